@@ -1,0 +1,65 @@
+# The front door. CMake does the work: see CMakePresets.json for the builds and CMakeLists.txt for the options.
+#
+#   make build      the library and the program, in build/release
+#   make run        steps a scene:              make run SCENE=my.yaml ARGS="--worlds 64 --steps 1000"
+#   make test       builds and runs all tests, warnings are errors
+#   make bench      measures throughput
+#   make format     formats all C and CUDA sources
+#   make install    installs into PREFIX
+#   make clean      removes build/
+#   make gcc-test asan-test tsan-test    the tests in other builds: gcc; address and undefined; thread sanitizer
+
+SCENE  = bench/scenes/quadruped.yaml
+ARGS   = --worlds 4096 --steps 400
+PREFIX = /usr/local
+JOBS   = $(shell nproc)
+
+# clang makes the faster kernels. Looked up when a recipe runs, so after setup has installed it.
+ifeq ($(origin CC),default)
+CC = $(shell command -v clang || command -v gcc || echo cc)
+endif
+export CC
+
+.DEFAULT_GOAL = build
+.PHONY: setup build run test bench format install clean gcc-test asan-test tsan-test
+
+setup:
+	@scripts/setup
+
+build: setup
+	@test -f build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release --target sapwood_all
+
+run: build
+	build/release/sapwood run $(SCENE) $(ARGS)
+
+bench: build
+	build/release/sapwood bench $(BENCH_ARGS)
+
+# $(call test_build,preset)
+define test_build
+	cmake --preset $(1) -DSAPWOOD_WERROR=ON
+	cmake --build --preset $(1)
+	ctest --preset $(1) -j $(JOBS)
+endef
+
+test: setup
+	$(call test_build,release)
+
+gcc-test: setup
+	$(call test_build,gcc)
+
+asan-test: setup
+	$(call test_build,dev)
+
+tsan-test: setup
+	$(call test_build,tsan)
+
+format: setup
+	find include src tests bench examples -name '*.[ch]' -o -name '*.cu' | xargs clang-format -i
+
+install: build
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build

@@ -1,0 +1,47 @@
+# The CPU kernels: one source, compiled once for each instruction set, number of lanes and precision.
+
+include(CheckCCompilerFlag)
+
+set(SAPWOOD_KERNEL_ISAS generic)
+set(SAPWOOD_KERNEL_DEFINITIONS "") # for the host's table of kernels
+set(march_avx2 -march=x86-64-v3)
+set(march_avx512 -march=x86-64-v4)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    foreach(isa avx2 avx512)
+        string(TOUPPER ${isa} ISA)
+        check_c_compiler_flag(${march_${isa}} SAPWOOD_COMPILER_HAS_${ISA})
+        if(SAPWOOD_COMPILER_HAS_${ISA})
+            list(APPEND SAPWOOD_KERNEL_ISAS ${isa})
+            list(APPEND SAPWOOD_KERNEL_DEFINITIONS SAPWOOD_HAVE_${ISA}=1)
+        endif()
+    endforeach()
+endif()
+message(STATUS "CPU kernels: ${SAPWOOD_KERNEL_ISAS}, ${SAPWOOD_KERNEL_OPT}")
+
+# Adds the object library `kernel`, which exports the table sap_kernels_<isa>_x<lanes>_f<precision>.
+function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
+    add_library(${kernel} OBJECT ${PROJECT_SOURCE_DIR}/src/kernels/stages_cpu.c)
+    target_compile_definitions(${kernel} PRIVATE SAP_ISA_NAME=${isa} SAP_LANES=${lanes} SAP_PRECISION=${precision})
+    target_include_directories(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${kernel} PRIVATE sapwood_flags)
+    # Neither errno nor floating-point traps are read, which lets sqrt and selects become one instruction.
+    # psabi: no vector crosses a file, so how one is passed does not matter.
+    target_compile_options(${kernel} PRIVATE ${opt} -fno-math-errno -fno-trapping-math -Wno-psabi ${march_${isa}})
+    set_target_properties(${kernel} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+endfunction()
+
+# Adds all of them, named <prefix>_<isa>_x<lanes>_f<precision>, with the optimisation `opt`, and puts their objects into the
+# variable `out`.
+function(sapwood_add_cpu_kernels prefix opt out)
+    set(objects "")
+    foreach(isa IN LISTS SAPWOOD_KERNEL_ISAS)
+        foreach(lanes 1 4 8)
+            foreach(precision 32 64)
+                set(kernel ${prefix}_${isa}_x${lanes}_f${precision})
+                sapwood_add_cpu_kernel(${kernel} ${isa} ${lanes} ${precision} ${opt})
+                list(APPEND objects $<TARGET_OBJECTS:${kernel}>)
+            endforeach()
+        endforeach()
+    endforeach()
+    set(${out} ${objects} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,158 @@
+/* The model: one world as a struct of arrays. A batch steps many copies of it.
+ *
+ * Units are SI, z is up. A pose is seven numbers, position then quaternion: px py pz qx qy qz qw (Hamilton,
+ * unit). Joint j connects its parent body (or the world, -1) with its child body: frame F sits at joint_X_p in
+ * the parent, frame M at joint_X_c in the child, and the joint's coordinates place M in F. */
+#ifndef SAPWOOD_MODEL_H
+#define SAPWOOD_MODEL_H
+
+#include <stdint.h>
+
+#include <sapwood/error.h>
+
+SAP_BEGIN_DECLS
+
+/* The numbers are those of SAP Warp and Newton. */
+typedef enum SapJointType {
+    SAP_JOINT_PRISMATIC = 0, /* 1 coordinate (m), 1 dof along joint_axis */
+    SAP_JOINT_REVOLUTE = 1,  /* 1 coordinate (rad), 1 dof about joint_axis */
+    SAP_JOINT_BALL = 2,      /* quaternion (4), 3 dofs: angular velocity in F axes */
+    SAP_JOINT_FIXED = 3,     /* nothing */
+    SAP_JOINT_FREE = 4,      /* position and quaternion (7), 6 dofs: public order [v_COM ; omega], world axes */
+    SAP_JOINT_D6 = 6         /* up to 3 linear, then up to 3 angular axes, one coordinate and one dof each */
+} SapJointType;
+
+typedef enum SapShapeType {
+    SAP_SHAPE_PLANE = 1,     /* the half-space below z = 0 of the shape frame; shape_scale unused */
+    SAP_SHAPE_SPHERE = 3,    /* shape_scale: radius */
+    SAP_SHAPE_CAPSULE = 4,   /* shape_scale: radius, half length of the axis (z) without the caps */
+    SAP_SHAPE_ELLIPSOID = 5, /* shape_scale: the three radii */
+    SAP_SHAPE_CYLINDER = 6,  /* shape_scale: radius, half height (z) */
+    SAP_SHAPE_BOX = 7,       /* shape_scale: the three half extents */
+    SAP_SHAPE_CONE = 9       /* shape_scale: radius, half height; base at -z, tip at +z */
+} SapShapeType;
+
+/* Bits of shape_flags. */
+enum {
+    SAP_SHAPE_VISIBLE = 1, /* drawn by viewers; no effect on the simulation */
+    SAP_SHAPE_COLLIDES = 2 /* takes part in collision */
+};
+
+/* Values of joint_target_mode: 0 is no drive; any other value is a drive with both gains. */
+enum {
+    SAP_TARGET_NONE = 0,
+    SAP_TARGET_POSITION = 1,
+    SAP_TARGET_VELOCITY = 2,
+    SAP_TARGET_POSITION_VELOCITY = 3,
+    SAP_TARGET_EFFORT = 4
+};
+
+/* All arrays are host memory, row-major. As an argument of sap_model_create they are the caller's and are copied;
+ * "required" ones must not be NULL when their length is not 0, the others may be NULL and then hold the default given.
+ * As returned by sap_model_arrays they belong to the model, are valid as long as it is, and none is NULL. */
+typedef struct SapModelArrays {
+    const char *name; /* any text; default "" */
+
+    /* ---- counts ---- */
+    int num_bodies;        /* nb >= 1; equals num_joints: every body is the child of exactly one joint */
+    int num_joints;        /* nj >= 1 */
+    int num_dofs;          /* nv >= 1: sum of the joints' dofs */
+    int num_coords;        /* nq: sum of the joints' coordinates */
+    int num_shapes;        /* ns >= 0 */
+    int num_articulations; /* na >= 1; may be 0 on input when articulation_start is NULL */
+
+    double gravity[3]; /* m/s^2, finite; there is no default: set (0, 0, -9.81) for the usual one */
+
+    /* ---- joints ---- */
+    const int32_t *joint_type; /* [nj] SapJointType; required */
+    const int32_t
+        *joint_parent; /* [nj] body index, -1 = world; a body that is the child of an earlier joint; required */
+    const int32_t *joint_child; /* [nj] body index, each body once; required */
+    const int32_t *
+        joint_dof_dim; /* [nj][2] linear and angular axes; required for D6 (<= 3 each, sum >= 1), else follows from the type */
+    const int32_t *joint_q_start;  /* [nj+1] first coordinate of each joint, last entry nq; default: computed */
+    const int32_t *joint_qd_start; /* [nj+1] first dof of each joint, last entry nv; default: computed */
+    const double *joint_X_p;       /* [nj][7] pose of F in the parent body; default identity */
+    const double
+        *joint_X_c; /* [nj][7] pose of M in the child body; default identity. Free joints: parent -1, both identity */
+    const int32_t *
+        articulation_start; /* [na+1] joint ranges, 0 .. nj, increasing; a joint's parent is in its own range or the world; default: one range */
+
+    /* ---- dofs, in public order (a free joint: linear 0..2, angular 3..5) ---- */
+    const double
+        *joint_axis; /* [nv][3] unit axis in F; required for prismatic, revolute and D6 dofs, ignored for the others.
+                                         The angular axes of one D6 joint are orthogonal to 1e-6 and, if three, right-handed */
+    const double *joint_armature;     /* [nv] kg or kg m^2, >= 0, added to the diagonal of the mass matrix; default 0 */
+    const double *joint_damping;      /* [nv] N s/m or N m s/rad, >= 0, implicit viscous damping; default 0 */
+    const double *joint_friction;     /* [nv] N or N m, >= 0, Coulomb friction; default 0 */
+    const int32_t *joint_target_mode; /* [nv] SAP_TARGET_...; default 0 */
+    const double *joint_target_ke;    /* [nv] N/m or N m/rad, >= 0; default 0 */
+    const double *joint_target_kd;    /* [nv] N s/m or N m s/rad, >= 0; default 0 */
+    const double
+        *joint_effort_limit; /* [nv] N or N m, > 0, infinity allowed; clamp of the drive's effort; default infinity */
+    const double *joint_limit_lower; /* [nv] m or rad, -infinity allowed; default -infinity */
+    const double *joint_limit_upper; /* [nv] m or rad, >= lower, infinity allowed; default infinity */
+    const double *joint_limit_ke;    /* [nv] N/m or N m/rad, >= 0; 0 = no limit; default 0 */
+    const double *joint_limit_kd;    /* [nv] N s/m or N m s/rad, >= 0; default 0 */
+
+    /* ---- bodies ---- */
+    const double *body_mass;    /* [nb] kg, > 0; required */
+    const double *body_com;     /* [nb][3] m, centre of mass in the body frame; default 0 */
+    const double *body_inertia; /* [nb][9] kg m^2, about the centre of mass, body axes, symmetric positive definite,
+                                   principal moments obey the triangle inequality; required */
+
+    /* ---- shapes ---- */
+    const int32_t *shape_type;            /* [ns] SapShapeType; required */
+    const int32_t *shape_body;            /* [ns] body index, -1 = static world geometry; required */
+    const double *shape_transform;        /* [ns][7] pose in the body (or world) frame; default identity */
+    const double *shape_scale;            /* [ns][3] sizes as listed at SapShapeType, > 0 where used; required */
+    const double *shape_margin;           /* [ns] m, >= 0, offset of the contact surface; default 0 */
+    const double *shape_gap;              /* [ns] m, >= 0, band in which contacts are made before touching; default 0 */
+    const double *shape_material_mu;      /* [ns] Coulomb friction, >= 0; default 0.5 */
+    const double *shape_material_ke;      /* [ns] N/m, > 0, infinity = rigid; default 1e5 */
+    const double *shape_material_tau;     /* [ns] s, >= 0, dissipation time; default 0.01 */
+    const int32_t *shape_collision_group; /* [ns] 0 = collides with nothing; default 1 */
+    const int32_t *shape_flags;           /* [ns] bits SAP_SHAPE_...; default visible and colliding */
+
+    /* Pairs of bodies whose shapes do not collide. */
+    int num_filter_pairs;             /* >= 0 */
+    const int32_t *body_filter_pairs; /* [num_filter_pairs][2] body indices */
+
+    /* ---- initial state and control of a world ---- */
+    const double *joint_q;  /* [nq] quaternions unit; default: zeros and identity quaternions */
+    const double *joint_qd; /* [nv] public order; default 0 */
+    const double *joint_f;  /* [nv] N or N m, public order (free joint: [f ; torque about the COM]); default 0 */
+    const double *joint_target_pos; /* [nv] m or rad; default 0 */
+    const double *joint_target_vel; /* [nv] m/s or rad/s; default 0 */
+    const double *joint_act;        /* [nv] N or N m, feed-forward of the drive; default 0 */
+
+    /* ---- names; entries and arrays may be NULL on input, then "body_0", "joint_0", ... ---- */
+    const char *const *body_name;         /* [nb] */
+    const char *const *joint_name;        /* [nj] */
+    const char *const *shape_name;        /* [ns] */
+    const char *const *articulation_name; /* [na] */
+} SapModelArrays;
+
+typedef struct SapModel SapModel;
+
+/* Sets every field of *arrays to its default: counts 0, pointers NULL, gravity (0, 0, -9.81). */
+SAP_API void sap_model_arrays_default(SapModelArrays *arrays);
+
+/* Checks and copies `arrays` into a new model. A broken rule gives SAP_ERROR_MODEL and a message that names the array,
+ * the index (and the body, joint or shape by name), the value and what is allowed. Unit vectors and quaternions within
+ * 1e-6 of unit length are normalised, others are refused; nothing else is altered. */
+SAP_API SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out);
+
+/* Frees a model; NULL is allowed. Solvers hold their own copy of what they need, so the order does not matter. */
+SAP_API void sap_model_destroy(SapModel *model);
+
+/* The arrays of a model; owned by it. NULL gives NULL. */
+SAP_API const SapModelArrays *sap_model_arrays(const SapModel *model);
+
+/* Index of the body or joint with that name, or -1. */
+SAP_API int sap_model_find_body(const SapModel *model, const char *name);
+SAP_API int sap_model_find_joint(const SapModel *model, const char *name);
+
+SAP_END_DECLS
+
+#endif

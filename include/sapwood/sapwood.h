@@ -1,0 +1,19 @@
+/* Sapwood: thousands of copies of a robot world, stepped together. This header includes all others. */
+#ifndef SAPWOOD_SAPWOOD_H
+#define SAPWOOD_SAPWOOD_H
+
+#include <sapwood/error.h>
+#include <sapwood/model.h>
+#include <sapwood/options.h>
+#include <sapwood/scene.h>
+#include <sapwood/solver.h>
+#include <sapwood/state.h>
+
+SAP_BEGIN_DECLS
+
+/* "major.minor.patch" of the library that is linked; static. */
+SAP_API const char *sap_version(void);
+
+SAP_END_DECLS
+
+#endif

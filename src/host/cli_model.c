@@ -1,0 +1,158 @@
+#include "cli_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- names ---- */
+
+typedef struct TypeName {
+    int32_t type;
+    const char *name;
+} TypeName;
+
+static const TypeName joint_types[] = {{SAP_JOINT_FREE, "free"},   {SAP_JOINT_REVOLUTE, "revolute"},
+                                       {SAP_JOINT_BALL, "ball"},   {SAP_JOINT_PRISMATIC, "prismatic"},
+                                       {SAP_JOINT_FIXED, "fixed"}, {SAP_JOINT_D6, "d6"}};
+static const TypeName shape_types[] = {{SAP_SHAPE_PLANE, "plane"},        {SAP_SHAPE_BOX, "box"},
+                                       {SAP_SHAPE_SPHERE, "sphere"},      {SAP_SHAPE_CAPSULE, "capsule"},
+                                       {SAP_SHAPE_CYLINDER, "cylinder"},  {SAP_SHAPE_CONE, "cone"},
+                                       {SAP_SHAPE_ELLIPSOID, "ellipsoid"}};
+enum {
+    NUM_JOINT_TYPES = sizeof joint_types / sizeof joint_types[0],
+    NUM_SHAPE_TYPES = sizeof shape_types / sizeof shape_types[0]
+};
+
+static const char *type_name(const TypeName *names, int count, int32_t type) {
+    for (int i = 0; i < count; i++)
+        if (names[i].type == type)
+            return names[i].name;
+    return "unknown";
+}
+
+const char *cli_joint_type(int32_t type) {
+    return type_name(joint_types, NUM_JOINT_TYPES, type);
+}
+
+const char *cli_shape_type(int32_t type) {
+    return type_name(shape_types, NUM_SHAPE_TYPES, type);
+}
+
+int32_t cli_joint_type_at(int i) {
+    return i < NUM_JOINT_TYPES ? joint_types[i].type : -1;
+}
+
+int32_t cli_shape_type_at(int i) {
+    return i < NUM_SHAPE_TYPES ? shape_types[i].type : -1;
+}
+
+const char *cli_coord_suffix(int32_t type, int i) {
+    static const char *const pose[] = {".px", ".py", ".pz", ".qx", ".qy", ".qz", ".qw"};
+    static const char *const d6[] = {".q0", ".q1", ".q2", ".q3", ".q4", ".q5"};
+    switch (type) {
+    case SAP_JOINT_FREE: return pose[i];
+    case SAP_JOINT_BALL: return pose[3 + i];
+    case SAP_JOINT_D6: return d6[i];
+    default: return ".q";
+    }
+}
+
+const char *cli_dof_suffix(int32_t type, int i) {
+    static const char *const twist[] = {".vx", ".vy", ".vz", ".wx", ".wy", ".wz"};
+    static const char *const d6[] = {".qd0", ".qd1", ".qd2", ".qd3", ".qd4", ".qd5"};
+    switch (type) {
+    case SAP_JOINT_FREE: return twist[i];
+    case SAP_JOINT_BALL: return twist[3 + i];
+    case SAP_JOINT_D6: return d6[i];
+    default: return ".qd";
+    }
+}
+
+/* ---- what this version leaves out ---- */
+
+static int colliding_shapes(const SapModelArrays *a) {
+    int count = 0;
+    for (int i = 0; i < a->num_shapes; i++)
+        count += (a->shape_flags[i] & SAP_SHAPE_COLLIDES) != 0 && a->shape_collision_group[i] != 0;
+    return count > 1 ? count : 0; /* one alone has nothing to meet */
+}
+
+static int driven_dofs(const SapModelArrays *a) {
+    int count = 0;
+    for (int i = 0; i < a->num_dofs; i++)
+        count += a->joint_target_mode[i] != SAP_TARGET_NONE;
+    return count;
+}
+
+static int limited_dofs(const SapModelArrays *a) {
+    int count = 0;
+    for (int i = 0; i < a->num_dofs; i++)
+        count += a->joint_limit_ke[i] > 0 && (isfinite(a->joint_limit_lower[i]) || isfinite(a->joint_limit_upper[i]));
+    return count;
+}
+
+static int rubbing_dofs(const SapModelArrays *a) {
+    int count = 0;
+    for (int i = 0; i < a->num_dofs; i++)
+        count += a->joint_friction[i] > 0;
+    return count;
+}
+
+int cli_missing(const SapModelArrays *a, CliMissing out[CLI_MAX_MISSING]) {
+    const CliMissing all[CLI_MAX_MISSING] = {{"contacts", "colliding shapes", colliding_shapes(a)},
+                                             {"drives", "driven dofs", driven_dofs(a)},
+                                             {"joint limits", "limited dofs", limited_dofs(a)},
+                                             {"joint friction", "dofs with friction", rubbing_dofs(a)}};
+    int count = 0;
+    for (int i = 0; i < CLI_MAX_MISSING; i++)
+        if (all[i].count > 0)
+            out[count++] = all[i];
+    return count;
+}
+
+CliMissingText cli_missing_text(const SapModelArrays *arrays) {
+    CliMissingText out = {""};
+    CliMissing missing[CLI_MAX_MISSING];
+    int count = cli_missing(arrays, missing), at = 0;
+    for (int i = 0; i < count; i++)
+        at += snprintf(out.text + at, sizeof out.text - (size_t)at, "%s%s (%d %s)", i ? ", " : "", missing[i].what,
+                       missing[i].count, missing[i].of);
+    return out;
+}
+
+json_t *cli_missing_json(const SapModelArrays *arrays) {
+    CliMissing missing[CLI_MAX_MISSING];
+    int count = cli_missing(arrays, missing);
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(
+            list, json_pack("{ss si ss}", "what", missing[i].what, "count", missing[i].count, "of", missing[i].of));
+    return list;
+}
+
+/* ---- cost ---- */
+
+/* depth[b]: dofs on the path from the world to body b, those of its own joint included. Parents come first. */
+static void body_depths(const SapModelArrays *a, int *depth) {
+    for (int j = 0; j < a->num_joints; j++) {
+        int parent = a->joint_parent[j];
+        int dofs = a->joint_qd_start[j + 1] - a->joint_qd_start[j];
+        depth[a->joint_child[j]] = (parent < 0 ? 0 : depth[parent]) + dofs;
+    }
+}
+
+bool cli_step_flops(const SapModelArrays *a, double *out) {
+    int *depth = cli_allocate((size_t)a->num_bodies, sizeof *depth);
+    if (depth == NULL)
+        return false;
+    body_depths(a, depth);
+    double flops = 620.0 * a->num_bodies + 80.0 * a->num_dofs;
+    for (int j = 0; j < a->num_joints; j++) {
+        int dofs = a->joint_qd_start[j + 1] - a->joint_qd_start[j];
+        for (int d = depth[a->joint_child[j]] - dofs + 1; d <= depth[a->joint_child[j]]; d++)
+            flops += 11.0 * d + (double)d * d + 4.0 * d - 2; /* row of A, of its factor, of the two solves */
+    }
+    free(depth);
+    *out = flops;
+    return true;
+}

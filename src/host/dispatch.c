@@ -1,0 +1,90 @@
+#include "dispatch.h"
+
+#include <stddef.h>
+
+#include "fail.h"
+
+/* Every build exports one table per lane count and precision (stages_cpu.c). */
+#define DECLARE(isa, lanes)                                                                                            \
+    extern const SapKernels sap_kernels_##isa##_x##lanes##_f32;                                                        \
+    extern const SapKernels sap_kernels_##isa##_x##lanes##_f64;
+#define DECLARE_ISA(isa) DECLARE(isa, 1) DECLARE(isa, 4) DECLARE(isa, 8)
+#define PAIR(isa, lanes)                                                                                               \
+    { &sap_kernels_##isa##_x##lanes##_f32, &sap_kernels_##isa##_x##lanes##_f64 }
+#define TABLES(isa)                                                                                                    \
+    { PAIR(isa, 1), PAIR(isa, 4), PAIR(isa, 8) }
+
+DECLARE_ISA(generic)
+#if SAPWOOD_HAVE_AVX2
+DECLARE_ISA(avx2)
+#endif
+#if SAPWOOD_HAVE_AVX512
+DECLARE_ISA(avx512)
+#endif
+
+/* [isa][lanes 1, 4, 8][precision] */
+static const SapKernels *const tables[][3][2] = {
+    [SAP_ISA_GENERIC] = TABLES(generic),
+#if SAPWOOD_HAVE_AVX2
+    [SAP_ISA_AVX2] = TABLES(avx2),
+#endif
+#if SAPWOOD_HAVE_AVX512
+    [SAP_ISA_AVX512] = TABLES(avx512),
+#endif
+};
+enum { NUM_TABLES = sizeof tables / sizeof tables[0] };
+
+static bool machine_has(SapIsa isa) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (isa == SAP_ISA_AVX2)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    if (isa == SAP_ISA_AVX512)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512cd");
+#endif
+    return isa == SAP_ISA_GENERIC;
+}
+
+bool sap_isa_available(SapIsa isa) {
+    return isa > SAP_ISA_AUTO && (int)isa < NUM_TABLES && tables[isa][0][0] != NULL && machine_has(isa);
+}
+
+const char *sap_isa_name(SapIsa isa) {
+    switch (isa) {
+    case SAP_ISA_AUTO: return "auto";
+    case SAP_ISA_GENERIC: return "generic";
+    case SAP_ISA_AVX2: return "avx2";
+    case SAP_ISA_AVX512: return "avx512";
+    }
+    return "unknown";
+}
+
+SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out) {
+    if (wanted != SAP_ISA_AUTO) {
+        if (!sap_isa_available(wanted))
+            return sap_fail(SAP_ERROR_DEVICE,
+                            "isa '%s' is not available on this machine or in this build; 'auto' chooses one",
+                            sap_isa_name(wanted));
+        *out = wanted;
+        return SAP_OK;
+    }
+    *out = SAP_ISA_GENERIC;
+    for (int isa = SAP_ISA_GENERIC; isa < NUM_TABLES; isa++)
+        if (sap_isa_available((SapIsa)isa))
+            *out = (SapIsa)isa;
+    return SAP_OK;
+}
+
+int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds) {
+    int lanes = precision == SAP_FP32 || isa == SAP_ISA_AVX512 ? 8 : 4; /* one register */
+    if (num_worlds == 1)
+        return 1;
+    return num_worlds <= 4 && lanes > 4 ? 4 : lanes;
+}
+
+const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision) {
+    int row = lanes == 1 ? 0 : lanes == 4 ? 1 : lanes == 8 ? 2 : -1;
+    return row < 0 || !sap_isa_available(isa) ? NULL : tables[isa][row][precision];
+}

@@ -1,0 +1,11 @@
+/* Mechanical energy of one world. */
+#ifndef SAPWOOD_HOST_ENERGY_H
+#define SAPWOOD_HOST_ENERGY_H
+
+#include <sapwood/model.h>
+
+/* energy[0] kinetic, of the bodies alone; energy[1] potential in gravity, zero at the world's origin. pose [nb][7], velocity [nb][6]
+ * as in SapFreeMotion: [omega ; v of the body's origin]. */
+void sap_energy(const SapModelArrays *model, const double *pose, const double *velocity, double *energy);
+
+#endif

@@ -1,0 +1,42 @@
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <sapwood/sapwood.h>
+
+#include "fail.h"
+
+enum { MESSAGE_SIZE = 1024 };
+static _Thread_local char message[MESSAGE_SIZE];
+
+SapStatus sap_fail(SapStatus status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return status;
+}
+
+const char *sap_error_message(void) {
+    return message;
+}
+
+const char *sap_status_string(SapStatus status) {
+    switch (status) {
+    case SAP_OK: return "SAP_OK";
+    case SAP_ERROR_ARGUMENT: return "SAP_ERROR_ARGUMENT";
+    case SAP_ERROR_MODEL: return "SAP_ERROR_MODEL";
+    case SAP_ERROR_PARSE: return "SAP_ERROR_PARSE";
+    case SAP_ERROR_UNSUPPORTED: return "SAP_ERROR_UNSUPPORTED";
+    case SAP_ERROR_IO: return "SAP_ERROR_IO";
+    case SAP_ERROR_MEMORY: return "SAP_ERROR_MEMORY";
+    case SAP_ERROR_DEVICE: return "SAP_ERROR_DEVICE";
+    }
+    return "unknown SapStatus";
+}
+
+#define TEXT_OF(x) #x
+#define TEXT(x)    TEXT_OF(x)
+
+const char *sap_version(void) {
+    return TEXT(SAP_VERSION_MAJOR) "." TEXT(SAP_VERSION_MINOR) "." TEXT(SAP_VERSION_PATCH);
+}

@@ -1,0 +1,25 @@
+/* Numbers written as expressions: "pi * 0.5", "-(1 + 2e-3) / 4".
+ *
+ *   sum     = product { ("+" | "-") product }
+ *   product = factor { ("*" | "/") factor }
+ *   factor  = ("+" | "-") factor | "(" sum ")" | number | "pi" | "inf"
+ *
+ * A number has decimal digits with an optional point and exponent; "inf" may also be written ".inf" or "infinity", and
+ * letters are upper or lower case. */
+#ifndef SAPWOOD_HOST_EXPRESSION_H
+#define SAPWOOD_HOST_EXPRESSION_H
+
+#include <stdbool.h>
+
+enum { SAP_EXPRESSION_MAX_DEPTH = 32 }; /* of nested parentheses and signs */
+
+typedef struct SapExpressionError {
+    int column;       /* of the text, from 1 */
+    const char *what; /* static */
+} SapExpressionError;
+
+/* Evaluates all of `text`. The value may be infinite but is never a NaN. On failure *value is untouched and *error says
+ * why. */
+bool sap_expression_evaluate(const char *text, double *value, SapExpressionError *error);
+
+#endif

@@ -1,0 +1,25 @@
+/* How host code makes an error: `return sap_fail(SAP_ERROR_MODEL, "body_mass[%d] is %g; ...", i, m);` */
+#ifndef SAPWOOD_HOST_FAIL_H
+#define SAPWOOD_HOST_FAIL_H
+
+#include <sapwood/error.h>
+
+/* Stores the formatted message for sap_error_message() on this thread and returns `status`. Long messages are cut. */
+SapStatus sap_fail(SapStatus status, const char *format, ...) SAP_PRINTF(2, 3);
+
+/* Passes a failure up. */
+#define SAP_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        SapStatus sap_try_status_ = (call);                                                                            \
+        if (sap_try_status_ != SAP_OK)                                                                                 \
+            return sap_try_status_;                                                                                    \
+    } while (0)
+
+/* Refuses a NULL argument by its name. */
+#define SAP_NEED(pointer)                                                                                              \
+    do {                                                                                                               \
+        if ((pointer) == NULL)                                                                                         \
+            return sap_fail(SAP_ERROR_ARGUMENT, "%s: argument '%s' is NULL", __func__, #pointer);                      \
+    } while (0)
+
+#endif

@@ -1,0 +1,45 @@
+#include "host_memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+enum { ALIGNMENT = 64 };
+
+/* The address space of a process, 2^47 on 64-bit machines. More is refused here: a system that overcommits might agree. */
+static const size_t max_bytes = SIZE_MAX / 2 >> (sizeof(size_t) > 4 ? 16 : 0);
+
+/* Rounds up to the alignment; SIZE_MAX if that or the product does not fit. */
+static size_t padded_size(size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > max_bytes)
+        return SIZE_MAX;
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+void *sap_allocate(size_t count, size_t size, const char *what) {
+    size_t bytes = padded_size(count, size);
+    void *memory = bytes == SIZE_MAX ? NULL : aligned_alloc(ALIGNMENT, bytes ? bytes : ALIGNMENT);
+    if (!memory) {
+        sap_fail(SAP_ERROR_MEMORY, "%s: cannot allocate %zu elements of %zu bytes", what, count, size);
+        return NULL;
+    }
+    return memset(memory, 0, bytes);
+}
+
+void *sap_arena_carve(SapArena *arena, size_t count, size_t size) {
+    size_t at = arena->used, bytes = padded_size(count, size);
+    if (bytes > SIZE_MAX / 2 - at) /* remembered: allocation then fails */
+        arena->used = SIZE_MAX / 2;
+    else
+        arena->used += bytes;
+    return arena->base ? arena->base + at : NULL;
+}
+
+SapStatus sap_arena_allocate(SapArena *arena, const char *what) {
+    arena->base = sap_allocate(arena->used, 1, what);
+    arena->used = 0;
+    return arena->base ? SAP_OK : SAP_ERROR_MEMORY;
+}

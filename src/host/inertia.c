@@ -1,0 +1,106 @@
+/* Mass properties: the integrals of 1, r and (r.r E - r r') over each solid, and the parallel-axis theorem. */
+#include "inertia.h"
+
+static const double pi = 3.14159265358979323846;
+
+static SapMassProperties diagonal(double mass, double ix, double iy, double iz) {
+    return (SapMassProperties){.mass = mass, .inertia = {[0] = ix, [4] = iy, [8] = iz}};
+}
+
+static SapMassProperties box(double hx, double hy, double hz, double density) {
+    double m = density * 8 * hx * hy * hz;
+    return diagonal(m, m * (hy * hy + hz * hz) / 3, m * (hx * hx + hz * hz) / 3, m * (hx * hx + hy * hy) / 3);
+}
+
+static SapMassProperties ellipsoid(double a, double b, double c, double density) {
+    double m = density * (4.0 / 3.0) * pi * a * b * c;
+    return diagonal(m, m * (b * b + c * c) / 5, m * (a * a + c * c) / 5, m * (a * a + b * b) / 5);
+}
+
+static SapMassProperties cylinder(double r, double h, double density) {
+    double m = density * 2 * pi * r * r * h, across = m * (r * r / 4 + h * h / 3);
+    return diagonal(m, across, across, m * r * r / 2);
+}
+
+/* A cylinder and two half spheres, whose centres of mass are 3/8 r above their flat faces. */
+static SapMassProperties capsule(double r, double h, double density) {
+    SapMassProperties middle = cylinder(r, h, density);
+    double m = density * (4.0 / 3.0) * pi * r * r * r;
+    double across = middle.inertia[0] + m * (0.4 * r * r + h * h + 0.75 * h * r);
+    return diagonal(middle.mass + m, across, across, middle.inertia[8] + m * 0.4 * r * r);
+}
+
+/* Height 2 h, base at -h: the centre of mass is a quarter of the height above the base, at -h/2. */
+static SapMassProperties cone(double r, double h, double density) {
+    double m = density * (2.0 / 3.0) * pi * r * r * h, across = 0.15 * m * (r * r + h * h);
+    SapMassProperties out = diagonal(m, across, across, 0.3 * m * r * r);
+    out.com[2] = -h / 2;
+    return out;
+}
+
+SapMassProperties sap_shape_mass(SapShapeType type, const double scale[3], double density) {
+    double x = scale[0], y = scale[1], z = scale[2];
+    switch (type) {
+    case SAP_SHAPE_BOX: return box(x, y, z, density);
+    case SAP_SHAPE_SPHERE: return ellipsoid(x, x, x, density);
+    case SAP_SHAPE_ELLIPSOID: return ellipsoid(x, y, z, density);
+    case SAP_SHAPE_CYLINDER: return cylinder(x, y, density);
+    case SAP_SHAPE_CAPSULE: return capsule(x, y, density);
+    case SAP_SHAPE_CONE: return cone(x, y, density);
+    case SAP_SHAPE_PLANE: break;
+    }
+    return (SapMassProperties){.mass = 0};
+}
+
+/* The matrix of a unit quaternion. */
+static void rotation(const double q[4], double r[9]) {
+    double x = q[0], y = q[1], z = q[2], w = q[3];
+    r[0] = 1 - 2 * (y * y + z * z), r[1] = 2 * (x * y - z * w), r[2] = 2 * (x * z + y * w);
+    r[3] = 2 * (x * y + z * w), r[4] = 1 - 2 * (x * x + z * z), r[5] = 2 * (y * z - x * w);
+    r[6] = 2 * (x * z - y * w), r[7] = 2 * (y * z + x * w), r[8] = 1 - 2 * (x * x + y * y);
+}
+
+SapMassProperties sap_mass_moved(const SapMassProperties *part, const double pose[7]) {
+    SapMassProperties out = {.mass = part->mass};
+    double r[9], ri[9] = {0};
+    rotation(pose + 3, r);
+    /* com' = p + R com,  I' = R I R' */
+    for (int i = 0; i < 3; i++) {
+        out.com[i] = pose[i];
+        for (int j = 0; j < 3; j++) {
+            out.com[i] += r[3 * i + j] * part->com[j];
+            for (int k = 0; k < 3; k++)
+                ri[3 * i + j] += r[3 * i + k] * part->inertia[3 * k + j];
+        }
+    }
+    /* One triangle, mirrored: the result is symmetric in every bit. */
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = 0;
+            for (int k = 0; k < 3; k++)
+                sum += ri[3 * i + k] * r[3 * j + k];
+            out.inertia[3 * i + j] = out.inertia[3 * j + i] = sum;
+        }
+    return out;
+}
+
+void sap_mass_add(SapMassProperties *total, const SapMassProperties *part) {
+    double mass = total->mass + part->mass;
+    if (mass <= 0) {
+        for (int i = 0; i < 9; i++)
+            total->inertia[i] += part->inertia[i];
+        return;
+    }
+    /* About the common centre two masses at distance d act like their reduced mass at d. */
+    double share = part->mass / mass, reduced = total->mass * share, d[3], dd = 0;
+    for (int i = 0; i < 3; i++) {
+        d[i] = part->com[i] - total->com[i];
+        dd += d[i] * d[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        total->com[i] += share * d[i];
+        for (int j = 0; j < 3; j++)
+            total->inertia[3 * i + j] += part->inertia[3 * i + j] + reduced * ((i == j ? dd : 0) - d[i] * d[j]);
+    }
+    total->mass = mass;
+}

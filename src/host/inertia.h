@@ -1,0 +1,22 @@
+/* Mass, centre of mass and inertia of solid shapes of constant density, and of bodies made of several. */
+#ifndef SAPWOOD_HOST_INERTIA_H
+#define SAPWOOD_HOST_INERTIA_H
+
+#include <sapwood/model.h>
+
+typedef struct SapMassProperties {
+    double mass;       /* kg */
+    double com[3];     /* m, centre of mass in the frame at hand */
+    double inertia[9]; /* kg m^2, about the centre of mass, axes of the frame at hand, row-major */
+} SapMassProperties;
+
+/* Of a solid of that density (kg/m^3) in its shape frame; sizes as in SapShapeType. All zero for a plane. */
+SapMassProperties sap_shape_mass(SapShapeType type, const double scale[3], double density);
+
+/* The same body seen from a frame in which its own frame has the pose p, q (unit). */
+SapMassProperties sap_mass_moved(const SapMassProperties *part, const double pose[7]);
+
+/* Joins `part` to `total`; both in one frame. */
+void sap_mass_add(SapMassProperties *total, const SapMassProperties *part);
+
+#endif

@@ -1,0 +1,307 @@
+/* Models: an owned copy of the caller's arrays with the defaults filled in. The rules are in model_check.c. */
+#include "model.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "model_check.h"
+
+void sap_model_arrays_default(SapModelArrays *arrays) {
+    if (arrays == NULL)
+        return;
+    *arrays = (SapModelArrays){.gravity = {0, 0, -9.81}};
+}
+
+/* ---- joint types ---- */
+
+bool sap_joint_axis_counts(int32_t type, int32_t dim[2]) {
+    static const int32_t counts[][2] = {
+        [SAP_JOINT_PRISMATIC] = {1, 0}, [SAP_JOINT_REVOLUTE] = {0, 1}, [SAP_JOINT_BALL] = {0, 3},
+        [SAP_JOINT_FIXED] = {0, 0},     [SAP_JOINT_FREE] = {3, 3},
+    };
+    if (type < 0 || type > SAP_JOINT_FREE)
+        return false;
+    memcpy(dim, counts[type], sizeof counts[type]);
+    return true;
+}
+
+int sap_joint_num_coords(int32_t type, const int32_t dim[2]) {
+    return dim[0] + dim[1] + (sap_joint_quaternion_at(type) >= 0);
+}
+
+int sap_joint_quaternion_at(int32_t type) {
+    switch (type) {
+    case SAP_JOINT_BALL: return 0;
+    case SAP_JOINT_FREE: return 3;
+    default: return -1;
+    }
+}
+
+/* ---- filling one array ---- */
+
+static SapStatus out_of_memory(const char *array) {
+    return sap_fail(SAP_ERROR_MEMORY, "no memory for the model's array %s", array);
+}
+
+static size_t element_size(SapElement element) {
+    switch (element) {
+    case SAP_ELEMENT_I32: return sizeof(int32_t);
+    case SAP_ELEMENT_F64: return sizeof(double);
+    case SAP_ELEMENT_TEXT: return sizeof(char *);
+    }
+    return 0;
+}
+
+static size_t field_bytes(const SapModelArrays *arrays, const SapModelField *field) {
+    return (size_t)sap_model_rows(arrays, field->rows) * (size_t)field->columns * element_size(field->element);
+}
+
+/* Writes name i, given or "body_7", to `text` unless that is NULL; returns its length with the final zero. */
+static size_t put_name(const SapModelField *field, const char *const *given, int i, char *text) {
+    char made[64];
+    int stem = (int)(strlen(field->name) - strlen("_name"));
+    snprintf(made, sizeof made, "%.*s_%d", stem, field->name, i);
+    const char *name = given != NULL && given[i] != NULL ? given[i] : made;
+    size_t bytes = strlen(name) + 1;
+    if (text != NULL)
+        memcpy(text, name, bytes);
+    return bytes;
+}
+
+/* Names live in one block: the pointers, then the characters. */
+static const void *new_names(const SapModelField *field, const char *const *given, int rows) {
+    size_t bytes = (size_t)rows * sizeof(char *) + 1;
+    for (int i = 0; i < rows; i++)
+        bytes += put_name(field, given, i, NULL);
+    const char **names = malloc(bytes);
+    if (names == NULL)
+        return NULL;
+    char *text = (char *)(names + rows);
+    for (int i = 0; i < rows; i++) {
+        names[i] = text;
+        text += put_name(field, given, i, text);
+    }
+    return names;
+}
+
+static void fill_default(void *data, const SapModelField *field, int rows) {
+    if (field->row == NULL)
+        return;
+    for (int k = 0; k < rows * field->columns; k++) {
+        double value = field->row[k % field->columns];
+        if (field->element == SAP_ELEMENT_I32)
+            ((int32_t *)data)[k] = (int32_t)value;
+        else
+            ((double *)data)[k] = value;
+    }
+}
+
+/* The given numbers or the default; computed arrays start as zeros. Arrays of no rows get a byte, so that none is NULL. */
+static const void *new_numbers(const SapModelField *field, const void *given, int rows, size_t bytes) {
+    void *data = calloc(bytes + 1, 1);
+    if (data == NULL)
+        return NULL;
+    if (given == NULL)
+        fill_default(data, field, rows);
+    else
+        memcpy(data, given, bytes);
+    return data;
+}
+
+static SapStatus copy_field(SapModelArrays *to, const SapModelArrays *from, const SapModelField *field) {
+    int rows = sap_model_rows(to, field->rows);
+    /* The one range of joints made by default has no name the caller could have given. */
+    bool same_rows = sap_model_rows(from, field->rows) == rows;
+    const void *given = same_rows ? sap_model_field_get(from, field) : NULL;
+    const void *data = field->element == SAP_ELEMENT_TEXT ? new_names(field, given, rows)
+                                                          : new_numbers(field, given, rows, field_bytes(to, field));
+    if (data == NULL)
+        return out_of_memory(field->name);
+    sap_model_field_set(to, field, data);
+    return SAP_OK;
+}
+
+static SapStatus copy_text(const char *text, const char **out) {
+    char *copy = malloc(strlen(text) + 1);
+    if (copy == NULL)
+        return out_of_memory("name");
+    *out = strcpy(copy, text);
+    return SAP_OK;
+}
+
+/* ---- arrays computed from the joint types; the model owns them, so the const of the public view is cast away ---- */
+
+static void compute_dof_dim(SapModelArrays *a) {
+    int32_t *dim = (int32_t *)a->joint_dof_dim;
+    for (int j = 0; j < a->num_joints; j++)
+        sap_joint_axis_counts(a->joint_type[j], &dim[2 * j]);
+}
+
+static void compute_q_start(SapModelArrays *a) {
+    int32_t *start = (int32_t *)a->joint_q_start;
+    for (int j = 0; j < a->num_joints; j++)
+        start[j + 1] = start[j] + sap_joint_num_coords(a->joint_type[j], &a->joint_dof_dim[2 * j]);
+}
+
+static void compute_qd_start(SapModelArrays *a) {
+    int32_t *start = (int32_t *)a->joint_qd_start;
+    for (int j = 0; j < a->num_joints; j++)
+        start[j + 1] = start[j] + a->joint_dof_dim[2 * j] + a->joint_dof_dim[2 * j + 1];
+}
+
+static void compute_joint_q(SapModelArrays *a) {
+    double *q = (double *)a->joint_q;
+    for (int j = 0; j < a->num_joints; j++) {
+        int at = sap_joint_quaternion_at(a->joint_type[j]);
+        if (at >= 0)
+            q[a->joint_q_start[j] + at + 3] = 1;
+    }
+}
+
+static void compute_missing(SapModelArrays *a, const SapModelArrays *given) {
+    if (given->joint_dof_dim == NULL)
+        compute_dof_dim(a);
+    if (given->joint_q_start == NULL)
+        compute_q_start(a);
+    if (given->joint_qd_start == NULL)
+        compute_qd_start(a);
+    if (given->articulation_start == NULL)
+        ((int32_t *)a->articulation_start)[1] = a->num_joints;
+}
+
+/* ---- unit vectors and quaternions ---- */
+
+/* A vector that is unit to rounding is left alone, so that the arrays of a model make the same model again. */
+static void normalise(double *v, int n) {
+    double squares = 0;
+    for (int i = 0; i < n; i++)
+        squares += v[i] * v[i];
+    double length = sqrt(squares);
+    if (fabs(length - 1) <= 4 * DBL_EPSILON)
+        return;
+    for (int i = 0; i < n; i++)
+        v[i] /= length;
+}
+
+static void normalise_poses(const double *poses, int n) {
+    for (int i = 0; i < n; i++)
+        normalise((double *)&poses[7 * i + 3], 4);
+}
+
+static void normalise_joint(SapModelArrays *a, int j) {
+    int quaternion = sap_joint_quaternion_at(a->joint_type[j]);
+    if (quaternion >= 0) {
+        normalise((double *)&a->joint_q[a->joint_q_start[j] + quaternion], 4);
+        return;
+    }
+    for (int d = a->joint_qd_start[j]; d < a->joint_qd_start[j + 1]; d++)
+        normalise((double *)&a->joint_axis[3 * d], 3);
+}
+
+static void normalise_model(SapModelArrays *a) {
+    normalise_poses(a->joint_X_p, a->num_joints);
+    normalise_poses(a->joint_X_c, a->num_joints);
+    normalise_poses(a->shape_transform, a->num_shapes);
+    for (int j = 0; j < a->num_joints; j++)
+        normalise_joint(a, j);
+}
+
+/* ---- models ---- */
+
+static SapStatus fill_model(SapModelArrays *a, const SapModelArrays *given) {
+    *a = (SapModelArrays){.num_bodies = given->num_bodies,
+                          .num_joints = given->num_joints,
+                          .num_dofs = given->num_dofs,
+                          .num_coords = given->num_coords,
+                          .num_shapes = given->num_shapes,
+                          .num_articulations = given->articulation_start != NULL ? given->num_articulations : 1,
+                          .num_filter_pairs = given->num_filter_pairs};
+    memcpy(a->gravity, given->gravity, sizeof a->gravity);
+    SAP_TRY(copy_text(given->name != NULL ? given->name : "", &a->name));
+    for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
+        SAP_TRY(copy_field(a, given, &sap_model_fields[i]));
+    compute_missing(a, given);
+    SAP_TRY(sap_model_check_starts(a));
+    if (given->joint_q == NULL)
+        compute_joint_q(a);
+    return sap_model_check_values(a);
+}
+
+SapStatus sap_model_create_as_given(const SapModelArrays *arrays, SapModel **out) {
+    SAP_NEED(out);
+    *out = NULL;
+    SAP_NEED(arrays);
+    SAP_TRY(sap_model_check_layout(arrays));
+    SapModel *model = calloc(1, sizeof *model);
+    if (model == NULL)
+        return sap_fail(SAP_ERROR_MEMORY, "no memory for a model");
+    SapStatus status = fill_model(&model->arrays, arrays);
+    if (status == SAP_OK)
+        *out = model;
+    else
+        sap_model_destroy(model);
+    return status;
+}
+
+SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out) {
+    SAP_TRY(sap_model_create_as_given(arrays, out));
+    normalise_model(&(*out)->arrays);
+    return SAP_OK;
+}
+
+void sap_model_destroy(SapModel *model) {
+    if (model == NULL)
+        return;
+    for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
+        free((void *)sap_model_field_get(&model->arrays, &sap_model_fields[i]));
+    free((void *)model->arrays.name);
+    free(model);
+}
+
+const SapModelArrays *sap_model_arrays(const SapModel *model) {
+    return model == NULL ? NULL : &model->arrays;
+}
+
+static int find_name(const char *const *names, int n, const char *name) {
+    for (int i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+int sap_model_find_body(const SapModel *model, const char *name) {
+    return model == NULL || name == NULL ? -1 : find_name(model->arrays.body_name, model->arrays.num_bodies, name);
+}
+
+int sap_model_find_joint(const SapModel *model, const char *name) {
+    return model == NULL || name == NULL ? -1 : find_name(model->arrays.joint_name, model->arrays.num_joints, name);
+}
+
+/* ---- comparing ---- */
+
+static bool same_field(const SapModelArrays *a, const SapModelArrays *b, const SapModelField *field) {
+    const void *in_a = sap_model_field_get(a, field), *in_b = sap_model_field_get(b, field);
+    if (field->element != SAP_ELEMENT_TEXT)
+        return memcmp(in_a, in_b, field_bytes(a, field)) == 0;
+    const char *const *names_a = in_a, *const *names_b = in_b;
+    for (int i = 0; i < sap_model_rows(a, field->rows); i++)
+        if (strcmp(names_a[i], names_b[i]) != 0)
+            return false;
+    return true;
+}
+
+const char *sap_model_difference(const SapModel *a, const SapModel *b) {
+    const SapModelArrays *x = &a->arrays, *y = &b->arrays;
+    for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++) {
+        const SapModelField *field = &sap_model_fields[i];
+        if (sap_model_rows(x, field->rows) != sap_model_rows(y, field->rows) || !same_field(x, y, field))
+            return field->name;
+    }
+    if (memcmp(x->gravity, y->gravity, sizeof x->gravity) != 0)
+        return "gravity";
+    return strcmp(x->name, y->name) == 0 ? NULL : "name";
+}

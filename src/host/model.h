@@ -1,0 +1,97 @@
+/* The model as the library holds it, and the table of its arrays.
+ *
+ * Everything that must be done to each array of a model (copy, fill in the default, check the range of its numbers,
+ * compare, free) is a loop over sap_model_fields; what an array is stands in that table once. */
+#ifndef SAPWOOD_HOST_MODEL_H
+#define SAPWOOD_HOST_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sapwood/model.h>
+
+/* Owns all that the pointers of `arrays` reach; none of them is NULL. */
+struct SapModel {
+    SapModelArrays arrays;
+};
+
+/* Largest counts. They keep every size computed from a model, such as 8 nv nv bytes or 3 nv columns of contacts, far
+ * inside 64 bits, and turn a count that was never set into an error rather than into a huge allocation. */
+enum {
+    SAP_MAX_JOINTS = 32767, /* and bodies, dofs */
+    SAP_MAX_SHAPES = 1 << 20,
+    SAP_MAX_FILTER_PAIRS = 1 << 24
+};
+
+/* What the rows of an array belong to. */
+typedef enum SapModelRows {
+    SAP_ROWS_BODIES,
+    SAP_ROWS_JOINTS,
+    SAP_ROWS_JOINT_STARTS, /* nj + 1 */
+    SAP_ROWS_DOFS,
+    SAP_ROWS_COORDS,
+    SAP_ROWS_SHAPES,
+    SAP_ROWS_ARTICULATIONS,
+    SAP_ROWS_ARTICULATION_STARTS, /* na + 1 */
+    SAP_ROWS_FILTER_PAIRS
+} SapModelRows;
+
+typedef enum SapElement { SAP_ELEMENT_I32, SAP_ELEMENT_F64, SAP_ELEMENT_TEXT } SapElement;
+
+/* Which numbers an array may hold, each by itself. Rules that tie numbers together are in model_check.c. */
+typedef enum SapRange {
+    SAP_RANGE_ANY,               /* an integer; or a name */
+    SAP_RANGE_FINITE,            /* a finite number */
+    SAP_RANGE_NON_NEGATIVE,      /* finite, >= 0 */
+    SAP_RANGE_POSITIVE,          /* finite, > 0 */
+    SAP_RANGE_POSITIVE_OR_INF,   /* > 0, infinity too */
+    SAP_RANGE_FINITE_OR_NEG_INF, /* finite or -infinity */
+    SAP_RANGE_FINITE_OR_INF,     /* finite or infinity */
+    SAP_RANGE_BODY,              /* 0 .. nb - 1 */
+    SAP_RANGE_BODY_OR_WORLD,     /* -1 .. nb - 1 */
+    SAP_RANGE_AXIS_COUNT,        /* 0 .. 3 */
+    SAP_RANGE_TARGET_MODE,       /* 0 .. 4 */
+    SAP_RANGE_SHAPE_FLAGS        /* 0 .. 3 */
+} SapRange;
+
+/* One array of SapModelArrays. */
+typedef struct SapModelField {
+    const char *name;
+    size_t offset; /* of the pointer in SapModelArrays */
+    SapModelRows rows;
+    int columns;
+    SapElement element;
+    SapRange range;
+    bool required;
+    const double *row; /* default: this row, `columns` long, for every row; NULL = zeros, or computed */
+} SapModelField;
+
+enum { SAP_MODEL_NUM_FIELDS = 46 };
+extern const SapModelField sap_model_fields[SAP_MODEL_NUM_FIELDS];
+
+/* The field of that name, or NULL. */
+const SapModelField *sap_model_field(const char *name);
+
+/* The number of rows of such arrays. */
+int sap_model_rows(const SapModelArrays *arrays, SapModelRows rows);
+
+/* The pointer of a field in *arrays, read and written. */
+const void *sap_model_field_get(const SapModelArrays *arrays, const SapModelField *field);
+void sap_model_field_set(SapModelArrays *arrays, const SapModelField *field, const void *data);
+
+/* Linear and angular axes of a joint type that is not D6; false for D6 and for unknown types. */
+bool sap_joint_axis_counts(int32_t type, int32_t dim[2]);
+/* Coordinates of a joint with dim[0] linear and dim[1] angular axes; its dofs are dim[0] + dim[1]. */
+int sap_joint_num_coords(int32_t type, const int32_t dim[2]);
+/* Where the quaternion sits among the coordinates of a joint, or -1 if it has none. */
+int sap_joint_quaternion_at(int32_t type);
+
+/* sap_model_create with the same checks, but axes and quaternions keep the digits they were given: for comparing number
+ * by number with a program that uses axes as they are. */
+SapStatus sap_model_create_as_given(const SapModelArrays *arrays, SapModel **out);
+
+/* The first thing in which two models differ: a count, "gravity", "name" or an array; NULL if they are equal in every
+ * bit. */
+const char *sap_model_difference(const SapModel *a, const SapModel *b);
+
+#endif

@@ -1,0 +1,116 @@
+/* The table of the arrays of a model: what each holds, what it may hold and what it holds by default. */
+#include "model.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROW(...)                                                                                                       \
+    (const double[]) {                                                                                                 \
+        __VA_ARGS__                                                                                                    \
+    }
+
+static const double identity_pose[7] = {0, 0, 0, 0, 0, 0, 1};
+
+#define FIELD(field, rows_of, ncolumns, element_type, range_of, ...)                                                   \
+    {                                                                                                                  \
+        .name = #field, .offset = offsetof(SapModelArrays, field), .rows = SAP_ROWS_##rows_of, .columns = (ncolumns),  \
+        .element = SAP_ELEMENT_##element_type, .range = SAP_RANGE_##range_of, __VA_ARGS__                              \
+    }
+
+#define REQUIRED .required = true
+#define ZERO     .row = NULL
+#define COMPUTED .row = NULL /* by model.c, from the joint types */
+
+const SapModelField sap_model_fields[] = {
+    FIELD(joint_type, JOINTS, 1, I32, ANY, REQUIRED),
+    FIELD(joint_parent, JOINTS, 1, I32, BODY_OR_WORLD, REQUIRED),
+    FIELD(joint_child, JOINTS, 1, I32, BODY, REQUIRED),
+    FIELD(joint_dof_dim, JOINTS, 2, I32, AXIS_COUNT, COMPUTED),
+    FIELD(joint_q_start, JOINT_STARTS, 1, I32, ANY, COMPUTED),
+    FIELD(joint_qd_start, JOINT_STARTS, 1, I32, ANY, COMPUTED),
+    FIELD(joint_X_p, JOINTS, 7, F64, FINITE, .row = identity_pose),
+    FIELD(joint_X_c, JOINTS, 7, F64, FINITE, .row = identity_pose),
+    FIELD(articulation_start, ARTICULATION_STARTS, 1, I32, ANY, COMPUTED),
+
+    FIELD(joint_axis, DOFS, 3, F64, FINITE, ZERO),
+    FIELD(joint_armature, DOFS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(joint_damping, DOFS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(joint_friction, DOFS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(joint_target_mode, DOFS, 1, I32, TARGET_MODE, ZERO),
+    FIELD(joint_target_ke, DOFS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(joint_target_kd, DOFS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(joint_effort_limit, DOFS, 1, F64, POSITIVE_OR_INF, .row = ROW(INFINITY)),
+    FIELD(joint_limit_lower, DOFS, 1, F64, FINITE_OR_NEG_INF, .row = ROW(-INFINITY)),
+    FIELD(joint_limit_upper, DOFS, 1, F64, FINITE_OR_INF, .row = ROW(INFINITY)),
+    FIELD(joint_limit_ke, DOFS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(joint_limit_kd, DOFS, 1, F64, NON_NEGATIVE, ZERO),
+
+    FIELD(body_mass, BODIES, 1, F64, POSITIVE, REQUIRED),
+    FIELD(body_com, BODIES, 3, F64, FINITE, ZERO),
+    FIELD(body_inertia, BODIES, 9, F64, FINITE, REQUIRED),
+
+    FIELD(shape_type, SHAPES, 1, I32, ANY, REQUIRED),
+    FIELD(shape_body, SHAPES, 1, I32, BODY_OR_WORLD, REQUIRED),
+    FIELD(shape_transform, SHAPES, 7, F64, FINITE, .row = identity_pose),
+    FIELD(shape_scale, SHAPES, 3, F64, FINITE, REQUIRED),
+    FIELD(shape_margin, SHAPES, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(shape_gap, SHAPES, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(shape_material_mu, SHAPES, 1, F64, NON_NEGATIVE, .row = ROW(0.5)),
+    FIELD(shape_material_ke, SHAPES, 1, F64, POSITIVE_OR_INF, .row = ROW(1e5)),
+    FIELD(shape_material_tau, SHAPES, 1, F64, NON_NEGATIVE, .row = ROW(0.01)),
+    FIELD(shape_collision_group, SHAPES, 1, I32, ANY, .row = ROW(1)),
+    FIELD(shape_flags, SHAPES, 1, I32, SHAPE_FLAGS, .row = ROW(SAP_SHAPE_VISIBLE | SAP_SHAPE_COLLIDES)),
+
+    FIELD(body_filter_pairs, FILTER_PAIRS, 2, I32, BODY, REQUIRED),
+
+    FIELD(joint_q, COORDS, 1, F64, FINITE, COMPUTED),
+    FIELD(joint_qd, DOFS, 1, F64, FINITE, ZERO),
+    FIELD(joint_f, DOFS, 1, F64, FINITE, ZERO),
+    FIELD(joint_target_pos, DOFS, 1, F64, FINITE, ZERO),
+    FIELD(joint_target_vel, DOFS, 1, F64, FINITE, ZERO),
+    FIELD(joint_act, DOFS, 1, F64, FINITE, ZERO),
+
+    FIELD(body_name, BODIES, 1, TEXT, ANY, COMPUTED),
+    FIELD(joint_name, JOINTS, 1, TEXT, ANY, COMPUTED),
+    FIELD(shape_name, SHAPES, 1, TEXT, ANY, COMPUTED),
+    FIELD(articulation_name, ARTICULATIONS, 1, TEXT, ANY, COMPUTED),
+};
+
+/* Both fail when an array is added to SapModelArrays but not here: its pointers are the fields and `name`. */
+_Static_assert(sizeof sap_model_fields / sizeof sap_model_fields[0] == SAP_MODEL_NUM_FIELDS, "count of fields");
+_Static_assert(sizeof(SapModelArrays) ==
+                   (1 + SAP_MODEL_NUM_FIELDS) * sizeof(void *) + 3 * sizeof(double) + 6 * sizeof(int) + sizeof(int64_t),
+               "every array of SapModelArrays has a field");
+
+const SapModelField *sap_model_field(const char *name) {
+    for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
+        if (strcmp(sap_model_fields[i].name, name) == 0)
+            return &sap_model_fields[i];
+    return NULL;
+}
+
+int sap_model_rows(const SapModelArrays *arrays, SapModelRows rows) {
+    switch (rows) {
+    case SAP_ROWS_BODIES: return arrays->num_bodies;
+    case SAP_ROWS_JOINTS: return arrays->num_joints;
+    case SAP_ROWS_JOINT_STARTS: return arrays->num_joints + 1;
+    case SAP_ROWS_DOFS: return arrays->num_dofs;
+    case SAP_ROWS_COORDS: return arrays->num_coords;
+    case SAP_ROWS_SHAPES: return arrays->num_shapes;
+    case SAP_ROWS_ARTICULATIONS: return arrays->num_articulations;
+    case SAP_ROWS_ARTICULATION_STARTS: return arrays->num_articulations + 1;
+    case SAP_ROWS_FILTER_PAIRS: return arrays->num_filter_pairs;
+    }
+    return 0;
+}
+
+/* The pointers have many types, so they are moved as bytes: no type is read through another one. */
+const void *sap_model_field_get(const SapModelArrays *arrays, const SapModelField *field) {
+    const void *data;
+    memcpy(&data, (const char *)arrays + field->offset, sizeof data);
+    return data;
+}
+
+void sap_model_field_set(SapModelArrays *arrays, const SapModelField *field, const void *data) {
+    memcpy((char *)arrays + field->offset, &data, sizeof data);
+}

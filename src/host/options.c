@@ -1,0 +1,372 @@
+/* Options by name. Every option stands once in the table below; reading, writing, checking and the messages follow
+ * from its line. */
+#include "options.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fail.h"
+#include "number_text.h"
+#include "presets.h"
+#include "word.h"
+
+/* ---- the table ---- */
+
+typedef enum OptionKind { KIND_CHOICE, KIND_BOOL, KIND_INT, KIND_REAL } OptionKind;
+
+/* A word and the value it stands for. The first word of a value is the one that is shown, the others are aliases. */
+typedef struct Choice {
+    const char *word;
+    int value;
+} Choice;
+
+typedef struct Option {
+    const char *name;
+    size_t offset;
+    OptionKind kind;
+    bool preset;           /* filled by presets: "none" means the preset's value, so it changes nothing */
+    bool open;             /* low and high are themselves excluded; otherwise included */
+    bool none;             /* "none" is allowed: NaN, or 0 for an int */
+    double low, high;      /* range of a number; high may be infinity, numbers are finite all the same */
+    double fallback;       /* default of a number or the value of a choice */
+    const Choice *choices; /* ends with a NULL word */
+} Option;
+
+static const Choice precisions[] = {
+    {"fp32", SAP_FP32}, {"fp64", SAP_FP64}, {"f32", SAP_FP32}, {"f64", SAP_FP64}, {NULL, 0}};
+static const Choice weights[] = {{"body_inertia", SAP_BODY_INERTIA}, {"diag_delassus", SAP_DIAG_DELASSUS}, {NULL, 0}};
+static const Choice points[] = {
+    {"witness_point", SAP_WITNESS_POINT}, {"contact_midpoint", SAP_CONTACT_MIDPOINT}, {NULL, 0}};
+static const Choice integrations[] = {{"midpoint", SAP_MIDPOINT}, {"sap_euler", SAP_EULER}, {NULL, 0}};
+static const Choice line_searches[] = {{"monotone_decay", SAP_MONOTONE_DECAY},
+                                       {"armijo_decay", SAP_ARMIJO_DECAY},
+                                       {"exact_root", SAP_EXACT_ROOT},
+                                       {NULL, 0}};
+static const Choice compats[] = {{"none", SAP_COMPAT_NONE}, {"sap_warp", SAP_COMPAT_SAP_WARP}, {NULL, 0}};
+static const Choice lane_counts[] = {{"0", 0}, {"1", 1}, {"4", 4}, {"8", 8}, {"auto", 0}, {NULL, 0}};
+static const Choice isas[] = {{"auto", SAP_ISA_AUTO},
+                              {"generic", SAP_ISA_GENERIC},
+                              {"avx2", SAP_ISA_AVX2},
+                              {"avx512", SAP_ISA_AVX512},
+                              {NULL, 0}};
+static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}, {"on", 1},
+                                {"off", 0},  {"1", 1},     {"0", 0},   {NULL, 0}};
+
+#define CHOICE(words) .kind = KIND_CHOICE, .choices = (words)
+#define BOOL          .kind = KIND_BOOL, .choices = truths
+#define INT(l, h)     .kind = KIND_INT, .low = (l), .high = (h)
+#define REAL(l)       .kind = KIND_REAL, .low = (l), .high = INFINITY
+#define BETWEEN(l, h) .kind = KIND_REAL, .low = (l), .high = (h), .open = true
+#define OR_NONE       .none = true, .fallback = NAN
+#define PRESET        .preset = true
+
+/* Each line: X(field, how it is read, its default). */
+#define OPTIONS(X)                                                                                                     \
+    X(free_motion_solve_precision, CHOICE(precisions), PRESET)                                                         \
+    X(contact_solve_precision, CHOICE(precisions), PRESET)                                                             \
+    X(contact_linear_solve_precision, CHOICE(precisions), PRESET)                                                      \
+    X(sap_contact_weight_precision, CHOICE(precisions), PRESET)                                                        \
+    X(use_f64_boundary_pose, BOOL, PRESET)                                                                             \
+    X(contact_weight_mode, CHOICE(weights), PRESET)                                                                    \
+    X(contact_point_mode, CHOICE(points), PRESET)                                                                      \
+    X(position_integration, CHOICE(integrations), PRESET)                                                              \
+    X(max_rigid_contact, INT(1, 65535), .fallback = 128)                                                               \
+    X(fallback_mu, REAL(0), OR_NONE)                                                                                   \
+    X(fallback_stiffness, REAL(0), .open = true, .fallback = 1e10)                                                     \
+    X(contact_beta, REAL(0), .fallback = 1)                                                                            \
+    X(contact_sigma, REAL(0), .open = true, .fallback = 1e-3)                                                          \
+    X(contact_tau_d, REAL(0), OR_NONE)                                                                                 \
+    X(block_size, INT(0, 256), .none = true, .fallback = 0)                                                            \
+    X(diag_shift, REAL(0), .fallback = 0)                                                                              \
+    X(max_iterations, INT(0, 1000000), .fallback = 100)                                                                \
+    X(optimality_abs_tol, REAL(0), .fallback = 1e-14)                                                                  \
+    X(optimality_rel_tol, REAL(0), .fallback = 1e-6)                                                                   \
+    X(cost_abs_tol, REAL(0), OR_NONE)                                                                                  \
+    X(cost_rel_tol, REAL(0), OR_NONE)                                                                                  \
+    X(line_search_variant, CHOICE(line_searches), .fallback = SAP_MONOTONE_DECAY)                                      \
+    X(line_search_max_iterations, INT(1, 1000000), .fallback = 40)                                                     \
+    X(armijo_c, BETWEEN(0, 1), .fallback = 1e-4)                                                                       \
+    X(rho, BETWEEN(0, 1), .fallback = 0.8)                                                                             \
+    X(line_search_relative_slop, REAL(0), OR_NONE)                                                                     \
+    X(compat, CHOICE(compats), .fallback = SAP_COMPAT_NONE)                                                            \
+    X(threads, INT(0, 1024), .fallback = 0)                                                                            \
+    X(lanes, CHOICE(lane_counts), .fallback = 0)                                                                       \
+    X(isa, CHOICE(isas), .fallback = SAP_ISA_AUTO)
+
+#define OPTION_LINE(field, ...) {.name = #field, .offset = offsetof(SapOptions, field), __VA_ARGS__},
+#define OPTION_NAME(field, ...) #field,
+
+static const Option options_table[] = {OPTIONS(OPTION_LINE)};
+static const char *const option_names[] = {OPTIONS(OPTION_NAME) NULL};
+
+enum { NUM_OPTIONS = sizeof options_table / sizeof options_table[0] };
+
+static const char preset_name[] = "contact_preset_variant";
+
+/* Keywords of SAP Warp without a field here. Only the value that changes nothing is accepted. */
+typedef struct Fixed {
+    const char *name;
+    bool value;
+    const char *why;
+} Fixed;
+
+static const Fixed fixed_table[] = {
+    {"capture_contact_jacobian_snapshots", false, "contact Jacobians live in scratch memory and are not kept"},
+    {"collect_iteration_stats", false, "iteration counts are always collected, per world"},
+    {"check_line_search_errors", false, "line search failures are always reported, in the status of each world"},
+    {"graph_conditional", true, "the whole solve is one program; there is no graph to unroll"},
+};
+
+enum { NUM_FIXED = sizeof fixed_table / sizeof fixed_table[0] };
+
+/* ---- fields; enums are kept as int ---- */
+
+_Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegration) == sizeof(int) &&
+                   sizeof(SapLineSearch) == sizeof(int) && sizeof(SapContactWeight) == sizeof(int) &&
+                   sizeof(SapContactPoint) == sizeof(int) && sizeof(SapCompat) == sizeof(int) &&
+                   sizeof(SapIsa) == sizeof(int),
+               "an enum of SapOptions is as large as an int");
+
+/* A bool is read as a byte: an unset one may hold anything, and checking it must be defined. */
+static double get_field(const SapOptions *options, const Option *option) {
+    const char *at = (const char *)options + option->offset;
+    double real;
+    int integer;
+    switch (option->kind) {
+    case KIND_REAL: memcpy(&real, at, sizeof real); return real;
+    case KIND_BOOL: return *(const unsigned char *)at;
+    case KIND_CHOICE:
+    case KIND_INT: break;
+    }
+    memcpy(&integer, at, sizeof integer);
+    return integer;
+}
+
+static void put_field(SapOptions *options, const Option *option, double value) {
+    char *at = (char *)options + option->offset;
+    int integer;
+    switch (option->kind) {
+    case KIND_REAL: memcpy(at, &value, sizeof value); return;
+    case KIND_BOOL: *(bool *)at = value != 0; return;
+    case KIND_CHOICE:
+    case KIND_INT: break;
+    }
+    integer = (int)value;
+    memcpy(at, &integer, sizeof integer);
+}
+
+/* ---- words ---- */
+
+static bool same(const char *a, const char *b) {
+    return strcmp(a, b) == 0;
+}
+
+static const Choice *find_word(const Choice *choices, const char *word) {
+    for (; choices->word != NULL; choices++)
+        if (same(choices->word, word))
+            return choices;
+    return NULL;
+}
+
+static const Choice *find_value(const Choice *choices, double value) {
+    for (; choices->word != NULL; choices++)
+        if (choices->value == value)
+            return choices;
+    return NULL;
+}
+
+/* ---- what is allowed ---- */
+
+static SapList list_of_choices(const Choice *choices) {
+    SapList list = {.length = 0};
+    for (; choices->word != NULL; choices++)
+        sap_list_add(&list, choices->word);
+    return list;
+}
+
+static SapList range_text(const Option *option) {
+    SapList list = {.length = 0};
+    const char *none = option->none ? ", or none" : "";
+    char low[SAP_NUMBER_TEXT_SIZE], high[SAP_NUMBER_TEXT_SIZE], text[128];
+    sap_double_to_text(option->low, low);
+    sap_double_to_text(option->high, high);
+    if (option->kind == KIND_INT)
+        snprintf(text, sizeof text, "an integer %s .. %s%s", low, high, none);
+    else if (isinf(option->high))
+        snprintf(text, sizeof text, "a finite number %s %s%s", option->open ? ">" : ">=", low, none);
+    else
+        snprintf(text, sizeof text, "a number > %s and < %s%s", low, high, none);
+    sap_list_add(&list, text);
+    return list;
+}
+
+/* "allowed: ..." of an option. */
+static SapList allowed_text(const Option *option) {
+    return option->choices != NULL ? list_of_choices(option->choices) : range_text(option);
+}
+
+static SapStatus fail_value(const Option *option, const char *value) {
+    return sap_fail(SAP_ERROR_ARGUMENT, "option %s is '%.64s'; allowed: %s", option->name, value,
+                    allowed_text(option).text);
+}
+
+/* ---- one option ---- */
+
+static bool in_range(const Option *option, double value) {
+    if (option->choices != NULL)
+        return find_value(option->choices, value) != NULL;
+    if (isnan(value))
+        return option->none;
+    if (isinf(value))
+        return false;
+    return option->open ? value > option->low && value < option->high : value >= option->low && value <= option->high;
+}
+
+static bool read_number(const Option *option, const char *text, double *value) {
+    int integer;
+    if (option->kind == KIND_REAL)
+        return sap_text_to_double(text, value);
+    if (!sap_text_to_int(text, &integer))
+        return false;
+    *value = integer;
+    return true;
+}
+
+static bool read_value(const Option *option, const char *text, double *value) {
+    if (option->none && sap_word_is_none(sap_word(text).text)) {
+        *value = option->kind == KIND_REAL ? (double)NAN : 0;
+        return true;
+    }
+    if (option->choices == NULL)
+        return read_number(option, sap_strip(text).text, value);
+    const Choice *choice = find_word(option->choices, sap_word(text).text);
+    if (choice != NULL)
+        *value = choice->value;
+    return choice != NULL;
+}
+
+static SapStatus set_option(SapOptions *options, const Option *option, const char *text) {
+    double value;
+    if (option->preset && sap_word_is_none(sap_word(text).text))
+        return SAP_OK;
+    if (!read_value(option, text, &value) || !in_range(option, value))
+        return fail_value(option, text);
+    put_field(options, option, value);
+    return SAP_OK;
+}
+
+static void value_text(const Option *option, double value, char text[SAP_NUMBER_TEXT_SIZE]) {
+    const Choice *choice = option->choices != NULL ? find_value(option->choices, value) : NULL;
+    if (choice != NULL)
+        snprintf(text, SAP_NUMBER_TEXT_SIZE, "%s", choice->word);
+    else if (isnan(value))
+        snprintf(text, SAP_NUMBER_TEXT_SIZE, "none");
+    else
+        sap_double_to_text(value, text);
+}
+
+static const Option *find_option(const char *word) {
+    for (int i = 0; i < NUM_OPTIONS; i++)
+        if (same(options_table[i].name, word))
+            return &options_table[i];
+    return NULL;
+}
+
+static SapStatus fail_name(const char *name) {
+    SapList list = sap_list_of_names(sap_options_names());
+    return sap_fail(SAP_ERROR_ARGUMENT, "unknown option '%.64s'; allowed: %s, %s", name, preset_name, list.text);
+}
+
+/* ---- keywords that are fixed ---- */
+
+static const Fixed *find_fixed(const char *word) {
+    for (int i = 0; i < NUM_FIXED; i++)
+        if (same(fixed_table[i].name, word))
+            return &fixed_table[i];
+    return NULL;
+}
+
+static SapStatus set_fixed(const Fixed *fixed, const char *text) {
+    const char *only = fixed->value ? "true" : "false";
+    const Choice *given = find_word(truths, sap_word(text).text);
+    if (given == NULL)
+        return sap_fail(SAP_ERROR_ARGUMENT, "option %s is '%.64s'; allowed: %s", fixed->name, text, only);
+    if (given->value == fixed->value)
+        return SAP_OK;
+    return sap_fail(SAP_ERROR_UNSUPPORTED, "option %s is '%.64s'; only %s is supported: %s", fixed->name, text, only,
+                    fixed->why);
+}
+
+/* ---- public ---- */
+
+void sap_options_reset(SapOptions *options) {
+    memset(options, 0, sizeof *options);
+    for (int i = 0; i < NUM_OPTIONS; i++)
+        put_field(options, &options_table[i], options_table[i].fallback);
+}
+
+bool sap_option_is_in_presets(const char *name) {
+    const Option *option = find_option(name);
+    return option != NULL && option->preset;
+}
+
+bool sap_options_same_preset(const SapOptions *a, const SapOptions *b) {
+    for (int i = 0; i < NUM_OPTIONS; i++)
+        if (options_table[i].preset && get_field(a, &options_table[i]) != get_field(b, &options_table[i]))
+            return false;
+    return true;
+}
+
+SapStatus sap_options_set(SapOptions *options, const char *name, const char *value) {
+    SAP_NEED(options);
+    SAP_NEED(name);
+    SAP_NEED(value);
+    SapWord word = sap_word(name);
+    const Option *option = find_option(word.text);
+    if (option != NULL)
+        return set_option(options, option, value);
+    const Fixed *fixed = find_fixed(word.text);
+    if (fixed != NULL)
+        return set_fixed(fixed, value);
+    return same(word.text, preset_name) ? sap_options_apply_preset(options, value) : fail_name(name);
+}
+
+SapStatus sap_options_check(const SapOptions *options) {
+    SAP_NEED(options);
+    for (int i = 0; i < NUM_OPTIONS; i++) {
+        double value = get_field(options, &options_table[i]);
+        if (in_range(&options_table[i], value))
+            continue;
+        char text[SAP_NUMBER_TEXT_SIZE];
+        value_text(&options_table[i], value, text);
+        return fail_value(&options_table[i], text);
+    }
+    return SAP_OK;
+}
+
+SapStatus sap_options_get(const SapOptions *options, const char *name, char *text, int size) {
+    SAP_NEED(options);
+    SAP_NEED(name);
+    SAP_NEED(text);
+    char number[SAP_NUMBER_TEXT_SIZE];
+    const char *value = number;
+    SapWord word = sap_word(name);
+    const Option *option = find_option(word.text);
+    if (option != NULL)
+        value_text(option, get_field(options, option), number);
+    else if (same(word.text, preset_name))
+        SAP_TRY(sap_options_name_preset(options, &value));
+    else
+        return fail_name(name);
+    if (size <= 0 || strlen(value) >= (size_t)size)
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: size is %d; option %s is '%s' and needs %zu bytes", __func__, size,
+                        word.text, value, strlen(value) + 1);
+    memcpy(text, value, strlen(value) + 1);
+    return SAP_OK;
+}
+
+const char *const *sap_options_names(void) {
+    return option_names;
+}

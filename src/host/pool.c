@@ -1,0 +1,165 @@
+#define _GNU_SOURCE /* CPU_SET, pthread_setaffinity_np */
+#include "pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "fail.h"
+#include "host_memory.h"
+
+/* A step of a small batch takes microseconds, waking a sleeping thread tens: so both sides look a while before they sleep. */
+enum { SPINS = 2000 };
+
+typedef struct Worker {
+    struct SapPool *pool;
+    pthread_t thread;
+    int index;
+} Worker;
+
+struct SapPool {
+    int num_workers;
+    int num_started; /* threads, not counting the caller */
+    Worker *worker;
+    SapPoolFn *fn;
+    void *arg;
+    bool stop;
+    atomic_uint round;  /* grows by one per run: a new value is the signal to start */
+    atomic_int working; /* threads that have not finished this round */
+    pthread_mutex_t mutex;
+    pthread_cond_t started, finished;
+};
+
+static inline void pause_briefly(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static void await_round(SapPool *pool, unsigned seen) {
+    for (int i = 0; i < SPINS; i++) {
+        if (atomic_load_explicit(&pool->round, memory_order_acquire) != seen)
+            return;
+        pause_briefly();
+    }
+    pthread_mutex_lock(&pool->mutex);
+    while (atomic_load_explicit(&pool->round, memory_order_acquire) == seen)
+        pthread_cond_wait(&pool->started, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void await_finish(SapPool *pool) {
+    for (int i = 0; i < SPINS; i++) {
+        if (atomic_load_explicit(&pool->working, memory_order_acquire) == 0)
+            return;
+        pause_briefly();
+    }
+    pthread_mutex_lock(&pool->mutex);
+    while (atomic_load_explicit(&pool->working, memory_order_acquire) != 0)
+        pthread_cond_wait(&pool->finished, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void *work(void *arg) {
+    Worker *me = arg;
+    SapPool *pool = me->pool;
+    for (unsigned round = 0;; round++) {
+        await_round(pool, round);
+        if (pool->stop)
+            return NULL;
+        pool->fn(pool->arg, me->index, pool->num_workers);
+        if (atomic_fetch_sub_explicit(&pool->working, 1, memory_order_acq_rel) == 1) {
+            pthread_mutex_lock(&pool->mutex);
+            pthread_cond_signal(&pool->finished);
+            pthread_mutex_unlock(&pool->mutex);
+        }
+    }
+}
+
+static void start_round(SapPool *pool) {
+    atomic_store_explicit(&pool->working, pool->num_started, memory_order_relaxed);
+    pthread_mutex_lock(&pool->mutex);
+    atomic_fetch_add_explicit(&pool->round, 1, memory_order_release);
+    pthread_cond_broadcast(&pool->started);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void sap_pool_run(SapPool *pool, SapPoolFn *fn, void *arg) {
+    pool->fn = fn;
+    pool->arg = arg;
+    if (pool->num_started > 0)
+        start_round(pool);
+    fn(arg, 0, pool->num_workers);
+    if (pool->num_started > 0)
+        await_finish(pool);
+}
+
+int sap_pool_cpus(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    int n = CPU_COUNT(&set);
+    return n > 0 ? n : 1;
+}
+
+/* Worker w gets the w-th CPU of the process's mask; worker 0, the caller's thread, is left alone. */
+static void pin(Worker *worker) {
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || worker->pool->num_workers > CPU_COUNT(&allowed))
+        return;
+    int skip = worker->index;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, &allowed) && skip-- == 0) {
+            CPU_ZERO(&one);
+            CPU_SET(cpu, &one);
+            pthread_setaffinity_np(worker->thread, sizeof one, &one);
+            return;
+        }
+    }
+}
+
+SapStatus sap_pool_create(int num_workers, SapPool **out) {
+    *out = NULL;
+    SapPool *pool = sap_allocate(1, sizeof *pool, "thread pool");
+    if (!pool)
+        return SAP_ERROR_MEMORY;
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->started, NULL);
+    pthread_cond_init(&pool->finished, NULL);
+    pool->num_workers = num_workers;
+    pool->worker = sap_allocate((size_t)num_workers, sizeof *pool->worker, "thread pool");
+    if (!pool->worker) {
+        sap_pool_destroy(pool);
+        return SAP_ERROR_MEMORY;
+    }
+    for (int i = 1; i < num_workers; i++) {
+        Worker *worker = &pool->worker[i];
+        *worker = (Worker){.pool = pool, .index = i};
+        if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
+            sap_pool_destroy(pool);
+            return sap_fail(SAP_ERROR_MEMORY, "cannot start thread %d of %d; use fewer threads", i + 1, num_workers);
+        }
+        pool->num_started++;
+        pin(worker);
+    }
+    *out = pool;
+    return SAP_OK;
+}
+
+void sap_pool_destroy(SapPool *pool) {
+    if (!pool)
+        return;
+    if (pool->num_started > 0) {
+        pool->stop = true;
+        start_round(pool);
+    }
+    for (int i = 1; i <= pool->num_started; i++)
+        pthread_join(pool->worker[i].thread, NULL);
+    pthread_cond_destroy(&pool->finished);
+    pthread_cond_destroy(&pool->started);
+    pthread_mutex_destroy(&pool->mutex);
+    free(pool->worker);
+    free(pool);
+}

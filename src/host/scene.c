@@ -1,0 +1,347 @@
+/* Scene files: from text to a model, worlds and options. docs/scene.md lists every key. */
+#include <sapwood/scene.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expression.h"
+#include "fail.h"
+#include "number_text.h"
+#include "scene_builder.h"
+#include "word.h"
+
+enum { SCHEMA_VERSION = 1, MAX_WORLDS = 1 << 24 };
+
+/* The sections of a file, each NULL unless given. */
+typedef struct Sections {
+    const SapYamlEntry *schema_version, *simulation, *builder, *ground, *bodies, *joints, *articulations;
+    const SapYamlEntry *initial_joint_q, *post_build, *replicate;
+    const char *name;
+} Sections;
+
+static const SapSceneField section_fields[] = {
+    SAP_SCENE_REQUIRED("schema_version", ENTRY, Sections, schema_version),
+    SAP_SCENE_FIELD("name", TEXT, Sections, name),
+    SAP_SCENE_FIELD("simulation", ENTRY, Sections, simulation),
+    SAP_SCENE_FIELD("builder", ENTRY, Sections, builder),
+    SAP_SCENE_FIELD("ground", ENTRY, Sections, ground),
+    SAP_SCENE_NO_TARGET("assets", UNSUPPORTED),
+    SAP_SCENE_FIELD("bodies", ENTRY, Sections, bodies),
+    SAP_SCENE_FIELD("joints", ENTRY, Sections, joints),
+    SAP_SCENE_FIELD("articulations", ENTRY, Sections, articulations),
+    SAP_SCENE_FIELD("initial_joint_q", ENTRY, Sections, initial_joint_q),
+    SAP_SCENE_FIELD("post_build", ENTRY, Sections, post_build),
+    SAP_SCENE_FIELD("replicate", ENTRY, Sections, replicate),
+};
+
+/* ---- simulation and replicate ---- */
+
+typedef struct SimulationKeys {
+    double dt;
+    const SapYamlEntry *num_worlds, *max_rigid_contact, *solver;
+} SimulationKeys;
+
+/* An option as sap_options_set wants it: a number without operators, or the word that is there. null stands for "none". */
+static const char *option_text(const SapYamlNode *node, char number[SAP_NUMBER_TEXT_SIZE]) {
+    SapExpressionError error;
+    double value;
+    if (sap_yaml_is_null(node))
+        return "none";
+    if (!sap_expression_evaluate(node->text, &value, &error))
+        return node->text;
+    if (value == floor(value) && fabs(value) < 1e15)
+        snprintf(number, SAP_NUMBER_TEXT_SIZE, "%.0f", value);
+    else
+        sap_double_to_text(value, number);
+    return number;
+}
+
+static SapStatus set_option(SapOptions *options, const SapYamlEntry *entry) {
+    char number[SAP_NUMBER_TEXT_SIZE], message[1024];
+    if (entry->node->kind != SAP_YAML_SCALAR)
+        return sap_scene_refuse(entry, "a single value");
+    SapStatus status = sap_options_set(options, entry->key, option_text(entry->node, number));
+    if (status == SAP_OK)
+        return SAP_OK;
+    snprintf(message, sizeof message, "%s", sap_error_message());
+    return sap_yaml_fail(entry, status == SAP_ERROR_ARGUMENT ? SAP_ERROR_PARSE : status, "%s", message);
+}
+
+/* Names of options are compared as words: "-" is "_", and case does not matter. */
+static bool same_option(const SapYamlEntry *a, const char *name) {
+    return strcmp(sap_word(a->key).text, sap_word(name).text) == 0;
+}
+
+static SapStatus refuse_second_option(const SapYamlEntry *entry, const SapYamlEntry *first) {
+    return sap_yaml_fail(entry, SAP_ERROR_PARSE, "given a second time; the first is in line %d", first->line);
+}
+
+/* The preset first, whatever the order in the file: explicit values win over it. */
+static SapStatus read_solver(const SapYamlEntry *solver, const SapYamlEntry *max_rigid_contact, SapOptions *options) {
+    const SapYamlNode *node = solver != NULL ? solver->node : NULL;
+    const SapYamlEntry *preset = NULL;
+    if (max_rigid_contact != NULL)
+        SAP_TRY(set_option(options, max_rigid_contact));
+    if (node == NULL || sap_yaml_is_null(node))
+        return SAP_OK;
+    if (node->kind != SAP_YAML_MAP)
+        return sap_scene_refuse(solver, "a map");
+    for (int i = 0; i < node->count && preset == NULL; i++)
+        if (same_option(&node->entries[i], "contact_preset_variant"))
+            preset = &node->entries[i];
+    if (preset != NULL)
+        SAP_TRY(set_option(options, preset));
+    for (int i = 0; i < node->count; i++) {
+        const SapYamlEntry *entry = &node->entries[i];
+        if (max_rigid_contact != NULL && same_option(entry, max_rigid_contact->key))
+            return refuse_second_option(entry, max_rigid_contact);
+        /* Unknown names end the loop, so this compares no more keys than there are options. */
+        for (int k = 0; k < i; k++)
+            if (same_option(entry, node->entries[k].key))
+                return refuse_second_option(entry, &node->entries[k]);
+        if (entry != preset)
+            SAP_TRY(set_option(options, entry));
+    }
+    return SAP_OK;
+}
+
+static SapStatus read_simulation(const SapYamlEntry *entry, SapScene *scene, const SapYamlEntry **num_worlds) {
+    static const SapSceneField fields[] = {
+        SAP_SCENE_IN_RANGE("dt", POSITIVE, SimulationKeys, dt),
+        SAP_SCENE_FIELD("num_worlds", ENTRY, SimulationKeys, num_worlds),
+        SAP_SCENE_FIELD("max_rigid_contact", ENTRY, SimulationKeys, max_rigid_contact),
+        SAP_SCENE_FIELD("solver", ENTRY, SimulationKeys, solver),
+    };
+    SimulationKeys keys = {.dt = scene->dt};
+    if (entry == NULL)
+        return SAP_OK;
+    SAP_TRY(sap_scene_read(entry, &(SapSceneTable)SAP_SCENE_TABLE(fields, &keys), 1));
+    if (keys.num_worlds != NULL)
+        SAP_TRY(sap_scene_integer(keys.num_worlds, 1, MAX_WORLDS, &scene->num_worlds));
+    scene->dt = keys.dt;
+    *num_worlds = keys.num_worlds;
+    return read_solver(keys.solver, keys.max_rigid_contact, &scene->options);
+}
+
+static SapStatus read_replicate(const SapYamlEntry *entry, SapScene *scene, const SapYamlEntry *first) {
+    typedef struct Keys {
+        const SapYamlEntry *num_worlds, *spacing;
+    } Keys;
+    static const SapSceneField fields[] = {
+        SAP_SCENE_FIELD("num_worlds", ENTRY, Keys, num_worlds),
+        SAP_SCENE_FIELD("spacing", ENTRY, Keys, spacing),
+    };
+    Keys keys = {0};
+    int num_worlds;
+    if (entry == NULL)
+        return SAP_OK;
+    SAP_TRY(sap_scene_read(entry, &(SapSceneTable)SAP_SCENE_TABLE(fields, &keys), 1));
+    if (keys.spacing != NULL)
+        SAP_TRY(sap_scene_numbers(keys.spacing, 3, scene->spacing));
+    if (keys.num_worlds == NULL)
+        return SAP_OK;
+    SAP_TRY(sap_scene_integer(keys.num_worlds, 1, MAX_WORLDS, &num_worlds));
+    if (first != NULL && num_worlds != scene->num_worlds)
+        return sap_yaml_fail(keys.num_worlds, SAP_ERROR_PARSE, "%d, but simulation.num_worlds in line %d is %d",
+                             num_worlds, first->line, scene->num_worlds);
+    scene->num_worlds = num_worlds;
+    return SAP_OK;
+}
+
+/* ---- builder ---- */
+
+typedef struct BuilderKeys {
+    double rigid_gap, default_body_armature;
+    const SapYamlEntry *gravity, *up_axis, *defaults;
+} BuilderKeys;
+
+static SapStatus read_defaults(const SapYamlEntry *entry, SapSceneBuilder *builder) {
+    typedef struct Keys {
+        const SapYamlEntry *joint, *shape;
+    } Keys;
+    static const SapSceneField fields[] = {
+        SAP_SCENE_FIELD("joint", ENTRY, Keys, joint),
+        SAP_SCENE_FIELD("shape", ENTRY, Keys, shape),
+    };
+    Keys keys = {0};
+    SAP_TRY(sap_scene_read(entry, &(SapSceneTable)SAP_SCENE_TABLE(fields, &keys), 1));
+    if (keys.joint != NULL)
+        SAP_TRY(sap_scene_read_dof(keys.joint, &builder->dof));
+    if (keys.shape != NULL)
+        SAP_TRY(sap_scene_read_material(keys.shape, &builder->material));
+    return SAP_OK;
+}
+
+static SapStatus check_up_axis(const SapYamlEntry *entry) {
+    double axis[3];
+    SAP_TRY(sap_scene_axis(entry, axis));
+    if (axis[2] == 1)
+        return SAP_OK;
+    return sap_yaml_fail(entry, SAP_ERROR_UNSUPPORTED, "only z is supported in this version");
+}
+
+static SapStatus read_builder(const SapYamlEntry *entry, SapSceneBuilder *builder) {
+    static const SapSceneField fields[] = {
+        SAP_SCENE_FIELD("gravity", ENTRY, BuilderKeys, gravity),
+        SAP_SCENE_FIELD("up_axis", ENTRY, BuilderKeys, up_axis),
+        SAP_SCENE_IN_RANGE("rigid_gap", NON_NEGATIVE, BuilderKeys, rigid_gap),
+        SAP_SCENE_IN_RANGE("default_body_armature", NON_NEGATIVE, BuilderKeys, default_body_armature),
+        SAP_SCENE_FIELD("defaults", ENTRY, BuilderKeys, defaults),
+    };
+    BuilderKeys keys = {0};
+    if (entry == NULL)
+        return SAP_OK;
+    SAP_TRY(sap_scene_read(entry, &(SapSceneTable)SAP_SCENE_TABLE(fields, &keys), 1));
+    builder->rigid_gap = keys.rigid_gap;
+    builder->default_body_armature = keys.default_body_armature;
+    if (keys.up_axis != NULL)
+        SAP_TRY(check_up_axis(keys.up_axis));
+    if (keys.gravity != NULL)
+        SAP_TRY(sap_scene_gravity(keys.gravity, builder->gravity));
+    return keys.defaults != NULL ? read_defaults(keys.defaults, builder) : SAP_OK;
+}
+
+/* ---- the whole file ---- */
+
+static SapStatus read_sections(const SapYamlEntry *root, Sections *sections) {
+    int version;
+    if (root->node->kind != SAP_YAML_MAP)
+        return sap_scene_refuse(root, "a map with schema_version and the sections of a scene");
+    SAP_TRY(sap_scene_read(root, &(SapSceneTable)SAP_SCENE_TABLE(section_fields, sections), 1));
+    SAP_TRY(sap_scene_integer(sections->schema_version, INT32_MIN, INT32_MAX, &version));
+    if (version != SCHEMA_VERSION)
+        return sap_yaml_fail(sections->schema_version, SAP_ERROR_UNSUPPORTED, "%d; allowed: %d", version,
+                             SCHEMA_VERSION);
+    return SAP_OK;
+}
+
+typedef SapStatus (*ReadList)(SapSceneBuilder *builder, const SapYamlEntry *list);
+
+static SapStatus read_optional(SapSceneBuilder *builder, const SapYamlEntry *list, ReadList read) {
+    return list != NULL ? read(builder, list) : SAP_OK;
+}
+
+/* The order in which a scene is applied. The ground comes last: it is not part of what is edited. */
+static SapStatus build(SapSceneBuilder *builder, const SapYamlEntry *root, const Sections *sections) {
+    SAP_TRY(read_builder(sections->builder, builder));
+    SAP_TRY(read_optional(builder, sections->bodies, sap_scene_read_bodies));
+    SAP_TRY(read_optional(builder, sections->joints, sap_scene_read_joints));
+    SAP_TRY(sap_scene_check_joints(builder, root));
+    SAP_TRY(read_optional(builder, sections->articulations, sap_scene_read_articulations));
+    SAP_TRY(read_optional(builder, sections->initial_joint_q, sap_scene_read_initial_joint_q));
+    SAP_TRY(read_optional(builder, sections->post_build, sap_scene_read_post_build));
+    SAP_TRY(sap_scene_check_masses(builder));
+    return sap_scene_read_ground(builder, sections->ground);
+}
+
+static SapStatus build_model(const SapYamlEntry *root, const Sections *sections, SapModel **out) {
+    SapSceneBuilder builder;
+    sap_scene_builder_init(&builder, sap_yaml_name(root->node->tree));
+    SapStatus status = build(&builder, root, sections);
+    if (status == SAP_OK)
+        status = sap_scene_finish(&builder, sections->name != NULL ? sections->name : "", out);
+    sap_scene_builder_free(&builder);
+    return status;
+}
+
+static SapStatus read_scene(const SapYamlEntry *root, SapScene *scene) {
+    Sections sections = {0};
+    const SapYamlEntry *num_worlds = NULL;
+    SAP_TRY(sap_options_preset(NULL, &scene->options));
+    SAP_TRY(read_sections(root, &sections));
+    SAP_TRY(read_simulation(sections.simulation, scene, &num_worlds));
+    SAP_TRY(read_replicate(sections.replicate, scene, num_worlds));
+    return build_model(root, &sections, &scene->model);
+}
+
+static SapStatus out_of_memory(const char *name) {
+    return sap_yaml_fail_at(name, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
+}
+
+SapStatus sap_scene_parse(const char *text, size_t length, const char *name, SapScene **out) {
+    SAP_NEED(out);
+    *out = NULL;
+    SAP_NEED(text);
+    SAP_NEED(name);
+    SapYamlTree *tree;
+    SAP_TRY(sap_yaml_parse(text, length, name, &tree));
+    SapScene *scene = malloc(sizeof *scene);
+    SapStatus status = SAP_ERROR_MEMORY;
+    if (scene != NULL) {
+        *scene = (SapScene){.dt = 0.005, .num_worlds = 1};
+        status = read_scene(sap_yaml_root(tree), scene);
+    } else {
+        out_of_memory(name);
+    }
+    sap_yaml_destroy(tree);
+    if (status != SAP_OK) {
+        sap_scene_destroy(scene);
+        return status;
+    }
+    *out = scene;
+    return SAP_OK;
+}
+
+void sap_scene_destroy(SapScene *scene) {
+    if (scene == NULL)
+        return;
+    sap_model_destroy(scene->model);
+    free(scene);
+}
+
+/* ---- files ---- */
+
+/* All bytes of a file, or of as much of it as is too much. The size is not asked for: pipes have none. */
+static SapStatus read_stream(FILE *file, const char *path, char **text, size_t *length) {
+    size_t size = 0, capacity = 0;
+    char *bytes = NULL;
+    do {
+        capacity = capacity == 0 ? 1 << 15 : 2 * capacity;
+        char *larger = realloc(bytes, capacity);
+        if (larger == NULL) {
+            free(bytes);
+            return out_of_memory(path);
+        }
+        bytes = larger;
+        size += fread(bytes + size, 1, capacity - size, file);
+    } while (size == capacity && size <= SAP_YAML_MAX_BYTES);
+    if (ferror(file)) {
+        int error = errno;
+        free(bytes);
+        return sap_yaml_fail_at(path, 0, SAP_ERROR_IO, "cannot be read: %s", strerror(error));
+    }
+    *text = bytes;
+    *length = size;
+    return SAP_OK;
+}
+
+SapStatus sap_scene_load(const char *path, SapScene **out) {
+    SAP_NEED(out);
+    *out = NULL;
+    SAP_NEED(path);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return sap_yaml_fail_at(path, 0, SAP_ERROR_IO, "cannot be opened: %s", strerror(errno));
+    char *text = NULL;
+    size_t length = 0;
+    SapStatus status = read_stream(file, path, &text, &length);
+    fclose(file);
+    SAP_TRY(status);
+    status = sap_scene_parse(text, length, path, out);
+    free(text);
+    return status;
+}
+
+SapStatus sap_model_load(const char *path, SapModel **out) {
+    SAP_NEED(out);
+    *out = NULL;
+    SapScene *scene;
+    SAP_TRY(sap_scene_load(path, &scene));
+    *out = scene->model;
+    scene->model = NULL;
+    sap_scene_destroy(scene);
+    return SAP_OK;
+}

@@ -1,0 +1,277 @@
+/* The tables of a scene, the names in it, and how it becomes a model. */
+#include "scene_builder.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+void sap_scene_builder_init(SapSceneBuilder *builder, const char *file) {
+    *builder = (SapSceneBuilder){
+        .file = file,
+        .gravity = {0, 0, -9.81},
+        .material = sap_scene_default_material,
+        .dof = sap_scene_default_dof,
+        .rows = {[SAP_ROWS_BODIES] = {.size = sizeof(SapSceneBody)},
+                 [SAP_ROWS_JOINTS] = {.size = sizeof(SapSceneJoint)},
+                 [SAP_ROWS_DOFS] = {.size = sizeof(SapSceneDof)},
+                 [SAP_ROWS_COORDS] = {.size = sizeof(SapSceneCoord)},
+                 [SAP_ROWS_SHAPES] = {.size = sizeof(SapSceneShape)},
+                 [SAP_ROWS_ARTICULATIONS] = {.size = sizeof(SapSceneArticulation)},
+                 [SAP_ROWS_FILTER_PAIRS] = {.size = sizeof(SapScenePair)}},
+    };
+}
+
+void sap_scene_builder_free(SapSceneBuilder *builder) {
+    for (size_t i = 0; i < sizeof builder->rows / sizeof *builder->rows; i++)
+        free(builder->rows[i].items);
+    free(builder->body_names.slots);
+    free(builder->joint_names.slots);
+}
+
+SapStatus sap_scene_out_of_memory(const SapSceneBuilder *builder) {
+    return sap_yaml_fail_at(builder->file, 0, SAP_ERROR_MEMORY, "out of memory while building the scene");
+}
+
+SapStatus sap_scene_append(SapSceneBuilder *builder, SapModelRows which, void **out) {
+    SapSceneRows *rows = &builder->rows[which];
+    if (rows->count == rows->capacity) {
+        /* Counts stay far below INT_MAX: a document has at most SAP_YAML_MAX_NODES values, a joint at most 7 coordinates. */
+        int capacity = rows->capacity == 0 ? 16 : 2 * rows->capacity;
+        void *larger = realloc(rows->items, (size_t)capacity * rows->size);
+        if (larger == NULL)
+            return sap_scene_out_of_memory(builder);
+        rows->items = larger;
+        rows->capacity = capacity;
+    }
+    *out = (char *)rows->items + (size_t)rows->count++ * rows->size;
+    memset(*out, 0, rows->size);
+    return SAP_OK;
+}
+
+/* ---- names: a hash table with linear probing, at most half full ---- */
+
+struct SapSceneName {
+    const char *name; /* NULL: free */
+    int index;
+};
+
+static struct SapSceneName *slot_of(const SapSceneNames *names, const char *name) {
+    uint64_t hash = 14695981039346656037u;
+    for (const char *c = name; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    size_t mask = (size_t)names->capacity - 1, i = (size_t)(hash ^ hash >> 32) & mask;
+    while (names->slots[i].name != NULL && strcmp(names->slots[i].name, name) != 0)
+        i = (i + 1) & mask;
+    return &names->slots[i];
+}
+
+int sap_scene_find_name(const SapSceneNames *names, const char *name) {
+    if (names->capacity == 0)
+        return -1;
+    const struct SapSceneName *slot = slot_of(names, name);
+    return slot->name == NULL ? -1 : slot->index;
+}
+
+static bool grow_names(SapSceneNames *names) {
+    SapSceneNames larger = {.count = names->count, .capacity = names->capacity == 0 ? 64 : 2 * names->capacity};
+    larger.slots = calloc((size_t)larger.capacity, sizeof *larger.slots);
+    if (larger.slots == NULL)
+        return false;
+    for (int i = 0; i < names->capacity; i++)
+        if (names->slots[i].name != NULL)
+            *slot_of(&larger, names->slots[i].name) = names->slots[i];
+    free(names->slots);
+    *names = larger;
+    return true;
+}
+
+static SapStatus add_name(SapSceneBuilder *builder, SapSceneNames *names, const SapYamlEntry *entry, const char *name,
+                          int index) {
+    char quote[SAP_YAML_QUOTE_SIZE];
+    if (2 * (names->count + 1) > names->capacity && !grow_names(names))
+        return sap_scene_out_of_memory(builder);
+    struct SapSceneName *slot = slot_of(names, name);
+    if (slot->name != NULL && slot->index != index)
+        return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the name %s is taken by %s[%d]; names must differ",
+                             sap_yaml_quote(name, quote), entry->key, slot->index);
+    if (slot->name == NULL)
+        names->count++;
+    *slot = (struct SapSceneName){name, index};
+    return SAP_OK;
+}
+
+SapStatus sap_scene_add_names(SapSceneBuilder *builder, SapSceneNames *names, const SapYamlEntry *entry, const char *id,
+                              const char *label, int index) {
+    SAP_TRY(add_name(builder, names, entry, id, index));
+    return add_name(builder, names, entry, label, index);
+}
+
+/* ---- the arrays of the model and where the builder keeps them ---- */
+
+typedef struct Column {
+    const char *name;
+    size_t offset;
+    bool editable;
+} Column;
+
+#define COLUMN(array, row, member)                                                                                     \
+    { #array, offsetof(row, member), false }
+#define EDITABLE(array, row, member)                                                                                   \
+    { #array, offsetof(row, member), true }
+
+static const Column columns[] = {
+    COLUMN(body_name, SapSceneBody, label),
+    COLUMN(body_mass, SapSceneBody, mass.mass),
+    COLUMN(body_com, SapSceneBody, mass.com),
+    COLUMN(body_inertia, SapSceneBody, mass.inertia),
+    COLUMN(joint_name, SapSceneJoint, label),
+    COLUMN(joint_type, SapSceneJoint, type),
+    COLUMN(joint_parent, SapSceneJoint, parent),
+    COLUMN(joint_child, SapSceneJoint, child),
+    COLUMN(joint_dof_dim, SapSceneJoint, dim),
+    COLUMN(joint_X_p, SapSceneJoint, X_p),
+    COLUMN(joint_X_c, SapSceneJoint, X_c),
+    COLUMN(joint_axis, SapSceneDof, axis),
+    EDITABLE(joint_armature, SapSceneDof, armature),
+    EDITABLE(joint_damping, SapSceneDof, damping),
+    EDITABLE(joint_friction, SapSceneDof, friction),
+    EDITABLE(joint_effort_limit, SapSceneDof, effort_limit),
+    EDITABLE(joint_target_mode, SapSceneDof, target_mode),
+    EDITABLE(joint_target_ke, SapSceneDof, target_ke),
+    EDITABLE(joint_target_kd, SapSceneDof, target_kd),
+    EDITABLE(joint_target_pos, SapSceneDof, target_pos),
+    EDITABLE(joint_target_vel, SapSceneDof, target_vel),
+    EDITABLE(joint_limit_lower, SapSceneDof, limit_lower),
+    EDITABLE(joint_limit_upper, SapSceneDof, limit_upper),
+    EDITABLE(joint_limit_ke, SapSceneDof, limit_ke),
+    EDITABLE(joint_limit_kd, SapSceneDof, limit_kd),
+    EDITABLE(joint_q, SapSceneCoord, q),
+    EDITABLE(joint_qd, SapSceneDof, qd),
+    EDITABLE(joint_f, SapSceneDof, f),
+    EDITABLE(joint_act, SapSceneDof, act),
+    COLUMN(shape_name, SapSceneShape, label),
+    COLUMN(shape_type, SapSceneShape, type),
+    COLUMN(shape_body, SapSceneShape, body),
+    COLUMN(shape_transform, SapSceneShape, pose),
+    COLUMN(shape_scale, SapSceneShape, scale),
+    EDITABLE(shape_margin, SapSceneShape, margin),
+    EDITABLE(shape_gap, SapSceneShape, gap),
+    EDITABLE(shape_material_mu, SapSceneShape, mu),
+    EDITABLE(shape_material_ke, SapSceneShape, ke),
+    EDITABLE(shape_material_tau, SapSceneShape, tau),
+    EDITABLE(shape_collision_group, SapSceneShape, collision_group),
+    EDITABLE(shape_flags, SapSceneShape, flags),
+    COLUMN(body_filter_pairs, SapScenePair, bodies),
+    COLUMN(articulation_name, SapSceneArticulation, label),
+};
+
+enum { NUM_COLUMNS = sizeof columns / sizeof columns[0] };
+
+bool sap_scene_column(const char *name, SapSceneColumn *out) {
+    for (int i = 0; i < NUM_COLUMNS; i++)
+        if (columns[i].editable && strcmp(columns[i].name, name) == 0) {
+            *out = (SapSceneColumn){sap_model_field(name), columns[i].offset};
+            return true;
+        }
+    return false;
+}
+
+SapList sap_scene_column_names(void) {
+    SapList list = {.length = 0};
+    for (int i = 0; i < NUM_COLUMNS; i++)
+        if (columns[i].editable)
+            sap_list_add(&list, columns[i].name);
+    return list;
+}
+
+static void *cell(const SapSceneBuilder *builder, SapModelRows rows, size_t offset, int row) {
+    const SapSceneRows *table = &builder->rows[rows];
+    return (char *)table->items + (size_t)row * table->size + offset;
+}
+
+double sap_scene_get(const SapSceneBuilder *builder, SapSceneColumn column, int row) {
+    const void *value = cell(builder, column.field->rows, column.offset, row);
+    return column.field->element == SAP_ELEMENT_I32 ? *(const int32_t *)value : *(const double *)value;
+}
+
+void sap_scene_set(SapSceneBuilder *builder, SapSceneColumn column, int row, double value) {
+    void *target = cell(builder, column.field->rows, column.offset, row);
+    if (column.field->element == SAP_ELEMENT_I32)
+        *(int32_t *)target = (int32_t)value;
+    else
+        *(double *)target = value;
+}
+
+static size_t element_size(SapElement element) {
+    switch (element) {
+    case SAP_ELEMENT_I32: return sizeof(int32_t);
+    case SAP_ELEMENT_F64: return sizeof(double);
+    case SAP_ELEMENT_TEXT: break;
+    }
+    return sizeof(const char *);
+}
+
+/* Copies one column out of its rows into an array of its own. */
+static void *gather(const SapSceneBuilder *builder, const SapModelField *field, size_t offset) {
+    size_t size = (size_t)field->columns * element_size(field->element);
+    int count = builder->rows[field->rows].count;
+    char *array = malloc((size_t)count * size + 1);
+    for (int i = 0; array != NULL && i < count; i++)
+        memcpy(array + (size_t)i * size, cell(builder, field->rows, offset, i), size);
+    return array;
+}
+
+static int32_t *gather_articulation_starts(const SapSceneBuilder *builder) {
+    const SapSceneRows *table = &builder->rows[SAP_ROWS_ARTICULATIONS];
+    int32_t *starts = malloc(((size_t)table->count + 1) * sizeof *starts);
+    for (int i = 0; starts != NULL && i < table->count; i++)
+        starts[i] = ((const SapSceneArticulation *)table->items)[i].start;
+    if (starts != NULL)
+        starts[table->count] = sap_scene_count(builder, SAP_ROWS_JOINTS);
+    return starts;
+}
+
+/* sap_model_create, with the file in front of its messages. */
+static SapStatus create_model(const SapSceneBuilder *builder, const SapModelArrays *arrays, SapModel **out) {
+    SapStatus status = sap_model_create(arrays, out);
+    if (status == SAP_OK)
+        return SAP_OK;
+    char text[1024];
+    snprintf(text, sizeof text, "%s", sap_error_message());
+    return sap_yaml_fail_at(builder->file, 0, status, "%s", text);
+}
+
+SapStatus sap_scene_finish(const SapSceneBuilder *builder, const char *name, SapModel **out) {
+    void *owned[NUM_COLUMNS + 1] = {NULL};
+    SapModelArrays arrays;
+    bool complete = true;
+    sap_model_arrays_default(&arrays);
+    arrays.name = name;
+    arrays.num_bodies = sap_scene_count(builder, SAP_ROWS_BODIES);
+    arrays.num_joints = sap_scene_count(builder, SAP_ROWS_JOINTS);
+    arrays.num_dofs = sap_scene_count(builder, SAP_ROWS_DOFS);
+    arrays.num_coords = sap_scene_count(builder, SAP_ROWS_COORDS);
+    arrays.num_shapes = sap_scene_count(builder, SAP_ROWS_SHAPES);
+    arrays.num_articulations = sap_scene_count(builder, SAP_ROWS_ARTICULATIONS);
+    arrays.num_filter_pairs = sap_scene_count(builder, SAP_ROWS_FILTER_PAIRS);
+    memcpy(arrays.gravity, builder->gravity, sizeof arrays.gravity);
+    for (int i = 0; i < NUM_COLUMNS; i++) {
+        const SapModelField *field = sap_model_field(columns[i].name);
+        owned[i] = gather(builder, field, columns[i].offset);
+        complete = complete && owned[i] != NULL;
+        sap_model_field_set(&arrays, field, owned[i]);
+    }
+    if (arrays.num_articulations > 0) {
+        owned[NUM_COLUMNS] = gather_articulation_starts(builder);
+        complete = complete && owned[NUM_COLUMNS] != NULL;
+        arrays.articulation_start = owned[NUM_COLUMNS];
+    }
+    SapStatus status = complete ? create_model(builder, &arrays, out) : sap_scene_out_of_memory(builder);
+    for (int i = 0; i <= NUM_COLUMNS; i++)
+        free(owned[i]);
+    return status;
+}

@@ -1,0 +1,180 @@
+/* A scene while it is being read: growing tables of bodies, joints, dofs, ... that become a model at the end.
+ *
+ * Texts and entries belong to the YAML tree, which outlives the builder. A pointer to a row is good until the next row of
+ * its table is appended. */
+#ifndef SAPWOOD_HOST_SCENE_BUILDER_H
+#define SAPWOOD_HOST_SCENE_BUILDER_H
+
+#include <sapwood/scene.h>
+
+#include "inertia.h"
+#include "scene_fields.h"
+#include "word.h"
+
+/* Contact material and collision metadata of a shape. */
+typedef struct SapSceneMaterial {
+    double density; /* kg/m^3 */
+    double ke, tau, mu, margin;
+    double gap; /* NaN: builder.rigid_gap */
+    int32_t collision_group;
+    bool has_shape_collision, is_visible, is_site;
+} SapSceneMaterial;
+
+typedef struct SapSceneBody {
+    const SapYamlEntry *entry;
+    const char *id, *label;
+    double pose[7];            /* in the world */
+    SapMassProperties mass;    /* of the shapes so far as well */
+    SapSceneMaterial material; /* defaults of its shapes */
+    int joint;                 /* whose child it is; -1: none yet */
+} SapSceneBody;
+
+typedef struct SapSceneJoint {
+    const SapYamlEntry *entry;
+    const char *id, *label;
+    int32_t type, parent, child, dim[2];
+    double X_p[7], X_c[7];
+    int first_dof, num_dofs, first_coord, num_coords;
+} SapSceneJoint;
+
+typedef struct SapSceneDof {
+    double axis[3]; /* zero: not given */
+    double armature, damping, friction, effort_limit;
+    double target_pos, target_vel, target_ke, target_kd;
+    double limit_lower, limit_upper, limit_ke, limit_kd;
+    double qd, f, act;
+    int32_t target_mode;
+} SapSceneDof;
+
+typedef struct SapSceneCoord {
+    double q;
+} SapSceneCoord;
+
+typedef struct SapSceneShape {
+    const char *label; /* NULL: the model's default */
+    int32_t type, body;
+    double pose[7], scale[3], margin, gap, mu, ke, tau;
+    int32_t collision_group, flags;
+} SapSceneShape;
+
+typedef struct SapSceneArticulation {
+    const char *label; /* NULL: the model's default */
+    int32_t start;     /* first joint */
+} SapSceneArticulation;
+
+typedef struct SapScenePair {
+    int32_t bodies[2];
+} SapScenePair;
+
+typedef struct SapSceneRows {
+    void *items;
+    int count, capacity;
+    size_t size; /* of one item */
+} SapSceneRows;
+
+/* Names and what they stand for. */
+typedef struct SapSceneNames {
+    struct SapSceneName *slots;
+    int count, capacity;
+} SapSceneNames;
+
+typedef struct SapSceneBuilder {
+    const char *file;
+    double gravity[3], rigid_gap, default_body_armature;
+    SapSceneMaterial material; /* builder.defaults.shape */
+    SapSceneDof dof;           /* builder.defaults.joint */
+    SapSceneRows rows[SAP_ROWS_FILTER_PAIRS + 1];
+    SapSceneNames body_names, joint_names; /* ids and labels */
+} SapSceneBuilder;
+
+/* ---- scene_builder.c ---- */
+
+void sap_scene_builder_init(SapSceneBuilder *builder, const char *file);
+void sap_scene_builder_free(SapSceneBuilder *builder);
+
+SapStatus sap_scene_out_of_memory(const SapSceneBuilder *builder);
+
+/* A new row of zeros at the end of a table. */
+SapStatus sap_scene_append(SapSceneBuilder *builder, SapModelRows rows, void **out);
+
+/* What a name stands for, or -1. */
+int sap_scene_find_name(const SapSceneNames *names, const char *name);
+/* Enters the id and the label of row `index`; refuses a name that another row has. */
+SapStatus sap_scene_add_names(SapSceneBuilder *builder, SapSceneNames *names, const SapYamlEntry *entry, const char *id,
+                              const char *label, int index);
+
+/* An array of a model that an operation may edit: where its values stand in the rows of the builder. */
+typedef struct SapSceneColumn {
+    const SapModelField *field;
+    size_t offset; /* of the value in a row */
+} SapSceneColumn;
+
+/* The array of that name, with one number per row and open to edits, or false. */
+bool sap_scene_column(const char *name, SapSceneColumn *out);
+/* The names of all such arrays. */
+SapList sap_scene_column_names(void);
+double sap_scene_get(const SapSceneBuilder *builder, SapSceneColumn column, int row);
+void sap_scene_set(SapSceneBuilder *builder, SapSceneColumn column, int row, double value);
+
+/* Turns the tables into a model. */
+SapStatus sap_scene_finish(const SapSceneBuilder *builder, const char *name, SapModel **out);
+
+static inline int sap_scene_count(const SapSceneBuilder *builder, SapModelRows rows) {
+    return builder->rows[rows].count;
+}
+
+static inline SapSceneBody *sap_scene_body(const SapSceneBuilder *builder, int i) {
+    return (SapSceneBody *)builder->rows[SAP_ROWS_BODIES].items + i;
+}
+
+static inline SapSceneJoint *sap_scene_joint(const SapSceneBuilder *builder, int i) {
+    return (SapSceneJoint *)builder->rows[SAP_ROWS_JOINTS].items + i;
+}
+
+static inline SapSceneDof *sap_scene_dof(const SapSceneBuilder *builder, int i) {
+    return (SapSceneDof *)builder->rows[SAP_ROWS_DOFS].items + i;
+}
+
+static inline SapSceneCoord *sap_scene_coord(const SapSceneBuilder *builder, int i) {
+    return (SapSceneCoord *)builder->rows[SAP_ROWS_COORDS].items + i;
+}
+
+static inline SapSceneShape *sap_scene_shape(const SapSceneBuilder *builder, int i) {
+    return (SapSceneShape *)builder->rows[SAP_ROWS_SHAPES].items + i;
+}
+
+/* ---- scene_shapes.c ---- */
+
+extern const SapSceneMaterial sap_scene_default_material;
+
+/* Reads a map of nothing but material fields. */
+SapStatus sap_scene_read_material(const SapYamlEntry *entry, SapSceneMaterial *material);
+SapStatus sap_scene_read_bodies(SapSceneBuilder *builder, const SapYamlEntry *list);
+/* Adds a shape to a body (-1: the world). `own` is a table of further keys of the same map, or NULL. */
+SapStatus sap_scene_read_shape(SapSceneBuilder *builder, const SapYamlEntry *entry, int body, const SapSceneTable *own);
+/* `entry` is the value of the key ground, or NULL. */
+SapStatus sap_scene_read_ground(SapSceneBuilder *builder, const SapYamlEntry *entry);
+/* The index of a body by id or label; "world" is -1 when that is allowed. */
+SapStatus sap_scene_read_body_name(const SapSceneBuilder *builder, const SapYamlEntry *entry, bool world, int *out);
+/* After all shapes are there. */
+SapStatus sap_scene_check_masses(const SapSceneBuilder *builder);
+
+/* ---- scene_joints.c ---- */
+
+extern const SapSceneDof sap_scene_default_dof;
+
+/* Reads a map of nothing but fields of joint axes. */
+SapStatus sap_scene_read_dof(const SapYamlEntry *entry, SapSceneDof *dof);
+SapStatus sap_scene_read_joints(SapSceneBuilder *builder, const SapYamlEntry *list);
+SapStatus sap_scene_read_articulations(SapSceneBuilder *builder, const SapYamlEntry *list);
+/* The index of a joint by id, label, or the end of its label after a slash. */
+SapStatus sap_scene_read_joint_name(const SapSceneBuilder *builder, const SapYamlEntry *entry, int *out);
+/* After all joints are there: every body has one. `root` is the entry of the document. */
+SapStatus sap_scene_check_joints(const SapSceneBuilder *builder, const SapYamlEntry *root);
+
+/* ---- scene_post_build.c ---- */
+
+SapStatus sap_scene_read_initial_joint_q(SapSceneBuilder *builder, const SapYamlEntry *list);
+SapStatus sap_scene_read_post_build(SapSceneBuilder *builder, const SapYamlEntry *list);
+
+#endif

@@ -1,0 +1,589 @@
+/* Edits of a scene after its bodies and joints are there: initial_joint_q and the post_build operations. */
+#include "scene_builder.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "number_text.h"
+
+/* ---- selectors: which entries of an array ---- */
+
+typedef struct Selector {
+    const SapYamlEntry *index, *range, *joint, *joints, *label_prefix, *match;
+} Selector;
+
+static const SapSceneField selector_fields[] = {
+    SAP_SCENE_FIELD("index", ENTRY, Selector, index),
+    SAP_SCENE_FIELD("range", ENTRY, Selector, range),
+    SAP_SCENE_FIELD("joint", ENTRY, Selector, joint),
+    SAP_SCENE_FIELD("joint_label", ENTRY, Selector, joint),
+    SAP_SCENE_FIELD("joints", ENTRY, Selector, joints),
+    SAP_SCENE_FIELD("joint_labels", ENTRY, Selector, joints),
+    SAP_SCENE_FIELD("label_prefix", ENTRY, Selector, label_prefix),
+    SAP_SCENE_FIELD("match", ENTRY, Selector, match),
+};
+
+/* Indices into the rows of a table, in the order in which values are given. */
+typedef struct Selection {
+    int *rows;
+    int count, capacity;
+} Selection;
+
+static SapStatus select_row(const SapSceneBuilder *builder, Selection *selection, int row) {
+    if (selection->count == selection->capacity) {
+        int capacity = selection->capacity == 0 ? 64 : 2 * selection->capacity;
+        int *larger = realloc(selection->rows, (size_t)capacity * sizeof *larger);
+        if (larger == NULL)
+            return sap_scene_out_of_memory(builder);
+        selection->rows = larger;
+        selection->capacity = capacity;
+    }
+    selection->rows[selection->count++] = row;
+    return SAP_OK;
+}
+
+static SapStatus select_span(const SapSceneBuilder *builder, Selection *selection, int start, int end) {
+    for (int i = start; i < end; i++)
+        SAP_TRY(select_row(builder, selection, i));
+    return SAP_OK;
+}
+
+/* An index that may count from the end: -1 is the last of `count`. `limit` is the largest that is allowed. */
+static SapStatus read_index(const SapYamlEntry *entry, int count, int limit, int *out) {
+    SAP_TRY(sap_scene_integer(entry, -count, limit, out));
+    if (*out < 0)
+        *out += count;
+    return SAP_OK;
+}
+
+/* "head:N", "tail:N" or "from:N" with 0 <= N <= count. */
+static bool parse_named_range(const char *text, int count, int *start, int *end) {
+    static const char *const names[] = {"head:", "tail:", "from:"};
+    int n, which = 0;
+    while (which < 3 && strncmp(text, names[which], strlen(names[which])) != 0)
+        which++;
+    if (which == 3 || !sap_text_to_int(text + strlen(names[which]), &n) || n < 0 || n > count)
+        return false;
+    *start = which == 0 ? 0 : which == 1 ? count - n : n;
+    *end = which == 0 ? n : count;
+    return true;
+}
+
+static SapStatus read_range(const SapYamlEntry *entry, int count, int *start, int *end) {
+    const SapYamlNode *node = entry->node;
+    *start = 0;
+    *end = count;
+    if (node->kind == SAP_YAML_LIST && node->count == 2) {
+        SAP_TRY(read_index(&node->entries[0], count, count, start));
+        if (!sap_yaml_is_null(node->entries[1].node))
+            SAP_TRY(read_index(&node->entries[1], count, count, end));
+    } else if (node->kind != SAP_YAML_SCALAR ||
+               (strcmp(node->text, "all") != 0 && !parse_named_range(node->text, count, start, end))) {
+        char quote[SAP_YAML_QUOTE_SIZE];
+        return sap_yaml_fail(entry, SAP_ERROR_PARSE,
+                             "%s; allowed: all, head:N, tail:N, from:N with N from 0 to %d, or [start, end]",
+                             sap_yaml_describe(node, quote), count);
+    }
+    if (*start >= *end)
+        return sap_yaml_fail(entry, SAP_ERROR_PARSE, "from %d to %d there is nothing; the array has %d entries", *start,
+                             *end, count);
+    return SAP_OK;
+}
+
+/* The dofs or coordinates of one joint. */
+static SapStatus select_joint(const SapSceneBuilder *builder, Selection *selection, SapModelRows rows, int j) {
+    const SapSceneJoint *joint = sap_scene_joint(builder, j);
+    if (rows == SAP_ROWS_COORDS)
+        return select_span(builder, selection, joint->first_coord, joint->first_coord + joint->num_coords);
+    return select_span(builder, selection, joint->first_dof, joint->first_dof + joint->num_dofs);
+}
+
+static SapStatus select_named(const SapSceneBuilder *builder, Selection *selection, SapModelRows rows,
+                              const SapYamlEntry *entry) {
+    int joint;
+    SAP_TRY(sap_scene_read_joint_name(builder, entry, &joint));
+    return select_joint(builder, selection, rows, joint);
+}
+
+static SapStatus select_list(const SapSceneBuilder *builder, Selection *selection, SapModelRows rows,
+                             const SapYamlEntry *list) {
+    SAP_TRY(sap_scene_expect_list(list));
+    for (int i = 0; i < list->node->count; i++)
+        SAP_TRY(select_named(builder, selection, rows, &list->node->entries[i]));
+    return SAP_OK;
+}
+
+/* All joints whose label begins with the text (prefix) or holds it anywhere. */
+static SapStatus select_matching(const SapSceneBuilder *builder, Selection *selection, SapModelRows rows,
+                                 const SapYamlEntry *entry, bool prefix) {
+    const char *text;
+    SAP_TRY(sap_scene_text(entry, &text));
+    for (int j = 0; j < sap_scene_count(builder, SAP_ROWS_JOINTS); j++) {
+        const char *label = sap_scene_joint(builder, j)->label;
+        if (prefix ? strncmp(label, text, strlen(text)) == 0 : strstr(label, text) != NULL)
+            SAP_TRY(select_joint(builder, selection, rows, j));
+    }
+    return SAP_OK;
+}
+
+/* The one selector that is given, or NULL. */
+static SapStatus only_selector(const Selector *selector, const SapYamlEntry **out) {
+    const SapYamlEntry *const given[] = {selector->index,  selector->range,        selector->joint,
+                                         selector->joints, selector->label_prefix, selector->match};
+    *out = NULL;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        if (given[i] != NULL && *out != NULL)
+            return sap_yaml_fail(given[i], SAP_ERROR_PARSE, "a second selector; '%s' is given already", (*out)->key);
+        if (given[i] != NULL)
+            *out = given[i];
+    }
+    return SAP_OK;
+}
+
+static SapStatus select_by(const SapSceneBuilder *builder, const Selector *selector, SapModelRows rows,
+                           Selection *selection) {
+    int count = sap_scene_count(builder, rows), start, end;
+    if (selector->index != NULL) {
+        SAP_TRY(read_index(selector->index, count, count - 1, &start));
+        return select_row(builder, selection, start);
+    }
+    if (selector->range != NULL) {
+        SAP_TRY(read_range(selector->range, count, &start, &end));
+        return select_span(builder, selection, start, end);
+    }
+    if (selector->joint != NULL)
+        return select_named(builder, selection, rows, selector->joint);
+    if (selector->joints != NULL)
+        return select_list(builder, selection, rows, selector->joints);
+    if (selector->label_prefix != NULL)
+        return select_matching(builder, selection, rows, selector->label_prefix, true);
+    if (selector->match != NULL)
+        return select_matching(builder, selection, rows, selector->match, false);
+    return select_span(builder, selection, 0, count);
+}
+
+/* Fills `selection`, which the caller frees in any case. Without a selector: all rows. */
+static SapStatus select_rows(const SapSceneBuilder *builder, const Selector *selector, SapModelRows rows,
+                             const SapYamlEntry *op, Selection *selection) {
+    const SapYamlEntry *given;
+    char quote[SAP_YAML_QUOTE_SIZE];
+    SAP_TRY(only_selector(selector, &given));
+    if (rows == SAP_ROWS_SHAPES && given != NULL && given != selector->index && given != selector->range)
+        return sap_yaml_fail(given, SAP_ERROR_PARSE, "the array has one entry per shape; allowed: index, range");
+    SAP_TRY(select_by(builder, selector, rows, selection));
+    if (selection->count == 0)
+        return sap_yaml_fail(given != NULL ? given : op, SAP_ERROR_PARSE, "%s selects nothing",
+                             given != NULL ? sap_yaml_describe(given->node, quote) : "the operation");
+    return SAP_OK;
+}
+
+/* ---- values ---- */
+
+/* One number for an array, by the rules of that array. */
+static SapStatus read_element(const SapYamlEntry *entry, const SapModelField *field, double *out) {
+    int whole;
+    int32_t mode;
+    switch (field->range) {
+    case SAP_RANGE_TARGET_MODE:
+        SAP_TRY(sap_scene_mode(entry, &mode));
+        *out = mode;
+        return SAP_OK;
+    case SAP_RANGE_SHAPE_FLAGS:
+        /* Bit 4 stands for collisions with particles, of which there are none. */
+        SAP_TRY(sap_scene_integer(entry, 0, 7, &whole));
+        *out = whole & (SAP_SHAPE_VISIBLE | SAP_SHAPE_COLLIDES);
+        return SAP_OK;
+    default: break;
+    }
+    if (field->element != SAP_ELEMENT_I32)
+        return sap_scene_number(entry, field->range, out);
+    SAP_TRY(sap_scene_integer(entry, INT32_MIN, INT32_MAX, &whole));
+    *out = whole;
+    return SAP_OK;
+}
+
+/* A scalar goes to every selected row; a list has one value for each. */
+static SapStatus assign(SapSceneBuilder *builder, SapSceneColumn column, const Selection *selection,
+                        const SapYamlEntry *values) {
+    bool is_list = values->node->kind == SAP_YAML_LIST;
+    double value = 0;
+    if (is_list && values->node->count != selection->count)
+        return sap_yaml_fail(values, SAP_ERROR_PARSE, "a list of %d for %d entries of %s", values->node->count,
+                             selection->count, column.field->name);
+    for (int i = 0; i < selection->count; i++) {
+        if (is_list || i == 0)
+            SAP_TRY(read_element(is_list ? &values->node->entries[i] : values, column.field, &value));
+        sap_scene_set(builder, column, selection->rows[i], value);
+    }
+    return SAP_OK;
+}
+
+static SapStatus read_column(const SapYamlEntry *entry, SapSceneColumn *out) {
+    static const char *const missing[] = {"shape_material_restitution", "shape_material_mu_torsional",
+                                          "shape_material_mu_rolling", "shape_material_kh"};
+    const char *name;
+    SAP_TRY(sap_scene_text(entry, &name));
+    if (sap_scene_column(name, out))
+        return SAP_OK;
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        if (strcmp(name, missing[i]) == 0)
+            return sap_yaml_fail(entry, SAP_ERROR_UNSUPPORTED, "'%s' is not supported in this version", name);
+    return sap_scene_refuse(entry, sap_scene_column_names().text);
+}
+
+/* ---- operations ---- */
+
+static const SapSceneField op_fields[] = {SAP_SCENE_NO_TARGET("op", ELSEWHERE)};
+
+/* Reads the keys of an operation: op, those of `own`, and selectors where there are any. */
+static SapStatus read_op(const SapYamlEntry *op, SapSceneTable own, Selector *selector) {
+    const SapSceneTable tables[] = {
+        SAP_SCENE_TABLE(op_fields, NULL),
+        own,
+        SAP_SCENE_TABLE(selector_fields, selector),
+    };
+    return sap_scene_read(op, tables, selector != NULL ? 3 : 2);
+}
+
+/* One of two keys, exactly one of which must be given. */
+static SapStatus either(const SapYamlEntry *op, const SapYamlEntry *a, const char *a_key, const SapYamlEntry *b,
+                        const char *b_key, const SapYamlEntry **out) {
+    *out = a != NULL ? a : b;
+    if ((a == NULL) == (b == NULL))
+        return sap_yaml_fail(op, SAP_ERROR_PARSE, "%s of '%s' and '%s'; give one", a == NULL ? "none" : "both", a_key,
+                             b_key);
+    return SAP_OK;
+}
+
+/* Copies entry by entry; the two selections may lie in tables of different length. */
+static SapStatus copy_columns(SapSceneBuilder *builder, const SapYamlEntry *op, SapSceneColumn from,
+                              const Selector *from_rows, SapSceneColumn to, const Selector *to_rows) {
+    Selection source = {0}, target = {0};
+    SapStatus status = select_rows(builder, from_rows, from.field->rows, op, &source);
+    if (status == SAP_OK)
+        status = select_rows(builder, to_rows, to.field->rows, op, &target);
+    if (status == SAP_OK && source.count != target.count)
+        status = sap_yaml_fail(op, SAP_ERROR_PARSE, "%d entries of %s for %d entries of %s", source.count,
+                               from.field->name, target.count, to.field->name);
+    /* Within one array the spans may overlap: read all, then write all. */
+    double *values = status == SAP_OK ? malloc((size_t)source.count * sizeof *values) : NULL;
+    if (status == SAP_OK && values == NULL)
+        status = sap_scene_out_of_memory(builder);
+    for (int i = 0; status == SAP_OK && i < source.count; i++)
+        values[i] = sap_scene_get(builder, from, source.rows[i]);
+    for (int i = 0; status == SAP_OK && i < source.count; i++)
+        sap_scene_set(builder, to, target.rows[i], values[i]);
+    free(values);
+    free(source.rows);
+    free(target.rows);
+    return status;
+}
+
+static SapStatus check_copy(const SapYamlEntry *entry, SapSceneColumn from, SapSceneColumn to) {
+    /* Whole numbers stay among themselves, and a sign must not get where it is not allowed. */
+    if (from.field->range == to.field->range ||
+        (from.field->element == SAP_ELEMENT_F64 && to.field->range == SAP_RANGE_FINITE))
+        return SAP_OK;
+    return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the values of %s do not fit %s", from.field->name, to.field->name);
+}
+
+static SapStatus set_array(SapSceneBuilder *builder, const SapYamlEntry *op) {
+    typedef struct Keys {
+        const SapYamlEntry *array, *value, *from_array;
+    } Keys;
+    static const SapSceneField fields[] = {
+        SAP_SCENE_REQUIRED("array", ENTRY, Keys, array),
+        SAP_SCENE_FIELD("value", ENTRY, Keys, value),
+        SAP_SCENE_FIELD("values", ENTRY, Keys, value),
+        SAP_SCENE_FIELD("from_array", ENTRY, Keys, from_array),
+    };
+    Keys keys = {0};
+    Selector selector = {0};
+    Selection selection = {0};
+    SapSceneColumn column, from;
+    const SapYamlEntry *source = NULL;
+    SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(fields, &keys), &selector));
+    SAP_TRY(read_column(keys.array, &column));
+    SAP_TRY(either(op, keys.value, "value", keys.from_array, "from_array", &source));
+    if (source == keys.from_array) {
+        SAP_TRY(read_column(source, &from));
+        SAP_TRY(check_copy(source, from, column));
+        return copy_columns(builder, op, from, &selector, column, &selector);
+    }
+    SapStatus status = select_rows(builder, &selector, column.field->rows, op, &selection);
+    if (status == SAP_OK)
+        status = assign(builder, column, &selection, source);
+    free(selection.rows);
+    return status;
+}
+
+static SapStatus copy_array(SapSceneBuilder *builder, const SapYamlEntry *op) {
+    typedef struct Keys {
+        const SapYamlEntry *to, *from, *from_range;
+    } Keys;
+    static const SapSceneField fields[] = {
+        SAP_SCENE_REQUIRED("from_array", ENTRY, Keys, from),
+        SAP_SCENE_FIELD("array", ENTRY, Keys, to),
+        SAP_SCENE_FIELD("to_array", ENTRY, Keys, to),
+        SAP_SCENE_FIELD("from_range", ENTRY, Keys, from_range),
+    };
+    Keys keys = {0};
+    Selector target = {0};
+    SapSceneColumn from, to;
+    SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(fields, &keys), &target));
+    if (keys.to == NULL)
+        return sap_yaml_fail(op, SAP_ERROR_PARSE, "the key 'array' is missing");
+    SAP_TRY(read_column(keys.from, &from));
+    SAP_TRY(read_column(keys.to, &to));
+    SAP_TRY(check_copy(keys.from, from, to));
+    Selector source = target;
+    if (keys.from_range != NULL)
+        source = (Selector){.range = keys.from_range};
+    return copy_columns(builder, op, from, &source, to, &target);
+}
+
+static SapStatus set_attr(SapSceneBuilder *builder, const SapYamlEntry *op) {
+    typedef struct Keys {
+        const SapYamlEntry *attr, *value;
+    } Keys;
+    static const SapSceneField fields[] = {
+        SAP_SCENE_FIELD("attr", ENTRY, Keys, attr),
+        SAP_SCENE_FIELD("attribute", ENTRY, Keys, attr),
+        SAP_SCENE_FIELD("name", ENTRY, Keys, attr),
+        SAP_SCENE_REQUIRED("value", ENTRY, Keys, value),
+    };
+    Keys keys = {0};
+    const char *name;
+    SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(fields, &keys), NULL));
+    if (keys.attr == NULL)
+        return sap_yaml_fail(op, SAP_ERROR_PARSE, "the key 'attr' is missing");
+    SAP_TRY(sap_scene_text(keys.attr, &name));
+    if (strcmp(name, "gravity") == 0)
+        return sap_scene_gravity(keys.value, builder->gravity);
+    if (strcmp(name, "rigid_gap") == 0)
+        return sap_scene_number(keys.value, SAP_RANGE_NON_NEGATIVE, &builder->rigid_gap);
+    return sap_scene_refuse(keys.attr, "gravity, rigid_gap");
+}
+
+/* Assigns to a column by its name. */
+static SapStatus assign_to(SapSceneBuilder *builder, const char *array, const Selection *selection,
+                           const SapYamlEntry *values) {
+    SapSceneColumn column;
+    if (values == NULL || !sap_scene_column(array, &column))
+        return SAP_OK;
+    return assign(builder, column, selection, values);
+}
+
+typedef struct TargetKeys {
+    const SapYamlEntry *mode, *ke, *kd, *pos, *vel;
+} TargetKeys;
+
+static SapStatus assign_targets(SapSceneBuilder *builder, const TargetKeys *keys, const Selection *selection) {
+    SAP_TRY(assign_to(builder, "joint_target_mode", selection, keys->mode));
+    SAP_TRY(assign_to(builder, "joint_target_ke", selection, keys->ke));
+    SAP_TRY(assign_to(builder, "joint_target_kd", selection, keys->kd));
+    SAP_TRY(assign_to(builder, "joint_target_pos", selection, keys->pos));
+    return assign_to(builder, "joint_target_vel", selection, keys->vel);
+}
+
+static SapStatus set_joint_targets(SapSceneBuilder *builder, const SapYamlEntry *op) {
+    static const SapSceneField fields[] = {
+        SAP_SCENE_FIELD("mode", ENTRY, TargetKeys, mode),      SAP_SCENE_FIELD("target_mode", ENTRY, TargetKeys, mode),
+        SAP_SCENE_FIELD("ke", ENTRY, TargetKeys, ke),          SAP_SCENE_FIELD("target_ke", ENTRY, TargetKeys, ke),
+        SAP_SCENE_FIELD("kd", ENTRY, TargetKeys, kd),          SAP_SCENE_FIELD("target_kd", ENTRY, TargetKeys, kd),
+        SAP_SCENE_FIELD("target_pos", ENTRY, TargetKeys, pos), SAP_SCENE_FIELD("target_vel", ENTRY, TargetKeys, vel),
+    };
+    TargetKeys keys = {0};
+    Selector selector = {0};
+    Selection selection = {0};
+    SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(fields, &keys), &selector));
+    SapStatus status = select_rows(builder, &selector, SAP_ROWS_DOFS, op, &selection);
+    if (status == SAP_OK)
+        status = assign_targets(builder, &keys, &selection);
+    free(selection.rows);
+    return status;
+}
+
+static SapStatus set_joint_armature(SapSceneBuilder *builder, const SapYamlEntry *op) {
+    static const SapSceneField fields[] = {
+        {"value", SAP_SCENE_ENTRY, 0, SAP_RANGE_FINITE, false},
+        {"values", SAP_SCENE_ENTRY, 0, SAP_RANGE_FINITE, false},
+        {"armature", SAP_SCENE_ENTRY, 0, SAP_RANGE_FINITE, false},
+    };
+    const SapYamlEntry *values = NULL;
+    Selector selector = {0};
+    Selection selection = {0};
+    SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(fields, &values), &selector));
+    if (values == NULL)
+        return sap_yaml_fail(op, SAP_ERROR_PARSE, "the key 'value' is missing");
+    SapStatus status = select_rows(builder, &selector, SAP_ROWS_DOFS, op, &selection);
+    if (status == SAP_OK)
+        status = assign_to(builder, "joint_armature", &selection, values);
+    free(selection.rows);
+    return status;
+}
+
+/* The coordinate of each dof, or -1 where a quaternion takes the place of three angles. */
+static int coord_of_dof(const SapSceneBuilder *builder, int joint, int dof) {
+    const SapSceneJoint *j = sap_scene_joint(builder, joint);
+    return j->num_coords == j->num_dofs ? j->first_coord + dof - j->first_dof : -1;
+}
+
+static SapStatus copy_joint_q_to_joint_targets(SapSceneBuilder *builder, const SapYamlEntry *op) {
+    Selector selector = {0};
+    Selection selection = {0};
+    SAP_TRY(read_op(op, (SapSceneTable){0}, &selector));
+    SapStatus status = select_rows(builder, &selector, SAP_ROWS_DOFS, op, &selection);
+    int joint = 0;
+    for (int i = 0; status == SAP_OK && i < selection.count; i++) {
+        int dof = selection.rows[i];
+        /* Selections mostly ascend, so the search for the owner starts at the last one. */
+        if (dof < sap_scene_joint(builder, joint)->first_dof)
+            joint = 0;
+        while (dof >= sap_scene_joint(builder, joint)->first_dof + sap_scene_joint(builder, joint)->num_dofs)
+            joint++;
+        int coord = coord_of_dof(builder, joint, dof);
+        if (coord >= 0)
+            sap_scene_dof(builder, dof)->target_pos = sap_scene_coord(builder, coord)->q;
+    }
+    free(selection.rows);
+    return status;
+}
+
+static SapStatus scale_sphere_shapes(SapSceneBuilder *builder, const SapYamlEntry *op) {
+    static const SapSceneField fields[] = {{"factor", SAP_SCENE_NUMBER, 0, SAP_RANGE_POSITIVE, true}};
+    double factor;
+    SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(fields, &factor), NULL));
+    for (int i = 0; i < sap_scene_count(builder, SAP_ROWS_SHAPES); i++)
+        if (sap_scene_shape(builder, i)->type == SAP_SHAPE_SPHERE)
+            sap_scene_shape(builder, i)->scale[0] *= factor;
+    return SAP_OK;
+}
+
+static SapStatus add_shape(SapSceneBuilder *builder, const SapYamlEntry *op) {
+    static const SapSceneField fields[] = {SAP_SCENE_NO_TARGET("op", ELSEWHERE),
+                                           SAP_SCENE_NO_TARGET("body", ELSEWHERE)};
+    const SapYamlEntry *name = sap_yaml_find(op->node, "body");
+    int body = -1;
+    if (name != NULL)
+        SAP_TRY(sap_scene_read_body_name(builder, name, true, &body));
+    return sap_scene_read_shape(builder, op, body, &(SapSceneTable)SAP_SCENE_TABLE(fields, NULL));
+}
+
+static SapStatus approximate_meshes(SapSceneBuilder *builder, const SapYamlEntry *op) {
+    (void)builder;
+    return sap_yaml_fail(sap_yaml_find(op->node, "op"), SAP_ERROR_UNSUPPORTED,
+                         "'approximate_meshes' is not supported in this version");
+}
+
+/* ---- single coordinates: initial_joint_q and set_joint_q ---- */
+
+typedef struct CoordKeys {
+    const SapYamlEntry *index, *joint, *offset, *value;
+} CoordKeys;
+
+static const SapSceneField coord_fields[] = {
+    SAP_SCENE_FIELD("index", ENTRY, CoordKeys, index),       SAP_SCENE_FIELD("joint", ENTRY, CoordKeys, joint),
+    SAP_SCENE_FIELD("joint_label", ENTRY, CoordKeys, joint), SAP_SCENE_FIELD("offset", ENTRY, CoordKeys, offset),
+    SAP_SCENE_FIELD("value", ENTRY, CoordKeys, value),       SAP_SCENE_FIELD("values", ENTRY, CoordKeys, value),
+};
+
+/* The coordinates an entry is about: from `first` up to, at most, `end`. */
+static SapStatus read_coord_span(const SapSceneBuilder *builder, const SapYamlEntry *entry, const CoordKeys *keys,
+                                 int *first, int *end) {
+    const SapYamlEntry *which = NULL;
+    char quote[SAP_YAML_QUOTE_SIZE];
+    int joint, offset = 0, count = sap_scene_count(builder, SAP_ROWS_COORDS);
+    SAP_TRY(either(entry, keys->index, "index", keys->joint, "joint", &which));
+    *end = count;
+    if (which == keys->index) {
+        if (keys->offset != NULL)
+            return sap_yaml_fail(keys->offset, SAP_ERROR_PARSE, "an offset goes with 'joint', not with 'index'");
+        return read_index(keys->index, count, count - 1, first);
+    }
+    SAP_TRY(sap_scene_read_joint_name(builder, keys->joint, &joint));
+    const SapSceneJoint *row = sap_scene_joint(builder, joint);
+    if (row->num_coords == 0)
+        return sap_yaml_fail(keys->joint, SAP_ERROR_PARSE, "%s is fixed and has no coordinates",
+                             sap_yaml_quote(row->id, quote));
+    if (keys->offset != NULL)
+        SAP_TRY(sap_scene_integer(keys->offset, 0, row->num_coords - 1, &offset));
+    *first = row->first_coord + offset;
+    *end = row->first_coord + row->num_coords;
+    return SAP_OK;
+}
+
+static SapStatus set_coords(SapSceneBuilder *builder, const SapYamlEntry *entry, const CoordKeys *keys) {
+    int first, end;
+    if (keys->value == NULL)
+        return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the key 'value' is missing");
+    SAP_TRY(read_coord_span(builder, entry, keys, &first, &end));
+    const SapYamlNode *node = keys->value->node;
+    if (node->kind != SAP_YAML_LIST)
+        return sap_scene_number(keys->value, SAP_RANGE_FINITE, &sap_scene_coord(builder, first)->q);
+    if (node->count > end - first)
+        return sap_yaml_fail(keys->value, SAP_ERROR_PARSE, "a list of %d for %d coordinates", node->count, end - first);
+    for (int i = 0; i < node->count; i++)
+        SAP_TRY(sap_scene_number(&node->entries[i], SAP_RANGE_FINITE, &sap_scene_coord(builder, first + i)->q));
+    return SAP_OK;
+}
+
+static SapStatus set_joint_q(SapSceneBuilder *builder, const SapYamlEntry *op) {
+    CoordKeys keys = {0};
+    SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(coord_fields, &keys), NULL));
+    return set_coords(builder, op, &keys);
+}
+
+SapStatus sap_scene_read_initial_joint_q(SapSceneBuilder *builder, const SapYamlEntry *list) {
+    SAP_TRY(sap_scene_expect_list(list));
+    for (int i = 0; i < list->node->count; i++) {
+        CoordKeys keys = {0};
+        const SapYamlEntry *entry = &list->node->entries[i];
+        SAP_TRY(sap_scene_read(entry, &(SapSceneTable)SAP_SCENE_TABLE(coord_fields, &keys), 1));
+        SAP_TRY(set_coords(builder, entry, &keys));
+    }
+    return SAP_OK;
+}
+
+/* ---- the list of operations ---- */
+
+typedef struct Operation {
+    const char *name;
+    SapStatus (*apply)(SapSceneBuilder *builder, const SapYamlEntry *op);
+} Operation;
+
+#define OPERATION(name)                                                                                                \
+    { #name, name }
+
+static const Operation operations[] = {
+    OPERATION(set_array),          OPERATION(copy_array),  OPERATION(set_attr),
+    OPERATION(set_joint_targets),  OPERATION(set_joint_q), OPERATION(copy_joint_q_to_joint_targets),
+    OPERATION(set_joint_armature), OPERATION(add_shape),   OPERATION(scale_sphere_shapes),
+    OPERATION(approximate_meshes),
+};
+
+static SapStatus apply_operation(SapSceneBuilder *builder, const SapYamlEntry *entry) {
+    const SapYamlEntry *op = sap_yaml_find(entry->node, "op");
+    const char *name;
+    if (op == NULL)
+        return entry->node->kind == SAP_YAML_MAP ? sap_yaml_fail(entry, SAP_ERROR_PARSE, "the key 'op' is missing")
+                                                 : sap_scene_refuse(entry, "a map with the key op");
+    SAP_TRY(sap_scene_text(op, &name));
+    SapList allowed = {.length = 0};
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        if (strcmp(operations[i].name, name) == 0)
+            return operations[i].apply(builder, entry);
+        sap_list_add(&allowed, operations[i].name);
+    }
+    return sap_scene_refuse(op, allowed.text);
+}
+
+SapStatus sap_scene_read_post_build(SapSceneBuilder *builder, const SapYamlEntry *list) {
+    SAP_TRY(sap_scene_expect_list(list));
+    for (int i = 0; i < list->node->count; i++)
+        SAP_TRY(apply_operation(builder, &list->node->entries[i]));
+    return SAP_OK;
+}

@@ -1,0 +1,34 @@
+/* Words of users: names and choices, without regard to case, spaces around them, and "-" or "_". */
+#ifndef SAPWOOD_HOST_WORD_H
+#define SAPWOOD_HOST_WORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    SAP_WORD_SIZE = 64
+}; /* more than any name, choice or number needs; longer texts become "", which is none of them */
+
+typedef struct SapWord {
+    char text[SAP_WORD_SIZE];
+} SapWord;
+
+/* Without the spaces around it. */
+SapWord sap_strip(const char *text);
+
+/* Stripped, lower-cased, "-" as "_". */
+SapWord sap_word(const char *text);
+
+/* Whether a word says that there is no value: "none", "null", "~". */
+bool sap_word_is_none(const char *word);
+
+/* "a, b, c" for messages; what does not fit is left out. */
+typedef struct SapList {
+    char text[1024];
+    size_t length;
+} SapList;
+
+void sap_list_add(SapList *list, const char *item);
+SapList sap_list_of_names(const char *const *names); /* ends with NULL */
+
+#endif

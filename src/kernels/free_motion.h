@@ -1,0 +1,144 @@
+/* Free motion: what the world does in a step without contact. docs/free_motion.md derives it.
+ *
+ *   forward   parents first: pose X, motion subspace S, twist V, bias acceleration a, inertia I, wrench F of each link
+ *               V = V_parent + S qd        a = a_parent + c       F = I a + V x* (I V) - gravity - external
+ *   backward  children first: inertias and wrenches of subtrees; they add because all share the tree's point O
+ *   rows      tau_i = joint_f_i - S_i.F - damping_i v_i       A_ij = S_j.(I S_i) for j on the path of i
+ *             A_ii += armature_i + h damping_i
+ *   solve     A (v* - v0) = h tau
+ *
+ * Joint damping is implicit: M (v* - v0) = h (tau - D v*), hence h D in A and D v0 in tau. */
+
+/* O of the tree link l belongs to. */
+KERNEL_FN Vec3 tree_origin(const Context *ctx, int l) {
+    return vec3_load(SCRATCH(X) + 7 * ctx->args->plan.link[l].root);
+}
+
+/* From O to the centre of mass of link l. */
+KERNEL_FN Vec3 link_com(const Context *ctx, int l) {
+    Pose X = pose_load(SCRATCH(X) + 7 * l);
+    Vec3 com = field_get_vec3(ctx->args->constants.com, 3 * l, ctx->pack);
+    return vec3_sub(vec3_add(X.p, quat_rotate(X.q, com)), tree_origin(ctx, l));
+}
+
+/* Pose, motion subspace, twist and bias acceleration of link l. */
+STAGE_FN void link_kinematics(const Context *ctx, int l, const real *q, const real *v) {
+    int parent = ctx->args->plan.link[l].parent, compat = ctx->args->compat;
+    real *X = SCRATCH(X), *S = SCRATCH(S);
+    JointPose j = compat ? joint_pose_as_given(ctx, l, q, X) : joint_pose(ctx, l, q, X);
+    pose_store(X + 7 * l, j.X_WB);
+
+    Spatial V = spatial_zero(), a = spatial_zero();
+    if (parent >= 0) {
+        V = spatial_load(SCRATCH(V) + 6 * parent);
+        a = spatial_load(SCRATCH(a) + 6 * parent);
+    }
+    Vec3 O = tree_origin(ctx, l);
+    JointMotion motion =
+        compat ? joint_motion_as_given(ctx, l, &j, O, V, q, v, S) : joint_motion(ctx, l, &j, O, V, v, S);
+    spatial_store(SCRATCH(V) + 6 * l, spatial_add(V, motion.S_qd));
+    spatial_store(SCRATCH(a) + 6 * l, spatial_add(a, motion.c));
+}
+
+/* The applied wrench of body_f about O, and whether it is finite. */
+STAGE_FN Spatial link_applied_wrench(const Context *ctx, int l, Vec3 c) {
+    SapRows rows = ctx->args->body_f;
+    int first = 6 * ctx->args->plan.link[l].body;
+    Vec3 f = row_get_vec3(rows, first, ctx->pack);
+    Vec3 tau_C = row_get_vec3(rows, first + 3, ctx->pack);
+    real check =
+        check_of(f.x) + check_of(f.y) + check_of(f.z) + check_of(tau_C.x) + check_of(tau_C.y) + check_of(tau_C.z);
+    SCRATCH(control_check)[l] = SCRATCH(control_check)[l] + check;
+    return spatial(vec3_cross_add(c, f, tau_C), f);
+}
+
+/* Inertia of link l about O, and the wrench it takes to move it with the bias acceleration. */
+STAGE_FN void link_dynamics(const Context *ctx, int l) {
+    const SapConstants *k = &ctx->args->constants;
+    Vec3 c = link_com(ctx, l);
+    real J[6];
+    for (int i = 0; i < 6; i++)
+        J[i] = field_get(k->inertia, 6 * l + i, ctx->pack);
+    Mat3 R = quat_matrix(quat_load(SCRATCH(X) + 7 * l + 3));
+    Inertia I = inertia_of_body(field_get(k->mass, l, ctx->pack), c, R, J);
+    inertia_store(SCRATCH(I) + 10 * l, I);
+
+    Spatial V = spatial_load(SCRATCH(V) + 6 * l);
+    Spatial F = inertia_mul(I, spatial_load(SCRATCH(a) + 6 * l));
+    F = spatial_add(F, spatial_cross_force(V, inertia_mul(I, V)));
+    Vec3 g = field_get_vec3(k->gravity, 0, ctx->pack);
+    F = spatial_sub(F, spatial(vec3_cross(I.mc, g), vec3_scale(I.m, g)));
+    if (ctx->args->body_f.data)
+        F = spatial_sub(F, link_applied_wrench(ctx, l, c));
+    spatial_store(SCRATCH(F) + 6 * l, F);
+}
+
+/* Poses, subspaces, twists and bias accelerations of all links at (q, v). */
+STAGE_FN void forward_kinematics(const Context *ctx, const real *q, const real *v) {
+    const SapPlan *plan = &ctx->args->plan;
+    for (int level = 0; level < plan->num_levels; level++) {
+        int first = plan->level_start[level], count = plan->level_start[level + 1] - first;
+        TEAM_FOR(i, count)
+            link_kinematics(ctx, plan->level_link[first + i], q, v);
+        TEAM_SYNC(); /* the next level reads its parents' X, V, a, and the root's X */
+    }
+}
+
+/* Adds the subtrees of link l's children to its own inertia and wrench, in the order of the children. */
+STAGE_FN void link_gather(const Context *ctx, int l) {
+    const SapLink *link = &ctx->args->plan.link[l];
+    real *I = SCRATCH(I), *F = SCRATCH(F);
+    for (int j = 0; j < link->num_children; j++) {
+        int child = ctx->args->plan.child[link->first_child + j];
+        for (int i = 0; i < 10; i++)
+            I[10 * l + i] = I[10 * l + i] + I[10 * child + i];
+        for (int i = 0; i < 6; i++)
+            F[6 * l + i] = F[6 * l + i] + F[6 * child + i];
+    }
+}
+
+/* Row i of A and the generalised force tau_i, from the subtree of its link. */
+STAGE_FN void assemble_row(const Context *ctx, int i, real h) {
+    const SapPlan *plan = &ctx->args->plan;
+    const SapConstants *k = &ctx->args->constants;
+    const SapRow *row = &plan->row[i];
+    const real *S = SCRATCH(S);
+    real *A = SCRATCH(A) + row->start;
+    real damping = field_get(k->damping, i, ctx->pack);
+
+    Spatial S_i = spatial_load(S + 6 * i);
+    real *tau = SCRATCH(f) + i;
+    *tau = *tau - spatial_dot(S_i, spatial_load(SCRATCH(F) + 6 * row->link)) - damping * SCRATCH(v0)[i];
+
+    Spatial IS = inertia_mul(inertia_load(SCRATCH(I) + 10 * row->link), S_i);
+    for (int t = 0; t <= row->depth; t++)
+        A[t] = spatial_dot(spatial_load(S + 6 * plan->ancestor[row->start + t]), IS);
+    A[row->depth] = A[row->depth] + real_fma(h, damping, field_get(k->armature, i, ctx->pack));
+}
+
+/* A and tau from X, V, a, S; then A's factor, and v = v*. */
+STAGE_FN void free_motion(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    real h = real_of((scalar)ctx->args->h);
+
+    forward_kinematics(ctx, SCRATCH(q), SCRATCH(v0));
+    TEAM_FOR(l, plan->nl)
+        link_dynamics(ctx, l);
+    TEAM_SYNC(); /* gathering reads the I and F of other links */
+
+    for (int level = plan->num_levels - 2; level >= 0; level--) {
+        int first = plan->level_start[level], count = plan->level_start[level + 1] - first;
+        TEAM_FOR(i, count)
+            link_gather(ctx, plan->level_link[first + i]);
+        TEAM_SYNC(); /* the level above reads these subtrees */
+    }
+    TEAM_FOR(i, plan->nv)
+        assemble_row(ctx, i, h);
+    TEAM_SYNC(); /* the factor reads all rows of A, the solve all of tau */
+
+    factor(ctx, SCRATCH(A), SCRATCH(L), SCRATCH(inverse));
+    factor_solve(ctx, SCRATCH(L), SCRATCH(inverse), SCRATCH(f), SCRATCH(v));
+    TEAM_FOR(i, plan->nv)
+        SCRATCH(v)[i] = real_fma(h, SCRATCH(v)[i], SCRATCH(v0)[i]);
+    TEAM_SYNC(); /* v* is read by all */
+}

@@ -1,0 +1,89 @@
+/* Into scratch: coordinates (quaternions made unit), velocities and joint forces in internal order, and whether they are
+ * finite. Public free-joint velocity is [v_C ; omega] and force [f ; tau_C]; internally they are taken at the body origin O,
+ * r = R com from O to the centre of mass:
+ *   [omega ; v_O] = [omega ; v_C - omega x r]          [tau_O ; f] = [tau_C + r x f ; f] */
+
+/* Reads a quaternion, makes it unit and adds to *check whether it is one. */
+KERNEL_FN Quat load_quat(const Context *ctx, int i, real *check) {
+    SapRows rows = ctx->args->q_in;
+    Quat q = quat(row_get(rows, i, ctx->pack), row_get(rows, i + 1, ctx->pack), row_get(rows, i + 2, ctx->pack),
+                  row_get(rows, i + 3, ctx->pack));
+    q = quat_normalise(q);
+    /* zero, overflowing and non-finite quaternions all end up with a norm that is not 1, and so do those whose square is too
+     * small to have its digits; for the others rounding leaves 1e-6 */
+    mask unit = real_abs(quat_norm2(q) - K(1.0)) < K(1e-5);
+    *check = *check + real_select(unit, real_of(0), check_of(K(1.0) / real_of(0)));
+    return q;
+}
+
+STAGE_FN void load_coordinates(const Context *ctx, const SapLink *link, real *check) {
+    real *q = SCRATCH(q);
+    int scalars = link->nlin + link->nang, first = link->q;
+    if (link->type == SAP_JOINT_BALL) {
+        scalars = 0;
+        quat_store(q + first, load_quat(ctx, first, check));
+    } else if (link->type == SAP_JOINT_FREE) {
+        scalars = 3;
+        quat_store(q + first + 3, load_quat(ctx, first + 3, check));
+    }
+    for (int i = first; i < first + scalars; i++) {
+        q[i] = row_get(ctx->args->q_in, i, ctx->pack);
+        *check = *check + check_of(q[i]);
+        if (i - first >= link->nlin)
+            *check = *check + joint_angle_check(q[i]);
+    }
+}
+
+/* r of a free joint: from the body origin to the centre of mass, world axes. */
+KERNEL_FN Vec3 free_joint_arm(const Context *ctx, int l, const real *q) {
+    Vec3 com = field_get_vec3(ctx->args->constants.com, 3 * l, ctx->pack);
+    return quat_rotate(quat_load(q + ctx->args->plan.link[l].q + 3), com);
+}
+
+STAGE_FN void load_velocity(const Context *ctx, int l, real *check) {
+    const SapLink *link = &ctx->args->plan.link[l];
+    SapRows rows = ctx->args->qd_in;
+    real *v = SCRATCH(v0) + link->v;
+    for (int i = 0; i < link->nlin + link->nang; i++) {
+        v[i] = row_get(rows, link->v + i, ctx->pack);
+        *check = *check + check_of(v[i]);
+    }
+    if (link->type == SAP_JOINT_FREE) {
+        Vec3 v_C = vec3_load(v), omega = vec3_load(v + 3);
+        vec3_store(v, omega);
+        vec3_store(v + 3, vec3_sub(v_C, vec3_cross(omega, free_joint_arm(ctx, l, SCRATCH(q)))));
+    }
+}
+
+STAGE_FN void load_joint_f(const Context *ctx, int l, real *check) {
+    const SapLink *link = &ctx->args->plan.link[l];
+    SapRows rows = ctx->args->joint_f;
+    real *f = SCRATCH(f) + link->v;
+    for (int i = 0; i < link->nlin + link->nang; i++) {
+        f[i] = rows.data ? row_get(rows, link->v + i, ctx->pack) : real_of(0);
+        *check = *check + check_of(f[i]);
+    }
+    if (rows.data && link->type == SAP_JOINT_FREE) {
+        Vec3 force = vec3_load(f), tau_C = vec3_load(f + 3);
+        vec3_store(f, vec3_cross_add(free_joint_arm(ctx, l, SCRATCH(q)), force, tau_C));
+        vec3_store(f + 3, force);
+    }
+}
+
+/* After it (and a barrier) the state of every link is in scratch. */
+STAGE_FN void load_state(const Context *ctx) {
+    TEAM_FOR(l, ctx->args->plan.nl) {
+        real check = real_of(0);
+        load_coordinates(ctx, &ctx->args->plan.link[l], &check);
+        load_velocity(ctx, l, &check);
+        SCRATCH(state_check)[l] = check;
+    }
+}
+
+STAGE_FN void load_control(const Context *ctx) {
+    TEAM_FOR(l, ctx->args->plan.nl) {
+        real check = real_of(0);
+        load_joint_f(ctx, l, &check);
+        SCRATCH(control_check)[l] = check;
+    }
+}

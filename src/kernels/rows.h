@@ -1,0 +1,114 @@
+/* Between the caller's row-major arrays [world][n] (f32 or f64) and lanes, and the reading of model constants.
+ * Values are converted where they are read and written; nothing else knows of storage types. */
+
+/* A team's view of its work. */
+typedef struct Context {
+    const SapStepArgs *args;
+    const SapPack *pack;
+    real *scratch;
+} Context;
+
+#define SCRATCH(part) (ctx->scratch + ctx->args->plan.layout.part)
+
+KERNEL_FN real row_get(SapRows rows, int i, const SapPack *pack) {
+    real r;
+    if (rows.is_f64) {
+        const double *data = (const double *)rows.data;
+        FOR_LANES(l) LANE(r, l) = (scalar)data[pack->world[l] * rows.stride + i];
+    } else {
+        const float *data = (const float *)rows.data;
+        FOR_LANES(l) LANE(r, l) = (scalar)data[pack->world[l] * rows.stride + i];
+    }
+    return r;
+}
+
+/* Writes the lanes of `which` only. */
+KERNEL_FN void row_put(SapRows rows, int i, real value, mask which, const SapPack *pack) {
+    FOR_LANES(l) {
+        if (!mask_lane(which, l))
+            continue;
+        long long at = pack->world[l] * rows.stride + i;
+        if (rows.is_f64)
+            ((double *)rows.data)[at] = (double)LANE(value, l);
+        else
+            ((float *)rows.data)[at] = (float)LANE(value, l);
+    }
+}
+
+/* What row_get will find after row_put: a number can be too large for the array it goes to. */
+KERNEL_FN real row_stored(SapRows rows, real value) {
+    real r = value;
+    if (rows.data && !rows.is_f64)
+        FOR_LANES(l) LANE(r, l) = (scalar)(float)LANE(value, l);
+    return r;
+}
+
+/* Copies the lanes of `which` without passing through the precision of the kernels. */
+KERNEL_FN void row_copy(SapRows to, SapRows from, int i, mask which, const SapPack *pack) {
+    FOR_LANES(l) {
+        if (!mask_lane(which, l))
+            continue;
+        long long at = pack->world[l] * from.stride + i;
+        double value = from.is_f64 ? ((const double *)from.data)[at] : (double)((const float *)from.data)[at];
+        at = pack->world[l] * to.stride + i;
+        if (to.is_f64)
+            ((double *)to.data)[at] = value;
+        else
+            ((float *)to.data)[at] = (float)value;
+    }
+}
+
+KERNEL_FN Vec3 row_get_vec3(SapRows rows, int i, const SapPack *pack) {
+    return vec3(row_get(rows, i, pack), row_get(rows, i + 1, pack), row_get(rows, i + 2, pack));
+}
+
+KERNEL_FN void row_put_vec3(SapRows rows, int i, Vec3 v, mask which, const SapPack *pack) {
+    row_put(rows, i, v.x, which, pack);
+    row_put(rows, i + 1, v.y, which, pack);
+    row_put(rows, i + 2, v.z, which, pack);
+}
+
+KERNEL_FN void row_put_quat(SapRows rows, int i, Quat q, mask which, const SapPack *pack) {
+    row_put(rows, i, q.x, which, pack);
+    row_put(rows, i + 1, q.y, which, pack);
+    row_put(rows, i + 2, q.z, which, pack);
+    row_put(rows, i + 3, q.w, which, pack);
+}
+
+/* Lanes that hold a world of their own; those past the end of the batch repeat the last one. */
+KERNEL_FN mask pack_lanes(const SapPack *pack) {
+    mask m;
+    FOR_LANES(l) LANE(m, l) = -(l < pack->count);
+    return m;
+}
+
+KERNEL_FN real field_get(SapField field, int i, const SapPack *pack) {
+    const scalar *data = (const scalar *)field.data;
+    if (field.stride == 0)
+        return real_of(data[i]);
+    real r;
+    FOR_LANES(l) LANE(r, l) = data[pack->world[l] * field.stride + i];
+    return r;
+}
+
+KERNEL_FN Vec3 field_get_vec3(SapField field, int i, const SapPack *pack) {
+    return vec3(field_get(field, i, pack), field_get(field, i + 1, pack), field_get(field, i + 2, pack));
+}
+
+KERNEL_FN Quat field_get_quat(SapField field, int i, const SapPack *pack) {
+    return quat(field_get(field, i, pack), field_get(field, i + 1, pack), field_get(field, i + 2, pack),
+                field_get(field, i + 3, pack));
+}
+
+/* 0 where a is finite, NaN where it is not: checks add up. */
+KERNEL_FN real check_of(real a) {
+    return a - a;
+}
+
+/* Every thread of the team reads all n checks, so nothing needs to be agreed upon. */
+KERNEL_FN mask checks_pass(const real *check, int n) {
+    real sum = real_of(0);
+    for (int i = 0; i < n; i++)
+        sum = sum + check[i];
+    return sum == K(0.0);
+}

@@ -1,0 +1,51 @@
+/* The CPU's entry: built once per instruction set (SAP_ISA_NAME), lane count (SAP_LANES) and precision (SAP_PRECISION).
+ * It exports one table, sap_kernels_<isa>_x<lanes>_f<precision>. */
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sapwood/solver.h>
+
+#include "args.h"
+#include "team.h"
+#include "stages.h"
+
+#define PASTE_OF(isa, lanes, precision) sap_kernels_##isa##_x##lanes##_f##precision
+#define PASTE(isa, lanes, precision)    PASTE_OF(isa, lanes, precision)
+#define TABLE                           PASTE(SAP_ISA_NAME, SAP_LANES, SAP_PRECISION)
+
+#define ENTRY(program)                                                                                                 \
+    static void program(const SapStepArgs *args, const SapPack *pack, void *scratch) {                                 \
+        Context ctx = {args, pack, (real *)scratch};                                                                   \
+        program_##program(&ctx);                                                                                       \
+    }
+
+ENTRY(step)
+ENTRY(inspect)
+ENTRY(kinematics)
+
+static void sincos_array(const void *x, void *s, void *c, int n) {
+    const scalar *in = (const scalar *)x;
+    scalar *sine = (scalar *)s, *cosine = (scalar *)c;
+    for (int first = 0; first < n; first += SAP_LANES) {
+        real a = real_of(0), sa, ca;
+        FOR_LANES(l) LANE(a, l) = in[first + l < n ? first + l : n - 1];
+        real_sincos(a, &sa, &ca);
+        FOR_LANES(l) {
+            if (first + l < n) {
+                sine[first + l] = LANE(sa, l);
+                cosine[first + l] = LANE(ca, l);
+            }
+        }
+    }
+}
+
+extern const SapKernels TABLE;
+const SapKernels TABLE = {
+    .lanes = SAP_LANES,
+    .real_bytes = sizeof(real),
+    .step = step,
+    .inspect = inspect,
+    .kinematics = kinematics,
+    .sincos = sincos_array,
+};

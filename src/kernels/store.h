@@ -1,0 +1,81 @@
+/* Out of scratch: the new state in public order, what failed worlds keep, and the poses and velocities of bodies. */
+
+/* Status bits (solver.h) of each world of the pack, as integers in lanes. */
+STAGE_FN bits world_status(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    bits none = real_bits(real_of(0)), status = none;
+    mask state_ok = checks_pass(SCRATCH(state_check), plan->nl);
+    mask control_ok = checks_pass(SCRATCH(control_check), plan->nl);
+    mask input_ok = state_ok & control_ok;
+    mask spd = factor_succeeded(ctx, SCRATCH(L));
+    real assembled = real_of(0), result = real_of(0);
+    for (int i = 0; i < plan->nv; i++) {
+        assembled = assembled + check_of(SCRATCH(A)[plan->row[i].start + plan->row[i].depth]);
+        result = result + check_of(row_stored(ctx->args->qd_out, SCRATCH(v)[i]));
+    }
+    for (int i = 0; i < plan->nq; i++)
+        result = result + check_of(row_stored(ctx->args->q_out, SCRATCH(q1)[i]));
+    /* where A has overflowed, its definiteness is not what is wrong */
+    mask A_ok = assembled == K(0.0);
+    mask result_ok = A_ok & ((result == K(0.0)) | mask_not(spd));
+
+    status = status | bits_select(state_ok, none, none + SAP_WORLD_NONFINITE_STATE);
+    status = status | bits_select(control_ok, none, none + SAP_WORLD_NONFINITE_CONTROL);
+    status = status | bits_select(spd | mask_not(A_ok & input_ok), none, none + SAP_WORLD_NOT_SPD);
+    status = status | bits_select(result_ok | mask_not(input_ok), none, none + SAP_WORLD_NONFINITE_RESULT);
+    return status;
+}
+
+/* Public velocity of link l at coordinates q: [v_O + omega x r ; omega] for a free joint. */
+STAGE_FN void store_velocity(const Context *ctx, int l, const real *q, const real *v, mask which) {
+    const SapLink *link = &ctx->args->plan.link[l];
+    SapRows rows = ctx->args->qd_out;
+    v += link->v;
+    if (link->type == SAP_JOINT_FREE) {
+        Vec3 omega = vec3_load(v);
+        Vec3 v_C = vec3_cross_add(omega, free_joint_arm(ctx, l, q), vec3_load(v + 3));
+        row_put_vec3(rows, link->v, v_C, which, ctx->pack);
+        row_put_vec3(rows, link->v + 3, omega, which, ctx->pack);
+    } else {
+        for (int i = 0; i < link->nlin + link->nang; i++)
+            row_put(rows, link->v + i, v[i], which, ctx->pack);
+    }
+}
+
+/* Worlds that failed on a good state get that state again, bit for bit. */
+STAGE_FN void store_unchanged(const Context *ctx, mask which) {
+    const SapStepArgs *args = ctx->args;
+    if (!mask_any(which))
+        return;
+    TEAM_FOR(i, args->plan.nq)
+        row_copy(args->q_out, args->q_in, i, which, ctx->pack);
+    TEAM_FOR(i, args->plan.nv)
+        row_copy(args->qd_out, args->qd_in, i, which, ctx->pack);
+}
+
+STAGE_FN void store_state(const Context *ctx, mask which) {
+    const SapPlan *plan = &ctx->args->plan;
+    const real *q1 = SCRATCH(q1);
+    TEAM_FOR(i, plan->nq)
+        row_put(ctx->args->q_out, i, q1[i], which, ctx->pack);
+    TEAM_FOR(l, plan->nl)
+        store_velocity(ctx, l, q1, SCRATCH(v), which);
+}
+
+/* body_q and body_qd from X and V: the velocity is that of the centre of mass. */
+STAGE_FN void store_bodies(const Context *ctx, mask which) {
+    const SapStepArgs *args = ctx->args;
+    TEAM_FOR(l, args->plan.nl) {
+        int body = args->plan.link[l].body;
+        Pose X = pose_load(SCRATCH(X) + 7 * l);
+        if (args->body_q.data) {
+            row_put_vec3(args->body_q, 7 * body, X.p, which, ctx->pack);
+            row_put_quat(args->body_q, 7 * body + 3, X.q, which, ctx->pack);
+        }
+        if (args->body_qd.data) {
+            Spatial V = spatial_load(SCRATCH(V) + 6 * l);
+            row_put_vec3(args->body_qd, 6 * body, spatial_at(V, link_com(ctx, l)), which, ctx->pack);
+            row_put_vec3(args->body_qd, 6 * body + 3, V.ang, which, ctx->pack);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/* Who works on a world. TEAM_FOR deals the indices 0 .. n-1 out to the threads of the team; inside it, index i writes only
+ * what i owns. After TEAM_SYNC everything written before it may be read. Both stand in control flow that is the same for the
+ * whole team.
+ *
+ *   CUDA            the team is the threads of one row (threadIdx.y) of a block; up to a warp, or the whole block
+ *   CPU             the team is one thread: a plain loop, and nothing
+ *   SAP_TEAM_THREADS  (tests) the team is real threads with a real barrier, so that a sanitizer can judge the barriers */
+#ifndef SAPWOOD_KERNELS_TEAM_H
+#define SAPWOOD_KERNELS_TEAM_H
+
+#if defined(__CUDACC__)
+static __device__ inline int team_rank(void) {
+    return (int)threadIdx.x;
+}
+static __device__ inline int team_size(void) {
+    return (int)blockDim.x;
+}
+static __device__ inline void team_sync(void) {
+    /* Teams of a power of two up to a warp share warps: each waits for its own lanes only. */
+    if (blockDim.x < 32) {
+        unsigned first = (threadIdx.y * blockDim.x) & 31u;
+        __syncwarp(((1u << blockDim.x) - 1u) << first);
+    } else if (blockDim.x == 32) {
+        __syncwarp();
+    } else {
+        __syncthreads();
+    }
+}
+#define TEAM_FOR(i, n) for (int i = team_rank(); i < (n); i += team_size())
+#define TEAM_SYNC()    team_sync()
+#elif defined(SAP_TEAM_THREADS)
+#include "team_threads.h"
+#define TEAM_FOR(i, n) for (int i = sap_team_rank; i < (n); i += sap_team_size)
+#define TEAM_SYNC()    sap_team_sync()
+#else
+#define TEAM_FOR(i, n) for (int i = 0; i < (n); i++)
+#define TEAM_SYNC()    ((void)0)
+#endif
+
+#endif

@@ -1,0 +1,100 @@
+#!/bin/bash
+# Takes each TEAM_SYNC() out of a copy of the kernels in turn, and expects that the team of threads complains under the thread
+# sanitizer: a race, other bits, or a hang. A barrier that nothing misses is either not needed or not tested.
+#
+# barrier_mutants.sh <project> <work folder> <compiler> <libsapwood_static.a> [<link argument>...]
+set -u
+project=$1 work=$2 cc=$3 library=$4
+shift 4
+link=("$@" -lpthread -lm)
+jobs=$(nproc)
+timeout=30 # s; a run takes well below one
+
+# Barriers that may be taken out unnoticed, as "file: comment", each with its reason here. None so far.
+redundant=()
+
+flags=(-std=c17 -D_GNU_SOURCE= -O0 -fsanitize=thread -ffp-contract=off -Wno-psabi
+    -I"$project/include" -I"$project/src" -I"$project/tests/plain" -I"$project/tests"
+    "-DSAPWOOD_SOURCE_DIR=\"$project\"")
+kernel_flags=(-fno-math-errno -fno-trapping-math -DSAP_TEAM_THREADS -DSAP_ISA_NAME=team -DSAP_LANES=1)
+export SAPWOOD_TEST_SCALE=0.001 TSAN_OPTIONS=halt_on_error=1
+
+die() {
+    echo "barrier_mutants: $*" >&2
+    exit 1
+}
+
+compile_kernels() { # <kernels folder> <precision> <output>
+    "$cc" "${flags[@]}" "${kernel_flags[@]}" -DSAP_PRECISION="$2" -c "$1/stages_cpu.c" -o "$3"
+}
+
+link_program() { # <f64 kernels> <output>
+    "$cc" -fsanitize=thread "$1" "$work"/common_*.o "$library" "${link[@]}" -o "$2"
+}
+
+# What the mutants share.
+prepare() {
+    rm -rf "$work" && mkdir -p "$work" || die "cannot write $work"
+    local tests=$project/tests
+    for source in "$tests"/{test_team_threads,team_threads,random_model,model_parts,plain/runner}.c; do
+        "$cc" "${flags[@]}" -c "$source" -o "$work/common_$(basename "$source" .c).o" || die "cannot compile $source"
+    done
+    compile_kernels "$project/src/kernels" 32 "$work/common_f32.o" || die "cannot compile the kernels"
+    compile_kernels "$project/src/kernels" 64 "$work/kernels.o" || die "cannot compile the kernels"
+    link_program "$work/kernels.o" "$work/program" || die "cannot link"
+}
+
+# Prints "verdict" of mutant <number> <file> <line>: what was noticed, or "nothing".
+try_mutant() {
+    local folder=$work/$1
+    cp -r "$project/src/kernels" "$folder"
+    sed -i "$3s/TEAM_SYNC();/((void)0);/" "$folder/$2"
+    cmp -s "$folder/$2" "$project/src/kernels/$2" && die "line $3 of $2 has no barrier"
+    compile_kernels "$folder" 64 "$folder/kernels.o" && link_program "$folder/kernels.o" "$folder/program" ||
+        die "mutant of $2:$3 does not compile"
+    local verdict=nothing
+    for repetition in 1 2 3; do # a race need not show itself the first time
+        timeout $timeout "$folder/program" >"$folder/log" 2>&1
+        local status=$?
+        if [ $status = 124 ]; then
+            verdict=hang
+        elif grep -q "ThreadSanitizer: data race" "$folder/log"; then
+            verdict=race
+        elif [ $status != 0 ]; then
+            verdict="wrong bits"
+        fi
+        [ "$verdict" != nothing ] && break
+    done
+    echo "$verdict" >"$work/verdict_$1"
+}
+
+prepare
+timeout $timeout "$work/program" >"$work/log" 2>&1 || {
+    cat "$work/log"
+    die "the kernels as they are do not pass"
+}
+
+mapfile -t barriers < <(cd "$project/src/kernels" && grep -n 'TEAM_SYNC();' *.h)
+[ ${#barriers[@]} -gt 0 ] || die "found no barriers"
+for i in "${!barriers[@]}"; do
+    IFS=: read -r file line _ <<<"${barriers[i]}"
+    try_mutant "$i" "$file" "$line" &
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+done
+wait
+
+failures=0
+printf '%-24s %-12s %s\n' barrier 'without it' 'what it protects'
+for i in "${!barriers[@]}"; do
+    IFS=: read -r file line text <<<"${barriers[i]}"
+    comment=$(sed 's|.*/\* *||; s| *\*/.*||' <<<"$text")
+    verdict=$(cat "$work/verdict_$i" 2>/dev/null || echo "not tried")
+    if [ "$verdict" = nothing ] && [[ " ${redundant[*]} " == *"$file: $comment"* ]]; then
+        verdict="redundant"
+    elif [ "$verdict" = nothing ] || [ "$verdict" = "not tried" ]; then
+        failures=$((failures + 1))
+    fi
+    printf '%-24s %-12s %s\n' "$file:$line" "$verdict" "$comment"
+done
+[ $failures = 0 ] || die "$failures barriers of ${#barriers[@]} were not missed"
+rm -rf "$work"

@@ -1,0 +1,535 @@
+/* The program: what it prints, what it refuses, and how it ends. Each test runs it as a user would, through a shell. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#ifndef SAPWOOD_PROGRAM
+#define SAPWOOD_PROGRAM "" /* built without it: the tests are skipped */
+#endif
+
+/* ---- a folder for the files of one test ---- */
+
+static char folder[] = "/tmp/sapwood_cli_XXXXXX";
+
+static const char *path_of(const char *name) {
+    static char paths[4][256];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static void make_folder(void) {
+    if (SAPWOOD_PROGRAM[0] == '\0')
+        cr_skip_test("built without the program");
+    cr_assert_not_null(mkdtemp(folder));
+}
+
+static void remove_folder(void) {
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    if (strstr(folder, "XXXXXX") == NULL && system(command) != 0)
+        fprintf(stderr, "cannot remove %s\n", folder);
+}
+
+TestSuite(cli, .init = make_folder, .fini = remove_folder, .timeout = 120);
+
+static void write_text(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file, "%s", path);
+    fputs(text, file);
+    cr_assert_eq(fclose(file), 0);
+}
+
+static void read_text(const char *path, char *text, size_t size) {
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file, "%s", path);
+    size_t length = fread(text, 1, size - 1, file);
+    text[length] = '\0';
+    fclose(file);
+}
+
+/* ---- running ---- */
+
+static char out[1 << 20], err[1 << 16]; /* what the last run printed */
+
+/* `sapwood ARGUMENTS` in the project's folder; returns how it ended. */
+static int sapwood(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int sapwood(const char *format, ...) {
+    char arguments[1024], command[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(arguments, sizeof arguments, format, args);
+    va_end(args);
+    snprintf(command, sizeof command, "cd '%s' && '%s' %s >%s/out 2>%s/err", SAPWOOD_SOURCE_DIR, SAPWOOD_PROGRAM,
+             arguments, folder, folder);
+    int status = system(command);
+    read_text(path_of("out"), out, sizeof out);
+    read_text(path_of("err"), err, sizeof err);
+    cr_assert(WIFEXITED(status) && strstr(err, "Sanitizer") == NULL, "sapwood %s: %s", arguments, err);
+    return WEXITSTATUS(status);
+}
+
+static json_t *parse_json(void) {
+    json_error_t error;
+    json_t *json = json_loads(out, 0, &error);
+    cr_assert_not_null(json, "%s at line %d of: %s", error.text, error.line, out);
+    return json;
+}
+
+/* The member at a path such as "energy.mean.start". */
+static json_t *member(json_t *json, const char *path) {
+    char copy[128], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", path);
+    for (char *key; json && (key = strsep(&rest, "."));)
+        json = json_object_get(json, key);
+    cr_assert_not_null(json, "no member %s", path);
+    return json;
+}
+
+static double number(json_t *json, const char *path) {
+    cr_assert(json_is_number(member(json, path)), "%s is not a number", path);
+    return json_number_value(member(json, path));
+}
+
+static const char *text(json_t *json, const char *path) {
+    cr_assert(json_is_string(member(json, path)), "%s is not a text", path);
+    return json_string_value(member(json, path));
+}
+
+/* state_hash of a run, which must end well. */
+static const char *hash_of(const char *arguments) {
+    static char hashes[2][32];
+    static int next;
+    char *hash = hashes[next++ % 2];
+    cr_assert_eq(sapwood("run %s --json", arguments), 0, "%s: %s", arguments, err);
+    json_t *json = parse_json();
+    snprintf(hash, sizeof hashes[0], "%s", text(json, "state_hash"));
+    json_decref(json);
+    cr_assert_eq(strlen(hash), 16, "%s", hash);
+    return hash;
+}
+
+/* ---- usage ---- */
+
+typedef struct Refusal {
+    const char *arguments;
+    const char *says[3]; /* all of these are in the message */
+} Refusal;
+
+Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
+    static const Refusal refusals[] = {
+        {"", {"command is missing", "run, info, bench"}},
+        {"walk", {"'walk'", "run, info, bench"}},
+        {"run", {"scene is missing"}},
+        {"run cube stack5", {"'stack5'", "one scene", "'cube'"}},
+        {"run cube --wolrds 3", {"--wolrds"}},
+        {"run cube --worlds 0", {"--worlds", "'0'", "1 .. 2147483647"}},
+        {"run cube --worlds 1x", {"--worlds", "'1x'", "1 .. 2147483647"}},
+        {"run cube --worlds ''", {"--worlds", "''", "1 .. 2147483647"}},
+        {"run cube --worlds 99999999999", {"--worlds", "'99999999999'", "1 .. 2147483647"}},
+        {"run cube --steps -1", {"--steps", "'-1'", "0 .. 2147483647"}},
+        {"run cube --dt 0", {"--dt", "'0'", "> 0"}},
+        {"run cube --dt nan", {"--dt", "'nan'", "> 0"}},
+        {"run cube --noise inf", {"--noise", "'inf'", ">= 0"}},
+        {"run cube --noise 1e999", {"--noise", "'1e999'", ">= 0"}},
+        {"run cube --noise -0.5", {"--noise", "'-0.5'", ">= 0"}},
+        {"run cube --seed -1", {"--seed", "'-1'", "0 .. 18446744073709551615"}},
+        {"run cube --dtype f16", {"--dtype", "'f16'", "f32, f64"}},
+        {"run cube --preset best", {"--preset", "'best'", "approx32, approx64, drake"}},
+        {"run cube --set rho", {"--set", "'rho'", "NAME=VALUE"}},
+        {"run cube --set rho=2", {"--set", "rho is '2'", "< 1"}},
+        {"run cube --set roh=0.5", {"--set", "'roh'", "rho"}},
+        {"run cube --threads 5000", {"--threads", "'5000'", "0 .. 1024"}},
+        {"run cube --lanes 3", {"--lanes", "'3'", "1, 4, 8"}},
+        {"run cube --isa mmx", {"--isa", "'mmx'", "avx2"}},
+        {"run cube --trajectory-world 1", {"--trajectory-world", "'1'", "--trajectory"}},
+        {"run cube --worlds 2 --trajectory x --trajectory-world 2", {"--trajectory-world", "'2'", "0 .. 1"}},
+        {"info", {"scene is missing"}},
+        {"bench cube", {"'cube'", "--scene"}},
+        {"bench --worlds 1,,2", {"--worlds", "'1,,2'", "1 .. 2147483647"}},
+        {"bench --worlds 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", {"--worlds", "at most 16"}},
+        {"bench --precision f32,f16", {"--precision", "'f16'", "f32, f64"}},
+        {"bench --lanes 2", {"--lanes", "'2'", "0, 1, 4, 8"}},
+        {"bench --threads 2000", {"--threads", "'2000'", "0 .. 1024"}},
+        {"bench --repeat 0", {"--repeat", "'0'", "1 .. 1000"}},
+        {"bench --format xml", {"--format", "'xml'", "human, csv, json"}},
+        {"bench --set threads=2", {"--set threads", "'2'", "--threads"}},
+    };
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        const Refusal *r = &refusals[i];
+        cr_expect_eq(sapwood("%s", r->arguments), 2, "sapwood %s", r->arguments);
+        cr_expect_str_empty(out, "sapwood %s", r->arguments);
+        for (int k = 0; k < 3 && r->says[k]; k++)
+            cr_expect(strstr(err, r->says[k]), "sapwood %s does not say %s but: %s", r->arguments, r->says[k], err);
+    }
+}
+
+Test(cli, help_and_version_go_to_stdout) {
+    static const char *const calls[][2] = {{"--help", "COMMAND"},
+                                           {"--version", "sapwood 0."},
+                                           {"run --help", "--trajectory"},
+                                           {"info --help", "SCENE"},
+                                           {"bench --help", "--precision"}};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        cr_expect_eq(sapwood("%s", calls[i][0]), 0, "sapwood %s", calls[i][0]);
+        cr_expect(strstr(out, calls[i][1]), "sapwood %s says: %s", calls[i][0], out);
+        cr_expect_str_empty(err);
+    }
+}
+
+/* ---- input and output ---- */
+
+Test(cli, refuses_a_bad_scene_file_with_file_and_line) {
+    write_text(path_of("bad.yaml"), "schema_version: 1\nname: bad\nbodys: []\n");
+    static const char *const commands[] = {"run", "info", "bench --scene"};
+    for (int i = 0; i < 3; i++) {
+        cr_expect_eq(sapwood("%s %s", commands[i], path_of("bad.yaml")), 2);
+        cr_expect(strstr(err, "bad.yaml:3") && strstr(err, "bodys"), "%s", err);
+        cr_expect_eq(sapwood("%s %s", commands[i], path_of("none.yaml")), 2);
+        cr_expect(strstr(err, "none.yaml"), "%s", err);
+        cr_expect_eq(sapwood("%s %s", commands[i], folder), 2, "a folder is no scene");
+    }
+}
+
+Test(cli, finds_a_scene_by_name_from_any_folder) {
+    cr_assert_eq(sapwood("info cube"), 0, "%s", err);
+    cr_assert_eq(sapwood("info cube.yaml"), 0, "%s", err);
+    cr_assert_eq(sapwood("--version >/dev/null && cd / && '%s' info cube", SAPWOOD_PROGRAM), 0, "%s", err);
+    cr_assert(strstr(out, "cube.yaml"), "%s", out);
+}
+
+Test(cli, reports_output_that_cannot_be_written) {
+    for (int steps = 1; steps <= 1000; steps *= 1000) { /* the error shows when the file is closed, or before */
+        cr_expect_eq(sapwood("run cube --steps %d --trajectory /dev/full", steps), 2);
+        cr_expect(strstr(err, "--trajectory") && strstr(err, "'/dev/full'"), "%s", err);
+    }
+    cr_expect_eq(sapwood("run cube --trajectory %s/no/such/folder.csv", folder), 2);
+    cr_expect(strstr(err, "folder.csv"), "%s", err);
+    cr_expect_eq(sapwood("run cube >/dev/full 2>/dev/null; exit $?; :"), 2);
+    cr_expect_eq(sapwood("info cube --json >/dev/full 2>/dev/null; exit $?; :"), 2);
+}
+
+/* ---- run ---- */
+
+Test(cli, run_reports_as_json) {
+    cr_assert_eq(sapwood("run quadruped --worlds 5 --steps 7 --dt 0.002 --preset approx64 --set threads=1 --json"), 0,
+                 "%s", err);
+    json_t *json = parse_json();
+    cr_expect_str_eq(text(json, "name"), "quadruped");
+    cr_expect_eq(number(json, "worlds"), 5);
+    cr_expect_eq(number(json, "steps"), 7);
+    cr_expect_eq(number(json, "dt"), 0.002);
+    cr_expect_str_eq(text(json, "preset"), "approx64");
+    cr_expect_str_eq(text(json, "precision"), "fp64");
+    cr_expect_str_eq(text(json, "dtype"), "f64", "stored as it is solved");
+    cr_expect_eq(number(json, "threads"), 1);
+    cr_expect_gt(number(json, "world_steps_per_second"), 0);
+    cr_expect_float_eq(number(json, "ns_per_world_step") * number(json, "world_steps_per_second"), 1e9, 1);
+    cr_expect_eq(number(json, "failed.count"), 0);
+    cr_expect(json_is_false(member(json, "interrupted")));
+    /* At rest; in free fall energy is conserved. */
+    cr_expect_eq(number(json, "energy.world_0.start.kinetic"), 0);
+    cr_expect_gt(number(json, "energy.world_0.end.kinetic"), 0);
+    cr_expect_float_eq(number(json, "energy.world_0.end.kinetic") + number(json, "energy.world_0.end.potential"),
+                       number(json, "energy.world_0.start.potential"), 1e-3);
+    cr_expect_gt(number(json, "energy.mean.start.kinetic"), 0, "worlds 1 .. 4 are perturbed");
+    json_decref(json);
+}
+
+Test(cli, run_reports_as_text_and_is_quiet_in_a_pipe) {
+    cr_assert_eq(sapwood("run quadruped --worlds 64 --steps 50"), 0);
+    cr_expect_str_empty(err, "%s", err);
+    static const char *const parts[] = {"quadruped.yaml", "approx32",   "lanes",      "threads",       "world-steps/s",
+                                        "worlds failed",  "0 of 64",    "ns per",     "energy, mean",  "state hash",
+                                        "NOT SIMULATED",  "contacts (", "drives (12", "joint limits ("};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        cr_expect(strstr(out, parts[i]), "no '%s' in: %s", parts[i], out);
+}
+
+Test(cli, the_state_hash_depends_on_physics_alone) {
+    static const char *const ways[] = {"--threads 2 --lanes 1", "--threads 1 --lanes 4", "--threads 2 --lanes 8",
+                                       "--threads 3 --isa generic"};
+    static const char *const precisions[] = {"--preset approx32", "--preset approx64"};
+    char arguments[256], hash[32];
+    for (int p = 0; p < 2; p++) {
+        snprintf(arguments, sizeof arguments, "quadruped --worlds 13 --steps 20 %s --threads 1 --lanes 1",
+                 precisions[p]);
+        snprintf(hash, sizeof hash, "%s", hash_of(arguments));
+        for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+            snprintf(arguments, sizeof arguments, "quadruped --worlds 13 --steps 20 %s %s", precisions[p], ways[i]);
+            cr_expect_str_eq(hash_of(arguments), hash, "%s", arguments);
+        }
+    }
+    cr_expect_str_neq(hash_of("cube --worlds 3 --steps 1"), hash_of("cube --worlds 3 --steps 2"));
+    cr_expect_str_neq(hash_of("cube --worlds 3 --seed 1"), hash_of("cube --worlds 3 --seed 2"));
+    cr_expect_str_eq(hash_of("cube --worlds 1 --seed 1"), hash_of("cube --worlds 1 --seed 2"),
+                     "world 0 is the scene's own");
+}
+
+static void trajectory_of(const char *arguments, char *csv, size_t size) {
+    cr_assert_eq(sapwood("run %s --trajectory %s", arguments, path_of("t.csv")), 0, "%s", err);
+    read_text(path_of("t.csv"), csv, size);
+}
+
+static int count_lines(const char *csv) {
+    int lines = 0;
+    for (; *csv; csv++)
+        lines += *csv == '\n';
+    return lines;
+}
+
+Test(cli, a_trajectory_has_names_and_a_row_per_step) {
+    static char csv[1 << 16];
+    trajectory_of("cube --steps 4 --set free_motion_solve_precision=f64", csv, sizeof csv);
+    const char *header = "step,time,cube_free.px,cube_free.py,cube_free.pz,cube_free.qx,cube_free.qy,cube_free.qz,"
+                         "cube_free.qw,cube_free.vx,cube_free.vy,cube_free.vz,cube_free.wx,cube_free.wy,cube_free.wz\n";
+    cr_assert(strncmp(csv, header, strlen(header)) == 0, "%s", csv);
+    cr_assert_eq(count_lines(csv), 1 + 5, "the header, the start and a row for each step");
+    const char *row = csv + strlen(header);
+    for (int step = 0; step <= 4; step++, row = strchr(row, '\n') + 1) {
+        double number[15];
+        int at = 0, length;
+        for (const char *field = row; at < 15 && sscanf(field, "%lf%n", &number[at], &length) == 1; at++)
+            field += length + 1;
+        cr_assert_eq(at, 15, "%s", row);
+        cr_expect_eq(number[0], step);
+        cr_expect_float_eq(number[1], 0.005 * step, 1e-12);
+        /* A thrown cube: the velocity falls by g t, the midpoint rule puts it on the parabola. */
+        cr_expect_float_eq(number[2], 0.6 * number[1], 1e-12);
+        cr_expect_float_eq(number[4], 0.5 + (0.2 - 0.5 * 9.81 * number[1]) * number[1], 1e-12);
+        cr_expect_float_eq(number[11], 0.2 - 9.81 * number[1], 1e-12);
+    }
+}
+
+Test(cli, a_world_does_not_depend_on_how_many_there_are) {
+    static char few[1 << 16], many[1 << 16], other[1 << 16];
+    trajectory_of("arm3 --steps 9 --worlds 4 --trajectory-world 3", few, sizeof few);
+    trajectory_of("arm3 --steps 9 --worlds 19 --trajectory-world 3", many, sizeof many);
+    trajectory_of("arm3 --steps 9 --worlds 4 --trajectory-world 2", other, sizeof other);
+    cr_expect_str_eq(few, many);
+    cr_expect_str_neq(few, other);
+}
+
+Test(cli, noise_zero_makes_all_worlds_equal) {
+    static char first[1 << 16], last[1 << 16];
+    trajectory_of("arm3 --steps 9 --worlds 6 --noise 0", first, sizeof first);
+    trajectory_of("arm3 --steps 9 --worlds 6 --noise 0 --trajectory-world 5", last, sizeof last);
+    cr_expect_str_eq(first, last);
+}
+
+Test(cli, failed_worlds_are_counted_named_and_make_the_exit_code_1) {
+    cr_assert_eq(sapwood("run cube --worlds 20 --steps 3 --noise 1e30 --json"), 1, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_eq(number(json, "failed.count"), 19);
+    cr_expect_eq(number(json, "failed.by_status.nonfinite_result"), 19);
+    cr_expect_eq(number(json, "failed.by_status.nonfinite_state"), 0);
+    cr_assert_eq(json_array_size(member(json, "failed.first")), 10);
+    for (size_t i = 0; i < 10; i++)
+        cr_expect_eq(json_integer_value(json_array_get(member(json, "failed.first"), i)), (json_int_t)i + 1);
+    cr_expect_eq(number(json, "energy.mean.end.kinetic"), number(json, "energy.world_0.end.kinetic"),
+                 "the mean is over the worlds that did not fail");
+    json_decref(json);
+    cr_expect_eq(sapwood("run cube --worlds 20 --steps 3 --noise 1e30"), 1);
+    cr_expect(strstr(out, "19 of 20") && strstr(out, "worlds 1 2 3 4 5 6 7 8 9 10 ..."), "%s", out);
+}
+
+Test(cli, no_steps_are_a_run_too) {
+    cr_assert_eq(sapwood("run cube --steps 0 --json"), 0, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_eq(number(json, "steps"), 0);
+    cr_expect(json_is_null(member(json, "world_steps_per_second")));
+    json_decref(json);
+}
+
+/* ---- run, with signals and terminals ---- */
+
+/* Starts the program with stdout to a file and stderr to `stderr_file`. */
+static pid_t start(int stderr_file, char *const arguments[]) {
+    pid_t child = fork();
+    cr_assert_neq(child, -1);
+    if (child == 0) {
+        int stdout_file = open(path_of("out"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        dup2(stdout_file, STDOUT_FILENO);
+        dup2(stderr_file, STDERR_FILENO);
+        execv(SAPWOOD_PROGRAM, arguments);
+        _exit(127);
+    }
+    return child;
+}
+
+static int wait_for(pid_t child) {
+    int status;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status), "ended by signal %d", WTERMSIG(status));
+    read_text(path_of("out"), out, sizeof out);
+    return WEXITSTATUS(status);
+}
+
+Test(cli, an_interrupted_run_reports_what_it_did) {
+    char csv[256];
+    snprintf(csv, sizeof csv, "%s", path_of("t.csv"));
+    char *arguments[] = {"sapwood",      "run",        SAPWOOD_SOURCE_DIR "/bench/scenes/arm3.yaml",
+                         "--steps",      "2000000000", "--json",
+                         "--trajectory", csv,          NULL};
+    int null = open("/dev/null", O_WRONLY);
+    pid_t child = start(null, arguments);
+    /* Rows reach the file in blocks, so once there is one the program is in its loop. */
+    for (int i = 0; i < 10000; i++) {
+        FILE *file = fopen(csv, "r");
+        bool begun = file && fgetc(file) != EOF;
+        if (file)
+            fclose(file);
+        if (begun)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    kill(child, SIGINT);
+    cr_assert_eq(wait_for(child), 130);
+    close(null);
+    json_t *json = parse_json();
+    cr_expect(json_is_true(member(json, "interrupted")));
+    double steps = number(json, "steps");
+    json_decref(json);
+    cr_expect_gt(steps, 0);
+
+    /* The last row is whole, and that of the last step. */
+    FILE *file = fopen(csv, "r");
+    static char line[4096], last[4096];
+    while (fgets(line, sizeof line, file))
+        memcpy(last, line, sizeof last);
+    fclose(file);
+    cr_expect_eq(strtod(last, NULL), steps, "%s", last);
+    cr_expect_eq(last[strlen(last) - 1], '\n');
+}
+
+Test(cli, shows_progress_on_a_terminal) {
+    int terminal, program_side;
+    cr_assert_eq(openpty(&terminal, &program_side, NULL, NULL, NULL), 0, "%s", strerror(errno));
+    char *arguments[] = {
+        "sapwood", "run", SAPWOOD_SOURCE_DIR "/bench/scenes/quadruped.yaml", "--worlds", "512", "--steps", "600", NULL};
+    pid_t child = start(program_side, arguments);
+    close(program_side);
+    size_t length = 0;
+    for (ssize_t n; length < sizeof err - 1; length += (size_t)n) /* until the program is gone */
+        if ((n = read(terminal, err + length, sizeof err - 1 - length)) <= 0)
+            break;
+    err[length] = '\0';
+    cr_expect_eq(wait_for(child), 0);
+    close(terminal);
+    cr_expect(strstr(err, "of 600") && strstr(err, "world-steps/s"), "%s", err);
+    cr_expect_null(strchr(err, '\n'), "the bar stays on one line");
+    cr_expect_null(strchr(out, '\r'), "and out of the report");
+}
+
+/* ---- info ---- */
+
+Test(cli, info_tells_what_a_scene_holds) {
+    cr_assert_eq(sapwood("info quadruped --json"), 0, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_eq(number(json, "bodies"), 13);
+    cr_expect_eq(number(json, "joints_by_type.revolute"), 12);
+    cr_expect_eq(number(json, "joints_by_type.free"), 1);
+    cr_expect_eq(number(json, "dofs"), 18);
+    cr_expect_eq(number(json, "coordinates"), 19);
+    cr_expect_eq(number(json, "bytes.state_f32"), 4 * (19 + 18 + 13 * 13));
+    cr_expect_eq(number(json, "bytes.state_f64"), 8 * (19 + 18 + 13 * 13));
+    cr_expect_eq(number(json, "factor.nonzeros"), 21 + 4 * (7 + 8 + 9), "the trunk, and four legs below it");
+    cr_expect_eq(number(json, "factor.dense"), 18 * 19 / 2);
+    cr_expect_str_eq(text(json, "options.preset"), "approx32");
+    cr_expect_eq(json_array_size(member(json, "tree")), 13);
+    cr_expect_str_eq(text(json_array_get(member(json, "not_simulated"), 0), "what"), "contacts");
+    double mass = 0;
+    for (size_t i = 0; i < 13; i++)
+        mass += number(json_array_get(member(json, "tree"), i), "mass");
+    cr_expect_float_eq(number(json, "total_mass"), mass, 1e-12);
+    json_decref(json);
+}
+
+Test(cli, info_draws_the_tree_and_lists_the_options) {
+    cr_assert_eq(sapwood("info quadruped --preset drake --set rho=0.25"), 0, "%s", err);
+    cr_expect(strstr(out, "\n  trunk_free: free, dofs 6") && strstr(out, "\n    fl_abduction: revolute, dofs 1") &&
+                  strstr(out, "\n      fl_hip: revolute") && strstr(out, "\n        fl_knee: revolute"),
+              "%s", out);
+    cr_expect_lt(strstr(out, "fl_knee:"), strstr(out, "fr_abduction:"), "a leg in full before the next");
+    cr_expect(strstr(out, "preset drake"), "%s", out);
+    const char *rho = strstr(out, "\n  rho ");
+    cr_expect(rho && strncmp(rho + strspn(rho, " \nrho"), "0.25\n", 5) == 0, "%s", out);
+    cr_expect(strstr(out, "NOT SIMULATED      contacts (18 colliding shapes), drives (12 driven dofs), joint limits"),
+              "%s", out);
+    cr_assert_eq(sapwood("info double_pendulum"), 0);
+    cr_expect(strstr(out, "NOT SIMULATED      nothing"), "%s", out);
+}
+
+/* ---- bench ---- */
+
+Test(cli, bench_prints_a_row_per_case_as_json) {
+    cr_assert_eq(sapwood("bench --scene cube --worlds 1,64,200 --threads 1,2 --lanes 4 --steps 3 --repeat 3 "
+                         "--format json"),
+                 0, "%s", err);
+    json_t *json = parse_json(), *rows = member(json, "rows");
+    /* One world cannot use two threads: that case is the same as with one, and left out. */
+    cr_assert_eq(json_array_size(rows), 2 * (3 + 2));
+    for (size_t i = 0; i < 10; i++) {
+        json_t *row = json_array_get(rows, i);
+        cr_expect_eq(number(row, "lanes"), 4);
+        cr_expect_eq(number(row, "steps"), 3);
+        cr_expect_eq(number(row, "failed"), 0);
+        cr_expect(number(row, "ns_min") <= number(row, "ns_per_world_step") &&
+                  number(row, "ns_per_world_step") <= number(row, "ns_max"));
+        /* 620 + 6 80, and d^2 + 15 d - 2 for the depths 1 .. 6 */
+        cr_expect_eq(number(row, "flops_per_world_step"), 1494);
+        cr_expect_gt(number(row, "peak_flops_per_second"), 1e6);
+        double share = number(row, "share_of_peak");
+        cr_expect(share > 0 && share < 1, "%g", share);
+    }
+    cr_expect_eq(json_array_size(member(json, "flatness")), 4,
+                 "200 worlds against 64, two precisions, 1 and 2 threads");
+    json_decref(json);
+}
+
+Test(cli, bench_prints_csv_and_a_table) {
+    cr_assert_eq(sapwood("bench --scene cube --scene bench/scenes/arm3.yaml --worlds 64,65 --threads 1 --steps 2 "
+                         "--repeat 1 --precision f32 --bodies --format csv"),
+                 0, "%s", err);
+    cr_expect_eq(count_lines(out), 1 + 4);
+    cr_expect(strncmp(out, "scene,worlds,precision,", 23) == 0 && strstr(out, "\ncube,64,f32,") &&
+                  strstr(out, "\narm3,65,f32,"),
+              "%s", out);
+    cr_assert_eq(sapwood("bench --scene cube --worlds 64,65 --threads 1 --steps 2 --repeat 2 --precision f64"), 0);
+    cr_expect(strstr(out, "of peak") && strstr(out, "65 to 64 worlds: "), "%s", out);
+    cr_expect_str_empty(err);
+}
+
+Test(cli, bench_lists_the_scenes) {
+    cr_assert_eq(sapwood("bench --list"), 0, "%s", err);
+    cr_expect(strstr(out, "quadruped ") && strstr(out, "humanoid ") && strstr(out, "cube "), "%s", out);
+}
+
+Test(cli, bench_with_failed_worlds_exits_with_1) {
+    write_text(path_of("fast.yaml"),
+               "schema_version: 1\nname: fast\nbuilder: {gravity: -9.81}\nground: false\n"
+               "bodies:\n- {id: ball, shapes: [{type: sphere, radius: 0.1}]}\n"
+               "joints:\n- {id: free, type: free, parent: world, child: ball}\n"
+               "post_build:\n- {op: set_array, array: joint_qd, values: [0, 0, 0, 1e30, 0, 0]}\n");
+    const char *cases = "--worlds 3 --threads 1 --precision f32 --steps 2 --repeat 2";
+    cr_assert_eq(sapwood("bench --scene %s %s --format json", path_of("fast.yaml"), cases), 1, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_eq(number(json_array_get(member(json, "rows"), 0), "failed"), 3);
+    json_decref(json);
+    cr_assert_eq(sapwood("bench --scene %s %s", path_of("fast.yaml"), cases), 1);
+    cr_expect(strstr(out, "3 FAILED"), "%s", out);
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# test_readme.sh SOURCE_DIR QUICKSTART
+# The README's C example is examples/quickstart.c to the letter and runs; the targets and files it names are there.
+set -euo pipefail
+source=$1 quickstart=$2
+readme=$source/README.md
+fail() { echo "readme: $*" >&2; exit 1; }
+
+diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$readme") "$source/examples/quickstart.c" ||
+    fail "the example in README.md (<) is not examples/quickstart.c (>)"
+
+cd "$source" # the example names its scene relative to the project
+output=$("$quickstart") || fail "the example fails"
+echo "$output"
+grep -Eq '[0-9]' <<<"$output" || fail "the example prints no number: '$output'"
+if grep -Eqi 'nan|inf' <<<"$output"; then fail "the example prints '$output'"; fi
+
+for target in $(grep -oE '(^|`)make [a-z-]+' "$readme" | sed 's/.*make //' | sort -u); do
+    grep -qE "^$target:" "$source/Makefile" || fail "README.md names 'make $target', which the Makefile does not have"
+done
+for path in $(sed -n '/^| folder /,/^$/s/^| `\([^`]*\)` .*/\1/p' "$readme"); do
+    [ -e "$source/$path" ] || fail "README.md names $path, which is not there"
+done
