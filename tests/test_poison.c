@@ -337,8 +337,8 @@ static void put_quaternion(Bench *b, int world, int joint, const double q[4]) {
         hash_put(element(&b->in, Q, world, b->in.m->joint_q_start[joint + 1] - 4 + i), b->in.state.dtype, 0, q[i]);
 }
 
-/* The status of world 20 when one of its quaternions is x times that of a good state. */
-static uint32_t status_of_scaled_quaternion(SapPrecision precision, int joint, double x) {
+/* The status of world 20 when one of its quaternions is x times that of a good state; its velocity after the step in `qd`. */
+static uint32_t status_of_scaled_quaternion(SapPrecision precision, int joint, double x, double qd[SAMPLE_NV]) {
     const Setup setup = {.precision = precision, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 8, .threads = 1};
     const double q[4] = {0.5 * x, -0.5 * x, 0.1 * x, 0.7 * x};
     Bench *b = bench_create(&setup, sample());
@@ -349,6 +349,7 @@ static uint32_t status_of_scaled_quaternion(SapPrecision precision, int joint, d
     copy_batch(&poisoned, &b->in);
     uint32_t status = step(b, 20);
     check_step(b, 20, status, &poisoned, "scaled quaternion");
+    memcpy(qd, element(result(b), QD, 20, 0), SAMPLE_NV * sizeof *qd);
     hash_batch_destroy(&poisoned);
     bench_destroy(b);
     return status;
@@ -356,23 +357,41 @@ static uint32_t status_of_scaled_quaternion(SapPrecision precision, int joint, d
 
 Test(poison, a_quaternion_without_a_length_is_a_bad_state) {
     const int joints[] = {SAMPLE_BASE, SAMPLE_ANKLE};
+    const double none[] = {0, 1e-300, 1e200};
+    double qd[SAMPLE_NV];
     for (int k = 0; k < 2; k++) {
-        const double none[] = {0, 1e-300, 1e200};
         for (int i = 0; i < 3; i++) {
-            cr_assert_eq(status_of_scaled_quaternion(SAP_FP64, joints[k], none[i]), SAP_WORLD_NONFINITE_STATE);
-            cr_assert_eq(status_of_scaled_quaternion(SAP_FP32, joints[k], none[i]), SAP_WORLD_NONFINITE_STATE);
+            cr_assert_eq(status_of_scaled_quaternion(SAP_FP64, joints[k], none[i], qd), SAP_WORLD_NONFINITE_STATE);
+            cr_assert_eq(status_of_scaled_quaternion(SAP_FP32, joints[k], none[i], qd), SAP_WORLD_NONFINITE_STATE);
         }
-        /* In f32 the square of these is a denormal with few digits, or none: never a quaternion that is nearly unit. */
-        for (double x = 1e-18; x > 1e-24; x *= 0.7)
-            cr_assert((status_of_scaled_quaternion(SAP_FP32, joints[k], x) & ~(uint32_t)SAP_WORLD_NONFINITE_STATE) ==
-                      0);
     }
 }
 
+/* In f32 the square of these is a denormal with few digits, or none: the rotation is right, or there is none. */
+Test(poison, a_quaternion_that_is_nearly_too_short_is_refused_or_made_unit) {
+    double unit[SAMPLE_NV], qd[SAMPLE_NV];
+    int refused = 0, used = 0;
+    cr_assert_eq(status_of_scaled_quaternion(SAP_FP32, SAMPLE_BASE, 1, unit), 0);
+    for (double x = 1e-18; x > 1e-24; x *= 0.7) {
+        uint32_t status = status_of_scaled_quaternion(SAP_FP32, SAMPLE_BASE, x, qd);
+        if (status == SAP_WORLD_NONFINITE_STATE) {
+            refused++;
+            continue;
+        }
+        cr_assert_eq(status, 0);
+        used++;
+        for (int i = 0; i < SAMPLE_NV; i++)
+            cr_assert(fabs(qd[i] - unit[i]) < 1e-3 * (1 + fabs(unit[i])), "length %g: qd[%d] is %g, not %g", x, i,
+                      qd[i], unit[i]);
+    }
+    cr_assert(refused > 0 && used > 0);
+}
+
 Test(poison, a_quaternion_of_any_ordinary_length_is_made_unit) {
+    double qd[SAMPLE_NV];
     for (double x = 1e-15; x < 1e16; x *= 1e5) {
-        cr_assert_eq(status_of_scaled_quaternion(SAP_FP32, SAMPLE_BASE, x), 0);
-        cr_assert_eq(status_of_scaled_quaternion(SAP_FP64, SAMPLE_BASE, x), 0);
+        cr_assert_eq(status_of_scaled_quaternion(SAP_FP32, SAMPLE_BASE, x, qd), 0);
+        cr_assert_eq(status_of_scaled_quaternion(SAP_FP64, SAMPLE_BASE, x, qd), 0);
     }
 }
 
@@ -405,6 +424,44 @@ Test(poison, an_angle_beyond_the_limit_of_sine_is_reported_where_it_arises) {
         cr_assert_eq(pendulum_status((SapPrecision)precision, 1.001 * x, 0, &q1), SAP_WORLD_NONFINITE_STATE);
         cr_assert_eq(pendulum_status((SapPrecision)precision, 0.75 * x, 4 * x, &q1), SAP_WORLD_NONFINITE_RESULT);
         cr_assert_eq(q1, 0.75 * x, "the state was not kept");
+    }
+}
+
+/* A single body that a torque makes spin: nothing else in its world could notice. */
+static uint32_t spin_status(SapPrecision precision, SapPositionIntegration integration, double torque) {
+    ModelParts parts;
+    parts_init(&parts);
+    parts_add(&parts, -1, SAP_JOINT_FREE, 0, 0);
+    SapModel *model = parts_model(&parts);
+    SapOptions options;
+    need(sap_options_preset("approx32", &options));
+    options.free_motion_solve_precision = precision;
+    options.position_integration = integration;
+    SapSolver *solver;
+    need(sap_solver_create(model, 1, &options, &solver));
+    double q[7] = {0, 0, 0, 0, 0, 0, 1}, v[6] = {0}, f[6] = {0, 0, 0, 0, torque, 0};
+    SapState state = {.num_worlds = 1, .dtype = SAP_F64, .joint_q = q, .joint_qd = v};
+    SapControl control = {.num_worlds = 1, .dtype = SAP_F64, .joint_f = f};
+    need(sap_step(solver, &state, &control, H, &state));
+    uint32_t status = *sap_solver_world_status(solver);
+    double norm2 = q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6];
+    cr_assert(fabs(norm2 - 1) < 1e-5, "torque %g, status %#x: norm^2 is %g", torque, (unsigned)status, norm2);
+    sap_solver_destroy(solver);
+    sap_model_destroy(model);
+    return status;
+}
+
+/* The square of such a quaternion overflows, and one over its root is zero, which is finite. */
+Test(poison, a_spin_that_overflows_its_quaternion_is_no_result) {
+    const double torque[] = {1e30, 1e200};
+    for (int integration = SAP_MIDPOINT; integration <= SAP_EULER; integration++) {
+        for (int precision = SAP_FP32; precision <= SAP_FP64; precision++) {
+            uint32_t ordinary = spin_status((SapPrecision)precision, (SapPositionIntegration)integration, 1);
+            cr_assert_eq(ordinary, 0);
+            uint32_t status =
+                spin_status((SapPrecision)precision, (SapPositionIntegration)integration, torque[precision]);
+            cr_assert_eq(status, SAP_WORLD_NONFINITE_RESULT, "status %#x", (unsigned)status);
+        }
     }
 }
 
@@ -469,6 +526,35 @@ Test(poison, a_mass_matrix_that_overflows_is_a_result_that_is_not_finite) {
     check_step(b, 36, status, &poisoned, "overflow");
     hash_batch_destroy(&poisoned);
     bench_destroy(b);
+}
+
+/* f64 kernels on f32 storage: a cart of 1 kg at (q, v), pushed by f for h seconds; what they compute is well within f64. */
+static uint32_t cart_status(float q, float v, double f, double h) {
+    ModelParts parts;
+    parts_init(&parts);
+    parts_add(&parts, -1, SAP_JOINT_PRISMATIC, 0, 0);
+    parts_set_axis(&parts, 0, 1, 0, 0);
+    SapModel *model = parts_model(&parts);
+    SapOptions options;
+    need(sap_options_preset("approx64", &options));
+    SapSolver *solver;
+    need(sap_solver_create(model, 1, &options, &solver));
+    float q1 = q, v1 = v;
+    SapState state = {.num_worlds = 1, .dtype = SAP_F32, .joint_q = &q1, .joint_qd = &v1};
+    SapControl control = {.num_worlds = 1, .dtype = SAP_F64, .joint_f = &f};
+    need(sap_step(solver, &state, &control, h, &state));
+    uint32_t status = *sap_solver_world_status(solver);
+    cr_assert(status == 0 || (q1 == q && v1 == v), "the state was not kept");
+    cr_assert(isfinite(q1) && isfinite(v1), "status %#x", (unsigned)status);
+    sap_solver_destroy(solver);
+    sap_model_destroy(model);
+    return status;
+}
+
+Test(poison, a_result_too_large_for_its_storage_is_no_result) {
+    cr_assert_eq(cart_status(0, 0, 1e40, 0.01), 0);
+    cr_assert_eq(cart_status(0, 0, 1e41, 0.01), SAP_WORLD_NONFINITE_RESULT);   /* v = 1e39, q = 5e36 */
+    cr_assert_eq(cart_status(3e38f, 3e38f, 0, 1), SAP_WORLD_NONFINITE_RESULT); /* v = 3e38, q = 6e38 */
 }
 
 /* A state in f64 that the f32 kernels could not use is given back with all its digits. */
