@@ -7,7 +7,7 @@ set(SAPWOOD_KERNEL_DEFINITIONS "") # for the host's table of kernels
 set(march_avx2 -march=x86-64-v3)
 set(march_avx512 -march=x86-64-v4)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-    foreach(isa avx2 avx512)
+    foreach(isa IN LISTS SAPWOOD_ISAS)
         string(TOUPPER ${isa} ISA)
         check_c_compiler_flag(${march_${isa}} SAPWOOD_COMPILER_HAS_${ISA})
         if(SAPWOOD_COMPILER_HAS_${ISA})

@@ -9,7 +9,7 @@ int main(void) {
              sap_state_create(scene->model, 1024, SAP_F32, &state) == SAP_OK &&
              sap_solver_create(scene->model, 1024, &scene->options, &solver) == SAP_OK;
     for (int i = 0; i < 100 && ok; i++)
-        ok = sap_step(solver, state, NULL, scene->dt, state) == SAP_OK; /* in place, with the scene's control */
+        ok = sap_step(solver, state, NULL, NULL, scene->dt, state) == SAP_OK; /* in place, with the scene's control */
     if (ok)
         printf("height of world 0: %g m\n", ((float *)state->joint_q)[2]);
     else

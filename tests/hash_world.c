@@ -9,6 +9,8 @@
 
 #include <criterion/criterion.h>
 
+#include <sapwood/solver.h>
+
 #include "kernel_batch.h"
 #include "random_model.h"
 
@@ -16,19 +18,17 @@ enum { WORLDS = 5, STEPS = 20 };
 
 typedef struct Build {
     const char *name;
-    int precision;
-    const SapKernels *kernels;
+    const SapKernels *kernels[2]; /* f32, f64 */
 } Build;
 
-extern const SapKernels sap_kernels_generic_x1_f32, sap_kernels_generic_x1_f64;
-extern const SapKernels sap_kernels_avx2_x8_f32, sap_kernels_avx2_x4_f64;
+#define DECLARE(name) extern const SapKernels sap_kernels_##name##_f32, sap_kernels_##name##_f64;
+#define BUILD(name)   {#name, {&sap_kernels_##name##_f32, &sap_kernels_##name##_f64}},
+DECLARE(generic_x1)
+DECLARE(avx2_x4)
 
-static const Build builds[] = {
-    {"generic_x1", 32, &sap_kernels_generic_x1_f32},
-    {"generic_x1", 64, &sap_kernels_generic_x1_f64},
+static const Build builds[] = {BUILD(generic_x1)
 #if HASH_AVX2
-    {"avx2_x8", 32, &sap_kernels_avx2_x8_f32},
-    {"avx2_x4", 64, &sap_kernels_avx2_x4_f64},
+                                   BUILD(avx2_x4)
 #endif
 };
 
@@ -52,25 +52,20 @@ typedef struct Way {
 static const Way ways[] = {{"midpoint", 0, 0}, {"euler", 1, 0}, {"compat", 0, 1}};
 
 /* The hashes of all worlds in one. */
-static uint64_t run(const SapModelArrays *m, const Build *build, const Way *way) {
-    const SapKernels *kernels = build->kernels;
-    KernelBatch k = kernel_batch_create(m, WORLDS, build->precision, 0.005);
-    void *scratch = kernel_scratch(&k, kernels);
+static uint64_t run(const SapModelArrays *m, const Build *build, int precision, const Way *way) {
+    KernelBatch k = kernel_batch_create(m, WORLDS, precision, build->kernels, 0.005);
     uint64_t hash = 0;
     k.args.euler = way->euler;
     k.args.compat = way->compat;
     for (int step = 0; step < STEPS; step++) {
-        for (int first = 0; first < WORLDS; first += kernels->lanes) {
-            SapPack pack = kernel_pack(first, WORLDS, kernels->lanes);
-            kernels->step(&k.args, &pack, scratch);
-        }
+        for (int first = 0; first < WORLDS; first += build->kernels[0]->lanes)
+            kernel_batch_run(&k, sap_program_step, first);
     }
     for (int w = 0; w < WORLDS; w++) {
-        if (k.status[w] != 0)
+        if (k.status[w] & (SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED))
             plain_fail(true, __FILE__, __LINE__, way->name, "world %d has status %#x", w, (unsigned)k.status[w]);
         hash = 31 * hash + hash_world(&k.batch, w, k.status[w]);
     }
-    free(scratch);
     kernel_batch_destroy(&k);
     return hash;
 }
@@ -78,8 +73,9 @@ static uint64_t run(const SapModelArrays *m, const Build *build, const Way *way)
 static void print_model(const char *name, SapModel *model) {
     for (size_t b = 0; b < sizeof builds / sizeof *builds; b++)
         for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
-            printf("%-10s f%d %-8s %-8s %016llx\n", builds[b].name, builds[b].precision, name, ways[w].name,
-                   (unsigned long long)run(sap_model_arrays(model), &builds[b], &ways[w]));
+            for (int precision = 32; precision <= 64; precision += 32)
+                printf("%-10s f%d %-8s %-8s %016llx\n", builds[b].name, precision, name, ways[w].name,
+                       (unsigned long long)run(sap_model_arrays(model), &builds[b], precision, &ways[w]));
     sap_model_destroy(model);
 }
 

@@ -7,12 +7,16 @@
 
 #include "hash_worlds.h"
 #include "host/plan.h"
+#include "host/program.h"
+#include "host/step_args.h"
 #include "kernels/args.h"
 
 typedef struct KernelBatch {
     HashBatch batch;
     SapPlanOwner plan;
-    SapConstantsOwner constants;
+    SapConstantsOwner constants[2];
+    const SapKernels *kernels[2]; /* f32, f64 */
+    SapScratch scratch;
     uint32_t *status;
     SapStepArgs args; /* in place, midpoint */
 } KernelBatch;
@@ -22,48 +26,83 @@ static inline SapRows kernel_rows(void *data, int width, SapDtype dtype) {
     return rows;
 }
 
-/* World i of the batch holds content i. */
-static inline KernelBatch kernel_batch_create(const SapModelArrays *m, int worlds, int precision, double h) {
+/* The defaults of a preset, written out: this header must not need the embedded presets. */
+static inline SapOptions kernel_options(int precision) {
+    SapPrecision p = precision == 64 ? SAP_FP64 : SAP_FP32;
+    SapOptions o = {.free_motion_solve_precision = p,
+                    .contact_solve_precision = p,
+                    .contact_linear_solve_precision = p,
+                    .sap_contact_weight_precision = p,
+                    .use_f64_boundary_pose = precision == 64,
+                    .max_rigid_contact = 16,
+                    .fallback_mu = 0.5,
+                    .fallback_stiffness = 1e10,
+                    .contact_beta = 1,
+                    .contact_sigma = 1e-3,
+                    .contact_tau_d = 0.01,
+                    .max_iterations = 100,
+                    .optimality_abs_tol = 1e-14,
+                    .optimality_rel_tol = precision == 64 ? 1e-6 : 1e-4,
+                    .cost_abs_tol = 1e-30,
+                    .cost_rel_tol = precision == 64 ? 1e-15 : 1e-7,
+                    .line_search_variant = SAP_EXACT_ROOT,
+                    .line_search_max_iterations = 40,
+                    .armijo_c = 1e-4,
+                    .rho = 0.8,
+                    .line_search_relative_slop = 1e-10};
+    return o;
+}
+
+/* World i of the batch holds content i; all stages in `precision`. */
+static inline KernelBatch kernel_batch_create(const SapModelArrays *m, int worlds, int precision,
+                                              const SapKernels *const kernels[2], double h) {
     SapDtype dtype = precision == 64 ? SAP_F64 : SAP_F32;
-    KernelBatch k = {.batch = hash_batch_create(m, worlds, dtype)};
-    if (sap_plan_create(m, &k.plan) != SAP_OK ||
-        sap_constants_create(m, &k.plan.plan, precision == 64, &k.constants) != SAP_OK)
+    KernelBatch k = {.batch = hash_batch_create(m, worlds, dtype), .kernels = {kernels[0], kernels[1]}};
+    SapOptions o = kernel_options(precision);
+    if (sap_plan_create(m, &k.plan) != SAP_OK)
         abort();
+    for (int f64 = 0; f64 < 2; f64++)
+        if (sap_constants_create(m, &k.plan.plan, f64, &k.constants[f64]) != SAP_OK)
+            abort();
     for (int i = 0; i < worlds; i++)
         hash_fill(&k.batch, i, (uint64_t)i);
     k.status = calloc((size_t)worlds, sizeof *k.status);
 
     SapState *s = &k.batch.state;
     SapControl *c = &k.batch.control;
-    k.args = (SapStepArgs){.plan = k.plan.plan, .constants = k.constants.constants, .h = h, .num_worlds = worlds};
+    const SapConstants constants[2] = {k.constants[0].constants, k.constants[1].constants};
+    if (sap_step_args_init(m, &k.plan.plan, constants, &o, kernels[0]->lanes, &k.args) != SAP_OK)
+        abort();
+    k.args.h = h;
+    k.args.num_worlds = worlds;
     k.args.q_in = k.args.q_out = kernel_rows(s->joint_q, m->num_coords, dtype);
     k.args.qd_in = k.args.qd_out = kernel_rows(s->joint_qd, m->num_dofs, dtype);
     k.args.joint_f = kernel_rows(c->joint_f, m->num_dofs, dtype);
     k.args.body_f = kernel_rows(c->body_f, 6 * m->num_bodies, dtype);
+    k.args.target_pos = kernel_rows((void *)m->joint_target_pos, 0, SAP_F64);
+    k.args.target_vel = kernel_rows((void *)m->joint_target_vel, 0, SAP_F64);
+    k.args.act = kernel_rows((void *)m->joint_act, 0, SAP_F64);
     k.args.body_q = kernel_rows(s->body_q, 7 * m->num_bodies, dtype);
     k.args.body_qd = kernel_rows(s->body_qd, 6 * m->num_bodies, dtype);
     k.args.status = k.status;
+    if (sap_scratch_create(&k.args, k.kernels, &k.scratch) != SAP_OK)
+        abort();
     return k;
 }
 
 static inline void kernel_batch_destroy(KernelBatch *k) {
+    sap_scratch_free(&k->scratch);
     sap_plan_free(&k->plan);
-    sap_constants_free(&k->constants);
+    for (int f64 = 0; f64 < 2; f64++)
+        sap_constants_free(&k->constants[f64]);
     hash_batch_destroy(&k->batch);
     free(k->status);
 }
 
-static inline void *kernel_scratch(const KernelBatch *k, const SapKernels *kernels) {
-    size_t bytes = (size_t)k->plan.plan.layout.size * (size_t)kernels->real_bytes;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-/* The pack of worlds first .. first + lanes - 1; past the end of the batch the last world is repeated. */
-static inline SapPack kernel_pack(int first, int worlds, int lanes) {
-    SapPack pack = {.count = worlds - first < lanes ? worlds - first : lanes};
-    for (int l = 0; l < lanes; l++)
-        pack.world[l] = first + (l < pack.count ? l : pack.count - 1);
-    return pack;
+/* Runs a program on the pack that begins with world `first`. */
+static inline void kernel_batch_run(const KernelBatch *k, SapProgram *program, int first) {
+    SapPack pack = sap_pack_at(first, k->args.num_worlds, k->kernels[0]->lanes);
+    sap_program_run(program, &k->args, &pack, k->kernels, &k->scratch);
 }
 
 #endif

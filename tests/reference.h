@@ -7,16 +7,13 @@
 
 #include <jansson.h>
 
+#include "host/reference_file.h"
+
 /* Whether the folder of reference data is there; tests that need it skip otherwise. */
 bool reference_available(void);
 
 /* Loads a file by its path below the reference folder, such as "f64/arm3.json.gz". The caller owns the result and gives it
  * back with json_decref. NULL and a line on stderr when the file is missing or not JSON. */
 json_t *reference_load(const char *relative_path);
-
-/* The numbers of a node in order, nested lists flattened; a {shape, data} object stands for its data. A missing node, or
- * anything but numbers and booleans in it, gives NULL and count 0. The caller frees the array (never NULL on success). */
-double *reference_doubles(const json_t *node, size_t *count);
-int *reference_ints(const json_t *node, size_t *count);
 
 #endif

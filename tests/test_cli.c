@@ -168,6 +168,11 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"bench --repeat 0", {"--repeat", "'0'", "1 .. 1000"}},
         {"bench --format xml", {"--format", "'xml'", "human, csv, json"}},
         {"bench --set threads=2", {"--set threads", "'2'", "--threads"}},
+        {"compare", {"scene is missing"}},
+        {"compare cube --steps 0", {"--steps", "'0'", "1 .. 1000000"}},
+        {"compare cube --preset drake", {"--preset", "'drake'", "all presets"}},
+        {"compare cube --set contact-weight-mode=diag_delassus", {"--set contact_weight_mode", "'diag_delassus'"}},
+        {"conform", {"reference files are missing"}},
     };
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         const Refusal *r = &refusals[i];
@@ -179,11 +184,10 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
 }
 
 Test(cli, help_and_version_go_to_stdout) {
-    static const char *const calls[][2] = {{"--help", "COMMAND"},
-                                           {"--version", "sapwood 0."},
-                                           {"run --help", "--trajectory"},
-                                           {"info --help", "SCENE"},
-                                           {"bench --help", "--precision"}};
+    static const char *const calls[][2] = {{"--help", "COMMAND"},           {"--version", "sapwood 0."},
+                                           {"run --help", "--trajectory"},  {"info --help", "SCENE"},
+                                           {"bench --help", "--precision"}, {"compare --help", "--worlds"},
+                                           {"conform --help", "--compat"}};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         cr_expect_eq(sapwood("%s", calls[i][0]), 0, "sapwood %s", calls[i][0]);
         cr_expect(strstr(out, calls[i][1]), "sapwood %s says: %s", calls[i][0], out);
@@ -195,8 +199,8 @@ Test(cli, help_and_version_go_to_stdout) {
 
 Test(cli, refuses_a_bad_scene_file_with_file_and_line) {
     write_text(path_of("bad.yaml"), "schema_version: 1\nname: bad\nbodys: []\n");
-    static const char *const commands[] = {"run", "info", "bench --scene"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const commands[] = {"run", "info", "bench --scene", "compare"};
+    for (int i = 0; i < 4; i++) {
         cr_expect_eq(sapwood("%s %s", commands[i], path_of("bad.yaml")), 2);
         cr_expect(strstr(err, "bad.yaml:3") && strstr(err, "bodys"), "%s", err);
         cr_expect_eq(sapwood("%s %s", commands[i], path_of("none.yaml")), 2);
@@ -253,9 +257,9 @@ Test(cli, run_reports_as_json) {
 Test(cli, run_reports_as_text_and_is_quiet_in_a_pipe) {
     cr_assert_eq(sapwood("run quadruped --worlds 64 --steps 50"), 0);
     cr_expect_str_empty(err, "%s", err);
-    static const char *const parts[] = {"quadruped.yaml", "approx32",   "lanes",      "threads",       "world-steps/s",
-                                        "worlds failed",  "0 of 64",    "ns per",     "energy, mean",  "state hash",
-                                        "NOT SIMULATED",  "contacts (", "drives (12", "joint limits ("};
+    static const char *const parts[] = {"quadruped.yaml", "approx32",      "lanes",         "threads",
+                                        "world-steps/s",  "worlds failed", "0 of 64",       "ns per",
+                                        "energy, mean",   "state hash",    "NOT SIMULATED", "collision (18"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         cr_expect(strstr(out, parts[i]), "no '%s' in: %s", parts[i], out);
 }
@@ -451,7 +455,7 @@ Test(cli, info_tells_what_a_scene_holds) {
     cr_expect_eq(number(json, "factor.dense"), 18 * 19 / 2);
     cr_expect_str_eq(text(json, "options.preset"), "approx32");
     cr_expect_eq(json_array_size(member(json, "tree")), 13);
-    cr_expect_str_eq(text(json_array_get(member(json, "not_simulated"), 0), "what"), "contacts");
+    cr_expect_str_eq(text(json_array_get(member(json, "not_simulated"), 0), "what"), "collision");
     double mass = 0;
     for (size_t i = 0; i < 13; i++)
         mass += number(json_array_get(member(json, "tree"), i), "mass");
@@ -468,8 +472,7 @@ Test(cli, info_draws_the_tree_and_lists_the_options) {
     cr_expect(strstr(out, "preset drake"), "%s", out);
     const char *rho = strstr(out, "\n  rho ");
     cr_expect(rho && strncmp(rho + strspn(rho, " \nrho"), "0.25\n", 5) == 0, "%s", out);
-    cr_expect(strstr(out, "NOT SIMULATED      contacts (18 colliding shapes), drives (12 driven dofs), joint limits"),
-              "%s", out);
+    cr_expect(strstr(out, "NOT SIMULATED      collision (18 colliding shapes)\n"), "%s", out);
     cr_assert_eq(sapwood("info double_pendulum"), 0);
     cr_expect(strstr(out, "NOT SIMULATED      nothing"), "%s", out);
 }
@@ -532,4 +535,144 @@ Test(cli, bench_with_failed_worlds_exits_with_1) {
     json_decref(json);
     cr_assert_eq(sapwood("bench --scene %s %s", path_of("fast.yaml"), cases), 1);
     cr_expect(strstr(out, "3 FAILED"), "%s", out);
+}
+
+/* ---- compare ---- */
+
+/* The row of a run, by option and value. */
+static json_t *compare_row(json_t *json, const char *option, const char *value) {
+    json_t *rows = member(json, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        if (strcmp(text(row, "option"), option) == 0 && strcmp(text(row, "value"), value) == 0)
+            return row;
+    }
+    cr_assert_fail("no row %s=%s", option, value);
+    return NULL;
+}
+
+Test(cli, compare_changes_one_knob_of_the_preset_at_a_time) {
+    static const char *const knobs[][3] = {{"contact_preset_variant", "approx64", "baseline"},
+                                           {"contact_preset_variant", "approx32", "precision"},
+                                           {"contact_preset_variant", "drake", "model"},
+                                           {"free_motion_solve_precision", "fp32", "precision"},
+                                           {"contact_solve_precision", "fp32", "precision"},
+                                           {"contact_linear_solve_precision", "fp32", "precision"},
+                                           {"sap_contact_weight_precision", "fp32", "precision"},
+                                           {"use_f64_boundary_pose", "false", "precision"},
+                                           {"contact_weight_mode", "diag_delassus", "model"},
+                                           {"contact_point_mode", "contact_midpoint", "model"},
+                                           {"position_integration", "sap_euler", "model"},
+                                           {"line_search_variant", "monotone_decay", "line search"},
+                                           {"line_search_variant", "armijo_decay", "line search"},
+                                           {"line_search_variant", "exact_root", "line search"}};
+    enum { COUNT = sizeof knobs / sizeof knobs[0] };
+    cr_assert_eq(sapwood("compare bench/scenes/arm3.yaml --worlds 5 --steps 20 --json"), 0, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_eq(number(json, "worlds"), 5);
+    cr_expect_eq(number(json, "steps"), 20);
+    cr_expect_str_eq(text(json_array_get(member(json, "not_simulated"), 0), "what"), "collision");
+    cr_expect_eq(json_array_size(member(json, "rows")), COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        json_t *row = compare_row(json, knobs[i][0], knobs[i][1]);
+        cr_expect_str_eq(text(row, "kind"), knobs[i][2], "%s", knobs[i][0]);
+        cr_expect_eq(number(row, "failed"), 0);
+        cr_expect_eq(number(row, "not_converged"), 0);
+        cr_expect_geq(number(row, "newton_iterations.mean"), 1, "the drives are solved for");
+        cr_expect_geq(number(row, "newton_iterations.largest"), number(row, "newton_iterations.mean"));
+        cr_expect_geq(number(row, "v_difference.largest"), number(row, "v_difference.end"));
+        cr_expect_gt(number(row, "ns_per_world_step"), 0);
+    }
+    json_t *same = compare_row(json, "line_search_variant", "monotone_decay");
+    cr_expect_eq(number(same, "v_difference.largest"), 0, "the baseline again, to the bit");
+    cr_expect_eq(number(same, "q_difference.largest"), 0);
+    double precision = number(compare_row(json, "contact_preset_variant", "approx32"), "v_difference.largest");
+    double model = number(compare_row(json, "contact_preset_variant", "drake"), "v_difference.largest");
+    cr_expect(0 < precision && precision < 1e-4, "%g", precision);
+    cr_expect(precision < model, "%g, %g", precision, model);
+    /* Without contacts the integration is all that drake changes. */
+    cr_expect_eq(model, number(compare_row(json, "position_integration", "sap_euler"), "v_difference.largest"));
+    json_decref(json);
+}
+
+Test(cli, compare_prints_a_table_and_what_is_not_simulated) {
+    cr_assert_eq(sapwood("compare arm3 --worlds 2 --steps 3"), 0, "%s", err);
+    cr_expect(strstr(out, "NOT SIMULATED    collision (") && strstr(out, "\nprecision    approx32 ") &&
+                  strstr(out, "\nmodel        drake ") &&
+                  strstr(out, "\nmodel          contact_weight_mode=diag_delassus "),
+              "%s", out);
+    cr_expect_str_empty(err);
+    cr_assert_eq(sapwood("compare cube --worlds 3 --steps 2 --noise 1e30 --json"), 1, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_eq(number(compare_row(json, "contact_preset_variant", "approx64"), "failed"), 2);
+    json_decref(json);
+}
+
+/* ---- conform ---- */
+
+#define REFERENCE SAPWOOD_SHARED_DIR "/reference/f64"
+
+static void need_reference(void) {
+    if (access(REFERENCE "/arm3.json.gz", R_OK) != 0)
+        cr_skip_test("needs ../shared/reference");
+}
+
+/* The last line of what was printed, without its end. */
+static const char *last_line(void) {
+    size_t length = strlen(out);
+    if (length > 0 && out[length - 1] == '\n')
+        out[length - 1] = '\0';
+    const char *line = strrchr(out, '\n');
+    return line ? line + 1 : out;
+}
+
+Test(cli, conform_passes_on_all_reference_cases) {
+    need_reference();
+    cr_expect_eq(sapwood("conform --compat " REFERENCE "/*.json.gz"), 0, "%s", err);
+    cr_expect_str_eq(last_line(), "342 passed, 0 failed", "%s", out);
+    cr_expect_str_empty(err);
+}
+
+Test(cli, conform_reports_as_json) {
+    need_reference();
+    cr_assert_eq(sapwood("conform --compat --json " REFERENCE "/arm3.json.gz"), 0, "%s", err);
+    json_t *json = parse_json(), *outputs = member(json, "outputs");
+    cr_expect_eq(number(json, "failed"), 0);
+    cr_expect_gt(number(json, "passed"), 0);
+    cr_expect_eq(number(json, "passed"), json_array_size(outputs));
+    for (size_t i = 0; i < json_array_size(outputs); i++) {
+        json_t *output = json_array_get(outputs, i);
+        cr_expect(json_is_true(member(output, "passed")) && !json_is_false(member(output, "counts_agree")));
+        cr_expect_lt(number(output, "errors.v"), 1e-9);
+    }
+    json_decref(json);
+}
+
+Test(cli, conform_accepts_what_it_dumped) {
+    need_reference();
+    cr_assert_eq(sapwood("conform --compat --dump %s " REFERENCE "/cube_tumble.json.gz", path_of("dump.json")), 0, "%s",
+                 err);
+    char before[64];
+    snprintf(before, sizeof before, "%s", last_line());
+    cr_assert_eq(sapwood("conform --compat %s", path_of("dump.json")), 0, "%s", err);
+    cr_expect_str_eq(last_line(), before);
+    cr_expect(strstr(out, " v 0.0e+00"), "the same program gives the same bits: %s", out);
+}
+
+/* Another answer must be noticed: the regularisation of friction is changed. */
+Test(cli, conform_exits_with_1_where_answers_differ) {
+    need_reference();
+    cr_expect_eq(sapwood("conform --compat --set contact_sigma=0.01 " REFERENCE "/box_slide.json.gz"), 1, "%s", err);
+    cr_expect(strstr(out, "FAIL"), "%s", out);
+    cr_expect_null(strstr(last_line(), " 0 failed"), "%s", out);
+}
+
+Test(cli, conform_refuses_files_it_cannot_read) {
+    cr_expect_eq(sapwood("conform %s", path_of("none.json.gz")), 2);
+    cr_expect(strstr(err, "none.json.gz"), "%s", err);
+    write_text(path_of("bad.json"), "{\"cases\": []}");
+    cr_expect_eq(sapwood("conform %s", path_of("bad.json")), 2);
+    cr_expect(strstr(err, "bad.json") && strstr(err, "'model'"), "%s", err);
+    if (access(REFERENCE "/arm3.json.gz", R_OK) == 0)
+        cr_expect_eq(sapwood("conform --dump %s/no/such/folder " REFERENCE "/arm3.json.gz", folder), 2);
 }

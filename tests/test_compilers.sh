@@ -9,7 +9,7 @@ set -u
 project=$1 work=$2
 golden=$project/tests/data/hash_world.txt
 jobs=$(nproc)
-host=(constants eigen3 error host_memory model model_check model_fields plan)
+host=(constants eigen3 error host_memory model model_check model_fields pattern plan program solve_layout step_args)
 flags=(-std=c17 -D_GNU_SOURCE= -ffp-contract=off -Wno-psabi -I"$project/include" -I"$project/src"
     -I"$project/tests/plain" -I"$project/tests")
 kernel_flags=(-fno-math-errno -fno-trapping-math)
@@ -33,10 +33,10 @@ object_commands() { # <compiler> <optimisation> <folder>
         echo "$base -c $project/tests/$name.c -o $3/test_$name.o"
     done
     for precision in 32 64; do
-        local kernel lanes=$((256 / precision)) # one register
+        local kernel
         kernel="$base ${kernel_flags[*]} -DSAP_PRECISION=$precision -c $project/src/kernels/stages_cpu.c"
         echo "$kernel -DSAP_ISA_NAME=generic -DSAP_LANES=1 -o $3/generic_$precision.o"
-        [ $avx2 = 1 ] && echo "$kernel -march=x86-64-v3 -DSAP_ISA_NAME=avx2 -DSAP_LANES=$lanes -o $3/avx2_$precision.o"
+        [ $avx2 = 1 ] && echo "$kernel -march=x86-64-v3 -DSAP_ISA_NAME=avx2 -DSAP_LANES=4 -o $3/avx2_$precision.o"
     done
 }
 

@@ -58,7 +58,7 @@ static void run_batch(const SapModel *model, const Run *run, uint64_t *hash) {
         hash_fill(&a, i, (uint64_t)content_of(run, i));
     HashBatch *in = &a, *out = run->ping_pong ? &b : &a;
     for (int step = 0; step < run->steps; step++) {
-        need(sap_step(solver, &in->state, &a.control, H, &out->state));
+        need(sap_step(solver, &in->state, &a.control, NULL, H, &out->state));
         HashBatch *swap = in;
         in = out;
         out = swap;

@@ -26,9 +26,6 @@
 
 typedef struct Problem {
     SapPlanOwner owner;
-    SapStepArgs args;
-    SapPack pack;
-    Context ctx;
     int nv, nnz;
     double *dense; /* [SAP_LANES][nv][nv] A */
     real *A, *L, *inverse, *b, *x;
@@ -47,9 +44,9 @@ static void random_matrix(Problem *p, Random *random, int lane) {
     int n = p->nv;
     double *L = numbers(n * n, sizeof *L), *A = p->dense + lane * n * n;
     for (int i = 0; i < n; i++)
-        for (int t = 0; t <= plan->row[i].depth; t++)
-            L[n * i + plan->ancestor[plan->row[i].start + t]] =
-                t == plan->row[i].depth ? random_between(random, 0.5, 2) : random_between(random, -0.2, 0.2);
+        for (int t = 0; t <= plan->tree.row[i].depth; t++)
+            L[n * i + plan->tree.ancestor[plan->tree.row[i].start + t]] =
+                t == plan->tree.row[i].depth ? random_between(random, 0.5, 2) : random_between(random, -0.2, 0.2);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             for (int k = 0; k < n; k++)
@@ -64,8 +61,8 @@ static void load_matrix(Problem *p, Random *random) {
         random_matrix(p, random, l);
         double *A = p->dense + l * n * n;
         for (int i = 0; i < n; i++)
-            for (int t = 0; t <= plan->row[i].depth; t++) {
-                int at = plan->row[i].start + t, j = plan->ancestor[at];
+            for (int t = 0; t <= plan->tree.row[i].depth; t++) {
+                int at = plan->tree.row[i].start + t, j = plan->tree.ancestor[at];
                 real r = p->A[at];
                 LANE(r, l) = (scalar)A[n * i + j];
                 p->A[at] = r;
@@ -84,10 +81,8 @@ static Problem *problem_create(SapModel *model, uint64_t seed) {
     Random random = random_seed(seed);
     cr_assert_eq(sap_plan_create(sap_model_arrays(model), &p->owner), SAP_OK, "%s", sap_error_message());
     sap_model_destroy(model);
-    p->args.plan = p->owner.plan;
     p->nv = p->owner.plan.nv;
-    p->nnz = p->owner.plan.nnz;
-    p->ctx = (Context){&p->args, &p->pack, NULL};
+    p->nnz = p->owner.plan.tree.nnz;
     p->dense = numbers(SAP_LANES * p->nv * p->nv, sizeof *p->dense);
     p->A = numbers(p->nnz, sizeof(real));
     p->L = numbers(p->nnz, sizeof(real));
@@ -120,8 +115,9 @@ static double *dense_factor(const Problem *p, int lane) {
     const SapPlan *plan = &p->owner.plan;
     double *L = numbers(p->nv * p->nv, sizeof *L);
     for (int i = 0; i < p->nv; i++)
-        for (int t = 0; t <= plan->row[i].depth; t++)
-            L[p->nv * i + plan->ancestor[plan->row[i].start + t]] = entry(p, p->L, plan->row[i].start + t, lane);
+        for (int t = 0; t <= plan->tree.row[i].depth; t++)
+            L[p->nv * i + plan->tree.ancestor[plan->tree.row[i].start + t]] =
+                entry(p, p->L, plan->tree.row[i].start + t, lane);
     return L;
 }
 
@@ -177,9 +173,9 @@ static void check_against_dposv(const Problem *p, int lane) {
 
 static void check_model(SapModel *model, uint64_t seed) {
     Problem *p = problem_create(model, seed);
-    factor(&p->ctx, p->A, p->L, p->inverse);
-    factor_solve(&p->ctx, p->L, p->inverse, p->b, p->x);
-    mask ok = factor_succeeded(&p->ctx, p->L);
+    factor(&p->owner.plan.tree, p->A, p->L, p->inverse);
+    factor_solve(&p->owner.plan.tree, p->L, p->inverse, p->b, p->x);
+    mask ok = factor_succeeded(&p->owner.plan.tree, p->nv, p->L);
     for (int l = 0; l < SAP_LANES; l++) {
         cr_assert(mask_lane(ok, l));
         check_product(p, l);
@@ -208,9 +204,9 @@ Test(FACTOR_SUITE, agrees_with_lapack_on_dense_matrices) {
 
 Test(FACTOR_SUITE, solves_in_place) {
     Problem *p = problem_create(random_forest(3, 9), 3);
-    factor(&p->ctx, p->A, p->L, p->inverse);
-    factor_solve(&p->ctx, p->L, p->inverse, p->b, p->x);
-    factor_solve(&p->ctx, p->L, p->inverse, p->b, p->b);
+    factor(&p->owner.plan.tree, p->A, p->L, p->inverse);
+    factor_solve(&p->owner.plan.tree, p->L, p->inverse, p->b, p->x);
+    factor_solve(&p->owner.plan.tree, p->L, p->inverse, p->b, p->b);
     cr_assert_arr_eq(p->b, p->x, sizeof(real) * (size_t)p->nv);
     problem_destroy(p);
 }
@@ -220,17 +216,17 @@ Test(FACTOR_SUITE, a_matrix_that_is_not_positive_definite_fails_in_its_lane_only
     const double bad[] = {0, -1, -1e-30, NAN, INFINITY, -INFINITY};
     Problem *p = problem_create(random_forest(4, 8), 4);
     real *x = numbers(p->nv, sizeof *x);
-    factor(&p->ctx, p->A, p->L, p->inverse);
-    factor_solve(&p->ctx, p->L, p->inverse, p->b, p->x);
+    factor(&p->owner.plan.tree, p->A, p->L, p->inverse);
+    factor_solve(&p->owner.plan.tree, p->L, p->inverse, p->b, p->x);
     for (int k = 0; k < 6; k++) {
         for (int i = 0; i < p->nv; i++) {
-            int lane = i % SAP_LANES, at = p->owner.plan.row[i].start + p->owner.plan.row[i].depth;
+            int lane = i % SAP_LANES, at = p->owner.plan.tree.row[i].start + p->owner.plan.tree.row[i].depth;
             real kept = p->A[at], r = kept;
             LANE(r, lane) = (scalar)bad[k];
             p->A[at] = r;
-            factor(&p->ctx, p->A, p->L, p->inverse);
-            factor_solve(&p->ctx, p->L, p->inverse, p->b, x);
-            mask ok = factor_succeeded(&p->ctx, p->L);
+            factor(&p->owner.plan.tree, p->A, p->L, p->inverse);
+            factor_solve(&p->owner.plan.tree, p->L, p->inverse, p->b, x);
+            mask ok = factor_succeeded(&p->owner.plan.tree, p->nv, p->L);
             FOR_LANES(l) {
                 cr_assert_eq(mask_lane(ok, l), l != lane, "%g on the diagonal of dof %d", bad[k], i);
                 for (int j = 0; j < p->nv && l != lane; j++)

@@ -501,7 +501,7 @@ Test(free_motion, storage_is_rounded_on_the_way_out_and_read_as_it_is_in_every_m
         copy_numbers(w->body_f, control->body_f, control_type, w->n * 6 * w->nb);
 
         worlds_step(w, 0.01, 1);
-        cr_assert_eq(sap_step(w->solver, in, control, 0.01, out), SAP_OK, "%s", sap_error_message());
+        cr_assert_eq(sap_step(w->solver, in, control, NULL, 0.01, out), SAP_OK, "%s", sap_error_message());
         same_rounded(w->q, out->joint_q, out_type, w->n * w->nq, "joint_q");
         same_rounded(w->v, out->joint_qd, out_type, w->n * w->nv, "joint_qd");
         same_rounded(w->body_q, out->body_q, out_type, w->n * 7 * w->nb, "body_q");
@@ -527,10 +527,10 @@ Test(free_motion, a_step_in_place_gives_the_bits_of_a_step_out_of_place_and_leav
             memcpy(same->joint_q, in->joint_q, q_bytes);
             memcpy(same->joint_qd, in->joint_qd, v_bytes);
 
-            cr_assert_eq(sap_step(w->solver, in, w->control, 0.01, out), SAP_OK, "%s", sap_error_message());
+            cr_assert_eq(sap_step(w->solver, in, w->control, NULL, 0.01, out), SAP_OK, "%s", sap_error_message());
             cr_assert_arr_eq(in->joint_q, same->joint_q, q_bytes);
             cr_assert_arr_eq(in->joint_qd, same->joint_qd, v_bytes);
-            cr_assert_eq(sap_step(w->solver, in, w->control, 0.01, in), SAP_OK, "%s", sap_error_message());
+            cr_assert_eq(sap_step(w->solver, in, w->control, NULL, 0.01, in), SAP_OK, "%s", sap_error_message());
             cr_assert_arr_eq(in->joint_q, out->joint_q, q_bytes);
             cr_assert_arr_eq(in->joint_qd, out->joint_qd, v_bytes);
             cr_assert_arr_eq(in->body_q, out->body_q, size * (size_t)(w->n * 7 * w->nb));
@@ -548,7 +548,7 @@ Test(free_motion, without_a_control_the_joint_forces_of_the_model_act) {
     parts.f[0] = 3;
     for (int a = 0; a < NUM_ACCURACIES; a++) {
         Worlds *w = worlds_of(&parts, &accuracies[a]);
-        cr_assert_eq(sap_step(w->solver, w->state, NULL, 0.01, w->state), SAP_OK, "%s", sap_error_message());
+        cr_assert_eq(sap_step(w->solver, w->state, NULL, NULL, 0.01, w->state), SAP_OK, "%s", sap_error_message());
         all_near(w, w->v, 1, 0, 0.03, accuracies[a].tolerance, "v");
         cr_assert_eq(sap_free_motion(w->solver, w->state, NULL, 0.01, &w->out), SAP_OK, "%s", sap_error_message());
         all_near(w, w->out.v_star, 1, 0, 0.06, accuracies[a].tolerance, "v*");
@@ -562,7 +562,7 @@ Test(free_motion, a_control_without_arrays_is_no_force) {
     parts.f[0] = 3;
     Worlds *w = worlds_of(&parts, &accuracies[0]);
     SapControl none = {.num_worlds = w->n, .dtype = SAP_F32};
-    cr_assert_eq(sap_step(w->solver, w->state, &none, 0.01, w->state), SAP_OK, "%s", sap_error_message());
+    cr_assert_eq(sap_step(w->solver, w->state, &none, NULL, 0.01, w->state), SAP_OK, "%s", sap_error_message());
     all_near(w, w->v, 1, 0, 0, 0, "v");
     worlds_destroy(w);
 }

@@ -308,19 +308,6 @@ static const json_t *output_of_preset(const json_t *cases, int i, const char *pr
     return NULL;
 }
 
-/* Makes the quaternions of q unit: the reference leaves that of a body that does not turn as it was given. */
-static void make_unit(const SapModelArrays *m, double *q) {
-    for (int j = 0; j < m->num_joints; j++) {
-        double *end = q + m->joint_q_start[j + 1], norm2 = 0;
-        if (m->joint_type[j] != SAP_JOINT_BALL && m->joint_type[j] != SAP_JOINT_FREE)
-            continue;
-        for (int i = 1; i <= 4; i++)
-            norm2 += end[-i] * end[-i];
-        for (int i = 1; i <= 4; i++)
-            end[-i] /= sqrt(norm2);
-    }
-}
-
 /* The step's coordinates and velocities of world i against those of an output. Velocities are differences of numbers of the
  * size of v*, so that is the least scale of their error. */
 static double next_state_error(File *file, const Worlds *w, int i, const json_t *output) {
@@ -330,7 +317,6 @@ static double next_state_error(File *file, const Worlds *w, int i, const json_t 
     const double *v_star = doubles(file, output, "v_star", (size_t)w->nv);
     number *internal = malloc((size_t)w->nv * sizeof *internal);
     double *v = malloc((size_t)w->nv * sizeof *v), scale = 0;
-    make_unit(w->m, q_next);
     oracle_internal_velocity(w->m, w->q + i * w->nq, w->v + i * w->nv, internal);
     for (int k = 0; k < w->nv; k++) {
         v[k] = (double)internal[k];

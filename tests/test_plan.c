@@ -46,9 +46,9 @@ Test(plan, sample_has_its_counts) {
     const SapPlan *p = &owner.plan;
     cr_assert(p->nl == 7 && p->nb == 7 && p->nq == SAMPLE_NQ && p->nv == SAMPLE_NV);
     cr_assert_eq(p->num_levels, 3);
-    cr_assert_eq(p->num_depths, 11); /* base, then the five dofs of the shoulder */
+    cr_assert_eq(p->tree.num_depths, 11); /* base, then the five dofs of the shoulder */
     /* 1+..+6 base, 7 hip, 8+9+10 ankle, 7+..+11 shoulder, 1 rail, 2 hinge */
-    cr_assert_eq(p->nnz, 21 + 7 + 27 + 45 + 1 + 2);
+    cr_assert_eq(p->tree.nnz, 21 + 7 + 27 + 45 + 1 + 2);
     sap_plan_free(&owner);
     sap_model_destroy(model);
 }
@@ -77,15 +77,16 @@ Test(plan, sample_has_its_rows) {
     SapModel *model = sample();
     SapPlanOwner owner = plan_of(model);
     const SapPlan *p = &owner.plan;
-    check_ints(p->ancestor + p->row[9].start, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
-    check_ints(p->ancestor + p->row[12].start, 0, 1, 2, 3, 4, 5, 10, 11, 12);
-    check_ints(p->ancestor + p->row[16].start, 15, 16);
-    cr_assert(p->row[9].depth == 9 && p->row[12].depth == 8 && p->row[15].depth == 0 && p->row[16].depth == 1);
-    cr_assert(p->row[12].link == SAMPLE_SHOULDER && p->row[16].link == SAMPLE_HINGE);
+    check_ints(p->tree.ancestor + p->tree.row[9].start, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    check_ints(p->tree.ancestor + p->tree.row[12].start, 0, 1, 2, 3, 4, 5, 10, 11, 12);
+    check_ints(p->tree.ancestor + p->tree.row[16].start, 15, 16);
+    cr_assert(p->tree.row[9].depth == 9 && p->tree.row[12].depth == 8 && p->tree.row[15].depth == 0 &&
+              p->tree.row[16].depth == 1);
+    cr_assert(p->tree.row[12].link == SAMPLE_SHOULDER && p->tree.row[16].link == SAMPLE_HINGE);
     /* below dof 5: hip, ankle, shoulder; below dof 8: dof 9; below the rail: the hinge */
-    cr_assert(p->row[5].num_desc == 9 && p->row[0].num_desc == 14 && p->row[14].num_desc == 0);
-    cr_assert(p->row[8].num_desc == 1 && p->descendant[p->row[8].desc_start].dof == 9);
-    cr_assert(p->row[15].num_desc == 1 && p->descendant[p->row[15].desc_start].dof == 16);
+    cr_assert(p->tree.row[5].num_desc == 9 && p->tree.row[0].num_desc == 14 && p->tree.row[14].num_desc == 0);
+    cr_assert(p->tree.row[8].num_desc == 1 && p->tree.descendant[p->tree.row[8].desc_start].dof == 9);
+    cr_assert(p->tree.row[15].num_desc == 1 && p->tree.descendant[p->tree.row[15].desc_start].dof == 16);
     sap_plan_free(&owner);
     sap_model_destroy(model);
 }
@@ -105,8 +106,8 @@ Test(plan, a_chain_is_dense) {
     for (int n = 1; n <= 48; n += 7) {
         SapModel *model = chain(SAP_JOINT_REVOLUTE, n);
         SapPlanOwner owner = plan_of(model);
-        cr_assert_eq(owner.plan.nnz, n * (n + 1) / 2);
-        cr_assert(owner.plan.num_levels == n && owner.plan.num_depths == n);
+        cr_assert_eq(owner.plan.tree.nnz, n * (n + 1) / 2);
+        cr_assert(owner.plan.num_levels == n && owner.plan.tree.num_depths == n);
         sap_plan_free(&owner);
         sap_model_destroy(model);
     }
@@ -140,7 +141,7 @@ Test(plan, a_walker_has_no_entries_between_its_legs) {
     SapModel *model;
     cr_assert_eq(sap_model_create(&arrays, &model), SAP_OK, "%s", sap_error_message());
     SapPlanOwner owner = plan_of(model);
-    cr_assert_eq(owner.plan.nnz, 21 + LEGS * (7 + 8 + 9));
+    cr_assert_eq(owner.plan.tree.nnz, 21 + LEGS * (7 + 8 + 9));
     sap_plan_free(&owner);
     sap_model_destroy(model);
 }
@@ -181,13 +182,13 @@ static bool is_above(const SapModelArrays *m, int above, int i) {
 static void check_rows(const SapModelArrays *m, const SapPlan *p) {
     int start = 0;
     for (int i = 0; i < p->nv; i++) {
-        cr_assert(p->row[i].start == start && p->row[i].depth == path_length(m, i) - 1, "row %d", i);
-        int t = p->row[i].depth;
+        cr_assert(p->tree.row[i].start == start && p->tree.row[i].depth == path_length(m, i) - 1, "row %d", i);
+        int t = p->tree.row[i].depth;
         for (int k = i; k >= 0; k = dof_above(m, k), t--)
-            cr_assert_eq(p->ancestor[start + t], k, "row %d entry %d", i, t);
-        start += p->row[i].depth + 1;
+            cr_assert_eq(p->tree.ancestor[start + t], k, "row %d entry %d", i, t);
+        start += p->tree.row[i].depth + 1;
     }
-    cr_assert_eq(p->nnz, start);
+    cr_assert_eq(p->tree.nnz, start);
 }
 
 static void check_descendants(const SapModelArrays *m, const SapPlan *p) {
@@ -196,28 +197,29 @@ static void check_descendants(const SapModelArrays *m, const SapPlan *p) {
         for (int k = 0; k < p->nv; k++) {
             if (!is_above(m, i, k))
                 continue;
-            cr_assert_lt(n, p->row[i].num_desc);
-            const SapDescendant *d = &p->descendant[p->row[i].desc_start + n++];
-            cr_assert(d->dof == k && d->start == p->row[k].start, "descendant %d of %d", k, i);
+            cr_assert_lt(n, p->tree.row[i].num_desc);
+            const SapDescendant *d = &p->tree.descendant[p->tree.row[i].desc_start + n++];
+            cr_assert(d->dof == k && d->start == p->tree.row[k].start, "descendant %d of %d", k, i);
         }
-        cr_assert_eq(n, p->row[i].num_desc);
+        cr_assert_eq(n, p->tree.row[i].num_desc);
     }
 }
 
 /* Every entry of the matrix once, in the group of its row's depth; and every dof in that of its own. */
 static void check_groups(const SapPlan *p) {
-    bool *seen = calloc((size_t)p->nnz, sizeof *seen);
-    for (int depth = 0; depth < p->num_depths; depth++) {
-        for (int j = p->depth_start[depth]; j < p->depth_start[depth + 1]; j++)
-            cr_assert_eq(p->row[p->depth_dof[j]].depth, depth);
-        for (int e = p->entry_start[depth]; e < p->entry_start[depth + 1]; e++) {
-            const SapEntry *entry = &p->entry[e];
-            int at = p->row[entry->row].start + entry->column;
-            cr_assert(p->row[entry->row].depth == depth && entry->column <= depth && !seen[at]);
+    bool *seen = calloc((size_t)p->tree.nnz, sizeof *seen);
+    for (int depth = 0; depth < p->tree.num_depths; depth++) {
+        for (int j = p->tree.depth_start[depth]; j < p->tree.depth_start[depth + 1]; j++)
+            cr_assert_eq(p->tree.row[p->tree.depth_dof[j]].depth, depth);
+        for (int e = p->tree.entry_start[depth]; e < p->tree.entry_start[depth + 1]; e++) {
+            const SapEntry *entry = &p->tree.entry[e];
+            int at = p->tree.row[entry->row].start + entry->column;
+            cr_assert(p->tree.row[entry->row].depth == depth && entry->column <= depth && !seen[at]);
             seen[at] = true;
         }
     }
-    cr_assert(p->depth_start[p->num_depths] == p->nv && p->entry_start[p->num_depths] == p->nnz);
+    cr_assert(p->tree.depth_start[p->tree.num_depths] == p->nv &&
+              p->tree.entry_start[p->tree.num_depths] == p->tree.nnz);
     free(seen);
 }
 
@@ -278,8 +280,8 @@ Test(plan, parts_of_scratch_do_not_overlap_and_fill_it) {
                    {at->I, 10 * p->nl},
                    {at->F, 6 * p->nl},
                    {at->S, 6 * p->nv},
-                   {at->A, p->nnz},
-                   {at->L, p->nnz},
+                   {at->A, p->tree.nnz},
+                   {at->L, p->tree.nnz},
                    {at->inverse, p->nv},
                    {at->v, p->nv},
                    {at->q1, p->nq}};

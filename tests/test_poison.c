@@ -128,7 +128,7 @@ static const HashBatch *result(const Bench *b) {
 
 static uint32_t step(Bench *b, int world) {
     fill_sentinels(&b->out);
-    need(sap_step(b->solver, &b->in.state, &b->in.control, H, output(b)));
+    need(sap_step(b->solver, &b->in.state, &b->in.control, NULL, H, output(b)));
     return sap_solver_world_status(b->solver)[world];
 }
 
@@ -213,7 +213,7 @@ static void check_success(Bench *b, int world, const char *what) {
         cr_assert(fabs(norm2 - 1) < 1e-5, "%s: status 0, but a quaternion has norm^2 %g", what, norm2);
     }
     copy_batch(&b->expected, out);
-    need(sap_step(b->solver, &b->expected.state, NULL, H, &b->expected.state));
+    need(sap_step(b->solver, &b->expected.state, NULL, NULL, H, &b->expected.state));
     cr_assert(!(sap_solver_world_status(b->solver)[world] & SAP_WORLD_NONFINITE_STATE),
               "%s: status 0, but the next step cannot read the state", what);
 }
@@ -407,7 +407,7 @@ static uint32_t pendulum_status(SapPrecision precision, double angle, double rat
     SapSolver *solver;
     need(sap_solver_create(model, 1, &options, &solver));
     SapState state = {.num_worlds = 1, .dtype = SAP_F64, .joint_q = &angle, .joint_qd = &rate};
-    need(sap_step(solver, &state, NULL, 0.125, &state));
+    need(sap_step(solver, &state, NULL, NULL, 0.125, &state));
     uint32_t status = *sap_solver_world_status(solver);
     *q1 = angle;
     sap_solver_destroy(solver);
@@ -442,7 +442,7 @@ static uint32_t spin_status(SapPrecision precision, SapPositionIntegration integ
     double q[7] = {0, 0, 0, 0, 0, 0, 1}, v[6] = {0}, f[6] = {0, 0, 0, 0, torque, 0};
     SapState state = {.num_worlds = 1, .dtype = SAP_F64, .joint_q = q, .joint_qd = v};
     SapControl control = {.num_worlds = 1, .dtype = SAP_F64, .joint_f = f};
-    need(sap_step(solver, &state, &control, H, &state));
+    need(sap_step(solver, &state, &control, NULL, H, &state));
     uint32_t status = *sap_solver_world_status(solver);
     double norm2 = q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6];
     cr_assert(fabs(norm2 - 1) < 1e-5, "torque %g, status %#x: norm^2 is %g", torque, (unsigned)status, norm2);
@@ -542,7 +542,7 @@ static uint32_t cart_status(float q, float v, double f, double h) {
     float q1 = q, v1 = v;
     SapState state = {.num_worlds = 1, .dtype = SAP_F32, .joint_q = &q1, .joint_qd = &v1};
     SapControl control = {.num_worlds = 1, .dtype = SAP_F64, .joint_f = &f};
-    need(sap_step(solver, &state, &control, h, &state));
+    need(sap_step(solver, &state, &control, NULL, h, &state));
     uint32_t status = *sap_solver_world_status(solver);
     cr_assert(status == 0 || (q1 == q && v1 == v), "the state was not kept");
     cr_assert(isfinite(q1) && isfinite(v1), "status %#x", (unsigned)status);
@@ -605,7 +605,7 @@ Test(poison, a_failed_world_keeps_both_arrays_when_only_one_is_in_place) {
     fill_sentinels(&b->out);
     SapState out = b->out.state;
     out.joint_q = b->in.state.joint_q;
-    need(sap_step(b->solver, &b->in.state, &b->in.control, H, &out));
+    need(sap_step(b->solver, &b->in.state, &b->in.control, NULL, H, &out));
     cr_assert(row_is_same(&b->in, &b->clean, Q, 7) && row_is_same(&b->out, &b->clean, QD, 7));
     bench_destroy(b);
 }

@@ -200,8 +200,8 @@ static void check_steps_allocate_nothing(SapPrecision precision, int threads) {
 
     long before = atomic_load(&allocations);
     for (int i = 0; i < 50; i++) {
-        sap_step(solver, a, control, 0.001, b);
-        sap_step(solver, b, NULL, 0.001, a);
+        sap_step(solver, a, control, NULL, 0.001, b);
+        sap_step(solver, b, NULL, NULL, 0.001, a);
         sap_forward_kinematics(solver, a);
     }
     long after = atomic_load(&allocations);

@@ -24,13 +24,10 @@ static bool short_run(void) {
     return work_scale() < 0.01;
 }
 
-static const SapKernels *team_kernels(int precision) {
-    return precision == 64 ? &sap_kernels_team_x1_f64 : &sap_kernels_team_x1_f32;
-}
-
-static const SapKernels *plain_kernels(int precision) {
-    return sap_kernels_find(SAP_ISA_GENERIC, 1, precision == 64 ? SAP_FP64 : SAP_FP32);
-}
+/* f32, f64 */
+extern const SapKernels sap_kernels_generic_x1_f32, sap_kernels_generic_x1_f64;
+static const SapKernels *const team_kernels[2] = {&sap_kernels_team_x1_f32, &sap_kernels_team_x1_f64};
+static const SapKernels *const plain_kernels[2] = {&sap_kernels_generic_x1_f32, &sap_kernels_generic_x1_f64};
 
 /* ---- one job: some steps, an inspection of the free motion, and the kinematics alone ---- */
 
@@ -55,17 +52,14 @@ static Inspection inspect_into(SapStepArgs *args) {
 }
 
 typedef struct Job {
-    const SapKernels *kernels;
-    const SapStepArgs *args;
-    void *scratch;
+    const KernelBatch *batch;
     bool is_team;
 } Job;
 
 /* Scratch is used again by the next world, so the team has to be done with this one. */
-static void run_program(const Job *job, void (*program)(const SapStepArgs *, const SapPack *, void *)) {
+static void run_program(const Job *job, SapProgram *program) {
     for (int w = 0; w < WORLDS; w++) {
-        SapPack pack = kernel_pack(w, WORLDS, 1);
-        program(job->args, &pack, job->scratch);
+        kernel_batch_run(job->batch, program, w);
         if (job->is_team)
             team_wait();
     }
@@ -74,9 +68,9 @@ static void run_program(const Job *job, void (*program)(const SapStepArgs *, con
 static void run_job(void *arg) {
     const Job *job = arg;
     for (int step = 0; step < STEPS; step++)
-        run_program(job, job->kernels->step);
-    run_program(job, job->kernels->inspect);
-    run_program(job, job->kernels->kinematics);
+        run_program(job, sap_program_step);
+    run_program(job, sap_program_inspect);
+    run_program(job, sap_program_kinematics);
 }
 
 /* ---- comparison ---- */
@@ -87,30 +81,30 @@ typedef struct Case {
     int precision, compat;
 } Case;
 
-static void run_case(const Case *c, const SapKernels *kernels, int team, uint64_t hash[WORLDS],
+static void run_case(const Case *c, const SapKernels *const *kernels, int team, uint64_t hash[WORLDS],
                      Inspection *inspection) {
-    KernelBatch k = kernel_batch_create(c->m, WORLDS, c->precision, 0.005);
+    KernelBatch k = kernel_batch_create(c->m, WORLDS, c->precision, kernels, 0.005);
     k.args.compat = c->compat;
     *inspection = inspect_into(&k.args);
-    Job job = {.kernels = kernels, .args = &k.args, .scratch = kernel_scratch(&k, kernels), .is_team = team > 0};
+    Job job = {.batch = &k, .is_team = team > 0};
     if (team > 0)
         team_run(team, run_job, &job);
     else
         run_job(&job);
     for (int w = 0; w < WORLDS; w++) {
-        cr_assert_eq(k.status[w], 0, "%s: world %d has status %#x", c->name, w, (unsigned)k.status[w]);
+        cr_assert_eq(k.status[w] & (SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED), 0, "%s: world %d has status %#x",
+                     c->name, w, (unsigned)k.status[w]);
         hash[w] = hash_world(&k.batch, w, k.status[w]);
     }
-    free(job.scratch);
     kernel_batch_destroy(&k);
 }
 
 static void check_case(const Case *c, const int *teams, int num_teams) {
     uint64_t expected[WORLDS], hash[WORLDS];
     Inspection plain, other;
-    run_case(c, plain_kernels(c->precision), 0, expected, &plain);
+    run_case(c, plain_kernels, 0, expected, &plain);
     for (int t = 0; t < num_teams; t++) {
-        run_case(c, team_kernels(c->precision), teams[t], hash, &other);
+        run_case(c, team_kernels, teams[t], hash, &other);
         for (int w = 0; w < WORLDS; w++)
             cr_assert_eq(hash[w], expected[w], "%s, f%d, team of %d: world %d differs", c->name, c->precision, teams[t],
                          w);

@@ -92,7 +92,7 @@ void worlds_free_motion(Worlds *w, double h) {
 
 void worlds_step(Worlds *w, double h, int steps) {
     for (int i = 0; i < steps; i++) {
-        need(sap_step(w->solver, w->state, w->control, h, w->state));
+        need(sap_step(w->solver, w->state, w->control, NULL, h, w->state));
         check_statuses(w);
     }
 }

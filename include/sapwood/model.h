@@ -143,6 +143,10 @@ SAP_API void sap_model_arrays_default(SapModelArrays *arrays);
  * 1e-6 of unit length are normalised, others are refused; nothing else is altered. */
 SAP_API SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out);
 
+/* sap_model_create with the same checks, but axes and quaternions keep the digits they are given: for comparing number by number
+ * with a program that uses them as they are (options.compat). */
+SAP_API SapStatus sap_model_create_as_given(const SapModelArrays *arrays, SapModel **out);
+
 /* Frees a model; NULL is allowed. Solvers hold their own copy of what they need, so the order does not matter. */
 SAP_API void sap_model_destroy(SapModel *model);
 

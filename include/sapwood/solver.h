@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include <sapwood/contacts.h>
 #include <sapwood/options.h>
 #include <sapwood/state.h>
 
@@ -13,21 +14,29 @@ SAP_BEGIN_DECLS
 
 typedef struct SapSolver SapSolver;
 
-/* What happened to one world in the last step. 0: nothing to say. A world with any of the FAILED bits keeps its last
- * good state: the output gets the input's coordinates and velocities again, or, where these are themselves bad
- * (NONFINITE_STATE), is left as it was; body_q and body_qd go with them. */
+/* What happened to one world in the last step. A world with any of the FAILED bits keeps its last good state: the output gets
+ * the input's coordinates and velocities again, or, where these are themselves not finite, is left as it was. One with
+ * a NOT_CONVERGED bit moves with the best velocity that was found. */
 enum {
-    /* joint_q or joint_qd has a NaN, an infinity, a quaternion whose square is zero or overflows, or an angle too large for
-     * its sine (docs/trig.md) */
-    SAP_WORLD_NONFINITE_STATE = 1 << 0,
-    /* a control array that is read has a NaN or an infinity */
-    SAP_WORLD_NONFINITE_CONTROL = 1 << 1,
-    /* the mass matrix is not positive definite in the precision used */
-    SAP_WORLD_NOT_SPD = 1 << 2,
-    /* the step overflowed its precision or the storage of the output, or led to an angle too large for its sine */
-    SAP_WORLD_NONFINITE_RESULT = 1 << 3,
-    SAP_WORLD_FAILED =
-        SAP_WORLD_NONFINITE_STATE | SAP_WORLD_NONFINITE_CONTROL | SAP_WORLD_NOT_SPD | SAP_WORLD_NONFINITE_RESULT
+    SAP_WORLD_NONFINITE_STATE = 1 << 0,   /* joint_q or joint_qd has a NaN, an infinity or a zero quaternion */
+    SAP_WORLD_NONFINITE_CONTROL = 1 << 1, /* a control array that is read has a NaN or an infinity */
+    SAP_WORLD_NOT_SPD = 1 << 2,           /* the mass matrix is not positive definite in the precision used */
+    SAP_WORLD_NONFINITE_RESULT = 1 << 3, /* the step overflowed, or an angle is too large for its sine (docs/trig.md) */
+    SAP_WORLD_BAD_CONTACT =
+        1 << 4, /* a contact has an index out of range, a number that is not finite, or a zero normal */
+    SAP_WORLD_FAILED = 0xff,
+
+    /* How the solve ended; neither, where no contact, drive, limit or friction of the world is active. */
+    SAP_WORLD_OPTIMAL = 1 << 8,      /* by the optimality test */
+    SAP_WORLD_COST_SETTLED = 1 << 9, /* by the cost test */
+
+    SAP_WORLD_ITERATION_LIMIT = 1 << 10, /* max_iterations were not enough */
+    SAP_WORLD_LINE_SEARCH_FAILED =
+        1 << 11,                    /* no step along the last direction was accepted, not by the exact search either */
+    SAP_WORLD_NO_DESCENT = 1 << 12, /* Newton's matrix gave no direction downhill, not in f64 either */
+    SAP_WORLD_NOT_CONVERGED = SAP_WORLD_ITERATION_LIMIT | SAP_WORLD_LINE_SEARCH_FAILED | SAP_WORLD_NO_DESCENT,
+
+    SAP_WORLD_CONTACTS_TRUNCATED = 1 << 13 /* contacts were dropped for want of slots */
 };
 
 /* Creates a solver for num_worlds >= 1 worlds. options NULL = sap_options_preset("approx32"). */
@@ -35,12 +44,45 @@ SAP_API SapStatus sap_solver_create(const SapModel *model, int num_worlds, const
 SAP_API void sap_solver_destroy(SapSolver *solver); /* NULL is allowed */
 
 /* One step of h seconds (finite, > 0) for all worlds: in -> out. `out` may be `in`; otherwise the two must not overlap.
- * The dtypes of in, control and out may differ. control NULL = the model's initial control.
+ * The dtypes of in, control, contacts and out may differ. control NULL = the model's initial control, contacts NULL = none;
+ * contacts->capacity is at most the option max_rigid_contact.
  * Failures of worlds are not failures of the call: see sap_solver_world_status. */
-SAP_API SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control, double h, SapState *out);
+SAP_API SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control,
+                           const SapContacts *contacts, double h, SapState *out);
 
 /* Status bits of the last step, [num_worlds]; owned by the solver. NULL solver gives NULL. */
 SAP_API const uint32_t *sap_solver_world_status(const SapSolver *solver);
+
+/* How the solve of each world ended, in the last step; [num_worlds] arrays, owned by the solver. */
+typedef struct SapWorldReport {
+    const uint32_t *status;
+    const int32_t *iterations;      /* Newton */
+    const int32_t *line_iterations; /* of the line searches, together */
+    const int32_t *refactored;      /* directions that f32 did not give and f64 did */
+    const double *cost;             /* l(v), J */
+    const double *residual; /* |D grad| / max(|D A v|, |D j|), what the optimality test compares with its tolerance */
+} SapWorldReport;
+
+SAP_API SapStatus sap_solver_report(const SapSolver *solver, SapWorldReport *out);
+
+/* What contacts and joints did, at the velocity that was returned. Arrays are the caller's, host, f64 unless said, one element per
+ * slot as in SapContacts with capacity max_rigid_contact, or per dof in internal order; any may be NULL. Slots past a
+ * world's count are left as they are. */
+typedef struct SapContactReport {
+    double *impulse;  /* [n][capacity][3] N s, contact frame (t1, t2, n), on body 1; its force is impulse / h */
+    double *velocity; /* [n][capacity][3] m/s, contact frame */
+    double *position; /* [n][capacity][3] m, world, between the witnesses */
+    double *frame;    /* [n][capacity][9] t1, t2, n in world axes */
+    double *gap;      /* [n][capacity] m, phi0 */
+    double *weight;   /* [n][capacity] 1/kg */
+    double *pair;     /* [n][capacity][3] mu, k (N/m), tau (s) */
+    double *jacobian; /* [n][capacity][3][nv] */
+    int32_t *region;  /* [n][capacity] 0 no contact, 1 stiction, 2 sliding, 3 frictionless */
+    double *drive, *limit, *friction; /* [n][nv] generalised impulses, N s or N m s */
+} SapContactReport;
+
+/* From now on every step fills *report; NULL stops that. The struct is copied, its arrays must live on. */
+SAP_API SapStatus sap_solver_record(SapSolver *solver, const SapContactReport *report);
 
 /* Free motion without stepping: what the step computes before contact, for inspection and control. Arrays are the
  * caller's, f64, host, [num_worlds][...]; any may be NULL. Velocities are in internal order: a free joint is [omega ; v of

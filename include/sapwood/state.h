@@ -29,6 +29,7 @@ typedef struct SapControl {
     void *joint_target_pos; /* [n][nv]; NULL = the model's */
     void *joint_target_vel; /* [n][nv]; NULL = the model's */
     void *joint_act;        /* [n][nv]; NULL = the model's */
+    void *guess;            /* [n][nv] where Newton's method starts, internal order; NULL = the state's velocity */
 } SapControl;
 
 /* Allocates all arrays (64-byte aligned, owned by the state) and sets every world to the model's initial state,

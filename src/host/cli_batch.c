@@ -73,7 +73,7 @@ void cli_batch_perturb(CliBatch *batch, uint64_t seed, double noise) {
 /* ---- stepping ---- */
 
 bool cli_batch_step(CliBatch *batch) {
-    return cli_check(sap_step(batch->solver, batch->state, NULL, batch->dt, batch->state));
+    return cli_check(sap_step(batch->solver, batch->state, NULL, NULL, batch->dt, batch->state));
 }
 
 void cli_batch_gather(CliBatch *batch) {

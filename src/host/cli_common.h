@@ -26,6 +26,8 @@ enum {
 int cli_run(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_compare(int argc, char **argv);
+int cli_conform(int argc, char **argv);
 
 /* ---- failing ---- */
 

@@ -10,7 +10,11 @@ typedef struct Command {
     int (*run)(int argc, char **argv);
 } Command;
 
-static const Command commands[] = {{"sapwood run", cli_run}, {"sapwood info", cli_info}, {"sapwood bench", cli_bench}};
+static const Command commands[] = {{"sapwood run", cli_run},
+                                   {"sapwood info", cli_info},
+                                   {"sapwood bench", cli_bench},
+                                   {"sapwood compare", cli_compare},
+                                   {"sapwood conform", cli_conform}};
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static const char *short_name(const Command *command) {
@@ -37,12 +41,14 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_ARG:
         rest->command = find_command(arg);
         if (rest->command == NULL)
-            argp_error(state, "the command is '%s'; allowed: run, info, bench", arg);
+            argp_error(state, "the command is '%s'; allowed: run, info, bench, compare, conform", arg);
         rest->argc = state->argc - state->next + 1;
         rest->argv = state->argv + state->next - 1;
         state->next = state->argc;
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "a command is missing; allowed: run, info, bench"); return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "a command is missing; allowed: run, info, bench, compare, conform");
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -54,9 +60,11 @@ static void print_version(FILE *stream, struct argp_state *state) {
 
 static const char doc[] = "Steps thousands of copies of a rigid-body world together."
                           "\vCommands:\n"
-                          "  run SCENE    step worlds and report speed, failures and energy\n"
-                          "  info SCENE   what a scene holds, and what of it is not simulated\n"
-                          "  bench        measure throughput\n"
+                          "  run SCENE        step worlds and report speed, failures and energy\n"
+                          "  info SCENE       what a scene holds, and what of it is not simulated\n"
+                          "  bench            measure throughput\n"
+                          "  compare SCENE    what each choice of a preset does to a scene\n"
+                          "  conform FILE...  a step against reference cases\n"
                           "\n"
                           "Each has its own --help. Exit status: 0 fine; 1 some worlds failed; 2 bad usage or input, "
                           "no memory, or output that "

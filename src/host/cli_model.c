@@ -77,32 +77,8 @@ static int colliding_shapes(const SapModelArrays *a) {
     return count > 1 ? count : 0; /* one alone has nothing to meet */
 }
 
-static int driven_dofs(const SapModelArrays *a) {
-    int count = 0;
-    for (int i = 0; i < a->num_dofs; i++)
-        count += a->joint_target_mode[i] != SAP_TARGET_NONE;
-    return count;
-}
-
-static int limited_dofs(const SapModelArrays *a) {
-    int count = 0;
-    for (int i = 0; i < a->num_dofs; i++)
-        count += a->joint_limit_ke[i] > 0 && (isfinite(a->joint_limit_lower[i]) || isfinite(a->joint_limit_upper[i]));
-    return count;
-}
-
-static int rubbing_dofs(const SapModelArrays *a) {
-    int count = 0;
-    for (int i = 0; i < a->num_dofs; i++)
-        count += a->joint_friction[i] > 0;
-    return count;
-}
-
 int cli_missing(const SapModelArrays *a, CliMissing out[CLI_MAX_MISSING]) {
-    const CliMissing all[CLI_MAX_MISSING] = {{"contacts", "colliding shapes", colliding_shapes(a)},
-                                             {"drives", "driven dofs", driven_dofs(a)},
-                                             {"joint limits", "limited dofs", limited_dofs(a)},
-                                             {"joint friction", "dofs with friction", rubbing_dofs(a)}};
+    const CliMissing all[CLI_MAX_MISSING] = {{"collision", "colliding shapes", colliding_shapes(a)}};
     int count = 0;
     for (int i = 0; i < CLI_MAX_MISSING; i++)
         if (all[i].count > 0)

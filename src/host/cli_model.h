@@ -18,7 +18,7 @@ const char *cli_dof_suffix(int32_t type, int i);
 
 /* ---- what this version leaves out; the one place that knows ---- */
 
-enum { CLI_MAX_MISSING = 4 };
+enum { CLI_MAX_MISSING = 1 };
 
 typedef struct CliMissing {
     const char *what; /* "contacts" */

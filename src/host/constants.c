@@ -48,6 +48,47 @@ static void fill_link(const SapModelArrays *m, const SapConstants *c, int f64, i
     put_all((void *)c->inertia.data, f64, 6 * l, packed, 6);
 }
 
+/* The fields that are one number per dof or per shape: where the kernels have them, and the model. */
+#define DOF_FIELDS(X)                                                                                                  \
+    X(armature, joint_armature)                                                                                        \
+    X(damping, joint_damping)                                                                                          \
+    X(friction, joint_friction)                                                                                        \
+    X(target_ke, joint_target_ke)                                                                                      \
+    X(target_kd, joint_target_kd)                                                                                      \
+    X(effort_limit, joint_effort_limit)                                                                                \
+    X(limit_lower, joint_limit_lower)                                                                                  \
+    X(limit_upper, joint_limit_upper)                                                                                  \
+    X(limit_ke, joint_limit_ke)                                                                                        \
+    X(limit_kd, joint_limit_kd)
+#define SHAPE_FIELDS(X)                                                                                                \
+    X(shape_mu, shape_material_mu)                                                                                     \
+    X(shape_ke, shape_material_ke)                                                                                     \
+    X(shape_tau, shape_material_tau)
+#define COUNT(field, array) +1
+#define FIELD(field, array) &c->field,
+#define ARRAY(field, array) m->array,
+enum { NUM_DOF_FIELDS = 0 DOF_FIELDS(COUNT), NUM_SHAPE_FIELDS = 0 SHAPE_FIELDS(COUNT) };
+
+static SapField *dof_field(SapConstants *c, int i) {
+    SapField *const fields[] = {DOF_FIELDS(FIELD)};
+    return fields[i];
+}
+
+static SapField *shape_field(SapConstants *c, int i) {
+    SapField *const fields[] = {SHAPE_FIELDS(FIELD)};
+    return fields[i];
+}
+
+static const double *dof_array(const SapModelArrays *m, int i) {
+    const double *const arrays[] = {DOF_FIELDS(ARRAY)};
+    return arrays[i];
+}
+
+static const double *shape_array(const SapModelArrays *m, int i) {
+    const double *const arrays[] = {SHAPE_FIELDS(ARRAY)};
+    return arrays[i];
+}
+
 SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int f64, SapConstantsOwner *out) {
     *out = (SapConstantsOwner){0};
     SapConstants *c = &out->constants;
@@ -61,8 +102,10 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
         c->mass.data = sap_arena_carve(&arena, (size_t)plan->nl, size);
         c->com.data = sap_arena_carve(&arena, 3 * (size_t)plan->nl, size);
         c->inertia.data = sap_arena_carve(&arena, 6 * (size_t)plan->nl, size);
-        c->armature.data = sap_arena_carve(&arena, (size_t)plan->nv, size);
-        c->damping.data = sap_arena_carve(&arena, (size_t)plan->nv, size);
+        for (int i = 0; i < NUM_DOF_FIELDS; i++)
+            dof_field(c, i)->data = sap_arena_carve(&arena, (size_t)plan->nv, size);
+        for (int i = 0; i < NUM_SHAPE_FIELDS; i++)
+            shape_field(c, i)->data = sap_arena_carve(&arena, (size_t)plan->ns, size);
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "constants"));
     }
@@ -73,11 +116,12 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
     for (int l = 0; l < plan->nl; l++)
         fill_link(m, c, f64, l, plan->link[l].body);
     for (int i = 0; i < plan->nv; i++) {
-        int public_dof = plan->dof_public[i];
         put_all((void *)c->axis.data, f64, 3 * i, m->joint_axis + 3 * i, 3);
-        put((void *)c->armature.data, f64, i, m->joint_armature[public_dof]);
-        put((void *)c->damping.data, f64, i, m->joint_damping[public_dof]);
+        for (int k = 0; k < NUM_DOF_FIELDS; k++)
+            put((void *)dof_field(c, k)->data, f64, i, dof_array(m, k)[plan->dof_public[i]]);
     }
+    for (int k = 0; k < NUM_SHAPE_FIELDS; k++)
+        put_all((void *)shape_field(c, k)->data, f64, 0, shape_array(m, k), plan->ns);
     return SAP_OK;
 }
 

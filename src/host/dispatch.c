@@ -78,7 +78,9 @@ SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out) {
 }
 
 int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds) {
-    int lanes = precision == SAP_FP32 || isa == SAP_ISA_AVX512 ? 8 : 4; /* one register */
+    int lanes = precision == SAP_FP32 || isa == SAP_ISA_AVX512
+                    ? 8
+                    : 4; /* one register of that instruction set; two of the baseline */
     if (num_worlds == 1)
         return 1;
     return num_worlds <= 4 && lanes > 4 ? 4 : lanes;

@@ -88,7 +88,6 @@ int sap_joint_quaternion_at(int32_t type);
 
 /* sap_model_create with the same checks, but axes and quaternions keep the digits they were given: for comparing number
  * by number with a program that uses axes as they are. */
-SapStatus sap_model_create_as_given(const SapModelArrays *arrays, SapModel **out);
 
 /* The first thing in which two models differ: a count, "gravity", "name" or an array; NULL if they are equal in every
  * bit. */

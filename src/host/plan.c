@@ -1,43 +1,43 @@
-/* Levels of links, the sparse rows of A and its factor, and the layout of scratch. */
+/* Levels of links, what each dof is, and the layout of scratch. */
 #include "plan.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "fail.h"
 #include "host_memory.h"
+#include "sort_by_key.h"
 
-/* How large the arrays of a plan are. */
-typedef struct Sizes {
-    int nnz;         /* entries of A's lower triangle on the tree's pattern */
-    int descendants; /* pairs of a dof and a dof below it */
-    int levels, depths;
-} Sizes;
+/* The plan's own arrays while they are filled, and what only the planner needs. */
+typedef struct Fill {
+    SapLink *link;
+    int *child, *level_start, *level_link, *body_link, *shape_link;
+    int *dof_public, *dof_coord, *dof_driven, *dof_limited;
+} Fill;
 
-/* Working arrays of the planner, one entry per joint or dof. */
 typedef struct Work {
-    int *link_of_body; /* [nb] */
-    int *level;        /* [nl] */
-    int *parent_dof;   /* [nv] the dof just above on the path to the root, or -1 */
-    int *depth;        /* [nv] */
-    int *below;        /* [nv] number of dofs below */
+    int *body_link;  /* [nb] */
+    int *level;      /* [nl] */
+    int *parent_dof; /* [nv] the dof just above on the path to the root, or -1 */
+    int *chain;      /* [nv] -1, 0, 1, ...: the parents of a dense matrix */
+    int levels;
 } Work;
 
-static void find_levels(const SapModelArrays *m, Work *w, Sizes *sizes) {
+static void find_levels(const SapModelArrays *m, Work *w) {
     for (int j = 0; j < m->num_joints; j++)
-        w->link_of_body[m->joint_child[j]] = j;
+        w->body_link[m->joint_child[j]] = j;
     for (int j = 0; j < m->num_joints; j++) {
         int parent = m->joint_parent[j];
-        w->level[j] = parent < 0 ? 0 : w->level[w->link_of_body[parent]] + 1;
-        if (w->level[j] + 1 > sizes->levels)
-            sizes->levels = w->level[j] + 1;
+        w->level[j] = parent < 0 ? 0 : w->level[w->body_link[parent]] + 1;
+        w->levels = w->level[j] + 1 > w->levels ? w->level[j] + 1 : w->levels;
     }
 }
 
 /* The last dof on the path from the world to body `parent`, or -1: fixed joints are skipped. */
 static int last_dof_above(const SapModelArrays *m, const Work *w, int parent) {
     while (parent >= 0) {
-        int j = w->link_of_body[parent];
+        int j = w->body_link[parent];
         if (m->joint_qd_start[j + 1] > m->joint_qd_start[j])
             return m->joint_qd_start[j + 1] - 1;
         parent = m->joint_parent[j];
@@ -46,22 +46,14 @@ static int last_dof_above(const SapModelArrays *m, const Work *w, int parent) {
 }
 
 /* The dofs of a joint form a chain below the joint's parent. */
-static void find_depths(const SapModelArrays *m, Work *w, Sizes *sizes) {
+static void find_parent_dofs(const SapModelArrays *m, Work *w) {
     for (int j = 0; j < m->num_joints; j++) {
         int above = last_dof_above(m, w, m->joint_parent[j]);
         for (int i = m->joint_qd_start[j]; i < m->joint_qd_start[j + 1]; i++) {
             w->parent_dof[i] = above;
-            w->depth[i] = above < 0 ? 0 : w->depth[above] + 1;
-            if (w->depth[i] + 1 > sizes->depths)
-                sizes->depths = w->depth[i] + 1;
+            w->chain[i] = i - 1;
             above = i;
         }
-    }
-    for (int i = 0; i < m->num_dofs; i++) {
-        sizes->nnz += w->depth[i] + 1;
-        sizes->descendants += w->depth[i];
-        for (int k = w->parent_dof[i]; k >= 0; k = w->parent_dof[k])
-            w->below[k]++;
     }
 }
 
@@ -75,7 +67,7 @@ static int is_identity(const double *pose) {
 
 static void fill_links(const SapModelArrays *m, const Work *w, SapLink *link, int *child) {
     for (int j = 0; j < m->num_joints; j++) {
-        int parent = m->joint_parent[j] < 0 ? -1 : w->link_of_body[m->joint_parent[j]];
+        int parent = m->joint_parent[j] < 0 ? -1 : w->body_link[m->joint_parent[j]];
         link[j] = (SapLink){.type = m->joint_type[j],
                             .parent = parent,
                             .root = parent < 0 ? j : link[parent].root,
@@ -85,7 +77,8 @@ static void fill_links(const SapModelArrays *m, const Work *w, SapLink *link, in
                             .nlin = m->joint_dof_dim[2 * j],
                             .nang = m->joint_dof_dim[2 * j + 1],
                             .plain_X_p = is_identity_rotation(m->joint_X_p + 7 * j),
-                            .plain_X_c = is_identity(m->joint_X_c + 7 * j)};
+                            .plain_X_c = is_identity(m->joint_X_c + 7 * j),
+                            .last_dof = last_dof_above(m, w, m->joint_child[j])};
         if (parent >= 0)
             link[parent].num_children++;
     }
@@ -101,57 +94,34 @@ static void fill_links(const SapModelArrays *m, const Work *w, SapLink *link, in
     }
 }
 
-/* Lists the indices 0 .. n-1 by key, increasing within a key: order[start[k] .. start[k+1]) have key k. */
-static void sort_by_key(int n, const int *key, int num_keys, int *start, int *order) {
-    memset(start, 0, sizeof *start * (size_t)(num_keys + 1));
-    for (int i = 0; i < n; i++)
-        start[key[i] + 1]++;
-    for (int k = 0; k < num_keys; k++)
-        start[k + 1] += start[k];
-    for (int i = 0; i < n; i++)
-        order[start[key[i]]++] = i;
-    for (int k = num_keys; k > 0; k--)
-        start[k] = start[k - 1];
-    start[0] = 0;
+static void fill_articulations(const SapModelArrays *m, SapLink *link) {
+    for (int a = 0; a < m->num_articulations; a++)
+        for (int j = m->articulation_start[a]; j < m->articulation_start[a + 1]; j++)
+            link[j].articulation = a;
 }
 
-static void fill_rows(const SapModelArrays *m, const Work *w, SapRow *row, int *ancestor) {
-    int start = 0, desc_start = 0;
-    for (int i = 0; i < m->num_dofs; i++) {
-        row[i] = (SapRow){.start = start, .depth = w->depth[i], .desc_start = desc_start};
-        for (int k = i; k >= 0; k = w->parent_dof[k])
-            ancestor[start + w->depth[k]] = k;
-        start += w->depth[i] + 1;
-        desc_start += w->below[i];
+/* A free joint's dofs are linear first for the public, angular first inside. Only joints with one coordinate per dof have
+ * coordinates that drives and limits can refer to, and only single axes have limits. */
+static void fill_dofs(const SapModelArrays *m, const Fill *f) {
+    for (int j = 0; j < m->num_joints; j++) {
+        int v = m->joint_qd_start[j], n = m->joint_qd_start[j + 1] - v, type = m->joint_type[j];
+        bool has_coords = type != SAP_JOINT_FREE && type != SAP_JOINT_BALL;
+        for (int i = v; i < v + n; i++) {
+            int given = type == SAP_JOINT_FREE ? v + (i - v + 3) % 6 : i;
+            f->dof_public[i] = given;
+            f->dof_coord[i] = has_coords ? m->joint_q_start[j] + i - v : -1;
+            f->dof_driven[i] = m->joint_target_mode[given] != SAP_TARGET_NONE;
+            f->dof_limited[i] =
+                has_coords && n == 1 && (isfinite(m->joint_limit_lower[i]) || isfinite(m->joint_limit_upper[i]));
+        }
     }
-    for (int j = 0; j < m->num_joints; j++)
-        for (int i = m->joint_qd_start[j]; i < m->joint_qd_start[j + 1]; i++)
-            row[i].link = j;
 }
 
-/* Dofs are visited in increasing order, so each list of descendants is increasing. */
-static void fill_descendants(int nv, const Work *w, SapRow *row, SapDescendant *descendant) {
-    for (int k = 0; k < nv; k++)
-        for (int i = w->parent_dof[k]; i >= 0; i = w->parent_dof[i])
-            descendant[row[i].desc_start + row[i].num_desc++] = (SapDescendant){.dof = k, .start = row[k].start};
-}
-
-static void fill_entries(const SapPlan *plan, int *entry_start, SapEntry *entry) {
-    int next = 0;
-    for (int depth = 0; depth < plan->num_depths; depth++) {
-        entry_start[depth] = next;
-        for (int j = plan->depth_start[depth]; j < plan->depth_start[depth + 1]; j++)
-            for (int t = 0; t <= depth; t++)
-                entry[next++] = (SapEntry){.row = plan->depth_dof[j], .column = t};
-    }
-    entry_start[plan->num_depths] = next;
-}
-
-/* A free joint's dofs are linear first for the public, angular first inside. */
-static void fill_dof_public(const SapModelArrays *m, int *dof_public) {
-    for (int j = 0; j < m->num_joints; j++)
-        for (int v = m->joint_qd_start[j], i = v; i < m->joint_qd_start[j + 1]; i++)
-            dof_public[i] = m->joint_type[j] == SAP_JOINT_FREE ? v + (i - v + 3) % 6 : i;
+static void fill_shapes(const SapModelArrays *m, const Work *w, const Fill *f) {
+    for (int b = 0; b < m->num_bodies; b++)
+        f->body_link[b] = w->body_link[b];
+    for (int i = 0; i < m->num_shapes; i++)
+        f->shape_link[i] = m->shape_body[i] < 0 ? -1 : w->body_link[m->shape_body[i]];
 }
 
 static SapLayout make_layout(const SapPlan *p) {
@@ -169,8 +139,8 @@ static SapLayout make_layout(const SapPlan *p) {
     PART(I, 10 * p->nl);
     PART(F, 6 * p->nl);
     PART(S, 6 * p->nv);
-    PART(A, p->nnz);
-    PART(L, p->nnz);
+    PART(A, p->tree.nnz);
+    PART(L, p->tree.nnz);
     PART(inverse, p->nv);
     PART(v, p->nv);
     PART(q1, p->nq);
@@ -179,66 +149,66 @@ static SapLayout make_layout(const SapPlan *p) {
     return at;
 }
 
-static SapStatus fill_plan(const SapModelArrays *m, Work *w, SapPlanOwner *out) {
-    Sizes sizes = {0};
-    find_levels(m, w, &sizes);
-    find_depths(m, w, &sizes);
-
-    int nl = m->num_joints, nv = m->num_dofs;
+static SapStatus carve_plan(const SapModelArrays *m, const Work *w, Fill *f, SapPlanOwner *out) {
     SapArena arena = {0};
-    SapLink *link = NULL;
-    SapRow *row = NULL;
-    SapDescendant *descendant = NULL;
-    SapEntry *entry = NULL;
-    int *child = NULL, *level_start = NULL, *level_link = NULL, *ancestor = NULL, *depth_start = NULL,
-        *depth_dof = NULL;
-    int *entry_start = NULL, *dof_public = NULL;
     for (int pass = 0; pass < 2; pass++) { /* first to measure, then to carve */
-        SAP_CARVE(&arena, link, nl);
-        SAP_CARVE(&arena, child, nl);
-        SAP_CARVE(&arena, level_start, sizes.levels + 1);
-        SAP_CARVE(&arena, level_link, nl);
-        SAP_CARVE(&arena, row, nv);
-        SAP_CARVE(&arena, ancestor, sizes.nnz);
-        SAP_CARVE(&arena, descendant, sizes.descendants);
-        SAP_CARVE(&arena, depth_start, sizes.depths + 1);
-        SAP_CARVE(&arena, depth_dof, nv);
-        SAP_CARVE(&arena, entry_start, sizes.depths + 1);
-        SAP_CARVE(&arena, entry, sizes.nnz);
-        SAP_CARVE(&arena, dof_public, nv);
+        SAP_CARVE(&arena, f->link, m->num_joints);
+        SAP_CARVE(&arena, f->child, m->num_joints);
+        SAP_CARVE(&arena, f->level_start, w->levels + 1);
+        SAP_CARVE(&arena, f->level_link, m->num_joints);
+        SAP_CARVE(&arena, f->body_link, m->num_bodies);
+        SAP_CARVE(&arena, f->shape_link, m->num_shapes);
+        SAP_CARVE(&arena, f->dof_public, m->num_dofs);
+        SAP_CARVE(&arena, f->dof_coord, m->num_dofs);
+        SAP_CARVE(&arena, f->dof_driven, m->num_dofs);
+        SAP_CARVE(&arena, f->dof_limited, m->num_dofs);
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "plan"));
     }
-    out->memory = arena.base;
+    out->memory[0] = arena.base;
     out->bytes = arena.used;
+    return SAP_OK;
+}
 
-    fill_links(m, w, link, child);
-    sort_by_key(nl, w->level, sizes.levels, level_start, level_link);
-    fill_rows(m, w, row, ancestor);
-    fill_descendants(nv, w, row, descendant);
-    sort_by_key(nv, w->depth, sizes.depths, depth_start, depth_dof);
-    fill_dof_public(m, dof_public);
+/* The rows of the tree's pattern know their links. */
+static void link_rows(const SapModelArrays *m, const SapPattern *tree) {
+    for (int j = 0; j < m->num_joints; j++)
+        for (int i = m->joint_qd_start[j]; i < m->joint_qd_start[j + 1]; i++)
+            ((SapRow *)tree->row)[i].link = j;
+}
 
-    out->plan = (SapPlan){.nl = nl,
+static SapStatus fill_plan(const SapModelArrays *m, Work *w, SapPlanOwner *out) {
+    Fill f;
+    find_levels(m, w);
+    find_parent_dofs(m, w);
+    SAP_TRY(carve_plan(m, w, &f, out));
+    fill_links(m, w, f.link, f.child);
+    fill_articulations(m, f.link);
+    sap_sort_by_key(m->num_joints, w->level, w->levels, f.level_start, f.level_link);
+    fill_dofs(m, &f);
+    fill_shapes(m, w, &f);
+    out->plan = (SapPlan){.nl = m->num_joints,
                           .nb = m->num_bodies,
                           .nq = m->num_coords,
-                          .nv = nv,
-                          .nnz = sizes.nnz,
-                          .num_levels = sizes.levels,
-                          .num_depths = sizes.depths,
-                          .link = link,
-                          .child = child,
-                          .level_start = level_start,
-                          .level_link = level_link,
-                          .row = row,
-                          .ancestor = ancestor,
-                          .descendant = descendant,
-                          .depth_start = depth_start,
-                          .depth_dof = depth_dof,
-                          .entry_start = entry_start,
-                          .entry = entry,
-                          .dof_public = dof_public};
-    fill_entries(&out->plan, entry_start, entry);
+                          .nv = m->num_dofs,
+                          .ns = m->num_shapes,
+                          .num_levels = w->levels,
+                          .link = f.link,
+                          .child = f.child,
+                          .level_start = f.level_start,
+                          .level_link = f.level_link,
+                          .body_link = f.body_link,
+                          .shape_link = f.shape_link,
+                          .dof_public = f.dof_public,
+                          .dof_coord = f.dof_coord,
+                          .dof_driven = f.dof_driven,
+                          .dof_limited = f.dof_limited};
+    size_t tree_bytes = 0, dense_bytes = 0;
+    SAP_TRY(sap_pattern_create(m->num_dofs, w->parent_dof, &out->plan.tree, &out->memory[1], &tree_bytes));
+    if (m->num_dofs <= SAP_MAX_DENSE_DOFS)
+        SAP_TRY(sap_pattern_create(m->num_dofs, w->chain, &out->plan.dense, &out->memory[2], &dense_bytes));
+    out->bytes += tree_bytes + dense_bytes;
+    link_rows(m, &out->plan.tree);
     out->plan.layout = make_layout(&out->plan);
     return SAP_OK;
 }
@@ -248,20 +218,22 @@ SapStatus sap_plan_create(const SapModelArrays *m, SapPlanOwner *out) {
     SapArena arena = {0};
     Work w = {0};
     for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, w.link_of_body, m->num_bodies);
+        SAP_CARVE(&arena, w.body_link, m->num_bodies);
         SAP_CARVE(&arena, w.level, m->num_joints);
         SAP_CARVE(&arena, w.parent_dof, m->num_dofs);
-        SAP_CARVE(&arena, w.depth, m->num_dofs);
-        SAP_CARVE(&arena, w.below, m->num_dofs);
+        SAP_CARVE(&arena, w.chain, m->num_dofs);
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "plan"));
     }
     SapStatus status = fill_plan(m, &w, out);
     free(arena.base);
+    if (status != SAP_OK)
+        sap_plan_free(out);
     return status;
 }
 
 void sap_plan_free(SapPlanOwner *plan) {
-    free(plan->memory);
+    for (int i = 0; i < 3; i++)
+        free(plan->memory[i]);
     *plan = (SapPlanOwner){0};
 }

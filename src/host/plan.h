@@ -8,15 +8,22 @@
 
 #include "kernels/args.h"
 
+/* Contacts may couple any two branches, so worlds with contacts need the dense pattern; beyond this many dofs there is none. */
+enum { SAP_MAX_DENSE_DOFS = 1024 };
+
 typedef struct SapPlanOwner {
-    SapPlan plan; /* its arrays point into `memory` */
-    void *memory;
+    SapPlan plan;    /* its arrays point into the blocks below */
+    void *memory[3]; /* links and dofs, the tree's pattern, the dense pattern */
     size_t bytes;
 } SapPlanOwner;
 
 /* Fills *out for a valid model; free with sap_plan_free, which accepts a zeroed one. */
 SapStatus sap_plan_create(const SapModelArrays *model, SapPlanOwner *out);
 void sap_plan_free(SapPlanOwner *plan);
+
+/* The pattern of a symmetric matrix whose dof i couples with those on its path parent_dof[i], parent_dof[parent_dof[i]], ...;
+ * parent_dof[i] < i, -1 = none. Its arrays are in one block, *memory, of *bytes; free it with free(). */
+SapStatus sap_pattern_create(int nv, const int *parent_dof, SapPattern *out, void **memory, size_t *bytes);
 
 /* The model's constants as the kernels read them (args.h), in f32 or f64, one row for all worlds. */
 typedef struct SapConstantsOwner {

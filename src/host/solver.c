@@ -14,6 +14,8 @@
 #include "options.h"
 #include "plan.h"
 #include "pool.h"
+#include "program.h"
+#include "step_args.h"
 
 struct SapSolver {
     SapModel *model; /* a copy: the caller's may go away */
@@ -21,45 +23,72 @@ struct SapSolver {
     SapIsa isa;
     int num_worlds;
     SapPlanOwner plan;
-    SapConstantsOwner constants;
-    const SapKernels *kernels;
+    SapConstantsOwner constants[2]; /* f32, f64 */
+    const SapKernels *kernels[2];
     SapPool *pool;
     int threads;
-    void **scratch; /* [threads] */
-    size_t scratch_bytes;
-    uint32_t *status; /* [num_worlds] */
+    SapScratch *scratch; /* [threads] */
+    SapStepArgs args;    /* all that does not change from call to call */
+
+    /* [num_worlds] */
+    uint32_t *status;
+    int32_t *iterations, *line_iterations, *refactored;
+    double *cost, *residual;
 };
 
+/* ---- creation ---- */
+
 static SapStatus create_scratch(SapSolver *s) {
-    size_t reals = (size_t)s->plan.plan.layout.size;
-    if (__builtin_mul_overflow(reals, (size_t)s->kernels->real_bytes, &s->scratch_bytes))
-        return sap_fail(SAP_ERROR_MEMORY, "solver: scratch of %zu numbers per world is too large", reals);
     s->scratch = sap_allocate((size_t)s->threads, sizeof *s->scratch, "solver");
     if (!s->scratch)
         return SAP_ERROR_MEMORY;
-    for (int i = 0; i < s->threads; i++) {
-        s->scratch[i] = sap_allocate(s->scratch_bytes, 1, "solver scratch");
-        if (!s->scratch[i])
-            return SAP_ERROR_MEMORY;
-    }
+    for (int i = 0; i < s->threads; i++)
+        SAP_TRY(sap_scratch_create(&s->args, s->kernels, &s->scratch[i]));
+    return SAP_OK;
+}
+
+static SapStatus create_results(SapSolver *s) {
+    size_t n = (size_t)s->num_worlds;
+    s->status = sap_allocate(n, sizeof *s->status, "solver results");
+    s->iterations = sap_allocate(n, sizeof *s->iterations, "solver results");
+    s->line_iterations = sap_allocate(n, sizeof *s->line_iterations, "solver results");
+    s->refactored = sap_allocate(n, sizeof *s->refactored, "solver results");
+    s->cost = sap_allocate(n, sizeof *s->cost, "solver results");
+    s->residual = sap_allocate(n, sizeof *s->residual, "solver results");
+    bool all = s->status && s->iterations && s->line_iterations && s->refactored && s->cost && s->residual;
+    return all ? SAP_OK : SAP_ERROR_MEMORY;
+}
+
+static SapStatus fill_args(SapSolver *s, int lanes) {
+    const SapConstants constants[2] = {s->constants[0].constants, s->constants[1].constants};
+    SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), &s->plan.plan, constants, &s->options, lanes, &s->args));
+    s->args.num_worlds = s->num_worlds;
+    s->args.status = s->status;
+    s->args.report = (SapReportArgs){.iterations = s->iterations,
+                                     .line_iterations = s->line_iterations,
+                                     .refactored = s->refactored,
+                                     .cost = s->cost,
+                                     .residual = s->residual};
     return SAP_OK;
 }
 
 static SapStatus fill_solver(SapSolver *s, const SapModelArrays *arrays) {
-    SapPrecision precision = s->options.free_motion_solve_precision;
     SAP_TRY(sap_model_create_as_given(arrays, &s->model)); /* it was checked when it was made */
-    SAP_TRY(sap_plan_create(sap_model_arrays(s->model), &s->plan));
-    SAP_TRY(sap_constants_create(sap_model_arrays(s->model), &s->plan.plan, precision == SAP_FP64, &s->constants));
+    const SapModelArrays *m = sap_model_arrays(s->model);
+    SAP_TRY(sap_plan_create(m, &s->plan));
+    for (int f64 = 0; f64 < 2; f64++)
+        SAP_TRY(sap_constants_create(m, &s->plan.plan, f64, &s->constants[f64]));
     SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
-    int lanes = s->options.lanes ? s->options.lanes : sap_default_lanes(s->isa, precision, s->num_worlds);
-    s->kernels = sap_kernels_find(s->isa, lanes, precision);
+    int lanes = s->options.lanes ? s->options.lanes
+                                 : sap_default_lanes(s->isa, s->options.free_motion_solve_precision, s->num_worlds);
+    for (int f64 = 0; f64 < 2; f64++)
+        s->kernels[f64] = sap_kernels_find(s->isa, lanes, f64 ? SAP_FP64 : SAP_FP32);
     int packs = (s->num_worlds - 1) / lanes + 1;
     int threads = s->options.threads ? s->options.threads : sap_pool_cpus();
     s->threads = threads < packs ? threads : packs;
+    SAP_TRY(create_results(s));
+    SAP_TRY(fill_args(s, lanes));
     SAP_TRY(create_scratch(s));
-    s->status = sap_allocate((size_t)s->num_worlds, sizeof *s->status, "solver status");
-    if (!s->status)
-        return SAP_ERROR_MEMORY;
     return sap_pool_create(s->threads, &s->pool);
 }
 
@@ -91,13 +120,45 @@ void sap_solver_destroy(SapSolver *s) {
         return;
     sap_pool_destroy(s->pool);
     for (int i = 0; s->scratch && i < s->threads; i++)
-        free(s->scratch[i]);
+        sap_scratch_free(&s->scratch[i]);
     free(s->scratch);
     free(s->status);
-    sap_constants_free(&s->constants);
+    free(s->iterations);
+    free(s->line_iterations);
+    free(s->refactored);
+    free(s->cost);
+    free(s->residual);
+    for (int f64 = 0; f64 < 2; f64++)
+        sap_constants_free(&s->constants[f64]);
     sap_plan_free(&s->plan);
     sap_model_destroy(s->model);
     free(s);
+}
+
+SapStatus sap_solver_report(const SapSolver *s, SapWorldReport *out) {
+    SAP_NEED(s);
+    SAP_NEED(out);
+    *out = (SapWorldReport){s->status, s->iterations, s->line_iterations, s->refactored, s->cost, s->residual};
+    return SAP_OK;
+}
+
+SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
+    SAP_NEED(s);
+    const SapContactReport none = {0}, *r = report ? report : &none;
+    SapReportArgs *a = &s->args.report;
+    a->impulse = r->impulse;
+    a->velocity = r->velocity;
+    a->position = r->position;
+    a->frame = r->frame;
+    a->gap = r->gap;
+    a->weight = r->weight;
+    a->pair = r->pair;
+    a->jacobian = r->jacobian;
+    a->region = r->region;
+    a->drive = r->drive;
+    a->limit = r->limit;
+    a->friction = r->friction;
+    return SAP_OK;
 }
 
 const uint32_t *sap_solver_world_status(const SapSolver *solver) {
@@ -107,46 +168,44 @@ const uint32_t *sap_solver_world_status(const SapSolver *solver) {
 SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
     SAP_NEED(s);
     SAP_NEED(out);
-    size_t pointers = (size_t)s->threads * sizeof *s->scratch, status = (size_t)s->num_worlds * sizeof *s->status;
+    size_t per_world = sizeof *s->status + 3 * sizeof *s->iterations + 2 * sizeof *s->cost;
+    size_t model_bytes = s->plan.bytes + s->constants[0].bytes + s->constants[1].bytes;
     *out = (SapSolverInfo){
         .num_worlds = s->num_worlds,
         .threads = s->threads,
-        .lanes = s->kernels->lanes,
+        .lanes = s->kernels[0]->lanes,
         .isa = s->isa,
-        .scratch_bytes = s->scratch_bytes,
-        .model_bytes = s->plan.bytes + s->constants.bytes,
-        .total_bytes =
-            sizeof *s + s->plan.bytes + s->constants.bytes + (size_t)s->threads * s->scratch_bytes + pointers + status,
-        .factor_nonzeros = s->plan.plan.nnz,
+        .scratch_bytes = s->scratch[0].bytes,
+        .model_bytes = model_bytes,
+        .total_bytes = sizeof *s + model_bytes + (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch) +
+                       (size_t)s->num_worlds * per_world,
+        .factor_nonzeros = s->plan.plan.tree.nnz,
     };
     return SAP_OK;
 }
 
 /* ---- running ---- */
 
-typedef void Program(const SapStepArgs *args, const SapPack *pack, void *scratch);
-
 typedef struct Job {
     const SapSolver *solver;
     const SapStepArgs *args;
-    Program *program;
+    SapProgram *program;
 } Job;
 
 /* Worker w steps a contiguous range of packs. */
 static void run_packs(void *arg, int worker, int num_workers) {
     const Job *job = arg;
-    int lanes = job->solver->kernels->lanes, worlds = job->solver->num_worlds;
-    int64_t packs = (worlds - 1) / lanes + 1;
+    const SapSolver *s = job->solver;
+    int lanes = s->kernels[0]->lanes;
+    int64_t packs = (s->num_worlds - 1) / lanes + 1;
     int first = (int)(packs * worker / num_workers), end = (int)(packs * (worker + 1) / num_workers);
     for (int p = first; p < end; p++) {
-        SapPack pack = {.count = worlds - p * lanes < lanes ? worlds - p * lanes : lanes};
-        for (int l = 0; l < lanes; l++)
-            pack.world[l] = p * lanes + (l < pack.count ? l : pack.count - 1);
-        job->program(job->args, &pack, job->solver->scratch[worker]);
+        SapPack pack = sap_pack_at(p * lanes, s->num_worlds, lanes);
+        sap_program_run(job->program, job->args, &pack, s->kernels, &s->scratch[worker]);
     }
 }
 
-static void run(SapSolver *s, const SapStepArgs *args, Program *program) {
+static void run(SapSolver *s, const SapStepArgs *args, SapProgram *program) {
     Job job = {s, args, program};
     sap_pool_run(s->pool, run_packs, &job);
 }
@@ -201,27 +260,74 @@ static SapStatus check_in_place(const SapSolver *s, const SapState *in, const Sa
 }
 
 static void set_input(const SapSolver *s, const SapState *in, SapStepArgs *args) {
-    const SapPlan *p = &s->plan.plan;
-    args->plan = *p;
-    args->constants = s->constants.constants;
-    args->num_worlds = s->num_worlds;
-    args->status = s->status;
-    args->euler = s->options.position_integration == SAP_EULER;
-    args->compat = s->options.compat == SAP_COMPAT_SAP_WARP;
-    args->q_in = rows(in->joint_q, p->nq, in->dtype);
-    args->qd_in = rows(in->joint_qd, p->nv, in->dtype);
+    args->q_in = rows(in->joint_q, s->plan.plan.nq, in->dtype);
+    args->qd_in = rows(in->joint_qd, s->plan.plan.nv, in->dtype);
 }
 
-/* Without a control the model's own joint_f is one row for all worlds. */
+/* An array of the control, or the model's own: one row for all worlds. */
+static SapRows control_rows(const SapControl *control, void *data, int stride, const double *of_model) {
+    return data ? rows(data, stride, control->dtype) : rows((void *)of_model, 0, SAP_F64);
+}
+
 static SapStatus set_control(const SapSolver *s, const SapControl *control, SapStepArgs *args) {
-    const SapPlan *p = &s->plan.plan;
-    if (!control) {
-        args->joint_f = rows((void *)sap_model_arrays(s->model)->joint_f, 0, SAP_F64);
+    const SapModelArrays *m = sap_model_arrays(s->model);
+    const SapControl none = {0}, *c = control ? control : &none;
+    int nv = s->plan.plan.nv;
+    if (control)
+        SAP_TRY(check_batch(s, "control", control->num_worlds, control->dtype));
+    args->target_pos = control_rows(c, c->joint_target_pos, nv, m->joint_target_pos);
+    args->target_vel = control_rows(c, c->joint_target_vel, nv, m->joint_target_vel);
+    args->act = control_rows(c, c->joint_act, nv, m->joint_act);
+    args->joint_f = control ? rows(c->joint_f, nv, c->dtype) : rows((void *)m->joint_f, 0, SAP_F64);
+    args->body_f = rows(c->body_f, 6 * s->plan.plan.nb, c->dtype);
+    args->guess = rows(c->guess, nv, c->dtype);
+    return SAP_OK;
+}
+
+static SapStatus check_contacts(const SapSolver *s, const SapContacts *c) {
+    SAP_TRY(check_batch(s, "contacts", c->num_worlds, c->dtype));
+    if (s->plan.plan.nv > SAP_MAX_DENSE_DOFS)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "contacts: the model has %d dofs; worlds with contacts may have at most %d", s->plan.plan.nv,
+                        SAP_MAX_DENSE_DOFS);
+    if (c->capacity < 1 || c->capacity > s->options.max_rigid_contact)
+        return sap_fail(SAP_ERROR_ARGUMENT,
+                        "contacts: capacity is %d; it must be in 1 .. max_rigid_contact, which is %d", c->capacity,
+                        s->options.max_rigid_contact);
+    const struct {
+        const char *name;
+        const void *data;
+    } required[] = {{"count", c->count}, {"point0", c->point0}, {"point1", c->point1}, {"normal", c->normal}};
+    for (int i = 0; i < 4; i++)
+        if (!required[i].data)
+            return sap_fail(SAP_ERROR_ARGUMENT, "contacts: %s is NULL", required[i].name);
+    for (int w = 0; w < c->num_worlds; w++)
+        if (c->count[w] < 0 || c->count[w] > c->capacity)
+            return sap_fail(SAP_ERROR_ARGUMENT, "contacts: count[%d] is %d; it must be in 0 .. %d", w, c->count[w],
+                            c->capacity);
+    return SAP_OK;
+}
+
+static SapStatus set_contacts(const SapSolver *s, const SapContacts *c, SapContactArgs *args) {
+    if (!c)
         return SAP_OK;
-    }
-    SAP_TRY(check_batch(s, "control", control->num_worlds, control->dtype));
-    args->joint_f = rows(control->joint_f, p->nv, control->dtype);
-    args->body_f = rows(control->body_f, 6 * p->nb, control->dtype);
+    SAP_TRY(check_contacts(s, c));
+    int n = c->capacity;
+    args->given_capacity = n;
+    args->count = c->count;
+    args->dropped = c->dropped;
+    args->shape[0] = c->shape0;
+    args->shape[1] = c->shape1;
+    args->body[0] = c->body0;
+    args->body[1] = c->body1;
+    args->point[0] = rows(c->point0, 3 * n, c->dtype);
+    args->point[1] = rows(c->point1, 3 * n, c->dtype);
+    args->normal = rows(c->normal, 3 * n, c->dtype);
+    args->margin[0] = rows(c->margin0, n, c->dtype);
+    args->margin[1] = rows(c->margin1, n, c->dtype);
+    args->stiffness = rows(c->stiffness, n, c->dtype);
+    args->tau = rows(c->tau, n, c->dtype);
+    args->mu = rows(c->mu, n, c->dtype);
     return SAP_OK;
 }
 
@@ -230,29 +336,43 @@ static void set_bodies(const SapSolver *s, const SapState *out, SapStepArgs *arg
     args->body_qd = rows(out->body_qd, 6 * s->plan.plan.nb, out->dtype);
 }
 
-SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control, double h, SapState *out) {
+static void clear_report(SapSolver *s) {
+    size_t n = (size_t)s->num_worlds;
+    memset(s->iterations, 0, n * sizeof *s->iterations);
+    memset(s->line_iterations, 0, n * sizeof *s->line_iterations);
+    memset(s->refactored, 0, n * sizeof *s->refactored);
+    memset(s->cost, 0, n * sizeof *s->cost);
+    memset(s->residual, 0, n * sizeof *s->residual);
+}
+
+SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control, const SapContacts *contacts,
+                   double h, SapState *out) {
     SAP_NEED(solver);
     SAP_TRY(check_state(solver, "sap_step: in", in));
     SAP_TRY(check_state(solver, "sap_step: out", out));
     SAP_TRY(check_timestep(h));
     SAP_TRY(check_in_place(solver, in, out));
-    SapStepArgs args = {.h = h};
+    SapStepArgs args = solver->args;
+    args.h = h;
     set_input(solver, in, &args);
     SAP_TRY(set_control(solver, control, &args));
+    SAP_TRY(set_contacts(solver, contacts, &args.contacts));
     args.q_out = rows(out->joint_q, solver->plan.plan.nq, out->dtype);
     args.qd_out = rows(out->joint_qd, solver->plan.plan.nv, out->dtype);
     set_bodies(solver, out, &args);
-    run(solver, &args, solver->kernels->step);
+    if (!args.contacts.count && !args.has_joint_terms)
+        clear_report(solver); /* nothing is solved, so nothing would be written */
+    run(solver, &args, sap_program_step);
     return SAP_OK;
 }
 
 SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
     SAP_NEED(solver);
     SAP_TRY(check_state(solver, "sap_forward_kinematics: state", state));
-    SapStepArgs args = {0};
+    SapStepArgs args = solver->args;
     set_input(solver, state, &args);
     set_bodies(solver, state, &args);
-    run(solver, &args, solver->kernels->kinematics);
+    run(solver, &args, sap_program_kinematics);
     return SAP_OK;
 }
 
@@ -268,7 +388,7 @@ static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *en
     if (!args->body_pose || !args->body_velocity) {
         status = SAP_ERROR_MEMORY;
     } else {
-        run(s, args, s->kernels->inspect);
+        run(s, args, sap_program_inspect);
         for (int w = 0; w < s->num_worlds; w++)
             sap_energy(sap_model_arrays(s->model), args->body_pose + (size_t)w * 7 * (size_t)s->plan.plan.nb,
                        args->body_velocity + (size_t)w * 6 * (size_t)s->plan.plan.nb, energy + 2 * w);
@@ -284,14 +404,15 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     SAP_NEED(out);
     SAP_TRY(check_state(solver, "sap_free_motion: in", in));
     SAP_TRY(check_timestep(h));
-    SapStepArgs args = {.h = h,
-                        .v_star = out->v_star,
-                        .A = out->A,
-                        .tau = out->tau,
-                        .v0 = out->joint_qd,
-                        .body_pose = out->body_pose,
-                        .body_velocity = out->body_velocity,
-                        .body_bias = out->body_bias};
+    SapStepArgs args = solver->args;
+    args.h = h;
+    args.v_star = out->v_star;
+    args.A = out->A;
+    args.tau = out->tau;
+    args.v0 = out->joint_qd;
+    args.body_pose = out->body_pose;
+    args.body_velocity = out->body_velocity;
+    args.body_bias = out->body_bias;
     set_input(solver, in, &args);
     SAP_TRY(set_control(solver, control, &args));
     size_t nv = (size_t)solver->plan.plan.nv;
@@ -299,6 +420,6 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
         memset(out->A, 0, (size_t)solver->num_worlds * nv * nv * sizeof *out->A);
     if (out->energy)
         return inspect_with_energy(solver, &args, out->energy);
-    run(solver, &args, solver->kernels->inspect);
+    run(solver, &args, sap_program_inspect);
     return SAP_OK;
 }

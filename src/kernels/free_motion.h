@@ -17,7 +17,7 @@ KERNEL_FN Vec3 tree_origin(const Context *ctx, int l) {
 /* From O to the centre of mass of link l. */
 KERNEL_FN Vec3 link_com(const Context *ctx, int l) {
     Pose X = pose_load(SCRATCH(X) + 7 * l);
-    Vec3 com = field_get_vec3(ctx->args->constants.com, 3 * l, ctx->pack);
+    Vec3 com = field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack);
     return vec3_sub(vec3_add(X.p, quat_rotate(X.q, com)), tree_origin(ctx, l));
 }
 
@@ -54,7 +54,7 @@ STAGE_FN Spatial link_applied_wrench(const Context *ctx, int l, Vec3 c) {
 
 /* Inertia of link l about O, and the wrench it takes to move it with the bias acceleration. */
 STAGE_FN void link_dynamics(const Context *ctx, int l) {
-    const SapConstants *k = &ctx->args->constants;
+    const SapConstants *k = STAGE_CONSTANTS;
     Vec3 c = link_com(ctx, l);
     real J[6];
     for (int i = 0; i < 6; i++)
@@ -100,8 +100,8 @@ STAGE_FN void link_gather(const Context *ctx, int l) {
 /* Row i of A and the generalised force tau_i, from the subtree of its link. */
 STAGE_FN void assemble_row(const Context *ctx, int i, real h) {
     const SapPlan *plan = &ctx->args->plan;
-    const SapConstants *k = &ctx->args->constants;
-    const SapRow *row = &plan->row[i];
+    const SapConstants *k = STAGE_CONSTANTS;
+    const SapRow *row = &plan->tree.row[i];
     const real *S = SCRATCH(S);
     real *A = SCRATCH(A) + row->start;
     real damping = field_get(k->damping, i, ctx->pack);
@@ -112,14 +112,14 @@ STAGE_FN void assemble_row(const Context *ctx, int i, real h) {
 
     Spatial IS = inertia_mul(inertia_load(SCRATCH(I) + 10 * row->link), S_i);
     for (int t = 0; t <= row->depth; t++)
-        A[t] = spatial_dot(spatial_load(S + 6 * plan->ancestor[row->start + t]), IS);
+        A[t] = spatial_dot(spatial_load(S + 6 * plan->tree.ancestor[row->start + t]), IS);
     A[row->depth] = A[row->depth] + real_fma(h, damping, field_get(k->armature, i, ctx->pack));
 }
 
 /* A and tau from X, V, a, S; then A's factor, and v = v*. */
 STAGE_FN void free_motion(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
-    real h = real_of((scalar)ctx->args->h);
+    real h = STAGE_H;
 
     forward_kinematics(ctx, SCRATCH(q), SCRATCH(v0));
     TEAM_FOR(l, plan->nl)
@@ -136,8 +136,8 @@ STAGE_FN void free_motion(const Context *ctx) {
         assemble_row(ctx, i, h);
     TEAM_SYNC(); /* the factor reads all rows of A, the solve all of tau */
 
-    factor(ctx, SCRATCH(A), SCRATCH(L), SCRATCH(inverse));
-    factor_solve(ctx, SCRATCH(L), SCRATCH(inverse), SCRATCH(f), SCRATCH(v));
+    factor(&plan->tree, SCRATCH(A), SCRATCH(L), SCRATCH(inverse));
+    factor_solve(&plan->tree, SCRATCH(L), SCRATCH(inverse), SCRATCH(f), SCRATCH(v));
     TEAM_FOR(i, plan->nv)
         SCRATCH(v)[i] = real_fma(h, SCRATCH(v)[i], SCRATCH(v0)[i]);
     TEAM_SYNC(); /* v* is read by all */

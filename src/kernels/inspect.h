@@ -19,10 +19,10 @@ STAGE_FN void inspect_matrix(const Context *ctx, mask which) {
     const SapPlan *plan = &ctx->args->plan;
     int nv = plan->nv;
     SapRows rows = inspect_rows(ctx->args->A, nv * nv);
-    TEAM_FOR(e, plan->nnz) {
-        const SapEntry *entry = &plan->entry[e];
-        int at = plan->row[entry->row].start + entry->column;
-        int i = entry->row, j = plan->ancestor[at];
+    TEAM_FOR(e, plan->tree.nnz) {
+        const SapEntry *entry = &plan->tree.entry[e];
+        int at = plan->tree.row[entry->row].start + entry->column;
+        int i = entry->row, j = plan->tree.ancestor[at];
         row_put(rows, nv * i + j, SCRATCH(A)[at], which, ctx->pack);
         row_put(rows, nv * j + i, SCRATCH(A)[at], which, ctx->pack);
     }

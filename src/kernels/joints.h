@@ -38,7 +38,7 @@ KERNEL_FN real joint_angle_check(real angle) {
 }
 
 KERNEL_FN Vec3 joint_axis(const Context *ctx, int dof) {
-    return field_get_vec3(ctx->args->constants.axis, 3 * dof, ctx->pack);
+    return field_get_vec3(STAGE_CONSTANTS->axis, 3 * dof, ctx->pack);
 }
 
 /* R_FM = turn(b_0, q_0) turn(b_1, q_1) turn(b_2, q_2); axes[j] is where the turns before it have brought b_j. */
@@ -77,7 +77,7 @@ KERNEL_FN Pose joint_transform(const Context *ctx, const SapLink *link, const re
  * are left out. */
 KERNEL_FN JointPose joint_pose(const Context *ctx, int l, const real *q, const real *X) {
     const SapLink *link = &ctx->args->plan.link[l];
-    const SapConstants *c = &ctx->args->constants;
+    const SapConstants *c = STAGE_CONSTANTS;
     JointPose j;
     Pose FM = joint_transform(ctx, link, q + link->q, j.axes);
     if (link->type == SAP_JOINT_FREE) { /* F is the world, M the body */
@@ -186,15 +186,16 @@ KERNEL_FN JointMotion joint_motion(const Context *ctx, int l, const JointPose *j
 }
 
 /* The quaternion after h seconds of angular velocity u (axes of F). */
-STAGE_FN Quat joint_advance_rotation(Quat q, Vec3 u, real h, int euler) {
+STAGE_FN Quat joint_advance_rotation(const Context *ctx, Quat q, Vec3 u, real h) {
     Quat dq;
-    if (euler) { /* q + h/2 (u, 0) q, normalised */
+    mask turns = real_of(0) == K(0.0);
+    if (ctx->args->euler) { /* q + h/2 (u, 0) q, normalised */
         real s = K(0.5) * h;
         dq = quat(s * u.x, s * u.y, s * u.z, real_of(1));
     } else { /* (n sin(th/2), cos(th/2)) q, th = |u| h; below 1e-12 rad the turn is left out */
         real norm = real_sqrt(vec3_dot(u, u));
         real th = norm * h;
-        mask turns = th > K(1e-12);
+        turns = th > K(1e-12);
         real s, c;
         real_sincos(K(0.5) * th, &s, &c);
         s = real_select(turns, s / real_select(turns, norm, real_of(1)), real_of(0));
@@ -202,7 +203,8 @@ STAGE_FN Quat joint_advance_rotation(Quat q, Vec3 u, real h, int euler) {
         /* a NaN rate must not pass as "does not turn" */
         dq.w = dq.w + check_of(norm);
     }
-    return quat_normalise(quat_mul(dq, q));
+    Quat q1 = quat_normalise(quat_mul(dq, q));
+    return ctx->args->compat ? quat_select(turns, q1, q) : q1;
 }
 
 /* q1 = q after h seconds at velocity u: midpoint u = (v0 + v)/2, euler u = v. */
@@ -215,10 +217,10 @@ STAGE_FN void joint_advance(const Context *ctx, const SapLink *link, const real 
     q += link->q;
     q1 += link->q;
     switch (link->type) {
-    case SAP_JOINT_BALL: quat_store(q1, joint_advance_rotation(quat_load(q), vec3_load(u), h, euler)); break;
+    case SAP_JOINT_BALL: quat_store(q1, joint_advance_rotation(ctx, quat_load(q), vec3_load(u), h)); break;
     case SAP_JOINT_FREE:
         vec3_store(q1, vec3_fma(h, vec3_load(u + 3), vec3_load(q)));
-        quat_store(q1 + 3, joint_advance_rotation(quat_load(q + 3), vec3_load(u), h, euler));
+        quat_store(q1 + 3, joint_advance_rotation(ctx, quat_load(q + 3), vec3_load(u), h));
         break;
     default:
         for (int i = 0; i < link->nlin + link->nang; i++) {

@@ -7,7 +7,7 @@
 
 /* p = R_FM translation(X_c^-1), in F axes */
 KERNEL_FN Vec3 joint_arm_as_given(const Context *ctx, int l, Quat q_FM) {
-    return quat_rotate(q_FM, field_get_vec3(ctx->args->constants.X_c_inv, 7 * l, ctx->pack));
+    return quat_rotate(q_FM, field_get_vec3(STAGE_CONSTANTS->X_c_inv, 7 * l, ctx->pack));
 }
 
 KERNEL_FN Pose field_get_pose(SapField field, int l, const SapPack *pack) {
@@ -17,7 +17,7 @@ KERNEL_FN Pose field_get_pose(SapField field, int l, const SapPack *pack) {
     return X;
 }
 
-/* The composition of SAP Warp: both factors and the product are made unit. */
+/* The composition of SAP Warp: factors and product are made unit; for b the product's own normalisation does it. */
 KERNEL_FN Pose pose_mul_normalised(Pose a, Pose b) {
     a.q = quat_normalise(a.q);
     Pose X = pose_mul(a, b);
@@ -29,7 +29,7 @@ KERNEL_FN JointPose joint_pose_as_given(const Context *ctx, int l, const real *q
     const SapLink *link = &ctx->args->plan.link[l];
     JointPose j;
     Pose FM = joint_transform(ctx, link, q + link->q, j.axes);
-    Pose WF = field_get_pose(ctx->args->constants.X_p, l, ctx->pack);
+    Pose WF = field_get_pose(STAGE_CONSTANTS->X_p, l, ctx->pack);
     if (link->parent >= 0)
         WF = pose_mul_normalised(pose_load(X + 7 * link->parent), WF);
     j.q_WF = WF.q;
@@ -37,7 +37,7 @@ KERNEL_FN JointPose joint_pose_as_given(const Context *ctx, int l, const real *q
         j.X_WB.p = WF.p;
         j.X_WB.q = quat_mul(WF.q, FM.q);
     } else {
-        Pose X_c_inv = field_get_pose(ctx->args->constants.X_c_inv, l, ctx->pack);
+        Pose X_c_inv = field_get_pose(STAGE_CONSTANTS->X_c_inv, l, ctx->pack);
         j.X_WB = pose_mul_normalised(pose_mul_normalised(WF, FM), X_c_inv);
     }
     j.x_M = vec3_sub(j.X_WB.p, quat_rotate(WF.q, joint_arm_as_given(ctx, l, FM.q)));

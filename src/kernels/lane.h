@@ -24,7 +24,7 @@ typedef long long scalar_bits;
 /* KERNEL_FN: small enough to vanish into its caller. STAGE_FN: a step of a stage, called. */
 #if defined(__CUDACC__)
 #define KERNEL_FN static __device__ __forceinline__
-#define STAGE_FN  static __device__
+#define STAGE_FN  static __device__ __noinline__
 #define SAP_LANES 1
 #else
 #define KERNEL_FN static inline __attribute__((always_inline, unused))
@@ -32,11 +32,15 @@ typedef long long scalar_bits;
 #endif
 
 #if SAP_LANES == 1
+typedef float real_f32;
+typedef double real_f64;
 typedef scalar real;
 typedef int mask;
 typedef scalar_bits bits;
 #define LANE(x, l)   (x)
 #define FOR_LANES(l) for (int l = 0; l < 1; l++)
+
+#define CONVERT(x, type) ((type)(x))
 
 KERNEL_FN mask mask_not(mask m) {
     return !m;
@@ -55,6 +59,8 @@ KERNEL_FN bits bits_select(mask m, bits a, bits b) {
     return m ? a : b;
 }
 #else
+typedef float real_f32 __attribute__((vector_size(SAP_LANES * sizeof(float))));
+typedef double real_f64 __attribute__((vector_size(SAP_LANES * sizeof(double))));
 typedef scalar real __attribute__((vector_size(SAP_LANES * sizeof(scalar))));
 typedef scalar_bits mask __attribute__((vector_size(SAP_LANES * sizeof(scalar))));
 typedef mask bits;
@@ -64,6 +70,8 @@ typedef mask bits;
 #else
 #define FOR_LANES(l) _Pragma("GCC unroll 8") for (int l = 0; l < SAP_LANES; l++)
 #endif
+
+#define CONVERT(x, type) __builtin_convertvector(x, type)
 
 KERNEL_FN mask mask_not(mask m) {
     return ~m;
@@ -105,6 +113,19 @@ KERNEL_FN real real_abs(real a) {
     real r;
     FOR_LANES(l) LANE(r, l) = FLOAT_FN(fabs)(LANE(a, l));
     return r;
+}
+
+KERNEL_FN real real_max(real a, real b) {
+    return real_select(a > b, a, b);
+}
+
+KERNEL_FN real real_min(real a, real b) {
+    return real_select(a < b, a, b);
+}
+
+KERNEL_FN real real_nan(void) {
+    real zero = real_of(0);
+    return zero / zero;
 }
 
 /* NaN and infinities are the numbers whose difference with themselves is not zero. */

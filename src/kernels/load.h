@@ -8,12 +8,13 @@ KERNEL_FN Quat load_quat(const Context *ctx, int i, real *check) {
     SapRows rows = ctx->args->q_in;
     Quat q = quat(row_get(rows, i, ctx->pack), row_get(rows, i + 1, ctx->pack), row_get(rows, i + 2, ctx->pack),
                   row_get(rows, i + 3, ctx->pack));
+    Quat given = q;
     q = quat_normalise(q);
     /* zero, overflowing and non-finite quaternions all end up with a norm that is not 1, and so do those whose square is too
      * small to have its digits; for the others rounding leaves 1e-6 */
     mask unit = real_abs(quat_norm2(q) - K(1.0)) < K(1e-5);
     *check = *check + real_select(unit, real_of(0), check_of(K(1.0) / real_of(0)));
-    return q;
+    return ctx->args->compat ? given : q; /* SAP Warp keeps the length of one that does not turn */
 }
 
 STAGE_FN void load_coordinates(const Context *ctx, const SapLink *link, real *check) {
@@ -36,8 +37,9 @@ STAGE_FN void load_coordinates(const Context *ctx, const SapLink *link, real *ch
 
 /* r of a free joint: from the body origin to the centre of mass, world axes. */
 KERNEL_FN Vec3 free_joint_arm(const Context *ctx, int l, const real *q) {
-    Vec3 com = field_get_vec3(ctx->args->constants.com, 3 * l, ctx->pack);
-    return quat_rotate(quat_load(q + ctx->args->plan.link[l].q + 3), com);
+    Vec3 com = field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack);
+    Quat rotation = quat_load(q + ctx->args->plan.link[l].q + 3);
+    return quat_rotate(ctx->args->compat ? quat_normalise(rotation) : rotation, com);
 }
 
 STAGE_FN void load_velocity(const Context *ctx, int l, real *check) {

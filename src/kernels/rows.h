@@ -1,14 +1,19 @@
 /* Between the caller's row-major arrays [world][n] (f32 or f64) and lanes, and the reading of model constants.
  * Values are converted where they are read and written; nothing else knows of storage types. */
 
-/* A team's view of its work. */
-typedef struct Context {
-    const SapStepArgs *args;
-    const SapPack *pack;
-    real *scratch;
-} Context;
+typedef SapContext Context;
 
-#define SCRATCH(part) (ctx->scratch + ctx->args->plan.layout.part)
+/* Parts of scratch, in the precision of this stage. */
+#define SCRATCH(part)        ((real *)ctx->fm + ctx->args->plan.layout.part)
+#define DOF(part)            ((real *)ctx->solve + ctx->args->solve.part)
+#define SLOT_OFFSET(part, c) (ctx->args->solve.slots + (c)*ctx->args->solve.slot_size + ctx->args->slot.part)
+#define SLOT(part, c)        ((real *)ctx->solve + SLOT_OFFSET(part, c))
+#define SLOT_INTS(part, c)   (ctx->ints + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
+#define LINEAR(part)         ((real *)ctx->linear[SAP_PRECISION == 64] + ctx->args->linear.part)
+
+/* The model's constants and the time step in the precision of this stage. */
+#define STAGE_CONSTANTS (&ctx->args->constants[SAP_PRECISION == 64])
+#define STAGE_H         real_of((scalar)ctx->args->h)
 
 KERNEL_FN real row_get(SapRows rows, int i, const SapPack *pack) {
     real r;
@@ -111,4 +116,36 @@ KERNEL_FN mask checks_pass(const real *check, int n) {
     for (int i = 0; i < n; i++)
         sum = sum + check[i];
     return sum == K(0.0);
+}
+
+/* Entry index[l] * n + i of a field in each lane; `absent` where index[l] < 0. */
+KERNEL_FN real field_gather_at(SapField field, const int *index, int n, int i, real absent, const SapPack *pack) {
+    const scalar *data = (const scalar *)field.data;
+    real r = absent;
+    FOR_LANES(l) {
+        if (index[l] >= 0)
+            LANE(r, l) = data[pack->world[l] * field.stride + (long long)index[l] * n + i];
+    }
+    return r;
+}
+
+KERNEL_FN real field_gather(SapField field, const int *index, real absent, const SapPack *pack) {
+    return field_gather_at(field, index, 1, 0, absent, pack);
+}
+
+/* Element i of rows that may be absent. */
+KERNEL_FN real row_get_or(SapRows rows, int i, scalar absent, const SapPack *pack) {
+    return rows.data ? row_get(rows, i, pack) : real_of(absent);
+}
+
+/* Element i where it is a number, else the value given. */
+KERNEL_FN real row_override(SapRows rows, int i, real value, const SapPack *pack) {
+    if (!rows.data)
+        return value;
+    real own = row_get(rows, i, pack);
+    return real_select(own == own, own, value);
+}
+
+KERNEL_FN real vec3_check(Vec3 v) {
+    return check_of(v.x) + check_of(v.y) + check_of(v.z);
 }

@@ -88,7 +88,7 @@ KERNEL_FN Spatial inertia_mul(Inertia I, Spatial a) {
 /* The inertia about O of a body of mass m, with the tensor J about its centre of mass O + c.
  * I = R J R' + m (c.c E - c c'), R the body's rotation */
 KERNEL_FN Inertia inertia_of_body(real m, Vec3 c, Mat3 R, const real J[6]) {
-    /* rows of R J: R J = [x' y' z'] with columns J applied */
+    /* columns of R J */
     Vec3 Jx = vec3_fma(J[4], R.z, vec3_fma(J[3], R.y, vec3_scale(J[0], R.x)));
     Vec3 Jy = vec3_fma(J[5], R.z, vec3_fma(J[1], R.y, vec3_scale(J[3], R.x)));
     Vec3 Jz = vec3_fma(J[2], R.z, vec3_fma(J[5], R.y, vec3_scale(J[4], R.x)));

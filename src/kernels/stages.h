@@ -5,41 +5,62 @@
 #include "trig.h"
 #include "spatial.h"
 #include "rows.h"
+#include "seam.h"
 #include "joints.h"
 #include "joints_as_given.h"
 #include "load.h"
 #include "factor.h"
 #include "free_motion.h"
+#include "contact_geometry.h"
+#include "contact_weight.h"
+#include "contact_law.h"
+#include "joint_law.h"
+#include "problem.h"
+#include "line_search.h"
+#include "linear.h"
+#include "newton.h"
 #include "store.h"
+#include "report.h"
 #include "inspect.h"
 
-STAGE_FN void put_status(const Context *ctx, bits status) {
-    TEAM_FOR(once, 1) {
-        (void)once;
-        FOR_LANES(l) {
-            if (l < ctx->pack->count)
-                ctx->args->status[ctx->pack->world[l]] = (unsigned)LANE(status, l);
-        }
-    }
-}
+#include "solve.h"
 
-/* One step of the pack's worlds: load, free motion, integrate, store. */
-STAGE_FN void program_step(const Context *ctx) {
-    const SapStepArgs *args = ctx->args;
-    const SapPlan *plan = &args->plan;
+/* ---- the programs: what an entry file exports ---- */
+
+/* Loads the pack's worlds and computes A and v*; every status begins here. */
+STAGE_FN void program_free_motion(const Context *ctx) {
     load_state(ctx);
     load_control(ctx);
+    put_status(ctx, real_bits(real_of(0)));
     TEAM_SYNC(); /* links are read by their children and by rows */
     free_motion(ctx);
+}
 
+STAGE_FN void program_contact_geometry(const Context *ctx) {
+    TEAM_FOR(c, ctx->num_slots)
+        contact_geometry_slot(ctx, c);
+    TEAM_SYNC(); /* the weight reads the J, frame and witnesses of a slot */
+}
+
+STAGE_FN void program_contact_weight(const Context *ctx) {
+    TEAM_FOR(c, ctx->num_slots)
+        contact_weight_slot(ctx, c);
+    TEAM_SYNC(); /* the law reads the weight */
+}
+
+/* Integrates with the velocity that is now in v, and stores. */
+STAGE_FN void program_finish(const Context *ctx) {
+    const SapStepArgs *args = ctx->args;
+    const SapPlan *plan = &args->plan;
     TEAM_FOR(l, plan->nl)
-        joint_advance(ctx, &plan->link[l], SCRATCH(q), SCRATCH(v0), SCRATCH(v), real_of((scalar)args->h), SCRATCH(q1));
+        joint_advance(ctx, &plan->link[l], SCRATCH(q), SCRATCH(v0), SCRATCH(v), STAGE_H, SCRATCH(q1));
     TEAM_SYNC(); /* the status depends on all of q1 */
 
-    bits status = world_status(ctx);
+    bits status = get_status(ctx) | world_status(ctx) | truncation_status(ctx);
     mask mine = pack_lanes(ctx->pack);
-    mask ok = mine & (status == 0);
+    mask ok = mine & ((status & SAP_WORLD_FAILED) == 0);
     mask state_ok = mine & ((status & SAP_WORLD_NONFINITE_STATE) == 0);
+    TEAM_SYNC(); /* all have read the status of the solve */
     put_status(ctx, status);
     store_state(ctx, ok);
     store_unchanged(ctx, state_ok & mask_not(ok));
@@ -57,12 +78,8 @@ STAGE_FN void program_step(const Context *ctx) {
     }
 }
 
-/* Free motion only, copied out. */
+/* Copies out what free motion left. */
 STAGE_FN void program_inspect(const Context *ctx) {
-    load_state(ctx);
-    load_control(ctx);
-    TEAM_SYNC(); /* links are read by their children and by rows */
-    free_motion(ctx);
     TEAM_FOR(i, ctx->args->plan.nq)
         SCRATCH(q1)[i] = SCRATCH(q)[i];
     TEAM_SYNC(); /* the status depends on all of q1 */

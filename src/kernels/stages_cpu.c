@@ -8,21 +8,15 @@
 
 #include "args.h"
 #include "team.h"
+
+/* The solve calls the linear solver of either precision: it was compiled elsewhere, so through its table. */
+#define LINEAR_SOLVE(ctx, is_f64, pattern) (ctx)->kernels[is_f64]->linear_solve(ctx, pattern)
+
 #include "stages.h"
 
 #define PASTE_OF(isa, lanes, precision) sap_kernels_##isa##_x##lanes##_f##precision
 #define PASTE(isa, lanes, precision)    PASTE_OF(isa, lanes, precision)
 #define TABLE                           PASTE(SAP_ISA_NAME, SAP_LANES, SAP_PRECISION)
-
-#define ENTRY(program)                                                                                                 \
-    static void program(const SapStepArgs *args, const SapPack *pack, void *scratch) {                                 \
-        Context ctx = {args, pack, (real *)scratch};                                                                   \
-        program_##program(&ctx);                                                                                       \
-    }
-
-ENTRY(step)
-ENTRY(inspect)
-ENTRY(kinematics)
 
 static void sincos_array(const void *x, void *s, void *c, int n) {
     const scalar *in = (const scalar *)x;
@@ -44,8 +38,13 @@ extern const SapKernels TABLE;
 const SapKernels TABLE = {
     .lanes = SAP_LANES,
     .real_bytes = sizeof(real),
-    .step = step,
-    .inspect = inspect,
-    .kinematics = kinematics,
+    .free_motion = program_free_motion,
+    .contact_geometry = program_contact_geometry,
+    .contact_weight = program_contact_weight,
+    .solve = program_solve,
+    .linear_solve = program_linear_solve,
+    .finish = program_finish,
+    .inspect = program_inspect,
+    .kinematics = program_kinematics,
     .sincos = sincos_array,
 };

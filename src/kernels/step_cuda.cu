@@ -6,6 +6,22 @@
 #include "team.h"
 
 namespace f32 {
+static __device__ void program_linear_solve(const SapContext *ctx, const SapPattern *pattern);
+}
+namespace f64 {
+static __device__ void program_linear_solve(const SapContext *ctx, const SapPattern *pattern);
+}
+
+// The solve calls the linear solver of either precision.
+static __device__ void linear_solve(const SapContext *ctx, int is_f64, const SapPattern *pattern) {
+    if (is_f64)
+        f64::program_linear_solve(ctx, pattern);
+    else
+        f32::program_linear_solve(ctx, pattern);
+}
+#define LINEAR_SOLVE(ctx, is_f64, pattern) linear_solve(ctx, is_f64, pattern)
+
+namespace f32 {
 #define SAP_PRECISION 32
 #include "stages.h"
 #undef SAP_PRECISION
@@ -19,21 +35,50 @@ namespace f64 {
 
 extern __shared__ __align__(16) unsigned char shared_scratch[];
 
-#define ENTRY(program, precision)                                                                                      \
-    extern "C" __global__ void sap_##program##_##precision(const __grid_constant__ SapStepArgs args) {                 \
-        SapPack pack;                                                                                                  \
-        pack.world[0] = (int)(blockIdx.x * blockDim.y + threadIdx.y);                                                  \
-        pack.count = 1;                                                                                                \
-        if (pack.world[0] >= args.num_worlds)                                                                          \
-            return;                                                                                                    \
-        precision::Context ctx;                                                                                        \
-        ctx.args = &args;                                                                                              \
-        ctx.pack = &pack;                                                                                              \
-        ctx.scratch = (precision::real *)shared_scratch + threadIdx.y * args.plan.layout.size;                         \
-        precision::program_##program(&ctx);                                                                            \
-    }
+// The world of this team and its part of shared memory; false past the end of the batch.
+static __device__ bool begin(const SapStepArgs *args, SapPack *pack, SapContext *ctx) {
+    pack->world[0] = (int)(blockIdx.x * blockDim.y + threadIdx.y);
+    pack->count = 1;
+    if (pack->world[0] >= args->num_worlds)
+        return false;
+    unsigned char *scratch = shared_scratch + threadIdx.y * args->arena.size;
+    ctx->args = args;
+    ctx->pack = pack;
+    ctx->fm = scratch + args->arena.fm;
+    ctx->solve = scratch + args->arena.solve;
+    ctx->linear[0] = scratch + args->arena.linear[0];
+    ctx->linear[1] = scratch + args->arena.linear[1];
+    ctx->ints = (int *)(scratch + args->arena.ints);
+    ctx->num_slots = args->contacts.count ? args->contacts.count[pack->world[0]] : 0;
+    return true;
+}
 
-ENTRY(step, f32)
-ENTRY(step, f64)
-ENTRY(kinematics, f32)
-ENTRY(kinematics, f64)
+#define STAGE(is_f64, program)                                                                                         \
+    do {                                                                                                               \
+        if (is_f64)                                                                                                    \
+            f64::program_##program(&ctx);                                                                              \
+        else                                                                                                           \
+            f32::program_##program(&ctx);                                                                              \
+    } while (0)
+
+extern "C" __global__ void sap_kernel_step(const __grid_constant__ SapStepArgs args) {
+    SapPack pack;
+    SapContext ctx;
+    if (!begin(&args, &pack, &ctx))
+        return;
+    STAGE(args.fm_is_f64, free_motion);
+    if (args.contacts.count || args.has_joint_terms) { // of the call: a world's status is its own
+        STAGE(args.geometry_is_f64, contact_geometry);
+        STAGE(args.weight_is_f64, contact_weight);
+        STAGE(args.solve_is_f64, solve);
+    }
+    STAGE(args.fm_is_f64, finish);
+}
+
+extern "C" __global__ void sap_kernel_kinematics(const __grid_constant__ SapStepArgs args) {
+    SapPack pack;
+    SapContext ctx;
+    if (!begin(&args, &pack, &ctx))
+        return;
+    STAGE(args.fm_is_f64, kinematics);
+}

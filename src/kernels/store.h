@@ -1,16 +1,43 @@
 /* Out of scratch: the new state in public order, what failed worlds keep, and the poses and velocities of bodies. */
 
-/* Status bits (solver.h) of each world of the pack, as integers in lanes. */
+STAGE_FN void put_status(const Context *ctx, bits status) {
+    TEAM_FOR(once, 1) {
+        (void)once;
+        FOR_LANES(l) {
+            if (l < ctx->pack->count)
+                ctx->args->status[ctx->pack->world[l]] = (unsigned)LANE(status, l);
+        }
+    }
+}
+
+KERNEL_FN bits get_status(const Context *ctx) {
+    bits status;
+    FOR_LANES(l) LANE(status, l) = (scalar_bits)ctx->args->status[ctx->pack->world[l]];
+    return status;
+}
+
+/* Contacts that found no slot. */
+KERNEL_FN bits truncation_status(const Context *ctx) {
+    bits status = real_bits(real_of(0));
+    const int *dropped = ctx->args->contacts.dropped;
+    FOR_LANES(l) {
+        if (dropped && dropped[ctx->pack->world[l]] > 0)
+            LANE(status, l) = SAP_WORLD_CONTACTS_TRUNCATED;
+    }
+    return status;
+}
+
+/* What free motion and integration say of each world (solver.h), as integers in lanes. */
 STAGE_FN bits world_status(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     bits none = real_bits(real_of(0)), status = none;
     mask state_ok = checks_pass(SCRATCH(state_check), plan->nl);
     mask control_ok = checks_pass(SCRATCH(control_check), plan->nl);
     mask input_ok = state_ok & control_ok;
-    mask spd = factor_succeeded(ctx, SCRATCH(L));
+    mask spd = factor_succeeded(&plan->tree, plan->nv, SCRATCH(L));
     real assembled = real_of(0), result = real_of(0);
     for (int i = 0; i < plan->nv; i++) {
-        assembled = assembled + check_of(SCRATCH(A)[plan->row[i].start + plan->row[i].depth]);
+        assembled = assembled + check_of(SCRATCH(A)[plan->tree.row[i].start + plan->tree.row[i].depth]);
         result = result + check_of(row_stored(ctx->args->qd_out, SCRATCH(v)[i]));
     }
     for (int i = 0; i < plan->nq; i++)

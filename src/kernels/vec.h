@@ -61,6 +61,10 @@ KERNEL_FN Vec3 vec3_cross_add(Vec3 a, Vec3 b, Vec3 c) {
                 real_fma(a.x, b.y, real_fma(-a.y, b.x, c.z)));
 }
 
+KERNEL_FN Vec3 vec3_select(mask m, Vec3 a, Vec3 b) {
+    return vec3(real_select(m, a.x, b.x), real_select(m, a.y, b.y), real_select(m, a.z, b.z));
+}
+
 KERNEL_FN Quat quat(real x, real y, real z, real w) {
     Quat q;
     q.x = x;
@@ -68,6 +72,9 @@ KERNEL_FN Quat quat(real x, real y, real z, real w) {
     q.z = z;
     q.w = w;
     return q;
+}
+KERNEL_FN Quat quat_select(mask m, Quat a, Quat b) {
+    return quat(real_select(m, a.x, b.x), real_select(m, a.y, b.y), real_select(m, a.z, b.z), real_select(m, a.w, b.w));
 }
 KERNEL_FN Quat quat_load(const real *p) {
     return quat(p[0], p[1], p[2], p[3]);

@@ -1,0 +1,156 @@
+/* Contact slots: their memory, and sorting a flat list into them. */
+#include <sapwood/contacts.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "host_memory.h"
+
+enum { MAX_CAPACITY = 65535 };
+
+/* The object and its arrays are one block. */
+static void carve(SapArena *arena, SapContacts *c, SapContacts **object) {
+    size_t size = c->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+    size_t n = (size_t)c->num_worlds, slots = n * (size_t)c->capacity;
+    SAP_CARVE(arena, *object, 1);
+    SAP_CARVE(arena, c->count, n);
+    SAP_CARVE(arena, c->dropped, n);
+    int32_t **ints[] = {&c->shape0, &c->shape1, &c->body0, &c->body1};
+    for (int i = 0; i < 4; i++)
+        SAP_CARVE(arena, *ints[i], slots);
+    void **vectors[] = {&c->point0, &c->point1, &c->normal},
+         **scalars[] = {&c->margin0, &c->margin1, &c->stiffness, &c->tau, &c->mu};
+    for (int i = 0; i < 3; i++)
+        *vectors[i] = sap_arena_carve(arena, slots, 3 * size);
+    for (int i = 0; i < 5; i++)
+        *scalars[i] = sap_arena_carve(arena, slots, size);
+}
+
+static void put(const SapContacts *c, void *array, size_t i, double value) {
+    if (c->dtype == SAP_F64)
+        ((double *)array)[i] = value;
+    else
+        ((float *)array)[i] = (float)value;
+}
+
+static void clear_slots(SapContacts *c) {
+    size_t slots = (size_t)c->num_worlds * (size_t)c->capacity;
+    for (size_t i = 0; i < slots; i++) {
+        c->shape0[i] = c->shape1[i] = c->body0[i] = c->body1[i] = -1;
+        put(c, c->stiffness, i, NAN);
+        put(c, c->tau, i, NAN);
+        put(c, c->mu, i, NAN);
+    }
+}
+
+SapStatus sap_contacts_create(int num_worlds, int capacity, SapDtype dtype, SapContacts **out) {
+    SAP_NEED(out);
+    *out = NULL;
+    if (num_worlds < 1)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_contacts_create: num_worlds is %d; it must be at least 1", num_worlds);
+    if (capacity < 1 || capacity > MAX_CAPACITY)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_contacts_create: capacity is %d; it must be in 1 .. %d", capacity,
+                        MAX_CAPACITY);
+    if (dtype != SAP_F32 && dtype != SAP_F64)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_contacts_create: dtype is %d; it must be SAP_F32 or SAP_F64",
+                        (int)dtype);
+    SapContacts c = {.num_worlds = num_worlds, .capacity = capacity, .dtype = dtype}, *object = NULL;
+    SapArena arena = {0};
+    carve(&arena, &c, &object);
+    SAP_TRY(sap_arena_allocate(&arena, "contacts"));
+    carve(&arena, &c, &object);
+    clear_slots(&c);
+    *object = c;
+    *out = object;
+    return SAP_OK;
+}
+
+void sap_contacts_destroy(SapContacts *contacts) {
+    free(contacts);
+}
+
+/* ---- sorting ---- */
+
+static void put_record(SapContacts *c, size_t slot, const SapContactRecord *r) {
+    c->shape0[slot] = r->shape0;
+    c->shape1[slot] = r->shape1;
+    c->body0[slot] = r->body0;
+    c->body1[slot] = r->body1;
+    for (size_t i = 0; i < 3; i++) {
+        put(c, c->point0, 3 * slot + i, r->point0[i]);
+        put(c, c->point1, 3 * slot + i, r->point1[i]);
+        put(c, c->normal, 3 * slot + i, r->normal[i]);
+    }
+    put(c, c->margin0, slot, r->margin0);
+    put(c, c->margin1, slot, r->margin1);
+    put(c, c->stiffness, slot, r->stiffness);
+    put(c, c->tau, slot, r->tau);
+    put(c, c->mu, slot, r->mu);
+}
+
+typedef struct Candidate {
+    double gap;
+    int index; /* in the flat list */
+} Candidate;
+
+/* Deepest first; a gap that is not a number counts as deepest, so that it is seen and stops its world. */
+static int deeper(const void *a, const void *b) {
+    const Candidate *x = a, *y = b;
+    double gx = isnan(x->gap) ? -INFINITY : x->gap, gy = isnan(y->gap) ? -INFINITY : y->gap;
+    if (gx != gy)
+        return gx < gy ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static int earlier(const void *a, const void *b) {
+    const Candidate *x = a, *y = b;
+    return x->index < y->index ? -1 : 1;
+}
+
+/* Puts the candidates of one world into its slots. */
+static void fill_world(SapContacts *c, int world, Candidate *candidate, int n, const SapContactRecord *records) {
+    int kept = n < c->capacity ? n : c->capacity;
+    if (n > kept) {
+        qsort(candidate, (size_t)n, sizeof *candidate, deeper);
+        qsort(candidate, (size_t)kept, sizeof *candidate, earlier);
+    }
+    for (int i = 0; i < kept; i++)
+        put_record(c, (size_t)world * (size_t)c->capacity + (size_t)i, &records[candidate[i].index]);
+    c->count[world] = kept;
+    c->dropped[world] = n - kept;
+}
+
+SapStatus sap_contacts_sort(SapContacts *c, const SapContactRecord *records, int num_records) {
+    SAP_NEED(c);
+    if (num_records < 0)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_contacts_sort: num_records is %d; it must not be negative",
+                        num_records);
+    if (num_records > 0)
+        SAP_NEED(records);
+    for (int i = 0; i < num_records; i++)
+        if (records[i].world < 0 || records[i].world >= c->num_worlds)
+            return sap_fail(SAP_ERROR_ARGUMENT, "sap_contacts_sort: records[%d].world is %d; it must be in 0 .. %d", i,
+                            records[i].world, c->num_worlds - 1);
+    Candidate *candidate = NULL;
+    int *start = NULL;
+    SapArena arena = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        SAP_CARVE(&arena, candidate, num_records);
+        SAP_CARVE(&arena, start, c->num_worlds + 1);
+        if (pass == 0)
+            SAP_TRY(sap_arena_allocate(&arena, "sap_contacts_sort"));
+    }
+    /* stable counting sort by world */
+    for (int i = 0; i < num_records; i++)
+        start[records[i].world + 1]++;
+    for (int w = 0; w < c->num_worlds; w++)
+        start[w + 1] += start[w];
+    for (int i = 0; i < num_records; i++)
+        candidate[start[records[i].world]++] = (Candidate){records[i].gap, i};
+    for (int w = 0, first = 0; w < c->num_worlds; first = start[w++])
+        fill_world(c, w, candidate + first, start[w] - first, records);
+    free(arena.base);
+    return SAP_OK;
+}

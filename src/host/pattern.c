@@ -1,0 +1,114 @@
+/* Sparse rows of a matrix on a tree of dofs, and the order in which they are eliminated. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "host_memory.h"
+#include "plan.h"
+#include "sort_by_key.h"
+
+/* Arrays of the pattern while they are filled. */
+typedef struct Fill {
+    SapRow *row;
+    int *ancestor;
+    SapDescendant *descendant;
+    int *depth_start, *depth_dof, *entry_start;
+    SapEntry *entry;
+    int *depth; /* [nv] */
+} Fill;
+
+/* Depth of each dof; returns the number of depths, and the sum of all depths in *sum. */
+static int find_depths(int nv, const int *parent_dof, int *depth, long long *sum) {
+    int depths = 0;
+    *sum = 0;
+    for (int i = 0; i < nv; i++) {
+        depth[i] = parent_dof[i] < 0 ? 0 : depth[parent_dof[i]] + 1;
+        depths = depth[i] + 1 > depths ? depth[i] + 1 : depths;
+        *sum += depth[i];
+    }
+    return depths;
+}
+
+static void fill_rows(int nv, const int *parent_dof, const Fill *f) {
+    for (int i = 0, start = 0; i < nv; i++) {
+        f->row[i] = (SapRow){.start = start, .depth = f->depth[i]};
+        for (int k = i; k >= 0; k = parent_dof[k])
+            f->ancestor[start + f->depth[k]] = k;
+        start += f->depth[i] + 1;
+    }
+}
+
+/* Dofs are visited in increasing order, so each list of descendants is increasing. */
+static void fill_descendants(int nv, const int *parent_dof, const Fill *f) {
+    for (int k = 0; k < nv; k++)
+        for (int i = parent_dof[k]; i >= 0; i = parent_dof[i])
+            f->row[i].num_desc++;
+    for (int i = 0, next = 0; i < nv; i++) {
+        f->row[i].desc_start = next;
+        next += f->row[i].num_desc;
+        f->row[i].num_desc = 0;
+    }
+    for (int k = 0; k < nv; k++)
+        for (int i = parent_dof[k]; i >= 0; i = parent_dof[i])
+            f->descendant[f->row[i].desc_start + f->row[i].num_desc++] =
+                (SapDescendant){.dof = k, .start = f->row[k].start};
+}
+
+static void fill_entries(int depths, const Fill *f) {
+    int next = 0;
+    for (int depth = 0; depth < depths; depth++) {
+        f->entry_start[depth] = next;
+        for (int j = f->depth_start[depth]; j < f->depth_start[depth + 1]; j++)
+            for (int t = 0; t <= depth; t++)
+                f->entry[next++] = (SapEntry){.row = f->depth_dof[j], .column = t};
+    }
+    f->entry_start[depths] = next;
+}
+
+static SapStatus fill_pattern(int nv, const int *parent_dof, int *depth, SapPattern *out, void **memory,
+                              size_t *bytes) {
+    long long sum;
+    int depths = find_depths(nv, parent_dof, depth, &sum);
+    long long nnz = sum + nv;
+    if (nnz > 1 << 29)
+        return sap_fail(SAP_ERROR_MEMORY, "a matrix of %d dofs has %lld entries; at most %d are possible", nv, nnz,
+                        1 << 29);
+    Fill f = {.depth = depth};
+    SapArena arena = {0};
+    for (int pass = 0; pass < 2; pass++) { /* first to measure, then to carve */
+        SAP_CARVE(&arena, f.row, nv);
+        SAP_CARVE(&arena, f.ancestor, nnz);
+        SAP_CARVE(&arena, f.descendant, sum);
+        SAP_CARVE(&arena, f.depth_start, depths + 1);
+        SAP_CARVE(&arena, f.depth_dof, nv);
+        SAP_CARVE(&arena, f.entry_start, depths + 1);
+        SAP_CARVE(&arena, f.entry, nnz);
+        if (pass == 0)
+            SAP_TRY(sap_arena_allocate(&arena, "pattern"));
+    }
+    fill_rows(nv, parent_dof, &f);
+    fill_descendants(nv, parent_dof, &f);
+    sap_sort_by_key(nv, depth, depths, f.depth_start, f.depth_dof);
+    fill_entries(depths, &f);
+    *out = (SapPattern){.nnz = (int)nnz,
+                        .num_depths = depths,
+                        .row = f.row,
+                        .ancestor = f.ancestor,
+                        .descendant = f.descendant,
+                        .depth_start = f.depth_start,
+                        .depth_dof = f.depth_dof,
+                        .entry_start = f.entry_start,
+                        .entry = f.entry};
+    *memory = arena.base;
+    *bytes = arena.used;
+    return SAP_OK;
+}
+
+SapStatus sap_pattern_create(int nv, const int *parent_dof, SapPattern *out, void **memory, size_t *bytes) {
+    int *depth = sap_allocate((size_t)nv, sizeof *depth, "pattern");
+    if (!depth)
+        return SAP_ERROR_MEMORY;
+    SapStatus status = fill_pattern(nv, parent_dof, depth, out, memory, bytes);
+    free(depth);
+    return status;
+}

@@ -1,0 +1,76 @@
+#include "solve_layout.h"
+
+#include <limits.h>
+
+/* Takes the next `count` places. */
+static int take(long long *next, long long count) {
+    long long at = *next;
+    *next += count;
+    return at > INT_MAX ? INT_MAX : (int)at;
+}
+
+static int largest_nnz(const SapPlan *plan) {
+    return plan->dense.nnz > plan->tree.nnz ? plan->dense.nnz : plan->tree.nnz;
+}
+
+static void layout_slot(const SapPlan *plan, SapSlotLayout *slot, int *size) {
+    long long next = 0;
+    slot->x0 = take(&next, 3);
+    slot->x1 = take(&next, 3);
+    slot->frame = take(&next, 9);
+    slot->phi0 = take(&next, 1);
+    slot->w = take(&next, 1);
+    slot->pair = take(&next, 3);
+    slot->valid = take(&next, 1);
+    slot->check = take(&next, 1);
+    slot->law = take(&next, 8);
+    slot->vc = take(&next, 3);
+    slot->gamma = take(&next, 3);
+    slot->cost = take(&next, 1);
+    slot->G = take(&next, 6);
+    slot->Jd = take(&next, 3);
+    slot->line = take(&next, 3);
+    slot->region = take(&next, 1);
+    slot->J = take(&next, 3LL * plan->nv);
+    *size = (int)next;
+}
+
+static void layout_slot_ints(const SapPlan *plan, int lanes, SapSlotInts *ints) {
+    long long next = 0;
+    ints->num_dofs = take(&next, 1);
+    ints->couples = take(&next, 1);
+    ints->link = take(&next, 2 * lanes);
+    ints->shape = take(&next, 2 * lanes);
+    ints->dof = take(&next, plan->nv);
+    ints->place = take(&next, plan->nv);
+    ints->size = (int)next;
+}
+
+static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
+    long long next = 0;
+    linear->L = take(&next, largest_nnz(plan));
+    linear->inverse = take(&next, plan->nv);
+    linear->x = take(&next, plan->nv);
+    linear->size = (int)next;
+}
+
+long long sap_solve_layout(const SapPlan *plan, int capacity, int lanes, SapStepArgs *args) {
+    SapSolveLayout *s = &args->solve;
+    long long next = 0, nv = plan->nv;
+    layout_slot(plan, &args->slot, &s->slot_size);
+    layout_slot_ints(plan, lanes, &args->slot_ints);
+    layout_linear(plan, &args->linear);
+    s->A = take(&next, plan->tree.nnz);
+    s->H = take(&next, largest_nnz(plan));
+    int *vectors[] = {
+        &s->v,          &s->v0, &s->v_star, &s->guess, &s->Av_star, &s->dv,          &s->r,          &s->impulse,
+        &s->grad,       &s->d,  &s->Ad,     &s->w,     &s->scale,   &s->joint_gamma, &s->joint_cost, &s->joint_hessian,
+        &s->joint_check};
+    for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = take(&next, nv);
+    s->joint_law = take(&next, 9 * nv);
+    s->line = take(&next, 3 * nv);
+    s->slots = take(&next, (long long)capacity * s->slot_size);
+    s->size = next > INT_MAX ? INT_MAX : (int)next;
+    return next > INT_MAX || (long long)capacity * args->slot_ints.size > INT_MAX ? -1 : next;
+}

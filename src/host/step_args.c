@@ -1,0 +1,82 @@
+#include "step_args.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include "fail.h"
+#include "solve_layout.h"
+
+static bool is_f64(SapPrecision precision) {
+    return precision == SAP_FP64;
+}
+
+/* The smallest positive friction of a shape, for contacts without one; 0.1 if there is none. */
+static double find_fallback_mu(const SapModelArrays *m, const SapOptions *o) {
+    double least = INFINITY;
+    for (int i = 0; i < m->num_shapes; i++)
+        if (m->shape_material_mu[i] > 0 && m->shape_material_mu[i] < least)
+            least = m->shape_material_mu[i];
+    return !isnan(o->fallback_mu) ? o->fallback_mu : isfinite(least) ? least : 0.1;
+}
+
+static double value_or(double value, double otherwise) {
+    return isnan(value) ? otherwise : value;
+}
+
+static void set_contact_options(const SapModelArrays *m, const SapOptions *o, SapContactArgs *c) {
+    c->capacity = o->max_rigid_contact;
+    c->fallback_mu = find_fallback_mu(m, o);
+    c->fallback_stiffness = o->fallback_stiffness;
+    c->fallback_tau = value_or(o->contact_tau_d, m->num_shapes > 0 ? m->shape_material_tau[0] : 0);
+    c->beta = o->contact_beta;
+    c->sigma = o->contact_sigma;
+    c->diag_shift = o->diag_shift;
+    c->midpoint = o->contact_point_mode == SAP_CONTACT_MIDPOINT;
+    c->diag_delassus = o->contact_weight_mode == SAP_DIAG_DELASSUS;
+}
+
+/* Defaults that depend on the line search and the precision are filled in here. */
+static void set_newton_options(const SapOptions *o, SapNewtonArgs *n) {
+    bool monotone = o->line_search_variant == SAP_MONOTONE_DECAY;
+    n->max_iterations = o->max_iterations;
+    n->line_search_max_iterations = o->line_search_max_iterations;
+    n->line_search = o->line_search_variant;
+    n->linear_is_f64 = is_f64(o->contact_linear_solve_precision);
+    n->optimality_abs_tol = o->optimality_abs_tol;
+    n->optimality_rel_tol = o->optimality_rel_tol;
+    n->cost_abs_tol = value_or(o->cost_abs_tol, monotone ? 0 : 1e-30);
+    n->cost_rel_tol = value_or(o->cost_rel_tol, monotone ? 5e-3 : 1e-15);
+    n->alpha_min = monotone ? 0 : 0.5;
+    n->armijo_c = o->armijo_c;
+    n->rho = o->rho;
+    double epsilon = is_f64(o->contact_solve_precision) ? DBL_EPSILON : FLT_EPSILON;
+    n->relative_slop = value_or(o->line_search_relative_slop, 1000 * epsilon);
+}
+
+/* Some dof has a drive, a limit or friction. */
+static bool find_joint_terms(const SapModelArrays *m, const SapPlan *plan) {
+    for (int i = 0; i < m->num_dofs; i++)
+        if (plan->dof_driven[i] || m->joint_friction[i] > 0 || (plan->dof_limited[i] && m->joint_limit_ke[i] > 0))
+            return true;
+    return false;
+}
+
+SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const SapConstants constants[2],
+                             const SapOptions *o, int lanes, SapStepArgs *args) {
+    *args = (SapStepArgs){.plan = *plan,
+                          .constants = {constants[0], constants[1]},
+                          .euler = o->position_integration == SAP_EULER,
+                          .compat = o->compat == SAP_COMPAT_SAP_WARP,
+                          .fm_is_f64 = is_f64(o->free_motion_solve_precision),
+                          .geometry_is_f64 = o->use_f64_boundary_pose,
+                          .weight_is_f64 = is_f64(o->sap_contact_weight_precision),
+                          .solve_is_f64 = is_f64(o->contact_solve_precision),
+                          .has_joint_terms = find_joint_terms(m, plan)};
+    set_contact_options(m, o, &args->contacts);
+    set_newton_options(o, &args->newton);
+    if (sap_solve_layout(plan, o->max_rigid_contact, lanes, args) < 0)
+        return sap_fail(SAP_ERROR_MEMORY, "solver: %d contacts of %d dofs are too many for one world",
+                        o->max_rigid_contact, m->num_dofs);
+    return SAP_OK;
+}

@@ -1,0 +1,132 @@
+/* The SAP contact law: a convex potential of the contact velocity v = (t1, t2, n). docs/contact_law.md.
+ *
+ *   R_n = max(beta^2/(4 pi^2) w, 1/(h k (h + tau)))     R_t = sigma w      vhat = -phi0/(h + tau)
+ *   y = ( -v_t/R_t , (vhat - v_n)/R_n )                  y_r = |y_t| (softened), t = y_t/y_r
+ *   gamma = the projection of y on the friction cone in the norm of R = diag(R_t, R_t, R_n):
+ *     stiction     y_r <= mu y_n                          gamma = y
+ *     sliding      -mu^ y_r < y_n < y_r/mu                gamma_n = f (y_n + mu^ y_r), gamma_t = mu gamma_n t
+ *     none         else                                   0
+ *   mu^ = mu R_t/R_n,  f = 1/(1 + mu mu^);  cost = gamma' R gamma / 2,  impulse gamma,  G = -d gamma/d v */
+
+/* What a slot needs; kept in scratch. A slot that holds no contact has all of them 0 and gives cost, impulse and G 0. */
+typedef struct ContactLaw {
+    real R_t, R_n, inv_R_t, inv_R_n; /* 1/kg, and kg */
+    real vhat;                       /* m/s */
+    real mu, mu_hat, f;
+} ContactLaw;
+enum { CONTACT_LAW_SIZE = 8 };
+
+KERNEL_FN ContactLaw contact_law_load(const real *p) {
+    ContactLaw c = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]};
+    return c;
+}
+
+KERNEL_FN void contact_law_store(real *p, ContactLaw c) {
+    p[0] = c.R_t;
+    p[1] = c.R_n;
+    p[2] = c.inv_R_t;
+    p[3] = c.inv_R_n;
+    p[4] = c.vhat;
+    p[5] = c.mu;
+    p[6] = c.mu_hat;
+    p[7] = c.f;
+}
+
+KERNEL_FN ContactLaw contact_law_select(mask m, ContactLaw a, ContactLaw b) {
+    ContactLaw c;
+    c.R_t = real_select(m, a.R_t, b.R_t);
+    c.R_n = real_select(m, a.R_n, b.R_n);
+    c.inv_R_t = real_select(m, a.inv_R_t, b.inv_R_t);
+    c.inv_R_n = real_select(m, a.inv_R_n, b.inv_R_n);
+    c.vhat = real_select(m, a.vhat, b.vhat);
+    c.mu = real_select(m, a.mu, b.mu);
+    c.mu_hat = real_select(m, a.mu_hat, b.mu_hat);
+    c.f = real_select(m, a.f, b.f);
+    return c;
+}
+
+/* Below this friction is none: the cone is a ray. */
+#define FRICTIONLESS K(1e-12)
+/* The tangential norm is softened by this impulse (N s), so that its direction is defined at rest. */
+#define SOFT_IMPULSE K(1e-7)
+/* Regularisations are kept away from 0: dividing by them must not overflow. */
+#define R_FLOOR K(1e-30)
+/* And from infinity, which a denormal k gives: an impulse of 0 must cost 0. */
+#define R_CEILING K(1e30)
+
+KERNEL_FN ContactLaw contact_law_make(real phi0, real w, real k, real tau, real mu, real h, real beta, real sigma) {
+    ContactLaw c;
+    real dissipation = h + tau;
+    real near_rigid = beta * beta * K(0.025330295910584444) * w; /* 1/(4 pi^2) */
+    real compliant = real_min(K(1.0) / (h * k * dissipation), real_of(R_CEILING));
+    c.R_n = real_max(real_max(near_rigid, compliant), real_of(R_FLOOR));
+    c.R_t = real_max(sigma * w, real_of(R_FLOOR));
+    c.inv_R_n = K(1.0) / c.R_n;
+    c.inv_R_t = K(1.0) / c.R_t;
+    c.vhat = -phi0 / dissipation;
+    c.mu = mu;
+    c.mu_hat = mu * c.R_t * c.inv_R_n;
+    c.f = K(1.0) / real_fma(mu, c.mu_hat, real_of(K(1.0)));
+    return c;
+}
+
+/* y and its tangential norm and direction. */
+typedef struct ContactTrial {
+    Vec3 y;
+    real y_r;
+    real t_x, t_y;
+    mask normal_only, stick, slide; /* regions; none of them: no contact */
+} ContactTrial;
+
+KERNEL_FN ContactTrial contact_law_trial(const ContactLaw *c, Vec3 v) {
+    ContactTrial s;
+    s.y = vec3(-(v.x * c->inv_R_t), -(v.y * c->inv_R_t), (c->vhat - v.z) * c->inv_R_n);
+    s.y_r = real_sqrt(real_fma(s.y.x, s.y.x, real_fma(s.y.y, s.y.y, real_of(SOFT_IMPULSE * SOFT_IMPULSE))));
+    s.t_x = s.y.x / s.y_r;
+    s.t_y = s.y.y / s.y_r;
+    mask frictionless = c->mu <= FRICTIONLESS;
+    mask pushes = s.y.z > K(0.0);
+    s.normal_only = frictionless & pushes;
+    s.stick = mask_not(frictionless) & (s.y_r <= c->mu * s.y.z);
+    s.slide = mask_not(frictionless) & mask_not(s.stick) & (-(c->mu_hat * s.y_r) < s.y.z) & (c->mu * s.y.z < s.y_r);
+    return s;
+}
+
+KERNEL_FN Vec3 contact_law_impulse(const ContactLaw *c, const ContactTrial *s) {
+    real zero = real_of(0);
+    real g_n = real_fma(c->mu_hat, s->y_r, s->y.z) * c->f;
+    real g_t = c->mu * g_n;
+    Vec3 gamma;
+    gamma.x = real_select(s->stick, s->y.x, real_select(s->slide, g_t * s->t_x, zero));
+    gamma.y = real_select(s->stick, s->y.y, real_select(s->slide, g_t * s->t_y, zero));
+    gamma.z = real_select(s->stick | s->normal_only, s->y.z, real_select(s->slide, g_n, zero));
+    return gamma;
+}
+
+KERNEL_FN real contact_law_cost(const ContactLaw *c, Vec3 gamma) {
+    real tangent = real_fma(gamma.x, gamma.x, gamma.y * gamma.y);
+    return K(0.5) * real_fma(c->R_t, tangent, c->R_n * gamma.z * gamma.z);
+}
+
+/* G, symmetric positive semidefinite: xx yy zz xy xz yz. Sliding, with P = t t', Q = E - P:
+ *   G_tt = mu ((gamma_n/y_r) Q + mu^ f P)/R_t     G_tn = mu f t/R_n     G_nn = f/R_n */
+KERNEL_FN void contact_law_hessian(const ContactLaw *c, const ContactTrial *s, real G[6]) {
+    real zero = real_of(0), one = real_of(1);
+    real g_n = real_fma(c->mu_hat, s->y_r, s->y.z) * c->f;
+    real across = c->mu * (g_n / s->y_r) * c->inv_R_t;
+    real along = c->mu * c->mu_hat * c->f * c->inv_R_t;
+    real P_xx = s->t_x * s->t_x, P_yy = s->t_y * s->t_y, P_xy = s->t_x * s->t_y;
+    real G_nn = c->f * c->inv_R_n, G_n = c->mu * G_nn;
+    G[0] = real_select(s->stick, c->inv_R_t, real_select(s->slide, real_fma(across, one - P_xx, along * P_xx), zero));
+    G[1] = real_select(s->stick, c->inv_R_t, real_select(s->slide, real_fma(across, one - P_yy, along * P_yy), zero));
+    G[2] = real_select(s->stick | s->normal_only, c->inv_R_n, real_select(s->slide, G_nn, zero));
+    G[3] = real_select(s->slide, (along - across) * P_xy, zero);
+    G[4] = real_select(s->slide, G_n * s->t_x, zero);
+    G[5] = real_select(s->slide, G_n * s->t_y, zero);
+}
+
+/* The region as a number: 0 none, 1 stiction, 2 sliding, 3 frictionless. */
+KERNEL_FN real contact_law_region(const ContactTrial *s) {
+    return real_select(s->stick, real_of(1),
+                       real_select(s->slide, real_of(2), real_select(s->normal_only, real_of(3), real_of(0))));
+}

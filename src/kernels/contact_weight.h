@@ -1,0 +1,74 @@
+/* The contact weight w (1/kg): how easily the two bodies give way at the contact; it scales the regularisation. docs/contacts.md.
+ *
+ *   body_inertia    w = 1/3 sum over c in (c_x, c_y, n) and both bodies of 1/m + sum_j q_j^2/I_jj,  q = R' ((x - COM) x c)
+ *   diag_delassus   w = |J diag(1/A_ii) J'|_F / 3 */
+
+#define WEIGHT_FLOOR K(1e-12)
+
+/* What body `link` of each world adds for the three axes of the frame; 0 for static bodies. */
+KERNEL_FN real contact_body_weight(const Context *ctx, const int *link, Vec3 x, const Mat3 *C) {
+    const SapConstants *k = STAGE_CONSTANTS;
+    Pose X = contact_body_pose(ctx, link);
+    real one = real_of(1), zero = real_of(0);
+    Vec3 com =
+        vec3(field_gather_at(k->com, link, 3, 0, zero, ctx->pack), field_gather_at(k->com, link, 3, 1, zero, ctx->pack),
+             field_gather_at(k->com, link, 3, 2, zero, ctx->pack));
+    real m = field_gather_at(k->mass, link, 1, 0, one, ctx->pack);
+    Vec3 I = vec3(field_gather_at(k->inertia, link, 6, 0, one, ctx->pack),
+                  field_gather_at(k->inertia, link, 6, 1, one, ctx->pack),
+                  field_gather_at(k->inertia, link, 6, 2, one, ctx->pack));
+    Quat inverse = quat(-X.q.x, -X.q.y, -X.q.z, X.q.w);
+    Vec3 r = vec3_sub(vec3_sub(x, X.p), quat_rotate(X.q, com));
+    const Vec3 axis[3] = {C->x, C->y, C->z};
+    real sum = zero;
+    for (int i = 0; i < 3; i++) {
+        Vec3 t = quat_rotate(inverse, vec3_cross(r, axis[i]));
+        sum = sum + K(1.0) / m + t.x * t.x / real_max(I.x, real_of(WEIGHT_FLOOR)) +
+              t.y * t.y / real_max(I.y, real_of(WEIGHT_FLOOR)) + t.z * t.z / real_max(I.z, real_of(WEIGHT_FLOOR));
+    }
+    mask dynamic;
+    FOR_LANES(l) LANE(dynamic, l) = -(link[l] >= 0);
+    return real_select(dynamic, sum, zero);
+}
+
+KERNEL_FN real contact_weight_body_inertia(const Context *ctx, int c) {
+    Seam s = SOLVE_SEAM;
+    Mat3 C;
+    C.x = seam_get_vec3(s, SLOT_OFFSET(frame, c));
+    C.y = seam_get_vec3(s, SLOT_OFFSET(frame, c) + 3);
+    C.z = seam_get_vec3(s, SLOT_OFFSET(frame, c) + 6);
+    const int *link = SLOT_INTS(link, c);
+    real w = contact_body_weight(ctx, link, seam_get_vec3(s, SLOT_OFFSET(x0, c)), &C) +
+             contact_body_weight(ctx, link + SAP_LANES, seam_get_vec3(s, SLOT_OFFSET(x1, c)), &C);
+    return w / K(3.0);
+}
+
+KERNEL_FN real contact_weight_diag_delassus(const Context *ctx, int c) {
+    const SapPattern *tree = &ctx->args->plan.tree;
+    Seam s = SOLVE_SEAM, A = FM_SEAM(A);
+    real W[6]; /* xx yy zz xy xz yz */
+    for (int i = 0; i < 6; i++)
+        W[i] = real_of(0);
+    int n = *SLOT_INTS(num_dofs, c);
+    for (int k = 0; k < n; k++) {
+        const SapRow *row = &tree->row[SLOT_INTS(dof, c)[k]];
+        real inverse = K(1.0) / real_max(seam_get(A, row->start + row->depth), real_of(WEIGHT_FLOOR));
+        Vec3 J = seam_get_vec3(s, SLOT_OFFSET(J, c) + 3 * k);
+        Vec3 WJ = vec3_scale(inverse, J);
+        W[0] = real_fma(WJ.x, J.x, W[0]);
+        W[1] = real_fma(WJ.y, J.y, W[1]);
+        W[2] = real_fma(WJ.z, J.z, W[2]);
+        W[3] = real_fma(WJ.x, J.y, W[3]);
+        W[4] = real_fma(WJ.x, J.z, W[4]);
+        W[5] = real_fma(WJ.y, J.z, W[5]);
+    }
+    real diagonal = real_fma(W[2], W[2], real_fma(W[1], W[1], W[0] * W[0]));
+    real off = real_fma(W[5], W[5], real_fma(W[4], W[4], W[3] * W[3]));
+    return real_sqrt(real_fma(real_of(2), off, diagonal)) / K(3.0);
+}
+
+STAGE_FN void contact_weight_slot(const Context *ctx, int c) {
+    real w =
+        ctx->args->contacts.diag_delassus ? contact_weight_diag_delassus(ctx, c) : contact_weight_body_inertia(ctx, c);
+    seam_put(SOLVE_SEAM, SLOT_OFFSET(w, c), real_max(w, real_of(WEIGHT_FLOOR)));
+}

@@ -1,0 +1,110 @@
+/* Potentials of one dof's velocity v: PD drive, limits, Coulomb friction. docs/joint_law.md. Each gives cost, impulse gamma
+ * (generalised, positive pushes v up) and the second derivative; a term that is not active gives 0, 0, 0.
+ *
+ *   drive      y = a - g v, g = h kp + kd, a = kp (q_d - q0) + kd v_d + u       gamma = h clamp(y, -e, e)
+ *   limit      lower: gamma = (vhat - v)/R, upper: gamma = -(vhat + v)/R, where positive; vhat = -gap/(h + kd/ke)
+ *   friction   gamma = clamp(-v/R, -h F, h F)
+ *
+ * A term stiffer than the step can resolve is softened to the near-rigid bound R >= (0.1/(2 pi))^2 w, w = 1/A_ii. */
+
+typedef struct JointLaw {
+    real drive_a, drive_g, drive_e; /* g = 0: no drive */
+    real lower_vhat, lower_inv_R;   /* inv_R = 0: not active */
+    real upper_vhat, upper_inv_R;
+    real friction_bound, friction_inv_R; /* h F and 1/R */
+} JointLaw;
+enum { JOINT_LAW_SIZE = 9 };
+
+#define JOINT_NEAR_RIGID K(0.00025330295910584444) /* 0.1^2/(4 pi^2) */
+
+KERNEL_FN JointLaw joint_law_load(const real *p) {
+    JointLaw t = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]};
+    return t;
+}
+
+KERNEL_FN void joint_law_store(real *p, JointLaw t) {
+    p[0] = t.drive_a;
+    p[1] = t.drive_g;
+    p[2] = t.drive_e;
+    p[3] = t.lower_vhat;
+    p[4] = t.lower_inv_R;
+    p[5] = t.upper_vhat;
+    p[6] = t.upper_inv_R;
+    p[7] = t.friction_bound;
+    p[8] = t.friction_inv_R;
+}
+
+/* Impulses of the three kinds, their total cost and curvature. */
+typedef struct JointTerms {
+    real drive, limit, friction;
+    real cost, hessian;
+} JointTerms;
+
+/* The gains a drive acts with: kp and kd scaled down, at the same ratio, to R = 1/(h (h kp + kd)) = R_near_rigid. */
+KERNEL_FN void drive_effective_gains(real h, real w, real *kp, real *kd) {
+    real one = real_of(1);
+    real R_nr = JOINT_NEAR_RIGID * real_max(w, real_of(K(1e-12)));
+    mask soft = K(1.0) >= R_nr * (h * real_fma(h, *kp, *kd));
+    mask by_position = h * *kp > *kd;
+    real t_p = *kd / real_select(by_position, *kp, one);
+    real kp_p = K(1.0) / (h * (h + t_p) * R_nr);
+    real t_d = *kp / real_select(by_position | (*kd <= K(0.0)), one, *kd);
+    real kd_d = K(1.0) / (h * real_fma(h, t_d, one) * R_nr);
+    *kp = real_select(soft, *kp, real_select(by_position, kp_p, t_d * kd_d));
+    *kd = real_select(soft, *kd, real_select(by_position, t_p * kp_p, kd_d));
+}
+
+KERNEL_FN void drive_evaluate(const JointLaw *t, real h, real v, JointTerms *out) {
+    mask active = t->drive_g > K(0.0);
+    real y = real_fma(-t->drive_g, v, t->drive_a);
+    real size = real_abs(y);
+    mask inside = size <= t->drive_e;
+    real clamped = real_select(inside, y, real_select(y > K(0.0), t->drive_e, -t->drive_e));
+    /* h/g Phi(y): y^2/2 inside, e (|y| - e/2) outside; an infinite e is never outside */
+    real e = real_select(inside, size, t->drive_e);
+    real Phi = e * (size - K(0.5) * e);
+    real g = real_select(active, t->drive_g, real_of(1));
+    real zero = real_of(0);
+    out->drive = real_select(active, h * clamped, zero);
+    out->cost = out->cost + real_select(active, h / g * Phi, zero);
+    out->hessian = out->hessian + real_select(active & inside, h * t->drive_g, zero);
+}
+
+/* One side: gamma >= 0 pushes away from the limit. */
+KERNEL_FN real limit_evaluate(real vhat, real approach, real inv_R, JointTerms *out) {
+    real gamma = (vhat + approach) * inv_R;
+    mask active = gamma > K(0.0);
+    real zero = real_of(0);
+    gamma = real_select(active, gamma, zero);
+    /* R gamma^2/2 = gamma (vhat + approach)/2 */
+    out->cost = out->cost + K(0.5) * gamma * real_select(active, vhat + approach, zero);
+    out->hessian = out->hessian + real_select(active, inv_R, zero);
+    return gamma;
+}
+
+KERNEL_FN void friction_evaluate(const JointLaw *t, real v, JointTerms *out) {
+    real zero = real_of(0);
+    real y = -(v * t->friction_inv_R), size = real_abs(y), bound = t->friction_bound;
+    mask active = t->friction_inv_R > K(0.0), inside = size <= bound;
+    real g = real_select(inside, size, bound);
+    out->friction = real_select(active, real_select(y > K(0.0), g, -g), zero);
+    /* R times Phi of the drive: |v| g - R g^2/2 */
+    real R_g = g / real_select(active, t->friction_inv_R, real_of(1));
+    out->cost = out->cost + real_select(active, g * (real_abs(v) - K(0.5) * R_g), zero);
+    out->hessian = out->hessian + real_select(active & inside, t->friction_inv_R, zero);
+}
+
+KERNEL_FN JointTerms joint_law_evaluate(const JointLaw *t, real h, real v) {
+    JointTerms out;
+    out.cost = out.hessian = real_of(0);
+    drive_evaluate(t, h, v, &out);
+    real lower = limit_evaluate(t->lower_vhat, -v, t->lower_inv_R, &out);
+    real upper = limit_evaluate(t->upper_vhat, v, t->upper_inv_R, &out);
+    out.limit = lower - upper;
+    friction_evaluate(t, v, &out);
+    return out;
+}
+
+KERNEL_FN real joint_terms_impulse(const JointTerms *t) {
+    return t->drive + t->limit + t->friction;
+}

@@ -1,0 +1,184 @@
+/* Newton's method on l(v), one problem per world, all worlds of a pack side by side. docs/solve.md.
+ *
+ *   repeat  evaluate l, gradient at v
+ *           stop where |D grad| <= abs + rel max(|D A v|, |D j|)     D = diag(1/sqrt(A_ii)), over dofs that take part
+ *           stop where the last accepted step changed the cost by less than its tolerance
+ *           solve H d = -grad,  v += alpha d by the line search
+ *
+ * A world that has stopped keeps its v while its neighbours go on. A world whose f32 direction is not finite or does not go
+ * downhill gets one from f64; one whose line search fails tries the exact one; what fails then stops there and says so. */
+
+typedef struct Newton {
+    mask open;                     /* still iterating */
+    real cost, cost_prev, alpha;   /* l(v), before the last accepted step, and its length */
+    real residual, residual_scale; /* |D grad| and max(|D A v|, |D j|) */
+    real iterations, line_iterations;
+    real refactored; /* directions taken from f64 instead of f32 */
+    mask by_optimality, by_cost, limit, line_failed, not_spd;
+} Newton;
+
+/* ---- set-up ---- */
+
+/* A, v*, v0 from free motion; scales. */
+STAGE_FN void newton_load(const Context *ctx) {
+    const SapPattern *tree = &ctx->args->plan.tree;
+    TEAM_FOR(e, tree->nnz)
+        DOF(A)[e] = seam_get(FM_SEAM(A), e);
+    TEAM_FOR(i, ctx->args->plan.nv) {
+        real A_ii = seam_get(FM_SEAM(A), tree->row[i].start + tree->row[i].depth);
+        real a = real_select(A_ii > K(1e-12), A_ii, real_of(K(1e-12)));
+        DOF(w)[i] = K(1.0) / a;
+        DOF(scale)[i] = K(1.0) / real_sqrt(a);
+        DOF(v_star)[i] = seam_get(FM_SEAM(v), i);
+        DOF(v0)[i] = seam_get(FM_SEAM(v0), i);
+    }
+}
+
+/* Dofs that take part start from the guess, the others from v*, and are left out of the norms. */
+STAGE_FN void newton_start(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    TEAM_FOR(i, plan->nv) {
+        int articulation = plan->link[plan->tree.row[i].link].articulation;
+        mask part = problem_joint_active(ctx, i) | problem_articulation_touched(ctx, articulation);
+        DOF(v)[i] = real_select(part, DOF(guess)[i], DOF(v_star)[i]);
+        DOF(scale)[i] = real_select(part, DOF(scale)[i], real_of(0));
+    }
+}
+
+/* Worlds with a contact or an active joint term; the others move freely. */
+STAGE_FN mask newton_constrained(const Context *ctx) {
+    mask any = real_of(0) != K(0.0);
+    for (int c = 0; c < ctx->num_slots; c++)
+        any = any | (*SLOT(valid, c) != K(0.0));
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        any = any | problem_joint_active(ctx, i);
+    return any;
+}
+
+/* ---- one iteration ---- */
+
+STAGE_FN void newton_evaluate(const Context *ctx, Newton *n) {
+    problem_evaluate_terms(ctx);
+    TEAM_SYNC(); /* the gradient reads all impulses and dv */
+    problem_evaluate_gradient(ctx);
+    TEAM_SYNC(); /* the sums read all of r, grad, impulse */
+    n->cost = problem_cost(ctx);
+    real gg = real_of(0), pp = real_of(0), jj = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++) {
+        real s = DOF(scale)[i];
+        real g = s * DOF(grad)[i], p = s * (DOF(r)[i] + DOF(Av_star)[i]), j = s * DOF(impulse)[i];
+        gg = real_fma(g, g, gg);
+        pp = real_fma(p, p, pp);
+        jj = real_fma(j, j, jj);
+    }
+    n->residual = real_sqrt(gg);
+    n->residual_scale = real_sqrt(real_max(pp, jj));
+}
+
+/* Closes the worlds that are done after k steps. */
+STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
+    const SapNewtonArgs *o = &ctx->args->newton;
+    real abs_tol = real_of((scalar)o->optimality_abs_tol), rel_tol = real_of((scalar)o->optimality_rel_tol);
+    mask optimal = n->residual <= real_fma(rel_tol, n->residual_scale, abs_tol);
+    real mean = K(0.5) * (real_abs(n->cost) + real_abs(n->cost_prev));
+    real cost_tol = real_fma(real_of((scalar)o->cost_rel_tol), mean, real_of((scalar)o->cost_abs_tol));
+    mask settled = (n->alpha > (scalar)o->alpha_min) & (real_abs(n->cost - n->cost_prev) < cost_tol);
+    if (k == 0)
+        settled = settled & mask_not(settled);
+    n->by_optimality = n->by_optimality | (n->open & optimal);
+    n->by_cost = n->by_cost | (n->open & settled);
+    n->iterations = real_select(n->open, real_of((scalar)k), n->iterations);
+    n->open = n->open & mask_not(optimal | settled);
+    if (k >= o->max_iterations) {
+        n->limit = n->open;
+        n->open = n->open & mask_not(n->open);
+    }
+}
+
+/* H on the pattern that holds all contacts: the tree's, or dense if one of them couples two branches. */
+STAGE_FN const SapPattern *newton_hessian(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    bool coupled = ctx->args->newton.dense;
+    for (int c = 0; c < ctx->num_slots; c++)
+        coupled |= *SLOT_INTS(couples, c) != 0;
+    const SapPattern *pattern = coupled ? &plan->dense : &plan->tree;
+    problem_curvature(ctx);
+    TEAM_SYNC(); /* rows read every G */
+    TEAM_FOR(i, plan->nv)
+        problem_hessian_row(ctx, pattern, i);
+    TEAM_SYNC(); /* the factor reads all rows */
+    return pattern;
+}
+
+/* grad.d of a direction in the linear scratch of `is_f64`; not finite if the direction is not. */
+STAGE_FN real newton_slope(const Context *ctx, int is_f64) {
+    Seam x = LINEAR_SEAM(is_f64);
+    real slope = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        slope = real_fma(seam_get(x, ctx->args->linear.x + i), DOF(grad)[i], slope);
+    return slope;
+}
+
+/* d of every open world, from the linear solve's precision, or f64 where that does not go downhill. */
+STAGE_FN void newton_direction(const Context *ctx, Newton *n) {
+    const SapPattern *pattern = newton_hessian(ctx);
+    int is_f64 = ctx->args->newton.linear_is_f64;
+    LINEAR_SOLVE(ctx, is_f64, pattern);
+    real slope = newton_slope(ctx, is_f64);
+    mask downhill = real_finite(slope) & (slope < K(0.0));
+    mask retry = n->open & mask_not(downhill);
+    if (!is_f64 && mask_any(retry)) {
+        LINEAR_SOLVE(ctx, 1, pattern);
+        slope = newton_slope(ctx, 1);
+        downhill = downhill | (retry & real_finite(slope) & (slope < K(0.0)));
+        n->refactored = real_select(retry, n->refactored + K(1.0), n->refactored);
+    }
+    TEAM_FOR(i, ctx->args->plan.nv) {
+        real d = seam_get(LINEAR_SEAM(is_f64), ctx->args->linear.x + i);
+        if (!is_f64)
+            d = real_select(retry, seam_get(LINEAR_SEAM(1), ctx->args->linear.x + i), d);
+        DOF(d)[i] = d;
+    }
+    TEAM_SYNC(); /* the line search reads all of d */
+    n->not_spd = n->not_spd | (n->open & mask_not(downhill));
+    n->open = n->open & downhill;
+}
+
+STAGE_FN void newton_step(const Context *ctx, Newton *n) {
+    Line line = line_start(ctx, n->cost);
+    LineResult found = line_search(ctx, &line, n->open);
+    mask failed = n->open & mask_not(found.accepted);
+    if (mask_any(failed) && ctx->args->newton.line_search != SAP_EXACT_ROOT) {
+        LineResult exact = line_exact_root(ctx, &line, failed);
+        found.alpha = real_select(failed, exact.alpha, found.alpha);
+        found.count = real_select(failed, found.count + exact.count, found.count);
+        failed = failed & mask_not(exact.accepted);
+    }
+    n->line_iterations = real_select(n->open, n->line_iterations + found.count, n->line_iterations);
+    n->line_failed = n->line_failed | failed;
+    n->alpha = real_select(n->open, found.alpha, n->alpha);
+    n->cost_prev = real_select(n->open, n->cost, n->cost_prev);
+    n->open = n->open & mask_not(failed);
+    TEAM_FOR(i, ctx->args->plan.nv)
+        DOF(v)[i] = real_select(n->open, real_fma(found.alpha, DOF(d)[i], DOF(v)[i]), DOF(v)[i]);
+    TEAM_SYNC(); /* contacts read the v of their dofs */
+}
+
+STAGE_FN Newton newton_solve(const Context *ctx, mask constrained) {
+    Newton n;
+    mask none = constrained & mask_not(constrained);
+    n.open = constrained;
+    n.by_optimality = n.by_cost = n.limit = n.line_failed = n.not_spd = none;
+    n.cost = n.cost_prev = n.residual = n.residual_scale = n.iterations = n.line_iterations = n.refactored = real_of(0);
+    n.alpha = real_of(1);
+    for (int k = 0;; k++) {
+        newton_evaluate(ctx, &n);
+        newton_stop(ctx, k, &n);
+        if (!mask_any(n.open))
+            return n;
+        newton_direction(ctx, &n);
+        newton_step(ctx, &n);
+        if (!mask_any(n.open)) /* all failed: v did not move, so the evaluation stands */
+            return n;
+    }
+}

@@ -1,0 +1,260 @@
+/* A world's convex problem, and its value at a velocity. docs/solve.md.
+ *
+ *   minimise  l(v) = 1/2 (v - v*)' A (v - v*) + sum_c l_c(J_c v) + sum_i l_i(v_i)
+ *   gradient  A (v - v*) - sum_c J_c' gamma_c - sum_i gamma_i
+ *   Hessian   A + sum_c J_c' G_c J_c + diag(hessian_i)
+ *
+ * The Newton loop knows the potentials only through this file: cost, impulse and Hessian at a velocity. */
+
+/* ---- setting up ---- */
+
+/* mu = 2 mu0 mu1/(mu0 + mu1), k = k0 k1/(k0 + k1) (a rigid side leaves the other's), tau = tau0 + tau1; a record's own
+ * value, where it has one, comes first. */
+KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real *k, real *tau) {
+    const SapContactArgs *contacts = &ctx->args->contacts;
+    const SapConstants *constants = STAGE_CONSTANTS;
+    const int *shape0 = SLOT_INTS(shape, c), *shape1 = shape0 + SAP_LANES;
+    real tiny = real_of(K(1e-12)), zero = real_of(0), one = real_of(1);
+
+    real fallback_mu = real_of((scalar)contacts->fallback_mu);
+    real mu0 = field_gather(constants->shape_mu, shape0, fallback_mu, ctx->pack);
+    real mu1 = field_gather(constants->shape_mu, shape1, fallback_mu, ctx->pack);
+    mask slippery = mu0 + mu1 <= tiny;
+    *mu = real_select(slippery, zero, K(2.0) * mu0 * mu1 / real_select(slippery, one, mu0 + mu1));
+
+    real k0 = contact_side_stiffness(ctx, shape0), k1 = contact_side_stiffness(ctx, shape1);
+    mask rigid0 = mask_not(real_finite(k0)), rigid1 = mask_not(real_finite(k1));
+    *k = real_select(rigid0, k1, real_select(rigid1, k0, k0 * k1 / (k0 + k1)));
+
+    real fallback_tau = real_of((scalar)contacts->fallback_tau);
+    *tau = field_gather(constants->shape_tau, shape0, fallback_tau, ctx->pack) +
+           field_gather(constants->shape_tau, shape1, fallback_tau, ctx->pack);
+
+    *mu = row_override(contacts->mu, c, *mu, ctx->pack);
+    *k = row_override(contacts->stiffness, c, *k, ctx->pack);
+    *tau = row_override(contacts->tau, c, *tau, ctx->pack);
+}
+
+STAGE_FN void problem_contact(const Context *ctx, int c) {
+    const SapContactArgs *contacts = &ctx->args->contacts;
+    real mu, k, tau, zero = real_of(0);
+    contact_pair_parameters(ctx, c, &mu, &k, &tau);
+    real *at = SLOT(pair, c);
+    at[0] = mu;
+    at[1] = k;
+    at[2] = tau;
+    mask valid = *SLOT(valid, c) != K(0.0);
+    /* an infinite k is a rigid contact: only the near-rigid bound is left */
+    mask lawful = (mu >= zero) & (k > zero) & (tau >= zero) & real_finite(mu) & real_finite(tau);
+    real check = *SLOT(check, c) + check_of(*SLOT(phi0, c)) + check_of(*SLOT(w, c));
+    *SLOT(check, c) = real_select(valid, real_select(lawful, check, real_nan()), *SLOT(check, c));
+    ContactLaw law = contact_law_make(*SLOT(phi0, c), *SLOT(w, c), k, tau, mu, STAGE_H, real_of((scalar)contacts->beta),
+                                      real_of((scalar)contacts->sigma));
+    ContactLaw none = {zero, zero, zero, zero, zero, zero, zero, zero};
+    contact_law_store(SLOT(law, c), contact_law_select(valid, law, none));
+}
+
+/* A limit at distance `gap`: vhat = -gap/(h + kd/ke), active inside the window the joint can cross in a step. */
+KERNEL_FN void joint_limit_make(real gap, real ke, real kd, real w, real h, real window, real *vhat, real *inv_R) {
+    mask exists = (ke > K(0.0)) & real_finite(gap);
+    mask active = exists & (gap <= window);
+    real zero = real_of(0), one = real_of(1);
+    real stiffness = real_select(exists, ke, one);
+    real dissipation = h + real_select(kd > K(0.0), kd / stiffness, zero);
+    real R = real_max(JOINT_NEAR_RIGID * real_max(w, real_of(K(1e-12))), K(1.0) / (h * stiffness * dissipation));
+    *vhat = real_select(active, -gap / dissipation, zero);
+    *inv_R = real_select(active, K(1.0) / R, zero);
+}
+
+/* a, g and e of dof i's drive. Ball and free joints have no coordinate to hold, so only a pure velocity drive acts on them. */
+KERNEL_FN void joint_drive_make(const Context *ctx, int i, real q0, real w, JointLaw *law, real *check) {
+    const SapStepArgs *args = ctx->args;
+    const SapConstants *c = STAGE_CONSTANTS;
+    int public_dof = args->plan.dof_public[i], has_coord = args->plan.dof_coord[i] >= 0;
+    real h = STAGE_H, zero = real_of(0);
+    real kp = field_get(c->target_ke, i, ctx->pack), kd = field_get(c->target_kd, i, ctx->pack);
+    mask active = (kp > zero) | (kd > zero);
+    if (!has_coord)
+        active = active & (kp <= zero);
+    real q_d = row_get(args->target_pos, public_dof, ctx->pack), v_d = row_get(args->target_vel, public_dof, ctx->pack);
+    real u = row_get(args->act, public_dof, ctx->pack);
+    *check = *check + real_select(active, check_of(q_d) + check_of(v_d) + check_of(u), zero);
+    drive_effective_gains(h, w, &kp, &kd);
+    real error = has_coord ? q_d - q0 : zero;
+    law->drive_g = real_select(active, real_fma(h, kp, kd), zero);
+    law->drive_a = real_select(active, real_fma(kp, error, real_fma(kd, v_d, u)), zero);
+    law->drive_e = field_get(c->effort_limit, i, ctx->pack);
+}
+
+/* The potentials of dof i. */
+STAGE_FN void problem_joint(const Context *ctx, int i) {
+    const SapPlan *plan = &ctx->args->plan;
+    const SapConstants *c = STAGE_CONSTANTS;
+    real zero = real_of(0), h = STAGE_H, check = real_of(0);
+    real w = DOF(w)[i];
+    int coord = plan->dof_coord[i];
+    real q0 = coord >= 0 ? seam_get(FM_SEAM(q), coord) : zero;
+    JointLaw law = {zero, zero, zero, zero, zero, zero, zero, zero, zero};
+    if (plan->dof_driven[i])
+        joint_drive_make(ctx, i, q0, w, &law, &check);
+    if (plan->dof_limited[i]) {
+        real ke = field_get(c->limit_ke, i, ctx->pack), kd = field_get(c->limit_kd, i, ctx->pack);
+        real window = K(2.0) * h * real_max(real_abs(DOF(v0)[i]), real_abs(DOF(v_star)[i]));
+        real lower = q0 - field_get(c->limit_lower, i, ctx->pack), upper = field_get(c->limit_upper, i, ctx->pack) - q0;
+        joint_limit_make(lower, ke, kd, w, h, window, &law.lower_vhat, &law.lower_inv_R);
+        joint_limit_make(upper, ke, kd, w, h, window, &law.upper_vhat, &law.upper_inv_R);
+    }
+    real F = field_get(c->friction, i, ctx->pack);
+    law.friction_bound = h * F;
+    law.friction_inv_R = real_select(F > zero, K(1.0) / (real_of((scalar)ctx->args->contacts.sigma) * w), zero);
+    joint_law_store(DOF(joint_law) + JOINT_LAW_SIZE * i, law);
+    DOF(joint_check)[i] = check;
+}
+
+/* Whether any potential of dof i acts: 1 or 0. */
+KERNEL_FN mask problem_joint_active(const Context *ctx, int i) {
+    JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
+    return (law.drive_g > K(0.0)) | (law.lower_inv_R > K(0.0)) | (law.upper_inv_R > K(0.0)) |
+           (law.friction_inv_R > K(0.0));
+}
+
+/* Whether a contact of the world touches the articulation that owns dof i. */
+KERNEL_FN mask problem_articulation_touched(const Context *ctx, int articulation) {
+    const SapPlan *plan = &ctx->args->plan;
+    mask touched = real_of(0) != K(0.0);
+    for (int c = 0; c < ctx->num_slots; c++) {
+        const int *link = SLOT_INTS(link, c);
+        FOR_LANES(l) {
+            for (int side = 0; side < 2; side++) {
+                int b = link[side * SAP_LANES + l];
+                if (b >= 0 && plan->link[b].articulation == articulation)
+                    LANE(touched, l) = -1;
+            }
+        }
+    }
+    return touched;
+}
+
+/* ---- products with A and J ---- */
+
+/* (A x)_i over the sparse rows: ancestors, then descendants. */
+KERNEL_FN real problem_A_row(const Context *ctx, int i, const real *x) {
+    const SapPattern *tree = &ctx->args->plan.tree;
+    const SapRow *row = &tree->row[i];
+    const real *A = DOF(A);
+    real s = real_of(0);
+    for (int t = 0; t <= row->depth; t++)
+        s = real_fma(A[row->start + t], x[tree->ancestor[row->start + t]], s);
+    for (int k = 0; k < row->num_desc; k++) {
+        SapDescendant desc = tree->descendant[row->desc_start + k];
+        s = real_fma(A[desc.start + row->depth], x[desc.dof], s);
+    }
+    return s;
+}
+
+/* J_c x */
+KERNEL_FN Vec3 problem_J_mul(const Context *ctx, int c, const real *x) {
+    const real *J = SLOT(J, c);
+    const int *dof = SLOT_INTS(dof, c);
+    int n = *SLOT_INTS(num_dofs, c);
+    Vec3 y = vec3_zero();
+    for (int k = 0; k < n; k++)
+        y = vec3_fma(x[dof[k]], vec3_load(J + 3 * k), y);
+    return y;
+}
+
+/* ---- evaluation ---- */
+
+/* Contact velocities, impulses and costs at v. */
+STAGE_FN void problem_evaluate_terms(const Context *ctx) {
+    TEAM_FOR(c, ctx->num_slots) {
+        ContactLaw law = contact_law_load(SLOT(law, c));
+        Vec3 v = problem_J_mul(ctx, c, DOF(v));
+        ContactTrial trial = contact_law_trial(&law, v);
+        Vec3 gamma = contact_law_impulse(&law, &trial);
+        vec3_store(SLOT(vc, c), v);
+        vec3_store(SLOT(gamma, c), gamma);
+        *SLOT(cost, c) = contact_law_cost(&law, gamma);
+    }
+    TEAM_FOR(i, ctx->args->plan.nv) {
+        JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
+        JointTerms terms = joint_law_evaluate(&law, STAGE_H, DOF(v)[i]);
+        DOF(joint_gamma)[i] = joint_terms_impulse(&terms);
+        DOF(joint_cost)[i] = terms.cost;
+        DOF(dv)[i] = DOF(v)[i] - DOF(v_star)[i];
+    }
+}
+
+/* Momentum residual r = A (v - v*), impulse j = J' gamma + joint terms, gradient r - j; needs the terms. */
+STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
+    TEAM_FOR(i, ctx->args->plan.nv) {
+        real impulse = DOF(joint_gamma)[i];
+        for (int c = 0; c < ctx->num_slots; c++) {
+            int k = SLOT_INTS(place, c)[i];
+            if (k >= 0)
+                impulse = impulse + vec3_dot(vec3_load(SLOT(J, c) + 3 * k), vec3_load(SLOT(gamma, c)));
+        }
+        real r = problem_A_row(ctx, i, DOF(dv));
+        DOF(r)[i] = r;
+        DOF(impulse)[i] = impulse;
+        DOF(grad)[i] = r - impulse;
+    }
+}
+
+/* l(v), by every thread in the order of indices. */
+STAGE_FN real problem_cost(const Context *ctx) {
+    real cost = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        cost = cost + real_fma(K(0.5) * DOF(dv)[i], DOF(r)[i], DOF(joint_cost)[i]);
+    for (int c = 0; c < ctx->num_slots; c++)
+        cost = cost + *SLOT(cost, c);
+    return cost;
+}
+
+/* ---- Hessian ---- */
+
+/* G of every contact at v, and the curvature of the joint terms. */
+STAGE_FN void problem_curvature(const Context *ctx) {
+    TEAM_FOR(c, ctx->num_slots) {
+        ContactLaw law = contact_law_load(SLOT(law, c));
+        ContactTrial trial = contact_law_trial(&law, vec3_load(SLOT(vc, c)));
+        contact_law_hessian(&law, &trial, SLOT(G, c));
+    }
+    TEAM_FOR(i, ctx->args->plan.nv) {
+        JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
+        DOF(joint_hessian)[i] = joint_law_evaluate(&law, STAGE_H, DOF(v)[i]).hessian;
+    }
+}
+
+/* G J_k */
+KERNEL_FN Vec3 contact_G_mul(const real *G, Vec3 J) {
+    return vec3(real_fma(G[4], J.z, real_fma(G[3], J.y, G[0] * J.x)),
+                real_fma(G[5], J.z, real_fma(G[1], J.y, G[3] * J.x)),
+                real_fma(G[2], J.z, real_fma(G[5], J.y, G[4] * J.x)));
+}
+
+/* Row i of H on `pattern` (the tree's, or dense): H_ij = A_ij + sum_c J_ci' G_c J_cj. */
+STAGE_FN void problem_hessian_row(const Context *ctx, const SapPattern *pattern, int i) {
+    const SapRow *row = &pattern->row[i], *tree_row = &ctx->args->plan.tree.row[i];
+    const int *ancestor = pattern->ancestor + row->start;
+    real *H = DOF(H) + row->start;
+    const real *A = DOF(A) + tree_row->start;
+    for (int t = 0, a = 0; t <= row->depth; t++) {
+        bool on_tree = ancestor[t] == ctx->args->plan.tree.ancestor[tree_row->start + a];
+        H[t] = on_tree ? A[a] : real_of(0);
+        a += on_tree;
+    }
+    for (int c = 0; c < ctx->num_slots; c++) {
+        const int *place = SLOT_INTS(place, c);
+        if (place[i] < 0)
+            continue;
+        const real *J = SLOT(J, c);
+        Vec3 GJ = contact_G_mul(SLOT(G, c), vec3_load(J + 3 * place[i]));
+        for (int t = 0; t <= row->depth; t++) {
+            int k = place[ancestor[t]];
+            if (k >= 0)
+                H[t] = H[t] + vec3_dot(GJ, vec3_load(J + 3 * k));
+        }
+    }
+    H[row->depth] = H[row->depth] + DOF(joint_hessian)[i] + (scalar)ctx->args->contacts.diag_shift;
+}

@@ -1,0 +1,61 @@
+/* Where stages of different precision meet. A stage reads its own scratch directly; what another stage computed, possibly in
+ * the other precision, it reads and writes through a Seam, which converts: a value that went through f32 stays rounded. */
+
+typedef struct Seam {
+    void *data; /* reals of one precision */
+    int is_f64;
+    int start; /* where the part begins */
+} Seam;
+
+/* What free motion left, and the solve's scratch. */
+#define FM_SEAM(part)       seam_at(ctx->fm, ctx->args->fm_is_f64, ctx->args->plan.layout.part)
+#define SOLVE_SEAM          seam_at(ctx->solve, ctx->args->solve_is_f64, 0)
+#define LINEAR_SEAM(is_f64) seam_at(ctx->linear[is_f64], is_f64, 0)
+
+KERNEL_FN Seam seam_at(void *data, int is_f64, int start) {
+    Seam s;
+    s.data = data;
+    s.is_f64 = is_f64;
+    s.start = start;
+    return s;
+}
+
+KERNEL_FN real seam_get(Seam s, int i) {
+    return s.is_f64 ? CONVERT(((const real_f64 *)s.data)[s.start + i], real)
+                    : CONVERT(((const real_f32 *)s.data)[s.start + i], real);
+}
+
+KERNEL_FN void seam_put(Seam s, int i, real x) {
+    if (s.is_f64)
+        ((real_f64 *)s.data)[s.start + i] = CONVERT(x, real_f64);
+    else
+        ((real_f32 *)s.data)[s.start + i] = CONVERT(x, real_f32);
+}
+
+KERNEL_FN Vec3 seam_get_vec3(Seam s, int i) {
+    return vec3(seam_get(s, i), seam_get(s, i + 1), seam_get(s, i + 2));
+}
+
+KERNEL_FN void seam_put_vec3(Seam s, int i, Vec3 v) {
+    seam_put(s, i, v.x);
+    seam_put(s, i + 1, v.y);
+    seam_put(s, i + 2, v.z);
+}
+
+/* Element index[l] * stride + offset in lane l: each world reads its own place. index < 0 reads 0. */
+KERNEL_FN real seam_gather(Seam s, const int *index, int stride, int offset) {
+    real r;
+    FOR_LANES(l) {
+        long long at = (s.start + (long long)index[l] * stride + offset) * SAP_LANES + l;
+        scalar x = 0;
+        if (index[l] >= 0)
+            x = s.is_f64 ? (scalar)((const double *)s.data)[at] : (scalar)((const float *)s.data)[at];
+        LANE(r, l) = x;
+    }
+    return r;
+}
+
+KERNEL_FN Vec3 seam_gather_vec3(Seam s, const int *index, int stride, int offset) {
+    return vec3(seam_gather(s, index, stride, offset), seam_gather(s, index, stride, offset + 1),
+                seam_gather(s, index, stride, offset + 2));
+}

@@ -1,0 +1,63 @@
+/* The contact solve of a step: set up the problem, minimise it, hand v back to free motion's scratch, report. */
+
+/* Status bits of the solve (solver.h). */
+STAGE_FN bits solve_status(mask sound, mask contacts, mask joints, const Newton *n) {
+    bits none = real_bits(real_of(0)), status = none;
+    status = status | bits_select(sound & mask_not(contacts), none + SAP_WORLD_BAD_CONTACT, none);
+    status = status | bits_select(sound & mask_not(joints), none + SAP_WORLD_NONFINITE_CONTROL, none);
+    mask solved = sound & contacts & joints;
+    status = status | bits_select(solved & n->by_optimality, none + SAP_WORLD_OPTIMAL, none);
+    status = status | bits_select(solved & n->by_cost, none + SAP_WORLD_COST_SETTLED, none);
+    status = status | bits_select(solved & n->limit, none + SAP_WORLD_ITERATION_LIMIT, none);
+    status = status | bits_select(solved & n->line_failed, none + SAP_WORLD_LINE_SEARCH_FAILED, none);
+    status = status | bits_select(solved & n->not_spd, none + SAP_WORLD_NO_DESCENT, none);
+    return status;
+}
+
+/* Free motion came out finite: only then is there a problem to solve. */
+STAGE_FN mask solve_sound(const Context *ctx) {
+    real check = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        check = check + check_of(DOF(v_star)[i]) + check_of(DOF(w)[i]) + check_of(DOF(v0)[i]);
+    return check == K(0.0);
+}
+
+/* Contact records and drive targets are numbers and in range. */
+STAGE_FN mask solve_contacts_lawful(const Context *ctx) {
+    real check = real_of(0);
+    for (int c = 0; c < ctx->num_slots; c++)
+        check = check + *SLOT(check, c);
+    return check == K(0.0);
+}
+
+STAGE_FN mask solve_joints_lawful(const Context *ctx) {
+    return checks_pass(DOF(joint_check), ctx->args->plan.nv);
+}
+
+STAGE_FN void program_solve(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    newton_load(ctx);
+    TEAM_SYNC(); /* joint terms read w and v* */
+    TEAM_FOR(c, ctx->num_slots)
+        problem_contact(ctx, c);
+    TEAM_FOR(i, plan->nv) {
+        problem_joint(ctx, i);
+        DOF(guess)[i] = ctx->args->guess.data ? row_get(ctx->args->guess, i, ctx->pack) : DOF(v0)[i];
+        DOF(joint_check)[i] = DOF(joint_check)[i] + check_of(DOF(guess)[i]);
+        DOF(Av_star)[i] = problem_A_row(ctx, i, DOF(v_star));
+    }
+    TEAM_SYNC(); /* every world asks all contacts and dofs whether they are lawful and active */
+    mask sound = solve_sound(ctx), contacts = solve_contacts_lawful(ctx), joints = solve_joints_lawful(ctx);
+    mask constrained = sound & contacts & joints & newton_constrained(ctx);
+    newton_start(ctx);
+    TEAM_SYNC(); /* contacts read the v of their dofs */
+    Newton n = newton_solve(ctx, constrained);
+
+    bits status = solve_status(sound, contacts, joints, &n);
+    mask mine = pack_lanes(ctx->pack);
+    TEAM_FOR(i, plan->nv)
+        seam_put(FM_SEAM(v), i, real_select(constrained, DOF(v)[i], DOF(v_star)[i]) + K(0.0));
+    report_world(ctx, &n, mine);
+    put_status(ctx, status);
+    TEAM_SYNC(); /* integration reads the v and the status of the world */
+}
