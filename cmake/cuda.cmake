@@ -72,7 +72,7 @@ function(sapwood_add_cuda_kernels target source)
     foreach(arch IN LISTS SAPWOOD_CUDA_FATBIN_PTX)
         list(APPEND code -gencode arch=compute_${arch},code=compute_${arch})
     endforeach()
-    sapwood_nvcc(${folder}/${name}.fatbin ${source} LOG ${folder}/ptxas.txt FLAGS -fatbin --ptxas-options=-v ${code})
+    sapwood_nvcc(${folder}/${name}.fatbin ${source} LOG ${folder}/ptxas.txt FLAGS -fatbin --threads 0 --ptxas-options=-v ${code})
 
     set(outputs ${folder}/${name}.fatbin)
     foreach(arch IN LISTS SAPWOOD_CUDA_PTX_FILES)
