@@ -4,6 +4,7 @@
 #   make run        steps a scene:              make run SCENE=my.yaml ARGS="--worlds 64 --steps 1000"
 #   make test       builds and runs all tests, warnings are errors
 #   make bench      measures throughput
+#   make ptx-test   builds and runs the tests of the PTX executor only
 #   make format     formats all C and CUDA sources
 #   make install    installs into PREFIX
 #   make clean      removes build/
@@ -21,7 +22,7 @@ endif
 export CC
 
 .DEFAULT_GOAL = build
-.PHONY: setup build run test bench format install clean gcc-test asan-test tsan-test
+.PHONY: setup build run test ptx-test bench format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -45,6 +46,11 @@ endef
 
 test: setup
 	$(call test_build,release)
+
+ptx-test: setup
+	cmake --preset release -DSAPWOOD_WERROR=ON
+	cmake --build --preset release --target ptx_tests
+	ctest --preset release -j $(JOBS) -R '^ptx_' -E audit
 
 gcc-test: setup
 	$(call test_build,gcc)

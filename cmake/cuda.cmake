@@ -4,8 +4,7 @@
 
 # What the fatbin holds machine code for, and why; an nvcc that is too old for one leaves it out and says so.
 set(SAPWOOD_CUDA_CODE
-    80   # A100
-    89   # L4, L40, RTX 40
+    80   # A100; L4, L40 and RTX 40 (8.9) run it too
     90   # H100
     100) # B200
 set(SAPWOOD_CUDA_FATBIN_PTX 80 100) # compiled by the driver on whatever comes in between and after

@@ -8,7 +8,7 @@ project=$1 work=$2 cc=$3 library=$4
 shift 4
 link=("$@" -lpthread -lm)
 jobs=$(nproc)
-timeout=30 # s; a run takes well below one
+timeout=120 # s; a run takes about one, on a busy machine some
 
 # Barriers that may be taken out unnoticed, as "file: comment", each with its reason here. None so far.
 redundant=()
@@ -28,20 +28,21 @@ compile_kernels() { # <kernels folder> <precision> <output>
     "$cc" "${flags[@]}" "${kernel_flags[@]}" -DSAP_PRECISION="$2" -c "$1/stages_cpu.c" -o "$3"
 }
 
-link_program() { # <f64 kernels> <output>
-    "$cc" -fsanitize=thread "$1" "$work"/common_*.o "$library" "${link[@]}" -o "$2"
+link_program() { # <f32 kernels> <f64 kernels> <output>
+    "$cc" -fsanitize=thread "$1" "$2" "$work"/common_*.o "$library" "${link[@]}" -o "$3"
 }
 
 # What the mutants share.
 prepare() {
     rm -rf "$work" && mkdir -p "$work" || die "cannot write $work"
     local tests=$project/tests
-    for source in "$tests"/{test_team_threads,team_threads,random_model,model_parts,plain/runner}.c; do
+    for source in "$tests"/{test_team_threads,team_threads,random_model,model_parts,shape_model,plain/runner}.c; do
         "$cc" "${flags[@]}" -c "$source" -o "$work/common_$(basename "$source" .c).o" || die "cannot compile $source"
     done
-    compile_kernels "$project/src/kernels" 32 "$work/common_f32.o" || die "cannot compile the kernels"
-    compile_kernels "$project/src/kernels" 64 "$work/kernels.o" || die "cannot compile the kernels"
-    link_program "$work/kernels.o" "$work/program" || die "cannot link"
+    for precision in 32 64; do
+        compile_kernels "$project/src/kernels" $precision "$work/kernels_$precision.o" || die "cannot compile the kernels"
+    done
+    link_program "$work"/kernels_{32,64}.o "$work/program" || die "cannot link"
 }
 
 # Prints "verdict" of mutant <number> <file> <line>: what was noticed, or "nothing".
@@ -50,8 +51,11 @@ try_mutant() {
     cp -r "$project/src/kernels" "$folder"
     sed -i "$3s/TEAM_SYNC();/((void)0);/" "$folder/$2"
     cmp -s "$folder/$2" "$project/src/kernels/$2" && die "line $3 of $2 has no barrier"
-    compile_kernels "$folder" 64 "$folder/kernels.o" && link_program "$folder/kernels.o" "$folder/program" ||
-        die "mutant of $2:$3 does not compile"
+    local precision=64
+    [ "$2" = slots.h ] && precision=32 # slots have no numbers: the step always calls the f32 build (program.c)
+    cp "$work"/kernels_{32,64}.o "$folder"
+    compile_kernels "$folder" $precision "$folder/kernels_$precision.o" &&
+        link_program "$folder"/kernels_{32,64}.o "$folder/program" || die "mutant of $2:$3 does not compile"
     local verdict=nothing
     for repetition in 1 2 3; do # a race need not show itself the first time
         timeout $timeout "$folder/program" >"$folder/log" 2>&1
@@ -74,8 +78,7 @@ timeout $timeout "$work/program" >"$work/log" 2>&1 || {
     die "the kernels as they are do not pass"
 }
 
-# The stages this program runs: free motion, integration, output. Those of the contact solve are judged by the bits of test_team_threads alone.
-mapfile -t barriers < <(cd "$project/src/kernels" && grep -n 'TEAM_SYNC();' {factor,free_motion,stages}.h | grep -v "a slot \*/\|the weight \*/\|of the solve \*/")
+mapfile -t barriers < <(cd "$project/src/kernels" && grep -n 'TEAM_SYNC();' ./*.h | sed 's|^\./||')
 [ ${#barriers[@]} -gt 0 ] || die "found no barriers"
 for i in "${!barriers[@]}"; do
     IFS=: read -r file line _ <<<"${barriers[i]}"

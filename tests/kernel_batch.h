@@ -35,6 +35,7 @@ static inline SapOptions kernel_options(int precision) {
                     .sap_contact_weight_precision = p,
                     .use_f64_boundary_pose = precision == 64,
                     .max_rigid_contact = 16,
+                    .max_contacts_per_pair = 4,
                     .fallback_mu = 0.5,
                     .fallback_stiffness = 1e10,
                     .contact_beta = 1,
@@ -53,13 +54,19 @@ static inline SapOptions kernel_options(int precision) {
     return o;
 }
 
-/* World i of the batch holds content i; all stages in `precision`. */
-static inline KernelBatch kernel_batch_create(const SapModelArrays *m, int worlds, int precision,
-                                              const SapKernels *const kernels[2], double h) {
-    SapDtype dtype = precision == 64 ? SAP_F64 : SAP_F32;
+/* Collision with one world at a time needs kernels of one lane. */
+static inline SapKernelSet kernel_set(const SapKernels *const kernels[2]) {
+    SapKernelSet set = {.pack = {kernels[0], kernels[1]}, .one_lane = {kernels[0], kernels[1]}};
+    return set;
+}
+
+/* World i of the batch holds content i, stored as free motion computes. */
+static inline KernelBatch kernel_batch_create_with(const SapModelArrays *m, int worlds, const SapOptions *o,
+                                                   const SapKernels *const kernels[2], double h) {
+    SapDtype dtype = o->free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
     KernelBatch k = {.batch = hash_batch_create(m, worlds, dtype), .kernels = {kernels[0], kernels[1]}};
-    SapOptions o = kernel_options(precision);
-    if (sap_plan_create(m, &k.plan) != SAP_OK)
+    SapKernelSet set = kernel_set(kernels);
+    if (sap_plan_create(m, &k.plan) != SAP_OK || sap_plan_set_broad_phase(m, o->broad_phase, &k.plan) != SAP_OK)
         abort();
     for (int f64 = 0; f64 < 2; f64++)
         if (sap_constants_create(m, &k.plan.plan, f64, &k.constants[f64]) != SAP_OK)
@@ -71,7 +78,7 @@ static inline KernelBatch kernel_batch_create(const SapModelArrays *m, int world
     SapState *s = &k.batch.state;
     SapControl *c = &k.batch.control;
     const SapConstants constants[2] = {k.constants[0].constants, k.constants[1].constants};
-    if (sap_step_args_init(m, &k.plan.plan, constants, &o, kernels[0]->lanes, &k.args) != SAP_OK)
+    if (sap_step_args_init(m, &k.plan.plan, constants, o, kernels[0]->lanes, &k.args) != SAP_OK)
         abort();
     k.args.h = h;
     k.args.num_worlds = worlds;
@@ -85,9 +92,16 @@ static inline KernelBatch kernel_batch_create(const SapModelArrays *m, int world
     k.args.body_q = kernel_rows(s->body_q, 7 * m->num_bodies, dtype);
     k.args.body_qd = kernel_rows(s->body_qd, 6 * m->num_bodies, dtype);
     k.args.status = k.status;
-    if (sap_scratch_create(&k.args, k.kernels, &k.scratch) != SAP_OK)
+    if (sap_scratch_create(&k.args, &set, &k.scratch) != SAP_OK)
         abort();
     return k;
+}
+
+/* All stages in `precision`. */
+static inline KernelBatch kernel_batch_create(const SapModelArrays *m, int worlds, int precision,
+                                              const SapKernels *const kernels[2], double h) {
+    SapOptions o = kernel_options(precision);
+    return kernel_batch_create_with(m, worlds, &o, kernels, h);
 }
 
 static inline void kernel_batch_destroy(KernelBatch *k) {
@@ -102,7 +116,8 @@ static inline void kernel_batch_destroy(KernelBatch *k) {
 /* Runs a program on the pack that begins with world `first`. */
 static inline void kernel_batch_run(const KernelBatch *k, SapProgram *program, int first) {
     SapPack pack = sap_pack_at(first, k->args.num_worlds, k->kernels[0]->lanes);
-    sap_program_run(program, &k->args, &pack, k->kernels, &k->scratch);
+    SapKernelSet set = kernel_set(k->kernels);
+    sap_program_run(program, &k->args, &pack, &set, &k->scratch);
 }
 
 #endif

@@ -9,7 +9,8 @@ set -u
 project=$1 work=$2
 golden=$project/tests/data/hash_world.txt
 jobs=$(nproc)
-host=(constants eigen3 error host_memory model model_check model_fields pattern plan program solve_layout step_args)
+host=(bounds collide_layout constants eigen3 error host_memory hull model model_check model_fields pairs pattern plan plan_shapes
+    program solve_layout step_args)
 flags=(-std=c17 -D_GNU_SOURCE= -ffp-contract=off -Wno-psabi -I"$project/include" -I"$project/src"
     -I"$project/tests/plain" -I"$project/tests")
 kernel_flags=(-fno-math-errno -fno-trapping-math)
@@ -62,7 +63,7 @@ if [ "${3:-}" = --update ]; then
 fi
 failures=0
 for name in "${built[@]}"; do
-    ${name%-O*} "$work/$name"/*.o -lm -o "$work/$name/hash_world" || die "cannot link $name"
+    ${name%-O*} "$work/$name"/*.o -lqhull_r -lm -o "$work/$name/hash_world" || die "cannot link $name"
     "$work/$name/hash_world" >"$work/$name.txt" || die "$name: the program failed"
     # Without the first column, the kernels' build: all builds of the kernels must agree too.
     cut -c 12- "$work/$name.txt" | sort -u >"$work/$name.hashes"

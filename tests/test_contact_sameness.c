@@ -211,6 +211,25 @@ Test(contact_sameness, mixed_precisions) {
     sap_model_destroy(models[1]);
 }
 
+/* Newton's matrix in full has more zeros, and not another number. */
+Test(contact_sameness, factor_plans) {
+    static Hashes reference;
+    const char *const presets[] = {"approx32", "approx64", "drake"};
+    SapModel *models[] = {forest(), sample()};
+    for (int p = 0; p < 3; p++)
+        for (int k = 0; k < 2; k++) {
+            Run run = {.worlds = MAX_WORLDS, .multiplier = 1, .dtype = SAP_F64};
+            need(sap_options_preset(presets[p], &run.options));
+            run.options.max_rigid_contact = HASH_SLOTS;
+            run.options.threads = 1;
+            run_batch(models[k], &run, reference, NULL);
+            run.options.factor_plan = SAP_FACTOR_DENSE;
+            check_run(models[k], &run, reference);
+        }
+    sap_model_destroy(models[0]);
+    sap_model_destroy(models[1]);
+}
+
 Test(contact_sameness, instruction_sets) {
     const char *const presets[] = {"approx32", "drake"};
     SapModel *model = forest();

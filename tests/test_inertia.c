@@ -17,7 +17,9 @@ static bool inside(SapShapeType type, const double *s, double x, double y, doubl
     case SAP_SHAPE_CYLINDER: return rr <= s[0] * s[0] && fabs(z) <= s[1];
     case SAP_SHAPE_CAPSULE: return rr + cap * cap <= s[0] * s[0];
     case SAP_SHAPE_CONE: return fabs(z) <= s[1] && rr <= cone * cone;
-    case SAP_SHAPE_PLANE: break;
+    case SAP_SHAPE_PLANE:
+    case SAP_SHAPE_HEIGHT_FIELD:
+    case SAP_SHAPE_HULL: break;
     }
     return false;
 }

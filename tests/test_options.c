@@ -61,6 +61,7 @@ static const struct {
     {"contact_point_mode", "witness_point", "contact_midpoint"},
     {"position_integration", "midpoint", "sap_euler"},
     {"max_rigid_contact", "128", "65535"},
+    {"max_contacts_per_pair", "4", "8"},
     {"fallback_mu", "none", "0.3"},
     {"fallback_stiffness", "10000000000", "123456.789"},
     {"contact_beta", "1", "0"},
@@ -82,6 +83,8 @@ static const struct {
     {"threads", "0", "1024"},
     {"lanes", "0", "8"},
     {"isa", "auto", "avx2"},
+    {"broad_phase", "auto", "sweep"},
+    {"factor_plan", "sparse", "dense"},
 };
 
 enum { NUM_ALL = sizeof all / sizeof all[0] };
@@ -214,6 +217,8 @@ Test(options, an_unknown_word_lists_the_known) {
     REFUSED("compat", "drake", "none, sap_warp");
     REFUSED("lanes", "2", "'2'", "0, 1, 4, 8");
     REFUSED("isa", "sse2", "auto, generic, avx2, avx512");
+    REFUSED("broad_phase", "octree", "auto, listed, explicit, nxn, sweep, sap");
+    REFUSED("factor_plan", "tiled", "sparse, dense");
 }
 
 Test(options, integers_out_of_range_say_what_is_allowed) {

@@ -375,7 +375,35 @@ Test(scene, knows_every_shape_and_its_sizes) {
     sap_scene_destroy(scene);
 }
 
+Test(scene, puts_planes_where_they_are_told) {
+    SapScene *scene =
+        parse(HEAD BALL FREE "ground: false\n"
+                             "post_build: [{op: add_shape, type: plane, transform: {p: [0, 0, -0.1]}, mu: 0.3}]\n");
+    const SapModelArrays *a = arrays_of(scene);
+    cr_expect_eq(a->num_shapes, 2);
+    cr_expect_eq(a->shape_type[1], SAP_SHAPE_PLANE);
+    cr_expect_eq(a->shape_body[1], -1);
+    cr_expect_eq(a->shape_transform[7 + 2], -0.1);
+    cr_expect_eq(a->shape_material_mu[1], 0.3);
+    sap_scene_destroy(scene);
+}
+
 /* ---- joints ---- */
+
+/* Lengths that are off by one rounding error: dividing by them would change digits. */
+Test(scene, leaves_axes_and_quaternions_that_are_unit_to_rounding_as_they_are) {
+    const double axis[3] = {0.46388802360389386, -0.8806121940743733, -0.09659226265282127};
+    const double q[4] = {-0.5717086733723353, -0.6639276213579521, 0.4726439819226916, -0.09464128454896593};
+    char text[512];
+    snprintf(text, sizeof text,
+             HEAD BALL "joints: [{id: j, type: revolute, parent: world, child: ball, axis: [%.17g, %.17g, %.17g], "
+                       "parent_xform: {q: [%.17g, %.17g, %.17g, %.17g]}}]\n",
+             axis[0], axis[1], axis[2], q[0], q[1], q[2], q[3]);
+    SapScene *scene = parse(text);
+    cr_expect_arr_eq(arrays_of(scene)->joint_axis, axis, sizeof axis);
+    cr_expect_arr_eq(&arrays_of(scene)->joint_X_p[3], q, sizeof q);
+    sap_scene_destroy(scene);
+}
 
 Test(scene, reads_axes_as_vectors_letters_and_numbers) {
     const char *const axes[] = {"x", "-y", "+Z", "0", "1", "2", "[0, 0, 5]", "[3, 0, 4]", "[1e-300, 0, 0]", "'-x'"};
@@ -430,7 +458,7 @@ Test(scene, reads_all_fields_of_a_joint_over_the_defaults) {
     cr_expect_eq(a->joint_limit_kd[1], 11);
     cr_expect_eq(a->joint_effort_limit[1], INFINITY);
     cr_expect_eq(a->joint_target_mode[1], SAP_TARGET_POSITION);
-    cr_expect_eq(a->num_filter_pairs, 0);
+    cr_expect_eq(a->joint_filter_parent[1], 0);
     cr_expect_eq(a->joint_X_p[7 + 2], 3);
     cr_expect_float_eq(a->joint_X_c[7 + 5], 1, 1e-15);
     sap_scene_destroy(scene);
@@ -470,9 +498,8 @@ Test(scene, has_ball_d6_and_fixed_joints) {
     cr_expect_eq(a->joint_armature[6], 0, "free joints take nothing from the defaults");
     cr_expect_eq(a->joint_q[7], 7, "a free joint starts at the transform of its body");
     cr_expect_eq(a->joint_q[12], 1);
-    cr_expect_eq(a->num_filter_pairs, 2);
-    cr_expect_eq(a->body_filter_pairs[2], 1);
-    cr_expect_eq(a->body_filter_pairs[3], 2);
+    cr_expect_eq(a->num_filter_pairs, 0);
+    cr_expect_eq(a->joint_filter_parent[2], 1);
     sap_scene_destroy(scene);
 }
 
@@ -1114,6 +1141,190 @@ Test(scene, refuses_operations_that_do_not_fit) {
          {"'moon'", "world"}}, );
 }
 
+/* ---- meshes, height fields, keyframes and filters ---- */
+
+#define CUBE                                                                                                           \
+    "[[-1, -1, -1], [1, -1, -1], [-1, 1, -1], [1, 1, -1], [-1, -1, 1], [1, -1, 1], [-1, 1, 1], [1, 1, 1], [0, 0, 0]]"
+#define GROUND_SHAPE(keys) HEAD BALL FREE "post_build: [{op: add_shape, " keys "}]\n"
+
+/* Writes a file beside the scene; the caller removes it. */
+static void write_text(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+Test(scene, meshes_are_their_convex_hulls_and_weigh_so) {
+    SapScene *scene =
+        parse(HEAD "bodies:\n"
+                   "- {id: a, shapes: [{type: mesh, vertices: " CUBE ", scale: [1, 2, 3], density: 10}]}\n"
+                   "- {id: b, shapes: [{type: hull, vertices: " CUBE ", scale: 0.5, transform: {p: [1, 0, 0]}}]}\n"
+                   "- {id: c, shapes: [{type: convex_hull, vertices: " CUBE ", is_site: true},\n"
+                   "   {type: sphere, radius: 1}]}\n"
+                   "joints: [{id: j, type: free, child: a}, {id: k, type: free, child: b}, {id: l, type: "
+                   "free, child: c}]\n");
+    const SapModelArrays *a = arrays_of(scene);
+    cr_assert_eq(a->num_meshes, 3);
+    cr_assert_eq(a->num_mesh_vertices, 24, "the point inside is no vertex");
+    for (int i = 0; i < 3; i++) {
+        cr_expect_eq(a->shape_type[i], SAP_SHAPE_HULL);
+        cr_expect_eq(a->shape_mesh[i], i);
+        cr_expect_eq(a->mesh_start[i], 8 * i);
+    }
+    cr_expect(a->shape_scale[0] == 1 && a->shape_scale[1] == 2 && a->shape_scale[2] == 3 && a->shape_scale[5] == 0.5);
+    cr_expect(a->shape_scale[6] == 1 && a->shape_mesh[3] == -1);
+    cr_expect_float_eq(a->body_mass[0], 10 * 48, 1e-10);
+    cr_expect_float_eq(a->body_inertia[0], 10 * 48 * (4 + 9) / 3.0, 1e-9);
+    cr_expect_float_eq(a->body_mass[1], 1000, 1e-10);
+    cr_expect_float_eq(a->body_com[3], 1, 1e-14);
+    cr_expect_float_eq(a->body_mass[2], 1000 * 4 / 3.0 * 3.14159265358979323846, 1e-9, "sites do not weigh");
+    sap_scene_destroy(scene);
+}
+
+Test(scene, mesh_files_are_found_beside_the_scene_and_read_once) {
+    char folder[] = "/tmp/sapwood_scene_XXXXXX", scene_path[64], mesh_path[64], grid_path[64];
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(scene_path, sizeof scene_path, "%s/scene.yaml", folder);
+    snprintf(mesh_path, sizeof mesh_path, "%s/part.obj", folder);
+    snprintf(grid_path, sizeof grid_path, "%s/hills.txt", folder);
+    write_text(mesh_path, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0.1 0.1 0.1\n");
+    write_text(grid_path, "0 1 2\n3 4 5\n");
+    write_text(scene_path,
+               HEAD "bodies: [{id: a, shapes: [{type: mesh, file: part.obj}, {type: mesh, file: part.obj, scale: "
+                    "2}]}]\njoints: [{id: j, type: free, child: a}]\n"
+                    "post_build: [{op: add_shape, type: height_field, hx: 3, hy: 2, file: hills.txt}]\n");
+    SapScene *scene = load(scene_path);
+    const SapModelArrays *a = arrays_of(scene);
+    cr_expect(a->num_meshes == 1 && a->num_mesh_vertices == 4 && a->shape_mesh[0] == 0 && a->shape_mesh[1] == 0);
+    cr_expect_float_eq(a->body_mass[0], 1000 / 6.0 * 9, 1e-10);
+    cr_expect(a->num_height_fields == 1 && a->height_field_size[0] == 2 && a->height_field_size[1] == 3);
+    cr_expect(a->num_heights == 6 && a->heights[5] == 5);
+    sap_scene_destroy(scene);
+    write_text(mesh_path, "v 0 0 0\nv 1 0 x\n");
+    cr_expect_eq(sap_scene_load(scene_path, &scene), SAP_ERROR_PARSE);
+    cr_expect_not_null(strstr(sap_error_message(), "/scene.yaml:2: file: "), "%s", sap_error_message());
+    cr_expect_not_null(strstr(sap_error_message(), "/part.obj:2: 'x'"), "%s", sap_error_message());
+    remove(mesh_path);
+    cr_expect_eq(sap_scene_load(scene_path, &scene), SAP_ERROR_IO);
+    cr_expect_not_null(strstr(sap_error_message(), "cannot be opened"), "%s", sap_error_message());
+    remove(grid_path);
+    remove(scene_path);
+    remove(folder);
+}
+
+Test(scene, height_fields_have_their_sizes_and_heights) {
+    SapScene *scene = parse(GROUND_SHAPE("type: height_field, hx: 4, hy: 3, heights: [[1, 2, 3], [4, 5, 6]], base: 10, "
+                                         "height_scale: 2"));
+    const SapModelArrays *a = arrays_of(scene);
+    cr_assert(a->shape_type[1] == SAP_SHAPE_HEIGHT_FIELD && a->shape_body[1] == -1 && a->shape_mesh[1] == 0);
+    cr_expect(a->shape_scale[3] == 4 && a->shape_scale[4] == 3);
+    cr_expect(a->height_field_size[0] == 2 && a->height_field_size[1] == 3);
+    for (int i = 0; i < 6; i++)
+        cr_expect_eq(a->heights[i], 10 + 2 * (i + 1));
+    sap_scene_destroy(scene);
+}
+
+Test(scene, refuses_wrong_meshes) {
+    EXPECT_FAILURES(
+        {GROUND_SHAPE("type: mesh"), "scene.yaml:4: post_build[0]: ", {"'file' or 'vertices' is missing"}},
+        {GROUND_SHAPE("type: mesh, file: a.obj, vertices: " CUBE), "scene.yaml:4: vertices: ", {"'file' in line 4"}},
+        {GROUND_SHAPE("type: mesh, vertices: 3"), "scene.yaml:4: vertices: ", {"'3'", "a list of vectors"}},
+        {GROUND_SHAPE("type: mesh, vertices: []"), "scene.yaml:4: vertices: ", {"a list of vectors"}},
+        {GROUND_SHAPE("type: mesh, vertices: [[1, 2]]"), "scene.yaml:4: vertices[0]: ", {"3 numbers"}},
+        {GROUND_SHAPE("type: mesh, vertices: [[1, 2, 3]]"), "scene.yaml:4: post_build[0]: ", {"1 vertex", "4 or more"}},
+        {GROUND_SHAPE("type: mesh, vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]"),
+         "scene.yaml:4: post_build[0]: ",
+         {"in a plane"}},
+        {GROUND_SHAPE("type: mesh, vertices: " CUBE ", scale: 0"), "scene.yaml:4: scale: ", {"of x is 0", "> 0"}},
+        {GROUND_SHAPE("type: mesh, vertices: " CUBE ", scale: [1, 2, -3]"), "scene.yaml:4: scale: ", {"of z is -3"}},
+        {GROUND_SHAPE("type: mesh, vertices: " CUBE ", scale: [1, 2]"), "scene.yaml:4: scale: ", {"3 numbers"}}, );
+}
+
+Test(scene, refuses_unknown_mesh_formats) {
+    EXPECT_UNSUPPORTED(
+        {GROUND_SHAPE("type: mesh, file: /dev/null"), "scene.yaml:4: file: ", {"/dev/null", ".obj, .stl"}}, );
+}
+
+Test(scene, refuses_wrong_height_fields) {
+    EXPECT_FAILURES(
+        {GROUND_SHAPE("type: hfield, hy: 1, heights: [[1, 2], [3, 4]]"),
+         "scene.yaml:4: post_build[0]: ",
+         {"'hx' is missing"}},
+        {GROUND_SHAPE("type: hfield, hx: 0, hy: 1, heights: [[1, 2], [3, 4]]"), "scene.yaml:4: hx: ", {"'0'", "> 0"}},
+        {GROUND_SHAPE("type: hfield, hx: 1, hy: 1"), "scene.yaml:4: post_build[0]: ", {"'file' or 'heights'"}},
+        {GROUND_SHAPE("type: hfield, hx: 1, hy: 1, heights: [[1, 2]]"), "scene.yaml:4: heights: ", {"2 or more rows"}},
+        {GROUND_SHAPE("type: hfield, hx: 1, hy: 1, heights: [[1], [2]]"),
+         "scene.yaml:4: heights[0]: ",
+         {"2 or more numbers"}},
+        {GROUND_SHAPE("type: hfield, hx: 1, hy: 1, heights: [[1, 2], [3]]"),
+         "scene.yaml:4: heights[1]: ",
+         {"as many numbers as the first"}},
+        {GROUND_SHAPE("type: hfield, hx: 1, hy: 1, heights: [[1, 2], [3, inf]]"), "scene.yaml:4: ", {"'inf'"}},
+        {GROUND_SHAPE("type: hfield, hx: 1, hy: 1, file: /dev/null"),
+         "scene.yaml:4: file: ",
+         {"/dev/null", "0 rows"}}, );
+}
+
+Test(scene, keyframes_are_states_by_name) {
+    SapScene *scene = parse(CHAIN "initial_joint_q: [{joint: turn, value: 0.5}]\n"
+                                  "keyframes:\n- {name: home}\n"
+                                  "- {joint_q: [1, 2, 0, 0, 0, 0, 0, 1, 0], joint_qd: [1, 2, 3, 4, 5, 6, 7, 8]}\n");
+    const SapModelArrays *a = arrays_of(scene);
+    cr_assert_eq(a->num_keyframes, 2);
+    for (int i = 0; i < a->num_coords; i++)
+        cr_expect_eq(a->keyframe_joint_q[i], a->joint_q[i]);
+    cr_expect(a->keyframe_joint_q[0] == 0.5 && a->keyframe_joint_q[2] == 1 && a->keyframe_joint_qd[0] == 0);
+    cr_expect(a->keyframe_joint_q[9 + 1] == 2 && a->keyframe_joint_qd[8 + 7] == 8);
+    cr_expect_str_eq(a->keyframe_name[1], "keyframe_1");
+    cr_expect_eq(sap_model_find_keyframe(scene->model, "home"), 0);
+    cr_expect_eq(sap_model_find_keyframe(scene->model, "away"), -1);
+    sap_scene_destroy(scene);
+}
+
+Test(scene, refuses_wrong_keyframes) {
+    EXPECT_FAILURES(
+        {CHAIN "keyframes: [home]\n", "scene.yaml:10: keyframes[0]: ", {"'home'", "joint_q"}},
+        {CHAIN "keyframes: [{q: 1}]\n", "scene.yaml:10: ", {"'q'", "joint_q"}},
+        {CHAIN "keyframes: [{joint_q: [1]}]\n", "scene.yaml:10: joint_q: ", {"a list of 1", "9 numbers"}},
+        {CHAIN "keyframes: [{joint_qd: [1, 2, 3, 4, 5, 6, 7]}]\n", "scene.yaml:10: joint_qd: ", {"8 numbers"}}, );
+}
+
+Test(scene, collision_filters_name_bodies_or_shapes) {
+    SapScene *scene =
+        parse(HEAD "ground: {label: floor}\nbodies:\n"
+                   "- {id: a, shapes: [{type: sphere, radius: 1, label: one}]}\n"
+                   "- {id: b, shapes: [{type: sphere, radius: 1, label: two}]}\n"
+                   "joints: [{id: j, type: free, child: a}, {id: k, type: free, child: b}]\n"
+                   "collision_filters: [{bodies: [b, a]}, {shapes: [floor, two]}, {shapes: [one, two]}]\n");
+    const SapModelArrays *a = arrays_of(scene);
+    cr_assert(a->num_filter_pairs == 1 && a->num_shape_filter_pairs == 2);
+    cr_expect(a->body_filter_pairs[0] == 1 && a->body_filter_pairs[1] == 0);
+    cr_expect(a->shape_filter_pairs[0] == 2 && a->shape_filter_pairs[1] == 1);
+    cr_expect(a->shape_filter_pairs[2] == 0 && a->shape_filter_pairs[3] == 1);
+    sap_scene_destroy(scene);
+}
+
+Test(scene, refuses_wrong_collision_filters) {
+    EXPECT_FAILURES(
+        {CHAIN "collision_filters: [a]\n", "scene.yaml:10: collision_filters[0]: ", {"'a'", "bodies or shapes"}},
+        {CHAIN "collision_filters: [{}]\n", "scene.yaml:10: collision_filters[0]: ", {"'bodies' and 'shapes'"}},
+        {CHAIN "collision_filters: [{bodies: [a, b], shapes: [a, b]}]\n",
+         "scene.yaml:10: collision_filters[0]: ",
+         {"not both"}},
+        {CHAIN "collision_filters: [{bodies: [a]}]\n", "scene.yaml:10: bodies: ", {"2 bodies"}},
+        {CHAIN "collision_filters: [{bodies: [a, moon]}]\n", "scene.yaml:10: bodies[1]: ", {"'moon'"}},
+        {CHAIN "collision_filters: [{bodies: [a, world]}]\n", "scene.yaml:10: bodies[1]: ", {"'world'"}},
+        {CHAIN "collision_filters: [{shapes: [a, b, c]}]\n", "scene.yaml:10: shapes: ", {"2 shapes"}},
+        {CHAIN "collision_filters: [{shapes: [moon, DEFAULT_GROUND]}]\n",
+         "scene.yaml:10: shapes[0]: ",
+         {"'moon'", "label of a shape"}},
+        {HEAD "bodies: [{id: ball, shapes: [{type: sphere, radius: 0.1, label: x}, {type: sphere, radius: 1, label: "
+              "x}]}]\n" FREE "collision_filters: [{shapes: [x, DEFAULT_GROUND]}]\n",
+         "scene.yaml:4: shapes[0]: ",
+         {"'x'", "only one shape"}}, );
+}
+
 Test(scene, refuses_joint_names_that_could_be_two) {
     EXPECT_FAILURES({HEAD "bodies: [{id: a, mass: 1, inertia: [1, 1, 1]}, {id: b, mass: 1, inertia: [1, 1, 1]}]\n"
                           "joints:\n- {id: j, label: left/hip, type: free, child: a}\n"
@@ -1126,7 +1337,6 @@ Test(scene, refuses_joint_names_that_could_be_two) {
 Test(scene, says_what_this_version_lacks) {
     EXPECT_UNSUPPORTED(
         {HEAD "assets:\n- {id: robot, type: usd, source: robot.usda}\n", "scene.yaml:2: assets: ", {"not supported"}},
-        {HEAD "bodies: [{id: a, shapes: [{type: mesh}]}]\n", "scene.yaml:2: type: ", {"'mesh'", "not supported"}},
         {HEAD "bodies: [{id: a, is_hydroelastic: true}]\n", "scene.yaml:2: is_hydroelastic: ", {"not supported"}},
         {HEAD "bodies: [{id: a, restitution: 0.5}]\n", "scene.yaml:2: restitution: ", {"only 0"}},
         {HEAD "builder: {up_axis: y}\n", "scene.yaml:2: up_axis: ", {"only z"}},

@@ -132,7 +132,13 @@ static const char every_feature[] =
     "  {op: set_joint_q, index: -1, value: 0}, {op: scale_sphere_shapes, factor: 2}, {op: set_joint_armature,\n"
     "   joints: [j], values: [1, 2, 3]}, {op: add_shape, body: world, type: sphere, radius: 1},\n"
     "  {op: copy_joint_q_to_joint_targets, label_prefix: x/}, {op: set_array, array: joint_f, from_array: "
-    "joint_act}]}\n";
+    "joint_act},\n"
+    "  {op: add_shape, type: hull, scale: [1, 2, 3], label: rock, vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, "
+    "1],\n"
+    "   [1, 1, 1]]}, {op: add_shape, type: hfield, hx: 4, hy: 2, base: 1, height_scale: 2, heights: [[1, 2], [3, "
+    "4]]}],\n"
+    " keyframes: [{name: home}, {joint_q: [0, 0, 0, 0, 0, 0, 1], joint_qd: [1, 2, 3, 4, 5, 6]}],\n"
+    " collision_filters: [{bodies: [a, b]}, {shapes: [rock, floor]}]}\n";
 
 static Text read_text(const char *path) {
     Text text = {0};
@@ -358,6 +364,11 @@ static const char *const words[] = {
     "\xc3\xa9",
     "\xef\xbb\xbf",
     "mesh",
+    "hull",
+    "height_field",
+    "vertices",
+    "heights",
+    "/dev/null",
     "assets",
     "free",
     "fixed",

@@ -23,13 +23,15 @@ typedef enum SapJointType {
 } SapJointType;
 
 typedef enum SapShapeType {
-    SAP_SHAPE_PLANE = 1,     /* the half-space below z = 0 of the shape frame; shape_scale unused */
-    SAP_SHAPE_SPHERE = 3,    /* shape_scale: radius */
-    SAP_SHAPE_CAPSULE = 4,   /* shape_scale: radius, half length of the axis (z) without the caps */
-    SAP_SHAPE_ELLIPSOID = 5, /* shape_scale: the three radii */
-    SAP_SHAPE_CYLINDER = 6,  /* shape_scale: radius, half height (z) */
-    SAP_SHAPE_BOX = 7,       /* shape_scale: the three half extents */
-    SAP_SHAPE_CONE = 9       /* shape_scale: radius, half height; base at -z, tip at +z */
+    SAP_SHAPE_PLANE = 1,        /* the half-space below z = 0 of the shape frame; shape_scale unused */
+    SAP_SHAPE_HEIGHT_FIELD = 2, /* shape_scale: half extents in x and y; heights from shape_mesh; solid below */
+    SAP_SHAPE_SPHERE = 3,       /* shape_scale: radius */
+    SAP_SHAPE_CAPSULE = 4,      /* shape_scale: radius, half length of the axis (z) without the caps */
+    SAP_SHAPE_ELLIPSOID = 5,    /* shape_scale: the three radii */
+    SAP_SHAPE_CYLINDER = 6,     /* shape_scale: radius, half height (z) */
+    SAP_SHAPE_BOX = 7,          /* shape_scale: the three half extents */
+    SAP_SHAPE_CONE = 9,         /* shape_scale: radius, half height; base at -z, tip at +z */
+    SAP_SHAPE_HULL = 10         /* the convex hull of the vertices of shape_mesh; shape_scale: factors of x, y, z */
 } SapShapeType;
 
 /* Bits of shape_flags. */
@@ -75,6 +77,9 @@ typedef struct SapModelArrays {
     const double *joint_X_p;       /* [nj][7] pose of F in the parent body; default identity */
     const double
         *joint_X_c; /* [nj][7] pose of M in the child body; default identity. Free joints: parent -1, both identity */
+    const int32_t
+        *joint_filter_parent; /* [nj] 1: shapes of the child do not collide with those of the parent body, 0: they do;
+                                           default 1. Without effect where the parent is the world */
     const int32_t *
         articulation_start; /* [na+1] joint ranges, 0 .. nj, increasing; a joint's parent is in its own range or the world; default: one range */
 
@@ -102,21 +107,41 @@ typedef struct SapModelArrays {
                                    principal moments obey the triangle inequality; required */
 
     /* ---- shapes ---- */
-    const int32_t *shape_type;            /* [ns] SapShapeType; required */
-    const int32_t *shape_body;            /* [ns] body index, -1 = static world geometry; required */
-    const double *shape_transform;        /* [ns][7] pose in the body (or world) frame; default identity */
-    const double *shape_scale;            /* [ns][3] sizes as listed at SapShapeType, > 0 where used; required */
-    const double *shape_margin;           /* [ns] m, >= 0, offset of the contact surface; default 0 */
-    const double *shape_gap;              /* [ns] m, >= 0, band in which contacts are made before touching; default 0 */
-    const double *shape_material_mu;      /* [ns] Coulomb friction, >= 0; default 0.5 */
-    const double *shape_material_ke;      /* [ns] N/m, > 0, infinity = rigid; default 1e5 */
-    const double *shape_material_tau;     /* [ns] s, >= 0, dissipation time; default 0.01 */
-    const int32_t *shape_collision_group; /* [ns] 0 = collides with nothing; default 1 */
-    const int32_t *shape_flags;           /* [ns] bits SAP_SHAPE_...; default visible and colliding */
+    const int32_t *shape_type;        /* [ns] SapShapeType; required */
+    const int32_t *shape_body;        /* [ns] body index, -1 = static world geometry; required */
+    const double *shape_transform;    /* [ns][7] pose in the body (or world) frame; default identity */
+    const double *shape_scale;        /* [ns][3] sizes as listed at SapShapeType, > 0 where used; required */
+    const double *shape_margin;       /* [ns] m, >= 0, offset of the contact surface; default 0 */
+    const double *shape_gap;          /* [ns] m, >= 0, band in which contacts are made before touching; default 0 */
+    const double *shape_material_mu;  /* [ns] Coulomb friction, >= 0; default 0.5 */
+    const double *shape_material_ke;  /* [ns] N/m, > 0, infinity = rigid; default 1e5 */
+    const double *shape_material_tau; /* [ns] s, >= 0, dissipation time; default 0.01 */
+    const int32_t
+        *shape_collision_group; /* [ns] 0 collides with nothing, g > 0 with g and all below 0, g < 0 with all but 0
+                                             and g; default 1 */
+    const int32_t *shape_flags; /* [ns] bits SAP_SHAPE_...; default visible and colliding */
 
-    /* Pairs of bodies whose shapes do not collide. */
-    int num_filter_pairs;             /* >= 0 */
-    const int32_t *body_filter_pairs; /* [num_filter_pairs][2] body indices */
+    const int32_t *shape_mesh; /* [ns] hull: its mesh; height field: its grid; else -1; default -1 */
+
+    /* Pairs of bodies whose shapes do not collide, and pairs of shapes that do not. */
+    int num_filter_pairs;              /* >= 0 */
+    const int32_t *body_filter_pairs;  /* [num_filter_pairs][2] body indices */
+    int num_shape_filter_pairs;        /* >= 0 */
+    const int32_t *shape_filter_pairs; /* [num_shape_filter_pairs][2] shape indices */
+
+    /* ---- meshes: points whose convex hulls are shapes; several shapes may use one ---- */
+    int num_meshes;            /* nm >= 0 */
+    int num_mesh_vertices;     /* of all meshes together */
+    const int32_t *mesh_start; /* [nm+1] first vertex of each mesh, last entry num_mesh_vertices; required if nm > 0 */
+    const double
+        *mesh_vertices; /* [num_mesh_vertices][3] m, in the shape frame before shape_scale; the points of one mesh are
+                                    4 or more and span a volume; required */
+
+    /* ---- grids of height fields ---- */
+    int num_height_fields;            /* nh >= 0 */
+    int num_heights;                  /* of all grids together */
+    const int32_t *height_field_size; /* [nh][2] rows (along y), columns (along x), >= 2; required */
+    const double *heights; /* [num_heights] m, grid after grid, row-major; along z of the shape frame; required */
 
     /* ---- initial state and control of a world ---- */
     const double *joint_q;  /* [nq] quaternions unit; default: zeros and identity quaternions */
@@ -126,11 +151,17 @@ typedef struct SapModelArrays {
     const double *joint_target_vel; /* [nv] m/s or rad/s; default 0 */
     const double *joint_act;        /* [nv] N or N m, feed-forward of the drive; default 0 */
 
+    /* ---- keyframes: further states by name ---- */
+    int num_keyframes;               /* nk >= 0 */
+    const double *keyframe_joint_q;  /* [nk][nq] quaternions unit; required */
+    const double *keyframe_joint_qd; /* [nk][nv] public order; default 0 */
+
     /* ---- names; entries and arrays may be NULL on input, then "body_0", "joint_0", ... ---- */
     const char *const *body_name;         /* [nb] */
     const char *const *joint_name;        /* [nj] */
     const char *const *shape_name;        /* [ns] */
     const char *const *articulation_name; /* [na] */
+    const char *const *keyframe_name;     /* [nk] */
 } SapModelArrays;
 
 typedef struct SapModel SapModel;
@@ -153,9 +184,10 @@ SAP_API void sap_model_destroy(SapModel *model);
 /* The arrays of a model; owned by it. NULL gives NULL. */
 SAP_API const SapModelArrays *sap_model_arrays(const SapModel *model);
 
-/* Index of the body or joint with that name, or -1. */
+/* Index of the body, joint or keyframe with that name, or -1. */
 SAP_API int sap_model_find_body(const SapModel *model, const char *name);
 SAP_API int sap_model_find_joint(const SapModel *model, const char *name);
+SAP_API int sap_model_find_keyframe(const SapModel *model, const char *name);
 
 SAP_END_DECLS
 

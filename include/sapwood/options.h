@@ -19,8 +19,18 @@ typedef enum SapPositionIntegration {
 } SapPositionIntegration;
 
 typedef enum SapLineSearch { SAP_MONOTONE_DECAY = 0, SAP_ARMIJO_DECAY = 1, SAP_EXACT_ROOT = 2 } SapLineSearch;
+typedef enum SapFactorPlan {
+    SAP_FACTOR_SPARSE = 0, /* "sparse": Newton's matrix on the tree's pattern unless a contact couples two branches */
+    SAP_FACTOR_DENSE = 1   /* "dense": always in full */
+} SapFactorPlan;
 typedef enum SapContactWeight { SAP_BODY_INERTIA = 0, SAP_DIAG_DELASSUS = 1 } SapContactWeight;
 typedef enum SapContactPoint { SAP_WITNESS_POINT = 0, SAP_CONTACT_MIDPOINT = 1 } SapContactPoint;
+/* How collision looks for pairs of shapes that may touch. All find the same contacts. */
+typedef enum SapBroadPhase {
+    SAP_BROAD_PHASE_AUTO = 0, /* "auto": by the number of shapes */
+    SAP_BROAD_PHASE_LISTED,   /* "listed", "explicit" or "nxn": tests every pair that the filters leave */
+    SAP_BROAD_PHASE_SWEEP /* "sweep" or "sap": sorts shapes along an axis and tests neighbours; for worlds with many */
+} SapBroadPhase;
 typedef enum SapCompat { SAP_COMPAT_NONE = 0, SAP_COMPAT_SAP_WARP = 1 } SapCompat;
 
 /* Which build of the kernels runs. All give the same bits. */
@@ -43,14 +53,15 @@ typedef struct SapOptions {
     SapPositionIntegration position_integration;
 
     /* ---- contact solve ---- */
-    int max_rigid_contact; /* slots per world; default 128, 1 .. 65535 */
+    int max_rigid_contact;     /* slots per world; default 128, 1 .. 65535 */
+    int max_contacts_per_pair; /* points that collision gives two shapes; default 4, 1 .. 8 */
     double
         fallback_mu; /* friction of a contact without a shape; default NaN = smallest positive shape mu, else 0.1; >= 0 */
     double fallback_stiffness;         /* N/m; default 1e10, > 0 */
     double contact_beta;               /* near-rigid factor; default 1, >= 0 */
     double contact_sigma;              /* friction regularisation; default 1e-3, > 0 */
     double contact_tau_d;              /* s; fallback dissipation time; default NaN = first shape's; >= 0 */
-    int block_size;                    /* tile of the factorisation; default 0 = chosen; 0 .. 256 */
+    int block_size;                    /* accepted without effect: the factor has no tiles; default 0; 0 .. 256 */
     double diag_shift;                 /* added to the diagonal of Newton's matrix; default 0, >= 0 */
     int max_iterations;                /* Newton; default 100, 0 .. 1000000 */
     double optimality_abs_tol;         /* default 1e-14, >= 0 */
@@ -65,9 +76,11 @@ typedef struct SapOptions {
     SapCompat compat; /* "sap_warp" repeats known faults of SAP Warp for number-by-number comparison; default "none" */
 
     /* ---- how to run; none of these changes a single bit of a result ---- */
-    int threads; /* worker threads; default 0 = the CPUs this process may use; 0 .. 1024 */
-    int lanes;   /* worlds per SIMD pack: 1, 4 or 8; default 0 = chosen */
-    SapIsa isa;  /* default auto */
+    int threads;               /* worker threads; default 0 = the CPUs this process may use; 0 .. 1024 */
+    int lanes;                 /* worlds per SIMD pack: 1, 4 or 8; default 0 = chosen */
+    SapIsa isa;                /* default auto */
+    SapBroadPhase broad_phase; /* default auto */
+    SapFactorPlan factor_plan; /* default sparse; over 1024 dofs always sparse */
 } SapOptions;
 
 /* Fills *options with the defaults and the preset of that name: "approx32" (NULL means it too), "approx64", "drake". */

@@ -2,6 +2,7 @@
 #ifndef SAPWOOD_SAPWOOD_H
 #define SAPWOOD_SAPWOOD_H
 
+#include <sapwood/batch.h>
 #include <sapwood/contacts.h>
 #include <sapwood/error.h>
 #include <sapwood/model.h>

@@ -50,6 +50,12 @@ SAP_API void sap_solver_destroy(SapSolver *solver); /* NULL is allowed */
 SAP_API SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control,
                            const SapContacts *contacts, double h, SapState *out);
 
+/* Finds the contacts of every world at that state and writes them to *contacts (made by sap_contacts_create, capacity up to
+ * max_rigid_contact): pairs of the model's shapes closer than their margins and gaps together, points on the surfaces, margins the
+ * shapes' own, in the order of pairs. A world with more contacts than slots keeps the deepest (ties: the earlier) and
+ * counts the others in dropped. A world whose state is not finite has none, and its status says so. docs/collision.md. */
+SAP_API SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *contacts);
+
 /* Status bits of the last step, [num_worlds]; owned by the solver. NULL solver gives NULL. */
 SAP_API const uint32_t *sap_solver_world_status(const SapSolver *solver);
 
@@ -114,6 +120,8 @@ typedef struct SapSolverInfo {
     size_t model_bytes;   /* constants read by the kernels */
     size_t total_bytes;   /* all memory the solver holds */
     int factor_nonzeros;  /* entries of the sparse factor of A, diagonal included; dense would be nv (nv + 1) / 2 */
+    int shape_pairs;      /* pairs of shapes that may touch */
+    SapBroadPhase broad_phase; /* never SAP_BROAD_PHASE_AUTO */
 } SapSolverInfo;
 
 SAP_API SapStatus sap_solver_info(const SapSolver *solver, SapSolverInfo *out);

@@ -11,9 +11,11 @@ SapDtype cli_default_dtype(const SapOptions *options) {
 static bool fill(const SapScene *scene, const SapOptions *options, int worlds, SapDtype dtype, bool bodies,
                  CliBatch *b) {
     size_t number = dtype == SAP_F64 ? sizeof(double) : sizeof(float);
-    if (!cli_check(sap_solver_create(scene->model, worlds, options, &b->solver)) ||
-        !cli_check(sap_solver_info(b->solver, &b->info)) ||
-        !cli_check(sap_state_create(scene->model, worlds, dtype, &b->state)))
+    if (!cli_check(sap_batch_create_as(scene->model, worlds, options, dtype, &b->batch)))
+        return false;
+    b->solver = sap_batch_solver(b->batch);
+    b->state = sap_batch_state(b->batch);
+    if (!cli_check(sap_solver_info(b->solver, &b->info)))
         return false;
     b->arrays = sap_model_arrays(scene->model);
     b->dt = scene->dt;
@@ -22,7 +24,8 @@ static bool fill(const SapScene *scene, const SapOptions *options, int worlds, S
     if (!bodies)
         b->state->body_q = b->state->body_qd = NULL;
     b->failed = cli_allocate((size_t)worlds, sizeof *b->failed);
-    return b->failed != NULL;
+    b->seen = cli_allocate((size_t)worlds, sizeof *b->seen);
+    return b->failed && b->seen;
 }
 
 bool cli_batch_create(const SapScene *scene, const SapOptions *options, int worlds, SapDtype dtype, bool bodies,
@@ -36,8 +39,8 @@ bool cli_batch_create(const SapScene *scene, const SapOptions *options, int worl
 
 void cli_batch_free(CliBatch *batch) {
     free(batch->failed);
-    sap_state_destroy(batch->state);
-    sap_solver_destroy(batch->solver);
+    free(batch->seen);
+    sap_batch_destroy(batch->batch);
     *batch = (CliBatch){0};
 }
 
@@ -51,8 +54,8 @@ static uint64_t mix(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/* In [-1, 1), from 53 random bits. */
-static double random_unit(uint64_t seed, uint64_t world, uint64_t index) {
+/* From 53 random bits. */
+double cli_random_unit(uint64_t seed, uint64_t world, uint64_t index) {
     return (double)(mix(mix(mix(seed) ^ world) ^ index) >> 11) * 0x1p-52 - 1;
 }
 
@@ -62,7 +65,7 @@ void cli_batch_perturb(CliBatch *batch, uint64_t seed, double noise) {
     double *f64 = batch->state->joint_qd;
     for (size_t w = 1; w < worlds && noise > 0; w++)
         for (size_t i = 0; i < nv; i++) {
-            double change = noise * random_unit(seed, w, i);
+            double change = noise * cli_random_unit(seed, w, i);
             if (batch->state->dtype == SAP_F32)
                 f32[w * nv + i] = (float)(f32[w * nv + i] + change);
             else
@@ -72,14 +75,16 @@ void cli_batch_perturb(CliBatch *batch, uint64_t seed, double noise) {
 
 /* ---- stepping ---- */
 
-bool cli_batch_step(CliBatch *batch) {
-    return cli_check(sap_step(batch->solver, batch->state, NULL, NULL, batch->dt, batch->state));
+bool cli_batch_step(CliBatch *batch, int steps) {
+    return cli_check(sap_batch_step(batch->batch, batch->dt, steps));
 }
 
 void cli_batch_gather(CliBatch *batch) {
     const uint32_t *status = sap_solver_world_status(batch->solver);
-    for (int w = 0; w < batch->state->num_worlds; w++)
+    for (int w = 0; w < batch->state->num_worlds; w++) {
         batch->failed[w] |= status[w] & SAP_WORLD_FAILED;
+        batch->seen[w] |= status[w] & ~(uint32_t)SAP_WORLD_FAILED;
+    }
 }
 
 /* ---- afterwards ---- */
@@ -88,7 +93,8 @@ const CliFailure cli_failures[CLI_NUM_FAILURES] = {
     {SAP_WORLD_NONFINITE_STATE, "nonfinite_state", "state not finite"},
     {SAP_WORLD_NONFINITE_CONTROL, "nonfinite_control", "control not finite"},
     {SAP_WORLD_NOT_SPD, "not_spd", "mass matrix not positive definite"},
-    {SAP_WORLD_NONFINITE_RESULT, "nonfinite_result", "result not finite"}};
+    {SAP_WORLD_NONFINITE_RESULT, "nonfinite_result", "result not finite"},
+    {SAP_WORLD_BAD_CONTACT, "bad_contact", "contact out of range or not finite"}};
 
 CliFailures cli_batch_failures(const CliBatch *batch) {
     CliFailures out = {0};

@@ -1,4 +1,4 @@
-/* The worlds that `run` and `bench` step: solver and state, how worlds are made to differ, and what can be said of them
+/* The worlds that `run`, `bench` and `compare` step, how worlds are made to differ, and what can be said of them
  * afterwards. */
 #ifndef SAPWOOD_HOST_CLI_BATCH_H
 #define SAPWOOD_HOST_CLI_BATCH_H
@@ -8,11 +8,13 @@
 typedef struct CliBatch {
     const SapModelArrays *arrays; /* borrowed from the scene */
     double dt;
-    SapSolver *solver;
+    SapBatch *batch;
+    SapSolver *solver; /* of the batch */
     SapSolverInfo info;
-    SapState *state;
+    SapState *state;          /* of the batch */
     size_t q_bytes, qd_bytes; /* of joint_q, joint_qd */
-    uint32_t *failed;         /* [worlds] status bits that were set in any step so far */
+    uint32_t *failed;         /* [worlds] FAILED bits that were set in any step so far */
+    uint32_t *seen;           /* [worlds] the other status bits */
 } CliBatch;
 
 /* The storage that keeps every digit of the free motion: f32 or f64 as it is solved. */
@@ -27,15 +29,17 @@ void cli_batch_free(CliBatch *batch); /* a zeroed one is allowed */
  * alone; world 0 stays as the scene has it. */
 void cli_batch_perturb(CliBatch *batch, uint64_t seed, double noise);
 
-/* One step in place. */
-bool cli_batch_step(CliBatch *batch);
-/* Keeps the status bits of the last step. A world that fails repeats its step with the same bits, so this may be left
- * out of some steps. */
+/* A number in [-1, 1) that depends on the three arguments alone. */
+double cli_random_unit(uint64_t seed, uint64_t world, uint64_t index);
+
+bool cli_batch_step(CliBatch *batch, int steps);
+/* Keeps the status bits of the last call. A world that fails repeats its step with the same bits, so this may be left
+ * out of some. */
 void cli_batch_gather(CliBatch *batch);
 
 /* ---- afterwards ---- */
 
-enum { CLI_NUM_FAILURES = 4, CLI_MAX_SHOWN = 10 };
+enum { CLI_NUM_FAILURES = 5, CLI_MAX_SHOWN = 10 };
 
 /* What a status bit means: a key of JSON, and words. */
 typedef struct CliFailure {

@@ -1,4 +1,4 @@
-/* `sapwood bench`: throughput of the free motion step over scenes, worlds, precisions, lanes and threads. */
+/* `sapwood bench`: throughput of steps over scenes, worlds, precisions, lanes and threads. */
 #include "cli_bench.h"
 
 #include <dirent.h>
@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "cli_batch.h"
+#include "cli_bench_collision.h"
 #include "cli_model.h"
 #include "cli_peak.h"
 
-/* Worlds are put back to their start after so many steps: without contact they fall for ever, and a number that grows
- * without bound is no typical state. */
+/* Worlds are put back to their start after so many steps: what lies at rest is no typical state, and what nothing holds falls
+ * for ever. */
 enum { PERIOD = 200, MAX_SCENES = 32 };
 
 static const double noise = 0.1;          /* of joint velocities, as in `run` */
@@ -27,7 +28,7 @@ typedef struct BenchArgs {
     int steps; /* 0: chosen */
     int repeat;
     uint64_t seed;
-    bool bodies, list;
+    bool bodies, list, newton, collision;
     BenchFormat format;
 } BenchArgs;
 
@@ -42,7 +43,9 @@ enum {
     KEY_SEED,
     KEY_BODIES,
     KEY_FORMAT,
-    KEY_LIST
+    KEY_LIST,
+    KEY_NEWTON,
+    KEY_COLLISION
 };
 
 static const struct argp_option options[] = {
@@ -57,6 +60,9 @@ static const struct argp_option options[] = {
     {"bodies", KEY_BODIES, NULL, 0, "Write poses and velocities of the bodies too", 0},
     {"format", KEY_FORMAT, "human|csv|json", 0, "Format of the table", 0},
     {"list", KEY_LIST, NULL, 0, "List the scenes of bench/scenes and end", 0},
+    {"newton", KEY_NEWTON, NULL, 0, "Measure one Newton iteration over numbers of dofs and contacts instead of scenes",
+     0},
+    {"collision", KEY_COLLISION, NULL, 0, "Measure what finding contacts costs, by pair of shapes and in scenes", 0},
     {0}};
 
 static CliList parse_lanes(const struct argp_state *state, const char *text) {
@@ -107,6 +113,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_BODIES: a->bodies = true; return 0;
     case KEY_FORMAT: a->format = (BenchFormat)cli_choice(state, "--format", arg, formats); return 0;
     case KEY_LIST: a->list = true; return 0;
+    case KEY_NEWTON: a->newton = true; return 0;
+    case KEY_COLLISION: a->collision = true; return 0;
     case ARGP_KEY_ARG: argp_error(state, "'%s' is one argument too many; a scene is given by --scene", arg); return 0;
     case ARGP_KEY_END: check_settings(state, &a->settings); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -166,9 +174,9 @@ static bool time_steps(CliBatch *b, const Start *start, int steps, double *secon
     for (int done = 0; done < steps;) {
         put_back(b, start);
         int end = steps - done < PERIOD ? steps : done + PERIOD;
-        for (; done < end; done++)
-            if (!cli_batch_step(b))
-                return false;
+        if (!cli_batch_step(b, end - done))
+            return false;
+        done = end;
         cli_batch_gather(b);
     }
     *seconds = cli_now() - t;
@@ -335,21 +343,38 @@ static int run_all(Bench *bench) {
     return CLI_EXIT_OK;
 }
 
+/* Of lists the grid takes the first; its own defaults are 1024 worlds and one thread. */
+static int bench_newton(const BenchArgs *a) {
+    const BenchNewton newton = {.settings = &a->settings,
+                                .precisions = &a->precisions,
+                                .worlds = a->worlds.count ? a->worlds.value[0] : 1024,
+                                .threads = a->threads.count ? a->threads.value[0] : 1,
+                                .lanes = a->lanes.value[0],
+                                .repeat = a->repeat,
+                                .seed = a->seed,
+                                .format = a->format};
+    return cli_bench_newton(&newton);
+}
+
 int cli_bench(int argc, char **argv) {
     const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {.options = options,
                               .parser = parse,
                               .doc = "Measures how many steps of how many worlds a second has.",
                               .children = children};
-    BenchArgs args = {.worlds = {4, {1, 64, 4096, 65536}},
-                      .precisions = {2, {SAP_FP32, SAP_FP64}},
-                      .lanes = {1, {0}},
-                      .threads = {2, {1, 0}},
-                      .repeat = 5};
+    BenchArgs args = {.precisions = {2, {SAP_FP32, SAP_FP64}}, .lanes = {1, {0}}, .repeat = 5};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;
     if (args.list)
         return list_scenes(&args.settings);
+    if (args.collision)
+        return cli_bench_collision(&(BenchCollision){&args.settings, args.repeat, args.seed, args.format});
+    if (args.newton)
+        return bench_newton(&args);
+    if (args.worlds.count == 0)
+        args.worlds = (CliList){4, {1, 64, 4096, 65536}};
+    if (args.threads.count == 0)
+        args.threads = (CliList){2, {1, 0}};
     if (args.num_scenes == 0) {
         args.scenes[args.num_scenes++] = "quadruped";
         args.scenes[args.num_scenes++] = "humanoid";

@@ -30,4 +30,17 @@ void bench_print_header(BenchFormat format);
 void bench_print_row(BenchFormat format, const BenchRow *row);
 bool bench_print_end(BenchFormat format, const BenchRows *rows);
 
+/* ---- --newton: cli_bench_newton.c ---- */
+
+typedef struct BenchNewton {
+    const CliSettings *settings;
+    const CliList *precisions;
+    int worlds, threads, lanes, repeat;
+    uint64_t seed;
+    BenchFormat format;
+} BenchNewton;
+
+/* Measures and prints the grid. Returns an exit code. */
+int cli_bench_newton(const BenchNewton *args);
+
 #endif

@@ -160,7 +160,7 @@ static bool print_json(const BenchRows *rows) {
 
 void bench_print_header(BenchFormat format) {
     if (format == BENCH_HUMAN) {
-        printf("sapwood %s, free motion step, %s, %s\n\n", sap_version(), cpu_name().text, compiler);
+        printf("sapwood %s, whole steps, %s, %s\n\n", sap_version(), cpu_name().text, compiler);
         printf("%-16s %8s %4s %7s %5s %7s %7s %10s %10s %8s %11s %8s\n", "scene", "worlds", "fp", "isa", "lanes",
                "threads", "steps", "ns/w-step", "best", "spread", "w-steps/s", "of peak");
     } else if (format == BENCH_CSV) {

@@ -317,8 +317,16 @@ bool cli_json_print(json_t *json) {
     return ok || cli_fail("cannot write the report: %s", strerror(errno));
 }
 
-double cli_now(void) {
+static double read_clock(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double cli_now(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double cli_processor_seconds(void) {
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -126,5 +126,7 @@ bool cli_json_print(json_t *json);
 
 /* Seconds on a clock that never goes back. */
 double cli_now(void);
+/* Seconds of processor time that all threads of this program took: what else runs on the machine does not count. */
+double cli_processor_seconds(void);
 
 #endif

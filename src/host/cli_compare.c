@@ -148,16 +148,10 @@ static void row_add_differences(CompareRow *row, const Baseline *b, const CliBat
 
 /* ---- running ---- */
 
-static void count_add(CompareCount *c, int iterations) {
-    c->mean += iterations; /* a sum until the end */
-    c->largest = iterations > c->largest ? iterations : c->largest;
-}
-
 /* One case while it runs. */
 typedef struct CaseRun {
     CliBatch batch;
     uint8_t *not_converged; /* [worlds] */
-    double solves;          /* worlds and steps that were counted */
 } CaseRun;
 
 static bool add_report(CaseRun *r, CompareRow *row) {
@@ -168,9 +162,8 @@ static bool add_report(CaseRun *r, CompareRow *row) {
     for (int w = 0; w < r->batch.state->num_worlds; w++) {
         if (report.status[w] & SAP_WORLD_FAILED)
             continue;
-        r->solves++;
-        count_add(&row->newton, report.iterations[w]);
-        count_add(&row->line, report.line_iterations[w]);
+        cli_count_add(&row->newton, report.iterations[w]);
+        cli_count_add(&row->line, report.line_iterations[w]);
         if (report.status[w] & SAP_WORLD_NOT_CONVERGED)
             r->not_converged[w] = 1;
     }
@@ -182,7 +175,7 @@ static bool step_case(CaseRun *r, bool is_baseline, int steps, Baseline *baselin
     int worlds = r->batch.state->num_worlds;
     for (int step = 0; step < steps; step++) {
         double start = cli_now();
-        if (!cli_batch_step(&r->batch))
+        if (!cli_batch_step(&r->batch, 1))
             return false;
         seconds += cli_now() - start;
         if (!add_report(r, row))
@@ -191,8 +184,6 @@ static bool step_case(CaseRun *r, bool is_baseline, int steps, Baseline *baselin
             baseline_keep(baseline, &r->batch, step);
         row_add_differences(row, baseline, &r->batch, step);
     }
-    row->newton.mean /= r->solves;
-    row->line.mean /= r->solves;
     row->ns = 1e9 * seconds / ((double)worlds * steps);
     row->failed = cli_batch_failures(&r->batch).total;
     for (int w = 0; w < worlds; w++)

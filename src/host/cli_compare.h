@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_HOST_CLI_COMPARE_H
 #define SAPWOOD_HOST_CLI_COMPARE_H
 
-#include "cli_batch.h"
+#include "cli_statistics.h"
 
 typedef struct CompareArgs {
     CliSettings settings;
@@ -30,15 +30,9 @@ typedef struct CompareDifference {
     double largest; /* over all steps */
 } CompareDifference;
 
-/* Iterations of one kind, per world and step. */
-typedef struct CompareCount {
-    double mean;
-    int largest;
-} CompareCount;
-
 typedef struct CompareRow {
     CompareDifference v, q;
-    CompareCount newton, line;
+    CliCount newton, line;     /* per world and step */
     int not_converged, failed; /* worlds, in any step */
     double ns;                 /* per world and step */
 } CompareRow;

@@ -3,24 +3,26 @@
 #include <string.h>
 
 #include "cli_common.h"
+#include "cli_conform_knobs.h"
 #include "conform.h"
 
 /* ---- command line ---- */
 
 typedef struct ConformArgs {
     CliSettings settings;
-    bool compat, json, verbose;
+    bool compat, json, verbose, knobs;
     const char *dump;
     int first_file; /* in argv */
 } ConformArgs;
 
-enum { KEY_COMPAT = 256, KEY_JSON, KEY_VERBOSE, KEY_DUMP };
+enum { KEY_COMPAT = 256, KEY_JSON, KEY_VERBOSE, KEY_DUMP, KEY_KNOBS };
 
 static const struct argp_option options[] = {
     {"compat", KEY_COMPAT, NULL, 0, "Compute as SAP Warp does, to the last digit", 0},
     {"json", KEY_JSON, NULL, 0, "Print as JSON", 0},
     {"verbose", KEY_VERBOSE, NULL, 0, "Print every output, not only those that differ", 0},
     {"dump", KEY_DUMP, "FILE", 0, "Write what was computed, in the format of the first FILE", 0},
+    {"knobs", KEY_KNOBS, NULL, 0, "Print what each precision in f32 by itself does to the cases, instead of passes", 0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -31,6 +33,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_JSON: a->json = true; return 0;
     case KEY_VERBOSE: a->verbose = true; return 0;
     case KEY_DUMP: a->dump = arg; return 0;
+    case KEY_KNOBS: a->knobs = true; return 0;
     case ARGP_KEY_ARGS: a->first_file = state->next; return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "the reference files are missing"); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -166,6 +169,9 @@ int cli_conform(int argc, char **argv) {
     const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {options, parse, "FILE...", "Compare a step with reference cases.", children, NULL, NULL};
     argp_parse(&argp, argc, argv, 0, NULL, &a);
+    if (a.knobs)
+        return cli_conform_knobs(&(ConformKnobs){&a.settings, a.compat, a.json}, argv + a.first_file,
+                                 argc - a.first_file);
     Tally t = {.json = a.json ? json_array() : NULL};
     bool ok = true;
     for (int i = a.first_file; ok && i < argc; i++)

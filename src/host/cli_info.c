@@ -1,32 +1,58 @@
-/* `sapwood info SCENE`: what a scene holds, what it costs, and what of it is not simulated. */
+/* `sapwood info SCENE`: what a scene holds, what it costs, and, tried out, how many contacts it needs. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cli_model.h"
+#include "cli_probe.h"
 
 /* ---- command line ---- */
 
 typedef struct InfoArgs {
     CliSettings settings;
     const char *scene;
-    bool json;
+    bool json, probe;
+    const char *probe_only; /* an option that was given and needs --probe; NULL: none */
+    CliProbe how;
 } InfoArgs;
 
-enum { KEY_JSON = 256 };
+enum { KEY_JSON = 256, KEY_PROBE, KEY_WORLDS, KEY_STEPS, KEY_SEED, KEY_NOISE };
 
-static const struct argp_option options[] = {{"json", KEY_JSON, NULL, 0, "Print as JSON", 0}, {0}};
+static const struct argp_option options[] = {
+    {"json", KEY_JSON, NULL, 0, "Print as JSON", 0},
+    {"probe", KEY_PROBE, NULL, 0, "Run some worlds to see how many contacts they have, and propose max_rigid_contact",
+     1},
+    {"worlds", KEY_WORLDS, "N", 0, "Worlds of the probe; 64 unless given", 1},
+    {"steps", KEY_STEPS, "N", 0, "Its time steps; 400 unless given", 1},
+    {"seed", KEY_SEED, "S", 0, "Its seed of the noise; 0 unless given", 1},
+    {"noise", KEY_NOISE, "X", 0, "Its noise, as of `run`; 0.1 unless given", 1},
+    {0}};
+
+/* Remembers that an option of the probe was given. */
+static const char *of_probe(InfoArgs *a, const char *option) {
+    a->probe_only = option;
+    return option;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     InfoArgs *a = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
     case KEY_JSON: a->json = true; return 0;
+    case KEY_PROBE: a->probe = true; return 0;
+    case KEY_WORLDS: a->how.worlds = cli_int(state, of_probe(a, "--worlds"), arg, 1, 1000000); return 0;
+    case KEY_STEPS: a->how.steps = cli_int(state, of_probe(a, "--steps"), arg, 1, 1000000); return 0;
+    case KEY_SEED: a->how.seed = cli_u64(state, of_probe(a, "--seed"), arg); return 0;
+    case KEY_NOISE: a->how.noise = cli_real(state, of_probe(a, "--noise"), arg, true); return 0;
     case ARGP_KEY_ARG:
         if (a->scene)
             argp_error(state, "'%s' is one argument too many; allowed: one scene, here '%s'", arg, a->scene);
         a->scene = arg;
         return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "the scene is missing"); return 0;
+    case ARGP_KEY_END:
+        if (a->probe_only && !a->probe)
+            argp_error(state, "%s is given without --probe", a->probe_only);
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -39,9 +65,10 @@ typedef struct Info {
     CliScene scene;
     SapSolverInfo solver; /* of at least BATCH worlds */
     double flops;
+    const CliProbe *probe; /* NULL: not asked for */
 } Info;
 
-static bool collect(const InfoArgs *args, Info *out) {
+static bool collect(InfoArgs *args, Info *out) {
     if (!cli_scene_open(args->scene, &args->settings, &out->scene))
         return false;
     const SapScene *scene = out->scene.scene;
@@ -50,7 +77,8 @@ static bool collect(const InfoArgs *args, Info *out) {
     bool ok = cli_check(sap_solver_create(scene->model, worlds, &scene->options, &solver)) &&
               cli_check(sap_solver_info(solver, &out->solver)) && cli_step_flops(out->scene.arrays, &out->flops);
     sap_solver_destroy(solver);
-    return ok;
+    out->probe = args->probe ? &args->how : NULL;
+    return ok && (!args->probe || cli_probe_run(scene, &args->how));
 }
 
 static double total_mass(const SapModelArrays *a) {
@@ -78,6 +106,10 @@ static long long control_numbers(const SapModelArrays *a) {
 
 static int num_dofs(const SapModelArrays *a, int joint) {
     return a->joint_qd_start[joint + 1] - a->joint_qd_start[joint];
+}
+
+static const char *broad_phase_name(const SapSolverInfo *s) {
+    return s->broad_phase == SAP_BROAD_PHASE_SWEEP ? "sweep" : "listed";
 }
 
 /* ---- the tree ---- */
@@ -168,7 +200,7 @@ static void print_types(const char *label, const int32_t *types, int count, Type
 
 static void print_memory(const SapModelArrays *a, const SapSolverInfo *s) {
     long long state = state_numbers(a), control = control_numbers(a);
-    printf("%-18s state %lld B in f32, %lld B in f64; control %lld B, %lld B; status 4 B\n", "memory per world",
+    printf("%-18s state %lld B in f32, %lld B in f64; control %lld B, %lld B; results 32 B\n", "memory per world",
            4 * state, 8 * state, 4 * control, 8 * control);
     printf("%-18s scratch %zu B per thread (%zu B per world of a pack), model %zu B; %zu B in all for %d worlds\n",
            "memory of solver", s->scratch_bytes, s->scratch_bytes / (size_t)s->lanes, s->model_bytes, s->total_bytes,
@@ -193,14 +225,18 @@ static bool print_human(const Info *info) {
     print_types("joints", a->joint_type, a->num_joints, cli_joint_type_at, cli_joint_type);
     printf("%-18s %d, coordinates %d\n", "dofs", a->num_dofs, a->num_coords);
     print_types("shapes", a->shape_type, a->num_shapes, cli_shape_type_at, cli_shape_type);
+    printf("%-18s %d that may touch, broad phase %s\n", "shape pairs", s->shape_pairs, broad_phase_name(s));
+    printf("%-18s %d of %d vertices, height fields %d of %d heights\n", "meshes", a->num_meshes, a->num_mesh_vertices,
+           a->num_height_fields, a->num_heights);
     printf("%-18s %d\n", "articulations", a->num_articulations);
+    printf("%-18s %d\n", "keyframes", a->num_keyframes);
     printf("%-18s %d numbers, dense %lld (%.0f %%)\n", "factor", s->factor_nonzeros, dense,
            100.0 * s->factor_nonzeros / (double)dense);
-    printf("%-18s about %s flops per world\n", "free motion step", cli_si(info->flops).text);
+    printf("%-18s about %s flops per world\n", "free motion", cli_si(info->flops).text);
     print_memory(a, s);
     printf("%-18s %s, lanes %d, threads %d\n", "runs on", cli_isa(s->isa).text, s->lanes, s->threads);
-    CliMissingText missing = cli_missing_text(a);
-    printf("%-18s %s\n", "NOT SIMULATED", missing.text[0] ? missing.text : "nothing: this scene is simulated in full");
+    if (info->probe)
+        cli_probe_print(info->probe, &scene->options, 18);
     print_options(&scene->options);
     return print_tree(a);
 }
@@ -264,7 +300,13 @@ static json_t *info_json(const Info *info) {
     cli_json_put(&json, "coordinates", json_integer(a->num_coords));
     cli_json_put(&json, "shapes", json_integer(a->num_shapes));
     cli_json_put(&json, "shapes_by_type", types_json(a->shape_type, a->num_shapes, cli_shape_type_at, cli_shape_type));
+    cli_json_put(&json, "shape_pairs", json_integer(s->shape_pairs));
+    cli_json_put(&json, "broad_phase", json_string(broad_phase_name(s)));
+    cli_json_put(&json, "meshes", json_pack("{si si}", "count", a->num_meshes, "vertices", a->num_mesh_vertices));
+    cli_json_put(&json, "height_fields",
+                 json_pack("{si si}", "count", a->num_height_fields, "heights", a->num_heights));
     cli_json_put(&json, "articulations", json_integer(a->num_articulations));
+    cli_json_put(&json, "keyframes", json_integer(a->num_keyframes));
     cli_json_put(&json, "factor",
                  json_pack("{si sI}", "nonzeros", s->factor_nonzeros, "dense", (json_int_t)(nv * (nv + 1) / 2)));
     cli_json_put(&json, "flops_per_world_step", cli_json_real(info->flops));
@@ -272,7 +314,8 @@ static json_t *info_json(const Info *info) {
     cli_json_put(&json, "isa", json_string(cli_isa(s->isa).text));
     cli_json_put(&json, "lanes", json_integer(s->lanes));
     cli_json_put(&json, "threads", json_integer(s->threads));
-    cli_json_put(&json, "not_simulated", cli_missing_json(a));
+    if (info->probe)
+        cli_json_put(&json, "probe", cli_probe_json(info->probe));
     cli_json_put(&json, "options", options_json(&scene->options));
     cli_json_put(&json, "tree", joints_json(a));
     return json;
@@ -285,11 +328,11 @@ int cli_info(int argc, char **argv) {
                               .args_doc = "SCENE",
                               .doc = "Says what SCENE, a file or a name in bench/scenes, holds and what a step costs.",
                               .children = children};
-    InfoArgs args = {0};
+    InfoArgs args = {.how = {.worlds = 64, .steps = 400, .noise = 0.1}};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;
     Info info = {0};
     bool ok = collect(&args, &info) && (args.json ? cli_json_print(info_json(&info)) : print_human(&info));
     cli_scene_close(&info.scene);
-    return ok ? CLI_EXIT_OK : CLI_EXIT_BAD;
+    return !ok ? CLI_EXIT_BAD : args.how.failed ? CLI_EXIT_WORLDS_FAILED : CLI_EXIT_OK;
 }

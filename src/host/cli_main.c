@@ -60,8 +60,8 @@ static void print_version(FILE *stream, struct argp_state *state) {
 
 static const char doc[] = "Steps thousands of copies of a rigid-body world together."
                           "\vCommands:\n"
-                          "  run SCENE        step worlds and report speed, failures and energy\n"
-                          "  info SCENE       what a scene holds, and what of it is not simulated\n"
+                          "  run SCENE        step worlds and report speed, contacts, failures and energy\n"
+                          "  info SCENE       what a scene holds, and how many contacts it needs\n"
                           "  bench            measure throughput\n"
                           "  compare SCENE    what each choice of a preset does to a scene\n"
                           "  conform FILE...  a step against reference cases\n"

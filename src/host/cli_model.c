@@ -14,10 +14,10 @@ typedef struct TypeName {
 static const TypeName joint_types[] = {{SAP_JOINT_FREE, "free"},   {SAP_JOINT_REVOLUTE, "revolute"},
                                        {SAP_JOINT_BALL, "ball"},   {SAP_JOINT_PRISMATIC, "prismatic"},
                                        {SAP_JOINT_FIXED, "fixed"}, {SAP_JOINT_D6, "d6"}};
-static const TypeName shape_types[] = {{SAP_SHAPE_PLANE, "plane"},        {SAP_SHAPE_BOX, "box"},
-                                       {SAP_SHAPE_SPHERE, "sphere"},      {SAP_SHAPE_CAPSULE, "capsule"},
-                                       {SAP_SHAPE_CYLINDER, "cylinder"},  {SAP_SHAPE_CONE, "cone"},
-                                       {SAP_SHAPE_ELLIPSOID, "ellipsoid"}};
+static const TypeName shape_types[] = {
+    {SAP_SHAPE_PLANE, "plane"},         {SAP_SHAPE_BOX, "box"},           {SAP_SHAPE_SPHERE, "sphere"},
+    {SAP_SHAPE_CAPSULE, "capsule"},     {SAP_SHAPE_CYLINDER, "cylinder"}, {SAP_SHAPE_CONE, "cone"},
+    {SAP_SHAPE_ELLIPSOID, "ellipsoid"}, {SAP_SHAPE_HULL, "hull"},         {SAP_SHAPE_HEIGHT_FIELD, "height_field"}};
 enum {
     NUM_JOINT_TYPES = sizeof joint_types / sizeof joint_types[0],
     NUM_SHAPE_TYPES = sizeof shape_types / sizeof shape_types[0]
@@ -66,44 +66,6 @@ const char *cli_dof_suffix(int32_t type, int i) {
     case SAP_JOINT_D6: return d6[i];
     default: return ".qd";
     }
-}
-
-/* ---- what this version leaves out ---- */
-
-static int colliding_shapes(const SapModelArrays *a) {
-    int count = 0;
-    for (int i = 0; i < a->num_shapes; i++)
-        count += (a->shape_flags[i] & SAP_SHAPE_COLLIDES) != 0 && a->shape_collision_group[i] != 0;
-    return count > 1 ? count : 0; /* one alone has nothing to meet */
-}
-
-int cli_missing(const SapModelArrays *a, CliMissing out[CLI_MAX_MISSING]) {
-    const CliMissing all[CLI_MAX_MISSING] = {{"collision", "colliding shapes", colliding_shapes(a)}};
-    int count = 0;
-    for (int i = 0; i < CLI_MAX_MISSING; i++)
-        if (all[i].count > 0)
-            out[count++] = all[i];
-    return count;
-}
-
-CliMissingText cli_missing_text(const SapModelArrays *arrays) {
-    CliMissingText out = {""};
-    CliMissing missing[CLI_MAX_MISSING];
-    int count = cli_missing(arrays, missing), at = 0;
-    for (int i = 0; i < count; i++)
-        at += snprintf(out.text + at, sizeof out.text - (size_t)at, "%s%s (%d %s)", i ? ", " : "", missing[i].what,
-                       missing[i].count, missing[i].of);
-    return out;
-}
-
-json_t *cli_missing_json(const SapModelArrays *arrays) {
-    CliMissing missing[CLI_MAX_MISSING];
-    int count = cli_missing(arrays, missing);
-    json_t *list = json_array();
-    for (int i = 0; i < count; i++)
-        json_array_append_new(
-            list, json_pack("{ss si ss}", "what", missing[i].what, "count", missing[i].count, "of", missing[i].of));
-    return list;
 }
 
 /* ---- cost ---- */

@@ -105,17 +105,23 @@ static void clear_progress(const Run *r) {
         fputs("\r\x1b[K", stderr);
 }
 
-/* Up to n steps, timed. */
+/* n steps, timed. */
 static bool run_chunk(Run *r, int n) {
     double start = cli_now();
-    for (int i = 0; i < n && !interrupted; i++) {
-        if (!cli_batch_step(&r->batch))
-            return false;
-        cli_batch_gather(&r->batch);
-        r->done++;
-    }
+    if (!cli_batch_step(&r->batch, n))
+        return false;
     r->seconds += cli_now() - start;
-    return true;
+    cli_batch_gather(&r->batch);
+    r->done += n;
+    return cli_statistics_look(&r->statistics, &r->batch);
+}
+
+/* Steps of the next call. The last one is by itself, for its gaps are recorded; and at least some twenty steps are looked at. */
+static int next_chunk(const Run *r, int chunk) {
+    enum { LOOKS = 20 };
+    int left = r->args->steps - r->done - 1, most = 1 + r->args->steps / LOOKS;
+    chunk = chunk < most ? chunk : most;
+    return left < 1 ? 1 : chunk < left ? chunk : left;
 }
 
 /* In chunks that grow to about 50 ms, so that neither the clock nor the progress bar costs anything. A trajectory needs
@@ -128,7 +134,9 @@ static bool run_steps(Run *r) {
         return false;
     while (r->done < steps && !interrupted) {
         double before = r->seconds;
-        if (!run_chunk(r, steps - r->done < chunk ? steps - r->done : chunk))
+        if (r->done == steps - 1 && !cli_statistics_record_gaps(&r->batch))
+            return false;
+        if (!run_chunk(r, next_chunk(r, chunk)))
             return false;
         if (trajectory && !cli_trajectory_row(&r->trajectory, &r->batch, r->done))
             return false;
@@ -174,6 +182,8 @@ static bool run(Run *r) {
     bool ok = run_steps(r);
     clear_progress(r);
     if (!cli_trajectory_close(&r->trajectory) || !ok)
+        return false;
+    if (!cli_statistics_finish(&r->statistics, &r->batch, r->done > 0 && r->done == r->args->steps))
         return false;
     double *end = r->energies + 2 * (size_t)r->batch.state->num_worlds;
     if (!cli_batch_energies(&r->batch, end))

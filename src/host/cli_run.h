@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_HOST_CLI_RUN_H
 #define SAPWOOD_HOST_CLI_RUN_H
 
-#include "cli_batch.h"
+#include "cli_statistics.h"
 #include "cli_trajectory.h"
 
 typedef struct RunArgs {
@@ -31,6 +31,7 @@ typedef struct Run {
     double *energies; /* [2][worlds][2]: at the start, at the end */
     CliEnergy start, end;
     CliFailures failures;
+    CliStatistics statistics;
 } Run;
 
 /* World-steps per second so far; NaN before the first. */

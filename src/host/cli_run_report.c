@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli_model.h"
-
 double cli_run_rate(const Run *r) {
     return r->done ? (double)r->done * r->batch.state->num_worlds / r->seconds : (double)NAN;
 }
@@ -55,12 +53,10 @@ static void print_human(const Run *r) {
         printf(": %s world-steps/s, %.4g ns per world-step", cli_si(cli_run_rate(r)).text, 1e9 / cli_run_rate(r));
     putchar('\n');
     print_failures(&r->failures, worlds);
+    cli_statistics_print(&r->statistics, &r->batch, 16);
     print_energy("energy, world 0", r->start.world, r->end.world);
     print_energy("energy, mean", r->start.mean, r->end.mean);
     printf("%-16s %016llx\n", "state hash", (unsigned long long)cli_batch_hash(&r->batch));
-    CliMissingText missing = cli_missing_text(a);
-    if (missing.text[0])
-        printf("%-16s %s\n", "NOT SIMULATED", missing.text);
 }
 
 /* ---- as JSON ---- */
@@ -106,11 +102,11 @@ static json_t *report_json(const Run *r) {
     cli_json_put(&json, "world_steps_per_second", cli_json_real(cli_run_rate(r)));
     cli_json_put(&json, "ns_per_world_step", cli_json_real(1e9 / cli_run_rate(r)));
     cli_json_put(&json, "failed", failures_json(&r->failures));
+    cli_statistics_put(&r->statistics, &r->batch, &json);
     cli_json_put(&json, "energy",
                  json_pack("{so so}", "world_0", energy_json(r->start.world, r->end.world), "mean",
                            energy_json(r->start.mean, r->end.mean)));
     cli_json_put(&json, "state_hash", hash_json(&r->batch));
-    cli_json_put(&json, "not_simulated", cli_missing_json(r->scene.arrays));
     return json;
 }
 

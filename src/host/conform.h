@@ -47,6 +47,7 @@ bool conform_case_run(const ConformFile *file, const SapOptions *options, Confor
 typedef struct ConformError {
     const char *name;
     double error;     /* largest difference over largest stored magnitude; NaN where ours is not a number */
+    double scale;     /* the largest stored magnitude */
     double tolerance; /* what it may be */
     bool stored;      /* false: the file does not have it */
 } ConformError;

@@ -31,8 +31,10 @@ static void compare(const json_t *output, const char *name, const double *ours, 
     size_t n;
     double *theirs = reference_doubles(json_object_get(output, name), &n);
     *out = (ConformError){.name = name, .tolerance = tolerance, .stored = theirs != NULL};
-    if (theirs)
+    if (theirs) {
+        out->scale = largest(theirs, n);
         out->error = relative_error(theirs, n, ours, stride, offset);
+    }
     free(theirs);
 }
 
@@ -42,7 +44,7 @@ static void compare_impulse(const json_t *output, const ConformCase *c, ConformE
     size_t n;
     double *theirs = reference_doubles(json_object_get(output, "gamma"), &n);
     *out = (ConformError){.name = "gamma", .tolerance = solved, .stored = theirs != NULL};
-    double scale = theirs ? largest(theirs, n) : 0;
+    double scale = out->scale = theirs ? largest(theirs, n) : 0;
     for (size_t i = 0; theirs && i < n; i++) {
         double difference = c->weight[i / 3] <= 1e-12 ? 0 : fabs(theirs[i] - c->impulse[i]) / (scale > 0 ? scale : 1);
         if (!(difference <= out->error))
@@ -55,7 +57,7 @@ static void compare_impulse(const json_t *output, const ConformCase *c, ConformE
 static void compare_frame(const json_t *output, const ConformCase *c, ConformError *out) {
     size_t n;
     double *theirs = reference_doubles(json_object_get(output, "R_WC"), &n);
-    *out = (ConformError){.name = "R_WC", .tolerance = assembled, .stored = theirs != NULL};
+    *out = (ConformError){.name = "R_WC", .scale = 1, .tolerance = assembled, .stored = theirs != NULL};
     for (size_t k = 0; theirs && k < n; k++) {
         size_t slot = k / 9, row = k % 9 / 3, column = k % 3;
         double difference = fabs(theirs[k] - c->frame[9 * slot + 3 * column + row]);
@@ -73,7 +75,7 @@ static void compare_cost(const json_t *output, const ConformFile *file, const Co
     for (int i = 0; i < nv * nv; i++)
         energy += 0.5 * c->v_star[i / nv] * c->A[i] * c->v_star[i % nv];
     double scale = fmax(fabs(theirs), energy);
-    *out = (ConformError){.name = "cost", .tolerance = solved, .stored = node != NULL};
+    *out = (ConformError){.name = "cost", .scale = scale, .tolerance = solved, .stored = node != NULL};
     out->error = fabs(theirs - c->cost) / (scale > 0 ? scale : 1);
 }
 

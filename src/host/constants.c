@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bounds.h"
 #include "fail.h"
 #include "host_memory.h"
+#include "hull.h"
 #include "plan.h"
 
 /* Writes element i of a field being built. */
@@ -63,7 +65,9 @@ static void fill_link(const SapModelArrays *m, const SapConstants *c, int f64, i
 #define SHAPE_FIELDS(X)                                                                                                \
     X(shape_mu, shape_material_mu)                                                                                     \
     X(shape_ke, shape_material_ke)                                                                                     \
-    X(shape_tau, shape_material_tau)
+    X(shape_tau, shape_material_tau)                                                                                   \
+    X(shape_margin, shape_margin)                                                                                      \
+    X(shape_gap, shape_gap)
 #define COUNT(field, array) +1
 #define FIELD(field, array) &c->field,
 #define ARRAY(field, array) m->array,
@@ -89,6 +93,68 @@ static const double *shape_array(const SapModelArrays *m, int i) {
     return arrays[i];
 }
 
+/* ---- shapes ---- */
+
+/* A radius must not become smaller by rounding. */
+static void put_radius(void *data, int f64, int i, double radius) {
+    put(data, f64, i, radius);
+    float *rounded = (float *)data + i;
+    if (!f64 && (double)*rounded < radius)
+        *rounded = nextafterf(*rounded, INFINITY);
+}
+
+static void fill_shape(const SapModelArrays *m, const SapConstants *c, int f64, int s) {
+    double bound[4];
+    sap_shape_bound(m, s, bound);
+    put_all((void *)c->shape_pose.data, f64, 7 * s, m->shape_transform + 7 * s, 7);
+    put_all((void *)c->shape_size.data, f64, 3 * s, m->shape_scale + 3 * s, 3);
+    put_all((void *)c->shape_bound.data, f64, 4 * s, bound, 3);
+    put_radius((void *)c->shape_bound.data, f64, 4 * s + 3, bound[3]);
+}
+
+/* The rows of hulls, of all together. */
+static int num_hull_vertices(const SapPlan *p) {
+    const SapHull *last = p->num_hulls > 0 ? &p->hull[p->num_hulls - 1] : NULL;
+    return last ? last->vertex + last->num_vertices : 0;
+}
+
+static int num_hull_faces(const SapPlan *p) {
+    const SapHull *last = p->num_hulls > 0 ? &p->hull[p->num_hulls - 1] : NULL;
+    return last ? last->face + last->num_faces : 0;
+}
+
+/* Vertices of the mesh, scaled, and the planes through them. `vertex` is scratch. */
+static void fill_hull(const SapModelArrays *m, const SapPlan *p, const SapConstants *c, int f64, int s,
+                      double *vertex) {
+    const SapHull *hull = &p->hull[p->shape_mesh[s]];
+    for (int i = 0; i < 3 * hull->num_vertices; i++)
+        vertex[i] = m->shape_scale[3 * s + i % 3] * m->mesh_vertices[3 * p->hull_source[hull->vertex + i / 3] + i % 3];
+    put_all((void *)c->hull_vertex.data, f64, 3 * hull->vertex, vertex, 3 * hull->num_vertices);
+    for (int i = hull->face; i < hull->face + hull->num_faces; i++) {
+        double plane[4];
+        sap_face_plane(vertex, p->hull_corner + p->hull_face[i].corner, p->hull_face[i].num_corners, plane);
+        put_all((void *)c->hull_plane.data, f64, 4 * i, plane, 4);
+    }
+}
+
+static SapStatus fill_shapes(const SapModelArrays *m, const SapPlan *p, SapConstants *c, int f64) {
+    double *vertex = sap_allocate(3 * (size_t)num_hull_vertices(p), sizeof *vertex, "constants");
+    if (vertex == NULL)
+        return SAP_ERROR_MEMORY;
+    for (int k = 0; k < NUM_SHAPE_FIELDS; k++)
+        put_all((void *)shape_field(c, k)->data, f64, 0, shape_array(m, k), p->ns);
+    for (int s = 0; s < p->ns; s++) {
+        fill_shape(m, c, f64, s);
+        if (p->shape_type[s] == SAP_SHAPE_HULL)
+            fill_hull(m, p, c, f64, s, vertex);
+    }
+    put_all((void *)c->height.data, f64, 0, m->heights, m->num_heights);
+    free(vertex);
+    return SAP_OK;
+}
+
+/* ---- all ---- */
+
 SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int f64, SapConstantsOwner *out) {
     *out = (SapConstantsOwner){0};
     SapConstants *c = &out->constants;
@@ -106,6 +172,12 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
             dof_field(c, i)->data = sap_arena_carve(&arena, (size_t)plan->nv, size);
         for (int i = 0; i < NUM_SHAPE_FIELDS; i++)
             shape_field(c, i)->data = sap_arena_carve(&arena, (size_t)plan->ns, size);
+        c->shape_pose.data = sap_arena_carve(&arena, 7 * (size_t)plan->ns, size);
+        c->shape_size.data = sap_arena_carve(&arena, 3 * (size_t)plan->ns, size);
+        c->shape_bound.data = sap_arena_carve(&arena, 4 * (size_t)plan->ns, size);
+        c->hull_vertex.data = sap_arena_carve(&arena, 3 * (size_t)num_hull_vertices(plan), size);
+        c->hull_plane.data = sap_arena_carve(&arena, 4 * (size_t)num_hull_faces(plan), size);
+        c->height.data = sap_arena_carve(&arena, (size_t)m->num_heights, size);
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "constants"));
     }
@@ -120,9 +192,10 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
         for (int k = 0; k < NUM_DOF_FIELDS; k++)
             put((void *)dof_field(c, k)->data, f64, i, dof_array(m, k)[plan->dof_public[i]]);
     }
-    for (int k = 0; k < NUM_SHAPE_FIELDS; k++)
-        put_all((void *)shape_field(c, k)->data, f64, 0, shape_array(m, k), plan->ns);
-    return SAP_OK;
+    SapStatus status = fill_shapes(m, plan, c, f64);
+    if (status != SAP_OK)
+        sap_constants_free(out);
+    return status;
 }
 
 void sap_constants_free(SapConstantsOwner *constants) {

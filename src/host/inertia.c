@@ -47,10 +47,71 @@ SapMassProperties sap_shape_mass(SapShapeType type, const double scale[3], doubl
     case SAP_SHAPE_CYLINDER: return cylinder(x, y, density);
     case SAP_SHAPE_CAPSULE: return capsule(x, y, density);
     case SAP_SHAPE_CONE: return cone(x, y, density);
-    case SAP_SHAPE_PLANE: break;
+    case SAP_SHAPE_PLANE:
+    case SAP_SHAPE_HEIGHT_FIELD:
+    case SAP_SHAPE_HULL: break;
     }
     return (SapMassProperties){.mass = 0};
 }
+
+/* ---- hulls ---- */
+
+/* The integrals of 1, r and r r' over tetrahedra with one corner at the origin. */
+typedef struct Moments {
+    double volume, first[3], second[9];
+} Moments;
+
+static void add_tetrahedron(Moments *m, const double *a, const double *b, const double *c) {
+    double volume =
+        (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0])) /
+        6;
+    m->volume += volume;
+    for (int i = 0; i < 3; i++) {
+        double sum = a[i] + b[i] + c[i];
+        m->first[i] += volume * sum / 4;
+        for (int j = 0; j < 3; j++)
+            m->second[3 * i + j] +=
+                volume * (a[i] * a[j] + b[i] * b[j] + c[i] * c[j] + sum * (a[j] + b[j] + c[j])) / 20;
+    }
+}
+
+/* Vertex v, scaled, seen from `origin`. */
+static void vertex_from(const SapHullShape *hull, const double *points, const double *scale, int v,
+                        const double *origin, double *out) {
+    for (int k = 0; k < 3; k++)
+        out[k] = scale[k] * points[3 * hull->vertex[v] + k] - origin[k];
+}
+
+/* Faces are fans of triangles, each the base of a tetrahedron with its tip at the first vertex: none is far from the hull. */
+SapMassProperties sap_hull_mass(const SapHullShape *hull, const double *points, const double scale[3], double density) {
+    const double zero[3] = {0};
+    double tip[3], a[3], b[3], c[3];
+    Moments m = {0};
+    vertex_from(hull, points, scale, 0, zero, tip);
+    for (int f = 0; f < hull->num_faces; f++)
+        for (int i = hull->face_start[f] + 1; i + 1 < hull->face_start[f + 1]; i++) {
+            vertex_from(hull, points, scale, hull->corner[hull->face_start[f]], tip, a);
+            vertex_from(hull, points, scale, hull->corner[i], tip, b);
+            vertex_from(hull, points, scale, hull->corner[i + 1], tip, c);
+            add_tetrahedron(&m, a, b, c);
+        }
+    SapMassProperties out = {.mass = density * m.volume};
+    double d[3];
+    for (int i = 0; i < 3; i++) {
+        d[i] = m.first[i] / m.volume;
+        out.com[i] = tip[i] + d[i];
+    }
+    /* I = tr(C) E - C with C = integral of (r - com) (r - com)' */
+    for (int i = 0; i < 9; i++)
+        m.second[i] -= m.volume * d[i / 3] * d[i % 3];
+    double trace = m.second[0] + m.second[4] + m.second[8];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j <= i; j++)
+            out.inertia[3 * i + j] = out.inertia[3 * j + i] = density * ((i == j ? trace : 0) - m.second[3 * i + j]);
+    return out;
+}
+
+/* ---- moving and joining ---- */
 
 /* The matrix of a unit quaternion. */
 static void rotation(const double q[4], double r[9]) {

@@ -4,14 +4,20 @@
 
 #include <sapwood/model.h>
 
+#include "hull.h"
+
 typedef struct SapMassProperties {
     double mass;       /* kg */
     double com[3];     /* m, centre of mass in the frame at hand */
     double inertia[9]; /* kg m^2, about the centre of mass, axes of the frame at hand, row-major */
 } SapMassProperties;
 
-/* Of a solid of that density (kg/m^3) in its shape frame; sizes as in SapShapeType. All zero for a plane. */
+/* Of a solid of that density (kg/m^3) in its shape frame; sizes as in SapShapeType. All zero for a plane and a
+ * height field, and for a hull, which sap_hull_mass is for. */
 SapMassProperties sap_shape_mass(SapShapeType type, const double scale[3], double density);
+
+/* Of a solid hull of the points [][3] with those factors of x, y, z. */
+SapMassProperties sap_hull_mass(const SapHullShape *hull, const double *points, const double scale[3], double density);
 
 /* The same body seen from a frame in which its own frame has the pose p, q (unit). */
 SapMassProperties sap_mass_moved(const SapMassProperties *part, const double pose[7]);

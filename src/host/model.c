@@ -195,7 +195,10 @@ static void normalise_poses(const double *poses, int n) {
 static void normalise_joint(SapModelArrays *a, int j) {
     int quaternion = sap_joint_quaternion_at(a->joint_type[j]);
     if (quaternion >= 0) {
-        normalise((double *)&a->joint_q[a->joint_q_start[j] + quaternion], 4);
+        int q = a->joint_q_start[j] + quaternion;
+        normalise((double *)&a->joint_q[q], 4);
+        for (int k = 0; k < a->num_keyframes; k++)
+            normalise((double *)&a->keyframe_joint_q[k * a->num_coords + q], 4);
         return;
     }
     for (int d = a->joint_qd_start[j]; d < a->joint_qd_start[j + 1]; d++)
@@ -219,7 +222,13 @@ static SapStatus fill_model(SapModelArrays *a, const SapModelArrays *given) {
                           .num_coords = given->num_coords,
                           .num_shapes = given->num_shapes,
                           .num_articulations = given->articulation_start != NULL ? given->num_articulations : 1,
-                          .num_filter_pairs = given->num_filter_pairs};
+                          .num_filter_pairs = given->num_filter_pairs,
+                          .num_shape_filter_pairs = given->num_shape_filter_pairs,
+                          .num_meshes = given->num_meshes,
+                          .num_mesh_vertices = given->num_mesh_vertices,
+                          .num_height_fields = given->num_height_fields,
+                          .num_heights = given->num_heights,
+                          .num_keyframes = given->num_keyframes};
     memcpy(a->gravity, given->gravity, sizeof a->gravity);
     SAP_TRY(copy_text(given->name != NULL ? given->name : "", &a->name));
     for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
@@ -279,6 +288,11 @@ int sap_model_find_body(const SapModel *model, const char *name) {
 
 int sap_model_find_joint(const SapModel *model, const char *name) {
     return model == NULL || name == NULL ? -1 : find_name(model->arrays.joint_name, model->arrays.num_joints, name);
+}
+
+int sap_model_find_keyframe(const SapModel *model, const char *name) {
+    return model == NULL || name == NULL ? -1
+                                         : find_name(model->arrays.keyframe_name, model->arrays.num_keyframes, name);
 }
 
 /* ---- comparing ---- */

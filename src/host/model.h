@@ -20,7 +20,10 @@ struct SapModel {
 enum {
     SAP_MAX_JOINTS = 32767, /* and bodies, dofs */
     SAP_MAX_SHAPES = 1 << 20,
-    SAP_MAX_FILTER_PAIRS = 1 << 24
+    SAP_MAX_FILTER_PAIRS = 1 << 24,
+    SAP_MAX_MESH_VERTICES = 1 << 24,
+    SAP_MAX_HEIGHTS = 1 << 26,
+    SAP_MAX_KEYFRAMES = 1024
 };
 
 /* What the rows of an array belong to. */
@@ -33,7 +36,16 @@ typedef enum SapModelRows {
     SAP_ROWS_SHAPES,
     SAP_ROWS_ARTICULATIONS,
     SAP_ROWS_ARTICULATION_STARTS, /* na + 1 */
-    SAP_ROWS_FILTER_PAIRS
+    SAP_ROWS_FILTER_PAIRS,
+    SAP_ROWS_SHAPE_FILTER_PAIRS,
+    SAP_ROWS_MESH_STARTS, /* nm + 1 */
+    SAP_ROWS_MESH_VERTICES,
+    SAP_ROWS_HEIGHT_FIELDS,
+    SAP_ROWS_HEIGHTS,
+    SAP_ROWS_KEYFRAMES,
+    SAP_ROWS_KEYFRAME_COORDS, /* nk nq */
+    SAP_ROWS_KEYFRAME_DOFS,   /* nk nv */
+    SAP_NUM_ROWS
 } SapModelRows;
 
 typedef enum SapElement { SAP_ELEMENT_I32, SAP_ELEMENT_F64, SAP_ELEMENT_TEXT } SapElement;
@@ -51,7 +63,9 @@ typedef enum SapRange {
     SAP_RANGE_BODY_OR_WORLD,     /* -1 .. nb - 1 */
     SAP_RANGE_AXIS_COUNT,        /* 0 .. 3 */
     SAP_RANGE_TARGET_MODE,       /* 0 .. 4 */
-    SAP_RANGE_SHAPE_FLAGS        /* 0 .. 3 */
+    SAP_RANGE_SHAPE_FLAGS,       /* 0 .. 3 */
+    SAP_RANGE_SHAPE,             /* 0 .. ns - 1 */
+    SAP_RANGE_FLAG               /* 0 or 1 */
 } SapRange;
 
 /* One array of SapModelArrays. */
@@ -66,7 +80,7 @@ typedef struct SapModelField {
     const double *row; /* default: this row, `columns` long, for every row; NULL = zeros, or computed */
 } SapModelField;
 
-enum { SAP_MODEL_NUM_FIELDS = 46 };
+enum { SAP_MODEL_NUM_FIELDS = 56 };
 extern const SapModelField sap_model_fields[SAP_MODEL_NUM_FIELDS];
 
 /* The field of that name, or NULL. */
@@ -85,9 +99,6 @@ bool sap_joint_axis_counts(int32_t type, int32_t dim[2]);
 int sap_joint_num_coords(int32_t type, const int32_t dim[2]);
 /* Where the quaternion sits among the coordinates of a joint, or -1 if it has none. */
 int sap_joint_quaternion_at(int32_t type);
-
-/* sap_model_create with the same checks, but axes and quaternions keep the digits they were given: for comparing number
- * by number with a program that uses axes as they are. */
 
 /* The first thing in which two models differ: a count, "gravity", "name" or an array; NULL if they are equal in every
  * bit. */

@@ -8,6 +8,7 @@
 
 #include "eigen3.h"
 #include "fail.h"
+#include "hull.h"
 #include "model.h"
 
 /* How far from unit length a vector may be to be taken for a unit vector; single-precision data are well inside. */
@@ -49,6 +50,30 @@ static Label owner_label(const SapModelArrays *a, const int32_t *start, int i) {
     return joint_label(a, j);
 }
 
+static Label keyframe_label(const SapModelArrays *a, int k) {
+    return label("keyframe", a->keyframe_name, k);
+}
+
+/* The mesh of a vertex. */
+static int mesh_of(const SapModelArrays *a, int vertex) {
+    int mesh = 0;
+    while (mesh + 1 < a->num_meshes && a->mesh_start[mesh + 1] <= vertex)
+        mesh++;
+    return mesh;
+}
+
+/* The grid of a height. */
+static int height_field_of(const SapModelArrays *a, int height) {
+    int grid = 0;
+    for (; grid + 1 < a->num_height_fields; grid++) {
+        int count = a->height_field_size[2 * grid] * a->height_field_size[2 * grid + 1];
+        if (height < count)
+            break;
+        height -= count;
+    }
+    return grid;
+}
+
 /* What row i of such an array belongs to. */
 static Label row_label(const SapModelArrays *a, SapModelRows rows, int i) {
     switch (rows) {
@@ -58,9 +83,18 @@ static Label row_label(const SapModelArrays *a, SapModelRows rows, int i) {
     case SAP_ROWS_COORDS: return owner_label(a, a->joint_q_start, i);
     case SAP_ROWS_SHAPES: return shape_label(a, i);
     case SAP_ROWS_ARTICULATIONS: return label("articulation", a->articulation_name, i);
-    case SAP_ROWS_FILTER_PAIRS: return label("pair", NULL, i);
+    case SAP_ROWS_FILTER_PAIRS:
+    case SAP_ROWS_SHAPE_FILTER_PAIRS: return label("pair", NULL, i);
+    case SAP_ROWS_MESH_VERTICES: return label("mesh", NULL, mesh_of(a, i));
+    case SAP_ROWS_HEIGHT_FIELDS: return label("height field", NULL, i);
+    case SAP_ROWS_HEIGHTS: return label("height field", NULL, height_field_of(a, i));
+    case SAP_ROWS_KEYFRAMES: return keyframe_label(a, i);
+    case SAP_ROWS_KEYFRAME_COORDS: return keyframe_label(a, i / a->num_coords);
+    case SAP_ROWS_KEYFRAME_DOFS: return keyframe_label(a, i / a->num_dofs);
     case SAP_ROWS_JOINT_STARTS:
-    case SAP_ROWS_ARTICULATION_STARTS: break;
+    case SAP_ROWS_ARTICULATION_STARTS:
+    case SAP_ROWS_MESH_STARTS:
+    case SAP_NUM_ROWS: break;
     }
     return label("entry", NULL, i);
 }
@@ -110,13 +144,20 @@ static SapStatus check_counts(const SapModelArrays *a) {
     SAP_TRY(check_count("num_coords", a->num_coords, 1, 2 * SAP_MAX_JOINTS));
     SAP_TRY(check_count("num_shapes", a->num_shapes, 0, SAP_MAX_SHAPES));
     SAP_TRY(check_count("num_filter_pairs", a->num_filter_pairs, 0, SAP_MAX_FILTER_PAIRS));
+    SAP_TRY(check_count("num_shape_filter_pairs", a->num_shape_filter_pairs, 0, SAP_MAX_FILTER_PAIRS));
+    SAP_TRY(check_count("num_meshes", a->num_meshes, 0, SAP_MAX_SHAPES));
+    SAP_TRY(check_count("num_mesh_vertices", a->num_mesh_vertices, 0, SAP_MAX_MESH_VERTICES));
+    SAP_TRY(check_count("num_height_fields", a->num_height_fields, 0, SAP_MAX_SHAPES));
+    SAP_TRY(check_count("num_heights", a->num_heights, 0, SAP_MAX_HEIGHTS));
+    SAP_TRY(check_count("num_keyframes", a->num_keyframes, 0, SAP_MAX_KEYFRAMES));
     SAP_TRY(check_one_joint_per_body(a));
     return check_articulation_count(a);
 }
 
 static SapStatus check_required(const SapModelArrays *a, const SapModelField *field) {
     int rows = sap_model_rows(a, field->rows);
-    if (!field->required || rows == 0 || sap_model_field_get(a, field) != NULL)
+    bool required = field->required || (field->rows == SAP_ROWS_MESH_STARTS && a->num_meshes > 0);
+    if (!required || rows == 0 || sap_model_field_get(a, field) != NULL)
         return SAP_OK;
     return sap_fail(SAP_ERROR_MODEL, "%s is NULL; it is required and has %d row%s here", field->name, rows,
                     rows == 1 ? "" : "s");
@@ -228,6 +269,42 @@ SapStatus sap_model_check_starts(const SapModelArrays *a) {
     return SAP_OK;
 }
 
+/* ---- meshes and grids ---- */
+
+static SapStatus check_meshes(const SapModelArrays *a) {
+    const int32_t *start = a->mesh_start;
+    int nm = a->num_meshes;
+    if (start[0] != 0)
+        return sap_fail(SAP_ERROR_MODEL, "mesh_start[0] is %d; it must be 0", start[0]);
+    for (int i = 0; i < nm; i++)
+        if (start[i + 1] < start[i])
+            return sap_fail(SAP_ERROR_MODEL, "mesh_start[%d] is %d; it must not be less than the one before, %d", i + 1,
+                            start[i + 1], start[i]);
+    if (start[nm] != a->num_mesh_vertices)
+        return sap_fail(SAP_ERROR_MODEL, "mesh_start[%d] is %d; the last entry must be num_mesh_vertices, %d", nm,
+                        start[nm], a->num_mesh_vertices);
+    return SAP_OK;
+}
+
+/* Each grid ends inside the heights, and the last one at their end. */
+static SapStatus check_grids(const SapModelArrays *a) {
+    int64_t heights = 0;
+    for (int i = 0; i < a->num_height_fields; i++) {
+        int64_t rows = a->height_field_size[2 * i], columns = a->height_field_size[2 * i + 1];
+        if (rows < 2 || columns < 2)
+            return sap_fail(SAP_ERROR_MODEL, "height_field_size[%d] is (%d, %d); rows and columns must be 2 or more", i,
+                            (int)rows, (int)columns);
+        heights += rows * columns;
+        if (heights > a->num_heights)
+            return sap_fail(SAP_ERROR_MODEL,
+                            "height_field_size[%d] is (%d, %d): grids 0 .. %d need more than num_heights, %d", i,
+                            (int)rows, (int)columns, i, a->num_heights);
+    }
+    if (heights != a->num_heights)
+        return sap_fail(SAP_ERROR_MODEL, "num_heights is %d; the height fields have %d", a->num_heights, (int)heights);
+    return SAP_OK;
+}
+
 /* ---- every number by itself ---- */
 
 static bool in_range(const SapModelArrays *a, SapRange range, double x) {
@@ -243,6 +320,8 @@ static bool in_range(const SapModelArrays *a, SapRange range, double x) {
     case SAP_RANGE_BODY_OR_WORLD: return x >= -1 && x < a->num_bodies;
     case SAP_RANGE_AXIS_COUNT: return x >= 0 && x <= 3;
     case SAP_RANGE_TARGET_MODE: return x >= SAP_TARGET_NONE && x <= SAP_TARGET_EFFORT;
+    case SAP_RANGE_SHAPE: return x >= 0 && x < a->num_shapes;
+    case SAP_RANGE_FLAG: return x == 0 || x == 1;
     case SAP_RANGE_SHAPE_FLAGS: return x >= 0 && x <= (SAP_SHAPE_VISIBLE | SAP_SHAPE_COLLIDES);
     }
     return false;
@@ -261,11 +340,15 @@ static Label range_text(const SapModelArrays *a, SapRange range) {
         [SAP_RANGE_BODY_OR_WORLD] = "-1 (the world) or a body index, -1",
         [SAP_RANGE_AXIS_COUNT] = "0 .. 3",
         [SAP_RANGE_TARGET_MODE] = "0 none, 1 position, 2 velocity, 3 position and velocity, or 4 effort",
+        [SAP_RANGE_SHAPE] = "a shape index, 0",
+        [SAP_RANGE_FLAG] = "0 or 1",
         [SAP_RANGE_SHAPE_FLAGS] = "a sum of 1 (visible) and 2 (collides)",
     };
     Label out;
     if (range == SAP_RANGE_BODY || range == SAP_RANGE_BODY_OR_WORLD)
         snprintf(out.text, sizeof out.text, "%s .. %d", texts[range], a->num_bodies - 1);
+    else if (range == SAP_RANGE_SHAPE)
+        snprintf(out.text, sizeof out.text, "%s .. %d", texts[range], a->num_shapes - 1);
     else
         snprintf(out.text, sizeof out.text, "%s", texts[range]);
     return out;
@@ -324,7 +407,7 @@ static SapStatus check_sorted_names(const char *array, const NamedIndex *sorted,
 }
 
 static SapStatus check_names_differ(const char *array, const char *const *names, int n) {
-    NamedIndex *sorted = malloc((size_t)n * sizeof *sorted);
+    NamedIndex *sorted = malloc((size_t)n * sizeof *sorted + 1);
     if (sorted == NULL)
         return sap_fail(SAP_ERROR_MEMORY, "no memory to compare %d names", n);
     for (int i = 0; i < n; i++)
@@ -460,6 +543,11 @@ static SapStatus check_joint_q(const SapModelArrays *a, int j) {
     if (at < 0)
         return SAP_OK;
     int q = a->joint_q_start[j] + at;
+    for (int k = 0; k < a->num_keyframes; k++) {
+        int in_keyframe = k * a->num_coords + q;
+        SAP_TRY(check_unit_quaternion("keyframe_joint_q", in_keyframe, keyframe_label(a, k),
+                                      &a->keyframe_joint_q[in_keyframe]));
+    }
     return check_unit_quaternion("joint_q", q, joint_label(a, j), &a->joint_q[q]);
 }
 
@@ -607,11 +695,13 @@ static int num_sizes(int32_t type) {
     switch (type) {
     case SAP_SHAPE_PLANE: return 0;
     case SAP_SHAPE_SPHERE: return 1;
+    case SAP_SHAPE_HEIGHT_FIELD:
     case SAP_SHAPE_CAPSULE:
     case SAP_SHAPE_CYLINDER:
     case SAP_SHAPE_CONE: return 2;
     case SAP_SHAPE_ELLIPSOID:
-    case SAP_SHAPE_BOX: return 3;
+    case SAP_SHAPE_BOX:
+    case SAP_SHAPE_HULL: return 3;
     default: return -1;
     }
 }
@@ -619,11 +709,11 @@ static int num_sizes(int32_t type) {
 static SapStatus check_shape_type(const SapModelArrays *a, int s) {
     if (num_sizes(a->shape_type[s]) >= 0)
         return SAP_OK;
-    return sap_fail(
-        SAP_ERROR_MODEL,
-        "shape_type[%d] of %s is %d; allowed: 1 plane, 3 sphere, 4 capsule, 5 ellipsoid, 6 cylinder, 7 box, "
-        "9 cone",
-        s, shape_label(a, s).text, a->shape_type[s]);
+    return sap_fail(SAP_ERROR_MODEL,
+                    "shape_type[%d] of %s is %d; allowed: 1 plane, 2 height field, 3 sphere, 4 capsule, 5 ellipsoid, 6 "
+                    "cylinder, 7 box, "
+                    "9 cone, 10 hull",
+                    s, shape_label(a, s).text, a->shape_type[s]);
 }
 
 static SapStatus check_shape_sizes(const SapModelArrays *a, int s) {
@@ -634,20 +724,67 @@ static SapStatus check_shape_sizes(const SapModelArrays *a, int s) {
     return SAP_OK;
 }
 
+static SapStatus check_shape_mesh(const SapModelArrays *a, int s) {
+    int mesh = a->shape_mesh[s];
+    bool hull = a->shape_type[s] == SAP_SHAPE_HULL, grid = a->shape_type[s] == SAP_SHAPE_HEIGHT_FIELD;
+    if (!hull && !grid && mesh != -1)
+        return sap_fail(SAP_ERROR_MODEL, "shape_mesh[%d] of %s is %d; it must be -1, for its type %d has none", s,
+                        shape_label(a, s).text, mesh, a->shape_type[s]);
+    int count = hull ? a->num_meshes : a->num_height_fields;
+    if ((hull || grid) && (mesh < 0 || mesh >= count))
+        return sap_fail(SAP_ERROR_MODEL, "shape_mesh[%d] of %s is %d; a %s needs the index of its %s, and there %s %d",
+                        s, shape_label(a, s).text, mesh, hull ? "hull" : "height field", hull ? "mesh" : "grid",
+                        count == 1 ? "is" : "are", count);
+    return SAP_OK;
+}
+
 static SapStatus check_shape(const SapModelArrays *a, int s) {
     SAP_TRY(check_shape_type(a, s));
     SAP_TRY(check_shape_sizes(a, s));
+    SAP_TRY(check_shape_mesh(a, s));
     return check_unit_quaternion("shape_transform", s, shape_label(a, s), &a->shape_transform[7 * s + 3]);
+}
+
+/* The name of a shape that uses the mesh stands in the message. */
+static SapStatus check_hull(const SapModelArrays *a, int s) {
+    int mesh = a->shape_mesh[s], first = a->mesh_start[mesh];
+    char what[192];
+    snprintf(what, sizeof what, "%s: mesh %d", shape_label(a, s).text, mesh);
+    SapHullShape hull;
+    SAP_TRY(sap_hull_create(&a->mesh_vertices[3 * first], a->mesh_start[mesh + 1] - first, what, &hull));
+    sap_hull_free(&hull);
+    return SAP_OK;
+}
+
+static SapStatus check_hulls_once(const SapModelArrays *a, bool *checked) {
+    for (int s = 0; s < a->num_shapes; s++)
+        if (a->shape_type[s] == SAP_SHAPE_HULL && !checked[a->shape_mesh[s]]) {
+            SAP_TRY(check_hull(a, s));
+            checked[a->shape_mesh[s]] = true;
+        }
+    return SAP_OK;
+}
+
+static SapStatus check_hulls(const SapModelArrays *a) {
+    bool *checked = calloc((size_t)a->num_meshes + 1, sizeof *checked);
+    if (checked == NULL)
+        return sap_fail(SAP_ERROR_MEMORY, "no memory to check %d meshes", a->num_meshes);
+    SapStatus status = check_hulls_once(a, checked);
+    free(checked);
+    return status;
 }
 
 /* ---- all ---- */
 
 SapStatus sap_model_check_values(const SapModelArrays *a) {
     SAP_TRY(check_gravity(a));
+    SAP_TRY(check_meshes(a));
+    SAP_TRY(check_grids(a));
     for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
         SAP_TRY(check_numbers(a, &sap_model_fields[i]));
     SAP_TRY(check_names_differ("body_name", a->body_name, a->num_bodies));
     SAP_TRY(check_names_differ("joint_name", a->joint_name, a->num_joints));
+    SAP_TRY(check_names_differ("keyframe_name", a->keyframe_name, a->num_keyframes));
     SAP_TRY(check_tree(a));
     for (int j = 0; j < a->num_joints; j++)
         SAP_TRY(check_joint(a, j));
@@ -657,5 +794,5 @@ SapStatus sap_model_check_values(const SapModelArrays *a) {
         SAP_TRY(check_inertia(a, body));
     for (int s = 0; s < a->num_shapes; s++)
         SAP_TRY(check_shape(a, s));
-    return SAP_OK;
+    return check_hulls(a);
 }

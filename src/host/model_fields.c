@@ -30,6 +30,7 @@ const SapModelField sap_model_fields[] = {
     FIELD(joint_qd_start, JOINT_STARTS, 1, I32, ANY, COMPUTED),
     FIELD(joint_X_p, JOINTS, 7, F64, FINITE, .row = identity_pose),
     FIELD(joint_X_c, JOINTS, 7, F64, FINITE, .row = identity_pose),
+    FIELD(joint_filter_parent, JOINTS, 1, I32, FLAG, .row = ROW(1)),
     FIELD(articulation_start, ARTICULATION_STARTS, 1, I32, ANY, COMPUTED),
 
     FIELD(joint_axis, DOFS, 3, F64, FINITE, ZERO),
@@ -61,7 +62,15 @@ const SapModelField sap_model_fields[] = {
     FIELD(shape_collision_group, SHAPES, 1, I32, ANY, .row = ROW(1)),
     FIELD(shape_flags, SHAPES, 1, I32, SHAPE_FLAGS, .row = ROW(SAP_SHAPE_VISIBLE | SAP_SHAPE_COLLIDES)),
 
+    FIELD(shape_mesh, SHAPES, 1, I32, ANY, .row = ROW(-1)),
+
     FIELD(body_filter_pairs, FILTER_PAIRS, 2, I32, BODY, REQUIRED),
+    FIELD(shape_filter_pairs, SHAPE_FILTER_PAIRS, 2, I32, SHAPE, REQUIRED),
+
+    FIELD(mesh_start, MESH_STARTS, 1, I32, ANY, ZERO),
+    FIELD(mesh_vertices, MESH_VERTICES, 3, F64, FINITE, REQUIRED),
+    FIELD(height_field_size, HEIGHT_FIELDS, 2, I32, ANY, REQUIRED),
+    FIELD(heights, HEIGHTS, 1, F64, FINITE, REQUIRED),
 
     FIELD(joint_q, COORDS, 1, F64, FINITE, COMPUTED),
     FIELD(joint_qd, DOFS, 1, F64, FINITE, ZERO),
@@ -70,16 +79,20 @@ const SapModelField sap_model_fields[] = {
     FIELD(joint_target_vel, DOFS, 1, F64, FINITE, ZERO),
     FIELD(joint_act, DOFS, 1, F64, FINITE, ZERO),
 
+    FIELD(keyframe_joint_q, KEYFRAME_COORDS, 1, F64, FINITE, REQUIRED),
+    FIELD(keyframe_joint_qd, KEYFRAME_DOFS, 1, F64, FINITE, ZERO),
+
     FIELD(body_name, BODIES, 1, TEXT, ANY, COMPUTED),
     FIELD(joint_name, JOINTS, 1, TEXT, ANY, COMPUTED),
     FIELD(shape_name, SHAPES, 1, TEXT, ANY, COMPUTED),
     FIELD(articulation_name, ARTICULATIONS, 1, TEXT, ANY, COMPUTED),
+    FIELD(keyframe_name, KEYFRAMES, 1, TEXT, ANY, COMPUTED),
 };
 
 /* Both fail when an array is added to SapModelArrays but not here: its pointers are the fields and `name`. */
 _Static_assert(sizeof sap_model_fields / sizeof sap_model_fields[0] == SAP_MODEL_NUM_FIELDS, "count of fields");
-_Static_assert(sizeof(SapModelArrays) ==
-                   (1 + SAP_MODEL_NUM_FIELDS) * sizeof(void *) + 3 * sizeof(double) + 6 * sizeof(int) + sizeof(int64_t),
+_Static_assert(sizeof(SapModelArrays) == (1 + SAP_MODEL_NUM_FIELDS) * sizeof(void *) + 3 * sizeof(double) +
+                                             6 * sizeof(int) + 5 * sizeof(int64_t),
                "every array of SapModelArrays has a field");
 
 const SapModelField *sap_model_field(const char *name) {
@@ -100,6 +113,15 @@ int sap_model_rows(const SapModelArrays *arrays, SapModelRows rows) {
     case SAP_ROWS_ARTICULATIONS: return arrays->num_articulations;
     case SAP_ROWS_ARTICULATION_STARTS: return arrays->num_articulations + 1;
     case SAP_ROWS_FILTER_PAIRS: return arrays->num_filter_pairs;
+    case SAP_ROWS_SHAPE_FILTER_PAIRS: return arrays->num_shape_filter_pairs;
+    case SAP_ROWS_MESH_STARTS: return arrays->num_meshes + 1;
+    case SAP_ROWS_MESH_VERTICES: return arrays->num_mesh_vertices;
+    case SAP_ROWS_HEIGHT_FIELDS: return arrays->num_height_fields;
+    case SAP_ROWS_HEIGHTS: return arrays->num_heights;
+    case SAP_ROWS_KEYFRAMES: return arrays->num_keyframes;
+    case SAP_ROWS_KEYFRAME_COORDS: return arrays->num_keyframes * arrays->num_coords;
+    case SAP_ROWS_KEYFRAME_DOFS: return arrays->num_keyframes * arrays->num_dofs;
+    case SAP_NUM_ROWS: break;
     }
     return 0;
 }

@@ -51,6 +51,14 @@ static const Choice isas[] = {{"auto", SAP_ISA_AUTO},
                               {"avx2", SAP_ISA_AVX2},
                               {"avx512", SAP_ISA_AVX512},
                               {NULL, 0}};
+static const Choice broad_phases[] = {{"auto", SAP_BROAD_PHASE_AUTO},
+                                      {"listed", SAP_BROAD_PHASE_LISTED},
+                                      {"explicit", SAP_BROAD_PHASE_LISTED},
+                                      {"nxn", SAP_BROAD_PHASE_LISTED},
+                                      {"sweep", SAP_BROAD_PHASE_SWEEP},
+                                      {"sap", SAP_BROAD_PHASE_SWEEP},
+                                      {NULL, 0}};
+static const Choice factor_plans[] = {{"sparse", SAP_FACTOR_SPARSE}, {"dense", SAP_FACTOR_DENSE}, {NULL, 0}};
 static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}, {"on", 1},
                                 {"off", 0},  {"1", 1},     {"0", 0},   {NULL, 0}};
 
@@ -73,6 +81,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(contact_point_mode, CHOICE(points), PRESET)                                                                      \
     X(position_integration, CHOICE(integrations), PRESET)                                                              \
     X(max_rigid_contact, INT(1, 65535), .fallback = 128)                                                               \
+    X(max_contacts_per_pair, INT(1, 8), .fallback = 4)                                                                 \
     X(fallback_mu, REAL(0), OR_NONE)                                                                                   \
     X(fallback_stiffness, REAL(0), .open = true, .fallback = 1e10)                                                     \
     X(contact_beta, REAL(0), .fallback = 1)                                                                            \
@@ -93,7 +102,9 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(compat, CHOICE(compats), .fallback = SAP_COMPAT_NONE)                                                            \
     X(threads, INT(0, 1024), .fallback = 0)                                                                            \
     X(lanes, CHOICE(lane_counts), .fallback = 0)                                                                       \
-    X(isa, CHOICE(isas), .fallback = SAP_ISA_AUTO)
+    X(isa, CHOICE(isas), .fallback = SAP_ISA_AUTO)                                                                     \
+    X(broad_phase, CHOICE(broad_phases), .fallback = SAP_BROAD_PHASE_AUTO)                                             \
+    X(factor_plan, CHOICE(factor_plans), .fallback = SAP_FACTOR_SPARSE)
 
 #define OPTION_LINE(field, ...) {.name = #field, .offset = offsetof(SapOptions, field), __VA_ARGS__},
 #define OPTION_NAME(field, ...) #field,
@@ -126,7 +137,8 @@ enum { NUM_FIXED = sizeof fixed_table / sizeof fixed_table[0] };
 _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegration) == sizeof(int) &&
                    sizeof(SapLineSearch) == sizeof(int) && sizeof(SapContactWeight) == sizeof(int) &&
                    sizeof(SapContactPoint) == sizeof(int) && sizeof(SapCompat) == sizeof(int) &&
-                   sizeof(SapIsa) == sizeof(int),
+                   sizeof(SapIsa) == sizeof(int) && sizeof(SapBroadPhase) == sizeof(int) &&
+                   sizeof(SapFactorPlan) == sizeof(int),
                "an enum of SapOptions is as large as an int");
 
 /* A bool is read as a byte: an unset one may hold anything, and checking it must be defined. */

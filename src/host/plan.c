@@ -165,7 +165,7 @@ static SapStatus carve_plan(const SapModelArrays *m, const Work *w, Fill *f, Sap
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "plan"));
     }
-    out->memory[0] = arena.base;
+    out->memory[SAP_PLAN_LINKS] = arena.base;
     out->bytes = arena.used;
     return SAP_OK;
 }
@@ -204,13 +204,14 @@ static SapStatus fill_plan(const SapModelArrays *m, Work *w, SapPlanOwner *out) 
                           .dof_driven = f.dof_driven,
                           .dof_limited = f.dof_limited};
     size_t tree_bytes = 0, dense_bytes = 0;
-    SAP_TRY(sap_pattern_create(m->num_dofs, w->parent_dof, &out->plan.tree, &out->memory[1], &tree_bytes));
+    SAP_TRY(sap_pattern_create(m->num_dofs, w->parent_dof, &out->plan.tree, &out->memory[SAP_PLAN_TREE], &tree_bytes));
     if (m->num_dofs <= SAP_MAX_DENSE_DOFS)
-        SAP_TRY(sap_pattern_create(m->num_dofs, w->chain, &out->plan.dense, &out->memory[2], &dense_bytes));
+        SAP_TRY(
+            sap_pattern_create(m->num_dofs, w->chain, &out->plan.dense, &out->memory[SAP_PLAN_DENSE], &dense_bytes));
     out->bytes += tree_bytes + dense_bytes;
     link_rows(m, &out->plan.tree);
     out->plan.layout = make_layout(&out->plan);
-    return SAP_OK;
+    return sap_plan_add_shapes(m, out);
 }
 
 SapStatus sap_plan_create(const SapModelArrays *m, SapPlanOwner *out) {
@@ -233,7 +234,7 @@ SapStatus sap_plan_create(const SapModelArrays *m, SapPlanOwner *out) {
 }
 
 void sap_plan_free(SapPlanOwner *plan) {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < SAP_PLAN_NUM_BLOCKS; i++)
         free(plan->memory[i]);
     *plan = (SapPlanOwner){0};
 }

@@ -5,21 +5,31 @@
 #include <stddef.h>
 
 #include <sapwood/model.h>
+#include <sapwood/options.h>
 
 #include "kernels/args.h"
 
 /* Contacts may couple any two branches, so worlds with contacts need the dense pattern; beyond this many dofs there is none. */
 enum { SAP_MAX_DENSE_DOFS = 1024 };
 
+/* The blocks of memory that a plan is in. */
+enum { SAP_PLAN_LINKS, SAP_PLAN_TREE, SAP_PLAN_DENSE, SAP_PLAN_SHAPES, SAP_PLAN_PAIRS, SAP_PLAN_NUM_BLOCKS };
+
 typedef struct SapPlanOwner {
-    SapPlan plan;    /* its arrays point into the blocks below */
-    void *memory[3]; /* links and dofs, the tree's pattern, the dense pattern */
+    SapPlan plan; /* its arrays point into the blocks below */
+    void *memory[SAP_PLAN_NUM_BLOCKS];
     size_t bytes;
 } SapPlanOwner;
 
 /* Fills *out for a valid model; free with sap_plan_free, which accepts a zeroed one. */
 SapStatus sap_plan_create(const SapModelArrays *model, SapPlanOwner *out);
 void sap_plan_free(SapPlanOwner *plan);
+
+/* How collision looks for pairs; sap_plan_create chooses. */
+SapStatus sap_plan_set_broad_phase(const SapModelArrays *model, SapBroadPhase broad_phase, SapPlanOwner *plan);
+
+/* The part of sap_plan_create that is about shapes: types, hulls, height fields and pairs. */
+SapStatus sap_plan_add_shapes(const SapModelArrays *model, SapPlanOwner *out);
 
 /* The pattern of a symmetric matrix whose dof i couples with those on its path parent_dof[i], parent_dof[parent_dof[i]], ...;
  * parent_dof[i] < i, -1 = none. Its arrays are in one block, *memory, of *bytes; free it with free(). */

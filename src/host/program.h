@@ -8,26 +8,33 @@
 
 #include "kernels/args.h"
 
+/* The kernels of a solver, f32 and f64: for packs of worlds, and for one world at a time. */
+typedef struct SapKernelSet {
+    const SapKernels *pack[2];
+    const SapKernels *one_lane[2];
+} SapKernelSet;
+
 /* Scratch of one worker: one arena per stage that may have a precision of its own (SapContext). */
 typedef struct SapScratch {
-    void *fm, *solve, *linear[2];
-    int *ints;
+    void *fm, *collide, *solve, *linear[2];
+    int *ints, *pairs;
     size_t bytes;
 } SapScratch;
 
-/* kernels: f32, f64, of the same lane count as the layouts in *args. Free also what failed to be created; zeroed is fine. */
-SapStatus sap_scratch_create(const SapStepArgs *args, const SapKernels *const kernels[2], SapScratch *out);
+/* The kernels have the lane count of the layouts in *args. Free also what failed to be created; zeroed is fine. */
+SapStatus sap_scratch_create(const SapStepArgs *args, const SapKernelSet *kernels, SapScratch *out);
 void sap_scratch_free(SapScratch *scratch);
 
-typedef void SapProgram(const SapContext *ctx);
+typedef void SapProgram(SapContext *ctx);
 
-void sap_program_step(const SapContext *ctx);       /* free motion, contacts, solve, integration */
-void sap_program_inspect(const SapContext *ctx);    /* free motion, copied out */
-void sap_program_kinematics(const SapContext *ctx); /* body poses and velocities */
+void sap_program_step(SapContext *ctx);       /* free motion, collision, contacts, solve, integration */
+void sap_program_collide(SapContext *ctx);    /* contact records */
+void sap_program_inspect(SapContext *ctx);    /* free motion, copied out */
+void sap_program_kinematics(SapContext *ctx); /* body poses and velocities */
 
 /* Runs a program on the worlds of a pack. */
-void sap_program_run(SapProgram *program, const SapStepArgs *args, const SapPack *pack,
-                     const SapKernels *const kernels[2], const SapScratch *scratch);
+void sap_program_run(SapProgram *program, const SapStepArgs *args, const SapPack *pack, const SapKernelSet *kernels,
+                     const SapScratch *scratch);
 
 /* The pack that begins with world `first`: `lanes` worlds, or as many as there are. */
 SapPack sap_pack_at(int first, int num_worlds, int lanes);

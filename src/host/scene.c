@@ -1,7 +1,6 @@
 /* Scene files: from text to a model, worlds and options. docs/scene.md lists every key. */
 #include <sapwood/scene.h>
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "expression.h"
 #include "fail.h"
 #include "number_text.h"
+#include "read_file.h"
 #include "scene_builder.h"
 #include "word.h"
 
@@ -18,7 +18,7 @@ enum { SCHEMA_VERSION = 1, MAX_WORLDS = 1 << 24 };
 /* The sections of a file, each NULL unless given. */
 typedef struct Sections {
     const SapYamlEntry *schema_version, *simulation, *builder, *ground, *bodies, *joints, *articulations;
-    const SapYamlEntry *initial_joint_q, *post_build, *replicate;
+    const SapYamlEntry *initial_joint_q, *post_build, *replicate, *keyframes, *collision_filters;
     const char *name;
 } Sections;
 
@@ -35,6 +35,8 @@ static const SapSceneField section_fields[] = {
     SAP_SCENE_FIELD("initial_joint_q", ENTRY, Sections, initial_joint_q),
     SAP_SCENE_FIELD("post_build", ENTRY, Sections, post_build),
     SAP_SCENE_FIELD("replicate", ENTRY, Sections, replicate),
+    SAP_SCENE_FIELD("keyframes", ENTRY, Sections, keyframes),
+    SAP_SCENE_FIELD("collision_filters", ENTRY, Sections, collision_filters),
 };
 
 /* ---- simulation and replicate ---- */
@@ -234,7 +236,9 @@ static SapStatus build(SapSceneBuilder *builder, const SapYamlEntry *root, const
     SAP_TRY(read_optional(builder, sections->initial_joint_q, sap_scene_read_initial_joint_q));
     SAP_TRY(read_optional(builder, sections->post_build, sap_scene_read_post_build));
     SAP_TRY(sap_scene_check_masses(builder));
-    return sap_scene_read_ground(builder, sections->ground);
+    SAP_TRY(read_optional(builder, sections->keyframes, sap_scene_read_keyframes));
+    SAP_TRY(sap_scene_read_ground(builder, sections->ground));
+    return read_optional(builder, sections->collision_filters, sap_scene_read_collision_filters);
 }
 
 static SapStatus build_model(const SapYamlEntry *root, const Sections *sections, SapModel **out) {
@@ -294,43 +298,14 @@ void sap_scene_destroy(SapScene *scene) {
 
 /* ---- files ---- */
 
-/* All bytes of a file, or of as much of it as is too much. The size is not asked for: pipes have none. */
-static SapStatus read_stream(FILE *file, const char *path, char **text, size_t *length) {
-    size_t size = 0, capacity = 0;
-    char *bytes = NULL;
-    do {
-        capacity = capacity == 0 ? 1 << 15 : 2 * capacity;
-        char *larger = realloc(bytes, capacity);
-        if (larger == NULL) {
-            free(bytes);
-            return out_of_memory(path);
-        }
-        bytes = larger;
-        size += fread(bytes + size, 1, capacity - size, file);
-    } while (size == capacity && size <= SAP_YAML_MAX_BYTES);
-    if (ferror(file)) {
-        int error = errno;
-        free(bytes);
-        return sap_yaml_fail_at(path, 0, SAP_ERROR_IO, "cannot be read: %s", strerror(error));
-    }
-    *text = bytes;
-    *length = size;
-    return SAP_OK;
-}
-
 SapStatus sap_scene_load(const char *path, SapScene **out) {
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(path);
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return sap_yaml_fail_at(path, 0, SAP_ERROR_IO, "cannot be opened: %s", strerror(errno));
-    char *text = NULL;
-    size_t length = 0;
-    SapStatus status = read_stream(file, path, &text, &length);
-    fclose(file);
-    SAP_TRY(status);
-    status = sap_scene_parse(text, length, path, out);
+    char *text;
+    size_t length;
+    SAP_TRY(sap_read_file(path, SAP_YAML_MAX_BYTES, &text, &length));
+    SapStatus status = sap_scene_parse(text, length, path, out);
     free(text);
     return status;
 }

@@ -21,7 +21,15 @@ void sap_scene_builder_init(SapSceneBuilder *builder, const char *file) {
                  [SAP_ROWS_COORDS] = {.size = sizeof(SapSceneCoord)},
                  [SAP_ROWS_SHAPES] = {.size = sizeof(SapSceneShape)},
                  [SAP_ROWS_ARTICULATIONS] = {.size = sizeof(SapSceneArticulation)},
-                 [SAP_ROWS_FILTER_PAIRS] = {.size = sizeof(SapScenePair)}},
+                 [SAP_ROWS_FILTER_PAIRS] = {.size = sizeof(SapScenePair)},
+                 [SAP_ROWS_SHAPE_FILTER_PAIRS] = {.size = sizeof(SapScenePair)},
+                 [SAP_ROWS_MESH_STARTS] = {.size = sizeof(SapSceneStart)},
+                 [SAP_ROWS_MESH_VERTICES] = {.size = sizeof(SapSceneVertex)},
+                 [SAP_ROWS_HEIGHT_FIELDS] = {.size = sizeof(SapSceneGrid)},
+                 [SAP_ROWS_HEIGHTS] = {.size = sizeof(SapSceneNumber)},
+                 [SAP_ROWS_KEYFRAMES] = {.size = sizeof(SapSceneKeyframe)},
+                 [SAP_ROWS_KEYFRAME_COORDS] = {.size = sizeof(SapSceneNumber)},
+                 [SAP_ROWS_KEYFRAME_DOFS] = {.size = sizeof(SapSceneNumber)}},
     };
 }
 
@@ -30,26 +38,40 @@ void sap_scene_builder_free(SapSceneBuilder *builder) {
         free(builder->rows[i].items);
     free(builder->body_names.slots);
     free(builder->joint_names.slots);
+    free(builder->mesh_files.slots);
 }
 
 SapStatus sap_scene_out_of_memory(const SapSceneBuilder *builder) {
     return sap_yaml_fail_at(builder->file, 0, SAP_ERROR_MEMORY, "out of memory while building the scene");
 }
 
-SapStatus sap_scene_append(SapSceneBuilder *builder, SapModelRows which, void **out) {
-    SapSceneRows *rows = &builder->rows[which];
-    if (rows->count == rows->capacity) {
-        /* Counts stay far below INT_MAX: a document has at most SAP_YAML_MAX_NODES values, a joint at most 7 coordinates. */
-        int capacity = rows->capacity == 0 ? 16 : 2 * rows->capacity;
-        void *larger = realloc(rows->items, (size_t)capacity * rows->size);
-        if (larger == NULL)
-            return sap_scene_out_of_memory(builder);
-        rows->items = larger;
-        rows->capacity = capacity;
-    }
-    *out = (char *)rows->items + (size_t)rows->count++ * rows->size;
-    memset(*out, 0, rows->size);
+/* Counts stay far below INT_MAX: a document has at most SAP_YAML_MAX_NODES values, a joint at most 7 coordinates, and vertices and
+ * heights are limited where they are read. */
+static SapStatus make_room(const SapSceneBuilder *builder, SapSceneRows *rows, int count) {
+    int capacity = rows->capacity == 0 ? 16 : rows->capacity;
+    while (capacity < rows->count + count)
+        capacity *= 2;
+    if (capacity == rows->capacity)
+        return SAP_OK;
+    void *larger = realloc(rows->items, (size_t)capacity * rows->size);
+    if (larger == NULL)
+        return sap_scene_out_of_memory(builder);
+    rows->items = larger;
+    rows->capacity = capacity;
     return SAP_OK;
+}
+
+SapStatus sap_scene_append_many(SapSceneBuilder *builder, SapModelRows which, int count, void **out) {
+    SapSceneRows *rows = &builder->rows[which];
+    SAP_TRY(make_room(builder, rows, count));
+    *out = (char *)rows->items + (size_t)rows->count * rows->size;
+    memset(*out, 0, (size_t)count * rows->size);
+    rows->count += count;
+    return SAP_OK;
+}
+
+SapStatus sap_scene_append(SapSceneBuilder *builder, SapModelRows which, void **out) {
+    return sap_scene_append_many(builder, which, 1, out);
 }
 
 /* ---- names: a hash table with linear probing, at most half full ---- */
@@ -133,6 +155,7 @@ static const Column columns[] = {
     COLUMN(joint_parent, SapSceneJoint, parent),
     COLUMN(joint_child, SapSceneJoint, child),
     COLUMN(joint_dof_dim, SapSceneJoint, dim),
+    COLUMN(joint_filter_parent, SapSceneJoint, filter_parent),
     COLUMN(joint_X_p, SapSceneJoint, X_p),
     COLUMN(joint_X_c, SapSceneJoint, X_c),
     COLUMN(joint_axis, SapSceneDof, axis),
@@ -165,7 +188,16 @@ static const Column columns[] = {
     EDITABLE(shape_material_tau, SapSceneShape, tau),
     EDITABLE(shape_collision_group, SapSceneShape, collision_group),
     EDITABLE(shape_flags, SapSceneShape, flags),
-    COLUMN(body_filter_pairs, SapScenePair, bodies),
+    COLUMN(shape_mesh, SapSceneShape, mesh),
+    COLUMN(body_filter_pairs, SapScenePair, members),
+    COLUMN(shape_filter_pairs, SapScenePair, members),
+    COLUMN(mesh_start, SapSceneStart, start),
+    COLUMN(mesh_vertices, SapSceneVertex, position),
+    COLUMN(height_field_size, SapSceneGrid, size),
+    COLUMN(heights, SapSceneNumber, value),
+    COLUMN(keyframe_name, SapSceneKeyframe, name),
+    COLUMN(keyframe_joint_q, SapSceneNumber, value),
+    COLUMN(keyframe_joint_qd, SapSceneNumber, value),
     COLUMN(articulation_name, SapSceneArticulation, label),
 };
 
@@ -258,12 +290,21 @@ SapStatus sap_scene_finish(const SapSceneBuilder *builder, const char *name, Sap
     arrays.num_shapes = sap_scene_count(builder, SAP_ROWS_SHAPES);
     arrays.num_articulations = sap_scene_count(builder, SAP_ROWS_ARTICULATIONS);
     arrays.num_filter_pairs = sap_scene_count(builder, SAP_ROWS_FILTER_PAIRS);
+    arrays.num_shape_filter_pairs = sap_scene_count(builder, SAP_ROWS_SHAPE_FILTER_PAIRS);
+    int mesh_starts = sap_scene_count(builder, SAP_ROWS_MESH_STARTS);
+    arrays.num_meshes = mesh_starts > 0 ? mesh_starts - 1 : 0;
+    arrays.num_mesh_vertices = sap_scene_count(builder, SAP_ROWS_MESH_VERTICES);
+    arrays.num_height_fields = sap_scene_count(builder, SAP_ROWS_HEIGHT_FIELDS);
+    arrays.num_heights = sap_scene_count(builder, SAP_ROWS_HEIGHTS);
+    arrays.num_keyframes = sap_scene_count(builder, SAP_ROWS_KEYFRAMES);
     memcpy(arrays.gravity, builder->gravity, sizeof arrays.gravity);
     for (int i = 0; i < NUM_COLUMNS; i++) {
         const SapModelField *field = sap_model_field(columns[i].name);
         owned[i] = gather(builder, field, columns[i].offset);
         complete = complete && owned[i] != NULL;
-        sap_model_field_set(&arrays, field, owned[i]);
+        /* The starts of no meshes are the model's business. */
+        bool empty = builder->rows[field->rows].count == 0;
+        sap_model_field_set(&arrays, field, empty ? NULL : owned[i]);
     }
     if (arrays.num_articulations > 0) {
         owned[NUM_COLUMNS] = gather_articulation_starts(builder);

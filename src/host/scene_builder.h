@@ -32,7 +32,7 @@ typedef struct SapSceneBody {
 typedef struct SapSceneJoint {
     const SapYamlEntry *entry;
     const char *id, *label;
-    int32_t type, parent, child, dim[2];
+    int32_t type, parent, child, dim[2], filter_parent;
     double X_p[7], X_c[7];
     int first_dof, num_dofs, first_coord, num_coords;
 } SapSceneJoint;
@@ -51,8 +51,8 @@ typedef struct SapSceneCoord {
 } SapSceneCoord;
 
 typedef struct SapSceneShape {
-    const char *label; /* NULL: the model's default */
-    int32_t type, body;
+    const char *label;        /* NULL: the model's default */
+    int32_t type, body, mesh; /* mesh: of the model, -1 = none */
     double pose[7], scale[3], margin, gap, mu, ke, tau;
     int32_t collision_group, flags;
 } SapSceneShape;
@@ -63,8 +63,28 @@ typedef struct SapSceneArticulation {
 } SapSceneArticulation;
 
 typedef struct SapScenePair {
-    int32_t bodies[2];
+    int32_t members[2]; /* bodies or shapes */
 } SapScenePair;
+
+typedef struct SapSceneVertex {
+    double position[3];
+} SapSceneVertex;
+
+typedef struct SapSceneGrid {
+    int32_t size[2];
+} SapSceneGrid;
+
+typedef struct SapSceneNumber {
+    double value;
+} SapSceneNumber;
+
+typedef struct SapSceneStart {
+    int32_t start;
+} SapSceneStart;
+
+typedef struct SapSceneKeyframe {
+    const char *name; /* NULL: the model's default */
+} SapSceneKeyframe;
 
 typedef struct SapSceneRows {
     void *items;
@@ -83,8 +103,9 @@ typedef struct SapSceneBuilder {
     double gravity[3], rigid_gap, default_body_armature;
     SapSceneMaterial material; /* builder.defaults.shape */
     SapSceneDof dof;           /* builder.defaults.joint */
-    SapSceneRows rows[SAP_ROWS_FILTER_PAIRS + 1];
+    SapSceneRows rows[SAP_NUM_ROWS];
     SapSceneNames body_names, joint_names; /* ids and labels */
+    SapSceneNames mesh_files;              /* meshes by the text of `file` */
 } SapSceneBuilder;
 
 /* ---- scene_builder.c ---- */
@@ -96,6 +117,9 @@ SapStatus sap_scene_out_of_memory(const SapSceneBuilder *builder);
 
 /* A new row of zeros at the end of a table. */
 SapStatus sap_scene_append(SapSceneBuilder *builder, SapModelRows rows, void **out);
+
+/* `count` new rows of zeros; *out is the first. */
+SapStatus sap_scene_append_many(SapSceneBuilder *builder, SapModelRows rows, int count, void **out);
 
 /* What a name stands for, or -1. */
 int sap_scene_find_name(const SapSceneNames *names, const char *name);
@@ -158,6 +182,28 @@ SapStatus sap_scene_read_ground(SapSceneBuilder *builder, const SapYamlEntry *en
 SapStatus sap_scene_read_body_name(const SapSceneBuilder *builder, const SapYamlEntry *entry, bool world, int *out);
 /* After all shapes are there. */
 SapStatus sap_scene_check_masses(const SapSceneBuilder *builder);
+
+/* ---- scene_meshes.c ---- */
+
+/* The geometry keys of a shape that has a mesh or a grid, read by a table before sap_scene_read_geometry. */
+typedef struct SapSceneGeometry {
+    const SapYamlEntry *file, *vertices, *scale, *heights;
+    double half[2];            /* of a height field */
+    double base, height_scale; /* of a height field: its heights are base + height_scale * given */
+} SapSceneGeometry;
+
+extern const SapSceneField sap_scene_hull_fields[3], sap_scene_height_field_fields[6];
+
+/* Adds the mesh or the grid that the keys of the shape at `entry` describe, unless the file has been read already; sets the sizes
+ * and the mesh of the shape and, for a hull of that density, its mass. */
+SapStatus sap_scene_read_geometry(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
+                                  double density, SapSceneShape *shape, SapMassProperties *mass);
+
+/* ---- scene_keyframes.c ---- */
+
+SapStatus sap_scene_read_keyframes(SapSceneBuilder *builder, const SapYamlEntry *list);
+/* After all shapes are there, the ground too. */
+SapStatus sap_scene_read_collision_filters(SapSceneBuilder *builder, const SapYamlEntry *list);
 
 /* ---- scene_joints.c ---- */
 

@@ -272,15 +272,6 @@ static SapStatus add_coords(SapSceneBuilder *builder, SapSceneJoint *joint) {
 
 /* ---- all joints ---- */
 
-static SapStatus add_filter_pair(SapSceneBuilder *builder, const JointKeys *keys) {
-    if (!keys->collision_filter_parent || keys->joint.parent < 0)
-        return SAP_OK;
-    void *row;
-    SAP_TRY(sap_scene_append(builder, SAP_ROWS_FILTER_PAIRS, &row));
-    *(SapScenePair *)row = (SapScenePair){{keys->joint.parent, keys->joint.child}};
-    return SAP_OK;
-}
-
 static SapStatus read_joint(SapSceneBuilder *builder, const SapYamlEntry *entry) {
     JointKeys keys;
     SAP_TRY(read_joint_keys(builder, entry, &keys));
@@ -290,7 +281,7 @@ static SapStatus read_joint(SapSceneBuilder *builder, const SapYamlEntry *entry)
     SAP_TRY(check_free(&keys));
     SAP_TRY(add_dofs(builder, &keys));
     SAP_TRY(add_coords(builder, &keys.joint));
-    SAP_TRY(add_filter_pair(builder, &keys));
+    keys.joint.filter_parent = keys.collision_filter_parent;
     void *row;
     SAP_TRY(sap_scene_append(builder, SAP_ROWS_JOINTS, &row));
     *(SapSceneJoint *)row = keys.joint;

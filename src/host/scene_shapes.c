@@ -73,15 +73,29 @@ static const SapSceneField ellipsoid_sizes[] = {SIZE("a", 0), SIZE("b", 1), SIZE
 typedef struct ShapeType {
     const char *name;
     SapShapeType type;
-    const SapSceneField *sizes;
+    const SapSceneField *sizes; /* over SapSceneShape; over SapSceneGeometry for types with a mesh or a grid */
     int num_sizes;
 } ShapeType;
 
 static const ShapeType shape_types[] = {
-    {"box", SAP_SHAPE_BOX, box_sizes, 3},           {"sphere", SAP_SHAPE_SPHERE, sphere_sizes, 1},
-    {"capsule", SAP_SHAPE_CAPSULE, round_sizes, 2}, {"cylinder", SAP_SHAPE_CYLINDER, round_sizes, 2},
-    {"cone", SAP_SHAPE_CONE, round_sizes, 2},       {"ellipsoid", SAP_SHAPE_ELLIPSOID, ellipsoid_sizes, 3},
+    {"box", SAP_SHAPE_BOX, box_sizes, 3},
+    {"sphere", SAP_SHAPE_SPHERE, sphere_sizes, 1},
+    {"capsule", SAP_SHAPE_CAPSULE, round_sizes, 2},
+    {"cylinder", SAP_SHAPE_CYLINDER, round_sizes, 2},
+    {"cone", SAP_SHAPE_CONE, round_sizes, 2},
+    {"ellipsoid", SAP_SHAPE_ELLIPSOID, ellipsoid_sizes, 3},
+    {"plane", SAP_SHAPE_PLANE, NULL, 0},
+    {"mesh", SAP_SHAPE_HULL, sap_scene_hull_fields, 3},
+    {"convex_hull", SAP_SHAPE_HULL, sap_scene_hull_fields, 3},
+    {"hull", SAP_SHAPE_HULL, sap_scene_hull_fields, 3},
+    {"height_field", SAP_SHAPE_HEIGHT_FIELD, sap_scene_height_field_fields, 6},
+    {"heightfield", SAP_SHAPE_HEIGHT_FIELD, sap_scene_height_field_fields, 6},
+    {"hfield", SAP_SHAPE_HEIGHT_FIELD, sap_scene_height_field_fields, 6},
 };
+
+static bool has_geometry(SapShapeType type) {
+    return type == SAP_SHAPE_HULL || type == SAP_SHAPE_HEIGHT_FIELD;
+}
 
 static SapStatus read_shape_type(const SapYamlEntry *entry, const ShapeType **out) {
     const SapYamlEntry *type = sap_yaml_find(entry->node, "type");
@@ -94,9 +108,7 @@ static SapStatus read_shape_type(const SapYamlEntry *entry, const ShapeType **ou
             *out = &shape_types[i];
             return SAP_OK;
         }
-    if (strcmp(name, "mesh") == 0)
-        return sap_yaml_fail(type, SAP_ERROR_UNSUPPORTED, "'mesh' is not supported in this version");
-    return sap_scene_refuse(type, "box, sphere, capsule, cylinder, cone, ellipsoid");
+    return sap_scene_refuse(type, "box, sphere, capsule, cylinder, cone, ellipsoid, plane, mesh, hull, height_field");
 }
 
 /* Puts the material into the shape; sites neither weigh nor collide. */
@@ -109,13 +121,6 @@ static void apply_material(const SapSceneBuilder *builder, const SapSceneMateria
     shape->tau = material->tau;
     shape->collision_group = material->collision_group;
     shape->flags = (material->is_visible ? SAP_SHAPE_VISIBLE : 0) | (collides ? SAP_SHAPE_COLLIDES : 0);
-}
-
-static void add_mass(SapSceneBody *body, const SapSceneShape *shape, const SapSceneMaterial *material) {
-    SapMassProperties part =
-        sap_shape_mass((SapShapeType)shape->type, shape->scale, material->is_site ? 0 : material->density);
-    part = sap_mass_moved(&part, shape->pose);
-    sap_mass_add(&body->mass, &part);
 }
 
 SapStatus sap_scene_read_shape(SapSceneBuilder *builder, const SapYamlEntry *entry, int body,
@@ -132,20 +137,27 @@ SapStatus sap_scene_read_shape(SapSceneBuilder *builder, const SapYamlEntry *ent
     if (entry->node->kind != SAP_YAML_MAP)
         return sap_scene_refuse(entry, "a map that describes a shape");
     SAP_TRY(read_shape_type(entry, &type));
-    SapSceneShape shape = {.type = (int32_t)type->type, .body = body, .pose = {[6] = 1}};
+    SapSceneShape shape = {.type = (int32_t)type->type, .body = body, .mesh = -1, .pose = {[6] = 1}};
+    SapSceneGeometry geometry = {.height_scale = 1};
     SapSceneMaterial material = body < 0 ? builder->material : sap_scene_body(builder, body)->material;
     SAP_TRY(read_material_maps(entry, material_keys, &material));
     SapSceneTable tables[4] = {
         SAP_SCENE_TABLE(fields, &shape),
-        {type->sizes, type->num_sizes, &shape},
+        {type->sizes, type->num_sizes, has_geometry(type->type) ? (void *)&geometry : &shape},
         SAP_SCENE_TABLE(material_fields, &material),
     };
     if (own != NULL)
         tables[3] = *own;
     SAP_TRY(sap_scene_read(entry, tables, 4));
     apply_material(builder, &material, &shape);
-    if (body >= 0)
-        add_mass(sap_scene_body(builder, body), &shape, &material);
+    double density = material.is_site ? 0 : material.density;
+    SapMassProperties mass = sap_shape_mass(type->type, shape.scale, density);
+    if (has_geometry(type->type))
+        SAP_TRY(sap_scene_read_geometry(builder, entry, &geometry, density, &shape, &mass));
+    if (body >= 0) {
+        mass = sap_mass_moved(&mass, shape.pose);
+        sap_mass_add(&sap_scene_body(builder, body)->mass, &mass);
+    }
     void *row;
     SAP_TRY(sap_scene_append(builder, SAP_ROWS_SHAPES, &row));
     *(SapSceneShape *)row = shape;
@@ -300,7 +312,7 @@ SapStatus sap_scene_read_ground(SapSceneBuilder *builder, const SapYamlEntry *en
     void *row;
     SAP_TRY(sap_scene_append(builder, SAP_ROWS_SHAPES, &row));
     SapSceneShape *shape = row;
-    *shape = (SapSceneShape){.label = keys.label, .type = SAP_SHAPE_PLANE, .body = -1, .pose = {[6] = 1}};
+    *shape = (SapSceneShape){.label = keys.label, .type = SAP_SHAPE_PLANE, .body = -1, .mesh = -1, .pose = {[6] = 1}};
     apply_material(builder, &material, shape);
     return SAP_OK;
 }

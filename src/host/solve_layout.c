@@ -30,13 +30,13 @@ static void layout_slot(const SapPlan *plan, SapSlotLayout *slot, int *size) {
     slot->G = take(&next, 6);
     slot->Jd = take(&next, 3);
     slot->line = take(&next, 3);
-    slot->region = take(&next, 1);
     slot->J = take(&next, 3LL * plan->nv);
     *size = (int)next;
 }
 
 static void layout_slot_ints(const SapPlan *plan, int lanes, SapSlotInts *ints) {
     long long next = 0;
+    ints->record = take(&next, lanes);
     ints->num_dofs = take(&next, 1);
     ints->couples = take(&next, 1);
     ints->link = take(&next, 2 * lanes);
@@ -54,7 +54,7 @@ static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
     linear->size = (int)next;
 }
 
-long long sap_solve_layout(const SapPlan *plan, int capacity, int lanes, SapStepArgs *args) {
+long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args) {
     SapSolveLayout *s = &args->solve;
     long long next = 0, nv = plan->nv;
     layout_slot(plan, &args->slot, &s->slot_size);
@@ -70,7 +70,7 @@ long long sap_solve_layout(const SapPlan *plan, int capacity, int lanes, SapStep
         *vectors[i] = take(&next, nv);
     s->joint_law = take(&next, 9 * nv);
     s->line = take(&next, 3 * nv);
-    s->slots = take(&next, (long long)capacity * s->slot_size);
+    s->slots = take(&next, (long long)num_slots * s->slot_size);
     s->size = next > INT_MAX ? INT_MAX : (int)next;
-    return next > INT_MAX || (long long)capacity * args->slot_ints.size > INT_MAX ? -1 : next;
+    return next > INT_MAX || (long long)num_slots * args->slot_ints.size > INT_MAX ? -1 : next;
 }

@@ -15,6 +15,7 @@
 #include "plan.h"
 #include "pool.h"
 #include "program.h"
+#include "solver.h"
 #include "step_args.h"
 
 struct SapSolver {
@@ -24,7 +25,7 @@ struct SapSolver {
     int num_worlds;
     SapPlanOwner plan;
     SapConstantsOwner constants[2]; /* f32, f64 */
-    const SapKernels *kernels[2];
+    SapKernelSet kernels;
     SapPool *pool;
     int threads;
     SapScratch *scratch; /* [threads] */
@@ -43,7 +44,7 @@ static SapStatus create_scratch(SapSolver *s) {
     if (!s->scratch)
         return SAP_ERROR_MEMORY;
     for (int i = 0; i < s->threads; i++)
-        SAP_TRY(sap_scratch_create(&s->args, s->kernels, &s->scratch[i]));
+        SAP_TRY(sap_scratch_create(&s->args, &s->kernels, &s->scratch[i]));
     return SAP_OK;
 }
 
@@ -76,13 +77,17 @@ static SapStatus fill_solver(SapSolver *s, const SapModelArrays *arrays) {
     SAP_TRY(sap_model_create_as_given(arrays, &s->model)); /* it was checked when it was made */
     const SapModelArrays *m = sap_model_arrays(s->model);
     SAP_TRY(sap_plan_create(m, &s->plan));
+    if (s->options.broad_phase != SAP_BROAD_PHASE_AUTO)
+        SAP_TRY(sap_plan_set_broad_phase(m, s->options.broad_phase, &s->plan));
     for (int f64 = 0; f64 < 2; f64++)
         SAP_TRY(sap_constants_create(m, &s->plan.plan, f64, &s->constants[f64]));
     SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
     int lanes = s->options.lanes ? s->options.lanes
                                  : sap_default_lanes(s->isa, s->options.free_motion_solve_precision, s->num_worlds);
-    for (int f64 = 0; f64 < 2; f64++)
-        s->kernels[f64] = sap_kernels_find(s->isa, lanes, f64 ? SAP_FP64 : SAP_FP32);
+    for (int f64 = 0; f64 < 2; f64++) {
+        s->kernels.pack[f64] = sap_kernels_find(s->isa, lanes, f64 ? SAP_FP64 : SAP_FP32);
+        s->kernels.one_lane[f64] = sap_kernels_find(s->isa, 1, f64 ? SAP_FP64 : SAP_FP32);
+    }
     int packs = (s->num_worlds - 1) / lanes + 1;
     int threads = s->options.threads ? s->options.threads : sap_pool_cpus();
     s->threads = threads < packs ? threads : packs;
@@ -165,6 +170,14 @@ const uint32_t *sap_solver_world_status(const SapSolver *solver) {
     return solver ? solver->status : NULL;
 }
 
+/* A sweep keeps its pairs as bits. */
+static int count_pairs(const SapPlan *p) {
+    int count = p->num_pairs;
+    for (size_t i = 0, words = (size_t)p->ns * (size_t)p->row_words; p->sweep && i < words; i++)
+        count += __builtin_popcount(p->allowed[i]);
+    return count;
+}
+
 SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
     SAP_NEED(s);
     SAP_NEED(out);
@@ -173,13 +186,15 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
     *out = (SapSolverInfo){
         .num_worlds = s->num_worlds,
         .threads = s->threads,
-        .lanes = s->kernels[0]->lanes,
+        .lanes = s->kernels.pack[0]->lanes,
         .isa = s->isa,
         .scratch_bytes = s->scratch[0].bytes,
         .model_bytes = model_bytes,
         .total_bytes = sizeof *s + model_bytes + (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch) +
                        (size_t)s->num_worlds * per_world,
         .factor_nonzeros = s->plan.plan.tree.nnz,
+        .shape_pairs = count_pairs(&s->plan.plan),
+        .broad_phase = s->plan.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED,
     };
     return SAP_OK;
 }
@@ -196,12 +211,12 @@ typedef struct Job {
 static void run_packs(void *arg, int worker, int num_workers) {
     const Job *job = arg;
     const SapSolver *s = job->solver;
-    int lanes = s->kernels[0]->lanes;
+    int lanes = s->kernels.pack[0]->lanes;
     int64_t packs = (s->num_worlds - 1) / lanes + 1;
     int first = (int)(packs * worker / num_workers), end = (int)(packs * (worker + 1) / num_workers);
     for (int p = first; p < end; p++) {
         SapPack pack = sap_pack_at(p * lanes, s->num_worlds, lanes);
-        sap_program_run(job->program, job->args, &pack, s->kernels, &s->scratch[worker]);
+        sap_program_run(job->program, job->args, &pack, &s->kernels, &s->scratch[worker]);
     }
 }
 
@@ -239,12 +254,22 @@ static SapStatus check_timestep(double h) {
     return SAP_OK;
 }
 
+static bool are_apart(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
+    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return x + a_bytes <= y || y + b_bytes <= x;
+}
+
+static SapStatus check_apart(const char *a_name, const void *a, size_t a_bytes, const char *b_name, const void *b,
+                             size_t b_bytes) {
+    if (!are_apart(a, a_bytes, b, b_bytes))
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_step: %s and %s overlap; they must be apart", a_name, b_name);
+    return SAP_OK;
+}
+
 /* Two arrays of a state may be the same (in place) or apart, but not partly the same. */
 static SapStatus check_overlap(const char *name, const void *a, size_t a_bytes, const void *b, size_t b_bytes,
                                bool same_layout) {
-    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-    bool apart = x + a_bytes <= y || y + b_bytes <= x;
-    if (!apart && !(x == y && same_layout))
+    if (!are_apart(a, a_bytes, b, b_bytes) && !(a == b && same_layout))
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_step: %s of in and out overlap; they must be the same array or apart",
                         name);
     return SAP_OK;
@@ -256,7 +281,10 @@ static SapStatus check_in_place(const SapSolver *s, const SapState *in, const Sa
     size_t nq = n * (size_t)p->nq, nv = n * (size_t)p->nv;
     bool same = in->dtype == out->dtype;
     SAP_TRY(check_overlap("joint_q", in->joint_q, nq * in_size, out->joint_q, nq * out_size, same));
-    return check_overlap("joint_qd", in->joint_qd, nv * in_size, out->joint_qd, nv * out_size, same);
+    SAP_TRY(check_overlap("joint_qd", in->joint_qd, nv * in_size, out->joint_qd, nv * out_size, same));
+    SAP_TRY(check_apart("in->joint_q", in->joint_q, nq * in_size, "out->joint_qd", out->joint_qd, nv * out_size));
+    SAP_TRY(check_apart("in->joint_qd", in->joint_qd, nv * in_size, "out->joint_q", out->joint_q, nq * out_size));
+    return check_apart("out->joint_q", out->joint_q, nq * out_size, "out->joint_qd", out->joint_qd, nv * out_size);
 }
 
 static void set_input(const SapSolver *s, const SapState *in, SapStepArgs *args) {
@@ -301,6 +329,10 @@ static SapStatus check_contacts(const SapSolver *s, const SapContacts *c) {
     for (int i = 0; i < 4; i++)
         if (!required[i].data)
             return sap_fail(SAP_ERROR_ARGUMENT, "contacts: %s is NULL", required[i].name);
+    return SAP_OK;
+}
+
+static SapStatus check_counts(const SapContacts *c) {
     for (int w = 0; w < c->num_worlds; w++)
         if (c->count[w] < 0 || c->count[w] > c->capacity)
             return sap_fail(SAP_ERROR_ARGUMENT, "contacts: count[%d] is %d; it must be in 0 .. %d", w, c->count[w],
@@ -308,10 +340,7 @@ static SapStatus check_contacts(const SapSolver *s, const SapContacts *c) {
     return SAP_OK;
 }
 
-static SapStatus set_contacts(const SapSolver *s, const SapContacts *c, SapContactArgs *args) {
-    if (!c)
-        return SAP_OK;
-    SAP_TRY(check_contacts(s, c));
+static void set_contacts(const SapContacts *c, SapContactArgs *args) {
     int n = c->capacity;
     args->given_capacity = n;
     args->count = c->count;
@@ -328,7 +357,6 @@ static SapStatus set_contacts(const SapSolver *s, const SapContacts *c, SapConta
     args->stiffness = rows(c->stiffness, n, c->dtype);
     args->tau = rows(c->tau, n, c->dtype);
     args->mu = rows(c->mu, n, c->dtype);
-    return SAP_OK;
 }
 
 static void set_bodies(const SapSolver *s, const SapState *out, SapStepArgs *args) {
@@ -336,13 +364,27 @@ static void set_bodies(const SapSolver *s, const SapState *out, SapStepArgs *arg
     args->body_qd = rows(out->body_qd, 6 * s->plan.plan.nb, out->dtype);
 }
 
-static void clear_report(SapSolver *s) {
-    size_t n = (size_t)s->num_worlds;
-    memset(s->iterations, 0, n * sizeof *s->iterations);
-    memset(s->line_iterations, 0, n * sizeof *s->line_iterations);
-    memset(s->refactored, 0, n * sizeof *s->refactored);
-    memset(s->cost, 0, n * sizeof *s->cost);
-    memset(s->residual, 0, n * sizeof *s->residual);
+static void clear_counters(SapSolver *s, int world) {
+    s->iterations[world] = s->line_iterations[world] = s->refactored[world] = 0;
+    s->cost[world] = s->residual[world] = 0;
+}
+
+void sap_solver_clear_world(SapSolver *s, int world) {
+    s->status[world] = 0;
+    clear_counters(s, world);
+}
+
+static void set_output(const SapSolver *s, const SapState *out, SapStepArgs *args) {
+    args->q_out = rows(out->joint_q, s->plan.plan.nq, out->dtype);
+    args->qd_out = rows(out->joint_qd, s->plan.plan.nv, out->dtype);
+    set_bodies(s, out, args);
+}
+
+static void run_step(SapSolver *s, SapStepArgs *args) {
+    bool solves = args->contacts.count || args->has_joint_terms;
+    for (int w = 0; w < s->num_worlds && !solves; w++)
+        clear_counters(s, w); /* nothing would write them */
+    run(s, args, sap_program_step);
 }
 
 SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control, const SapContacts *contacts,
@@ -356,13 +398,55 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
     args.h = h;
     set_input(solver, in, &args);
     SAP_TRY(set_control(solver, control, &args));
-    SAP_TRY(set_contacts(solver, contacts, &args.contacts));
-    args.q_out = rows(out->joint_q, solver->plan.plan.nq, out->dtype);
-    args.qd_out = rows(out->joint_qd, solver->plan.plan.nv, out->dtype);
-    set_bodies(solver, out, &args);
-    if (!args.contacts.count && !args.has_joint_terms)
-        clear_report(solver); /* nothing is solved, so nothing would be written */
-    run(solver, &args, sap_program_step);
+    if (contacts) {
+        SAP_TRY(check_contacts(solver, contacts));
+        SAP_TRY(check_counts(contacts));
+        set_contacts(contacts, &args.contacts);
+    }
+    set_output(solver, out, &args);
+    run_step(solver, &args);
+    return SAP_OK;
+}
+
+/* Records that collision fills need their shapes, and a place for the number of those that were dropped. */
+static SapStatus check_own_contacts(const SapSolver *s, const SapContacts *c) {
+    SAP_TRY(check_contacts(s, c));
+    if (!c->shape0 || !c->shape1 || !c->dropped)
+        return sap_fail(SAP_ERROR_ARGUMENT, "contacts: %s is NULL; collision writes it",
+                        !c->shape0   ? "shape0"
+                        : !c->shape1 ? "shape1"
+                                     : "dropped");
+    return SAP_OK;
+}
+
+SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *contacts) {
+    SAP_NEED(solver);
+    SAP_TRY(check_state(solver, "sap_collide: state", state));
+    SAP_NEED(contacts);
+    SAP_TRY(check_own_contacts(solver, contacts));
+    SapStepArgs args = solver->args;
+    set_input(solver, state, &args);
+    set_contacts(contacts, &args.contacts);
+    run(solver, &args, sap_program_collide);
+    return SAP_OK;
+}
+
+SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *control, SapContacts *contacts, double h,
+                        int num_steps) {
+    SAP_TRY(check_state(solver, "sap_step_many: state", state));
+    SAP_TRY(check_timestep(h));
+    SapStepArgs args = solver->args;
+    args.h = h;
+    args.num_steps = num_steps;
+    set_input(solver, state, &args);
+    SAP_TRY(set_control(solver, control, &args));
+    if (contacts) {
+        SAP_TRY(check_own_contacts(solver, contacts));
+        set_contacts(contacts, &args.contacts);
+        args.collide.enabled = 1;
+    }
+    set_output(solver, state, &args);
+    run_step(solver, &args);
     return SAP_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "collide_layout.h"
 #include "fail.h"
 #include "solve_layout.h"
 
@@ -66,6 +67,7 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                              const SapOptions *o, int lanes, SapStepArgs *args) {
     *args = (SapStepArgs){.plan = *plan,
                           .constants = {constants[0], constants[1]},
+                          .num_steps = 1,
                           .euler = o->position_integration == SAP_EULER,
                           .compat = o->compat == SAP_COMPAT_SAP_WARP,
                           .fm_is_f64 = is_f64(o->free_motion_solve_precision),
@@ -75,7 +77,14 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .has_joint_terms = find_joint_terms(m, plan)};
     set_contact_options(m, o, &args->contacts);
     set_newton_options(o, &args->newton);
-    if (sap_solve_layout(plan, o->max_rigid_contact, lanes, args) < 0)
+    args->newton.dense = o->factor_plan == SAP_FACTOR_DENSE && plan->dense.nnz > 0;
+    args->contacts.align = lanes > 1;
+    args->contacts.num_slots = (lanes > 1 ? 2 : 1) * o->max_rigid_contact;
+    args->collide.max_contacts = o->max_contacts_per_pair;
+    args->collide.chunk = 8;
+    if (!sap_collide_layout(plan, o->max_rigid_contact, &args->collide))
+        return sap_fail(SAP_ERROR_MEMORY, "solver: %d shapes are too many for one world", m->num_shapes);
+    if (sap_solve_layout(plan, args->contacts.num_slots, lanes, args) < 0)
         return sap_fail(SAP_ERROR_MEMORY, "solver: %d contacts of %d dofs are too many for one world",
                         o->max_rigid_contact, m->num_dofs);
     return SAP_OK;

@@ -74,6 +74,31 @@ typedef struct SapPattern {
     const SapEntry *entry;  /* [nnz] entries by depth of their row */
 } SapPattern;
 
+/* ---- collision ---- */
+
+/* Vertices are constants.hull_vertex, faces are planar polygons with outward planes constants.hull_plane. */
+typedef struct SapHull {
+    int vertex, num_vertices; /* rows of hull_vertex */
+    int face, num_faces;      /* rows of plan.hull_face and of hull_plane */
+} SapHull;
+
+typedef struct SapHullFace {
+    int corner,
+        num_corners; /* plan.hull_corner[corner ..]: vertices (counted within the hull), counter-clockwise from outside */
+} SapHullFace;
+
+/* A grid over [-x, x] x [-y, y] of the shape frame (x, y: the first two sizes). Row r is at y = -y + 2 y r/(rows - 1), column c at
+ * x = -x + 2 x c/(columns - 1). A cell is cut along the diagonal from (r, c) to (r + 1, c + 1). Solid below. */
+typedef struct SapHeightField {
+    int height; /* constants.height[height + r columns + c], m, in the shape frame */
+    int rows, columns;
+} SapHeightField;
+
+/* Two shapes that may touch: the type of the first is not larger than that of the second, and at most one is static. */
+typedef struct SapPair {
+    int shape[2];
+} SapPair;
+
 typedef struct SapPlan {
     int nl, nb, nq, nv, ns;
     int num_levels;         /* of links */
@@ -89,6 +114,21 @@ typedef struct SapPlan {
     const int *dof_limited; /* [nv] 1 if the dof may have limits: the only axis of its joint */
     SapPattern tree, dense;
     SapLayout layout;
+
+    const int *shape_type; /* [ns] SapShapeType */
+    const int *shape_mesh; /* [ns] hull or height field, -1 = neither */
+    int num_hulls, num_height_fields;
+    const SapHull *hull;
+    const SapHullFace *hull_face;
+    const int *hull_corner;
+    const int *hull_source; /* mesh vertex (counted over all meshes) of each row of hull_vertex; for the host only */
+    const SapHeightField *height_field;
+    int sweep; /* 1: shapes are sorted and swept, 0: pairs are listed */
+    int num_pairs;
+    const SapPair
+        *pair; /* [num_pairs] if listed: increasing in the smaller index of the two shapes, then in the larger */
+    const unsigned *allowed; /* [ns][row_words] if swept: bit b of row a < b tells whether the two may touch */
+    int row_words;
 } SapPlan;
 
 /* A model array in the kernels' precision. World w reads row w * stride: stride 0 is one row for all. */
@@ -113,6 +153,13 @@ typedef struct SapConstants {
 
     /* [ns] */
     SapField shape_mu, shape_ke, shape_tau;
+    SapField shape_pose;  /* [ns][7] in the body, or the world */
+    SapField shape_size;  /* [ns][3] */
+    SapField shape_bound; /* [ns][4] bounding sphere in the shape frame: centre, radius; a plane's radius is unused */
+    SapField shape_margin, shape_gap;
+    SapField hull_vertex; /* [][3] shape frame */
+    SapField hull_plane;  /* [][4] outward unit normal, offset: n.x <= offset inside */
+    SapField height;      /* [] */
 } SapConstants;
 
 /* A row-major array of the caller, f32 or f64: world w owns data[w * stride ..]; stride 0 is one row for all, data NULL = absent. */
@@ -145,12 +192,13 @@ typedef struct SapSlotLayout {
     int x0, x1, frame, phi0, w, pair; /* witnesses, c_x c_y n, gap, weight, (mu, k, tau) */
     int valid, check;                 /* 1 or 0; 0 or NaN */
     int law;
-    int vc, gamma, cost, G, Jd, line, region;
+    int vc, gamma, cost, G, Jd, line;
     int J; /* [up to nv][3] */
 } SapSlotLayout;
 
 /* One contact slot's integers. link and shape: [2][lanes]. */
 typedef struct SapSlotInts {
+    int record;            /* [lanes] which of its world's records stands in the slot, -1 = none */
     int num_dofs, couples; /* couples: 1 if it joins two branches of the tree in some world */
     int link, shape;
     int dof, place; /* [nv] the dofs of J's columns; the column of each dof or -1 */
@@ -163,11 +211,13 @@ typedef struct SapLinearLayout {
 } SapLinearLayout;
 
 typedef struct SapContactArgs {
-    int capacity;                  /* slots of scratch and of reports */
-    int given_capacity;            /* slots of the arrays below */
-    const int *count;              /* [num_worlds]; NULL = no contacts */
-    const int *dropped;            /* [num_worlds]; NULL = none */
-    const int *shape[2], *body[2]; /* [num_worlds][capacity]; NULL = absent */
+    int capacity;            /* records of a world in reports: the most it can have */
+    int num_slots;           /* slots of scratch: worlds of a pack may need more together than each alone */
+    int align;               /* 1: records of the same pair share a slot where there are enough */
+    int given_capacity;      /* records of a world in the arrays below */
+    int *count;              /* [num_worlds]; NULL = no contacts */
+    int *dropped;            /* [num_worlds]; NULL = none */
+    int *shape[2], *body[2]; /* [num_worlds][given_capacity]; NULL = absent */
     SapRows point[2], normal, margin[2];
     SapRows stiffness, tau, mu; /* a record's own; absent or NaN: from its shapes */
     double fallback_mu, fallback_stiffness, fallback_tau;
@@ -175,6 +225,31 @@ typedef struct SapContactArgs {
     int midpoint;      /* 1: contact_midpoint */
     int diag_delassus; /* 1: diag_delassus */
 } SapContactArgs;
+
+/* Places in the scratch of the collision stage, in reals. */
+typedef struct SapCollideLayout {
+    int pose;      /* [ns][7] shapes in the world */
+    int ball;      /* [ns][4] bounding balls: centre in the world, radius with margin and gap */
+    int candidate; /* [chunk][max_contacts][CANDIDATE_SIZE] points of the pairs at hand */
+    int gap;       /* [given_capacity] of the records so far */
+    int size;
+    /* in integers */
+    int chunk;          /* [chunk][2] the pairs at hand: SapPair */
+    int num_chunk;      /* how many */
+    int num_candidates; /* [chunk] points of each */
+    int near;           /* [num_words] bits: the pairs whose balls meet in some world */
+    int num_words;
+    int cursor; /* the first word that may have a bit */
+    int order;  /* [ns] of a sweep */
+    int ints;   /* size */
+} SapCollideLayout;
+
+typedef struct SapCollideArgs {
+    int enabled;      /* contacts are found by the step itself, and written to the arrays of SapContactArgs */
+    int max_contacts; /* of a pair, 1 .. 8 */
+    int chunk;        /* pairs that are worked on together */
+    SapCollideLayout layout;
+} SapCollideArgs;
 
 typedef struct SapNewtonArgs {
     int max_iterations, line_search_max_iterations;
@@ -187,18 +262,18 @@ typedef struct SapNewtonArgs {
 
 /* What a world reports; each array may be NULL. */
 typedef struct SapReportArgs {
-    int *iterations, *line_iterations, *refactored, *num_contacts; /* [num_worlds] */
-    double *cost, *residual;                                       /* [num_worlds] */
-    double *impulse, *velocity, *frame, *gap, *weight, *pair;      /* [num_worlds][capacity][3, 3, 9, 1, 1, 3] */
-    double *position;                                              /* [num_worlds][capacity][3] */
-    double *jacobian;                                              /* [num_worlds][capacity][3][nv] */
-    int *region;                                                   /* [num_worlds][capacity] */
+    int *iterations, *line_iterations, *refactored;           /* [num_worlds] */
+    double *cost, *residual;                                  /* [num_worlds] */
+    double *impulse, *velocity, *frame, *gap, *weight, *pair; /* [num_worlds][capacity][3, 3, 9, 1, 1, 3] */
+    double *position;                                         /* [num_worlds][capacity][3] */
+    double *jacobian;                                         /* [num_worlds][capacity][3][nv] */
+    int *region;                                              /* [num_worlds][capacity] */
     double *drive, *limit, *friction; /* [num_worlds][nv] generalised impulses, internal order */
 } SapReportArgs;
 
 /* A world's scratch on a GPU, in bytes from its beginning. */
 typedef struct SapArenas {
-    int fm, solve, linear[2], ints;
+    int fm, collide, solve, linear[2], ints, pairs;
     int size;
 } SapArenas;
 
@@ -207,8 +282,9 @@ typedef struct SapStepArgs {
     SapConstants constants[2]; /* f32, f64 */
     double h;
     int num_worlds;
-    int euler;  /* 1: sap_euler, 0: midpoint */
-    int compat; /* 1: joints as SAP Warp computes them (joints_as_given.h), witnesses on the core */
+    int num_steps; /* of h each, without a word in between */
+    int euler;     /* 1: sap_euler, 0: midpoint */
+    int compat;    /* 1: joints as SAP Warp computes them (joints_as_given.h), witnesses on the core */
     int fm_is_f64, geometry_is_f64, weight_is_f64, solve_is_f64;
     int has_joint_terms; /* some dof has a drive, a limit or friction */
 
@@ -216,6 +292,7 @@ typedef struct SapStepArgs {
     SapRows q_out, qd_out, body_q, body_qd;
     unsigned *status; /* [num_worlds] */
 
+    SapCollideArgs collide;
     SapContactArgs contacts;
     SapNewtonArgs newton;
     SapReportArgs report;
@@ -240,19 +317,38 @@ typedef struct SapPack {
 typedef struct SapContext {
     const SapStepArgs *args;
     const SapPack *pack;
-    const struct SapKernels *kernels[2]; /* f32, f64: how a stage calls one of another precision on a CPU */
-    void *fm;                            /* free motion */
-    void *solve;                         /* contact solve */
-    void *linear[2];                     /* linear systems, f32 and f64 */
-    int *ints;                           /* contact slots */
-    int num_slots;                       /* the most contacts any world of the pack has */
+    const struct SapKernels *kernels[2];  /* f32, f64: how a stage calls one of another precision on a CPU */
+    const struct SapKernels *one_lane[2]; /* the same for one world at a time */
+    void *fm;                             /* free motion */
+    void *collide;                        /* collision */
+    void *solve;                          /* contact solve */
+    void *linear[2];                      /* linear systems, f32 and f64 */
+    int *ints;                            /* contact slots */
+    int *pairs;                           /* of collision */
+    int num_slots;                        /* in use; set by the stage that fills them */
+    int step;                             /* of args->num_steps */
 } SapContext;
+
+/* One pair of shapes of one world, for the narrow phase that works on one world at a time; numbers of either precision, exact in f64. */
+typedef struct SapConvexTask {
+    const SapStepArgs *args; /* plan and constants */
+    int type[2], mesh[2];
+    double size[2][3];
+    double pose[7];   /* of shape 1 in the frame of shape 0 */
+    double reach;     /* points with d <= reach are wanted */
+    int max_contacts; /* 1 .. 8 */
+    int count;        /* the result: p and n in the frame of shape 0 (manifold.h) */
+    double p[8][3], n[8][3], d[8];
+} SapConvexTask;
 
 /* One build of the kernels: what the host calls, in the order of a step. */
 typedef struct SapKernels {
     int lanes;
     int real_bytes; /* of one real: all lanes */
     void (*free_motion)(const SapContext *ctx);
+    void (*place)(const SapContext *ctx); /* body poses only, in place of free motion */
+    void (*collide)(const SapContext *ctx);
+    int (*fill_slots)(const SapContext *ctx); /* returns how many are in use */
     void (*contact_geometry)(const SapContext *ctx);
     void (*contact_weight)(const SapContext *ctx);
     void (*solve)(const SapContext *ctx);
@@ -260,6 +356,7 @@ typedef struct SapKernels {
     void (*finish)(const SapContext *ctx);
     void (*inspect)(const SapContext *ctx);
     void (*kinematics)(const SapContext *ctx);
+    void (*convex)(SapConvexTask *task); /* in the build with one lane only */
     /* sine and cosine of n numbers of the kernels' precision; for tests */
     void (*sincos)(const void *x, void *s, void *c, int n);
 } SapKernels;

@@ -38,10 +38,10 @@ KERNEL_FN Slot slot_load(const Context *ctx, int c, real *bad) {
     Slot slot;
     real nan = real_nan();
     slot.valid = real_finite(real_of(0));
+    const int *record = SLOT_INTS(record, c);
     FOR_LANES(l) {
-        int world = ctx->pack->world[l];
-        long long at = (long long)world * ctx->args->contacts.given_capacity + c;
-        bool present = c < ctx->args->contacts.count[world];
+        long long at = (long long)ctx->pack->world[l] * ctx->args->contacts.given_capacity + record[l];
+        bool present = record[l] >= 0;
         slot.link[0][l] = slot.link[1][l] = slot.shape[0][l] = slot.shape[1][l] = -1;
         bool fine = true;
         if (present)
@@ -180,7 +180,7 @@ STAGE_FN void contact_jacobian(const Context *ctx, int c, const Slot *slot, cons
     }
 }
 
-/* Reads record c of each world and writes its geometry. */
+/* Reads the records in slot c and writes their geometry. */
 STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     const SapContactArgs *contacts = &ctx->args->contacts;
     real bad = real_of(0);
@@ -198,11 +198,12 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     *SLOT_INTS(num_dofs, c) = contact_columns(ctx, &slot, SLOT_INTS(dof, c), SLOT_INTS(place, c));
 
     Vec3 up = vec3(real_of(0), real_of(0), real_of(1));
-    Vec3 point0 = row_get_vec3(contacts->point[0], 3 * c, ctx->pack),
-         point1 = row_get_vec3(contacts->point[1], 3 * c, ctx->pack);
-    Vec3 normal = row_get_vec3(contacts->normal, 3 * c, ctx->pack);
-    real margin0 = row_get_or(contacts->margin[0], c, 0, ctx->pack),
-         margin1 = row_get_or(contacts->margin[1], c, 0, ctx->pack);
+    const int *record = SLOT_INTS(record, c);
+    Vec3 point0 = row_gather_vec3(contacts->point[0], record, ctx->pack),
+         point1 = row_gather_vec3(contacts->point[1], record, ctx->pack);
+    Vec3 normal = row_gather_vec3(contacts->normal, record, ctx->pack);
+    real margin0 = row_gather(contacts->margin[0], record, 1, 0, real_of(0), ctx->pack),
+         margin1 = row_gather(contacts->margin[1], record, 1, 0, real_of(0), ctx->pack);
     real length = real_sqrt(vec3_dot(normal, normal));
     real unsound =
         check_of(K(1.0) / length) + vec3_check(point0) + vec3_check(point1) + check_of(margin0) + check_of(margin1);

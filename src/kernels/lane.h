@@ -97,6 +97,66 @@ KERNEL_FN real real_of(scalar s) {
     return s - (real){0};
 }
 
+#if SAP_LANES > 1 && defined(__FMA__) && defined(__GNUC__) && !defined(__clang__)
+/* GCC takes these apart into scalars where a real is more than a register or a loop over lanes, which is slow to compile and to run. So here
+ * they are instructions, a register at a time. a > b ? a : b is what max does, for NaN and zeros too. */
+#if SAP_LANES * SAP_PRECISION == 128
+#define REGISTER_BYTES 16
+#define REGISTER_FMA   __builtin_ia32_vfmaddps
+#define REGISTER_SQRT  __builtin_ia32_sqrtps_nr
+#define REGISTER_MAX   __builtin_ia32_maxps
+#define REGISTER_MIN   __builtin_ia32_minps
+#elif SAP_PRECISION == 32
+#define REGISTER_BYTES 32
+#define REGISTER_FMA   __builtin_ia32_vfmaddps256
+#define REGISTER_SQRT  __builtin_ia32_sqrtps_nr256
+#define REGISTER_MAX   __builtin_ia32_maxps256
+#define REGISTER_MIN   __builtin_ia32_minps256
+#else
+#define REGISTER_BYTES 32
+#define REGISTER_FMA   __builtin_ia32_vfmaddpd256
+#define REGISTER_SQRT  __builtin_ia32_sqrtpd256
+#define REGISTER_MAX   __builtin_ia32_maxpd256
+#define REGISTER_MIN   __builtin_ia32_minpd256
+#endif
+enum { NUM_REGISTERS = sizeof(real) / REGISTER_BYTES };
+
+typedef scalar register_of_lanes __attribute__((vector_size(REGISTER_BYTES)));
+typedef union Registers {
+    real whole;
+    register_of_lanes part[NUM_REGISTERS];
+} Registers;
+
+KERNEL_FN Registers registers(real a) {
+    Registers r;
+    r.whole = a;
+    return r;
+}
+KERNEL_FN real real_fma(real a, real b, real c) {
+    Registers x = registers(a), y = registers(b), z = registers(c);
+    for (int i = 0; i < NUM_REGISTERS; i++)
+        z.part[i] = REGISTER_FMA(x.part[i], y.part[i], z.part[i]);
+    return z.whole;
+}
+KERNEL_FN real real_sqrt(real a) {
+    Registers x = registers(a);
+    for (int i = 0; i < NUM_REGISTERS; i++)
+        x.part[i] = REGISTER_SQRT(x.part[i]);
+    return x.whole;
+}
+KERNEL_FN real real_max(real a, real b) {
+    Registers x = registers(a), y = registers(b);
+    for (int i = 0; i < NUM_REGISTERS; i++)
+        x.part[i] = REGISTER_MAX(x.part[i], y.part[i]);
+    return x.whole;
+}
+KERNEL_FN real real_min(real a, real b) {
+    Registers x = registers(a), y = registers(b);
+    for (int i = 0; i < NUM_REGISTERS; i++)
+        x.part[i] = REGISTER_MIN(x.part[i], y.part[i]);
+    return x.whole;
+}
+#else
 KERNEL_FN real real_fma(real a, real b, real c) {
     real r;
     FOR_LANES(l) LANE(r, l) = FLOAT_FN(fma)(LANE(a, l), LANE(b, l), LANE(c, l));
@@ -109,18 +169,19 @@ KERNEL_FN real real_sqrt(real a) {
     return r;
 }
 
-KERNEL_FN real real_abs(real a) {
-    real r;
-    FOR_LANES(l) LANE(r, l) = FLOAT_FN(fabs)(LANE(a, l));
-    return r;
-}
-
 KERNEL_FN real real_max(real a, real b) {
     return real_select(a > b, a, b);
 }
 
 KERNEL_FN real real_min(real a, real b) {
     return real_select(a < b, a, b);
+}
+#endif
+
+KERNEL_FN real real_abs(real a) {
+    real r;
+    FOR_LANES(l) LANE(r, l) = FLOAT_FN(fabs)(LANE(a, l));
+    return r;
 }
 
 KERNEL_FN real real_nan(void) {

@@ -156,8 +156,9 @@ STAGE_FN LineResult line_armijo_decay(const Context *ctx, const Line *line, mask
     return r;
 }
 
-/* Of the step, relative to Newton's first guess; a bracket cannot get narrower than a few roundings. */
+/* Of the step, relative to Newton's first guess; and to the zero itself, for a bracket cannot get narrower than a few roundings. */
 #define EXACT_ROOT_TOLERANCE (SAP_PRECISION == 64 ? K(1e-8) : K(5e-7))
+#define EXACT_ROOT_ROUNDING  (SAP_PRECISION == 64 ? K(1e-15) : K(5e-7))
 
 /* exact_root: the zero of phi' on [0, 1.5] by Newton's method kept inside a bracket. f(x) = phi'(x)/(-phi'(0)). */
 STAGE_FN LineResult line_exact_root(const Context *ctx, const Line *line, mask open) {
@@ -199,7 +200,7 @@ STAGE_FN LineResult line_exact_root(const Context *ctx, const Line *line, mask o
         mask newton = mask_not(slow) & (xn >= xl) & (xn <= xu);
         n = real_select(newton, n, K(0.5) * (xl - xu));
         xn = real_select(newton, xn, xl - n);
-        mask close = open & (real_abs(n) < x_tol);
+        mask close = open & (real_abs(n) < real_max(x_tol, EXACT_ROOT_ROUNDING * xn));
         line_accept(&r, close, xn, real_of((scalar)k));
         open = open & mask_not(close);
         x = xn;

@@ -135,7 +135,7 @@ STAGE_FN void newton_direction(const Context *ctx, Newton *n) {
     }
     TEAM_FOR(i, ctx->args->plan.nv) {
         real d = seam_get(LINEAR_SEAM(is_f64), ctx->args->linear.x + i);
-        if (!is_f64)
+        if (!is_f64 && mask_any(retry))
             d = real_select(retry, seam_get(LINEAR_SEAM(1), ctx->args->linear.x + i), d);
         DOF(d)[i] = d;
     }

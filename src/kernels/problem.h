@@ -30,9 +30,9 @@ KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real
     *tau = field_gather(constants->shape_tau, shape0, fallback_tau, ctx->pack) +
            field_gather(constants->shape_tau, shape1, fallback_tau, ctx->pack);
 
-    *mu = row_override(contacts->mu, c, *mu, ctx->pack);
-    *k = row_override(contacts->stiffness, c, *k, ctx->pack);
-    *tau = row_override(contacts->tau, c, *tau, ctx->pack);
+    *mu = row_override(contacts->mu, SLOT_INTS(record, c), *mu, ctx->pack);
+    *k = row_override(contacts->stiffness, SLOT_INTS(record, c), *k, ctx->pack);
+    *tau = row_override(contacts->tau, SLOT_INTS(record, c), *tau, ctx->pack);
 }
 
 STAGE_FN void problem_contact(const Context *ctx, int c) {

@@ -18,7 +18,7 @@ STAGE_FN void report_reals(const Context *ctx, double *data, real x, mask which)
     }
 }
 
-/* n numbers of slot c, from consecutive reals. */
+/* n numbers of slot c, from consecutive reals, to the place of its record. */
 STAGE_FN void report_slot(const Context *ctx, double *data, int c, const real *x, int n, mask which) {
     if (!data)
         return;
@@ -27,7 +27,7 @@ STAGE_FN void report_slot(const Context *ctx, double *data, int c, const real *x
     rows.stride = (long long)ctx->args->contacts.capacity * n;
     rows.is_f64 = 1;
     for (int i = 0; i < n; i++)
-        row_put(rows, c * n + i, x[i], which, ctx->pack);
+        row_scatter(rows, SLOT_INTS(record, c), n, i, x[i], which, ctx->pack);
 }
 
 /* J as three dense rows over the dofs; zero off the paths. */
@@ -43,7 +43,8 @@ STAGE_FN void report_jacobian(const Context *ctx, int c, mask which) {
     for (int i = 0; i < nv; i++) {
         int k = SLOT_INTS(place, c)[i];
         for (int axis = 0; axis < 3; axis++)
-            row_put(rows, (c * 3 + axis) * nv + i, k < 0 ? real_of(0) : SLOT(J, c)[3 * k + axis], which, ctx->pack);
+            row_scatter(rows, SLOT_INTS(record, c), 3 * nv, axis * nv + i,
+                        k < 0 ? real_of(0) : SLOT(J, c)[3 * k + axis], which, ctx->pack);
     }
 }
 
@@ -58,7 +59,8 @@ STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     if (r->region) {
         FOR_LANES(l) {
             if (mask_lane(which, l))
-                r->region[(long long)ctx->pack->world[l] * ctx->args->contacts.capacity + c] = (int)LANE(region, l);
+                r->region[(long long)ctx->pack->world[l] * ctx->args->contacts.capacity + SLOT_INTS(record, c)[l]] =
+                    (int)LANE(region, l);
         }
     }
     report_slot(ctx, r->impulse, c, SLOT(gamma, c), 3, which);

@@ -8,7 +8,8 @@ typedef SapContext Context;
 #define DOF(part)            ((real *)ctx->solve + ctx->args->solve.part)
 #define SLOT_OFFSET(part, c) (ctx->args->solve.slots + (c)*ctx->args->solve.slot_size + ctx->args->slot.part)
 #define SLOT(part, c)        ((real *)ctx->solve + SLOT_OFFSET(part, c))
-#define SLOT_INTS(part, c)   (ctx->ints + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
+#define NUM_SLOTS            (ctx->ints) /* how many are in use, then the slots */
+#define SLOT_INTS(part, c)   (ctx->ints + 1 + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
 #define LINEAR(part)         ((real *)ctx->linear[SAP_PRECISION == 64] + ctx->args->linear.part)
 
 /* The model's constants and the time step in the precision of this stage. */
@@ -25,6 +26,19 @@ KERNEL_FN real row_get(SapRows rows, int i, const SapPack *pack) {
         FOR_LANES(l) LANE(r, l) = (scalar)data[pack->world[l] * rows.stride + i];
     }
     return r;
+}
+
+/* Element `at` of rows, for code that works on one world. */
+KERNEL_FN double row_read(SapRows rows, long long at) {
+    return !rows.data ? 0 : rows.is_f64 ? ((const double *)rows.data)[at] : (double)((const float *)rows.data)[at];
+}
+KERNEL_FN void row_write(SapRows rows, long long at, double value) {
+    if (!rows.data)
+        return;
+    if (rows.is_f64)
+        ((double *)rows.data)[at] = value;
+    else
+        ((float *)rows.data)[at] = (float)value;
 }
 
 /* Writes the lanes of `which` only. */
@@ -133,19 +147,42 @@ KERNEL_FN real field_gather(SapField field, const int *index, real absent, const
     return field_gather_at(field, index, 1, 0, absent, pack);
 }
 
-/* Element i of rows that may be absent. */
-KERNEL_FN real row_get_or(SapRows rows, int i, scalar absent, const SapPack *pack) {
-    return rows.data ? row_get(rows, i, pack) : real_of(absent);
+/* Entry index[l] * n + i of a row in each lane; `absent` where index[l] < 0 or the rows are absent. */
+KERNEL_FN real row_gather(SapRows rows, const int *index, int n, int i, real absent, const SapPack *pack) {
+    real r = absent;
+    FOR_LANES(l) {
+        long long at = pack->world[l] * rows.stride + (long long)index[l] * n + i;
+        if (rows.data && index[l] >= 0)
+            LANE(r, l) = rows.is_f64 ? (scalar)((const double *)rows.data)[at] : (scalar)((const float *)rows.data)[at];
+    }
+    return r;
 }
 
-/* Element i where it is a number, else the value given. */
-KERNEL_FN real row_override(SapRows rows, int i, real value, const SapPack *pack) {
-    if (!rows.data)
-        return value;
-    real own = row_get(rows, i, pack);
+KERNEL_FN Vec3 row_gather_vec3(SapRows rows, const int *index, const SapPack *pack) {
+    real zero = real_of(0);
+    return vec3(row_gather(rows, index, 3, 0, zero, pack), row_gather(rows, index, 3, 1, zero, pack),
+                row_gather(rows, index, 3, 2, zero, pack));
+}
+
+/* Entry index[l] where there is one and it is a number, else the value given. */
+KERNEL_FN real row_override(SapRows rows, const int *index, real value, const SapPack *pack) {
+    real own = row_gather(rows, index, 1, 0, real_nan(), pack);
     return real_select(own == own, own, value);
+}
+
+/* Writes entry index[l] * n + i of a row in the lanes of `which`. */
+KERNEL_FN void row_scatter(SapRows rows, const int *index, int n, int i, real value, mask which, const SapPack *pack) {
+    FOR_LANES(l) {
+        if (mask_lane(which, l))
+            row_write(rows, pack->world[l] * rows.stride + (long long)index[l] * n + i, (double)LANE(value, l));
+    }
 }
 
 KERNEL_FN real vec3_check(Vec3 v) {
     return check_of(v.x) + check_of(v.y) + check_of(v.z);
+}
+
+/* 0, or NaN where v is not finite as it is stored. */
+KERNEL_FN real rows_check_vec3(SapRows rows, Vec3 v) {
+    return check_of(row_stored(rows, v.x)) + check_of(row_stored(rows, v.y)) + check_of(row_stored(rows, v.z));
 }

@@ -58,6 +58,6 @@ STAGE_FN void program_solve(const Context *ctx) {
     TEAM_FOR(i, plan->nv)
         seam_put(FM_SEAM(v), i, real_select(constrained, DOF(v)[i], DOF(v_star)[i]) + K(0.0));
     report_world(ctx, &n, mine);
-    put_status(ctx, status);
+    add_status(ctx, status);
     TEAM_SYNC(); /* integration reads the v and the status of the world */
 }

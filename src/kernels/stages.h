@@ -11,6 +11,24 @@
 #include "load.h"
 #include "factor.h"
 #include "free_motion.h"
+#include "manifold.h"
+#include "narrow_plane.h"
+#include "narrow_round.h"
+#include "narrow_box.h"
+#if SAP_LANES == 1 /* one world at a time: the builds with more lanes call this one */
+#include "support.h"
+#include "gjk.h"
+#include "epa.h"
+#include "convex_manifold.h"
+#include "convex_polish.h"
+#include "convex_pair.h"
+#include "height_field.h"
+#include "convex.h"
+#endif
+#include "narrow.h"
+#include "broad_phase.h"
+#include "collide.h"
+#include "slots.h"
 #include "contact_geometry.h"
 #include "contact_weight.h"
 #include "contact_law.h"
@@ -27,55 +45,68 @@
 
 /* ---- the programs: what an entry file exports ---- */
 
-/* Loads the pack's worlds and computes A and v*; every status begins here. */
+/* Loads the pack's worlds and computes A and v*. */
 STAGE_FN void program_free_motion(const Context *ctx) {
     load_state(ctx);
     load_control(ctx);
-    put_status(ctx, real_bits(real_of(0)));
+    begin_status(ctx);
     TEAM_SYNC(); /* links are read by their children and by rows */
     free_motion(ctx);
 }
 
+/* Only the poses of bodies, for collision without a step. */
+STAGE_FN void program_place(const Context *ctx) {
+    load_state(ctx);
+    TEAM_SYNC(); /* links are read by their children */
+    forward_kinematics(ctx, SCRATCH(q), SCRATCH(v0));
+    put_status(ctx, state_status(ctx));
+}
+
+/* Geometry, weight and law of a slot are made by the same thread: others read the slot only after a barrier of the solve. */
 STAGE_FN void program_contact_geometry(const Context *ctx) {
     TEAM_FOR(c, ctx->num_slots)
         contact_geometry_slot(ctx, c);
-    TEAM_SYNC(); /* the weight reads the J, frame and witnesses of a slot */
 }
 
 STAGE_FN void program_contact_weight(const Context *ctx) {
     TEAM_FOR(c, ctx->num_slots)
         contact_weight_slot(ctx, c);
-    TEAM_SYNC(); /* the law reads the weight */
 }
 
-/* Integrates with the velocity that is now in v, and stores. */
+/* Integrates with the velocity that is now in v, and stores. Bodies are placed at the state that is stored: the new one, or for
+ * failed worlds the old one. */
 STAGE_FN void program_finish(const Context *ctx) {
     const SapStepArgs *args = ctx->args;
     const SapPlan *plan = &args->plan;
+    bool bodies = (args->body_q.data || args->body_qd.data) && ctx->step == args->num_steps - 1;
     TEAM_FOR(l, plan->nl)
         joint_advance(ctx, &plan->link[l], SCRATCH(q), SCRATCH(v0), SCRATCH(v), STAGE_H, SCRATCH(q1));
     TEAM_SYNC(); /* the status depends on all of q1 */
 
-    bits status = get_status(ctx) | world_status(ctx) | truncation_status(ctx);
+    bits none = real_bits(real_of(0)), status = get_status(ctx) | world_status(ctx) | truncation_status(ctx);
+    if (bodies) {
+        forward_kinematics(ctx, SCRATCH(q1), SCRATCH(v));
+        mask overflowed = ((status & SAP_WORLD_FAILED) == 0) & mask_not(bodies_finite(ctx));
+        status = status | bits_select(overflowed, none + SAP_WORLD_NONFINITE_RESULT, none);
+    }
     mask mine = pack_lanes(ctx->pack);
     mask ok = mine & ((status & SAP_WORLD_FAILED) == 0);
     mask state_ok = mine & ((status & SAP_WORLD_NONFINITE_STATE) == 0);
-    TEAM_SYNC(); /* all have read the status of the solve */
+    TEAM_SYNC(); /* all have read the status of the solve, and checked q1, v and the bodies */
     put_status(ctx, status);
     store_state(ctx, ok);
     store_unchanged(ctx, state_ok & mask_not(ok));
-
-    if (args->body_q.data || args->body_qd.data) {
-        /* Bodies are placed at the state that is stored: the new one, or for failed worlds the old one. */
-        TEAM_SYNC(); /* the checks of q1 and v are done before they are overwritten */
+    if (bodies && mask_any(state_ok & mask_not(ok))) {
+        TEAM_SYNC(); /* q1 and v are stored before they are overwritten */
         TEAM_FOR(i, plan->nq)
             SCRATCH(q1)[i] = real_select(ok, SCRATCH(q1)[i], SCRATCH(q)[i]);
         TEAM_FOR(i, plan->nv)
             SCRATCH(v)[i] = real_select(ok, SCRATCH(v)[i], SCRATCH(v0)[i]);
         TEAM_SYNC(); /* links read the q1 and v of their joints */
         forward_kinematics(ctx, SCRATCH(q1), SCRATCH(v));
-        store_bodies(ctx, state_ok);
     }
+    if (bodies)
+        store_bodies(ctx, state_ok);
 }
 
 /* Copies out what free motion left. */
@@ -89,11 +120,6 @@ STAGE_FN void program_inspect(const Context *ctx) {
 
 /* Poses and velocities of bodies only. Worlds whose state is not finite are left as they are. */
 STAGE_FN void program_kinematics(const Context *ctx) {
-    load_state(ctx);
-    TEAM_SYNC(); /* links are read by their children */
-    forward_kinematics(ctx, SCRATCH(q), SCRATCH(v0));
-    mask ok = checks_pass(SCRATCH(state_check), ctx->args->plan.nl);
-    bits none = real_bits(real_of(0));
-    put_status(ctx, bits_select(ok, none, none + SAP_WORLD_NONFINITE_STATE));
-    store_bodies(ctx, pack_lanes(ctx->pack) & ok);
+    program_place(ctx);
+    store_bodies(ctx, pack_lanes(ctx->pack) & (state_status(ctx) == 0));
 }

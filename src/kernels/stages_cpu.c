@@ -7,10 +7,8 @@
 #include <sapwood/solver.h>
 
 #include "args.h"
+#include "calls_cpu.h"
 #include "team.h"
-
-/* The solve calls the linear solver of either precision: it was compiled elsewhere, so through its table. */
-#define LINEAR_SOLVE(ctx, is_f64, pattern) (ctx)->kernels[is_f64]->linear_solve(ctx, pattern)
 
 #include "stages.h"
 
@@ -39,6 +37,9 @@ const SapKernels TABLE = {
     .lanes = SAP_LANES,
     .real_bytes = sizeof(real),
     .free_motion = program_free_motion,
+    .place = program_place,
+    .collide = program_collide,
+    .fill_slots = program_fill_slots,
     .contact_geometry = program_contact_geometry,
     .contact_weight = program_contact_weight,
     .solve = program_solve,
@@ -46,5 +47,8 @@ const SapKernels TABLE = {
     .finish = program_finish,
     .inspect = program_inspect,
     .kinematics = program_kinematics,
+#if SAP_LANES == 1
+    .convex = program_convex,
+#endif
     .sincos = sincos_array,
 };

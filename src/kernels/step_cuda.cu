@@ -21,6 +21,9 @@ static __device__ void linear_solve(const SapContext *ctx, int is_f64, const Sap
 }
 #define LINEAR_SOLVE(ctx, is_f64, pattern) linear_solve(ctx, is_f64, pattern)
 
+// A real is one number: the general narrow phase is called as it is.
+#define CONVEX(ctx, task) program_convex(task)
+
 namespace f32 {
 #define SAP_PRECISION 32
 #include "stages.h"
@@ -45,11 +48,14 @@ static __device__ bool begin(const SapStepArgs *args, SapPack *pack, SapContext 
     ctx->args = args;
     ctx->pack = pack;
     ctx->fm = scratch + args->arena.fm;
+    ctx->collide = scratch + args->arena.collide;
     ctx->solve = scratch + args->arena.solve;
     ctx->linear[0] = scratch + args->arena.linear[0];
     ctx->linear[1] = scratch + args->arena.linear[1];
     ctx->ints = (int *)(scratch + args->arena.ints);
-    ctx->num_slots = args->contacts.count ? args->contacts.count[pack->world[0]] : 0;
+    ctx->pairs = (int *)(scratch + args->arena.pairs);
+    ctx->num_slots = 0;
+    ctx->step = 0;
     return true;
 }
 
@@ -61,18 +67,39 @@ static __device__ bool begin(const SapStepArgs *args, SapPack *pack, SapContext 
             f32::program_##program(&ctx);                                                                              \
     } while (0)
 
-extern "C" __global__ void sap_kernel_step(const __grid_constant__ SapStepArgs args) {
-    SapPack pack;
-    SapContext ctx;
-    if (!begin(&args, &pack, &ctx))
-        return;
+static __device__ void step_once(SapContext *context) {
+    SapContext &ctx = *context;
+    const SapStepArgs &args = *ctx.args;
     STAGE(args.fm_is_f64, free_motion);
+    if (args.collide.enabled)
+        STAGE(args.geometry_is_f64, collide);
     if (args.contacts.count || args.has_joint_terms) { // of the call: a world's status is its own
+        ctx.num_slots = f32::program_fill_slots(&ctx);
         STAGE(args.geometry_is_f64, contact_geometry);
         STAGE(args.weight_is_f64, contact_weight);
         STAGE(args.solve_is_f64, solve);
     }
     STAGE(args.fm_is_f64, finish);
+}
+
+extern "C" __global__ void sap_kernel_step(const __grid_constant__ SapStepArgs args) {
+    SapPack pack;
+    SapContext ctx;
+    if (!begin(&args, &pack, &ctx))
+        return;
+    for (ctx.step = 0; ctx.step < args.num_steps; ctx.step++) {
+        step_once(&ctx);
+        TEAM_SYNC(); // the next step reads the state that this one stored
+    }
+}
+
+extern "C" __global__ void sap_kernel_collide(const __grid_constant__ SapStepArgs args) {
+    SapPack pack;
+    SapContext ctx;
+    if (!begin(&args, &pack, &ctx))
+        return;
+    STAGE(args.fm_is_f64, place);
+    STAGE(args.geometry_is_f64, collide);
 }
 
 extern "C" __global__ void sap_kernel_kinematics(const __grid_constant__ SapStepArgs args) {

@@ -10,6 +10,26 @@ STAGE_FN void put_status(const Context *ctx, bits status) {
     }
 }
 
+/* Of several steps, what went wrong in one stays: a failed world stands still for the rest of the call. */
+STAGE_FN void begin_status(const Context *ctx) {
+    const unsigned lasting = SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED;
+    TEAM_FOR(once, 1) {
+        (void)once;
+        for (int l = 0; l < ctx->pack->count; l++)
+            ctx->args->status[ctx->pack->world[l]] &= ctx->step == 0 ? 0 : lasting;
+    }
+}
+
+STAGE_FN void add_status(const Context *ctx, bits status) {
+    TEAM_FOR(once, 1) {
+        (void)once;
+        FOR_LANES(l) {
+            if (l < ctx->pack->count)
+                ctx->args->status[ctx->pack->world[l]] |= (unsigned)LANE(status, l);
+        }
+    }
+}
+
 KERNEL_FN bits get_status(const Context *ctx) {
     bits status;
     FOR_LANES(l) LANE(status, l) = (scalar_bits)ctx->args->status[ctx->pack->world[l]];
@@ -27,6 +47,30 @@ KERNEL_FN bits truncation_status(const Context *ctx) {
     return status;
 }
 
+/* Whether the input state is finite. */
+KERNEL_FN bits state_status(const Context *ctx) {
+    bits none = real_bits(real_of(0));
+    return bits_select(checks_pass(SCRATCH(state_check), ctx->args->plan.nl), none, none + SAP_WORLD_NONFINITE_STATE);
+}
+
+/* Public velocity of a free joint's centre of mass: v_O + omega x r, at coordinates q. */
+KERNEL_FN Vec3 free_joint_v_C(const Context *ctx, int l, const real *q, const real *v) {
+    return vec3_cross_add(vec3_load(v), free_joint_arm(ctx, l, q), vec3_load(v + 3));
+}
+
+/* 0, or NaN where a velocity of link l is not finite as it is stored. */
+KERNEL_FN real velocity_check(const Context *ctx, int l, const real *q) {
+    const SapLink *link = &ctx->args->plan.link[l];
+    const real *v = SCRATCH(v) + link->v;
+    real check = real_of(0);
+    bool is_free = link->type == SAP_JOINT_FREE; /* its v_O is not stored */
+    for (int i = 0; i < (is_free ? 3 : link->nlin + link->nang); i++)
+        check = check + check_of(row_stored(ctx->args->qd_out, v[i]));
+    if (is_free)
+        check = check + rows_check_vec3(ctx->args->qd_out, free_joint_v_C(ctx, l, q, v));
+    return check;
+}
+
 /* What free motion and integration say of each world (solver.h), as integers in lanes. */
 STAGE_FN bits world_status(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
@@ -36,10 +80,10 @@ STAGE_FN bits world_status(const Context *ctx) {
     mask input_ok = state_ok & control_ok;
     mask spd = factor_succeeded(&plan->tree, plan->nv, SCRATCH(L));
     real assembled = real_of(0), result = real_of(0);
-    for (int i = 0; i < plan->nv; i++) {
+    for (int i = 0; i < plan->nv; i++)
         assembled = assembled + check_of(SCRATCH(A)[plan->tree.row[i].start + plan->tree.row[i].depth]);
-        result = result + check_of(row_stored(ctx->args->qd_out, SCRATCH(v)[i]));
-    }
+    for (int l = 0; l < plan->nl; l++)
+        result = result + velocity_check(ctx, l, SCRATCH(q1));
     for (int i = 0; i < plan->nq; i++)
         result = result + check_of(row_stored(ctx->args->q_out, SCRATCH(q1)[i]));
     /* where A has overflowed, its definiteness is not what is wrong */
@@ -59,10 +103,8 @@ STAGE_FN void store_velocity(const Context *ctx, int l, const real *q, const rea
     SapRows rows = ctx->args->qd_out;
     v += link->v;
     if (link->type == SAP_JOINT_FREE) {
-        Vec3 omega = vec3_load(v);
-        Vec3 v_C = vec3_cross_add(omega, free_joint_arm(ctx, l, q), vec3_load(v + 3));
-        row_put_vec3(rows, link->v, v_C, which, ctx->pack);
-        row_put_vec3(rows, link->v + 3, omega, which, ctx->pack);
+        row_put_vec3(rows, link->v, free_joint_v_C(ctx, l, q, v), which, ctx->pack);
+        row_put_vec3(rows, link->v + 3, vec3_load(v), which, ctx->pack);
     } else {
         for (int i = 0; i < link->nlin + link->nang; i++)
             row_put(rows, link->v + i, v[i], which, ctx->pack);
@@ -87,6 +129,21 @@ STAGE_FN void store_state(const Context *ctx, mask which) {
         row_put(ctx->args->q_out, i, q1[i], which, ctx->pack);
     TEAM_FOR(l, plan->nl)
         store_velocity(ctx, l, q1, SCRATCH(v), which);
+}
+
+/* Where all body_q and body_qd are finite as they are stored. */
+STAGE_FN mask bodies_finite(const Context *ctx) {
+    const SapStepArgs *args = ctx->args;
+    real check = real_of(0);
+    for (int l = 0; l < args->plan.nl; l++) {
+        Spatial V = spatial_load(SCRATCH(V) + 6 * l);
+        if (args->body_q.data)
+            check = check + rows_check_vec3(args->body_q, vec3_load(SCRATCH(X) + 7 * l));
+        if (args->body_qd.data)
+            check = check + rows_check_vec3(args->body_qd, V.ang) +
+                    rows_check_vec3(args->body_qd, spatial_at(V, link_com(ctx, l)));
+    }
+    return check == K(0.0);
 }
 
 /* body_q and body_qd from X and V: the velocity is that of the centre of mass. */

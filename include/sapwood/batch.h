@@ -1,0 +1,93 @@
+/* A batch: n worlds of one model with everything they need, for loops that step, look and reset.
+ *
+ * It owns state, control, contacts and solver. Their arrays are row-major [world][i], live and writable, and stay where they are as long
+ * as the batch: write targets, step, read poses. A step finds its own contacts. */
+#ifndef SAPWOOD_BATCH_H
+#define SAPWOOD_BATCH_H
+
+#include <sapwood/solver.h>
+
+SAP_BEGIN_DECLS
+
+typedef struct SapBatch SapBatch;
+
+/* num_worlds >= 1 worlds at the model's initial state; options NULL = sap_options_preset("approx32"). State and control are f64 where
+ * free motion is (free_motion_solve_precision), else f32; contacts where their geometry is (use_f64_boundary_pose). */
+SAP_API SapStatus sap_batch_create(const SapModel *model, int num_worlds, const SapOptions *options, SapBatch **out);
+/* The same with state and control of that type. */
+SAP_API SapStatus sap_batch_create_as(const SapModel *model, int num_worlds, const SapOptions *options, SapDtype dtype,
+                                      SapBatch **out);
+SAP_API void sap_batch_destroy(SapBatch *batch); /* NULL is allowed */
+
+/* num_steps >= 0 steps of h seconds (finite, > 0), each with the contacts that it finds. Failures of worlds are not failures of the call:
+ * in the status of a world, FAILED and NOT_CONVERGED bits and CONTACTS_TRUNCATED of all these steps are together, the other bits and the
+ * counters are the last step's. A failed world stands still for the rest of the call. */
+SAP_API SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps);
+
+/* Puts worlds back: mask[w] != 0 (NULL = all). keyframe 0 is the model's initial state, k >= 1 its keyframe k - 1. Their control becomes the
+ * model's, their status, counters and contacts are cleared; other worlds are not touched. */
+SAP_API SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe);
+
+/* What a batch consists of; owned by it. body_q and body_qd of the state may be set to NULL if nobody reads them. After changing joint_q or joint_qd, sap_forward_kinematics brings body_q and body_qd
+ * up to date (a step needs neither). NULL gives NULL. */
+SAP_API SapState *sap_batch_state(const SapBatch *batch);
+SAP_API SapControl *sap_batch_control(const SapBatch *batch);
+SAP_API const SapContacts *sap_batch_contacts(const SapBatch *batch); /* of the last step, at its beginning */
+SAP_API SapSolver *sap_batch_solver(const SapBatch *batch);
+
+/* ---- every array by name ---- */
+
+typedef enum SapElementType { SAP_TYPE_F32 = 0, SAP_TYPE_F64 = 1, SAP_TYPE_I32 = 2, SAP_TYPE_U32 = 3 } SapElementType;
+typedef enum SapDevice { SAP_DEVICE_CPU = 0 } SapDevice;
+
+/* A view of an array; the memory is the batch's. */
+typedef struct SapArray {
+    void *data;
+    SapElementType type;
+    SapDevice device;
+    int ndim;           /* 1 .. 4; the first is the world */
+    int64_t shape[4];   /* elements */
+    int64_t strides[4]; /* bytes */
+} SapArray;
+
+typedef enum SapBatchField {
+    SAP_BATCH_JOINT_Q,          /* [n][nq] */
+    SAP_BATCH_JOINT_QD,         /* [n][nv] */
+    SAP_BATCH_BODY_Q,           /* [n][nb][7] */
+    SAP_BATCH_BODY_QD,          /* [n][nb][6] */
+    SAP_BATCH_JOINT_F,          /* [n][nv] */
+    SAP_BATCH_BODY_F,           /* [n][nb][6] */
+    SAP_BATCH_JOINT_TARGET_POS, /* [n][nv] */
+    SAP_BATCH_JOINT_TARGET_VEL, /* [n][nv] */
+    SAP_BATCH_JOINT_ACT,        /* [n][nv] */
+    SAP_BATCH_STATUS,           /* [n] u32, as the ones below of the last step */
+    SAP_BATCH_ITERATIONS,       /* [n] i32 */
+    SAP_BATCH_LINE_ITERATIONS,  /* [n] i32 */
+    SAP_BATCH_COST,             /* [n] f64 */
+    SAP_BATCH_RESIDUAL,         /* [n] f64 */
+    SAP_BATCH_CONTACT_COUNT,    /* [n] i32; the arrays below have count[w] entries of capacity in use */
+    SAP_BATCH_CONTACT_DROPPED,  /* [n] i32 */
+    SAP_BATCH_CONTACT_SHAPE0,   /* [n][capacity] i32 */
+    SAP_BATCH_CONTACT_SHAPE1,   /* [n][capacity] i32 */
+    SAP_BATCH_CONTACT_POINT0,   /* [n][capacity][3] frame of the body */
+    SAP_BATCH_CONTACT_POINT1,   /* [n][capacity][3] */
+    SAP_BATCH_CONTACT_NORMAL,   /* [n][capacity][3] world */
+
+    /* f64, as in SapContactReport. Recorded from the first time that they are asked for. */
+    SAP_BATCH_CONTACT_IMPULSE,  /* [n][capacity][3] */
+    SAP_BATCH_CONTACT_VELOCITY, /* [n][capacity][3] */
+    SAP_BATCH_CONTACT_POSITION, /* [n][capacity][3] */
+    SAP_BATCH_CONTACT_FRAME,    /* [n][capacity][9] */
+    SAP_BATCH_CONTACT_GAP,      /* [n][capacity] */
+    SAP_BATCH_CONTACT_REGION,   /* [n][capacity] i32 */
+    SAP_BATCH_NUM_FIELDS
+} SapBatchField;
+
+SAP_API SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view);
+
+/* Bytes of all that the batch holds. */
+SAP_API size_t sap_batch_bytes(const SapBatch *batch);
+
+SAP_END_DECLS
+
+#endif

@@ -1,0 +1,130 @@
+#include "cli_statistics.h"
+
+#include <math.h>
+
+/* ---- counts ---- */
+
+void cli_count_add(CliCount *count, int value) {
+    count->sum += value;
+    count->samples++;
+    count->largest = value > count->largest ? value : count->largest;
+}
+
+double cli_count_mean(const CliCount *count) {
+    return count->samples > 0 ? count->sum / count->samples : (double)NAN;
+}
+
+json_t *cli_count_json(const CliCount *count) {
+    return json_pack("{so si}", "mean", cli_json_real(cli_count_mean(count)), "largest", count->largest);
+}
+
+/* ---- looking ---- */
+
+const CliFailure cli_ends[CLI_NUM_ENDS] = {{SAP_WORLD_ITERATION_LIMIT, "iteration_limit", "iteration limit"},
+                                           {SAP_WORLD_LINE_SEARCH_FAILED, "line_search_failed", "line search failed"},
+                                           {SAP_WORLD_NO_DESCENT, "no_descent", "no descent"}};
+
+bool cli_statistics_look(CliStatistics *s, const CliBatch *batch) {
+    const SapContacts *contacts = sap_batch_contacts(batch->batch);
+    SapWorldReport report;
+    if (!cli_check(sap_solver_report(batch->solver, &report)))
+        return false;
+    s->steps++;
+    for (int w = 0; w < batch->state->num_worlds; w++) {
+        if (report.status[w] & SAP_WORLD_FAILED)
+            continue;
+        cli_count_add(&s->contacts, contacts->count[w]);
+        cli_count_add(&s->needed, contacts->count[w] + contacts->dropped[w]);
+        cli_count_add(&s->newton, report.iterations[w]);
+        cli_count_add(&s->line, report.line_iterations[w]);
+    }
+    return true;
+}
+
+bool cli_statistics_record_gaps(CliBatch *batch) {
+    SapArray view;
+    return cli_check(sap_batch_array(batch->batch, SAP_BATCH_CONTACT_GAP, &view));
+}
+
+static bool find_deepest(CliStatistics *s, CliBatch *batch) {
+    const SapContacts *contacts = sap_batch_contacts(batch->batch);
+    SapArray view;
+    if (!cli_check(sap_batch_array(batch->batch, SAP_BATCH_CONTACT_GAP, &view)))
+        return false;
+    for (int w = 0; w < batch->state->num_worlds; w++) {
+        const double *gap = (const double *)view.data + w * view.shape[1];
+        for (int c = 0; c < contacts->count[w] && !batch->failed[w]; c++)
+            s->deepest = fmin(s->deepest, gap[c]); /* a number where one of the two is NaN */
+    }
+    return true;
+}
+
+bool cli_statistics_finish(CliStatistics *s, CliBatch *batch, bool gaps) {
+    for (int w = 0; w < batch->state->num_worlds; w++) {
+        s->not_converged += (batch->seen[w] & SAP_WORLD_NOT_CONVERGED) != 0;
+        s->truncated += (batch->seen[w] & SAP_WORLD_CONTACTS_TRUNCATED) != 0;
+        for (int i = 0; i < CLI_NUM_ENDS; i++)
+            s->by_end[i] += (batch->seen[w] & cli_ends[i].bit) != 0;
+    }
+    s->deepest = (double)NAN;
+    return !gaps || find_deepest(s, batch);
+}
+
+/* ---- as text ---- */
+
+static void print_ends(const CliStatistics *s, int worlds, int width) {
+    printf("%-*s %d of %d", width, "not converged", s->not_converged, worlds);
+    const char *separator = " (";
+    for (int i = 0; i < CLI_NUM_ENDS; i++)
+        if (s->by_end[i]) {
+            printf("%s%s: %d", separator, cli_ends[i].words, s->by_end[i]);
+            separator = ", ";
+        }
+    puts(s->not_converged ? ")" : "");
+}
+
+/* More may have been needed in a step that was not looked at. */
+static void print_truncated(const CliStatistics *s, const CliBatch *batch, int width) {
+    int worlds = batch->state->num_worlds, capacity = sap_batch_contacts(batch->batch)->capacity;
+    printf("%-*s contacts were dropped in %d of %d worlds: max_rigid_contact is %d", width, "WARNING", s->truncated,
+           worlds, capacity);
+    if (s->needed.largest > capacity)
+        printf("; a world needed %d", s->needed.largest);
+    puts("; `sapwood info --probe` proposes a value");
+}
+
+void cli_statistics_print(const CliStatistics *s, const CliBatch *batch, int width) {
+    if (s->steps == 0)
+        return;
+    printf("%-*s mean %.4g, most %d per world, in %d slots (looked at in %d steps)", width, "contacts",
+           cli_count_mean(&s->contacts), s->contacts.largest, sap_batch_contacts(batch->batch)->capacity, s->steps);
+    if (!isnan(s->deepest))
+        printf("; smallest gap %.3g m in the last step", s->deepest);
+    printf("\n%-*s Newton: mean %.4g, most %d; line search: mean %.4g, most %d\n", width, "iterations",
+           cli_count_mean(&s->newton), s->newton.largest, cli_count_mean(&s->line), s->line.largest);
+    print_ends(s, batch->state->num_worlds, width);
+    if (s->truncated)
+        print_truncated(s, batch, width);
+}
+
+/* ---- as JSON ---- */
+
+static json_t *ends_json(const CliStatistics *s) {
+    json_t *by_status = json_object();
+    for (int i = 0; i < CLI_NUM_ENDS; i++)
+        cli_json_put(&by_status, cli_ends[i].key, json_integer(s->by_end[i]));
+    return json_pack("{si so}", "count", s->not_converged, "by_status", by_status);
+}
+
+void cli_statistics_put(const CliStatistics *s, const CliBatch *batch, json_t **json) {
+    json_t *contacts = cli_count_json(&s->contacts);
+    cli_json_put(&contacts, "needed", cli_count_json(&s->needed));
+    cli_json_put(&contacts, "slots", json_integer(sap_batch_contacts(batch->batch)->capacity));
+    cli_json_put(&contacts, "steps_looked_at", json_integer(s->steps));
+    cli_json_put(&contacts, "truncated_worlds", json_integer(s->truncated));
+    cli_json_put(&contacts, "smallest_gap", cli_json_real(s->deepest));
+    cli_json_put(json, "contacts", contacts);
+    cli_json_put(json, "newton_iterations", cli_count_json(&s->newton));
+    cli_json_put(json, "line_search_iterations", cli_count_json(&s->line));
+    cli_json_put(json, "not_converged", ends_json(s));
+}

@@ -1,0 +1,175 @@
+/* The collision part of a plan: types of shapes, hulls, height fields and pairs. A hull shape has a hull of its own, because its
+ * size is its own; shapes of one mesh share the work of finding it. */
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "host_memory.h"
+#include "hull.h"
+#include "pairs.h"
+#include "plan.h"
+
+/* Up to here testing all pairs, lane by lane, costs less than a sweep of each world (docs/collision.md). */
+enum { MANY_SHAPES = 1024 };
+
+/* The arrays while they are filled; the counts first. */
+typedef struct Fill {
+    int num_hulls;
+    size_t vertices, faces, corners;
+    int *shape_type, *shape_mesh;
+    SapHull *hull;
+    SapHullFace *hull_face;
+    int *hull_corner, *hull_source;
+    SapHeightField *height_field;
+} Fill;
+
+/* The hulls of the meshes that shapes use. */
+static SapStatus find_hulls(const SapModelArrays *m, SapHullShape *of_mesh) {
+    for (int s = 0; s < m->num_shapes; s++) {
+        if (m->shape_type[s] != SAP_SHAPE_HULL)
+            continue;
+        int mesh = m->shape_mesh[s], first = m->mesh_start[mesh];
+        char what[32];
+        snprintf(what, sizeof what, "mesh %d", mesh);
+        if (of_mesh[mesh].num_vertices == 0)
+            SAP_TRY(
+                sap_hull_create(m->mesh_vertices + 3 * first, m->mesh_start[mesh + 1] - first, what, &of_mesh[mesh]));
+    }
+    return SAP_OK;
+}
+
+static SapStatus count_hulls(const SapModelArrays *m, const SapHullShape *of_mesh, Fill *f) {
+    const size_t most = INT_MAX / 8; /* so that offsets of rows fit an int */
+    for (int s = 0; s < m->num_shapes; s++) {
+        if (m->shape_type[s] != SAP_SHAPE_HULL)
+            continue;
+        const SapHullShape *hull = &of_mesh[m->shape_mesh[s]];
+        f->num_hulls++;
+        f->vertices += (size_t)hull->num_vertices;
+        f->faces += (size_t)hull->num_faces;
+        f->corners += (size_t)hull->num_corners;
+        if (f->corners > most)
+            return sap_fail(SAP_ERROR_MODEL,
+                            "the hulls of shapes 0 .. %d have %zu corners of faces; at most %zu are allowed", s,
+                            f->corners, most);
+    }
+    return SAP_OK;
+}
+
+static SapStatus carve(const SapModelArrays *m, Fill *f, SapPlanOwner *out) {
+    SapArena arena = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        SAP_CARVE(&arena, f->shape_type, m->num_shapes);
+        SAP_CARVE(&arena, f->shape_mesh, m->num_shapes);
+        SAP_CARVE(&arena, f->hull, f->num_hulls);
+        SAP_CARVE(&arena, f->hull_face, f->faces);
+        SAP_CARVE(&arena, f->hull_corner, f->corners);
+        SAP_CARVE(&arena, f->hull_source, f->vertices);
+        SAP_CARVE(&arena, f->height_field, m->num_height_fields);
+        if (pass == 0)
+            SAP_TRY(sap_arena_allocate(&arena, "plan"));
+    }
+    out->memory[SAP_PLAN_SHAPES] = arena.base;
+    out->bytes += arena.used;
+    return SAP_OK;
+}
+
+/* Hull k, behind those before it; `first` is the mesh's first vertex. */
+static void fill_hull(const SapHullShape *shape, int first, int k, Fill *f) {
+    const SapHull *before = k > 0 ? &f->hull[k - 1] : NULL;
+    SapHull hull = {.vertex = before ? before->vertex + before->num_vertices : 0,
+                    .num_vertices = shape->num_vertices,
+                    .face = before ? before->face + before->num_faces : 0,
+                    .num_faces = shape->num_faces};
+    const SapHullFace *last = hull.face > 0 ? &f->hull_face[hull.face - 1] : NULL;
+    int corner = last ? last->corner + last->num_corners : 0;
+    f->hull[k] = hull;
+    for (int i = 0; i < shape->num_vertices; i++)
+        f->hull_source[hull.vertex + i] = first + shape->vertex[i];
+    for (int i = 0; i < shape->num_faces; i++)
+        f->hull_face[hull.face + i] =
+            (SapHullFace){corner + shape->face_start[i], shape->face_start[i + 1] - shape->face_start[i]};
+    memcpy(f->hull_corner + corner, shape->corner, (size_t)shape->num_corners * sizeof *shape->corner);
+}
+
+static void fill_shapes(const SapModelArrays *m, const SapHullShape *of_mesh, Fill *f) {
+    for (int s = 0, k = 0; s < m->num_shapes; s++) {
+        int mesh = m->shape_mesh[s];
+        f->shape_type[s] = m->shape_type[s];
+        f->shape_mesh[s] = m->shape_type[s] == SAP_SHAPE_HEIGHT_FIELD ? mesh : -1;
+        if (m->shape_type[s] != SAP_SHAPE_HULL)
+            continue;
+        fill_hull(&of_mesh[mesh], m->mesh_start[mesh], k, f);
+        f->shape_mesh[s] = k++;
+    }
+    for (int i = 0, height = 0; i < m->num_height_fields; i++) {
+        int rows = m->height_field_size[2 * i], columns = m->height_field_size[2 * i + 1];
+        f->height_field[i] = (SapHeightField){height, rows, columns};
+        height += rows * columns;
+    }
+}
+
+static SapStatus add_shapes(const SapModelArrays *m, SapHullShape *of_mesh, SapPlanOwner *out) {
+    Fill f = {0};
+    SAP_TRY(find_hulls(m, of_mesh));
+    SAP_TRY(count_hulls(m, of_mesh, &f));
+    SAP_TRY(carve(m, &f, out));
+    fill_shapes(m, of_mesh, &f);
+    SapPlan *p = &out->plan;
+    p->shape_type = f.shape_type;
+    p->shape_mesh = f.shape_mesh;
+    p->num_hulls = f.num_hulls;
+    p->num_height_fields = m->num_height_fields;
+    p->hull = f.hull;
+    p->hull_face = f.hull_face;
+    p->hull_corner = f.hull_corner;
+    p->hull_source = f.hull_source;
+    p->height_field = f.height_field;
+    return SAP_OK;
+}
+
+SapStatus sap_plan_add_shapes(const SapModelArrays *m, SapPlanOwner *out) {
+    SapHullShape *of_mesh = sap_allocate((size_t)m->num_meshes, sizeof *of_mesh, "plan");
+    if (of_mesh == NULL)
+        return SAP_ERROR_MEMORY;
+    SapStatus status = add_shapes(m, of_mesh, out);
+    for (int i = 0; i < m->num_meshes; i++)
+        sap_hull_free(&of_mesh[i]);
+    free(of_mesh);
+    SAP_TRY(status);
+    return sap_plan_set_broad_phase(m, SAP_BROAD_PHASE_AUTO, out);
+}
+
+static SapStatus list_pairs(const SapModelArrays *m, SapPlanOwner *out) {
+    SapPair *pair;
+    SAP_TRY(sap_pairs_create(m, &out->plan.num_pairs, &pair));
+    out->plan.pair = pair;
+    out->memory[SAP_PLAN_PAIRS] = pair;
+    out->bytes += (size_t)out->plan.num_pairs * sizeof *pair;
+    return SAP_OK;
+}
+
+static SapStatus sweep_pairs(const SapModelArrays *m, SapPlanOwner *out) {
+    unsigned *allowed;
+    SapStatus status = sap_pairs_create_bits(m, &out->plan.row_words, &allowed);
+    out->plan.sweep = 1;
+    out->plan.allowed = allowed;
+    out->memory[SAP_PLAN_PAIRS] = allowed;
+    out->bytes += (size_t)m->num_shapes * (size_t)out->plan.row_words * sizeof *allowed;
+    return status;
+}
+
+SapStatus sap_plan_set_broad_phase(const SapModelArrays *m, SapBroadPhase broad_phase, SapPlanOwner *out) {
+    free(out->memory[SAP_PLAN_PAIRS]);
+    out->memory[SAP_PLAN_PAIRS] = NULL;
+    out->plan.pair = NULL;
+    out->plan.allowed = NULL;
+    out->plan.num_pairs = out->plan.sweep = 0;
+    bool many = m->num_shapes > MANY_SHAPES;
+    if (broad_phase == SAP_BROAD_PHASE_SWEEP || (broad_phase == SAP_BROAD_PHASE_AUTO && many))
+        return sweep_pairs(m, out);
+    return list_pairs(m, out);
+}

@@ -1,0 +1,224 @@
+/* Meshes and height fields of a scene, from lists in the file or from files of their own. A mesh is kept as the vertices of its
+ * convex hull, for nothing else of it is simulated. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "hull.h"
+#include "mesh_file.h"
+#include "scene_builder.h"
+
+const SapSceneField sap_scene_hull_fields[] = {
+    SAP_SCENE_FIELD("file", ENTRY, SapSceneGeometry, file),
+    SAP_SCENE_FIELD("vertices", ENTRY, SapSceneGeometry, vertices),
+    SAP_SCENE_FIELD("scale", ENTRY, SapSceneGeometry, scale),
+};
+
+const SapSceneField sap_scene_height_field_fields[] = {
+    {"hx", SAP_SCENE_NUMBER, offsetof(SapSceneGeometry, half[0]), SAP_RANGE_POSITIVE, true},
+    {"hy", SAP_SCENE_NUMBER, offsetof(SapSceneGeometry, half[1]), SAP_RANGE_POSITIVE, true},
+    SAP_SCENE_FIELD("file", ENTRY, SapSceneGeometry, file),
+    SAP_SCENE_FIELD("heights", ENTRY, SapSceneGeometry, heights),
+    SAP_SCENE_FIELD("base", NUMBER, SapSceneGeometry, base),
+    SAP_SCENE_FIELD("height_scale", NUMBER, SapSceneGeometry, height_scale),
+};
+
+/* ---- files and lists ---- */
+
+/* Exactly one of the two. */
+static SapStatus check_source(const SapYamlEntry *entry, const SapYamlEntry *file, const SapYamlEntry *list,
+                              const char *key) {
+    if (file != NULL && list != NULL)
+        return sap_yaml_fail(list, SAP_ERROR_PARSE, "given together with 'file' in line %d; one of them is allowed",
+                             file->line);
+    if (file == NULL && list == NULL)
+        return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the key 'file' or '%s' is missing", key);
+    return SAP_OK;
+}
+
+/* The path of a file that is named in a scene: relative to the scene's own folder. To be freed. */
+static SapStatus path_of(const SapSceneBuilder *builder, const char *name, char **out) {
+    const char *slash = name[0] == '/' ? NULL : strrchr(builder->file, '/');
+    int folder = slash != NULL ? (int)(slash + 1 - builder->file) : 0;
+    size_t size = (size_t)folder + strlen(name) + 1;
+    *out = malloc(size);
+    if (*out == NULL)
+        return sap_scene_out_of_memory(builder);
+    snprintf(*out, size, "%.*s%s", folder, builder->file, name);
+    return SAP_OK;
+}
+
+/* Puts the place in the scene in front of the message of a failure. */
+static SapStatus fail_here(const SapYamlEntry *entry, SapStatus status) {
+    char text[1024];
+    if (status == SAP_OK)
+        return SAP_OK;
+    snprintf(text, sizeof text, "%s", sap_error_message());
+    return sap_yaml_fail(entry, status == SAP_ERROR_MODEL ? SAP_ERROR_PARSE : status, "%s", text);
+}
+
+/* Vertices or heights that have been read. */
+typedef struct Points {
+    double *value;
+    int count; /* of vertices, or of rows */
+    int columns;
+} Points;
+
+static SapStatus read_vertex_list(const SapSceneBuilder *builder, const SapYamlEntry *list, Points *out) {
+    const SapYamlNode *node = list->node;
+    if (node->kind != SAP_YAML_LIST || node->count == 0)
+        return sap_scene_refuse(list, "a list of vectors");
+    out->value = malloc((size_t)node->count * 3 * sizeof *out->value);
+    if (out->value == NULL)
+        return sap_scene_out_of_memory(builder);
+    for (out->count = 0; out->count < node->count; out->count++)
+        SAP_TRY(sap_scene_numbers(&node->entries[out->count], 3, out->value + 3 * out->count));
+    return SAP_OK;
+}
+
+static SapStatus read_height_list(const SapSceneBuilder *builder, const SapYamlEntry *list, Points *out) {
+    const SapYamlNode *node = list->node;
+    if (node->kind != SAP_YAML_LIST || node->count < 2)
+        return sap_scene_refuse(list, "a list of 2 or more rows of numbers");
+    out->columns = node->entries[0].node->count;
+    if (node->entries[0].node->kind != SAP_YAML_LIST || out->columns < 2)
+        return sap_scene_refuse(&node->entries[0], "a row of 2 or more numbers");
+    /* Before memory is taken: a row may be an alias, and none of the others as long as the first. */
+    for (int i = 1; i < node->count; i++)
+        if (node->entries[i].node->kind != SAP_YAML_LIST || node->entries[i].node->count != out->columns)
+            return sap_scene_refuse(&node->entries[i], "a row of as many numbers as the first has");
+    out->value = malloc((size_t)node->count * (size_t)out->columns * sizeof *out->value);
+    if (out->value == NULL)
+        return sap_scene_out_of_memory(builder);
+    for (out->count = 0; out->count < node->count; out->count++)
+        SAP_TRY(sap_scene_numbers(&node->entries[out->count], out->columns, out->value + out->count * out->columns));
+    return SAP_OK;
+}
+
+static SapStatus read_points_file(const SapSceneBuilder *builder, const SapYamlEntry *file, bool grid, Points *out) {
+    const char *name;
+    char *path;
+    SAP_TRY(sap_scene_text(file, &name));
+    SAP_TRY(path_of(builder, name, &path));
+    SapStatus status = grid ? sap_grid_load(path, &out->value, &out->count, &out->columns)
+                            : sap_mesh_load(path, &out->value, &out->count);
+    free(path);
+    return fail_here(file, status);
+}
+
+/* ---- hulls ---- */
+
+static SapStatus read_scale(const SapYamlEntry *entry, double scale[3]) {
+    scale[0] = scale[1] = scale[2] = 1;
+    if (entry == NULL)
+        return SAP_OK;
+    if (entry->node->kind == SAP_YAML_LIST)
+        SAP_TRY(sap_scene_numbers(entry, 3, scale));
+    else
+        SAP_TRY(sap_scene_number(entry, SAP_RANGE_FINITE, &scale[0]));
+    if (entry->node->kind != SAP_YAML_LIST)
+        scale[1] = scale[2] = scale[0];
+    for (int k = 0; k < 3; k++)
+        if (!(scale[k] > 0))
+            return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the factor of %c is %g; allowed: numbers > 0", "xyz"[k],
+                                 scale[k]);
+    return SAP_OK;
+}
+
+/* A new mesh of the hull's vertices. */
+static SapStatus append_mesh(SapSceneBuilder *builder, const SapYamlEntry *entry, const Points *points,
+                             const SapHullShape *hull, int *mesh) {
+    void *row;
+    int total = sap_scene_count(builder, SAP_ROWS_MESH_VERTICES) + hull->num_vertices;
+    if (total > SAP_MAX_MESH_VERTICES)
+        return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the hulls of the scene have %d vertices so far; allowed: %d",
+                             total, SAP_MAX_MESH_VERTICES);
+    if (sap_scene_count(builder, SAP_ROWS_MESH_STARTS) == 0)
+        SAP_TRY(sap_scene_append(builder, SAP_ROWS_MESH_STARTS, &row));
+    *mesh = sap_scene_count(builder, SAP_ROWS_MESH_STARTS) - 1;
+    SAP_TRY(sap_scene_append_many(builder, SAP_ROWS_MESH_VERTICES, hull->num_vertices, &row));
+    SapSceneVertex *vertex = row;
+    for (int i = 0; i < hull->num_vertices; i++)
+        memcpy(vertex[i].position, points->value + 3 * hull->vertex[i], sizeof vertex[i].position);
+    SAP_TRY(sap_scene_append(builder, SAP_ROWS_MESH_STARTS, &row));
+    *(SapSceneStart *)row = (SapSceneStart){total};
+    return SAP_OK;
+}
+
+/* The mesh of a file that has been read before, as vertices of its hull; false if there is none. */
+static bool find_mesh(const SapSceneBuilder *builder, const SapYamlEntry *file, int *mesh, Points *out) {
+    *mesh = file == NULL || file->node->kind != SAP_YAML_SCALAR
+                ? -1
+                : sap_scene_find_name(&builder->mesh_files, file->node->text);
+    if (*mesh < 0)
+        return false;
+    const SapSceneStart *starts = builder->rows[SAP_ROWS_MESH_STARTS].items;
+    const SapSceneVertex *vertices = builder->rows[SAP_ROWS_MESH_VERTICES].items;
+    out->count = starts[*mesh + 1].start - starts[*mesh].start;
+    size_t bytes = (size_t)out->count * sizeof *vertices;
+    out->value = malloc(bytes);
+    if (out->value != NULL)
+        memcpy(out->value, vertices[starts[*mesh].start].position, bytes);
+    return true;
+}
+
+static SapStatus read_points(SapSceneBuilder *builder, const SapSceneGeometry *keys, int *mesh, Points *out) {
+    if (find_mesh(builder, keys->file, mesh, out))
+        return out->value != NULL ? SAP_OK : sap_scene_out_of_memory(builder);
+    return keys->file != NULL ? read_points_file(builder, keys->file, false, out)
+                              : read_vertex_list(builder, keys->vertices, out);
+}
+
+static SapStatus read_hull(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
+                           double density, SapSceneShape *shape, SapMassProperties *mass, Points *points) {
+    SapHullShape hull;
+    int mesh = -1;
+    SAP_TRY(check_source(entry, keys->file, keys->vertices, "vertices"));
+    SAP_TRY(read_scale(keys->scale, shape->scale));
+    SAP_TRY(read_points(builder, keys, &mesh, points));
+    SAP_TRY(fail_here(entry, sap_hull_create(points->value, points->count, "the mesh", &hull)));
+    *mass = sap_hull_mass(&hull, points->value, shape->scale, density);
+    SapStatus status = mesh >= 0 ? SAP_OK : append_mesh(builder, entry, points, &hull, &mesh);
+    sap_hull_free(&hull);
+    SAP_TRY(status);
+    shape->mesh = mesh;
+    if (keys->file == NULL)
+        return SAP_OK;
+    const char *name = keys->file->node->text;
+    return sap_scene_add_names(builder, &builder->mesh_files, keys->file, name, name, mesh);
+}
+
+/* ---- height fields ---- */
+
+static SapStatus read_height_field(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
+                                   SapSceneShape *shape, Points *points) {
+    SAP_TRY(check_source(entry, keys->file, keys->heights, "heights"));
+    if (keys->file != NULL)
+        SAP_TRY(read_points_file(builder, keys->file, true, points));
+    else
+        SAP_TRY(read_height_list(builder, keys->heights, points));
+    int count = points->count * points->columns; /* at most SAP_MAX_HEIGHTS */
+    if (sap_scene_count(builder, SAP_ROWS_HEIGHTS) > SAP_MAX_HEIGHTS - count)
+        return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the height fields of the scene have more than %d heights",
+                             SAP_MAX_HEIGHTS);
+    void *row;
+    SAP_TRY(sap_scene_append_many(builder, SAP_ROWS_HEIGHTS, count, &row));
+    for (int i = 0; i < count; i++)
+        ((SapSceneNumber *)row)[i].value = keys->base + keys->height_scale * points->value[i];
+    shape->mesh = sap_scene_count(builder, SAP_ROWS_HEIGHT_FIELDS);
+    memcpy(shape->scale, keys->half, sizeof keys->half);
+    SAP_TRY(sap_scene_append(builder, SAP_ROWS_HEIGHT_FIELDS, &row));
+    *(SapSceneGrid *)row = (SapSceneGrid){{points->count, points->columns}};
+    return SAP_OK;
+}
+
+SapStatus sap_scene_read_geometry(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
+                                  double density, SapSceneShape *shape, SapMassProperties *mass) {
+    Points points = {0};
+    SapStatus status = shape->type == SAP_SHAPE_HULL ? read_hull(builder, entry, keys, density, shape, mass, &points)
+                                                     : read_height_field(builder, entry, keys, shape, &points);
+    free(points.value);
+    return status;
+}

@@ -1,0 +1,242 @@
+/* Collision: finds the contacts of a world and writes their records. docs/collision.md.
+ *
+ *   shapes    X_s = X_body X_shape; a ball around each, widened by its margin and gap
+ *   pairs     those of the plan whose balls meet in some world of the pack
+ *   points    the narrow phase of each; a point is a contact where d <= reach = m0 + m1 + g0 + g1
+ *   records   in the order of pairs; a world that has more than its slots keeps the deepest (ties: the earlier)
+ *
+ * Pairs are worked on a chunk at a time: all its pairs find their points, then the points are added in order, so that neither
+ * the number of lanes nor of threads shows in the result. */
+
+/* A point on its way to a record. */
+enum {
+    CANDIDATE_POINT0 = 0, /* in the frame of body 0 */
+    CANDIDATE_POINT1 = 3, /* of body 1 */
+    CANDIDATE_NORMAL = 6, /* in the world */
+    CANDIDATE_GAP = 9,    /* d - m0 - m1 */
+    CANDIDATE_VALID = 10, /* 1 or 0 */
+    CANDIDATE_SIZE = 11
+};
+
+KERNEL_FN real *candidate_at(const Context *ctx, int place, int k) {
+    return COLLIDE(candidate) + (place * ctx->args->collide.max_contacts + k) * CANDIDATE_SIZE;
+}
+
+/* ---- shapes ---- */
+
+KERNEL_FN Pose shape_in_body(const Context *ctx, int s) {
+    Pose pose;
+    pose.p = field_get_vec3(STAGE_CONSTANTS->shape_pose, 7 * s, ctx->pack);
+    pose.q = field_get_quat(STAGE_CONSTANTS->shape_pose, 7 * s + 3, ctx->pack);
+    return pose;
+}
+
+/* How far from the surface of shape s contacts begin. */
+KERNEL_FN real shape_reach(const Context *ctx, int s) {
+    return field_get(STAGE_CONSTANTS->shape_margin, s, ctx->pack) + field_get(STAGE_CONSTANTS->shape_gap, s, ctx->pack);
+}
+
+/* The pose and the ball of shape s in the world. */
+STAGE_FN void collide_shape(const Context *ctx, int s) {
+    SapField bound = STAGE_CONSTANTS->shape_bound;
+    int link = ctx->args->plan.shape_link[s];
+    Pose pose = shape_in_body(ctx, s);
+    if (link >= 0) {
+        Seam X = FM_SEAM(X);
+        Pose body;
+        body.p = seam_get_vec3(X, 7 * link);
+        body.q = quat(seam_get(X, 7 * link + 3), seam_get(X, 7 * link + 4), seam_get(X, 7 * link + 5),
+                      seam_get(X, 7 * link + 6));
+        if (ctx->args->compat) /* SAP Warp's bodies may keep lengths (joints_as_given.h) */
+            body.q = quat_normalise(body.q);
+        pose = pose_mul(body, pose);
+    }
+    pose_store(COLLIDE(pose) + 7 * s, pose);
+    real *ball = COLLIDE(ball) + 4 * s;
+    vec3_store(ball, vec3_add(pose.p, quat_rotate(pose.q, field_get_vec3(bound, 4 * s, ctx->pack))));
+    ball[3] = field_get(bound, 4 * s + 3, ctx->pack) + shape_reach(ctx, s);
+}
+
+KERNEL_FN Solid shape_solid(const Context *ctx, int s) {
+    Solid solid;
+    solid.type = ctx->args->plan.shape_type[s];
+    solid.mesh = ctx->args->plan.shape_mesh[s];
+    solid.size = field_get_vec3(STAGE_CONSTANTS->shape_size, 3 * s, ctx->pack);
+    return solid;
+}
+
+/* ---- points ---- */
+
+/* The pose b seen from the pose a. */
+KERNEL_FN Pose pose_relative(Pose a, Pose b) {
+    Quat inverse = quat(-a.q.x, -a.q.y, -a.q.z, a.q.w);
+    Pose r;
+    r.p = quat_rotate(inverse, vec3_sub(b.p, a.p));
+    r.q = quat_mul(inverse, b.q);
+    return r;
+}
+
+/* A point of the manifold as a candidate: into body frames and world axes. */
+STAGE_FN void candidate_store(const Context *ctx, const SapPair *pair, Pose X, const ContactPoint *at, real reach,
+                              mask near, real *candidate) {
+    Pose body0 = shape_in_body(ctx, pair->shape[0]), body1 = shape_in_body(ctx, pair->shape[1]);
+    Quat inverse = quat(-X.q.x, -X.q.y, -X.q.z, X.q.w);
+    Vec3 p1 = quat_rotate(inverse, vec3_sub(vec3_fma(at->d, at->n, at->p), X.p));
+    vec3_store(candidate + CANDIDATE_POINT0, vec3_add(body0.p, quat_rotate(body0.q, at->p)));
+    vec3_store(candidate + CANDIDATE_POINT1, vec3_add(body1.p, quat_rotate(body1.q, p1)));
+    vec3_store(candidate + CANDIDATE_NORMAL, quat_rotate(quat_load(COLLIDE(pose) + 7 * pair->shape[0] + 3), at->n));
+    candidate[CANDIDATE_GAP] = at->d - field_get(STAGE_CONSTANTS->shape_margin, pair->shape[0], ctx->pack) -
+                               field_get(STAGE_CONSTANTS->shape_margin, pair->shape[1], ctx->pack);
+    candidate[CANDIDATE_VALID] = real_select(near & at->valid & (at->d <= reach), real_of(1), real_of(0));
+}
+
+/* The points of a pair, to its place in the chunk. */
+STAGE_FN void collide_pair(const Context *ctx, const SapPair *pair, int place) {
+    Solid a = shape_solid(ctx, pair->shape[0]), b = shape_solid(ctx, pair->shape[1]);
+    Pose X =
+        pose_relative(pose_load(COLLIDE(pose) + 7 * pair->shape[0]), pose_load(COLLIDE(pose) + 7 * pair->shape[1]));
+    real reach = shape_reach(ctx, pair->shape[0]) + shape_reach(ctx, pair->shape[1]);
+    mask near = pair_near(ctx, pair->shape[0], pair->shape[1]);
+    Manifold m;
+    narrow_phase(ctx, &a, &b, X, reach, near, &m);
+    int n = m.count < ctx->args->collide.max_contacts ? m.count : ctx->args->collide.max_contacts;
+    for (int k = 0; k < n; k++)
+        candidate_store(ctx, pair, X, &m.at[k], reach, near, candidate_at(ctx, place, k));
+    COLLIDE_INTS(num_candidates)[place] = n;
+}
+
+/* ---- records ---- */
+
+/* Copies record `from` of a world over record `to`. */
+STAGE_FN void record_move(const SapContactArgs *c, long long from, long long to) {
+    for (int side = 0; side < 2; side++) {
+        c->shape[side][to] = c->shape[side][from];
+        if (c->body[side])
+            c->body[side][to] = c->body[side][from];
+        for (int i = 0; i < 3; i++)
+            row_write(c->point[side], 3 * to + i, row_read(c->point[side], 3 * from + i));
+        row_write(c->margin[side], to, row_read(c->margin[side], from));
+    }
+    for (int i = 0; i < 3; i++)
+        row_write(c->normal, 3 * to + i, row_read(c->normal, 3 * from + i));
+}
+
+KERNEL_FN int shape_body(const SapPlan *plan, int s) {
+    return plan->shape_link[s] < 0 ? -1 : plan->link[plan->shape_link[s]].body;
+}
+
+/* Writes the candidate of lane l to a record. A shape's own parameters are the record's. */
+STAGE_FN void record_write(const Context *ctx, const SapPair *pair, const real *candidate, int l, long long at) {
+    (void)l;
+    const SapContactArgs *c = &ctx->args->contacts;
+    for (int side = 0; side < 2; side++) {
+        int s = pair->shape[side], first = side ? CANDIDATE_POINT1 : CANDIDATE_POINT0;
+        c->shape[side][at] = s;
+        if (c->body[side])
+            c->body[side][at] = shape_body(&ctx->args->plan, s);
+        for (int i = 0; i < 3; i++)
+            row_write(c->point[side], 3 * at + i, (double)LANE(candidate[first + i], l));
+        real margin = field_get(STAGE_CONSTANTS->shape_margin, s, ctx->pack);
+        row_write(c->margin[side], at, (double)LANE(margin, l));
+    }
+    for (int i = 0; i < 3; i++)
+        row_write(c->normal, 3 * at + i, (double)LANE(candidate[CANDIDATE_NORMAL + i], l));
+    real none = real_nan();
+    row_write(c->stiffness, at, (double)LANE(none, l));
+    row_write(c->tau, at, (double)LANE(none, l));
+    row_write(c->mu, at, (double)LANE(none, l));
+}
+
+/* The shallowest record of lane l; the latest of equals. */
+STAGE_FN int record_shallowest(const real *gap, int n, int l) {
+    (void)l;
+    int worst = 0;
+    for (int i = 1; i < n; i++)
+        if (LANE(gap[i], l) >= LANE(gap[worst], l))
+            worst = i;
+    return worst;
+}
+
+/* Adds the candidate to the records of lane l's world; if these are full, the shallowest goes and the others move up. */
+STAGE_FN void record_add(const Context *ctx, const SapPair *pair, const real *candidate, int l) {
+    const SapContactArgs *c = &ctx->args->contacts;
+    int world = ctx->pack->world[l], n = c->count[world];
+    long long first = (long long)world * c->given_capacity;
+    real *gap = COLLIDE(gap);
+    if (n == c->given_capacity) {
+        int worst = record_shallowest(gap, n, l);
+        c->dropped[world]++;
+        if (!(LANE(candidate[CANDIDATE_GAP], l) < LANE(gap[worst], l)))
+            return;
+        for (int i = worst; i < n - 1; i++) {
+            record_move(c, first + i + 1, first + i);
+            LANE(gap[i], l) = LANE(gap[i + 1], l);
+        }
+        n--;
+    }
+    record_write(ctx, pair, candidate, l, first + n);
+    LANE(gap[n], l) = LANE(candidate[CANDIDATE_GAP], l);
+    c->count[world] = n + 1;
+}
+
+/* The pairs at hand. */
+KERNEL_FN SapPair *collide_chunk(const Context *ctx) {
+    return (SapPair *)COLLIDE_INTS(chunk);
+}
+
+/* Adds the points of the pairs at hand, in order, to the worlds in `which`. */
+STAGE_FN void collide_add(const Context *ctx, int num_pairs, mask which) {
+    for (int place = 0; place < num_pairs; place++)
+        for (int k = 0; k < COLLIDE_INTS(num_candidates)[place]; k++) {
+            const real *candidate = candidate_at(ctx, place, k);
+            for (int l = 0; l < ctx->pack->count; l++)
+                if (mask_lane(which, l) && LANE(candidate[CANDIDATE_VALID], l) != K(0.0))
+                    record_add(ctx, &collide_chunk(ctx)[place], candidate, l);
+        }
+}
+
+/* ---- all ---- */
+
+STAGE_FN void collide_clear(const Context *ctx) {
+    const SapContactArgs *c = &ctx->args->contacts;
+    for (int l = 0; l < ctx->pack->count; l++)
+        c->count[ctx->pack->world[l]] = c->dropped[ctx->pack->world[l]] = 0;
+}
+
+/* Where the whole state is finite: a world with a number that is not has no contacts, not even of bodies that are well. */
+KERNEL_FN mask collide_finite(const Context *ctx) {
+    Seam check = FM_SEAM(state_check);
+    real sum = real_of(0);
+    for (int l = 0; l < ctx->args->plan.nl; l++)
+        sum = sum + seam_get(check, l);
+    return sum == K(0.0);
+}
+
+STAGE_FN void program_collide(const Context *ctx) {
+    TEAM_FOR(s, ctx->args->plan.ns)
+        collide_shape(ctx, s);
+    TEAM_FOR(once, 1) {
+        (void)once;
+        collide_clear(ctx);
+    }
+    TEAM_SYNC(); /* pairs read the poses and balls of their shapes */
+    mask finite = collide_finite(ctx);
+    broad_phase(ctx);
+    for (;;) {
+        TEAM_FOR(once, 1) {
+            (void)once;
+            *COLLIDE_INTS(num_chunk) = broad_take(ctx, collide_chunk(ctx), ctx->args->collide.chunk);
+        }
+        TEAM_SYNC(); /* all work on the pairs that one thread took; if these are none, all records are there */
+        int n = *COLLIDE_INTS(num_chunk);
+        if (n == 0)
+            return;
+        TEAM_FOR(i, n)
+            collide_pair(ctx, &collide_chunk(ctx)[i], i);
+        TEAM_SYNC(); /* one thread adds the points of all, and takes the next pairs */
+        TEAM_FOR(once, 1) {
+            (void)once;
+            collide_add(ctx, n, finite);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+/* A height field (shape 0) with a convex shape: one world at a time. docs/collision.md.
+ *
+ * The field is the solid below its triangles; where the grid ends it has no walls. Only triangles of cells under the shape's bounding
+ * box, widened by reach, are visited.
+ *
+ * Shape's centre above the surface: each triangle is a convex shape of its own, with the normal n that parts it from the shape. n is
+ * accepted where the whole surface around the triangle's feature that faces n (vertex, edge or all of it) lies behind that feature:
+ *   (u - x).n <= 0   for the vertices u next to the feature at x,  and n points up
+ * so an edge between coplanar or hollow triangles never gives a normal of its own, while a ridge or peak does. Where n is refused but
+ * the triangle cuts the shape, or the shape reaches below the triangle's plane with its centre above it, the triangle's own normal m
+ * counts, for what of the shape's face lies over or under the triangle.
+ *
+ * Centre below the surface: the shape is parted from the plane of the triangle above its centre, along m; so it leaves the way up
+ * however deep it is. The same holds if it is cut by triangles but none of them has given a contact. */
+
+#undef FIELD_POLAR
+#if SAP_PRECISION == 32
+#define FIELD_POLAR 2e-4 /* sine: how far a neighbour may rise over the plane normal to n */
+#else
+#define FIELD_POLAR 1e-5
+#endif
+
+typedef struct Field {
+    const scalar *height;
+    int rows, columns;
+    real x, y;   /* half extents */
+    real dx, dy; /* of a cell */
+} Field;
+
+typedef struct FieldTriangle {
+    int row[3], column[3]; /* counter-clockwise from above */
+    Vec3 x[3];
+    Vec3 m; /* unit normal, up */
+} FieldTriangle;
+
+/* Bounds of the shape in the frame of the field. */
+typedef struct FieldBox {
+    Vec3 low, high;
+} FieldBox;
+
+KERNEL_FN Field field_load(const SapConvexTask *task) {
+    const SapHeightField *h = &task->args->plan.height_field[task->mesh[0]];
+    Field f;
+    f.height = (const scalar *)task->args->constants[SAP_PRECISION == 64].height.data + h->height;
+    f.rows = h->rows;
+    f.columns = h->columns;
+    f.x = (scalar)task->size[0][0];
+    f.y = (scalar)task->size[0][1];
+    f.dx = K(2.0) * f.x / (scalar)(f.columns - 1);
+    f.dy = K(2.0) * f.y / (scalar)(f.rows - 1);
+    return f;
+}
+
+KERNEL_FN bool field_has(const Field *f, int row, int column) {
+    return row >= 0 && row < f->rows && column >= 0 && column < f->columns;
+}
+
+KERNEL_FN Vec3 field_vertex(const Field *f, int row, int column) {
+    return vec3((scalar)column * f->dx - f->x, (scalar)row * f->dy - f->y, f->height[row * f->columns + column]);
+}
+
+/* The cell of 0 .. cells - 1 that holds a coordinate, counted in cells; clamped. */
+KERNEL_FN int field_cell(real t, int cells) {
+    if (!(t > K(0.0)))
+        return 0;
+    return t < (scalar)cells ? (int)t : cells - 1;
+}
+
+/* Triangle 0 of a cell is below its diagonal, 1 above. */
+KERNEL_FN FieldTriangle field_triangle(const Field *f, int row, int column, int which) {
+    FieldTriangle t;
+    t.row[0] = row;
+    t.column[0] = column;
+    t.row[1] = which ? row + 1 : row;
+    t.column[1] = column + 1;
+    t.row[2] = row + 1;
+    t.column[2] = which ? column : column + 1;
+    for (int k = 0; k < 3; k++)
+        t.x[k] = field_vertex(f, t.row[k], t.column[k]);
+    t.m = vec3_direction(vec3_cross(vec3_sub(t.x[1], t.x[0]), vec3_sub(t.x[2], t.x[0])));
+    return t;
+}
+
+/* The triangle above or below the point (x, y), which is in the grid. */
+KERNEL_FN FieldTriangle field_triangle_at(const Field *f, real x, real y) {
+    real s = (x + f->x) / f->dx, t = (y + f->y) / f->dy;
+    int column = field_cell(s, f->columns - 1), row = field_cell(t, f->rows - 1);
+    return field_triangle(f, row, column, t - (scalar)row > s - (scalar)column);
+}
+
+KERNEL_FN FieldBox field_box(const Convex *b) {
+    const Vec3 x = vec3(K(1.0), K(0.0), K(0.0)), y = vec3(K(0.0), K(1.0), K(0.0)), z = vec3(K(0.0), K(0.0), K(1.0));
+    FieldBox box;
+    box.high = vec3(support(b, x).x + b->radius, support(b, y).y + b->radius, support(b, z).z + b->radius);
+    box.low = vec3(support(b, vec3_scale(K(-1.0), x)).x - b->radius, support(b, vec3_scale(K(-1.0), y)).y - b->radius,
+                   support(b, vec3_scale(K(-1.0), z)).z - b->radius);
+    return box;
+}
+
+/* ---- which normals the surface has ---- */
+
+/* Whether vertex (row, column), if there is one, is behind the plane through x normal to n. */
+KERNEL_FN bool field_is_behind(const Field *f, int row, int column, Vec3 x, Vec3 n) {
+    if (!field_has(f, row, column))
+        return true;
+    Vec3 e = vec3_sub(field_vertex(f, row, column), x);
+    return vec3_dot(e, n) <= K(FIELD_POLAR) * vec3_norm(e);
+}
+
+/* The six neighbours of vertex k of the triangle. */
+KERNEL_FN bool field_accepts_vertex(const Field *f, const FieldTriangle *t, int k, Vec3 n) {
+    bool accepted = true;
+    for (int i = 0; i < 6; i++) {
+        int row = i < 2 ? 0 : 1, column = i >= 2 && i < 4 ? 0 : 1, side = i & 1 ? 1 : -1; /* (0, 1) (1, 0) (1, 1) */
+        accepted = accepted && field_is_behind(f, t->row[k] + side * row, t->column[k] + side * column, t->x[k], n);
+    }
+    return accepted;
+}
+
+/* The vertex across the edge from vertex k completes a parallelogram of the grid. */
+KERNEL_FN bool field_accepts_edge(const Field *f, const FieldTriangle *t, int k, Vec3 n) {
+    int i = k == 0 ? 1 : 0, j = 3 - k - i;
+    return field_is_behind(f, t->row[i] + t->row[j] - t->row[k], t->column[i] + t->column[j] - t->column[k], t->x[i],
+                           n);
+}
+
+/* Whether n is a normal of the surface at the feature of the triangle that faces it. */
+STAGE_FN bool field_accepts(const Field *f, const FieldTriangle *t, Vec3 n) {
+    real most = real_max(vec3_dot(n, t->x[0]), real_max(vec3_dot(n, t->x[1]), vec3_dot(n, t->x[2])));
+    real slack = K(FIELD_POLAR) * vec3_norm(vec3_sub(t->x[2], t->x[0]));
+    int on = 0, last_on = 0, last_off = 0;
+    for (int k = 0; k < 3; k++) {
+        if (vec3_dot(n, t->x[k]) >= most - slack) {
+            on++;
+            last_on = k;
+        } else {
+            last_off = k;
+        }
+    }
+    if (!(n.z > K(0.0)))
+        return false;
+    if (on == 3)
+        return vec3_dot(n, t->m) > K(0.0);
+    return on == 2 ? field_accepts_edge(f, t, last_off, n) : field_accepts_vertex(f, t, last_on, n);
+}
+
+/* ---- contacts ---- */
+
+/* A triangle as a convex shape around its own centre; what it points to. */
+typedef struct TriangleHull {
+    Convex convex;
+    scalar vertex[9], plane[4];
+    SapHullFace face;
+    int corner[3];
+} TriangleHull;
+
+KERNEL_FN void triangle_hull(TriangleHull *h, const FieldTriangle *t) {
+    Vec3 centre = vec3_scale(K(1.0) / K(3.0), vec3_add(t->x[0], vec3_add(t->x[1], t->x[2])));
+    for (int k = 0; k < 3; k++) {
+        vec3_store(h->vertex + 3 * k, vec3_sub(t->x[k], centre));
+        h->corner[k] = k;
+    }
+    vec3_store(h->plane, t->m);
+    h->plane[3] = vec3_dot(t->m, vec3_sub(t->x[0], centre));
+    h->face.corner = 0;
+    h->face.num_corners = 3;
+    Convex *c = &h->convex;
+    c->type = SAP_SHAPE_HULL;
+    c->size = vec3_zero();
+    c->radius = K(0.0);
+    c->p = centre;
+    c->R = quat_matrix(quat(K(0.0), K(0.0), K(0.0), K(1.0)));
+    c->num_vertices = 3;
+    c->vertex = h->vertex;
+    c->num_faces = 1;
+    c->plane = h->plane;
+    c->face = &h->face;
+    c->corner = h->corner;
+    c->extent = convex_extent(c);
+}
+
+/* The plane through x with normal m parts the shape: the shape's face towards it. */
+STAGE_FN void field_plane(const Convex *b, Vec3 x, Vec3 m, real reach, Candidates *list) {
+    Feature f;
+    Vec3 down = vec3_scale(K(-1.0), m);
+    feature_find(&f, b, down, true);
+    int first = list->count;
+    for (int i = 0; i < f.count; i++) {
+        real d = vec3_dot(m, vec3_sub(f.x[i], x));
+        candidate_add(list, vec3_fma(-d, m, f.x[i]), m, d, reach);
+    }
+    ContactPoint deepest;
+    Vec3 low = vec3_fma(b->radius, down, support(b, down));
+    deepest.n = m;
+    deepest.d = vec3_dot(m, vec3_sub(low, x));
+    deepest.p = vec3_fma(-deepest.d, m, low);
+    candidates_with_nearest(list, first, &deepest, K(10.0) * K(CONVEX_SNAP) * b->extent, reach);
+}
+
+/* What of the shape's face towards the triangle lies over or under it, along the triangle's normal. */
+STAGE_FN void triangle_prism(const Convex *triangle, const FieldTriangle *t, const Convex *b, Vec3 low, real reach,
+                             real slack, Candidates *list) {
+    int first = list->count;
+    Feature face, point;
+    ContactPoint deepest;
+    manifold_overlay(triangle, b, t->m, reach, slack, list);
+    for (int k = 0; k < 3; k++)
+        face.x[k] = t->x[k];
+    face.count = 3;
+    point.x[0] = low;
+    point.count = 1;
+    if (clip_over(&point, &face, t->m, slack, &deepest.p) == 0)
+        return;
+    deepest.n = t->m;
+    deepest.d = vec3_dot(t->m, vec3_sub(low, t->x[0]));
+    deepest.p = vec3_fma(-deepest.d, t->m, low);
+    candidates_with_nearest(list, first, &deepest, slack, reach);
+}
+
+/* The distance of a triangle and a sphere, in closed form. */
+KERNEL_FN bool triangle_sphere(const FieldTriangle *t, const Convex *b, real reach, ContactPoint *out) {
+    Simplex s;
+    s.count = 3;
+    for (int k = 0; k < 3; k++)
+        s.at[k].w = vec3_sub(t->x[k], b->p);
+    Nearest nearest = nearest_of_triangle(&s, 0, 1, 2);
+    real distance = real_sqrt(nearest.norm2);
+    out->n = distance > K(GJK_TOUCH) * b->radius ? vec3_scale(K(-1.0) / distance, nearest.v) : t->m;
+    out->p = vec3_add(b->p, nearest.v);
+    out->d = distance - b->radius;
+    return out->d <= reach;
+}
+
+/* Adds the contacts of one triangle. Returns whether it cuts the shape's core. */
+STAGE_FN bool field_triangle_contacts(const Field *f, const FieldTriangle *t, const Convex *b, Vec3 centre, real reach,
+                                      Candidates *list) {
+    Vec3 low = vec3_fma(-b->radius, t->m, support(b, vec3_scale(K(-1.0), t->m)));
+    if (vec3_dot(t->m, vec3_sub(low, t->x[0])) > reach)
+        return false;
+    TriangleHull hull;
+    ContactPoint nearest;
+    triangle_hull(&hull, t);
+    CorePair pair = core_pair(&hull.convex, b);
+    real slack = K(10.0) * K(CONVEX_SNAP) * pair.scale;
+    bool near =
+        b->type == SAP_SHAPE_SPHERE ? triangle_sphere(t, b, reach, &nearest) : convex_distance(&pair, reach, &nearest);
+    bool cut = near && nearest.d + b->radius <= slack;
+    int first = list->count;
+    if (near && field_accepts(f, t, nearest.n)) {
+        manifold_overlay(&hull.convex, b, nearest.n, reach, slack, list);
+        candidates_with_nearest(list, first, &nearest, slack, reach);
+    } else if (cut || vec3_dot(t->m, vec3_sub(centre, t->x[0])) > K(0.0)) {
+        triangle_prism(&hull.convex, t, b, low, reach, slack, list);
+    }
+    return cut;
+}
+
+/* Adds the contacts of the cells in the box. Returns whether a triangle cuts the shape's core. */
+STAGE_FN bool field_cells(const Field *f, const FieldBox *box, const Convex *b, real reach, Candidates *list) {
+    Vec3 centre = vec3_scale(K(0.5), vec3_add(box->low, box->high));
+    int row_end = field_cell((box->high.y + reach + f->y) / f->dy, f->rows - 1);
+    int column_begin = field_cell((box->low.x - reach + f->x) / f->dx, f->columns - 1);
+    int column_end = field_cell((box->high.x + reach + f->x) / f->dx, f->columns - 1);
+    bool cut = false;
+    for (int row = field_cell((box->low.y - reach + f->y) / f->dy, f->rows - 1); row <= row_end; row++) {
+        for (int i = 2 * column_begin; i < 2 * column_end + 2; i++) {
+            FieldTriangle t = field_triangle(f, row, i / 2, i % 2);
+            real top = real_max(t.x[0].z, real_max(t.x[1].z, t.x[2].z));
+            if (top >= box->low.z - reach && field_triangle_contacts(f, &t, b, centre, reach, list))
+                cut = true;
+        }
+    }
+    return cut;
+}
+
+STAGE_FN void height_field_pair(const SapConvexTask *task, const Convex *b, real reach, Candidates *list) {
+    Field f = field_load(task);
+    FieldBox box = field_box(b);
+    list->by.size = b->extent;
+    list->by.tie = K(2.0) * K(CONVEX_SNAP) * b->extent;
+    if (!(box.low.x - reach <= f.x && box.high.x + reach >= -f.x && box.low.y - reach <= f.y &&
+          box.high.y + reach >= -f.y))
+        return;
+    Vec3 centre = vec3_scale(K(0.5), vec3_add(box.low, box.high));
+    bool inside = real_abs(centre.x) <= f.x && real_abs(centre.y) <= f.y;
+    FieldTriangle t = field_triangle_at(&f, centre.x, centre.y);
+    bool below = inside && vec3_dot(t.m, vec3_sub(centre, t.x[0])) < K(0.0);
+    bool cut = !below && field_cells(&f, &box, b, reach, list);
+    if (below || (inside && cut && list->count == 0))
+        field_plane(b, t.x[0], t.m, reach, list);
+}

@@ -1,0 +1,108 @@
+/* The narrow phase: which closed form serves a pair of shapes, and the general method for the rest. docs/collision.md.
+ *
+ * Closed forms work on all worlds of the pack at once. The general method (convex.h: GJK, EPA, height fields) branches on numbers,
+ * so it works on one world at a time, in the kernels' build with one lane. */
+
+STAGE_FN void narrow_task(const Solid *a, const Solid *b, Pose X, real reach, int l, SapConvexTask *task) {
+    (void)l;
+    const Solid *solid[2] = {a, b};
+    for (int side = 0; side < 2; side++) {
+        const Solid *s = solid[side];
+        task->type[side] = s->type;
+        task->mesh[side] = s->mesh;
+        task->size[side][0] = (double)LANE(s->size.x, l);
+        task->size[side][1] = (double)LANE(s->size.y, l);
+        task->size[side][2] = (double)LANE(s->size.z, l);
+    }
+    task->pose[0] = (double)LANE(X.p.x, l);
+    task->pose[1] = (double)LANE(X.p.y, l);
+    task->pose[2] = (double)LANE(X.p.z, l);
+    task->pose[3] = (double)LANE(X.q.x, l);
+    task->pose[4] = (double)LANE(X.q.y, l);
+    task->pose[5] = (double)LANE(X.q.z, l);
+    task->pose[6] = (double)LANE(X.q.w, l);
+    task->reach = (double)LANE(reach, l);
+}
+
+/* Puts lane l of *m to what the task found. */
+STAGE_FN void narrow_task_result(const SapConvexTask *task, int l, Manifold *m) {
+    (void)l;
+    for (int k = 0; k < m->count; k++) {
+        ContactPoint *at = &m->at[k];
+        LANE(at->valid, l) = -(k < task->count);
+        if (k >= task->count)
+            continue;
+        LANE(at->p.x, l) = (scalar)task->p[k][0];
+        LANE(at->p.y, l) = (scalar)task->p[k][1];
+        LANE(at->p.z, l) = (scalar)task->p[k][2];
+        LANE(at->n.x, l) = (scalar)task->n[k][0];
+        LANE(at->n.y, l) = (scalar)task->n[k][1];
+        LANE(at->n.z, l) = (scalar)task->n[k][2];
+        LANE(at->d, l) = (scalar)task->d[k];
+    }
+}
+
+/* Entries up to `count`, without points. */
+KERNEL_FN void manifold_extend(Manifold *m, int count) {
+    for (; m->count < count; m->count++) {
+        ContactPoint *at = &m->at[m->count];
+        at->p = at->n = vec3_zero();
+        at->d = real_of(0);
+        at->valid = at->d != at->d;
+    }
+}
+
+/* The general method in the lanes of `which`; the others keep what they have. */
+STAGE_FN void narrow_convex(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask which,
+                            Manifold *m) {
+    SapConvexTask task;
+    task.args = ctx->args;
+    task.max_contacts = ctx->args->collide.max_contacts;
+    manifold_extend(m, task.max_contacts);
+    for (int l = 0; l < SAP_LANES; l++) {
+        if (!mask_lane(which, l))
+            continue;
+        narrow_task(a, b, X, reach, l, &task);
+        CONVEX(ctx, &task);
+        narrow_task_result(&task, l, m);
+    }
+}
+
+/* Two boxes; where they are apart and neither's face looks at the other, the closest points are of edges or corners. */
+STAGE_FN void narrow_boxes(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask near,
+                           Manifold *m) {
+    mask redo;
+    narrow_box_box(ctx, a, b, X, m, ctx->args->collide.max_contacts, &redo);
+    mask again = near & redo;
+    if (mask_any(again))
+        narrow_convex(ctx, a, b, X, reach, again, m);
+}
+
+#define SHAPES(first, second) ((first)*16 + (second))
+
+/* Contact points of the worlds in `near`; what other lanes get is of no use. */
+STAGE_FN void narrow_phase(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask near,
+                           Manifold *m) {
+    m->count = 0;
+    switch (SHAPES(a->type, b->type)) {
+    case SHAPES(SAP_SHAPE_PLANE, SAP_SHAPE_SPHERE): narrow_plane_sphere(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_PLANE, SAP_SHAPE_CAPSULE): narrow_plane_capsule(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_PLANE, SAP_SHAPE_ELLIPSOID): narrow_plane_ellipsoid(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_PLANE, SAP_SHAPE_CYLINDER): narrow_plane_cylinder(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_PLANE, SAP_SHAPE_BOX): narrow_plane_box(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_PLANE, SAP_SHAPE_CONE): narrow_plane_cone(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_PLANE, SAP_SHAPE_HULL):
+        narrow_plane_hull(ctx, a, b, X, m, ctx->args->collide.max_contacts);
+        break;
+    case SHAPES(SAP_SHAPE_SPHERE, SAP_SHAPE_SPHERE): narrow_sphere_sphere(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_SPHERE, SAP_SHAPE_CAPSULE): narrow_sphere_capsule(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_SPHERE, SAP_SHAPE_ELLIPSOID): narrow_sphere_ellipsoid(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_SPHERE, SAP_SHAPE_CYLINDER): narrow_sphere_cylinder(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_SPHERE, SAP_SHAPE_BOX): narrow_sphere_box(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_SPHERE, SAP_SHAPE_CONE): narrow_sphere_cone(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_CAPSULE, SAP_SHAPE_CAPSULE): narrow_capsule_capsule(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_CAPSULE, SAP_SHAPE_BOX): narrow_capsule_box(ctx, a, b, X, m); break;
+    case SHAPES(SAP_SHAPE_BOX, SAP_SHAPE_BOX): narrow_boxes(ctx, a, b, X, reach, near, m); break;
+    default: narrow_convex(ctx, a, b, X, reach, near, m); break;
+    }
+}

@@ -1,0 +1,176 @@
+/* A plane and anything: the half-space z <= 0 of frame 0, so n = +z, d is the height of a point of shape 1 and p the point below
+ * it. The shape's lowest points are given: enough of them that it can lie on any of its sides. The lowest is always among them. */
+
+KERNEL_FN void plane_point(Manifold *m, int i, Vec3 y) {
+    manifold_set(m, i, vec3(y.x, y.y, real_of(0)), vec3_unit_z(), y.z, mask_all());
+}
+
+STAGE_FN void narrow_plane_sphere(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
+    (void)ctx, (void)a;
+    m->count = 1;
+    plane_point(m, 0, vec3(X.p.x, X.p.y, X.p.z - b->size.x));
+}
+
+/* Both ends. */
+STAGE_FN void narrow_plane_capsule(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
+    (void)ctx, (void)a;
+    Vec3 axis = quat_matrix(X.q).z;
+    Vec3 low = vec3(X.p.x, X.p.y, X.p.z - b->size.x);
+    m->count = 2;
+    plane_point(m, 0, vec3_fma(b->size.y, axis, low));
+    plane_point(m, 1, vec3_fma(-b->size.y, axis, low));
+}
+
+/* y = c - R S^2 R'z / |S R'z|: the support point in the direction -z */
+STAGE_FN void narrow_plane_ellipsoid(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
+    (void)ctx, (void)a;
+    Mat3 R = quat_matrix(X.q);
+    Vec3 s = b->size;
+    Vec3 v = vec3(s.x * R.x.z, s.y * R.y.z, s.z * R.z.z);
+    real scale = K(-1.0) / vec3_length(v);
+    Vec3 local = vec3(scale * s.x * v.x, scale * s.y * v.y, scale * s.z * v.z);
+    m->count = 1;
+    plane_point(m, 0, vec3_add(X.p, mat3_mul(R, local)));
+}
+
+/* The corners of the face that looks down most; the lowest corner belongs to each face that looks down. */
+STAGE_FN void narrow_plane_box(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
+    (void)ctx, (void)a;
+    Mat3 R = quat_matrix(X.q);
+    Vec3 x = vec3_scale(b->size.x, R.x), y = vec3_scale(b->size.y, R.y), z = vec3_scale(b->size.z, R.z);
+    real ax = real_abs(R.x.z), ay = real_abs(R.y.z), az = real_abs(R.z.z);
+    mask use_x = (ax > ay) & (ax > az), use_y = mask_not(use_x) & (ay > az);
+    Vec3 face = vec3_select(use_x, x, vec3_select(use_y, y, z));
+    Vec3 u = vec3_select(use_x, y, x), v = vec3_select(use_x | use_y, z, y);
+    face = vec3_fma(-real_sign(face.z), face, X.p);
+    m->count = 4;
+    for (int i = 0; i < 4; i++) {
+        real su = real_of(i & 1 ? K(1.0) : K(-1.0)), sv = real_of(i & 2 ? K(1.0) : K(-1.0));
+        plane_point(m, i, vec3_fma(sv, v, vec3_fma(su, u, face)));
+    }
+}
+
+/* The direction across the axis that goes down most: -z without its part along the axis; for an upright axis the shape's own x. */
+KERNEL_FN Vec3 downward_across(Mat3 R) {
+    Vec3 u = vec3(R.z.x * R.z.z, R.z.y * R.z.z, -real_fma(R.z.x, R.z.x, R.z.y * R.z.y));
+    real length = vec3_length(u); /* the sine of the tilt; below rounding it has no direction */
+    return vec3_select(length > K(NARROW_TIE), vec3_scale(K(1.0) / length, u), R.x);
+}
+
+/* Four points of a disc with radius r about `centre` across the axis: its lowest, the two at its sides, and the opposite one
+ * unless `partner`, the other end of the side that passes through the lowest, is lower. */
+KERNEL_FN void plane_disc(Manifold *m, Vec3 centre, Vec3 axis, Vec3 u, real r, Vec3 partner) {
+    Vec3 w = vec3_cross(axis, u);
+    Vec3 opposite = vec3_fma(-r, u, centre);
+    m->count = 4;
+    plane_point(m, 0, vec3_fma(r, u, centre));
+    plane_point(m, 1, vec3_select(opposite.z < partner.z, opposite, partner));
+    plane_point(m, 2, vec3_fma(r, w, centre));
+    plane_point(m, 3, vec3_fma(-r, w, centre));
+}
+
+/* The lower cap, and the other end of the side. */
+STAGE_FN void narrow_plane_cylinder(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
+    (void)ctx, (void)a;
+    Mat3 R = quat_matrix(X.q);
+    Vec3 u = downward_across(R);
+    Vec3 down = vec3_scale(-real_sign(R.z.z) * b->size.y, R.z);
+    Vec3 partner = vec3_fma(b->size.x, u, vec3_sub(X.p, down));
+    plane_disc(m, vec3_add(X.p, down), R.z, u, b->size.x, partner);
+}
+
+/* The base, and the tip. */
+STAGE_FN void narrow_plane_cone(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
+    (void)ctx, (void)a;
+    Mat3 R = quat_matrix(X.q);
+    Vec3 base = vec3_fma(-b->size.y, R.z, X.p), tip = vec3_fma(b->size.y, R.z, X.p);
+    plane_disc(m, base, R.z, downward_across(R), b->size.x, tip);
+}
+
+/* ---- hull ---- */
+
+typedef struct PlaneHull {
+    SapField vertex;
+    const SapPack *pack;
+    int first, count;
+    Mat3 R;
+    Vec3 p;
+} PlaneHull;
+
+/* Vertex i as a contact point. */
+KERNEL_FN ContactPoint plane_hull_point(const PlaneHull *h, int i) {
+    Vec3 y = vec3_add(h->p, mat3_mul(h->R, field_get_vec3(h->vertex, 3 * (h->first + i), h->pack)));
+    ContactPoint c;
+    c.p = vec3(y.x, y.y, real_of(0));
+    c.n = vec3_unit_z();
+    c.d = y.z;
+    c.valid = mask_all();
+    return c;
+}
+
+/* The lowest vertex, the largest |x| or |y|, and in *highest the height of the highest. Ties of height are resolved as in
+ * manifold_reduce, with the shape's distance from the frame as the size. */
+STAGE_FN ContactPoint plane_hull_lowest(const PlaneHull *h, real *size, real *highest) {
+    ContactPoint lowest = plane_hull_point(h, 0);
+    real s = real_of(0), top = lowest.d;
+    for (int i = 0; i < h->count; i++) {
+        ContactPoint c = plane_hull_point(h, i);
+        s = real_max(s, real_max(real_abs(c.p.x), real_max(real_abs(c.p.y), real_abs(c.d))));
+        top = real_max(top, c.d);
+    }
+    for (int i = 1; i < h->count; i++) {
+        ContactPoint c = plane_hull_point(h, i);
+        mask lower = c.d < lowest.d - K(NARROW_TIE) * s;
+        lowest.p = vec3_select(lower, c.p, lowest.p);
+        lowest.d = real_select(lower, c.d, lowest.d);
+    }
+    *size = s;
+    *highest = top;
+    return lowest;
+}
+
+/* The largest distance along the plane from a point. */
+STAGE_FN real plane_hull_extent(const PlaneHull *h, Vec3 from) {
+    real e = real_of(0);
+    for (int i = 0; i < h->count; i++) {
+        Vec3 t = vec3_sub(plane_hull_point(h, i).p, from);
+        e = real_max(e, vec3_dot(t, t));
+    }
+    return real_sqrt(e);
+}
+
+/* manifold_reduce over all vertices, which are computed anew for each choice instead of stored. Besides those near the lowest in
+ * height, those in the lower half of the penetration take part, but none of the upper half of a thin hull. */
+STAGE_FN void narrow_plane_hull(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m,
+                                int max_contacts) {
+    (void)a;
+    const SapHull *hull = &ctx->args->plan.hull[b->mesh];
+    PlaneHull h;
+    h.vertex = STAGE_CONSTANTS->hull_vertex;
+    h.pack = ctx->pack;
+    h.first = hull->vertex;
+    h.count = hull->num_vertices;
+    h.R = quat_matrix(X.q);
+    h.p = X.p;
+    real size, highest;
+    m->at[0] = plane_hull_lowest(&h, &size, &highest);
+    real extent = plane_hull_extent(&h, m->at[0].p), lowest = m->at[0].d;
+    real band = real_min(K(NARROW_BAND) * extent, K(0.5) * (highest - lowest));
+    real top = lowest + real_max(band, K(-0.5) * lowest);
+
+    Measure by;
+    by.size = extent;
+    by.tie = K(NARROW_TIE) * size;
+    by.turns = false;
+    m->count = h.count < max_contacts ? h.count : max_contacts;
+    for (int k = 1; k < m->count; k++) {
+        mask going = m->at[k - 1].valid;
+        real least = reduce_least(m, k, extent, &by);
+        Choice c = choice_none(&m->at[k - 1]);
+        for (int i = 0; i < h.count; i++) {
+            ContactPoint point = plane_hull_point(&h, i);
+            choice_offer(&c, &point, reduce_value(m, k, &point, &by), least, going & (point.d <= top));
+        }
+        m->at[k] = c.point;
+    }
+}

@@ -1,0 +1,30 @@
+/* One precision of the narrow phase of one world: compiled with SAP_PRECISION 32 and 64, and SAP_LANES 1. */
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sapwood/solver.h>
+
+#include "convex_kernels.h"
+#include "kernels/lane.h"
+#include "kernels/vec.h"
+#include "kernels/trig.h"
+#include "kernels/manifold.h"
+#include "kernels/support.h"
+#include "kernels/gjk.h"
+#include "kernels/epa.h"
+#include "kernels/convex_manifold.h"
+#include "kernels/convex_polish.h"
+#include "kernels/convex_pair.h"
+#include "kernels/height_field.h"
+#include "kernels/convex.h"
+
+#if SAP_PRECISION == 32
+void convex_f32(SapConvexTask *task) {
+    program_convex(task);
+}
+#else
+void convex_f64(SapConvexTask *task) {
+    program_convex(task);
+}
+#endif

@@ -1,0 +1,10 @@
+/* The narrow phase of one world (src/kernels/convex.h) in both precisions, for tests. */
+#ifndef SAPWOOD_TESTS_CONVEX_KERNELS_H
+#define SAPWOOD_TESTS_CONVEX_KERNELS_H
+
+#include "kernels/args.h"
+
+void convex_f32(SapConvexTask *task);
+void convex_f64(SapConvexTask *task);
+
+#endif
