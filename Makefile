@@ -5,6 +5,7 @@
 #   make test       builds and runs all tests, warnings are errors
 #   make bench      measures throughput
 #   make ptx-test   builds and runs the tests of the PTX executor only
+#   make compare    the same scenes through MuJoCo, see bench/compare/README.md
 #   make format     formats all C and CUDA sources
 #   make install    installs into PREFIX
 #   make clean      removes build/
@@ -22,7 +23,7 @@ endif
 export CC
 
 .DEFAULT_GOAL = build
-.PHONY: setup build run test ptx-test bench format install clean gcc-test asan-test tsan-test
+.PHONY: setup build run test ptx-test bench compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -36,6 +37,9 @@ run: build
 
 bench: build
 	build/release/sapwood bench $(BENCH_ARGS)
+
+compare: build
+	bench/compare/run $(COMPARE_ARGS)
 
 # $(call test_build,preset)
 define test_build

@@ -1,0 +1,286 @@
+"""The same scenes through MuJoCo's batch interface and through Sapwood, in turn and on the same cores.
+
+First both simulate some worlds until they rest and must agree; then both are timed. README.md says what is compared and
+how to read the tables.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+from pathlib import Path
+
+import mujoco
+
+import peer
+import program
+
+HERE = Path(__file__).resolve().parent
+PRESETS = ("approx32", "approx64", "drake")
+
+# The body whose height is shown, where it has to end for the scene to have done its job (the cube flat on its lower
+# face, the stack upright, the quadruped on its feet), and how far apart the heights of any body may be, m.
+SCENES = {
+    "cube": ("cube", 0.0245, 0.0250, 1e-4),
+    "stack5": ("b4", 0.4470, 0.4500, 5e-4),
+    "quadruped": ("base", 0.3700, 0.4000, 2e-3),
+}
+
+# Worlds that are simulated until they rest, 3 s. Few, because the program shows the coordinates of one world per run.
+SETTLE_WORLDS, SETTLE_STEPS, SETTLE_LAST, SETTLE_NOISE = 4, 600, 50, 0.1
+
+# What else may differ. The contact models are not the same: the stiffness in the scene files matches depths at rest to
+# some ten per cent, MuJoCo's friction lets feet creep, and its boxes may touch in more than four points.
+STATE_TOLERANCE = 1e-6  # of every coordinate and velocity at the start
+DEPTH_FACTOR = 1.25  # of the mean depth of contacts at rest, either way
+CONTACTS_TOLERANCE = 0.1  # of the number of contacts at rest
+KINETIC_AT_REST = 1e-3  # J per world
+START_TOLERANCE = 1e-5  # of the energy at the start: masses, inertias and noise are the same, states may be f32
+END_TOLERANCE = 1e-3  # m, height of the centre of mass at the end of a timed run, mean over worlds
+
+
+class Mismatches:
+    """What differs between the two simulators."""
+
+    def __init__(self):
+        self.found = []
+
+    def check(self, good, scene, preset, what, theirs, ours, allowed):
+        if not good:
+            self.found.append(f"{scene}, {preset}: {what}: MuJoCo {theirs:.6g}, Sapwood {ours:.6g}; allowed: {allowed}")
+
+
+# ---- do both do the same thing? ----
+
+
+def check_start(name, preset, theirs, ours, mismatches):
+    """Coordinates and velocities are the same, but for rounding to f32."""
+    for world, (a, b) in enumerate(zip(theirs["starts"], ours["starts"])):
+        for what, x, y in zip(("coordinate", "velocity"), a, b):
+            worst = abs(y - x).argmax()
+            mismatches.check(abs(y[worst] - x[worst]) <= STATE_TOLERANCE, name, preset,
+                             f"{what} {worst} at the start, world {world}", x[worst], y[worst],
+                             f"{STATE_TOLERANCE} apart")
+
+
+def check_rest(name, preset, theirs, ours, mismatches):
+    """Both at rest where the scene should end, every body at the same height, on as many contacts, as deep."""
+    body, lowest, highest, tolerance = SCENES[name]
+
+    def check(good, what, *values):
+        mismatches.check(good, name, preset, what, *values)
+
+    for world, (a, b) in enumerate(zip(theirs["looks"], ours["looks"])):
+        heights = a["heights"][body], b["heights"][body]
+        check(all(lowest <= z <= highest for z in heights), f"height of {body} at rest, world {world}", *heights,
+              f"{lowest} .. {highest} m")
+        for part, z in a["heights"].items():
+            check(abs(b["heights"][part] - z) <= tolerance, f"height of {part} at rest, world {world}", z,
+                  b["heights"][part], f"{tolerance:g} m apart")
+        check(a["depth"] / DEPTH_FACTOR <= b["depth"] <= a["depth"] * DEPTH_FACTOR, f"depth of contacts, world {world}",
+              a["depth"], b["depth"], f"a factor of {DEPTH_FACTOR} apart")
+    check(max(theirs["kinetic"], ours["kinetic"]) <= KINETIC_AT_REST, "kinetic energy at rest, J", theirs["kinetic"],
+          ours["kinetic"], f"{KINETIC_AT_REST}")
+    check(abs(ours["contacts"] - theirs["contacts"]) <= CONTACTS_TOLERANCE * theirs["contacts"], "contacts at rest",
+          theirs["contacts"], ours["contacts"], f"{100 * CONTACTS_TOLERANCE:g} % apart")
+
+
+def settle(args, name, mismatches):
+    """Rows of the first table."""
+    scene = peer.Scene(HERE / f"{name}.xml")
+    body = SCENES[name][0]
+    theirs = scene.settle(SETTLE_WORLDS, SETTLE_STEPS, SETTLE_LAST, SETTLE_NOISE, args.seed)
+    rows = []
+    for preset in args.preset:
+        ours = program.settle(args.program, HERE / f"{name}.yaml", SETTLE_WORLDS, SETTLE_STEPS, SETTLE_LAST, "--noise",
+                              SETTLE_NOISE, "--preset", preset, *args.options)
+        ours["starts"] = [scene.read_row(row) for row in ours["first_rows"]]
+        ours["looks"] = [scene.look(scene.read_row(row)[0]) for row in ours["last_rows"]]
+        check_start(name, preset, theirs, ours, mismatches)
+        check_rest(name, preset, theirs, ours, mismatches)
+        rows.append({"scene": name, "preset": preset, "body": body} | {
+            side: {
+                "height": statistics.fmean(look["heights"][body] for look in of["looks"]),
+                "depth": statistics.fmean(look["depth"] for look in of["looks"]),
+                "contacts": of["contacts"],
+                "iterations": of["iterations"],
+            } for side, of in (("mujoco", theirs), ("sapwood", ours))
+        })
+    return rows
+
+
+# ---- how fast are they? ----
+
+
+def check_timed(name, preset, scene, theirs, report, mismatches):
+    """A timed run began with the energy that MuJoCo's did and, if that one ended at rest, ended at its height. Before
+    they rest the two may differ more: MuJoCo's contacts give way further in an impact."""
+    start, end = report["energy"]["mean"]["start"], report["energy"]["mean"]["end"]
+    for kind, value in start.items():
+        expected = theirs["start"][kind]
+        mismatches.check(abs(value - expected) <= START_TOLERANCE * abs(expected), name, preset,
+                         f"{kind} energy at the start of a timed run, J", expected, value,
+                         f"{START_TOLERANCE} relative")
+    heights = [energy["potential"] / scene.weight() for energy in (theirs["end"], end)]
+    mismatches.check(theirs["end"]["kinetic"] > KINETIC_AT_REST or abs(heights[1] - heights[0]) <= END_TOLERANCE, name,
+                     preset, "height of the centre of mass at the end of a timed run, m", *heights,
+                     f"{END_TOLERANCE} m apart")
+
+
+def measure(args, name, threads, progress, mismatches):
+    """Rows of the second table: repeats of MuJoCo and of each preset in turn, so that what else the machine does hits
+    all of them."""
+    scene = peer.Scene(HERE / f"{name}.xml")
+    states = scene.states(args.worlds, args.noise, args.seed)
+    rollouts = peer.Rollouts(scene, states, args.steps, threads)
+    rates = {key: [] for key in ("mujoco", *args.preset)}
+    rollouts.warm()
+    for repeat in range(args.repeat):
+        progress(f"{name}, threads {threads}: repeat {repeat + 1} of {args.repeat}")
+        seconds, end = rollouts.run()
+        rates["mujoco"].append(args.worlds * args.steps / seconds)
+        if repeat == 0:
+            theirs = {"start": scene.energy(states), "end": scene.energy(end)}
+        for preset in args.preset:
+            report = program.run(args.program, HERE / f"{name}.yaml", "--worlds", args.worlds, "--steps", args.steps,
+                                 "--noise", args.noise, "--threads", threads, "--preset", preset, *args.options)
+            rates[preset].append(report["world_steps_per_second"])
+            if repeat == 0:
+                check_timed(name, preset, scene, theirs, report, mismatches)
+    rollouts.close()
+    return [timing_row(name, preset, threads, rates) for preset in args.preset]
+
+
+def spread(rates):
+    return (max(rates) - min(rates)) / statistics.median(rates)
+
+
+def timing_row(name, preset, threads, rates):
+    theirs, ours = (statistics.median(rates[key]) for key in ("mujoco", preset))
+    return {"scene": name, "preset": preset, "threads": threads,
+            "mujoco": theirs, "sapwood": ours, "ratio": ours / theirs,
+            "spread": max(spread(rates["mujoco"]), spread(rates[preset])),
+            "mujoco_repeats": rates["mujoco"], "sapwood_repeats": rates[preset]}
+
+
+# ---- the tables ----
+
+
+def print_rest(rows):
+    print(f"at rest: {SETTLE_WORLDS} worlds after {SETTLE_STEPS} steps; MuJoCo | Sapwood")
+    print(f"{'scene':<11}{'preset':<10}{'height, m':<28}{'depth, mm':<18}{'contacts':<16}iterations per step")
+    for row in rows:
+        a, b = row["mujoco"], row["sapwood"]
+        height = f"{row['body']} {a['height']:.5f} | {b['height']:.5f}"
+        depth = f"{1e3 * a['depth']:.3f} | {1e3 * b['depth']:.3f}"
+        contacts = f"{a['contacts']:.2f} | {b['contacts']:.2f}"
+        print(f"{row['scene']:<11}{row['preset']:<10}{height:<28}{depth:<18}{contacts:<16}"
+              f"{a['iterations']:.2f} | {b['iterations']:.2f}")
+
+
+def print_timing(rows, args):
+    print(f"\nspeed: {args.worlds} worlds, {args.steps} steps; world-steps/s, median of {args.repeat}")
+    print(f"{'scene':<11}{'preset':<10}{'threads':>7}{'MuJoCo':>12}{'Sapwood':>12}{'ratio':>8}{'spread':>9}")
+    for row in rows:
+        print(f"{row['scene']:<11}{row['preset']:<10}{row['threads']:>7}{row['mujoco']:>12,.0f}{row['sapwood']:>12,.0f}"
+              f"{row['ratio']:>8.2f}{100 * row['spread']:>7.0f} %")
+
+
+def processor():
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+# ---- the command ----
+
+
+def count(text):
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"'{text}'; allowed: a whole number >= 0")
+    return value
+
+
+def positive(text):
+    value = count(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError(f"'{text}'; allowed: a whole number >= 1")
+    return value
+
+
+def parse(cores):
+    parser = argparse.ArgumentParser(prog="bench/compare/run", description=__doc__)
+    parser.add_argument("--scene", action="append", choices=SCENES, help="may be repeated; all unless given")
+    parser.add_argument("--preset", action="append", choices=PRESETS, help="may be repeated; all unless given")
+    parser.add_argument("--threads", action="append", type=positive,
+                        help="may be repeated; 1 and all cores unless given")
+    parser.add_argument("--worlds", type=positive, default=4096, help="4096 unless given")
+    parser.add_argument("--steps", type=positive, default=200, help="200 unless given")
+    parser.add_argument("--repeat", type=count, default=5, help="5 unless given; 0 does not measure, only checks")
+    parser.add_argument("--noise", type=float, default=0.1, help="on velocities at the start; 0.1 unless given")
+    parser.add_argument("--seed", type=count, default=0, help="of the noise; 0 unless given")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
+                        help="an option of Sapwood's solver over the preset; may be repeated")
+    parser.add_argument("--program", type=Path, default=HERE.parents[1] / "build/release/sapwood",
+                        help="build/release/sapwood unless given")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    args = parser.parse_args()
+    args.scene = args.scene or list(SCENES)
+    args.preset = args.preset or list(PRESETS)
+    args.threads = args.threads or sorted({1, cores})
+    args.options = ["--seed", args.seed, *[f"--set={setting}" for setting in args.set]]
+    return args
+
+
+def show_progress(text):
+    if sys.stderr.isatty():
+        print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def compare(args, mismatches):
+    rest, timing = [], []
+    for name in args.scene:
+        show_progress(f"{name}: to rest")
+        rest += settle(args, name, mismatches)
+    if args.repeat:
+        for name in args.scene:
+            for threads in args.threads:
+                timing += measure(args, name, threads, show_progress, mismatches)
+    show_progress("")
+    return rest, timing
+
+
+def main():
+    cores = len(os.sched_getaffinity(0))
+    args = parse(cores)
+    machine = {"processor": processor(), "cores": cores, "load": os.getloadavg()[0], "mujoco": mujoco.__version__}
+    if args.repeat and machine["load"] > 0.5:
+        print(f"compare: the load is {machine['load']:.2f} before the start; good figures need a quiet machine",
+              file=sys.stderr)
+    mismatches = Mismatches()
+    try:
+        rest, timing = compare(args, mismatches)
+    except program.Failed as failure:
+        print(f"compare: {failure}", file=sys.stderr)
+        return 2
+    if args.json:
+        print(json.dumps({"machine": machine, "worlds": args.worlds, "steps": args.steps, "noise": args.noise,
+                          "seed": args.seed, "set": args.set, "repeat": args.repeat, "rest": rest, "speed": timing,
+                          "mismatches": mismatches.found}, indent=2))
+    else:
+        print(f"{machine['processor']}, {cores} cores; MuJoCo {machine['mujoco']}\n")
+        print_rest(rest)
+        if timing:
+            print_timing(timing, args)
+    for text in mismatches.found:
+        print(f"compare: {text}", file=sys.stderr)
+    return 1 if mismatches.found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""MuJoCo's side: a batch of worlds of one scene through mujoco.rollout, and what its worlds look like.
+
+Worlds start where `sapwood run` starts them: world 0 as the scene is written, the others with noise on their
+velocities, number for number the same (src/host/cli_batch.c). Velocities of a free joint are [v ; omega] in both
+simulators, but MuJoCo's omega is in body axes and Sapwood's in world axes. MuJoCo's v is that of the body's origin and
+Sapwood's that of its centre of mass, which in these scenes are the same point.
+"""
+
+import math
+import time
+
+import mujoco
+import mujoco.rollout
+import numpy as np
+
+STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
+BLOCK_BYTES = 128 << 20  # of the trajectories that a rollout writes
+MASK = (1 << 64) - 1
+
+
+def mix(x):
+    """The output function of splitmix64."""
+    x = (x + 0x9E3779B97F4A7C15) & MASK
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
+    return x ^ (x >> 31)
+
+
+def random_unit(seed, world, index):
+    """A number in [-1, 1) from 53 random bits."""
+    return (mix(mix(mix(seed) ^ world) ^ index) >> 11) * 2.0**-52 - 1
+
+
+class Scene:
+    """A model and the states that its worlds start from."""
+
+    def __init__(self, path):
+        self.model = mujoco.MjModel.from_xml_path(str(path))
+        self.data = mujoco.MjData(self.model)
+        self.free = [j for j in range(self.model.njnt) if self.model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE]
+        self.reset()
+        self.control = self.data.ctrl.copy()
+
+    def reset(self):
+        """The first keyframe, where there is one, is how the scene begins."""
+        if self.model.nkey:
+            mujoco.mj_resetDataKeyframe(self.model, self.data, 0)
+        else:
+            mujoco.mj_resetData(self.model, self.data)
+
+    def turn_to_body(self, qpos, qvel):
+        """Turns the omega of free joints from world axes to body axes."""
+        for joint in self.free:
+            q, v = self.model.jnt_qposadr[joint] + 3, self.model.jnt_dofadr[joint] + 3
+            to_body, omega = np.zeros(4), np.zeros(3)
+            mujoco.mju_negQuat(to_body, qpos[q : q + 4])
+            mujoco.mju_rotVecQuat(omega, qvel[v : v + 3], to_body)
+            qvel[v : v + 3] = omega
+
+    def start(self, world, noise, seed):
+        """Puts the data at the beginning of a world."""
+        self.reset()
+        if world > 0:
+            self.data.qvel[:] += [noise * random_unit(seed, world, i) for i in range(self.model.nv)]
+        self.turn_to_body(self.data.qpos, self.data.qvel)
+
+    def states(self, worlds, noise, seed):
+        """[worlds][state] to start from."""
+        out = np.zeros((worlds, mujoco.mj_stateSize(self.model, STATE)))
+        for world in range(worlds):
+            self.start(world, noise, seed)
+            mujoco.mj_getState(self.model, self.data, out[world], STATE)
+        return out
+
+    def energy(self, states):
+        """Kinetic without armature and potential, J: means over worlds."""
+        model, data = self.model, self.data
+        sums = np.zeros(2)
+        for state in states:
+            mujoco.mj_setState(model, data, state, STATE)
+            mujoco.mj_fwdPosition(model, data)
+            mujoco.mj_fwdVelocity(model, data)
+            mujoco.mj_energyPos(model, data)
+            mujoco.mj_energyVel(model, data)
+            sums += [data.energy[1] - 0.5 * np.dot(model.dof_armature, data.qvel**2), data.energy[0]]
+        return {"kinetic": sums[0] / len(states), "potential": sums[1] / len(states)}
+
+    def weight(self):
+        """Of all bodies, N."""
+        return self.model.body_mass.sum() * -self.model.opt.gravity[2]
+
+    def read_row(self, row):
+        """qpos and qvel from a row of a trajectory of Sapwood, whose columns begin with the names of joints; there free
+        joints are called as the bodies here."""
+        model = self.model
+        qpos, qvel = np.zeros(model.nq), np.zeros(model.nv)
+        for joint in range(model.njnt):
+            name = model.joint(joint).name
+            q_columns, v_columns = ("q",), ("qd",)
+            if joint in self.free:
+                name = model.body(model.jnt_bodyid[joint]).name
+                q_columns, v_columns = ("px", "py", "pz", "qw", "qx", "qy", "qz"), ("vx", "vy", "vz", "wx", "wy", "wz")
+            q, v = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
+            qpos[q : q + len(q_columns)] = [float(row[f"{name}.{column}"]) for column in q_columns]
+            qvel[v : v + len(v_columns)] = [float(row[f"{name}.{column}"]) for column in v_columns]
+        self.turn_to_body(qpos, qvel)
+        return qpos, qvel
+
+    def look(self, qpos):
+        """Height of each body by name, m, and mean depth of the contacts that MuJoCo finds in a pose, m."""
+        model, data = self.model, self.data
+        data.qpos[:] = qpos
+        mujoco.mj_fwdPosition(model, data)
+        heights = {model.body(b).name: float(data.xpos[b, 2]) for b in range(1, model.nbody)}
+        return {"heights": heights, "depth": float(-np.mean(data.contact.dist)) if data.ncon else 0.0}
+
+    def settle(self, worlds, steps, last, noise, seed):
+        """Worlds stepped to rest: how they start, how they look at the end, their energy, contacts and iterations per
+        world and step; contacts of the last few steps."""
+        model, data = self.model, self.data
+        starts, states, poses, contacts, iterations = [], [], [], 0, 0
+        for world in range(worlds):
+            self.start(world, noise, seed)
+            starts.append((data.qpos.copy(), data.qvel.copy()))
+            data.ctrl[:] = self.control
+            for step in range(steps):
+                mujoco.mj_step(model, data)
+                contacts += data.ncon if step >= steps - last else 0
+                iterations += int(data.solver_niter.sum())
+            state = np.zeros(mujoco.mj_stateSize(model, STATE))
+            mujoco.mj_getState(model, data, state, STATE)
+            states.append(state)
+            poses.append(data.qpos.copy())
+        return {
+            "starts": starts,
+            "looks": [self.look(pose) for pose in poses],
+            "kinetic": self.energy(states)["kinetic"],
+            "contacts": contacts / (worlds * last),
+            "iterations": iterations / (worlds * steps),
+        }
+
+
+class Rollouts:
+    """Rollouts of all worlds of a scene from `states`, ready to be repeated: threads, data and arrays are kept.
+
+    A rollout writes the trajectories of all its worlds. So that they need not be in memory together, worlds go in
+    blocks; each world is stepped from start to end in one call, with the warm start of its last step."""
+
+    def __init__(self, scene, states, steps, threads):
+        self.scene, self.states, self.steps = scene, states, steps
+        worlds, size = states.shape
+        block = max(threads, BLOCK_BYTES // (8 * steps * size))
+        count = math.ceil(worlds / block)  # blocks, as even as they can be
+        self.bounds = [worlds * i // count for i in range(count + 1)]
+        block = math.ceil(worlds / count)
+        self.data = [mujoco.MjData(scene.model) for _ in range(threads)]
+        self.pool = mujoco.rollout.Rollout(nthread=threads if threads > 1 else 0)  # 0: the calling thread
+        self.chunk = max(1, block // (64 * threads))  # small, so that threads end together
+        self.control = np.tile(scene.control, (block, steps, 1))
+        self.state = np.zeros((block, steps, size))
+        self.sensors = np.zeros((block, steps, scene.model.nsensordata))
+
+    def roll(self, first, last):
+        n = last - first
+        self.pool.rollout(
+            [self.scene.model] * n,
+            self.data,
+            self.states[first:last],
+            self.control[:n],
+            skip_checks=True,
+            nstep=self.steps,
+            state=self.state[:n],
+            sensordata=self.sensors[:n],
+            chunk_size=self.chunk,
+        )
+
+    def warm(self):
+        """Some worlds for each thread, and all memory touched."""
+        self.state.fill(0)
+        self.roll(0, min(self.bounds[1], 8 * len(self.data)))
+
+    def run(self):
+        """Seconds for all steps of all worlds, and their states at the end."""
+        end = np.empty_like(self.states)
+        seconds = 0.0
+        for first, last in zip(self.bounds, self.bounds[1:]):
+            begin = time.perf_counter()
+            self.roll(first, last)
+            seconds += time.perf_counter() - begin
+            end[first:last] = self.state[: last - first, -1]
+        return seconds, end
+
+    def close(self):
+        self.pool.close()
