@@ -2,7 +2,8 @@
 #
 #   make build      the library and the program, in build/release
 #   make run        steps a scene:              make run SCENE=my.yaml ARGS="--worlds 64 --steps 1000"
-#   make test       builds and runs all tests, warnings are errors
+#   make test       builds and runs all tests, Python's too; warnings are errors
+#   make python-test    installs the Python package into a new virtual environment and runs its tests
 #   make bench      measures throughput
 #   make ptx-test   builds and runs the tests of the PTX executor only
 #   make compare    the same scenes through MuJoCo, see bench/compare/README.md
@@ -14,6 +15,7 @@
 SCENE  = bench/scenes/quadruped.yaml
 ARGS   = --worlds 4096 --steps 400
 PREFIX = /usr/local
+PYTHON = python3
 JOBS   = $(shell nproc)
 
 # clang makes the faster kernels. Looked up when a recipe runs, so after setup has installed it.
@@ -23,7 +25,7 @@ endif
 export CC
 
 .DEFAULT_GOAL = build
-.PHONY: setup build run test ptx-test bench compare format install clean gcc-test asan-test tsan-test
+.PHONY: setup build run test python-test ptx-test bench compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -50,6 +52,14 @@ endef
 
 test: setup
 	$(call test_build,release)
+	$(MAKE) python-test
+
+# What a user does: a fresh environment, pip install, then the tests against what was installed.
+python-test: setup build
+	rm -rf build/python-venv
+	$(PYTHON) -m venv build/python-venv
+	build/python-venv/bin/pip install --quiet -C cmake.define.SAPWOOD_ISAS=avx2 ".[test]"
+	SAPWOOD_PROGRAM=$(CURDIR)/build/release/sapwood build/python-venv/bin/python -m pytest -q python/tests
 
 ptx-test: setup
 	cmake --preset release -DSAPWOOD_WERROR=ON

@@ -1,0 +1,123 @@
+"""A quadruped learns to walk by an evolution strategy: numpy and Sapwood, nothing else.
+
+    python examples/quadruped_es.py --minutes 2 --curve curve.csv
+
+Every world of the batch tries one policy: pairs of worlds move the parameters by +sigma and -sigma in a random
+direction. The parameters follow the ranks of their returns,
+
+    theta += step / (pairs sigma) sum_i (rank(+i) - rank(-i)) direction_i
+
+with Adam's scaling. The policy is linear in the observation, tanh at the end.
+"""
+
+import argparse
+import csv
+import time
+
+import numpy as np
+
+from sapwood.gym import Quadruped
+
+
+class Normaliser:
+    """Mean and variance of all observations seen so far."""
+
+    def __init__(self, size):
+        self.count, self.mean, self.square = 1e-2, np.zeros(size), np.ones(size) * 1e-2
+
+    def add(self, x):
+        self.count += len(x)
+        delta = x - self.mean
+        self.mean += delta.sum(axis=0) / self.count
+        self.square += (delta * (x - self.mean)).sum(axis=0)
+
+    def __call__(self, x):
+        return np.clip((x - self.mean) / np.sqrt(self.square / self.count + 1e-4), -5, 5)
+
+
+class Adam:
+    def __init__(self, size, step):
+        self.first, self.second, self.time, self.step = np.zeros(size), np.zeros(size), 0, step
+
+    def __call__(self, gradient):
+        self.time += 1
+        self.first += 0.1 * (gradient - self.first)
+        self.second += 0.001 * (gradient**2 - self.second)
+        scale = np.sqrt(self.second / (1 - 0.999**self.time)) + 1e-8
+        return self.step * self.first / (1 - 0.9**self.time) / scale
+
+
+def act(theta, observation):
+    """theta [n][actions (observations + 1)], one policy for each world."""
+    weights = theta.reshape(len(observation), 12, -1)
+    return np.tanh(np.einsum("nao,no->na", weights[..., :-1], observation) + weights[..., -1])
+
+
+def returns_of(env, theta, normalise, steps, seed):
+    """The sum of rewards of each world until it falls; all worlds of a pair start alike."""
+    seeds = seed * 100003 + np.arange(env.num_envs) // 2
+    observation, _ = env.reset(seed=seeds)
+    total, alive = np.zeros(env.num_envs), np.ones(env.num_envs, bool)
+    for _ in range(steps):
+        observation, reward, terminated, truncated, _ = env.step(act(theta, normalise(observation)))
+        total += np.where(alive, reward, 0)
+        alive &= ~(terminated | truncated)
+        normalise.add(observation[alive])
+        if not alive.any():
+            break
+    return total
+
+
+def ranks(x):
+    """Centred, from -1/2 to 1/2."""
+    out = np.empty(len(x))
+    out[np.argsort(x)] = np.arange(len(x)) / (len(x) - 1) - 0.5
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--generations", type=int, default=10**9, help="stop after that many, if time is left")
+    parser.add_argument("--worlds", type=int, default=256)
+    parser.add_argument("--steps", type=int, default=150, help="of 0.02 s, in an episode")
+    parser.add_argument("--speed", type=float, default=0.6, help="commanded, m/s")
+    parser.add_argument("--sigma", type=float, default=0.05)
+    parser.add_argument("--step", type=float, default=0.03)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--curve", help="write seconds, world-steps, mean return and speed to this CSV file")
+    arguments = parser.parse_args()
+
+    env = Quadruped(arguments.worlds, command=(arguments.speed, 0.0, 0.0), time_limit=10**9)
+    size = 12 * (env.single_observation_space.shape[0] + 1)
+    rng = np.random.default_rng(arguments.seed)
+    theta, adam, normalise = (
+        np.zeros(size),
+        Adam(size, arguments.step),
+        Normaliser(env.single_observation_space.shape[0]),
+    )
+    curve, start, world_steps, generation = [], time.perf_counter(), 0, 0
+    while generation < arguments.generations and time.perf_counter() - start < 60 * arguments.minutes:
+        directions = rng.normal(size=(arguments.worlds // 2, size))
+        tried = theta + arguments.sigma * np.stack([directions, -directions], axis=1).reshape(-1, size)
+        total = returns_of(env, tried, normalise, arguments.steps, generation)
+        shaped = ranks(total).reshape(-1, 2)
+        theta += adam((shaped[:, 0] - shaped[:, 1]) @ directions / len(directions))
+        theta *= 0.998
+        world_steps += arguments.steps * env.steps * arguments.worlds
+        generation += 1
+        distance = float(np.mean(env.batch.joint_q[:, 0])) / (arguments.steps * env.steps * env.batch.dt)
+        curve.append((time.perf_counter() - start, world_steps, float(total.mean()), distance))
+        if generation % 5 == 1:
+            print(
+                f"{curve[-1][0]:6.1f} s  generation {generation:4d}  return {curve[-1][2]:7.2f}  "
+                f"best {total.max():7.2f}  speed {distance:5.2f} m/s",
+                flush=True,
+            )
+    if arguments.curve:
+        with open(arguments.curve, "w", newline="") as file:
+            csv.writer(file).writerows([("seconds", "world_steps", "mean_return", "mean_speed"), *curve])
+
+
+if __name__ == "__main__":
+    main()

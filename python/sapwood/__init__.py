@@ -1,0 +1,40 @@
+"""Sapwood: thousands of copies of a robot world, stepped together.
+
+>>> import sapwood
+>>> model = sapwood.Model.load("bench/scenes/quadruped.yaml")
+>>> with sapwood.Batch(model, 1024) as batch:
+...     batch.step(n=100)
+...     batch.joint_q[0]
+"""
+
+from ._library import (
+    ArgumentError,
+    DeviceError,
+    FileError,
+    ModelError,
+    OutOfMemoryError,
+    ParseError,
+    SapwoodError,
+    UnsupportedError,
+    version,
+)
+from .batch import Batch
+from .model import Model
+from .options import Options, preset_names
+
+__all__ = [
+    "ArgumentError",
+    "Batch",
+    "DeviceError",
+    "FileError",
+    "Model",
+    "ModelError",
+    "Options",
+    "OutOfMemoryError",
+    "ParseError",
+    "SapwoodError",
+    "UnsupportedError",
+    "preset_names",
+    "version",
+]
+__version__ = version()

@@ -1,0 +1,181 @@
+"""The shared library through ctypes: structs from the headers, prototypes, errors as exceptions.
+
+ctypes.CDLL releases the GIL for the time of a call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Any
+
+from . import _layout
+
+_C_TYPES: dict[str, Any] = {
+    "int": ctypes.c_int,
+    "bool": ctypes.c_bool,
+    "double": ctypes.c_double,
+    "int64": ctypes.c_int64,
+    "size": ctypes.c_size_t,
+    "ptr": ctypes.c_void_p,
+}
+
+
+def _c_type(kind: str) -> Any:
+    base, _, length = kind.partition("*")
+    found = _C_TYPES[base]
+    return found * int(length) if length else found
+
+
+def _make_structs() -> None:
+    for name, fields in _layout.STRUCTS.items():
+        body = {"_fields_": [(field, _c_type(kind)) for field, kind in fields]}
+        _C_TYPES[name] = type(name, (ctypes.Structure,), body)
+
+
+_make_structs()
+
+ModelArrays = _C_TYPES["SapModelArrays"]
+OptionsStruct = _C_TYPES["SapOptions"]
+Scene = _C_TYPES["SapScene"]
+State = _C_TYPES["SapState"]
+Control = _C_TYPES["SapControl"]
+FreeMotion = _C_TYPES["SapFreeMotion"]
+SolverInfo = _C_TYPES["SapSolverInfo"]
+Array = _C_TYPES["SapArray"]
+
+
+class SapwoodError(Exception):
+    """A call of the library failed; the text is the library's own message."""
+
+
+class ArgumentError(SapwoodError, ValueError):
+    """An argument is missing or out of range."""
+
+
+class ModelError(SapwoodError, ValueError):
+    """A model breaks a rule."""
+
+
+class ParseError(SapwoodError, ValueError):
+    """A file is not well-formed, or has an unknown key or a wrong value."""
+
+
+class UnsupportedError(SapwoodError, NotImplementedError):
+    """Well-formed, but this version lacks it."""
+
+
+class FileError(SapwoodError, OSError):
+    """A file cannot be opened, read or written."""
+
+
+class OutOfMemoryError(SapwoodError, MemoryError):
+    """Memory ran out, or a size does not fit the address space."""
+
+
+class DeviceError(SapwoodError):
+    """The requested device or instruction set is not there."""
+
+
+_ERRORS = {
+    "SAP_ERROR_ARGUMENT": ArgumentError,
+    "SAP_ERROR_MODEL": ModelError,
+    "SAP_ERROR_PARSE": ParseError,
+    "SAP_ERROR_UNSUPPORTED": UnsupportedError,
+    "SAP_ERROR_IO": FileError,
+    "SAP_ERROR_MEMORY": OutOfMemoryError,
+    "SAP_ERROR_DEVICE": DeviceError,
+}
+
+_P, _INT, _DOUBLE, _TEXT = ctypes.c_void_p, ctypes.c_int, ctypes.c_double, ctypes.c_char_p
+
+# name: (result, arguments)
+_PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
+    "sap_version": (_TEXT, []),
+    "sap_error_message": (_TEXT, []),
+    "sap_options_preset": (_INT, [_TEXT, _P]),
+    "sap_options_set": (_INT, [_P, _TEXT, _TEXT]),
+    "sap_options_get": (_INT, [_P, _TEXT, _TEXT, _INT]),
+    "sap_options_names": (ctypes.POINTER(_TEXT), []),
+    "sap_preset_names": (ctypes.POINTER(_TEXT), []),
+    "sap_model_arrays_default": (None, [_P]),
+    "sap_model_create": (_INT, [_P, _P]),
+    "sap_model_destroy": (None, [_P]),
+    "sap_model_arrays": (ctypes.POINTER(ModelArrays), [_P]),
+    "sap_scene_load": (_INT, [_TEXT, _P]),
+    "sap_scene_parse": (_INT, [_TEXT, ctypes.c_size_t, _TEXT, _P]),
+    "sap_scene_destroy": (None, [_P]),
+    "sap_solver_create": (_INT, [_P, _INT, _P, _P]),
+    "sap_solver_destroy": (None, [_P]),
+    "sap_solver_info": (_INT, [_P, _P]),
+    "sap_free_motion": (_INT, [_P, _P, _P, _DOUBLE, _P]),
+    "sap_forward_kinematics": (_INT, [_P, _P]),
+    "sap_batch_create": (_INT, [_P, _INT, _P, _P]),
+    "sap_batch_create_as": (_INT, [_P, _INT, _P, _INT, _P]),
+    "sap_batch_destroy": (None, [_P]),
+    "sap_batch_step": (_INT, [_P, _DOUBLE, _INT]),
+    "sap_batch_reset": (_INT, [_P, _P, _INT]),
+    "sap_batch_state": (_P, [_P]),
+    "sap_batch_solver": (_P, [_P]),
+    "sap_batch_array": (_INT, [_P, _INT, _P]),
+    "sap_batch_bytes": (ctypes.c_size_t, [_P]),
+}
+
+
+def _find() -> str:
+    """The library of the environment variable SAPWOOD_LIBRARY, or the one beside this file."""
+    given = os.environ.get("SAPWOOD_LIBRARY")
+    if given:
+        return given
+    for name in ("libsapwood.so", "libsapwood.dylib"):
+        path = Path(__file__).parent / name
+        if path.exists():
+            return str(path)
+    raise ImportError("libsapwood is not beside the package; install it with pip, or set SAPWOOD_LIBRARY to its path")
+
+
+class _Library:
+    """Functions with their prototypes, bound when they are first used."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._cdll = ctypes.CDLL(path)
+
+    def __getattr__(self, name: str) -> Any:
+        result, arguments = _PROTOTYPES[name]
+        function = getattr(self._cdll, name)
+        function.restype, function.argtypes = result, arguments
+        setattr(self, name, function)
+        return function
+
+    def unchecked(self, name: str) -> Any:
+        """A function without prototype that returns an int: the caller passes ctypes objects, or ints for C ints."""
+        return self._cdll[name]
+
+
+lib = _Library(_find())
+
+
+def check(status: int) -> None:
+    """Raises what the last call on this thread complained about, if it did."""
+    if status:
+        fail(status)
+
+
+def fail(status: int) -> None:
+    name = next((n for n, value in _layout.ENUMS["SapStatus"].items() if value == status), "")
+    raise _ERRORS.get(name, SapwoodError)(lib.sap_error_message().decode("utf-8", "replace"))
+
+
+def texts(names: Any) -> list[str]:
+    """A NULL-terminated list of strings."""
+    out: list[str] = []
+    while names[len(out)] is not None:
+        out.append(names[len(out)].decode())
+    return out
+
+
+def version() -> str:
+    """Of the library."""
+    return str(lib.sap_version().decode())

@@ -1,0 +1,257 @@
+"""Reinforcement learning: a gymnasium VectorEnv over a batch, and a quadruped that walks at a commanded speed.
+
+env = sapwood.gym.Quadruped(num_envs=1024)
+observation, info = env.reset(seed=0)
+observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from .batch import FAILED, Batch, random_keys, random_units
+from .conventions import quat_matrix
+from .model import Model
+
+Floats = NDArray[np.floating[Any]]
+
+
+class BatchEnv(VectorEnv):
+    """The part of an environment that does not depend on the task: stepping, resets, seeds, buffers.
+
+    A task overrides `act`, `observe`, `judge` and `restart`. Worlds reset as `autoreset_mode` says:
+
+    | mode | a world that ended |
+    | --- | --- |
+    | NEXT_STEP (default) | is reset by the next step, which ignores its action and gives no reward |
+    | SAME_STEP | is reset at once; info["final_obs"] has its last observation |
+    | DISABLED | waits for reset(options={"reset_mask": mask}) |
+
+    What a world draws at a reset depends on its seed and on how often it was reset, not on other worlds. Observations
+    are written to two buffers in turn: one that was returned stays as it is until the step after the next.
+    """
+
+    def __init__(
+        self,
+        batch: Batch,
+        observation_size: int,
+        action_size: int,
+        steps: int,
+        time_limit: int,
+        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+    ) -> None:
+        self.batch, self.steps, self.time_limit = batch, steps, time_limit
+        self.num_envs = n = batch.num_worlds
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = spaces.Box(-np.inf, np.inf, (observation_size,), np.float32)
+        self.single_action_space = spaces.Box(-1.0, 1.0, (action_size,), np.float32)
+        self.observation_space = batch_space(self.single_observation_space, n)
+        self.action_space = batch_space(self.single_action_space, n)
+        self.seeds = batch.seed + batch.world_offset + np.arange(n)
+        self.episodes, self.age = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.ended = np.zeros(n, bool)
+        self._buffers = np.zeros((2, n, observation_size), np.float32)
+        self._turn = 0
+
+    # ---- the task ----
+
+    def act(self, actions: Floats) -> None:
+        """Writes actions, clipped to [-1, 1], to the control arrays."""
+        raise NotImplementedError
+
+    def observe(self, out: NDArray[np.float32]) -> None:
+        """Fills [n][observation_size]."""
+        raise NotImplementedError
+
+    def judge(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Reward and termination of every world after a step."""
+        raise NotImplementedError
+
+    def restart(self, worlds: NDArray[np.intp], random: NDArray[np.uint64]) -> None:
+        """Changes worlds that have just been put back to the initial state; one random key for each."""
+
+    # ---- gymnasium ----
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        mask = (options or {}).get("reset_mask")
+        worlds = np.arange(self.num_envs) if mask is None else np.nonzero(np.asarray(mask, bool))[0]
+        if seed is not None:
+            given = np.asarray(seed) + (np.arange(self.num_envs) if np.ndim(seed) == 0 else 0)
+            self.seeds[worlds] = given[worlds]
+            self.episodes[worlds] = 0
+        self._reset_worlds(worlds)
+        return self._observation(), {}
+
+    def step(
+        self, actions: Any
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        if self.autoreset_mode == AutoresetMode.DISABLED and np.any(self.ended):
+            raise ValueError("a world that ended was not reset; reset(options={'reset_mask': mask}) does that")
+        late = np.nonzero(self.ended)[0]
+        self.act(np.clip(np.asarray(actions, np.float64), -1, 1))
+        self.batch.step(self.steps)
+        self.age += 1
+        reward, terminated = self.judge()
+        truncated = (self.age >= self.time_limit) & ~terminated
+        if len(late):
+            self._reset_worlds(late)
+            reward[late], terminated[late], truncated[late] = 0, False, False
+        self.ended = terminated | truncated
+        info: dict[str, Any] = {}
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and np.any(self.ended):
+            done = self.ended.copy()
+            info = {"final_obs": self._observation().copy(), "_final_obs": done}
+            self._turn ^= 1  # the same buffer again: nobody has seen it
+            self._reset_worlds(np.nonzero(done)[0])
+        return self._observation(), reward, terminated, truncated, info
+
+    def close_extras(self, **_: Any) -> None:
+        self.batch.close()
+
+    # ---- inside ----
+
+    def _reset_worlds(self, worlds: NDArray[np.intp]) -> None:
+        mask = np.zeros(self.num_envs, bool)
+        mask[worlds] = True
+        self.batch.reset(mask)
+        self.restart(worlds, random_keys(self.seeds[worlds], self.episodes[worlds]))
+        self.batch.forward_kinematics()
+        self.episodes[worlds] += 1
+        self.age[worlds] = 0
+        self.ended[worlds] = False
+
+    def _observation(self) -> NDArray[np.float32]:
+        self._turn ^= 1
+        out: NDArray[np.float32] = self._buffers[self._turn]
+        self.observe(out)
+        return out
+
+
+def scene_path(name: str) -> Path:
+    """A scene that comes with the package, or with the sources."""
+    here = Path(__file__).parent
+    for folder in (here / "scenes", here.parents[1] / "bench" / "scenes"):
+        if (folder / name).exists():
+            return folder / name
+    raise FileNotFoundError(f"the scene {name} is not in {here / 'scenes'}")
+
+
+class Quadruped(BatchEnv):
+    """A quadruped of 14 kg and twelve motors that is to walk at a commanded velocity.
+
+    An action moves the targets of the position drives by up to `reach` rad from the standing pose. Observations, all of
+    the order of 1:
+
+    | 0 | height of the trunk, m, over 0.4 |
+    | 1..3 | direction of gravity in trunk axes |
+    | 4..9 | velocity of the trunk and angular velocity, trunk axes |
+    | 10..21, 22..33 | joint coordinates from the standing pose; velocities, a tenth |
+    | 34..45 | the last action |
+    | 46..48 | command: forward and sideways velocity, m/s, yaw rate, rad/s |
+    | 49..52 | vertical force on each foot (front left and right, hind left and right) over a quarter of the weight |
+    | 53, 54 | sine and cosine of a clock of `stride` seconds |
+
+    Reward per step: how well the velocity is that of the command, minus wobbling and jerky actions. A world ends when
+    the trunk drops below 0.2 m or tilts by more than 60 degrees, or when its solve fails; after 10 s it is truncated.
+    """
+
+    reach, stride = 0.5, 0.5
+
+    def __init__(
+        self,
+        num_envs: int,
+        command: tuple[float, float, float] | None = None,
+        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+        steps: int = 4,
+        time_limit: int = 500,
+        noise: float = 1.0,
+        **batch: Any,
+    ) -> None:
+        model = Model.load(scene_path("quadruped.yaml"))
+        batch.setdefault("options", {"max_rigid_contact": 32})
+        super().__init__(Batch(model, num_envs, **batch), 55, 12, steps, time_limit, autoreset_mode)
+        self.fixed_command, self.noise = command, noise
+        self.command = np.zeros((num_envs, 3))
+        self.action, self.last_action = np.zeros((num_envs, 12)), np.zeros((num_envs, 12))
+        self.standing = np.array(model.joint_q[7:])
+        self.foot_of_shape = self._feet(model)
+        self.weight = float(-model.gravity[2] * np.sum(model.body_mass))
+        for name in ("contact_impulse", "contact_frame"):  # recorded from the first step on
+            getattr(self.batch, name)
+
+    @staticmethod
+    def _feet(model: Model) -> NDArray[np.int64]:
+        """[num_shapes + 1] which foot a shape is, or 4; the last entry is for the shape -1."""
+        out = np.full(model.num_shapes + 1, 4)
+        for foot, leg in enumerate(("fl", "fr", "hl", "hr")):
+            shank = model.body_name.index(f"{leg}_shank")
+            spheres = (model.shape_body == shank) & (model.shape_type == 3)
+            out[np.nonzero(spheres)[0]] = foot
+        return out
+
+    def restart(self, worlds: NDArray[np.intp], random: NDArray[np.uint64]) -> None:
+        x = random_units(random, 33)
+        self.batch.joint_q[worlds, 7:] += 0.1 * self.noise * x[:, :12]
+        self.batch.joint_qd[worlds] += 0.1 * self.noise * x[:, 12:30]
+        sampled = np.stack([0.5 + 0.5 * x[:, 30], 0.2 * x[:, 31], 0.5 * x[:, 32]], axis=1)
+        self.command[worlds] = sampled if self.fixed_command is None else self.fixed_command
+        self.action[worlds] = self.last_action[worlds] = 0
+
+    def act(self, actions: Floats) -> None:
+        self.last_action[:] = self.action
+        self.action[:] = actions
+        self.batch.joint_target_pos[:, 6:] = self.standing + self.reach * actions
+
+    def _trunk(self) -> tuple[Floats, Floats, Floats]:
+        """Gravity's direction, velocity and angular velocity in trunk axes."""
+        rotation = quat_matrix(self.batch.joint_q[:, 3:7])
+        velocity = self.batch.joint_qd[:, :6].astype(np.float64)
+        return (
+            -rotation[:, 2],
+            np.einsum("nji,nj->ni", rotation, velocity[:, :3]),
+            np.einsum("nji,nj->ni", rotation, velocity[:, 3:]),
+        )
+
+    def foot_forces(self) -> Floats:
+        """[n][4] N, the upward force on each foot in the last substep."""
+        b = self.batch
+        used = np.arange(b.contact_impulse.shape[1])[None] < b.contact_count[:, None]
+        up = np.einsum("nci,nci->nc", b.contact_impulse, b.contact_frame.reshape(*used.shape, 3, 3)[..., 2])
+        out = np.zeros((self.num_envs, 5))
+        world = np.broadcast_to(np.arange(self.num_envs)[:, None], used.shape)
+        for shape, sign in ((b.contact_shape0, -1.0), (b.contact_shape1, 1.0)):
+            foot = self.foot_of_shape[np.where(used, shape, -1)]
+            np.add.at(out, (world, foot), np.where(used, sign * up, 0))
+        return out[:, :4] / b.dt
+
+    def observe(self, out: NDArray[np.float32]) -> None:
+        gravity, velocity, omega = self._trunk()
+        b = self.batch
+        out[:, 0] = b.joint_q[:, 2] / 0.4
+        out[:, 1:4], out[:, 4:7], out[:, 7:10] = gravity, velocity, omega
+        out[:, 10:22] = b.joint_q[:, 7:] - self.standing
+        out[:, 22:34] = 0.1 * b.joint_qd[:, 6:]
+        out[:, 34:46], out[:, 46:49] = self.action, self.command
+        out[:, 49:53] = self.foot_forces() / (self.weight / 4)
+        clock = 2 * np.pi * self.age * self.steps * b.dt / self.stride
+        out[:, 53], out[:, 54] = np.sin(clock), np.cos(clock)
+
+    def judge(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        gravity, velocity, omega = self._trunk()
+        track = np.exp(-np.sum((velocity[:, :2] - self.command[:, :2]) ** 2, axis=1) / 0.25)
+        turn = np.exp(-((omega[:, 2] - self.command[:, 2]) ** 2) / 0.25)
+        wobble = velocity[:, 2] ** 2 + 0.05 * np.sum(omega[:, :2] ** 2, axis=1) + np.sum(gravity[:, :2] ** 2, axis=1)
+        jerk = np.mean((self.action - self.last_action) ** 2, axis=1)
+        fallen = (self.batch.joint_q[:, 2] < 0.2) | (gravity[:, 2] > -0.5) | ((self.batch.status & FAILED) != 0)
+        reward = track + 0.5 * turn - 0.5 * wobble - 0.1 * jerk
+        return np.where(fallen, -1.0, reward), fallen

@@ -1,0 +1,288 @@
+"""The model: one world as arrays, checked and copied by the library."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _layout
+from ._library import Control, FreeMotion, ModelArrays, ModelError, OptionsStruct, Scene, State, check, lib
+from .options import Options
+
+if TYPE_CHECKING:
+    from .mjcf import Import
+
+_COUNTS = [name for name, kind in _layout.STRUCTS["SapModelArrays"] if kind == "int"]
+_SCALARS = ["name", "gravity"]
+JOINT_TYPES = _layout.ENUMS["SapJointType"]
+SHAPE_TYPES = _layout.ENUMS["SapShapeType"]
+
+
+class _Handle:
+    """Owns a SapModel."""
+
+    def __init__(self, pointer: int | None) -> None:
+        self.pointer = pointer
+
+    def __del__(self) -> None:
+        pointer, self.pointer = self.pointer, None
+        if pointer and lib is not None:
+            lib.sap_model_destroy(pointer)
+
+
+class _Memory:
+    """Memory of the library as an array; keeps its owner alive."""
+
+    def __init__(self, address: int, shape: tuple[int, ...], kind: str, owner: object, writable: bool) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "data": (address, not writable), "shape": shape, "typestr": kind}
+
+
+def memory_view(address: int | None, shape: tuple[int, ...], dtype: Any, owner: object, writable: bool) -> NDArray[Any]:
+    """An array over the library's memory, without a copy."""
+    dtype = np.dtype(dtype)
+    if not address or 0 in shape:
+        return np.zeros(shape, dtype)
+    return np.asarray(_Memory(address, shape, dtype.str, owner, writable))
+
+
+def _length(size: Any, counts: Mapping[str, int]) -> int:
+    if isinstance(size, tuple):
+        return counts[size[0]] + int(size[1])
+    return counts[size] if isinstance(size, str) else int(size)
+
+
+def _shape(name: str, counts: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(_length(size, counts) for size in _layout.MODEL_ARRAYS[name][1])
+
+
+def _text_array(names: Sequence[str | None]) -> Any:
+    return (ctypes.c_char_p * len(names))(*[None if n is None else n.encode() for n in names])
+
+
+class Model:
+    """One world. Arrays and rules are those of docs/model.md.
+
+    Counts are taken from the arrays where they can be and may be given where they cannot.
+
+    >>> ball = Model(joint_type=[4], joint_parent=[-1], joint_child=[0], num_dofs=6, num_coords=7,
+    ...              body_mass=[1.0], body_inertia=np.eye(3) * 0.1)
+
+    The arrays of a model are read-only attributes: model.body_mass, model.joint_axis, ... and model.num_bodies, ...
+    """
+
+    dt: float  # s, the timestep that Batch.step takes unless told another
+    options: Options | None  # of the scene file that it came from
+    imported: Import | None  # how it was made from a MuJoCo model
+
+    def __init__(self, *, dt: float = 0.005, **arrays: Any) -> None:
+        struct, keep = _struct_of(arrays)
+        pointer = ctypes.c_void_p()
+        check(lib.sap_model_create(ctypes.byref(struct), ctypes.byref(pointer)))
+        del keep
+        self._take(pointer.value, dt)
+
+    def _take(self, pointer: int | None, dt: float) -> None:
+        self._handle = _Handle(pointer)
+        self._struct = lib.sap_model_arrays(pointer).contents
+        self.dt = float(dt)
+        self.options = None
+        self.imported = None
+
+    # ---- where models come from ----
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Model:
+        """The model of a scene file (docs/scene.md); dt and options are the scene's."""
+        scene = ctypes.POINTER(Scene)()
+        check(lib.sap_scene_load(os.fsencode(path), ctypes.byref(scene)))
+        return cls._from_scene(scene)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "scene") -> Model:
+        """The same from text; `name` stands for the file in messages."""
+        scene = ctypes.POINTER(Scene)()
+        data = text.encode()
+        check(lib.sap_scene_parse(data, len(data), name.encode(), ctypes.byref(scene)))
+        return cls._from_scene(scene)
+
+    @classmethod
+    def _from_scene(cls, scene: Any) -> Model:
+        model, found = cls.__new__(cls), scene.contents
+        model._take(found.model, found.dt)
+        found.model = None
+        model.options = Options(None)
+        ctypes.memmove(ctypes.byref(model.options.struct), ctypes.byref(found.options), ctypes.sizeof(OptionsStruct))
+        lib.sap_scene_destroy(scene)
+        return model
+
+    @classmethod
+    def from_mjcf(cls, path: str | os.PathLike[str], strict: bool = False) -> Model:
+        """The robot of an MJCF file, read by MuJoCo's own compiler (pip install sapwood[mujoco])."""
+        from . import mjcf
+
+        return mjcf.load(path, strict)
+
+    from_urdf = from_mjcf
+
+    @classmethod
+    def from_mjmodel(cls, m: Any, strict: bool = False) -> Model:
+        """The same from a mujoco.MjModel. `strict`: what cannot be carried over is an error (docs/python.md)."""
+        from . import mjcf
+
+        return mjcf.convert(m, strict)
+
+    def report(self) -> list[str]:
+        """What an import did not carry over, element by element."""
+        return list(self.imported.report) if self.imported else []
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a scene file that loads to the same model."""
+        from . import scene
+
+        scene.write(self, path)
+
+    # ---- what is in it ----
+
+    @property
+    def pointer(self) -> int:
+        """The SapModel."""
+        assert self._handle.pointer
+        return self._handle.pointer
+
+    @property
+    def name(self) -> str:
+        return ctypes.string_at(self._struct.name).decode()
+
+    @property
+    def gravity(self) -> NDArray[np.float64]:
+        return np.array(self._struct.gravity)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {name: getattr(self._struct, name) for name in _COUNTS}
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _COUNTS:
+            return getattr(self._struct, name)
+        if name not in _layout.MODEL_ARRAYS:
+            raise AttributeError(f"a model has no {name!r}; it has {', '.join([*_COUNTS, *_layout.MODEL_ARRAYS])}")
+        return self._array(name)
+
+    def _array(self, name: str) -> Any:
+        kind, shape, address = _layout.MODEL_ARRAYS[name][0], _shape(name, self.counts), getattr(self._struct, name)
+        if kind != "text":
+            return memory_view(address, shape, kind, self._handle, writable=False)
+        names = ctypes.cast(address, ctypes.POINTER(ctypes.c_char_p))
+        return [names[i].decode() for i in range(shape[0])]
+
+    def arrays(self) -> dict[str, Any]:
+        """Copies of everything, as the constructor takes it."""
+        out: dict[str, Any] = {"name": self.name, "gravity": self.gravity, **self.counts}
+        for name, (kind, _) in _layout.MODEL_ARRAYS.items():
+            out[name] = self._array(name) if kind == "text" else np.array(self._array(name))
+        return out
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {self.num_bodies} bodies, {self.num_dofs} dofs, {self.num_shapes} shapes>"
+
+    # ---- looking into it ----
+
+    def free_motion(
+        self,
+        joint_q: ArrayLike,
+        joint_qd: ArrayLike,
+        h: float = 1e-3,
+        joint_f: ArrayLike | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> dict[str, NDArray[np.float64]]:
+        """What a step of h seconds computes before contact, for states [n][nq] and [n][nv], in f64.
+
+        The arrays of SapFreeMotion: v_star, A (mass matrix + armature + h damping), tau, joint_qd, body_pose,
+        body_velocity, body_bias, energy. Velocities are in internal order: a free joint is [omega ; v_origin].
+        """
+        q, qd = (np.ascontiguousarray(np.atleast_2d(x), np.float64) for x in (joint_q, joint_qd))
+        f = None if joint_f is None else np.ascontiguousarray(np.atleast_2d(joint_f), np.float64)
+        n, nv, nb = len(q), self.num_dofs, self.num_bodies
+        for array, width in ((q, self.num_coords), (qd, nv), (f, nv)):
+            if array is not None and array.shape != (n, width):
+                raise ValueError(f"an array of shape {array.shape} was given; it must be {(n, width)}")
+        shapes = {
+            "v_star": (nv,),
+            "A": (nv, nv),
+            "tau": (nv,),
+            "joint_qd": (nv,),
+            "body_pose": (nb, 7),
+            "body_velocity": (nb, 6),
+            "body_bias": (nb, 6),
+            "energy": (2,),
+        }
+        out = {name: np.zeros((n, *shape)) for name, shape in shapes.items()}
+        dtype = _layout.ENUMS["SapDtype"]["SAP_F64"]
+        state = State(n, dtype, q.ctypes.data, qd.ctypes.data, None, None)
+        control = Control(n, dtype, None if f is None else f.ctypes.data, None, None, None, None, None)
+        result = FreeMotion(**{name: array.ctypes.data for name, array in out.items()})
+        self._with_solver(
+            n,
+            Options.of("approx64", options),
+            lambda solver: lib.sap_free_motion(
+                solver, ctypes.byref(state), ctypes.byref(control), h, ctypes.byref(result)
+            ),
+        )
+        return out
+
+    def _with_solver(self, n: int, options: Options, call: Any) -> None:
+        solver = ctypes.c_void_p()
+        check(lib.sap_solver_create(self.pointer, n, ctypes.byref(options.struct), ctypes.byref(solver)))
+        try:
+            check(call(solver))
+        finally:
+            lib.sap_solver_destroy(solver)
+
+
+def _struct_of(arrays: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """The C struct, and what must live as long as it is used."""
+    struct = ModelArrays()
+    lib.sap_model_arrays_default(ctypes.byref(struct))
+    counts: dict[str, int] = {}
+    keep: list[Any] = []
+    for name, value in arrays.items():
+        if name in _COUNTS:
+            counts[name] = int(value)
+        elif name == "name":
+            keep.append(ctypes.create_string_buffer(value.encode()))
+            struct.name = ctypes.addressof(keep[-1])
+        elif name == "gravity":
+            struct.gravity[:] = [float(x) for x in value]
+        elif name not in _layout.MODEL_ARRAYS:
+            raise TypeError(f"a model has no array {name!r}")
+        elif value is not None:
+            keep.append(_put_array(struct, name, value, counts))
+    for name, count in counts.items():
+        setattr(struct, name, count)
+    return struct, keep
+
+
+def _put_array(struct: Any, name: str, value: Any, counts: dict[str, int]) -> Any:
+    """Sets the pointer of one array; a count that is not known yet follows from its length."""
+    kind: str = _layout.MODEL_ARRAYS[name][0]
+    sizes: tuple[Any, ...] = _layout.MODEL_ARRAYS[name][1]
+    if kind == "text":
+        array = _text_array(list(value))
+        length, address = len(value), ctypes.addressof(array)
+    else:
+        columns = int(np.prod([s for s in sizes[1:] if isinstance(s, int)], dtype=int))
+        array = np.ascontiguousarray(value, dtype=kind)
+        length, address = array.size // columns, array.ctypes.data
+    count, plus = sizes[0] if isinstance(sizes[0], tuple) else (sizes[0], 0)
+    if len(sizes) > 1 and isinstance(sizes[1], str):  # keyframes: [nk][nq]
+        length = np.atleast_2d(array).shape[0]
+    if counts.setdefault(count, length - plus) != length - plus:
+        raise ModelError(f"{name} has {length} rows; it must have {counts[count] + plus}")
+    setattr(struct, name, address if length else None)
+    return array

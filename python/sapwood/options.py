@@ -1,0 +1,85 @@
+"""Options of a solver, by name."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+from ._library import OptionsStruct, check, lib, texts
+
+
+def _check_struct() -> None:
+    """A library of other headers has other structs: it tells the names of its options, one per field, in order."""
+    ours, theirs = [field[0] for field in OptionsStruct._fields_], texts(lib.sap_options_names())
+    if ours != theirs:
+        raise ImportError(f"{lib.path} and this package differ: options {', '.join(sorted({*ours} ^ {*theirs}))}")
+
+
+_check_struct()
+
+
+def preset_names() -> list[str]:
+    """The presets: approx32, approx64, drake."""
+    return texts(lib.sap_preset_names())
+
+
+def _text_of(value: Any) -> str:
+    """True is "true", None is "none", 0.1 is "0.1"."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+class Options(MutableMapping[str, str]):
+    """A preset and changes to it. Values are text; numbers, flags and None are accepted and turned into it.
+
+    >>> options = Options("approx64", threads=2)
+    >>> options["max_iterations"] = 50
+    >>> options["max_iterations"]
+    '50'
+    """
+
+    def __init__(self, preset: str | None = "approx32", **changes: Any) -> None:
+        self.struct = OptionsStruct()
+        check(lib.sap_options_preset(preset.encode() if preset else None, ctypes.byref(self.struct)))
+        self.update(changes)
+
+    @classmethod
+    def of(cls, preset: str | None, options: Options | Mapping[str, Any] | None) -> Options:
+        """A copy of `options`; a mapping is applied on top of the preset."""
+        if isinstance(options, Options):
+            return options.copy()
+        return cls(preset, **(options or {}))
+
+    def copy(self) -> Options:
+        out = Options(None)
+        ctypes.memmove(ctypes.byref(out.struct), ctypes.byref(self.struct), ctypes.sizeof(self.struct))
+        return out
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        check(lib.sap_options_set(ctypes.byref(self.struct), name.encode(), _text_of(value).encode()))
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self:
+            raise KeyError(name)
+        text = ctypes.create_string_buffer(64)
+        check(lib.sap_options_get(ctypes.byref(self.struct), name.encode(), text, len(text)))
+        return text.value.decode()
+
+    def __contains__(self, name: object) -> bool:
+        return name == "contact_preset_variant" or name in texts(lib.sap_options_names())
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("options cannot be removed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(texts(lib.sap_options_names()))
+
+    def __len__(self) -> int:
+        return len(texts(lib.sap_options_names()))
+
+    def __repr__(self) -> str:
+        return "Options(" + ", ".join(f"{name}={value}" for name, value in self.items()) + ")"

@@ -1,0 +1,269 @@
+"""Batches: zero-copy arrays, the same bits as the C program, state that can be taken elsewhere."""
+
+import gc
+import json
+import subprocess
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import sapwood
+from sapwood.batch import FAILED, FIELDS
+
+from conftest import SCENES
+
+
+def state_hash(batch):
+    """FNV-1a over joint_q and joint_qd, as the C program prints it."""
+    value = 0xCBF29CE484222325
+    for byte in batch.joint_q.tobytes() + batch.joint_qd.tobytes():
+        value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return f"{value:016x}"
+
+
+def assert_same_state(a, b):
+    for name in ("joint_q", "joint_qd", "body_q", "body_qd"):
+        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+
+
+# ---- arrays ----
+
+
+def test_every_array_is_there_with_the_worlds_first(quadruped):
+    with sapwood.Batch(quadruped, 5) as batch:
+        for name in FIELDS:
+            array = getattr(batch, name)
+            assert array.shape[0] == 5 and array.flags.writeable, name
+        assert batch.joint_q.shape == (5, quadruped.num_coords)
+        assert batch.body_q.shape == (5, quadruped.num_bodies, 7)
+
+
+def test_arrays_are_the_memory_of_the_library_and_stay_where_they_are(quadruped):
+    with sapwood.Batch(quadruped, 3) as batch:
+        address = {name: getattr(batch, name).__array_interface__["data"][0] for name in FIELDS}
+        batch.step(5)
+        batch.reset()
+        for name in FIELDS:
+            fresh = type(batch).__getattr__(batch, name)
+            assert fresh.__array_interface__["data"][0] == address[name], name
+
+
+def test_what_is_written_to_an_array_is_what_the_step_reads(quadruped):
+    with sapwood.Batch(quadruped, 2) as batch:
+        batch.joint_qd[1, 0] = 3.0
+        batch.step()
+        assert batch.joint_q[1, 0] - batch.joint_q[0, 0] == pytest.approx(3.0 * quadruped.dt, rel=0.1)
+
+
+def test_arrays_speak_dlpack_without_a_copy(quadruped):
+    with sapwood.Batch(quadruped, 2) as batch:
+        other = np.from_dlpack(batch.joint_q)
+        batch.joint_q[0, 0] = 7
+        assert other[0, 0] == 7
+
+
+def test_an_array_outlives_its_batch(quadruped):
+    batch = sapwood.Batch(quadruped, 100)
+    array = batch.body_q
+    before = array.copy()
+    batch.close()
+    del batch
+    gc.collect()
+    assert np.array_equal(array, before)
+
+
+def test_a_closed_batch_says_so(quadruped):
+    batch = sapwood.Batch(quadruped, 1)
+    batch.close()
+    batch.close()
+    for call in (batch.step, batch.reset, lambda: batch.joint_q):
+        with pytest.raises(ValueError, match="closed"):
+            call()
+
+
+def test_wrong_arguments_are_exceptions(quadruped):
+    with pytest.raises(sapwood.ArgumentError, match="num_worlds"):
+        sapwood.Batch(quadruped, 0)
+    with pytest.raises(sapwood.DeviceError, match="cuda"):
+        sapwood.Batch(quadruped, 1, device="cuda")
+    with sapwood.Batch(quadruped, 2) as batch:
+        with pytest.raises(sapwood.ArgumentError, match="-1"):
+            batch.step(1, h=-1)
+        with pytest.raises(ValueError, match="mask"):
+            batch.reset(np.ones(3, bool))
+        with pytest.raises(sapwood.ArgumentError, match="keyframe"):
+            batch.reset(keyframe=9)
+        with pytest.raises(AttributeError, match="joint_q"):
+            batch.no_such_array
+
+
+# ---- the same bits ----
+
+
+@pytest.mark.parametrize("preset", ["approx32", "approx64", "drake"])
+def test_python_gives_the_bits_of_the_c_program(program, quadruped, preset):
+    command = [
+        program,
+        "run",
+        str(SCENES / "quadruped.yaml"),
+        "--worlds",
+        "7",
+        "--steps",
+        "60",
+        "--seed",
+        "5",
+        "--preset",
+        preset,
+        "--json",
+    ]
+    report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    options = quadruped.options.copy()
+    options["contact_preset_variant"] = preset
+    with sapwood.Batch(quadruped, 7, options=options, seed=5) as batch:
+        batch.perturb(0.1)
+        batch.step(60)
+        assert state_hash(batch) == report["state_hash"]
+
+
+def test_many_steps_at_once_are_many_single_steps(quadruped):
+    with sapwood.Batch(quadruped, 3, seed=1) as one, sapwood.Batch(quadruped, 3, seed=1) as many:
+        for batch in (one, many):
+            batch.perturb()
+        many.step(20)
+        for _ in range(20):
+            one.step()
+        assert_same_state(one, many)
+
+
+def test_a_world_does_not_depend_on_its_place_in_a_batch(quadruped):
+    with sapwood.Batch(quadruped, 9, seed=3) as whole, sapwood.Batch(quadruped, 2, seed=3, world_offset=5) as part:
+        for batch in (whole, part):
+            batch.perturb()
+            batch.step(30)
+        assert np.array_equal(whole.joint_q[5:7], part.joint_q)
+
+
+@pytest.mark.parametrize("preset", ["approx32", "approx64"])
+def test_a_saved_state_goes_on_bit_for_bit_elsewhere(quadruped, preset, rng):
+    with (
+        sapwood.Batch(quadruped, 4, preset=preset, threads=1) as one,
+        sapwood.Batch(quadruped, 11, preset=preset, threads=2) as other,
+    ):
+        one.perturb()
+        one.joint_target_pos[...] += 0.1 * rng.normal(size=one.joint_target_pos.shape)
+        one.step(30)
+        places = [9, 0, 3, 7]
+        other.step(3)
+        other.set_state(one.get_state(), places)
+        one.step(30)
+        other.step(30)
+        for name in ("joint_q", "joint_qd", "body_q", "body_qd"):
+            assert np.array_equal(getattr(one, name), getattr(other, name)[places]), name
+
+
+# ---- reset, rollout, outcome ----
+
+
+def test_reset_puts_back_masked_worlds_and_no_others(quadruped):
+    with sapwood.Batch(quadruped, 4) as batch:
+        start = batch.get_state()
+        batch.perturb()
+        batch.joint_f[...] = 1
+        batch.step(10)
+        moved = batch.get_state()
+        batch.reset([False, True, False, True])
+        for name, values in batch.get_state().items():
+            assert np.array_equal(values[[1, 3]], start[name][[1, 3]]), name
+            assert np.array_equal(values[[0, 2]], moved[name][[0, 2]]), name
+        assert not np.any(batch.status[[1, 3]])
+
+
+def test_rollout_is_writing_stepping_and_copying(quadruped, rng):
+    targets = quadruped.joint_target_pos + 0.1 * rng.normal(size=(6, 3, quadruped.num_dofs))
+    with sapwood.Batch(quadruped, 3) as batch, sapwood.Batch(quadruped, 3) as other:
+        out = batch.rollout({"joint_target_pos": targets}, record=["joint_q", "iterations"], n=2)
+        assert out["joint_q"].shape == (6, 3, quadruped.num_coords)
+        for t in range(6):
+            other.joint_target_pos[...] = targets[t]
+            other.step(2)
+            assert np.array_equal(out["joint_q"][t], other.joint_q)
+            assert np.array_equal(out["iterations"][t], other.iterations)
+
+
+def test_a_bad_world_is_reported_and_leaves_the_others_alone(quadruped):
+    with sapwood.Batch(quadruped, 3) as batch:
+        batch.joint_q[1, 4] = np.nan
+        batch.step(2)
+        assert batch.status_text(1)[:1] == ["nonfinite_state"]
+        assert batch.status[1] & FAILED and not np.any(batch.status[[0, 2]] & FAILED)
+        assert batch.stats["failed"] == 1
+
+
+def test_contact_forces_of_a_standing_robot_carry_its_weight(quadruped):
+    with sapwood.Batch(quadruped, 2, preset="approx64") as batch:
+        batch.contact_impulse, batch.contact_frame, batch.contact_position
+        batch.step(400)
+        weight = -quadruped.gravity[2] * quadruped.body_mass.sum()
+        wrench = batch.body_contact_wrench()
+        assert np.allclose(wrench[:, :, 2].sum(axis=1), weight, rtol=1e-2)
+        assert np.all(batch.contact_force()[:, :, 2] >= 0)
+
+
+def test_names_and_memory_are_told(quadruped):
+    with sapwood.Batch(quadruped, 2) as batch, sapwood.Batch(quadruped, 200) as large:
+        assert batch.names["body"][0] == "trunk"
+        assert 0 < batch.memory < large.memory
+
+
+# ---- calls ----
+
+
+def test_other_threads_run_while_a_step_does(quadruped):
+    """The GIL is released: a Python thread counts on during one long call."""
+    counted = 0
+    running = True
+
+    def count():
+        nonlocal counted
+        while running:
+            counted += 1
+            time.sleep(0.001)
+
+    with sapwood.Batch(quadruped, 512, threads=1) as batch:
+        thread = threading.Thread(target=count)
+        thread.start()
+        before, start = counted, time.perf_counter()
+        while counted == before:
+            time.sleep(0.001)
+        before, start = counted, time.perf_counter()
+        batch.step(200)
+        elapsed, during = time.perf_counter() - start, counted - before
+        running = False
+        thread.join()
+    assert during >= max(1, 50 * elapsed)
+
+
+def test_two_batches_step_in_two_threads(quadruped):
+    with sapwood.Batch(quadruped, 16, threads=1) as one, sapwood.Batch(quadruped, 16, threads=1) as two:
+        threads = [threading.Thread(target=batch.step, args=(50,)) for batch in (one, two)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert_same_state(one, two)
+
+
+def test_a_call_costs_less_than_two_microseconds(quadruped):
+    """Nothing to do: no steps. What is measured is Python, ctypes and the entry of the library."""
+    with sapwood.Batch(quadruped, 1, threads=1) as batch:
+        best = min(_time_calls(batch, 2000) for _ in range(20))
+    assert best < 2e-6
+
+
+def _time_calls(batch, n):
+    start = time.perf_counter()
+    for _ in range(n):
+        batch.step(0)
+    return (time.perf_counter() - start) / n
