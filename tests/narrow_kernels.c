@@ -77,7 +77,8 @@ void PASTE(SAP_LANES, SAP_PRECISION)(const NarrowPair *pair, const NarrowCase *c
     Context ctx = {.args = &args, .pack = &pack};
     for (int first = 0; first < n; first += SAP_LANES) {
         Solid a = {.type = pair->type[0], .mesh = -1}, b = {.type = pair->type[1]};
-        real pose[7] = {0};
+        real pose[7];
+        scalar number[7][SAP_LANES]; /* gcc does not see that lanes one by one make a whole */
         real *size[2][3] = {{&a.size.x, &a.size.y, &a.size.z}, {&b.size.x, &b.size.y, &b.size.z}};
         FOR_LANES(l) {
             const NarrowCase *c = &cases[first + l < n ? first + l : n - 1];
@@ -86,8 +87,9 @@ void PASTE(SAP_LANES, SAP_PRECISION)(const NarrowPair *pair, const NarrowCase *c
                 LANE(*size[1][k], l) = (scalar)c->size[1][k];
             }
             for (int k = 0; k < 7; k++)
-                LANE(pose[k], l) = (scalar)c->pose[k];
+                number[k][l] = (scalar)c->pose[k];
         }
+        memcpy(pose, number, sizeof pose);
         Manifold m;
         mask redo = mask_not(mask_all());
         meet(pair, &ctx, &a, &b, pose_load(pose), &m, &redo);
