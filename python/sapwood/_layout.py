@@ -154,6 +154,7 @@ STRUCTS = {
         ("total_bytes", "size"),
         ("factor_nonzeros", "int"),
         ("shape_pairs", "int"),
+        ("broad_phase", "int"),
     ],
     "SapArray": [
         ("data", "ptr"),
