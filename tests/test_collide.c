@@ -10,6 +10,7 @@
 #include <sapwood/sapwood.h>
 
 #include "random_model.h"
+#include "rotation.h"
 #include "shape_model.h"
 
 static void need(SapStatus status) {
@@ -514,18 +515,42 @@ static SapModel *turned_boxes(void) {
     return shape_model_create(&m);
 }
 
+static const double tilt[4] = {0.02, 0.05, 0, 0.9985489472229191};
+static const double tilted_height = 0.4;
+
 /* A box that stands on one of its edges, a little tilted. */
 static SapModel *tilted_box(void) {
     ShapeModel m;
     shape_model_init(&m);
     shape_model_shape(&m, -1, SAP_SHAPE_PLANE, 0, 0, 0);
-    shape_model_shape(&m, shape_model_body(&m, 0, 0, 0.4), SAP_SHAPE_BOX, 0.5, 0.5, 0.5);
-    const double q[4] = {0.02, 0.05, 0, sqrt(1 - 0.02 * 0.02 - 0.05 * 0.05)};
-    memcpy(m.q[0] + 3, q, sizeof q);
+    shape_model_shape(&m, shape_model_body(&m, 0, 0, tilted_height), SAP_SHAPE_BOX, 0.5, 0.5, 0.5);
+    memcpy(m.q[0] + 3, tilt, sizeof tilt);
     return shape_model_create(&m);
 }
 
-Test(collide, a_pair_has_at_most_max_contacts_per_pair_points) {
+/* Height of a point of the tilted box. */
+static double tilted_point_height(const double *point) {
+    double p[3];
+    rotate(tilt, point, p);
+    return tilted_height + p[2];
+}
+
+static double lowest_corner(void) {
+    double lowest = INFINITY;
+    for (int i = 0; i < 8; i++)
+        lowest =
+            fmin(lowest, tilted_point_height((double[3]){i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5}));
+    return lowest;
+}
+
+static double lowest_contact(const SapContacts *c) {
+    double lowest = INFINITY;
+    for (int i = 0; i < c->count[0]; i++)
+        lowest = fmin(lowest, tilted_point_height((const double *)c->point1 + 3 * i));
+    return lowest;
+}
+
+Test(collide, a_pair_has_at_most_max_contacts_per_pair_points_and_the_deepest_among_them) {
     SapModel *octagon = turned_boxes(), *corners = tilted_box();
     for (int most = 1; most <= 8; most++) {
         SapOptions o = f64_options(16);
@@ -538,6 +563,8 @@ Test(collide, a_pair_has_at_most_max_contacts_per_pair_points) {
         worlds_collide(&w);
         cr_expect_eq(w.contacts->count[0], most < 4 ? most : 4, "corners, at most %d: %d", most, w.contacts->count[0]);
         cr_expect_eq(w.contacts->dropped[0], 0, "points that are not made are not dropped");
+        cr_expect_float_eq(lowest_contact(w.contacts), lowest_corner(), 1e-9, "at most %d: the lowest is missing",
+                           most);
         worlds_destroy(&w);
     }
     sap_model_destroy(octagon);

@@ -241,12 +241,12 @@ SapStatus sap_pairs_create_bits(const SapModelArrays *model, int *row_words, uns
 
 /* ---- how many contacts ---- */
 
-/* Round shapes touch convex ones in a point, capsules also along a line. */
+/* Round shapes touch convex ones in a point, capsules also along a line: its ends, and a deeper point between them. */
 static int most_points(int32_t low, int32_t high, int per_pair) {
     bool round = low == SAP_SHAPE_SPHERE || high == SAP_SHAPE_SPHERE || low == SAP_SHAPE_ELLIPSOID ||
                  high == SAP_SHAPE_ELLIPSOID;
     bool line = low == SAP_SHAPE_CAPSULE || high == SAP_SHAPE_CAPSULE;
-    int most = low == SAP_SHAPE_HEIGHT_FIELD ? per_pair : round ? 1 : line ? 2 : per_pair;
+    int most = low == SAP_SHAPE_HEIGHT_FIELD ? per_pair : round ? 1 : line ? 3 : per_pair;
     return most < per_pair ? most : per_pair;
 }
 

@@ -90,6 +90,19 @@ STAGE_FN void candidate_store(const Context *ctx, const SapPair *pair, Pose X, c
     candidate[CANDIDATE_VALID] = real_select(near & at->valid & (at->d <= reach), real_of(1), real_of(0));
 }
 
+/* Closed forms give all the points that a pair can have: where fewer are asked for, the deepest and those that reach farthest. */
+STAGE_FN void collide_reduce(const Context *ctx, const SapPair *pair, Manifold *m) {
+    ContactPoint all[MANIFOLD_MAX];
+    Measure by;
+    int n = m->count;
+    for (int k = 0; k < n; k++)
+        all[k] = m->at[k];
+    by.size = field_get(STAGE_CONSTANTS->shape_bound, 4 * pair->shape[1] + 3, ctx->pack); /* shape 0 may be a plane */
+    by.tie = K(NARROW_TIE) * by.size;
+    by.turns = false;
+    manifold_reduce(all, n, ctx->args->collide.max_contacts, &by, m);
+}
+
 /* The points of a pair, to its place in the chunk. */
 STAGE_FN void collide_pair(const Context *ctx, const SapPair *pair, int place) {
     Solid a = shape_solid(ctx, pair->shape[0]), b = shape_solid(ctx, pair->shape[1]);
@@ -99,10 +112,11 @@ STAGE_FN void collide_pair(const Context *ctx, const SapPair *pair, int place) {
     mask near = pair_near(ctx, pair->shape[0], pair->shape[1]);
     Manifold m;
     narrow_phase(ctx, &a, &b, X, reach, near, &m);
-    int n = m.count < ctx->args->collide.max_contacts ? m.count : ctx->args->collide.max_contacts;
-    for (int k = 0; k < n; k++)
+    if (m.count > ctx->args->collide.max_contacts)
+        collide_reduce(ctx, pair, &m);
+    for (int k = 0; k < m.count; k++)
         candidate_store(ctx, pair, X, &m.at[k], reach, near, candidate_at(ctx, place, k));
-    COLLIDE_INTS(num_candidates)[place] = n;
+    COLLIDE_INTS(num_candidates)[place] = m.count;
 }
 
 /* ---- records ---- */
