@@ -226,11 +226,14 @@ typedef struct SapContactArgs {
     int diag_delassus; /* 1: diag_delassus */
 } SapContactArgs;
 
+/* Reals of a point on its way to a record (collide.h). */
+enum { SAP_CANDIDATE_SIZE = 11 };
+
 /* Places in the scratch of the collision stage, in reals. */
 typedef struct SapCollideLayout {
     int pose;      /* [ns][7] shapes in the world */
     int ball;      /* [ns][4] bounding balls: centre in the world, radius with margin and gap */
-    int candidate; /* [chunk][max_contacts][CANDIDATE_SIZE] points of the pairs at hand */
+    int candidate; /* [chunk][max_contacts][SAP_CANDIDATE_SIZE] points of the pairs at hand */
     int gap;       /* [given_capacity] of the records so far */
     int size;
     /* in integers */

@@ -14,12 +14,11 @@ enum {
     CANDIDATE_POINT1 = 3, /* of body 1 */
     CANDIDATE_NORMAL = 6, /* in the world */
     CANDIDATE_GAP = 9,    /* d - m0 - m1 */
-    CANDIDATE_VALID = 10, /* 1 or 0 */
-    CANDIDATE_SIZE = 11
+    CANDIDATE_VALID = 10  /* 1 or 0 */
 };
 
 KERNEL_FN real *candidate_at(const Context *ctx, int place, int k) {
-    return COLLIDE(candidate) + (place * ctx->args->collide.max_contacts + k) * CANDIDATE_SIZE;
+    return COLLIDE(candidate) + (place * ctx->args->collide.max_contacts + k) * SAP_CANDIDATE_SIZE;
 }
 
 /* ---- shapes ---- */
