@@ -450,6 +450,7 @@ static JointLaw random_joint_law(Random *random, int parts) {
     if (parts & DRIVE) {
         t.drive_a = random_between(random, -5, 5);
         t.drive_g = random_between(random, 0.1, 20);
+        t.drive_h_g = joint_h / t.drive_g;
         t.drive_e = random_below(random, 4) ? random_between(random, 0.1, 5) : INFINITY;
     }
     if (parts & LOWER) {
@@ -494,8 +495,9 @@ static void check_joint_derivatives(const JointLaw *t, double v) {
     if (room < 1e-8)
         return;
     double d = 0.5 * room;
-    JointTerms below = joint_law_evaluate(t, joint_h, v - d), above = joint_law_evaluate(t, joint_h, v + d);
-    JointTerms at = joint_law_evaluate(t, joint_h, v);
+    JointTerms below = joint_law_evaluate(t, JOINT_ALL, joint_h, v - d),
+               above = joint_law_evaluate(t, JOINT_ALL, joint_h, v + d);
+    JointTerms at = joint_law_evaluate(t, JOINT_ALL, joint_h, v);
     double gamma = joint_terms_impulse(&at), rounding = 1e-15 * (1 + fabs(v)) / d;
     double scale = t->drive_g + t->lower_inv_R + t->upper_inv_R + t->friction_inv_R;
     check_near((below.cost - above.cost) / (2 * d), gamma,
@@ -522,8 +524,8 @@ Test(joint_law, impulse_and_curvature_are_derivatives_of_the_cost_on_both_sides_
         for (int k = 0; k < n; k++) {
             check_joint_derivatives(&t, kink[k] + 1e-4);
             check_joint_derivatives(&t, kink[k] - 1e-4);
-            JointTerms above = joint_law_evaluate(&t, joint_h, kink[k] + 1e-12);
-            JointTerms below = joint_law_evaluate(&t, joint_h, kink[k] - 1e-12);
+            JointTerms above = joint_law_evaluate(&t, JOINT_ALL, joint_h, kink[k] + 1e-12);
+            JointTerms below = joint_law_evaluate(&t, JOINT_ALL, joint_h, kink[k] - 1e-12);
             check_near(above.cost, below.cost, 1e-9 * (1 + below.cost), "the cost across a kink");
             check_near(joint_terms_impulse(&above), joint_terms_impulse(&below), 1e-8, "the impulse across a kink");
         }
@@ -531,16 +533,16 @@ Test(joint_law, impulse_and_curvature_are_derivatives_of_the_cost_on_both_sides_
 }
 
 Test(joint_law, a_drive_keeps_its_effort_limit) {
-    JointLaw t = {.drive_a = 3, .drive_g = 2, .drive_e = 1.5};
-    JointTerms inside = joint_law_evaluate(&t, joint_h, 1.25); /* y = 0.5 */
+    JointLaw t = {.drive_a = 3, .drive_g = 2, .drive_e = 1.5, .drive_h_g = joint_h / 2};
+    JointTerms inside = joint_law_evaluate(&t, JOINT_ALL, joint_h, 1.25); /* y = 0.5 */
     check_digits(inside.drive, joint_h * 0.5, "the impulse inside the limit");
     check_digits(inside.cost, joint_h / 2 * 0.125, "the cost inside the limit");
     check_digits(inside.hessian, joint_h * 2, "the curvature inside the limit");
-    JointTerms above = joint_law_evaluate(&t, joint_h, -1); /* y = 5 */
+    JointTerms above = joint_law_evaluate(&t, JOINT_ALL, joint_h, -1); /* y = 5 */
     check_digits(above.drive, joint_h * 1.5, "the impulse above the limit");
     check_digits(above.cost, joint_h / 2 * 1.5 * (5 - 0.75), "the cost above the limit");
     cr_assert_eq(above.hessian, 0);
-    check_digits(joint_law_evaluate(&t, joint_h, 4).drive, -joint_h * 1.5, "the impulse below the limit");
+    check_digits(joint_law_evaluate(&t, JOINT_ALL, joint_h, 4).drive, -joint_h * 1.5, "the impulse below the limit");
 }
 
 Test(joint_law, limits_only_push_away_and_friction_keeps_its_bound) {
@@ -548,11 +550,11 @@ Test(joint_law, limits_only_push_away_and_friction_keeps_its_bound) {
     for (int i = 0; i < cases(20000); i++) {
         double v = random_between(&random, -2, 2);
         JointLaw t = random_joint_law(&random, LOWER);
-        cr_assert_geq(joint_law_evaluate(&t, joint_h, v).limit, 0);
+        cr_assert_geq(joint_law_evaluate(&t, JOINT_ALL, joint_h, v).limit, 0);
         t = random_joint_law(&random, UPPER);
-        cr_assert_leq(joint_law_evaluate(&t, joint_h, v).limit, 0);
+        cr_assert_leq(joint_law_evaluate(&t, JOINT_ALL, joint_h, v).limit, 0);
         t = random_joint_law(&random, FRICTION);
-        JointTerms f = joint_law_evaluate(&t, joint_h, v);
+        JointTerms f = joint_law_evaluate(&t, JOINT_ALL, joint_h, v);
         cr_assert_leq(fabs(f.friction), t.friction_bound);
         cr_assert_leq(f.friction * v, 0);
     }
@@ -562,7 +564,7 @@ Test(joint_law, a_dof_without_terms_gives_zeros) {
     JointLaw none = {0};
     const double v[] = {0, 1, -1, 1e6};
     for (int i = 0; i < 4; i++) {
-        JointTerms t = joint_law_evaluate(&none, joint_h, v[i]);
+        JointTerms t = joint_law_evaluate(&none, JOINT_ALL, joint_h, v[i]);
         cr_assert(t.drive == 0 && t.limit == 0 && t.friction == 0 && t.cost == 0 && t.hessian == 0);
     }
 }

@@ -21,7 +21,7 @@ SapStatus sap_scratch_create(const SapStepArgs *a, const SapKernelSet *set, SapS
         SAP_TRY(take(out, &out->linear[f64], a->linear.size, kernels[f64]->real_bytes));
     SAP_TRY(take(out, &out->collide, a->collide.layout.size, kernels[a->geometry_is_f64]->real_bytes));
     SAP_TRY(take(out, &out->pairs, a->collide.layout.ints, sizeof(int)));
-    return take(out, &out->ints, 1 + a->slot_ints.size * a->contacts.num_slots, sizeof(int));
+    return take(out, &out->ints, a->slot_ints.total, sizeof(int));
 }
 
 void sap_scratch_free(SapScratch *scratch) {

@@ -13,6 +13,12 @@ static int largest_nnz(const SapPlan *plan) {
     return plan->dense.nnz > plan->tree.nnz ? plan->dense.nnz : plan->tree.nnz;
 }
 
+/* The most dofs on the paths of two bodies. */
+static int max_columns(const SapPlan *plan) {
+    int both = 2 * plan->tree.num_depths;
+    return both < plan->nv ? both : plan->nv;
+}
+
 static void layout_slot(const SapPlan *plan, SapSlotLayout *slot, int *size) {
     long long next = 0;
     slot->x0 = take(&next, 3);
@@ -30,20 +36,29 @@ static void layout_slot(const SapPlan *plan, SapSlotLayout *slot, int *size) {
     slot->G = take(&next, 6);
     slot->Jd = take(&next, 3);
     slot->line = take(&next, 3);
-    slot->J = take(&next, 3LL * plan->nv);
+    slot->J = take(&next, 3LL * max_columns(plan));
     *size = (int)next;
 }
 
-static void layout_slot_ints(const SapPlan *plan, int lanes, SapSlotInts *ints) {
+/* Returns how many integers are needed in all. */
+static long long layout_slot_ints(const SapPlan *plan, int num_slots, int lanes, SapSlotInts *ints) {
     long long next = 0;
+    ints->max_columns = max_columns(plan);
     ints->record = take(&next, lanes);
+    ints->shape = take(&next, 2);
+    ints->link = take(&next, 2);
     ints->num_dofs = take(&next, 1);
     ints->couples = take(&next, 1);
-    ints->link = take(&next, 2 * lanes);
-    ints->shape = take(&next, 2 * lanes);
-    ints->dof = take(&next, plan->nv);
+    ints->dof = take(&next, ints->max_columns);
+    ints->path = take(&next, ints->max_columns);
     ints->place = take(&next, plan->nv);
+    ints->next = take(&next, 2LL * ints->max_columns);
     ints->size = (int)next;
+    next = 1 + next * num_slots;
+    ints->first = take(&next, 2LL * plan->nv);
+    ints->acts = take(&next, plan->nv);
+    ints->total = next > INT_MAX ? INT_MAX : (int)next;
+    return next;
 }
 
 static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
@@ -58,7 +73,7 @@ long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapSte
     SapSolveLayout *s = &args->solve;
     long long next = 0, nv = plan->nv;
     layout_slot(plan, &args->slot, &s->slot_size);
-    layout_slot_ints(plan, lanes, &args->slot_ints);
+    long long ints = layout_slot_ints(plan, num_slots, lanes, &args->slot_ints);
     layout_linear(plan, &args->linear);
     s->A = take(&next, plan->tree.nnz);
     s->H = take(&next, largest_nnz(plan));
@@ -68,9 +83,9 @@ long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapSte
         &s->joint_check};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = take(&next, nv);
-    s->joint_law = take(&next, 9 * nv);
+    s->joint_law = take(&next, 10 * nv);
     s->line = take(&next, 3 * nv);
     s->slots = take(&next, (long long)num_slots * s->slot_size);
     s->size = next > INT_MAX ? INT_MAX : (int)next;
-    return next > INT_MAX || (long long)num_slots * args->slot_ints.size > INT_MAX ? -1 : next;
+    return next > INT_MAX || ints > INT_MAX ? -1 : next;
 }

@@ -78,8 +78,7 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
     set_contact_options(m, o, &args->contacts);
     set_newton_options(o, &args->newton);
     args->newton.dense = o->factor_plan == SAP_FACTOR_DENSE && plan->dense.nnz > 0;
-    args->contacts.align = lanes > 1;
-    args->contacts.num_slots = (lanes > 1 ? 2 : 1) * o->max_rigid_contact;
+    args->contacts.num_slots = lanes * o->max_rigid_contact;
     args->collide.max_contacts = o->max_contacts_per_pair;
     args->collide.chunk = 8;
     if (!sap_collide_layout(plan, o->max_rigid_contact, &args->collide))

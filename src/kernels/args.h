@@ -179,7 +179,7 @@ typedef struct SapSolveLayout {
     int r, impulse, grad;                  /* A (v - v*), J' gamma + joint terms, their difference */
     int d, Ad;
     int w, scale;  /* 1/A_ii; 1/sqrt(A_ii) or 0 where the dof takes no part */
-    int joint_law; /* [nv][9] */
+    int joint_law; /* [nv][10] */
     int joint_gamma, joint_cost, joint_hessian, joint_check;
     int line; /* [nv][3] */
     int slots;
@@ -196,14 +196,27 @@ typedef struct SapSlotLayout {
     int J; /* [up to nv][3] */
 } SapSlotLayout;
 
-/* One contact slot's integers. link and shape: [2][lanes]. */
+/* A contact slot's integers: what all worlds of the pack have in common there, and which of their records they are. */
 typedef struct SapSlotInts {
     int record;            /* [lanes] which of its world's records stands in the slot, -1 = none */
-    int num_dofs, couples; /* couples: 1 if it joins two branches of the tree in some world */
-    int link, shape;
-    int dof, place; /* [nv] the dofs of J's columns; the column of each dof or -1 */
+    int shape, link;       /* [2] -1 = none, static; before the geometry, link is the body as the record gives it */
+    int num_dofs, couples; /* columns of J; 1 if the contact joins two branches of the tree */
+    int dof;               /* [max_columns] the dof of each column, increasing */
+    int path;              /* [max_columns] on the path of link 0 (1), of link 1 (2), of both (3) */
+    int place;             /* [nv] the column of each dof or -1 */
+    int next;              /* [max_columns][2] the next touch of the column's dof: SapTouch */
     int size;
+    int max_columns;
+    /* after the slots, once per pack */
+    int first; /* [nv][2] the first touch of each dof: SapTouch */
+    int acts;  /* [nv] which joint terms of the dof act in some world (joint_law.h) */
+    int total; /* integers of all this, and of num_slots before it */
 } SapSlotInts;
+
+/* A contact that moves a dof: its slot and J's column there; slot -1 = no more. */
+typedef struct SapTouch {
+    int slot, column;
+} SapTouch;
 
 typedef struct SapLinearLayout {
     int L, inverse, x;
@@ -212,8 +225,7 @@ typedef struct SapLinearLayout {
 
 typedef struct SapContactArgs {
     int capacity;            /* records of a world in reports: the most it can have */
-    int num_slots;           /* slots of scratch: worlds of a pack may need more together than each alone */
-    int align;               /* 1: records of the same pair share a slot where there are enough */
+    int num_slots;           /* slots of scratch: enough for all records of a pack, if no two of them can share one */
     int given_capacity;      /* records of a world in the arrays below */
     int *count;              /* [num_worlds]; NULL = no contacts */
     int *dropped;            /* [num_worlds]; NULL = none */

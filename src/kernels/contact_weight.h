@@ -5,30 +5,25 @@
 
 #define WEIGHT_FLOOR K(1e-12)
 
-/* What body `link` of each world adds for the three axes of the frame; 0 for static bodies. */
-KERNEL_FN real contact_body_weight(const Context *ctx, const int *link, Vec3 x, const Mat3 *C) {
+/* What body `link` adds for the three axes of the frame; 0 for static bodies. */
+KERNEL_FN real contact_body_weight(const Context *ctx, int link, Vec3 x, const Mat3 *C) {
+    if (link < 0)
+        return real_of(0);
     const SapConstants *k = STAGE_CONSTANTS;
     Pose X = contact_body_pose(ctx, link);
-    real one = real_of(1), zero = real_of(0);
-    Vec3 com =
-        vec3(field_gather_at(k->com, link, 3, 0, zero, ctx->pack), field_gather_at(k->com, link, 3, 1, zero, ctx->pack),
-             field_gather_at(k->com, link, 3, 2, zero, ctx->pack));
-    real m = field_gather_at(k->mass, link, 1, 0, one, ctx->pack);
-    Vec3 I = vec3(field_gather_at(k->inertia, link, 6, 0, one, ctx->pack),
-                  field_gather_at(k->inertia, link, 6, 1, one, ctx->pack),
-                  field_gather_at(k->inertia, link, 6, 2, one, ctx->pack));
+    Vec3 com = field_get_vec3(k->com, 3 * link, ctx->pack);
+    real m = field_get(k->mass, link, ctx->pack);
+    Vec3 I = field_get_vec3(k->inertia, 6 * link, ctx->pack);
     Quat inverse = quat(-X.q.x, -X.q.y, -X.q.z, X.q.w);
     Vec3 r = vec3_sub(vec3_sub(x, X.p), quat_rotate(X.q, com));
     const Vec3 axis[3] = {C->x, C->y, C->z};
-    real sum = zero;
+    real sum = real_of(0);
     for (int i = 0; i < 3; i++) {
         Vec3 t = quat_rotate(inverse, vec3_cross(r, axis[i]));
         sum = sum + K(1.0) / m + t.x * t.x / real_max(I.x, real_of(WEIGHT_FLOOR)) +
               t.y * t.y / real_max(I.y, real_of(WEIGHT_FLOOR)) + t.z * t.z / real_max(I.z, real_of(WEIGHT_FLOOR));
     }
-    mask dynamic;
-    FOR_LANES(l) LANE(dynamic, l) = -(link[l] >= 0);
-    return real_select(dynamic, sum, zero);
+    return sum;
 }
 
 KERNEL_FN real contact_weight_body_inertia(const Context *ctx, int c) {
@@ -38,8 +33,8 @@ KERNEL_FN real contact_weight_body_inertia(const Context *ctx, int c) {
     C.y = seam_get_vec3(s, SLOT_OFFSET(frame, c) + 3);
     C.z = seam_get_vec3(s, SLOT_OFFSET(frame, c) + 6);
     const int *link = SLOT_INTS(link, c);
-    real w = contact_body_weight(ctx, link, seam_get_vec3(s, SLOT_OFFSET(x0, c)), &C) +
-             contact_body_weight(ctx, link + SAP_LANES, seam_get_vec3(s, SLOT_OFFSET(x1, c)), &C);
+    real w = contact_body_weight(ctx, link[0], seam_get_vec3(s, SLOT_OFFSET(x0, c)), &C) +
+             contact_body_weight(ctx, link[1], seam_get_vec3(s, SLOT_OFFSET(x1, c)), &C);
     return w / K(3.0);
 }
 

@@ -6,34 +6,51 @@
  * Rows of one depth do not depend on each other, so a depth is done by the team at once, deepest first; sums run over the
  * descendants in increasing order, whoever computes them. */
 
-KERNEL_FN void factor_entry(const SapPattern *pattern, const SapEntry *entry, const real *A, real *L) {
-    const SapRow *row = &pattern->row[entry->row];
-    int at = row->start + entry->column;
-    real s = A[at];
+/* n <= FACTOR_COLUMNS entries of row i from `column` on, before they are divided by the pivot. */
+KERNEL_FN void factor_entries(const SapPattern *pattern, int i, int column, int n, const real *A, real *L) {
+    const SapRow *row = &pattern->row[i];
+    const SapDescendant *below = pattern->descendant + row->desc_start;
+    real s[FACTOR_COLUMNS];
+    for (int t = 0; t < n; t++)
+        s[t] = A[row->start + column + t];
     for (int j = 0; j < row->num_desc; j++) {
-        const real *L_k = L + pattern->descendant[row->desc_start + j].start;
-        s = real_fma(-L_k[row->depth], L_k[entry->column], s);
+        const real *L_k = L + below[j].start;
+        real L_ki = L_k[row->depth];
+        for (int t = 0; t < n; t++)
+            s[t] = real_fma(-L_ki, L_k[column + t], s[t]);
     }
-    L[at] = s;
+    for (int t = 0; t < n; t++)
+        L[row->start + column + t] = s[t];
+}
+
+/* A block of the rows of one depth; counts that are constants are loops that unroll. */
+KERNEL_FN void factor_block(const SapPattern *pattern, int i, int column, const real *A, real *L) {
+    int n = pattern->row[i].depth + 1 - column;
+    if (n >= FACTOR_COLUMNS)
+        factor_entries(pattern, i, column, FACTOR_COLUMNS, A, L);
+    else if (n == 3)
+        factor_entries(pattern, i, column, 3 < FACTOR_COLUMNS ? 3 : 1, A, L);
+    else if (n == 2)
+        factor_entries(pattern, i, column, 2 < FACTOR_COLUMNS ? 2 : 1, A, L);
+    else
+        factor_entries(pattern, i, column, 1, A, L);
 }
 
 /* Factors A into L (which may be A itself) with inverse[i] = 1 / L_ii; factor_succeeded tells whether A was positive definite. */
 STAGE_FN void factor(const SapPattern *pattern, const real *A, real *L, real *inverse) {
     for (int depth = pattern->num_depths - 1; depth >= 0; depth--) {
-        int first = pattern->entry_start[depth], count = pattern->entry_start[depth + 1] - first;
-        TEAM_FOR(e, count)
-            factor_entry(pattern, &pattern->entry[first + e], A, L);
+        const int *dof = pattern->depth_dof + pattern->depth_start[depth];
+        int dofs = pattern->depth_start[depth + 1] - pattern->depth_start[depth];
+        int blocks = (depth + FACTOR_COLUMNS) / FACTOR_COLUMNS; /* of each row */
+        TEAM_FOR(b, dofs * blocks)
+            factor_block(pattern, dof[b / blocks], b % blocks * FACTOR_COLUMNS, A, L);
         TEAM_SYNC(); /* pivots are read by their rows */
-        int first_dof = pattern->depth_start[depth], dofs = pattern->depth_start[depth + 1] - first_dof;
-        TEAM_FOR(j, dofs) {
-            int i = pattern->depth_dof[first_dof + j];
-            inverse[i] = K(1.0) / real_sqrt(L[pattern->row[i].start + depth]);
-        }
+        TEAM_FOR(j, dofs)
+            inverse[dof[j]] = K(1.0) / real_sqrt(L[pattern->row[dof[j]].start + depth]);
         TEAM_SYNC(); /* inverse[i] scales its row */
-        TEAM_FOR(e, count) {
-            const SapEntry *entry = &pattern->entry[first + e];
-            int at = pattern->row[entry->row].start + entry->column;
-            L[at] = L[at] * inverse[entry->row];
+        TEAM_FOR(e, dofs * (depth + 1)) {
+            int i = dof[e / (depth + 1)], at = pattern->row[i].start + e % (depth + 1);
+            L[at] = L[at] * inverse[i];
         }
         TEAM_SYNC(); /* the next depth reads these rows */
     }

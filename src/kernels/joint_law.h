@@ -9,16 +9,20 @@
 
 typedef struct JointLaw {
     real drive_a, drive_g, drive_e; /* g = 0: no drive */
+    real drive_h_g;                 /* h/g, 0 where there is none */
     real lower_vhat, lower_inv_R;   /* inv_R = 0: not active */
     real upper_vhat, upper_inv_R;
     real friction_bound, friction_inv_R; /* h F and 1/R */
 } JointLaw;
-enum { JOINT_LAW_SIZE = 9 };
+enum { JOINT_LAW_SIZE = 10 };
+
+/* Kinds of terms. Those that act in no world of a pack are not evaluated: they would add 0. */
+enum { JOINT_DRIVE = 1, JOINT_LIMIT = 2, JOINT_FRICTION = 4, JOINT_ALL = 7 };
 
 #define JOINT_NEAR_RIGID K(0.00025330295910584444) /* 0.1^2/(4 pi^2) */
 
 KERNEL_FN JointLaw joint_law_load(const real *p) {
-    JointLaw t = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]};
+    JointLaw t = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9]};
     return t;
 }
 
@@ -26,12 +30,13 @@ KERNEL_FN void joint_law_store(real *p, JointLaw t) {
     p[0] = t.drive_a;
     p[1] = t.drive_g;
     p[2] = t.drive_e;
-    p[3] = t.lower_vhat;
-    p[4] = t.lower_inv_R;
-    p[5] = t.upper_vhat;
-    p[6] = t.upper_inv_R;
-    p[7] = t.friction_bound;
-    p[8] = t.friction_inv_R;
+    p[3] = t.drive_h_g;
+    p[4] = t.lower_vhat;
+    p[5] = t.lower_inv_R;
+    p[6] = t.upper_vhat;
+    p[7] = t.upper_inv_R;
+    p[8] = t.friction_bound;
+    p[9] = t.friction_inv_R;
 }
 
 /* Impulses of the three kinds, their total cost and curvature. */
@@ -39,6 +44,18 @@ typedef struct JointTerms {
     real drive, limit, friction;
     real cost, hessian;
 } JointTerms;
+
+/* Where a term acts. */
+KERNEL_FN mask joint_law_active(const JointLaw *t) {
+    return (t->drive_g > K(0.0)) | (t->lower_inv_R > K(0.0)) | (t->upper_inv_R > K(0.0)) | (t->friction_inv_R > K(0.0));
+}
+
+/* The kinds that act in some world of the pack. */
+KERNEL_FN int joint_law_acts(const JointLaw *t) {
+    bool drive = mask_any(t->drive_g > K(0.0)), friction = mask_any(t->friction_inv_R > K(0.0));
+    bool limit = mask_any((t->lower_inv_R > K(0.0)) | (t->upper_inv_R > K(0.0)));
+    return (drive ? JOINT_DRIVE : 0) | (limit ? JOINT_LIMIT : 0) | (friction ? JOINT_FRICTION : 0);
+}
 
 /* The gains a drive acts with: kp and kd scaled down, at the same ratio, to R = 1/(h (h kp + kd)) = R_near_rigid. */
 KERNEL_FN void drive_effective_gains(real h, real w, real *kp, real *kd) {
@@ -63,10 +80,9 @@ KERNEL_FN void drive_evaluate(const JointLaw *t, real h, real v, JointTerms *out
     /* h/g Phi(y): y^2/2 inside, e (|y| - e/2) outside; an infinite e is never outside */
     real e = real_select(inside, size, t->drive_e);
     real Phi = e * (size - K(0.5) * e);
-    real g = real_select(active, t->drive_g, real_of(1));
     real zero = real_of(0);
     out->drive = real_select(active, h * clamped, zero);
-    out->cost = out->cost + real_select(active, h / g * Phi, zero);
+    out->cost = out->cost + real_select(active, t->drive_h_g * Phi, zero);
     out->hessian = out->hessian + real_select(active & inside, h * t->drive_g, zero);
 }
 
@@ -94,14 +110,19 @@ KERNEL_FN void friction_evaluate(const JointLaw *t, real v, JointTerms *out) {
     out->hessian = out->hessian + real_select(active & inside, t->friction_inv_R, zero);
 }
 
-KERNEL_FN JointTerms joint_law_evaluate(const JointLaw *t, real h, real v) {
+/* The terms of the kinds `acts`. */
+KERNEL_FN JointTerms joint_law_evaluate(const JointLaw *t, int acts, real h, real v) {
     JointTerms out;
-    out.cost = out.hessian = real_of(0);
-    drive_evaluate(t, h, v, &out);
-    real lower = limit_evaluate(t->lower_vhat, -v, t->lower_inv_R, &out);
-    real upper = limit_evaluate(t->upper_vhat, v, t->upper_inv_R, &out);
-    out.limit = lower - upper;
-    friction_evaluate(t, v, &out);
+    out.drive = out.limit = out.friction = out.cost = out.hessian = real_of(0);
+    if (acts & JOINT_DRIVE)
+        drive_evaluate(t, h, v, &out);
+    if (acts & JOINT_LIMIT) {
+        real lower = limit_evaluate(t->lower_vhat, -v, t->lower_inv_R, &out);
+        real upper = limit_evaluate(t->upper_vhat, v, t->upper_inv_R, &out);
+        out.limit = lower - upper;
+    }
+    if (acts & JOINT_FRICTION)
+        friction_evaluate(t, v, &out);
     return out;
 }
 

@@ -31,6 +31,15 @@ typedef long long scalar_bits;
 #define STAGE_FN  static __attribute__((unused))
 #endif
 
+/* Entries of a row of a factor that are worked on together: each loads what the row multiplies them with only once. A GPU has
+ * other threads for them. */
+#undef FACTOR_COLUMNS
+#if defined(__CUDACC__)
+#define FACTOR_COLUMNS 1
+#else
+#define FACTOR_COLUMNS 4
+#endif
+
 #if SAP_LANES == 1
 typedef float real_f32;
 typedef double real_f64;

@@ -41,48 +41,69 @@ STAGE_FN Line line_start(const Context *ctx, real l0) {
     return line;
 }
 
-/* phi, phi' and phi'' at a. */
-STAGE_FN LinePoint line_evaluate(const Context *ctx, const Line *line, real a) {
-    TEAM_FOR(c, ctx->num_slots) {
-        ContactLaw law = contact_law_load(SLOT(law, c));
-        Vec3 u = vec3_load(SLOT(Jd, c));
-        ContactTrial trial = contact_law_trial(&law, vec3_fma(a, u, vec3_load(SLOT(vc, c))));
-        Vec3 gamma = contact_law_impulse(&law, &trial);
-        real G[6];
-        contact_law_hessian(&law, &trial, G);
-        real *at = SLOT(line, c);
-        at[0] = contact_law_cost(&law, gamma);
-        at[1] = vec3_dot(gamma, u);
-        at[2] = vec3_dot(u, contact_G_mul(G, u));
-    }
-    TEAM_FOR(i, ctx->args->plan.nv) {
-        JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
-        real d = DOF(d)[i];
-        JointTerms terms = joint_law_evaluate(&law, STAGE_H, real_fma(a, d, DOF(v)[i]));
-        real *at = DOF(line) + 3 * i;
-        at[0] = terms.cost;
-        at[1] = joint_terms_impulse(&terms) * d;
-        at[2] = terms.hessian * d * d;
-    }
+/* What slot c and dof i add at a: cost, and if asked for slope and curvature along d. */
+KERNEL_FN void line_contact(const Context *ctx, int c, real a, bool derivatives) {
+    ContactLaw law = contact_law_load(SLOT(law, c));
+    Vec3 u = vec3_load(SLOT(Jd, c));
+    ContactTrial trial = contact_law_trial(&law, vec3_fma(a, u, vec3_load(SLOT(vc, c))));
+    Vec3 gamma = contact_law_impulse(&law, &trial);
+    real *at = SLOT(line, c);
+    at[0] = contact_law_cost(&law, gamma);
+    if (!derivatives)
+        return;
+    real G[6];
+    contact_law_hessian(&law, &trial, G);
+    at[1] = vec3_dot(gamma, u);
+    at[2] = vec3_dot(u, contact_G_mul(G, u));
+}
+
+KERNEL_FN void line_joint(const Context *ctx, int i, real a, bool derivatives) {
+    real d = DOF(d)[i];
+    JointTerms terms = problem_joint_terms(ctx, i, real_fma(a, d, DOF(v)[i]));
+    real *at = DOF(line) + 3 * i;
+    at[0] = terms.cost;
+    if (!derivatives)
+        return;
+    at[1] = joint_terms_impulse(&terms) * d;
+    at[2] = terms.hessian * d * d;
+}
+
+KERNEL_FN void line_add(LinePoint *p, const real *at, bool derivatives) {
+    p->cost = p->cost + at[0];
+    if (!derivatives)
+        return;
+    p->slope = p->slope - at[1];
+    p->curvature = p->curvature + at[2];
+}
+
+/* phi and, if asked for, phi' and phi'' at a. */
+KERNEL_FN LinePoint line_point(const Context *ctx, const Line *line, real a, bool derivatives) {
+    int nv = ctx->args->plan.nv;
+    TEAM_FOR(c, ctx->num_slots)
+        line_contact(ctx, c, a, derivatives);
+    TEAM_FOR(i, nv)
+        if (JOINT_ACTS(i))
+            line_joint(ctx, i, a, derivatives);
     TEAM_SYNC(); /* the sums read all */
     LinePoint p;
     p.cost = real_fma(a, real_fma(K(0.5) * a, line->m2, line->m1), line->m0);
     p.slope = real_fma(a, line->m2, line->m1);
     p.curvature = line->m2;
-    for (int c = 0; c < ctx->num_slots; c++) {
-        const real *at = SLOT(line, c);
-        p.cost = p.cost + at[0];
-        p.slope = p.slope - at[1];
-        p.curvature = p.curvature + at[2];
-    }
-    for (int i = 0; i < ctx->args->plan.nv; i++) {
-        const real *at = DOF(line) + 3 * i;
-        p.cost = p.cost + at[0];
-        p.slope = p.slope - at[1];
-        p.curvature = p.curvature + at[2];
-    }
+    for (int c = 0; c < ctx->num_slots; c++)
+        line_add(&p, SLOT(line, c), derivatives);
+    for (int i = 0; i < nv; i++)
+        if (JOINT_ACTS(i))
+            line_add(&p, DOF(line) + 3 * i, derivatives);
     TEAM_SYNC(); /* the next evaluation overwrites what was summed */
     return p;
+}
+
+STAGE_FN LinePoint line_evaluate(const Context *ctx, const Line *line, real a) {
+    return line_point(ctx, line, a, true);
+}
+
+STAGE_FN real line_cost(const Context *ctx, const Line *line, real a) {
+    return line_point(ctx, line, a, false).cost;
 }
 
 KERNEL_FN LineResult line_result_none(void) {
@@ -106,9 +127,9 @@ STAGE_FN LineResult line_monotone_decay(const Context *ctx, const Line *line, ma
     real a = real_of(1), count = real_of(0);
     real bound = line->l0 + real_fma(real_of(K(1e-12)), real_abs(line->l0), real_of(K(1e-14)));
     for (int k = 0; k < ctx->args->newton.line_search_max_iterations && mask_any(open); k++) {
-        LinePoint p = line_evaluate(ctx, line, a);
+        real cost = line_cost(ctx, line, a);
         count = real_select(open, count + K(1.0), count);
-        mask good = open & (p.cost <= bound);
+        mask good = open & (cost <= bound);
         line_accept(&r, good, a, count);
         open = open & mask_not(good);
         a = real_select(open, K(0.5) * a, a);
@@ -136,7 +157,7 @@ STAGE_FN LineResult line_armijo_decay(const Context *ctx, const Line *line, mask
     for (int k = 1; k < o->line_search_max_iterations && mask_any(open); k++) {
         bool last = k == o->line_search_max_iterations - 1;
         a = rho * a;
-        real l = line_evaluate(ctx, line, a).cost;
+        real l = line_cost(ctx, line, a);
         real slope = (l - l_prev) / (a - a_prev);
         mask below = l < real_fma(c * a, line->slope0, line->l0);
         mask below_prev = l_prev < real_fma(c * a_prev, line->slope0, line->l0);

@@ -102,8 +102,6 @@ STAGE_FN const SapPattern *newton_hessian(const Context *ctx) {
     for (int c = 0; c < ctx->num_slots; c++)
         coupled |= *SLOT_INTS(couples, c) != 0;
     const SapPattern *pattern = coupled ? &plan->dense : &plan->tree;
-    problem_curvature(ctx);
-    TEAM_SYNC(); /* rows read every G */
     TEAM_FOR(i, plan->nv)
         problem_hessian_row(ctx, pattern, i);
     TEAM_SYNC(); /* the factor reads all rows */

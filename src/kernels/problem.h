@@ -13,12 +13,12 @@
 KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real *k, real *tau) {
     const SapContactArgs *contacts = &ctx->args->contacts;
     const SapConstants *constants = STAGE_CONSTANTS;
-    const int *shape0 = SLOT_INTS(shape, c), *shape1 = shape0 + SAP_LANES;
+    int shape0 = SLOT_INTS(shape, c)[0], shape1 = SLOT_INTS(shape, c)[1];
     real tiny = real_of(K(1e-12)), zero = real_of(0), one = real_of(1);
 
     real fallback_mu = real_of((scalar)contacts->fallback_mu);
-    real mu0 = field_gather(constants->shape_mu, shape0, fallback_mu, ctx->pack);
-    real mu1 = field_gather(constants->shape_mu, shape1, fallback_mu, ctx->pack);
+    real mu0 = field_get_or(constants->shape_mu, shape0, fallback_mu, ctx->pack);
+    real mu1 = field_get_or(constants->shape_mu, shape1, fallback_mu, ctx->pack);
     mask slippery = mu0 + mu1 <= tiny;
     *mu = real_select(slippery, zero, K(2.0) * mu0 * mu1 / real_select(slippery, one, mu0 + mu1));
 
@@ -27,8 +27,8 @@ KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real
     *k = real_select(rigid0, k1, real_select(rigid1, k0, k0 * k1 / (k0 + k1)));
 
     real fallback_tau = real_of((scalar)contacts->fallback_tau);
-    *tau = field_gather(constants->shape_tau, shape0, fallback_tau, ctx->pack) +
-           field_gather(constants->shape_tau, shape1, fallback_tau, ctx->pack);
+    *tau = field_get_or(constants->shape_tau, shape0, fallback_tau, ctx->pack) +
+           field_get_or(constants->shape_tau, shape1, fallback_tau, ctx->pack);
 
     *mu = row_override(contacts->mu, SLOT_INTS(record, c), *mu, ctx->pack);
     *k = row_override(contacts->stiffness, SLOT_INTS(record, c), *k, ctx->pack);
@@ -58,6 +58,8 @@ STAGE_FN void problem_contact(const Context *ctx, int c) {
 KERNEL_FN void joint_limit_make(real gap, real ke, real kd, real w, real h, real window, real *vhat, real *inv_R) {
     mask exists = (ke > K(0.0)) & real_finite(gap);
     mask active = exists & (gap <= window);
+    if (!mask_any(active)) /* as most limits are, most of the time */
+        return;
     real zero = real_of(0), one = real_of(1);
     real stiffness = real_select(exists, ke, one);
     real dissipation = h + real_select(kd > K(0.0), kd / stiffness, zero);
@@ -84,6 +86,7 @@ KERNEL_FN void joint_drive_make(const Context *ctx, int i, real q0, real w, Join
     law->drive_g = real_select(active, real_fma(h, kp, kd), zero);
     law->drive_a = real_select(active, real_fma(kp, error, real_fma(kd, v_d, u)), zero);
     law->drive_e = field_get(c->effort_limit, i, ctx->pack);
+    law->drive_h_g = real_select(active, h / real_select(active, law->drive_g, real_of(1)), zero);
 }
 
 /* The potentials of dof i. */
@@ -94,7 +97,7 @@ STAGE_FN void problem_joint(const Context *ctx, int i) {
     real w = DOF(w)[i];
     int coord = plan->dof_coord[i];
     real q0 = coord >= 0 ? seam_get(FM_SEAM(q), coord) : zero;
-    JointLaw law = {zero, zero, zero, zero, zero, zero, zero, zero, zero};
+    JointLaw law = {zero, zero, zero, zero, zero, zero, zero, zero, zero, zero};
     if (plan->dof_driven[i])
         joint_drive_make(ctx, i, q0, w, &law, &check);
     if (plan->dof_limited[i]) {
@@ -105,17 +108,25 @@ STAGE_FN void problem_joint(const Context *ctx, int i) {
         joint_limit_make(upper, ke, kd, w, h, window, &law.upper_vhat, &law.upper_inv_R);
     }
     real F = field_get(c->friction, i, ctx->pack);
-    law.friction_bound = h * F;
-    law.friction_inv_R = real_select(F > zero, K(1.0) / (real_of((scalar)ctx->args->contacts.sigma) * w), zero);
+    if (mask_any(F > zero)) {
+        law.friction_bound = h * F;
+        law.friction_inv_R = real_select(F > zero, K(1.0) / (real_of((scalar)ctx->args->contacts.sigma) * w), zero);
+    }
     joint_law_store(DOF(joint_law) + JOINT_LAW_SIZE * i, law);
+    JOINT_ACTS(i) = joint_law_acts(&law);
     DOF(joint_check)[i] = check;
 }
 
-/* Whether any potential of dof i acts: 1 or 0. */
+/* Where a potential of dof i acts. */
 KERNEL_FN mask problem_joint_active(const Context *ctx, int i) {
     JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
-    return (law.drive_g > K(0.0)) | (law.lower_inv_R > K(0.0)) | (law.upper_inv_R > K(0.0)) |
-           (law.friction_inv_R > K(0.0));
+    return JOINT_ACTS(i) ? joint_law_active(&law) : real_of(0) != K(0.0);
+}
+
+/* The potentials of dof i at velocity v. */
+KERNEL_FN JointTerms problem_joint_terms(const Context *ctx, int i, real v) {
+    JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
+    return joint_law_evaluate(&law, JOINT_ACTS(i), STAGE_H, v);
 }
 
 /* Whether a contact of the world touches the articulation that owns dof i. */
@@ -123,13 +134,10 @@ KERNEL_FN mask problem_articulation_touched(const Context *ctx, int articulation
     const SapPlan *plan = &ctx->args->plan;
     mask touched = real_of(0) != K(0.0);
     for (int c = 0; c < ctx->num_slots; c++) {
-        const int *link = SLOT_INTS(link, c);
-        FOR_LANES(l) {
-            for (int side = 0; side < 2; side++) {
-                int b = link[side * SAP_LANES + l];
-                if (b >= 0 && plan->link[b].articulation == articulation)
-                    LANE(touched, l) = -1;
-            }
+        for (int side = 0; side < 2; side++) {
+            int b = SLOT_INTS(link, c)[side];
+            if (b >= 0 && plan->link[b].articulation == articulation)
+                touched = touched | (*SLOT(valid, c) != K(0.0));
         }
     }
     return touched;
@@ -165,7 +173,7 @@ KERNEL_FN Vec3 problem_J_mul(const Context *ctx, int c, const real *x) {
 
 /* ---- evaluation ---- */
 
-/* Contact velocities, impulses and costs at v. */
+/* Contact velocities, impulses, costs and curvatures at v. */
 STAGE_FN void problem_evaluate_terms(const Context *ctx) {
     TEAM_FOR(c, ctx->num_slots) {
         ContactLaw law = contact_law_load(SLOT(law, c));
@@ -175,12 +183,13 @@ STAGE_FN void problem_evaluate_terms(const Context *ctx) {
         vec3_store(SLOT(vc, c), v);
         vec3_store(SLOT(gamma, c), gamma);
         *SLOT(cost, c) = contact_law_cost(&law, gamma);
+        contact_law_hessian(&law, &trial, SLOT(G, c));
     }
     TEAM_FOR(i, ctx->args->plan.nv) {
-        JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
-        JointTerms terms = joint_law_evaluate(&law, STAGE_H, DOF(v)[i]);
+        JointTerms terms = problem_joint_terms(ctx, i, DOF(v)[i]);
         DOF(joint_gamma)[i] = joint_terms_impulse(&terms);
         DOF(joint_cost)[i] = terms.cost;
+        DOF(joint_hessian)[i] = terms.hessian;
         DOF(dv)[i] = DOF(v)[i] - DOF(v_star)[i];
     }
 }
@@ -189,11 +198,8 @@ STAGE_FN void problem_evaluate_terms(const Context *ctx) {
 STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
     TEAM_FOR(i, ctx->args->plan.nv) {
         real impulse = DOF(joint_gamma)[i];
-        for (int c = 0; c < ctx->num_slots; c++) {
-            int k = SLOT_INTS(place, c)[i];
-            if (k >= 0)
-                impulse = impulse + vec3_dot(vec3_load(SLOT(J, c) + 3 * k), vec3_load(SLOT(gamma, c)));
-        }
+        for (SapTouch t = *FIRST_TOUCH(i); t.slot >= 0; t = *NEXT_TOUCH(t.slot, t.column))
+            impulse = impulse + vec3_dot(vec3_load(SLOT(J, t.slot) + 3 * t.column), vec3_load(SLOT(gamma, t.slot)));
         real r = problem_A_row(ctx, i, DOF(dv));
         DOF(r)[i] = r;
         DOF(impulse)[i] = impulse;
@@ -213,19 +219,6 @@ STAGE_FN real problem_cost(const Context *ctx) {
 
 /* ---- Hessian ---- */
 
-/* G of every contact at v, and the curvature of the joint terms. */
-STAGE_FN void problem_curvature(const Context *ctx) {
-    TEAM_FOR(c, ctx->num_slots) {
-        ContactLaw law = contact_law_load(SLOT(law, c));
-        ContactTrial trial = contact_law_trial(&law, vec3_load(SLOT(vc, c)));
-        contact_law_hessian(&law, &trial, SLOT(G, c));
-    }
-    TEAM_FOR(i, ctx->args->plan.nv) {
-        JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
-        DOF(joint_hessian)[i] = joint_law_evaluate(&law, STAGE_H, DOF(v)[i]).hessian;
-    }
-}
-
 /* G J_k */
 KERNEL_FN Vec3 contact_G_mul(const real *G, Vec3 J) {
     return vec3(real_fma(G[4], J.z, real_fma(G[3], J.y, G[0] * J.x)),
@@ -244,16 +237,13 @@ STAGE_FN void problem_hessian_row(const Context *ctx, const SapPattern *pattern,
         H[t] = on_tree ? A[a] : real_of(0);
         a += on_tree;
     }
-    for (int c = 0; c < ctx->num_slots; c++) {
-        const int *place = SLOT_INTS(place, c);
-        if (place[i] < 0)
-            continue;
-        const real *J = SLOT(J, c);
-        Vec3 GJ = contact_G_mul(SLOT(G, c), vec3_load(J + 3 * place[i]));
-        for (int t = 0; t <= row->depth; t++) {
-            int k = place[ancestor[t]];
-            if (k >= 0)
-                H[t] = H[t] + vec3_dot(GJ, vec3_load(J + 3 * k));
+    for (SapTouch t = *FIRST_TOUCH(i); t.slot >= 0; t = *NEXT_TOUCH(t.slot, t.column)) {
+        const real *J = SLOT(J, t.slot);
+        const int *dof = SLOT_INTS(dof, t.slot);
+        Vec3 GJ = contact_G_mul(SLOT(G, t.slot), vec3_load(J + 3 * t.column));
+        for (int k = 0; k <= t.column; k++) { /* on the pattern all of these are ancestors */
+            real *H_ij = H + pattern->row[dof[k]].depth;
+            *H_ij = *H_ij + vec3_dot(GJ, vec3_load(J + 3 * k));
         }
     }
     H[row->depth] = H[row->depth] + DOF(joint_hessian)[i] + (scalar)ctx->args->contacts.diag_shift;

@@ -75,8 +75,7 @@ STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
 
 STAGE_FN void report_joint(const Context *ctx, int i, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
-    JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
-    JointTerms terms = joint_law_evaluate(&law, STAGE_H, DOF(v)[i]);
+    JointTerms terms = problem_joint_terms(ctx, i, DOF(v)[i]);
     SapRows rows;
     rows.stride = ctx->args->plan.nv;
     rows.is_f64 = 1;

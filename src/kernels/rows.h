@@ -8,7 +8,10 @@ typedef SapContext Context;
 #define DOF(part)            ((real *)ctx->solve + ctx->args->solve.part)
 #define SLOT_OFFSET(part, c) (ctx->args->solve.slots + (c)*ctx->args->solve.slot_size + ctx->args->slot.part)
 #define SLOT(part, c)        ((real *)ctx->solve + SLOT_OFFSET(part, c))
-#define NUM_SLOTS            (ctx->ints) /* how many are in use, then the slots */
+#define NUM_SLOTS            (ctx->ints) /* how many are in use, then the slots, then what follows them */
+#define FIRST_TOUCH(i)       ((SapTouch *)(ctx->ints + ctx->args->slot_ints.first) + (i))
+#define JOINT_ACTS(i)        ((ctx->ints + ctx->args->slot_ints.acts)[i])
+#define NEXT_TOUCH(c, k)     ((SapTouch *)SLOT_INTS(next, c) + (k))
 #define SLOT_INTS(part, c)   (ctx->ints + 1 + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
 #define LINEAR(part)         ((real *)ctx->linear[SAP_PRECISION == 64] + ctx->args->linear.part)
 
@@ -132,41 +135,39 @@ KERNEL_FN mask checks_pass(const real *check, int n) {
     return sum == K(0.0);
 }
 
-/* Entry index[l] * n + i of a field in each lane; `absent` where index[l] < 0. */
-KERNEL_FN real field_gather_at(SapField field, const int *index, int n, int i, real absent, const SapPack *pack) {
-    const scalar *data = (const scalar *)field.data;
-    real r = absent;
-    FOR_LANES(l) {
-        if (index[l] >= 0)
-            LANE(r, l) = data[pack->world[l] * field.stride + (long long)index[l] * n + i];
-    }
-    return r;
+/* Entry i of a field, or `absent` for i < 0. */
+KERNEL_FN real field_get_or(SapField field, int i, real absent, const SapPack *pack) {
+    return i < 0 ? absent : field_get(field, i, pack);
 }
 
-KERNEL_FN real field_gather(SapField field, const int *index, real absent, const SapPack *pack) {
-    return field_gather_at(field, index, 1, 0, absent, pack);
-}
-
-/* Entry index[l] * n + i of a row in each lane; `absent` where index[l] < 0 or the rows are absent. */
-KERNEL_FN real row_gather(SapRows rows, const int *index, int n, int i, real absent, const SapPack *pack) {
-    real r = absent;
-    FOR_LANES(l) {
-        long long at = pack->world[l] * rows.stride + (long long)index[l] * n + i;
-        if (rows.data && index[l] >= 0)
-            LANE(r, l) = rows.is_f64 ? (scalar)((const double *)rows.data)[at] : (scalar)((const float *)rows.data)[at];
+/* Entry index[l] * n + i of a row in each lane; where index[l] < 0, of the first. The rows are there. */
+KERNEL_FN real row_gather(SapRows rows, const int *index, int n, int i, const SapPack *pack) {
+    real r;
+    if (rows.is_f64) {
+        const double *data = (const double *)rows.data;
+        FOR_LANES(l)
+        LANE(r, l) = (scalar)data[pack->world[l] * rows.stride + (index[l] < 0 ? 0 : index[l]) * (long long)n + i];
+    } else {
+        const float *data = (const float *)rows.data;
+        FOR_LANES(l)
+        LANE(r, l) = (scalar)data[pack->world[l] * rows.stride + (index[l] < 0 ? 0 : index[l]) * (long long)n + i];
     }
     return r;
 }
 
 KERNEL_FN Vec3 row_gather_vec3(SapRows rows, const int *index, const SapPack *pack) {
-    real zero = real_of(0);
-    return vec3(row_gather(rows, index, 3, 0, zero, pack), row_gather(rows, index, 3, 1, zero, pack),
-                row_gather(rows, index, 3, 2, zero, pack));
+    return vec3(row_gather(rows, index, 3, 0, pack), row_gather(rows, index, 3, 1, pack),
+                row_gather(rows, index, 3, 2, pack));
 }
 
-/* Entry index[l] where there is one and it is a number, else the value given. */
+/* Entry index[l], or `absent` where there are no rows. */
+KERNEL_FN real row_gather_or(SapRows rows, const int *index, real absent, const SapPack *pack) {
+    return rows.data ? row_gather(rows, index, 1, 0, pack) : absent;
+}
+
+/* Entry index[l] where it is a number, else the value given. */
 KERNEL_FN real row_override(SapRows rows, const int *index, real value, const SapPack *pack) {
-    real own = row_gather(rows, index, 1, 0, real_nan(), pack);
+    real own = row_gather_or(rows, index, value, pack);
     return real_select(own == own, own, value);
 }
 

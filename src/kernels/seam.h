@@ -41,21 +41,3 @@ KERNEL_FN void seam_put_vec3(Seam s, int i, Vec3 v) {
     seam_put(s, i + 1, v.y);
     seam_put(s, i + 2, v.z);
 }
-
-/* Element index[l] * stride + offset in lane l: each world reads its own place. index < 0 reads 0. */
-KERNEL_FN real seam_gather(Seam s, const int *index, int stride, int offset) {
-    real r;
-    FOR_LANES(l) {
-        long long at = (s.start + (long long)index[l] * stride + offset) * SAP_LANES + l;
-        scalar x = 0;
-        if (index[l] >= 0)
-            x = s.is_f64 ? (scalar)((const double *)s.data)[at] : (scalar)((const float *)s.data)[at];
-        LANE(r, l) = x;
-    }
-    return r;
-}
-
-KERNEL_FN Vec3 seam_gather_vec3(Seam s, const int *index, int stride, int offset) {
-    return vec3(seam_gather(s, index, stride, offset), seam_gather(s, index, stride, offset + 1),
-                seam_gather(s, index, stride, offset + 2));
-}

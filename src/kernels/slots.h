@@ -1,73 +1,87 @@
-/* Which records stand in which slot. A slot holds at most one contact of each world of the pack, and worlds keep the order of their
- * records, so any such arrangement gives the same bits: sums over contacts only gain zeros.
+/* Which records stand in which slot. A slot is one contact between the same two sides in several worlds of the pack, at most one of
+ * each world. So shapes, bodies, their paths and constants are the same for all lanes, and only points and normals differ.
  *
- * Worlds of a pack touch with different bodies at different times. If slot c were record c of each world, its columns would be
- * the union of all their paths, mostly zeros. So records of the same pair are put into the same slot: a merge of the worlds' lists by pair. */
+ * A merge of the worlds' lists: the next slot takes the pair that is least in order among the next records of all worlds, and of
+ * every world whose next record is of that pair that record. Worlds keep the order of their records, so any arrangement gives the same
+ * bits: sums over contacts only gain zeros. */
 
-/* Pairs in the order in which collision finds them: by the smaller index, then by the larger. */
-KERNEL_FN long long record_key(const Context *ctx, long long at) {
+/* The two sides of a record: a shape each, or a body where there is none. */
+typedef struct Sides {
+    int shape[2], body[2];
+} Sides;
+
+KERNEL_FN Sides record_sides(const Context *ctx, long long at) {
     const SapContactArgs *c = &ctx->args->contacts;
-    long long side[2];
+    Sides s;
     for (int i = 0; i < 2; i++) {
-        int shape = c->shape[i] ? c->shape[i][at] : -1, body = c->body[i] ? c->body[i][at] : -1;
-        side[i] = shape >= 0 ? shape : (1 << 24) + (long long)body; /* bodies come after shapes */
+        s.shape[i] = c->shape[i] ? c->shape[i][at] : -1;
+        s.body[i] = s.shape[i] < 0 && c->body[i] ? c->body[i][at] : -1;
     }
+    return s;
+}
+
+KERNEL_FN bool sides_equal(const Sides *a, const Sides *b) {
+    return a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1] && a->body[0] == b->body[0] &&
+           a->body[1] == b->body[1];
+}
+
+/* Pairs in the order in which collision finds them: by the smaller index, then by the larger; bodies after shapes. */
+KERNEL_FN long long sides_key(const Sides *s) {
+    long long side[2];
+    for (int i = 0; i < 2; i++)
+        side[i] = s->shape[i] >= 0 ? s->shape[i] : (1 << 24) + (long long)s->body[i];
     long long low = side[0] < side[1] ? side[0] : side[1], high = side[0] < side[1] ? side[1] : side[0];
     return low * (1LL << 32) + high;
 }
 
-/* The next record of each lane, and its pair. */
+/* Slot c is about these sides; the geometry looks whether they exist. */
+KERNEL_FN void slot_put_sides(const Context *ctx, int c, const Sides *s) {
+    for (int i = 0; i < 2; i++) {
+        SLOT_INTS(shape, c)[i] = s->shape[i];
+        SLOT_INTS(link, c)[i] = s->body[i];
+    }
+}
+
+/* The next record of each lane. */
 typedef struct SlotMerge {
     int next[SAP_LANES], count[SAP_LANES];
+    Sides sides[SAP_LANES];
     long long key[SAP_LANES];
 } SlotMerge;
 
 KERNEL_FN void slot_merge_look(const Context *ctx, SlotMerge *merge, int l) {
     long long first = (long long)ctx->pack->world[l] * ctx->args->contacts.given_capacity;
-    if (merge->next[l] < merge->count[l])
-        merge->key[l] = record_key(ctx, first + merge->next[l]);
+    if (merge->next[l] >= merge->count[l])
+        return;
+    merge->sides[l] = record_sides(ctx, first + merge->next[l]);
+    merge->key[l] = sides_key(&merge->sides[l]);
 }
 
-/* The smallest key that is next in some lane; -1 when all lists are at their end. */
-KERNEL_FN bool slot_merge_least(const SlotMerge *merge, long long *least) {
-    bool any = false;
+/* The lane whose next record is the least; -1 when all lists are at their end. */
+KERNEL_FN int slot_merge_least(const SlotMerge *merge) {
+    int least = -1;
     for (int l = 0; l < SAP_LANES; l++)
-        if (merge->next[l] < merge->count[l] && (!any || merge->key[l] < *least)) {
-            *least = merge->key[l];
-            any = true;
-        }
-    return any;
+        if (merge->next[l] < merge->count[l] && (least < 0 || merge->key[l] < merge->key[least]))
+            least = l;
+    return least;
 }
 
-/* Fills slots by pair; false if there are not enough. */
-STAGE_FN bool slots_merge(const Context *ctx, SlotMerge *merge, int *num_slots) {
-    long long least = 0;
+/* Returns how many slots were filled. */
+STAGE_FN int slots_merge(const Context *ctx, SlotMerge *merge) {
     int n = 0;
     for (int l = 0; l < SAP_LANES; l++)
         slot_merge_look(ctx, merge, l);
-    for (; slot_merge_least(merge, &least); n++) {
-        if (n == ctx->args->contacts.num_slots)
-            return false;
+    for (int least; (least = slot_merge_least(merge)) >= 0; n++) {
+        Sides sides = merge->sides[least];
+        slot_put_sides(ctx, n, &sides);
         for (int l = 0; l < SAP_LANES; l++) {
-            bool takes = merge->next[l] < merge->count[l] && merge->key[l] == least;
+            bool takes = merge->next[l] < merge->count[l] && sides_equal(&merge->sides[l], &sides);
             SLOT_INTS(record, n)[l] = takes ? merge->next[l]++ : -1;
             if (takes)
                 slot_merge_look(ctx, merge, l);
         }
     }
-    *num_slots = n;
-    return true;
-}
-
-/* Slot c holds record c of each world. */
-STAGE_FN int slots_by_number(const Context *ctx, const int *count) {
-    int most = 0;
-    for (int l = 0; l < SAP_LANES; l++)
-        most = count[l] > most ? count[l] : most;
-    for (int c = 0; c < most; c++)
-        for (int l = 0; l < SAP_LANES; l++)
-            SLOT_INTS(record, c)[l] = c < count[l] ? c : -1;
-    return most;
+    return n;
 }
 
 STAGE_FN int program_fill_slots(const Context *ctx) {
@@ -81,8 +95,7 @@ STAGE_FN int program_fill_slots(const Context *ctx) {
             merge.next[l] = 0;
             merge.count[l] = l < ctx->pack->count ? contacts->count[ctx->pack->world[l]] : 0;
         }
-        if (!contacts->align || !slots_merge(ctx, &merge, NUM_SLOTS))
-            *NUM_SLOTS = slots_by_number(ctx, merge.count);
+        *NUM_SLOTS = slots_merge(ctx, &merge);
     }
     TEAM_SYNC(); /* all read which records stand in their slots, and how many there are */
     return *NUM_SLOTS;

@@ -34,13 +34,28 @@ STAGE_FN mask solve_joints_lawful(const Context *ctx) {
     return checks_pass(DOF(joint_check), ctx->args->plan.nv);
 }
 
+/* Strings together the contacts that move dof i, in the order of slots. */
+KERNEL_FN void solve_link_touches(const Context *ctx, int i) {
+    SapTouch *last = FIRST_TOUCH(i);
+    for (int c = 0; c < ctx->num_slots; c++) {
+        int k = SLOT_INTS(place, c)[i];
+        if (k < 0)
+            continue;
+        last->slot = c;
+        last->column = k;
+        last = NEXT_TOUCH(c, k);
+    }
+    last->slot = -1;
+}
+
 STAGE_FN void program_solve(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     newton_load(ctx);
-    TEAM_SYNC(); /* joint terms read w and v* */
+    TEAM_SYNC(); /* joint terms read w and v*, touches the places of all slots */
     TEAM_FOR(c, ctx->num_slots)
         problem_contact(ctx, c);
     TEAM_FOR(i, plan->nv) {
+        solve_link_touches(ctx, i);
         problem_joint(ctx, i);
         DOF(guess)[i] = ctx->args->guess.data ? row_get(ctx->args->guess, i, ctx->pack) : DOF(v0)[i];
         DOF(joint_check)[i] = DOF(joint_check)[i] + check_of(DOF(guess)[i]);
