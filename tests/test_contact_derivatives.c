@@ -144,7 +144,7 @@ static bool check_derivatives(const Context *ctx, const double *v, const double 
 
 /* ---- problems ---- */
 
-enum { CONTACT, DRIVE, LIMIT, JOINT_FRICTION, NUM_KINDS };
+enum { CONTACT, DRIVE, LIMIT, FRICTION_BOUND, NUM_KINDS };
 
 /* How many derivatives were checked. */
 typedef struct Tally {
@@ -158,7 +158,7 @@ static int term_kind(const Context *ctx, int term) {
         return CONTACT;
     switch ((term - ctx->num_slots) % 4) {
     case 0: return DRIVE;
-    case 3: return JOINT_FRICTION;
+    case 3: return FRICTION_BOUND;
     default: return LIMIT;
     }
 }
@@ -312,7 +312,7 @@ Test(contact_derivatives, gradient_and_hessian_are_those_of_the_cost_in_every_re
     static const char *const kind[] = {"contact", "drive", "limit", "joint friction"};
     /* contacts: none - sliding, sliding - stiction, none - frictionless; joint terms: off or inside - on or clamped */
     static const int boundaries[][3] = {{CONTACT, 0, 2}, {CONTACT, 1, 2}, {CONTACT, 0, 3},
-                                        {DRIVE, 0, 1},   {LIMIT, 0, 1},   {JOINT_FRICTION, 0, 1}};
+                                        {DRIVE, 0, 1},   {LIMIT, 0, 1},   {FRICTION_BOUND, 0, 1}};
     Tally tally = {0};
     int n = num_models(100);
     for (int seed = 0; seed < n; seed++)

@@ -444,6 +444,8 @@ SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *co
         SAP_TRY(check_own_contacts(solver, contacts));
         set_contacts(contacts, &args.contacts);
         args.collide.enabled = 1;
+        /* shapes' own parameters: the arrays say so since they were made */
+        args.contacts.stiffness.data = args.contacts.tau.data = args.contacts.mu.data = NULL;
     }
     set_output(solver, state, &args);
     run_step(solver, &args);

@@ -171,6 +171,8 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     bad = real_select(valid, unsound, bad); /* an index out of range makes the slot invalid, and is bad */
 
     /* empty slots compute with harmless numbers */
+    margin0 = real_select(valid, margin0, real_of(0));
+    margin1 = real_select(valid, margin1, real_of(0));
     Vec3 n = vec3_select(valid, vec3_scale(K(1.0) / length, normal), up);
     Vec3 x0 = contact_witness(ctx, link[0], vec3_select(valid, point0, vec3_zero()));
     Vec3 x1 = contact_witness(ctx, link[1], vec3_select(valid, point1, vec3_zero()));

@@ -6,7 +6,7 @@
  * Rows of one depth do not depend on each other, so a depth is done by the team at once, deepest first; sums run over the
  * descendants in increasing order, whoever computes them. */
 
-/* n <= FACTOR_COLUMNS entries of row i from `column` on, before they are divided by the pivot. */
+/* n entries of row i from `column` on, before they are divided by the pivot. n is a constant where this is called. */
 KERNEL_FN void factor_entries(const SapPattern *pattern, int i, int column, int n, const real *A, real *L) {
     const SapRow *row = &pattern->row[i];
     const SapDescendant *below = pattern->descendant + row->desc_start;
@@ -15,24 +15,30 @@ KERNEL_FN void factor_entries(const SapPattern *pattern, int i, int column, int 
         s[t] = A[row->start + column + t];
     for (int j = 0; j < row->num_desc; j++) {
         const real *L_k = L + below[j].start;
-        real L_ki = L_k[row->depth];
+        real L_ki = -L_k[row->depth];
         for (int t = 0; t < n; t++)
-            s[t] = real_fma(-L_ki, L_k[column + t], s[t]);
+            s[t] = real_fma(L_ki, L_k[column + t], s[t]);
     }
     for (int t = 0; t < n; t++)
         L[row->start + column + t] = s[t];
 }
 
-/* A block of the rows of one depth; counts that are constants are loops that unroll. */
-KERNEL_FN void factor_block(const SapPattern *pattern, int i, int column, const real *A, real *L) {
-    int n = pattern->row[i].depth + 1 - column;
-    if (n >= FACTOR_COLUMNS)
+/* Block b of row i: FACTOR_COLUMNS entries, or at the end of the row what is left, by powers of two. */
+KERNEL_FN void factor_block(const SapPattern *pattern, int i, int b, const real *A, real *L) {
+    int column = b * FACTOR_COLUMNS, n = pattern->row[i].depth + 1 - column;
+    if (n >= FACTOR_COLUMNS) {
         factor_entries(pattern, i, column, FACTOR_COLUMNS, A, L);
-    else if (n == 3)
-        factor_entries(pattern, i, column, 3 < FACTOR_COLUMNS ? 3 : 1, A, L);
-    else if (n == 2)
-        factor_entries(pattern, i, column, 2 < FACTOR_COLUMNS ? 2 : 1, A, L);
-    else
+        return;
+    }
+    if (FACTOR_COLUMNS > 4 && n & 4) {
+        factor_entries(pattern, i, column, 4 % FACTOR_COLUMNS, A, L);
+        column += 4;
+    }
+    if (FACTOR_COLUMNS > 2 && n & 2) {
+        factor_entries(pattern, i, column, 2 % FACTOR_COLUMNS, A, L);
+        column += 2;
+    }
+    if (n & 1)
         factor_entries(pattern, i, column, 1, A, L);
 }
 
@@ -41,16 +47,15 @@ STAGE_FN void factor(const SapPattern *pattern, const real *A, real *L, real *in
     for (int depth = pattern->num_depths - 1; depth >= 0; depth--) {
         const int *dof = pattern->depth_dof + pattern->depth_start[depth];
         int dofs = pattern->depth_start[depth + 1] - pattern->depth_start[depth];
-        int blocks = (depth + FACTOR_COLUMNS) / FACTOR_COLUMNS; /* of each row */
-        TEAM_FOR(b, dofs * blocks)
-            factor_block(pattern, dof[b / blocks], b % blocks * FACTOR_COLUMNS, A, L);
+        TEAM_FOR_2(j, dofs, b, depth / FACTOR_COLUMNS + 1)
+        factor_block(pattern, dof[j], b, A, L);
         TEAM_SYNC(); /* pivots are read by their rows */
         TEAM_FOR(j, dofs)
             inverse[dof[j]] = K(1.0) / real_sqrt(L[pattern->row[dof[j]].start + depth]);
         TEAM_SYNC(); /* inverse[i] scales its row */
-        TEAM_FOR(e, dofs * (depth + 1)) {
-            int i = dof[e / (depth + 1)], at = pattern->row[i].start + e % (depth + 1);
-            L[at] = L[at] * inverse[i];
+        TEAM_FOR_2(j, dofs, t, depth + 1) {
+            int at = pattern->row[dof[j]].start + t;
+            L[at] = L[at] * inverse[dof[j]];
         }
         TEAM_SYNC(); /* the next depth reads these rows */
     }

@@ -37,7 +37,7 @@ typedef long long scalar_bits;
 #if defined(__CUDACC__)
 #define FACTOR_COLUMNS 1
 #else
-#define FACTOR_COLUMNS 4
+#define FACTOR_COLUMNS (SAP_PRECISION == 32 ? 8 : 4)
 #endif
 
 #if SAP_LANES == 1

@@ -37,9 +37,14 @@ STAGE_FN void newton_load(const Context *ctx) {
 /* Dofs that take part start from the guess, the others from v*, and are left out of the norms. */
 STAGE_FN void newton_start(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
+    int last = -1;
+    mask touched = real_of(0) != K(0.0);
     TEAM_FOR(i, plan->nv) {
         int articulation = plan->link[plan->tree.row[i].link].articulation;
-        mask part = problem_joint_active(ctx, i) | problem_articulation_touched(ctx, articulation);
+        if (articulation != last) /* its dofs follow each other */
+            touched = problem_articulation_touched(ctx, articulation);
+        last = articulation;
+        mask part = problem_joint_active(ctx, i) | touched;
         DOF(v)[i] = real_select(part, DOF(guess)[i], DOF(v_star)[i]);
         DOF(scale)[i] = real_select(part, DOF(scale)[i], real_of(0));
     }

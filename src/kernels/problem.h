@@ -58,9 +58,10 @@ STAGE_FN void problem_contact(const Context *ctx, int c) {
 KERNEL_FN void joint_limit_make(real gap, real ke, real kd, real w, real h, real window, real *vhat, real *inv_R) {
     mask exists = (ke > K(0.0)) & real_finite(gap);
     mask active = exists & (gap <= window);
+    real zero = real_of(0), one = real_of(1);
+    *vhat = *inv_R = zero;
     if (!mask_any(active)) /* as most limits are, most of the time */
         return;
-    real zero = real_of(0), one = real_of(1);
     real stiffness = real_select(exists, ke, one);
     real dissipation = h + real_select(kd > K(0.0), kd / stiffness, zero);
     real R = real_max(JOINT_NEAR_RIGID * real_max(w, real_of(K(1e-12))), K(1.0) / (h * stiffness * dissipation));
@@ -237,12 +238,13 @@ STAGE_FN void problem_hessian_row(const Context *ctx, const SapPattern *pattern,
         H[t] = on_tree ? A[a] : real_of(0);
         a += on_tree;
     }
+    bool is_tree = pattern == &ctx->args->plan.tree;
     for (SapTouch t = *FIRST_TOUCH(i); t.slot >= 0; t = *NEXT_TOUCH(t.slot, t.column)) {
         const real *J = SLOT(J, t.slot);
         const int *dof = SLOT_INTS(dof, t.slot);
         Vec3 GJ = contact_G_mul(SLOT(G, t.slot), vec3_load(J + 3 * t.column));
-        for (int k = 0; k <= t.column; k++) { /* on the pattern all of these are ancestors */
-            real *H_ij = H + pattern->row[dof[k]].depth;
+        for (int k = 0; k <= t.column; k++) { /* on the tree the columns before this one are all the ancestors */
+            real *H_ij = H + (is_tree ? k : dof[k]);
             *H_ij = *H_ij + vec3_dot(GJ, vec3_load(J + 3 * k));
         }
     }

@@ -1,5 +1,5 @@
 /* Who works on a world. TEAM_FOR deals the indices 0 .. n-1 out to the threads of the team; inside it, index i writes only
- * what i owns. After TEAM_SYNC everything written before it may be read. Both stand in control flow that is the same for the
+ * what i owns. TEAM_FOR_2 deals out pairs of indices. After TEAM_SYNC everything written before it may be read. Both stand in control flow that is the same for the
  * whole team.
  *
  *   CUDA            the team is the threads of one row (threadIdx.y) of a block; up to a warp, or the whole block
@@ -35,6 +35,15 @@ static __device__ inline void team_sync(void) {
 #else
 #define TEAM_FOR(i, n) for (int i = 0; i < (n); i++)
 #define TEAM_SYNC()    ((void)0)
+#define TEAM_FOR_2(i, m, j, n)                                                                                         \
+    for (int i = 0; i < (m); i++)                                                                                      \
+        for (int j = 0; j < (n); j++)
+#endif
+
+#ifndef TEAM_FOR_2
+#define TEAM_FOR_2(i, m, j, n)                                                                                         \
+    TEAM_FOR(team_pair, (m) * (n))                                                                                     \
+        for (int i = team_pair / (n), j = team_pair % (n), team_once = 1; team_once; team_once = 0)
 #endif
 
 #endif
