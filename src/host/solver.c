@@ -14,6 +14,7 @@
 #include "options.h"
 #include "plan.h"
 #include "pool.h"
+#include "profile.h"
 #include "program.h"
 #include "solver.h"
 #include "step_args.h"
@@ -29,6 +30,7 @@ struct SapSolver {
     SapPool *pool;
     int threads;
     SapScratch *scratch; /* [threads] */
+    SapTicks *ticks;     /* [threads]; NULL until a profile is asked for */
     SapStepArgs args;    /* all that does not change from call to call */
 
     /* [num_worlds] */
@@ -127,6 +129,7 @@ void sap_solver_destroy(SapSolver *s) {
     for (int i = 0; s->scratch && i < s->threads; i++)
         sap_scratch_free(&s->scratch[i]);
     free(s->scratch);
+    free(s->ticks);
     free(s->status);
     free(s->iterations);
     free(s->line_iterations);
@@ -199,6 +202,30 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
     return SAP_OK;
 }
 
+/* ---- profile ---- */
+
+SapStatus sap_solver_profile(SapSolver *s, bool on) {
+    SAP_NEED(s);
+    if (on && !s->ticks)
+        s->ticks = sap_allocate((size_t)s->threads, sizeof *s->ticks, "profile");
+    if (on && !s->ticks)
+        return SAP_ERROR_MEMORY;
+    if (on)
+        memset(s->ticks, 0, (size_t)s->threads * sizeof *s->ticks);
+    for (int i = 0; i < s->threads; i++)
+        s->scratch[i].ticks = on ? &s->ticks[i] : NULL;
+    return SAP_OK;
+}
+
+SapStatus sap_solver_profile_read(const SapSolver *s, SapProfile *out) {
+    SAP_NEED(s);
+    SAP_NEED(out);
+    *out = (SapProfile){0};
+    for (int i = 0; s->ticks && i < s->threads; i++)
+        sap_profile_add(out, &s->ticks[i], s->kernels.pack[0]->lanes);
+    return SAP_OK;
+}
+
 /* ---- running ---- */
 
 typedef struct Job {
@@ -214,10 +241,14 @@ static void run_packs(void *arg, int worker, int num_workers) {
     int lanes = s->kernels.pack[0]->lanes;
     int64_t packs = (s->num_worlds - 1) / lanes + 1;
     int first = (int)(packs * worker / num_workers), end = (int)(packs * (worker + 1) / num_workers);
+    SapTicks *ticks = s->scratch[worker].ticks;
+    double start = sap_ticks_begin(ticks);
     for (int p = first; p < end; p++) {
         SapPack pack = sap_pack_at(p * lanes, s->num_worlds, lanes);
         sap_program_run(job->program, job->args, &pack, &s->kernels, &s->scratch[worker]);
+        sap_ticks_rest(ticks);
     }
+    sap_ticks_end(ticks, start);
 }
 
 static void run(SapSolver *s, const SapStepArgs *args, SapProgram *program) {

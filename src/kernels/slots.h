@@ -72,6 +72,7 @@ STAGE_FN int slots_by_number(const Context *ctx, const int *count) {
 
 STAGE_FN int program_fill_slots(const Context *ctx) {
     const SapContactArgs *contacts = &ctx->args->contacts;
+    PROFILE(ctx, SAP_STAGE_SLOTS);
     if (!contacts->count)
         return 0;
     TEAM_FOR(once, 1) {

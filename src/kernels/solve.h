@@ -36,6 +36,7 @@ STAGE_FN mask solve_joints_lawful(const Context *ctx) {
 
 STAGE_FN void program_solve(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
+    PROFILE(ctx, SAP_STAGE_SETUP);
     newton_load(ctx);
     TEAM_SYNC(); /* joint terms read w and v* */
     TEAM_FOR(c, ctx->num_slots)
@@ -53,6 +54,7 @@ STAGE_FN void program_solve(const Context *ctx) {
     TEAM_SYNC(); /* contacts read the v of their dofs */
     Newton n = newton_solve(ctx, constrained);
 
+    PROFILE(ctx, SAP_STAGE_STORE);
     bits status = solve_status(sound, contacts, joints, &n);
     mask mine = pack_lanes(ctx->pack);
     TEAM_FOR(i, plan->nv)

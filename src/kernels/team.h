@@ -35,6 +35,25 @@ static __device__ inline void team_sync(void) {
 #else
 #define TEAM_FOR(i, n) for (int i = 0; i < (n); i++)
 #define TEAM_SYNC()    ((void)0)
+#define TEAM_OF_ONE
+#endif
+
+/* PROFILE(ctx, stage): what follows is that stage. Only a team of one knows where it is. */
+#if defined(TEAM_OF_ONE)
+#include "profile.h"
+#define PROFILE(ctx, stage)                                                                                            \
+    do {                                                                                                               \
+        if ((ctx)->ticks)                                                                                              \
+            profile_enter((ctx)->ticks, stage);                                                                        \
+    } while (0)
+#define PROFILE_FACTOR(ctx, dense)                                                                                     \
+    do {                                                                                                               \
+        if ((ctx)->ticks)                                                                                              \
+            (ctx)->ticks->factors[dense]++;                                                                            \
+    } while (0)
+#else
+#define PROFILE(ctx, stage)        ((void)0)
+#define PROFILE_FACTOR(ctx, dense) ((void)0)
 #endif
 
 #endif
