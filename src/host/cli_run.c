@@ -183,8 +183,9 @@ static bool run(Run *r) {
     clear_progress(r);
     if (!cli_trajectory_close(&r->trajectory) || !ok)
         return false;
-    if (!cli_statistics_finish(&r->statistics, &r->batch, r->done > 0 && r->done == r->args->steps))
+    if (r->done > 0 && r->done == r->args->steps && !cli_statistics_look_at_gaps(&r->statistics, &r->batch))
         return false;
+    cli_statistics_finish(&r->statistics, &r->batch);
     double *end = r->energies + 2 * (size_t)r->batch.state->num_worlds;
     if (!cli_batch_energies(&r->batch, end))
         return false;
