@@ -72,6 +72,7 @@ static const char doc[] = "Steps thousands of copies of a rigid-body world toget
                           "could not be written; 130 interrupted.";
 
 int main(int argc, char **argv) {
+    cli_note_start();
     argp_err_exit_status = CLI_EXIT_BAD;
     argp_program_version_hook = print_version;
     Rest rest = {0};

@@ -111,6 +111,8 @@ static bool run_chunk(Run *r, int n) {
     if (!cli_batch_step(&r->batch, n))
         return false;
     r->seconds += cli_now() - start;
+    if (r->done == 0)
+        r->first_step = cli_since_start();
     cli_batch_gather(&r->batch);
     r->done += n;
     return cli_statistics_look(&r->statistics, &r->batch);

@@ -50,7 +50,8 @@ static void print_human(const Run *r) {
     printf("%-16s %s, lanes %d, threads %d\n", "run on", cli_isa(info->isa).text, info->lanes, info->threads);
     printf("%-16s %.4g s", "time", r->seconds);
     if (r->done)
-        printf(": %s world-steps/s, %.4g ns per world-step", cli_si(cli_run_rate(r)).text, 1e9 / cli_run_rate(r));
+        printf(": %s world-steps/s, %.4g ns per world-step; first step done %.2g s after the start",
+               cli_si(cli_run_rate(r)).text, 1e9 / cli_run_rate(r), r->first_step);
     putchar('\n');
     print_failures(&r->failures, worlds);
     cli_statistics_print(&r->statistics, &r->batch, 16);
@@ -99,6 +100,7 @@ static json_t *report_json(const Run *r) {
     cli_json_put(&json, "lanes", json_integer(info->lanes));
     cli_json_put(&json, "threads", json_integer(info->threads));
     cli_json_put(&json, "seconds", cli_json_real(r->seconds));
+    cli_json_put(&json, "first_step_seconds", cli_json_real(r->done ? r->first_step : (double)NAN));
     cli_json_put(&json, "world_steps_per_second", cli_json_real(cli_run_rate(r)));
     cli_json_put(&json, "ns_per_world_step", cli_json_real(1e9 / cli_run_rate(r)));
     cli_json_put(&json, "failed", failures_json(&r->failures));
