@@ -149,6 +149,8 @@ Test(cli, run_reports_as_json) {
     cr_expect_eq(number(json, "threads"), 1);
     cr_expect_gt(number(json, "world_steps_per_second"), 0);
     cr_expect_float_eq(number(json, "ns_per_world_step") * number(json, "world_steps_per_second"), 1e9, 1);
+    cr_expect(number(json, "first_step_seconds") > 0 && number(json, "first_step_seconds") < 60);
+    cr_expect_gt(number(json, "bytes_per_world"), 8 * (19 + 18), "of q and qd alone");
     cr_expect_eq(number(json, "failed.count"), 0);
     cr_expect(json_is_false(member(json, "interrupted")));
     /* It stands, and settles a little. */
@@ -172,8 +174,9 @@ Test(cli, run_reports_as_text_and_is_quiet_in_a_pipe) {
     cr_assert_eq(sapwood("run quadruped --worlds 64 --steps 50"), 0);
     cr_expect_str_empty(err, "%s", err);
     static const char *const parts[] = {
-        "quadruped.yaml", "approx32",     "lanes",      "threads",  "world-steps/s", "worlds failed", "0 of 64",
-        "ns per",         "energy, mean", "state hash", "contacts", "Newton: mean",  "smallest gap",  "not converged"};
+        "quadruped.yaml", "approx32",      "lanes",           "threads",     "world-steps/s",  "worlds failed",
+        "0 of 64",        "ns per",        "energy, mean",    "state hash",  "contacts",       "Newton: mean",
+        "smallest gap",   "not converged", "first step done", "B per world", "times real time"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         cr_expect(strstr(out, parts[i]), "no '%s' in: %s", parts[i], out);
 }
