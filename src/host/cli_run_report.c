@@ -41,8 +41,8 @@ static void print_time(const Run *r) {
         printf("%-16s first step done %.2g s after the program began\n", "start", r->first_step);
     printf("%-16s %.4g s", "time", r->seconds);
     if (r->done)
-        printf(": %s world-steps/s, %.4g ns per world-step, %.3g times real time", cli_si(cli_run_rate(r)).text,
-               1e9 / cli_run_rate(r), cli_run_rate(r) * r->batch.dt);
+        printf(": %s world-steps/s, %.4g ns per world-step, %s times real time", cli_si(cli_run_rate(r)).text,
+               1e9 / cli_run_rate(r), cli_si(cli_run_rate(r) * r->batch.dt).text);
     printf("\n%-16s %sB, %.0f B per world\n", "memory", cli_si(bytes).text, bytes / worlds);
 }
 
