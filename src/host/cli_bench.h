@@ -56,6 +56,7 @@ typedef struct BenchRow {
     bool repeatable;                     /* every pass ended with these bits */
     double hostile_ratio;                /* time with a hostile world over time without; NaN: not asked */
     bool others_same;                    /* the other worlds ended with the same bits beside it */
+    int hostile_newton;                  /* the most iterations that it took */
     BenchProfile profile;
 } BenchRow;
 

@@ -27,7 +27,9 @@ typedef struct Case {
     CliBatch batch;
     void *q, *qd;              /* the state that passes begin with */
     CliStatistics *statistics; /* NULL: nobody looks */
+    bool singly;               /* one step per call */
     bool spoilt;               /* by a hostile world: what happens is not gathered */
+    int hostile_newton;        /* the most iterations that the hostile world took */
     uint64_t hash;
 } Case;
 
@@ -37,26 +39,8 @@ static int hostile_world(const CliBatch *b) {
 
 /* ---- stepping ---- */
 
-/* `count` steps from step `at` of the run; adds the time of the steps to *seconds. */
-static bool step(Case *c, int at, int count, double *seconds) {
-    int most = c->statistics ? 1 : CLI_CONTROL_STEPS;
-    for (int end = at + count, n; at < end; at += n) {
-        int left = CLI_CONTROL_STEPS - at % CLI_CONTROL_STEPS;
-        n = left < most ? left : most;
-        n = end - at < n ? end - at : n;
-        if (at % CLI_CONTROL_STEPS == 0 || at == end - count) /* also where a pass begins within an interval */
-            cli_control_noise(&c->batch, c->plan->seed, c->plan->control_noise, at / CLI_CONTROL_STEPS);
-        double start = cli_now();
-        if (!cli_batch_step(&c->batch, n))
-            return false;
-        *seconds += cli_now() - start;
-        if (!c->spoilt)
-            cli_batch_gather(&c->batch);
-        if (c->statistics &&
-            !(cli_statistics_look(c->statistics, &c->batch) && cli_statistics_look_at_gaps(c->statistics, &c->batch)))
-            return false;
-    }
-    return true;
+static double get(const CliBatch *b, const void *array, size_t at) {
+    return b->state->dtype == SAP_F64 ? ((const double *)array)[at] : (double)((const float *)array)[at];
 }
 
 static void put(const CliBatch *b, void *array, size_t at, double value) {
@@ -66,22 +50,73 @@ static void put(const CliBatch *b, void *array, size_t at, double value) {
         ((float *)array)[at] = (float)value;
 }
 
-/* NaN: a number of the state is none. Wild: it is thrown about faster than anything in earnest. */
-static void spoil(Case *c) {
+/* Sinks a free body by 0.25 m, and moves the other coordinates but quaternions by up to 0.3. */
+static void put_wild_joint(const Case *c, int joint, size_t world) {
+    const SapModelArrays *a = c->batch.arrays;
+    void *q = c->batch.state->joint_q;
+    size_t first = world * (size_t)a->num_coords + (size_t)a->joint_q_start[joint];
+    size_t count = (size_t)(a->joint_q_start[joint + 1] - a->joint_q_start[joint]);
+    if (a->joint_type[joint] == SAP_JOINT_FREE)
+        put(&c->batch, q, first + 2, get(&c->batch, c->q, first + 2) - 0.25);
+    else if (a->joint_type[joint] != SAP_JOINT_BALL)
+        for (size_t i = first; i < first + count; i++)
+            put(&c->batch, q, i, get(&c->batch, c->q, i) + 0.3 * cli_random_unit(c->plan->seed, world, i));
+}
+
+/* Makes the hostile world so again. NaN: a number of its state is none. Wild: it is deep in the ground, bent, and moves, which takes
+ * many iterations to sort out. */
+static void spoil(const Case *c) {
     const CliBatch *b = &c->batch;
     size_t nv = (size_t)b->arrays->num_dofs, nq = (size_t)b->arrays->num_coords, w = (size_t)hostile_world(b);
-    if (c->plan->hostile == BENCH_HOSTILE_NAN)
+    if (c->plan->hostile == BENCH_HOSTILE_NAN) {
         put(b, b->state->joint_q, w * nq, (double)NAN);
-    for (size_t i = 0; i < nv && c->plan->hostile == BENCH_HOSTILE_WILD; i++)
-        put(b, b->state->joint_qd, w * nv + i, 100 * cli_random_unit(c->plan->seed, w, i));
+        return;
+    }
+    for (size_t i = w * nq; i < (w + 1) * nq; i++)
+        put(b, b->state->joint_q, i, get(b, c->q, i));
+    for (int j = 0; j < b->arrays->num_joints; j++)
+        put_wild_joint(c, j, w);
+    for (size_t i = w * nv; i < (w + 1) * nv; i++)
+        put(b, b->state->joint_qd, i, cli_random_unit(c->plan->seed, w, i));
+}
+
+static void look_at_hostile(Case *c) {
+    SapWorldReport report;
+    if (sap_solver_report(c->batch.solver, &report) == SAP_OK &&
+        report.iterations[hostile_world(&c->batch)] > c->hostile_newton)
+        c->hostile_newton = report.iterations[hostile_world(&c->batch)];
+}
+
+/* `count` steps from step `at` of the run; adds the time of the steps to *seconds. */
+static bool step(Case *c, int at, int count, double *seconds) {
+    int most = c->singly ? 1 : CLI_CONTROL_STEPS;
+    for (int end = at + count, n; at < end; at += n) {
+        int left = CLI_CONTROL_STEPS - at % CLI_CONTROL_STEPS;
+        n = left < most ? left : most;
+        n = end - at < n ? end - at : n;
+        if (at % CLI_CONTROL_STEPS == 0 || at == end - count) /* also where a pass begins within an interval */
+            cli_control_noise(&c->batch, c->plan->seed, c->plan->control_noise, at / CLI_CONTROL_STEPS);
+        if (c->spoilt)
+            spoil(c);
+        double start = cli_now();
+        if (!cli_batch_step(&c->batch, n))
+            return false;
+        *seconds += cli_now() - start;
+        if (c->spoilt)
+            look_at_hostile(c);
+        else
+            cli_batch_gather(&c->batch);
+        if (c->statistics &&
+            !(cli_statistics_look(c->statistics, &c->batch) && cli_statistics_look_at_gaps(c->statistics, &c->batch)))
+            return false;
+    }
+    return true;
 }
 
 /* One pass: plan->steps steps from the kept state. */
 static bool pass(Case *c, double *seconds) {
     memcpy(c->batch.state->joint_q, c->q, c->batch.q_bytes);
     memcpy(c->batch.state->joint_qd, c->qd, c->batch.qd_bytes);
-    if (c->spoilt)
-        spoil(c);
     return step(c, c->plan->warmup, c->plan->steps, seconds);
 }
 
@@ -221,10 +256,10 @@ static uint64_t hash_of_others(Case *c) {
     return cli_batch_hash(b);
 }
 
-/* With and without it in turn. */
+/* With and without it in turn, a step at a time: it is spoilt before each. */
 static bool measure_hostile(Case *c, BenchRow *row) {
     double calm[1000], hostile[1000];
-    row->others_same = true;
+    row->others_same = c->singly = true;
     for (int i = 0; i < c->plan->repeat; i++) {
         if (!measure_once(c, row->passes, &calm[i]))
             return false;
@@ -236,6 +271,8 @@ static bool measure_hostile(Case *c, BenchRow *row) {
             return false;
         row->others_same &= hash_of_others(c) == expected;
     }
+    c->singly = false;
+    row->hostile_newton = c->hostile_newton;
     row->hostile_ratio = median(hostile, c->plan->repeat) / median(calm, c->plan->repeat);
     return true;
 }
@@ -262,8 +299,10 @@ static bool look(Case *c, BenchRow *row) {
     CliStatistics *s = cli_allocate(1, sizeof *s);
     double seconds = 0;
     c->statistics = s;
+    c->singly = true;
     bool ok = s && cli_statistics_record_gaps(&c->batch) && pass(c, &seconds);
     c->statistics = NULL;
+    c->singly = false;
     if (ok) {
         row->repeatable &= cli_batch_hash(&c->batch) == c->hash;
         row->contacts = summary(&s->contacts);

@@ -34,6 +34,14 @@ static CliText line_search_of(const BenchRow *r) {
     return cli_option(&r->options, "line_search_variant");
 }
 
+/* "cpu" from a library that has no choice. */
+static CliText device_of(const BenchRow *r) {
+    CliText device = cli_option(&r->options, "device");
+    if (strcmp(device.text, "?") == 0)
+        strcpy(device.text, "cpu");
+    return device;
+}
+
 /* ---- rows against each other ---- */
 
 static bool same_but_worlds(const BenchRow *a, const BenchRow *b) {
@@ -152,8 +160,9 @@ static void print_human(const BenchPlan *plan, const BenchRow *r) {
     printf("\n    %.0f bytes per world (arrays %.0f); created and stepped once in %.3g s; %s; state hash %016llx\n",
            r->bytes, r->array_bytes, r->start_seconds, cli_isa(r->isa).text, (unsigned long long)r->hash);
     if (!isnan(r->hostile_ratio))
-        printf("    with a hostile world (%s): %+.2f %% time; the others have %s\n", bench_hostile_name(plan->hostile),
-               100 * (r->hostile_ratio - 1), r->others_same ? "the same bits" : "OTHER BITS");
+        printf("    with a hostile world (%s, up to %d Newton iterations): %+.2f %% time; the others have %s\n",
+               bench_hostile_name(plan->hostile), r->hostile_newton, 100 * (r->hostile_ratio - 1),
+               r->others_same ? "the same bits" : "OTHER BITS");
     print_trouble(r);
 }
 
@@ -196,9 +205,9 @@ static void csv_real(double x) {
 
 static void print_csv(const BenchPlan *plan, const BenchRow *r) {
     cli_csv_text(stdout, r->scene);
-    printf(",%s,%s,%d,cpu,%s,%d,%d,%d,%d,%d,%d,%llu,%g", preset_of(r).text, line_search_of(r).text, r->worlds,
-           cli_isa(r->isa).text, r->lanes, r->threads, plan->steps, plan->warmup, r->passes, plan->repeat,
-           (unsigned long long)plan->seed, plan->control_noise);
+    printf(",%s,%s,%d,%s,%s,%d,%d,%d,%d,%d,%d,%llu,%g", preset_of(r).text, line_search_of(r).text, r->worlds,
+           device_of(r).text, cli_isa(r->isa).text, r->lanes, r->threads, plan->steps, plan->warmup, r->passes,
+           plan->repeat, (unsigned long long)plan->seed, plan->control_noise);
     printf(",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", r->ns, r->ns_min, r->ns_max, rate(r->ns), rate(r->ns_max),
            rate(r->ns_min));
     csv_count(&r->contacts);
@@ -281,7 +290,7 @@ static json_t *row_json(const BenchPlan *plan, const BenchRow *r) {
     cli_json_put(&json, "line_search", json_string(line_search_of(r).text));
     cli_json_put(&json, "knobs", cli_knobs_json(&r->options));
     cli_json_put(&json, "worlds", json_integer(r->worlds));
-    cli_json_put(&json, "device", json_string("cpu"));
+    cli_json_put(&json, "device", json_string(device_of(r).text));
     cli_json_put(&json, "isa", json_string(cli_isa(r->isa).text));
     cli_json_put(&json, "lanes", json_integer(r->lanes));
     cli_json_put(&json, "threads", json_integer(r->threads));
@@ -295,8 +304,9 @@ static json_t *row_json(const BenchPlan *plan, const BenchRow *r) {
     cli_json_put(&json, "repeatable", json_boolean(r->repeatable));
     if (plan->hostile != BENCH_HOSTILE_NONE)
         cli_json_put(&json, "hostile",
-                     json_pack("{ss so sb}", "kind", bench_hostile_name(plan->hostile), "time_ratio",
-                               cli_json_real(r->hostile_ratio), "others_same", r->others_same));
+                     json_pack("{ss so sb si}", "kind", bench_hostile_name(plan->hostile), "time_ratio",
+                               cli_json_real(r->hostile_ratio), "others_same", r->others_same, "newton_most",
+                               r->hostile_newton));
     if (plan->profile)
         cli_json_put(&json, "profile", bench_profile_json(r));
     return json;
