@@ -165,6 +165,16 @@ Test(cli_bench, targets_move_by_seed_and_only_where_noise_is_wanted) {
     }
 }
 
+Test(cli_bench, takes_processor_time_where_asked) {
+    cr_assert_eq(sapwood("bench --scene cube --worlds 64 --threads 1 --steps 2 --warmup 0 --repeat 1 --processor-time "
+                         "--format json"),
+                 0, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_str_eq(text(json, "plan.clock"), "processor");
+    cr_expect_gt(number(row_at(member(json, "rows"), 0), "ns_per_world_step"), 0);
+    json_decref(json);
+}
+
 Test(cli_bench, names_the_knobs_that_are_not_the_presets) {
     json_t *rows =
         rows_of("--scene cube --worlds 1 --steps 1 --warmup 0 --repeat 1 --line-search exact_root,armijo_decay "

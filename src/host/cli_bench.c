@@ -37,6 +37,7 @@ enum {
     KEY_SEED,
     KEY_CONTROL_NOISE,
     KEY_BODIES,
+    KEY_PROCESSOR_TIME,
     KEY_PROFILE,
     KEY_HOSTILE,
     KEY_FORMAT,
@@ -67,6 +68,7 @@ static const struct argp_option options[] = {
     {"steps", KEY_STEPS, "N", 0, "Steps of a measurement, gone through as often as fills 0.3 s; 48 unless given", 2},
     {"warmup", KEY_WARMUP, "N", 0, "Steps before them; 100 unless given", 2},
     {"repeat", KEY_REPEAT, "R", 0, "Measurements, of which the median counts; 5 unless given", 2},
+    {"processor-time", KEY_PROCESSOR_TIME, NULL, 0, "Take processor time: for a machine that has other work too", 2},
     {"profile", KEY_PROFILE, NULL, 0, "Show where the time of a step goes", 2},
     {"hostile", KEY_HOSTILE, "nan|wild", 0, "Show what one such world among the others costs", 2},
     {"format", KEY_FORMAT, "human|csv|json", 0, "Format of the table", 2},
@@ -201,6 +203,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_SEED: a->plan.seed = cli_u64(state, "--seed", arg); return 0;
     case KEY_CONTROL_NOISE: a->plan.control_noise = cli_real(state, "--control-noise", arg, true); return 0;
     case KEY_BODIES: a->plan.bodies = true; return 0;
+    case KEY_PROCESSOR_TIME: a->plan.processor_time = true; return 0;
     case KEY_PROFILE: a->plan.profile = true; return 0;
     case KEY_HOSTILE: a->plan.hostile = (BenchHostile)(1 + cli_choice(state, "--hostile", arg, hostiles)); return 0;
     case KEY_FORMAT: a->format = (BenchFormat)cli_choice(state, "--format", arg, formats); return 0;

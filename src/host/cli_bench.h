@@ -14,6 +14,7 @@ typedef struct BenchPlan {
     uint64_t seed;
     double control_noise; /* rad; a tenth of it in m */
     bool bodies;          /* steps write body_q and body_qd too */
+    bool processor_time;  /* instead of wall time */
     bool profile;
     BenchHostile hostile;
 } BenchPlan;

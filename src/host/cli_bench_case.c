@@ -87,6 +87,11 @@ static void look_at_hostile(Case *c) {
         c->hostile_newton = report.iterations[hostile_world(&c->batch)];
 }
 
+/* Wall time, or what the threads took of the processors, over their number. */
+static double now(const Case *c) {
+    return c->plan->processor_time ? cli_processor_seconds() / c->batch.info.threads : cli_now();
+}
+
 /* `count` steps from step `at` of the run; adds the time of the steps to *seconds. */
 static bool step(Case *c, int at, int count, double *seconds) {
     int most = c->singly ? 1 : CLI_CONTROL_STEPS;
@@ -98,10 +103,10 @@ static bool step(Case *c, int at, int count, double *seconds) {
             cli_control_noise(&c->batch, c->plan->seed, c->plan->control_noise, at / CLI_CONTROL_STEPS);
         if (c->spoilt)
             spoil(c);
-        double start = cli_now();
+        double start = now(c);
         if (!cli_batch_step(&c->batch, n))
             return false;
-        *seconds += cli_now() - start;
+        *seconds += now(c) - start;
         if (c->spoilt)
             look_at_hostile(c);
         else

@@ -174,7 +174,7 @@ static void csv_count_header(const char *name) {
 
 static void csv_header(const BenchPlan *plan) {
     fputs(
-        "scene,preset,line_search,worlds,device,isa,lanes,threads,steps,warmup,passes,repeats,seed,control_noise,"
+        "scene,preset,line_search,worlds,device,isa,lanes,threads,steps,warmup,passes,repeats,seed,control_noise,clock,"
         "ns_per_world_step,ns_min,ns_max,world_steps_per_second,world_steps_per_second_min,world_steps_per_second_max",
         stdout);
     csv_count_header("contacts");
@@ -205,9 +205,10 @@ static void csv_real(double x) {
 
 static void print_csv(const BenchPlan *plan, const BenchRow *r) {
     cli_csv_text(stdout, r->scene);
-    printf(",%s,%s,%d,%s,%s,%d,%d,%d,%d,%d,%d,%llu,%g", preset_of(r).text, line_search_of(r).text, r->worlds,
+    printf(",%s,%s,%d,%s,%s,%d,%d,%d,%d,%d,%d,%llu,%g,%s", preset_of(r).text, line_search_of(r).text, r->worlds,
            device_of(r).text, cli_isa(r->isa).text, r->lanes, r->threads, plan->steps, plan->warmup, r->passes,
-           plan->repeat, (unsigned long long)plan->seed, plan->control_noise);
+           plan->repeat, (unsigned long long)plan->seed, plan->control_noise,
+           plan->processor_time ? "processor" : "wall");
     printf(",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", r->ns, r->ns_min, r->ns_max, rate(r->ns), rate(r->ns_max),
            rate(r->ns_min));
     csv_count(&r->contacts);
@@ -313,7 +314,7 @@ static json_t *row_json(const BenchPlan *plan, const BenchRow *r) {
 }
 
 static json_t *plan_json(const BenchPlan *plan) {
-    return json_pack("{si si si sI so sb}", "steps", plan->steps, "warmup", plan->warmup, "repeat", plan->repeat,
+    return json_pack("{si si si sI so sb ss}", "steps", plan->steps, "warmup", plan->warmup, "repeat", plan->repeat,
                      "seed", (json_int_t)plan->seed, "control_noise", cli_json_real(plan->control_noise), "bodies",
                      plan->bodies);
 }
@@ -334,7 +335,8 @@ static bool print_json(const BenchPlan *plan, const BenchRows *rows) {
 static void human_header(const BenchPlan *plan) {
     printf("sapwood %s (%s), %s, %d CPUs, %s\n", sap_version(), cli_commit(), cli_cpu_name().text, cli_num_cpus(),
            cli_compiler());
-    printf("%d steps measured %d times, after %d to warm up; ", plan->steps, plan->repeat, plan->warmup);
+    printf("%d steps measured %d times%s, after %d to warm up; ", plan->steps, plan->repeat,
+           plan->processor_time ? " in processor time" : "", plan->warmup);
     if (plan->control_noise > 0)
         printf("targets up to %g rad or %g m off, new every %d steps", plan->control_noise, 0.1 * plan->control_noise,
                CLI_CONTROL_STEPS);
