@@ -6,6 +6,8 @@
 #   make python-test    installs the Python package into a new virtual environment and runs its tests
 #   make bench      measures throughput
 #   make ptx-test   builds and runs the tests of the PTX executor only
+#   make instructions   counts the instructions of a step anew, into tests/data/instructions.txt
+#   make plots      measures, and draws docs/images from that
 #   make compare    the same scenes through MuJoCo, see bench/compare/README.md
 #   make format     formats all C and CUDA sources
 #   make install    installs into PREFIX
@@ -25,7 +27,7 @@ endif
 export CC
 
 .DEFAULT_GOAL = build
-.PHONY: setup build run test python-test ptx-test bench compare format install clean gcc-test asan-test tsan-test
+.PHONY: setup build run test python-test ptx-test bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -39,6 +41,12 @@ run: build
 
 bench: build
 	build/release/sapwood bench $(BENCH_ARGS)
+
+instructions: build
+	bench/instructions --record
+
+plots: build
+	bench/plots.py
 
 compare: build
 	bench/compare/run $(COMPARE_ARGS)

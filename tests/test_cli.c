@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,101 +15,13 @@
 
 #include <criterion/criterion.h>
 
-#include "work.h"
+#include "run_program.h"
 
 #ifndef SAPWOOD_PROGRAM
 #define SAPWOOD_PROGRAM "" /* built without it: the tests are skipped */
 #endif
 
-/* ---- a folder for the files of one test ---- */
-
-static char folder[] = "/tmp/sapwood_cli_XXXXXX";
-
-static const char *path_of(const char *name) {
-    static char paths[4][256];
-    static int next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static void make_folder(void) {
-    if (SAPWOOD_PROGRAM[0] == '\0')
-        cr_skip_test("built without the program");
-    cr_assert_not_null(mkdtemp(folder));
-}
-
-static void remove_folder(void) {
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    if (strstr(folder, "XXXXXX") == NULL && system(command) != 0)
-        fprintf(stderr, "cannot remove %s\n", folder);
-}
-
 TestSuite(cli, .init = make_folder, .fini = remove_folder, .timeout = 120);
-
-static void write_text(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    cr_assert_not_null(file, "%s", path);
-    fputs(text, file);
-    cr_assert_eq(fclose(file), 0);
-}
-
-static void read_text(const char *path, char *text, size_t size) {
-    FILE *file = fopen(path, "r");
-    cr_assert_not_null(file, "%s", path);
-    size_t length = fread(text, 1, size - 1, file);
-    text[length] = '\0';
-    fclose(file);
-}
-
-/* ---- running ---- */
-
-static char out[1 << 20], err[1 << 16]; /* what the last run printed */
-
-/* `sapwood ARGUMENTS` in the project's folder; returns how it ended. */
-static int sapwood(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int sapwood(const char *format, ...) {
-    char arguments[1024], command[2048];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(arguments, sizeof arguments, format, args);
-    va_end(args);
-    snprintf(command, sizeof command, "cd '%s' && '%s' %s >%s/out 2>%s/err", SAPWOOD_SOURCE_DIR, SAPWOOD_PROGRAM,
-             arguments, folder, folder);
-    int status = system(command);
-    read_text(path_of("out"), out, sizeof out);
-    read_text(path_of("err"), err, sizeof err);
-    cr_assert(WIFEXITED(status) && strstr(err, "Sanitizer") == NULL, "sapwood %s: %s", arguments, err);
-    return WEXITSTATUS(status);
-}
-
-static json_t *parse_json(void) {
-    json_error_t error;
-    json_t *json = json_loads(out, 0, &error);
-    cr_assert_not_null(json, "%s at line %d of: %s", error.text, error.line, out);
-    return json;
-}
-
-/* The member at a path such as "energy.mean.start". */
-static json_t *member(json_t *json, const char *path) {
-    char copy[128], *rest = copy;
-    snprintf(copy, sizeof copy, "%s", path);
-    for (char *key; json && (key = strsep(&rest, "."));)
-        json = json_object_get(json, key);
-    cr_assert_not_null(json, "no member %s", path);
-    return json;
-}
-
-static double number(json_t *json, const char *path) {
-    cr_assert(json_is_number(member(json, path)), "%s is not a number", path);
-    return json_number_value(member(json, path));
-}
-
-static const char *text(json_t *json, const char *path) {
-    cr_assert(json_is_string(member(json, path)), "%s is not a text", path);
-    return json_string_value(member(json, path));
-}
 
 /* state_hash of a run, which must end well. */
 static const char *hash_of(const char *arguments) {
@@ -163,15 +74,6 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"info", {"scene is missing"}},
         {"info cube --steps 4", {"--steps", "without --probe"}},
         {"info cube --probe --worlds 0", {"--worlds", "'0'", "1 .. 1000000"}},
-        {"bench cube", {"'cube'", "--scene"}},
-        {"bench --worlds 1,,2", {"--worlds", "'1,,2'", "1 .. 2147483647"}},
-        {"bench --worlds 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", {"--worlds", "at most 16"}},
-        {"bench --precision f32,f16", {"--precision", "'f16'", "f32, f64"}},
-        {"bench --lanes 2", {"--lanes", "'2'", "0, 1, 4, 8"}},
-        {"bench --threads 2000", {"--threads", "'2000'", "0 .. 1024"}},
-        {"bench --repeat 0", {"--repeat", "'0'", "1 .. 1000"}},
-        {"bench --format xml", {"--format", "'xml'", "human, csv, json"}},
-        {"bench --set threads=2", {"--set threads", "'2'", "--threads"}},
         {"compare", {"scene is missing"}},
         {"compare cube --steps 0", {"--steps", "'0'", "1 .. 1000000"}},
         {"compare cube --preset drake", {"--preset", "'drake'", "all presets"}},
@@ -188,9 +90,9 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
 }
 
 Test(cli, help_and_version_go_to_stdout) {
-    static const char *const calls[][2] = {{"--help", "COMMAND"},           {"--version", "sapwood 0."},
-                                           {"run --help", "--trajectory"},  {"info --help", "SCENE"},
-                                           {"bench --help", "--precision"}, {"compare --help", "--worlds"},
+    static const char *const calls[][2] = {{"--help", "COMMAND"},          {"--version", "sapwood 0."},
+                                           {"run --help", "--trajectory"}, {"info --help", "SCENE"},
+                                           {"bench --help", "--profile"},  {"compare --help", "--worlds"},
                                            {"conform --help", "--compat"}};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         cr_expect_eq(sapwood("%s", calls[i][0]), 0, "sapwood %s", calls[i][0]);
@@ -209,7 +111,7 @@ Test(cli, refuses_a_bad_scene_file_with_file_and_line) {
         cr_expect(strstr(err, "bad.yaml:3") && strstr(err, "bodys"), "%s", err);
         cr_expect_eq(sapwood("%s %s", commands[i], path_of("none.yaml")), 2);
         cr_expect(strstr(err, "none.yaml"), "%s", err);
-        cr_expect_eq(sapwood("%s %s", commands[i], folder), 2, "a folder is no scene");
+        cr_expect_eq(sapwood("%s %s", commands[i], path_of("")), 2, "a folder is no scene");
     }
 }
 
@@ -225,7 +127,7 @@ Test(cli, reports_output_that_cannot_be_written) {
         cr_expect_eq(sapwood("run cube --steps %d --trajectory /dev/full", steps), 2);
         cr_expect(strstr(err, "--trajectory") && strstr(err, "'/dev/full'"), "%s", err);
     }
-    cr_expect_eq(sapwood("run cube --trajectory %s/no/such/folder.csv", folder), 2);
+    cr_expect_eq(sapwood("run cube --trajectory %s", path_of("no/such/folder.csv")), 2);
     cr_expect(strstr(err, "folder.csv"), "%s", err);
     cr_expect_eq(sapwood("run cube >/dev/full 2>/dev/null; exit $?; :"), 2);
     cr_expect_eq(sapwood("info cube --json >/dev/full 2>/dev/null; exit $?; :"), 2);
@@ -247,6 +149,8 @@ Test(cli, run_reports_as_json) {
     cr_expect_eq(number(json, "threads"), 1);
     cr_expect_gt(number(json, "world_steps_per_second"), 0);
     cr_expect_float_eq(number(json, "ns_per_world_step") * number(json, "world_steps_per_second"), 1e9, 1);
+    cr_expect(number(json, "first_step_seconds") > 0 && number(json, "first_step_seconds") < 60);
+    cr_expect_gt(number(json, "bytes_per_world"), 8 * (19 + 18), "of q and qd alone");
     cr_expect_eq(number(json, "failed.count"), 0);
     cr_expect(json_is_false(member(json, "interrupted")));
     /* It stands, and settles a little. */
@@ -270,8 +174,9 @@ Test(cli, run_reports_as_text_and_is_quiet_in_a_pipe) {
     cr_assert_eq(sapwood("run quadruped --worlds 64 --steps 50"), 0);
     cr_expect_str_empty(err, "%s", err);
     static const char *const parts[] = {
-        "quadruped.yaml", "approx32",     "lanes",      "threads",  "world-steps/s", "worlds failed", "0 of 64",
-        "ns per",         "energy, mean", "state hash", "contacts", "Newton: mean",  "smallest gap",  "not converged"};
+        "quadruped.yaml", "approx32",      "lanes",           "threads",     "world-steps/s",  "worlds failed",
+        "0 of 64",        "ns per",        "energy, mean",    "state hash",  "contacts",       "Newton: mean",
+        "smallest gap",   "not converged", "first step done", "B per world", "times real time"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         cr_expect(strstr(out, parts[i]), "no '%s' in: %s", parts[i], out);
 }
@@ -341,13 +246,6 @@ Test(cli, the_state_hash_depends_on_physics_alone) {
 static void trajectory_of(const char *arguments, char *csv, size_t size) {
     cr_assert_eq(sapwood("run %s --trajectory %s", arguments, path_of("t.csv")), 0, "%s", err);
     read_text(path_of("t.csv"), csv, size);
-}
-
-static int count_lines(const char *csv) {
-    int lines = 0;
-    for (; *csv; csv++)
-        lines += *csv == '\n';
-    return lines;
 }
 
 Test(cli, a_trajectory_has_names_and_a_row_per_step) {
@@ -562,108 +460,6 @@ Test(cli, info_probes_how_many_contacts_a_scene_needs) {
     cr_expect_null(strstr(out, "\nprobe "), "%s", out);
 }
 
-/* ---- bench ---- */
-
-Test(cli, bench_prints_a_row_per_case_as_json) {
-    cr_assert_eq(sapwood("bench --scene cube --worlds 1,64,200 --threads 1,2 --lanes 4 --steps 3 --repeat 3 "
-                         "--format json"),
-                 0, "%s", err);
-    json_t *json = parse_json(), *rows = member(json, "rows");
-    /* One world cannot use two threads: that case is the same as with one, and left out. */
-    cr_assert_eq(json_array_size(rows), 2 * (3 + 2));
-    for (size_t i = 0; i < 10; i++) {
-        json_t *row = json_array_get(rows, i);
-        cr_expect_eq(number(row, "lanes"), 4);
-        cr_expect_eq(number(row, "steps"), 3);
-        cr_expect_eq(number(row, "failed"), 0);
-        cr_expect(number(row, "ns_min") <= number(row, "ns_per_world_step") &&
-                  number(row, "ns_per_world_step") <= number(row, "ns_max"));
-        /* 620 + 6 80, and d^2 + 15 d - 2 for the depths 1 .. 6 */
-        cr_expect_eq(number(row, "flops_per_world_step"), 1494);
-        cr_expect_gt(number(row, "peak_flops_per_second"), 1e6);
-        double share = number(row, "share_of_peak");
-        cr_expect(share > 0 && share < 1, "%g", share);
-    }
-    cr_expect_eq(json_array_size(member(json, "flatness")), 4,
-                 "200 worlds against 64, two precisions, 1 and 2 threads");
-    json_decref(json);
-}
-
-Test(cli, bench_prints_csv_and_a_table) {
-    cr_assert_eq(sapwood("bench --scene cube --scene bench/scenes/arm3.yaml --worlds 64,65 --threads 1 --steps 2 "
-                         "--repeat 1 --precision f32 --bodies --format csv"),
-                 0, "%s", err);
-    cr_expect_eq(count_lines(out), 1 + 4);
-    cr_expect(strncmp(out, "scene,worlds,precision,", 23) == 0 && strstr(out, "\ncube,64,f32,") &&
-                  strstr(out, "\narm3,65,f32,"),
-              "%s", out);
-    cr_assert_eq(sapwood("bench --scene cube --worlds 64,65 --threads 1 --steps 2 --repeat 2 --precision f64"), 0);
-    cr_expect(strstr(out, "of peak") && strstr(out, "65 to 64 worlds: "), "%s", out);
-    cr_expect_str_empty(err);
-}
-
-Test(cli, bench_of_collision_has_every_pair_of_types_and_five_scenes_in_both_precisions) {
-    if (work_scale() < 1)
-        cr_skip_test("it measures for minutes in a build with sanitizers");
-    cr_assert_eq(sapwood("bench --collision --repeat 1 --format json"), 0, "%s", err);
-    json_t *json = parse_json(), *rows = member(json, "rows");
-    int pairs = 0, scenes = 0;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        json_t *row = json_array_get(rows, i);
-        bool is_pair = strcmp(text(row, "kind"), "pair") == 0;
-        pairs += is_pair;
-        scenes += !is_pair;
-        cr_expect_gt(number(row, "collision_ns"), 0);
-        cr_expect(strcmp(text(row, "name"), "none") == 0 || number(row, "contacts") > 0.3, "%s: %g contacts",
-                  text(row, "name"), number(row, "contacts"));
-        cr_expect(is_pair == json_is_null(member(row, "step_ns")));
-    }
-    cr_expect_eq(pairs, 2 * (1 + 7 + 7 + 7 * 8 / 2),
-                 "none, plane and height field with seven, and these among each other");
-    cr_expect_eq(scenes, 2 * 5);
-    json_decref(json);
-}
-
-Test(cli, bench_measures_newton_iterations_on_both_plans) {
-    cr_assert_eq(sapwood("bench --newton --worlds 8 --precision f64 --repeat 1 --format json"), 0, "%s", err);
-    json_t *json = parse_json(), *rows = member(json, "rows");
-    cr_assert_eq(json_array_size(rows), 6 * 4 * 2, "nv, nc, plan");
-    for (size_t i = 0; i < 48; i += 2) {
-        json_t *sparse = json_array_get(rows, i), *dense = json_array_get(rows, i + 1);
-        cr_expect_str_eq(text(sparse, "plan"), "sparse");
-        cr_expect_str_eq(text(dense, "plan"), "dense");
-        cr_expect(number(sparse, "iterations") > 3.5 && number(sparse, "iterations") <= 4, "worlds took %g iterations",
-                  number(sparse, "iterations"));
-        cr_expect_eq(number(sparse, "evaluations"), number(dense, "evaluations"), "the plans give other bits");
-        cr_expect(number(sparse, "evaluations") >= 1 && number(sparse, "evaluations") < 10);
-        double saved = number(dense, "flops_per_world_iteration") - number(sparse, "flops_per_world_iteration");
-        cr_expect(number(sparse, "nv") == 6 ? saved == 0 : saved > 0, "%g", saved);
-    }
-    json_decref(json);
-    cr_assert_eq(sapwood("bench --newton --worlds 8 --precision f32 --repeat 1 --format csv"), 0, "%s", err);
-    cr_expect_eq(count_lines(out), 1 + 48);
-}
-
-Test(cli, bench_lists_the_scenes) {
-    cr_assert_eq(sapwood("bench --list"), 0, "%s", err);
-    cr_expect(strstr(out, "quadruped ") && strstr(out, "humanoid ") && strstr(out, "cube "), "%s", out);
-}
-
-Test(cli, bench_with_failed_worlds_exits_with_1) {
-    write_text(path_of("fast.yaml"),
-               "schema_version: 1\nname: fast\nbuilder: {gravity: -9.81}\nground: false\n"
-               "bodies:\n- {id: ball, shapes: [{type: sphere, radius: 0.1}]}\n"
-               "joints:\n- {id: free, type: free, parent: world, child: ball}\n"
-               "post_build:\n- {op: set_array, array: joint_qd, values: [0, 0, 0, 1e30, 0, 0]}\n");
-    const char *cases = "--worlds 3 --threads 1 --precision f32 --steps 2 --repeat 2";
-    cr_assert_eq(sapwood("bench --scene %s %s --format json", path_of("fast.yaml"), cases), 1, "%s", err);
-    json_t *json = parse_json();
-    cr_expect_eq(number(json_array_get(member(json, "rows"), 0), "failed"), 3);
-    json_decref(json);
-    cr_assert_eq(sapwood("bench --scene %s %s", path_of("fast.yaml"), cases), 1);
-    cr_expect(strstr(out, "3 FAILED"), "%s", out);
-}
-
 /* ---- compare ---- */
 
 /* The row of a run, by option and value. */
@@ -833,5 +629,5 @@ Test(cli, conform_refuses_files_it_cannot_read) {
     cr_expect_eq(sapwood("conform %s", path_of("bad.json")), 2);
     cr_expect(strstr(err, "bad.json") && strstr(err, "'model'"), "%s", err);
     if (access(REFERENCE "/arm3.json.gz", R_OK) == 0)
-        cr_expect_eq(sapwood("conform --dump %s/no/such/folder " REFERENCE "/arm3.json.gz", folder), 2);
+        cr_expect_eq(sapwood("conform --dump %s " REFERENCE "/arm3.json.gz", path_of("no/such/folder")), 2);
 }

@@ -11,6 +11,7 @@
 
 #include <sapwood/sapwood.h>
 
+#include "host/deal.h"
 #include "host/pool.h"
 #include "sample_model.h"
 #include "work.h"
@@ -99,6 +100,70 @@ Test(pool, sleeping_and_late_workers_are_waited_for) {
             cr_assert_eq(r.calls[w], r.round + 1);
     }
     sap_pool_destroy(pool);
+}
+
+/* ---- dealing ---- */
+
+enum { MAX_PACKS = 1000 };
+
+/* Plain integers: a pack that two workers had would be a race too. */
+typedef struct Packs {
+    SapDeal deal[MAX_WORKERS];
+    int taken[MAX_PACKS], by[MAX_PACKS];
+    int slow; /* this worker waits until the others are done; -1: none */
+    atomic_int left;
+} Packs;
+
+static void take_packs(void *arg, int worker, int num_workers) {
+    Packs *p = arg;
+    int from = worker;
+    for (int i = 0; i < 2000 && worker == p->slow && atomic_load(&p->left) > 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+    for (int pack; (pack = sap_deal_take(p->deal, worker, num_workers, &from)) >= 0;) {
+        p->taken[pack]++;
+        p->by[pack] = worker;
+        atomic_fetch_sub(&p->left, 1);
+    }
+}
+
+static void deal_packs(Packs *p, int workers, int packs, int slow) {
+    SapPool *pool = pool_of(workers);
+    memset(p, 0, sizeof *p);
+    p->slow = slow;
+    atomic_init(&p->left, packs);
+    sap_deal_start(p->deal, workers, packs);
+    sap_pool_run(pool, take_packs, p);
+    sap_pool_destroy(pool);
+}
+
+Test(pool, every_pack_is_dealt_once) {
+    static Packs p;
+    static const int counts[] = {1, 2, 7, 64, MAX_PACKS};
+    for (int workers = 1; workers <= MAX_WORKERS; workers++)
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            deal_packs(&p, workers, counts[i], -1);
+            for (int k = 0; k < counts[i]; k++)
+                cr_assert_eq(p.taken[k], 1, "pack %d of %d, %d workers", k, counts[i], workers);
+        }
+}
+
+Test(pool, the_packs_of_a_slow_worker_are_taken_by_others) {
+    static Packs p;
+    for (int slow = 0; slow < 3; slow++) {
+        deal_packs(&p, 3, 30, slow);
+        for (int k = 0; k < 30; k++)
+            cr_assert(p.taken[k] == 1 && p.by[k] != slow, "pack %d was taken %d times, by worker %d", k, p.taken[k],
+                      p.by[k]);
+    }
+}
+
+Test(pool, a_worker_begins_with_its_own_range) {
+    SapDeal deal[3];
+    sap_deal_start(deal, 3, 10);
+    for (int w = 2; w >= 0; w--) {
+        int from = w;
+        cr_expect_eq(sap_deal_take(deal, w, 3, &from), 10 * w / 3);
+    }
 }
 
 /* ---- lifetime ---- */

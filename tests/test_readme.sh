@@ -15,6 +15,9 @@ echo "$output"
 grep -Eq '[0-9]' <<<"$output" || fail "the example prints no number: '$output'"
 if grep -Eqi 'nan|inf' <<<"$output"; then fail "the example prints '$output'"; fi
 
+# A loop that never resets shows nobody how.
+grep -Eq '(^| )[1-9][0-9]* resets' <<<"$output" || fail "the example resets no world: '$output'"
+
 for target in $(grep -oE '(^|`)make [a-z-]+' "$readme" | sed 's/.*make //' | sort -u); do
     grep -qE "^$target:" "$source/Makefile" || fail "README.md names 'make $target', which the Makefile does not have"
 done

@@ -927,7 +927,7 @@ Test(scene, refuses_wrong_poses_and_axes) {
         {HEAD "bodies: [{id: a, transform: up}]\n", "scene.yaml:2: transform: ", {"'up'", "identity"}},
         {HEAD "bodies: [{id: a, transform: {p: [0, 0, 0],\n  r: 1}}]\n", "scene.yaml:3: ", {"'r'", "p, q"}},
         {HEAD "bodies: [{id: a, transform: {p: [0, x, 0]}}]\n", "scene.yaml:2: p[1]: ", {"'x'"}},
-        {HEAD "bodies: [{id: a, transform: {q: [0, 0, 0, 2]}}]\n", "scene.yaml:2: q: ", {"length 2", "1e-6"}},
+        {HEAD "bodies: [{id: a, transform: {q: [0, 0, 0, 2]}}]\n", "scene.yaml:2: q: ", {"length 2", "1e-06"}},
         {HEAD "bodies: [{id: a, transform: {q: [0, 0, 0, 0]}}]\n", "scene.yaml:2: q: ", {"length 0"}},
         {HEAD "bodies: [{id: a, transform: {q: [0, 0, 1]}}]\n", "scene.yaml:2: q: ", {"a list of 3", "4 numbers"}},
         {HEAD "bodies: [{id: a, transform: {q: {axis_angle: {axis: x}}}}]\n",

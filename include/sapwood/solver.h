@@ -126,6 +126,47 @@ typedef struct SapSolverInfo {
 
 SAP_API SapStatus sap_solver_info(const SapSolver *solver, SapSolverInfo *out);
 
+/* ---- where the time of a step goes ---- */
+
+/* The stages of a step in their order; those of Newton's method take turns. */
+typedef enum SapStage {
+    SAP_STAGE_LOAD,         /* state and control into scratch */
+    SAP_STAGE_KINEMATICS,   /* poses, motion subspaces, velocities, bias accelerations */
+    SAP_STAGE_DYNAMICS,     /* inertias and wrenches of bodies, then of subtrees */
+    SAP_STAGE_MASS_MATRIX,  /* rows of A and of the generalised force */
+    SAP_STAGE_FREE_FACTOR,  /* factor of A, and v* */
+    SAP_STAGE_BROAD_PHASE,  /* shapes in the world, pairs whose bounds meet */
+    SAP_STAGE_NARROW_PHASE, /* points of these pairs */
+    SAP_STAGE_RECORDS,      /* contact records of these points */
+    SAP_STAGE_SLOTS,        /* records dealt out to the slots of a pack */
+    SAP_STAGE_GEOMETRY,     /* frames, gaps and Jacobians of slots */
+    SAP_STAGE_WEIGHT,       /* contact weights */
+    SAP_STAGE_SETUP,        /* laws of contacts and joints, A v*, the guess */
+    SAP_STAGE_EVALUATE,     /* cost, gradient and stopping tests of an iteration */
+    SAP_STAGE_ASSEMBLY,     /* Newton's matrix */
+    SAP_STAGE_FACTOR,       /* its factor and the direction */
+    SAP_STAGE_LINE_SEARCH,
+    SAP_STAGE_INTEGRATE, /* coordinates at the end of the step */
+    SAP_STAGE_STORE,     /* reports, status, state and bodies out of scratch */
+    SAP_STAGE_REST,      /* between packs */
+    SAP_NUM_STAGES
+} SapStage;
+
+/* "load", "free factor", ...; "unknown" for what is no stage. */
+SAP_API const char *sap_stage_name(SapStage stage);
+
+/* What steps took since sap_solver_profile. */
+typedef struct SapProfile {
+    double seconds[SAP_NUM_STAGES]; /* of all threads together */
+    double factors[2];              /* linear systems of Newton's method, per lane: on the tree's pattern, dense */
+} SapProfile;
+
+/* From now on every call takes the time of its stages, from zero; on = false stops it. Results do not depend on it, and while
+ * it is off it costs nothing. */
+SAP_API SapStatus sap_solver_profile(SapSolver *solver, bool on);
+/* Zeros where it was never on. */
+SAP_API SapStatus sap_solver_profile_read(const SapSolver *solver, SapProfile *out);
+
 SAP_END_DECLS
 
 #endif

@@ -1,15 +1,19 @@
-#include "cli_bench.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *precision_name(SapPrecision precision) {
-    return precision == SAP_FP64 ? "f64" : "f32";
+#include "cli_bench.h"
+#include "cli_control.h"
+#include "cli_machine.h"
+#include "cli_statistics.h"
+
+const char *bench_hostile_name(BenchHostile hostile) {
+    static const char *const names[] = {"none", "nan", "wild"};
+    return names[hostile];
 }
 
-static double rate(const BenchRow *r) {
-    return 1e9 / r->ns;
+static double rate(double ns) {
+    return 1e9 / ns;
 }
 
 /* Of the median: how far apart the repeats are. */
@@ -19,46 +23,39 @@ static double spread(const BenchRow *r) {
 
 /* NaN if the peak is not known. */
 static double share_of_peak(const BenchRow *r) {
-    return r->flops * rate(r) / (r->peak > 0 ? r->peak : (double)NAN);
+    return r->flops * rate(r->ns) / (r->peak > 0 ? r->peak : (double)NAN);
 }
 
-/* ---- the machine and the build ---- */
-
-/* The CPU by the name it gives itself, or "unknown". */
-static CliText cpu_name(void) {
-    CliText out = {"unknown"};
-    char line[256];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && fgets(line, sizeof line, file)) {
-        char *value = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
-        if (value == NULL)
-            continue;
-        value[strcspn(value, "\n")] = '\0';
-        snprintf(out.text, sizeof out.text, "%.*s", CLI_TEXT_SIZE - 1, value + strspn(value, ": "));
-        break;
-    }
-    if (file)
-        fclose(file);
-    return out;
+static CliText preset_of(const BenchRow *r) {
+    return cli_option(&r->options, "contact_preset_variant");
 }
 
-#define TEXT_OF(x) #x
-#define TEXT(x)    TEXT_OF(x)
-#if defined(__clang__)
-static const char compiler[] = "clang " TEXT(__clang_major__) "." TEXT(__clang_minor__) "." TEXT(__clang_patchlevel__);
-#else
-static const char compiler[] = "gcc " TEXT(__GNUC__) "." TEXT(__GNUC_MINOR__) "." TEXT(__GNUC_PATCHLEVEL__);
-#endif
+static CliText line_search_of(const BenchRow *r) {
+    return cli_option(&r->options, "line_search_variant");
+}
 
-/* ---- cost per world against the number of worlds ---- */
+/* "cpu" from a library that has no choice. */
+static CliText device_of(const BenchRow *r) {
+    CliText device = cli_option(&r->options, "device");
+    if (strcmp(device.text, "?") == 0)
+        strcpy(device.text, "cpu");
+    return device;
+}
+
+/* ---- rows against each other ---- */
 
 static bool same_but_worlds(const BenchRow *a, const BenchRow *b) {
-    return a->scene_index == b->scene_index && a->precision == b->precision && a->lanes == b->lanes &&
-           a->threads == b->threads;
+    return a->scene_index == b->scene_index && a->preset_index == b->preset_index && a->lanes == b->lanes &&
+           a->threads == b->threads && a->options.line_search_variant == b->options.line_search_variant;
+}
+
+static bool same_but_threads(const BenchRow *a, const BenchRow *b) {
+    return a->scene_index == b->scene_index && a->preset_index == b->preset_index && a->lanes == b->lanes &&
+           a->worlds == b->worlds && a->options.line_search_variant == b->options.line_search_variant;
 }
 
 /* The row like `row` with the fewest worlds that fill lanes and threads, at least 64. */
-static const BenchRow *baseline(const BenchRows *rows, const BenchRow *row) {
+static const BenchRow *smallest_batch(const BenchRows *rows, const BenchRow *row) {
     const BenchRow *best = NULL;
     for (int i = 0; i < rows->count; i++) {
         const BenchRow *r = &rows->row[i];
@@ -76,111 +73,308 @@ static bool has_most_worlds(const BenchRows *rows, const BenchRow *row) {
 }
 
 /* A row and the smaller batch to compare it with; NULL if there is none. */
-static const BenchRow *compared_with(const BenchRows *rows, const BenchRow *row) {
-    const BenchRow *base = baseline(rows, row);
+static const BenchRow *against_worlds(const BenchRows *rows, const BenchRow *row) {
+    const BenchRow *base = smallest_batch(rows, row);
     return base && base->worlds < row->worlds && has_most_worlds(rows, row) ? base : NULL;
 }
 
-static void print_flatness(const BenchRows *rows) {
-    bool any = false;
+/* The row with one thread to compare one of several with; NULL if there is none. */
+static const BenchRow *against_threads(const BenchRows *rows, const BenchRow *row) {
+    for (int i = 0; i < rows->count && row->threads > 1; i++)
+        if (same_but_threads(&rows->row[i], row) && rows->row[i].threads == 1)
+            return &rows->row[i];
+    return NULL;
+}
+
+typedef const BenchRow *Against(const BenchRows *rows, const BenchRow *row);
+
+static void print_against(const BenchRows *rows, Against *against, const char *title, bool by_worlds) {
     for (int i = 0; i < rows->count; i++) {
-        const BenchRow *r = &rows->row[i], *base = compared_with(rows, r);
+        const BenchRow *r = &rows->row[i], *base = against(rows, r);
         if (base == NULL)
             continue;
-        if (!any)
-            puts("\ncost per world in large batches against small ones (1 is flat)");
-        any = true;
-        printf("%-16s %s, lanes %d, threads %d: %d to %d worlds: %.3f\n", r->scene, precision_name(r->precision),
-               r->lanes, r->threads, r->worlds, base->worlds, r->ns / base->ns);
+        if (title)
+            printf("\n%s\n", title);
+        title = NULL;
+        printf("    %s, %s, lanes %d: ", r->scene, preset_of(r).text, r->lanes);
+        if (by_worlds)
+            printf("threads %d, %d to %d worlds: %.3f\n", r->threads, r->worlds, base->worlds, r->ns / base->ns);
+        else
+            printf("worlds %d, %d threads to 1: %.3f\n", r->worlds, r->threads, base->ns / r->ns);
     }
 }
 
-static json_t *flatness_json(const BenchRows *rows) {
+static json_t *against_json(const BenchRows *rows, Against *against, bool by_worlds) {
     json_t *list = json_array();
     for (int i = 0; i < rows->count; i++) {
-        const BenchRow *r = &rows->row[i], *base = compared_with(rows, r);
+        const BenchRow *r = &rows->row[i], *base = against(rows, r);
         if (base)
-            json_array_append_new(list, json_pack("{so ss si si si si sf}", "scene", cli_json_text(r->scene),
-                                                  "precision", precision_name(r->precision), "lanes", r->lanes,
-                                                  "threads", r->threads, "worlds", r->worlds, "against", base->worlds,
-                                                  "cost_ratio", r->ns / base->ns));
+            json_array_append_new(list, json_pack("{so ss si si si si so}", "scene", cli_json_text(r->scene), "preset",
+                                                  preset_of(r).text, "lanes", r->lanes, "threads", r->threads, "worlds",
+                                                  r->worlds, "against", by_worlds ? base->worlds : 1,
+                                                  by_worlds ? "cost_ratio" : "speedup",
+                                                  cli_json_real(by_worlds ? r->ns / base->ns : base->ns / r->ns)));
     }
     return list;
 }
 
-/* ---- rows ---- */
+/* ---- as text ---- */
 
-static void print_human(const BenchRow *r) {
-    char failed[32] = "";
-    if (r->failed)
-        snprintf(failed, sizeof failed, "  %d FAILED", r->failed);
-    printf("%-16s %8d %4s %7s %5d %7d %7d %10.1f %10.1f %7.1f%% %11s %7.1f%%%s\n", r->scene, r->worlds,
-           precision_name(r->precision), cli_isa(r->isa).text, r->lanes, r->threads, r->steps, r->ns, r->ns_min,
-           100 * spread(r), cli_si(rate(r)).text, 100 * share_of_peak(r), failed);
+static void print_count(const BenchCount *c) {
+    printf(" %7.2f %4d %4d", c->mean, c->p95, c->largest);
 }
 
-static void print_csv(const BenchRow *r) {
+static void print_worlds(const char *what, const CliFailures *f) {
+    if (f->total == 0)
+        return;
+    printf("    %s: %d worlds:", what, f->total);
+    for (int i = 0; i < f->num_shown; i++)
+        printf(" %d", f->shown[i]);
+    puts(f->num_shown < f->total ? " ..." : "");
+}
+
+static void print_trouble(const BenchRow *r) {
+    print_worlds("FAILED", &r->failures);
+    for (int i = 0; i < CLI_NUM_FAILURES; i++)
+        if (r->failures.count[i])
+            printf("        %s: %d\n", cli_failures[i].words, r->failures.count[i]);
+    print_worlds("CONTACTS DROPPED", &r->truncated);
+    if (r->truncated.total)
+        printf("        max_rigid_contact is %d; a world needed %d\n", r->capacity, r->most_slots);
+    print_worlds("not converged", &r->not_converged);
+    if (!r->repeatable)
+        puts("    NOT REPEATABLE: two passes over the same steps ended with different states");
+}
+
+static void print_human(const BenchPlan *plan, const BenchRow *r) {
+    printf("%-16s %-8s %7d %4d %5d %10.1f %6.1f%% %10s", r->scene, preset_of(r).text, r->worlds, r->threads, r->lanes,
+           r->ns, 100 * spread(r), cli_si(rate(r->ns)).text);
+    print_count(&r->contacts);
+    print_count(&r->newton);
+    print_count(&r->line);
+    fputs("\n    stopped by", stdout);
+    for (int i = 0; i < CLI_NUM_STOPS; i++)
+        printf("%s %s %.4g %%", i ? "," : "", cli_stops[i].words, 100 * r->stops[i]);
+    if (!isnan(r->depth_most))
+        printf("; penetration p95 %.3g mm, most %.3g mm", 1e3 * r->depth_p95, 1e3 * r->depth_most);
+    printf("\n    %.0f bytes per world (arrays %.0f); created and stepped once in %.3g s; %s; state hash %016llx\n",
+           r->bytes, r->array_bytes, r->start_seconds, cli_isa(r->isa).text, (unsigned long long)r->hash);
+    if (!isnan(r->hostile_ratio))
+        printf("    with a hostile world (%s, up to %d Newton iterations): %+.2f %% time; the others have %s\n",
+               bench_hostile_name(plan->hostile), r->hostile_newton, 100 * (r->hostile_ratio - 1),
+               r->others_same ? "the same bits" : "OTHER BITS");
+    print_trouble(r);
+}
+
+/* ---- as CSV ---- */
+
+static void csv_count_header(const char *name) {
+    printf(",%s_mean,%s_p95,%s_most", name, name, name);
+}
+
+static void csv_header(const BenchPlan *plan) {
+    fputs(
+        "scene,preset,line_search,worlds,device,isa,lanes,threads,steps,warmup,passes,repeats,seed,control_noise,clock,"
+        "ns_per_world_step,ns_min,ns_max,world_steps_per_second,world_steps_per_second_min,world_steps_per_second_max",
+        stdout);
+    csv_count_header("contacts");
+    csv_count_header("newton");
+    csv_count_header("line_search");
+    for (int i = 0; i < CLI_NUM_STOPS; i++)
+        printf(",stopped_by_%s", cli_stops[i].key);
+    fputs(
+        ",penetration_p95,penetration_most,failed,truncated,not_converged,bytes_per_world,array_bytes_per_world,"
+        "resident_bytes_per_world,start_seconds,flops_per_world_step,peak_flops_per_second,share_of_peak,hostile_ratio,"
+        "state_hash,cpu,cpus,compiler,version,commit,knobs",
+        stdout);
+    if (plan->profile)
+        bench_profile_csv_header();
+    putchar('\n');
+}
+
+static void csv_count(const BenchCount *c) {
+    printf(",%.6g,%d,%d", c->mean, c->p95, c->largest);
+}
+
+static void csv_real(double x) {
+    if (isfinite(x))
+        printf(",%.6g", x);
+    else
+        putchar(',');
+}
+
+static void print_csv(const BenchPlan *plan, const BenchRow *r) {
     cli_csv_text(stdout, r->scene);
-    printf(",%d,%s,%s,%d,%d,%d,%d,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.4g,%d\n", r->worlds, precision_name(r->precision),
-           cli_isa(r->isa).text, r->lanes, r->threads, r->steps, r->repeats, r->ns, r->ns_min, r->ns_max, rate(r),
-           r->flops, r->peak, share_of_peak(r), r->failed);
+    printf(",%s,%s,%d,%s,%s,%d,%d,%d,%d,%d,%d,%llu,%g,%s", preset_of(r).text, line_search_of(r).text, r->worlds,
+           device_of(r).text, cli_isa(r->isa).text, r->lanes, r->threads, plan->steps, plan->warmup, r->passes,
+           plan->repeat, (unsigned long long)plan->seed, plan->control_noise,
+           plan->processor_time ? "processor" : "wall");
+    printf(",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", r->ns, r->ns_min, r->ns_max, rate(r->ns), rate(r->ns_max),
+           rate(r->ns_min));
+    csv_count(&r->contacts);
+    csv_count(&r->newton);
+    csv_count(&r->line);
+    for (int i = 0; i < CLI_NUM_STOPS; i++)
+        csv_real(r->stops[i]);
+    csv_real(r->depth_p95);
+    csv_real(r->depth_most);
+    printf(",%d,%d,%d,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", r->failures.total, r->truncated.total, r->not_converged.total,
+           r->bytes, r->array_bytes, r->resident, r->start_seconds, r->flops, r->peak);
+    csv_real(share_of_peak(r));
+    csv_real(r->hostile_ratio);
+    printf(",%016llx,", (unsigned long long)r->hash);
+    cli_csv_text(stdout, cli_cpu_name().text);
+    printf(",%d,%s,%s,%s,", cli_num_cpus(), cli_compiler(), sap_version(), cli_commit());
+    cli_knobs_print(stdout, &r->options);
+    if (plan->profile)
+        bench_profile_csv(r);
+    putchar('\n');
 }
 
-static json_t *row_json(const BenchRow *r) {
-    json_t *json = json_object();
-    cli_json_put(&json, "scene", cli_json_text(r->scene));
-    cli_json_put(&json, "worlds", json_integer(r->worlds));
-    cli_json_put(&json, "precision", json_string(precision_name(r->precision)));
-    cli_json_put(&json, "isa", json_string(cli_isa(r->isa).text));
-    cli_json_put(&json, "lanes", json_integer(r->lanes));
-    cli_json_put(&json, "threads", json_integer(r->threads));
-    cli_json_put(&json, "steps", json_integer(r->steps));
-    cli_json_put(&json, "repeats", json_integer(r->repeats));
-    cli_json_put(&json, "ns_per_world_step", cli_json_real(r->ns));
-    cli_json_put(&json, "ns_min", cli_json_real(r->ns_min));
-    cli_json_put(&json, "ns_max", cli_json_real(r->ns_max));
-    cli_json_put(&json, "world_steps_per_second", cli_json_real(rate(r)));
-    cli_json_put(&json, "flops_per_world_step", cli_json_real(r->flops));
-    cli_json_put(&json, "peak_flops_per_second", cli_json_real(r->peak));
-    cli_json_put(&json, "share_of_peak", cli_json_real(share_of_peak(r)));
-    cli_json_put(&json, "failed", json_integer(r->failed));
+/* ---- as JSON ---- */
+
+static json_t *count_json(const BenchCount *c) {
+    return json_pack("{so si si}", "mean", cli_json_real(c->mean), "p95", c->p95, "largest", c->largest);
+}
+
+static json_t *worlds_json(const CliFailures *f, bool by_status) {
+    json_t *first = json_array(), *bits = json_object(), *json = json_object();
+    for (int i = 0; i < f->num_shown; i++)
+        json_array_append_new(first, json_integer(f->shown[i]));
+    for (int i = 0; i < CLI_NUM_FAILURES; i++)
+        cli_json_put(&bits, cli_failures[i].key, json_integer(f->count[i]));
+    cli_json_put(&json, "count", json_integer(f->total));
+    cli_json_put(&json, "first", first);
+    if (by_status)
+        cli_json_put(&json, "by_status", bits);
+    else
+        json_decref(bits);
     return json;
 }
 
-static bool print_json(const BenchRows *rows) {
+static void put_speed(const BenchRow *r, json_t **json) {
+    cli_json_put(json, "ns_per_world_step", cli_json_real(r->ns));
+    cli_json_put(json, "ns_min", cli_json_real(r->ns_min));
+    cli_json_put(json, "ns_max", cli_json_real(r->ns_max));
+    cli_json_put(json, "world_steps_per_second", cli_json_real(rate(r->ns)));
+    cli_json_put(json, "world_steps_per_second_min", cli_json_real(rate(r->ns_max)));
+    cli_json_put(json, "world_steps_per_second_max", cli_json_real(rate(r->ns_min)));
+    cli_json_put(json, "flops_per_world_step", cli_json_real(r->flops));
+    cli_json_put(json, "peak_flops_per_second", cli_json_real(r->peak));
+    cli_json_put(json, "share_of_peak", cli_json_real(share_of_peak(r)));
+    cli_json_put(json, "start_seconds", cli_json_real(r->start_seconds));
+}
+
+static void put_physics(const BenchRow *r, json_t **json) {
+    json_t *stops = json_object();
+    for (int i = 0; i < CLI_NUM_STOPS; i++)
+        cli_json_put(&stops, cli_stops[i].key, cli_json_real(r->stops[i]));
+    cli_json_put(json, "contacts", count_json(&r->contacts));
+    cli_json_put(json, "contacts_needed", json_integer(r->most_slots));
+    cli_json_put(json, "contact_slots", json_integer(r->capacity));
+    cli_json_put(json, "newton_iterations", count_json(&r->newton));
+    cli_json_put(json, "line_search_iterations", count_json(&r->line));
+    cli_json_put(json, "stopped_by", stops);
+    cli_json_put(json, "penetration",
+                 json_pack("{so so}", "p95", cli_json_real(r->depth_p95), "largest", cli_json_real(r->depth_most)));
+    cli_json_put(json, "failed", worlds_json(&r->failures, true));
+    cli_json_put(json, "truncated", worlds_json(&r->truncated, false));
+    cli_json_put(json, "not_converged", worlds_json(&r->not_converged, false));
+}
+
+static json_t *row_json(const BenchPlan *plan, const BenchRow *r) {
+    char hash[17];
+    json_t *json = json_object();
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
+    cli_json_put(&json, "scene", cli_json_text(r->scene));
+    cli_json_put(&json, "preset", json_string(preset_of(r).text));
+    cli_json_put(&json, "line_search", json_string(line_search_of(r).text));
+    cli_json_put(&json, "knobs", cli_knobs_json(&r->options));
+    cli_json_put(&json, "worlds", json_integer(r->worlds));
+    cli_json_put(&json, "device", json_string(device_of(r).text));
+    cli_json_put(&json, "isa", json_string(cli_isa(r->isa).text));
+    cli_json_put(&json, "lanes", json_integer(r->lanes));
+    cli_json_put(&json, "threads", json_integer(r->threads));
+    cli_json_put(&json, "passes", json_integer(r->passes));
+    put_speed(r, &json);
+    put_physics(r, &json);
+    cli_json_put(&json, "bytes_per_world", cli_json_real(r->bytes));
+    cli_json_put(&json, "array_bytes_per_world", cli_json_real(r->array_bytes));
+    cli_json_put(&json, "resident_bytes_per_world", cli_json_real(r->resident));
+    cli_json_put(&json, "state_hash", json_string(hash));
+    cli_json_put(&json, "repeatable", json_boolean(r->repeatable));
+    if (plan->hostile != BENCH_HOSTILE_NONE)
+        cli_json_put(&json, "hostile",
+                     json_pack("{ss so sb si}", "kind", bench_hostile_name(plan->hostile), "time_ratio",
+                               cli_json_real(r->hostile_ratio), "others_same", r->others_same, "newton_most",
+                               r->hostile_newton));
+    if (plan->profile)
+        cli_json_put(&json, "profile", bench_profile_json(r));
+    return json;
+}
+
+static json_t *plan_json(const BenchPlan *plan) {
+    return json_pack("{si si si sI so sb ss}", "steps", plan->steps, "warmup", plan->warmup, "repeat", plan->repeat,
+                     "seed", (json_int_t)plan->seed, "control_noise", cli_json_real(plan->control_noise), "bodies",
+                     plan->bodies);
+}
+
+static bool print_json(const BenchPlan *plan, const BenchRows *rows) {
     json_t *list = json_array();
     for (int i = 0; i < rows->count; i++)
-        json_array_append_new(list, row_json(&rows->row[i]));
-    return cli_json_print(json_pack("{ss s{so ss} so so}", "version", sap_version(), "machine", "cpu",
-                                    cli_json_text(cpu_name().text), "compiler", compiler, "rows", list, "flatness",
-                                    flatness_json(rows)));
+        json_array_append_new(list, row_json(plan, &rows->row[i]));
+    return cli_json_print(json_pack("{ss ss s{so si ss} so so so so}", "version", sap_version(), "commit", cli_commit(),
+                                    "machine", "cpu", cli_json_text(cli_cpu_name().text), "cpus", cli_num_cpus(),
+                                    "compiler", cli_compiler(), "plan", plan_json(plan), "rows", list, "flatness",
+                                    against_json(rows, against_worlds, true), "scaling",
+                                    against_json(rows, against_threads, false)));
 }
 
 /* ---- the whole ---- */
 
-void bench_print_header(BenchFormat format) {
-    if (format == BENCH_HUMAN) {
-        printf("sapwood %s, whole steps, %s, %s\n\n", sap_version(), cpu_name().text, compiler);
-        printf("%-16s %8s %4s %7s %5s %7s %7s %10s %10s %8s %11s %8s\n", "scene", "worlds", "fp", "isa", "lanes",
-               "threads", "steps", "ns/w-step", "best", "spread", "w-steps/s", "of peak");
-    } else if (format == BENCH_CSV) {
-        puts("scene,worlds,precision,isa,lanes,threads,steps,repeats,ns_per_world_step,ns_min,ns_max,"
-             "world_steps_per_second,flops_per_world_step,peak_flops_per_second,share_of_peak,failed");
-    }
+static void human_header(const BenchPlan *plan) {
+    printf("sapwood %s (%s), %s, %d CPUs, %s\n", sap_version(), cli_commit(), cli_cpu_name().text, cli_num_cpus(),
+           cli_compiler());
+    printf("%d steps measured %d times%s, after %d to warm up; ", plan->steps, plan->repeat,
+           plan->processor_time ? " in processor time" : "", plan->warmup);
+    if (plan->control_noise > 0)
+        printf("targets up to %g rad or %g m off, new every %d steps", plan->control_noise, 0.1 * plan->control_noise,
+               CLI_CONTROL_STEPS);
+    else
+        fputs("targets as the scene has them", stdout);
+    printf("; seed %llu\n\n", (unsigned long long)plan->seed);
+    printf("%-16s %-8s %7s %4s %5s %10s %7s %10s %17s %17s %17s\n", "", "", "", "", "", "", "", "", "contacts",
+           "Newton", "line search");
+    printf("%-16s %-8s %7s %4s %5s %10s %7s %10s", "scene", "preset", "worlds", "thr", "lanes", "ns/w-step", "spread",
+           "w-steps/s");
+    for (int i = 0; i < 3; i++)
+        printf(" %7s %4s %4s", "mean", "p95", "most");
+    putchar('\n');
 }
 
-void bench_print_row(BenchFormat format, const BenchRow *row) {
+void bench_print_header(BenchFormat format, const BenchPlan *plan) {
     if (format == BENCH_HUMAN)
-        print_human(row);
+        human_header(plan);
     else if (format == BENCH_CSV)
-        print_csv(row);
+        csv_header(plan);
+}
+
+void bench_print_row(BenchFormat format, const BenchPlan *plan, const BenchRow *row) {
+    if (format == BENCH_HUMAN)
+        print_human(plan, row);
+    else if (format == BENCH_CSV)
+        print_csv(plan, row);
     fflush(stdout); /* a row may take seconds: show it when it is there, in a pipe too */
 }
 
-bool bench_print_end(BenchFormat format, const BenchRows *rows) {
+bool bench_print_end(BenchFormat format, const BenchPlan *plan, const BenchRows *rows) {
     if (format == BENCH_JSON)
-        return print_json(rows);
-    if (format == BENCH_HUMAN)
-        print_flatness(rows);
+        return print_json(plan, rows);
+    if (format == BENCH_CSV)
+        return true;
+    print_against(rows, against_worlds, "cost per world in large batches against small ones (1 is flat)", true);
+    print_against(rows, against_threads, "speed of several threads against one", false);
+    for (int i = 0; i < rows->count && plan->profile; i++)
+        bench_profile_print(&rows->row[i]);
     return true;
 }

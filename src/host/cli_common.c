@@ -330,3 +330,13 @@ double cli_now(void) {
 double cli_processor_seconds(void) {
     return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
+
+static double started;
+
+void cli_note_start(void) {
+    started = cli_now() - cli_processor_seconds();
+}
+
+double cli_since_start(void) {
+    return cli_now() - started;
+}

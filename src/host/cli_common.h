@@ -126,6 +126,9 @@ bool cli_json_print(json_t *json);
 
 /* Seconds on a clock that never goes back. */
 double cli_now(void);
+/* Seconds since the program was started: main notes when that was, less the processor time it has taken before. */
+void cli_note_start(void);
+double cli_since_start(void);
 /* Seconds of processor time that all threads of this program took: what else runs on the machine does not count. */
 double cli_processor_seconds(void);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli_common.h"
+#include "cli_machine.h"
 
 typedef struct Command {
     const char *name; /* argv[0] of the command: how messages and --help call it */
@@ -55,7 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 static void print_version(FILE *stream, struct argp_state *state) {
     (void)state;
-    fprintf(stream, "sapwood %s\n", sap_version());
+    fprintf(stream, "sapwood %s (%s), %s\n", sap_version(), cli_commit(), cli_compiler());
 }
 
 static const char doc[] = "Steps thousands of copies of a rigid-body world together."
@@ -71,6 +72,7 @@ static const char doc[] = "Steps thousands of copies of a rigid-body world toget
                           "could not be written; 130 interrupted.";
 
 int main(int argc, char **argv) {
+    cli_note_start();
     argp_err_exit_status = CLI_EXIT_BAD;
     argp_program_version_hook = print_version;
     Rest rest = {0};

@@ -79,18 +79,46 @@ static void body_depths(const SapModelArrays *a, int *depth) {
     }
 }
 
-bool cli_step_flops(const SapModelArrays *a, double *out) {
+/* Sums over the dofs of d and d^2, d being the depth of a dof: dofs on its path, itself included. */
+typedef struct DepthSums {
+    double d, d2;
+} DepthSums;
+
+static bool tree_depths(const SapModelArrays *a, DepthSums *out) {
     int *depth = cli_allocate((size_t)a->num_bodies, sizeof *depth);
     if (depth == NULL)
         return false;
     body_depths(a, depth);
-    double flops = 620.0 * a->num_bodies + 80.0 * a->num_dofs;
+    *out = (DepthSums){0, 0};
     for (int j = 0; j < a->num_joints; j++) {
         int dofs = a->joint_qd_start[j + 1] - a->joint_qd_start[j];
-        for (int d = depth[a->joint_child[j]] - dofs + 1; d <= depth[a->joint_child[j]]; d++)
-            flops += 11.0 * d + (double)d * d + 4.0 * d - 2; /* row of A, of its factor, of the two solves */
+        for (int d = depth[a->joint_child[j]] - dofs + 1; d <= depth[a->joint_child[j]]; d++) {
+            out->d += d;
+            out->d2 += (double)d * d;
+        }
     }
     free(depth);
-    *out = flops;
+    return true;
+}
+
+/* d^2 a row of the factor, 4 d - 2 its part of the two solves. */
+static double system_flops(const DepthSums *sums, double nv) {
+    return sums->d2 + 4 * sums->d - 2 * nv;
+}
+
+bool cli_step_flops(const SapModelArrays *a, double *out) {
+    DepthSums sums;
+    if (!tree_depths(a, &sums))
+        return false;
+    *out = 620.0 * a->num_bodies + 80.0 * a->num_dofs + 11 * sums.d + system_flops(&sums, a->num_dofs);
+    return true;
+}
+
+bool cli_factor_flops(const SapModelArrays *a, bool dense, double *out) {
+    double nv = a->num_dofs;
+    DepthSums sums = {nv * (nv + 1) / 2, nv * (nv + 1) * (2 * nv + 1) / 6};
+    if (!dense && !tree_depths(a, &sums))
+        return false;
+    *out = system_flops(&sums, nv);
     return true;
 }

@@ -20,5 +20,7 @@ const char *cli_dof_suffix(int32_t type, int i);
 
 /* Floating-point operations of the free motion of one world in one step, a fused multiply-add being two; docs/cli.md has the formula. */
 bool cli_step_flops(const SapModelArrays *arrays, double *out);
+/* Those of one of Newton's linear systems, factor and solve, on the pattern of the tree or in full. */
+bool cli_factor_flops(const SapModelArrays *arrays, bool dense, double *out);
 
 #endif

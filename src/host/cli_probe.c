@@ -1,51 +1,24 @@
 #include "cli_probe.h"
 
-#include <stdlib.h>
-
-#include "cli_batch.h"
+#include "cli_statistics.h"
 
 /* Slots of the trial. A world that needs more is still counted in full, but moves as if it had the deepest only. */
 enum { TRIAL_SLOTS = 1024, MOST_CONTACTS = 65535 };
 
-/* How often each number of contacts was seen. */
-typedef struct Histogram {
-    long long *of; /* [MOST_CONTACTS + 1] */
-    long long total, sum;
-    int most;
-} Histogram;
-
-static void histogram_add(Histogram *h, int value) {
-    value = value < MOST_CONTACTS ? value : MOST_CONTACTS;
-    h->of[value]++;
-    h->total++;
-    h->sum += value;
-    h->most = value > h->most ? value : h->most;
-}
-
-/* The smallest number that `percent` of the samples do not exceed. */
-static int histogram_quantile(const Histogram *h, int percent) {
-    long long below = 0;
-    int value = -1;
-    do
-        below += h->of[++value];
-    while (value < h->most && 100 * below < percent * h->total);
-    return value;
-}
-
-static void look(const CliBatch *batch, Histogram *h) {
+static void look(const CliBatch *batch, CliCount *needed) {
     const SapContacts *contacts = sap_batch_contacts(batch->batch);
     for (int w = 0; w < batch->state->num_worlds; w++)
         if (!batch->failed[w])
-            histogram_add(h, contacts->count[w] + contacts->dropped[w]);
+            cli_count_add(needed, contacts->count[w] + contacts->dropped[w]);
 }
 
-static bool step_worlds(CliBatch *batch, CliProbe *probe, Histogram *h) {
+static bool step_worlds(CliBatch *batch, CliProbe *probe, CliCount *needed) {
     cli_batch_perturb(batch, probe->seed, probe->noise);
     for (int step = 0; step < probe->steps; step++) {
         if (!cli_batch_step(batch, 1))
             return false;
         cli_batch_gather(batch);
-        look(batch, h);
+        look(batch, needed);
     }
     probe->failed = cli_batch_failures(batch).total;
     return true;
@@ -61,17 +34,16 @@ bool cli_probe_run(const SapScene *scene, CliProbe *probe) {
     SapOptions o = scene->options;
     o.max_rigid_contact = o.max_rigid_contact > TRIAL_SLOTS ? o.max_rigid_contact : TRIAL_SLOTS;
     CliBatch batch = {0};
-    Histogram h = {.of = cli_allocate(MOST_CONTACTS + 1, sizeof *h.of)};
-    bool ok = h.of && cli_batch_create(scene, &o, probe->worlds, cli_default_dtype(&o), false, &batch) &&
-              step_worlds(&batch, probe, &h);
+    CliCount needed = {0};
+    bool ok = cli_batch_create(scene, &o, probe->worlds, cli_default_dtype(&o), false, &batch) &&
+              step_worlds(&batch, probe, &needed);
     if (ok) {
-        probe->mean = h.total ? (double)h.sum / (double)h.total : 0;
-        probe->p95 = h.total ? histogram_quantile(&h, 95) : 0;
-        probe->most = h.most;
-        probe->proposal = propose(h.most);
+        probe->mean = needed.samples > 0 ? cli_count_mean(&needed) : 0;
+        probe->p95 = cli_count_quantile(&needed, 95);
+        probe->most = needed.largest;
+        probe->proposal = propose(needed.largest);
     }
     cli_batch_free(&batch);
-    free(h.of);
     return ok;
 }
 

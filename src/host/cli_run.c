@@ -111,6 +111,8 @@ static bool run_chunk(Run *r, int n) {
     if (!cli_batch_step(&r->batch, n))
         return false;
     r->seconds += cli_now() - start;
+    if (r->done == 0)
+        r->first_step = cli_since_start();
     cli_batch_gather(&r->batch);
     r->done += n;
     return cli_statistics_look(&r->statistics, &r->batch);
@@ -183,8 +185,9 @@ static bool run(Run *r) {
     clear_progress(r);
     if (!cli_trajectory_close(&r->trajectory) || !ok)
         return false;
-    if (!cli_statistics_finish(&r->statistics, &r->batch, r->done > 0 && r->done == r->args->steps))
+    if (r->done > 0 && r->done == r->args->steps && !cli_statistics_look_at_gaps(&r->statistics, &r->batch))
         return false;
+    cli_statistics_finish(&r->statistics, &r->batch);
     double *end = r->energies + 2 * (size_t)r->batch.state->num_worlds;
     if (!cli_batch_energies(&r->batch, end))
         return false;

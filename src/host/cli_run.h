@@ -28,7 +28,8 @@ typedef struct Run {
     bool progress; /* stderr is a terminal */
     int done;      /* steps */
     double seconds;
-    double *energies; /* [2][worlds][2]: at the start, at the end */
+    double first_step; /* seconds from the start of the program to the end of the first step */
+    double *energies;  /* [2][worlds][2]: at the start, at the end */
     CliEnergy start, end;
     CliFailures failures;
     CliStatistics statistics;

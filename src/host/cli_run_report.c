@@ -14,7 +14,7 @@ static const char *dtype_name(const Run *r) {
 /* ---- as text ---- */
 
 static void print_energy(const char *label, const double start[2], const double end[2]) {
-    printf("%-16s start %.6g J (kinetic %.6g, potential %.6g), end %.6g J (kinetic %.6g, potential %.6g)\n", label,
+    printf("%-16s start %.5g J (kinetic %.4g, potential %.5g), end %.5g J (kinetic %.4g, potential %.5g)\n", label,
            start[0] + start[1], start[0], start[1], end[0] + end[1], end[0], end[1]);
 }
 
@@ -35,6 +35,17 @@ static void print_failures(const CliFailures *f, int worlds) {
     putchar('\n');
 }
 
+static void print_time(const Run *r) {
+    double bytes = (double)sap_batch_bytes(r->batch.batch), worlds = r->batch.state->num_worlds;
+    if (r->done)
+        printf("%-16s first step done %.2g s after the program began\n", "start", r->first_step);
+    printf("%-16s %.4g s", "time", r->seconds);
+    if (r->done)
+        printf(": %s world-steps/s, %.4g ns per world-step, %s times real time", cli_si(cli_run_rate(r)).text,
+               1e9 / cli_run_rate(r), cli_si(cli_run_rate(r) * r->batch.dt).text);
+    printf("\n%-16s %sB, %.0f B per world\n", "memory", cli_si(bytes).text, bytes / worlds);
+}
+
 static void print_human(const Run *r) {
     const SapModelArrays *a = r->scene.arrays;
     const SapOptions *o = &r->scene.scene->options;
@@ -48,10 +59,7 @@ static void print_human(const Run *r) {
     printf("\n%-16s preset %s, free motion %s, states %s\n", "solver", cli_option(o, "contact_preset_variant").text,
            cli_option(o, "free_motion_solve_precision").text, dtype_name(r));
     printf("%-16s %s, lanes %d, threads %d\n", "run on", cli_isa(info->isa).text, info->lanes, info->threads);
-    printf("%-16s %.4g s", "time", r->seconds);
-    if (r->done)
-        printf(": %s world-steps/s, %.4g ns per world-step", cli_si(cli_run_rate(r)).text, 1e9 / cli_run_rate(r));
-    putchar('\n');
+    print_time(r);
     print_failures(&r->failures, worlds);
     cli_statistics_print(&r->statistics, &r->batch, 16);
     print_energy("energy, world 0", r->start.world, r->end.world);
@@ -99,6 +107,8 @@ static json_t *report_json(const Run *r) {
     cli_json_put(&json, "lanes", json_integer(info->lanes));
     cli_json_put(&json, "threads", json_integer(info->threads));
     cli_json_put(&json, "seconds", cli_json_real(r->seconds));
+    cli_json_put(&json, "bytes_per_world", cli_json_real((double)sap_batch_bytes(r->batch.batch) / info->num_worlds));
+    cli_json_put(&json, "first_step_seconds", cli_json_real(r->done ? r->first_step : (double)NAN));
     cli_json_put(&json, "world_steps_per_second", cli_json_real(cli_run_rate(r)));
     cli_json_put(&json, "ns_per_world_step", cli_json_real(1e9 / cli_run_rate(r)));
     cli_json_put(&json, "failed", failures_json(&r->failures));

@@ -8,14 +8,48 @@ void cli_count_add(CliCount *count, int value) {
     count->sum += value;
     count->samples++;
     count->largest = value > count->largest ? value : count->largest;
+    count->of[value < CLI_COUNT_ROOM ? value : CLI_COUNT_ROOM - 1]++;
 }
 
 double cli_count_mean(const CliCount *count) {
     return count->samples > 0 ? count->sum / count->samples : (double)NAN;
 }
 
+int cli_count_quantile(const CliCount *count, int percent) {
+    double below = 0;
+    for (int value = 0; value < CLI_COUNT_ROOM - 1; value++) {
+        below += (double)count->of[value];
+        if (100 * below >= percent * count->samples)
+            return value;
+    }
+    return count->largest;
+}
+
 json_t *cli_count_json(const CliCount *count) {
-    return json_pack("{so si}", "mean", cli_json_real(cli_count_mean(count)), "largest", count->largest);
+    return json_pack("{so si si}", "mean", cli_json_real(cli_count_mean(count)), "p95", cli_count_quantile(count, 95),
+                     "largest", count->largest);
+}
+
+/* ---- gaps ---- */
+
+static const double least_depth = 1e-9, bin_ratio = 1.05;
+
+void cli_gaps_add(CliGaps *gaps, double gap) {
+    int bin = -gap > least_depth ? 1 + (int)fmin(log(-gap / least_depth) / log(bin_ratio), CLI_GAP_ROOM - 2) : 0;
+    gaps->depth[bin]++;
+    gaps->smallest = gaps->samples++ > 0 ? fmin(gaps->smallest, gap) : gap;
+}
+
+/* The upper end of the bin, but no more than there was. */
+double cli_gaps_depth(const CliGaps *gaps, int percent) {
+    double below = 0;
+    int bin = -1;
+    if (gaps->samples == 0)
+        return (double)NAN;
+    do
+        below += (double)gaps->depth[++bin];
+    while (bin < CLI_GAP_ROOM - 1 && 100 * below < percent * (double)gaps->samples);
+    return bin == 0 ? 0 : fmin(least_depth * pow(bin_ratio, bin), fmax(0, -gaps->smallest));
 }
 
 /* ---- looking ---- */
@@ -23,6 +57,19 @@ json_t *cli_count_json(const CliCount *count) {
 const CliFailure cli_ends[CLI_NUM_ENDS] = {{SAP_WORLD_ITERATION_LIMIT, "iteration_limit", "iteration limit"},
                                            {SAP_WORLD_LINE_SEARCH_FAILED, "line_search_failed", "line search failed"},
                                            {SAP_WORLD_NO_DESCENT, "no_descent", "no descent"}};
+
+const CliStop cli_stops[CLI_NUM_STOPS] = {[CLI_STOP_OPTIMAL] = {"optimality", "optimality"},
+                                          [CLI_STOP_COST] = {"cost", "cost"},
+                                          [CLI_STOP_NOTHING] = {"nothing_active", "nothing active"},
+                                          [CLI_STOP_NOT_CONVERGED] = {"not_converged", "not converged"}};
+
+static int stop_of(uint32_t status) {
+    if (status & SAP_WORLD_NOT_CONVERGED)
+        return CLI_STOP_NOT_CONVERGED;
+    return status & SAP_WORLD_OPTIMAL        ? CLI_STOP_OPTIMAL
+           : status & SAP_WORLD_COST_SETTLED ? CLI_STOP_COST
+                                             : CLI_STOP_NOTHING;
+}
 
 bool cli_statistics_look(CliStatistics *s, const CliBatch *batch) {
     const SapContacts *contacts = sap_batch_contacts(batch->batch);
@@ -37,8 +84,13 @@ bool cli_statistics_look(CliStatistics *s, const CliBatch *batch) {
         cli_count_add(&s->needed, contacts->count[w] + contacts->dropped[w]);
         cli_count_add(&s->newton, report.iterations[w]);
         cli_count_add(&s->line, report.line_iterations[w]);
+        s->stops[stop_of(report.status[w])]++;
     }
     return true;
+}
+
+double cli_statistics_share(const CliStatistics *s, int stop) {
+    return s->contacts.samples > 0 ? s->stops[stop] / s->contacts.samples : (double)NAN;
 }
 
 bool cli_statistics_record_gaps(CliBatch *batch) {
@@ -46,7 +98,7 @@ bool cli_statistics_record_gaps(CliBatch *batch) {
     return cli_check(sap_batch_array(batch->batch, SAP_BATCH_CONTACT_GAP, &view));
 }
 
-static bool find_deepest(CliStatistics *s, CliBatch *batch) {
+bool cli_statistics_look_at_gaps(CliStatistics *s, CliBatch *batch) {
     const SapContacts *contacts = sap_batch_contacts(batch->batch);
     SapArray view;
     if (!cli_check(sap_batch_array(batch->batch, SAP_BATCH_CONTACT_GAP, &view)))
@@ -54,20 +106,18 @@ static bool find_deepest(CliStatistics *s, CliBatch *batch) {
     for (int w = 0; w < batch->state->num_worlds; w++) {
         const double *gap = (const double *)view.data + w * view.shape[1];
         for (int c = 0; c < contacts->count[w] && !batch->failed[w]; c++)
-            s->deepest = fmin(s->deepest, gap[c]); /* a number where one of the two is NaN */
+            cli_gaps_add(&s->gaps, gap[c]);
     }
     return true;
 }
 
-bool cli_statistics_finish(CliStatistics *s, CliBatch *batch, bool gaps) {
+void cli_statistics_finish(CliStatistics *s, const CliBatch *batch) {
     for (int w = 0; w < batch->state->num_worlds; w++) {
         s->not_converged += (batch->seen[w] & SAP_WORLD_NOT_CONVERGED) != 0;
         s->truncated += (batch->seen[w] & SAP_WORLD_CONTACTS_TRUNCATED) != 0;
         for (int i = 0; i < CLI_NUM_ENDS; i++)
             s->by_end[i] += (batch->seen[w] & cli_ends[i].bit) != 0;
     }
-    s->deepest = (double)NAN;
-    return !gaps || find_deepest(s, batch);
 }
 
 /* ---- as text ---- */
@@ -98,8 +148,8 @@ void cli_statistics_print(const CliStatistics *s, const CliBatch *batch, int wid
         return;
     printf("%-*s mean %.4g, most %d per world, in %d slots (looked at in %d steps)", width, "contacts",
            cli_count_mean(&s->contacts), s->contacts.largest, sap_batch_contacts(batch->batch)->capacity, s->steps);
-    if (!isnan(s->deepest))
-        printf("; smallest gap %.3g m in the last step", s->deepest);
+    if (s->gaps.samples > 0)
+        printf("; smallest gap %.3g m in the last step", s->gaps.smallest);
     printf("\n%-*s Newton: mean %.4g, most %d; line search: mean %.4g, most %d\n", width, "iterations",
            cli_count_mean(&s->newton), s->newton.largest, cli_count_mean(&s->line), s->line.largest);
     print_ends(s, batch->state->num_worlds, width);
@@ -122,7 +172,7 @@ void cli_statistics_put(const CliStatistics *s, const CliBatch *batch, json_t **
     cli_json_put(&contacts, "slots", json_integer(sap_batch_contacts(batch->batch)->capacity));
     cli_json_put(&contacts, "steps_looked_at", json_integer(s->steps));
     cli_json_put(&contacts, "truncated_worlds", json_integer(s->truncated));
-    cli_json_put(&contacts, "smallest_gap", cli_json_real(s->deepest));
+    cli_json_put(&contacts, "smallest_gap", cli_json_real(s->gaps.samples ? s->gaps.smallest : (double)NAN));
     cli_json_put(json, "contacts", contacts);
     cli_json_put(json, "newton_iterations", cli_count_json(&s->newton));
     cli_json_put(json, "line_search_iterations", cli_count_json(&s->line));

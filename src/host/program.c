@@ -81,7 +81,8 @@ void sap_program_run(SapProgram *program, const SapStepArgs *args, const SapPack
                       .solve = scratch->solve,
                       .linear = {scratch->linear[0], scratch->linear[1]},
                       .ints = scratch->ints,
-                      .pairs = scratch->pairs};
+                      .pairs = scratch->pairs,
+                      .ticks = scratch->ticks};
     program(&ctx);
 }
 

@@ -18,6 +18,7 @@ typedef struct SapKernelSet {
 typedef struct SapScratch {
     void *fm, *collide, *solve, *linear[2];
     int *ints, *pairs;
+    SapTicks *ticks; /* borrowed; NULL: no profile is asked for */
     size_t bytes;
 } SapScratch;
 

@@ -11,6 +11,7 @@
 
 #include "expression.h"
 #include "fail.h"
+#include "unit_vector.h"
 #include "word.h"
 
 /* ---- scalars ---- */
@@ -169,21 +170,14 @@ static SapStatus read_direction(const SapYamlEntry *entry, double out[3]) {
     return SAP_OK;
 }
 
-static double length_of(const double *v, int n) {
-    double squares = 0;
-    for (int i = 0; i < n; i++)
-        squares += v[i] * v[i];
-    return sqrt(squares);
-}
-
-/* As in models: what is unit to rounding is left alone, so that a scene written from a model makes the same model again. */
-static bool is_unit(const double *v, int n) {
-    return fabs(length_of(v, n) - 1) <= 4 * DBL_EPSILON;
+/* What is unit to rounding is left alone, so that a scene written from a model makes the same model again. */
+static bool is_unit_to_rounding(const double *v, int n) {
+    return sap_has_length_one(v, n, 4 * DBL_EPSILON);
 }
 
 /* Scales first, so that the squares of huge or tiny numbers stay in range. */
 static void normalise(double *v, int n) {
-    if (is_unit(v, n))
+    if (is_unit_to_rounding(v, n))
         return;
     double largest = 0, length = 0;
     for (int i = 0; i < n; i++)
@@ -232,17 +226,15 @@ static SapStatus read_axis_angle(const SapYamlEntry *entry, double q[4]) {
 }
 
 static SapStatus read_unit_quaternion(const SapYamlEntry *entry, double q[4]) {
-    /* As for models: digits lost in printing are forgiven, other lengths are not. */
-    static const double tolerance = 1e-6;
     double v[4];
     SAP_TRY(sap_scene_numbers(entry, 4, v));
-    double length = length_of(v, 4);
-    if (!(fabs(length - 1) <= tolerance))
+    double length = sap_length_of(v, 4);
+    if (!sap_has_length_one(v, 4, SAP_UNIT_TOLERANCE))
         return sap_yaml_fail(entry, SAP_ERROR_PARSE,
-                             "[%g, %g, %g, %g] has length %.9g; allowed: a unit quaternion x, y, z, w to 1e-6", v[0],
-                             v[1], v[2], v[3], length);
+                             "[%g, %g, %g, %g] has length %.9g; allowed: a unit quaternion x, y, z, w to %g", v[0],
+                             v[1], v[2], v[3], length, SAP_UNIT_TOLERANCE);
     for (int i = 0; i < 4; i++)
-        q[i] = is_unit(v, 4) ? v[i] : v[i] / length;
+        q[i] = is_unit_to_rounding(v, 4) ? v[i] : v[i] / length;
     return SAP_OK;
 }
 

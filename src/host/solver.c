@@ -6,6 +6,7 @@
 
 #include <sapwood/solver.h>
 
+#include "deal.h"
 #include "dispatch.h"
 #include "energy.h"
 #include "fail.h"
@@ -14,6 +15,7 @@
 #include "options.h"
 #include "plan.h"
 #include "pool.h"
+#include "profile.h"
 #include "program.h"
 #include "solver.h"
 #include "step_args.h"
@@ -28,7 +30,9 @@ struct SapSolver {
     SapKernelSet kernels;
     SapPool *pool;
     int threads;
+    SapDeal *deal;       /* [threads] */
     SapScratch *scratch; /* [threads] */
+    SapTicks *ticks;     /* [threads]; NULL until a profile is asked for */
     SapStepArgs args;    /* all that does not change from call to call */
 
     /* [num_worlds] */
@@ -41,7 +45,8 @@ struct SapSolver {
 
 static SapStatus create_scratch(SapSolver *s) {
     s->scratch = sap_allocate((size_t)s->threads, sizeof *s->scratch, "solver");
-    if (!s->scratch)
+    s->deal = sap_allocate((size_t)s->threads, sizeof *s->deal, "solver");
+    if (!s->scratch || !s->deal)
         return SAP_ERROR_MEMORY;
     for (int i = 0; i < s->threads; i++)
         SAP_TRY(sap_scratch_create(&s->args, &s->kernels, &s->scratch[i]));
@@ -127,6 +132,8 @@ void sap_solver_destroy(SapSolver *s) {
     for (int i = 0; s->scratch && i < s->threads; i++)
         sap_scratch_free(&s->scratch[i]);
     free(s->scratch);
+    free(s->deal);
+    free(s->ticks);
     free(s->status);
     free(s->iterations);
     free(s->line_iterations);
@@ -190,12 +197,37 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
         .isa = s->isa,
         .scratch_bytes = s->scratch[0].bytes,
         .model_bytes = model_bytes,
-        .total_bytes = sizeof *s + model_bytes + (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch) +
+        .total_bytes = sizeof *s + model_bytes +
+                       (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch + sizeof *s->deal) +
                        (size_t)s->num_worlds * per_world,
         .factor_nonzeros = s->plan.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->plan.plan),
         .broad_phase = s->plan.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED,
     };
+    return SAP_OK;
+}
+
+/* ---- profile ---- */
+
+SapStatus sap_solver_profile(SapSolver *s, bool on) {
+    SAP_NEED(s);
+    if (on && !s->ticks)
+        s->ticks = sap_allocate((size_t)s->threads, sizeof *s->ticks, "profile");
+    if (on && !s->ticks)
+        return SAP_ERROR_MEMORY;
+    if (on)
+        memset(s->ticks, 0, (size_t)s->threads * sizeof *s->ticks);
+    for (int i = 0; i < s->threads; i++)
+        s->scratch[i].ticks = on ? &s->ticks[i] : NULL;
+    return SAP_OK;
+}
+
+SapStatus sap_solver_profile_read(const SapSolver *s, SapProfile *out) {
+    SAP_NEED(s);
+    SAP_NEED(out);
+    *out = (SapProfile){0};
+    for (int i = 0; s->ticks && i < s->threads; i++)
+        sap_profile_add(out, &s->ticks[i], s->kernels.pack[0]->lanes);
     return SAP_OK;
 }
 
@@ -207,21 +239,24 @@ typedef struct Job {
     SapProgram *program;
 } Job;
 
-/* Worker w steps a contiguous range of packs. */
+/* What one worker does: packs as they are dealt. */
 static void run_packs(void *arg, int worker, int num_workers) {
     const Job *job = arg;
     const SapSolver *s = job->solver;
-    int lanes = s->kernels.pack[0]->lanes;
-    int64_t packs = (s->num_worlds - 1) / lanes + 1;
-    int first = (int)(packs * worker / num_workers), end = (int)(packs * (worker + 1) / num_workers);
-    for (int p = first; p < end; p++) {
+    const SapScratch *scratch = &s->scratch[worker];
+    int lanes = s->kernels.pack[0]->lanes, from = worker;
+    double start = sap_ticks_begin(scratch->ticks);
+    for (int p; (p = sap_deal_take(s->deal, worker, num_workers, &from)) >= 0;) {
         SapPack pack = sap_pack_at(p * lanes, s->num_worlds, lanes);
-        sap_program_run(job->program, job->args, &pack, &s->kernels, &s->scratch[worker]);
+        sap_program_run(job->program, job->args, &pack, &s->kernels, scratch);
+        sap_ticks_rest(scratch->ticks);
     }
+    sap_ticks_end(scratch->ticks, start);
 }
 
 static void run(SapSolver *s, const SapStepArgs *args, SapProgram *program) {
     Job job = {s, args, program};
+    sap_deal_start(s->deal, s->threads, (s->num_worlds - 1) / s->kernels.pack[0]->lanes + 1);
     sap_pool_run(s->pool, run_packs, &job);
 }
 

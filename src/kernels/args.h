@@ -3,6 +3,8 @@
 #ifndef SAPWOOD_KERNELS_ARGS_H
 #define SAPWOOD_KERNELS_ARGS_H
 
+#include <sapwood/solver.h>
+
 /* A link is a joint and its child body; links are numbered by joint. */
 typedef struct SapLink {
     int type;        /* SapJointType */
@@ -328,6 +330,15 @@ typedef struct SapPack {
     int count;
 } SapPack;
 
+/* Where the time of one worker goes (profile.h). Ticks of whatever clock that has; the worker measures how long they are. */
+typedef struct SapTicks {
+    unsigned long long of[SAP_NUM_STAGES];
+    unsigned long long last; /* when the stage at hand began */
+    int stage;
+    long long factors[2]; /* linear systems: on the tree's pattern, dense */
+    double seconds;       /* of all ticks together */
+} SapTicks;
+
 /* A pack's work: its scratch, one arena per stage that may have a precision of its own, each 64-byte aligned. */
 typedef struct SapContext {
     const SapStepArgs *args;
@@ -342,6 +353,7 @@ typedef struct SapContext {
     int *pairs;                           /* of collision */
     int num_slots;                        /* in use; set by the stage that fills them */
     int step;                             /* of args->num_steps */
+    SapTicks *ticks;                      /* NULL = not asked for; not on a GPU */
 } SapContext;
 
 /* One pair of shapes of one world, for the narrow phase that works on one world at a time; numbers of either precision, exact in f64. */

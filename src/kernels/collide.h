@@ -226,6 +226,7 @@ KERNEL_FN mask collide_finite(const Context *ctx) {
 }
 
 STAGE_FN void program_collide(const Context *ctx) {
+    PROFILE(ctx, SAP_STAGE_BROAD_PHASE);
     TEAM_FOR(s, ctx->args->plan.ns)
         collide_shape(ctx, s);
     TEAM_FOR(once, 1) {
@@ -236,6 +237,7 @@ STAGE_FN void program_collide(const Context *ctx) {
     mask finite = collide_finite(ctx);
     broad_phase(ctx);
     for (;;) {
+        PROFILE(ctx, SAP_STAGE_BROAD_PHASE);
         TEAM_FOR(once, 1) {
             (void)once;
             *COLLIDE_INTS(num_chunk) = broad_take(ctx, collide_chunk(ctx), ctx->args->collide.chunk);
@@ -244,9 +246,11 @@ STAGE_FN void program_collide(const Context *ctx) {
         int n = *COLLIDE_INTS(num_chunk);
         if (n == 0)
             return;
+        PROFILE(ctx, SAP_STAGE_NARROW_PHASE);
         TEAM_FOR(i, n)
             collide_pair(ctx, &collide_chunk(ctx)[i], i);
         TEAM_SYNC(); /* one thread adds the points of all, and takes the next pairs */
+        PROFILE(ctx, SAP_STAGE_RECORDS);
         TEAM_FOR(once, 1) {
             (void)once;
             collide_add(ctx, n, finite);

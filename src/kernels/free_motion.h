@@ -121,7 +121,9 @@ STAGE_FN void free_motion(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     real h = STAGE_H;
 
+    PROFILE(ctx, SAP_STAGE_KINEMATICS);
     forward_kinematics(ctx, SCRATCH(q), SCRATCH(v0));
+    PROFILE(ctx, SAP_STAGE_DYNAMICS);
     TEAM_FOR(l, plan->nl)
         link_dynamics(ctx, l);
     TEAM_SYNC(); /* gathering reads the I and F of other links */
@@ -132,10 +134,12 @@ STAGE_FN void free_motion(const Context *ctx) {
             link_gather(ctx, plan->level_link[first + i]);
         TEAM_SYNC(); /* the level above reads these subtrees */
     }
+    PROFILE(ctx, SAP_STAGE_MASS_MATRIX);
     TEAM_FOR(i, plan->nv)
         assemble_row(ctx, i, h);
     TEAM_SYNC(); /* the factor reads all rows of A, the solve all of tau */
 
+    PROFILE(ctx, SAP_STAGE_FREE_FACTOR);
     factor(&plan->tree, SCRATCH(A), SCRATCH(L), SCRATCH(inverse));
     factor_solve(&plan->tree, SCRATCH(L), SCRATCH(inverse), SCRATCH(f), SCRATCH(v));
     TEAM_FOR(i, plan->nv)

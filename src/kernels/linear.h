@@ -1,5 +1,7 @@
 /* Newton's linear system H d = -grad on a pattern, in the precision of this stage; H and grad come through the seam. */
 STAGE_FN void program_linear_solve(const Context *ctx, const SapPattern *pattern) {
+    PROFILE(ctx, SAP_STAGE_FACTOR);
+    PROFILE_FACTOR(ctx, pattern == &ctx->args->plan.dense);
     Seam solve = SOLVE_SEAM;
     int nv = ctx->args->plan.nv, H = ctx->args->solve.H, grad = ctx->args->solve.grad;
     TEAM_FOR(e, pattern->nnz)

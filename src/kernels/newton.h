@@ -175,11 +175,14 @@ STAGE_FN Newton newton_solve(const Context *ctx, mask constrained) {
     n.cost = n.cost_prev = n.residual = n.residual_scale = n.iterations = n.line_iterations = n.refactored = real_of(0);
     n.alpha = real_of(1);
     for (int k = 0;; k++) {
+        PROFILE(ctx, SAP_STAGE_EVALUATE);
         newton_evaluate(ctx, &n);
         newton_stop(ctx, k, &n);
         if (!mask_any(n.open))
             return n;
+        PROFILE(ctx, SAP_STAGE_ASSEMBLY);
         newton_direction(ctx, &n);
+        PROFILE(ctx, SAP_STAGE_LINE_SEARCH);
         newton_step(ctx, &n);
         if (!mask_any(n.open)) /* all failed: v did not move, so the evaluation stands */
             return n;

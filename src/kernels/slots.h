@@ -86,6 +86,7 @@ STAGE_FN int slots_merge(const Context *ctx, SlotMerge *merge) {
 
 STAGE_FN int program_fill_slots(const Context *ctx) {
     const SapContactArgs *contacts = &ctx->args->contacts;
+    PROFILE(ctx, SAP_STAGE_SLOTS);
     if (!contacts->count)
         return 0;
     TEAM_FOR(once, 1) {

@@ -50,6 +50,7 @@ KERNEL_FN void solve_link_touches(const Context *ctx, int i) {
 
 STAGE_FN void program_solve(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
+    PROFILE(ctx, SAP_STAGE_SETUP);
     newton_load(ctx);
     TEAM_SYNC(); /* joint terms read w and v*, touches the places of all slots */
     TEAM_FOR(c, ctx->num_slots)
@@ -68,6 +69,7 @@ STAGE_FN void program_solve(const Context *ctx) {
     TEAM_SYNC(); /* contacts read the v of their dofs */
     Newton n = newton_solve(ctx, constrained);
 
+    PROFILE(ctx, SAP_STAGE_STORE);
     bits status = solve_status(sound, contacts, joints, &n);
     mask mine = pack_lanes(ctx->pack);
     TEAM_FOR(i, plan->nv)

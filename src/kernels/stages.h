@@ -47,6 +47,7 @@
 
 /* Loads the pack's worlds and computes A and v*. */
 STAGE_FN void program_free_motion(const Context *ctx) {
+    PROFILE(ctx, SAP_STAGE_LOAD);
     load_state(ctx);
     load_control(ctx);
     begin_status(ctx);
@@ -64,11 +65,13 @@ STAGE_FN void program_place(const Context *ctx) {
 
 /* Geometry, weight and law of a slot are made by the same thread: others read the slot only after a barrier of the solve. */
 STAGE_FN void program_contact_geometry(const Context *ctx) {
+    PROFILE(ctx, SAP_STAGE_GEOMETRY);
     TEAM_FOR(c, ctx->num_slots)
         contact_geometry_slot(ctx, c);
 }
 
 STAGE_FN void program_contact_weight(const Context *ctx) {
+    PROFILE(ctx, SAP_STAGE_WEIGHT);
     TEAM_FOR(c, ctx->num_slots)
         contact_weight_slot(ctx, c);
 }
@@ -79,9 +82,11 @@ STAGE_FN void program_finish(const Context *ctx) {
     const SapStepArgs *args = ctx->args;
     const SapPlan *plan = &args->plan;
     bool bodies = (args->body_q.data || args->body_qd.data) && ctx->step == args->num_steps - 1;
+    PROFILE(ctx, SAP_STAGE_INTEGRATE);
     TEAM_FOR(l, plan->nl)
         joint_advance(ctx, &plan->link[l], SCRATCH(q), SCRATCH(v0), SCRATCH(v), STAGE_H, SCRATCH(q1));
     TEAM_SYNC(); /* the status depends on all of q1 */
+    PROFILE(ctx, SAP_STAGE_STORE);
 
     bits none = real_bits(real_of(0)), status = get_status(ctx) | world_status(ctx) | truncation_status(ctx);
     if (bodies) {

@@ -38,12 +38,31 @@ static __device__ inline void team_sync(void) {
 #define TEAM_FOR_2(i, m, j, n)                                                                                         \
     for (int i = 0; i < (m); i++)                                                                                      \
         for (int j = 0; j < (n); j++)
+#define TEAM_OF_ONE
 #endif
 
 #ifndef TEAM_FOR_2
 #define TEAM_FOR_2(i, m, j, n)                                                                                         \
     TEAM_FOR(team_pair, (m) * (n))                                                                                     \
         for (int i = team_pair / (n), j = team_pair % (n), team_once = 1; team_once; team_once = 0)
+#endif
+
+/* PROFILE(ctx, stage): what follows is that stage. Only a team of one knows where it is. */
+#if defined(TEAM_OF_ONE)
+#include "profile.h"
+#define PROFILE(ctx, stage)                                                                                            \
+    do {                                                                                                               \
+        if ((ctx)->ticks)                                                                                              \
+            profile_enter((ctx)->ticks, stage);                                                                        \
+    } while (0)
+#define PROFILE_FACTOR(ctx, dense)                                                                                     \
+    do {                                                                                                               \
+        if ((ctx)->ticks)                                                                                              \
+            (ctx)->ticks->factors[dense]++;                                                                            \
+    } while (0)
+#else
+#define PROFILE(ctx, stage)        ((void)0)
+#define PROFILE_FACTOR(ctx, dense) ((void)0)
 #endif
 
 #endif

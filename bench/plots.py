@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Draws docs/images/{throughput,profile,precision}.svg from what `sapwood bench` and `sapwood compare` say.
+
+    bench/plots.py                 measures (some minutes, on a quiet machine), then draws
+    bench/plots.py --draw-only     draws again from the last measurement, in build/plots
+
+matplotlib is installed into a virtual environment in build/plots-venv, the first time.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / "build" / "plots-venv"
+SCENES = "cube,quadruped,humanoid"
+KNOBS = {  # of approx64, each set to the value of approx32 or its kin by itself
+    "free_motion_solve_precision": "fp32",
+    "contact_solve_precision": "fp32",
+    "contact_linear_solve_precision": "fp32",
+    "sap_contact_weight_precision": "fp32",
+    "use_f64_boundary_pose": "false",
+}
+
+
+def enter_venv():
+    """Runs this script again where matplotlib is. The mark is made last, so that an interrupted installation is done again."""
+    python = VENV / "bin" / "python"
+    if not (VENV / "complete").exists():
+        print(f"plots: installing matplotlib into {VENV}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "matplotlib"], check=True)
+        (VENV / "complete").touch()
+    if Path(sys.prefix) != VENV:
+        os.execv(python, [str(python), *sys.argv])
+
+
+# ---- measuring ----
+
+
+def run(program, arguments, target):
+    print(f"plots: sapwood {arguments}", file=sys.stderr)
+    done = subprocess.run([program, *arguments.split()], stdout=subprocess.PIPE, cwd=ROOT, check=True)
+    target.write_bytes(done.stdout)
+
+
+def measure(program, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    run(program, f"bench --scene {SCENES} --worlds 1,4,16,64,256,1024,4096,16384,65536 --steps 16 --repeat 3 --format csv",
+        folder / "throughput.csv")
+    run(program, "bench --scene cube,stack5,gripper,quadruped,humanoid --worlds 1024 --steps 16 --profile --format csv",
+        folder / "profile.csv")
+    speed = "bench --scene quadruped --worlds 1024 --steps 16 --format csv"
+    for preset in ("approx64", "approx32"):
+        run(program, f"{speed} --preset {preset}", folder / f"speed_{preset}.csv")
+    for knob, value in KNOBS.items():
+        run(program, f"{speed} --preset approx64 --set {knob}={value}", folder / f"speed_{knob}.csv")
+    run(program, "compare quadruped --worlds 64 --steps 200 --json", folder / "compare.json")
+
+
+# ---- drawing ----
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def record(row):
+    """Which machine and build a figure was measured on."""
+    return f"{row['cpu']}, {row['isa']}, {row['compiler']}, {row['version']} ({row['commit']})"
+
+
+def finish(figure, row, name):
+    figure.text(0.01, 0.01, record(row), fontsize=7, color="#666")
+    target = ROOT / "docs" / "images" / name
+    figure.savefig(target, metadata={"Date": None})
+    # The writer ends lines with blanks; no tool of a repository likes these.
+    target.write_text("\n".join(line.rstrip() for line in target.read_text().splitlines()) + "\n")
+    print(target)
+
+
+def draw_throughput(plt, folder):
+    rows = rows_of(folder / "throughput.csv")
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for scene in SCENES.split(","):
+        mine = [r for r in rows if r["scene"] == scene]
+        worlds = [int(r["worlds"]) for r in mine]
+        middle, low, high = ([float(r["world_steps_per_second" + end]) for r in mine] for end in ("", "_min", "_max"))
+        (line,) = axes.plot(worlds, middle, marker="o", label=scene)
+        axes.fill_between(worlds, low, high, color=line.get_color(), alpha=0.2)
+    axes.set(xscale="log", yscale="log", xlabel="worlds", ylabel="world-steps per second",
+             title=f"whole steps, {rows[-1]['preset']}, {rows[-1]['threads']} threads")
+    axes.grid(True, which="both", alpha=0.2)
+    axes.legend()
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    finish(figure, rows[0], "throughput.svg")
+
+
+def draw_profile(plt, folder):
+    rows = rows_of(folder / "profile.csv")
+    keys = list(rows[0])
+    stages = [k for k in keys[keys.index("knobs") + 1 :] if k.startswith("ns_")]
+    figure, axes = plt.subplots(figsize=(8, 4.2))
+    left = [0.0] * len(rows)
+    colours = plt.get_cmap("tab20").colors
+    for i, stage in enumerate(stages):
+        shares = [100 * float(r[stage]) / float(r["ns_per_world_step"]) for r in rows]
+        axes.barh([r["scene"] for r in rows], shares, left=left, color=colours[i % 20], label=stage[3:].replace("_", " "))
+        left = [a + b for a, b in zip(left, shares)]
+    axes.set(xlabel="share of a step, %", xlim=(0, 100), title=f"where the time goes, {rows[0]['preset']}")
+    axes.invert_yaxis()
+    axes.legend(fontsize=7, ncol=5, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    finish(figure, rows[0], "profile.svg")
+
+
+def draw_precision(plt, folder):
+    compared = json.loads((folder / "compare.json").read_text())["rows"]
+    effect = {(r["option"], r["value"]): r["v_difference"]["largest"] for r in compared}
+    base = rows_of(folder / "speed_approx64.csv")[0]
+    cases = [("approx32", "contact_preset_variant", "approx32")] + [(k, k, v) for k, v in KNOBS.items()]
+    figure, (speed, error) = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True)
+    names = ["approx32 (preset)"] + [f"{k}\n= {v}" for k, v in KNOBS.items()]
+    ratios = [float(base["ns_per_world_step"]) / float(rows_of(folder / f"speed_{c[0]}.csv")[0]["ns_per_world_step"]) for c in cases]
+    speed.barh(names, ratios, color="#1f5fa8")
+    speed.axvline(1, color="#888", linewidth=1)
+    speed.set(xlabel="speed, times approx64")
+    error.barh(names, [effect[c[1:]] for c in cases], color="#b03a2e")
+    error.set(xscale="log", xlabel="largest difference of velocities to approx64")
+    speed.tick_params(axis="y", labelsize=8)
+    speed.invert_yaxis()
+    figure.suptitle("approx64 with single precision in one place at a time: quadruped")
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    finish(figure, base, "precision.svg")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Draws the plots of docs/images from the bench.")
+    parser.add_argument("--draw-only", action="store_true", help="from the last measurement")
+    parser.add_argument("--program", type=Path, default=ROOT / "build" / "release" / "sapwood")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "plots", help="where measurements are kept")
+    args = parser.parse_args()
+    enter_venv()
+    if not args.draw_only:
+        measure(args.program, args.folder)
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "sapwood", "svg.fonttype": "none"})
+    import matplotlib.pyplot as plt
+
+    draw_throughput(plt, args.folder)
+    draw_profile(plt, args.folder)
+    draw_precision(plt, args.folder)
+
+
+if __name__ == "__main__":
+    main()

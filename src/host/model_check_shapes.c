@@ -1,0 +1,141 @@
+/* Rules of shapes, and of the meshes and height fields that they use. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fail.h"
+#include "hull.h"
+#include "model_check_parts.h"
+
+/* ---- meshes and grids ---- */
+
+static SapStatus check_meshes(const SapModelArrays *a) {
+    const int32_t *start = a->mesh_start;
+    int nm = a->num_meshes;
+    if (start[0] != 0)
+        return sap_fail(SAP_ERROR_MODEL, "mesh_start[0] is %d; it must be 0", start[0]);
+    for (int i = 0; i < nm; i++)
+        if (start[i + 1] < start[i])
+            return sap_fail(SAP_ERROR_MODEL, "mesh_start[%d] is %d; it must not be less than the one before, %d", i + 1,
+                            start[i + 1], start[i]);
+    if (start[nm] != a->num_mesh_vertices)
+        return sap_fail(SAP_ERROR_MODEL, "mesh_start[%d] is %d; the last entry must be num_mesh_vertices, %d", nm,
+                        start[nm], a->num_mesh_vertices);
+    return SAP_OK;
+}
+
+/* Each grid ends inside the heights, and the last one at their end. */
+static SapStatus check_grids(const SapModelArrays *a) {
+    int64_t heights = 0;
+    for (int i = 0; i < a->num_height_fields; i++) {
+        int64_t rows = a->height_field_size[2 * i], columns = a->height_field_size[2 * i + 1];
+        if (rows < 2 || columns < 2)
+            return sap_fail(SAP_ERROR_MODEL, "height_field_size[%d] is (%d, %d); rows and columns must be 2 or more", i,
+                            (int)rows, (int)columns);
+        heights += rows * columns;
+        if (heights > a->num_heights)
+            return sap_fail(SAP_ERROR_MODEL,
+                            "height_field_size[%d] is (%d, %d): grids 0 .. %d need more than num_heights, %d", i,
+                            (int)rows, (int)columns, i, a->num_heights);
+    }
+    if (heights != a->num_heights)
+        return sap_fail(SAP_ERROR_MODEL, "num_heights is %d; the height fields have %d", a->num_heights, (int)heights);
+    return SAP_OK;
+}
+
+SapStatus sap_model_check_meshes(const SapModelArrays *a) {
+    SAP_TRY(check_meshes(a));
+    return check_grids(a);
+}
+
+/* ---- shapes ---- */
+
+/* How many entries of shape_scale a type uses; -1 for an unknown type. */
+static int num_sizes(int32_t type) {
+    switch (type) {
+    case SAP_SHAPE_PLANE: return 0;
+    case SAP_SHAPE_SPHERE: return 1;
+    case SAP_SHAPE_HEIGHT_FIELD:
+    case SAP_SHAPE_CAPSULE:
+    case SAP_SHAPE_CYLINDER:
+    case SAP_SHAPE_CONE: return 2;
+    case SAP_SHAPE_ELLIPSOID:
+    case SAP_SHAPE_BOX:
+    case SAP_SHAPE_HULL: return 3;
+    default: return -1;
+    }
+}
+
+static SapStatus check_shape_type(const SapModelArrays *a, int s) {
+    if (num_sizes(a->shape_type[s]) >= 0)
+        return SAP_OK;
+    return sap_fail(SAP_ERROR_MODEL,
+                    "shape_type[%d] of %s is %d; allowed: 1 plane, 2 height field, 3 sphere, 4 capsule, 5 ellipsoid, 6 "
+                    "cylinder, 7 box, "
+                    "9 cone, 10 hull",
+                    s, sap_shape_label(a, s).text, a->shape_type[s]);
+}
+
+static SapStatus check_shape_sizes(const SapModelArrays *a, int s) {
+    for (int k = 0; k < num_sizes(a->shape_type[s]); k++)
+        if (!(a->shape_scale[3 * s + k] > 0))
+            return sap_fail(SAP_ERROR_MODEL, "shape_scale[%d][%d] of %s is %.9g; it must be > 0", s, k,
+                            sap_shape_label(a, s).text, a->shape_scale[3 * s + k]);
+    return SAP_OK;
+}
+
+static SapStatus check_shape_mesh(const SapModelArrays *a, int s) {
+    int mesh = a->shape_mesh[s];
+    bool hull = a->shape_type[s] == SAP_SHAPE_HULL, grid = a->shape_type[s] == SAP_SHAPE_HEIGHT_FIELD;
+    if (!hull && !grid && mesh != -1)
+        return sap_fail(SAP_ERROR_MODEL, "shape_mesh[%d] of %s is %d; it must be -1, for its type %d has none", s,
+                        sap_shape_label(a, s).text, mesh, a->shape_type[s]);
+    int count = hull ? a->num_meshes : a->num_height_fields;
+    if ((hull || grid) && (mesh < 0 || mesh >= count))
+        return sap_fail(SAP_ERROR_MODEL, "shape_mesh[%d] of %s is %d; a %s needs the index of its %s, and there %s %d",
+                        s, sap_shape_label(a, s).text, mesh, hull ? "hull" : "height field", hull ? "mesh" : "grid",
+                        count == 1 ? "is" : "are", count);
+    return SAP_OK;
+}
+
+static SapStatus check_shape(const SapModelArrays *a, int s) {
+    SAP_TRY(check_shape_type(a, s));
+    SAP_TRY(check_shape_sizes(a, s));
+    SAP_TRY(check_shape_mesh(a, s));
+    return sap_check_unit_quaternion("shape_transform", s, sap_shape_label(a, s), &a->shape_transform[7 * s + 3]);
+}
+
+/* The name of a shape that uses the mesh stands in the message. */
+static SapStatus check_hull(const SapModelArrays *a, int s) {
+    int mesh = a->shape_mesh[s], first = a->mesh_start[mesh];
+    char what[192];
+    snprintf(what, sizeof what, "%s: mesh %d", sap_shape_label(a, s).text, mesh);
+    SapHullShape hull;
+    SAP_TRY(sap_hull_create(&a->mesh_vertices[3 * first], a->mesh_start[mesh + 1] - first, what, &hull));
+    sap_hull_free(&hull);
+    return SAP_OK;
+}
+
+static SapStatus check_hulls_once(const SapModelArrays *a, bool *checked) {
+    for (int s = 0; s < a->num_shapes; s++)
+        if (a->shape_type[s] == SAP_SHAPE_HULL && !checked[a->shape_mesh[s]]) {
+            SAP_TRY(check_hull(a, s));
+            checked[a->shape_mesh[s]] = true;
+        }
+    return SAP_OK;
+}
+
+static SapStatus check_hulls(const SapModelArrays *a) {
+    bool *checked = calloc((size_t)a->num_meshes + 1, sizeof *checked);
+    if (checked == NULL)
+        return sap_fail(SAP_ERROR_MEMORY, "no memory to check %d meshes", a->num_meshes);
+    SapStatus status = check_hulls_once(a, checked);
+    free(checked);
+    return status;
+}
+
+SapStatus sap_model_check_shapes(const SapModelArrays *a) {
+    for (int s = 0; s < a->num_shapes; s++)
+        SAP_TRY(check_shape(a, s));
+    return check_hulls(a);
+}

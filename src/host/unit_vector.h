@@ -1,0 +1,23 @@
+/* What counts as a unit vector or quaternion in models and scenes. */
+#ifndef SAPWOOD_HOST_UNIT_VECTOR_H
+#define SAPWOOD_HOST_UNIT_VECTOR_H
+
+#include <math.h>
+#include <stdbool.h>
+
+/* How far from 1 a length may be; numbers in single precision are well inside, and so are those with digits lost in printing. */
+#define SAP_UNIT_TOLERANCE 1e-6
+
+static inline double sap_length_of(const double *v, int n) {
+    double squares = 0;
+    for (int i = 0; i < n; i++)
+        squares += v[i] * v[i];
+    return sqrt(squares);
+}
+
+/* False for NaN. */
+static inline bool sap_has_length_one(const double *v, int n, double tolerance) {
+    return fabs(sap_length_of(v, n) - 1) <= tolerance;
+}
+
+#endif
