@@ -28,8 +28,10 @@ SAP_API SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps);
  * model's, their status, counters and contacts are cleared; other worlds are not touched. */
 SAP_API SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe);
 
-/* What a batch consists of; owned by it. body_q and body_qd of the state may be set to NULL if nobody reads them. After changing joint_q or joint_qd, sap_forward_kinematics brings body_q and body_qd
- * up to date (a step needs neither). NULL gives NULL. */
+/* Brings body_q and body_qd up to date after joint_q or joint_qd was written (a step needs neither); mask as above. */
+SAP_API SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask);
+
+/* What a batch consists of; owned by it. body_q and body_qd of the state may be set to NULL if nobody reads them. NULL gives NULL. */
 SAP_API SapState *sap_batch_state(const SapBatch *batch);
 SAP_API SapControl *sap_batch_control(const SapBatch *batch);
 SAP_API const SapContacts *sap_batch_contacts(const SapBatch *batch); /* of the last step, at its beginning */
@@ -74,16 +76,60 @@ typedef enum SapBatchField {
     SAP_BATCH_CONTACT_NORMAL,   /* [n][capacity][3] world */
 
     /* f64, as in SapContactReport. Recorded from the first time that they are asked for. */
-    SAP_BATCH_CONTACT_IMPULSE,  /* [n][capacity][3] */
-    SAP_BATCH_CONTACT_VELOCITY, /* [n][capacity][3] */
-    SAP_BATCH_CONTACT_POSITION, /* [n][capacity][3] */
-    SAP_BATCH_CONTACT_FRAME,    /* [n][capacity][9] */
-    SAP_BATCH_CONTACT_GAP,      /* [n][capacity] */
-    SAP_BATCH_CONTACT_REGION,   /* [n][capacity] i32 */
+    SAP_BATCH_CONTACT_IMPULSE,     /* [n][capacity][3] */
+    SAP_BATCH_CONTACT_VELOCITY,    /* [n][capacity][3] */
+    SAP_BATCH_CONTACT_POSITION,    /* [n][capacity][3] */
+    SAP_BATCH_CONTACT_FRAME,       /* [n][capacity][9] */
+    SAP_BATCH_CONTACT_GAP,         /* [n][capacity] */
+    SAP_BATCH_CONTACT_REGION,      /* [n][capacity] i32 */
+    SAP_BATCH_CONTACT_FORCE,       /* [n][capacity][3] N, world axes, on the body of shape 1 */
+    SAP_BATCH_BODY_CONTACT_WRENCH, /* [n][nb][6] N and N m, world axes: [force ; torque about the centre of mass] */
     SAP_BATCH_NUM_FIELDS
 } SapBatchField;
 
 SAP_API SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view);
+
+/* "joint_q", "joint_qd", ... in the order of SapBatchField; NULL-terminated, static. */
+SAP_API const char *const *sap_batch_field_names(void);
+
+/* ---- parameters that worlds have of their own ---- */
+
+/* The arrays of SapModelArrays (model.h: meaning, unit, range) that a batch can have once per world. */
+typedef enum SapParameter {
+    SAP_PARAMETER_GRAVITY,            /* [n][3] */
+    SAP_PARAMETER_BODY_MASS,          /* [n][nb] */
+    SAP_PARAMETER_BODY_COM,           /* [n][nb][3] */
+    SAP_PARAMETER_BODY_INERTIA,       /* [n][nb][9] */
+    SAP_PARAMETER_JOINT_ARMATURE,     /* [n][nv] public order, as all of joints */
+    SAP_PARAMETER_JOINT_DAMPING,      /* [n][nv] */
+    SAP_PARAMETER_JOINT_FRICTION,     /* [n][nv] */
+    SAP_PARAMETER_JOINT_TARGET_KE,    /* [n][nv] */
+    SAP_PARAMETER_JOINT_TARGET_KD,    /* [n][nv] */
+    SAP_PARAMETER_JOINT_EFFORT_LIMIT, /* [n][nv] */
+    SAP_PARAMETER_JOINT_LIMIT_LOWER,  /* [n][nv] */
+    SAP_PARAMETER_JOINT_LIMIT_UPPER,  /* [n][nv] */
+    SAP_PARAMETER_JOINT_LIMIT_KE,     /* [n][nv] */
+    SAP_PARAMETER_JOINT_LIMIT_KD,     /* [n][nv] */
+    SAP_PARAMETER_SHAPE_MATERIAL_MU,  /* [n][ns] */
+    SAP_PARAMETER_SHAPE_MATERIAL_KE,  /* [n][ns] */
+    SAP_PARAMETER_SHAPE_MATERIAL_TAU, /* [n][ns] */
+    SAP_PARAMETER_SHAPE_MARGIN,       /* [n][ns] */
+    SAP_PARAMETER_SHAPE_GAP,          /* [n][ns] */
+    SAP_NUM_PARAMETERS
+} SapParameter;
+
+/* Gives every world its own values of a parameter: *view is f64, [num_worlds][...], live and writable, at first the model's values; asked
+ * for again, it is the same array. World w then moves, bit for bit, as a world of a model with those values. Write at any time between
+ * calls, there is nothing to announce: every call (step, kinematics, collision, inspection) compares the rows with those that it read
+ * last. A world whose values break a rule of the model is left out: it keeps its state, has no contacts, and its status is
+ * SAP_WORLD_BAD_PARAMETERS until the values are put right. Resetting worlds leaves their parameters as they are. */
+SAP_API SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *view);
+
+/* SAP_OK, or SAP_ERROR_MODEL and a message about the first rule that is broken: world, array, index, name, value, what is allowed. */
+SAP_API SapStatus sap_batch_check_parameters(SapBatch *batch);
+
+/* "gravity", "body_mass", ... in the order of SapParameter; NULL-terminated, static. */
+SAP_API const char *const *sap_parameter_names(void);
 
 /* Bytes of all that the batch holds. */
 SAP_API size_t sap_batch_bytes(const SapBatch *batch);

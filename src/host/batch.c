@@ -9,6 +9,7 @@
 #include "host_memory.h"
 #include "model.h"
 #include "pairs.h"
+#include "parameters.h"
 #include "solver.h"
 
 struct SapBatch {
@@ -134,6 +135,8 @@ void sap_batch_destroy(SapBatch *b) {
     free(b->record.frame);
     free(b->record.gap);
     free(b->record.region);
+    free(b->record.force);
+    free(b->record.wrench);
     free(b);
 }
 
@@ -167,6 +170,12 @@ static void copy_row(const SapBatch *b, void *to, int to_row, const void *from, 
         memcpy((char *)to + (size_t)to_row * bytes, (const char *)from + (size_t)from_row * bytes, bytes);
 }
 
+static void clear_wrench(const SapBatch *b, int w) {
+    size_t count = 6 * (size_t)b->nb;
+    if (b->record.wrench)
+        memset(b->record.wrench + count * (size_t)w, 0, count * sizeof *b->record.wrench);
+}
+
 static void reset_world(SapBatch *b, int w, int keyframe) {
     const SapState *s = b->start;
     const SapControl *c = b->start_control;
@@ -180,6 +189,7 @@ static void reset_world(SapBatch *b, int w, int keyframe) {
     copy_row(b, b->control->joint_target_vel, w, c->joint_target_vel, 0, b->nv);
     copy_row(b, b->control->joint_act, w, c->joint_act, 0, b->nv);
     b->contacts->count[w] = b->contacts->dropped[w] = 0;
+    clear_wrench(b, w);
     sap_solver_clear_world(b->solver, w);
 }
 
@@ -192,7 +202,15 @@ SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
     for (int w = 0; w < batch->num_worlds; w++)
         if (!mask || mask[w])
             reset_world(batch, w, keyframe);
+    /* the velocity of a body is that of its centre of mass, which may be the world's own */
+    if (sap_solver_has_expanded(batch->solver, SAP_PARAMETER_BODY_COM))
+        SAP_TRY(sap_forward_kinematics_of(batch->solver, batch->state, mask));
     return SAP_OK;
+}
+
+SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask) {
+    SAP_NEED(batch);
+    return sap_forward_kinematics_of(batch->solver, batch->state, mask);
 }
 
 /* ---- arrays ---- */
@@ -212,37 +230,39 @@ static SapArray view_of(const SapBatch *b, void *data, SapElementType type, int 
     return view;
 }
 
-/* Memory of a recorded array, taken when it is first asked for. */
-static SapStatus record_array(SapBatch *b, void *pointer, size_t size, int columns) {
+/* Memory of a recorded array, `count` elements for each world, taken when it is first asked for. */
+static SapStatus record_array(SapBatch *b, void *pointer, size_t size, int count) {
     void **array = pointer;
     if (*array)
         return SAP_OK;
-    size_t count = (size_t)b->num_worlds * (size_t)b->contacts->capacity * (size_t)columns;
-    *array = sap_allocate(count, size, "recorded contacts");
+    *array = sap_allocate((size_t)b->num_worlds * (size_t)count, size, "recorded contacts");
     if (!*array)
         return SAP_ERROR_MEMORY;
-    b->record_bytes += count * size;
+    b->record_bytes += (size_t)b->num_worlds * (size_t)count * size;
     return sap_solver_record(b->solver, &b->record);
 }
 
-static SapStatus recorded_view(SapBatch *b, double **array, int columns, SapArray *view) {
-    SAP_TRY(record_array(b, array, sizeof **array, columns));
-    *view = view_of(b, *array, SAP_TYPE_F64, b->contacts->capacity, columns > 1 ? columns : 0);
+static SapStatus recorded_view(SapBatch *b, double **array, int rows, int columns, SapArray *view) {
+    SAP_TRY(record_array(b, array, sizeof **array, rows * columns));
+    *view = view_of(b, *array, SAP_TYPE_F64, rows, columns > 1 ? columns : 0);
     return SAP_OK;
 }
 
 static SapStatus recorded_field(SapBatch *b, SapBatchField field, SapArray *view) {
     SapContactReport *r = &b->record;
+    int capacity = b->contacts->capacity;
     switch (field) {
-    case SAP_BATCH_CONTACT_IMPULSE: return recorded_view(b, &r->impulse, 3, view);
-    case SAP_BATCH_CONTACT_VELOCITY: return recorded_view(b, &r->velocity, 3, view);
-    case SAP_BATCH_CONTACT_POSITION: return recorded_view(b, &r->position, 3, view);
-    case SAP_BATCH_CONTACT_FRAME: return recorded_view(b, &r->frame, 9, view);
-    case SAP_BATCH_CONTACT_GAP: return recorded_view(b, &r->gap, 1, view);
+    case SAP_BATCH_CONTACT_IMPULSE: return recorded_view(b, &r->impulse, capacity, 3, view);
+    case SAP_BATCH_CONTACT_VELOCITY: return recorded_view(b, &r->velocity, capacity, 3, view);
+    case SAP_BATCH_CONTACT_POSITION: return recorded_view(b, &r->position, capacity, 3, view);
+    case SAP_BATCH_CONTACT_FRAME: return recorded_view(b, &r->frame, capacity, 9, view);
+    case SAP_BATCH_CONTACT_GAP: return recorded_view(b, &r->gap, capacity, 1, view);
+    case SAP_BATCH_CONTACT_FORCE: return recorded_view(b, &r->force, capacity, 3, view);
+    case SAP_BATCH_BODY_CONTACT_WRENCH: return recorded_view(b, &r->wrench, b->nb, 6, view);
     default: break;
     }
-    SAP_TRY(record_array(b, &r->region, sizeof *r->region, 1));
-    *view = view_of(b, r->region, SAP_TYPE_I32, b->contacts->capacity, 0);
+    SAP_TRY(record_array(b, &r->region, sizeof *r->region, capacity));
+    *view = view_of(b, r->region, SAP_TYPE_I32, capacity, 0);
     return SAP_OK;
 }
 
@@ -289,6 +309,62 @@ SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view) 
     };
     *view = view_of(b, (void *)fields[field].data, fields[field].type, fields[field].rows, fields[field].columns);
     return SAP_OK;
+}
+
+const char *const *sap_batch_field_names(void) {
+    static const char *const names[SAP_BATCH_NUM_FIELDS + 1] = {
+        [SAP_BATCH_JOINT_Q] = "joint_q",
+        [SAP_BATCH_JOINT_QD] = "joint_qd",
+        [SAP_BATCH_BODY_Q] = "body_q",
+        [SAP_BATCH_BODY_QD] = "body_qd",
+        [SAP_BATCH_JOINT_F] = "joint_f",
+        [SAP_BATCH_BODY_F] = "body_f",
+        [SAP_BATCH_JOINT_TARGET_POS] = "joint_target_pos",
+        [SAP_BATCH_JOINT_TARGET_VEL] = "joint_target_vel",
+        [SAP_BATCH_JOINT_ACT] = "joint_act",
+        [SAP_BATCH_STATUS] = "status",
+        [SAP_BATCH_ITERATIONS] = "iterations",
+        [SAP_BATCH_LINE_ITERATIONS] = "line_iterations",
+        [SAP_BATCH_COST] = "cost",
+        [SAP_BATCH_RESIDUAL] = "residual",
+        [SAP_BATCH_CONTACT_COUNT] = "contact_count",
+        [SAP_BATCH_CONTACT_DROPPED] = "contact_dropped",
+        [SAP_BATCH_CONTACT_SHAPE0] = "contact_shape0",
+        [SAP_BATCH_CONTACT_SHAPE1] = "contact_shape1",
+        [SAP_BATCH_CONTACT_POINT0] = "contact_point0",
+        [SAP_BATCH_CONTACT_POINT1] = "contact_point1",
+        [SAP_BATCH_CONTACT_NORMAL] = "contact_normal",
+        [SAP_BATCH_CONTACT_IMPULSE] = "contact_impulse",
+        [SAP_BATCH_CONTACT_VELOCITY] = "contact_velocity",
+        [SAP_BATCH_CONTACT_POSITION] = "contact_position",
+        [SAP_BATCH_CONTACT_FRAME] = "contact_frame",
+        [SAP_BATCH_CONTACT_GAP] = "contact_gap",
+        [SAP_BATCH_CONTACT_REGION] = "contact_region",
+        [SAP_BATCH_CONTACT_FORCE] = "contact_force",
+        [SAP_BATCH_BODY_CONTACT_WRENCH] = "body_contact_wrench",
+    };
+    return names;
+}
+
+SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *view) {
+    SAP_NEED(batch);
+    SAP_NEED(view);
+    if ((int)parameter < 0 || parameter >= SAP_NUM_PARAMETERS)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: parameter is %d; it must be in 0 .. %d", (int)parameter,
+                        (int)SAP_NUM_PARAMETERS - 1);
+    double *values;
+    int rows, columns = sap_parameter_columns(parameter);
+    SAP_TRY(sap_solver_expand(batch->solver, parameter, &values, &rows));
+    if (parameter == SAP_PARAMETER_GRAVITY) /* [n][3] */
+        *view = view_of(batch, values, SAP_TYPE_F64, columns, 0);
+    else
+        *view = view_of(batch, values, SAP_TYPE_F64, rows, columns > 1 ? columns : 0);
+    return SAP_OK;
+}
+
+SapStatus sap_batch_check_parameters(SapBatch *batch) {
+    SAP_NEED(batch);
+    return sap_solver_check_parameters(batch->solver);
 }
 
 size_t sap_batch_bytes(const SapBatch *b) {

@@ -10,6 +10,7 @@
 #include "fail.h"
 #include "hull.h"
 #include "model.h"
+#include "parameters.h"
 
 /* How far from unit length a vector may be to be taken for a unit vector; single-precision data are well inside. */
 static const double unit_tolerance = 1e-6;
@@ -776,6 +777,30 @@ static SapStatus check_hulls(const SapModelArrays *a) {
 
 /* ---- all ---- */
 
+static SapStatus check_all_limits(const SapModelArrays *a) {
+    for (int dof = 0; dof < a->num_dofs; dof++)
+        SAP_TRY(check_limits(a, dof));
+    return SAP_OK;
+}
+
+static SapStatus check_all_inertias(const SapModelArrays *a) {
+    for (int body = 0; body < a->num_bodies; body++)
+        SAP_TRY(check_inertia(a, body));
+    return SAP_OK;
+}
+
+SapStatus sap_model_check_parameter(const SapModelArrays *a, SapParameter parameter) {
+    if (parameter == SAP_PARAMETER_GRAVITY)
+        return check_gravity(a);
+    SAP_TRY(check_numbers(a, sap_parameter_field(parameter)));
+    switch (parameter) {
+    case SAP_PARAMETER_BODY_INERTIA: return check_all_inertias(a);
+    case SAP_PARAMETER_JOINT_LIMIT_LOWER:
+    case SAP_PARAMETER_JOINT_LIMIT_UPPER: return check_all_limits(a);
+    default: return SAP_OK;
+    }
+}
+
 SapStatus sap_model_check_values(const SapModelArrays *a) {
     SAP_TRY(check_gravity(a));
     SAP_TRY(check_meshes(a));
@@ -788,10 +813,8 @@ SapStatus sap_model_check_values(const SapModelArrays *a) {
     SAP_TRY(check_tree(a));
     for (int j = 0; j < a->num_joints; j++)
         SAP_TRY(check_joint(a, j));
-    for (int dof = 0; dof < a->num_dofs; dof++)
-        SAP_TRY(check_limits(a, dof));
-    for (int body = 0; body < a->num_bodies; body++)
-        SAP_TRY(check_inertia(a, body));
+    SAP_TRY(check_all_limits(a));
+    SAP_TRY(check_all_inertias(a));
     for (int s = 0; s < a->num_shapes; s++)
         SAP_TRY(check_shape(a, s));
     return check_hulls(a);

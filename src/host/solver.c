@@ -1,6 +1,7 @@
 /* The solver on the CPU: checks a call, turns it into kernel arguments, and deals packs of worlds out to the threads. */
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +9,12 @@
 
 #include "dispatch.h"
 #include "energy.h"
+#include "expand.h"
 #include "fail.h"
 #include "host_memory.h"
 #include "model.h"
 #include "options.h"
+#include "parameters.h"
 #include "plan.h"
 #include "pool.h"
 #include "program.h"
@@ -30,6 +33,7 @@ struct SapSolver {
     int threads;
     SapScratch *scratch; /* [threads] */
     SapStepArgs args;    /* all that does not change from call to call */
+    SapExpansion expansion;
 
     /* [num_worlds] */
     uint32_t *status;
@@ -94,6 +98,7 @@ static SapStatus fill_solver(SapSolver *s, const SapModelArrays *arrays) {
     SAP_TRY(create_results(s));
     SAP_TRY(fill_args(s, lanes));
     SAP_TRY(create_scratch(s));
+    sap_expansion_init(&s->expansion, m, &s->plan.plan, &s->options, s->num_worlds);
     return sap_pool_create(s->threads, &s->pool);
 }
 
@@ -133,6 +138,7 @@ void sap_solver_destroy(SapSolver *s) {
     free(s->refactored);
     free(s->cost);
     free(s->residual);
+    sap_expansion_free(&s->expansion);
     for (int f64 = 0; f64 < 2; f64++)
         sap_constants_free(&s->constants[f64]);
     sap_plan_free(&s->plan);
@@ -160,6 +166,8 @@ SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
     a->pair = r->pair;
     a->jacobian = r->jacobian;
     a->region = r->region;
+    a->force = r->force;
+    a->wrench = r->wrench;
     a->drive = r->drive;
     a->limit = r->limit;
     a->friction = r->friction;
@@ -191,7 +199,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
         .scratch_bytes = s->scratch[0].bytes,
         .model_bytes = model_bytes,
         .total_bytes = sizeof *s + model_bytes + (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch) +
-                       (size_t)s->num_worlds * per_world,
+                       (size_t)s->num_worlds * per_world + s->expansion.bytes,
         .factor_nonzeros = s->plan.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->plan.plan),
         .broad_phase = s->plan.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED,
@@ -202,10 +210,64 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
 /* ---- running ---- */
 
 typedef struct Job {
-    const SapSolver *solver;
+    SapSolver *solver;
     const SapStepArgs *args;
     SapProgram *program;
+    const uint8_t *mask; /* [num_worlds] worlds that take part; NULL = all */
 } Job;
+
+static void clear_counters(SapSolver *s, int world) {
+    s->iterations[world] = s->line_iterations[world] = s->refactored[world] = 0;
+    s->cost[world] = s->residual[world] = 0;
+}
+
+static void copy_row(SapRows to, SapRows from, int world, int width) {
+    for (int i = 0; i < width; i++) {
+        long long at = world * from.stride + i, there = world * to.stride + i;
+        double x = from.is_f64 ? ((const double *)from.data)[at] : (double)((const float *)from.data)[at];
+        if (to.is_f64)
+            ((double *)to.data)[there] = x;
+        else
+            ((float *)to.data)[there] = (float)x;
+    }
+}
+
+/* A world whose parameters break a rule stands still and touches nothing. */
+static void leave_out(const Job *job, int world) {
+    SapSolver *s = job->solver;
+    const SapStepArgs *a = job->args;
+    s->status[world] = SAP_WORLD_BAD_PARAMETERS;
+    clear_counters(s, world);
+    if (a->collide.enabled || job->program == sap_program_collide)
+        a->contacts.count[world] = a->contacts.dropped[world] = 0;
+    if (a->q_out.data && a->q_out.data != a->q_in.data)
+        copy_row(a->q_out, a->q_in, world, a->plan.nq);
+    if (a->qd_out.data && a->qd_out.data != a->qd_in.data)
+        copy_row(a->qd_out, a->qd_in, world, a->plan.nv);
+    if (a->report.wrench)
+        memset(a->report.wrench + 6 * (size_t)a->plan.nb * (size_t)world, 0,
+               6 * (size_t)a->plan.nb * sizeof *a->report.wrench);
+}
+
+static bool takes_part(const Job *job, int world) {
+    if (job->mask && !job->mask[world])
+        return false;
+    bool sound = job->solver->expansion.count == 0 || sap_expansion_refresh(&job->solver->expansion, world);
+    if (!sound)
+        leave_out(job, world);
+    return sound;
+}
+
+/* Only the worlds that take part; lanes past the count repeat the last of them. */
+static void thin_pack(const Job *job, int lanes, SapPack *pack) {
+    int count = 0;
+    for (int l = 0; l < pack->count; l++)
+        if (takes_part(job, pack->world[l]))
+            pack->world[count++] = pack->world[l];
+    for (int l = count; l < lanes && count > 0; l++)
+        pack->world[l] = pack->world[count - 1];
+    pack->count = count;
+}
 
 /* Worker w steps a contiguous range of packs. */
 static void run_packs(void *arg, int worker, int num_workers) {
@@ -216,13 +278,20 @@ static void run_packs(void *arg, int worker, int num_workers) {
     int first = (int)(packs * worker / num_workers), end = (int)(packs * (worker + 1) / num_workers);
     for (int p = first; p < end; p++) {
         SapPack pack = sap_pack_at(p * lanes, s->num_worlds, lanes);
-        sap_program_run(job->program, job->args, &pack, &s->kernels, &s->scratch[worker]);
+        if (job->mask || s->expansion.count > 0)
+            thin_pack(job, lanes, &pack);
+        if (pack.count > 0)
+            sap_program_run(job->program, job->args, &pack, &s->kernels, &s->scratch[worker]);
     }
 }
 
-static void run(SapSolver *s, const SapStepArgs *args, SapProgram *program) {
-    Job job = {s, args, program};
+static void run_masked(SapSolver *s, const SapStepArgs *args, SapProgram *program, const uint8_t *mask) {
+    Job job = {s, args, program, mask};
     sap_pool_run(s->pool, run_packs, &job);
+}
+
+static void run(SapSolver *s, const SapStepArgs *args, SapProgram *program) {
+    run_masked(s, args, program, NULL);
 }
 
 /* ---- arguments of a call ---- */
@@ -364,11 +433,6 @@ static void set_bodies(const SapSolver *s, const SapState *out, SapStepArgs *arg
     args->body_qd = rows(out->body_qd, 6 * s->plan.plan.nb, out->dtype);
 }
 
-static void clear_counters(SapSolver *s, int world) {
-    s->iterations[world] = s->line_iterations[world] = s->refactored[world] = 0;
-    s->cost[world] = s->residual[world] = 0;
-}
-
 void sap_solver_clear_world(SapSolver *s, int world) {
     s->status[world] = 0;
     clear_counters(s, world);
@@ -450,14 +514,18 @@ SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *co
     return SAP_OK;
 }
 
-SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
-    SAP_NEED(solver);
+SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask) {
     SAP_TRY(check_state(solver, "sap_forward_kinematics: state", state));
     SapStepArgs args = solver->args;
     set_input(solver, state, &args);
     set_bodies(solver, state, &args);
-    run(solver, &args, sap_program_kinematics);
+    run_masked(solver, &args, sap_program_kinematics, mask);
     return SAP_OK;
+}
+
+SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
+    SAP_NEED(solver);
+    return sap_forward_kinematics_of(solver, state, NULL);
 }
 
 /* The energy is worked out from poses and velocities; where the caller does not want these, they are borrowed. */
@@ -473,9 +541,13 @@ static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *en
         status = SAP_ERROR_MEMORY;
     } else {
         run(s, args, sap_program_inspect);
-        for (int w = 0; w < s->num_worlds; w++)
-            sap_energy(sap_model_arrays(s->model), args->body_pose + (size_t)w * 7 * (size_t)s->plan.plan.nb,
+        for (int w = 0; w < s->num_worlds; w++) {
+            if (s->status[w] & SAP_WORLD_BAD_PARAMETERS)
+                continue;
+            SapModelArrays m = sap_expansion_model(&s->expansion, w);
+            sap_energy(&m, args->body_pose + (size_t)w * 7 * (size_t)s->plan.plan.nb,
                        args->body_velocity + (size_t)w * 6 * (size_t)s->plan.plan.nb, energy + 2 * w);
+        }
     }
     free(pose);
     free(velocity);
@@ -505,5 +577,29 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     if (out->energy)
         return inspect_with_energy(solver, &args, out->energy);
     run(solver, &args, sap_program_inspect);
+    return SAP_OK;
+}
+
+/* ---- parameters of worlds ---- */
+
+SapStatus sap_solver_expand(SapSolver *s, SapParameter parameter, double **values, int *rows) {
+    SAP_TRY(sap_expansion_add(&s->expansion, parameter, &s->args));
+    *values = s->expansion.parameter[parameter].given;
+    *rows = sap_parameter_rows(s->expansion.model, parameter);
+    return SAP_OK;
+}
+
+bool sap_solver_has_expanded(const SapSolver *s, SapParameter parameter) {
+    return s->expansion.parameter[parameter].given != NULL;
+}
+
+SapStatus sap_solver_check_parameters(const SapSolver *s) {
+    for (int w = 0; w < s->num_worlds && s->expansion.count > 0; w++) {
+        if (sap_expansion_check(&s->expansion, w) == SAP_OK)
+            continue;
+        char rule[768];
+        snprintf(rule, sizeof rule, "%s", sap_error_message());
+        return sap_fail(SAP_ERROR_MODEL, "world %d: %s", w, rule);
+    }
     return SAP_OK;
 }

@@ -13,7 +13,7 @@ static bool is_f64(SapPrecision precision) {
 }
 
 /* The smallest positive friction of a shape, for contacts without one; 0.1 if there is none. */
-static double find_fallback_mu(const SapModelArrays *m, const SapOptions *o) {
+double sap_fallback_mu(const SapModelArrays *m, const SapOptions *o) {
     double least = INFINITY;
     for (int i = 0; i < m->num_shapes; i++)
         if (m->shape_material_mu[i] > 0 && m->shape_material_mu[i] < least)
@@ -25,11 +25,15 @@ static double value_or(double value, double otherwise) {
     return isnan(value) ? otherwise : value;
 }
 
+double sap_fallback_tau(const SapModelArrays *m, const SapOptions *o) {
+    return value_or(o->contact_tau_d, m->num_shapes > 0 ? m->shape_material_tau[0] : 0);
+}
+
 static void set_contact_options(const SapModelArrays *m, const SapOptions *o, SapContactArgs *c) {
     c->capacity = o->max_rigid_contact;
-    c->fallback_mu = find_fallback_mu(m, o);
+    c->fallback_mu = sap_fallback_mu(m, o);
     c->fallback_stiffness = o->fallback_stiffness;
-    c->fallback_tau = value_or(o->contact_tau_d, m->num_shapes > 0 ? m->shape_material_tau[0] : 0);
+    c->fallback_tau = sap_fallback_tau(m, o);
     c->beta = o->contact_beta;
     c->sigma = o->contact_sigma;
     c->diag_shift = o->diag_shift;

@@ -11,4 +11,8 @@
 SapStatus sap_step_args_init(const SapModelArrays *model, const SapPlan *plan, const SapConstants constants[2],
                              const SapOptions *options, int lanes, SapStepArgs *args);
 
+/* What a side of a contact has that has no shape. */
+double sap_fallback_mu(const SapModelArrays *model, const SapOptions *options);
+double sap_fallback_tau(const SapModelArrays *model, const SapOptions *options);
+
 #endif

@@ -221,6 +221,7 @@ typedef struct SapContactArgs {
     SapRows point[2], normal, margin[2];
     SapRows stiffness, tau, mu; /* a record's own; absent or NaN: from its shapes */
     double fallback_mu, fallback_stiffness, fallback_tau;
+    SapRows own_fallback_mu, own_fallback_tau; /* [num_worlds][1] where worlds have materials of their own */
     double beta, sigma, diag_shift;
     int midpoint;      /* 1: contact_midpoint */
     int diag_delassus; /* 1: diag_delassus */
@@ -271,6 +272,8 @@ typedef struct SapReportArgs {
     double *position;                                         /* [num_worlds][capacity][3] */
     double *jacobian;                                         /* [num_worlds][capacity][3][nv] */
     int *region;                                              /* [num_worlds][capacity] */
+    double *force;                                            /* [num_worlds][capacity][3] */
+    double *wrench;                                           /* [num_worlds][nb][6] */
     double *drive, *limit, *friction; /* [num_worlds][nv] generalised impulses, internal order */
 } SapReportArgs;
 
