@@ -47,24 +47,26 @@ static SapModel *create_model(const SapModelArrays *a) {
     return model;
 }
 
-/* The quadruped with limits that act from the beginning. */
+/* The quadruped with limits that act from the beginning, moving. */
 static SapModel *base_model(void) {
     SapScene *scene = NULL;
     cr_assert_eq(sap_scene_load(SAPWOOD_SOURCE_DIR "/bench/scenes/quadruped.yaml", &scene), SAP_OK, "%s",
                  sap_error_message());
     SapModelArrays a = *sap_model_arrays(scene->model);
-    double lower[64], upper[64], ke[64], kd[64];
+    double lower[64], upper[64], ke[64], kd[64], qd[64];
     for (int i = 0; i < a.num_dofs; i++) {
         double q = i < 6 ? 0 : a.joint_q[i + 1];
         lower[i] = i % 2 ? q + 0.08 : q - 0.5;
         upper[i] = i % 2 ? q + 0.5 : q - 0.08;
         ke[i] = 200;
         kd[i] = 2;
+        qd[i] = 0.1 * noise(0, 51, i);
     }
     a.joint_limit_lower = lower;
     a.joint_limit_upper = upper;
     a.joint_limit_ke = ke;
     a.joint_limit_kd = kd;
+    a.joint_qd = qd;
     SapModel *model = create_model(&a);
     sap_scene_destroy(scene);
     return model;
@@ -451,6 +453,7 @@ static void check_bad(const SapModel *base, const Bad *bad) {
     cr_assert_eq(sap_batch_check_parameters(batch), SAP_OK);
     World before = read_world(batch, base, 5);
     *cell = bad->value;
+    write_world(batch, base, 1u << SAP_PARAMETER_JOINT_DAMPING, 5, 2); /* a good value that comes with the bad one */
     cr_expect_eq(sap_batch_check_parameters(batch), SAP_ERROR_MODEL);
     cr_expect(strncmp(sap_error_message(), "world 5: ", 9) == 0, "%s", sap_error_message());
     cr_expect(strstr(sap_error_message(), bad->message), "'%s' is not in: %s", bad->message, sap_error_message());
@@ -465,12 +468,14 @@ static void check_bad(const SapModel *base, const Bad *bad) {
         }
     }
     *cell = good;
-    SapBatch *on = take_over(base, batch, 7, &o);
+    SapModel *damped = varied_model(base, 1u << SAP_PARAMETER_JOINT_DAMPING, 2);
+    SapBatch *on = take_over(damped, batch, 7, &o);
     cr_assert_eq(sap_batch_step(batch, h, 3), SAP_OK);
     cr_assert_eq(sap_batch_step(on, h, 3), SAP_OK);
     World x = read_world(batch, base, 5), y = read_world(on, base, 5);
     cr_expect_eq(memcmp(&x, &y, sizeof x), 0, "%s: put right, it does not go on", bad->message);
     sap_batch_destroy(on);
+    sap_model_destroy(damped);
     sap_batch_destroy(batch);
     sap_batch_destroy(clean);
 }

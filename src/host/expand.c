@@ -50,10 +50,10 @@ SapModelArrays sap_expansion_model(const SapExpansion *e, int w) {
     return m;
 }
 
-/* The rules of all that is expanded. */
-static SapStatus check(const SapExpansion *e, const SapModelArrays *m) {
+/* The rules of the expanded parameters in `which` (bits). */
+static SapStatus check(const SapExpansion *e, const SapModelArrays *m, unsigned which) {
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
-        if (e->parameter[p].given)
+        if (e->parameter[p].given && (which >> p & 1))
             SAP_TRY(sap_model_check_parameter(m, p));
     return SAP_OK;
 }
@@ -62,27 +62,37 @@ static void convert(SapExpansion *e, const SapModelArrays *m, SapParameter p, in
     const SapExpanded *x = &e->parameter[p];
     for (int f64 = 0; f64 < 2; f64++)
         sap_parameter_put(m, e->plan, p, f64, constants_of(x, f64, w));
-    if (e->fallback[0])
+    if (p == SAP_PARAMETER_SHAPE_MATERIAL_MU)
         e->fallback[0][w] = sap_fallback_mu(m, e->options);
-    if (e->fallback[1])
+    if (p == SAP_PARAMETER_SHAPE_MATERIAL_TAU)
         e->fallback[1][w] = sap_fallback_tau(m, e->options);
 }
 
-bool sap_expansion_refresh(SapExpansion *e, int w) {
-    bool changed = false;
+static const unsigned all_parameters = (1u << SAP_NUM_PARAMETERS) - 1;
+
+/* Copies what was given and is new; returns which it is. */
+static unsigned look(SapExpansion *e, int w) {
+    unsigned changed = 0;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
         const SapExpanded *x = &e->parameter[p];
-        if (x->given && has_changed(x, w)) {
-            memcpy(row_of(x->seen, x, w), row_of(x->given, x, w), (size_t)x->size * sizeof *x->seen);
-            changed = true;
-        }
+        if (!x->given || !has_changed(x, w))
+            continue;
+        memcpy(row_of(x->seen, x, w), row_of(x->given, x, w), (size_t)x->size * sizeof *x->seen);
+        changed |= 1u << p;
     }
+    return changed;
+}
+
+bool sap_expansion_refresh(SapExpansion *e, int w) {
+    unsigned changed = look(e, w);
     if (!changed)
         return !e->bad[w];
+    if (e->bad[w]) /* what came with the bad values was not converted */
+        changed = all_parameters;
     SapModelArrays m = sap_expansion_model(e, w);
-    e->bad[w] = check(e, &m) != SAP_OK;
+    e->bad[w] = check(e, &m, changed) != SAP_OK;
     for (int p = 0; p < SAP_NUM_PARAMETERS && !e->bad[w]; p++)
-        if (e->parameter[p].given)
+        if (e->parameter[p].given && (changed >> p & 1))
             convert(e, &m, p, w);
     return !e->bad[w];
 }
@@ -92,7 +102,7 @@ SapStatus sap_expansion_check(const SapExpansion *e, int w) {
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (e->parameter[p].given)
             sap_parameter_set(&m, p, row_of(e->parameter[p].given, &e->parameter[p], w));
-    return check(e, &m);
+    return check(e, &m, all_parameters);
 }
 
 /* ---- expanding ---- */
@@ -169,8 +179,10 @@ SapStatus sap_expansion_add(SapExpansion *e, SapParameter p, SapStepArgs *args) 
     e->count++;
     for (int f64 = 0; f64 < 2; f64++)
         *sap_parameter_constant(&args->constants[f64], p) = (SapField){x->constants[f64], x->width};
-    args->contacts.own_fallback_mu = fallback_rows(e->fallback[0]);
-    args->contacts.own_fallback_tau = fallback_rows(e->fallback[1]);
+    if (p == SAP_PARAMETER_SHAPE_MATERIAL_MU)
+        args->contacts.own_fallback_mu = fallback_rows(e->fallback[0]);
+    if (p == SAP_PARAMETER_SHAPE_MATERIAL_TAU)
+        args->contacts.own_fallback_tau = fallback_rows(e->fallback[1]);
     args->has_joint_terms |= adds_joint_terms(p);
     return SAP_OK;
 }
