@@ -10,16 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
-from ._library import Array, DeviceError, SolverInfo, check, fail, lib
+from ._library import Array, DeviceError, SolverInfo, check, enum_names, fail, lib
 from .model import Model, memory_view
 from .options import Options
 
-# joint_q: 0, joint_qd: 1, ...
-FIELDS = {
-    name.removeprefix("SAP_BATCH_").lower(): value
-    for name, value in _layout.ENUMS["SapBatchField"].items()
-    if name != "SAP_BATCH_NUM_FIELDS"
-}
+FIELDS = enum_names("SapBatchField", "SAP_BATCH_")  # joint_q: 0, joint_qd: 1, ...
+PARAMETERS = enum_names("SapParameter", "SAP_PARAMETER_")  # gravity: 0, body_mass: 1, ...
 STATE = ("joint_q", "joint_qd")
 CONTROL = ("joint_f", "body_f", "joint_target_pos", "joint_target_vel", "joint_act")
 _DTYPES = {"SAP_TYPE_F32": np.float32, "SAP_TYPE_F64": np.float64, "SAP_TYPE_I32": np.int32, "SAP_TYPE_U32": np.uint32}
@@ -87,7 +83,8 @@ class Batch:
     | contacts of the last step | contact_count, contact_dropped, contact_shape0, contact_shape1, contact_point0,
       contact_point1, contact_normal |
     | recorded from the first time that they are asked for | contact_impulse, contact_velocity, contact_position,
-      contact_frame, contact_gap, contact_region |
+      contact_frame, contact_gap, contact_region, contact_force, body_contact_wrench |
+    | of the worlds' own, once `expand` was called | body_mass, shape_material_mu, gravity, ... |
 
     `options` is an Options, which then stands for the preset too, or a mapping of changes to the preset. `dtype` is
     that of state and control: by default that of the preset's free motion. `seed` and `world_offset` are those of
@@ -133,7 +130,7 @@ class Batch:
 
     def close(self) -> None:
         """No more steps. Memory is returned when the last array of the batch is gone too."""
-        for name in FIELDS:
+        for name in (*FIELDS, *PARAMETERS):
             self.__dict__.pop(name, None)
         self._handle = self._pointer = None
         self._argument = ctypes.c_void_p()
@@ -152,15 +149,41 @@ class Batch:
     # ---- arrays ----
 
     def __getattr__(self, name: str) -> Any:
+        if name in PARAMETERS:
+            raise AttributeError(f"the worlds have no {name!r} of their own; batch.expand({name!r}) gives them one")
         if name not in FIELDS:
             raise AttributeError(f"a batch has no {name!r}; its arrays are {', '.join(FIELDS)}")
+        return self._show(name, lib.sap_batch_array, FIELDS[name])
+
+    def _show(self, name: str, function: Any, index: int) -> NDArray[Any]:
+        """An array of the library; from now on an ordinary attribute."""
         view = Array()
-        check(lib.sap_batch_array(self._open(), FIELDS[name], ctypes.byref(view)))
-        array = memory_view(
-            view.data, tuple(view.shape[: view.ndim]), _DTYPE_OF[view.type], self._handle, writable=True
-        )
-        self.__dict__[name] = array  # from now on an ordinary attribute
+        check(function(self._open(), index, ctypes.byref(view)))
+        shape = tuple(view.shape[: view.ndim])
+        array = memory_view(view.data, shape, _DTYPE_OF[view.type], self._handle, writable=True)
+        self.__dict__[name] = array
         return array
+
+    def expand(self, name: str) -> NDArray[np.float64]:
+        """Gives every world its own values of a model's array: (num_worlds, ...), f64, live, at first the model's.
+
+        `name` is one of PARAMETERS. Written values are in force from the next call on, nothing has to be announced;
+        world w then moves bit for bit as in a model with them. A world with values that no model may have stands still,
+        and its status is bad_parameters: `check_parameters` says why. A reset leaves parameters as they are.
+        """
+        if name not in PARAMETERS:
+            raise ValueError(f"{name!r} cannot be expanded; these can: {', '.join(PARAMETERS)}")
+        found: Any = self.__dict__.get(name)
+        return self._show(name, lib.sap_batch_expand, PARAMETERS[name]) if found is None else found
+
+    @property
+    def expanded(self) -> list[str]:
+        """The arrays that worlds have of their own."""
+        return [name for name in PARAMETERS if name in self.__dict__]
+
+    def check_parameters(self) -> None:
+        """Raises ModelError if a written value breaks a rule of the model; it tells world, array, value and rule."""
+        check(lib.sap_batch_check_parameters(self._open()))
 
     def __dir__(self) -> Iterable[str]:
         return [*super().__dir__(), *FIELDS]
@@ -222,19 +245,24 @@ class Batch:
             fail(status)
         del handle
 
+    def _flags(self, mask: ArrayLike | None) -> NDArray[np.uint8] | None:
+        """A mask as the library takes it."""
+        flags = None if mask is None else np.ascontiguousarray(np.asarray(mask, bool), np.uint8)
+        if flags is not None and flags.shape != (self.num_worlds,):
+            raise ValueError(f"mask has shape {flags.shape}; it must be {(self.num_worlds,)}")
+        return flags
+
     def reset(self, mask: ArrayLike | None = None, keyframe: int | str = 0) -> None:
         """Puts the worlds with mask[w] (default all) back to keyframe 0, the initial state; k, the k-th; or a name."""
         if isinstance(keyframe, str):
             keyframe = 1 + list(self.model.keyframe_name).index(keyframe)
-        flags = None if mask is None else np.ascontiguousarray(np.asarray(mask, bool), np.uint8)
-        if flags is not None and flags.shape != (self.num_worlds,):
-            raise ValueError(f"mask has shape {flags.shape}; it must be {(self.num_worlds,)}")
+        flags = self._flags(mask)
         check(lib.sap_batch_reset(self._open(), None if flags is None else flags.ctypes.data, keyframe))
 
-    def forward_kinematics(self) -> None:
+    def forward_kinematics(self, mask: ArrayLike | None = None) -> None:
         """Brings body_q and body_qd up to date after joint_q or joint_qd was written. A step needs neither."""
-        pointer = self._open()
-        check(lib.sap_forward_kinematics(lib.sap_batch_solver(pointer), lib.sap_batch_state(pointer)))
+        flags = self._flags(mask)
+        check(lib.sap_batch_forward_kinematics(self._open(), None if flags is None else flags.ctypes.data))
 
     def rollout(
         self, controls: Mapping[str, ArrayLike], record: Sequence[str] = STATE, n: int = 1, h: float | None = None
@@ -270,15 +298,25 @@ class Batch:
     def get_state(self, worlds: ArrayLike | None = None) -> dict[str, NDArray[Any]]:
         """Copies of all that decides how worlds go on, of the worlds with these indices (default all)."""
         rows = slice(None) if worlds is None else np.asarray(worlds)
-        return {name: np.array(getattr(self, name)[rows]) for name in STATE + CONTROL}
+        return {name: np.array(getattr(self, name)[rows]) for name in (*STATE, *CONTROL, *self.expanded)}
 
     def set_state(self, state: Mapping[str, ArrayLike], worlds: ArrayLike | None = None) -> None:
-        """Writes what get_state returned, to any worlds of any batch of the model; they go on bit for bit."""
+        """Writes what get_state returned, to any worlds of any batch of the model; they go on bit for bit.
+
+        Arrays of worlds' own are expanded here too. Those that a whole state lacks were the model's, and are again.
+        """
         rows = slice(None) if worlds is None else np.asarray(worlds)
         for name, values in state.items():
-            if name not in STATE + CONTROL:
-                raise KeyError(f"{name} is not part of a state; it has {', '.join(STATE + CONTROL)}")
-            getattr(self, name)[rows] = values
+            if name in PARAMETERS:
+                self.expand(name)[rows] = values
+            elif name in STATE + CONTROL:
+                getattr(self, name)[rows] = values
+            else:
+                raise KeyError(f"{name} is not part of a state; it has {', '.join((*STATE, *CONTROL, *PARAMETERS))}")
+        if {*STATE, *CONTROL} <= {*state}:
+            for name in self.expanded:
+                if name not in state:
+                    getattr(self, name)[rows] = getattr(self.model, name)
         self.forward_kinematics()
 
     def perturb(self, noise: float = 0.1) -> None:
@@ -287,36 +325,6 @@ class Batch:
         change = noise * world_noise(self.seed, worlds, self.model.num_dofs)
         change[worlds == 0] = 0
         self.joint_qd[...] = (self.joint_qd + change).astype(self.joint_qd.dtype)
-
-    # ---- contacts ----
-
-    def contact_force(self, h: float | None = None) -> NDArray[np.float64]:
-        """(num_worlds, capacity, 3) N in contact axes (t1, t2, n), on the body of shape 1; a copy, 0 past the count."""
-        used = np.arange(self.contact_impulse.shape[1])[None] < self.contact_count[:, None]
-        return np.where(used[..., None], self.contact_impulse, 0) / (self.dt if h is None else h)
-
-    def body_contact_wrench(self, h: float | None = None) -> NDArray[np.float64]:
-        """(num_worlds, num_bodies, 6) [force ; torque about the centre of mass], world axes: a copy."""
-        force = self.contact_force(h)
-        axes = self.contact_frame.reshape(*force.shape, 3)
-        force = np.einsum("wci,wcij->wcj", force, axes)
-        used = np.arange(force.shape[1])[None] < self.contact_count[:, None]
-        out = np.zeros((self.num_worlds, self.model.num_bodies, 6))
-        centre = self._centres_of_mass()
-        for shape, sign in ((self.contact_shape0, -1.0), (self.contact_shape1, 1.0)):
-            body = np.append(self.model.shape_body, -1)[np.where(used, shape, -1)]
-            world, slot = np.nonzero(body >= 0)
-            index = body[world, slot]
-            push = sign * force[world, slot]
-            arm = self.contact_position[world, slot] - centre[world, index]
-            np.add.at(out, (world, index), np.concatenate([push, np.cross(arm, push)], axis=1))
-        return out
-
-    def _centres_of_mass(self) -> NDArray[np.float64]:
-        pose, com = self.body_q.astype(np.float64), self.model.body_com
-        u, w = pose[..., 3:6], pose[..., 6:7]
-        turned: NDArray[np.float64] = pose[..., :3] + com + 2 * np.cross(u, np.cross(u, com) + w * com)
-        return turned
 
     def __repr__(self) -> str:
         return f"<Batch of {self.num_worlds} worlds of {self.model!r}>"
