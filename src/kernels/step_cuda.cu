@@ -112,17 +112,25 @@ extern "C" __global__ void sap_kernel_collide(const __grid_constant__ SapStepArg
     }
 }
 
-extern "C" __global__ void sap_kernel_kinematics(const __grid_constant__ SapStepArgs args) {
+// Of the worlds that the mask has; NULL = all.
+extern "C" __global__ void sap_kernel_kinematics(const __grid_constant__ SapStepArgs args, const unsigned char *mask) {
     SapPack pack;
     SapContext ctx;
     for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
-        STAGE(args.fm_is_f64, kinematics);
+        if (!mask || mask[pack.world[0]])
+            STAGE(args.fm_is_f64, kinematics);
         TEAM_SYNC(); // the next world overwrites the scratch
     }
 }
 
 extern "C" __global__ void sap_kernel_reset(const __grid_constant__ SapResetArgs args) {
-    int i = (int)(blockIdx.x * blockDim.y + threadIdx.y);
+    int world = (int)(blockIdx.x * blockDim.y + threadIdx.y);
+    if (world < args.num_worlds)
+        reset_world(&args, world);
+}
+
+extern "C" __global__ void sap_kernel_mask(const __grid_constant__ SapMaskArgs args) {
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < args.count)
-        reset_world(&args, i);
+        args.to[i] = args.bits[i / 32] >> (i % 32) & 1u;
 }
