@@ -110,6 +110,10 @@ STRUCTS = {
         ("isa", "int"),
         ("broad_phase", "int"),
         ("factor_plan", "int"),
+        ("device", "int"),
+        ("cuda_device", "int"),
+        ("team_size", "int"),
+        ("shared_memory", "int"),
     ],
     "SapScene": [
         ("model", "ptr"),
@@ -265,6 +269,7 @@ ENUMS = {
     },
     "SapDevice": {
         "SAP_DEVICE_CPU": 0,
+        "SAP_DEVICE_CUDA": 1,
     },
     "SapDtype": {
         "SAP_F32": 0,

@@ -86,7 +86,7 @@ static unsigned look(SapExpansion *e, int w) {
 bool sap_expansion_refresh(SapExpansion *e, int w) {
     unsigned changed = look(e, w);
     if (!changed)
-        return !e->bad[w];
+        return false;
     if (e->bad[w]) /* what came with the bad values was not converted */
         changed = all_parameters;
     SapModelArrays m = sap_expansion_model(e, w);
@@ -94,7 +94,7 @@ bool sap_expansion_refresh(SapExpansion *e, int w) {
     for (int p = 0; p < SAP_NUM_PARAMETERS && !e->bad[w]; p++)
         if (e->parameter[p].given && (changed >> p & 1))
             convert(e, &m, p, w);
-    return !e->bad[w];
+    return true;
 }
 
 SapStatus sap_expansion_check(const SapExpansion *e, int w) {
@@ -168,8 +168,6 @@ SapStatus sap_expansion_add(SapExpansion *e, SapParameter p, SapStepArgs *args) 
     SapExpanded *x = &e->parameter[p];
     if (x->given)
         return SAP_OK;
-    if (sap_parameter_rows(e->model, p) == 0)
-        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: %s has no rows in this model", sap_parameter_names()[p]);
     SapStatus status = allocate(e, p);
     if (status != SAP_OK) {
         release(e, x);
@@ -184,5 +182,6 @@ SapStatus sap_expansion_add(SapExpansion *e, SapParameter p, SapStepArgs *args) 
     if (p == SAP_PARAMETER_SHAPE_MATERIAL_TAU)
         args->contacts.own_fallback_tau = fallback_rows(e->fallback[1]);
     args->has_joint_terms |= adds_joint_terms(p);
+    args->left_out = e->bad;
     return SAP_OK;
 }

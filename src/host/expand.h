@@ -41,7 +41,8 @@ void sap_expansion_free(SapExpansion *e);
 /* Takes memory for a parameter, fills it with the model's values, and makes the kernels read it. */
 SapStatus sap_expansion_add(SapExpansion *e, SapParameter parameter, SapStepArgs *args);
 
-/* Looks at what world w was given. False if that breaks a rule. Different worlds may be looked at by different threads. */
+/* Looks at what world w was given; true if that is new. Sets bad[w] where it breaks a rule. Different worlds may be looked at by different
+ * threads. */
 bool sap_expansion_refresh(SapExpansion *e, int w);
 
 /* What world w was given, as it stands: SAP_ERROR_MODEL where it breaks a rule. */

@@ -112,6 +112,10 @@ static int num_rows(const SapPlan *plan, RowsOf rows) {
     return rows == ROWS_WORLD ? 1 : rows == ROWS_BODIES ? plan->nl : rows == ROWS_DOFS ? plan->nv : plan->ns;
 }
 
+int sap_parameter_packed(SapParameter p) {
+    return parameters[p].packed;
+}
+
 int sap_parameter_width(const SapPlan *plan, SapParameter p) {
     return num_rows(plan, parameters[p].rows) * parameters[p].packed;
 }

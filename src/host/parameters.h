@@ -22,7 +22,8 @@ void sap_parameter_set(SapModelArrays *model, SapParameter parameter, const doub
 
 SapField *sap_parameter_constant(SapConstants *constants, SapParameter parameter);
 
-/* Numbers of one world. */
+/* Columns, and numbers of one world. */
+int sap_parameter_packed(SapParameter parameter);
 int sap_parameter_width(const SapPlan *plan, SapParameter parameter);
 
 /* Writes the model's values in f32 or f64 to `row`. */

@@ -1,7 +1,6 @@
 /* The solver on the CPU: checks a call, turns it into kernel arguments, and deals packs of worlds out to the threads. */
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +11,9 @@
 #include "expand.h"
 #include "fail.h"
 #include "host_memory.h"
+#include "kernels/leave_out.h"
 #include "model.h"
 #include "options.h"
-#include "parameters.h"
 #include "plan.h"
 #include "pool.h"
 #include "program.h"
@@ -115,6 +114,10 @@ SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOpti
     SapStatus status = options ? sap_options_check(options) : sap_options_preset(NULL, &s->options);
     if (status == SAP_OK && options)
         s->options = *options;
+    if (status == SAP_OK && s->options.device != SAP_DEVICE_CPU)
+        status = sap_fail(
+            SAP_ERROR_UNSUPPORTED,
+            "sap_solver_create: option device is 'cuda'; a SapSolver runs on the cpu only, a SapBatch on both");
     if (status == SAP_OK)
         status = fill_solver(s, sap_model_arrays(model));
     if (status != SAP_OK) {
@@ -221,41 +224,13 @@ static void clear_counters(SapSolver *s, int world) {
     s->cost[world] = s->residual[world] = 0;
 }
 
-static void copy_row(SapRows to, SapRows from, int world, int width) {
-    for (int i = 0; i < width; i++) {
-        long long at = world * from.stride + i, there = world * to.stride + i;
-        double x = from.is_f64 ? ((const double *)from.data)[at] : (double)((const float *)from.data)[at];
-        if (to.is_f64)
-            ((double *)to.data)[there] = x;
-        else
-            ((float *)to.data)[there] = (float)x;
-    }
-}
-
-/* A world whose parameters break a rule stands still and touches nothing. */
-static void leave_out(const Job *job, int world) {
-    SapSolver *s = job->solver;
-    const SapStepArgs *a = job->args;
-    s->status[world] = SAP_WORLD_BAD_PARAMETERS;
-    clear_counters(s, world);
-    if (a->collide.enabled || job->program == sap_program_collide)
-        a->contacts.count[world] = a->contacts.dropped[world] = 0;
-    if (a->q_out.data && a->q_out.data != a->q_in.data)
-        copy_row(a->q_out, a->q_in, world, a->plan.nq);
-    if (a->qd_out.data && a->qd_out.data != a->qd_in.data)
-        copy_row(a->qd_out, a->qd_in, world, a->plan.nv);
-    if (a->report.wrench)
-        memset(a->report.wrench + 6 * (size_t)a->plan.nb * (size_t)world, 0,
-               6 * (size_t)a->plan.nb * sizeof *a->report.wrench);
-}
-
 static bool takes_part(const Job *job, int world) {
     if (job->mask && !job->mask[world])
         return false;
-    bool sound = job->solver->expansion.count == 0 || sap_expansion_refresh(&job->solver->expansion, world);
-    if (!sound)
-        leave_out(job, world);
-    return sound;
+    SapExpansion *e = &job->solver->expansion;
+    if (e->count > 0)
+        sap_expansion_refresh(e, world);
+    return !leave_out(job->args, world);
 }
 
 /* Only the worlds that take part; lanes past the count repeat the last of them. */
@@ -296,10 +271,6 @@ static void run(SapSolver *s, const SapStepArgs *args, SapProgram *program) {
 
 /* ---- arguments of a call ---- */
 
-static SapRows rows(void *data, int stride, SapDtype dtype) {
-    return (SapRows){.data = data, .stride = stride, .is_f64 = dtype == SAP_F64};
-}
-
 static SapStatus check_batch(const SapSolver *s, const char *what, int num_worlds, SapDtype dtype) {
     if (num_worlds != s->num_worlds)
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: num_worlds is %d; the solver has %d", what, num_worlds, s->num_worlds);
@@ -317,7 +288,7 @@ static SapStatus check_state(const SapSolver *s, const char *what, const SapStat
     return SAP_OK;
 }
 
-static SapStatus check_timestep(double h) {
+SapStatus sap_check_timestep(double h) {
     if (!(h > 0 && isfinite(h)))
         return sap_fail(SAP_ERROR_ARGUMENT, "h is %g; a time step must be finite and greater than 0", h);
     return SAP_OK;
@@ -356,28 +327,10 @@ static SapStatus check_in_place(const SapSolver *s, const SapState *in, const Sa
     return check_apart("out->joint_q", out->joint_q, nq * out_size, "out->joint_qd", out->joint_qd, nv * out_size);
 }
 
-static void set_input(const SapSolver *s, const SapState *in, SapStepArgs *args) {
-    args->q_in = rows(in->joint_q, s->plan.plan.nq, in->dtype);
-    args->qd_in = rows(in->joint_qd, s->plan.plan.nv, in->dtype);
-}
-
-/* An array of the control, or the model's own: one row for all worlds. */
-static SapRows control_rows(const SapControl *control, void *data, int stride, const double *of_model) {
-    return data ? rows(data, stride, control->dtype) : rows((void *)of_model, 0, SAP_F64);
-}
-
 static SapStatus set_control(const SapSolver *s, const SapControl *control, SapStepArgs *args) {
-    const SapModelArrays *m = sap_model_arrays(s->model);
-    const SapControl none = {0}, *c = control ? control : &none;
-    int nv = s->plan.plan.nv;
     if (control)
         SAP_TRY(check_batch(s, "control", control->num_worlds, control->dtype));
-    args->target_pos = control_rows(c, c->joint_target_pos, nv, m->joint_target_pos);
-    args->target_vel = control_rows(c, c->joint_target_vel, nv, m->joint_target_vel);
-    args->act = control_rows(c, c->joint_act, nv, m->joint_act);
-    args->joint_f = control ? rows(c->joint_f, nv, c->dtype) : rows((void *)m->joint_f, 0, SAP_F64);
-    args->body_f = rows(c->body_f, 6 * s->plan.plan.nb, c->dtype);
-    args->guess = rows(c->guess, nv, c->dtype);
+    sap_step_args_set_control(args, control, sap_model_arrays(s->model));
     return SAP_OK;
 }
 
@@ -409,41 +362,6 @@ static SapStatus check_counts(const SapContacts *c) {
     return SAP_OK;
 }
 
-static void set_contacts(const SapContacts *c, SapContactArgs *args) {
-    int n = c->capacity;
-    args->given_capacity = n;
-    args->count = c->count;
-    args->dropped = c->dropped;
-    args->shape[0] = c->shape0;
-    args->shape[1] = c->shape1;
-    args->body[0] = c->body0;
-    args->body[1] = c->body1;
-    args->point[0] = rows(c->point0, 3 * n, c->dtype);
-    args->point[1] = rows(c->point1, 3 * n, c->dtype);
-    args->normal = rows(c->normal, 3 * n, c->dtype);
-    args->margin[0] = rows(c->margin0, n, c->dtype);
-    args->margin[1] = rows(c->margin1, n, c->dtype);
-    args->stiffness = rows(c->stiffness, n, c->dtype);
-    args->tau = rows(c->tau, n, c->dtype);
-    args->mu = rows(c->mu, n, c->dtype);
-}
-
-static void set_bodies(const SapSolver *s, const SapState *out, SapStepArgs *args) {
-    args->body_q = rows(out->body_q, 7 * s->plan.plan.nb, out->dtype);
-    args->body_qd = rows(out->body_qd, 6 * s->plan.plan.nb, out->dtype);
-}
-
-void sap_solver_clear_world(SapSolver *s, int world) {
-    s->status[world] = 0;
-    clear_counters(s, world);
-}
-
-static void set_output(const SapSolver *s, const SapState *out, SapStepArgs *args) {
-    args->q_out = rows(out->joint_q, s->plan.plan.nq, out->dtype);
-    args->qd_out = rows(out->joint_qd, s->plan.plan.nv, out->dtype);
-    set_bodies(s, out, args);
-}
-
 static void run_step(SapSolver *s, SapStepArgs *args) {
     bool solves = args->contacts.count || args->has_joint_terms;
     for (int w = 0; w < s->num_worlds && !solves; w++)
@@ -456,18 +374,18 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
     SAP_NEED(solver);
     SAP_TRY(check_state(solver, "sap_step: in", in));
     SAP_TRY(check_state(solver, "sap_step: out", out));
-    SAP_TRY(check_timestep(h));
+    SAP_TRY(sap_check_timestep(h));
     SAP_TRY(check_in_place(solver, in, out));
     SapStepArgs args = solver->args;
     args.h = h;
-    set_input(solver, in, &args);
+    sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, control, &args));
     if (contacts) {
         SAP_TRY(check_contacts(solver, contacts));
         SAP_TRY(check_counts(contacts));
-        set_contacts(contacts, &args.contacts);
+        sap_step_args_set_contacts(&args, contacts);
     }
-    set_output(solver, out, &args);
+    sap_step_args_set_output(&args, out);
     run_step(solver, &args);
     return SAP_OK;
 }
@@ -489,8 +407,9 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
     SAP_NEED(contacts);
     SAP_TRY(check_own_contacts(solver, contacts));
     SapStepArgs args = solver->args;
-    set_input(solver, state, &args);
-    set_contacts(contacts, &args.contacts);
+    sap_step_args_set_input(&args, state);
+    sap_step_args_set_contacts(&args, contacts);
+    args.collide.enabled = 1;
     run(solver, &args, sap_program_collide);
     return SAP_OK;
 }
@@ -498,18 +417,18 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
 SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *control, SapContacts *contacts, double h,
                         int num_steps) {
     SAP_TRY(check_state(solver, "sap_step_many: state", state));
-    SAP_TRY(check_timestep(h));
+    SAP_TRY(sap_check_timestep(h));
     SapStepArgs args = solver->args;
     args.h = h;
     args.num_steps = num_steps;
-    set_input(solver, state, &args);
+    sap_step_args_set_input(&args, state);
     SAP_TRY(set_control(solver, control, &args));
     if (contacts) {
         SAP_TRY(check_own_contacts(solver, contacts));
-        set_contacts(contacts, &args.contacts);
+        sap_step_args_set_contacts(&args, contacts);
         args.collide.enabled = 1;
     }
-    set_output(solver, state, &args);
+    sap_step_args_set_output(&args, state);
     run_step(solver, &args);
     return SAP_OK;
 }
@@ -517,8 +436,8 @@ SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *co
 SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask) {
     SAP_TRY(check_state(solver, "sap_forward_kinematics: state", state));
     SapStepArgs args = solver->args;
-    set_input(solver, state, &args);
-    set_bodies(solver, state, &args);
+    sap_step_args_set_input(&args, state);
+    sap_step_args_set_bodies(&args, state);
     run_masked(solver, &args, sap_program_kinematics, mask);
     return SAP_OK;
 }
@@ -559,7 +478,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     SAP_NEED(solver);
     SAP_NEED(out);
     SAP_TRY(check_state(solver, "sap_free_motion: in", in));
-    SAP_TRY(check_timestep(h));
+    SAP_TRY(sap_check_timestep(h));
     SapStepArgs args = solver->args;
     args.h = h;
     args.v_star = out->v_star;
@@ -569,7 +488,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     args.body_pose = out->body_pose;
     args.body_velocity = out->body_velocity;
     args.body_bias = out->body_bias;
-    set_input(solver, in, &args);
+    sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, control, &args));
     size_t nv = (size_t)solver->plan.plan.nv;
     if (out->A) /* the kernels write the tree's pattern only */
@@ -582,24 +501,10 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
 
 /* ---- parameters of worlds ---- */
 
-SapStatus sap_solver_expand(SapSolver *s, SapParameter parameter, double **values, int *rows) {
-    SAP_TRY(sap_expansion_add(&s->expansion, parameter, &s->args));
-    *values = s->expansion.parameter[parameter].given;
-    *rows = sap_parameter_rows(s->expansion.model, parameter);
-    return SAP_OK;
+SapStatus sap_solver_expand(SapSolver *s, SapParameter parameter) {
+    return sap_expansion_add(&s->expansion, parameter, &s->args);
 }
 
-bool sap_solver_has_expanded(const SapSolver *s, SapParameter parameter) {
-    return s->expansion.parameter[parameter].given != NULL;
-}
-
-SapStatus sap_solver_check_parameters(const SapSolver *s) {
-    for (int w = 0; w < s->num_worlds && s->expansion.count > 0; w++) {
-        if (sap_expansion_check(&s->expansion, w) == SAP_OK)
-            continue;
-        char rule[768];
-        snprintf(rule, sizeof rule, "%s", sap_error_message());
-        return sap_fail(SAP_ERROR_MODEL, "world %d: %s", w, rule);
-    }
-    return SAP_OK;
+SapExpansion *sap_solver_expansion(SapSolver *s) {
+    return &s->expansion;
 }
