@@ -135,7 +135,9 @@ typedef enum SapParameter {
  * for again, it is the same array. World w then moves, bit for bit, as a world of a model with those values. Write at any time between
  * calls, there is nothing to announce: every call (step, kinematics, collision, inspection) compares the rows with those that it read
  * last. A world whose values break a rule of the model is left out: it keeps its state, has no contacts, and its status is
- * SAP_WORLD_BAD_PARAMETERS until the values are put right. Resetting worlds leaves their parameters as they are. */
+ * SAP_WORLD_BAD_PARAMETERS until the values are put right. Resetting worlds leaves their parameters as they are.
+ * On a GPU the array is in host memory too; a call that finds something new copies it first, and waits for that copy, so that it
+ * cannot be captured into a graph. */
 SAP_API SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *view);
 
 /* SAP_OK, or SAP_ERROR_MODEL and a message about the first rule that is broken: world, array, index, name, value, what is allowed. */
@@ -168,6 +170,7 @@ typedef struct SapBatchInfo {
     int specialised;        /* 1: the step is a kernel made for the options' preset */
     size_t workspace_bytes; /* scratch in global memory, of all worlds that run at the same time */
     size_t device_bytes;    /* all memory of the GPU that the batch holds, workspace included */
+    void *stream;           /* the CUstream in use */
 } SapBatchInfo;
 
 SAP_API SapStatus sap_batch_info(const SapBatch *batch, SapBatchInfo *out);

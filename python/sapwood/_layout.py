@@ -170,6 +170,20 @@ STRUCTS = {
         ("shape", "int64*4"),
         ("strides", "int64*4"),
     ],
+    "SapBatchInfo": [
+        ("device", "int"),
+        ("num_worlds", "int"),
+        ("capacity", "int"),
+        ("cuda_device", "int"),
+        ("team_size", "int"),
+        ("worlds_per_block", "int"),
+        ("blocks", "int"),
+        ("shared_bytes", "int"),
+        ("specialised", "int"),
+        ("workspace_bytes", "size"),
+        ("device_bytes", "size"),
+        ("stream", "ptr"),
+    ],
 }
 
 MODEL_ARRAYS = {

@@ -44,6 +44,7 @@ Control = _C_TYPES["SapControl"]
 FreeMotion = _C_TYPES["SapFreeMotion"]
 SolverInfo = _C_TYPES["SapSolverInfo"]
 Array = _C_TYPES["SapArray"]
+BatchInfo = _C_TYPES["SapBatchInfo"]
 
 
 class SapwoodError(Exception):
@@ -111,15 +112,18 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_solver_destroy": (None, [_P]),
     "sap_solver_info": (_INT, [_P, _P]),
     "sap_free_motion": (_INT, [_P, _P, _P, _DOUBLE, _P]),
-    "sap_forward_kinematics": (_INT, [_P, _P]),
     "sap_batch_create": (_INT, [_P, _INT, _P, _P]),
     "sap_batch_create_as": (_INT, [_P, _INT, _P, _INT, _P]),
     "sap_batch_destroy": (None, [_P]),
     "sap_batch_step": (_INT, [_P, _DOUBLE, _INT]),
     "sap_batch_reset": (_INT, [_P, _P, _INT]),
-    "sap_batch_state": (_P, [_P]),
     "sap_batch_solver": (_P, [_P]),
     "sap_batch_array": (_INT, [_P, _INT, _P]),
+    "sap_batch_read": (_INT, [_P, _INT, _P, ctypes.c_size_t]),
+    "sap_batch_write": (_INT, [_P, _INT, _P, ctypes.c_size_t]),
+    "sap_batch_set_stream": (_INT, [_P, _P]),
+    "sap_batch_synchronize": (_INT, [_P]),
+    "sap_batch_info": (_INT, [_P, _P]),
     "sap_batch_field_names": (ctypes.POINTER(_TEXT), []),
     "sap_batch_forward_kinematics": (_INT, [_P, _P]),
     "sap_batch_expand": (_INT, [_P, _INT, _P]),

@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
-from ._library import Array, DeviceError, SolverInfo, check, enum_names, fail, lib
-from .model import Model, memory_view
+from ._library import BatchInfo, DeviceError, SolverInfo, check, enum_names, fail, lib
+from .arrays import DeviceArray, Handle, batch_array
+from .model import Model
 from .options import Options
 
 FIELDS = enum_names("SapBatchField", "SAP_BATCH_")  # joint_q: 0, joint_qd: 1, ...
 PARAMETERS = enum_names("SapParameter", "SAP_PARAMETER_")  # gravity: 0, body_mass: 1, ...
 STATE = ("joint_q", "joint_qd")
 CONTROL = ("joint_f", "body_f", "joint_target_pos", "joint_target_vel", "joint_act")
-_DTYPES = {"SAP_TYPE_F32": np.float32, "SAP_TYPE_F64": np.float64, "SAP_TYPE_I32": np.int32, "SAP_TYPE_U32": np.uint32}
-_DTYPE_OF = {value: np.dtype(_DTYPES[name]) for name, value in _layout.ENUMS["SapElementType"].items()}
 
 NONFINITE_STATE = _layout.BITS["SAP_WORLD_NONFINITE_STATE"]
 FAILED = _layout.BITS["SAP_WORLD_FAILED"]
@@ -60,16 +59,12 @@ def world_noise(seed: int, worlds: ArrayLike, width: int) -> NDArray[np.float64]
     return random_units(random_keys(seed, worlds), width)
 
 
-class _Handle:
-    """Owns a SapBatch. Views of its memory refer to it, so that the memory outlives the last of them."""
-
-    def __init__(self, pointer: int | None) -> None:
-        self.pointer = pointer
-
-    def __del__(self) -> None:
-        pointer, self.pointer = self.pointer, None
-        if pointer and lib is not None:
-            lib.sap_batch_destroy(pointer)
+def _device_options(device: str) -> dict[str, str]:
+    """Of "cpu", "cuda" or "cuda:1"."""
+    kind, colon, index = device.partition(":")
+    if kind not in ("cpu", "cuda") or (colon and (kind == "cpu" or not index.isdecimal())):
+        raise DeviceError(f"device is {device!r}; it must be 'cpu', 'cuda' or 'cuda:0', 'cuda:1', ...")
+    return {"device": kind, "cuda_device": index} if colon else {"device": kind}
 
 
 class Batch:
@@ -89,13 +84,16 @@ class Batch:
     `options` is an Options, which then stands for the preset too, or a mapping of changes to the preset. `dtype` is
     that of state and control: by default that of the preset's free motion. `seed` and `world_offset` are those of
     `perturb`: world w of this batch is world world_offset + w of a larger one.
+
+    `device` is "cpu", "cuda", "cuda:1", ...; by default what the options say. On a GPU arrays are DeviceArrays, but for
+    those of the worlds' own, and calls return before their work is done; `numpy()` of an array waits.
     """
 
     def __init__(
         self,
         model: Model,
         num_worlds: int,
-        device: str = "cpu",
+        device: str | None = None,
         preset: str = "approx32",
         threads: int | None = None,
         seed: int = 0,
@@ -103,14 +101,13 @@ class Batch:
         options: Options | Mapping[str, Any] | None = None,
         dtype: Any = None,
     ) -> None:
-        self._handle: _Handle | None = None
-        if device != "cpu":
-            raise DeviceError(f"device is {device!r}; this version has 'cpu'")
-        self.model, self.num_worlds, self.device = model, int(num_worlds), device
+        self._handle: Handle | None = None
+        self.model, self.num_worlds = model, int(num_worlds)
         self.seed, self.world_offset = int(seed), int(world_offset)
         self.options = Options.of(preset, options)
-        if self.options["device"] != "cpu":
-            raise DeviceError(f"option device is {self.options['device']!r}; this version has 'cpu'")
+        if device is not None:
+            self.options.update(_device_options(device))
+        self.device = self.options["device"]
         if threads is not None:
             self.options["threads"] = threads
         self._create(dtype)
@@ -123,7 +120,7 @@ class Batch:
             kind = {"float32": 0, "float64": 1}[np.dtype(dtype).name]
             status = lib.sap_batch_create_as(self.model.pointer, self.num_worlds, options, kind, ctypes.byref(pointer))
         check(status)
-        self._handle = _Handle(pointer.value)
+        self._handle = Handle(pointer.value, "sap_batch_destroy")
         # Arguments that are C objects already, and a function without prototype, take half the time of a call.
         self._step, self._pointer, self._argument = lib.unchecked("sap_batch_step"), pointer.value, pointer
         self.dt = self.model.dt
@@ -157,14 +154,27 @@ class Batch:
             raise AttributeError(f"a batch has no {name!r}; its arrays are {', '.join(FIELDS)}")
         return self._show(name, lib.sap_batch_array, FIELDS[name])
 
-    def _show(self, name: str, function: Any, index: int) -> NDArray[Any]:
+    def _show(self, name: str, function: Any, index: int) -> Any:
         """An array of the library; from now on an ordinary attribute."""
-        view = Array()
-        check(function(self._open(), index, ctypes.byref(view)))
-        shape = tuple(view.shape[: view.ndim])
-        array = memory_view(view.data, shape, _DTYPE_OF[view.type], self._handle, writable=True)
-        self.__dict__[name] = array
+        self._open()
+        assert self._handle
+        array = self.__dict__[name] = batch_array(function, index, self._handle)
         return array
+
+    def _get(self, name: str) -> NDArray[Any]:
+        """An array in host memory: itself, or a copy of it."""
+        array = getattr(self, name)
+        return array.numpy() if isinstance(array, DeviceArray) else array
+
+    def _put(self, name: str, index: Any, values: ArrayLike) -> None:
+        """array[index] = values, wherever the array is."""
+        array = getattr(self, name)
+        if isinstance(array, DeviceArray):
+            copy = array.numpy()
+            copy[index] = values
+            array.write(copy)
+        else:
+            array[index] = values
 
     def expand(self, name: str) -> NDArray[np.float64]:
         """Gives every world its own values of a model's array: (num_worlds, ...), f64, live, at first the model's.
@@ -175,8 +185,11 @@ class Batch:
         """
         if name not in PARAMETERS:
             raise ValueError(f"{name!r} cannot be expanded; these can: {', '.join(PARAMETERS)}")
-        found: Any = self.__dict__.get(name)
-        return self._show(name, lib.sap_batch_expand, PARAMETERS[name]) if found is None else found
+        found = self.__dict__.get(name)
+        array: NDArray[np.float64] = (
+            self._show(name, lib.sap_batch_expand, PARAMETERS[name]) if found is None else found
+        )
+        return array
 
     @property
     def expanded(self) -> list[str]:
@@ -203,7 +216,7 @@ class Batch:
     @property
     def stats(self) -> dict[str, Any]:
         """How the last step went, in numbers: failed worlds, iterations, contacts."""
-        status, iterations, contacts = self.status, self.iterations, self.contact_count
+        status, iterations, contacts = (self._get(name) for name in ("status", "iterations", "contact_count"))
         return {
             "failed": int(np.count_nonzero(status & FAILED)),
             "not_converged": int(np.count_nonzero(status & NOT_CONVERGED)),
@@ -211,21 +224,30 @@ class Batch:
             "iterations_max": int(iterations.max()),
             "contacts_mean": float(contacts.mean()),
             "contacts_max": int(contacts.max()),
-            "contacts_dropped": int(self.contact_dropped.sum()),
+            "contacts_dropped": int(self._get("contact_dropped").sum()),
             **self.info,
         }
 
     @property
     def info(self) -> dict[str, Any]:
-        """Threads, lanes and instruction set in use."""
+        """What it runs on: threads, lanes and instruction set in use; on a GPU which, and how worlds lie on it."""
+        if self.device != "cpu":
+            batch = BatchInfo()
+            check(lib.sap_batch_info(self._open(), ctypes.byref(batch)))
+            names = [
+                name for name, _ in _layout.STRUCTS["SapBatchInfo"] if name not in ("device", "num_worlds", "stream")
+            ]
+            return {"device": "cuda", **{name: getattr(batch, name) for name in names}}
         info = SolverInfo()
         check(lib.sap_solver_info(lib.sap_batch_solver(self._open()), ctypes.byref(info)))
         isa = next(n for n, value in _layout.ENUMS["SapIsa"].items() if value == info.isa)
-        return {"threads": info.threads, "lanes": info.lanes, "isa": isa.removeprefix("SAP_ISA_").lower()}
+        isa = isa.removeprefix("SAP_ISA_").lower()
+        return {"device": "cpu", "threads": info.threads, "lanes": info.lanes, "isa": isa}
 
     def status_text(self, world: int) -> list[str]:
         """The status of one world in words."""
-        return [name for name, bit in _STATUS_BITS.items() if int(self.status[world]) & bit]
+        status = self._get("status")[world]
+        return [name for name, bit in _STATUS_BITS.items() if int(status) & bit]
 
     # ---- running ----
 
@@ -247,24 +269,38 @@ class Batch:
             fail(status)
         del handle
 
-    def _flags(self, mask: ArrayLike | None) -> NDArray[np.uint8] | None:
-        """A mask as the library takes it."""
-        flags = None if mask is None else np.ascontiguousarray(np.asarray(mask, bool), np.uint8)
-        if flags is not None and flags.shape != (self.num_worlds,):
-            raise ValueError(f"mask has shape {flags.shape}; it must be {(self.num_worlds,)}")
-        return flags
+    def _with_mask(self, mask: Any, call: Any) -> None:
+        """call(address of the mask); on a GPU the mask may be an array of the GPU, of bytes or booleans."""
+        if mask is None:
+            return check(call(None))
+        interface = getattr(mask, "__cuda_array_interface__", None) if self.device == "cuda" else None
+        flags = None if interface else np.ascontiguousarray(np.asarray(mask, bool), np.uint8)
+        shape = tuple(interface["shape"]) if interface else flags.shape  # type: ignore[union-attr]
+        if shape != (self.num_worlds,):
+            raise ValueError(f"mask has shape {shape}; it must be {(self.num_worlds,)}")
+        if interface and (interface["typestr"] not in ("|b1", "|u1") or interface.get("strides") not in (None, (1,))):
+            raise ValueError(f"mask has elements {interface['typestr']!r}; it must have bytes or booleans without gaps")
+        return check(call(interface["data"][0] if interface else flags.ctypes.data))  # type: ignore[union-attr]
 
     def reset(self, mask: ArrayLike | None = None, keyframe: int | str = 0) -> None:
         """Puts the worlds with mask[w] (default all) back to keyframe 0, the initial state; k, the k-th; or a name."""
         if isinstance(keyframe, str):
             keyframe = 1 + list(self.model.keyframe_name).index(keyframe)
-        flags = self._flags(mask)
-        check(lib.sap_batch_reset(self._open(), None if flags is None else flags.ctypes.data, keyframe))
+        pointer = self._open()
+        self._with_mask(mask, lambda address: lib.sap_batch_reset(pointer, address, keyframe))
 
     def forward_kinematics(self, mask: ArrayLike | None = None) -> None:
         """Brings body_q and body_qd up to date after joint_q or joint_qd was written. A step needs neither."""
-        flags = self._flags(mask)
-        check(lib.sap_batch_forward_kinematics(self._open(), None if flags is None else flags.ctypes.data))
+        pointer = self._open()
+        self._with_mask(mask, lambda address: lib.sap_batch_forward_kinematics(pointer, address))
+
+    def set_stream(self, stream: int | None) -> None:
+        """On a GPU: the CUDA stream (its address; PyTorch: stream.cuda_stream) for work from now on; None = its own."""
+        check(lib.sap_batch_set_stream(self._open(), stream))
+
+    def synchronize(self) -> None:
+        """Waits for all work that was queued on a GPU."""
+        check(lib.sap_batch_synchronize(self._open()))
 
     def rollout(
         self, controls: Mapping[str, ArrayLike], record: Sequence[str] = STATE, n: int = 1, h: float | None = None
@@ -281,10 +317,10 @@ class Batch:
         out = {name: np.empty((length, *getattr(self, name).shape), getattr(self, name).dtype) for name in record}
         for t in range(length):
             for name, values in inputs.items():
-                getattr(self, name)[...] = values[t]
+                self._put(name, ..., values[t])
             self.step(n, h)
             for name, kept in out.items():
-                kept[t] = getattr(self, name)
+                kept[t] = self._get(name)
         return out
 
     def set_ctrl(self, ctrl: ArrayLike) -> None:
@@ -293,14 +329,14 @@ class Batch:
             raise ValueError("the model was not imported from MuJoCo: write joint_f and the targets")
         actuation = self.model.imported.actuation
         for name, values in actuation.arrays(ctrl).items():
-            getattr(self, name)[:, actuation.used[name]] = values
+            self._put(name, (slice(None), actuation.used[name]), values)
 
     # ---- state ----
 
     def get_state(self, worlds: ArrayLike | None = None) -> dict[str, NDArray[Any]]:
         """Copies of all that decides how worlds go on, of the worlds with these indices (default all)."""
         rows = slice(None) if worlds is None else np.asarray(worlds)
-        return {name: np.array(getattr(self, name)[rows]) for name in (*STATE, *CONTROL, *self.expanded)}
+        return {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *self.expanded)}
 
     def set_state(self, state: Mapping[str, ArrayLike], worlds: ArrayLike | None = None) -> None:
         """Writes what get_state returned, to any worlds of any batch of the model; they go on bit for bit.
@@ -312,7 +348,7 @@ class Batch:
             if name in PARAMETERS:
                 self.expand(name)[rows] = values
             elif name in STATE + CONTROL:
-                getattr(self, name)[rows] = values
+                self._put(name, rows, values)
             else:
                 raise KeyError(f"{name} is not part of a state; it has {', '.join((*STATE, *CONTROL, *PARAMETERS))}")
         if {*STATE, *CONTROL} <= {*state}:
@@ -326,7 +362,8 @@ class Batch:
         worlds = self.world_offset + np.arange(self.num_worlds)
         change = noise * world_noise(self.seed, worlds, self.model.num_dofs)
         change[worlds == 0] = 0
-        self.joint_qd[...] = (self.joint_qd + change).astype(self.joint_qd.dtype)
+        velocity = self._get("joint_qd")
+        self._put("joint_qd", ..., (velocity + change).astype(velocity.dtype))
 
     def __repr__(self) -> str:
         return f"<Batch of {self.num_worlds} worlds of {self.model!r}>"

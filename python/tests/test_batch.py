@@ -86,8 +86,6 @@ def test_a_closed_batch_says_so(quadruped):
 def test_wrong_arguments_are_exceptions(quadruped):
     with pytest.raises(sapwood.ArgumentError, match="num_worlds"):
         sapwood.Batch(quadruped, 0)
-    with pytest.raises(sapwood.DeviceError, match="cuda"):
-        sapwood.Batch(quadruped, 1, device="cuda")
     with sapwood.Batch(quadruped, 2) as batch:
         with pytest.raises(sapwood.ArgumentError, match="-1"):
             batch.step(1, h=-1)

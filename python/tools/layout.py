@@ -19,6 +19,7 @@ STRUCTS = [
     "SapFreeMotion",
     "SapSolverInfo",
     "SapArray",
+    "SapBatchInfo",
 ]
 ENUMS = [
     "SapStatus",

@@ -554,6 +554,7 @@ static void info(const SapBatch *b, SapBatchInfo *out) {
     out->shared_bytes = c->shape.shared_bytes;
     out->specialised = c->specialised;
     out->workspace_bytes = c->workspace_bytes;
+    out->stream = c->stream;
     out->device_bytes = c->memory_bytes + c->workspace_bytes + c->recorded_bytes;
 }
 
