@@ -187,6 +187,28 @@ Test(batch, reset_puts_chosen_worlds_back_and_leaves_the_others) {
     sap_scene_destroy(scene);
 }
 
+Test(batch, after_a_reset_every_array_that_is_read_is_that_of_a_new_batch) {
+    enum { WORLDS = 3 };
+    SapScene *scene = load("humanoid");
+    SapBatch *batch = create(scene, WORLDS, &scene->options), *fresh = create(scene, WORLDS, &scene->options);
+    cr_assert_eq(sap_batch_step(batch, scene->dt, 5), SAP_OK);
+    for (int f = 0; f <= SAP_BATCH_CONTACT_DROPPED; f++) {
+        SapArray view;
+        cr_assert_eq(sap_batch_array(batch, (SapBatchField)f, &view), SAP_OK);
+        memset(view.data, 0x3f, (size_t)(view.shape[0] * view.strides[0]));
+    }
+    cr_assert_eq(sap_batch_reset(batch, NULL, 0), SAP_OK);
+    for (int f = 0; f <= SAP_BATCH_CONTACT_DROPPED; f++) {
+        SapArray got, expected;
+        cr_assert_eq(sap_batch_array(batch, (SapBatchField)f, &got), SAP_OK);
+        cr_assert_eq(sap_batch_array(fresh, (SapBatchField)f, &expected), SAP_OK);
+        cr_expect_eq(memcmp(got.data, expected.data, (size_t)(got.shape[0] * got.strides[0])), 0, "field %d", f);
+    }
+    sap_batch_destroy(batch);
+    sap_batch_destroy(fresh);
+    sap_scene_destroy(scene);
+}
+
 /* The cube with two keyframes: a metre higher, and turned with a velocity. */
 static SapModel *cube_with_keyframes(const SapScene *scene) {
     SapModelArrays a = *sap_model_arrays(scene->model);
