@@ -14,7 +14,8 @@
 #include "kernels/reset.h"
 
 enum { SHARED_A100 = 166912 };
-static const char *const scenes[] = {"cube", "quadruped", "humanoid", "stack5"};
+static const char *const scenes[] = {"bench/scenes/cube",   "bench/scenes/quadruped", "bench/scenes/humanoid",
+                                     "bench/scenes/stack5", "tests/scenes/hulls",     "tests/scenes/ball_on_field"};
 enum { NUM_SCENES = sizeof scenes / sizeof *scenes };
 
 typedef struct Planned {
@@ -24,15 +25,20 @@ typedef struct Planned {
     SapStepArgs args;
 } Planned;
 
-static Planned plan(const char *name, const char *preset) {
+static Planned plan_with(const char *name, const char *preset, SapBroadPhase broad_phase) {
     char path[4096];
     Planned p = {.scene = NULL};
-    snprintf(path, sizeof path, "%s/bench/scenes/%s.yaml", SAPWOOD_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/%s.yaml", SAPWOOD_SOURCE_DIR, name);
     cr_assert_eq(sap_scene_load(path, &p.scene), SAP_OK, "%s", sap_error_message());
     p.options = p.scene->options;
+    p.options.broad_phase = broad_phase;
     cr_assert_eq(sap_options_set(&p.options, "contact_preset_variant", preset), SAP_OK);
     cr_assert_eq(sap_cuda_model_create(sap_model_arrays(p.scene->model), &p.options, &p.args, &p.model), SAP_OK);
     return p;
+}
+
+static Planned plan(const char *name, const char *preset) {
+    return plan_with(name, preset, SAP_BROAD_PHASE_AUTO);
 }
 
 static void destroy(Planned *p) {
@@ -85,7 +91,7 @@ Test(cuda_plan, arenas_fit_where_they_lie_and_overlap_nowhere) {
 
 Test(cuda_plan, all_of_a_small_world_is_in_shared_memory_and_the_largest_arena_leaves_it_first) {
     static const int real_bytes[2] = {4, 8};
-    Planned p = plan("humanoid", "approx32");
+    Planned p = plan("bench/scenes/humanoid", "approx32");
     SapCudaShape shape;
     size_t bytes[SAP_NUM_ARENAS];
     int at[SAP_NUM_ARENAS], largest = 0;
@@ -107,7 +113,7 @@ Test(cuda_plan, all_of_a_small_world_is_in_shared_memory_and_the_largest_arena_l
 
 Test(cuda_plan, worlds_of_a_warp_are_half_of_the_banks_apart) {
     for (int team = 8; team <= 16; team *= 2) {
-        Planned p = plan("cube", "approx32");
+        Planned p = plan("bench/scenes/cube", "approx32");
         SapCudaShape shape;
         p.options.team_size = team;
         cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
@@ -118,7 +124,7 @@ Test(cuda_plan, worlds_of_a_warp_are_half_of_the_banks_apart) {
 }
 
 Test(cuda_plan, a_block_has_fewer_worlds_where_a_warp_of_them_does_not_fit) {
-    Planned p = plan("quadruped", "approx64");
+    Planned p = plan("bench/scenes/quadruped", "approx64");
     SapCudaShape shape;
     p.options.team_size = 8;
     cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
@@ -139,7 +145,7 @@ Test(cuda_plan, teams_grow_with_dofs_and_contacts_unless_the_option_says_otherwi
     } cases[] = {{6, 4, 0, 8},    {6, 9, 0, 16},    {6, 17, 0, 32}, {9, 4, 0, 16},  {18, 4, 0, 32},  {32, 100, 0, 32},
                  {35, 16, 0, 64}, {60, 16, 0, 128}, {6, 4, 64, 64}, {60, 16, 8, 8}, {35, 16, 32, 32}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Planned p = plan("cube", "approx32");
+        Planned p = plan("bench/scenes/cube", "approx32");
         SapCudaShape shape;
         p.args.plan.nv = cases[i].nv;
         p.args.contacts.capacity = cases[i].contacts;
@@ -154,8 +160,8 @@ Test(cuda_plan, teams_grow_with_dofs_and_contacts_unless_the_option_says_otherwi
 
 /* A word of the arguments that points into a block of the host was forgotten. */
 Test(cuda_plan, no_address_of_the_host_is_left_in_the_arguments) {
-    for (int s = 0; s < NUM_SCENES; s++) {
-        Planned p = plan(scenes[s], "approx32");
+    for (int s = 0; s < 2 * NUM_SCENES; s++) {
+        Planned p = plan_with(scenes[s / 2], "approx32", s % 2 ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED);
         SapArena arena = {.base = (char *)0x10000};
         sap_cuda_model_carve(&arena, &p.model);
         sap_cuda_model_translate(&p.model, &p.args);
