@@ -18,6 +18,7 @@ SCENE  = bench/scenes/quadruped.yaml
 ARGS   = --worlds 4096 --steps 400
 PREFIX = /usr/local
 PYTHON = python3
+PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
 # clang makes the faster kernels. Looked up when a recipe runs, so after setup has installed it.
@@ -68,6 +69,10 @@ python-test: setup build
 	$(PYTHON) -m venv build/python-venv
 	build/python-venv/bin/pip install --quiet -C cmake.define.SAPWOOD_ISAS=avx2 ".[test]"
 	SAPWOOD_PROGRAM=$(CURDIR)/build/release/sapwood build/python-venv/bin/python -m pytest -q python/tests
+# Batches on a GPU, where the stand-in for its driver has been built (make test, make ptx-test).
+	@if test -f $(PTX_DRIVER)/libcuda.so.1; then \
+	    SAPWOOD_LIBRARY=$(CURDIR)/build/release/src/libsapwood.so SAPWOOD_CUDA_DRIVER=$(PTX_DRIVER)/libcuda.so.1 \
+	    PTX_LEAKS=fail build/python-venv/bin/python -m pytest -q python/tests/test_cuda.py; fi
 
 ptx-test: setup
 	cmake --preset release -DSAPWOOD_WERROR=ON

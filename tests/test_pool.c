@@ -299,6 +299,40 @@ static void check_steps_allocate_nothing(SapPrecision precision, int threads) {
     sap_model_destroy(model);
 }
 
+/* Every call finds new values in one world, and bad ones in another. */
+static void check_parameters_allocate_nothing(int threads) {
+    enum { WORLDS = 20 };
+    SampleModel sample;
+    SapModel *model;
+    SapBatch *batch;
+    SapOptions options;
+    sample_model_init(&sample);
+    cr_assert_eq(sap_model_create(&sample.arrays, &model), SAP_OK);
+    cr_assert_eq(sap_options_preset("approx32", &options), SAP_OK);
+    options.threads = threads;
+    cr_assert_eq(sap_batch_create(model, WORLDS, &options, &batch), SAP_OK);
+    SapArray mass, inertia;
+    cr_assert_eq(sap_batch_expand(batch, SAP_PARAMETER_BODY_MASS, &mass), SAP_OK);
+    cr_assert_eq(sap_batch_expand(batch, SAP_PARAMETER_BODY_INERTIA, &inertia), SAP_OK);
+    ((double *)inertia.data)[7 * inertia.strides[0] / 8] = -1;
+    long before = atomic_load(&allocations);
+    for (int i = 0; i < 50; i++) {
+        ((double *)mass.data)[3 * mass.shape[1]] += 0.1;
+        ((double *)inertia.data)[7 * inertia.strides[0] / 8] -= 1;
+        cr_assert_eq(sap_batch_step(batch, 0.001, 1), SAP_OK);
+    }
+    long after = atomic_load(&allocations);
+    cr_assert_eq(after, before, "%ld allocations in 50 steps", after - before);
+    cr_assert_eq(sap_solver_world_status(sap_batch_solver(batch))[7], (uint32_t)SAP_WORLD_BAD_PARAMETERS);
+    sap_batch_destroy(batch);
+    sap_model_destroy(model);
+}
+
+Test(pool, steps_that_read_new_parameters_allocate_nothing) {
+    for (int threads = 1; threads <= 3; threads++)
+        check_parameters_allocate_nothing(threads);
+}
+
 Test(pool, steps_allocate_nothing) {
     for (int threads = 1; threads <= 4; threads++) {
         check_steps_allocate_nothing(SAP_FP32, threads);

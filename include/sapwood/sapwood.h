@@ -16,6 +16,10 @@ SAP_BEGIN_DECLS
 /* "major.minor.patch" of the library that is linked; static. */
 SAP_API const char *sap_version(void);
 
+/* Bytes of a public struct in the library, by its name, such as "SapOptions"; 0 for a name that is none. For bindings that were not compiled
+ * against these headers: compare sizes and sap_version before the first call. */
+SAP_API size_t sap_struct_size(const char *name);
+
 SAP_END_DECLS
 
 #endif

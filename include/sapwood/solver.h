@@ -24,6 +24,7 @@ enum {
     SAP_WORLD_NONFINITE_RESULT = 1 << 3, /* the step overflowed, or an angle is too large for its sine (docs/trig.md) */
     SAP_WORLD_BAD_CONTACT =
         1 << 4, /* a contact has an index out of range, a number that is not finite, or a zero normal */
+    SAP_WORLD_BAD_PARAMETERS = 1 << 5, /* its own parameters (sap_batch_expand) break a rule of the model: left out */
     SAP_WORLD_FAILED = 0xff,
 
     /* How the solve ended; neither, where no contact, drive, limit or friction of the world is active. */
@@ -39,7 +40,8 @@ enum {
     SAP_WORLD_CONTACTS_TRUNCATED = 1 << 13 /* contacts were dropped for want of slots */
 };
 
-/* Creates a solver for num_worlds >= 1 worlds. options NULL = sap_options_preset("approx32"). */
+/* Creates a solver for num_worlds >= 1 worlds. options NULL = sap_options_preset("approx32"). The option device must be cpu: what
+ * runs on a GPU is a SapBatch. */
 SAP_API SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOptions *options, SapSolver **out);
 SAP_API void sap_solver_destroy(SapSolver *solver); /* NULL is allowed */
 
@@ -73,7 +75,8 @@ SAP_API SapStatus sap_solver_report(const SapSolver *solver, SapWorldReport *out
 
 /* What contacts and joints did, at the velocity that was returned. Arrays are the caller's, host, f64 unless said, one element per
  * slot as in SapContacts with capacity max_rigid_contact, or per dof in internal order; any may be NULL. Slots past a
- * world's count are left as they are. */
+ * world's count are left as they are. Contacts and bodies are where they were at the beginning of the step. What failed worlds report
+ * means nothing. */
 typedef struct SapContactReport {
     double *impulse;  /* [n][capacity][3] N s, contact frame (t1, t2, n), on body 1; its force is impulse / h */
     double *velocity; /* [n][capacity][3] m/s, contact frame */
@@ -84,6 +87,8 @@ typedef struct SapContactReport {
     double *pair;     /* [n][capacity][3] mu, k (N/m), tau (s) */
     double *jacobian; /* [n][capacity][3][nv] */
     int32_t *region;  /* [n][capacity] 0 no contact, 1 stiction, 2 sliding, 3 frictionless */
+    double *force;    /* [n][capacity][3] N, world axes, on body 1 at `position`; on body 0 it is the opposite */
+    double *wrench;   /* [n][nb][6] all contacts of a body: [force ; torque about its COM], N and N m, world axes */
     double *drive, *limit, *friction; /* [n][nv] generalised impulses, N s or N m s */
 } SapContactReport;
 

@@ -44,6 +44,7 @@ Control = _C_TYPES["SapControl"]
 FreeMotion = _C_TYPES["SapFreeMotion"]
 SolverInfo = _C_TYPES["SapSolverInfo"]
 Array = _C_TYPES["SapArray"]
+BatchInfo = _C_TYPES["SapBatchInfo"]
 
 
 class SapwoodError(Exception):
@@ -93,6 +94,7 @@ _P, _INT, _DOUBLE, _TEXT = ctypes.c_void_p, ctypes.c_int, ctypes.c_double, ctype
 # name: (result, arguments)
 _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_version": (_TEXT, []),
+    "sap_struct_size": (ctypes.c_size_t, [_TEXT]),
     "sap_error_message": (_TEXT, []),
     "sap_options_preset": (_INT, [_TEXT, _P]),
     "sap_options_set": (_INT, [_P, _TEXT, _TEXT]),
@@ -110,15 +112,23 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_solver_destroy": (None, [_P]),
     "sap_solver_info": (_INT, [_P, _P]),
     "sap_free_motion": (_INT, [_P, _P, _P, _DOUBLE, _P]),
-    "sap_forward_kinematics": (_INT, [_P, _P]),
     "sap_batch_create": (_INT, [_P, _INT, _P, _P]),
     "sap_batch_create_as": (_INT, [_P, _INT, _P, _INT, _P]),
     "sap_batch_destroy": (None, [_P]),
     "sap_batch_step": (_INT, [_P, _DOUBLE, _INT]),
     "sap_batch_reset": (_INT, [_P, _P, _INT]),
-    "sap_batch_state": (_P, [_P]),
     "sap_batch_solver": (_P, [_P]),
     "sap_batch_array": (_INT, [_P, _INT, _P]),
+    "sap_batch_read": (_INT, [_P, _INT, _P, ctypes.c_size_t]),
+    "sap_batch_write": (_INT, [_P, _INT, _P, ctypes.c_size_t]),
+    "sap_batch_set_stream": (_INT, [_P, _P]),
+    "sap_batch_synchronize": (_INT, [_P]),
+    "sap_batch_info": (_INT, [_P, _P]),
+    "sap_batch_field_names": (ctypes.POINTER(_TEXT), []),
+    "sap_batch_forward_kinematics": (_INT, [_P, _P]),
+    "sap_batch_expand": (_INT, [_P, _INT, _P]),
+    "sap_batch_check_parameters": (_INT, [_P]),
+    "sap_parameter_names": (ctypes.POINTER(_TEXT), []),
     "sap_batch_bytes": (ctypes.c_size_t, [_P]),
 }
 
@@ -179,3 +189,43 @@ def texts(names: Any) -> list[str]:
 def version() -> str:
     """Of the library."""
     return str(lib.sap_version().decode())
+
+
+def enum_names(enum: str, prefix: str) -> dict[str, int]:
+    """{"joint_q": 0, ...} of an enum of SAP_BATCH_JOINT_Q, ..., without the count at its end."""
+    found = _layout.ENUMS[enum]
+    return {name.removeprefix(prefix).lower(): value for name, value in list(found.items())[:-1]}
+
+
+def differences(library: Any) -> list[str]:
+    """What a library has otherwise than this package: version, sizes of structs, orders of names."""
+    out = []
+    theirs = library.sap_version().decode()
+    if theirs != _layout.VERSION:
+        out.append(f"version {theirs} and {_layout.VERSION}")
+    for name in _layout.STRUCTS:
+        size, ours = library.sap_struct_size(name.encode()), ctypes.sizeof(_C_TYPES[name])
+        if size != ours:
+            out.append(f"{name} of {size} and {ours} bytes")
+    for what, names, known in (
+        ("options", library.sap_options_names(), [field for field, _ in _layout.STRUCTS["SapOptions"]]),
+        ("arrays", library.sap_batch_field_names(), list(enum_names("SapBatchField", "SAP_BATCH_"))),
+        ("parameters", library.sap_parameter_names(), list(enum_names("SapParameter", "SAP_PARAMETER_"))),
+    ):
+        found = texts(names)
+        if found != known:
+            out.append(f"{what} {', '.join(sorted({*found} ^ {*known})) or 'in another order'}")
+    return out
+
+
+def _check_library(library: Any) -> None:
+    """Calls with structs of another size would write where they must not: better not to begin."""
+    try:
+        found = differences(library)
+    except AttributeError as error:  # a function that it does not have
+        found = [str(error)]
+    if found:
+        raise ImportError(f"{library.path} and this package differ, library first: {'; '.join(found)}")
+
+
+_check_library(lib)

@@ -10,20 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
-from ._library import Array, DeviceError, SolverInfo, check, fail, lib
-from .model import Model, memory_view
+from ._library import BatchInfo, DeviceError, SolverInfo, check, enum_names, fail, lib
+from .arrays import DeviceArray, Handle, batch_array
+from .model import Model
 from .options import Options
 
-# joint_q: 0, joint_qd: 1, ...
-FIELDS = {
-    name.removeprefix("SAP_BATCH_").lower(): value
-    for name, value in _layout.ENUMS["SapBatchField"].items()
-    if name != "SAP_BATCH_NUM_FIELDS"
-}
+FIELDS = enum_names("SapBatchField", "SAP_BATCH_")  # joint_q: 0, joint_qd: 1, ...
+PARAMETERS = enum_names("SapParameter", "SAP_PARAMETER_")  # gravity: 0, body_mass: 1, ...
 STATE = ("joint_q", "joint_qd")
 CONTROL = ("joint_f", "body_f", "joint_target_pos", "joint_target_vel", "joint_act")
-_DTYPES = {"SAP_TYPE_F32": np.float32, "SAP_TYPE_F64": np.float64, "SAP_TYPE_I32": np.int32, "SAP_TYPE_U32": np.uint32}
-_DTYPE_OF = {value: np.dtype(_DTYPES[name]) for name, value in _layout.ENUMS["SapElementType"].items()}
 
 NONFINITE_STATE = _layout.BITS["SAP_WORLD_NONFINITE_STATE"]
 FAILED = _layout.BITS["SAP_WORLD_FAILED"]
@@ -64,16 +59,12 @@ def world_noise(seed: int, worlds: ArrayLike, width: int) -> NDArray[np.float64]
     return random_units(random_keys(seed, worlds), width)
 
 
-class _Handle:
-    """Owns a SapBatch. Views of its memory refer to it, so that the memory outlives the last of them."""
-
-    def __init__(self, pointer: int | None) -> None:
-        self.pointer = pointer
-
-    def __del__(self) -> None:
-        pointer, self.pointer = self.pointer, None
-        if pointer and lib is not None:
-            lib.sap_batch_destroy(pointer)
+def _device_options(device: str) -> dict[str, str]:
+    """Of "cpu", "cuda" or "cuda:1"."""
+    kind, colon, index = device.partition(":")
+    if kind not in ("cpu", "cuda") or (colon and (kind == "cpu" or not index.isdecimal())):
+        raise DeviceError(f"device is {device!r}; it must be 'cpu', 'cuda' or 'cuda:0', 'cuda:1', ...")
+    return {"device": kind, "cuda_device": index} if colon else {"device": kind}
 
 
 class Batch:
@@ -87,18 +78,22 @@ class Batch:
     | contacts of the last step | contact_count, contact_dropped, contact_shape0, contact_shape1, contact_point0,
       contact_point1, contact_normal |
     | recorded from the first time that they are asked for | contact_impulse, contact_velocity, contact_position,
-      contact_frame, contact_gap, contact_region |
+      contact_frame, contact_gap, contact_region, contact_force, body_contact_wrench |
+    | of the worlds' own, once `expand` was called | body_mass, shape_material_mu, gravity, ... |
 
     `options` is an Options, which then stands for the preset too, or a mapping of changes to the preset. `dtype` is
     that of state and control: by default that of the preset's free motion. `seed` and `world_offset` are those of
     `perturb`: world w of this batch is world world_offset + w of a larger one.
+
+    `device` is "cpu", "cuda", "cuda:1", ...; by default what the options say. On a GPU arrays are DeviceArrays, but for
+    those of the worlds' own, and calls return before their work is done; `numpy()` of an array waits.
     """
 
     def __init__(
         self,
         model: Model,
         num_worlds: int,
-        device: str = "cpu",
+        device: str | None = None,
         preset: str = "approx32",
         threads: int | None = None,
         seed: int = 0,
@@ -106,12 +101,13 @@ class Batch:
         options: Options | Mapping[str, Any] | None = None,
         dtype: Any = None,
     ) -> None:
-        self._handle: _Handle | None = None
-        if device != "cpu":
-            raise DeviceError(f"device is {device!r}; this version has 'cpu'")
-        self.model, self.num_worlds, self.device = model, int(num_worlds), device
+        self._handle: Handle | None = None
+        self.model, self.num_worlds = model, int(num_worlds)
         self.seed, self.world_offset = int(seed), int(world_offset)
         self.options = Options.of(preset, options)
+        if device is not None:
+            self.options.update(_device_options(device))
+        self.device = self.options["device"]
         if threads is not None:
             self.options["threads"] = threads
         self._create(dtype)
@@ -124,7 +120,7 @@ class Batch:
             kind = {"float32": 0, "float64": 1}[np.dtype(dtype).name]
             status = lib.sap_batch_create_as(self.model.pointer, self.num_worlds, options, kind, ctypes.byref(pointer))
         check(status)
-        self._handle = _Handle(pointer.value)
+        self._handle = Handle(pointer.value, "sap_batch_destroy")
         # Arguments that are C objects already, and a function without prototype, take half the time of a call.
         self._step, self._pointer, self._argument = lib.unchecked("sap_batch_step"), pointer.value, pointer
         self.dt = self.model.dt
@@ -133,7 +129,7 @@ class Batch:
 
     def close(self) -> None:
         """No more steps. Memory is returned when the last array of the batch is gone too."""
-        for name in FIELDS:
+        for name in (*FIELDS, *PARAMETERS):
             self.__dict__.pop(name, None)
         self._handle = self._pointer = None
         self._argument = ctypes.c_void_p()
@@ -152,15 +148,57 @@ class Batch:
     # ---- arrays ----
 
     def __getattr__(self, name: str) -> Any:
+        if name in PARAMETERS:
+            raise AttributeError(f"the worlds have no {name!r} of their own; batch.expand({name!r}) gives them one")
         if name not in FIELDS:
             raise AttributeError(f"a batch has no {name!r}; its arrays are {', '.join(FIELDS)}")
-        view = Array()
-        check(lib.sap_batch_array(self._open(), FIELDS[name], ctypes.byref(view)))
-        array = memory_view(
-            view.data, tuple(view.shape[: view.ndim]), _DTYPE_OF[view.type], self._handle, writable=True
-        )
-        self.__dict__[name] = array  # from now on an ordinary attribute
+        return self._show(name, lib.sap_batch_array, FIELDS[name])
+
+    def _show(self, name: str, function: Any, index: int) -> Any:
+        """An array of the library; from now on an ordinary attribute."""
+        self._open()
+        assert self._handle
+        array = self.__dict__[name] = batch_array(function, index, self._handle)
         return array
+
+    def _get(self, name: str) -> NDArray[Any]:
+        """An array in host memory: itself, or a copy of it."""
+        array = getattr(self, name)
+        return array.numpy() if isinstance(array, DeviceArray) else array
+
+    def _put(self, name: str, index: Any, values: ArrayLike) -> None:
+        """array[index] = values, wherever the array is."""
+        array = getattr(self, name)
+        if isinstance(array, DeviceArray):
+            copy = array.numpy()
+            copy[index] = values
+            array.write(copy)
+        else:
+            array[index] = values
+
+    def expand(self, name: str) -> NDArray[np.float64]:
+        """Gives every world its own values of a model's array: (num_worlds, ...), f64, live, at first the model's.
+
+        `name` is one of PARAMETERS. Written values are in force from the next call on, nothing has to be announced;
+        world w then moves bit for bit as in a model with them. A world with values that no model may have stands still,
+        and its status is bad_parameters: `check_parameters` says why. A reset leaves parameters as they are.
+        """
+        if name not in PARAMETERS:
+            raise ValueError(f"{name!r} cannot be expanded; these can: {', '.join(PARAMETERS)}")
+        found = self.__dict__.get(name)
+        array: NDArray[np.float64] = (
+            self._show(name, lib.sap_batch_expand, PARAMETERS[name]) if found is None else found
+        )
+        return array
+
+    @property
+    def expanded(self) -> list[str]:
+        """The arrays that worlds have of their own."""
+        return [name for name in PARAMETERS if name in self.__dict__]
+
+    def check_parameters(self) -> None:
+        """Raises ModelError if a written value breaks a rule of the model; it tells world, array, value and rule."""
+        check(lib.sap_batch_check_parameters(self._open()))
 
     def __dir__(self) -> Iterable[str]:
         return [*super().__dir__(), *FIELDS]
@@ -178,7 +216,7 @@ class Batch:
     @property
     def stats(self) -> dict[str, Any]:
         """How the last step went, in numbers: failed worlds, iterations, contacts."""
-        status, iterations, contacts = self.status, self.iterations, self.contact_count
+        status, iterations, contacts = (self._get(name) for name in ("status", "iterations", "contact_count"))
         return {
             "failed": int(np.count_nonzero(status & FAILED)),
             "not_converged": int(np.count_nonzero(status & NOT_CONVERGED)),
@@ -186,21 +224,30 @@ class Batch:
             "iterations_max": int(iterations.max()),
             "contacts_mean": float(contacts.mean()),
             "contacts_max": int(contacts.max()),
-            "contacts_dropped": int(self.contact_dropped.sum()),
+            "contacts_dropped": int(self._get("contact_dropped").sum()),
             **self.info,
         }
 
     @property
     def info(self) -> dict[str, Any]:
-        """Threads, lanes and instruction set in use."""
+        """What it runs on: threads, lanes and instruction set in use; on a GPU which, and how worlds lie on it."""
+        if self.device != "cpu":
+            batch = BatchInfo()
+            check(lib.sap_batch_info(self._open(), ctypes.byref(batch)))
+            names = [
+                name for name, _ in _layout.STRUCTS["SapBatchInfo"] if name not in ("device", "num_worlds", "stream")
+            ]
+            return {"device": "cuda", **{name: getattr(batch, name) for name in names}}
         info = SolverInfo()
         check(lib.sap_solver_info(lib.sap_batch_solver(self._open()), ctypes.byref(info)))
         isa = next(n for n, value in _layout.ENUMS["SapIsa"].items() if value == info.isa)
-        return {"threads": info.threads, "lanes": info.lanes, "isa": isa.removeprefix("SAP_ISA_").lower()}
+        isa = isa.removeprefix("SAP_ISA_").lower()
+        return {"device": "cpu", "threads": info.threads, "lanes": info.lanes, "isa": isa}
 
     def status_text(self, world: int) -> list[str]:
         """The status of one world in words."""
-        return [name for name, bit in _STATUS_BITS.items() if int(self.status[world]) & bit]
+        status = self._get("status")[world]
+        return [name for name, bit in _STATUS_BITS.items() if int(status) & bit]
 
     # ---- running ----
 
@@ -222,19 +269,38 @@ class Batch:
             fail(status)
         del handle
 
+    def _with_mask(self, mask: Any, call: Any) -> None:
+        """call(address of the mask); on a GPU the mask may be an array of the GPU, of bytes or booleans."""
+        if mask is None:
+            return check(call(None))
+        interface = getattr(mask, "__cuda_array_interface__", None) if self.device == "cuda" else None
+        flags = None if interface else np.ascontiguousarray(np.asarray(mask, bool), np.uint8)
+        shape = tuple(interface["shape"]) if interface else flags.shape  # type: ignore[union-attr]
+        if shape != (self.num_worlds,):
+            raise ValueError(f"mask has shape {shape}; it must be {(self.num_worlds,)}")
+        if interface and (interface["typestr"] not in ("|b1", "|u1") or interface.get("strides") not in (None, (1,))):
+            raise ValueError(f"mask has elements {interface['typestr']!r}; it must have bytes or booleans without gaps")
+        return check(call(interface["data"][0] if interface else flags.ctypes.data))  # type: ignore[union-attr]
+
     def reset(self, mask: ArrayLike | None = None, keyframe: int | str = 0) -> None:
         """Puts the worlds with mask[w] (default all) back to keyframe 0, the initial state; k, the k-th; or a name."""
         if isinstance(keyframe, str):
             keyframe = 1 + list(self.model.keyframe_name).index(keyframe)
-        flags = None if mask is None else np.ascontiguousarray(np.asarray(mask, bool), np.uint8)
-        if flags is not None and flags.shape != (self.num_worlds,):
-            raise ValueError(f"mask has shape {flags.shape}; it must be {(self.num_worlds,)}")
-        check(lib.sap_batch_reset(self._open(), None if flags is None else flags.ctypes.data, keyframe))
+        pointer = self._open()
+        self._with_mask(mask, lambda address: lib.sap_batch_reset(pointer, address, keyframe))
 
-    def forward_kinematics(self) -> None:
+    def forward_kinematics(self, mask: ArrayLike | None = None) -> None:
         """Brings body_q and body_qd up to date after joint_q or joint_qd was written. A step needs neither."""
         pointer = self._open()
-        check(lib.sap_forward_kinematics(lib.sap_batch_solver(pointer), lib.sap_batch_state(pointer)))
+        self._with_mask(mask, lambda address: lib.sap_batch_forward_kinematics(pointer, address))
+
+    def set_stream(self, stream: int | None) -> None:
+        """On a GPU: the CUDA stream (its address; PyTorch: stream.cuda_stream) for work from now on; None = its own."""
+        check(lib.sap_batch_set_stream(self._open(), stream))
+
+    def synchronize(self) -> None:
+        """Waits for all work that was queued on a GPU."""
+        check(lib.sap_batch_synchronize(self._open()))
 
     def rollout(
         self, controls: Mapping[str, ArrayLike], record: Sequence[str] = STATE, n: int = 1, h: float | None = None
@@ -251,10 +317,10 @@ class Batch:
         out = {name: np.empty((length, *getattr(self, name).shape), getattr(self, name).dtype) for name in record}
         for t in range(length):
             for name, values in inputs.items():
-                getattr(self, name)[...] = values[t]
+                self._put(name, ..., values[t])
             self.step(n, h)
             for name, kept in out.items():
-                kept[t] = getattr(self, name)
+                kept[t] = self._get(name)
         return out
 
     def set_ctrl(self, ctrl: ArrayLike) -> None:
@@ -263,22 +329,32 @@ class Batch:
             raise ValueError("the model was not imported from MuJoCo: write joint_f and the targets")
         actuation = self.model.imported.actuation
         for name, values in actuation.arrays(ctrl).items():
-            getattr(self, name)[:, actuation.used[name]] = values
+            self._put(name, (slice(None), actuation.used[name]), values)
 
     # ---- state ----
 
     def get_state(self, worlds: ArrayLike | None = None) -> dict[str, NDArray[Any]]:
         """Copies of all that decides how worlds go on, of the worlds with these indices (default all)."""
         rows = slice(None) if worlds is None else np.asarray(worlds)
-        return {name: np.array(getattr(self, name)[rows]) for name in STATE + CONTROL}
+        return {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *self.expanded)}
 
     def set_state(self, state: Mapping[str, ArrayLike], worlds: ArrayLike | None = None) -> None:
-        """Writes what get_state returned, to any worlds of any batch of the model; they go on bit for bit."""
+        """Writes what get_state returned, to any worlds of any batch of the model; they go on bit for bit.
+
+        Arrays of worlds' own are expanded here too. Those that a whole state lacks were the model's, and are again.
+        """
         rows = slice(None) if worlds is None else np.asarray(worlds)
         for name, values in state.items():
-            if name not in STATE + CONTROL:
-                raise KeyError(f"{name} is not part of a state; it has {', '.join(STATE + CONTROL)}")
-            getattr(self, name)[rows] = values
+            if name in PARAMETERS:
+                self.expand(name)[rows] = values
+            elif name in STATE + CONTROL:
+                self._put(name, rows, values)
+            else:
+                raise KeyError(f"{name} is not part of a state; it has {', '.join((*STATE, *CONTROL, *PARAMETERS))}")
+        if {*STATE, *CONTROL} <= {*state}:
+            for name in self.expanded:
+                if name not in state:
+                    getattr(self, name)[rows] = getattr(self.model, name)
         self.forward_kinematics()
 
     def perturb(self, noise: float = 0.1) -> None:
@@ -286,37 +362,8 @@ class Batch:
         worlds = self.world_offset + np.arange(self.num_worlds)
         change = noise * world_noise(self.seed, worlds, self.model.num_dofs)
         change[worlds == 0] = 0
-        self.joint_qd[...] = (self.joint_qd + change).astype(self.joint_qd.dtype)
-
-    # ---- contacts ----
-
-    def contact_force(self, h: float | None = None) -> NDArray[np.float64]:
-        """(num_worlds, capacity, 3) N in contact axes (t1, t2, n), on the body of shape 1; a copy, 0 past the count."""
-        used = np.arange(self.contact_impulse.shape[1])[None] < self.contact_count[:, None]
-        return np.where(used[..., None], self.contact_impulse, 0) / (self.dt if h is None else h)
-
-    def body_contact_wrench(self, h: float | None = None) -> NDArray[np.float64]:
-        """(num_worlds, num_bodies, 6) [force ; torque about the centre of mass], world axes: a copy."""
-        force = self.contact_force(h)
-        axes = self.contact_frame.reshape(*force.shape, 3)
-        force = np.einsum("wci,wcij->wcj", force, axes)
-        used = np.arange(force.shape[1])[None] < self.contact_count[:, None]
-        out = np.zeros((self.num_worlds, self.model.num_bodies, 6))
-        centre = self._centres_of_mass()
-        for shape, sign in ((self.contact_shape0, -1.0), (self.contact_shape1, 1.0)):
-            body = np.append(self.model.shape_body, -1)[np.where(used, shape, -1)]
-            world, slot = np.nonzero(body >= 0)
-            index = body[world, slot]
-            push = sign * force[world, slot]
-            arm = self.contact_position[world, slot] - centre[world, index]
-            np.add.at(out, (world, index), np.concatenate([push, np.cross(arm, push)], axis=1))
-        return out
-
-    def _centres_of_mass(self) -> NDArray[np.float64]:
-        pose, com = self.body_q.astype(np.float64), self.model.body_com
-        u, w = pose[..., 3:6], pose[..., 6:7]
-        turned: NDArray[np.float64] = pose[..., :3] + com + 2 * np.cross(u, np.cross(u, com) + w * com)
-        return turned
+        velocity = self._get("joint_qd")
+        self._put("joint_qd", ..., (velocity + change).astype(velocity.dtype))
 
     def __repr__(self) -> str:
         return f"<Batch of {self.num_worlds} worlds of {self.model!r}>"

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
 from ._library import Control, FreeMotion, ModelArrays, ModelError, OptionsStruct, Scene, State, check, lib
+from .arrays import Handle, memory_view
 from .options import Options
 
 if TYPE_CHECKING:
@@ -21,34 +22,6 @@ _COUNTS = [name for name, kind in _layout.STRUCTS["SapModelArrays"] if kind == "
 _SCALARS = ["name", "gravity"]
 JOINT_TYPES = _layout.ENUMS["SapJointType"]
 SHAPE_TYPES = _layout.ENUMS["SapShapeType"]
-
-
-class _Handle:
-    """Owns a SapModel."""
-
-    def __init__(self, pointer: int | None) -> None:
-        self.pointer = pointer
-
-    def __del__(self) -> None:
-        pointer, self.pointer = self.pointer, None
-        if pointer and lib is not None:
-            lib.sap_model_destroy(pointer)
-
-
-class _Memory:
-    """Memory of the library as an array; keeps its owner alive."""
-
-    def __init__(self, address: int, shape: tuple[int, ...], kind: str, owner: object, writable: bool) -> None:
-        self.owner = owner
-        self.__array_interface__ = {"version": 3, "data": (address, not writable), "shape": shape, "typestr": kind}
-
-
-def memory_view(address: int | None, shape: tuple[int, ...], dtype: Any, owner: object, writable: bool) -> NDArray[Any]:
-    """An array over the library's memory, without a copy."""
-    dtype = np.dtype(dtype)
-    if not address or 0 in shape:
-        return np.zeros(shape, dtype)
-    return np.asarray(_Memory(address, shape, dtype.str, owner, writable))
 
 
 def _length(size: Any, counts: Mapping[str, int]) -> int:
@@ -88,7 +61,7 @@ class Model:
         self._take(pointer.value, dt)
 
     def _take(self, pointer: int | None, dt: float) -> None:
-        self._handle = _Handle(pointer)
+        self._handle = Handle(pointer, "sap_model_destroy")
         self._struct = lib.sap_model_arrays(pointer).contents
         self.dt = float(dt)
         self.options = None

@@ -9,16 +9,6 @@ from typing import Any
 from ._library import OptionsStruct, check, lib, texts
 
 
-def _check_struct() -> None:
-    """A library of other headers has other structs: it tells the names of its options, one per field, in order."""
-    ours, theirs = [field[0] for field in OptionsStruct._fields_], texts(lib.sap_options_names())
-    if ours != theirs:
-        raise ImportError(f"{lib.path} and this package differ: options {', '.join(sorted({*ours} ^ {*theirs}))}")
-
-
-_check_struct()
-
-
 def preset_names() -> list[str]:
     """The presets: approx32, approx64, drake."""
     return texts(lib.sap_preset_names())

@@ -86,8 +86,6 @@ def test_a_closed_batch_says_so(quadruped):
 def test_wrong_arguments_are_exceptions(quadruped):
     with pytest.raises(sapwood.ArgumentError, match="num_worlds"):
         sapwood.Batch(quadruped, 0)
-    with pytest.raises(sapwood.DeviceError, match="cuda"):
-        sapwood.Batch(quadruped, 1, device="cuda")
     with sapwood.Batch(quadruped, 2) as batch:
         with pytest.raises(sapwood.ArgumentError, match="-1"):
             batch.step(1, h=-1)
@@ -201,20 +199,114 @@ def test_a_bad_world_is_reported_and_leaves_the_others_alone(quadruped):
         assert batch.stats["failed"] == 1
 
 
-def test_contact_forces_of_a_standing_robot_carry_its_weight(quadruped):
-    with sapwood.Batch(quadruped, 2, preset="approx64") as batch:
+def centres_of_mass(batch):
+    """(num_worlds, num_bodies, 3), world axes."""
+    pose, com = batch.body_q.astype(np.float64), batch.model.body_com
+    u, w = pose[..., 3:6], pose[..., 6:7]
+    return pose[..., :3] + com + 2 * np.cross(u, np.cross(u, com) + w * com)
+
+
+def wrenches_by_hand(batch, force, centre):
+    """The sum over contacts of force and of torque about the centres of mass at the beginning of the step."""
+    out = np.zeros((batch.num_worlds, batch.model.num_bodies, 6))
+    for w in range(batch.num_worlds):
+        for c in range(batch.contact_count[w]):
+            for shape, sign in ((batch.contact_shape0[w, c], -1), (batch.contact_shape1[w, c], 1)):
+                body = batch.model.shape_body[shape]
+                if body >= 0:
+                    arm = batch.contact_position[w, c] - centre[w, body]
+                    out[w, body, :3] += sign * force[w, c]
+                    out[w, body, 3:] += sign * np.cross(arm, force[w, c])
+    return out
+
+
+def test_contact_forces_and_body_wrenches_are_sums_of_impulses(quadruped):
+    with sapwood.Batch(quadruped, 3, preset="approx64") as batch:
         batch.contact_impulse, batch.contact_frame, batch.contact_position
-        batch.step(400)
+        wrench, force = batch.body_contact_wrench, batch.contact_force
+        batch.perturb()
+        batch.step(60)
+        touched = 0
+        for _ in range(20):
+            centre = centres_of_mass(batch)
+            batch.step()
+            axes = batch.contact_frame.reshape(*force.shape, 3)
+            expected = np.einsum("wci,wcij->wcj", batch.contact_impulse, axes) / batch.dt
+            for w, count in enumerate(batch.contact_count):
+                assert np.allclose(force[w, :count], expected[w, :count], rtol=1e-12, atol=1e-12)
+                touched += count
+            assert np.allclose(wrench, wrenches_by_hand(batch, force, centre), rtol=1e-10, atol=1e-10)
+        assert touched > 100
+
+
+@pytest.mark.parametrize("preset", ["approx32", "approx64", "drake"])
+def test_contact_forces_of_a_standing_robot_carry_its_weight(quadruped, preset):
+    with sapwood.Batch(quadruped, 2, preset=preset) as batch:
+        wrench, gap, region = batch.body_contact_wrench, batch.contact_gap, batch.contact_region
+        batch.step(1500)
         weight = -quadruped.gravity[2] * quadruped.body_mass.sum()
-        wrench = batch.body_contact_wrench()
-        assert np.allclose(wrench[:, :, 2].sum(axis=1), weight, rtol=1e-2)
-        assert np.all(batch.contact_force()[:, :, 2] >= 0)
+        total = wrench.sum(axis=1)
+        assert np.allclose(total[:, 2], weight, rtol=1e-3) and np.allclose(total[:, :2], 0, atol=1e-3 * weight)
+        count = batch.contact_count[0]
+        assert count >= 4 and np.all(gap[0, :count] < 0) and np.all(region[0, :count] == 1)  # all stick
+        batch.reset()
+        assert not np.any(wrench)
 
 
 def test_names_and_memory_are_told(quadruped):
     with sapwood.Batch(quadruped, 2) as batch, sapwood.Batch(quadruped, 200) as large:
         assert batch.names["body"][0] == "trunk"
+        for kind, count in (("body", "num_bodies"), ("joint", "num_joints"), ("shape", "num_shapes")):
+            assert len(batch.names[kind]) == getattr(quadruped, count)
         assert 0 < batch.memory < large.memory
+        before = batch.memory
+        batch.expand("body_inertia"), batch.body_contact_wrench
+        assert batch.memory > before
+
+
+def test_stats_count_what_the_arrays_show(quadruped):
+    with sapwood.Batch(quadruped, 6, threads=1) as batch:
+        batch.perturb()
+        batch.joint_q[4, 3:7] = 0
+        batch.step(20)
+        stats = batch.stats
+        assert stats["failed"] == 1 and stats["not_converged"] == 0
+        assert stats["iterations_mean"] == batch.iterations.mean() and stats["iterations_max"] == batch.iterations.max()
+        assert (
+            stats["contacts_mean"] == batch.contact_count.mean() and stats["contacts_max"] == batch.contact_count.max()
+        )
+        assert stats["contacts_dropped"] == 0 and stats["threads"] == 1 and stats["lanes"] in (1, 4, 8)
+        assert stats["isa"] in ("generic", "avx2", "avx512")
+        assert batch.status_text(0) in (["optimal"], ["cost_settled"]) and batch.status_text(4) == ["nonfinite_state"]
+
+
+def test_a_context_closes_its_batch_also_after_an_exception(quadruped):
+    with pytest.raises(RuntimeError, match="mine"), sapwood.Batch(quadruped, 1) as batch:
+        raise RuntimeError("mine")
+    with pytest.raises(ValueError, match="closed"):
+        batch.memory
+
+
+def test_kinematics_of_chosen_worlds_leave_the_others(quadruped):
+    with sapwood.Batch(quadruped, 3) as batch:
+        before = batch.body_q.copy()
+        batch.joint_q[:, 0] += 1
+        batch.forward_kinematics([False, True, False])
+        assert np.array_equal(batch.body_q[[0, 2]], before[[0, 2]])
+        assert np.allclose(batch.body_q[1, :, 0], before[1, :, 0] + 1)
+        batch.forward_kinematics()
+        assert np.allclose(batch.body_q[:, :, 0], before[:, :, 0] + 1)
+
+
+def test_rollout_records_contact_arrays_from_the_first_step(quadruped):
+    targets = np.repeat(quadruped.joint_target_pos[None, None], 30, axis=0)
+    with sapwood.Batch(quadruped, 2) as batch:
+        out = batch.rollout({"joint_target_pos": targets}, record=["body_contact_wrench", "contact_count", "status"])
+        assert out["body_contact_wrench"].shape == (30, 2, quadruped.num_bodies, 6)
+        touching = out["contact_count"][:, 0] > 0
+        assert np.any(out["body_contact_wrench"][touching, 0, :, 2] > 0)
+        with pytest.raises(ValueError, match="lengths"):
+            batch.rollout({"joint_f": np.zeros((2, 2, 18)), "joint_act": np.zeros((3, 2, 18))})
 
 
 # ---- calls ----

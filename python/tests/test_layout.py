@@ -1,8 +1,10 @@
 """The structs of ctypes against what the compiler makes of the headers."""
 
 import ctypes
+import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -69,3 +71,71 @@ def test_the_table_is_what_the_generator_makes_of_the_headers():
 def test_the_library_has_every_function():
     for name in _library._PROTOTYPES:
         assert getattr(_library.lib, name) is not None
+
+
+# ---- a library of other headers ----
+
+
+class Other:
+    """The library, but for one function."""
+
+    def __init__(self, name, result):
+        self.path, self.name, self.result = "libother.so", name, result
+
+    def __getattr__(self, name):
+        if name != self.name:
+            return getattr(_library.lib, name)
+        if self.result is None:
+            raise AttributeError(f"libother.so: undefined symbol: {name}")
+        return self.result
+
+
+def names(*texts):
+    array = (ctypes.c_char_p * (len(texts) + 1))(*[t.encode() for t in texts], None)
+    return lambda: array
+
+
+@pytest.mark.parametrize(
+    "function, result, message",
+    [
+        ("sap_version", lambda: b"9.8.7", "version 9.8.7 and"),
+        (
+            "sap_struct_size",
+            lambda name: 12 if name == b"SapOptions" else _library.lib.sap_struct_size(name),
+            "SapOptions of 12 and",
+        ),
+        ("sap_batch_field_names", names("joint_q", "joint_z"), "arrays .*joint_z"),
+        (
+            "sap_parameter_names",
+            names(*reversed(list(_library.enum_names("SapParameter", "SAP_PARAMETER_")))),
+            "in another order",
+        ),
+        ("sap_options_names", names("threads"), "options .*lanes"),
+        ("sap_struct_size", None, "undefined symbol: sap_struct_size"),
+    ],
+)
+def test_a_library_of_other_headers_is_refused_with_what_differs(function, result, message):
+    _library._check_library(Other("none", None))
+    with pytest.raises(ImportError, match=f"libother.so and this package differ.*{message}"):
+        _library._check_library(Other(function, result))
+
+
+def test_the_library_tells_the_sizes_of_structs():
+    for name in _layout.STRUCTS:
+        assert _library.lib.sap_struct_size(name.encode()) == ctypes.sizeof(_library._C_TYPES[name])
+    assert _library.lib.sap_struct_size(b"SapNothing") == 0
+
+
+def test_importing_with_another_library_says_so(tmp_path):
+    if COMPILER is None:
+        pytest.skip("no C compiler")
+    source, library = tmp_path / "other.c", tmp_path / "libother.so"
+    source.write_text('const char *sap_version(void) { return "0.0.9"; }\n')
+    subprocess.run([COMPILER, "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", "import sapwood"],
+        env={**os.environ, "SAPWOOD_LIBRARY": str(library)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode != 0 and "ImportError" in run.stderr and "libother.so and this package differ" in run.stderr

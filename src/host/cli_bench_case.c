@@ -65,12 +65,12 @@ static void put_wild_joint(const Case *c, int joint, size_t world) {
 
 /* Makes the hostile world so again. NaN: a number of its state is none. Wild: it is deep in the ground, bent, and moves, which takes
  * many iterations to sort out. */
-static void spoil(const Case *c) {
-    const CliBatch *b = &c->batch;
+static bool spoil(Case *c) {
+    CliBatch *b = &c->batch;
     size_t nv = (size_t)b->arrays->num_dofs, nq = (size_t)b->arrays->num_coords, w = (size_t)hostile_world(b);
     if (c->plan->hostile == BENCH_HOSTILE_NAN) {
         put(b, b->state->joint_q, w * nq, (double)NAN);
-        return;
+        return cli_batch_push(b);
     }
     for (size_t i = w * nq; i < (w + 1) * nq; i++)
         put(b, b->state->joint_q, i, get(b, c->q, i));
@@ -78,13 +78,15 @@ static void spoil(const Case *c) {
         put_wild_joint(c, j, w);
     for (size_t i = w * nv; i < (w + 1) * nv; i++)
         put(b, b->state->joint_qd, i, cli_random_unit(c->plan->seed, w, i));
+    return cli_batch_push(b);
 }
 
-static void look_at_hostile(Case *c) {
-    SapWorldReport report;
-    if (sap_solver_report(c->batch.solver, &report) == SAP_OK &&
-        report.iterations[hostile_world(&c->batch)] > c->hostile_newton)
-        c->hostile_newton = report.iterations[hostile_world(&c->batch)];
+static bool look_at_hostile(Case *c) {
+    if (!cli_batch_pull(&c->batch))
+        return false;
+    int newton = c->batch.report.iterations[hostile_world(&c->batch)];
+    c->hostile_newton = newton > c->hostile_newton ? newton : c->hostile_newton;
+    return true;
 }
 
 /* Wall time, or what the threads took of the processors, over their number. */
@@ -100,17 +102,16 @@ static bool step(Case *c, int at, int count, double *seconds) {
         n = left < most ? left : most;
         n = end - at < n ? end - at : n;
         if (at % CLI_CONTROL_STEPS == 0 || at == end - count) /* also where a pass begins within an interval */
-            cli_control_noise(&c->batch, c->plan->seed, c->plan->control_noise, at / CLI_CONTROL_STEPS);
-        if (c->spoilt)
-            spoil(c);
+            if (!cli_control_noise(&c->batch, c->plan->seed, c->plan->control_noise, at / CLI_CONTROL_STEPS))
+                return false;
+        if (c->spoilt && !spoil(c))
+            return false;
         double start = now(c);
         if (!cli_batch_step(&c->batch, n))
             return false;
         *seconds += now(c) - start;
-        if (c->spoilt)
-            look_at_hostile(c);
-        else
-            cli_batch_gather(&c->batch);
+        if (!(c->spoilt ? look_at_hostile(c) : cli_batch_gather(&c->batch)))
+            return false;
         if (c->statistics &&
             !(cli_statistics_look(c->statistics, &c->batch) && cli_statistics_look_at_gaps(c->statistics, &c->batch)))
             return false;
@@ -122,12 +123,13 @@ static bool step(Case *c, int at, int count, double *seconds) {
 static bool pass(Case *c, double *seconds) {
     memcpy(c->batch.state->joint_q, c->q, c->batch.q_bytes);
     memcpy(c->batch.state->joint_qd, c->qd, c->batch.qd_bytes);
-    return step(c, c->plan->warmup, c->plan->steps, seconds);
+    return cli_batch_push(&c->batch) && step(c, c->plan->warmup, c->plan->steps, seconds);
 }
 
 static bool warm_up(Case *c) {
     double seconds = 0;
-    cli_batch_perturb(&c->batch, c->plan->seed, start_noise);
+    if (!cli_batch_perturb(&c->batch, c->plan->seed, start_noise))
+        return false;
     c->q = malloc(c->batch.q_bytes);
     c->qd = malloc(c->batch.qd_bytes);
     if (c->q == NULL || c->qd == NULL)
@@ -347,7 +349,7 @@ static bool create(Case *c, const CliScene *scene, BenchRow *row) {
     row->isa = c->batch.info.isa;
     row->lanes = c->batch.info.lanes;
     row->threads = c->batch.info.threads;
-    row->capacity = sap_batch_contacts(c->batch.batch)->capacity;
+    row->capacity = c->batch.contacts->capacity;
     row->bytes = (double)sap_batch_bytes(c->batch.batch) / row->worlds;
     row->array_bytes = array_bytes(c->batch.batch);
     if (!step(c, 0, 1, &seconds))

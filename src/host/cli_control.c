@@ -1,5 +1,7 @@
 #include "cli_control.h"
 
+#include <stdlib.h>
+
 /* 1 of a dof that turns, 0.1 of one that slides, 0 without a drive. Free and ball joints have none. */
 static double dof_scale(const SapModelArrays *a, int joint, int dof) {
     int first = a->joint_qd_start[joint];
@@ -10,23 +12,30 @@ static double dof_scale(const SapModelArrays *a, int joint, int dof) {
     return slides ? 0.1 : 1;
 }
 
-static void put_target(CliBatch *b, int dof, double noise, uint64_t stream) {
+/* `targets` is [worlds][nv] of the batch's type. */
+static void put_target(const CliBatch *b, void *targets, int dof, double noise, uint64_t stream) {
     size_t nv = (size_t)b->arrays->num_dofs;
-    SapControl *control = sap_batch_control(b->batch);
     for (size_t w = 0, at = (size_t)dof; w < (size_t)b->state->num_worlds; w++, at += nv) {
         double target = b->arrays->joint_target_pos[dof] + noise * cli_random_unit(stream, w, (uint64_t)dof);
-        if (control->dtype == SAP_F64)
-            ((double *)control->joint_target_pos)[at] = target;
+        if (b->state->dtype == SAP_F64)
+            ((double *)targets)[at] = target;
         else
-            ((float *)control->joint_target_pos)[at] = (float)target;
+            ((float *)targets)[at] = (float)target;
     }
 }
 
-void cli_control_noise(CliBatch *b, uint64_t seed, double noise, int interval) {
+bool cli_control_noise(CliBatch *b, uint64_t seed, double noise, int interval) {
     const SapModelArrays *a = b->arrays;
     uint64_t stream = seed + 0x9e3779b97f4a7c15u * (uint64_t)(interval + 1);
-    for (int j = 0; j < a->num_joints && noise > 0; j++)
+    if (noise <= 0)
+        return true;
+    void *targets = cli_allocate(1, b->qd_bytes);
+    if (targets == NULL)
+        return false;
+    for (int j = 0; j < a->num_joints; j++)
         for (int i = a->joint_qd_start[j]; i < a->joint_qd_start[j + 1]; i++)
-            if (dof_scale(a, j, i) > 0)
-                put_target(b, i, noise * dof_scale(a, j, i), stream);
+            put_target(b, targets, i, noise * dof_scale(a, j, i), stream);
+    bool ok = cli_check(sap_batch_write(b->batch, SAP_BATCH_JOINT_TARGET_POS, targets, b->qd_bytes));
+    free(targets);
+    return ok;
 }

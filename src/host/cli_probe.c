@@ -6,18 +6,18 @@
 enum { TRIAL_SLOTS = 1024, MOST_CONTACTS = 65535 };
 
 static void look(const CliBatch *batch, CliCount *needed) {
-    const SapContacts *contacts = sap_batch_contacts(batch->batch);
+    const SapContacts *contacts = batch->contacts;
     for (int w = 0; w < batch->state->num_worlds; w++)
         if (!batch->failed[w])
             cli_count_add(needed, contacts->count[w] + contacts->dropped[w]);
 }
 
 static bool step_worlds(CliBatch *batch, CliProbe *probe, CliCount *needed) {
-    cli_batch_perturb(batch, probe->seed, probe->noise);
+    if (!cli_batch_perturb(batch, probe->seed, probe->noise))
+        return false;
     for (int step = 0; step < probe->steps; step++) {
-        if (!cli_batch_step(batch, 1))
+        if (!cli_batch_step(batch, 1) || !cli_batch_gather(batch))
             return false;
-        cli_batch_gather(batch);
         look(batch, needed);
     }
     probe->failed = cli_batch_failures(batch).total;

@@ -49,7 +49,6 @@ static void print_time(const Run *r) {
 static void print_human(const Run *r) {
     const SapModelArrays *a = r->scene.arrays;
     const SapOptions *o = &r->scene.scene->options;
-    const SapSolverInfo *info = &r->batch.info;
     int worlds = r->batch.state->num_worlds;
     printf("%-16s %s (%s: bodies %d, dofs %d)\n", "scene", r->scene.path, a->name, a->num_bodies, a->num_dofs);
     printf("%-16s %d\n", "worlds", worlds);
@@ -58,7 +57,9 @@ static void print_human(const Run *r) {
         printf("; INTERRUPTED before %d", r->args->steps);
     printf("\n%-16s preset %s, free motion %s, states %s\n", "solver", cli_option(o, "contact_preset_variant").text,
            cli_option(o, "free_motion_solve_precision").text, dtype_name(r));
-    printf("%-16s %s, lanes %d, threads %d\n", "run on", cli_isa(info->isa).text, info->lanes, info->threads);
+    printf("%-16s ", "run on");
+    cli_batch_print_where(&r->batch);
+    putchar('\n');
     print_time(r);
     print_failures(&r->failures, worlds);
     cli_statistics_print(&r->statistics, &r->batch, 16);
@@ -103,9 +104,7 @@ static json_t *report_json(const Run *r) {
     cli_json_put(&json, "preset", json_string(cli_option(o, "contact_preset_variant").text));
     cli_json_put(&json, "precision", json_string(cli_option(o, "free_motion_solve_precision").text));
     cli_json_put(&json, "dtype", json_string(dtype_name(r)));
-    cli_json_put(&json, "isa", json_string(cli_isa(info->isa).text));
-    cli_json_put(&json, "lanes", json_integer(info->lanes));
-    cli_json_put(&json, "threads", json_integer(info->threads));
+    cli_batch_put_where(&r->batch, &json);
     cli_json_put(&json, "seconds", cli_json_real(r->seconds));
     cli_json_put(&json, "bytes_per_world", cli_json_real((double)sap_batch_bytes(r->batch.batch) / info->num_worlds));
     cli_json_put(&json, "first_step_seconds", cli_json_real(r->done ? r->first_step : (double)NAN));

@@ -1,6 +1,7 @@
 #include "cli_statistics.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- counts ---- */
 
@@ -72,10 +73,8 @@ static int stop_of(uint32_t status) {
 }
 
 bool cli_statistics_look(CliStatistics *s, const CliBatch *batch) {
-    const SapContacts *contacts = sap_batch_contacts(batch->batch);
-    SapWorldReport report;
-    if (!cli_check(sap_solver_report(batch->solver, &report)))
-        return false;
+    const SapContacts *contacts = batch->contacts;
+    const SapWorldReport report = batch->report;
     s->steps++;
     for (int w = 0; w < batch->state->num_worlds; w++) {
         if (report.status[w] & SAP_WORLD_FAILED)
@@ -99,16 +98,15 @@ bool cli_statistics_record_gaps(CliBatch *batch) {
 }
 
 bool cli_statistics_look_at_gaps(CliStatistics *s, CliBatch *batch) {
-    const SapContacts *contacts = sap_batch_contacts(batch->batch);
-    SapArray view;
-    if (!cli_check(sap_batch_array(batch->batch, SAP_BATCH_CONTACT_GAP, &view)))
-        return false;
-    for (int w = 0; w < batch->state->num_worlds; w++) {
-        const double *gap = (const double *)view.data + w * view.shape[1];
+    const SapContacts *contacts = batch->contacts;
+    size_t count = (size_t)contacts->num_worlds * (size_t)contacts->capacity;
+    double *gaps = cli_allocate(count, sizeof *gaps);
+    bool ok = gaps && cli_check(sap_batch_read(batch->batch, SAP_BATCH_CONTACT_GAP, gaps, count * sizeof *gaps));
+    for (int w = 0; w < contacts->num_worlds && ok; w++)
         for (int c = 0; c < contacts->count[w] && !batch->failed[w]; c++)
-            cli_gaps_add(&s->gaps, gap[c]);
-    }
-    return true;
+            cli_gaps_add(&s->gaps, gaps[(size_t)w * (size_t)contacts->capacity + (size_t)c]);
+    free(gaps);
+    return ok;
 }
 
 void cli_statistics_finish(CliStatistics *s, const CliBatch *batch) {
@@ -135,7 +133,7 @@ static void print_ends(const CliStatistics *s, int worlds, int width) {
 
 /* More may have been needed in a step that was not looked at. */
 static void print_truncated(const CliStatistics *s, const CliBatch *batch, int width) {
-    int worlds = batch->state->num_worlds, capacity = sap_batch_contacts(batch->batch)->capacity;
+    int worlds = batch->state->num_worlds, capacity = batch->contacts->capacity;
     printf("%-*s contacts were dropped in %d of %d worlds: max_rigid_contact is %d", width, "WARNING", s->truncated,
            worlds, capacity);
     if (s->needed.largest > capacity)
@@ -147,7 +145,7 @@ void cli_statistics_print(const CliStatistics *s, const CliBatch *batch, int wid
     if (s->steps == 0)
         return;
     printf("%-*s mean %.4g, most %d per world, in %d slots (looked at in %d steps)", width, "contacts",
-           cli_count_mean(&s->contacts), s->contacts.largest, sap_batch_contacts(batch->batch)->capacity, s->steps);
+           cli_count_mean(&s->contacts), s->contacts.largest, batch->contacts->capacity, s->steps);
     if (s->gaps.samples > 0)
         printf("; smallest gap %.3g m in the last step", s->gaps.smallest);
     printf("\n%-*s Newton: mean %.4g, most %d; line search: mean %.4g, most %d\n", width, "iterations",
@@ -169,7 +167,7 @@ static json_t *ends_json(const CliStatistics *s) {
 void cli_statistics_put(const CliStatistics *s, const CliBatch *batch, json_t **json) {
     json_t *contacts = cli_count_json(&s->contacts);
     cli_json_put(&contacts, "needed", cli_count_json(&s->needed));
-    cli_json_put(&contacts, "slots", json_integer(sap_batch_contacts(batch->batch)->capacity));
+    cli_json_put(&contacts, "slots", json_integer(batch->contacts->capacity));
     cli_json_put(&contacts, "steps_looked_at", json_integer(s->steps));
     cli_json_put(&contacts, "truncated_worlds", json_integer(s->truncated));
     cli_json_put(&contacts, "smallest_gap", cli_json_real(s->gaps.samples ? s->gaps.smallest : (double)NAN));

@@ -7,6 +7,7 @@
 #include "fail.h"
 #include "host_memory.h"
 #include "hull.h"
+#include "parameters.h"
 #include "plan.h"
 
 /* Writes element i of a field being built. */
@@ -38,59 +39,11 @@ static void invert_pose(const double *X, double *inverse) {
     inverse[6] = w;
 }
 
-static void fill_link(const SapModelArrays *m, const SapConstants *c, int f64, int l, int body) {
+static void fill_link(const SapModelArrays *m, const SapConstants *c, int f64, int l) {
     double X_c_inv[7];
     invert_pose(m->joint_X_c + 7 * l, X_c_inv);
     put_all((void *)c->X_p.data, f64, 7 * l, m->joint_X_p + 7 * l, 7);
     put_all((void *)c->X_c_inv.data, f64, 7 * l, X_c_inv, 7);
-    put_all((void *)c->mass.data, f64, l, m->body_mass + body, 1);
-    put_all((void *)c->com.data, f64, 3 * l, m->body_com + 3 * body, 3);
-    const double *I = m->body_inertia + 9 * body;
-    const double packed[6] = {I[0], I[4], I[8], I[1], I[2], I[5]};
-    put_all((void *)c->inertia.data, f64, 6 * l, packed, 6);
-}
-
-/* The fields that are one number per dof or per shape: where the kernels have them, and the model. */
-#define DOF_FIELDS(X)                                                                                                  \
-    X(armature, joint_armature)                                                                                        \
-    X(damping, joint_damping)                                                                                          \
-    X(friction, joint_friction)                                                                                        \
-    X(target_ke, joint_target_ke)                                                                                      \
-    X(target_kd, joint_target_kd)                                                                                      \
-    X(effort_limit, joint_effort_limit)                                                                                \
-    X(limit_lower, joint_limit_lower)                                                                                  \
-    X(limit_upper, joint_limit_upper)                                                                                  \
-    X(limit_ke, joint_limit_ke)                                                                                        \
-    X(limit_kd, joint_limit_kd)
-#define SHAPE_FIELDS(X)                                                                                                \
-    X(shape_mu, shape_material_mu)                                                                                     \
-    X(shape_ke, shape_material_ke)                                                                                     \
-    X(shape_tau, shape_material_tau)                                                                                   \
-    X(shape_margin, shape_margin)                                                                                      \
-    X(shape_gap, shape_gap)
-#define COUNT(field, array) +1
-#define FIELD(field, array) &c->field,
-#define ARRAY(field, array) m->array,
-enum { NUM_DOF_FIELDS = 0 DOF_FIELDS(COUNT), NUM_SHAPE_FIELDS = 0 SHAPE_FIELDS(COUNT) };
-
-static SapField *dof_field(SapConstants *c, int i) {
-    SapField *const fields[] = {DOF_FIELDS(FIELD)};
-    return fields[i];
-}
-
-static SapField *shape_field(SapConstants *c, int i) {
-    SapField *const fields[] = {SHAPE_FIELDS(FIELD)};
-    return fields[i];
-}
-
-static const double *dof_array(const SapModelArrays *m, int i) {
-    const double *const arrays[] = {DOF_FIELDS(ARRAY)};
-    return arrays[i];
-}
-
-static const double *shape_array(const SapModelArrays *m, int i) {
-    const double *const arrays[] = {SHAPE_FIELDS(ARRAY)};
-    return arrays[i];
 }
 
 /* ---- shapes ---- */
@@ -141,8 +94,6 @@ static SapStatus fill_shapes(const SapModelArrays *m, const SapPlan *p, SapConst
     double *vertex = sap_allocate(3 * (size_t)num_hull_vertices(p), sizeof *vertex, "constants");
     if (vertex == NULL)
         return SAP_ERROR_MEMORY;
-    for (int k = 0; k < NUM_SHAPE_FIELDS; k++)
-        put_all((void *)shape_field(c, k)->data, f64, 0, shape_array(m, k), p->ns);
     for (int s = 0; s < p->ns; s++) {
         fill_shape(m, c, f64, s);
         if (p->shape_type[s] == SAP_SHAPE_HULL)
@@ -161,17 +112,11 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
     size_t size = f64 ? sizeof(double) : sizeof(float);
     SapArena arena = {0};
     for (int pass = 0; pass < 2; pass++) {
-        c->gravity.data = sap_arena_carve(&arena, 3, size);
+        for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+            sap_parameter_constant(c, p)->data = sap_arena_carve(&arena, (size_t)sap_parameter_width(plan, p), size);
         c->X_p.data = sap_arena_carve(&arena, 7 * (size_t)plan->nl, size);
         c->X_c_inv.data = sap_arena_carve(&arena, 7 * (size_t)plan->nl, size);
         c->axis.data = sap_arena_carve(&arena, 3 * (size_t)plan->nv, size);
-        c->mass.data = sap_arena_carve(&arena, (size_t)plan->nl, size);
-        c->com.data = sap_arena_carve(&arena, 3 * (size_t)plan->nl, size);
-        c->inertia.data = sap_arena_carve(&arena, 6 * (size_t)plan->nl, size);
-        for (int i = 0; i < NUM_DOF_FIELDS; i++)
-            dof_field(c, i)->data = sap_arena_carve(&arena, (size_t)plan->nv, size);
-        for (int i = 0; i < NUM_SHAPE_FIELDS; i++)
-            shape_field(c, i)->data = sap_arena_carve(&arena, (size_t)plan->ns, size);
         c->shape_pose.data = sap_arena_carve(&arena, 7 * (size_t)plan->ns, size);
         c->shape_size.data = sap_arena_carve(&arena, 3 * (size_t)plan->ns, size);
         c->shape_bound.data = sap_arena_carve(&arena, 4 * (size_t)plan->ns, size);
@@ -184,14 +129,11 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
     out->memory = arena.base;
     out->bytes = arena.used;
 
-    put_all((void *)c->gravity.data, f64, 0, m->gravity, 3);
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+        sap_parameter_put(m, plan, p, f64, (void *)sap_parameter_constant(c, p)->data);
     for (int l = 0; l < plan->nl; l++)
-        fill_link(m, c, f64, l, plan->link[l].body);
-    for (int i = 0; i < plan->nv; i++) {
-        put_all((void *)c->axis.data, f64, 3 * i, m->joint_axis + 3 * i, 3);
-        for (int k = 0; k < NUM_DOF_FIELDS; k++)
-            put((void *)dof_field(c, k)->data, f64, i, dof_array(m, k)[plan->dof_public[i]]);
-    }
+        fill_link(m, c, f64, l);
+    put_all((void *)c->axis.data, f64, 0, m->joint_axis, 3 * plan->nv);
     SapStatus status = fill_shapes(m, plan, c, f64);
     if (status != SAP_OK)
         sap_constants_free(out);

@@ -19,14 +19,17 @@ static size_t padded_size(size_t count, size_t size) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-void *sap_allocate(size_t count, size_t size, const char *what) {
+void *sap_allocate_raw(size_t count, size_t size, const char *what) {
     size_t bytes = padded_size(count, size);
     void *memory = bytes == SIZE_MAX ? NULL : aligned_alloc(ALIGNMENT, bytes ? bytes : ALIGNMENT);
-    if (!memory) {
+    if (!memory)
         sap_fail(SAP_ERROR_MEMORY, "%s: cannot allocate %zu elements of %zu bytes", what, count, size);
-        return NULL;
-    }
-    return memset(memory, 0, bytes);
+    return memory;
+}
+
+void *sap_allocate(size_t count, size_t size, const char *what) {
+    void *memory = sap_allocate_raw(count, size, what);
+    return memory ? memset(memory, 0, padded_size(count, size)) : NULL;
 }
 
 void *sap_arena_carve(SapArena *arena, size_t count, size_t size) {

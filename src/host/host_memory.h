@@ -9,6 +9,8 @@
 
 /* Returns NULL with SAP_ERROR_MEMORY's message set if count * size overflows or is not to be had. Free with free(). */
 void *sap_allocate(size_t count, size_t size, const char *what);
+/* The same, not cleared: pages that nobody writes to cost nothing. */
+void *sap_allocate_raw(size_t count, size_t size, const char *what);
 
 typedef struct SapArena {
     char *base; /* NULL while measuring */

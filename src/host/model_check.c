@@ -9,6 +9,7 @@
 #include "fail.h"
 #include "model_check_parts.h"
 #include "unit_vector.h"
+#include "parameters.h"
 
 static const char *joint_type_name(int32_t type) {
     switch (type) {
@@ -305,6 +306,18 @@ SapStatus sap_check_unit_quaternion(const char *array, int i, SapLabel owner, co
 }
 
 /* ---- all ---- */
+
+SapStatus sap_model_check_parameter(const SapModelArrays *a, SapParameter parameter) {
+    if (parameter == SAP_PARAMETER_GRAVITY)
+        return check_gravity(a);
+    SAP_TRY(check_numbers(a, sap_parameter_field(parameter)));
+    switch (parameter) {
+    case SAP_PARAMETER_BODY_INERTIA: return sap_model_check_bodies(a);
+    case SAP_PARAMETER_JOINT_LIMIT_LOWER:
+    case SAP_PARAMETER_JOINT_LIMIT_UPPER: return sap_model_check_limits(a);
+    default: return SAP_OK;
+    }
+}
 
 SapStatus sap_model_check_values(const SapModelArrays *a) {
     SAP_TRY(check_gravity(a));

@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_HOST_MODEL_CHECK_H
 #define SAPWOOD_HOST_MODEL_CHECK_H
 
-#include <sapwood/model.h>
+#include <sapwood/batch.h>
 
 /* Before copying: counts, arrays that must be there, and joint types and axes whose sums are nv and nq. Reads only
  * joint_type, joint_dof_dim and names, so that a wrong count is found before an array is read by it. */
@@ -14,5 +14,8 @@ SapStatus sap_model_check_starts(const SapModelArrays *arrays);
 
 /* Then everything else. */
 SapStatus sap_model_check_values(const SapModelArrays *arrays);
+
+/* The rules of one parameter alone, and of those with others: limits are in order, inertias positive definite. Allocates nothing. */
+SapStatus sap_model_check_parameter(const SapModelArrays *arrays, SapParameter parameter);
 
 #endif

@@ -208,11 +208,15 @@ static SapStatus check_limits(const SapModelArrays *a, int dof) {
                     dof, sap_row_label(a, SAP_ROWS_DOFS, dof).text, lower, dof, upper);
 }
 
+SapStatus sap_model_check_limits(const SapModelArrays *a) {
+    for (int dof = 0; dof < a->num_dofs; dof++)
+        SAP_TRY(check_limits(a, dof));
+    return SAP_OK;
+}
+
 SapStatus sap_model_check_joints(const SapModelArrays *a) {
     SAP_TRY(check_tree(a));
     for (int j = 0; j < a->num_joints; j++)
         SAP_TRY(check_joint(a, j));
-    for (int dof = 0; dof < a->num_dofs; dof++)
-        SAP_TRY(check_limits(a, dof));
-    return SAP_OK;
+    return sap_model_check_limits(a);
 }

@@ -9,6 +9,7 @@ SapStatus sap_model_check_meshes(const SapModelArrays *arrays);
 
 /* With every number in its range. */
 SapStatus sap_model_check_joints(const SapModelArrays *arrays); /* the tree, axes, poses, limits */
+SapStatus sap_model_check_limits(const SapModelArrays *arrays); /* of joints, alone */
 SapStatus sap_model_check_bodies(const SapModelArrays *arrays);
 SapStatus sap_model_check_shapes(const SapModelArrays *arrays);
 

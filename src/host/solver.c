@@ -9,8 +9,10 @@
 #include "deal.h"
 #include "dispatch.h"
 #include "energy.h"
+#include "expand.h"
 #include "fail.h"
 #include "host_memory.h"
+#include "kernels/leave_out.h"
 #include "model.h"
 #include "options.h"
 #include "plan.h"
@@ -34,6 +36,7 @@ struct SapSolver {
     SapScratch *scratch; /* [threads] */
     SapTicks *ticks;     /* [threads]; NULL until a profile is asked for */
     SapStepArgs args;    /* all that does not change from call to call */
+    SapExpansion expansion;
 
     /* [num_worlds] */
     uint32_t *status;
@@ -99,6 +102,7 @@ static SapStatus fill_solver(SapSolver *s, const SapModelArrays *arrays) {
     SAP_TRY(create_results(s));
     SAP_TRY(fill_args(s, lanes));
     SAP_TRY(create_scratch(s));
+    sap_expansion_init(&s->expansion, m, &s->plan.plan, &s->options, s->num_worlds);
     return sap_pool_create(s->threads, &s->pool);
 }
 
@@ -115,6 +119,10 @@ SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOpti
     SapStatus status = options ? sap_options_check(options) : sap_options_preset(NULL, &s->options);
     if (status == SAP_OK && options)
         s->options = *options;
+    if (status == SAP_OK && s->options.device != SAP_DEVICE_CPU)
+        status = sap_fail(
+            SAP_ERROR_UNSUPPORTED,
+            "sap_solver_create: option device is 'cuda'; a SapSolver runs on the cpu only, a SapBatch on both");
     if (status == SAP_OK)
         status = fill_solver(s, sap_model_arrays(model));
     if (status != SAP_OK) {
@@ -140,6 +148,7 @@ void sap_solver_destroy(SapSolver *s) {
     free(s->refactored);
     free(s->cost);
     free(s->residual);
+    sap_expansion_free(&s->expansion);
     for (int f64 = 0; f64 < 2; f64++)
         sap_constants_free(&s->constants[f64]);
     sap_plan_free(&s->plan);
@@ -167,6 +176,8 @@ SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
     a->pair = r->pair;
     a->jacobian = r->jacobian;
     a->region = r->region;
+    a->force = r->force;
+    a->wrench = r->wrench;
     a->drive = r->drive;
     a->limit = r->limit;
     a->friction = r->friction;
@@ -199,7 +210,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
         .model_bytes = model_bytes,
         .total_bytes = sizeof *s + model_bytes +
                        (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch + sizeof *s->deal) +
-                       (size_t)s->num_worlds * per_world,
+                       (size_t)s->num_worlds * per_world + s->expansion.bytes,
         .factor_nonzeros = s->plan.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->plan.plan),
         .broad_phase = s->plan.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED,
@@ -234,10 +245,36 @@ SapStatus sap_solver_profile_read(const SapSolver *s, SapProfile *out) {
 /* ---- running ---- */
 
 typedef struct Job {
-    const SapSolver *solver;
+    SapSolver *solver;
     const SapStepArgs *args;
     SapProgram *program;
+    const uint8_t *mask; /* [num_worlds] worlds that take part; NULL = all */
 } Job;
+
+static void clear_counters(SapSolver *s, int world) {
+    s->iterations[world] = s->line_iterations[world] = s->refactored[world] = 0;
+    s->cost[world] = s->residual[world] = 0;
+}
+
+static bool takes_part(const Job *job, int world) {
+    if (job->mask && !job->mask[world])
+        return false;
+    SapExpansion *e = &job->solver->expansion;
+    if (e->count > 0)
+        sap_expansion_refresh(e, world);
+    return !leave_out(job->args, world);
+}
+
+/* Only the worlds that take part; lanes past the count repeat the last of them. */
+static void thin_pack(const Job *job, int lanes, SapPack *pack) {
+    int count = 0;
+    for (int l = 0; l < pack->count; l++)
+        if (takes_part(job, pack->world[l]))
+            pack->world[count++] = pack->world[l];
+    for (int l = count; l < lanes && count > 0; l++)
+        pack->world[l] = pack->world[count - 1];
+    pack->count = count;
+}
 
 /* What one worker does: packs as they are dealt. */
 static void run_packs(void *arg, int worker, int num_workers) {
@@ -248,23 +285,26 @@ static void run_packs(void *arg, int worker, int num_workers) {
     double start = sap_ticks_begin(scratch->ticks);
     for (int p; (p = sap_deal_take(s->deal, worker, num_workers, &from)) >= 0;) {
         SapPack pack = sap_pack_at(p * lanes, s->num_worlds, lanes);
-        sap_program_run(job->program, job->args, &pack, &s->kernels, scratch);
+        if (job->mask || s->expansion.count > 0)
+            thin_pack(job, lanes, &pack);
+        if (pack.count > 0)
+            sap_program_run(job->program, job->args, &pack, &s->kernels, scratch);
         sap_ticks_rest(scratch->ticks);
     }
     sap_ticks_end(scratch->ticks, start);
 }
 
-static void run(SapSolver *s, const SapStepArgs *args, SapProgram *program) {
-    Job job = {s, args, program};
+static void run_masked(SapSolver *s, const SapStepArgs *args, SapProgram *program, const uint8_t *mask) {
+    Job job = {s, args, program, mask};
     sap_deal_start(s->deal, s->threads, (s->num_worlds - 1) / s->kernels.pack[0]->lanes + 1);
     sap_pool_run(s->pool, run_packs, &job);
 }
 
-/* ---- arguments of a call ---- */
-
-static SapRows rows(void *data, int stride, SapDtype dtype) {
-    return (SapRows){.data = data, .stride = stride, .is_f64 = dtype == SAP_F64};
+static void run(SapSolver *s, const SapStepArgs *args, SapProgram *program) {
+    run_masked(s, args, program, NULL);
 }
+
+/* ---- arguments of a call ---- */
 
 static SapStatus check_batch(const SapSolver *s, const char *what, int num_worlds, SapDtype dtype) {
     if (num_worlds != s->num_worlds)
@@ -283,7 +323,7 @@ static SapStatus check_state(const SapSolver *s, const char *what, const SapStat
     return SAP_OK;
 }
 
-static SapStatus check_timestep(double h) {
+SapStatus sap_check_timestep(double h) {
     if (!(h > 0 && isfinite(h)))
         return sap_fail(SAP_ERROR_ARGUMENT, "h is %g; a time step must be finite and greater than 0", h);
     return SAP_OK;
@@ -322,28 +362,10 @@ static SapStatus check_in_place(const SapSolver *s, const SapState *in, const Sa
     return check_apart("out->joint_q", out->joint_q, nq * out_size, "out->joint_qd", out->joint_qd, nv * out_size);
 }
 
-static void set_input(const SapSolver *s, const SapState *in, SapStepArgs *args) {
-    args->q_in = rows(in->joint_q, s->plan.plan.nq, in->dtype);
-    args->qd_in = rows(in->joint_qd, s->plan.plan.nv, in->dtype);
-}
-
-/* An array of the control, or the model's own: one row for all worlds. */
-static SapRows control_rows(const SapControl *control, void *data, int stride, const double *of_model) {
-    return data ? rows(data, stride, control->dtype) : rows((void *)of_model, 0, SAP_F64);
-}
-
 static SapStatus set_control(const SapSolver *s, const SapControl *control, SapStepArgs *args) {
-    const SapModelArrays *m = sap_model_arrays(s->model);
-    const SapControl none = {0}, *c = control ? control : &none;
-    int nv = s->plan.plan.nv;
     if (control)
         SAP_TRY(check_batch(s, "control", control->num_worlds, control->dtype));
-    args->target_pos = control_rows(c, c->joint_target_pos, nv, m->joint_target_pos);
-    args->target_vel = control_rows(c, c->joint_target_vel, nv, m->joint_target_vel);
-    args->act = control_rows(c, c->joint_act, nv, m->joint_act);
-    args->joint_f = control ? rows(c->joint_f, nv, c->dtype) : rows((void *)m->joint_f, 0, SAP_F64);
-    args->body_f = rows(c->body_f, 6 * s->plan.plan.nb, c->dtype);
-    args->guess = rows(c->guess, nv, c->dtype);
+    sap_step_args_set_control(args, control, sap_model_arrays(s->model));
     return SAP_OK;
 }
 
@@ -375,46 +397,6 @@ static SapStatus check_counts(const SapContacts *c) {
     return SAP_OK;
 }
 
-static void set_contacts(const SapContacts *c, SapContactArgs *args) {
-    int n = c->capacity;
-    args->given_capacity = n;
-    args->count = c->count;
-    args->dropped = c->dropped;
-    args->shape[0] = c->shape0;
-    args->shape[1] = c->shape1;
-    args->body[0] = c->body0;
-    args->body[1] = c->body1;
-    args->point[0] = rows(c->point0, 3 * n, c->dtype);
-    args->point[1] = rows(c->point1, 3 * n, c->dtype);
-    args->normal = rows(c->normal, 3 * n, c->dtype);
-    args->margin[0] = rows(c->margin0, n, c->dtype);
-    args->margin[1] = rows(c->margin1, n, c->dtype);
-    args->stiffness = rows(c->stiffness, n, c->dtype);
-    args->tau = rows(c->tau, n, c->dtype);
-    args->mu = rows(c->mu, n, c->dtype);
-}
-
-static void set_bodies(const SapSolver *s, const SapState *out, SapStepArgs *args) {
-    args->body_q = rows(out->body_q, 7 * s->plan.plan.nb, out->dtype);
-    args->body_qd = rows(out->body_qd, 6 * s->plan.plan.nb, out->dtype);
-}
-
-static void clear_counters(SapSolver *s, int world) {
-    s->iterations[world] = s->line_iterations[world] = s->refactored[world] = 0;
-    s->cost[world] = s->residual[world] = 0;
-}
-
-void sap_solver_clear_world(SapSolver *s, int world) {
-    s->status[world] = 0;
-    clear_counters(s, world);
-}
-
-static void set_output(const SapSolver *s, const SapState *out, SapStepArgs *args) {
-    args->q_out = rows(out->joint_q, s->plan.plan.nq, out->dtype);
-    args->qd_out = rows(out->joint_qd, s->plan.plan.nv, out->dtype);
-    set_bodies(s, out, args);
-}
-
 static void run_step(SapSolver *s, SapStepArgs *args) {
     bool solves = args->contacts.count || args->has_joint_terms;
     for (int w = 0; w < s->num_worlds && !solves; w++)
@@ -427,18 +409,18 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
     SAP_NEED(solver);
     SAP_TRY(check_state(solver, "sap_step: in", in));
     SAP_TRY(check_state(solver, "sap_step: out", out));
-    SAP_TRY(check_timestep(h));
+    SAP_TRY(sap_check_timestep(h));
     SAP_TRY(check_in_place(solver, in, out));
     SapStepArgs args = solver->args;
     args.h = h;
-    set_input(solver, in, &args);
+    sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, control, &args));
     if (contacts) {
         SAP_TRY(check_contacts(solver, contacts));
         SAP_TRY(check_counts(contacts));
-        set_contacts(contacts, &args.contacts);
+        sap_step_args_set_contacts(&args, contacts);
     }
-    set_output(solver, out, &args);
+    sap_step_args_set_output(&args, out);
     run_step(solver, &args);
     return SAP_OK;
 }
@@ -460,8 +442,9 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
     SAP_NEED(contacts);
     SAP_TRY(check_own_contacts(solver, contacts));
     SapStepArgs args = solver->args;
-    set_input(solver, state, &args);
-    set_contacts(contacts, &args.contacts);
+    sap_step_args_set_input(&args, state);
+    sap_step_args_set_contacts(&args, contacts);
+    args.collide.enabled = 1;
     run(solver, &args, sap_program_collide);
     return SAP_OK;
 }
@@ -469,32 +452,36 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
 SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *control, SapContacts *contacts, double h,
                         int num_steps) {
     SAP_TRY(check_state(solver, "sap_step_many: state", state));
-    SAP_TRY(check_timestep(h));
+    SAP_TRY(sap_check_timestep(h));
     SapStepArgs args = solver->args;
     args.h = h;
     args.num_steps = num_steps;
-    set_input(solver, state, &args);
+    sap_step_args_set_input(&args, state);
     SAP_TRY(set_control(solver, control, &args));
     if (contacts) {
         SAP_TRY(check_own_contacts(solver, contacts));
-        set_contacts(contacts, &args.contacts);
+        sap_step_args_set_contacts(&args, contacts);
         args.collide.enabled = 1;
         /* shapes' own parameters: the arrays say so since they were made */
         args.contacts.stiffness.data = args.contacts.tau.data = args.contacts.mu.data = NULL;
     }
-    set_output(solver, state, &args);
+    sap_step_args_set_output(&args, state);
     run_step(solver, &args);
+    return SAP_OK;
+}
+
+SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask) {
+    SAP_TRY(check_state(solver, "sap_forward_kinematics: state", state));
+    SapStepArgs args = solver->args;
+    sap_step_args_set_input(&args, state);
+    sap_step_args_set_bodies(&args, state);
+    run_masked(solver, &args, sap_program_kinematics, mask);
     return SAP_OK;
 }
 
 SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
     SAP_NEED(solver);
-    SAP_TRY(check_state(solver, "sap_forward_kinematics: state", state));
-    SapStepArgs args = solver->args;
-    set_input(solver, state, &args);
-    set_bodies(solver, state, &args);
-    run(solver, &args, sap_program_kinematics);
-    return SAP_OK;
+    return sap_forward_kinematics_of(solver, state, NULL);
 }
 
 /* The energy is worked out from poses and velocities; where the caller does not want these, they are borrowed. */
@@ -510,9 +497,13 @@ static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *en
         status = SAP_ERROR_MEMORY;
     } else {
         run(s, args, sap_program_inspect);
-        for (int w = 0; w < s->num_worlds; w++)
-            sap_energy(sap_model_arrays(s->model), args->body_pose + (size_t)w * 7 * (size_t)s->plan.plan.nb,
+        for (int w = 0; w < s->num_worlds; w++) {
+            if (s->status[w] & SAP_WORLD_BAD_PARAMETERS)
+                continue;
+            SapModelArrays m = sap_expansion_model(&s->expansion, w);
+            sap_energy(&m, args->body_pose + (size_t)w * 7 * (size_t)s->plan.plan.nb,
                        args->body_velocity + (size_t)w * 6 * (size_t)s->plan.plan.nb, energy + 2 * w);
+        }
     }
     free(pose);
     free(velocity);
@@ -524,7 +515,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     SAP_NEED(solver);
     SAP_NEED(out);
     SAP_TRY(check_state(solver, "sap_free_motion: in", in));
-    SAP_TRY(check_timestep(h));
+    SAP_TRY(sap_check_timestep(h));
     SapStepArgs args = solver->args;
     args.h = h;
     args.v_star = out->v_star;
@@ -534,7 +525,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     args.body_pose = out->body_pose;
     args.body_velocity = out->body_velocity;
     args.body_bias = out->body_bias;
-    set_input(solver, in, &args);
+    sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, control, &args));
     size_t nv = (size_t)solver->plan.plan.nv;
     if (out->A) /* the kernels write the tree's pattern only */
@@ -543,4 +534,14 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
         return inspect_with_energy(solver, &args, out->energy);
     run(solver, &args, sap_program_inspect);
     return SAP_OK;
+}
+
+/* ---- parameters of worlds ---- */
+
+SapStatus sap_solver_expand(SapSolver *s, SapParameter parameter) {
+    return sap_expansion_add(&s->expansion, parameter, &s->args);
+}
+
+SapExpansion *sap_solver_expansion(SapSolver *s) {
+    return &s->expansion;
 }

@@ -2,14 +2,23 @@
 #ifndef SAPWOOD_HOST_SOLVER_H
 #define SAPWOOD_HOST_SOLVER_H
 
-#include <sapwood/solver.h>
+#include <sapwood/batch.h>
+
+#include "expand.h"
 
 /* num_steps steps of h in place, each with the contacts that it finds itself and leaves in *contacts; NULL = without collision.
  * The arguments must be right: they are the batch's own. */
 SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *control, SapContacts *contacts, double h,
                         int num_steps);
 
-/* Status and counters of one world: as if it had never been stepped. */
-void sap_solver_clear_world(SapSolver *solver, int world);
+/* body_q and body_qd of the worlds with mask[w] != 0 (NULL = all). */
+SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask);
+
+/* Refuses a time step that is not finite and greater than 0. */
+SapStatus sap_check_timestep(double h);
+
+/* Makes the solver read a parameter world by world; the expansion is where it is written. */
+SapStatus sap_solver_expand(SapSolver *solver, SapParameter parameter);
+SapExpansion *sap_solver_expansion(SapSolver *solver);
 
 #endif

@@ -235,6 +235,7 @@ typedef struct SapContactArgs {
     SapRows point[2], normal, margin[2];
     SapRows stiffness, tau, mu; /* a record's own; absent or NaN: from its shapes */
     double fallback_mu, fallback_stiffness, fallback_tau;
+    SapRows own_fallback_mu, own_fallback_tau; /* [num_worlds][1] where worlds have materials of their own */
     double beta, sigma, diag_shift;
     int midpoint;      /* 1: contact_midpoint */
     int diag_delassus; /* 1: diag_delassus */
@@ -285,13 +286,18 @@ typedef struct SapReportArgs {
     double *position;                                         /* [num_worlds][capacity][3] */
     double *jacobian;                                         /* [num_worlds][capacity][3][nv] */
     int *region;                                              /* [num_worlds][capacity] */
+    double *force;                                            /* [num_worlds][capacity][3] */
+    double *wrench;                                           /* [num_worlds][nb][6] */
     double *drive, *limit, *friction; /* [num_worlds][nv] generalised impulses, internal order */
 } SapReportArgs;
 
-/* A world's scratch on a GPU, in bytes from its beginning. */
+/* A world's scratch on a GPU: each arena lies in shared memory or, where it is below 0, at ~offset in the workspace. In bytes from
+ * the beginning of the world's part of either. */
 typedef struct SapArenas {
     int fm, collide, solve, linear[2], ints, pairs;
-    int size;
+    int size;                 /* of a world's part of shared memory */
+    unsigned char *workspace; /* [teams of the grid][workspace_size], global memory; NULL = all arenas are shared */
+    long long workspace_size;
 } SapArenas;
 
 typedef struct SapStepArgs {
@@ -307,7 +313,8 @@ typedef struct SapStepArgs {
 
     SapRows q_in, qd_in, joint_f, body_f, target_pos, target_vel, act, guess;
     SapRows q_out, qd_out, body_q, body_qd;
-    unsigned *status; /* [num_worlds] */
+    unsigned *status;              /* [num_worlds] */
+    const unsigned char *left_out; /* [num_worlds] 1: takes no part (leave_out.h); NULL = all do */
 
     SapCollideArgs collide;
     SapContactArgs contacts;

@@ -8,6 +8,11 @@
 
 /* ---- setting up ---- */
 
+/* What a side without a shape has: of the world, or of all. */
+KERNEL_FN real contact_fallback(const Context *ctx, SapRows own, double of_all) {
+    return own.data ? row_get(own, 0, ctx->pack) : real_of((scalar)of_all);
+}
+
 /* mu = 2 mu0 mu1/(mu0 + mu1), k = k0 k1/(k0 + k1) (a rigid side leaves the other's), tau = tau0 + tau1; a record's own
  * value, where it has one, comes first. */
 KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real *k, real *tau) {
@@ -16,7 +21,7 @@ KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real
     int shape0 = SLOT_INTS(shape, c)[0], shape1 = SLOT_INTS(shape, c)[1];
     real tiny = real_of(K(1e-12)), zero = real_of(0), one = real_of(1);
 
-    real fallback_mu = real_of((scalar)contacts->fallback_mu);
+    real fallback_mu = contact_fallback(ctx, contacts->own_fallback_mu, contacts->fallback_mu);
     real mu0 = field_get_or(constants->shape_mu, shape0, fallback_mu, ctx->pack);
     real mu1 = field_get_or(constants->shape_mu, shape1, fallback_mu, ctx->pack);
     mask slippery = mu0 + mu1 <= tiny;
@@ -26,7 +31,7 @@ KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real
     mask rigid0 = mask_not(real_finite(k0)), rigid1 = mask_not(real_finite(k1));
     *k = real_select(rigid0, k1, real_select(rigid1, k0, k0 * k1 / (k0 + k1)));
 
-    real fallback_tau = real_of((scalar)contacts->fallback_tau);
+    real fallback_tau = contact_fallback(ctx, contacts->own_fallback_tau, contacts->fallback_tau);
     *tau = field_get_or(constants->shape_tau, shape0, fallback_tau, ctx->pack) +
            field_get_or(constants->shape_tau, shape1, fallback_tau, ctx->pack);
 

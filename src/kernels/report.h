@@ -48,14 +48,67 @@ STAGE_FN void report_jacobian(const Context *ctx, int c, mask which) {
     }
 }
 
+/* The force of slot c on body 1, world axes: (t1 gamma_1 + t2 gamma_2 + n gamma_3) / h. */
+KERNEL_FN Vec3 report_force(const Context *ctx, int c) {
+    const real *gamma = SLOT(gamma, c), *C = SLOT(frame, c);
+    Vec3 impulse = vec3_scale(gamma[0], vec3_load(C));
+    impulse = vec3_fma(gamma[1], vec3_load(C + 3), impulse);
+    impulse = vec3_fma(gamma[2], vec3_load(C + 6), impulse);
+    return vec3_scale(K(1.0) / STAGE_H, impulse);
+}
+
+/* Where the force of slot c acts: between the witnesses. */
+KERNEL_FN Vec3 report_position(const Context *ctx, int c) {
+    return vec3_scale(real_of(K(0.5)), vec3_add(vec3_load(SLOT(x0, c)), vec3_load(SLOT(x1, c))));
+}
+
+/* The centre of mass of link l where the contacts were found, at the beginning of the step. */
+KERNEL_FN Vec3 report_centre(const Context *ctx, int l) {
+    Seam X = FM_SEAM(X);
+    Quat q = quat(seam_get(X, 7 * l + 3), seam_get(X, 7 * l + 4), seam_get(X, 7 * l + 5), seam_get(X, 7 * l + 6));
+    Vec3 com = field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack);
+    return vec3_add(seam_get_vec3(X, 7 * l), quat_rotate(q, com));
+}
+
+/* Worlds where side `side` of slot c is link l. */
+KERNEL_FN mask report_touches(const Context *ctx, int c, int side, int l) {
+    const int *link = SLOT_INTS(link, c) + side * SAP_LANES;
+    mask m;
+    FOR_LANES(lane) LANE(m, lane) = -(link[lane] == l);
+    return m & (*SLOT(valid, c) != K(0.0));
+}
+
+/* All that contacts do to the body of link l: force, and torque about the centre of mass; the sum in the order of records. */
+STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
+    SapRows rows;
+    rows.data = ctx->args->report.wrench;
+    rows.stride = 6 * ctx->args->plan.nb;
+    rows.is_f64 = 1;
+    Vec3 centre = report_centre(ctx, l), force = vec3_zero(), torque = vec3_zero();
+    for (int c = 0; c < ctx->num_slots; c++) {
+        for (int side = 0; side < 2; side++) {
+            mask which = report_touches(ctx, c, side, l);
+            if (!mask_any(which))
+                continue;
+            Vec3 f = vec3_scale(real_of(side == 0 ? -1 : 1), report_force(ctx, c));
+            Vec3 t = vec3_cross(vec3_sub(report_position(ctx, c), centre), f);
+            force = vec3_select(which, vec3_add(force, f), force);
+            torque = vec3_select(which, vec3_add(torque, t), torque);
+        }
+    }
+    int at = 6 * ctx->args->plan.link[l].body;
+    row_put_vec3(rows, at, force, mine, ctx->pack);
+    row_put_vec3(rows, at + 3, torque, mine, ctx->pack);
+}
+
 STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
     mask which = mine & (*SLOT(valid, c) != K(0.0));
     ContactLaw law = contact_law_load(SLOT(law, c));
     ContactTrial trial = contact_law_trial(&law, vec3_load(SLOT(vc, c)));
-    real region = contact_law_region(&trial), position[3];
-    for (int i = 0; i < 3; i++)
-        position[i] = K(0.5) * (SLOT(x0, c)[i] + SLOT(x1, c)[i]);
+    real region = contact_law_region(&trial), position[3], force[3];
+    vec3_store(position, report_position(ctx, c));
+    vec3_store(force, report_force(ctx, c));
     if (r->region) {
         FOR_LANES(l) {
             if (mask_lane(which, l))
@@ -70,6 +123,7 @@ STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     report_slot(ctx, r->weight, c, SLOT(w, c), 1, which);
     report_slot(ctx, r->pair, c, SLOT(pair, c), 3, which);
     report_slot(ctx, r->position, c, position, 3, which);
+    report_slot(ctx, r->force, c, force, 3, which);
     report_jacobian(ctx, c, which);
 }
 
@@ -104,4 +158,7 @@ STAGE_FN void report_world(const Context *ctx, const Newton *n, mask mine) {
             report_joint(ctx, i, mine);
     TEAM_FOR(c, ctx->num_slots)
         report_contact(ctx, c, mine);
+    if (r->wrench)
+        TEAM_FOR(l, ctx->args->plan.nl)
+            report_wrench(ctx, l, mine);
 }

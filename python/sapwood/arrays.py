@@ -1,0 +1,115 @@
+"""Arrays over the library's memory: numpy's on the host, and what GPU libraries can take on a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _layout
+from ._library import Array, BatchInfo, check, lib
+
+_DTYPES = {"SAP_TYPE_F32": np.float32, "SAP_TYPE_F64": np.float64, "SAP_TYPE_I32": np.int32, "SAP_TYPE_U32": np.uint32}
+_DTYPE_OF = {value: np.dtype(_DTYPES[name]) for name, value in _layout.ENUMS["SapElementType"].items()}
+_CPU = _layout.ENUMS["SapDevice"]["SAP_DEVICE_CPU"]
+
+
+class Handle:
+    """Owns an object of the library. Views of its memory refer to it, so that the memory outlives the last of them."""
+
+    def __init__(self, pointer: int | None, destroy: str) -> None:
+        self.pointer, self.destroy = pointer, destroy
+
+    def __del__(self) -> None:
+        pointer, self.pointer = self.pointer, None
+        if pointer and lib is not None:
+            getattr(lib, self.destroy)(pointer)
+
+
+class _Memory:
+    """Memory of the library as an array; keeps its owner alive."""
+
+    def __init__(self, address: int, shape: tuple[int, ...], kind: str, owner: object, writable: bool) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "data": (address, not writable), "shape": shape, "typestr": kind}
+
+
+def memory_view(address: int | None, shape: tuple[int, ...], dtype: Any, owner: object, writable: bool) -> NDArray[Any]:
+    """An array over the library's memory, without a copy."""
+    dtype = np.dtype(dtype)
+    if not address or 0 in shape:
+        return np.zeros(shape, dtype)
+    return np.asarray(_Memory(address, shape, dtype.str, owner, writable))
+
+
+class DeviceArray:
+    """An array of a batch in the memory of a GPU: live, and always at the same address.
+
+    torch.as_tensor(array, device="cuda"), cupy.asarray(array) and others take it without a copy, through
+    __cuda_array_interface__, which tells them the stream to wait for. `numpy()` copies it to the host, after all work
+    that was queued before; `write` copies the other way. The arithmetic of GPUs is left to the libraries made for it.
+    """
+
+    def __init__(self, view: Any, field: int, owner: Handle) -> None:
+        self.shape: tuple[int, ...] = tuple(view.shape[: view.ndim])
+        self.dtype = _DTYPE_OF[view.type]
+        self.pointer: int = view.data or 0
+        self._field, self._owner = field, owner
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        info = BatchInfo()
+        check(lib.sap_batch_info(self._owner.pointer, ctypes.byref(info)))
+        return {
+            "version": 3,
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.pointer, False),
+            "strides": None,  # row-major, without gaps
+            "stream": info.stream or None,
+        }
+
+    def numpy(self) -> NDArray[Any]:
+        """A copy in host memory."""
+        out = np.empty(self.shape, self.dtype)
+        check(lib.sap_batch_read(self._owner.pointer, self._field, out.ctypes.data, out.nbytes))
+        return out
+
+    def write(self, values: ArrayLike) -> None:
+        """Copies values of the host, of this shape or one that can be stretched to it."""
+        data = np.ascontiguousarray(np.broadcast_to(np.asarray(values, self.dtype), self.shape))
+        check(lib.sap_batch_write(self._owner.pointer, self._field, data.ctypes.data, data.nbytes))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("an array of a GPU cannot be one of numpy without a copy")
+        return self.numpy() if dtype is None else self.numpy().astype(dtype)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<DeviceArray {self.shape} of {self.dtype} at {self.pointer:#x}>"
+
+
+def batch_array(function: Any, index: int, owner: Handle) -> NDArray[Any] | DeviceArray:
+    """Array `index` of a batch, as sap_batch_array or sap_batch_expand gives it."""
+    view = Array()
+    check(function(owner.pointer, index, ctypes.byref(view)))
+    if view.device != _CPU:
+        return DeviceArray(view, index, owner)
+    return memory_view(view.data, tuple(view.shape[: view.ndim]), _DTYPE_OF[view.type], owner, writable=True)

@@ -1,0 +1,203 @@
+"""Geoms: shapes, their friction, and who touches whom."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..conventions import Floats, pose, pose_mul, quat_from_wxyz
+from ..model import SHAPE_TYPES
+from .source import Source, spring
+
+GEOM_TYPES = {
+    0: "PLANE",
+    1: "HEIGHT_FIELD",
+    2: "SPHERE",
+    3: "CAPSULE",
+    4: "ELLIPSOID",
+    5: "CYLINDER",
+    6: "BOX",
+    7: "HULL",
+}
+NUM_SIZES = {"SPHERE": 1, "CAPSULE": 2, "CYLINDER": 2, "ELLIPSOID": 3, "BOX": 3}
+
+
+class Geoms(Source):
+    def add_shapes(self) -> None:
+        m = self.m
+        self.meshes: dict[int, int] = {}
+        wanted = self.wanted_pairs()
+        for g in range(m.ngeom):
+            self.add_shape(g, bool(np.any(wanted[g])))
+        kept = np.nonzero(self.shape >= 0)[0]
+        if len(kept):
+            wanted = wanted[np.ix_(kept, kept)]
+            self.set_friction(kept, wanted)
+            self.set_filters(kept, wanted)
+
+    def add_shape(self, g: int, collides: bool) -> None:
+        m = self.m
+        kind, body = GEOM_TYPES.get(int(m.geom_type[g])), int(m.geom_bodyid[g])
+        if kind is None and collides:
+            self.lose("GEOM", g, "its type is not supported")
+        if kind is None or (kind == "HULL" and not collides):
+            return
+        link = int(self.body[body])
+        place = pose(m.geom_pos[g], quat_from_wxyz(m.geom_quat[g]))
+        if link < 0:
+            place = pose_mul(self.static_pose[body], place)
+        size, mesh = self.sizes(g, kind)
+        stiffness, time = spring(m.geom_solref[g], m.geom_solimp[g], m.opt.timestep)
+        weight = float(m.body_invweight0[body, 0]) if link >= 0 else 0.0
+        self.shape[g] = self.rows.count("shape_type")
+        self.rows.add(
+            shape_type=SHAPE_TYPES["SAP_SHAPE_" + kind],
+            shape_body=link,
+            shape_transform=place,
+            shape_scale=size,
+            shape_mesh=mesh,
+            shape_name=self.name("GEOM", g),
+            shape_margin=float(m.geom_margin[g]),
+            shape_gap=float(m.geom_gap[g]),
+            shape_material_ke=stiffness / weight if weight > 0 else np.inf,
+            shape_material_tau=time / 2,
+            shape_flags=3 if collides else 1,
+        )
+        if collides and m.geom_condim[g] > 3:
+            self.lose("GEOM", g, "torsional and rolling friction")
+
+    def sizes(self, g: int, kind: str) -> tuple[Floats, int]:
+        m, size = self.m, np.array(self.m.geom_size[g])
+        data = int(m.geom_dataid[g])
+        if kind == "PLANE":
+            return np.zeros(3), -1
+        if kind == "HULL":
+            if data not in self.meshes:
+                self.meshes[data] = self.add_mesh(data)
+            return np.ones(3), self.meshes[data]
+        if kind == "HEIGHT_FIELD":
+            return np.array([*m.hfield_size[data, :2], 0.0]), self.add_grid(data)
+        return np.where(np.arange(3) < NUM_SIZES[kind], size, 0.0), -1
+
+    def add_mesh(self, i: int) -> int:
+        """The vertices of the convex hull, where MuJoCo has computed it."""
+        m = self.m
+        points = np.array(m.mesh_vert[m.mesh_vertadr[i] : m.mesh_vertadr[i] + m.mesh_vertnum[i]], np.float64)
+        graph = int(m.mesh_graphadr[i])
+        if graph >= 0:
+            count = int(m.mesh_graph[graph])
+            points = points[m.mesh_graph[graph + 2 + count : graph + 2 + 2 * count]]
+        columns = self.rows.columns
+        columns.setdefault("mesh_start", [0]).append(columns.get("mesh_start", [0])[-1] + len(points))
+        columns.setdefault("mesh_vertices", []).extend(points)
+        return len(columns["mesh_start"]) - 2
+
+    def add_grid(self, i: int) -> int:
+        m = self.m
+        rows, columns, start = int(m.hfield_nrow[i]), int(m.hfield_ncol[i]), int(m.hfield_adr[i])
+        heights = np.array(m.hfield_data[start : start + rows * columns], np.float64) * float(m.hfield_size[i, 2])
+        self.rows.columns.setdefault("heights", []).extend(heights)
+        self.rows.add(height_field_size=(rows, columns))
+        return self.rows.count("height_field_size") - 1
+
+    # ---- who touches whom ----
+
+    def wanted_pairs(self) -> NDArray[np.bool_]:
+        """[ngeom][ngeom] whether MuJoCo lets two geoms touch."""
+        m = self.m
+        contype, affinity = np.array(m.geom_contype), np.array(m.geom_conaffinity)
+        wanted = (contype[:, None] & affinity[None]) != 0
+        wanted |= wanted.T
+        weld = np.array(m.body_weldid)[m.geom_bodyid]
+        parent = np.array(m.body_weldid)[np.array(m.body_parentid)[weld]]
+        wanted &= weld[:, None] != weld[None]
+        if "FILTERPARENT" not in self.disabled:
+            child = (parent[:, None] == weld[None]) & (weld[None] != 0) & (weld[:, None] != 0)
+            wanted &= ~(child | child.T)
+        for signature in np.array(m.exclude_signature):
+            one, two = m.geom_bodyid == signature >> 16, m.geom_bodyid == signature & 0xFFFF
+            wanted &= ~((one[:, None] & two[None]) | (two[:, None] & one[None]))
+        for p in range(m.npair):
+            one, two = int(m.pair_geom1[p]), int(m.pair_geom2[p])
+            if weld[one] == weld[two]:
+                self.lose("PAIR", p, "two geoms that do not move against each other")
+                continue
+            wanted[one, two] = wanted[two, one] = True
+            self.approximated.append(f"pair '{self.name('PAIR', p)}': touches, with the parameters of its geoms")
+        return np.zeros_like(wanted) if "CONTACT" in self.disabled else wanted
+
+    def pair_friction(self, kept: NDArray[np.intp]) -> Floats:
+        """MuJoCo's: of the geom with priority, else the larger; none where condim is 1."""
+        m = self.m
+        mu, condim, priority = (np.array(x)[kept] for x in (m.geom_friction[:, 0], m.geom_condim, m.geom_priority))
+
+        def combine(x: Floats) -> Floats:
+            larger = np.maximum(x[:, None], x[None])
+            first = priority[:, None] - priority[None]
+            return np.where(first > 0, x[:, None], np.where(first < 0, x[None], larger))
+
+        return np.where(combine(condim) > 1, combine(mu), 0.0)
+
+    def set_friction(self, kept: NDArray[np.intp], wanted: NDArray[np.bool_]) -> None:
+        """Two shapes have the harmonic mean of their frictions, 2 a b/(a + b). A static shape gets the largest friction
+        a of its contacts; a moving one b = mu a/(2 a - mu), which gives its contact with the world the mu of MuJoCo."""
+        theirs = self.pair_friction(kept)
+        most = np.max(np.where(wanted, theirs, 0), axis=1)
+        own = np.where(np.any(wanted, axis=1), most, np.array(self.m.geom_friction[kept, 0]))
+        static = np.array(self.rows.columns["shape_body"]) < 0
+        for i in np.nonzero(~static & np.any(wanted & static[None], axis=1))[0]:
+            ground = int(np.argmax(wanted[i] & static))
+            a, mu = most[ground], theirs[i, ground]
+            own[i] = mu * a / (2 * a - mu) if mu > 0 else 0.0
+        self.rows.columns["shape_material_mu"] = list(own)
+        total = own[:, None] + own[None]
+        ours = np.where(total > 1e-12, 2 * own[:, None] * own[None] / np.where(total > 0, total, 1), 0)
+        different: dict[tuple[float, float], list[str]] = {}
+        for i, j in zip(*np.nonzero(np.triu(wanted & (np.abs(ours - theirs) > 1e-9)))):
+            names = f"'{self.name('GEOM', int(kept[i]))}' and '{self.name('GEOM', int(kept[j]))}'"
+            different.setdefault((float(ours[i, j]), float(theirs[i, j])), []).append(names)
+        for (have, want), pairs in different.items():
+            more = f" and {len(pairs) - 1} more pairs" if len(pairs) > 1 else ""
+            self.approximated.append(f"friction of geoms {pairs[0]}{more}: {have:g}, not {want:g}")
+
+    def set_filters(self, kept: NDArray[np.intp], wanted: NDArray[np.bool_]) -> None:
+        """Groups first, then bodies, then single pairs of shapes: what is not wanted is filtered, and nothing else."""
+        m, body = self.m, np.array(self.rows.columns["shape_body"])
+        classes = np.stack([np.array(m.geom_contype)[kept], np.array(m.geom_conaffinity)[kept]], axis=1)
+        _, kind = np.unique(classes, axis=0, return_inverse=True)
+        kind = kind.ravel()
+        group = np.ones(len(kept), np.int32)
+        for k in range(int(kind.max()) + 1):
+            members = kind == k
+            if not np.any(wanted[np.ix_(members, members)]):
+                group[members] = -1 - k
+        self.rows.columns["shape_collision_group"] = group
+        a, b = group[:, None], group[None]
+        allowed = np.where((a > 0) & (b > 0), a == b, a != b)
+        active = np.array(self.rows.columns["shape_flags"]) == 3
+        allowed &= active[:, None] & active[None]
+        weld = np.array(m.body_weldid)[np.array(m.geom_bodyid)[kept]]
+        allowed &= weld[:, None] != weld[None]
+        self.filter_bodies(body, allowed, wanted)
+
+    def filter_bodies(self, body: NDArray[np.int32], allowed: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> None:
+        pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for i, j in zip(*np.nonzero(np.triu(allowed & ~wanted))):
+            key = (int(min(body[i], body[j])), int(max(body[i], body[j])))
+            pairs.setdefault(key, []).append((int(i), int(j)))
+        joints = list(zip(self.rows.columns["joint_parent"], self.rows.columns["joint_child"]))
+        touching = {(int(min(body[i], body[j])), int(max(body[i], body[j]))) for i, j in zip(*np.nonzero(wanted))}
+        self.rows.columns["joint_filter_parent"] = [
+            int(pair[0] < 0 or tuple(sorted(pair)) not in touching) for pair in joints
+        ]
+        by_joint = {tuple(sorted(pair)) for pair in joints}
+        bodies, shapes = [], []
+        for key, found in pairs.items():
+            if key[0] >= 0 and key not in touching:
+                bodies += [key] if key not in by_joint else []
+            else:
+                shapes += found
+        if bodies:
+            self.rows.columns["body_filter_pairs"] = bodies
+        if shapes:
+            self.rows.columns["shape_filter_pairs"] = shapes

@@ -1,0 +1,98 @@
+"""A compiled model of MuJoCo on its way to ours: what the parts of the import share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..conventions import Coordinates, Floats, pose
+
+# Numbers of MuJoCo's enums: mjtJoint, mjtTrn, mjtDyn, mjtGain, mjtBias, mjtWrap, mjtGeom.
+FREE, BALL, SLIDE, HINGE = range(4)
+TRN_JOINT, TRN_JOINT_IN_PARENT, TRN_TENDON = 0, 1, 3
+DYN_NONE, GAIN_FIXED, GAIN_AFFINE, BIAS_NONE, BIAS_AFFINE, WRAP_JOINT = 0, 0, 1, 0, 1, 1
+
+
+def mujoco_module() -> Any:
+    try:
+        import mujoco
+    except ImportError as error:
+        raise ImportError("reading MJCF and URDF needs MuJoCo: pip install 'sapwood[mujoco]'") from error
+    if tuple(int(part) for part in mujoco.__version__.split(".")[:2]) < (3, 9):  # margins meant something else
+        raise ImportError(f"MuJoCo {mujoco.__version__} is installed; 3.9 or later is needed")
+    return mujoco
+
+
+def spring(solref: Floats, solimp: Floats, dt: float) -> tuple[float, float]:
+    """(stiffness per effective mass, 1/s^2; dissipation time, s) of MuJoCo's soft constraint.
+
+    It asks for acceleration a1 with  a1 + d (b v + k r) = (1 - d) a0,  a0 that of the unconstrained motion. A load at
+    rest then sinks in by r = (1 - d) a0 / (d k): a spring of d k/(1 - d) per mass, with damping of b/k times that. d is
+    taken half way between dmin and dmax.
+    """
+    d = float(np.clip((solimp[0] + solimp[1]) / 2, 1e-4, 1 - 1e-4))
+    width = float(np.clip(solimp[1], 1e-4, 1 - 1e-4))
+    if solref[0] > 0:
+        time = max(float(solref[0]), 2 * dt)
+        k, b = d / (width * time * solref[1]) ** 2, 2 / (width * time)
+    else:
+        k, b = max(-solref[0] * d / width**2, 1e-9), -solref[1] / width
+    return d * k / (1 - d), b / k
+
+
+@dataclass
+class Rows:
+    """Columns of the model's arrays, row by row."""
+
+    columns: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, **row: Any) -> None:
+        for name, value in row.items():
+            self.columns.setdefault(name, []).append(value)
+
+    def count(self, name: str) -> int:
+        return len(self.columns.get(name, ()))
+
+
+class Source:
+    """The MjModel, the rows of our arrays made of it so far, and what was lost on the way."""
+
+    def __init__(self, m: Any) -> None:
+        self.m = m
+        self.rows = Rows()
+        self.coordinates = Coordinates()
+        self.lost: list[str] = []
+        self.approximated: list[str] = []
+        self.body = np.full(m.nbody, -1, np.int32)
+        self.joint = np.full(m.njnt, -1, np.int32)
+        self.shape = np.full(m.ngeom, -1, np.int32)
+        self.static_pose = {0: pose()}
+        self.starts = [0]
+        flags = mujoco_module().mjtDisableBit
+        self.disabled = {
+            name
+            for name in (
+                "CONTACT",
+                "LIMIT",
+                "FRICTIONLOSS",
+                "GRAVITY",
+                "FILTERPARENT",
+                "CLAMPCTRL",
+                "ACTUATION",
+                "SPRING",
+                "DAMPER",
+            )
+            if int(m.opt.disableflags) & int(getattr(flags, "mjDSBL_" + name, 0))
+        }
+
+    def model_name(self) -> str:
+        return bytes(self.m.names).split(b"\0", 1)[0].decode()
+
+    def name(self, kind: str, i: int) -> str:
+        found = mujoco_module().mj_id2name(self.m, getattr(mujoco_module().mjtObj, "mjOBJ_" + kind), i)
+        return found or f"{kind.lower()}_{i}"
+
+    def lose(self, kind: str, i: int, what: str = "not carried over") -> None:
+        self.lost.append(f"{kind.lower()} '{self.name(kind, i)}': {what}")

@@ -1,0 +1,209 @@
+"""Batches on a GPU, or on a stand-in for its driver (tests/ptx): SAPWOOD_CUDA_DRIVER names it."""
+
+import ctypes
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import sapwood
+from sapwood.arrays import DeviceArray
+from sapwood.batch import FIELDS, PARAMETERS
+
+from conftest import ROOT, SCENES
+
+
+@pytest.fixture(scope="module")
+def driver():
+    """The driver's library with its primary context current, or a skipped test."""
+    try:
+        sapwood.Batch(sapwood.Model.load(SCENES / "cube.yaml"), 1, device="cuda").close()
+    except sapwood.DeviceError as error:
+        pytest.skip(str(error))
+    cuda = ctypes.CDLL(os.environ.get("SAPWOOD_CUDA_DRIVER", "libcuda.so.1"))
+    context = ctypes.c_void_p()
+    assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+    assert cuda.cuCtxSetCurrent(context) == 0
+    yield cuda
+    cuda.cuCtxSetCurrent(None)
+    cuda.cuDevicePrimaryCtxRelease_v2(0)
+
+
+@pytest.fixture
+def cube():
+    return sapwood.Model.load(SCENES / "cube.yaml")
+
+
+@pytest.fixture
+def pair(driver, quadruped):
+    """The same worlds on both devices."""
+    with sapwood.Batch(quadruped, 5, seed=4) as cpu, sapwood.Batch(quadruped, 5, device="cuda", seed=4) as gpu:
+        for batch in (cpu, gpu):
+            batch.contact_force, batch.body_contact_wrench
+            batch.perturb()
+        yield cpu, gpu
+
+
+def assert_same(cpu, gpu):
+    for name in FIELDS:
+        assert np.array_equal(np.asarray(getattr(cpu, name)), np.asarray(getattr(gpu, name))), name
+
+
+# ---- everywhere ----
+
+
+def test_without_a_driver_the_exception_says_what_is_missing():
+    code = "import sapwood; sapwood.Batch(sapwood.Model.load('bench/scenes/cube.yaml'), 1, device='cuda')"
+    environment = {**os.environ, "SAPWOOD_CUDA_DRIVER": "/nowhere/libcuda.so.1"}
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert run.returncode == 1 and "sapwood._library.DeviceError: device cuda: " in run.stderr
+    assert "allowed here: cpu" in run.stderr
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "cpu:0", ""])
+def test_a_device_that_is_none_is_refused_with_what_is_allowed(cube, device):
+    with pytest.raises(sapwood.DeviceError, match="'cpu', 'cuda'"):
+        sapwood.Batch(cube, 1, device=device)
+
+
+def test_a_batch_on_the_cpu_has_no_streams_and_nothing_to_wait_for(cube):
+    with sapwood.Batch(cube, 1) as batch:
+        batch.synchronize()
+        with pytest.raises(NotImplementedError, match="no streams"):
+            batch.set_stream(1)
+
+
+# ---- on a GPU ----
+
+
+def test_the_gpu_has_the_bits_of_the_cpu(pair):
+    cpu, gpu = pair
+    for steps in (1, 7):
+        for batch in pair:
+            batch.step(steps)
+        assert_same(cpu, gpu)
+    assert gpu.stats["contacts_mean"] == cpu.stats["contacts_mean"] > 0
+    assert gpu.status_text(0) == cpu.status_text(0)
+    assert gpu.info["device"] == "cuda" and gpu.info["team_size"] >= 8 and gpu.memory > gpu.info["device_bytes"] > 0
+
+
+def test_arrays_tell_gpu_libraries_where_they_are(driver, pair):
+    _, gpu = pair
+    gpu.step()
+    for name in ("joint_q", "body_q", "status", "cost", "contact_count", "body_contact_wrench"):
+        array = getattr(gpu, name)
+        interface = array.__cuda_array_interface__
+        assert isinstance(array, DeviceArray) and getattr(gpu, name) is array
+        assert interface["version"] == 3 and interface["strides"] is None and not interface["data"][1]
+        assert interface["shape"] == array.shape == np.asarray(array).shape
+        assert np.dtype(interface["typestr"]) == array.dtype
+        assert interface["stream"] not in (None, 0)  # of the batch's own stream
+        seen = np.empty(array.shape, array.dtype)
+        gpu.synchronize()
+        assert driver.cuMemcpyDtoH_v2(seen.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(array.pointer), ctypes.c_size_t(array.nbytes)) == 0  # fmt: skip
+        assert np.array_equal(seen, array.numpy())
+
+
+def test_a_stream_that_is_set_is_the_one_that_is_told(driver, pair):
+    cpu, gpu = pair
+    stream = ctypes.c_void_p()
+    own = gpu.joint_q.__cuda_array_interface__["stream"]
+    assert driver.cuStreamCreate(ctypes.byref(stream), 0) == 0
+    gpu.set_stream(stream.value)
+    assert gpu.joint_q.__cuda_array_interface__["stream"] == stream.value
+    for batch in pair:
+        batch.step(2)
+    assert_same(cpu, gpu)
+    gpu.set_stream(None)
+    assert gpu.joint_q.__cuda_array_interface__["stream"] == own
+    assert driver.cuStreamDestroy_v2(stream) == 0
+
+
+def test_copies_go_both_ways(pair):
+    cpu, gpu = pair
+    values = cpu.joint_q + np.float32(0.01)
+    cpu.joint_q[...] = values
+    gpu.joint_q.write(values)
+    for batch in pair:
+        batch.forward_kinematics()
+        batch.step(2)
+    assert_same(cpu, gpu)
+    assert len(gpu.joint_q) == 5 and gpu.joint_q.ndim == 2 and "DeviceArray" in repr(gpu.joint_q)
+    with pytest.raises(ValueError):
+        gpu.joint_q.write(np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="without a copy"):
+        np.asarray(gpu.joint_q, copy=False)
+
+
+def test_resets_take_masks_of_either_memory(driver, pair):
+    cpu, gpu = pair
+    mask = np.array([1, 0, 0, 1, 0], np.uint8)
+    for batch in pair:
+        batch.step(3)
+        batch.reset(mask)
+    assert_same(cpu, gpu)
+
+    address = ctypes.c_uint64()
+    assert driver.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(5)) == 0
+    assert driver.cuMemcpyHtoD_v2(address, mask.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(5)) == 0
+
+    class OnDevice:
+        __cuda_array_interface__ = {"version": 3, "shape": (5,), "typestr": "|u1", "data": (address.value, False)}
+
+    for batch in pair:
+        batch.step(3)
+    cpu.reset(mask)
+    gpu.reset(OnDevice())
+    assert_same(cpu, gpu)
+    OnDevice.__cuda_array_interface__ = {**OnDevice.__cuda_array_interface__, "typestr": "<f4"}
+    with pytest.raises(ValueError, match="bytes or booleans"):
+        gpu.reset(OnDevice())
+    assert driver.cuMemFree_v2(address) == 0
+
+
+def test_state_moves_between_devices_bit_for_bit(pair, quadruped):
+    cpu, gpu = pair
+    gpu.step(5)
+    cpu.set_state(gpu.get_state([3, 1]), [0, 4])
+    with sapwood.Batch(quadruped, 2, device="cuda") as other:
+        other.set_state(cpu.get_state([0, 4]))
+        for batch in (cpu, gpu, other):
+            batch.step(5)
+        for name in ("joint_q", "joint_qd", "body_q"):
+            here, there, elsewhere = (np.asarray(getattr(b, name)) for b in (cpu, gpu, other))
+            assert np.array_equal(here[[0, 4]], there[[3, 1]]) and np.array_equal(here[[0, 4]], elsewhere), name
+
+
+def test_parameters_of_worlds_reach_the_gpu_when_they_are_written(pair, rng):
+    cpu, gpu = pair
+    for name in ("body_mass", "shape_material_mu", "gravity", "joint_target_ke"):
+        factor = rng.uniform(0.8, 1.2, cpu.expand(name).shape)
+        for batch in pair:
+            assert isinstance(batch.expand(name), np.ndarray)
+            batch.expand(name)[...] *= factor
+            batch.step(2)
+        assert_same(cpu, gpu)
+    for batch in pair:
+        batch.body_mass[2, 0] = np.nan
+        batch.step(2)
+        assert batch.status_text(2) == ["bad_parameters"]
+    assert_same(cpu, gpu)
+    assert gpu.expanded == [name for name in PARAMETERS if name in gpu.get_state()]
+
+
+def test_a_rollout_is_the_same_on_both(pair, rng):
+    cpu, gpu = pair
+    targets = cpu.model.joint_target_pos + 0.1 * rng.normal(size=(3, 5, cpu.model.num_dofs))
+    here, there = (batch.rollout({"joint_target_pos": targets}, record=["joint_q", "status"]) for batch in pair)
+    assert all(np.array_equal(here[name], there[name]) for name in here)
+
+
+def test_an_array_outlives_its_batch(driver, cube):
+    batch = sapwood.Batch(cube, 3, device="cuda:0")
+    array = batch.joint_q
+    before = array.numpy()
+    batch.close()
+    del batch
+    assert np.array_equal(array.numpy(), before)

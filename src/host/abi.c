@@ -1,0 +1,21 @@
+/* What a program that was not compiled against these headers asks, to see that it means the same structs. */
+#include <string.h>
+
+#include <sapwood/sapwood.h>
+
+size_t sap_struct_size(const char *name) {
+#define STRUCT(type)                                                                                                   \
+    { #type, sizeof(type) }
+    static const struct {
+        const char *name;
+        size_t size;
+    } structs[] = {STRUCT(SapModelArrays), STRUCT(SapOptions),    STRUCT(SapScene),         STRUCT(SapState),
+                   STRUCT(SapControl),     STRUCT(SapContacts),   STRUCT(SapContactRecord), STRUCT(SapWorldReport),
+                   STRUCT(SapFreeMotion),  STRUCT(SapSolverInfo), STRUCT(SapContactReport), STRUCT(SapArray),
+                   STRUCT(SapBatchInfo),   STRUCT(SapDeviceInfo)};
+#undef STRUCT
+    for (size_t i = 0; name && i < sizeof structs / sizeof *structs; i++)
+        if (strcmp(structs[i].name, name) == 0)
+            return structs[i].size;
+    return 0;
+}

@@ -1,0 +1,52 @@
+/* Parameters of worlds of their own on a GPU: written in host memory, compared and converted there as on the CPU (expand.h), and copied to
+ * the device where they have changed. What is allocated and copied is listed here; batch_cuda.c does it. */
+#ifndef SAPWOOD_HOST_CUDA_EXPAND_H
+#define SAPWOOD_HOST_CUDA_EXPAND_H
+
+#include "expand.h"
+#include "plan.h"
+
+typedef struct SapCudaExpansion {
+    SapModel *model;   /* a copy: the caller's may go away */
+    SapPlanOwner plan; /* in host memory; made when the first parameter is expanded */
+    SapExpansion host;
+    int first, end; /* worlds first .. end - 1 are not on the device as they are here */
+
+    /* addresses of the device, NULL where there is none yet */
+    void *constants[SAP_NUM_PARAMETERS][2];
+    void *fallback[2];
+    void *left_out;
+} SapCudaExpansion;
+
+/* Memory of the device that is still wanted. */
+typedef struct SapCudaPlace {
+    void **address;
+    size_t bytes;
+} SapCudaPlace;
+
+typedef struct SapCudaCopy {
+    void *to;
+    const void *from;
+    size_t bytes;
+} SapCudaCopy;
+
+enum { SAP_CUDA_MAX_PLACES = 4, SAP_CUDA_MAX_COPIES = 2 * SAP_NUM_PARAMETERS + 3 };
+
+/* `options` must live on. */
+SapStatus sap_cuda_expansion_create(SapCudaExpansion *e, const SapModelArrays *model, const SapOptions *options,
+                                    int num_worlds);
+void sap_cuda_expansion_free(SapCudaExpansion *e); /* of the host */
+
+/* What a parameter needs; returns how many. */
+int sap_cuda_expansion_places(SapCudaExpansion *e, SapParameter parameter, SapCudaPlace places[SAP_CUDA_MAX_PLACES]);
+
+/* With these taken: makes the kernels read it. */
+SapStatus sap_cuda_expansion_add(SapCudaExpansion *e, SapParameter parameter, SapStepArgs *args);
+
+/* Looks at all worlds and lists what is to be copied; returns how many. */
+int sap_cuda_expansion_copies(SapCudaExpansion *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]);
+
+/* All of that was copied. */
+void sap_cuda_expansion_copied(SapCudaExpansion *e);
+
+#endif

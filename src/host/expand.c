@@ -1,0 +1,187 @@
+#include "expand.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "host_memory.h"
+#include "model_check.h"
+#include "parameters.h"
+#include "step_args.h"
+
+void sap_expansion_init(SapExpansion *e, const SapModelArrays *model, const SapPlan *plan, const SapOptions *options,
+                        int num_worlds) {
+    *e = (SapExpansion){.model = model, .plan = plan, .options = options, .num_worlds = num_worlds};
+}
+
+void sap_expansion_free(SapExpansion *e) {
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
+        free(e->parameter[p].given);
+        free(e->parameter[p].seen);
+        free(e->parameter[p].constants[0]);
+        free(e->parameter[p].constants[1]);
+    }
+    free(e->fallback[0]);
+    free(e->fallback[1]);
+    free(e->bad);
+    *e = (SapExpansion){0};
+}
+
+/* ---- one world ---- */
+
+static double *row_of(double *array, const SapExpanded *x, int w) {
+    return array + (size_t)w * (size_t)x->size;
+}
+
+static void *constants_of(const SapExpanded *x, int f64, int w) {
+    return (char *)x->constants[f64] + (size_t)w * (size_t)x->width * (f64 ? sizeof(double) : sizeof(float));
+}
+
+static bool has_changed(const SapExpanded *x, int w) {
+    return memcmp(row_of(x->given, x, w), row_of(x->seen, x, w), (size_t)x->size * sizeof *x->given) != 0;
+}
+
+SapModelArrays sap_expansion_model(const SapExpansion *e, int w) {
+    SapModelArrays m = *e->model;
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+        if (e->parameter[p].seen)
+            sap_parameter_set(&m, p, row_of(e->parameter[p].seen, &e->parameter[p], w));
+    return m;
+}
+
+/* The rules of the expanded parameters in `which` (bits). */
+static SapStatus check(const SapExpansion *e, const SapModelArrays *m, unsigned which) {
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+        if (e->parameter[p].given && (which >> p & 1))
+            SAP_TRY(sap_model_check_parameter(m, p));
+    return SAP_OK;
+}
+
+static void convert(SapExpansion *e, const SapModelArrays *m, SapParameter p, int w) {
+    const SapExpanded *x = &e->parameter[p];
+    for (int f64 = 0; f64 < 2; f64++)
+        sap_parameter_put(m, e->plan, p, f64, constants_of(x, f64, w));
+    if (p == SAP_PARAMETER_SHAPE_MATERIAL_MU)
+        e->fallback[0][w] = sap_fallback_mu(m, e->options);
+    if (p == SAP_PARAMETER_SHAPE_MATERIAL_TAU)
+        e->fallback[1][w] = sap_fallback_tau(m, e->options);
+}
+
+static const unsigned all_parameters = (1u << SAP_NUM_PARAMETERS) - 1;
+
+/* Copies what was given and is new; returns which it is. */
+static unsigned look(SapExpansion *e, int w) {
+    unsigned changed = 0;
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
+        const SapExpanded *x = &e->parameter[p];
+        if (!x->given || !has_changed(x, w))
+            continue;
+        memcpy(row_of(x->seen, x, w), row_of(x->given, x, w), (size_t)x->size * sizeof *x->seen);
+        changed |= 1u << p;
+    }
+    return changed;
+}
+
+bool sap_expansion_refresh(SapExpansion *e, int w) {
+    unsigned changed = look(e, w);
+    if (!changed)
+        return false;
+    if (e->bad[w]) /* what came with the bad values was not converted */
+        changed = all_parameters;
+    SapModelArrays m = sap_expansion_model(e, w);
+    e->bad[w] = check(e, &m, changed) != SAP_OK;
+    for (int p = 0; p < SAP_NUM_PARAMETERS && !e->bad[w]; p++)
+        if (e->parameter[p].given && (changed >> p & 1))
+            convert(e, &m, p, w);
+    return true;
+}
+
+SapStatus sap_expansion_check(const SapExpansion *e, int w) {
+    SapModelArrays m = *e->model;
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+        if (e->parameter[p].given)
+            sap_parameter_set(&m, p, row_of(e->parameter[p].given, &e->parameter[p], w));
+    return check(e, &m, all_parameters);
+}
+
+/* ---- expanding ---- */
+
+static SapStatus take(SapExpansion *e, void *pointer, size_t width, size_t size) {
+    void **out = pointer;
+    *out = sap_allocate((size_t)e->num_worlds * width, size, "parameters of worlds");
+    e->bytes += *out ? (size_t)e->num_worlds * width * size : 0;
+    return *out ? SAP_OK : SAP_ERROR_MEMORY;
+}
+
+static void release(SapExpansion *e, SapExpanded *x) {
+    size_t n = (size_t)e->num_worlds, size = n * (size_t)x->size * sizeof(double);
+    size_t width[2] = {n * (size_t)x->width * sizeof(float), n * (size_t)x->width * sizeof(double)};
+    e->bytes -= (x->given ? size : 0) + (x->seen ? size : 0);
+    for (int f64 = 0; f64 < 2; f64++) {
+        e->bytes -= x->constants[f64] ? width[f64] : 0;
+        free(x->constants[f64]);
+    }
+    free(x->given);
+    free(x->seen);
+    *x = (SapExpanded){0};
+}
+
+static SapStatus allocate(SapExpansion *e, SapParameter p) {
+    SapExpanded *x = &e->parameter[p];
+    x->size = sap_parameter_rows(e->model, p) * sap_parameter_columns(p);
+    x->width = sap_parameter_width(e->plan, p);
+    for (int f64 = 0; f64 < 2; f64++)
+        SAP_TRY(take(e, &x->constants[f64], (size_t)x->width, f64 ? sizeof(double) : sizeof(float)));
+    SAP_TRY(take(e, &x->seen, (size_t)x->size, sizeof *x->seen));
+    if (!e->bad)
+        SAP_TRY(take(e, &e->bad, 1, sizeof *e->bad));
+    double **fallback = p == SAP_PARAMETER_SHAPE_MATERIAL_MU    ? &e->fallback[0]
+                        : p == SAP_PARAMETER_SHAPE_MATERIAL_TAU ? &e->fallback[1]
+                                                                : NULL;
+    if (fallback && !*fallback)
+        SAP_TRY(take(e, fallback, 1, sizeof **fallback));
+    return take(e, &x->given, (size_t)x->size, sizeof *x->given);
+}
+
+static void fill(SapExpansion *e, SapParameter p) {
+    const SapExpanded *x = &e->parameter[p];
+    const double *values = sap_parameter_get(e->model, p);
+    for (int w = 0; w < e->num_worlds; w++) {
+        memcpy(row_of(x->given, x, w), values, (size_t)x->size * sizeof *values);
+        memcpy(row_of(x->seen, x, w), values, (size_t)x->size * sizeof *values);
+        SapModelArrays m = sap_expansion_model(e, w);
+        convert(e, &m, p, w);
+    }
+}
+
+/* A world may now have friction or a limit where the model has none. */
+static bool adds_joint_terms(SapParameter p) {
+    return p == SAP_PARAMETER_JOINT_FRICTION || p == SAP_PARAMETER_JOINT_LIMIT_KE;
+}
+
+static SapRows fallback_rows(double *data) {
+    return (SapRows){.data = data, .stride = 1, .is_f64 = 1};
+}
+
+SapStatus sap_expansion_add(SapExpansion *e, SapParameter p, SapStepArgs *args) {
+    SapExpanded *x = &e->parameter[p];
+    if (x->given)
+        return SAP_OK;
+    SapStatus status = allocate(e, p);
+    if (status != SAP_OK) {
+        release(e, x);
+        return status;
+    }
+    fill(e, p);
+    e->count++;
+    for (int f64 = 0; f64 < 2; f64++)
+        *sap_parameter_constant(&args->constants[f64], p) = (SapField){x->constants[f64], x->width};
+    if (p == SAP_PARAMETER_SHAPE_MATERIAL_MU)
+        args->contacts.own_fallback_mu = fallback_rows(e->fallback[0]);
+    if (p == SAP_PARAMETER_SHAPE_MATERIAL_TAU)
+        args->contacts.own_fallback_tau = fallback_rows(e->fallback[1]);
+    args->has_joint_terms |= adds_joint_terms(p);
+    args->left_out = e->bad;
+    return SAP_OK;
+}

@@ -1,0 +1,54 @@
+/* Worlds that take no part in a call, because their own parameters break a rule of the model (host/expand.h): their state stays, they have
+ * no contacts, and their status says so. Works on one world; a CPU calls it for each, a GPU has a team for each. */
+#ifndef SAPWOOD_KERNELS_LEAVE_OUT_H
+#define SAPWOOD_KERNELS_LEAVE_OUT_H
+
+#include "args.h"
+#include "team.h"
+
+/* Row `world` of one array over that of another, which may be the same. */
+TEAM_FN void leave_row(SapRows to, SapRows from, int world, int width) {
+    if (!to.data || to.data == from.data)
+        return;
+    TEAM_FOR(i, width) {
+        long long at = world * from.stride + i, there = world * to.stride + i;
+        double x = from.is_f64 ? ((const double *)from.data)[at] : (double)((const float *)from.data)[at];
+        if (to.is_f64)
+            ((double *)to.data)[there] = x;
+        else
+            ((float *)to.data)[there] = (float)x;
+    }
+}
+
+TEAM_FN void leave_counters(const SapStepArgs *args, int world) {
+    const SapReportArgs *r = &args->report;
+    int *const counters[3] = {r->iterations, r->line_iterations, r->refactored};
+    double *const numbers[2] = {r->cost, r->residual};
+    for (int i = 0; i < 3; i++)
+        if (counters[i])
+            counters[i][world] = 0;
+    for (int i = 0; i < 2; i++)
+        if (numbers[i])
+            numbers[i][world] = 0;
+}
+
+/* Whether the world is left out. */
+TEAM_FN bool leave_out(const SapStepArgs *args, int world) {
+    if (!args->left_out || !args->left_out[world])
+        return false;
+    TEAM_FOR(once, 1) {
+        (void)once;
+        args->status[world] = SAP_WORLD_BAD_PARAMETERS;
+        leave_counters(args, world);
+        if (args->collide.enabled)
+            args->contacts.count[world] = args->contacts.dropped[world] = 0;
+    }
+    leave_row(args->q_out, args->q_in, world, args->plan.nq);
+    leave_row(args->qd_out, args->qd_in, world, args->plan.nv);
+    if (args->report.wrench)
+        TEAM_FOR(i, 6 * args->plan.nb)
+            args->report.wrench[6LL * args->plan.nb * world + i] = 0;
+    return true;
+}
+
+#endif

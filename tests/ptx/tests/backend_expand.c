@@ -1,0 +1,100 @@
+/* Parameters that worlds have of their own do on a GPU what they do on the CPU: every array has the same bits after writes, bad values and
+ * resets. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+
+enum { WORLDS = 7 };
+
+/* A factor in (0.5, 1.5) of a world's value. */
+static double factor(int round, int p, int64_t at) {
+    return 1 + 0.5 * sin(1.7 * round + 12.9898 * p + 78.233 * (double)at);
+}
+
+static SapArray expand(SapBatch *batch, int p) {
+    SapArray view;
+    NEED(sap_batch_expand(batch, (SapParameter)p, &view));
+    CHECK(view.device == SAP_DEVICE_CPU && view.type == SAP_TYPE_F64, "parameter %d is not in host memory", p);
+    return view;
+}
+
+/* Other values of a parameter in the worlds first .. WORLDS - 1. Inertias of a world grow together, limits stay in order. */
+static void vary(SapBatch *batch, int p, int first, int round) {
+    SapArray view = expand(batch, p);
+    int64_t size = view.strides[0] / 8;
+    for (int64_t w = first; w < view.shape[0]; w++)
+        for (int64_t i = 0; i < size; i++) {
+            double *x = (double *)view.data + w * size + i;
+            bool together = p == SAP_PARAMETER_BODY_INERTIA;
+            if (p == SAP_PARAMETER_JOINT_LIMIT_LOWER || p == SAP_PARAMETER_JOINT_LIMIT_UPPER)
+                *x += p == SAP_PARAMETER_JOINT_LIMIT_LOWER ? -0.01 : 0.01;
+            else if (p == SAP_PARAMETER_JOINT_ARMATURE || p == SAP_PARAMETER_JOINT_FRICTION)
+                *x = 0.02 * factor(round, p, w * size + i);
+            else
+                *x *= factor(round, p, together ? w : w * size + i);
+        }
+}
+
+static void step_both(SapBatch *const pair[2], int steps, const char *what) {
+    for (int i = 0; i < 2; i++)
+        NEED(sap_batch_step(pair[i], 0.004, steps));
+    backend_same(pair[0], pair[1], what);
+}
+
+static void check_bad(SapBatch *const pair[2]) {
+    double good = 0;
+    for (int i = 0; i < 2; i++) {
+        double *mass = expand(pair[i], SAP_PARAMETER_BODY_MASS).data;
+        good = mass[0];
+        mass[0] = -1;
+        CHECK(sap_batch_check_parameters(pair[i]) == SAP_ERROR_MODEL, "a negative mass is told");
+    }
+    step_both(pair, 3, "a step with a bad world");
+    uint32_t *status = backend_read(pair[1], SAP_BATCH_STATUS);
+    CHECK(status[0] == SAP_WORLD_BAD_PARAMETERS && !(status[1] & SAP_WORLD_FAILED), "status %#x, %#x", status[0],
+          status[1]);
+    free(status);
+    for (int i = 0; i < 2; i++)
+        NEED(sap_batch_forward_kinematics(pair[i], NULL));
+    backend_same(pair[0], pair[1], "kinematics with a bad world");
+    for (int i = 0; i < 2; i++)
+        *(double *)expand(pair[i], SAP_PARAMETER_BODY_MASS).data = good;
+    step_both(pair, 3, "a step of the world that was put right");
+}
+
+static void check_preset(const SapScene *scene, const char *preset) {
+    SapOptions options = scene->options;
+    SapBatch *pair[2];
+    NEED(sap_options_set(&options, "contact_preset_variant", preset));
+    for (int i = 0; i < 2; i++) {
+        pair[i] = backend_batch(scene->model, WORLDS, &options, (SapDevice)i);
+        backend_disturb(pair[i], 4);
+    }
+    backend_same(pair[0], pair[1], "a new batch"); /* and records everything from now on */
+    for (int round = 0; round < 3; round++) {      /* some at first, then all; a world that is not written too */
+        for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+            for (int i = 0; i < 2 && (round > 0 || p % 3 == 1); i++)
+                vary(pair[i], p, round, round);
+        step_both(pair, 4, preset);
+    }
+    check_bad(pair);
+    const uint8_t mask[WORLDS] = {1, 0, 0, 1, 1};
+    for (int i = 0; i < 2; i++)
+        NEED(sap_batch_reset(pair[i], mask, 0));
+    backend_same(pair[0], pair[1], "a reset of worlds with their own centres of mass");
+    step_both(pair, 2, "a step after a reset");
+    for (int i = 0; i < 2; i++)
+        sap_batch_destroy(pair[i]);
+}
+
+int main(void) {
+    SapScene *scene = backend_scene("bench/scenes/quadruped.yaml");
+    check_preset(scene, "approx32");
+    check_preset(scene, "approx64");
+    check_preset(scene, "drake");
+    sap_scene_destroy(scene);
+    return 0;
+}
