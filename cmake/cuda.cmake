@@ -2,13 +2,13 @@
 # Plain commands rather than CMake's CUDA language: that links a program to test the compiler and brings a run-time library,
 # and we need neither.
 
-# What the fatbin holds machine code for, and why; an nvcc that is too old for one leaves it out and says so.
-set(SAPWOOD_CUDA_CODE
-    80   # A100; L4, L40 and RTX 40 (8.9) run it too
-    90   # H100
-    100) # B200
-set(SAPWOOD_CUDA_FATBIN_PTX 80 100) # compiled by the driver on whatever comes in between and after
-set(SAPWOOD_CUDA_PTX_FILES 80 90 100)
+# What the fatbin holds machine code for: A100 (L4, L40 and RTX 40, 8.9, run it too), H100, B200. An nvcc that is too old for one
+# leaves it out and says so. Without any, the driver compiles the PTX at the first run, and the build is five times as fast.
+set(SAPWOOD_CUDA_CODE 80 90 100 CACHE STRING "Compute capabilities to make machine code for")
+# Compiled by the driver on whatever comes in between and after.
+set(SAPWOOD_CUDA_FATBIN_PTX 80 100 CACHE STRING "Compute capabilities whose PTX goes into the library")
+set(SAPWOOD_CUDA_PTX_FILES 80 90 100 CACHE STRING "Compute capabilities whose PTX the tests run")
+mark_as_advanced(SAPWOOD_CUDA_CODE SAPWOOD_CUDA_FATBIN_PTX SAPWOOD_CUDA_PTX_FILES)
 
 set(SAPWOOD_NVCC "")
 if(SAPWOOD_CUDA STREQUAL "OFF")
@@ -58,7 +58,7 @@ function(sapwood_nvcc output source)
 endfunction()
 
 # sapwood_add_cuda_kernels(<target> <source>): the fatbin, the PTX files and what ptxas says of registers and spills,
-# in <build>/cuda.
+# in <build>/cuda. SAPWOOD_CUDA_FATBIN becomes the path of the fatbin.
 function(sapwood_add_cuda_kernels target source)
     set(folder ${PROJECT_BINARY_DIR}/cuda)
     file(MAKE_DIRECTORY ${folder})
@@ -71,9 +71,12 @@ function(sapwood_add_cuda_kernels target source)
     foreach(arch IN LISTS SAPWOOD_CUDA_FATBIN_PTX)
         list(APPEND code -gencode arch=compute_${arch},code=compute_${arch})
     endforeach()
-    sapwood_nvcc(${folder}/${name}.fatbin ${source} LOG ${folder}/ptxas.txt FLAGS -fatbin --threads 0 --ptxas-options=-v ${code})
+    sapwood_nvcc(${folder}/${name}.fatbin ${source} LOG ${folder}/ptxas.txt FLAGS
+        # not compressed: the tests' executor reads the PTX in it
+        -fatbin --no-compress --threads 0 --ptxas-options=-v ${code})
 
     set(outputs ${folder}/${name}.fatbin)
+    set(SAPWOOD_CUDA_FATBIN ${folder}/${name}.fatbin PARENT_SCOPE)
     foreach(arch IN LISTS SAPWOOD_CUDA_PTX_FILES)
         sapwood_nvcc(${folder}/${name}_${arch}.ptx ${source} FLAGS -ptx -arch=compute_${arch})
         list(APPEND outputs ${folder}/${name}_${arch}.ptx)

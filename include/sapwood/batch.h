@@ -1,7 +1,13 @@
-/* A batch: n worlds of one model with everything they need, for loops that step, look and reset.
+/* A batch: n worlds of one model with everything they need, for loops that step, look and reset; on the CPU or on a GPU, as the option
+ * device says.
  *
- * It owns state, control, contacts and solver. Their arrays are row-major [world][i], live and writable, and stay where they are as long
- * as the batch: write targets, step, read poses. A step finds its own contacts. */
+ * It owns state, control and contacts. Their arrays are row-major [world][i], live and writable, and stay where they are as long
+ * as the batch: write targets, step, read poses. A step finds its own contacts. sap_batch_array gives the arrays where they are,
+ * sap_batch_read and sap_batch_write copy them from and to host memory on either device.
+ *
+ * On a GPU (docs/cuda.md) sap_batch_step, sap_batch_reset and sap_batch_forward_kinematics queue work on the batch's stream
+ * and return; they neither wait nor allocate, and a stream that captures a CUDA graph may be the batch's. A batch may be used by
+ * one thread at a time; different batches are independent. */
 #ifndef SAPWOOD_BATCH_H
 #define SAPWOOD_BATCH_H
 
@@ -24,12 +30,17 @@ SAP_API void sap_batch_destroy(SapBatch *batch); /* NULL is allowed */
  * counters are the last step's. A failed world stands still for the rest of the call. */
 SAP_API SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps);
 
-/* Puts worlds back: mask[w] != 0 (NULL = all). keyframe 0 is the model's initial state, k >= 1 its keyframe k - 1. Their control becomes the
+/* Puts worlds back: mask[w] != 0 (NULL = all); on a GPU, the mask may be in host memory, and is then read before the call returns, or in
+ * device memory. keyframe 0 is the model's initial state, k >= 1 its keyframe k - 1. Their control becomes the
  * model's, their status, counters and contacts are cleared; other worlds are not touched. */
 SAP_API SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe);
 
-/* What a batch consists of; owned by it. body_q and body_qd of the state may be set to NULL if nobody reads them. After changing joint_q or joint_qd, sap_forward_kinematics brings body_q and body_qd
- * up to date (a step needs neither). NULL gives NULL. */
+/* Writes body_q and body_qd from joint_q and joint_qd, after these were changed; a step needs neither. The status of each world tells
+ * whether its state is finite. */
+SAP_API SapStatus sap_batch_forward_kinematics(SapBatch *batch);
+
+/* What a batch on the CPU consists of; owned by it. body_q and body_qd of the state may be set to NULL if nobody reads them. NULL gives
+ * NULL, and so does a batch on a GPU, whose arrays are not in host memory; sap_error_message then says so. */
 SAP_API SapState *sap_batch_state(const SapBatch *batch);
 SAP_API SapControl *sap_batch_control(const SapBatch *batch);
 SAP_API const SapContacts *sap_batch_contacts(const SapBatch *batch); /* of the last step, at its beginning */
@@ -38,13 +49,12 @@ SAP_API SapSolver *sap_batch_solver(const SapBatch *batch);
 /* ---- every array by name ---- */
 
 typedef enum SapElementType { SAP_TYPE_F32 = 0, SAP_TYPE_F64 = 1, SAP_TYPE_I32 = 2, SAP_TYPE_U32 = 3 } SapElementType;
-typedef enum SapDevice { SAP_DEVICE_CPU = 0 } SapDevice;
 
 /* A view of an array; the memory is the batch's. */
 typedef struct SapArray {
     void *data;
     SapElementType type;
-    SapDevice device;
+    SapDevice device;   /* where `data` is; an address on a GPU cannot be read by the host */
     int ndim;           /* 1 .. 4; the first is the world */
     int64_t shape[4];   /* elements */
     int64_t strides[4]; /* bytes */
@@ -85,8 +95,54 @@ typedef enum SapBatchField {
 
 SAP_API SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view);
 
-/* Bytes of all that the batch holds. */
+/* Copies the whole array of a field to or from host memory; `bytes` is its size. On a GPU these wait until the copy, and all work
+ * queued before it, is done. */
+SAP_API SapStatus sap_batch_read(SapBatch *batch, SapBatchField field, void *host, size_t bytes);
+SAP_API SapStatus sap_batch_write(SapBatch *batch, SapBatchField field, const void *host, size_t bytes);
+
+/* ---- streams ---- */
+
+/* The CUstream that work is queued on from now on, of the GPU's primary context; NULL = the batch's own. It waits for what was queued
+ * before. The stream must live as long as it is set. On the CPU this is SAP_ERROR_UNSUPPORTED. */
+SAP_API SapStatus sap_batch_set_stream(SapBatch *batch, void *stream);
+/* Waits for all work that was queued; here an error of a kernel shows. On the CPU there is nothing to wait for. */
+SAP_API SapStatus sap_batch_synchronize(SapBatch *batch);
+
+/* ---- what it runs on ---- */
+
+typedef struct SapBatchInfo {
+    SapDevice device;
+    int num_worlds;
+    int capacity; /* contact slots of a world */
+
+    /* on a GPU, else 0 */
+    int cuda_device;
+    int team_size; /* threads per world */
+    int worlds_per_block;
+    int blocks;             /* of a launch */
+    int shared_bytes;       /* of shared memory per block */
+    int specialised;        /* 1: the step is a kernel made for the options' preset */
+    size_t workspace_bytes; /* scratch in global memory, of all worlds that run at the same time */
+    size_t device_bytes;    /* all memory of the GPU that the batch holds, workspace included */
+} SapBatchInfo;
+
+SAP_API SapStatus sap_batch_info(const SapBatch *batch, SapBatchInfo *out);
+
+/* Bytes of all that the batch holds, on its device and in host memory. */
 SAP_API size_t sap_batch_bytes(const SapBatch *batch);
+
+/* A GPU, as its driver describes it. */
+typedef struct SapDeviceInfo {
+    char name[128];
+    int driver_version; /* 12040 is CUDA 12.4 */
+    int capability;     /* 90 is 9.0 */
+    int multiprocessors;
+    int shared_bytes;    /* of shared memory that a block may have */
+    size_t memory_bytes; /* of the GPU */
+} SapDeviceInfo;
+
+/* cuda_device >= 0 is the option of that name. Without a driver, or with fewer GPUs, SAP_ERROR_DEVICE. */
+SAP_API SapStatus sap_device_info(int cuda_device, SapDeviceInfo *out);
 
 SAP_END_DECLS
 

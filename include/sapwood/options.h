@@ -41,6 +41,12 @@ typedef enum SapIsa {
     SAP_ISA_AVX512    /* "avx512": x86-64-v4 */
 } SapIsa;
 
+/* Where a batch lives and runs. Both give the same bits. */
+typedef enum SapDevice {
+    SAP_DEVICE_CPU = 0, /* "cpu" */
+    SAP_DEVICE_CUDA = 1 /* "cuda": an NVIDIA GPU, for batches only (batch.h, docs/cuda.md) */
+} SapDevice;
+
 typedef struct SapOptions {
     /* ---- filled by the preset ---- */
     SapPrecision free_motion_solve_precision;    /* kinematics, mass matrix, v*, integration */
@@ -81,6 +87,11 @@ typedef struct SapOptions {
     SapIsa isa;                /* default auto */
     SapBroadPhase broad_phase; /* default auto */
     SapFactorPlan factor_plan; /* default sparse; over 1024 dofs always sparse */
+    SapDevice device;          /* default cpu */
+    int cuda_device;           /* which GPU, as the driver counts them; default 0; 0 .. 1023 */
+    int team_size;             /* GPU threads per world: 8, 16, 32, 64 or 128; default 0 = chosen */
+    int shared_memory; /* bytes of a GPU's shared memory that the scratch of one world may take, the rest lies in global memory;
+                          default 0 = as much as there is; 0 .. 1048576 */
 } SapOptions;
 
 /* Fills *options with the defaults and the preset of that name: "approx32" (NULL means it too), "approx64", "drake". */

@@ -39,7 +39,8 @@ enum {
     SAP_WORLD_CONTACTS_TRUNCATED = 1 << 13 /* contacts were dropped for want of slots */
 };
 
-/* Creates a solver for num_worlds >= 1 worlds. options NULL = sap_options_preset("approx32"). */
+/* Creates a solver for num_worlds >= 1 worlds. options NULL = sap_options_preset("approx32"). The option device must be cpu: what
+ * runs on a GPU is a SapBatch. */
 SAP_API SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOptions *options, SapSolver **out);
 SAP_API void sap_solver_destroy(SapSolver *solver); /* NULL is allowed */
 

@@ -1,32 +1,21 @@
-/* A batch: state, control, contacts and solver of n worlds, kept together. */
+/* A batch: what is the same on every device. What differs is behind batch_backend.h. */
 #include <sapwood/batch.h>
 
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "contacts.h"
+#include "batch_backend.h"
 #include "fail.h"
 #include "host_memory.h"
 #include "model.h"
 #include "pairs.h"
 #include "solver.h"
 
-struct SapBatch {
-    int num_worlds;
-    SapOptions options;
-    SapDtype dtype;
-    SapSolver *solver;
-    SapState *state;
-    SapControl *control;
-    SapContacts *contacts;
-    SapState *start;           /* one world per state to return to: the initial one, then the keyframes */
-    SapControl *start_control; /* one world */
-    SapContactReport record;   /* arrays that were asked for; NULL the others */
-    size_t record_bytes;
-    int nq, nv, nb, num_starts;
-};
-
 /* ---- creation ---- */
+
+static size_t number_bytes(const SapBatch *b) {
+    return b->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+}
 
 /* Row `row` of an array of the batch's type. */
 static void put_row(const SapBatch *b, void *array, int row, const double *from, int width) {
@@ -42,17 +31,18 @@ static void put_row(const SapBatch *b, void *array, int row, const double *from,
 static SapStatus create_start(SapBatch *b, const SapModel *model) {
     const SapModelArrays *a = sap_model_arrays(model);
     b->num_starts = 1 + a->num_keyframes;
-    SAP_TRY(sap_control_create(model, 1, b->dtype, &b->start_control));
-    SAP_TRY(sap_state_create(model, b->num_starts, b->dtype, &b->start));
+    SAP_TRY(sap_control_create(model, 1, b->dtype, &b->host_start_control));
+    SAP_TRY(sap_state_create(model, b->num_starts, b->dtype, &b->host_start));
     for (int k = 0; k < a->num_keyframes; k++) {
-        put_row(b, b->start->joint_q, k + 1, a->keyframe_joint_q + (size_t)k * (size_t)b->nq, b->nq);
-        put_row(b, b->start->joint_qd, k + 1, a->keyframe_joint_qd + (size_t)k * (size_t)b->nv, b->nv);
+        put_row(b, b->host_start->joint_q, k + 1, a->keyframe_joint_q + (size_t)k * (size_t)b->nq, b->nq);
+        put_row(b, b->host_start->joint_qd, k + 1, a->keyframe_joint_qd + (size_t)k * (size_t)b->nv, b->nv);
     }
     SapSolver *solver;
     SapOptions options = b->options;
     options.threads = 1;
+    options.device = SAP_DEVICE_CPU;
     SAP_TRY(sap_solver_create(model, b->num_starts, &options, &solver));
-    SapStatus status = sap_forward_kinematics(solver, b->start);
+    SapStatus status = sap_forward_kinematics(solver, b->host_start);
     sap_solver_destroy(solver);
     return status;
 }
@@ -67,17 +57,14 @@ static SapStatus fill_batch(SapBatch *b, const SapModel *model) {
     /* slots that can never be used are not made */
     if (most < b->options.max_rigid_contact)
         b->options.max_rigid_contact = most > 0 ? most : 1;
-    SAP_TRY(sap_solver_create(model, b->num_worlds, &b->options, &b->solver));
-    SAP_TRY(sap_state_create(model, b->num_worlds, b->dtype, &b->state));
-    SAP_TRY(sap_control_create(model, b->num_worlds, b->dtype, &b->control));
-    SapDtype geometry = b->options.use_f64_boundary_pose ? SAP_F64 : SAP_F32;
-    SAP_TRY(sap_contacts_create_plain(b->num_worlds, b->options.max_rigid_contact, geometry, &b->contacts));
     SAP_TRY(create_start(b, model));
+    SAP_TRY(b->backend->create(b, model));
     return sap_batch_reset(b, NULL, 0);
 }
 
 static SapStatus create(const SapModel *model, int num_worlds, const SapOptions *options, const SapDtype *dtype,
                         SapBatch *b) {
+    b->backend = &sap_batch_cpu;
     if (num_worlds < 1)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_create: num_worlds is %d; it must be at least 1", num_worlds);
     b->num_worlds = num_worlds;
@@ -88,6 +75,8 @@ static SapStatus create(const SapModel *model, int num_worlds, const SapOptions 
         SAP_TRY(sap_options_preset(NULL, &b->options));
     }
     b->dtype = dtype ? *dtype : b->options.free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
+    if (b->options.device == SAP_DEVICE_CUDA)
+        b->backend = &sap_batch_cuda;
     return fill_batch(b, model);
 }
 
@@ -122,32 +111,32 @@ SapStatus sap_batch_create_as(const SapModel *model, int num_worlds, const SapOp
 void sap_batch_destroy(SapBatch *b) {
     if (!b)
         return;
-    sap_solver_destroy(b->solver);
-    sap_state_destroy(b->state);
-    sap_control_destroy(b->control);
-    sap_contacts_destroy(b->contacts);
-    sap_state_destroy(b->start);
-    sap_control_destroy(b->start_control);
-    free(b->record.impulse);
-    free(b->record.velocity);
-    free(b->record.position);
-    free(b->record.frame);
-    free(b->record.gap);
-    free(b->record.region);
+    b->backend->destroy(b);
+    sap_state_destroy(b->host_start);
+    sap_control_destroy(b->host_start_control);
     free(b);
 }
 
+/* ---- what it consists of ---- */
+
+/* Whether its arrays can be handed out as structs of host memory. */
+static bool in_host_memory(const SapBatch *b, const char *function) {
+    if (b && b->backend->device != SAP_DEVICE_CPU)
+        sap_fail(SAP_ERROR_UNSUPPORTED,
+                 "%s: the batch is on a GPU; sap_batch_array gives its arrays, sap_batch_read and "
+                 "sap_batch_write copy them",
+                 function);
+    return b && b->backend->device == SAP_DEVICE_CPU;
+}
+
 SapState *sap_batch_state(const SapBatch *b) {
-    return b ? b->state : NULL;
+    return in_host_memory(b, __func__) ? b->state : NULL;
 }
 SapControl *sap_batch_control(const SapBatch *b) {
-    return b ? b->control : NULL;
+    return in_host_memory(b, __func__) ? b->control : NULL;
 }
 const SapContacts *sap_batch_contacts(const SapBatch *b) {
-    return b ? b->contacts : NULL;
-}
-SapSolver *sap_batch_solver(const SapBatch *b) {
-    return b ? b->solver : NULL;
+    return in_host_memory(b, __func__) ? b->contacts : NULL;
 }
 
 /* ---- running ---- */
@@ -156,31 +145,46 @@ SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps) {
     SAP_NEED(batch);
     if (num_steps < 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_step: num_steps is %d; it must not be negative", num_steps);
-    return sap_step_many(batch->solver, batch->state, batch->control, batch->contacts, h, num_steps);
+    SAP_TRY(sap_check_timestep(h));
+    return batch->backend->step(batch, h, num_steps);
 }
 
-/* Copies row `from` of one array over row `to` of another; rows are `width` numbers of the batch's type. An absent one
- * stays absent. */
-static void copy_row(const SapBatch *b, void *to, int to_row, const void *from, int from_row, int width) {
-    size_t bytes = (size_t)width * (b->dtype == SAP_F64 ? sizeof(double) : sizeof(float));
-    if (to)
-        memcpy((char *)to + (size_t)to_row * bytes, (const char *)from + (size_t)from_row * bytes, bytes);
+SapStatus sap_batch_forward_kinematics(SapBatch *batch) {
+    SAP_NEED(batch);
+    return batch->backend->forward_kinematics(batch);
 }
 
-static void reset_world(SapBatch *b, int w, int keyframe) {
-    const SapState *s = b->start;
-    const SapControl *c = b->start_control;
-    copy_row(b, b->state->joint_q, w, s->joint_q, keyframe, b->nq);
-    copy_row(b, b->state->joint_qd, w, s->joint_qd, keyframe, b->nv);
-    copy_row(b, b->state->body_q, w, s->body_q, keyframe, 7 * b->nb);
-    copy_row(b, b->state->body_qd, w, s->body_qd, keyframe, 6 * b->nb);
-    copy_row(b, b->control->joint_f, w, c->joint_f, 0, b->nv);
-    copy_row(b, b->control->body_f, w, c->body_f, 0, 6 * b->nb);
-    copy_row(b, b->control->joint_target_pos, w, c->joint_target_pos, 0, b->nv);
-    copy_row(b, b->control->joint_target_vel, w, c->joint_target_vel, 0, b->nv);
-    copy_row(b, b->control->joint_act, w, c->joint_act, 0, b->nv);
-    b->contacts->count[w] = b->contacts->dropped[w] = 0;
-    sap_solver_clear_world(b->solver, w);
+/* Adds an array [num_worlds][bytes] and row `row` of the array that it is reset from; `from` NULL = zeros. */
+static void add_row(SapResetArgs *args, const void *to, const void *from, int row, size_t bytes) {
+    args->row[args->num_rows++] = (SapResetRow){
+        .to = (unsigned *)to,
+        .from = from ? (const unsigned *)((const char *)from + (size_t)row * bytes) : NULL,
+        .words = (long long)(bytes / sizeof(unsigned)),
+    };
+}
+
+static SapResetArgs reset_args(const SapBatch *b, int keyframe) {
+    SapResetArgs args = {.count = b->num_worlds};
+    const SapState *s = &b->start;
+    const SapControl *c = &b->start_control;
+    size_t number = number_bytes(b), q = (size_t)b->nq * number, v = (size_t)b->nv * number;
+    size_t bodies = (size_t)b->nb * number;
+    add_row(&args, b->state->joint_q, s->joint_q, keyframe, q);
+    add_row(&args, b->state->joint_qd, s->joint_qd, keyframe, v);
+    add_row(&args, b->state->body_q, s->body_q, keyframe, 7 * bodies);
+    add_row(&args, b->state->body_qd, s->body_qd, keyframe, 6 * bodies);
+    add_row(&args, b->control->joint_f, c->joint_f, 0, v);
+    add_row(&args, b->control->body_f, c->body_f, 0, 6 * bodies);
+    add_row(&args, b->control->joint_target_pos, c->joint_target_pos, 0, v);
+    add_row(&args, b->control->joint_target_vel, c->joint_target_vel, 0, v);
+    add_row(&args, b->control->joint_act, c->joint_act, 0, v);
+    const void *const counters[] = {b->contacts->count,   b->contacts->dropped,      b->report.status,
+                                    b->report.iterations, b->report.line_iterations, b->report.refactored};
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        add_row(&args, counters[i], NULL, 0, sizeof(int32_t));
+    add_row(&args, b->report.cost, NULL, 0, sizeof(double));
+    add_row(&args, b->report.residual, NULL, 0, sizeof(double));
+    return args;
 }
 
 SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
@@ -189,17 +193,15 @@ SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
         return sap_fail(SAP_ERROR_ARGUMENT,
                         "sap_batch_reset: keyframe is %d; it must be in 0 .. %d (0 is the initial state)", keyframe,
                         batch->num_starts - 1);
-    for (int w = 0; w < batch->num_worlds; w++)
-        if (!mask || mask[w])
-            reset_world(batch, w, keyframe);
-    return SAP_OK;
+    SapResetArgs args = reset_args(batch, keyframe);
+    return batch->backend->reset(batch, mask, &args);
 }
 
 /* ---- arrays ---- */
 
 static SapArray view_of(const SapBatch *b, void *data, SapElementType type, int rows, int columns) {
     const int64_t size = type == SAP_TYPE_F64 ? 8 : 4;
-    SapArray view = {.data = data, .type = type, .device = SAP_DEVICE_CPU, .ndim = 1, .shape = {b->num_worlds}};
+    SapArray view = {.data = data, .type = type, .device = b->backend->device, .ndim = 1, .shape = {b->num_worlds}};
     if (rows > 0)
         view.shape[view.ndim++] = rows;
     if (columns > 0)
@@ -218,11 +220,8 @@ static SapStatus record_array(SapBatch *b, void *pointer, size_t size, int colum
     if (*array)
         return SAP_OK;
     size_t count = (size_t)b->num_worlds * (size_t)b->contacts->capacity * (size_t)columns;
-    *array = sap_allocate(count, size, "recorded contacts");
-    if (!*array)
-        return SAP_ERROR_MEMORY;
-    b->record_bytes += count * size;
-    return sap_solver_record(b->solver, &b->record);
+    SAP_TRY(b->backend->allocate(b, count, size, "recorded contacts", array));
+    return b->backend->record(b);
 }
 
 static SapStatus recorded_view(SapBatch *b, double **array, int columns, SapArray *view) {
@@ -255,8 +254,6 @@ SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view) 
     if (field >= SAP_BATCH_CONTACT_IMPULSE)
         return recorded_field(batch, field, view);
     const SapBatch *b = batch;
-    SapWorldReport report;
-    SAP_TRY(sap_solver_report(b->solver, &report));
     SapElementType real = b->dtype == SAP_F64 ? SAP_TYPE_F64 : SAP_TYPE_F32;
     SapElementType contact = b->contacts->dtype == SAP_F64 ? SAP_TYPE_F64 : SAP_TYPE_F32;
     int capacity = b->contacts->capacity;
@@ -274,11 +271,11 @@ SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view) 
         [SAP_BATCH_JOINT_TARGET_POS] = {b->control->joint_target_pos, real, b->nv, 0},
         [SAP_BATCH_JOINT_TARGET_VEL] = {b->control->joint_target_vel, real, b->nv, 0},
         [SAP_BATCH_JOINT_ACT] = {b->control->joint_act, real, b->nv, 0},
-        [SAP_BATCH_STATUS] = {report.status, SAP_TYPE_U32, 0, 0},
-        [SAP_BATCH_ITERATIONS] = {report.iterations, SAP_TYPE_I32, 0, 0},
-        [SAP_BATCH_LINE_ITERATIONS] = {report.line_iterations, SAP_TYPE_I32, 0, 0},
-        [SAP_BATCH_COST] = {report.cost, SAP_TYPE_F64, 0, 0},
-        [SAP_BATCH_RESIDUAL] = {report.residual, SAP_TYPE_F64, 0, 0},
+        [SAP_BATCH_STATUS] = {b->report.status, SAP_TYPE_U32, 0, 0},
+        [SAP_BATCH_ITERATIONS] = {b->report.iterations, SAP_TYPE_I32, 0, 0},
+        [SAP_BATCH_LINE_ITERATIONS] = {b->report.line_iterations, SAP_TYPE_I32, 0, 0},
+        [SAP_BATCH_COST] = {b->report.cost, SAP_TYPE_F64, 0, 0},
+        [SAP_BATCH_RESIDUAL] = {b->report.residual, SAP_TYPE_F64, 0, 0},
         [SAP_BATCH_CONTACT_COUNT] = {b->contacts->count, SAP_TYPE_I32, 0, 0},
         [SAP_BATCH_CONTACT_DROPPED] = {b->contacts->dropped, SAP_TYPE_I32, 0, 0},
         [SAP_BATCH_CONTACT_SHAPE0] = {b->contacts->shape0, SAP_TYPE_I32, capacity, 0},
@@ -291,15 +288,56 @@ SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view) 
     return SAP_OK;
 }
 
-size_t sap_batch_bytes(const SapBatch *b) {
-    if (!b)
-        return 0;
-    SapSolverInfo info;
-    if (sap_solver_info(b->solver, &info) != SAP_OK)
-        return 0;
-    size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float), n = (size_t)b->num_worlds;
-    size_t state = (size_t)b->nq + (size_t)b->nv + 13 * (size_t)b->nb, control = 4 * (size_t)b->nv + 6 * (size_t)b->nb;
-    size_t contact = 11 * (b->contacts->dtype == SAP_F64 ? sizeof(double) : sizeof(float)) + 2 * sizeof(int32_t);
-    return info.total_bytes + n * (state + control) * number + n * (size_t)b->contacts->capacity * contact +
-           2 * n * sizeof(int32_t) + b->record_bytes;
+/* Where the array of a field is, if `bytes` is its size. */
+static SapStatus find_array(SapBatch *b, const char *function, SapBatchField field, size_t bytes, void **data) {
+    SapArray view;
+    SAP_TRY(sap_batch_array(b, field, &view));
+    size_t size = (size_t)view.shape[0] * (size_t)view.strides[0];
+    if (bytes != size)
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: bytes is %zu; field %d has %zu", function, bytes, (int)field, size);
+    if (!view.data)
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: field %d is absent: its array was set to NULL", function, (int)field);
+    *data = view.data;
+    return SAP_OK;
+}
+
+SapStatus sap_batch_read(SapBatch *batch, SapBatchField field, void *host, size_t bytes) {
+    void *data;
+    SAP_NEED(batch);
+    SAP_NEED(host);
+    SAP_TRY(find_array(batch, __func__, field, bytes, &data));
+    return batch->backend->read(batch, data, host, bytes);
+}
+
+SapStatus sap_batch_write(SapBatch *batch, SapBatchField field, const void *host, size_t bytes) {
+    void *data;
+    SAP_NEED(batch);
+    SAP_NEED(host);
+    SAP_TRY(find_array(batch, __func__, field, bytes, &data));
+    return batch->backend->write(batch, data, host, bytes);
+}
+
+/* ---- the device ---- */
+
+SapStatus sap_batch_set_stream(SapBatch *batch, void *stream) {
+    SAP_NEED(batch);
+    return batch->backend->set_stream(batch, stream);
+}
+
+SapStatus sap_batch_synchronize(SapBatch *batch) {
+    SAP_NEED(batch);
+    return batch->backend->synchronize(batch);
+}
+
+SapStatus sap_batch_info(const SapBatch *batch, SapBatchInfo *out) {
+    SAP_NEED(batch);
+    SAP_NEED(out);
+    *out = (SapBatchInfo){
+        .device = batch->backend->device, .num_worlds = batch->num_worlds, .capacity = batch->contacts->capacity};
+    batch->backend->info(batch, out);
+    return SAP_OK;
+}
+
+size_t sap_batch_bytes(const SapBatch *batch) {
+    return batch ? batch->backend->bytes(batch) : 0;
 }

@@ -59,6 +59,9 @@ static const Choice broad_phases[] = {{"auto", SAP_BROAD_PHASE_AUTO},
                                       {"sap", SAP_BROAD_PHASE_SWEEP},
                                       {NULL, 0}};
 static const Choice factor_plans[] = {{"sparse", SAP_FACTOR_SPARSE}, {"dense", SAP_FACTOR_DENSE}, {NULL, 0}};
+static const Choice devices[] = {{"cpu", SAP_DEVICE_CPU}, {"cuda", SAP_DEVICE_CUDA}, {NULL, 0}};
+static const Choice team_sizes[] = {{"0", 0},   {"8", 8},     {"16", 16},  {"32", 32},
+                                    {"64", 64}, {"128", 128}, {"auto", 0}, {NULL, 0}};
 static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}, {"on", 1},
                                 {"off", 0},  {"1", 1},     {"0", 0},   {NULL, 0}};
 
@@ -104,7 +107,11 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(lanes, CHOICE(lane_counts), .fallback = 0)                                                                       \
     X(isa, CHOICE(isas), .fallback = SAP_ISA_AUTO)                                                                     \
     X(broad_phase, CHOICE(broad_phases), .fallback = SAP_BROAD_PHASE_AUTO)                                             \
-    X(factor_plan, CHOICE(factor_plans), .fallback = SAP_FACTOR_SPARSE)
+    X(factor_plan, CHOICE(factor_plans), .fallback = SAP_FACTOR_SPARSE)                                                \
+    X(device, CHOICE(devices), .fallback = SAP_DEVICE_CPU)                                                             \
+    X(cuda_device, INT(0, 1023), .fallback = 0)                                                                        \
+    X(team_size, CHOICE(team_sizes), .fallback = 0)                                                                    \
+    X(shared_memory, INT(0, 1048576), .fallback = 0)
 
 #define OPTION_LINE(field, ...) {.name = #field, .offset = offsetof(SapOptions, field), __VA_ARGS__},
 #define OPTION_NAME(field, ...) #field,
@@ -138,7 +145,7 @@ _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegrat
                    sizeof(SapLineSearch) == sizeof(int) && sizeof(SapContactWeight) == sizeof(int) &&
                    sizeof(SapContactPoint) == sizeof(int) && sizeof(SapCompat) == sizeof(int) &&
                    sizeof(SapIsa) == sizeof(int) && sizeof(SapBroadPhase) == sizeof(int) &&
-                   sizeof(SapFactorPlan) == sizeof(int),
+                   sizeof(SapFactorPlan) == sizeof(int) && sizeof(SapDevice) == sizeof(int),
                "an enum of SapOptions is as large as an int");
 
 /* A bool is read as a byte: an unset one may hold anything, and checking it must be defined. */

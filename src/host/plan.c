@@ -149,6 +149,13 @@ static SapLayout make_layout(const SapPlan *p) {
     return at;
 }
 
+void sap_plan_own(SapPlanOwner *out, int block, void *memory, size_t bytes) {
+    free(out->memory[block]);
+    out->bytes += bytes - out->block_bytes[block];
+    out->memory[block] = memory;
+    out->block_bytes[block] = bytes;
+}
+
 static SapStatus carve_plan(const SapModelArrays *m, const Work *w, Fill *f, SapPlanOwner *out) {
     SapArena arena = {0};
     for (int pass = 0; pass < 2; pass++) { /* first to measure, then to carve */
@@ -165,8 +172,7 @@ static SapStatus carve_plan(const SapModelArrays *m, const Work *w, Fill *f, Sap
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "plan"));
     }
-    out->memory[SAP_PLAN_LINKS] = arena.base;
-    out->bytes = arena.used;
+    sap_plan_own(out, SAP_PLAN_LINKS, arena.base, arena.used);
     return SAP_OK;
 }
 
@@ -175,6 +181,14 @@ static void link_rows(const SapModelArrays *m, const SapPattern *tree) {
     for (int j = 0; j < m->num_joints; j++)
         for (int i = m->joint_qd_start[j]; i < m->joint_qd_start[j + 1]; i++)
             ((SapRow *)tree->row)[i].link = j;
+}
+
+static SapStatus own_pattern(int nv, const int *parent_dof, SapPattern *pattern, int block, SapPlanOwner *out) {
+    void *memory;
+    size_t bytes;
+    SAP_TRY(sap_pattern_create(nv, parent_dof, pattern, &memory, &bytes));
+    sap_plan_own(out, block, memory, bytes);
+    return SAP_OK;
 }
 
 static SapStatus fill_plan(const SapModelArrays *m, Work *w, SapPlanOwner *out) {
@@ -203,12 +217,9 @@ static SapStatus fill_plan(const SapModelArrays *m, Work *w, SapPlanOwner *out) 
                           .dof_coord = f.dof_coord,
                           .dof_driven = f.dof_driven,
                           .dof_limited = f.dof_limited};
-    size_t tree_bytes = 0, dense_bytes = 0;
-    SAP_TRY(sap_pattern_create(m->num_dofs, w->parent_dof, &out->plan.tree, &out->memory[SAP_PLAN_TREE], &tree_bytes));
+    SAP_TRY(own_pattern(m->num_dofs, w->parent_dof, &out->plan.tree, SAP_PLAN_TREE, out));
     if (m->num_dofs <= SAP_MAX_DENSE_DOFS)
-        SAP_TRY(
-            sap_pattern_create(m->num_dofs, w->chain, &out->plan.dense, &out->memory[SAP_PLAN_DENSE], &dense_bytes));
-    out->bytes += tree_bytes + dense_bytes;
+        SAP_TRY(own_pattern(m->num_dofs, w->chain, &out->plan.dense, SAP_PLAN_DENSE, out));
     link_rows(m, &out->plan.tree);
     out->plan.layout = make_layout(&out->plan);
     return sap_plan_add_shapes(m, out);

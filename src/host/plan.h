@@ -18,12 +18,16 @@ enum { SAP_PLAN_LINKS, SAP_PLAN_TREE, SAP_PLAN_DENSE, SAP_PLAN_SHAPES, SAP_PLAN_
 typedef struct SapPlanOwner {
     SapPlan plan; /* its arrays point into the blocks below */
     void *memory[SAP_PLAN_NUM_BLOCKS];
-    size_t bytes;
+    size_t block_bytes[SAP_PLAN_NUM_BLOCKS];
+    size_t bytes; /* of all blocks */
 } SapPlanOwner;
 
 /* Fills *out for a valid model; free with sap_plan_free, which accepts a zeroed one. */
 SapStatus sap_plan_create(const SapModelArrays *model, SapPlanOwner *out);
 void sap_plan_free(SapPlanOwner *plan);
+
+/* Hands a block of memory to the plan, in place of the one it had. */
+void sap_plan_own(SapPlanOwner *plan, int block, void *memory, size_t bytes);
 
 /* How collision looks for pairs; sap_plan_create chooses. */
 SapStatus sap_plan_set_broad_phase(const SapModelArrays *model, SapBroadPhase broad_phase, SapPlanOwner *plan);

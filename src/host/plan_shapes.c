@@ -72,8 +72,7 @@ static SapStatus carve(const SapModelArrays *m, Fill *f, SapPlanOwner *out) {
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "plan"));
     }
-    out->memory[SAP_PLAN_SHAPES] = arena.base;
-    out->bytes += arena.used;
+    sap_plan_own(out, SAP_PLAN_SHAPES, arena.base, arena.used);
     return SAP_OK;
 }
 
@@ -147,8 +146,7 @@ static SapStatus list_pairs(const SapModelArrays *m, SapPlanOwner *out) {
     SapPair *pair;
     SAP_TRY(sap_pairs_create(m, &out->plan.num_pairs, &pair));
     out->plan.pair = pair;
-    out->memory[SAP_PLAN_PAIRS] = pair;
-    out->bytes += (size_t)out->plan.num_pairs * sizeof *pair;
+    sap_plan_own(out, SAP_PLAN_PAIRS, pair, (size_t)out->plan.num_pairs * sizeof *pair);
     return SAP_OK;
 }
 
@@ -157,14 +155,12 @@ static SapStatus sweep_pairs(const SapModelArrays *m, SapPlanOwner *out) {
     SapStatus status = sap_pairs_create_bits(m, &out->plan.row_words, &allowed);
     out->plan.sweep = 1;
     out->plan.allowed = allowed;
-    out->memory[SAP_PLAN_PAIRS] = allowed;
-    out->bytes += (size_t)m->num_shapes * (size_t)out->plan.row_words * sizeof *allowed;
+    sap_plan_own(out, SAP_PLAN_PAIRS, allowed, (size_t)m->num_shapes * (size_t)out->plan.row_words * sizeof *allowed);
     return status;
 }
 
 SapStatus sap_plan_set_broad_phase(const SapModelArrays *m, SapBroadPhase broad_phase, SapPlanOwner *out) {
-    free(out->memory[SAP_PLAN_PAIRS]);
-    out->memory[SAP_PLAN_PAIRS] = NULL;
+    sap_plan_own(out, SAP_PLAN_PAIRS, NULL, 0);
     out->plan.pair = NULL;
     out->plan.allowed = NULL;
     out->plan.num_pairs = out->plan.sweep = 0;

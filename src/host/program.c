@@ -1,27 +1,40 @@
 #include "program.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "fail.h"
 #include "host_memory.h"
 
-static SapStatus take(SapScratch *scratch, void *pointer, int count, int size) {
-    void **out = pointer;
-    *out = sap_allocate((size_t)count, (size_t)size, "solver scratch");
-    scratch->bytes += *out ? (size_t)count * (size_t)size : 0;
-    return *out ? SAP_OK : SAP_ERROR_MEMORY;
+static size_t product(int count, int size) {
+    return (size_t)count * (size_t)size;
+}
+
+void sap_arena_bytes(const SapStepArgs *a, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]) {
+    bytes[SAP_ARENA_FM] = product(a->plan.layout.size, real_bytes[a->fm_is_f64]);
+    bytes[SAP_ARENA_SOLVE] = product(a->solve.size, real_bytes[a->solve_is_f64]);
+    bytes[SAP_ARENA_LINEAR32] = a->newton.linear_is_f64 ? 0 : product(a->linear.size, real_bytes[0]);
+    bytes[SAP_ARENA_LINEAR64] = product(a->linear.size, real_bytes[1]); /* also where f32 may need its help */
+    bytes[SAP_ARENA_COLLIDE] = product(a->collide.layout.size, real_bytes[a->geometry_is_f64]);
+    bytes[SAP_ARENA_PAIRS] = product(a->collide.layout.ints, sizeof(int));
+    bytes[SAP_ARENA_INTS] = sizeof(int) + product(a->slot_ints.size, sizeof(int)) * (size_t)a->contacts.num_slots;
 }
 
 SapStatus sap_scratch_create(const SapStepArgs *a, const SapKernelSet *set, SapScratch *out) {
-    const SapKernels *const *kernels = set->pack;
+    const int real_bytes[2] = {set->pack[0]->real_bytes, set->pack[1]->real_bytes};
+    void *const pointers[SAP_NUM_ARENAS] = {&out->fm,      &out->solve, &out->linear[0], &out->linear[1],
+                                            &out->collide, &out->pairs, &out->ints};
+    size_t bytes[SAP_NUM_ARENAS];
     *out = (SapScratch){0};
-    SAP_TRY(take(out, &out->fm, a->plan.layout.size, kernels[a->fm_is_f64]->real_bytes));
-    SAP_TRY(take(out, &out->solve, a->solve.size, kernels[a->solve_is_f64]->real_bytes));
-    for (int f64 = a->newton.linear_is_f64; f64 < 2; f64++) /* f64 also where f32 may need its help */
-        SAP_TRY(take(out, &out->linear[f64], a->linear.size, kernels[f64]->real_bytes));
-    SAP_TRY(take(out, &out->collide, a->collide.layout.size, kernels[a->geometry_is_f64]->real_bytes));
-    SAP_TRY(take(out, &out->pairs, a->collide.layout.ints, sizeof(int)));
-    return take(out, &out->ints, 1 + a->slot_ints.size * a->contacts.num_slots, sizeof(int));
+    sap_arena_bytes(a, real_bytes, bytes);
+    for (int i = 0; i < SAP_NUM_ARENAS; i++) {
+        void *arena = bytes[i] ? sap_allocate(bytes[i], 1, "solver scratch") : NULL;
+        if (bytes[i] && !arena)
+            return SAP_ERROR_MEMORY;
+        memcpy(pointers[i], &arena, sizeof arena);
+        out->bytes += bytes[i];
+    }
+    return SAP_OK;
 }
 
 void sap_scratch_free(SapScratch *scratch) {

@@ -110,6 +110,10 @@ SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOpti
     SapStatus status = options ? sap_options_check(options) : sap_options_preset(NULL, &s->options);
     if (status == SAP_OK && options)
         s->options = *options;
+    if (status == SAP_OK && s->options.device != SAP_DEVICE_CPU)
+        status = sap_fail(
+            SAP_ERROR_UNSUPPORTED,
+            "sap_solver_create: option device is 'cuda'; a SapSolver runs on the cpu only, a SapBatch on both");
     if (status == SAP_OK)
         status = fill_solver(s, sap_model_arrays(model));
     if (status != SAP_OK) {
@@ -227,10 +231,6 @@ static void run(SapSolver *s, const SapStepArgs *args, SapProgram *program) {
 
 /* ---- arguments of a call ---- */
 
-static SapRows rows(void *data, int stride, SapDtype dtype) {
-    return (SapRows){.data = data, .stride = stride, .is_f64 = dtype == SAP_F64};
-}
-
 static SapStatus check_batch(const SapSolver *s, const char *what, int num_worlds, SapDtype dtype) {
     if (num_worlds != s->num_worlds)
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: num_worlds is %d; the solver has %d", what, num_worlds, s->num_worlds);
@@ -248,7 +248,7 @@ static SapStatus check_state(const SapSolver *s, const char *what, const SapStat
     return SAP_OK;
 }
 
-static SapStatus check_timestep(double h) {
+SapStatus sap_check_timestep(double h) {
     if (!(h > 0 && isfinite(h)))
         return sap_fail(SAP_ERROR_ARGUMENT, "h is %g; a time step must be finite and greater than 0", h);
     return SAP_OK;
@@ -287,28 +287,10 @@ static SapStatus check_in_place(const SapSolver *s, const SapState *in, const Sa
     return check_apart("out->joint_q", out->joint_q, nq * out_size, "out->joint_qd", out->joint_qd, nv * out_size);
 }
 
-static void set_input(const SapSolver *s, const SapState *in, SapStepArgs *args) {
-    args->q_in = rows(in->joint_q, s->plan.plan.nq, in->dtype);
-    args->qd_in = rows(in->joint_qd, s->plan.plan.nv, in->dtype);
-}
-
-/* An array of the control, or the model's own: one row for all worlds. */
-static SapRows control_rows(const SapControl *control, void *data, int stride, const double *of_model) {
-    return data ? rows(data, stride, control->dtype) : rows((void *)of_model, 0, SAP_F64);
-}
-
 static SapStatus set_control(const SapSolver *s, const SapControl *control, SapStepArgs *args) {
-    const SapModelArrays *m = sap_model_arrays(s->model);
-    const SapControl none = {0}, *c = control ? control : &none;
-    int nv = s->plan.plan.nv;
     if (control)
         SAP_TRY(check_batch(s, "control", control->num_worlds, control->dtype));
-    args->target_pos = control_rows(c, c->joint_target_pos, nv, m->joint_target_pos);
-    args->target_vel = control_rows(c, c->joint_target_vel, nv, m->joint_target_vel);
-    args->act = control_rows(c, c->joint_act, nv, m->joint_act);
-    args->joint_f = control ? rows(c->joint_f, nv, c->dtype) : rows((void *)m->joint_f, 0, SAP_F64);
-    args->body_f = rows(c->body_f, 6 * s->plan.plan.nb, c->dtype);
-    args->guess = rows(c->guess, nv, c->dtype);
+    sap_step_args_set_control(args, control, sap_model_arrays(s->model));
     return SAP_OK;
 }
 
@@ -340,44 +322,9 @@ static SapStatus check_counts(const SapContacts *c) {
     return SAP_OK;
 }
 
-static void set_contacts(const SapContacts *c, SapContactArgs *args) {
-    int n = c->capacity;
-    args->given_capacity = n;
-    args->count = c->count;
-    args->dropped = c->dropped;
-    args->shape[0] = c->shape0;
-    args->shape[1] = c->shape1;
-    args->body[0] = c->body0;
-    args->body[1] = c->body1;
-    args->point[0] = rows(c->point0, 3 * n, c->dtype);
-    args->point[1] = rows(c->point1, 3 * n, c->dtype);
-    args->normal = rows(c->normal, 3 * n, c->dtype);
-    args->margin[0] = rows(c->margin0, n, c->dtype);
-    args->margin[1] = rows(c->margin1, n, c->dtype);
-    args->stiffness = rows(c->stiffness, n, c->dtype);
-    args->tau = rows(c->tau, n, c->dtype);
-    args->mu = rows(c->mu, n, c->dtype);
-}
-
-static void set_bodies(const SapSolver *s, const SapState *out, SapStepArgs *args) {
-    args->body_q = rows(out->body_q, 7 * s->plan.plan.nb, out->dtype);
-    args->body_qd = rows(out->body_qd, 6 * s->plan.plan.nb, out->dtype);
-}
-
 static void clear_counters(SapSolver *s, int world) {
     s->iterations[world] = s->line_iterations[world] = s->refactored[world] = 0;
     s->cost[world] = s->residual[world] = 0;
-}
-
-void sap_solver_clear_world(SapSolver *s, int world) {
-    s->status[world] = 0;
-    clear_counters(s, world);
-}
-
-static void set_output(const SapSolver *s, const SapState *out, SapStepArgs *args) {
-    args->q_out = rows(out->joint_q, s->plan.plan.nq, out->dtype);
-    args->qd_out = rows(out->joint_qd, s->plan.plan.nv, out->dtype);
-    set_bodies(s, out, args);
 }
 
 static void run_step(SapSolver *s, SapStepArgs *args) {
@@ -392,18 +339,18 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
     SAP_NEED(solver);
     SAP_TRY(check_state(solver, "sap_step: in", in));
     SAP_TRY(check_state(solver, "sap_step: out", out));
-    SAP_TRY(check_timestep(h));
+    SAP_TRY(sap_check_timestep(h));
     SAP_TRY(check_in_place(solver, in, out));
     SapStepArgs args = solver->args;
     args.h = h;
-    set_input(solver, in, &args);
+    sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, control, &args));
     if (contacts) {
         SAP_TRY(check_contacts(solver, contacts));
         SAP_TRY(check_counts(contacts));
-        set_contacts(contacts, &args.contacts);
+        sap_step_args_set_contacts(&args, contacts);
     }
-    set_output(solver, out, &args);
+    sap_step_args_set_output(&args, out);
     run_step(solver, &args);
     return SAP_OK;
 }
@@ -425,8 +372,8 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
     SAP_NEED(contacts);
     SAP_TRY(check_own_contacts(solver, contacts));
     SapStepArgs args = solver->args;
-    set_input(solver, state, &args);
-    set_contacts(contacts, &args.contacts);
+    sap_step_args_set_input(&args, state);
+    sap_step_args_set_contacts(&args, contacts);
     run(solver, &args, sap_program_collide);
     return SAP_OK;
 }
@@ -434,18 +381,18 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
 SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *control, SapContacts *contacts, double h,
                         int num_steps) {
     SAP_TRY(check_state(solver, "sap_step_many: state", state));
-    SAP_TRY(check_timestep(h));
+    SAP_TRY(sap_check_timestep(h));
     SapStepArgs args = solver->args;
     args.h = h;
     args.num_steps = num_steps;
-    set_input(solver, state, &args);
+    sap_step_args_set_input(&args, state);
     SAP_TRY(set_control(solver, control, &args));
     if (contacts) {
         SAP_TRY(check_own_contacts(solver, contacts));
-        set_contacts(contacts, &args.contacts);
+        sap_step_args_set_contacts(&args, contacts);
         args.collide.enabled = 1;
     }
-    set_output(solver, state, &args);
+    sap_step_args_set_output(&args, state);
     run_step(solver, &args);
     return SAP_OK;
 }
@@ -454,8 +401,8 @@ SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
     SAP_NEED(solver);
     SAP_TRY(check_state(solver, "sap_forward_kinematics: state", state));
     SapStepArgs args = solver->args;
-    set_input(solver, state, &args);
-    set_bodies(solver, state, &args);
+    sap_step_args_set_input(&args, state);
+    sap_step_args_set_bodies(&args, state);
     run(solver, &args, sap_program_kinematics);
     return SAP_OK;
 }
@@ -487,7 +434,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     SAP_NEED(solver);
     SAP_NEED(out);
     SAP_TRY(check_state(solver, "sap_free_motion: in", in));
-    SAP_TRY(check_timestep(h));
+    SAP_TRY(sap_check_timestep(h));
     SapStepArgs args = solver->args;
     args.h = h;
     args.v_star = out->v_star;
@@ -497,7 +444,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     args.body_pose = out->body_pose;
     args.body_velocity = out->body_velocity;
     args.body_bias = out->body_bias;
-    set_input(solver, in, &args);
+    sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, control, &args));
     size_t nv = (size_t)solver->plan.plan.nv;
     if (out->A) /* the kernels write the tree's pattern only */

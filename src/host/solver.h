@@ -9,7 +9,7 @@
 SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *control, SapContacts *contacts, double h,
                         int num_steps);
 
-/* Status and counters of one world: as if it had never been stepped. */
-void sap_solver_clear_world(SapSolver *solver, int world);
+/* Refuses a time step that is not finite and greater than 0. */
+SapStatus sap_check_timestep(double h);
 
 #endif

@@ -2,13 +2,22 @@
 #ifndef SAPWOOD_HOST_STEP_ARGS_H
 #define SAPWOOD_HOST_STEP_ARGS_H
 
-#include <sapwood/model.h>
+#include <sapwood/contacts.h>
 #include <sapwood/options.h>
+#include <sapwood/state.h>
 
 #include "kernels/args.h"
 
 /* Fills *args; `constants` are the model's in f32 and f64. State, control, contacts, reports, status, num_worlds and h are left 0. */
 SapStatus sap_step_args_init(const SapModelArrays *model, const SapPlan *plan, const SapConstants constants[2],
                              const SapOptions *options, int lanes, SapStepArgs *args);
+
+/* The arrays of a call, wherever they are. Where control, or one of its arrays, is absent, the model's own stands in, in host
+ * memory. */
+void sap_step_args_set_input(SapStepArgs *args, const SapState *in);
+void sap_step_args_set_output(SapStepArgs *args, const SapState *out); /* bodies too */
+void sap_step_args_set_bodies(SapStepArgs *args, const SapState *out);
+void sap_step_args_set_control(SapStepArgs *args, const SapControl *control, const SapModelArrays *model);
+void sap_step_args_set_contacts(SapStepArgs *args, const SapContacts *contacts);
 
 #endif

@@ -274,10 +274,13 @@ typedef struct SapReportArgs {
     double *drive, *limit, *friction; /* [num_worlds][nv] generalised impulses, internal order */
 } SapReportArgs;
 
-/* A world's scratch on a GPU, in bytes from its beginning. */
+/* A world's scratch on a GPU: each arena lies in shared memory or, where it is below 0, at ~offset in the workspace. In bytes from
+ * the beginning of the world's part of either. */
 typedef struct SapArenas {
     int fm, collide, solve, linear[2], ints, pairs;
-    int size;
+    int size;                 /* of a world's part of shared memory */
+    unsigned char *workspace; /* [teams of the grid][workspace_size], global memory; NULL = all arenas are shared */
+    long long workspace_size;
 } SapArenas;
 
 typedef struct SapStepArgs {

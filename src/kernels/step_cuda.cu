@@ -3,6 +3,7 @@
 #include <sapwood/solver.h>
 
 #include "args.h"
+#include "reset.h"
 #include "team.h"
 
 namespace f32 {
@@ -38,22 +39,31 @@ namespace f64 {
 
 extern __shared__ __align__(16) unsigned char shared_scratch[];
 
-// The world of this team and its part of shared memory; false past the end of the batch.
-static __device__ bool begin(const SapStepArgs *args, SapPack *pack, SapContext *ctx) {
-    pack->world[0] = (int)(blockIdx.x * blockDim.y + threadIdx.y);
-    pack->count = 1;
-    if (pack->world[0] >= args->num_worlds)
+// Where an arena of this team begins: in its part of shared memory, or of the workspace.
+static __device__ unsigned char *arena_at(const SapArenas *arenas, int offset) {
+    if (offset >= 0)
+        return shared_scratch + threadIdx.y * arenas->size + offset;
+    return arenas->workspace + (blockIdx.x * blockDim.y + threadIdx.y) * arenas->workspace_size + ~offset;
+}
+
+// The world of this team and its scratch; false past the end of the batch. A grid may be smaller than the batch, whose worlds then
+// come to the same teams in several rounds.
+static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *pack, SapContext *ctx) {
+    unsigned world = (round * gridDim.x + blockIdx.x) * blockDim.y + threadIdx.y;
+    const SapArenas *arena = &args->arena;
+    if (world >= (unsigned)args->num_worlds)
         return false;
-    unsigned char *scratch = shared_scratch + threadIdx.y * args->arena.size;
+    pack->world[0] = (int)world;
+    pack->count = 1;
     ctx->args = args;
     ctx->pack = pack;
-    ctx->fm = scratch + args->arena.fm;
-    ctx->collide = scratch + args->arena.collide;
-    ctx->solve = scratch + args->arena.solve;
-    ctx->linear[0] = scratch + args->arena.linear[0];
-    ctx->linear[1] = scratch + args->arena.linear[1];
-    ctx->ints = (int *)(scratch + args->arena.ints);
-    ctx->pairs = (int *)(scratch + args->arena.pairs);
+    ctx->fm = arena_at(arena, arena->fm);
+    ctx->collide = arena_at(arena, arena->collide);
+    ctx->solve = arena_at(arena, arena->solve);
+    ctx->linear[0] = arena_at(arena, arena->linear[0]);
+    ctx->linear[1] = arena_at(arena, arena->linear[1]);
+    ctx->ints = (int *)arena_at(arena, arena->ints);
+    ctx->pairs = (int *)arena_at(arena, arena->pairs);
     ctx->num_slots = 0;
     ctx->step = 0;
     return true;
@@ -85,27 +95,34 @@ static __device__ void step_once(SapContext *context) {
 extern "C" __global__ void sap_kernel_step(const __grid_constant__ SapStepArgs args) {
     SapPack pack;
     SapContext ctx;
-    if (!begin(&args, &pack, &ctx))
-        return;
-    for (ctx.step = 0; ctx.step < args.num_steps; ctx.step++) {
-        step_once(&ctx);
-        TEAM_SYNC(); // the next step reads the state that this one stored
-    }
+    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++)
+        for (ctx.step = 0; ctx.step < args.num_steps; ctx.step++) {
+            step_once(&ctx);
+            TEAM_SYNC(); // the next step reads the state that this one stored, and the next world overwrites the scratch
+        }
 }
 
 extern "C" __global__ void sap_kernel_collide(const __grid_constant__ SapStepArgs args) {
     SapPack pack;
     SapContext ctx;
-    if (!begin(&args, &pack, &ctx))
-        return;
-    STAGE(args.fm_is_f64, place);
-    STAGE(args.geometry_is_f64, collide);
+    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+        STAGE(args.fm_is_f64, place);
+        STAGE(args.geometry_is_f64, collide);
+        TEAM_SYNC(); // the next world overwrites the scratch
+    }
 }
 
 extern "C" __global__ void sap_kernel_kinematics(const __grid_constant__ SapStepArgs args) {
     SapPack pack;
     SapContext ctx;
-    if (!begin(&args, &pack, &ctx))
-        return;
-    STAGE(args.fm_is_f64, kinematics);
+    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+        STAGE(args.fm_is_f64, kinematics);
+        TEAM_SYNC(); // the next world overwrites the scratch
+    }
+}
+
+extern "C" __global__ void sap_kernel_reset(const __grid_constant__ SapResetArgs args) {
+    int i = (int)(blockIdx.x * blockDim.y + threadIdx.y);
+    if (i < args.count)
+        reset_world(&args, i);
 }

@@ -28,13 +28,16 @@ static __device__ inline void team_sync(void) {
 }
 #define TEAM_FOR(i, n) for (int i = team_rank(); i < (n); i += team_size())
 #define TEAM_SYNC()    team_sync()
+#define TEAM_FN        static __device__ inline /* of a kernel without numbers: the others use those of lane.h */
 #elif defined(SAP_TEAM_THREADS)
 #include "team_threads.h"
 #define TEAM_FOR(i, n) for (int i = sap_team_rank; i < (n); i += sap_team_size)
 #define TEAM_SYNC()    sap_team_sync()
+#define TEAM_FN        static inline
 #else
 #define TEAM_FOR(i, n) for (int i = 0; i < (n); i++)
 #define TEAM_SYNC()    ((void)0)
+#define TEAM_FN        static inline
 #endif
 
 #endif

@@ -1,0 +1,513 @@
+/* A batch on a GPU. One block of device memory holds the model (plan and constants), the states to return to, and all arrays of the
+ * worlds; a second one is the workspace, where scratch does not fit shared memory. The arguments of the step's kernel are made
+ * once, with addresses of the device; a step is one launch that copies them. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch_backend.h"
+#include "cuda_arrange.h"
+#include "cuda_device.h"
+#include "cuda_model.h"
+#include "fail.h"
+#include "host_memory.h"
+#include "model.h"
+#include "presets.h"
+#include "step_args.h"
+
+/* Pinned memory through which arrays are copied; larger ones go in parts. */
+enum { STAGING_BYTES = 1 << 20 };
+
+typedef struct CudaBatch {
+    SapCudaDevice *device;
+    CuStream own_stream, stream; /* `stream` is the one in use */
+    CuEvent event;               /* orders a new stream after the former */
+    void *staging;
+    CuAddress memory, workspace;
+    size_t memory_bytes, workspace_bytes;
+    CuAddress recorded[SAP_BATCH_MAX_RECORDED];
+    int num_recorded;
+    size_t recorded_bytes;
+
+    SapStepArgs args;
+    SapCudaShape shape;
+    CuFunction step;
+    unsigned blocks;
+    bool specialised;
+
+    /* addresses of the device */
+    SapState state;
+    SapControl control;
+    SapContacts contacts;
+} CudaBatch;
+
+static void *pointer_of(CuAddress address) {
+    return (void *)(uintptr_t)address;
+}
+
+static CuAddress address_of(const void *pointer) {
+    return (CuAddress)(uintptr_t)pointer;
+}
+
+/* ---- copies ---- */
+
+static size_t part_of(size_t left) {
+    return left < STAGING_BYTES ? left : STAGING_BYTES;
+}
+
+static SapStatus upload(const CudaBatch *c, const char *what, void *to, const void *from, size_t bytes) {
+    const SapCuda *cuda = c->device->cuda;
+    for (size_t at = 0, part; at < bytes; at += part) {
+        part = part_of(bytes - at);
+        memcpy(c->staging, (const char *)from + at, part);
+        SAP_CU_TRY(cuda, copy_to_device, what, (address_of(to) + at, c->staging, part, c->stream));
+        SAP_CU_TRY(cuda, stream_synchronize, what, (c->stream)); /* before the staging memory is used again */
+    }
+    return SAP_OK;
+}
+
+static SapStatus download(const CudaBatch *c, const char *what, void *to, const void *from, size_t bytes) {
+    const SapCuda *cuda = c->device->cuda;
+    for (size_t at = 0, part; at < bytes; at += part) {
+        part = part_of(bytes - at);
+        SAP_CU_TRY(cuda, copy_to_host, what, (c->staging, address_of(from) + at, part, c->stream));
+        SAP_CU_TRY(cuda, stream_synchronize, what, (c->stream));
+        memcpy((char *)to + at, c->staging, part);
+    }
+    return SAP_OK;
+}
+
+/* ---- memory ---- */
+
+/* All arrays, one after the other; an arena without memory only counts. */
+static void carve_state(SapArena *arena, const SapBatch *b, int worlds, SapState *s) {
+    size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float), n = (size_t)worlds;
+    *s = (SapState){.num_worlds = worlds, .dtype = b->dtype};
+    s->joint_q = sap_arena_carve(arena, n * (size_t)b->nq, number);
+    s->joint_qd = sap_arena_carve(arena, n * (size_t)b->nv, number);
+    s->body_q = sap_arena_carve(arena, n * 7 * (size_t)b->nb, number);
+    s->body_qd = sap_arena_carve(arena, n * 6 * (size_t)b->nb, number);
+}
+
+static void carve_control(SapArena *arena, const SapBatch *b, int worlds, SapControl *c) {
+    size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float), n = (size_t)worlds;
+    *c = (SapControl){.num_worlds = worlds, .dtype = b->dtype};
+    void **const per_dof[] = {&c->joint_f, &c->joint_target_pos, &c->joint_target_vel, &c->joint_act};
+    for (int i = 0; i < 4; i++)
+        *per_dof[i] = sap_arena_carve(arena, n * (size_t)b->nv, number);
+    c->body_f = sap_arena_carve(arena, n * 6 * (size_t)b->nb, number);
+}
+
+static void carve_contacts(SapArena *arena, const SapBatch *b, SapContacts *c) {
+    size_t n = (size_t)b->num_worlds, slots = n * (size_t)b->options.max_rigid_contact;
+    *c = (SapContacts){.num_worlds = b->num_worlds, .capacity = b->options.max_rigid_contact};
+    c->dtype = b->options.use_f64_boundary_pose ? SAP_F64 : SAP_F32;
+    size_t number = c->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+    SAP_CARVE(arena, c->count, n);
+    SAP_CARVE(arena, c->dropped, n);
+    SAP_CARVE(arena, c->shape0, slots);
+    SAP_CARVE(arena, c->shape1, slots);
+    void **const vectors[] = {&c->point0, &c->point1, &c->normal}, **const scalars[] = {&c->margin0, &c->margin1};
+    for (int i = 0; i < 3; i++)
+        *vectors[i] = sap_arena_carve(arena, 3 * slots, number);
+    for (int i = 0; i < 2; i++)
+        *scalars[i] = sap_arena_carve(arena, slots, number);
+}
+
+static void carve_report(SapArena *arena, const SapBatch *b, SapWorldReport *r) {
+    size_t n = (size_t)b->num_worlds;
+    SAP_CARVE(arena, r->status, n);
+    SAP_CARVE(arena, r->iterations, n);
+    SAP_CARVE(arena, r->line_iterations, n);
+    SAP_CARVE(arena, r->refactored, n);
+    SAP_CARVE(arena, r->cost, n);
+    SAP_CARVE(arena, r->residual, n);
+}
+
+static void carve(SapArena *arena, SapBatch *b, SapCudaModel *model) {
+    CudaBatch *c = b->own;
+    sap_cuda_model_carve(arena, model);
+    carve_state(arena, b, b->num_starts, &b->start);
+    carve_control(arena, b, 1, &b->start_control);
+    carve_state(arena, b, b->num_worlds, &c->state);
+    carve_control(arena, b, b->num_worlds, &c->control);
+    carve_contacts(arena, b, &c->contacts);
+    carve_report(arena, b, &b->report);
+}
+
+static SapStatus take_memory(CudaBatch *c, const char *what, size_t bytes, CuAddress *out) {
+    CuResult result = c->device->cuda->memory_allocate(out, bytes);
+    char text[128];
+    snprintf(text, sizeof text, "device cuda: %zu bytes for %s", bytes, what);
+    return sap_cuda_status(c->device->cuda, result, sap_cu_name_memory_allocate, text);
+}
+
+/* Zeros; shapes of contacts are -1. */
+static SapStatus clear(SapBatch *b) {
+    CudaBatch *c = b->own;
+    const SapCuda *cuda = c->device->cuda;
+    size_t slots = (size_t)b->num_worlds * (size_t)c->contacts.capacity * sizeof(int32_t);
+    SAP_CU_TRY(cuda, set_bytes, "device cuda", (c->memory, 0, c->memory_bytes, c->stream));
+    SAP_CU_TRY(cuda, set_bytes, "device cuda", (address_of(c->contacts.shape0), 0xff, slots, c->stream));
+    SAP_CU_TRY(cuda, set_bytes, "device cuda", (address_of(c->contacts.shape1), 0xff, slots, c->stream));
+    return SAP_OK;
+}
+
+static SapStatus create_memory(SapBatch *b, SapCudaModel *model) {
+    CudaBatch *c = b->own;
+    SapArena arena = {0};
+    carve(&arena, b, model);
+    c->memory_bytes = arena.used;
+    SAP_TRY(take_memory(c, "the worlds", c->memory_bytes, &c->memory));
+    arena = (SapArena){.base = pointer_of(c->memory)};
+    carve(&arena, b, model);
+    b->state = &c->state;
+    b->control = &c->control;
+    b->contacts = &c->contacts;
+    return clear(b);
+}
+
+/* ---- filling ---- */
+
+static SapStatus upload_model(CudaBatch *c, const SapCudaModel *model) {
+    for (int i = 0; i < SAP_CUDA_NUM_BLOCKS; i++)
+        SAP_TRY(
+            upload(c, "device cuda: the model", model->block[i].device, model->block[i].host, model->block[i].bytes));
+    return SAP_OK;
+}
+
+static SapStatus upload_start(SapBatch *b) {
+    const CudaBatch *c = b->own;
+    const SapState *s = b->host_start, *d = &b->start;
+    const SapControl *from = b->host_start_control, *to = &b->start_control;
+    size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float), starts = (size_t)b->num_starts * number;
+    size_t nq = (size_t)b->nq, nv = (size_t)b->nv, nb = (size_t)b->nb;
+    const struct {
+        void *to;
+        const void *from;
+        size_t bytes;
+    } arrays[] = {
+        {d->joint_q, s->joint_q, starts * nq},
+        {d->joint_qd, s->joint_qd, starts * nv},
+        {d->body_q, s->body_q, starts * 7 * nb},
+        {d->body_qd, s->body_qd, starts * 6 * nb},
+        {to->joint_f, from->joint_f, number * nv},
+        {to->body_f, from->body_f, number * 6 * nb},
+        {to->joint_target_pos, from->joint_target_pos, number * nv},
+        {to->joint_target_vel, from->joint_target_vel, number * nv},
+        {to->joint_act, from->joint_act, number * nv},
+    };
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        SAP_TRY(upload(c, "device cuda: the initial state", arrays[i].to, arrays[i].from, arrays[i].bytes));
+    return SAP_OK;
+}
+
+/* The arguments of every step, with addresses of the device. */
+static void fill_args(SapBatch *b, const SapCudaModel *model) {
+    CudaBatch *c = b->own;
+    SapStepArgs *args = &c->args;
+    sap_cuda_model_translate(model, args);
+    args->num_worlds = b->num_worlds;
+    sap_step_args_set_input(args, &c->state);
+    sap_step_args_set_output(args, &c->state);
+    sap_step_args_set_control(args, &c->control, model->arrays);
+    sap_step_args_set_contacts(args, &c->contacts);
+    args->collide.enabled = 1;
+    args->status = (unsigned *)b->report.status;
+    args->report = (SapReportArgs){.iterations = (int *)b->report.iterations,
+                                   .line_iterations = (int *)b->report.line_iterations,
+                                   .refactored = (int *)b->report.refactored,
+                                   .cost = (double *)b->report.cost,
+                                   .residual = (double *)b->report.residual};
+}
+
+/* ---- launches ---- */
+
+/* The kernel made for the preset that the options have, if there is one. */
+static SapStatus choose_kernel(const SapBatch *b, CudaBatch *c) {
+    const char *preset;
+    char name[64];
+    CuFunction found = NULL;
+    SAP_TRY(sap_options_name_preset(&b->options, &preset));
+    snprintf(name, sizeof name, "sap_kernel_step_%s", preset);
+    SAP_TRY(sap_cuda_device_find(c->device, name, &found));
+    c->specialised = found != NULL;
+    c->step = found ? found : c->device->step;
+    return SAP_OK;
+}
+
+static SapStatus allow_shared(const CudaBatch *c, CuFunction kernel) {
+    const SapCuda *cuda = c->device->cuda;
+    enum { ALL_SHARED = 100 }; /* percent: what is not shared memory is cache */
+    SAP_CU_TRY(cuda, function_set, "device cuda: shared memory",
+               (kernel, CU_FUNC_MAX_DYNAMIC_SHARED, c->device->shared_per_block));
+    SAP_CU_TRY(cuda, function_set, "device cuda: shared memory", (kernel, CU_FUNC_SHARED_CARVEOUT, ALL_SHARED));
+    return SAP_OK;
+}
+
+/* One team per world; where each needs a part of the workspace, only as many as run at the same time, in turns. */
+static SapStatus choose_grid(const SapBatch *b, CudaBatch *c) {
+    int per_block = c->shape.worlds_per_block, resident;
+    c->blocks = ((unsigned)b->num_worlds - 1) / (unsigned)per_block + 1;
+    if (c->shape.workspace_size == 0)
+        return SAP_OK;
+    SAP_CU_TRY(c->device->cuda, occupancy, "device cuda",
+               (&resident, c->step, c->shape.team * per_block, (size_t)c->shape.shared_bytes));
+    unsigned most = (unsigned)(resident > 0 ? resident : 1) * (unsigned)c->device->multiprocessors;
+    c->blocks = c->blocks < most ? c->blocks : most;
+    c->workspace_bytes = (size_t)c->blocks * (size_t)per_block * (size_t)c->shape.workspace_size;
+    SAP_TRY(take_memory(c, "scratch", c->workspace_bytes, &c->workspace));
+    c->args.arena.workspace = pointer_of(c->workspace);
+    return SAP_OK;
+}
+
+static SapStatus launch(const CudaBatch *c, const char *what, CuFunction kernel, unsigned blocks, unsigned shared,
+                        void *args) {
+    void *parameters[] = {args};
+    SAP_CU_TRY(c->device->cuda, launch, what,
+               (kernel, blocks, 1, 1, (unsigned)c->shape.team, (unsigned)c->shape.worlds_per_block, 1, shared,
+                c->stream, parameters, NULL));
+    return SAP_OK;
+}
+
+/* ---- creation ---- */
+
+static SapStatus create_streams(CudaBatch *c) {
+    const SapCuda *cuda = c->device->cuda;
+    SAP_CU_TRY(cuda, stream_create, "device cuda", (&c->own_stream, CU_STREAM_NON_BLOCKING));
+    c->stream = c->own_stream;
+    SAP_CU_TRY(cuda, event_create, "device cuda", (&c->event, CU_EVENT_DISABLE_TIMING));
+    SAP_CU_TRY(cuda, host_allocate, "device cuda", (&c->staging, STAGING_BYTES, 0));
+    return SAP_OK;
+}
+
+static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
+    CudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_arrange(&b->options, c->device->shared_per_block, &c->args, &c->shape));
+    SAP_TRY(create_streams(c));
+    SAP_TRY(choose_kernel(b, c));
+    SAP_TRY(allow_shared(c, c->step));
+    SAP_TRY(allow_shared(c, c->device->kinematics));
+    SAP_TRY(create_memory(b, model));
+    SAP_TRY(upload_model(c, model));
+    SAP_TRY(upload_start(b));
+    fill_args(b, model);
+    return choose_grid(b, c);
+}
+
+static SapStatus create(SapBatch *b, const SapModel *model) {
+    CudaBatch *c = b->own = sap_allocate(1, sizeof *c, "batch");
+    SapCudaModel on_device;
+    if (!c)
+        return SAP_ERROR_MEMORY;
+    SAP_TRY(sap_cuda_device_retain(b->options.cuda_device, &c->device));
+    SAP_TRY(sap_cuda_model_create(sap_model_arrays(model), &b->options, &c->args, &on_device));
+    SapStatus status = sap_cuda_enter(c->device, "device cuda");
+    if (status == SAP_OK)
+        status = sap_cuda_leave(c->device, "device cuda", create_on_device(b, &on_device));
+    sap_cuda_model_free(&on_device);
+    return status;
+}
+
+/* What fails here cannot be helped: there is nobody to tell. */
+static void free_on_device(CudaBatch *c) {
+    const SapCuda *cuda = c->device->cuda;
+    if (c->own_stream)
+        cuda->stream_synchronize(c->stream);
+    for (int i = 0; i < c->num_recorded; i++)
+        cuda->memory_free(c->recorded[i]);
+    if (c->workspace)
+        cuda->memory_free(c->workspace);
+    if (c->memory)
+        cuda->memory_free(c->memory);
+    if (c->staging)
+        cuda->host_free(c->staging);
+    if (c->event)
+        cuda->event_destroy(c->event);
+    if (c->own_stream)
+        cuda->stream_destroy(c->own_stream);
+}
+
+static void destroy(SapBatch *b) {
+    CudaBatch *c = b->own;
+    if (!c)
+        return;
+    if (c->device && sap_cuda_enter(c->device, "sap_batch_destroy") == SAP_OK) {
+        free_on_device(c);
+        sap_cuda_leave(c->device, "sap_batch_destroy", SAP_OK);
+    }
+    sap_cuda_device_release(c->device);
+    free(c);
+}
+
+/* ---- running ---- */
+
+static SapStatus step(SapBatch *b, double h, int num_steps) {
+    static const char what[] = "sap_batch_step";
+    CudaBatch *c = b->own;
+    if (num_steps == 0)
+        return SAP_OK;
+    c->args.h = h;
+    c->args.num_steps = num_steps;
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    return sap_cuda_leave(c->device, what,
+                          launch(c, what, c->step, c->blocks, (unsigned)c->shape.shared_bytes, &c->args));
+}
+
+static SapStatus forward_kinematics(SapBatch *b) {
+    static const char what[] = "sap_batch_forward_kinematics";
+    CudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    return sap_cuda_leave(c->device, what,
+                          launch(c, what, c->device->kinematics, c->blocks, (unsigned)c->shape.shared_bytes, &c->args));
+}
+
+/* Whether an address is the device's. Memory that the driver knows nothing of is the host's. */
+static SapStatus is_on_device(const CudaBatch *c, const void *pointer, bool *out) {
+    unsigned type = CU_MEMORY_HOST;
+    CuResult result = c->device->cuda->pointer_attribute(&type, CU_POINTER_MEMORY_TYPE, address_of(pointer));
+    *out = result == CU_SUCCESS && type != CU_MEMORY_HOST;
+    if (result == CU_INVALID_VALUE)
+        return SAP_OK;
+    return sap_cuda_status(c->device->cuda, result, sap_cu_name_pointer_attribute, "sap_batch_reset");
+}
+
+static void set_bits(SapResetArgs *args, const uint8_t *mask) {
+    memset(args->bits, 0, sizeof args->bits);
+    args->has_bits = 1;
+    for (int i = 0; i < args->count; i++)
+        if (mask[i])
+            args->bits[i / 32] |= 1u << (i % 32);
+}
+
+/* A mask of the host travels in the arguments of the launch, as bits: it need not be copied first, and may change after the call. */
+static SapStatus reset_on_device(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
+    enum { WORLDS_PER_LAUNCH = 32 * SAP_RESET_BIT_WORDS };
+    const CudaBatch *c = b->own;
+    bool on_device = false;
+    if (mask)
+        SAP_TRY(is_on_device(c, mask, &on_device));
+    bool bits = mask && !on_device;
+    int most = bits ? WORLDS_PER_LAUNCH : b->num_worlds, per_block = c->shape.worlds_per_block;
+    args->mask = on_device ? mask : NULL;
+    for (int left = b->num_worlds; left > 0; left -= args->count, args->first += args->count) {
+        args->count = left < most ? left : most;
+        if (bits)
+            set_bits(args, mask + args->first);
+        SAP_TRY(launch(c, "sap_batch_reset", c->device->reset, (unsigned)((args->count - 1) / per_block + 1), 0, args));
+    }
+    return SAP_OK;
+}
+
+static SapStatus reset(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
+    const CudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, "sap_batch_reset"));
+    return sap_cuda_leave(c->device, "sap_batch_reset", reset_on_device(b, mask, args));
+}
+
+/* ---- arrays ---- */
+
+static SapStatus allocate_on_device(CudaBatch *c, size_t bytes, const char *what, void **out) {
+    CuAddress address;
+    SAP_TRY(take_memory(c, what, bytes, &address));
+    c->recorded[c->num_recorded++] = address;
+    c->recorded_bytes += bytes;
+    SAP_CU_TRY(c->device->cuda, set_bytes, "sap_batch_array", (address, 0, bytes, c->stream));
+    *out = pointer_of(address);
+    return SAP_OK;
+}
+
+static SapStatus allocate(SapBatch *b, size_t count, size_t size, const char *what, void **out) {
+    CudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, "sap_batch_array"));
+    return sap_cuda_leave(c->device, "sap_batch_array", allocate_on_device(c, count * size, what, out));
+}
+
+static SapStatus record(SapBatch *b) {
+    SapReportArgs *a = &((CudaBatch *)b->own)->args.report;
+    const SapContactReport *r = &b->record;
+    a->impulse = r->impulse;
+    a->velocity = r->velocity;
+    a->position = r->position;
+    a->frame = r->frame;
+    a->gap = r->gap;
+    a->region = r->region;
+    return SAP_OK;
+}
+
+static SapStatus read_array(SapBatch *b, const void *from, void *host, size_t bytes) {
+    const CudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, "sap_batch_read"));
+    return sap_cuda_leave(c->device, "sap_batch_read", download(c, "sap_batch_read", host, from, bytes));
+}
+
+static SapStatus write_array(SapBatch *b, void *to, const void *host, size_t bytes) {
+    const CudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, "sap_batch_write"));
+    return sap_cuda_leave(c->device, "sap_batch_write", upload(c, "sap_batch_write", to, host, bytes));
+}
+
+/* ---- streams ---- */
+
+static SapStatus switch_stream(CudaBatch *c, CuStream stream) {
+    const SapCuda *cuda = c->device->cuda;
+    SAP_CU_TRY(cuda, event_record, "sap_batch_set_stream", (c->event, c->stream));
+    SAP_CU_TRY(cuda, stream_wait, "sap_batch_set_stream", (stream, c->event, 0));
+    c->stream = stream;
+    return SAP_OK;
+}
+
+static SapStatus set_stream(SapBatch *b, void *stream) {
+    CudaBatch *c = b->own;
+    CuStream wanted = stream ? stream : c->own_stream;
+    if (wanted == c->stream)
+        return SAP_OK;
+    SAP_TRY(sap_cuda_enter(c->device, "sap_batch_set_stream"));
+    return sap_cuda_leave(c->device, "sap_batch_set_stream", switch_stream(c, wanted));
+}
+
+static SapStatus synchronize(SapBatch *b) {
+    static const char what[] = "sap_batch_synchronize";
+    const CudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    CuResult result = c->device->cuda->stream_synchronize(c->stream);
+    return sap_cuda_leave(c->device, what,
+                          sap_cuda_status(c->device->cuda, result, sap_cu_name_stream_synchronize, what));
+}
+
+/* ---- what it costs ---- */
+
+static void info(const SapBatch *b, SapBatchInfo *out) {
+    const CudaBatch *c = b->own;
+    out->cuda_device = c->device->index;
+    out->team_size = c->shape.team;
+    out->worlds_per_block = c->shape.worlds_per_block;
+    out->blocks = (int)c->blocks;
+    out->shared_bytes = c->shape.shared_bytes;
+    out->specialised = c->specialised;
+    out->workspace_bytes = c->workspace_bytes;
+    out->device_bytes = c->memory_bytes + c->workspace_bytes + c->recorded_bytes;
+}
+
+static size_t bytes(const SapBatch *b) {
+    const CudaBatch *c = b->own;
+    return c->memory_bytes + c->workspace_bytes + c->recorded_bytes + STAGING_BYTES + sizeof *b + sizeof *c;
+}
+
+const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
+                                        .create = create,
+                                        .destroy = destroy,
+                                        .step = step,
+                                        .reset = reset,
+                                        .forward_kinematics = forward_kinematics,
+                                        .allocate = allocate,
+                                        .record = record,
+                                        .read = read_array,
+                                        .write = write_array,
+                                        .set_stream = set_stream,
+                                        .synchronize = synchronize,
+                                        .info = info,
+                                        .bytes = bytes};

@@ -1,0 +1,87 @@
+/* Threads of a world: enough for a row of its matrices, and for its contacts, each of which is one thread's work. Worlds of up to 32
+ * threads share a warp, so that a block is a warp and no world waits for one in another.
+ *
+ * Scratch: shared memory if it has room for all arenas of a world. Otherwise the largest arenas go to global memory until the rest
+ * has room: generic addresses make that invisible to the kernels. */
+#include "cuda_arrange.h"
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "fail.h"
+#include "program.h"
+
+enum { WARP = 32, ALIGNMENT = 64, BANKS_BYTES = 128 };
+
+static int choose_team(int nv, int contacts) {
+    int by_dofs = nv <= 8 ? 8 : nv <= 16 ? 16 : nv <= 32 ? 32 : nv <= 48 ? 64 : 128;
+    int by_contacts = contacts <= 8 ? 8 : contacts <= 16 ? 16 : 32;
+    return by_dofs > by_contacts ? by_dofs : by_contacts;
+}
+
+static long long round_up(long long bytes) {
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Worlds of a warp read the same place of their scratch at the same time. Half of the banks apart, two of them do not meet: that is
+ * right for 8 teams' doubles and for 16 threads' floats, and halves the rest. */
+static long long apart(long long bytes) {
+    return bytes % BANKS_BYTES == 0 ? bytes + ALIGNMENT : bytes;
+}
+
+/* Moves the largest arena that is still in shared memory out of it; false if there is none. */
+static bool move_largest(const long long bytes[SAP_NUM_ARENAS], bool outside[SAP_NUM_ARENAS]) {
+    int largest = -1;
+    for (int i = 0; i < SAP_NUM_ARENAS; i++)
+        if (!outside[i] && bytes[i] > 0 && (largest < 0 || bytes[i] > bytes[largest]))
+            largest = i;
+    if (largest >= 0)
+        outside[largest] = true;
+    return largest >= 0;
+}
+
+static long long shared_sum(const long long bytes[SAP_NUM_ARENAS], const bool outside[SAP_NUM_ARENAS]) {
+    long long sum = 0;
+    for (int i = 0; i < SAP_NUM_ARENAS; i++)
+        sum += outside[i] ? 0 : bytes[i];
+    return sum;
+}
+
+/* Offsets: from 0 in shared memory, ~offset in the workspace. False where one is too large. */
+static bool place(const long long bytes[SAP_NUM_ARENAS], const bool outside[SAP_NUM_ARENAS], SapArenas *a) {
+    int *const at[SAP_NUM_ARENAS] = {&a->fm, &a->solve, &a->linear[0], &a->linear[1], &a->collide, &a->pairs, &a->ints};
+    long long shared = 0, workspace = 0;
+    for (int i = 0; i < SAP_NUM_ARENAS; i++) {
+        long long *next = outside[i] ? &workspace : &shared;
+        if (*next > INT_MAX)
+            return false;
+        *at[i] = outside[i] ? ~(int)*next : (int)*next;
+        *next += bytes[i];
+    }
+    a->size = (int)apart(shared);
+    a->workspace_size = workspace;
+    return true;
+}
+
+SapStatus sap_cuda_arrange(const SapOptions *options, int shared_limit, SapStepArgs *args, SapCudaShape *out) {
+    static const int real_bytes[2] = {sizeof(float), sizeof(double)};
+    size_t sizes[SAP_NUM_ARENAS];
+    long long bytes[SAP_NUM_ARENAS];
+    bool outside[SAP_NUM_ARENAS] = {false};
+    int wanted = options->shared_memory, limit = wanted > 0 && wanted < shared_limit ? wanted : shared_limit;
+    sap_arena_bytes(args, real_bytes, sizes);
+    for (int i = 0; i < SAP_NUM_ARENAS; i++)
+        bytes[i] = round_up((long long)sizes[i]);
+    while (apart(shared_sum(bytes, outside)) > limit && move_largest(bytes, outside))
+        ;
+    if (!place(bytes, outside, &args->arena))
+        return sap_fail(SAP_ERROR_MEMORY, "device cuda: %d contacts of %d dofs are too many for one world",
+                        args->contacts.capacity, args->plan.nv);
+    out->team = options->team_size ? options->team_size : choose_team(args->plan.nv, args->contacts.capacity);
+    out->worlds_per_block = out->team < WARP ? WARP / out->team : 1;
+    while (out->worlds_per_block > 1 && (long long)out->worlds_per_block * args->arena.size > shared_limit)
+        out->worlds_per_block /= 2;
+    out->shared_bytes = out->worlds_per_block * args->arena.size;
+    out->workspace_size = args->arena.workspace_size;
+    return SAP_OK;
+}

@@ -1,0 +1,189 @@
+#include "cuda_device.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <sapwood/batch.h>
+
+#include "fail.h"
+#include "host_memory.h"
+#include "read_file.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static SapCudaDevice *devices; /* those in use */
+
+/* ---- contexts ---- */
+
+SapStatus sap_cuda_enter(const SapCudaDevice *d, const char *what) {
+    SAP_CU_TRY(d->cuda, context_push, what, (d->context));
+    return SAP_OK;
+}
+
+SapStatus sap_cuda_leave(const SapCudaDevice *d, const char *what, SapStatus status) {
+    CuContext popped;
+    CuResult result = d->cuda->context_pop(&popped);
+    return status != SAP_OK ? status : sap_cuda_status(d->cuda, result, sap_cu_name_context_pop, what);
+}
+
+/* ---- kernels ---- */
+
+SapStatus sap_cuda_device_find(const SapCudaDevice *d, const char *name, CuFunction *out) {
+    CuResult result = d->cuda->module_function(out, d->module, name);
+    if (result == CU_NOT_FOUND)
+        *out = NULL;
+    return result == CU_NOT_FOUND ? SAP_OK : sap_cuda_status(d->cuda, result, sap_cu_name_module_function, name);
+}
+
+static SapStatus need_kernel(const SapCudaDevice *d, const char *name, CuFunction *out) {
+    SAP_TRY(sap_cuda_device_find(d, name, out));
+    return *out ? SAP_OK : sap_fail(SAP_ERROR_DEVICE, "device cuda: the kernels have no '%s'", name);
+}
+
+static SapStatus load_kernels(SapCudaDevice *d, const void *image) {
+    SAP_CU_TRY(d->cuda, module_load, "device cuda: the kernels", (&d->module, image));
+    SAP_TRY(need_kernel(d, "sap_kernel_step", &d->step));
+    SAP_TRY(need_kernel(d, "sap_kernel_kinematics", &d->kinematics));
+    return need_kernel(d, "sap_kernel_reset", &d->reset);
+}
+
+/* The kernels of this build, or of the file that the environment variable SAPWOOD_CUDA_IMAGE names, then with *owned to free. */
+static SapStatus find_image(const void **image, char **owned) {
+    const char *path = getenv("SAPWOOD_CUDA_IMAGE");
+    *owned = NULL;
+    if (path && *path) {
+        size_t size;
+        SAP_TRY(sap_read_file(path, SIZE_MAX / 4, owned, &size));
+        (*owned)[size] = 0; /* PTX is text; the file ended before the memory did */
+        *image = *owned;
+        return SAP_OK;
+    }
+    *image = sap_cuda_embedded_image();
+    if (!*image)
+        return sap_fail(SAP_ERROR_DEVICE,
+                        "device cuda: this build has no GPU kernels, for it was made without nvcc or with "
+                        "SAPWOOD_CUDA=OFF; allowed here: cpu");
+    return SAP_OK;
+}
+
+/* ---- creation ---- */
+
+static SapStatus attribute(const SapCudaDevice *d, int which, int *out) {
+    SAP_CU_TRY(d->cuda, device_attribute, "device cuda", (out, which, d->device));
+    return SAP_OK;
+}
+
+static SapStatus find_device(SapCudaDevice *d) {
+    int count;
+    SAP_TRY(sap_cuda_driver(&d->cuda));
+    SAP_CU_TRY(d->cuda, device_count, "device cuda", (&count));
+    if (d->index >= count)
+        return sap_fail(SAP_ERROR_DEVICE,
+                        "option cuda_device is '%d'; allowed: an integer 0 .. %d, as the driver finds %d", d->index,
+                        count - 1, count);
+    SAP_CU_TRY(d->cuda, device_get, "device cuda", (&d->device, d->index));
+    return SAP_OK;
+}
+
+static SapStatus open_device(SapCudaDevice *d, const void *image) {
+    SAP_TRY(find_device(d));
+    SAP_TRY(attribute(d, CU_MULTIPROCESSOR_COUNT, &d->multiprocessors));
+    SAP_TRY(attribute(d, CU_SHARED_PER_BLOCK_OPTIN, &d->shared_per_block));
+    SAP_CU_TRY(d->cuda, context_retain, "device cuda", (&d->context, d->device));
+    SAP_TRY(sap_cuda_enter(d, "device cuda"));
+    return sap_cuda_leave(d, "device cuda", load_kernels(d, image));
+}
+
+static SapStatus fill(SapCudaDevice *d) {
+    const void *image;
+    char *owned;
+    SAP_TRY(find_image(&image, &owned));
+    SapStatus status = open_device(d, image);
+    free(owned);
+    return status;
+}
+
+static void destroy(SapCudaDevice *d) {
+    if (d->module && sap_cuda_enter(d, "device cuda") == SAP_OK) {
+        d->cuda->module_unload(d->module);
+        sap_cuda_leave(d, "device cuda", SAP_OK);
+    }
+    if (d->context)
+        d->cuda->context_release(d->device);
+    free(d);
+}
+
+static SapStatus create(int index, SapCudaDevice **out) {
+    SapCudaDevice *d = sap_allocate(1, sizeof *d, "device cuda");
+    if (!d)
+        return SAP_ERROR_MEMORY;
+    d->index = index;
+    SapStatus status = fill(d);
+    if (status == SAP_OK)
+        *out = d;
+    else
+        destroy(d);
+    return status;
+}
+
+static SapStatus retain(int index, SapCudaDevice **out) {
+    for (SapCudaDevice *d = devices; d; d = d->next)
+        if (d->index == index) {
+            d->holders++;
+            *out = d;
+            return SAP_OK;
+        }
+    SAP_TRY(create(index, out));
+    (*out)->holders = 1;
+    (*out)->next = devices;
+    devices = *out;
+    return SAP_OK;
+}
+
+SapStatus sap_cuda_device_retain(int index, SapCudaDevice **out) {
+    pthread_mutex_lock(&lock);
+    SapStatus status = retain(index, out);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void sap_cuda_device_release(SapCudaDevice *d) {
+    if (!d)
+        return;
+    pthread_mutex_lock(&lock);
+    if (--d->holders == 0) {
+        SapCudaDevice **place = &devices;
+        while (*place != d)
+            place = &(*place)->next;
+        *place = d->next;
+        destroy(d);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- what it is ---- */
+
+static SapStatus describe(const SapCudaDevice *d, SapDeviceInfo *info) {
+    int major, minor;
+    SAP_TRY(attribute(d, CU_CAPABILITY_MAJOR, &major));
+    SAP_TRY(attribute(d, CU_CAPABILITY_MINOR, &minor));
+    SAP_TRY(attribute(d, CU_MULTIPROCESSOR_COUNT, &info->multiprocessors));
+    SAP_TRY(attribute(d, CU_SHARED_PER_BLOCK_OPTIN, &info->shared_bytes));
+    SAP_CU_TRY(d->cuda, driver_version, "sap_device_info", (&info->driver_version));
+    SAP_CU_TRY(d->cuda, device_name, "sap_device_info", (info->name, (int)sizeof info->name, d->device));
+    SAP_CU_TRY(d->cuda, device_memory, "sap_device_info", (&info->memory_bytes, d->device));
+    info->capability = 10 * major + minor;
+    return SAP_OK;
+}
+
+SapStatus sap_device_info(int cuda_device, SapDeviceInfo *out) {
+    SAP_NEED(out);
+    if (cuda_device < 0)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_device_info: cuda_device is %d; it must not be negative", cuda_device);
+    SapCudaDevice d = {.index = cuda_device};
+    SapDeviceInfo info = {.multiprocessors = 0};
+    SAP_TRY(find_device(&d));
+    SAP_TRY(describe(&d, &info));
+    *out = info;
+    return SAP_OK;
+}

@@ -1,0 +1,103 @@
+/* The CUDA driver library, found at run time: one build runs on machines with and without a driver, and is compiled without the
+ * toolkit's headers. Only what we call is declared here, by the names of <cuda.h> and with its binary interface.
+ *
+ * The library is libcuda.so.1 as the dynamic linker finds it, or the file that the environment variable SAPWOOD_CUDA_DRIVER
+ * names. */
+#ifndef SAPWOOD_HOST_CUDA_DRIVER_H
+#define SAPWOOD_HOST_CUDA_DRIVER_H
+
+#include <stddef.h>
+
+#include <sapwood/error.h>
+
+/* ---- types of <cuda.h> ---- */
+
+typedef int CuResult;
+typedef int CuDevice;
+typedef unsigned long long CuAddress; /* CUdeviceptr */
+typedef struct CUctx_st *CuContext;
+typedef struct CUmod_st *CuModule;
+typedef struct CUfunc_st *CuFunction;
+typedef struct CUstream_st *CuStream;
+typedef struct CUevent_st *CuEvent;
+
+enum { CU_SUCCESS = 0, CU_INVALID_VALUE = 1, CU_OUT_OF_MEMORY = 2, CU_NO_DEVICE = 100, CU_NOT_FOUND = 500 };
+
+enum {
+    CU_MULTIPROCESSOR_COUNT = 16,
+    CU_CAPABILITY_MAJOR = 75,
+    CU_CAPABILITY_MINOR = 76,
+    CU_SHARED_PER_MULTIPROCESSOR = 81,
+    CU_SHARED_PER_BLOCK_OPTIN = 97
+}; /* attributes of a device */
+
+enum { CU_FUNC_MAX_DYNAMIC_SHARED = 8, CU_FUNC_SHARED_CARVEOUT = 9 };
+enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DISABLE_TIMING = 2 };
+enum { CU_POINTER_MEMORY_TYPE = 2, CU_MEMORY_HOST = 1 };
+
+/* ---- the functions ---- */
+
+/* X(name here, symbol, parameters): a symbol is the version of a function that <cuda.h> of CUDA 12 and 13 stands for. */
+#define SAP_CU_FUNCTIONS(X)                                                                                            \
+    X(init, cuInit, (unsigned flags))                                                                                  \
+    X(driver_version, cuDriverGetVersion, (int *version))                                                              \
+    X(error_name, cuGetErrorName, (CuResult error, const char **text))                                                 \
+    X(error_text, cuGetErrorString, (CuResult error, const char **text))                                               \
+    X(device_count, cuDeviceGetCount, (int *count))                                                                    \
+    X(device_get, cuDeviceGet, (CuDevice * device, int ordinal))                                                       \
+    X(device_name, cuDeviceGetName, (char *name, int size, CuDevice device))                                           \
+    X(device_memory, cuDeviceTotalMem_v2, (size_t * bytes, CuDevice device))                                           \
+    X(device_attribute, cuDeviceGetAttribute, (int *value, int attribute, CuDevice device))                            \
+    X(context_retain, cuDevicePrimaryCtxRetain, (CuContext * context, CuDevice device))                                \
+    X(context_release, cuDevicePrimaryCtxRelease_v2, (CuDevice device))                                                \
+    X(context_push, cuCtxPushCurrent_v2, (CuContext context))                                                          \
+    X(context_pop, cuCtxPopCurrent_v2, (CuContext * context))                                                          \
+    X(module_load, cuModuleLoadData, (CuModule * module, const void *image))                                           \
+    X(module_unload, cuModuleUnload, (CuModule module))                                                                \
+    X(module_function, cuModuleGetFunction, (CuFunction * function, CuModule module, const char *name))                \
+    X(function_set, cuFuncSetAttribute, (CuFunction function, int attribute, int value))                               \
+    X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                                                          \
+      (int *blocks, CuFunction function, int block_size, size_t shared))                                               \
+    X(memory_allocate, cuMemAlloc_v2, (CuAddress * address, size_t bytes))                                             \
+    X(memory_free, cuMemFree_v2, (CuAddress address))                                                                  \
+    X(host_allocate, cuMemHostAlloc, (void **memory, size_t bytes, unsigned flags))                                    \
+    X(host_free, cuMemFreeHost, (void *memory))                                                                        \
+    X(pointer_attribute, cuPointerGetAttribute, (void *value, int attribute, CuAddress address))                       \
+    X(copy_to_device, cuMemcpyHtoDAsync_v2, (CuAddress to, const void *from, size_t bytes, CuStream stream))           \
+    X(copy_to_host, cuMemcpyDtoHAsync_v2, (void *to, CuAddress from, size_t bytes, CuStream stream))                   \
+    X(set_bytes, cuMemsetD8Async, (CuAddress to, unsigned char value, size_t bytes, CuStream stream))                  \
+    X(stream_create, cuStreamCreate, (CuStream * stream, unsigned flags))                                              \
+    X(stream_destroy, cuStreamDestroy_v2, (CuStream stream))                                                           \
+    X(stream_synchronize, cuStreamSynchronize, (CuStream stream))                                                      \
+    X(stream_wait, cuStreamWaitEvent, (CuStream stream, CuEvent event, unsigned flags))                                \
+    X(event_create, cuEventCreate, (CuEvent * event, unsigned flags))                                                  \
+    X(event_destroy, cuEventDestroy_v2, (CuEvent event))                                                               \
+    X(event_record, cuEventRecord, (CuEvent event, CuStream stream))                                                   \
+    X(launch, cuLaunchKernel,                                                                                          \
+      (CuFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,     \
+       unsigned block_z, unsigned shared, CuStream stream, void **parameters, void **extra))
+
+#define SAP_CU_POINTER(name, symbol, parameters) CuResult(*name) parameters;
+typedef struct SapCuda {
+    SAP_CU_FUNCTIONS(SAP_CU_POINTER)
+} SapCuda;
+
+/* The functions of the driver, which is loaded and initialised by the first call that succeeds and then stays. Any thread. */
+SapStatus sap_cuda_driver(const SapCuda **out);
+
+/* Turns the result of a call into a status with a message: whose call it is, its name, and the driver's own words. */
+SapStatus sap_cuda_status(const SapCuda *cuda, CuResult result, const char *function, const char *what);
+
+/* SAP_CU_TRY(cuda, launch, "sap_batch_step", (function, ...)): calls cuda->launch and passes a failure up. */
+#define SAP_CU_TRY(cuda, name, what, arguments)                                                                        \
+    do {                                                                                                               \
+        CuResult sap_cu_result_ = (cuda)->name arguments;                                                              \
+        if (sap_cu_result_ != CU_SUCCESS)                                                                              \
+            return sap_cuda_status((cuda), sap_cu_result_, sap_cu_name_##name, (what));                                \
+    } while (0)
+
+/* How the messages call the functions: as the documentation does. */
+#define SAP_CU_NAME(name, symbol, parameters) extern const char sap_cu_name_##name[];
+SAP_CU_FUNCTIONS(SAP_CU_NAME)
+
+#endif

@@ -1,0 +1,98 @@
+#include "cuda_model.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "fail.h"
+#include "step_args.h"
+
+static SapStatus fill(const SapModelArrays *m, const SapOptions *options, SapStepArgs *args, SapCudaModel *out) {
+    SAP_TRY(sap_plan_create(m, &out->plan));
+    if (options->broad_phase != SAP_BROAD_PHASE_AUTO)
+        SAP_TRY(sap_plan_set_broad_phase(m, options->broad_phase, &out->plan));
+    for (int f64 = 0; f64 < 2; f64++)
+        SAP_TRY(sap_constants_create(m, &out->plan.plan, f64, &out->constants[f64]));
+    const SapConstants constants[2] = {out->constants[0].constants, out->constants[1].constants};
+    SAP_TRY(sap_step_args_init(m, &out->plan.plan, constants, options, 1, args));
+    for (int i = 0; i < SAP_PLAN_NUM_BLOCKS; i++) {
+        out->block[i].host = out->plan.memory[i];
+        out->block[i].bytes = out->plan.block_bytes[i];
+    }
+    for (int f64 = 0; f64 < 2; f64++) {
+        out->block[SAP_PLAN_NUM_BLOCKS + f64].host = out->constants[f64].memory;
+        out->block[SAP_PLAN_NUM_BLOCKS + f64].bytes = out->constants[f64].bytes;
+    }
+    return SAP_OK;
+}
+
+SapStatus sap_cuda_model_create(const SapModelArrays *m, const SapOptions *options, SapStepArgs *args,
+                                SapCudaModel *out) {
+    *out = (SapCudaModel){.arrays = m};
+    if (m->num_dofs > SAP_MAX_DENSE_DOFS)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "device cuda: the model has %d dofs; worlds with contacts may have at most %d", m->num_dofs,
+                        SAP_MAX_DENSE_DOFS);
+    SapStatus status = fill(m, options, args, out);
+    if (status != SAP_OK)
+        sap_cuda_model_free(out);
+    return status;
+}
+
+void sap_cuda_model_free(SapCudaModel *model) {
+    sap_plan_free(&model->plan);
+    for (int f64 = 0; f64 < 2; f64++)
+        sap_constants_free(&model->constants[f64]);
+}
+
+void sap_cuda_model_carve(SapArena *arena, SapCudaModel *model) {
+    for (int i = 0; i < SAP_CUDA_NUM_BLOCKS; i++)
+        model->block[i].device = sap_arena_carve(arena, model->block[i].bytes, 1);
+}
+
+/* ---- addresses ---- */
+
+/* `pointer` is the address of a pointer into one of the blocks; one of an array without elements may point anywhere. */
+static void translate(const SapCudaModel *model, const void *pointer) {
+    uintptr_t address;
+    memcpy(&address, pointer, sizeof address);
+    for (int i = 0; i < SAP_CUDA_NUM_BLOCKS; i++) {
+        uintptr_t offset = address - (uintptr_t)model->block[i].host;
+        if (offset >= model->block[i].bytes)
+            continue;
+        address = (uintptr_t)model->block[i].device + offset;
+        memcpy((void *)pointer, &address, sizeof address);
+        return;
+    }
+    memset((void *)pointer, 0, sizeof address);
+}
+
+static void translate_pattern(const SapCudaModel *model, const SapPattern *p) {
+    const void *const fields[] = {&p->row,       &p->ancestor,    &p->descendant, &p->depth_start,
+                                  &p->depth_dof, &p->entry_start, &p->entry};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        translate(model, fields[i]);
+}
+
+static void translate_plan(const SapCudaModel *model, const SapPlan *p) {
+    const void *const fields[] = {
+        &p->link,        &p->child,        &p->level_start, &p->level_link, &p->body_link,
+        &p->shape_link,  &p->dof_public,   &p->dof_coord,   &p->dof_driven, &p->dof_limited,
+        &p->shape_type,  &p->shape_mesh,   &p->hull,        &p->hull_face,  &p->hull_corner,
+        &p->hull_source, &p->height_field, &p->pair,        &p->allowed,
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        translate(model, fields[i]);
+    translate_pattern(model, &p->tree);
+    translate_pattern(model, &p->dense);
+}
+
+void sap_cuda_model_translate(const SapCudaModel *model, SapStepArgs *args) {
+    translate_plan(model, &args->plan);
+    /* constants are fields and nothing else */
+    _Static_assert(sizeof(SapConstants) % sizeof(SapField) == 0, "SapConstants is an array of SapField");
+    for (int f64 = 0; f64 < 2; f64++) {
+        SapField *field = (SapField *)(void *)&args->constants[f64];
+        for (size_t i = 0; i < sizeof(SapConstants) / sizeof(SapField); i++)
+            translate(model, &field[i].data);
+    }
+}
