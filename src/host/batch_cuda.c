@@ -1,6 +1,6 @@
 /* A batch on a GPU. One block of device memory holds the model (plan and constants), the states to return to, and all arrays of the
- * worlds; a second one is the workspace, where scratch does not fit shared memory. The arguments of the step's kernel are made
- * once, with addresses of the device; a step is one launch that copies them. */
+ * worlds; a second one is the workspace, where scratch does not fit shared memory. The arguments of the kernels are made
+ * once, with addresses of the device; a step is two launches that copy them, of collision and of the rest. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,6 @@
 #include "fail.h"
 #include "host_memory.h"
 #include "model.h"
-#include "presets.h"
 #include "step_args.h"
 
 /* Pinned memory through which arrays are copied; larger ones go in parts. */
@@ -34,7 +33,7 @@ typedef struct CudaBatch {
 
     SapStepArgs args;
     SapCudaShape shape;
-    CuFunction step;
+    CuFunction collide, step;
     unsigned blocks;
     bool specialised;
 
@@ -226,16 +225,28 @@ static void fill_args(SapBatch *b, const SapCudaModel *model) {
 
 /* ---- launches ---- */
 
-/* The kernel made for the preset that the options have, if there is one. */
-static SapStatus choose_kernel(const SapBatch *b, CudaBatch *c) {
-    const char *preset;
-    char name[64];
-    CuFunction found = NULL;
-    SAP_TRY(sap_options_name_preset(&b->options, &preset));
-    snprintf(name, sizeof name, "sap_kernel_step_%s", preset);
-    SAP_TRY(sap_cuda_device_find(c->device, name, &found));
-    c->specialised = found != NULL;
-    c->step = found ? found : c->device->step;
+/* What the names of the kernels that are made for these precisions end with: that of a preset, or nothing. */
+static const char *kernel_suffix(const SapStepArgs *a) {
+    int stages = a->fm_is_f64 + a->geometry_is_f64 + a->weight_is_f64 + a->newton.linear_is_f64;
+    if (!a->solve_is_f64 || (stages > 0 && stages < 4))
+        return "";
+    return stages == 0 ? "_approx32" : "_approx64"; /* drake has the precisions of approx64 */
+}
+
+/* The kernel made for the precisions of the batch if there is one, or the one for all. */
+static SapStatus choose_kernel(const CudaBatch *c, const char *name, CuFunction general, CuFunction *out) {
+    char text[64];
+    snprintf(text, sizeof text, "%s%s", name, kernel_suffix(&c->args));
+    SAP_TRY(sap_cuda_device_find(c->device, text, out));
+    if (!*out)
+        *out = general;
+    return SAP_OK;
+}
+
+static SapStatus choose_kernels(CudaBatch *c) {
+    SAP_TRY(choose_kernel(c, "sap_kernel_step", c->device->step, &c->step));
+    SAP_TRY(choose_kernel(c, "sap_kernel_collide", c->device->collide, &c->collide));
+    c->specialised = c->step != c->device->step;
     return SAP_OK;
 }
 
@@ -288,8 +299,9 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     CudaBatch *c = b->own;
     SAP_TRY(sap_cuda_arrange(&b->options, c->device->shared_per_block, &c->args, &c->shape));
     SAP_TRY(create_streams(c));
-    SAP_TRY(choose_kernel(b, c));
+    SAP_TRY(choose_kernels(c));
     SAP_TRY(allow_shared(c, c->step));
+    SAP_TRY(allow_shared(c, c->collide));
     SAP_TRY(allow_shared(c, c->device->kinematics));
     SAP_TRY(create_memory(b, model));
     SAP_TRY(upload_model(c, model));
@@ -345,16 +357,27 @@ static void destroy(SapBatch *b) {
 
 /* ---- running ---- */
 
+/* Each step is a launch of collision and one of the rest; if nothing can touch, one launch does all steps. */
+static SapStatus launch_steps(CudaBatch *c, const char *what) {
+    SapStepArgs *args = &c->args;
+    bool can_touch = args->plan.sweep || args->plan.num_pairs > 0;
+    unsigned shared = (unsigned)c->shape.shared_bytes;
+    for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
+        args->end_step = can_touch ? args->first_step + 1 : args->num_steps;
+        if (can_touch)
+            SAP_TRY(launch(c, what, c->collide, c->blocks, shared, args));
+        SAP_TRY(launch(c, what, c->step, c->blocks, shared, args));
+    }
+    return SAP_OK;
+}
+
 static SapStatus step(SapBatch *b, double h, int num_steps) {
     static const char what[] = "sap_batch_step";
     CudaBatch *c = b->own;
-    if (num_steps == 0)
-        return SAP_OK;
     c->args.h = h;
     c->args.num_steps = num_steps;
     SAP_TRY(sap_cuda_enter(c->device, what));
-    return sap_cuda_leave(c->device, what,
-                          launch(c, what, c->step, c->blocks, (unsigned)c->shape.shared_bytes, &c->args));
+    return sap_cuda_leave(c->device, what, launch_steps(c, what));
 }
 
 static SapStatus forward_kinematics(SapBatch *b) {

@@ -288,9 +288,10 @@ typedef struct SapStepArgs {
     SapConstants constants[2]; /* f32, f64 */
     double h;
     int num_worlds;
-    int num_steps; /* of h each, without a word in between */
-    int euler;     /* 1: sap_euler, 0: midpoint */
-    int compat;    /* 1: joints as SAP Warp computes them (joints_as_given.h), witnesses on the core */
+    int num_steps;            /* of h each, without a word in between */
+    int first_step, end_step; /* of these, what one launch does on a GPU: first_step .. end_step - 1 */
+    int euler;                /* 1: sap_euler, 0: midpoint */
+    int compat;               /* 1: joints as SAP Warp computes them (joints_as_given.h), witnesses on the core */
     int fm_is_f64, geometry_is_f64, weight_is_f64, solve_is_f64;
     int has_joint_terms; /* some dof has a drive, a limit or friction */
 

@@ -122,7 +122,7 @@ STAGE_FN real newton_slope(const Context *ctx, int is_f64) {
 /* d of every open world from the solution of `pattern`'s system in the linear scratch, or from f64 where that one does not go
  * downhill. */
 STAGE_FN void newton_direction(const Context *ctx, const SapPattern *pattern, Newton *n) {
-    int is_f64 = ctx->args->newton.linear_is_f64;
+    int is_f64 = LINEAR_IS_F64;
     real slope = newton_slope(ctx, is_f64);
     mask downhill = real_finite(slope) & (slope < K(0.0));
     mask retry = n->open & mask_not(downhill);
@@ -192,7 +192,7 @@ KERNEL_FN bool newton_advance(const Context *ctx, const SapPattern *pattern, New
 STAGE_FN void newton_solve(const Context *ctx, Newton *n) {
     for (int k = 0; newton_check(ctx, k, n); k++) {
         const SapPattern *pattern = newton_hessian(ctx);
-        LINEAR_SOLVE(ctx, ctx->args->newton.linear_is_f64, pattern);
+        LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
         if (!newton_advance(ctx, pattern, n))
             return;
     }

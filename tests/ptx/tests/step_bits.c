@@ -203,6 +203,7 @@ static void run_device(Device *d, Case *c, CUfunction f, int team, const void *c
     Mirror mirror = {.count = 0};
     mirror_case(&mirror, c, targets);
     SapStepArgs args = c->k.args;
+    args.end_step = args.num_steps;
     mirror_translate(&mirror, &args, sizeof args);
     mirror_upload(&mirror);
     double start = now();
