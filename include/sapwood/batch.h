@@ -35,9 +35,9 @@ SAP_API SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps);
  * model's, their status, counters and contacts are cleared; other worlds are not touched. */
 SAP_API SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe);
 
-/* Writes body_q and body_qd from joint_q and joint_qd, after these were changed; a step needs neither. The status of each world tells
- * whether its state is finite. */
-SAP_API SapStatus sap_batch_forward_kinematics(SapBatch *batch);
+/* Brings body_q and body_qd up to date after joint_q or joint_qd was written (a step needs neither); mask as above. The status of a
+ * chosen world then tells whether its state is finite. */
+SAP_API SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask);
 
 /* What a batch on the CPU consists of; owned by it. body_q and body_qd of the state may be set to NULL if nobody reads them. NULL gives
  * NULL, and so does a batch on a GPU, whose arrays are not in host memory; sap_error_message then says so. */

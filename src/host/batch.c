@@ -149,9 +149,9 @@ SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps) {
     return batch->backend->step(batch, h, num_steps);
 }
 
-SapStatus sap_batch_forward_kinematics(SapBatch *batch) {
+SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask) {
     SAP_NEED(batch);
-    return batch->backend->forward_kinematics(batch);
+    return batch->backend->forward_kinematics(batch, mask);
 }
 
 /* Adds an array [num_worlds][bytes] and row `row` of the array that it is reset from; `from` NULL = zeros. */
@@ -164,7 +164,7 @@ static void add_row(SapResetArgs *args, const void *to, const void *from, int ro
 }
 
 static SapResetArgs reset_args(const SapBatch *b, int keyframe) {
-    SapResetArgs args = {.count = b->num_worlds};
+    SapResetArgs args = {.num_worlds = b->num_worlds};
     const SapState *s = &b->start;
     const SapControl *c = &b->start_control;
     size_t number = number_bytes(b), q = (size_t)b->nq * number, v = (size_t)b->nv * number;

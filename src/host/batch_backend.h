@@ -15,9 +15,9 @@ typedef struct SapBatchBackend {
     SapStatus (*create)(SapBatch *batch, const SapModel *model);
     void (*destroy)(SapBatch *batch); /* own may be NULL */
     SapStatus (*step)(SapBatch *batch, double h, int num_steps);
-    /* args has the rows of all worlds; mask is the caller's. */
+    /* The mask is the caller's; args has everything else. */
     SapStatus (*reset)(SapBatch *batch, const uint8_t *mask, SapResetArgs *args);
-    SapStatus (*forward_kinematics)(SapBatch *batch);
+    SapStatus (*forward_kinematics)(SapBatch *batch, const uint8_t *mask);
     /* Zeroed memory of the device, kept until the batch is destroyed. */
     SapStatus (*allocate)(SapBatch *batch, size_t count, size_t size, const char *what, void **out);
     /* Steps from now on fill the arrays of batch->record. */
@@ -32,7 +32,7 @@ typedef struct SapBatchBackend {
 
 extern const SapBatchBackend sap_batch_cpu, sap_batch_cuda;
 
-enum { SAP_BATCH_MAX_RECORDED = 6 };
+enum { SAP_BATCH_MAX_RECORDED = 16 };
 
 struct SapBatch {
     const SapBatchBackend *backend;

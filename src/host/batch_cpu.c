@@ -61,8 +61,8 @@ static SapStatus reset(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
     return SAP_OK;
 }
 
-static SapStatus forward_kinematics(SapBatch *b) {
-    return sap_forward_kinematics(((CpuBatch *)b->own)->solver, b->state);
+static SapStatus forward_kinematics(SapBatch *b, const uint8_t *mask) {
+    return sap_forward_kinematics_of(((CpuBatch *)b->own)->solver, b->state, mask);
 }
 
 static SapStatus allocate(SapBatch *b, size_t count, size_t size, const char *what, void **out) {

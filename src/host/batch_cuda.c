@@ -41,6 +41,7 @@ typedef struct CudaBatch {
     SapState state;
     SapControl control;
     SapContacts contacts;
+    uint8_t *mask; /* [num_worlds] of a call */
 } CudaBatch;
 
 static void *pointer_of(CuAddress address) {
@@ -135,6 +136,7 @@ static void carve(SapArena *arena, SapBatch *b, SapCudaModel *model) {
     carve_control(arena, b, b->num_worlds, &c->control);
     carve_contacts(arena, b, &c->contacts);
     carve_report(arena, b, &b->report);
+    SAP_CARVE(arena, c->mask, b->num_worlds);
 }
 
 static SapStatus take_memory(CudaBatch *c, const char *what, size_t bytes, CuAddress *out) {
@@ -275,11 +277,11 @@ static SapStatus choose_grid(const SapBatch *b, CudaBatch *c) {
     return SAP_OK;
 }
 
-static SapStatus launch(const CudaBatch *c, const char *what, CuFunction kernel, unsigned blocks, unsigned shared,
-                        void *args) {
-    void *parameters[] = {args};
+/* A team for each world of a block. */
+static SapStatus launch(const CudaBatch *c, const char *what, CuFunction kernel, unsigned blocks, int shared,
+                        void **parameters) {
     SAP_CU_TRY(c->device->cuda, launch, what,
-               (kernel, blocks, 1, 1, (unsigned)c->shape.team, (unsigned)c->shape.worlds_per_block, 1, shared,
+               (kernel, blocks, 1, 1, (unsigned)c->shape.team, (unsigned)c->shape.worlds_per_block, 1, (unsigned)shared,
                 c->stream, parameters, NULL));
     return SAP_OK;
 }
@@ -360,13 +362,13 @@ static void destroy(SapBatch *b) {
 /* Each step is a launch of collision and one of the rest; if nothing can touch, one launch does all steps. */
 static SapStatus launch_steps(CudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
+    void *parameters[] = {args};
     bool can_touch = args->plan.sweep || args->plan.num_pairs > 0;
-    unsigned shared = (unsigned)c->shape.shared_bytes;
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = can_touch ? args->first_step + 1 : args->num_steps;
         if (can_touch)
-            SAP_TRY(launch(c, what, c->collide, c->blocks, shared, args));
-        SAP_TRY(launch(c, what, c->step, c->blocks, shared, args));
+            SAP_TRY(launch(c, what, c->collide, c->blocks, c->shape.shared_bytes, parameters));
+        SAP_TRY(launch(c, what, c->step, c->blocks, c->shape.shared_bytes, parameters));
     }
     return SAP_OK;
 }
@@ -380,55 +382,72 @@ static SapStatus step(SapBatch *b, double h, int num_steps) {
     return sap_cuda_leave(c->device, what, launch_steps(c, what));
 }
 
-static SapStatus forward_kinematics(SapBatch *b) {
-    static const char what[] = "sap_batch_forward_kinematics";
-    CudaBatch *c = b->own;
-    SAP_TRY(sap_cuda_enter(c->device, what));
-    return sap_cuda_leave(c->device, what,
-                          launch(c, what, c->device->kinematics, c->blocks, (unsigned)c->shape.shared_bytes, &c->args));
-}
-
 /* Whether an address is the device's. Memory that the driver knows nothing of is the host's. */
-static SapStatus is_on_device(const CudaBatch *c, const void *pointer, bool *out) {
+static SapStatus is_on_device(const CudaBatch *c, const char *what, const void *pointer, bool *out) {
     unsigned type = CU_MEMORY_HOST;
     CuResult result = c->device->cuda->pointer_attribute(&type, CU_POINTER_MEMORY_TYPE, address_of(pointer));
     *out = result == CU_SUCCESS && type != CU_MEMORY_HOST;
     if (result == CU_INVALID_VALUE)
         return SAP_OK;
-    return sap_cuda_status(c->device->cuda, result, sap_cu_name_pointer_attribute, "sap_batch_reset");
+    return sap_cuda_status(c->device->cuda, result, sap_cu_name_pointer_attribute, what);
 }
 
-static void set_bits(SapResetArgs *args, const uint8_t *mask) {
-    memset(args->bits, 0, sizeof args->bits);
-    args->has_bits = 1;
-    for (int i = 0; i < args->count; i++)
-        if (mask[i])
-            args->bits[i / 32] |= 1u << (i % 32);
-}
-
-/* A mask of the host travels in the arguments of the launch, as bits: it need not be copied first, and may change after the call. */
-static SapStatus reset_on_device(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
-    enum { WORLDS_PER_LAUNCH = 32 * SAP_RESET_BIT_WORDS };
-    const CudaBatch *c = b->own;
-    bool on_device = false;
-    if (mask)
-        SAP_TRY(is_on_device(c, mask, &on_device));
-    bool bits = mask && !on_device;
-    int most = bits ? WORLDS_PER_LAUNCH : b->num_worlds, per_block = c->shape.worlds_per_block;
-    args->mask = on_device ? mask : NULL;
-    for (int left = b->num_worlds; left > 0; left -= args->count, args->first += args->count) {
-        args->count = left < most ? left : most;
-        if (bits)
-            set_bits(args, mask + args->first);
-        SAP_TRY(launch(c, "sap_batch_reset", c->device->reset, (unsigned)((args->count - 1) / per_block + 1), 0, args));
+static SapStatus send_mask(const CudaBatch *c, const char *what, const uint8_t *mask, int num_worlds) {
+    enum { PER_LAUNCH = 32 * SAP_MASK_WORDS, BLOCK = 128 };
+    for (int first = 0; first < num_worlds; first += PER_LAUNCH) {
+        int left = num_worlds - first;
+        SapMaskArgs args = {.count = left < PER_LAUNCH ? left : PER_LAUNCH, .to = c->mask + first};
+        void *parameters[] = {&args};
+        for (int i = 0; i < args.count; i++)
+            args.bits[i / 32] |= mask[first + i] ? 1u << (i % 32) : 0;
+        SAP_CU_TRY(c->device->cuda, launch, what,
+                   (c->device->mask, (unsigned)((args.count - 1) / BLOCK + 1), 1, 1, BLOCK, 1, 1, 0, c->stream,
+                    parameters, NULL));
     }
     return SAP_OK;
 }
 
-static SapStatus reset(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
+/* The same mask in memory of the device; NULL stays NULL. */
+static SapStatus find_mask(const SapBatch *b, const char *what, const uint8_t *mask, const uint8_t **out) {
     const CudaBatch *c = b->own;
-    SAP_TRY(sap_cuda_enter(c->device, "sap_batch_reset"));
-    return sap_cuda_leave(c->device, "sap_batch_reset", reset_on_device(b, mask, args));
+    bool on_device = false;
+    *out = mask;
+    if (mask)
+        SAP_TRY(is_on_device(c, what, mask, &on_device));
+    if (!mask || on_device)
+        return SAP_OK;
+    *out = c->mask;
+    return send_mask(c, what, mask, b->num_worlds);
+}
+
+static SapStatus launch_kinematics(const SapBatch *b, const char *what, const uint8_t *mask) {
+    CudaBatch *c = b->own;
+    const uint8_t *chosen;
+    SAP_TRY(find_mask(b, what, mask, &chosen));
+    void *parameters[] = {&c->args, &chosen};
+    return launch(c, what, c->device->kinematics, c->blocks, c->shape.shared_bytes, parameters);
+}
+
+static SapStatus forward_kinematics(SapBatch *b, const uint8_t *mask) {
+    static const char what[] = "sap_batch_forward_kinematics";
+    const CudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    return sap_cuda_leave(c->device, what, launch_kinematics(b, what, mask));
+}
+
+static SapStatus launch_reset(const SapBatch *b, const char *what, const uint8_t *mask, SapResetArgs *args) {
+    const CudaBatch *c = b->own;
+    void *parameters[] = {args};
+    SAP_TRY(find_mask(b, what, mask, &args->mask));
+    unsigned blocks = ((unsigned)b->num_worlds - 1) / (unsigned)c->shape.worlds_per_block + 1;
+    return launch(c, what, c->device->reset, blocks, 0, parameters);
+}
+
+static SapStatus reset(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
+    static const char what[] = "sap_batch_reset";
+    const CudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    return sap_cuda_leave(c->device, what, launch_reset(b, what, mask, args));
 }
 
 /* ---- arrays ---- */

@@ -163,21 +163,20 @@ typedef struct Start {
     void *q, *qd; /* copies of the batch's first state */
 } Start;
 
-static void put_back(CliBatch *b, const Start *start) {
+static bool put_back(CliBatch *b, const Start *start) {
     memcpy(b->state->joint_q, start->q, b->q_bytes);
     memcpy(b->state->joint_qd, start->qd, b->qd_bytes);
+    return cli_batch_push(b);
 }
 
 /* Seconds of `steps` steps from the start. Failures last until worlds are put back, so that is when to look. */
 static bool time_steps(CliBatch *b, const Start *start, int steps, double *seconds) {
     double t = cli_now();
     for (int done = 0; done < steps;) {
-        put_back(b, start);
         int end = steps - done < PERIOD ? steps : done + PERIOD;
-        if (!cli_batch_step(b, end - done))
+        if (!put_back(b, start) || !cli_batch_step(b, end - done) || !cli_batch_gather(b))
             return false;
         done = end;
-        cli_batch_gather(b);
     }
     *seconds = cli_now() - t;
     return true;
@@ -223,7 +222,8 @@ static bool measure(const BenchArgs *args, CliBatch *b, const Start *start, Benc
 }
 
 static bool measure_batch(const BenchArgs *args, CliBatch *b, BenchRow *row) {
-    cli_batch_perturb(b, args->seed, noise);
+    if (!cli_batch_perturb(b, args->seed, noise))
+        return false;
     Start start = {malloc(b->q_bytes), malloc(b->qd_bytes)};
     bool ok = start.q && start.qd;
     if (ok) {

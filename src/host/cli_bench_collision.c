@@ -265,10 +265,9 @@ static bool bench_pairs(Bench *bench) {
 /* ---- scenes ---- */
 
 static bool measure_batch(const BenchCollision *args, CliBatch *batch, Row *row) {
-    const SapContacts *own = sap_batch_contacts(batch->batch);
+    const SapContacts *own = batch->contacts;
     Collide c = {.solver = batch->solver, .state = batch->state};
-    cli_batch_perturb(batch, args->seed, 0.1);
-    bool ok = cli_batch_step(batch, SETTLE) &&
+    bool ok = cli_batch_perturb(batch, args->seed, 0.1) && cli_batch_step(batch, SETTLE) && cli_batch_pull(batch) &&
               cli_check(sap_contacts_create(own->num_worlds, own->capacity, own->dtype, &c.contacts)) &&
               measure(collide, &c, args->repeat, &row->collide_ns);
     if (ok)

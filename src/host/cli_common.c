@@ -163,7 +163,7 @@ static void add_assignment(const struct argp_state *state, CliSettings *settings
     cli_settings_add(state, settings, "--set", text, equals + 1);
 }
 
-enum { KEY_PRESET = 256, KEY_SET, KEY_ISA };
+enum { KEY_PRESET = 256, KEY_SET, KEY_ISA, KEY_DEVICE };
 
 static error_t parse_settings(int key, char *arg, struct argp_state *state) {
     CliSettings *settings = state->input;
@@ -176,6 +176,7 @@ static error_t parse_settings(int key, char *arg, struct argp_state *state) {
         return 0;
     case KEY_SET: add_assignment(state, settings, arg); return 0;
     case KEY_ISA: cli_settings_add(state, settings, "--isa", "isa", arg); return 0;
+    case KEY_DEVICE: cli_settings_add(state, settings, "--device", "device", arg); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -185,6 +186,7 @@ static const struct argp_option settings_options[] = {
     {"preset", KEY_PRESET, "P", 0, "Bundle of solver options: approx32, approx64, drake; unless given, the scene's", 2},
     {"set", KEY_SET, "NAME=VALUE", 0, "Any option of the solver, over scene and preset; may be repeated", 2},
     {"isa", KEY_ISA, "I", 0, "Instruction set: auto, generic, avx2, avx512", 2},
+    {"device", KEY_DEVICE, "D", 0, "Where it runs: cpu, which is the default, or cuda", 2},
     {0}};
 
 const struct argp cli_settings_argp = {.options = settings_options, .parser = parse_settings};

@@ -18,6 +18,7 @@
 enum {
     CLI_EXIT_OK = 0,
     CLI_EXIT_WORLDS_FAILED = 1,
+    CLI_EXIT_DIFFERENT = 1,    /* a self-test found other bits */
     CLI_EXIT_BAD = 2,          /* usage, input, memory, output */
     CLI_EXIT_INTERRUPTED = 130 /* as shells have it: 128 + SIGINT */
 };
@@ -28,6 +29,7 @@ int cli_info(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_conform(int argc, char **argv);
+int cli_selftest(int argc, char **argv);
 
 /* ---- failing ---- */
 
@@ -75,7 +77,7 @@ typedef struct CliSettings {
     } set[CLI_MAX_SETTINGS];
 } CliSettings;
 
-/* The options --preset, --set and --isa, for use as a child; its input is a CliSettings. */
+/* The options --preset, --set, --isa and --device, for use as a child; its input is a CliSettings. */
 extern const struct argp cli_settings_argp;
 
 /* Appends one, checked by itself; `option` stands for it in the message. */

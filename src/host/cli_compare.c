@@ -155,10 +155,9 @@ typedef struct CaseRun {
 } CaseRun;
 
 static bool add_report(CaseRun *r, CompareRow *row) {
-    SapWorldReport report;
-    if (!cli_check(sap_solver_report(r->batch.solver, &report)))
+    const SapWorldReport report = r->batch.report;
+    if (!cli_batch_gather(&r->batch))
         return false;
-    cli_batch_gather(&r->batch);
     for (int w = 0; w < r->batch.state->num_worlds; w++) {
         if (report.status[w] & SAP_WORLD_FAILED)
             continue;
@@ -200,10 +199,8 @@ static bool run_case(const Compare *c, int index, Baseline *baseline, CompareRow
     bool ok = r.not_converged && cli_check(sap_options_set(&o, compare_cases[0].option, compare_cases[0].value)) &&
               cli_check(sap_options_set(&o, one->option, one->value)) &&
               cli_batch_create(c->scene.scene, &o, args->worlds, SAP_F64, false, &r.batch);
-    if (ok) {
-        cli_batch_perturb(&r.batch, args->seed, args->noise);
-        ok = step_case(&r, index == 0, args->steps, baseline, row);
-    }
+    ok = ok && cli_batch_perturb(&r.batch, args->seed, args->noise) &&
+         step_case(&r, index == 0, args->steps, baseline, row);
     cli_batch_free(&r.batch);
     free(r.not_converged);
     return ok;

@@ -10,11 +10,9 @@ typedef struct Command {
     int (*run)(int argc, char **argv);
 } Command;
 
-static const Command commands[] = {{"sapwood run", cli_run},
-                                   {"sapwood info", cli_info},
-                                   {"sapwood bench", cli_bench},
-                                   {"sapwood compare", cli_compare},
-                                   {"sapwood conform", cli_conform}};
+static const Command commands[] = {{"sapwood run", cli_run},         {"sapwood info", cli_info},
+                                   {"sapwood bench", cli_bench},     {"sapwood compare", cli_compare},
+                                   {"sapwood conform", cli_conform}, {"sapwood selftest", cli_selftest}};
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static const char *short_name(const Command *command) {
@@ -41,13 +39,13 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_ARG:
         rest->command = find_command(arg);
         if (rest->command == NULL)
-            argp_error(state, "the command is '%s'; allowed: run, info, bench, compare, conform", arg);
+            argp_error(state, "the command is '%s'; allowed: run, info, bench, compare, conform, selftest", arg);
         rest->argc = state->argc - state->next + 1;
         rest->argv = state->argv + state->next - 1;
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "a command is missing; allowed: run, info, bench, compare, conform");
+        argp_error(state, "a command is missing; allowed: run, info, bench, compare, conform, selftest");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -58,17 +56,19 @@ static void print_version(FILE *stream, struct argp_state *state) {
     fprintf(stream, "sapwood %s\n", sap_version());
 }
 
-static const char doc[] = "Steps thousands of copies of a rigid-body world together."
-                          "\vCommands:\n"
-                          "  run SCENE        step worlds and report speed, contacts, failures and energy\n"
-                          "  info SCENE       what a scene holds, and how many contacts it needs\n"
-                          "  bench            measure throughput\n"
-                          "  compare SCENE    what each choice of a preset does to a scene\n"
-                          "  conform FILE...  a step against reference cases\n"
-                          "\n"
-                          "Each has its own --help. Exit status: 0 fine; 1 some worlds failed; 2 bad usage or input, "
-                          "no memory, or output that "
-                          "could not be written; 130 interrupted.";
+static const char doc[] =
+    "Steps thousands of copies of a rigid-body world together."
+    "\vCommands:\n"
+    "  run SCENE        step worlds and report speed, contacts, failures and energy\n"
+    "  info SCENE       what a scene holds, and how many contacts it needs\n"
+    "  bench            measure throughput\n"
+    "  compare SCENE    what each choice of a preset does to a scene\n"
+    "  conform FILE...  a step against reference cases\n"
+    "  selftest         the same bits on this machine's CPU or GPU as on one lane\n"
+    "\n"
+    "Each has its own --help. Exit status: 0 fine; 1 some worlds failed, or bits differ; 2 bad usage or input, "
+    "no memory, or output that "
+    "could not be written; 130 interrupted.";
 
 int main(int argc, char **argv) {
     argp_err_exit_status = CLI_EXIT_BAD;

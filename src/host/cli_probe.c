@@ -33,18 +33,18 @@ static int histogram_quantile(const Histogram *h, int percent) {
 }
 
 static void look(const CliBatch *batch, Histogram *h) {
-    const SapContacts *contacts = sap_batch_contacts(batch->batch);
+    const SapContacts *contacts = batch->contacts;
     for (int w = 0; w < batch->state->num_worlds; w++)
         if (!batch->failed[w])
             histogram_add(h, contacts->count[w] + contacts->dropped[w]);
 }
 
 static bool step_worlds(CliBatch *batch, CliProbe *probe, Histogram *h) {
-    cli_batch_perturb(batch, probe->seed, probe->noise);
+    if (!cli_batch_perturb(batch, probe->seed, probe->noise))
+        return false;
     for (int step = 0; step < probe->steps; step++) {
-        if (!cli_batch_step(batch, 1))
+        if (!cli_batch_step(batch, 1) || !cli_batch_gather(batch))
             return false;
-        cli_batch_gather(batch);
         look(batch, h);
     }
     probe->failed = cli_batch_failures(batch).total;

@@ -111,9 +111,8 @@ static bool run_chunk(Run *r, int n) {
     if (!cli_batch_step(&r->batch, n))
         return false;
     r->seconds += cli_now() - start;
-    cli_batch_gather(&r->batch);
     r->done += n;
-    return cli_statistics_look(&r->statistics, &r->batch);
+    return cli_batch_gather(&r->batch) && cli_statistics_look(&r->statistics, &r->batch);
 }
 
 /* Steps of the next call. The last one is by itself, for its gaps are recorded; and at least some twenty steps are looked at. */
@@ -171,7 +170,8 @@ static bool prepare(Run *r) {
     int worlds = a->worlds ? a->worlds : scene->num_worlds;
     if (!cli_batch_create(scene, &scene->options, worlds, dtype, false, &r->batch))
         return false;
-    cli_batch_perturb(&r->batch, a->seed, a->noise);
+    if (!cli_batch_perturb(&r->batch, a->seed, a->noise))
+        return false;
     r->progress = isatty(STDERR_FILENO);
     r->energies = cli_allocate((size_t)worlds, 4 * sizeof *r->energies);
     return r->energies && open_trajectory(r) && cli_batch_energies(&r->batch, r->energies);

@@ -38,7 +38,6 @@ static void print_failures(const CliFailures *f, int worlds) {
 static void print_human(const Run *r) {
     const SapModelArrays *a = r->scene.arrays;
     const SapOptions *o = &r->scene.scene->options;
-    const SapSolverInfo *info = &r->batch.info;
     int worlds = r->batch.state->num_worlds;
     printf("%-16s %s (%s: bodies %d, dofs %d)\n", "scene", r->scene.path, a->name, a->num_bodies, a->num_dofs);
     printf("%-16s %d\n", "worlds", worlds);
@@ -47,8 +46,9 @@ static void print_human(const Run *r) {
         printf("; INTERRUPTED before %d", r->args->steps);
     printf("\n%-16s preset %s, free motion %s, states %s\n", "solver", cli_option(o, "contact_preset_variant").text,
            cli_option(o, "free_motion_solve_precision").text, dtype_name(r));
-    printf("%-16s %s, lanes %d, threads %d\n", "run on", cli_isa(info->isa).text, info->lanes, info->threads);
-    printf("%-16s %.4g s", "time", r->seconds);
+    printf("%-16s ", "run on");
+    cli_batch_print_where(&r->batch);
+    printf("\n%-16s %.4g s", "time", r->seconds);
     if (r->done)
         printf(": %s world-steps/s, %.4g ns per world-step", cli_si(cli_run_rate(r)).text, 1e9 / cli_run_rate(r));
     putchar('\n');
@@ -95,9 +95,7 @@ static json_t *report_json(const Run *r) {
     cli_json_put(&json, "preset", json_string(cli_option(o, "contact_preset_variant").text));
     cli_json_put(&json, "precision", json_string(cli_option(o, "free_motion_solve_precision").text));
     cli_json_put(&json, "dtype", json_string(dtype_name(r)));
-    cli_json_put(&json, "isa", json_string(cli_isa(info->isa).text));
-    cli_json_put(&json, "lanes", json_integer(info->lanes));
-    cli_json_put(&json, "threads", json_integer(info->threads));
+    cli_batch_put_where(&r->batch, &json);
     cli_json_put(&json, "seconds", cli_json_real(r->seconds));
     cli_json_put(&json, "world_steps_per_second", cli_json_real(cli_run_rate(r)));
     cli_json_put(&json, "ns_per_world_step", cli_json_real(1e9 / cli_run_rate(r)));

@@ -1,6 +1,7 @@
 #include "cli_statistics.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- counts ---- */
 
@@ -25,10 +26,8 @@ const CliFailure cli_ends[CLI_NUM_ENDS] = {{SAP_WORLD_ITERATION_LIMIT, "iteratio
                                            {SAP_WORLD_NO_DESCENT, "no_descent", "no descent"}};
 
 bool cli_statistics_look(CliStatistics *s, const CliBatch *batch) {
-    const SapContacts *contacts = sap_batch_contacts(batch->batch);
-    SapWorldReport report;
-    if (!cli_check(sap_solver_report(batch->solver, &report)))
-        return false;
+    const SapContacts *contacts = batch->contacts;
+    const SapWorldReport report = batch->report;
     s->steps++;
     for (int w = 0; w < batch->state->num_worlds; w++) {
         if (report.status[w] & SAP_WORLD_FAILED)
@@ -47,16 +46,15 @@ bool cli_statistics_record_gaps(CliBatch *batch) {
 }
 
 static bool find_deepest(CliStatistics *s, CliBatch *batch) {
-    const SapContacts *contacts = sap_batch_contacts(batch->batch);
-    SapArray view;
-    if (!cli_check(sap_batch_array(batch->batch, SAP_BATCH_CONTACT_GAP, &view)))
-        return false;
-    for (int w = 0; w < batch->state->num_worlds; w++) {
-        const double *gap = (const double *)view.data + w * view.shape[1];
-        for (int c = 0; c < contacts->count[w] && !batch->failed[w]; c++)
-            s->deepest = fmin(s->deepest, gap[c]); /* a number where one of the two is NaN */
-    }
-    return true;
+    const SapContacts *contacts = batch->contacts;
+    size_t count = (size_t)contacts->num_worlds * (size_t)contacts->capacity;
+    double *gaps = cli_allocate(count, sizeof *gaps);
+    bool ok = gaps && cli_check(sap_batch_read(batch->batch, SAP_BATCH_CONTACT_GAP, gaps, count * sizeof *gaps));
+    for (int w = 0; w < contacts->num_worlds && ok; w++)
+        for (int c = 0; c < contacts->count[w] && !batch->failed[w]; c++) /* a number where one of the two is NaN */
+            s->deepest = fmin(s->deepest, gaps[(size_t)w * (size_t)contacts->capacity + (size_t)c]);
+    free(gaps);
+    return ok;
 }
 
 bool cli_statistics_finish(CliStatistics *s, CliBatch *batch, bool gaps) {
@@ -85,7 +83,7 @@ static void print_ends(const CliStatistics *s, int worlds, int width) {
 
 /* More may have been needed in a step that was not looked at. */
 static void print_truncated(const CliStatistics *s, const CliBatch *batch, int width) {
-    int worlds = batch->state->num_worlds, capacity = sap_batch_contacts(batch->batch)->capacity;
+    int worlds = batch->state->num_worlds, capacity = batch->contacts->capacity;
     printf("%-*s contacts were dropped in %d of %d worlds: max_rigid_contact is %d", width, "WARNING", s->truncated,
            worlds, capacity);
     if (s->needed.largest > capacity)
@@ -97,7 +95,7 @@ void cli_statistics_print(const CliStatistics *s, const CliBatch *batch, int wid
     if (s->steps == 0)
         return;
     printf("%-*s mean %.4g, most %d per world, in %d slots (looked at in %d steps)", width, "contacts",
-           cli_count_mean(&s->contacts), s->contacts.largest, sap_batch_contacts(batch->batch)->capacity, s->steps);
+           cli_count_mean(&s->contacts), s->contacts.largest, batch->contacts->capacity, s->steps);
     if (!isnan(s->deepest))
         printf("; smallest gap %.3g m in the last step", s->deepest);
     printf("\n%-*s Newton: mean %.4g, most %d; line search: mean %.4g, most %d\n", width, "iterations",
@@ -119,7 +117,7 @@ static json_t *ends_json(const CliStatistics *s) {
 void cli_statistics_put(const CliStatistics *s, const CliBatch *batch, json_t **json) {
     json_t *contacts = cli_count_json(&s->contacts);
     cli_json_put(&contacts, "needed", cli_count_json(&s->needed));
-    cli_json_put(&contacts, "slots", json_integer(sap_batch_contacts(batch->batch)->capacity));
+    cli_json_put(&contacts, "slots", json_integer(batch->contacts->capacity));
     cli_json_put(&contacts, "steps_looked_at", json_integer(s->steps));
     cli_json_put(&contacts, "truncated_worlds", json_integer(s->truncated));
     cli_json_put(&contacts, "smallest_gap", cli_json_real(s->deepest));

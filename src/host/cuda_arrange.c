@@ -26,7 +26,7 @@ static long long round_up(long long bytes) {
 /* Worlds of a warp read the same place of their scratch at the same time. Half of the banks apart, two of them do not meet: that is
  * right for 8 teams' doubles and for 16 threads' floats, and halves the rest. */
 static long long apart(long long bytes) {
-    return bytes % BANKS_BYTES == 0 ? bytes + ALIGNMENT : bytes;
+    return bytes > 0 && bytes % BANKS_BYTES == 0 ? bytes + ALIGNMENT : bytes;
 }
 
 /* Moves the largest arena that is still in shared memory out of it; false if there is none. */

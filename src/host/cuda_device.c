@@ -45,7 +45,8 @@ static SapStatus load_kernels(SapCudaDevice *d, const void *image) {
     SAP_TRY(need_kernel(d, "sap_kernel_collide", &d->collide));
     SAP_TRY(need_kernel(d, "sap_kernel_step", &d->step));
     SAP_TRY(need_kernel(d, "sap_kernel_kinematics", &d->kinematics));
-    return need_kernel(d, "sap_kernel_reset", &d->reset);
+    SAP_TRY(need_kernel(d, "sap_kernel_reset", &d->reset));
+    return need_kernel(d, "sap_kernel_mask", &d->mask);
 }
 
 /* The kernels of this build, or of the file that the environment variable SAPWOOD_CUDA_IMAGE names, then with *owned to free. */

@@ -397,14 +397,30 @@ SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *co
     return SAP_OK;
 }
 
-SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
-    SAP_NEED(solver);
+/* One world at a time: few are chosen. */
+static void run_chosen(SapSolver *s, const SapStepArgs *args, SapProgram *program, const uint8_t *mask) {
+    for (int w = 0; w < s->num_worlds; w++)
+        if (mask[w]) {
+            SapPack pack = sap_pack_at(w, w + 1, s->kernels.pack[0]->lanes);
+            sap_program_run(program, args, &pack, &s->kernels, &s->scratch[0]);
+        }
+}
+
+SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask) {
     SAP_TRY(check_state(solver, "sap_forward_kinematics: state", state));
     SapStepArgs args = solver->args;
     sap_step_args_set_input(&args, state);
     sap_step_args_set_bodies(&args, state);
-    run(solver, &args, sap_program_kinematics);
+    if (mask)
+        run_chosen(solver, &args, sap_program_kinematics, mask);
+    else
+        run(solver, &args, sap_program_kinematics);
     return SAP_OK;
+}
+
+SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
+    SAP_NEED(solver);
+    return sap_forward_kinematics_of(solver, state, NULL);
 }
 
 /* The energy is worked out from poses and velocities; where the caller does not want these, they are borrowed. */

@@ -9,6 +9,9 @@
 SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *control, SapContacts *contacts, double h,
                         int num_steps);
 
+/* body_q and body_qd of the worlds with mask[w] != 0 (NULL = all). */
+SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask);
+
 /* Refuses a time step that is not finite and greater than 0. */
 SapStatus sap_check_timestep(double h);
 

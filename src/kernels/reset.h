@@ -5,10 +5,7 @@
 
 #include "team.h"
 
-enum {
-    SAP_RESET_MAX_ROWS = 24,
-    SAP_RESET_BIT_WORDS = 800 /* with these the arguments still fit the 4 kB that a launch can carry */
-};
+enum { SAP_RESET_MAX_ROWS = 32, SAP_MASK_WORDS = 960 /* with these the arguments still fit the 4 kB of a launch */ };
 
 typedef struct SapResetRow {
     unsigned *to;         /* [num_worlds][words]; NULL = absent */
@@ -16,33 +13,31 @@ typedef struct SapResetRow {
     long long words;
 } SapResetRow;
 
-/* Which worlds: those of first .. first + count - 1 that `mask` has, or `bits`; all where neither is given. */
 typedef struct SapResetArgs {
-    int first, count;
+    int num_worlds;
     int num_rows;
-    int has_bits;
-    const unsigned char *mask; /* [count], != 0 = chosen; NULL = not given */
+    const unsigned char *mask; /* [num_worlds] != 0: worlds to put back; NULL = all */
     SapResetRow row[SAP_RESET_MAX_ROWS];
-    unsigned bits[SAP_RESET_BIT_WORDS]; /* bit i % 32 of word i / 32: world first + i */
 } SapResetArgs;
 
-TEAM_FN bool reset_chosen(const SapResetArgs *args, int i) {
-    if (args->mask)
-        return args->mask[i] != 0;
-    return !args->has_bits || (args->bits[i / 32] >> (i % 32) & 1u) != 0;
-}
-
-/* World first + i, if it is chosen. */
-TEAM_FN void reset_world(const SapResetArgs *args, int i) {
-    if (!reset_chosen(args, i))
+TEAM_FN void reset_world(const SapResetArgs *args, int world) {
+    if (args->mask && !args->mask[world])
         return;
     for (int r = 0; r < args->num_rows; r++) {
         const SapResetRow *row = &args->row[r];
-        unsigned *to = row->to + (args->first + (long long)i) * row->words;
+        unsigned *to = row->to + world * row->words;
         if (row->to)
             TEAM_FOR(k, row->words)
                 to[k] = row->from ? row->from[k] : 0;
     }
 }
+
+/* A mask of the host on its way to a GPU: it travels in the arguments of a launch, as bits, so that nothing is copied from memory that
+ * the host may change. */
+typedef struct SapMaskArgs {
+    int count;
+    unsigned char *to;             /* [count] */
+    unsigned bits[SAP_MASK_WORDS]; /* bit i % 32 of word i / 32 */
+} SapMaskArgs;
 
 #endif

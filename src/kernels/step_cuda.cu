@@ -5,6 +5,7 @@
 //   sap_kernel_step...      free motion, contact solve, integration: steps first_step .. end_step - 1 of a call
 //   sap_kernel_kinematics   poses and velocities of bodies
 //   sap_kernel_reset        puts worlds back
+//   sap_kernel_mask         unpacks a mask of worlds
 //
 // Collision is a kernel of its own, for it needs more registers and a much larger stack than all the rest (docs/gpu.md); what
 // it hands over, the contact records, lies in global memory in any case.
@@ -100,10 +101,14 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define LINEAR_IS_F64   1
 #include "step_set.cuh"
 
-extern "C" __global__ void __launch_bounds__(MAX_TEAM) sap_kernel_kinematics(const __grid_constant__ SapStepArgs args) {
+// Of the worlds that the mask has; NULL = all.
+extern "C" __global__ void __launch_bounds__(MAX_TEAM)
+    sap_kernel_kinematics(const __grid_constant__ SapStepArgs args, const unsigned char *mask) {
     SapPack pack;
     SapContext ctx;
     for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+        if (mask && !mask[pack.world[0]])
+            continue;
         if (args.fm_is_f64)
             any_precision::f64::program_kinematics(&ctx);
         else
@@ -113,7 +118,13 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM) sap_kernel_kinematics(con
 }
 
 extern "C" __global__ void sap_kernel_reset(const __grid_constant__ SapResetArgs args) {
-    int i = (int)(blockIdx.x * blockDim.y + threadIdx.y);
+    int world = (int)(blockIdx.x * blockDim.y + threadIdx.y);
+    if (world < args.num_worlds)
+        reset_world(&args, world);
+}
+
+extern "C" __global__ void sap_kernel_mask(const __grid_constant__ SapMaskArgs args) {
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < args.count)
-        reset_world(&args, i);
+        args.to[i] = args.bits[i / 32] >> (i % 32) & 1u;
 }
