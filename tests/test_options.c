@@ -218,7 +218,7 @@ Test(options, an_unknown_word_lists_the_known) {
     REFUSED("lanes", "2", "'2'", "0, 1, 4, 8");
     REFUSED("isa", "sse2", "auto, generic, avx2, avx512");
     REFUSED("broad_phase", "octree", "auto, listed, explicit, nxn, sweep, sap");
-    REFUSED("factor_plan", "tiled", "sparse, dense");
+    REFUSED("factor_plan", "tiled", "sparse, dense, library");
 }
 
 Test(options, integers_out_of_range_say_what_is_allowed) {

@@ -108,6 +108,10 @@ STRUCTS = {
         ("isa", "int"),
         ("broad_phase", "int"),
         ("factor_plan", "int"),
+        ("device", "int"),
+        ("cuda_device", "int"),
+        ("team_size", "int"),
+        ("shared_memory", "int"),
     ],
     "SapScene": [
         ("model", "ptr"),

@@ -12,6 +12,7 @@
 #include "cuda_arrange.h"
 #include "cuda_device.h"
 #include "cuda_model.h"
+#include "cuda_staged.h"
 #include "fail.h"
 #include "host_memory.h"
 #include "model.h"
@@ -36,6 +37,7 @@ typedef struct CudaBatch {
     CuFunction collide, step;
     unsigned blocks;
     bool specialised;
+    SapCudaStaged *staged; /* NULL unless a library solves the Newton systems */
 
     /* addresses of the device */
     SapState state;
@@ -137,6 +139,8 @@ static void carve(SapArena *arena, SapBatch *b, SapCudaModel *model) {
     carve_contacts(arena, b, &c->contacts);
     carve_report(arena, b, &b->report);
     SAP_CARVE(arena, c->mask, b->num_worlds);
+    if (c->staged)
+        sap_cuda_staged_carve(arena, &c->args, b->num_worlds, c->staged);
 }
 
 static SapStatus take_memory(CudaBatch *c, const char *what, size_t bytes, CuAddress *out) {
@@ -217,6 +221,8 @@ static void fill_args(SapBatch *b, const SapCudaModel *model) {
     sap_step_args_set_control(args, &c->control, model->arrays);
     sap_step_args_set_contacts(args, &c->contacts);
     args->collide.enabled = 1;
+    if (c->staged)
+        args->library = c->staged->systems;
     args->status = (unsigned *)b->report.status;
     args->report = (SapReportArgs){.iterations = (int *)b->report.iterations,
                                    .line_iterations = (int *)b->report.line_iterations,
@@ -261,7 +267,8 @@ static SapStatus allow_shared(const CudaBatch *c, CuFunction kernel) {
     return SAP_OK;
 }
 
-/* One team per world; where each needs a part of the workspace, only as many as run at the same time, in turns. */
+/* One team per world; where each needs a part of the workspace, only as many as run at the same time, in turns. In stages all
+ * worlds are under way at the same time. */
 static SapStatus choose_grid(const SapBatch *b, CudaBatch *c) {
     int per_block = c->shape.worlds_per_block, resident;
     c->blocks = ((unsigned)b->num_worlds - 1) / (unsigned)per_block + 1;
@@ -270,7 +277,7 @@ static SapStatus choose_grid(const SapBatch *b, CudaBatch *c) {
     SAP_CU_TRY(c->device->cuda, occupancy, "device cuda",
                (&resident, c->step, c->shape.team * per_block, (size_t)c->shape.shared_bytes));
     unsigned most = (unsigned)(resident > 0 ? resident : 1) * (unsigned)c->device->multiprocessors;
-    c->blocks = c->blocks < most ? c->blocks : most;
+    c->blocks = c->blocks < most || c->staged ? c->blocks : most;
     c->workspace_bytes = (size_t)c->blocks * (size_t)per_block * (size_t)c->shape.workspace_size;
     SAP_TRY(take_memory(c, "scratch", c->workspace_bytes, &c->workspace));
     c->args.arena.workspace = pointer_of(c->workspace);
@@ -299,7 +306,10 @@ static SapStatus create_streams(CudaBatch *c) {
 
 static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     CudaBatch *c = b->own;
-    SAP_TRY(sap_cuda_arrange(&b->options, c->device->shared_per_block, &c->args, &c->shape));
+    if (b->options.factor_plan == SAP_FACTOR_LIBRARY && c->args.newton.dense)
+        SAP_TRY(sap_cuda_staged_create(c->device, &c->staged));
+    int shared_limit = c->staged ? 0 : c->device->shared_per_block; /* scratch lasts from stage to stage */
+    SAP_TRY(sap_cuda_arrange(&b->options, shared_limit, &c->args, &c->shape));
     SAP_TRY(create_streams(c));
     SAP_TRY(choose_kernels(c));
     SAP_TRY(allow_shared(c, c->step));
@@ -331,6 +341,7 @@ static void free_on_device(CudaBatch *c) {
     const SapCuda *cuda = c->device->cuda;
     if (c->own_stream)
         cuda->stream_synchronize(c->stream);
+    sap_cuda_staged_destroy(c->staged);
     for (int i = 0; i < c->num_recorded; i++)
         cuda->memory_free(c->recorded[i]);
     if (c->workspace)
@@ -359,16 +370,39 @@ static void destroy(SapBatch *b) {
 
 /* ---- running ---- */
 
-/* Each step is a launch of collision and one of the rest; if nothing can touch, one launch does all steps. */
+static SapStatus launch_program(CudaBatch *c, const char *what, CuFunction kernel) {
+    void *parameters[] = {&c->args};
+    return launch(c, what, kernel, c->blocks, c->shape.shared_bytes, parameters);
+}
+
+/* Newton's method on all worlds together; those that are done wait for the others. */
+static SapStatus launch_iterations(CudaBatch *c, const char *what) {
+    int *iteration = &c->args.library.iteration, *count = c->staging;
+    for (*iteration = 0;; ++*iteration) {
+        SAP_TRY(launch_program(c, what, c->staged->assemble));
+        SAP_TRY(sap_cuda_staged_solve(c->staged, c->device, c->stream, what, count));
+        if (*count == 0)
+            return SAP_OK;
+        SAP_TRY(launch_program(c, what, c->staged->advance));
+    }
+}
+
+/* One step without its collision. */
+static SapStatus launch_stages(CudaBatch *c, const char *what) {
+    SAP_TRY(launch_program(c, what, c->staged->begin));
+    SAP_TRY(launch_iterations(c, what)); /* a batch always has contacts */
+    return launch_program(c, what, c->staged->finish);
+}
+
+/* Each step is a launch of collision and one of the rest, or some more in stages; if nothing can touch, one launch does all. */
 static SapStatus launch_steps(CudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
-    void *parameters[] = {args};
     bool can_touch = args->plan.sweep || args->plan.num_pairs > 0;
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
-        args->end_step = can_touch ? args->first_step + 1 : args->num_steps;
+        args->end_step = can_touch || c->staged ? args->first_step + 1 : args->num_steps;
         if (can_touch)
-            SAP_TRY(launch(c, what, c->collide, c->blocks, c->shape.shared_bytes, parameters));
-        SAP_TRY(launch(c, what, c->step, c->blocks, c->shape.shared_bytes, parameters));
+            SAP_TRY(launch_program(c, what, c->collide));
+        SAP_TRY(c->staged ? launch_stages(c, what) : launch_program(c, what, c->step));
     }
     return SAP_OK;
 }

@@ -16,6 +16,7 @@
 #include "pool.h"
 #include "program.h"
 #include "solver.h"
+#include "staged.h"
 #include "step_args.h"
 
 struct SapSolver {
@@ -29,6 +30,7 @@ struct SapSolver {
     SapPool *pool;
     int threads;
     SapScratch *scratch; /* [threads] */
+    SapStaged *staged;   /* NULL unless a library solves the Newton systems */
     SapStepArgs args;    /* all that does not change from call to call */
 
     /* [num_worlds] */
@@ -94,6 +96,8 @@ static SapStatus fill_solver(SapSolver *s, const SapModelArrays *arrays) {
     SAP_TRY(create_results(s));
     SAP_TRY(fill_args(s, lanes));
     SAP_TRY(create_scratch(s));
+    if (s->options.factor_plan == SAP_FACTOR_LIBRARY && s->args.newton.dense)
+        SAP_TRY(sap_staged_create(&s->args, &s->kernels, &s->staged));
     return sap_pool_create(s->threads, &s->pool);
 }
 
@@ -131,6 +135,7 @@ void sap_solver_destroy(SapSolver *s) {
     for (int i = 0; s->scratch && i < s->threads; i++)
         sap_scratch_free(&s->scratch[i]);
     free(s->scratch);
+    sap_staged_destroy(s->staged);
     free(s->status);
     free(s->iterations);
     free(s->line_iterations);
@@ -195,7 +200,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
         .scratch_bytes = s->scratch[0].bytes,
         .model_bytes = model_bytes,
         .total_bytes = sizeof *s + model_bytes + (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch) +
-                       (size_t)s->num_worlds * per_world,
+                       (size_t)s->num_worlds * per_world + (s->staged ? sap_staged_bytes(s->staged) : 0),
         .factor_nonzeros = s->plan.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->plan.plan),
         .broad_phase = s->plan.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED,
@@ -331,7 +336,10 @@ static void run_step(SapSolver *s, SapStepArgs *args) {
     bool solves = args->contacts.count || args->has_joint_terms;
     for (int w = 0; w < s->num_worlds && !solves; w++)
         clear_counters(s, w); /* nothing would write them */
-    run(s, args, sap_program_step);
+    if (s->staged)
+        sap_staged_step(s->staged, s->pool, args);
+    else
+        run(s, args, sap_program_step);
 }
 
 SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control, const SapContacts *contacts,

@@ -42,6 +42,7 @@
 #include "inspect.h"
 
 #include "solve.h"
+#include "solve_staged.h"
 
 /* ---- the programs: what an entry file exports ---- */
 

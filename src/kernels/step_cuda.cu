@@ -4,6 +4,8 @@
 //   sap_kernel_collide      contact records of the state; where contacts are found by the step itself, it is launched before each
 //   sap_kernel_step...      free motion, contact solve, integration: steps first_step .. end_step - 1 of a call
 //   sap_kernel_kinematics   poses and velocities of bodies
+//   sap_kernel_solve_...    the step in stages, between which a library solves the Newton systems (solve_staged.h)
+//   sap_kernel_compact      the list of systems for the library
 //   sap_kernel_reset        puts worlds back
 //   sap_kernel_mask         unpacks a mask of worlds
 //
@@ -12,11 +14,12 @@
 #include <sapwood/solver.h>
 
 #include "args.h"
+#include "compact.cuh"
 #include "reset.h"
 #include "team.h"
 
-// The largest team, and the largest block.
-enum { MAX_TEAM = 128 };
+// The largest team, which is also the largest block; how many such blocks of collision shall fit a multiprocessor.
+enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 
 #define LINEAR_SOLVE(ctx, is_f64, pattern) linear_solve(ctx, is_f64, pattern)
 
@@ -69,7 +72,6 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define COLLIDE_KERNEL  sap_kernel_collide
 #define STEP_SET        any_precision
 #define STEP_BLOCKS     3
-#define COLLIDE_BLOCKS  3
 #define FM_IS_F64       ctx->args->fm_is_f64
 #define GEOMETRY_IS_F64 ctx->args->geometry_is_f64
 #define WEIGHT_IS_F64   ctx->args->weight_is_f64
@@ -82,7 +84,6 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define COLLIDE_KERNEL  sap_kernel_collide_approx32
 #define STEP_SET        approx32
 #define STEP_BLOCKS     4
-#define COLLIDE_BLOCKS  4
 #define FM_IS_F64       0
 #define GEOMETRY_IS_F64 0
 #define WEIGHT_IS_F64   0
@@ -100,6 +101,49 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define SOLVE_IS_F64    1
 #define LINEAR_IS_F64   1
 #include "step_set.cuh"
+
+// ---- large worlds: the step in stages, in any precision; every world has a team and a part of the workspace ----
+
+namespace any_precision {
+static __device__ void begin_stages(SapContext *ctx) {
+    ctx->step = ctx->args->first_step;
+    prepare(ctx);
+    if (solves(ctx->args))
+        STAGE(ctx->args->solve_is_f64, solve_begin);
+}
+
+static __device__ void assemble_stage(SapContext *ctx) {
+    ctx->num_slots = f32::program_kept_slots(ctx);
+    STAGE(ctx->args->solve_is_f64, solve_assemble);
+}
+
+static __device__ void advance_stage(SapContext *ctx) {
+    ctx->num_slots = f32::program_kept_slots(ctx);
+    STAGE(ctx->args->solve_is_f64, solve_advance);
+}
+
+static __device__ void finish_stages(SapContext *ctx) {
+    ctx->step = ctx->args->first_step;
+    ctx->num_slots = f32::program_kept_slots(ctx);
+    if (solves(ctx->args))
+        STAGE(ctx->args->solve_is_f64, solve_finish);
+    STAGE(ctx->args->fm_is_f64, finish);
+}
+} // namespace any_precision
+
+#define STAGE_KERNEL(name, function)                                                                                   \
+    extern "C" __global__ void __launch_bounds__(MAX_TEAM) name(const __grid_constant__ SapStepArgs args) {            \
+        SapPack pack;                                                                                                  \
+        SapContext ctx;                                                                                                \
+        if (begin(&args, 0, &pack, &ctx))                                                                              \
+            any_precision::function(&ctx);                                                                             \
+    }
+STAGE_KERNEL(sap_kernel_solve_begin, begin_stages)
+STAGE_KERNEL(sap_kernel_solve_assemble, assemble_stage)
+STAGE_KERNEL(sap_kernel_solve_advance, advance_stage)
+STAGE_KERNEL(sap_kernel_solve_finish, finish_stages)
+
+// ---- the rest ----
 
 // Of the worlds that the mask has; NULL = all.
 extern "C" __global__ void __launch_bounds__(MAX_TEAM)

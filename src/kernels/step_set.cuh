@@ -4,7 +4,7 @@
 //   STEP_SET                                     a namespace, which keeps the names of the sets apart
 //   FM_IS_F64, GEOMETRY_IS_F64, WEIGHT_IS_F64,   the precision of each stage: what the arguments say, or a constant, which leaves the
 //   SOLVE_IS_F64, LINEAR_IS_F64                  other precision out of the kernel
-//   STEP_BLOCKS, COLLIDE_BLOCKS                  so many blocks of MAX_TEAM threads shall fit a multiprocessor: bounds the registers
+//   STEP_BLOCKS                                  so many blocks of MAX_TEAM threads shall fit a multiprocessor: bounds the registers
 namespace STEP_SET {
 
 namespace f32 {
@@ -34,14 +34,25 @@ namespace f64 {
 #undef SAP_PRECISION
 } // namespace f64
 
-static __device__ void step_once(SapContext *ctx) {
+// Whether there is something to solve: of the call, for a world's status is its own.
+static __device__ bool solves(const SapStepArgs *args) {
+    return args->contacts.count || args->has_joint_terms;
+}
+
+// All that comes before the solve.
+static __device__ void prepare(SapContext *ctx) {
     STAGE(FM_IS_F64, free_motion);
-    if (ctx->args->contacts.count || ctx->args->has_joint_terms) { // of the call: a world's status is its own
+    if (solves(ctx->args)) {
         ctx->num_slots = f32::program_fill_slots(ctx);
         STAGE(GEOMETRY_IS_F64, contact_geometry);
         STAGE(WEIGHT_IS_F64, contact_weight);
-        STAGE(SOLVE_IS_F64, solve);
     }
+}
+
+static __device__ void step_once(SapContext *ctx) {
+    prepare(ctx);
+    if (solves(ctx->args))
+        STAGE(SOLVE_IS_F64, solve);
     STAGE(FM_IS_F64, finish);
 }
 
@@ -79,7 +90,6 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
 #undef COLLIDE_KERNEL
 #undef STEP_SET
 #undef STEP_BLOCKS
-#undef COLLIDE_BLOCKS
 #undef FM_IS_F64
 #undef GEOMETRY_IS_F64
 #undef WEIGHT_IS_F64
