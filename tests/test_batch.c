@@ -187,6 +187,28 @@ Test(batch, reset_puts_chosen_worlds_back_and_leaves_the_others) {
     sap_scene_destroy(scene);
 }
 
+Test(batch, after_a_reset_every_array_that_is_read_is_that_of_a_new_batch) {
+    enum { WORLDS = 3 };
+    SapScene *scene = load("humanoid");
+    SapBatch *batch = create(scene, WORLDS, &scene->options), *fresh = create(scene, WORLDS, &scene->options);
+    cr_assert_eq(sap_batch_step(batch, scene->dt, 5), SAP_OK);
+    for (int f = 0; f <= SAP_BATCH_CONTACT_DROPPED; f++) {
+        SapArray view;
+        cr_assert_eq(sap_batch_array(batch, (SapBatchField)f, &view), SAP_OK);
+        memset(view.data, 0x3f, (size_t)(view.shape[0] * view.strides[0]));
+    }
+    cr_assert_eq(sap_batch_reset(batch, NULL, 0), SAP_OK);
+    for (int f = 0; f <= SAP_BATCH_CONTACT_DROPPED; f++) {
+        SapArray got, expected;
+        cr_assert_eq(sap_batch_array(batch, (SapBatchField)f, &got), SAP_OK);
+        cr_assert_eq(sap_batch_array(fresh, (SapBatchField)f, &expected), SAP_OK);
+        cr_expect_eq(memcmp(got.data, expected.data, (size_t)(got.shape[0] * got.strides[0])), 0, "field %d", f);
+    }
+    sap_batch_destroy(batch);
+    sap_batch_destroy(fresh);
+    sap_scene_destroy(scene);
+}
+
 /* The cube with two keyframes: a metre higher, and turned with a velocity. */
 static SapModel *cube_with_keyframes(const SapScene *scene) {
     SapModelArrays a = *sap_model_arrays(scene->model);
@@ -301,6 +323,101 @@ Test(batch, contact_forces_of_a_cube_at_rest_add_up_to_its_weight) {
         cr_assert_float_eq(sum, a->body_mass[0] * 9.81 * scene->dt, 2e-3 * sum, "world %d: %g", w, sum);
     }
     sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
+Test(batch, read_and_write_copy_whole_arrays_of_that_size_only) {
+    SapScene *scene = load("cube");
+    SapBatch *batch = create(scene, 3, &scene->options);
+    SapArray view;
+    float q[3][7], qd[3][6] = {{1, 2, 3, 4, 5, 6}};
+    double gap[64];
+    cr_assert_eq(sap_batch_read(batch, SAP_BATCH_JOINT_Q, q, sizeof q), SAP_OK);
+    cr_assert_eq(memcmp(q, sap_batch_state(batch)->joint_q, sizeof q), 0);
+    cr_assert_eq(sap_batch_write(batch, SAP_BATCH_JOINT_QD, qd, sizeof qd), SAP_OK);
+    cr_assert_eq(memcmp(qd, sap_batch_state(batch)->joint_qd, sizeof qd), 0);
+    cr_assert_eq(sap_batch_read(batch, SAP_BATCH_JOINT_Q, q, sizeof q - 4), SAP_ERROR_ARGUMENT);
+    cr_assert(strstr(sap_error_message(), "bytes is 80; field 0 has 84"), "%s", sap_error_message());
+    cr_assert_eq(sap_batch_write(batch, SAP_BATCH_JOINT_QD, qd, sizeof qd + 1), SAP_ERROR_ARGUMENT);
+    cr_assert_eq(sap_batch_read(batch, SAP_BATCH_NUM_FIELDS, q, 0), SAP_ERROR_ARGUMENT);
+    cr_assert_eq(sap_batch_array(batch, SAP_BATCH_CONTACT_GAP, &view), SAP_OK);
+    size_t bytes = (size_t)(view.shape[0] * view.strides[0]);
+    cr_assert_leq(bytes, sizeof gap);
+    cr_assert_eq(sap_batch_read(batch, SAP_BATCH_CONTACT_GAP, gap, bytes), SAP_OK);
+    sap_batch_state(batch)->body_q = NULL;
+    cr_assert_eq(sap_batch_read(batch, SAP_BATCH_BODY_Q, q, sizeof q), SAP_ERROR_ARGUMENT);
+    cr_assert(strstr(sap_error_message(), "absent"), "%s", sap_error_message());
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
+Test(batch, kinematics_of_chosen_worlds_leave_the_others) {
+    SapScene *scene = load("quadruped");
+    const SapModelArrays *a = sap_model_arrays(scene->model);
+    SapBatch *batch = create(scene, 9, &scene->options);
+    const uint8_t mask[9] = {0, 1, 0, 0, 0, 0, 0, 0, 7};
+    SapState *s = sap_batch_state(batch);
+    size_t row = 7 * (size_t)a->num_bodies;
+    float *q = s->joint_q, *body_q = s->body_q;
+    for (int w = 0; w < 9; w++)
+        q[w * a->num_coords + 2] += 1;
+    float before = body_q[2];
+    cr_assert_eq(sap_batch_forward_kinematics(batch, mask), SAP_OK);
+    for (size_t w = 0; w < 9; w++)
+        cr_expect_float_eq(body_q[w * row + 2], before + (mask[w] ? 1 : 0), 1e-5, "world %zu", w);
+    cr_assert_eq(sap_batch_forward_kinematics(batch, NULL), SAP_OK);
+    for (size_t w = 0; w < 9; w++)
+        cr_expect_float_eq(body_q[w * row + 2], before + 1, 1e-5, "world %zu", w);
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
+/* ---- devices ---- */
+
+Test(batch, what_a_cpu_batch_runs_on_is_told) {
+    SapScene *scene = load("cube");
+    SapBatch *batch = create(scene, 3, &scene->options);
+    SapBatchInfo info;
+    cr_assert_eq(sap_batch_info(batch, &info), SAP_OK);
+    cr_expect(info.device == SAP_DEVICE_CPU && info.num_worlds == 3 && info.team_size == 0 && info.device_bytes == 0);
+    cr_expect_eq(info.capacity, sap_batch_contacts(batch)->capacity);
+    cr_expect_eq(sap_batch_synchronize(batch), SAP_OK);
+    cr_expect_eq(sap_batch_set_stream(batch, NULL), SAP_ERROR_UNSUPPORTED);
+    cr_expect(strstr(sap_error_message(), "no streams"), "%s", sap_error_message());
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
+/* Whatever this build and machine have: without kernels or a driver there is a message, and the CPU goes on. */
+Test(batch, a_gpu_that_is_not_there_is_an_error_in_words) {
+    SapScene *scene = load("cube");
+    SapOptions options = scene->options;
+    SapBatch *batch = (SapBatch *)1;
+    SapDeviceInfo gpu;
+    setenv("SAPWOOD_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
+    options.device = SAP_DEVICE_CUDA;
+    cr_assert_eq(sap_batch_create(scene->model, 2, &options, &batch), SAP_ERROR_DEVICE);
+    cr_assert_eq(batch, NULL);
+    cr_expect(strstr(sap_error_message(), "device cuda: ") && strstr(sap_error_message(), "allowed here: cpu"), "%s",
+              sap_error_message());
+    cr_expect_eq(sap_device_info(0, &gpu), SAP_ERROR_DEVICE);
+    cr_expect(strstr(sap_error_message(), "no driver: /nowhere/libcuda.so.1"), "%s", sap_error_message());
+    cr_expect_eq(sap_device_info(-1, &gpu), SAP_ERROR_ARGUMENT);
+    options.device = SAP_DEVICE_CPU;
+    batch = create(scene, 2, &options);
+    cr_assert_eq(sap_batch_step(batch, scene->dt, 3), SAP_OK);
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
+Test(batch, a_solver_on_a_gpu_is_refused_and_the_way_out_is_named) {
+    SapScene *scene = load("cube");
+    SapOptions options = scene->options;
+    SapSolver *solver = (SapSolver *)1;
+    options.device = SAP_DEVICE_CUDA;
+    cr_assert_eq(sap_solver_create(scene->model, 2, &options, &solver), SAP_ERROR_UNSUPPORTED);
+    cr_assert_eq(solver, NULL);
+    cr_expect(strstr(sap_error_message(), "SapBatch"), "%s", sap_error_message());
     sap_scene_destroy(scene);
 }
 

@@ -85,6 +85,10 @@ static const struct {
     {"isa", "auto", "avx2"},
     {"broad_phase", "auto", "sweep"},
     {"factor_plan", "sparse", "dense"},
+    {"device", "cpu", "cuda"},
+    {"cuda_device", "0", "1023"},
+    {"team_size", "0", "128"},
+    {"shared_memory", "0", "1048576"},
 };
 
 enum { NUM_ALL = sizeof all / sizeof all[0] };
@@ -219,6 +223,8 @@ Test(options, an_unknown_word_lists_the_known) {
     REFUSED("isa", "sse2", "auto, generic, avx2, avx512");
     REFUSED("broad_phase", "octree", "auto, listed, explicit, nxn, sweep, sap");
     REFUSED("factor_plan", "tiled", "sparse, dense, library");
+    REFUSED("device", "gpu", "option device is 'gpu'", "cpu, cuda");
+    REFUSED("team_size", "24", "'24'", "0, 8, 16, 32, 64, 128");
 }
 
 Test(options, integers_out_of_range_say_what_is_allowed) {
@@ -230,8 +236,10 @@ Test(options, integers_out_of_range_say_what_is_allowed) {
         {"max_iterations", "-1", "1000001", "0 .. 1000000"},
         {"line_search_max_iterations", "0", "1000001", "1 .. 1000000"},
         {"threads", "-1", "1025", "0 .. 1024"},
+        {"cuda_device", "-1", "1024", "0 .. 1023"},
+        {"shared_memory", "-1", "1048577", "0 .. 1048576"},
     };
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 7; i++) {
         REFUSED(ranges[i].name, ranges[i].low, ranges[i].name, ranges[i].low, "an integer", ranges[i].allowed);
         REFUSED(ranges[i].name, ranges[i].high, ranges[i].high, ranges[i].allowed);
         REFUSED(ranges[i].name, "99999999999999999999", "99999999999999999999", ranges[i].allowed);

@@ -112,6 +112,8 @@ class Batch:
         self.model, self.num_worlds, self.device = model, int(num_worlds), device
         self.seed, self.world_offset = int(seed), int(world_offset)
         self.options = Options.of(preset, options)
+        if self.options["device"] != "cpu":
+            raise DeviceError(f"option device is {self.options['device']!r}; this version has 'cpu'")
         if threads is not None:
             self.options["threads"] = threads
         self._create(dtype)

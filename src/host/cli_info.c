@@ -74,7 +74,9 @@ static bool collect(InfoArgs *args, Info *out) {
     const SapScene *scene = out->scene.scene;
     int worlds = scene->num_worlds > BATCH ? scene->num_worlds : BATCH;
     SapSolver *solver = NULL;
-    bool ok = cli_check(sap_solver_create(scene->model, worlds, &scene->options, &solver)) &&
+    SapOptions o = scene->options;
+    o.device = SAP_DEVICE_CPU; /* where a solver runs */
+    bool ok = cli_check(sap_solver_create(scene->model, worlds, &o, &solver)) &&
               cli_check(sap_solver_info(solver, &out->solver)) && cli_step_flops(out->scene.arrays, &out->flops);
     sap_solver_destroy(solver);
     out->probe = args->probe ? &args->how : NULL;

@@ -1,0 +1,170 @@
+/* States, statuses, contacts, impulses and counters of a batch on the GPU are those of one on the CPU, bit for bit: scenes x presets x line
+ * searches x numbers of worlds x team sizes, from states with contacts.
+ *
+ * backend_bits [all|some|few]    all cases of the bench scenes (default) and one line search and team of the others; some of them; one of
+ *                                each scene, for slow checks */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "backend.h"
+#include "hash_contacts.h"
+#include "random_model.h"
+
+enum { MOST_WORLDS = 33, WARM_UP = 100, STEPS = 6 };
+typedef enum Extent { EXTENT_ALL, EXTENT_SOME, EXTENT_FEW } Extent;
+
+static const char *const bench_scenes[] = {"arm3",    "cartpole", "cube",      "double_pendulum",
+                                           "gripper", "humanoid", "quadruped", "stack5"};
+static const char *const test_scenes[] = {"ball_on_field", "corner", "hulls", "pinch", "tower", "wedge"};
+static const char *const line_searches[] = {"monotone_decay", "armijo_decay", "exact_root"};
+static const int worlds[] = {1, 3, MOST_WORLDS}, teams[] = {8, 16, 32, 64};
+
+typedef struct Subject {
+    const char *name;
+    const SapModel *model;
+    SapOptions options;
+    double dt;
+} Subject;
+
+typedef struct Counts {
+    long long cases, contacts, iterations, workspace;
+} Counts;
+
+/* The worlds of a scene where it has contacts, as all cases begin. */
+static SapBatch *warm_up(const Subject *subject) {
+    SapOptions o = subject->options;
+    NEED(sap_options_set(&o, "contact_preset_variant", "approx64"));
+    SapBatch *batch = backend_batch(subject->model, MOST_WORLDS, &o, SAP_DEVICE_CPU);
+    backend_disturb(batch, 1);
+    NEED(sap_batch_step(batch, subject->dt, WARM_UP));
+    return batch;
+}
+
+static void ask_for_all(SapBatch *batch) {
+    for (int f = 0; f < SAP_BATCH_NUM_FIELDS; f++)
+        backend_bytes(batch, (SapBatchField)f);
+}
+
+static SapBatch *run(const Subject *subject, const SapOptions *o, int n, SapDevice device, SapBatch *start) {
+    SapBatch *batch = backend_batch(subject->model, n, o, device);
+    ask_for_all(batch); /* recorded from the first step on */
+    backend_copy_worlds(start, batch);
+    NEED(sap_batch_step(batch, subject->dt, 1));
+    NEED(sap_batch_step(batch, subject->dt, STEPS - 1));
+    return batch;
+}
+
+static void count_contacts(SapBatch *batch, Counts *counts) {
+    int32_t *contacts = backend_read(batch, SAP_BATCH_CONTACT_COUNT);
+    int32_t *iterations = backend_read(batch, SAP_BATCH_ITERATIONS);
+    for (int w = 0; w < MOST_WORLDS; w++) {
+        counts->contacts += contacts[w];
+        counts->iterations += iterations[w];
+    }
+    free(contacts);
+    free(iterations);
+}
+
+static void check_case(const Subject *subject, SapOptions o, int n, int team, int shared, SapBatch *start,
+                       SapBatch *expected, const char *name, Counts *counts) {
+    char what[256];
+    SapBatchInfo info;
+    o.team_size = team;
+    o.shared_memory = shared;
+    SapBatch *got = run(subject, &o, n, SAP_DEVICE_CUDA, start);
+    NEED(sap_batch_info(got, &info));
+    snprintf(what, sizeof what, "%s, %d worlds, team %d, shared memory %d", name, n, info.team_size, info.shared_bytes);
+    CHECK(team == 0 || info.team_size == team, "%s", what);
+    backend_same(expected, got, what);
+    counts->cases++;
+    counts->workspace += info.workspace_bytes > 0;
+    sap_batch_destroy(got);
+}
+
+/* One preset and line search of a scene. */
+static void check_options(const Subject *subject, const SapOptions *o, SapBatch *start, const char *name, Extent extent,
+                          Counts *counts) {
+    SapBatch *expected = run(subject, o, MOST_WORLDS, SAP_DEVICE_CPU, start);
+    count_contacts(expected, counts);
+    if (extent == EXTENT_ALL)
+        for (size_t t = 0; t < sizeof teams / sizeof *teams; t++)
+            for (size_t w = 0; w < sizeof worlds / sizeof *worlds; w++)
+                check_case(subject, *o, worlds[w], teams[t], 0, start, expected, name, counts);
+    check_case(subject, *o, 3, extent == EXTENT_ALL ? 128 : 0, 0, start, expected, name, counts);
+    /* what is not in shared memory is in the workspace */
+    check_case(subject, *o, 5, 0, 2048, start, expected, name, counts);
+    sap_batch_destroy(expected);
+}
+
+static void check_subject(const Subject *subject, Extent extent) {
+    char name[128];
+    Counts counts = {0};
+    clock_t began = clock();
+    SapBatch *start = warm_up(subject);
+    int presets = 0;
+    for (const char *const *preset = sap_preset_names(); *preset; preset++, presets++)
+        for (int l = 0; l < 3; l++) {
+            bool chosen = extent == EXTENT_ALL || (extent == EXTENT_SOME ? l == presets % 3 : l == 0 && presets == 0);
+            SapOptions o = subject->options;
+            if (!chosen)
+                continue;
+            NEED(sap_options_set(&o, "contact_preset_variant", *preset));
+            NEED(sap_options_set(&o, "line_search_variant", line_searches[l]));
+            snprintf(name, sizeof name, "%s, %s, %s", subject->name, *preset, line_searches[l]);
+            check_options(subject, &o, start, name, extent, &counts);
+        }
+    printf("%-16s %4lld cases, %lld of them with a workspace: same bits (%lld contacts, %lld Newton iterations in the "
+           "last steps, %.1f s)\n",
+           subject->name, counts.cases, counts.workspace, counts.contacts, counts.iterations,
+           (double)(clock() - began) / CLOCKS_PER_SEC);
+    fflush(stdout);
+    sap_batch_destroy(start);
+}
+
+static void check_scene(const char *folder, const char *name, Extent extent) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s.yaml", folder, name);
+    SapScene *scene = backend_scene(path);
+    Subject subject = {name, scene->model, scene->options, scene->dt};
+    check_subject(&subject, extent);
+    sap_scene_destroy(scene);
+}
+
+/* Every type of joint, with drives, limits and friction. */
+static void check_model(const char *name, SapModel *model, Extent extent) {
+    Subject subject = {.name = name, .model = model, .dt = 0.005};
+    NEED(sap_options_preset(NULL, &subject.options));
+    check_subject(&subject, extent);
+    sap_model_destroy(model);
+}
+
+/* Models are made by code that reports through Criterion; here a failure is the end. */
+void plain_fail(bool fatal, const char *file, int line, const char *what, const char *format, ...) {
+    (void)fatal, (void)format;
+    backend_check(false, what, file, line, "a model could not be made");
+}
+
+int main(int argc, char **argv) {
+    const char *word = argc > 1 ? argv[1] : "all";
+    Extent extent = strcmp(word, "few") == 0 ? EXTENT_FEW : strcmp(word, "some") == 0 ? EXTENT_SOME : EXTENT_ALL;
+    Extent others = extent == EXTENT_ALL ? EXTENT_SOME : extent;
+    const JointKind kinds[] = {{SAP_JOINT_FREE, 0, 0},
+                               {SAP_JOINT_REVOLUTE, 0, 0},
+                               {SAP_JOINT_D6, 2, 3},
+                               {SAP_JOINT_BALL, 0, 0},
+                               {SAP_JOINT_PRISMATIC, 0, 0}};
+    /* keeps the kernels loaded from one case to the next */
+    SapScene *scene = backend_scene("bench/scenes/cube.yaml");
+    SapBatch *holder = backend_batch(scene->model, 1, &scene->options, SAP_DEVICE_CUDA);
+    for (size_t i = 0; i < sizeof bench_scenes / sizeof *bench_scenes; i++)
+        check_scene("bench/scenes", bench_scenes[i], extent);
+    for (size_t i = 0; i < sizeof test_scenes / sizeof *test_scenes; i++)
+        check_scene("tests/scenes", test_scenes[i], others);
+    check_model("chain", hash_model_with_terms(random_chain(11, kinds, 5), 3), others);
+    check_model("forest", hash_model_with_terms(random_forest(5, 6), 4), others);
+    sap_batch_destroy(holder);
+    sap_scene_destroy(scene);
+    return 0;
+}

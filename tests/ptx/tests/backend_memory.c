@@ -1,0 +1,91 @@
+/* Memory: many worlds, more teams than the workspace has room for, and nothing left behind (PTX_LEAKS=fail). What makes no sense on a
+ * GPU is refused in words. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+
+static void check_many_worlds(const SapScene *scene) {
+    enum { MANY = 4096, STEPS = 2 };
+    SapBatch *pair[2];
+    for (int i = 0; i < 2; i++) {
+        pair[i] = backend_batch(scene->model, MANY, &scene->options, (SapDevice)i);
+        backend_disturb(pair[i], 1);
+        NEED(sap_batch_step(pair[i], scene->dt, STEPS));
+    }
+    backend_same(pair[0], pair[1], "4096 worlds");
+    SapBatchInfo info;
+    NEED(sap_batch_info(pair[1], &info));
+    CHECK(info.device == SAP_DEVICE_CUDA && info.num_worlds == MANY && info.workspace_bytes == 0, "what it runs on");
+    CHECK(sap_batch_bytes(pair[1]) > info.device_bytes && info.device_bytes > (size_t)MANY * 13 * sizeof(float),
+          "%zu bytes on the GPU", info.device_bytes);
+    for (int i = 0; i < 2; i++)
+        sap_batch_destroy(pair[i]);
+}
+
+/* The grid is smaller than the batch: teams step one world after the other. */
+static void check_rounds(const SapScene *scene) {
+    enum { WORLDS = 600 };
+    SapOptions o = scene->options;
+    SapBatchInfo info;
+    SapBatch *pair[2];
+    o.shared_memory = 1;
+    o.team_size = 32;
+    for (int i = 0; i < 2; i++) {
+        pair[i] = backend_batch(scene->model, WORLDS, &o, (SapDevice)i);
+        backend_disturb(pair[i], 1);
+        NEED(sap_batch_step(pair[i], scene->dt, 3));
+        NEED(sap_batch_forward_kinematics(pair[i], NULL));
+        NEED(sap_batch_step(pair[i], scene->dt, 1));
+    }
+    NEED(sap_batch_info(pair[1], &info));
+    CHECK(info.blocks < WORLDS && info.shared_bytes == 0 && info.workspace_bytes > 0,
+          "%d blocks, %d bytes of shared memory", info.blocks, info.shared_bytes);
+    backend_same(pair[0], pair[1], "rounds");
+    for (int i = 0; i < 2; i++)
+        sap_batch_destroy(pair[i]);
+}
+
+static void expect_message(const char *part) {
+    CHECK(strstr(sap_error_message(), part) != NULL, "'%s' is not in: %s", part, sap_error_message());
+}
+
+static void check_refusals(const SapScene *scene) {
+    SapOptions o = scene->options;
+    SapSolver *solver = NULL;
+    SapBatch *gpu = backend_batch(scene->model, 2, &o, SAP_DEVICE_CUDA);
+    char few[8];
+    SapArray view;
+    CHECK(sap_batch_state(gpu) == NULL, "a state in host memory");
+    expect_message("sap_batch_state: the batch is on a GPU");
+    CHECK(sap_batch_control(gpu) == NULL && sap_batch_contacts(gpu) == NULL && sap_batch_solver(gpu) == NULL,
+          "host memory");
+    expect_message("there is no SapSolver");
+    CHECK(sap_batch_read(gpu, SAP_BATCH_JOINT_Q, few, sizeof few) == SAP_ERROR_ARGUMENT, "too few bytes");
+    expect_message("bytes is 8; field 0 has 56");
+    CHECK(sap_batch_write(gpu, SAP_BATCH_JOINT_Q, few, sizeof few) == SAP_ERROR_ARGUMENT, "too few bytes");
+    CHECK(sap_batch_read(gpu, SAP_BATCH_JOINT_Q, NULL, 56) == SAP_ERROR_ARGUMENT, "no memory");
+    NEED(sap_batch_array(gpu, SAP_BATCH_JOINT_Q, &view));
+    CHECK(view.device == SAP_DEVICE_CUDA && view.data != NULL, "an address of the GPU");
+    CHECK(sap_batch_step(gpu, 0, 1) == SAP_ERROR_ARGUMENT && sap_batch_step(gpu, 0.01, -1) == SAP_ERROR_ARGUMENT,
+          "steps");
+    CHECK(sap_batch_reset(gpu, NULL, 1) == SAP_ERROR_ARGUMENT, "a keyframe");
+    NEED(sap_batch_step(gpu, 0.01, 0));
+    o.device = SAP_DEVICE_CUDA;
+    CHECK(sap_solver_create(scene->model, 1, &o, &solver) == SAP_ERROR_UNSUPPORTED && !solver, "a solver on a GPU");
+    expect_message("a SapSolver runs on the cpu only, a SapBatch on both");
+    sap_batch_destroy(gpu);
+    o.cuda_device = 3;
+    gpu = (SapBatch *)1;
+    CHECK(sap_batch_create(scene->model, 1, &o, &gpu) == SAP_ERROR_DEVICE && gpu == NULL, "GPU 3 of 1");
+    expect_message("option cuda_device is '3'");
+}
+
+int main(void) {
+    SapScene *scene = backend_scene("bench/scenes/cube.yaml");
+    check_many_worlds(scene);
+    check_rounds(scene);
+    check_refusals(scene);
+    sap_scene_destroy(scene);
+    return 0;
+}

@@ -1,0 +1,59 @@
+/* A short life of a batch on the GPU that calls every function the backend has: for test_backend.py, which makes calls of the driver fail.
+ * Prints "ok", or the error, and ends with 0: crashes and leaks are what it is about.
+ *
+ * backend_use [steps]    calls of sap_batch_step; 2 unless given */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+
+enum { WORLDS = 3 };
+
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        SapStatus status_ = (call);                                                                                    \
+        if (status_ != SAP_OK)                                                                                         \
+            return status_;                                                                                            \
+    } while (0)
+
+static SapStatus use(SapBatch *batch, double dt, int steps) {
+    const uint8_t mask[WORLDS] = {1, 0, 1};
+    static double numbers[1 << 16];
+    SapArray view;
+    SapDeviceInfo gpu;
+    TRY(sap_batch_array(batch, SAP_BATCH_CONTACT_IMPULSE, &view));
+    for (int i = 0; i < steps; i++)
+        TRY(sap_batch_step(batch, dt, 1));
+    TRY(sap_batch_reset(batch, mask, 0));
+    TRY(sap_batch_set_stream(batch, (void *)1)); /* CU_STREAM_LEGACY */
+    TRY(sap_batch_forward_kinematics(batch, NULL));
+    size_t bytes = backend_bytes(batch, SAP_BATCH_JOINT_Q);
+    TRY(sap_batch_read(batch, SAP_BATCH_JOINT_Q, numbers, bytes));
+    TRY(sap_batch_write(batch, SAP_BATCH_JOINT_Q, numbers, bytes));
+    TRY(sap_batch_synchronize(batch));
+    return sap_device_info(0, &gpu);
+}
+
+/* The workspace is used too. */
+static SapStatus live(const SapScene *scene, int steps) {
+    SapOptions o = scene->options;
+    SapBatch *batch = NULL;
+    o.device = SAP_DEVICE_CUDA;
+    o.shared_memory = 1024;
+    TRY(sap_batch_create(scene->model, WORLDS, &o, &batch));
+    SapStatus status = use(batch, scene->dt, steps);
+    sap_batch_destroy(batch);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    SapScene *scene = backend_scene("bench/scenes/cube.yaml");
+    SapStatus status = live(scene, argc > 1 ? atoi(argv[1]) : 2);
+    if (status == SAP_OK)
+        printf("ok\n");
+    else
+        printf("%s: %s\n", sap_status_string(status), sap_error_message());
+    sap_scene_destroy(scene);
+    return 0;
+}

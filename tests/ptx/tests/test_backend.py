@@ -1,0 +1,84 @@
+"""The CUDA backend when calls of the driver fail, and how many calls it makes. backend_use is the program that is run."""
+import json
+import os
+import subprocess
+import unittest
+
+import harness
+
+PROGRAM = os.environ.get('PTX_TEST_BACKEND_USE', '')
+# Calls that a batch makes when it is destroyed: where one fails, something may stay behind, and there is nobody to tell.
+RELEASES = {'cuMemFree', 'cuMemFreeHost', 'cuStreamDestroy', 'cuEventDestroy', 'cuModuleUnload', 'cuDevicePrimaryCtxRelease',
+            'cuStreamSynchronize', 'cuCtxPushCurrent', 'cuCtxPopCurrent'}
+
+
+def run(*arguments, program=PROGRAM, **environment):
+    process = subprocess.run([program, *arguments], capture_output=True, text=True,
+                             env={**os.environ, 'PTX_LEAKS': 'fail', **environment})
+    return process.returncode, process.stdout.strip(), process.stderr.strip()
+
+
+def count_calls(*arguments, **environment):
+    path = harness.WORK / f'backend-calls-{os.getpid()}.json'
+    harness.WORK.mkdir(parents=True, exist_ok=True)
+    status, out, messages = run(*arguments, PTX_CALLS=str(path), **environment)
+    calls = json.loads(path.read_text())
+    path.unlink()
+    return calls, status, out, messages
+
+
+class Backend(unittest.TestCase):
+    def test_a_step_is_two_launches_and_neither_waits_nor_allocates(self):
+        none, *_ = count_calls('0')
+        many, status, out, messages = count_calls('25')
+        self.assertEqual((status, out, messages), (0, 'ok', ''))
+        more = {name: many[name] - none.get(name, 0) for name in many if many[name] != none.get(name, 0)}
+        self.assertEqual(more, {'cuLaunchKernel': 50, 'cuCtxPushCurrent': 25, 'cuCtxPopCurrent': 25})
+
+    def test_every_call_that_fails_gives_an_error_with_the_drivers_words_and_leaves_nothing_behind(self):
+        calls, status, out, messages = count_calls()
+        self.assertEqual((status, out, messages), (0, 'ok', ''))
+        for name, count in sorted(calls.items()):
+            for n in sorted({1, 2, 3, count // 2, count} & set(range(1, count + 1))):
+                with self.subTest(call=name, n=n):
+                    self.check_failure(name, n)
+
+    def check_failure(self, name, n):
+        status, out, messages = run(PTX_FAIL=f'{name}:{n}')
+        if out == 'ok':  # the call was made while the batch was destroyed
+            self.assertIn(name, RELEASES)
+            self.assertIn(status, (0, 86), messages)
+            return
+        self.assertEqual(status, 0, messages + out)
+        error = 'CUDA_ERROR_OUT_OF_MEMORY' if 'MEMORY' in out else 'CUDA_ERROR_UNKNOWN'
+        self.assertIn(f'{name} failed: {error}', out)
+        self.assertTrue(out.startswith('SAP_ERROR_MEMORY' if error.endswith('MEMORY') else 'SAP_ERROR_DEVICE'), out)
+        self.assertTrue(out.endswith('unknown error') or out.endswith('out of memory'), out)
+
+    def test_the_drivers_number_and_words_are_told(self):
+        for number, name, words in ((700, 'CUDA_ERROR_ILLEGAL_ADDRESS', 'an illegal memory access was encountered'),
+                                    (719, 'CUDA_ERROR_LAUNCH_FAILED', 'unspecified launch failure')):
+            status, out, _ = run(PTX_FAIL=f'cuLaunchKernel:2:{number}')
+            self.assertEqual((status, out), (0, f'SAP_ERROR_DEVICE: sap_batch_step: cuLaunchKernel failed: {name} ({number}): '
+                                                f'{words}'))
+
+    def test_without_a_device_or_a_driver_the_message_says_so(self):
+        status, out, _ = run(PTX_DEVICE='none')
+        self.assertEqual((status, 'it finds no GPU; allowed here: cpu' in out), (0, True), out)
+        status, out, _ = run(SAPWOOD_CUDA_DRIVER='/nowhere/libcuda.so.1')
+        self.assertEqual((status, 'no driver: /nowhere/libcuda.so.1' in out), (0, True), out)
+        status, out, _ = run(SAPWOOD_CUDA_DRIVER='libm.so.6')
+        self.assertEqual((status, "'libm.so.6' has no cuInit" in out), (0, True), out)
+
+    def test_kernels_that_are_none_are_refused(self):
+        empty = harness.WORK / 'empty.ptx'
+        harness.WORK.mkdir(parents=True, exist_ok=True)
+        empty.write_text(harness.ptx_function('', name='sap_kernel_step'))
+        status, out, _ = run(SAPWOOD_CUDA_IMAGE=str(empty))
+        self.assertEqual((status, "the kernels have no 'sap_kernel_kinematics'" in out), (0, True), out)
+        status, out, _ = run(SAPWOOD_CUDA_IMAGE='/nowhere.ptx')
+        self.assertEqual((status, '/nowhere.ptx' in out), (0, True), out)
+
+
+if __name__ == '__main__':
+    unittest.main()
