@@ -68,7 +68,8 @@ SapStatus sap_cuda_staged_solve(const SapCudaStaged *s, const SapCudaDevice *dev
                                 int *count) {
     const SapCuda *cuda = device->cuda;
     void *parameters[] = {(void *)&s->list};
-    SAP_CU_TRY(cuda, launch, what, (s->compact, 1, 1, 1, SAP_COMPACT_THREADS, 1, 1, 0, stream, parameters, NULL));
+    SAP_CU_TRY(cuda, launch, what,
+               (s->compact, 1, 1, 1, SAP_COMPACT_THREADS, 1, 1, SAP_COMPACT_SHARED, stream, parameters, NULL));
     SAP_CU_TRY(cuda, copy_to_host, what, (count, address_of(s->list.count), sizeof *count, stream));
     SAP_CU_TRY(cuda, stream_synchronize, what, (stream));
     SapCudaSystems systems = {.is_f64 = s->systems.matrix.is_f64,

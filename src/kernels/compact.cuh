@@ -7,7 +7,8 @@
 extern "C" __global__ void __launch_bounds__(SAP_COMPACT_THREADS)
     sap_kernel_compact(const __grid_constant__ SapCompactArgs args) {
     typedef cub::BlockScan<int, SAP_COMPACT_THREADS> Scan;
-    __shared__ Scan::TempStorage storage;
+    static_assert(sizeof(Scan::TempStorage) <= SAP_COMPACT_SHARED, "too little shared memory for the scan");
+    Scan::TempStorage &storage = *(Scan::TempStorage *)shared_scratch;
     int listed = 0;
     for (int first = 0; first < args.num_worlds; first += SAP_COMPACT_THREADS) {
         int world = first + (int)threadIdx.x, before, sum;

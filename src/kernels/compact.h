@@ -2,7 +2,8 @@
 #ifndef SAPWOOD_KERNELS_COMPACT_H
 #define SAPWOOD_KERNELS_COMPACT_H
 
-enum { SAP_COMPACT_THREADS = 256 };
+/* Threads of the one block, and bytes of its dynamic shared memory. */
+enum { SAP_COMPACT_THREADS = 256, SAP_COMPACT_SHARED = 2048 };
 
 typedef struct SapCompactArgs {
     int num_worlds;

@@ -14,7 +14,6 @@
 #include <sapwood/solver.h>
 
 #include "args.h"
-#include "compact.cuh"
 #include "reset.h"
 #include "team.h"
 
@@ -36,6 +35,8 @@ enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
     } while (0)
 
 extern __shared__ __align__(16) unsigned char shared_scratch[];
+
+#include "compact.cuh"
 
 // Where an arena of this team begins: in its part of shared memory, or of the workspace.
 static __device__ unsigned char *arena_at(const SapArenas *arenas, int offset) {

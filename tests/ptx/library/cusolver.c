@@ -5,30 +5,37 @@
 #define EXPORT __attribute__((visibility("default")))
 enum { SUCCESS = 0, INVALID_VALUE = 3, UPPER = 1 };
 
-EXPORT int cusolverDnCreate(void **handle) {
+EXPORT int cusolverDnCreate(void **handle);
+EXPORT int cusolverDnDestroy(void *handle);
+EXPORT int cusolverDnSetStream(void *handle, void *stream);
+
+int cusolverDnCreate(void **handle) {
     static int one;
     *handle = &one;
     return SUCCESS;
 }
 
-EXPORT int cusolverDnDestroy(void *handle) {
+int cusolverDnDestroy(void *handle) {
     return handle ? SUCCESS : INVALID_VALUE;
 }
 
-EXPORT int cusolverDnSetStream(void *handle, void *stream) {
+int cusolverDnSetStream(void *handle, void *stream) {
     (void)stream;
     return handle ? SUCCESS : INVALID_VALUE;
 }
 
 /* As cuSOLVER does, a matrix that is not positive definite is no error of the call; solutions with it are worthless. */
 #define DEFINE(real, factor_name, factor, solve_name, solve)                                                           \
-    EXPORT int factor_name(void *handle, int part, int n, real **a, int lda, int *info, int count) {                   \
+    EXPORT int factor_name(void *handle, int part, int n, real **a, int lda, int *info, int count);                    \
+    EXPORT int solve_name(void *handle, int part, int n, int columns, real **a, int lda, real **b, int ldb, int *info, \
+                          int count);                                                                                  \
+    int factor_name(void *handle, int part, int n, real **a, int lda, int *info, int count) {                          \
         for (int i = 0; i < count; i++)                                                                                \
             info[i] = factor(LAPACK_COL_MAJOR, part == UPPER ? 'U' : 'L', n, a[i], lda);                               \
         return handle ? SUCCESS : INVALID_VALUE;                                                                       \
     }                                                                                                                  \
-    EXPORT int solve_name(void *handle, int part, int n, int columns, real **a, int lda, real **b, int ldb, int *info, \
-                          int count) {                                                                                 \
+    int solve_name(void *handle, int part, int n, int columns, real **a, int lda, real **b, int ldb, int *info,        \
+                   int count) {                                                                                        \
         if (!handle || columns != 1) /* all that the real one does */                                                  \
             return INVALID_VALUE;                                                                                      \
         *info = 0;                                                                                                     \

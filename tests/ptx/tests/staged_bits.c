@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
     }
     int worlds = argc == 5 ? atoi(argv[3]) : 3, steps = argc == 5 ? atoi(argv[4]) : 4, iterations = 0;
     SapScene *scene = backend_scene(argv[1]);
-    const SapModel *model = sap_scene_model(scene);
+    const SapModel *model = scene->model;
     SapOptions options;
     NEED(sap_options_preset(argv[2], &options));
     options.max_rigid_contact = 32;
@@ -24,8 +24,8 @@ int main(int argc, char **argv) {
     backend_disturb(cpu, 7);
     backend_disturb(gpu, 7);
     for (int call = 0; call < 2; call++) { /* steps of one call, and one more in a call of its own */
-        NEED(sap_batch_step(cpu, 0.005, call ? 1 : steps - 1));
-        NEED(sap_batch_step(gpu, 0.005, call ? 1 : steps - 1));
+        NEED(sap_batch_step(cpu, scene->dt, call ? 1 : steps - 1));
+        NEED(sap_batch_step(gpu, scene->dt, call ? 1 : steps - 1));
         backend_same(cpu, gpu, call ? "the last step" : "the first steps");
         int *of_worlds = backend_read(gpu, SAP_BATCH_ITERATIONS);
         for (int w = 0; w < worlds; w++)
