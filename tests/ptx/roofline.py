@@ -73,21 +73,27 @@ class Counts:
         return self.classes.get(kind, 0) * self.warp / self.thread
 
 
+def call(command, **environment):
+    """What a command of the program prints, as JSON."""
+    done = subprocess.run(command + ["--json"], env={**os.environ, **environment}, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"roofline: {' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
 def run_scene(options, scene, preset):
     """{kernel: Counts} of the step's kernels, and what is known of the scene."""
+    report = call([options.program, "info", scene])
     with tempfile.NamedTemporaryFile("r", suffix=".json") as stats:
         command = [options.program, "run", scene, "--device", "cuda", "--preset", preset, "--worlds", str(options.worlds),
-                   "--steps", str(options.steps), "--json"]
-        environment = {**os.environ, "LD_LIBRARY_PATH": options.driver, "PTX_STATS": stats.name, "PTX_CHECK": "0"}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"roofline: {' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+                   "--steps", str(options.steps)]
+        report["run"] = call(command, LD_LIBRARY_PATH=options.driver, PTX_STATS=stats.name, PTX_CHECK="0")
         kernels = {}
         for line in stats:
             launch = json.loads(line)
             if launch["kernel"].startswith(("sap_kernel_step", "sap_kernel_collide")):
                 kernels.setdefault(launch["kernel"], Counts()).add(launch)
-    return kernels, json.loads(done.stdout)
+    return kernels, report
 
 
 def resident_blocks(gpu, counts, registers):
@@ -126,11 +132,11 @@ def predict(gpu, kernels, registers, world_steps, dram_bytes):
 
 
 def compulsory_bytes(report, preset):
-    """Bytes between DRAM and a multiprocessor per world-step, if all that is read twice is in a cache: state in and out, control in, body
-    poses and velocities out (last step of a call), contact records out and in, status and counters out."""
+    """Bytes between DRAM and a multiprocessor per world-step, if all that is read twice is in a cache: state in and out, control in,
+    contact records out and in, status and counters out."""
     number = 4 if preset == "approx32" else 8
-    nq, nv, nb, contacts = (report[key] for key in ("coords", "dofs", "bodies", "contacts"))
-    return number * (2 * (nq + nv) + 4 * nv + 6 * nb) + 2 * contacts * (11 * number + 8) + 40
+    nq, nv, nb, contacts = report["coordinates"], report["dofs"], report["bodies"], report["run"]["contacts"]["mean"]
+    return round(number * (2 * (nq + nv) + 4 * nv + 6 * nb) + 2 * contacts * (11 * number + 8) + 40)
 
 
 def print_counts(scene, preset, kernels, world_steps, dram_bytes):
