@@ -8,6 +8,8 @@
 #   make ptx-test   builds and runs the tests of the PTX executor only
 #   make instructions   counts the instructions of a step anew, into tests/data/instructions.txt
 #   make plots      measures, and draws docs/images from that
+#   make ptx-mutants    leaves out each barrier of the kernels in turn under the executor's race check
+#   make roofline   predicts what bounds the speed on GPUs, see docs/gpu.md
 #   make compare    the same scenes through MuJoCo, see bench/compare/README.md
 #   make format     formats all C and CUDA sources
 #   make install    installs into PREFIX
@@ -28,7 +30,7 @@ endif
 export CC
 
 .DEFAULT_GOAL = build
-.PHONY: setup build run test python-test ptx-test bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: setup build run test python-test ptx-test ptx-mutants roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -78,6 +80,19 @@ ptx-test: setup
 	cmake --preset release -DSAPWOOD_WERROR=ON
 	cmake --build --preset release --target ptx_tests
 	ctest --preset release -j $(JOBS) -R '^ptx_' -E audit
+
+# $(call ptx_script,name): a script that runs the program under the PTX executor
+define ptx_script
+	cmake --preset release
+	cmake --build --preset release --target sapwood_all ptx_cuda
+	$(PYTHON) -B tests/ptx/$(1).py --program build/release/sapwood --driver build/release/tests/ptx/driver
+endef
+
+ptx-mutants: setup
+	$(call ptx_script,barrier_mutants) --work build/release/tests/ptx/mutants $(MUTANTS)
+
+roofline: setup
+	$(call ptx_script,roofline) --figures build/release/cuda/*.cubin $(ROOFLINE_ARGS)
 
 gcc-test: setup
 	$(call test_build,gcc)

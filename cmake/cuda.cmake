@@ -1,14 +1,12 @@
-# The CUDA kernels, compiled by nvcc where there is one, GPU or not: one fatbin, and PTX files for the tests that run it.
+# The CUDA kernels, compiled where nvcc is, GPU or not: one fatbin, made of PTX and of machine code from that PTX.
 # Plain commands rather than CMake's CUDA language: that links a program to test the compiler and brings a run-time library,
 # and we need neither.
 
-# What the fatbin holds machine code for: A100 (L4, L40 and RTX 40, 8.9, run it too), H100, B200. An nvcc that is too old for one
-# leaves it out and says so. Without any, the driver compiles the PTX at the first run, and the build is five times as fast.
-set(SAPWOOD_CUDA_CODE 80 90 100 CACHE STRING "Compute capabilities to make machine code for")
-# Compiled by the driver on whatever comes in between and after.
-set(SAPWOOD_CUDA_FATBIN_PTX 80 100 CACHE STRING "Compute capabilities whose PTX goes into the library")
-set(SAPWOOD_CUDA_PTX_FILES 80 90 100 CACHE STRING "Compute capabilities whose PTX the tests run")
-mark_as_advanced(SAPWOOD_CUDA_CODE SAPWOOD_CUDA_FATBIN_PTX SAPWOOD_CUDA_PTX_FILES)
+# A100 (L4, L40 and RTX 40, which are 8.9, run it too), H100, B200. An nvcc that is too old for one leaves it out and says so.
+set(SAPWOOD_CUDA_CODE 80 90 100 CACHE STRING "Architectures to compile machine code for; empty: PTX only, which drivers compile")
+# The oldest architecture: its PTX serves all. The kernels use nothing that came later, and one run of the front end is enough.
+# In the fatbin the driver compiles it for whatever comes in between and after.
+set(SAPWOOD_CUDA_PTX 80)
 
 set(SAPWOOD_NVCC "")
 if(SAPWOOD_CUDA STREQUAL "OFF")
@@ -32,54 +30,56 @@ if(SAPWOOD_NVCC)
     if(too_new)
         message(STATUS "CUDA: ${SAPWOOD_NVCC}, which is too old for sm_${too_new}")
         list(REMOVE_ITEM SAPWOOD_CUDA_CODE ${too_new})
-        list(REMOVE_ITEM SAPWOOD_CUDA_FATBIN_PTX ${too_new})
-        list(REMOVE_ITEM SAPWOOD_CUDA_PTX_FILES ${too_new})
     else()
         message(STATUS "CUDA: ${SAPWOOD_NVCC}")
     endif()
 endif()
 
-# sapwood_nvcc(<output> <source> [LOG <file>] FLAGS <flag>...): one run of nvcc; headers are followed by its depfile.
-function(sapwood_nvcc output source)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "LOG" "FLAGS")
-    if(NOT arg_LOG)
-        set(arg_LOG ${output}.log)
+# sapwood_cuda_tool(<output> INPUTS <file>... [DEPFILE <file>] COMMAND <argument>...): runs a tool of the toolkit; what it says
+# is in <output>.log.
+function(sapwood_cuda_tool output)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DEPFILE" "INPUTS;COMMAND")
+    set(depfile "")
+    if(arg_DEPFILE)
+        set(depfile DEPFILE ${arg_DEPFILE})
     endif()
-    add_custom_command(OUTPUT ${output} BYPRODUCTS ${arg_LOG}
-        COMMAND ${CMAKE_COMMAND} -DLOG=${arg_LOG} -P ${PROJECT_SOURCE_DIR}/cmake/run_logged.cmake --
-            ${SAPWOOD_NVCC} ${arg_FLAGS} -O3 --fmad=false -Wno-deprecated-gpu-targets -Xcompiler -Wall
-            "$<$<BOOL:${SAPWOOD_WERROR}>:-Werror;all-warnings>"
-            -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src
-            -MD -MF ${output}.d -MT ${output} -o ${output} ${source}
-        DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/run_logged.cmake
-        DEPFILE ${output}.d
-        COMMENT "nvcc ${output}"
+    cmake_path(GET output FILENAME name)
+    add_custom_command(OUTPUT ${output} BYPRODUCTS ${output}.log
+        COMMAND ${CMAKE_COMMAND} -DLOG=${output}.log -P ${PROJECT_SOURCE_DIR}/cmake/run_logged.cmake -- ${arg_COMMAND}
+        DEPENDS ${arg_INPUTS} ${PROJECT_SOURCE_DIR}/cmake/run_logged.cmake
+        ${depfile}
+        COMMENT "CUDA ${name}"
         COMMAND_EXPAND_LISTS VERBATIM)
 endfunction()
 
-# sapwood_add_cuda_kernels(<target> <source>): the fatbin, the PTX files and what ptxas says of registers and spills,
-# in <build>/cuda. SAPWOOD_CUDA_FATBIN becomes the path of the fatbin.
+# sapwood_add_cuda_kernels(<target> <source>): the PTX, the machine code of each architecture with what ptxas says of registers and
+# spills (<name>_<arch>.cubin.log), and the fatbin of all, in <build>/cuda. SAPWOOD_CUDA_FATBIN becomes the path of the fatbin.
 function(sapwood_add_cuda_kernels target source)
     set(folder ${PROJECT_BINARY_DIR}/cuda)
     file(MAKE_DIRECTORY ${folder})
     cmake_path(GET source STEM name)
+    cmake_path(GET SAPWOOD_NVCC PARENT_PATH tools)
 
-    set(code "")
+    set(ptx ${folder}/${name}_${SAPWOOD_CUDA_PTX}.ptx)
+    sapwood_cuda_tool(${ptx} INPUTS ${source} DEPFILE ${ptx}.d
+        COMMAND ${SAPWOOD_NVCC} -ptx -arch=compute_${SAPWOOD_CUDA_PTX} -O3 --fmad=false -Wno-deprecated-gpu-targets
+            -Xcompiler -Wall "$<$<BOOL:${SAPWOOD_WERROR}>:-Werror;all-warnings>"
+            -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src
+            -MD -MF ${ptx}.d -MT ${ptx} -o ${ptx} ${source})
+
+    set(images --image3=kind=ptx,sm=${SAPWOOD_CUDA_PTX},file=${ptx})
+    set(cubins "")
     foreach(arch IN LISTS SAPWOOD_CUDA_CODE)
-        list(APPEND code -gencode arch=compute_${arch},code=sm_${arch})
+        set(cubin ${folder}/${name}_${arch}.cubin)
+        sapwood_cuda_tool(${cubin} INPUTS ${ptx} COMMAND ${tools}/ptxas -v -O3 -arch=sm_${arch} -o ${cubin} ${ptx})
+        list(APPEND images --image3=kind=elf,sm=${arch},file=${cubin})
+        list(APPEND cubins ${cubin})
     endforeach()
-    foreach(arch IN LISTS SAPWOOD_CUDA_FATBIN_PTX)
-        list(APPEND code -gencode arch=compute_${arch},code=compute_${arch})
-    endforeach()
-    sapwood_nvcc(${folder}/${name}.fatbin ${source} LOG ${folder}/ptxas.txt FLAGS
-        # not compressed: the tests' executor reads the PTX in it
-        -fatbin --no-compress --threads 0 --ptxas-options=-v ${code})
 
-    set(outputs ${folder}/${name}.fatbin)
-    set(SAPWOOD_CUDA_FATBIN ${folder}/${name}.fatbin PARENT_SCOPE)
-    foreach(arch IN LISTS SAPWOOD_CUDA_PTX_FILES)
-        sapwood_nvcc(${folder}/${name}_${arch}.ptx ${source} FLAGS -ptx -arch=compute_${arch})
-        list(APPEND outputs ${folder}/${name}_${arch}.ptx)
-    endforeach()
-    add_custom_target(${target} ALL DEPENDS ${outputs})
+    set(fatbin ${folder}/${name}.fatbin)
+    # PTX that is compressed cannot be run by the tests' executor.
+    sapwood_cuda_tool(${fatbin} INPUTS ${ptx} ${cubins}
+        COMMAND ${tools}/fatbinary -64 --compress=false --create=${fatbin} ${images})
+    add_custom_target(${target} ALL DEPENDS ${fatbin})
+    set(SAPWOOD_CUDA_FATBIN ${fatbin} PARENT_SCOPE)
 endfunction()

@@ -137,7 +137,7 @@ typedef enum SapParameter {
  * last. A world whose values break a rule of the model is left out: it keeps its state, has no contacts, and its status is
  * SAP_WORLD_BAD_PARAMETERS until the values are put right. Resetting worlds leaves their parameters as they are.
  * On a GPU the array is in host memory too; a call that finds something new copies it first, and waits for that copy, so that it
- * cannot be captured into a graph. */
+ * cannot be captured into a graph. Not with factor_plan = library. */
 SAP_API SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *view);
 
 /* SAP_OK, or SAP_ERROR_MODEL and a message about the first rule that is broken: world, array, index, name, value, what is allowed. */

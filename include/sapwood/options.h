@@ -21,7 +21,8 @@ typedef enum SapPositionIntegration {
 typedef enum SapLineSearch { SAP_MONOTONE_DECAY = 0, SAP_ARMIJO_DECAY = 1, SAP_EXACT_ROOT = 2 } SapLineSearch;
 typedef enum SapFactorPlan {
     SAP_FACTOR_SPARSE = 0, /* "sparse": Newton's matrix on the tree's pattern unless a contact couples two branches */
-    SAP_FACTOR_DENSE = 1   /* "dense": always in full */
+    SAP_FACTOR_DENSE = 1,  /* "dense": always in full */
+    SAP_FACTOR_LIBRARY = 2 /* "library": in full, by LAPACK or cuSOLVER; for worlds of more than about 128 dofs */
 } SapFactorPlan;
 typedef enum SapContactWeight { SAP_BODY_INERTIA = 0, SAP_DIAG_DELASSUS = 1 } SapContactWeight;
 typedef enum SapContactPoint { SAP_WITNESS_POINT = 0, SAP_CONTACT_MIDPOINT = 1 } SapContactPoint;
@@ -81,7 +82,7 @@ typedef struct SapOptions {
     double line_search_relative_slop;  /* default NaN = 1000 eps of contact_solve_precision; >= 0 */
     SapCompat compat; /* "sap_warp" repeats known faults of SAP Warp for number-by-number comparison; default "none" */
 
-    /* ---- how to run; none of these changes a single bit of a result ---- */
+    /* ---- how to run; none of these changes a single bit of a result, but factor_plan = library ---- */
     int threads;               /* worker threads; default 0 = the CPUs this process may use; 0 .. 1024 */
     int lanes;                 /* worlds per SIMD pack: 1, 4 or 8; default 0 = chosen */
     SapIsa isa;                /* default auto */

@@ -368,6 +368,9 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
     if ((int)parameter < 0 || parameter >= SAP_NUM_PARAMETERS)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: parameter is %d; it must be in 0 .. %d", (int)parameter,
                         (int)SAP_NUM_PARAMETERS - 1);
+    if (batch->options.factor_plan == SAP_FACTOR_LIBRARY)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: factor_plan is library, whose worlds share the model's "
+                                            "parameters; it must be sparse or dense");
     const SapExpansion *e = batch->backend->expansion(batch);
     if (sap_parameter_rows(e->model, parameter) == 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: %s has no rows in this model",

@@ -1,6 +1,6 @@
 /* A batch on a GPU. One block of device memory holds the model (plan and constants), the states to return to, and all arrays of the
- * worlds; a second one is the workspace, where scratch does not fit shared memory. The arguments of the step's kernel are made
- * once, with addresses of the device; a step is one launch that copies them. */
+ * worlds; a second one is the workspace, where scratch does not fit shared memory. The arguments of the kernels are made
+ * once, with addresses of the device; a step is two launches that copy them, of collision and of the rest. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,10 +13,10 @@
 #include "cuda_device.h"
 #include "cuda_expand.h"
 #include "cuda_model.h"
+#include "cuda_staged.h"
 #include "fail.h"
 #include "host_memory.h"
 #include "model.h"
-#include "presets.h"
 #include "step_args.h"
 
 /* Pinned memory through which arrays are copied; larger ones go in parts. */
@@ -35,9 +35,10 @@ typedef struct CudaBatch {
 
     SapStepArgs args;
     SapCudaShape shape;
-    CuFunction step;
+    CuFunction collide, step;
     unsigned blocks;
     bool specialised;
+    SapCudaStaged *staged; /* NULL unless a library solves the Newton systems */
 
     /* addresses of the device */
     SapState state;
@@ -141,6 +142,8 @@ static void carve(SapArena *arena, SapBatch *b, SapCudaModel *model) {
     carve_contacts(arena, b, &c->contacts);
     carve_report(arena, b, &b->report);
     SAP_CARVE(arena, c->mask, b->num_worlds);
+    if (c->staged)
+        sap_cuda_staged_carve(arena, &c->args, b->num_worlds, c->staged);
 }
 
 static SapStatus take_memory(CudaBatch *c, const char *what, size_t bytes, CuAddress *out) {
@@ -221,6 +224,8 @@ static void fill_args(SapBatch *b, const SapCudaModel *model) {
     sap_step_args_set_control(args, &c->control, model->arrays);
     sap_step_args_set_contacts(args, &c->contacts);
     args->collide.enabled = 1;
+    if (c->staged)
+        args->library = c->staged->systems;
     args->status = (unsigned *)b->report.status;
     args->report = (SapReportArgs){.iterations = (int *)b->report.iterations,
                                    .line_iterations = (int *)b->report.line_iterations,
@@ -231,16 +236,28 @@ static void fill_args(SapBatch *b, const SapCudaModel *model) {
 
 /* ---- launches ---- */
 
-/* The kernel made for the preset that the options have, if there is one. */
-static SapStatus choose_kernel(const SapBatch *b, CudaBatch *c) {
-    const char *preset;
-    char name[64];
-    CuFunction found = NULL;
-    SAP_TRY(sap_options_name_preset(&b->options, &preset));
-    snprintf(name, sizeof name, "sap_kernel_step_%s", preset);
-    SAP_TRY(sap_cuda_device_find(c->device, name, &found));
-    c->specialised = found != NULL;
-    c->step = found ? found : c->device->step;
+/* What the names of the kernels that are made for these precisions end with: that of a preset, or nothing. */
+static const char *kernel_suffix(const SapStepArgs *a) {
+    int stages = a->fm_is_f64 + a->geometry_is_f64 + a->weight_is_f64 + a->newton.linear_is_f64;
+    if (!a->solve_is_f64 || (stages > 0 && stages < 4))
+        return "";
+    return stages == 0 ? "_approx32" : "_approx64"; /* drake has the precisions of approx64 */
+}
+
+/* The kernel made for the precisions of the batch if there is one, or the one for all. */
+static SapStatus choose_kernel(const CudaBatch *c, const char *name, CuFunction general, CuFunction *out) {
+    char text[64];
+    snprintf(text, sizeof text, "%s%s", name, kernel_suffix(&c->args));
+    SAP_TRY(sap_cuda_device_find(c->device, text, out));
+    if (!*out)
+        *out = general;
+    return SAP_OK;
+}
+
+static SapStatus choose_kernels(CudaBatch *c) {
+    SAP_TRY(choose_kernel(c, "sap_kernel_step", c->device->step, &c->step));
+    SAP_TRY(choose_kernel(c, "sap_kernel_collide", c->device->collide, &c->collide));
+    c->specialised = c->step != c->device->step;
     return SAP_OK;
 }
 
@@ -253,7 +270,8 @@ static SapStatus allow_shared(const CudaBatch *c, CuFunction kernel) {
     return SAP_OK;
 }
 
-/* One team per world; where each needs a part of the workspace, only as many as run at the same time, in turns. */
+/* One team per world; where each needs a part of the workspace, only as many as run at the same time, in turns. In stages all
+ * worlds are under way at the same time. */
 static SapStatus choose_grid(const SapBatch *b, CudaBatch *c) {
     int per_block = c->shape.worlds_per_block, resident;
     c->blocks = ((unsigned)b->num_worlds - 1) / (unsigned)per_block + 1;
@@ -262,7 +280,7 @@ static SapStatus choose_grid(const SapBatch *b, CudaBatch *c) {
     SAP_CU_TRY(c->device->cuda, occupancy, "device cuda",
                (&resident, c->step, c->shape.team * per_block, (size_t)c->shape.shared_bytes));
     unsigned most = (unsigned)(resident > 0 ? resident : 1) * (unsigned)c->device->multiprocessors;
-    c->blocks = c->blocks < most ? c->blocks : most;
+    c->blocks = c->blocks < most || c->staged ? c->blocks : most;
     c->workspace_bytes = (size_t)c->blocks * (size_t)per_block * (size_t)c->shape.workspace_size;
     SAP_TRY(take_memory(c, "scratch", c->workspace_bytes, &c->workspace));
     c->args.arena.workspace = pointer_of(c->workspace);
@@ -291,10 +309,14 @@ static SapStatus create_streams(CudaBatch *c) {
 
 static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     CudaBatch *c = b->own;
-    SAP_TRY(sap_cuda_arrange(&b->options, c->device->shared_per_block, &c->args, &c->shape));
+    if (b->options.factor_plan == SAP_FACTOR_LIBRARY && c->args.newton.dense)
+        SAP_TRY(sap_cuda_staged_create(c->device, &c->staged));
+    int shared_limit = c->staged ? 0 : c->device->shared_per_block; /* scratch lasts from stage to stage */
+    SAP_TRY(sap_cuda_arrange(&b->options, shared_limit, &c->args, &c->shape));
     SAP_TRY(create_streams(c));
-    SAP_TRY(choose_kernel(b, c));
+    SAP_TRY(choose_kernels(c));
     SAP_TRY(allow_shared(c, c->step));
+    SAP_TRY(allow_shared(c, c->collide));
     SAP_TRY(allow_shared(c, c->device->kinematics));
     SAP_TRY(create_memory(b, model));
     SAP_TRY(upload_model(c, model));
@@ -323,6 +345,7 @@ static void free_on_device(CudaBatch *c) {
     const SapCuda *cuda = c->device->cuda;
     if (c->own_stream)
         cuda->stream_synchronize(c->stream);
+    sap_cuda_staged_destroy(c->staged);
     for (int i = 0; i < c->num_recorded; i++)
         cuda->memory_free(c->recorded[i]);
     if (c->workspace)
@@ -364,21 +387,51 @@ static SapStatus refresh(CudaBatch *c, const char *what) {
 
 /* ---- running ---- */
 
-static SapStatus launch_step(CudaBatch *c, const char *what) {
+static SapStatus launch_program(CudaBatch *c, const char *what, CuFunction kernel) {
     void *parameters[] = {&c->args};
+    return launch(c, what, kernel, c->blocks, c->shape.shared_bytes, parameters);
+}
+
+/* Newton's method on all worlds together; those that are done wait for the others. */
+static SapStatus launch_iterations(CudaBatch *c, const char *what) {
+    int *iteration = &c->args.library.iteration, *count = c->staging;
+    for (*iteration = 0;; ++*iteration) {
+        SAP_TRY(launch_program(c, what, c->staged->assemble));
+        SAP_TRY(sap_cuda_staged_solve(c->staged, c->device, c->stream, what, count));
+        if (*count == 0)
+            return SAP_OK;
+        SAP_TRY(launch_program(c, what, c->staged->advance));
+    }
+}
+
+/* One step without its collision. */
+static SapStatus launch_stages(CudaBatch *c, const char *what) {
+    SAP_TRY(launch_program(c, what, c->staged->begin));
+    SAP_TRY(launch_iterations(c, what)); /* a batch always has contacts */
+    return launch_program(c, what, c->staged->finish);
+}
+
+/* Each step is a launch of collision and one of the rest, or some more in stages; if nothing can touch, one launch does all. */
+static SapStatus launch_steps(CudaBatch *c, const char *what) {
+    SapStepArgs *args = &c->args;
     SAP_TRY(refresh(c, what));
-    return launch(c, what, c->step, c->blocks, c->shape.shared_bytes, parameters);
+    bool can_touch = args->plan.sweep || args->plan.num_pairs > 0;
+    for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
+        args->end_step = can_touch || c->staged ? args->first_step + 1 : args->num_steps;
+        if (can_touch)
+            SAP_TRY(launch_program(c, what, c->collide));
+        SAP_TRY(c->staged ? launch_stages(c, what) : launch_program(c, what, c->step));
+    }
+    return SAP_OK;
 }
 
 static SapStatus step(SapBatch *b, double h, int num_steps) {
     static const char what[] = "sap_batch_step";
     CudaBatch *c = b->own;
-    if (num_steps == 0)
-        return SAP_OK;
     c->args.h = h;
     c->args.num_steps = num_steps;
     SAP_TRY(sap_cuda_enter(c->device, what));
-    return sap_cuda_leave(c->device, what, launch_step(c, what));
+    return sap_cuda_leave(c->device, what, launch_steps(c, what));
 }
 
 /* Whether an address is the device's. Memory that the driver knows nothing of is the host's. */

@@ -11,7 +11,7 @@ typedef struct SapCudaDevice {
     CuDevice device;
     CuContext context; /* the primary one, which PyTorch and others use too */
     CuModule module;
-    CuFunction step, kinematics, reset, mask;
+    CuFunction collide, step, kinematics, reset, mask;
     int multiprocessors;
     int shared_per_block; /* bytes, with the large part opted in */
     struct SapCudaDevice *next;

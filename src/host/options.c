@@ -58,7 +58,8 @@ static const Choice broad_phases[] = {{"auto", SAP_BROAD_PHASE_AUTO},
                                       {"sweep", SAP_BROAD_PHASE_SWEEP},
                                       {"sap", SAP_BROAD_PHASE_SWEEP},
                                       {NULL, 0}};
-static const Choice factor_plans[] = {{"sparse", SAP_FACTOR_SPARSE}, {"dense", SAP_FACTOR_DENSE}, {NULL, 0}};
+static const Choice factor_plans[] = {
+    {"sparse", SAP_FACTOR_SPARSE}, {"dense", SAP_FACTOR_DENSE}, {"library", SAP_FACTOR_LIBRARY}, {NULL, 0}};
 static const Choice devices[] = {{"cpu", SAP_DEVICE_CPU}, {"cuda", SAP_DEVICE_CUDA}, {NULL, 0}};
 static const Choice team_sizes[] = {{"0", 0},   {"8", 8},     {"16", 16},  {"32", 32},
                                     {"64", 64}, {"128", 128}, {"auto", 0}, {NULL, 0}};

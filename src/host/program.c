@@ -1,5 +1,6 @@
 #include "program.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,23 +65,64 @@ void sap_program_collide(SapContext *ctx) {
     ctx->kernels[a->geometry_is_f64]->collide(ctx);
 }
 
-static void step_once(SapContext *ctx) {
+/* Whether there is something to solve: of the call, not the pack, for a world's status is its own. */
+static bool solves(const SapStepArgs *a) {
+    return a->contacts.count || a->has_joint_terms;
+}
+
+/* All that comes before the solve. */
+static void prepare(SapContext *ctx) {
     const SapStepArgs *a = ctx->args;
     ctx->kernels[a->fm_is_f64]->free_motion(ctx);
     if (a->collide.enabled)
         ctx->kernels[a->geometry_is_f64]->collide(ctx);
-    if (a->contacts.count || a->has_joint_terms) { /* of the call, not the pack: a world's status is its own */
+    if (solves(a)) {
         ctx->num_slots = ctx->kernels[0]->fill_slots(ctx);
         ctx->kernels[a->geometry_is_f64]->contact_geometry(ctx);
         ctx->kernels[a->weight_is_f64]->contact_weight(ctx);
-        ctx->kernels[a->solve_is_f64]->solve(ctx);
     }
+}
+
+static void step_once(SapContext *ctx) {
+    const SapStepArgs *a = ctx->args;
+    prepare(ctx);
+    if (solves(a))
+        ctx->kernels[a->solve_is_f64]->solve(ctx);
     ctx->kernels[a->fm_is_f64]->finish(ctx);
 }
 
 void sap_program_step(SapContext *ctx) {
     for (ctx->step = 0; ctx->step < ctx->args->num_steps; ctx->step++)
         step_once(ctx);
+}
+
+/* ---- the same in stages ---- */
+
+void sap_program_solve_begin(SapContext *ctx) {
+    const SapStepArgs *a = ctx->args;
+    ctx->step = a->first_step;
+    prepare(ctx);
+    if (solves(a))
+        ctx->kernels[a->solve_is_f64]->solve_begin(ctx);
+}
+
+void sap_program_solve_assemble(SapContext *ctx) {
+    ctx->num_slots = ctx->kernels[0]->kept_slots(ctx);
+    ctx->kernels[ctx->args->solve_is_f64]->solve_assemble(ctx);
+}
+
+void sap_program_solve_advance(SapContext *ctx) {
+    ctx->num_slots = ctx->kernels[0]->kept_slots(ctx);
+    ctx->kernels[ctx->args->solve_is_f64]->solve_advance(ctx);
+}
+
+void sap_program_solve_finish(SapContext *ctx) {
+    const SapStepArgs *a = ctx->args;
+    ctx->step = a->first_step;
+    ctx->num_slots = ctx->kernels[0]->kept_slots(ctx);
+    if (solves(a))
+        ctx->kernels[a->solve_is_f64]->solve_finish(ctx);
+    ctx->kernels[a->fm_is_f64]->finish(ctx);
 }
 
 void sap_program_run(SapProgram *program, const SapStepArgs *args, const SapPack *pack, const SapKernelSet *kernels,

@@ -20,6 +20,7 @@
 #include "profile.h"
 #include "program.h"
 #include "solver.h"
+#include "staged.h"
 #include "step_args.h"
 
 struct SapSolver {
@@ -35,6 +36,7 @@ struct SapSolver {
     SapDeal *deal;       /* [threads] */
     SapScratch *scratch; /* [threads] */
     SapTicks *ticks;     /* [threads]; NULL until a profile is asked for */
+    SapStaged *staged;   /* NULL unless a library solves the Newton systems */
     SapStepArgs args;    /* all that does not change from call to call */
     SapExpansion expansion;
 
@@ -103,6 +105,8 @@ static SapStatus fill_solver(SapSolver *s, const SapModelArrays *arrays) {
     SAP_TRY(fill_args(s, lanes));
     SAP_TRY(create_scratch(s));
     sap_expansion_init(&s->expansion, m, &s->plan.plan, &s->options, s->num_worlds);
+    if (s->options.factor_plan == SAP_FACTOR_LIBRARY && s->args.newton.dense)
+        SAP_TRY(sap_staged_create(&s->args, &s->kernels, &s->staged));
     return sap_pool_create(s->threads, &s->pool);
 }
 
@@ -142,6 +146,7 @@ void sap_solver_destroy(SapSolver *s) {
     free(s->scratch);
     free(s->deal);
     free(s->ticks);
+    sap_staged_destroy(s->staged);
     free(s->status);
     free(s->iterations);
     free(s->line_iterations);
@@ -210,7 +215,8 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
         .model_bytes = model_bytes,
         .total_bytes = sizeof *s + model_bytes +
                        (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch + sizeof *s->deal) +
-                       (size_t)s->num_worlds * per_world + s->expansion.bytes,
+                       (size_t)s->num_worlds * per_world + s->expansion.bytes +
+                       (s->staged ? sap_staged_bytes(s->staged) : 0),
         .factor_nonzeros = s->plan.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->plan.plan),
         .broad_phase = s->plan.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED,
@@ -401,7 +407,10 @@ static void run_step(SapSolver *s, SapStepArgs *args) {
     bool solves = args->contacts.count || args->has_joint_terms;
     for (int w = 0; w < s->num_worlds && !solves; w++)
         clear_counters(s, w); /* nothing would write them */
-    run(s, args, sap_program_step);
+    if (s->staged)
+        sap_staged_step(s->staged, s->pool, args);
+    else
+        run(s, args, sap_program_step);
 }
 
 SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control, const SapContacts *contacts,

@@ -81,7 +81,7 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .has_joint_terms = find_joint_terms(m, plan)};
     set_contact_options(m, o, &args->contacts);
     set_newton_options(o, &args->newton);
-    args->newton.dense = o->factor_plan == SAP_FACTOR_DENSE && plan->dense.nnz > 0;
+    args->newton.dense = o->factor_plan != SAP_FACTOR_SPARSE && plan->dense.nnz > 0;
     args->contacts.num_slots = lanes * o->max_rigid_contact;
     args->collide.max_contacts = o->max_contacts_per_pair;
     args->collide.chunk = 8;

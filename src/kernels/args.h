@@ -173,6 +173,8 @@ typedef struct SapRows {
 
 /* ---- the contact solve ---- */
 
+enum { SAP_SOLVE_STAGE_SIZE = 24 };
+
 /* Places in the solve's scratch, in reals: vectors over dofs, then one block per contact slot. */
 typedef struct SapSolveLayout {
     int A;                                 /* [nnz of the tree] in the solve's precision */
@@ -183,7 +185,8 @@ typedef struct SapSolveLayout {
     int w, scale;  /* 1/A_ii; 1/sqrt(A_ii) or 0 where the dof takes no part */
     int joint_law; /* [nv][10] */
     int joint_gamma, joint_cost, joint_hessian, joint_check;
-    int line; /* [nv][3] */
+    int line;  /* [nv][3] */
+    int stage; /* [SAP_SOLVE_STAGE_SIZE] what a world's solve keeps from stage to stage (solve_staged.h) */
     int slots;
     int slot_size;
     int size;
@@ -278,6 +281,16 @@ typedef struct SapNewtonArgs {
     double armijo_c, rho, relative_slop;
 } SapNewtonArgs;
 
+/* The Newton systems of all worlds, where a library solves them (solve_staged.h). */
+typedef struct SapLibraryArgs {
+    SapRows matrix; /* [num_worlds][nv][nv] H, the lower triangle by rows; the library overwrites it */
+    SapRows vector; /* [num_worlds][nv] -grad, then d */
+    int *active;    /* [num_worlds] 1: the world has a system to solve */
+    int *info;      /* [num_worlds] 0, or != 0 where its matrix could not be factored; by place */
+    int *place;     /* [num_worlds] where the library has an active world; NULL = by number */
+    int iteration;  /* of Newton's method, from 0 */
+} SapLibraryArgs;
+
 /* What a world reports; each array may be NULL. */
 typedef struct SapReportArgs {
     int *iterations, *line_iterations, *refactored;           /* [num_worlds] */
@@ -305,9 +318,10 @@ typedef struct SapStepArgs {
     SapConstants constants[2]; /* f32, f64 */
     double h;
     int num_worlds;
-    int num_steps; /* of h each, without a word in between */
-    int euler;     /* 1: sap_euler, 0: midpoint */
-    int compat;    /* 1: joints as SAP Warp computes them (joints_as_given.h), witnesses on the core */
+    int num_steps;            /* of h each, without a word in between */
+    int first_step, end_step; /* of these, what one launch does on a GPU: first_step .. end_step - 1 */
+    int euler;                /* 1: sap_euler, 0: midpoint */
+    int compat;               /* 1: joints as SAP Warp computes them (joints_as_given.h), witnesses on the core */
     int fm_is_f64, geometry_is_f64, weight_is_f64, solve_is_f64;
     int has_joint_terms; /* some dof has a drive, a limit or friction */
 
@@ -319,6 +333,7 @@ typedef struct SapStepArgs {
     SapCollideArgs collide;
     SapContactArgs contacts;
     SapNewtonArgs newton;
+    SapLibraryArgs library;
     SapReportArgs report;
     SapSolveLayout solve;
     SapSlotLayout slot;
@@ -386,6 +401,11 @@ typedef struct SapKernels {
     void (*contact_geometry)(const SapContext *ctx);
     void (*contact_weight)(const SapContext *ctx);
     void (*solve)(const SapContext *ctx);
+    int (*kept_slots)(const SapContext *ctx); /* how many fill_slots left in use */
+    void (*solve_begin)(const SapContext *ctx);
+    void (*solve_assemble)(const SapContext *ctx);
+    void (*solve_advance)(const SapContext *ctx);
+    void (*solve_finish)(const SapContext *ctx);
     void (*linear_solve)(const SapContext *ctx, const SapPattern *pattern);
     void (*finish)(const SapContext *ctx);
     void (*inspect)(const SapContext *ctx);

@@ -122,11 +122,10 @@ STAGE_FN real newton_slope(const Context *ctx, int is_f64) {
     return slope;
 }
 
-/* d of every open world, from the linear solve's precision, or f64 where that does not go downhill. */
-STAGE_FN void newton_direction(const Context *ctx, Newton *n) {
-    const SapPattern *pattern = newton_hessian(ctx);
-    int is_f64 = ctx->args->newton.linear_is_f64;
-    LINEAR_SOLVE(ctx, is_f64, pattern);
+/* d of every open world from the solution of `pattern`'s system in the linear scratch, or from f64 where that one does not go
+ * downhill. */
+STAGE_FN void newton_direction(const Context *ctx, const SapPattern *pattern, Newton *n) {
+    int is_f64 = LINEAR_IS_F64;
     real slope = newton_slope(ctx, is_f64);
     mask downhill = real_finite(slope) & (slope < K(0.0));
     mask retry = n->open & mask_not(downhill);
@@ -167,24 +166,40 @@ STAGE_FN void newton_step(const Context *ctx, Newton *n) {
     TEAM_SYNC(); /* contacts read the v of their dofs */
 }
 
-STAGE_FN Newton newton_solve(const Context *ctx, mask constrained) {
+/* ---- the loop ---- */
+
+KERNEL_FN Newton newton_begin(mask constrained) {
     Newton n;
     mask none = constrained & mask_not(constrained);
     n.open = constrained;
     n.by_optimality = n.by_cost = n.limit = n.line_failed = n.not_spd = none;
     n.cost = n.cost_prev = n.residual = n.residual_scale = n.iterations = n.line_iterations = n.refactored = real_of(0);
     n.alpha = real_of(1);
-    for (int k = 0;; k++) {
-        PROFILE(ctx, SAP_STAGE_EVALUATE);
-        newton_evaluate(ctx, &n);
-        newton_stop(ctx, k, &n);
-        if (!mask_any(n.open))
-            return n;
+    return n;
+}
+
+/* Evaluates after k steps, closes the worlds that are done and tells whether one is not. */
+KERNEL_FN bool newton_check(const Context *ctx, int k, Newton *n) {
+    PROFILE(ctx, SAP_STAGE_EVALUATE);
+    newton_evaluate(ctx, n);
+    newton_stop(ctx, k, n);
+    return mask_any(n->open);
+}
+
+/* One step of every open world, its linear system solved. If all failed, v did not move and the evaluation stands. */
+KERNEL_FN bool newton_advance(const Context *ctx, const SapPattern *pattern, Newton *n) {
+    newton_direction(ctx, pattern, n);
+    PROFILE(ctx, SAP_STAGE_LINE_SEARCH);
+    newton_step(ctx, n);
+    return mask_any(n->open);
+}
+
+STAGE_FN void newton_solve(const Context *ctx, Newton *n) {
+    for (int k = 0; newton_check(ctx, k, n); k++) {
         PROFILE(ctx, SAP_STAGE_ASSEMBLY);
-        newton_direction(ctx, &n);
-        PROFILE(ctx, SAP_STAGE_LINE_SEARCH);
-        newton_step(ctx, &n);
-        if (!mask_any(n.open)) /* all failed: v did not move, so the evaluation stands */
-            return n;
+        const SapPattern *pattern = newton_hessian(ctx);
+        LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
+        if (!newton_advance(ctx, pattern, n))
+            return;
     }
 }

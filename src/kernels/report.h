@@ -70,14 +70,6 @@ KERNEL_FN Vec3 report_centre(const Context *ctx, int l) {
     return vec3_add(seam_get_vec3(X, 7 * l), quat_rotate(q, com));
 }
 
-/* Worlds where side `side` of slot c is link l. */
-KERNEL_FN mask report_touches(const Context *ctx, int c, int side, int l) {
-    const int *link = SLOT_INTS(link, c) + side * SAP_LANES;
-    mask m;
-    FOR_LANES(lane) LANE(m, lane) = -(link[lane] == l);
-    return m & (*SLOT(valid, c) != K(0.0));
-}
-
 /* All that contacts do to the body of link l: force, and torque about the centre of mass; the sum in the order of records. */
 STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
     SapRows rows;
@@ -87,9 +79,9 @@ STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
     Vec3 centre = report_centre(ctx, l), force = vec3_zero(), torque = vec3_zero();
     for (int c = 0; c < ctx->num_slots; c++) {
         for (int side = 0; side < 2; side++) {
-            mask which = report_touches(ctx, c, side, l);
-            if (!mask_any(which))
+            if (SLOT_INTS(link, c)[side] != l)
                 continue;
+            mask which = *SLOT(valid, c) != K(0.0);
             Vec3 f = vec3_scale(real_of(side == 0 ? -1 : 1), report_force(ctx, c));
             Vec3 t = vec3_cross(vec3_sub(report_position(ctx, c), centre), f);
             force = vec3_select(which, vec3_add(force, f), force);
@@ -142,6 +134,11 @@ STAGE_FN void report_joint(const Context *ctx, int i, mask mine) {
     }
 }
 
+KERNEL_FN bool report_asked_for_contacts(const SapReportArgs *r) {
+    return r->impulse || r->velocity || r->frame || r->gap || r->weight || r->pair || r->position || r->force ||
+           r->jacobian || r->region;
+}
+
 STAGE_FN void report_world(const Context *ctx, const Newton *n, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
     TEAM_FOR(once, 1) {
@@ -156,8 +153,9 @@ STAGE_FN void report_world(const Context *ctx, const Newton *n, mask mine) {
     if (r->drive || r->limit || r->friction)
         TEAM_FOR(i, ctx->args->plan.nv)
             report_joint(ctx, i, mine);
-    TEAM_FOR(c, ctx->num_slots)
-        report_contact(ctx, c, mine);
+    if (report_asked_for_contacts(r))
+        TEAM_FOR(c, ctx->num_slots)
+            report_contact(ctx, c, mine);
     if (r->wrench)
         TEAM_FOR(l, ctx->args->plan.nl)
             report_wrench(ctx, l, mine);

@@ -7,9 +7,16 @@ typedef struct Seam {
     int start; /* where the part begins */
 } Seam;
 
+/* The precision of a stage is what the arguments say, unless the entry file knows it beforehand (step_cuda.cu). */
+#ifndef FM_IS_F64
+#define FM_IS_F64     ctx->args->fm_is_f64
+#define SOLVE_IS_F64  ctx->args->solve_is_f64
+#define LINEAR_IS_F64 ctx->args->newton.linear_is_f64
+#endif
+
 /* What free motion left, and the solve's scratch. */
-#define FM_SEAM(part)       seam_at(ctx->fm, ctx->args->fm_is_f64, ctx->args->plan.layout.part)
-#define SOLVE_SEAM          seam_at(ctx->solve, ctx->args->solve_is_f64, 0)
+#define FM_SEAM(part)       seam_at(ctx->fm, FM_IS_F64, ctx->args->plan.layout.part)
+#define SOLVE_SEAM          seam_at(ctx->solve, SOLVE_IS_F64, 0)
 #define LINEAR_SEAM(is_f64) seam_at(ctx->linear[is_f64], is_f64, 0)
 
 KERNEL_FN Seam seam_at(void *data, int is_f64, int start) {

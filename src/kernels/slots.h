@@ -101,3 +101,8 @@ STAGE_FN int program_fill_slots(const Context *ctx) {
     TEAM_SYNC(); /* all read which records stand in their slots, and how many there are */
     return *NUM_SLOTS;
 }
+
+/* The same number in a later stage. */
+STAGE_FN int program_kept_slots(const Context *ctx) {
+    return ctx->args->contacts.count ? *NUM_SLOTS : 0;
+}

@@ -1,11 +1,18 @@
 /* The contact solve of a step: set up the problem, minimise it, hand v back to free motion's scratch, report. */
 
+typedef struct Solve {
+    mask sound, contacts, joints; /* whether free motion, contact records and joint terms are fit to be solved */
+    mask constrained;             /* all of them are, and there is something to solve */
+    Newton newton;
+} Solve;
+
 /* Status bits of the solve (solver.h). */
-STAGE_FN bits solve_status(mask sound, mask contacts, mask joints, const Newton *n) {
+STAGE_FN bits solve_status(const Solve *s) {
+    const Newton *n = &s->newton;
     bits none = real_bits(real_of(0)), status = none;
-    status = status | bits_select(sound & mask_not(contacts), none + SAP_WORLD_BAD_CONTACT, none);
-    status = status | bits_select(sound & mask_not(joints), none + SAP_WORLD_NONFINITE_CONTROL, none);
-    mask solved = sound & contacts & joints;
+    status = status | bits_select(s->sound & mask_not(s->contacts), none + SAP_WORLD_BAD_CONTACT, none);
+    status = status | bits_select(s->sound & mask_not(s->joints), none + SAP_WORLD_NONFINITE_CONTROL, none);
+    mask solved = s->sound & s->contacts & s->joints;
     status = status | bits_select(solved & n->by_optimality, none + SAP_WORLD_OPTIMAL, none);
     status = status | bits_select(solved & n->by_cost, none + SAP_WORLD_COST_SETTLED, none);
     status = status | bits_select(solved & n->limit, none + SAP_WORLD_ITERATION_LIMIT, none);
@@ -48,7 +55,8 @@ KERNEL_FN void solve_link_touches(const Context *ctx, int i) {
     last->slot = -1;
 }
 
-STAGE_FN void program_solve(const Context *ctx) {
+/* The problem of the world and its first v. */
+STAGE_FN void solve_begin(const Context *ctx, Solve *s) {
     const SapPlan *plan = &ctx->args->plan;
     PROFILE(ctx, SAP_STAGE_SETUP);
     newton_load(ctx);
@@ -63,18 +71,29 @@ STAGE_FN void program_solve(const Context *ctx) {
         DOF(Av_star)[i] = problem_A_row(ctx, i, DOF(v_star));
     }
     TEAM_SYNC(); /* every world asks all contacts and dofs whether they are lawful and active */
-    mask sound = solve_sound(ctx), contacts = solve_contacts_lawful(ctx), joints = solve_joints_lawful(ctx);
-    mask constrained = sound & contacts & joints & newton_constrained(ctx);
+    s->sound = solve_sound(ctx);
+    s->contacts = solve_contacts_lawful(ctx);
+    s->joints = solve_joints_lawful(ctx);
+    s->constrained = s->sound & s->contacts & s->joints & newton_constrained(ctx);
     newton_start(ctx);
     TEAM_SYNC(); /* contacts read the v of their dofs */
-    Newton n = newton_solve(ctx, constrained);
+    s->newton = newton_begin(s->constrained);
+}
 
+/* Hands over the v that was found, and reports. */
+STAGE_FN void solve_finish(const Context *ctx, const Solve *s) {
     PROFILE(ctx, SAP_STAGE_STORE);
-    bits status = solve_status(sound, contacts, joints, &n);
     mask mine = pack_lanes(ctx->pack);
-    TEAM_FOR(i, plan->nv)
-        seam_put(FM_SEAM(v), i, real_select(constrained, DOF(v)[i], DOF(v_star)[i]) + K(0.0));
-    report_world(ctx, &n, mine);
-    add_status(ctx, status);
+    TEAM_FOR(i, ctx->args->plan.nv)
+        seam_put(FM_SEAM(v), i, real_select(s->constrained, DOF(v)[i], DOF(v_star)[i]) + K(0.0));
+    report_world(ctx, &s->newton, mine);
+    add_status(ctx, solve_status(s));
     TEAM_SYNC(); /* integration reads the v and the status of the world */
+}
+
+STAGE_FN void program_solve(const Context *ctx) {
+    Solve s;
+    solve_begin(ctx, &s);
+    newton_solve(ctx, &s.newton);
+    solve_finish(ctx, &s);
 }

@@ -42,6 +42,7 @@
 #include "inspect.h"
 
 #include "solve.h"
+#include "solve_staged.h"
 
 /* ---- the programs: what an entry file exports ---- */
 
@@ -55,12 +56,13 @@ STAGE_FN void program_free_motion(const Context *ctx) {
     free_motion(ctx);
 }
 
-/* Only the poses of bodies, for collision without a step. */
+/* Only the poses of bodies, for collision apart from free motion. Within a step (on a GPU) the status is not its business. */
 STAGE_FN void program_place(const Context *ctx) {
     load_state(ctx);
     TEAM_SYNC(); /* links are read by their children */
     forward_kinematics(ctx, SCRATCH(q), SCRATCH(v0));
-    put_status(ctx, state_status(ctx));
+    if (!ctx->args->collide.enabled)
+        put_status(ctx, state_status(ctx));
 }
 
 /* Geometry, weight and law of a slot are made by the same thread: others read the slot only after a barrier of the solve. */

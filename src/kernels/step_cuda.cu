@@ -1,5 +1,16 @@
-// The GPU's entry: the same programs, one team per world. Block (team size, worlds per block), dynamic shared memory for the
-// scratch of the block's worlds. Both precisions are compiled here; a namespace keeps their names apart.
+// The GPU's entries: the same programs, one team per world. Block (team size, worlds per block), dynamic shared memory for the
+// scratch of the block's worlds. docs/gpu.md.
+//
+//   sap_kernel_collide      contact records of the state; where contacts are found by the step itself, it is launched before each
+//   sap_kernel_step...      free motion, contact solve, integration: steps first_step .. end_step - 1 of a call
+//   sap_kernel_kinematics   poses and velocities of bodies
+//   sap_kernel_solve_...    the step in stages, between which a library solves the Newton systems (solve_staged.h)
+//   sap_kernel_compact      the list of systems for the library
+//   sap_kernel_reset        puts worlds back
+//   sap_kernel_mask         unpacks a mask of worlds
+//
+// Collision is a kernel of its own, for it needs more registers and a much larger stack than all the rest (docs/gpu.md); what
+// it hands over, the contact records, lies in global memory in any case.
 #include <sapwood/solver.h>
 
 #include "args.h"
@@ -7,38 +18,26 @@
 #include "reset.h"
 #include "team.h"
 
-namespace f32 {
-static __device__ void program_linear_solve(const SapContext *ctx, const SapPattern *pattern);
-}
-namespace f64 {
-static __device__ void program_linear_solve(const SapContext *ctx, const SapPattern *pattern);
-}
+// The largest team, which is also the largest block; how many such blocks of collision shall fit a multiprocessor.
+enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 
-// The solve calls the linear solver of either precision.
-static __device__ void linear_solve(const SapContext *ctx, int is_f64, const SapPattern *pattern) {
-    if (is_f64)
-        f64::program_linear_solve(ctx, pattern);
-    else
-        f32::program_linear_solve(ctx, pattern);
-}
 #define LINEAR_SOLVE(ctx, is_f64, pattern) linear_solve(ctx, is_f64, pattern)
 
 // A real is one number: the general narrow phase is called as it is.
 #define CONVEX(ctx, task) program_convex(task)
 
-namespace f32 {
-#define SAP_PRECISION 32
-#include "stages.h"
-#undef SAP_PRECISION
-} // namespace f32
-
-namespace f64 {
-#define SAP_PRECISION 64
-#include "stages.h"
-#undef SAP_PRECISION
-} // namespace f64
+// A stage of the set, in its precision.
+#define STAGE(is_f64, program)                                                                                         \
+    do {                                                                                                               \
+        if (is_f64)                                                                                                    \
+            f64::program_##program(ctx);                                                                               \
+        else                                                                                                           \
+            f32::program_##program(ctx);                                                                               \
+    } while (0)
 
 extern __shared__ __align__(16) unsigned char shared_scratch[];
+
+#include "compact.cuh"
 
 // Where an arena of this team begins: in its part of shared memory, or of the workspace.
 static __device__ unsigned char *arena_at(const SapArenas *arenas, int offset) {
@@ -70,60 +69,97 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
     return true;
 }
 
-#define STAGE(is_f64, program)                                                                                         \
-    do {                                                                                                               \
-        if (is_f64)                                                                                                    \
-            f64::program_##program(&ctx);                                                                              \
-        else                                                                                                           \
-            f32::program_##program(&ctx);                                                                              \
-    } while (0)
+// Any precisions.
+#define STEP_KERNEL     sap_kernel_step
+#define COLLIDE_KERNEL  sap_kernel_collide
+#define STEP_SET        any_precision
+#define STEP_BLOCKS     3
+#define FM_IS_F64       ctx->args->fm_is_f64
+#define GEOMETRY_IS_F64 ctx->args->geometry_is_f64
+#define WEIGHT_IS_F64   ctx->args->weight_is_f64
+#define SOLVE_IS_F64    ctx->args->solve_is_f64
+#define LINEAR_IS_F64   ctx->args->newton.linear_is_f64
+#include "step_set.cuh"
 
-static __device__ void step_once(SapContext *context) {
-    SapContext &ctx = *context;
-    const SapStepArgs &args = *ctx.args;
-    STAGE(args.fm_is_f64, free_motion);
-    if (args.collide.enabled)
-        STAGE(args.geometry_is_f64, collide);
-    if (args.contacts.count || args.has_joint_terms) { // of the call: a world's status is its own
-        ctx.num_slots = f32::program_fill_slots(&ctx);
-        STAGE(args.geometry_is_f64, contact_geometry);
-        STAGE(args.weight_is_f64, contact_weight);
-        STAGE(args.solve_is_f64, solve);
-    }
-    STAGE(args.fm_is_f64, finish);
+// Those of the preset approx32.
+#define STEP_KERNEL     sap_kernel_step_approx32
+#define COLLIDE_KERNEL  sap_kernel_collide_approx32
+#define STEP_SET        approx32
+#define STEP_BLOCKS     4
+#define FM_IS_F64       0
+#define GEOMETRY_IS_F64 0
+#define WEIGHT_IS_F64   0
+#define SOLVE_IS_F64    1
+#define LINEAR_IS_F64   0
+#include "step_set.cuh"
+
+// Those of the presets approx64 and drake, which differ in modes only.
+#define STEP_KERNEL     sap_kernel_step_approx64
+#define STEP_SET        approx64
+#define STEP_BLOCKS     3
+#define FM_IS_F64       1
+#define GEOMETRY_IS_F64 1
+#define WEIGHT_IS_F64   1
+#define SOLVE_IS_F64    1
+#define LINEAR_IS_F64   1
+#include "step_set.cuh"
+
+// ---- large worlds: the step in stages, in any precision; every world has a team and a part of the workspace ----
+
+namespace any_precision {
+static __device__ void begin_stages(SapContext *ctx) {
+    ctx->step = ctx->args->first_step;
+    prepare(ctx);
+    if (solves(ctx->args))
+        STAGE(ctx->args->solve_is_f64, solve_begin);
 }
 
-extern "C" __global__ void sap_kernel_step(const __grid_constant__ SapStepArgs args) {
-    SapPack pack;
-    SapContext ctx;
-    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
-        if (leave_out(&args, pack.world[0]))
-            continue;
-        for (ctx.step = 0; ctx.step < args.num_steps; ctx.step++) {
-            step_once(&ctx);
-            TEAM_SYNC(); // the next step reads the state that this one stored, and the next world overwrites the scratch
-        }
-    }
+static __device__ void assemble_stage(SapContext *ctx) {
+    ctx->num_slots = f32::program_kept_slots(ctx);
+    STAGE(ctx->args->solve_is_f64, solve_assemble);
 }
 
-extern "C" __global__ void sap_kernel_collide(const __grid_constant__ SapStepArgs args) {
-    SapPack pack;
-    SapContext ctx;
-    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
-        STAGE(args.fm_is_f64, place);
-        STAGE(args.geometry_is_f64, collide);
-        TEAM_SYNC(); // the next world overwrites the scratch
-    }
+static __device__ void advance_stage(SapContext *ctx) {
+    ctx->num_slots = f32::program_kept_slots(ctx);
+    STAGE(ctx->args->solve_is_f64, solve_advance);
 }
+
+static __device__ void finish_stages(SapContext *ctx) {
+    ctx->step = ctx->args->first_step;
+    ctx->num_slots = f32::program_kept_slots(ctx);
+    if (solves(ctx->args))
+        STAGE(ctx->args->solve_is_f64, solve_finish);
+    STAGE(ctx->args->fm_is_f64, finish);
+}
+} // namespace any_precision
+
+#define STAGE_KERNEL(name, function)                                                                                   \
+    extern "C" __global__ void __launch_bounds__(MAX_TEAM) name(const __grid_constant__ SapStepArgs args) {            \
+        SapPack pack;                                                                                                  \
+        SapContext ctx;                                                                                                \
+        if (begin(&args, 0, &pack, &ctx))                                                                              \
+            any_precision::function(&ctx);                                                                             \
+    }
+STAGE_KERNEL(sap_kernel_solve_begin, begin_stages)
+STAGE_KERNEL(sap_kernel_solve_assemble, assemble_stage)
+STAGE_KERNEL(sap_kernel_solve_advance, advance_stage)
+STAGE_KERNEL(sap_kernel_solve_finish, finish_stages)
+
+// ---- the rest ----
 
 // Of the worlds that the mask has; NULL = all.
-extern "C" __global__ void sap_kernel_kinematics(const __grid_constant__ SapStepArgs args, const unsigned char *mask) {
+extern "C" __global__ void __launch_bounds__(MAX_TEAM)
+    sap_kernel_kinematics(const __grid_constant__ SapStepArgs args, const unsigned char *mask) {
     SapPack pack;
     SapContext ctx;
     for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
         bool chosen = !mask || mask[pack.world[0]];
-        if (chosen && !leave_out(&args, pack.world[0]))
-            STAGE(args.fm_is_f64, kinematics);
+        if (chosen && !leave_out(&args, pack.world[0])) {
+            if (args.fm_is_f64)
+                any_precision::f64::program_kinematics(&ctx);
+            else
+                any_precision::f32::program_kinematics(&ctx);
+        }
         TEAM_SYNC(); // the next world overwrites the scratch
     }
 }

@@ -40,7 +40,7 @@ static __device__ inline void team_sync(void) {
 #define TEAM_FOR_2(i, m, j, n)                                                                                         \
     for (int i = 0; i < (m); i++)                                                                                      \
         for (int j = 0; j < (n); j++)
-#define TEAM_FN        static inline
+#define TEAM_FN static inline
 #define TEAM_OF_ONE
 #endif
 

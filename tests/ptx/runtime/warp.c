@@ -184,6 +184,8 @@ static WarpRequest *meet(Thread *t, WarpRequest request) {
 }
 
 void ptx_sync_warp(Thread *t, u32 mask, u32 site) {
+    if (ptx_is_skipped(site))
+        return;
     meet(t, (WarpRequest){.kind = WARP_SYNC, .mask = mask, .site = site});
 }
 

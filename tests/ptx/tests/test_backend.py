@@ -30,12 +30,12 @@ def count_calls(*arguments, **environment):
 
 
 class Backend(unittest.TestCase):
-    def test_a_step_is_one_launch_and_neither_waits_nor_allocates(self):
+    def test_a_step_is_two_launches_and_neither_waits_nor_allocates(self):
         none, *_ = count_calls('0')
         many, status, out, messages = count_calls('25')
         self.assertEqual((status, out, messages), (0, 'ok', ''))
         more = {name: many[name] - none.get(name, 0) for name in many if many[name] != none.get(name, 0)}
-        self.assertEqual(more, {'cuLaunchKernel': 25, 'cuCtxPushCurrent': 25, 'cuCtxPopCurrent': 25})
+        self.assertEqual(more, {'cuLaunchKernel': 50, 'cuCtxPushCurrent': 25, 'cuCtxPopCurrent': 25})
 
     def test_every_call_that_fails_gives_an_error_with_the_drivers_words_and_leaves_nothing_behind(self):
         calls, status, out, messages = count_calls()

@@ -1,0 +1,83 @@
+#include "cuda_staged.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "fail.h"
+
+static SapStatus find_kernels(const SapCudaDevice *device, SapCudaStaged *s) {
+    const struct {
+        const char *name;
+        CuFunction *out;
+    } kernels[] = {{"sap_kernel_solve_begin", &s->begin},
+                   {"sap_kernel_solve_assemble", &s->assemble},
+                   {"sap_kernel_solve_advance", &s->advance},
+                   {"sap_kernel_solve_finish", &s->finish},
+                   {"sap_kernel_compact", &s->compact}};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        SAP_TRY(sap_cuda_device_find(device, kernels[i].name, kernels[i].out));
+        if (!*kernels[i].out)
+            return sap_fail(SAP_ERROR_DEVICE, "device cuda: the kernels have no %s", kernels[i].name);
+    }
+    return SAP_OK;
+}
+
+SapStatus sap_cuda_staged_create(const SapCudaDevice *device, SapCudaStaged **out) {
+    SapCudaStaged *s = *out = sap_allocate(1, sizeof *s, "batch");
+    if (!s)
+        return SAP_ERROR_MEMORY;
+    SAP_TRY(find_kernels(device, s));
+    return sap_cuda_library_create(&s->library);
+}
+
+void sap_cuda_staged_destroy(SapCudaStaged *s) {
+    if (!s)
+        return;
+    sap_cuda_library_destroy(s->library);
+    free(s);
+}
+
+void sap_cuda_staged_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaStaged *s) {
+    size_t n = (size_t)num_worlds, nv = (size_t)args->plan.nv;
+    int is_f64 = args->newton.linear_is_f64;
+    size_t number = is_f64 ? sizeof(double) : sizeof(float);
+    SapLibraryArgs *l = &s->systems;
+    l->matrix = (SapRows){sap_arena_carve(arena, n * nv * nv, number), (long long)(nv * nv), is_f64};
+    l->vector = (SapRows){sap_arena_carve(arena, n * nv, number), (long long)nv, is_f64};
+    SAP_CARVE(arena, l->active, n);
+    SAP_CARVE(arena, l->info, n);
+    SAP_CARVE(arena, l->place, n);
+    s->list = (SapCompactArgs){.num_worlds = num_worlds,
+                               .active = l->active,
+                               .matrix = l->matrix.data,
+                               .vector = l->vector.data,
+                               .matrix_bytes = (long long)(nv * nv * number),
+                               .vector_bytes = (long long)(nv * number),
+                               .place = l->place};
+    SAP_CARVE(arena, s->list.matrices, n);
+    SAP_CARVE(arena, s->list.vectors, n);
+    SAP_CARVE(arena, s->list.count, 1);
+    SAP_CARVE(arena, s->scratch, 1);
+}
+
+static CuAddress address_of(const void *pointer) {
+    return (CuAddress)(uintptr_t)pointer;
+}
+
+SapStatus sap_cuda_staged_solve(const SapCudaStaged *s, const SapCudaDevice *device, CuStream stream, const char *what,
+                                int *count) {
+    const SapCuda *cuda = device->cuda;
+    void *parameters[] = {(void *)&s->list};
+    SAP_CU_TRY(cuda, launch, what,
+               (s->compact, 1, 1, 1, SAP_COMPACT_THREADS, 1, 1, SAP_COMPACT_SHARED, stream, parameters, NULL));
+    SAP_CU_TRY(cuda, copy_to_host, what, (count, address_of(s->list.count), sizeof *count, stream));
+    SAP_CU_TRY(cuda, stream_synchronize, what, (stream));
+    SapCudaSystems systems = {.is_f64 = s->systems.matrix.is_f64,
+                              .n = (int)s->systems.vector.stride,
+                              .count = *count,
+                              .matrices = address_of(s->list.matrices),
+                              .vectors = address_of(s->list.vectors),
+                              .info = address_of(s->systems.info),
+                              .scratch = address_of(s->scratch)};
+    return *count == 0 ? SAP_OK : sap_cuda_library_solve(s->library, stream, &systems);
+}

@@ -1,0 +1,64 @@
+#include "lapack.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "fail.h"
+
+/* Of LAPACKE's interface. Row i of the lower triangle is column i of the upper one. */
+enum { COLUMN_MAJOR = 102 };
+typedef int Dpotrf(int layout, char part, int n, double *a, int lda);
+typedef int Dpotrs(int layout, char part, int n, int columns, const double *a, int lda, double *b, int ldb);
+typedef int Spotrf(int layout, char part, int n, float *a, int lda);
+typedef int Spotrs(int layout, char part, int n, int columns, const float *a, int lda, float *b, int ldb);
+
+static struct {
+    Dpotrf *dpotrf;
+    Dpotrs *dpotrs;
+    Spotrf *spotrf;
+    Spotrs *spotrs;
+} lapack;
+static bool found;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const char *const names[] = {"liblapacke.so.3", "libopenblas.so.0", "liblapacke.so", "libopenblas.so"};
+enum { NUM_NAMES = sizeof names / sizeof *names };
+
+static bool look_up(void *library, const char *name, void *function) {
+    void *symbol = dlsym(library, name);
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+/* The library stays open: its threads may outlive any solver. */
+static void load(void) {
+    for (int i = 0; i < NUM_NAMES && !found; i++) {
+        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        found = library && look_up(library, "LAPACKE_dpotrf", &lapack.dpotrf) &&
+                look_up(library, "LAPACKE_dpotrs", &lapack.dpotrs) &&
+                look_up(library, "LAPACKE_spotrf", &lapack.spotrf) &&
+                look_up(library, "LAPACKE_spotrs", &lapack.spotrs);
+    }
+}
+
+SapStatus sap_lapack_load(void) {
+    pthread_once(&once, load);
+    if (!found)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "factor_plan is 'library', but there is no LAPACK: none of %s, %s, %s, %s can be loaded; "
+                        "'sparse' and 'dense' need none",
+                        names[0], names[1], names[2], names[3]);
+    return SAP_OK;
+}
+
+int sap_lapack_solve(int is_f64, int n, void *matrix, void *vector) {
+    int info;
+    if (is_f64) {
+        info = lapack.dpotrf(COLUMN_MAJOR, 'U', n, matrix, n);
+        return info ? info : lapack.dpotrs(COLUMN_MAJOR, 'U', n, 1, matrix, n, vector, n);
+    }
+    info = lapack.spotrf(COLUMN_MAJOR, 'U', n, matrix, n);
+    return info ? info : lapack.spotrs(COLUMN_MAJOR, 'U', n, 1, matrix, n, vector, n);
+}

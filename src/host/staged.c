@@ -1,0 +1,146 @@
+#include "staged.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "fail.h"
+#include "host_memory.h"
+#include "lapack.h"
+
+struct SapStaged {
+    SapKernelSet kernels;
+    int num_worlds, num_packs;
+    SapScratch *scratch; /* [num_packs]: all worlds are under way at the same time */
+    SapLibraryArgs library;
+    size_t library_bytes;
+};
+
+/* ---- creation ---- */
+
+static SapStatus create_scratch(SapStaged *s, const SapStepArgs *args) {
+    s->scratch = sap_allocate((size_t)s->num_packs, sizeof *s->scratch, "solver");
+    if (!s->scratch)
+        return SAP_ERROR_MEMORY;
+    for (int i = 0; i < s->num_packs; i++)
+        SAP_TRY(sap_scratch_create(args, &s->kernels, &s->scratch[i]));
+    return SAP_OK;
+}
+
+static SapStatus create_library(SapStaged *s, const SapStepArgs *args) {
+    SapLibraryArgs *l = &s->library;
+    size_t n = (size_t)s->num_worlds, nv = (size_t)args->plan.nv;
+    int is_f64 = args->newton.linear_is_f64;
+    size_t number = is_f64 ? sizeof(double) : sizeof(float);
+    l->matrix = (SapRows){sap_allocate(n * nv, nv * number, "Newton systems"), (long long)(nv * nv), is_f64};
+    l->vector = (SapRows){sap_allocate(n, nv * number, "Newton systems"), (long long)nv, is_f64};
+    l->active = sap_allocate(n, sizeof *l->active, "Newton systems");
+    l->info = sap_allocate(n, sizeof *l->info, "Newton systems");
+    s->library_bytes = n * ((nv + 1) * nv * number + sizeof *l->active + sizeof *l->info);
+    return l->matrix.data && l->vector.data && l->active && l->info ? SAP_OK : SAP_ERROR_MEMORY;
+}
+
+SapStatus sap_staged_create(const SapStepArgs *args, const SapKernelSet *kernels, SapStaged **out) {
+    *out = NULL;
+    SAP_TRY(sap_lapack_load());
+    SapStaged *s = sap_allocate(1, sizeof *s, "solver");
+    if (!s)
+        return SAP_ERROR_MEMORY;
+    s->kernels = *kernels;
+    s->num_worlds = args->num_worlds;
+    s->num_packs = (args->num_worlds - 1) / kernels->pack[0]->lanes + 1;
+    SapStatus status = create_scratch(s, args);
+    if (status == SAP_OK)
+        status = create_library(s, args);
+    if (status != SAP_OK) {
+        sap_staged_destroy(s);
+        return status;
+    }
+    *out = s;
+    return SAP_OK;
+}
+
+void sap_staged_destroy(SapStaged *s) {
+    if (!s)
+        return;
+    for (int i = 0; s->scratch && i < s->num_packs; i++)
+        sap_scratch_free(&s->scratch[i]);
+    free(s->scratch);
+    free(s->library.matrix.data);
+    free(s->library.vector.data);
+    free(s->library.active);
+    free(s->library.info);
+    free(s);
+}
+
+size_t sap_staged_bytes(const SapStaged *s) {
+    return sizeof *s + (size_t)s->num_packs * (s->scratch[0].bytes + sizeof *s->scratch) + s->library_bytes;
+}
+
+/* ---- stages ---- */
+
+typedef struct Job {
+    const SapStaged *staged;
+    const SapStepArgs *args;
+    SapProgram *program;
+} Job;
+
+/* Worker w works on a contiguous range of packs, the same in every stage. */
+static void run_packs(void *arg, int worker, int num_workers) {
+    const Job *job = arg;
+    const SapStaged *s = job->staged;
+    int lanes = s->kernels.pack[0]->lanes;
+    int64_t packs = s->num_packs;
+    int first = (int)(packs * worker / num_workers), end = (int)(packs * (worker + 1) / num_workers);
+    for (int p = first; p < end; p++) {
+        SapPack pack = sap_pack_at(p * lanes, s->num_worlds, lanes);
+        sap_program_run(job->program, job->args, &pack, &s->kernels, &s->scratch[p]);
+    }
+}
+
+static void run(const SapStaged *s, SapPool *pool, const SapStepArgs *args, SapProgram *program) {
+    Job job = {s, args, program};
+    sap_pool_run(pool, run_packs, &job);
+}
+
+/* The library's part of an iteration: the systems of the worlds of the pack that are active. */
+static void solve_systems(SapContext *ctx) {
+    const SapLibraryArgs *l = &ctx->args->library;
+    size_t number = l->matrix.is_f64 ? sizeof(double) : sizeof(float);
+    for (int i = 0; i < ctx->pack->count; i++) {
+        int w = ctx->pack->world[i];
+        char *matrix = (char *)l->matrix.data + (size_t)w * (size_t)l->matrix.stride * number;
+        char *vector = (char *)l->vector.data + (size_t)w * (size_t)l->vector.stride * number;
+        if (l->active[w])
+            l->info[w] = sap_lapack_solve(l->matrix.is_f64, ctx->args->plan.nv, matrix, vector);
+    }
+}
+
+static bool any_active(const SapStaged *s) {
+    for (int w = 0; w < s->num_worlds; w++)
+        if (s->library.active[w])
+            return true;
+    return false;
+}
+
+/* Newton's method on all worlds together; those that are done wait for the others. */
+static void iterate(const SapStaged *s, SapPool *pool, SapStepArgs *args) {
+    for (args->library.iteration = 0;; args->library.iteration++) {
+        run(s, pool, args, sap_program_solve_assemble);
+        if (!any_active(s))
+            return;
+        run(s, pool, args, solve_systems);
+        run(s, pool, args, sap_program_solve_advance);
+    }
+}
+
+void sap_staged_step(SapStaged *s, SapPool *pool, const SapStepArgs *call) {
+    SapStepArgs args = *call;
+    args.library = s->library;
+    for (args.first_step = 0; args.first_step < args.num_steps; args.first_step++) {
+        run(s, pool, &args, sap_program_solve_begin);
+        if (args.contacts.count || args.has_joint_terms)
+            iterate(s, pool, &args);
+        run(s, pool, &args, sap_program_solve_finish);
+    }
+}

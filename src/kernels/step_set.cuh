@@ -1,0 +1,102 @@
+// The kernels of the step for one set of precisions. step_cuda.cu includes this once per set and defines before
+//   STEP_KERNEL                                  the name of the step without collision
+//   COLLIDE_KERNEL                               that of collision, if the set has one of its own
+//   STEP_SET                                     a namespace, which keeps the names of the sets apart
+//   FM_IS_F64, GEOMETRY_IS_F64, WEIGHT_IS_F64,   the precision of each stage: what the arguments say, or a constant, which leaves the
+//   SOLVE_IS_F64, LINEAR_IS_F64                  other precision out of the kernel
+//   STEP_BLOCKS                                  so many blocks of MAX_TEAM threads shall fit a multiprocessor: bounds the registers
+namespace STEP_SET {
+
+namespace f32 {
+static __device__ void program_linear_solve(const SapContext *ctx, const SapPattern *pattern);
+}
+namespace f64 {
+static __device__ void program_linear_solve(const SapContext *ctx, const SapPattern *pattern);
+}
+
+// The solve calls the linear solver of either precision.
+static __device__ __forceinline__ void linear_solve(const SapContext *ctx, int is_f64, const SapPattern *pattern) {
+    if (is_f64)
+        f64::program_linear_solve(ctx, pattern);
+    else
+        f32::program_linear_solve(ctx, pattern);
+}
+
+namespace f32 {
+#define SAP_PRECISION 32
+#include "stages.h"
+#undef SAP_PRECISION
+} // namespace f32
+
+namespace f64 {
+#define SAP_PRECISION 64
+#include "stages.h"
+#undef SAP_PRECISION
+} // namespace f64
+
+// Whether there is something to solve: of the call, for a world's status is its own.
+static __device__ bool solves(const SapStepArgs *args) {
+    return args->contacts.count || args->has_joint_terms;
+}
+
+// All that comes before the solve.
+static __device__ void prepare(SapContext *ctx) {
+    STAGE(FM_IS_F64, free_motion);
+    if (solves(ctx->args)) {
+        ctx->num_slots = f32::program_fill_slots(ctx);
+        STAGE(GEOMETRY_IS_F64, contact_geometry);
+        STAGE(WEIGHT_IS_F64, contact_weight);
+    }
+}
+
+static __device__ void step_once(SapContext *ctx) {
+    prepare(ctx);
+    if (solves(ctx->args))
+        STAGE(SOLVE_IS_F64, solve);
+    STAGE(FM_IS_F64, finish);
+}
+
+static __device__ void collide_once(SapContext *ctx) {
+    STAGE(FM_IS_F64, place);
+    STAGE(GEOMETRY_IS_F64, collide);
+}
+
+} // namespace STEP_SET
+
+extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)
+    STEP_KERNEL(const __grid_constant__ SapStepArgs args) {
+    SapPack pack;
+    SapContext ctx;
+    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+        if (leave_out(&args, pack.world[0]))
+            continue;
+        for (ctx.step = args.first_step; ctx.step < args.end_step; ctx.step++) {
+            STEP_SET::step_once(&ctx);
+            TEAM_SYNC(); // the next step reads the state that this one stored, and the next world overwrites the scratch
+        }
+    }
+}
+
+#ifdef COLLIDE_KERNEL
+extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
+    COLLIDE_KERNEL(const __grid_constant__ SapStepArgs args) {
+    SapPack pack;
+    SapContext ctx;
+    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+        if (leave_out(&args, pack.world[0]))
+            continue;
+        STEP_SET::collide_once(&ctx);
+        TEAM_SYNC(); // the next world overwrites the scratch
+    }
+}
+#endif
+
+#undef STEP_KERNEL
+#undef COLLIDE_KERNEL
+#undef STEP_SET
+#undef STEP_BLOCKS
+#undef FM_IS_F64
+#undef GEOMETRY_IS_F64
+#undef WEIGHT_IS_F64
+#undef SOLVE_IS_F64
+#undef LINEAR_IS_F64
