@@ -454,6 +454,7 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
     sap_step_args_set_input(&args, state);
     sap_step_args_set_contacts(&args, contacts);
     args.collide.enabled = 1;
+    args.num_steps = 0; /* collision alone */
     run(solver, &args, sap_program_collide);
     return SAP_OK;
 }

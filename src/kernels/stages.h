@@ -61,7 +61,7 @@ STAGE_FN void program_place(const Context *ctx) {
     load_state(ctx);
     TEAM_SYNC(); /* links are read by their children */
     forward_kinematics(ctx, SCRATCH(q), SCRATCH(v0));
-    if (!ctx->args->collide.enabled)
+    if (ctx->args->num_steps == 0)
         put_status(ctx, state_status(ctx));
 }
 
