@@ -3,6 +3,7 @@
 
     bench/plots.py                 measures (some minutes, on a quiet machine), then draws
     bench/plots.py --draw-only     draws again from the last measurement, in build/plots
+    bench/plots.py --processor-time --most-worlds 1024     on a machine that has other work too
 
 matplotlib is installed into a virtual environment in build/plots-venv, the first time.
 """
@@ -48,13 +49,13 @@ def run(program, arguments, target):
     target.write_bytes(done.stdout)
 
 
-def measure(program, folder):
+def measure(program, folder, most_worlds, clock):
     folder.mkdir(parents=True, exist_ok=True)
-    run(program, f"bench --scene {SCENES} --worlds 1,4,16,64,256,1024,4096,16384,65536 --steps 16 --repeat 3 --format csv",
-        folder / "throughput.csv")
-    run(program, "bench --scene cube,stack5,gripper,quadruped,humanoid --worlds 1024 --steps 16 --profile --format csv",
-        folder / "profile.csv")
-    speed = "bench --scene quadruped --worlds 1024 --steps 16 --format csv"
+    bench = f"bench --format csv --steps 16 {clock}"
+    worlds = ",".join(str(4**i) for i in range(9) if 4**i <= most_worlds)
+    run(program, f"{bench} --scene {SCENES} --worlds {worlds} --repeat 3", folder / "throughput.csv")
+    run(program, f"{bench} --scene cube,stack5,gripper,quadruped,humanoid --worlds 1024 --profile", folder / "profile.csv")
+    speed = f"{bench} --scene quadruped --worlds 1024"
     for preset in ("approx64", "approx32"):
         run(program, f"{speed} --preset {preset}", folder / f"speed_{preset}.csv")
     for knob, value in KNOBS.items():
@@ -72,7 +73,7 @@ def rows_of(path):
 
 def record(row):
     """Which machine and build a figure was measured on."""
-    return f"{row['cpu']}, {row['isa']}, {row['compiler']}, {row['version']} ({row['commit']})"
+    return f"{row['cpu']}, {row['isa']}, {row['compiler']}, {row['version']} ({row['commit']}), {row['clock']} time"
 
 
 def finish(figure, row, name):
@@ -144,10 +145,12 @@ def main():
     parser.add_argument("--draw-only", action="store_true", help="from the last measurement")
     parser.add_argument("--program", type=Path, default=ROOT / "build" / "release" / "sapwood")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "plots", help="where measurements are kept")
+    parser.add_argument("--most-worlds", type=int, default=65536, help="in the plot of throughput")
+    parser.add_argument("--processor-time", action="store_true", help="as in `sapwood bench`")
     args = parser.parse_args()
     enter_venv()
     if not args.draw_only:
-        measure(args.program, args.folder)
+        measure(args.program, args.folder, args.most_worlds, "--processor-time" if args.processor_time else "")
     import matplotlib
 
     matplotlib.use("svg")

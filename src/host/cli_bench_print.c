@@ -42,6 +42,10 @@ static CliText device_of(const BenchRow *r) {
     return device;
 }
 
+static const char *clock_name(const BenchPlan *plan) {
+    return plan->processor_time ? "processor" : "wall";
+}
+
 /* ---- rows against each other ---- */
 
 static bool same_but_worlds(const BenchRow *a, const BenchRow *b) {
@@ -207,8 +211,7 @@ static void print_csv(const BenchPlan *plan, const BenchRow *r) {
     cli_csv_text(stdout, r->scene);
     printf(",%s,%s,%d,%s,%s,%d,%d,%d,%d,%d,%d,%llu,%g,%s", preset_of(r).text, line_search_of(r).text, r->worlds,
            device_of(r).text, cli_isa(r->isa).text, r->lanes, r->threads, plan->steps, plan->warmup, r->passes,
-           plan->repeat, (unsigned long long)plan->seed, plan->control_noise,
-           plan->processor_time ? "processor" : "wall");
+           plan->repeat, (unsigned long long)plan->seed, plan->control_noise, clock_name(plan));
     printf(",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", r->ns, r->ns_min, r->ns_max, rate(r->ns), rate(r->ns_max),
            rate(r->ns_min));
     csv_count(&r->contacts);
@@ -314,9 +317,15 @@ static json_t *row_json(const BenchPlan *plan, const BenchRow *r) {
 }
 
 static json_t *plan_json(const BenchPlan *plan) {
-    return json_pack("{si si si sI so sb ss}", "steps", plan->steps, "warmup", plan->warmup, "repeat", plan->repeat,
-                     "seed", (json_int_t)plan->seed, "control_noise", cli_json_real(plan->control_noise), "bodies",
-                     plan->bodies);
+    json_t *json = json_object();
+    cli_json_put(&json, "steps", json_integer(plan->steps));
+    cli_json_put(&json, "warmup", json_integer(plan->warmup));
+    cli_json_put(&json, "repeat", json_integer(plan->repeat));
+    cli_json_put(&json, "seed", json_integer((json_int_t)plan->seed));
+    cli_json_put(&json, "control_noise", cli_json_real(plan->control_noise));
+    cli_json_put(&json, "bodies", json_boolean(plan->bodies));
+    cli_json_put(&json, "clock", json_string(clock_name(plan)));
+    return json;
 }
 
 static bool print_json(const BenchPlan *plan, const BenchRows *rows) {
