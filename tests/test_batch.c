@@ -426,9 +426,10 @@ static void check_forces(SapBatch *batch, const SapModelArrays *a, double h, con
                 add_wrench(sum[body], force + 3 * k, side ? 1 : -1, x + 3 * k, centre);
             }
         }
-        for (int i = 0; i < 6 * a->num_bodies; i++)
-            cr_assert_float_eq(wrench[6 * w * a->num_bodies + i], sum[0][i], tolerance, "world %d, number %d: %g, %g",
-                               w, i, wrench[6 * w * a->num_bodies + i], sum[0][i]);
+        for (int i = 0; i < 6 * a->num_bodies; i++) {
+            double got = wrench[6 * w * a->num_bodies + i], expected = sum[i / 6][i % 6];
+            cr_assert_float_eq(got, expected, tolerance, "world %d, number %d: %g, %g", w, i, got, expected);
+        }
     }
 }
 

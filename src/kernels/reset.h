@@ -25,10 +25,11 @@ TEAM_FN void reset_world(const SapResetArgs *args, int world) {
         return;
     for (int r = 0; r < args->num_rows; r++) {
         const SapResetRow *row = &args->row[r];
+        if (!row->to)
+            continue;
         unsigned *to = row->to + world * row->words;
-        if (row->to)
-            TEAM_FOR(k, row->words)
-                to[k] = row->from ? row->from[k] : 0;
+        TEAM_FOR(k, row->words)
+            to[k] = row->from ? row->from[k] : 0;
     }
 }
 
