@@ -87,7 +87,7 @@ def run_scene(options, scene, preset):
     with tempfile.NamedTemporaryFile("r", suffix=".json") as stats:
         command = [options.program, "run", scene, "--device", "cuda", "--preset", preset, "--worlds", str(options.worlds),
                    "--steps", str(options.steps)]
-        report["run"] = call(command, LD_LIBRARY_PATH=options.driver, PTX_STATS=stats.name, PTX_CHECK="0")
+        report["run"] = call(command, LD_LIBRARY_PATH=options.driver, PTX_STATS=stats.name)
         kernels = {}
         for line in stats:
             launch = json.loads(line)
