@@ -23,8 +23,8 @@ static long long round_up(long long bytes) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Worlds of a warp read the same place of their scratch at the same time. Half of the banks apart, two of them do not meet: that is
- * right for 8 teams' doubles and for 16 threads' floats, and halves the rest. */
+/* Worlds of a warp read the same place of their scratch at the same time. They begin half of the banks apart: then the doubles of two
+ * teams of 8 threads and the floats of two teams of 16 do not meet, and of the rest only every other. */
 static long long apart(long long bytes) {
     return bytes > 0 && bytes % BANKS_BYTES == 0 ? bytes + ALIGNMENT : bytes;
 }

@@ -7,6 +7,8 @@ import unittest
 import harness
 
 PROGRAM = os.environ.get('PTX_TEST_BACKEND_USE', '')
+SAPWOOD = os.environ.get('PTX_TEST_SAPWOOD', '')
+STEP = os.environ.get('PTX_TEST_STEP', '')
 # Calls that a batch makes when it is destroyed: where one fails, something may stay behind, and there is nobody to tell.
 RELEASES = {'cuMemFree', 'cuMemFreeHost', 'cuStreamDestroy', 'cuEventDestroy', 'cuModuleUnload', 'cuDevicePrimaryCtxRelease',
             'cuStreamSynchronize', 'cuCtxPushCurrent', 'cuCtxPopCurrent'}
@@ -78,6 +80,18 @@ class Backend(unittest.TestCase):
         self.assertEqual((status, "the kernels have no 'sap_kernel_kinematics'" in out), (0, True), out)
         status, out, _ = run(SAPWOOD_CUDA_IMAGE='/nowhere.ptx')
         self.assertEqual((status, '/nowhere.ptx' in out), (0, True), out)
+
+    @unittest.skipUnless(SAPWOOD and STEP, 'needs the program and the PTX of the step')
+    def test_a_selftest_finds_one_kind_of_instruction_that_rounds_otherwise(self):
+        text = open(STEP).read()
+        other = harness.WORK / 'rounds_otherwise.ptx'
+        harness.WORK.mkdir(parents=True, exist_ok=True)
+        other.write_text(text.replace('div.rn.f64', 'div.rz.f64'))
+        self.assertNotEqual(text, other.read_text())
+        for image, code, word in ((STEP, 0, '3 cases, 0 differ'), (str(other), 1, ' DIFFER ')):
+            status, out, messages = run('selftest', '--device', 'cuda', '--worlds', '3', '--steps', '100', 'cube',
+                                        program=SAPWOOD, SAPWOOD_CUDA_IMAGE=image)
+            self.assertEqual((status, word in out), (code, True), out + messages)
 
 
 if __name__ == '__main__':

@@ -1,0 +1,187 @@
+/* What the CUDA backend works out on the host, with or without a GPU: where scratch lies, how many threads a world gets, and the arguments with
+ * addresses of the device. */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <sapwood/sapwood.h>
+
+#include "host/cuda_arrange.h"
+#include "host/cuda_model.h"
+#include "host/program.h"
+#include "kernels/reset.h"
+
+enum { SHARED_A100 = 166912 };
+static const char *const scenes[] = {"bench/scenes/cube",   "bench/scenes/quadruped", "bench/scenes/humanoid",
+                                     "bench/scenes/stack5", "tests/scenes/hulls",     "tests/scenes/ball_on_field"};
+enum { NUM_SCENES = sizeof scenes / sizeof *scenes };
+
+typedef struct Planned {
+    SapScene *scene;
+    SapOptions options;
+    SapCudaModel model;
+    SapStepArgs args;
+} Planned;
+
+static Planned plan_with(const char *name, const char *preset, SapBroadPhase broad_phase) {
+    char path[4096];
+    Planned p = {.scene = NULL};
+    snprintf(path, sizeof path, "%s/%s.yaml", SAPWOOD_SOURCE_DIR, name);
+    cr_assert_eq(sap_scene_load(path, &p.scene), SAP_OK, "%s", sap_error_message());
+    p.options = p.scene->options;
+    p.options.broad_phase = broad_phase;
+    cr_assert_eq(sap_options_set(&p.options, "contact_preset_variant", preset), SAP_OK);
+    cr_assert_eq(sap_cuda_model_create(sap_model_arrays(p.scene->model), &p.options, &p.args, &p.model), SAP_OK);
+    return p;
+}
+
+static Planned plan(const char *name, const char *preset) {
+    return plan_with(name, preset, SAP_BROAD_PHASE_AUTO);
+}
+
+static void destroy(Planned *p) {
+    sap_cuda_model_free(&p->model);
+    sap_scene_destroy(p->scene);
+}
+
+static void arenas_of(const SapArenas *a, int at[SAP_NUM_ARENAS]) {
+    const int all[SAP_NUM_ARENAS] = {a->fm, a->solve, a->linear[0], a->linear[1], a->collide, a->pairs, a->ints};
+    memcpy(at, all, sizeof all);
+}
+
+/* ---- scratch ---- */
+
+static void check_places(const Planned *p, const SapCudaShape *shape, int limit) {
+    static const int real_bytes[2] = {4, 8};
+    const SapArenas *a = &p->args.arena;
+    size_t bytes[SAP_NUM_ARENAS];
+    int at[SAP_NUM_ARENAS];
+    sap_arena_bytes(&p->args, real_bytes, bytes);
+    arenas_of(a, at);
+    for (int i = 0; i < SAP_NUM_ARENAS; i++) {
+        long long first = at[i] < 0 ? ~at[i] : at[i], end = first + (long long)bytes[i];
+        cr_expect_eq(first % 64, 0);
+        cr_expect_leq(end, at[i] < 0 ? a->workspace_size : a->size, "arena %d ends at %lld", i, end);
+        for (int k = 0; k < i && bytes[i] > 0; k++) {
+            long long other = at[k] < 0 ? ~at[k] : at[k];
+            bool same_memory = (at[i] < 0) == (at[k] < 0), apart = other + (long long)bytes[k] <= first || end <= other;
+            cr_expect(!same_memory || apart || bytes[k] == 0, "arenas %d and %d overlap", i, k);
+        }
+    }
+    cr_expect_leq(a->size, limit);
+    cr_expect_eq(shape->shared_bytes, shape->worlds_per_block * a->size);
+    cr_expect_leq(shape->shared_bytes, SHARED_A100);
+    cr_expect_eq(shape->workspace_size, a->workspace_size);
+}
+
+Test(cuda_plan, arenas_fit_where_they_lie_and_overlap_nowhere) {
+    static const int limits[] = {0, 1, 100, 1000, 5000, 20000, 50000, 100000};
+    for (int s = 0; s < NUM_SCENES; s++)
+        for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
+            Planned p = plan(scenes[s], s % 2 ? "approx32" : "drake");
+            SapCudaShape shape;
+            p.options.shared_memory = limits[l];
+            cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
+            check_places(&p, &shape, limits[l] ? limits[l] : SHARED_A100);
+            destroy(&p);
+        }
+}
+
+Test(cuda_plan, all_of_a_small_world_is_in_shared_memory_and_the_largest_arena_leaves_it_first) {
+    static const int real_bytes[2] = {4, 8};
+    Planned p = plan("bench/scenes/humanoid", "approx32");
+    SapCudaShape shape;
+    size_t bytes[SAP_NUM_ARENAS];
+    int at[SAP_NUM_ARENAS], largest = 0;
+    cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
+    arenas_of(&p.args.arena, at);
+    for (int i = 0; i < SAP_NUM_ARENAS; i++)
+        cr_expect_geq(at[i], 0);
+    cr_expect_eq(shape.workspace_size, 0);
+    sap_arena_bytes(&p.args, real_bytes, bytes);
+    for (int i = 0; i < SAP_NUM_ARENAS; i++)
+        largest = bytes[i] > bytes[largest] ? i : largest;
+    p.options.shared_memory = p.args.arena.size - 64;
+    cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
+    arenas_of(&p.args.arena, at);
+    for (int i = 0; i < SAP_NUM_ARENAS; i++)
+        cr_expect_eq(at[i] < 0, i == largest, "arena %d", i);
+    destroy(&p);
+}
+
+Test(cuda_plan, worlds_of_a_warp_are_half_of_the_banks_apart) {
+    for (int team = 8; team <= 16; team *= 2) {
+        Planned p = plan("bench/scenes/cube", "approx32");
+        SapCudaShape shape;
+        p.options.team_size = team;
+        cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
+        cr_expect_eq(shape.worlds_per_block, 32 / team);
+        cr_expect_eq(p.args.arena.size % 128, 64);
+        destroy(&p);
+    }
+}
+
+Test(cuda_plan, a_block_has_fewer_worlds_where_a_warp_of_them_does_not_fit) {
+    Planned p = plan("bench/scenes/quadruped", "approx64");
+    SapCudaShape shape;
+    p.options.team_size = 8;
+    cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
+    int size = p.args.arena.size;
+    cr_assert_eq(sap_cuda_arrange(&p.options, 2 * size + 64, &p.args, &shape), SAP_OK);
+    cr_expect_eq(shape.worlds_per_block, 2);
+    cr_assert_eq(sap_cuda_arrange(&p.options, size, &p.args, &shape), SAP_OK);
+    cr_expect_eq(shape.worlds_per_block, 1);
+    cr_expect_eq(shape.workspace_size, 0);
+    destroy(&p);
+}
+
+/* ---- teams ---- */
+
+Test(cuda_plan, teams_grow_with_dofs_and_contacts_unless_the_option_says_otherwise) {
+    static const struct {
+        int nv, contacts, option, team;
+    } cases[] = {{6, 4, 0, 8},    {6, 9, 0, 16},    {6, 17, 0, 32}, {9, 4, 0, 16},  {18, 4, 0, 32},  {32, 100, 0, 32},
+                 {35, 16, 0, 64}, {60, 16, 0, 128}, {6, 4, 64, 64}, {60, 16, 8, 8}, {35, 16, 32, 32}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Planned p = plan("bench/scenes/cube", "approx32");
+        SapCudaShape shape;
+        p.args.plan.nv = cases[i].nv;
+        p.args.contacts.capacity = cases[i].contacts;
+        p.options.team_size = cases[i].option;
+        cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
+        cr_expect_eq(shape.team, cases[i].team, "%d dofs, %d contacts: %d", cases[i].nv, cases[i].contacts, shape.team);
+        destroy(&p);
+    }
+}
+
+/* ---- addresses ---- */
+
+/* A word of the arguments that points into a block of the host was forgotten. */
+Test(cuda_plan, no_address_of_the_host_is_left_in_the_arguments) {
+    for (int s = 0; s < 2 * NUM_SCENES; s++) {
+        Planned p = plan_with(scenes[s / 2], "approx32", s % 2 ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED);
+        SapArena arena = {.base = (char *)0x10000};
+        sap_cuda_model_carve(&arena, &p.model);
+        sap_cuda_model_translate(&p.model, &p.args);
+        int translated = 0;
+        for (size_t at = 0; at + sizeof(uintptr_t) <= sizeof p.args; at += sizeof(uintptr_t)) {
+            uintptr_t word;
+            memcpy(&word, (const char *)&p.args + at, sizeof word);
+            translated += word >= 0x10000 && word < 0x10000 + arena.used;
+            for (int i = 0; i < SAP_CUDA_NUM_BLOCKS; i++)
+                cr_expect(word - (uintptr_t)p.model.block[i].host >= p.model.block[i].bytes, "byte %zu", at);
+        }
+        cr_expect_gt(translated, 50);
+        const uintptr_t row = (uintptr_t)p.args.plan.tree.row, tree = (uintptr_t)p.model.block[SAP_PLAN_TREE].device;
+        cr_expect_eq(row - tree, (uintptr_t)p.model.plan.plan.tree.row - (uintptr_t)p.model.plan.memory[SAP_PLAN_TREE]);
+        destroy(&p);
+    }
+}
+
+Test(cuda_plan, the_arguments_of_a_launch_fit_into_4_kilobytes) {
+    cr_expect_leq(sizeof(SapStepArgs) + sizeof(void *), 4096);
+    cr_expect_leq(sizeof(SapResetArgs), 4096);
+    cr_expect_leq(sizeof(SapMaskArgs), 4096);
+}
