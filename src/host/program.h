@@ -42,8 +42,8 @@ void sap_scratch_free(SapScratch *scratch);
 
 typedef void SapProgram(SapContext *ctx);
 
-void sap_program_step(SapContext *ctx);       /* free motion, collision, contacts, solve, integration */
-void sap_program_collide(SapContext *ctx);    /* contact records */
+void sap_program_step(SapContext *ctx);    /* free motion, collision, contacts, solve, integration */
+void sap_program_collide(SapContext *ctx); /* contact records */
 
 /* Step args->first_step in stages (solve_staged.h): all worlds must have done one before the next. Each world keeps its scratch. */
 void sap_program_solve_begin(SapContext *ctx);    /* up to the first v */
