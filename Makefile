@@ -92,7 +92,7 @@ ptx-mutants: setup
 	$(call ptx_script,barrier_mutants) --work build/release/tests/ptx/mutants $(MUTANTS)
 
 roofline: setup
-	$(call ptx_script,roofline) --figures build/release/cuda/*.cubin $(ROOFLINE_ARGS)
+	$(call ptx_script,roofline) --figures build/release/cuda $(ROOFLINE_ARGS)
 
 gcc-test: setup
 	$(call test_build,gcc)

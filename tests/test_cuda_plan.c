@@ -51,14 +51,30 @@ static void arenas_of(const SapArenas *a, int at[SAP_NUM_ARENAS]) {
     memcpy(at, all, sizeof all);
 }
 
+static void arrange(Planned *p, int shared_limit, SapCudaPart part, SapCudaShape *shape) {
+    SapStatus status = sap_cuda_arrange(&p->options, shared_limit, part, &p->args, &p->args.arena, shape);
+    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
+}
+
 /* ---- scratch ---- */
 
-static void check_places(const Planned *p, const SapCudaShape *shape, int limit) {
+/* What a kernel needs of each arena: collision and the step share that of free motion only. */
+static void bytes_of(const Planned *p, SapCudaPart part, size_t bytes[SAP_NUM_ARENAS]) {
     static const int real_bytes[2] = {4, 8};
+    static const int of_collide[] = {SAP_ARENA_COLLIDE, SAP_ARENA_PAIRS};
+    static const int of_step[] = {SAP_ARENA_SOLVE, SAP_ARENA_LINEAR32, SAP_ARENA_LINEAR64, SAP_ARENA_INTS};
+    sap_arena_bytes(&p->args, real_bytes, bytes);
+    for (int i = 0; i < 2 && part == SAP_CUDA_STEP; i++)
+        bytes[of_collide[i]] = 0;
+    for (int i = 0; i < 4 && part == SAP_CUDA_COLLIDE; i++)
+        bytes[of_step[i]] = 0;
+}
+
+static void check_places(const Planned *p, SapCudaPart part, const SapCudaShape *shape, int limit) {
     const SapArenas *a = &p->args.arena;
     size_t bytes[SAP_NUM_ARENAS];
     int at[SAP_NUM_ARENAS];
-    sap_arena_bytes(&p->args, real_bytes, bytes);
+    bytes_of(p, part, bytes);
     arenas_of(a, at);
     for (int i = 0; i < SAP_NUM_ARENAS; i++) {
         long long first = at[i] < 0 ? ~at[i] : at[i], end = first + (long long)bytes[i];
@@ -83,28 +99,29 @@ Test(cuda_plan, arenas_fit_where_they_lie_and_overlap_nowhere) {
             Planned p = plan(scenes[s], s % 2 ? "approx32" : "drake");
             SapCudaShape shape;
             p.options.shared_memory = limits[l];
-            cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
-            check_places(&p, &shape, limits[l] ? limits[l] : SHARED_A100);
+            for (int part = SAP_CUDA_COLLIDE; part <= SAP_CUDA_STEP; part++) {
+                arrange(&p, SHARED_A100, (SapCudaPart)part, &shape);
+                check_places(&p, (SapCudaPart)part, &shape, limits[l] ? limits[l] : SHARED_A100);
+            }
             destroy(&p);
         }
 }
 
 Test(cuda_plan, all_of_a_small_world_is_in_shared_memory_and_the_largest_arena_leaves_it_first) {
-    static const int real_bytes[2] = {4, 8};
     Planned p = plan("bench/scenes/humanoid", "approx32");
     SapCudaShape shape;
     size_t bytes[SAP_NUM_ARENAS];
     int at[SAP_NUM_ARENAS], largest = 0;
-    cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
+    arrange(&p, SHARED_A100, SAP_CUDA_STEP, &shape);
     arenas_of(&p.args.arena, at);
     for (int i = 0; i < SAP_NUM_ARENAS; i++)
         cr_expect_geq(at[i], 0);
     cr_expect_eq(shape.workspace_size, 0);
-    sap_arena_bytes(&p.args, real_bytes, bytes);
+    bytes_of(&p, SAP_CUDA_STEP, bytes);
     for (int i = 0; i < SAP_NUM_ARENAS; i++)
         largest = bytes[i] > bytes[largest] ? i : largest;
     p.options.shared_memory = p.args.arena.size - 64;
-    cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
+    arrange(&p, SHARED_A100, SAP_CUDA_STEP, &shape);
     arenas_of(&p.args.arena, at);
     for (int i = 0; i < SAP_NUM_ARENAS; i++)
         cr_expect_eq(at[i] < 0, i == largest, "arena %d", i);
@@ -116,7 +133,7 @@ Test(cuda_plan, worlds_of_a_warp_are_half_of_the_banks_apart) {
         Planned p = plan("bench/scenes/cube", "approx32");
         SapCudaShape shape;
         p.options.team_size = team;
-        cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
+        arrange(&p, SHARED_A100, SAP_CUDA_STEP, &shape);
         cr_expect_eq(shape.worlds_per_block, 32 / team);
         cr_expect_eq(p.args.arena.size % 128, 64);
         destroy(&p);
@@ -127,11 +144,11 @@ Test(cuda_plan, a_block_has_fewer_worlds_where_a_warp_of_them_does_not_fit) {
     Planned p = plan("bench/scenes/quadruped", "approx64");
     SapCudaShape shape;
     p.options.team_size = 8;
-    cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
+    arrange(&p, SHARED_A100, SAP_CUDA_STEP, &shape);
     int size = p.args.arena.size;
-    cr_assert_eq(sap_cuda_arrange(&p.options, 2 * size + 64, &p.args, &shape), SAP_OK);
+    arrange(&p, 2 * size + 64, SAP_CUDA_STEP, &shape);
     cr_expect_eq(shape.worlds_per_block, 2);
-    cr_assert_eq(sap_cuda_arrange(&p.options, size, &p.args, &shape), SAP_OK);
+    arrange(&p, size, SAP_CUDA_STEP, &shape);
     cr_expect_eq(shape.worlds_per_block, 1);
     cr_expect_eq(shape.workspace_size, 0);
     destroy(&p);
@@ -150,7 +167,7 @@ Test(cuda_plan, teams_grow_with_dofs_and_contacts_unless_the_option_says_otherwi
         p.args.plan.nv = cases[i].nv;
         p.args.contacts.capacity = cases[i].contacts;
         p.options.team_size = cases[i].option;
-        cr_assert_eq(sap_cuda_arrange(&p.options, SHARED_A100, &p.args, &shape), SAP_OK);
+        arrange(&p, SHARED_A100, SAP_CUDA_STEP, &shape);
         cr_expect_eq(shape.team, cases[i].team, "%d dofs, %d contacts: %d", cases[i].nv, cases[i].contacts, shape.team);
         destroy(&p);
     }

@@ -22,6 +22,14 @@
 /* Pinned memory through which arrays are copied; larger ones go in parts. */
 enum { STAGING_BYTES = 1 << 20 };
 
+/* A kernel of the step, and how its worlds lie on the GPU. */
+typedef struct Phase {
+    CuFunction kernel;
+    SapArenas arenas;
+    SapCudaShape shape;
+    unsigned blocks;
+} Phase;
+
 typedef struct CudaBatch {
     SapCudaDevice *device;
     CuStream own_stream, stream; /* `stream` is the one in use */
@@ -34,9 +42,7 @@ typedef struct CudaBatch {
     size_t recorded_bytes;
 
     SapStepArgs args;
-    SapCudaShape shape;
-    CuFunction collide, step;
-    unsigned blocks;
+    Phase collide, step;
     bool specialised;
     SapCudaStaged *staged; /* NULL unless a library solves the Newton systems */
 
@@ -255,9 +261,9 @@ static SapStatus choose_kernel(const CudaBatch *c, const char *name, CuFunction 
 }
 
 static SapStatus choose_kernels(CudaBatch *c) {
-    SAP_TRY(choose_kernel(c, "sap_kernel_step", c->device->step, &c->step));
-    SAP_TRY(choose_kernel(c, "sap_kernel_collide", c->device->collide, &c->collide));
-    c->specialised = c->step != c->device->step;
+    SAP_TRY(choose_kernel(c, "sap_kernel_step", c->device->step, &c->step.kernel));
+    SAP_TRY(choose_kernel(c, "sap_kernel_collide", c->device->collide, &c->collide.kernel));
+    c->specialised = c->step.kernel != c->device->step;
     return SAP_OK;
 }
 
@@ -272,26 +278,37 @@ static SapStatus allow_shared(const CudaBatch *c, CuFunction kernel) {
 
 /* One team per world; where each needs a part of the workspace, only as many as run at the same time, in turns. In stages all
  * worlds are under way at the same time. */
-static SapStatus choose_grid(const SapBatch *b, CudaBatch *c) {
-    int per_block = c->shape.worlds_per_block, resident;
-    c->blocks = ((unsigned)b->num_worlds - 1) / (unsigned)per_block + 1;
-    if (c->shape.workspace_size == 0)
+static SapStatus choose_grid(const SapBatch *b, const CudaBatch *c, bool all, Phase *p) {
+    int per_block = p->shape.worlds_per_block, resident;
+    p->blocks = ((unsigned)b->num_worlds - 1) / (unsigned)per_block + 1;
+    if (p->shape.workspace_size == 0 || all)
         return SAP_OK;
     SAP_CU_TRY(c->device->cuda, occupancy, "device cuda",
-               (&resident, c->step, c->shape.team * per_block, (size_t)c->shape.shared_bytes));
+               (&resident, p->kernel, p->shape.team * per_block, (size_t)p->shape.shared_bytes));
     unsigned most = (unsigned)(resident > 0 ? resident : 1) * (unsigned)c->device->multiprocessors;
-    c->blocks = c->blocks < most || c->staged ? c->blocks : most;
-    c->workspace_bytes = (size_t)c->blocks * (size_t)per_block * (size_t)c->shape.workspace_size;
-    SAP_TRY(take_memory(c, "scratch", c->workspace_bytes, &c->workspace));
-    c->args.arena.workspace = pointer_of(c->workspace);
+    p->blocks = p->blocks < most ? p->blocks : most;
+    return SAP_OK;
+}
+
+static size_t workspace_of(const Phase *p) {
+    return (size_t)p->blocks * (size_t)p->shape.worlds_per_block * (size_t)p->shape.workspace_size;
+}
+
+/* The kernels of a step run one after the other and share the workspace. */
+static SapStatus create_workspace(CudaBatch *c) {
+    size_t collide = workspace_of(&c->collide), step = workspace_of(&c->step);
+    c->workspace_bytes = collide > step ? collide : step;
+    if (c->workspace_bytes > 0)
+        SAP_TRY(take_memory(c, "scratch", c->workspace_bytes, &c->workspace));
+    c->collide.arenas.workspace = c->step.arenas.workspace = pointer_of(c->workspace);
     return SAP_OK;
 }
 
 /* A team for each world of a block. */
-static SapStatus launch(const CudaBatch *c, const char *what, CuFunction kernel, unsigned blocks, int shared,
-                        void **parameters) {
+static SapStatus launch(const CudaBatch *c, const char *what, CuFunction kernel, const SapCudaShape *shape,
+                        unsigned blocks, int shared, void **parameters) {
     SAP_CU_TRY(c->device->cuda, launch, what,
-               (kernel, blocks, 1, 1, (unsigned)c->shape.team, (unsigned)c->shape.worlds_per_block, 1, (unsigned)shared,
+               (kernel, blocks, 1, 1, (unsigned)shape->team, (unsigned)shape->worlds_per_block, 1, (unsigned)shared,
                 c->stream, parameters, NULL));
     return SAP_OK;
 }
@@ -311,18 +328,21 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     CudaBatch *c = b->own;
     if (b->options.factor_plan == SAP_FACTOR_LIBRARY && c->args.newton.dense)
         SAP_TRY(sap_cuda_staged_create(c->device, &c->staged));
-    int shared_limit = c->staged ? 0 : c->device->shared_per_block; /* scratch lasts from stage to stage */
-    SAP_TRY(sap_cuda_arrange(&b->options, shared_limit, &c->args, &c->shape));
+    int most = c->device->shared_per_block, of_step = c->staged ? 0 : most; /* scratch lasts from stage to stage */
+    SAP_TRY(sap_cuda_arrange(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
+    SAP_TRY(sap_cuda_arrange(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->step.arenas, &c->step.shape));
     SAP_TRY(create_streams(c));
     SAP_TRY(choose_kernels(c));
-    SAP_TRY(allow_shared(c, c->step));
-    SAP_TRY(allow_shared(c, c->collide));
+    SAP_TRY(allow_shared(c, c->step.kernel));
+    SAP_TRY(allow_shared(c, c->collide.kernel));
     SAP_TRY(allow_shared(c, c->device->kinematics));
     SAP_TRY(create_memory(b, model));
     SAP_TRY(upload_model(c, model));
     SAP_TRY(upload_start(b));
     fill_args(b, model);
-    return choose_grid(b, c);
+    SAP_TRY(choose_grid(b, c, false, &c->collide));
+    SAP_TRY(choose_grid(b, c, c->staged != NULL, &c->step));
+    return create_workspace(c);
 }
 
 static SapStatus create(SapBatch *b, const SapModel *model) {
@@ -387,28 +407,30 @@ static SapStatus refresh(CudaBatch *c, const char *what) {
 
 /* ---- running ---- */
 
-static SapStatus launch_program(CudaBatch *c, const char *what, CuFunction kernel) {
+/* A kernel with the scratch of a phase. */
+static SapStatus launch_program(CudaBatch *c, const char *what, const Phase *p, CuFunction kernel) {
     void *parameters[] = {&c->args};
-    return launch(c, what, kernel, c->blocks, c->shape.shared_bytes, parameters);
+    c->args.arena = p->arenas;
+    return launch(c, what, kernel, &p->shape, p->blocks, p->shape.shared_bytes, parameters);
 }
 
 /* Newton's method on all worlds together; those that are done wait for the others. */
 static SapStatus launch_iterations(CudaBatch *c, const char *what) {
     int *iteration = &c->args.library.iteration, *count = c->staging;
     for (*iteration = 0;; ++*iteration) {
-        SAP_TRY(launch_program(c, what, c->staged->assemble));
+        SAP_TRY(launch_program(c, what, &c->step, c->staged->assemble));
         SAP_TRY(sap_cuda_staged_solve(c->staged, c->device, c->stream, what, count));
         if (*count == 0)
             return SAP_OK;
-        SAP_TRY(launch_program(c, what, c->staged->advance));
+        SAP_TRY(launch_program(c, what, &c->step, c->staged->advance));
     }
 }
 
 /* One step without its collision. */
 static SapStatus launch_stages(CudaBatch *c, const char *what) {
-    SAP_TRY(launch_program(c, what, c->staged->begin));
+    SAP_TRY(launch_program(c, what, &c->step, c->staged->begin));
     SAP_TRY(launch_iterations(c, what)); /* a batch always has contacts */
-    return launch_program(c, what, c->staged->finish);
+    return launch_program(c, what, &c->step, c->staged->finish);
 }
 
 /* Each step is a launch of collision and one of the rest, or some more in stages; if nothing can touch, one launch does all. */
@@ -419,8 +441,8 @@ static SapStatus launch_steps(CudaBatch *c, const char *what) {
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = can_touch || c->staged ? args->first_step + 1 : args->num_steps;
         if (can_touch)
-            SAP_TRY(launch_program(c, what, c->collide));
-        SAP_TRY(c->staged ? launch_stages(c, what) : launch_program(c, what, c->step));
+            SAP_TRY(launch_program(c, what, &c->collide, c->collide.kernel));
+        SAP_TRY(c->staged ? launch_stages(c, what) : launch_program(c, what, &c->step, c->step.kernel));
     }
     return SAP_OK;
 }
@@ -478,7 +500,9 @@ static SapStatus launch_kinematics(const SapBatch *b, const char *what, const ui
     SAP_TRY(refresh(c, what));
     SAP_TRY(find_mask(b, what, mask, &chosen));
     void *parameters[] = {&c->args, &chosen};
-    return launch(c, what, c->device->kinematics, c->blocks, c->shape.shared_bytes, parameters);
+    c->args.arena = c->step.arenas;
+    return launch(c, what, c->device->kinematics, &c->step.shape, c->step.blocks, c->step.shape.shared_bytes,
+                  parameters);
 }
 
 static SapStatus forward_kinematics(SapBatch *b, const uint8_t *mask) {
@@ -492,8 +516,8 @@ static SapStatus launch_reset(const SapBatch *b, const char *what, const uint8_t
     const CudaBatch *c = b->own;
     void *parameters[] = {args};
     SAP_TRY(find_mask(b, what, mask, &args->mask));
-    unsigned blocks = ((unsigned)b->num_worlds - 1) / (unsigned)c->shape.worlds_per_block + 1;
-    return launch(c, what, c->device->reset, blocks, 0, parameters);
+    unsigned blocks = ((unsigned)b->num_worlds - 1) / (unsigned)c->step.shape.worlds_per_block + 1;
+    return launch(c, what, c->device->reset, &c->step.shape, blocks, 0, parameters);
 }
 
 static SapStatus reset(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
@@ -601,10 +625,10 @@ static SapStatus synchronize(SapBatch *b) {
 static void info(const SapBatch *b, SapBatchInfo *out) {
     const CudaBatch *c = b->own;
     out->cuda_device = c->device->index;
-    out->team_size = c->shape.team;
-    out->worlds_per_block = c->shape.worlds_per_block;
-    out->blocks = (int)c->blocks;
-    out->shared_bytes = c->shape.shared_bytes;
+    out->team_size = c->step.shape.team;
+    out->worlds_per_block = c->step.shape.worlds_per_block;
+    out->blocks = (int)c->step.blocks;
+    out->shared_bytes = c->step.shape.shared_bytes;
     out->specialised = c->specialised;
     out->workspace_bytes = c->workspace_bytes;
     out->stream = c->stream;

@@ -63,7 +63,14 @@ static bool place(const long long bytes[SAP_NUM_ARENAS], const bool outside[SAP_
     return true;
 }
 
-SapStatus sap_cuda_arrange(const SapOptions *options, int shared_limit, SapStepArgs *args, SapCudaShape *out) {
+/* Whether a kernel uses an arena. Only free motion's has to do with both, and each computes what it needs of it. */
+static bool uses(SapCudaPart part, int arena) {
+    bool of_collision = arena == SAP_ARENA_COLLIDE || arena == SAP_ARENA_PAIRS;
+    return arena == SAP_ARENA_FM || of_collision == (part == SAP_CUDA_COLLIDE);
+}
+
+SapStatus sap_cuda_arrange(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
+                           SapArenas *arenas, SapCudaShape *out) {
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};
     size_t sizes[SAP_NUM_ARENAS];
     long long bytes[SAP_NUM_ARENAS];
@@ -71,17 +78,17 @@ SapStatus sap_cuda_arrange(const SapOptions *options, int shared_limit, SapStepA
     int wanted = options->shared_memory, limit = wanted > 0 && wanted < shared_limit ? wanted : shared_limit;
     sap_arena_bytes(args, real_bytes, sizes);
     for (int i = 0; i < SAP_NUM_ARENAS; i++)
-        bytes[i] = round_up((long long)sizes[i]);
+        bytes[i] = uses(part, i) ? round_up((long long)sizes[i]) : 0;
     while (apart(shared_sum(bytes, outside)) > limit && move_largest(bytes, outside))
         ;
-    if (!place(bytes, outside, &args->arena))
+    if (!place(bytes, outside, arenas))
         return sap_fail(SAP_ERROR_MEMORY, "device cuda: %d contacts of %d dofs are too many for one world",
                         args->contacts.capacity, args->plan.nv);
     out->team = options->team_size ? options->team_size : choose_team(args->plan.nv, args->contacts.capacity);
     out->worlds_per_block = out->team < WARP ? WARP / out->team : 1;
-    while (out->worlds_per_block > 1 && (long long)out->worlds_per_block * args->arena.size > shared_limit)
+    while (out->worlds_per_block > 1 && (long long)out->worlds_per_block * arenas->size > shared_limit)
         out->worlds_per_block /= 2;
-    out->shared_bytes = out->worlds_per_block * args->arena.size;
-    out->workspace_size = args->arena.workspace_size;
+    out->shared_bytes = out->worlds_per_block * arenas->size;
+    out->workspace_size = arenas->workspace_size;
     return SAP_OK;
 }

@@ -13,8 +13,12 @@ typedef struct SapCudaShape {
     long long workspace_size; /* bytes of global memory per team; 0 = none */
 } SapCudaShape;
 
-/* Fills *out and the offsets and sizes of args->arena. shared_limit: bytes of shared memory that a block may have. An arena too large to
+/* The kernels of a step: each has the scratch that it uses, no more. */
+typedef enum SapCudaPart { SAP_CUDA_COLLIDE, SAP_CUDA_STEP } SapCudaPart;
+
+/* Fills *out and the offsets and sizes of *arenas. shared_limit: bytes of shared memory that a block may have. An arena too large to
  * be addressed is SAP_ERROR_MEMORY. */
-SapStatus sap_cuda_arrange(const SapOptions *options, int shared_limit, SapStepArgs *args, SapCudaShape *out);
+SapStatus sap_cuda_arrange(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
+                           SapArenas *arenas, SapCudaShape *out);
 
 #endif

@@ -15,8 +15,8 @@ KERNEL_FN Solve stage_load(const Context *ctx) {
     return *(const Solve *)DOF(stage);
 }
 
+/* A barrier stands between the load and the store of every stage: evaluation and direction have some. */
 STAGE_FN void stage_store(const Context *ctx, const Solve *s) {
-    TEAM_SYNC(); /* all have loaded what this overwrites */
     TEAM_FOR(once, 1) {
         (void)once;
         *(Solve *)DOF(stage) = *s;

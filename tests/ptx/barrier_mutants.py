@@ -70,10 +70,10 @@ def run(options, ptx, case, skip):
         return "hang"
     if done.returncode == 0:
         return ""
-    reports = [line for line in done.stderr.splitlines() if line.startswith("ptx: ")]
-    if not reports:
-        return done.stderr.strip().splitlines()[0]
-    return "race" if "race" in reports[0] else reports[0]
+    for words, verdict in (("race", "race"), ("never written", "read before it is written"), ("divergent", "divergent barrier")):
+        if words in done.stderr:
+            return verdict
+    return (done.stderr.strip().splitlines() or ["another result"])[0]
 
 
 def main():
@@ -89,13 +89,13 @@ def main():
         if complaint := run(options, ptx, case, ""):
             sys.exit(f"barrier_mutants: {case[0]} fails with all barriers in place: {complaint}")
     caught = missed = 0
-    print("| barrier | without it | what it protects |\n| --- | --- | --- |")
+    print("| barrier, and what it protects | without it |\n| --- | --- |")
     for file, line, protects in find_barriers():
         if options.only and f"{file}:{line}" not in options.only:
             continue
         verdict = next((f"{v} ({case[0]})" for case in RUNS if (v := run(options, ptx, case, f"{file}:{line}"))), "")
         caught, missed = caught + bool(verdict), missed + (not verdict)
-        print(f"| {file}: {protects} | {verdict or 'not noticed'} |", flush=True)
+        print(f"| `{file}`: {protects} | {verdict or 'not noticed'} |", flush=True)
     print(f"\n{caught} of {caught + missed} are missed when they are left out.")
 
 

@@ -1,9 +1,9 @@
 """A ceiling for the steps per second of a GPU that nobody has run yet: a prediction from counts, not a measurement.
 
-    roofline.py --program SAPWOOD --driver FOLDER --figures CUBIN... [--worlds N] [--steps N] [SCENE:PRESET ...]
+    roofline.py --program SAPWOOD --driver FOLDER --figures FOLDER [--worlds N] [--steps N] [--set NAME=VALUE] [SCENE:PRESET ...]
 
-Runs each scene under the PTX executor (FOLDER has its libcuda.so.1), which counts what a world-step executes by class, takes registers
-from what ptxas said of each CUBIN, and gives for each GPU the time that the busiest unit of a multiprocessor needs:
+Runs each scene under the PTX executor (--driver has its libcuda.so.1), which counts what a world-step executes by class, takes registers
+from what ptxas said of each cubin (--figures), and gives for each GPU the time that the busiest unit of a multiprocessor needs:
 
     issue      warp instructions, four a clock
     fp32 fp64 int   instructions of that kind over the lanes of the unit
@@ -16,6 +16,7 @@ What is assumed is in GPUS and LATENCY below. PTX instructions stand for machine
 import argparse
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -35,8 +36,6 @@ REGISTERS = 65536
 # Clocks from an instruction to one that needs its result, rounded figures of published microbenchmarks.
 LATENCY = {"fp32": 4, "fp64": 8, "integer": 4, "special": 30, "memory": 30, "barrier": 20, "other": 4}
 
-RESOURCES = ("issue", "fp32", "fp64", "int", "memory", "dram", "latency")
-
 
 def kind_of(name):
     """The unit that serves a class of instructions."""
@@ -53,14 +52,12 @@ class Counts:
     """What the launches of one kernel executed."""
 
     def __init__(self):
-        self.launches, self.warp, self.thread, self.barriers = 0, 0, 0, 0
+        self.warp, self.thread = 0, 0
         self.classes, self.bytes, self.block, self.shared = {}, {}, None, 0
 
     def add(self, launch):
-        self.launches += 1
         self.warp += launch["warp_instructions"]
         self.thread += launch["thread_instructions"]
-        self.barriers += launch["barriers"]
         self.block, self.shared = launch["block"], launch["shared"]
         for name, n in launch["instructions"].items():
             self.classes[kind_of(name)] = self.classes.get(kind_of(name), 0) + n
@@ -87,7 +84,9 @@ def run_scene(options, scene, preset):
     with tempfile.NamedTemporaryFile("r", suffix=".json") as stats:
         command = [options.program, "run", scene, "--device", "cuda", "--preset", preset, "--worlds", str(options.worlds),
                    "--steps", str(options.steps)]
-        report["run"] = call(command, LD_LIBRARY_PATH=options.driver, PTX_STATS=stats.name, PTX_CHECK="0")
+        for setting in options.set:
+            command += ["--set", setting]
+        report["run"] = call(command, LD_LIBRARY_PATH=options.driver, PTX_STATS=stats.name)
         kernels = {}
         for line in stats:
             launch = json.loads(line)
@@ -144,7 +143,7 @@ def print_counts(scene, preset, kernels, world_steps, dram_bytes):
         by_kind = [counts.classes.get(kind, 0) / world_steps / 1000 for kind in ("fp32", "fp64", "special", "integer", "memory")]
         by_space = [counts.bytes.get(space, 0) / world_steps / 1000 for space in ("global", "shared", "local")]
         row = [f"{counts.thread / world_steps / 1000:.0f}", f"{counts.warp / world_steps / 1000:.1f}"]
-        row += [f"{n:.1f}" for n in by_kind + by_space] + [f"{counts.barriers / world_steps:.0f}", f"{counts.shared / 1024:.1f}"]
+        row += [f"{n:.1f}" for n in by_kind + by_space] + [f"{counts.shared / 1024:.1f}"]
         print(f"| {scene} | {preset} | {name.removeprefix('sap_kernel_')} | " + " | ".join(row) + f" | {dram_bytes} |")
 
 
@@ -152,14 +151,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--program", required=True)
     parser.add_argument("--driver", required=True)
-    parser.add_argument("--figures", nargs="+", required=True)
+    parser.add_argument("--figures", type=pathlib.Path, required=True)
     parser.add_argument("--worlds", type=int, default=8)
     parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the solver")
     parser.add_argument("cases", nargs="*", default=[f"{s}:{p}" for s in ("quadruped", "humanoid") for p in ("approx32", "approx64")])
     options = parser.parse_intermixed_args()
     registers = {}
-    for path in options.figures:
-        registers.update(read_cubin(path))
+    for path in options.figures.glob("*.cubin"):
+        registers.update(read_cubin(str(path)))
     counted = []
     for case in options.cases:
         scene, preset = case.split(":")
@@ -167,10 +167,11 @@ def main():
         counted.append((scene, preset, kernels, report, compulsory_bytes(report, preset)))
     world_steps = options.worlds * options.steps
 
-    print("Per world-step, in thousands of instructions of threads and of bytes, barriers and shared memory of a block in kB:\n")
-    print("| scene | preset | kernel | threads | warps | fp32 | fp64 | special | integer | memory | global B | shared B | local B"
-          " | barriers | block kB | DRAM B |")
-    print("|" + " --- |" * 16)
+    print("Per world-step, thousands of instructions (of threads, and of warps), thousands of bytes that they move, shared memory of a block\n"
+          "in kB, and the bytes that must cross DRAM:\n")
+    print("| scene | preset | kernel | threads | warps | fp32 | fp64 | special | integer | memory | global kB | shared kB | local kB"
+          " | block kB | DRAM B |")
+    print("|" + " --- |" * 15)
     for scene, preset, kernels, _, dram_bytes in counted:
         print_counts(scene, preset, kernels, world_steps, dram_bytes)
     print("\nPredicted ceiling, million world-steps per second, and what binds (collision / step):\n")

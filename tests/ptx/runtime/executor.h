@@ -84,7 +84,7 @@ void ptx_yield(Thread *t);
 /* barrier.c */
 void ptx_reset_barriers(void);
 void ptx_open_ready_barriers(void); /* after a thread has ended */
-int ptx_is_skipped(u32 site); /* a barrier that PTX_SKIP leaves out */
+int ptx_is_skipped(u32 site);       /* a barrier that PTX_SKIP leaves out */
 void ptx_sync_block(Thread *t, u32 barrier, u32 count, u32 site);
 void ptx_arrive_block(Thread *t, u32 barrier, u32 count, u32 site);
 u32 ptx_reduce_block(Thread *t, u32 barrier, u32 count, u32 predicate, BlockOperation operation, u32 site);
