@@ -114,7 +114,7 @@ static void check_counts(const SapModel *model, Run run, int steps, int max_worl
 }
 
 /* The same contents at other places of the batch; multipliers are coprime to the counts. */
-static void check_places(const SapModel *model, Run run, const uint64_t *reference) {
+static void check_places(const SapModel *model, Run run, int max_worlds, const uint64_t *reference) {
     for (int l = 0; l < NUM_LANES; l++) {
         run.lanes = lane_counts[l];
         run.threads = 2;
@@ -126,7 +126,7 @@ static void check_places(const SapModel *model, Run run, const uint64_t *referen
         check_run(model, &run, reference);
         run.multiplier = 617;
         run.offset = 13;
-        run.worlds = MAX_WORLDS;
+        run.worlds = max_worlds;
         check_run(model, &run, reference);
     }
 }
@@ -155,12 +155,12 @@ static void check_model(SapModel *model, SapPrecision precision) {
     need(sap_isa_resolve(SAP_ISA_AUTO, &run.isa));
     int max_worlds = work_scale() < 1 ? 33 : MAX_WORLDS;
     run.lanes = run.threads = 1;
-    run.worlds = MAX_WORLDS;
-    run.steps = STEPS;
+    run.worlds = max_worlds;
+    run.steps = work_scale() < 1 ? 8 : STEPS;
     run_batch(model, &run, reference);
     check_worlds_moved(model, &run);
-    check_counts(model, run, STEPS, max_worlds, reference);
-    check_places(model, run, reference);
+    check_counts(model, run, run.steps, max_worlds, reference);
+    check_places(model, run, max_worlds, reference);
     check_storage_and_ping_pong(model, run, reference);
 
     run.steps = 5;
