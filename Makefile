@@ -69,7 +69,7 @@ test: setup
 python-test: setup build
 	rm -rf build/python-venv
 	$(PYTHON) -m venv build/python-venv
-	build/python-venv/bin/pip install --quiet -C cmake.define.SAPWOOD_ISAS=avx2 ".[test]"
+	build/python-venv/bin/pip install --quiet -C cmake.define.SAPWOOD_ISAS=avx2 -C cmake.define.SAPWOOD_CUDA=OFF ".[test]"
 	SAPWOOD_PROGRAM=$(CURDIR)/build/release/sapwood build/python-venv/bin/python -m pytest -q python/tests
 # Batches on a GPU, where the stand-in for its driver has been built (make test, make ptx-test).
 	@if test -f $(PTX_DRIVER)/libcuda.so.1; then \
