@@ -33,7 +33,6 @@ enum {
     KEY_LINE_SEARCH,
     KEY_THREADS,
     KEY_LANES,
-    KEY_DEVICE,
     KEY_SEED,
     KEY_CONTROL_NOISE,
     KEY_BODIES,
@@ -59,7 +58,6 @@ static const struct argp_option options[] = {
      1},
     {"threads", KEY_THREADS, "LIST", 0, "Worker threads; 0, the default, is one per CPU", 1},
     {"lanes", KEY_LANES, "LIST", 0, "Worlds per SIMD pack: 1, 4, 8; 0, the default, chooses", 1},
-    {"device", KEY_DEVICE, "D", 0, "Where worlds are stepped; cpu unless given", 1},
     {"control-noise", KEY_CONTROL_NOISE, "X", 0,
      "Targets are up to X rad (X/10 m) off the scene's; 0.3 unless given, 0 leaves them", 1},
     {"seed", KEY_SEED, "S", 0, "Seed of the noise that makes worlds differ; 0 unless given", 1},
@@ -150,17 +148,6 @@ static void add_presets(const struct argp_state *state, BenchArgs *a, char *list
     }
 }
 
-/* A library without a choice of devices has the CPU. */
-static void set_device(const struct argp_state *state, BenchArgs *a, const char *name) {
-    for (const char *const *option = sap_options_names(); *option; option++)
-        if (strcmp(*option, "device") == 0) {
-            cli_settings_add(state, &a->settings, "--device", "device", name);
-            return;
-        }
-    if (strcmp(name, "cpu") != 0)
-        argp_error(state, "--device is '%s'; allowed: cpu", name);
-}
-
 /* What the table runs over cannot also be set to one value. */
 static void check_settings(const struct argp_state *state, const BenchArgs *a) {
     SapOptions before, after;
@@ -176,6 +163,9 @@ static void check_settings(const struct argp_state *state, const BenchArgs *a) {
     if (after.line_search_variant != before.line_search_variant && a->line_searches.count > 0)
         argp_error(state, "--set line_search_variant is '%s', and --line-search is given; allowed: one of them",
                    cli_option(&after, "line_search_variant").text);
+    if (after.device != SAP_DEVICE_CPU && a->plan.profile)
+        argp_error(state, "--profile is given with --device '%s'; allowed: --device cpu",
+                   cli_option(&after, "device").text);
     if (a->precisions.count > 0 && !a->newton)
         argp_error(
             state,
@@ -199,7 +189,6 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_REPEAT: a->plan.repeat = cli_int(state, "--repeat", arg, 1, 1000); return 0;
     case KEY_THREADS: a->threads = cli_int_list(state, "--threads", arg, 0, 1024); return 0;
     case KEY_LANES: a->lanes = parse_lanes(state, arg); return 0;
-    case KEY_DEVICE: set_device(state, a, arg); return 0;
     case KEY_SEED: a->plan.seed = cli_u64(state, "--seed", arg); return 0;
     case KEY_CONTROL_NOISE: a->plan.control_noise = cli_real(state, "--control-noise", arg, true); return 0;
     case KEY_BODIES: a->plan.bodies = true; return 0;

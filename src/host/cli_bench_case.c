@@ -84,8 +84,8 @@ static bool spoil(Case *c) {
 static bool look_at_hostile(Case *c) {
     if (!cli_batch_pull(&c->batch))
         return false;
-    int newton = c->batch.report.iterations[hostile_world(&c->batch)];
-    c->hostile_newton = newton > c->hostile_newton ? newton : c->hostile_newton;
+    int iterations = c->batch.report.iterations[hostile_world(&c->batch)];
+    c->hostile_newton = iterations > c->hostile_newton ? iterations : c->hostile_newton;
     return true;
 }
 
@@ -356,7 +356,7 @@ static bool create(Case *c, const CliScene *scene, BenchRow *row) {
         return false;
     row->start_seconds = cli_now() - start;
     row->resident = (cli_resident_bytes() - resident) / row->worlds;
-    return cli_check(sap_batch_reset(c->batch.batch, NULL, 0));
+    return cli_check(sap_batch_reset(c->batch.batch, NULL, 0)) && cli_batch_pull(&c->batch);
 }
 
 static bool run(Case *c, BenchRow *row) {

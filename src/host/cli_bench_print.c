@@ -34,12 +34,8 @@ static CliText line_search_of(const BenchRow *r) {
     return cli_option(&r->options, "line_search_variant");
 }
 
-/* "cpu" from a library that has no choice. */
 static CliText device_of(const BenchRow *r) {
-    CliText device = cli_option(&r->options, "device");
-    if (strcmp(device.text, "?") == 0)
-        strcpy(device.text, "cpu");
-    return device;
+    return cli_option(&r->options, "device");
 }
 
 static const char *clock_name(const BenchPlan *plan) {
