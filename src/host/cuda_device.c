@@ -42,9 +42,9 @@ static SapStatus need_kernel(const SapCudaDevice *d, const char *name, CuFunctio
 
 static SapStatus load_kernels(SapCudaDevice *d, const void *image) {
     SAP_CU_TRY(d->cuda, module_load, "device cuda: the kernels", (&d->module, image));
-    SAP_TRY(need_kernel(d, "sap_kernel_collide", &d->collide));
     SAP_TRY(need_kernel(d, "sap_kernel_step", &d->step));
     SAP_TRY(need_kernel(d, "sap_kernel_kinematics", &d->kinematics));
+    SAP_TRY(need_kernel(d, "sap_kernel_collide", &d->collide));
     SAP_TRY(need_kernel(d, "sap_kernel_reset", &d->reset));
     return need_kernel(d, "sap_kernel_mask", &d->mask);
 }
