@@ -126,7 +126,10 @@ STAGE_FN void problem_joint(const Context *ctx, int i) {
 /* Where a potential of dof i acts. */
 KERNEL_FN mask problem_joint_active(const Context *ctx, int i) {
     JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
-    return JOINT_ACTS(i) ? joint_law_active(&law) : real_of(0) != K(0.0);
+    mask active = real_of(0) != K(0.0);
+    if (JOINT_ACTS(i))
+        active = joint_law_active(&law);
+    return active;
 }
 
 /* The potentials of dof i at velocity v. */

@@ -52,7 +52,7 @@ KERNEL_FN void solve_link_touches(const Context *ctx, int i) {
         last->column = k;
         last = NEXT_TOUCH(c, k);
     }
-    last->slot = -1;
+    last->slot = last->column = -1;
 }
 
 /* The problem of the world and its first v. */

@@ -12,7 +12,7 @@
 #include "hash_contacts.h"
 #include "random_model.h"
 
-enum { MOST_WORLDS = 33, WARM_UP = 100, STEPS = 6 };
+enum { MOST_WORLDS = 33, WARM_UP = 100, STEPS = 3 };
 typedef enum Extent { EXTENT_ALL, EXTENT_SOME, EXTENT_FEW } Extent;
 
 static const char *const bench_scenes[] = {"arm3",    "cartpole", "cube",      "double_pendulum",
