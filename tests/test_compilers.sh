@@ -9,8 +9,9 @@ set -u
 project=$1 work=$2
 golden=$project/tests/data/hash_world.txt
 jobs=$(nproc)
-host=(bounds collide_layout constants eigen3 error host_memory hull model model_check model_fields pairs pattern plan plan_shapes
-    program solve_layout step_args)
+host=(bounds collide_layout constants eigen3 error host_memory hull model model_check model_check_bodies
+    model_check_joints model_check_shapes model_fields model_label pairs parameters pattern plan plan_shapes program
+    solve_layout step_args)
 flags=(-std=c17 -D_GNU_SOURCE= -ffp-contract=off -Wno-psabi -I"$project/include" -I"$project/src"
     -I"$project/tests/plain" -I"$project/tests")
 kernel_flags=(-fno-math-errno -fno-trapping-math)

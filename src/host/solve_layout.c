@@ -13,10 +13,36 @@ static int largest_nnz(const SapPlan *plan) {
     return plan->dense.nnz > plan->tree.nnz ? plan->dense.nnz : plan->tree.nnz;
 }
 
-/* The most dofs on the paths of two bodies. */
+static int path_length(const SapPlan *plan, int link) {
+    int last = plan->link[link].last_dof;
+    return last < 0 ? 0 : plan->tree.row[last].depth + 1;
+}
+
+/* The dofs on the path of either link: paths are the same from the root on, as far as they are. */
+static int count_columns(const SapPlan *plan, int a, int b) {
+    int n_a = path_length(plan, a), n_b = path_length(plan, b), shared = 0;
+    if (n_a == 0 || n_b == 0)
+        return n_a + n_b;
+    const int *path_a = plan->tree.ancestor + plan->tree.row[plan->link[a].last_dof].start;
+    const int *path_b = plan->tree.ancestor + plan->tree.row[plan->link[b].last_dof].start;
+    while (shared < n_a && shared < n_b && path_a[shared] == path_b[shared])
+        shared++;
+    return n_a + n_b - shared;
+}
+
+/* The most dofs on the paths of two bodies; of models with many, not less than that. */
 static int max_columns(const SapPlan *plan) {
-    int both = 2 * plan->tree.num_depths;
-    return both < plan->nv ? both : plan->nv;
+    enum { MANY_LINKS = 256 };
+    int most = 2 * plan->tree.num_depths < plan->nv ? 2 * plan->tree.num_depths : plan->nv;
+    if (plan->nl > MANY_LINKS)
+        return most;
+    most = 0;
+    for (int a = 0; a < plan->nl; a++)
+        for (int b = 0; b <= a; b++) {
+            int n = count_columns(plan, a, b);
+            most = n > most ? n : most;
+        }
+    return most;
 }
 
 static void layout_slot(const SapPlan *plan, SapSlotLayout *slot, int *size) {
