@@ -303,16 +303,21 @@ class Batch:
         check(lib.sap_batch_synchronize(self._open()))
 
     def rollout(
-        self, controls: Mapping[str, ArrayLike], record: Sequence[str] = STATE, n: int = 1, h: float | None = None
+        self,
+        controls: Mapping[str, ArrayLike],
+        record: Sequence[str] = STATE,
+        n: int = 1,
+        h: float | None = None,
+        length: int | None = None,
     ) -> dict[str, NDArray[Any]]:
         """For every t: writes controls[name][t] to the array `name`, makes n steps, keeps a copy of what is recorded.
 
-        Returns {name: array of shape (T, num_worlds, ...)}.
+        Returns {name: array of shape (T, num_worlds, ...)}. T is the controls' length; `length` gives it where there are none.
         """
         inputs = {name: np.asarray(values) for name, values in controls.items()}
-        lengths = {len(values) for values in inputs.values()}
+        lengths = {len(values) for values in inputs.values()} | ({length} if length is not None else set())
         if len(lengths) != 1:
-            raise ValueError(f"controls have the lengths {sorted(lengths)}; they must have one")
+            raise ValueError(f"controls (and length) have the lengths {sorted(lengths)}; they must have one")
         length = lengths.pop()
         out = {name: np.empty((length, *getattr(self, name).shape), getattr(self, name).dtype) for name in record}
         for t in range(length):

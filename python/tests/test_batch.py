@@ -143,7 +143,7 @@ def test_a_world_does_not_depend_on_its_place_in_a_batch(quadruped):
         assert np.array_equal(whole.joint_q[5:7], part.joint_q)
 
 
-@pytest.mark.parametrize("preset", ["approx32", "approx64"])
+@pytest.mark.parametrize("preset", ["approx32", "approx64", "drake"])
 def test_a_saved_state_goes_on_bit_for_bit_elsewhere(quadruped, preset, rng):
     with (
         sapwood.Batch(quadruped, 4, preset=preset, threads=1) as one,
@@ -162,6 +162,15 @@ def test_a_saved_state_goes_on_bit_for_bit_elsewhere(quadruped, preset, rng):
 
 
 # ---- reset, rollout, outcome ----
+
+
+def test_a_rollout_without_controls_has_the_length_that_is_given(quadruped):
+    with sapwood.Batch(quadruped, 2) as batch, sapwood.Batch(quadruped, 2) as other:
+        recorded = batch.rollout({}, record=["joint_q"], n=3, length=4)["joint_q"]
+        other.step(12)
+        assert recorded.shape == (4, 2, quadruped.num_coords) and np.array_equal(recorded[-1], other.joint_q)
+        with pytest.raises(ValueError, match="length"):
+            batch.rollout({})
 
 
 def test_reset_puts_back_masked_worlds_and_no_others(quadruped):

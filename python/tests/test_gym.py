@@ -85,6 +85,15 @@ def test_without_autoreset_masked_worlds_are_reset_by_hand():
     env.step(np.zeros((3, 12)))
 
 
+def test_a_reset_mask_leaves_the_other_worlds_as_they_are():
+    env = Quadruped(3, autoreset_mode=AutoresetMode.DISABLED)
+    start, _ = env.reset(seed=0)
+    moved, *_ = env.step(np.ones((3, 12)))
+    moved = moved.copy()
+    observation, _ = env.reset(options={"reset_mask": np.array([False, True, False])})
+    assert np.array_equal(observation[[0, 2]], moved[[0, 2]]) and not np.array_equal(observation[1], moved[1])
+
+
 def test_a_robot_that_stands_feels_its_weight_on_four_feet():
     env = Quadruped(2, noise=0.0, command=(0, 0, 0))
     env.reset(seed=0)
