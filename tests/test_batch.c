@@ -372,6 +372,22 @@ Test(batch, kinematics_of_chosen_worlds_leave_the_others) {
     sap_scene_destroy(scene);
 }
 
+Test(batch, kinematics_tells_which_of_the_chosen_worlds_are_not_finite) {
+    SapScene *scene = load("quadruped");
+    const SapModelArrays *a = sap_model_arrays(scene->model);
+    SapBatch *batch = create(scene, 9, &scene->options);
+    const uint8_t mask[9] = {0, 1, 1, 1, 1, 1, 1, 1, 1};
+    SapArray status;
+    cr_assert_eq(sap_batch_array(batch, SAP_BATCH_STATUS, &status), SAP_OK);
+    float *q = sap_batch_state(batch)->joint_q;
+    q[0] = q[4 * a->num_coords] = NAN;
+    cr_assert_eq(sap_batch_forward_kinematics(batch, mask), SAP_OK);
+    for (int w = 0; w < 9; w++)
+        cr_expect_eq(((uint32_t *)status.data)[w], w == 4 ? SAP_WORLD_NONFINITE_STATE : 0u, "world %d", w);
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
 /* Adds the force at `position`, times the sign, and its torque about `centre`. */
 static void add_wrench(double *wrench, const double *force, double sign, const double *position, const double *centre) {
     double r[3];

@@ -259,6 +259,42 @@ Test(expand, each_parameter_alone_is_that_of_a_model_and_matters) {
     sap_model_destroy(base);
 }
 
+/* The quadruped without limits, or with those of all its joints in [-0.1, 0.1] about where they are. */
+static SapModel *model_with_limits(const SapModel *base, double half_width) {
+    SapModelArrays a = *sap_model_arrays(base);
+    double lower[64], upper[64];
+    for (int i = 0; i < a.num_dofs; i++) {
+        double q = i < 6 ? 0 : a.joint_q[i + 1];
+        lower[i] = q - half_width;
+        upper[i] = q + half_width;
+    }
+    a.joint_limit_lower = lower;
+    a.joint_limit_upper = upper;
+    return create_model(&a);
+}
+
+Test(expand, a_world_may_have_limits_where_the_model_has_none) {
+    SapModel *base = base_model(), *without = model_with_limits(base, INFINITY), *with = model_with_limits(base, 0.001);
+    SapOptions o = options_of("approx64", 4, 1);
+    SapBatch *batch = create(without, 3, &o), *alone = create(with, 1, &o);
+    int nv = sap_model_arrays(base)->num_dofs;
+    double *lower = expand(batch, SAP_PARAMETER_JOINT_LIMIT_LOWER),
+           *upper = expand(batch, SAP_PARAMETER_JOINT_LIMIT_UPPER);
+    memcpy(lower + nv, sap_model_arrays(with)->joint_limit_lower, (size_t)nv * sizeof *lower);
+    memcpy(upper + nv, sap_model_arrays(with)->joint_limit_upper, (size_t)nv * sizeof *upper);
+    cr_assert_eq(sap_batch_step(batch, h, 20), SAP_OK);
+    cr_assert_eq(sap_batch_step(alone, h, 20), SAP_OK);
+    World own = read_world(batch, without, 1), expected = read_world(alone, with, 0),
+          other = read_world(batch, without, 0);
+    cr_expect_eq(memcmp(&own, &expected, sizeof own), 0, "not as in a model with these limits");
+    cr_expect_neq(memcmp(&own, &other, sizeof own), 0, "limits have no effect");
+    sap_batch_destroy(batch);
+    sap_batch_destroy(alone);
+    sap_model_destroy(base);
+    sap_model_destroy(without);
+    sap_model_destroy(with);
+}
+
 Test(expand, arrays_hold_the_models_values_and_stay_where_they_are) {
     SapModel *base = base_model();
     const SapModelArrays *a = sap_model_arrays(base);

@@ -12,7 +12,7 @@ size_t sap_struct_size(const char *name) {
     } structs[] = {STRUCT(SapModelArrays), STRUCT(SapOptions),    STRUCT(SapScene),         STRUCT(SapState),
                    STRUCT(SapControl),     STRUCT(SapContacts),   STRUCT(SapContactRecord), STRUCT(SapWorldReport),
                    STRUCT(SapFreeMotion),  STRUCT(SapSolverInfo), STRUCT(SapContactReport), STRUCT(SapArray),
-                   STRUCT(SapBatchInfo),   STRUCT(SapDeviceInfo)};
+                   STRUCT(SapBatchInfo),   STRUCT(SapDeviceInfo), STRUCT(SapProfile)};
 #undef STRUCT
     for (size_t i = 0; name && i < sizeof structs / sizeof *structs; i++)
         if (strcmp(structs[i].name, name) == 0)

@@ -43,6 +43,7 @@ static SapStatus create_start(SapBatch *b, const SapModel *model) {
     SapOptions options = b->options;
     options.threads = 1;
     options.device = SAP_DEVICE_CPU;
+    options.factor_plan = SAP_FACTOR_SPARSE; /* nothing is solved */
     SAP_TRY(sap_solver_create(model, b->num_starts, &options, &solver));
     SapStatus status = sap_forward_kinematics(solver, b->host_start);
     sap_solver_destroy(solver);
@@ -148,7 +149,7 @@ SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps) {
     if (num_steps < 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_step: num_steps is %d; it must not be negative", num_steps);
     SAP_TRY(sap_check_timestep(h));
-    return batch->backend->step(batch, h, num_steps);
+    return num_steps == 0 ? SAP_OK : batch->backend->step(batch, h, num_steps);
 }
 
 SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask) {

@@ -499,8 +499,11 @@ static SapStatus launch_kinematics(const SapBatch *b, const char *what, const ui
     const uint8_t *chosen;
     SAP_TRY(refresh(c, what));
     SAP_TRY(find_mask(b, what, mask, &chosen));
-    void *parameters[] = {&c->args, &chosen};
-    c->args.arena = c->step.arenas;
+    SapStepArgs args = c->args;
+    args.num_steps = 0;
+    args.collide.enabled = 0; /* contacts stay as they are */
+    args.arena = c->step.arenas;
+    void *parameters[] = {&args, &chosen};
     return launch(c, what, c->device->kinematics, &c->step.shape, c->step.blocks, c->step.shape.shared_bytes,
                   parameters);
 }
@@ -531,6 +534,8 @@ static SapStatus reset(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
 
 static SapStatus allocate_on_device(CudaBatch *c, size_t bytes, const char *what, void **out) {
     CuAddress address;
+    if (c->num_recorded == SAP_BATCH_MAX_RECORDED)
+        return sap_fail(SAP_ERROR_MEMORY, "%s: a batch has %d arrays at most", what, (int)SAP_BATCH_MAX_RECORDED);
     SAP_TRY(take_memory(c, what, bytes, &address));
     c->recorded[c->num_recorded++] = address;
     c->recorded_bytes += bytes;
@@ -550,7 +555,7 @@ static SapStatus expand_on_device(CudaBatch *c, const char *what, SapParameter p
     int count = sap_cuda_expansion_places(&c->expansion, parameter, places);
     for (int i = 0; i < count; i++)
         SAP_TRY(allocate_on_device(c, places[i].bytes, "parameters of worlds", places[i].address));
-    if (count > 0)
+    if (!c->expansion.host.parameter[parameter].given)
         SAP_TRY(sap_cuda_expansion_add(&c->expansion, parameter, &c->args));
     return refresh(c, what);
 }

@@ -157,7 +157,8 @@ static void fill(SapExpansion *e, SapParameter p) {
 
 /* A world may now have friction or a limit where the model has none. */
 static bool adds_joint_terms(SapParameter p) {
-    return p == SAP_PARAMETER_JOINT_FRICTION || p == SAP_PARAMETER_JOINT_LIMIT_KE;
+    return p == SAP_PARAMETER_JOINT_FRICTION || p == SAP_PARAMETER_JOINT_LIMIT_KE ||
+           p == SAP_PARAMETER_JOINT_LIMIT_LOWER || p == SAP_PARAMETER_JOINT_LIMIT_UPPER;
 }
 
 static SapRows fallback_rows(double *data) {

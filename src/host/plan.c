@@ -1,7 +1,6 @@
 /* Levels of links, what each dof is, and the layout of scratch. */
 #include "plan.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -111,8 +110,7 @@ static void fill_dofs(const SapModelArrays *m, const Fill *f) {
             f->dof_public[i] = given;
             f->dof_coord[i] = has_coords ? m->joint_q_start[j] + i - v : -1;
             f->dof_driven[i] = m->joint_target_mode[given] != SAP_TARGET_NONE;
-            f->dof_limited[i] =
-                has_coords && n == 1 && (isfinite(m->joint_limit_lower[i]) || isfinite(m->joint_limit_upper[i]));
+            f->dof_limited[i] = has_coords && n == 1;
         }
     }
 }

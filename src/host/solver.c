@@ -228,6 +228,10 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
 
 SapStatus sap_solver_profile(SapSolver *s, bool on) {
     SAP_NEED(s);
+    if (on && s->staged)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "sap_solver_profile: factor_plan is library, whose stages are not timed; it "
+                        "must be sparse or dense");
     if (on && !s->ticks)
         s->ticks = sap_allocate((size_t)s->threads, sizeof *s->ticks, "profile");
     if (on && !s->ticks)
@@ -405,8 +409,11 @@ static SapStatus check_counts(const SapContacts *c) {
 
 static void run_step(SapSolver *s, SapStepArgs *args) {
     bool solves = args->contacts.count || args->has_joint_terms;
+    size_t wrenches = (size_t)s->num_worlds * (size_t)s->plan.plan.nb * 6;
     for (int w = 0; w < s->num_worlds && !solves; w++)
         clear_counters(s, w); /* nothing would write them */
+    if (!solves && args->report.wrench)
+        memset(args->report.wrench, 0, wrenches * sizeof *args->report.wrench);
     if (s->staged)
         sap_staged_step(s->staged, s->pool, args);
     else
@@ -485,6 +492,7 @@ SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const ui
     SapStepArgs args = solver->args;
     sap_step_args_set_input(&args, state);
     sap_step_args_set_bodies(&args, state);
+    args.num_steps = 0;
     run_masked(solver, &args, sap_program_kinematics, mask);
     return SAP_OK;
 }

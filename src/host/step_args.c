@@ -59,10 +59,15 @@ static void set_newton_options(const SapOptions *o, SapNewtonArgs *n) {
     n->relative_slop = value_or(o->line_search_relative_slop, 1000 * epsilon);
 }
 
+static bool has_limit(const SapModelArrays *m, const SapPlan *plan, int i) {
+    bool finite = isfinite(m->joint_limit_lower[i]) || isfinite(m->joint_limit_upper[i]);
+    return plan->dof_limited[i] && finite && m->joint_limit_ke[i] > 0;
+}
+
 /* Some dof has a drive, a limit or friction. */
 static bool find_joint_terms(const SapModelArrays *m, const SapPlan *plan) {
     for (int i = 0; i < m->num_dofs; i++)
-        if (plan->dof_driven[i] || m->joint_friction[i] > 0 || (plan->dof_limited[i] && m->joint_limit_ke[i] > 0))
+        if (plan->dof_driven[i] || m->joint_friction[i] > 0 || has_limit(m, plan, i))
             return true;
     return false;
 }

@@ -26,12 +26,12 @@ KERNEL_FN bool sides_equal(const Sides *a, const Sides *b) {
 }
 
 /* Pairs in the order in which collision finds them: by the smaller index, then by the larger; bodies after shapes. */
-KERNEL_FN long long sides_key(const Sides *s) {
-    long long side[2];
+KERNEL_FN unsigned long long sides_key(const Sides *s) {
+    unsigned side[2];
     for (int i = 0; i < 2; i++)
-        side[i] = s->shape[i] >= 0 ? s->shape[i] : (1 << 24) + (long long)s->body[i];
-    long long low = side[0] < side[1] ? side[0] : side[1], high = side[0] < side[1] ? side[1] : side[0];
-    return low * (1LL << 32) + high;
+        side[i] = s->shape[i] >= 0 ? (unsigned)s->shape[i] : (1u << 31) + ((unsigned)s->body[i] + 1u);
+    unsigned low = side[0] < side[1] ? side[0] : side[1], high = side[0] < side[1] ? side[1] : side[0];
+    return ((unsigned long long)low << 32) + high;
 }
 
 /* Slot c is about these sides; the geometry looks whether they exist. */
@@ -46,7 +46,7 @@ KERNEL_FN void slot_put_sides(const Context *ctx, int c, const Sides *s) {
 typedef struct SlotMerge {
     int next[SAP_LANES], count[SAP_LANES];
     Sides sides[SAP_LANES];
-    long long key[SAP_LANES];
+    unsigned long long key[SAP_LANES];
 } SlotMerge;
 
 KERNEL_FN void slot_merge_look(const Context *ctx, SlotMerge *merge, int l) {
@@ -94,7 +94,9 @@ STAGE_FN int program_fill_slots(const Context *ctx) {
         SlotMerge merge;
         for (int l = 0; l < SAP_LANES; l++) {
             merge.next[l] = 0;
-            merge.count[l] = l < ctx->pack->count ? contacts->count[ctx->pack->world[l]] : 0;
+            int count = l < ctx->pack->count ? contacts->count[ctx->pack->world[l]] : 0;
+            /* where nothing can touch, nobody has written the count */
+            merge.count[l] = count < contacts->given_capacity ? count : contacts->given_capacity;
         }
         *NUM_SLOTS = slots_merge(ctx, &merge);
     }
