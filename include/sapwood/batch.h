@@ -6,8 +6,9 @@
  * sap_batch_read and sap_batch_write copy them from and to host memory on either device.
  *
  * On a GPU (docs/cuda.md) sap_batch_step, sap_batch_reset and sap_batch_forward_kinematics queue work on the batch's stream
- * and return; they neither wait nor allocate, and a stream that captures a CUDA graph may be the batch's. A batch may be used by
- * one thread at a time; different batches are independent. */
+ * and return; they neither wait nor allocate, and a stream that captures a CUDA graph may be the batch's. Two things wait, and cannot be
+ * captured: a step with factor_plan = library, which reads a count back in every iteration, and a call that copies new parameters of
+ * worlds (sap_batch_expand). A batch may be used by one thread at a time; different batches are independent. */
 #ifndef SAPWOOD_BATCH_H
 #define SAPWOOD_BATCH_H
 
