@@ -49,16 +49,21 @@ SAP_API SapSolver *sap_batch_solver(const SapBatch *batch);
 
 /* ---- every array by name ---- */
 
-typedef enum SapElementType { SAP_TYPE_F32 = 0, SAP_TYPE_F64 = 1, SAP_TYPE_I32 = 2, SAP_TYPE_U32 = 3 } SapElementType;
+typedef enum SapElementType {
+    SAP_TYPE_F32 = 0, /* float */
+    SAP_TYPE_F64 = 1, /* double */
+    SAP_TYPE_I32 = 2, /* int32_t */
+    SAP_TYPE_U32 = 3  /* uint32_t */
+} SapElementType;
 
 /* A view of an array; the memory is the batch's. */
 typedef struct SapArray {
-    void *data;
-    SapElementType type;
-    SapDevice device;   /* where `data` is; an address on a GPU cannot be read by the host */
-    int ndim;           /* 1 .. 4; the first is the world */
-    int64_t shape[4];   /* elements */
-    int64_t strides[4]; /* bytes */
+    void *data;          /* its first element; NULL if the caller set body_q or body_qd of the state to NULL */
+    SapElementType type; /* of an element */
+    SapDevice device;    /* where `data` is; an address on a GPU cannot be read by the host */
+    int ndim;            /* 1 .. 4; the first is the world */
+    int64_t shape[4];    /* elements */
+    int64_t strides[4];  /* bytes */
 } SapArray;
 
 typedef enum SapBatchField {
@@ -158,9 +163,9 @@ SAP_API SapStatus sap_batch_synchronize(SapBatch *batch);
 /* ---- what it runs on ---- */
 
 typedef struct SapBatchInfo {
-    SapDevice device;
-    int num_worlds;
-    int capacity; /* contact slots of a world */
+    SapDevice device; /* where it lives and runs */
+    int num_worlds;   /* n */
+    int capacity;     /* contact slots of a world */
 
     /* on a GPU, else 0 */
     int cuda_device;
@@ -181,7 +186,7 @@ SAP_API size_t sap_batch_bytes(const SapBatch *batch);
 
 /* A GPU, as its driver describes it. */
 typedef struct SapDeviceInfo {
-    char name[128];
+    char name[128];     /* the product's, ends with 0 */
     int driver_version; /* 12040 is CUDA 12.4 */
     int capability;     /* 90 is 9.0 */
     int multiprocessors;
