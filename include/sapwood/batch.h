@@ -6,8 +6,9 @@
  * sap_batch_read and sap_batch_write copy them from and to host memory on either device.
  *
  * On a GPU (docs/cuda.md) sap_batch_step, sap_batch_reset and sap_batch_forward_kinematics queue work on the batch's stream
- * and return; they neither wait nor allocate, and a stream that captures a CUDA graph may be the batch's. A batch may be used by
- * one thread at a time; different batches are independent. */
+ * and return; they neither wait nor allocate, and a stream that captures a CUDA graph may be the batch's. Two things wait, and cannot be
+ * captured: a step with factor_plan = library, which reads a count back in every iteration, and a call that copies new parameters of
+ * worlds (sap_batch_expand). A batch may be used by one thread at a time; different batches are independent. */
 #ifndef SAPWOOD_BATCH_H
 #define SAPWOOD_BATCH_H
 
@@ -48,16 +49,21 @@ SAP_API SapSolver *sap_batch_solver(const SapBatch *batch);
 
 /* ---- every array by name ---- */
 
-typedef enum SapElementType { SAP_TYPE_F32 = 0, SAP_TYPE_F64 = 1, SAP_TYPE_I32 = 2, SAP_TYPE_U32 = 3 } SapElementType;
+typedef enum SapElementType {
+    SAP_TYPE_F32 = 0, /* float */
+    SAP_TYPE_F64 = 1, /* double */
+    SAP_TYPE_I32 = 2, /* int32_t */
+    SAP_TYPE_U32 = 3  /* uint32_t */
+} SapElementType;
 
 /* A view of an array; the memory is the batch's. */
 typedef struct SapArray {
-    void *data;
-    SapElementType type;
-    SapDevice device;   /* where `data` is; an address on a GPU cannot be read by the host */
-    int ndim;           /* 1 .. 4; the first is the world */
-    int64_t shape[4];   /* elements */
-    int64_t strides[4]; /* bytes */
+    void *data;          /* its first element; NULL if the caller set body_q or body_qd of the state to NULL */
+    SapElementType type; /* of an element */
+    SapDevice device;    /* where `data` is; an address on a GPU cannot be read by the host */
+    int ndim;            /* 1 .. 4; the first is the world */
+    int64_t shape[4];    /* elements */
+    int64_t strides[4];  /* bytes */
 } SapArray;
 
 typedef enum SapBatchField {
@@ -157,9 +163,9 @@ SAP_API SapStatus sap_batch_synchronize(SapBatch *batch);
 /* ---- what it runs on ---- */
 
 typedef struct SapBatchInfo {
-    SapDevice device;
-    int num_worlds;
-    int capacity; /* contact slots of a world */
+    SapDevice device; /* where it lives and runs */
+    int num_worlds;   /* n */
+    int capacity;     /* contact slots of a world */
 
     /* on a GPU, else 0 */
     int cuda_device;
@@ -180,7 +186,7 @@ SAP_API size_t sap_batch_bytes(const SapBatch *batch);
 
 /* A GPU, as its driver describes it. */
 typedef struct SapDeviceInfo {
-    char name[128];
+    char name[128];     /* the product's, ends with 0 */
     int driver_version; /* 12040 is CUDA 12.4 */
     int capability;     /* 90 is 9.0 */
     int multiprocessors;

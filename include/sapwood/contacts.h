@@ -37,13 +37,14 @@ SAP_API void sap_contacts_destroy(SapContacts *contacts); /* NULL is allowed */
 
 /* One record of a flat list over all worlds. */
 typedef struct SapContactRecord {
-    int32_t world;          /* 0 .. num_worlds - 1 */
-    int32_t shape0, shape1; /* or -1 */
-    int32_t body0, body1;   /* or -1 */
-    double point0[3], point1[3], normal[3];
-    double margin0, margin1;
-    double gap;                /* m, phi0: which contacts to keep when a world has too many */
-    double stiffness, tau, mu; /* NaN = those of the shapes */
+    int32_t world;               /* 0 .. num_worlds - 1 */
+    int32_t shape0, shape1;      /* or -1 */
+    int32_t body0, body1;        /* or -1 */
+    double point0[3], point1[3]; /* m, in the frame of the body (the world's if static) */
+    double normal[3];            /* world axes, from shape 0 to shape 1, any length > 0 */
+    double margin0, margin1;     /* m */
+    double gap;                  /* m, phi0: which contacts to keep when a world has too many */
+    double stiffness, tau, mu;   /* NaN = those of the shapes */
 } SapContactRecord;
 
 /* Sorts a flat list into the slots of `contacts` (made by sap_contacts_create), whose former contents are replaced. Within a

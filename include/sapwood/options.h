@@ -18,21 +18,35 @@ typedef enum SapPositionIntegration {
     SAP_EULER = 1     /* "sap_euler": q moves with v, quaternions by q + h/2 omega q, normalised */
 } SapPositionIntegration;
 
-typedef enum SapLineSearch { SAP_MONOTONE_DECAY = 0, SAP_ARMIJO_DECAY = 1, SAP_EXACT_ROOT = 2 } SapLineSearch;
+/* How far Newton's method goes along a direction (docs/solve.md). */
+typedef enum SapLineSearch {
+    SAP_MONOTONE_DECAY = 0, /* "monotone_decay": halves the step until the cost does not rise */
+    SAP_ARMIJO_DECAY = 1, /* "armijo_decay": shortens it by rho, past Armijo's condition, until the cost rises again */
+    SAP_EXACT_ROOT = 2    /* "exact_root": to the minimum of the cost along the line */
+} SapLineSearch;
 typedef enum SapFactorPlan {
     SAP_FACTOR_SPARSE = 0, /* "sparse": Newton's matrix on the tree's pattern unless a contact couples two branches */
     SAP_FACTOR_DENSE = 1,  /* "dense": always in full */
     SAP_FACTOR_LIBRARY = 2 /* "library": in full, by LAPACK or cuSOLVER; for worlds of more than about 128 dofs */
 } SapFactorPlan;
-typedef enum SapContactWeight { SAP_BODY_INERTIA = 0, SAP_DIAG_DELASSUS = 1 } SapContactWeight;
-typedef enum SapContactPoint { SAP_WITNESS_POINT = 0, SAP_CONTACT_MIDPOINT = 1 } SapContactPoint;
+typedef enum SapContactWeight {
+    SAP_BODY_INERTIA = 0, /* "body_inertia": w from each body's own mass and inertia */
+    SAP_DIAG_DELASSUS = 1 /* "diag_delassus": w from J diag(A)^-1 J' */
+} SapContactWeight;
+typedef enum SapContactPoint {
+    SAP_WITNESS_POINT = 0,   /* "witness_point": each body is pushed at its own witness point */
+    SAP_CONTACT_MIDPOINT = 1 /* "contact_midpoint": both are pushed at the point between the witnesses */
+} SapContactPoint;
 /* How collision looks for pairs of shapes that may touch. All find the same contacts. */
 typedef enum SapBroadPhase {
     SAP_BROAD_PHASE_AUTO = 0, /* "auto": by the number of shapes */
     SAP_BROAD_PHASE_LISTED,   /* "listed", "explicit" or "nxn": tests every pair that the filters leave */
     SAP_BROAD_PHASE_SWEEP /* "sweep" or "sap": sorts shapes along an axis and tests neighbours; for worlds with many */
 } SapBroadPhase;
-typedef enum SapCompat { SAP_COMPAT_NONE = 0, SAP_COMPAT_SAP_WARP = 1 } SapCompat;
+typedef enum SapCompat {
+    SAP_COMPAT_NONE = 0,    /* "none" */
+    SAP_COMPAT_SAP_WARP = 1 /* "sap_warp": repeats known faults of SAP Warp (docs/conform.md) */
+} SapCompat;
 
 /* Which build of the kernels runs. All give the same bits. */
 typedef enum SapIsa {
@@ -55,9 +69,9 @@ typedef struct SapOptions {
     SapPrecision contact_linear_solve_precision; /* Newton's linear system */
     SapPrecision sap_contact_weight_precision;   /* contact weight w */
     bool use_f64_boundary_pose;                  /* contact geometry in f64 */
-    SapContactWeight contact_weight_mode;
-    SapContactPoint contact_point_mode;
-    SapPositionIntegration position_integration;
+    SapContactWeight contact_weight_mode;        /* what the contact weight w is made of */
+    SapContactPoint contact_point_mode;          /* where contacts push bodies */
+    SapPositionIntegration position_integration; /* which velocity moves coordinates */
 
     /* ---- contact solve ---- */
     int max_rigid_contact;     /* slots per world; default 128, 1 .. 65535 */

@@ -63,7 +63,7 @@ SAP_API const uint32_t *sap_solver_world_status(const SapSolver *solver);
 
 /* How the solve of each world ended, in the last step; [num_worlds] arrays, owned by the solver. */
 typedef struct SapWorldReport {
-    const uint32_t *status;
+    const uint32_t *status;         /* bits SAP_WORLD_... */
     const int32_t *iterations;      /* Newton */
     const int32_t *line_iterations; /* of the line searches, together */
     const int32_t *refactored;      /* directions that f32 did not give and f64 did */
@@ -117,7 +117,7 @@ SAP_API SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state);
 
 /* How a solver runs, and what it costs. */
 typedef struct SapSolverInfo {
-    int num_worlds;
+    int num_worlds;       /* n */
     int threads;          /* worker threads in use */
     int lanes;            /* worlds per pack */
     SapIsa isa;           /* never SAP_ISA_AUTO */

@@ -10,7 +10,11 @@
 
 SAP_BEGIN_DECLS
 
-typedef enum SapDtype { SAP_F32 = 0, SAP_F64 = 1 } SapDtype;
+/* How numbers are stored: float or double. The precision of the computation is an option's. */
+typedef enum SapDtype {
+    SAP_F32 = 0, /* float */
+    SAP_F64 = 1  /* double */
+} SapDtype;
 
 typedef struct SapState {
     int num_worlds; /* n >= 1 */

@@ -96,7 +96,7 @@ def main():
         verdict = next((f"{v} ({case[0]})" for case in RUNS if (v := run(options, ptx, case, f"{file}:{line}"))), "")
         caught, missed = caught + bool(verdict), missed + (not verdict)
         print(f"| `{file}`: {protects} | {verdict or 'not noticed'} |", flush=True)
-    print(f"\n{caught} of {caught + missed} are missed when they are left out.")
+    print(f"\n{caught} of {caught + missed} are noticed.")
 
 
 if __name__ == "__main__":
