@@ -41,7 +41,7 @@ class Backend(unittest.TestCase):
         calls, status, out, messages = count_calls()
         self.assertEqual((status, out, messages), (0, 'ok', ''))
         for name, count in sorted(calls.items()):
-            for n in sorted({1, 2, 3, count // 2, count} & set(range(1, count + 1))):
+            for n in range(1, count + 1):
                 with self.subTest(call=name, n=n):
                     self.check_failure(name, n)
 
