@@ -81,6 +81,18 @@ class Backend(unittest.TestCase):
         status, out, _ = run(SAPWOOD_CUDA_IMAGE='/nowhere.ptx')
         self.assertEqual((status, '/nowhere.ptx' in out), (0, True), out)
 
+    @unittest.skipUnless(SAPWOOD, 'needs the program')
+    def test_a_bench_says_which_gpu_it_ran_on_and_nothing_of_the_cpus_lanes(self):
+        arguments = ('bench', '--device', 'cuda', '--scene', 'cube', '--preset', 'approx32', '--worlds', '3', '--steps', '2',
+                     '--warmup', '1', '--repeat', '1', '--set', 'team_size=16')
+        status, out, messages = run(*arguments, '--format', 'json', program=SAPWOOD)
+        self.assertEqual((status, messages), (0, ''), out)
+        row, = json.loads(out)['rows']
+        self.assertEqual([row[key] for key in ('device', 'isa', 'lanes', 'threads', 'share_of_peak')], ['cuda'] + 4 * [None])
+        self.assertEqual((row['gpu']['name'], row['gpu']['team_size']), ('PTX executor (sm_80)', 16))
+        status, out, messages = run(*arguments, program=SAPWOOD)
+        self.assertEqual((status, 'on PTX executor (sm_80), 16 threads per world' in out, 'avx' in out), (0, True, False), out)
+
     @unittest.skipUnless(SAPWOOD and STEP, 'needs the program and the PTX of the step')
     def test_a_selftest_finds_one_kind_of_instruction_that_rounds_otherwise(self):
         text = open(STEP).read()
