@@ -79,7 +79,7 @@ python-test: setup build
 ptx-test: setup
 	cmake --preset release -DSAPWOOD_WERROR=ON
 	cmake --build --preset release --target ptx_tests
-	ctest --preset release -j $(JOBS) -R '^ptx_' -E audit
+	ctest --preset release -j $(JOBS) -R '^ptx_'
 
 # $(call ptx_script,name): a script that runs the program under the PTX executor
 define ptx_script

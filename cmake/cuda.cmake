@@ -23,10 +23,10 @@ else()
 endif()
 
 if(SAPWOOD_NVCC)
-    execute_process(COMMAND ${SAPWOOD_NVCC} --list-gpu-code OUTPUT_VARIABLE known COMMAND_ERROR_IS_FATAL ANY)
-    string(REGEX MATCHALL "[0-9]+" known "${known}")
+    execute_process(COMMAND ${SAPWOOD_NVCC} --list-gpu-code OUTPUT_VARIABLE SAPWOOD_CUDA_KNOWN COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCHALL "[0-9]+" SAPWOOD_CUDA_KNOWN "${SAPWOOD_CUDA_KNOWN}")
     set(too_new ${SAPWOOD_CUDA_CODE})
-    list(REMOVE_ITEM too_new ${known})
+    list(REMOVE_ITEM too_new ${SAPWOOD_CUDA_KNOWN})
     if(too_new)
         message(STATUS "CUDA: ${SAPWOOD_NVCC}, which is too old for sm_${too_new}")
         list(REMOVE_ITEM SAPWOOD_CUDA_CODE ${too_new})
@@ -52,6 +52,15 @@ function(sapwood_cuda_tool output)
         COMMAND_EXPAND_LISTS VERBATIM)
 endfunction()
 
+# sapwood_cuda_ptx(<output> <source> <arch>): the PTX of a source.
+function(sapwood_cuda_ptx output source arch)
+    sapwood_cuda_tool(${output} INPUTS ${source} DEPFILE ${output}.d
+        COMMAND ${SAPWOOD_NVCC} -ptx -arch=compute_${arch} -O3 --fmad=false -Wno-deprecated-gpu-targets
+            -Xcompiler -Wall "$<$<BOOL:${SAPWOOD_WERROR}>:-Werror;all-warnings>"
+            -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src
+            -MD -MF ${output}.d -MT ${output} -o ${output} ${source})
+endfunction()
+
 # sapwood_add_cuda_kernels(<target> <source>): the PTX, the machine code of each architecture with what ptxas says of registers and
 # spills (<name>_<arch>.cubin.log), and the fatbin of all, in <build>/cuda. SAPWOOD_CUDA_FATBIN becomes the path of the fatbin.
 function(sapwood_add_cuda_kernels target source)
@@ -61,11 +70,7 @@ function(sapwood_add_cuda_kernels target source)
     cmake_path(GET SAPWOOD_NVCC PARENT_PATH tools)
 
     set(ptx ${folder}/${name}_${SAPWOOD_CUDA_PTX}.ptx)
-    sapwood_cuda_tool(${ptx} INPUTS ${source} DEPFILE ${ptx}.d
-        COMMAND ${SAPWOOD_NVCC} -ptx -arch=compute_${SAPWOOD_CUDA_PTX} -O3 --fmad=false -Wno-deprecated-gpu-targets
-            -Xcompiler -Wall "$<$<BOOL:${SAPWOOD_WERROR}>:-Werror;all-warnings>"
-            -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src
-            -MD -MF ${ptx}.d -MT ${ptx} -o ${ptx} ${source})
+    sapwood_cuda_ptx(${ptx} ${source} ${SAPWOOD_CUDA_PTX})
 
     set(images --image3=kind=ptx,sm=${SAPWOOD_CUDA_PTX},file=${ptx})
     set(cubins "")

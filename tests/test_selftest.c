@@ -41,6 +41,8 @@ Test(selftest, the_cpu_with_all_its_lanes_has_the_bits_of_one_lane) {
     cr_assert_eq(sapwood("selftest --worlds 11 --steps 20 cube quadruped"), 0, "%s", out);
     expect_text("6 cases, 0 differ");
     expect_text("device: cpu");
+    expect_text(" CPUs, "); /* before the compiler */
+    cr_expect(strstr(out, "clang ") || strstr(out, "gcc "), "no compiler in: %s", out);
 }
 
 Test(selftest, the_report_is_json_where_that_is_wanted) {
@@ -52,6 +54,11 @@ Test(selftest, the_report_is_json_where_that_is_wanted) {
     for (size_t i = 0; i < json_array_size(rows); i++)
         cr_expect(json_is_true(json_object_get(json_array_get(rows, i), "same")));
     cr_expect_eq(json_integer_value(json_object_get(json, "different")), 0);
+    json_t *machine = json_object_get(json, "machine");
+    cr_expect(json_is_string(json_object_get(json, "commit")));
+    cr_expect(json_is_string(json_object_get(machine, "cpu")));
+    cr_expect(json_is_string(json_object_get(machine, "compiler")));
+    cr_expect_gt(json_integer_value(json_object_get(machine, "cpus")), 0);
     json_decref(json);
 }
 

@@ -13,6 +13,7 @@
 #include "host/lapack.h"
 #include "kernel_batch.h"
 #include "kernel_contacts.h"
+#include "model_parts.h"
 #include "random_model.h"
 
 enum { WORLDS = 13, STEPS = 4 };
@@ -74,12 +75,11 @@ static double difference(const double *a, const double *b, int n) {
     return most;
 }
 
-Test(staged, agrees_with_the_built_in_factor) {
+static void check_agreement(const SapModel *model) {
     const struct {
         const char *preset;
         double bound;
     } cases[] = {{"approx64", 1e-9}, {"drake", 1e-9}, {"approx32", 1e-4}};
-    SapModel *model = forest();
     int n = WORLDS * sap_model_arrays(model)->num_dofs;
     for (int i = 0; i < 3; i++) {
         SapOptions library = options_of(cases[i].preset), built_in = library;
@@ -93,6 +93,23 @@ Test(staged, agrees_with_the_built_in_factor) {
         free(v);
         free(expected);
     }
+}
+
+Test(staged, agrees_with_the_built_in_factor) {
+    SapModel *model = forest();
+    check_agreement(model);
+    sap_model_destroy(model);
+}
+
+/* As large as what it is for. */
+Test(staged, agrees_with_the_built_in_factor_in_worlds_of_more_than_128_dofs) {
+    ModelParts parts;
+    parts_init(&parts);
+    for (int b = 0; b < 25; b++)
+        parts_add(&parts, -1, SAP_JOINT_FREE, 0, 0);
+    SapModel *model = hash_model_with_terms(parts_model(&parts), 4);
+    cr_assert_gt(sap_model_arrays(model)->num_dofs, 128);
+    check_agreement(model);
     sap_model_destroy(model);
 }
 

@@ -248,29 +248,33 @@ uint64_t cli_batch_hash_all(const CliBatch *batch) {
 
 /* ---- where it runs ---- */
 
-static SapDeviceInfo gpu_of(const CliBatch *batch) {
+static SapDeviceInfo gpu_of(const SapBatchInfo *where) {
     SapDeviceInfo gpu;
-    if (sap_device_info(batch->where.cuda_device, &gpu) != SAP_OK)
+    if (sap_device_info(where->cuda_device, &gpu) != SAP_OK)
         gpu = (SapDeviceInfo){.name = "unknown"};
     return gpu;
 }
 
-void cli_batch_print_where(const CliBatch *batch) {
-    const SapBatchInfo *w = &batch->where;
-    if (w->device == SAP_DEVICE_CPU)
-        printf("%s, lanes %d, threads %d", cli_isa(batch->info.isa).text, batch->info.lanes, batch->info.threads);
-    else
-        printf("%s, %d threads per world, %d worlds per block, %d blocks, shared memory %d bytes, workspace %zu bytes",
-               gpu_of(batch).name, w->team_size, w->worlds_per_block, w->blocks, w->shared_bytes, w->workspace_bytes);
+void cli_gpu_print(const SapBatchInfo *where) {
+    printf("%s, %d threads per world, %d worlds per block, %d blocks, shared memory %d bytes, workspace %zu bytes",
+           gpu_of(where).name, where->team_size, where->worlds_per_block, where->blocks, where->shared_bytes,
+           where->workspace_bytes);
 }
 
-static json_t *gpu_json(const CliBatch *batch) {
-    const SapBatchInfo *w = &batch->where;
-    const SapDeviceInfo gpu = gpu_of(batch);
+void cli_batch_print_where(const CliBatch *batch) {
+    if (batch->where.device == SAP_DEVICE_CPU)
+        printf("%s, lanes %d, threads %d", cli_isa(batch->info.isa).text, batch->info.lanes, batch->info.threads);
+    else
+        cli_gpu_print(&batch->where);
+}
+
+json_t *cli_gpu_json(const SapBatchInfo *where) {
+    const SapDeviceInfo gpu = gpu_of(where);
     return json_pack("{so si si si si si si sI sI}", "name", cli_json_text(gpu.name), "compute_capability",
-                     gpu.capability, "driver_version", gpu.driver_version, "team_size", w->team_size,
-                     "worlds_per_block", w->worlds_per_block, "blocks", w->blocks, "shared_bytes", w->shared_bytes,
-                     "workspace_bytes", (json_int_t)w->workspace_bytes, "device_bytes", (json_int_t)w->device_bytes);
+                     gpu.capability, "driver_version", gpu.driver_version, "team_size", where->team_size,
+                     "worlds_per_block", where->worlds_per_block, "blocks", where->blocks, "shared_bytes",
+                     where->shared_bytes, "workspace_bytes", (json_int_t)where->workspace_bytes, "device_bytes",
+                     (json_int_t)where->device_bytes);
 }
 
 void cli_batch_put_where(const CliBatch *batch, json_t **json) {
@@ -280,5 +284,5 @@ void cli_batch_put_where(const CliBatch *batch, json_t **json) {
     cli_json_put(json, "lanes", cpu ? json_integer(batch->info.lanes) : json_null());
     cli_json_put(json, "threads", cpu ? json_integer(batch->info.threads) : json_null());
     if (!cpu)
-        cli_json_put(json, "gpu", gpu_json(batch));
+        cli_json_put(json, "gpu", cli_gpu_json(&batch->where));
 }

@@ -85,6 +85,9 @@ uint64_t cli_batch_hash_all(const CliBatch *batch);
 
 /* "avx2, lanes 8, threads 2", or the GPU and how worlds are laid over it. */
 void cli_batch_print_where(const CliBatch *batch);
+/* Of a batch on a GPU: which one, and how worlds are laid over it. */
+void cli_gpu_print(const SapBatchInfo *where);
+json_t *cli_gpu_json(const SapBatchInfo *where);
 /* Adds the keys "device", "isa", "lanes", "threads" and, on a GPU, "gpu". */
 void cli_batch_put_where(const CliBatch *batch, json_t **json);
 

@@ -40,10 +40,11 @@ typedef struct BenchRow {
     char scene[CLI_TEXT_SIZE];     /* without folder and ".yaml" */
     SapOptions options;
     int worlds, passes; /* passes: how often one measurement goes through its steps */
+    SapBatchInfo where;
     SapIsa isa;
-    int lanes, threads;        /* in use */
+    int lanes, threads;        /* in use; 0 on a GPU, which has no isa either */
     double ns, ns_min, ns_max; /* per world-step: median and extremes of the repeats */
-    double flops, peak;        /* of free motion per world-step; per second of the threads in use, 0: not known */
+    double flops, peak; /* of free motion per world-step; per second of the threads in use, NaN or 0: not known */
     BenchCount contacts, newton, line;
     double stops[BENCH_NUM_STOPS];       /* shares */
     int most_slots, capacity;            /* contacts a world needed, and had room for */

@@ -346,9 +346,12 @@ static bool create(Case *c, const CliScene *scene, BenchRow *row) {
     if (!cli_batch_create(scene->scene, &row->options, row->worlds, cli_default_dtype(&row->options), c->plan->bodies,
                           &c->batch))
         return false;
-    row->isa = c->batch.info.isa;
-    row->lanes = c->batch.info.lanes;
-    row->threads = c->batch.info.threads;
+    row->where = c->batch.where;
+    if (row->where.device == SAP_DEVICE_CPU) {
+        row->isa = c->batch.info.isa;
+        row->lanes = c->batch.info.lanes;
+        row->threads = c->batch.info.threads;
+    }
     row->capacity = c->batch.contacts->capacity;
     row->bytes = (double)sap_batch_bytes(c->batch.batch) / row->worlds;
     row->array_bytes = array_bytes(c->batch.batch);
@@ -361,7 +364,9 @@ static bool create(Case *c, const CliScene *scene, BenchRow *row) {
 
 static bool run(Case *c, BenchRow *row) {
     row->hostile_ratio = (double)NAN;
-    row->peak = bench_peak(row->isa, row->options.free_motion_solve_precision, row->threads);
+    row->peak = row->where.device == SAP_DEVICE_CPU
+                    ? bench_peak(row->isa, row->options.free_motion_solve_precision, row->threads)
+                    : (double)NAN;
     return cli_step_flops(c->batch.arrays, &row->flops) && warm_up(c) && measure(c, row) &&
            (!c->plan->profile || profile(c, row)) &&
            (c->plan->hostile == BENCH_HOSTILE_NONE || measure_hostile(c, row)) && look(c, row);

@@ -38,6 +38,24 @@ static CliText device_of(const BenchRow *r) {
     return cli_option(&r->options, "device");
 }
 
+static bool on_cpu(const BenchRow *r) {
+    return r->where.device == SAP_DEVICE_CPU;
+}
+
+/* Of lanes or threads, which only a CPU has. */
+static CliText number_on_cpu(const BenchRow *r, int number, const char *otherwise) {
+    CliText text;
+    if (on_cpu(r))
+        snprintf(text.text, sizeof text.text, "%d", number);
+    else
+        snprintf(text.text, sizeof text.text, "%s", otherwise);
+    return text;
+}
+
+static json_t *json_on_cpu(const BenchRow *r, int number) {
+    return on_cpu(r) ? json_integer(number) : json_null();
+}
+
 static const char *clock_name(const BenchPlan *plan) {
     return plan->processor_time ? "processor" : "wall";
 }
@@ -96,9 +114,13 @@ static void print_against(const BenchRows *rows, Against *against, const char *t
         if (title)
             printf("\n%s\n", title);
         title = NULL;
-        printf("    %s, %s, lanes %d: ", r->scene, preset_of(r).text, r->lanes);
+        printf("    %s, %s, ", r->scene, preset_of(r).text);
+        if (on_cpu(r))
+            printf("lanes %d: ", r->lanes);
+        if (on_cpu(r) && by_worlds)
+            printf("threads %d, ", r->threads);
         if (by_worlds)
-            printf("threads %d, %d to %d worlds: %.3f\n", r->threads, r->worlds, base->worlds, r->ns / base->ns);
+            printf("%d to %d worlds: %.3f\n", r->worlds, base->worlds, r->ns / base->ns);
         else
             printf("worlds %d, %d threads to 1: %.3f\n", r->worlds, r->threads, base->ns / r->ns);
     }
@@ -109,10 +131,10 @@ static json_t *against_json(const BenchRows *rows, Against *against, bool by_wor
     for (int i = 0; i < rows->count; i++) {
         const BenchRow *r = &rows->row[i], *base = against(rows, r);
         if (base)
-            json_array_append_new(list, json_pack("{so ss si si si si so}", "scene", cli_json_text(r->scene), "preset",
-                                                  preset_of(r).text, "lanes", r->lanes, "threads", r->threads, "worlds",
-                                                  r->worlds, "against", by_worlds ? base->worlds : 1,
-                                                  by_worlds ? "cost_ratio" : "speedup",
+            json_array_append_new(list, json_pack("{so ss so so si si so}", "scene", cli_json_text(r->scene), "preset",
+                                                  preset_of(r).text, "lanes", json_on_cpu(r, r->lanes), "threads",
+                                                  json_on_cpu(r, r->threads), "worlds", r->worlds, "against",
+                                                  by_worlds ? base->worlds : 1, by_worlds ? "cost_ratio" : "speedup",
                                                   cli_json_real(by_worlds ? r->ns / base->ns : base->ns / r->ns)));
     }
     return list;
@@ -147,8 +169,9 @@ static void print_trouble(const BenchRow *r) {
 }
 
 static void print_human(const BenchPlan *plan, const BenchRow *r) {
-    printf("%-16s %-8s %7d %4d %5d %10.1f %6.1f%% %10s", r->scene, preset_of(r).text, r->worlds, r->threads, r->lanes,
-           r->ns, 100 * spread(r), cli_si(rate(r->ns)).text);
+    printf("%-16s %-8s %7d %4s %5s %10.1f %6.1f%% %10s", r->scene, preset_of(r).text, r->worlds,
+           number_on_cpu(r, r->threads, "-").text, number_on_cpu(r, r->lanes, "-").text, r->ns, 100 * spread(r),
+           cli_si(rate(r->ns)).text);
     print_count(&r->contacts);
     print_count(&r->newton);
     print_count(&r->line);
@@ -158,7 +181,13 @@ static void print_human(const BenchPlan *plan, const BenchRow *r) {
     if (!isnan(r->depth_most))
         printf("; penetration p95 %.3g mm, most %.3g mm", 1e3 * r->depth_p95, 1e3 * r->depth_most);
     printf("\n    %.0f bytes per world (arrays %.0f); created and stepped once in %.3g s; %s; state hash %016llx\n",
-           r->bytes, r->array_bytes, r->start_seconds, cli_isa(r->isa).text, (unsigned long long)r->hash);
+           r->bytes, r->array_bytes, r->start_seconds, on_cpu(r) ? cli_isa(r->isa).text : "cuda",
+           (unsigned long long)r->hash);
+    if (!on_cpu(r)) {
+        fputs("    on ", stdout);
+        cli_gpu_print(&r->where);
+        putchar('\n');
+    }
     if (!isnan(r->hostile_ratio))
         printf("    with a hostile world (%s, up to %d Newton iterations): %+.2f %% time; the others have %s\n",
                bench_hostile_name(plan->hostile), r->hostile_newton, 100 * (r->hostile_ratio - 1),
@@ -205,9 +234,10 @@ static void csv_real(double x) {
 
 static void print_csv(const BenchPlan *plan, const BenchRow *r) {
     cli_csv_text(stdout, r->scene);
-    printf(",%s,%s,%d,%s,%s,%d,%d,%d,%d,%d,%d,%llu,%g,%s", preset_of(r).text, line_search_of(r).text, r->worlds,
-           device_of(r).text, cli_isa(r->isa).text, r->lanes, r->threads, plan->steps, plan->warmup, r->passes,
-           plan->repeat, (unsigned long long)plan->seed, plan->control_noise, clock_name(plan));
+    printf(",%s,%s,%d,%s,%s,%s,%s,%d,%d,%d,%d,%llu,%g,%s", preset_of(r).text, line_search_of(r).text, r->worlds,
+           device_of(r).text, on_cpu(r) ? cli_isa(r->isa).text : "", number_on_cpu(r, r->lanes, "").text,
+           number_on_cpu(r, r->threads, "").text, plan->steps, plan->warmup, r->passes, plan->repeat,
+           (unsigned long long)plan->seed, plan->control_noise, clock_name(plan));
     printf(",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", r->ns, r->ns_min, r->ns_max, rate(r->ns), rate(r->ns_max),
            rate(r->ns_min));
     csv_count(&r->contacts);
@@ -217,8 +247,9 @@ static void print_csv(const BenchPlan *plan, const BenchRow *r) {
         csv_real(r->stops[i]);
     csv_real(r->depth_p95);
     csv_real(r->depth_most);
-    printf(",%d,%d,%d,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", r->failures.total, r->truncated.total, r->not_converged.total,
-           r->bytes, r->array_bytes, r->resident, r->start_seconds, r->flops, r->peak);
+    printf(",%d,%d,%d,%.6g,%.6g,%.6g,%.6g,%.6g", r->failures.total, r->truncated.total, r->not_converged.total,
+           r->bytes, r->array_bytes, r->resident, r->start_seconds, r->flops);
+    csv_real(r->peak);
     csv_real(share_of_peak(r));
     csv_real(r->hostile_ratio);
     printf(",%016llx,", (unsigned long long)r->hash);
@@ -291,9 +322,11 @@ static json_t *row_json(const BenchPlan *plan, const BenchRow *r) {
     cli_json_put(&json, "knobs", cli_knobs_json(&r->options));
     cli_json_put(&json, "worlds", json_integer(r->worlds));
     cli_json_put(&json, "device", json_string(device_of(r).text));
-    cli_json_put(&json, "isa", json_string(cli_isa(r->isa).text));
-    cli_json_put(&json, "lanes", json_integer(r->lanes));
-    cli_json_put(&json, "threads", json_integer(r->threads));
+    cli_json_put(&json, "isa", on_cpu(r) ? json_string(cli_isa(r->isa).text) : json_null());
+    cli_json_put(&json, "lanes", json_on_cpu(r, r->lanes));
+    cli_json_put(&json, "threads", json_on_cpu(r, r->threads));
+    if (!on_cpu(r))
+        cli_json_put(&json, "gpu", cli_gpu_json(&r->where));
     cli_json_put(&json, "passes", json_integer(r->passes));
     put_speed(r, &json);
     put_physics(r, &json);

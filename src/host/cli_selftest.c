@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli_batch.h"
+#include "cli_machine.h"
 
 enum { MAX_SCENES = 64 };
 static const double noise = 0.1; /* of joint velocities, as in `run` */
@@ -153,7 +154,9 @@ static double rate(const SelftestArgs *a, const Side *side) {
 }
 
 static void print_head(const Report *r) {
-    printf("sapwood %s, self-test of %d worlds in %d steps\n", sap_version(), r->args->worlds, r->args->steps);
+    printf("sapwood %s (%s), %s, %d CPUs, %s\n", sap_version(), cli_commit(), cli_cpu_name().text, cli_num_cpus(),
+           cli_compiler());
+    printf("self-test of %d worlds in %d steps\n", r->args->worlds, r->args->steps);
     if (r->on_gpu)
         printf("device: %s, compute capability %d.%d, %d multiprocessors, %zu MB, %d bytes of shared memory per block, "
                "driver for CUDA %d.%d\n",
@@ -237,8 +240,10 @@ static bool finish(Report *r) {
         printf("%d cases, %d differ%s\n", r->cases, r->different, r->different ? ": please send this report" : "");
         return true;
     }
-    return cli_json_print(json_pack("{ss so si si si si so}", "version", sap_version(), "device", device_json(r),
-                                    "worlds", r->args->worlds, "steps", r->args->steps, "cases", r->cases, "different",
+    return cli_json_print(json_pack("{ss ss s{so si ss} so si si si si so}", "version", sap_version(), "commit",
+                                    cli_commit(), "machine", "cpu", cli_json_text(cli_cpu_name().text), "cpus",
+                                    cli_num_cpus(), "compiler", cli_compiler(), "device", device_json(r), "worlds",
+                                    r->args->worlds, "steps", r->args->steps, "cases", r->cases, "different",
                                     r->different, "rows", json_incref(r->rows)));
 }
 

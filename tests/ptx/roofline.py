@@ -33,6 +33,8 @@ GPUS = {
     "B200": dict(sms=148, ghz=1.96, fp32=128, fp64=64, integer=128, dram=8000, shared=228, warps=64, blocks=32, code="sm_100"),
 }
 REGISTERS = 65536
+DEFAULT_CASES = ["quadruped:approx32", "quadruped:approx64", "quadruped:drake", "humanoid:approx32", "humanoid:approx64",
+                 "cube:approx32", "stack5:approx32", "gripper:approx32"]
 # Clocks from an instruction to one that needs its result, rounded figures of published microbenchmarks.
 LATENCY = {"fp32": 4, "fp64": 8, "integer": 4, "special": 30, "memory": 30, "barrier": 20, "other": 4}
 
@@ -138,6 +140,10 @@ def compulsory_bytes(report, preset):
     return round(number * (2 * (nq + nv) + 4 * nv + 6 * nb) + 2 * contacts * (11 * number + 8) + 40)
 
 
+def two_digits(number):
+    return f"{number:.2g}" if number < 99.5 else f"{number:.0f}"
+
+
 def print_counts(scene, preset, kernels, world_steps, dram_bytes):
     for name, counts in sorted(kernels.items()):
         by_kind = [counts.classes.get(kind, 0) / world_steps / 1000 for kind in ("fp32", "fp64", "special", "integer", "memory")]
@@ -155,7 +161,7 @@ def main():
     parser.add_argument("--worlds", type=int, default=8)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the solver")
-    parser.add_argument("cases", nargs="*", default=[f"{s}:{p}" for s in ("quadruped", "humanoid") for p in ("approx32", "approx64")])
+    parser.add_argument("cases", nargs="*", default=DEFAULT_CASES)
     options = parser.parse_intermixed_args()
     registers = {}
     for path in options.figures.glob("*.cubin"):
@@ -181,7 +187,7 @@ def main():
         cells = []
         for gpu in GPUS.values():
             ceiling, note = predict(gpu, kernels, registers, world_steps, dram_bytes)
-            cells.append(f"{ceiling / 1e6:.2g}: {note}")
+            cells.append(f"{two_digits(ceiling / 1e6)}: {note}")
         print(f"| {scene} | {preset} | " + " | ".join(cells) + " |")
 
 

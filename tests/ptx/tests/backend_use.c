@@ -1,4 +1,4 @@
-/* A short life of a batch on the GPU that calls every function the backend has: for test_backend.py, which makes calls of the driver fail.
+/* A short life of a batch on the GPU that calls every function the backend has, with a parameter that its worlds have of their own: for test_backend.py, which makes calls of the driver fail.
  * Prints "ok", or the error, and ends with 0: crashes and leaks are what it is about.
  *
  * backend_use [steps]    calls of sap_batch_step; 2 unless given */
@@ -17,6 +17,15 @@ enum { WORLDS = 3 };
             return status_;                                                                                            \
     } while (0)
 
+/* Masses of each world's own, which the next step takes to the GPU. */
+static SapStatus vary_masses(SapBatch *batch) {
+    SapArray view;
+    TRY(sap_batch_expand(batch, SAP_PARAMETER_BODY_MASS, &view));
+    for (int64_t w = 0; w < view.shape[0]; w++)
+        *(double *)((char *)view.data + w * view.strides[0]) *= 1 + 0.1 * (double)w;
+    return SAP_OK;
+}
+
 static SapStatus use(SapBatch *batch, double dt, int steps) {
     const uint8_t mask[WORLDS] = {1, 0, 1};
     static double numbers[1 << 16];
@@ -31,6 +40,8 @@ static SapStatus use(SapBatch *batch, double dt, int steps) {
     size_t bytes = backend_bytes(batch, SAP_BATCH_JOINT_Q);
     TRY(sap_batch_read(batch, SAP_BATCH_JOINT_Q, numbers, bytes));
     TRY(sap_batch_write(batch, SAP_BATCH_JOINT_Q, numbers, bytes));
+    TRY(vary_masses(batch));
+    TRY(sap_batch_step(batch, dt, 1));
     TRY(sap_batch_synchronize(batch));
     return sap_device_info(0, &gpu);
 }
