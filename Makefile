@@ -15,6 +15,7 @@
 #   make install    installs into PREFIX
 #   make clean      removes build/
 #   make gcc-test asan-test tsan-test    the tests in other builds: gcc; address and undefined; thread sanitizer
+#   make test-all       make test, and these three
 
 SCENE  = bench/scenes/quadruped.yaml
 ARGS   = --worlds 4096 --steps 400
@@ -30,7 +31,7 @@ endif
 export CC
 
 .DEFAULT_GOAL = build
-.PHONY: setup build run test python-test ptx-test ptx-mutants roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: setup build run test test-all python-test ptx-test ptx-mutants roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -54,16 +55,23 @@ plots: build
 compare: build
 	bench/compare/run $(COMPARE_ARGS)
 
-# $(call test_build,preset)
+# $(call test_build,preset) and $(call test_run,preset)
 define test_build
 	cmake --preset $(1) -DSAPWOOD_WERROR=ON
 	cmake --build --preset $(1)
+endef
+define test_run
 	ctest --preset $(1) -j $(JOBS)
 endef
 
+# Python's first: the output then ends with the count of all others.
 test: setup
 	$(call test_build,release)
 	$(MAKE) python-test
+	$(call test_run,release)
+
+# Everything there is to test, in four builds: about 40 minutes on two cores.
+test-all: test asan-test tsan-test gcc-test
 
 # What a user does: a fresh environment, pip install, then the tests against what was installed.
 python-test: setup build
@@ -96,12 +104,15 @@ roofline: setup
 
 gcc-test: setup
 	$(call test_build,gcc)
+	$(call test_run,gcc)
 
 asan-test: setup
 	$(call test_build,dev)
+	$(call test_run,dev)
 
 tsan-test: setup
 	$(call test_build,tsan)
+	$(call test_run,tsan)
 
 format: setup
 	find include src tests bench examples -name '*.[ch]' -o -name '*.cu' | xargs clang-format -i
