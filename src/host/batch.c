@@ -346,7 +346,7 @@ static SapStatus find_array(SapBatch *b, const char *function, SapBatchField fie
 }
 
 SapStatus sap_batch_read(SapBatch *batch, SapBatchField field, void *host, size_t bytes) {
-    void *data;
+    void *data = NULL;
     SAP_NEED(batch);
     SAP_NEED(host);
     SAP_TRY(find_array(batch, __func__, field, bytes, &data));
@@ -354,7 +354,7 @@ SapStatus sap_batch_read(SapBatch *batch, SapBatchField field, void *host, size_
 }
 
 SapStatus sap_batch_write(SapBatch *batch, SapBatchField field, const void *host, size_t bytes) {
-    void *data;
+    void *data = NULL;
     SAP_NEED(batch);
     SAP_NEED(host);
     SAP_TRY(find_array(batch, __func__, field, bytes, &data));
