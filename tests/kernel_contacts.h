@@ -5,26 +5,6 @@
 #include "hash_contacts.h"
 #include "kernel_batch.h"
 
-static inline void kernel_batch_set_contacts(KernelBatch *k, const SapContacts *c) {
-    SapContactArgs *a = &k->args.contacts;
-    int n = c->capacity;
-    a->given_capacity = n;
-    a->count = c->count;
-    a->dropped = c->dropped;
-    a->shape[0] = c->shape0;
-    a->shape[1] = c->shape1;
-    a->body[0] = c->body0;
-    a->body[1] = c->body1;
-    a->point[0] = kernel_rows(c->point0, 3 * n, c->dtype);
-    a->point[1] = kernel_rows(c->point1, 3 * n, c->dtype);
-    a->normal = kernel_rows(c->normal, 3 * n, c->dtype);
-    a->margin[0] = kernel_rows(c->margin0, n, c->dtype);
-    a->margin[1] = kernel_rows(c->margin1, n, c->dtype);
-    a->stiffness = kernel_rows(c->stiffness, n, c->dtype);
-    a->tau = kernel_rows(c->tau, n, c->dtype);
-    a->mu = kernel_rows(c->mu, n, c->dtype);
-}
-
 /* Contacts of content i + `first` for world i, at the poses of its state, which `plain` (kernels of a team of one) finds. The
  * caller destroys them, after the batch. */
 static inline SapContacts *kernel_batch_add_contacts(KernelBatch *k, uint64_t first, const SapKernels *const plain[2]) {
@@ -36,7 +16,7 @@ static inline SapContacts *kernel_batch_add_contacts(KernelBatch *k, uint64_t fi
         sap_program_run(sap_program_kinematics, &k->args, &pack, &set, &k->scratch);
         hash_fill_contacts(&k->batch, c, w, first + (uint64_t)w, 0);
     }
-    kernel_batch_set_contacts(k, c);
+    sap_step_args_set_contacts(&k->args, c);
     return c;
 }
 
@@ -44,7 +24,7 @@ static inline SapContacts *kernel_batch_add_contacts(KernelBatch *k, uint64_t fi
 static inline SapContacts *kernel_batch_collide(KernelBatch *k) {
     SapContacts *c;
     cr_assert_eq(sap_contacts_create(k->batch.n, k->args.contacts.capacity, k->batch.state.dtype, &c), SAP_OK);
-    kernel_batch_set_contacts(k, c);
+    sap_step_args_set_contacts(&k->args, c);
     k->args.collide.enabled = 1;
     return c;
 }
