@@ -14,7 +14,7 @@ timeout=120 # s; a run takes about one, on a busy machine some
 redundant=()
 
 flags=(-std=c17 -D_GNU_SOURCE= -O0 -fsanitize=thread -ffp-contract=off -Wno-psabi
-    -I"$project/include" -I"$project/src" -I"$project/tests/plain" -I"$project/tests"
+    -I"$project/include" -I"$project/tests/plain" -I"$project/tests"
     "-DSAPWOOD_SOURCE_DIR=\"$project\"")
 kernel_flags=(-fno-math-errno -fno-trapping-math -DSAP_TEAM_THREADS -DSAP_ISA_NAME=team -DSAP_LANES=1)
 export SAPWOOD_TEST_SCALE=0.001 TSAN_OPTIONS=halt_on_error=1
@@ -24,8 +24,8 @@ die() {
     exit 1
 }
 
-compile_kernels() { # <kernels folder> <precision> <output>
-    "$cc" "${flags[@]}" "${kernel_flags[@]}" -DSAP_PRECISION="$2" -c "$1/stages_cpu.c" -o "$3"
+compile_kernels() { # <folder that holds kernels/> <precision> <output>
+    "$cc" "${flags[@]}" -I"$1" "${kernel_flags[@]}" -DSAP_PRECISION="$2" -c "$1/kernels/stages_cpu.c" -o "$3"
 }
 
 link_program() { # <f32 kernels> <f64 kernels> <output>
@@ -37,10 +37,10 @@ prepare() {
     rm -rf "$work" && mkdir -p "$work" || die "cannot write $work"
     local tests=$project/tests
     for source in "$tests"/{test_team_threads,team_threads,random_model,model_parts,shape_model,plain/runner}.c; do
-        "$cc" "${flags[@]}" -c "$source" -o "$work/common_$(basename "$source" .c).o" || die "cannot compile $source"
+        "$cc" "${flags[@]}" -I"$project/src" -c "$source" -o "$work/common_$(basename "$source" .c).o" || die "cannot compile $source"
     done
     for precision in 32 64; do
-        compile_kernels "$project/src/kernels" $precision "$work/kernels_$precision.o" || die "cannot compile the kernels"
+        compile_kernels "$project/src" $precision "$work/kernels_$precision.o" || die "cannot compile the kernels"
     done
     link_program "$work"/kernels_{32,64}.o "$work/program" || die "cannot link"
 }
@@ -48,11 +48,11 @@ prepare() {
 # Prints "verdict" of mutant <number> <file> <line>: what was noticed, or "nothing".
 try_mutant() {
     local folder=$work/$1
-    cp -r "$project/src/kernels" "$folder"
-    sed -i "$3s/TEAM_SYNC();/((void)0);/" "$folder/$2"
-    cmp -s "$folder/$2" "$project/src/kernels/$2" && die "line $3 of $2 has no barrier"
+    mkdir "$folder" && cp -r "$project/src/kernels" "$folder"
+    sed -i "$3s/TEAM_SYNC();/((void)0);/" "$folder/kernels/$2"
+    cmp -s "$folder/kernels/$2" "$project/src/kernels/$2" && die "line $3 of $2 has no barrier"
     local precision=64
-    [ "$2" = slots.h ] && precision=32 # slots have no numbers: the step always calls the f32 build (program.c)
+    [ "$(basename "$2")" = slots.h ] && precision=32 # slots have no numbers: the step always calls the f32 build (program.c)
     cp "$work"/kernels_{32,64}.o "$folder"
     compile_kernels "$folder" $precision "$folder/kernels_$precision.o" &&
         link_program "$folder"/kernels_{32,64}.o "$folder/program" || die "mutant of $2:$3 does not compile"
@@ -78,7 +78,7 @@ timeout $timeout "$work/program" >"$work/log" 2>&1 || {
     die "the kernels as they are do not pass"
 }
 
-mapfile -t barriers < <(cd "$project/src/kernels" && grep -n 'TEAM_SYNC();' ./*.h | sed 's|^\./||')
+mapfile -t barriers < <(cd "$project/src/kernels" && grep -rn --include='*.h' 'TEAM_SYNC();' . | sed 's|^\./||' | sort)
 [ ${#barriers[@]} -gt 0 ] || die "found no barriers"
 for i in "${!barriers[@]}"; do
     IFS=: read -r file line _ <<<"${barriers[i]}"

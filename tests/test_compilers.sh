@@ -9,9 +9,10 @@ set -u
 project=$1 work=$2
 golden=$project/tests/data/hash_world.txt
 jobs=$(nproc)
-host=(bounds collide_layout constants eigen3 error host_memory hull model model_check model_check_bodies
-    model_check_joints model_check_shapes model_fields model_label pairs parameters pattern plan plan_shapes program
-    solve_layout step_args)
+host=(host/bounds host/collide_layout host/constants host/eigen3 host/error host/host_memory host/hull host/model
+    host/model_check host/model_check_bodies host/model_check_joints host/model_check_shapes host/model_fields
+    host/model_label host/pairs host/parameters host/pattern host/plan host/plan_shapes host/program
+    host/solve_layout host/step_args)
 flags=(-std=c17 -D_GNU_SOURCE= -ffp-contract=off -Wno-psabi -I"$project/include" -I"$project/src"
     -I"$project/tests/plain" -I"$project/tests")
 kernel_flags=(-fno-math-errno -fno-trapping-math)
@@ -29,10 +30,10 @@ grep -qsw avx2 /proc/cpuinfo && grep -qsw fma /proc/cpuinfo && avx2=1
 object_commands() { # <compiler> <optimisation> <folder>
     local base="$1 $2 ${flags[*]} -DHASH_AVX2=$avx2" name precision
     for name in "${host[@]}"; do
-        echo "$base -c $project/src/host/$name.c -o $3/host_$name.o"
+        echo "$base -c $project/src/$name.c -o $3/${name//\//_}.o"
     done
-    for name in hash_world random_model model_parts; do
-        echo "$base -c $project/tests/$name.c -o $3/test_$name.o"
+    for name in tests/hash_world tests/random_model tests/model_parts; do
+        echo "$base -c $project/$name.c -o $3/${name//\//_}.o"
     done
     for precision in 32 64; do
         local kernel

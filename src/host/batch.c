@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "batch_backend.h"
-#include "fail.h"
-#include "host_memory.h"
-#include "model.h"
-#include "pairs.h"
-#include "parameters.h"
-#include "solver.h"
+#include "host/batch_backend.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
+#include "host/model.h"
+#include "host/pairs.h"
+#include "host/parameters.h"
+#include "host/solver.h"
 
 /* ---- creation ---- */
 

@@ -7,7 +7,7 @@
 
 #include <sapwood/batch.h>
 
-#include "expand.h"
+#include "host/expand.h"
 #include "kernels/reset.h"
 
 typedef struct SapBatchBackend {

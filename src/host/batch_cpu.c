@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch_backend.h"
-#include "contacts.h"
-#include "fail.h"
-#include "host_memory.h"
-#include "model.h"
-#include "solver.h"
+#include "host/batch_backend.h"
+#include "host/contacts.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
+#include "host/model.h"
+#include "host/solver.h"
 
 typedef struct CpuBatch {
     SapSolver *solver;

@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch_backend.h"
-#include "cuda_arrange.h"
-#include "cuda_device.h"
-#include "cuda_expand.h"
-#include "cuda_model.h"
-#include "cuda_staged.h"
-#include "fail.h"
-#include "host_memory.h"
-#include "model.h"
-#include "step_args.h"
+#include "host/batch_backend.h"
+#include "host/cuda_arrange.h"
+#include "host/cuda_device.h"
+#include "host/cuda_expand.h"
+#include "host/cuda_model.h"
+#include "host/cuda_staged.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
+#include "host/model.h"
+#include "host/step_args.h"
 
 /* Pinned memory through which arrays are copied; larger ones go in parts. */
 enum { STAGING_BYTES = 1 << 20 };

@@ -1,4 +1,4 @@
-#include "bounds.h"
+#include "host/bounds.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "cli_batch.h"
+#include "host/cli_batch.h"
 
 #include <math.h>
 #include <stdlib.h>

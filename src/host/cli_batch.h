@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_HOST_CLI_BATCH_H
 #define SAPWOOD_HOST_CLI_BATCH_H
 
-#include "cli_common.h"
+#include "host/cli_common.h"
 
 typedef struct CliBatch {
     const SapModelArrays *arrays; /* borrowed from the scene */

@@ -1,12 +1,12 @@
 /* `sapwood bench`: throughput of whole steps over scenes, presets, line searches, worlds, threads and lanes. docs/bench.md. */
-#include "cli_bench.h"
+#include "host/cli_bench.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli_bench_collision.h"
+#include "host/cli_bench_collision.h"
 
 /* ---- command line ---- */
 

@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_HOST_CLI_BENCH_H
 #define SAPWOOD_HOST_CLI_BENCH_H
 
-#include "cli_batch.h"
+#include "host/cli_batch.h"
 
 typedef enum BenchFormat { BENCH_HUMAN, BENCH_CSV, BENCH_JSON } BenchFormat;
 typedef enum BenchHostile { BENCH_HOSTILE_NONE, BENCH_HOSTILE_NAN, BENCH_HOSTILE_WILD } BenchHostile;

@@ -7,17 +7,17 @@
  *
  * Targets change every CLI_CONTROL_STEPS steps, always in the same way: every pass does the same work and ends with the same bits. Only
  * the steps are timed. */
-#include "cli_bench.h"
+#include "host/cli_bench.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli_control.h"
-#include "cli_machine.h"
-#include "cli_model.h"
-#include "cli_peak.h"
-#include "cli_statistics.h"
+#include "host/cli_control.h"
+#include "host/cli_machine.h"
+#include "host/cli_model.h"
+#include "host/cli_peak.h"
+#include "host/cli_statistics.h"
 
 static const double start_noise = 0.1;    /* of joint velocities, as in `run` */
 static const double repeat_seconds = 0.3; /* of one measurement, at least */

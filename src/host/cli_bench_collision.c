@@ -3,13 +3,13 @@
  *   pair    sap_collide of two bodies with one shape each that touch or nearly so, in random attitudes. The row "none" is the
  *           same without the pair: loading and placing two bodies and two shapes
  *   scene   sap_collide, and the whole step, of a scene after SETTLE steps */
-#include "cli_bench_collision.h"
+#include "host/cli_bench_collision.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "cli_batch.h"
-#include "cli_model.h"
+#include "host/cli_batch.h"
+#include "host/cli_model.h"
 
 enum { PAIR_WORLDS = 256, PAIR_SLOTS = 16, SCENE_WORLDS = 256, SETTLE = 200 };
 

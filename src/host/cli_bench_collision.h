@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_CLI_BENCH_COLLISION_H
 #define SAPWOOD_HOST_CLI_BENCH_COLLISION_H
 
-#include "cli_bench.h"
+#include "host/cli_bench.h"
 
 typedef struct BenchCollision {
     const CliSettings *settings;

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli_batch.h"
-#include "cli_bench.h"
-#include "cli_newton_model.h"
-#include "cli_peak.h"
+#include "host/cli_batch.h"
+#include "host/cli_bench.h"
+#include "host/cli_newton_model.h"
+#include "host/cli_peak.h"
 
 enum { ITERATIONS = 4 };
 static const double burst_seconds = 0.02;

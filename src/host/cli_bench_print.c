@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli_bench.h"
-#include "cli_control.h"
-#include "cli_machine.h"
-#include "cli_statistics.h"
+#include "host/cli_bench.h"
+#include "host/cli_control.h"
+#include "host/cli_machine.h"
+#include "host/cli_statistics.h"
 
 const char *bench_hostile_name(BenchHostile hostile) {
     static const char *const names[] = {"none", "nan", "wild"};

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli_bench.h"
+#include "host/cli_bench.h"
 
 static double share(const BenchRow *r, int stage) {
     return r->profile.ns[stage] / r->ns;

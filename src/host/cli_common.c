@@ -1,4 +1,4 @@
-#include "cli_common.h"
+#include "host/cli_common.h"
 
 #include <errno.h>
 #include <math.h>

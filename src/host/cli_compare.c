@@ -1,6 +1,6 @@
 /* `sapwood compare SCENE`: what each choice of a preset does to a scene. The same worlds run under every preset and under
  * approx64 with one option changed at a time; all are held against approx64. */
-#include "cli_compare.h"
+#include "host/cli_compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_HOST_CLI_COMPARE_H
 #define SAPWOOD_HOST_CLI_COMPARE_H
 
-#include "cli_statistics.h"
+#include "host/cli_statistics.h"
 
 typedef struct CompareArgs {
     CliSettings settings;

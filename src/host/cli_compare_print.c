@@ -1,4 +1,4 @@
-#include "cli_compare.h"
+#include "host/cli_compare.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli_common.h"
-#include "cli_conform_knobs.h"
-#include "conform.h"
+#include "host/cli_common.h"
+#include "host/cli_conform_knobs.h"
+#include "host/conform.h"
 
 /* ---- command line ---- */
 

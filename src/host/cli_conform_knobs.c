@@ -1,10 +1,10 @@
 /* `sapwood conform --knobs`: reference cases with one precision at a time set to f32. docs/conform.md. */
-#include "cli_conform_knobs.h"
+#include "host/cli_conform_knobs.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "conform.h"
+#include "host/conform.h"
 
 /* ---- knobs ---- */
 

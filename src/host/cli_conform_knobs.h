@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_CLI_CONFORM_KNOBS_H
 #define SAPWOOD_HOST_CLI_CONFORM_KNOBS_H
 
-#include "cli_common.h"
+#include "host/cli_common.h"
 
 typedef struct ConformKnobs {
     const CliSettings *settings;

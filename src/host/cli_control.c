@@ -1,4 +1,4 @@
-#include "cli_control.h"
+#include "host/cli_control.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_CLI_CONTROL_H
 #define SAPWOOD_HOST_CLI_CONTROL_H
 
-#include "cli_batch.h"
+#include "host/cli_batch.h"
 
 /* Steps with the same targets: one call of an RL loop. */
 enum { CLI_CONTROL_STEPS = 4 };

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli_model.h"
-#include "cli_probe.h"
+#include "host/cli_model.h"
+#include "host/cli_probe.h"
 
 /* ---- command line ---- */
 

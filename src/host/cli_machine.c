@@ -1,4 +1,4 @@
-#include "cli_machine.h"
+#include "host/cli_machine.h"
 
 #include <sched.h>
 #include <string.h>

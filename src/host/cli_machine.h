@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_CLI_MACHINE_H
 #define SAPWOOD_HOST_CLI_MACHINE_H
 
-#include "cli_common.h"
+#include "host/cli_common.h"
 
 /* The CPU by the name it gives itself, or "unknown". */
 CliText cli_cpu_name(void);

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli_common.h"
-#include "cli_machine.h"
+#include "host/cli_common.h"
+#include "host/cli_machine.h"
 
 typedef struct Command {
     const char *name; /* argv[0] of the command: how messages and --help call it */

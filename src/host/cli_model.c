@@ -1,4 +1,4 @@
-#include "cli_model.h"
+#include "host/cli_model.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_HOST_CLI_MODEL_H
 #define SAPWOOD_HOST_CLI_MODEL_H
 
-#include "cli_common.h"
+#include "host/cli_common.h"
 
 const char *cli_joint_type(int32_t type);
 const char *cli_shape_type(int32_t type);

@@ -1,8 +1,8 @@
-#include "cli_newton_model.h"
+#include "host/cli_newton_model.h"
 
 #include <math.h>
 
-#include "cli_batch.h"
+#include "host/cli_batch.h"
 
 /* ---- the model ---- */
 

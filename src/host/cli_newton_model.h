@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_CLI_NEWTON_MODEL_H
 #define SAPWOOD_HOST_CLI_NEWTON_MODEL_H
 
-#include "cli_common.h"
+#include "host/cli_common.h"
 
 enum { CLI_NEWTON_MAX_DOFS = 128, CLI_NEWTON_BRANCHES = 6 };
 

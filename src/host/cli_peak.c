@@ -1,12 +1,12 @@
 /* Each kernel runs a dozen independent chains x = x a + b: enough to fill two pipelines of five cycles, few enough for
  * sixteen registers. The generic kernel does what that build can: fused ones on arm64, elsewhere multiplications and
  * additions. */
-#include "cli_peak.h"
+#include "host/cli_peak.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cli_common.h"
+#include "host/cli_common.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,6 +1,6 @@
-#include "cli_probe.h"
+#include "host/cli_probe.h"
 
-#include "cli_statistics.h"
+#include "host/cli_statistics.h"
 
 /* Slots of the trial. A world that needs more is still counted in full, but moves as if it had the deepest only. */
 enum { TRIAL_SLOTS = 1024, MOST_CONTACTS = 65535 };

@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_CLI_PROBE_H
 #define SAPWOOD_HOST_CLI_PROBE_H
 
-#include "cli_common.h"
+#include "host/cli_common.h"
 
 typedef struct CliProbe {
     /* what to run */

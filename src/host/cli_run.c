@@ -1,5 +1,5 @@
 /* `sapwood run SCENE`: steps the worlds of a scene and reports. */
-#include "cli_run.h"
+#include "host/cli_run.h"
 
 #include <signal.h>
 #include <stdio.h>

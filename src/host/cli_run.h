@@ -3,8 +3,8 @@
 #ifndef SAPWOOD_HOST_CLI_RUN_H
 #define SAPWOOD_HOST_CLI_RUN_H
 
-#include "cli_statistics.h"
-#include "cli_trajectory.h"
+#include "host/cli_statistics.h"
+#include "host/cli_trajectory.h"
 
 typedef struct RunArgs {
     CliSettings settings;

@@ -1,4 +1,4 @@
-#include "cli_run.h"
+#include "host/cli_run.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli_batch.h"
-#include "cli_machine.h"
+#include "host/cli_batch.h"
+#include "host/cli_machine.h"
 
 enum { MAX_SCENES = 64 };
 static const double noise = 0.1; /* of joint velocities, as in `run` */

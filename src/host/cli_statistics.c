@@ -1,4 +1,4 @@
-#include "cli_statistics.h"
+#include "host/cli_statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_CLI_STATISTICS_H
 #define SAPWOOD_HOST_CLI_STATISTICS_H
 
-#include "cli_batch.h"
+#include "host/cli_batch.h"
 
 /* A number >= 0 counted in many worlds, and how often each value was seen; larger ones share the last place. */
 enum { CLI_COUNT_ROOM = 4096 };

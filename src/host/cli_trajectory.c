@@ -1,9 +1,9 @@
-#include "cli_trajectory.h"
+#include "host/cli_trajectory.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "cli_model.h"
+#include "host/cli_model.h"
 
 static bool fail(CliTrajectory *t) {
     if (t->failed)

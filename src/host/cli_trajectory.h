@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "cli_batch.h"
+#include "host/cli_batch.h"
 
 typedef struct CliTrajectory {
     const char *path;

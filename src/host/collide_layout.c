@@ -1,4 +1,4 @@
-#include "collide_layout.h"
+#include "host/collide_layout.h"
 
 #include <limits.h>
 

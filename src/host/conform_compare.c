@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "conform.h"
-#include "reference_file.h"
+#include "host/conform.h"
+#include "host/reference_file.h"
 
 /* Assembled quantities agree to rounding; solutions to what a stopping test at 1e-6 leaves after a last Newton step. */
 static const double assembled = 1e-11, solved = 1e-9;

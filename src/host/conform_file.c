@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli_common.h"
-#include "conform.h"
-#include "reference_file.h"
+#include "host/cli_common.h"
+#include "host/conform.h"
+#include "host/reference_file.h"
 
 /* ---- the model ---- */
 

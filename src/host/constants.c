@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bounds.h"
-#include "fail.h"
-#include "host_memory.h"
-#include "hull.h"
-#include "parameters.h"
-#include "plan.h"
+#include "host/bounds.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
+#include "host/hull.h"
+#include "host/parameters.h"
+#include "host/plan.h"
 
 /* Writes element i of a field being built. */
 static void put(void *data, int f64, int i, double value) {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contacts.h"
-#include "fail.h"
-#include "host_memory.h"
+#include "host/contacts.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
 
 enum { MAX_CAPACITY = 65535 };
 

@@ -3,13 +3,13 @@
  *
  * Scratch: shared memory if it has room for all arenas of a world. Otherwise the largest arenas go to global memory until the rest
  * has room: generic addresses make that invisible to the kernels. */
-#include "cuda_arrange.h"
+#include "host/cuda_arrange.h"
 
 #include <limits.h>
 #include <stdbool.h>
 
-#include "fail.h"
-#include "program.h"
+#include "host/fail.h"
+#include "host/program.h"
 
 enum { WARP = 32, ALIGNMENT = 64, BANKS_BYTES = 128 };
 

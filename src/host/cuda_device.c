@@ -1,4 +1,4 @@
-#include "cuda_device.h"
+#include "host/cuda_device.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -6,9 +6,9 @@
 
 #include <sapwood/batch.h>
 
-#include "fail.h"
-#include "host_memory.h"
-#include "read_file.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
+#include "host/read_file.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static SapCudaDevice *devices; /* those in use */

@@ -1,5 +1,5 @@
 /* Finds the driver library and its functions, and puts its errors into words. */
-#include "cuda_driver.h"
+#include "host/cuda_driver.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "host/fail.h"
 
 static const char default_library[] = "libcuda.so.1";
 

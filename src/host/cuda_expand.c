@@ -1,7 +1,7 @@
-#include "cuda_expand.h"
+#include "host/cuda_expand.h"
 
-#include "fail.h"
-#include "parameters.h"
+#include "host/fail.h"
+#include "host/parameters.h"
 
 static size_t number_bytes(int f64) {
     return f64 ? sizeof(double) : sizeof(float);

@@ -3,8 +3,8 @@
 #ifndef SAPWOOD_HOST_CUDA_EXPAND_H
 #define SAPWOOD_HOST_CUDA_EXPAND_H
 
-#include "expand.h"
-#include "plan.h"
+#include "host/expand.h"
+#include "host/plan.h"
 
 typedef struct SapCudaExpansion {
     SapModel *model;   /* a copy: the caller's may go away */

@@ -1,4 +1,4 @@
-#include "cuda_library.h"
+#include "host/cuda_library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "host_memory.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
 
 /* ---- of <cusolverDn.h> ---- */
 

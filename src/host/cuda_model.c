@@ -1,10 +1,10 @@
-#include "cuda_model.h"
+#include "host/cuda_model.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "fail.h"
-#include "step_args.h"
+#include "host/fail.h"
+#include "host/step_args.h"
 
 static SapStatus fill(const SapModelArrays *m, const SapOptions *options, SapStepArgs *args, SapCudaModel *out) {
     SAP_TRY(sap_plan_create(m, &out->plan));

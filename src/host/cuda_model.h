@@ -4,8 +4,8 @@
 
 #include <sapwood/model.h>
 
-#include "host_memory.h"
-#include "plan.h"
+#include "host/host_memory.h"
+#include "host/plan.h"
 
 enum { SAP_CUDA_NUM_BLOCKS = SAP_PLAN_NUM_BLOCKS + 2 }; /* of the plan, then constants in f32 and f64 */
 

@@ -1,9 +1,9 @@
-#include "cuda_staged.h"
+#include "host/cuda_staged.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "fail.h"
+#include "host/fail.h"
 
 static SapStatus find_kernels(const SapCudaDevice *device, SapCudaStaged *s) {
     const struct {

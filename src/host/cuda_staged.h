@@ -2,9 +2,9 @@
 #ifndef SAPWOOD_HOST_CUDA_STAGED_H
 #define SAPWOOD_HOST_CUDA_STAGED_H
 
-#include "cuda_device.h"
-#include "cuda_library.h"
-#include "host_memory.h"
+#include "host/cuda_device.h"
+#include "host/cuda_library.h"
+#include "host/host_memory.h"
 #include "kernels/args.h"
 #include "kernels/compact.h"
 

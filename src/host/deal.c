@@ -1,4 +1,4 @@
-#include "deal.h"
+#include "host/deal.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
-#include "dispatch.h"
+#include "host/dispatch.h"
 
 #include <stddef.h>
 
-#include "fail.h"
+#include "host/fail.h"
 
 /* Every build exports one table per lane count and precision (stages_cpu.c). */
 #define DECLARE(isa, lanes)                                                                                            \

@@ -1,14 +1,14 @@
-#include "expand.h"
+#include "host/expand.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "host_memory.h"
-#include "model_check.h"
-#include "parameters.h"
-#include "step_args.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
+#include "host/model_check.h"
+#include "host/parameters.h"
+#include "host/step_args.h"
 
 void sap_expansion_init(SapExpansion *e, const SapModelArrays *model, const SapPlan *plan, const SapOptions *options,
                         int num_worlds) {

@@ -1,10 +1,10 @@
-#include "host_memory.h"
+#include "host/host_memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "host/fail.h"
 
 enum { ALIGNMENT = 64 };
 

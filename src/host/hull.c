@@ -3,7 +3,7 @@
  * The points are moved and scaled into the box [-1, 1]^3 first, so that one tolerance fits all. Faces grow from the largest
  * triangle: a neighbour joins while its corners are within the tolerance of the first one's plane. Vertices that end up inside a
  * face, or on the edge between only two, are no vertices of the result. */
-#include "hull.h"
+#include "host/hull.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -16,8 +16,8 @@
 
 #include <libqhull_r/qhull_ra.h>
 
-#include "fail.h"
-#include "host_memory.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
 
 /* In the box [-1, 1]^3; more than the noise of single-precision files, less than any detail a contact could feel. */
 static const double merge_tolerance = 1e-6;

@@ -4,7 +4,7 @@
 
 #include <sapwood/model.h>
 
-#include "hull.h"
+#include "host/hull.h"
 
 typedef struct SapMassProperties {
     double mass;       /* kg */

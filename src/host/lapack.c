@@ -1,4 +1,4 @@
-#include "lapack.h"
+#include "host/lapack.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "fail.h"
+#include "host/fail.h"
 
 /* Of LAPACKE's interface. Row i of the lower triangle is column i of the upper one. */
 enum { COLUMN_MAJOR = 102 };

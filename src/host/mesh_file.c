@@ -1,4 +1,4 @@
-#include "mesh_file.h"
+#include "host/mesh_file.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -7,12 +7,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "fail.h"
-#include "model.h"
-#include "number_text.h"
-#include "read_file.h"
-#include "word.h"
-#include "yaml_tree.h"
+#include "host/fail.h"
+#include "host/model.h"
+#include "host/number_text.h"
+#include "host/read_file.h"
+#include "host/word.h"
+#include "host/yaml_tree.h"
 
 /* ---- numbers that have been read ---- */
 

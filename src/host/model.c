@@ -1,5 +1,5 @@
 /* Models: an owned copy of the caller's arrays with the defaults filled in. The rules are in model_check.c. */
-#include "model.h"
+#include "host/model.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "model_check.h"
+#include "host/fail.h"
+#include "host/model_check.h"
 
 void sap_model_arrays_default(SapModelArrays *arrays) {
     if (arrays == NULL)

@@ -1,4 +1,4 @@
-#include "model_check.h"
+#include "host/model_check.h"
 
 #include <float.h>
 #include <math.h>
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "model_check_parts.h"
-#include "unit_vector.h"
-#include "parameters.h"
+#include "host/fail.h"
+#include "host/model_check_parts.h"
+#include "host/unit_vector.h"
+#include "host/parameters.h"
 
 static const char *joint_type_name(int32_t type) {
     switch (type) {

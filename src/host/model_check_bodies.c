@@ -2,9 +2,9 @@
 #include <float.h>
 #include <math.h>
 
-#include "eigen3.h"
-#include "fail.h"
-#include "model_check_parts.h"
+#include "host/eigen3.h"
+#include "host/fail.h"
+#include "host/model_check_parts.h"
 
 static double largest(const double *m, int n) {
     double size = 0;

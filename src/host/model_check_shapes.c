@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fail.h"
-#include "hull.h"
-#include "model_check_parts.h"
+#include "host/fail.h"
+#include "host/hull.h"
+#include "host/model_check_parts.h"
 
 /* ---- meshes and grids ---- */
 

@@ -1,4 +1,4 @@
-#include "model_label.h"
+#include "host/model_label.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_MODEL_LABEL_H
 #define SAPWOOD_HOST_MODEL_LABEL_H
 
-#include "model.h"
+#include "host/model.h"
 
 /* "joint 3 ('knee')" */
 typedef struct SapLabel {

@@ -1,4 +1,4 @@
-#include "number_text.h"
+#include "host/number_text.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,16 +1,16 @@
 /* Options by name. Every option stands once in the table below; reading, writing, checking and the messages follow
  * from its line. */
-#include "options.h"
+#include "host/options.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "fail.h"
-#include "number_text.h"
-#include "presets.h"
-#include "word.h"
+#include "host/fail.h"
+#include "host/number_text.h"
+#include "host/presets.h"
+#include "host/word.h"
 
 /* ---- the table ---- */
 

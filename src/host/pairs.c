@@ -1,10 +1,10 @@
 /* The pairs of shapes that may touch, by trying all that can. */
-#include "pairs.h"
+#include "host/pairs.h"
 
 #include <stdlib.h>
 
-#include "fail.h"
-#include "host_memory.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
 
 /* ---- the filter ---- */
 

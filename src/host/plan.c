@@ -1,12 +1,12 @@
 /* Levels of links, what each dof is, and the layout of scratch. */
-#include "plan.h"
+#include "host/plan.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "fail.h"
-#include "host_memory.h"
-#include "sort_by_key.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
+#include "host/sort_by_key.h"
 
 /* The plan's own arrays while they are filled, and what only the planner needs. */
 typedef struct Fill {

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "host_memory.h"
-#include "hull.h"
-#include "pairs.h"
-#include "plan.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
+#include "host/hull.h"
+#include "host/pairs.h"
+#include "host/plan.h"
 
 /* Up to here testing all pairs, lane by lane, costs less than a sweep of each world (docs/collision.md). */
 enum { MANY_SHAPES = 1024 };

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* CPU_SET, pthread_setaffinity_np */
-#include "pool.h"
+#include "host/pool.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "fail.h"
-#include "host_memory.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
 
 /* A step of a small batch takes microseconds, waking a sleeping thread tens: so both sides look a while before they sleep. */
 enum { SPINS = 2000 };

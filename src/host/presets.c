@@ -1,11 +1,11 @@
-#include "presets.h"
+#include "host/presets.h"
 
 #include <string.h>
 
-#include "fail.h"
-#include "options.h"
-#include "word.h"
-#include "yaml_tree.h"
+#include "host/fail.h"
+#include "host/options.h"
+#include "host/word.h"
+#include "host/yaml_tree.h"
 
 static const char default_preset[] = "approx32";
 

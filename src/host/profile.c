@@ -1,4 +1,4 @@
-#include "profile.h"
+#include "host/profile.h"
 
 #include <time.h>
 

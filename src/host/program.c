@@ -1,11 +1,11 @@
-#include "program.h"
+#include "host/program.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "host_memory.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
 
 static size_t product(int count, int size) {
     return (size_t)count * (size_t)size;

@@ -1,4 +1,4 @@
-#include "reference_file.h"
+#include "host/reference_file.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expression.h"
-#include "fail.h"
-#include "number_text.h"
-#include "read_file.h"
-#include "scene_builder.h"
-#include "word.h"
+#include "host/expression.h"
+#include "host/fail.h"
+#include "host/number_text.h"
+#include "host/read_file.h"
+#include "host/scene_builder.h"
+#include "host/word.h"
 
 enum { SCHEMA_VERSION = 1, MAX_WORLDS = 1 << 24 };
 

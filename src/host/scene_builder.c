@@ -1,5 +1,5 @@
 /* The tables of a scene, the names in it, and how it becomes a model. */
-#include "scene_builder.h"
+#include "host/scene_builder.h"
 
 #include <limits.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "host/fail.h"
 
 void sap_scene_builder_init(SapSceneBuilder *builder, const char *file) {
     *builder = (SapSceneBuilder){

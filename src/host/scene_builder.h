@@ -7,9 +7,9 @@
 
 #include <sapwood/scene.h>
 
-#include "inertia.h"
-#include "scene_fields.h"
-#include "word.h"
+#include "host/inertia.h"
+#include "host/scene_fields.h"
+#include "host/word.h"
 
 /* Contact material and collision metadata of a shape. */
 typedef struct SapSceneMaterial {

@@ -1,5 +1,5 @@
 /* Reading the values and maps of a scene file: see scene_fields.h. */
-#include "scene_fields.h"
+#include "host/scene_fields.h"
 
 #include <ctype.h>
 #include <float.h>
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "expression.h"
-#include "fail.h"
-#include "unit_vector.h"
-#include "word.h"
+#include "host/expression.h"
+#include "host/fail.h"
+#include "host/unit_vector.h"
+#include "host/word.h"
 
 /* ---- scalars ---- */
 

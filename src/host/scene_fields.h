@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model.h"
-#include "yaml_tree.h"
+#include "host/model.h"
+#include "host/yaml_tree.h"
 
 typedef enum SapSceneKind {                             /* target type: value */
                             SAP_SCENE_NUMBER,           /* double: a number in `range` */

@@ -1,10 +1,10 @@
 /* Joints and articulations of a scene. */
-#include "scene_builder.h"
+#include "host/scene_builder.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "fail.h"
+#include "host/fail.h"
 
 /* ---- axes ---- */
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "scene_builder.h"
+#include "host/fail.h"
+#include "host/scene_builder.h"
 
 /* ---- keyframes ---- */
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "hull.h"
-#include "mesh_file.h"
-#include "scene_builder.h"
+#include "host/fail.h"
+#include "host/hull.h"
+#include "host/mesh_file.h"
+#include "host/scene_builder.h"
 
 const SapSceneField sap_scene_hull_fields[] = {
     SAP_SCENE_FIELD("file", ENTRY, SapSceneGeometry, file),

@@ -1,13 +1,13 @@
 /* Edits of a scene after its bodies and joints are there: initial_joint_q and the post_build operations. */
-#include "scene_builder.h"
+#include "host/scene_builder.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "number_text.h"
+#include "host/fail.h"
+#include "host/number_text.h"
 
 /* ---- selectors: which entries of an array ---- */
 

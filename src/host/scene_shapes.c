@@ -1,11 +1,11 @@
 /* Bodies and shapes of a scene: materials, sizes, and the mass that follows from them. */
-#include "scene_builder.h"
+#include "host/scene_builder.h"
 
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
-#include "fail.h"
+#include "host/fail.h"
 
 /* ---- materials ---- */
 

@@ -1,4 +1,4 @@
-#include "solve_layout.h"
+#include "host/solve_layout.h"
 
 #include <limits.h>
 

@@ -6,22 +6,22 @@
 
 #include <sapwood/solver.h>
 
-#include "deal.h"
-#include "dispatch.h"
-#include "energy.h"
-#include "expand.h"
-#include "fail.h"
-#include "host_memory.h"
+#include "host/deal.h"
+#include "host/dispatch.h"
+#include "host/energy.h"
+#include "host/expand.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
 #include "kernels/leave_out.h"
-#include "model.h"
-#include "options.h"
-#include "plan.h"
-#include "pool.h"
-#include "profile.h"
-#include "program.h"
-#include "solver.h"
-#include "staged.h"
-#include "step_args.h"
+#include "host/model.h"
+#include "host/options.h"
+#include "host/plan.h"
+#include "host/pool.h"
+#include "host/profile.h"
+#include "host/program.h"
+#include "host/solver.h"
+#include "host/staged.h"
+#include "host/step_args.h"
 
 struct SapSolver {
     SapModel *model; /* a copy: the caller's may go away */

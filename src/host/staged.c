@@ -1,12 +1,12 @@
-#include "staged.h"
+#include "host/staged.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "fail.h"
-#include "host_memory.h"
-#include "lapack.h"
+#include "host/fail.h"
+#include "host/host_memory.h"
+#include "host/lapack.h"
 
 struct SapStaged {
     SapKernelSet kernels;

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "pool.h"
-#include "program.h"
+#include "host/pool.h"
+#include "host/program.h"
 
 typedef struct SapStaged SapStaged;
 

@@ -1,12 +1,12 @@
-#include "step_args.h"
+#include "host/step_args.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
 
-#include "collide_layout.h"
-#include "fail.h"
-#include "solve_layout.h"
+#include "host/collide_layout.h"
+#include "host/fail.h"
+#include "host/solve_layout.h"
 
 static bool is_f64(SapPrecision precision) {
     return precision == SAP_FP64;

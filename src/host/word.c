@@ -1,4 +1,4 @@
-#include "word.h"
+#include "host/word.h"
 
 #include <stdio.h>
 #include <string.h>

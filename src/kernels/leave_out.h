@@ -3,8 +3,8 @@
 #ifndef SAPWOOD_KERNELS_LEAVE_OUT_H
 #define SAPWOOD_KERNELS_LEAVE_OUT_H
 
-#include "args.h"
-#include "team.h"
+#include "kernels/args.h"
+#include "kernels/team.h"
 
 /* Row `world` of one array over that of another, which may be the same. */
 TEAM_FN void leave_row(SapRows to, SapRows from, int world, int width) {

@@ -6,11 +6,11 @@
 
 #include <sapwood/solver.h>
 
-#include "args.h"
-#include "calls_cpu.h"
-#include "team.h"
+#include "kernels/args.h"
+#include "kernels/calls_cpu.h"
+#include "kernels/team.h"
 
-#include "stages.h"
+#include "kernels/stages.h"
 
 #define PASTE_OF(isa, lanes, precision) sap_kernels_##isa##_x##lanes##_f##precision
 #define PASTE(isa, lanes, precision)    PASTE_OF(isa, lanes, precision)

@@ -30,7 +30,7 @@ static __device__ inline void team_sync(void) {
 #define TEAM_SYNC()    team_sync()
 #define TEAM_FN        static __device__ inline /* of a kernel without numbers: the others use those of lane.h */
 #elif defined(SAP_TEAM_THREADS)
-#include "team_threads.h"
+#include "kernels/team_threads.h"
 #define TEAM_FOR(i, n) for (int i = sap_team_rank; i < (n); i += sap_team_size)
 #define TEAM_SYNC()    sap_team_sync()
 #define TEAM_FN        static inline
@@ -52,7 +52,7 @@ static __device__ inline void team_sync(void) {
 
 /* PROFILE(ctx, stage): what follows is that stage. Only a team of one knows where it is. */
 #if defined(TEAM_OF_ONE)
-#include "profile.h"
+#include "kernels/profile.h"
 #define PROFILE(ctx, stage)                                                                                            \
     do {                                                                                                               \
         if ((ctx)->ticks)                                                                                              \
