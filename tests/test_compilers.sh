@@ -9,7 +9,7 @@ set -u
 project=$1 work=$2
 golden=$project/tests/data/hash_world.txt
 jobs=$(nproc)
-host=(host/bounds host/collide_layout host/constants host/eigen3 host/error host/host_memory host/hull host/model
+host=(host/bounds host/collide_layout host/constants host/base/eigen3 host/base/error host/base/memory host/hull host/model
     host/model_check host/model_check_bodies host/model_check_joints host/model_check_shapes host/model_fields
     host/model_label host/pairs host/parameters host/pattern host/plan host/plan_shapes host/program
     host/solve_layout host/step_args)

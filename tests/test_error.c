@@ -8,7 +8,7 @@
 
 #include <sapwood/sapwood.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 
 Test(error, every_status_has_its_name) {
     static const struct {

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/expression.h"
+#include "host/base/expression.h"
 
 static const double pi = 3.14159265358979323846;
 

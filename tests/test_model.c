@@ -10,7 +10,7 @@
 
 #include <sapwood/sapwood.h>
 
-#include "host/eigen3.h"
+#include "host/base/eigen3.h"
 #include "host/model.h"
 #include "sample_model.h"
 

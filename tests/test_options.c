@@ -9,7 +9,7 @@
 
 #include <sapwood/sapwood.h>
 
-#include "host/number_text.h"
+#include "host/base/number_text.h"
 #include "host/presets.h"
 
 static SapOptions options;

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/yaml_tree.h"
+#include "host/base/yaml_tree.h"
 
 static SapYamlTree *parse(const char *text) {
     SapYamlTree *tree;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "host/batch_backend.h"
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 #include "host/model.h"
 #include "host/pairs.h"
 #include "host/parameters.h"

@@ -5,8 +5,8 @@
 
 #include "host/batch_backend.h"
 #include "host/contacts.h"
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 #include "host/model.h"
 #include "host/solver.h"
 

@@ -14,8 +14,8 @@
 #include "host/cuda_expand.h"
 #include "host/cuda_model.h"
 #include "host/cuda_staged.h"
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 #include "host/model.h"
 #include "host/step_args.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "host/bounds.h"
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 #include "host/hull.h"
 #include "host/parameters.h"
 #include "host/plan.h"

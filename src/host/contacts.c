@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "host/contacts.h"
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 
 enum { MAX_CAPACITY = 65535 };
 

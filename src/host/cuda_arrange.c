@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/program.h"
 
 enum { WARP = 32, ALIGNMENT = 64, BANKS_BYTES = 128 };

@@ -6,9 +6,9 @@
 
 #include <sapwood/batch.h>
 
-#include "host/fail.h"
-#include "host/host_memory.h"
-#include "host/read_file.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
+#include "host/base/read_file.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static SapCudaDevice *devices; /* those in use */

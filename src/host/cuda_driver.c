@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 
 static const char default_library[] = "libcuda.so.1";
 

@@ -1,6 +1,6 @@
 #include "host/cuda_expand.h"
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/parameters.h"
 
 static size_t number_bytes(int f64) {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 
 /* ---- of <cusolverDn.h> ---- */
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/step_args.h"
 
 static SapStatus fill(const SapModelArrays *m, const SapOptions *options, SapStepArgs *args, SapCudaModel *out) {

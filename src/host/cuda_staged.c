@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 
 static SapStatus find_kernels(const SapCudaDevice *device, SapCudaStaged *s) {
     const struct {

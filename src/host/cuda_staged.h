@@ -4,7 +4,7 @@
 
 #include "host/cuda_device.h"
 #include "host/cuda_library.h"
-#include "host/host_memory.h"
+#include "host/base/memory.h"
 #include "kernels/args.h"
 #include "kernels/compact.h"
 

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 
 /* Every build exports one table per lane count and precision (stages_cpu.c). */
 #define DECLARE(isa, lanes)                                                                                            \

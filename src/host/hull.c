@@ -16,8 +16,8 @@
 
 #include <libqhull_r/qhull_ra.h>
 
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 
 /* In the box [-1, 1]^3; more than the noise of single-precision files, less than any detail a contact could feel. */
 static const double merge_tolerance = 1e-6;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 
 /* Of LAPACKE's interface. Row i of the lower triangle is column i of the upper one. */
 enum { COLUMN_MAJOR = 102 };

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/model.h"
-#include "host/number_text.h"
-#include "host/read_file.h"
-#include "host/word.h"
-#include "host/yaml_tree.h"
+#include "host/base/number_text.h"
+#include "host/base/read_file.h"
+#include "host/base/keyword.h"
+#include "host/base/yaml_tree.h"
 
 /* ---- numbers that have been read ---- */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/model_check.h"
 
 void sap_model_arrays_default(SapModelArrays *arrays) {

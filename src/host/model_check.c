@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/model_check_parts.h"
-#include "host/unit_vector.h"
+#include "host/base/unit_vector.h"
 #include "host/parameters.h"
 
 static const char *joint_type_name(int32_t type) {

@@ -2,8 +2,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "host/eigen3.h"
-#include "host/fail.h"
+#include "host/base/eigen3.h"
+#include "host/base/fail.h"
 #include "host/model_check_parts.h"
 
 static double largest(const double *m, int n) {

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/model_check_parts.h"
-#include "host/unit_vector.h"
+#include "host/base/unit_vector.h"
 
 /* ---- the tree ---- */
 

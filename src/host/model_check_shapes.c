@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/hull.h"
 #include "host/model_check_parts.h"
 

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/fail.h"
-#include "host/number_text.h"
+#include "host/base/fail.h"
+#include "host/base/number_text.h"
 #include "host/presets.h"
-#include "host/word.h"
+#include "host/base/keyword.h"
 
 /* ---- the table ---- */
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 
 /* ---- the filter ---- */
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 #include "host/plan.h"
-#include "host/sort_by_key.h"
+#include "host/base/sort_by_key.h"
 
 /* Arrays of the pattern while they are filled. */
 typedef struct Fill {

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "host/fail.h"
-#include "host/host_memory.h"
-#include "host/sort_by_key.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
+#include "host/base/sort_by_key.h"
 
 /* The plan's own arrays while they are filled, and what only the planner needs. */
 typedef struct Fill {

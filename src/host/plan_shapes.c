@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 #include "host/hull.h"
 #include "host/pairs.h"
 #include "host/plan.h"

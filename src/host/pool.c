@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 
 /* A step of a small batch takes microseconds, waking a sleeping thread tens: so both sides look a while before they sleep. */
 enum { SPINS = 2000 };

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/options.h"
-#include "host/word.h"
-#include "host/yaml_tree.h"
+#include "host/base/keyword.h"
+#include "host/base/yaml_tree.h"
 
 static const char default_preset[] = "approx32";
 

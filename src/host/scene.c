@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/expression.h"
-#include "host/fail.h"
-#include "host/number_text.h"
-#include "host/read_file.h"
+#include "host/base/expression.h"
+#include "host/base/fail.h"
+#include "host/base/number_text.h"
+#include "host/base/read_file.h"
 #include "host/scene_builder.h"
-#include "host/word.h"
+#include "host/base/keyword.h"
 
 enum { SCHEMA_VERSION = 1, MAX_WORLDS = 1 << 24 };
 

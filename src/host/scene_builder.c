@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 
 void sap_scene_builder_init(SapSceneBuilder *builder, const char *file) {
     *builder = (SapSceneBuilder){

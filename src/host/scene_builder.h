@@ -9,7 +9,7 @@
 
 #include "host/inertia.h"
 #include "host/scene_fields.h"
-#include "host/word.h"
+#include "host/base/keyword.h"
 
 /* Contact material and collision metadata of a shape. */
 typedef struct SapSceneMaterial {

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "host/expression.h"
-#include "host/fail.h"
-#include "host/unit_vector.h"
-#include "host/word.h"
+#include "host/base/expression.h"
+#include "host/base/fail.h"
+#include "host/base/unit_vector.h"
+#include "host/base/keyword.h"
 
 /* ---- scalars ---- */
 

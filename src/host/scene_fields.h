@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "host/model.h"
-#include "host/yaml_tree.h"
+#include "host/base/yaml_tree.h"
 
 typedef enum SapSceneKind {                             /* target type: value */
                             SAP_SCENE_NUMBER,           /* double: a number in `range` */

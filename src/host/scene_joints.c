@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 
 /* ---- axes ---- */
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/scene_builder.h"
 
 /* ---- keyframes ---- */

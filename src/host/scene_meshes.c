@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/hull.h"
 #include "host/mesh_file.h"
 #include "host/scene_builder.h"

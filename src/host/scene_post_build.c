@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
-#include "host/number_text.h"
+#include "host/base/fail.h"
+#include "host/base/number_text.h"
 
 /* ---- selectors: which entries of an array ---- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 
 /* ---- materials ---- */
 

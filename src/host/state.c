@@ -6,8 +6,8 @@
 
 #include <sapwood/solver.h>
 
-#include "host/fail.h"
-#include "host/host_memory.h"
+#include "host/base/fail.h"
+#include "host/base/memory.h"
 
 enum { NUM_STATE_ARRAYS = 4, NUM_CONTROL_ARRAYS = 5, POSE = 7, TWIST = 6 };
 

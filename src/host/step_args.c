@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "host/collide_layout.h"
-#include "host/fail.h"
+#include "host/base/fail.h"
 #include "host/solve_layout.h"
 
 static bool is_f64(SapPrecision precision) {

@@ -1,6 +1,6 @@
 /* Eigenvalues of a symmetric 3x3 matrix: the principal moments of an inertia. */
-#ifndef SAPWOOD_HOST_EIGEN3_H
-#define SAPWOOD_HOST_EIGEN3_H
+#ifndef SAPWOOD_HOST_BASE_EIGEN3_H
+#define SAPWOOD_HOST_BASE_EIGEN3_H
 
 /* The eigenvalues of (m + m') / 2, ascending; m is row-major and finite. Each is right to a few rounding errors of the
  * largest one in size, whatever the scale of m. */

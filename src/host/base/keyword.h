@@ -1,6 +1,6 @@
 /* Words of users: names and choices, without regard to case, spaces around them, and "-" or "_". */
-#ifndef SAPWOOD_HOST_WORD_H
-#define SAPWOOD_HOST_WORD_H
+#ifndef SAPWOOD_HOST_BASE_KEYWORD_H
+#define SAPWOOD_HOST_BASE_KEYWORD_H
 
 #include <stdbool.h>
 #include <stddef.h>

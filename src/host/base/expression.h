@@ -6,8 +6,8 @@
  *
  * A number has decimal digits with an optional point and exponent; "inf" may also be written ".inf" or "infinity", and
  * letters are upper or lower case. */
-#ifndef SAPWOOD_HOST_EXPRESSION_H
-#define SAPWOOD_HOST_EXPRESSION_H
+#ifndef SAPWOOD_HOST_BASE_EXPRESSION_H
+#define SAPWOOD_HOST_BASE_EXPRESSION_H
 
 #include <stdbool.h>
 

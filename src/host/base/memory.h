@@ -1,7 +1,7 @@
 /* Zeroed, 64-byte aligned memory, and an arena: arrays of one lifetime carved from one block. An arena without a block only
  * counts, so the same list of SAP_CARVE lines measures first and carves then. */
-#ifndef SAPWOOD_HOST_MEMORY_H
-#define SAPWOOD_HOST_MEMORY_H
+#ifndef SAPWOOD_HOST_BASE_MEMORY_H
+#define SAPWOOD_HOST_BASE_MEMORY_H
 
 #include <stddef.h>
 

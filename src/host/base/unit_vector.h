@@ -1,6 +1,6 @@
 /* What counts as a unit vector or quaternion in models and scenes. */
-#ifndef SAPWOOD_HOST_UNIT_VECTOR_H
-#define SAPWOOD_HOST_UNIT_VECTOR_H
+#ifndef SAPWOOD_HOST_BASE_UNIT_VECTOR_H
+#define SAPWOOD_HOST_BASE_UNIT_VECTOR_H
 
 #include <math.h>
 #include <stdbool.h>

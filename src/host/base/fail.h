@@ -1,6 +1,6 @@
 /* How host code makes an error: `return sap_fail(SAP_ERROR_MODEL, "body_mass[%d] is %g; ...", i, m);` */
-#ifndef SAPWOOD_HOST_FAIL_H
-#define SAPWOOD_HOST_FAIL_H
+#ifndef SAPWOOD_HOST_BASE_FAIL_H
+#define SAPWOOD_HOST_BASE_FAIL_H
 
 #include <sapwood/error.h>
 

@@ -1,4 +1,4 @@
-#include "host/word.h"
+#include "host/base/keyword.h"
 
 #include <stdio.h>
 #include <string.h>

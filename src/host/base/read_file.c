@@ -1,12 +1,12 @@
-#include "host/read_file.h"
+#include "host/base/read_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
-#include "host/yaml_tree.h"
+#include "host/base/fail.h"
+#include "host/base/yaml_tree.h"
 
 static SapStatus read_stream(FILE *file, const char *path, size_t most, char **out, size_t *length) {
     size_t size = 0, capacity = 0;

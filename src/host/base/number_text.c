@@ -1,4 +1,4 @@
-#include "host/number_text.h"
+#include "host/base/number_text.h"
 
 #include <errno.h>
 #include <limits.h>

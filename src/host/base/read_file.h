@@ -1,6 +1,6 @@
 /* Whole files into memory. */
-#ifndef SAPWOOD_HOST_READ_FILE_H
-#define SAPWOOD_HOST_READ_FILE_H
+#ifndef SAPWOOD_HOST_BASE_READ_FILE_H
+#define SAPWOOD_HOST_BASE_READ_FILE_H
 
 #include <stddef.h>
 

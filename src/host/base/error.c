@@ -3,7 +3,7 @@
 
 #include <sapwood/sapwood.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 
 enum { MESSAGE_SIZE = 1024 };
 static _Thread_local char message[MESSAGE_SIZE];

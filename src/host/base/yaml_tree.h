@@ -2,8 +2,8 @@
  *
  * libyaml does the parsing; this adds what reading files of strangers needs: keys are unique scalars, aliases share their
  * node and can neither form a cycle nor blow the document up, nesting is bounded, and every failure names file and line. */
-#ifndef SAPWOOD_HOST_YAML_TREE_H
-#define SAPWOOD_HOST_YAML_TREE_H
+#ifndef SAPWOOD_HOST_BASE_YAML_TREE_H
+#define SAPWOOD_HOST_BASE_YAML_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

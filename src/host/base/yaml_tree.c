@@ -2,7 +2,7 @@
  *
  * Events rather than libyaml's own document loader, because its time grows with the square of the nesting depth and of the
  * number of anchors: here a file that nests too deep or aliases too much is refused at the event that goes too far. */
-#include "host/yaml_tree.h"
+#include "host/base/yaml_tree.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include <yaml.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 
 /* ---- memory: blocks that live as long as the tree ---- */
 

@@ -1,12 +1,12 @@
 /* A recursive-descent evaluator for the grammar in expression.h. */
-#include "host/expression.h"
+#include "host/base/expression.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
-#include "host/number_text.h"
+#include "host/base/number_text.h"
 
 typedef struct Reader {
     const char *at;

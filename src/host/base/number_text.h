@@ -1,7 +1,7 @@
 /* Numbers from text and back, the same in every locale: a program that embeds the library may have set one in which
  * strtod expects a decimal comma. */
-#ifndef SAPWOOD_HOST_NUMBER_TEXT_H
-#define SAPWOOD_HOST_NUMBER_TEXT_H
+#ifndef SAPWOOD_HOST_BASE_NUMBER_TEXT_H
+#define SAPWOOD_HOST_BASE_NUMBER_TEXT_H
 
 #include <stdbool.h>
 

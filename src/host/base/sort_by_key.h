@@ -1,6 +1,6 @@
 /* Counting sort: lists the indices 0 .. n-1 by key, increasing within a key. order[start[k] .. start[k+1]) have key k. */
-#ifndef SAPWOOD_HOST_SORT_BY_KEY_H
-#define SAPWOOD_HOST_SORT_BY_KEY_H
+#ifndef SAPWOOD_HOST_BASE_SORT_BY_KEY_H
+#define SAPWOOD_HOST_BASE_SORT_BY_KEY_H
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Jacobi's method: rotate in the planes (0,1), (0,2), (1,2) in turn until nothing is left off the diagonal. It
  * converges quadratically, so four or five rounds are enough for 3x3; unlike the closed formula with the arc cosine it
  * keeps its accuracy when eigenvalues coincide, which is the rule for inertias of round things. */
-#include "host/eigen3.h"
+#include "host/base/eigen3.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,10 +1,10 @@
-#include "host/host_memory.h"
+#include "host/base/memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fail.h"
+#include "host/base/fail.h"
 
 enum { ALIGNMENT = 64 };
 
