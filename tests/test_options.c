@@ -10,7 +10,7 @@
 #include <sapwood/sapwood.h>
 
 #include "host/base/number_text.h"
-#include "host/presets.h"
+#include "host/options/presets.h"
 
 static SapOptions options;
 

@@ -14,7 +14,7 @@
 #include "host/base/memory.h"
 #include "kernels/leave_out.h"
 #include "host/model.h"
-#include "host/options.h"
+#include "host/options/options.h"
 #include "host/plan.h"
 #include "host/pool.h"
 #include "host/profile.h"

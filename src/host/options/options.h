@@ -1,6 +1,6 @@
 /* What presets.c needs to know of options. */
-#ifndef SAPWOOD_HOST_OPTIONS_H
-#define SAPWOOD_HOST_OPTIONS_H
+#ifndef SAPWOOD_HOST_OPTIONS_OPTIONS_H
+#define SAPWOOD_HOST_OPTIONS_OPTIONS_H
 
 #include <sapwood/options.h>
 

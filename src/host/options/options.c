@@ -1,6 +1,6 @@
 /* Options by name. Every option stands once in the table below; reading, writing, checking and the messages follow
  * from its line. */
-#include "host/options.h"
+#include "host/options/options.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/number_text.h"
-#include "host/presets.h"
+#include "host/options/presets.h"
 #include "host/base/keyword.h"
 
 /* ---- the table ---- */

@@ -1,9 +1,9 @@
-#include "host/presets.h"
+#include "host/options/presets.h"
 
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "host/options.h"
+#include "host/options/options.h"
 #include "host/base/keyword.h"
 #include "host/base/yaml_tree.h"
 

@@ -1,6 +1,6 @@
 /* Presets: named bundles of the options for precision and discretisation, one file each in presets/. */
-#ifndef SAPWOOD_HOST_PRESETS_H
-#define SAPWOOD_HOST_PRESETS_H
+#ifndef SAPWOOD_HOST_OPTIONS_PRESETS_H
+#define SAPWOOD_HOST_OPTIONS_PRESETS_H
 
 #include <sapwood/options.h>
 
