@@ -11,7 +11,7 @@
 #include <criterion/criterion.h>
 #include <criterion/logging.h>
 
-#include "host/model.h"
+#include "host/model/model.h"
 #include "oracle.h"
 #include "reference.h"
 #include "worlds.h"

@@ -6,8 +6,8 @@
 
 #include <criterion/criterion.h>
 
-#include "host/hull.h"
-#include "host/inertia.h"
+#include "host/model/hull.h"
+#include "host/model/inertia.h"
 #include "random_model.h"
 
 enum { MOST = 4000 };

@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/mesh_file.h"
+#include "host/model/mesh_file.h"
 #include "random_model.h"
 
 static const char text_stl[] =

@@ -11,7 +11,7 @@
 #include <sapwood/sapwood.h>
 
 #include "host/base/eigen3.h"
-#include "host/model.h"
+#include "host/model/model.h"
 #include "sample_model.h"
 
 static SampleModel sample;

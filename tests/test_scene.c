@@ -10,7 +10,7 @@
 
 #include <sapwood/sapwood.h>
 
-#include "host/model.h"
+#include "host/model/model.h"
 #include "reference.h"
 
 #define SCENES     SAPWOOD_SHARED_DIR "/reference/scenes/"

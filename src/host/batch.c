@@ -8,7 +8,7 @@
 #include "host/batch_backend.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "host/model.h"
+#include "host/model/model.h"
 #include "host/pairs.h"
 #include "host/parameters.h"
 #include "host/solver.h"

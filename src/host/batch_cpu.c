@@ -7,7 +7,7 @@
 #include "host/contacts.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "host/model.h"
+#include "host/model/model.h"
 #include "host/solver.h"
 
 typedef struct CpuBatch {

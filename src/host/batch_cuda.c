@@ -16,7 +16,7 @@
 #include "host/cuda_staged.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "host/model.h"
+#include "host/model/model.h"
 #include "host/step_args.h"
 
 /* Pinned memory through which arrays are copied; larger ones go in parts. */

@@ -6,7 +6,7 @@
 #include "host/bounds.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "host/hull.h"
+#include "host/model/hull.h"
 #include "host/parameters.h"
 #include "host/plan.h"
 

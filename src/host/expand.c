@@ -6,7 +6,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "host/model_check.h"
+#include "host/model/check.h"
 #include "host/parameters.h"
 #include "host/step_args.h"
 

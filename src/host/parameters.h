@@ -5,7 +5,7 @@
 #include <sapwood/batch.h>
 
 #include "kernels/args.h"
-#include "host/model.h"
+#include "host/model/model.h"
 
 /* The array's description in the table of the model's arrays; NULL for gravity, which is none. */
 const SapModelField *sap_parameter_field(SapParameter parameter);

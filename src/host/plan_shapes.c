@@ -8,7 +8,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "host/hull.h"
+#include "host/model/hull.h"
 #include "host/pairs.h"
 #include "host/plan.h"
 

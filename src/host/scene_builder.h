@@ -7,7 +7,7 @@
 
 #include <sapwood/scene.h>
 
-#include "host/inertia.h"
+#include "host/model/inertia.h"
 #include "host/scene_fields.h"
 #include "host/base/keyword.h"
 

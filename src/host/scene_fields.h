@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/model.h"
+#include "host/model/model.h"
 #include "host/base/yaml_tree.h"
 
 typedef enum SapSceneKind {                             /* target type: value */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "host/hull.h"
-#include "host/mesh_file.h"
+#include "host/model/hull.h"
+#include "host/model/mesh_file.h"
 #include "host/scene_builder.h"
 
 const SapSceneField sap_scene_hull_fields[] = {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "host/base/fail.h"
-#include "host/hull.h"
-#include "host/model_check_parts.h"
+#include "host/model/hull.h"
+#include "host/model/check_parts.h"
 
 /* ---- meshes and grids ---- */
 

@@ -1,7 +1,7 @@
 /* The convex hull of points: which of them are its vertices, and its planar faces. The numbers stay with the caller, so that one
  * hull serves all shapes that scale the same points. */
-#ifndef SAPWOOD_HOST_HULL_H
-#define SAPWOOD_HOST_HULL_H
+#ifndef SAPWOOD_HOST_MODEL_HULL_H
+#define SAPWOOD_HOST_MODEL_HULL_H
 
 #include <sapwood/error.h>
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "host/base/fail.h"
-#include "host/model_check_parts.h"
+#include "host/model/check_parts.h"
 #include "host/base/unit_vector.h"
 
 /* ---- the tree ---- */

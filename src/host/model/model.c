@@ -1,5 +1,5 @@
 /* Models: an owned copy of the caller's arrays with the defaults filled in. The rules are in model_check.c. */
-#include "host/model.h"
+#include "host/model/model.h"
 
 #include <float.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "host/model_check.h"
+#include "host/model/check.h"
 
 void sap_model_arrays_default(SapModelArrays *arrays) {
     if (arrays == NULL)

@@ -3,7 +3,7 @@
  * The points are moved and scaled into the box [-1, 1]^3 first, so that one tolerance fits all. Faces grow from the largest
  * triangle: a neighbour joins while its corners are within the tolerance of the first one's plane. Vertices that end up inside a
  * face, or on the edge between only two, are no vertices of the result. */
-#include "host/hull.h"
+#include "host/model/hull.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,8 +3,8 @@
  * Only vertices are taken from meshes, for shapes are convex hulls. A file that is cut short, counts wrongly, or holds what is not
  * a finite number is an error (SAP_ERROR_PARSE) with the file and the line, or the offset in a binary file. Results are of the
  * caller, to be freed with free(). */
-#ifndef SAPWOOD_HOST_MESH_FILE_H
-#define SAPWOOD_HOST_MESH_FILE_H
+#ifndef SAPWOOD_HOST_MODEL_MESH_FILE_H
+#define SAPWOOD_HOST_MODEL_MESH_FILE_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* Mass properties: the integrals of 1, r and (r.r E - r r') over each solid, and the parallel-axis theorem. */
-#include "host/inertia.h"
+#include "host/model/inertia.h"
 
 static const double pi = 3.14159265358979323846;
 

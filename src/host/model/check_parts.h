@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_MODEL_CHECK_PARTS_H
 #define SAPWOOD_HOST_MODEL_CHECK_PARTS_H
 
-#include "host/model_label.h"
+#include "host/model/label.h"
 
 /* Where meshes and height fields begin and end: before their numbers are read. */
 SapStatus sap_model_check_meshes(const SapModelArrays *arrays);

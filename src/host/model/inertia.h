@@ -1,10 +1,10 @@
 /* Mass, centre of mass and inertia of solid shapes of constant density, and of bodies made of several. */
-#ifndef SAPWOOD_HOST_INERTIA_H
-#define SAPWOOD_HOST_INERTIA_H
+#ifndef SAPWOOD_HOST_MODEL_INERTIA_H
+#define SAPWOOD_HOST_MODEL_INERTIA_H
 
 #include <sapwood/model.h>
 
-#include "host/hull.h"
+#include "host/model/hull.h"
 
 typedef struct SapMassProperties {
     double mass;       /* kg */

@@ -1,4 +1,4 @@
-#include "host/model_check.h"
+#include "host/model/check.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "host/model_check_parts.h"
+#include "host/model/check_parts.h"
 #include "host/base/unit_vector.h"
 #include "host/parameters.h"
 

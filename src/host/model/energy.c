@@ -1,4 +1,4 @@
-#include "host/energy.h"
+#include "host/model/energy.h"
 
 static void cross(const double *a, const double *b, double *c) {
     c[0] = a[1] * b[2] - a[2] * b[1];

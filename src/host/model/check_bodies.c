@@ -4,7 +4,7 @@
 
 #include "host/base/eigen3.h"
 #include "host/base/fail.h"
-#include "host/model_check_parts.h"
+#include "host/model/check_parts.h"
 
 static double largest(const double *m, int n) {
     double size = 0;

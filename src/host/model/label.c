@@ -1,4 +1,4 @@
-#include "host/model_label.h"
+#include "host/model/label.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Mechanical energy of one world. */
-#ifndef SAPWOOD_HOST_ENERGY_H
-#define SAPWOOD_HOST_ENERGY_H
+#ifndef SAPWOOD_HOST_MODEL_ENERGY_H
+#define SAPWOOD_HOST_MODEL_ENERGY_H
 
 #include <sapwood/model.h>
 

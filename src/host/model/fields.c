@@ -1,5 +1,5 @@
 /* The table of the arrays of a model: what each holds, what it may hold and what it holds by default. */
-#include "host/model.h"
+#include "host/model/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  *
  * Everything that must be done to each array of a model (copy, fill in the default, check the range of its numbers,
  * compare, free) is a loop over sap_model_fields; what an array is stands in that table once. */
-#ifndef SAPWOOD_HOST_MODEL_H
-#define SAPWOOD_HOST_MODEL_H
+#ifndef SAPWOOD_HOST_MODEL_MODEL_H
+#define SAPWOOD_HOST_MODEL_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_MODEL_LABEL_H
 #define SAPWOOD_HOST_MODEL_LABEL_H
 
-#include "host/model.h"
+#include "host/model/model.h"
 
 /* "joint 3 ('knee')" */
 typedef struct SapLabel {

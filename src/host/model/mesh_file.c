@@ -1,4 +1,4 @@
-#include "host/mesh_file.h"
+#include "host/model/mesh_file.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "host/base/fail.h"
-#include "host/model.h"
+#include "host/model/model.h"
 #include "host/base/number_text.h"
 #include "host/base/read_file.h"
 #include "host/base/keyword.h"
