@@ -1,5 +1,5 @@
 /* Bodies and shapes of a scene: materials, sizes, and the mass that follows from them. */
-#include "host/scene_builder.h"
+#include "host/scene/builder.h"
 
 #include <math.h>
 #include <string.h>

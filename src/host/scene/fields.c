@@ -1,5 +1,5 @@
 /* Reading the values and maps of a scene file: see scene_fields.h. */
-#include "host/scene_fields.h"
+#include "host/scene/fields.h"
 
 #include <ctype.h>
 #include <float.h>

@@ -8,7 +8,7 @@
 #include "host/base/fail.h"
 #include "host/model/hull.h"
 #include "host/model/mesh_file.h"
-#include "host/scene_builder.h"
+#include "host/scene/builder.h"
 
 const SapSceneField sap_scene_hull_fields[] = {
     SAP_SCENE_FIELD("file", ENTRY, SapSceneGeometry, file),

@@ -1,5 +1,5 @@
 /* Joints and articulations of a scene. */
-#include "host/scene_builder.h"
+#include "host/scene/builder.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <sapwood/scene.h>
 
 #include "host/model/inertia.h"
-#include "host/scene_fields.h"
+#include "host/scene/fields.h"
 #include "host/base/keyword.h"
 
 /* Contact material and collision metadata of a shape. */

@@ -10,7 +10,7 @@
 #include "host/base/fail.h"
 #include "host/base/number_text.h"
 #include "host/base/read_file.h"
-#include "host/scene_builder.h"
+#include "host/scene/builder.h"
 #include "host/base/keyword.h"
 
 enum { SCHEMA_VERSION = 1, MAX_WORLDS = 1 << 24 };

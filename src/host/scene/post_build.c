@@ -1,5 +1,5 @@
 /* Edits of a scene after its bodies and joints are there: initial_joint_q and the post_build operations. */
-#include "host/scene_builder.h"
+#include "host/scene/builder.h"
 
 #include <limits.h>
 #include <math.h>

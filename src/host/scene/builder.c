@@ -1,5 +1,5 @@
 /* The tables of a scene, the names in it, and how it becomes a model. */
-#include "host/scene_builder.h"
+#include "host/scene/builder.h"
 
 #include <limits.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "host/scene_builder.h"
+#include "host/scene/builder.h"
 
 /* ---- keyframes ---- */
 
