@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "hash_worlds.h"
-#include "host/plan.h"
+#include "host/plan/plan.h"
 #include "host/program.h"
-#include "host/step_args.h"
+#include "host/plan/step_args.h"
 #include "kernels/args.h"
 
 typedef struct KernelBatch {

@@ -9,7 +9,7 @@
 
 #include <sapwood/sapwood.h>
 
-#include "host/parameters.h"
+#include "host/plan/parameters.h"
 #include "work.h"
 
 static const double h = 0.002;

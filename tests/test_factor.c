@@ -11,7 +11,7 @@
 
 #include <sapwood/solver.h>
 
-#include "host/plan.h"
+#include "host/plan/plan.h"
 #include "kernels/args.h"
 #include "kernels/team.h"
 #include "kernels/lane.h"

@@ -9,9 +9,9 @@
 
 #include <criterion/criterion.h>
 
-#include "host/bounds.h"
-#include "host/pairs.h"
-#include "host/plan.h"
+#include "host/plan/bounds.h"
+#include "host/plan/pairs.h"
+#include "host/plan/plan.h"
 
 enum { NB = 6, NS = 12, GROUND = 6, BOX = 7 };
 

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/plan.h"
+#include "host/plan/plan.h"
 #include "random_model.h"
 #include "sample_model.h"
 

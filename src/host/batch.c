@@ -9,8 +9,8 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
-#include "host/pairs.h"
-#include "host/parameters.h"
+#include "host/plan/pairs.h"
+#include "host/plan/parameters.h"
 #include "host/solver.h"
 
 /* ---- creation ---- */

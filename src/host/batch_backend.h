@@ -7,7 +7,7 @@
 
 #include <sapwood/batch.h>
 
-#include "host/expand.h"
+#include "host/plan/world_parameters.h"
 #include "kernels/reset.h"
 
 typedef struct SapBatchBackend {

@@ -17,7 +17,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
-#include "host/step_args.h"
+#include "host/plan/step_args.h"
 
 /* Pinned memory through which arrays are copied; larger ones go in parts. */
 enum { STAGING_BYTES = 1 << 20 };

@@ -1,7 +1,7 @@
 #include "host/cuda_expand.h"
 
 #include "host/base/fail.h"
-#include "host/parameters.h"
+#include "host/plan/parameters.h"
 
 static size_t number_bytes(int f64) {
     return f64 ? sizeof(double) : sizeof(float);

@@ -3,8 +3,8 @@
 #ifndef SAPWOOD_HOST_CUDA_EXPAND_H
 #define SAPWOOD_HOST_CUDA_EXPAND_H
 
-#include "host/expand.h"
-#include "host/plan.h"
+#include "host/plan/world_parameters.h"
+#include "host/plan/plan.h"
 
 typedef struct SapCudaExpansion {
     SapModel *model;   /* a copy: the caller's may go away */

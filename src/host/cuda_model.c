@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "host/step_args.h"
+#include "host/plan/step_args.h"
 
 static SapStatus fill(const SapModelArrays *m, const SapOptions *options, SapStepArgs *args, SapCudaModel *out) {
     SAP_TRY(sap_plan_create(m, &out->plan));

@@ -5,7 +5,7 @@
 #include <sapwood/model.h>
 
 #include "host/base/memory.h"
-#include "host/plan.h"
+#include "host/plan/plan.h"
 
 enum { SAP_CUDA_NUM_BLOCKS = SAP_PLAN_NUM_BLOCKS + 2 }; /* of the plan, then constants in f32 and f64 */
 

@@ -9,19 +9,19 @@
 #include "host/deal.h"
 #include "host/dispatch.h"
 #include "host/model/energy.h"
-#include "host/expand.h"
+#include "host/plan/world_parameters.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "kernels/leave_out.h"
 #include "host/model/model.h"
 #include "host/options/options.h"
-#include "host/plan.h"
+#include "host/plan/plan.h"
 #include "host/pool.h"
 #include "host/profile.h"
 #include "host/program.h"
 #include "host/solver.h"
 #include "host/staged.h"
-#include "host/step_args.h"
+#include "host/plan/step_args.h"
 
 struct SapSolver {
     SapModel *model; /* a copy: the caller's may go away */

@@ -4,7 +4,7 @@
 
 #include <sapwood/batch.h>
 
-#include "host/expand.h"
+#include "host/plan/world_parameters.h"
 
 /* num_steps steps of h in place, each with the contacts that it finds itself and leaves in *contacts; NULL = without collision.
  * The arguments must be right: they are the batch's own. */

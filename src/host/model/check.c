@@ -9,7 +9,7 @@
 #include "host/base/fail.h"
 #include "host/model/check_parts.h"
 #include "host/base/unit_vector.h"
-#include "host/parameters.h"
+#include "host/plan/parameters.h"
 
 static const char *joint_type_name(int32_t type) {
     switch (type) {

@@ -1,6 +1,6 @@
 /* The plan of a model: everything about its topology that the kernels need, worked out once on the host. */
-#ifndef SAPWOOD_HOST_PLAN_H
-#define SAPWOOD_HOST_PLAN_H
+#ifndef SAPWOOD_HOST_PLAN_PLAN_H
+#define SAPWOOD_HOST_PLAN_PLAN_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "host/parameters.h"
+#include "host/plan/parameters.h"
 
 #include <stddef.h>
 #include <string.h>

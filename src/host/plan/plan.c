@@ -1,5 +1,5 @@
 /* Levels of links, what each dof is, and the layout of scratch. */
-#include "host/plan.h"
+#include "host/plan/plan.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The part of the kernels' arguments that a model and options fix once: precisions, tolerances, layouts of scratch. */
-#ifndef SAPWOOD_HOST_STEP_ARGS_H
-#define SAPWOOD_HOST_STEP_ARGS_H
+#ifndef SAPWOOD_HOST_PLAN_STEP_ARGS_H
+#define SAPWOOD_HOST_PLAN_STEP_ARGS_H
 
 #include <sapwood/contacts.h>
 #include <sapwood/options.h>

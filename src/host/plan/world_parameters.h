@@ -3,8 +3,8 @@
  * Three copies of each: `given`, which the caller writes; `seen`, what it was when a call last looked; and the kernels' constants, in their
  * order and precisions. A call compares given with seen, world by world, and converts the rows that differ: a write cannot be missed, and a
  * call that finds nothing new reads two rows. Nothing is allocated but when a parameter is expanded. */
-#ifndef SAPWOOD_HOST_EXPAND_H
-#define SAPWOOD_HOST_EXPAND_H
+#ifndef SAPWOOD_HOST_PLAN_WORLD_PARAMETERS_H
+#define SAPWOOD_HOST_PLAN_WORLD_PARAMETERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The parameters that worlds can have of their own: where the model has them, and where the kernels. */
-#ifndef SAPWOOD_HOST_PARAMETERS_H
-#define SAPWOOD_HOST_PARAMETERS_H
+#ifndef SAPWOOD_HOST_PLAN_PARAMETERS_H
+#define SAPWOOD_HOST_PLAN_PARAMETERS_H
 
 #include <sapwood/batch.h>
 

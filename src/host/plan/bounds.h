@@ -1,6 +1,6 @@
 /* Bounding spheres of shapes. */
-#ifndef SAPWOOD_HOST_BOUNDS_H
-#define SAPWOOD_HOST_BOUNDS_H
+#ifndef SAPWOOD_HOST_PLAN_BOUNDS_H
+#define SAPWOOD_HOST_PLAN_BOUNDS_H
 
 #include <sapwood/model.h>
 

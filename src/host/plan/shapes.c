@@ -9,8 +9,8 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/hull.h"
-#include "host/pairs.h"
-#include "host/plan.h"
+#include "host/plan/pairs.h"
+#include "host/plan/plan.h"
 
 /* Up to here testing all pairs, lane by lane, costs less than a sweep of each world (docs/collision.md). */
 enum { MANY_SHAPES = 1024 };

@@ -1,6 +1,6 @@
 /* Where collision keeps things in scratch. */
-#ifndef SAPWOOD_HOST_COLLIDE_LAYOUT_H
-#define SAPWOOD_HOST_COLLIDE_LAYOUT_H
+#ifndef SAPWOOD_HOST_PLAN_COLLIDE_LAYOUT_H
+#define SAPWOOD_HOST_PLAN_COLLIDE_LAYOUT_H
 
 #include "kernels/args.h"
 

@@ -1,4 +1,4 @@
-#include "host/bounds.h"
+#include "host/plan/bounds.h"
 
 #include <math.h>
 

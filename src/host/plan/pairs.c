@@ -1,5 +1,5 @@
 /* The pairs of shapes that may touch, by trying all that can. */
-#include "host/pairs.h"
+#include "host/plan/pairs.h"
 
 #include <stdlib.h>
 

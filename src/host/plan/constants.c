@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "host/bounds.h"
+#include "host/plan/bounds.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/hull.h"
-#include "host/parameters.h"
-#include "host/plan.h"
+#include "host/plan/parameters.h"
+#include "host/plan/plan.h"
 
 /* Writes element i of a field being built. */
 static void put(void *data, int f64, int i, double value) {

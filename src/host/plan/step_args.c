@@ -1,12 +1,12 @@
-#include "host/step_args.h"
+#include "host/plan/step_args.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
 
-#include "host/collide_layout.h"
+#include "host/plan/collide_layout.h"
 #include "host/base/fail.h"
-#include "host/solve_layout.h"
+#include "host/plan/solve_layout.h"
 
 static bool is_f64(SapPrecision precision) {
     return precision == SAP_FP64;

@@ -1,4 +1,4 @@
-#include "host/collide_layout.h"
+#include "host/plan/collide_layout.h"
 
 #include <limits.h>
 

@@ -1,4 +1,4 @@
-#include "host/expand.h"
+#include "host/plan/world_parameters.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/check.h"
-#include "host/parameters.h"
-#include "host/step_args.h"
+#include "host/plan/parameters.h"
+#include "host/plan/step_args.h"
 
 void sap_expansion_init(SapExpansion *e, const SapModelArrays *model, const SapPlan *plan, const SapOptions *options,
                         int num_worlds) {

@@ -4,7 +4,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "host/plan.h"
+#include "host/plan/plan.h"
 #include "host/base/sort_by_key.h"
 
 /* Arrays of the pattern while they are filled. */

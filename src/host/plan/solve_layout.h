@@ -1,6 +1,6 @@
 /* Where the contact solve keeps things in scratch. */
-#ifndef SAPWOOD_HOST_SOLVE_LAYOUT_H
-#define SAPWOOD_HOST_SOLVE_LAYOUT_H
+#ifndef SAPWOOD_HOST_PLAN_SOLVE_LAYOUT_H
+#define SAPWOOD_HOST_PLAN_SOLVE_LAYOUT_H
 
 #include "kernels/args.h"
 

@@ -7,8 +7,8 @@
  * - their bodies are joined by a joint with joint_filter_parent, or are one of body_filter_pairs;
  * - they are one of shape_filter_pairs;
  * - both are planes or height fields: neither has an outside that could touch the other. */
-#ifndef SAPWOOD_HOST_PAIRS_H
-#define SAPWOOD_HOST_PAIRS_H
+#ifndef SAPWOOD_HOST_PLAN_PAIRS_H
+#define SAPWOOD_HOST_PLAN_PAIRS_H
 
 #include <stdbool.h>
 #include <stdint.h>

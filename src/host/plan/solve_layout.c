@@ -1,4 +1,4 @@
-#include "host/solve_layout.h"
+#include "host/plan/solve_layout.h"
 
 #include <limits.h>
 
