@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/batch_backend.h"
-#include "host/contacts.h"
+#include "host/batch/backend.h"
+#include "host/batch/contacts.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/batch_backend.h"
+#include "host/batch/backend.h"
 #include "host/cuda_arrange.h"
 #include "host/cuda_device.h"
 #include "host/cuda_expand.h"

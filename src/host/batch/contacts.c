@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/contacts.h"
+#include "host/batch/contacts.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 

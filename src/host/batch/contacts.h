@@ -1,6 +1,6 @@
 /* Contacts as a batch keeps them. */
-#ifndef SAPWOOD_HOST_CONTACTS_H
-#define SAPWOOD_HOST_CONTACTS_H
+#ifndef SAPWOOD_HOST_BATCH_CONTACTS_H
+#define SAPWOOD_HOST_BATCH_CONTACTS_H
 
 #include <sapwood/contacts.h>
 

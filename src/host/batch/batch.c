@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/batch_backend.h"
+#include "host/batch/backend.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
