@@ -7,7 +7,7 @@
 
 #include "hash_worlds.h"
 #include "host/plan/plan.h"
-#include "host/program.h"
+#include "host/cpu/programs.h"
 #include "host/plan/step_args.h"
 #include "kernels/args.h"
 

@@ -10,7 +10,7 @@
 
 #include "hash_contacts.h"
 #include "hash_worlds.h"
-#include "host/dispatch.h"
+#include "host/cpu/dispatch.h"
 #include "random_model.h"
 #include "sample_model.h"
 #include "work.h"

@@ -10,7 +10,7 @@
 
 #include "host/cuda_arrange.h"
 #include "host/cuda_model.h"
-#include "host/program.h"
+#include "host/cpu/programs.h"
 #include "kernels/reset.h"
 
 enum { SHARED_A100 = 166912 };

@@ -9,7 +9,7 @@
 #include <sapwood/sapwood.h>
 
 #include "hash_worlds.h"
-#include "host/dispatch.h"
+#include "host/cpu/dispatch.h"
 #include "random_model.h"
 #include "work.h"
 

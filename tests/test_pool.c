@@ -11,8 +11,8 @@
 
 #include <sapwood/sapwood.h>
 
-#include "host/deal.h"
-#include "host/pool.h"
+#include "host/cpu/work_ranges.h"
+#include "host/cpu/pool.h"
 #include "sample_model.h"
 #include "work.h"
 

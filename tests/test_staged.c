@@ -9,8 +9,8 @@
 
 #include "hash_contacts.h"
 #include "hash_worlds.h"
-#include "host/dispatch.h"
-#include "host/lapack.h"
+#include "host/cpu/dispatch.h"
+#include "host/cpu/lapack.h"
 #include "kernel_batch.h"
 #include "kernel_contacts.h"
 #include "model_parts.h"

@@ -11,7 +11,7 @@
 
 #include <sapwood/sapwood.h>
 
-#include "host/dispatch.h"
+#include "host/cpu/dispatch.h"
 #include "kernel_contacts.h"
 #include "kernels/team_threads.h"
 #include "random_model.h"

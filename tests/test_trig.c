@@ -9,7 +9,7 @@
 #include <criterion/logging.h>
 #include <criterion/parameterized.h>
 
-#include "host/dispatch.h"
+#include "host/cpu/dispatch.h"
 #include "random_model.h"
 #include "work.h"
 

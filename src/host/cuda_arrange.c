@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "host/base/fail.h"
-#include "host/program.h"
+#include "host/cpu/programs.h"
 
 enum { WARP = 32, ALIGNMENT = 64, BANKS_BYTES = 128 };
 

@@ -1,7 +1,7 @@
 /* A pool of threads that run one function together and wait for each other. The calling thread is worker 0, so a pool of one
  * has no threads at all. Workers are pinned to the CPUs this process may use when there are enough of them. */
-#ifndef SAPWOOD_HOST_POOL_H
-#define SAPWOOD_HOST_POOL_H
+#ifndef SAPWOOD_HOST_CPU_POOL_H
+#define SAPWOOD_HOST_CPU_POOL_H
 
 #include <sapwood/error.h>
 

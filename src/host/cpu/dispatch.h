@@ -1,6 +1,6 @@
 /* Which build of the kernels runs on this machine. */
-#ifndef SAPWOOD_HOST_DISPATCH_H
-#define SAPWOOD_HOST_DISPATCH_H
+#ifndef SAPWOOD_HOST_CPU_DISPATCH_H
+#define SAPWOOD_HOST_CPU_DISPATCH_H
 
 #include <sapwood/options.h>
 

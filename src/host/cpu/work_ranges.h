@@ -1,7 +1,7 @@
 /* Dealing packs out to workers. Each has a range of its own, so that a world stays with its thread from call to call; who is done
  * helps the others, so that one slow pack does not keep all waiting. */
-#ifndef SAPWOOD_HOST_DEAL_H
-#define SAPWOOD_HOST_DEAL_H
+#ifndef SAPWOOD_HOST_CPU_WORK_RANGES_H
+#define SAPWOOD_HOST_CPU_WORK_RANGES_H
 
 #include <stdatomic.h>
 

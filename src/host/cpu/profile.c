@@ -1,4 +1,4 @@
-#include "host/profile.h"
+#include "host/cpu/profile.h"
 
 #include <time.h>
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* CPU_SET, pthread_setaffinity_np */
-#include "host/pool.h"
+#include "host/cpu/pool.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "host/staged.h"
+#include "host/cpu/lockstep.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -6,7 +6,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "host/lapack.h"
+#include "host/cpu/lapack.h"
 
 struct SapStaged {
     SapKernelSet kernels;

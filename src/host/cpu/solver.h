@@ -1,6 +1,6 @@
 /* What a batch asks of its solver beyond the public header. */
-#ifndef SAPWOOD_HOST_SOLVER_H
-#define SAPWOOD_HOST_SOLVER_H
+#ifndef SAPWOOD_HOST_CPU_SOLVER_H
+#define SAPWOOD_HOST_CPU_SOLVER_H
 
 #include <sapwood/batch.h>
 

@@ -6,8 +6,8 @@
 
 #include <sapwood/solver.h>
 
-#include "host/deal.h"
-#include "host/dispatch.h"
+#include "host/cpu/work_ranges.h"
+#include "host/cpu/dispatch.h"
 #include "host/model/energy.h"
 #include "host/plan/world_parameters.h"
 #include "host/base/fail.h"
@@ -16,11 +16,11 @@
 #include "host/model/model.h"
 #include "host/options/options.h"
 #include "host/plan/plan.h"
-#include "host/pool.h"
-#include "host/profile.h"
-#include "host/program.h"
-#include "host/solver.h"
-#include "host/staged.h"
+#include "host/cpu/pool.h"
+#include "host/cpu/profile.h"
+#include "host/cpu/programs.h"
+#include "host/cpu/solver.h"
+#include "host/cpu/lockstep.h"
 #include "host/plan/step_args.h"
 
 struct SapSolver {

@@ -1,4 +1,4 @@
-#include "host/lapack.h"
+#include "host/cpu/lapack.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

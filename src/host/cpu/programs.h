@@ -1,6 +1,6 @@
 /* The programs a pack of worlds runs: which stages, in which order, each in the kernels of its precision. */
-#ifndef SAPWOOD_HOST_PROGRAM_H
-#define SAPWOOD_HOST_PROGRAM_H
+#ifndef SAPWOOD_HOST_CPU_PROGRAMS_H
+#define SAPWOOD_HOST_CPU_PROGRAMS_H
 
 #include <stddef.h>
 

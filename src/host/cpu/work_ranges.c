@@ -1,4 +1,4 @@
-#include "host/deal.h"
+#include "host/cpu/work_ranges.h"
 
 #include <stdint.h>
 

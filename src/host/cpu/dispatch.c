@@ -1,4 +1,4 @@
-#include "host/dispatch.h"
+#include "host/cpu/dispatch.h"
 
 #include <stddef.h>
 

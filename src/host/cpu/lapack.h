@@ -1,6 +1,6 @@
 /* LAPACK's Cholesky solver, from a library that is looked for when it is first wanted: Sapwood runs without one. */
-#ifndef SAPWOOD_HOST_LAPACK_H
-#define SAPWOOD_HOST_LAPACK_H
+#ifndef SAPWOOD_HOST_CPU_LAPACK_H
+#define SAPWOOD_HOST_CPU_LAPACK_H
 
 #include <sapwood/error.h>
 

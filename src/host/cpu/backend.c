@@ -8,7 +8,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
-#include "host/solver.h"
+#include "host/cpu/solver.h"
 
 typedef struct CpuBatch {
     SapSolver *solver;

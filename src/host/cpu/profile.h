@@ -1,6 +1,6 @@
 /* The profile of a solver: each worker has ticks of its own, which become seconds when they are read. */
-#ifndef SAPWOOD_HOST_PROFILE_H
-#define SAPWOOD_HOST_PROFILE_H
+#ifndef SAPWOOD_HOST_CPU_PROFILE_H
+#define SAPWOOD_HOST_CPU_PROFILE_H
 
 #include "kernels/args.h"
 

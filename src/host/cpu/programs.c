@@ -1,4 +1,4 @@
-#include "host/program.h"
+#include "host/cpu/programs.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

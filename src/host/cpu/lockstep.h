@@ -1,12 +1,12 @@
 /* Steps of large worlds in stages over the whole batch, so that a library can solve the Newton systems of all worlds between two of
  * them (solve_staged.h). This is the CPU's way, with LAPACK; a GPU does the same with cuSOLVER. */
-#ifndef SAPWOOD_HOST_STAGED_H
-#define SAPWOOD_HOST_STAGED_H
+#ifndef SAPWOOD_HOST_CPU_LOCKSTEP_H
+#define SAPWOOD_HOST_CPU_LOCKSTEP_H
 
 #include <stddef.h>
 
-#include "host/pool.h"
-#include "host/program.h"
+#include "host/cpu/pool.h"
+#include "host/cpu/programs.h"
 
 typedef struct SapStaged SapStaged;
 
