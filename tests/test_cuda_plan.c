@@ -8,8 +8,8 @@
 
 #include <sapwood/sapwood.h>
 
-#include "host/cuda_arrange.h"
-#include "host/cuda_model.h"
+#include "host/cuda/launch_shape.h"
+#include "host/cuda/model.h"
 #include "host/cpu/programs.h"
 #include "kernels/reset.h"
 

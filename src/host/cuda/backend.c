@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "host/batch/backend.h"
-#include "host/cuda_arrange.h"
-#include "host/cuda_device.h"
-#include "host/cuda_expand.h"
-#include "host/cuda_model.h"
-#include "host/cuda_staged.h"
+#include "host/cuda/launch_shape.h"
+#include "host/cuda/device.h"
+#include "host/cuda/world_parameters.h"
+#include "host/cuda/model.h"
+#include "host/cuda/lockstep.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"

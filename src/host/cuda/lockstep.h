@@ -1,9 +1,9 @@
 /* Large worlds on a GPU: the step in stages over the whole batch (solve_staged.h), with cuSOLVER for the Newton systems. */
-#ifndef SAPWOOD_HOST_CUDA_STAGED_H
-#define SAPWOOD_HOST_CUDA_STAGED_H
+#ifndef SAPWOOD_HOST_CUDA_LOCKSTEP_H
+#define SAPWOOD_HOST_CUDA_LOCKSTEP_H
 
-#include "host/cuda_device.h"
-#include "host/cuda_library.h"
+#include "host/cuda/device.h"
+#include "host/cuda/library.h"
 #include "host/base/memory.h"
 #include "kernels/args.h"
 #include "kernels/compact.h"

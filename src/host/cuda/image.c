@@ -2,7 +2,7 @@
  * no nvcc. */
 #include <stddef.h>
 
-#include "host/cuda_device.h"
+#include "host/cuda/device.h"
 
 #ifdef SAPWOOD_CUDA_IMAGE_FILE
 /* The assembler copies the file: as an array of C it would take the compiler minutes. */

@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_CUDA_DEVICE_H
 #define SAPWOOD_HOST_CUDA_DEVICE_H
 
-#include "host/cuda_driver.h"
+#include "host/cuda/driver.h"
 
 typedef struct SapCudaDevice {
     const SapCuda *cuda;

@@ -1,4 +1,4 @@
-#include "host/cuda_library.h"
+#include "host/cuda/library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* Parameters of worlds of their own on a GPU: written in host memory, compared and converted there as on the CPU (expand.h), and copied to
  * the device where they have changed. What is allocated and copied is listed here; batch_cuda.c does it. */
-#ifndef SAPWOOD_HOST_CUDA_EXPAND_H
-#define SAPWOOD_HOST_CUDA_EXPAND_H
+#ifndef SAPWOOD_HOST_CUDA_WORLD_PARAMETERS_H
+#define SAPWOOD_HOST_CUDA_WORLD_PARAMETERS_H
 
 #include "host/plan/world_parameters.h"
 #include "host/plan/plan.h"

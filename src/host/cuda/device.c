@@ -1,4 +1,4 @@
-#include "host/cuda_device.h"
+#include "host/cuda/device.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "host/cuda_staged.h"
+#include "host/cuda/lockstep.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Finds the driver library and its functions, and puts its errors into words. */
-#include "host/cuda_driver.h"
+#include "host/cuda/driver.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

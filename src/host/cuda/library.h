@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_HOST_CUDA_LIBRARY_H
 #define SAPWOOD_HOST_CUDA_LIBRARY_H
 
-#include "host/cuda_driver.h"
+#include "host/cuda/driver.h"
 
 typedef struct SapCudaLibrary SapCudaLibrary;
 

@@ -1,4 +1,4 @@
-#include "host/cuda_model.h"
+#include "host/cuda/model.h"
 
 #include <stdint.h>
 #include <string.h>

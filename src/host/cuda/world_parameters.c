@@ -1,4 +1,4 @@
-#include "host/cuda_expand.h"
+#include "host/cuda/world_parameters.h"
 
 #include "host/base/fail.h"
 #include "host/plan/parameters.h"

@@ -1,6 +1,6 @@
 /* How the worlds of a batch are laid over a GPU: threads per world, worlds per block, and where each world's scratch lies. */
-#ifndef SAPWOOD_HOST_CUDA_ARRANGE_H
-#define SAPWOOD_HOST_CUDA_ARRANGE_H
+#ifndef SAPWOOD_HOST_CUDA_LAUNCH_SHAPE_H
+#define SAPWOOD_HOST_CUDA_LAUNCH_SHAPE_H
 
 #include <sapwood/options.h>
 

@@ -3,7 +3,7 @@
  *
  * Scratch: shared memory if it has room for all arenas of a world. Otherwise the largest arenas go to global memory until the rest
  * has room: generic addresses make that invisible to the kernels. */
-#include "host/cuda_arrange.h"
+#include "host/cuda/launch_shape.h"
 
 #include <limits.h>
 #include <stdbool.h>
