@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "host/reference_file.h"
+#include "host/cli/conform/reference_file.h"
 
 /* Whether the folder of reference data is there; tests that need it skip otherwise. */
 bool reference_available(void);

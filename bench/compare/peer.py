@@ -1,7 +1,7 @@
 """MuJoCo's side: a batch of worlds of one scene through mujoco.rollout, and what its worlds look like.
 
 Worlds start where `sapwood run` starts them: world 0 as the scene is written, the others with noise on their
-velocities, number for number the same (src/host/cli_batch.c). Velocities of a free joint are [v ; omega] in both
+velocities, number for number the same (src/host/cli/batch.c). Velocities of a free joint are [v ; omega] in both
 simulators, but MuJoCo's omega is in body axes and Sapwood's in world axes. MuJoCo's v is that of the body's origin and
 Sapwood's that of its centre of mass, which in these scenes are the same point.
 """

@@ -1,0 +1,387 @@
+/* `sapwood bench`: throughput of whole steps over scenes, presets, line searches, worlds, threads and lanes. docs/bench.md. */
+#include "host/cli/bench/bench.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cli/bench/collision.h"
+
+/* ---- command line ---- */
+
+enum { MAX_SCENES = 64, MAX_PRESETS = 8 };
+
+typedef struct BenchArgs {
+    BenchPlan plan;
+    CliSettings settings;
+    int num_scenes, num_presets;
+    char *scenes[MAX_SCENES];
+    const char *presets[MAX_PRESETS]; /* NULL: the scene's */
+    CliList worlds, precisions, lanes, threads, line_searches;
+    bool list, newton, collision;
+    BenchFormat format;
+} BenchArgs;
+
+enum {
+    KEY_SCENE = 256,
+    KEY_WORLDS,
+    KEY_STEPS,
+    KEY_WARMUP,
+    KEY_REPEAT,
+    KEY_PRESET,
+    KEY_LINE_SEARCH,
+    KEY_THREADS,
+    KEY_LANES,
+    KEY_SEED,
+    KEY_CONTROL_NOISE,
+    KEY_BODIES,
+    KEY_PROCESSOR_TIME,
+    KEY_PROFILE,
+    KEY_HOSTILE,
+    KEY_FORMAT,
+    KEY_LIST,
+    KEY_NEWTON,
+    KEY_COLLISION,
+    KEY_PRECISION
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "What to step:", 1},
+    {"scene", KEY_SCENE, "LIST", 0,
+     "Scenes, files or names; may be repeated; \"all\" is every scene of bench/scenes; quadruped,humanoid unless given",
+     1},
+    {"worlds", KEY_WORLDS, "LIST", 0, "Numbers of worlds; 1,64,4096 unless given", 1},
+    {"preset", KEY_PRESET, "LIST", 0, "Bundles of solver options: approx32, approx64, drake; unless given, the scene's",
+     1},
+    {"line-search", KEY_LINE_SEARCH, "LIST", 0, "monotone_decay, armijo_decay, exact_root; unless given, the scene's",
+     1},
+    {"threads", KEY_THREADS, "LIST", 0, "Worker threads; 0, the default, is one per CPU", 1},
+    {"lanes", KEY_LANES, "LIST", 0, "Worlds per SIMD pack: 1, 4, 8; 0, the default, chooses", 1},
+    {"control-noise", KEY_CONTROL_NOISE, "X", 0,
+     "Targets are up to X rad (X/10 m) off the scene's; 0.3 unless given, 0 leaves them", 1},
+    {"seed", KEY_SEED, "S", 0, "Seed of the noise that makes worlds differ; 0 unless given", 1},
+    {"bodies", KEY_BODIES, NULL, 0, "Write poses and velocities of the bodies too", 1},
+    {NULL, 0, NULL, 0, "How to measure:", 2},
+    {"steps", KEY_STEPS, "N", 0, "Steps of a measurement, gone through as often as fills 0.3 s; 48 unless given", 2},
+    {"warmup", KEY_WARMUP, "N", 0, "Steps before them; 100 unless given", 2},
+    {"repeat", KEY_REPEAT, "R", 0, "Measurements, of which the median counts; 5 unless given", 2},
+    {"processor-time", KEY_PROCESSOR_TIME, NULL, 0, "Take processor time: for a machine that has other work too", 2},
+    {"profile", KEY_PROFILE, NULL, 0, "Show where the time of a step goes", 2},
+    {"hostile", KEY_HOSTILE, "nan|wild", 0, "Show what one such world among the others costs", 2},
+    {"format", KEY_FORMAT, "human|csv|json", 0, "Format of the table", 2},
+    {NULL, 0, NULL, 0, "Instead of scenes:", 3},
+    {"list", KEY_LIST, NULL, 0, "List the scenes of bench/scenes and end", 3},
+    {"newton", KEY_NEWTON, NULL, 0, "Measure one Newton iteration over numbers of dofs and contacts", 3},
+    {"precision", KEY_PRECISION, "LIST", 0, "Precisions of --newton; f32,f64 unless given", 3},
+    {"collision", KEY_COLLISION, NULL, 0, "Measure what finding contacts costs, by pair of shapes and in scenes", 3},
+    {0}};
+
+static CliList parse_lanes(const struct argp_state *state, const char *text) {
+    static const char *const words[] = {"0", "1", "4", "8", NULL};
+    static const int lanes[] = {0, 1, 4, 8};
+    CliList list = cli_choice_list(state, "--lanes", text, words);
+    for (int i = 0; i < list.count; i++)
+        list.value[i] = lanes[list.value[i]];
+    return list;
+}
+
+static void add_scene(const struct argp_state *state, BenchArgs *a, const char *name) {
+    if (a->num_scenes == MAX_SCENES)
+        argp_error(state, "--scene '%s': allowed: at most %d scenes", name, MAX_SCENES);
+    if (*name == '\0')
+        argp_error(state, "--scene: a name is empty; allowed: files or names separated by commas");
+    a->scenes[a->num_scenes] = strdup(name);
+    if (a->scenes[a->num_scenes++] == NULL)
+        argp_failure(state, CLI_EXIT_BAD, 0, "no memory for the name of a scene");
+}
+
+static int is_scene_file(const struct dirent *entry) {
+    size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+}
+
+/* The scene files of the first folder that is there; frees with free_entries. */
+static int scan_scenes(struct dirent ***entries) {
+    for (const char *const *folder = cli_scene_folders(); *folder; folder++) {
+        int count = scandir(*folder, entries, is_scene_file, alphasort);
+        if (count >= 0)
+            return count;
+    }
+    cli_fail("there is no folder bench/scenes here");
+    return -1;
+}
+
+static void free_entries(struct dirent **entries, int count) {
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    if (count >= 0)
+        free(entries);
+}
+
+static void add_all_scenes(const struct argp_state *state, BenchArgs *a) {
+    struct dirent **entries;
+    int count = scan_scenes(&entries);
+    if (count < 0)
+        exit(CLI_EXIT_BAD);
+    for (int i = 0; i < count; i++)
+        add_scene(state, a, entries[i]->d_name);
+    free_entries(entries, count);
+}
+
+static void add_scenes(const struct argp_state *state, BenchArgs *a, char *list) {
+    for (char *name; (name = strsep(&list, ","));)
+        if (strcmp(name, "all") == 0)
+            add_all_scenes(state, a);
+        else
+            add_scene(state, a, name);
+}
+
+static void add_presets(const struct argp_state *state, BenchArgs *a, char *list) {
+    SapOptions scratch;
+    for (char *name; (name = strsep(&list, ","));) {
+        if (sap_options_preset(name, &scratch) != SAP_OK)
+            argp_error(state, "--preset: %s", sap_error_message());
+        if (a->num_presets == MAX_PRESETS)
+            argp_error(state, "--preset '%s': allowed: at most %d presets", name, MAX_PRESETS);
+        a->presets[a->num_presets++] = name;
+    }
+}
+
+/* What the table runs over cannot also be set to one value. */
+static void check_settings(const struct argp_state *state, const BenchArgs *a) {
+    SapOptions before, after;
+    if (sap_options_preset(NULL, &before) != SAP_OK)
+        exit(CLI_EXIT_BAD);
+    after = before;
+    if (!cli_settings_apply(&a->settings, &after))
+        exit(CLI_EXIT_BAD);
+    if (after.threads != before.threads)
+        argp_error(state, "--set threads is '%d'; here, use --threads", after.threads);
+    if (after.lanes != before.lanes)
+        argp_error(state, "--set lanes is '%d'; here, use --lanes", after.lanes);
+    if (after.line_search_variant != before.line_search_variant && a->line_searches.count > 0)
+        argp_error(state, "--set line_search_variant is '%s', and --line-search is given; allowed: one of them",
+                   cli_option(&after, "line_search_variant").text);
+    if (after.device != SAP_DEVICE_CPU && a->plan.profile)
+        argp_error(state, "--profile is given with --device '%s'; allowed: --device cpu",
+                   cli_option(&after, "device").text);
+    if (a->precisions.count > 0 && !a->newton)
+        argp_error(
+            state,
+            "--precision is given without --newton; here, use --preset, or --set free_motion_solve_precision=...");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    static const char *const precisions[] = {"f32", "f64", NULL};        /* in the order of SapPrecision */
+    static const char *const formats[] = {"human", "csv", "json", NULL}; /* in the order of BenchFormat */
+    static const char *const hostiles[] = {"nan", "wild", NULL};         /* BenchHostile without the first */
+    static const char *const searches[] = {"monotone_decay", "armijo_decay", "exact_root", NULL}; /* SapLineSearch */
+    BenchArgs *a = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
+    case KEY_SCENE: add_scenes(state, a, arg); return 0;
+    case KEY_PRESET: add_presets(state, a, arg); return 0;
+    case KEY_LINE_SEARCH: a->line_searches = cli_choice_list(state, "--line-search", arg, searches); return 0;
+    case KEY_WORLDS: a->worlds = cli_int_list(state, "--worlds", arg, 1, INT_MAX); return 0;
+    case KEY_STEPS: a->plan.steps = cli_int(state, "--steps", arg, 1, 1000000); return 0;
+    case KEY_WARMUP: a->plan.warmup = cli_int(state, "--warmup", arg, 0, 1000000); return 0;
+    case KEY_REPEAT: a->plan.repeat = cli_int(state, "--repeat", arg, 1, 1000); return 0;
+    case KEY_THREADS: a->threads = cli_int_list(state, "--threads", arg, 0, 1024); return 0;
+    case KEY_LANES: a->lanes = parse_lanes(state, arg); return 0;
+    case KEY_SEED: a->plan.seed = cli_u64(state, "--seed", arg); return 0;
+    case KEY_CONTROL_NOISE: a->plan.control_noise = cli_real(state, "--control-noise", arg, true); return 0;
+    case KEY_BODIES: a->plan.bodies = true; return 0;
+    case KEY_PROCESSOR_TIME: a->plan.processor_time = true; return 0;
+    case KEY_PROFILE: a->plan.profile = true; return 0;
+    case KEY_HOSTILE: a->plan.hostile = (BenchHostile)(1 + cli_choice(state, "--hostile", arg, hostiles)); return 0;
+    case KEY_FORMAT: a->format = (BenchFormat)cli_choice(state, "--format", arg, formats); return 0;
+    case KEY_LIST: a->list = true; return 0;
+    case KEY_NEWTON: a->newton = true; return 0;
+    case KEY_COLLISION: a->collision = true; return 0;
+    case KEY_PRECISION: a->precisions = cli_choice_list(state, "--precision", arg, precisions); return 0;
+    case ARGP_KEY_ARG: argp_error(state, "'%s' is one argument too many; a scene is given by --scene", arg); return 0;
+    case ARGP_KEY_END: check_settings(state, a); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- --list ---- */
+
+static bool list_scene(const char *file, const CliSettings *settings) {
+    CliScene scene;
+    if (!cli_scene_open(file, settings, &scene))
+        return false;
+    printf("%-24.*s bodies %3d, dofs %3d, shapes %3d  %s\n", (int)strlen(file) - 5, file, scene.arrays->num_bodies,
+           scene.arrays->num_dofs, scene.arrays->num_shapes, scene.path);
+    cli_scene_close(&scene);
+    return true;
+}
+
+static int list_scenes(const CliSettings *settings) {
+    struct dirent **entries;
+    int count = scan_scenes(&entries);
+    bool ok = count >= 0;
+    for (int i = 0; i < count; i++)
+        ok &= list_scene(entries[i]->d_name, settings);
+    free_entries(entries, count);
+    return ok ? CLI_EXIT_OK : CLI_EXIT_BAD;
+}
+
+/* ---- all cases ---- */
+
+typedef struct Bench {
+    const BenchArgs *args;
+    BenchRows rows;
+} Bench;
+
+/* Few worlds use fewer threads and lanes than asked for: such a case may have been measured already. */
+static bool is_measured(void *arg, const BenchRow *row) {
+    const BenchRows *rows = arg;
+    for (int i = 0; i < rows->count; i++) {
+        const BenchRow *r = &rows->row[i];
+        if (r->scene_index == row->scene_index && r->preset_index == row->preset_index && r->worlds == row->worlds &&
+            r->lanes == row->lanes && r->threads == row->threads &&
+            r->options.line_search_variant == row->options.line_search_variant)
+            return true;
+    }
+    return false;
+}
+
+static bool add_row(BenchRows *rows, const BenchRow *row) {
+    if (rows->count == rows->room) {
+        int room = rows->room ? 2 * rows->room : 64;
+        BenchRow *larger = realloc(rows->row, (size_t)room * sizeof *larger);
+        if (larger == NULL)
+            return cli_fail("no memory for %d rows", room);
+        rows->row = larger;
+        rows->room = room;
+    }
+    rows->row[rows->count++] = *row;
+    return true;
+}
+
+static bool run_case(Bench *bench, const CliScene *scene, BenchRow *row) {
+    const BenchArgs *a = bench->args;
+    if (!bench_case(&a->plan, scene, is_measured, &bench->rows, row))
+        return false;
+    if (row->ns <= 0) /* it is known */
+        return true;
+    bench_print_row(a->format, &a->plan, row);
+    return add_row(&bench->rows, row);
+}
+
+/* All threads, lanes and worlds. */
+static bool run_options(Bench *bench, const CliScene *scene, const BenchRow *like) {
+    const BenchArgs *a = bench->args;
+    bool ok = true;
+    for (int l = 0; l < a->lanes.count && ok; l++)
+        for (int t = 0; t < a->threads.count && ok; t++)
+            for (int w = 0; w < a->worlds.count && ok; w++) {
+                BenchRow row = *like;
+                row.options.lanes = a->lanes.value[l];
+                row.options.threads = a->threads.value[t];
+                row.worlds = a->worlds.value[w];
+                ok = run_case(bench, scene, &row);
+            }
+    return ok;
+}
+
+/* "folder/quadruped.yaml" is shown as "quadruped". */
+static void set_label(const char *path, char label[CLI_TEXT_SIZE]) {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    int length = dot && dot > base ? (int)(dot - base) : CLI_TEXT_SIZE;
+    snprintf(label, CLI_TEXT_SIZE, "%.*s", length, base);
+}
+
+static bool run_scene(Bench *bench, int scene_index, int preset_index) {
+    const BenchArgs *a = bench->args;
+    CliSettings settings = a->settings;
+    settings.preset = a->presets[preset_index];
+    CliScene scene;
+    if (!cli_scene_open(a->scenes[scene_index], &settings, &scene))
+        return false;
+    BenchRow row = {.scene_index = scene_index, .preset_index = preset_index, .options = scene.scene->options};
+    set_label(scene.path, row.scene);
+    bool ok = true;
+    if (a->line_searches.count == 0)
+        ok = run_options(bench, &scene, &row);
+    for (int i = 0; i < a->line_searches.count && ok; i++) {
+        row.options.line_search_variant = (SapLineSearch)a->line_searches.value[i];
+        ok = run_options(bench, &scene, &row);
+    }
+    cli_scene_close(&scene);
+    return ok;
+}
+
+static int run_all(Bench *bench) {
+    const BenchArgs *a = bench->args;
+    bool ok = true;
+    bench_print_header(a->format, &a->plan);
+    for (int s = 0; s < a->num_scenes && ok; s++)
+        for (int p = 0; p < a->num_presets && ok; p++)
+            ok = run_scene(bench, s, p);
+    if (!ok || !bench_print_end(a->format, &a->plan, &bench->rows))
+        return CLI_EXIT_BAD;
+    for (int i = 0; i < bench->rows.count; i++)
+        if (bench_row_failed(&bench->rows.row[i]))
+            return CLI_EXIT_WORLDS_FAILED;
+    return CLI_EXIT_OK;
+}
+
+/* Of lists the grid takes the first; its own defaults are 1024 worlds and one thread. */
+static int bench_newton(const BenchArgs *a) {
+    const CliList both = {2, {SAP_FP32, SAP_FP64}};
+    const BenchNewton newton = {.settings = &a->settings,
+                                .precisions = a->precisions.count ? &a->precisions : &both,
+                                .worlds = a->worlds.count ? a->worlds.value[0] : 1024,
+                                .threads = a->threads.count ? a->threads.value[0] : 1,
+                                .lanes = a->lanes.value[0],
+                                .repeat = a->plan.repeat,
+                                .seed = a->plan.seed,
+                                .format = a->format};
+    return cli_bench_newton(&newton);
+}
+
+static int bench_scenes(BenchArgs *a, const struct argp_state *state) {
+    if (a->worlds.count == 0)
+        a->worlds = (CliList){3, {1, 64, 4096}};
+    if (a->threads.count == 0)
+        a->threads = (CliList){1, {0}};
+    if (a->num_presets == 0)
+        a->num_presets = 1; /* NULL */
+    if (a->num_scenes == 0) {
+        add_scene(state, a, "quadruped");
+        add_scene(state, a, "humanoid");
+    }
+    Bench bench = {.args = a};
+    int code = run_all(&bench);
+    free(bench.rows.row);
+    return code;
+}
+
+static int run(BenchArgs *a) {
+    if (a->collision || a->newton)
+        a->settings.preset = a->presets[0];
+    if (a->list)
+        return list_scenes(&a->settings);
+    if (a->collision)
+        return cli_bench_collision(&(BenchCollision){&a->settings, a->plan.repeat, a->plan.seed, a->format});
+    return a->newton ? bench_newton(a) : bench_scenes(a, NULL);
+}
+
+int cli_bench(int argc, char **argv) {
+    const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
+    const struct argp argp = {.options = options,
+                              .parser = parse,
+                              .doc = "Measures how many steps of how many worlds a second has.",
+                              .children = children};
+    BenchArgs args = {.plan = {.steps = 48, .warmup = 100, .repeat = 5, .control_noise = 0.3}, .lanes = {1, {0}}};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
+        return CLI_EXIT_BAD;
+    int code = run(&args);
+    for (int i = 0; i < args.num_scenes; i++)
+        free(args.scenes[i]);
+    return code;
+}

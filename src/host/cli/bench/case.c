@@ -1,0 +1,388 @@
+/* One case of `bench`: a scene under some options in some number of worlds.
+ *
+ *   create, step once      what that takes, and the memory
+ *   warm up                from the scene's start with noise, plan->warmup steps; the state is kept
+ *   measure                plan->repeat times: go through plan->steps steps from that state, as often as fills 0.3 s
+ *   look                   go through them once more, and look at contacts, iterations and gaps after every step
+ *
+ * Targets change every CLI_CONTROL_STEPS steps, always in the same way: every pass does the same work and ends with the same bits. Only
+ * the steps are timed. */
+#include "host/cli/bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cli/control.h"
+#include "host/cli/machine.h"
+#include "host/cli/model.h"
+#include "host/cli/bench/peak.h"
+#include "host/cli/statistics.h"
+
+static const double start_noise = 0.1;    /* of joint velocities, as in `run` */
+static const double repeat_seconds = 0.3; /* of one measurement, at least */
+
+typedef struct Case {
+    const BenchPlan *plan;
+    CliBatch batch;
+    void *q, *qd;              /* the state that passes begin with */
+    CliStatistics *statistics; /* NULL: nobody looks */
+    bool singly;               /* one step per call */
+    bool spoilt;               /* by a hostile world: what happens is not gathered */
+    int hostile_newton;        /* the most iterations that the hostile world took */
+    uint64_t hash;
+} Case;
+
+static int hostile_world(const CliBatch *b) {
+    return b->state->num_worlds / 2;
+}
+
+/* ---- stepping ---- */
+
+static double get(const CliBatch *b, const void *array, size_t at) {
+    return b->state->dtype == SAP_F64 ? ((const double *)array)[at] : (double)((const float *)array)[at];
+}
+
+static void put(const CliBatch *b, void *array, size_t at, double value) {
+    if (b->state->dtype == SAP_F64)
+        ((double *)array)[at] = value;
+    else
+        ((float *)array)[at] = (float)value;
+}
+
+/* Sinks a free body by 0.25 m, and moves the other coordinates but quaternions by up to 0.3. */
+static void put_wild_joint(const Case *c, int joint, size_t world) {
+    const SapModelArrays *a = c->batch.arrays;
+    void *q = c->batch.state->joint_q;
+    size_t first = world * (size_t)a->num_coords + (size_t)a->joint_q_start[joint];
+    size_t count = (size_t)(a->joint_q_start[joint + 1] - a->joint_q_start[joint]);
+    if (a->joint_type[joint] == SAP_JOINT_FREE)
+        put(&c->batch, q, first + 2, get(&c->batch, c->q, first + 2) - 0.25);
+    else if (a->joint_type[joint] != SAP_JOINT_BALL)
+        for (size_t i = first; i < first + count; i++)
+            put(&c->batch, q, i, get(&c->batch, c->q, i) + 0.3 * cli_random_unit(c->plan->seed, world, i));
+}
+
+/* Makes the hostile world so again. NaN: a number of its state is none. Wild: it is deep in the ground, bent, and moves, which takes
+ * many iterations to sort out. */
+static bool spoil(Case *c) {
+    CliBatch *b = &c->batch;
+    size_t nv = (size_t)b->arrays->num_dofs, nq = (size_t)b->arrays->num_coords, w = (size_t)hostile_world(b);
+    if (c->plan->hostile == BENCH_HOSTILE_NAN) {
+        put(b, b->state->joint_q, w * nq, (double)NAN);
+        return cli_batch_push(b);
+    }
+    for (size_t i = w * nq; i < (w + 1) * nq; i++)
+        put(b, b->state->joint_q, i, get(b, c->q, i));
+    for (int j = 0; j < b->arrays->num_joints; j++)
+        put_wild_joint(c, j, w);
+    for (size_t i = w * nv; i < (w + 1) * nv; i++)
+        put(b, b->state->joint_qd, i, cli_random_unit(c->plan->seed, w, i));
+    return cli_batch_push(b);
+}
+
+static bool look_at_hostile(Case *c) {
+    if (!cli_batch_pull(&c->batch))
+        return false;
+    int iterations = c->batch.report.iterations[hostile_world(&c->batch)];
+    c->hostile_newton = iterations > c->hostile_newton ? iterations : c->hostile_newton;
+    return true;
+}
+
+/* Wall time, or what the threads took of the processors, over their number. */
+static double now(const Case *c) {
+    return c->plan->processor_time ? cli_processor_seconds() / c->batch.info.threads : cli_now();
+}
+
+/* `count` steps from step `at` of the run; adds the time of the steps to *seconds. */
+static bool step(Case *c, int at, int count, double *seconds) {
+    int most = c->singly ? 1 : CLI_CONTROL_STEPS;
+    for (int end = at + count, n; at < end; at += n) {
+        int left = CLI_CONTROL_STEPS - at % CLI_CONTROL_STEPS;
+        n = left < most ? left : most;
+        n = end - at < n ? end - at : n;
+        if (at % CLI_CONTROL_STEPS == 0 || at == end - count) /* also where a pass begins within an interval */
+            if (!cli_control_noise(&c->batch, c->plan->seed, c->plan->control_noise, at / CLI_CONTROL_STEPS))
+                return false;
+        if (c->spoilt && !spoil(c))
+            return false;
+        double start = now(c);
+        if (!cli_batch_step(&c->batch, n))
+            return false;
+        *seconds += now(c) - start;
+        if (!(c->spoilt ? look_at_hostile(c) : cli_batch_gather(&c->batch)))
+            return false;
+        if (c->statistics &&
+            !(cli_statistics_look(c->statistics, &c->batch) && cli_statistics_look_at_gaps(c->statistics, &c->batch)))
+            return false;
+    }
+    return true;
+}
+
+/* One pass: plan->steps steps from the kept state. */
+static bool pass(Case *c, double *seconds) {
+    memcpy(c->batch.state->joint_q, c->q, c->batch.q_bytes);
+    memcpy(c->batch.state->joint_qd, c->qd, c->batch.qd_bytes);
+    return cli_batch_push(&c->batch) && step(c, c->plan->warmup, c->plan->steps, seconds);
+}
+
+static bool warm_up(Case *c) {
+    double seconds = 0;
+    if (!cli_batch_perturb(&c->batch, c->plan->seed, start_noise))
+        return false;
+    c->q = malloc(c->batch.q_bytes);
+    c->qd = malloc(c->batch.qd_bytes);
+    if (c->q == NULL || c->qd == NULL)
+        return cli_fail("no memory for the first state of %d worlds", c->batch.state->num_worlds);
+    if (!step(c, 0, c->plan->warmup, &seconds))
+        return false;
+    memcpy(c->q, c->batch.state->joint_q, c->batch.q_bytes);
+    memcpy(c->qd, c->batch.state->joint_qd, c->batch.qd_bytes);
+    return true;
+}
+
+/* ---- measuring ---- */
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, int n) {
+    qsort(x, (size_t)n, sizeof *x, compare);
+    return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
+}
+
+/* Nanoseconds per world-step of one measurement. */
+static bool measure_once(Case *c, int passes, double *ns) {
+    double seconds = 0;
+    for (int i = 0; i < passes; i++)
+        if (!pass(c, &seconds))
+            return false;
+    *ns = 1e9 * seconds / ((double)passes * c->plan->steps * c->batch.state->num_worlds);
+    return true;
+}
+
+static bool measure(Case *c, BenchRow *row) {
+    double ns[1000], seconds = 0; /* --repeat is at most 1000 */
+    int repeat = c->plan->repeat;
+    if (!pass(c, &seconds))
+        return false;
+    c->hash = row->hash = cli_batch_hash(&c->batch);
+    row->repeatable = true;
+    row->passes = (int)fmin(fmax(ceil(repeat_seconds / seconds), 1), 1e6);
+    for (int i = 0; i < repeat; i++) {
+        if (!measure_once(c, row->passes, &ns[i]))
+            return false;
+        row->repeatable &= cli_batch_hash(&c->batch) == c->hash;
+    }
+    row->ns = median(ns, repeat);
+    row->ns_min = ns[0];
+    row->ns_max = ns[repeat - 1];
+    return true;
+}
+
+double bench_peak(SapIsa isa, SapPrecision precision, int threads) {
+    static struct {
+        SapIsa isa;
+        SapPrecision precision;
+        int threads;
+        double peak;
+    } known[16];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (known[i].isa == isa && known[i].precision == precision && known[i].threads == threads)
+            return known[i].peak;
+    double peak = cli_peak_flops(isa, precision, threads);
+    if (count < 16) {
+        known[count].isa = isa;
+        known[count].precision = precision;
+        known[count].threads = threads;
+        known[count++].peak = peak;
+    }
+    return peak;
+}
+
+/* ---- profile ---- */
+
+static double share_of_peak(double flops_per_second, double peak) {
+    return flops_per_second / (peak > 0 ? peak : (double)NAN);
+}
+
+static void fill_profile(const Case *c, const SapProfile *p, double off, double on, BenchRow *row) {
+    static const SapStage free_motion[] = {SAP_STAGE_LOAD,        SAP_STAGE_KINEMATICS,  SAP_STAGE_DYNAMICS,
+                                           SAP_STAGE_MASS_MATRIX, SAP_STAGE_FREE_FACTOR, SAP_STAGE_INTEGRATE,
+                                           SAP_STAGE_STORE};
+    double all = 0, free_ns = 0, flops[2];
+    for (int i = 0; i < SAP_NUM_STAGES; i++)
+        all += p->seconds[i];
+    for (int i = 0; i < SAP_NUM_STAGES; i++)
+        row->profile.ns[i] = row->ns * p->seconds[i] / all;
+    for (size_t i = 0; i < sizeof free_motion / sizeof free_motion[0]; i++)
+        free_ns += row->profile.ns[free_motion[i]];
+    row->profile.overhead = on / off;
+    row->profile.free_motion = share_of_peak(1e9 * row->flops / free_ns, row->peak);
+    bool counted =
+        cli_factor_flops(c->batch.arrays, false, &flops[0]) && cli_factor_flops(c->batch.arrays, true, &flops[1]);
+    double rate = (p->factors[0] * flops[0] + p->factors[1] * flops[1]) * row->threads / p->seconds[SAP_STAGE_FACTOR];
+    row->profile.factor =
+        counted ? share_of_peak(rate, bench_peak(row->isa, row->options.contact_linear_solve_precision, row->threads))
+                : (double)NAN;
+}
+
+/* With and without in turn, so that both see the same machine. */
+static bool profile(Case *c, BenchRow *row) {
+    double off[1000], on[1000];
+    SapProfile sum = {{0}, {0}};
+    for (int i = 0; i < c->plan->repeat; i++) {
+        SapProfile part;
+        if (!measure_once(c, row->passes, &off[i]) || !cli_check(sap_solver_profile(c->batch.solver, true)) ||
+            !measure_once(c, row->passes, &on[i]) || !cli_check(sap_solver_profile(c->batch.solver, false)) ||
+            !cli_check(sap_solver_profile_read(c->batch.solver, &part)))
+            return false;
+        for (int k = 0; k < SAP_NUM_STAGES; k++)
+            sum.seconds[k] += part.seconds[k];
+        for (int k = 0; k < 2; k++)
+            sum.factors[k] += part.factors[k];
+    }
+    row->repeatable &= cli_batch_hash(&c->batch) == c->hash;
+    fill_profile(c, &sum, median(off, c->plan->repeat), median(on, c->plan->repeat), row);
+    return true;
+}
+
+/* ---- a hostile world ---- */
+
+/* The hash of all worlds but the hostile one, whose numbers are put to 0. */
+static uint64_t hash_of_others(Case *c) {
+    const CliBatch *b = &c->batch;
+    size_t nv = (size_t)b->arrays->num_dofs, nq = (size_t)b->arrays->num_coords, w = (size_t)hostile_world(b);
+    for (size_t i = 0; i < nq; i++)
+        put(b, b->state->joint_q, w * nq + i, 0);
+    for (size_t i = 0; i < nv; i++)
+        put(b, b->state->joint_qd, w * nv + i, 0);
+    return cli_batch_hash(b);
+}
+
+/* With and without it in turn, a step at a time: it is spoilt before each. */
+static bool measure_hostile(Case *c, BenchRow *row) {
+    double calm[1000], hostile[1000];
+    row->others_same = c->singly = true;
+    for (int i = 0; i < c->plan->repeat; i++) {
+        if (!measure_once(c, row->passes, &calm[i]))
+            return false;
+        uint64_t expected = hash_of_others(c);
+        c->spoilt = true;
+        bool ok = measure_once(c, row->passes, &hostile[i]);
+        c->spoilt = false;
+        if (!ok)
+            return false;
+        row->others_same &= hash_of_others(c) == expected;
+    }
+    c->singly = false;
+    row->hostile_newton = c->hostile_newton;
+    row->hostile_ratio = median(hostile, c->plan->repeat) / median(calm, c->plan->repeat);
+    return true;
+}
+
+/* ---- looking ---- */
+
+static BenchCount summary(const CliCount *count) {
+    return (BenchCount){cli_count_mean(count), cli_count_quantile(count, 95), count->largest};
+}
+
+/* The worlds with one of these bits. */
+static CliFailures worlds_with(const CliBatch *b, uint32_t bits) {
+    CliFailures out = {0};
+    for (int w = 0; w < b->state->num_worlds; w++)
+        if (b->seen[w] & bits) {
+            out.total++;
+            if (out.num_shown < CLI_MAX_SHOWN)
+                out.shown[out.num_shown++] = w;
+        }
+    return out;
+}
+
+static bool look(Case *c, BenchRow *row) {
+    CliStatistics *s = cli_allocate(1, sizeof *s);
+    double seconds = 0;
+    c->statistics = s;
+    c->singly = true;
+    bool ok = s && cli_statistics_record_gaps(&c->batch) && pass(c, &seconds);
+    c->statistics = NULL;
+    c->singly = false;
+    if (ok) {
+        row->repeatable &= cli_batch_hash(&c->batch) == c->hash;
+        row->contacts = summary(&s->contacts);
+        row->newton = summary(&s->newton);
+        row->line = summary(&s->line);
+        row->most_slots = s->needed.largest;
+        for (int i = 0; i < CLI_NUM_STOPS; i++)
+            row->stops[i] = cli_statistics_share(s, i);
+        row->depth_p95 = cli_gaps_depth(&s->gaps, 95);
+        row->depth_most = s->gaps.samples ? fmax(0, -s->gaps.smallest) : (double)NAN;
+        row->failures = cli_batch_failures(&c->batch);
+        row->truncated = worlds_with(&c->batch, SAP_WORLD_CONTACTS_TRUNCATED);
+        row->not_converged = worlds_with(&c->batch, SAP_WORLD_NOT_CONVERGED);
+    }
+    free(s);
+    return ok;
+}
+
+/* Bytes of the arrays that a user sees, one row per world. */
+static double array_bytes(SapBatch *batch) {
+    double bytes = 0;
+    for (int field = 0; field < SAP_BATCH_CONTACT_IMPULSE; field++) {
+        SapArray view;
+        if (sap_batch_array(batch, (SapBatchField)field, &view) == SAP_OK)
+            bytes += (double)view.strides[0];
+    }
+    return bytes;
+}
+
+/* ---- the case ---- */
+
+static bool create(Case *c, const CliScene *scene, BenchRow *row) {
+    double resident = cli_resident_bytes(), start = cli_now(), seconds = 0;
+    if (!cli_batch_create(scene->scene, &row->options, row->worlds, cli_default_dtype(&row->options), c->plan->bodies,
+                          &c->batch))
+        return false;
+    row->where = c->batch.where;
+    if (row->where.device == SAP_DEVICE_CPU) {
+        row->isa = c->batch.info.isa;
+        row->lanes = c->batch.info.lanes;
+        row->threads = c->batch.info.threads;
+    }
+    row->capacity = c->batch.contacts->capacity;
+    row->bytes = (double)sap_batch_bytes(c->batch.batch) / row->worlds;
+    row->array_bytes = array_bytes(c->batch.batch);
+    if (!step(c, 0, 1, &seconds))
+        return false;
+    row->start_seconds = cli_now() - start;
+    row->resident = (cli_resident_bytes() - resident) / row->worlds;
+    return cli_check(sap_batch_reset(c->batch.batch, NULL, 0)) && cli_batch_pull(&c->batch);
+}
+
+static bool run(Case *c, BenchRow *row) {
+    row->hostile_ratio = (double)NAN;
+    row->peak = row->where.device == SAP_DEVICE_CPU
+                    ? bench_peak(row->isa, row->options.free_motion_solve_precision, row->threads)
+                    : (double)NAN;
+    return cli_step_flops(c->batch.arrays, &row->flops) && warm_up(c) && measure(c, row) &&
+           (!c->plan->profile || profile(c, row)) &&
+           (c->plan->hostile == BENCH_HOSTILE_NONE || measure_hostile(c, row)) && look(c, row);
+}
+
+bool bench_case(const BenchPlan *plan, const CliScene *scene, bool (*is_known)(void *arg, const BenchRow *row),
+                void *arg, BenchRow *row) {
+    Case c = {.plan = plan};
+    bool ok = create(&c, scene, row) && (is_known(arg, row) || run(&c, row));
+    free(c.q);
+    free(c.qd);
+    cli_batch_free(&c.batch);
+    return ok;
+}
+
+bool bench_row_failed(const BenchRow *row) {
+    return row->failures.total || row->truncated.total || !row->repeatable ||
+           (!isnan(row->hostile_ratio) && !row->others_same);
+}

@@ -1,0 +1,239 @@
+/* `sapwood bench --newton`: what one Newton iteration costs, over numbers of dofs and contacts, precisions and plans of the
+ * factor. docs/cli.md.
+ *
+ *   cost = (t(ITERATIONS) - t(0)) / ITERATIONS,   t(k) = a step that is made to take k iterations
+ *
+ * No tolerance is ever met, so that every world of every pack takes as many iterations as it is allowed. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "host/cli/batch.h"
+#include "host/cli/bench/bench.h"
+#include "host/cli/bench/newton_model.h"
+#include "host/cli/bench/peak.h"
+
+enum { ITERATIONS = 4 };
+static const double burst_seconds = 0.02;
+
+static const int dof_counts[] = {6, 14, 18, 23, 35, 60}, contact_counts[] = {4, 8, 16, 32};
+enum { NUM_DOF_COUNTS = 6, NUM_CONTACT_COUNTS = 4 };
+
+/* One line of the table. */
+typedef struct NewtonRow {
+    int nv, nc;
+    bool dense;
+    SapPrecision precision;
+    SapSolverInfo info;
+    double iterations, evaluations; /* mean: taken, of worlds; points of the line, of an iteration */
+    double ns, flops, peak;         /* of an iteration; flops per second */
+} NewtonRow;
+
+/* ---- one case ---- */
+
+typedef struct NewtonCase {
+    SapSolver *solver[2]; /* without iterations, with */
+    SapState *in, *out;
+    SapControl *control;
+    SapContacts *contacts;
+    double *guess;
+} NewtonCase;
+
+static void case_free(NewtonCase *c) {
+    sap_solver_destroy(c->solver[0]);
+    sap_solver_destroy(c->solver[1]);
+    sap_state_destroy(c->in);
+    sap_state_destroy(c->out);
+    sap_contacts_destroy(c->contacts);
+    sap_control_destroy(c->control);
+    free(c->guess);
+}
+
+static bool make_options(const BenchNewton *a, const NewtonRow *row, int iterations, SapOptions *o) {
+    if (!cli_check(sap_options_preset(row->precision == SAP_FP64 ? "approx64" : "approx32", o)) ||
+        !cli_settings_apply(a->settings, o))
+        return false;
+    o->free_motion_solve_precision = o->contact_solve_precision = o->contact_linear_solve_precision =
+        o->sap_contact_weight_precision = row->precision;
+    o->use_f64_boundary_pose = row->precision == SAP_FP64;
+    o->max_rigid_contact = row->nc;
+    o->max_iterations = iterations;
+    o->optimality_abs_tol = o->optimality_rel_tol = o->cost_abs_tol = o->cost_rel_tol = 0;
+    o->factor_plan = row->dense ? SAP_FACTOR_DENSE : SAP_FACTOR_SPARSE;
+    o->threads = a->threads;
+    o->lanes = a->lanes;
+    return true;
+}
+
+static bool case_make(const BenchNewton *a, const CliNewtonModel *m, const NewtonRow *row, NewtonCase *c) {
+    SapDtype dtype = row->precision == SAP_FP64 ? SAP_F64 : SAP_F32;
+    for (int k = 0; k < 2; k++) {
+        SapOptions o;
+        if (!make_options(a, row, k ? ITERATIONS : 0, &o) ||
+            !cli_check(sap_solver_create(m->model, a->worlds, &o, &c->solver[k])))
+            return false;
+    }
+    if (!cli_check(sap_state_create(m->model, a->worlds, dtype, &c->in)) ||
+        !cli_check(sap_state_create(m->model, a->worlds, dtype, &c->out)) ||
+        !cli_check(sap_control_create(m->model, a->worlds, SAP_F64, &c->control)))
+        return false;
+    size_t numbers = (size_t)a->worlds * (size_t)row->nv;
+    c->guess = cli_allocate(numbers, sizeof *c->guess);
+    if (!c->guess)
+        return false;
+    for (size_t i = 0; i < numbers; i++) /* far from the solution, so that it takes some iterations to get there */
+        c->guess[i] = 3 * cli_random_unit(a->seed + 2, 0, i);
+    c->control->guess = c->guess;
+    cli_newton_state(m, a->seed, c->in);
+    return cli_check(sap_forward_kinematics(c->solver[0], c->in)) &&
+           cli_newton_contacts(m, c->in, row->nc, a->seed + 3, &c->contacts);
+}
+
+/* Seconds of `steps` steps, all from the same state. */
+static bool time_steps(const NewtonCase *c, int which, int steps, double *seconds) {
+    double start = cli_processor_seconds();
+    for (int i = 0; i < steps; i++)
+        if (!cli_check(sap_step(c->solver[which], c->in, c->control, c->contacts, 0.005, c->out)))
+            return false;
+    *seconds = cli_processor_seconds() - start;
+    return true;
+}
+
+/* The mean number of iterations, and of the line's points that one of them evaluates (monotone_decay counts these). */
+static bool count(const NewtonCase *c, int worlds, NewtonRow *row) {
+    SapWorldReport r;
+    if (!cli_check(sap_solver_report(c->solver[1], &r)))
+        return false;
+    double iterations = 0, evaluations = 0;
+    for (int w = 0; w < worlds; w++) {
+        iterations += r.iterations[w];
+        evaluations += r.line_iterations[w];
+    }
+    row->iterations = iterations / worlds;
+    row->evaluations = evaluations / iterations;
+    return true;
+}
+
+/* The fastest of the repeats of each: what slows a repeat down is other work. */
+static bool measure(const BenchNewton *a, const NewtonCase *c, NewtonRow *row) {
+    double seconds, best[2] = {INFINITY, INFINITY};
+    int steps = 1;
+    for (;; steps *= 2) {
+        if (!time_steps(c, 1, steps, &seconds))
+            return false;
+        if (seconds > burst_seconds)
+            break;
+    }
+    for (int i = 0; i < a->repeat; i++)
+        for (int k = 0; k < 2; k++) {
+            if (!time_steps(c, k, steps, &seconds))
+                return false;
+            best[k] = fmin(best[k], seconds / steps);
+        }
+    if (!time_steps(c, 1, 1, &seconds) || !count(c, a->worlds, row))
+        return false;
+    if (!cli_check(sap_solver_info(c->solver[1], &row->info)))
+        return false;
+    row->ns = 1e9 * (best[1] - best[0]) / (a->worlds * (double)ITERATIONS) / row->info.threads;
+    return true;
+}
+
+/* ---- reports ---- */
+
+static double share_of_peak(const NewtonRow *r) {
+    return r->peak > 0 ? r->flops / r->ns * 1e9 / r->peak : (double)NAN;
+}
+
+static const char *precision_name(const NewtonRow *r) {
+    return r->precision == SAP_FP64 ? "f64" : "f32";
+}
+
+static void print_row(BenchFormat format, const NewtonRow *r) {
+    const char *plan = r->dense ? "dense" : "sparse";
+    if (format == BENCH_HUMAN)
+        printf("%4d %4d %4s %7s %5d %7d %7s %6.2f %6.2f %10.1f %9.0f %8.1f%%\n", r->nv, r->nc, precision_name(r),
+               cli_isa(r->info.isa).text, r->info.lanes, r->info.threads, plan, r->iterations, r->evaluations, r->ns,
+               r->flops, 100 * share_of_peak(r));
+    else if (format == BENCH_CSV)
+        printf("%d,%d,%s,%s,%d,%d,%s,%.4g,%.4g,%.6g,%.6g,%.6g,%.4g\n", r->nv, r->nc, precision_name(r),
+               cli_isa(r->info.isa).text, r->info.lanes, r->info.threads, plan, r->iterations, r->evaluations, r->ns,
+               r->flops, r->peak, share_of_peak(r));
+    fflush(stdout);
+}
+
+static void print_header(BenchFormat format, const BenchNewton *a) {
+    if (format == BENCH_HUMAN) {
+        printf("sapwood %s, one Newton iteration, %d worlds\n\n", sap_version(), a->worlds);
+        printf("%4s %4s %4s %7s %5s %7s %7s %6s %6s %10s %9s %9s\n", "nv", "nc", "fp", "isa", "lanes", "threads",
+               "plan", "taken", "points", "ns/w-iter", "flops", "of peak");
+    } else if (format == BENCH_CSV) {
+        puts("nv,nc,precision,isa,lanes,threads,plan,iterations,evaluations,ns_per_world_iteration,"
+             "flops_per_world_iteration,peak_flops_per_second,share_of_peak");
+    }
+}
+
+static json_t *row_json(const NewtonRow *r) {
+    json_t *json = json_object();
+    cli_json_put(&json, "nv", json_integer(r->nv));
+    cli_json_put(&json, "nc", json_integer(r->nc));
+    cli_json_put(&json, "precision", json_string(precision_name(r)));
+    cli_json_put(&json, "isa", json_string(cli_isa(r->info.isa).text));
+    cli_json_put(&json, "lanes", json_integer(r->info.lanes));
+    cli_json_put(&json, "threads", json_integer(r->info.threads));
+    cli_json_put(&json, "plan", json_string(r->dense ? "dense" : "sparse"));
+    cli_json_put(&json, "iterations", cli_json_real(r->iterations));
+    cli_json_put(&json, "evaluations", cli_json_real(r->evaluations));
+    cli_json_put(&json, "ns_per_world_iteration", cli_json_real(r->ns));
+    cli_json_put(&json, "flops_per_world_iteration", cli_json_real(r->flops));
+    cli_json_put(&json, "peak_flops_per_second", cli_json_real(r->peak));
+    cli_json_put(&json, "share_of_peak", cli_json_real(share_of_peak(r)));
+    return json;
+}
+
+/* ---- all cases ---- */
+
+typedef struct Grid {
+    const BenchNewton *args;
+    double peak[2]; /* by precision; measured once */
+    json_t *rows;
+} Grid;
+
+static bool run_case(Grid *g, const CliNewtonModel *m, NewtonRow row) {
+    NewtonCase c = {0};
+    bool ok = case_make(g->args, m, &row, &c) && measure(g->args, &c, &row);
+    case_free(&c);
+    if (!ok)
+        return false;
+    if (g->peak[row.precision] == 0)
+        g->peak[row.precision] = cli_peak_flops(row.info.isa, row.precision, row.info.threads);
+    row.peak = g->peak[row.precision];
+    row.flops = cli_newton_flops(m, row.nc, row.evaluations, row.dense);
+    print_row(g->args->format, &row);
+    json_array_append_new(g->rows, row_json(&row));
+    return true;
+}
+
+static bool run_model(Grid *g, int nv, SapPrecision precision) {
+    CliNewtonModel m;
+    bool ok = cli_newton_model(nv, &m);
+    for (int c = 0; c < NUM_CONTACT_COUNTS && ok; c++)
+        for (int dense = 0; dense < 2 && ok; dense++)
+            ok =
+                run_case(g, &m, (NewtonRow){.nv = nv, .nc = contact_counts[c], .dense = dense, .precision = precision});
+    sap_model_destroy(m.model);
+    return ok;
+}
+
+int cli_bench_newton(const BenchNewton *args) {
+    Grid g = {.args = args, .rows = json_array()};
+    bool ok = g.rows != NULL;
+    print_header(args->format, args);
+    for (int p = 0; p < args->precisions->count && ok; p++)
+        for (int i = 0; i < NUM_DOF_COUNTS && ok; i++)
+            ok = run_model(&g, dof_counts[i], (SapPrecision)args->precisions->value[p]);
+    if (ok && args->format == BENCH_JSON)
+        return cli_json_print(json_pack("{ss si so}", "version", sap_version(), "worlds", args->worlds, "rows", g.rows))
+                   ? CLI_EXIT_OK
+                   : CLI_EXIT_BAD;
+    json_decref(g.rows);
+    return ok ? CLI_EXIT_OK : CLI_EXIT_BAD;
+}

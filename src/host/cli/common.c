@@ -1,0 +1,344 @@
+#include "host/cli/common.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* ---- failing ---- */
+
+bool cli_fail(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fputs("sapwood: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return false;
+}
+
+bool cli_check(SapStatus status) {
+    return status == SAP_OK || cli_fail("%s", sap_error_message());
+}
+
+void *cli_allocate(size_t count, size_t size) {
+    void *memory = calloc(count ? count : 1, size);
+    if (memory == NULL)
+        cli_fail("no memory for %zu times %zu bytes", count, size);
+    return memory;
+}
+
+/* ---- values ---- */
+
+/* strtoll and its kin skip spaces and accept signs; a value here begins with a digit, or with "-", "+" or "." before one. */
+static bool looks_like_number(const char *text) {
+    return text[strspn(text, "+-.")] >= '0' && text[strspn(text, "+-.")] <= '9';
+}
+
+static bool read_int(const char *text, int low, int high, int *out) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (!looks_like_number(text) || *end != '\0' || errno != 0 || value < low || value > high)
+        return false;
+    *out = (int)value;
+    return true;
+}
+
+static bool read_choice(const char *text, const char *const *choices, int *out) {
+    for (int i = 0; choices[i] != NULL; i++)
+        if (strcmp(text, choices[i]) == 0) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
+static void refuse_int(const struct argp_state *state, const char *option, const char *text, int low, int high) {
+    argp_error(state, "%s is '%s'; allowed: an integer %d .. %d", option, text, low, high);
+}
+
+static void refuse_choice(const struct argp_state *state, const char *option, const char *text,
+                          const char *const *choices) {
+    char allowed[256] = "";
+    for (size_t i = 0, at = 0; choices[i] != NULL && at < sizeof allowed; i++)
+        at += (size_t)snprintf(allowed + at, sizeof allowed - at, "%s%s", i ? ", " : "", choices[i]);
+    argp_error(state, "%s is '%s'; allowed: %s", option, text, allowed);
+}
+
+int cli_int(const struct argp_state *state, const char *option, const char *text, int low, int high) {
+    int value = low;
+    if (!read_int(text, low, high, &value))
+        refuse_int(state, option, text, low, high);
+    return value;
+}
+
+uint64_t cli_u64(const struct argp_state *state, const char *option, const char *text) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (!looks_like_number(text) || text[0] == '-' || *end != '\0' || errno != 0)
+        argp_error(state, "%s is '%s'; allowed: an integer 0 .. %llu", option, text, (unsigned long long)UINT64_MAX);
+    return value;
+}
+
+double cli_real(const struct argp_state *state, const char *option, const char *text, bool zero_allowed) {
+    char *end;
+    double value = strtod(text, &end);
+    bool good = looks_like_number(text) && *end == '\0' && isfinite(value);
+    if (!good || value < 0 || (value == 0 && !zero_allowed))
+        argp_error(state, "%s is '%s'; allowed: a finite number %s 0", option, text, zero_allowed ? ">=" : ">");
+    return value;
+}
+
+int cli_choice(const struct argp_state *state, const char *option, const char *text, const char *const *choices) {
+    int value = 0;
+    if (!read_choice(text, choices, &value))
+        refuse_choice(state, option, text, choices);
+    return value;
+}
+
+/* Copies the item that begins at text[*at] and moves *at behind the comma after it; false at the end. An item too long
+ * for `item` is cut, and then is no valid value. */
+static bool next_item(const char *text, size_t *at, char item[CLI_TEXT_SIZE]) {
+    if (*at > strlen(text))
+        return false;
+    size_t length = strcspn(text + *at, ",");
+    snprintf(item, CLI_TEXT_SIZE, "%.*s", length < CLI_TEXT_SIZE ? (int)length : CLI_TEXT_SIZE - 1, text + *at);
+    *at += length + 1;
+    return true;
+}
+
+static void list_add(const struct argp_state *state, const char *option, const char *text, CliList *list, int value) {
+    if (list->count == CLI_LIST_SIZE)
+        argp_error(state, "%s is '%s'; allowed: at most %d values", option, text, CLI_LIST_SIZE);
+    list->value[list->count++] = value;
+}
+
+CliList cli_int_list(const struct argp_state *state, const char *option, const char *text, int low, int high) {
+    CliList list = {.count = 0};
+    char item[CLI_TEXT_SIZE];
+    for (size_t at = 0; next_item(text, &at, item);) {
+        int value = low;
+        if (!read_int(item, low, high, &value))
+            argp_error(state, "%s is '%s'; allowed: integers %d .. %d separated by commas", option, text, low, high);
+        list_add(state, option, text, &list, value);
+    }
+    return list;
+}
+
+CliList cli_choice_list(const struct argp_state *state, const char *option, const char *text,
+                        const char *const *choices) {
+    CliList list = {.count = 0};
+    char item[CLI_TEXT_SIZE];
+    for (size_t at = 0; next_item(text, &at, item);)
+        list_add(state, option, text, &list, cli_choice(state, option, item, choices));
+    return list;
+}
+
+/* ---- options of the solver ---- */
+
+void cli_settings_add(const struct argp_state *state, CliSettings *settings, const char *option, const char *name,
+                      const char *value) {
+    SapOptions scratch;
+    if (sap_options_preset(NULL, &scratch) != SAP_OK || sap_options_set(&scratch, name, value) != SAP_OK)
+        argp_error(state, "%s: %s", option, sap_error_message());
+    if (settings->count == CLI_MAX_SETTINGS)
+        argp_error(state, "%s %s: more than %d options", option, name, CLI_MAX_SETTINGS);
+    settings->set[settings->count].name = name;
+    settings->set[settings->count].value = value;
+    settings->count++;
+}
+
+/* "NAME=VALUE", cut in two where it stands. */
+static void add_assignment(const struct argp_state *state, CliSettings *settings, char *text) {
+    char *equals = strchr(text, '=');
+    if (equals == NULL)
+        argp_error(state, "--set is '%s'; allowed: NAME=VALUE", text);
+    *equals = '\0';
+    cli_settings_add(state, settings, "--set", text, equals + 1);
+}
+
+enum { KEY_PRESET = 256, KEY_SET, KEY_ISA, KEY_DEVICE };
+
+static error_t parse_settings(int key, char *arg, struct argp_state *state) {
+    CliSettings *settings = state->input;
+    SapOptions scratch;
+    switch (key) {
+    case KEY_PRESET:
+        if (sap_options_preset(arg, &scratch) != SAP_OK)
+            argp_error(state, "--preset: %s", sap_error_message());
+        settings->preset = arg;
+        return 0;
+    case KEY_SET: add_assignment(state, settings, arg); return 0;
+    case KEY_ISA: cli_settings_add(state, settings, "--isa", "isa", arg); return 0;
+    case KEY_DEVICE: cli_settings_add(state, settings, "--device", "device", arg); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option settings_options[] = {
+    {NULL, 0, NULL, 0, "Solver:", 2},
+    {"preset", KEY_PRESET, "P", 0, "Bundle of solver options: approx32, approx64, drake; unless given, the scene's", 2},
+    {"set", KEY_SET, "NAME=VALUE", 0, "Any option of the solver, over scene and preset; may be repeated", 2},
+    {"isa", KEY_ISA, "I", 0, "Instruction set: auto, generic, avx2, avx512", 2},
+    {"device", KEY_DEVICE, "D", 0, "Where it runs: cpu, which is the default, or cuda", 2},
+    {0}};
+
+const struct argp cli_settings_argp = {.options = settings_options, .parser = parse_settings};
+
+bool cli_settings_apply(const CliSettings *settings, SapOptions *options) {
+    if (settings->preset && !cli_check(sap_options_set(options, "contact_preset_variant", settings->preset)))
+        return false;
+    for (int i = 0; i < settings->count; i++)
+        if (!cli_check(sap_options_set(options, settings->set[i].name, settings->set[i].value)))
+            return false;
+    return true;
+}
+
+/* ---- scenes ---- */
+
+const char *const *cli_scene_folders(void) {
+    static const char *const folders[] = {"bench/scenes",
+#ifdef SAPWOOD_SOURCE_DIR
+                                          SAPWOOD_SOURCE_DIR "/bench/scenes",
+#endif
+                                          NULL};
+    return folders;
+}
+
+static bool is_file(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+/* The first that exists of NAME, FOLDER/NAME, FOLDER/NAME.yaml; else NAME, for the loader to complain about. */
+static bool find_scene(const char *name, char path[PATH_MAX]) {
+    if (strlen(name) >= PATH_MAX)
+        return cli_fail("scene: the path has %zu bytes; allowed: at most %d", strlen(name), PATH_MAX - 1);
+    strcpy(path, name);
+    if (is_file(path))
+        return true;
+    for (const char *const *folder = cli_scene_folders(); *folder; folder++)
+        for (int i = 0; i < 2; i++) {
+            int length = snprintf(path, PATH_MAX, "%s/%s%s", *folder, name, i ? ".yaml" : "");
+            if (length < PATH_MAX && is_file(path))
+                return true;
+        }
+    strcpy(path, name);
+    return true;
+}
+
+bool cli_scene_open(const char *name, const CliSettings *settings, CliScene *out) {
+    out->scene = NULL;
+    if (!find_scene(name, out->path) || !cli_check(sap_scene_load(out->path, &out->scene)))
+        return false;
+    out->arrays = sap_model_arrays(out->scene->model);
+    if (cli_settings_apply(settings, &out->scene->options))
+        return true;
+    cli_scene_close(out);
+    return false;
+}
+
+void cli_scene_close(CliScene *scene) {
+    sap_scene_destroy(scene->scene);
+    scene->scene = NULL;
+}
+
+/* ---- printing ---- */
+
+CliText cli_si(double value) {
+    static const char prefixes[] = " kMGT";
+    CliText out;
+    int i = 0;
+    for (; value >= 999.5 && i < 4; i++)
+        value /= 1000;
+    snprintf(out.text, sizeof out.text, i ? "%.3g %c" : "%.3g", value, prefixes[i]);
+    return out;
+}
+
+CliText cli_option(const SapOptions *options, const char *name) {
+    CliText out;
+    if (sap_options_get(options, name, out.text, sizeof out.text) != SAP_OK)
+        strcpy(out.text, "?");
+    return out;
+}
+
+CliText cli_isa(SapIsa isa) {
+    SapOptions options = {.isa = isa};
+    return cli_option(&options, "isa");
+}
+
+void cli_csv_text(FILE *file, const char *text) {
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        fputs(text, file);
+        return;
+    }
+    fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', file);
+        fputc(*text, file);
+    }
+    fputc('"', file);
+}
+
+json_t *cli_json_real(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *cli_json_text(const char *text) {
+    json_t *json = json_string(text);
+    char *ascii = json ? NULL : strdup(text);
+    if (ascii == NULL)
+        return json;
+    for (char *c = ascii; *c; c++)
+        if (*c & 0x80)
+            *c = '?';
+    json = json_string(ascii);
+    free(ascii);
+    return json;
+}
+
+void cli_json_put(json_t **object, const char *key, json_t *value) {
+    if (json_object_set_new(*object, key, value) == 0)
+        return;
+    json_decref(*object);
+    *object = NULL;
+}
+
+bool cli_json_print(json_t *json) {
+    if (json == NULL)
+        return cli_fail("no memory for the report");
+    bool ok = json_dumpf(json, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF;
+    json_decref(json);
+    return ok || cli_fail("cannot write the report: %s", strerror(errno));
+}
+
+static double read_clock(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double cli_now(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double cli_processor_seconds(void) {
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static double started;
+
+void cli_note_start(void) {
+    started = cli_now() - cli_processor_seconds();
+}
+
+double cli_since_start(void) {
+    return cli_now() - started;
+}

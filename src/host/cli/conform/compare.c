@@ -1,0 +1,167 @@
+/* What we computed against what a reference file stores. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "host/cli/conform/conform.h"
+#include "host/cli/conform/reference_file.h"
+
+/* Assembled quantities agree to rounding; solutions to what a stopping test at 1e-6 leaves after a last Newton step. */
+static const double assembled = 1e-11, solved = 1e-9;
+
+static double largest(const double *x, size_t n) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* Largest |ours - theirs| over the largest |theirs|; `ours` element i is at offset + i * stride. */
+static double relative_error(const double *theirs, size_t n, const double *ours, size_t stride, size_t offset) {
+    double scale = largest(theirs, n), most = 0;
+    for (size_t i = 0; i < n; i++) {
+        double difference = fabs(theirs[i] - ours[offset + i * stride]);
+        if (!(difference <= most))
+            most = difference;
+    }
+    return most == 0 ? 0 : most / (scale > 0 ? scale : 1);
+}
+
+static void compare(const json_t *output, const char *name, const double *ours, size_t stride, size_t offset,
+                    double tolerance, ConformError *out) {
+    size_t n;
+    double *theirs = reference_doubles(json_object_get(output, name), &n);
+    *out = (ConformError){.name = name, .tolerance = tolerance, .stored = theirs != NULL};
+    if (theirs) {
+        out->scale = largest(theirs, n);
+        out->error = relative_error(theirs, n, ours, stride, offset);
+    }
+    free(theirs);
+}
+
+/* A contact between bodies that cannot move against each other has a Jacobian of rounding errors and the least weight there is, so
+ * that its stored impulse is noise divided by 1e-15: not compared. */
+static void compare_impulse(const json_t *output, const ConformCase *c, ConformError *out) {
+    size_t n;
+    double *theirs = reference_doubles(json_object_get(output, "gamma"), &n);
+    *out = (ConformError){.name = "gamma", .tolerance = solved, .stored = theirs != NULL};
+    double scale = out->scale = theirs ? largest(theirs, n) : 0;
+    for (size_t i = 0; theirs && i < n; i++) {
+        double difference = c->weight[i / 3] <= 1e-12 ? 0 : fabs(theirs[i] - c->impulse[i]) / (scale > 0 ? scale : 1);
+        if (!(difference <= out->error))
+            out->error = difference;
+    }
+    free(theirs);
+}
+
+/* R_WC is stored by rows; ours are the columns. */
+static void compare_frame(const json_t *output, const ConformCase *c, ConformError *out) {
+    size_t n;
+    double *theirs = reference_doubles(json_object_get(output, "R_WC"), &n);
+    *out = (ConformError){.name = "R_WC", .scale = 1, .tolerance = assembled, .stored = theirs != NULL};
+    for (size_t k = 0; theirs && k < n; k++) {
+        size_t slot = k / 9, row = k % 9 / 3, column = k % 3;
+        double difference = fabs(theirs[k] - c->frame[9 * slot + 3 * column + row]);
+        if (!(difference <= out->error))
+            out->error = difference;
+    }
+    free(theirs);
+}
+
+/* The cost is a sum of terms as large as the energy of v*: at rest it is the rounding of these. */
+static void compare_cost(const json_t *output, const ConformFile *file, const ConformCase *c, ConformError *out) {
+    const json_t *node = json_object_get(output, "cost");
+    double theirs = json_number_value(node), energy = 0;
+    int nv = file->arrays->num_dofs;
+    for (int i = 0; i < nv * nv; i++)
+        energy += 0.5 * c->v_star[i / nv] * c->A[i] * c->v_star[i % nv];
+    double scale = fmax(fabs(theirs), energy);
+    *out = (ConformError){.name = "cost", .scale = scale, .tolerance = solved, .stored = node != NULL};
+    out->error = fabs(theirs - c->cost) / (scale > 0 ? scale : 1);
+}
+
+static bool flag(const json_t *output, const char *name) {
+    const json_t *node = json_object_get(output, name);
+    return json_is_true(node) || json_integer_value(node) != 0;
+}
+
+void conform_compare(const ConformFile *file, const ConformCase *c, const json_t *output, ConformResult *r) {
+    ConformError *e = r->error;
+    compare(output, "v_star", c->v_star, 1, 0, assembled, &e[0]);
+    compare(output, "A", c->A, 1, 0, assembled, &e[1]);
+    compare(output, "phi0", c->gap, 1, 0, assembled, &e[2]);
+    compare(output, "J", c->jacobian, 1, 0, assembled, &e[3]);
+    compare_frame(output, c, &e[4]);
+    compare(output, "w", c->weight, 1, 0, assembled, &e[5]);
+    compare(output, "mu", c->pair, 3, 0, assembled, &e[6]);
+    compare(output, "k", c->pair, 3, 1, assembled, &e[7]);
+    compare(output, "tau", c->pair, 3, 2, assembled, &e[8]);
+    compare(output, "v", c->v, 1, 0, solved, &e[9]);
+    compare_impulse(output, c, &e[10]);
+    compare(output, "vc", c->velocity, 1, 0, solved, &e[11]);
+    compare_cost(output, file, c, &e[12]);
+    compare(output, "q_next", c->out->joint_q, 1, 0, solved, &e[13]);
+    compare(output, "v_next", c->v, 1, 0, solved, &e[14]);
+
+    r->reference_converged = flag(output, "converged");
+    r->counts_compared = r->reference_converged && json_object_get(output, "newton_iterations");
+    r->counts_agree = c->iterations == json_integer_value(json_object_get(output, "newton_iterations")) &&
+                      c->line_iterations == json_integer_value(json_object_get(output, "line_search_iterations"));
+    r->passed =
+        (c->status & (SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED)) == 0 && (!r->counts_compared || r->counts_agree);
+    for (int i = 0; i < CONFORM_QUANTITIES; i++) {
+        bool applies = e[i].stored && (i < 9 || r->reference_converged);
+        if (applies && !(e[i].error <= e[i].tolerance))
+            r->passed = false;
+    }
+    if (!r->reference_converged && !(c->residual <= 1e-6))
+        r->passed = false;
+}
+
+/* ---- what we computed, in the format of an output ---- */
+
+/* Numbers, one every `stride` from `offset`, as nested lists of `dims` lengths. */
+static json_t *list(const double *x, size_t stride, size_t offset, const size_t *length, int dims, size_t *at) {
+    if (dims == 0)
+        return json_real(x[offset + (*at)++ * stride]);
+    json_t *out = json_array();
+    for (size_t i = 0; i < *length; i++)
+        json_array_append_new(out, list(x, stride, offset, length + 1, dims - 1, at));
+    return out;
+}
+
+/* Lengths b and c may be 0: then there is no such dimension. */
+static void put(json_t *out, const char *name, const double *x, size_t stride, size_t offset, size_t a, size_t b,
+                size_t c) {
+    const size_t length[] = {a, b, c};
+    size_t at = 0;
+    json_object_set_new(out, name, list(x, stride, offset, length, 1 + (b > 0) + (c > 0), &at));
+}
+
+json_t *conform_output(const ConformFile *file, const ConformCase *c, const json_t *output) {
+    size_t nv = (size_t)file->arrays->num_dofs, nq = (size_t)file->arrays->num_coords, n = (size_t)c->num_contacts;
+    json_t *out = json_object();
+    json_object_set(out, "preset", json_object_get(output, "preset"));
+    json_object_set(out, "line_search", json_object_get(output, "line_search"));
+    json_object_set_new(out, "slots", json_integer(c->num_contacts));
+    put(out, "v_star", c->v_star, 1, 0, nv, 0, 0);
+    put(out, "A", c->A, 1, 0, nv, nv, 0);
+    put(out, "phi0", c->gap, 1, 0, n, 0, 0);
+    put(out, "J", c->jacobian, 1, 0, n, 3, nv);
+    put(out, "w", c->weight, 1, 0, n, 0, 0);
+    put(out, "mu", c->pair, 3, 0, n, 0, 0);
+    put(out, "k", c->pair, 3, 1, n, 0, 0);
+    put(out, "tau", c->pair, 3, 2, n, 0, 0);
+    put(out, "gamma", c->impulse, 1, 0, n, 3, 0);
+    put(out, "vc", c->velocity, 1, 0, n, 3, 0);
+    put(out, "v", c->v, 1, 0, nv, 0, 0);
+    put(out, "v_next", c->v, 1, 0, nv, 0, 0);
+    put(out, "q_next", c->out->joint_q, 1, 0, nq, 0, 0);
+    json_object_set_new(out, "cost", json_real(c->cost));
+    json_object_set_new(out, "newton_iterations", json_integer(c->iterations));
+    json_object_set_new(out, "line_search_iterations", json_integer(c->line_iterations));
+    json_object_set_new(out, "by_optimality", json_integer((c->status & SAP_WORLD_OPTIMAL) != 0));
+    json_object_set_new(out, "by_cost", json_integer((c->status & SAP_WORLD_COST_SETTLED) != 0));
+    json_object_set_new(out, "converged",
+                        json_integer((c->status & (SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED)) == 0));
+    return out;
+}

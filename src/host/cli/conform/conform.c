@@ -1,0 +1,185 @@
+/* `sapwood conform FILE...`: our step against reference cases, in every preset and line search a file has. docs/conform.md. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cli/common.h"
+#include "host/cli/conform/knobs.h"
+#include "host/cli/conform/conform.h"
+
+/* ---- command line ---- */
+
+typedef struct ConformArgs {
+    CliSettings settings;
+    bool compat, json, verbose, knobs;
+    const char *dump;
+    int first_file; /* in argv */
+} ConformArgs;
+
+enum { KEY_COMPAT = 256, KEY_JSON, KEY_VERBOSE, KEY_DUMP, KEY_KNOBS };
+
+static const struct argp_option options[] = {
+    {"compat", KEY_COMPAT, NULL, 0, "Compute as SAP Warp does, to the last digit", 0},
+    {"json", KEY_JSON, NULL, 0, "Print as JSON", 0},
+    {"verbose", KEY_VERBOSE, NULL, 0, "Print every output, not only those that differ", 0},
+    {"dump", KEY_DUMP, "FILE", 0, "Write what was computed, in the format of the first FILE", 0},
+    {"knobs", KEY_KNOBS, NULL, 0, "Print what each precision in f32 by itself does to the cases, instead of passes", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    ConformArgs *a = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
+    case KEY_COMPAT: a->compat = true; return 0;
+    case KEY_JSON: a->json = true; return 0;
+    case KEY_VERBOSE: a->verbose = true; return 0;
+    case KEY_DUMP: a->dump = arg; return 0;
+    case KEY_KNOBS: a->knobs = true; return 0;
+    case ARGP_KEY_ARGS: a->first_file = state->next; return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "the reference files are missing"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- reports ---- */
+
+typedef struct Tally {
+    int passed, failed;
+    double worst[CONFORM_QUANTITIES];
+    const char *name[CONFORM_QUANTITIES];
+    json_t *json;   /* NULL unless asked for */
+    json_t *dumped; /* outputs of the case that runs; NULL unless asked for */
+} Tally;
+
+static const char *text(const json_t *output, const char *key) {
+    const char *value = json_string_value(json_object_get(output, key));
+    return value ? value : "?";
+}
+
+static int number(const json_t *output, const char *key) {
+    return (int)json_integer_value(json_object_get(output, key));
+}
+
+static void print_output(const char *name, const json_t *output, const ConformCase *c, const ConformResult *r) {
+    printf("%-4s %-14s %-9s %-15s newton %d (%d) line search %d (%d)%s residual %.1e status 0x%x",
+           r->passed ? "ok" : "FAIL", name, text(output, "preset"), text(output, "line_search"), c->iterations,
+           number(output, "newton_iterations"), c->line_iterations, number(output, "line_search_iterations"),
+           r->reference_converged ? "" : ", reference stalled", c->residual, (unsigned)c->status);
+    for (int i = 0; i < CONFORM_QUANTITIES; i++)
+        if (r->error[i].stored)
+            printf(" %s %.1e", r->error[i].name, r->error[i].error);
+    printf("\n");
+}
+
+static json_t *output_json(const char *file, const char *name, const json_t *output, const ConformCase *c,
+                           const ConformResult *r) {
+    json_t *o = json_object();
+    cli_json_put(&o, "file", cli_json_text(file));
+    cli_json_put(&o, "case", cli_json_text(name));
+    cli_json_put(&o, "preset", cli_json_text(text(output, "preset")));
+    cli_json_put(&o, "line_search", cli_json_text(text(output, "line_search")));
+    cli_json_put(&o, "passed", json_boolean(r->passed));
+    cli_json_put(&o, "counts_agree", r->counts_compared ? json_boolean(r->counts_agree) : json_null());
+    cli_json_put(&o, "newton_iterations", json_integer(c->iterations));
+    cli_json_put(&o, "line_search_iterations", json_integer(c->line_iterations));
+    cli_json_put(&o, "refactored", json_integer(c->refactored));
+    cli_json_put(&o, "residual", cli_json_real(c->residual));
+    cli_json_put(&o, "status", json_integer((json_int_t)c->status));
+    json_t *errors = json_object();
+    for (int i = 0; i < CONFORM_QUANTITIES; i++)
+        if (r->error[i].stored)
+            cli_json_put(&errors, r->error[i].name, cli_json_real(r->error[i].error));
+    cli_json_put(&o, "errors", errors);
+    return o;
+}
+
+static void tally(Tally *t, const ConformResult *r) {
+    t->passed += r->passed;
+    t->failed += !r->passed;
+    for (int i = 0; i < CONFORM_QUANTITIES; i++) {
+        t->name[i] = r->error[i].name;
+        if (r->error[i].stored && !(r->error[i].error <= t->worst[i]))
+            t->worst[i] = r->error[i].error;
+    }
+}
+
+/* ---- running ---- */
+
+static bool run_output(const ConformArgs *a, const char *path, const ConformFile *file, const char *name,
+                       const json_t *output, ConformCase *c, Tally *t) {
+    SapOptions o;
+    if (!cli_check(sap_options_preset(text(output, "preset"), &o)) ||
+        !cli_check(sap_options_set(&o, "line_search_variant", text(output, "line_search"))) ||
+        !cli_settings_apply(&a->settings, &o))
+        return false;
+    if (a->compat)
+        o.compat = SAP_COMPAT_SAP_WARP;
+    if (!conform_case_run(file, &o, c))
+        return false;
+    ConformResult r;
+    conform_compare(file, c, output, &r);
+    tally(t, &r);
+    if (t->json)
+        json_array_append_new(t->json, output_json(path, name, output, c, &r));
+    else if (!r.passed || a->verbose)
+        print_output(name, output, c, &r);
+    if (t->dumped)
+        json_array_append_new(t->dumped, conform_output(file, c, output));
+    return true;
+}
+
+/* With `dump`, the outputs of the case are replaced by ours. */
+static bool run_case(const ConformArgs *a, const char *path, const ConformFile *file, json_t *one, bool dump,
+                     Tally *t) {
+    ConformCase c;
+    bool ok = conform_case_open(file, one, &c);
+    size_t i;
+    json_t *output, *outputs = json_object_get(one, "outputs");
+    t->dumped = dump ? json_array() : NULL;
+    const char *name = json_string_value(json_object_get(one, "name"));
+    json_array_foreach(outputs, i, output) ok = ok && run_output(a, path, file, name ? name : "?", output, &c, t);
+    if (t->dumped)
+        json_object_set_new(one, "outputs", t->dumped);
+    conform_case_close(&c);
+    return ok;
+}
+
+static bool run_file(const ConformArgs *a, const char *path, bool dump, Tally *t) {
+    ConformFile file;
+    bool ok = conform_open(path, &file);
+    size_t i;
+    json_t *one;
+    json_array_foreach(ok ? json_object_get(file.json, "cases") : NULL, i, one) ok =
+        ok && run_case(a, path, &file, one, dump, t);
+    if (ok && dump && json_dump_file(file.json, a->dump, JSON_REAL_PRECISION(17)) != 0)
+        ok = cli_fail("%s: cannot be written", a->dump);
+    conform_close(&file);
+    return ok;
+}
+
+static void print_worst(const Tally *t) {
+    printf("largest relative error:");
+    for (int i = 0; i < CONFORM_QUANTITIES; i++)
+        if (t->name[i])
+            printf(" %s %.1e", t->name[i], t->worst[i]);
+    printf("\n%d passed, %d failed\n", t->passed, t->failed);
+}
+
+int cli_conform(int argc, char **argv) {
+    ConformArgs a = {0};
+    const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
+    const struct argp argp = {options, parse, "FILE...", "Compare a step with reference cases.", children, NULL, NULL};
+    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    if (a.knobs)
+        return cli_conform_knobs(&(ConformKnobs){&a.settings, a.compat, a.json}, argv + a.first_file,
+                                 argc - a.first_file);
+    Tally t = {.json = a.json ? json_array() : NULL};
+    bool ok = true;
+    for (int i = a.first_file; ok && i < argc; i++)
+        ok = run_file(&a, argv[i], a.dump && i == a.first_file, &t);
+    if (t.json)
+        ok = cli_json_print(json_pack("{s:o, s:i, s:i}", "outputs", t.json, "passed", t.passed, "failed", t.failed)) &&
+             ok;
+    else if (ok)
+        print_worst(&t);
+    return !ok ? CLI_EXIT_BAD : t.failed ? CLI_EXIT_WORLDS_FAILED : CLI_EXIT_OK;
+}

@@ -1,0 +1,306 @@
+/* Reading reference files into our model, state, control and contacts. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cli/common.h"
+#include "host/cli/conform/conform.h"
+#include "host/cli/conform/reference_file.h"
+
+/* ---- the model ---- */
+
+/* Arrays taken from the file; freed once the model has its copy. */
+enum { MAX_ARRAYS = 64 };
+typedef struct Taken {
+    void *array[MAX_ARRAYS];
+    int count;
+} Taken;
+
+static const double *take_doubles(Taken *taken, const json_t *model, const char *name) {
+    size_t n;
+    return taken->array[taken->count++] = reference_doubles(json_object_get(model, name), &n);
+}
+
+static const int32_t *take_ints(Taken *taken, const json_t *model, const char *name) {
+    size_t n;
+    return taken->array[taken->count++] = reference_ints(json_object_get(model, name), &n);
+}
+
+/* Lengths as plain numbers: quaternions are stored to f32, and SAP Warp makes them unit where it composes poses (but see
+ * joints_as_given.h for where it does not), so they are kept as they are. */
+static void take_model(Taken *t, const json_t *model, SapModelArrays *a) {
+    sap_model_arrays_default(a);
+    a->num_bodies = (int)json_array_size(json_object_get(model, "body_mass"));
+    a->num_joints = (int)json_array_size(json_object_get(model, "joint_type"));
+    a->num_shapes = (int)json_array_size(json_object_get(model, "shape_body"));
+    a->num_articulations = (int)json_array_size(json_object_get(model, "articulation_start")) - 1;
+    a->joint_type = take_ints(t, model, "joint_type");
+    a->joint_parent = take_ints(t, model, "joint_parent");
+    a->joint_child = take_ints(t, model, "joint_child");
+    a->joint_dof_dim = take_ints(t, model, "joint_dof_dim");
+    a->joint_q_start = take_ints(t, model, "joint_q_start");
+    a->joint_qd_start = take_ints(t, model, "joint_qd_start");
+    a->articulation_start = take_ints(t, model, "articulation_start");
+    a->joint_X_p = take_doubles(t, model, "joint_X_p");
+    a->joint_X_c = take_doubles(t, model, "joint_X_c");
+    a->joint_axis = take_doubles(t, model, "joint_axis");
+    a->joint_armature = take_doubles(t, model, "joint_armature");
+    a->joint_target_mode = take_ints(t, model, "joint_target_mode");
+    a->joint_target_ke = take_doubles(t, model, "joint_target_ke");
+    a->joint_target_kd = take_doubles(t, model, "joint_target_kd");
+    a->joint_effort_limit = take_doubles(t, model, "joint_effort_limit");
+    a->joint_limit_lower = take_doubles(t, model, "joint_limit_lower");
+    a->joint_limit_upper = take_doubles(t, model, "joint_limit_upper");
+    a->joint_limit_ke = take_doubles(t, model, "joint_limit_ke");
+    a->joint_limit_kd = take_doubles(t, model, "joint_limit_kd");
+    a->body_mass = take_doubles(t, model, "body_mass");
+    a->body_com = take_doubles(t, model, "body_com");
+    a->body_inertia = take_doubles(t, model, "body_inertia");
+    a->shape_body = take_ints(t, model, "shape_body");
+    a->shape_material_mu = take_doubles(t, model, "shape_material_mu");
+    a->shape_material_ke = take_doubles(t, model, "shape_material_ke");
+    a->shape_material_tau = take_doubles(t, model, "shape_material_tau");
+    if (a->joint_q_start)
+        a->num_coords = a->joint_q_start[a->num_joints];
+    if (a->joint_qd_start)
+        a->num_dofs = a->joint_qd_start[a->num_joints];
+}
+
+/* The files have materials but no geometry: every shape stands as a unit sphere, and is never collided. */
+static bool add_shapes(Taken *t, SapModelArrays *a) {
+    int32_t *type = calloc((size_t)a->num_shapes + 1, sizeof *type);
+    double *scale = calloc(3 * (size_t)a->num_shapes + 1, sizeof *scale);
+    t->array[t->count++] = type;
+    t->array[t->count++] = scale;
+    for (int i = 0; type && scale && i < a->num_shapes; i++) {
+        type[i] = SAP_SHAPE_SPHERE;
+        scale[3 * i] = 1;
+    }
+    a->shape_type = type;
+    a->shape_scale = scale;
+    return type && scale;
+}
+
+bool conform_open(const char *path, ConformFile *out) {
+    *out = (ConformFile){.json = reference_file_load(path)};
+    const json_t *model = json_object_get(out->json, "model");
+    if (!model)
+        return out->json ? cli_fail("%s: key 'model' is missing", path) : false;
+    Taken taken = {.count = 0};
+    SapModelArrays arrays;
+    take_model(&taken, model, &arrays);
+    size_t n;
+    double *gravity = reference_doubles(json_object_get(model, "gravity"), &n);
+    for (int i = 0; gravity && n >= 3 && i < 3; i++)
+        arrays.gravity[i] = gravity[i];
+    free(gravity);
+    bool ok = add_shapes(&taken, &arrays) && cli_check(sap_model_create_as_given(&arrays, &out->model));
+    for (int i = 0; i < taken.count; i++)
+        free(taken.array[i]);
+    out->arrays = sap_model_arrays(out->model);
+    out->contact_tau_d = json_number_value(json_object_get(out->json, "contact_tau_d"));
+    out->capacity = (int)json_integer_value(json_object_get(out->json, "max_rigid_contact"));
+    return ok;
+}
+
+void conform_close(ConformFile *file) {
+    sap_model_destroy(file->model);
+    json_decref(file->json);
+    *file = (ConformFile){0};
+}
+
+/* ---- a case ---- */
+
+/* Copies the numbers at `key` into an array of `count`; absent is zeros. */
+static bool read_array(const json_t *json, const char *key, double *to, size_t count) {
+    size_t n;
+    const json_t *node = json_object_get(json, key);
+    double *values = reference_doubles(node, &n);
+    if (node && n != count) {
+        free(values);
+        return cli_fail("%s: %zu numbers; %zu are expected", key, n, count);
+    }
+    for (size_t i = 0; i < count; i++)
+        to[i] = node ? values[i] : 0;
+    free(values);
+    return true;
+}
+
+static void cross(const double *a, const double *b, double *c) {
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* From a body's origin to its centre of mass, world axes: rot(q, com), q made unit. */
+static void com_arm(const double *q, const double *com, double *r) {
+    double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    double u[3] = {q[0] / length, q[1] / length, q[2] / length}, w = q[3] / length, t[3], ut[3];
+    cross(u, com, t);
+    for (int i = 0; i < 3; i++)
+        t[i] *= 2;
+    cross(u, t, ut);
+    for (int i = 0; i < 3; i++)
+        r[i] = com[i] + w * t[i] + ut[i];
+}
+
+/* [omega ; v_O] -> [v_O + omega x r ; omega], and [tau_O ; f] -> [f ; tau_O - r x f], for free joints. */
+static void to_public(const SapModelArrays *a, const double *q, double *qd, double *f) {
+    for (int j = 0; j < a->num_joints; j++) {
+        if (a->joint_type[j] != SAP_JOINT_FREE)
+            continue;
+        double r[3], w_r[3], r_f[3], *v = qd + a->joint_qd_start[j], *g = f + a->joint_qd_start[j], old[6], old_f[6];
+        com_arm(q + a->joint_q_start[j] + 3, a->body_com + 3 * a->joint_child[j], r);
+        memcpy(old, v, sizeof old);
+        memcpy(old_f, g, sizeof old_f);
+        cross(old, r, w_r);
+        cross(r, old_f + 3, r_f);
+        for (int i = 0; i < 3; i++) {
+            v[i] = old[3 + i] + w_r[i];
+            v[3 + i] = old[i];
+            g[i] = old_f[3 + i];
+            g[3 + i] = old_f[i] - r_f[i];
+        }
+    }
+}
+
+static bool read_contact(const json_t *json, int slot, SapContacts *c) {
+    c->shape0[slot] = (int32_t)json_integer_value(json_object_get(json, "shape0"));
+    c->shape1[slot] = (int32_t)json_integer_value(json_object_get(json, "shape1"));
+    return read_array(json, "point0", (double *)c->point0 + 3 * slot, 3) &&
+           read_array(json, "point1", (double *)c->point1 + 3 * slot, 3) &&
+           read_array(json, "normal", (double *)c->normal + 3 * slot, 3) &&
+           read_array(json, "margin0", (double *)c->margin0 + slot, 1) &&
+           read_array(json, "margin1", (double *)c->margin1 + slot, 1);
+}
+
+static bool allocate_case(const ConformFile *file, ConformCase *c) {
+    size_t nv = (size_t)file->arrays->num_dofs, nb = (size_t)file->arrays->num_bodies, n = (size_t)file->capacity;
+    const struct {
+        double **array;
+        size_t count;
+    } arrays[] = {{&c->body_torque_at_origin, 6 * nb},
+                  {&c->v_star, nv},
+                  {&c->A, nv * nv},
+                  {&c->gap, n},
+                  {&c->jacobian, 3 * n * nv},
+                  {&c->frame, 9 * n},
+                  {&c->weight, n},
+                  {&c->pair, 3 * n},
+                  {&c->impulse, 3 * n},
+                  {&c->velocity, 3 * n},
+                  {&c->v, nv}};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        if (!(*arrays[i].array = cli_allocate(arrays[i].count + 1, sizeof(double))))
+            return false;
+    return cli_check(sap_state_create(file->model, 1, SAP_F64, &c->in)) &&
+           cli_check(sap_state_create(file->model, 1, SAP_F64, &c->out)) &&
+           cli_check(sap_control_create(file->model, 1, SAP_F64, &c->control)) &&
+           cli_check(sap_contacts_create(1, file->capacity, SAP_F64, &c->contacts));
+}
+
+bool conform_case_open(const ConformFile *file, const json_t *json, ConformCase *out) {
+    *out = (ConformCase){.h = json_number_value(json_object_get(json, "h"))};
+    const SapModelArrays *a = file->arrays;
+    size_t nq = (size_t)a->num_coords, nv = (size_t)a->num_dofs, nb = (size_t)a->num_bodies;
+    if (!allocate_case(file, out))
+        return false;
+    bool ok = read_array(json, "joint_q", out->in->joint_q, nq) &&
+              read_array(json, "joint_qd", out->in->joint_qd, nv) &&
+              read_array(json, "joint_f", out->control->joint_f, nv) &&
+              read_array(json, "joint_target_pos", out->control->joint_target_pos, nv) &&
+              read_array(json, "joint_target_vel", out->control->joint_target_vel, nv) &&
+              read_array(json, "joint_act", out->control->joint_act, nv) &&
+              read_array(json, "body_f_applied", out->body_torque_at_origin, 6 * nb);
+    if (!ok)
+        return false;
+    to_public(a, out->in->joint_q, out->in->joint_qd, out->control->joint_f);
+    const json_t *contacts = json_object_get(json, "contacts");
+    out->num_contacts = (int)json_array_size(contacts);
+    if (out->num_contacts > file->capacity)
+        return cli_fail("%d contacts; the file has %d slots", out->num_contacts, file->capacity);
+    for (int i = 0; i < out->num_contacts; i++)
+        if (!read_contact(json_array_get(contacts, (size_t)i), i, out->contacts))
+            return false;
+    out->contacts->count[0] = out->num_contacts;
+    return true;
+}
+
+void conform_case_close(ConformCase *c) {
+    double *arrays[] = {c->body_torque_at_origin,
+                        c->v_star,
+                        c->A,
+                        c->gap,
+                        c->jacobian,
+                        c->frame,
+                        c->weight,
+                        c->pair,
+                        c->impulse,
+                        c->velocity,
+                        c->v};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]);
+    sap_state_destroy(c->in);
+    sap_state_destroy(c->out);
+    sap_control_destroy(c->control);
+    sap_contacts_destroy(c->contacts);
+    *c = (ConformCase){0};
+}
+
+/* ---- running ---- */
+
+/* [torque about the origin ; force] -> [force ; torque about the centre of mass], at the poses of the input. */
+static void set_body_f(const SapModelArrays *a, ConformCase *c) {
+    const double *pose = c->in->body_q;
+    double *body_f = c->control->body_f;
+    for (int b = 0; b < a->num_bodies; b++) {
+        const double *given = c->body_torque_at_origin + 6 * b, *f = given + 3;
+        double r[3], r_f[3];
+        com_arm(pose + 7 * b + 3, a->body_com + 3 * b, r);
+        cross(r, f, r_f);
+        for (int i = 0; i < 3; i++) {
+            body_f[6 * b + i] = f[i];
+            body_f[6 * b + 3 + i] = given[i] - r_f[i];
+        }
+    }
+}
+
+static bool step_case(SapSolver *solver, const ConformFile *file, ConformCase *c) {
+    const SapContactReport record = {.gap = c->gap,
+                                     .jacobian = c->jacobian,
+                                     .frame = c->frame,
+                                     .weight = c->weight,
+                                     .pair = c->pair,
+                                     .impulse = c->impulse,
+                                     .velocity = c->velocity};
+    const SapFreeMotion before = {.v_star = c->v_star, .A = c->A}, after = {.joint_qd = c->v};
+    SapWorldReport report;
+    if (!cli_check(sap_forward_kinematics(solver, c->in)))
+        return false;
+    set_body_f(file->arrays, c);
+    bool ok = cli_check(sap_solver_record(solver, &record)) &&
+              cli_check(sap_free_motion(solver, c->in, c->control, c->h, &before)) &&
+              cli_check(sap_step(solver, c->in, c->control, c->contacts, c->h, c->out)) &&
+              cli_check(sap_solver_report(solver, &report));
+    if (!ok)
+        return false;
+    c->status = report.status[0];
+    c->iterations = report.iterations[0];
+    c->line_iterations = report.line_iterations[0];
+    c->refactored = report.refactored[0];
+    c->cost = report.cost[0];
+    c->residual = report.residual[0];
+    return cli_check(sap_free_motion(solver, c->out, NULL, c->h, &after)); /* the new velocity in internal order */
+}
+
+bool conform_case_run(const ConformFile *file, const SapOptions *options, ConformCase *c) {
+    SapOptions o = *options;
+    o.max_rigid_contact = file->capacity;
+    o.contact_tau_d = file->contact_tau_d;
+    o.threads = 1;
+    SapSolver *solver = NULL;
+    bool ok = cli_check(sap_solver_create(file->model, 1, &o, &solver)) && step_case(solver, file, c);
+    sap_solver_destroy(solver);
+    return ok;
+}

@@ -1,0 +1,89 @@
+/* The program `sapwood`: finds the command and hands the rest of the command line to it. docs/cli.md is its manual. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/cli/common.h"
+#include "host/cli/machine.h"
+
+typedef struct Command {
+    const char *name; /* argv[0] of the command: how messages and --help call it */
+    int (*run)(int argc, char **argv);
+} Command;
+
+static const Command commands[] = {{"sapwood run", cli_run},         {"sapwood info", cli_info},
+                                   {"sapwood bench", cli_bench},     {"sapwood compare", cli_compare},
+                                   {"sapwood conform", cli_conform}, {"sapwood selftest", cli_selftest}};
+enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static const char *short_name(const Command *command) {
+    return command->name + strlen("sapwood ");
+}
+
+/* What is left of the command line from the command on. */
+typedef struct Rest {
+    const Command *command;
+    int argc;
+    char **argv;
+} Rest;
+
+static const Command *find_command(const char *name) {
+    for (int i = 0; i < NUM_COMMANDS; i++)
+        if (strcmp(short_name(&commands[i]), name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    Rest *rest = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        rest->command = find_command(arg);
+        if (rest->command == NULL)
+            argp_error(state, "the command is '%s'; allowed: run, info, bench, compare, conform, selftest", arg);
+        rest->argc = state->argc - state->next + 1;
+        rest->argv = state->argv + state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "a command is missing; allowed: run, info, bench, compare, conform, selftest");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void print_version(FILE *stream, struct argp_state *state) {
+    (void)state;
+    fprintf(stream, "sapwood %s (%s), %s\n", sap_version(), cli_commit(), cli_compiler());
+}
+
+static const char doc[] =
+    "Steps thousands of copies of a rigid-body world together."
+    "\vCommands:\n"
+    "  run SCENE        step worlds and report speed, contacts, failures and energy\n"
+    "  info SCENE       what a scene holds, and how many contacts it needs\n"
+    "  bench            measure throughput\n"
+    "  compare SCENE    what each choice of a preset does to a scene\n"
+    "  conform FILE...  a step against reference cases\n"
+    "  selftest         the same bits on this machine's CPU or GPU as on one lane\n"
+    "\n"
+    "Each has its own --help. Exit status: 0 fine; 1 some worlds failed, or bits differ; 2 bad usage or input, "
+    "no memory, or output that "
+    "could not be written; 130 interrupted.";
+
+int main(int argc, char **argv) {
+    cli_note_start();
+    argp_err_exit_status = CLI_EXIT_BAD;
+    argp_program_version_hook = print_version;
+    Rest rest = {0};
+    const struct argp argp = {.parser = parse, .args_doc = "COMMAND [ARGUMENT...]", .doc = doc};
+    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &rest) != 0 || rest.command == NULL)
+        return CLI_EXIT_BAD;
+    rest.argv[0] = (char *)rest.command->name;
+    int code = rest.command->run(rest.argc, rest.argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        cli_fail("cannot write to standard output: %s", strerror(errno));
+        return CLI_EXIT_BAD;
+    }
+    return code;
+}

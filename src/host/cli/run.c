@@ -1,0 +1,226 @@
+/* `sapwood run SCENE`: steps the worlds of a scene and reports. */
+#include "host/cli/run.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- command line ---- */
+
+enum {
+    KEY_WORLDS = 256,
+    KEY_STEPS,
+    KEY_DT,
+    KEY_SEED,
+    KEY_NOISE,
+    KEY_DTYPE,
+    KEY_THREADS,
+    KEY_LANES,
+    KEY_TRAJECTORY,
+    KEY_TRAJECTORY_WORLD,
+    KEY_JSON
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Worlds:", 1},
+    {"worlds", KEY_WORLDS, "N", 0, "Copies of the world; unless given, the scene's", 1},
+    {"steps", KEY_STEPS, "N", 0, "Time steps; 400 unless given", 1},
+    {"dt", KEY_DT, "H", 0, "Seconds per step; unless given, the scene's", 1},
+    {"seed", KEY_SEED, "S", 0, "Seed of the noise; 0 unless given", 1},
+    {"noise", KEY_NOISE, "X", 0,
+     "Joint velocities of worlds 1, 2, ... start up to X off the scene's (m/s, rad/s); 0.1 unless given, 0 makes all "
+     "worlds equal",
+     1},
+    {"dtype", KEY_DTYPE, "f32|f64", 0, "How states are stored; unless given, as the free motion is solved", 1},
+    {"threads", KEY_THREADS, "T", 0, "Worker threads; 0, the default, is one per CPU", 2},
+    {"lanes", KEY_LANES, "L", 0, "Worlds per SIMD pack: 1, 4, 8; 0, the default, chooses", 2},
+    {NULL, 0, NULL, 0, "Output:", 3},
+    {"trajectory", KEY_TRAJECTORY, "FILE.csv", 0, "Write the coordinates of one world, a row per step", 3},
+    {"trajectory-world", KEY_TRAJECTORY_WORLD, "W", 0, "Which world; 0 unless given", 3},
+    {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    static const char *const dtypes[] = {"f32", "f64", NULL}; /* in the order of SapDtype */
+    RunArgs *a = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
+    case KEY_WORLDS: a->worlds = cli_int(state, "--worlds", arg, 1, INT_MAX); return 0;
+    case KEY_STEPS: a->steps = cli_int(state, "--steps", arg, 0, INT_MAX); return 0;
+    case KEY_DT: a->dt = cli_real(state, "--dt", arg, false); return 0;
+    case KEY_THREADS: cli_settings_add(state, &a->settings, "--threads", "threads", arg); return 0;
+    case KEY_LANES: cli_settings_add(state, &a->settings, "--lanes", "lanes", arg); return 0;
+    case KEY_SEED: a->seed = cli_u64(state, "--seed", arg); return 0;
+    case KEY_NOISE: a->noise = cli_real(state, "--noise", arg, true); return 0;
+    case KEY_DTYPE: a->dtype = cli_choice(state, "--dtype", arg, dtypes); return 0;
+    case KEY_TRAJECTORY: a->trajectory = arg; return 0;
+    case KEY_TRAJECTORY_WORLD:
+        a->trajectory_world = cli_int(state, "--trajectory-world", arg, 0, INT_MAX - 1);
+        return 0;
+    case KEY_JSON: a->json = true; return 0;
+    case ARGP_KEY_ARG:
+        if (a->scene)
+            argp_error(state, "'%s' is one argument too many; allowed: one scene, here '%s'", arg, a->scene);
+        a->scene = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "the scene is missing"); return 0;
+    case ARGP_KEY_END:
+        if (a->trajectory_world >= 0 && !a->trajectory)
+            argp_error(state, "--trajectory-world is '%d' without --trajectory", a->trajectory_world);
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- interruption ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    interrupted = 1;
+}
+
+/* The first Ctrl-C ends the loop, a second one the program. */
+static void catch_interrupt(void) {
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+}
+
+/* ---- running ---- */
+
+static void show_progress(const Run *r) {
+    enum { WIDTH = 30 };
+    static const char bar[WIDTH + 1] = "##############################";
+    int steps = r->args->steps, full = (int)((int64_t)WIDTH * r->done / steps);
+    if (r->progress)
+        fprintf(stderr, "\r[%-*.*s] %3d %%  step %d of %d  %s world-steps/s \x1b[K", WIDTH, full, bar,
+                (int)(100 * (int64_t)r->done / steps), r->done, steps, cli_si(cli_run_rate(r)).text);
+}
+
+static void clear_progress(const Run *r) {
+    if (r->progress)
+        fputs("\r\x1b[K", stderr);
+}
+
+/* n steps, timed. */
+static bool run_chunk(Run *r, int n) {
+    double start = cli_now();
+    if (!cli_batch_step(&r->batch, n))
+        return false;
+    r->seconds += cli_now() - start;
+    if (r->done == 0)
+        r->first_step = cli_since_start();
+    r->done += n;
+    return cli_batch_gather(&r->batch) && cli_statistics_look(&r->statistics, &r->batch);
+}
+
+/* Steps of the next call. The last one is by itself, for its gaps are recorded; and at least some twenty steps are looked at. */
+static int next_chunk(const Run *r, int chunk) {
+    enum { LOOKS = 20 };
+    int left = r->args->steps - r->done - 1, most = 1 + r->args->steps / LOOKS;
+    chunk = chunk < most ? chunk : most;
+    return left < 1 ? 1 : chunk < left ? chunk : left;
+}
+
+/* In chunks that grow to about 50 ms, so that neither the clock nor the progress bar costs anything. A trajectory needs
+ * every step. */
+static bool run_steps(Run *r) {
+    int chunk = 1, steps = r->args->steps;
+    double last_shown = 0;
+    bool trajectory = r->trajectory.file != NULL;
+    if (trajectory && !cli_trajectory_row(&r->trajectory, &r->batch, 0))
+        return false;
+    while (r->done < steps && !interrupted) {
+        double before = r->seconds;
+        if (r->done == steps - 1 && !cli_statistics_record_gaps(&r->batch))
+            return false;
+        if (!run_chunk(r, next_chunk(r, chunk)))
+            return false;
+        if (trajectory && !cli_trajectory_row(&r->trajectory, &r->batch, r->done))
+            return false;
+        if (!trajectory && r->seconds - before < 0.05 && chunk < 1 << 20)
+            chunk *= 2;
+        if (r->seconds - last_shown >= 0.05) {
+            show_progress(r);
+            last_shown = r->seconds;
+        }
+    }
+    return true;
+}
+
+static bool open_trajectory(Run *r) {
+    const RunArgs *a = r->args;
+    int world = a->trajectory_world < 0 ? 0 : a->trajectory_world, worlds = r->batch.state->num_worlds;
+    if (a->trajectory == NULL)
+        return true;
+    if (world >= worlds)
+        return cli_fail("--trajectory-world is '%d'; allowed: an integer 0 .. %d", world, worlds - 1);
+    return cli_trajectory_open(a->trajectory, world, r->scene.arrays, &r->trajectory);
+}
+
+static bool prepare(Run *r) {
+    const RunArgs *a = r->args;
+    if (!cli_scene_open(a->scene, &a->settings, &r->scene))
+        return false;
+    SapScene *scene = r->scene.scene;
+    if (a->dt > 0)
+        scene->dt = a->dt;
+    SapDtype dtype = a->dtype < 0 ? cli_default_dtype(&scene->options) : (SapDtype)a->dtype;
+    int worlds = a->worlds ? a->worlds : scene->num_worlds;
+    if (!cli_batch_create(scene, &scene->options, worlds, dtype, false, &r->batch))
+        return false;
+    if (!cli_batch_perturb(&r->batch, a->seed, a->noise))
+        return false;
+    r->progress = isatty(STDERR_FILENO);
+    r->energies = cli_allocate((size_t)worlds, 4 * sizeof *r->energies);
+    return r->energies && open_trajectory(r) && cli_batch_energies(&r->batch, r->energies);
+}
+
+static bool run(Run *r) {
+    catch_interrupt();
+    bool ok = run_steps(r);
+    clear_progress(r);
+    if (!cli_trajectory_close(&r->trajectory) || !ok)
+        return false;
+    if (r->done > 0 && r->done == r->args->steps && !cli_statistics_look_at_gaps(&r->statistics, &r->batch))
+        return false;
+    cli_statistics_finish(&r->statistics, &r->batch);
+    double *end = r->energies + 2 * (size_t)r->batch.state->num_worlds;
+    if (!cli_batch_energies(&r->batch, end))
+        return false;
+    r->failures = cli_batch_failures(&r->batch);
+    r->start = cli_batch_summarise(&r->batch, r->energies);
+    r->end = cli_batch_summarise(&r->batch, end);
+    return true;
+}
+
+/* ---- the command ---- */
+
+static int exit_code(const Run *r) {
+    if (r->failures.total)
+        return CLI_EXIT_WORLDS_FAILED;
+    return r->done < r->args->steps ? CLI_EXIT_INTERRUPTED : CLI_EXIT_OK;
+}
+
+int cli_run(int argc, char **argv) {
+    const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
+    const struct argp argp = {.options = options,
+                              .parser = parse,
+                              .args_doc = "SCENE",
+                              .doc = "Steps the worlds of SCENE, a file or a name in bench/scenes, and reports.",
+                              .children = children};
+    RunArgs args = {.steps = 400, .noise = 0.1, .dtype = -1, .trajectory_world = -1};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
+        return CLI_EXIT_BAD;
+    Run r = {.args = &args};
+    bool ok = prepare(&r) && run(&r) && cli_run_report(&r);
+    int code = ok ? exit_code(&r) : CLI_EXIT_BAD;
+    cli_trajectory_close(&r.trajectory);
+    free(r.energies);
+    cli_batch_free(&r.batch);
+    cli_scene_close(&r.scene);
+    return code;
+}

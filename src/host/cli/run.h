@@ -1,0 +1,44 @@
+/* `sapwood run`: what was asked and what came of it, handed from the running (cli_run.c) to the report
+ * (cli_run_report.c). */
+#ifndef SAPWOOD_HOST_CLI_RUN_H
+#define SAPWOOD_HOST_CLI_RUN_H
+
+#include "host/cli/statistics.h"
+#include "host/cli/trajectory.h"
+
+typedef struct RunArgs {
+    CliSettings settings;
+    const char *scene;
+    int worlds; /* 0: the scene's */
+    int steps;
+    double dt; /* 0: the scene's */
+    uint64_t seed;
+    double noise;
+    int dtype; /* SapDtype; -1: as the free motion is solved */
+    const char *trajectory;
+    int trajectory_world; /* -1: not given */
+    bool json;
+} RunArgs;
+
+typedef struct Run {
+    const RunArgs *args;
+    CliScene scene;
+    CliBatch batch;
+    CliTrajectory trajectory;
+    bool progress; /* stderr is a terminal */
+    int done;      /* steps */
+    double seconds;
+    double first_step; /* seconds from the start of the program to the end of the first step */
+    double *energies;  /* [2][worlds][2]: at the start, at the end */
+    CliEnergy start, end;
+    CliFailures failures;
+    CliStatistics statistics;
+} Run;
+
+/* World-steps per second so far; NaN before the first. */
+double cli_run_rate(const Run *run);
+
+/* Prints what came of it on stdout. */
+bool cli_run_report(const Run *run);
+
+#endif

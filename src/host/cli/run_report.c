@@ -1,0 +1,127 @@
+#include "host/cli/run.h"
+
+#include <math.h>
+#include <stdio.h>
+
+double cli_run_rate(const Run *r) {
+    return r->done ? (double)r->done * r->batch.state->num_worlds / r->seconds : (double)NAN;
+}
+
+static const char *dtype_name(const Run *r) {
+    return r->batch.state->dtype == SAP_F64 ? "f64" : "f32";
+}
+
+/* ---- as text ---- */
+
+static void print_energy(const char *label, const double start[2], const double end[2]) {
+    printf("%-16s start %.5g J (kinetic %.4g, potential %.5g), end %.5g J (kinetic %.4g, potential %.5g)\n", label,
+           start[0] + start[1], start[0], start[1], end[0] + end[1], end[0], end[1]);
+}
+
+static void print_failures(const CliFailures *f, int worlds) {
+    printf("%-16s %d of %d", "worlds failed", f->total, worlds);
+    const char *separator = " (";
+    for (int i = 0; i < CLI_NUM_FAILURES; i++)
+        if (f->count[i]) {
+            printf("%s%s: %d", separator, cli_failures[i].words, f->count[i]);
+            separator = ", ";
+        }
+    if (f->total) {
+        fputs("); worlds", stdout);
+        for (int i = 0; i < f->num_shown; i++)
+            printf(" %d", f->shown[i]);
+        fputs(f->num_shown < f->total ? " ..." : "", stdout);
+    }
+    putchar('\n');
+}
+
+static void print_time(const Run *r) {
+    double bytes = (double)sap_batch_bytes(r->batch.batch), worlds = r->batch.state->num_worlds;
+    if (r->done)
+        printf("%-16s first step done %.2g s after the program began\n", "start", r->first_step);
+    printf("%-16s %.4g s", "time", r->seconds);
+    if (r->done)
+        printf(": %s world-steps/s, %.4g ns per world-step, %s times real time", cli_si(cli_run_rate(r)).text,
+               1e9 / cli_run_rate(r), cli_si(cli_run_rate(r) * r->batch.dt).text);
+    printf("\n%-16s %sB, %.0f B per world\n", "memory", cli_si(bytes).text, bytes / worlds);
+}
+
+static void print_human(const Run *r) {
+    const SapModelArrays *a = r->scene.arrays;
+    const SapOptions *o = &r->scene.scene->options;
+    int worlds = r->batch.state->num_worlds;
+    printf("%-16s %s (%s: bodies %d, dofs %d)\n", "scene", r->scene.path, a->name, a->num_bodies, a->num_dofs);
+    printf("%-16s %d\n", "worlds", worlds);
+    printf("%-16s %d of %g s, %g s simulated", "steps", r->done, r->batch.dt, r->done * r->batch.dt);
+    if (r->done < r->args->steps)
+        printf("; INTERRUPTED before %d", r->args->steps);
+    printf("\n%-16s preset %s, free motion %s, states %s\n", "solver", cli_option(o, "contact_preset_variant").text,
+           cli_option(o, "free_motion_solve_precision").text, dtype_name(r));
+    printf("%-16s ", "run on");
+    cli_batch_print_where(&r->batch);
+    putchar('\n');
+    print_time(r);
+    print_failures(&r->failures, worlds);
+    cli_statistics_print(&r->statistics, &r->batch, 16);
+    print_energy("energy, world 0", r->start.world, r->end.world);
+    print_energy("energy, mean", r->start.mean, r->end.mean);
+    printf("%-16s %016llx\n", "state hash", (unsigned long long)cli_batch_hash(&r->batch));
+}
+
+/* ---- as JSON ---- */
+
+static json_t *energy_json(const double start[2], const double end[2]) {
+    return json_pack("{s{so so} s{so so}}", "start", "kinetic", cli_json_real(start[0]), "potential",
+                     cli_json_real(start[1]), "end", "kinetic", cli_json_real(end[0]), "potential",
+                     cli_json_real(end[1]));
+}
+
+static json_t *failures_json(const CliFailures *f) {
+    json_t *by_status = json_object(), *first = json_array();
+    for (int i = 0; i < CLI_NUM_FAILURES; i++)
+        cli_json_put(&by_status, cli_failures[i].key, json_integer(f->count[i]));
+    for (int i = 0; i < f->num_shown; i++)
+        json_array_append_new(first, json_integer(f->shown[i]));
+    return json_pack("{si so so}", "count", f->total, "by_status", by_status, "first", first);
+}
+
+static json_t *hash_json(const CliBatch *batch) {
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)cli_batch_hash(batch));
+    return json_string(hash);
+}
+
+static json_t *report_json(const Run *r) {
+    const SapOptions *o = &r->scene.scene->options;
+    const SapSolverInfo *info = &r->batch.info;
+    json_t *json = json_object();
+    cli_json_put(&json, "scene", cli_json_text(r->scene.path));
+    cli_json_put(&json, "name", cli_json_text(r->scene.arrays->name));
+    cli_json_put(&json, "worlds", json_integer(info->num_worlds));
+    cli_json_put(&json, "steps", json_integer(r->done));
+    cli_json_put(&json, "interrupted", json_boolean(r->done < r->args->steps));
+    cli_json_put(&json, "dt", cli_json_real(r->batch.dt));
+    cli_json_put(&json, "preset", json_string(cli_option(o, "contact_preset_variant").text));
+    cli_json_put(&json, "precision", json_string(cli_option(o, "free_motion_solve_precision").text));
+    cli_json_put(&json, "dtype", json_string(dtype_name(r)));
+    cli_batch_put_where(&r->batch, &json);
+    cli_json_put(&json, "seconds", cli_json_real(r->seconds));
+    cli_json_put(&json, "bytes_per_world", cli_json_real((double)sap_batch_bytes(r->batch.batch) / info->num_worlds));
+    cli_json_put(&json, "first_step_seconds", cli_json_real(r->done ? r->first_step : (double)NAN));
+    cli_json_put(&json, "world_steps_per_second", cli_json_real(cli_run_rate(r)));
+    cli_json_put(&json, "ns_per_world_step", cli_json_real(1e9 / cli_run_rate(r)));
+    cli_json_put(&json, "failed", failures_json(&r->failures));
+    cli_statistics_put(&r->statistics, &r->batch, &json);
+    cli_json_put(&json, "energy",
+                 json_pack("{so so}", "world_0", energy_json(r->start.world, r->end.world), "mean",
+                           energy_json(r->start.mean, r->end.mean)));
+    cli_json_put(&json, "state_hash", hash_json(&r->batch));
+    return json;
+}
+
+bool cli_run_report(const Run *r) {
+    if (r->args->json)
+        return cli_json_print(report_json(r));
+    print_human(r);
+    return true;
+}

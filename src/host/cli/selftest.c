@@ -1,0 +1,280 @@
+/* `sapwood selftest`: every scene in every preset, on the device that was asked for and on one CPU thread without SIMD. States, statuses and
+ * counters must have the same bits. What it prints is made to be sent to somebody who has no such device. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cli/batch.h"
+#include "host/cli/machine.h"
+
+enum { MAX_SCENES = 64 };
+static const double noise = 0.1; /* of joint velocities, as in `run` */
+
+/* ---- command line ---- */
+
+typedef struct SelftestArgs {
+    CliSettings settings;
+    int num_scenes;
+    char *scenes[MAX_SCENES]; /* owned if they were found in a folder */
+    bool found;
+    int worlds, steps;
+    uint64_t seed;
+    bool json;
+} SelftestArgs;
+
+enum { KEY_WORLDS = 256, KEY_STEPS, KEY_SEED, KEY_JSON };
+
+static const struct argp_option options[] = {
+    {"worlds", KEY_WORLDS, "N", 0, "Copies of the world; 256 unless given", 1},
+    {"steps", KEY_STEPS, "N", 0, "Time steps; 200 unless given", 1},
+    {"seed", KEY_SEED, "S", 0, "Seed of the noise that makes worlds differ; 0 unless given", 1},
+    {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    SelftestArgs *a = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
+    case KEY_WORLDS: a->worlds = cli_int(state, "--worlds", arg, 1, INT_MAX); return 0;
+    case KEY_STEPS: a->steps = cli_int(state, "--steps", arg, 1, INT_MAX); return 0;
+    case KEY_SEED: a->seed = cli_u64(state, "--seed", arg); return 0;
+    case KEY_JSON: a->json = true; return 0;
+    case ARGP_KEY_ARG:
+        if (a->num_scenes == MAX_SCENES)
+            argp_error(state, "'%s': allowed: at most %d scenes", arg, MAX_SCENES);
+        a->scenes[a->num_scenes++] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (a->settings.preset)
+            argp_error(state, "--preset is '%s'; a self-test runs all presets", a->settings.preset);
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- scenes ---- */
+
+static int is_scene(const struct dirent *entry) {
+    const char *dot = strrchr(entry->d_name, '.');
+    return dot && strcmp(dot, ".yaml") == 0;
+}
+
+/* The scenes of bench/scenes, by name. */
+static bool find_scenes(SelftestArgs *a) {
+    struct dirent **entries = NULL;
+    int count = -1;
+    for (const char *const *folder = cli_scene_folders(); *folder && count < 0; folder++)
+        count = scandir(*folder, &entries, is_scene, alphasort);
+    a->found = true;
+    for (int i = 0; i < count; i++) {
+        if (a->num_scenes < MAX_SCENES)
+            a->scenes[a->num_scenes++] = strndup(entries[i]->d_name, strlen(entries[i]->d_name) - strlen(".yaml"));
+        free(entries[i]);
+    }
+    free(entries);
+    return a->num_scenes > 0 || cli_fail("there is no folder bench/scenes here; name scenes to run");
+}
+
+static void free_scenes(SelftestArgs *a) {
+    for (int i = 0; i < a->num_scenes && a->found; i++)
+        free(a->scenes[i]);
+}
+
+/* ---- running ---- */
+
+typedef struct Side {
+    uint64_t hash;
+    double seconds;
+    int failed, not_converged; /* worlds, in the last call */
+    SapBatchInfo where;
+} Side;
+
+typedef struct Row {
+    const char *scene, *preset;
+    Side expected, got;
+} Row;
+
+static void count_worlds(const CliBatch *b, Side *side) {
+    for (int w = 0; w < b->state->num_worlds; w++) {
+        side->failed += (b->report.status[w] & SAP_WORLD_FAILED) != 0;
+        side->not_converged += (b->report.status[w] & SAP_WORLD_NOT_CONVERGED) != 0;
+    }
+}
+
+/* The first step, which may have to prepare something, is not timed. */
+static bool run_batch(const SelftestArgs *a, CliBatch *b, Side *side) {
+    if (!cli_batch_perturb(b, a->seed, noise) || !cli_batch_step(b, 1))
+        return false;
+    double start = cli_now();
+    if (!cli_batch_step(b, a->steps - 1))
+        return false;
+    side->seconds = cli_now() - start;
+    side->where = b->where;
+    if (!cli_batch_gather(b))
+        return false;
+    side->hash = cli_batch_hash_all(b);
+    count_worlds(b, side);
+    return true;
+}
+
+static bool run_side(const SelftestArgs *a, const CliScene *scene, const SapOptions *o, Side *side) {
+    CliBatch batch;
+    if (!cli_batch_create(scene->scene, o, a->worlds, cli_default_dtype(o), true, &batch))
+        return false;
+    bool ok = run_batch(a, &batch, side);
+    cli_batch_free(&batch);
+    return ok;
+}
+
+static bool run_preset(const SelftestArgs *a, const CliScene *scene, Row *row) {
+    SapOptions o = scene->scene->options, plain;
+    if (!cli_check(sap_options_set(&o, "contact_preset_variant", row->preset)) || !cli_settings_apply(&a->settings, &o))
+        return false;
+    plain = o;
+    plain.device = SAP_DEVICE_CPU;
+    plain.isa = SAP_ISA_GENERIC;
+    plain.lanes = plain.threads = 1;
+    return run_side(a, scene, &o, &row->got) && run_side(a, scene, &plain, &row->expected);
+}
+
+/* ---- reports ---- */
+
+/* What runs: the options' device. */
+typedef struct Report {
+    const SelftestArgs *args;
+    bool on_gpu;
+    SapDeviceInfo gpu;
+    json_t *rows; /* NULL as text */
+    int cases, different;
+} Report;
+
+static double rate(const SelftestArgs *a, const Side *side) {
+    return (double)a->worlds * (a->steps - 1) / side->seconds;
+}
+
+static void print_head(const Report *r) {
+    printf("sapwood %s (%s), %s, %d CPUs, %s\n", sap_version(), cli_commit(), cli_cpu_name().text, cli_num_cpus(),
+           cli_compiler());
+    printf("self-test of %d worlds in %d steps\n", r->args->worlds, r->args->steps);
+    if (r->on_gpu)
+        printf("device: %s, compute capability %d.%d, %d multiprocessors, %zu MB, %d bytes of shared memory per block, "
+               "driver for CUDA %d.%d\n",
+               r->gpu.name, r->gpu.capability / 10, r->gpu.capability % 10, r->gpu.multiprocessors,
+               r->gpu.memory_bytes >> 20, r->gpu.shared_bytes, r->gpu.driver_version / 1000,
+               r->gpu.driver_version % 1000 / 10);
+    else
+        puts("device: cpu");
+    printf("%-18s %-10s %-8s %-16s %-16s %10s %10s %6s %7s\n", "scene", "preset", "bits", "hash", "hash of one lane",
+           "steps/s", "one lane", "team", "failed");
+}
+
+static void print_row(const Report *r, const Row *row) {
+    printf("%-18s %-10s %-8s %016llx %016llx %10s %10s %6d %7d\n", row->scene, row->preset,
+           row->got.hash == row->expected.hash ? "same" : "DIFFER", (unsigned long long)row->got.hash,
+           (unsigned long long)row->expected.hash, cli_si(rate(r->args, &row->got)).text,
+           cli_si(rate(r->args, &row->expected)).text, row->got.where.team_size, row->got.failed);
+    fflush(stdout);
+}
+
+static json_t *side_json(const SelftestArgs *a, const Side *side) {
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)side->hash);
+    return json_pack("{ss so so si si}", "hash", hash, "seconds", cli_json_real(side->seconds),
+                     "world_steps_per_second", cli_json_real(rate(a, side)), "failed", side->failed, "not_converged",
+                     side->not_converged);
+}
+
+static json_t *row_json(const SelftestArgs *a, const Row *row) {
+    const SapBatchInfo *w = &row->got.where;
+    return json_pack("{so ss sb so so si si si si sI}", "scene", cli_json_text(row->scene), "preset", row->preset,
+                     "same", row->got.hash == row->expected.hash, "device", side_json(a, &row->got), "one_lane",
+                     side_json(a, &row->expected), "team_size", w->team_size, "worlds_per_block", w->worlds_per_block,
+                     "blocks", w->blocks, "shared_bytes", w->shared_bytes, "workspace_bytes",
+                     (json_int_t)w->workspace_bytes);
+}
+
+static json_t *device_json(const Report *r) {
+    if (!r->on_gpu)
+        return json_pack("{ss}", "kind", "cpu");
+    return json_pack("{ss so si si si sI si}", "kind", "cuda", "name", cli_json_text(r->gpu.name), "compute_capability",
+                     r->gpu.capability, "driver_version", r->gpu.driver_version, "multiprocessors",
+                     r->gpu.multiprocessors, "memory_bytes", (json_int_t)r->gpu.memory_bytes, "shared_bytes",
+                     r->gpu.shared_bytes);
+}
+
+static void add_row(Report *r, const Row *row) {
+    r->cases++;
+    r->different += row->got.hash != row->expected.hash;
+    if (r->rows)
+        json_array_append_new(r->rows, row_json(r->args, row));
+    else
+        print_row(r, row);
+}
+
+static bool run_scene(Report *r, const char *name) {
+    const CliSettings none = {0};
+    CliScene scene = {.scene = NULL};
+    bool ok = cli_scene_open(name, &none, &scene);
+    for (const char *const *preset = sap_preset_names(); *preset && ok; preset++) {
+        Row row = {.scene = name, .preset = *preset};
+        ok = run_preset(r->args, &scene, &row);
+        if (ok)
+            add_row(r, &row);
+    }
+    cli_scene_close(&scene);
+    return ok;
+}
+
+/* Says what is missing before anything else happens. */
+static bool find_device(Report *r) {
+    SapOptions o;
+    if (!cli_check(sap_options_preset(NULL, &o)) || !cli_settings_apply(&r->args->settings, &o))
+        return false;
+    r->on_gpu = o.device == SAP_DEVICE_CUDA;
+    return !r->on_gpu || cli_check(sap_device_info(o.cuda_device, &r->gpu));
+}
+
+static bool finish(Report *r) {
+    if (!r->rows) {
+        printf("%d cases, %d differ%s\n", r->cases, r->different, r->different ? ": please send this report" : "");
+        return true;
+    }
+    return cli_json_print(json_pack("{ss ss s{so si ss} so si si si si so}", "version", sap_version(), "commit",
+                                    cli_commit(), "machine", "cpu", cli_json_text(cli_cpu_name().text), "cpus",
+                                    cli_num_cpus(), "compiler", cli_compiler(), "device", device_json(r), "worlds",
+                                    r->args->worlds, "steps", r->args->steps, "cases", r->cases, "different",
+                                    r->different, "rows", json_incref(r->rows)));
+}
+
+static bool run(Report *r, SelftestArgs *a) {
+    if (!find_device(r) || (a->num_scenes == 0 && !find_scenes(a)))
+        return false;
+    if (a->json && (r->rows = json_array()) == NULL)
+        return cli_fail("no memory for the report");
+    if (!a->json)
+        print_head(r);
+    for (int i = 0; i < a->num_scenes; i++)
+        if (!run_scene(r, a->scenes[i]))
+            return false;
+    return finish(r);
+}
+
+int cli_selftest(int argc, char **argv) {
+    const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
+    const struct argp argp = {.options = options,
+                              .parser = parse,
+                              .args_doc = "[SCENE...]",
+                              .doc = "Steps each SCENE, all of bench/scenes unless given, in every preset on the "
+                                     "device of --device and on one CPU "
+                                     "thread without SIMD, and compares the bits of states, statuses and counters.",
+                              .children = children};
+    SelftestArgs args = {.worlds = 256, .steps = 200};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
+        return CLI_EXIT_BAD;
+    Report report = {.args = &args};
+    bool ok = run(&report, &args);
+    json_decref(report.rows);
+    free_scenes(&args);
+    return !ok ? CLI_EXIT_BAD : report.different ? CLI_EXIT_DIFFERENT : CLI_EXIT_OK;
+}

@@ -1,0 +1,178 @@
+#include "host/cli/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- counts ---- */
+
+void cli_count_add(CliCount *count, int value) {
+    count->sum += value;
+    count->samples++;
+    count->largest = value > count->largest ? value : count->largest;
+    count->of[value < CLI_COUNT_ROOM ? value : CLI_COUNT_ROOM - 1]++;
+}
+
+double cli_count_mean(const CliCount *count) {
+    return count->samples > 0 ? count->sum / count->samples : (double)NAN;
+}
+
+int cli_count_quantile(const CliCount *count, int percent) {
+    double below = 0;
+    for (int value = 0; value < CLI_COUNT_ROOM - 1; value++) {
+        below += (double)count->of[value];
+        if (100 * below >= percent * count->samples)
+            return value;
+    }
+    return count->largest;
+}
+
+json_t *cli_count_json(const CliCount *count) {
+    return json_pack("{so si si}", "mean", cli_json_real(cli_count_mean(count)), "p95", cli_count_quantile(count, 95),
+                     "largest", count->largest);
+}
+
+/* ---- gaps ---- */
+
+static const double least_depth = 1e-9, bin_ratio = 1.05;
+
+void cli_gaps_add(CliGaps *gaps, double gap) {
+    int bin = -gap > least_depth ? 1 + (int)fmin(log(-gap / least_depth) / log(bin_ratio), CLI_GAP_ROOM - 2) : 0;
+    gaps->depth[bin]++;
+    gaps->smallest = gaps->samples++ > 0 ? fmin(gaps->smallest, gap) : gap;
+}
+
+/* The upper end of the bin, but no more than there was. */
+double cli_gaps_depth(const CliGaps *gaps, int percent) {
+    double below = 0;
+    int bin = -1;
+    if (gaps->samples == 0)
+        return (double)NAN;
+    do
+        below += (double)gaps->depth[++bin];
+    while (bin < CLI_GAP_ROOM - 1 && 100 * below < percent * (double)gaps->samples);
+    return bin == 0 ? 0 : fmin(least_depth * pow(bin_ratio, bin), fmax(0, -gaps->smallest));
+}
+
+/* ---- looking ---- */
+
+const CliFailure cli_ends[CLI_NUM_ENDS] = {{SAP_WORLD_ITERATION_LIMIT, "iteration_limit", "iteration limit"},
+                                           {SAP_WORLD_LINE_SEARCH_FAILED, "line_search_failed", "line search failed"},
+                                           {SAP_WORLD_NO_DESCENT, "no_descent", "no descent"}};
+
+const CliStop cli_stops[CLI_NUM_STOPS] = {[CLI_STOP_OPTIMAL] = {"optimality", "optimality"},
+                                          [CLI_STOP_COST] = {"cost", "cost"},
+                                          [CLI_STOP_NOTHING] = {"nothing_active", "nothing active"},
+                                          [CLI_STOP_NOT_CONVERGED] = {"not_converged", "not converged"}};
+
+static int stop_of(uint32_t status) {
+    if (status & SAP_WORLD_NOT_CONVERGED)
+        return CLI_STOP_NOT_CONVERGED;
+    return status & SAP_WORLD_OPTIMAL        ? CLI_STOP_OPTIMAL
+           : status & SAP_WORLD_COST_SETTLED ? CLI_STOP_COST
+                                             : CLI_STOP_NOTHING;
+}
+
+bool cli_statistics_look(CliStatistics *s, const CliBatch *batch) {
+    const SapContacts *contacts = batch->contacts;
+    const SapWorldReport report = batch->report;
+    s->steps++;
+    for (int w = 0; w < batch->state->num_worlds; w++) {
+        if (report.status[w] & SAP_WORLD_FAILED)
+            continue;
+        cli_count_add(&s->contacts, contacts->count[w]);
+        cli_count_add(&s->needed, contacts->count[w] + contacts->dropped[w]);
+        cli_count_add(&s->newton, report.iterations[w]);
+        cli_count_add(&s->line, report.line_iterations[w]);
+        s->stops[stop_of(report.status[w])]++;
+    }
+    return true;
+}
+
+double cli_statistics_share(const CliStatistics *s, int stop) {
+    return s->contacts.samples > 0 ? s->stops[stop] / s->contacts.samples : (double)NAN;
+}
+
+bool cli_statistics_record_gaps(CliBatch *batch) {
+    SapArray view;
+    return cli_check(sap_batch_array(batch->batch, SAP_BATCH_CONTACT_GAP, &view));
+}
+
+bool cli_statistics_look_at_gaps(CliStatistics *s, CliBatch *batch) {
+    const SapContacts *contacts = batch->contacts;
+    size_t count = (size_t)contacts->num_worlds * (size_t)contacts->capacity;
+    double *gaps = cli_allocate(count, sizeof *gaps);
+    bool ok = gaps && cli_check(sap_batch_read(batch->batch, SAP_BATCH_CONTACT_GAP, gaps, count * sizeof *gaps));
+    for (int w = 0; w < contacts->num_worlds && ok; w++)
+        for (int c = 0; c < contacts->count[w] && !batch->failed[w]; c++)
+            cli_gaps_add(&s->gaps, gaps[(size_t)w * (size_t)contacts->capacity + (size_t)c]);
+    free(gaps);
+    return ok;
+}
+
+void cli_statistics_finish(CliStatistics *s, const CliBatch *batch) {
+    for (int w = 0; w < batch->state->num_worlds; w++) {
+        s->not_converged += (batch->seen[w] & SAP_WORLD_NOT_CONVERGED) != 0;
+        s->truncated += (batch->seen[w] & SAP_WORLD_CONTACTS_TRUNCATED) != 0;
+        for (int i = 0; i < CLI_NUM_ENDS; i++)
+            s->by_end[i] += (batch->seen[w] & cli_ends[i].bit) != 0;
+    }
+}
+
+/* ---- as text ---- */
+
+static void print_ends(const CliStatistics *s, int worlds, int width) {
+    printf("%-*s %d of %d", width, "not converged", s->not_converged, worlds);
+    const char *separator = " (";
+    for (int i = 0; i < CLI_NUM_ENDS; i++)
+        if (s->by_end[i]) {
+            printf("%s%s: %d", separator, cli_ends[i].words, s->by_end[i]);
+            separator = ", ";
+        }
+    puts(s->not_converged ? ")" : "");
+}
+
+/* More may have been needed in a step that was not looked at. */
+static void print_truncated(const CliStatistics *s, const CliBatch *batch, int width) {
+    int worlds = batch->state->num_worlds, capacity = batch->contacts->capacity;
+    printf("%-*s contacts were dropped in %d of %d worlds: max_rigid_contact is %d", width, "WARNING", s->truncated,
+           worlds, capacity);
+    if (s->needed.largest > capacity)
+        printf("; a world needed %d", s->needed.largest);
+    puts("; `sapwood info --probe` proposes a value");
+}
+
+void cli_statistics_print(const CliStatistics *s, const CliBatch *batch, int width) {
+    if (s->steps == 0)
+        return;
+    printf("%-*s mean %.4g, most %d per world, in %d slots (looked at in %d steps)", width, "contacts",
+           cli_count_mean(&s->contacts), s->contacts.largest, batch->contacts->capacity, s->steps);
+    if (s->gaps.samples > 0)
+        printf("; smallest gap %.3g m in the last step", s->gaps.smallest);
+    printf("\n%-*s Newton: mean %.4g, most %d; line search: mean %.4g, most %d\n", width, "iterations",
+           cli_count_mean(&s->newton), s->newton.largest, cli_count_mean(&s->line), s->line.largest);
+    print_ends(s, batch->state->num_worlds, width);
+    if (s->truncated)
+        print_truncated(s, batch, width);
+}
+
+/* ---- as JSON ---- */
+
+static json_t *ends_json(const CliStatistics *s) {
+    json_t *by_status = json_object();
+    for (int i = 0; i < CLI_NUM_ENDS; i++)
+        cli_json_put(&by_status, cli_ends[i].key, json_integer(s->by_end[i]));
+    return json_pack("{si so}", "count", s->not_converged, "by_status", by_status);
+}
+
+void cli_statistics_put(const CliStatistics *s, const CliBatch *batch, json_t **json) {
+    json_t *contacts = cli_count_json(&s->contacts);
+    cli_json_put(&contacts, "needed", cli_count_json(&s->needed));
+    cli_json_put(&contacts, "slots", json_integer(batch->contacts->capacity));
+    cli_json_put(&contacts, "steps_looked_at", json_integer(s->steps));
+    cli_json_put(&contacts, "truncated_worlds", json_integer(s->truncated));
+    cli_json_put(&contacts, "smallest_gap", cli_json_real(s->gaps.samples ? s->gaps.smallest : (double)NAN));
+    cli_json_put(json, "contacts", contacts);
+    cli_json_put(json, "newton_iterations", cli_count_json(&s->newton));
+    cli_json_put(json, "line_search_iterations", cli_count_json(&s->line));
+    cli_json_put(json, "not_converged", ends_json(s));
+}
