@@ -5,7 +5,7 @@
 #ifndef SAPWOOD_TESTS_CONVEX_ORACLE_H
 #define SAPWOOD_TESTS_CONVEX_ORACLE_H
 
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 #include "random_model.h"
 
 enum { HULL_VERTICES = 16, HULL_FACES = 64, HULL_CORNERS = 256 };

@@ -6,7 +6,7 @@
 
 #include <sapwood/solver.h>
 
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 #include "kernels/team.h"
 
 #include "kernels/lane.h"

@@ -12,7 +12,7 @@
 
 #define SAP_LANES     1
 #define SAP_PRECISION 64
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 #include "kernels/team.h"
 #include "kernels/lane.h"
 #include "kernels/vec.h"

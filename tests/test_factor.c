@@ -12,7 +12,7 @@
 #include <sapwood/solver.h>
 
 #include "host/plan/plan.h"
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 #include "kernels/team.h"
 #include "kernels/lane.h"
 #include "kernels/vec.h"

@@ -11,7 +11,7 @@
 
 #include <sapwood/solver.h>
 
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 #include "kernels/team.h"
 #include "kernels/lane.h"
 #include "kernels/vec.h"

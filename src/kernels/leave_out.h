@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_KERNELS_LEAVE_OUT_H
 #define SAPWOOD_KERNELS_LEAVE_OUT_H
 
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 #include "kernels/team.h"
 
 /* Row `world` of one array over that of another, which may be the same. */

@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_KERNELS_PROFILE_H
 #define SAPWOOD_KERNELS_PROFILE_H
 
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 
 #if !defined(__x86_64__) && !defined(__aarch64__)
 #include <time.h>

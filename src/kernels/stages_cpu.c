@@ -6,7 +6,7 @@
 
 #include <sapwood/solver.h>
 
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 #include "kernels/calls_cpu.h"
 #include "kernels/team.h"
 

@@ -13,7 +13,7 @@
 // it hands over, the contact records, lies in global memory in any case.
 #include <sapwood/solver.h>
 
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 #include "kernels/leave_out.h"
 #include "kernels/reset.h"
 #include "kernels/team.h"

@@ -4,7 +4,7 @@
 
 #include <sapwood/options.h>
 
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 
 typedef struct SapCudaShape {
     int team;                 /* threads of a world */

@@ -5,7 +5,7 @@
 #include "host/cuda/device.h"
 #include "host/cuda/library.h"
 #include "host/base/memory.h"
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 #include "kernels/compact.h"
 
 typedef struct SapCudaStaged {

@@ -4,7 +4,7 @@
 
 #include <sapwood/batch.h>
 
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 #include "host/model/model.h"
 
 /* The array's description in the table of the model's arrays; NULL for gravity, which is none. */

@@ -6,7 +6,7 @@
 #include <sapwood/options.h>
 #include <sapwood/state.h>
 
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 
 /* Fills *args; `constants` are the model's in f32 and f64. State, control, contacts, reports, status, num_worlds and h are left 0. */
 SapStatus sap_step_args_init(const SapModelArrays *model, const SapPlan *plan, const SapConstants constants[2],

@@ -12,7 +12,7 @@
 
 #include <sapwood/batch.h>
 
-#include "kernels/args.h"
+#include "kernels/data/args.h"
 
 typedef struct SapExpanded {
     double *given, *seen; /* [num_worlds][size] of the model's array; NULL: not expanded */

@@ -1,7 +1,7 @@
 /* What the host hands to the kernels: the plan of a model (uniform: the same for all worlds), its constants, and the
  * arrays of a call. Plain data, the same on every target; no pointer is owned by a kernel. */
-#ifndef SAPWOOD_KERNELS_ARGS_H
-#define SAPWOOD_KERNELS_ARGS_H
+#ifndef SAPWOOD_KERNELS_DATA_ARGS_H
+#define SAPWOOD_KERNELS_DATA_ARGS_H
 
 #include <sapwood/solver.h>
 
