@@ -6,8 +6,8 @@
 #include <sapwood/solver.h>
 
 #include "convex_kernels.h"
-#include "kernels/lane.h"
-#include "kernels/vec.h"
+#include "kernels/dialect/lane.h"
+#include "kernels/dialect/vec.h"
 #include "kernels/trig.h"
 #include "kernels/manifold.h"
 #include "kernels/support.h"

@@ -7,11 +7,11 @@
 #include <sapwood/solver.h>
 
 #include "kernels/data/args.h"
-#include "kernels/team.h"
+#include "kernels/dialect/team.h"
 
-#include "kernels/lane.h"
-#include "kernels/vec.h"
-#include "kernels/rows.h"
+#include "kernels/dialect/lane.h"
+#include "kernels/dialect/vec.h"
+#include "kernels/dialect/buffers.h"
 #include "kernels/manifold.h"
 #include "kernels/narrow_plane.h"
 #include "kernels/narrow_round.h"

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "kernels/team_threads.h"
+#include "kernels/dialect/team_threads.h"
 
 _Thread_local int sap_team_rank;
 _Thread_local int sap_team_size;

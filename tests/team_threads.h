@@ -1,4 +1,4 @@
-/* A team of real threads, for kernels built with SAP_TEAM_THREADS (src/kernels/team_threads.h). */
+/* A team of real threads, for kernels built with SAP_TEAM_THREADS (src/kernels/dialect/team_threads.h). */
 #ifndef SAPWOOD_TESTS_TEAM_THREADS_H
 #define SAPWOOD_TESTS_TEAM_THREADS_H
 

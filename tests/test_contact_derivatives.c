@@ -22,7 +22,7 @@
 #define SAP_LANES     1
 #define SAP_PRECISION 64
 #include "kernels/data/args.h"
-#include "kernels/team.h"
+#include "kernels/dialect/team.h"
 #include "kernels/calls_cpu.h"
 #include "kernels/stages.h"
 

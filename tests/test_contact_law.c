@@ -13,13 +13,13 @@
 #define SAP_LANES     1
 #define SAP_PRECISION 64
 #include "kernels/data/args.h"
-#include "kernels/team.h"
-#include "kernels/lane.h"
-#include "kernels/vec.h"
+#include "kernels/dialect/team.h"
+#include "kernels/dialect/lane.h"
+#include "kernels/dialect/vec.h"
 #include "kernels/trig.h"
 #include "kernels/spatial.h"
-#include "kernels/rows.h"
-#include "kernels/seam.h"
+#include "kernels/dialect/buffers.h"
+#include "kernels/dialect/views.h"
 #include "kernels/joints.h"
 #include "kernels/joints_as_given.h"
 #include "kernels/load.h"

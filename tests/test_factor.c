@@ -13,11 +13,11 @@
 
 #include "host/plan/plan.h"
 #include "kernels/data/args.h"
-#include "kernels/team.h"
-#include "kernels/lane.h"
-#include "kernels/vec.h"
+#include "kernels/dialect/team.h"
+#include "kernels/dialect/lane.h"
+#include "kernels/dialect/vec.h"
 #include "kernels/trig.h"
-#include "kernels/rows.h"
+#include "kernels/dialect/buffers.h"
 #include "kernels/factor.h"
 #include "random_model.h"
 

@@ -12,11 +12,11 @@
 #include <sapwood/solver.h>
 
 #include "kernels/data/args.h"
-#include "kernels/team.h"
-#include "kernels/lane.h"
-#include "kernels/vec.h"
+#include "kernels/dialect/team.h"
+#include "kernels/dialect/lane.h"
+#include "kernels/dialect/vec.h"
 #include "kernels/trig.h"
-#include "kernels/rows.h"
+#include "kernels/dialect/buffers.h"
 
 #define EPSILON (SAP_PRECISION == 32 ? K(FLT_EPSILON) : K(DBL_EPSILON))
 

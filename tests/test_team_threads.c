@@ -13,7 +13,7 @@
 
 #include "host/cpu/dispatch.h"
 #include "kernel_contacts.h"
-#include "kernels/team_threads.h"
+#include "kernels/dialect/team_threads.h"
 #include "random_model.h"
 #include "shape_model.h"
 #include "team_threads.h"

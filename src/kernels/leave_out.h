@@ -4,7 +4,7 @@
 #define SAPWOOD_KERNELS_LEAVE_OUT_H
 
 #include "kernels/data/args.h"
-#include "kernels/team.h"
+#include "kernels/dialect/team.h"
 
 /* Row `world` of one array over that of another, which may be the same. */
 TEAM_FN void leave_row(SapRows to, SapRows from, int world, int width) {

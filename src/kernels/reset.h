@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_KERNELS_RESET_H
 #define SAPWOOD_KERNELS_RESET_H
 
-#include "kernels/team.h"
+#include "kernels/dialect/team.h"
 
 enum { SAP_RESET_MAX_ROWS = 32, SAP_MASK_WORDS = 960 /* with these the arguments still fit the 4 kB of a launch */ };
 

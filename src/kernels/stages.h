@@ -1,11 +1,11 @@
 /* Every stage in one precision, in order of dependence, and the programs made of them. An entry file defines SAP_PRECISION
  * (and SAP_LANES on a CPU) and includes this once per precision. */
-#include "kernels/lane.h"
-#include "kernels/vec.h"
+#include "kernels/dialect/lane.h"
+#include "kernels/dialect/vec.h"
 #include "kernels/trig.h"
 #include "kernels/spatial.h"
-#include "kernels/rows.h"
-#include "kernels/seam.h"
+#include "kernels/dialect/buffers.h"
+#include "kernels/dialect/views.h"
 #include "kernels/joints.h"
 #include "kernels/joints_as_given.h"
 #include "kernels/load.h"

@@ -8,7 +8,7 @@
 
 #include "kernels/data/args.h"
 #include "kernels/calls_cpu.h"
-#include "kernels/team.h"
+#include "kernels/dialect/team.h"
 
 #include "kernels/stages.h"
 

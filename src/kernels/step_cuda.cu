@@ -16,7 +16,7 @@
 #include "kernels/data/args.h"
 #include "kernels/leave_out.h"
 #include "kernels/reset.h"
-#include "kernels/team.h"
+#include "kernels/dialect/team.h"
 
 // The largest team, which is also the largest block; how many such blocks of collision shall fit a multiprocessor.
 enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };

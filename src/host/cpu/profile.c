@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "kernels/profile.h"
+#include "kernels/dialect/profile.h"
 
 static const char *const names[SAP_NUM_STAGES] = {
     [SAP_STAGE_LOAD] = "load",

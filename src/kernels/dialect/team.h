@@ -5,8 +5,8 @@
  *   CUDA            the team is the threads of one row (threadIdx.y) of a block; up to a warp, or the whole block
  *   CPU             the team is one thread: a plain loop, and nothing
  *   SAP_TEAM_THREADS  (tests) the team is real threads with a real barrier, so that a sanitizer can judge the barriers */
-#ifndef SAPWOOD_KERNELS_TEAM_H
-#define SAPWOOD_KERNELS_TEAM_H
+#ifndef SAPWOOD_KERNELS_DIALECT_TEAM_H
+#define SAPWOOD_KERNELS_DIALECT_TEAM_H
 
 #if defined(__CUDACC__)
 static __device__ inline int team_rank(void) {
@@ -30,7 +30,7 @@ static __device__ inline void team_sync(void) {
 #define TEAM_SYNC()    team_sync()
 #define TEAM_FN        static __device__ inline /* of a kernel without numbers: the others use those of lane.h */
 #elif defined(SAP_TEAM_THREADS)
-#include "kernels/team_threads.h"
+#include "kernels/dialect/team_threads.h"
 #define TEAM_FOR(i, n) for (int i = sap_team_rank; i < (n); i += sap_team_size)
 #define TEAM_SYNC()    sap_team_sync()
 #define TEAM_FN        static inline
@@ -52,7 +52,7 @@ static __device__ inline void team_sync(void) {
 
 /* PROFILE(ctx, stage): what follows is that stage. Only a team of one knows where it is. */
 #if defined(TEAM_OF_ONE)
-#include "kernels/profile.h"
+#include "kernels/dialect/profile.h"
 #define PROFILE(ctx, stage)                                                                                            \
     do {                                                                                                               \
         if ((ctx)->ticks)                                                                                              \

@@ -1,7 +1,7 @@
 /* Reading a clock between the stages of a step, on a CPU: each reading ends one stage and begins the next, so a stage costs one
  * reading (some ten nanoseconds for a whole pack of worlds). */
-#ifndef SAPWOOD_KERNELS_PROFILE_H
-#define SAPWOOD_KERNELS_PROFILE_H
+#ifndef SAPWOOD_KERNELS_DIALECT_PROFILE_H
+#define SAPWOOD_KERNELS_DIALECT_PROFILE_H
 
 #include "kernels/data/args.h"
 
