@@ -8,7 +8,7 @@
 #include "convex_kernels.h"
 #include "kernels/dialect/lane.h"
 #include "kernels/dialect/vec.h"
-#include "kernels/trig.h"
+#include "kernels/math/trig.h"
 #include "kernels/manifold.h"
 #include "kernels/support.h"
 #include "kernels/gjk.h"

@@ -16,9 +16,9 @@
 #include "kernels/dialect/team.h"
 #include "kernels/dialect/lane.h"
 #include "kernels/dialect/vec.h"
-#include "kernels/trig.h"
+#include "kernels/math/trig.h"
 #include "kernels/dialect/buffers.h"
-#include "kernels/factor.h"
+#include "kernels/math/factor.h"
 #include "random_model.h"
 
 /* Matrices have condition numbers up to about 1e3; a backward stable solve loses that much. */

@@ -15,7 +15,7 @@
 #include "kernels/dialect/team.h"
 #include "kernels/dialect/lane.h"
 #include "kernels/dialect/vec.h"
-#include "kernels/trig.h"
+#include "kernels/math/trig.h"
 #include "kernels/dialect/buffers.h"
 
 #define EPSILON (SAP_PRECISION == 32 ? K(FLT_EPSILON) : K(DBL_EPSILON))
