@@ -1,4 +1,4 @@
-/* The narrow phase of one world (src/kernels/convex.h) in both precisions, for tests. */
+/* The narrow phase of one world (src/kernels/collide/convex.h) in both precisions, for tests. */
 #ifndef SAPWOOD_TESTS_CONVEX_KERNELS_H
 #define SAPWOOD_TESTS_CONVEX_KERNELS_H
 

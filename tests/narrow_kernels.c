@@ -12,10 +12,10 @@
 #include "kernels/dialect/lane.h"
 #include "kernels/dialect/vec.h"
 #include "kernels/dialect/buffers.h"
-#include "kernels/manifold.h"
-#include "kernels/narrow_plane.h"
-#include "kernels/narrow_round.h"
-#include "kernels/narrow_box.h"
+#include "kernels/collide/manifold.h"
+#include "kernels/collide/narrow_plane.h"
+#include "kernels/collide/narrow_round.h"
+#include "kernels/collide/narrow_box.h"
 
 #include "narrow_kernels.h"
 

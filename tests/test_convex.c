@@ -1,4 +1,4 @@
-/* The narrow phase of one world (src/kernels/convex.h) in both precisions: distances against an independent search over directions,
+/* The narrow phase of one world (src/kernels/collide/convex.h) in both precisions: distances against an independent search over directions,
  * witnesses on both surfaces, symmetries, manifolds of flat contacts, degenerate poses, and height fields. */
 #include <math.h>
 #include <stdbool.h>
