@@ -29,7 +29,7 @@
 #include "kernels/constraint/contact_weight.h"
 #include "kernels/law/sap_contact.h"
 #include "kernels/law/sap_dof.h"
-#include "kernels/problem.h"
+#include "kernels/solve/problem.h"
 #include "random_model.h"
 #include "work.h"
 

@@ -33,16 +33,16 @@
 #include "kernels/constraint/contact_weight.h"
 #include "kernels/law/sap_contact.h"
 #include "kernels/law/sap_dof.h"
-#include "kernels/problem.h"
-#include "kernels/line_search.h"
-#include "kernels/linear.h"
-#include "kernels/newton.h"
+#include "kernels/solve/problem.h"
+#include "kernels/solve/line_search.h"
+#include "kernels/solve/linear.h"
+#include "kernels/solve/newton.h"
 #include "kernels/motion/store.h"
-#include "kernels/report.h"
+#include "kernels/solve/report.h"
 #include "kernels/motion/inspect.h"
 
-#include "kernels/solve.h"
-#include "kernels/solve_staged.h"
+#include "kernels/solve/solve.h"
+#include "kernels/solve/lockstep.h"
 
 /* ---- the programs: what an entry file exports ---- */
 
