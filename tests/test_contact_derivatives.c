@@ -24,7 +24,7 @@
 #include "kernels/data/args.h"
 #include "kernels/dialect/team.h"
 #include "kernels/calls_cpu.h"
-#include "kernels/stages.h"
+#include "kernels/step/stages.h"
 
 extern const SapKernels sap_kernels_generic_x1_f32, sap_kernels_generic_x1_f64;
 static const SapKernels *const plain[2] = {&sap_kernels_generic_x1_f32, &sap_kernels_generic_x1_f64};

@@ -11,7 +11,7 @@
 #include "host/cuda/launch_shape.h"
 #include "host/cuda/model.h"
 #include "host/cpu/programs.h"
-#include "kernels/reset.h"
+#include "kernels/step/reset.h"
 
 enum { SHARED_A100 = 166912 };
 static const char *const scenes[] = {"bench/scenes/cube",   "bench/scenes/quadruped", "bench/scenes/humanoid",

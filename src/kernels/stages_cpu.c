@@ -10,7 +10,7 @@
 #include "kernels/calls_cpu.h"
 #include "kernels/dialect/team.h"
 
-#include "kernels/stages.h"
+#include "kernels/step/stages.h"
 
 #define PASTE_OF(isa, lanes, precision) sap_kernels_##isa##_x##lanes##_f##precision
 #define PASTE(isa, lanes, precision)    PASTE_OF(isa, lanes, precision)

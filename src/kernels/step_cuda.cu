@@ -14,8 +14,8 @@
 #include <sapwood/solver.h>
 
 #include "kernels/data/args.h"
-#include "kernels/leave_out.h"
-#include "kernels/reset.h"
+#include "kernels/step/skip_world.h"
+#include "kernels/step/reset.h"
 #include "kernels/dialect/team.h"
 
 // The largest team, which is also the largest block; how many such blocks of collision shall fit a multiprocessor.

@@ -24,13 +24,13 @@ static __device__ __forceinline__ void linear_solve(const SapContext *ctx, int i
 
 namespace f32 {
 #define SAP_PRECISION 32
-#include "kernels/stages.h"
+#include "kernels/step/stages.h"
 #undef SAP_PRECISION
 } // namespace f32
 
 namespace f64 {
 #define SAP_PRECISION 64
-#include "kernels/stages.h"
+#include "kernels/step/stages.h"
 #undef SAP_PRECISION
 } // namespace f64
 

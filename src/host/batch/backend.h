@@ -8,7 +8,7 @@
 #include <sapwood/batch.h>
 
 #include "host/plan/world_parameters.h"
-#include "kernels/reset.h"
+#include "kernels/step/reset.h"
 
 typedef struct SapBatchBackend {
     SapDevice device;

@@ -12,7 +12,7 @@
 #include "host/plan/world_parameters.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "kernels/leave_out.h"
+#include "kernels/step/skip_world.h"
 #include "host/model/model.h"
 #include "host/options/options.h"
 #include "host/plan/plan.h"

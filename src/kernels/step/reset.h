@@ -1,7 +1,7 @@
 /* Puts worlds back: overwrites their rows of a list of arrays with one row each, or with zeros. Words of 32 bits; no number is looked
  * at. A CPU calls reset_world for each world, a GPU has a team for each. */
-#ifndef SAPWOOD_KERNELS_RESET_H
-#define SAPWOOD_KERNELS_RESET_H
+#ifndef SAPWOOD_KERNELS_STEP_RESET_H
+#define SAPWOOD_KERNELS_STEP_RESET_H
 
 #include "kernels/dialect/team.h"
 

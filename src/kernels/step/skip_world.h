@@ -1,7 +1,7 @@
 /* Worlds that take no part in a call, because their own parameters break a rule of the model (host/expand.h): their state stays, they have
  * no contacts, and their status says so. Works on one world; a CPU calls it for each, a GPU has a team for each. */
-#ifndef SAPWOOD_KERNELS_LEAVE_OUT_H
-#define SAPWOOD_KERNELS_LEAVE_OUT_H
+#ifndef SAPWOOD_KERNELS_STEP_SKIP_WORLD_H
+#define SAPWOOD_KERNELS_STEP_SKIP_WORLD_H
 
 #include "kernels/data/args.h"
 #include "kernels/dialect/team.h"
