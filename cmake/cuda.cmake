@@ -61,12 +61,11 @@ function(sapwood_cuda_ptx output source arch)
             -MD -MF ${output}.d -MT ${output} -o ${output} ${source})
 endfunction()
 
-# sapwood_add_cuda_kernels(<target> <source>): the PTX, the machine code of each architecture with what ptxas says of registers and
+# sapwood_add_cuda_kernels(<target> <name> <source>): the PTX, the machine code of each architecture with what ptxas says of registers and
 # spills (<name>_<arch>.cubin.log), and the fatbin of all, in <build>/cuda. SAPWOOD_CUDA_FATBIN becomes the path of the fatbin.
-function(sapwood_add_cuda_kernels target source)
+function(sapwood_add_cuda_kernels target name source)
     set(folder ${PROJECT_BINARY_DIR}/cuda)
     file(MAKE_DIRECTORY ${folder})
-    cmake_path(GET source STEM name)
     cmake_path(GET SAPWOOD_NVCC PARENT_PATH tools)
 
     set(ptx ${folder}/${name}_${SAPWOOD_CUDA_PTX}.ptx)

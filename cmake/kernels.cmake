@@ -20,7 +20,7 @@ message(STATUS "CPU kernels: ${SAPWOOD_KERNEL_ISAS}, ${SAPWOOD_KERNEL_OPT}")
 
 # Adds the object library `kernel`, which exports the table sap_kernels_<isa>_x<lanes>_f<precision>.
 function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
-    add_library(${kernel} OBJECT ${PROJECT_SOURCE_DIR}/src/kernels/stages_cpu.c)
+    add_library(${kernel} OBJECT ${PROJECT_SOURCE_DIR}/src/kernels/target/cpu.c)
     target_compile_definitions(${kernel} PRIVATE SAP_ISA_NAME=${isa} SAP_LANES=${lanes} SAP_PRECISION=${precision})
     target_include_directories(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${kernel} PRIVATE sapwood_flags)

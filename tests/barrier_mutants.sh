@@ -25,7 +25,7 @@ die() {
 }
 
 compile_kernels() { # <folder that holds kernels/> <precision> <output>
-    "$cc" "${flags[@]}" -I"$1" "${kernel_flags[@]}" -DSAP_PRECISION="$2" -c "$1/kernels/stages_cpu.c" -o "$3"
+    "$cc" "${flags[@]}" -I"$1" "${kernel_flags[@]}" -DSAP_PRECISION="$2" -c "$1/kernels/target/cpu.c" -o "$3"
 }
 
 link_program() { # <f32 kernels> <f64 kernels> <output>

@@ -37,7 +37,7 @@ object_commands() { # <compiler> <optimisation> <folder>
     done
     for precision in 32 64; do
         local kernel
-        kernel="$base ${kernel_flags[*]} -DSAP_PRECISION=$precision -c $project/src/kernels/stages_cpu.c"
+        kernel="$base ${kernel_flags[*]} -DSAP_PRECISION=$precision -c $project/src/kernels/target/cpu.c"
         echo "$kernel -DSAP_ISA_NAME=generic -DSAP_LANES=1 -o $3/generic_$precision.o"
         [ $avx2 = 1 ] && echo "$kernel -march=x86-64-v3 -DSAP_ISA_NAME=avx2 -DSAP_LANES=4 -o $3/avx2_$precision.o"
     done

@@ -23,7 +23,7 @@
 #define SAP_PRECISION 64
 #include "kernels/data/args.h"
 #include "kernels/dialect/team.h"
-#include "kernels/calls_cpu.h"
+#include "kernels/target/calls_cpu.h"
 #include "kernels/step/stages.h"
 
 extern const SapKernels sap_kernels_generic_x1_f32, sap_kernels_generic_x1_f64;

@@ -35,9 +35,9 @@ def find_barriers():
 
 
 def write_small_source(path):
-    """step_cuda.cu with the general set only, and that in f64: a third of the code. Lines keep their numbers."""
+    """target/cuda.cu with the general set only, and that in f64: a third of the code. Lines keep their numbers."""
     keep, lines = True, []
-    for line in (KERNELS / "step_cuda.cu").read_text().splitlines():
+    for line in (KERNELS / "target" / "cuda.cu").read_text().splitlines():
         if line.startswith("// Those of the preset"):
             keep = False
         elif line.startswith("// ---- the rest"):
@@ -48,7 +48,7 @@ def write_small_source(path):
 
 
 def compile_ptx(options):
-    source, ptx = options.work / "step_cuda.cu", options.work / "step_cuda.ptx"
+    source, ptx = options.work / "cuda.cu", options.work / "cuda.ptx"
     options.work.mkdir(parents=True, exist_ok=True)
     write_small_source(source)
     subprocess.run([options.nvcc, "-ptx", "-lineinfo", "-arch=compute_80", "-O3", "--fmad=false", f"-I{SOURCE / 'include'}",

@@ -6,7 +6,7 @@
 #include "host/cuda/library.h"
 #include "host/base/memory.h"
 #include "kernels/data/args.h"
-#include "kernels/compact.h"
+#include "kernels/target/compact.h"
 
 typedef struct SapCudaStaged {
     SapCudaLibrary *library;

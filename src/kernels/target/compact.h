@@ -1,6 +1,6 @@
 /* Arguments of sap_kernel_compact. */
-#ifndef SAPWOOD_KERNELS_COMPACT_H
-#define SAPWOOD_KERNELS_COMPACT_H
+#ifndef SAPWOOD_KERNELS_TARGET_COMPACT_H
+#define SAPWOOD_KERNELS_TARGET_COMPACT_H
 
 /* Threads of the one block, and bytes of its dynamic shared memory. */
 enum { SAP_COMPACT_THREADS = 256, SAP_COMPACT_SHARED = 2048 };

@@ -7,7 +7,7 @@
 #include <sapwood/solver.h>
 
 #include "kernels/data/args.h"
-#include "kernels/calls_cpu.h"
+#include "kernels/target/calls_cpu.h"
 #include "kernels/dialect/team.h"
 
 #include "kernels/step/stages.h"

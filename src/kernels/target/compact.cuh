@@ -2,7 +2,7 @@
 // place. One block; worlds keep their order.
 #include <cub/block/block_scan.cuh>
 
-#include "kernels/compact.h"
+#include "kernels/target/compact.h"
 
 extern "C" __global__ void __launch_bounds__(SAP_COMPACT_THREADS)
     sap_kernel_compact(const __grid_constant__ SapCompactArgs args) {

@@ -37,7 +37,7 @@ enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 
 extern __shared__ __align__(16) unsigned char shared_scratch[];
 
-#include "kernels/compact.cuh"
+#include "kernels/target/compact.cuh"
 
 // Where an arena of this team begins: in its part of shared memory, or of the workspace.
 static __device__ unsigned char *arena_at(const SapArenas *arenas, int offset) {
@@ -79,7 +79,7 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define WEIGHT_IS_F64   ctx->args->weight_is_f64
 #define SOLVE_IS_F64    ctx->args->solve_is_f64
 #define LINEAR_IS_F64   ctx->args->newton.linear_is_f64
-#include "kernels/step_set.cuh"
+#include "kernels/target/cuda_set.cuh"
 
 // Those of the preset approx32.
 #define STEP_KERNEL     sap_kernel_step_approx32
@@ -91,7 +91,7 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define WEIGHT_IS_F64   0
 #define SOLVE_IS_F64    1
 #define LINEAR_IS_F64   0
-#include "kernels/step_set.cuh"
+#include "kernels/target/cuda_set.cuh"
 
 // Those of the presets approx64 and drake, which differ in modes only.
 #define STEP_KERNEL     sap_kernel_step_approx64
@@ -102,7 +102,7 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define WEIGHT_IS_F64   1
 #define SOLVE_IS_F64    1
 #define LINEAR_IS_F64   1
-#include "kernels/step_set.cuh"
+#include "kernels/target/cuda_set.cuh"
 
 // ---- large worlds: the step in stages, in any precision; every world has a team and a part of the workspace ----
 
