@@ -6,7 +6,7 @@
 
 For each of the 27 pairs among plane, sphere, capsule, ellipsoid, cylinder, box and hull (without plane and plane) 50 sets of
 sizes are drawn and 200 poses for each: a third in penetration, a third near touching, a third apart. The draws are those of
-tests/collide_pairs.c, number by number: splitmix64, a stream per pair and set. tests/data/README.md describes the file.
+tests/support/collide_pairs.c, number by number: splitmix64, a stream per pair and set. tests/data/README.md describes the file.
 
 The oracle. With h the support function, c = p1 - p0 and unit n,
 

@@ -27,7 +27,7 @@ RUNS = (
 def find_barriers():
     """[(file, line, what it protects)]"""
     found = []
-    for path in sorted([*KERNELS.glob("*.h"), *KERNELS.glob("*.cuh"), *KERNELS.glob("*.cu")]):
+    for path in sorted([*KERNELS.rglob("*.h"), *KERNELS.rglob("*.cuh"), *KERNELS.rglob("*.cu")]):
         for number, text in enumerate(path.read_text().splitlines(), 1):
             if "TEAM_SYNC();" in text:
                 found.append((path.name, number, re.sub(r".*TEAM_SYNC\(\); */[/*] *|\*/.*", "", text).strip()))
@@ -52,7 +52,7 @@ def compile_ptx(options):
     options.work.mkdir(parents=True, exist_ok=True)
     write_small_source(source)
     subprocess.run([options.nvcc, "-ptx", "-lineinfo", "-arch=compute_80", "-O3", "--fmad=false", f"-I{SOURCE / 'include'}",
-                    f"-I{SOURCE / 'src'}", f"-I{KERNELS}", "-o", ptx, source], check=True)
+                    f"-I{SOURCE / 'src'}", "-o", ptx, source], check=True)
     return ptx
 
 

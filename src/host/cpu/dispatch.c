@@ -4,7 +4,7 @@
 
 #include "host/base/fail.h"
 
-/* Every build exports one table per lane count and precision (stages_cpu.c). */
+/* Every build exports one table per lane count and precision (kernels/target/cpu.c). */
 #define DECLARE(isa, lanes)                                                                                            \
     extern const SapKernels sap_kernels_##isa##_x##lanes##_f32;                                                        \
     extern const SapKernels sap_kernels_##isa##_x##lanes##_f64;

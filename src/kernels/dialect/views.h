@@ -7,7 +7,7 @@ typedef struct Seam {
     int start; /* where the part begins */
 } Seam;
 
-/* The precision of a stage is what the arguments say, unless the entry file knows it beforehand (step_cuda.cu). */
+/* The precision of a stage is what the arguments say, unless the entry file knows it beforehand (target/cuda.cu). */
 #ifndef FM_IS_F64
 #define FM_IS_F64     ctx->args->fm_is_f64
 #define SOLVE_IS_F64  ctx->args->solve_is_f64

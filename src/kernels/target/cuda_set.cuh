@@ -1,4 +1,4 @@
-// The kernels of the step for one set of precisions. step_cuda.cu includes this once per set and defines before
+// The kernels of the step for one set of precisions. target/cuda.cu includes this once per set and defines before
 //   STEP_KERNEL                                  the name of the step without collision
 //   COLLIDE_KERNEL                               that of collision, if the set has one of its own
 //   STEP_SET                                     a namespace, which keeps the names of the sets apart

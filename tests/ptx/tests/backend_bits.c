@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "backend.h"
-#include "hash_contacts.h"
-#include "random_model.h"
+#include "support/hash_contacts.h"
+#include "support/random_model.h"
 
 enum { MOST_WORLDS = 33, WARM_UP = 100, STEPS = 3, NUM_TEAMS = 5 };
 typedef enum Extent { EXTENT_ALL, EXTENT_SOME, EXTENT_FEW } Extent;

@@ -1,0 +1,84 @@
+#!/bin/bash
+# The same bits from every compiler and optimisation: builds hash_world.c, the kernels and the host code it needs with gcc and
+# clang (those that are installed), -O0 and -O2, and compares what the programs print with each other and with
+# tests/data/hash_world.txt.
+#
+# test_compilers.sh <project> <work folder> [--update]
+# --update writes the file anew from what the builds agree on: after a change of the kernels that is meant to change bits.
+set -u
+project=$1 work=$2
+golden=$project/tests/data/hash_world.txt
+jobs=$(nproc)
+host=(host/plan/bounds host/plan/collide_layout host/plan/constants host/base/eigen3 host/base/error host/base/memory host/model/hull host/model/model
+    host/model/check host/model/check_bodies host/model/check_joints host/model/check_shapes host/model/fields
+    host/model/label host/plan/pairs host/plan/parameters host/plan/pattern host/plan/plan host/plan/shapes host/cpu/programs
+    host/plan/solve_layout host/plan/step_args)
+flags=(-std=c17 -D_GNU_SOURCE= -ffp-contract=off -Wno-psabi -I"$project/include" -I"$project/src"
+    -I"$project/tests/plain" -I"$project/tests")
+kernel_flags=(-fno-math-errno -fno-trapping-math)
+
+die() {
+    echo "test_compilers: $*" >&2
+    exit 1
+}
+
+# Only what this machine can run.
+avx2=0
+grep -qsw avx2 /proc/cpuinfo && grep -qsw fma /proc/cpuinfo && avx2=1
+
+# The commands that build one program's objects, one per line.
+object_commands() { # <compiler> <optimisation> <folder>
+    local base="$1 $2 ${flags[*]} -DHASH_AVX2=$avx2" name precision
+    for name in "${host[@]}"; do
+        echo "$base -c $project/src/$name.c -o $3/${name//\//_}.o"
+    done
+    for name in tests/support/{hash_world,random_model,model_parts}; do
+        echo "$base -c $project/$name.c -o $3/${name//\//_}.o"
+    done
+    for precision in 32 64; do
+        local kernel
+        kernel="$base ${kernel_flags[*]} -DSAP_PRECISION=$precision -c $project/src/kernels/target/cpu.c"
+        echo "$kernel -DSAP_ISA_NAME=generic -DSAP_LANES=1 -o $3/generic_$precision.o"
+        [ $avx2 = 1 ] && echo "$kernel -march=x86-64-v3 -DSAP_ISA_NAME=avx2 -DSAP_LANES=4 -o $3/avx2_$precision.o"
+    done
+}
+
+rm -rf "$work" && mkdir -p "$work" || die "cannot write $work"
+built=()
+for compiler in gcc clang; do
+    if ! command -v $compiler >/dev/null; then
+        echo "skipped: $compiler is not installed"
+        continue
+    fi
+    for optimisation in -O0 -O2; do
+        name=$compiler$optimisation
+        mkdir "$work/$name"
+        object_commands $compiler $optimisation "$work/$name" >>"$work/commands"
+        built+=("$name")
+    done
+done
+[ ${#built[@]} -gt 0 ] || die "neither gcc nor clang is installed"
+xargs -P "$jobs" -d '\n' -n 1 sh -c <"$work/commands" || die "a compilation failed"
+
+if [ "${3:-}" = --update ]; then
+    golden=$work/${built[0]}.hashes
+fi
+failures=0
+for name in "${built[@]}"; do
+    ${name%-O*} "$work/$name"/*.o -lqhull_r -lm -o "$work/$name/hash_world" || die "cannot link $name"
+    "$work/$name/hash_world" >"$work/$name.txt" || die "$name: the program failed"
+    # Without the first column, the kernels' build: all builds of the kernels must agree too.
+    cut -c 12- "$work/$name.txt" | sort -u >"$work/$name.hashes"
+    if cmp -s "$work/$name.hashes" "$golden"; then
+        echo "ok: $name"
+    else
+        echo "$name differs from $golden:"
+        diff "$golden" "$work/$name.hashes"
+        failures=$((failures + 1))
+    fi
+done
+[ $failures = 0 ] || die "$failures of ${#built[@]} builds differ"
+if [ "${3:-}" = --update ]; then
+    cp "$golden" "$project/tests/data/hash_world.txt"
+fi
+rm -rf "$work"

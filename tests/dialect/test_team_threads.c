@@ -1,0 +1,470 @@
+/* The kernels on a team of real threads with a real barrier: the same bits as on one thread, for every program and team size,
+ * without contacts, with given ones and with those it finds, in one go and in stages, and everything that a solve reports.
+ * Built with the thread sanitizer too, where a barrier that is missing shows itself as a race; barrier_mutants.sh removes
+ * each barrier in turn to see that it does. SAPWOOD_TEST_SCALE below 0.01 is the short run for that. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <sapwood/sapwood.h>
+
+#include "host/cpu/dispatch.h"
+#include "support/kernel_contacts.h"
+#include "kernels/dialect/team_threads.h"
+#include "support/random_model.h"
+#include "support/shape_model.h"
+#include "support/team_threads.h"
+#include "support/work.h"
+
+extern const SapKernels sap_kernels_team_x1_f32;
+extern const SapKernels sap_kernels_team_x1_f64;
+
+enum { WORLDS = 2 };
+
+static bool short_run(void) {
+    return work_scale() < 0.01;
+}
+
+/* f32, f64 */
+extern const SapKernels sap_kernels_generic_x1_f32, sap_kernels_generic_x1_f64;
+static const SapKernels *const team_kernels[2] = {&sap_kernels_team_x1_f32, &sap_kernels_team_x1_f64};
+static const SapKernels *const plain_kernels[2] = {&sap_kernels_generic_x1_f32, &sap_kernels_generic_x1_f64};
+
+/* ---- one job: the kinematics alone, an inspection of the free motion, and some steps ---- */
+
+/* What inspection and the solve's report fill, of all worlds. */
+typedef struct Output {
+    double *memory;
+    size_t count;
+    int *ints;
+    size_t num_ints;
+} Output;
+
+/* The next `n` rows of `width` numbers. */
+static double *take(double **next, size_t width) {
+    double *at = *next;
+    *next += WORLDS * width;
+    return at;
+}
+
+static Output output_into(SapStepArgs *args) {
+    size_t nv = (size_t)args->plan.nv, nb = (size_t)args->plan.nb, slots = (size_t)args->contacts.capacity;
+    Output all = {.count = WORLDS * (3 * nv + nv * nv + 19 * nb + 2 + slots * (23 + 3 * nv) + 3 * nv),
+                  .num_ints = WORLDS * (3 + slots)};
+    double *next = all.memory = calloc(all.count, sizeof *next);
+    args->v_star = take(&next, nv);
+    args->tau = take(&next, nv);
+    args->v0 = take(&next, nv);
+    args->A = take(&next, nv * nv);
+    args->body_pose = take(&next, 7 * nb);
+    args->body_velocity = take(&next, 6 * nb);
+    args->body_bias = take(&next, 6 * nb);
+
+    SapReportArgs *r = &args->report;
+    r->cost = take(&next, 1);
+    r->residual = take(&next, 1);
+    r->impulse = take(&next, 3 * slots);
+    r->velocity = take(&next, 3 * slots);
+    r->position = take(&next, 3 * slots);
+    r->frame = take(&next, 9 * slots);
+    r->gap = take(&next, slots);
+    r->weight = take(&next, slots);
+    r->pair = take(&next, 3 * slots);
+    r->jacobian = take(&next, 3 * nv * slots);
+    r->drive = take(&next, nv);
+    r->limit = take(&next, nv);
+    r->friction = take(&next, nv);
+
+    int *ints = all.ints = calloc(all.num_ints, sizeof *ints);
+    r->iterations = ints;
+    r->line_iterations = ints + WORLDS;
+    r->refactored = ints + 2 * WORLDS;
+    r->region = ints + 3 * WORLDS;
+    return all;
+}
+
+static void output_free(Output *output) {
+    free(output->memory);
+    free(output->ints);
+}
+
+typedef struct Job {
+    const KernelBatch *batch, *without; /* the same; without poses and velocities of bodies */
+    bool is_team;
+} Job;
+
+/* Scratch is used again by the next world, so the team has to be done with this one. */
+static void run_program(const Job *job, const KernelBatch *batch, SapProgram *program) {
+    for (int w = 0; w < WORLDS; w++) {
+        kernel_batch_run(batch, program, w);
+        if (job->is_team)
+            team_wait();
+    }
+}
+
+/* ---- a step in stages, with a library that is a few lines ---- */
+
+static double get(SapRows rows, long long i) {
+    return rows.is_f64 ? ((double *)rows.data)[i] : (double)((float *)rows.data)[i];
+}
+
+static void put(SapRows rows, long long i, double x) {
+    if (rows.is_f64)
+        ((double *)rows.data)[i] = x;
+    else
+        ((float *)rows.data)[i] = (float)x;
+}
+
+/* One column of L L' = H, and of L y = b. */
+static void eliminate(SapRows H, SapRows b, long long h, long long x, int n, int j) {
+    double pivot = sqrt(get(H, h + j * n + j));
+    put(b, x + j, get(b, x + j) / pivot);
+    for (int i = j; i < n; i++)
+        put(H, h + i * n + j, get(H, h + i * n + j) / pivot);
+    for (int i = j + 1; i < n; i++) {
+        put(b, x + i, get(b, x + i) - get(H, h + i * n + j) * get(b, x + j));
+        for (int k = j + 1; k <= i; k++)
+            put(H, h + i * n + k, get(H, h + i * n + k) - get(H, h + i * n + j) * get(H, h + k * n + j));
+    }
+}
+
+static void solve_system(const SapLibraryArgs *l, int world, int n) {
+    long long h = world * l->matrix.stride, x = world * l->vector.stride;
+    for (int j = 0; j < n; j++)
+        eliminate(l->matrix, l->vector, h, x, n, j);
+    for (int j = n - 1; j >= 0; j--) { /* L' x = y */
+        double sum = get(l->vector, x + j);
+        for (int i = j + 1; i < n; i++)
+            sum -= get(l->matrix, h + i * n + j) * get(l->vector, x + i);
+        put(l->vector, x + j, sum / get(l->matrix, h + j * n + j));
+    }
+}
+
+static void wait_for_team(void) {
+    if (sap_team_size > 0)
+        team_wait();
+}
+
+static void program_stages(SapContext *ctx) {
+    SapStepArgs args = *ctx->args; /* of this thread: the iteration is counted here */
+    int world = ctx->pack->world[0];
+    ctx->args = &args;
+    args.newton.dense = 1;
+    sap_program_solve_begin(ctx);
+    wait_for_team();
+    for (;; args.library.iteration++) {
+        sap_program_solve_assemble(ctx);
+        wait_for_team();
+        if (!args.library.active[world])
+            break;
+        if (sap_team_rank == 0)
+            solve_system(&args.library, world, args.plan.nv);
+        wait_for_team();
+        sap_program_solve_advance(ctx);
+        wait_for_team();
+    }
+    sap_program_solve_finish(ctx);
+}
+
+static void library_create(SapStepArgs *args) {
+    SapLibraryArgs *l = &args->library;
+    size_t nv = (size_t)args->plan.nv;
+    int is_f64 = args->newton.linear_is_f64;
+    l->matrix = (SapRows){calloc(WORLDS * nv * nv, sizeof(double)), (long long)(nv * nv), is_f64};
+    l->vector = (SapRows){calloc(WORLDS * nv, sizeof(double)), (long long)nv, is_f64};
+    l->active = calloc(WORLDS, sizeof *l->active);
+    l->info = calloc(WORLDS, sizeof *l->info);
+}
+
+static void library_free(const SapLibraryArgs *l) {
+    free(l->matrix.data);
+    free(l->vector.data);
+    free(l->active);
+    free(l->info);
+}
+
+static void run_job(void *arg) {
+    const Job *job = arg;
+    run_program(job, job->batch, sap_program_kinematics);
+    run_program(job, job->batch, sap_program_inspect);
+    if (job->batch->args.collide.enabled)
+        run_program(job, job->batch, sap_program_collide);
+    run_program(job, job->without, sap_program_step);
+    if (job->batch->args.contacts.count)
+        run_program(job, job->batch, program_stages);
+    run_program(job, job->batch, sap_program_step); /* last: the status is the step's */
+}
+
+/* ---- comparison ---- */
+
+typedef struct Case {
+    const char *name;
+    const SapModelArrays *m;
+    SapOptions options;
+    bool contacts, rigid; /* rigid: all contacts have an infinite stiffness (f64) */
+    bool fails;           /* the last world is too fast to step (f64) */
+    bool collides;        /* worlds start near the model's state and find their contacts */
+} Case;
+
+/* What a case made happen, to know that it tests something. */
+typedef struct Seen {
+    int iterations, line_iterations, refactored;
+    int contacts, dropped;
+    uint32_t status;
+} Seen;
+
+static Seen look(const KernelBatch *k) {
+    const SapReportArgs *r = &k->args.report;
+    Seen seen = {0};
+    for (int w = 0; w < WORLDS; w++) {
+        seen.iterations += r->iterations[w];
+        seen.line_iterations += r->line_iterations[w];
+        seen.refactored += r->refactored[w];
+        seen.status |= k->status[w];
+    }
+    return seen;
+}
+
+/* The model's coordinates, a little moved. */
+static void place_worlds(KernelBatch *k) {
+    const SapModelArrays *m = k->batch.m;
+    for (int i = 0; i < WORLDS * m->num_coords; i++) {
+        double moved = i % 7 < 3 ? 0.01 * sin(1.7 * i) : 0;
+        hash_put(k->batch.state.joint_q, k->batch.state.dtype, (size_t)i, m->joint_q[i % m->num_coords] + moved);
+    }
+}
+
+static SapContacts *add_contacts(const Case *c, KernelBatch *k) {
+    if (c->collides)
+        place_worlds(k);
+    return c->collides ? kernel_batch_collide(k) : c->contacts ? kernel_batch_add_contacts(k, 0, plain_kernels) : NULL;
+}
+
+static Seen run_case(const Case *c, const SapKernels *const *kernels, int team, uint64_t hash[WORLDS], Output *output) {
+    KernelBatch k = kernel_batch_create_with(c->m, WORLDS, &c->options, kernels, 0.005);
+    SapContacts *contacts = add_contacts(c, &k);
+    for (int i = 0; c->rigid && i < WORLDS * HASH_SLOTS; i++)
+        ((double *)contacts->stiffness)[i] = INFINITY;
+    for (int i = 0; c->fails && i < c->m->num_dofs; i++)
+        ((double *)k.batch.state.joint_qd)[(WORLDS - 1) * c->m->num_dofs + i] = 1e200;
+    *output = output_into(&k.args);
+    library_create(&k.args);
+    KernelBatch without = k;
+    without.args.body_q.data = without.args.body_qd.data = NULL;
+    Job job = {.batch = &k, .without = &without, .is_team = team > 0};
+    if (team > 0)
+        team_run(team, run_job, &job);
+    else
+        run_job(&job);
+    Seen seen = look(&k);
+    cr_assert_eq((seen.status & SAP_WORLD_FAILED) != 0, c->fails, "%s: status %#x", c->name, (unsigned)seen.status);
+    for (int w = 0; w < WORLDS; w++)
+        hash[w] = hash_world(&k.batch, w, k.status[w]);
+    for (int w = 0; c->collides && w < WORLDS; w++) {
+        hash[w] = hash_records(hash[w], contacts, w);
+        seen.contacts += contacts->count[w];
+        seen.dropped += contacts->dropped[w];
+    }
+    library_free(&k.args.library);
+    kernel_batch_destroy(&k);
+    sap_contacts_destroy(contacts);
+    return seen;
+}
+
+static Seen check_case(const Case *c, const int *teams, int num_teams) {
+    uint64_t expected[WORLDS], hash[WORLDS];
+    Output plain, other;
+    Seen seen = run_case(c, plain_kernels, 0, expected, &plain);
+    for (int t = 0; t < num_teams; t++) {
+        run_case(c, team_kernels, teams[t], hash, &other);
+        for (int w = 0; w < WORLDS; w++)
+            cr_assert_eq(hash[w], expected[w], "%s, team of %d: world %d differs", c->name, teams[t], w);
+        cr_assert_arr_eq(other.memory, plain.memory, plain.count * sizeof *plain.memory,
+                         "%s, team of %d: numbers differ", c->name, teams[t]);
+        cr_assert_arr_eq(other.ints, plain.ints, plain.num_ints * sizeof *plain.ints, "%s, team of %d: counts differ",
+                         c->name, teams[t]);
+        output_free(&other);
+    }
+    output_free(&plain);
+    return seen;
+}
+
+/* Teams of several sizes, or in a short run of one. */
+static Seen check_teams(const Case *c) {
+    const int teams[] = {1, 2, 3, 8}, one_team[] = {4};
+    return check_case(c, short_run() ? one_team : teams, short_run() ? 1 : 4);
+}
+
+static void check_model(const char *name, SapModel *model) {
+    for (int precision = short_run() ? 64 : 32; precision <= 64; precision += 32) {
+        char text[64];
+        snprintf(text, sizeof text, "%s, f%d", name, precision);
+        Case c = {text, sap_model_arrays(model), kernel_options(precision), false, false, false, false};
+        Seen seen = check_teams(&c);
+        cr_assert_eq(seen.status & SAP_WORLD_NOT_CONVERGED, 0, "%s: status %#x", text, (unsigned)seen.status);
+    }
+    sap_model_destroy(model);
+}
+
+/* ---- models ---- */
+
+static void check_scene(const char *name) {
+    char path[512];
+    SapModel *model;
+    snprintf(path, sizeof path, "%s/bench/scenes/%s.yaml", SAPWOOD_SOURCE_DIR, name);
+    cr_assert_eq(sap_model_load(path, &model), SAP_OK, "%s", sap_error_message());
+    check_model(name, model);
+}
+
+static SapModel *every_joint(void) {
+    const JointKind kinds[] = {{SAP_JOINT_FREE, 0, 0},  {SAP_JOINT_REVOLUTE, 0, 0}, {SAP_JOINT_D6, 2, 3},
+                               {SAP_JOINT_FIXED, 0, 0}, {SAP_JOINT_BALL, 0, 0},     {SAP_JOINT_PRISMATIC, 0, 0}};
+    return random_chain(11, kinds, sizeof kinds / sizeof *kinds);
+}
+
+Test(team_threads, random_forest) {
+    check_model("random forest", random_forest(5, 14));
+}
+
+Test(team_threads, every_joint_type_in_a_chain) {
+    if (!short_run())
+        check_model("every joint type", every_joint());
+}
+
+Test(team_threads, every_scene) {
+    const char *const scenes[] = {"quadruped", "humanoid", "gripper",         "arm3",
+                                  "cartpole",  "cube",     "double_pendulum", "stack5"};
+    for (int i = 0; i < 8 && !short_run(); i++)
+        check_scene(scenes[i]);
+}
+
+/* Joints computed as SAP Warp does have their own code. */
+Test(team_threads, compat_joints) {
+    SapModel *model = random_forest(6, 10);
+    const int teams[] = {3, 8};
+    Case c = {"random forest, compat", sap_model_arrays(model), kernel_options(64), false, false, false, false};
+    c.options.compat = SAP_COMPAT_SAP_WARP;
+    if (!short_run())
+        check_case(&c, teams, 2);
+    sap_model_destroy(model);
+}
+
+/* Bodies of a world that fails are placed once more, where it was. */
+Test(team_threads, a_world_that_fails) {
+    SapModel *model = random_forest(5, 14);
+    Case c = {"a failing world", sap_model_arrays(model), kernel_options(64), false, false, true, false};
+    check_teams(&c);
+    sap_model_destroy(model);
+}
+
+/* ---- contacts ---- */
+
+/* Drives, limits and friction, and contacts of which some couple two branches. */
+static Seen check_contacts(const char *name, const SapOptions *options, bool rigid) {
+    SapModel *model = hash_model_with_terms(random_forest(3, 8), 3);
+    Case c = {name, sap_model_arrays(model), *options, true, rigid, false, false};
+    Seen seen = check_teams(&c);
+    cr_assert(seen.iterations > 2 && seen.line_iterations > 0, "%s: %d iterations", name, seen.iterations);
+    sap_model_destroy(model);
+    return seen;
+}
+
+static void check_line_search(const char *name, SapLineSearch line_search) {
+    for (int precision = short_run() ? 64 : 32; precision <= 64; precision += 32)
+        for (int mode = 0; mode < (short_run() ? 1 : 2); mode++) {
+            char text[64];
+            SapOptions o = kernel_options(precision);
+            o.line_search_variant = line_search;
+            o.contact_weight_mode = mode ? SAP_DIAG_DELASSUS : SAP_BODY_INERTIA;
+            o.contact_point_mode = mode ? SAP_CONTACT_MIDPOINT : SAP_WITNESS_POINT;
+            snprintf(text, sizeof text, "%s, f%d, weight mode %d", name, precision, mode);
+            check_contacts(text, &o, false);
+        }
+}
+
+Test(team_threads, contacts_with_monotone_decay) {
+    check_line_search("monotone_decay", SAP_MONOTONE_DECAY);
+}
+
+Test(team_threads, contacts_with_armijo_decay) {
+    check_line_search("armijo_decay", SAP_ARMIJO_DECAY);
+}
+
+Test(team_threads, contacts_with_exact_root) {
+    check_line_search("exact_root", SAP_EXACT_ROOT);
+}
+
+/* Contacts so stiff that f32 cannot factor Newton's matrix. */
+Test(team_threads, contacts_whose_f32_direction_is_taken_from_f64) {
+    SapOptions o = kernel_options(64);
+    o.contact_linear_solve_precision = SAP_FP32;
+    o.contact_beta = o.contact_sigma = 1e-6;
+    Seen seen = check_contacts("f32 linear solve", &o, true);
+    cr_assert_gt(seen.refactored, 0, "f32 gave every direction");
+}
+
+Test(team_threads, contacts_in_mixed_precision) {
+    for (int bits = 0; bits < 32 && !short_run(); bits++) {
+        SapOptions o = kernel_options(64);
+        o.free_motion_solve_precision = bits & 1 ? SAP_FP64 : SAP_FP32;
+        o.contact_solve_precision = bits & 2 ? SAP_FP64 : SAP_FP32;
+        o.contact_linear_solve_precision = bits & 4 ? SAP_FP64 : SAP_FP32;
+        o.sap_contact_weight_precision = bits & 8 ? SAP_FP64 : SAP_FP32;
+        o.use_f64_boundary_pose = bits & 16;
+        o.optimality_rel_tol = bits & 2 ? 1e-6 : 1e-4;
+        char text[64];
+        snprintf(text, sizeof text, "mixed precision %d", bits);
+        check_contacts(text, &o, false);
+    }
+}
+
+/* ---- collision ---- */
+
+/* Bodies that lie in a row on a plane, in touch with it and with their neighbours: more pairs than are worked on at a time. Before them, in
+ * the air, as many as fill the first word of the broad phase with pairs that are not near: the next word, of another thread, is read at once. */
+static SapModel *row_of_shapes(void) {
+    static const SapShapeType types[] = {SAP_SHAPE_BOX, SAP_SHAPE_SPHERE,   SAP_SHAPE_CAPSULE,
+                                         SAP_SHAPE_BOX, SAP_SHAPE_CYLINDER, SAP_SHAPE_HULL};
+    enum { IN_THE_AIR = 5, ON_THE_PLANE = 5 };
+    ShapeModel m;
+    shape_model_init(&m);
+    for (int i = 0; i < IN_THE_AIR + ON_THE_PLANE; i++) {
+        bool high = i < IN_THE_AIR;
+        int body = shape_model_body(&m, (high ? 1 : 0.19) * i, 0, high ? 2 : 0.095);
+        m.gap[shape_model_shape(&m, body, types[i % 6], 0.1, 0.1, 0.1)] = 0.02;
+    }
+    shape_model_shape(&m, -1, SAP_SHAPE_PLANE, 0, 0, 0);
+    return shape_model_create(&m);
+}
+
+static void check_collision(SapBroadPhase broad_phase, int slots) {
+    SapModel *model = row_of_shapes();
+    for (int precision = short_run() ? 64 : 32; precision <= 64; precision += 32) {
+        char text[64];
+        SapOptions o = kernel_options(precision);
+        o.broad_phase = broad_phase;
+        o.max_rigid_contact = slots;
+        snprintf(text, sizeof text, "collision, broad phase %d, %d slots, f%d", (int)broad_phase, slots, precision);
+        Case c = {text, sap_model_arrays(model), o, false, false, false, true};
+        Seen seen = check_teams(&c);
+        cr_assert(seen.contacts > WORLDS * 8 && seen.iterations > WORLDS, "%s: %d contacts", text, seen.contacts);
+        cr_assert_eq(seen.dropped > 0, slots < 16, "%s: %d dropped", text, seen.dropped);
+    }
+    sap_model_destroy(model);
+}
+
+Test(team_threads, collision_with_all_pairs_listed) {
+    check_collision(SAP_BROAD_PHASE_LISTED, 48);
+}
+
+Test(team_threads, collision_by_a_sweep) {
+    check_collision(SAP_BROAD_PHASE_SWEEP, 48);
+}
+
+Test(team_threads, collision_with_too_few_slots) {
+    if (!short_run())
+        check_collision(SAP_BROAD_PHASE_LISTED, 12);
+}

@@ -1,0 +1,243 @@
+/* The contact solve of a world is a function of its own numbers: not of the lanes, the threads, the instruction set, the number
+ * of worlds or its place among them, although the worlds of a pack have different contacts, patterns and numbers of iterations.
+ * Every quantity of every step is compared with ==. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <criterion/criterion.h>
+
+#include <sapwood/sapwood.h>
+
+#include "support/hash_contacts.h"
+#include "support/hash_worlds.h"
+#include "host/cpu/dispatch.h"
+#include "support/random_model.h"
+#include "support/sample_model.h"
+#include "support/work.h"
+
+enum { MAX_WORLDS = 33, STEPS = 4 };
+static const double H = 0.005;
+
+/* World i holds content (i * multiplier + offset) % worlds. */
+typedef struct Run {
+    SapOptions options;
+    int worlds, multiplier, offset;
+    SapDtype dtype;
+} Run;
+
+typedef uint64_t Hashes[MAX_WORLDS][STEPS][NUM_HASHES];
+
+/* What the contents of a batch made happen, to know that the test tests something. */
+typedef struct Seen {
+    int with_contacts, without, failed, not_converged, refactored;
+    int iterations[101];
+} Seen;
+
+static void need(SapStatus status) {
+    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
+}
+
+static int content_of(const Run *run, int world) {
+    return (world * run->multiplier + run->offset) % run->worlds;
+}
+
+static void look(Seen *seen, const SapSolver *solver, const SapContacts *contacts, int world) {
+    SapWorldReport w;
+    need(sap_solver_report(solver, &w));
+    seen->with_contacts += contacts->count[world] > 0;
+    seen->without += contacts->count[world] == 0;
+    seen->failed += (w.status[world] & SAP_WORLD_FAILED) != 0;
+    seen->not_converged += (w.status[world] & SAP_WORLD_NOT_CONVERGED) != 0;
+    seen->refactored += w.refactored[world];
+    seen->iterations[w.iterations[world] < 100 ? w.iterations[world] : 100]++;
+}
+
+/* Fills hashes[c] for every content c < run->worlds. */
+static void run_batch(const SapModel *model, const Run *run, Hashes hashes, Seen *seen) {
+    const SapModelArrays *m = sap_model_arrays(model);
+    SapSolver *solver;
+    SapContacts *contacts;
+    need(sap_solver_create(model, run->worlds, &run->options, &solver));
+    need(sap_contacts_create(run->worlds, HASH_SLOTS, run->dtype, &contacts));
+    HashBatch batch = hash_batch_create(m, run->worlds, run->dtype);
+    HashReport report = hash_report_create(solver, m, run->worlds);
+    for (int i = 0; i < run->worlds; i++)
+        hash_fill(&batch, i, (uint64_t)content_of(run, i));
+    need(sap_forward_kinematics(solver, &batch.state));
+    for (int step = 0; step < STEPS; step++) {
+        for (int i = 0; i < run->worlds; i++)
+            hash_fill_contacts(&batch, contacts, i, (uint64_t)content_of(run, i), step);
+        need(sap_step(solver, &batch.state, &batch.control, contacts, H, &batch.state));
+        for (int i = 0; i < run->worlds; i++) {
+            hash_step(&batch, solver, &report, i, contacts->count[i], hashes[content_of(run, i)][step]);
+            if (seen)
+                look(seen, solver, contacts, i);
+        }
+    }
+    hash_report_destroy(&report);
+    hash_batch_destroy(&batch);
+    sap_contacts_destroy(contacts);
+    sap_solver_destroy(solver);
+}
+
+static void check_run(const SapModel *model, const Run *run, Hashes reference) {
+    static Hashes hashes;
+    run_batch(model, run, hashes, NULL);
+    for (int step = 0; step < STEPS; step++)
+        for (int q = 0; q < NUM_HASHES; q++)
+            for (int c = 0; c < run->worlds; c++)
+                cr_assert_eq(hashes[c][step][q], reference[c][step][q],
+                             "%s of content %d differs first, in step %d: %s, %d lanes, %d threads, %d worlds, "
+                             "multiplier %d; %#llx, not %#llx",
+                             hash_names[q], c, step, sap_isa_name(run->options.isa), run->options.lanes,
+                             run->options.threads, run->worlds, run->multiplier, (unsigned long long)hashes[c][step][q],
+                             (unsigned long long)reference[c][step][q]);
+}
+
+static void check_seen(const Seen *seen) {
+    int kinds = 0;
+    char text[512] = "";
+    for (int k = 0; k <= 100; k++) {
+        kinds += seen->iterations[k] > 0;
+        if (seen->iterations[k] && strlen(text) < sizeof text - 32)
+            snprintf(text + strlen(text), 32, " %d:%d", k, seen->iterations[k]);
+    }
+    cr_log_info("%d solves with contacts, %d without, %d failed, %d not converged, %d refactored; iterations:%s",
+                seen->with_contacts, seen->without, seen->failed, seen->not_converged, seen->refactored, text);
+    cr_assert_eq(seen->failed, 0);
+    cr_assert(seen->with_contacts > 30 && seen->without > 10 && kinds >= 4);
+}
+
+static const int lane_counts[] = {1, 4, 8}, world_counts[] = {1, 3, 5, 8, 33};
+
+static void check_model(const SapModel *model, const SapOptions *options, SapDtype dtype) {
+    static Hashes reference;
+    Seen seen = {0};
+    Run run = {.options = *options, .worlds = MAX_WORLDS, .multiplier = 1, .dtype = dtype};
+    need(sap_isa_resolve(SAP_ISA_AUTO, &run.options.isa));
+    run.options.max_rigid_contact = HASH_SLOTS;
+    run.options.lanes = run.options.threads = 1;
+    run_batch(model, &run, reference, &seen);
+    check_seen(&seen);
+    for (int l = 0; l < 3; l++) {
+        run.options.lanes = lane_counts[l];
+        run.multiplier = 1;
+        run.offset = 0;
+        for (int threads = work_scale() < 1 ? 3 : 1; threads <= 3; threads++) {
+            run.options.threads = threads;
+            for (int w = 0; w < 5; w++) {
+                run.worlds = world_counts[w];
+                check_run(model, &run, reference);
+            }
+        }
+        run.multiplier = 7; /* other neighbours; coprime to the counts */
+        run.offset = 3;
+        for (int w = 1; w < 5; w++) {
+            run.worlds = world_counts[w];
+            check_run(model, &run, reference);
+        }
+    }
+}
+
+/* The other instruction sets; a fused multiply-add may be a call there. */
+static void check_isas(const SapModel *model, const SapOptions *options) {
+    static Hashes reference;
+    Run run = {.options = *options, .worlds = MAX_WORLDS, .multiplier = 1, .dtype = SAP_F64};
+    run.options.max_rigid_contact = HASH_SLOTS;
+    need(sap_isa_resolve(SAP_ISA_AUTO, &run.options.isa));
+    run.options.threads = 1;
+    run_batch(model, &run, reference, NULL);
+    run.options.lanes = 0;
+    for (int isa = SAP_ISA_GENERIC; isa <= SAP_ISA_AVX512; isa++) {
+        run.options.isa = (SapIsa)isa;
+        for (int l = 0; l < 3 && sap_isa_available((SapIsa)isa); l++) {
+            run.options.lanes = lane_counts[l];
+            check_run(model, &run, reference);
+        }
+    }
+}
+
+/* Models: one articulation of all kinds of joints with drives, limits and friction; two articulations and no joint terms, where
+ * a pack without contacts has nothing to solve. */
+static SapModel *forest(void) {
+    return hash_model_with_terms(random_forest(5, 9), 3);
+}
+
+static SapModel *sample(void) {
+    SampleModel sample;
+    SapModel *model;
+    sample_model_init(&sample);
+    need(sap_model_create(&sample.arrays, &model));
+    return model;
+}
+
+static void check_preset(const char *preset) {
+    SapModel *models[] = {forest(), sample()};
+    for (int variant = SAP_MONOTONE_DECAY; variant <= SAP_EXACT_ROOT; variant++) {
+        SapOptions options;
+        need(sap_options_preset(preset, &options));
+        options.line_search_variant = (SapLineSearch)variant;
+        for (int k = 0; k < 2; k++)
+            check_model(models[k], &options, k == 0 ? SAP_F64 : SAP_F32);
+    }
+    sap_model_destroy(models[0]);
+    sap_model_destroy(models[1]);
+}
+
+Test(contact_sameness, approx32) {
+    check_preset("approx32");
+}
+Test(contact_sameness, approx64) {
+    check_preset("approx64");
+}
+Test(contact_sameness, drake) {
+    check_preset("drake");
+}
+
+/* Free motion in f64 and a solve in f32: a world that has nothing to solve must not go through f32 for its neighbours' sake. */
+Test(contact_sameness, mixed_precisions) {
+    SapModel *models[] = {forest(), sample()};
+    for (int mixed = 0; mixed < 8; mixed++) {
+        SapOptions options;
+        need(sap_options_preset("approx64", &options));
+        options.free_motion_solve_precision = mixed & 1 ? SAP_FP32 : SAP_FP64;
+        options.contact_solve_precision = mixed & 2 ? SAP_FP64 : SAP_FP32;
+        options.contact_linear_solve_precision = mixed & 4 ? SAP_FP64 : SAP_FP32;
+        options.line_search_variant = SAP_EXACT_ROOT;
+        for (int k = 0; k < 2; k++)
+            check_model(models[k], &options, SAP_F64);
+    }
+    sap_model_destroy(models[0]);
+    sap_model_destroy(models[1]);
+}
+
+/* Newton's matrix in full has more zeros, and not another number. */
+Test(contact_sameness, factor_plans) {
+    static Hashes reference;
+    const char *const presets[] = {"approx32", "approx64", "drake"};
+    SapModel *models[] = {forest(), sample()};
+    for (int p = 0; p < 3; p++)
+        for (int k = 0; k < 2; k++) {
+            Run run = {.worlds = MAX_WORLDS, .multiplier = 1, .dtype = SAP_F64};
+            need(sap_options_preset(presets[p], &run.options));
+            run.options.max_rigid_contact = HASH_SLOTS;
+            run.options.threads = 1;
+            run_batch(models[k], &run, reference, NULL);
+            run.options.factor_plan = SAP_FACTOR_DENSE;
+            check_run(models[k], &run, reference);
+        }
+    sap_model_destroy(models[0]);
+    sap_model_destroy(models[1]);
+}
+
+Test(contact_sameness, instruction_sets) {
+    const char *const presets[] = {"approx32", "drake"};
+    SapModel *model = forest();
+    for (int p = 0; p < 2; p++) {
+        SapOptions options;
+        need(sap_options_preset(presets[p], &options));
+        options.line_search_variant = SAP_EXACT_ROOT;
+        check_isas(model, &options);
+    }
+    sap_model_destroy(model);
+}

@@ -1,0 +1,123 @@
+/* Runs kernels without a solver: the arguments of a call for a model and a batch, as the host would make them. */
+#ifndef SAPWOOD_TESTS_SUPPORT_KERNEL_BATCH_H
+#define SAPWOOD_TESTS_SUPPORT_KERNEL_BATCH_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "support/hash_worlds.h"
+#include "host/plan/plan.h"
+#include "host/cpu/programs.h"
+#include "host/plan/step_args.h"
+#include "kernels/data/args.h"
+
+typedef struct KernelBatch {
+    HashBatch batch;
+    SapPlanOwner plan;
+    SapConstantsOwner constants[2];
+    const SapKernels *kernels[2]; /* f32, f64 */
+    SapScratch scratch;
+    uint32_t *status;
+    SapStepArgs args; /* in place, midpoint */
+} KernelBatch;
+
+static inline SapRows kernel_rows(void *data, int width, SapDtype dtype) {
+    SapRows rows = {.data = data, .stride = width, .is_f64 = dtype == SAP_F64};
+    return rows;
+}
+
+/* The defaults of a preset, written out: this header must not need the embedded presets. */
+static inline SapOptions kernel_options(int precision) {
+    SapPrecision p = precision == 64 ? SAP_FP64 : SAP_FP32;
+    SapOptions o = {.free_motion_solve_precision = p,
+                    .contact_solve_precision = p,
+                    .contact_linear_solve_precision = p,
+                    .sap_contact_weight_precision = p,
+                    .use_f64_boundary_pose = precision == 64,
+                    .max_rigid_contact = 16,
+                    .max_contacts_per_pair = 4,
+                    .fallback_mu = 0.5,
+                    .fallback_stiffness = 1e10,
+                    .contact_beta = 1,
+                    .contact_sigma = 1e-3,
+                    .contact_tau_d = 0.01,
+                    .max_iterations = 100,
+                    .optimality_abs_tol = 1e-14,
+                    .optimality_rel_tol = precision == 64 ? 1e-6 : 1e-4,
+                    .cost_abs_tol = 1e-30,
+                    .cost_rel_tol = precision == 64 ? 1e-15 : 1e-7,
+                    .line_search_variant = SAP_EXACT_ROOT,
+                    .line_search_max_iterations = 40,
+                    .armijo_c = 1e-4,
+                    .rho = 0.8,
+                    .line_search_relative_slop = 1e-10};
+    return o;
+}
+
+/* Collision with one world at a time needs kernels of one lane. */
+static inline SapKernelSet kernel_set(const SapKernels *const kernels[2]) {
+    SapKernelSet set = {.pack = {kernels[0], kernels[1]}, .one_lane = {kernels[0], kernels[1]}};
+    return set;
+}
+
+/* World i of the batch holds content i, stored as free motion computes. */
+static inline KernelBatch kernel_batch_create_with(const SapModelArrays *m, int worlds, const SapOptions *o,
+                                                   const SapKernels *const kernels[2], double h) {
+    SapDtype dtype = o->free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
+    KernelBatch k = {.batch = hash_batch_create(m, worlds, dtype), .kernels = {kernels[0], kernels[1]}};
+    SapKernelSet set = kernel_set(kernels);
+    if (sap_plan_create(m, &k.plan) != SAP_OK || sap_plan_set_broad_phase(m, o->broad_phase, &k.plan) != SAP_OK)
+        abort();
+    for (int f64 = 0; f64 < 2; f64++)
+        if (sap_constants_create(m, &k.plan.plan, f64, &k.constants[f64]) != SAP_OK)
+            abort();
+    for (int i = 0; i < worlds; i++)
+        hash_fill(&k.batch, i, (uint64_t)i);
+    k.status = calloc((size_t)worlds, sizeof *k.status);
+
+    SapState *s = &k.batch.state;
+    SapControl *c = &k.batch.control;
+    const SapConstants constants[2] = {k.constants[0].constants, k.constants[1].constants};
+    if (sap_step_args_init(m, &k.plan.plan, constants, o, kernels[0]->lanes, &k.args) != SAP_OK)
+        abort();
+    k.args.h = h;
+    k.args.num_worlds = worlds;
+    k.args.q_in = k.args.q_out = kernel_rows(s->joint_q, m->num_coords, dtype);
+    k.args.qd_in = k.args.qd_out = kernel_rows(s->joint_qd, m->num_dofs, dtype);
+    k.args.joint_f = kernel_rows(c->joint_f, m->num_dofs, dtype);
+    k.args.body_f = kernel_rows(c->body_f, 6 * m->num_bodies, dtype);
+    k.args.target_pos = kernel_rows((void *)m->joint_target_pos, 0, SAP_F64);
+    k.args.target_vel = kernel_rows((void *)m->joint_target_vel, 0, SAP_F64);
+    k.args.act = kernel_rows((void *)m->joint_act, 0, SAP_F64);
+    k.args.body_q = kernel_rows(s->body_q, 7 * m->num_bodies, dtype);
+    k.args.body_qd = kernel_rows(s->body_qd, 6 * m->num_bodies, dtype);
+    k.args.status = k.status;
+    if (sap_scratch_create(&k.args, &set, &k.scratch) != SAP_OK)
+        abort();
+    return k;
+}
+
+/* All stages in `precision`. */
+static inline KernelBatch kernel_batch_create(const SapModelArrays *m, int worlds, int precision,
+                                              const SapKernels *const kernels[2], double h) {
+    SapOptions o = kernel_options(precision);
+    return kernel_batch_create_with(m, worlds, &o, kernels, h);
+}
+
+static inline void kernel_batch_destroy(KernelBatch *k) {
+    sap_scratch_free(&k->scratch);
+    sap_plan_free(&k->plan);
+    for (int f64 = 0; f64 < 2; f64++)
+        sap_constants_free(&k->constants[f64]);
+    hash_batch_destroy(&k->batch);
+    free(k->status);
+}
+
+/* Runs a program on the pack that begins with world `first`. */
+static inline void kernel_batch_run(const KernelBatch *k, SapProgram *program, int first) {
+    SapPack pack = sap_pack_at(first, k->args.num_worlds, k->kernels[0]->lanes);
+    SapKernelSet set = kernel_set(k->kernels);
+    sap_program_run(program, &k->args, &pack, &set, &k->scratch);
+}
+
+#endif
