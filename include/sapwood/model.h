@@ -176,7 +176,7 @@ SAP_API SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out)
 
 /* sap_model_create with the same checks, but axes and quaternions keep the digits they are given: for comparing number by number
  * with a program that uses them as they are (options.compat). */
-SAP_API SapStatus sap_model_create_as_given(const SapModelArrays *arrays, SapModel **out);
+SAP_API SapStatus sap_model_copy(const SapModelArrays *arrays, SapModel **out);
 
 /* Frees a model; NULL is allowed. Solvers hold their own copy of what they need, so the order does not matter. */
 SAP_API void sap_model_destroy(SapModel *model);

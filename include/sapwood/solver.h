@@ -24,7 +24,8 @@ enum {
     SAP_WORLD_NONFINITE_RESULT = 1 << 3, /* the step overflowed, or an angle is too large for its sine (docs/trig.md) */
     SAP_WORLD_BAD_CONTACT =
         1 << 4, /* a contact has an index out of range, a number that is not finite, or a zero normal */
-    SAP_WORLD_BAD_PARAMETERS = 1 << 5, /* its own parameters (sap_batch_expand) break a rule of the model: left out, body_q and body_qd too */
+    SAP_WORLD_BAD_PARAMETERS =
+        1 << 5, /* its own parameters (sap_batch_expand) break a rule of the model: left out, body_q and body_qd too */
     SAP_WORLD_FAILED = 0xff,
 
     /* How the solve ended; neither, where no contact, drive, limit or friction of the world is active. */

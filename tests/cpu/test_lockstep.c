@@ -95,14 +95,14 @@ static void check_agreement(const SapModel *model) {
     }
 }
 
-Test(staged, agrees_with_the_built_in_factor) {
+Test(lockstep, agrees_with_the_built_in_factor) {
     SapModel *model = forest();
     check_agreement(model);
     sap_model_destroy(model);
 }
 
 /* As large as what it is for. */
-Test(staged, agrees_with_the_built_in_factor_in_worlds_of_more_than_128_dofs) {
+Test(lockstep, agrees_with_the_built_in_factor_in_worlds_of_more_than_128_dofs) {
     ModelParts parts;
     parts_init(&parts);
     for (int b = 0; b < 25; b++)
@@ -113,7 +113,7 @@ Test(staged, agrees_with_the_built_in_factor_in_worlds_of_more_than_128_dofs) {
     sap_model_destroy(model);
 }
 
-Test(staged, gives_the_same_bits_for_any_lanes_and_threads) {
+Test(lockstep, gives_the_same_bits_for_any_lanes_and_threads) {
     const int lanes[] = {4, 8, 1}, threads[] = {1, 2, 3};
     SapModel *model = forest();
     size_t bytes = (size_t)(WORLDS * sap_model_arrays(model)->num_dofs) * sizeof(double);
@@ -132,7 +132,7 @@ Test(staged, gives_the_same_bits_for_any_lanes_and_threads) {
     sap_model_destroy(model);
 }
 
-Test(staged, several_steps_of_a_call_are_that_many_calls) {
+Test(lockstep, several_steps_of_a_call_are_that_many_calls) {
     SapModel *model;
     SapBatch *batch[2];
     SapArray q[2];
@@ -153,7 +153,7 @@ Test(staged, several_steps_of_a_call_are_that_many_calls) {
     sap_model_destroy(model);
 }
 
-Test(staged, a_matrix_that_is_not_positive_definite_is_reported) {
+Test(lockstep, a_matrix_that_is_not_positive_definite_is_reported) {
     double good[4] = {4, 0, 2, 5}, bad[4] = {4, 0, 2, -5}, b[2] = {2, 9};
     need(sap_lapack_load());
     cr_assert_eq(sap_lapack_solve(1, 2, good, b), 0); /* rows of the lower triangle: 4; 2 5 */
@@ -188,8 +188,8 @@ static void create_stages(Stages *s, SapPrecision linear) {
     s->set = kernel_set(kernels);
     SapLibraryArgs *l = &s->k.args.library;
     int nv = s->k.args.plan.nv, is_f64 = linear == SAP_FP64;
-    l->matrix = (SapRows){calloc(WORLDS, (size_t)(nv * nv) * sizeof(double)), nv * nv, is_f64};
-    l->vector = (SapRows){calloc(WORLDS, (size_t)nv * sizeof(double)), nv, is_f64};
+    l->matrix = (SapBuffer){calloc(WORLDS, (size_t)(nv * nv) * sizeof(double)), nv * nv, is_f64};
+    l->vector = (SapBuffer){calloc(WORLDS, (size_t)nv * sizeof(double)), nv, is_f64};
     l->active = calloc(WORLDS, sizeof *l->active);
     l->info = calloc(WORLDS, sizeof *l->info);
     s->k.args.report.iterations = s->iterations;
@@ -234,16 +234,16 @@ static int solve_systems(Stages *s) {
 /* A step in which the library says of world `victim` (-1 = none) that its first matrix is not positive definite. */
 static void step_with_failure(Stages *s, int victim) {
     SapLibraryArgs *l = &s->k.args.library;
-    run_stage(s, sap_program_solve_begin);
+    run_stage(s, sap_program_lockstep_begin);
     for (l->iteration = 0;; l->iteration++) {
-        run_stage(s, sap_program_solve_assemble);
+        run_stage(s, sap_program_lockstep_assemble);
         if (solve_systems(s) == 0)
             break;
         if (l->iteration == 0 && victim >= 0)
             l->info[victim] = 1;
-        run_stage(s, sap_program_solve_advance);
+        run_stage(s, sap_program_lockstep_advance);
     }
-    run_stage(s, sap_program_solve_finish);
+    run_stage(s, sap_program_lockstep_finish);
 }
 
 /* The world with the most iterations: it has a system to fail on. */
@@ -276,10 +276,10 @@ static void check_failure(SapPrecision linear) {
     destroy_stages(&broken);
 }
 
-Test(staged, a_failed_factorisation_fails_its_world_only) {
+Test(lockstep, a_failed_factorisation_fails_its_world_only) {
     check_failure(SAP_FP64);
 }
 
-Test(staged, a_factorisation_that_fails_in_f32_is_done_in_f64) {
+Test(lockstep, a_factorisation_that_fails_in_f32_is_done_in_f64) {
     check_failure(SAP_FP32);
 }

@@ -108,7 +108,7 @@ enum { MAX_PACKS = 1000 };
 
 /* Plain integers: a pack that two workers had would be a race too. */
 typedef struct Packs {
-    SapDeal deal[MAX_WORKERS];
+    SapWorkRange deal[MAX_WORKERS];
     int taken[MAX_PACKS], by[MAX_PACKS];
     int slow; /* this worker waits until the others are done; -1: none */
     atomic_int left;
@@ -119,7 +119,7 @@ static void take_packs(void *arg, int worker, int num_workers) {
     int from = worker;
     for (int i = 0; i < 2000 && worker == p->slow && atomic_load(&p->left) > 0; i++)
         nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
-    for (int pack; (pack = sap_deal_take(p->deal, worker, num_workers, &from)) >= 0;) {
+    for (int pack; (pack = sap_work_ranges_take(p->deal, worker, num_workers, &from)) >= 0;) {
         p->taken[pack]++;
         p->by[pack] = worker;
         atomic_fetch_sub(&p->left, 1);
@@ -131,7 +131,7 @@ static void deal_packs(Packs *p, int workers, int packs, int slow) {
     memset(p, 0, sizeof *p);
     p->slow = slow;
     atomic_init(&p->left, packs);
-    sap_deal_start(p->deal, workers, packs);
+    sap_work_ranges_start(p->deal, workers, packs);
     sap_pool_run(pool, take_packs, p);
     sap_pool_destroy(pool);
 }
@@ -158,11 +158,11 @@ Test(pool, the_packs_of_a_slow_worker_are_taken_by_others) {
 }
 
 Test(pool, a_worker_begins_with_its_own_range) {
-    SapDeal deal[3];
-    sap_deal_start(deal, 3, 10);
+    SapWorkRange deal[3];
+    sap_work_ranges_start(deal, 3, 10);
     for (int w = 2; w >= 0; w--) {
         int from = w;
-        cr_expect_eq(sap_deal_take(deal, w, 3, &from), 10 * w / 3);
+        cr_expect_eq(sap_work_ranges_take(deal, w, 3, &from), 10 * w / 3);
     }
 }
 

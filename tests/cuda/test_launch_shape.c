@@ -52,7 +52,7 @@ static void arenas_of(const SapArenas *a, int at[SAP_NUM_ARENAS]) {
 }
 
 static void arrange(Planned *p, int shared_limit, SapCudaPart part, SapCudaShape *shape) {
-    SapStatus status = sap_cuda_arrange(&p->options, shared_limit, part, &p->args, &p->args.arena, shape);
+    SapStatus status = sap_cuda_launch_shape(&p->options, shared_limit, part, &p->args, &p->args.arena, shape);
     cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
 }
 

@@ -1,4 +1,4 @@
-/* The kernel dialect (lane.h, rows.h): what a real, a mask and a row are. Compiled once for every lane count and precision, with
+/* The kernel dialect (lane.h, buffer.h): what a real, a mask and a row are. Compiled once for every lane count and precision, with
  * SAP_LANES, SAP_PRECISION and the name of the suite, LANE_SUITE. */
 #include <float.h>
 #include <math.h>
@@ -191,7 +191,7 @@ Test(LANE_SUITE, one_failed_check_of_many_fails_its_lane_only) {
     }
 }
 
-/* ---- rows ---- */
+/* ---- buffer ---- */
 
 enum { NUM_WORLDS = 19, WIDTH = 5 };
 
@@ -213,9 +213,9 @@ static void fill_table(Table *t) {
         }
 }
 
-static SapRows table_rows(Table *t, int is_f64) {
-    SapRows rows = {.data = is_f64 ? (void *)t->f64 : (void *)t->f32, .stride = WIDTH, .is_f64 = is_f64};
-    return rows;
+static SapBuffer table_rows(Table *t, int is_f64) {
+    SapBuffer buffer = {.data = is_f64 ? (void *)t->f64 : (void *)t->f32, .stride = WIDTH, .is_f64 = is_f64};
+    return buffer;
 }
 
 /* The pack of the host: worlds from `first`, of which the last one is repeated past the end. */
@@ -226,13 +226,13 @@ static SapPack pack_from(int first) {
     return pack;
 }
 
-Test(LANE_SUITE, row_get_converts_from_both_storages) {
+Test(LANE_SUITE, buffer_get_converts_from_both_storages) {
     static Table t;
     fill_table(&t);
     for (int first = 0; first < NUM_WORLDS; first++) {
         SapPack pack = pack_from(first);
         for (int i = 0; i < WIDTH; i++) {
-            real from64 = row_get(table_rows(&t, 1), i, &pack), from32 = row_get(table_rows(&t, 0), i, &pack);
+            real from64 = buffer_get(table_rows(&t, 1), i, &pack), from32 = buffer_get(table_rows(&t, 0), i, &pack);
             FOR_LANES(l) {
                 cr_assert(same_bits(LANE(from64, l), (scalar)entry(pack.world[l], i)));
                 cr_assert(same_bits(LANE(from32, l), (scalar)(float)entry(pack.world[l], i)));
@@ -244,10 +244,10 @@ Test(LANE_SUITE, row_get_converts_from_both_storages) {
 Test(LANE_SUITE, a_stride_of_zero_is_one_row_for_all_worlds) {
     static Table t;
     fill_table(&t);
-    SapRows rows = table_rows(&t, 1);
-    rows.stride = 0;
+    SapBuffer buffer = table_rows(&t, 1);
+    buffer.stride = 0;
     SapPack pack = pack_from(3);
-    real r = row_get(rows, 2, &pack);
+    real r = buffer_get(buffer, 2, &pack);
     FOR_LANES(l) cr_assert_eq(LANE(r, l), (scalar)entry(0, 2));
 
     scalar constants[NUM_WORLDS * WIDTH];
@@ -262,14 +262,14 @@ Test(LANE_SUITE, a_stride_of_zero_is_one_row_for_all_worlds) {
 }
 
 /* Writes through every pack, the last one with lanes to spare, and looks at all of the memory. */
-Test(LANE_SUITE, row_put_writes_its_own_worlds_and_nothing_else) {
+Test(LANE_SUITE, buffer_put_writes_its_own_worlds_and_nothing_else) {
     for (int is_f64 = 0; is_f64 < 2; is_f64++) {
         for (int first = 0; first < NUM_WORLDS; first++) {
             static Table t, expected;
             fill_table(&t);
             fill_table(&expected);
             SapPack pack = pack_from(first);
-            row_put(table_rows(&t, is_f64), 3, samples(), pack_lanes(&pack), &pack);
+            buffer_put(table_rows(&t, is_f64), 3, samples(), pack_lanes(&pack), &pack);
             for (int l = 0; l < pack.count; l++) {
                 if (is_f64)
                     expected.f64[(first + l) * WIDTH + 3] = (double)sample(l);
@@ -282,13 +282,13 @@ Test(LANE_SUITE, row_put_writes_its_own_worlds_and_nothing_else) {
     }
 }
 
-Test(LANE_SUITE, row_put_leaves_masked_lanes_alone) {
+Test(LANE_SUITE, buffer_put_leaves_masked_lanes_alone) {
     for (int which = 0; which < SAP_LANES; which++) {
         static Table t, expected;
         fill_table(&t);
         fill_table(&expected);
         SapPack pack = pack_from(0);
-        row_put(table_rows(&t, 1), 1, samples(), only_lane(which), &pack);
+        buffer_put(table_rows(&t, 1), 1, samples(), only_lane(which), &pack);
         expected.f64[which * WIDTH + 1] = (double)sample(which);
         cr_assert_arr_eq(t.f64, expected.f64, sizeof t.f64);
     }
@@ -299,9 +299,9 @@ Test(LANE_SUITE, what_was_put_is_got_back) {
     real third = samples() / real_of(K(3.0));
     SapPack pack = pack_from(0);
     for (int is_f64 = 0; is_f64 < 2; is_f64++) {
-        SapRows rows = table_rows(&t, is_f64);
-        row_put(rows, 0, third, all_lanes(), &pack);
-        real back = row_get(rows, 0, &pack), told = row_stored(rows, third);
+        SapBuffer buffer = table_rows(&t, is_f64);
+        buffer_put(buffer, 0, third, all_lanes(), &pack);
+        real back = buffer_get(buffer, 0, &pack), told = buffer_stored(buffer, third);
         FOR_LANES(l) {
             cr_assert(same_bits(LANE(back, l), is_f64 ? LANE(third, l) : (scalar)(float)LANE(third, l)));
             cr_assert(same_bits(LANE(told, l), LANE(back, l)));
@@ -313,21 +313,21 @@ Test(LANE_SUITE, what_was_put_is_got_back) {
 Test(LANE_SUITE, a_number_too_large_for_its_storage_is_seen) {
     static Table t;
     real large = real_of(opaque((scalar)(SAP_PRECISION == 32 ? 1e38 : 1e39)));
-    mask fits32 = real_finite(row_stored(table_rows(&t, 0), large)),
-         fits64 = real_finite(row_stored(table_rows(&t, 1), large));
+    mask fits32 = real_finite(buffer_stored(table_rows(&t, 0), large)),
+         fits64 = real_finite(buffer_stored(table_rows(&t, 1), large));
     FOR_LANES(l) {
         cr_assert_eq(mask_lane(fits32, l), SAP_PRECISION == 32);
         cr_assert(mask_lane(fits64, l));
     }
 }
 
-Test(LANE_SUITE, row_copy_keeps_the_bits_of_the_storage) {
+Test(LANE_SUITE, buffer_copy_keeps_the_bits_of_the_storage) {
     static Table from, to;
     fill_table(&from);
     SapPack pack = pack_from(NUM_WORLDS - 1 - SAP_LANES / 2);
     for (int i = 0; i < WIDTH; i++) {
-        row_copy(table_rows(&to, 1), table_rows(&from, 1), i, pack_lanes(&pack), &pack);
-        row_copy(table_rows(&to, 0), table_rows(&from, 1), i, pack_lanes(&pack), &pack);
+        buffer_copy(table_rows(&to, 1), table_rows(&from, 1), i, pack_lanes(&pack), &pack);
+        buffer_copy(table_rows(&to, 0), table_rows(&from, 1), i, pack_lanes(&pack), &pack);
     }
     for (int w = 0; w < NUM_WORLDS; w++) {
         bool copied = w >= pack.world[0] && w < pack.world[0] + pack.count;

@@ -107,11 +107,11 @@ static void run_program(const Job *job, const KernelBatch *batch, SapProgram *pr
 
 /* ---- a step in stages, with a library that is a few lines ---- */
 
-static double get(SapRows rows, long long i) {
+static double get(SapBuffer rows, long long i) {
     return rows.is_f64 ? ((double *)rows.data)[i] : (double)((float *)rows.data)[i];
 }
 
-static void put(SapRows rows, long long i, double x) {
+static void put(SapBuffer rows, long long i, double x) {
     if (rows.is_f64)
         ((double *)rows.data)[i] = x;
     else
@@ -119,7 +119,7 @@ static void put(SapRows rows, long long i, double x) {
 }
 
 /* One column of L L' = H, and of L y = b. */
-static void eliminate(SapRows H, SapRows b, long long h, long long x, int n, int j) {
+static void eliminate(SapBuffer H, SapBuffer b, long long h, long long x, int n, int j) {
     double pivot = sqrt(get(H, h + j * n + j));
     put(b, x + j, get(b, x + j) / pivot);
     for (int i = j; i < n; i++)
@@ -153,28 +153,28 @@ static void program_stages(SapContext *ctx) {
     int world = ctx->pack->world[0];
     ctx->args = &args;
     args.newton.dense = 1;
-    sap_program_solve_begin(ctx);
+    sap_program_lockstep_begin(ctx);
     wait_for_team();
     for (;; args.library.iteration++) {
-        sap_program_solve_assemble(ctx);
+        sap_program_lockstep_assemble(ctx);
         wait_for_team();
         if (!args.library.active[world])
             break;
         if (sap_team_rank == 0)
             solve_system(&args.library, world, args.plan.nv);
         wait_for_team();
-        sap_program_solve_advance(ctx);
+        sap_program_lockstep_advance(ctx);
         wait_for_team();
     }
-    sap_program_solve_finish(ctx);
+    sap_program_lockstep_finish(ctx);
 }
 
 static void library_create(SapStepArgs *args) {
     SapLibraryArgs *l = &args->library;
     size_t nv = (size_t)args->plan.nv;
     int is_f64 = args->newton.linear_is_f64;
-    l->matrix = (SapRows){calloc(WORLDS * nv * nv, sizeof(double)), (long long)(nv * nv), is_f64};
-    l->vector = (SapRows){calloc(WORLDS * nv, sizeof(double)), (long long)nv, is_f64};
+    l->matrix = (SapBuffer){calloc(WORLDS * nv * nv, sizeof(double)), (long long)(nv * nv), is_f64};
+    l->vector = (SapBuffer){calloc(WORLDS * nv, sizeof(double)), (long long)nv, is_f64};
     l->active = calloc(WORLDS, sizeof *l->active);
     l->info = calloc(WORLDS, sizeof *l->info);
 }

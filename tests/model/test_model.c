@@ -752,14 +752,14 @@ Test(model, does_not_look_at_the_axes_of_free_and_ball_joints) {
     sap_model_destroy(model);
 }
 
-Test(model, as_given_keeps_the_digits_of_near_unit_axes) {
+Test(model, a_copy_keeps_the_digits_of_near_unit_axes) {
     sample.axis[6][0] *= 1 + 3e-7;
     SapModel *model;
-    cr_assert_eq(sap_model_create_as_given(&sample.arrays, &model), SAP_OK);
+    cr_assert_eq(sap_model_copy(&sample.arrays, &model), SAP_OK);
     cr_assert_eq(sap_model_arrays(model)->joint_axis[3 * 6], sample.axis[6][0]);
     sap_model_destroy(model);
     sample.axis[6][0] = 0;
-    cr_assert_eq(sap_model_create_as_given(&sample.arrays, &model), SAP_ERROR_MODEL);
+    cr_assert_eq(sap_model_copy(&sample.arrays, &model), SAP_ERROR_MODEL);
     cr_assert_null(model);
 }
 

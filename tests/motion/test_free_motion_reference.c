@@ -100,7 +100,7 @@ static SapModel *read_model(File *file, bool as_given) {
     memcpy(a.gravity, doubles(file, model, "gravity", 3), sizeof a.gravity);
 
     SapModel *out;
-    SapStatus status = as_given ? sap_model_create_as_given(&a, &out) : sap_model_create(&a, &out);
+    SapStatus status = as_given ? sap_model_copy(&a, &out) : sap_model_create(&a, &out);
     cr_assert_eq(status, SAP_OK, "%s: %s", file->name, sap_error_message());
     return out;
 }

@@ -57,7 +57,7 @@ static Regions regions_at(const Context *ctx, const double *v) {
         out.term[out.count++] = (int)contact_law_region(&trial);
     }
     for (int i = 0; i < ctx->args->plan.nv; i++) {
-        JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
+        JointLaw law = joint_law_load(SOLVE(joint_law) + JOINT_LAW_SIZE * i);
         out.term[out.count++] = law.drive_g > 0 ? clamped(law.drive_a - law.drive_g * v[i], law.drive_e) : 0;
         out.term[out.count++] = (law.lower_vhat - v[i]) * law.lower_inv_R > 0;
         out.term[out.count++] = (law.upper_vhat + v[i]) * law.upper_inv_R > 0;
@@ -70,12 +70,12 @@ static Value value_at(const Context *ctx, const double *v) {
     int nv = ctx->args->plan.nv;
     Value out;
     Newton n;
-    memcpy(DOF(v), v, (size_t)nv * sizeof *v);
+    memcpy(SOLVE(v), v, (size_t)nv * sizeof *v);
     newton_evaluate(ctx, &n);
     out.cost = n.cost;
     for (int i = 0; i < nv; i++) {
-        out.grad[i] = DOF(grad)[i];
-        out.size[i] = fabs(DOF(r)[i]) + fabs(DOF(impulse)[i]);
+        out.grad[i] = SOLVE(grad)[i];
+        out.size[i] = fabs(SOLVE(r)[i]) + fabs(SOLVE(impulse)[i]);
     }
     out.regions = regions_at(ctx, v);
     return out;
@@ -90,7 +90,7 @@ static void matrix(const Context *ctx, double H[MAX_DOFS][MAX_DOFS]) {
     for (int i = 0; i < nv; i++)
         for (int t = 0; t <= pattern->row[i].depth; t++) {
             int k = pattern->ancestor[pattern->row[i].start + t];
-            H[i][k] = H[k][i] = DOF(H)[pattern->row[i].start + t];
+            H[i][k] = H[k][i] = SOLVE(H)[pattern->row[i].start + t];
         }
 }
 
@@ -180,7 +180,7 @@ static void random_direction(const Context *ctx, Random *random, double *e) {
     int nv = ctx->args->plan.nv;
     random_numbers(random, 1, e, nv);
     for (int i = 0; i < nv; i++)
-        e[i] *= sqrt(DOF(w)[i]);
+        e[i] *= sqrt(SOLVE(w)[i]);
 }
 
 /* Both sides of a boundary that lies between a0 and a1 of the line x + a e. */
@@ -250,11 +250,11 @@ static Context context_of(const KernelBatch *k, const SapPack *pack) {
 
 /* Sets the problem up and solves it; its scratch stays. */
 static void solve_world(Context *ctx) {
-    program_free_motion(ctx);
-    ctx->num_slots = program_fill_slots(ctx);
-    program_contact_geometry(ctx);
-    program_contact_weight(ctx);
-    program_solve(ctx);
+    stage_free_motion(ctx);
+    ctx->num_slots = stage_fill_slots(ctx);
+    stage_contact_geometry(ctx);
+    stage_contact_weight(ctx);
+    stage_solve(ctx);
 }
 
 /* A random model with drives, limits and friction, which is strong: where it holds a joint the velocity is then not too small
@@ -303,7 +303,7 @@ static void check_lines(const Context *ctx, uint64_t seed, Tally *tally) {
     double x[MAX_DOFS];
     Random random = random_seed(seed);
     snprintf(what, sizeof what, "problem %d", (int)seed);
-    memcpy(x, DOF(v), (size_t)ctx->args->plan.nv * sizeof *x);
+    memcpy(x, SOLVE(v), (size_t)ctx->args->plan.nv * sizeof *x);
     for (int line = 0; line < 2; line++)
         check_line(ctx, x, &random, tally, what);
 }

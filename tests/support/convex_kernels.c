@@ -21,10 +21,10 @@
 
 #if SAP_PRECISION == 32
 void convex_f32(SapConvexTask *task) {
-    program_convex(task);
+    stage_convex(task);
 }
 #else
 void convex_f64(SapConvexTask *task) {
-    program_convex(task);
+    stage_convex(task);
 }
 #endif

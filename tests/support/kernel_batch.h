@@ -21,8 +21,8 @@ typedef struct KernelBatch {
     SapStepArgs args; /* in place, midpoint */
 } KernelBatch;
 
-static inline SapRows kernel_rows(void *data, int width, SapDtype dtype) {
-    SapRows rows = {.data = data, .stride = width, .is_f64 = dtype == SAP_F64};
+static inline SapBuffer kernel_buffer(void *data, int width, SapDtype dtype) {
+    SapBuffer rows = {.data = data, .stride = width, .is_f64 = dtype == SAP_F64};
     return rows;
 }
 
@@ -82,15 +82,15 @@ static inline KernelBatch kernel_batch_create_with(const SapModelArrays *m, int 
         abort();
     k.args.h = h;
     k.args.num_worlds = worlds;
-    k.args.q_in = k.args.q_out = kernel_rows(s->joint_q, m->num_coords, dtype);
-    k.args.qd_in = k.args.qd_out = kernel_rows(s->joint_qd, m->num_dofs, dtype);
-    k.args.joint_f = kernel_rows(c->joint_f, m->num_dofs, dtype);
-    k.args.body_f = kernel_rows(c->body_f, 6 * m->num_bodies, dtype);
-    k.args.target_pos = kernel_rows((void *)m->joint_target_pos, 0, SAP_F64);
-    k.args.target_vel = kernel_rows((void *)m->joint_target_vel, 0, SAP_F64);
-    k.args.act = kernel_rows((void *)m->joint_act, 0, SAP_F64);
-    k.args.body_q = kernel_rows(s->body_q, 7 * m->num_bodies, dtype);
-    k.args.body_qd = kernel_rows(s->body_qd, 6 * m->num_bodies, dtype);
+    k.args.q_in = k.args.q_out = kernel_buffer(s->joint_q, m->num_coords, dtype);
+    k.args.qd_in = k.args.qd_out = kernel_buffer(s->joint_qd, m->num_dofs, dtype);
+    k.args.joint_f = kernel_buffer(c->joint_f, m->num_dofs, dtype);
+    k.args.body_f = kernel_buffer(c->body_f, 6 * m->num_bodies, dtype);
+    k.args.target_pos = kernel_buffer((void *)m->joint_target_pos, 0, SAP_F64);
+    k.args.target_vel = kernel_buffer((void *)m->joint_target_vel, 0, SAP_F64);
+    k.args.act = kernel_buffer((void *)m->joint_act, 0, SAP_F64);
+    k.args.body_q = kernel_buffer(s->body_q, 7 * m->num_bodies, dtype);
+    k.args.body_qd = kernel_buffer(s->body_qd, 6 * m->num_bodies, dtype);
     k.args.status = k.status;
     if (sap_scratch_create(&k.args, &set, &k.scratch) != SAP_OK)
         abort();

@@ -12,8 +12,8 @@ static char to_lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-SapWord sap_strip(const char *text) {
-    SapWord out = {""};
+SapKeyword sap_strip(const char *text) {
+    SapKeyword out = {""};
     while (is_space(*text))
         text++;
     size_t length = strlen(text);
@@ -24,14 +24,14 @@ SapWord sap_strip(const char *text) {
     return out;
 }
 
-SapWord sap_word(const char *text) {
-    SapWord out = sap_strip(text);
+SapKeyword sap_keyword(const char *text) {
+    SapKeyword out = sap_strip(text);
     for (char *c = out.text; *c != '\0'; c++)
         *c = *c == '-' ? '_' : to_lower(*c);
     return out;
 }
 
-bool sap_word_is_none(const char *word) {
+bool sap_keyword_is_none(const char *word) {
     return strcmp(word, "none") == 0 || strcmp(word, "null") == 0 || strcmp(word, "~") == 0;
 }
 

@@ -6,21 +6,21 @@
 #include <stddef.h>
 
 enum {
-    SAP_WORD_SIZE = 64
+    SAP_KEYWORD_SIZE = 64
 }; /* more than any name, choice or number needs; longer texts become "", which is none of them */
 
-typedef struct SapWord {
-    char text[SAP_WORD_SIZE];
-} SapWord;
+typedef struct SapKeyword {
+    char text[SAP_KEYWORD_SIZE];
+} SapKeyword;
 
 /* Without the spaces around it. */
-SapWord sap_strip(const char *text);
+SapKeyword sap_strip(const char *text);
 
 /* Stripped, lower-cased, "-" as "_". */
-SapWord sap_word(const char *text);
+SapKeyword sap_keyword(const char *text);
 
 /* Whether a word says that there is no value: "none", "null", "~". */
-bool sap_word_is_none(const char *word);
+bool sap_keyword_is_none(const char *word);
 
 /* "a, b, c" for messages; what does not fit is left out. */
 typedef struct SapList {

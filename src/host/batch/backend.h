@@ -23,7 +23,7 @@ typedef struct SapBatchBackend {
     SapStatus (*allocate)(SapBatch *batch, size_t count, size_t size, const char *what, void **out);
     /* Gives worlds their own values of a parameter, for the calls from now on. They are in host memory: those of the expansion. */
     SapStatus (*expand)(SapBatch *batch, SapParameter parameter);
-    SapExpansion *(*expansion)(const SapBatch *batch);
+    SapWorldParameters *(*expansion)(const SapBatch *batch);
     /* Steps from now on fill the arrays of batch->record. */
     SapStatus (*record)(SapBatch *batch);
     SapStatus (*read)(SapBatch *batch, const void *from, void *host, size_t bytes);

@@ -372,7 +372,7 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
     if (batch->options.factor_plan == SAP_FACTOR_LIBRARY)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: factor_plan is library, whose worlds share the model's "
                                             "parameters; it must be sparse or dense");
-    const SapExpansion *e = batch->backend->expansion(batch);
+    const SapWorldParameters *e = batch->backend->expansion(batch);
     if (sap_parameter_rows(e->model, parameter) == 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: %s has no rows in this model",
                         sap_parameter_names()[parameter]);
@@ -387,9 +387,9 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
 
 SapStatus sap_batch_check_parameters(SapBatch *batch) {
     SAP_NEED(batch);
-    const SapExpansion *e = batch->backend->expansion(batch);
+    const SapWorldParameters *e = batch->backend->expansion(batch);
     for (int w = 0; w < batch->num_worlds && e->count > 0; w++) {
-        if (sap_expansion_check(e, w) == SAP_OK)
+        if (sap_world_parameters_check(e, w) == SAP_OK)
             continue;
         char rule[768];
         snprintf(rule, sizeof rule, "%s", sap_error_message());

@@ -79,8 +79,8 @@ static SapStatus expand(SapBatch *b, SapParameter parameter) {
     return sap_solver_expand(((CpuBatch *)b->own)->solver, parameter);
 }
 
-static SapExpansion *expansion(const SapBatch *b) {
-    return sap_solver_expansion(((CpuBatch *)b->own)->solver);
+static SapWorldParameters *expansion(const SapBatch *b) {
+    return sap_solver_world_parameters(((CpuBatch *)b->own)->solver);
 }
 
 static SapStatus record(SapBatch *b) {

@@ -8,7 +8,7 @@
 #include "host/base/memory.h"
 #include "host/cpu/lapack.h"
 
-struct SapStaged {
+struct SapLockstep {
     SapKernelSet kernels;
     int num_worlds, num_packs;
     SapScratch *scratch; /* [num_packs]: all worlds are under way at the same time */
@@ -18,7 +18,7 @@ struct SapStaged {
 
 /* ---- creation ---- */
 
-static SapStatus create_scratch(SapStaged *s, const SapStepArgs *args) {
+static SapStatus create_scratch(SapLockstep *s, const SapStepArgs *args) {
     s->scratch = sap_allocate((size_t)s->num_packs, sizeof *s->scratch, "solver");
     if (!s->scratch)
         return SAP_ERROR_MEMORY;
@@ -27,23 +27,23 @@ static SapStatus create_scratch(SapStaged *s, const SapStepArgs *args) {
     return SAP_OK;
 }
 
-static SapStatus create_library(SapStaged *s, const SapStepArgs *args) {
+static SapStatus create_library(SapLockstep *s, const SapStepArgs *args) {
     SapLibraryArgs *l = &s->library;
     size_t n = (size_t)s->num_worlds, nv = (size_t)args->plan.nv;
     int is_f64 = args->newton.linear_is_f64;
     size_t number = is_f64 ? sizeof(double) : sizeof(float);
-    l->matrix = (SapRows){sap_allocate(n * nv, nv * number, "Newton systems"), (long long)(nv * nv), is_f64};
-    l->vector = (SapRows){sap_allocate(n, nv * number, "Newton systems"), (long long)nv, is_f64};
+    l->matrix = (SapBuffer){sap_allocate(n * nv, nv * number, "Newton systems"), (long long)(nv * nv), is_f64};
+    l->vector = (SapBuffer){sap_allocate(n, nv * number, "Newton systems"), (long long)nv, is_f64};
     l->active = sap_allocate(n, sizeof *l->active, "Newton systems");
     l->info = sap_allocate(n, sizeof *l->info, "Newton systems");
     s->library_bytes = n * ((nv + 1) * nv * number + sizeof *l->active + sizeof *l->info);
     return l->matrix.data && l->vector.data && l->active && l->info ? SAP_OK : SAP_ERROR_MEMORY;
 }
 
-SapStatus sap_staged_create(const SapStepArgs *args, const SapKernelSet *kernels, SapStaged **out) {
+SapStatus sap_lockstep_create(const SapStepArgs *args, const SapKernelSet *kernels, SapLockstep **out) {
     *out = NULL;
     SAP_TRY(sap_lapack_load());
-    SapStaged *s = sap_allocate(1, sizeof *s, "solver");
+    SapLockstep *s = sap_allocate(1, sizeof *s, "solver");
     if (!s)
         return SAP_ERROR_MEMORY;
     s->kernels = *kernels;
@@ -53,14 +53,14 @@ SapStatus sap_staged_create(const SapStepArgs *args, const SapKernelSet *kernels
     if (status == SAP_OK)
         status = create_library(s, args);
     if (status != SAP_OK) {
-        sap_staged_destroy(s);
+        sap_lockstep_destroy(s);
         return status;
     }
     *out = s;
     return SAP_OK;
 }
 
-void sap_staged_destroy(SapStaged *s) {
+void sap_lockstep_destroy(SapLockstep *s) {
     if (!s)
         return;
     for (int i = 0; s->scratch && i < s->num_packs; i++)
@@ -73,14 +73,14 @@ void sap_staged_destroy(SapStaged *s) {
     free(s);
 }
 
-size_t sap_staged_bytes(const SapStaged *s) {
+size_t sap_lockstep_bytes(const SapLockstep *s) {
     return sizeof *s + (size_t)s->num_packs * (s->scratch[0].bytes + sizeof *s->scratch) + s->library_bytes;
 }
 
 /* ---- stages ---- */
 
 typedef struct Job {
-    const SapStaged *staged;
+    const SapLockstep *lockstep;
     const SapStepArgs *args;
     SapProgram *program;
 } Job;
@@ -88,7 +88,7 @@ typedef struct Job {
 /* Worker w works on a contiguous range of packs, the same in every stage. */
 static void run_packs(void *arg, int worker, int num_workers) {
     const Job *job = arg;
-    const SapStaged *s = job->staged;
+    const SapLockstep *s = job->lockstep;
     int lanes = s->kernels.pack[0]->lanes;
     int64_t packs = s->num_packs;
     int first = (int)(packs * worker / num_workers), end = (int)(packs * (worker + 1) / num_workers);
@@ -98,7 +98,7 @@ static void run_packs(void *arg, int worker, int num_workers) {
     }
 }
 
-static void run(const SapStaged *s, SapPool *pool, const SapStepArgs *args, SapProgram *program) {
+static void run(const SapLockstep *s, SapPool *pool, const SapStepArgs *args, SapProgram *program) {
     Job job = {s, args, program};
     sap_pool_run(pool, run_packs, &job);
 }
@@ -116,7 +116,7 @@ static void solve_systems(SapContext *ctx) {
     }
 }
 
-static bool any_active(const SapStaged *s) {
+static bool any_active(const SapLockstep *s) {
     for (int w = 0; w < s->num_worlds; w++)
         if (s->library.active[w])
             return true;
@@ -124,23 +124,23 @@ static bool any_active(const SapStaged *s) {
 }
 
 /* Newton's method on all worlds together; those that are done wait for the others. */
-static void iterate(const SapStaged *s, SapPool *pool, SapStepArgs *args) {
+static void iterate(const SapLockstep *s, SapPool *pool, SapStepArgs *args) {
     for (args->library.iteration = 0;; args->library.iteration++) {
-        run(s, pool, args, sap_program_solve_assemble);
+        run(s, pool, args, sap_program_lockstep_assemble);
         if (!any_active(s))
             return;
         run(s, pool, args, solve_systems);
-        run(s, pool, args, sap_program_solve_advance);
+        run(s, pool, args, sap_program_lockstep_advance);
     }
 }
 
-void sap_staged_step(SapStaged *s, SapPool *pool, const SapStepArgs *call) {
+void sap_lockstep_step(SapLockstep *s, SapPool *pool, const SapStepArgs *call) {
     SapStepArgs args = *call;
     args.library = s->library;
     for (args.first_step = 0; args.first_step < args.num_steps; args.first_step++) {
-        run(s, pool, &args, sap_program_solve_begin);
+        run(s, pool, &args, sap_program_lockstep_begin);
         if (args.contacts.count || args.has_joint_terms)
             iterate(s, pool, &args);
-        run(s, pool, &args, sap_program_solve_finish);
+        run(s, pool, &args, sap_program_lockstep_finish);
     }
 }

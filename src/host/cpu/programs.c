@@ -98,30 +98,30 @@ void sap_program_step(SapContext *ctx) {
 
 /* ---- the same in stages ---- */
 
-void sap_program_solve_begin(SapContext *ctx) {
+void sap_program_lockstep_begin(SapContext *ctx) {
     const SapStepArgs *a = ctx->args;
     ctx->step = a->first_step;
     prepare(ctx);
     if (solves(a))
-        ctx->kernels[a->solve_is_f64]->solve_begin(ctx);
+        ctx->kernels[a->solve_is_f64]->lockstep_begin(ctx);
 }
 
-void sap_program_solve_assemble(SapContext *ctx) {
+void sap_program_lockstep_assemble(SapContext *ctx) {
     ctx->num_slots = ctx->kernels[0]->kept_slots(ctx);
-    ctx->kernels[ctx->args->solve_is_f64]->solve_assemble(ctx);
+    ctx->kernels[ctx->args->solve_is_f64]->lockstep_assemble(ctx);
 }
 
-void sap_program_solve_advance(SapContext *ctx) {
+void sap_program_lockstep_advance(SapContext *ctx) {
     ctx->num_slots = ctx->kernels[0]->kept_slots(ctx);
-    ctx->kernels[ctx->args->solve_is_f64]->solve_advance(ctx);
+    ctx->kernels[ctx->args->solve_is_f64]->lockstep_advance(ctx);
 }
 
-void sap_program_solve_finish(SapContext *ctx) {
+void sap_program_lockstep_finish(SapContext *ctx) {
     const SapStepArgs *a = ctx->args;
     ctx->step = a->first_step;
     ctx->num_slots = ctx->kernels[0]->kept_slots(ctx);
     if (solves(a))
-        ctx->kernels[a->solve_is_f64]->solve_finish(ctx);
+        ctx->kernels[a->solve_is_f64]->lockstep_finish(ctx);
     ctx->kernels[a->fm_is_f64]->finish(ctx);
 }
 

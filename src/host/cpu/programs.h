@@ -46,11 +46,11 @@ typedef void SapProgram(SapContext *ctx);
 void sap_program_step(SapContext *ctx);    /* free motion, collision, contacts, solve, integration */
 void sap_program_collide(SapContext *ctx); /* contact records */
 
-/* Step args->first_step in stages (solve_staged.h): all worlds must have done one before the next. Each world keeps its scratch. */
-void sap_program_solve_begin(SapContext *ctx);    /* up to the first v */
-void sap_program_solve_assemble(SapContext *ctx); /* Newton systems of the worlds that are open */
-void sap_program_solve_advance(SapContext *ctx);  /* the line search along their solutions */
-void sap_program_solve_finish(SapContext *ctx);   /* results, integration */
+/* Step args->first_step in stages (solve/lockstep.h): all worlds must have done one before the next. Each world keeps its scratch. */
+void sap_program_lockstep_begin(SapContext *ctx);    /* up to the first v */
+void sap_program_lockstep_assemble(SapContext *ctx); /* Newton systems of the worlds that are open */
+void sap_program_lockstep_advance(SapContext *ctx);  /* the line search along their solutions */
+void sap_program_lockstep_finish(SapContext *ctx);   /* results, integration */
 
 void sap_program_inspect(SapContext *ctx);    /* free motion, copied out */
 void sap_program_kinematics(SapContext *ctx); /* body poses and velocities */

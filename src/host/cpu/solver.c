@@ -33,12 +33,12 @@ struct SapSolver {
     SapKernelSet kernels;
     SapPool *pool;
     int threads;
-    SapDeal *deal;       /* [threads] */
-    SapScratch *scratch; /* [threads] */
-    SapTicks *ticks;     /* [threads]; NULL until a profile is asked for */
-    SapStaged *staged;   /* NULL unless a library solves the Newton systems */
-    SapStepArgs args;    /* all that does not change from call to call */
-    SapExpansion expansion;
+    SapWorkRange *deal;    /* [threads] */
+    SapScratch *scratch;   /* [threads] */
+    SapTicks *ticks;       /* [threads]; NULL until a profile is asked for */
+    SapLockstep *lockstep; /* NULL unless a library solves the Newton systems */
+    SapStepArgs args;      /* all that does not change from call to call */
+    SapWorldParameters expansion;
 
     /* [num_worlds] */
     uint32_t *status;
@@ -84,7 +84,7 @@ static SapStatus fill_args(SapSolver *s, int lanes) {
 }
 
 static SapStatus fill_solver(SapSolver *s, const SapModelArrays *arrays) {
-    SAP_TRY(sap_model_create_as_given(arrays, &s->model)); /* it was checked when it was made */
+    SAP_TRY(sap_model_copy(arrays, &s->model)); /* it was checked when it was made */
     const SapModelArrays *m = sap_model_arrays(s->model);
     SAP_TRY(sap_plan_create(m, &s->plan));
     if (s->options.broad_phase != SAP_BROAD_PHASE_AUTO)
@@ -104,9 +104,9 @@ static SapStatus fill_solver(SapSolver *s, const SapModelArrays *arrays) {
     SAP_TRY(create_results(s));
     SAP_TRY(fill_args(s, lanes));
     SAP_TRY(create_scratch(s));
-    sap_expansion_init(&s->expansion, m, &s->plan.plan, &s->options, s->num_worlds);
+    sap_world_parameters_init(&s->expansion, m, &s->plan.plan, &s->options, s->num_worlds);
     if (s->options.factor_plan == SAP_FACTOR_LIBRARY && s->args.newton.dense)
-        SAP_TRY(sap_staged_create(&s->args, &s->kernels, &s->staged));
+        SAP_TRY(sap_lockstep_create(&s->args, &s->kernels, &s->lockstep));
     return sap_pool_create(s->threads, &s->pool);
 }
 
@@ -146,14 +146,14 @@ void sap_solver_destroy(SapSolver *s) {
     free(s->scratch);
     free(s->deal);
     free(s->ticks);
-    sap_staged_destroy(s->staged);
+    sap_lockstep_destroy(s->lockstep);
     free(s->status);
     free(s->iterations);
     free(s->line_iterations);
     free(s->refactored);
     free(s->cost);
     free(s->residual);
-    sap_expansion_free(&s->expansion);
+    sap_world_parameters_free(&s->expansion);
     for (int f64 = 0; f64 < 2; f64++)
         sap_constants_free(&s->constants[f64]);
     sap_plan_free(&s->plan);
@@ -216,7 +216,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
         .total_bytes = sizeof *s + model_bytes +
                        (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch + sizeof *s->deal) +
                        (size_t)s->num_worlds * per_world + s->expansion.bytes +
-                       (s->staged ? sap_staged_bytes(s->staged) : 0),
+                       (s->lockstep ? sap_lockstep_bytes(s->lockstep) : 0),
         .factor_nonzeros = s->plan.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->plan.plan),
         .broad_phase = s->plan.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED,
@@ -228,7 +228,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
 
 SapStatus sap_solver_profile(SapSolver *s, bool on) {
     SAP_NEED(s);
-    if (on && s->staged)
+    if (on && s->lockstep)
         return sap_fail(SAP_ERROR_UNSUPPORTED,
                         "sap_solver_profile: factor_plan is library, whose stages are not timed; it "
                         "must be sparse or dense");
@@ -269,10 +269,10 @@ static void clear_counters(SapSolver *s, int world) {
 static bool takes_part(const Job *job, int world) {
     if (job->mask && !job->mask[world])
         return false;
-    SapExpansion *e = &job->solver->expansion;
+    SapWorldParameters *e = &job->solver->expansion;
     if (e->count > 0)
-        sap_expansion_refresh(e, world);
-    return !leave_out(job->args, world);
+        sap_world_parameters_refresh(e, world);
+    return !skip_world(job->args, world);
 }
 
 /* Only the worlds that take part; lanes past the count repeat the last of them. */
@@ -293,7 +293,7 @@ static void run_packs(void *arg, int worker, int num_workers) {
     const SapScratch *scratch = &s->scratch[worker];
     int lanes = s->kernels.pack[0]->lanes, from = worker;
     double start = sap_ticks_begin(scratch->ticks);
-    for (int p; (p = sap_deal_take(s->deal, worker, num_workers, &from)) >= 0;) {
+    for (int p; (p = sap_work_ranges_take(s->deal, worker, num_workers, &from)) >= 0;) {
         SapPack pack = sap_pack_at(p * lanes, s->num_worlds, lanes);
         if (job->mask || s->expansion.count > 0)
             thin_pack(job, lanes, &pack);
@@ -306,7 +306,7 @@ static void run_packs(void *arg, int worker, int num_workers) {
 
 static void run_masked(SapSolver *s, const SapStepArgs *args, SapProgram *program, const uint8_t *mask) {
     Job job = {s, args, program, mask};
-    sap_deal_start(s->deal, s->threads, (s->num_worlds - 1) / s->kernels.pack[0]->lanes + 1);
+    sap_work_ranges_start(s->deal, s->threads, (s->num_worlds - 1) / s->kernels.pack[0]->lanes + 1);
     sap_pool_run(s->pool, run_packs, &job);
 }
 
@@ -414,8 +414,8 @@ static void run_step(SapSolver *s, SapStepArgs *args) {
         clear_counters(s, w); /* nothing would write them */
     if (!solves && args->report.wrench)
         memset(args->report.wrench, 0, wrenches * sizeof *args->report.wrench);
-    if (s->staged)
-        sap_staged_step(s->staged, s->pool, args);
+    if (s->lockstep)
+        sap_lockstep_step(s->lockstep, s->pool, args);
     else
         run(s, args, sap_program_step);
 }
@@ -518,7 +518,7 @@ static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *en
         for (int w = 0; w < s->num_worlds; w++) {
             if (s->status[w] & SAP_WORLD_BAD_PARAMETERS)
                 continue;
-            SapModelArrays m = sap_expansion_model(&s->expansion, w);
+            SapModelArrays m = sap_world_parameters_model(&s->expansion, w);
             sap_energy(&m, args->body_pose + (size_t)w * 7 * (size_t)s->plan.plan.nb,
                        args->body_velocity + (size_t)w * 6 * (size_t)s->plan.plan.nb, energy + 2 * w);
         }
@@ -557,9 +557,9 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
 /* ---- parameters of worlds ---- */
 
 SapStatus sap_solver_expand(SapSolver *s, SapParameter parameter) {
-    return sap_expansion_add(&s->expansion, parameter, &s->args);
+    return sap_world_parameters_add(&s->expansion, parameter, &s->args);
 }
 
-SapExpansion *sap_solver_expansion(SapSolver *s) {
+SapWorldParameters *sap_solver_world_parameters(SapSolver *s) {
     return &s->expansion;
 }

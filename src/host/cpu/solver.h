@@ -19,6 +19,6 @@ SapStatus sap_check_timestep(double h);
 
 /* Makes the solver read a parameter world by world; the expansion is where it is written. */
 SapStatus sap_solver_expand(SapSolver *solver, SapParameter parameter);
-SapExpansion *sap_solver_expansion(SapSolver *solver);
+SapWorldParameters *sap_solver_world_parameters(SapSolver *solver);
 
 #endif

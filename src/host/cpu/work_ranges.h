@@ -6,16 +6,16 @@
 #include <stdatomic.h>
 
 /* What is left of a worker's range; a cache line of its own. */
-typedef struct SapDeal {
+typedef struct SapWorkRange {
     _Alignas(64) atomic_int next;
     int end;
-} SapDeal;
+} SapWorkRange;
 
 /* Splits 0 .. num_packs - 1 into ranges of equal length; before the workers start. deal: [num_workers]. */
-void sap_deal_start(SapDeal *deal, int num_workers, int num_packs);
+void sap_work_ranges_start(SapWorkRange *deal, int num_workers, int num_packs);
 
 /* The next pack for this worker, or -1 when all are taken. Every pack is given once. *from is where it looks: the worker itself at
  * first. */
-int sap_deal_take(SapDeal *deal, int worker, int num_workers, int *from);
+int sap_work_ranges_take(SapWorkRange *deal, int worker, int num_workers, int *from);
 
 #endif

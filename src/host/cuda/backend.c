@@ -44,7 +44,7 @@ typedef struct CudaBatch {
     SapStepArgs args;
     Phase collide, step;
     bool specialised;
-    SapCudaStaged *staged; /* NULL unless a library solves the Newton systems */
+    SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */
 
     /* addresses of the device */
     SapState state;
@@ -52,7 +52,7 @@ typedef struct CudaBatch {
     SapContacts contacts;
     uint8_t *mask; /* [num_worlds] of a call */
 
-    SapCudaExpansion expansion;
+    SapCudaWorldParameters expansion;
 } CudaBatch;
 
 static void *pointer_of(CuAddress address) {
@@ -148,8 +148,8 @@ static void carve(SapArena *arena, SapBatch *b, SapCudaModel *model) {
     carve_contacts(arena, b, &c->contacts);
     carve_report(arena, b, &b->report);
     SAP_CARVE(arena, c->mask, b->num_worlds);
-    if (c->staged)
-        sap_cuda_staged_carve(arena, &c->args, b->num_worlds, c->staged);
+    if (c->lockstep)
+        sap_cuda_lockstep_carve(arena, &c->args, b->num_worlds, c->lockstep);
 }
 
 static SapStatus take_memory(CudaBatch *c, const char *what, size_t bytes, CuAddress *out) {
@@ -230,8 +230,8 @@ static void fill_args(SapBatch *b, const SapCudaModel *model) {
     sap_step_args_set_control(args, &c->control, model->arrays);
     sap_step_args_set_contacts(args, &c->contacts);
     args->collide.enabled = 1;
-    if (c->staged)
-        args->library = c->staged->systems;
+    if (c->lockstep)
+        args->library = c->lockstep->systems;
     args->status = (unsigned *)b->report.status;
     args->report = (SapReportArgs){.iterations = (int *)b->report.iterations,
                                    .line_iterations = (int *)b->report.line_iterations,
@@ -327,10 +327,11 @@ static SapStatus create_streams(CudaBatch *c) {
 static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     CudaBatch *c = b->own;
     if (b->options.factor_plan == SAP_FACTOR_LIBRARY && c->args.newton.dense)
-        SAP_TRY(sap_cuda_staged_create(c->device, &c->staged));
-    int most = c->device->shared_per_block, of_step = c->staged ? 0 : most; /* scratch lasts from stage to stage */
-    SAP_TRY(sap_cuda_arrange(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
-    SAP_TRY(sap_cuda_arrange(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->step.arenas, &c->step.shape));
+        SAP_TRY(sap_cuda_lockstep_create(c->device, &c->lockstep));
+    int most = c->device->shared_per_block, of_step = c->lockstep ? 0 : most; /* scratch lasts from stage to stage */
+    SAP_TRY(
+        sap_cuda_launch_shape(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
+    SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->step.arenas, &c->step.shape));
     SAP_TRY(create_streams(c));
     SAP_TRY(choose_kernels(c));
     SAP_TRY(allow_shared(c, c->step.kernel));
@@ -341,7 +342,7 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     SAP_TRY(upload_start(b));
     fill_args(b, model);
     SAP_TRY(choose_grid(b, c, false, &c->collide));
-    SAP_TRY(choose_grid(b, c, c->staged != NULL, &c->step));
+    SAP_TRY(choose_grid(b, c, c->lockstep != NULL, &c->step));
     return create_workspace(c);
 }
 
@@ -351,7 +352,7 @@ static SapStatus create(SapBatch *b, const SapModel *model) {
     if (!c)
         return SAP_ERROR_MEMORY;
     SAP_TRY(sap_cuda_device_retain(b->options.cuda_device, &c->device));
-    SAP_TRY(sap_cuda_expansion_create(&c->expansion, sap_model_arrays(model), &b->options, b->num_worlds));
+    SAP_TRY(sap_cuda_world_parameters_create(&c->expansion, sap_model_arrays(model), &b->options, b->num_worlds));
     SAP_TRY(sap_cuda_model_create(sap_model_arrays(model), &b->options, &c->args, &on_device));
     SapStatus status = sap_cuda_enter(c->device, "device cuda");
     if (status == SAP_OK)
@@ -365,7 +366,7 @@ static void free_on_device(CudaBatch *c) {
     const SapCuda *cuda = c->device->cuda;
     if (c->own_stream)
         cuda->stream_synchronize(c->stream);
-    sap_cuda_staged_destroy(c->staged);
+    sap_cuda_lockstep_destroy(c->lockstep);
     for (int i = 0; i < c->num_recorded; i++)
         cuda->memory_free(c->recorded[i]);
     if (c->workspace)
@@ -389,7 +390,7 @@ static void destroy(SapBatch *b) {
         sap_cuda_leave(c->device, "sap_batch_destroy", SAP_OK);
     }
     sap_cuda_device_release(c->device);
-    sap_cuda_expansion_free(&c->expansion);
+    sap_cuda_world_parameters_free(&c->expansion);
     free(c);
 }
 
@@ -398,10 +399,10 @@ static void destroy(SapBatch *b) {
 /* Before a launch: what was written since the last one goes to the device. */
 static SapStatus refresh(CudaBatch *c, const char *what) {
     SapCudaCopy copies[SAP_CUDA_MAX_COPIES];
-    int count = sap_cuda_expansion_copies(&c->expansion, copies);
+    int count = sap_cuda_world_parameters_copies(&c->expansion, copies);
     for (int i = 0; i < count; i++)
         SAP_TRY(upload(c, what, copies[i].to, copies[i].from, copies[i].bytes));
-    sap_cuda_expansion_copied(&c->expansion);
+    sap_cuda_world_parameters_copied(&c->expansion);
     return SAP_OK;
 }
 
@@ -418,19 +419,19 @@ static SapStatus launch_program(CudaBatch *c, const char *what, const Phase *p, 
 static SapStatus launch_iterations(CudaBatch *c, const char *what) {
     int *iteration = &c->args.library.iteration, *count = c->staging;
     for (*iteration = 0;; ++*iteration) {
-        SAP_TRY(launch_program(c, what, &c->step, c->staged->assemble));
-        SAP_TRY(sap_cuda_staged_solve(c->staged, c->device, c->stream, what, count));
+        SAP_TRY(launch_program(c, what, &c->step, c->lockstep->assemble));
+        SAP_TRY(sap_cuda_lockstep_solve(c->lockstep, c->device, c->stream, what, count));
         if (*count == 0)
             return SAP_OK;
-        SAP_TRY(launch_program(c, what, &c->step, c->staged->advance));
+        SAP_TRY(launch_program(c, what, &c->step, c->lockstep->advance));
     }
 }
 
 /* One step without its collision. */
 static SapStatus launch_stages(CudaBatch *c, const char *what) {
-    SAP_TRY(launch_program(c, what, &c->step, c->staged->begin));
+    SAP_TRY(launch_program(c, what, &c->step, c->lockstep->begin));
     SAP_TRY(launch_iterations(c, what)); /* a batch always has contacts */
-    return launch_program(c, what, &c->step, c->staged->finish);
+    return launch_program(c, what, &c->step, c->lockstep->finish);
 }
 
 /* Each step is a launch of collision and one of the rest, or some more in stages; if nothing can touch, one launch does all. */
@@ -439,10 +440,10 @@ static SapStatus launch_steps(CudaBatch *c, const char *what) {
     SAP_TRY(refresh(c, what));
     bool can_touch = args->plan.sweep || args->plan.num_pairs > 0;
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
-        args->end_step = can_touch || c->staged ? args->first_step + 1 : args->num_steps;
+        args->end_step = can_touch || c->lockstep ? args->first_step + 1 : args->num_steps;
         if (can_touch)
             SAP_TRY(launch_program(c, what, &c->collide, c->collide.kernel));
-        SAP_TRY(c->staged ? launch_stages(c, what) : launch_program(c, what, &c->step, c->step.kernel));
+        SAP_TRY(c->lockstep ? launch_stages(c, what) : launch_program(c, what, &c->step, c->step.kernel));
     }
     return SAP_OK;
 }
@@ -552,11 +553,11 @@ static SapStatus allocate(SapBatch *b, size_t count, size_t size, const char *wh
 
 static SapStatus expand_on_device(CudaBatch *c, const char *what, SapParameter parameter) {
     SapCudaPlace places[SAP_CUDA_MAX_PLACES];
-    int count = sap_cuda_expansion_places(&c->expansion, parameter, places);
+    int count = sap_cuda_world_parameters_places(&c->expansion, parameter, places);
     for (int i = 0; i < count; i++)
         SAP_TRY(allocate_on_device(c, places[i].bytes, "parameters of worlds", places[i].address));
     if (!c->expansion.host.parameter[parameter].given)
-        SAP_TRY(sap_cuda_expansion_add(&c->expansion, parameter, &c->args));
+        SAP_TRY(sap_cuda_world_parameters_add(&c->expansion, parameter, &c->args));
     return refresh(c, what);
 }
 
@@ -567,7 +568,7 @@ static SapStatus expand(SapBatch *b, SapParameter parameter) {
     return sap_cuda_leave(c->device, what, expand_on_device(c, what, parameter));
 }
 
-static SapExpansion *expansion(const SapBatch *b) {
+static SapWorldParameters *expansion(const SapBatch *b) {
     return &((CudaBatch *)b->own)->expansion.host;
 }
 

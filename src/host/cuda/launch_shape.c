@@ -69,8 +69,8 @@ static bool uses(SapCudaPart part, int arena) {
     return arena == SAP_ARENA_FM || of_collision == (part == SAP_CUDA_COLLIDE);
 }
 
-SapStatus sap_cuda_arrange(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
-                           SapArenas *arenas, SapCudaShape *out) {
+SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
+                                SapArenas *arenas, SapCudaShape *out) {
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};
     size_t sizes[SAP_NUM_ARENAS];
     long long bytes[SAP_NUM_ARENAS];

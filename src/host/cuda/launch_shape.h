@@ -18,7 +18,7 @@ typedef enum SapCudaPart { SAP_CUDA_COLLIDE, SAP_CUDA_STEP } SapCudaPart;
 
 /* Fills *out and the offsets and sizes of *arenas. shared_limit: bytes of shared memory that a block may have. An arena too large to
  * be addressed is SAP_ERROR_MEMORY. */
-SapStatus sap_cuda_arrange(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
-                           SapArenas *arenas, SapCudaShape *out);
+SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
+                                SapArenas *arenas, SapCudaShape *out);
 
 #endif

@@ -5,14 +5,14 @@
 
 #include "host/base/fail.h"
 
-static SapStatus find_kernels(const SapCudaDevice *device, SapCudaStaged *s) {
+static SapStatus find_kernels(const SapCudaDevice *device, SapCudaLockstep *s) {
     const struct {
         const char *name;
         CuFunction *out;
-    } kernels[] = {{"sap_kernel_solve_begin", &s->begin},
-                   {"sap_kernel_solve_assemble", &s->assemble},
-                   {"sap_kernel_solve_advance", &s->advance},
-                   {"sap_kernel_solve_finish", &s->finish},
+    } kernels[] = {{"sap_kernel_lockstep_begin", &s->begin},
+                   {"sap_kernel_lockstep_assemble", &s->assemble},
+                   {"sap_kernel_lockstep_advance", &s->advance},
+                   {"sap_kernel_lockstep_finish", &s->finish},
                    {"sap_kernel_compact", &s->compact}};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         SAP_TRY(sap_cuda_device_find(device, kernels[i].name, kernels[i].out));
@@ -22,28 +22,28 @@ static SapStatus find_kernels(const SapCudaDevice *device, SapCudaStaged *s) {
     return SAP_OK;
 }
 
-SapStatus sap_cuda_staged_create(const SapCudaDevice *device, SapCudaStaged **out) {
-    SapCudaStaged *s = *out = sap_allocate(1, sizeof *s, "batch");
+SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, SapCudaLockstep **out) {
+    SapCudaLockstep *s = *out = sap_allocate(1, sizeof *s, "batch");
     if (!s)
         return SAP_ERROR_MEMORY;
     SAP_TRY(find_kernels(device, s));
     return sap_cuda_library_create(&s->library);
 }
 
-void sap_cuda_staged_destroy(SapCudaStaged *s) {
+void sap_cuda_lockstep_destroy(SapCudaLockstep *s) {
     if (!s)
         return;
     sap_cuda_library_destroy(s->library);
     free(s);
 }
 
-void sap_cuda_staged_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaStaged *s) {
+void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaLockstep *s) {
     size_t n = (size_t)num_worlds, nv = (size_t)args->plan.nv;
     int is_f64 = args->newton.linear_is_f64;
     size_t number = is_f64 ? sizeof(double) : sizeof(float);
     SapLibraryArgs *l = &s->systems;
-    l->matrix = (SapRows){sap_arena_carve(arena, n * nv * nv, number), (long long)(nv * nv), is_f64};
-    l->vector = (SapRows){sap_arena_carve(arena, n * nv, number), (long long)nv, is_f64};
+    l->matrix = (SapBuffer){sap_arena_carve(arena, n * nv * nv, number), (long long)(nv * nv), is_f64};
+    l->vector = (SapBuffer){sap_arena_carve(arena, n * nv, number), (long long)nv, is_f64};
     SAP_CARVE(arena, l->active, n);
     SAP_CARVE(arena, l->info, n);
     SAP_CARVE(arena, l->place, n);
@@ -64,8 +64,8 @@ static CuAddress address_of(const void *pointer) {
     return (CuAddress)(uintptr_t)pointer;
 }
 
-SapStatus sap_cuda_staged_solve(const SapCudaStaged *s, const SapCudaDevice *device, CuStream stream, const char *what,
-                                int *count) {
+SapStatus sap_cuda_lockstep_solve(const SapCudaLockstep *s, const SapCudaDevice *device, CuStream stream,
+                                  const char *what, int *count) {
     const SapCuda *cuda = device->cuda;
     void *parameters[] = {(void *)&s->list};
     SAP_CU_TRY(cuda, launch, what,

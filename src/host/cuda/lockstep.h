@@ -1,4 +1,4 @@
-/* Large worlds on a GPU: the step in stages over the whole batch (solve_staged.h), with cuSOLVER for the Newton systems. */
+/* Large worlds on a GPU: the step in stages over the whole batch (solve/lockstep.h), with cuSOLVER for the Newton systems. */
 #ifndef SAPWOOD_HOST_CUDA_LOCKSTEP_H
 #define SAPWOOD_HOST_CUDA_LOCKSTEP_H
 
@@ -8,23 +8,23 @@
 #include "kernels/data/args.h"
 #include "kernels/target/compact.h"
 
-typedef struct SapCudaStaged {
+typedef struct SapCudaLockstep {
     SapCudaLibrary *library;
     CuFunction begin, assemble, advance, finish, compact;
     SapLibraryArgs systems; /* what the kernels read and write */
     SapCompactArgs list;    /* of the systems that the library gets */
     int *scratch;           /* one int */
-} SapCudaStaged;
+} SapCudaLockstep;
 
 /* The kernels and the library; the device's context is current. Destroy accepts NULL. */
-SapStatus sap_cuda_staged_create(const SapCudaDevice *device, SapCudaStaged **out);
-void sap_cuda_staged_destroy(SapCudaStaged *staged);
+SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, SapCudaLockstep **out);
+void sap_cuda_lockstep_destroy(SapCudaLockstep *lockstep);
 
 /* Takes the device memory of the systems. */
-void sap_cuda_staged_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaStaged *staged);
+void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaLockstep *lockstep);
 
 /* Solves the systems of the worlds that are active, and waits to know how many these are; *count is pinned host memory. */
-SapStatus sap_cuda_staged_solve(const SapCudaStaged *staged, const SapCudaDevice *device, CuStream stream,
-                                const char *what, int *count);
+SapStatus sap_cuda_lockstep_solve(const SapCudaLockstep *lockstep, const SapCudaDevice *device, CuStream stream,
+                                  const char *what, int *count);
 
 #endif

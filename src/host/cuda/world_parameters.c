@@ -7,17 +7,17 @@ static size_t number_bytes(int f64) {
     return f64 ? sizeof(double) : sizeof(float);
 }
 
-SapStatus sap_cuda_expansion_create(SapCudaExpansion *e, const SapModelArrays *model, const SapOptions *options,
-                                    int num_worlds) {
-    *e = (SapCudaExpansion){0};
-    SAP_TRY(sap_model_create_as_given(model, &e->model)); /* it was checked when it was made */
-    sap_expansion_init(&e->host, sap_model_arrays(e->model), &e->plan.plan, options, num_worlds);
-    sap_cuda_expansion_copied(e);
+SapStatus sap_cuda_world_parameters_create(SapCudaWorldParameters *e, const SapModelArrays *model,
+                                           const SapOptions *options, int num_worlds) {
+    *e = (SapCudaWorldParameters){0};
+    SAP_TRY(sap_model_copy(model, &e->model)); /* it was checked when it was made */
+    sap_world_parameters_init(&e->host, sap_model_arrays(e->model), &e->plan.plan, options, num_worlds);
+    sap_cuda_world_parameters_copied(e);
     return SAP_OK;
 }
 
-void sap_cuda_expansion_free(SapCudaExpansion *e) {
-    sap_expansion_free(&e->host);
+void sap_cuda_world_parameters_free(SapCudaWorldParameters *e) {
+    sap_world_parameters_free(&e->host);
     sap_plan_free(&e->plan);
     sap_model_destroy(e->model);
 }
@@ -27,7 +27,8 @@ static int fallback_of(SapParameter p) {
     return p == SAP_PARAMETER_SHAPE_MATERIAL_MU ? 0 : p == SAP_PARAMETER_SHAPE_MATERIAL_TAU ? 1 : -1;
 }
 
-int sap_cuda_expansion_places(SapCudaExpansion *e, SapParameter p, SapCudaPlace places[SAP_CUDA_MAX_PLACES]) {
+int sap_cuda_world_parameters_places(SapCudaWorldParameters *e, SapParameter p,
+                                     SapCudaPlace places[SAP_CUDA_MAX_PLACES]) {
     size_t n = (size_t)e->host.num_worlds;
     const SapModelArrays *m = sap_model_arrays(e->model);
     size_t width = (size_t)sap_parameter_rows(m, p) * (size_t)sap_parameter_packed(p);
@@ -37,72 +38,72 @@ int sap_cuda_expansion_places(SapCudaExpansion *e, SapParameter p, SapCudaPlace 
             places[count++] = (SapCudaPlace){&e->constants[p][f64], n * width * number_bytes(f64)};
     if (fallback >= 0 && !e->fallback[fallback])
         places[count++] = (SapCudaPlace){&e->fallback[fallback], n * sizeof(double)};
-    if (!e->left_out)
-        places[count++] = (SapCudaPlace){&e->left_out, n};
+    if (!e->skipped)
+        places[count++] = (SapCudaPlace){&e->skipped, n};
     return count;
 }
 
-SapStatus sap_cuda_expansion_add(SapCudaExpansion *e, SapParameter p, SapStepArgs *args) {
+SapStatus sap_cuda_world_parameters_add(SapCudaWorldParameters *e, SapParameter p, SapStepArgs *args) {
     if (e->host.count == 0) {
         sap_plan_free(&e->plan);
         SAP_TRY(sap_plan_create(sap_model_arrays(e->model), &e->plan));
     }
     SapStepArgs of_host = *args;
-    SAP_TRY(sap_expansion_add(&e->host, p, &of_host));
+    SAP_TRY(sap_world_parameters_add(&e->host, p, &of_host));
     e->first = 0;
     e->end = e->host.num_worlds;
     args->has_joint_terms = of_host.has_joint_terms;
-    args->left_out = e->left_out;
+    args->skipped = e->skipped;
     for (int f64 = 0; f64 < 2; f64++)
         *sap_parameter_constant(&args->constants[f64], p) =
             (SapField){e->constants[p][f64], e->host.parameter[p].width};
     int fallback = fallback_of(p);
-    SapRows rows = {.data = fallback >= 0 ? e->fallback[fallback] : NULL, .stride = 1, .is_f64 = 1};
+    SapBuffer buffer = {.data = fallback >= 0 ? e->fallback[fallback] : NULL, .stride = 1, .is_f64 = 1};
     if (fallback == 0)
-        args->contacts.own_fallback_mu = rows;
+        args->contacts.own_fallback_mu = buffer;
     if (fallback == 1)
-        args->contacts.own_fallback_tau = rows;
+        args->contacts.own_fallback_tau = buffer;
     return SAP_OK;
 }
 
 /* Rows first .. end - 1 of an array with rows of `row` bytes. */
-static SapCudaCopy rows_of(void *to, const void *from, int first, int end, size_t row) {
+static SapCudaCopy buffer_of(void *to, const void *from, int first, int end, size_t row) {
     size_t at = (size_t)first * row;
     return (SapCudaCopy){(char *)to + at, (const char *)from + at, (size_t)(end - first) * row};
 }
 
-static void look(SapCudaExpansion *e) {
+static void look(SapCudaWorldParameters *e) {
     for (int w = 0; w < e->host.num_worlds; w++)
-        if (sap_expansion_refresh(&e->host, w)) {
+        if (sap_world_parameters_refresh(&e->host, w)) {
             e->first = w < e->first ? w : e->first;
             e->end = w + 1 > e->end ? w + 1 : e->end;
         }
 }
 
-static int list_copies(const SapCudaExpansion *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]) {
+static int list_copies(const SapCudaWorldParameters *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]) {
     int count = 0, first = e->first, end = e->end;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         for (int f64 = 0; f64 < 2; f64++) {
-            const SapExpanded *x = &e->host.parameter[p];
+            const SapWorldParameter *x = &e->host.parameter[p];
             if (x->given)
-                copies[count++] =
-                    rows_of(e->constants[p][f64], x->constants[f64], first, end, (size_t)x->width * number_bytes(f64));
+                copies[count++] = buffer_of(e->constants[p][f64], x->constants[f64], first, end,
+                                            (size_t)x->width * number_bytes(f64));
         }
     for (int i = 0; i < 2; i++)
         if (e->fallback[i] && e->host.fallback[i])
-            copies[count++] = rows_of(e->fallback[i], e->host.fallback[i], first, end, sizeof(double));
-    copies[count++] = rows_of(e->left_out, e->host.bad, first, end, 1);
+            copies[count++] = buffer_of(e->fallback[i], e->host.fallback[i], first, end, sizeof(double));
+    copies[count++] = buffer_of(e->skipped, e->host.bad, first, end, 1);
     return count;
 }
 
-int sap_cuda_expansion_copies(SapCudaExpansion *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]) {
+int sap_cuda_world_parameters_copies(SapCudaWorldParameters *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]) {
     if (e->host.count == 0)
         return 0;
     look(e);
     return e->first < e->end ? list_copies(e, copies) : 0;
 }
 
-void sap_cuda_expansion_copied(SapCudaExpansion *e) {
+void sap_cuda_world_parameters_copied(SapCudaWorldParameters *e) {
     e->first = e->host.num_worlds;
     e->end = 0;
 }

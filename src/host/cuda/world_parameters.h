@@ -6,17 +6,17 @@
 #include "host/plan/world_parameters.h"
 #include "host/plan/plan.h"
 
-typedef struct SapCudaExpansion {
+typedef struct SapCudaWorldParameters {
     SapModel *model;   /* a copy: the caller's may go away */
     SapPlanOwner plan; /* in host memory; made when the first parameter is expanded */
-    SapExpansion host;
+    SapWorldParameters host;
     int first, end; /* worlds first .. end - 1 are not on the device as they are here */
 
     /* addresses of the device, NULL where there is none yet */
     void *constants[SAP_NUM_PARAMETERS][2];
     void *fallback[2];
-    void *left_out;
-} SapCudaExpansion;
+    void *skipped;
+} SapCudaWorldParameters;
 
 /* Memory of the device that is still wanted. */
 typedef struct SapCudaPlace {
@@ -33,20 +33,21 @@ typedef struct SapCudaCopy {
 enum { SAP_CUDA_MAX_PLACES = 4, SAP_CUDA_MAX_COPIES = 2 * SAP_NUM_PARAMETERS + 3 };
 
 /* `options` must live on. */
-SapStatus sap_cuda_expansion_create(SapCudaExpansion *e, const SapModelArrays *model, const SapOptions *options,
-                                    int num_worlds);
-void sap_cuda_expansion_free(SapCudaExpansion *e); /* of the host */
+SapStatus sap_cuda_world_parameters_create(SapCudaWorldParameters *e, const SapModelArrays *model,
+                                           const SapOptions *options, int num_worlds);
+void sap_cuda_world_parameters_free(SapCudaWorldParameters *e); /* of the host */
 
 /* What a parameter needs; returns how many. */
-int sap_cuda_expansion_places(SapCudaExpansion *e, SapParameter parameter, SapCudaPlace places[SAP_CUDA_MAX_PLACES]);
+int sap_cuda_world_parameters_places(SapCudaWorldParameters *e, SapParameter parameter,
+                                     SapCudaPlace places[SAP_CUDA_MAX_PLACES]);
 
 /* With these taken: makes the kernels read it. */
-SapStatus sap_cuda_expansion_add(SapCudaExpansion *e, SapParameter parameter, SapStepArgs *args);
+SapStatus sap_cuda_world_parameters_add(SapCudaWorldParameters *e, SapParameter parameter, SapStepArgs *args);
 
 /* Looks at all worlds and lists what is to be copied; returns how many. */
-int sap_cuda_expansion_copies(SapCudaExpansion *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]);
+int sap_cuda_world_parameters_copies(SapCudaWorldParameters *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]);
 
 /* All of that was copied. */
-void sap_cuda_expansion_copied(SapCudaExpansion *e);
+void sap_cuda_world_parameters_copied(SapCudaWorldParameters *e);
 
 #endif

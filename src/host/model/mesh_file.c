@@ -69,8 +69,8 @@ static bool is_space(char c) {
 
 /* The next word of the line, "" if there is none; words end at spaces, at `separator` and before #. One that is too long for any
  * keyword or number, or has a zero byte in it, becomes "?". */
-static SapWord next_word(Text *text, char separator) {
-    SapWord word = {""};
+static SapKeyword next_word(Text *text, char separator) {
+    SapKeyword word = {""};
     while (text->at < text->line_end && (is_space(*text->at) || *text->at == separator))
         text->at++;
     if (text->at < text->line_end && *text->at == '#')
@@ -80,12 +80,12 @@ static SapWord next_word(Text *text, char separator) {
         text->at++;
     size_t length = (size_t)(text->at - start);
     if (length >= sizeof word.text || (length > 0 && memchr(start, '\0', length) != NULL))
-        return (SapWord){"?"};
+        return (SapKeyword){"?"};
     memcpy(word.text, start, length);
     return word;
 }
 
-static SapStatus read_number(const Text *text, const SapWord *word, double *out) {
+static SapStatus read_number(const Text *text, const SapKeyword *word, double *out) {
     char quote[SAP_YAML_QUOTE_SIZE];
     if (sap_text_to_double(word->text, out) && isfinite(*out))
         return SAP_OK;
@@ -95,7 +95,7 @@ static SapStatus read_number(const Text *text, const SapWord *word, double *out)
 
 static SapStatus read_vertex(Text *text, Numbers *numbers) {
     for (int k = 0; k < 3; k++) {
-        SapWord word = next_word(text, ' ');
+        SapKeyword word = next_word(text, ' ');
         double value;
         SAP_TRY(read_number(text, &word, &value));
         SAP_TRY(take(numbers, value, text->line));
@@ -179,7 +179,7 @@ static SapStatus parse_text_stl(const char *bytes, size_t length, Numbers *numbe
     bool ended = false;
     int in_loop = -1;
     while (next_line(&text)) {
-        SapWord word = sap_word(next_word(&text, ' ').text);
+        SapKeyword word = sap_keyword(next_word(&text, ' ').text);
         if (ended && word.text[0] == '\0')
             continue;
         if (strcmp(word.text, "vertex") != 0) {
@@ -197,7 +197,7 @@ static SapStatus parse_text_stl(const char *bytes, size_t length, Numbers *numbe
 /* Binary files may begin with "solid" as well, but then their length is right. */
 static SapStatus parse_stl(const char *bytes, size_t length, Numbers *numbers) {
     Text text = text_of(bytes, length, numbers->name);
-    bool solid = next_line(&text) && strcmp(sap_word(next_word(&text, ' ').text).text, "solid") == 0;
+    bool solid = next_line(&text) && strcmp(sap_keyword(next_word(&text, ' ').text).text, "solid") == 0;
     if (solid && length != promised_length(bytes, length))
         return parse_text_stl(bytes, length, numbers);
     return parse_binary_stl(bytes, length, numbers);
@@ -255,7 +255,7 @@ SapStatus sap_mesh_load(const char *path, double **vertices, int *num_vertices) 
 
 static SapStatus read_row(Text *text, Numbers *numbers, int *rows, int *columns) {
     size_t before = numbers->count;
-    for (SapWord word = next_word(text, ','); word.text[0] != '\0'; word = next_word(text, ',')) {
+    for (SapKeyword word = next_word(text, ','); word.text[0] != '\0'; word = next_word(text, ',')) {
         double value;
         SAP_TRY(read_number(text, &word, &value));
         SAP_TRY(take(numbers, value, text->line));

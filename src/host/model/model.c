@@ -240,7 +240,7 @@ static SapStatus fill_model(SapModelArrays *a, const SapModelArrays *given) {
     return sap_model_check_values(a);
 }
 
-SapStatus sap_model_create_as_given(const SapModelArrays *arrays, SapModel **out) {
+SapStatus sap_model_copy(const SapModelArrays *arrays, SapModel **out) {
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(arrays);
@@ -257,7 +257,7 @@ SapStatus sap_model_create_as_given(const SapModelArrays *arrays, SapModel **out
 }
 
 SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out) {
-    SAP_TRY(sap_model_create_as_given(arrays, out));
+    SAP_TRY(sap_model_copy(arrays, out));
     normalise_model(&(*out)->arrays);
     return SAP_OK;
 }

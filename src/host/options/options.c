@@ -255,13 +255,13 @@ static bool read_number(const Option *option, const char *text, double *value) {
 }
 
 static bool read_value(const Option *option, const char *text, double *value) {
-    if (option->none && sap_word_is_none(sap_word(text).text)) {
+    if (option->none && sap_keyword_is_none(sap_keyword(text).text)) {
         *value = option->kind == KIND_REAL ? (double)NAN : 0;
         return true;
     }
     if (option->choices == NULL)
         return read_number(option, sap_strip(text).text, value);
-    const Choice *choice = find_word(option->choices, sap_word(text).text);
+    const Choice *choice = find_word(option->choices, sap_keyword(text).text);
     if (choice != NULL)
         *value = choice->value;
     return choice != NULL;
@@ -269,7 +269,7 @@ static bool read_value(const Option *option, const char *text, double *value) {
 
 static SapStatus set_option(SapOptions *options, const Option *option, const char *text) {
     double value;
-    if (option->preset && sap_word_is_none(sap_word(text).text))
+    if (option->preset && sap_keyword_is_none(sap_keyword(text).text))
         return SAP_OK;
     if (!read_value(option, text, &value) || !in_range(option, value))
         return fail_value(option, text);
@@ -310,7 +310,7 @@ static const Fixed *find_fixed(const char *word) {
 
 static SapStatus set_fixed(const Fixed *fixed, const char *text) {
     const char *only = fixed->value ? "true" : "false";
-    const Choice *given = find_word(truths, sap_word(text).text);
+    const Choice *given = find_word(truths, sap_keyword(text).text);
     if (given == NULL)
         return sap_fail(SAP_ERROR_ARGUMENT, "option %s is '%.64s'; allowed: %s", fixed->name, text, only);
     if (given->value == fixed->value)
@@ -343,7 +343,7 @@ SapStatus sap_options_set(SapOptions *options, const char *name, const char *val
     SAP_NEED(options);
     SAP_NEED(name);
     SAP_NEED(value);
-    SapWord word = sap_word(name);
+    SapKeyword word = sap_keyword(name);
     const Option *option = find_option(word.text);
     if (option != NULL)
         return set_option(options, option, value);
@@ -372,7 +372,7 @@ SapStatus sap_options_get(const SapOptions *options, const char *name, char *tex
     SAP_NEED(text);
     char number[SAP_NUMBER_TEXT_SIZE];
     const char *value = number;
-    SapWord word = sap_word(name);
+    SapKeyword word = sap_keyword(name);
     const Option *option = find_option(word.text);
     if (option != NULL)
         value_text(option, get_field(options, option), number);

@@ -16,7 +16,7 @@ static const struct { const char *alias, *name; } aliases[] = {{"approx_32", "ap
 static SapStatus apply_entry(SapOptions *options, const SapYamlEntry *entry) {
     if (!sap_option_is_in_presets(entry->key))
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "not an option that presets fill");
-    if (entry->node->kind != SAP_YAML_SCALAR || sap_word_is_none(sap_word(entry->node->text).text))
+    if (entry->node->kind != SAP_YAML_SCALAR || sap_keyword_is_none(sap_keyword(entry->node->text).text))
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the value must be a single word, and not none");
     return sap_options_set(options, entry->key, entry->node->text);
 }
@@ -52,7 +52,7 @@ SapStatus sap_options_apply_preset_text(SapOptions *options, const char *name, c
 /* ---- presets by name ---- */
 
 static const char *name_of_word(const char *word) {
-    if (sap_word_is_none(word))
+    if (sap_keyword_is_none(word))
         return default_preset;
     for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
         if (strcmp(aliases[i].alias, word) == 0)
@@ -63,7 +63,7 @@ static const char *name_of_word(const char *word) {
 SapStatus sap_options_apply_preset(SapOptions *options, const char *preset) {
     if (preset == NULL)
         preset = default_preset;
-    SapWord word = sap_word(preset);
+    SapKeyword word = sap_keyword(preset);
     const char *name = name_of_word(word.text);
     for (int i = 0; sap_embedded_preset_names[i] != NULL; i++)
         if (strcmp(sap_embedded_preset_names[i], name) == 0)

@@ -13,9 +13,9 @@ typedef struct Parameter {
     int columns, packed; /* of the model, and of the kernels */
 } Parameter;
 
-#define PARAMETER(array_name, constant_name, rows_of, num_columns, num_packed)                                         \
+#define PARAMETER(array_name, constant_name, buffer_of, num_columns, num_packed)                                       \
     {                                                                                                                  \
-#array_name, offsetof(SapModelArrays, array_name), offsetof(SapConstants, constant_name), ROWS_##rows_of,      \
+#array_name, offsetof(SapModelArrays, array_name), offsetof(SapConstants, constant_name), ROWS_##buffer_of,    \
             num_columns, num_packed                                                                                    \
     }
 

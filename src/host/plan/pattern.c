@@ -9,7 +9,7 @@
 
 /* Arrays of the pattern while they are filled. */
 typedef struct Fill {
-    SapRow *row;
+    SapPatternRow *row;
     int *ancestor;
     SapDescendant *descendant;
     int *depth_start, *depth_dof, *entry_start;
@@ -31,7 +31,7 @@ static int find_depths(int nv, const int *parent_dof, int *depth, long long *sum
 
 static void fill_rows(int nv, const int *parent_dof, const Fill *f) {
     for (int i = 0, start = 0; i < nv; i++) {
-        f->row[i] = (SapRow){.start = start, .depth = f->depth[i]};
+        f->row[i] = (SapPatternRow){.start = start, .depth = f->depth[i]};
         for (int k = i; k >= 0; k = parent_dof[k])
             f->ancestor[start + f->depth[k]] = k;
         start += f->depth[i] + 1;

@@ -178,7 +178,7 @@ static SapStatus carve_plan(const SapModelArrays *m, const Work *w, Fill *f, Sap
 static void link_rows(const SapModelArrays *m, const SapPattern *tree) {
     for (int j = 0; j < m->num_joints; j++)
         for (int i = m->joint_qd_start[j]; i < m->joint_qd_start[j + 1]; i++)
-            ((SapRow *)tree->row)[i].link = j;
+            ((SapPatternRow *)tree->row)[i].link = j;
 }
 
 static SapStatus own_pattern(int nv, const int *parent_dof, SapPattern *pattern, int block, SapPlanOwner *out) {

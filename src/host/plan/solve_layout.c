@@ -111,7 +111,7 @@ long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapSte
         *vectors[i] = take(&next, nv);
     s->joint_law = take(&next, 10 * nv);
     s->line = take(&next, 3 * nv);
-    s->stage = take(&next, SAP_SOLVE_STAGE_SIZE);
+    s->lockstep = take(&next, SAP_LOCKSTEP_SIZE);
     s->slots = take(&next, (long long)num_slots * s->slot_size);
     s->size = next > INT_MAX ? INT_MAX : (int)next;
     return next > INT_MAX || ints > INT_MAX ? -1 : next;

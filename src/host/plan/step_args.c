@@ -100,29 +100,29 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
 
 /* ---- arrays ---- */
 
-static SapRows rows(void *data, int stride, SapDtype dtype) {
-    return (SapRows){.data = data, .stride = stride, .is_f64 = dtype == SAP_F64};
+static SapBuffer buffer(void *data, int stride, SapDtype dtype) {
+    return (SapBuffer){.data = data, .stride = stride, .is_f64 = dtype == SAP_F64};
 }
 
 void sap_step_args_set_input(SapStepArgs *args, const SapState *in) {
-    args->q_in = rows(in->joint_q, args->plan.nq, in->dtype);
-    args->qd_in = rows(in->joint_qd, args->plan.nv, in->dtype);
+    args->q_in = buffer(in->joint_q, args->plan.nq, in->dtype);
+    args->qd_in = buffer(in->joint_qd, args->plan.nv, in->dtype);
 }
 
 void sap_step_args_set_bodies(SapStepArgs *args, const SapState *out) {
-    args->body_q = rows(out->body_q, 7 * args->plan.nb, out->dtype);
-    args->body_qd = rows(out->body_qd, 6 * args->plan.nb, out->dtype);
+    args->body_q = buffer(out->body_q, 7 * args->plan.nb, out->dtype);
+    args->body_qd = buffer(out->body_qd, 6 * args->plan.nb, out->dtype);
 }
 
 void sap_step_args_set_output(SapStepArgs *args, const SapState *out) {
-    args->q_out = rows(out->joint_q, args->plan.nq, out->dtype);
-    args->qd_out = rows(out->joint_qd, args->plan.nv, out->dtype);
+    args->q_out = buffer(out->joint_q, args->plan.nq, out->dtype);
+    args->qd_out = buffer(out->joint_qd, args->plan.nv, out->dtype);
     sap_step_args_set_bodies(args, out);
 }
 
 /* An array of the control, or the model's own: one row for all worlds. */
-static SapRows control_rows(const SapControl *control, void *data, int stride, const double *of_model) {
-    return data ? rows(data, stride, control->dtype) : rows((void *)of_model, 0, SAP_F64);
+static SapBuffer control_rows(const SapControl *control, void *data, int stride, const double *of_model) {
+    return data ? buffer(data, stride, control->dtype) : buffer((void *)of_model, 0, SAP_F64);
 }
 
 void sap_step_args_set_control(SapStepArgs *args, const SapControl *control, const SapModelArrays *m) {
@@ -131,9 +131,9 @@ void sap_step_args_set_control(SapStepArgs *args, const SapControl *control, con
     args->target_pos = control_rows(c, c->joint_target_pos, nv, m->joint_target_pos);
     args->target_vel = control_rows(c, c->joint_target_vel, nv, m->joint_target_vel);
     args->act = control_rows(c, c->joint_act, nv, m->joint_act);
-    args->joint_f = control ? rows(c->joint_f, nv, c->dtype) : rows((void *)m->joint_f, 0, SAP_F64);
-    args->body_f = rows(c->body_f, 6 * args->plan.nb, c->dtype);
-    args->guess = rows(c->guess, nv, c->dtype);
+    args->joint_f = control ? buffer(c->joint_f, nv, c->dtype) : buffer((void *)m->joint_f, 0, SAP_F64);
+    args->body_f = buffer(c->body_f, 6 * args->plan.nb, c->dtype);
+    args->guess = buffer(c->guess, nv, c->dtype);
 }
 
 void sap_step_args_set_contacts(SapStepArgs *args, const SapContacts *c) {
@@ -146,12 +146,12 @@ void sap_step_args_set_contacts(SapStepArgs *args, const SapContacts *c) {
     a->shape[1] = c->shape1;
     a->body[0] = c->body0;
     a->body[1] = c->body1;
-    a->point[0] = rows(c->point0, 3 * n, c->dtype);
-    a->point[1] = rows(c->point1, 3 * n, c->dtype);
-    a->normal = rows(c->normal, 3 * n, c->dtype);
-    a->margin[0] = rows(c->margin0, n, c->dtype);
-    a->margin[1] = rows(c->margin1, n, c->dtype);
-    a->stiffness = rows(c->stiffness, n, c->dtype);
-    a->tau = rows(c->tau, n, c->dtype);
-    a->mu = rows(c->mu, n, c->dtype);
+    a->point[0] = buffer(c->point0, 3 * n, c->dtype);
+    a->point[1] = buffer(c->point1, 3 * n, c->dtype);
+    a->normal = buffer(c->normal, 3 * n, c->dtype);
+    a->margin[0] = buffer(c->margin0, n, c->dtype);
+    a->margin[1] = buffer(c->margin1, n, c->dtype);
+    a->stiffness = buffer(c->stiffness, n, c->dtype);
+    a->tau = buffer(c->tau, n, c->dtype);
+    a->mu = buffer(c->mu, n, c->dtype);
 }

@@ -10,12 +10,12 @@
 #include "host/plan/parameters.h"
 #include "host/plan/step_args.h"
 
-void sap_expansion_init(SapExpansion *e, const SapModelArrays *model, const SapPlan *plan, const SapOptions *options,
-                        int num_worlds) {
-    *e = (SapExpansion){.model = model, .plan = plan, .options = options, .num_worlds = num_worlds};
+void sap_world_parameters_init(SapWorldParameters *e, const SapModelArrays *model, const SapPlan *plan,
+                               const SapOptions *options, int num_worlds) {
+    *e = (SapWorldParameters){.model = model, .plan = plan, .options = options, .num_worlds = num_worlds};
 }
 
-void sap_expansion_free(SapExpansion *e) {
+void sap_world_parameters_free(SapWorldParameters *e) {
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
         free(e->parameter[p].given);
         free(e->parameter[p].seen);
@@ -25,24 +25,24 @@ void sap_expansion_free(SapExpansion *e) {
     free(e->fallback[0]);
     free(e->fallback[1]);
     free(e->bad);
-    *e = (SapExpansion){0};
+    *e = (SapWorldParameters){0};
 }
 
 /* ---- one world ---- */
 
-static double *row_of(double *array, const SapExpanded *x, int w) {
+static double *row_of(double *array, const SapWorldParameter *x, int w) {
     return array + (size_t)w * (size_t)x->size;
 }
 
-static void *constants_of(const SapExpanded *x, int f64, int w) {
+static void *constants_of(const SapWorldParameter *x, int f64, int w) {
     return (char *)x->constants[f64] + (size_t)w * (size_t)x->width * (f64 ? sizeof(double) : sizeof(float));
 }
 
-static bool has_changed(const SapExpanded *x, int w) {
+static bool has_changed(const SapWorldParameter *x, int w) {
     return memcmp(row_of(x->given, x, w), row_of(x->seen, x, w), (size_t)x->size * sizeof *x->given) != 0;
 }
 
-SapModelArrays sap_expansion_model(const SapExpansion *e, int w) {
+SapModelArrays sap_world_parameters_model(const SapWorldParameters *e, int w) {
     SapModelArrays m = *e->model;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (e->parameter[p].seen)
@@ -51,15 +51,15 @@ SapModelArrays sap_expansion_model(const SapExpansion *e, int w) {
 }
 
 /* The rules of the expanded parameters in `which` (bits). */
-static SapStatus check(const SapExpansion *e, const SapModelArrays *m, unsigned which) {
+static SapStatus check(const SapWorldParameters *e, const SapModelArrays *m, unsigned which) {
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (e->parameter[p].given && (which >> p & 1))
             SAP_TRY(sap_model_check_parameter(m, p));
     return SAP_OK;
 }
 
-static void convert(SapExpansion *e, const SapModelArrays *m, SapParameter p, int w) {
-    const SapExpanded *x = &e->parameter[p];
+static void convert(SapWorldParameters *e, const SapModelArrays *m, SapParameter p, int w) {
+    const SapWorldParameter *x = &e->parameter[p];
     for (int f64 = 0; f64 < 2; f64++)
         sap_parameter_put(m, e->plan, p, f64, constants_of(x, f64, w));
     if (p == SAP_PARAMETER_SHAPE_MATERIAL_MU)
@@ -71,10 +71,10 @@ static void convert(SapExpansion *e, const SapModelArrays *m, SapParameter p, in
 static const unsigned all_parameters = (1u << SAP_NUM_PARAMETERS) - 1;
 
 /* Copies what was given and is new; returns which it is. */
-static unsigned look(SapExpansion *e, int w) {
+static unsigned look(SapWorldParameters *e, int w) {
     unsigned changed = 0;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
-        const SapExpanded *x = &e->parameter[p];
+        const SapWorldParameter *x = &e->parameter[p];
         if (!x->given || !has_changed(x, w))
             continue;
         memcpy(row_of(x->seen, x, w), row_of(x->given, x, w), (size_t)x->size * sizeof *x->seen);
@@ -83,13 +83,13 @@ static unsigned look(SapExpansion *e, int w) {
     return changed;
 }
 
-bool sap_expansion_refresh(SapExpansion *e, int w) {
+bool sap_world_parameters_refresh(SapWorldParameters *e, int w) {
     unsigned changed = look(e, w);
     if (!changed)
         return false;
     if (e->bad[w]) /* what came with the bad values was not converted */
         changed = all_parameters;
-    SapModelArrays m = sap_expansion_model(e, w);
+    SapModelArrays m = sap_world_parameters_model(e, w);
     e->bad[w] = check(e, &m, changed) != SAP_OK;
     for (int p = 0; p < SAP_NUM_PARAMETERS && !e->bad[w]; p++)
         if (e->parameter[p].given && (changed >> p & 1))
@@ -97,7 +97,7 @@ bool sap_expansion_refresh(SapExpansion *e, int w) {
     return true;
 }
 
-SapStatus sap_expansion_check(const SapExpansion *e, int w) {
+SapStatus sap_world_parameters_check(const SapWorldParameters *e, int w) {
     SapModelArrays m = *e->model;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (e->parameter[p].given)
@@ -107,14 +107,14 @@ SapStatus sap_expansion_check(const SapExpansion *e, int w) {
 
 /* ---- expanding ---- */
 
-static SapStatus take(SapExpansion *e, void *pointer, size_t width, size_t size) {
+static SapStatus take(SapWorldParameters *e, void *pointer, size_t width, size_t size) {
     void **out = pointer;
     *out = sap_allocate((size_t)e->num_worlds * width, size, "parameters of worlds");
     e->bytes += *out ? (size_t)e->num_worlds * width * size : 0;
     return *out ? SAP_OK : SAP_ERROR_MEMORY;
 }
 
-static void release(SapExpansion *e, SapExpanded *x) {
+static void release(SapWorldParameters *e, SapWorldParameter *x) {
     size_t n = (size_t)e->num_worlds, size = n * (size_t)x->size * sizeof(double);
     size_t width[2] = {n * (size_t)x->width * sizeof(float), n * (size_t)x->width * sizeof(double)};
     e->bytes -= (x->given ? size : 0) + (x->seen ? size : 0);
@@ -124,11 +124,11 @@ static void release(SapExpansion *e, SapExpanded *x) {
     }
     free(x->given);
     free(x->seen);
-    *x = (SapExpanded){0};
+    *x = (SapWorldParameter){0};
 }
 
-static SapStatus allocate(SapExpansion *e, SapParameter p) {
-    SapExpanded *x = &e->parameter[p];
+static SapStatus allocate(SapWorldParameters *e, SapParameter p) {
+    SapWorldParameter *x = &e->parameter[p];
     x->size = sap_parameter_rows(e->model, p) * sap_parameter_columns(p);
     x->width = sap_parameter_width(e->plan, p);
     for (int f64 = 0; f64 < 2; f64++)
@@ -144,13 +144,13 @@ static SapStatus allocate(SapExpansion *e, SapParameter p) {
     return take(e, &x->given, (size_t)x->size, sizeof *x->given);
 }
 
-static void fill(SapExpansion *e, SapParameter p) {
-    const SapExpanded *x = &e->parameter[p];
+static void fill(SapWorldParameters *e, SapParameter p) {
+    const SapWorldParameter *x = &e->parameter[p];
     const double *values = sap_parameter_get(e->model, p);
     for (int w = 0; w < e->num_worlds; w++) {
         memcpy(row_of(x->given, x, w), values, (size_t)x->size * sizeof *values);
         memcpy(row_of(x->seen, x, w), values, (size_t)x->size * sizeof *values);
-        SapModelArrays m = sap_expansion_model(e, w);
+        SapModelArrays m = sap_world_parameters_model(e, w);
         convert(e, &m, p, w);
     }
 }
@@ -161,12 +161,12 @@ static bool adds_joint_terms(SapParameter p) {
            p == SAP_PARAMETER_JOINT_LIMIT_LOWER || p == SAP_PARAMETER_JOINT_LIMIT_UPPER;
 }
 
-static SapRows fallback_rows(double *data) {
-    return (SapRows){.data = data, .stride = 1, .is_f64 = 1};
+static SapBuffer fallback_rows(double *data) {
+    return (SapBuffer){.data = data, .stride = 1, .is_f64 = 1};
 }
 
-SapStatus sap_expansion_add(SapExpansion *e, SapParameter p, SapStepArgs *args) {
-    SapExpanded *x = &e->parameter[p];
+SapStatus sap_world_parameters_add(SapWorldParameters *e, SapParameter p, SapStepArgs *args) {
+    SapWorldParameter *x = &e->parameter[p];
     if (x->given)
         return SAP_OK;
     SapStatus status = allocate(e, p);
@@ -183,6 +183,6 @@ SapStatus sap_expansion_add(SapExpansion *e, SapParameter p, SapStepArgs *args) 
     if (p == SAP_PARAMETER_SHAPE_MATERIAL_TAU)
         args->contacts.own_fallback_tau = fallback_rows(e->fallback[1]);
     args->has_joint_terms |= adds_joint_terms(p);
-    args->left_out = e->bad;
+    args->skipped = e->bad;
     return SAP_OK;
 }

@@ -14,41 +14,41 @@
 
 #include "kernels/data/args.h"
 
-typedef struct SapExpanded {
+typedef struct SapWorldParameter {
     double *given, *seen; /* [num_worlds][size] of the model's array; NULL: not expanded */
     void *constants[2];   /* [num_worlds][width] of the kernels', f32 and f64 */
     int size, width;
-} SapExpanded;
+} SapWorldParameter;
 
-typedef struct SapExpansion {
+typedef struct SapWorldParameters {
     const SapModelArrays *model;
     const SapPlan *plan;
     const SapOptions *options;
     int num_worlds;
     int count; /* parameters that are expanded */
-    SapExpanded parameter[SAP_NUM_PARAMETERS];
+    SapWorldParameter parameter[SAP_NUM_PARAMETERS];
     double *fallback
         [2]; /* [num_worlds] friction and dissipation time of a contact's side without a shape; NULL: of the model */
     uint8_t *bad; /* [num_worlds] 1: what was seen breaks a rule, and the constants are not it */
     size_t bytes;
-} SapExpansion;
+} SapWorldParameters;
 
 /* An expansion without parameters; the three must live on. */
-void sap_expansion_init(SapExpansion *e, const SapModelArrays *model, const SapPlan *plan, const SapOptions *options,
-                        int num_worlds);
-void sap_expansion_free(SapExpansion *e);
+void sap_world_parameters_init(SapWorldParameters *e, const SapModelArrays *model, const SapPlan *plan,
+                               const SapOptions *options, int num_worlds);
+void sap_world_parameters_free(SapWorldParameters *e);
 
 /* Takes memory for a parameter, fills it with the model's values, and makes the kernels read it. */
-SapStatus sap_expansion_add(SapExpansion *e, SapParameter parameter, SapStepArgs *args);
+SapStatus sap_world_parameters_add(SapWorldParameters *e, SapParameter parameter, SapStepArgs *args);
 
 /* Looks at what world w was given; true if that is new. Sets bad[w] where it breaks a rule. Different worlds may be looked at by different
  * threads. */
-bool sap_expansion_refresh(SapExpansion *e, int w);
+bool sap_world_parameters_refresh(SapWorldParameters *e, int w);
 
 /* What world w was given, as it stands: SAP_ERROR_MODEL where it breaks a rule. */
-SapStatus sap_expansion_check(const SapExpansion *e, int w);
+SapStatus sap_world_parameters_check(const SapWorldParameters *e, int w);
 
 /* The model of world w; its arrays are the expansion's, as they were last seen, or the model's. */
-SapModelArrays sap_expansion_model(const SapExpansion *e, int w);
+SapModelArrays sap_world_parameters_model(const SapWorldParameters *e, int w);
 
 #endif

@@ -74,7 +74,7 @@ static SapStatus set_option(SapOptions *options, const SapYamlEntry *entry) {
 
 /* Names of options are compared as words: "-" is "_", and case does not matter. */
 static bool same_option(const SapYamlEntry *a, const char *name) {
-    return strcmp(sap_word(a->key).text, sap_word(name).text) == 0;
+    return strcmp(sap_keyword(a->key).text, sap_keyword(name).text) == 0;
 }
 
 static SapStatus refuse_second_option(const SapYamlEntry *entry, const SapYamlEntry *first) {

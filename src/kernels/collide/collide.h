@@ -41,12 +41,12 @@ STAGE_FN void collide_shape(const Context *ctx, int s) {
     int link = ctx->args->plan.shape_link[s];
     Pose pose = shape_in_body(ctx, s);
     if (link >= 0) {
-        Seam X = FM_SEAM(X);
+        StageView X = FM_VIEW(X);
         Pose body;
-        body.p = seam_get_vec3(X, 7 * link);
-        body.q = quat(seam_get(X, 7 * link + 3), seam_get(X, 7 * link + 4), seam_get(X, 7 * link + 5),
-                      seam_get(X, 7 * link + 6));
-        if (ctx->args->compat) /* SAP Warp's bodies may keep lengths (joints_as_given.h) */
+        body.p = view_get_vec3(X, 7 * link);
+        body.q = quat(view_get(X, 7 * link + 3), view_get(X, 7 * link + 4), view_get(X, 7 * link + 5),
+                      view_get(X, 7 * link + 6));
+        if (ctx->args->compat) /* SAP Warp's bodies may keep lengths (joints_sap_warp.h) */
             body.q = quat_normalise(body.q);
         pose = pose_mul(body, pose);
     }
@@ -127,11 +127,11 @@ STAGE_FN void record_move(const SapContactArgs *c, long long from, long long to)
         if (c->body[side])
             c->body[side][to] = c->body[side][from];
         for (int i = 0; i < 3; i++)
-            row_write(c->point[side], 3 * to + i, row_read(c->point[side], 3 * from + i));
-        row_write(c->margin[side], to, row_read(c->margin[side], from));
+            buffer_write(c->point[side], 3 * to + i, buffer_read(c->point[side], 3 * from + i));
+        buffer_write(c->margin[side], to, buffer_read(c->margin[side], from));
     }
     for (int i = 0; i < 3; i++)
-        row_write(c->normal, 3 * to + i, row_read(c->normal, 3 * from + i));
+        buffer_write(c->normal, 3 * to + i, buffer_read(c->normal, 3 * from + i));
 }
 
 KERNEL_FN int shape_body(const SapPlan *plan, int s) {
@@ -148,16 +148,16 @@ STAGE_FN void record_write(const Context *ctx, const SapPair *pair, const real *
         if (c->body[side])
             c->body[side][at] = shape_body(&ctx->args->plan, s);
         for (int i = 0; i < 3; i++)
-            row_write(c->point[side], 3 * at + i, (double)LANE(candidate[first + i], l));
+            buffer_write(c->point[side], 3 * at + i, (double)LANE(candidate[first + i], l));
         real margin = field_get(STAGE_CONSTANTS->shape_margin, s, ctx->pack);
-        row_write(c->margin[side], at, (double)LANE(margin, l));
+        buffer_write(c->margin[side], at, (double)LANE(margin, l));
     }
     for (int i = 0; i < 3; i++)
-        row_write(c->normal, 3 * at + i, (double)LANE(candidate[CANDIDATE_NORMAL + i], l));
+        buffer_write(c->normal, 3 * at + i, (double)LANE(candidate[CANDIDATE_NORMAL + i], l));
     real none = real_nan();
-    row_write(c->stiffness, at, (double)LANE(none, l));
-    row_write(c->tau, at, (double)LANE(none, l));
-    row_write(c->mu, at, (double)LANE(none, l));
+    buffer_write(c->stiffness, at, (double)LANE(none, l));
+    buffer_write(c->tau, at, (double)LANE(none, l));
+    buffer_write(c->mu, at, (double)LANE(none, l));
 }
 
 /* The shallowest record of lane l; the latest of equals. */
@@ -218,14 +218,14 @@ STAGE_FN void collide_clear(const Context *ctx) {
 
 /* Where the whole state is finite: a world with a number that is not has no contacts, not even of bodies that are well. */
 KERNEL_FN mask collide_finite(const Context *ctx) {
-    Seam check = FM_SEAM(state_check);
+    StageView check = FM_VIEW(state_check);
     real sum = real_of(0);
     for (int l = 0; l < ctx->args->plan.nl; l++)
-        sum = sum + seam_get(check, l);
+        sum = sum + view_get(check, l);
     return sum == K(0.0);
 }
 
-STAGE_FN void program_collide(const Context *ctx) {
+STAGE_FN void stage_collide(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_BROAD_PHASE);
     TEAM_FOR(s, ctx->args->plan.ns)
         collide_shape(ctx, s);

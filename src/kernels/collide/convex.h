@@ -28,7 +28,7 @@ KERNEL_FN void task_store(SapConvexTask *task, const Manifold *m) {
     }
 }
 
-STAGE_FN void program_convex(SapConvexTask *task) {
+STAGE_FN void stage_convex(SapConvexTask *task) {
     Pose X = convex_pose(task), origin;
     task->count = 0;
     if (!pose_finite(X))

@@ -77,13 +77,13 @@ KERNEL_FN Vec3 contact_midpoint(const Context *ctx, const int *shape, Vec3 x0, V
     return vec3_fma(K(1.0) - a0, x1, vec3_scale(a0, x0));
 }
 
-/* SAP Warp's bodies may keep lengths (joints_as_given.h), not here. */
+/* SAP Warp's bodies may keep lengths (joints_sap_warp.h), not here. */
 KERNEL_FN Pose contact_body_pose(const Context *ctx, int link) {
-    Seam X = FM_SEAM(X);
+    StageView X = FM_VIEW(X);
     Pose pose;
-    pose.p = seam_get_vec3(X, 7 * link);
-    pose.q = quat(seam_get(X, 7 * link + 3), seam_get(X, 7 * link + 4), seam_get(X, 7 * link + 5),
-                  seam_get(X, 7 * link + 6));
+    pose.p = view_get_vec3(X, 7 * link);
+    pose.q = quat(view_get(X, 7 * link + 3), view_get(X, 7 * link + 4), view_get(X, 7 * link + 5),
+                  view_get(X, 7 * link + 6));
     if (ctx->args->compat)
         pose.q = quat_normalise(pose.q);
     return pose;
@@ -129,9 +129,9 @@ KERNEL_FN void contact_columns(const Context *ctx, int c) {
 /* The velocity at y per unit velocity of dof i. */
 KERNEL_FN Vec3 contact_dof_velocity(const Context *ctx, int i, Vec3 y) {
     const SapPlan *plan = &ctx->args->plan;
-    Seam S = FM_SEAM(S), X = FM_SEAM(X);
-    Vec3 O = seam_get_vec3(X, 7 * plan->link[plan->tree.row[i].link].root);
-    return vec3_cross_add(seam_get_vec3(S, 6 * i), vec3_sub(y, O), seam_get_vec3(S, 6 * i + 3));
+    StageView S = FM_VIEW(S), X = FM_VIEW(X);
+    Vec3 O = view_get_vec3(X, 7 * plan->link[plan->tree.row[i].link].root);
+    return vec3_cross_add(view_get_vec3(S, 6 * i), vec3_sub(y, O), view_get_vec3(S, 6 * i + 3));
 }
 
 /* J's columns, three reals each, in the order of the slot's dofs. y[side]: the velocity points. */
@@ -145,9 +145,9 @@ STAGE_FN void contact_jacobian(const Context *ctx, int c, const Mat3 *C, const V
         if (path[k] & 2)
             u = vec3_add(u, contact_dof_velocity(ctx, dof[k], y[1]));
         int at = SLOT_OFFSET(J, c) + 3 * k;
-        seam_put(SOLVE_SEAM, at, vec3_dot(C->x, u));
-        seam_put(SOLVE_SEAM, at + 1, vec3_dot(C->y, u));
-        seam_put(SOLVE_SEAM, at + 2, vec3_dot(C->z, u));
+        view_put(SOLVE_VIEW, at, vec3_dot(C->x, u));
+        view_put(SOLVE_VIEW, at + 1, vec3_dot(C->y, u));
+        view_put(SOLVE_VIEW, at + 2, vec3_dot(C->z, u));
     }
 }
 
@@ -160,11 +160,11 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
 
     Vec3 up = vec3(real_of(0), real_of(0), real_of(1));
     const int *record = SLOT_INTS(record, c), *link = SLOT_INTS(link, c);
-    Vec3 point0 = row_gather_vec3(contacts->point[0], record, ctx->pack),
-         point1 = row_gather_vec3(contacts->point[1], record, ctx->pack);
-    Vec3 normal = row_gather_vec3(contacts->normal, record, ctx->pack);
-    real margin0 = row_gather_or(contacts->margin[0], record, real_of(0), ctx->pack),
-         margin1 = row_gather_or(contacts->margin[1], record, real_of(0), ctx->pack);
+    Vec3 point0 = buffer_gather_vec3(contacts->point[0], record, ctx->pack),
+         point1 = buffer_gather_vec3(contacts->point[1], record, ctx->pack);
+    Vec3 normal = buffer_gather_vec3(contacts->normal, record, ctx->pack);
+    real margin0 = buffer_gather_or(contacts->margin[0], record, real_of(0), ctx->pack),
+         margin1 = buffer_gather_or(contacts->margin[1], record, real_of(0), ctx->pack);
     real length = real_sqrt(vec3_dot(normal, normal));
     real unsound =
         check_of(K(1.0) / length) + vec3_check(point0) + vec3_check(point1) + check_of(margin0) + check_of(margin1);
@@ -187,13 +187,13 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
         y[0] = y[1] = contact_midpoint(ctx, SLOT_INTS(shape, c), x0, x1);
     contact_jacobian(ctx, c, &C, y);
 
-    Seam s = SOLVE_SEAM;
-    seam_put_vec3(s, SLOT_OFFSET(x0, c), x0);
-    seam_put_vec3(s, SLOT_OFFSET(x1, c), x1);
-    seam_put_vec3(s, SLOT_OFFSET(frame, c), C.x);
-    seam_put_vec3(s, SLOT_OFFSET(frame, c) + 3, C.y);
-    seam_put_vec3(s, SLOT_OFFSET(frame, c) + 6, C.z);
-    seam_put(s, SLOT_OFFSET(phi0, c), real_select(valid, phi0, real_of(0)));
-    seam_put(s, SLOT_OFFSET(valid, c), real_select(valid, real_of(1), real_of(0)));
-    seam_put(s, SLOT_OFFSET(check, c), bad);
+    StageView s = SOLVE_VIEW;
+    view_put_vec3(s, SLOT_OFFSET(x0, c), x0);
+    view_put_vec3(s, SLOT_OFFSET(x1, c), x1);
+    view_put_vec3(s, SLOT_OFFSET(frame, c), C.x);
+    view_put_vec3(s, SLOT_OFFSET(frame, c) + 3, C.y);
+    view_put_vec3(s, SLOT_OFFSET(frame, c) + 6, C.z);
+    view_put(s, SLOT_OFFSET(phi0, c), real_select(valid, phi0, real_of(0)));
+    view_put(s, SLOT_OFFSET(valid, c), real_select(valid, real_of(1), real_of(0)));
+    view_put(s, SLOT_OFFSET(check, c), bad);
 }

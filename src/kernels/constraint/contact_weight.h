@@ -27,28 +27,28 @@ KERNEL_FN real contact_body_weight(const Context *ctx, int link, Vec3 x, const M
 }
 
 KERNEL_FN real contact_weight_body_inertia(const Context *ctx, int c) {
-    Seam s = SOLVE_SEAM;
+    StageView s = SOLVE_VIEW;
     Mat3 C;
-    C.x = seam_get_vec3(s, SLOT_OFFSET(frame, c));
-    C.y = seam_get_vec3(s, SLOT_OFFSET(frame, c) + 3);
-    C.z = seam_get_vec3(s, SLOT_OFFSET(frame, c) + 6);
+    C.x = view_get_vec3(s, SLOT_OFFSET(frame, c));
+    C.y = view_get_vec3(s, SLOT_OFFSET(frame, c) + 3);
+    C.z = view_get_vec3(s, SLOT_OFFSET(frame, c) + 6);
     const int *link = SLOT_INTS(link, c);
-    real w = contact_body_weight(ctx, link[0], seam_get_vec3(s, SLOT_OFFSET(x0, c)), &C) +
-             contact_body_weight(ctx, link[1], seam_get_vec3(s, SLOT_OFFSET(x1, c)), &C);
+    real w = contact_body_weight(ctx, link[0], view_get_vec3(s, SLOT_OFFSET(x0, c)), &C) +
+             contact_body_weight(ctx, link[1], view_get_vec3(s, SLOT_OFFSET(x1, c)), &C);
     return w / K(3.0);
 }
 
 KERNEL_FN real contact_weight_diag_delassus(const Context *ctx, int c) {
     const SapPattern *tree = &ctx->args->plan.tree;
-    Seam s = SOLVE_SEAM, A = FM_SEAM(A);
+    StageView s = SOLVE_VIEW, A = FM_VIEW(A);
     real W[6]; /* xx yy zz xy xz yz */
     for (int i = 0; i < 6; i++)
         W[i] = real_of(0);
     int n = *SLOT_INTS(num_dofs, c);
     for (int k = 0; k < n; k++) {
-        const SapRow *row = &tree->row[SLOT_INTS(dof, c)[k]];
-        real inverse = K(1.0) / real_max(seam_get(A, row->start + row->depth), real_of(WEIGHT_FLOOR));
-        Vec3 J = seam_get_vec3(s, SLOT_OFFSET(J, c) + 3 * k);
+        const SapPatternRow *row = &tree->row[SLOT_INTS(dof, c)[k]];
+        real inverse = K(1.0) / real_max(view_get(A, row->start + row->depth), real_of(WEIGHT_FLOOR));
+        Vec3 J = view_get_vec3(s, SLOT_OFFSET(J, c) + 3 * k);
         Vec3 WJ = vec3_scale(inverse, J);
         W[0] = real_fma(WJ.x, J.x, W[0]);
         W[1] = real_fma(WJ.y, J.y, W[1]);
@@ -65,5 +65,5 @@ KERNEL_FN real contact_weight_diag_delassus(const Context *ctx, int c) {
 STAGE_FN void contact_weight_slot(const Context *ctx, int c) {
     real w =
         ctx->args->contacts.diag_delassus ? contact_weight_diag_delassus(ctx, c) : contact_weight_body_inertia(ctx, c);
-    seam_put(SOLVE_SEAM, SLOT_OFFSET(w, c), real_max(w, real_of(WEIGHT_FLOOR)));
+    view_put(SOLVE_VIEW, SLOT_OFFSET(w, c), real_max(w, real_of(WEIGHT_FLOOR)));
 }

@@ -84,7 +84,7 @@ STAGE_FN int slots_merge(const Context *ctx, SlotMerge *merge) {
     return n;
 }
 
-STAGE_FN int program_fill_slots(const Context *ctx) {
+STAGE_FN int stage_fill_slots(const Context *ctx) {
     const SapContactArgs *contacts = &ctx->args->contacts;
     PROFILE(ctx, SAP_STAGE_SLOTS);
     if (!contacts->count)
@@ -105,6 +105,6 @@ STAGE_FN int program_fill_slots(const Context *ctx) {
 }
 
 /* The same number in a later stage. */
-STAGE_FN int program_kept_slots(const Context *ctx) {
+STAGE_FN int stage_kept_slots(const Context *ctx) {
     return ctx->args->contacts.count ? *NUM_SLOTS : 0;
 }

@@ -23,13 +23,13 @@ typedef struct SapLink {
 
 /* Sparse rows of A and of its factor: row i holds the dofs on the path from the root to i, root first, itself last.
  * An ancestor at depth t is entry t of every row it stands in, so a row is a prefix of its children's rows. */
-typedef struct SapRow {
+typedef struct SapPatternRow {
     int start;      /* first entry of row i */
     int depth;      /* entries before the diagonal: the diagonal is entry start + depth */
     int link;       /* link that owns the dof */
     int desc_start; /* descendants of i, increasing: plan.descendant[desc_start .. desc_start + num_desc) */
     int num_desc;
-} SapRow;
+} SapPatternRow;
 
 typedef struct SapDescendant {
     int dof;
@@ -67,8 +67,8 @@ typedef struct SapLayout {
 typedef struct SapPattern {
     int nnz;
     int num_depths;
-    const SapRow *row;   /* [nv] */
-    const int *ancestor; /* [nnz] dof of each entry */
+    const SapPatternRow *row; /* [nv] */
+    const int *ancestor;      /* [nnz] dof of each entry */
     const SapDescendant *descendant;
     const int *depth_start; /* [num_depths + 1] into depth_dof */
     const int *depth_dof;   /* [nv] dofs by depth */
@@ -165,15 +165,15 @@ typedef struct SapConstants {
 } SapConstants;
 
 /* A row-major array of the caller, f32 or f64: world w owns data[w * stride ..]; stride 0 is one row for all, data NULL = absent. */
-typedef struct SapRows {
+typedef struct SapBuffer {
     void *data;
     long long stride;
     int is_f64;
-} SapRows;
+} SapBuffer;
 
 /* ---- the contact solve ---- */
 
-enum { SAP_SOLVE_STAGE_SIZE = 24 };
+enum { SAP_LOCKSTEP_SIZE = 24 };
 
 /* Places in the solve's scratch, in reals: vectors over dofs, then one block per contact slot. */
 typedef struct SapSolveLayout {
@@ -185,8 +185,8 @@ typedef struct SapSolveLayout {
     int w, scale;  /* 1/A_ii; 1/sqrt(A_ii) or 0 where the dof takes no part */
     int joint_law; /* [nv][10] */
     int joint_gamma, joint_cost, joint_hessian, joint_check;
-    int line;  /* [nv][3] */
-    int stage; /* [SAP_SOLVE_STAGE_SIZE] what a world's solve keeps from stage to stage (solve_staged.h) */
+    int line;     /* [nv][3] */
+    int lockstep; /* [SAP_LOCKSTEP_SIZE] what a world's solve keeps from stage to stage (solve/lockstep.h) */
     int slots;
     int slot_size;
     int size;
@@ -209,19 +209,19 @@ typedef struct SapSlotInts {
     int dof;               /* [max_columns] the dof of each column, increasing */
     int path;              /* [max_columns] on the path of link 0 (1), of link 1 (2), of both (3) */
     int place;             /* [nv] the column of each dof or -1 */
-    int next;              /* [max_columns][2] the next touch of the column's dof: SapTouch */
+    int next;              /* [max_columns][2] the next touch of the column's dof: SapIncidence */
     int size;
     int max_columns;
     /* after the slots, once per pack */
-    int first; /* [nv][2] the first touch of each dof: SapTouch */
+    int first; /* [nv][2] the first touch of each dof: SapIncidence */
     int acts;  /* [nv] which joint terms of the dof act in some world (joint_law.h) */
     int total; /* integers of all this, and of num_slots before it */
 } SapSlotInts;
 
 /* A contact that moves a dof: its slot and J's column there; slot -1 = no more. */
-typedef struct SapTouch {
+typedef struct SapIncidence {
     int slot, column;
-} SapTouch;
+} SapIncidence;
 
 typedef struct SapLinearLayout {
     int L, inverse, x;
@@ -235,10 +235,10 @@ typedef struct SapContactArgs {
     int *count;              /* [num_worlds]; NULL = no contacts */
     int *dropped;            /* [num_worlds]; NULL = none */
     int *shape[2], *body[2]; /* [num_worlds][given_capacity]; NULL = absent */
-    SapRows point[2], normal, margin[2];
-    SapRows stiffness, tau, mu; /* a record's own; absent or NaN: from its shapes */
+    SapBuffer point[2], normal, margin[2];
+    SapBuffer stiffness, tau, mu; /* a record's own; absent or NaN: from its shapes */
     double fallback_mu, fallback_stiffness, fallback_tau;
-    SapRows own_fallback_mu, own_fallback_tau; /* [num_worlds][1] where worlds have materials of their own */
+    SapBuffer own_fallback_mu, own_fallback_tau; /* [num_worlds][1] where worlds have materials of their own */
     double beta, sigma, diag_shift;
     int midpoint;      /* 1: contact_midpoint */
     int diag_delassus; /* 1: diag_delassus */
@@ -281,14 +281,14 @@ typedef struct SapNewtonArgs {
     double armijo_c, rho, relative_slop;
 } SapNewtonArgs;
 
-/* The Newton systems of all worlds, where a library solves them (solve_staged.h). */
+/* The Newton systems of all worlds, where a library solves them (solve/lockstep.h). */
 typedef struct SapLibraryArgs {
-    SapRows matrix; /* [num_worlds][nv][nv] H, the lower triangle by rows; the library overwrites it */
-    SapRows vector; /* [num_worlds][nv] -grad, then d */
-    int *active;    /* [num_worlds] 1: the world has a system to solve */
-    int *info;      /* [num_worlds] 0, or != 0 where its matrix could not be factored; by place */
-    int *place;     /* [num_worlds] where the library has an active world; NULL = by number */
-    int iteration;  /* of Newton's method, from 0 */
+    SapBuffer matrix; /* [num_worlds][nv][nv] H, the lower triangle by rows; the library overwrites it */
+    SapBuffer vector; /* [num_worlds][nv] -grad, then d */
+    int *active;      /* [num_worlds] 1: the world has a system to solve */
+    int *info;        /* [num_worlds] 0, or != 0 where its matrix could not be factored; by place */
+    int *place;       /* [num_worlds] where the library has an active world; NULL = by number */
+    int iteration;    /* of Newton's method, from 0 */
 } SapLibraryArgs;
 
 /* What a world reports; each array may be NULL. */
@@ -321,14 +321,14 @@ typedef struct SapStepArgs {
     int num_steps;            /* of h each, without a word in between */
     int first_step, end_step; /* of these, what one launch does on a GPU: first_step .. end_step - 1 */
     int euler;                /* 1: sap_euler, 0: midpoint */
-    int compat;               /* 1: joints as SAP Warp computes them (joints_as_given.h), witnesses on the core */
+    int compat;               /* 1: joints as SAP Warp computes them (joints_sap_warp.h), witnesses on the core */
     int fm_is_f64, geometry_is_f64, weight_is_f64, solve_is_f64;
     int has_joint_terms; /* some dof has a drive, a limit or friction */
 
-    SapRows q_in, qd_in, joint_f, body_f, target_pos, target_vel, act, guess;
-    SapRows q_out, qd_out, body_q, body_qd;
-    unsigned *status;              /* [num_worlds] */
-    const unsigned char *left_out; /* [num_worlds] 1: takes no part (leave_out.h); NULL = all do */
+    SapBuffer q_in, qd_in, joint_f, body_f, target_pos, target_vel, act, guess;
+    SapBuffer q_out, qd_out, body_q, body_qd;
+    unsigned *status;             /* [num_worlds] */
+    const unsigned char *skipped; /* [num_worlds] 1: takes no part (leave_out.h); NULL = all do */
 
     SapCollideArgs collide;
     SapContactArgs contacts;
@@ -402,10 +402,10 @@ typedef struct SapKernels {
     void (*contact_weight)(const SapContext *ctx);
     void (*solve)(const SapContext *ctx);
     int (*kept_slots)(const SapContext *ctx); /* how many fill_slots left in use */
-    void (*solve_begin)(const SapContext *ctx);
-    void (*solve_assemble)(const SapContext *ctx);
-    void (*solve_advance)(const SapContext *ctx);
-    void (*solve_finish)(const SapContext *ctx);
+    void (*lockstep_begin)(const SapContext *ctx);
+    void (*lockstep_assemble)(const SapContext *ctx);
+    void (*lockstep_advance)(const SapContext *ctx);
+    void (*lockstep_finish)(const SapContext *ctx);
     void (*linear_solve)(const SapContext *ctx, const SapPattern *pattern);
     void (*finish)(const SapContext *ctx);
     void (*inspect)(const SapContext *ctx);

@@ -4,14 +4,14 @@
 typedef SapContext Context;
 
 /* Parts of scratch, in the precision of this stage. */
-#define SCRATCH(part)        ((real *)ctx->fm + ctx->args->plan.layout.part)
-#define DOF(part)            ((real *)ctx->solve + ctx->args->solve.part)
+#define FM(part)             ((real *)ctx->fm + ctx->args->plan.layout.part)
+#define SOLVE(part)          ((real *)ctx->solve + ctx->args->solve.part)
 #define SLOT_OFFSET(part, c) (ctx->args->solve.slots + (c)*ctx->args->solve.slot_size + ctx->args->slot.part)
 #define SLOT(part, c)        ((real *)ctx->solve + SLOT_OFFSET(part, c))
 #define NUM_SLOTS            (ctx->ints) /* how many are in use, then the slots, then what follows them */
-#define FIRST_TOUCH(i)       ((SapTouch *)(ctx->ints + ctx->args->slot_ints.first) + (i))
+#define FIRST_INCIDENCE(i)   ((SapIncidence *)(ctx->ints + ctx->args->slot_ints.first) + (i))
 #define JOINT_ACTS(i)        ((ctx->ints + ctx->args->slot_ints.acts)[i])
-#define NEXT_TOUCH(c, k)     ((SapTouch *)SLOT_INTS(next, c) + (k))
+#define NEXT_INCIDENCE(c, k) ((SapIncidence *)SLOT_INTS(next, c) + (k))
 #define SLOT_INTS(part, c)   (ctx->ints + 1 + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
 #define LINEAR(part)         ((real *)ctx->linear[SAP_PRECISION == 64] + ctx->args->linear.part)
 
@@ -19,54 +19,56 @@ typedef SapContext Context;
 #define STAGE_CONSTANTS (&ctx->args->constants[SAP_PRECISION == 64])
 #define STAGE_H         real_of((scalar)ctx->args->h)
 
-KERNEL_FN real row_get(SapRows rows, int i, const SapPack *pack) {
+KERNEL_FN real buffer_get(SapBuffer buffer, int i, const SapPack *pack) {
     real r;
-    if (rows.is_f64) {
-        const double *data = (const double *)rows.data;
-        FOR_LANES(l) LANE(r, l) = (scalar)data[pack->world[l] * rows.stride + i];
+    if (buffer.is_f64) {
+        const double *data = (const double *)buffer.data;
+        FOR_LANES(l) LANE(r, l) = (scalar)data[pack->world[l] * buffer.stride + i];
     } else {
-        const float *data = (const float *)rows.data;
-        FOR_LANES(l) LANE(r, l) = (scalar)data[pack->world[l] * rows.stride + i];
+        const float *data = (const float *)buffer.data;
+        FOR_LANES(l) LANE(r, l) = (scalar)data[pack->world[l] * buffer.stride + i];
     }
     return r;
 }
 
-/* Element `at` of rows, for code that works on one world. */
-KERNEL_FN double row_read(SapRows rows, long long at) {
-    return !rows.data ? 0 : rows.is_f64 ? ((const double *)rows.data)[at] : (double)((const float *)rows.data)[at];
+/* Element `at` of buffer, for code that works on one world. */
+KERNEL_FN double buffer_read(SapBuffer buffer, long long at) {
+    return !buffer.data    ? 0
+           : buffer.is_f64 ? ((const double *)buffer.data)[at]
+                           : (double)((const float *)buffer.data)[at];
 }
-KERNEL_FN void row_write(SapRows rows, long long at, double value) {
-    if (!rows.data)
+KERNEL_FN void buffer_write(SapBuffer buffer, long long at, double value) {
+    if (!buffer.data)
         return;
-    if (rows.is_f64)
-        ((double *)rows.data)[at] = value;
+    if (buffer.is_f64)
+        ((double *)buffer.data)[at] = value;
     else
-        ((float *)rows.data)[at] = (float)value;
+        ((float *)buffer.data)[at] = (float)value;
 }
 
 /* Writes the lanes of `which` only. */
-KERNEL_FN void row_put(SapRows rows, int i, real value, mask which, const SapPack *pack) {
+KERNEL_FN void buffer_put(SapBuffer buffer, int i, real value, mask which, const SapPack *pack) {
     FOR_LANES(l) {
         if (!mask_lane(which, l))
             continue;
-        long long at = pack->world[l] * rows.stride + i;
-        if (rows.is_f64)
-            ((double *)rows.data)[at] = (double)LANE(value, l);
+        long long at = pack->world[l] * buffer.stride + i;
+        if (buffer.is_f64)
+            ((double *)buffer.data)[at] = (double)LANE(value, l);
         else
-            ((float *)rows.data)[at] = (float)LANE(value, l);
+            ((float *)buffer.data)[at] = (float)LANE(value, l);
     }
 }
 
-/* What row_get will find after row_put: a number can be too large for the array it goes to. */
-KERNEL_FN real row_stored(SapRows rows, real value) {
+/* What buffer_get will find after buffer_put: a number can be too large for the array it goes to. */
+KERNEL_FN real buffer_stored(SapBuffer buffer, real value) {
     real r = value;
-    if (rows.data && !rows.is_f64)
+    if (buffer.data && !buffer.is_f64)
         FOR_LANES(l) LANE(r, l) = (scalar)(float)LANE(value, l);
     return r;
 }
 
 /* Copies the lanes of `which` without passing through the precision of the kernels. */
-KERNEL_FN void row_copy(SapRows to, SapRows from, int i, mask which, const SapPack *pack) {
+KERNEL_FN void buffer_copy(SapBuffer to, SapBuffer from, int i, mask which, const SapPack *pack) {
     FOR_LANES(l) {
         if (!mask_lane(which, l))
             continue;
@@ -80,21 +82,21 @@ KERNEL_FN void row_copy(SapRows to, SapRows from, int i, mask which, const SapPa
     }
 }
 
-KERNEL_FN Vec3 row_get_vec3(SapRows rows, int i, const SapPack *pack) {
-    return vec3(row_get(rows, i, pack), row_get(rows, i + 1, pack), row_get(rows, i + 2, pack));
+KERNEL_FN Vec3 buffer_get_vec3(SapBuffer buffer, int i, const SapPack *pack) {
+    return vec3(buffer_get(buffer, i, pack), buffer_get(buffer, i + 1, pack), buffer_get(buffer, i + 2, pack));
 }
 
-KERNEL_FN void row_put_vec3(SapRows rows, int i, Vec3 v, mask which, const SapPack *pack) {
-    row_put(rows, i, v.x, which, pack);
-    row_put(rows, i + 1, v.y, which, pack);
-    row_put(rows, i + 2, v.z, which, pack);
+KERNEL_FN void buffer_put_vec3(SapBuffer buffer, int i, Vec3 v, mask which, const SapPack *pack) {
+    buffer_put(buffer, i, v.x, which, pack);
+    buffer_put(buffer, i + 1, v.y, which, pack);
+    buffer_put(buffer, i + 2, v.z, which, pack);
 }
 
-KERNEL_FN void row_put_quat(SapRows rows, int i, Quat q, mask which, const SapPack *pack) {
-    row_put(rows, i, q.x, which, pack);
-    row_put(rows, i + 1, q.y, which, pack);
-    row_put(rows, i + 2, q.z, which, pack);
-    row_put(rows, i + 3, q.w, which, pack);
+KERNEL_FN void buffer_put_quat(SapBuffer buffer, int i, Quat q, mask which, const SapPack *pack) {
+    buffer_put(buffer, i, q.x, which, pack);
+    buffer_put(buffer, i + 1, q.y, which, pack);
+    buffer_put(buffer, i + 2, q.z, which, pack);
+    buffer_put(buffer, i + 3, q.w, which, pack);
 }
 
 /* Lanes that hold a world of their own; those past the end of the batch repeat the last one. */
@@ -140,42 +142,43 @@ KERNEL_FN real field_get_or(SapField field, int i, real absent, const SapPack *p
     return i < 0 ? absent : field_get(field, i, pack);
 }
 
-/* Entry index[l] * n + i of a row in each lane; where index[l] < 0, of the first. The rows are there. */
-KERNEL_FN real row_gather(SapRows rows, const int *index, int n, int i, const SapPack *pack) {
+/* Entry index[l] * n + i of a row in each lane; where index[l] < 0, of the first. The buffer are there. */
+KERNEL_FN real buffer_gather(SapBuffer buffer, const int *index, int n, int i, const SapPack *pack) {
     real r;
-    if (rows.is_f64) {
-        const double *data = (const double *)rows.data;
+    if (buffer.is_f64) {
+        const double *data = (const double *)buffer.data;
         FOR_LANES(l)
-        LANE(r, l) = (scalar)data[pack->world[l] * rows.stride + (index[l] < 0 ? 0 : index[l]) * (long long)n + i];
+        LANE(r, l) = (scalar)data[pack->world[l] * buffer.stride + (index[l] < 0 ? 0 : index[l]) * (long long)n + i];
     } else {
-        const float *data = (const float *)rows.data;
+        const float *data = (const float *)buffer.data;
         FOR_LANES(l)
-        LANE(r, l) = (scalar)data[pack->world[l] * rows.stride + (index[l] < 0 ? 0 : index[l]) * (long long)n + i];
+        LANE(r, l) = (scalar)data[pack->world[l] * buffer.stride + (index[l] < 0 ? 0 : index[l]) * (long long)n + i];
     }
     return r;
 }
 
-KERNEL_FN Vec3 row_gather_vec3(SapRows rows, const int *index, const SapPack *pack) {
-    return vec3(row_gather(rows, index, 3, 0, pack), row_gather(rows, index, 3, 1, pack),
-                row_gather(rows, index, 3, 2, pack));
+KERNEL_FN Vec3 buffer_gather_vec3(SapBuffer buffer, const int *index, const SapPack *pack) {
+    return vec3(buffer_gather(buffer, index, 3, 0, pack), buffer_gather(buffer, index, 3, 1, pack),
+                buffer_gather(buffer, index, 3, 2, pack));
 }
 
-/* Entry index[l], or `absent` where there are no rows. */
-KERNEL_FN real row_gather_or(SapRows rows, const int *index, real absent, const SapPack *pack) {
-    return rows.data ? row_gather(rows, index, 1, 0, pack) : absent;
+/* Entry index[l], or `absent` where there are no buffer. */
+KERNEL_FN real buffer_gather_or(SapBuffer buffer, const int *index, real absent, const SapPack *pack) {
+    return buffer.data ? buffer_gather(buffer, index, 1, 0, pack) : absent;
 }
 
 /* Entry index[l] where it is a number, else the value given. */
-KERNEL_FN real row_override(SapRows rows, const int *index, real value, const SapPack *pack) {
-    real own = row_gather_or(rows, index, value, pack);
+KERNEL_FN real buffer_override(SapBuffer buffer, const int *index, real value, const SapPack *pack) {
+    real own = buffer_gather_or(buffer, index, value, pack);
     return real_select(own == own, own, value);
 }
 
 /* Writes entry index[l] * n + i of a row in the lanes of `which`. */
-KERNEL_FN void row_scatter(SapRows rows, const int *index, int n, int i, real value, mask which, const SapPack *pack) {
+KERNEL_FN void buffer_scatter(SapBuffer buffer, const int *index, int n, int i, real value, mask which,
+                              const SapPack *pack) {
     FOR_LANES(l) {
         if (mask_lane(which, l))
-            row_write(rows, pack->world[l] * rows.stride + (long long)index[l] * n + i, (double)LANE(value, l));
+            buffer_write(buffer, pack->world[l] * buffer.stride + (long long)index[l] * n + i, (double)LANE(value, l));
     }
 }
 
@@ -184,6 +187,7 @@ KERNEL_FN real vec3_check(Vec3 v) {
 }
 
 /* 0, or NaN where v is not finite as it is stored. */
-KERNEL_FN real rows_check_vec3(SapRows rows, Vec3 v) {
-    return check_of(row_stored(rows, v.x)) + check_of(row_stored(rows, v.y)) + check_of(row_stored(rows, v.z));
+KERNEL_FN real buffer_check_vec3(SapBuffer buffer, Vec3 v) {
+    return check_of(buffer_stored(buffer, v.x)) + check_of(buffer_stored(buffer, v.y)) +
+           check_of(buffer_stored(buffer, v.z));
 }

@@ -1,11 +1,11 @@
 /* Where stages of different precision meet. A stage reads its own scratch directly; what another stage computed, possibly in
- * the other precision, it reads and writes through a Seam, which converts: a value that went through f32 stays rounded. */
+ * the other precision, it reads and writes through a StageView, which converts: a value that went through f32 stays rounded. */
 
-typedef struct Seam {
+typedef struct StageView {
     void *data; /* reals of one precision */
     int is_f64;
     int start; /* where the part begins */
-} Seam;
+} StageView;
 
 /* The precision of a stage is what the arguments say, unless the entry file knows it beforehand (target/cuda.cu). */
 #ifndef FM_IS_F64
@@ -15,36 +15,36 @@ typedef struct Seam {
 #endif
 
 /* What free motion left, and the solve's scratch. */
-#define FM_SEAM(part)       seam_at(ctx->fm, FM_IS_F64, ctx->args->plan.layout.part)
-#define SOLVE_SEAM          seam_at(ctx->solve, SOLVE_IS_F64, 0)
-#define LINEAR_SEAM(is_f64) seam_at(ctx->linear[is_f64], is_f64, 0)
+#define FM_VIEW(part)       view_at(ctx->fm, FM_IS_F64, ctx->args->plan.layout.part)
+#define SOLVE_VIEW          view_at(ctx->solve, SOLVE_IS_F64, 0)
+#define LINEAR_VIEW(is_f64) view_at(ctx->linear[is_f64], is_f64, 0)
 
-KERNEL_FN Seam seam_at(void *data, int is_f64, int start) {
-    Seam s;
+KERNEL_FN StageView view_at(void *data, int is_f64, int start) {
+    StageView s;
     s.data = data;
     s.is_f64 = is_f64;
     s.start = start;
     return s;
 }
 
-KERNEL_FN real seam_get(Seam s, int i) {
+KERNEL_FN real view_get(StageView s, int i) {
     return s.is_f64 ? CONVERT(((const real_f64 *)s.data)[s.start + i], real)
                     : CONVERT(((const real_f32 *)s.data)[s.start + i], real);
 }
 
-KERNEL_FN void seam_put(Seam s, int i, real x) {
+KERNEL_FN void view_put(StageView s, int i, real x) {
     if (s.is_f64)
         ((real_f64 *)s.data)[s.start + i] = CONVERT(x, real_f64);
     else
         ((real_f32 *)s.data)[s.start + i] = CONVERT(x, real_f32);
 }
 
-KERNEL_FN Vec3 seam_get_vec3(Seam s, int i) {
-    return vec3(seam_get(s, i), seam_get(s, i + 1), seam_get(s, i + 2));
+KERNEL_FN Vec3 view_get_vec3(StageView s, int i) {
+    return vec3(view_get(s, i), view_get(s, i + 1), view_get(s, i + 2));
 }
 
-KERNEL_FN void seam_put_vec3(Seam s, int i, Vec3 v) {
-    seam_put(s, i, v.x);
-    seam_put(s, i + 1, v.y);
-    seam_put(s, i + 2, v.z);
+KERNEL_FN void view_put_vec3(StageView s, int i, Vec3 v) {
+    view_put(s, i, v.x);
+    view_put(s, i + 1, v.y);
+    view_put(s, i + 2, v.z);
 }

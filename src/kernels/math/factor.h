@@ -1,5 +1,5 @@
 /* A = L' L on the pattern of the tree: L_ki is nonzero only where i is on the path of k, and eliminating leaves first makes no
- * fill. Rows are stored as SapRow tells; a dense matrix is the case of a tree that is one chain. docs/factor.md.
+ * fill. Rows are stored as SapPatternRow tells; a dense matrix is the case of a tree that is one chain. docs/factor.md.
  *
  *   L_ij = (A_ij - sum_{k below i} L_ki L_kj) / L_ii        L_ii^2 = A_ii - sum_{k below i} L_ki^2
  *
@@ -8,7 +8,7 @@
 
 /* n entries of row i from `column` on, before they are divided by the pivot. n is a constant where this is called. */
 KERNEL_FN void factor_entries(const SapPattern *pattern, int i, int column, int n, const real *A, real *L) {
-    const SapRow *row = &pattern->row[i];
+    const SapPatternRow *row = &pattern->row[i];
     const SapDescendant *below = pattern->descendant + row->desc_start;
     real s[FACTOR_COLUMNS];
     for (int t = 0; t < n; t++)
@@ -67,7 +67,7 @@ STAGE_FN void factor_solve(const SapPattern *pattern, const real *L, const real 
         int first = pattern->depth_start[depth], count = pattern->depth_start[depth + 1] - first;
         TEAM_FOR(j, count) {
             int i = pattern->depth_dof[first + j];
-            const SapRow *row = &pattern->row[i];
+            const SapPatternRow *row = &pattern->row[i];
             real s = b[i];
             for (int m = 0; m < row->num_desc; m++) {
                 SapDescendant k = pattern->descendant[row->desc_start + m];
@@ -81,7 +81,7 @@ STAGE_FN void factor_solve(const SapPattern *pattern, const real *L, const real 
         int first = pattern->depth_start[depth], count = pattern->depth_start[depth + 1] - first;
         TEAM_FOR(j, count) {
             int i = pattern->depth_dof[first + j];
-            const SapRow *row = &pattern->row[i];
+            const SapPatternRow *row = &pattern->row[i];
             real s = x[i];
             for (int t = 0; t < depth; t++)
                 s = real_fma(-L[row->start + t], x[pattern->ancestor[row->start + t]], s);

@@ -11,12 +11,12 @@
 
 /* O of the tree link l belongs to. */
 KERNEL_FN Vec3 tree_origin(const Context *ctx, int l) {
-    return vec3_load(SCRATCH(X) + 7 * ctx->args->plan.link[l].root);
+    return vec3_load(FM(X) + 7 * ctx->args->plan.link[l].root);
 }
 
 /* From O to the centre of mass of link l. */
 KERNEL_FN Vec3 link_com(const Context *ctx, int l) {
-    Pose X = pose_load(SCRATCH(X) + 7 * l);
+    Pose X = pose_load(FM(X) + 7 * l);
     Vec3 com = field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack);
     return vec3_sub(vec3_add(X.p, quat_rotate(X.q, com)), tree_origin(ctx, l));
 }
@@ -24,31 +24,31 @@ KERNEL_FN Vec3 link_com(const Context *ctx, int l) {
 /* Pose, motion subspace, twist and bias acceleration of link l. */
 STAGE_FN void link_kinematics(const Context *ctx, int l, const real *q, const real *v) {
     int parent = ctx->args->plan.link[l].parent, compat = ctx->args->compat;
-    real *X = SCRATCH(X), *S = SCRATCH(S);
-    JointPose j = compat ? joint_pose_as_given(ctx, l, q, X) : joint_pose(ctx, l, q, X);
+    real *X = FM(X), *S = FM(S);
+    JointPose j = compat ? joint_pose_sap_warp(ctx, l, q, X) : joint_pose(ctx, l, q, X);
     pose_store(X + 7 * l, j.X_WB);
 
     Spatial V = spatial_zero(), a = spatial_zero();
     if (parent >= 0) {
-        V = spatial_load(SCRATCH(V) + 6 * parent);
-        a = spatial_load(SCRATCH(a) + 6 * parent);
+        V = spatial_load(FM(V) + 6 * parent);
+        a = spatial_load(FM(a) + 6 * parent);
     }
     Vec3 O = tree_origin(ctx, l);
     JointMotion motion =
-        compat ? joint_motion_as_given(ctx, l, &j, O, V, q, v, S) : joint_motion(ctx, l, &j, O, V, v, S);
-    spatial_store(SCRATCH(V) + 6 * l, spatial_add(V, motion.S_qd));
-    spatial_store(SCRATCH(a) + 6 * l, spatial_add(a, motion.c));
+        compat ? joint_motion_sap_warp(ctx, l, &j, O, V, q, v, S) : joint_motion(ctx, l, &j, O, V, v, S);
+    spatial_store(FM(V) + 6 * l, spatial_add(V, motion.S_qd));
+    spatial_store(FM(a) + 6 * l, spatial_add(a, motion.c));
 }
 
 /* The applied wrench of body_f about O, and whether it is finite. */
 STAGE_FN Spatial link_applied_wrench(const Context *ctx, int l, Vec3 c) {
-    SapRows rows = ctx->args->body_f;
+    SapBuffer buffer = ctx->args->body_f;
     int first = 6 * ctx->args->plan.link[l].body;
-    Vec3 f = row_get_vec3(rows, first, ctx->pack);
-    Vec3 tau_C = row_get_vec3(rows, first + 3, ctx->pack);
+    Vec3 f = buffer_get_vec3(buffer, first, ctx->pack);
+    Vec3 tau_C = buffer_get_vec3(buffer, first + 3, ctx->pack);
     real check =
         check_of(f.x) + check_of(f.y) + check_of(f.z) + check_of(tau_C.x) + check_of(tau_C.y) + check_of(tau_C.z);
-    SCRATCH(control_check)[l] = SCRATCH(control_check)[l] + check;
+    FM(control_check)[l] = FM(control_check)[l] + check;
     return spatial(vec3_cross_add(c, f, tau_C), f);
 }
 
@@ -59,18 +59,18 @@ STAGE_FN void link_dynamics(const Context *ctx, int l) {
     real J[6];
     for (int i = 0; i < 6; i++)
         J[i] = field_get(k->inertia, 6 * l + i, ctx->pack);
-    Mat3 R = quat_matrix(quat_load(SCRATCH(X) + 7 * l + 3));
+    Mat3 R = quat_matrix(quat_load(FM(X) + 7 * l + 3));
     Inertia I = inertia_of_body(field_get(k->mass, l, ctx->pack), c, R, J);
-    inertia_store(SCRATCH(I) + 10 * l, I);
+    inertia_store(FM(I) + 10 * l, I);
 
-    Spatial V = spatial_load(SCRATCH(V) + 6 * l);
-    Spatial F = inertia_mul(I, spatial_load(SCRATCH(a) + 6 * l));
+    Spatial V = spatial_load(FM(V) + 6 * l);
+    Spatial F = inertia_mul(I, spatial_load(FM(a) + 6 * l));
     F = spatial_add(F, spatial_cross_force(V, inertia_mul(I, V)));
     Vec3 g = field_get_vec3(k->gravity, 0, ctx->pack);
     F = spatial_sub(F, spatial(vec3_cross(I.mc, g), vec3_scale(I.m, g)));
     if (ctx->args->body_f.data)
         F = spatial_sub(F, link_applied_wrench(ctx, l, c));
-    spatial_store(SCRATCH(F) + 6 * l, F);
+    spatial_store(FM(F) + 6 * l, F);
 }
 
 /* Poses, subspaces, twists and bias accelerations of all links at (q, v). */
@@ -87,7 +87,7 @@ STAGE_FN void forward_kinematics(const Context *ctx, const real *q, const real *
 /* Adds the subtrees of link l's children to its own inertia and wrench, in the order of the children. */
 STAGE_FN void link_gather(const Context *ctx, int l) {
     const SapLink *link = &ctx->args->plan.link[l];
-    real *I = SCRATCH(I), *F = SCRATCH(F);
+    real *I = FM(I), *F = FM(F);
     for (int j = 0; j < link->num_children; j++) {
         int child = ctx->args->plan.child[link->first_child + j];
         for (int i = 0; i < 10; i++)
@@ -101,16 +101,16 @@ STAGE_FN void link_gather(const Context *ctx, int l) {
 STAGE_FN void assemble_row(const Context *ctx, int i, real h) {
     const SapPlan *plan = &ctx->args->plan;
     const SapConstants *k = STAGE_CONSTANTS;
-    const SapRow *row = &plan->tree.row[i];
-    const real *S = SCRATCH(S);
-    real *A = SCRATCH(A) + row->start;
+    const SapPatternRow *row = &plan->tree.row[i];
+    const real *S = FM(S);
+    real *A = FM(A) + row->start;
     real damping = field_get(k->damping, i, ctx->pack);
 
     Spatial S_i = spatial_load(S + 6 * i);
-    real *tau = SCRATCH(f) + i;
-    *tau = *tau - spatial_dot(S_i, spatial_load(SCRATCH(F) + 6 * row->link)) - damping * SCRATCH(v0)[i];
+    real *tau = FM(f) + i;
+    *tau = *tau - spatial_dot(S_i, spatial_load(FM(F) + 6 * row->link)) - damping * FM(v0)[i];
 
-    Spatial IS = inertia_mul(inertia_load(SCRATCH(I) + 10 * row->link), S_i);
+    Spatial IS = inertia_mul(inertia_load(FM(I) + 10 * row->link), S_i);
     for (int t = 0; t <= row->depth; t++)
         A[t] = spatial_dot(spatial_load(S + 6 * plan->tree.ancestor[row->start + t]), IS);
     A[row->depth] = A[row->depth] + real_fma(h, damping, field_get(k->armature, i, ctx->pack));
@@ -122,7 +122,7 @@ STAGE_FN void free_motion(const Context *ctx) {
     real h = STAGE_H;
 
     PROFILE(ctx, SAP_STAGE_KINEMATICS);
-    forward_kinematics(ctx, SCRATCH(q), SCRATCH(v0));
+    forward_kinematics(ctx, FM(q), FM(v0));
     PROFILE(ctx, SAP_STAGE_DYNAMICS);
     TEAM_FOR(l, plan->nl)
         link_dynamics(ctx, l);
@@ -140,9 +140,9 @@ STAGE_FN void free_motion(const Context *ctx) {
     TEAM_SYNC(); /* the factor reads all rows of A, the solve all of tau */
 
     PROFILE(ctx, SAP_STAGE_FREE_FACTOR);
-    factor(&plan->tree, SCRATCH(A), SCRATCH(L), SCRATCH(inverse));
-    factor_solve(&plan->tree, SCRATCH(L), SCRATCH(inverse), SCRATCH(f), SCRATCH(v));
+    factor(&plan->tree, FM(A), FM(L), FM(inverse));
+    factor_solve(&plan->tree, FM(L), FM(inverse), FM(f), FM(v));
     TEAM_FOR(i, plan->nv)
-        SCRATCH(v)[i] = real_fma(h, SCRATCH(v)[i], SCRATCH(v0)[i]);
+        FM(v)[i] = real_fma(h, FM(v)[i], FM(v0)[i]);
     TEAM_SYNC(); /* v* is read by all */
 }

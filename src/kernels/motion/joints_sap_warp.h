@@ -6,7 +6,7 @@
  * bias of their successive axes. On unit constants, and D6 aside, all this agrees with joints.h to rounding. */
 
 /* p = R_FM translation(X_c^-1), in F axes */
-KERNEL_FN Vec3 joint_arm_as_given(const Context *ctx, int l, Quat q_FM) {
+KERNEL_FN Vec3 joint_arm_sap_warp(const Context *ctx, int l, Quat q_FM) {
     return quat_rotate(q_FM, field_get_vec3(STAGE_CONSTANTS->X_c_inv, 7 * l, ctx->pack));
 }
 
@@ -25,7 +25,7 @@ KERNEL_FN Pose pose_mul_normalised(Pose a, Pose b) {
     return X;
 }
 
-KERNEL_FN JointPose joint_pose_as_given(const Context *ctx, int l, const real *q, const real *X) {
+KERNEL_FN JointPose joint_pose_sap_warp(const Context *ctx, int l, const real *q, const real *X) {
     const SapLink *link = &ctx->args->plan.link[l];
     JointPose j;
     Pose FM = joint_transform(ctx, link, q + link->q, j.axes);
@@ -40,7 +40,7 @@ KERNEL_FN JointPose joint_pose_as_given(const Context *ctx, int l, const real *q
         Pose X_c_inv = field_get_pose(STAGE_CONSTANTS->X_c_inv, l, ctx->pack);
         j.X_WB = pose_mul_normalised(pose_mul_normalised(WF, FM), X_c_inv);
     }
-    j.x_M = vec3_sub(j.X_WB.p, quat_rotate(WF.q, joint_arm_as_given(ctx, l, FM.q)));
+    j.x_M = vec3_sub(j.X_WB.p, quat_rotate(WF.q, joint_arm_sap_warp(ctx, l, FM.q)));
     return j;
 }
 
@@ -56,11 +56,11 @@ KERNEL_FN bool joint_column_in_F(const Context *ctx, const SapLink *link, const 
     return angular;
 }
 
-KERNEL_FN JointMotion joint_motion_as_given(const Context *ctx, int l, const JointPose *j, Vec3 O, Spatial V,
+KERNEL_FN JointMotion joint_motion_sap_warp(const Context *ctx, int l, const JointPose *j, Vec3 O, Spatial V,
                                             const real *q, const real *v, real *S) {
     const SapLink *link = &ctx->args->plan.link[l];
     Vec3 axes[3];
-    Vec3 p = joint_arm_as_given(ctx, l, joint_transform(ctx, link, q + link->q, axes).q);
+    Vec3 p = joint_arm_sap_warp(ctx, l, joint_transform(ctx, link, q + link->q, axes).q);
     Vec3 d = vec3_sub(O, j->X_WB.p), w_F = vec3_zero();
     JointMotion motion;
     motion.S_qd = spatial_zero();

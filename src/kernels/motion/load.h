@@ -5,9 +5,9 @@
 
 /* Reads a quaternion, makes it unit and adds to *check whether it is one. */
 KERNEL_FN Quat load_quat(const Context *ctx, int i, real *check) {
-    SapRows rows = ctx->args->q_in;
-    Quat q = quat(row_get(rows, i, ctx->pack), row_get(rows, i + 1, ctx->pack), row_get(rows, i + 2, ctx->pack),
-                  row_get(rows, i + 3, ctx->pack));
+    SapBuffer buffer = ctx->args->q_in;
+    Quat q = quat(buffer_get(buffer, i, ctx->pack), buffer_get(buffer, i + 1, ctx->pack),
+                  buffer_get(buffer, i + 2, ctx->pack), buffer_get(buffer, i + 3, ctx->pack));
     Quat given = q;
     q = quat_normalise(q);
     /* zero, overflowing and non-finite quaternions all end up with a norm that is not 1, and so do those whose square is too
@@ -18,7 +18,7 @@ KERNEL_FN Quat load_quat(const Context *ctx, int i, real *check) {
 }
 
 STAGE_FN void load_coordinates(const Context *ctx, const SapLink *link, real *check) {
-    real *q = SCRATCH(q);
+    real *q = FM(q);
     int scalars = link->nlin + link->nang, first = link->q;
     if (link->type == SAP_JOINT_BALL) {
         scalars = 0;
@@ -28,7 +28,7 @@ STAGE_FN void load_coordinates(const Context *ctx, const SapLink *link, real *ch
         quat_store(q + first + 3, load_quat(ctx, first + 3, check));
     }
     for (int i = first; i < first + scalars; i++) {
-        q[i] = row_get(ctx->args->q_in, i, ctx->pack);
+        q[i] = buffer_get(ctx->args->q_in, i, ctx->pack);
         *check = *check + check_of(q[i]);
         if (i - first >= link->nlin)
             *check = *check + joint_angle_check(q[i]);
@@ -44,30 +44,30 @@ KERNEL_FN Vec3 free_joint_arm(const Context *ctx, int l, const real *q) {
 
 STAGE_FN void load_velocity(const Context *ctx, int l, real *check) {
     const SapLink *link = &ctx->args->plan.link[l];
-    SapRows rows = ctx->args->qd_in;
-    real *v = SCRATCH(v0) + link->v;
+    SapBuffer buffer = ctx->args->qd_in;
+    real *v = FM(v0) + link->v;
     for (int i = 0; i < link->nlin + link->nang; i++) {
-        v[i] = row_get(rows, link->v + i, ctx->pack);
+        v[i] = buffer_get(buffer, link->v + i, ctx->pack);
         *check = *check + check_of(v[i]);
     }
     if (link->type == SAP_JOINT_FREE) {
         Vec3 v_C = vec3_load(v), omega = vec3_load(v + 3);
         vec3_store(v, omega);
-        vec3_store(v + 3, vec3_sub(v_C, vec3_cross(omega, free_joint_arm(ctx, l, SCRATCH(q)))));
+        vec3_store(v + 3, vec3_sub(v_C, vec3_cross(omega, free_joint_arm(ctx, l, FM(q)))));
     }
 }
 
 STAGE_FN void load_joint_f(const Context *ctx, int l, real *check) {
     const SapLink *link = &ctx->args->plan.link[l];
-    SapRows rows = ctx->args->joint_f;
-    real *f = SCRATCH(f) + link->v;
+    SapBuffer buffer = ctx->args->joint_f;
+    real *f = FM(f) + link->v;
     for (int i = 0; i < link->nlin + link->nang; i++) {
-        f[i] = rows.data ? row_get(rows, link->v + i, ctx->pack) : real_of(0);
+        f[i] = buffer.data ? buffer_get(buffer, link->v + i, ctx->pack) : real_of(0);
         *check = *check + check_of(f[i]);
     }
-    if (rows.data && link->type == SAP_JOINT_FREE) {
+    if (buffer.data && link->type == SAP_JOINT_FREE) {
         Vec3 force = vec3_load(f), tau_C = vec3_load(f + 3);
-        vec3_store(f, vec3_cross_add(free_joint_arm(ctx, l, SCRATCH(q)), force, tau_C));
+        vec3_store(f, vec3_cross_add(free_joint_arm(ctx, l, FM(q)), force, tau_C));
         vec3_store(f + 3, force);
     }
 }
@@ -78,7 +78,7 @@ STAGE_FN void load_state(const Context *ctx) {
         real check = real_of(0);
         load_coordinates(ctx, &ctx->args->plan.link[l], &check);
         load_velocity(ctx, l, &check);
-        SCRATCH(state_check)[l] = check;
+        FM(state_check)[l] = check;
     }
 }
 
@@ -86,6 +86,6 @@ STAGE_FN void load_control(const Context *ctx) {
     TEAM_FOR(l, ctx->args->plan.nl) {
         real check = real_of(0);
         load_joint_f(ctx, l, &check);
-        SCRATCH(control_check)[l] = check;
+        FM(control_check)[l] = check;
     }
 }

@@ -50,7 +50,7 @@ KERNEL_FN bits truncation_status(const Context *ctx) {
 /* Whether the input state is finite. */
 KERNEL_FN bits state_status(const Context *ctx) {
     bits none = real_bits(real_of(0));
-    return bits_select(checks_pass(SCRATCH(state_check), ctx->args->plan.nl), none, none + SAP_WORLD_NONFINITE_STATE);
+    return bits_select(checks_pass(FM(state_check), ctx->args->plan.nl), none, none + SAP_WORLD_NONFINITE_STATE);
 }
 
 /* Public velocity of a free joint's centre of mass: v_O + omega x r, at coordinates q. */
@@ -61,13 +61,13 @@ KERNEL_FN Vec3 free_joint_v_C(const Context *ctx, int l, const real *q, const re
 /* 0, or NaN where a velocity of link l is not finite as it is stored. */
 KERNEL_FN real velocity_check(const Context *ctx, int l, const real *q) {
     const SapLink *link = &ctx->args->plan.link[l];
-    const real *v = SCRATCH(v) + link->v;
+    const real *v = FM(v) + link->v;
     real check = real_of(0);
     bool is_free = link->type == SAP_JOINT_FREE; /* its v_O is not stored */
     for (int i = 0; i < (is_free ? 3 : link->nlin + link->nang); i++)
-        check = check + check_of(row_stored(ctx->args->qd_out, v[i]));
+        check = check + check_of(buffer_stored(ctx->args->qd_out, v[i]));
     if (is_free)
-        check = check + rows_check_vec3(ctx->args->qd_out, free_joint_v_C(ctx, l, q, v));
+        check = check + buffer_check_vec3(ctx->args->qd_out, free_joint_v_C(ctx, l, q, v));
     return check;
 }
 
@@ -75,17 +75,17 @@ KERNEL_FN real velocity_check(const Context *ctx, int l, const real *q) {
 STAGE_FN bits world_status(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     bits none = real_bits(real_of(0)), status = none;
-    mask state_ok = checks_pass(SCRATCH(state_check), plan->nl);
-    mask control_ok = checks_pass(SCRATCH(control_check), plan->nl);
+    mask state_ok = checks_pass(FM(state_check), plan->nl);
+    mask control_ok = checks_pass(FM(control_check), plan->nl);
     mask input_ok = state_ok & control_ok;
-    mask spd = factor_succeeded(&plan->tree, plan->nv, SCRATCH(L));
+    mask spd = factor_succeeded(&plan->tree, plan->nv, FM(L));
     real assembled = real_of(0), result = real_of(0);
     for (int i = 0; i < plan->nv; i++)
-        assembled = assembled + check_of(SCRATCH(A)[plan->tree.row[i].start + plan->tree.row[i].depth]);
+        assembled = assembled + check_of(FM(A)[plan->tree.row[i].start + plan->tree.row[i].depth]);
     for (int l = 0; l < plan->nl; l++)
-        result = result + velocity_check(ctx, l, SCRATCH(q1));
+        result = result + velocity_check(ctx, l, FM(q1));
     for (int i = 0; i < plan->nq; i++)
-        result = result + check_of(row_stored(ctx->args->q_out, SCRATCH(q1)[i]));
+        result = result + check_of(buffer_stored(ctx->args->q_out, FM(q1)[i]));
     /* where A has overflowed, its definiteness is not what is wrong */
     mask A_ok = assembled == K(0.0);
     mask result_ok = A_ok & ((result == K(0.0)) | mask_not(spd));
@@ -100,14 +100,14 @@ STAGE_FN bits world_status(const Context *ctx) {
 /* Public velocity of link l at coordinates q: [v_O + omega x r ; omega] for a free joint. */
 STAGE_FN void store_velocity(const Context *ctx, int l, const real *q, const real *v, mask which) {
     const SapLink *link = &ctx->args->plan.link[l];
-    SapRows rows = ctx->args->qd_out;
+    SapBuffer buffer = ctx->args->qd_out;
     v += link->v;
     if (link->type == SAP_JOINT_FREE) {
-        row_put_vec3(rows, link->v, free_joint_v_C(ctx, l, q, v), which, ctx->pack);
-        row_put_vec3(rows, link->v + 3, vec3_load(v), which, ctx->pack);
+        buffer_put_vec3(buffer, link->v, free_joint_v_C(ctx, l, q, v), which, ctx->pack);
+        buffer_put_vec3(buffer, link->v + 3, vec3_load(v), which, ctx->pack);
     } else {
         for (int i = 0; i < link->nlin + link->nang; i++)
-            row_put(rows, link->v + i, v[i], which, ctx->pack);
+            buffer_put(buffer, link->v + i, v[i], which, ctx->pack);
     }
 }
 
@@ -117,18 +117,18 @@ STAGE_FN void store_unchanged(const Context *ctx, mask which) {
     if (!mask_any(which))
         return;
     TEAM_FOR(i, args->plan.nq)
-        row_copy(args->q_out, args->q_in, i, which, ctx->pack);
+        buffer_copy(args->q_out, args->q_in, i, which, ctx->pack);
     TEAM_FOR(i, args->plan.nv)
-        row_copy(args->qd_out, args->qd_in, i, which, ctx->pack);
+        buffer_copy(args->qd_out, args->qd_in, i, which, ctx->pack);
 }
 
 STAGE_FN void store_state(const Context *ctx, mask which) {
     const SapPlan *plan = &ctx->args->plan;
-    const real *q1 = SCRATCH(q1);
+    const real *q1 = FM(q1);
     TEAM_FOR(i, plan->nq)
-        row_put(ctx->args->q_out, i, q1[i], which, ctx->pack);
+        buffer_put(ctx->args->q_out, i, q1[i], which, ctx->pack);
     TEAM_FOR(l, plan->nl)
-        store_velocity(ctx, l, q1, SCRATCH(v), which);
+        store_velocity(ctx, l, q1, FM(v), which);
 }
 
 /* Where all body_q and body_qd are finite as they are stored. */
@@ -136,12 +136,12 @@ STAGE_FN mask bodies_finite(const Context *ctx) {
     const SapStepArgs *args = ctx->args;
     real check = real_of(0);
     for (int l = 0; l < args->plan.nl; l++) {
-        Spatial V = spatial_load(SCRATCH(V) + 6 * l);
+        Spatial V = spatial_load(FM(V) + 6 * l);
         if (args->body_q.data)
-            check = check + rows_check_vec3(args->body_q, vec3_load(SCRATCH(X) + 7 * l));
+            check = check + buffer_check_vec3(args->body_q, vec3_load(FM(X) + 7 * l));
         if (args->body_qd.data)
-            check = check + rows_check_vec3(args->body_qd, V.ang) +
-                    rows_check_vec3(args->body_qd, spatial_at(V, link_com(ctx, l)));
+            check = check + buffer_check_vec3(args->body_qd, V.ang) +
+                    buffer_check_vec3(args->body_qd, spatial_at(V, link_com(ctx, l)));
     }
     return check == K(0.0);
 }
@@ -151,15 +151,15 @@ STAGE_FN void store_bodies(const Context *ctx, mask which) {
     const SapStepArgs *args = ctx->args;
     TEAM_FOR(l, args->plan.nl) {
         int body = args->plan.link[l].body;
-        Pose X = pose_load(SCRATCH(X) + 7 * l);
+        Pose X = pose_load(FM(X) + 7 * l);
         if (args->body_q.data) {
-            row_put_vec3(args->body_q, 7 * body, X.p, which, ctx->pack);
-            row_put_quat(args->body_q, 7 * body + 3, X.q, which, ctx->pack);
+            buffer_put_vec3(args->body_q, 7 * body, X.p, which, ctx->pack);
+            buffer_put_quat(args->body_q, 7 * body + 3, X.q, which, ctx->pack);
         }
         if (args->body_qd.data) {
-            Spatial V = spatial_load(SCRATCH(V) + 6 * l);
-            row_put_vec3(args->body_qd, 6 * body, spatial_at(V, link_com(ctx, l)), which, ctx->pack);
-            row_put_vec3(args->body_qd, 6 * body + 3, V.ang, which, ctx->pack);
+            Spatial V = spatial_load(FM(V) + 6 * l);
+            buffer_put_vec3(args->body_qd, 6 * body, spatial_at(V, link_com(ctx, l)), which, ctx->pack);
+            buffer_put_vec3(args->body_qd, 6 * body + 3, V.ang, which, ctx->pack);
         }
     }
 }

@@ -24,18 +24,18 @@ typedef struct LineResult {
 /* A d, J d and the constants of the line. */
 STAGE_FN Line line_start(const Context *ctx, real l0) {
     TEAM_FOR(i, ctx->args->plan.nv)
-        DOF(Ad)[i] = problem_A_row(ctx, i, DOF(d));
+        SOLVE(Ad)[i] = problem_A_row(ctx, i, SOLVE(d));
     TEAM_FOR(c, ctx->num_slots)
-        vec3_store(SLOT(Jd, c), problem_J_mul(ctx, c, DOF(d)));
+        vec3_store(SLOT(Jd, c), problem_J_mul(ctx, c, SOLVE(d)));
     TEAM_SYNC(); /* all read all of Ad, later Jd */
     Line line;
     line.m0 = line.m1 = line.m2 = line.slope0 = real_of(0);
     for (int i = 0; i < ctx->args->plan.nv; i++) {
-        real d = DOF(d)[i];
-        line.m0 = real_fma(K(0.5) * DOF(dv)[i], DOF(r)[i], line.m0);
-        line.m1 = real_fma(d, DOF(r)[i], line.m1);
-        line.m2 = real_fma(d, DOF(Ad)[i], line.m2);
-        line.slope0 = real_fma(d, DOF(grad)[i], line.slope0);
+        real d = SOLVE(d)[i];
+        line.m0 = real_fma(K(0.5) * SOLVE(dv)[i], SOLVE(r)[i], line.m0);
+        line.m1 = real_fma(d, SOLVE(r)[i], line.m1);
+        line.m2 = real_fma(d, SOLVE(Ad)[i], line.m2);
+        line.slope0 = real_fma(d, SOLVE(grad)[i], line.slope0);
     }
     line.l0 = l0;
     return line;
@@ -58,9 +58,9 @@ KERNEL_FN void line_contact(const Context *ctx, int c, real a, bool derivatives)
 }
 
 KERNEL_FN void line_joint(const Context *ctx, int i, real a, bool derivatives) {
-    real d = DOF(d)[i];
-    JointTerms terms = problem_joint_terms(ctx, i, real_fma(a, d, DOF(v)[i]));
-    real *at = DOF(line) + 3 * i;
+    real d = SOLVE(d)[i];
+    JointTerms terms = problem_joint_terms(ctx, i, real_fma(a, d, SOLVE(v)[i]));
+    real *at = SOLVE(line) + 3 * i;
     at[0] = terms.cost;
     if (!derivatives)
         return;
@@ -93,7 +93,7 @@ KERNEL_FN LinePoint line_point(const Context *ctx, const Line *line, real a, boo
         line_add(&p, SLOT(line, c), derivatives);
     for (int i = 0; i < nv; i++)
         if (JOINT_ACTS(i))
-            line_add(&p, DOF(line) + 3 * i, derivatives);
+            line_add(&p, SOLVE(line) + 3 * i, derivatives);
     TEAM_SYNC(); /* the next evaluation overwrites what was summed */
     return p;
 }

@@ -1,13 +1,13 @@
 /* Newton's linear system H d = -grad on a pattern, in the precision of this stage; H and grad come through the seam. */
-STAGE_FN void program_linear_solve(const Context *ctx, const SapPattern *pattern) {
+STAGE_FN void stage_linear_solve(const Context *ctx, const SapPattern *pattern) {
     PROFILE(ctx, SAP_STAGE_FACTOR);
     PROFILE_FACTOR(ctx, pattern == &ctx->args->plan.dense);
-    Seam solve = SOLVE_SEAM;
+    StageView solve = SOLVE_VIEW;
     int nv = ctx->args->plan.nv, H = ctx->args->solve.H, grad = ctx->args->solve.grad;
     TEAM_FOR(e, pattern->nnz)
-        LINEAR(L)[e] = seam_get(solve, H + e);
+        LINEAR(L)[e] = view_get(solve, H + e);
     TEAM_FOR(i, nv)
-        LINEAR(x)[i] = -seam_get(solve, grad + i);
+        LINEAR(x)[i] = -view_get(solve, grad + i);
     TEAM_SYNC(); /* the factor reads all rows */
     factor(pattern, LINEAR(L), LINEAR(L), LINEAR(inverse));
     factor_solve(pattern, LINEAR(L), LINEAR(inverse), LINEAR(x), LINEAR(x));

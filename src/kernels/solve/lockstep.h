@@ -8,23 +8,23 @@
  *
  * In between, a world's part of the solve stands at the end of its scratch. */
 
-/* solve_layout.c keeps SAP_SOLVE_STAGE_SIZE reals for it; a division by zero here says that these are too few. */
-enum { SOLVE_STAGE_FITS = 1 / (int)(sizeof(Solve) <= SAP_SOLVE_STAGE_SIZE * sizeof(real)) };
+/* solve_layout.c keeps SAP_LOCKSTEP_SIZE reals for it; a division by zero here says that these are too few. */
+enum { LOCKSTEP_FITS = 1 / (int)(sizeof(Solve) <= SAP_LOCKSTEP_SIZE * sizeof(real)) };
 
-KERNEL_FN Solve stage_load(const Context *ctx) {
-    return *(const Solve *)DOF(stage);
+KERNEL_FN Solve lockstep_load(const Context *ctx) {
+    return *(const Solve *)SOLVE(lockstep);
 }
 
 /* A barrier stands between the load and the store of every stage: evaluation and direction have some. */
-STAGE_FN void stage_store(const Context *ctx, const Solve *s) {
+STAGE_FN void lockstep_store(const Context *ctx, const Solve *s) {
     TEAM_FOR(once, 1) {
         (void)once;
-        *(Solve *)DOF(stage) = *s;
+        *(Solve *)SOLVE(lockstep) = *s;
     }
 }
 
 /* Which worlds of the pack take part in the next call of the library. */
-STAGE_FN void stage_set_active(const Context *ctx, mask which) {
+STAGE_FN void lockstep_set_active(const Context *ctx, mask which) {
     TEAM_FOR(once, 1) {
         (void)once;
         for (int l = 0; l < ctx->pack->count; l++)
@@ -33,61 +33,61 @@ STAGE_FN void stage_set_active(const Context *ctx, mask which) {
 }
 
 /* H by rows of its lower triangle, which are columns of the upper one as LAPACK counts, and -grad. */
-STAGE_FN void stage_put_system(const Context *ctx, const SapPattern *dense, mask open) {
+STAGE_FN void lockstep_put_system(const Context *ctx, const SapPattern *dense, mask open) {
     const SapLibraryArgs *library = &ctx->args->library;
     mask which = open & pack_lanes(ctx->pack); /* the other lanes are not the world whose number they have */
     int nv = ctx->args->plan.nv;
     TEAM_FOR(i, nv) {
-        const real *H = DOF(H) + dense->row[i].start;
+        const real *H = SOLVE(H) + dense->row[i].start;
         for (int j = 0; j <= i; j++)
-            row_put(library->matrix, i * nv + j, H[j], which, ctx->pack);
-        row_put(library->vector, i, -DOF(grad)[i], which, ctx->pack);
+            buffer_put(library->matrix, i * nv + j, H[j], which, ctx->pack);
+        buffer_put(library->vector, i, -SOLVE(grad)[i], which, ctx->pack);
     }
 }
 
 /* The library's solution; not a number where its factorisation failed. */
-STAGE_FN void stage_get_direction(const Context *ctx) {
+STAGE_FN void lockstep_get_direction(const Context *ctx) {
     const SapLibraryArgs *library = &ctx->args->library;
-    Seam x = LINEAR_SEAM(LINEAR_IS_F64);
+    StageView x = LINEAR_VIEW(LINEAR_IS_F64);
     real failed = real_of(0);
     FOR_LANES(l) {
         int world = ctx->pack->world[l];
         LANE(failed, l) = (scalar)(library->info[library->place ? library->place[world] : world] != 0);
     }
     TEAM_FOR(i, ctx->args->plan.nv) {
-        real d = row_get(library->vector, i, ctx->pack);
-        seam_put(x, ctx->args->linear.x + i, real_select(failed != K(0.0), real_nan(), d));
+        real d = buffer_get(library->vector, i, ctx->pack);
+        view_put(x, ctx->args->linear.x + i, real_select(failed != K(0.0), real_nan(), d));
     }
     TEAM_SYNC(); /* the slope reads all of it */
 }
 
-STAGE_FN void program_solve_begin(const Context *ctx) {
+STAGE_FN void stage_lockstep_begin(const Context *ctx) {
     Solve s;
     solve_begin(ctx, &s);
-    stage_store(ctx, &s);
+    lockstep_store(ctx, &s);
 }
 
-STAGE_FN void program_solve_assemble(const Context *ctx) {
-    Solve s = stage_load(ctx);
+STAGE_FN void stage_lockstep_assemble(const Context *ctx) {
+    Solve s = lockstep_load(ctx);
     int k = ctx->args->library.iteration;
     if (k == 0 || mask_any(s.newton.open)) {
         if (newton_check(ctx, k, &s.newton))
-            stage_put_system(ctx, newton_hessian(ctx), s.newton.open);
-        stage_store(ctx, &s);
+            lockstep_put_system(ctx, newton_hessian(ctx), s.newton.open);
+        lockstep_store(ctx, &s);
     }
-    stage_set_active(ctx, s.newton.open);
+    lockstep_set_active(ctx, s.newton.open);
 }
 
-STAGE_FN void program_solve_advance(const Context *ctx) {
-    Solve s = stage_load(ctx);
+STAGE_FN void stage_lockstep_advance(const Context *ctx) {
+    Solve s = lockstep_load(ctx);
     if (!mask_any(s.newton.open))
         return;
-    stage_get_direction(ctx);
+    lockstep_get_direction(ctx);
     newton_advance(ctx, &ctx->args->plan.dense, &s.newton);
-    stage_store(ctx, &s);
+    lockstep_store(ctx, &s);
 }
 
-STAGE_FN void program_solve_finish(const Context *ctx) {
-    Solve s = stage_load(ctx);
+STAGE_FN void stage_lockstep_finish(const Context *ctx) {
+    Solve s = lockstep_load(ctx);
     solve_finish(ctx, &s);
 }

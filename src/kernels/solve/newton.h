@@ -23,14 +23,14 @@ typedef struct Newton {
 STAGE_FN void newton_load(const Context *ctx) {
     const SapPattern *tree = &ctx->args->plan.tree;
     TEAM_FOR(e, tree->nnz)
-        DOF(A)[e] = seam_get(FM_SEAM(A), e);
+        SOLVE(A)[e] = view_get(FM_VIEW(A), e);
     TEAM_FOR(i, ctx->args->plan.nv) {
-        real A_ii = seam_get(FM_SEAM(A), tree->row[i].start + tree->row[i].depth);
+        real A_ii = view_get(FM_VIEW(A), tree->row[i].start + tree->row[i].depth);
         real a = real_select(A_ii > K(1e-12), A_ii, real_of(K(1e-12)));
-        DOF(w)[i] = K(1.0) / a;
-        DOF(scale)[i] = K(1.0) / real_sqrt(a);
-        DOF(v_star)[i] = seam_get(FM_SEAM(v), i);
-        DOF(v0)[i] = seam_get(FM_SEAM(v0), i);
+        SOLVE(w)[i] = K(1.0) / a;
+        SOLVE(scale)[i] = K(1.0) / real_sqrt(a);
+        SOLVE(v_star)[i] = view_get(FM_VIEW(v), i);
+        SOLVE(v0)[i] = view_get(FM_VIEW(v0), i);
     }
 }
 
@@ -45,8 +45,8 @@ STAGE_FN void newton_start(const Context *ctx) {
             touched = problem_articulation_touched(ctx, articulation);
         last = articulation;
         mask part = problem_joint_active(ctx, i) | touched;
-        DOF(v)[i] = real_select(part, DOF(guess)[i], DOF(v_star)[i]);
-        DOF(scale)[i] = real_select(part, DOF(scale)[i], real_of(0));
+        SOLVE(v)[i] = real_select(part, SOLVE(guess)[i], SOLVE(v_star)[i]);
+        SOLVE(scale)[i] = real_select(part, SOLVE(scale)[i], real_of(0));
     }
 }
 
@@ -70,8 +70,8 @@ STAGE_FN void newton_evaluate(const Context *ctx, Newton *n) {
     n->cost = problem_cost(ctx);
     real gg = real_of(0), pp = real_of(0), jj = real_of(0);
     for (int i = 0; i < ctx->args->plan.nv; i++) {
-        real s = DOF(scale)[i];
-        real g = s * DOF(grad)[i], p = s * (DOF(r)[i] + DOF(Av_star)[i]), j = s * DOF(impulse)[i];
+        real s = SOLVE(scale)[i];
+        real g = s * SOLVE(grad)[i], p = s * (SOLVE(r)[i] + SOLVE(Av_star)[i]), j = s * SOLVE(impulse)[i];
         gg = real_fma(g, g, gg);
         pp = real_fma(p, p, pp);
         jj = real_fma(j, j, jj);
@@ -115,10 +115,10 @@ STAGE_FN const SapPattern *newton_hessian(const Context *ctx) {
 
 /* grad.d of a direction in the linear scratch of `is_f64`; not finite if the direction is not. */
 STAGE_FN real newton_slope(const Context *ctx, int is_f64) {
-    Seam x = LINEAR_SEAM(is_f64);
+    StageView x = LINEAR_VIEW(is_f64);
     real slope = real_of(0);
     for (int i = 0; i < ctx->args->plan.nv; i++)
-        slope = real_fma(seam_get(x, ctx->args->linear.x + i), DOF(grad)[i], slope);
+        slope = real_fma(view_get(x, ctx->args->linear.x + i), SOLVE(grad)[i], slope);
     return slope;
 }
 
@@ -136,10 +136,10 @@ STAGE_FN void newton_direction(const Context *ctx, const SapPattern *pattern, Ne
         n->refactored = real_select(retry, n->refactored + K(1.0), n->refactored);
     }
     TEAM_FOR(i, ctx->args->plan.nv) {
-        real d = seam_get(LINEAR_SEAM(is_f64), ctx->args->linear.x + i);
+        real d = view_get(LINEAR_VIEW(is_f64), ctx->args->linear.x + i);
         if (!is_f64 && mask_any(retry))
-            d = real_select(retry, seam_get(LINEAR_SEAM(1), ctx->args->linear.x + i), d);
-        DOF(d)[i] = d;
+            d = real_select(retry, view_get(LINEAR_VIEW(1), ctx->args->linear.x + i), d);
+        SOLVE(d)[i] = d;
     }
     TEAM_SYNC(); /* the line search reads all of d */
     n->not_spd = n->not_spd | (n->open & mask_not(downhill));
@@ -162,7 +162,7 @@ STAGE_FN void newton_step(const Context *ctx, Newton *n) {
     n->cost_prev = real_select(n->open, n->cost, n->cost_prev);
     n->open = n->open & mask_not(failed);
     TEAM_FOR(i, ctx->args->plan.nv)
-        DOF(v)[i] = real_select(n->open, real_fma(found.alpha, DOF(d)[i], DOF(v)[i]), DOF(v)[i]);
+        SOLVE(v)[i] = real_select(n->open, real_fma(found.alpha, SOLVE(d)[i], SOLVE(v)[i]), SOLVE(v)[i]);
     TEAM_SYNC(); /* contacts read the v of their dofs */
 }
 

@@ -9,8 +9,8 @@
 /* ---- setting up ---- */
 
 /* What a side without a shape has: of the world, or of all. */
-KERNEL_FN real contact_fallback(const Context *ctx, SapRows own, double of_all) {
-    return own.data ? row_get(own, 0, ctx->pack) : real_of((scalar)of_all);
+KERNEL_FN real contact_fallback(const Context *ctx, SapBuffer own, double of_all) {
+    return own.data ? buffer_get(own, 0, ctx->pack) : real_of((scalar)of_all);
 }
 
 /* mu = 2 mu0 mu1/(mu0 + mu1), k = k0 k1/(k0 + k1) (a rigid side leaves the other's), tau = tau0 + tau1; a record's own
@@ -35,9 +35,9 @@ KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real
     *tau = field_get_or(constants->shape_tau, shape0, fallback_tau, ctx->pack) +
            field_get_or(constants->shape_tau, shape1, fallback_tau, ctx->pack);
 
-    *mu = row_override(contacts->mu, SLOT_INTS(record, c), *mu, ctx->pack);
-    *k = row_override(contacts->stiffness, SLOT_INTS(record, c), *k, ctx->pack);
-    *tau = row_override(contacts->tau, SLOT_INTS(record, c), *tau, ctx->pack);
+    *mu = buffer_override(contacts->mu, SLOT_INTS(record, c), *mu, ctx->pack);
+    *k = buffer_override(contacts->stiffness, SLOT_INTS(record, c), *k, ctx->pack);
+    *tau = buffer_override(contacts->tau, SLOT_INTS(record, c), *tau, ctx->pack);
 }
 
 STAGE_FN void problem_contact(const Context *ctx, int c) {
@@ -84,8 +84,9 @@ KERNEL_FN void joint_drive_make(const Context *ctx, int i, real q0, real w, Join
     mask active = (kp > zero) | (kd > zero);
     if (!has_coord)
         active = active & (kp <= zero);
-    real q_d = row_get(args->target_pos, public_dof, ctx->pack), v_d = row_get(args->target_vel, public_dof, ctx->pack);
-    real u = row_get(args->act, public_dof, ctx->pack);
+    real q_d = buffer_get(args->target_pos, public_dof, ctx->pack),
+         v_d = buffer_get(args->target_vel, public_dof, ctx->pack);
+    real u = buffer_get(args->act, public_dof, ctx->pack);
     *check = *check + real_select(active, check_of(q_d) + check_of(v_d) + check_of(u), zero);
     drive_effective_gains(h, w, &kp, &kd);
     real error = has_coord ? q_d - q0 : zero;
@@ -100,15 +101,15 @@ STAGE_FN void problem_joint(const Context *ctx, int i) {
     const SapPlan *plan = &ctx->args->plan;
     const SapConstants *c = STAGE_CONSTANTS;
     real zero = real_of(0), h = STAGE_H, check = real_of(0);
-    real w = DOF(w)[i];
+    real w = SOLVE(w)[i];
     int coord = plan->dof_coord[i];
-    real q0 = coord >= 0 ? seam_get(FM_SEAM(q), coord) : zero;
+    real q0 = coord >= 0 ? view_get(FM_VIEW(q), coord) : zero;
     JointLaw law = {zero, zero, zero, zero, zero, zero, zero, zero, zero, zero};
     if (plan->dof_driven[i])
         joint_drive_make(ctx, i, q0, w, &law, &check);
     if (plan->dof_limited[i]) {
         real ke = field_get(c->limit_ke, i, ctx->pack), kd = field_get(c->limit_kd, i, ctx->pack);
-        real window = K(2.0) * h * real_max(real_abs(DOF(v0)[i]), real_abs(DOF(v_star)[i]));
+        real window = K(2.0) * h * real_max(real_abs(SOLVE(v0)[i]), real_abs(SOLVE(v_star)[i]));
         real lower = q0 - field_get(c->limit_lower, i, ctx->pack), upper = field_get(c->limit_upper, i, ctx->pack) - q0;
         joint_limit_make(lower, ke, kd, w, h, window, &law.lower_vhat, &law.lower_inv_R);
         joint_limit_make(upper, ke, kd, w, h, window, &law.upper_vhat, &law.upper_inv_R);
@@ -118,14 +119,14 @@ STAGE_FN void problem_joint(const Context *ctx, int i) {
         law.friction_bound = h * F;
         law.friction_inv_R = real_select(F > zero, K(1.0) / (real_of((scalar)ctx->args->contacts.sigma) * w), zero);
     }
-    joint_law_store(DOF(joint_law) + JOINT_LAW_SIZE * i, law);
+    joint_law_store(SOLVE(joint_law) + JOINT_LAW_SIZE * i, law);
     JOINT_ACTS(i) = joint_law_acts(&law);
-    DOF(joint_check)[i] = check;
+    SOLVE(joint_check)[i] = check;
 }
 
 /* Where a potential of dof i acts. */
 KERNEL_FN mask problem_joint_active(const Context *ctx, int i) {
-    JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
+    JointLaw law = joint_law_load(SOLVE(joint_law) + JOINT_LAW_SIZE * i);
     mask active = real_of(0) != K(0.0);
     if (JOINT_ACTS(i))
         active = joint_law_active(&law);
@@ -134,7 +135,7 @@ KERNEL_FN mask problem_joint_active(const Context *ctx, int i) {
 
 /* The potentials of dof i at velocity v. */
 KERNEL_FN JointTerms problem_joint_terms(const Context *ctx, int i, real v) {
-    JointLaw law = joint_law_load(DOF(joint_law) + JOINT_LAW_SIZE * i);
+    JointLaw law = joint_law_load(SOLVE(joint_law) + JOINT_LAW_SIZE * i);
     return joint_law_evaluate(&law, JOINT_ACTS(i), STAGE_H, v);
 }
 
@@ -157,8 +158,8 @@ KERNEL_FN mask problem_articulation_touched(const Context *ctx, int articulation
 /* (A x)_i over the sparse rows: ancestors, then descendants. */
 KERNEL_FN real problem_A_row(const Context *ctx, int i, const real *x) {
     const SapPattern *tree = &ctx->args->plan.tree;
-    const SapRow *row = &tree->row[i];
-    const real *A = DOF(A);
+    const SapPatternRow *row = &tree->row[i];
+    const real *A = SOLVE(A);
     real s = real_of(0);
     for (int t = 0; t <= row->depth; t++)
         s = real_fma(A[row->start + t], x[tree->ancestor[row->start + t]], s);
@@ -186,7 +187,7 @@ KERNEL_FN Vec3 problem_J_mul(const Context *ctx, int c, const real *x) {
 STAGE_FN void problem_evaluate_terms(const Context *ctx) {
     TEAM_FOR(c, ctx->num_slots) {
         ContactLaw law = contact_law_load(SLOT(law, c));
-        Vec3 v = problem_J_mul(ctx, c, DOF(v));
+        Vec3 v = problem_J_mul(ctx, c, SOLVE(v));
         ContactTrial trial = contact_law_trial(&law, v);
         Vec3 gamma = contact_law_impulse(&law, &trial);
         vec3_store(SLOT(vc, c), v);
@@ -195,24 +196,24 @@ STAGE_FN void problem_evaluate_terms(const Context *ctx) {
         contact_law_hessian(&law, &trial, SLOT(G, c));
     }
     TEAM_FOR(i, ctx->args->plan.nv) {
-        JointTerms terms = problem_joint_terms(ctx, i, DOF(v)[i]);
-        DOF(joint_gamma)[i] = joint_terms_impulse(&terms);
-        DOF(joint_cost)[i] = terms.cost;
-        DOF(joint_hessian)[i] = terms.hessian;
-        DOF(dv)[i] = DOF(v)[i] - DOF(v_star)[i];
+        JointTerms terms = problem_joint_terms(ctx, i, SOLVE(v)[i]);
+        SOLVE(joint_gamma)[i] = joint_terms_impulse(&terms);
+        SOLVE(joint_cost)[i] = terms.cost;
+        SOLVE(joint_hessian)[i] = terms.hessian;
+        SOLVE(dv)[i] = SOLVE(v)[i] - SOLVE(v_star)[i];
     }
 }
 
 /* Momentum residual r = A (v - v*), impulse j = J' gamma + joint terms, gradient r - j; needs the terms. */
 STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
     TEAM_FOR(i, ctx->args->plan.nv) {
-        real impulse = DOF(joint_gamma)[i];
-        for (SapTouch t = *FIRST_TOUCH(i); t.slot >= 0; t = *NEXT_TOUCH(t.slot, t.column))
+        real impulse = SOLVE(joint_gamma)[i];
+        for (SapIncidence t = *FIRST_INCIDENCE(i); t.slot >= 0; t = *NEXT_INCIDENCE(t.slot, t.column))
             impulse = impulse + vec3_dot(vec3_load(SLOT(J, t.slot) + 3 * t.column), vec3_load(SLOT(gamma, t.slot)));
-        real r = problem_A_row(ctx, i, DOF(dv));
-        DOF(r)[i] = r;
-        DOF(impulse)[i] = impulse;
-        DOF(grad)[i] = r - impulse;
+        real r = problem_A_row(ctx, i, SOLVE(dv));
+        SOLVE(r)[i] = r;
+        SOLVE(impulse)[i] = impulse;
+        SOLVE(grad)[i] = r - impulse;
     }
 }
 
@@ -220,7 +221,7 @@ STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
 STAGE_FN real problem_cost(const Context *ctx) {
     real cost = real_of(0);
     for (int i = 0; i < ctx->args->plan.nv; i++)
-        cost = cost + real_fma(K(0.5) * DOF(dv)[i], DOF(r)[i], DOF(joint_cost)[i]);
+        cost = cost + real_fma(K(0.5) * SOLVE(dv)[i], SOLVE(r)[i], SOLVE(joint_cost)[i]);
     for (int c = 0; c < ctx->num_slots; c++)
         cost = cost + *SLOT(cost, c);
     return cost;
@@ -237,17 +238,17 @@ KERNEL_FN Vec3 contact_G_mul(const real *G, Vec3 J) {
 
 /* Row i of H on `pattern` (the tree's, or dense): H_ij = A_ij + sum_c J_ci' G_c J_cj. */
 STAGE_FN void problem_hessian_row(const Context *ctx, const SapPattern *pattern, int i) {
-    const SapRow *row = &pattern->row[i], *tree_row = &ctx->args->plan.tree.row[i];
+    const SapPatternRow *row = &pattern->row[i], *tree_row = &ctx->args->plan.tree.row[i];
     const int *ancestor = pattern->ancestor + row->start;
-    real *H = DOF(H) + row->start;
-    const real *A = DOF(A) + tree_row->start;
+    real *H = SOLVE(H) + row->start;
+    const real *A = SOLVE(A) + tree_row->start;
     for (int t = 0, a = 0; t <= row->depth; t++) {
         bool on_tree = ancestor[t] == ctx->args->plan.tree.ancestor[tree_row->start + a];
         H[t] = on_tree ? A[a] : real_of(0);
         a += on_tree;
     }
     bool is_tree = pattern == &ctx->args->plan.tree;
-    for (SapTouch t = *FIRST_TOUCH(i); t.slot >= 0; t = *NEXT_TOUCH(t.slot, t.column)) {
+    for (SapIncidence t = *FIRST_INCIDENCE(i); t.slot >= 0; t = *NEXT_INCIDENCE(t.slot, t.column)) {
         const real *J = SLOT(J, t.slot);
         const int *dof = SLOT_INTS(dof, t.slot);
         Vec3 GJ = contact_G_mul(SLOT(G, t.slot), vec3_load(J + 3 * t.column));
@@ -256,5 +257,5 @@ STAGE_FN void problem_hessian_row(const Context *ctx, const SapPattern *pattern,
             *H_ij = *H_ij + vec3_dot(GJ, vec3_load(J + 3 * k));
         }
     }
-    H[row->depth] = H[row->depth] + DOF(joint_hessian)[i] + (scalar)ctx->args->contacts.diag_shift;
+    H[row->depth] = H[row->depth] + SOLVE(joint_hessian)[i] + (scalar)ctx->args->contacts.diag_shift;
 }

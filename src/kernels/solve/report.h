@@ -22,29 +22,29 @@ STAGE_FN void report_reals(const Context *ctx, double *data, real x, mask which)
 STAGE_FN void report_slot(const Context *ctx, double *data, int c, const real *x, int n, mask which) {
     if (!data)
         return;
-    SapRows rows;
-    rows.data = data;
-    rows.stride = (long long)ctx->args->contacts.capacity * n;
-    rows.is_f64 = 1;
+    SapBuffer buffer;
+    buffer.data = data;
+    buffer.stride = (long long)ctx->args->contacts.capacity * n;
+    buffer.is_f64 = 1;
     for (int i = 0; i < n; i++)
-        row_scatter(rows, SLOT_INTS(record, c), n, i, x[i], which, ctx->pack);
+        buffer_scatter(buffer, SLOT_INTS(record, c), n, i, x[i], which, ctx->pack);
 }
 
-/* J as three dense rows over the dofs; zero off the paths. */
+/* J as three dense buffer over the dofs; zero off the paths. */
 STAGE_FN void report_jacobian(const Context *ctx, int c, mask which) {
     double *data = ctx->args->report.jacobian;
     if (!data)
         return;
     int nv = ctx->args->plan.nv;
-    SapRows rows;
-    rows.data = data;
-    rows.stride = (long long)ctx->args->contacts.capacity * 3 * nv;
-    rows.is_f64 = 1;
+    SapBuffer buffer;
+    buffer.data = data;
+    buffer.stride = (long long)ctx->args->contacts.capacity * 3 * nv;
+    buffer.is_f64 = 1;
     for (int i = 0; i < nv; i++) {
         int k = SLOT_INTS(place, c)[i];
         for (int axis = 0; axis < 3; axis++)
-            row_scatter(rows, SLOT_INTS(record, c), 3 * nv, axis * nv + i,
-                        k < 0 ? real_of(0) : SLOT(J, c)[3 * k + axis], which, ctx->pack);
+            buffer_scatter(buffer, SLOT_INTS(record, c), 3 * nv, axis * nv + i,
+                           k < 0 ? real_of(0) : SLOT(J, c)[3 * k + axis], which, ctx->pack);
     }
 }
 
@@ -64,18 +64,18 @@ KERNEL_FN Vec3 report_position(const Context *ctx, int c) {
 
 /* The centre of mass of link l where the contacts were found, at the beginning of the step. */
 KERNEL_FN Vec3 report_centre(const Context *ctx, int l) {
-    Seam X = FM_SEAM(X);
-    Quat q = quat(seam_get(X, 7 * l + 3), seam_get(X, 7 * l + 4), seam_get(X, 7 * l + 5), seam_get(X, 7 * l + 6));
+    StageView X = FM_VIEW(X);
+    Quat q = quat(view_get(X, 7 * l + 3), view_get(X, 7 * l + 4), view_get(X, 7 * l + 5), view_get(X, 7 * l + 6));
     Vec3 com = field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack);
-    return vec3_add(seam_get_vec3(X, 7 * l), quat_rotate(q, com));
+    return vec3_add(view_get_vec3(X, 7 * l), quat_rotate(q, com));
 }
 
 /* All that contacts do to the body of link l: force, and torque about the centre of mass; the sum in the order of records. */
 STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
-    SapRows rows;
-    rows.data = ctx->args->report.wrench;
-    rows.stride = 6 * ctx->args->plan.nb;
-    rows.is_f64 = 1;
+    SapBuffer buffer;
+    buffer.data = ctx->args->report.wrench;
+    buffer.stride = 6 * ctx->args->plan.nb;
+    buffer.is_f64 = 1;
     Vec3 centre = report_centre(ctx, l), force = vec3_zero(), torque = vec3_zero();
     for (int c = 0; c < ctx->num_slots; c++) {
         for (int side = 0; side < 2; side++) {
@@ -89,8 +89,8 @@ STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
         }
     }
     int at = 6 * ctx->args->plan.link[l].body;
-    row_put_vec3(rows, at, force, mine, ctx->pack);
-    row_put_vec3(rows, at + 3, torque, mine, ctx->pack);
+    buffer_put_vec3(buffer, at, force, mine, ctx->pack);
+    buffer_put_vec3(buffer, at + 3, torque, mine, ctx->pack);
 }
 
 STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
@@ -121,16 +121,16 @@ STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
 
 STAGE_FN void report_joint(const Context *ctx, int i, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
-    JointTerms terms = problem_joint_terms(ctx, i, DOF(v)[i]);
-    SapRows rows;
-    rows.stride = ctx->args->plan.nv;
-    rows.is_f64 = 1;
+    JointTerms terms = problem_joint_terms(ctx, i, SOLVE(v)[i]);
+    SapBuffer buffer;
+    buffer.stride = ctx->args->plan.nv;
+    buffer.is_f64 = 1;
     double *const data[3] = {r->drive, r->limit, r->friction};
     const real value[3] = {terms.drive, terms.limit, terms.friction};
     for (int k = 0; k < 3; k++) {
-        rows.data = data[k];
+        buffer.data = data[k];
         if (data[k])
-            row_put(rows, i, value[k], mine, ctx->pack);
+            buffer_put(buffer, i, value[k], mine, ctx->pack);
     }
 }
 

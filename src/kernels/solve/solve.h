@@ -25,7 +25,7 @@ STAGE_FN bits solve_status(const Solve *s) {
 STAGE_FN mask solve_sound(const Context *ctx) {
     real check = real_of(0);
     for (int i = 0; i < ctx->args->plan.nv; i++)
-        check = check + check_of(DOF(v_star)[i]) + check_of(DOF(w)[i]) + check_of(DOF(v0)[i]);
+        check = check + check_of(SOLVE(v_star)[i]) + check_of(SOLVE(w)[i]) + check_of(SOLVE(v0)[i]);
     return check == K(0.0);
 }
 
@@ -38,19 +38,19 @@ STAGE_FN mask solve_contacts_lawful(const Context *ctx) {
 }
 
 STAGE_FN mask solve_joints_lawful(const Context *ctx) {
-    return checks_pass(DOF(joint_check), ctx->args->plan.nv);
+    return checks_pass(SOLVE(joint_check), ctx->args->plan.nv);
 }
 
 /* Strings together the contacts that move dof i, in the order of slots. */
-KERNEL_FN void solve_link_touches(const Context *ctx, int i) {
-    SapTouch *last = FIRST_TOUCH(i);
+KERNEL_FN void problem_link_incidences(const Context *ctx, int i) {
+    SapIncidence *last = FIRST_INCIDENCE(i);
     for (int c = 0; c < ctx->num_slots; c++) {
         int k = SLOT_INTS(place, c)[i];
         if (k < 0)
             continue;
         last->slot = c;
         last->column = k;
-        last = NEXT_TOUCH(c, k);
+        last = NEXT_INCIDENCE(c, k);
     }
     last->slot = last->column = -1;
 }
@@ -64,11 +64,11 @@ STAGE_FN void solve_begin(const Context *ctx, Solve *s) {
     TEAM_FOR(c, ctx->num_slots)
         problem_contact(ctx, c);
     TEAM_FOR(i, plan->nv) {
-        solve_link_touches(ctx, i);
+        problem_link_incidences(ctx, i);
         problem_joint(ctx, i);
-        DOF(guess)[i] = ctx->args->guess.data ? row_get(ctx->args->guess, i, ctx->pack) : DOF(v0)[i];
-        DOF(joint_check)[i] = DOF(joint_check)[i] + check_of(DOF(guess)[i]);
-        DOF(Av_star)[i] = problem_A_row(ctx, i, DOF(v_star));
+        SOLVE(guess)[i] = ctx->args->guess.data ? buffer_get(ctx->args->guess, i, ctx->pack) : SOLVE(v0)[i];
+        SOLVE(joint_check)[i] = SOLVE(joint_check)[i] + check_of(SOLVE(guess)[i]);
+        SOLVE(Av_star)[i] = problem_A_row(ctx, i, SOLVE(v_star));
     }
     TEAM_SYNC(); /* every world asks all contacts and dofs whether they are lawful and active */
     s->sound = solve_sound(ctx);
@@ -85,13 +85,13 @@ STAGE_FN void solve_finish(const Context *ctx, const Solve *s) {
     PROFILE(ctx, SAP_STAGE_STORE);
     mask mine = pack_lanes(ctx->pack);
     TEAM_FOR(i, ctx->args->plan.nv)
-        seam_put(FM_SEAM(v), i, real_select(s->constrained, DOF(v)[i], DOF(v_star)[i]) + K(0.0));
+        view_put(FM_VIEW(v), i, real_select(s->constrained, SOLVE(v)[i], SOLVE(v_star)[i]) + K(0.0));
     report_world(ctx, &s->newton, mine);
     add_status(ctx, solve_status(s));
     TEAM_SYNC(); /* integration reads the v and the status of the world */
 }
 
-STAGE_FN void program_solve(const Context *ctx) {
+STAGE_FN void stage_solve(const Context *ctx) {
     Solve s;
     solve_begin(ctx, &s);
     newton_solve(ctx, &s.newton);

@@ -7,7 +7,7 @@
 #include "kernels/dialect/team.h"
 
 /* Row `world` of one array over that of another, which may be the same. */
-TEAM_FN void leave_row(SapRows to, SapRows from, int world, int width) {
+TEAM_FN void leave_row(SapBuffer to, SapBuffer from, int world, int width) {
     if (!to.data || to.data == from.data)
         return;
     TEAM_FOR(i, width) {
@@ -33,8 +33,8 @@ TEAM_FN void leave_counters(const SapStepArgs *args, int world) {
 }
 
 /* Whether the world is left out. */
-TEAM_FN bool leave_out(const SapStepArgs *args, int world) {
-    if (!args->left_out || !args->left_out[world])
+TEAM_FN bool skip_world(const SapStepArgs *args, int world) {
+    if (!args->skipped || !args->skipped[world])
         return false;
     TEAM_FOR(once, 1) {
         (void)once;

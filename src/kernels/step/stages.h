@@ -47,7 +47,7 @@
 /* ---- the programs: what an entry file exports ---- */
 
 /* Loads the pack's worlds and computes A and v*. */
-STAGE_FN void program_free_motion(const Context *ctx) {
+STAGE_FN void stage_free_motion(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_LOAD);
     load_state(ctx);
     load_control(ctx);
@@ -57,22 +57,22 @@ STAGE_FN void program_free_motion(const Context *ctx) {
 }
 
 /* Only the poses of bodies, for collision apart from free motion. Within a step (on a GPU) the status is not its business. */
-STAGE_FN void program_place(const Context *ctx) {
+STAGE_FN void stage_place(const Context *ctx) {
     load_state(ctx);
     TEAM_SYNC(); /* links are read by their children */
-    forward_kinematics(ctx, SCRATCH(q), SCRATCH(v0));
+    forward_kinematics(ctx, FM(q), FM(v0));
     if (ctx->args->num_steps == 0)
         put_status(ctx, state_status(ctx));
 }
 
 /* Geometry, weight and law of a slot are made by the same thread: others read the slot only after a barrier of the solve. */
-STAGE_FN void program_contact_geometry(const Context *ctx) {
+STAGE_FN void stage_contact_geometry(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_GEOMETRY);
     TEAM_FOR(c, ctx->num_slots)
         contact_geometry_slot(ctx, c);
 }
 
-STAGE_FN void program_contact_weight(const Context *ctx) {
+STAGE_FN void stage_contact_weight(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_WEIGHT);
     TEAM_FOR(c, ctx->num_slots)
         contact_weight_slot(ctx, c);
@@ -80,19 +80,19 @@ STAGE_FN void program_contact_weight(const Context *ctx) {
 
 /* Integrates with the velocity that is now in v, and stores. Bodies are placed at the state that is stored: the new one, or for
  * failed worlds the old one. */
-STAGE_FN void program_finish(const Context *ctx) {
+STAGE_FN void stage_finish(const Context *ctx) {
     const SapStepArgs *args = ctx->args;
     const SapPlan *plan = &args->plan;
     bool bodies = (args->body_q.data || args->body_qd.data) && ctx->step == args->num_steps - 1;
     PROFILE(ctx, SAP_STAGE_INTEGRATE);
     TEAM_FOR(l, plan->nl)
-        joint_advance(ctx, &plan->link[l], SCRATCH(q), SCRATCH(v0), SCRATCH(v), STAGE_H, SCRATCH(q1));
+        joint_advance(ctx, &plan->link[l], FM(q), FM(v0), FM(v), STAGE_H, FM(q1));
     TEAM_SYNC(); /* the status depends on all of q1 */
     PROFILE(ctx, SAP_STAGE_STORE);
 
     bits none = real_bits(real_of(0)), status = get_status(ctx) | world_status(ctx) | truncation_status(ctx);
     if (bodies) {
-        forward_kinematics(ctx, SCRATCH(q1), SCRATCH(v));
+        forward_kinematics(ctx, FM(q1), FM(v));
         mask overflowed = ((status & SAP_WORLD_FAILED) == 0) & mask_not(bodies_finite(ctx));
         status = status | bits_select(overflowed, none + SAP_WORLD_NONFINITE_RESULT, none);
     }
@@ -106,27 +106,27 @@ STAGE_FN void program_finish(const Context *ctx) {
     if (bodies && mask_any(state_ok & mask_not(ok))) {
         TEAM_SYNC(); /* q1 and v are stored before they are overwritten */
         TEAM_FOR(i, plan->nq)
-            SCRATCH(q1)[i] = real_select(ok, SCRATCH(q1)[i], SCRATCH(q)[i]);
+            FM(q1)[i] = real_select(ok, FM(q1)[i], FM(q)[i]);
         TEAM_FOR(i, plan->nv)
-            SCRATCH(v)[i] = real_select(ok, SCRATCH(v)[i], SCRATCH(v0)[i]);
+            FM(v)[i] = real_select(ok, FM(v)[i], FM(v0)[i]);
         TEAM_SYNC(); /* links read the q1 and v of their joints */
-        forward_kinematics(ctx, SCRATCH(q1), SCRATCH(v));
+        forward_kinematics(ctx, FM(q1), FM(v));
     }
     if (bodies)
         store_bodies(ctx, state_ok);
 }
 
 /* Copies out what free motion left. */
-STAGE_FN void program_inspect(const Context *ctx) {
+STAGE_FN void stage_inspect(const Context *ctx) {
     TEAM_FOR(i, ctx->args->plan.nq)
-        SCRATCH(q1)[i] = SCRATCH(q)[i];
+        FM(q1)[i] = FM(q)[i];
     TEAM_SYNC(); /* the status depends on all of q1 */
     put_status(ctx, world_status(ctx));
     inspect_free_motion(ctx, pack_lanes(ctx->pack));
 }
 
 /* Poses and velocities of bodies only. Worlds whose state is not finite are left as they are. */
-STAGE_FN void program_kinematics(const Context *ctx) {
-    program_place(ctx);
+STAGE_FN void stage_kinematics(const Context *ctx) {
+    stage_place(ctx);
     store_bodies(ctx, pack_lanes(ctx->pack) & (state_status(ctx) == 0));
 }

@@ -4,7 +4,7 @@
 //   sap_kernel_collide      contact records of the state; where contacts are found by the step itself, it is launched before each
 //   sap_kernel_step...      free motion, contact solve, integration: steps first_step .. end_step - 1 of a call
 //   sap_kernel_kinematics   poses and velocities of bodies
-//   sap_kernel_solve_...    the step in stages, between which a library solves the Newton systems (solve_staged.h)
+//   sap_kernel_lockstep_...    the step in stages, between which a library solves the Newton systems (solve/lockstep.h)
 //   sap_kernel_compact      the list of systems for the library
 //   sap_kernel_reset        puts worlds back
 //   sap_kernel_mask         unpacks a mask of worlds
@@ -24,15 +24,15 @@ enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 #define LINEAR_SOLVE(ctx, is_f64, pattern) linear_solve(ctx, is_f64, pattern)
 
 // A real is one number: the general narrow phase is called as it is.
-#define CONVEX(ctx, task) program_convex(task)
+#define CONVEX(ctx, task) stage_convex(task)
 
 // A stage of the set, in its precision.
-#define STAGE(is_f64, program)                                                                                         \
+#define STAGE(is_f64, stage)                                                                                           \
     do {                                                                                                               \
         if (is_f64)                                                                                                    \
-            f64::program_##program(ctx);                                                                               \
+            f64::stage_##stage(ctx);                                                                                   \
         else                                                                                                           \
-            f32::program_##program(ctx);                                                                               \
+            f32::stage_##stage(ctx);                                                                                   \
     } while (0)
 
 extern __shared__ __align__(16) unsigned char shared_scratch[];
@@ -111,24 +111,24 @@ static __device__ void begin_stages(SapContext *ctx) {
     ctx->step = ctx->args->first_step;
     prepare(ctx);
     if (solves(ctx->args))
-        STAGE(ctx->args->solve_is_f64, solve_begin);
+        STAGE(ctx->args->solve_is_f64, lockstep_begin);
 }
 
 static __device__ void assemble_stage(SapContext *ctx) {
-    ctx->num_slots = f32::program_kept_slots(ctx);
-    STAGE(ctx->args->solve_is_f64, solve_assemble);
+    ctx->num_slots = f32::stage_kept_slots(ctx);
+    STAGE(ctx->args->solve_is_f64, lockstep_assemble);
 }
 
 static __device__ void advance_stage(SapContext *ctx) {
-    ctx->num_slots = f32::program_kept_slots(ctx);
-    STAGE(ctx->args->solve_is_f64, solve_advance);
+    ctx->num_slots = f32::stage_kept_slots(ctx);
+    STAGE(ctx->args->solve_is_f64, lockstep_advance);
 }
 
 static __device__ void finish_stages(SapContext *ctx) {
     ctx->step = ctx->args->first_step;
-    ctx->num_slots = f32::program_kept_slots(ctx);
+    ctx->num_slots = f32::stage_kept_slots(ctx);
     if (solves(ctx->args))
-        STAGE(ctx->args->solve_is_f64, solve_finish);
+        STAGE(ctx->args->solve_is_f64, lockstep_finish);
     STAGE(ctx->args->fm_is_f64, finish);
 }
 } // namespace any_precision
@@ -140,10 +140,10 @@ static __device__ void finish_stages(SapContext *ctx) {
         if (begin(&args, 0, &pack, &ctx))                                                                              \
             any_precision::function(&ctx);                                                                             \
     }
-STAGE_KERNEL(sap_kernel_solve_begin, begin_stages)
-STAGE_KERNEL(sap_kernel_solve_assemble, assemble_stage)
-STAGE_KERNEL(sap_kernel_solve_advance, advance_stage)
-STAGE_KERNEL(sap_kernel_solve_finish, finish_stages)
+STAGE_KERNEL(sap_kernel_lockstep_begin, begin_stages)
+STAGE_KERNEL(sap_kernel_lockstep_assemble, assemble_stage)
+STAGE_KERNEL(sap_kernel_lockstep_advance, advance_stage)
+STAGE_KERNEL(sap_kernel_lockstep_finish, finish_stages)
 
 // ---- the rest ----
 
@@ -154,11 +154,11 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM)
     SapContext ctx;
     for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
         bool chosen = !mask || mask[pack.world[0]];
-        if (chosen && !leave_out(&args, pack.world[0])) {
+        if (chosen && !skip_world(&args, pack.world[0])) {
             if (args.fm_is_f64)
-                any_precision::f64::program_kinematics(&ctx);
+                any_precision::f64::stage_kinematics(&ctx);
             else
-                any_precision::f32::program_kinematics(&ctx);
+                any_precision::f32::stage_kinematics(&ctx);
         }
         TEAM_SYNC(); // the next world overwrites the scratch
     }

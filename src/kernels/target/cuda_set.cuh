@@ -8,18 +8,18 @@
 namespace STEP_SET {
 
 namespace f32 {
-static __device__ void program_linear_solve(const SapContext *ctx, const SapPattern *pattern);
+static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);
 }
 namespace f64 {
-static __device__ void program_linear_solve(const SapContext *ctx, const SapPattern *pattern);
+static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);
 }
 
 // The solve calls the linear solver of either precision.
 static __device__ __forceinline__ void linear_solve(const SapContext *ctx, int is_f64, const SapPattern *pattern) {
     if (is_f64)
-        f64::program_linear_solve(ctx, pattern);
+        f64::stage_linear_solve(ctx, pattern);
     else
-        f32::program_linear_solve(ctx, pattern);
+        f32::stage_linear_solve(ctx, pattern);
 }
 
 namespace f32 {
@@ -43,7 +43,7 @@ static __device__ bool solves(const SapStepArgs *args) {
 static __device__ void prepare(SapContext *ctx) {
     STAGE(FM_IS_F64, free_motion);
     if (solves(ctx->args)) {
-        ctx->num_slots = f32::program_fill_slots(ctx);
+        ctx->num_slots = f32::stage_fill_slots(ctx);
         STAGE(GEOMETRY_IS_F64, contact_geometry);
         STAGE(WEIGHT_IS_F64, contact_weight);
     }
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)
     SapPack pack;
     SapContext ctx;
     for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
-        if (leave_out(&args, pack.world[0]))
+        if (skip_world(&args, pack.world[0]))
             continue;
         for (ctx.step = args.first_step; ctx.step < args.end_step; ctx.step++) {
             STEP_SET::step_once(&ctx);
@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
     SapPack pack;
     SapContext ctx;
     for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
-        if (leave_out(&args, pack.world[0]))
+        if (skip_world(&args, pack.world[0]))
             continue;
         STEP_SET::collide_once(&ctx);
         TEAM_SYNC(); // the next world overwrites the scratch

@@ -1,5 +1,5 @@
 /* A stand-in for cuSOLVER: its batched Cholesky solver on the executor's device memory, which the host can read, by LAPACK. So the
- * staged solve runs in tests with the very arithmetic of the CPU's. Streams are not waited for: without PTX_DEFER all work is done. */
+ * lockstep solve runs in tests with the very arithmetic of the CPU's. Streams are not waited for: without PTX_DEFER all work is done. */
 #include <lapacke.h>
 
 #define EXPORT __attribute__((visibility("default")))

@@ -28,7 +28,7 @@ static const int32_t *take_ints(Taken *taken, const json_t *model, const char *n
 }
 
 /* Lengths as plain numbers: quaternions are stored to f32, and SAP Warp makes them unit where it composes poses (but see
- * joints_as_given.h for where it does not), so they are kept as they are. */
+ * joints_sap_warp.h for where it does not), so they are kept as they are. */
 static void take_model(Taken *t, const json_t *model, SapModelArrays *a) {
     sap_model_arrays_default(a);
     a->num_bodies = (int)json_array_size(json_object_get(model, "body_mass"));
@@ -95,7 +95,7 @@ bool conform_open(const char *path, ConformFile *out) {
     for (int i = 0; gravity && n >= 3 && i < 3; i++)
         arrays.gravity[i] = gravity[i];
     free(gravity);
-    bool ok = add_shapes(&taken, &arrays) && cli_check(sap_model_create_as_given(&arrays, &out->model));
+    bool ok = add_shapes(&taken, &arrays) && cli_check(sap_model_copy(&arrays, &out->model));
     for (int i = 0; i < taken.count; i++)
         free(taken.array[i]);
     out->arrays = sap_model_arrays(out->model);

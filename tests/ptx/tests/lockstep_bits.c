@@ -1,7 +1,7 @@
-/* factor_plan = library on a GPU: the bits of the CPU's staged solve, which the stand-in for cuSOLVER makes possible by calling the
+/* factor_plan = library on a GPU: the bits of the CPU's lockstep solve, which the stand-in for cuSOLVER makes possible by calling the
  * same LAPACK.
  *
- * staged_bits SCENE PRESET [WORLDS STEPS] */
+ * lockstep_bits SCENE PRESET [WORLDS STEPS] */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 int main(int argc, char **argv) {
     if (argc != 3 && argc != 5) {
-        fprintf(stderr, "usage: staged_bits SCENE PRESET [WORLDS STEPS]\n");
+        fprintf(stderr, "usage: lockstep_bits SCENE PRESET [WORLDS STEPS]\n");
         return 2;
     }
     int worlds = argc == 5 ? atoi(argv[3]) : 3, steps = argc == 5 ? atoi(argv[4]) : 4, iterations = 0;
