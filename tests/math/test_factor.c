@@ -12,7 +12,7 @@
 #include <sapwood/solver.h>
 
 #include "host/plan/plan.h"
-#include "kernels/data/args.h"
+#include "kernels/data/plan.h"
 #include "kernels/dialect/team.h"
 #include "kernels/dialect/lane.h"
 #include "kernels/dialect/vec.h"

@@ -268,7 +268,7 @@ Test(plan, parts_of_scratch_do_not_overlap_and_fill_it) {
     SapModel *model = sample();
     SapPlanOwner owner = plan_of(model);
     const SapPlan *p = &owner.plan;
-    const SapLayout *at = &p->layout;
+    const SapMotionLayout *at = &p->layout;
     Part part[] = {{at->q, p->nq},
                    {at->v0, p->nv},
                    {at->f, p->nv},

@@ -21,7 +21,7 @@
 
 #define SAP_LANES     1
 #define SAP_PRECISION 64
-#include "kernels/data/args.h"
+#include "kernels/data/table.h"
 #include "kernels/dialect/team.h"
 #include "kernels/target/calls_cpu.h"
 #include "kernels/step/stages.h"

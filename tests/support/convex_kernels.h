@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_TESTS_SUPPORT_CONVEX_KERNELS_H
 #define SAPWOOD_TESTS_SUPPORT_CONVEX_KERNELS_H
 
-#include "kernels/data/args.h"
+#include "kernels/data/table.h"
 
 void convex_f32(SapConvexTask *task);
 void convex_f64(SapConvexTask *task);

@@ -5,7 +5,7 @@
 #ifndef SAPWOOD_TESTS_SUPPORT_CONVEX_ORACLE_H
 #define SAPWOOD_TESTS_SUPPORT_CONVEX_ORACLE_H
 
-#include "kernels/data/args.h"
+#include "kernels/data/table.h"
 #include "support/random_model.h"
 
 enum { HULL_VERTICES = 16, HULL_FACES = 64, HULL_CORNERS = 256 };

@@ -9,7 +9,7 @@
 #include "host/plan/plan.h"
 #include "host/cpu/programs.h"
 #include "host/plan/step_args.h"
-#include "kernels/data/args.h"
+#include "kernels/data/table.h"
 
 typedef struct KernelBatch {
     HashBatch batch;

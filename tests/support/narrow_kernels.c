@@ -6,7 +6,7 @@
 
 #include <sapwood/solver.h>
 
-#include "kernels/data/args.h"
+#include "kernels/data/context.h"
 #include "kernels/dialect/team.h"
 
 #include "kernels/dialect/lane.h"

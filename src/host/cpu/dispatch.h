@@ -4,7 +4,7 @@
 
 #include <sapwood/options.h>
 
-#include "kernels/data/args.h"
+#include "kernels/data/table.h"
 
 /* Whether this library has the kernels of `isa` and this machine can run them. */
 bool sap_isa_available(SapIsa isa);

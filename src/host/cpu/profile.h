@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_HOST_CPU_PROFILE_H
 #define SAPWOOD_HOST_CPU_PROFILE_H
 
-#include "kernels/data/args.h"
+#include "kernels/data/context.h"
 
 /* Around the work of a worker in one call, and after each of its packs. NULL ticks are allowed. What begin returns is for end. */
 double sap_ticks_begin(SapTicks *ticks);

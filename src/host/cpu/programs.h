@@ -6,7 +6,7 @@
 
 #include <sapwood/error.h>
 
-#include "kernels/data/args.h"
+#include "kernels/data/table.h"
 
 /* The kernels of a solver, f32 and f64: for packs of worlds, and for one world at a time. */
 typedef struct SapKernelSet {

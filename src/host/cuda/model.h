@@ -6,6 +6,7 @@
 
 #include "host/base/memory.h"
 #include "host/plan/plan.h"
+#include "kernels/data/args.h"
 
 enum { SAP_CUDA_NUM_BLOCKS = SAP_PLAN_NUM_BLOCKS + 2 }; /* of the plan, then constants in f32 and f64 */
 

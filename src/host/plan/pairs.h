@@ -15,7 +15,7 @@
 
 #include <sapwood/model.h>
 
-#include "kernels/data/args.h"
+#include "kernels/data/plan.h"
 
 enum { SAP_MAX_PAIRS = 1 << 24 };
 

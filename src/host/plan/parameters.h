@@ -4,7 +4,8 @@
 
 #include <sapwood/batch.h>
 
-#include "kernels/data/args.h"
+#include "kernels/data/constants.h"
+#include "kernels/data/plan.h"
 #include "host/model/model.h"
 
 /* The array's description in the table of the model's arrays; NULL for gravity, which is none. */

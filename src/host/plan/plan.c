@@ -122,8 +122,8 @@ static void fill_shapes(const SapModelArrays *m, const Work *w, const Fill *f) {
         f->shape_link[i] = m->shape_body[i] < 0 ? -1 : w->body_link[m->shape_body[i]];
 }
 
-static SapLayout make_layout(const SapPlan *p) {
-    SapLayout at;
+static SapMotionLayout make_layout(const SapPlan *p) {
+    SapMotionLayout at;
     int next = 0;
 #define PART(part, count) (at.part = next, next += (count))
     PART(q, p->nq);

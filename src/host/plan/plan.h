@@ -7,7 +7,8 @@
 #include <sapwood/model.h>
 #include <sapwood/options.h>
 
-#include "kernels/data/args.h"
+#include "kernels/data/constants.h"
+#include "kernels/data/plan.h"
 
 /* Contacts may couple any two branches, so worlds with contacts need the dense pattern; beyond this many dofs there is none. */
 enum { SAP_MAX_DENSE_DOFS = 1024 };

@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_KERNELS_DIALECT_PROFILE_H
 #define SAPWOOD_KERNELS_DIALECT_PROFILE_H
 
-#include "kernels/data/args.h"
+#include "kernels/data/context.h"
 
 #if !defined(__x86_64__) && !defined(__aarch64__)
 #include <time.h>

@@ -6,7 +6,7 @@
 
 #include <sapwood/solver.h>
 
-#include "kernels/data/args.h"
+#include "kernels/data/table.h"
 #include "kernels/target/calls_cpu.h"
 #include "kernels/dialect/team.h"
 

@@ -13,7 +13,7 @@
 // it hands over, the contact records, lies in global memory in any case.
 #include <sapwood/solver.h>
 
-#include "kernels/data/args.h"
+#include "kernels/data/table.h"
 #include "kernels/step/skip_world.h"
 #include "kernels/step/reset.h"
 #include "kernels/dialect/team.h"
