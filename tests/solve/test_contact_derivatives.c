@@ -57,7 +57,7 @@ static Regions regions_at(const Context *ctx, const double *v) {
         out.term[out.count++] = (int)contact_law_region(&trial);
     }
     for (int i = 0; i < ctx->args->plan.nv; i++) {
-        JointLaw law = joint_law_load(SOLVE(joint_law) + JOINT_LAW_SIZE * i);
+        JointLaw law = joint_law_load(SOLVE(joint_law) + SAP_DOF_LAW_SIZE * i);
         out.term[out.count++] = law.drive_g > 0 ? clamped(law.drive_a - law.drive_g * v[i], law.drive_e) : 0;
         out.term[out.count++] = (law.lower_vhat - v[i]) * law.lower_inv_R > 0;
         out.term[out.count++] = (law.upper_vhat + v[i]) * law.upper_inv_R > 0;

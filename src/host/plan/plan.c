@@ -1,4 +1,4 @@
-/* Levels of links, what each dof is, and the layout of scratch. */
+/* Levels of links, and what each dof is. */
 #include "host/plan/plan.h"
 
 #include <stdbool.h>
@@ -7,6 +7,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/base/sort_by_key.h"
+#include "host/plan/layout.h"
 
 /* The plan's own arrays while they are filled, and what only the planner needs. */
 typedef struct Fill {
@@ -122,31 +123,6 @@ static void fill_shapes(const SapModelArrays *m, const Work *w, const Fill *f) {
         f->shape_link[i] = m->shape_body[i] < 0 ? -1 : w->body_link[m->shape_body[i]];
 }
 
-static SapMotionLayout make_layout(const SapPlan *p) {
-    SapMotionLayout at;
-    int next = 0;
-#define PART(part, count) (at.part = next, next += (count))
-    PART(q, p->nq);
-    PART(v0, p->nv);
-    PART(f, p->nv);
-    PART(state_check, p->nl);
-    PART(control_check, p->nl);
-    PART(X, 7 * p->nl);
-    PART(V, 6 * p->nl);
-    PART(a, 6 * p->nl);
-    PART(I, 10 * p->nl);
-    PART(F, 6 * p->nl);
-    PART(S, 6 * p->nv);
-    PART(A, p->tree.nnz);
-    PART(L, p->tree.nnz);
-    PART(inverse, p->nv);
-    PART(v, p->nv);
-    PART(q1, p->nq);
-#undef PART
-    at.size = next;
-    return at;
-}
-
 void sap_plan_own(SapPlanOwner *out, int block, void *memory, size_t bytes) {
     free(out->memory[block]);
     out->bytes += bytes - out->block_bytes[block];
@@ -219,7 +195,7 @@ static SapStatus fill_plan(const SapModelArrays *m, Work *w, SapPlanOwner *out) 
     if (m->num_dofs <= SAP_MAX_DENSE_DOFS)
         SAP_TRY(own_pattern(m->num_dofs, w->chain, &out->plan.dense, SAP_PLAN_DENSE, out));
     link_rows(m, &out->plan.tree);
-    out->plan.layout = make_layout(&out->plan);
+    out->plan.layout = sap_motion_layout(&out->plan);
     return sap_plan_add_shapes(m, out);
 }
 

@@ -4,9 +4,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "host/plan/collide_layout.h"
 #include "host/base/fail.h"
-#include "host/plan/solve_layout.h"
+#include "host/plan/layout.h"
 
 static bool is_f64(SapPrecision precision) {
     return precision == SAP_FP64;

@@ -26,6 +26,9 @@ typedef struct SapMotionLayout {
 /* Reals that a world's solve keeps from one call to the next in lockstep (solve/lockstep.h). */
 enum { SAP_LOCKSTEP_SIZE = 24 };
 
+/* Reals of a law's data, of a contact (law/sap_contact.h) and of a dof (law/sap_dof.h). */
+enum { SAP_CONTACT_LAW_SIZE = 8, SAP_DOF_LAW_SIZE = 10 };
+
 /* Places in the solve's scratch, in reals: vectors over dofs, then one block per contact slot. */
 typedef struct SapSolveLayout {
     int A;                                 /* [nnz of the tree] in the solve's precision */
@@ -34,7 +37,7 @@ typedef struct SapSolveLayout {
     int r, impulse, grad;                  /* A (v - v*), J' gamma + joint terms, their difference */
     int d, Ad;
     int w, scale;  /* 1/A_ii; 1/sqrt(A_ii) or 0 where the dof takes no part */
-    int joint_law; /* [nv][10] */
+    int joint_law; /* [nv][SAP_DOF_LAW_SIZE] */
     int joint_gamma, joint_cost, joint_hessian, joint_check;
     int line;     /* [nv][3] */
     int lockstep; /* [SAP_LOCKSTEP_SIZE] what a world's solve keeps from stage to stage (solve/lockstep.h) */
@@ -47,7 +50,7 @@ typedef struct SapSolveLayout {
 typedef struct SapSlotLayout {
     int x0, x1, frame, phi0, w, pair; /* witnesses, c_x c_y n, gap, weight, (mu, k, tau) */
     int valid, check;                 /* 1 or 0; 0 or NaN */
-    int law;
+    int law;                          /* [SAP_CONTACT_LAW_SIZE] */
     int vc, gamma, cost, G, Jd, line;
     int J; /* [up to nv][3] */
 } SapSlotLayout;

@@ -14,7 +14,7 @@ typedef struct ContactLaw {
     real vhat;                       /* m/s */
     real mu, mu_hat, f;
 } ContactLaw;
-enum { CONTACT_LAW_SIZE = 8 };
+static_assert(sizeof(ContactLaw) == SAP_CONTACT_LAW_SIZE * sizeof(real), "the size of a contact's law");
 
 KERNEL_FN ContactLaw contact_law_load(const real *p) {
     ContactLaw c = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]};

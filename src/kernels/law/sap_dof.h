@@ -14,7 +14,7 @@ typedef struct JointLaw {
     real upper_vhat, upper_inv_R;
     real friction_bound, friction_inv_R; /* h F and 1/R */
 } JointLaw;
-enum { JOINT_LAW_SIZE = 10 };
+static_assert(sizeof(JointLaw) == SAP_DOF_LAW_SIZE * sizeof(real), "the size of a dof's law");
 
 /* Kinds of terms. Those that act in no world of a pack are not evaluated: they would add 0. */
 enum { JOINT_DRIVE = 1, JOINT_LIMIT = 2, JOINT_FRICTION = 4, JOINT_ALL = 7 };

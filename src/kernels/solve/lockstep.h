@@ -8,7 +8,7 @@
  *
  * In between, a world's part of the solve stands at the end of its scratch. */
 
-/* solve_layout.c keeps SAP_LOCKSTEP_SIZE reals for it; a division by zero here says that these are too few. */
+/* plan/layout.c keeps SAP_LOCKSTEP_SIZE reals for it; a division by zero here says that these are too few. */
 enum { LOCKSTEP_FITS = 1 / (int)(sizeof(Solve) <= SAP_LOCKSTEP_SIZE * sizeof(real)) };
 
 KERNEL_FN Solve lockstep_load(const Context *ctx) {

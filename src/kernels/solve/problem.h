@@ -119,14 +119,14 @@ STAGE_FN void problem_joint(const Context *ctx, int i) {
         law.friction_bound = h * F;
         law.friction_inv_R = real_select(F > zero, K(1.0) / (real_of((scalar)ctx->args->contacts.sigma) * w), zero);
     }
-    joint_law_store(SOLVE(joint_law) + JOINT_LAW_SIZE * i, law);
+    joint_law_store(SOLVE(joint_law) + SAP_DOF_LAW_SIZE * i, law);
     JOINT_ACTS(i) = joint_law_acts(&law);
     SOLVE(joint_check)[i] = check;
 }
 
 /* Where a potential of dof i acts. */
 KERNEL_FN mask problem_joint_active(const Context *ctx, int i) {
-    JointLaw law = joint_law_load(SOLVE(joint_law) + JOINT_LAW_SIZE * i);
+    JointLaw law = joint_law_load(SOLVE(joint_law) + SAP_DOF_LAW_SIZE * i);
     mask active = real_of(0) != K(0.0);
     if (JOINT_ACTS(i))
         active = joint_law_active(&law);
@@ -135,7 +135,7 @@ KERNEL_FN mask problem_joint_active(const Context *ctx, int i) {
 
 /* The potentials of dof i at velocity v. */
 KERNEL_FN JointTerms problem_joint_terms(const Context *ctx, int i, real v) {
-    JointLaw law = joint_law_load(SOLVE(joint_law) + JOINT_LAW_SIZE * i);
+    JointLaw law = joint_law_load(SOLVE(joint_law) + SAP_DOF_LAW_SIZE * i);
     return joint_law_evaluate(&law, JOINT_ACTS(i), STAGE_H, v);
 }
 

@@ -1,6 +1,60 @@
-#include "host/plan/solve_layout.h"
+#include "host/plan/layout.h"
 
 #include <limits.h>
+
+/* ---- free motion ---- */
+
+SapMotionLayout sap_motion_layout(const SapPlan *p) {
+    SapMotionLayout at;
+    int next = 0;
+#define PART(part, count) (at.part = next, next += (count))
+    PART(q, p->nq);
+    PART(v0, p->nv);
+    PART(f, p->nv);
+    PART(state_check, p->nl);
+    PART(control_check, p->nl);
+    PART(X, 7 * p->nl);
+    PART(V, 6 * p->nl);
+    PART(a, 6 * p->nl);
+    PART(I, 10 * p->nl);
+    PART(F, 6 * p->nl);
+    PART(S, 6 * p->nv);
+    PART(A, p->tree.nnz);
+    PART(L, p->tree.nnz);
+    PART(inverse, p->nv);
+    PART(v, p->nv);
+    PART(q1, p->nq);
+#undef PART
+    at.size = next;
+    return at;
+}
+
+/* ---- collision ---- */
+
+int sap_collide_layout(const SapPlan *plan, int capacity, SapCollideArgs *args) {
+    SapCollideLayout *out = &args->layout;
+    long long words = plan->sweep ? (long long)plan->ns * plan->row_words : ((long long)plan->num_pairs + 31) / 32;
+    long long reals = 11LL * plan->ns + (long long)args->chunk * args->max_contacts * SAP_CANDIDATE_SIZE + capacity;
+    long long ints = 2 + 3LL * args->chunk + words + (plan->sweep ? plan->ns : 0);
+    if (reals > INT_MAX || ints > INT_MAX)
+        return 0;
+    out->pose = 0;
+    out->ball = out->pose + 7 * plan->ns;
+    out->candidate = out->ball + 4 * plan->ns;
+    out->gap = out->candidate + args->chunk * args->max_contacts * SAP_CANDIDATE_SIZE;
+    out->size = (int)reals;
+    out->num_chunk = 0;
+    out->cursor = 1;
+    out->chunk = 2;
+    out->num_candidates = out->chunk + 2 * args->chunk;
+    out->near = out->num_candidates + args->chunk;
+    out->num_words = (int)words;
+    out->order = out->near + (int)words;
+    out->ints = (int)ints;
+    return 1;
+}
+
+/* ---- contact solve ---- */
 
 /* Takes the next `count` places. */
 static int take(long long *next, long long count) {
@@ -55,7 +109,7 @@ static void layout_slot(const SapPlan *plan, SapSlotLayout *slot, int *size) {
     slot->pair = take(&next, 3);
     slot->valid = take(&next, 1);
     slot->check = take(&next, 1);
-    slot->law = take(&next, 8);
+    slot->law = take(&next, SAP_CONTACT_LAW_SIZE);
     slot->vc = take(&next, 3);
     slot->gamma = take(&next, 3);
     slot->cost = take(&next, 1);
@@ -109,7 +163,7 @@ long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapSte
         &s->joint_check};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = take(&next, nv);
-    s->joint_law = take(&next, 10 * nv);
+    s->joint_law = take(&next, SAP_DOF_LAW_SIZE * nv);
     s->line = take(&next, 3 * nv);
     s->lockstep = take(&next, SAP_LOCKSTEP_SIZE);
     s->slots = take(&next, (long long)num_slots * s->slot_size);
