@@ -12,24 +12,10 @@
 
 #define SAP_LANES     1
 #define SAP_PRECISION 64
-#include "kernels/data/args.h"
+#include "kernels/data/table.h"
 #include "kernels/dialect/team.h"
-#include "kernels/dialect/lane.h"
-#include "kernels/dialect/vec.h"
-#include "kernels/math/trig.h"
-#include "kernels/math/spatial.h"
-#include "kernels/dialect/buffers.h"
-#include "kernels/dialect/views.h"
-#include "kernels/motion/joints.h"
-#include "kernels/motion/joints_sap_warp.h"
-#include "kernels/motion/load.h"
-#include "kernels/math/factor.h"
-#include "kernels/motion/free_motion.h"
-#include "kernels/constraint/contact_geometry.h"
-#include "kernels/constraint/contact_weight.h"
-#include "kernels/law/sap_contact.h"
-#include "kernels/law/sap_dof.h"
-#include "kernels/solve/problem.h"
+#include "kernels/target/calls_cpu.h"
+#include "kernels/step/stages.h"
 #include "support/random_model.h"
 #include "support/work.h"
 
@@ -60,14 +46,14 @@ typedef struct Point {
 static Point contact_at(const ContactLaw *law, const double v[3]) {
     Point p;
     real G[6];
-    ContactTrial trial = contact_law_trial(law, vec3(v[0], v[1], v[2]));
-    Vec3 gamma = contact_law_impulse(law, &trial);
-    contact_law_hessian(law, &trial, G);
-    p.region = (int)contact_law_region(&trial);
+    ContactTrial trial = sap_contact_trial(law, vec3(v[0], v[1], v[2]));
+    Vec3 gamma = sap_contact_impulse(law, &trial);
+    sap_contact_hessian(law, &trial, G);
+    p.region = (int)sap_contact_trial_region(&trial);
     p.gamma[0] = gamma.x;
     p.gamma[1] = gamma.y;
     p.gamma[2] = gamma.z;
-    p.cost = contact_law_cost(law, gamma);
+    p.cost = sap_contact_impulse_cost(law, gamma);
     double full[3][3] = {{G[0], G[3], G[4]}, {G[3], G[1], G[5]}, {G[4], G[5], G[2]}};
     memcpy(p.G, full, sizeof full);
     return p;
@@ -106,8 +92,8 @@ static ContactLaw random_law(Random *random) {
     double k = pow(10, random_between(random, 3, 9)), tau = random_between(random, 0, 0.05);
     double mu = random_below(random, 4) ? random_between(random, 0.05, 1.5) : random_between(random, 1.5, 5);
     double sigma = random_below(random, 2) ? 1e-3 : pow(10, random_between(random, -4, 0));
-    return contact_law_make(random_between(random, -2e-3, 1e-3), w, k, tau, mu, h, random_between(random, 0, 1.5),
-                            sigma);
+    return sap_contact_law(random_between(random, -2e-3, 1e-3), w, k, tau, mu, h, random_between(random, 0, 1.5),
+                           sigma);
 }
 
 /* Half the opening angle of the cone in z, measured from the normal. */
@@ -174,7 +160,7 @@ static void check_derivatives(const ContactLaw *law, const double z[3], double r
 /* ---- known numbers ---- */
 
 static ContactLaw golden_law(double k, double mu) {
-    return contact_law_make(-0.001, 2, k, 0.03, mu, 0.005, 1, 1e-3);
+    return sap_contact_law(-0.001, 2, k, 0.03, mu, 0.005, 1, 1e-3);
 }
 
 Test(contact_law, regularisation_and_rest_velocity_have_known_values) {
@@ -403,7 +389,7 @@ Test(contact_law, without_friction_only_the_normal_acts) {
     Random random = random_seed(8);
     for (int i = 0; i < cases(2000); i++) {
         ContactLaw law =
-            contact_law_make(random_between(&random, -1e-2, 1e-2), 2, 5e4, 0.03, i & 1 ? 0 : 1e-13, 0.005, 1, 1e-3);
+            sap_contact_law(random_between(&random, -1e-2, 1e-2), 2, 5e4, 0.03, i & 1 ? 0 : 1e-13, 0.005, 1, 1e-3);
         double v[3], y_n, d = 1e-3;
         random_numbers(&random, 1, v, 3);
         y_n = (law.vhat - v[2]) / law.R_n;

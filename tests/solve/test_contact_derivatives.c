@@ -52,12 +52,12 @@ static int clamped(double y, double bound) {
 static Regions regions_at(const Context *ctx, const double *v) {
     Regions out = {0};
     for (int c = 0; c < ctx->num_slots; c++) {
-        ContactLaw law = contact_law_load(SLOT(law, c));
-        ContactTrial trial = contact_law_trial(&law, vec3_load(SLOT(vc, c)));
-        out.term[out.count++] = (int)contact_law_region(&trial);
+        ContactLaw law = *(const ContactLaw *)SLOT(law, c);
+        ContactTrial trial = sap_contact_trial(&law, vec3_load(SLOT(vc, c)));
+        out.term[out.count++] = (int)sap_contact_trial_region(&trial);
     }
     for (int i = 0; i < ctx->args->plan.nv; i++) {
-        JointLaw law = joint_law_load(SOLVE(joint_law) + SAP_DOF_LAW_SIZE * i);
+        JointLaw law = *DOF_LAW(i);
         out.term[out.count++] = law.drive_g > 0 ? clamped(law.drive_a - law.drive_g * v[i], law.drive_e) : 0;
         out.term[out.count++] = (law.lower_vhat - v[i]) * law.lower_inv_R > 0;
         out.term[out.count++] = (law.upper_vhat + v[i]) * law.upper_inv_R > 0;
@@ -69,10 +69,8 @@ static Regions regions_at(const Context *ctx, const double *v) {
 static Value value_at(const Context *ctx, const double *v) {
     int nv = ctx->args->plan.nv;
     Value out;
-    Newton n;
     memcpy(SOLVE(v), v, (size_t)nv * sizeof *v);
-    newton_evaluate(ctx, &n);
-    out.cost = n.cost;
+    out.cost = problem_evaluate(ctx);
     for (int i = 0; i < nv; i++) {
         out.grad[i] = SOLVE(grad)[i];
         out.size[i] = fabs(SOLVE(r)[i]) + fabs(SOLVE(impulse)[i]);
@@ -90,7 +88,7 @@ static void matrix(const Context *ctx, double H[MAX_DOFS][MAX_DOFS]) {
     for (int i = 0; i < nv; i++)
         for (int t = 0; t <= pattern->row[i].depth; t++) {
             int k = pattern->ancestor[pattern->row[i].start + t];
-            H[i][k] = H[k][i] = SOLVE(H)[pattern->row[i].start + t];
+            H[i][k] = H[k][i] = NEWTON(H)[pattern->row[i].start + t];
         }
 }
 

@@ -12,6 +12,8 @@
 #include "kernels/dialect/lane.h"
 #include "kernels/dialect/vec.h"
 #include "kernels/dialect/buffers.h"
+#include "kernels/dialect/views.h"
+#include "kernels/dialect/scratch.h"
 #include "kernels/collide/manifold.h"
 #include "kernels/collide/narrow_plane.h"
 #include "kernels/collide/narrow_round.h"

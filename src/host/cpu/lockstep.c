@@ -139,7 +139,7 @@ void sap_lockstep_step(SapLockstep *s, SapPool *pool, const SapStepArgs *call) {
     args.library = s->library;
     for (args.first_step = 0; args.first_step < args.num_steps; args.first_step++) {
         run(s, pool, &args, sap_program_lockstep_begin);
-        if (args.contacts.count || args.has_joint_terms)
+        if (sap_program_solves(&args))
             iterate(s, pool, &args);
         run(s, pool, &args, sap_program_lockstep_finish);
     }

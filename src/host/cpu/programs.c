@@ -13,7 +13,7 @@ static size_t product(int count, int size) {
 
 void sap_arena_bytes(const SapStepArgs *a, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]) {
     bytes[SAP_ARENA_FM] = product(a->plan.layout.size, real_bytes[a->fm_is_f64]);
-    bytes[SAP_ARENA_SOLVE] = product(a->solve.size, real_bytes[a->solve_is_f64]);
+    bytes[SAP_ARENA_SOLVE] = product(a->solve_size, real_bytes[a->solve_is_f64]);
     bytes[SAP_ARENA_LINEAR32] = a->newton.linear_is_f64 ? 0 : product(a->linear.size, real_bytes[0]);
     bytes[SAP_ARENA_LINEAR64] = product(a->linear.size, real_bytes[1]); /* also where f32 may need its help */
     bytes[SAP_ARENA_COLLIDE] = product(a->collide.layout.size, real_bytes[a->geometry_is_f64]);
@@ -59,36 +59,18 @@ void sap_program_inspect(SapContext *ctx) {
     fm->inspect(ctx);
 }
 
+/* The list of stages, each called through the table of its precision. */
+#define STEP_FN             static
+#define STAGE(is_f64, name) (ctx->kernels[is_f64]->name(ctx))
+#define STEP_COLLIDES       1
+#include "kernels/step/step_list.h"
+
+bool sap_program_solves(const SapStepArgs *args) {
+    return step_solves(args);
+}
+
 void sap_program_collide(SapContext *ctx) {
-    const SapStepArgs *a = ctx->args;
-    ctx->kernels[a->fm_is_f64]->place(ctx);
-    ctx->kernels[a->geometry_is_f64]->collide(ctx);
-}
-
-/* Whether there is something to solve: of the call, not the pack, for a world's status is its own. */
-static bool solves(const SapStepArgs *a) {
-    return a->contacts.count || a->has_joint_terms;
-}
-
-/* All that comes before the solve. */
-static void prepare(SapContext *ctx) {
-    const SapStepArgs *a = ctx->args;
-    ctx->kernels[a->fm_is_f64]->free_motion(ctx);
-    if (a->collide.enabled)
-        ctx->kernels[a->geometry_is_f64]->collide(ctx);
-    if (solves(a)) {
-        ctx->num_slots = ctx->kernels[0]->fill_slots(ctx);
-        ctx->kernels[a->geometry_is_f64]->contact_geometry(ctx);
-        ctx->kernels[a->weight_is_f64]->contact_weight(ctx);
-    }
-}
-
-static void step_once(SapContext *ctx) {
-    const SapStepArgs *a = ctx->args;
-    prepare(ctx);
-    if (solves(a))
-        ctx->kernels[a->solve_is_f64]->solve(ctx);
-    ctx->kernels[a->fm_is_f64]->finish(ctx);
+    collide_once(ctx);
 }
 
 void sap_program_step(SapContext *ctx) {
@@ -96,33 +78,20 @@ void sap_program_step(SapContext *ctx) {
         step_once(ctx);
 }
 
-/* ---- the same in stages ---- */
-
 void sap_program_lockstep_begin(SapContext *ctx) {
-    const SapStepArgs *a = ctx->args;
-    ctx->step = a->first_step;
-    prepare(ctx);
-    if (solves(a))
-        ctx->kernels[a->solve_is_f64]->lockstep_begin(ctx);
+    lockstep_begin(ctx);
 }
 
 void sap_program_lockstep_assemble(SapContext *ctx) {
-    ctx->num_slots = ctx->kernels[0]->kept_slots(ctx);
-    ctx->kernels[ctx->args->solve_is_f64]->lockstep_assemble(ctx);
+    lockstep_assemble(ctx);
 }
 
 void sap_program_lockstep_advance(SapContext *ctx) {
-    ctx->num_slots = ctx->kernels[0]->kept_slots(ctx);
-    ctx->kernels[ctx->args->solve_is_f64]->lockstep_advance(ctx);
+    lockstep_advance(ctx);
 }
 
 void sap_program_lockstep_finish(SapContext *ctx) {
-    const SapStepArgs *a = ctx->args;
-    ctx->step = a->first_step;
-    ctx->num_slots = ctx->kernels[0]->kept_slots(ctx);
-    if (solves(a))
-        ctx->kernels[a->solve_is_f64]->lockstep_finish(ctx);
-    ctx->kernels[a->fm_is_f64]->finish(ctx);
+    lockstep_finish(ctx);
 }
 
 void sap_program_run(SapProgram *program, const SapStepArgs *args, const SapPack *pack, const SapKernelSet *kernels,

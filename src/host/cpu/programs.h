@@ -2,6 +2,7 @@
 #ifndef SAPWOOD_HOST_CPU_PROGRAMS_H
 #define SAPWOOD_HOST_CPU_PROGRAMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <sapwood/error.h>
@@ -40,6 +41,9 @@ typedef struct SapScratch {
 /* The kernels have the lane count of the layouts in *args. Free also what failed to be created; zeroed is fine. */
 SapStatus sap_scratch_create(const SapStepArgs *args, const SapKernelSet *kernels, SapScratch *out);
 void sap_scratch_free(SapScratch *scratch);
+
+/* Whether a call with these arguments has something to solve. */
+bool sap_program_solves(const SapStepArgs *args);
 
 typedef void SapProgram(SapContext *ctx);
 

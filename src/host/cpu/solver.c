@@ -408,7 +408,7 @@ static SapStatus check_counts(const SapContacts *c) {
 }
 
 static void run_step(SapSolver *s, SapStepArgs *args) {
-    bool solves = args->contacts.count || args->has_joint_terms;
+    bool solves = sap_program_solves(args);
     size_t wrenches = (size_t)s->num_worlds * (size_t)s->plan.plan.nb * 6;
     for (int w = 0; w < s->num_worlds && !solves; w++)
         clear_counters(s, w); /* nothing would write them */

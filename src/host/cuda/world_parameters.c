@@ -52,7 +52,7 @@ SapStatus sap_cuda_world_parameters_add(SapCudaWorldParameters *e, SapParameter 
     SAP_TRY(sap_world_parameters_add(&e->host, p, &of_host));
     e->first = 0;
     e->end = e->host.num_worlds;
-    args->has_joint_terms = of_host.has_joint_terms;
+    args->has_dof_terms = of_host.has_dof_terms;
     args->skipped = e->skipped;
     for (int f64 = 0; f64 < 2; f64++)
         *sap_parameter_constant(&args->constants[f64], p) =

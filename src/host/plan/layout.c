@@ -99,7 +99,14 @@ static int max_columns(const SapPlan *plan) {
     return most;
 }
 
-static void layout_slot(const SapPlan *plan, SapSlotLayout *slot, int *size) {
+static int contact_law_size(int law) {
+#define LAW(name, size) size,
+    static const int sizes[] = {SAP_CONTACT_LAWS(LAW)};
+#undef LAW
+    return sizes[law];
+}
+
+static void layout_slot(const SapPlan *plan, int law, SapSlotLayout *slot, int *size) {
     long long next = 0;
     slot->x0 = take(&next, 3);
     slot->x1 = take(&next, 3);
@@ -109,7 +116,7 @@ static void layout_slot(const SapPlan *plan, SapSlotLayout *slot, int *size) {
     slot->pair = take(&next, 3);
     slot->valid = take(&next, 1);
     slot->check = take(&next, 1);
-    slot->law = take(&next, SAP_CONTACT_LAW_SIZE);
+    slot->law = take(&next, contact_law_size(law));
     slot->vc = take(&next, 3);
     slot->gamma = take(&next, 3);
     slot->cost = take(&next, 1);
@@ -149,24 +156,33 @@ static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
     linear->size = (int)next;
 }
 
+static void layout_newton(const SapPlan *plan, long long *next, SapNewtonLayout *newton) {
+    newton->H = take(next, largest_nnz(plan));
+    newton->d = take(next, plan->nv);
+    newton->lockstep = take(next, SAP_LOCKSTEP_SIZE);
+}
+
+/* The problem without its slots. */
+static void layout_problem(const SapPlan *plan, long long *next, SapProblemLayout *p) {
+    int *vectors[] = {&p->v,         &p->v0,       &p->v_star,      &p->guess,    &p->Av_star, &p->dv,
+                      &p->r,         &p->impulse,  &p->grad,        &p->Ad,       &p->w,       &p->scale,
+                      &p->dof_gamma, &p->dof_cost, &p->dof_hessian, &p->dof_check};
+    p->A = take(next, plan->tree.nnz);
+    for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = take(next, plan->nv);
+    p->dof_law = take(next, SAP_DOF_LAW_SIZE * (long long)plan->nv);
+    p->line = take(next, 3LL * plan->nv);
+}
+
 long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args) {
-    SapSolveLayout *s = &args->solve;
-    long long next = 0, nv = plan->nv;
-    layout_slot(plan, &args->slot, &s->slot_size);
+    long long next = 0;
+    layout_slot(plan, args->contacts.law, &args->slot, &args->problem.slot_size);
     long long ints = layout_slot_ints(plan, num_slots, lanes, &args->slot_ints);
     layout_linear(plan, &args->linear);
-    s->A = take(&next, plan->tree.nnz);
-    s->H = take(&next, largest_nnz(plan));
-    int *vectors[] = {
-        &s->v,          &s->v0, &s->v_star, &s->guess, &s->Av_star, &s->dv,          &s->r,          &s->impulse,
-        &s->grad,       &s->d,  &s->Ad,     &s->w,     &s->scale,   &s->joint_gamma, &s->joint_cost, &s->joint_hessian,
-        &s->joint_check};
-    for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        *vectors[i] = take(&next, nv);
-    s->joint_law = take(&next, SAP_DOF_LAW_SIZE * nv);
-    s->line = take(&next, 3 * nv);
-    s->lockstep = take(&next, SAP_LOCKSTEP_SIZE);
-    s->slots = take(&next, (long long)num_slots * s->slot_size);
-    s->size = next > INT_MAX ? INT_MAX : (int)next;
+    layout_problem(plan, &next, &args->problem);
+    layout_newton(plan, &next, &args->newton.layout);
+    /* last, because most of them are never used */
+    args->problem.slots = take(&next, (long long)num_slots * args->problem.slot_size);
+    args->solve_size = next > INT_MAX ? INT_MAX : (int)next;
     return next > INT_MAX || ints > INT_MAX ? -1 : next;
 }

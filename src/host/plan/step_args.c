@@ -82,7 +82,9 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .geometry_is_f64 = o->use_f64_boundary_pose,
                           .weight_is_f64 = is_f64(o->sap_contact_weight_precision),
                           .solve_is_f64 = is_f64(o->contact_solve_precision),
-                          .has_joint_terms = find_joint_terms(m, plan)};
+                          .has_dof_terms = find_joint_terms(m, plan)};
+    args->method = SAP_METHOD_newton;
+    args->contacts.law = SAP_LAW_sap_contact;
     set_contact_options(m, o, &args->contacts);
     set_newton_options(o, &args->newton);
     args->newton.dense = o->factor_plan != SAP_FACTOR_SPARSE && plan->dense.nnz > 0;

@@ -182,7 +182,7 @@ SapStatus sap_world_parameters_add(SapWorldParameters *e, SapParameter p, SapSte
         args->contacts.own_fallback_mu = fallback_rows(e->fallback[0]);
     if (p == SAP_PARAMETER_SHAPE_MATERIAL_TAU)
         args->contacts.own_fallback_tau = fallback_rows(e->fallback[1]);
-    args->has_joint_terms |= adds_joint_terms(p);
+    args->has_dof_terms |= adds_joint_terms(p);
     args->skipped = e->bad;
     return SAP_OK;
 }

@@ -154,14 +154,12 @@ STAGE_FN void broad_phase(const Context *ctx) {
         TEAM_FOR(w, words)
             COLLIDE_INTS(near)[w] = 0;
         TEAM_SYNC(); /* bits are added to words that are clear */
-        TEAM_FOR(once, 1) {
-            (void)once;
+        TEAM_ONCE() {
             for (int l = 0; l < ctx->pack->count; l++)
                 sweep_lane(ctx, l);
         }
     }
-    TEAM_FOR(once, 1) {
-        (void)once;
+    TEAM_ONCE() {
         *COLLIDE_INTS(cursor) = 0;
     }
     TEAM_SYNC(); /* one thread reads all words */

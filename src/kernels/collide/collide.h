@@ -40,16 +40,8 @@ STAGE_FN void collide_shape(const Context *ctx, int s) {
     SapField bound = STAGE_CONSTANTS->shape_bound;
     int link = ctx->args->plan.shape_link[s];
     Pose pose = shape_in_body(ctx, s);
-    if (link >= 0) {
-        StageView X = FM_VIEW(X);
-        Pose body;
-        body.p = view_get_vec3(X, 7 * link);
-        body.q = quat(view_get(X, 7 * link + 3), view_get(X, 7 * link + 4), view_get(X, 7 * link + 5),
-                      view_get(X, 7 * link + 6));
-        if (ctx->args->compat) /* SAP Warp's bodies may keep lengths (joints_sap_warp.h) */
-            body.q = quat_normalise(body.q);
-        pose = pose_mul(body, pose);
-    }
+    if (link >= 0)
+        pose = pose_mul(body_pose(ctx, link), pose);
     pose_store(COLLIDE(pose) + 7 * s, pose);
     real *ball = COLLIDE(ball) + 4 * s;
     vec3_store(ball, vec3_add(pose.p, quat_rotate(pose.q, field_get_vec3(bound, 4 * s, ctx->pack))));
@@ -68,7 +60,7 @@ KERNEL_FN Solid shape_solid(const Context *ctx, int s) {
 
 /* The pose b seen from the pose a. */
 KERNEL_FN Pose pose_relative(Pose a, Pose b) {
-    Quat inverse = quat(-a.q.x, -a.q.y, -a.q.z, a.q.w);
+    Quat inverse = quat_conjugate(a.q);
     Pose r;
     r.p = quat_rotate(inverse, vec3_sub(b.p, a.p));
     r.q = quat_mul(inverse, b.q);
@@ -79,7 +71,7 @@ KERNEL_FN Pose pose_relative(Pose a, Pose b) {
 STAGE_FN void candidate_store(const Context *ctx, const SapPair *pair, Pose X, const ContactPoint *at, real reach,
                               mask near, real *candidate) {
     Pose body0 = shape_in_body(ctx, pair->shape[0]), body1 = shape_in_body(ctx, pair->shape[1]);
-    Quat inverse = quat(-X.q.x, -X.q.y, -X.q.z, X.q.w);
+    Quat inverse = quat_conjugate(X.q);
     Vec3 p1 = quat_rotate(inverse, vec3_sub(vec3_fma(at->d, at->n, at->p), X.p));
     vec3_store(candidate + CANDIDATE_POINT0, vec3_add(body0.p, quat_rotate(body0.q, at->p)));
     vec3_store(candidate + CANDIDATE_POINT1, vec3_add(body1.p, quat_rotate(body1.q, p1)));
@@ -229,8 +221,7 @@ STAGE_FN void stage_collide(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_BROAD_PHASE);
     TEAM_FOR(s, ctx->args->plan.ns)
         collide_shape(ctx, s);
-    TEAM_FOR(once, 1) {
-        (void)once;
+    TEAM_ONCE() {
         collide_clear(ctx);
     }
     TEAM_SYNC(); /* pairs read the poses and balls of their shapes */
@@ -238,8 +229,7 @@ STAGE_FN void stage_collide(const Context *ctx) {
     broad_phase(ctx);
     for (;;) {
         PROFILE(ctx, SAP_STAGE_BROAD_PHASE);
-        TEAM_FOR(once, 1) {
-            (void)once;
+        TEAM_ONCE() {
             *COLLIDE_INTS(num_chunk) = broad_take(ctx, collide_chunk(ctx), ctx->args->collide.chunk);
         }
         TEAM_SYNC(); /* all work on the pairs that one thread took; if these are none, all records are there */
@@ -251,8 +241,7 @@ STAGE_FN void stage_collide(const Context *ctx) {
             collide_pair(ctx, &collide_chunk(ctx)[i], i);
         TEAM_SYNC(); /* one thread adds the points of all, and takes the next pairs */
         PROFILE(ctx, SAP_STAGE_RECORDS);
-        TEAM_FOR(once, 1) {
-            (void)once;
+        TEAM_ONCE() {
             collide_add(ctx, n, finite);
         }
     }

@@ -43,9 +43,6 @@ typedef struct Manifold {
 
 /* ---- small tools of the narrow phase ---- */
 
-KERNEL_FN mask mask_all(void) {
-    return real_of(0) == K(0.0);
-}
 KERNEL_FN real real_clamp(real x, real low, real high) {
     return real_min(real_max(x, low), high);
 }
@@ -126,7 +123,7 @@ KERNEL_FN Choice choice_none(const ContactPoint *any) {
     Choice c;
     c.point = *any;
     c.value = real_of(0);
-    c.found = mask_not(mask_all());
+    c.found = mask_none();
     c.point.valid = c.found;
     return c;
 }

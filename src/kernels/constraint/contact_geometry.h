@@ -77,23 +77,11 @@ KERNEL_FN Vec3 contact_midpoint(const Context *ctx, const int *shape, Vec3 x0, V
     return vec3_fma(K(1.0) - a0, x1, vec3_scale(a0, x0));
 }
 
-/* SAP Warp's bodies may keep lengths (joints_sap_warp.h), not here. */
-KERNEL_FN Pose contact_body_pose(const Context *ctx, int link) {
-    StageView X = FM_VIEW(X);
-    Pose pose;
-    pose.p = view_get_vec3(X, 7 * link);
-    pose.q = quat(view_get(X, 7 * link + 3), view_get(X, 7 * link + 4), view_get(X, 7 * link + 5),
-                  view_get(X, 7 * link + 6));
-    if (ctx->args->compat)
-        pose.q = quat_normalise(pose.q);
-    return pose;
-}
-
 /* A witness in the world: on a link, or given in world axes if static. */
 KERNEL_FN Vec3 contact_witness(const Context *ctx, int link, Vec3 point) {
     if (link < 0)
         return point;
-    Pose X = contact_body_pose(ctx, link);
+    Pose X = body_pose(ctx, link);
     return vec3_add(X.p, quat_rotate(X.q, point));
 }
 
@@ -196,4 +184,11 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     view_put(s, SLOT_OFFSET(phi0, c), real_select(valid, phi0, real_of(0)));
     view_put(s, SLOT_OFFSET(valid, c), real_select(valid, real_of(1), real_of(0)));
     view_put(s, SLOT_OFFSET(check, c), bad);
+}
+
+/* Geometry, weight and law of a slot are made by the same thread: others read the slot only after a barrier of the solve. */
+STAGE_FN void stage_contact_geometry(const Context *ctx) {
+    PROFILE(ctx, SAP_STAGE_GEOMETRY);
+    TEAM_FOR(c, ctx->num_slots)
+        contact_geometry_slot(ctx, c);
 }

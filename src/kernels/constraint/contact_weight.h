@@ -10,11 +10,11 @@ KERNEL_FN real contact_body_weight(const Context *ctx, int link, Vec3 x, const M
     if (link < 0)
         return real_of(0);
     const SapConstants *k = STAGE_CONSTANTS;
-    Pose X = contact_body_pose(ctx, link);
+    Pose X = body_pose(ctx, link);
     Vec3 com = field_get_vec3(k->com, 3 * link, ctx->pack);
     real m = field_get(k->mass, link, ctx->pack);
     Vec3 I = field_get_vec3(k->inertia, 6 * link, ctx->pack);
-    Quat inverse = quat(-X.q.x, -X.q.y, -X.q.z, X.q.w);
+    Quat inverse = quat_conjugate(X.q);
     Vec3 r = vec3_sub(vec3_sub(x, X.p), quat_rotate(X.q, com));
     const Vec3 axis[3] = {C->x, C->y, C->z};
     real sum = real_of(0);
@@ -66,4 +66,10 @@ STAGE_FN void contact_weight_slot(const Context *ctx, int c) {
     real w =
         ctx->args->contacts.diag_delassus ? contact_weight_diag_delassus(ctx, c) : contact_weight_body_inertia(ctx, c);
     view_put(SOLVE_VIEW, SLOT_OFFSET(w, c), real_max(w, real_of(WEIGHT_FLOOR)));
+}
+
+STAGE_FN void stage_contact_weight(const Context *ctx) {
+    PROFILE(ctx, SAP_STAGE_WEIGHT);
+    TEAM_FOR(c, ctx->num_slots)
+        contact_weight_slot(ctx, c);
 }

@@ -89,8 +89,7 @@ STAGE_FN int stage_fill_slots(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_SLOTS);
     if (!contacts->count)
         return 0;
-    TEAM_FOR(once, 1) {
-        (void)once;
+    TEAM_ONCE() {
         SlotMerge merge;
         for (int l = 0; l < SAP_LANES; l++) {
             merge.next[l] = 0;

@@ -7,7 +7,9 @@
 
 #include "kernels/data/buffer.h"
 #include "kernels/data/constants.h"
+#include "kernels/data/laws.h"
 #include "kernels/data/layouts.h"
+#include "kernels/data/methods.h"
 #include "kernels/data/plan.h"
 #include "kernels/data/reports.h"
 
@@ -23,6 +25,7 @@ typedef struct SapContactArgs {
     double fallback_mu, fallback_stiffness, fallback_tau;
     SapBuffer own_fallback_mu, own_fallback_tau; /* [num_worlds][1] where worlds have materials of their own */
     double beta, sigma, diag_shift;
+    int law;           /* SAP_LAW_... */
     int midpoint;      /* 1: contact_midpoint */
     int diag_delassus; /* 1: diag_delassus */
 } SapContactArgs;
@@ -41,6 +44,7 @@ typedef struct SapNewtonArgs {
     int dense; /* 1: always the dense pattern */
     double optimality_abs_tol, optimality_rel_tol, cost_abs_tol, cost_rel_tol, alpha_min;
     double armijo_c, rho, relative_slop;
+    SapNewtonLayout layout;
 } SapNewtonArgs;
 
 /* The Newton systems of all worlds, where a library solves them (solve/lockstep.h). */
@@ -67,12 +71,12 @@ typedef struct SapStepArgs {
     SapConstants constants[2]; /* f32, f64 */
     double h;
     int num_worlds;
-    int num_steps;            /* of h each, without a word in between */
+    int num_steps;            /* steps of length h to take before returning to the host */
     int first_step, end_step; /* of these, what one launch does on a GPU: first_step .. end_step - 1 */
     int euler;                /* 1: sap_euler, 0: midpoint */
     int compat;               /* 1: joints as SAP Warp computes them (joints_sap_warp.h), witnesses on the core */
     int fm_is_f64, geometry_is_f64, weight_is_f64, solve_is_f64;
-    int has_joint_terms; /* some dof has a drive, a limit or friction */
+    int has_dof_terms; /* some dof has a drive, a limit or friction */
 
     SapBuffer q_in, qd_in, joint_f, body_f, target_pos, target_vel, act, guess;
     SapBuffer q_out, qd_out, body_q, body_qd;
@@ -81,10 +85,12 @@ typedef struct SapStepArgs {
 
     SapCollideArgs collide;
     SapContactArgs contacts;
+    int method;     /* SAP_METHOD_... */
+    int solve_size; /* reals of the solve's arena: the problem's, the method's and the slots' */
     SapNewtonArgs newton;
     SapLibraryArgs library;
     SapReportArgs report;
-    SapSolveLayout solve;
+    SapProblemLayout problem;
     SapSlotLayout slot;
     SapSlotInts slot_ints;
     SapLinearLayout linear;

@@ -23,34 +23,36 @@ typedef struct SapMotionLayout {
     int size;
 } SapMotionLayout;
 
-/* Reals that a world's solve keeps from one call to the next in lockstep (solve/lockstep.h). */
-enum { SAP_LOCKSTEP_SIZE = 24 };
-
-/* Reals of a law's data, of a contact (law/sap_contact.h) and of a dof (law/sap_dof.h). */
-enum { SAP_CONTACT_LAW_SIZE = 8, SAP_DOF_LAW_SIZE = 10 };
-
-/* Places in the solve's scratch, in reals: vectors over dofs, then one block per contact slot. */
-typedef struct SapSolveLayout {
-    int A;                                 /* [nnz of the tree] in the solve's precision */
-    int H;                                 /* [nnz of the larger pattern] */
-    int v, v0, v_star, guess, Av_star, dv; /* [nv] each */
-    int r, impulse, grad;                  /* A (v - v*), J' gamma + joint terms, their difference */
-    int d, Ad;
-    int w, scale;  /* 1/A_ii; 1/sqrt(A_ii) or 0 where the dof takes no part */
-    int joint_law; /* [nv][SAP_DOF_LAW_SIZE] */
-    int joint_gamma, joint_cost, joint_hessian, joint_check;
-    int line;     /* [nv][3] */
-    int lockstep; /* [SAP_LOCKSTEP_SIZE] what a world's solve keeps from stage to stage (solve/lockstep.h) */
+/* The problem of a world, which every method reads (solve/problem.h): places in the solve's arena, in reals. Vectors over dofs, then one
+ * block per contact slot. */
+typedef struct SapProblemLayout {
+    int A;                             /* [nnz of the tree] in the solve's precision */
+    int v, v0, v_star, guess, Av_star; /* [nv] each */
+    int dv, r, impulse, grad;          /* v - v*, A (v - v*), J' gamma + dof terms, their difference */
+    int Ad;                            /* along the direction of a line */
+    int w, scale;                      /* 1/A_ii; 1/sqrt(A_ii) or 0 where the dof takes no part */
+    int dof_law;                       /* [nv][SAP_DOF_LAW_SIZE] */
+    int dof_gamma, dof_cost, dof_hessian, dof_check;
+    int line; /* [nv][3] */
     int slots;
     int slot_size;
-    int size;
-} SapSolveLayout;
+} SapProblemLayout;
+
+/* Reals that Newton's method keeps from one call to the next in lockstep (solve/lockstep.h). */
+enum { SAP_LOCKSTEP_SIZE = 24 };
+
+/* What Newton's method keeps for itself, in the same arena. */
+typedef struct SapNewtonLayout {
+    int H;        /* [nnz of the larger pattern] */
+    int d;        /* [nv] direction */
+    int lockstep; /* [SAP_LOCKSTEP_SIZE] */
+} SapNewtonLayout;
 
 /* One contact slot, in reals from its beginning. */
 typedef struct SapSlotLayout {
     int x0, x1, frame, phi0, w, pair; /* witnesses, c_x c_y n, gap, weight, (mu, k, tau) */
     int valid, check;                 /* 1 or 0; 0 or NaN */
-    int law;                          /* [SAP_CONTACT_LAW_SIZE] */
+    int law;                          /* data of the law of contacts (laws.h) */
     int vc, gamma, cost, G, Jd, line;
     int J; /* [up to nv][3] */
 } SapSlotLayout;
@@ -68,7 +70,7 @@ typedef struct SapSlotInts {
     int max_columns;
     /* after the slots, once per pack */
     int first; /* [nv][2] the first touch of each dof: SapIncidence */
-    int acts;  /* [nv] which joint terms of the dof act in some world (joint_law.h) */
+    int acts;  /* [nv] which terms of the dof act in some world (law/sap_dof.h) */
     int total; /* integers of all this, and of num_slots before it */
 } SapSlotInts;
 

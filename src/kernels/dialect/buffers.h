@@ -3,21 +3,14 @@
 
 typedef SapContext Context;
 
-/* Parts of scratch, in the precision of this stage. */
-#define FM(part)             ((real *)ctx->fm + ctx->args->plan.layout.part)
-#define SOLVE(part)          ((real *)ctx->solve + ctx->args->solve.part)
-#define SLOT_OFFSET(part, c) (ctx->args->solve.slots + (c)*ctx->args->solve.slot_size + ctx->args->slot.part)
-#define SLOT(part, c)        ((real *)ctx->solve + SLOT_OFFSET(part, c))
-#define NUM_SLOTS            (ctx->ints) /* how many are in use, then the slots, then what follows them */
-#define FIRST_INCIDENCE(i)   ((SapIncidence *)(ctx->ints + ctx->args->slot_ints.first) + (i))
-#define JOINT_ACTS(i)        ((ctx->ints + ctx->args->slot_ints.acts)[i])
-#define NEXT_INCIDENCE(c, k) ((SapIncidence *)SLOT_INTS(next, c) + (k))
-#define SLOT_INTS(part, c)   (ctx->ints + 1 + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
-#define LINEAR(part)         ((real *)ctx->linear[SAP_PRECISION == 64] + ctx->args->linear.part)
-
-/* The model's constants and the time step in the precision of this stage. */
-#define STAGE_CONSTANTS (&ctx->args->constants[SAP_PRECISION == 64])
-#define STAGE_H         real_of((scalar)ctx->args->h)
+/* An f64 array [num_worlds][n] of the caller. */
+KERNEL_FN SapBuffer buffer_f64(double *data, long long n) {
+    SapBuffer buffer;
+    buffer.data = data;
+    buffer.stride = n;
+    buffer.is_f64 = 1;
+    return buffer;
+}
 
 KERNEL_FN real buffer_get(SapBuffer buffer, int i, const SapPack *pack) {
     real r;

@@ -198,6 +198,13 @@ KERNEL_FN real real_nan(void) {
     return zero / zero;
 }
 
+KERNEL_FN mask mask_all(void) {
+    return real_of(0) == K(0.0);
+}
+KERNEL_FN mask mask_none(void) {
+    return real_of(0) != K(0.0);
+}
+
 /* NaN and infinities are the numbers whose difference with themselves is not zero. */
 KERNEL_FN mask real_finite(real a) {
     return a - a == K(0.0);

@@ -50,6 +50,9 @@ static __device__ inline void team_sync(void) {
         for (int i = team_pair / (n), j = team_pair % (n), team_once = 1; team_once; team_once = 0)
 #endif
 
+/* The body runs once, in one thread of the team. */
+#define TEAM_ONCE() TEAM_FOR(team_once_index, 1)
+
 /* PROFILE(ctx, stage): what follows is that stage. Only a team of one knows where it is. */
 #if defined(TEAM_OF_ONE)
 #include "kernels/dialect/profile.h"

@@ -85,6 +85,9 @@ KERNEL_FN void quat_store(real *p, Quat q) {
     p[2] = q.z;
     p[3] = q.w;
 }
+KERNEL_FN Quat quat_conjugate(Quat q) {
+    return quat(-q.x, -q.y, -q.z, q.w);
+}
 KERNEL_FN real quat_norm2(Quat q) {
     return real_fma(q.w, q.w, real_fma(q.z, q.z, real_fma(q.y, q.y, q.x * q.x)));
 }

@@ -7,18 +7,6 @@ typedef struct StageView {
     int start; /* where the part begins */
 } StageView;
 
-/* The precision of a stage is what the arguments say, unless the entry file knows it beforehand (target/cuda.cu). */
-#ifndef FM_IS_F64
-#define FM_IS_F64     ctx->args->fm_is_f64
-#define SOLVE_IS_F64  ctx->args->solve_is_f64
-#define LINEAR_IS_F64 ctx->args->newton.linear_is_f64
-#endif
-
-/* What free motion left, and the solve's scratch. */
-#define FM_VIEW(part)       view_at(ctx->fm, FM_IS_F64, ctx->args->plan.layout.part)
-#define SOLVE_VIEW          view_at(ctx->solve, SOLVE_IS_F64, 0)
-#define LINEAR_VIEW(is_f64) view_at(ctx->linear[is_f64], is_f64, 0)
-
 KERNEL_FN StageView view_at(void *data, int is_f64, int start) {
     StageView s;
     s.data = data;
@@ -47,4 +35,11 @@ KERNEL_FN void view_put_vec3(StageView s, int i, Vec3 v) {
     view_put(s, i, v.x);
     view_put(s, i + 1, v.y);
     view_put(s, i + 2, v.z);
+}
+
+KERNEL_FN Pose view_get_pose(StageView s, int i) {
+    Pose pose;
+    pose.p = view_get_vec3(s, i);
+    pose.q = quat(view_get(s, i + 3), view_get(s, i + 4), view_get(s, i + 5), view_get(s, i + 6));
+    return pose;
 }

@@ -1,4 +1,4 @@
-/* The SAP contact law: a convex potential of the contact velocity v = (t1, t2, n). docs/contact_law.md.
+/* The law of SAP: a convex potential of the contact velocity v = (t1, t2, n). docs/contact_law.md.
  *
  *   R_n = max(beta^2/(4 pi^2) w, 1/(h k (h + tau)))     R_t = sigma w      vhat = -phi0/(h + tau)
  *   y = ( -v_t/R_t , (vhat - v_n)/R_n )                  y_r = |y_t| (softened), t = y_t/y_r
@@ -14,36 +14,7 @@ typedef struct ContactLaw {
     real vhat;                       /* m/s */
     real mu, mu_hat, f;
 } ContactLaw;
-static_assert(sizeof(ContactLaw) == SAP_CONTACT_LAW_SIZE * sizeof(real), "the size of a contact's law");
-
-KERNEL_FN ContactLaw contact_law_load(const real *p) {
-    ContactLaw c = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]};
-    return c;
-}
-
-KERNEL_FN void contact_law_store(real *p, ContactLaw c) {
-    p[0] = c.R_t;
-    p[1] = c.R_n;
-    p[2] = c.inv_R_t;
-    p[3] = c.inv_R_n;
-    p[4] = c.vhat;
-    p[5] = c.mu;
-    p[6] = c.mu_hat;
-    p[7] = c.f;
-}
-
-KERNEL_FN ContactLaw contact_law_select(mask m, ContactLaw a, ContactLaw b) {
-    ContactLaw c;
-    c.R_t = real_select(m, a.R_t, b.R_t);
-    c.R_n = real_select(m, a.R_n, b.R_n);
-    c.inv_R_t = real_select(m, a.inv_R_t, b.inv_R_t);
-    c.inv_R_n = real_select(m, a.inv_R_n, b.inv_R_n);
-    c.vhat = real_select(m, a.vhat, b.vhat);
-    c.mu = real_select(m, a.mu, b.mu);
-    c.mu_hat = real_select(m, a.mu_hat, b.mu_hat);
-    c.f = real_select(m, a.f, b.f);
-    return c;
-}
+static_assert(sizeof(ContactLaw) == 8 * sizeof(real), "data/laws.h has another size for sap_contact");
 
 /* Below this friction is none: the cone is a ray. */
 #define FRICTIONLESS K(1e-12)
@@ -54,7 +25,7 @@ KERNEL_FN ContactLaw contact_law_select(mask m, ContactLaw a, ContactLaw b) {
 /* And from infinity, which a denormal k gives: an impulse of 0 must cost 0. */
 #define R_CEILING K(1e30)
 
-KERNEL_FN ContactLaw contact_law_make(real phi0, real w, real k, real tau, real mu, real h, real beta, real sigma) {
+KERNEL_FN ContactLaw sap_contact_law(real phi0, real w, real k, real tau, real mu, real h, real beta, real sigma) {
     ContactLaw c;
     real dissipation = h + tau;
     real near_rigid = beta * beta * K(0.025330295910584444) * w; /* 1/(4 pi^2) */
@@ -78,7 +49,7 @@ typedef struct ContactTrial {
     mask normal_only, stick, slide; /* regions; none of them: no contact */
 } ContactTrial;
 
-KERNEL_FN ContactTrial contact_law_trial(const ContactLaw *c, Vec3 v) {
+KERNEL_FN ContactTrial sap_contact_trial(const ContactLaw *c, Vec3 v) {
     ContactTrial s;
     s.y = vec3(-(v.x * c->inv_R_t), -(v.y * c->inv_R_t), (c->vhat - v.z) * c->inv_R_n);
     s.y_r = real_sqrt(real_fma(s.y.x, s.y.x, real_fma(s.y.y, s.y.y, real_of(SOFT_IMPULSE * SOFT_IMPULSE))));
@@ -92,7 +63,7 @@ KERNEL_FN ContactTrial contact_law_trial(const ContactLaw *c, Vec3 v) {
     return s;
 }
 
-KERNEL_FN Vec3 contact_law_impulse(const ContactLaw *c, const ContactTrial *s) {
+KERNEL_FN Vec3 sap_contact_impulse(const ContactLaw *c, const ContactTrial *s) {
     real zero = real_of(0);
     real g_n = real_fma(c->mu_hat, s->y_r, s->y.z) * c->f;
     real g_t = c->mu * g_n;
@@ -103,14 +74,14 @@ KERNEL_FN Vec3 contact_law_impulse(const ContactLaw *c, const ContactTrial *s) {
     return gamma;
 }
 
-KERNEL_FN real contact_law_cost(const ContactLaw *c, Vec3 gamma) {
+KERNEL_FN real sap_contact_impulse_cost(const ContactLaw *c, Vec3 gamma) {
     real tangent = real_fma(gamma.x, gamma.x, gamma.y * gamma.y);
     return K(0.5) * real_fma(c->R_t, tangent, c->R_n * gamma.z * gamma.z);
 }
 
 /* G, symmetric positive semidefinite: xx yy zz xy xz yz. Sliding, with P = t t', Q = E - P:
  *   G_tt = mu ((gamma_n/y_r) Q + mu^ f P)/R_t     G_tn = mu f t/R_n     G_nn = f/R_n */
-KERNEL_FN void contact_law_hessian(const ContactLaw *c, const ContactTrial *s, real G[6]) {
+KERNEL_FN void sap_contact_hessian(const ContactLaw *c, const ContactTrial *s, real G[6]) {
     real zero = real_of(0), one = real_of(1);
     real g_n = real_fma(c->mu_hat, s->y_r, s->y.z) * c->f;
     real across = c->mu * (g_n / s->y_r) * c->inv_R_t;
@@ -126,7 +97,33 @@ KERNEL_FN void contact_law_hessian(const ContactLaw *c, const ContactTrial *s, r
 }
 
 /* The region as a number: 0 none, 1 stiction, 2 sliding, 3 frictionless. */
-KERNEL_FN real contact_law_region(const ContactTrial *s) {
+KERNEL_FN real sap_contact_trial_region(const ContactTrial *s) {
     return real_select(s->stick, real_of(1),
                        real_select(s->slide, real_of(2), real_select(s->normal_only, real_of(3), real_of(0))));
+}
+
+/* ---- the law as law.h calls it ---- */
+
+KERNEL_FN void sap_contact_make(const LawInput *in, real *data) {
+    *(ContactLaw *)data = sap_contact_law(in->phi0, in->w, in->k, in->tau, in->mu, in->h, in->beta, in->sigma);
+}
+
+KERNEL_FN void sap_contact_evaluate(const real *data, Vec3 v, LawValue *out) {
+    ContactLaw law = *(const ContactLaw *)data;
+    ContactTrial trial = sap_contact_trial(&law, v);
+    out->gamma = sap_contact_impulse(&law, &trial);
+    out->cost = sap_contact_impulse_cost(&law, out->gamma);
+    sap_contact_hessian(&law, &trial, out->G);
+}
+
+KERNEL_FN real sap_contact_cost(const real *data, Vec3 v) {
+    ContactLaw law = *(const ContactLaw *)data;
+    ContactTrial trial = sap_contact_trial(&law, v);
+    return sap_contact_impulse_cost(&law, sap_contact_impulse(&law, &trial));
+}
+
+KERNEL_FN real sap_contact_region(const real *data, Vec3 v) {
+    ContactLaw law = *(const ContactLaw *)data;
+    ContactTrial trial = sap_contact_trial(&law, v);
+    return sap_contact_trial_region(&trial);
 }

@@ -14,30 +14,12 @@ typedef struct JointLaw {
     real upper_vhat, upper_inv_R;
     real friction_bound, friction_inv_R; /* h F and 1/R */
 } JointLaw;
-static_assert(sizeof(JointLaw) == SAP_DOF_LAW_SIZE * sizeof(real), "the size of a dof's law");
+static_assert(sizeof(JointLaw) == SAP_DOF_LAW_SIZE * sizeof(real), "data/laws.h has another size for dofs");
 
 /* Kinds of terms. Those that act in no world of a pack are not evaluated: they would add 0. */
 enum { JOINT_DRIVE = 1, JOINT_LIMIT = 2, JOINT_FRICTION = 4, JOINT_ALL = 7 };
 
 #define JOINT_NEAR_RIGID K(0.00025330295910584444) /* 0.1^2/(4 pi^2) */
-
-KERNEL_FN JointLaw joint_law_load(const real *p) {
-    JointLaw t = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9]};
-    return t;
-}
-
-KERNEL_FN void joint_law_store(real *p, JointLaw t) {
-    p[0] = t.drive_a;
-    p[1] = t.drive_g;
-    p[2] = t.drive_e;
-    p[3] = t.drive_h_g;
-    p[4] = t.lower_vhat;
-    p[5] = t.lower_inv_R;
-    p[6] = t.upper_vhat;
-    p[7] = t.upper_inv_R;
-    p[8] = t.friction_bound;
-    p[9] = t.friction_inv_R;
-}
 
 /* Impulses of the three kinds, their total cost and curvature. */
 typedef struct JointTerms {

@@ -1,24 +1,16 @@
 /* Copies what free motion computed into the caller's f64 arrays, in the layouts of SapFreeMotion. */
 
-KERNEL_FN SapBuffer inspect_buffer(double *data, int n) {
-    SapBuffer buffer;
-    buffer.data = data;
-    buffer.stride = n;
-    buffer.is_f64 = 1;
-    return buffer;
-}
-
 STAGE_FN void inspect_vector(const Context *ctx, double *data, const real *x, int n, mask which) {
     if (data)
         TEAM_FOR(i, n)
-            buffer_put(inspect_buffer(data, n), i, x[i], which, ctx->pack);
+            buffer_put(buffer_f64(data, n), i, x[i], which, ctx->pack);
 }
 
 /* Dense and symmetric; entries off the tree's pattern are left as they are (zero). */
 STAGE_FN void inspect_matrix(const Context *ctx, mask which) {
     const SapPlan *plan = &ctx->args->plan;
     int nv = plan->nv;
-    SapBuffer buffer = inspect_buffer(ctx->args->A, nv * nv);
+    SapBuffer buffer = buffer_f64(ctx->args->A, nv * nv);
     TEAM_FOR(e, plan->tree.nnz) {
         const SapEntry *entry = &plan->tree.entry[e];
         int at = plan->tree.row[entry->row].start + entry->column;
@@ -38,17 +30,17 @@ STAGE_FN void inspect_body(const Context *ctx, int l, mask which) {
     Spatial V = spatial_load(FM(V) + 6 * l), a = spatial_load(FM(a) + 6 * l);
     Vec3 v = spatial_at(V, d);
     if (args->body_pose) {
-        buffer_put_vec3(inspect_buffer(args->body_pose, 7 * nb), 7 * body, X.p, which, ctx->pack);
-        buffer_put_quat(inspect_buffer(args->body_pose, 7 * nb), 7 * body + 3, X.q, which, ctx->pack);
+        buffer_put_vec3(buffer_f64(args->body_pose, 7 * nb), 7 * body, X.p, which, ctx->pack);
+        buffer_put_quat(buffer_f64(args->body_pose, 7 * nb), 7 * body + 3, X.q, which, ctx->pack);
     }
     if (args->body_velocity) {
-        buffer_put_vec3(inspect_buffer(args->body_velocity, 6 * nb), 6 * body, V.ang, which, ctx->pack);
-        buffer_put_vec3(inspect_buffer(args->body_velocity, 6 * nb), 6 * body + 3, v, which, ctx->pack);
+        buffer_put_vec3(buffer_f64(args->body_velocity, 6 * nb), 6 * body, V.ang, which, ctx->pack);
+        buffer_put_vec3(buffer_f64(args->body_velocity, 6 * nb), 6 * body + 3, v, which, ctx->pack);
     }
     if (args->body_bias) {
         Vec3 a_O = vec3_cross_add(V.ang, v, spatial_at(a, d));
-        buffer_put_vec3(inspect_buffer(args->body_bias, 6 * nb), 6 * body, a.ang, which, ctx->pack);
-        buffer_put_vec3(inspect_buffer(args->body_bias, 6 * nb), 6 * body + 3, a_O, which, ctx->pack);
+        buffer_put_vec3(buffer_f64(args->body_bias, 6 * nb), 6 * body, a.ang, which, ctx->pack);
+        buffer_put_vec3(buffer_f64(args->body_bias, 6 * nb), 6 * body + 3, a_O, which, ctx->pack);
     }
 }
 
@@ -61,4 +53,13 @@ STAGE_FN void inspect_free_motion(const Context *ctx, mask which) {
         inspect_matrix(ctx, which);
     TEAM_FOR(l, args->plan.nl)
         inspect_body(ctx, l, which);
+}
+
+/* Copies out what free motion left. */
+STAGE_FN void stage_inspect(const Context *ctx) {
+    TEAM_FOR(i, ctx->args->plan.nq)
+        FM(q1)[i] = FM(q)[i];
+    TEAM_SYNC(); /* the status depends on all of q1 */
+    put_status(ctx, world_status(ctx));
+    inspect_free_motion(ctx, pack_lanes(ctx->pack));
 }

@@ -1,8 +1,7 @@
 /* Out of scratch: the new state in public order, what failed worlds keep, and the poses and velocities of bodies. */
 
 STAGE_FN void put_status(const Context *ctx, bits status) {
-    TEAM_FOR(once, 1) {
-        (void)once;
+    TEAM_ONCE() {
         FOR_LANES(l) {
             if (l < ctx->pack->count)
                 ctx->args->status[ctx->pack->world[l]] = (unsigned)LANE(status, l);
@@ -13,16 +12,14 @@ STAGE_FN void put_status(const Context *ctx, bits status) {
 /* Of several steps, what went wrong in one stays: a failed world stands still for the rest of the call. */
 STAGE_FN void begin_status(const Context *ctx) {
     const unsigned lasting = SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED;
-    TEAM_FOR(once, 1) {
-        (void)once;
+    TEAM_ONCE() {
         for (int l = 0; l < ctx->pack->count; l++)
             ctx->args->status[ctx->pack->world[l]] &= ctx->step == 0 ? 0 : lasting;
     }
 }
 
 STAGE_FN void add_status(const Context *ctx, bits status) {
-    TEAM_FOR(once, 1) {
-        (void)once;
+    TEAM_ONCE() {
         FOR_LANES(l) {
             if (l < ctx->pack->count)
                 ctx->args->status[ctx->pack->world[l]] |= (unsigned)LANE(status, l);

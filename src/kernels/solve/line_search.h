@@ -1,19 +1,6 @@
-/* How far to go along the Newton direction d: phi(a) = l(v + a d). Three ways, one interface. docs/solve.md.
- *
- *   phi(a)   = m0 + a m1 + a^2 m2/2 + potentials(v + a d),   m0 = dv' A dv/2, m1 = d' A dv, m2 = d' A d
- *   phi'(a)  = m1 + a m2 - sum_c gamma_c.(J d)_c - sum_i gamma_i d_i
- *   phi''(a) = m2 + sum_c (J d)' G (J d) + sum_i hessian_i d_i^2
+/* How far to go along the Newton direction d: phi(a) = l(v + a d) (problem.h). Three ways, one interface. docs/solve.md.
  *
  * Every world of the pack searches for itself: `open` are those still looking; the others keep their answer. */
-
-typedef struct Line {
-    real m0, m1, m2;
-    real l0, slope0; /* phi(0), phi'(0) */
-} Line;
-
-typedef struct LinePoint {
-    real cost, slope, curvature;
-} LinePoint;
 
 typedef struct LineResult {
     real alpha;
@@ -21,96 +8,19 @@ typedef struct LineResult {
     mask accepted;
 } LineResult;
 
-/* A d, J d and the constants of the line. */
-STAGE_FN Line line_start(const Context *ctx, real l0) {
-    TEAM_FOR(i, ctx->args->plan.nv)
-        SOLVE(Ad)[i] = problem_A_row(ctx, i, SOLVE(d));
-    TEAM_FOR(c, ctx->num_slots)
-        vec3_store(SLOT(Jd, c), problem_J_mul(ctx, c, SOLVE(d)));
-    TEAM_SYNC(); /* all read all of Ad, later Jd */
-    Line line;
-    line.m0 = line.m1 = line.m2 = line.slope0 = real_of(0);
-    for (int i = 0; i < ctx->args->plan.nv; i++) {
-        real d = SOLVE(d)[i];
-        line.m0 = real_fma(K(0.5) * SOLVE(dv)[i], SOLVE(r)[i], line.m0);
-        line.m1 = real_fma(d, SOLVE(r)[i], line.m1);
-        line.m2 = real_fma(d, SOLVE(Ad)[i], line.m2);
-        line.slope0 = real_fma(d, SOLVE(grad)[i], line.slope0);
-    }
-    line.l0 = l0;
-    return line;
-}
-
-/* What slot c and dof i add at a: cost, and if asked for slope and curvature along d. */
-KERNEL_FN void line_contact(const Context *ctx, int c, real a, bool derivatives) {
-    ContactLaw law = contact_law_load(SLOT(law, c));
-    Vec3 u = vec3_load(SLOT(Jd, c));
-    ContactTrial trial = contact_law_trial(&law, vec3_fma(a, u, vec3_load(SLOT(vc, c))));
-    Vec3 gamma = contact_law_impulse(&law, &trial);
-    real *at = SLOT(line, c);
-    at[0] = contact_law_cost(&law, gamma);
-    if (!derivatives)
-        return;
-    real G[6];
-    contact_law_hessian(&law, &trial, G);
-    at[1] = vec3_dot(gamma, u);
-    at[2] = vec3_dot(u, contact_G_mul(G, u));
-}
-
-KERNEL_FN void line_joint(const Context *ctx, int i, real a, bool derivatives) {
-    real d = SOLVE(d)[i];
-    JointTerms terms = problem_joint_terms(ctx, i, real_fma(a, d, SOLVE(v)[i]));
-    real *at = SOLVE(line) + 3 * i;
-    at[0] = terms.cost;
-    if (!derivatives)
-        return;
-    at[1] = joint_terms_impulse(&terms) * d;
-    at[2] = terms.hessian * d * d;
-}
-
-KERNEL_FN void line_add(LinePoint *p, const real *at, bool derivatives) {
-    p->cost = p->cost + at[0];
-    if (!derivatives)
-        return;
-    p->slope = p->slope - at[1];
-    p->curvature = p->curvature + at[2];
-}
-
-/* phi and, if asked for, phi' and phi'' at a. */
-KERNEL_FN LinePoint line_point(const Context *ctx, const Line *line, real a, bool derivatives) {
-    int nv = ctx->args->plan.nv;
-    TEAM_FOR(c, ctx->num_slots)
-        line_contact(ctx, c, a, derivatives);
-    TEAM_FOR(i, nv)
-        if (JOINT_ACTS(i))
-            line_joint(ctx, i, a, derivatives);
-    TEAM_SYNC(); /* the sums read all */
-    LinePoint p;
-    p.cost = real_fma(a, real_fma(K(0.5) * a, line->m2, line->m1), line->m0);
-    p.slope = real_fma(a, line->m2, line->m1);
-    p.curvature = line->m2;
-    for (int c = 0; c < ctx->num_slots; c++)
-        line_add(&p, SLOT(line, c), derivatives);
-    for (int i = 0; i < nv; i++)
-        if (JOINT_ACTS(i))
-            line_add(&p, SOLVE(line) + 3 * i, derivatives);
-    TEAM_SYNC(); /* the next evaluation overwrites what was summed */
-    return p;
-}
-
 STAGE_FN LinePoint line_evaluate(const Context *ctx, const Line *line, real a) {
-    return line_point(ctx, line, a, true);
+    return problem_line_point(ctx, line, a, true);
 }
 
 STAGE_FN real line_cost(const Context *ctx, const Line *line, real a) {
-    return line_point(ctx, line, a, false).cost;
+    return problem_line_point(ctx, line, a, false).cost;
 }
 
 KERNEL_FN LineResult line_result_none(void) {
     LineResult r;
     r.alpha = real_of(1);
     r.count = real_of(0);
-    r.accepted = real_of(0) != K(0.0);
+    r.accepted = mask_none();
     return r;
 }
 

@@ -3,7 +3,7 @@ STAGE_FN void stage_linear_solve(const Context *ctx, const SapPattern *pattern) 
     PROFILE(ctx, SAP_STAGE_FACTOR);
     PROFILE_FACTOR(ctx, pattern == &ctx->args->plan.dense);
     StageView solve = SOLVE_VIEW;
-    int nv = ctx->args->plan.nv, H = ctx->args->solve.H, grad = ctx->args->solve.grad;
+    int nv = ctx->args->plan.nv, H = ctx->args->newton.layout.H, grad = ctx->args->problem.grad;
     TEAM_FOR(e, pattern->nnz)
         LINEAR(L)[e] = view_get(solve, H + e);
     TEAM_FOR(i, nv)

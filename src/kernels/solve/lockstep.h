@@ -8,25 +8,28 @@
  *
  * In between, a world's part of the solve stands at the end of its scratch. */
 
-/* plan/layout.c keeps SAP_LOCKSTEP_SIZE reals for it; a division by zero here says that these are too few. */
-enum { LOCKSTEP_FITS = 1 / (int)(sizeof(Solve) <= SAP_LOCKSTEP_SIZE * sizeof(real)) };
+typedef struct Lockstep {
+    ProblemChecks is;
+    Newton newton;
+    SolveResult result; /* newton's */
+} Lockstep;
+static_assert(sizeof(Lockstep) <= SAP_LOCKSTEP_SIZE * sizeof(real), "layouts.h keeps too few reals for a Lockstep");
 
-KERNEL_FN Solve lockstep_load(const Context *ctx) {
-    return *(const Solve *)SOLVE(lockstep);
+KERNEL_FN void lockstep_load(const Context *ctx, Lockstep *s) {
+    *s = *(const Lockstep *)NEWTON(lockstep);
+    s->newton.result = &s->result;
 }
 
 /* A barrier stands between the load and the store of every stage: evaluation and direction have some. */
-STAGE_FN void lockstep_store(const Context *ctx, const Solve *s) {
-    TEAM_FOR(once, 1) {
-        (void)once;
-        *(Solve *)SOLVE(lockstep) = *s;
+STAGE_FN void lockstep_store(const Context *ctx, const Lockstep *s) {
+    TEAM_ONCE() {
+        *(Lockstep *)NEWTON(lockstep) = *s;
     }
 }
 
 /* Which worlds of the pack take part in the next call of the library. */
 STAGE_FN void lockstep_set_active(const Context *ctx, mask which) {
-    TEAM_FOR(once, 1) {
-        (void)once;
+    TEAM_ONCE() {
         for (int l = 0; l < ctx->pack->count; l++)
             ctx->args->library.active[ctx->pack->world[l]] = mask_lane(which, l);
     }
@@ -38,7 +41,7 @@ STAGE_FN void lockstep_put_system(const Context *ctx, const SapPattern *dense, m
     mask which = open & pack_lanes(ctx->pack); /* the other lanes are not the world whose number they have */
     int nv = ctx->args->plan.nv;
     TEAM_FOR(i, nv) {
-        const real *H = SOLVE(H) + dense->row[i].start;
+        const real *H = NEWTON(H) + dense->row[i].start;
         for (int j = 0; j <= i; j++)
             buffer_put(library->matrix, i * nv + j, H[j], which, ctx->pack);
         buffer_put(library->vector, i, -SOLVE(grad)[i], which, ctx->pack);
@@ -62,13 +65,16 @@ STAGE_FN void lockstep_get_direction(const Context *ctx) {
 }
 
 STAGE_FN void stage_lockstep_begin(const Context *ctx) {
-    Solve s;
-    solve_begin(ctx, &s);
+    Lockstep s;
+    PROFILE(ctx, SAP_STAGE_SETUP);
+    s.is = problem_begin(ctx);
+    s.newton = newton_begin(s.is.constrained, &s.result);
     lockstep_store(ctx, &s);
 }
 
 STAGE_FN void stage_lockstep_assemble(const Context *ctx) {
-    Solve s = lockstep_load(ctx);
+    Lockstep s;
+    lockstep_load(ctx, &s);
     int k = ctx->args->library.iteration;
     if (k == 0 || mask_any(s.newton.open)) {
         if (newton_check(ctx, k, &s.newton))
@@ -79,7 +85,8 @@ STAGE_FN void stage_lockstep_assemble(const Context *ctx) {
 }
 
 STAGE_FN void stage_lockstep_advance(const Context *ctx) {
-    Solve s = lockstep_load(ctx);
+    Lockstep s;
+    lockstep_load(ctx, &s);
     if (!mask_any(s.newton.open))
         return;
     lockstep_get_direction(ctx);
@@ -88,6 +95,7 @@ STAGE_FN void stage_lockstep_advance(const Context *ctx) {
 }
 
 STAGE_FN void stage_lockstep_finish(const Context *ctx) {
-    Solve s = lockstep_load(ctx);
-    solve_finish(ctx, &s);
+    Lockstep s;
+    lockstep_load(ctx, &s);
+    solve_finish(ctx, &s.is, &s.result);
 }

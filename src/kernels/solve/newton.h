@@ -9,106 +9,45 @@
  * downhill gets one from f64; one whose line search fails tries the exact one; what fails then stops there and says so. */
 
 typedef struct Newton {
-    mask open;                     /* still iterating */
-    real cost, cost_prev, alpha;   /* l(v), before the last accepted step, and its length */
-    real residual, residual_scale; /* |D grad| and max(|D A v|, |D j|) */
-    real iterations, line_iterations;
-    real refactored; /* directions taken from f64 instead of f32 */
-    mask by_optimality, by_cost, limit, line_failed, not_spd;
+    mask open;             /* still iterating */
+    real cost_prev, alpha; /* l before the last accepted step, and its length */
+    SolveResult *result;
 } Newton;
-
-/* ---- set-up ---- */
-
-/* A, v*, v0 from free motion; scales. */
-STAGE_FN void newton_load(const Context *ctx) {
-    const SapPattern *tree = &ctx->args->plan.tree;
-    TEAM_FOR(e, tree->nnz)
-        SOLVE(A)[e] = view_get(FM_VIEW(A), e);
-    TEAM_FOR(i, ctx->args->plan.nv) {
-        real A_ii = view_get(FM_VIEW(A), tree->row[i].start + tree->row[i].depth);
-        real a = real_select(A_ii > K(1e-12), A_ii, real_of(K(1e-12)));
-        SOLVE(w)[i] = K(1.0) / a;
-        SOLVE(scale)[i] = K(1.0) / real_sqrt(a);
-        SOLVE(v_star)[i] = view_get(FM_VIEW(v), i);
-        SOLVE(v0)[i] = view_get(FM_VIEW(v0), i);
-    }
-}
-
-/* Dofs that take part start from the guess, the others from v*, and are left out of the norms. */
-STAGE_FN void newton_start(const Context *ctx) {
-    const SapPlan *plan = &ctx->args->plan;
-    int last = -1;
-    mask touched = real_of(0) != K(0.0);
-    TEAM_FOR(i, plan->nv) {
-        int articulation = plan->link[plan->tree.row[i].link].articulation;
-        if (articulation != last) /* its dofs follow each other */
-            touched = problem_articulation_touched(ctx, articulation);
-        last = articulation;
-        mask part = problem_joint_active(ctx, i) | touched;
-        SOLVE(v)[i] = real_select(part, SOLVE(guess)[i], SOLVE(v_star)[i]);
-        SOLVE(scale)[i] = real_select(part, SOLVE(scale)[i], real_of(0));
-    }
-}
-
-/* Worlds with a contact or an active joint term; the others move freely. */
-STAGE_FN mask newton_constrained(const Context *ctx) {
-    mask any = real_of(0) != K(0.0);
-    for (int c = 0; c < ctx->num_slots; c++)
-        any = any | (*SLOT(valid, c) != K(0.0));
-    for (int i = 0; i < ctx->args->plan.nv; i++)
-        any = any | problem_joint_active(ctx, i);
-    return any;
-}
 
 /* ---- one iteration ---- */
 
 STAGE_FN void newton_evaluate(const Context *ctx, Newton *n) {
-    problem_evaluate_terms(ctx);
-    TEAM_SYNC(); /* the gradient reads all impulses and dv */
-    problem_evaluate_gradient(ctx);
-    TEAM_SYNC(); /* the sums read all of r, grad, impulse */
-    n->cost = problem_cost(ctx);
-    real gg = real_of(0), pp = real_of(0), jj = real_of(0);
-    for (int i = 0; i < ctx->args->plan.nv; i++) {
-        real s = SOLVE(scale)[i];
-        real g = s * SOLVE(grad)[i], p = s * (SOLVE(r)[i] + SOLVE(Av_star)[i]), j = s * SOLVE(impulse)[i];
-        gg = real_fma(g, g, gg);
-        pp = real_fma(p, p, pp);
-        jj = real_fma(j, j, jj);
-    }
-    n->residual = real_sqrt(gg);
-    n->residual_scale = real_sqrt(real_max(pp, jj));
+    n->result->cost = problem_evaluate(ctx);
+    problem_residual(ctx, &n->result->residual, &n->result->residual_scale);
 }
 
 /* Closes the worlds that are done after k steps. */
 STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
     const SapNewtonArgs *o = &ctx->args->newton;
     real abs_tol = real_of((scalar)o->optimality_abs_tol), rel_tol = real_of((scalar)o->optimality_rel_tol);
-    mask optimal = n->residual <= real_fma(rel_tol, n->residual_scale, abs_tol);
-    real mean = K(0.5) * (real_abs(n->cost) + real_abs(n->cost_prev));
+    mask optimal = n->result->residual <= real_fma(rel_tol, n->result->residual_scale, abs_tol);
+    real mean = K(0.5) * (real_abs(n->result->cost) + real_abs(n->cost_prev));
     real cost_tol = real_fma(real_of((scalar)o->cost_rel_tol), mean, real_of((scalar)o->cost_abs_tol));
-    mask settled = (n->alpha > (scalar)o->alpha_min) & (real_abs(n->cost - n->cost_prev) < cost_tol);
+    mask settled = (n->alpha > (scalar)o->alpha_min) & (real_abs(n->result->cost - n->cost_prev) < cost_tol);
     if (k == 0)
         settled = settled & mask_not(settled);
-    n->by_optimality = n->by_optimality | (n->open & optimal);
-    n->by_cost = n->by_cost | (n->open & settled);
-    n->iterations = real_select(n->open, real_of((scalar)k), n->iterations);
+    n->result->optimal = n->result->optimal | (n->open & optimal);
+    n->result->settled = n->result->settled | (n->open & settled);
+    n->result->iterations = real_select(n->open, real_of((scalar)k), n->result->iterations);
     n->open = n->open & mask_not(optimal | settled);
     if (k >= o->max_iterations) {
-        n->limit = n->open;
+        n->result->limit = n->open;
         n->open = n->open & mask_not(n->open);
     }
 }
 
-/* H on the pattern that holds all contacts: the tree's, or dense if one of them couples two branches. */
+/* H on the pattern that holds all constraints: the tree's, or dense if one of them couples two branches. */
 STAGE_FN const SapPattern *newton_hessian(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
-    bool coupled = ctx->args->newton.dense;
-    for (int c = 0; c < ctx->num_slots; c++)
-        coupled |= *SLOT_INTS(couples, c) != 0;
+    bool coupled = ctx->args->newton.dense || problem_couples(ctx);
     const SapPattern *pattern = coupled ? &plan->dense : &plan->tree;
     TEAM_FOR(i, plan->nv)
-        problem_hessian_row(ctx, pattern, i);
+        problem_hessian_row(ctx, pattern, i, NEWTON(H));
     TEAM_SYNC(); /* the factor reads all rows */
     return pattern;
 }
@@ -133,21 +72,21 @@ STAGE_FN void newton_direction(const Context *ctx, const SapPattern *pattern, Ne
         LINEAR_SOLVE(ctx, 1, pattern);
         slope = newton_slope(ctx, 1);
         downhill = downhill | (retry & real_finite(slope) & (slope < K(0.0)));
-        n->refactored = real_select(retry, n->refactored + K(1.0), n->refactored);
+        n->result->refactored = real_select(retry, n->result->refactored + K(1.0), n->result->refactored);
     }
     TEAM_FOR(i, ctx->args->plan.nv) {
         real d = view_get(LINEAR_VIEW(is_f64), ctx->args->linear.x + i);
         if (!is_f64 && mask_any(retry))
             d = real_select(retry, view_get(LINEAR_VIEW(1), ctx->args->linear.x + i), d);
-        SOLVE(d)[i] = d;
+        NEWTON(d)[i] = d;
     }
     TEAM_SYNC(); /* the line search reads all of d */
-    n->not_spd = n->not_spd | (n->open & mask_not(downhill));
+    n->result->no_descent = n->result->no_descent | (n->open & mask_not(downhill));
     n->open = n->open & downhill;
 }
 
 STAGE_FN void newton_step(const Context *ctx, Newton *n) {
-    Line line = line_start(ctx, n->cost);
+    Line line = problem_line_start(ctx, NEWTON(d), n->result->cost);
     LineResult found = line_search(ctx, &line, n->open);
     mask failed = n->open & mask_not(found.accepted);
     if (mask_any(failed) && ctx->args->newton.line_search != SAP_EXACT_ROOT) {
@@ -156,25 +95,26 @@ STAGE_FN void newton_step(const Context *ctx, Newton *n) {
         found.count = real_select(failed, found.count + exact.count, found.count);
         failed = failed & mask_not(exact.accepted);
     }
-    n->line_iterations = real_select(n->open, n->line_iterations + found.count, n->line_iterations);
-    n->line_failed = n->line_failed | failed;
+    n->result->inner_iterations =
+        real_select(n->open, n->result->inner_iterations + found.count, n->result->inner_iterations);
+    n->result->line_failed = n->result->line_failed | failed;
     n->alpha = real_select(n->open, found.alpha, n->alpha);
-    n->cost_prev = real_select(n->open, n->cost, n->cost_prev);
+    n->cost_prev = real_select(n->open, n->result->cost, n->cost_prev);
     n->open = n->open & mask_not(failed);
     TEAM_FOR(i, ctx->args->plan.nv)
-        SOLVE(v)[i] = real_select(n->open, real_fma(found.alpha, SOLVE(d)[i], SOLVE(v)[i]), SOLVE(v)[i]);
-    TEAM_SYNC(); /* contacts read the v of their dofs */
+        SOLVE(v)[i] = real_select(n->open, real_fma(found.alpha, NEWTON(d)[i], SOLVE(v)[i]), SOLVE(v)[i]);
+    TEAM_SYNC(); /* constraints read the v of their dofs */
 }
 
 /* ---- the loop ---- */
 
-KERNEL_FN Newton newton_begin(mask constrained) {
+KERNEL_FN Newton newton_begin(mask constrained, SolveResult *out) {
     Newton n;
-    mask none = constrained & mask_not(constrained);
     n.open = constrained;
-    n.by_optimality = n.by_cost = n.limit = n.line_failed = n.not_spd = none;
-    n.cost = n.cost_prev = n.residual = n.residual_scale = n.iterations = n.line_iterations = n.refactored = real_of(0);
+    n.cost_prev = real_of(0);
     n.alpha = real_of(1);
+    n.result = out;
+    *out = solve_result_none();
     return n;
 }
 
@@ -194,12 +134,13 @@ KERNEL_FN bool newton_advance(const Context *ctx, const SapPattern *pattern, New
     return mask_any(n->open);
 }
 
-STAGE_FN void newton_solve(const Context *ctx, Newton *n) {
-    for (int k = 0; newton_check(ctx, k, n); k++) {
+STAGE_FN void newton_solve(const Context *ctx, mask constrained, SolveResult *out) {
+    Newton n = newton_begin(constrained, out);
+    for (int k = 0; newton_check(ctx, k, &n); k++) {
         PROFILE(ctx, SAP_STAGE_ASSEMBLY);
         const SapPattern *pattern = newton_hessian(ctx);
         LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
-        if (!newton_advance(ctx, pattern, n))
+        if (!newton_advance(ctx, pattern, &n))
             return;
     }
 }

@@ -4,156 +4,44 @@
  *   gradient  A (v - v*) - sum_c J_c' gamma_c - sum_i gamma_i
  *   Hessian   A + sum_c J_c' G_c J_c + diag(hessian_i)
  *
- * The Newton loop knows the potentials only through this file: cost, impulse and Hessian at a velocity. */
+ * Methods know the terms of the problem only through this file: cost, gradient, Hessian and the value along a line. */
 
 /* ---- setting up ---- */
 
-/* What a side without a shape has: of the world, or of all. */
-KERNEL_FN real contact_fallback(const Context *ctx, SapBuffer own, double of_all) {
-    return own.data ? buffer_get(own, 0, ctx->pack) : real_of((scalar)of_all);
-}
+/* Whether free motion, constraints and dof terms are fit to be solved, and all of them are and there is something to solve. */
+typedef struct ProblemChecks {
+    mask sound, constraints, dofs;
+    mask constrained;
+} ProblemChecks;
 
-/* mu = 2 mu0 mu1/(mu0 + mu1), k = k0 k1/(k0 + k1) (a rigid side leaves the other's), tau = tau0 + tau1; a record's own
- * value, where it has one, comes first. */
-KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real *k, real *tau) {
-    const SapContactArgs *contacts = &ctx->args->contacts;
-    const SapConstants *constants = STAGE_CONSTANTS;
-    int shape0 = SLOT_INTS(shape, c)[0], shape1 = SLOT_INTS(shape, c)[1];
-    real tiny = real_of(K(1e-12)), zero = real_of(0), one = real_of(1);
-
-    real fallback_mu = contact_fallback(ctx, contacts->own_fallback_mu, contacts->fallback_mu);
-    real mu0 = field_get_or(constants->shape_mu, shape0, fallback_mu, ctx->pack);
-    real mu1 = field_get_or(constants->shape_mu, shape1, fallback_mu, ctx->pack);
-    mask slippery = mu0 + mu1 <= tiny;
-    *mu = real_select(slippery, zero, K(2.0) * mu0 * mu1 / real_select(slippery, one, mu0 + mu1));
-
-    real k0 = contact_side_stiffness(ctx, shape0), k1 = contact_side_stiffness(ctx, shape1);
-    mask rigid0 = mask_not(real_finite(k0)), rigid1 = mask_not(real_finite(k1));
-    *k = real_select(rigid0, k1, real_select(rigid1, k0, k0 * k1 / (k0 + k1)));
-
-    real fallback_tau = contact_fallback(ctx, contacts->own_fallback_tau, contacts->fallback_tau);
-    *tau = field_get_or(constants->shape_tau, shape0, fallback_tau, ctx->pack) +
-           field_get_or(constants->shape_tau, shape1, fallback_tau, ctx->pack);
-
-    *mu = buffer_override(contacts->mu, SLOT_INTS(record, c), *mu, ctx->pack);
-    *k = buffer_override(contacts->stiffness, SLOT_INTS(record, c), *k, ctx->pack);
-    *tau = buffer_override(contacts->tau, SLOT_INTS(record, c), *tau, ctx->pack);
-}
-
-STAGE_FN void problem_contact(const Context *ctx, int c) {
-    const SapContactArgs *contacts = &ctx->args->contacts;
-    real mu, k, tau, zero = real_of(0);
-    contact_pair_parameters(ctx, c, &mu, &k, &tau);
-    real *at = SLOT(pair, c);
-    at[0] = mu;
-    at[1] = k;
-    at[2] = tau;
-    mask valid = *SLOT(valid, c) != K(0.0);
-    /* an infinite k is a rigid contact: only the near-rigid bound is left */
-    mask lawful = (mu >= zero) & (k > zero) & (tau >= zero) & real_finite(mu) & real_finite(tau);
-    real check = *SLOT(check, c) + check_of(*SLOT(phi0, c)) + check_of(*SLOT(w, c));
-    *SLOT(check, c) = real_select(valid, real_select(lawful, check, real_nan()), *SLOT(check, c));
-    ContactLaw law = contact_law_make(*SLOT(phi0, c), *SLOT(w, c), k, tau, mu, STAGE_H, real_of((scalar)contacts->beta),
-                                      real_of((scalar)contacts->sigma));
-    ContactLaw none = {zero, zero, zero, zero, zero, zero, zero, zero};
-    contact_law_store(SLOT(law, c), contact_law_select(valid, law, none));
-}
-
-/* A limit at distance `gap`: vhat = -gap/(h + kd/ke), active inside the window the joint can cross in a step. */
-KERNEL_FN void joint_limit_make(real gap, real ke, real kd, real w, real h, real window, real *vhat, real *inv_R) {
-    mask exists = (ke > K(0.0)) & real_finite(gap);
-    mask active = exists & (gap <= window);
-    real zero = real_of(0), one = real_of(1);
-    *vhat = *inv_R = zero;
-    if (!mask_any(active)) /* as most limits are, most of the time */
-        return;
-    real stiffness = real_select(exists, ke, one);
-    real dissipation = h + real_select(kd > K(0.0), kd / stiffness, zero);
-    real R = real_max(JOINT_NEAR_RIGID * real_max(w, real_of(K(1e-12))), K(1.0) / (h * stiffness * dissipation));
-    *vhat = real_select(active, -gap / dissipation, zero);
-    *inv_R = real_select(active, K(1.0) / R, zero);
-}
-
-/* a, g and e of dof i's drive. Ball and free joints have no coordinate to hold, so only a pure velocity drive acts on them. */
-KERNEL_FN void joint_drive_make(const Context *ctx, int i, real q0, real w, JointLaw *law, real *check) {
-    const SapStepArgs *args = ctx->args;
-    const SapConstants *c = STAGE_CONSTANTS;
-    int public_dof = args->plan.dof_public[i], has_coord = args->plan.dof_coord[i] >= 0;
-    real h = STAGE_H, zero = real_of(0);
-    real kp = field_get(c->target_ke, i, ctx->pack), kd = field_get(c->target_kd, i, ctx->pack);
-    mask active = (kp > zero) | (kd > zero);
-    if (!has_coord)
-        active = active & (kp <= zero);
-    real q_d = buffer_get(args->target_pos, public_dof, ctx->pack),
-         v_d = buffer_get(args->target_vel, public_dof, ctx->pack);
-    real u = buffer_get(args->act, public_dof, ctx->pack);
-    *check = *check + real_select(active, check_of(q_d) + check_of(v_d) + check_of(u), zero);
-    drive_effective_gains(h, w, &kp, &kd);
-    real error = has_coord ? q_d - q0 : zero;
-    law->drive_g = real_select(active, real_fma(h, kp, kd), zero);
-    law->drive_a = real_select(active, real_fma(kp, error, real_fma(kd, v_d, u)), zero);
-    law->drive_e = field_get(c->effort_limit, i, ctx->pack);
-    law->drive_h_g = real_select(active, h / real_select(active, law->drive_g, real_of(1)), zero);
-}
-
-/* The potentials of dof i. */
-STAGE_FN void problem_joint(const Context *ctx, int i) {
-    const SapPlan *plan = &ctx->args->plan;
-    const SapConstants *c = STAGE_CONSTANTS;
-    real zero = real_of(0), h = STAGE_H, check = real_of(0);
-    real w = SOLVE(w)[i];
-    int coord = plan->dof_coord[i];
-    real q0 = coord >= 0 ? view_get(FM_VIEW(q), coord) : zero;
-    JointLaw law = {zero, zero, zero, zero, zero, zero, zero, zero, zero, zero};
-    if (plan->dof_driven[i])
-        joint_drive_make(ctx, i, q0, w, &law, &check);
-    if (plan->dof_limited[i]) {
-        real ke = field_get(c->limit_ke, i, ctx->pack), kd = field_get(c->limit_kd, i, ctx->pack);
-        real window = K(2.0) * h * real_max(real_abs(SOLVE(v0)[i]), real_abs(SOLVE(v_star)[i]));
-        real lower = q0 - field_get(c->limit_lower, i, ctx->pack), upper = field_get(c->limit_upper, i, ctx->pack) - q0;
-        joint_limit_make(lower, ke, kd, w, h, window, &law.lower_vhat, &law.lower_inv_R);
-        joint_limit_make(upper, ke, kd, w, h, window, &law.upper_vhat, &law.upper_inv_R);
+/* A, v*, v0 from free motion; scales. */
+STAGE_FN void problem_load(const Context *ctx) {
+    const SapPattern *tree = &ctx->args->plan.tree;
+    TEAM_FOR(e, tree->nnz)
+        SOLVE(A)[e] = view_get(FM_VIEW(A), e);
+    TEAM_FOR(i, ctx->args->plan.nv) {
+        real A_ii = view_get(FM_VIEW(A), tree->row[i].start + tree->row[i].depth);
+        real a = real_select(A_ii > K(1e-12), A_ii, real_of(K(1e-12)));
+        SOLVE(w)[i] = K(1.0) / a;
+        SOLVE(scale)[i] = K(1.0) / real_sqrt(a);
+        SOLVE(v_star)[i] = view_get(FM_VIEW(v), i);
+        SOLVE(v0)[i] = view_get(FM_VIEW(v0), i);
     }
-    real F = field_get(c->friction, i, ctx->pack);
-    if (mask_any(F > zero)) {
-        law.friction_bound = h * F;
-        law.friction_inv_R = real_select(F > zero, K(1.0) / (real_of((scalar)ctx->args->contacts.sigma) * w), zero);
+}
+
+/* Strings together the constraints that move dof i, in their order. */
+KERNEL_FN void problem_link_incidences(const Context *ctx, int i) {
+    SapIncidence *last = FIRST_INCIDENCE(i);
+    for (int c = 0; c < constraint_count(ctx); c++) {
+        int column = constraint_column(ctx, c, i);
+        if (column < 0)
+            continue;
+        last->slot = c;
+        last->column = column;
+        last = NEXT_INCIDENCE(c, column);
     }
-    joint_law_store(SOLVE(joint_law) + SAP_DOF_LAW_SIZE * i, law);
-    JOINT_ACTS(i) = joint_law_acts(&law);
-    SOLVE(joint_check)[i] = check;
+    last->slot = last->column = -1;
 }
-
-/* Where a potential of dof i acts. */
-KERNEL_FN mask problem_joint_active(const Context *ctx, int i) {
-    JointLaw law = joint_law_load(SOLVE(joint_law) + SAP_DOF_LAW_SIZE * i);
-    mask active = real_of(0) != K(0.0);
-    if (JOINT_ACTS(i))
-        active = joint_law_active(&law);
-    return active;
-}
-
-/* The potentials of dof i at velocity v. */
-KERNEL_FN JointTerms problem_joint_terms(const Context *ctx, int i, real v) {
-    JointLaw law = joint_law_load(SOLVE(joint_law) + SAP_DOF_LAW_SIZE * i);
-    return joint_law_evaluate(&law, JOINT_ACTS(i), STAGE_H, v);
-}
-
-/* Whether a contact of the world touches the articulation that owns dof i. */
-KERNEL_FN mask problem_articulation_touched(const Context *ctx, int articulation) {
-    const SapPlan *plan = &ctx->args->plan;
-    mask touched = real_of(0) != K(0.0);
-    for (int c = 0; c < ctx->num_slots; c++) {
-        for (int side = 0; side < 2; side++) {
-            int b = SLOT_INTS(link, c)[side];
-            if (b >= 0 && plan->link[b].articulation == articulation)
-                touched = touched | (*SLOT(valid, c) != K(0.0));
-        }
-    }
-    return touched;
-}
-
-/* ---- products with A and J ---- */
 
 /* (A x)_i over the sparse rows: ancestors, then descendants. */
 KERNEL_FN real problem_A_row(const Context *ctx, int i, const real *x) {
@@ -170,46 +58,122 @@ KERNEL_FN real problem_A_row(const Context *ctx, int i, const real *x) {
     return s;
 }
 
-/* J_c x */
-KERNEL_FN Vec3 problem_J_mul(const Context *ctx, int c, const real *x) {
-    const real *J = SLOT(J, c);
-    const int *dof = SLOT_INTS(dof, c);
-    int n = *SLOT_INTS(num_dofs, c);
-    Vec3 y = vec3_zero();
-    for (int k = 0; k < n; k++)
-        y = vec3_fma(x[dof[k]], vec3_load(J + 3 * k), y);
-    return y;
+/* Terms of constraints and dofs, the guess, and A v*. */
+STAGE_FN void problem_make_terms(const Context *ctx) {
+    TEAM_FOR(c, constraint_count(ctx))
+        contact_make_law(ctx, c);
+    TEAM_FOR(i, ctx->args->plan.nv) {
+        problem_link_incidences(ctx, i);
+        dof_terms_make(ctx, i);
+        SOLVE(guess)[i] = ctx->args->guess.data ? buffer_get(ctx->args->guess, i, ctx->pack) : SOLVE(v0)[i];
+        SOLVE(dof_check)[i] = SOLVE(dof_check)[i] + check_of(SOLVE(guess)[i]);
+        SOLVE(Av_star)[i] = problem_A_row(ctx, i, SOLVE(v_star));
+    }
+}
+
+/* Free motion came out finite: only then is there a problem to solve. */
+STAGE_FN mask problem_is_sound(const Context *ctx) {
+    real check = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        check = check + check_of(SOLVE(v_star)[i]) + check_of(SOLVE(w)[i]) + check_of(SOLVE(v0)[i]);
+    return check == K(0.0);
+}
+
+/* Contact records are numbers and in range. */
+STAGE_FN mask problem_constraints_lawful(const Context *ctx) {
+    real check = real_of(0);
+    for (int c = 0; c < constraint_count(ctx); c++)
+        check = check + constraint_check(ctx, c);
+    return check == K(0.0);
+}
+
+/* So are drive targets and the guess. */
+STAGE_FN mask problem_dofs_lawful(const Context *ctx) {
+    return checks_pass(SOLVE(dof_check), ctx->args->plan.nv);
+}
+
+/* Worlds with a constraint or an active term of a dof; the others move freely. */
+STAGE_FN mask problem_any_active(const Context *ctx) {
+    mask any = mask_none();
+    for (int c = 0; c < constraint_count(ctx); c++)
+        any = any | constraint_acts(ctx, c);
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        any = any | dof_terms_active(ctx, i);
+    return any;
+}
+
+/* Whether a constraint of the world acts on the articulation. */
+KERNEL_FN mask problem_articulation_touched(const Context *ctx, int articulation) {
+    mask touched = mask_none();
+    for (int c = 0; c < constraint_count(ctx); c++)
+        if (constraint_touches(ctx, c, articulation))
+            touched = touched | constraint_acts(ctx, c);
+    return touched;
+}
+
+/* Dofs that take part start from the guess, the others from v*, and are left out of the norms. */
+STAGE_FN void problem_start(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    int last = -1;
+    mask touched = mask_none();
+    TEAM_FOR(i, plan->nv) {
+        int articulation = plan->link[plan->tree.row[i].link].articulation;
+        if (articulation != last) /* its dofs follow each other */
+            touched = problem_articulation_touched(ctx, articulation);
+        last = articulation;
+        mask part = dof_terms_active(ctx, i) | touched;
+        SOLVE(v)[i] = real_select(part, SOLVE(guess)[i], SOLVE(v_star)[i]);
+        SOLVE(scale)[i] = real_select(part, SOLVE(scale)[i], real_of(0));
+    }
+}
+
+/* The problem of the world and its first v. */
+STAGE_FN ProblemChecks problem_begin(const Context *ctx) {
+    ProblemChecks is;
+    problem_load(ctx);
+    TEAM_SYNC(); /* dof terms read w and v*, incidences the places of all slots */
+    problem_make_terms(ctx);
+    TEAM_SYNC(); /* every world asks all constraints and dofs whether they are lawful and active */
+    is.sound = problem_is_sound(ctx);
+    is.constraints = problem_constraints_lawful(ctx);
+    is.dofs = problem_dofs_lawful(ctx);
+    is.constrained = is.sound & is.constraints & is.dofs & problem_any_active(ctx);
+    problem_start(ctx);
+    TEAM_SYNC(); /* constraints read the v of their dofs */
+    return is;
 }
 
 /* ---- evaluation ---- */
 
-/* Contact velocities, impulses, costs and curvatures at v. */
+/* Velocities, impulses, costs and curvatures of all terms at v. */
 STAGE_FN void problem_evaluate_terms(const Context *ctx) {
-    TEAM_FOR(c, ctx->num_slots) {
-        ContactLaw law = contact_law_load(SLOT(law, c));
-        Vec3 v = problem_J_mul(ctx, c, SOLVE(v));
-        ContactTrial trial = contact_law_trial(&law, v);
-        Vec3 gamma = contact_law_impulse(&law, &trial);
-        vec3_store(SLOT(vc, c), v);
-        vec3_store(SLOT(gamma, c), gamma);
-        *SLOT(cost, c) = contact_law_cost(&law, gamma);
-        contact_law_hessian(&law, &trial, SLOT(G, c));
+    TEAM_FOR(c, constraint_count(ctx)) {
+        Constraint k = constraint_at(ctx, c);
+        constraint_evaluate(&k, SOLVE(v));
     }
     TEAM_FOR(i, ctx->args->plan.nv) {
-        JointTerms terms = problem_joint_terms(ctx, i, SOLVE(v)[i]);
-        SOLVE(joint_gamma)[i] = joint_terms_impulse(&terms);
-        SOLVE(joint_cost)[i] = terms.cost;
-        SOLVE(joint_hessian)[i] = terms.hessian;
+        JointTerms terms = dof_terms_at(ctx, i, SOLVE(v)[i]);
+        SOLVE(dof_gamma)[i] = joint_terms_impulse(&terms);
+        SOLVE(dof_cost)[i] = terms.cost;
+        SOLVE(dof_hessian)[i] = terms.hessian;
         SOLVE(dv)[i] = SOLVE(v)[i] - SOLVE(v_star)[i];
     }
 }
 
-/* Momentum residual r = A (v - v*), impulse j = J' gamma + joint terms, gradient r - j; needs the terms. */
+/* (J' gamma)_i with the terms of the dof */
+KERNEL_FN real problem_Jt_row(const Context *ctx, int i) {
+    real impulse = SOLVE(dof_gamma)[i];
+    for (SapIncidence t = *FIRST_INCIDENCE(i); t.slot >= 0; t = *NEXT_INCIDENCE(t.slot, t.column)) {
+        Constraint k = constraint_at(ctx, t.slot);
+        impulse = impulse + vec3_dot(constraint_J(&k, t.column), vec3_load(k.gamma));
+    }
+    return impulse;
+}
+
+/* Momentum residual r = A (v - v*), impulse j = J' gamma + dof terms, gradient r - j; needs the terms. */
 STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
     TEAM_FOR(i, ctx->args->plan.nv) {
-        real impulse = SOLVE(joint_gamma)[i];
-        for (SapIncidence t = *FIRST_INCIDENCE(i); t.slot >= 0; t = *NEXT_INCIDENCE(t.slot, t.column))
-            impulse = impulse + vec3_dot(vec3_load(SLOT(J, t.slot) + 3 * t.column), vec3_load(SLOT(gamma, t.slot)));
+        real impulse = problem_Jt_row(ctx, i);
         real r = problem_A_row(ctx, i, SOLVE(dv));
         SOLVE(r)[i] = r;
         SOLVE(impulse)[i] = impulse;
@@ -221,26 +185,132 @@ STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
 STAGE_FN real problem_cost(const Context *ctx) {
     real cost = real_of(0);
     for (int i = 0; i < ctx->args->plan.nv; i++)
-        cost = cost + real_fma(K(0.5) * SOLVE(dv)[i], SOLVE(r)[i], SOLVE(joint_cost)[i]);
-    for (int c = 0; c < ctx->num_slots; c++)
-        cost = cost + *SLOT(cost, c);
+        cost = cost + real_fma(K(0.5) * SOLVE(dv)[i], SOLVE(r)[i], SOLVE(dof_cost)[i]);
+    for (int c = 0; c < constraint_count(ctx); c++)
+        cost = cost + *constraint_at(ctx, c).cost;
     return cost;
+}
+
+/* Evaluates the problem at v: every term, r, impulse and gradient. Returns l(v). */
+KERNEL_FN real problem_evaluate(const Context *ctx) {
+    problem_evaluate_terms(ctx);
+    TEAM_SYNC(); /* the gradient reads all impulses and dv */
+    problem_evaluate_gradient(ctx);
+    TEAM_SYNC(); /* the sums read all of r, grad, impulse */
+    return problem_cost(ctx);
+}
+
+/* |D grad| and max(|D A v|, |D j|), D = diag(1/sqrt(A_ii)) over the dofs that take part; of the last evaluation. */
+KERNEL_FN void problem_residual(const Context *ctx, real *residual, real *scale) {
+    real gg = real_of(0), pp = real_of(0), jj = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++) {
+        real s = SOLVE(scale)[i];
+        real g = s * SOLVE(grad)[i], p = s * (SOLVE(r)[i] + SOLVE(Av_star)[i]), j = s * SOLVE(impulse)[i];
+        gg = real_fma(g, g, gg);
+        pp = real_fma(p, p, pp);
+        jj = real_fma(j, j, jj);
+    }
+    *residual = real_sqrt(gg);
+    *scale = real_sqrt(real_max(pp, jj));
+}
+
+/* ---- along a line ---- */
+
+/* phi(a) = l(v + a d), at the v of the last evaluation.
+ *
+ *   phi(a)   = m0 + a m1 + a^2 m2/2 + potentials(v + a d),   m0 = dv' A dv/2, m1 = d' A dv, m2 = d' A d
+ *   phi'(a)  = m1 + a m2 - sum_c gamma_c.(J d)_c - sum_i gamma_i d_i
+ *   phi''(a) = m2 + sum_c (J d)' G (J d) + sum_i hessian_i d_i^2 */
+typedef struct Line {
+    const real *d; /* [nv] */
+    real m0, m1, m2;
+    real l0, slope0; /* phi(0), phi'(0) */
+} Line;
+
+typedef struct LinePoint {
+    real cost, slope, curvature;
+} LinePoint;
+
+/* A d, J d and the constants of the line along d; l0 = l(v). */
+STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0) {
+    TEAM_FOR(i, ctx->args->plan.nv)
+        SOLVE(Ad)[i] = problem_A_row(ctx, i, d);
+    TEAM_FOR(c, constraint_count(ctx)) {
+        Constraint k = constraint_at(ctx, c);
+        vec3_store(k.Jd, constraint_J_mul(&k, d));
+    }
+    TEAM_SYNC(); /* all read all of Ad, later Jd */
+    Line line;
+    line.d = d;
+    line.m0 = line.m1 = line.m2 = line.slope0 = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++) {
+        line.m0 = real_fma(K(0.5) * SOLVE(dv)[i], SOLVE(r)[i], line.m0);
+        line.m1 = real_fma(d[i], SOLVE(r)[i], line.m1);
+        line.m2 = real_fma(d[i], SOLVE(Ad)[i], line.m2);
+        line.slope0 = real_fma(d[i], SOLVE(grad)[i], line.slope0);
+    }
+    line.l0 = l0;
+    return line;
+}
+
+/* What dof i adds at a: cost, and if asked for slope and curvature along d. */
+KERNEL_FN void problem_line_dof(const Context *ctx, int i, real d, real a, bool derivatives) {
+    JointTerms terms = dof_terms_at(ctx, i, real_fma(a, d, SOLVE(v)[i]));
+    real *at = SOLVE(line) + 3 * i;
+    at[0] = terms.cost;
+    if (!derivatives)
+        return;
+    at[1] = joint_terms_impulse(&terms) * d;
+    at[2] = terms.hessian * d * d;
+}
+
+KERNEL_FN void line_add(LinePoint *p, const real *at, bool derivatives) {
+    p->cost = p->cost + at[0];
+    if (!derivatives)
+        return;
+    p->slope = p->slope - at[1];
+    p->curvature = p->curvature + at[2];
+}
+
+/* phi and, if asked for, phi' and phi'' at a. */
+KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, real a, bool derivatives) {
+    int nv = ctx->args->plan.nv;
+    TEAM_FOR(c, constraint_count(ctx)) {
+        Constraint k = constraint_at(ctx, c);
+        constraint_line(&k, a, derivatives);
+    }
+    TEAM_FOR(i, nv)
+        if (DOF_ACTS(i))
+            problem_line_dof(ctx, i, line->d[i], a, derivatives);
+    TEAM_SYNC(); /* the sums read all */
+    LinePoint p;
+    p.cost = real_fma(a, real_fma(K(0.5) * a, line->m2, line->m1), line->m0);
+    p.slope = real_fma(a, line->m2, line->m1);
+    p.curvature = line->m2;
+    for (int c = 0; c < constraint_count(ctx); c++)
+        line_add(&p, constraint_at(ctx, c).line, derivatives);
+    for (int i = 0; i < nv; i++)
+        if (DOF_ACTS(i))
+            line_add(&p, SOLVE(line) + 3 * i, derivatives);
+    TEAM_SYNC(); /* the next evaluation overwrites what was summed */
+    return p;
 }
 
 /* ---- Hessian ---- */
 
-/* G J_k */
-KERNEL_FN Vec3 contact_G_mul(const real *G, Vec3 J) {
-    return vec3(real_fma(G[4], J.z, real_fma(G[3], J.y, G[0] * J.x)),
-                real_fma(G[5], J.z, real_fma(G[1], J.y, G[3] * J.x)),
-                real_fma(G[2], J.z, real_fma(G[5], J.y, G[4] * J.x)));
+/* Whether a constraint joins two branches of the tree: H then has entries off the tree's pattern. */
+KERNEL_FN bool problem_couples(const Context *ctx) {
+    bool couples = false;
+    for (int c = 0; c < constraint_count(ctx); c++)
+        couples |= constraint_couples(ctx, c);
+    return couples;
 }
 
-/* Row i of H on `pattern` (the tree's, or dense): H_ij = A_ij + sum_c J_ci' G_c J_cj. */
-STAGE_FN void problem_hessian_row(const Context *ctx, const SapPattern *pattern, int i) {
+/* Row i of H on `pattern` (the tree's, or dense), into the whole matrix H: H_ij = A_ij + sum_c J_ci' G_c J_cj. */
+STAGE_FN void problem_hessian_row(const Context *ctx, const SapPattern *pattern, int i, real *matrix) {
     const SapPatternRow *row = &pattern->row[i], *tree_row = &ctx->args->plan.tree.row[i];
     const int *ancestor = pattern->ancestor + row->start;
-    real *H = SOLVE(H) + row->start;
+    real *H = matrix + row->start;
     const real *A = SOLVE(A) + tree_row->start;
     for (int t = 0, a = 0; t <= row->depth; t++) {
         bool on_tree = ancestor[t] == ctx->args->plan.tree.ancestor[tree_row->start + a];
@@ -249,13 +319,12 @@ STAGE_FN void problem_hessian_row(const Context *ctx, const SapPattern *pattern,
     }
     bool is_tree = pattern == &ctx->args->plan.tree;
     for (SapIncidence t = *FIRST_INCIDENCE(i); t.slot >= 0; t = *NEXT_INCIDENCE(t.slot, t.column)) {
-        const real *J = SLOT(J, t.slot);
-        const int *dof = SLOT_INTS(dof, t.slot);
-        Vec3 GJ = contact_G_mul(SLOT(G, t.slot), vec3_load(J + 3 * t.column));
-        for (int k = 0; k <= t.column; k++) { /* on the tree the columns before this one are all the ancestors */
-            real *H_ij = H + (is_tree ? k : dof[k]);
-            *H_ij = *H_ij + vec3_dot(GJ, vec3_load(J + 3 * k));
+        Constraint k = constraint_at(ctx, t.slot);
+        Vec3 GJ = law_G_mul(k.G, constraint_J(&k, t.column));
+        for (int j = 0; j <= t.column; j++) { /* on the tree the columns before this one are all the ancestors */
+            real *H_ij = H + (is_tree ? j : k.dof[j]);
+            *H_ij = *H_ij + vec3_dot(GJ, constraint_J(&k, j));
         }
     }
-    H[row->depth] = H[row->depth] + SOLVE(joint_hessian)[i] + (scalar)ctx->args->contacts.diag_shift;
+    H[row->depth] = H[row->depth] + SOLVE(dof_hessian)[i] + (scalar)ctx->args->contacts.diag_shift;
 }

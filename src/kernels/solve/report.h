@@ -22,10 +22,7 @@ STAGE_FN void report_reals(const Context *ctx, double *data, real x, mask which)
 STAGE_FN void report_slot(const Context *ctx, double *data, int c, const real *x, int n, mask which) {
     if (!data)
         return;
-    SapBuffer buffer;
-    buffer.data = data;
-    buffer.stride = (long long)ctx->args->contacts.capacity * n;
-    buffer.is_f64 = 1;
+    SapBuffer buffer = buffer_f64(data, (long long)ctx->args->contacts.capacity * n);
     for (int i = 0; i < n; i++)
         buffer_scatter(buffer, SLOT_INTS(record, c), n, i, x[i], which, ctx->pack);
 }
@@ -36,10 +33,7 @@ STAGE_FN void report_jacobian(const Context *ctx, int c, mask which) {
     if (!data)
         return;
     int nv = ctx->args->plan.nv;
-    SapBuffer buffer;
-    buffer.data = data;
-    buffer.stride = (long long)ctx->args->contacts.capacity * 3 * nv;
-    buffer.is_f64 = 1;
+    SapBuffer buffer = buffer_f64(data, (long long)ctx->args->contacts.capacity * 3 * nv);
     for (int i = 0; i < nv; i++) {
         int k = SLOT_INTS(place, c)[i];
         for (int axis = 0; axis < 3; axis++)
@@ -64,18 +58,13 @@ KERNEL_FN Vec3 report_position(const Context *ctx, int c) {
 
 /* The centre of mass of link l where the contacts were found, at the beginning of the step. */
 KERNEL_FN Vec3 report_centre(const Context *ctx, int l) {
-    StageView X = FM_VIEW(X);
-    Quat q = quat(view_get(X, 7 * l + 3), view_get(X, 7 * l + 4), view_get(X, 7 * l + 5), view_get(X, 7 * l + 6));
-    Vec3 com = field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack);
-    return vec3_add(view_get_vec3(X, 7 * l), quat_rotate(q, com));
+    Pose X = body_pose(ctx, l);
+    return vec3_add(X.p, quat_rotate(X.q, field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack)));
 }
 
 /* All that contacts do to the body of link l: force, and torque about the centre of mass; the sum in the order of records. */
 STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
-    SapBuffer buffer;
-    buffer.data = ctx->args->report.wrench;
-    buffer.stride = 6 * ctx->args->plan.nb;
-    buffer.is_f64 = 1;
+    SapBuffer buffer = buffer_f64(ctx->args->report.wrench, 6 * ctx->args->plan.nb);
     Vec3 centre = report_centre(ctx, l), force = vec3_zero(), torque = vec3_zero();
     for (int c = 0; c < ctx->num_slots; c++) {
         for (int side = 0; side < 2; side++) {
@@ -96,9 +85,7 @@ STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
 STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
     mask which = mine & (*SLOT(valid, c) != K(0.0));
-    ContactLaw law = contact_law_load(SLOT(law, c));
-    ContactTrial trial = contact_law_trial(&law, vec3_load(SLOT(vc, c)));
-    real region = contact_law_region(&trial), position[3], force[3];
+    real region = law_region(CONTACT_LAW, SLOT(law, c), vec3_load(SLOT(vc, c))), position[3], force[3];
     vec3_store(position, report_position(ctx, c));
     vec3_store(force, report_force(ctx, c));
     if (r->region) {
@@ -121,17 +108,12 @@ STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
 
 STAGE_FN void report_joint(const Context *ctx, int i, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
-    JointTerms terms = problem_joint_terms(ctx, i, SOLVE(v)[i]);
-    SapBuffer buffer;
-    buffer.stride = ctx->args->plan.nv;
-    buffer.is_f64 = 1;
+    JointTerms terms = dof_terms_at(ctx, i, SOLVE(v)[i]);
     double *const data[3] = {r->drive, r->limit, r->friction};
     const real value[3] = {terms.drive, terms.limit, terms.friction};
-    for (int k = 0; k < 3; k++) {
-        buffer.data = data[k];
+    for (int k = 0; k < 3; k++)
         if (data[k])
-            buffer_put(buffer, i, value[k], mine, ctx->pack);
-    }
+            buffer_put(buffer_f64(data[k], ctx->args->plan.nv), i, value[k], mine, ctx->pack);
 }
 
 KERNEL_FN bool report_asked_for_contacts(const SapReportArgs *r) {
@@ -139,12 +121,11 @@ KERNEL_FN bool report_asked_for_contacts(const SapReportArgs *r) {
            r->jacobian || r->region;
 }
 
-STAGE_FN void report_world(const Context *ctx, const Newton *n, mask mine) {
+STAGE_FN void report_world(const Context *ctx, const SolveResult *n, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
-    TEAM_FOR(once, 1) {
-        (void)once;
+    TEAM_ONCE() {
         report_ints(ctx, r->iterations, n->iterations, mine);
-        report_ints(ctx, r->line_iterations, n->line_iterations, mine);
+        report_ints(ctx, r->line_iterations, n->inner_iterations, mine);
         report_ints(ctx, r->refactored, n->refactored, mine);
         report_reals(ctx, r->cost, n->cost, mine);
         /* relative to what the optimality test compares it with */

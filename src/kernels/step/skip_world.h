@@ -36,8 +36,7 @@ TEAM_FN void leave_counters(const SapStepArgs *args, int world) {
 TEAM_FN bool skip_world(const SapStepArgs *args, int world) {
     if (!args->skipped || !args->skipped[world])
         return false;
-    TEAM_FOR(once, 1) {
-        (void)once;
+    TEAM_ONCE() {
         args->status[world] = SAP_WORLD_BAD_PARAMETERS;
         leave_counters(args, world);
         if (args->collide.enabled)

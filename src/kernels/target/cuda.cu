@@ -26,14 +26,10 @@ enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 // A real is one number: the general narrow phase is called as it is.
 #define CONVEX(ctx, task) stage_convex(task)
 
-// A stage of the set, in its precision.
-#define STAGE(is_f64, stage)                                                                                           \
-    do {                                                                                                               \
-        if (is_f64)                                                                                                    \
-            f64::stage_##stage(ctx);                                                                                   \
-        else                                                                                                           \
-            f32::stage_##stage(ctx);                                                                                   \
-    } while (0)
+// The list of stages, each in the namespace of its precision. Collision is a launch of its own.
+#define STEP_FN             static __device__
+#define STAGE(is_f64, name) ((is_f64) ? f64::stage_##name(ctx) : f32::stage_##name(ctx))
+#define STEP_COLLIDES       0
 
 extern __shared__ __align__(16) unsigned char shared_scratch[];
 
@@ -79,6 +75,8 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define WEIGHT_IS_F64   ctx->args->weight_is_f64
 #define SOLVE_IS_F64    ctx->args->solve_is_f64
 #define LINEAR_IS_F64   ctx->args->newton.linear_is_f64
+#define METHOD_KIND     SAP_METHOD_newton
+#define CONTACT_LAW     SAP_LAW_sap_contact
 #include "kernels/target/cuda_set.cuh"
 
 // Those of the preset approx32.
@@ -91,6 +89,8 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define WEIGHT_IS_F64   0
 #define SOLVE_IS_F64    1
 #define LINEAR_IS_F64   0
+#define METHOD_KIND     SAP_METHOD_newton
+#define CONTACT_LAW     SAP_LAW_sap_contact
 #include "kernels/target/cuda_set.cuh"
 
 // Those of the presets approx64 and drake, which differ in modes only.
@@ -102,48 +102,23 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define WEIGHT_IS_F64   1
 #define SOLVE_IS_F64    1
 #define LINEAR_IS_F64   1
+#define METHOD_KIND     SAP_METHOD_newton
+#define CONTACT_LAW     SAP_LAW_sap_contact
 #include "kernels/target/cuda_set.cuh"
 
 // ---- large worlds: the step in stages, in any precision; every world has a team and a part of the workspace ----
 
-namespace any_precision {
-static __device__ void begin_stages(SapContext *ctx) {
-    ctx->step = ctx->args->first_step;
-    prepare(ctx);
-    if (solves(ctx->args))
-        STAGE(ctx->args->solve_is_f64, lockstep_begin);
-}
-
-static __device__ void assemble_stage(SapContext *ctx) {
-    ctx->num_slots = f32::stage_kept_slots(ctx);
-    STAGE(ctx->args->solve_is_f64, lockstep_assemble);
-}
-
-static __device__ void advance_stage(SapContext *ctx) {
-    ctx->num_slots = f32::stage_kept_slots(ctx);
-    STAGE(ctx->args->solve_is_f64, lockstep_advance);
-}
-
-static __device__ void finish_stages(SapContext *ctx) {
-    ctx->step = ctx->args->first_step;
-    ctx->num_slots = f32::stage_kept_slots(ctx);
-    if (solves(ctx->args))
-        STAGE(ctx->args->solve_is_f64, lockstep_finish);
-    STAGE(ctx->args->fm_is_f64, finish);
-}
-} // namespace any_precision
-
-#define STAGE_KERNEL(name, function)                                                                                   \
+#define LOCKSTEP_KERNEL(name, function)                                                                                \
     extern "C" __global__ void __launch_bounds__(MAX_TEAM) name(const __grid_constant__ SapStepArgs args) {            \
         SapPack pack;                                                                                                  \
         SapContext ctx;                                                                                                \
         if (begin(&args, 0, &pack, &ctx))                                                                              \
             any_precision::function(&ctx);                                                                             \
     }
-STAGE_KERNEL(sap_kernel_lockstep_begin, begin_stages)
-STAGE_KERNEL(sap_kernel_lockstep_assemble, assemble_stage)
-STAGE_KERNEL(sap_kernel_lockstep_advance, advance_stage)
-STAGE_KERNEL(sap_kernel_lockstep_finish, finish_stages)
+LOCKSTEP_KERNEL(sap_kernel_lockstep_begin, lockstep_begin)
+LOCKSTEP_KERNEL(sap_kernel_lockstep_assemble, lockstep_assemble)
+LOCKSTEP_KERNEL(sap_kernel_lockstep_advance, lockstep_advance)
+LOCKSTEP_KERNEL(sap_kernel_lockstep_finish, lockstep_finish)
 
 // ---- the rest ----
 

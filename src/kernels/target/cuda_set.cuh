@@ -4,6 +4,7 @@
 //   STEP_SET                                     a namespace, which keeps the names of the sets apart
 //   FM_IS_F64, GEOMETRY_IS_F64, WEIGHT_IS_F64,   the precision of each stage: what the arguments say, or a constant, which leaves the
 //   SOLVE_IS_F64, LINEAR_IS_F64                  other precision out of the kernel
+//   METHOD_KIND, CONTACT_LAW                     the method and the law of contacts, constants
 //   STEP_BLOCKS                                  so many blocks of MAX_TEAM threads shall fit a multiprocessor: bounds the registers
 namespace STEP_SET {
 
@@ -34,32 +35,7 @@ namespace f64 {
 #undef SAP_PRECISION
 } // namespace f64
 
-// Whether there is something to solve: of the call, for a world's status is its own.
-static __device__ bool solves(const SapStepArgs *args) {
-    return args->contacts.count || args->has_joint_terms;
-}
-
-// All that comes before the solve.
-static __device__ void prepare(SapContext *ctx) {
-    STAGE(FM_IS_F64, free_motion);
-    if (solves(ctx->args)) {
-        ctx->num_slots = f32::stage_fill_slots(ctx);
-        STAGE(GEOMETRY_IS_F64, contact_geometry);
-        STAGE(WEIGHT_IS_F64, contact_weight);
-    }
-}
-
-static __device__ void step_once(SapContext *ctx) {
-    prepare(ctx);
-    if (solves(ctx->args))
-        STAGE(SOLVE_IS_F64, solve);
-    STAGE(FM_IS_F64, finish);
-}
-
-static __device__ void collide_once(SapContext *ctx) {
-    STAGE(FM_IS_F64, place);
-    STAGE(GEOMETRY_IS_F64, collide);
-}
+#include "kernels/step/step_list.h"
 
 } // namespace STEP_SET
 
@@ -100,3 +76,5 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
 #undef WEIGHT_IS_F64
 #undef SOLVE_IS_F64
 #undef LINEAR_IS_F64
+#undef METHOD_KIND
+#undef CONTACT_LAW

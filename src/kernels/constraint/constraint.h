@@ -1,0 +1,107 @@
+/* Constraints as the problem sees them: rows with a Jacobian on few dofs and a law of their velocity. Contacts are the one kind there
+ * is; drives, limits and joint friction, whose Jacobian is a unit vector, are dof_terms.h.
+ *
+ *   v_c = J v      l_c(v_c)      gamma_c = -dl_c/dv_c      G_c = d2l_c/dv_c2
+ *
+ * A constraint is the same in all worlds of the pack but for its numbers; a world that does not have it has a law of zeros. */
+
+typedef struct Constraint { /* pointers into scratch */
+    int law;                /* of data/laws.h */
+    int rows, num_dofs;     /* uniform */
+    const int *dof;         /* [num_dofs] increasing */
+    real *J;                /* [num_dofs][rows] */
+    real *vc, *gamma;       /* [rows] */
+    real *G;                /* [rows (rows + 1)/2]: xx yy zz xy xz yz */
+    real *cost;
+    const real *law_data;
+    real *Jd;   /* [rows] velocity along the direction of the line */
+    real *line; /* [3] cost, and slope and curvature without their signs, at the point of the line */
+} Constraint;
+
+KERNEL_FN int constraint_count(const Context *ctx) {
+    return ctx->num_slots;
+}
+
+KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
+    Constraint k;
+    k.law = CONTACT_LAW;
+    k.rows = 3;
+    k.num_dofs = *SLOT_INTS(num_dofs, c);
+    k.dof = SLOT_INTS(dof, c);
+    k.J = SLOT(J, c);
+    k.vc = SLOT(vc, c);
+    k.gamma = SLOT(gamma, c);
+    k.G = SLOT(G, c);
+    k.cost = SLOT(cost, c);
+    k.law_data = SLOT(law, c);
+    k.Jd = SLOT(Jd, c);
+    k.line = SLOT(line, c);
+    return k;
+}
+
+/* Worlds that have the constraint. */
+KERNEL_FN mask constraint_acts(const Context *ctx, int c) {
+    return *SLOT(valid, c) != K(0.0);
+}
+
+/* 0, or NaN where the constraint's numbers are not lawful. */
+KERNEL_FN real constraint_check(const Context *ctx, int c) {
+    return *SLOT(check, c);
+}
+
+/* Whether it joins two branches of the tree, so that H leaves the tree's pattern. */
+KERNEL_FN bool constraint_couples(const Context *ctx, int c) {
+    return *SLOT_INTS(couples, c) != 0;
+}
+
+/* Whether it acts on a body of the articulation. */
+KERNEL_FN bool constraint_touches(const Context *ctx, int c, int articulation) {
+    const SapLink *link = ctx->args->plan.link;
+    const int *side = SLOT_INTS(link, c);
+    return (side[0] >= 0 && link[side[0]].articulation == articulation) ||
+           (side[1] >= 0 && link[side[1]].articulation == articulation);
+}
+
+/* The column of dof i, -1 if it has none. */
+KERNEL_FN int constraint_column(const Context *ctx, int c, int i) {
+    return SLOT_INTS(place, c)[i];
+}
+
+/* Column `column` of J. */
+KERNEL_FN Vec3 constraint_J(const Constraint *k, int column) {
+    return vec3_load(k->J + k->rows * column);
+}
+
+/* J x */
+KERNEL_FN Vec3 constraint_J_mul(const Constraint *k, const real *x) {
+    Vec3 y = vec3_zero();
+    for (int j = 0; j < k->num_dofs; j++)
+        y = vec3_fma(x[k->dof[j]], constraint_J(k, j), y);
+    return y;
+}
+
+/* Velocity, impulse, cost and curvature at v. */
+KERNEL_FN void constraint_evaluate(const Constraint *k, const real *v) {
+    LawValue at;
+    Vec3 vc = constraint_J_mul(k, v);
+    law_evaluate(k->law, k->law_data, vc, &at);
+    vec3_store(k->vc, vc);
+    vec3_store(k->gamma, at.gamma);
+    *k->cost = at.cost;
+    for (int i = 0; i < 6; i++)
+        k->G[i] = at.G[i];
+}
+
+/* What it adds at v + a d: cost, and if asked for slope and curvature along d. */
+KERNEL_FN void constraint_line(const Constraint *k, real a, bool derivatives) {
+    Vec3 u = vec3_load(k->Jd), vc = vec3_fma(a, u, vec3_load(k->vc));
+    if (!derivatives) {
+        k->line[0] = law_cost(k->law, k->law_data, vc);
+        return;
+    }
+    LawValue at;
+    law_evaluate(k->law, k->law_data, vc, &at);
+    k->line[0] = at.cost;
+    k->line[1] = vec3_dot(at.gamma, u);
+    k->line[2] = vec3_dot(u, law_G_mul(at.G, u));
+}

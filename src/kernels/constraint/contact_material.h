@@ -1,0 +1,60 @@
+/* The material of a contact, combined from its two sides, and the law made of it. docs/contacts.md. */
+
+/* What a side without a shape has: of the world, or of all. */
+KERNEL_FN real contact_fallback(const Context *ctx, SapBuffer own, double of_all) {
+    return own.data ? buffer_get(own, 0, ctx->pack) : real_of((scalar)of_all);
+}
+
+/* mu = 2 mu0 mu1/(mu0 + mu1), k = k0 k1/(k0 + k1) (a rigid side leaves the other's), tau = tau0 + tau1; a record's own
+ * value, where it has one, comes first. */
+KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real *k, real *tau) {
+    const SapContactArgs *contacts = &ctx->args->contacts;
+    const SapConstants *constants = STAGE_CONSTANTS;
+    int shape0 = SLOT_INTS(shape, c)[0], shape1 = SLOT_INTS(shape, c)[1];
+    real tiny = real_of(K(1e-12)), zero = real_of(0), one = real_of(1);
+
+    real fallback_mu = contact_fallback(ctx, contacts->own_fallback_mu, contacts->fallback_mu);
+    real mu0 = field_get_or(constants->shape_mu, shape0, fallback_mu, ctx->pack);
+    real mu1 = field_get_or(constants->shape_mu, shape1, fallback_mu, ctx->pack);
+    mask slippery = mu0 + mu1 <= tiny;
+    *mu = real_select(slippery, zero, K(2.0) * mu0 * mu1 / real_select(slippery, one, mu0 + mu1));
+
+    real k0 = contact_side_stiffness(ctx, shape0), k1 = contact_side_stiffness(ctx, shape1);
+    mask rigid0 = mask_not(real_finite(k0)), rigid1 = mask_not(real_finite(k1));
+    *k = real_select(rigid0, k1, real_select(rigid1, k0, k0 * k1 / (k0 + k1)));
+
+    real fallback_tau = contact_fallback(ctx, contacts->own_fallback_tau, contacts->fallback_tau);
+    *tau = field_get_or(constants->shape_tau, shape0, fallback_tau, ctx->pack) +
+           field_get_or(constants->shape_tau, shape1, fallback_tau, ctx->pack);
+
+    *mu = buffer_override(contacts->mu, SLOT_INTS(record, c), *mu, ctx->pack);
+    *k = buffer_override(contacts->stiffness, SLOT_INTS(record, c), *k, ctx->pack);
+    *tau = buffer_override(contacts->tau, SLOT_INTS(record, c), *tau, ctx->pack);
+}
+
+/* The law of slot c. Worlds without a contact there get data of 0, which is none. */
+STAGE_FN void contact_make_law(const Context *ctx, int c) {
+    const SapContactArgs *contacts = &ctx->args->contacts;
+    LawInput in;
+    in.phi0 = *SLOT(phi0, c);
+    in.w = *SLOT(w, c);
+    contact_pair_parameters(ctx, c, &in.mu, &in.k, &in.tau);
+    in.h = STAGE_H;
+    in.beta = real_of((scalar)contacts->beta);
+    in.sigma = real_of((scalar)contacts->sigma);
+    real *at = SLOT(pair, c), zero = real_of(0);
+    at[0] = in.mu;
+    at[1] = in.k;
+    at[2] = in.tau;
+
+    /* an infinite k is a rigid contact: only the near-rigid bound is left */
+    mask valid = *SLOT(valid, c) != K(0.0);
+    mask lawful = (in.mu >= zero) & (in.k > zero) & (in.tau >= zero) & real_finite(in.mu) & real_finite(in.tau);
+    real check = *SLOT(check, c) + check_of(in.phi0) + check_of(in.w);
+    *SLOT(check, c) = real_select(valid, real_select(lawful, check, real_nan()), *SLOT(check, c));
+
+    real *data = SLOT(law, c);
+    law_make(CONTACT_LAW, &in, data);
+    for (int i = 0; i < law_size(CONTACT_LAW); i++)
+        data[i] = real_select(valid, data[i], zero);
+}

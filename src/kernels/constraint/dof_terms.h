@@ -1,0 +1,84 @@
+/* Drives, limits and friction of dofs: constraints whose Jacobian is a unit vector, so that each is a potential of one velocity
+ * (law/sap_dof.h). docs/joint_law.md. */
+
+#define DOF_LAW(i) ((JointLaw *)(SOLVE(dof_law)) + (i))
+
+/* A limit at distance `gap`: vhat = -gap/(h + kd/ke), active inside the window the joint can cross in a step. */
+KERNEL_FN void joint_limit_make(real gap, real ke, real kd, real w, real h, real window, real *vhat, real *inv_R) {
+    mask exists = (ke > K(0.0)) & real_finite(gap);
+    mask active = exists & (gap <= window);
+    real zero = real_of(0), one = real_of(1);
+    *vhat = *inv_R = zero;
+    if (!mask_any(active)) /* as most limits are, most of the time */
+        return;
+    real stiffness = real_select(exists, ke, one);
+    real dissipation = h + real_select(kd > K(0.0), kd / stiffness, zero);
+    real R = real_max(JOINT_NEAR_RIGID * real_max(w, real_of(K(1e-12))), K(1.0) / (h * stiffness * dissipation));
+    *vhat = real_select(active, -gap / dissipation, zero);
+    *inv_R = real_select(active, K(1.0) / R, zero);
+}
+
+/* a, g and e of dof i's drive. Ball and free joints have no coordinate to hold, so only a pure velocity drive acts on them. */
+KERNEL_FN void joint_drive_make(const Context *ctx, int i, real q0, real w, JointLaw *law, real *check) {
+    const SapStepArgs *args = ctx->args;
+    const SapConstants *c = STAGE_CONSTANTS;
+    int public_dof = args->plan.dof_public[i], has_coord = args->plan.dof_coord[i] >= 0;
+    real h = STAGE_H, zero = real_of(0);
+    real kp = field_get(c->target_ke, i, ctx->pack), kd = field_get(c->target_kd, i, ctx->pack);
+    mask active = (kp > zero) | (kd > zero);
+    if (!has_coord)
+        active = active & (kp <= zero);
+    real q_d = buffer_get(args->target_pos, public_dof, ctx->pack),
+         v_d = buffer_get(args->target_vel, public_dof, ctx->pack);
+    real u = buffer_get(args->act, public_dof, ctx->pack);
+    *check = *check + real_select(active, check_of(q_d) + check_of(v_d) + check_of(u), zero);
+    drive_effective_gains(h, w, &kp, &kd);
+    real error = has_coord ? q_d - q0 : zero;
+    law->drive_g = real_select(active, real_fma(h, kp, kd), zero);
+    law->drive_a = real_select(active, real_fma(kp, error, real_fma(kd, v_d, u)), zero);
+    law->drive_e = field_get(c->effort_limit, i, ctx->pack);
+    law->drive_h_g = real_select(active, h / real_select(active, law->drive_g, real_of(1)), zero);
+}
+
+/* The potentials of dof i. */
+STAGE_FN void dof_terms_make(const Context *ctx, int i) {
+    const SapPlan *plan = &ctx->args->plan;
+    const SapConstants *c = STAGE_CONSTANTS;
+    real zero = real_of(0), h = STAGE_H, check = real_of(0);
+    real w = SOLVE(w)[i];
+    int coord = plan->dof_coord[i];
+    real q0 = coord >= 0 ? view_get(FM_VIEW(q), coord) : zero;
+    JointLaw law = {zero, zero, zero, zero, zero, zero, zero, zero, zero, zero};
+    if (plan->dof_driven[i])
+        joint_drive_make(ctx, i, q0, w, &law, &check);
+    if (plan->dof_limited[i]) {
+        real ke = field_get(c->limit_ke, i, ctx->pack), kd = field_get(c->limit_kd, i, ctx->pack);
+        real window = K(2.0) * h * real_max(real_abs(SOLVE(v0)[i]), real_abs(SOLVE(v_star)[i]));
+        real lower = q0 - field_get(c->limit_lower, i, ctx->pack), upper = field_get(c->limit_upper, i, ctx->pack) - q0;
+        joint_limit_make(lower, ke, kd, w, h, window, &law.lower_vhat, &law.lower_inv_R);
+        joint_limit_make(upper, ke, kd, w, h, window, &law.upper_vhat, &law.upper_inv_R);
+    }
+    real F = field_get(c->friction, i, ctx->pack);
+    if (mask_any(F > zero)) {
+        law.friction_bound = h * F;
+        law.friction_inv_R = real_select(F > zero, K(1.0) / (real_of((scalar)ctx->args->contacts.sigma) * w), zero);
+    }
+    *DOF_LAW(i) = law;
+    DOF_ACTS(i) = joint_law_acts(&law);
+    SOLVE(dof_check)[i] = check;
+}
+
+/* Where a potential of dof i acts. */
+KERNEL_FN mask dof_terms_active(const Context *ctx, int i) {
+    JointLaw law = *DOF_LAW(i);
+    mask active = mask_none();
+    if (DOF_ACTS(i))
+        active = joint_law_active(&law);
+    return active;
+}
+
+/* The potentials of dof i at velocity v. */
+KERNEL_FN JointTerms dof_terms_at(const Context *ctx, int i, real v) {
+    JointLaw law = *DOF_LAW(i);
+    return joint_law_evaluate(&law, DOF_ACTS(i), STAGE_H, v);
+}

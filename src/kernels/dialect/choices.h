@@ -1,0 +1,14 @@
+/* What a build of the kernels leaves to the arguments: the precision of each stage, the method and the law of contacts. A kernel set
+ * of the GPU defines them as constants first, which leaves the other choices out of its kernels (target/cuda.cu). They need a variable
+ * `ctx`. */
+#ifndef FM_IS_F64
+#define FM_IS_F64       ctx->args->fm_is_f64
+#define GEOMETRY_IS_F64 ctx->args->geometry_is_f64
+#define WEIGHT_IS_F64   ctx->args->weight_is_f64
+#define SOLVE_IS_F64    ctx->args->solve_is_f64
+#define LINEAR_IS_F64   ctx->args->newton.linear_is_f64
+#endif
+#ifndef METHOD_KIND
+#define METHOD_KIND ctx->args->method
+#define CONTACT_LAW ctx->args->contacts.law
+#endif

@@ -1,0 +1,24 @@
+/* What goes into a law and what comes out of it: the words that laws and constraints share. */
+
+/* A contact and its material. */
+typedef struct LawInput {
+    real phi0;        /* m, gap */
+    real w;           /* 1/kg, weight */
+    real k, tau, mu;  /* N/m (infinite: rigid), s, 1 */
+    real h;           /* s, time step */
+    real beta, sigma; /* near-rigid and stiction parameters */
+} LawInput;
+
+/* A potential at one velocity: l, gamma = -dl/dv, G = d2l/dv2 as xx yy zz xy xz yz. */
+typedef struct LawValue {
+    real cost;
+    Vec3 gamma;
+    real G[6];
+} LawValue;
+
+/* G u */
+KERNEL_FN Vec3 law_G_mul(const real *G, Vec3 u) {
+    return vec3(real_fma(G[4], u.z, real_fma(G[3], u.y, G[0] * u.x)),
+                real_fma(G[5], u.z, real_fma(G[1], u.y, G[3] * u.x)),
+                real_fma(G[2], u.z, real_fma(G[5], u.y, G[4] * u.x)));
+}
