@@ -1,0 +1,5 @@
+/* The methods (data/methods.h), each with the headers it is made of. */
+#include "kernels/solve/linear.h"
+#include "kernels/solve/line_search.h"
+#include "kernels/solve/newton.h"
+#include "toy/descent.h"
