@@ -10,7 +10,7 @@
 
 #include "host/cuda/launch_shape.h"
 #include "host/cuda/model.h"
-#include "host/cpu/programs.h"
+#include "host/plan/layout.h"
 #include "kernels/step/reset.h"
 
 enum { SHARED_A100 = 166912 };

@@ -11,7 +11,7 @@
 #include "host/model/model.h"
 #include "host/plan/pairs.h"
 #include "host/plan/parameters.h"
-#include "host/cpu/solver.h"
+#include "host/plan/step_args.h"
 
 /* ---- creation ---- */
 

@@ -7,20 +7,6 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 
-static size_t product(int count, int size) {
-    return (size_t)count * (size_t)size;
-}
-
-void sap_arena_bytes(const SapStepArgs *a, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]) {
-    bytes[SAP_ARENA_FM] = product(a->plan.layout.size, real_bytes[a->fm_is_f64]);
-    bytes[SAP_ARENA_SOLVE] = product(a->solve_size, real_bytes[a->solve_is_f64]);
-    bytes[SAP_ARENA_LINEAR32] = a->newton.linear_is_f64 ? 0 : product(a->linear.size, real_bytes[0]);
-    bytes[SAP_ARENA_LINEAR64] = product(a->linear.size, real_bytes[1]); /* also where f32 may need its help */
-    bytes[SAP_ARENA_COLLIDE] = product(a->collide.layout.size, real_bytes[a->geometry_is_f64]);
-    bytes[SAP_ARENA_PAIRS] = product(a->collide.layout.ints, sizeof(int));
-    bytes[SAP_ARENA_INTS] = product(a->slot_ints.total, sizeof(int));
-}
-
 SapStatus sap_scratch_create(const SapStepArgs *a, const SapKernelSet *set, SapScratch *out) {
     const int real_bytes[2] = {set->pack[0]->real_bytes, set->pack[1]->real_bytes};
     void *const pointers[SAP_NUM_ARENAS] = {&out->fm,      &out->solve, &out->linear[0], &out->linear[1],

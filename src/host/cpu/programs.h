@@ -7,6 +7,7 @@
 
 #include <sapwood/error.h>
 
+#include "host/plan/layout.h"
 #include "kernels/data/table.h"
 
 /* The kernels of a solver, f32 and f64: for packs of worlds, and for one world at a time. */
@@ -14,21 +15,6 @@ typedef struct SapKernelSet {
     const SapKernels *pack[2];
     const SapKernels *one_lane[2];
 } SapKernelSet;
-
-/* The arenas of a world or a pack (SapContext). */
-enum {
-    SAP_ARENA_FM,
-    SAP_ARENA_SOLVE,
-    SAP_ARENA_LINEAR32,
-    SAP_ARENA_LINEAR64,
-    SAP_ARENA_COLLIDE,
-    SAP_ARENA_PAIRS,
-    SAP_ARENA_INTS,
-    SAP_NUM_ARENAS
-};
-
-/* Bytes of each; real_bytes: of one real in f32 and in f64, all lanes. One that is never used has none. */
-void sap_arena_bytes(const SapStepArgs *args, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]);
 
 /* Scratch of one worker: one arena per stage that may have a precision of its own (SapContext). */
 typedef struct SapScratch {

@@ -333,12 +333,6 @@ static SapStatus check_state(const SapSolver *s, const char *what, const SapStat
     return SAP_OK;
 }
 
-SapStatus sap_check_timestep(double h) {
-    if (!(h > 0 && isfinite(h)))
-        return sap_fail(SAP_ERROR_ARGUMENT, "h is %g; a time step must be finite and greater than 0", h);
-    return SAP_OK;
-}
-
 static bool are_apart(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
     uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
     return x + a_bytes <= y || y + b_bytes <= x;

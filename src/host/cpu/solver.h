@@ -14,9 +14,6 @@ SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *co
 /* body_q and body_qd of the worlds with mask[w] != 0 (NULL = all). */
 SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask);
 
-/* Refuses a time step that is not finite and greater than 0. */
-SapStatus sap_check_timestep(double h);
-
 /* Makes the solver read a parameter world by world; the expansion is where it is written. */
 SapStatus sap_solver_expand(SapSolver *solver, SapParameter parameter);
 SapWorldParameters *sap_solver_world_parameters(SapSolver *solver);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "host/base/fail.h"
-#include "host/cpu/programs.h"
+#include "host/plan/layout.h"
 
 enum { WARP = 32, ALIGNMENT = 64, BANKS_BYTES = 128 };
 

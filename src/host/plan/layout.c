@@ -186,3 +186,19 @@ long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapSte
     args->solve_size = next > INT_MAX ? INT_MAX : (int)next;
     return next > INT_MAX || ints > INT_MAX ? -1 : next;
 }
+
+/* ---- arenas ---- */
+
+static size_t product(int count, int size) {
+    return (size_t)count * (size_t)size;
+}
+
+void sap_arena_bytes(const SapStepArgs *a, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]) {
+    bytes[SAP_ARENA_FM] = product(a->plan.layout.size, real_bytes[a->fm_is_f64]);
+    bytes[SAP_ARENA_SOLVE] = product(a->solve_size, real_bytes[a->solve_is_f64]);
+    bytes[SAP_ARENA_LINEAR32] = a->newton.linear_is_f64 ? 0 : product(a->linear.size, real_bytes[0]);
+    bytes[SAP_ARENA_LINEAR64] = product(a->linear.size, real_bytes[1]); /* also where f32 may need its help */
+    bytes[SAP_ARENA_COLLIDE] = product(a->collide.layout.size, real_bytes[a->geometry_is_f64]);
+    bytes[SAP_ARENA_PAIRS] = product(a->collide.layout.ints, sizeof(int));
+    bytes[SAP_ARENA_INTS] = product(a->slot_ints.total, sizeof(int));
+}

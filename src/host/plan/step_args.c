@@ -99,7 +99,13 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
     return SAP_OK;
 }
 
-/* ---- arrays ---- */
+/* ---- a call ---- */
+
+SapStatus sap_check_timestep(double h) {
+    if (!(h > 0 && isfinite(h)))
+        return sap_fail(SAP_ERROR_ARGUMENT, "h is %g; a time step must be finite and greater than 0", h);
+    return SAP_OK;
+}
 
 static SapBuffer buffer(void *data, int stride, SapDtype dtype) {
     return (SapBuffer){.data = data, .stride = stride, .is_f64 = dtype == SAP_F64};

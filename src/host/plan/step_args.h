@@ -16,6 +16,9 @@ SapStatus sap_step_args_init(const SapModelArrays *model, const SapPlan *plan, c
 double sap_fallback_mu(const SapModelArrays *model, const SapOptions *options);
 double sap_fallback_tau(const SapModelArrays *model, const SapOptions *options);
 
+/* Refuses a time step that is not finite and greater than 0. */
+SapStatus sap_check_timestep(double h);
+
 /* The arrays of a call, wherever they are. Where control, or one of its arrays, is absent, the model's own stands in, in host
  * memory. */
 void sap_step_args_set_input(SapStepArgs *args, const SapState *in);
