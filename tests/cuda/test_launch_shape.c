@@ -33,7 +33,7 @@ static Planned plan_with(const char *name, const char *preset, SapBroadPhase bro
     p.options = p.scene->options;
     p.options.broad_phase = broad_phase;
     cr_assert_eq(sap_options_set(&p.options, "contact_preset_variant", preset), SAP_OK);
-    cr_assert_eq(sap_cuda_model_create(sap_model_arrays(p.scene->model), &p.options, &p.args, &p.model), SAP_OK);
+    cr_assert_eq(sap_cuda_model_init(p.scene->model, &p.options, &p.args, &p.model), SAP_OK);
     return p;
 }
 
@@ -42,7 +42,6 @@ static Planned plan(const char *name, const char *preset) {
 }
 
 static void destroy(Planned *p) {
-    sap_cuda_model_free(&p->model);
     sap_scene_destroy(p->scene);
 }
 
@@ -192,7 +191,8 @@ Test(cuda_plan, no_address_of_the_host_is_left_in_the_arguments) {
         }
         cr_expect_gt(translated, 50);
         const uintptr_t row = (uintptr_t)p.args.plan.tree.row, tree = (uintptr_t)p.model.block[SAP_PLAN_TREE].device;
-        cr_expect_eq(row - tree, (uintptr_t)p.model.plan.plan.tree.row - (uintptr_t)p.model.plan.memory[SAP_PLAN_TREE]);
+        cr_expect_eq(row - tree,
+                     (uintptr_t)p.model.plan->plan.plan.tree.row - (uintptr_t)p.model.plan->plan.memory[SAP_PLAN_TREE]);
         destroy(&p);
     }
 }

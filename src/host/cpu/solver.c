@@ -15,7 +15,7 @@
 #include "kernels/step/skip_world.h"
 #include "host/model/model.h"
 #include "host/options/options.h"
-#include "host/plan/plan.h"
+#include "host/plan/model_plan.h"
 #include "host/cpu/pool.h"
 #include "host/cpu/profile.h"
 #include "host/cpu/programs.h"
@@ -24,12 +24,11 @@
 #include "host/plan/step_args.h"
 
 struct SapSolver {
-    SapModel *model; /* a copy: the caller's may go away */
+    SapModel *model; /* held: the caller may let go of it */
+    const SapModelPlan *plan;
     SapOptions options;
     SapIsa isa;
     int num_worlds;
-    SapPlanOwner plan;
-    SapConstantsOwner constants[2]; /* f32, f64 */
     SapKernelSet kernels;
     SapPool *pool;
     int threads;
@@ -71,8 +70,9 @@ static SapStatus create_results(SapSolver *s) {
 }
 
 static SapStatus fill_args(SapSolver *s, int lanes) {
-    const SapConstants constants[2] = {s->constants[0].constants, s->constants[1].constants};
-    SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), &s->plan.plan, constants, &s->options, lanes, &s->args));
+    const SapConstants constants[2] = {s->plan->constants[0].constants, s->plan->constants[1].constants};
+    const SapPlan *plan = &s->plan->plan.plan;
+    SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->args));
     s->args.num_worlds = s->num_worlds;
     s->args.status = s->status;
     s->args.report = (SapReportArgs){.iterations = s->iterations,
@@ -83,14 +83,9 @@ static SapStatus fill_args(SapSolver *s, int lanes) {
     return SAP_OK;
 }
 
-static SapStatus fill_solver(SapSolver *s, const SapModelArrays *arrays) {
-    SAP_TRY(sap_model_copy(arrays, &s->model)); /* it was checked when it was made */
-    const SapModelArrays *m = sap_model_arrays(s->model);
-    SAP_TRY(sap_plan_create(m, &s->plan));
-    if (s->options.broad_phase != SAP_BROAD_PHASE_AUTO)
-        SAP_TRY(sap_plan_set_broad_phase(m, s->options.broad_phase, &s->plan));
-    for (int f64 = 0; f64 < 2; f64++)
-        SAP_TRY(sap_constants_create(m, &s->plan.plan, f64, &s->constants[f64]));
+static SapStatus fill_solver(SapSolver *s, const SapModel *model) {
+    s->model = sap_model_hold(model);
+    SAP_TRY(sap_model_plan(s->model, s->options.broad_phase, &s->plan));
     SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
     int lanes = s->options.lanes ? s->options.lanes
                                  : sap_default_lanes(s->isa, s->options.free_motion_solve_precision, s->num_worlds);
@@ -104,7 +99,8 @@ static SapStatus fill_solver(SapSolver *s, const SapModelArrays *arrays) {
     SAP_TRY(create_results(s));
     SAP_TRY(fill_args(s, lanes));
     SAP_TRY(create_scratch(s));
-    sap_world_parameters_init(&s->expansion, m, &s->plan.plan, &s->options, s->num_worlds);
+    sap_world_parameters_init(&s->expansion, sap_model_arrays(s->model), &s->plan->plan.plan, &s->options,
+                              s->num_worlds);
     if (s->options.factor_plan == SAP_FACTOR_LIBRARY && s->args.newton.dense)
         SAP_TRY(sap_lockstep_create(&s->args, &s->kernels, &s->lockstep));
     return sap_pool_create(s->threads, &s->pool);
@@ -128,7 +124,7 @@ SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOpti
             SAP_ERROR_UNSUPPORTED,
             "sap_solver_create: option device is 'cuda'; a SapSolver runs on the cpu only, a SapBatch on both");
     if (status == SAP_OK)
-        status = fill_solver(s, sap_model_arrays(model));
+        status = fill_solver(s, model);
     if (status != SAP_OK) {
         sap_solver_destroy(s);
         return status;
@@ -154,9 +150,6 @@ void sap_solver_destroy(SapSolver *s) {
     free(s->cost);
     free(s->residual);
     sap_world_parameters_free(&s->expansion);
-    for (int f64 = 0; f64 < 2; f64++)
-        sap_constants_free(&s->constants[f64]);
-    sap_plan_free(&s->plan);
     sap_model_destroy(s->model);
     free(s);
 }
@@ -205,7 +198,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
     SAP_NEED(s);
     SAP_NEED(out);
     size_t per_world = sizeof *s->status + 3 * sizeof *s->iterations + 2 * sizeof *s->cost;
-    size_t model_bytes = s->plan.bytes + s->constants[0].bytes + s->constants[1].bytes;
+    size_t model_bytes = s->plan->plan.bytes + s->plan->constants[0].bytes + s->plan->constants[1].bytes;
     *out = (SapSolverInfo){
         .num_worlds = s->num_worlds,
         .threads = s->threads,
@@ -217,9 +210,9 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
                        (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch + sizeof *s->deal) +
                        (size_t)s->num_worlds * per_world + s->expansion.bytes +
                        (s->lockstep ? sap_lockstep_bytes(s->lockstep) : 0),
-        .factor_nonzeros = s->plan.plan.tree.nnz,
-        .shape_pairs = count_pairs(&s->plan.plan),
-        .broad_phase = s->plan.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED,
+        .factor_nonzeros = s->args.plan.tree.nnz,
+        .shape_pairs = count_pairs(&s->args.plan),
+        .broad_phase = s->args.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED,
     };
     return SAP_OK;
 }
@@ -355,7 +348,7 @@ static SapStatus check_overlap(const char *name, const void *a, size_t a_bytes, 
 }
 
 static SapStatus check_in_place(const SapSolver *s, const SapState *in, const SapState *out) {
-    const SapPlan *p = &s->plan.plan;
+    const SapPlan *p = &s->args.plan;
     size_t in_size = in->dtype == SAP_F64 ? 8 : 4, out_size = out->dtype == SAP_F64 ? 8 : 4, n = (size_t)s->num_worlds;
     size_t nq = n * (size_t)p->nq, nv = n * (size_t)p->nv;
     bool same = in->dtype == out->dtype;
@@ -375,9 +368,9 @@ static SapStatus set_control(const SapSolver *s, const SapControl *control, SapS
 
 static SapStatus check_contacts(const SapSolver *s, const SapContacts *c) {
     SAP_TRY(check_batch(s, "contacts", c->num_worlds, c->dtype));
-    if (s->plan.plan.nv > SAP_MAX_DENSE_DOFS)
+    if (s->args.plan.nv > SAP_MAX_DENSE_DOFS)
         return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "contacts: the model has %d dofs; worlds with contacts may have at most %d", s->plan.plan.nv,
+                        "contacts: the model has %d dofs; worlds with contacts may have at most %d", s->args.plan.nv,
                         SAP_MAX_DENSE_DOFS);
     if (c->capacity < 1 || c->capacity > s->options.max_rigid_contact)
         return sap_fail(SAP_ERROR_ARGUMENT,
@@ -403,7 +396,7 @@ static SapStatus check_counts(const SapContacts *c) {
 
 static void run_step(SapSolver *s, SapStepArgs *args) {
     bool solves = sap_program_solves(args);
-    size_t wrenches = (size_t)s->num_worlds * (size_t)s->plan.plan.nb * 6;
+    size_t wrenches = (size_t)s->num_worlds * (size_t)s->args.plan.nb * 6;
     for (int w = 0; w < s->num_worlds && !solves; w++)
         clear_counters(s, w); /* nothing would write them */
     if (!solves && args->report.wrench)
@@ -498,7 +491,7 @@ SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
 
 /* The energy is worked out from poses and velocities; where the caller does not want these, they are borrowed. */
 static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *energy) {
-    size_t bodies = (size_t)s->num_worlds * (size_t)s->plan.plan.nb;
+    size_t bodies = (size_t)s->num_worlds * (size_t)s->args.plan.nb;
     double *pose = NULL, *velocity = NULL;
     SapStatus status = SAP_OK;
     if (!args->body_pose)
@@ -513,8 +506,8 @@ static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *en
             if (s->status[w] & SAP_WORLD_BAD_PARAMETERS)
                 continue;
             SapModelArrays m = sap_world_parameters_model(&s->expansion, w);
-            sap_energy(&m, args->body_pose + (size_t)w * 7 * (size_t)s->plan.plan.nb,
-                       args->body_velocity + (size_t)w * 6 * (size_t)s->plan.plan.nb, energy + 2 * w);
+            sap_energy(&m, args->body_pose + (size_t)w * 7 * (size_t)s->args.plan.nb,
+                       args->body_velocity + (size_t)w * 6 * (size_t)s->args.plan.nb, energy + 2 * w);
         }
     }
     free(pose);
@@ -539,7 +532,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     args.body_bias = out->body_bias;
     sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, control, &args));
-    size_t nv = (size_t)solver->plan.plan.nv;
+    size_t nv = (size_t)solver->args.plan.nv;
     if (out->A) /* the kernels write the tree's pattern only */
         memset(out->A, 0, (size_t)solver->num_worlds * nv * nv * sizeof *out->A);
     if (out->energy)

@@ -31,6 +31,7 @@ typedef struct Phase {
 } Phase;
 
 typedef struct CudaBatch {
+    SapModel *model; /* held: the caller may let go of it */
     SapCudaDevice *device;
     CuStream own_stream, stream; /* `stream` is the one in use */
     CuEvent event;               /* orders a new stream after the former */
@@ -352,13 +353,12 @@ static SapStatus create(SapBatch *b, const SapModel *model) {
     if (!c)
         return SAP_ERROR_MEMORY;
     SAP_TRY(sap_cuda_device_retain(b->options.cuda_device, &c->device));
-    SAP_TRY(sap_cuda_world_parameters_create(&c->expansion, sap_model_arrays(model), &b->options, b->num_worlds));
-    SAP_TRY(sap_cuda_model_create(sap_model_arrays(model), &b->options, &c->args, &on_device));
-    SapStatus status = sap_cuda_enter(c->device, "device cuda");
-    if (status == SAP_OK)
-        status = sap_cuda_leave(c->device, "device cuda", create_on_device(b, &on_device));
-    sap_cuda_model_free(&on_device);
-    return status;
+    c->model = sap_model_hold(model);
+    SAP_TRY(sap_cuda_model_init(c->model, &b->options, &c->args, &on_device));
+    sap_cuda_world_parameters_init(&c->expansion, on_device.arrays, &on_device.plan->plan.plan, &b->options,
+                                   b->num_worlds);
+    SAP_TRY(sap_cuda_enter(c->device, "device cuda"));
+    return sap_cuda_leave(c->device, "device cuda", create_on_device(b, &on_device));
 }
 
 /* What fails here cannot be helped: there is nobody to tell. */
@@ -391,6 +391,7 @@ static void destroy(SapBatch *b) {
     }
     sap_cuda_device_release(c->device);
     sap_cuda_world_parameters_free(&c->expansion);
+    sap_model_destroy(c->model);
     free(c);
 }
 

@@ -6,42 +6,29 @@
 #include "host/base/fail.h"
 #include "host/plan/step_args.h"
 
-static SapStatus fill(const SapModelArrays *m, const SapOptions *options, SapStepArgs *args, SapCudaModel *out) {
-    SAP_TRY(sap_plan_create(m, &out->plan));
-    if (options->broad_phase != SAP_BROAD_PHASE_AUTO)
-        SAP_TRY(sap_plan_set_broad_phase(m, options->broad_phase, &out->plan));
-    for (int f64 = 0; f64 < 2; f64++)
-        SAP_TRY(sap_constants_create(m, &out->plan.plan, f64, &out->constants[f64]));
-    const SapConstants constants[2] = {out->constants[0].constants, out->constants[1].constants};
-    SAP_TRY(sap_step_args_init(m, &out->plan.plan, constants, options, 1, args));
+static void list_blocks(SapCudaModel *out) {
+    const SapPlanOwner *plan = &out->plan->plan;
     for (int i = 0; i < SAP_PLAN_NUM_BLOCKS; i++) {
-        out->block[i].host = out->plan.memory[i];
-        out->block[i].bytes = out->plan.block_bytes[i];
+        out->block[i].host = plan->memory[i];
+        out->block[i].bytes = plan->block_bytes[i];
     }
     for (int f64 = 0; f64 < 2; f64++) {
-        out->block[SAP_PLAN_NUM_BLOCKS + f64].host = out->constants[f64].memory;
-        out->block[SAP_PLAN_NUM_BLOCKS + f64].bytes = out->constants[f64].bytes;
+        out->block[SAP_PLAN_NUM_BLOCKS + f64].host = out->plan->constants[f64].memory;
+        out->block[SAP_PLAN_NUM_BLOCKS + f64].bytes = out->plan->constants[f64].bytes;
     }
-    return SAP_OK;
 }
 
-SapStatus sap_cuda_model_create(const SapModelArrays *m, const SapOptions *options, SapStepArgs *args,
-                                SapCudaModel *out) {
+SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapStepArgs *args, SapCudaModel *out) {
+    const SapModelArrays *m = sap_model_arrays(model);
     *out = (SapCudaModel){.arrays = m};
     if (m->num_dofs > SAP_MAX_DENSE_DOFS)
         return sap_fail(SAP_ERROR_UNSUPPORTED,
                         "device cuda: the model has %d dofs; worlds with contacts may have at most %d", m->num_dofs,
                         SAP_MAX_DENSE_DOFS);
-    SapStatus status = fill(m, options, args, out);
-    if (status != SAP_OK)
-        sap_cuda_model_free(out);
-    return status;
-}
-
-void sap_cuda_model_free(SapCudaModel *model) {
-    sap_plan_free(&model->plan);
-    for (int f64 = 0; f64 < 2; f64++)
-        sap_constants_free(&model->constants[f64]);
+    SAP_TRY(sap_model_plan(model, options->broad_phase, &out->plan));
+    list_blocks(out);
+    const SapConstants constants[2] = {out->plan->constants[0].constants, out->plan->constants[1].constants};
+    return sap_step_args_init(m, &out->plan->plan.plan, constants, options, 1, args);
 }
 
 void sap_cuda_model_carve(SapArena *arena, SapCudaModel *model) {

@@ -5,15 +5,14 @@
 #include <sapwood/model.h>
 
 #include "host/base/memory.h"
-#include "host/plan/plan.h"
+#include "host/plan/model_plan.h"
 #include "kernels/data/args.h"
 
 enum { SAP_CUDA_NUM_BLOCKS = SAP_PLAN_NUM_BLOCKS + 2 }; /* of the plan, then constants in f32 and f64 */
 
 typedef struct SapCudaModel {
-    const SapModelArrays *arrays; /* borrowed */
-    SapPlanOwner plan;
-    SapConstantsOwner constants[2];
+    const SapModelArrays *arrays; /* borrowed, as the plan: the model lives as long as this */
+    const SapModelPlan *plan;
     struct {
         const void *host;
         size_t bytes;
@@ -21,10 +20,8 @@ typedef struct SapCudaModel {
     } block[SAP_CUDA_NUM_BLOCKS];
 } SapCudaModel;
 
-/* Plans the model and fills *args with what a model and options fix, in addresses of the host. Free with sap_cuda_model_free. */
-SapStatus sap_cuda_model_create(const SapModelArrays *arrays, const SapOptions *options, SapStepArgs *args,
-                                SapCudaModel *out);
-void sap_cuda_model_free(SapCudaModel *model);
+/* Finds the blocks of a model and fills *args with what a model and options fix, in addresses of the host. */
+SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapStepArgs *args, SapCudaModel *out);
 
 /* Takes the places of the blocks on the device. */
 void sap_cuda_model_carve(SapArena *arena, SapCudaModel *model);

@@ -7,19 +7,15 @@ static size_t number_bytes(int f64) {
     return f64 ? sizeof(double) : sizeof(float);
 }
 
-SapStatus sap_cuda_world_parameters_create(SapCudaWorldParameters *e, const SapModelArrays *model,
-                                           const SapOptions *options, int num_worlds) {
+void sap_cuda_world_parameters_init(SapCudaWorldParameters *e, const SapModelArrays *model, const SapPlan *plan,
+                                    const SapOptions *options, int num_worlds) {
     *e = (SapCudaWorldParameters){0};
-    SAP_TRY(sap_model_copy(model, &e->model)); /* it was checked when it was made */
-    sap_world_parameters_init(&e->host, sap_model_arrays(e->model), &e->plan.plan, options, num_worlds);
+    sap_world_parameters_init(&e->host, model, plan, options, num_worlds);
     sap_cuda_world_parameters_copied(e);
-    return SAP_OK;
 }
 
 void sap_cuda_world_parameters_free(SapCudaWorldParameters *e) {
     sap_world_parameters_free(&e->host);
-    sap_plan_free(&e->plan);
-    sap_model_destroy(e->model);
 }
 
 /* Which of the two numbers of contacts without shapes depends on the parameter; -1 = neither. */
@@ -30,8 +26,7 @@ static int fallback_of(SapParameter p) {
 int sap_cuda_world_parameters_places(SapCudaWorldParameters *e, SapParameter p,
                                      SapCudaPlace places[SAP_CUDA_MAX_PLACES]) {
     size_t n = (size_t)e->host.num_worlds;
-    const SapModelArrays *m = sap_model_arrays(e->model);
-    size_t width = (size_t)sap_parameter_rows(m, p) * (size_t)sap_parameter_packed(p);
+    size_t width = (size_t)sap_parameter_rows(e->host.model, p) * (size_t)sap_parameter_packed(p);
     int count = 0, fallback = fallback_of(p);
     for (int f64 = 0; f64 < 2; f64++)
         if (!e->constants[p][f64])
@@ -44,10 +39,6 @@ int sap_cuda_world_parameters_places(SapCudaWorldParameters *e, SapParameter p,
 }
 
 SapStatus sap_cuda_world_parameters_add(SapCudaWorldParameters *e, SapParameter p, SapStepArgs *args) {
-    if (e->host.count == 0) {
-        sap_plan_free(&e->plan);
-        SAP_TRY(sap_plan_create(sap_model_arrays(e->model), &e->plan));
-    }
     SapStepArgs of_host = *args;
     SAP_TRY(sap_world_parameters_add(&e->host, p, &of_host));
     e->first = 0;

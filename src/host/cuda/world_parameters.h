@@ -1,14 +1,11 @@
-/* Parameters of worlds of their own on a GPU: written in host memory, compared and converted there as on the CPU (expand.h), and copied to
- * the device where they have changed. What is allocated and copied is listed here; batch_cuda.c does it. */
+/* Parameters of worlds of their own on a GPU: written in host memory, compared and converted there as on the CPU (plan/world_parameters.h), and copied to
+ * the device where they have changed. What is allocated and copied is listed here; cuda/backend.c does it. */
 #ifndef SAPWOOD_HOST_CUDA_WORLD_PARAMETERS_H
 #define SAPWOOD_HOST_CUDA_WORLD_PARAMETERS_H
 
 #include "host/plan/world_parameters.h"
-#include "host/plan/plan.h"
 
 typedef struct SapCudaWorldParameters {
-    SapModel *model;   /* a copy: the caller's may go away */
-    SapPlanOwner plan; /* in host memory; made when the first parameter is expanded */
     SapWorldParameters host;
     int first, end; /* worlds first .. end - 1 are not on the device as they are here */
 
@@ -32,9 +29,9 @@ typedef struct SapCudaCopy {
 
 enum { SAP_CUDA_MAX_PLACES = 4, SAP_CUDA_MAX_COPIES = 2 * SAP_NUM_PARAMETERS + 3 };
 
-/* `options` must live on. */
-SapStatus sap_cuda_world_parameters_create(SapCudaWorldParameters *e, const SapModelArrays *model,
-                                           const SapOptions *options, int num_worlds);
+/* The three must live on; the plan is in host memory. */
+void sap_cuda_world_parameters_init(SapCudaWorldParameters *e, const SapModelArrays *model, const SapPlan *plan,
+                                    const SapOptions *options, int num_worlds);
 void sap_cuda_world_parameters_free(SapCudaWorldParameters *e); /* of the host */
 
 /* What a parameter needs; returns how many. */

@@ -248,6 +248,7 @@ SapStatus sap_model_copy(const SapModelArrays *arrays, SapModel **out) {
     SapModel *model = calloc(1, sizeof *model);
     if (model == NULL)
         return sap_fail(SAP_ERROR_MEMORY, "no memory for a model");
+    pthread_mutex_init(&model->lock, NULL);
     SapStatus status = fill_model(&model->arrays, arrays);
     if (status == SAP_OK)
         *out = model;
@@ -263,12 +264,34 @@ SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out) {
 }
 
 void sap_model_destroy(SapModel *model) {
-    if (model == NULL)
+    if (model == NULL || atomic_fetch_sub(&model->more_holders, 1) > 0)
         return;
+    for (int i = 0; i < SAP_MODEL_NUM_PARTS; i++)
+        if (model->part[i] != NULL)
+            model->part[i]->free(model->part[i]);
+    pthread_mutex_destroy(&model->lock);
     for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
         free((void *)sap_model_field_get(&model->arrays, &sap_model_fields[i]));
     free((void *)model->arrays.name);
     free(model);
+}
+
+SapModel *sap_model_hold(const SapModel *model) {
+    SapModel *held = (SapModel *)model;
+    atomic_fetch_add(&held->more_holders, 1);
+    return held;
+}
+
+SapStatus sap_model_part(const SapModel *model, SapModelPartOf which, SapMakeModelPart *make,
+                         const SapModelPart **out) {
+    SapModel *owner = (SapModel *)model;
+    SapStatus status = SAP_OK;
+    pthread_mutex_lock(&owner->lock);
+    if (owner->part[which] == NULL)
+        status = make(&owner->arrays, &owner->part[which]);
+    *out = owner->part[which];
+    pthread_mutex_unlock(&owner->lock);
+    return status;
 }
 
 const SapModelArrays *sap_model_arrays(const SapModel *model) {

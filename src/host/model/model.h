@@ -5,15 +5,33 @@
 #ifndef SAPWOOD_HOST_MODEL_MODEL_H
 #define SAPWOOD_HOST_MODEL_MODEL_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include <sapwood/model.h>
 
-/* Owns all that the pointers of `arrays` reach; none of them is NULL. */
+/* What a room above makes of a model once, for all who use the model. The model keeps it and frees it. */
+typedef struct SapModelPart {
+    void (*free)(struct SapModelPart *part);
+} SapModelPart;
+typedef enum SapModelPartOf { SAP_PART_PLAN_LISTED, SAP_PART_PLAN_SWEEP, SAP_MODEL_NUM_PARTS } SapModelPartOf;
+
+/* Owns all that the pointers of `arrays` reach; none of them is NULL. Nothing in `arrays` changes once the model is made. */
 struct SapModel {
     SapModelArrays arrays;
+    atomic_int more_holders; /* besides the first */
+    pthread_mutex_t lock;    /* of part */
+    SapModelPart *part[SAP_MODEL_NUM_PARTS];
 };
+
+/* One more holder of the model, which lives until each has called sap_model_destroy. Any thread. */
+SapModel *sap_model_hold(const SapModel *model);
+
+/* A part of the model; `make` makes it at the first call. Any thread. */
+typedef SapStatus SapMakeModelPart(const SapModelArrays *arrays, SapModelPart **out);
+SapStatus sap_model_part(const SapModel *model, SapModelPartOf which, SapMakeModelPart *make, const SapModelPart **out);
 
 /* Largest counts. They keep every size computed from a model, such as 8 nv nv bytes or 3 nv columns of contacts, far
  * inside 64 bits, and turn a count that was never set into an error rather than into a huge allocation. */

@@ -30,7 +30,10 @@ void sap_plan_free(SapPlanOwner *plan);
 /* Hands a block of memory to the plan, in place of the one it had. */
 void sap_plan_own(SapPlanOwner *plan, int block, void *memory, size_t bytes);
 
-/* How collision looks for pairs; sap_plan_create chooses. */
+/* What a model uses for an option: AUTO becomes one of the others. */
+SapBroadPhase sap_plan_broad_phase(const SapModelArrays *model, SapBroadPhase option);
+
+/* How collision looks for pairs; sap_plan_create chooses as AUTO does. */
 SapStatus sap_plan_set_broad_phase(const SapModelArrays *model, SapBroadPhase broad_phase, SapPlanOwner *plan);
 
 /* The part of sap_plan_create that is about shapes: types, hulls, height fields and pairs. */

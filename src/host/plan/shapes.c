@@ -159,13 +159,17 @@ static SapStatus sweep_pairs(const SapModelArrays *m, SapPlanOwner *out) {
     return status;
 }
 
+SapBroadPhase sap_plan_broad_phase(const SapModelArrays *m, SapBroadPhase option) {
+    if (option != SAP_BROAD_PHASE_AUTO)
+        return option;
+    return m->num_shapes > MANY_SHAPES ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED;
+}
+
 SapStatus sap_plan_set_broad_phase(const SapModelArrays *m, SapBroadPhase broad_phase, SapPlanOwner *out) {
     sap_plan_own(out, SAP_PLAN_PAIRS, NULL, 0);
     out->plan.pair = NULL;
     out->plan.allowed = NULL;
     out->plan.num_pairs = out->plan.sweep = 0;
-    bool many = m->num_shapes > MANY_SHAPES;
-    if (broad_phase == SAP_BROAD_PHASE_SWEEP || (broad_phase == SAP_BROAD_PHASE_AUTO && many))
-        return sweep_pairs(m, out);
-    return list_pairs(m, out);
+    bool sweep = sap_plan_broad_phase(m, broad_phase) == SAP_BROAD_PHASE_SWEEP;
+    return sweep ? sweep_pairs(m, out) : list_pairs(m, out);
 }

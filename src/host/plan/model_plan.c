@@ -1,0 +1,53 @@
+#include "host/plan/model_plan.h"
+
+#include <stdlib.h>
+
+#include "host/base/fail.h"
+#include "host/base/memory.h"
+
+static void free_plan(SapModelPart *part) {
+    SapModelPlan *p = (SapModelPlan *)part;
+    for (int f64 = 0; f64 < 2; f64++)
+        sap_constants_free(&p->constants[f64]);
+    sap_plan_free(&p->plan);
+    free(p);
+}
+
+static SapStatus fill(const SapModelArrays *m, SapBroadPhase broad_phase, SapModelPlan *p) {
+    SAP_TRY(sap_plan_create(m, &p->plan));
+    if (broad_phase != sap_plan_broad_phase(m, SAP_BROAD_PHASE_AUTO)) /* which it was made with */
+        SAP_TRY(sap_plan_set_broad_phase(m, broad_phase, &p->plan));
+    for (int f64 = 0; f64 < 2; f64++)
+        SAP_TRY(sap_constants_create(m, &p->plan.plan, f64, &p->constants[f64]));
+    return SAP_OK;
+}
+
+static SapStatus make(const SapModelArrays *m, SapBroadPhase broad_phase, SapModelPart **out) {
+    SapModelPlan *p = sap_allocate(1, sizeof *p, "plan");
+    if (!p)
+        return SAP_ERROR_MEMORY;
+    p->part.free = free_plan;
+    SapStatus status = fill(m, broad_phase, p);
+    if (status == SAP_OK)
+        *out = &p->part;
+    else
+        free_plan(&p->part);
+    return status;
+}
+
+static SapStatus make_listed(const SapModelArrays *m, SapModelPart **out) {
+    return make(m, SAP_BROAD_PHASE_LISTED, out);
+}
+
+static SapStatus make_sweep(const SapModelArrays *m, SapModelPart **out) {
+    return make(m, SAP_BROAD_PHASE_SWEEP, out);
+}
+
+SapStatus sap_model_plan(const SapModel *model, SapBroadPhase broad_phase, const SapModelPlan **out) {
+    bool sweep = sap_plan_broad_phase(&model->arrays, broad_phase) == SAP_BROAD_PHASE_SWEEP;
+    const SapModelPart *part;
+    SapStatus status = sap_model_part(model, sweep ? SAP_PART_PLAN_SWEEP : SAP_PART_PLAN_LISTED,
+                                      sweep ? make_sweep : make_listed, &part);
+    *out = (const SapModelPlan *)part;
+    return status;
+}
