@@ -1,18 +1,18 @@
-/* What a batch is on every device, and the one table through which batch.c reaches the device it is on: batch_cpu.c, batch_cuda.c.
- *
- * All arrays of a batch are found through state, control, contacts, report and record, whose pointers are addresses of the
- * device. */
+/* What a batch is on every device, and the one table through which batch.c reaches the device it is on: cpu/backend.c, cuda/backend.c.
+ * This is the one header of batch that the rooms of the devices include. */
 #ifndef SAPWOOD_HOST_BATCH_BACKEND_H
 #define SAPWOOD_HOST_BATCH_BACKEND_H
 
 #include <sapwood/batch.h>
 
+#include "host/base/memory.h"
 #include "host/plan/world_parameters.h"
 #include "kernels/step/reset.h"
 
 typedef struct SapBatchBackend {
     SapDevice device;
-    /* Fills `own` and the pointers named above. What is half done is left to destroy. */
+    /* Fills `own`, and the arrays and the starts of the batch through sap_batch_carve, with zeros in them. What is half done is left to
+     * destroy. */
     SapStatus (*create)(SapBatch *batch, const SapModel *model);
     void (*destroy)(SapBatch *batch); /* own may be NULL */
     SapStatus (*step)(SapBatch *batch, double h, int num_steps);
@@ -24,10 +24,12 @@ typedef struct SapBatchBackend {
     /* Gives worlds their own values of a parameter, for the calls from now on. They are in host memory: those of the expansion. */
     SapStatus (*expand)(SapBatch *batch, SapParameter parameter);
     SapWorldParameters *(*expansion)(const SapBatch *batch);
-    /* Steps from now on fill the arrays of batch->record. */
+    /* Steps from now on fill the arrays of batch->arrays.report. */
     SapStatus (*record)(SapBatch *batch);
-    SapStatus (*read)(SapBatch *batch, const void *from, void *host, size_t bytes);
-    SapStatus (*write)(SapBatch *batch, void *to, const void *host, size_t bytes);
+    /* Messages begin with `what`. */
+    SapStatus (*read)(SapBatch *batch, const char *what, const void *from, void *host, size_t bytes);
+    SapStatus (*write)(SapBatch *batch, const char *what, void *to, const void *host, size_t bytes);
+    SapStatus (*fill)(SapBatch *batch, const char *what, void *to, uint8_t byte, size_t bytes);
     SapStatus (*set_stream)(SapBatch *batch, void *stream);
     SapStatus (*synchronize)(SapBatch *batch);
     void (*info)(const SapBatch *batch, SapBatchInfo *info); /* adds what the device has to say */
@@ -39,25 +41,33 @@ extern const SapBatchBackend sap_batch_cpu, sap_batch_cuda;
 /* Arrays that are taken after the creation: reports, and parameters on a GPU. */
 enum { SAP_BATCH_MAX_RECORDED = 64 };
 
+/* All arrays of a batch; what they are stands in fields.c, row by row. Addresses of the device; NULL: absent. */
+typedef struct SapBatchArrays {
+    SapState state;
+    SapControl control;
+    SapContacts contacts;
+    uint32_t *status;
+    SapReportArgs report;
+} SapBatchArrays;
+
 struct SapBatch {
     const SapBatchBackend *backend;
     void *own; /* the backend's */
     int num_worlds;
     SapOptions options;
     SapDtype dtype;
-    int nq, nv, nb, num_starts;
+    int nq, nv, nb;
 
-    SapState *state;
-    SapControl *control;
-    SapContacts *contacts;
-    SapWorldReport report;
-    SapContactReport record;  /* arrays that were asked for; NULL the others */
-    SapState start;           /* one world per state to return to: the initial one, then the keyframes */
-    SapControl start_control; /* one world */
-
-    /* The same two in host memory, from which a backend makes its own. */
-    SapState *host_start;
-    SapControl *host_start_control;
+    SapBatchArrays arrays;
+    /* What worlds are put back to: one state for each start, the initial one, then the keyframes; and one control. Nothing else. */
+    int num_starts;
+    SapBatchArrays starts;
 };
+
+/* Takes the memory of the starts and of all arrays but those that are recorded on request. */
+void sap_batch_carve(SapArena *arena, SapBatch *batch);
+
+/* Bytes of these arrays, without the starts. */
+size_t sap_batch_array_bytes(const SapBatch *batch);
 
 #endif

@@ -1,11 +1,11 @@
-/* A batch: what is the same on every device. What differs is behind batch_backend.h. */
+/* A batch: what is the same on every device. What differs is behind backend.h. */
 #include <sapwood/batch.h>
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/batch/backend.h"
+#include "host/batch/fields.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
@@ -15,39 +15,90 @@
 
 /* ---- creation ---- */
 
-static size_t number_bytes(const SapBatch *b) {
-    return b->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
-}
-
-/* Row `row` of an array of the batch's type. */
-static void put_row(const SapBatch *b, void *array, int row, const double *from, int width) {
-    for (size_t i = 0, at = (size_t)row * (size_t)width; i < (size_t)width; i++, at++) {
+/* Numbers of the batch's type. */
+static void put_numbers(const SapBatch *b, void *to, const double *from, size_t count) {
+    for (size_t i = 0; i < count; i++) {
         if (b->dtype == SAP_F64)
-            ((double *)array)[at] = from[i];
+            ((double *)to)[i] = from[i];
         else
-            ((float *)array)[at] = (float)from[i];
+            ((float *)to)[i] = (float)from[i];
     }
 }
 
-/* The states a world can be put back to. */
-static SapStatus create_start(SapBatch *b, const SapModel *model) {
-    const SapModelArrays *a = sap_model_arrays(model);
-    b->num_starts = 1 + a->num_keyframes;
-    SAP_TRY(sap_control_create(model, 1, b->dtype, &b->host_start_control));
-    SAP_TRY(sap_state_create(model, b->num_starts, b->dtype, &b->host_start));
-    for (int k = 0; k < a->num_keyframes; k++) {
-        put_row(b, b->host_start->joint_q, k + 1, a->keyframe_joint_q + (size_t)k * (size_t)b->nq, b->nq);
-        put_row(b, b->host_start->joint_qd, k + 1, a->keyframe_joint_qd + (size_t)k * (size_t)b->nv, b->nv);
-    }
-    SapSolver *solver;
-    SapOptions options = b->options;
-    options.threads = 1;
-    options.device = SAP_DEVICE_CPU;
-    options.factor_plan = SAP_FACTOR_SPARSE; /* nothing is solved */
-    SAP_TRY(sap_solver_create(model, b->num_starts, &options, &solver));
-    SapStatus status = sap_forward_kinematics(solver, b->host_start);
-    sap_solver_destroy(solver);
+/* Copies the model's array `prefix`name to an array of starts, from world `first` on, if the model has one of that name. */
+static SapStatus write_start(SapBatch *b, const SapModelArrays *m, const char *prefix, const SapBatchRow *row,
+                             int first) {
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", prefix, row->name);
+    const SapModelField *field = sap_model_field(name);
+    size_t count = field ? (size_t)sap_model_rows(m, field->rows) * (size_t)field->columns : 0;
+    if (count == 0)
+        return SAP_OK;
+    void *numbers = sap_allocate(count, sizeof(double), "starts");
+    if (!numbers)
+        return SAP_ERROR_MEMORY;
+    put_numbers(b, numbers, sap_model_field_get(m, field), count);
+    char *to = (char *)sap_batch_row_get(&b->starts, row) + (size_t)first * sap_batch_row_bytes(b, row);
+    size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+    SapStatus status = b->backend->write(b, "sap_batch_create", to, numbers, count * number);
+    free(numbers);
     return status;
+}
+
+/* Rows first .. first + count - 1 of the starts of a field, to the first worlds or back. `host` is scratch. */
+static SapStatus copy_starts(SapBatch *b, SapBatchField field, int first, int count, bool back, void *host) {
+    static const char what[] = "sap_batch_create";
+    const SapBatchRow *row = sap_batch_row(field);
+    size_t bytes = sap_batch_row_bytes(b, row);
+    char *start = (char *)sap_batch_row_get(&b->starts, row) + (size_t)first * bytes;
+    char *world = sap_batch_row_get(&b->arrays, row);
+    SAP_TRY(b->backend->read(b, what, back ? world : start, host, (size_t)count * bytes));
+    return b->backend->write(b, what, back ? start : world, host, (size_t)count * bytes);
+}
+
+/* Bodies of the starts: the first worlds lend themselves, as many at a time as there are. */
+static SapStatus place_starts(SapBatch *b, uint8_t *mask, void *host) {
+    for (int first = 0, count; first < b->num_starts; first += count) {
+        count = b->num_starts - first < b->num_worlds ? b->num_starts - first : b->num_worlds;
+        for (int w = 0; w < b->num_worlds; w++)
+            mask[w] = w < count;
+        SAP_TRY(copy_starts(b, SAP_BATCH_JOINT_Q, first, count, false, host));
+        SAP_TRY(copy_starts(b, SAP_BATCH_JOINT_QD, first, count, false, host));
+        SAP_TRY(b->backend->forward_kinematics(b, mask));
+        SAP_TRY(copy_starts(b, SAP_BATCH_BODY_Q, first, count, true, host));
+        SAP_TRY(copy_starts(b, SAP_BATCH_BODY_QD, first, count, true, host));
+    }
+    return SAP_OK;
+}
+
+/* What worlds can be put back to. Arrays of which the model has none of that name stay zero. */
+static SapStatus fill_starts(SapBatch *b, const SapModelArrays *m) {
+    size_t widest = 0;
+    for (int i = 0; i < sap_batch_num_rows; i++) {
+        const SapBatchRow *row = &sap_batch_rows[i];
+        if (!sap_batch_row_has_start(row))
+            continue;
+        SAP_TRY(write_start(b, m, "", row, 0));
+        SAP_TRY(write_start(b, m, "keyframe_", row, 1));
+        widest = sap_batch_row_bytes(b, row) > widest ? sap_batch_row_bytes(b, row) : widest;
+    }
+    uint8_t *mask = sap_allocate((size_t)b->num_worlds, sizeof *mask, "starts");
+    void *host = sap_allocate((size_t)b->num_starts, widest, "starts");
+    SapStatus status = mask && host ? place_starts(b, mask, host) : SAP_ERROR_MEMORY;
+    free(mask);
+    free(host);
+    return status;
+}
+
+/* The memory is zeroed. */
+static SapStatus fill_arrays(SapBatch *b) {
+    for (int i = 0; i < sap_batch_num_rows; i++) {
+        const SapBatchRow *row = &sap_batch_rows[i];
+        if (row->time == SAP_FIELD_ALWAYS && row->fill != 0)
+            SAP_TRY(b->backend->fill(b, "sap_batch_create", sap_batch_row_get(&b->arrays, row), row->fill,
+                                     (size_t)b->num_worlds * sap_batch_row_bytes(b, row)));
+    }
+    return SAP_OK;
 }
 
 static SapStatus fill_batch(SapBatch *b, const SapModel *model) {
@@ -60,8 +111,10 @@ static SapStatus fill_batch(SapBatch *b, const SapModel *model) {
     /* slots that can never be used are not made */
     if (most < b->options.max_rigid_contact)
         b->options.max_rigid_contact = most > 0 ? most : 1;
-    SAP_TRY(create_start(b, model));
+    b->num_starts = 1 + a->num_keyframes;
     SAP_TRY(b->backend->create(b, model));
+    SAP_TRY(fill_arrays(b));
+    SAP_TRY(fill_starts(b, a));
     return sap_batch_reset(b, NULL, 0);
 }
 
@@ -77,6 +130,9 @@ static SapStatus create(const SapModel *model, int num_worlds, const SapOptions 
     } else {
         SAP_TRY(sap_options_preset(NULL, &b->options));
     }
+    if (dtype && *dtype != SAP_F32 && *dtype != SAP_F64)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_create_as: dtype is %d; allowed: 0 SAP_F32, 1 SAP_F64",
+                        (int)*dtype);
     b->dtype = dtype ? *dtype : b->options.free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
     if (b->options.device == SAP_DEVICE_CUDA)
         b->backend = &sap_batch_cuda;
@@ -115,8 +171,6 @@ void sap_batch_destroy(SapBatch *b) {
     if (!b)
         return;
     b->backend->destroy(b);
-    sap_state_destroy(b->host_start);
-    sap_control_destroy(b->host_start_control);
     free(b);
 }
 
@@ -133,13 +187,13 @@ static bool in_host_memory(const SapBatch *b, const char *function) {
 }
 
 SapState *sap_batch_state(const SapBatch *b) {
-    return in_host_memory(b, __func__) ? b->state : NULL;
+    return in_host_memory(b, __func__) ? (SapState *)&b->arrays.state : NULL;
 }
 SapControl *sap_batch_control(const SapBatch *b) {
-    return in_host_memory(b, __func__) ? b->control : NULL;
+    return in_host_memory(b, __func__) ? (SapControl *)&b->arrays.control : NULL;
 }
 const SapContacts *sap_batch_contacts(const SapBatch *b) {
-    return in_host_memory(b, __func__) ? b->contacts : NULL;
+    return in_host_memory(b, __func__) ? &b->arrays.contacts : NULL;
 }
 
 /* ---- running ---- */
@@ -157,47 +211,13 @@ SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask) {
     return batch->backend->forward_kinematics(batch, mask);
 }
 
-/* Adds an array [num_worlds][bytes] and row `row` of the array that it is reset from; `from` NULL = zeros. */
-static void add_row(SapResetArgs *args, const void *to, const void *from, int row, size_t bytes) {
-    args->row[args->num_rows++] = (SapResetRow){
-        .to = (unsigned *)to,
-        .from = from ? (const unsigned *)((const char *)from + (size_t)row * bytes) : NULL,
-        .words = (long long)(bytes / sizeof(unsigned)),
-    };
-}
-
-static SapResetArgs reset_args(const SapBatch *b, int keyframe) {
-    SapResetArgs args = {.num_worlds = b->num_worlds};
-    const SapState *s = &b->start;
-    const SapControl *c = &b->start_control;
-    size_t number = number_bytes(b), q = (size_t)b->nq * number, v = (size_t)b->nv * number;
-    size_t bodies = (size_t)b->nb * number;
-    add_row(&args, b->state->joint_q, s->joint_q, keyframe, q);
-    add_row(&args, b->state->joint_qd, s->joint_qd, keyframe, v);
-    add_row(&args, b->state->body_q, s->body_q, keyframe, 7 * bodies);
-    add_row(&args, b->state->body_qd, s->body_qd, keyframe, 6 * bodies);
-    add_row(&args, b->control->joint_f, c->joint_f, 0, v);
-    add_row(&args, b->control->body_f, c->body_f, 0, 6 * bodies);
-    add_row(&args, b->control->joint_target_pos, c->joint_target_pos, 0, v);
-    add_row(&args, b->control->joint_target_vel, c->joint_target_vel, 0, v);
-    add_row(&args, b->control->joint_act, c->joint_act, 0, v);
-    const void *const counters[] = {b->contacts->count,   b->contacts->dropped,      b->report.status,
-                                    b->report.iterations, b->report.line_iterations, b->report.refactored};
-    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
-        add_row(&args, counters[i], NULL, 0, sizeof(int32_t));
-    add_row(&args, b->report.cost, NULL, 0, sizeof(double));
-    add_row(&args, b->report.residual, NULL, 0, sizeof(double));
-    add_row(&args, b->record.wrench, NULL, 0, 6 * (size_t)b->nb * sizeof(double));
-    return args;
-}
-
 SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
     SAP_NEED(batch);
     if (keyframe < 0 || keyframe >= batch->num_starts)
         return sap_fail(SAP_ERROR_ARGUMENT,
                         "sap_batch_reset: keyframe is %d; it must be in 0 .. %d (0 is the initial state)", keyframe,
                         batch->num_starts - 1);
-    SapResetArgs args = reset_args(batch, keyframe);
+    SapResetArgs args = sap_batch_reset_args(batch, keyframe);
     SAP_TRY(batch->backend->reset(batch, mask, &args));
     /* the velocity of a body is that of its centre of mass, which may be the world's own */
     bool own_centres = batch->backend->expansion(batch)->parameter[SAP_PARAMETER_BODY_COM].given;
@@ -221,37 +241,15 @@ static SapArray view_of(const SapBatch *b, void *data, SapElementType type, int 
     return view;
 }
 
-/* Memory of a recorded array, `count` elements for each world, taken when it is first asked for. */
-static SapStatus record_array(SapBatch *b, void *pointer, size_t size, int count) {
-    void **array = pointer;
-    if (*array)
+/* Memory of an array that is recorded on request, taken when it is first asked for. */
+static SapStatus record_row(SapBatch *b, const SapBatchRow *row) {
+    void *data = NULL;
+    if (sap_batch_row_get(&b->arrays, row))
         return SAP_OK;
-    SAP_TRY(b->backend->allocate(b, (size_t)b->num_worlds * (size_t)count, size, "recorded contacts", array));
+    size_t bytes = sap_batch_row_bytes(b, row);
+    SAP_TRY(b->backend->allocate(b, (size_t)b->num_worlds, bytes, "recorded contacts", &data));
+    sap_batch_row_set(&b->arrays, row, data);
     return b->backend->record(b);
-}
-
-static SapStatus recorded_view(SapBatch *b, double **array, int rows, int columns, SapArray *view) {
-    SAP_TRY(record_array(b, array, sizeof **array, rows * columns));
-    *view = view_of(b, *array, SAP_TYPE_F64, rows, columns > 1 ? columns : 0);
-    return SAP_OK;
-}
-
-static SapStatus recorded_field(SapBatch *b, SapBatchField field, SapArray *view) {
-    SapContactReport *r = &b->record;
-    int capacity = b->contacts->capacity;
-    switch (field) {
-    case SAP_BATCH_CONTACT_IMPULSE: return recorded_view(b, &r->impulse, capacity, 3, view);
-    case SAP_BATCH_CONTACT_VELOCITY: return recorded_view(b, &r->velocity, capacity, 3, view);
-    case SAP_BATCH_CONTACT_POSITION: return recorded_view(b, &r->position, capacity, 3, view);
-    case SAP_BATCH_CONTACT_FRAME: return recorded_view(b, &r->frame, capacity, 9, view);
-    case SAP_BATCH_CONTACT_GAP: return recorded_view(b, &r->gap, capacity, 1, view);
-    case SAP_BATCH_CONTACT_FORCE: return recorded_view(b, &r->force, capacity, 3, view);
-    case SAP_BATCH_BODY_CONTACT_WRENCH: return recorded_view(b, &r->wrench, b->nb, 6, view);
-    default: break;
-    }
-    SAP_TRY(record_array(b, &r->region, sizeof *r->region, capacity));
-    *view = view_of(b, r->region, SAP_TYPE_I32, capacity, 0);
-    return SAP_OK;
 }
 
 SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view) {
@@ -260,76 +258,12 @@ SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view) 
     if ((int)field < 0 || field >= SAP_BATCH_NUM_FIELDS)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_array: field is %d; it must be in 0 .. %d", (int)field,
                         (int)SAP_BATCH_NUM_FIELDS - 1);
-    if (field >= SAP_BATCH_CONTACT_IMPULSE)
-        return recorded_field(batch, field, view);
-    const SapBatch *b = batch;
-    SapElementType real = b->dtype == SAP_F64 ? SAP_TYPE_F64 : SAP_TYPE_F32;
-    SapElementType contact = b->contacts->dtype == SAP_F64 ? SAP_TYPE_F64 : SAP_TYPE_F32;
-    int capacity = b->contacts->capacity;
-    const struct {
-        const void *data;
-        SapElementType type;
-        int rows, columns;
-    } fields[] = {
-        [SAP_BATCH_JOINT_Q] = {b->state->joint_q, real, b->nq, 0},
-        [SAP_BATCH_JOINT_QD] = {b->state->joint_qd, real, b->nv, 0},
-        [SAP_BATCH_BODY_Q] = {b->state->body_q, real, b->nb, 7},
-        [SAP_BATCH_BODY_QD] = {b->state->body_qd, real, b->nb, 6},
-        [SAP_BATCH_JOINT_F] = {b->control->joint_f, real, b->nv, 0},
-        [SAP_BATCH_BODY_F] = {b->control->body_f, real, b->nb, 6},
-        [SAP_BATCH_JOINT_TARGET_POS] = {b->control->joint_target_pos, real, b->nv, 0},
-        [SAP_BATCH_JOINT_TARGET_VEL] = {b->control->joint_target_vel, real, b->nv, 0},
-        [SAP_BATCH_JOINT_ACT] = {b->control->joint_act, real, b->nv, 0},
-        [SAP_BATCH_STATUS] = {b->report.status, SAP_TYPE_U32, 0, 0},
-        [SAP_BATCH_ITERATIONS] = {b->report.iterations, SAP_TYPE_I32, 0, 0},
-        [SAP_BATCH_LINE_ITERATIONS] = {b->report.line_iterations, SAP_TYPE_I32, 0, 0},
-        [SAP_BATCH_COST] = {b->report.cost, SAP_TYPE_F64, 0, 0},
-        [SAP_BATCH_RESIDUAL] = {b->report.residual, SAP_TYPE_F64, 0, 0},
-        [SAP_BATCH_CONTACT_COUNT] = {b->contacts->count, SAP_TYPE_I32, 0, 0},
-        [SAP_BATCH_CONTACT_DROPPED] = {b->contacts->dropped, SAP_TYPE_I32, 0, 0},
-        [SAP_BATCH_CONTACT_SHAPE0] = {b->contacts->shape0, SAP_TYPE_I32, capacity, 0},
-        [SAP_BATCH_CONTACT_SHAPE1] = {b->contacts->shape1, SAP_TYPE_I32, capacity, 0},
-        [SAP_BATCH_CONTACT_POINT0] = {b->contacts->point0, contact, capacity, 3},
-        [SAP_BATCH_CONTACT_POINT1] = {b->contacts->point1, contact, capacity, 3},
-        [SAP_BATCH_CONTACT_NORMAL] = {b->contacts->normal, contact, capacity, 3},
-    };
-    *view = view_of(b, (void *)fields[field].data, fields[field].type, fields[field].rows, fields[field].columns);
+    const SapBatchRow *row = sap_batch_row(field);
+    if (row->time == SAP_FIELD_ON_REQUEST)
+        SAP_TRY(record_row(batch, row));
+    int rows = row->rows == SAP_FIELD_WORLD ? 0 : sap_batch_row_count(batch, row);
+    *view = view_of(batch, sap_batch_row_get(&batch->arrays, row), sap_batch_row_type(batch, row), rows, row->columns);
     return SAP_OK;
-}
-
-const char *const *sap_batch_field_names(void) {
-    static const char *const names[SAP_BATCH_NUM_FIELDS + 1] = {
-        [SAP_BATCH_JOINT_Q] = "joint_q",
-        [SAP_BATCH_JOINT_QD] = "joint_qd",
-        [SAP_BATCH_BODY_Q] = "body_q",
-        [SAP_BATCH_BODY_QD] = "body_qd",
-        [SAP_BATCH_JOINT_F] = "joint_f",
-        [SAP_BATCH_BODY_F] = "body_f",
-        [SAP_BATCH_JOINT_TARGET_POS] = "joint_target_pos",
-        [SAP_BATCH_JOINT_TARGET_VEL] = "joint_target_vel",
-        [SAP_BATCH_JOINT_ACT] = "joint_act",
-        [SAP_BATCH_STATUS] = "status",
-        [SAP_BATCH_ITERATIONS] = "iterations",
-        [SAP_BATCH_LINE_ITERATIONS] = "line_iterations",
-        [SAP_BATCH_COST] = "cost",
-        [SAP_BATCH_RESIDUAL] = "residual",
-        [SAP_BATCH_CONTACT_COUNT] = "contact_count",
-        [SAP_BATCH_CONTACT_DROPPED] = "contact_dropped",
-        [SAP_BATCH_CONTACT_SHAPE0] = "contact_shape0",
-        [SAP_BATCH_CONTACT_SHAPE1] = "contact_shape1",
-        [SAP_BATCH_CONTACT_POINT0] = "contact_point0",
-        [SAP_BATCH_CONTACT_POINT1] = "contact_point1",
-        [SAP_BATCH_CONTACT_NORMAL] = "contact_normal",
-        [SAP_BATCH_CONTACT_IMPULSE] = "contact_impulse",
-        [SAP_BATCH_CONTACT_VELOCITY] = "contact_velocity",
-        [SAP_BATCH_CONTACT_POSITION] = "contact_position",
-        [SAP_BATCH_CONTACT_FRAME] = "contact_frame",
-        [SAP_BATCH_CONTACT_GAP] = "contact_gap",
-        [SAP_BATCH_CONTACT_REGION] = "contact_region",
-        [SAP_BATCH_CONTACT_FORCE] = "contact_force",
-        [SAP_BATCH_BODY_CONTACT_WRENCH] = "body_contact_wrench",
-    };
-    return names;
 }
 
 /* Where the array of a field is, if `bytes` is its size. */
@@ -350,7 +284,7 @@ SapStatus sap_batch_read(SapBatch *batch, SapBatchField field, void *host, size_
     SAP_NEED(batch);
     SAP_NEED(host);
     SAP_TRY(find_array(batch, __func__, field, bytes, &data));
-    return batch->backend->read(batch, data, host, bytes);
+    return batch->backend->read(batch, __func__, data, host, bytes);
 }
 
 SapStatus sap_batch_write(SapBatch *batch, SapBatchField field, const void *host, size_t bytes) {
@@ -358,7 +292,7 @@ SapStatus sap_batch_write(SapBatch *batch, SapBatchField field, const void *host
     SAP_NEED(batch);
     SAP_NEED(host);
     SAP_TRY(find_array(batch, __func__, field, bytes, &data));
-    return batch->backend->write(batch, data, host, bytes);
+    return batch->backend->write(batch, __func__, data, host, bytes);
 }
 
 /* ---- parameters of worlds ---- */
@@ -414,7 +348,7 @@ SapStatus sap_batch_info(const SapBatch *batch, SapBatchInfo *out) {
     SAP_NEED(batch);
     SAP_NEED(out);
     *out = (SapBatchInfo){
-        .device = batch->backend->device, .num_worlds = batch->num_worlds, .capacity = batch->contacts->capacity};
+        .device = batch->backend->device, .num_worlds = batch->num_worlds, .capacity = batch->arrays.contacts.capacity};
     batch->backend->info(batch, out);
     return SAP_OK;
 }

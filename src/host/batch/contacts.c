@@ -2,31 +2,29 @@
 #include <sapwood/contacts.h>
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/batch/contacts.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 
 enum { MAX_CAPACITY = 65535 };
 
-/* The object and its arrays are one block; bodies and a record's own parameters only where they are wanted. */
-static void carve(SapArena *arena, SapContacts *c, bool own, SapContacts **object) {
+/* The object and its arrays are one block. */
+static void carve(SapArena *arena, SapContacts *c, SapContacts **object) {
     size_t size = c->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
     size_t n = (size_t)c->num_worlds, slots = n * (size_t)c->capacity;
     SAP_CARVE(arena, *object, 1);
     SAP_CARVE(arena, c->count, n);
     SAP_CARVE(arena, c->dropped, n);
     int32_t **ints[] = {&c->shape0, &c->shape1, &c->body0, &c->body1};
-    for (int i = 0; i < (own ? 4 : 2); i++)
+    for (int i = 0; i < 4; i++)
         SAP_CARVE(arena, *ints[i], slots);
     void **vectors[] = {&c->point0, &c->point1, &c->normal},
          **scalars[] = {&c->margin0, &c->margin1, &c->stiffness, &c->tau, &c->mu};
     for (int i = 0; i < 3; i++)
         *vectors[i] = sap_arena_carve(arena, slots, 3 * size);
-    for (int i = 0; i < (own ? 5 : 2); i++)
+    for (int i = 0; i < 5; i++)
         *scalars[i] = sap_arena_carve(arena, slots, size);
 }
 
@@ -37,12 +35,10 @@ static void put(const SapContacts *c, void *array, size_t i, double value) {
         ((float *)array)[i] = (float)value;
 }
 
-static void clear_slots(SapContacts *c, bool own) {
+static void clear_slots(SapContacts *c) {
     size_t slots = (size_t)c->num_worlds * (size_t)c->capacity;
     for (size_t i = 0; i < slots; i++) {
         c->shape0[i] = c->shape1[i] = -1;
-        if (!own)
-            continue;
         c->body0[i] = c->body1[i] = -1;
         put(c, c->stiffness, i, NAN);
         put(c, c->tau, i, NAN);
@@ -50,7 +46,9 @@ static void clear_slots(SapContacts *c, bool own) {
     }
 }
 
-static SapStatus create(int num_worlds, int capacity, SapDtype dtype, bool own, SapContacts **out) {
+SapStatus sap_contacts_create(int num_worlds, int capacity, SapDtype dtype, SapContacts **out) {
+    SAP_NEED(out);
+    *out = NULL;
     if (num_worlds < 1)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_contacts_create: num_worlds is %d; it must be at least 1", num_worlds);
     if (capacity < 1 || capacity > MAX_CAPACITY)
@@ -61,23 +59,13 @@ static SapStatus create(int num_worlds, int capacity, SapDtype dtype, bool own, 
                         (int)dtype);
     SapContacts c = {.num_worlds = num_worlds, .capacity = capacity, .dtype = dtype}, *object = NULL;
     SapArena arena = {0};
-    carve(&arena, &c, own, &object);
+    carve(&arena, &c, &object);
     SAP_TRY(sap_arena_allocate(&arena, "contacts"));
-    carve(&arena, &c, own, &object);
-    clear_slots(&c, own);
+    carve(&arena, &c, &object);
+    clear_slots(&c);
     *object = c;
     *out = object;
     return SAP_OK;
-}
-
-SapStatus sap_contacts_create(int num_worlds, int capacity, SapDtype dtype, SapContacts **out) {
-    SAP_NEED(out);
-    *out = NULL;
-    return create(num_worlds, capacity, dtype, true, out);
-}
-
-SapStatus sap_contacts_create_plain(int num_worlds, int capacity, SapDtype dtype, SapContacts **out) {
-    return create(num_worlds, capacity, dtype, false, out);
 }
 
 void sap_contacts_destroy(SapContacts *contacts) {

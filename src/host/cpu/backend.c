@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "host/batch/backend.h"
-#include "host/batch/contacts.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
@@ -12,6 +11,7 @@
 
 typedef struct CpuBatch {
     SapSolver *solver;
+    void *memory; /* of all arrays but those that were recorded */
     void *recorded[SAP_BATCH_MAX_RECORDED];
     int num_recorded;
     size_t recorded_bytes;
@@ -21,24 +21,22 @@ static SapStatus create(SapBatch *b, const SapModel *model) {
     CpuBatch *own = b->own = sap_allocate(1, sizeof *own, "batch");
     if (!own)
         return SAP_ERROR_MEMORY;
-    SapDtype geometry = b->options.use_f64_boundary_pose ? SAP_F64 : SAP_F32;
     SAP_TRY(sap_solver_create(model, b->num_worlds, &b->options, &own->solver));
-    SAP_TRY(sap_state_create(model, b->num_worlds, b->dtype, &b->state));
-    SAP_TRY(sap_control_create(model, b->num_worlds, b->dtype, &b->control));
-    SAP_TRY(sap_contacts_create_plain(b->num_worlds, b->options.max_rigid_contact, geometry, &b->contacts));
-    b->start = *b->host_start;
-    b->start_control = *b->host_start_control;
-    return sap_solver_report(own->solver, &b->report);
+    SapArena arena = {0};
+    sap_batch_carve(&arena, b);
+    SAP_TRY(sap_arena_allocate(&arena, "batch"));
+    own->memory = arena.base;
+    sap_batch_carve(&arena, b);
+    sap_solver_set_results(own->solver, b->arrays.status, &b->arrays.report);
+    return SAP_OK;
 }
 
 static void destroy(SapBatch *b) {
     CpuBatch *own = b->own;
-    sap_state_destroy(b->state);
-    sap_control_destroy(b->control);
-    sap_contacts_destroy(b->contacts);
     if (!own)
         return;
     sap_solver_destroy(own->solver);
+    free(own->memory);
     for (int i = 0; i < own->num_recorded; i++)
         free(own->recorded[i]);
     free(own);
@@ -51,7 +49,8 @@ SapSolver *sap_batch_solver(const SapBatch *b) {
 }
 
 static SapStatus step(SapBatch *b, double h, int num_steps) {
-    return sap_step_many(((CpuBatch *)b->own)->solver, b->state, b->control, b->contacts, h, num_steps);
+    return sap_step_many(((CpuBatch *)b->own)->solver, &b->arrays.state, &b->arrays.control, &b->arrays.contacts, h,
+                         num_steps);
 }
 
 static SapStatus reset(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
@@ -62,7 +61,7 @@ static SapStatus reset(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
 }
 
 static SapStatus forward_kinematics(SapBatch *b, const uint8_t *mask) {
-    return sap_forward_kinematics_of(((CpuBatch *)b->own)->solver, b->state, mask);
+    return sap_forward_kinematics_of(((CpuBatch *)b->own)->solver, &b->arrays.state, mask);
 }
 
 static SapStatus allocate(SapBatch *b, size_t count, size_t size, const char *what, void **out) {
@@ -84,18 +83,25 @@ static SapWorldParameters *expansion(const SapBatch *b) {
 }
 
 static SapStatus record(SapBatch *b) {
-    return sap_solver_record(((CpuBatch *)b->own)->solver, &b->record);
+    sap_solver_set_results(((CpuBatch *)b->own)->solver, b->arrays.status, &b->arrays.report);
+    return SAP_OK;
 }
 
-static SapStatus read_array(SapBatch *b, const void *from, void *host, size_t bytes) {
-    (void)b;
+static SapStatus read_array(SapBatch *b, const char *what, const void *from, void *host, size_t bytes) {
+    (void)b, (void)what;
     memcpy(host, from, bytes);
     return SAP_OK;
 }
 
-static SapStatus write_array(SapBatch *b, void *to, const void *host, size_t bytes) {
-    (void)b;
+static SapStatus write_array(SapBatch *b, const char *what, void *to, const void *host, size_t bytes) {
+    (void)b, (void)what;
     memcpy(to, host, bytes);
+    return SAP_OK;
+}
+
+static SapStatus fill(SapBatch *b, const char *what, void *to, uint8_t byte, size_t bytes) {
+    (void)b, (void)what;
+    memset(to, byte, bytes);
     return SAP_OK;
 }
 
@@ -118,11 +124,7 @@ static size_t bytes(const SapBatch *b) {
     SapSolverInfo solver;
     if (sap_solver_info(own->solver, &solver) != SAP_OK)
         return 0;
-    size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float), n = (size_t)b->num_worlds;
-    size_t state = (size_t)b->nq + (size_t)b->nv + 13 * (size_t)b->nb, control = 4 * (size_t)b->nv + 6 * (size_t)b->nb;
-    size_t contact = 11 * (b->contacts->dtype == SAP_F64 ? sizeof(double) : sizeof(float)) + 2 * sizeof(int32_t);
-    return solver.total_bytes + n * (state + control) * number + n * (size_t)b->contacts->capacity * contact +
-           2 * n * sizeof(int32_t) + own->recorded_bytes;
+    return solver.total_bytes + sap_batch_array_bytes(b) + own->recorded_bytes;
 }
 
 const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
@@ -137,6 +139,7 @@ const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
                                        .record = record,
                                        .read = read_array,
                                        .write = write_array,
+                                       .fill = fill,
                                        .set_stream = set_stream,
                                        .synchronize = synchronize,
                                        .info = info,

@@ -38,11 +38,7 @@ struct SapSolver {
     SapLockstep *lockstep; /* NULL unless a library solves the Newton systems */
     SapStepArgs args;      /* all that does not change from call to call */
     SapWorldParameters expansion;
-
-    /* [num_worlds] */
-    uint32_t *status;
-    int32_t *iterations, *line_iterations, *refactored;
-    double *cost, *residual;
+    void *results; /* the memory of args.status and of what args.report has of worlds; NULL: these are a batch's */
 };
 
 /* ---- creation ---- */
@@ -57,16 +53,29 @@ static SapStatus create_scratch(SapSolver *s) {
     return SAP_OK;
 }
 
+static void carve_results(SapArena *arena, int num_worlds, SapStepArgs *args) {
+    SAP_CARVE(arena, args->status, num_worlds);
+    SAP_CARVE(arena, args->report.iterations, num_worlds);
+    SAP_CARVE(arena, args->report.line_iterations, num_worlds);
+    SAP_CARVE(arena, args->report.refactored, num_worlds);
+    SAP_CARVE(arena, args->report.cost, num_worlds);
+    SAP_CARVE(arena, args->report.residual, num_worlds);
+}
+
 static SapStatus create_results(SapSolver *s) {
-    size_t n = (size_t)s->num_worlds;
-    s->status = sap_allocate(n, sizeof *s->status, "solver results");
-    s->iterations = sap_allocate(n, sizeof *s->iterations, "solver results");
-    s->line_iterations = sap_allocate(n, sizeof *s->line_iterations, "solver results");
-    s->refactored = sap_allocate(n, sizeof *s->refactored, "solver results");
-    s->cost = sap_allocate(n, sizeof *s->cost, "solver results");
-    s->residual = sap_allocate(n, sizeof *s->residual, "solver results");
-    bool all = s->status && s->iterations && s->line_iterations && s->refactored && s->cost && s->residual;
-    return all ? SAP_OK : SAP_ERROR_MEMORY;
+    SapArena arena = {0};
+    carve_results(&arena, s->num_worlds, &s->args);
+    SAP_TRY(sap_arena_allocate(&arena, "solver results"));
+    s->results = arena.base;
+    carve_results(&arena, s->num_worlds, &s->args);
+    return SAP_OK;
+}
+
+void sap_solver_set_results(SapSolver *s, uint32_t *status, const SapReportArgs *report) {
+    free(s->results);
+    s->results = NULL;
+    s->args.status = status;
+    s->args.report = *report;
 }
 
 static SapStatus fill_args(SapSolver *s, int lanes) {
@@ -74,13 +83,7 @@ static SapStatus fill_args(SapSolver *s, int lanes) {
     const SapPlan *plan = &s->plan->plan.plan;
     SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->args));
     s->args.num_worlds = s->num_worlds;
-    s->args.status = s->status;
-    s->args.report = (SapReportArgs){.iterations = s->iterations,
-                                     .line_iterations = s->line_iterations,
-                                     .refactored = s->refactored,
-                                     .cost = s->cost,
-                                     .residual = s->residual};
-    return SAP_OK;
+    return create_results(s);
 }
 
 static SapStatus fill_solver(SapSolver *s, const SapModel *model) {
@@ -96,7 +99,6 @@ static SapStatus fill_solver(SapSolver *s, const SapModel *model) {
     int packs = (s->num_worlds - 1) / lanes + 1;
     int threads = s->options.threads ? s->options.threads : sap_pool_cpus();
     s->threads = threads < packs ? threads : packs;
-    SAP_TRY(create_results(s));
     SAP_TRY(fill_args(s, lanes));
     SAP_TRY(create_scratch(s));
     sap_world_parameters_init(&s->expansion, sap_model_arrays(s->model), &s->plan->plan.plan, &s->options,
@@ -143,12 +145,7 @@ void sap_solver_destroy(SapSolver *s) {
     free(s->deal);
     free(s->ticks);
     sap_lockstep_destroy(s->lockstep);
-    free(s->status);
-    free(s->iterations);
-    free(s->line_iterations);
-    free(s->refactored);
-    free(s->cost);
-    free(s->residual);
+    free(s->results);
     sap_world_parameters_free(&s->expansion);
     sap_model_destroy(s->model);
     free(s);
@@ -157,7 +154,8 @@ void sap_solver_destroy(SapSolver *s) {
 SapStatus sap_solver_report(const SapSolver *s, SapWorldReport *out) {
     SAP_NEED(s);
     SAP_NEED(out);
-    *out = (SapWorldReport){s->status, s->iterations, s->line_iterations, s->refactored, s->cost, s->residual};
+    const SapReportArgs *r = &s->args.report;
+    *out = (SapWorldReport){s->args.status, r->iterations, r->line_iterations, r->refactored, r->cost, r->residual};
     return SAP_OK;
 }
 
@@ -183,7 +181,7 @@ SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
 }
 
 const uint32_t *sap_solver_world_status(const SapSolver *solver) {
-    return solver ? solver->status : NULL;
+    return solver ? solver->args.status : NULL;
 }
 
 /* A sweep keeps its pairs as bits. */
@@ -197,7 +195,7 @@ static int count_pairs(const SapPlan *p) {
 SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
     SAP_NEED(s);
     SAP_NEED(out);
-    size_t per_world = sizeof *s->status + 3 * sizeof *s->iterations + 2 * sizeof *s->cost;
+    size_t per_world = s->results ? sizeof(uint32_t) + 3 * sizeof(int32_t) + 2 * sizeof(double) : 0;
     size_t model_bytes = s->plan->plan.bytes + s->plan->constants[0].bytes + s->plan->constants[1].bytes;
     *out = (SapSolverInfo){
         .num_worlds = s->num_worlds,
@@ -254,9 +252,9 @@ typedef struct Job {
     const uint8_t *mask; /* [num_worlds] worlds that take part; NULL = all */
 } Job;
 
-static void clear_counters(SapSolver *s, int world) {
-    s->iterations[world] = s->line_iterations[world] = s->refactored[world] = 0;
-    s->cost[world] = s->residual[world] = 0;
+static void clear_counters(const SapReportArgs *r, int world) {
+    r->iterations[world] = r->line_iterations[world] = r->refactored[world] = 0;
+    r->cost[world] = r->residual[world] = 0;
 }
 
 static bool takes_part(const Job *job, int world) {
@@ -398,7 +396,7 @@ static void run_step(SapSolver *s, SapStepArgs *args) {
     bool solves = sap_program_solves(args);
     size_t wrenches = (size_t)s->num_worlds * (size_t)s->args.plan.nb * 6;
     for (int w = 0; w < s->num_worlds && !solves; w++)
-        clear_counters(s, w); /* nothing would write them */
+        clear_counters(&args->report, w); /* nothing would write them */
     if (!solves && args->report.wrench)
         memset(args->report.wrench, 0, wrenches * sizeof *args->report.wrench);
     if (s->lockstep)
@@ -503,7 +501,7 @@ static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *en
     } else {
         run(s, args, sap_program_inspect);
         for (int w = 0; w < s->num_worlds; w++) {
-            if (s->status[w] & SAP_WORLD_BAD_PARAMETERS)
+            if (s->args.status[w] & SAP_WORLD_BAD_PARAMETERS)
                 continue;
             SapModelArrays m = sap_world_parameters_model(&s->expansion, w);
             sap_energy(&m, args->body_pose + (size_t)w * 7 * (size_t)s->args.plan.nb,

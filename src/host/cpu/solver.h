@@ -14,6 +14,9 @@ SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *co
 /* body_q and body_qd of the worlds with mask[w] != 0 (NULL = all). */
 SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask);
 
+/* Results of steps go to these arrays from now on, in place of the solver's own, which are freed. */
+void sap_solver_set_results(SapSolver *solver, uint32_t *status, const SapReportArgs *report);
+
 /* Makes the solver read a parameter world by world; the expansion is where it is written. */
 SapStatus sap_solver_expand(SapSolver *solver, SapParameter parameter);
 SapWorldParameters *sap_solver_world_parameters(SapSolver *solver);

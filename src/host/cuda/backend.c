@@ -47,11 +47,7 @@ typedef struct CudaBatch {
     bool specialised;
     SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */
 
-    /* addresses of the device */
-    SapState state;
-    SapControl control;
-    SapContacts contacts;
-    uint8_t *mask; /* [num_worlds] of a call */
+    uint8_t *mask; /* [num_worlds] of a call, on the device */
 
     SapCudaWorldParameters expansion;
 } CudaBatch;
@@ -94,60 +90,11 @@ static SapStatus download(const CudaBatch *c, const char *what, void *to, const 
 
 /* ---- memory ---- */
 
-/* All arrays, one after the other; an arena without memory only counts. */
-static void carve_state(SapArena *arena, const SapBatch *b, int worlds, SapState *s) {
-    size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float), n = (size_t)worlds;
-    *s = (SapState){.num_worlds = worlds, .dtype = b->dtype};
-    s->joint_q = sap_arena_carve(arena, n * (size_t)b->nq, number);
-    s->joint_qd = sap_arena_carve(arena, n * (size_t)b->nv, number);
-    s->body_q = sap_arena_carve(arena, n * 7 * (size_t)b->nb, number);
-    s->body_qd = sap_arena_carve(arena, n * 6 * (size_t)b->nb, number);
-}
-
-static void carve_control(SapArena *arena, const SapBatch *b, int worlds, SapControl *c) {
-    size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float), n = (size_t)worlds;
-    *c = (SapControl){.num_worlds = worlds, .dtype = b->dtype};
-    void **const per_dof[] = {&c->joint_f, &c->joint_target_pos, &c->joint_target_vel, &c->joint_act};
-    for (int i = 0; i < 4; i++)
-        *per_dof[i] = sap_arena_carve(arena, n * (size_t)b->nv, number);
-    c->body_f = sap_arena_carve(arena, n * 6 * (size_t)b->nb, number);
-}
-
-static void carve_contacts(SapArena *arena, const SapBatch *b, SapContacts *c) {
-    size_t n = (size_t)b->num_worlds, slots = n * (size_t)b->options.max_rigid_contact;
-    *c = (SapContacts){.num_worlds = b->num_worlds, .capacity = b->options.max_rigid_contact};
-    c->dtype = b->options.use_f64_boundary_pose ? SAP_F64 : SAP_F32;
-    size_t number = c->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
-    SAP_CARVE(arena, c->count, n);
-    SAP_CARVE(arena, c->dropped, n);
-    SAP_CARVE(arena, c->shape0, slots);
-    SAP_CARVE(arena, c->shape1, slots);
-    void **const vectors[] = {&c->point0, &c->point1, &c->normal}, **const scalars[] = {&c->margin0, &c->margin1};
-    for (int i = 0; i < 3; i++)
-        *vectors[i] = sap_arena_carve(arena, 3 * slots, number);
-    for (int i = 0; i < 2; i++)
-        *scalars[i] = sap_arena_carve(arena, slots, number);
-}
-
-static void carve_report(SapArena *arena, const SapBatch *b, SapWorldReport *r) {
-    size_t n = (size_t)b->num_worlds;
-    SAP_CARVE(arena, r->status, n);
-    SAP_CARVE(arena, r->iterations, n);
-    SAP_CARVE(arena, r->line_iterations, n);
-    SAP_CARVE(arena, r->refactored, n);
-    SAP_CARVE(arena, r->cost, n);
-    SAP_CARVE(arena, r->residual, n);
-}
-
+/* All there is, one after the other; an arena without memory only counts. */
 static void carve(SapArena *arena, SapBatch *b, SapCudaModel *model) {
     CudaBatch *c = b->own;
     sap_cuda_model_carve(arena, model);
-    carve_state(arena, b, b->num_starts, &b->start);
-    carve_control(arena, b, 1, &b->start_control);
-    carve_state(arena, b, b->num_worlds, &c->state);
-    carve_control(arena, b, b->num_worlds, &c->control);
-    carve_contacts(arena, b, &c->contacts);
-    carve_report(arena, b, &b->report);
+    sap_batch_carve(arena, b);
     SAP_CARVE(arena, c->mask, b->num_worlds);
     if (c->lockstep)
         sap_cuda_lockstep_carve(arena, &c->args, b->num_worlds, c->lockstep);
@@ -160,17 +107,6 @@ static SapStatus take_memory(CudaBatch *c, const char *what, size_t bytes, CuAdd
     return sap_cuda_status(c->device->cuda, result, sap_cu_name_memory_allocate, text);
 }
 
-/* Zeros; shapes of contacts are -1. */
-static SapStatus clear(SapBatch *b) {
-    CudaBatch *c = b->own;
-    const SapCuda *cuda = c->device->cuda;
-    size_t slots = (size_t)b->num_worlds * (size_t)c->contacts.capacity * sizeof(int32_t);
-    SAP_CU_TRY(cuda, set_bytes, "device cuda", (c->memory, 0, c->memory_bytes, c->stream));
-    SAP_CU_TRY(cuda, set_bytes, "device cuda", (address_of(c->contacts.shape0), 0xff, slots, c->stream));
-    SAP_CU_TRY(cuda, set_bytes, "device cuda", (address_of(c->contacts.shape1), 0xff, slots, c->stream));
-    return SAP_OK;
-}
-
 static SapStatus create_memory(SapBatch *b, SapCudaModel *model) {
     CudaBatch *c = b->own;
     SapArena arena = {0};
@@ -179,10 +115,8 @@ static SapStatus create_memory(SapBatch *b, SapCudaModel *model) {
     SAP_TRY(take_memory(c, "the worlds", c->memory_bytes, &c->memory));
     arena = (SapArena){.base = pointer_of(c->memory)};
     carve(&arena, b, model);
-    b->state = &c->state;
-    b->control = &c->control;
-    b->contacts = &c->contacts;
-    return clear(b);
+    SAP_CU_TRY(c->device->cuda, set_bytes, "device cuda", (c->memory, 0, c->memory_bytes, c->stream));
+    return SAP_OK;
 }
 
 /* ---- filling ---- */
@@ -194,51 +128,21 @@ static SapStatus upload_model(CudaBatch *c, const SapCudaModel *model) {
     return SAP_OK;
 }
 
-static SapStatus upload_start(SapBatch *b) {
-    const CudaBatch *c = b->own;
-    const SapState *s = b->host_start, *d = &b->start;
-    const SapControl *from = b->host_start_control, *to = &b->start_control;
-    size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float), starts = (size_t)b->num_starts * number;
-    size_t nq = (size_t)b->nq, nv = (size_t)b->nv, nb = (size_t)b->nb;
-    const struct {
-        void *to;
-        const void *from;
-        size_t bytes;
-    } arrays[] = {
-        {d->joint_q, s->joint_q, starts * nq},
-        {d->joint_qd, s->joint_qd, starts * nv},
-        {d->body_q, s->body_q, starts * 7 * nb},
-        {d->body_qd, s->body_qd, starts * 6 * nb},
-        {to->joint_f, from->joint_f, number * nv},
-        {to->body_f, from->body_f, number * 6 * nb},
-        {to->joint_target_pos, from->joint_target_pos, number * nv},
-        {to->joint_target_vel, from->joint_target_vel, number * nv},
-        {to->joint_act, from->joint_act, number * nv},
-    };
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        SAP_TRY(upload(c, "device cuda: the initial state", arrays[i].to, arrays[i].from, arrays[i].bytes));
-    return SAP_OK;
-}
-
 /* The arguments of every step, with addresses of the device. */
 static void fill_args(SapBatch *b, const SapCudaModel *model) {
     CudaBatch *c = b->own;
     SapStepArgs *args = &c->args;
     sap_cuda_model_translate(model, args);
     args->num_worlds = b->num_worlds;
-    sap_step_args_set_input(args, &c->state);
-    sap_step_args_set_output(args, &c->state);
-    sap_step_args_set_control(args, &c->control, model->arrays);
-    sap_step_args_set_contacts(args, &c->contacts);
+    sap_step_args_set_input(args, &b->arrays.state);
+    sap_step_args_set_output(args, &b->arrays.state);
+    sap_step_args_set_control(args, &b->arrays.control, model->arrays);
+    sap_step_args_set_contacts(args, &b->arrays.contacts);
     args->collide.enabled = 1;
     if (c->lockstep)
         args->library = c->lockstep->systems;
-    args->status = (unsigned *)b->report.status;
-    args->report = (SapReportArgs){.iterations = (int *)b->report.iterations,
-                                   .line_iterations = (int *)b->report.line_iterations,
-                                   .refactored = (int *)b->report.refactored,
-                                   .cost = (double *)b->report.cost,
-                                   .residual = (double *)b->report.residual};
+    args->status = b->arrays.status;
+    args->report = b->arrays.report;
 }
 
 /* ---- launches ---- */
@@ -340,7 +244,6 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     SAP_TRY(allow_shared(c, c->device->kinematics));
     SAP_TRY(create_memory(b, model));
     SAP_TRY(upload_model(c, model));
-    SAP_TRY(upload_start(b));
     fill_args(b, model);
     SAP_TRY(choose_grid(b, c, false, &c->collide));
     SAP_TRY(choose_grid(b, c, c->lockstep != NULL, &c->step));
@@ -574,29 +477,27 @@ static SapWorldParameters *expansion(const SapBatch *b) {
 }
 
 static SapStatus record(SapBatch *b) {
-    SapReportArgs *a = &((CudaBatch *)b->own)->args.report;
-    const SapContactReport *r = &b->record;
-    a->impulse = r->impulse;
-    a->velocity = r->velocity;
-    a->position = r->position;
-    a->frame = r->frame;
-    a->gap = r->gap;
-    a->region = r->region;
-    a->force = r->force;
-    a->wrench = r->wrench;
+    ((CudaBatch *)b->own)->args.report = b->arrays.report;
     return SAP_OK;
 }
 
-static SapStatus read_array(SapBatch *b, const void *from, void *host, size_t bytes) {
+static SapStatus read_array(SapBatch *b, const char *what, const void *from, void *host, size_t bytes) {
     const CudaBatch *c = b->own;
-    SAP_TRY(sap_cuda_enter(c->device, "sap_batch_read"));
-    return sap_cuda_leave(c->device, "sap_batch_read", download(c, "sap_batch_read", host, from, bytes));
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    return sap_cuda_leave(c->device, what, download(c, what, host, from, bytes));
 }
 
-static SapStatus write_array(SapBatch *b, void *to, const void *host, size_t bytes) {
+static SapStatus write_array(SapBatch *b, const char *what, void *to, const void *host, size_t bytes) {
     const CudaBatch *c = b->own;
-    SAP_TRY(sap_cuda_enter(c->device, "sap_batch_write"));
-    return sap_cuda_leave(c->device, "sap_batch_write", upload(c, "sap_batch_write", to, host, bytes));
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    return sap_cuda_leave(c->device, what, upload(c, what, to, host, bytes));
+}
+
+static SapStatus fill(SapBatch *b, const char *what, void *to, uint8_t byte, size_t bytes) {
+    const CudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    CuResult result = c->device->cuda->set_bytes(address_of(to), byte, bytes, c->stream);
+    return sap_cuda_leave(c->device, what, sap_cuda_status(c->device->cuda, result, sap_cu_name_set_bytes, what));
 }
 
 /* ---- streams ---- */
@@ -660,6 +561,7 @@ const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
                                         .record = record,
                                         .read = read_array,
                                         .write = write_array,
+                                        .fill = fill,
                                         .set_stream = set_stream,
                                         .synchronize = synchronize,
                                         .info = info,

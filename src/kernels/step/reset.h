@@ -3,9 +3,10 @@
 #ifndef SAPWOOD_KERNELS_STEP_RESET_H
 #define SAPWOOD_KERNELS_STEP_RESET_H
 
+#include "kernels/data/args.h"
 #include "kernels/dialect/team.h"
 
-enum { SAP_RESET_MAX_ROWS = 32, SAP_MASK_WORDS = 960 /* with these the arguments still fit the 4 kB of a launch */ };
+enum { SAP_RESET_MAX_ROWS = 32, SAP_MASK_WORDS = 960 };
 
 typedef struct SapResetRow {
     unsigned *to;         /* [num_worlds][words]; NULL = absent */
@@ -19,6 +20,7 @@ typedef struct SapResetArgs {
     const unsigned char *mask; /* [num_worlds] != 0: worlds to put back; NULL = all */
     SapResetRow row[SAP_RESET_MAX_ROWS];
 } SapResetArgs;
+static_assert(sizeof(SapResetArgs) <= SAP_MAX_LAUNCH_BYTES, "the arguments of a launch are too large");
 
 TEAM_FN void reset_world(const SapResetArgs *args, int world) {
     if (args->mask && !args->mask[world])
@@ -40,5 +42,6 @@ typedef struct SapMaskArgs {
     unsigned char *to;             /* [count] */
     unsigned bits[SAP_MASK_WORDS]; /* bit i % 32 of word i / 32 */
 } SapMaskArgs;
+static_assert(sizeof(SapMaskArgs) <= SAP_MAX_LAUNCH_BYTES, "the arguments of a launch are too large");
 
 #endif

@@ -60,7 +60,8 @@ class Backend(unittest.TestCase):
     def test_the_drivers_number_and_words_are_told(self):
         for number, name, words in ((700, 'CUDA_ERROR_ILLEGAL_ADDRESS', 'an illegal memory access was encountered'),
                                     (719, 'CUDA_ERROR_LAUNCH_FAILED', 'unspecified launch failure')):
-            status, out, _ = run(PTX_FAIL=f'cuLaunchKernel:2:{number}')
+            # a mask, kinematics and reset while the batch is created, then the step
+            status, out, _ = run(PTX_FAIL=f'cuLaunchKernel:4:{number}')
             self.assertEqual((status, out), (0, f'SAP_ERROR_DEVICE: sap_batch_step: cuLaunchKernel failed: {name} ({number}): '
                                                 f'{words}'))
 

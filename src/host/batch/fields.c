@@ -1,0 +1,172 @@
+#include "host/batch/fields.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Arrays that no SapBatchField names. The number between is that of the NULL at the end of the names. */
+enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_CONTACT_MARGIN0, ROW_CONTACT_MARGIN1, END_OF_NAMES };
+
+/* Each line: X(field, name, where it is, type, rows, columns, when there is one, what a reset does, bytes at the beginning). */
+#define FIELDS(X)                                                                                                      \
+    X(SAP_BATCH_JOINT_Q, "joint_q", state.joint_q, REAL, COORDS, 0, ALWAYS, TO_STATE, 0)                               \
+    X(SAP_BATCH_JOINT_QD, "joint_qd", state.joint_qd, REAL, DOFS, 0, ALWAYS, TO_STATE, 0)                              \
+    X(SAP_BATCH_BODY_Q, "body_q", state.body_q, REAL, BODIES, 7, ALWAYS, TO_STATE, 0)                                  \
+    X(SAP_BATCH_BODY_QD, "body_qd", state.body_qd, REAL, BODIES, 6, ALWAYS, TO_STATE, 0)                               \
+    X(SAP_BATCH_JOINT_F, "joint_f", control.joint_f, REAL, DOFS, 0, ALWAYS, TO_CONTROL, 0)                             \
+    X(SAP_BATCH_BODY_F, "body_f", control.body_f, REAL, BODIES, 6, ALWAYS, TO_CONTROL, 0)                              \
+    X(SAP_BATCH_JOINT_TARGET_POS, "joint_target_pos", control.joint_target_pos, REAL, DOFS, 0, ALWAYS, TO_CONTROL, 0)  \
+    X(SAP_BATCH_JOINT_TARGET_VEL, "joint_target_vel", control.joint_target_vel, REAL, DOFS, 0, ALWAYS, TO_CONTROL, 0)  \
+    X(SAP_BATCH_JOINT_ACT, "joint_act", control.joint_act, REAL, DOFS, 0, ALWAYS, TO_CONTROL, 0)                       \
+    X(SAP_BATCH_CONTACT_COUNT, "contact_count", contacts.count, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                     \
+    X(SAP_BATCH_CONTACT_DROPPED, "contact_dropped", contacts.dropped, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)               \
+    X(SAP_BATCH_STATUS, "status", status, U32, WORLD, 0, ALWAYS, TO_ZERO, 0)                                           \
+    X(SAP_BATCH_ITERATIONS, "iterations", report.iterations, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                        \
+    X(SAP_BATCH_LINE_ITERATIONS, "line_iterations", report.line_iterations, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)         \
+    X(ROW_REFACTORED, "refactored", report.refactored, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                              \
+    X(SAP_BATCH_COST, "cost", report.cost, F64, WORLD, 0, ALWAYS, TO_ZERO, 0)                                          \
+    X(SAP_BATCH_RESIDUAL, "residual", report.residual, F64, WORLD, 0, ALWAYS, TO_ZERO, 0)                              \
+    X(SAP_BATCH_CONTACT_SHAPE0, "contact_shape0", contacts.shape0, I32, CONTACTS, 0, ALWAYS, KEEP, NO_SHAPE)           \
+    X(SAP_BATCH_CONTACT_SHAPE1, "contact_shape1", contacts.shape1, I32, CONTACTS, 0, ALWAYS, KEEP, NO_SHAPE)           \
+    X(SAP_BATCH_CONTACT_POINT0, "contact_point0", contacts.point0, CONTACT, CONTACTS, 3, ALWAYS, KEEP, 0)              \
+    X(SAP_BATCH_CONTACT_POINT1, "contact_point1", contacts.point1, CONTACT, CONTACTS, 3, ALWAYS, KEEP, 0)              \
+    X(SAP_BATCH_CONTACT_NORMAL, "contact_normal", contacts.normal, CONTACT, CONTACTS, 3, ALWAYS, KEEP, 0)              \
+    X(ROW_CONTACT_MARGIN0, "contact_margin0", contacts.margin0, CONTACT, CONTACTS, 0, ALWAYS, KEEP, 0)                 \
+    X(ROW_CONTACT_MARGIN1, "contact_margin1", contacts.margin1, CONTACT, CONTACTS, 0, ALWAYS, KEEP, 0)                 \
+    X(SAP_BATCH_CONTACT_IMPULSE, "contact_impulse", report.impulse, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)             \
+    X(SAP_BATCH_CONTACT_VELOCITY, "contact_velocity", report.velocity, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)          \
+    X(SAP_BATCH_CONTACT_POSITION, "contact_position", report.position, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)          \
+    X(SAP_BATCH_CONTACT_FRAME, "contact_frame", report.frame, F64, CONTACTS, 9, ON_REQUEST, KEEP, 0)                   \
+    X(SAP_BATCH_CONTACT_GAP, "contact_gap", report.gap, F64, CONTACTS, 0, ON_REQUEST, KEEP, 0)                         \
+    X(SAP_BATCH_CONTACT_REGION, "contact_region", report.region, I32, CONTACTS, 0, ON_REQUEST, KEEP, 0)                \
+    X(SAP_BATCH_CONTACT_FORCE, "contact_force", report.force, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)                   \
+    X(SAP_BATCH_BODY_CONTACT_WRENCH, "body_contact_wrench", report.wrench, F64, BODIES, 6, ON_REQUEST, TO_ZERO, 0)
+
+enum { NO_SHAPE = 0xff }; /* -1 */
+
+#define ROW(field, name, where, type, rows, columns, time, reset, fill)                                                \
+    {field,                                                                                                            \
+     name,                                                                                                             \
+     offsetof(SapBatchArrays, where),                                                                                  \
+     SAP_FIELD_##type,                                                                                                 \
+     SAP_FIELD_##rows,                                                                                                 \
+     columns,                                                                                                          \
+     SAP_FIELD_##time,                                                                                                 \
+     SAP_FIELD_##reset,                                                                                                \
+     fill},
+const SapBatchRow sap_batch_rows[] = {FIELDS(ROW)};
+#undef ROW
+enum { NUM_ROWS = sizeof sap_batch_rows / sizeof *sap_batch_rows };
+const int sap_batch_num_rows = NUM_ROWS;
+static_assert(NUM_ROWS == END_OF_NAMES - 1, "each field has one row");
+#define COUNT(field, name, where, type, rows, columns, time, reset, fill) +(SAP_FIELD_##reset != SAP_FIELD_KEEP)
+static_assert((FIELDS(COUNT)) <= SAP_RESET_MAX_ROWS, "a reset has room for its rows");
+#undef COUNT
+
+const char *const *sap_batch_field_names(void) {
+#define NAME(field, name, ...) [field] = name,
+    static const char *const names[END_OF_NAMES] = {FIELDS(NAME)};
+#undef NAME
+    return names;
+}
+
+/* ---- one row ---- */
+
+const SapBatchRow *sap_batch_row(SapBatchField field) {
+    const SapBatchRow *row = sap_batch_rows;
+    while (row->field != (int)field)
+        row++;
+    return row;
+}
+
+void *sap_batch_row_get(const SapBatchArrays *arrays, const SapBatchRow *row) {
+    void *data;
+    memcpy(&data, (const char *)arrays + row->offset, sizeof data);
+    return data;
+}
+
+void sap_batch_row_set(SapBatchArrays *arrays, const SapBatchRow *row, void *data) {
+    memcpy((char *)arrays + row->offset, &data, sizeof data);
+}
+
+static SapDtype contact_dtype(const SapBatch *b) {
+    return b->options.use_f64_boundary_pose ? SAP_F64 : SAP_F32;
+}
+
+SapElementType sap_batch_row_type(const SapBatch *b, const SapBatchRow *row) {
+    switch (row->type) {
+    case SAP_FIELD_REAL: return b->dtype == SAP_F64 ? SAP_TYPE_F64 : SAP_TYPE_F32;
+    case SAP_FIELD_CONTACT: return contact_dtype(b) == SAP_F64 ? SAP_TYPE_F64 : SAP_TYPE_F32;
+    case SAP_FIELD_F64: return SAP_TYPE_F64;
+    case SAP_FIELD_U32: return SAP_TYPE_U32;
+    case SAP_FIELD_I32: break;
+    }
+    return SAP_TYPE_I32;
+}
+
+int sap_batch_row_count(const SapBatch *b, const SapBatchRow *row) {
+    switch (row->rows) {
+    case SAP_FIELD_COORDS: return b->nq;
+    case SAP_FIELD_DOFS: return b->nv;
+    case SAP_FIELD_BODIES: return b->nb;
+    case SAP_FIELD_CONTACTS: return b->options.max_rigid_contact;
+    case SAP_FIELD_WORLD: break;
+    }
+    return 1;
+}
+
+size_t sap_batch_row_bytes(const SapBatch *b, const SapBatchRow *row) {
+    size_t element = sap_batch_row_type(b, row) == SAP_TYPE_F64 ? sizeof(double) : sizeof(int32_t);
+    return (size_t)sap_batch_row_count(b, row) * (size_t)(row->columns ? row->columns : 1) * element;
+}
+
+bool sap_batch_row_has_start(const SapBatchRow *row) {
+    return row->reset == SAP_FIELD_TO_STATE || row->reset == SAP_FIELD_TO_CONTROL;
+}
+
+int sap_batch_row_starts(const SapBatch *b, const SapBatchRow *row) {
+    return row->reset == SAP_FIELD_TO_STATE ? b->num_starts : 1;
+}
+
+/* ---- all rows ---- */
+
+/* `worlds` rows of the same in other arrays. */
+static void carve_row(SapArena *arena, const SapBatch *b, const SapBatchRow *row, int worlds, SapBatchArrays *arrays) {
+    sap_batch_row_set(arrays, row, sap_arena_carve(arena, (size_t)worlds, sap_batch_row_bytes(b, row)));
+}
+
+void sap_batch_carve(SapArena *arena, SapBatch *b) {
+    b->starts.state = (SapState){.num_worlds = b->num_starts, .dtype = b->dtype};
+    b->starts.control = (SapControl){.num_worlds = 1, .dtype = b->dtype};
+    b->arrays.state = (SapState){.num_worlds = b->num_worlds, .dtype = b->dtype};
+    b->arrays.control = (SapControl){.num_worlds = b->num_worlds, .dtype = b->dtype};
+    b->arrays.contacts =
+        (SapContacts){.num_worlds = b->num_worlds, .capacity = b->options.max_rigid_contact, .dtype = contact_dtype(b)};
+    for (int i = 0; i < NUM_ROWS; i++)
+        if (sap_batch_row_has_start(&sap_batch_rows[i]))
+            carve_row(arena, b, &sap_batch_rows[i], sap_batch_row_starts(b, &sap_batch_rows[i]), &b->starts);
+    for (int i = 0; i < NUM_ROWS; i++)
+        if (sap_batch_rows[i].time == SAP_FIELD_ALWAYS)
+            carve_row(arena, b, &sap_batch_rows[i], b->num_worlds, &b->arrays);
+}
+
+size_t sap_batch_array_bytes(const SapBatch *b) {
+    size_t bytes = 0;
+    for (int i = 0; i < NUM_ROWS; i++)
+        if (sap_batch_rows[i].time == SAP_FIELD_ALWAYS)
+            bytes += (size_t)b->num_worlds * sap_batch_row_bytes(b, &sap_batch_rows[i]);
+    return bytes;
+}
+
+SapResetArgs sap_batch_reset_args(const SapBatch *b, int keyframe) {
+    SapResetArgs args = {.num_worlds = b->num_worlds};
+    for (int i = 0; i < NUM_ROWS; i++) {
+        const SapBatchRow *row = &sap_batch_rows[i];
+        size_t bytes = sap_batch_row_bytes(b, row), start = row->reset == SAP_FIELD_TO_STATE ? (size_t)keyframe : 0;
+        const char *from = sap_batch_row_has_start(row) ? sap_batch_row_get(&b->starts, row) : NULL;
+        if (row->reset != SAP_FIELD_KEEP)
+            args.row[args.num_rows++] = (SapResetRow){.to = sap_batch_row_get(&b->arrays, row),
+                                                      .from = from ? (const void *)(from + start * bytes) : NULL,
+                                                      .words = (long long)(bytes / sizeof(unsigned))};
+    }
+    return args;
+}
