@@ -1,0 +1,238 @@
+/* The calls of the solver: each checks its arguments, turns them into those of the kernels, and runs a program. */
+#include <sapwood/solver.h>
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/base/fail.h"
+#include "host/base/memory.h"
+#include "host/cpu/run.h"
+#include "host/model/energy.h"
+#include "host/model/model.h"
+#include "host/plan/step_args.h"
+
+/* ---- arguments of a call ---- */
+
+static SapStatus check_batch(const SapSolver *s, const char *what, int num_worlds, SapDtype dtype) {
+    if (num_worlds != s->num_worlds)
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: num_worlds is %d; the solver has %d", what, num_worlds, s->num_worlds);
+    if (dtype != SAP_F32 && dtype != SAP_F64)
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: dtype is %d; it must be SAP_F32 or SAP_F64", what, (int)dtype);
+    return SAP_OK;
+}
+
+static SapStatus check_state(const SapSolver *s, const char *what, const SapState *state) {
+    if (!state)
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s is NULL", what);
+    SAP_TRY(check_batch(s, what, state->num_worlds, state->dtype));
+    if (!state->joint_q || !state->joint_qd)
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: %s is NULL", what, state->joint_q ? "joint_qd" : "joint_q");
+    return SAP_OK;
+}
+
+static bool are_apart(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
+    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return x + a_bytes <= y || y + b_bytes <= x;
+}
+
+static SapStatus check_apart(const char *a_name, const void *a, size_t a_bytes, const char *b_name, const void *b,
+                             size_t b_bytes) {
+    if (!are_apart(a, a_bytes, b, b_bytes))
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_step: %s and %s overlap; they must be apart", a_name, b_name);
+    return SAP_OK;
+}
+
+/* Two arrays of a state may be the same (in place) or apart, but not partly the same. */
+static SapStatus check_overlap(const char *name, const void *a, size_t a_bytes, const void *b, size_t b_bytes,
+                               bool same_layout) {
+    if (!are_apart(a, a_bytes, b, b_bytes) && !(a == b && same_layout))
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_step: %s of in and out overlap; they must be the same array or apart",
+                        name);
+    return SAP_OK;
+}
+
+static SapStatus check_in_place(const SapSolver *s, const SapState *in, const SapState *out) {
+    const SapPlan *p = &s->args.plan;
+    size_t in_size = in->dtype == SAP_F64 ? 8 : 4, out_size = out->dtype == SAP_F64 ? 8 : 4, n = (size_t)s->num_worlds;
+    size_t nq = n * (size_t)p->nq, nv = n * (size_t)p->nv;
+    bool same = in->dtype == out->dtype;
+    SAP_TRY(check_overlap("joint_q", in->joint_q, nq * in_size, out->joint_q, nq * out_size, same));
+    SAP_TRY(check_overlap("joint_qd", in->joint_qd, nv * in_size, out->joint_qd, nv * out_size, same));
+    SAP_TRY(check_apart("in->joint_q", in->joint_q, nq * in_size, "out->joint_qd", out->joint_qd, nv * out_size));
+    SAP_TRY(check_apart("in->joint_qd", in->joint_qd, nv * in_size, "out->joint_q", out->joint_q, nq * out_size));
+    return check_apart("out->joint_q", out->joint_q, nq * out_size, "out->joint_qd", out->joint_qd, nv * out_size);
+}
+
+static SapStatus set_control(const SapSolver *s, const SapControl *control, SapStepArgs *args) {
+    if (control)
+        SAP_TRY(check_batch(s, "control", control->num_worlds, control->dtype));
+    sap_step_args_set_control(args, control, sap_model_arrays(s->model));
+    return SAP_OK;
+}
+
+static SapStatus check_contacts(const SapSolver *s, const SapContacts *c) {
+    SAP_TRY(check_batch(s, "contacts", c->num_worlds, c->dtype));
+    if (s->args.plan.nv > SAP_MAX_DENSE_DOFS)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "contacts: the model has %d dofs; worlds with contacts may have at most %d", s->args.plan.nv,
+                        SAP_MAX_DENSE_DOFS);
+    if (c->capacity < 1 || c->capacity > s->options.max_rigid_contact)
+        return sap_fail(SAP_ERROR_ARGUMENT,
+                        "contacts: capacity is %d; it must be in 1 .. max_rigid_contact, which is %d", c->capacity,
+                        s->options.max_rigid_contact);
+    const struct {
+        const char *name;
+        const void *data;
+    } required[] = {{"count", c->count}, {"point0", c->point0}, {"point1", c->point1}, {"normal", c->normal}};
+    for (int i = 0; i < 4; i++)
+        if (!required[i].data)
+            return sap_fail(SAP_ERROR_ARGUMENT, "contacts: %s is NULL", required[i].name);
+    return SAP_OK;
+}
+
+static SapStatus check_counts(const SapContacts *c) {
+    for (int w = 0; w < c->num_worlds; w++)
+        if (c->count[w] < 0 || c->count[w] > c->capacity)
+            return sap_fail(SAP_ERROR_ARGUMENT, "contacts: count[%d] is %d; it must be in 0 .. %d", w, c->count[w],
+                            c->capacity);
+    return SAP_OK;
+}
+
+/* ---- steps and collision ---- */
+
+SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control, const SapContacts *contacts,
+                   double h, SapState *out) {
+    SAP_NEED(solver);
+    SAP_TRY(check_state(solver, "sap_step: in", in));
+    SAP_TRY(check_state(solver, "sap_step: out", out));
+    SAP_TRY(sap_check_timestep(h));
+    SAP_TRY(check_in_place(solver, in, out));
+    SapStepArgs args = solver->args;
+    args.h = h;
+    sap_step_args_set_input(&args, in);
+    SAP_TRY(set_control(solver, control, &args));
+    if (contacts) {
+        SAP_TRY(check_contacts(solver, contacts));
+        SAP_TRY(check_counts(contacts));
+        sap_step_args_set_contacts(&args, contacts);
+    }
+    sap_step_args_set_output(&args, out);
+    sap_solver_run_step(solver, &args);
+    return SAP_OK;
+}
+
+/* Records that collision fills need their shapes, and a place for the number of those that were dropped. */
+static SapStatus check_own_contacts(const SapSolver *s, const SapContacts *c) {
+    SAP_TRY(check_contacts(s, c));
+    if (!c->shape0 || !c->shape1 || !c->dropped)
+        return sap_fail(SAP_ERROR_ARGUMENT, "contacts: %s is NULL; collision writes it",
+                        !c->shape0   ? "shape0"
+                        : !c->shape1 ? "shape1"
+                                     : "dropped");
+    return SAP_OK;
+}
+
+SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *contacts) {
+    SAP_NEED(solver);
+    SAP_TRY(check_state(solver, "sap_collide: state", state));
+    SAP_NEED(contacts);
+    SAP_TRY(check_own_contacts(solver, contacts));
+    SapStepArgs args = solver->args;
+    sap_step_args_set_input(&args, state);
+    sap_step_args_set_contacts(&args, contacts);
+    args.collide.enabled = 1;
+    args.num_steps = 0; /* collision alone */
+    sap_solver_run(solver, &args, sap_program_collide, NULL);
+    return SAP_OK;
+}
+
+SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *control, SapContacts *contacts, double h,
+                        int num_steps) {
+    SAP_TRY(check_state(solver, "sap_step_many: state", state));
+    SAP_TRY(sap_check_timestep(h));
+    SapStepArgs args = solver->args;
+    args.h = h;
+    args.num_steps = num_steps;
+    sap_step_args_set_input(&args, state);
+    SAP_TRY(set_control(solver, control, &args));
+    if (contacts) {
+        SAP_TRY(check_own_contacts(solver, contacts));
+        sap_step_args_set_contacts(&args, contacts);
+        args.collide.enabled = 1;
+        /* shapes' own parameters: the arrays say so since they were made */
+        args.contacts.stiffness.data = args.contacts.tau.data = args.contacts.mu.data = NULL;
+    }
+    sap_step_args_set_output(&args, state);
+    sap_solver_run_step(solver, &args);
+    return SAP_OK;
+}
+
+/* ---- kinematics and free motion ---- */
+
+SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask) {
+    SAP_TRY(check_state(solver, "sap_forward_kinematics: state", state));
+    SapStepArgs args = solver->args;
+    sap_step_args_set_input(&args, state);
+    sap_step_args_set_bodies(&args, state);
+    args.num_steps = 0;
+    sap_solver_run(solver, &args, sap_program_kinematics, mask);
+    return SAP_OK;
+}
+
+SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
+    SAP_NEED(solver);
+    return sap_forward_kinematics_of(solver, state, NULL);
+}
+
+/* The energy is worked out from poses and velocities; where the caller does not want these, they are borrowed. */
+static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *energy) {
+    size_t bodies = (size_t)s->num_worlds * (size_t)s->args.plan.nb;
+    double *pose = NULL, *velocity = NULL;
+    SapStatus status = SAP_OK;
+    if (!args->body_pose)
+        args->body_pose = pose = sap_allocate(bodies, 7 * sizeof(double), "energy");
+    if (!args->body_velocity)
+        args->body_velocity = velocity = sap_allocate(bodies, 6 * sizeof(double), "energy");
+    if (!args->body_pose || !args->body_velocity) {
+        status = SAP_ERROR_MEMORY;
+    } else {
+        sap_solver_run(s, args, sap_program_inspect, NULL);
+        for (int w = 0; w < s->num_worlds; w++) {
+            if (s->args.status[w] & SAP_WORLD_BAD_PARAMETERS)
+                continue;
+            SapModelArrays m = sap_world_parameters_model(&s->expansion, w);
+            sap_energy(&m, args->body_pose + (size_t)w * 7 * (size_t)s->args.plan.nb,
+                       args->body_velocity + (size_t)w * 6 * (size_t)s->args.plan.nb, energy + 2 * w);
+        }
+    }
+    free(pose);
+    free(velocity);
+    return status;
+}
+
+SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapControl *control, double h,
+                          const SapFreeMotion *out) {
+    SAP_NEED(solver);
+    SAP_NEED(out);
+    SAP_TRY(check_state(solver, "sap_free_motion: in", in));
+    SAP_TRY(sap_check_timestep(h));
+    SapStepArgs args = solver->args;
+    args.h = h;
+    args.v_star = out->v_star;
+    args.A = out->A;
+    args.tau = out->tau;
+    args.v0 = out->joint_qd;
+    args.body_pose = out->body_pose;
+    args.body_velocity = out->body_velocity;
+    args.body_bias = out->body_bias;
+    sap_step_args_set_input(&args, in);
+    SAP_TRY(set_control(solver, control, &args));
+    size_t nv = (size_t)solver->args.plan.nv;
+    if (out->A) /* the kernels write the tree's pattern only */
+        memset(out->A, 0, (size_t)solver->num_worlds * nv * nv * sizeof *out->A);
+    if (out->energy)
+        return inspect_with_energy(solver, &args, out->energy);
+    sap_solver_run(solver, &args, sap_program_inspect, NULL);
+    return SAP_OK;
+}

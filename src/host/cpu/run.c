@@ -1,0 +1,76 @@
+#include "host/cpu/run.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "host/cpu/profile.h"
+#include "kernels/step/skip_world.h"
+
+typedef struct Job {
+    SapSolver *solver;
+    const SapStepArgs *args;
+    SapProgram *program;
+    const uint8_t *mask; /* [num_worlds] worlds that take part; NULL = all */
+} Job;
+
+static bool takes_part(const Job *job, int world) {
+    if (job->mask && !job->mask[world])
+        return false;
+    SapWorldParameters *e = &job->solver->expansion;
+    if (e->count > 0)
+        sap_world_parameters_refresh(e, world);
+    return !skip_world(job->args, world);
+}
+
+/* Only the worlds that take part; lanes past the count repeat the last of them. */
+static void thin_pack(const Job *job, int lanes, SapPack *pack) {
+    int count = 0;
+    for (int l = 0; l < pack->count; l++)
+        if (takes_part(job, pack->world[l]))
+            pack->world[count++] = pack->world[l];
+    for (int l = count; l < lanes && count > 0; l++)
+        pack->world[l] = pack->world[count - 1];
+    pack->count = count;
+}
+
+/* What one worker does: packs as they are dealt. */
+static void run_packs(void *arg, int worker, int num_workers) {
+    const Job *job = arg;
+    const SapSolver *s = job->solver;
+    const SapScratch *scratch = &s->scratch[worker];
+    int lanes = s->kernels.pack[0]->lanes, from = worker;
+    double start = sap_ticks_begin(scratch->ticks);
+    for (int p; (p = sap_work_ranges_take(s->deal, worker, num_workers, &from)) >= 0;) {
+        SapPack pack = sap_pack_at(p * lanes, s->num_worlds, lanes);
+        if (job->mask || s->expansion.count > 0)
+            thin_pack(job, lanes, &pack);
+        if (pack.count > 0)
+            sap_program_run(job->program, job->args, &pack, &s->kernels, scratch);
+        sap_ticks_rest(scratch->ticks);
+    }
+    sap_ticks_end(scratch->ticks, start);
+}
+
+void sap_solver_run(SapSolver *s, const SapStepArgs *args, SapProgram *program, const uint8_t *mask) {
+    Job job = {s, args, program, mask};
+    sap_work_ranges_start(s->deal, s->threads, (s->num_worlds - 1) / s->kernels.pack[0]->lanes + 1);
+    sap_pool_run(s->pool, run_packs, &job);
+}
+
+static void clear_counters(const SapReportArgs *r, int world) {
+    r->iterations[world] = r->line_iterations[world] = r->refactored[world] = 0;
+    r->cost[world] = r->residual[world] = 0;
+}
+
+void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {
+    bool solves = sap_program_solves(args);
+    size_t wrenches = (size_t)s->num_worlds * (size_t)s->args.plan.nb * 6;
+    for (int w = 0; w < s->num_worlds && !solves; w++)
+        clear_counters(&args->report, w); /* nothing would write them */
+    if (!solves && args->report.wrench)
+        memset(args->report.wrench, 0, wrenches * sizeof *args->report.wrench);
+    if (s->lockstep)
+        sap_lockstep_step(s->lockstep, s->pool, args);
+    else
+        sap_solver_run(s, args, sap_program_step, NULL);
+}
