@@ -1,0 +1,55 @@
+/* What a batch on a GPU consists of. */
+#ifndef SAPWOOD_HOST_CUDA_BACKEND_H
+#define SAPWOOD_HOST_CUDA_BACKEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/batch/backend.h"
+#include "host/cuda/device.h"
+#include "host/cuda/launch_shape.h"
+#include "host/cuda/lockstep.h"
+#include "host/cuda/world_parameters.h"
+
+/* Pinned memory through which arrays are copied; larger ones go in parts. */
+enum { SAP_CUDA_STAGING_BYTES = 1 << 20 };
+
+/* A kernel of the step, and how its worlds lie on the GPU. */
+typedef struct SapCudaPhase {
+    CuFunction kernel;
+    SapArenas arenas;
+    SapCudaShape shape;
+    unsigned blocks;
+} SapCudaPhase;
+
+typedef struct SapCudaBatch {
+    SapModel *model; /* held: the caller may let go of it */
+    SapCudaDevice *device;
+    CuStream own_stream, stream; /* `stream` is the one in use */
+    CuEvent event;               /* orders a new stream after the former */
+    void *staging;
+    CuAddress memory, workspace;
+    size_t memory_bytes, workspace_bytes;
+    CuAddress recorded[SAP_BATCH_MAX_RECORDED];
+    int num_recorded;
+    size_t recorded_bytes;
+
+    SapStepArgs args;
+    SapCudaPhase collide, step;
+    bool specialised;
+    SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */
+
+    uint8_t *mask; /* [num_worlds] of a call, on the device */
+
+    SapCudaWorldParameters expansion;
+} SapCudaBatch;
+
+static inline void *sap_cuda_pointer(CuAddress address) {
+    return (void *)(uintptr_t)address;
+}
+
+static inline CuAddress sap_cuda_address(const void *pointer) {
+    return (CuAddress)(uintptr_t)pointer;
+}
+
+#endif

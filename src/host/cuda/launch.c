@@ -1,0 +1,201 @@
+#include "host/cuda/launch.h"
+
+#include <stdio.h>
+
+#include "host/base/fail.h"
+#include "host/cuda/arrays.h"
+
+/* ---- kernels and grids ---- */
+
+/* What the names of the kernels that are made for these precisions end with: that of a preset, or nothing. */
+static const char *kernel_suffix(const SapStepArgs *a) {
+    int stages = a->fm_is_f64 + a->geometry_is_f64 + a->weight_is_f64 + a->newton.linear_is_f64;
+    if (!a->solve_is_f64 || (stages > 0 && stages < 4))
+        return "";
+    return stages == 0 ? "_approx32" : "_approx64"; /* drake has the precisions of approx64 */
+}
+
+/* The kernel made for the precisions of the batch if there is one, or the one for all. */
+static SapStatus choose_kernel(const SapCudaBatch *c, const char *name, CuFunction general, CuFunction *out) {
+    char text[64];
+    snprintf(text, sizeof text, "%s%s", name, kernel_suffix(&c->args));
+    SAP_TRY(sap_cuda_device_find(c->device, text, out));
+    if (!*out)
+        *out = general;
+    return SAP_OK;
+}
+
+static SapStatus find_kernels(SapCudaBatch *c) {
+    SAP_TRY(choose_kernel(c, "sap_kernel_step", c->device->step, &c->step.kernel));
+    SAP_TRY(choose_kernel(c, "sap_kernel_collide", c->device->collide, &c->collide.kernel));
+    c->specialised = c->step.kernel != c->device->step;
+    return SAP_OK;
+}
+
+static SapStatus allow_shared(const SapCudaBatch *c, CuFunction kernel) {
+    const SapCuda *cuda = c->device->cuda;
+    enum { ALL_SHARED = 100 }; /* percent: what is not shared memory is cache */
+    SAP_CU_TRY(cuda, function_set, "device cuda: shared memory",
+               (kernel, CU_FUNC_MAX_DYNAMIC_SHARED, c->device->shared_per_block));
+    SAP_CU_TRY(cuda, function_set, "device cuda: shared memory", (kernel, CU_FUNC_SHARED_CARVEOUT, ALL_SHARED));
+    return SAP_OK;
+}
+
+SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
+    SapCudaBatch *c = b->own;
+    int most = c->device->shared_per_block, of_step = c->lockstep ? 0 : most; /* scratch lasts from stage to stage */
+    SAP_TRY(
+        sap_cuda_launch_shape(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
+    SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->step.arenas, &c->step.shape));
+    SAP_TRY(find_kernels(c));
+    SAP_TRY(allow_shared(c, c->step.kernel));
+    SAP_TRY(allow_shared(c, c->collide.kernel));
+    return allow_shared(c, c->device->kinematics);
+}
+
+/* One team per world; where each needs a part of the workspace, only as many as run at the same time, in turns. In stages all
+ * worlds are under way at the same time. */
+static SapStatus choose_grid(const SapBatch *b, const SapCudaBatch *c, bool all, SapCudaPhase *p) {
+    int per_block = p->shape.worlds_per_block, resident;
+    p->blocks = ((unsigned)b->num_worlds - 1) / (unsigned)per_block + 1;
+    if (p->shape.workspace_size == 0 || all)
+        return SAP_OK;
+    SAP_CU_TRY(c->device->cuda, occupancy, "device cuda",
+               (&resident, p->kernel, p->shape.team * per_block, (size_t)p->shape.shared_bytes));
+    unsigned most = (unsigned)(resident > 0 ? resident : 1) * (unsigned)c->device->multiprocessors;
+    p->blocks = p->blocks < most ? p->blocks : most;
+    return SAP_OK;
+}
+
+static size_t workspace_of(const SapCudaPhase *p) {
+    return (size_t)p->blocks * (size_t)p->shape.worlds_per_block * (size_t)p->shape.workspace_size;
+}
+
+/* The kernels of a step run one after the other and share the workspace. */
+static SapStatus create_workspace(SapCudaBatch *c) {
+    size_t collide = workspace_of(&c->collide), step = workspace_of(&c->step);
+    c->workspace_bytes = collide > step ? collide : step;
+    if (c->workspace_bytes > 0)
+        SAP_TRY(sap_cuda_take_memory(c, "scratch", c->workspace_bytes, &c->workspace));
+    c->collide.arenas.workspace = c->step.arenas.workspace = sap_cuda_pointer(c->workspace);
+    return SAP_OK;
+}
+
+SapStatus sap_cuda_choose_grids(const SapBatch *b) {
+    SapCudaBatch *c = b->own;
+    SAP_TRY(choose_grid(b, c, false, &c->collide));
+    SAP_TRY(choose_grid(b, c, c->lockstep != NULL, &c->step));
+    return create_workspace(c);
+}
+
+/* ---- launches ---- */
+
+/* A team for each world of a block. */
+static SapStatus launch(const SapCudaBatch *c, const char *what, CuFunction kernel, const SapCudaShape *shape,
+                        unsigned blocks, int shared, void **parameters) {
+    SAP_CU_TRY(c->device->cuda, launch, what,
+               (kernel, blocks, 1, 1, (unsigned)shape->team, (unsigned)shape->worlds_per_block, 1, (unsigned)shared,
+                c->stream, parameters, NULL));
+    return SAP_OK;
+}
+
+/* A kernel with the scratch of a phase. */
+static SapStatus launch_program(SapCudaBatch *c, const char *what, const SapCudaPhase *p, CuFunction kernel) {
+    void *parameters[] = {&c->args};
+    c->args.arena = p->arenas;
+    return launch(c, what, kernel, &p->shape, p->blocks, p->shape.shared_bytes, parameters);
+}
+
+/* Newton's method on all worlds together; those that are done wait for the others. */
+static SapStatus launch_iterations(SapCudaBatch *c, const char *what) {
+    int *iteration = &c->args.library.iteration, *count = c->staging;
+    for (*iteration = 0;; ++*iteration) {
+        SAP_TRY(launch_program(c, what, &c->step, c->lockstep->assemble));
+        SAP_TRY(sap_cuda_lockstep_solve(c->lockstep, c->device, c->stream, what, count));
+        if (*count == 0)
+            return SAP_OK;
+        SAP_TRY(launch_program(c, what, &c->step, c->lockstep->advance));
+    }
+}
+
+/* One step without its collision. */
+static SapStatus launch_stages(SapCudaBatch *c, const char *what) {
+    SAP_TRY(launch_program(c, what, &c->step, c->lockstep->begin));
+    SAP_TRY(launch_iterations(c, what)); /* a batch always has contacts */
+    return launch_program(c, what, &c->step, c->lockstep->finish);
+}
+
+SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
+    SapStepArgs *args = &c->args;
+    SAP_TRY(sap_cuda_refresh(c, what));
+    bool can_touch = args->plan.sweep || args->plan.num_pairs > 0;
+    for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
+        args->end_step = can_touch || c->lockstep ? args->first_step + 1 : args->num_steps;
+        if (can_touch)
+            SAP_TRY(launch_program(c, what, &c->collide, c->collide.kernel));
+        SAP_TRY(c->lockstep ? launch_stages(c, what) : launch_program(c, what, &c->step, c->step.kernel));
+    }
+    return SAP_OK;
+}
+
+/* ---- masks ---- */
+
+/* Whether an address is the device's. Memory that the driver knows nothing of is the host's. */
+static SapStatus is_on_device(const SapCudaBatch *c, const char *what, const void *pointer, bool *out) {
+    unsigned type = CU_MEMORY_HOST;
+    CuResult result = c->device->cuda->pointer_attribute(&type, CU_POINTER_MEMORY_TYPE, sap_cuda_address(pointer));
+    *out = result == CU_SUCCESS && type != CU_MEMORY_HOST;
+    if (result == CU_INVALID_VALUE)
+        return SAP_OK;
+    return sap_cuda_status(c->device->cuda, result, sap_cu_name_pointer_attribute, what);
+}
+
+static SapStatus send_mask(const SapCudaBatch *c, const char *what, const uint8_t *mask, int num_worlds) {
+    enum { PER_LAUNCH = 32 * SAP_MASK_WORDS, BLOCK = 128 };
+    for (int first = 0; first < num_worlds; first += PER_LAUNCH) {
+        int left = num_worlds - first;
+        SapMaskArgs args = {.count = left < PER_LAUNCH ? left : PER_LAUNCH, .to = c->mask + first};
+        void *parameters[] = {&args};
+        for (int i = 0; i < args.count; i++)
+            args.bits[i / 32] |= mask[first + i] ? 1u << (i % 32) : 0;
+        SAP_CU_TRY(c->device->cuda, launch, what,
+                   (c->device->mask, (unsigned)((args.count - 1) / BLOCK + 1), 1, 1, BLOCK, 1, 1, 0, c->stream,
+                    parameters, NULL));
+    }
+    return SAP_OK;
+}
+
+/* The same mask in memory of the device; NULL stays NULL. */
+static SapStatus find_mask(const SapBatch *b, const char *what, const uint8_t *mask, const uint8_t **out) {
+    const SapCudaBatch *c = b->own;
+    bool on_device = false;
+    *out = mask;
+    if (mask)
+        SAP_TRY(is_on_device(c, what, mask, &on_device));
+    if (!mask || on_device)
+        return SAP_OK;
+    *out = c->mask;
+    return send_mask(c, what, mask, b->num_worlds);
+}
+
+SapStatus sap_cuda_launch_kinematics(const SapBatch *b, const char *what, const uint8_t *mask) {
+    SapCudaBatch *c = b->own;
+    const uint8_t *chosen;
+    SAP_TRY(sap_cuda_refresh(c, what));
+    SAP_TRY(find_mask(b, what, mask, &chosen));
+    SapStepArgs args = c->args;
+    args.num_steps = 0;
+    args.collide.enabled = 0; /* contacts stay as they are */
+    args.arena = c->step.arenas;
+    void *parameters[] = {&args, &chosen};
+    return launch(c, what, c->device->kinematics, &c->step.shape, c->step.blocks, c->step.shape.shared_bytes,
+                  parameters);
+}
+
+SapStatus sap_cuda_launch_reset(const SapBatch *b, const char *what, const uint8_t *mask, SapResetArgs *args) {
+    const SapCudaBatch *c = b->own;
+    void *parameters[] = {args};
+    SAP_TRY(find_mask(b, what, mask, &args->mask));
+    unsigned blocks = ((unsigned)b->num_worlds - 1) / (unsigned)c->step.shape.worlds_per_block + 1;
+    return launch(c, what, c->device->reset, &c->step.shape, blocks, 0, parameters);
+}
