@@ -1,0 +1,83 @@
+#include "host/batch/starts.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host/base/fail.h"
+#include "host/batch/fields.h"
+#include "host/model/model.h"
+
+/* Numbers of the batch's type. */
+static void put_numbers(const SapBatch *b, void *to, const double *from, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (b->dtype == SAP_F64)
+            ((double *)to)[i] = from[i];
+        else
+            ((float *)to)[i] = (float)from[i];
+    }
+}
+
+/* Copies the model's array `prefix`name to an array of starts, from world `first` on, if the model has one of that name. */
+static SapStatus write_start(SapBatch *b, const SapModelArrays *m, const char *prefix, const SapBatchRow *row,
+                             int first) {
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", prefix, row->name);
+    const SapModelField *field = sap_model_field(name);
+    size_t count = field ? (size_t)sap_model_rows(m, field->rows) * (size_t)field->columns : 0;
+    if (count == 0)
+        return SAP_OK;
+    void *numbers = sap_allocate(count, sizeof(double), "starts");
+    if (!numbers)
+        return SAP_ERROR_MEMORY;
+    put_numbers(b, numbers, sap_model_field_get(m, field), count);
+    char *to = (char *)sap_batch_row_get(&b->starts, row) + (size_t)first * sap_batch_row_bytes(b, row);
+    size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+    SapStatus status = b->backend->write(b, "sap_batch_create", to, numbers, count * number);
+    free(numbers);
+    return status;
+}
+
+/* Rows first .. first + count - 1 of the starts of a field, to the first worlds or back. `host` is scratch. */
+static SapStatus copy_starts(SapBatch *b, SapBatchField field, int first, int count, bool back, void *host) {
+    static const char what[] = "sap_batch_create";
+    const SapBatchRow *row = sap_batch_row(field);
+    size_t bytes = sap_batch_row_bytes(b, row);
+    char *start = (char *)sap_batch_row_get(&b->starts, row) + (size_t)first * bytes;
+    char *world = sap_batch_row_get(&b->arrays, row);
+    SAP_TRY(b->backend->read(b, what, back ? world : start, host, (size_t)count * bytes));
+    return b->backend->write(b, what, back ? start : world, host, (size_t)count * bytes);
+}
+
+/* Bodies of the starts: the first worlds lend themselves, as many at a time as there are. */
+static SapStatus place_starts(SapBatch *b, uint8_t *mask, void *host) {
+    for (int first = 0, count; first < b->num_starts; first += count) {
+        count = b->num_starts - first < b->num_worlds ? b->num_starts - first : b->num_worlds;
+        for (int w = 0; w < b->num_worlds; w++)
+            mask[w] = w < count;
+        SAP_TRY(copy_starts(b, SAP_BATCH_JOINT_Q, first, count, false, host));
+        SAP_TRY(copy_starts(b, SAP_BATCH_JOINT_QD, first, count, false, host));
+        SAP_TRY(b->backend->forward_kinematics(b, mask));
+        SAP_TRY(copy_starts(b, SAP_BATCH_BODY_Q, first, count, true, host));
+        SAP_TRY(copy_starts(b, SAP_BATCH_BODY_QD, first, count, true, host));
+    }
+    return SAP_OK;
+}
+
+SapStatus sap_batch_fill_starts(SapBatch *b, const SapModelArrays *m) {
+    size_t widest = 0;
+    for (int i = 0; i < sap_batch_num_rows; i++) {
+        const SapBatchRow *row = &sap_batch_rows[i];
+        if (!sap_batch_row_has_start(row))
+            continue;
+        SAP_TRY(write_start(b, m, "", row, 0));
+        SAP_TRY(write_start(b, m, "keyframe_", row, 1));
+        widest = sap_batch_row_bytes(b, row) > widest ? sap_batch_row_bytes(b, row) : widest;
+    }
+    uint8_t *mask = sap_allocate((size_t)b->num_worlds, sizeof *mask, "starts");
+    void *host = sap_allocate((size_t)b->num_starts, widest, "starts");
+    SapStatus status = mask && host ? place_starts(b, mask, host) : SAP_ERROR_MEMORY;
+    free(mask);
+    free(host);
+    return status;
+}
