@@ -195,19 +195,19 @@ Test(yaml_tree, refuses_too_many_anchors_and_too_many_bytes) {
 }
 
 Test(yaml_tree, shortens_and_cleans_what_it_quotes) {
-    char buffer[SAP_YAML_QUOTE_SIZE], text[1001];
-    cr_expect_str_eq(sap_yaml_quote("ab\033[31m\n", buffer), "'ab?[31m?'");
-    cr_expect_str_eq(sap_yaml_quote("", buffer), "''");
+    char buffer[SAP_QUOTE_SIZE], text[1001];
+    cr_expect_str_eq(sap_quote("ab\033[31m\n", buffer), "'ab?[31m?'");
+    cr_expect_str_eq(sap_quote("", buffer), "''");
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    sap_yaml_quote(text, buffer);
-    cr_expect_lt(strlen(buffer), SAP_YAML_QUOTE_SIZE);
+    sap_quote(text, buffer);
+    cr_expect_lt(strlen(buffer), SAP_QUOTE_SIZE);
     cr_expect(strstr(buffer, "...'") != NULL);
     /* Two bytes per letter: none is cut in half, whatever comes before. */
     for (int shift = 0; shift < 2; shift++) {
         for (size_t i = 0; i + 1 < sizeof text - 1; i += 2)
             memcpy(text + i, "\xc3\xa9", 2);
-        sap_yaml_quote(text + 1000 - 200 - 2 * shift, buffer);
+        sap_quote(text + 1000 - 200 - 2 * shift, buffer);
         const char *dots = strstr(buffer, "...");
         cr_assert_not_null(dots);
         cr_expect_eq((dots - buffer - 1) % 2, 0);

@@ -1,11 +1,14 @@
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <sapwood/sapwood.h>
 
 #include "host/base/fail.h"
 
-enum { MESSAGE_SIZE = 1024 };
+/* A file name longer than NAME_SHOWN would push the rest out of the message; its end tells more than its beginning. */
+enum { MESSAGE_SIZE = 1024, NAME_SHOWN = 256 };
 static _Thread_local char message[MESSAGE_SIZE];
 
 SapStatus sap_fail(SapStatus status, const char *format, ...) {
@@ -14,6 +17,20 @@ SapStatus sap_fail(SapStatus status, const char *format, ...) {
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     return status;
+}
+
+SapStatus sap_fail_at(const char *file, int line, SapStatus status, const char *format, ...) {
+    size_t length = strlen(file);
+    bool cut = length > NAME_SHOWN;
+    char text[MESSAGE_SIZE], position[16] = "";
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (line > 0)
+        snprintf(position, sizeof position, "%d: ", line);
+    return sap_fail(status, "%s%s:%s%s%s", cut ? "..." : "", cut ? file + length - NAME_SHOWN : file,
+                    line > 0 ? "" : " ", position, text);
 }
 
 const char *sap_error_message(void) {

@@ -7,6 +7,9 @@
 /* Stores the formatted message for sap_error_message() on this thread and returns `status`. Long messages are cut. */
 SapStatus sap_fail(SapStatus status, const char *format, ...) SAP_PRINTF(2, 3);
 
+/* The same about a place in a file: "FILE:LINE: message"; the line is left out when it is 0, and all but the end of a long name. */
+SapStatus sap_fail_at(const char *file, int line, SapStatus status, const char *format, ...) SAP_PRINTF(4, 5);
+
 /* Passes a failure up. */
 #define SAP_TRY(call)                                                                                                  \
     do {                                                                                                               \

@@ -47,3 +47,23 @@ SapList sap_list_of_names(const char *const *names) {
         sap_list_add(&list, *names);
     return list;
 }
+
+const char *sap_quote(const char *text, char buffer[SAP_QUOTE_SIZE]) {
+    static const char dots[] = "...";
+    const size_t room = SAP_QUOTE_SIZE - sizeof dots - 2;
+    size_t length = strlen(text), shown = length < room ? length : room;
+    /* Never cut a UTF-8 sequence in two. */
+    while (shown > 0 && shown < length && ((unsigned char)text[shown] & 0xC0) == 0x80)
+        shown--;
+    char *out = buffer;
+    *out++ = '\'';
+    for (size_t i = 0; i < shown; i++) {
+        unsigned char c = (unsigned char)text[i];
+        *out++ = c < 0x20 || c == 0x7F ? '?' : (char)c;
+    }
+    if (shown < length)
+        out = (char *)memcpy(out, dots, sizeof dots - 1) + sizeof dots - 1;
+    *out++ = '\'';
+    *out = '\0';
+    return buffer;
+}

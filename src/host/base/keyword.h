@@ -31,4 +31,9 @@ typedef struct SapList {
 void sap_list_add(SapList *list, const char *item);
 SapList sap_list_of_names(const char *const *names); /* ends with NULL */
 
+enum { SAP_QUOTE_SIZE = 64 }; /* bytes for sap_quote */
+
+/* `text` in quotes, shortened and without control characters, in `buffer`. */
+const char *sap_quote(const char *text, char buffer[SAP_QUOTE_SIZE]);
+
 #endif

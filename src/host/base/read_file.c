@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "host/base/yaml_tree.h"
 
 static SapStatus read_stream(FILE *file, const char *path, size_t most, char **out, size_t *length) {
     size_t size = 0, capacity = 0;
@@ -16,7 +15,7 @@ static SapStatus read_stream(FILE *file, const char *path, size_t most, char **o
         char *larger = realloc(bytes, capacity);
         if (larger == NULL) {
             free(bytes);
-            return sap_yaml_fail_at(path, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
+            return sap_fail_at(path, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
         }
         bytes = larger;
         size += fread(bytes + size, 1, capacity - size, file);
@@ -24,7 +23,7 @@ static SapStatus read_stream(FILE *file, const char *path, size_t most, char **o
     if (ferror(file)) {
         int error = errno;
         free(bytes);
-        return sap_yaml_fail_at(path, 0, SAP_ERROR_IO, "cannot be read: %s", strerror(error));
+        return sap_fail_at(path, 0, SAP_ERROR_IO, "cannot be read: %s", strerror(error));
     }
     *out = bytes;
     *length = size;
@@ -34,7 +33,7 @@ static SapStatus read_stream(FILE *file, const char *path, size_t most, char **o
 SapStatus sap_read_file(const char *path, size_t most, char **bytes, size_t *length) {
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        return sap_yaml_fail_at(path, 0, SAP_ERROR_IO, "cannot be opened: %s", strerror(errno));
+        return sap_fail_at(path, 0, SAP_ERROR_IO, "cannot be opened: %s", strerror(errno));
     SapStatus status = read_stream(file, path, most, bytes, length);
     fclose(file);
     return status;

@@ -57,34 +57,14 @@ void sap_yaml_destroy(SapYamlTree *tree) {
 
 /* ---- messages ---- */
 
-/* A name longer than this would push the rest out of the message; its end tells more than its beginning. */
-enum { NAME_SHOWN = 256, TEXT_SIZE = 1024 };
-
-static SapStatus fail_with(const char *name, int line, SapStatus status, const char *text) {
-    size_t length = strlen(name);
-    bool cut = length > NAME_SHOWN;
-    char position[16] = "";
-    if (line > 0)
-        snprintf(position, sizeof position, "%d: ", line);
-    return sap_fail(status, "%s%s:%s%s%s", cut ? "..." : "", cut ? name + length - NAME_SHOWN : name,
-                    line > 0 ? "" : " ", position, text);
-}
-
-SapStatus sap_yaml_fail_at(const char *name, int line, SapStatus status, const char *format, ...) {
-    char text[TEXT_SIZE];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return fail_with(name, line, status, text);
-}
+enum { TEXT_SIZE = 1024 };
 
 SapStatus sap_yaml_fail(const SapYamlEntry *at, SapStatus status, const char *format, ...) {
-    char text[TEXT_SIZE], quote[SAP_YAML_QUOTE_SIZE];
+    char text[TEXT_SIZE], quote[SAP_QUOTE_SIZE];
     int length = 0;
     if (at->key != NULL) {
-        /* The key without the quotes of sap_yaml_quote. */
-        sap_yaml_quote(at->key, quote);
+        /* The key without the quotes of sap_quote. */
+        sap_quote(at->key, quote);
         length = snprintf(text, sizeof text, "%.*s", (int)strlen(quote) - 2, quote + 1);
         if (at->index >= 0)
             length += snprintf(text + length, sizeof text - (size_t)length, "[%d]", at->index);
@@ -96,36 +76,16 @@ SapStatus sap_yaml_fail(const SapYamlEntry *at, SapStatus status, const char *fo
     va_end(args);
     /* The key tells where a map or list begins; a scalar may stand on a later line than its key. */
     int line = at->node->kind == SAP_YAML_SCALAR ? at->node->line : at->line;
-    return fail_with(at->node->tree->name, line, status, text);
+    return sap_fail_at(at->node->tree->name, line, status, "%s", text);
 }
 
-const char *sap_yaml_quote(const char *text, char buffer[SAP_YAML_QUOTE_SIZE]) {
-    static const char dots[] = "...";
-    const size_t room = SAP_YAML_QUOTE_SIZE - sizeof dots - 2;
-    size_t length = strlen(text), shown = length < room ? length : room;
-    /* Never cut a UTF-8 sequence in two. */
-    while (shown > 0 && shown < length && ((unsigned char)text[shown] & 0xC0) == 0x80)
-        shown--;
-    char *out = buffer;
-    *out++ = '\'';
-    for (size_t i = 0; i < shown; i++) {
-        unsigned char c = (unsigned char)text[i];
-        *out++ = c < 0x20 || c == 0x7F ? '?' : (char)c;
-    }
-    if (shown < length)
-        out = (char *)memcpy(out, dots, sizeof dots - 1) + sizeof dots - 1;
-    *out++ = '\'';
-    *out = '\0';
-    return buffer;
-}
-
-const char *sap_yaml_describe(const SapYamlNode *node, char buffer[SAP_YAML_QUOTE_SIZE]) {
+const char *sap_yaml_describe(const SapYamlNode *node, char buffer[SAP_QUOTE_SIZE]) {
     switch (node->kind) {
     case SAP_YAML_MAP: return "a map";
     case SAP_YAML_LIST: return "a list";
     case SAP_YAML_SCALAR: break;
     }
-    return sap_yaml_is_null(node) ? "null" : sap_yaml_quote(node->text, buffer);
+    return sap_yaml_is_null(node) ? "null" : sap_quote(node->text, buffer);
 }
 
 /* ---- looking things up ---- */
@@ -182,10 +142,10 @@ typedef struct Loader {
     bool has_root;
 } Loader;
 
-#define FAIL(loader, line, ...) sap_yaml_fail_at((loader)->tree->name, line, SAP_ERROR_PARSE, __VA_ARGS__)
+#define FAIL(loader, line, ...) sap_fail_at((loader)->tree->name, line, SAP_ERROR_PARSE, __VA_ARGS__)
 
 static SapStatus out_of_memory(const Loader *loader) {
-    return sap_yaml_fail_at(loader->tree->name, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
+    return sap_fail_at(loader->tree->name, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
 }
 
 static int line_of(yaml_mark_t mark) {
@@ -306,10 +266,10 @@ static SapStatus refuse_as_key(const Loader *loader, int line, const char *what)
 }
 
 static SapStatus refuse_tag(const Loader *loader, const yaml_char_t *tag, int line) {
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     if (tag == NULL)
         return SAP_OK;
-    return FAIL(loader, line, "tag %s; tags are not supported", sap_yaml_quote((const char *)tag, quote));
+    return FAIL(loader, line, "tag %s; tags are not supported", sap_quote((const char *)tag, quote));
 }
 
 static SapStatus on_scalar(Loader *loader, const yaml_event_t *event) {
@@ -336,15 +296,15 @@ static SapStatus on_scalar(Loader *loader, const yaml_event_t *event) {
 
 static SapStatus on_alias(Loader *loader, const yaml_event_t *event) {
     int line = line_of(event->start_mark);
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     const char *name = (const char *)event->data.alias.anchor;
     if (key_expected(loader))
         return refuse_as_key(loader, line, "an alias");
     const Anchor *anchor = find_anchor(loader, name);
     if (anchor == NULL)
-        return FAIL(loader, line, "alias %s without an anchor before it", sap_yaml_quote(name, quote));
+        return FAIL(loader, line, "alias %s without an anchor before it", sap_quote(name, quote));
     if (anchor->node == NULL)
-        return FAIL(loader, line, "alias %s inside of what it stands for", sap_yaml_quote(name, quote));
+        return FAIL(loader, line, "alias %s inside of what it stands for", sap_quote(name, quote));
     SapYamlEntry entry;
     SAP_TRY(next_place(loader, line, &entry));
     return place(loader, entry, anchor->node, line);
@@ -389,11 +349,11 @@ static SapStatus refuse_duplicate_keys(const Loader *loader, const SapYamlNode *
         sorted[i] = &map->entries[i];
     qsort(sorted, (size_t)map->count, sizeof *sorted, compare_entries);
     SapStatus status = SAP_OK;
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     for (int i = 1; i < map->count && status == SAP_OK; i++)
         if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0)
             status = FAIL(loader, sorted[i]->line, "key %s a second time; the first is in line %d",
-                          sap_yaml_quote(sorted[i]->key, quote), sorted[i - 1]->line);
+                          sap_quote(sorted[i]->key, quote), sorted[i - 1]->line);
     free(sorted);
     return status;
 }
@@ -479,7 +439,7 @@ static SapStatus parse_into(SapYamlTree *tree, const char *text, size_t length) 
         yaml_parser_delete(&loader->parser);
         free(loader->entries);
     } else {
-        sap_yaml_fail_at(tree->name, 0, status, "out of memory while reading the file");
+        sap_fail_at(tree->name, 0, status, "out of memory while reading the file");
     }
     free(loader);
     return status;
@@ -488,10 +448,10 @@ static SapStatus parse_into(SapYamlTree *tree, const char *text, size_t length) 
 SapStatus sap_yaml_parse(const char *text, size_t length, const char *name, SapYamlTree **out) {
     *out = NULL;
     if (length > SAP_YAML_MAX_BYTES)
-        return sap_yaml_fail_at(name, 0, SAP_ERROR_PARSE, "the file has more than %d bytes", SAP_YAML_MAX_BYTES);
+        return sap_fail_at(name, 0, SAP_ERROR_PARSE, "the file has more than %d bytes", SAP_YAML_MAX_BYTES);
     SapYamlTree *tree = calloc(1, sizeof *tree);
     if (tree == NULL)
-        return sap_yaml_fail_at(name, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
+        return sap_fail_at(name, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
     tree->name = name;
     SapStatus status = parse_into(tree, text, length);
     if (status != SAP_OK) {

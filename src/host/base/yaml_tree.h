@@ -10,12 +10,13 @@
 
 #include <sapwood/error.h>
 
+#include "host/base/keyword.h"
+
 enum {
-    SAP_YAML_MAX_BYTES = 16 << 20,  /* of a document */
-    SAP_YAML_MAX_DEPTH = 32,        /* of nested lists and maps */
-    SAP_YAML_MAX_NODES = 1 << 20,   /* with every alias written out */
-    SAP_YAML_MAX_ANCHORS = 1 << 10, /* they are searched one by one */
-    SAP_YAML_QUOTE_SIZE = 64        /* bytes for sap_yaml_quote */
+    SAP_YAML_MAX_BYTES = 16 << 20, /* of a document */
+    SAP_YAML_MAX_DEPTH = 32,       /* of nested lists and maps */
+    SAP_YAML_MAX_NODES = 1 << 20,  /* with every alias written out */
+    SAP_YAML_MAX_ANCHORS = 1 << 10 /* they are searched one by one */
 };
 
 typedef enum SapYamlKind { SAP_YAML_SCALAR, SAP_YAML_LIST, SAP_YAML_MAP } SapYamlKind;
@@ -60,15 +61,9 @@ const SapYamlEntry *sap_yaml_find(const SapYamlNode *map, const char *key);
 bool sap_yaml_is_null(const SapYamlNode *node);
 
 /* "map", "list", "null" or the quoted text of a scalar: what a message says was found. */
-const char *sap_yaml_describe(const SapYamlNode *node, char buffer[SAP_YAML_QUOTE_SIZE]);
-
-/* `text` in quotes, shortened and without control characters, in `buffer`. */
-const char *sap_yaml_quote(const char *text, char buffer[SAP_YAML_QUOTE_SIZE]);
+const char *sap_yaml_describe(const SapYamlNode *node, char buffer[SAP_QUOTE_SIZE]);
 
 /* Fails with "FILE:LINE: KEY: message", where the key of a list item is followed by its index. */
 SapStatus sap_yaml_fail(const SapYamlEntry *at, SapStatus status, const char *format, ...) SAP_PRINTF(3, 4);
-
-/* Fails with "FILE:LINE: message"; the line is left out when it is 0. */
-SapStatus sap_yaml_fail_at(const char *name, int line, SapStatus status, const char *format, ...) SAP_PRINTF(4, 5);
 
 #endif

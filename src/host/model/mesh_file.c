@@ -12,7 +12,6 @@
 #include "host/base/number_text.h"
 #include "host/base/read_file.h"
 #include "host/base/keyword.h"
-#include "host/base/yaml_tree.h"
 
 /* ---- numbers that have been read ---- */
 
@@ -25,13 +24,13 @@ typedef struct Numbers {
 /* Takes a number; there are at most `most`, so a file cannot make memory grow without end. */
 static SapStatus take(Numbers *numbers, double value, int line) {
     if (numbers->count == numbers->most)
-        return sap_yaml_fail_at(numbers->name, line, SAP_ERROR_PARSE, "more than %zu numbers; fewer are allowed",
-                                numbers->most);
+        return sap_fail_at(numbers->name, line, SAP_ERROR_PARSE, "more than %zu numbers; fewer are allowed",
+                           numbers->most);
     if (numbers->count == numbers->capacity) {
         size_t capacity = numbers->capacity == 0 ? 256 : 2 * numbers->capacity;
         double *larger = realloc(numbers->value, capacity * sizeof *larger);
         if (larger == NULL)
-            return sap_yaml_fail_at(numbers->name, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
+            return sap_fail_at(numbers->name, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
         numbers->value = larger;
         numbers->capacity = capacity;
     }
@@ -86,11 +85,11 @@ static SapKeyword next_word(Text *text, char separator) {
 }
 
 static SapStatus read_number(const Text *text, const SapKeyword *word, double *out) {
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     if (sap_text_to_double(word->text, out) && isfinite(*out))
         return SAP_OK;
-    return sap_yaml_fail_at(text->name, text->line, SAP_ERROR_PARSE, "%s; it must be a finite number",
-                            word->text[0] != '\0' ? sap_yaml_quote(word->text, quote) : "a number is missing");
+    return sap_fail_at(text->name, text->line, SAP_ERROR_PARSE, "%s; it must be a finite number",
+                       word->text[0] != '\0' ? sap_quote(word->text, quote) : "a number is missing");
 }
 
 static SapStatus read_vertex(Text *text, Numbers *numbers) {
@@ -130,21 +129,20 @@ static size_t promised_length(const char *bytes, size_t length) {
 /* Header of 80 bytes, the number of triangles, and for each a normal, three vertices and two bytes. */
 static SapStatus parse_binary_stl(const char *bytes, size_t length, Numbers *numbers) {
     if (length < STL_HEADER)
-        return sap_yaml_fail_at(numbers->name, 0, SAP_ERROR_PARSE,
-                                "%zu bytes; a binary STL file has 84 or more, a text begins with 'solid'", length);
+        return sap_fail_at(numbers->name, 0, SAP_ERROR_PARSE,
+                           "%zu bytes; a binary STL file has 84 or more, a text begins with 'solid'", length);
     if (length != promised_length(bytes, length))
-        return sap_yaml_fail_at(numbers->name, 0, SAP_ERROR_PARSE,
-                                "offset 80: %u triangles, which take %zu bytes; the file has %zu",
-                                (unsigned)little_endian(bytes + STL_COUNT_AT), promised_length(bytes, length), length);
+        return sap_fail_at(numbers->name, 0, SAP_ERROR_PARSE,
+                           "offset 80: %u triangles, which take %zu bytes; the file has %zu",
+                           (unsigned)little_endian(bytes + STL_COUNT_AT), promised_length(bytes, length), length);
     for (size_t at = STL_HEADER; at < length; at += STL_TRIANGLE)
         for (size_t k = 3; k < 12; k++) {
             uint32_t bits = little_endian(bytes + at + 4 * k);
             float value;
             memcpy(&value, &bits, sizeof value);
             if (!isfinite(value))
-                return sap_yaml_fail_at(numbers->name, 0, SAP_ERROR_PARSE,
-                                        "offset %zu: the coordinate is %g; it must be finite", at + 4 * k,
-                                        (double)value);
+                return sap_fail_at(numbers->name, 0, SAP_ERROR_PARSE,
+                                   "offset %zu: the coordinate is %g; it must be finite", at + 4 * k, (double)value);
             SAP_TRY(take(numbers, (double)value, 0));
         }
     return SAP_OK;
@@ -153,15 +151,15 @@ static SapStatus parse_binary_stl(const char *bytes, size_t length, Numbers *num
 /* A line of a text that is not a vertex. `in_loop` counts the vertices of the loop at hand, -1 outside. */
 static SapStatus read_keyword(const Text *text, const char *word, int *in_loop, bool *ended) {
     static const char *const others[] = {"solid", "facet", "endfacet"};
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     if (strcmp(word, "outer") == 0) {
         *in_loop = 0;
         return SAP_OK;
     }
     if (strcmp(word, "endloop") == 0) {
         if (*in_loop != 3)
-            return sap_yaml_fail_at(text->name, text->line, SAP_ERROR_PARSE, "a loop of %d vertices; it must have 3",
-                                    *in_loop < 0 ? 0 : *in_loop);
+            return sap_fail_at(text->name, text->line, SAP_ERROR_PARSE, "a loop of %d vertices; it must have 3",
+                               *in_loop < 0 ? 0 : *in_loop);
         *in_loop = -1;
         return SAP_OK;
     }
@@ -169,9 +167,8 @@ static SapStatus read_keyword(const Text *text, const char *word, int *in_loop, 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (*ended || word[0] == '\0' || strcmp(word, others[i]) == 0)
             return SAP_OK;
-    return sap_yaml_fail_at(text->name, text->line, SAP_ERROR_PARSE,
-                            "%s; allowed: solid, facet, outer, vertex, endloop, endfacet, endsolid",
-                            sap_yaml_quote(word, quote));
+    return sap_fail_at(text->name, text->line, SAP_ERROR_PARSE,
+                       "%s; allowed: solid, facet, outer, vertex, endloop, endfacet, endsolid", sap_quote(word, quote));
 }
 
 static SapStatus parse_text_stl(const char *bytes, size_t length, Numbers *numbers) {
@@ -187,11 +184,11 @@ static SapStatus parse_text_stl(const char *bytes, size_t length, Numbers *numbe
             continue;
         }
         if (in_loop < 0)
-            return sap_yaml_fail_at(text.name, text.line, SAP_ERROR_PARSE, "a vertex outside of a loop");
+            return sap_fail_at(text.name, text.line, SAP_ERROR_PARSE, "a vertex outside of a loop");
         SAP_TRY(read_vertex(&text, numbers));
         in_loop++;
     }
-    return ended ? SAP_OK : sap_yaml_fail_at(text.name, text.line, SAP_ERROR_PARSE, "the file ends without 'endsolid'");
+    return ended ? SAP_OK : sap_fail_at(text.name, text.line, SAP_ERROR_PARSE, "the file ends without 'endsolid'");
 }
 
 /* Binary files may begin with "solid" as well, but then their length is right. */
@@ -213,7 +210,7 @@ static bool ends_with(const char *name, const char *end) {
 static SapStatus check_length(size_t length, const char *name) {
     if (length <= SAP_MESH_FILE_MAX_BYTES)
         return SAP_OK;
-    return sap_yaml_fail_at(name, 0, SAP_ERROR_PARSE, "more than %d bytes; fewer are allowed", SAP_MESH_FILE_MAX_BYTES);
+    return sap_fail_at(name, 0, SAP_ERROR_PARSE, "more than %d bytes; fewer are allowed", SAP_MESH_FILE_MAX_BYTES);
 }
 
 static SapStatus parse_mesh(const char *bytes, size_t length, Numbers *numbers) {
@@ -223,9 +220,8 @@ static SapStatus parse_mesh(const char *bytes, size_t length, Numbers *numbers) 
     else if (ends_with(numbers->name, ".stl"))
         SAP_TRY(parse_stl(bytes, length, numbers));
     else
-        return sap_yaml_fail_at(numbers->name, 0, SAP_ERROR_UNSUPPORTED,
-                                "the format is not known; allowed: .obj, .stl");
-    return numbers->count > 0 ? SAP_OK : sap_yaml_fail_at(numbers->name, 0, SAP_ERROR_PARSE, "no vertices");
+        return sap_fail_at(numbers->name, 0, SAP_ERROR_UNSUPPORTED, "the format is not known; allowed: .obj, .stl");
+    return numbers->count > 0 ? SAP_OK : sap_fail_at(numbers->name, 0, SAP_ERROR_PARSE, "no vertices");
 }
 
 SapStatus sap_mesh_parse(const char *bytes, size_t length, const char *name, double **vertices, int *num_vertices) {
@@ -264,8 +260,8 @@ static SapStatus read_row(Text *text, Numbers *numbers, int *rows, int *columns)
     if (count == 0)
         return SAP_OK;
     if (*rows > 0 && count != *columns)
-        return sap_yaml_fail_at(text->name, text->line, SAP_ERROR_PARSE,
-                                "a row of %d numbers; the rows before it have %d", count, *columns);
+        return sap_fail_at(text->name, text->line, SAP_ERROR_PARSE, "a row of %d numbers; the rows before it have %d",
+                           count, *columns);
     *columns = count;
     ++*rows;
     return SAP_OK;
@@ -278,8 +274,8 @@ static SapStatus parse_grid(const char *bytes, size_t length, Numbers *numbers, 
         SAP_TRY(read_row(&text, numbers, rows, columns));
     if (*rows >= 2 && *columns >= 2)
         return SAP_OK;
-    return sap_yaml_fail_at(numbers->name, 0, SAP_ERROR_PARSE, "%d rows of %d numbers; both must be 2 or more", *rows,
-                            *columns);
+    return sap_fail_at(numbers->name, 0, SAP_ERROR_PARSE, "%d rows of %d numbers; both must be 2 or more", *rows,
+                       *columns);
 }
 
 SapStatus sap_grid_parse(const char *bytes, size_t length, const char *name, double **heights, int *rows,

@@ -42,7 +42,7 @@ void sap_scene_builder_free(SapSceneBuilder *builder) {
 }
 
 SapStatus sap_scene_out_of_memory(const SapSceneBuilder *builder) {
-    return sap_yaml_fail_at(builder->file, 0, SAP_ERROR_MEMORY, "out of memory while building the scene");
+    return sap_fail_at(builder->file, 0, SAP_ERROR_MEMORY, "out of memory while building the scene");
 }
 
 /* Counts stay far below INT_MAX: a document has at most SAP_YAML_MAX_NODES values, a joint at most 7 coordinates, and vertices and
@@ -113,13 +113,13 @@ static bool grow_names(SapSceneNames *names) {
 
 static SapStatus add_name(SapSceneBuilder *builder, SapSceneNames *names, const SapYamlEntry *entry, const char *name,
                           int index) {
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     if (2 * (names->count + 1) > names->capacity && !grow_names(names))
         return sap_scene_out_of_memory(builder);
     struct SapSceneName *slot = slot_of(names, name);
     if (slot->name != NULL && slot->index != index)
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the name %s is taken by %s[%d]; names must differ",
-                             sap_yaml_quote(name, quote), entry->key, slot->index);
+                             sap_quote(name, quote), entry->key, slot->index);
     if (slot->name == NULL)
         names->count++;
     *slot = (struct SapSceneName){name, index};
@@ -274,7 +274,7 @@ static SapStatus create_model(const SapSceneBuilder *builder, const SapModelArra
         return SAP_OK;
     char text[1024];
     snprintf(text, sizeof text, "%s", sap_error_message());
-    return sap_yaml_fail_at(builder->file, 0, status, "%s", text);
+    return sap_fail_at(builder->file, 0, status, "%s", text);
 }
 
 SapStatus sap_scene_finish(const SapSceneBuilder *builder, const char *name, SapModel **out) {

@@ -17,7 +17,7 @@
 /* ---- scalars ---- */
 
 SapStatus sap_scene_refuse(const SapYamlEntry *entry, const char *allowed) {
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s; allowed: %s", sap_yaml_describe(entry->node, quote), allowed);
 }
 
@@ -45,13 +45,13 @@ const char *sap_scene_range_text(SapRange range) {
 
 SapStatus sap_scene_number(const SapYamlEntry *entry, SapRange range, double *out) {
     SapExpressionError error;
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     double value;
     if (entry->node->kind != SAP_YAML_SCALAR || sap_yaml_is_null(entry->node))
         return sap_scene_refuse(entry, sap_scene_range_text(range));
     if (!sap_expression_evaluate(entry->node->text, &value, &error))
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s, column %d: %s; allowed: %s",
-                             sap_yaml_quote(entry->node->text, quote), error.column, error.what,
+                             sap_quote(entry->node->text, quote), error.column, error.what,
                              sap_scene_range_text(range));
     if (!sap_scene_in_range(range, value))
         return sap_scene_refuse(entry, sap_scene_range_text(range));
@@ -60,7 +60,7 @@ SapStatus sap_scene_number(const SapYamlEntry *entry, SapRange range, double *ou
 }
 
 SapStatus sap_scene_integer(const SapYamlEntry *entry, int low, int high, int *out) {
-    char allowed[64], quote[SAP_YAML_QUOTE_SIZE];
+    char allowed[64], quote[SAP_QUOTE_SIZE];
     double value;
     SAP_TRY(sap_scene_number(entry, SAP_RANGE_FINITE, &value));
     if (value == floor(value) && value >= low && value <= high) {
@@ -68,7 +68,7 @@ SapStatus sap_scene_integer(const SapYamlEntry *entry, int low, int high, int *o
         return SAP_OK;
     }
     snprintf(allowed, sizeof allowed, "a whole number from %d to %d", low, high);
-    return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s; allowed: %s", sap_yaml_quote(entry->node->text, quote), allowed);
+    return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s; allowed: %s", sap_quote(entry->node->text, quote), allowed);
 }
 
 SapStatus sap_scene_flag(const SapYamlEntry *entry, bool *out) {
@@ -345,13 +345,13 @@ static int find_field(const SapSceneTable *table, const char *key) {
 }
 
 static SapStatus unknown_key(const SapYamlEntry *entry, const SapSceneTable *tables, int num_tables) {
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     SapList allowed = {.length = 0};
     for (int t = 0; t < num_tables; t++)
         for (int i = 0; i < tables[t].count; i++)
             sap_list_add(&allowed, tables[t].fields[i].key);
-    return sap_yaml_fail_at(sap_yaml_name(entry->node->tree), entry->line, SAP_ERROR_PARSE,
-                            "unknown key %s; allowed: %s", sap_yaml_quote(entry->key, quote), allowed.text);
+    return sap_fail_at(sap_yaml_name(entry->node->tree), entry->line, SAP_ERROR_PARSE, "unknown key %s; allowed: %s",
+                       sap_quote(entry->key, quote), allowed.text);
 }
 
 /* The row that was seen before and has the target of row i, or -1. */

@@ -149,7 +149,7 @@ static SapStatus read_joint_keys(const SapSceneBuilder *builder, const SapYamlEn
 /* The parent hangs on an earlier joint and the child on none, so the joints form a forest with parents first. */
 static SapStatus connect(SapSceneBuilder *builder, JointKeys *keys) {
     SapSceneJoint *joint = &keys->joint;
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     bool is_free = joint->type == SAP_JOINT_FREE;
     if (keys->parent == NULL && !is_free)
         return sap_yaml_fail(joint->entry, SAP_ERROR_PARSE, "the key 'parent' is missing");
@@ -163,12 +163,12 @@ static SapStatus connect(SapSceneBuilder *builder, JointKeys *keys) {
     if (joint->parent >= 0 && sap_scene_body(builder, joint->parent)->joint < 0)
         return sap_yaml_fail(keys->parent, SAP_ERROR_PARSE,
                              "%s is not the child of an earlier joint; list joints from the world outwards",
-                             sap_yaml_quote(keys->parent->node->text, quote));
+                             sap_quote(keys->parent->node->text, quote));
     SapSceneBody *child = sap_scene_body(builder, joint->child);
     if (child->joint >= 0)
         return sap_yaml_fail(keys->child, SAP_ERROR_PARSE,
                              "%s is the child of joints[%d] already; a body has one joint",
-                             sap_yaml_quote(keys->child->node->text, quote), child->joint);
+                             sap_quote(keys->child->node->text, quote), child->joint);
     child->joint = sap_scene_count(builder, SAP_ROWS_JOINTS);
     return SAP_OK;
 }
@@ -296,13 +296,13 @@ SapStatus sap_scene_read_joints(SapSceneBuilder *builder, const SapYamlEntry *li
 }
 
 SapStatus sap_scene_check_joints(const SapSceneBuilder *builder, const SapYamlEntry *root) {
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     for (int i = 0; i < sap_scene_count(builder, SAP_ROWS_BODIES); i++) {
         const SapSceneBody *body = sap_scene_body(builder, i);
         if (body->joint < 0)
             return sap_yaml_fail(body->entry, SAP_ERROR_PARSE,
                                  "body %s is the child of no joint; give it one (free, to let it move freely)",
-                                 sap_yaml_quote(body->id, quote));
+                                 sap_quote(body->id, quote));
     }
     if (sap_scene_count(builder, SAP_ROWS_DOFS) == 0)
         return sap_yaml_fail(root, SAP_ERROR_PARSE, "nothing can move: the scene needs a joint that is not fixed");
@@ -325,11 +325,10 @@ SapStatus sap_scene_read_joint_name(const SapSceneBuilder *builder, const SapYam
         const char *label = sap_scene_joint(builder, i)->label;
         if (!ends_in(label, name))
             continue;
-        char mine[SAP_YAML_QUOTE_SIZE], first[SAP_YAML_QUOTE_SIZE], second[SAP_YAML_QUOTE_SIZE];
+        char mine[SAP_QUOTE_SIZE], first[SAP_QUOTE_SIZE], second[SAP_QUOTE_SIZE];
         if (*out >= 0)
-            return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s may be %s or %s", sap_yaml_quote(name, mine),
-                                 sap_yaml_quote(sap_scene_joint(builder, *out)->label, first),
-                                 sap_yaml_quote(label, second));
+            return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s may be %s or %s", sap_quote(name, mine),
+                                 sap_quote(sap_scene_joint(builder, *out)->label, first), sap_quote(label, second));
         *out = i;
     }
     return *out >= 0 ? SAP_OK : sap_scene_refuse(entry, "the id or label of a joint");
@@ -359,30 +358,30 @@ static SapStatus read_articulation(SapSceneBuilder *builder, const SapYamlEntry 
     *(SapSceneArticulation *)row = (SapSceneArticulation){keys.label != NULL ? keys.label : keys.id, *next};
     for (int i = 0; i < keys.joints->node->count; i++, ++*next) {
         const SapYamlEntry *item = &keys.joints->node->entries[i];
-        char quote[SAP_YAML_QUOTE_SIZE], expected[SAP_YAML_QUOTE_SIZE];
+        char quote[SAP_QUOTE_SIZE], expected[SAP_QUOTE_SIZE];
         int joint;
         SAP_TRY(sap_scene_read_joint_name(builder, item, &joint));
         if (*next == sap_scene_count(builder, SAP_ROWS_JOINTS))
             return sap_yaml_fail(item, SAP_ERROR_PARSE, "%s is in an articulation already",
-                                 sap_yaml_quote(item->node->text, quote));
+                                 sap_quote(item->node->text, quote));
         if (joint != *next)
             return sap_yaml_fail(item, SAP_ERROR_PARSE,
                                  "%s; expected %s: articulations list every joint once, in the "
                                  "order of joints",
-                                 sap_yaml_quote(item->node->text, quote),
-                                 sap_yaml_quote(sap_scene_joint(builder, *next)->id, expected));
+                                 sap_quote(item->node->text, quote),
+                                 sap_quote(sap_scene_joint(builder, *next)->id, expected));
     }
     return SAP_OK;
 }
 
 /* A tree lies in one articulation. */
 static SapStatus check_parents(const SapSceneBuilder *builder, const SapYamlEntry *entry, int start, int end) {
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     for (int i = start; i < end; i++) {
         const SapSceneJoint *joint = sap_scene_joint(builder, i);
         if (joint->parent >= 0 && sap_scene_body(builder, joint->parent)->joint < start)
             return sap_yaml_fail(entry, SAP_ERROR_PARSE, "joint %s hangs on a body of another articulation",
-                                 sap_yaml_quote(joint->id, quote));
+                                 sap_quote(joint->id, quote));
     }
     return SAP_OK;
 }
@@ -395,9 +394,9 @@ SapStatus sap_scene_read_articulations(SapSceneBuilder *builder, const SapYamlEn
         SAP_TRY(read_articulation(builder, &list->node->entries[i], &next));
         SAP_TRY(check_parents(builder, &list->node->entries[i], start, next));
     }
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     if (list->node->count > 0 && next < sap_scene_count(builder, SAP_ROWS_JOINTS))
         return sap_yaml_fail(list, SAP_ERROR_PARSE, "joint %s is in no articulation",
-                             sap_yaml_quote(sap_scene_joint(builder, next)->id, quote));
+                             sap_quote(sap_scene_joint(builder, next)->id, quote));
     return SAP_OK;
 }

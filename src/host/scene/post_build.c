@@ -82,7 +82,7 @@ static SapStatus read_range(const SapYamlEntry *entry, int count, int *start, in
             SAP_TRY(read_index(&node->entries[1], count, count, end));
     } else if (node->kind != SAP_YAML_SCALAR ||
                (strcmp(node->text, "all") != 0 && !parse_named_range(node->text, count, start, end))) {
-        char quote[SAP_YAML_QUOTE_SIZE];
+        char quote[SAP_QUOTE_SIZE];
         return sap_yaml_fail(entry, SAP_ERROR_PARSE,
                              "%s; allowed: all, head:N, tail:N, from:N with N from 0 to %d, or [start, end]",
                              sap_yaml_describe(node, quote), count);
@@ -169,7 +169,7 @@ static SapStatus select_by(const SapSceneBuilder *builder, const Selector *selec
 static SapStatus select_rows(const SapSceneBuilder *builder, const Selector *selector, SapModelRows rows,
                              const SapYamlEntry *op, Selection *selection) {
     const SapYamlEntry *given;
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     SAP_TRY(only_selector(selector, &given));
     if (rows == SAP_ROWS_SHAPES && given != NULL && given != selector->index && given != selector->range)
         return sap_yaml_fail(given, SAP_ERROR_PARSE, "the array has one entry per shape; allowed: index, range");
@@ -495,7 +495,7 @@ static const SapSceneField coord_fields[] = {
 static SapStatus read_coord_span(const SapSceneBuilder *builder, const SapYamlEntry *entry, const CoordKeys *keys,
                                  int *first, int *end) {
     const SapYamlEntry *which = NULL;
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     int joint, offset = 0, count = sap_scene_count(builder, SAP_ROWS_COORDS);
     SAP_TRY(either(entry, keys->index, "index", keys->joint, "joint", &which));
     *end = count;
@@ -508,7 +508,7 @@ static SapStatus read_coord_span(const SapSceneBuilder *builder, const SapYamlEn
     const SapSceneJoint *row = sap_scene_joint(builder, joint);
     if (row->num_coords == 0)
         return sap_yaml_fail(keys->joint, SAP_ERROR_PARSE, "%s is fixed and has no coordinates",
-                             sap_yaml_quote(row->id, quote));
+                             sap_quote(row->id, quote));
     if (keys->offset != NULL)
         SAP_TRY(sap_scene_integer(keys->offset, 0, row->num_coords - 1, &offset));
     *first = row->first_coord + offset;

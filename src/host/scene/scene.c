@@ -262,7 +262,7 @@ static SapStatus read_scene(const SapYamlEntry *root, SapScene *scene) {
 }
 
 static SapStatus out_of_memory(const char *name) {
-    return sap_yaml_fail_at(name, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
+    return sap_fail_at(name, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
 }
 
 SapStatus sap_scene_parse(const char *text, size_t length, const char *name, SapScene **out) {

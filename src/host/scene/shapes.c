@@ -259,18 +259,18 @@ SapStatus sap_scene_read_body_name(const SapSceneBuilder *builder, const SapYaml
 }
 
 SapStatus sap_scene_check_masses(const SapSceneBuilder *builder) {
-    char quote[SAP_YAML_QUOTE_SIZE];
+    char quote[SAP_QUOTE_SIZE];
     for (int i = 0; i < sap_scene_count(builder, SAP_ROWS_BODIES); i++) {
         const SapSceneBody *body = sap_scene_body(builder, i);
         const double *inertia = body->mass.inertia;
         if (!(body->mass.mass > 0))
             return sap_yaml_fail(body->entry, SAP_ERROR_PARSE,
                                  "body %s has no mass; give it a mass > 0 or a shape with density > 0",
-                                 sap_yaml_quote(body->id, quote));
+                                 sap_quote(body->id, quote));
         if (!(inertia[0] > 0 && inertia[4] > 0 && inertia[8] > 0))
             return sap_yaml_fail(body->entry, SAP_ERROR_PARSE,
                                  "body %s has mass %g but no inertia; give it inertia, or a shape with density > 0",
-                                 sap_yaml_quote(body->id, quote), body->mass.mass);
+                                 sap_quote(body->id, quote), body->mass.mass);
     }
     return SAP_OK;
 }
