@@ -34,6 +34,13 @@ typedef enum SapShapeType {
     SAP_SHAPE_HULL = 10         /* the convex hull of the vertices of shape_mesh; shape_scale: factors of x, y, z */
 } SapShapeType;
 
+/* The types in a fixed order, for lists: type i, or -1 past the end. */
+SAP_API int32_t sap_joint_type_at(int i);
+SAP_API int32_t sap_shape_type_at(int i);
+/* The name of a type as scene files write it, such as "revolute" or "box"; static; NULL for an unknown type. */
+SAP_API const char *sap_joint_type_name(int32_t type);
+SAP_API const char *sap_shape_type_name(int32_t type);
+
 /* Bits of shape_flags. */
 enum {
     SAP_SHAPE_VISIBLE = 1, /* drawn by viewers; no effect on the simulation */

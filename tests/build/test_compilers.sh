@@ -9,10 +9,10 @@ set -u
 project=$1 work=$2
 golden=$project/tests/data/hash_world.txt
 jobs=$(nproc)
-host=(host/plan/bounds host/plan/constants host/base/eigen3 host/base/error host/base/memory host/model/hull host/model/model
-    host/model/check host/model/check_bodies host/model/check_joints host/model/check_shapes host/model/fields
-    host/model/label host/plan/pairs host/plan/parameters host/plan/pattern host/plan/plan host/plan/shapes host/cpu/programs
-    host/plan/layout host/plan/step_args)
+host=(host/base/{eigen3,error,keyword,memory}
+    host/model/{check,check_bodies,check_joints,check_shapes,fields,hull,joint_types,label,model,shape_types}
+    host/plan/{constants,layout,pairs,parameters,pattern,plan,shapes,step_args}
+    host/cpu/programs)
 flags=(-std=c17 -D_GNU_SOURCE= -ffp-contract=off -Wno-psabi -I"$project/include" -I"$project/src"
     -I"$project/tests/plain" -I"$project/tests")
 kernel_flags=(-fno-math-errno -fno-trapping-math)

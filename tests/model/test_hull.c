@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 
 #include "host/model/hull.h"
-#include "host/model/inertia.h"
+#include "host/model/shape_types.h"
 #include "support/random_model.h"
 
 enum { MOST = 4000 };

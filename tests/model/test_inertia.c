@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/model/inertia.h"
+#include "host/model/shape_types.h"
 
 static const double pi = 3.14159265358979323846;
 

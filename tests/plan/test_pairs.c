@@ -9,7 +9,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/plan/bounds.h"
+#include "host/model/shape_types.h"
 #include "host/plan/pairs.h"
 #include "host/plan/plan.h"
 

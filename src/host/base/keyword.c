@@ -41,6 +41,26 @@ void sap_list_add(SapList *list, const char *item) {
     list->length += (size_t)written < room ? (size_t)written : room - 1;
 }
 
+void sap_list_add_aliases(SapList *list, const char *const *names) {
+    SapList aliases = sap_list_of_names(names + 1);
+    char item[128];
+    snprintf(item, sizeof item, aliases.length > 0 ? "%s (%.96s)" : "%s", names[0], aliases.text);
+    sap_list_add(list, item);
+}
+
+void sap_list_add_number(SapList *list, int number, const char *name) {
+    char item[128];
+    snprintf(item, sizeof item, "%d %s", number, name);
+    sap_list_add(list, item);
+}
+
+bool sap_names_have(const char *const *names, const char *name) {
+    for (; *names != NULL; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
 SapList sap_list_of_names(const char *const *names) {
     SapList list = {.length = 0};
     for (; *names != NULL; names++)

@@ -30,6 +30,13 @@ typedef struct SapList {
 
 void sap_list_add(SapList *list, const char *item);
 SapList sap_list_of_names(const char *const *names); /* ends with NULL */
+/* "name (alias, alias)"; names ends with NULL. */
+void sap_list_add_aliases(SapList *list, const char *const *names);
+/* "number name" */
+void sap_list_add_number(SapList *list, int number, const char *name);
+
+/* Whether `name` is one of the names, letter by letter; they end with NULL. */
+bool sap_names_have(const char *const *names, const char *name);
 
 enum { SAP_QUOTE_SIZE = 64 }; /* bytes for sap_quote */
 

@@ -7,8 +7,7 @@ static double dof_scale(const SapModelArrays *a, int joint, int dof) {
     int first = a->joint_qd_start[joint];
     if (a->joint_target_mode[dof] == 0 || a->joint_target_ke[dof] <= 0)
         return 0;
-    bool slides = a->joint_type[joint] == SAP_JOINT_PRISMATIC ||
-                  (a->joint_type[joint] == SAP_JOINT_D6 && dof - first < a->joint_dof_dim[2 * joint]);
+    bool slides = dof - first < a->joint_dof_dim[2 * joint]; /* linear dofs come first */
     return slides ? 0.1 : 1;
 }
 

@@ -224,9 +224,9 @@ static bool print_human(const Info *info) {
     printf("%-18s %d, time step %g s, gravity %g %g %g m/s^2\n", "worlds", scene->num_worlds, scene->dt, a->gravity[0],
            a->gravity[1], a->gravity[2]);
     printf("%-18s %d, %.6g kg in all\n", "bodies", a->num_bodies, total_mass(a));
-    print_types("joints", a->joint_type, a->num_joints, cli_joint_type_at, cli_joint_type);
+    print_types("joints", a->joint_type, a->num_joints, sap_joint_type_at, cli_joint_type);
     printf("%-18s %d, coordinates %d\n", "dofs", a->num_dofs, a->num_coords);
-    print_types("shapes", a->shape_type, a->num_shapes, cli_shape_type_at, cli_shape_type);
+    print_types("shapes", a->shape_type, a->num_shapes, sap_shape_type_at, cli_shape_type);
     printf("%-18s %d that may touch, broad phase %s\n", "shape pairs", s->shape_pairs, broad_phase_name(s));
     printf("%-18s %d of %d vertices, height fields %d of %d heights\n", "meshes", a->num_meshes, a->num_mesh_vertices,
            a->num_height_fields, a->num_heights);
@@ -297,11 +297,11 @@ static json_t *info_json(const Info *info) {
     cli_json_put(&json, "bodies", json_integer(a->num_bodies));
     cli_json_put(&json, "total_mass", cli_json_real(total_mass(a)));
     cli_json_put(&json, "joints", json_integer(a->num_joints));
-    cli_json_put(&json, "joints_by_type", types_json(a->joint_type, a->num_joints, cli_joint_type_at, cli_joint_type));
+    cli_json_put(&json, "joints_by_type", types_json(a->joint_type, a->num_joints, sap_joint_type_at, cli_joint_type));
     cli_json_put(&json, "dofs", json_integer(nv));
     cli_json_put(&json, "coordinates", json_integer(a->num_coords));
     cli_json_put(&json, "shapes", json_integer(a->num_shapes));
-    cli_json_put(&json, "shapes_by_type", types_json(a->shape_type, a->num_shapes, cli_shape_type_at, cli_shape_type));
+    cli_json_put(&json, "shapes_by_type", types_json(a->shape_type, a->num_shapes, sap_shape_type_at, cli_shape_type));
     cli_json_put(&json, "shape_pairs", json_integer(s->shape_pairs));
     cli_json_put(&json, "broad_phase", json_string(broad_phase_name(s)));
     cli_json_put(&json, "meshes", json_pack("{si si}", "count", a->num_meshes, "vertices", a->num_mesh_vertices));

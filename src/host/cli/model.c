@@ -6,66 +6,50 @@
 
 /* ---- names ---- */
 
-typedef struct TypeName {
-    int32_t type;
-    const char *name;
-} TypeName;
-
-static const TypeName joint_types[] = {{SAP_JOINT_FREE, "free"},   {SAP_JOINT_REVOLUTE, "revolute"},
-                                       {SAP_JOINT_BALL, "ball"},   {SAP_JOINT_PRISMATIC, "prismatic"},
-                                       {SAP_JOINT_FIXED, "fixed"}, {SAP_JOINT_D6, "d6"}};
-static const TypeName shape_types[] = {
-    {SAP_SHAPE_PLANE, "plane"},         {SAP_SHAPE_BOX, "box"},           {SAP_SHAPE_SPHERE, "sphere"},
-    {SAP_SHAPE_CAPSULE, "capsule"},     {SAP_SHAPE_CYLINDER, "cylinder"}, {SAP_SHAPE_CONE, "cone"},
-    {SAP_SHAPE_ELLIPSOID, "ellipsoid"}, {SAP_SHAPE_HULL, "hull"},         {SAP_SHAPE_HEIGHT_FIELD, "height_field"}};
-enum {
-    NUM_JOINT_TYPES = sizeof joint_types / sizeof joint_types[0],
-    NUM_SHAPE_TYPES = sizeof shape_types / sizeof shape_types[0]
-};
-
-static const char *type_name(const TypeName *names, int count, int32_t type) {
-    for (int i = 0; i < count; i++)
-        if (names[i].type == type)
-            return names[i].name;
-    return "unknown";
+static const char *or_unknown(const char *name) {
+    return name != NULL ? name : "unknown";
 }
 
 const char *cli_joint_type(int32_t type) {
-    return type_name(joint_types, NUM_JOINT_TYPES, type);
+    return or_unknown(sap_joint_type_name(type));
 }
 
 const char *cli_shape_type(int32_t type) {
-    return type_name(shape_types, NUM_SHAPE_TYPES, type);
+    return or_unknown(sap_shape_type_name(type));
 }
 
-int32_t cli_joint_type_at(int i) {
-    return i < NUM_JOINT_TYPES ? joint_types[i].type : -1;
+static int num_coords(const SapModelArrays *a, int joint) {
+    return a->joint_q_start[joint + 1] - a->joint_q_start[joint];
 }
 
-int32_t cli_shape_type_at(int i) {
-    return i < NUM_SHAPE_TYPES ? shape_types[i].type : -1;
+static int num_dofs(const SapModelArrays *a, int joint) {
+    return a->joint_qd_start[joint + 1] - a->joint_qd_start[joint];
 }
 
-const char *cli_coord_suffix(int32_t type, int i) {
+bool cli_joint_has_quaternion(const SapModelArrays *a, int joint) {
+    return num_coords(a, joint) > num_dofs(a, joint);
+}
+
+/* Whether its coordinates and dofs have numbers: a joint of one axis has none, unless its type may have more. */
+static bool is_numbered(const SapModelArrays *a, int joint) {
+    return num_dofs(a, joint) > 1 || a->joint_type[joint] == SAP_JOINT_D6;
+}
+
+/* Of a pose or, if there are four, of a quaternion. */
+const char *cli_coord_suffix(const SapModelArrays *a, int joint, int i) {
     static const char *const pose[] = {".px", ".py", ".pz", ".qx", ".qy", ".qz", ".qw"};
-    static const char *const d6[] = {".q0", ".q1", ".q2", ".q3", ".q4", ".q5"};
-    switch (type) {
-    case SAP_JOINT_FREE: return pose[i];
-    case SAP_JOINT_BALL: return pose[3 + i];
-    case SAP_JOINT_D6: return d6[i];
-    default: return ".q";
-    }
+    static const char *const numbered[] = {".q0", ".q1", ".q2", ".q3", ".q4", ".q5"};
+    if (cli_joint_has_quaternion(a, joint))
+        return pose[7 - num_coords(a, joint) + i];
+    return is_numbered(a, joint) ? numbered[i] : ".q";
 }
 
-const char *cli_dof_suffix(int32_t type, int i) {
+const char *cli_dof_suffix(const SapModelArrays *a, int joint, int i) {
     static const char *const twist[] = {".vx", ".vy", ".vz", ".wx", ".wy", ".wz"};
-    static const char *const d6[] = {".qd0", ".qd1", ".qd2", ".qd3", ".qd4", ".qd5"};
-    switch (type) {
-    case SAP_JOINT_FREE: return twist[i];
-    case SAP_JOINT_BALL: return twist[3 + i];
-    case SAP_JOINT_D6: return d6[i];
-    default: return ".qd";
-    }
+    static const char *const numbered[] = {".qd0", ".qd1", ".qd2", ".qd3", ".qd4", ".qd5"};
+    if (cli_joint_has_quaternion(a, joint))
+        return twist[6 - num_dofs(a, joint) + i];
+    return is_numbered(a, joint) ? numbered[i] : ".qd";
 }
 
 /* ---- cost ---- */

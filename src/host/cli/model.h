@@ -8,13 +8,12 @@
 const char *cli_joint_type(int32_t type);
 const char *cli_shape_type(int32_t type);
 
-/* Type i of a fixed list, or -1: for counting by type. */
-int32_t cli_joint_type_at(int i);
-int32_t cli_shape_type_at(int i);
-
 /* Suffix of coordinate or dof i (from 0) of a joint, such as ".px"; the text stays valid. */
-const char *cli_coord_suffix(int32_t type, int i);
-const char *cli_dof_suffix(int32_t type, int i);
+const char *cli_coord_suffix(const SapModelArrays *arrays, int joint, int i);
+const char *cli_dof_suffix(const SapModelArrays *arrays, int joint, int i);
+
+/* Whether its last four coordinates are a quaternion. */
+bool cli_joint_has_quaternion(const SapModelArrays *arrays, int joint);
 
 /* ---- cost ---- */
 

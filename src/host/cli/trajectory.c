@@ -23,10 +23,10 @@ static void put_header(FILE *file, const SapModelArrays *a) {
     fputs("step,time", file);
     for (int j = 0; j < a->num_joints; j++)
         for (int i = 0; i < a->joint_q_start[j + 1] - a->joint_q_start[j]; i++)
-            put_column(file, a->joint_name[j], cli_coord_suffix(a->joint_type[j], i));
+            put_column(file, a->joint_name[j], cli_coord_suffix(a, j, i));
     for (int j = 0; j < a->num_joints; j++)
         for (int i = 0; i < a->joint_qd_start[j + 1] - a->joint_qd_start[j]; i++)
-            put_column(file, a->joint_name[j], cli_dof_suffix(a->joint_type[j], i));
+            put_column(file, a->joint_name[j], cli_dof_suffix(a, j, i));
     fputc('\n', file);
 }
 

@@ -8,20 +8,9 @@
 
 #include "host/base/fail.h"
 #include "host/model/check_parts.h"
+#include "host/model/joint_types.h"
 #include "host/base/unit_vector.h"
 #include "host/plan/parameters.h"
-
-static const char *joint_type_name(int32_t type) {
-    switch (type) {
-    case SAP_JOINT_PRISMATIC: return "prismatic";
-    case SAP_JOINT_REVOLUTE: return "revolute";
-    case SAP_JOINT_BALL: return "ball";
-    case SAP_JOINT_FIXED: return "fixed";
-    case SAP_JOINT_FREE: return "free";
-    case SAP_JOINT_D6: return "D6";
-    default: return NULL;
-    }
-}
 
 /* ---- layout: counts ---- */
 
@@ -78,49 +67,48 @@ static SapStatus check_required(const SapModelArrays *a, const SapModelField *fi
 /* ---- layout: joint types ---- */
 
 static SapStatus check_joint_type(const SapModelArrays *a, int j) {
-    static const char *allowed = "allowed: 0 prismatic, 1 revolute, 2 ball, 3 fixed, 4 free, 6 D6";
     enum { DISTANCE = 5 };
     int type = a->joint_type[j];
     if (type == DISTANCE)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "joint_type[%d] of %s is 5 (distance), which is not supported; %s", j,
-                        sap_joint_label(a, j).text, allowed);
-    if (joint_type_name(type) == NULL)
-        return sap_fail(SAP_ERROR_MODEL, "joint_type[%d] of %s is %d; %s", j, sap_joint_label(a, j).text, type,
-                        allowed);
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "joint_type[%d] of %s is 5 (distance), which is not supported; allowed: %s", j,
+                        sap_joint_label(a, j).text, sap_joint_type_numbers().text);
+    if (sap_joint_type(type) == NULL)
+        return sap_fail(SAP_ERROR_MODEL, "joint_type[%d] of %s is %d; allowed: %s", j, sap_joint_label(a, j).text, type,
+                        sap_joint_type_numbers().text);
     return SAP_OK;
 }
 
-static SapStatus check_d6_axis_counts(const SapModelArrays *a, int j) {
+static SapStatus check_listed_axis_counts(const SapModelArrays *a, int j, const SapJointTypeRow *type) {
     if (a->joint_dof_dim == NULL)
-        return sap_fail(SAP_ERROR_MODEL, "joint_dof_dim is NULL; %s is a D6 joint and needs it",
-                        sap_joint_label(a, j).text);
-    const int32_t *dim = &a->joint_dof_dim[2 * j];
-    if (dim[0] >= 0 && dim[0] <= 3 && dim[1] >= 0 && dim[1] <= 3 && dim[0] + dim[1] >= 1)
+        return sap_fail(SAP_ERROR_MODEL, "joint_dof_dim is NULL; %s is a %s joint and needs it",
+                        sap_joint_label(a, j).text, type->names[0]);
+    const int32_t *dim = &a->joint_dof_dim[2 * j], *most = type->dim;
+    if (dim[0] >= 0 && dim[0] <= most[0] && dim[1] >= 0 && dim[1] <= most[1] && dim[0] + dim[1] >= 1)
         return SAP_OK;
     return sap_fail(SAP_ERROR_MODEL,
-                    "joint_dof_dim[%d] of %s is (%d, %d); a D6 joint has 0 .. 3 linear and 0 .. 3 angular axes, at "
+                    "joint_dof_dim[%d] of %s is (%d, %d); a %s joint has 0 .. %d linear and 0 .. %d angular axes, at "
                     "least one in all",
-                    j, sap_joint_label(a, j).text, dim[0], dim[1]);
+                    j, sap_joint_label(a, j).text, dim[0], dim[1], type->names[0], most[0], most[1]);
 }
 
 static SapStatus check_axis_counts(const SapModelArrays *a, int j) {
-    int32_t type = a->joint_type[j], of_type[2];
-    if (!sap_joint_axis_counts(type, of_type))
-        return check_d6_axis_counts(a, j);
-    if (a->joint_dof_dim == NULL || memcmp(&a->joint_dof_dim[2 * j], of_type, sizeof of_type) == 0)
+    const SapJointTypeRow *type = sap_joint_type(a->joint_type[j]);
+    if (type->axes == SAP_AXES_LISTED)
+        return check_listed_axis_counts(a, j, type);
+    if (a->joint_dof_dim == NULL || memcmp(&a->joint_dof_dim[2 * j], type->dim, sizeof type->dim) == 0)
         return SAP_OK;
     return sap_fail(SAP_ERROR_MODEL, "joint_dof_dim[%d] of %s is (%d, %d); a %s joint has (%d, %d)", j,
-                    sap_joint_label(a, j).text, a->joint_dof_dim[2 * j], a->joint_dof_dim[2 * j + 1],
-                    joint_type_name(type), of_type[0], of_type[1]);
+                    sap_joint_label(a, j).text, a->joint_dof_dim[2 * j], a->joint_dof_dim[2 * j + 1], type->names[0],
+                    type->dim[0], type->dim[1]);
 }
 
 static SapStatus check_axes_given(const SapModelArrays *a, int j) {
-    int32_t type = a->joint_type[j];
-    bool needs = type == SAP_JOINT_PRISMATIC || type == SAP_JOINT_REVOLUTE || type == SAP_JOINT_D6;
-    if (!needs || a->joint_axis != NULL)
+    const SapJointTypeRow *type = sap_joint_type(a->joint_type[j]);
+    if (!sap_joint_needs_axes(type) || a->joint_axis != NULL)
         return SAP_OK;
     return sap_fail(SAP_ERROR_MODEL, "joint_axis is NULL; %s is a %s joint and needs it", sap_joint_label(a, j).text,
-                    joint_type_name(type));
+                    type->names[0]);
 }
 
 static SapStatus check_total(const char *name, int given, int total, const char *what) {

@@ -4,6 +4,7 @@
 
 #include "host/base/fail.h"
 #include "host/model/check_parts.h"
+#include "host/model/joint_types.h"
 #include "host/base/unit_vector.h"
 
 /* ---- the tree ---- */
@@ -138,8 +139,8 @@ static SapStatus check_axes_orthogonal(const SapModelArrays *a, int j, int dof, 
     if (fabs(cosine) <= SAP_UNIT_TOLERANCE)
         return SAP_OK;
     return sap_fail(SAP_ERROR_MODEL,
-                    "joint_axis[%d] and joint_axis[%d] of %s have the cosine %.9g; the angular axes of a D6 joint must "
-                    "be orthogonal to %g",
+                    "joint_axis[%d] and joint_axis[%d] of %s have the cosine %.9g; the angular axes of a joint must be "
+                    "orthogonal to %g",
                     dof, other, sap_joint_label(a, j).text, cosine, SAP_UNIT_TOLERANCE);
 }
 
@@ -149,7 +150,7 @@ static SapStatus check_axes_right_handed(const SapModelArrays *a, int j, int fir
     if (volume > 0)
         return SAP_OK;
     return sap_fail(SAP_ERROR_MODEL,
-                    "joint_axis[%d] .. joint_axis[%d] of %s have the triple product %.9g; three angular axes of a D6 "
+                    "joint_axis[%d] .. joint_axis[%d] of %s have the triple product %.9g; three angular axes of a "
                     "joint must be right-handed",
                     first, first + 2, sap_joint_label(a, j).text, volume);
 }
@@ -165,7 +166,7 @@ static SapStatus check_angular_axes(const SapModelArrays *a, int j) {
 static SapStatus check_axes(const SapModelArrays *a, int j) {
     for (int dof = a->joint_qd_start[j]; dof < a->joint_qd_start[j + 1]; dof++)
         SAP_TRY(check_unit_axis(a, j, dof));
-    return a->joint_type[j] == SAP_JOINT_D6 ? check_angular_axes(a, j) : SAP_OK;
+    return check_angular_axes(a, j);
 }
 
 static SapStatus check_identity(const SapModelArrays *a, int j, const char *array, const double *pose) {
@@ -173,17 +174,19 @@ static SapStatus check_identity(const SapModelArrays *a, int j, const char *arra
     for (int k = 0; k < 7; k++)
         if (fabs(pose[k] - identity[k]) > 1e-12)
             return sap_fail(SAP_ERROR_MODEL,
-                            "%s[%d][%d] of %s is %.17g; a free joint has the identity there, (0, 0, 0, 0, 0, 0, 1) to "
+                            "%s[%d][%d] of %s is %.17g; a %s joint has the identity there, (0, 0, 0, 0, 0, 0, 1) to "
                             "1e-12",
-                            array, j, k, sap_joint_label(a, j).text, pose[k]);
+                            array, j, k, sap_joint_label(a, j).text, pose[k], sap_joint_type_name(a->joint_type[j]));
     return SAP_OK;
 }
 
-static SapStatus check_free_joint(const SapModelArrays *a, int j) {
+/* The coordinates are the body's pose. */
+static SapStatus check_pose_joint(const SapModelArrays *a, int j) {
     int parent = a->joint_parent[j];
     if (parent >= 0)
-        return sap_fail(SAP_ERROR_MODEL, "joint_parent[%d] of %s is %s; the parent of a free joint is the world, -1", j,
-                        sap_joint_label(a, j).text, sap_body_label(a, parent).text);
+        return sap_fail(SAP_ERROR_MODEL, "joint_parent[%d] of %s is %s; the parent of a %s joint is the world, -1", j,
+                        sap_joint_label(a, j).text, sap_body_label(a, parent).text,
+                        sap_joint_type_name(a->joint_type[j]));
     SAP_TRY(check_identity(a, j, "joint_X_p", &a->joint_X_p[7 * j]));
     return check_identity(a, j, "joint_X_c", &a->joint_X_c[7 * j]);
 }
@@ -191,13 +194,10 @@ static SapStatus check_free_joint(const SapModelArrays *a, int j) {
 static SapStatus check_joint(const SapModelArrays *a, int j) {
     SAP_TRY(check_joint_poses(a, j));
     SAP_TRY(check_joint_q(a, j));
-    switch (a->joint_type[j]) {
-    case SAP_JOINT_FREE: return check_free_joint(a, j);
-    case SAP_JOINT_PRISMATIC:
-    case SAP_JOINT_REVOLUTE:
-    case SAP_JOINT_D6: return check_axes(a, j);
-    default: return SAP_OK;
-    }
+    const SapJointTypeRow *type = sap_joint_type(a->joint_type[j]);
+    if (type->is_pose)
+        SAP_TRY(check_pose_joint(a, j));
+    return sap_joint_needs_axes(type) ? check_axes(a, j) : SAP_OK;
 }
 
 static SapStatus check_limits(const SapModelArrays *a, int dof) {

@@ -6,6 +6,7 @@
 #include "host/base/fail.h"
 #include "host/model/hull.h"
 #include "host/model/check_parts.h"
+#include "host/model/shape_types.h"
 
 /* ---- meshes and grids ---- */
 
@@ -50,34 +51,15 @@ SapStatus sap_model_check_meshes(const SapModelArrays *a) {
 
 /* ---- shapes ---- */
 
-/* How many entries of shape_scale a type uses; -1 for an unknown type. */
-static int num_sizes(int32_t type) {
-    switch (type) {
-    case SAP_SHAPE_PLANE: return 0;
-    case SAP_SHAPE_SPHERE: return 1;
-    case SAP_SHAPE_HEIGHT_FIELD:
-    case SAP_SHAPE_CAPSULE:
-    case SAP_SHAPE_CYLINDER:
-    case SAP_SHAPE_CONE: return 2;
-    case SAP_SHAPE_ELLIPSOID:
-    case SAP_SHAPE_BOX:
-    case SAP_SHAPE_HULL: return 3;
-    default: return -1;
-    }
-}
-
 static SapStatus check_shape_type(const SapModelArrays *a, int s) {
-    if (num_sizes(a->shape_type[s]) >= 0)
+    if (sap_shape_type(a->shape_type[s]) != NULL)
         return SAP_OK;
-    return sap_fail(SAP_ERROR_MODEL,
-                    "shape_type[%d] of %s is %d; allowed: 1 plane, 2 height field, 3 sphere, 4 capsule, 5 ellipsoid, 6 "
-                    "cylinder, 7 box, "
-                    "9 cone, 10 hull",
-                    s, sap_shape_label(a, s).text, a->shape_type[s]);
+    return sap_fail(SAP_ERROR_MODEL, "shape_type[%d] of %s is %d; allowed: %s", s, sap_shape_label(a, s).text,
+                    a->shape_type[s], sap_shape_type_numbers().text);
 }
 
 static SapStatus check_shape_sizes(const SapModelArrays *a, int s) {
-    for (int k = 0; k < num_sizes(a->shape_type[s]); k++)
+    for (int k = 0; k < sap_shape_type(a->shape_type[s])->num_sizes; k++)
         if (!(a->shape_scale[3 * s + k] > 0))
             return sap_fail(SAP_ERROR_MODEL, "shape_scale[%d][%d] of %s is %.9g; it must be > 0", s, k,
                             sap_shape_label(a, s).text, a->shape_scale[3 * s + k]);
@@ -85,15 +67,15 @@ static SapStatus check_shape_sizes(const SapModelArrays *a, int s) {
 }
 
 static SapStatus check_shape_mesh(const SapModelArrays *a, int s) {
-    int mesh = a->shape_mesh[s];
-    bool hull = a->shape_type[s] == SAP_SHAPE_HULL, grid = a->shape_type[s] == SAP_SHAPE_HEIGHT_FIELD;
-    if (!hull && !grid && mesh != -1)
+    const SapShapeTypeRow *type = sap_shape_type(a->shape_type[s]);
+    bool mesh = type->data == SAP_SHAPE_DATA_MESH;
+    int index = a->shape_mesh[s], count = mesh ? a->num_meshes : a->num_height_fields;
+    if (type->data == SAP_SHAPE_DATA_NONE && index != -1)
         return sap_fail(SAP_ERROR_MODEL, "shape_mesh[%d] of %s is %d; it must be -1, for its type %d has none", s,
-                        sap_shape_label(a, s).text, mesh, a->shape_type[s]);
-    int count = hull ? a->num_meshes : a->num_height_fields;
-    if ((hull || grid) && (mesh < 0 || mesh >= count))
+                        sap_shape_label(a, s).text, index, a->shape_type[s]);
+    if (type->data != SAP_SHAPE_DATA_NONE && (index < 0 || index >= count))
         return sap_fail(SAP_ERROR_MODEL, "shape_mesh[%d] of %s is %d; a %s needs the index of its %s, and there %s %d",
-                        s, sap_shape_label(a, s).text, mesh, hull ? "hull" : "height field", hull ? "mesh" : "grid",
+                        s, sap_shape_label(a, s).text, index, type->names[0], mesh ? "mesh" : "grid",
                         count == 1 ? "is" : "are", count);
     return SAP_OK;
 }
@@ -118,7 +100,7 @@ static SapStatus check_hull(const SapModelArrays *a, int s) {
 
 static SapStatus check_hulls_once(const SapModelArrays *a, bool *checked) {
     for (int s = 0; s < a->num_shapes; s++)
-        if (a->shape_type[s] == SAP_SHAPE_HULL && !checked[a->shape_mesh[s]]) {
+        if (sap_shape_data(a->shape_type[s]) == SAP_SHAPE_DATA_MESH && !checked[a->shape_mesh[s]]) {
             SAP_TRY(check_hull(a, s));
             checked[a->shape_mesh[s]] = true;
         }

@@ -1,58 +1,5 @@
-/* Mass properties: the integrals of 1, r and (r.r E - r r') over each solid, and the parallel-axis theorem. */
+/* Mass properties: the integrals of 1, r and (r.r E - r r') over a hull, and the parallel-axis theorem. */
 #include "host/model/inertia.h"
-
-static const double pi = 3.14159265358979323846;
-
-static SapMassProperties diagonal(double mass, double ix, double iy, double iz) {
-    return (SapMassProperties){.mass = mass, .inertia = {[0] = ix, [4] = iy, [8] = iz}};
-}
-
-static SapMassProperties box(double hx, double hy, double hz, double density) {
-    double m = density * 8 * hx * hy * hz;
-    return diagonal(m, m * (hy * hy + hz * hz) / 3, m * (hx * hx + hz * hz) / 3, m * (hx * hx + hy * hy) / 3);
-}
-
-static SapMassProperties ellipsoid(double a, double b, double c, double density) {
-    double m = density * (4.0 / 3.0) * pi * a * b * c;
-    return diagonal(m, m * (b * b + c * c) / 5, m * (a * a + c * c) / 5, m * (a * a + b * b) / 5);
-}
-
-static SapMassProperties cylinder(double r, double h, double density) {
-    double m = density * 2 * pi * r * r * h, across = m * (r * r / 4 + h * h / 3);
-    return diagonal(m, across, across, m * r * r / 2);
-}
-
-/* A cylinder and two half spheres, whose centres of mass are 3/8 r above their flat faces. */
-static SapMassProperties capsule(double r, double h, double density) {
-    SapMassProperties middle = cylinder(r, h, density);
-    double m = density * (4.0 / 3.0) * pi * r * r * r;
-    double across = middle.inertia[0] + m * (0.4 * r * r + h * h + 0.75 * h * r);
-    return diagonal(middle.mass + m, across, across, middle.inertia[8] + m * 0.4 * r * r);
-}
-
-/* Height 2 h, base at -h: the centre of mass is a quarter of the height above the base, at -h/2. */
-static SapMassProperties cone(double r, double h, double density) {
-    double m = density * (2.0 / 3.0) * pi * r * r * h, across = 0.15 * m * (r * r + h * h);
-    SapMassProperties out = diagonal(m, across, across, 0.3 * m * r * r);
-    out.com[2] = -h / 2;
-    return out;
-}
-
-SapMassProperties sap_shape_mass(SapShapeType type, const double scale[3], double density) {
-    double x = scale[0], y = scale[1], z = scale[2];
-    switch (type) {
-    case SAP_SHAPE_BOX: return box(x, y, z, density);
-    case SAP_SHAPE_SPHERE: return ellipsoid(x, x, x, density);
-    case SAP_SHAPE_ELLIPSOID: return ellipsoid(x, y, z, density);
-    case SAP_SHAPE_CYLINDER: return cylinder(x, y, density);
-    case SAP_SHAPE_CAPSULE: return capsule(x, y, density);
-    case SAP_SHAPE_CONE: return cone(x, y, density);
-    case SAP_SHAPE_PLANE:
-    case SAP_SHAPE_HEIGHT_FIELD:
-    case SAP_SHAPE_HULL: break;
-    }
-    return (SapMassProperties){.mass = 0};
-}
 
 /* ---- hulls ---- */
 

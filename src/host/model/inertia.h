@@ -1,4 +1,5 @@
-/* Mass, centre of mass and inertia of solid shapes of constant density, and of bodies made of several. */
+/* Mass, centre of mass and inertia of solids of constant density, and of bodies made of several. The solids themselves are in
+ * shape_types.c. */
 #ifndef SAPWOOD_HOST_MODEL_INERTIA_H
 #define SAPWOOD_HOST_MODEL_INERTIA_H
 
@@ -12,11 +13,7 @@ typedef struct SapMassProperties {
     double inertia[9]; /* kg m^2, about the centre of mass, axes of the frame at hand, row-major */
 } SapMassProperties;
 
-/* Of a solid of that density (kg/m^3) in its shape frame; sizes as in SapShapeType. All zero for a plane and a
- * height field, and for a hull, which sap_hull_mass is for. */
-SapMassProperties sap_shape_mass(SapShapeType type, const double scale[3], double density);
-
-/* Of a solid hull of the points [][3] with those factors of x, y, z. */
+/* Of a solid hull of that density (kg/m^3) of the points [][3] with those factors of x, y, z. */
 SapMassProperties sap_hull_mass(const SapHullShape *hull, const double *points, const double scale[3], double density);
 
 /* The same body seen from a frame in which its own frame has the pose p, q (unit). */

@@ -9,36 +9,12 @@
 
 #include "host/base/fail.h"
 #include "host/model/check.h"
+#include "host/model/joint_types.h"
 
 void sap_model_arrays_default(SapModelArrays *arrays) {
     if (arrays == NULL)
         return;
     *arrays = (SapModelArrays){.gravity = {0, 0, -9.81}};
-}
-
-/* ---- joint types ---- */
-
-bool sap_joint_axis_counts(int32_t type, int32_t dim[2]) {
-    static const int32_t counts[][2] = {
-        [SAP_JOINT_PRISMATIC] = {1, 0}, [SAP_JOINT_REVOLUTE] = {0, 1}, [SAP_JOINT_BALL] = {0, 3},
-        [SAP_JOINT_FIXED] = {0, 0},     [SAP_JOINT_FREE] = {3, 3},
-    };
-    if (type < 0 || type > SAP_JOINT_FREE)
-        return false;
-    memcpy(dim, counts[type], sizeof counts[type]);
-    return true;
-}
-
-int sap_joint_num_coords(int32_t type, const int32_t dim[2]) {
-    return dim[0] + dim[1] + (sap_joint_quaternion_at(type) >= 0);
-}
-
-int sap_joint_quaternion_at(int32_t type) {
-    switch (type) {
-    case SAP_JOINT_BALL: return 0;
-    case SAP_JOINT_FREE: return 3;
-    default: return -1;
-    }
 }
 
 /* ---- filling one array ---- */

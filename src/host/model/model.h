@@ -111,13 +111,6 @@ int sap_model_rows(const SapModelArrays *arrays, SapModelRows rows);
 const void *sap_model_field_get(const SapModelArrays *arrays, const SapModelField *field);
 void sap_model_field_set(SapModelArrays *arrays, const SapModelField *field, const void *data);
 
-/* Linear and angular axes of a joint type that is not D6; false for D6 and for unknown types. */
-bool sap_joint_axis_counts(int32_t type, int32_t dim[2]);
-/* Coordinates of a joint with dim[0] linear and dim[1] angular axes; its dofs are dim[0] + dim[1]. */
-int sap_joint_num_coords(int32_t type, const int32_t dim[2]);
-/* Where the quaternion sits among the coordinates of a joint, or -1 if it has none. */
-int sap_joint_quaternion_at(int32_t type);
-
 /* The first thing in which two models differ: a count, "gravity", "name" or an array; NULL if they are equal in every
  * bit. */
 const char *sap_model_difference(const SapModel *a, const SapModel *b);

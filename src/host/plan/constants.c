@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "host/plan/bounds.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/hull.h"
+#include "host/model/shape_types.h"
 #include "host/plan/parameters.h"
 #include "host/plan/plan.h"
 
@@ -96,7 +96,7 @@ static SapStatus fill_shapes(const SapModelArrays *m, const SapPlan *p, SapConst
         return SAP_ERROR_MEMORY;
     for (int s = 0; s < p->ns; s++) {
         fill_shape(m, c, f64, s);
-        if (p->shape_type[s] == SAP_SHAPE_HULL)
+        if (sap_shape_data(p->shape_type[s]) == SAP_SHAPE_DATA_MESH)
             fill_hull(m, p, c, f64, s, vertex);
     }
     put_all((void *)c->height.data, f64, 0, m->heights, m->num_heights);

@@ -5,6 +5,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/model/shape_types.h"
 
 /* ---- the filter ---- */
 
@@ -97,9 +98,8 @@ bool sap_shape_moves(const SapPairFilter *filter, int shape) {
     return group_of(filter, shape) >= 0;
 }
 
-/* Planes and height fields bound the world from below. */
 static bool is_terrain(int32_t type) {
-    return type == SAP_SHAPE_PLANE || type == SAP_SHAPE_HEIGHT_FIELD;
+    return sap_shape_type(type)->is_terrain;
 }
 
 bool sap_pair_allowed(const SapPairFilter *f, int s0, int s1) {
@@ -241,15 +241,6 @@ SapStatus sap_pairs_create_bits(const SapModelArrays *model, int *row_words, uns
 
 /* ---- how many contacts ---- */
 
-/* Round shapes touch convex ones in a point, capsules also along a line: its ends, and a deeper point between them. */
-static int most_points(int32_t low, int32_t high, int per_pair) {
-    bool round = low == SAP_SHAPE_SPHERE || high == SAP_SHAPE_SPHERE || low == SAP_SHAPE_ELLIPSOID ||
-                 high == SAP_SHAPE_ELLIPSOID;
-    bool line = low == SAP_SHAPE_CAPSULE || high == SAP_SHAPE_CAPSULE;
-    int most = low == SAP_SHAPE_HEIGHT_FIELD ? per_pair : round ? 1 : line ? 3 : per_pair;
-    return most < per_pair ? most : per_pair;
-}
-
 enum { MOST_CONTACTS = 65535 };
 
 typedef struct Count {
@@ -258,8 +249,7 @@ typedef struct Count {
 
 static SapStatus count_contacts(void *arg, const SapModelArrays *m, int s0, int s1) {
     Count *count = arg;
-    SapPair pair = sap_pair_of(m, s0, s1);
-    int most = count->most + most_points(m->shape_type[pair.shape[0]], m->shape_type[pair.shape[1]], count->per_pair);
+    int most = count->most + sap_shape_most_points(m->shape_type[s0], m->shape_type[s1], count->per_pair);
     count->most = most < MOST_CONTACTS ? most : MOST_CONTACTS;
     return SAP_OK;
 }

@@ -7,6 +7,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/base/sort_by_key.h"
+#include "host/model/joint_types.h"
 #include "host/plan/layout.h"
 
 /* The plan's own arrays while they are filled, and what only the planner needs. */
@@ -104,10 +105,11 @@ static void fill_articulations(const SapModelArrays *m, SapLink *link) {
  * coordinates that drives and limits can refer to, and only single axes have limits. */
 static void fill_dofs(const SapModelArrays *m, const Fill *f) {
     for (int j = 0; j < m->num_joints; j++) {
-        int v = m->joint_qd_start[j], n = m->joint_qd_start[j + 1] - v, type = m->joint_type[j];
-        bool has_coords = type != SAP_JOINT_FREE && type != SAP_JOINT_BALL;
+        int v = m->joint_qd_start[j], n = m->joint_qd_start[j + 1] - v;
+        const SapJointTypeRow *type = sap_joint_type(m->joint_type[j]);
+        bool has_coords = sap_joint_has_plain_coords(type);
         for (int i = v; i < v + n; i++) {
-            int given = type == SAP_JOINT_FREE ? v + (i - v + 3) % 6 : i;
+            int given = type->is_pose ? v + (i - v + 3) % 6 : i;
             f->dof_public[i] = given;
             f->dof_coord[i] = has_coords ? m->joint_q_start[j] + i - v : -1;
             f->dof_driven[i] = m->joint_target_mode[given] != SAP_TARGET_NONE;

@@ -9,6 +9,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/hull.h"
+#include "host/model/shape_types.h"
 #include "host/plan/pairs.h"
 #include "host/plan/plan.h"
 
@@ -29,7 +30,7 @@ typedef struct Fill {
 /* The hulls of the meshes that shapes use. */
 static SapStatus find_hulls(const SapModelArrays *m, SapHullShape *of_mesh) {
     for (int s = 0; s < m->num_shapes; s++) {
-        if (m->shape_type[s] != SAP_SHAPE_HULL)
+        if (sap_shape_data(m->shape_type[s]) != SAP_SHAPE_DATA_MESH)
             continue;
         int mesh = m->shape_mesh[s], first = m->mesh_start[mesh];
         char what[32];
@@ -44,7 +45,7 @@ static SapStatus find_hulls(const SapModelArrays *m, SapHullShape *of_mesh) {
 static SapStatus count_hulls(const SapModelArrays *m, const SapHullShape *of_mesh, Fill *f) {
     const size_t most = INT_MAX / 8; /* so that offsets of rows fit an int */
     for (int s = 0; s < m->num_shapes; s++) {
-        if (m->shape_type[s] != SAP_SHAPE_HULL)
+        if (sap_shape_data(m->shape_type[s]) != SAP_SHAPE_DATA_MESH)
             continue;
         const SapHullShape *hull = &of_mesh[m->shape_mesh[s]];
         f->num_hulls++;
@@ -98,8 +99,8 @@ static void fill_shapes(const SapModelArrays *m, const SapHullShape *of_mesh, Fi
     for (int s = 0, k = 0; s < m->num_shapes; s++) {
         int mesh = m->shape_mesh[s];
         f->shape_type[s] = m->shape_type[s];
-        f->shape_mesh[s] = m->shape_type[s] == SAP_SHAPE_HEIGHT_FIELD ? mesh : -1;
-        if (m->shape_type[s] != SAP_SHAPE_HULL)
+        f->shape_mesh[s] = sap_shape_data(m->shape_type[s]) == SAP_SHAPE_DATA_GRID ? mesh : -1;
+        if (sap_shape_data(m->shape_type[s]) != SAP_SHAPE_DATA_MESH)
             continue;
         fill_hull(&of_mesh[mesh], m->mesh_start[mesh], k, f);
         f->shape_mesh[s] = k++;

@@ -8,6 +8,7 @@
 #include <sapwood/scene.h>
 
 #include "host/model/inertia.h"
+#include "host/model/shape_types.h"
 #include "host/scene/fields.h"
 #include "host/base/keyword.h"
 
@@ -192,7 +193,8 @@ typedef struct SapSceneGeometry {
     double base, height_scale; /* of a height field: its heights are base + height_scale * given */
 } SapSceneGeometry;
 
-extern const SapSceneField sap_scene_hull_fields[3], sap_scene_height_field_fields[6];
+/* The keys of a mesh or of a grid. */
+SapSceneTable sap_scene_geometry_keys(SapShapeData data, SapSceneGeometry *target);
 
 /* Adds the mesh or the grid that the keys of the shape at `entry` describe, unless the file has been read already; sets the sizes
  * and the mesh of the shape and, for a hull of that density, its mass. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/model/joint_types.h"
 
 /* ---- axes ---- */
 
@@ -39,8 +40,9 @@ const SapSceneDof sap_scene_default_dof = {
 
 static const SapSceneField axis_fields[] = {SAP_SCENE_FIELD("axis", AXIS, SapSceneDof, axis), COMMON_FIELDS,
                                             COORDINATE_FIELDS};
-static const SapSceneField d6_fields[] = {COMMON_FIELDS, COORDINATE_FIELDS}; /* the axes are in lists of their own */
-static const SapSceneField quaternion_fields[] = {COMMON_FIELDS};
+static const SapSceneField listed_fields[] = {COMMON_FIELDS,
+                                              COORDINATE_FIELDS}; /* the axes are in lists of their own */
+static const SapSceneField standard_fields[] = {COMMON_FIELDS};
 
 SapStatus sap_scene_read_dof(const SapYamlEntry *entry, SapSceneDof *dof) {
     return sap_scene_read(entry, &(SapSceneTable)SAP_SCENE_TABLE(axis_fields, dof), 1);
@@ -48,51 +50,38 @@ SapStatus sap_scene_read_dof(const SapYamlEntry *entry, SapSceneDof *dof) {
 
 /* ---- types ---- */
 
-typedef struct JointType {
-    const char *name;
-    SapJointType type;
-    const SapSceneField *fields; /* of its dofs */
-    int num_fields;
-} JointType;
+#define KEYS_OF(fields) ((SapSceneTable)SAP_SCENE_TABLE(fields, NULL))
 
-#define TYPE(name, type, fields)                                                                                       \
-    { name, SAP_JOINT_##type, fields, (int)(sizeof(fields) / sizeof(fields)[0]) }
+/* The keys that all dofs of a joint of that type share. */
+static SapSceneTable dof_keys(const SapJointTypeRow *type) {
+    switch (type->axes) {
+    case SAP_AXES_ONE: return KEYS_OF(axis_fields);
+    case SAP_AXES_LISTED: return KEYS_OF(listed_fields);
+    case SAP_AXES_STANDARD: return KEYS_OF(standard_fields);
+    case SAP_AXES_NONE: break;
+    }
+    return (SapSceneTable){0};
+}
 
-static const JointType joint_types[] = {
-    {"fixed", SAP_JOINT_FIXED, NULL, 0},
-    TYPE("free", FREE, quaternion_fields),
-    TYPE("revolute", REVOLUTE, axis_fields),
-    TYPE("hinge", REVOLUTE, axis_fields),
-    TYPE("prismatic", PRISMATIC, axis_fields),
-    TYPE("slide", PRISMATIC, axis_fields),
-    TYPE("slider", PRISMATIC, axis_fields),
-    TYPE("ball", BALL, quaternion_fields),
-    TYPE("d6", D6, d6_fields),
-};
-
-static SapStatus read_joint_type(const SapYamlEntry *entry, const JointType **out) {
+static SapStatus read_joint_type(const SapYamlEntry *entry, const SapJointTypeRow **out) {
     const SapYamlEntry *type = sap_yaml_find(entry->node, "type");
     const char *name;
     if (type == NULL)
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the key 'type' is missing");
     SAP_TRY(sap_scene_text(type, &name));
-    for (size_t i = 0; i < sizeof joint_types / sizeof *joint_types; i++)
-        if (strcmp(joint_types[i].name, name) == 0) {
-            *out = &joint_types[i];
-            return SAP_OK;
-        }
-    return sap_scene_refuse(type, "fixed, free, revolute (hinge), prismatic (slide, slider), ball, d6");
+    *out = sap_joint_type_named(name);
+    return *out != NULL ? SAP_OK : sap_scene_refuse(type, sap_joint_type_list().text);
 }
 
 /* What a dof of that type is when the joint says nothing: free and ball joints have no limits, and free joints take
  * nothing from builder.defaults.joint. */
-static SapSceneDof dof_template(const SapSceneBuilder *builder, SapJointType type) {
+static SapSceneDof dof_template(const SapSceneBuilder *builder, const SapJointTypeRow *type) {
     SapSceneDof dof = builder->dof;
-    if (type != SAP_JOINT_FREE && type != SAP_JOINT_BALL)
+    if (type->axes != SAP_AXES_STANDARD)
         return dof;
     dof = sap_scene_default_dof;
     dof.limit_ke = dof.limit_kd = 0;
-    if (type == SAP_JOINT_BALL) {
+    if (!type->is_pose) {
         dof.armature = builder->dof.armature;
         dof.damping = builder->dof.damping;
         dof.friction = builder->dof.friction;
@@ -106,7 +95,7 @@ static SapSceneDof dof_template(const SapSceneBuilder *builder, SapJointType typ
 typedef struct JointKeys {
     SapSceneJoint joint;
     SapSceneDof dof; /* what all its dofs share */
-    const JointType *type;
+    const SapJointTypeRow *type;
     bool collision_filter_parent;
     const SapYamlEntry *parent, *child, *parent_xform, *child_xform, *linear_axes, *angular_axes;
 } JointKeys;
@@ -134,13 +123,14 @@ static SapStatus read_joint_keys(const SapSceneBuilder *builder, const SapYamlEn
                         .collision_filter_parent = true};
     SAP_TRY(read_joint_type(entry, &keys->type));
     keys->joint.type = (int32_t)keys->type->type;
-    keys->dof = dof_template(builder, keys->type->type);
-    const SapSceneTable tables[] = {
+    keys->dof = dof_template(builder, keys->type);
+    SapSceneTable tables[] = {
         SAP_SCENE_TABLE(joint_fields, keys),
-        {keys->type->fields, keys->type->num_fields, &keys->dof},
+        dof_keys(keys->type),
         SAP_SCENE_TABLE(axes_fields, keys),
     };
-    SAP_TRY(sap_scene_read(entry, tables, keys->type->type == SAP_JOINT_D6 ? 3 : 2));
+    tables[1].target = &keys->dof;
+    SAP_TRY(sap_scene_read(entry, tables, keys->type->axes == SAP_AXES_LISTED ? 3 : 2));
     if (keys->joint.label == NULL)
         keys->joint.label = keys->joint.id;
     return SAP_OK;
@@ -150,13 +140,12 @@ static SapStatus read_joint_keys(const SapSceneBuilder *builder, const SapYamlEn
 static SapStatus connect(SapSceneBuilder *builder, JointKeys *keys) {
     SapSceneJoint *joint = &keys->joint;
     char quote[SAP_QUOTE_SIZE];
-    bool is_free = joint->type == SAP_JOINT_FREE;
-    if (keys->parent == NULL && !is_free)
+    if (keys->parent == NULL && !keys->type->is_pose)
         return sap_yaml_fail(joint->entry, SAP_ERROR_PARSE, "the key 'parent' is missing");
     if (keys->parent != NULL)
         SAP_TRY(sap_scene_read_body_name(builder, keys->parent, true, &joint->parent));
     SAP_TRY(sap_scene_read_body_name(builder, keys->child, false, &joint->child));
-    if (joint->parent >= 0 && is_free)
+    if (joint->parent >= 0 && keys->type->is_pose)
         return sap_scene_refuse(keys->parent, "world, for a free joint");
     if (joint->parent == joint->child)
         return sap_scene_refuse(keys->child, "another body than the parent");
@@ -178,7 +167,7 @@ static SapStatus check_free(const JointKeys *keys) {
     static const double identity[7] = {[6] = 1};
     bool plain_parent = memcmp(keys->joint.X_p, identity, sizeof identity) == 0;
     bool plain_child = memcmp(keys->joint.X_c, identity, sizeof identity) == 0;
-    if (keys->joint.type != SAP_JOINT_FREE || (plain_parent && plain_child))
+    if (!keys->type->is_pose || (plain_parent && plain_child))
         return SAP_OK;
     return sap_yaml_fail(sap_yaml_find(keys->joint.entry->node, plain_parent ? "child_xform" : "parent_xform"),
                          SAP_ERROR_PARSE,
@@ -205,7 +194,7 @@ static SapStatus check_dof(const SapYamlEntry *entry, const SapSceneDof *dof) {
     return SAP_OK;
 }
 
-/* Free and ball joints: the axes of F, once for the linear and once for the angular dofs. */
+/* The axes of F, once for the linear and once for the angular dofs. */
 static SapStatus add_standard_dofs(SapSceneBuilder *builder, JointKeys *keys) {
     const int32_t *dim = keys->joint.dim;
     for (int i = 0; i < dim[0] + dim[1]; i++) {
@@ -216,13 +205,14 @@ static SapStatus add_standard_dofs(SapSceneBuilder *builder, JointKeys *keys) {
     return SAP_OK;
 }
 
-static SapStatus add_listed_dofs(SapSceneBuilder *builder, JointKeys *keys, const SapYamlEntry *list, int32_t *count) {
+static SapStatus add_list(SapSceneBuilder *builder, JointKeys *keys, const SapYamlEntry *list, int32_t most,
+                          int32_t *count) {
     if (list == NULL)
         return SAP_OK;
     SAP_TRY(sap_scene_expect_list(list));
     *count = list->node->count;
-    if (*count > 3)
-        return sap_yaml_fail(list, SAP_ERROR_PARSE, "a list of %d; allowed: up to 3 axes", *count);
+    if (*count > most)
+        return sap_yaml_fail(list, SAP_ERROR_PARSE, "a list of %d; allowed: up to %d axes", *count, most);
     for (int i = 0; i < *count; i++) {
         const SapYamlEntry *item = &list->node->entries[i];
         SapSceneDof dof = keys->dof;
@@ -234,29 +224,35 @@ static SapStatus add_listed_dofs(SapSceneBuilder *builder, JointKeys *keys, cons
     return SAP_OK;
 }
 
+static SapStatus add_listed_dofs(SapSceneBuilder *builder, JointKeys *keys) {
+    SapSceneJoint *joint = &keys->joint;
+    const int32_t *most = keys->type->dim;
+    SAP_TRY(add_list(builder, keys, keys->linear_axes, most[0], &joint->dim[0]));
+    SAP_TRY(add_list(builder, keys, keys->angular_axes, most[1], &joint->dim[1]));
+    if (joint->num_dofs > 0)
+        return SAP_OK;
+    return sap_yaml_fail(joint->entry, SAP_ERROR_PARSE,
+                         "a %s joint without axes; give linear_axes or angular_axes, or use a fixed joint",
+                         keys->type->names[0]);
+}
+
 static SapStatus add_dofs(SapSceneBuilder *builder, JointKeys *keys) {
     SapSceneJoint *joint = &keys->joint;
     joint->first_dof = sap_scene_count(builder, SAP_ROWS_DOFS);
-    if (joint->type == SAP_JOINT_D6) {
-        SAP_TRY(add_listed_dofs(builder, keys, keys->linear_axes, &joint->dim[0]));
-        SAP_TRY(add_listed_dofs(builder, keys, keys->angular_axes, &joint->dim[1]));
-        if (joint->num_dofs == 0)
-            return sap_yaml_fail(joint->entry, SAP_ERROR_PARSE,
-                                 "a d6 joint without axes; give linear_axes or angular_axes, or use a fixed joint");
-        return SAP_OK;
-    }
     sap_joint_axis_counts(joint->type, joint->dim);
-    if (joint->type == SAP_JOINT_FREE || joint->type == SAP_JOINT_BALL)
-        return add_standard_dofs(builder, keys);
-    if (joint->type == SAP_JOINT_FIXED)
-        return SAP_OK;
-    SAP_TRY(check_dof(joint->entry, &keys->dof));
-    return add_dof(builder, keys, &keys->dof);
+    switch (keys->type->axes) {
+    case SAP_AXES_NONE: break;
+    case SAP_AXES_LISTED: return add_listed_dofs(builder, keys);
+    case SAP_AXES_STANDARD: return add_standard_dofs(builder, keys);
+    case SAP_AXES_ONE: SAP_TRY(check_dof(joint->entry, &keys->dof)); return add_dof(builder, keys, &keys->dof);
+    }
+    return SAP_OK;
 }
 
 /* Zero, the identity quaternion, or the pose of the body. */
-static SapStatus add_coords(SapSceneBuilder *builder, SapSceneJoint *joint) {
-    int quaternion = sap_joint_quaternion_at(joint->type);
+static SapStatus add_coords(SapSceneBuilder *builder, JointKeys *keys) {
+    SapSceneJoint *joint = &keys->joint;
+    int quaternion = keys->type->quaternion_at;
     joint->first_coord = sap_scene_count(builder, SAP_ROWS_COORDS);
     joint->num_coords = sap_joint_num_coords(joint->type, joint->dim);
     for (int i = 0; i < joint->num_coords; i++) {
@@ -264,7 +260,7 @@ static SapStatus add_coords(SapSceneBuilder *builder, SapSceneJoint *joint) {
         SAP_TRY(sap_scene_append(builder, SAP_ROWS_COORDS, &row));
         SapSceneCoord *coord = row;
         coord->q = quaternion >= 0 && i == quaternion + 3;
-        if (joint->type == SAP_JOINT_FREE)
+        if (keys->type->is_pose)
             coord->q = sap_scene_body(builder, joint->child)->pose[i];
     }
     return SAP_OK;
@@ -280,7 +276,7 @@ static SapStatus read_joint(SapSceneBuilder *builder, const SapYamlEntry *entry)
     SAP_TRY(connect(builder, &keys));
     SAP_TRY(check_free(&keys));
     SAP_TRY(add_dofs(builder, &keys));
-    SAP_TRY(add_coords(builder, &keys.joint));
+    SAP_TRY(add_coords(builder, &keys));
     keys.joint.filter_parent = keys.collision_filter_parent;
     void *row;
     SAP_TRY(sap_scene_append(builder, SAP_ROWS_JOINTS, &row));

@@ -10,13 +10,13 @@
 #include "host/model/mesh_file.h"
 #include "host/scene/builder.h"
 
-const SapSceneField sap_scene_hull_fields[] = {
+static const SapSceneField mesh_fields[] = {
     SAP_SCENE_FIELD("file", ENTRY, SapSceneGeometry, file),
     SAP_SCENE_FIELD("vertices", ENTRY, SapSceneGeometry, vertices),
     SAP_SCENE_FIELD("scale", ENTRY, SapSceneGeometry, scale),
 };
 
-const SapSceneField sap_scene_height_field_fields[] = {
+static const SapSceneField grid_fields[] = {
     {"hx", SAP_SCENE_NUMBER, offsetof(SapSceneGeometry, half[0]), SAP_RANGE_POSITIVE, true},
     {"hy", SAP_SCENE_NUMBER, offsetof(SapSceneGeometry, half[1]), SAP_RANGE_POSITIVE, true},
     SAP_SCENE_FIELD("file", ENTRY, SapSceneGeometry, file),
@@ -24,6 +24,12 @@ const SapSceneField sap_scene_height_field_fields[] = {
     SAP_SCENE_FIELD("base", NUMBER, SapSceneGeometry, base),
     SAP_SCENE_FIELD("height_scale", NUMBER, SapSceneGeometry, height_scale),
 };
+
+SapSceneTable sap_scene_geometry_keys(SapShapeData data, SapSceneGeometry *target) {
+    if (data == SAP_SHAPE_DATA_MESH)
+        return (SapSceneTable)SAP_SCENE_TABLE(mesh_fields, target);
+    return (SapSceneTable)SAP_SCENE_TABLE(grid_fields, target);
+}
 
 /* ---- files and lists ---- */
 
@@ -217,8 +223,9 @@ static SapStatus read_height_field(SapSceneBuilder *builder, const SapYamlEntry 
 SapStatus sap_scene_read_geometry(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
                                   double density, SapSceneShape *shape, SapMassProperties *mass) {
     Points points = {0};
-    SapStatus status = shape->type == SAP_SHAPE_HULL ? read_hull(builder, entry, keys, density, shape, mass, &points)
-                                                     : read_height_field(builder, entry, keys, shape, &points);
+    bool mesh = sap_shape_data(shape->type) == SAP_SHAPE_DATA_MESH;
+    SapStatus status = mesh ? read_hull(builder, entry, keys, density, shape, mass, &points)
+                            : read_height_field(builder, entry, keys, shape, &points);
     free(points.value);
     return status;
 }

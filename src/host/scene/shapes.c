@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "host/base/fail.h"
+#include "host/model/shape_types.h"
 
 /* ---- materials ---- */
 
@@ -62,53 +63,26 @@ static SapStatus read_material_maps(const SapYamlEntry *entry, const char *const
 
 /* ---- shapes ---- */
 
-#define SIZE(key, i)                                                                                                   \
-    { key, SAP_SCENE_NUMBER, offsetof(SapSceneShape, scale) + (i) * sizeof(double), SAP_RANGE_POSITIVE, true }
-
-static const SapSceneField box_sizes[] = {SIZE("hx", 0), SIZE("hy", 1), SIZE("hz", 2)};
-static const SapSceneField sphere_sizes[] = {SIZE("radius", 0)};
-static const SapSceneField round_sizes[] = {SIZE("radius", 0), SIZE("half_height", 1)};
-static const SapSceneField ellipsoid_sizes[] = {SIZE("a", 0), SIZE("b", 1), SIZE("c", 2)};
-
-typedef struct ShapeType {
-    const char *name;
-    SapShapeType type;
-    const SapSceneField *sizes; /* over SapSceneShape; over SapSceneGeometry for types with a mesh or a grid */
-    int num_sizes;
-} ShapeType;
-
-static const ShapeType shape_types[] = {
-    {"box", SAP_SHAPE_BOX, box_sizes, 3},
-    {"sphere", SAP_SHAPE_SPHERE, sphere_sizes, 1},
-    {"capsule", SAP_SHAPE_CAPSULE, round_sizes, 2},
-    {"cylinder", SAP_SHAPE_CYLINDER, round_sizes, 2},
-    {"cone", SAP_SHAPE_CONE, round_sizes, 2},
-    {"ellipsoid", SAP_SHAPE_ELLIPSOID, ellipsoid_sizes, 3},
-    {"plane", SAP_SHAPE_PLANE, NULL, 0},
-    {"mesh", SAP_SHAPE_HULL, sap_scene_hull_fields, 3},
-    {"convex_hull", SAP_SHAPE_HULL, sap_scene_hull_fields, 3},
-    {"hull", SAP_SHAPE_HULL, sap_scene_hull_fields, 3},
-    {"height_field", SAP_SHAPE_HEIGHT_FIELD, sap_scene_height_field_fields, 6},
-    {"heightfield", SAP_SHAPE_HEIGHT_FIELD, sap_scene_height_field_fields, 6},
-    {"hfield", SAP_SHAPE_HEIGHT_FIELD, sap_scene_height_field_fields, 6},
-};
-
-static bool has_geometry(SapShapeType type) {
-    return type == SAP_SHAPE_HULL || type == SAP_SHAPE_HEIGHT_FIELD;
-}
-
-static SapStatus read_shape_type(const SapYamlEntry *entry, const ShapeType **out) {
+static SapStatus read_shape_type(const SapYamlEntry *entry, const SapShapeTypeRow **out) {
     const SapYamlEntry *type = sap_yaml_find(entry->node, "type");
     const char *name;
     if (type == NULL)
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the key 'type' is missing");
     SAP_TRY(sap_scene_text(type, &name));
-    for (size_t i = 0; i < sizeof shape_types / sizeof *shape_types; i++)
-        if (strcmp(shape_types[i].name, name) == 0) {
-            *out = &shape_types[i];
-            return SAP_OK;
-        }
-    return sap_scene_refuse(type, "box, sphere, capsule, cylinder, cone, ellipsoid, plane, mesh, hull, height_field");
+    *out = sap_shape_type_named(name);
+    return *out != NULL ? SAP_OK : sap_scene_refuse(type, sap_shape_type_list().text);
+}
+
+/* The keys of the sizes of a shape, in `fields`; those of a mesh or a grid are in meshes.c. */
+static SapSceneTable size_keys(const SapShapeTypeRow *type, SapSceneField fields[3], SapSceneShape *shape,
+                               SapSceneGeometry *geometry) {
+    if (type->data != SAP_SHAPE_DATA_NONE)
+        return sap_scene_geometry_keys(type->data, geometry);
+    for (int i = 0; i < type->num_sizes; i++)
+        fields[i] =
+            (SapSceneField){type->size_keys[i], SAP_SCENE_NUMBER,
+                            offsetof(SapSceneShape, scale) + (size_t)i * sizeof(double), SAP_RANGE_POSITIVE, true};
+    return (SapSceneTable){fields, type->num_sizes, shape};
 }
 
 /* Puts the material into the shape; sites neither weigh nor collide. */
@@ -133,7 +107,8 @@ SapStatus sap_scene_read_shape(SapSceneBuilder *builder, const SapYamlEntry *ent
         SAP_SCENE_FIELD("xform", POSE, SapSceneShape, pose),
         SAP_SCENE_NO_TARGET("cfg", ELSEWHERE),
     };
-    const ShapeType *type = NULL;
+    const SapShapeTypeRow *type = NULL;
+    SapSceneField sizes[3];
     if (entry->node->kind != SAP_YAML_MAP)
         return sap_scene_refuse(entry, "a map that describes a shape");
     SAP_TRY(read_shape_type(entry, &type));
@@ -143,7 +118,7 @@ SapStatus sap_scene_read_shape(SapSceneBuilder *builder, const SapYamlEntry *ent
     SAP_TRY(read_material_maps(entry, material_keys, &material));
     SapSceneTable tables[4] = {
         SAP_SCENE_TABLE(fields, &shape),
-        {type->sizes, type->num_sizes, has_geometry(type->type) ? (void *)&geometry : &shape},
+        size_keys(type, sizes, &shape, &geometry),
         SAP_SCENE_TABLE(material_fields, &material),
     };
     if (own != NULL)
@@ -152,7 +127,7 @@ SapStatus sap_scene_read_shape(SapSceneBuilder *builder, const SapYamlEntry *ent
     apply_material(builder, &material, &shape);
     double density = material.is_site ? 0 : material.density;
     SapMassProperties mass = sap_shape_mass(type->type, shape.scale, density);
-    if (has_geometry(type->type))
+    if (type->data != SAP_SHAPE_DATA_NONE)
         SAP_TRY(sap_scene_read_geometry(builder, entry, &geometry, density, &shape, &mass));
     if (body >= 0) {
         mass = sap_mass_moved(&mass, shape.pose);

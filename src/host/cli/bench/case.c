@@ -58,7 +58,7 @@ static void put_wild_joint(const Case *c, int joint, size_t world) {
     size_t count = (size_t)(a->joint_q_start[joint + 1] - a->joint_q_start[joint]);
     if (a->joint_type[joint] == SAP_JOINT_FREE)
         put(&c->batch, q, first + 2, get(&c->batch, c->q, first + 2) - 0.25);
-    else if (a->joint_type[joint] != SAP_JOINT_BALL)
+    else if (!cli_joint_has_quaternion(a, joint))
         for (size_t i = first; i < first + count; i++)
             put(&c->batch, q, i, get(&c->batch, c->q, i) + 0.3 * cli_random_unit(c->plan->seed, world, i));
 }

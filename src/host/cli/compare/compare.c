@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/cli/model.h"
+
 const CompareCase compare_cases[COMPARE_CASES] = {
     {"baseline", "contact_preset_variant", "approx64"},     {"precision", "contact_preset_variant", "approx32"},
     {"model", "contact_preset_variant", "drake"},           {"precision", "free_motion_solve_precision", "fp32"},
@@ -112,7 +114,7 @@ static double configuration_distance2(const SapModelArrays *a, const double *x, 
     double sum = 0;
     for (int j = 0; j < a->num_joints; j++) {
         int first = a->joint_q_start[j], n = a->joint_q_start[j + 1] - first;
-        int quaternion = a->joint_type[j] == SAP_JOINT_FREE || a->joint_type[j] == SAP_JOINT_BALL ? 4 : 0;
+        int quaternion = cli_joint_has_quaternion(a, j) ? 4 : 0;
         const double *p = x + first, *r = y + first;
         int plain = n - quaternion;
         sum += distance2(p, r, plain, 1);
