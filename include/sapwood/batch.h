@@ -12,6 +12,7 @@
 #ifndef SAPWOOD_BATCH_H
 #define SAPWOOD_BATCH_H
 
+#include <sapwood/parameters.h>
 #include <sapwood/solver.h>
 
 SAP_BEGIN_DECLS
@@ -113,30 +114,6 @@ SAP_API SapStatus sap_batch_write(SapBatch *batch, SapBatchField field, const vo
 
 /* ---- parameters that worlds have of their own ---- */
 
-/* The arrays of SapModelArrays (model.h: meaning, unit, range) that a batch can have once per world. */
-typedef enum SapParameter {
-    SAP_PARAMETER_GRAVITY,            /* [n][3] */
-    SAP_PARAMETER_BODY_MASS,          /* [n][nb] */
-    SAP_PARAMETER_BODY_COM,           /* [n][nb][3] */
-    SAP_PARAMETER_BODY_INERTIA,       /* [n][nb][9] */
-    SAP_PARAMETER_JOINT_ARMATURE,     /* [n][nv] public order, as all of joints */
-    SAP_PARAMETER_JOINT_DAMPING,      /* [n][nv] */
-    SAP_PARAMETER_JOINT_FRICTION,     /* [n][nv] */
-    SAP_PARAMETER_JOINT_TARGET_KE,    /* [n][nv] */
-    SAP_PARAMETER_JOINT_TARGET_KD,    /* [n][nv] */
-    SAP_PARAMETER_JOINT_EFFORT_LIMIT, /* [n][nv] */
-    SAP_PARAMETER_JOINT_LIMIT_LOWER,  /* [n][nv] */
-    SAP_PARAMETER_JOINT_LIMIT_UPPER,  /* [n][nv] */
-    SAP_PARAMETER_JOINT_LIMIT_KE,     /* [n][nv] */
-    SAP_PARAMETER_JOINT_LIMIT_KD,     /* [n][nv] */
-    SAP_PARAMETER_SHAPE_MATERIAL_MU,  /* [n][ns] */
-    SAP_PARAMETER_SHAPE_MATERIAL_KE,  /* [n][ns] */
-    SAP_PARAMETER_SHAPE_MATERIAL_TAU, /* [n][ns] */
-    SAP_PARAMETER_SHAPE_MARGIN,       /* [n][ns] */
-    SAP_PARAMETER_SHAPE_GAP,          /* [n][ns] */
-    SAP_NUM_PARAMETERS
-} SapParameter;
-
 /* Gives every world its own values of a parameter: *view is f64, [num_worlds][...], live and writable, at first the model's values; asked
  * for again, it is the same array. World w then moves, bit for bit, as a world of a model with those values. Write at any time between
  * calls, there is nothing to announce: every call (step, kinematics, collision, inspection) compares the rows with those that it read
@@ -148,9 +125,6 @@ SAP_API SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapA
 
 /* SAP_OK, or SAP_ERROR_MODEL and a message about the first rule that is broken: world, array, index, name, value, what is allowed. */
 SAP_API SapStatus sap_batch_check_parameters(SapBatch *batch);
-
-/* "gravity", "body_mass", ... in the order of SapParameter; NULL-terminated, static. */
-SAP_API const char *const *sap_parameter_names(void);
 
 /* ---- streams ---- */
 

@@ -7,6 +7,7 @@
 #include <sapwood/error.h>
 #include <sapwood/model.h>
 #include <sapwood/options.h>
+#include <sapwood/parameters.h>
 #include <sapwood/scene.h>
 #include <sapwood/solver.h>
 #include <sapwood/state.h>

@@ -10,7 +10,7 @@
 #include "host/model/check_parts.h"
 #include "host/model/joint_types.h"
 #include "host/base/unit_vector.h"
-#include "host/plan/parameters.h"
+#include "host/model/parameters.h"
 
 /* ---- layout: counts ---- */
 

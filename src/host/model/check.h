@@ -3,7 +3,8 @@
 #ifndef SAPWOOD_HOST_MODEL_CHECK_H
 #define SAPWOOD_HOST_MODEL_CHECK_H
 
-#include <sapwood/batch.h>
+#include <sapwood/model.h>
+#include <sapwood/parameters.h>
 
 /* Before copying: counts, arrays that must be there, and joint types and axes whose sums are nv and nq. Reads only
  * joint_type, joint_dof_dim and names, so that a wrong count is found before an array is read by it. */

@@ -1,26 +1,12 @@
-/* The parameters that worlds can have of their own: where the model has them, and where the kernels. */
+/* The parameters that worlds can have of their own as the kernels read them: by link, dofs in internal order, inertias packed. */
 #ifndef SAPWOOD_HOST_PLAN_PARAMETERS_H
 #define SAPWOOD_HOST_PLAN_PARAMETERS_H
 
-#include <sapwood/batch.h>
-
+#include "host/model/parameters.h"
 #include "kernels/data/constants.h"
 #include "kernels/data/plan.h"
-#include "host/model/model.h"
 
-/* The array's description in the table of the model's arrays; NULL for gravity, which is none. */
-const SapModelField *sap_parameter_field(SapParameter parameter);
-
-/* Rows and columns of the array in a model; gravity has 1 and 3. */
-int sap_parameter_rows(const SapModelArrays *model, SapParameter parameter);
-int sap_parameter_columns(SapParameter parameter);
-
-/* The array of a model, and another one in its place: gravity is copied, of the others the pointer is set. */
-const double *sap_parameter_get(const SapModelArrays *model, SapParameter parameter);
-void sap_parameter_set(SapModelArrays *model, SapParameter parameter, const double *values);
-
-/* ---- as the kernels read it: by link, dofs in internal order, inertias packed ---- */
-
+/* The field of the kernels' constants. */
 SapField *sap_parameter_constant(SapConstants *constants, SapParameter parameter);
 
 /* Columns, and numbers of one world. */

@@ -1,0 +1,38 @@
+/* Parameters: the arrays of a model that worlds of a batch can have of their own (batch.h, sap_batch_expand). */
+#ifndef SAPWOOD_PARAMETERS_H
+#define SAPWOOD_PARAMETERS_H
+
+#include <sapwood/error.h>
+
+SAP_BEGIN_DECLS
+
+/* The arrays of SapModelArrays (model.h: meaning, unit, range) that a batch can have once per world. */
+typedef enum SapParameter {
+    SAP_PARAMETER_GRAVITY,            /* [n][3] */
+    SAP_PARAMETER_BODY_MASS,          /* [n][nb] */
+    SAP_PARAMETER_BODY_COM,           /* [n][nb][3] */
+    SAP_PARAMETER_BODY_INERTIA,       /* [n][nb][9] */
+    SAP_PARAMETER_JOINT_ARMATURE,     /* [n][nv] public order, as all of joints */
+    SAP_PARAMETER_JOINT_DAMPING,      /* [n][nv] */
+    SAP_PARAMETER_JOINT_FRICTION,     /* [n][nv] */
+    SAP_PARAMETER_JOINT_TARGET_KE,    /* [n][nv] */
+    SAP_PARAMETER_JOINT_TARGET_KD,    /* [n][nv] */
+    SAP_PARAMETER_JOINT_EFFORT_LIMIT, /* [n][nv] */
+    SAP_PARAMETER_JOINT_LIMIT_LOWER,  /* [n][nv] */
+    SAP_PARAMETER_JOINT_LIMIT_UPPER,  /* [n][nv] */
+    SAP_PARAMETER_JOINT_LIMIT_KE,     /* [n][nv] */
+    SAP_PARAMETER_JOINT_LIMIT_KD,     /* [n][nv] */
+    SAP_PARAMETER_SHAPE_MATERIAL_MU,  /* [n][ns] */
+    SAP_PARAMETER_SHAPE_MATERIAL_KE,  /* [n][ns] */
+    SAP_PARAMETER_SHAPE_MATERIAL_TAU, /* [n][ns] */
+    SAP_PARAMETER_SHAPE_MARGIN,       /* [n][ns] */
+    SAP_PARAMETER_SHAPE_GAP,          /* [n][ns] */
+    SAP_NUM_PARAMETERS
+} SapParameter;
+
+/* "gravity", "body_mass", ... in the order of SapParameter; NULL-terminated, static. */
+SAP_API const char *const *sap_parameter_names(void);
+
+SAP_END_DECLS
+
+#endif
