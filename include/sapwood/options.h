@@ -82,7 +82,6 @@ typedef struct SapOptions {
     double contact_beta;               /* near-rigid factor; default 1, >= 0 */
     double contact_sigma;              /* friction regularisation; default 1e-3, > 0 */
     double contact_tau_d;              /* s; fallback dissipation time; default NaN = first shape's; >= 0 */
-    int block_size;                    /* accepted without effect: the factor has no tiles; default 0; 0 .. 256 */
     double diag_shift;                 /* added to the diagonal of Newton's matrix; default 0, >= 0 */
     int max_iterations;                /* Newton; default 100, 0 .. 1000000 */
     double optimality_abs_tol;         /* default 1e-14, >= 0 */
@@ -114,8 +113,9 @@ SAP_API SapStatus sap_options_preset(const char *preset, SapOptions *options);
 
 /* Sets one option by name from text, e.g. ("free_motion_solve_precision", "fp64"), ("threads", "2"). The name
  * "contact_preset_variant" overwrites the eight fields a preset fills, so set it first. An unknown name or a value out
- * of range is an error that lists what is allowed. "none" gives NaN where that is the default, 0 for block_size, and
- * leaves the eight as they are. SAP Warp's keywords without a field here take only the value that asks for nothing. */
+ * of range is an error that lists what is allowed. "none" gives NaN where that is the default, and leaves the eight as they are.
+ * SAP Warp's keywords without a field here change nothing: block_size is accepted in its range, and the others only with the
+ * value that asks for nothing. */
 SAP_API SapStatus sap_options_set(SapOptions *options, const char *name, const char *value);
 
 /* Checks every field, as sap_solver_create does. */

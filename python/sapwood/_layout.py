@@ -92,7 +92,6 @@ STRUCTS = {
         ("contact_beta", "double"),
         ("contact_sigma", "double"),
         ("contact_tau_d", "double"),
-        ("block_size", "int"),
         ("diag_shift", "double"),
         ("max_iterations", "int"),
         ("optimality_abs_tol", "double"),

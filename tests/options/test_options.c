@@ -67,7 +67,6 @@ static const struct {
     {"contact_beta", "1", "0"},
     {"contact_sigma", "0.001", "1e-05"},
     {"contact_tau_d", "none", "0"},
-    {"block_size", "0", "256"},
     {"diag_shift", "0", "1e-12"},
     {"max_iterations", "100", "0"},
     {"optimality_abs_tol", "1e-14", "0"},
@@ -179,11 +178,18 @@ Test(options, none_and_null_give_the_default_that_is_computed) {
         set(names[i], i % 2 ? "None" : "null");
         expect_value(names[i], "none");
     }
-    set("block_size", "32");
-    set("block_size", "none");
-    cr_assert_eq(options.block_size, 0);
     REFUSED("rho", "none", "option rho is 'none'", "a number > 0 and < 1");
     REFUSED("threads", "null", "option threads is 'null'", "0 .. 1024");
+}
+
+Test(options, block_size_is_accepted_and_changes_nothing) {
+    SapOptions before = options;
+    char text[64];
+    set("block_size", "0");
+    set("Block-Size", " 256 ");
+    set("block_size", "none");
+    cr_assert_eq(memcmp(&before, &options, sizeof options), 0);
+    cr_assert_eq(sap_options_get(&options, "block_size", text, sizeof text), SAP_ERROR_ARGUMENT);
 }
 
 Test(options, none_for_an_option_of_the_preset_keeps_the_value) {

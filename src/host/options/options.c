@@ -28,7 +28,7 @@ typedef struct Option {
     OptionKind kind;
     bool preset;           /* filled by presets: "none" means the preset's value, so it changes nothing */
     bool open;             /* low and high are themselves excluded; otherwise included */
-    bool none;             /* "none" is allowed: NaN, or 0 for an int */
+    bool none;             /* "none" is allowed: NaN */
     double low, high;      /* range of a number; high may be infinity, numbers are finite all the same */
     double fallback;       /* default of a number or the value of a choice */
     const Choice *choices; /* ends with a NULL word */
@@ -91,7 +91,6 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(contact_beta, REAL(0), .fallback = 1)                                                                            \
     X(contact_sigma, REAL(0), .open = true, .fallback = 1e-3)                                                          \
     X(contact_tau_d, REAL(0), OR_NONE)                                                                                 \
-    X(block_size, INT(0, 256), .none = true, .fallback = 0)                                                            \
     X(diag_shift, REAL(0), .fallback = 0)                                                                              \
     X(max_iterations, INT(0, 1000000), .fallback = 100)                                                                \
     X(optimality_abs_tol, REAL(0), .fallback = 1e-14)                                                                  \
@@ -124,7 +123,14 @@ enum { NUM_OPTIONS = sizeof options_table / sizeof options_table[0] };
 
 static const char preset_name[] = "contact_preset_variant";
 
-/* Keywords of SAP Warp without a field here. Only the value that changes nothing is accepted. */
+/* Keywords of SAP Warp without a field here that are read, checked and forgotten. */
+static const Option ignored_table[] = {
+    {.name = "block_size", INT(0, 256), .none = true}, /* of the tiles of a dense factor; this one is sparse */
+};
+
+enum { NUM_IGNORED = sizeof ignored_table / sizeof ignored_table[0] };
+
+/* Those of which only the value that changes nothing is accepted. */
 typedef struct Fixed {
     const char *name;
     bool value;
@@ -256,7 +262,7 @@ static bool read_number(const Option *option, const char *text, double *value) {
 
 static bool read_value(const Option *option, const char *text, double *value) {
     if (option->none && sap_keyword_is_none(sap_keyword(text).text)) {
-        *value = option->kind == KIND_REAL ? (double)NAN : 0;
+        *value = (double)NAN;
         return true;
     }
     if (option->choices == NULL)
@@ -267,12 +273,15 @@ static bool read_value(const Option *option, const char *text, double *value) {
     return choice != NULL;
 }
 
+static SapStatus read_checked(const Option *option, const char *text, double *value) {
+    return read_value(option, text, value) && in_range(option, *value) ? SAP_OK : fail_value(option, text);
+}
+
 static SapStatus set_option(SapOptions *options, const Option *option, const char *text) {
     double value;
     if (option->preset && sap_keyword_is_none(sap_keyword(text).text))
         return SAP_OK;
-    if (!read_value(option, text, &value) || !in_range(option, value))
-        return fail_value(option, text);
+    SAP_TRY(read_checked(option, text, &value));
     put_field(options, option, value);
     return SAP_OK;
 }
@@ -299,7 +308,14 @@ static SapStatus fail_name(const char *name) {
     return sap_fail(SAP_ERROR_ARGUMENT, "unknown option '%.64s'; allowed: %s, %s", name, preset_name, list.text);
 }
 
-/* ---- keywords that are fixed ---- */
+/* ---- keywords without a field ---- */
+
+static const Option *find_ignored(const char *word) {
+    for (int i = 0; i < NUM_IGNORED; i++)
+        if (same(ignored_table[i].name, word))
+            return &ignored_table[i];
+    return NULL;
+}
 
 static const Fixed *find_fixed(const char *word) {
     for (int i = 0; i < NUM_FIXED; i++)
@@ -347,6 +363,9 @@ SapStatus sap_options_set(SapOptions *options, const char *name, const char *val
     const Option *option = find_option(word.text);
     if (option != NULL)
         return set_option(options, option, value);
+    const Option *ignored = find_ignored(word.text);
+    if (ignored != NULL)
+        return read_checked(ignored, value, &(double){0});
     const Fixed *fixed = find_fixed(word.text);
     if (fixed != NULL)
         return set_fixed(fixed, value);
