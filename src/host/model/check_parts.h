@@ -1,4 +1,4 @@
-/* The rules of a model by what they are about; model_check.c calls them in order. */
+/* The rules of a model by what they are about; check.c calls them in order. */
 #ifndef SAPWOOD_HOST_MODEL_CHECK_PARTS_H
 #define SAPWOOD_HOST_MODEL_CHECK_PARTS_H
 

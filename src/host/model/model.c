@@ -1,4 +1,4 @@
-/* Models: an owned copy of the caller's arrays with the defaults filled in. The rules are in model_check.c. */
+/* Models: an owned copy of the caller's arrays with the defaults filled in. The rules are in check.c. */
 #include "host/model/model.h"
 
 #include <float.h>

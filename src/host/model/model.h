@@ -68,7 +68,7 @@ typedef enum SapModelRows {
 
 typedef enum SapElement { SAP_ELEMENT_I32, SAP_ELEMENT_F64, SAP_ELEMENT_TEXT } SapElement;
 
-/* Which numbers an array may hold, each by itself. Rules that tie numbers together are in model_check.c. */
+/* Which numbers an array may hold, each by itself. Rules that tie numbers together are in check.c. */
 typedef enum SapRange {
     SAP_RANGE_ANY,               /* an integer; or a name */
     SAP_RANGE_FINITE,            /* a finite number */

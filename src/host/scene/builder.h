@@ -109,7 +109,7 @@ typedef struct SapSceneBuilder {
     SapSceneNames mesh_files;              /* meshes by the text of `file` */
 } SapSceneBuilder;
 
-/* ---- scene_builder.c ---- */
+/* ---- builder.c ---- */
 
 void sap_scene_builder_init(SapSceneBuilder *builder, const char *file);
 void sap_scene_builder_free(SapSceneBuilder *builder);
@@ -168,7 +168,7 @@ static inline SapSceneShape *sap_scene_shape(const SapSceneBuilder *builder, int
     return (SapSceneShape *)builder->rows[SAP_ROWS_SHAPES].items + i;
 }
 
-/* ---- scene_shapes.c ---- */
+/* ---- shapes.c ---- */
 
 extern const SapSceneMaterial sap_scene_default_material;
 
@@ -184,7 +184,7 @@ SapStatus sap_scene_read_body_name(const SapSceneBuilder *builder, const SapYaml
 /* After all shapes are there. */
 SapStatus sap_scene_check_masses(const SapSceneBuilder *builder);
 
-/* ---- scene_meshes.c ---- */
+/* ---- meshes.c ---- */
 
 /* The geometry keys of a shape that has a mesh or a grid, read by a table before sap_scene_read_geometry. */
 typedef struct SapSceneGeometry {
@@ -201,13 +201,13 @@ SapSceneTable sap_scene_geometry_keys(SapShapeData data, SapSceneGeometry *targe
 SapStatus sap_scene_read_geometry(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
                                   double density, SapSceneShape *shape, SapMassProperties *mass);
 
-/* ---- scene_keyframes.c ---- */
+/* ---- keyframes.c ---- */
 
 SapStatus sap_scene_read_keyframes(SapSceneBuilder *builder, const SapYamlEntry *list);
 /* After all shapes are there, the ground too. */
 SapStatus sap_scene_read_collision_filters(SapSceneBuilder *builder, const SapYamlEntry *list);
 
-/* ---- scene_joints.c ---- */
+/* ---- joints.c ---- */
 
 extern const SapSceneDof sap_scene_default_dof;
 
@@ -220,7 +220,7 @@ SapStatus sap_scene_read_joint_name(const SapSceneBuilder *builder, const SapYam
 /* After all joints are there: every body has one. `root` is the entry of the document. */
 SapStatus sap_scene_check_joints(const SapSceneBuilder *builder, const SapYamlEntry *root);
 
-/* ---- scene_post_build.c ---- */
+/* ---- post_build.c ---- */
 
 SapStatus sap_scene_read_initial_joint_q(SapSceneBuilder *builder, const SapYamlEntry *list);
 SapStatus sap_scene_read_post_build(SapSceneBuilder *builder, const SapYamlEntry *list);

@@ -1,4 +1,4 @@
-/* Reading the values and maps of a scene file: see scene_fields.h. */
+/* Reading the values and maps of a scene file: see fields.h. */
 #include "host/scene/fields.h"
 
 #include <ctype.h>

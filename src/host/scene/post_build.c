@@ -1,184 +1,12 @@
 /* Edits of a scene after its bodies and joints are there: initial_joint_q and the post_build operations. */
-#include "host/scene/builder.h"
-
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "host/base/number_text.h"
-
-/* ---- selectors: which entries of an array ---- */
-
-typedef struct Selector {
-    const SapYamlEntry *index, *range, *joint, *joints, *label_prefix, *match;
-} Selector;
-
-static const SapSceneField selector_fields[] = {
-    SAP_SCENE_FIELD("index", ENTRY, Selector, index),
-    SAP_SCENE_FIELD("range", ENTRY, Selector, range),
-    SAP_SCENE_FIELD("joint", ENTRY, Selector, joint),
-    SAP_SCENE_FIELD("joint_label", ENTRY, Selector, joint),
-    SAP_SCENE_FIELD("joints", ENTRY, Selector, joints),
-    SAP_SCENE_FIELD("joint_labels", ENTRY, Selector, joints),
-    SAP_SCENE_FIELD("label_prefix", ENTRY, Selector, label_prefix),
-    SAP_SCENE_FIELD("match", ENTRY, Selector, match),
-};
-
-/* Indices into the rows of a table, in the order in which values are given. */
-typedef struct Selection {
-    int *rows;
-    int count, capacity;
-} Selection;
-
-static SapStatus select_row(const SapSceneBuilder *builder, Selection *selection, int row) {
-    if (selection->count == selection->capacity) {
-        int capacity = selection->capacity == 0 ? 64 : 2 * selection->capacity;
-        int *larger = realloc(selection->rows, (size_t)capacity * sizeof *larger);
-        if (larger == NULL)
-            return sap_scene_out_of_memory(builder);
-        selection->rows = larger;
-        selection->capacity = capacity;
-    }
-    selection->rows[selection->count++] = row;
-    return SAP_OK;
-}
-
-static SapStatus select_span(const SapSceneBuilder *builder, Selection *selection, int start, int end) {
-    for (int i = start; i < end; i++)
-        SAP_TRY(select_row(builder, selection, i));
-    return SAP_OK;
-}
-
-/* An index that may count from the end: -1 is the last of `count`. `limit` is the largest that is allowed. */
-static SapStatus read_index(const SapYamlEntry *entry, int count, int limit, int *out) {
-    SAP_TRY(sap_scene_integer(entry, -count, limit, out));
-    if (*out < 0)
-        *out += count;
-    return SAP_OK;
-}
-
-/* "head:N", "tail:N" or "from:N" with 0 <= N <= count. */
-static bool parse_named_range(const char *text, int count, int *start, int *end) {
-    static const char *const names[] = {"head:", "tail:", "from:"};
-    int n, which = 0;
-    while (which < 3 && strncmp(text, names[which], strlen(names[which])) != 0)
-        which++;
-    if (which == 3 || !sap_text_to_int(text + strlen(names[which]), &n) || n < 0 || n > count)
-        return false;
-    *start = which == 0 ? 0 : which == 1 ? count - n : n;
-    *end = which == 0 ? n : count;
-    return true;
-}
-
-static SapStatus read_range(const SapYamlEntry *entry, int count, int *start, int *end) {
-    const SapYamlNode *node = entry->node;
-    *start = 0;
-    *end = count;
-    if (node->kind == SAP_YAML_LIST && node->count == 2) {
-        SAP_TRY(read_index(&node->entries[0], count, count, start));
-        if (!sap_yaml_is_null(node->entries[1].node))
-            SAP_TRY(read_index(&node->entries[1], count, count, end));
-    } else if (node->kind != SAP_YAML_SCALAR ||
-               (strcmp(node->text, "all") != 0 && !parse_named_range(node->text, count, start, end))) {
-        char quote[SAP_QUOTE_SIZE];
-        return sap_yaml_fail(entry, SAP_ERROR_PARSE,
-                             "%s; allowed: all, head:N, tail:N, from:N with N from 0 to %d, or [start, end]",
-                             sap_yaml_describe(node, quote), count);
-    }
-    if (*start >= *end)
-        return sap_yaml_fail(entry, SAP_ERROR_PARSE, "from %d to %d there is nothing; the array has %d entries", *start,
-                             *end, count);
-    return SAP_OK;
-}
-
-/* The dofs or coordinates of one joint. */
-static SapStatus select_joint(const SapSceneBuilder *builder, Selection *selection, SapModelRows rows, int j) {
-    const SapSceneJoint *joint = sap_scene_joint(builder, j);
-    if (rows == SAP_ROWS_COORDS)
-        return select_span(builder, selection, joint->first_coord, joint->first_coord + joint->num_coords);
-    return select_span(builder, selection, joint->first_dof, joint->first_dof + joint->num_dofs);
-}
-
-static SapStatus select_named(const SapSceneBuilder *builder, Selection *selection, SapModelRows rows,
-                              const SapYamlEntry *entry) {
-    int joint;
-    SAP_TRY(sap_scene_read_joint_name(builder, entry, &joint));
-    return select_joint(builder, selection, rows, joint);
-}
-
-static SapStatus select_list(const SapSceneBuilder *builder, Selection *selection, SapModelRows rows,
-                             const SapYamlEntry *list) {
-    SAP_TRY(sap_scene_expect_list(list));
-    for (int i = 0; i < list->node->count; i++)
-        SAP_TRY(select_named(builder, selection, rows, &list->node->entries[i]));
-    return SAP_OK;
-}
-
-/* All joints whose label begins with the text (prefix) or holds it anywhere. */
-static SapStatus select_matching(const SapSceneBuilder *builder, Selection *selection, SapModelRows rows,
-                                 const SapYamlEntry *entry, bool prefix) {
-    const char *text;
-    SAP_TRY(sap_scene_text(entry, &text));
-    for (int j = 0; j < sap_scene_count(builder, SAP_ROWS_JOINTS); j++) {
-        const char *label = sap_scene_joint(builder, j)->label;
-        if (prefix ? strncmp(label, text, strlen(text)) == 0 : strstr(label, text) != NULL)
-            SAP_TRY(select_joint(builder, selection, rows, j));
-    }
-    return SAP_OK;
-}
-
-/* The one selector that is given, or NULL. */
-static SapStatus only_selector(const Selector *selector, const SapYamlEntry **out) {
-    const SapYamlEntry *const given[] = {selector->index,  selector->range,        selector->joint,
-                                         selector->joints, selector->label_prefix, selector->match};
-    *out = NULL;
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-        if (given[i] != NULL && *out != NULL)
-            return sap_yaml_fail(given[i], SAP_ERROR_PARSE, "a second selector; '%s' is given already", (*out)->key);
-        if (given[i] != NULL)
-            *out = given[i];
-    }
-    return SAP_OK;
-}
-
-static SapStatus select_by(const SapSceneBuilder *builder, const Selector *selector, SapModelRows rows,
-                           Selection *selection) {
-    int count = sap_scene_count(builder, rows), start, end;
-    if (selector->index != NULL) {
-        SAP_TRY(read_index(selector->index, count, count - 1, &start));
-        return select_row(builder, selection, start);
-    }
-    if (selector->range != NULL) {
-        SAP_TRY(read_range(selector->range, count, &start, &end));
-        return select_span(builder, selection, start, end);
-    }
-    if (selector->joint != NULL)
-        return select_named(builder, selection, rows, selector->joint);
-    if (selector->joints != NULL)
-        return select_list(builder, selection, rows, selector->joints);
-    if (selector->label_prefix != NULL)
-        return select_matching(builder, selection, rows, selector->label_prefix, true);
-    if (selector->match != NULL)
-        return select_matching(builder, selection, rows, selector->match, false);
-    return select_span(builder, selection, 0, count);
-}
-
-/* Fills `selection`, which the caller frees in any case. Without a selector: all rows. */
-static SapStatus select_rows(const SapSceneBuilder *builder, const Selector *selector, SapModelRows rows,
-                             const SapYamlEntry *op, Selection *selection) {
-    const SapYamlEntry *given;
-    char quote[SAP_QUOTE_SIZE];
-    SAP_TRY(only_selector(selector, &given));
-    if (rows == SAP_ROWS_SHAPES && given != NULL && given != selector->index && given != selector->range)
-        return sap_yaml_fail(given, SAP_ERROR_PARSE, "the array has one entry per shape; allowed: index, range");
-    SAP_TRY(select_by(builder, selector, rows, selection));
-    if (selection->count == 0)
-        return sap_yaml_fail(given != NULL ? given : op, SAP_ERROR_PARSE, "%s selects nothing",
-                             given != NULL ? sap_yaml_describe(given->node, quote) : "the operation");
-    return SAP_OK;
-}
+#include "host/scene/builder.h"
+#include "host/scene/selectors.h"
 
 /* ---- values ---- */
 
@@ -206,7 +34,7 @@ static SapStatus read_element(const SapYamlEntry *entry, const SapModelField *fi
 }
 
 /* A scalar goes to every selected row; a list has one value for each. */
-static SapStatus assign(SapSceneBuilder *builder, SapSceneColumn column, const Selection *selection,
+static SapStatus assign(SapSceneBuilder *builder, SapSceneColumn column, const SapSceneSelection *selection,
                         const SapYamlEntry *values) {
     bool is_list = values->node->kind == SAP_YAML_LIST;
     double value = 0;
@@ -239,11 +67,11 @@ static SapStatus read_column(const SapYamlEntry *entry, SapSceneColumn *out) {
 static const SapSceneField op_fields[] = {SAP_SCENE_NO_TARGET("op", ELSEWHERE)};
 
 /* Reads the keys of an operation: op, those of `own`, and selectors where there are any. */
-static SapStatus read_op(const SapYamlEntry *op, SapSceneTable own, Selector *selector) {
+static SapStatus read_op(const SapYamlEntry *op, SapSceneTable own, SapSceneSelector *selector) {
     const SapSceneTable tables[] = {
         SAP_SCENE_TABLE(op_fields, NULL),
         own,
-        SAP_SCENE_TABLE(selector_fields, selector),
+        sap_scene_selector_keys(selector),
     };
     return sap_scene_read(op, tables, selector != NULL ? 3 : 2);
 }
@@ -260,11 +88,11 @@ static SapStatus either(const SapYamlEntry *op, const SapYamlEntry *a, const cha
 
 /* Copies entry by entry; the two selections may lie in tables of different length. */
 static SapStatus copy_columns(SapSceneBuilder *builder, const SapYamlEntry *op, SapSceneColumn from,
-                              const Selector *from_rows, SapSceneColumn to, const Selector *to_rows) {
-    Selection source = {0}, target = {0};
-    SapStatus status = select_rows(builder, from_rows, from.field->rows, op, &source);
+                              const SapSceneSelector *from_rows, SapSceneColumn to, const SapSceneSelector *to_rows) {
+    SapSceneSelection source = {0}, target = {0};
+    SapStatus status = sap_scene_select(builder, from_rows, from.field->rows, op, &source);
     if (status == SAP_OK)
-        status = select_rows(builder, to_rows, to.field->rows, op, &target);
+        status = sap_scene_select(builder, to_rows, to.field->rows, op, &target);
     if (status == SAP_OK && source.count != target.count)
         status = sap_yaml_fail(op, SAP_ERROR_PARSE, "%d entries of %s for %d entries of %s", source.count,
                                from.field->name, target.count, to.field->name);
@@ -301,8 +129,8 @@ static SapStatus set_array(SapSceneBuilder *builder, const SapYamlEntry *op) {
         SAP_SCENE_FIELD("from_array", ENTRY, Keys, from_array),
     };
     Keys keys = {0};
-    Selector selector = {0};
-    Selection selection = {0};
+    SapSceneSelector selector = {0};
+    SapSceneSelection selection = {0};
     SapSceneColumn column, from;
     const SapYamlEntry *source = NULL;
     SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(fields, &keys), &selector));
@@ -313,7 +141,7 @@ static SapStatus set_array(SapSceneBuilder *builder, const SapYamlEntry *op) {
         SAP_TRY(check_copy(source, from, column));
         return copy_columns(builder, op, from, &selector, column, &selector);
     }
-    SapStatus status = select_rows(builder, &selector, column.field->rows, op, &selection);
+    SapStatus status = sap_scene_select(builder, &selector, column.field->rows, op, &selection);
     if (status == SAP_OK)
         status = assign(builder, column, &selection, source);
     free(selection.rows);
@@ -331,7 +159,7 @@ static SapStatus copy_array(SapSceneBuilder *builder, const SapYamlEntry *op) {
         SAP_SCENE_FIELD("from_range", ENTRY, Keys, from_range),
     };
     Keys keys = {0};
-    Selector target = {0};
+    SapSceneSelector target = {0};
     SapSceneColumn from, to;
     SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(fields, &keys), &target));
     if (keys.to == NULL)
@@ -339,9 +167,9 @@ static SapStatus copy_array(SapSceneBuilder *builder, const SapYamlEntry *op) {
     SAP_TRY(read_column(keys.from, &from));
     SAP_TRY(read_column(keys.to, &to));
     SAP_TRY(check_copy(keys.from, from, to));
-    Selector source = target;
+    SapSceneSelector source = target;
     if (keys.from_range != NULL)
-        source = (Selector){.range = keys.from_range};
+        source = (SapSceneSelector){.range = keys.from_range};
     return copy_columns(builder, op, from, &source, to, &target);
 }
 
@@ -369,7 +197,7 @@ static SapStatus set_attr(SapSceneBuilder *builder, const SapYamlEntry *op) {
 }
 
 /* Assigns to a column by its name. */
-static SapStatus assign_to(SapSceneBuilder *builder, const char *array, const Selection *selection,
+static SapStatus assign_to(SapSceneBuilder *builder, const char *array, const SapSceneSelection *selection,
                            const SapYamlEntry *values) {
     SapSceneColumn column;
     if (values == NULL || !sap_scene_column(array, &column))
@@ -381,7 +209,7 @@ typedef struct TargetKeys {
     const SapYamlEntry *mode, *ke, *kd, *pos, *vel;
 } TargetKeys;
 
-static SapStatus assign_targets(SapSceneBuilder *builder, const TargetKeys *keys, const Selection *selection) {
+static SapStatus assign_targets(SapSceneBuilder *builder, const TargetKeys *keys, const SapSceneSelection *selection) {
     SAP_TRY(assign_to(builder, "joint_target_mode", selection, keys->mode));
     SAP_TRY(assign_to(builder, "joint_target_ke", selection, keys->ke));
     SAP_TRY(assign_to(builder, "joint_target_kd", selection, keys->kd));
@@ -397,10 +225,10 @@ static SapStatus set_joint_targets(SapSceneBuilder *builder, const SapYamlEntry 
         SAP_SCENE_FIELD("target_pos", ENTRY, TargetKeys, pos), SAP_SCENE_FIELD("target_vel", ENTRY, TargetKeys, vel),
     };
     TargetKeys keys = {0};
-    Selector selector = {0};
-    Selection selection = {0};
+    SapSceneSelector selector = {0};
+    SapSceneSelection selection = {0};
     SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(fields, &keys), &selector));
-    SapStatus status = select_rows(builder, &selector, SAP_ROWS_DOFS, op, &selection);
+    SapStatus status = sap_scene_select(builder, &selector, SAP_ROWS_DOFS, op, &selection);
     if (status == SAP_OK)
         status = assign_targets(builder, &keys, &selection);
     free(selection.rows);
@@ -414,12 +242,12 @@ static SapStatus set_joint_armature(SapSceneBuilder *builder, const SapYamlEntry
         {"armature", SAP_SCENE_ENTRY, 0, SAP_RANGE_FINITE, false},
     };
     const SapYamlEntry *values = NULL;
-    Selector selector = {0};
-    Selection selection = {0};
+    SapSceneSelector selector = {0};
+    SapSceneSelection selection = {0};
     SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(fields, &values), &selector));
     if (values == NULL)
         return sap_yaml_fail(op, SAP_ERROR_PARSE, "the key 'value' is missing");
-    SapStatus status = select_rows(builder, &selector, SAP_ROWS_DOFS, op, &selection);
+    SapStatus status = sap_scene_select(builder, &selector, SAP_ROWS_DOFS, op, &selection);
     if (status == SAP_OK)
         status = assign_to(builder, "joint_armature", &selection, values);
     free(selection.rows);
@@ -433,10 +261,10 @@ static int coord_of_dof(const SapSceneBuilder *builder, int joint, int dof) {
 }
 
 static SapStatus copy_joint_q_to_joint_targets(SapSceneBuilder *builder, const SapYamlEntry *op) {
-    Selector selector = {0};
-    Selection selection = {0};
+    SapSceneSelector selector = {0};
+    SapSceneSelection selection = {0};
     SAP_TRY(read_op(op, (SapSceneTable){0}, &selector));
-    SapStatus status = select_rows(builder, &selector, SAP_ROWS_DOFS, op, &selection);
+    SapStatus status = sap_scene_select(builder, &selector, SAP_ROWS_DOFS, op, &selection);
     int joint = 0;
     for (int i = 0; status == SAP_OK && i < selection.count; i++) {
         int dof = selection.rows[i];
@@ -502,7 +330,7 @@ static SapStatus read_coord_span(const SapSceneBuilder *builder, const SapYamlEn
     if (which == keys->index) {
         if (keys->offset != NULL)
             return sap_yaml_fail(keys->offset, SAP_ERROR_PARSE, "an offset goes with 'joint', not with 'index'");
-        return read_index(keys->index, count, count - 1, first);
+        return sap_scene_read_index(keys->index, count, count - 1, first);
     }
     SAP_TRY(sap_scene_read_joint_name(builder, keys->joint, &joint));
     const SapSceneJoint *row = sap_scene_joint(builder, joint);
