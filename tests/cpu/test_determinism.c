@@ -10,6 +10,7 @@
 
 #include "support/hash_worlds.h"
 #include "host/cpu/dispatch.h"
+#include "support/need.h"
 #include "support/random_model.h"
 #include "support/work.h"
 
@@ -25,10 +26,6 @@ typedef struct Run {
     int multiplier, offset;
     bool ping_pong;
 } Run;
-
-static void need(SapStatus status) {
-    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
-}
 
 static SapSolver *make_solver(const SapModel *model, const Run *run) {
     SapOptions options;

@@ -14,14 +14,11 @@
 #include "support/kernel_batch.h"
 #include "support/kernel_contacts.h"
 #include "support/model_parts.h"
+#include "support/need.h"
 #include "support/random_model.h"
 
 enum { WORLDS = 13, STEPS = 4 };
 static const double H = 0.005;
-
-static void need(SapStatus status) {
-    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
-}
 
 static SapModel *forest(void) {
     return hash_model_with_terms(random_forest(5, 9), 4);

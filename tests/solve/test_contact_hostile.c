@@ -13,6 +13,7 @@
 #include "support/hash_contacts.h"
 #include "support/hash_worlds.h"
 #include "support/model_parts.h"
+#include "support/need.h"
 #include "support/random_model.h"
 
 enum { WORLDS = 13, SLOTS = 200 };
@@ -54,10 +55,6 @@ static const Case cases[] = {
     {"everything", 1e6, 1e-3, 1e-6, 200, 5, 1e12, 1000, 0, 1, 1e3},
 };
 enum { NUM_CASES = sizeof cases / sizeof *cases };
-
-static void need(SapStatus status) {
-    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
-}
 
 /* ---- set-up ---- */
 

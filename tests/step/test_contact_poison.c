@@ -13,6 +13,7 @@
 
 #include "support/hash_contacts.h"
 #include "support/hash_worlds.h"
+#include "support/need.h"
 #include "support/random_model.h"
 
 enum { WORLDS = 33 }; /* no multiple of any lane count: the last pack repeats its last world */
@@ -49,10 +50,6 @@ typedef struct Bench {
     double *clean[NUM_FIELDS]; /* copies of the fields without poison */
     uint64_t clean_hash[WORLDS][NUM_HASHES];
 } Bench;
-
-static void need(SapStatus status) {
-    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
-}
 
 /* ---- the bench ---- */
 

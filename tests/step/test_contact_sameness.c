@@ -11,6 +11,7 @@
 #include "support/hash_contacts.h"
 #include "support/hash_worlds.h"
 #include "host/cpu/dispatch.h"
+#include "support/need.h"
 #include "support/random_model.h"
 #include "support/sample_model.h"
 #include "support/work.h"
@@ -32,10 +33,6 @@ typedef struct Seen {
     int with_contacts, without, failed, not_converged, refactored;
     int iterations[101];
 } Seen;
-
-static void need(SapStatus status) {
-    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
-}
 
 static int content_of(const Run *run, int world) {
     return (world * run->multiplier + run->offset) % run->worlds;

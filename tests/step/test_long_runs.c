@@ -10,6 +10,7 @@
 
 #include <sapwood/sapwood.h>
 
+#include "support/need.h"
 #include "support/random_model.h"
 #include "support/work.h"
 
@@ -30,10 +31,6 @@ static const LongRun long_runs[] = {
     {"tests/scenes/hulls.yaml", 0.65, true, true, 2},
 };
 enum { NUM_RUNS = sizeof long_runs / sizeof *long_runs };
-
-static void need(SapStatus status) {
-    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
-}
 
 static int steps(void) {
     int scaled = (int)(STEPS * work_scale()) / CHUNK * CHUNK;

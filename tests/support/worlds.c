@@ -6,11 +6,8 @@
 
 #include <criterion/criterion.h>
 
+#include "support/need.h"
 #include "support/random_model.h"
-
-static void need(SapStatus status) {
-    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
-}
 
 SapOptions worlds_options(SapPrecision precision) {
     SapOptions options;
