@@ -1,8 +1,6 @@
 /* The narrow phase of one world (src/kernels/collide/convex.h) in both precisions: distances against an independent search over directions,
- * witnesses on both surfaces, symmetries, manifolds of flat contacts, degenerate poses, and height fields. */
+ * witnesses on both surfaces, symmetries, manifolds of flat contacts and degenerate poses. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -10,8 +8,8 @@
 
 #include <sapwood/model.h>
 
-#include "support/convex_kernels.h"
-#include "support/convex_oracle.h"
+#include "support/convex_check.h"
+#include "support/pose.h"
 #include "support/random_model.h"
 #include "support/work.h"
 
@@ -27,17 +25,6 @@ typedef struct Tolerance {
 
 static Tolerance tolerance(int precision) {
     return precision == 32 ? (Tolerance){2e-5, 6e-3} : (Tolerance){3e-8, 3e-6};
-}
-
-static void run(SapConvexTask *task, int precision) {
-    if (precision == 32)
-        convex_f32(task);
-    else
-        convex_f64(task);
-}
-
-static double dot(const double *a, const double *b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 /* Numbers that both precisions hold exactly, and a quaternion that is unit in f64. */
@@ -70,19 +57,11 @@ static void solve(TaskData *data, const Case *c, double reach, int max_contacts,
     run(&data->task, precision);
 }
 
-/* The witness on shape 1, in its own frame. */
-static void witness(const SapConvexTask *task, int i, const double *pose, double *x) {
-    double y[3];
-    for (int k = 0; k < 3; k++)
-        y[k] = task->p[i][k] + task->d[i] * task->n[i][k] - pose[k];
-    pose_unrotate(pose, y, x);
-}
-
 /* ---- distance ---- */
 
 static void check_distance(const Case *c, const SapConvexTask *task, int precision) {
     double d = task->d[0], allowed = tolerance(precision).distance;
-    cr_assert(fabs(dot(task->n[0], task->n[0]) - 1) < (precision == 32 ? 1e-5 : 1e-12));
+    cr_assert(fabs(dot3(task->n[0], task->n[0]) - 1) < (precision == 32 ? 1e-5 : 1e-12));
     /* no direction parts the shapes more than d */
     double oracle = oracle_distance(&c->shape[0], &c->shape[1], c->pose, task->n[0]);
     cr_assert(oracle - d < allowed, "%d-%d f%d: d %.12g, oracle %.12g", c->shape[0].type, c->shape[1].type, precision,
@@ -179,24 +158,6 @@ ParameterizedTest(PairParam *param, convex, reach_decides_which_points_there_are
 }
 
 /* ---- closed forms ---- */
-
-typedef struct Precision {
-    int bits;
-} Precision;
-
-static struct criterion_test_params precision_params(void) {
-    static Precision params[] = {{32}, {64}};
-    return cr_make_param_array(Precision, params, 2);
-}
-
-static void expect_single(const TaskData *data, const double *p, const double *n, double d, double allowed) {
-    cr_assert_eq(data->task.count, 1);
-    for (int k = 0; k < 3; k++) {
-        cr_assert(fabs(data->task.p[0][k] - p[k]) < allowed, "p[%d] %g", k, data->task.p[0][k]);
-        cr_assert(fabs(data->task.n[0][k] - n[k]) < allowed, "n[%d] %g", k, data->task.n[0][k]);
-    }
-    cr_assert(fabs(data->task.d[0] - d) < allowed, "d %g", data->task.d[0]);
-}
 
 static double fine(int precision) {
     return precision == 32 ? 3e-6 : 1e-11;
@@ -343,7 +304,7 @@ ParameterizedTest(PairParam *param, convex, concentric_and_touching_shapes_have_
             2) { /* concentric, else on each other along a random or an axis direction, exactly or nearly touching */
             memset(c.pose, 0, 3 * sizeof(double));
         } else {
-            double n[3] = {axes[0], axes[1], axes[2]}, norm = sqrt(dot(n, n));
+            double n[3] = {axes[0], axes[1], axes[2]}, norm = sqrt(dot3(n, n));
             for (int i = 0; i < 3; i++)
                 n[i] = k % 3 ? n[i] / norm : i == k / 4 % 3;
             memset(c.pose, 0, 3 * sizeof(double));
@@ -354,7 +315,7 @@ ParameterizedTest(PairParam *param, convex, concentric_and_touching_shapes_have_
         solve(&data, &c, 10, 8, param->precision);
         cr_assert_geq(data.task.count, 1);
         for (int i = 0; i < data.task.count; i++)
-            cr_assert(isfinite(data.task.d[i]) && fabs(dot(data.task.n[i], data.task.n[i]) - 1) < 1e-5);
+            cr_assert(isfinite(data.task.d[i]) && fabs(dot3(data.task.n[i], data.task.n[i]) - 1) < 1e-5);
         double d = separation(&c.shape[0], &c.shape[1], c.pose, data.task.n[0]), least = INFINITY;
         for (int i = 0; i < data.task.count; i++)
             least = fmin(least, data.task.d[i]);
@@ -378,230 +339,4 @@ ParameterizedTest(PairParam *param, convex, a_pose_that_is_no_number_has_no_cont
             solve(&data, &c, 1, 8, param->precision);
             cr_assert_eq(data.task.count, 0, "pose[%d] = %g", k, bad[i]);
         }
-}
-
-/* ---- height fields ---- */
-
-enum { ROWS = 21, COLUMNS = 31 };
-
-typedef struct FieldData {
-    double height[ROWS * COLUMNS];
-    float height32[ROWS * COLUMNS];
-} FieldData;
-
-/* A grid over [-1.5, 1.5] x [-1, 1] with cells of 0.1, at the heights z(x, y). */
-static void field_make(FieldData *field, double (*z)(double x, double y)) {
-    for (int r = 0; r < ROWS; r++)
-        for (int c = 0; c < COLUMNS; c++)
-            field->height[r * COLUMNS + c] = field->height32[r * COLUMNS + c] = (float)z(0.1 * c - 1.5, 0.1 * r - 1);
-}
-
-static void field_solve(TaskData *data, const FieldData *field, const TestShape *b, const double *pose, double reach,
-                        int max, int precision) {
-    TestShape ground = {SAP_SHAPE_HEIGHT_FIELD, {1.5, 1, 0}, NULL};
-    task_make(data, &ground, b, pose, reach, max);
-    data->field = (SapHeightField){0, ROWS, COLUMNS};
-    data->task.mesh[0] = 0;
-    data->args.plan.height_field = &data->field;
-    data->args.constants[0].height.data = field->height32;
-    data->args.constants[1].height.data = field->height;
-    run(&data->task, precision);
-}
-
-static double flat(double x, double y) {
-    (void)x;
-    (void)y;
-    return 0.25;
-}
-static double slope(double x, double y) {
-    return 0.3 * x - 0.2 * y;
-}
-static double ridge(double x, double y) {
-    (void)y;
-    return -fabs(x);
-}
-static double valley(double x, double y) {
-    (void)y;
-    return fabs(x);
-}
-static double peak(double x, double y) {
-    return fabs(x) < 0.05 && fabs(y) < 0.05 ? 0.1 : 0;
-}
-
-static int field_shapes(TestShape *shape, HullData *hull) {
-    hull_prism(hull, 0.2, 0.15, 6);
-    const TestShape all[] = {{SAP_SHAPE_SPHERE, {0.2, 0, 0}, NULL},
-                             {SAP_SHAPE_CAPSULE, {0.1, 0.2, 0}, NULL},
-                             {SAP_SHAPE_ELLIPSOID, {0.2, 0.1, 0.15}, NULL},
-                             {SAP_SHAPE_CYLINDER, {0.2, 0.15, 0}, NULL},
-                             {SAP_SHAPE_BOX, {0.2, 0.15, 0.1}, NULL},
-                             {SAP_SHAPE_CONE, {0.15, 0.2, 0}, NULL},
-                             {SAP_SHAPE_HULL, {1, 1, 1}, hull}};
-    memcpy(shape, all, sizeof all);
-    return sizeof all / sizeof *all;
-}
-
-/* The lowest separation of the shape from the plane n.x = offset. */
-static double above_plane(const TestShape *s, const double *pose, const double *n, double offset) {
-    double down[3] = {-n[0], -n[1], -n[2]}, local[3], x[3];
-    pose_unrotate(pose, down, local);
-    return dot(n, pose) - shape_support(s, local, x) - offset;
-}
-
-/* Puts the shape with its lowest point at the height d over the plane. */
-static void place_over(const TestShape *s, double *pose, const double *n, double offset, double d) {
-    double move = d - above_plane(s, pose, n, offset);
-    for (int k = 0; k < 3; k++)
-        pose[k] += move * n[k];
-}
-
-static void check_plane(double (*z)(double, double), const double *n, double offset, int precision) {
-    static FieldData field;
-    static TaskData data;
-    static HullData hull;
-    TestShape shape[8];
-    Random random = random_seed(6);
-    field_make(&field, z);
-    int count = field_shapes(shape, &hull);
-    const double depth[] = {0.004, 0, -0.001, -0.02, -0.15, -0.5};
-    for (int k = 0; k < 60; k++) {
-        for (int i = 0; i < count; i++) {
-            double pose[7] = {random_between(&random, -0.8, 0.8), random_between(&random, -0.4, 0.4), 0, 0, 0, 0, 1};
-            if (k % 3)
-                random_quaternion(&random, pose + 3);
-            place_over(&shape[i], pose, n, offset, depth[k % 6]);
-            field_solve(&data, &field, &shape[i], pose, 0.005, 4, precision);
-            cr_assert_geq(data.task.count, 1, "type %d k %d", shape[i].type, k);
-            double least = INFINITY;
-            for (int c = 0; c < data.task.count; c++) {
-                cr_assert(dot(data.task.n[c], n) > 1 - 1e-6, "type %d k %d: normal %g %g %g", shape[i].type, k,
-                          data.task.n[c][0], data.task.n[c][1], data.task.n[c][2]);
-                cr_assert(fabs(dot(data.task.p[c], n) - offset) < 1e-5);
-                least = fmin(least, data.task.d[c]);
-            }
-            cr_assert(fabs(least - depth[k % 6]) < (precision == 32 ? 2e-5 : 1e-7), "type %d k %d: d %g instead of %g",
-                      shape[i].type, k, least, depth[k % 6]);
-        }
-    }
-}
-
-ParameterizedTestParameters(convex, a_flat_field_is_a_plane) {
-    return precision_params();
-}
-
-ParameterizedTest(Precision *param, convex, a_flat_field_is_a_plane) {
-    check_plane(flat, (const double[]){0, 0, 1}, 0.25, param->bits);
-}
-
-ParameterizedTestParameters(convex, a_sloping_field_is_a_plane) {
-    return precision_params();
-}
-
-ParameterizedTest(Precision *param, convex, a_sloping_field_is_a_plane) {
-    double norm = sqrt(1 + 0.09 + 0.04), n[3] = {-0.3 / norm, 0.2 / norm, 1 / norm};
-    check_plane(slope, n, 0, param->bits);
-}
-
-ParameterizedTestParameters(convex, a_box_on_a_flat_field_has_its_four_corners) {
-    return precision_params();
-}
-
-ParameterizedTest(Precision *param, convex, a_box_on_a_flat_field_has_its_four_corners) {
-    static FieldData field;
-    static TaskData data;
-    TestShape box = {SAP_SHAPE_BOX, {0.2, 0.15, 0.1}, NULL};
-    field_make(&field, flat);
-    for (int k = 0; k < 20; k++) {
-        const double pose[7] = {0.013 * k, 0.007 * k, 0.349, 0, 0, sin(0.1 * k), cos(0.1 * k)};
-        field_solve(&data, &field, &box, pose, 0.005, 4, param->bits);
-        cr_assert_eq(data.task.count, 4);
-        for (int i = 0; i < 4; i++) {
-            double x[3];
-            witness(&data.task, i, pose, x);
-            cr_assert(fabs(fabs(x[0]) - 0.2) < 1e-5 && fabs(fabs(x[1]) - 0.15) < 1e-5, "k %d: corner %g %g", k, x[0],
-                      x[1]);
-        }
-    }
-}
-
-ParameterizedTestParameters(convex, a_ball_that_crosses_cells_meets_no_edges) {
-    return precision_params();
-}
-
-ParameterizedTest(Precision *param, convex, a_ball_that_crosses_cells_meets_no_edges) {
-    static FieldData field;
-    static TaskData data;
-    TestShape ball = {SAP_SHAPE_SPHERE, {0.07, 0, 0}, NULL};
-    field_make(&field, flat);
-    for (int k = 0; k < 500; k++) {
-        const double pose[7] = {-0.7 + 0.0031 * k, -0.5 + 0.0017 * k, 0.25 + 0.069, 0, 0, 0, 1};
-        field_solve(&data, &field, &ball, pose, 0.05, 4, param->bits);
-        cr_assert_eq(data.task.count, 1, "k %d: %d points", k, data.task.count);
-        cr_assert(data.task.n[0][2] > 1 - 1e-9 && fabs(data.task.d[0] + 0.001) < 1e-6);
-    }
-}
-
-ParameterizedTestParameters(convex, a_ridge_and_a_peak_carry_the_middle_of_a_face) {
-    return precision_params();
-}
-
-ParameterizedTest(Precision *param, convex, a_ridge_and_a_peak_carry_the_middle_of_a_face) {
-    static FieldData field;
-    static TaskData data;
-    TestShape box = {SAP_SHAPE_BOX, {0.3, 0.25, 0.1}, NULL};
-    const double on_ridge[7] = {0.01, 0.02, 0.098, 0, 0, 0, 1}, on_peak[7] = {0.01, 0.02, 0.198, 0, 0, 0, 1};
-    field_make(&field, ridge);
-    field_solve(&data, &field, &box, on_ridge, 0.005, 4, param->bits);
-    cr_assert_geq(data.task.count, 2);
-    for (int i = 0; i < data.task.count; i++)
-        cr_assert(data.task.n[i][2] > 1 - 1e-6 && fabs(data.task.d[i] + 0.002) < 1e-5 && fabs(data.task.p[i][0]) < 1e-3,
-                  "ridge: n %g d %g", data.task.n[i][2], data.task.d[i]);
-    field_make(&field, peak);
-    field_solve(&data, &field, &box, on_peak, 0.005, 4, param->bits);
-    cr_assert_eq(data.task.count, 1, "%d points", data.task.count);
-    expect_single(&data, (const double[]){0, 0, 0.1}, (const double[]){0, 0, 1}, -0.002, 1e-5);
-}
-
-ParameterizedTestParameters(convex, a_ball_in_a_valley_touches_both_sides) {
-    return precision_params();
-}
-
-ParameterizedTest(Precision *param, convex, a_ball_in_a_valley_touches_both_sides) {
-    static FieldData field;
-    static TaskData data;
-    TestShape ball = {SAP_SHAPE_SPHERE, {0.2, 0, 0}, NULL};
-    const double half = 0.70710678118654752, pose[7] = {0, 0.03, 0.199 / half, 0, 0, 0, 1};
-    field_make(&field, valley);
-    field_solve(&data, &field, &ball, pose, 0.005, 4, param->bits);
-    cr_assert_eq(data.task.count, 2);
-    for (int i = 0; i < 2; i++)
-        cr_assert(fabs(data.task.n[i][2] - half) < 1e-5 && fabs(fabs(data.task.n[i][0]) - half) < 1e-5 &&
-                  fabs(data.task.d[i] + 0.001) < 1e-5);
-    cr_assert(data.task.n[0][0] * data.task.n[1][0] < 0);
-}
-
-ParameterizedTestParameters(convex, beside_a_field_and_without_a_pose_there_is_nothing) {
-    return precision_params();
-}
-
-ParameterizedTest(Precision *param, convex, beside_a_field_and_without_a_pose_there_is_nothing) {
-    static FieldData field;
-    static TaskData data;
-    static HullData hull;
-    TestShape shape[8];
-    field_make(&field, flat);
-    int count = field_shapes(shape, &hull);
-    for (int i = 0; i < count; i++) {
-        const double beside[7] = {1.9, 0, 0.2, 0, 0, 0, 1}, far[7] = {1e30, 0, 0, 0, 0, 0, 1};
-        field_solve(&data, &field, &shape[i], beside, 0.005, 4, param->bits);
-        cr_assert_eq(data.task.count, 0);
-        field_solve(&data, &field, &shape[i], far, 0.005, 4, param->bits);
-        cr_assert_eq(data.task.count, 0);
-        for (int k = 0; k < 7; k++) {
-            double pose[7] = {0, 0, 0.3, 0, 0, 0, 1};
-            pose[k] = NAN;
-            field_solve(&data, &field, &shape[i], pose, 0.005, 4, param->bits);
-            cr_assert_eq(data.task.count, 0);
-        }
-    }
 }

@@ -7,7 +7,7 @@
 #include <sapwood/sapwood.h>
 
 #include "support/reference.h"
-#include "support/rotation.h"
+#include "support/pose.h"
 
 static SapScene *load_scene(const char *name) {
     char path[4096];

@@ -8,6 +8,8 @@
 
 #include <criterion/criterion.h>
 
+#include "support/need.h"
+
 #define PAIR(a, b)                                                                                                     \
     {                                                                                                                  \
         { SAP_SHAPE_##a, SAP_SHAPE_##b }                                                                               \
@@ -72,33 +74,6 @@ bool shape_is_curved(SapShapeType type) {
 }
 
 /* ---- geometry ---- */
-
-double dot3(const double *a, const double *b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-void pose_point(const double X[7], const double *point, double *out) {
-    rotate(X + 3, point, out);
-    for (int i = 0; i < 3; i++)
-        out[i] += X[i];
-}
-
-void pose_product(const double A[7], const double B[7], double *AB) {
-    const double *a = A + 3, *b = B + 3;
-    double u[3];
-    cross(a, b, u);
-    pose_point(A, B, AB);
-    for (int i = 0; i < 3; i++)
-        AB[3 + i] = a[3] * b[i] + b[3] * a[i] + u[i];
-    AB[6] = a[3] * b[3] - dot3(a, b);
-}
-
-static double length(const double *v, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += v[i] * v[i];
-    return sqrt(sum);
-}
 
 static double signed_size(double size, double direction) {
     return direction >= 0 ? size : -size;
@@ -298,10 +273,6 @@ void test_field(TestShape *field, uint64_t seed) {
 }
 
 /* ---- models ---- */
-
-static void need(SapStatus status) {
-    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
-}
 
 /* The text of a scene, as long as it needs to be. */
 typedef struct Text {

@@ -8,8 +8,8 @@
 
 #include <sapwood/sapwood.h>
 
+#include "support/pose.h"
 #include "support/random_model.h"
-#include "support/rotation.h"
 
 enum { HULL_MOST_VERTICES = 32, FIELD_ROWS = 9, FIELD_COLUMNS = 11 };
 
@@ -56,10 +56,6 @@ void test_field(TestShape *field, uint64_t seed);
 
 /* The farthest point along n (not 0), both in the frame of the shape. Not for planes and height fields. */
 void support_point(const TestShape *shape, const double n[3], double p[3]);
-
-double dot3(const double *a, const double *b);
-void pose_point(const double X[7], const double *point, double *out); /* p + R point */
-void pose_product(const double A[7], const double B[7], double *AB);
 
 /* ---- models ---- */
 

@@ -12,23 +12,17 @@
 #include <sapwood/sapwood.h>
 
 #include "support/model_parts.h"
+#include "support/near.h"
+#include "support/need.h"
+#include "support/pose.h"
 #include "support/random_model.h"
 #include "support/work.h"
 #include "support/worlds.h"
-#include "support/rotation.h"
-
-static inline void need(SapStatus status) {
-    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
-}
 
 /* n, or fewer under a sanitizer. */
 static inline int cases(int n) {
     int scaled = (int)(n * work_scale());
     return scaled < 4 ? 4 : scaled;
-}
-
-static inline void check_near(double value, double expected, double tolerance, const char *what) {
-    cr_assert(fabs(value - expected) <= tolerance, "%s is %.17g, not %.17g", what, value, expected);
 }
 
 /* To the printed digits. */

@@ -2,18 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-
-static double dot(const double *a, const double *b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double *a, const double *b, double *c) {
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
-}
 
 static void sub(const double *a, const double *b, double *c) {
     for (int k = 0; k < 3; k++)
@@ -21,7 +10,7 @@ static void sub(const double *a, const double *b, double *c) {
 }
 
 static double normalise(double *a) {
-    double norm = sqrt(dot(a, a));
+    double norm = sqrt(dot3(a, a));
     for (int k = 0; k < 3; k++)
         a[k] /= norm;
     return norm;
@@ -31,7 +20,7 @@ static double normalise(double *a) {
 
 static bool plane_is_new(const HullData *hull, const double *plane) {
     for (int f = 0; f < hull->num_faces; f++)
-        if (dot(hull->plane[f], plane) > 1 - 1e-9)
+        if (dot3(hull->plane[f], plane) > 1 - 1e-9)
             return false;
     return true;
 }
@@ -40,7 +29,7 @@ static bool plane_is_new(const HullData *hull, const double *plane) {
 static void add_face(HullData *hull, const double *plane) {
     int on[HULL_VERTICES], n = 0;
     for (int i = 0; i < hull->num_vertices; i++)
-        if (fabs(dot(plane, hull->vertex[i]) - plane[3]) < 1e-9)
+        if (fabs(dot3(plane, hull->vertex[i]) - plane[3]) < 1e-9)
             on[n++] = i;
     double centre[3] = {0}, e[3], f[3], angle[HULL_VERTICES];
     for (int i = 0; i < n; i++)
@@ -51,7 +40,7 @@ static void add_face(HullData *hull, const double *plane) {
     for (int i = 0; i < n; i++) {
         double r[3];
         sub(hull->vertex[on[i]], centre, r);
-        angle[i] = atan2(dot(r, f), dot(r, e));
+        angle[i] = atan2(dot3(r, f), dot3(r, e));
         int k = i, v = on[i];
         double a = angle[i];
         for (; k > 0 && angle[k - 1] > a; k--) {
@@ -74,9 +63,9 @@ static void try_plane(HullData *hull, int i, int j, int k) {
     cross(a, b, plane);
     if (!(normalise(plane) > 1e-9))
         return;
-    plane[3] = dot(plane, hull->vertex[i]);
+    plane[3] = dot3(plane, hull->vertex[i]);
     for (int v = 0; v < hull->num_vertices; v++)
-        if (dot(plane, hull->vertex[v]) > plane[3] + 1e-10)
+        if (dot3(plane, hull->vertex[v]) > plane[3] + 1e-10)
             return;
     if (plane_is_new(hull, plane))
         add_face(hull, plane);
@@ -140,52 +129,10 @@ void hull_prism(HullData *hull, double radius, double half_height, int sides) {
 void pose_random(Random *random, double distance, double *pose) {
     for (int k = 0; k < 3; k++)
         pose[k] = random_between(random, -1, 1);
-    double norm = sqrt(dot(pose, pose));
+    double norm = sqrt(dot3(pose, pose));
     for (int k = 0; k < 3; k++)
         pose[k] *= distance / norm;
     random_quaternion(random, pose + 3);
-}
-
-void pose_rotate(const double *pose, const double *x, double *y) {
-    const double *q = pose + 3;
-    double t[3], s[3];
-    cross(q, x, t);
-    cross(q, t, s);
-    for (int k = 0; k < 3; k++)
-        y[k] = x[k] + 2 * (q[3] * t[k] + s[k]);
-}
-
-void pose_unrotate(const double *pose, const double *x, double *y) {
-    const double inverse[7] = {0, 0, 0, -pose[3], -pose[4], -pose[5], pose[6]};
-    pose_rotate(inverse, x, y);
-}
-
-void pose_apply(const double *pose, const double *x, double *y) {
-    double r[3];
-    pose_rotate(pose, x, r);
-    for (int k = 0; k < 3; k++)
-        y[k] = pose[k] + r[k];
-}
-
-void pose_invert(const double *pose, double *inverse) {
-    double p[3];
-    pose_unrotate(pose, pose, p);
-    for (int k = 0; k < 3; k++) {
-        inverse[k] = -p[k];
-        inverse[3 + k] = -pose[3 + k];
-    }
-    inverse[6] = pose[6];
-}
-
-void pose_compose(const double *a, const double *b, double *ab) {
-    double r[7], t[3];
-    const double *p = a + 3, *q = b + 3;
-    pose_apply(a, b, r);
-    cross(p, q, t);
-    for (int k = 0; k < 3; k++)
-        r[3 + k] = p[3] * q[k] + q[3] * p[k] + t[k];
-    r[6] = p[3] * q[3] - dot(p, q);
-    memcpy(ab, r, sizeof r);
 }
 
 /* ---- shapes ---- */
@@ -220,7 +167,7 @@ static void core_support(const TestShape *s, const double *u, double *x) {
     } else if (s->type == SAP_SHAPE_HULL) {
         memcpy(x, s->hull->vertex[0], 3 * sizeof *x);
         for (int i = 1; i < s->hull->num_vertices; i++)
-            if (dot(u, s->hull->vertex[i]) > dot(u, x))
+            if (dot3(u, s->hull->vertex[i]) > dot3(u, x))
                 memcpy(x, s->hull->vertex[i], 3 * sizeof *x);
     }
 }
@@ -230,7 +177,7 @@ double shape_support(const TestShape *s, const double *u, double *x) {
     if (s->type == SAP_SHAPE_SPHERE || s->type == SAP_SHAPE_CAPSULE)
         for (int k = 0; k < 3; k++)
             x[k] += s->size[0] * u[k];
-    return dot(u, x);
+    return dot3(u, x);
 }
 
 /* Signed distance to a box of half extents a, in n dimensions. */
@@ -255,7 +202,7 @@ double shape_surface(const TestShape *s, const double *x) {
     const double *a = s->size;
     double r = hypot(x[0], x[1]), f = 0, g = 0;
     switch (s->type) {
-    case SAP_SHAPE_SPHERE: return sqrt(dot(x, x)) - a[0];
+    case SAP_SHAPE_SPHERE: return sqrt(dot3(x, x)) - a[0];
     case SAP_SHAPE_CAPSULE: return hypot(r, fmax(fabs(x[2]) - a[1], 0)) - a[0];
     case SAP_SHAPE_ELLIPSOID:
         for (int k = 0; k < 3; k++) {
@@ -269,7 +216,7 @@ double shape_surface(const TestShape *s, const double *x) {
     default:
         f = -INFINITY;
         for (int i = 0; i < s->hull->num_faces; i++)
-            f = fmax(f, dot(s->hull->plane[i], x) - s->hull->plane[i][3]);
+            f = fmax(f, dot3(s->hull->plane[i], x) - s->hull->plane[i][3]);
         return f;
     }
 }
@@ -287,8 +234,8 @@ double separation(const TestShape *a, const TestShape *b, const double *pose, co
     double x[3], back[3], local[3];
     for (int k = 0; k < 3; k++)
         back[k] = -n[k];
-    pose_unrotate(pose, back, local);
-    return dot(n, pose) - shape_support(b, local, x) - shape_support(a, n, x);
+    rotate_back(pose + 3, back, local);
+    return dot3(n, pose) - shape_support(b, local, x) - shape_support(a, n, x);
 }
 
 /* Steps of falling length around n, as long as they raise the separation. */

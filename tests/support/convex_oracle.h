@@ -6,6 +6,7 @@
 #define SAPWOOD_TESTS_SUPPORT_CONVEX_ORACLE_H
 
 #include "kernels/data/table.h"
+#include "support/pose.h"
 #include "support/random_model.h"
 
 enum { HULL_VERTICES = 16, HULL_FACES = 64, HULL_CORNERS = 256 };
@@ -31,14 +32,8 @@ void hull_of_box(HullData *hull, double x, double y, double z);
 void hull_random(HullData *hull, Random *random, double size, int n);
 void hull_prism(HullData *hull, double radius, double half_height, int sides);
 
-/* ---- poses: px py pz qx qy qz qw ---- */
-
+/* A pose at that distance from the origin, in a random direction. */
 void pose_random(Random *random, double distance, double *pose);
-void pose_apply(const double *pose, const double *x, double *y);
-void pose_rotate(const double *pose, const double *x, double *y);
-void pose_unrotate(const double *pose, const double *x, double *y);
-void pose_invert(const double *pose, double *inverse);
-void pose_compose(const double *a, const double *b, double *ab); /* b in the frame of a */
 
 /* ---- shapes ---- */
 

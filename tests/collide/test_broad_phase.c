@@ -1,0 +1,223 @@
+/* The pairs of shapes that are looked at: both broad phases give the same contacts to the bit, and filters hold. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <sapwood/sapwood.h>
+
+#include "support/collide_worlds.h"
+#include "support/random_model.h"
+#include "support/shape_model.h"
+
+/* ---- both broad phases ---- */
+
+/* Records follow the smaller shape of their pair, then the larger. */
+static void expect_pair_order(const SapContacts *c, int world) {
+    for (int i = 1; i < c->count[world]; i++) {
+        const int32_t *s0 = c->shape0 + (size_t)world * (size_t)c->capacity + i,
+                      *s1 = c->shape1 + (size_t)world * (size_t)c->capacity + i;
+        int low[2], high[2];
+        for (int k = 0; k < 2; k++) {
+            low[k] = s0[k - 1] < s1[k - 1] ? s0[k - 1] : s1[k - 1];
+            high[k] = s0[k - 1] < s1[k - 1] ? s1[k - 1] : s0[k - 1];
+        }
+        cr_assert(low[0] < low[1] || (low[0] == low[1] && high[0] <= high[1]), "world %d: record %d of shapes %d, %d",
+                  world, i, s0[0], s1[0]);
+    }
+}
+
+enum { BODIES = 20, PER_BODY = 10, MANY_SLOTS = 2048 };
+
+static void random_shape(ShapeModel *m, int body, Random *random) {
+    static const SapShapeType types[] = {SAP_SHAPE_SPHERE, SAP_SHAPE_CAPSULE, SAP_SHAPE_ELLIPSOID, SAP_SHAPE_CYLINDER,
+                                         SAP_SHAPE_BOX,    SAP_SHAPE_CONE,    SAP_SHAPE_HULL};
+    double size[3];
+    for (int k = 0; k < 3; k++)
+        size[k] = random_between(random, 0.05, 0.15);
+    int s = shape_model_shape(m, body, types[random_below(random, 7)], size[0], size[1], size[2]);
+    for (int k = 0; k < 3; k++)
+        m->pose[s][k] = random_between(random, -0.5, 0.5);
+    random_quaternion(random, m->pose[s] + 3);
+    m->margin[s] = random_between(random, 0, 0.01);
+    m->gap[s] = random_between(random, 0, 0.03);
+}
+
+/* Many shapes of all types, a plane, another on a body of its own, and a hilly field. */
+static SapModel *many_shapes(uint64_t seed) {
+    Random random = random_seed(seed);
+    ShapeModel m;
+    shape_model_init(&m);
+    for (int b = 0; b < BODIES; b++) {
+        shape_model_body(&m, random_between(&random, -1, 1), random_between(&random, -1, 1),
+                         random_between(&random, 0, 1.5));
+        for (int i = 0; i < PER_BODY; i++)
+            random_shape(&m, b, &random);
+        if (b == BODIES / 2) /* in the middle of the list, so that indices of pairs go both ways */
+            shape_model_shape(&m, -1, SAP_SHAPE_PLANE, 0, 0, 0);
+    }
+    shape_model_shape(&m, -1, SAP_SHAPE_HEIGHT_FIELD, 2, 2, 0);
+    for (int i = 0; i < SHAPE_MODEL_GRID * SHAPE_MODEL_GRID; i++)
+        m.heights[i / SHAPE_MODEL_GRID][i % SHAPE_MODEL_GRID] = random_between(&random, -0.1, 0.1);
+    int plane = shape_model_shape(&m, shape_model_body(&m, 0, 0, 0), SAP_SHAPE_PLANE, 0, 0, 0);
+    m.pose[plane][2] = -0.1;
+    return shape_model_create(&m);
+}
+
+/* World 0 is the model's; in the others bodies are elsewhere. */
+static void scatter(const CollideWorlds *w, int world, uint64_t seed) {
+    Random random = random_seed(seed + (uint64_t)world);
+    for (int b = 0; b < BODIES && world > 0; b++) {
+        double *q = collide_worlds_q(w, world) + 7 * b;
+        for (int k = 0; k < 3; k++)
+            q[k] += random_between(&random, -0.3, 0.3);
+        random_quaternion(&random, q + 3);
+    }
+}
+
+static CollideWorlds collide_many(const SapModel *model, int n, SapBroadPhase broad_phase, int lanes, int threads) {
+    SapOptions o = f64_options(MANY_SLOTS);
+    o.broad_phase = broad_phase;
+    o.lanes = lanes;
+    o.threads = threads;
+    CollideWorlds w = collide_worlds_create(model, n, &o);
+    for (int i = 0; i < n; i++)
+        scatter(&w, i, 5);
+    collide_worlds_run(&w);
+    return w;
+}
+
+/* Pairs of types that touch in some world. */
+static int count_kinds(const CollideWorlds *w, const SapModelArrays *a) {
+    bool seen[16][16] = {{false}};
+    int kinds = 0;
+    for (int i = 0; i < w->n; i++)
+        for (int c = 0; c < w->contacts->count[i]; c++) {
+            size_t at = (size_t)i * MANY_SLOTS + (size_t)c;
+            seen[a->shape_type[w->contacts->shape0[at]]][a->shape_type[w->contacts->shape1[at]]] = true;
+        }
+    for (int i = 0; i < 256; i++)
+        kinds += seen[i / 16][i % 16];
+    return kinds;
+}
+
+Test(collide, both_broad_phases_find_the_same_contacts_to_the_bit, .timeout = 120) {
+    enum { N = 9 };
+    static const int lanes[] = {1, 4, 8};
+    SapModel *model = many_shapes(3);
+    CollideWorlds expected = collide_many(model, N, SAP_BROAD_PHASE_LISTED, 1, 1);
+    cr_assert_gt(expected.contacts->count[0], 50);
+    cr_assert_geq(count_kinds(&expected, sap_model_arrays(model)), 30, "of 41 pairs of types %d touch",
+                  count_kinds(&expected, sap_model_arrays(model)));
+    for (int i = 0; i < N; i++) {
+        cr_assert_eq(expected.contacts->dropped[i], 0, "the test has too few slots");
+        expect_pair_order(expected.contacts, i);
+    }
+    for (int l = 0; l < 3; l++)
+        for (int phase = SAP_BROAD_PHASE_AUTO; phase <= SAP_BROAD_PHASE_SWEEP; phase++) {
+            char what[64];
+            snprintf(what, sizeof what, "lanes %d, broad phase %d", lanes[l], phase);
+            CollideWorlds w = collide_many(model, N, (SapBroadPhase)phase, lanes[l], 1 + l % 2);
+            for (int i = 0; i < N; i++)
+                expect_same_world(w.contacts, i, expected.contacts, i, what);
+            collide_worlds_destroy(&w);
+        }
+    collide_worlds_destroy(&expected);
+    sap_model_destroy(model);
+}
+
+/* A world of few shapes, where the sweep must be asked for. */
+Test(collide, a_sweep_of_few_shapes_finds_what_the_list_does) {
+    SapModel *model = spheres_on_plane();
+    SapOptions o = f64_options(16);
+    CollideWorlds listed = collide_worlds_create(model, 3, &o);
+    o.broad_phase = SAP_BROAD_PHASE_SWEEP;
+    CollideWorlds sweep = collide_worlds_create(model, 3, &o);
+    collide_worlds_run(&listed);
+    collide_worlds_run(&sweep);
+    cr_assert_eq(listed.contacts->count[2], SPHERES);
+    for (int i = 0; i < 3; i++)
+        expect_same_world(sweep.contacts, i, listed.contacts, i, "sweep");
+    collide_worlds_destroy(&listed);
+    collide_worlds_destroy(&sweep);
+    sap_model_destroy(model);
+}
+
+/* ---- filters ---- */
+
+/* Two spheres that overlap, on bodies of which the second hangs on the first; contacts that are left. */
+typedef void Change(ShapeModel *m);
+
+static int count_of_two(Change *change) {
+    ShapeModel m;
+    shape_model_init(&m);
+    shape_model_body(&m, 0, 0, 1);
+    shape_model_body(&m, 0.1, 0, 1);
+    m.joint[1] = SAP_JOINT_BALL;
+    m.parent[1] = 0;
+    memcpy(m.q[1], (const double[4]){0, 0, 0, 1}, 4 * sizeof(double)); /* of the ball joint */
+    m.a.num_dofs = 9;
+    m.a.num_coords = 11;
+    static const int32_t joined[2] = {0, 0};
+    m.a.joint_filter_parent = joined;
+    shape_model_shape(&m, 0, SAP_SHAPE_SPHERE, 0.1, 0, 0);
+    shape_model_shape(&m, 1, SAP_SHAPE_BOX, 0.1, 0.1, 0.1);
+    m.pose[1][0] = 0.1;
+    if (change)
+        change(&m);
+    SapModel *model = shape_model_create(&m);
+    SapOptions o = f64_options(8);
+    CollideWorlds w = collide_worlds_create(model, 1, &o);
+    collide_worlds_run(&w);
+    int count = w.contacts->count[0];
+    o.broad_phase = SAP_BROAD_PHASE_SWEEP;
+    CollideWorlds sweep = collide_worlds_create(model, 1, &o);
+    collide_worlds_run(&sweep);
+    expect_same_world(sweep.contacts, 0, w.contacts, 0, "sweep");
+    collide_worlds_destroy(&sweep);
+    collide_worlds_destroy(&w);
+    sap_model_destroy(model);
+    return count;
+}
+
+static const int32_t both_bodies[2] = {1, 0}, both_shapes[2] = {1, 0}, both_joints[2] = {1, 1};
+
+static void group_0(ShapeModel *m) {
+    m->group[1] = 0;
+}
+static void other_groups(ShapeModel *m) {
+    m->group[1] = 2;
+}
+static void negative_group(ShapeModel *m) {
+    m->group[1] = -1;
+}
+static void not_colliding(ShapeModel *m) {
+    m->flags[0] = SAP_SHAPE_VISIBLE;
+}
+static void joined_to_parent(ShapeModel *m) {
+    m->a.joint_filter_parent = both_joints;
+}
+static void bodies_excluded(ShapeModel *m) {
+    m->a.num_filter_pairs = 1;
+    m->a.body_filter_pairs = both_bodies;
+}
+static void shapes_excluded(ShapeModel *m) {
+    m->a.num_shape_filter_pairs = 1;
+    m->a.shape_filter_pairs = both_shapes;
+}
+static void on_one_body(ShapeModel *m) {
+    m->body[1] = 0;
+}
+
+Test(collide, filtered_pairs_do_not_touch) {
+    cr_expect_eq(count_of_two(NULL), 1);
+    cr_expect_eq(count_of_two(negative_group), 1);
+    cr_expect_eq(count_of_two(group_0), 0);
+    cr_expect_eq(count_of_two(other_groups), 0);
+    cr_expect_eq(count_of_two(not_colliding), 0);
+    cr_expect_eq(count_of_two(joined_to_parent), 0);
+    cr_expect_eq(count_of_two(bodies_excluded), 0);
+    cr_expect_eq(count_of_two(shapes_excluded), 0);
+    cr_expect_eq(count_of_two(on_one_body), 0);
+}
