@@ -1,0 +1,96 @@
+/* Parameters that worlds have of their own: a value that no model may have stops its world alone, until it is put right. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <sapwood/sapwood.h>
+
+#include "support/own_parameters.h"
+
+typedef struct Bad {
+    SapParameter parameter;
+    int index;
+    double value;
+    const char *message;
+} Bad;
+
+static const Bad bad_values[] = {
+    {SAP_PARAMETER_BODY_MASS, 2, 0, "body_mass[2] of body 2 ("},
+    {SAP_PARAMETER_BODY_MASS, 0, -1, "is -1; it must be finite and > 0"},
+    {SAP_PARAMETER_BODY_MASS, 0, NAN, "nan; it must be finite and > 0"},
+    {SAP_PARAMETER_BODY_INERTIA, 9, -1, "it must be positive definite"},
+    {SAP_PARAMETER_BODY_INERTIA, 1, 1, "it must be symmetric"},
+    {SAP_PARAMETER_BODY_INERTIA, 0, 1e3, "triangle inequality"},
+    {SAP_PARAMETER_BODY_COM, 4, INFINITY, "body_com[1][1]"},
+    {SAP_PARAMETER_GRAVITY, 2, NAN, "gravity[2] is"},
+    {SAP_PARAMETER_JOINT_ARMATURE, 7, -0.1, "joint_armature[7]"},
+    {SAP_PARAMETER_JOINT_LIMIT_UPPER, 8, -9, "it must be <= joint_limit_upper[8]"},
+    {SAP_PARAMETER_JOINT_EFFORT_LIMIT, 8, 0, "> 0, infinity allowed"},
+    {SAP_PARAMETER_SHAPE_MATERIAL_MU, 1, -0.5, "shape_material_mu[1] of shape 1"},
+    {SAP_PARAMETER_SHAPE_MATERIAL_KE, 1, 0, "shape_material_ke[1]"},
+};
+
+static void check_bad(const SapModel *base, const Bad *bad) {
+    SapOptions o = options_of("approx32", 4, 1);
+    SapBatch *batch = create(base, 7, &o), *clean = create(base, 7, &o);
+    int n = size_of(sap_model_arrays(base), bad->parameter);
+    double *cell = expand(batch, bad->parameter) + 5 * n + bad->index, good = *cell;
+    cr_assert_eq(sap_batch_step(batch, h, 3), SAP_OK);
+    cr_assert_eq(sap_batch_step(clean, h, 3), SAP_OK);
+    cr_assert_eq(sap_batch_check_parameters(batch), SAP_OK);
+    World before = read_world(batch, base, 5);
+    *cell = bad->value;
+    write_world(batch, base, 1u << SAP_PARAMETER_JOINT_DAMPING, 5, 2); /* a good value that comes with the bad one */
+    cr_expect_eq(sap_batch_check_parameters(batch), SAP_ERROR_MODEL);
+    cr_expect(strncmp(sap_error_message(), "world 5: ", 9) == 0, "%s", sap_error_message());
+    cr_expect(strstr(sap_error_message(), bad->message), "'%s' is not in: %s", bad->message, sap_error_message());
+    for (int call = 0; call < 2; call++) { /* in the second, nothing is new */
+        cr_assert_eq(sap_batch_step(batch, h, 3), SAP_OK);
+        cr_assert_eq(sap_batch_step(clean, h, 3), SAP_OK);
+        for (int w = 0; w < 7; w++) {
+            World x = read_world(batch, base, w), y = read_world(clean, base, w);
+            cr_expect(w == 5 || memcmp(&x, &y, sizeof x) == 0, "%s: world %d", bad->message, w);
+            cr_expect(w != 5 || memcmp(x.state, before.state, sizeof x.state) == 0, "%s: moved", bad->message);
+            cr_expect(w != 5 || (x.status == SAP_WORLD_BAD_PARAMETERS && x.contacts == 0), "status %#x", x.status);
+        }
+    }
+    *cell = good;
+    SapModel *damped = varied_model(base, 1u << SAP_PARAMETER_JOINT_DAMPING, 2);
+    SapBatch *on = take_over(damped, batch, 7, &o);
+    cr_assert_eq(sap_batch_step(batch, h, 3), SAP_OK);
+    cr_assert_eq(sap_batch_step(on, h, 3), SAP_OK);
+    World x = read_world(batch, base, 5), y = read_world(on, base, 5);
+    cr_expect_eq(memcmp(&x, &y, sizeof x), 0, "%s: put right, it does not go on", bad->message);
+    sap_batch_destroy(on);
+    sap_model_destroy(damped);
+    sap_batch_destroy(batch);
+    sap_batch_destroy(clean);
+}
+
+Test(expand, a_value_that_breaks_a_rule_stops_its_world_alone_until_it_is_put_right) {
+    SapModel *base = base_model();
+    for (size_t i = 0; i < sizeof bad_values / sizeof *bad_values; i++)
+        check_bad(base, &bad_values[i]);
+    sap_model_destroy(base);
+}
+
+Test(expand, a_world_that_is_left_out_gets_its_state_in_another_array_too) {
+    SapModel *base = base_model();
+    const SapModelArrays *a = sap_model_arrays(base);
+    SapOptions o = options_of("approx32", 4, 1);
+    SapBatch *batch = create(base, 4, &o);
+    SapState *out = NULL;
+    cr_assert_eq(sap_state_create(base, 4, SAP_F64, &out), SAP_OK);
+    expand(batch, SAP_PARAMETER_BODY_MASS)[2 * a->num_bodies] = -1;
+    set_velocity(batch, base, 2, 9);
+    memset(out->joint_qd, 0x55, 4 * (size_t)a->num_dofs * sizeof(double));
+    cr_assert_eq(sap_step(sap_batch_solver(batch), sap_batch_state(batch), NULL, NULL, h, out), SAP_OK);
+    for (int i = 0; i < a->num_dofs; i++)
+        cr_assert_eq(((double *)out->joint_qd)[2 * a->num_dofs + i],
+                     (double)((float *)sap_batch_state(batch)->joint_qd)[2 * a->num_dofs + i]);
+    sap_state_destroy(out);
+    sap_batch_destroy(batch);
+    sap_model_destroy(base);
+}

@@ -1,0 +1,207 @@
+/* Batches whose worlds have parameters of their own, and models with the same values. */
+#ifndef SAPWOOD_TESTS_SUPPORT_OWN_PARAMETERS_H
+#define SAPWOOD_TESTS_SUPPORT_OWN_PARAMETERS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <sapwood/sapwood.h>
+
+#include "host/plan/parameters.h"
+
+static const double h = 0.002;
+
+/* ---- models ---- */
+
+/* A number in (-1, 1) that depends on world, parameter and index. */
+static inline double noise(int content, int parameter, int i) {
+    return sin(12.9898 * (content + 1) + 78.233 * i + 37.719 * parameter);
+}
+
+/* Value i of a parameter in the world with that content; `x` is the model's. Every number obeys the rules and does something. */
+static inline double varied(SapParameter p, int content, int i, double x) {
+    double s = noise(content, (int)p, i);
+    switch (p) {
+    case SAP_PARAMETER_GRAVITY: return x + 0.5 * s;
+    case SAP_PARAMETER_BODY_COM: return x + 0.01 * s;
+    case SAP_PARAMETER_BODY_INERTIA: return x * (1.4 + noise(content, (int)p, i / 9)); /* a body's as a whole */
+    case SAP_PARAMETER_JOINT_ARMATURE: return 0.02 * (1 + s);
+    case SAP_PARAMETER_JOINT_DAMPING: return 0.1 * (1 + s);
+    case SAP_PARAMETER_JOINT_FRICTION: return s > 0 ? 0.3 * s : 0;
+    case SAP_PARAMETER_JOINT_EFFORT_LIMIT: return 3 * (1.1 + s);
+    case SAP_PARAMETER_JOINT_LIMIT_LOWER: return x - 0.05 * (1 + s);
+    case SAP_PARAMETER_JOINT_LIMIT_UPPER: return x + 0.05 * (1 + s);
+    case SAP_PARAMETER_SHAPE_MATERIAL_KE: return 2000 * (1.2 + s);
+    case SAP_PARAMETER_SHAPE_MARGIN: return 0.002 * (1 + s);
+    case SAP_PARAMETER_SHAPE_GAP: return 0.02 * (1 + s);
+    default: return x * (1 + 0.4 * s);
+    }
+}
+
+static inline SapModel *create_model(const SapModelArrays *a) {
+    SapModel *model = NULL;
+    cr_assert_eq(sap_model_create(a, &model), SAP_OK, "%s", sap_error_message());
+    return model;
+}
+
+/* The quadruped with limits that act from the beginning, moving. */
+static inline SapModel *base_model(void) {
+    SapScene *scene = NULL;
+    cr_assert_eq(sap_scene_load(SAPWOOD_SOURCE_DIR "/bench/scenes/quadruped.yaml", &scene), SAP_OK, "%s",
+                 sap_error_message());
+    SapModelArrays a = *sap_model_arrays(scene->model);
+    double lower[64], upper[64], ke[64], kd[64], qd[64];
+    for (int i = 0; i < a.num_dofs; i++) {
+        double q = i < 6 ? 0 : a.joint_q[i + 1];
+        lower[i] = i % 2 ? q + 0.08 : q - 0.5;
+        upper[i] = i % 2 ? q + 0.5 : q - 0.08;
+        ke[i] = 200;
+        kd[i] = 2;
+        qd[i] = 0.1 * noise(0, 51, i);
+    }
+    a.joint_limit_lower = lower;
+    a.joint_limit_upper = upper;
+    a.joint_limit_ke = ke;
+    a.joint_limit_kd = kd;
+    a.joint_qd = qd;
+    SapModel *model = create_model(&a);
+    sap_scene_destroy(scene);
+    return model;
+}
+
+static inline int size_of(const SapModelArrays *a, SapParameter p) {
+    return sap_parameter_rows(a, p) * sap_parameter_columns(p);
+}
+
+/* The model with the values of a content for the parameters of `which` (bits). */
+static inline SapModel *varied_model(const SapModel *base, uint32_t which, int content) {
+    SapModelArrays a = *sap_model_arrays(base);
+    double *memory[SAP_NUM_PARAMETERS] = {0};
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
+        if (!(which >> p & 1))
+            continue;
+        int n = size_of(&a, (SapParameter)p);
+        memory[p] = calloc((size_t)n, sizeof **memory);
+        for (int i = 0; i < n; i++)
+            memory[p][i] =
+                varied((SapParameter)p, content, i, sap_parameter_get(sap_model_arrays(base), (SapParameter)p)[i]);
+        sap_parameter_set(&a, (SapParameter)p, memory[p]);
+    }
+    SapModel *model = create_model(&a);
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+        free(memory[p]);
+    return model;
+}
+
+/* ---- batches ---- */
+
+static inline SapOptions options_of(const char *preset, int lanes, int threads) {
+    SapOptions o;
+    cr_assert_eq(sap_options_preset(preset, &o), SAP_OK);
+    o.lanes = lanes;
+    o.threads = threads;
+    return o;
+}
+
+static inline SapBatch *create(const SapModel *model, int worlds, const SapOptions *options) {
+    SapBatch *batch = NULL;
+    cr_assert_eq(sap_batch_create(model, worlds, options, &batch), SAP_OK, "%s", sap_error_message());
+    return batch;
+}
+
+static inline double *expand(SapBatch *batch, SapParameter p) {
+    SapArray view;
+    cr_assert_eq(sap_batch_expand(batch, p, &view), SAP_OK, "%s", sap_error_message());
+    cr_assert_eq(view.type, SAP_TYPE_F64);
+    return view.data;
+}
+
+/* Gives world w the values of a content. */
+static inline void write_world(SapBatch *batch, const SapModel *base, uint32_t which, int w, int content) {
+    const SapModelArrays *a = sap_model_arrays(base);
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
+        if (!(which >> p & 1))
+            continue;
+        int n = size_of(a, (SapParameter)p);
+        double *row = expand(batch, (SapParameter)p) + (size_t)w * (size_t)n;
+        for (int i = 0; i < n; i++)
+            row[i] = varied((SapParameter)p, content, i, sap_parameter_get(a, (SapParameter)p)[i]);
+    }
+}
+
+static inline void put_number(SapBatch *batch, void *array, size_t at, double x) {
+    if (sap_batch_state(batch)->dtype == SAP_F64)
+        ((double *)array)[at] = x;
+    else
+        ((float *)array)[at] = (float)x;
+}
+
+static inline void set_velocity(SapBatch *batch, const SapModel *model, int w, int content) {
+    int nv = sap_model_arrays(model)->num_dofs;
+    for (int i = 0; i < nv; i++)
+        put_number(batch, sap_batch_state(batch)->joint_qd, (size_t)(w * nv + i), 0.5 * noise(content, 50, i));
+}
+
+enum { MOST_BYTES = 8192 };
+typedef struct World {
+    char state[MOST_BYTES]; /* coordinates, velocities, bodies */
+    uint32_t status;
+    int32_t contacts;
+    double cost;
+} World;
+
+static inline size_t copy_part(World *out, size_t at, const void *array, int w, int width, size_t number) {
+    size_t bytes = (size_t)width * number;
+    cr_assert_leq(at + bytes, (size_t)MOST_BYTES);
+    memcpy(out->state + at, (const char *)array + (size_t)w * bytes, bytes);
+    return at + bytes;
+}
+
+static inline World read_world(const SapBatch *batch, const SapModel *model, int w) {
+    const SapModelArrays *a = sap_model_arrays(model);
+    const SapState *s = sap_batch_state(batch);
+    size_t number = s->dtype == SAP_F64 ? sizeof(double) : sizeof(float), at = 0;
+    SapWorldReport report;
+    cr_assert_eq(sap_solver_report(sap_batch_solver(batch), &report), SAP_OK);
+    World out;
+    memset(&out, 0, sizeof out);
+    at = copy_part(&out, at, s->joint_q, w, a->num_coords, number);
+    at = copy_part(&out, at, s->joint_qd, w, a->num_dofs, number);
+    at = copy_part(&out, at, s->body_q, w, 7 * a->num_bodies, number);
+    copy_part(&out, at, s->body_qd, w, 6 * a->num_bodies, number);
+    out.status = report.status[w];
+    out.cost = report.cost[w];
+    out.contacts = sap_batch_contacts(batch)->count[w];
+    return out;
+}
+
+/* A batch of one world of the model with those values. */
+static inline World run_alone(const SapModel *base, uint32_t which, int content, const char *preset, int steps) {
+    SapModel *model = varied_model(base, which, content);
+    SapOptions o = options_of(preset, 1, 1);
+    SapBatch *batch = create(model, 1, &o);
+    set_velocity(batch, model, 0, content);
+    cr_assert_eq(sap_batch_step(batch, h, steps), SAP_OK);
+    World out = read_world(batch, model, 0);
+    sap_batch_destroy(batch);
+    sap_model_destroy(model);
+    return out;
+}
+
+#define ALL ((1u << SAP_NUM_PARAMETERS) - 1)
+
+/* A batch of the model with those values that goes on from the state of another. */
+static inline SapBatch *take_over(const SapModel *model, const SapBatch *from, int worlds, const SapOptions *o) {
+    const SapModelArrays *a = sap_model_arrays(model);
+    SapBatch *batch = create(model, worlds, o);
+    size_t number = sap_batch_state(from)->dtype == SAP_F64 ? 8 : 4, n = (size_t)worlds * number;
+    memcpy(sap_batch_state(batch)->joint_q, sap_batch_state(from)->joint_q, n * (size_t)a->num_coords);
+    memcpy(sap_batch_state(batch)->joint_qd, sap_batch_state(from)->joint_qd, n * (size_t)a->num_dofs);
+    return batch;
+}
+
+#endif
