@@ -1,0 +1,182 @@
+/* `sapwood compare` and `sapwood conform`: options against each other, and the solver against reference data. */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "support/run_program.h"
+
+TestSuite(cli, .init = make_folder, .fini = remove_folder, .timeout = 120);
+
+/* ---- compare ---- */
+
+/* The row of a run, by option and value. */
+static json_t *compare_row(json_t *json, const char *option, const char *value) {
+    json_t *rows = member(json, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        if (strcmp(text(row, "option"), option) == 0 && strcmp(text(row, "value"), value) == 0)
+            return row;
+    }
+    cr_assert_fail("no row %s=%s", option, value);
+    return NULL;
+}
+
+Test(cli, compare_changes_one_knob_of_the_preset_at_a_time) {
+    static const char *const knobs[][3] = {{"contact_preset_variant", "approx64", "baseline"},
+                                           {"contact_preset_variant", "approx32", "precision"},
+                                           {"contact_preset_variant", "drake", "model"},
+                                           {"free_motion_solve_precision", "fp32", "precision"},
+                                           {"contact_solve_precision", "fp32", "precision"},
+                                           {"contact_linear_solve_precision", "fp32", "precision"},
+                                           {"sap_contact_weight_precision", "fp32", "precision"},
+                                           {"use_f64_boundary_pose", "false", "precision"},
+                                           {"contact_weight_mode", "diag_delassus", "model"},
+                                           {"contact_point_mode", "contact_midpoint", "model"},
+                                           {"position_integration", "sap_euler", "model"},
+                                           {"line_search_variant", "monotone_decay", "line search"},
+                                           {"line_search_variant", "armijo_decay", "line search"},
+                                           {"line_search_variant", "exact_root", "line search"}};
+    enum { COUNT = sizeof knobs / sizeof knobs[0] };
+    cr_assert_eq(sapwood("compare bench/scenes/arm3.yaml --worlds 5 --steps 20 --json"), 0, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_eq(number(json, "worlds"), 5);
+    cr_expect_eq(number(json, "steps"), 20);
+    cr_expect_eq(json_array_size(member(json, "rows")), COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        json_t *row = compare_row(json, knobs[i][0], knobs[i][1]);
+        cr_expect_str_eq(text(row, "kind"), knobs[i][2], "%s", knobs[i][0]);
+        cr_expect_eq(number(row, "failed"), 0);
+        cr_expect_eq(number(row, "not_converged"), 0);
+        cr_expect_geq(number(row, "newton_iterations.mean"), 1, "the drives are solved for");
+        cr_expect_geq(number(row, "newton_iterations.largest"), number(row, "newton_iterations.mean"));
+        cr_expect_geq(number(row, "v_difference.largest"), number(row, "v_difference.end"));
+        cr_expect_gt(number(row, "ns_per_world_step"), 0);
+    }
+    json_t *same = compare_row(json, "line_search_variant", "monotone_decay");
+    cr_expect_eq(number(same, "v_difference.largest"), 0, "the baseline again, to the bit");
+    cr_expect_eq(number(same, "q_difference.largest"), 0);
+    double precision = number(compare_row(json, "contact_preset_variant", "approx32"), "v_difference.largest");
+    double model = number(compare_row(json, "contact_preset_variant", "drake"), "v_difference.largest");
+    cr_expect(0 < precision && precision < 1e-4, "%g", precision);
+    cr_expect(precision < model, "%g, %g", precision, model);
+    /* Without contacts the integration is all that drake changes. */
+    cr_expect_eq(model, number(compare_row(json, "position_integration", "sap_euler"), "v_difference.largest"));
+    json_decref(json);
+}
+
+Test(cli, compare_prints_a_table) {
+    cr_assert_eq(sapwood("compare arm3 --worlds 2 --steps 3"), 0, "%s", err);
+    cr_expect(strstr(out, "\nprecision    approx32 ") && strstr(out, "\nmodel        drake ") &&
+                  strstr(out, "\nmodel          contact_weight_mode=diag_delassus "),
+              "%s", out);
+    cr_expect_str_empty(err);
+    cr_assert_eq(sapwood("compare cube --worlds 3 --steps 2 --noise 1e30 --json"), 1, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_eq(number(compare_row(json, "contact_preset_variant", "approx64"), "failed"), 2);
+    json_decref(json);
+}
+
+/* ---- conform ---- */
+
+#define REFERENCE SAPWOOD_SHARED_DIR "/reference/f64"
+
+static void need_reference(void) {
+    if (access(REFERENCE "/arm3.json.gz", R_OK) != 0)
+        cr_skip_test("needs ../shared/reference");
+}
+
+/* The last line of what was printed, without its end. */
+static const char *last_line(void) {
+    size_t length = strlen(out);
+    if (length > 0 && out[length - 1] == '\n')
+        out[length - 1] = '\0';
+    const char *line = strrchr(out, '\n');
+    return line ? line + 1 : out;
+}
+
+Test(cli, conform_passes_on_all_reference_cases) {
+    need_reference();
+    cr_expect_eq(sapwood("conform --compat " REFERENCE "/*.json.gz"), 0, "%s", err);
+    cr_expect_str_eq(last_line(), "342 passed, 0 failed", "%s", out);
+    cr_expect_str_empty(err);
+}
+
+Test(cli, conform_reports_as_json) {
+    need_reference();
+    cr_assert_eq(sapwood("conform --compat --json " REFERENCE "/arm3.json.gz"), 0, "%s", err);
+    json_t *json = parse_json(), *outputs = member(json, "outputs");
+    cr_expect_eq(number(json, "failed"), 0);
+    cr_expect_gt(number(json, "passed"), 0);
+    cr_expect_eq(number(json, "passed"), json_array_size(outputs));
+    for (size_t i = 0; i < json_array_size(outputs); i++) {
+        json_t *output = json_array_get(outputs, i);
+        cr_expect(json_is_true(member(output, "passed")) && !json_is_false(member(output, "counts_agree")));
+        cr_expect_lt(number(output, "errors.v"), 1e-9);
+    }
+    json_decref(json);
+}
+
+Test(cli, conform_accepts_what_it_dumped) {
+    need_reference();
+    cr_assert_eq(sapwood("conform --compat --dump %s " REFERENCE "/cube_tumble.json.gz", path_of("dump.json")), 0, "%s",
+                 err);
+    char before[64];
+    snprintf(before, sizeof before, "%s", last_line());
+    cr_assert_eq(sapwood("conform --compat %s", path_of("dump.json")), 0, "%s", err);
+    cr_expect_str_eq(last_line(), before);
+    cr_expect(strstr(out, " v 0.0e+00"), "the same program gives the same bits: %s", out);
+}
+
+/* Another answer must be noticed: the regularisation of friction is changed. */
+Test(cli, conform_exits_with_1_where_answers_differ) {
+    need_reference();
+    cr_expect_eq(sapwood("conform --compat --set contact_sigma=0.01 " REFERENCE "/box_slide.json.gz"), 1, "%s", err);
+    cr_expect(strstr(out, "FAIL"), "%s", out);
+    cr_expect_null(strstr(last_line(), " 0 failed"), "%s", out);
+}
+
+/* What a knob touches has an error of f32's size, which is not zero, and what comes before it in a step has none. */
+Test(cli, conform_tells_what_each_precision_in_f32_does) {
+    static const struct {
+        const char *f32;
+        const char *touched, *untouched; /* NULL: nothing comes before */
+    } rows[] = {{"none", NULL, NULL},
+                {"free_motion_solve_precision", "v_star", NULL},
+                {"use_f64_boundary_pose", "J", "v_star"},
+                {"sap_contact_weight_precision", "w", "J"},
+                {"contact_solve_precision", "v", "v_star"},
+                {"contact_linear_solve_precision", "v", "w"}};
+    need_reference();
+    cr_assert_eq(sapwood("conform --compat --knobs --json " REFERENCE "/*.json.gz"), 0, "%s", err);
+    json_t *json = parse_json(), *knobs = member(json, "knobs");
+    cr_assert_eq(json_array_size(knobs), 6);
+    for (size_t i = 0; i < 6; i++) {
+        json_t *row = json_array_get(knobs, i);
+        cr_assert_str_eq(text(row, "f32"), rows[i].f32);
+        char path[64];
+        snprintf(path, sizeof path, "errors.%s", rows[i].untouched ? rows[i].untouched : "k");
+        if (rows[i].untouched)
+            cr_expect_lt(number(row, path), 1e-11, "%s: %s", rows[i].f32, path);
+        snprintf(path, sizeof path, "errors.%s", rows[i].touched ? rows[i].touched : "v");
+        double error = number(row, path), eps = 6e-8;
+        cr_expect(rows[i].touched ? error > 1e-9 : error < 1e-9, "%s: %s is %g", rows[i].f32, path, error);
+        /* a cost in f32 stops falling at half the digits; what else is rounded is the data of a well-posed problem */
+        bool cost_rounded = strcmp(rows[i].f32, "contact_solve_precision") == 0;
+        double largest = cost_rounded ? 50 * sqrt(eps) : 2000 * eps;
+        cr_expect_lt(number(row, "errors.v"), largest, "%s: v is off by %g", rows[i].f32, number(row, "errors.v"));
+        cr_expect(number(row, "failed") == 0 && (cost_rounded || number(row, "not_converged") == 0), "%s", rows[i].f32);
+    }
+    json_decref(json);
+}
+
+Test(cli, conform_refuses_files_it_cannot_read) {
+    cr_expect_eq(sapwood("conform %s", path_of("none.json.gz")), 2);
+    cr_expect(strstr(err, "none.json.gz"), "%s", err);
+    write_text(path_of("bad.json"), "{\"cases\": []}");
+    cr_expect_eq(sapwood("conform %s", path_of("bad.json")), 2);
+    cr_expect(strstr(err, "bad.json") && strstr(err, "'model'"), "%s", err);
+    if (access(REFERENCE "/arm3.json.gz", R_OK) == 0)
+        cr_expect_eq(sapwood("conform --dump %s " REFERENCE "/arm3.json.gz", path_of("no/such/folder")), 2);
+}
