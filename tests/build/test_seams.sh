@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# test_seams.sh SOURCE_DIR
+# The seam between methods and constraints: in kernels/solve only problem.h and report.h know that there are contacts and
+# joints. The code of the other files, comments aside, says neither SLOT, num_slots, contact_ nor joint_. Names file and
+# line of what does.
+set -euo pipefail
+shopt -s inherit_errexit
+. "$(dirname "${BASH_SOURCE[0]}")/source_check.sh"
+cd "$1"
+
+words='SLOT num_slots contact_ joint_'
+
+# Exceptions that stay, "finding | reason".
+allowed='
+'
+# Known and to be removed, "finding | cure".
+known='
+'
+
+# Prints lines "key<TAB>file:line<TAB>text".
+check_words() {
+    local files
+    files=$(find kernels/solve -type f ! -name problem.h ! -name report.h | sort)
+    [ -n "$files" ] || { printf 'solve\tkernels/solve:1\thas no files\n'; return; }
+    strip_comments <<<"$files" | awk -v words="$words" '
+        {
+            match($0, /^[^:]*:[0-9]+:/)
+            place = substr($0, 1, RLENGTH - 1)
+            code = substr($0, RLENGTH + 1)
+            file = place
+            sub(/:.*/, "", file)
+            n = split(words, word, " ")
+            for (i = 1; i <= n; i++)
+                if (index(code, word[i]))
+                    print file " says " word[i] "\t" place "\ta method may not say " word[i] ":" code
+        }'
+}
+
+findings=$(check_words)
+report_findings "$known" "$allowed" <<<"$findings" || exit 1
+echo "ok"
