@@ -8,6 +8,7 @@
 
 #include <sapwood/sapwood.h>
 
+#include "support/presets.h"
 #include "support/scene_batch.h"
 #include "support/work.h"
 
@@ -64,17 +65,25 @@ static void check_sameness(const char *name, const char *preset) {
     sap_scene_destroy(scene);
 }
 
-#define SAMENESS_TEST(scene)                                                                                           \
-    Test(batch, scene##_has_the_same_bits_for_any_lanes_threads_batch_size_and_position) {                             \
-        check_sameness(#scene, "approx32");                                                                            \
-        check_sameness(#scene, "approx64");                                                                            \
-        check_sameness(#scene, "drake");                                                                               \
-    }
+/* Indices: Criterion hands a parameter to another process, where a pointer means nothing. */
+typedef struct SceneAndPreset {
+    int scene, preset;
+} SceneAndPreset;
 
-SAMENESS_TEST(cube)
-SAMENESS_TEST(stack5)
-SAMENESS_TEST(quadruped)
-SAMENESS_TEST(gripper)
+static const char *const scene_names[] = {"cube", "stack5", "quadruped", "gripper"};
+enum { NUM_SCENES = sizeof scene_names / sizeof *scene_names };
+
+ParameterizedTestParameters(batch, a_world_has_the_same_bits_for_any_lanes_threads_batch_size_and_position) {
+    static SceneAndPreset params[NUM_SCENES * NUM_PRESETS];
+    for (int i = 0; i < NUM_SCENES * NUM_PRESETS; i++)
+        params[i] = (SceneAndPreset){i / NUM_PRESETS, i % NUM_PRESETS};
+    return cr_make_param_array(SceneAndPreset, params, NUM_SCENES * NUM_PRESETS);
+}
+
+ParameterizedTest(const SceneAndPreset *of, batch,
+                  a_world_has_the_same_bits_for_any_lanes_threads_batch_size_and_position) {
+    check_sameness(scene_names[of->scene], preset_names[of->preset]);
+}
 
 Test(batch, n_steps_in_one_call_are_n_calls) {
     SapScene *scene = load("quadruped");

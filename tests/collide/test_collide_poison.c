@@ -9,6 +9,7 @@
 #include <sapwood/sapwood.h>
 
 #include "support/need.h"
+#include "support/presets.h"
 #include "support/shape_model.h"
 
 enum { POISON_WORLDS = 64, POISONED = 37 };
@@ -114,10 +115,10 @@ static void check_poison(const char *preset) {
     sap_model_destroy(model);
 }
 
-Test(collide, a_poisoned_state_of_one_world_in_approx32_touches_no_other, .timeout = 120) {
-    check_poison("approx32");
+ParameterizedTestParameters(collide, a_poisoned_state_of_one_world_touches_no_other) {
+    return preset_params();
 }
 
-Test(collide, a_poisoned_state_of_one_world_in_approx64_touches_no_other, .timeout = 120) {
-    check_poison("approx64");
+ParameterizedTest(const int *preset, collide, a_poisoned_state_of_one_world_touches_no_other, .timeout = 120) {
+    check_poison(preset_names[*preset]);
 }

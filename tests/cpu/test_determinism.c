@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 
 #include <sapwood/sapwood.h>
 
@@ -187,33 +188,27 @@ static SapModel *every_joint(void) {
     return random_chain(11, kinds, sizeof kinds / sizeof *kinds);
 }
 
-Test(determinism, quadruped_f32) {
-    check_scene("quadruped", SAP_FP32);
+/* Model i of five: scenes, all kinds of joints, and trees. */
+static void check_case(int i, SapPrecision precision) {
+    const char *const scenes[] = {"quadruped", "humanoid", "gripper"};
+    if (i < 3)
+        check_scene(scenes[i], precision);
+    else
+        check_model(i == 3 ? every_joint() : random_forest(5, LINKS), precision);
 }
-Test(determinism, quadruped_f64) {
-    check_scene("quadruped", SAP_FP64);
+
+typedef struct Case {
+    int model;
+    SapPrecision precision;
+} Case;
+
+ParameterizedTestParameters(determinism, a_world_has_the_same_bits_however_it_is_run) {
+    static Case cases[10];
+    for (int i = 0; i < 10; i++)
+        cases[i] = (Case){i / 2, i % 2 ? SAP_FP64 : SAP_FP32};
+    return cr_make_param_array(Case, cases, 10);
 }
-Test(determinism, humanoid_f32) {
-    check_scene("humanoid", SAP_FP32);
-}
-Test(determinism, humanoid_f64) {
-    check_scene("humanoid", SAP_FP64);
-}
-Test(determinism, gripper_f32) {
-    check_scene("gripper", SAP_FP32);
-}
-Test(determinism, gripper_f64) {
-    check_scene("gripper", SAP_FP64);
-}
-Test(determinism, every_joint_type_f32) {
-    check_model(every_joint(), SAP_FP32);
-}
-Test(determinism, every_joint_type_f64) {
-    check_model(every_joint(), SAP_FP64);
-}
-Test(determinism, random_forest_f32) {
-    check_model(random_forest(5, LINKS), SAP_FP32);
-}
-Test(determinism, random_forest_f64) {
-    check_model(random_forest(5, LINKS), SAP_FP64);
+
+ParameterizedTest(const Case *c, determinism, a_world_has_the_same_bits_however_it_is_run) {
+    check_case(c->model, c->precision);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 
 #include <sapwood/sapwood.h>
 
@@ -385,16 +386,14 @@ static void check_line_search(const char *name, SapLineSearch line_search) {
         }
 }
 
-Test(team_threads, contacts_with_monotone_decay) {
-    check_line_search("monotone_decay", SAP_MONOTONE_DECAY);
+ParameterizedTestParameters(team_threads, contacts_with_every_line_search) {
+    static int searches[] = {SAP_MONOTONE_DECAY, SAP_ARMIJO_DECAY, SAP_EXACT_ROOT};
+    return cr_make_param_array(int, searches, 3);
 }
 
-Test(team_threads, contacts_with_armijo_decay) {
-    check_line_search("armijo_decay", SAP_ARMIJO_DECAY);
-}
-
-Test(team_threads, contacts_with_exact_root) {
-    check_line_search("exact_root", SAP_EXACT_ROOT);
+ParameterizedTest(const int *search, team_threads, contacts_with_every_line_search) {
+    static const char *const names[] = {"monotone_decay", "armijo_decay", "exact_root"};
+    check_line_search(names[*search], (SapLineSearch)*search);
 }
 
 /* Contacts so stiff that f32 cannot factor Newton's matrix. */

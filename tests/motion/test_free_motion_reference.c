@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <criterion/logging.h>
 
 #include "host/model/model.h"
@@ -331,34 +332,9 @@ static double next_state_error(File *file, const Worlds *w, int i, const json_t 
 
 static const char *const presets[] = {"approx64", "drake"}; /* midpoint, sap_euler */
 
-Test(free_motion_reference, contact_free_worlds_step_to_the_reference_coordinates) {
-    for (int p = 0; p < 2; p++) {
-        File files[MAX_FILES];
-        int num_files = list_files(files), num_cases = 0;
-        SapOptions options;
-        cr_assert_eq(sap_options_preset(presets[p], &options), SAP_OK);
-        options.compat = SAP_COMPAT_SAP_WARP;
-        Worst worst = {0};
-        for (int f = 0; f < num_files; f++) {
-            const json_t *cases;
-            double h;
-            Worlds *w = open_cases(&files[f], &options, &cases, &h);
-            worlds_step(w, h, 1);
-            for (int i = 0; i < w->n; i++) {
-                if (!is_free(&files[f], cases, i))
-                    continue;
-                double error = next_state_error(&files[f], w, i, output_of_preset(cases, i, presets[p]));
-                cr_expect(error <= 1e-12, "%s, %s: off by %.3g", case_name(cases, i), presets[p], error);
-                note(&worst, error, case_name(cases, i));
-                num_cases++;
-            }
-            worlds_destroy(w);
-            close_file(&files[f]);
-        }
-        cr_assert(num_cases > 0, "no contact-free case in the reference");
-        cr_log_info("%s: %d contact-free cases, worst next state %.2g (%s)\n", presets[p], num_cases, worst.error,
-                    worst.name);
-    }
+static struct criterion_test_params integration_params(void) {
+    static int indices[] = {0, 1};
+    return cr_make_param_array(int, indices, 2);
 }
 
 /* Adds to joint_f what takes the world to the velocity v_next: f = A (v_next - v*) / h. Contacts, drives and limits do no
@@ -377,30 +353,52 @@ static void push_to(File *file, Worlds *w, int i, double h, const json_t *output
     release_arrays(file, mark);
 }
 
-Test(free_motion_reference, worlds_pushed_to_the_reference_velocity_reach_the_reference_coordinates) {
-    for (int p = 0; p < 2; p++) {
-        File files[MAX_FILES];
-        int num_files = list_files(files), num_cases = 0;
-        SapOptions options;
-        cr_assert_eq(sap_options_preset(presets[p], &options), SAP_OK);
-        options.compat = SAP_COMPAT_SAP_WARP;
-        Worst worst = {0};
-        for (int f = 0; f < num_files; f++) {
-            const json_t *cases;
-            double h;
-            Worlds *w = open_cases(&files[f], &options, &cases, &h);
+/* Steps the cases of all files, pushed to the reference velocity or, if they are free of contacts, as they are. */
+static void compare_next_states(const char *preset, bool pushed) {
+    File files[MAX_FILES];
+    int num_files = list_files(files), num_cases = 0;
+    SapOptions options;
+    cr_assert_eq(sap_options_preset(preset, &options), SAP_OK);
+    options.compat = SAP_COMPAT_SAP_WARP;
+    Worst worst = {0};
+    for (int f = 0; f < num_files; f++) {
+        const json_t *cases;
+        double h;
+        Worlds *w = open_cases(&files[f], &options, &cases, &h);
+        if (pushed)
             worlds_free_motion(w, h);
-            for (int i = 0; i < w->n; i++)
-                push_to(&files[f], w, i, h, output_of_preset(cases, i, presets[p]));
-            worlds_step(w, h, 1);
-            for (int i = 0; i < w->n; i++, num_cases++) {
-                double error = next_state_error(&files[f], w, i, output_of_preset(cases, i, presets[p]));
-                cr_expect(error <= 1e-12, "%s, %s: off by %.3g", case_name(cases, i), presets[p], error);
-                note(&worst, error, case_name(cases, i));
-            }
-            worlds_destroy(w);
-            close_file(&files[f]);
+        for (int i = 0; i < w->n && pushed; i++)
+            push_to(&files[f], w, i, h, output_of_preset(cases, i, preset));
+        worlds_step(w, h, 1);
+        for (int i = 0; i < w->n; i++) {
+            if (!pushed && !is_free(&files[f], cases, i))
+                continue;
+            double error = next_state_error(&files[f], w, i, output_of_preset(cases, i, preset));
+            cr_expect(error <= 1e-12, "%s, %s: off by %.3g", case_name(cases, i), preset, error);
+            note(&worst, error, case_name(cases, i));
+            num_cases++;
         }
-        cr_log_info("%s: %d cases, worst next state %.2g (%s)\n", presets[p], num_cases, worst.error, worst.name);
+        worlds_destroy(w);
+        close_file(&files[f]);
     }
+    cr_assert(num_cases > 0, "%s: no case in the reference", preset);
+    cr_log_info("%s: %d cases, worst next state %.2g (%s)\n", preset, num_cases, worst.error, worst.name);
+}
+
+ParameterizedTestParameters(free_motion_reference, contact_free_worlds_step_to_the_reference_coordinates) {
+    return integration_params();
+}
+
+ParameterizedTest(const int *preset, free_motion_reference, contact_free_worlds_step_to_the_reference_coordinates) {
+    compare_next_states(presets[*preset], false);
+}
+
+ParameterizedTestParameters(free_motion_reference,
+                            worlds_pushed_to_the_reference_velocity_reach_the_reference_coordinates) {
+    return integration_params();
+}
+
+ParameterizedTest(const int *preset, free_motion_reference,
+                  worlds_pushed_to_the_reference_velocity_reach_the_reference_coordinates) {
+    compare_next_states(presets[*preset], true);
 }

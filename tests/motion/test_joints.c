@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <criterion/logging.h>
 
 #include "support/oracle.h"
@@ -387,16 +388,20 @@ static Errors errors_of_forests(SapPrecision precision) {
     return errors;
 }
 
-Test(joints, random_forests_have_the_motion_and_the_dynamics_of_the_oracle_in_f64) {
-    Errors errors = errors_of_forests(SAP_FP64);
-    errors_below(&errors, 1e-13, 1e-12, 1e-11);
-    log_errors("forests in f64", &errors);
+typedef struct ForestAccuracy {
+    SapPrecision precision;
+    double allowed[3]; /* as of errors_below */
+} ForestAccuracy;
+
+ParameterizedTestParameters(joints, random_forests_have_the_motion_and_the_dynamics_of_the_oracle) {
+    static ForestAccuracy forests[] = {{SAP_FP64, {1e-13, 1e-12, 1e-11}}, {SAP_FP32, {1e-5, 1e-4, 1e-3}}};
+    return cr_make_param_array(ForestAccuracy, forests, 2);
 }
 
-Test(joints, random_forests_have_the_motion_and_the_dynamics_of_the_oracle_in_f32) {
-    Errors errors = errors_of_forests(SAP_FP32);
-    errors_below(&errors, 1e-5, 1e-4, 1e-3);
-    log_errors("forests in f32", &errors);
+ParameterizedTest(const ForestAccuracy *of, joints, random_forests_have_the_motion_and_the_dynamics_of_the_oracle) {
+    Errors errors = errors_of_forests(of->precision);
+    errors_below(&errors, of->allowed[0], of->allowed[1], of->allowed[2]);
+    log_errors(of->precision == SAP_FP64 ? "forests in f64" : "forests in f32", &errors);
 }
 
 /* ---- identities ---- */

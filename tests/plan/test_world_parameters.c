@@ -10,6 +10,7 @@
 
 #include "host/plan/parameters.h"
 #include "support/own_parameters.h"
+#include "support/presets.h"
 #include "support/work.h"
 
 /* ---- the same bits ---- */
@@ -48,14 +49,12 @@ static void check_all_parameters(const char *preset) {
     sap_model_destroy(base);
 }
 
-Test(expand, a_world_with_its_own_parameters_has_the_bits_of_a_model_with_them_in_approx32) {
-    check_all_parameters("approx32");
+ParameterizedTestParameters(expand, a_world_with_its_own_parameters_has_the_bits_of_a_model_with_them) {
+    return preset_params();
 }
-Test(expand, a_world_with_its_own_parameters_has_the_bits_of_a_model_with_them_in_approx64) {
-    check_all_parameters("approx64");
-}
-Test(expand, a_world_with_its_own_parameters_has_the_bits_of_a_model_with_them_in_drake) {
-    check_all_parameters("drake");
+
+ParameterizedTest(const int *preset, expand, a_world_with_its_own_parameters_has_the_bits_of_a_model_with_them) {
+    check_all_parameters(preset_names[*preset]);
 }
 
 Test(expand, each_parameter_alone_is_that_of_a_model_and_matters) {

@@ -14,6 +14,7 @@
 #include "support/hash_worlds.h"
 #include "support/model_parts.h"
 #include "support/need.h"
+#include "support/presets.h"
 #include "support/random_model.h"
 
 enum { WORLDS = 13, SLOTS = 200 };
@@ -303,18 +304,16 @@ static void check_preset(const char *preset) {
     check_options(&options, preset);
 }
 
-Test(contact_hostile, approx32) {
-    check_preset("approx32");
+ParameterizedTestParameters(contact_hostile, every_solve_gives_numbers_and_says_truly_how_it_ended) {
+    return preset_params();
 }
-Test(contact_hostile, approx64) {
-    check_preset("approx64");
-}
-Test(contact_hostile, drake) {
-    check_preset("drake");
+
+ParameterizedTest(const int *preset, contact_hostile, every_solve_gives_numbers_and_says_truly_how_it_ended) {
+    check_preset(preset_names[*preset]);
 }
 
 /* Everything in f32, which no preset asks for. */
-Test(contact_hostile, all_f32) {
+Test(contact_hostile, a_solve_in_f32_gives_numbers_and_says_truly_how_it_ended) {
     SapOptions options;
     need(sap_options_preset("approx32", &options));
     options.free_motion_solve_precision = options.contact_solve_precision = SAP_FP32;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 
 #include <sapwood/sapwood.h>
 
@@ -317,14 +318,14 @@ static void poison_all(const Setup *setup) {
 static const Setup setups[] = {
     {"approx32", SAP_MONOTONE_DECAY, 8, 1}, {"approx64", SAP_EXACT_ROOT, 4, 2}, {"drake", SAP_ARMIJO_DECAY, 1, 3}};
 
-Test(contact_poison, any_bad_number_stops_its_world_only_approx32) {
-    poison_all(&setups[0]);
+/* The parameter is an index of setups. */
+ParameterizedTestParameters(contact_poison, any_bad_number_stops_its_world_only) {
+    static int all[] = {0, 1, 2};
+    return cr_make_param_array(int, all, 3);
 }
-Test(contact_poison, any_bad_number_stops_its_world_only_approx64) {
-    poison_all(&setups[1]);
-}
-Test(contact_poison, any_bad_number_stops_its_world_only_drake) {
-    poison_all(&setups[2]);
+
+ParameterizedTest(const int *setup, contact_poison, any_bad_number_stops_its_world_only) {
+    poison_all(&setups[*setup]);
 }
 
 /* ---- indices, normals, counts ---- */

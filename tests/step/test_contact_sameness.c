@@ -12,6 +12,7 @@
 #include "support/hash_worlds.h"
 #include "host/cpu/dispatch.h"
 #include "support/need.h"
+#include "support/presets.h"
 #include "support/random_model.h"
 #include "support/sample_model.h"
 #include "support/work.h"
@@ -181,14 +182,13 @@ static void check_preset(const char *preset) {
     sap_model_destroy(models[1]);
 }
 
-Test(contact_sameness, approx32) {
-    check_preset("approx32");
+ParameterizedTestParameters(contact_sameness, a_world_has_the_same_bits_for_any_lanes_threads_batch_size_and_position) {
+    return preset_params();
 }
-Test(contact_sameness, approx64) {
-    check_preset("approx64");
-}
-Test(contact_sameness, drake) {
-    check_preset("drake");
+
+ParameterizedTest(const int *preset, contact_sameness,
+                  a_world_has_the_same_bits_for_any_lanes_threads_batch_size_and_position) {
+    check_preset(preset_names[*preset]);
 }
 
 /* Free motion in f64 and a solve in f32: a world that has nothing to solve must not go through f32 for its neighbours' sake. */

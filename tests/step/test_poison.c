@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 
 #include <sapwood/sapwood.h>
 
@@ -313,17 +314,19 @@ static void poison_all_ways(SapPrecision precision, SapPositionIntegration integ
     }
 }
 
-Test(poison, any_bad_number_stops_its_world_only_f32_midpoint) {
-    poison_all_ways(SAP_FP32, SAP_MIDPOINT);
+typedef struct Way {
+    SapPrecision precision;
+    SapPositionIntegration integration;
+} Way;
+
+ParameterizedTestParameters(poison, any_bad_number_stops_its_world_only) {
+    static Way ways[] = {
+        {SAP_FP32, SAP_MIDPOINT}, {SAP_FP32, SAP_EULER}, {SAP_FP64, SAP_MIDPOINT}, {SAP_FP64, SAP_EULER}};
+    return cr_make_param_array(Way, ways, 4);
 }
-Test(poison, any_bad_number_stops_its_world_only_f32_euler) {
-    poison_all_ways(SAP_FP32, SAP_EULER);
-}
-Test(poison, any_bad_number_stops_its_world_only_f64_midpoint) {
-    poison_all_ways(SAP_FP64, SAP_MIDPOINT);
-}
-Test(poison, any_bad_number_stops_its_world_only_f64_euler) {
-    poison_all_ways(SAP_FP64, SAP_EULER);
+
+ParameterizedTest(const Way *way, poison, any_bad_number_stops_its_world_only) {
+    poison_all_ways(way->precision, way->integration);
 }
 
 /* ---- cases with a name ---- */
