@@ -168,7 +168,7 @@ Test(model, refuses_shapes_without_their_mesh_and_meshes_without_their_shape) {
     REFUSED("shape_mesh[3]", "is 2");
     add_meshes();
     shape_meshes[4] = -1;
-    REFUSED("shape_mesh[4] of shape 4 ('shape_4') is -1", "a height field needs the index of its grid");
+    REFUSED("shape_mesh[4] of shape 4 ('shape_4') is -1", "a height_field needs the index of its grid");
     add_meshes();
     sample.arrays.shape_mesh = NULL;
     REFUSED("shape_mesh[3] of shape 3 ('shape_3') is -1");

@@ -118,7 +118,7 @@ Test(model, a_model_without_dofs_is_refused) {
 
 Test(model, refuses_an_unknown_joint_type_and_lists_the_known) {
     sample.type[SAMPLE_ANKLE] = 7;
-    REFUSED("joint_type[2] of joint 2 ('ankle') is 7", "1 revolute", "6 D6");
+    REFUSED("joint_type[2] of joint 2 ('ankle') is 7", "1 revolute", "6 d6");
     sample.type[SAMPLE_ANKLE] = -1;
     REFUSED("joint_type[2]", "is -1");
 }
