@@ -2,20 +2,53 @@
 
 include(CheckCCompilerFlag)
 
-set(SAPWOOD_KERNEL_ISAS generic)
-set(SAPWOOD_KERNEL_DEFINITIONS "") # for the host's table of kernels
 set(march_avx2 -march=x86-64-v3)
 set(march_avx512 -march=x86-64-v4)
+# What the kernels of an instruction set need of a machine, as /proc/cpuinfo names it: that of machine_has in dispatch.c.
+set(cpu_flags_avx2 avx2 fma bmi2)
+set(cpu_flags_avx512 avx512f avx512vl avx512dq avx512bw avx512cd)
+
+# sapwood_this_machine_has(<isa> <variable>)
+function(sapwood_this_machine_has isa out)
+    set(flags "")
+    if(EXISTS /proc/cpuinfo)
+        file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
+    endif()
+    set(${out} ON PARENT_SCOPE)
+    foreach(flag IN LISTS cpu_flags_${isa})
+        if(NOT "${flags} " MATCHES " ${flag} ")
+            set(${out} OFF PARENT_SCOPE)
+        endif()
+    endforeach()
+endfunction()
+
+# The instruction sets of SAPWOOD_ISAS that the compiler knows. `native` keeps the last one, the best: machines that lack it are left out,
+# and with them the baseline.
+set(SAPWOOD_KERNEL_ISAS generic)
+set(isas ${SAPWOOD_ISAS})
+if(SAPWOOD_ISAS STREQUAL "native")
+    set(isas "")
+    foreach(isa avx2 avx512)
+        sapwood_this_machine_has(${isa} has)
+        if(has)
+            list(APPEND isas ${isa})
+        endif()
+    endforeach()
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-    foreach(isa IN LISTS SAPWOOD_ISAS)
+    foreach(isa IN LISTS isas)
         string(TOUPPER ${isa} ISA)
         check_c_compiler_flag(${march_${isa}} SAPWOOD_COMPILER_HAS_${ISA})
         if(SAPWOOD_COMPILER_HAS_${ISA})
             list(APPEND SAPWOOD_KERNEL_ISAS ${isa})
-            list(APPEND SAPWOOD_KERNEL_DEFINITIONS SAPWOOD_HAVE_${ISA}=1)
         endif()
     endforeach()
 endif()
+if(SAPWOOD_ISAS STREQUAL "native")
+    list(GET SAPWOOD_KERNEL_ISAS -1 SAPWOOD_KERNEL_ISAS)
+endif()
+string(TOUPPER "${SAPWOOD_KERNEL_ISAS}" SAPWOOD_KERNEL_DEFINITIONS) # for the host's table of kernels
+list(TRANSFORM SAPWOOD_KERNEL_DEFINITIONS REPLACE "(.+)" "SAPWOOD_HAVE_\\1=1")
 message(STATUS "CPU kernels: ${SAPWOOD_KERNEL_ISAS}, ${SAPWOOD_KERNEL_OPT}")
 
 # Adds the object library `kernel`, which exports the table sap_kernels_<isa>_x<lanes>_f<precision>.
