@@ -80,12 +80,7 @@ Test(cli, compare_prints_a_table) {
 
 /* ---- conform ---- */
 
-#define REFERENCE SAPWOOD_SHARED_DIR "/reference/f64"
-
-static void need_reference(void) {
-    if (access(REFERENCE "/arm3.json.gz", R_OK) != 0)
-        cr_skip_test("needs ../shared/reference");
-}
+#define REFERENCE SAPWOOD_SOURCE_DIR "/tests/data/reference/f64"
 
 /* The last line of what was printed, without its end. */
 static const char *last_line(void) {
@@ -97,14 +92,12 @@ static const char *last_line(void) {
 }
 
 Test(cli, conform_passes_on_all_reference_cases) {
-    need_reference();
     cr_expect_eq(sapwood("conform --compat " REFERENCE "/*.json.gz"), 0, "%s", err);
     cr_expect_str_eq(last_line(), "342 passed, 0 failed", "%s", out);
     cr_expect_str_empty(err);
 }
 
 Test(cli, conform_reports_as_json) {
-    need_reference();
     cr_assert_eq(sapwood("conform --compat --json " REFERENCE "/arm3.json.gz"), 0, "%s", err);
     json_t *json = parse_json(), *outputs = member(json, "outputs");
     cr_expect_eq(number(json, "failed"), 0);
@@ -119,7 +112,6 @@ Test(cli, conform_reports_as_json) {
 }
 
 Test(cli, conform_accepts_what_it_dumped) {
-    need_reference();
     cr_assert_eq(sapwood("conform --compat --dump %s " REFERENCE "/cube_tumble.json.gz", path_of("dump.json")), 0, "%s",
                  err);
     char before[64];
@@ -131,7 +123,6 @@ Test(cli, conform_accepts_what_it_dumped) {
 
 /* Another answer must be noticed: the regularisation of friction is changed. */
 Test(cli, conform_exits_with_1_where_answers_differ) {
-    need_reference();
     cr_expect_eq(sapwood("conform --compat --set contact_sigma=0.01 " REFERENCE "/box_slide.json.gz"), 1, "%s", err);
     cr_expect(strstr(out, "FAIL"), "%s", out);
     cr_expect_null(strstr(last_line(), " 0 failed"), "%s", out);
@@ -148,7 +139,6 @@ Test(cli, conform_tells_what_each_precision_in_f32_does) {
                 {"sap_contact_weight_precision", "w", "J"},
                 {"contact_solve_precision", "v", "v_star"},
                 {"contact_linear_solve_precision", "v", "w"}};
-    need_reference();
     cr_assert_eq(sapwood("conform --compat --knobs --json " REFERENCE "/*.json.gz"), 0, "%s", err);
     json_t *json = parse_json(), *knobs = member(json, "knobs");
     cr_assert_eq(json_array_size(knobs), 6);

@@ -1,4 +1,4 @@
-/* Free motion against the reference data: v*, A and the next coordinates of every case of reference/f64.
+/* Free motion against the reference data: v*, A and the next coordinates of every case of tests/data/reference/f64.
  *
  * The reference keeps velocities and forces in internal order and wrenches about body origins; they are put into public order
  * here (oracle.h), so the conversions of the step are part of what is compared. */
@@ -112,9 +112,8 @@ static int compare_names(const void *a, const void *b) {
 }
 
 static int list_files(File *files) {
-    DIR *folder = opendir(SAPWOOD_SHARED_DIR "/reference/f64");
-    if (folder == NULL)
-        cr_skip_test("needs ../shared/reference");
+    DIR *folder = opendir(REFERENCE_FOLDER "/f64");
+    cr_assert_not_null(folder);
     int n = 0;
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         size_t length = strlen(entry->d_name);

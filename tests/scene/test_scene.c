@@ -13,7 +13,7 @@
 #include "support/reference.h"
 #include "support/scene_text.h"
 
-#define SCENES     SAPWOOD_SHARED_DIR "/reference/scenes/"
+#define SCENES     REFERENCE_FOLDER "/scenes/"
 #define OUR_SCENES SAPWOOD_SOURCE_DIR "/bench/scenes/"
 
 /* ---- against the reference ---- */
@@ -77,8 +77,6 @@ static const char *const reference_scenes[] = {"arm3",      "box_slide", "cube_t
 enum { NUM_REFERENCE_SCENES = sizeof reference_scenes / sizeof *reference_scenes };
 
 Test(scene, of_the_reference_gives_the_stored_model) {
-    if (!reference_available())
-        cr_skip_test("needs ../shared/reference");
     for (int i = 0; i < NUM_REFERENCE_SCENES; i++) {
         const char *name = reference_scenes[i];
         char path[512];
@@ -105,8 +103,6 @@ Test(scene, of_the_reference_gives_the_stored_model) {
 }
 
 Test(scene, of_the_drake_comparison_loads_with_its_preset) {
-    if (!reference_available())
-        cr_skip_test("needs ../shared/reference");
     const char *const names[] = {"drake_quadruped", "drake_skid", "drake_sphere_roll"};
     for (int i = 0; i < 3; i++) {
         char path[512];

@@ -102,18 +102,18 @@ static const char *const paths[] = {
     SAPWOOD_SOURCE_DIR "/bench/scenes/cartpole.yaml",
     SAPWOOD_SOURCE_DIR "/bench/scenes/double_pendulum.yaml",
     SAPWOOD_SOURCE_DIR "/bench/scenes/humanoid.yaml",
-    SAPWOOD_SHARED_DIR "/reference/scenes/arm3.yaml",
-    SAPWOOD_SHARED_DIR "/reference/scenes/box_slide.yaml",
-    SAPWOOD_SHARED_DIR "/reference/scenes/cube_tumble.yaml",
-    SAPWOOD_SHARED_DIR "/reference/scenes/drake_quadruped.yaml",
-    SAPWOOD_SHARED_DIR "/reference/scenes/drake_skid.yaml",
-    SAPWOOD_SHARED_DIR "/reference/scenes/drake_sphere_roll.yaml",
-    SAPWOOD_SHARED_DIR "/reference/scenes/gripper.yaml",
-    SAPWOOD_SHARED_DIR "/reference/scenes/quadruped.yaml",
-    SAPWOOD_SHARED_DIR "/reference/scenes/spheres.yaml",
-    SAPWOOD_SHARED_DIR "/reference/scenes/stack3.yaml",
+    SAPWOOD_SOURCE_DIR "/tests/data/reference/scenes/arm3.yaml",
+    SAPWOOD_SOURCE_DIR "/tests/data/reference/scenes/box_slide.yaml",
+    SAPWOOD_SOURCE_DIR "/tests/data/reference/scenes/cube_tumble.yaml",
+    SAPWOOD_SOURCE_DIR "/tests/data/reference/scenes/drake_quadruped.yaml",
+    SAPWOOD_SOURCE_DIR "/tests/data/reference/scenes/drake_skid.yaml",
+    SAPWOOD_SOURCE_DIR "/tests/data/reference/scenes/drake_sphere_roll.yaml",
+    SAPWOOD_SOURCE_DIR "/tests/data/reference/scenes/gripper.yaml",
+    SAPWOOD_SOURCE_DIR "/tests/data/reference/scenes/quadruped.yaml",
+    SAPWOOD_SOURCE_DIR "/tests/data/reference/scenes/spheres.yaml",
+    SAPWOOD_SOURCE_DIR "/tests/data/reference/scenes/stack3.yaml",
 };
-enum { NUM_PATHS = sizeof paths / sizeof *paths, OURS = 8 };
+enum { NUM_PATHS = sizeof paths / sizeof *paths };
 
 /* A scene that uses what the others do not. */
 static const char every_feature[] =
@@ -151,14 +151,12 @@ static Text read_text(const char *path) {
     return text;
 }
 
-/* Those that are there: ours always, the reference ones where ../shared is. */
 static int read_corpus(Text *corpus) {
     int count = 0;
     for (int i = 0; i < NUM_PATHS; i++) {
         Text text = read_text(paths[i]);
-        cr_assert(text.bytes != NULL || i >= OURS, "%s is missing", paths[i]);
-        if (text.bytes != NULL)
-            corpus[count++] = text;
+        cr_assert(text.bytes != NULL, "%s is missing", paths[i]);
+        corpus[count++] = text;
     }
     Text all = {malloc(sizeof every_feature), sizeof every_feature - 1};
     memcpy(all.bytes, every_feature, sizeof every_feature);

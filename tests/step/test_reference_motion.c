@@ -11,7 +11,7 @@
 
 static SapScene *load_scene(const char *name) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/reference/scenes/%s", SAPWOOD_SHARED_DIR, name);
+    snprintf(path, sizeof path, REFERENCE_FOLDER "/scenes/%s", name);
     SapScene *scene = NULL;
     cr_assert_eq(sap_scene_load(path, &scene), SAP_OK, "%s", sap_error_message());
     return scene;
@@ -63,8 +63,6 @@ static double follow_drake(const char *name) {
 
 #define DRAKE_TEST(scene)                                                                                              \
     Test(reference_motion, the_drake_preset_follows_drake_to_1e_minus_5_in_##scene) {                                  \
-        if (!reference_available())                                                                                    \
-            cr_skip_test("reference data is not here");                                                                \
         cr_assert_lt(follow_drake("drake_" #scene), 1e-5);                                                             \
     }
 
@@ -166,8 +164,6 @@ static void follow_all(const char *scene, double bound, bool on_cores) {
 
 #define SAP_WARP_TEST(scene, claim, bound, on_cores)                                                                   \
     Test(reference_motion, scene##_##claim) {                                                                          \
-        if (!reference_available())                                                                                    \
-            cr_skip_test("reference data is not here");                                                                \
         follow_all(#scene, bound, on_cores);                                                                           \
     }
 

@@ -1,16 +1,12 @@
-/* Reading the reference data in ../shared/reference: JSON files compressed with gzip. */
+/* Reading the reference data in tests/data/reference: JSON files compressed with gzip. */
 #ifndef SAPWOOD_TESTS_SUPPORT_REFERENCE_H
 #define SAPWOOD_TESTS_SUPPORT_REFERENCE_H
-
-#include <stdbool.h>
-#include <stddef.h>
 
 #include <jansson.h>
 
 #include "host/cli/conform/reference_file.h"
 
-/* Whether the folder of reference data is there; tests that need it skip otherwise. */
-bool reference_available(void);
+#define REFERENCE_FOLDER SAPWOOD_SOURCE_DIR "/tests/data/reference"
 
 /* Loads a file by its path below the reference folder, such as "f64/arm3.json.gz". The caller owns the result and gives it
  * back with json_decref. NULL and a line on stderr when the file is missing or not JSON. */
