@@ -41,7 +41,7 @@ build: setup
 	@test -f build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release --target sapwood_all
 
-# A program for this machine alone takes a quarter of the time and half of the packages that `make build` does.
+# A program for this machine alone: a third of the kernels that `make build` compiles, none of nvcc's, and no packages of the tests.
 run:
 	@scripts/setup run
 	@test -f build/run/build.ninja || cmake --preset run
