@@ -22,8 +22,8 @@ function(sapwood_this_machine_has isa out)
     endforeach()
 endfunction()
 
-# The instruction sets of SAPWOOD_ISAS that the compiler knows. `native` keeps the last one, the best: machines that lack it are left out,
-# and with them the baseline.
+# The baseline, and those of SAPWOOD_ISAS that the compiler knows. `native` stands for the best that this machine has, without the
+# baseline: such a build does not run on a lesser machine.
 set(SAPWOOD_KERNEL_ISAS generic)
 set(isas ${SAPWOOD_ISAS})
 if(SAPWOOD_ISAS STREQUAL "native")
