@@ -8,12 +8,13 @@
 
 #include <sapwood/sapwood.h>
 
+#include "support/number.h"
 #include "support/presets.h"
 #include "support/scene_batch.h"
 #include "support/work.h"
 
 static size_t number_size(const SapBatch *batch) {
-    return sap_batch_state(batch)->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+    return number_width(sap_batch_state(batch)->dtype);
 }
 
 /* Bytes of q, then of qd, of world w. */

@@ -8,6 +8,7 @@
 
 #include <sapwood/sapwood.h>
 
+#include "support/pose.h"
 #include "support/scene_batch.h"
 
 Test(batch, every_array_has_its_shape_and_stays_where_it_is) {
@@ -130,16 +131,6 @@ static void add_wrench(double *wrench, const double *force, double sign, const d
     }
 }
 
-/* x + R(q) c of a pose. */
-static void centre_of(const double *pose, const double *c, double *out) {
-    const double *u = pose + 3;
-    double t[3];
-    for (int i = 0; i < 3; i++)
-        t[i] = 2 * (u[(i + 1) % 3] * c[(i + 2) % 3] - u[(i + 2) % 3] * c[(i + 1) % 3]);
-    for (int i = 0; i < 3; i++)
-        out[i] = pose[i] + c[i] + pose[6] * t[i] + u[(i + 1) % 3] * t[(i + 2) % 3] - u[(i + 2) % 3] * t[(i + 1) % 3];
-}
-
 static const double *doubles(SapBatch *batch, SapBatchField field) {
     SapArray view;
     cr_assert_eq(sap_batch_array(batch, field, &view), SAP_OK);
@@ -168,7 +159,7 @@ static void check_forces(SapBatch *batch, const SapModelArrays *a, double h, con
                 double centre[3];
                 if (body < 0)
                     continue;
-                centre_of(start + 7 * (w * a->num_bodies + body), a->body_com + 3 * body, centre);
+                pose_point(start + 7 * (w * a->num_bodies + body), a->body_com + 3 * body, centre);
                 add_wrench(sum[body], force + 3 * k, side ? 1 : -1, x + 3 * k, centre);
             }
         }

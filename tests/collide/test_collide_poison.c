@@ -9,6 +9,7 @@
 #include <sapwood/sapwood.h>
 
 #include "support/need.h"
+#include "support/number.h"
 #include "support/presets.h"
 #include "support/shape_model.h"
 
@@ -30,27 +31,15 @@ static SapModel *small_pile(void) {
 static void begin(SapBatch *batch, int nv) {
     SapState *s = sap_batch_state(batch);
     need(sap_batch_reset(batch, NULL, 0));
-    for (int i = 0; i < POISON_WORLDS * nv; i++) {
-        double v = 0.1 * sin(1.3 * i);
-        if (s->dtype == SAP_F64)
-            ((double *)s->joint_qd)[i] = v;
-        else
-            ((float *)s->joint_qd)[i] = (float)v;
-    }
-}
-
-static void put(void *array, SapDtype dtype, size_t at, double value) {
-    if (dtype == SAP_F64)
-        ((double *)array)[at] = value;
-    else
-        ((float *)array)[at] = (float)value;
+    for (int i = 0; i < POISON_WORLDS * nv; i++)
+        number_put(s->joint_qd, s->dtype, (size_t)i, 0.1 * sin(1.3 * i));
 }
 
 static bool world_is_finite(const SapState *s, size_t nq, size_t nv) {
     for (size_t i = 0; i < nq + nv; i++) {
         const void *array = i < nq ? s->joint_q : s->joint_qd;
         size_t at = i < nq ? POISONED * nq + i : POISONED * nv + i - nq;
-        if (!isfinite(s->dtype == SAP_F64 ? ((const double *)array)[at] : (double)((const float *)array)[at]))
+        if (!isfinite(number_get(array, s->dtype, at)))
             return false;
     }
     return true;
@@ -95,9 +84,9 @@ static void check_poison(const char *preset) {
                      i < nq ? i : i - nq);
             begin(batch, a->num_dofs);
             if (i < nq)
-                put(s->joint_q, s->dtype, POISONED * nq + i, poison[p]);
+                number_put(s->joint_q, s->dtype, POISONED * nq + i, poison[p]);
             else
-                put(s->joint_qd, s->dtype, POISONED * nv + i - nq, poison[p]);
+                number_put(s->joint_qd, s->dtype, POISONED * nv + i - nq, poison[p]);
             need(sap_batch_step(batch, 5e-3, 2));
             expect_others_same(batch, clean, what);
             uint32_t status = sap_solver_world_status(sap_batch_solver(batch))[POISONED];

@@ -97,6 +97,19 @@ typedef struct TwoRuns {
     int count_a, count_b;
 } TwoRuns;
 
+/* The contacts of one world in both runs, which had the poses X in the first. */
+static TwoRuns runs_of(const PairWorlds *a, const PairWorlds *b, const char *name, int set, int world, double X[2][7]) {
+    TwoRuns runs = {.name = name, .set = set, .world = world};
+    memcpy(runs.X, X, sizeof runs.X);
+    runs.count_a = pair_worlds_count(a, world);
+    runs.count_b = pair_worlds_count(b, world);
+    for (int c = 0; c < runs.count_a; c++)
+        runs.a[c] = pair_worlds_contact(a, world, c);
+    for (int c = 0; c < runs.count_b; c++)
+        runs.b[c] = pair_worlds_contact(b, world, c);
+    return runs;
+}
+
 static void check_same(const TwoRuns *runs, Tolerance t) {
     char text[1024] = "", X[2][256];
     bool same = runs->count_a == runs->count_b;
@@ -136,14 +149,9 @@ static void check_exchange(const PoseSet *set, int index, const char *name) {
     pair_worlds_collide(&a);
     pair_worlds_collide(&b);
     for (int w = 0; w < ROWS; w++) {
-        TwoRuns runs = {.name = name, .set = index, .world = w};
-        memcpy(runs.X, X[w], sizeof runs.X);
-        runs.count_a = pair_worlds_count(&a, w);
-        runs.count_b = pair_worlds_count(&b, w);
+        TwoRuns runs = runs_of(&a, &b, name, index, w, X[w]);
         for (int c = 0; c < runs.count_a; c++)
-            runs.a[c] = exchanged(pair_worlds_contact(&a, w, c));
-        for (int c = 0; c < runs.count_b; c++)
-            runs.b[c] = pair_worlds_contact(&b, w, c);
+            runs.a[c] = exchanged(runs.a[c]);
         check_same(&runs, tolerance_of(set->shape[0].type, set->shape[1].type));
     }
     pair_worlds_destroy(&a);
@@ -197,14 +205,9 @@ static void check_motion(const TestShape *const shape[2], const double *fixed, d
     pair_worlds_collide(&a);
     pair_worlds_collide(&b);
     for (int w = 0; w < ROWS; w++) {
-        TwoRuns runs = {.name = name, .set = index, .world = w};
-        memcpy(runs.X, X[w], sizeof runs.X);
-        runs.count_a = pair_worlds_count(&a, w);
-        runs.count_b = pair_worlds_count(&b, w);
+        TwoRuns runs = runs_of(&a, &b, name, index, w, X[w]);
         for (int c = 0; c < runs.count_a; c++)
-            runs.a[c] = moved(pair_worlds_contact(&a, w, c), G);
-        for (int c = 0; c < runs.count_b; c++)
-            runs.b[c] = pair_worlds_contact(&b, w, c);
+            runs.a[c] = moved(runs.a[c], G);
         check_same(&runs, tolerance_of(shape[0]->type, shape[1]->type));
     }
     pair_worlds_destroy(&a);

@@ -181,20 +181,13 @@ static void check_scene(const char *name, SapPrecision precision) {
     check_model(model, precision);
 }
 
-/* Twelve random links and all kinds of joints among them. */
-static SapModel *every_joint(void) {
-    const JointKind kinds[] = {{SAP_JOINT_FREE, 0, 0},  {SAP_JOINT_REVOLUTE, 0, 0}, {SAP_JOINT_D6, 2, 3},
-                               {SAP_JOINT_FIXED, 0, 0}, {SAP_JOINT_BALL, 0, 0},     {SAP_JOINT_PRISMATIC, 0, 0}};
-    return random_chain(11, kinds, sizeof kinds / sizeof *kinds);
-}
-
 /* Model i of five: scenes, all kinds of joints, and trees. */
 static void check_case(int i, SapPrecision precision) {
     const char *const scenes[] = {"quadruped", "humanoid", "gripper"};
     if (i < 3)
         check_scene(scenes[i], precision);
     else
-        check_model(i == 3 ? every_joint() : random_forest(5, LINKS), precision);
+        check_model(i == 3 ? random_chain_of_all(11) : random_forest(5, LINKS), precision);
 }
 
 typedef struct Case {

@@ -234,7 +234,7 @@ static void place_worlds(KernelBatch *k) {
     const SapModelArrays *m = k->batch.m;
     for (int i = 0; i < WORLDS * m->num_coords; i++) {
         double moved = i % 7 < 3 ? 0.01 * sin(1.7 * i) : 0;
-        hash_put(k->batch.state.joint_q, k->batch.state.dtype, (size_t)i, m->joint_q[i % m->num_coords] + moved);
+        number_put(k->batch.state.joint_q, k->batch.state.dtype, (size_t)i, m->joint_q[i % m->num_coords] + moved);
     }
 }
 
@@ -320,19 +320,13 @@ static void check_scene(const char *name) {
     check_model(name, model);
 }
 
-static SapModel *every_joint(void) {
-    const JointKind kinds[] = {{SAP_JOINT_FREE, 0, 0},  {SAP_JOINT_REVOLUTE, 0, 0}, {SAP_JOINT_D6, 2, 3},
-                               {SAP_JOINT_FIXED, 0, 0}, {SAP_JOINT_BALL, 0, 0},     {SAP_JOINT_PRISMATIC, 0, 0}};
-    return random_chain(11, kinds, sizeof kinds / sizeof *kinds);
-}
-
 Test(team_threads, random_forest) {
     check_model("random forest", random_forest(5, 14));
 }
 
 Test(team_threads, every_joint_type_in_a_chain) {
     if (!short_run())
-        check_model("every joint type", every_joint());
+        check_model("every joint type", random_chain_of_all(11));
 }
 
 Test(team_threads, every_scene) {

@@ -7,6 +7,7 @@
 
 #include "support/accuracy.h"
 #include "support/model_parts.h"
+#include "support/number.h"
 #include "support/random_model.h"
 #include "support/worlds.h"
 
@@ -39,12 +40,8 @@ static SapState *state_like(const Worlds *w, SapDtype dtype) {
 }
 
 static void copy_numbers(const double *from, void *to, SapDtype dtype, int n) {
-    for (int i = 0; i < n; i++) {
-        if (dtype == SAP_F32)
-            ((float *)to)[i] = (float)from[i];
-        else
-            ((double *)to)[i] = from[i];
-    }
+    for (int i = 0; i < n; i++)
+        number_put(to, dtype, (size_t)i, from[i]);
 }
 
 /* Makes q, v and forces of w numbers that f32 holds exactly. */

@@ -15,14 +15,6 @@ static SapPlanOwner plan_of(const SapModel *model) {
     return owner;
 }
 
-static SapModel *sample(void) {
-    SampleModel sample;
-    SapModel *model;
-    sample_model_init(&sample);
-    cr_assert_eq(sap_model_create(&sample.arrays, &model), SAP_OK, "%s", sap_error_message());
-    return model;
-}
-
 static SapModel *chain(SapJointType type, int links) {
     JointKind kinds[48];
     for (int l = 0; l < links; l++)
@@ -41,7 +33,7 @@ static SapModel *chain(SapJointType type, int links) {
  * dofs: base 0..5, hip 6, ankle 7..9, shoulder 10..14, wrist none, rail 15, hinge 16 */
 
 Test(plan, sample_has_its_counts) {
-    SapModel *model = sample();
+    SapModel *model = sample_model_create();
     SapPlanOwner owner = plan_of(model);
     const SapPlan *p = &owner.plan;
     cr_assert(p->nl == 7 && p->nb == 7 && p->nq == SAMPLE_NQ && p->nv == SAMPLE_NV);
@@ -54,7 +46,7 @@ Test(plan, sample_has_its_counts) {
 }
 
 Test(plan, sample_has_its_links_and_levels) {
-    SapModel *model = sample();
+    SapModel *model = sample_model_create();
     SapPlanOwner owner = plan_of(model);
     const SapPlan *p = &owner.plan;
     check_ints(p->level_start, 0, 2, 5, 7);
@@ -74,7 +66,7 @@ Test(plan, sample_has_its_links_and_levels) {
 }
 
 Test(plan, sample_has_its_rows) {
-    SapModel *model = sample();
+    SapModel *model = sample_model_create();
     SapPlanOwner owner = plan_of(model);
     const SapPlan *p = &owner.plan;
     check_ints(p->tree.ancestor + p->tree.row[9].start, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
@@ -93,7 +85,7 @@ Test(plan, sample_has_its_rows) {
 
 /* Linear dofs come first for the public, angular ones inside. */
 Test(plan, only_the_dofs_of_free_joints_change_places) {
-    SapModel *model = sample();
+    SapModel *model = sample_model_create();
     SapPlanOwner owner = plan_of(model);
     check_ints(owner.plan.dof_public, 3, 4, 5, 0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
     sap_plan_free(&owner);
@@ -265,7 +257,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 Test(plan, parts_of_scratch_do_not_overlap_and_fill_it) {
-    SapModel *model = sample();
+    SapModel *model = sample_model_create();
     SapPlanOwner owner = plan_of(model);
     const SapPlan *p = &owner.plan;
     const SapMotionLayout *at = &p->layout;

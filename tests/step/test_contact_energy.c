@@ -92,17 +92,13 @@ typedef struct Course {
     double speed;                    /* of any point of the body, the largest ever */
 } Course;
 
-static double norm(const double *v) {
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-}
-
 static void follow(const Bench *b, const Scene *s, int w, Course *course) {
     const double *v = b->w->v + 6 * w;
     double E = energy(b, s, w);
     course->last = E;
     course->rise = fmax(course->rise, E - course->least);
     course->least = fmin(course->least, E);
-    course->speed = fmax(course->speed, norm(v) + reach * norm(v + 3));
+    course->speed = fmax(course->speed, length(v, 3) + reach * length(v + 3, 3));
     for (int c = 0; c < s->num_points; c++) {
         int slot = w * SLOTS + c;
         double compliant = 1 / (s->h * s->k[w] * (s->h + s->tau[w]));

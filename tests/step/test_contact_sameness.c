@@ -161,16 +161,8 @@ static SapModel *forest(void) {
     return hash_model_with_terms(random_forest(5, 9), 3);
 }
 
-static SapModel *sample(void) {
-    SampleModel sample;
-    SapModel *model;
-    sample_model_init(&sample);
-    need(sap_model_create(&sample.arrays, &model));
-    return model;
-}
-
 static void check_preset(const char *preset) {
-    SapModel *models[] = {forest(), sample()};
+    SapModel *models[] = {forest(), sample_model_create()};
     for (int variant = SAP_MONOTONE_DECAY; variant <= SAP_EXACT_ROOT; variant++) {
         SapOptions options;
         need(sap_options_preset(preset, &options));
@@ -193,7 +185,7 @@ ParameterizedTest(const int *preset, contact_sameness,
 
 /* Free motion in f64 and a solve in f32: a world that has nothing to solve must not go through f32 for its neighbours' sake. */
 Test(contact_sameness, mixed_precisions) {
-    SapModel *models[] = {forest(), sample()};
+    SapModel *models[] = {forest(), sample_model_create()};
     for (int mixed = 0; mixed < 8; mixed++) {
         SapOptions options;
         need(sap_options_preset("approx64", &options));
@@ -212,7 +204,7 @@ Test(contact_sameness, mixed_precisions) {
 Test(contact_sameness, factor_plans) {
     static Hashes reference;
     const char *const presets[] = {"approx32", "approx64", "drake"};
-    SapModel *models[] = {forest(), sample()};
+    SapModel *models[] = {forest(), sample_model_create()};
     for (int p = 0; p < 3; p++)
         for (int k = 0; k < 2; k++) {
             Run run = {.worlds = MAX_WORLDS, .multiplier = 1, .dtype = SAP_F64};

@@ -37,14 +37,6 @@ typedef struct Bench {
     uint64_t clean_hash[WORLDS];
 } Bench;
 
-static SapModel *sample(void) {
-    SampleModel sample;
-    SapModel *model;
-    sample_model_init(&sample);
-    need(sap_model_create(&sample.arrays, &model));
-    return model;
-}
-
 /* ---- arrays of a batch ---- */
 
 enum { Q, QD, JOINT_F, BODY_F, BODY_Q, BODY_QD, NUM_ARRAYS };
@@ -64,23 +56,23 @@ static void *array_data(const HashBatch *b, int array) {
 
 static void *element(const HashBatch *b, int array, int world, int i) {
     return (char *)array_data(b, array) +
-           hash_width(b->state.dtype) * ((size_t)world * (size_t)array_width(b->m, array) + (size_t)i);
+           number_width(b->state.dtype) * ((size_t)world * (size_t)array_width(b->m, array) + (size_t)i);
 }
 
 static double value_of(const HashBatch *b, int array, int world, int i) {
-    return hash_get(element(b, array, world, i), b->state.dtype, 0);
+    return number_get(element(b, array, world, i), b->state.dtype, 0);
 }
 
 static void copy_batch(HashBatch *to, const HashBatch *from) {
     for (int array = 0; array < NUM_ARRAYS; array++)
         memcpy(array_data(to, array), array_data(from, array),
-               hash_width(from->state.dtype) * (size_t)from->n * (size_t)array_width(from->m, array));
+               number_width(from->state.dtype) * (size_t)from->n * (size_t)array_width(from->m, array));
 }
 
 static void fill_sentinels(HashBatch *b) {
     for (int array = 0; array < NUM_ARRAYS; array++)
         for (int i = 0; i < b->n * array_width(b->m, array); i++)
-            hash_put(array_data(b, array), b->state.dtype, (size_t)i, SENTINEL);
+            number_put(array_data(b, array), b->state.dtype, (size_t)i, SENTINEL);
 }
 
 static bool row_is_finite(const HashBatch *b, int array, int world) {
@@ -111,7 +103,7 @@ static bool row_is_kept(const HashBatch *out, const HashBatch *in, int array, in
 
 static bool row_is_same(const HashBatch *a, const HashBatch *b, int array, int world) {
     return memcmp(element(a, array, world, 0), element(b, array, world, 0),
-                  hash_width(a->state.dtype) * (size_t)array_width(a->m, array)) == 0;
+                  number_width(a->state.dtype) * (size_t)array_width(a->m, array)) == 0;
 }
 
 /* ---- one step of a bench ---- */
@@ -272,7 +264,7 @@ static void poison_element(Bench *b, int array, int i, const Poison *poison, int
     }
     poisoned.m = b->in.m;
     copy_batch(&b->in, &b->clean);
-    hash_put(element(&b->in, array, world, i), b->in.state.dtype, 0, poison->value);
+    number_put(element(&b->in, array, world, i), b->in.state.dtype, 0, poison->value);
     copy_batch(&poisoned, &b->in);
     uint32_t status = step(b, world);
     uint32_t bit = array == Q || array == QD ? SAP_WORLD_NONFINITE_STATE : SAP_WORLD_NONFINITE_CONTROL;
@@ -285,7 +277,7 @@ static void poison_element(Bench *b, int array, int i, const Poison *poison, int
 
 /* Every element of every input; the world's place in its pack varies with it. */
 static void poison_all(const Setup *setup) {
-    Bench *b = bench_create(setup, sample());
+    Bench *b = bench_create(setup, sample_model_create());
     run_clean(b);
     int world = 0;
     for (int array = Q; array <= BODY_F; array++)
@@ -334,14 +326,14 @@ ParameterizedTest(const Way *way, poison, any_bad_number_stops_its_world_only) {
 /* Writes the quaternion of a joint of one world. */
 static void put_quaternion(Bench *b, int world, int joint, const double q[4]) {
     for (int i = 0; i < 4; i++)
-        hash_put(element(&b->in, Q, world, b->in.m->joint_q_start[joint + 1] - 4 + i), b->in.state.dtype, 0, q[i]);
+        number_put(element(&b->in, Q, world, b->in.m->joint_q_start[joint + 1] - 4 + i), b->in.state.dtype, 0, q[i]);
 }
 
 /* The status of world 20 when one of its quaternions is x times that of a good state; its velocity after the step in `qd`. */
 static uint32_t status_of_scaled_quaternion(SapPrecision precision, int joint, double x, double qd[SAMPLE_NV]) {
     const Setup setup = {.precision = precision, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 8, .threads = 1};
     const double q[4] = {0.5 * x, -0.5 * x, 0.1 * x, 0.7 * x};
-    Bench *b = bench_create(&setup, sample());
+    Bench *b = bench_create(&setup, sample_model_create());
     HashBatch poisoned = hash_batch_create(b->in.m, WORLDS, SAP_F64);
     run_clean(b);
     copy_batch(&b->in, &b->clean);
@@ -422,10 +414,10 @@ Test(poison, a_mass_matrix_that_loses_its_definiteness_is_reported) {
                                  .threads = 1};
             Bench *b = bench_create(&setup, parallel_rails());
             for (int i = 0; i < WORLDS; i++) /* rails well apart */
-                hash_put(element(&b->clean, Q, i, 1), SAP_F64, 0, 0.5 + 0.02 * i);
+                number_put(element(&b->clean, Q, i, 1), SAP_F64, 0, 0.5 + 0.02 * i);
             run_clean(b);
             copy_batch(&b->in, &b->clean);
-            hash_put(element(&b->in, Q, 11, 1), SAP_F64, 0, 0);
+            number_put(element(&b->in, Q, 11, 1), SAP_F64, 0, 0);
             HashBatch poisoned = hash_batch_create(b->in.m, WORLDS, SAP_F64);
             copy_batch(&poisoned, &b->in);
             uint32_t status = step(b, 11);
@@ -448,7 +440,7 @@ Test(poison, a_mass_matrix_that_overflows_is_a_result_that_is_not_finite) {
     Bench *b = bench_create(&setup, parts_model(&parts));
     run_clean(b);
     copy_batch(&b->in, &b->clean);
-    hash_put(element(&b->in, Q, 36, 1), SAP_F32, 0, 1e25);
+    number_put(element(&b->in, Q, 36, 1), SAP_F32, 0, 1e25);
     HashBatch poisoned = hash_batch_create(b->in.m, WORLDS, SAP_F32);
     copy_batch(&poisoned, &b->in);
     uint32_t status = step(b, 36);
@@ -461,12 +453,12 @@ Test(poison, a_mass_matrix_that_overflows_is_a_result_that_is_not_finite) {
 /* A state in f64 that the f32 kernels could not use is given back with all its digits. */
 Test(poison, the_kept_state_has_the_bits_of_the_input) {
     const Setup setup = {.precision = SAP_FP32, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 8, .threads = 1};
-    Bench *b = bench_create(&setup, sample());
+    Bench *b = bench_create(&setup, sample_model_create());
     run_clean(b);
     copy_batch(&b->in, &b->clean);
     for (int i = 0; i < b->in.m->num_dofs; i++)
-        hash_put(element(&b->in, QD, 9, i), SAP_F64, 0, 0.1 * (i + 1));
-    hash_put(element(&b->in, JOINT_F, 9, 2), SAP_F64, 0, NAN);
+        number_put(element(&b->in, QD, 9, i), SAP_F64, 0, 0.1 * (i + 1));
+    number_put(element(&b->in, JOINT_F, 9, 2), SAP_F64, 0, NAN);
     cr_assert_eq(step(b, 9), SAP_WORLD_NONFINITE_CONTROL);
     cr_assert(row_is_same(&b->out, &b->in, Q, 9) && row_is_same(&b->out, &b->in, QD, 9));
     bench_destroy(b);
@@ -476,12 +468,12 @@ Test(poison, the_kept_state_has_the_bits_of_the_input) {
 Test(poison, a_repaired_world_goes_on) {
     const Setup setup = {
         .precision = SAP_FP64, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 4, .threads = 2, .in_place = true};
-    Bench *b = bench_create(&setup, sample());
+    Bench *b = bench_create(&setup, sample_model_create());
     const uint32_t *status = sap_solver_world_status(b->solver);
     run_clean(b);
     copy_batch(&b->in, &b->clean);
-    hash_put(element(&b->in, QD, 3, 1), SAP_F64, 0, NAN);
-    hash_put(element(&b->in, JOINT_F, 4, 0), SAP_F64, 0, INFINITY);
+    number_put(element(&b->in, QD, 3, 1), SAP_F64, 0, NAN);
+    number_put(element(&b->in, JOINT_F, 4, 0), SAP_F64, 0, INFINITY);
     for (int i = 0; i < 3; i++) {
         step(b, 3);
         for (int w = 0; w < WORLDS; w++)
@@ -500,9 +492,9 @@ Test(poison, a_repaired_world_goes_on) {
 /* One array of a state may be in place and the other apart. */
 Test(poison, a_failed_world_keeps_both_arrays_when_only_one_is_in_place) {
     const Setup setup = {.precision = SAP_FP64, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 4, .threads = 1};
-    Bench *b = bench_create(&setup, sample());
+    Bench *b = bench_create(&setup, sample_model_create());
     copy_batch(&b->in, &b->clean);
-    hash_put(element(&b->in, JOINT_F, 7, 3), SAP_F64, 0, NAN);
+    number_put(element(&b->in, JOINT_F, 7, 3), SAP_F64, 0, NAN);
     fill_sentinels(&b->out);
     SapState out = b->out.state;
     out.joint_q = b->in.state.joint_q;

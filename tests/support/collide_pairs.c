@@ -133,19 +133,6 @@ void support_point(const TestShape *shape, const double n[3], double p[3]) {
 
 enum { DRAW_SEED = 20250, NUM_HULLS = 7 };
 
-static void random_unit(Random *random, double *v, int n) {
-    double norm2;
-    do {
-        norm2 = 0;
-        for (int i = 0; i < n; i++) {
-            v[i] = random_between(random, -1, 1);
-            norm2 += v[i] * v[i];
-        }
-    } while (norm2 > 1 || norm2 < 0.01);
-    for (int i = 0; i < n; i++)
-        v[i] /= sqrt(norm2);
-}
-
 static void random_position(Random *random, double *p) {
     for (int i = 0; i < 3; i++)
         p[i] = random_between(random, -0.5, 0.5);

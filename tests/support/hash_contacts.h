@@ -77,8 +77,8 @@ static inline SapModel *hash_model_with_terms(SapModel *model, uint64_t seed) {
 static inline void hash_to_body(const HashBatch *batch, int row, int body, const double *p, double *out) {
     double X[7] = {0, 0, 0, 0, 0, 0, 1}, r[3], t[3];
     for (int i = 0; i < 7 && body >= 0; i++)
-        X[i] = hash_get(batch->state.body_q, batch->state.dtype,
-                        7 * ((size_t)row * (size_t)batch->m->num_bodies + (size_t)body) + (size_t)i);
+        X[i] = number_get(batch->state.body_q, batch->state.dtype,
+                          7 * ((size_t)row * (size_t)batch->m->num_bodies + (size_t)body) + (size_t)i);
     const double u[3] = {-X[3], -X[4], -X[5]}, w = X[6];
     for (int i = 0; i < 3; i++)
         r[i] = p[i] - X[i];
@@ -89,8 +89,8 @@ static inline void hash_to_body(const HashBatch *batch, int row, int body, const
 }
 
 static inline double hash_body_position(const HashBatch *batch, int row, int body, int i) {
-    return hash_get(batch->state.body_q, batch->state.dtype,
-                    7 * ((size_t)row * (size_t)batch->m->num_bodies + (size_t)body) + (size_t)i);
+    return number_get(batch->state.body_q, batch->state.dtype,
+                      7 * ((size_t)row * (size_t)batch->m->num_bodies + (size_t)body) + (size_t)i);
 }
 
 /* The body of a random side, written into the record: by shape, or by index, or static. */

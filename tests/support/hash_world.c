@@ -3,14 +3,13 @@
  * tests/data/hash_world.txt holds, so that machines agree as well.
  *
  * Nothing here goes through libm, whose last bit differs between versions: models and contents are made of +, -, *, / and sqrt. */
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <criterion/criterion.h>
 
 #include <sapwood/solver.h>
 
+#include "plain/end_on_failure.h"
 #include "support/kernel_batch.h"
 #include "support/random_model.h"
 
@@ -31,18 +30,6 @@ static const Build builds[] = {BUILD(generic_x1)
                                    BUILD(avx2_x4)
 #endif
 };
-
-/* The models are made by code that reports through Criterion; here a failure is the end. */
-void plain_fail(bool fatal, const char *file, int line, const char *what, const char *format, ...) {
-    va_list args;
-    (void)fatal;
-    va_start(args, format);
-    fprintf(stderr, "%s:%d: %s: ", file, line, what);
-    vfprintf(stderr, format, args);
-    fprintf(stderr, "\n");
-    va_end(args);
-    exit(1);
-}
 
 typedef struct Way {
     const char *name;
@@ -80,9 +67,7 @@ static void print_model(const char *name, SapModel *model) {
 }
 
 int main(void) {
-    const JointKind kinds[] = {{SAP_JOINT_FREE, 0, 0},  {SAP_JOINT_REVOLUTE, 0, 0}, {SAP_JOINT_D6, 2, 3},
-                               {SAP_JOINT_FIXED, 0, 0}, {SAP_JOINT_BALL, 0, 0},     {SAP_JOINT_PRISMATIC, 0, 0}};
-    print_model("chain", random_chain(11, kinds, sizeof kinds / sizeof *kinds));
+    print_model("chain", random_chain_of_all(11));
     print_model("forest", random_forest(5, 14));
     return 0;
 }

@@ -10,6 +10,7 @@
 
 #include <sapwood/state.h>
 
+#include "support/number.h"
 #include "support/random_model.h"
 
 /* The arrays of n worlds, ours: kernels and solvers both take them. */
@@ -20,12 +21,8 @@ typedef struct HashBatch {
     SapControl control;
 } HashBatch;
 
-static inline size_t hash_width(SapDtype dtype) {
-    return dtype == SAP_F64 ? sizeof(double) : sizeof(float);
-}
-
 static inline HashBatch hash_batch_create(const SapModelArrays *m, int n, SapDtype dtype) {
-    size_t size = hash_width(dtype), worlds = (size_t)n;
+    size_t size = number_width(dtype), worlds = (size_t)n;
     size_t nq = worlds * (size_t)m->num_coords, nv = worlds * (size_t)m->num_dofs, nb = worlds * (size_t)m->num_bodies;
     HashBatch batch = {.m = m, .n = n};
     batch.state = (SapState){n, dtype, calloc(nq, size), calloc(nv, size), calloc(nb * 7, size), calloc(nb * 6, size)};
@@ -43,21 +40,10 @@ static inline void hash_batch_destroy(HashBatch *batch) {
     free(batch->control.body_f);
 }
 
-static inline double hash_get(const void *data, SapDtype dtype, size_t i) {
-    return dtype == SAP_F64 ? ((const double *)data)[i] : (double)((const float *)data)[i];
-}
-
-static inline void hash_put(void *data, SapDtype dtype, size_t i, double value) {
-    if (dtype == SAP_F64)
-        ((double *)data)[i] = value;
-    else
-        ((float *)data)[i] = (float)value;
-}
-
 /* Every number is rounded to f32, so that storage makes no difference. */
 static inline void hash_put_row(void *data, SapDtype dtype, int row, const double *values, int n) {
     for (int i = 0; i < n; i++)
-        hash_put(data, dtype, (size_t)row * (size_t)n + (size_t)i, (double)(float)values[i]);
+        number_put(data, dtype, (size_t)row * (size_t)n + (size_t)i, (double)(float)values[i]);
 }
 
 /* Puts content number `content` into world `row`. */
@@ -81,7 +67,7 @@ static inline void hash_fill(HashBatch *batch, int row, uint64_t content) {
 /* FNV-1a over the bit patterns of a row as f64, eight bytes at a time with a final mix of each. */
 static inline uint64_t hash_row(uint64_t hash, const void *data, SapDtype dtype, int row, int n) {
     for (int i = 0; i < n; i++) {
-        double value = hash_get(data, dtype, (size_t)row * (size_t)n + (size_t)i);
+        double value = number_get(data, dtype, (size_t)row * (size_t)n + (size_t)i);
         uint64_t bits;
         memcpy(&bits, &value, sizeof bits);
         hash = (hash ^ bits) * 0x100000001b3u;

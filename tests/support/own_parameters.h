@@ -12,6 +12,7 @@
 #include <sapwood/sapwood.h>
 
 #include "host/plan/parameters.h"
+#include "support/number.h"
 
 static const double h = 0.002;
 
@@ -133,17 +134,11 @@ static inline void write_world(SapBatch *batch, const SapModel *base, uint32_t w
     }
 }
 
-static inline void put_number(SapBatch *batch, void *array, size_t at, double x) {
-    if (sap_batch_state(batch)->dtype == SAP_F64)
-        ((double *)array)[at] = x;
-    else
-        ((float *)array)[at] = (float)x;
-}
-
 static inline void set_velocity(SapBatch *batch, const SapModel *model, int w, int content) {
     int nv = sap_model_arrays(model)->num_dofs;
     for (int i = 0; i < nv; i++)
-        put_number(batch, sap_batch_state(batch)->joint_qd, (size_t)(w * nv + i), 0.5 * noise(content, 50, i));
+        number_put(sap_batch_state(batch)->joint_qd, sap_batch_state(batch)->dtype, (size_t)(w * nv + i),
+                   0.5 * noise(content, 50, i));
 }
 
 enum { MOST_BYTES = 8192 };
@@ -164,7 +159,7 @@ static inline size_t copy_part(World *out, size_t at, const void *array, int w, 
 static inline World read_world(const SapBatch *batch, const SapModel *model, int w) {
     const SapModelArrays *a = sap_model_arrays(model);
     const SapState *s = sap_batch_state(batch);
-    size_t number = s->dtype == SAP_F64 ? sizeof(double) : sizeof(float), at = 0;
+    size_t number = number_width(s->dtype), at = 0;
     SapWorldReport report;
     cr_assert_eq(sap_solver_report(sap_batch_solver(batch), &report), SAP_OK);
     World out;

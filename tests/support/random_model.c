@@ -29,7 +29,7 @@ int random_below(Random *random, int n) {
     return (int)(random_bits(random) % (uint64_t)n);
 }
 
-static void random_unit(Random *random, double *v, int n) {
+void random_unit(Random *random, double *v, int n) {
     double norm2;
     do { /* a point of the unit ball that is not too near its centre */
         norm2 = 0;
@@ -186,6 +186,12 @@ SapModel *random_chain(uint64_t seed, const JointKind *kinds, int num_links) {
         random_link(&random, &parts, l - 1, kinds[l]);
     shuffle_bodies(&random, &parts);
     return parts_model(&parts);
+}
+
+SapModel *random_chain_of_all(uint64_t seed) {
+    const JointKind kinds[] = {{SAP_JOINT_FREE, 0, 0},  {SAP_JOINT_REVOLUTE, 0, 0}, {SAP_JOINT_D6, 2, 3},
+                               {SAP_JOINT_FIXED, 0, 0}, {SAP_JOINT_BALL, 0, 0},     {SAP_JOINT_PRISMATIC, 0, 0}};
+    return random_chain(seed, kinds, sizeof kinds / sizeof *kinds);
 }
 
 SapModel *random_forest(uint64_t seed, int num_links) {

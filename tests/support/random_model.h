@@ -17,6 +17,7 @@ Random random_seed(uint64_t seed);
 uint64_t random_bits(Random *random);
 double random_between(Random *random, double low, double high); /* uniform */
 int random_below(Random *random, int n);                        /* 0 .. n - 1 */
+void random_unit(Random *random, double *v, int n);             /* a unit vector of n numbers */
 void random_quaternion(Random *random, double *q);              /* uniform over rotations */
 
 /* ---- models ---- */
@@ -36,6 +37,9 @@ const char *joint_kind_name(JointKind kind);
 
 /* One chain, the first joint from the world. Only the first may be free. */
 SapModel *random_chain(uint64_t seed, const JointKind *kinds, int num_links);
+
+/* A chain with one joint of each type, D6 with two linear and three angular axes. */
+SapModel *random_chain_of_all(uint64_t seed);
 
 /* num_links links of random kinds in one or more trees. */
 SapModel *random_forest(uint64_t seed, int num_links);

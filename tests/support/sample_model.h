@@ -12,6 +12,8 @@
 
 #include <sapwood/model.h>
 
+#include "support/need.h"
+
 enum { SAMPLE_NB = 7, SAMPLE_NJ = 7, SAMPLE_NV = 17, SAMPLE_NQ = 19, SAMPLE_NS = 7, SAMPLE_NA = 2 };
 enum { SAMPLE_BASE, SAMPLE_HIP, SAMPLE_ANKLE, SAMPLE_SHOULDER, SAMPLE_WRIST, SAMPLE_RAIL, SAMPLE_HINGE }; /* joints */
 
@@ -108,6 +110,15 @@ static inline void sample_model_init(SampleModel *m) {
     a->shape_scale = m->shape_scale[0];
     a->body_name = m->body_name;
     a->joint_name = m->joint_name;
+}
+
+/* The model as it is; the caller destroys it. */
+static inline SapModel *sample_model_create(void) {
+    SampleModel sample;
+    SapModel *model;
+    sample_model_init(&sample);
+    need(sap_model_create(&sample.arrays, &model));
+    return model;
 }
 
 #endif

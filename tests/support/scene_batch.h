@@ -9,6 +9,8 @@
 
 #include <sapwood/sapwood.h>
 
+#include "support/number.h"
+
 static inline SapScene *load(const char *name) {
     char path[4096];
     snprintf(path, sizeof path, "%s/bench/scenes/%s.yaml", SAPWOOD_SOURCE_DIR, name);
@@ -29,10 +31,7 @@ static inline void set_content(SapBatch *batch, const SapModelArrays *a, int w, 
     for (int i = 0; i < a->num_dofs; i++) {
         double change = 0.5 * sin(12.9898 * (content + 1) + 78.233 * i);
         size_t at = (size_t)w * (size_t)a->num_dofs + (size_t)i;
-        if (s->dtype == SAP_F64)
-            ((double *)s->joint_qd)[at] = a->joint_qd[i] + change;
-        else
-            ((float *)s->joint_qd)[at] = (float)(a->joint_qd[i] + change);
+        number_put(s->joint_qd, s->dtype, at, a->joint_qd[i] + change);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "backend.h"
+#include "plain/end_on_failure.h"
 #include "support/hash_contacts.h"
 #include "support/random_model.h"
 
@@ -145,12 +146,6 @@ static void check_model(const char *name, SapModel *model, int turn, Extent exte
     NEED(sap_options_preset(NULL, &subject.options));
     check_subject(&subject, extent);
     sap_model_destroy(model);
-}
-
-/* Models are made by code that reports through Criterion; here a failure is the end. */
-void plain_fail(bool fatal, const char *file, int line, const char *what, const char *format, ...) {
-    (void)fatal, (void)format;
-    backend_check(false, what, file, line, "a model could not be made");
 }
 
 int main(int argc, char **argv) {
