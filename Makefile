@@ -32,18 +32,20 @@ endif
 export CC
 
 .DEFAULT_GOAL = build
-.PHONY: setup build run test test-all python-test ptx-test ptx-mutants roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: setup setup-run build run test test-all python-test ptx-test ptx-mutants roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
+
+setup-run:
+	@scripts/setup run
 
 build: setup
 	@test -f build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release --target sapwood_all
 
 # A program for this machine alone: a third of the kernels that `make build` compiles, none of nvcc's, and no packages of the tests.
-run:
-	@scripts/setup run
+run: setup-run
 	@test -f build/run/build.ninja || cmake --preset run
 	@cmake --build --preset run --target sapwood_all
 	build/run/sapwood run $(SCENE) $(ARGS)
