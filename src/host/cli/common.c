@@ -102,6 +102,18 @@ int cli_choice(const struct argp_state *state, const char *option, const char *t
     return value;
 }
 
+error_t cli_scene_argument(int key, const char *arg, struct argp_state *state, const char **scene) {
+    switch (key) {
+    case ARGP_KEY_ARG:
+        if (*scene)
+            argp_error(state, "'%s' is one argument too many; allowed: one scene, here '%s'", arg, *scene);
+        *scene = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "the scene is missing"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
 /* Copies the item that begins at text[*at] and moves *at behind the comma after it; false at the end. An item too long
  * for `item` is cut, and then is no valid value. */
 static bool next_item(const char *text, size_t *at, char item[CLI_TEXT_SIZE]) {

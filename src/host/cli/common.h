@@ -51,6 +51,9 @@ double cli_real(const struct argp_state *state, const char *option, const char *
 /* The index of one of `choices`, which ends with NULL. */
 int cli_choice(const struct argp_state *state, const char *option, const char *text, const char *const *choices);
 
+/* Handles the keys of a command whose one argument is a scene; to be called for every key that the command does not know. */
+error_t cli_scene_argument(int key, const char *arg, struct argp_state *state, const char **scene);
+
 enum { CLI_LIST_SIZE = 16 };
 
 typedef struct CliList {

@@ -43,17 +43,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_STEPS: a->how.steps = cli_int(state, of_probe(a, "--steps"), arg, 1, 1000000); return 0;
     case KEY_SEED: a->how.seed = cli_u64(state, of_probe(a, "--seed"), arg); return 0;
     case KEY_NOISE: a->how.noise = cli_real(state, of_probe(a, "--noise"), arg, true); return 0;
-    case ARGP_KEY_ARG:
-        if (a->scene)
-            argp_error(state, "'%s' is one argument too many; allowed: one scene, here '%s'", arg, a->scene);
-        a->scene = arg;
-        return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "the scene is missing"); return 0;
     case ARGP_KEY_END:
         if (a->probe_only && !a->probe)
             argp_error(state, "%s is given without --probe", a->probe_only);
         return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return cli_scene_argument(key, arg, state, &a->scene);
     }
 }
 

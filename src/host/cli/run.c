@@ -59,17 +59,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         a->trajectory_world = cli_int(state, "--trajectory-world", arg, 0, INT_MAX - 1);
         return 0;
     case KEY_JSON: a->json = true; return 0;
-    case ARGP_KEY_ARG:
-        if (a->scene)
-            argp_error(state, "'%s' is one argument too many; allowed: one scene, here '%s'", arg, a->scene);
-        a->scene = arg;
-        return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "the scene is missing"); return 0;
     case ARGP_KEY_END:
         if (a->trajectory_world >= 0 && !a->trajectory)
             argp_error(state, "--trajectory-world is '%d' without --trajectory", a->trajectory_world);
         return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return cli_scene_argument(key, arg, state, &a->scene);
     }
 }
 

@@ -1,9 +1,8 @@
-/* The laws of contacts, one row each: LAW(name, reals of its data per contact). law/law.h calls name_make, name_evaluate, ... of the
- * chosen one; law/laws.h includes the headers that define them. */
+/* The numbers of laws, and the sizes of their data. */
 #ifndef SAPWOOD_KERNELS_DATA_LAWS_H
 #define SAPWOOD_KERNELS_DATA_LAWS_H
 
-#define SAP_CONTACT_LAWS(LAW) LAW(sap_contact, 8)
+#include "kernels/data/lists.h"
 
 /* SAP_LAW_sap_contact, ... */
 enum {

@@ -1,9 +1,8 @@
-/* The methods that solve a world's problem, one row each: METHOD(name). solve/method.h calls name_solve of the chosen one;
- * solve/methods.h includes the headers that define them. */
+/* The numbers of methods. */
 #ifndef SAPWOOD_KERNELS_DATA_METHODS_H
 #define SAPWOOD_KERNELS_DATA_METHODS_H
 
-#define SAP_METHODS(METHOD) METHOD(newton)
+#include "kernels/data/lists.h"
 
 /* SAP_METHOD_newton, ... */
 enum {

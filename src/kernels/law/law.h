@@ -5,7 +5,7 @@
  *   law_cost       the cost alone
  *   law_region     where on the law the velocity lies, as a number for reports
  *
- * Each is one switch over the rows of data/laws.h. Data of 0 throughout is no contact: every law gives 0 for it. */
+ * Each is one switch over the rows of data/lists.h. Data of 0 throughout is no contact: every law gives 0 for it. */
 
 /* One law needs no switch. */
 #define LAW_SWITCH(law) switch (SAP_NUM_CONTACT_LAWS == 1 ? 0 : (law))

@@ -14,7 +14,7 @@ typedef struct ContactLaw {
     real vhat;                       /* m/s */
     real mu, mu_hat, f;
 } ContactLaw;
-static_assert(sizeof(ContactLaw) == 8 * sizeof(real), "data/laws.h has another size for sap_contact");
+static_assert(sizeof(ContactLaw) == 8 * sizeof(real), "data/lists.h has another size for sap_contact");
 
 /* Below this friction is none: the cone is a ray. */
 #define FRICTIONLESS K(1e-12)

@@ -1,6 +1,6 @@
 /* The contact solve of a step: set up the problem, let a method minimise it, hand v back to free motion's scratch, report. */
 
-/* One switch over the rows of data/methods.h; one method needs none. */
+/* One switch over the rows of data/lists.h; one method needs none. */
 KERNEL_FN void method_solve(const Context *ctx, mask constrained, SolveResult *out) {
 #define METHOD(name)                                                                                                   \
     case SAP_METHOD_##name: name##_solve(ctx, constrained, out); break;

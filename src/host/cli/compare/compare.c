@@ -61,14 +61,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_SEED: a->seed = cli_u64(state, "--seed", arg); return 0;
     case KEY_NOISE: a->noise = cli_real(state, "--noise", arg, true); return 0;
     case KEY_JSON: a->json = true; return 0;
-    case ARGP_KEY_ARG:
-        if (a->scene)
-            argp_error(state, "'%s' is one argument too many; allowed: one scene, here '%s'", arg, a->scene);
-        a->scene = arg;
-        return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "the scene is missing"); return 0;
     case ARGP_KEY_END: check_settings(state, &a->settings); return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return cli_scene_argument(key, arg, state, &a->scene);
     }
 }
 
