@@ -180,7 +180,7 @@ static void create_stages(Stages *s, SapPrecision linear) {
     o.factor_plan = SAP_FACTOR_LIBRARY;
     o.max_rigid_contact = HASH_SLOTS;
     s->model = forest();
-    s->k = kernel_batch_create_with(sap_model_arrays(s->model), WORLDS, &o, kernels, H);
+    s->k = kernel_batch_create_with(s->model, WORLDS, &o, kernels, H);
     s->contacts = kernel_batch_add_contacts(&s->k, 0, kernels);
     s->set = kernel_set(kernels);
     SapLibraryArgs *l = &s->k.args.library;

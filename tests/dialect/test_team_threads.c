@@ -203,7 +203,7 @@ static void run_job(void *arg) {
 
 typedef struct Case {
     const char *name;
-    const SapModelArrays *m;
+    const SapModel *model;
     SapOptions options;
     bool contacts, rigid; /* rigid: all contacts have an infinite stiffness (f64) */
     bool fails;           /* the last world is too fast to step (f64) */
@@ -245,12 +245,13 @@ static SapContacts *add_contacts(const Case *c, KernelBatch *k) {
 }
 
 static Seen run_case(const Case *c, const SapKernels *const *kernels, int team, uint64_t hash[WORLDS], Output *output) {
-    KernelBatch k = kernel_batch_create_with(c->m, WORLDS, &c->options, kernels, 0.005);
+    KernelBatch k = kernel_batch_create_with(c->model, WORLDS, &c->options, kernels, 0.005);
     SapContacts *contacts = add_contacts(c, &k);
+    int nv = k.batch.m->num_dofs;
     for (int i = 0; c->rigid && i < WORLDS * HASH_SLOTS; i++)
         ((double *)contacts->stiffness)[i] = INFINITY;
-    for (int i = 0; c->fails && i < c->m->num_dofs; i++)
-        ((double *)k.batch.state.joint_qd)[(WORLDS - 1) * c->m->num_dofs + i] = 1e200;
+    for (int i = 0; c->fails && i < nv; i++)
+        ((double *)k.batch.state.joint_qd)[(WORLDS - 1) * nv + i] = 1e200;
     *output = output_into(&k.args);
     library_create(&k.args);
     KernelBatch without = k;
@@ -303,7 +304,7 @@ static void check_model(const char *name, SapModel *model) {
     for (int precision = short_run() ? 64 : 32; precision <= 64; precision += 32) {
         char text[64];
         snprintf(text, sizeof text, "%s, f%d", name, precision);
-        Case c = {text, sap_model_arrays(model), kernel_options(precision), false, false, false, false};
+        Case c = {text, model, kernel_options(precision), false, false, false, false};
         Seen seen = check_teams(&c);
         cr_assert_eq(seen.status & SAP_WORLD_NOT_CONVERGED, 0, "%s: status %#x", text, (unsigned)seen.status);
     }
@@ -340,7 +341,7 @@ Test(team_threads, every_scene) {
 Test(team_threads, compat_joints) {
     SapModel *model = random_forest(6, 10);
     const int teams[] = {3, 8};
-    Case c = {"random forest, compat", sap_model_arrays(model), kernel_options(64), false, false, false, false};
+    Case c = {"random forest, compat", model, kernel_options(64), false, false, false, false};
     c.options.compat = SAP_COMPAT_SAP_WARP;
     if (!short_run())
         check_case(&c, teams, 2);
@@ -350,7 +351,7 @@ Test(team_threads, compat_joints) {
 /* Bodies of a world that fails are placed once more, where it was. */
 Test(team_threads, a_world_that_fails) {
     SapModel *model = random_forest(5, 14);
-    Case c = {"a failing world", sap_model_arrays(model), kernel_options(64), false, false, true, false};
+    Case c = {"a failing world", model, kernel_options(64), false, false, true, false};
     check_teams(&c);
     sap_model_destroy(model);
 }
@@ -360,7 +361,7 @@ Test(team_threads, a_world_that_fails) {
 /* Drives, limits and friction, and contacts of which some couple two branches. */
 static Seen check_contacts(const char *name, const SapOptions *options, bool rigid) {
     SapModel *model = hash_model_with_terms(random_forest(3, 8), 3);
-    Case c = {name, sap_model_arrays(model), *options, true, rigid, false, false};
+    Case c = {name, model, *options, true, rigid, false, false};
     Seen seen = check_teams(&c);
     cr_assert(seen.iterations > 2 && seen.line_iterations > 0, "%s: %d iterations", name, seen.iterations);
     sap_model_destroy(model);
@@ -441,7 +442,7 @@ static void check_collision(SapBroadPhase broad_phase, int slots) {
         o.broad_phase = broad_phase;
         o.max_rigid_contact = slots;
         snprintf(text, sizeof text, "collision, broad phase %d, %d slots, f%d", (int)broad_phase, slots, precision);
-        Case c = {text, sap_model_arrays(model), o, false, false, false, true};
+        Case c = {text, model, o, false, false, false, true};
         Seen seen = check_teams(&c);
         cr_assert(seen.contacts > WORLDS * 8 && seen.iterations > WORLDS, "%s: %d contacts", text, seen.contacts);
         cr_assert_eq(seen.dropped > 0, slots < 16, "%s: %d dropped", text, seen.dropped);

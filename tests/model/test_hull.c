@@ -6,7 +6,10 @@
 
 #include <criterion/criterion.h>
 
+#include <sapwood/scene.h>
+
 #include "host/model/hull.h"
+#include "host/model/model.h"
 #include "host/model/shape_types.h"
 #include "support/random_model.h"
 
@@ -294,4 +297,57 @@ Test(hull_mass, a_moved_and_turned_hull_has_the_moved_mass) {
     box = sap_mass_moved(&box, pose);
     expect_mass(&mass, &box, 1e-12);
     sap_hull_free(&h);
+}
+
+/* ---- hulls of a model ---- */
+
+static bool same_hull(const SapHullShape *a, const SapHullShape *b) {
+    return a->num_vertices == b->num_vertices && a->num_faces == b->num_faces && a->num_corners == b->num_corners &&
+           memcmp(a->vertex, b->vertex, (size_t)a->num_vertices * sizeof *a->vertex) == 0 &&
+           memcmp(a->corner, b->corner, (size_t)a->num_corners * sizeof *a->corner) == 0;
+}
+
+Test(hull, a_model_keeps_the_hull_of_every_mesh_that_a_shape_uses) {
+    static const double corners[][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.1, 0.1, 0.1}};
+    const int32_t joint = SAP_JOINT_FREE, parent = -1, child = 0, start[3] = {0, 0, 5};
+    const int32_t type[2] = {SAP_SHAPE_HULL, SAP_SHAPE_HULL}, body[2] = {0, 0}, mesh[2] = {1, 1};
+    const double mass = 1, inertia[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, scale[6] = {1, 1, 1, 2, 2, 2};
+    SapModelArrays a;
+    sap_model_arrays_default(&a);
+    a.num_bodies = a.num_joints = 1, a.num_dofs = 6, a.num_coords = 7, a.num_shapes = 2;
+    a.num_meshes = 2, a.num_mesh_vertices = 5; /* mesh 0 has no points, and no shape uses it */
+    a.joint_type = &joint, a.joint_parent = &parent, a.joint_child = &child, a.body_mass = &mass;
+    a.body_inertia = inertia, a.shape_type = type, a.shape_body = body, a.shape_scale = scale, a.shape_mesh = mesh;
+    a.mesh_start = start, a.mesh_vertices = corners[0];
+    SapModel *model;
+    cr_assert_eq(sap_model_create(&a, &model), SAP_OK, "%s", sap_error_message());
+    SapHullShape h;
+    cr_assert_eq(sap_hull_create(corners[0], 5, "mesh 1", &h), SAP_OK);
+    cr_assert_eq(h.num_vertices, 4);
+    cr_assert(same_hull(sap_model_hull(model, 1), &h));
+    cr_assert_eq(sap_model_hull(model, 0)->num_vertices, 0);
+    sap_hull_free(&h);
+    sap_model_destroy(model);
+}
+
+Test(hull, the_model_of_a_scene_has_the_hulls_of_its_own_vertices) {
+    static const char text[] = "schema_version: 1\n"
+                               "bodies:\n"
+                               "- id: a\n"
+                               "  shapes:\n"
+                               "  - {type: hull, vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}\n"
+                               "  - {type: hull, vertices: [[0.1, 0.1, 0.1], [0, 0, 0], [1, 0, 0], [0, 1, 0],\n"
+                               "                            [0.5, 0.5, 0], [0, 0, 1]]}\n"
+                               "joints: [{id: j, type: free, child: a}]\n";
+    SapScene *scene;
+    cr_assert_eq(sap_scene_parse(text, sizeof text - 1, "scene", &scene), SAP_OK, "%s", sap_error_message());
+    const SapModelArrays *a = sap_model_arrays(scene->model);
+    cr_assert(a->num_meshes == 2 && a->num_mesh_vertices == 8);
+    for (int i = 0; i < 2; i++) {
+        SapHullShape h;
+        cr_assert_eq(sap_hull_create(a->mesh_vertices + 3 * a->mesh_start[i], 4, "mesh", &h), SAP_OK);
+        cr_assert(same_hull(sap_model_hull(scene->model, i), &h));
+        sap_hull_free(&h);
+    }
+    sap_scene_destroy(scene);
 }

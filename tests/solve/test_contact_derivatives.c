@@ -276,7 +276,7 @@ typedef void CheckWorld(const Context *ctx, uint64_t seed, Tally *tally);
 static void check_model(uint64_t seed, CheckWorld *check, Tally *tally) {
     enum { WORLDS = 4 };
     SapModel *model = make_model(seed);
-    KernelBatch k = kernel_batch_create(sap_model_arrays(model), WORLDS, 64, plain, 0.005);
+    KernelBatch k = kernel_batch_create(model, WORLDS, 64, plain, 0.005);
     SapContacts *contacts = kernel_batch_add_contacts(&k, 100 * seed, plain);
     for (int w = 0; w < WORLDS; w++) {
         SapPack pack = sap_pack_at(w, WORLDS, 1);

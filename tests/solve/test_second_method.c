@@ -37,7 +37,7 @@ static void world_create(World *w, uint64_t seed, int law, int method) {
     w->model = random_forest(seed, 2 + (int)(seed % 3));
     const SapModelArrays *m = sap_model_arrays(w->model);
     cr_assert_leq(m->num_dofs, MAX_DOFS);
-    w->batch = kernel_batch_create_with(m, 1, &o, toy, h);
+    w->batch = kernel_batch_create_with(w->model, 1, &o, toy, h);
     SapStepArgs *args = &w->batch.args;
     args->contacts.law = law;
     args->method = method;

@@ -39,8 +39,8 @@ typedef struct Way {
 static const Way ways[] = {{"midpoint", 0, 0}, {"euler", 1, 0}, {"compat", 0, 1}};
 
 /* The hashes of all worlds in one. */
-static uint64_t run(const SapModelArrays *m, const Build *build, int precision, const Way *way) {
-    KernelBatch k = kernel_batch_create(m, WORLDS, precision, build->kernels, 0.005);
+static uint64_t run(const SapModel *model, const Build *build, int precision, const Way *way) {
+    KernelBatch k = kernel_batch_create(model, WORLDS, precision, build->kernels, 0.005);
     uint64_t hash = 0;
     k.args.euler = way->euler;
     k.args.compat = way->compat;
@@ -62,7 +62,7 @@ static void print_model(const char *name, SapModel *model) {
         for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
             for (int precision = 32; precision <= 64; precision += 32)
                 printf("%-10s f%d %-8s %-8s %016llx\n", builds[b].name, precision, name, ways[w].name,
-                       (unsigned long long)run(sap_model_arrays(model), &builds[b], precision, &ways[w]));
+                       (unsigned long long)run(model, &builds[b], precision, &ways[w]));
     sap_model_destroy(model);
 }
 

@@ -61,12 +61,13 @@ static inline SapKernelSet kernel_set(const SapKernels *const kernels[2]) {
 }
 
 /* World i of the batch holds content i, stored as free motion computes. */
-static inline KernelBatch kernel_batch_create_with(const SapModelArrays *m, int worlds, const SapOptions *o,
+static inline KernelBatch kernel_batch_create_with(const SapModel *model, int worlds, const SapOptions *o,
                                                    const SapKernels *const kernels[2], double h) {
+    const SapModelArrays *m = sap_model_arrays(model);
     SapDtype dtype = o->free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
     KernelBatch k = {.batch = hash_batch_create(m, worlds, dtype), .kernels = {kernels[0], kernels[1]}};
     SapKernelSet set = kernel_set(kernels);
-    if (sap_plan_create(m, &k.plan) != SAP_OK || sap_plan_set_broad_phase(m, o->broad_phase, &k.plan) != SAP_OK)
+    if (sap_plan_create(model, &k.plan) != SAP_OK || sap_plan_set_broad_phase(m, o->broad_phase, &k.plan) != SAP_OK)
         abort();
     for (int f64 = 0; f64 < 2; f64++)
         if (sap_constants_create(m, &k.plan.plan, f64, &k.constants[f64]) != SAP_OK)
@@ -98,10 +99,10 @@ static inline KernelBatch kernel_batch_create_with(const SapModelArrays *m, int 
 }
 
 /* All stages in `precision`. */
-static inline KernelBatch kernel_batch_create(const SapModelArrays *m, int worlds, int precision,
+static inline KernelBatch kernel_batch_create(const SapModel *model, int worlds, int precision,
                                               const SapKernels *const kernels[2], double h) {
     SapOptions o = kernel_options(precision);
-    return kernel_batch_create_with(m, worlds, &o, kernels, h);
+    return kernel_batch_create_with(model, worlds, &o, kernels, h);
 }
 
 static inline void kernel_batch_destroy(KernelBatch *k) {

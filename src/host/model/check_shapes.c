@@ -1,10 +1,7 @@
 /* Rules of shapes, and of the meshes and height fields that they use. */
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "host/base/fail.h"
-#include "host/model/hull.h"
 #include "host/model/check_parts.h"
 #include "host/model/shape_types.h"
 
@@ -87,37 +84,8 @@ static SapStatus check_shape(const SapModelArrays *a, int s) {
     return sap_check_unit_quaternion("shape_transform", s, sap_shape_label(a, s), &a->shape_transform[7 * s + 3]);
 }
 
-/* The name of a shape that uses the mesh stands in the message. */
-static SapStatus check_hull(const SapModelArrays *a, int s) {
-    int mesh = a->shape_mesh[s], first = a->mesh_start[mesh];
-    char what[192];
-    snprintf(what, sizeof what, "%s: mesh %d", sap_shape_label(a, s).text, mesh);
-    SapHullShape hull;
-    SAP_TRY(sap_hull_create(&a->mesh_vertices[3 * first], a->mesh_start[mesh + 1] - first, what, &hull));
-    sap_hull_free(&hull);
-    return SAP_OK;
-}
-
-static SapStatus check_hulls_once(const SapModelArrays *a, bool *checked) {
-    for (int s = 0; s < a->num_shapes; s++)
-        if (sap_shape_data(a->shape_type[s]) == SAP_SHAPE_DATA_MESH && !checked[a->shape_mesh[s]]) {
-            SAP_TRY(check_hull(a, s));
-            checked[a->shape_mesh[s]] = true;
-        }
-    return SAP_OK;
-}
-
-static SapStatus check_hulls(const SapModelArrays *a) {
-    bool *checked = calloc((size_t)a->num_meshes + 1, sizeof *checked);
-    if (checked == NULL)
-        return sap_fail(SAP_ERROR_MEMORY, "no memory to check %d meshes", a->num_meshes);
-    SapStatus status = check_hulls_once(a, checked);
-    free(checked);
-    return status;
-}
-
 SapStatus sap_model_check_shapes(const SapModelArrays *a) {
     for (int s = 0; s < a->num_shapes; s++)
         SAP_TRY(check_shape(a, s));
-    return check_hulls(a);
+    return SAP_OK;
 }

@@ -191,7 +191,8 @@ static void normalise_model(SapModelArrays *a) {
 
 /* ---- models ---- */
 
-static SapStatus fill_model(SapModelArrays *a, const SapModelArrays *given) {
+static SapStatus fill_model(SapModel *model, const SapModelArrays *given, SapHullShape *known_hulls) {
+    SapModelArrays *a = &model->arrays;
     *a = (SapModelArrays){.num_bodies = given->num_bodies,
                           .num_joints = given->num_joints,
                           .num_dofs = given->num_dofs,
@@ -213,19 +214,18 @@ static SapStatus fill_model(SapModelArrays *a, const SapModelArrays *given) {
     SAP_TRY(sap_model_check_starts(a));
     if (given->joint_q == NULL)
         compute_joint_q(a);
-    return sap_model_check_values(a);
+    SAP_TRY(sap_model_check_values(a));
+    return sap_mesh_hulls_create(a, known_hulls, &model->hulls);
 }
 
-SapStatus sap_model_copy(const SapModelArrays *arrays, SapModel **out) {
-    SAP_NEED(out);
+static SapStatus copy_model(const SapModelArrays *arrays, SapHullShape *known_hulls, SapModel **out) {
     *out = NULL;
-    SAP_NEED(arrays);
     SAP_TRY(sap_model_check_layout(arrays));
     SapModel *model = calloc(1, sizeof *model);
     if (model == NULL)
         return sap_fail(SAP_ERROR_MEMORY, "no memory for a model");
     pthread_mutex_init(&model->lock, NULL);
-    SapStatus status = fill_model(&model->arrays, arrays);
+    SapStatus status = fill_model(model, arrays, known_hulls);
     if (status == SAP_OK)
         *out = model;
     else
@@ -233,10 +233,24 @@ SapStatus sap_model_copy(const SapModelArrays *arrays, SapModel **out) {
     return status;
 }
 
-SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out) {
-    SAP_TRY(sap_model_copy(arrays, out));
+SapStatus sap_model_copy(const SapModelArrays *arrays, SapModel **out) {
+    SAP_NEED(out);
+    *out = NULL;
+    SAP_NEED(arrays);
+    return copy_model(arrays, NULL, out);
+}
+
+SapStatus sap_model_create_with(const SapModelArrays *arrays, SapHullShape *known_hulls, SapModel **out) {
+    SAP_TRY(copy_model(arrays, known_hulls, out));
     normalise_model(&(*out)->arrays);
     return SAP_OK;
+}
+
+SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out) {
+    SAP_NEED(out);
+    *out = NULL;
+    SAP_NEED(arrays);
+    return sap_model_create_with(arrays, NULL, out);
 }
 
 void sap_model_destroy(SapModel *model) {
@@ -246,6 +260,7 @@ void sap_model_destroy(SapModel *model) {
         if (model->part[i] != NULL)
             model->part[i]->free(model->part[i]);
     pthread_mutex_destroy(&model->lock);
+    sap_mesh_hulls_free(model->hulls, model->arrays.num_meshes);
     for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
         free((void *)sap_model_field_get(&model->arrays, &sap_model_fields[i]));
     free((void *)model->arrays.name);
@@ -264,7 +279,7 @@ SapStatus sap_model_part(const SapModel *model, SapModelPartOf which, SapMakeMod
     SapStatus status = SAP_OK;
     pthread_mutex_lock(&owner->lock);
     if (owner->part[which] == NULL)
-        status = make(&owner->arrays, &owner->part[which]);
+        status = make(owner, &owner->part[which]);
     *out = owner->part[which];
     pthread_mutex_unlock(&owner->lock);
     return status;
@@ -272,6 +287,10 @@ SapStatus sap_model_part(const SapModel *model, SapModelPartOf which, SapMakeMod
 
 const SapModelArrays *sap_model_arrays(const SapModel *model) {
     return model == NULL ? NULL : &model->arrays;
+}
+
+const SapHullShape *sap_model_hull(const SapModel *model, int mesh) {
+    return &model->hulls[mesh];
 }
 
 static int find_name(const char *const *names, int n, const char *name) {

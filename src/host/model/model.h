@@ -12,6 +12,8 @@
 
 #include <sapwood/model.h>
 
+#include "host/model/mesh_hulls.h"
+
 /* What a room above makes of a model once, for all who use the model. The model keeps it and frees it. */
 typedef struct SapModelPart {
     void (*free)(struct SapModelPart *part);
@@ -21,16 +23,23 @@ typedef enum SapModelPartOf { SAP_PART_PLAN_LISTED, SAP_PART_PLAN_SWEEP, SAP_MOD
 /* Owns all that the pointers of `arrays` reach; none of them is NULL. Nothing in `arrays` changes once the model is made. */
 struct SapModel {
     SapModelArrays arrays;
+    SapHullShape *hulls;     /* [num_meshes] */
     atomic_int more_holders; /* besides the first */
     pthread_mutex_t lock;    /* of part */
     SapModelPart *part[SAP_MODEL_NUM_PARTS];
 };
 
+/* sap_model_create with hulls of meshes that are known already: see sap_mesh_hulls_create. */
+SapStatus sap_model_create_with(const SapModelArrays *arrays, SapHullShape *known_hulls, SapModel **out);
+
+/* The convex hull of a mesh that a shape uses, found when the model was made. */
+const SapHullShape *sap_model_hull(const SapModel *model, int mesh);
+
 /* One more holder of the model, which lives until each has called sap_model_destroy. Any thread. */
 SapModel *sap_model_hold(const SapModel *model);
 
 /* A part of the model; `make` makes it at the first call. Any thread. */
-typedef SapStatus SapMakeModelPart(const SapModelArrays *arrays, SapModelPart **out);
+typedef SapStatus SapMakeModelPart(const SapModel *model, SapModelPart **out);
 SapStatus sap_model_part(const SapModel *model, SapModelPartOf which, SapMakeModelPart *make, const SapModelPart **out);
 
 /* Largest counts. They keep every size computed from a model, such as 8 nv nv bytes or 3 nv columns of contacts, far

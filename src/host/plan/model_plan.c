@@ -13,8 +13,9 @@ static void free_plan(SapModelPart *part) {
     free(p);
 }
 
-static SapStatus fill(const SapModelArrays *m, SapBroadPhase broad_phase, SapModelPlan *p) {
-    SAP_TRY(sap_plan_create(m, &p->plan));
+static SapStatus fill(const SapModel *model, SapBroadPhase broad_phase, SapModelPlan *p) {
+    const SapModelArrays *m = sap_model_arrays(model);
+    SAP_TRY(sap_plan_create(model, &p->plan));
     if (broad_phase != sap_plan_broad_phase(m, SAP_BROAD_PHASE_AUTO)) /* which it was made with */
         SAP_TRY(sap_plan_set_broad_phase(m, broad_phase, &p->plan));
     for (int f64 = 0; f64 < 2; f64++)
@@ -22,12 +23,12 @@ static SapStatus fill(const SapModelArrays *m, SapBroadPhase broad_phase, SapMod
     return SAP_OK;
 }
 
-static SapStatus make(const SapModelArrays *m, SapBroadPhase broad_phase, SapModelPart **out) {
+static SapStatus make(const SapModel *model, SapBroadPhase broad_phase, SapModelPart **out) {
     SapModelPlan *p = sap_allocate(1, sizeof *p, "plan");
     if (!p)
         return SAP_ERROR_MEMORY;
     p->part.free = free_plan;
-    SapStatus status = fill(m, broad_phase, p);
+    SapStatus status = fill(model, broad_phase, p);
     if (status == SAP_OK)
         *out = &p->part;
     else
@@ -35,12 +36,12 @@ static SapStatus make(const SapModelArrays *m, SapBroadPhase broad_phase, SapMod
     return status;
 }
 
-static SapStatus make_listed(const SapModelArrays *m, SapModelPart **out) {
-    return make(m, SAP_BROAD_PHASE_LISTED, out);
+static SapStatus make_listed(const SapModel *model, SapModelPart **out) {
+    return make(model, SAP_BROAD_PHASE_LISTED, out);
 }
 
-static SapStatus make_sweep(const SapModelArrays *m, SapModelPart **out) {
-    return make(m, SAP_BROAD_PHASE_SWEEP, out);
+static SapStatus make_sweep(const SapModel *model, SapModelPart **out) {
+    return make(model, SAP_BROAD_PHASE_SWEEP, out);
 }
 
 SapStatus sap_model_plan(const SapModel *model, SapBroadPhase broad_phase, const SapModelPlan **out) {

@@ -167,7 +167,8 @@ static SapStatus own_pattern(int nv, const int *parent_dof, SapPattern *pattern,
     return SAP_OK;
 }
 
-static SapStatus fill_plan(const SapModelArrays *m, Work *w, SapPlanOwner *out) {
+static SapStatus fill_plan(const SapModel *model, Work *w, SapPlanOwner *out) {
+    const SapModelArrays *m = sap_model_arrays(model);
     Fill f;
     find_levels(m, w);
     find_parent_dofs(m, w);
@@ -198,10 +199,11 @@ static SapStatus fill_plan(const SapModelArrays *m, Work *w, SapPlanOwner *out) 
         SAP_TRY(own_pattern(m->num_dofs, w->chain, &out->plan.dense, SAP_PLAN_DENSE, out));
     link_rows(m, &out->plan.tree);
     out->plan.layout = sap_motion_layout(&out->plan);
-    return sap_plan_add_shapes(m, out);
+    return sap_plan_add_shapes(model, out);
 }
 
-SapStatus sap_plan_create(const SapModelArrays *m, SapPlanOwner *out) {
+SapStatus sap_plan_create(const SapModel *model, SapPlanOwner *out) {
+    const SapModelArrays *m = sap_model_arrays(model);
     *out = (SapPlanOwner){0};
     SapArena arena = {0};
     Work w = {0};
@@ -213,7 +215,7 @@ SapStatus sap_plan_create(const SapModelArrays *m, SapPlanOwner *out) {
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "plan"));
     }
-    SapStatus status = fill_plan(m, &w, out);
+    SapStatus status = fill_plan(model, &w, out);
     free(arena.base);
     if (status != SAP_OK)
         sap_plan_free(out);

@@ -23,8 +23,8 @@ typedef struct SapPlanOwner {
     size_t bytes; /* of all blocks */
 } SapPlanOwner;
 
-/* Fills *out for a valid model; free with sap_plan_free, which accepts a zeroed one. */
-SapStatus sap_plan_create(const SapModelArrays *model, SapPlanOwner *out);
+/* Fills *out; free with sap_plan_free, which accepts a zeroed one. */
+SapStatus sap_plan_create(const SapModel *model, SapPlanOwner *out);
 void sap_plan_free(SapPlanOwner *plan);
 
 /* Hands a block of memory to the plan, in place of the one it had. */
@@ -37,7 +37,7 @@ SapBroadPhase sap_plan_broad_phase(const SapModelArrays *model, SapBroadPhase op
 SapStatus sap_plan_set_broad_phase(const SapModelArrays *model, SapBroadPhase broad_phase, SapPlanOwner *plan);
 
 /* The part of sap_plan_create that is about shapes: types, hulls, height fields and pairs. */
-SapStatus sap_plan_add_shapes(const SapModelArrays *model, SapPlanOwner *out);
+SapStatus sap_plan_add_shapes(const SapModel *model, SapPlanOwner *out);
 
 /* The pattern of a symmetric matrix whose dof i couples with those on its path parent_dof[i], parent_dof[parent_dof[i]], ...;
  * parent_dof[i] < i, -1 = none. Its arrays are in one block, *memory, of *bytes; free it with free(). */

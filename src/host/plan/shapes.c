@@ -1,14 +1,12 @@
 /* The collision part of a plan: types of shapes, hulls, height fields and pairs. A hull shape has a hull of its own, because its
- * size is its own; shapes of one mesh share the work of finding it. */
+ * size is its own; the model has found the hull of each mesh. */
 #include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "host/model/hull.h"
+#include "host/model/model.h"
 #include "host/model/shape_types.h"
 #include "host/plan/pairs.h"
 #include "host/plan/plan.h"
@@ -27,27 +25,13 @@ typedef struct Fill {
     SapHeightField *height_field;
 } Fill;
 
-/* The hulls of the meshes that shapes use. */
-static SapStatus find_hulls(const SapModelArrays *m, SapHullShape *of_mesh) {
-    for (int s = 0; s < m->num_shapes; s++) {
-        if (sap_shape_data(m->shape_type[s]) != SAP_SHAPE_DATA_MESH)
-            continue;
-        int mesh = m->shape_mesh[s], first = m->mesh_start[mesh];
-        char what[32];
-        snprintf(what, sizeof what, "mesh %d", mesh);
-        if (of_mesh[mesh].num_vertices == 0)
-            SAP_TRY(
-                sap_hull_create(m->mesh_vertices + 3 * first, m->mesh_start[mesh + 1] - first, what, &of_mesh[mesh]));
-    }
-    return SAP_OK;
-}
-
-static SapStatus count_hulls(const SapModelArrays *m, const SapHullShape *of_mesh, Fill *f) {
+static SapStatus count_hulls(const SapModel *model, Fill *f) {
+    const SapModelArrays *m = sap_model_arrays(model);
     const size_t most = INT_MAX / 8; /* so that offsets of rows fit an int */
     for (int s = 0; s < m->num_shapes; s++) {
         if (sap_shape_data(m->shape_type[s]) != SAP_SHAPE_DATA_MESH)
             continue;
-        const SapHullShape *hull = &of_mesh[m->shape_mesh[s]];
+        const SapHullShape *hull = sap_model_hull(model, m->shape_mesh[s]);
         f->num_hulls++;
         f->vertices += (size_t)hull->num_vertices;
         f->faces += (size_t)hull->num_faces;
@@ -95,14 +79,15 @@ static void fill_hull(const SapHullShape *shape, int first, int k, Fill *f) {
     memcpy(f->hull_corner + corner, shape->corner, (size_t)shape->num_corners * sizeof *shape->corner);
 }
 
-static void fill_shapes(const SapModelArrays *m, const SapHullShape *of_mesh, Fill *f) {
+static void fill_shapes(const SapModel *model, Fill *f) {
+    const SapModelArrays *m = sap_model_arrays(model);
     for (int s = 0, k = 0; s < m->num_shapes; s++) {
         int mesh = m->shape_mesh[s];
         f->shape_type[s] = m->shape_type[s];
         f->shape_mesh[s] = sap_shape_data(m->shape_type[s]) == SAP_SHAPE_DATA_GRID ? mesh : -1;
         if (sap_shape_data(m->shape_type[s]) != SAP_SHAPE_DATA_MESH)
             continue;
-        fill_hull(&of_mesh[mesh], m->mesh_start[mesh], k, f);
+        fill_hull(sap_model_hull(model, mesh), m->mesh_start[mesh], k, f);
         f->shape_mesh[s] = k++;
     }
     for (int i = 0, height = 0; i < m->num_height_fields; i++) {
@@ -112,12 +97,12 @@ static void fill_shapes(const SapModelArrays *m, const SapHullShape *of_mesh, Fi
     }
 }
 
-static SapStatus add_shapes(const SapModelArrays *m, SapHullShape *of_mesh, SapPlanOwner *out) {
+static SapStatus add_shapes(const SapModel *model, SapPlanOwner *out) {
+    const SapModelArrays *m = sap_model_arrays(model);
     Fill f = {0};
-    SAP_TRY(find_hulls(m, of_mesh));
-    SAP_TRY(count_hulls(m, of_mesh, &f));
+    SAP_TRY(count_hulls(model, &f));
     SAP_TRY(carve(m, &f, out));
-    fill_shapes(m, of_mesh, &f);
+    fill_shapes(model, &f);
     SapPlan *p = &out->plan;
     p->shape_type = f.shape_type;
     p->shape_mesh = f.shape_mesh;
@@ -131,16 +116,9 @@ static SapStatus add_shapes(const SapModelArrays *m, SapHullShape *of_mesh, SapP
     return SAP_OK;
 }
 
-SapStatus sap_plan_add_shapes(const SapModelArrays *m, SapPlanOwner *out) {
-    SapHullShape *of_mesh = sap_allocate((size_t)m->num_meshes, sizeof *of_mesh, "plan");
-    if (of_mesh == NULL)
-        return SAP_ERROR_MEMORY;
-    SapStatus status = add_shapes(m, of_mesh, out);
-    for (int i = 0; i < m->num_meshes; i++)
-        sap_hull_free(&of_mesh[i]);
-    free(of_mesh);
-    SAP_TRY(status);
-    return sap_plan_set_broad_phase(m, SAP_BROAD_PHASE_AUTO, out);
+SapStatus sap_plan_add_shapes(const SapModel *model, SapPlanOwner *out) {
+    SAP_TRY(add_shapes(model, out));
+    return sap_plan_set_broad_phase(sap_model_arrays(model), SAP_BROAD_PHASE_AUTO, out);
 }
 
 static SapStatus list_pairs(const SapModelArrays *m, SapPlanOwner *out) {

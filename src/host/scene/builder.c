@@ -30,12 +30,16 @@ void sap_scene_builder_init(SapSceneBuilder *builder, const char *file) {
                  [SAP_ROWS_KEYFRAMES] = {.size = sizeof(SapSceneKeyframe)},
                  [SAP_ROWS_KEYFRAME_COORDS] = {.size = sizeof(SapSceneNumber)},
                  [SAP_ROWS_KEYFRAME_DOFS] = {.size = sizeof(SapSceneNumber)}},
+        .hulls = {.size = sizeof(SapHullShape)},
     };
 }
 
 void sap_scene_builder_free(SapSceneBuilder *builder) {
     for (size_t i = 0; i < sizeof builder->rows / sizeof *builder->rows; i++)
         free(builder->rows[i].items);
+    for (int i = 0; i < builder->hulls.count; i++)
+        sap_hull_free(sap_scene_hull(builder, i));
+    free(builder->hulls.items);
     free(builder->body_names.slots);
     free(builder->joint_names.slots);
     free(builder->mesh_files.slots);
@@ -61,13 +65,21 @@ static SapStatus make_room(const SapSceneBuilder *builder, SapSceneRows *rows, i
     return SAP_OK;
 }
 
-SapStatus sap_scene_append_many(SapSceneBuilder *builder, SapModelRows which, int count, void **out) {
-    SapSceneRows *rows = &builder->rows[which];
+static SapStatus append_rows(const SapSceneBuilder *builder, SapSceneRows *rows, int count, void **out) {
     SAP_TRY(make_room(builder, rows, count));
     *out = (char *)rows->items + (size_t)rows->count * rows->size;
     memset(*out, 0, (size_t)count * rows->size);
     rows->count += count;
     return SAP_OK;
+}
+
+SapStatus sap_scene_append_many(SapSceneBuilder *builder, SapModelRows which, int count, void **out) {
+    return append_rows(builder, &builder->rows[which], count, out);
+}
+
+SapStatus sap_scene_append_hull(SapSceneBuilder *builder) {
+    void *row;
+    return append_rows(builder, &builder->hulls, 1, &row);
 }
 
 SapStatus sap_scene_append(SapSceneBuilder *builder, SapModelRows which, void **out) {
@@ -269,7 +281,7 @@ static int32_t *gather_articulation_starts(const SapSceneBuilder *builder) {
 
 /* sap_model_create, with the file in front of its messages. */
 static SapStatus create_model(const SapSceneBuilder *builder, const SapModelArrays *arrays, SapModel **out) {
-    SapStatus status = sap_model_create(arrays, out);
+    SapStatus status = sap_model_create_with(arrays, builder->hulls.items, out);
     if (status == SAP_OK)
         return SAP_OK;
     char text[1024];

@@ -107,6 +107,7 @@ typedef struct SapSceneBuilder {
     SapSceneRows rows[SAP_NUM_ROWS];
     SapSceneNames body_names, joint_names; /* ids and labels */
     SapSceneNames mesh_files;              /* meshes by the text of `file` */
+    SapSceneRows hulls;                    /* SapHullShape of each mesh; without vertices: not known yet */
 } SapSceneBuilder;
 
 /* ---- builder.c ---- */
@@ -118,6 +119,9 @@ SapStatus sap_scene_out_of_memory(const SapSceneBuilder *builder);
 
 /* A new row of zeros at the end of a table. */
 SapStatus sap_scene_append(SapSceneBuilder *builder, SapModelRows rows, void **out);
+
+/* A new mesh without a hull. */
+SapStatus sap_scene_append_hull(SapSceneBuilder *builder);
 
 /* `count` new rows of zeros; *out is the first. */
 SapStatus sap_scene_append_many(SapSceneBuilder *builder, SapModelRows rows, int count, void **out);
@@ -162,6 +166,10 @@ static inline SapSceneDof *sap_scene_dof(const SapSceneBuilder *builder, int i) 
 
 static inline SapSceneCoord *sap_scene_coord(const SapSceneBuilder *builder, int i) {
     return (SapSceneCoord *)builder->rows[SAP_ROWS_COORDS].items + i;
+}
+
+static inline SapHullShape *sap_scene_hull(const SapSceneBuilder *builder, int mesh) {
+    return (SapHullShape *)builder->hulls.items + mesh;
 }
 
 static inline SapSceneShape *sap_scene_shape(const SapSceneBuilder *builder, int i) {

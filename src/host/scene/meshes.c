@@ -150,7 +150,7 @@ static SapStatus append_mesh(SapSceneBuilder *builder, const SapYamlEntry *entry
         memcpy(vertex[i].position, points->value + 3 * hull->vertex[i], sizeof vertex[i].position);
     SAP_TRY(sap_scene_append(builder, SAP_ROWS_MESH_STARTS, &row));
     *(SapSceneStart *)row = (SapSceneStart){total};
-    return SAP_OK;
+    return sap_scene_append_hull(builder);
 }
 
 /* The mesh of a file that has been read before, as vertices of its hull; false if there is none. */
@@ -177,18 +177,32 @@ static SapStatus read_points(SapSceneBuilder *builder, const SapSceneGeometry *k
                               : read_vertex_list(builder, keys->vertices, out);
 }
 
+/* The hull of points that are a new mesh (-1) or all of mesh *mesh. It is that of the mesh, and kept for the model, unless points of a
+ * new mesh are left out: the hull of the others may have other faces, within the tolerance of planes. */
+static SapStatus find_hull(SapSceneBuilder *builder, const SapYamlEntry *entry, const Points *points,
+                           const double *scale, double density, int *mesh, SapMassProperties *mass) {
+    SapHullShape hull;
+    SAP_TRY(fail_here(entry, sap_hull_create(points->value, points->count, "the mesh", &hull)));
+    *mass = sap_hull_mass(&hull, points->value, scale, density);
+    bool of_mesh = *mesh >= 0 || hull.num_vertices == points->count;
+    SapStatus status = *mesh >= 0 ? SAP_OK : append_mesh(builder, entry, points, &hull, mesh);
+    if (status == SAP_OK && of_mesh)
+        *sap_scene_hull(builder, *mesh) = hull;
+    else
+        sap_hull_free(&hull);
+    return status;
+}
+
 static SapStatus read_hull(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
                            double density, SapSceneShape *shape, SapMassProperties *mass, Points *points) {
-    SapHullShape hull;
     int mesh = -1;
     SAP_TRY(check_source(entry, keys->file, keys->vertices, "vertices"));
     SAP_TRY(read_scale(keys->scale, shape->scale));
     SAP_TRY(read_points(builder, keys, &mesh, points));
-    SAP_TRY(fail_here(entry, sap_hull_create(points->value, points->count, "the mesh", &hull)));
-    *mass = sap_hull_mass(&hull, points->value, shape->scale, density);
-    SapStatus status = mesh >= 0 ? SAP_OK : append_mesh(builder, entry, points, &hull, &mesh);
-    sap_hull_free(&hull);
-    SAP_TRY(status);
+    if (mesh >= 0 && sap_scene_hull(builder, mesh)->num_vertices > 0)
+        *mass = sap_hull_mass(sap_scene_hull(builder, mesh), points->value, shape->scale, density);
+    else
+        SAP_TRY(find_hull(builder, entry, points, shape->scale, density, &mesh, mass));
     shape->mesh = mesh;
     if (keys->file == NULL)
         return SAP_OK;
