@@ -15,9 +15,7 @@ from .model import JOINT_TYPES, SHAPE_TYPES
 if TYPE_CHECKING:
     from .model import Model
 
-JOINT_WORDS = {
-    JOINT_TYPES["SAP_JOINT_" + word.upper()]: word for word in ("prismatic", "revolute", "ball", "fixed", "free", "d6")
-}
+JOINT_WORDS = {value: name.removeprefix("SAP_JOINT_").lower() for name, value in JOINT_TYPES.items()}
 SHAPE_WORDS = {value: name.removeprefix("SAP_SHAPE_").lower() for name, value in SHAPE_TYPES.items()}
 SIZES = {
     "sphere": ["radius"],

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* In the order in which lists show them. */
-const SapJointTypeRow sap_joint_types[SAP_NUM_JOINT_TYPES] = {
+const SapJointTypeRow sap_joint_types[] = {
     {SAP_JOINT_FREE, {"free"}, SAP_AXES_STANDARD, {3, 3}, .quaternion_at = 3, .is_pose = true},
     {SAP_JOINT_REVOLUTE, {"revolute", "hinge"}, SAP_AXES_ONE, {0, 1}, .quaternion_at = -1},
     {SAP_JOINT_BALL, {"ball"}, SAP_AXES_STANDARD, {0, 3}, .quaternion_at = 0},

@@ -127,7 +127,7 @@ static void height_field_bound(const SapModelArrays *m, int shape, double *bound
 
 /* In the order in which lists show them. Round shapes touch convex ones in a point, capsules also along a line: its ends, and a
  * deeper point between them. */
-const SapShapeTypeRow sap_shape_types[SAP_NUM_SHAPE_TYPES] = {
+const SapShapeTypeRow sap_shape_types[] = {
     {.type = SAP_SHAPE_PLANE, .names = {"plane"}, .is_terrain = true, .points = SAP_ANY_POINTS},
     {.type = SAP_SHAPE_BOX,
      .names = {"box"},
