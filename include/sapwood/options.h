@@ -18,6 +18,11 @@ typedef enum SapPositionIntegration {
     SAP_EULER = 1     /* "sap_euler": q moves with v, quaternions by q + h/2 omega q, normalised */
 } SapPositionIntegration;
 
+/* A law of contacts together with the method that solves for it (docs/solve.md). */
+typedef enum SapContactSolver {
+    SAP_SOLVER_SAP = 0 /* "sap": the law of SAP, by Newton's method */
+} SapContactSolver;
+
 /* How far Newton's method goes along a direction (docs/solve.md). */
 typedef enum SapLineSearch {
     SAP_MONOTONE_DECAY = 0, /* "monotone_decay": halves the step until the cost does not rise */
@@ -83,6 +88,7 @@ typedef struct SapOptions {
     double contact_sigma;              /* friction regularisation; default 1e-3, > 0 */
     double contact_tau_d;              /* s; fallback dissipation time; default NaN = first shape's; >= 0 */
     double diag_shift;                 /* added to the diagonal of Newton's matrix; default 0, >= 0 */
+    SapContactSolver contact_solver;   /* default sap */
     int max_iterations;                /* Newton; default 100, 0 .. 1000000 */
     double optimality_abs_tol;         /* default 1e-14, >= 0 */
     double optimality_rel_tol;         /* default 1e-6, >= 0 */

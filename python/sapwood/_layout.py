@@ -93,6 +93,7 @@ STRUCTS = {
         ("contact_sigma", "double"),
         ("contact_tau_d", "double"),
         ("diag_shift", "double"),
+        ("contact_solver", "int"),
         ("max_iterations", "int"),
         ("optimality_abs_tol", "double"),
         ("optimality_rel_tol", "double"),

@@ -68,6 +68,7 @@ static const struct {
     {"contact_sigma", "0.001", "1e-05"},
     {"contact_tau_d", "none", "0"},
     {"diag_shift", "0", "1e-12"},
+    {"contact_solver", "sap", "sap"},
     {"max_iterations", "100", "0"},
     {"optimality_abs_tol", "1e-14", "0"},
     {"optimality_rel_tol", "1e-06", "0.1"},
@@ -119,7 +120,8 @@ Test(options, every_option_can_be_set_and_read_back_and_changes_no_other) {
                 expect_value(all[k].name, all[k].fallback);
         char text[64];
         cr_assert_eq(sap_options_get(&options, all[i].name, text, sizeof text), SAP_OK);
-        cr_expect_str_neq(text, all[i].fallback);
+        if (strcmp(all[i].name, "contact_solver") != 0) /* has one value so far */
+            cr_expect_str_neq(text, all[i].fallback);
         SapOptions first = options;
         set(all[i].name, text);
         cr_expect_eq(memcmp(&first, &options, sizeof options), 0, "%s does not read back", all[i].name);

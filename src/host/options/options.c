@@ -40,6 +40,7 @@ static const Choice weights[] = {{"body_inertia", SAP_BODY_INERTIA}, {"diag_dela
 static const Choice points[] = {
     {"witness_point", SAP_WITNESS_POINT}, {"contact_midpoint", SAP_CONTACT_MIDPOINT}, {NULL, 0}};
 static const Choice integrations[] = {{"midpoint", SAP_MIDPOINT}, {"sap_euler", SAP_EULER}, {NULL, 0}};
+static const Choice contact_solvers[] = {{"sap", SAP_SOLVER_SAP}, {NULL, 0}};
 static const Choice line_searches[] = {{"monotone_decay", SAP_MONOTONE_DECAY},
                                        {"armijo_decay", SAP_ARMIJO_DECAY},
                                        {"exact_root", SAP_EXACT_ROOT},
@@ -92,6 +93,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(contact_sigma, REAL(0), .open = true, .fallback = 1e-3)                                                          \
     X(contact_tau_d, REAL(0), OR_NONE)                                                                                 \
     X(diag_shift, REAL(0), .fallback = 0)                                                                              \
+    X(contact_solver, CHOICE(contact_solvers), .fallback = SAP_SOLVER_SAP)                                             \
     X(max_iterations, INT(0, 1000000), .fallback = 100)                                                                \
     X(optimality_abs_tol, REAL(0), .fallback = 1e-14)                                                                  \
     X(optimality_rel_tol, REAL(0), .fallback = 1e-6)                                                                   \
@@ -149,10 +151,11 @@ enum { NUM_FIXED = sizeof fixed_table / sizeof fixed_table[0] };
 /* ---- fields; enums are kept as int ---- */
 
 _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegration) == sizeof(int) &&
-                   sizeof(SapLineSearch) == sizeof(int) && sizeof(SapContactWeight) == sizeof(int) &&
-                   sizeof(SapContactPoint) == sizeof(int) && sizeof(SapCompat) == sizeof(int) &&
-                   sizeof(SapIsa) == sizeof(int) && sizeof(SapBroadPhase) == sizeof(int) &&
-                   sizeof(SapFactorPlan) == sizeof(int) && sizeof(SapDevice) == sizeof(int),
+                   sizeof(SapContactSolver) == sizeof(int) && sizeof(SapLineSearch) == sizeof(int) &&
+                   sizeof(SapContactWeight) == sizeof(int) && sizeof(SapContactPoint) == sizeof(int) &&
+                   sizeof(SapCompat) == sizeof(int) && sizeof(SapIsa) == sizeof(int) &&
+                   sizeof(SapBroadPhase) == sizeof(int) && sizeof(SapFactorPlan) == sizeof(int) &&
+                   sizeof(SapDevice) == sizeof(int),
                "an enum of SapOptions is as large as an int");
 
 /* A bool is read as a byte: an unset one may hold anything, and checking it must be defined. */

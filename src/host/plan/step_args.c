@@ -40,6 +40,13 @@ static void set_contact_options(const SapModelArrays *m, const SapOptions *o, Sa
     c->diag_delassus = o->contact_weight_mode == SAP_DIAG_DELASSUS;
 }
 
+/* The law and the method of each contact_solver. */
+static const struct {
+    int law, method;
+} solvers[] = {
+    [SAP_SOLVER_SAP] = {SAP_LAW_sap_contact, SAP_METHOD_newton},
+};
+
 /* Defaults that depend on the line search and the precision are filled in here. */
 static void set_newton_options(const SapOptions *o, SapNewtonArgs *n) {
     bool monotone = o->line_search_variant == SAP_MONOTONE_DECAY;
@@ -83,8 +90,8 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .weight_is_f64 = is_f64(o->sap_contact_weight_precision),
                           .solve_is_f64 = is_f64(o->contact_solve_precision),
                           .has_dof_terms = find_joint_terms(m, plan)};
-    args->method = SAP_METHOD_newton;
-    args->contacts.law = SAP_LAW_sap_contact;
+    args->contacts.law = solvers[o->contact_solver].law;
+    args->method = solvers[o->contact_solver].method;
     set_contact_options(m, o, &args->contacts);
     set_newton_options(o, &args->newton);
     args->newton.dense = o->factor_plan != SAP_FACTOR_SPARSE && plan->dense.nnz > 0;
