@@ -243,3 +243,47 @@ Test(contact_physics, contacts_between_two_bodies_keep_their_momentum) {
         cr_assert_leq(angular, 4 * 2 * 0.02, "witness points: angular momentum changes by %g", angular);
     }
 }
+
+/* ---- what contacts do to a body ---- */
+
+/* SAP Warp's revolute joints at the root keep the length of a quaternion that is unit only to single precision. The torque about the
+ * centre of mass is that of the rotation all the same. */
+Test(contact_physics, under_compat_the_torque_on_a_body_is_about_the_centre_of_its_rotated_mass) {
+    static const double point[3] = {0.1, -0.2, -0.1};
+    const double h = 0.005, size = 1 + 4e-7;
+    const double X_p[7] = {0, 0, 0.1, 0.48 * size, -0.36 * size, 0, 0.8 * size};
+    static const double unit[4] = {0.48, -0.36, 0, 0.8};
+    ModelParts parts;
+    parts_init(&parts);
+    parts_add(&parts, -1, SAP_JOINT_REVOLUTE, 0, 1);
+    parts_set_com(&parts, 0, 0.5, 1, -0.2);
+    SapModel *made = parts_model(&parts), *model;
+    SapModelArrays a = *sap_model_arrays(made);
+    a.joint_X_p = X_p;
+    need(sap_model_copy(&a, &model));
+    sap_model_destroy(made);
+    SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
+    o.compat = SAP_COMPAT_SAP_WARP;
+    Bench b = bench_create(model, 1, &o);
+    double wrench[6], centre[3], force[3] = {0}, arm[3], torque[3];
+    b.report.wrench = wrench;
+    need(sap_solver_record(b.w->solver, &b.report));
+    put_plane_contact(&b, 0, 0, point, up, 2e4, 0.02, 0.5);
+    vector3(b.c->point0, 0)[2] += 0.05; /* the plane is that much higher: the contact is deep */
+    bench_step(&b, h);
+
+    /* (position - centre) x force, with the body where the step began: q = 0 */
+    rotate(unit, sap_model_arrays(b.w->model)->body_com, centre);
+    for (int i = 0; i < 3; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            force[i] += b.report.frame[3 * axis + i] * b.report.impulse[axis] / h;
+        arm[i] = b.report.position[i] - X_p[i] - centre[i];
+    }
+    cross(arm, force, torque);
+    cr_assert_gt(length(force, 3), 1, "the contact pushes");
+    for (int i = 0; i < 3; i++) {
+        check_near(wrench[i], force[i], 1e-12 * length(force, 3), "the force");
+        check_near(wrench[3 + i], torque[i], 1e-12 * length(force, 3), "the torque");
+    }
+    bench_destroy(&b);
+}
