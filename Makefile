@@ -11,6 +11,7 @@
 #   make plots      measures, and draws docs/images from that
 #   make ptx-mutants    leaves out each barrier of the kernels in turn under the executor's race check
 #   make roofline   predicts what bounds the speed on GPUs, see docs/gpu.md
+#   make ptxas-table    rewrites the table of registers, stack and code in docs/gpu.md
 #   make compare    the same scenes through MuJoCo, see bench/compare/README.md
 #   make format     formats all C and CUDA sources
 #   make install    installs into PREFIX
@@ -32,7 +33,7 @@ endif
 export CC
 
 .DEFAULT_GOAL = build
-.PHONY: setup setup-run build run test test-all python-test ptx-test ptx-mutants roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: setup setup-run build run test test-all python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -106,6 +107,9 @@ endef
 
 ptx-mutants: setup
 	$(call ptx_script,barrier_mutants) --work build/release/tests/ptx/mutants $(MUTANTS)
+
+ptxas-table: build
+	$(PYTHON) -B tests/ptx/ptxas_figures.py --update docs/gpu.md build/release/cuda/*.cubin
 
 roofline: setup
 	$(call ptx_script,roofline) --figures build/release/cuda $(ROOFLINE_ARGS)

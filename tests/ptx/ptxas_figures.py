@@ -1,7 +1,7 @@
-"""What ptxas says of every kernel and architecture, held against a budget.
+"""Registers, stack, spills and code size of every kernel and architecture, as ptxas reports them: budgets and a table.
 
-    ptxas_figures.py BUDGETS CUBIN...     each CUBIN with the output of `ptxas -v` beside it, in CUBIN.log
-    ptxas_figures.py --markdown CUBIN...  the table of docs/gpu.md
+    ptxas_figures.py BUDGETS CUBIN...         each CUBIN with the output of `ptxas -v` beside it, in CUBIN.log
+    ptxas_figures.py --update PAGE CUBIN...   rewrites the table between the two markers of PAGE (docs/gpu.md; make ptxas-table)
 
 A line of BUDGETS is: kernel, most registers, most bytes of stack, of spill stores, of static shared memory and of code (kB);
 '#' begins a comment. A kernel above its budget, without one, or missing from an architecture is an error.
@@ -13,6 +13,7 @@ import sys
 COLUMNS = ("registers", "stack", "spill", "shared", "code")  # bytes, code in kB
 NAMES = {"registers": "registers", "stack": "bytes of stack", "spill": "bytes of spill stores",
          "shared": "bytes of static shared memory", "code": "kB of code"}
+BEGIN, END = "<!-- ptxas figures: begin, written by make ptxas-table -->", "<!-- ptxas figures: end -->"
 
 
 def read_log(text):
@@ -80,25 +81,50 @@ def judge(figures, budgets):
                 yield f"{kernel} has a budget, but {architecture} has no such kernel"
 
 
-def write_table(figures, markdown):
+def table_rows(figures):
     rows = [("kernel", "architecture", *COLUMNS)]
-    rows += [(k, a, *(str(of[c]) for c in COLUMNS)) for (k, a), of in sorted(figures.items())]
-    if markdown:
-        rows.insert(1, ("---",) * len(rows[0]))
-    for row in rows:
-        print("| " + " | ".join(row) + " |" if markdown else "%-28s %-12s" % row[:2] + "".join("%10s" % c for c in row[2:]))
+    by_number = sorted(figures.items(), key=lambda item: (item[0][0], int(re.search(r"\d+", item[0][1])[0])))
+    return rows + [(k, a, *(str(of[c]) for c in COLUMNS)) for (k, a), of in by_number]
+
+
+def text_table(figures):
+    return "\n".join("%-28s %-12s" % row[:2] + "".join("%10s" % c for c in row[2:]) for row in table_rows(figures))
+
+
+def markdown_table(figures):
+    rows = table_rows(figures)
+    rows.insert(1, ("---",) * len(rows[0]))
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def replace_table(text, table):
+    """The text with everything between the two marker lines replaced by the table."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise ValueError(f"the page must have one line '{BEGIN}', and one line '{END}' after it")
+    before, rest = text.split(BEGIN)
+    return before + BEGIN + "\n" + table + "\n" + END + rest.split(END)[1]
+
+
+def update_page(path, figures):
+    with open(path) as file:
+        text = file.read()
+    with open(path, "w") as file:
+        file.write(replace_table(text, markdown_table(figures)))
 
 
 def main(arguments):
-    markdown = arguments[:1] == ["--markdown"]
-    budgets = {} if markdown else read_budgets(arguments[0])
+    update = arguments[:1] == ["--update"]
+    page_or_budgets, *cubins = arguments[1:] if update else arguments
     figures = {}
-    for path in arguments[1:]:
+    for path in cubins:
         figures.update(read_cubin(path))
     if not figures:
         sys.exit("ptxas_figures: no kernels found")
-    write_table(figures, markdown)
-    complaints = [] if markdown else list(judge(figures, budgets))
+    if update:
+        update_page(page_or_budgets, figures)
+        return 0
+    print(text_table(figures))
+    complaints = list(judge(figures, read_budgets(page_or_budgets)))
     for complaint in complaints:
         print(complaint, file=sys.stderr)
     return 1 if complaints else 0
