@@ -66,7 +66,7 @@ def measure(program, folder, most_worlds, clock):
 # ---- drawing ----
 
 
-def buffer_of(path):
+def rows_of(path):
     with open(path, newline="") as file:
         return list(csv.DictReader(file))
 
@@ -86,7 +86,7 @@ def finish(figure, row, name):
 
 
 def draw_throughput(plt, folder):
-    rows = buffer_of(folder / "throughput.csv")
+    rows = rows_of(folder / "throughput.csv")
     figure, axes = plt.subplots(figsize=(7, 4))
     for scene in SCENES.split(","):
         mine = [r for r in rows if r["scene"] == scene]
@@ -103,7 +103,7 @@ def draw_throughput(plt, folder):
 
 
 def draw_profile(plt, folder):
-    rows = buffer_of(folder / "profile.csv")
+    rows = rows_of(folder / "profile.csv")
     keys = list(rows[0])
     stages = [k for k in keys[keys.index("knobs") + 1 :] if k.startswith("ns_")]
     figure, axes = plt.subplots(figsize=(8, 4.2))
@@ -123,11 +123,11 @@ def draw_profile(plt, folder):
 def draw_precision(plt, folder):
     compared = json.loads((folder / "compare.json").read_text())["rows"]
     effect = {(r["option"], r["value"]): r["v_difference"]["largest"] for r in compared}
-    base = buffer_of(folder / "speed_approx64.csv")[0]
+    base = rows_of(folder / "speed_approx64.csv")[0]
     cases = [("approx32", "contact_preset_variant", "approx32")] + [(k, k, v) for k, v in KNOBS.items()]
     figure, (speed, error) = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True)
     names = ["approx32 (preset)"] + [f"{k}\n= {v}" for k, v in KNOBS.items()]
-    ratios = [float(base["ns_per_world_step"]) / float(buffer_of(folder / f"speed_{c[0]}.csv")[0]["ns_per_world_step"]) for c in cases]
+    ratios = [float(base["ns_per_world_step"]) / float(rows_of(folder / f"speed_{c[0]}.csv")[0]["ns_per_world_step"]) for c in cases]
     speed.barh(names, ratios, color="#1f5fa8")
     speed.axvline(1, color="#888", linewidth=1)
     speed.set(xlabel="speed, times approx64")
