@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draws docs/images/{throughput,profile,precision}.svg from what `sapwood bench` and `sapwood compare` say.
+"""Draws docs/images/{throughput,profile,precision}.svg from the output of `sapwood bench` and `sapwood compare`.
 
-    bench/plots.py                 measures (some minutes, on a quiet machine), then draws
-    bench/plots.py --draw-only     draws again from the last measurement, in build/plots
-    bench/plots.py --processor-time --most-worlds 1024     on a machine that has other work too
+    bench/plots.py                 measures (some minutes, on an idle machine), then draws
+    bench/plots.py --draw-only     draws from the last measurement, in build/plots
+    bench/plots.py --processor-time --most-worlds 1024     on a busy machine
 
-matplotlib is installed into a virtual environment in build/plots-venv, the first time.
+The first run installs matplotlib into a virtual environment in build/plots-venv.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / "build" / "plots-venv"
 SCENES = "cube,quadruped,humanoid"
-KNOBS = {  # of approx64, each set to the value of approx32 or its kin by itself
+KNOBS = {  # options of approx64, each changed separately to its f32 value
     "free_motion_solve_precision": "fp32",
     "contact_solve_precision": "fp32",
     "contact_linear_solve_precision": "fp32",
@@ -29,7 +29,7 @@ KNOBS = {  # of approx64, each set to the value of approx32 or its kin by itself
 
 
 def enter_venv():
-    """Runs this script again where matplotlib is. The mark is made last, so that an interrupted installation is done again."""
+    """Runs this script again in the virtual environment. `complete` is created last: a broken installation is repeated."""
     python = VENV / "bin" / "python"
     if not (VENV / "complete").exists():
         print(f"plots: installing matplotlib into {VENV}", file=sys.stderr)
@@ -72,7 +72,7 @@ def rows_of(path):
 
 
 def record(row):
-    """Which machine and build a figure was measured on."""
+    """Machine and build of a measurement."""
     return f"{row['cpu']}, {row['isa']}, {row['compiler']}, {row['version']} ({row['commit']}), {row['clock']} time"
 
 
@@ -80,7 +80,7 @@ def finish(figure, row, name):
     figure.text(0.01, 0.01, record(row), fontsize=7, color="#666")
     target = ROOT / "docs" / "images" / name
     figure.savefig(target, metadata={"Date": None})
-    # The writer ends lines with blanks; no tool of a repository likes these.
+    # The SVG writer ends lines with blanks, which repository checks reject.
     target.write_text("\n".join(line.rstrip() for line in target.read_text().splitlines()) + "\n")
     print(target)
 
@@ -142,10 +142,10 @@ def draw_precision(plt, folder):
 
 def main():
     parser = argparse.ArgumentParser(description="Draws the plots of docs/images from the bench.")
-    parser.add_argument("--draw-only", action="store_true", help="from the last measurement")
+    parser.add_argument("--draw-only", action="store_true", help="draw from the last measurement")
     parser.add_argument("--program", type=Path, default=ROOT / "build" / "release" / "sapwood")
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "plots", help="where measurements are kept")
-    parser.add_argument("--most-worlds", type=int, default=65536, help="in the plot of throughput")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "plots", help="folder of the measurements")
+    parser.add_argument("--most-worlds", type=int, default=65536, help="most worlds in the plot of throughput")
     parser.add_argument("--processor-time", action="store_true", help="as in `sapwood bench`")
     args = parser.parse_args()
     enter_venv()

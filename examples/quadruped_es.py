@@ -1,13 +1,13 @@
-"""A quadruped learns to walk by an evolution strategy: numpy and Sapwood, nothing else.
+"""A quadruped learns to walk with an evolution strategy, using numpy and Sapwood only.
 
     python examples/quadruped_es.py --minutes 2 --curve curve.csv
 
-Every world of the batch tries one policy: pairs of worlds move the parameters by +sigma and -sigma in a random
-direction. The parameters follow the ranks of their returns,
+Every world of the batch evaluates one policy: pairs of worlds perturb the parameters by +sigma and -sigma in a random
+direction. The update uses the ranks of the returns,
 
     theta += step / (pairs sigma) sum_i (rank(+i) - rank(-i)) direction_i
 
-with Adam's scaling. The policy is linear in the observation, tanh at the end.
+with Adam's scaling. The policy is linear in the observation, followed by tanh.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def act(theta, observation):
 
 
 def returns_of(env, theta, normalise, steps, seed):
-    """The sum of rewards of each world until it falls; all worlds of a pair start alike."""
+    """Sum of rewards of each world until the robot falls; both worlds of a pair have the same initial state."""
     seeds = seed * 100003 + np.arange(env.num_envs) // 2
     observation, _ = env.reset(seed=seeds)
     total, alive = np.zeros(env.num_envs), np.ones(env.num_envs, bool)
@@ -69,7 +69,7 @@ def returns_of(env, theta, normalise, steps, seed):
 
 
 def ranks(x):
-    """Centred, from -1/2 to 1/2."""
+    """Ranks of x, centred, from -1/2 to 1/2."""
     out = np.empty(len(x))
     out[np.argsort(x)] = np.arange(len(x)) / (len(x) - 1) - 0.5
     return out
@@ -78,10 +78,10 @@ def ranks(x):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=2.0)
-    parser.add_argument("--generations", type=int, default=10**9, help="stop after that many, if time is left")
+    parser.add_argument("--generations", type=int, default=10**9, help="maximum number of generations")
     parser.add_argument("--worlds", type=int, default=256)
-    parser.add_argument("--steps", type=int, default=150, help="of 0.02 s, in an episode")
-    parser.add_argument("--speed", type=float, default=0.6, help="commanded, m/s")
+    parser.add_argument("--steps", type=int, default=150, help="steps of 0.02 s per episode")
+    parser.add_argument("--speed", type=float, default=0.6, help="commanded speed, m/s")
     parser.add_argument("--sigma", type=float, default=0.05)
     parser.add_argument("--step", type=float, default=0.03)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,7 +1,7 @@
-"""The same scenes through MuJoCo's batch interface and through Sapwood, in turn and on the same cores.
+"""Runs the same scenes with MuJoCo's batch interface and with Sapwood, alternately and on the same cores.
 
-First both simulate some worlds until they rest and must agree; then both are timed. README.md says what is compared and
-how to read the tables.
+First both simulate some worlds until they rest, and must agree; then both are timed. README.md describes the comparison
+and the tables.
 """
 
 import argparse
@@ -20,29 +20,29 @@ import program
 HERE = Path(__file__).resolve().parent
 PRESETS = ("approx32", "approx64", "drake")
 
-# The body whose height is shown, where it has to end for the scene to have done its job (the cube flat on its lower
-# face, the stack upright, the quadruped on its feet), and how far apart the heights of any body may be, m.
+# The body whose height is shown, the range of its final height (the cube flat on its lower face, the stack upright, the
+# quadruped on its feet), and the largest difference of the height of any body, m.
 SCENES = {
     "cube": ("cube", 0.0245, 0.0250, 1e-4),
     "stack5": ("b4", 0.4470, 0.4500, 5e-4),
     "quadruped": ("base", 0.3700, 0.4000, 2e-3),
 }
 
-# Worlds that are simulated until they rest, 3 s. Few, because the program shows the coordinates of one world per run.
+# Worlds that are simulated until they rest, 3 s. Few, because the program prints the coordinates of one world per run.
 SETTLE_WORLDS, SETTLE_STEPS, SETTLE_LAST, SETTLE_NOISE = 4, 600, 50, 0.1
 
-# What else may differ. The contact models are not the same: the stiffness in the scene files matches depths at rest to
-# some ten per cent, MuJoCo's friction lets feet creep, and its boxes may touch in more than four points.
-STATE_TOLERANCE = 1e-6  # of every coordinate and velocity at the start
-DEPTH_FACTOR = 1.25  # of the mean depth of contacts at rest, either way
+# Other tolerances. The contact models differ: the stiffness in the scene files matches depths at rest to some ten per
+# cent, feet creep with MuJoCo's friction, and its boxes may have more than four contact points.
+STATE_TOLERANCE = 1e-6  # of every initial coordinate and velocity
+DEPTH_FACTOR = 1.25  # of the mean depth of contacts at rest, in either direction
 CONTACTS_TOLERANCE = 0.1  # of the number of contacts at rest
 KINETIC_AT_REST = 1e-3  # J per world
-START_TOLERANCE = 1e-5  # of the energy at the start: masses, inertias and noise are the same, states may be f32
+START_TOLERANCE = 1e-5  # of the initial energy: masses, inertias and noise are the same, states may be f32
 END_TOLERANCE = 1e-3  # m, height of the centre of mass at the end of a timed run, mean over worlds
 
 
 class Mismatches:
-    """What differs between the two simulators."""
+    """Differences between the two simulators."""
 
     def __init__(self):
         self.found = []
@@ -52,11 +52,11 @@ class Mismatches:
             self.found.append(f"{scene}, {preset}: {what}: MuJoCo {theirs:.6g}, Sapwood {ours:.6g}; allowed: {allowed}")
 
 
-# ---- do both do the same thing? ----
+# ---- agreement ----
 
 
 def check_start(name, preset, theirs, ours, mismatches):
-    """Coordinates and velocities are the same, but for rounding to f32."""
+    """Checks that coordinates and velocities are the same, except for rounding to f32."""
     for world, (a, b) in enumerate(zip(theirs["starts"], ours["starts"])):
         for what, x, y in zip(("coordinate", "velocity"), a, b):
             worst = abs(y - x).argmax()
@@ -66,7 +66,7 @@ def check_start(name, preset, theirs, ours, mismatches):
 
 
 def check_rest(name, preset, theirs, ours, mismatches):
-    """Both at rest where the scene should end, every body at the same height, on as many contacts, as deep."""
+    """Checks that both are at rest in the expected range, with equal heights of bodies, contact counts and depths."""
     body, lowest, highest, tolerance = SCENES[name]
 
     def check(good, what, *values):
@@ -111,12 +111,12 @@ def settle(args, name, mismatches):
     return rows
 
 
-# ---- how fast are they? ----
+# ---- timing ----
 
 
 def check_timed(name, preset, scene, theirs, report, mismatches):
-    """A timed run began with the energy that MuJoCo's did and, if that one ended at rest, ended at its height. Before
-    they rest the two may differ more: MuJoCo's contacts give way further in an impact."""
+    """Checks that a timed run starts with MuJoCo's energy and, if MuJoCo's run ends at rest, ends at the same height.
+    Before rest the two may differ more: MuJoCo's contacts are softer in an impact."""
     start, end = report["energy"]["mean"]["start"], report["energy"]["mean"]["end"]
     for kind, value in start.items():
         expected = theirs["start"][kind]
@@ -130,8 +130,8 @@ def check_timed(name, preset, scene, theirs, report, mismatches):
 
 
 def measure(args, name, threads, progress, mismatches):
-    """Rows of the second table: repeats of MuJoCo and of each preset in turn, so that what else the machine does hits
-    all of them."""
+    """Rows of the second table: repetitions of MuJoCo and of each preset alternate, so that other load affects all of
+    them."""
     scene = peer.Scene(HERE / f"{name}.xml")
     states = scene.states(args.worlds, args.noise, args.seed)
     rollouts = peer.Rollouts(scene, states, args.steps, threads)
@@ -215,19 +215,19 @@ def positive(text):
 
 def parse(cores):
     parser = argparse.ArgumentParser(prog="bench/compare/run", description=__doc__)
-    parser.add_argument("--scene", action="append", choices=SCENES, help="may be repeated; all unless given")
-    parser.add_argument("--preset", action="append", choices=PRESETS, help="may be repeated; all unless given")
+    parser.add_argument("--scene", action="append", choices=SCENES, help="may be repeated; default all")
+    parser.add_argument("--preset", action="append", choices=PRESETS, help="may be repeated; default all")
     parser.add_argument("--threads", action="append", type=positive,
-                        help="may be repeated; 1 and all cores unless given")
-    parser.add_argument("--worlds", type=positive, default=4096, help="4096 unless given")
-    parser.add_argument("--steps", type=positive, default=200, help="200 unless given")
-    parser.add_argument("--repeat", type=count, default=5, help="5 unless given; 0 does not measure, only checks")
-    parser.add_argument("--noise", type=float, default=0.1, help="on velocities at the start; 0.1 unless given")
-    parser.add_argument("--seed", type=count, default=0, help="of the noise; 0 unless given")
+                        help="may be repeated; default 1 and all cores")
+    parser.add_argument("--worlds", type=positive, default=4096, help="default 4096")
+    parser.add_argument("--steps", type=positive, default=200, help="default 200")
+    parser.add_argument("--repeat", type=count, default=5, help="default 5; 0 only checks, without timing")
+    parser.add_argument("--noise", type=float, default=0.1, help="noise of the initial velocities; default 0.1")
+    parser.add_argument("--seed", type=count, default=0, help="seed of the noise; default 0")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        help="an option of Sapwood's solver over the preset; may be repeated")
+                        help="an option of Sapwood's solver that overrides the preset; may be repeated")
     parser.add_argument("--program", type=Path, default=HERE.parents[1] / "build/release/sapwood",
-                        help="build/release/sapwood unless given")
+                        help="default build/release/sapwood")
     parser.add_argument("--json", action="store_true", help="print JSON")
     args = parser.parse_args()
     args.scene = args.scene or list(SCENES)

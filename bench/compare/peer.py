@@ -1,7 +1,7 @@
-"""MuJoCo's side: a batch of worlds of one scene through mujoco.rollout, and what its worlds look like.
+"""The MuJoCo side: a batch of worlds of one scene with mujoco.rollout, and the state of its worlds.
 
-Worlds start where `sapwood run` starts them: world 0 as the scene is written, the others with noise on their
-velocities, number for number the same (src/host/cli/batch.c). Velocities of a free joint are [v ; omega] in both
+Initial states are those of `sapwood run`: world 0 as in the scene, the others with noise on their velocities, with the
+same numbers (src/host/cli/batch.c). Velocities of a free joint are [v ; omega] in both
 simulators, but MuJoCo's omega is in body axes and Sapwood's in world axes. MuJoCo's v is that of the body's origin and
 Sapwood's that of its centre of mass, which in these scenes are the same point.
 """
@@ -14,7 +14,7 @@ import mujoco.rollout
 import numpy as np
 
 STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
-BLOCK_BYTES = 128 << 20  # of the trajectories that a rollout writes
+BLOCK_BYTES = 128 << 20  # size of the trajectories that one rollout writes
 MASK = (1 << 64) - 1
 
 
@@ -32,7 +32,7 @@ def random_unit(seed, world, index):
 
 
 class Scene:
-    """A model and the states that its worlds start from."""
+    """A model and the initial states of its worlds."""
 
     def __init__(self, path):
         self.model = mujoco.MjModel.from_xml_path(str(path))
@@ -42,14 +42,14 @@ class Scene:
         self.control = self.data.ctrl.copy()
 
     def reset(self):
-        """The first keyframe, where there is one, is how the scene begins."""
+        """Sets the initial state: the first keyframe, if there is one."""
         if self.model.nkey:
             mujoco.mj_resetDataKeyframe(self.model, self.data, 0)
         else:
             mujoco.mj_resetData(self.model, self.data)
 
     def turn_to_body(self, qpos, qvel):
-        """Turns the omega of free joints from world axes to body axes."""
+        """Rotates the omega of free joints from world axes to body axes."""
         for joint in self.free:
             q, v = self.model.jnt_qposadr[joint] + 3, self.model.jnt_dofadr[joint] + 3
             to_body, omega = np.zeros(4), np.zeros(3)
@@ -58,14 +58,14 @@ class Scene:
             qvel[v : v + 3] = omega
 
     def start(self, world, noise, seed):
-        """Puts the data at the beginning of a world."""
+        """Sets the data to the initial state of a world."""
         self.reset()
         if world > 0:
             self.data.qvel[:] += [noise * random_unit(seed, world, i) for i in range(self.model.nv)]
         self.turn_to_body(self.data.qpos, self.data.qvel)
 
     def states(self, worlds, noise, seed):
-        """[worlds][state] to start from."""
+        """Initial states, [worlds][state]."""
         out = np.zeros((worlds, mujoco.mj_stateSize(self.model, STATE)))
         for world in range(worlds):
             self.start(world, noise, seed)
@@ -73,7 +73,7 @@ class Scene:
         return out
 
     def energy(self, states):
-        """Kinetic without armature and potential, J: means over worlds."""
+        """Kinetic energy without armature, and potential energy, J: means over worlds."""
         model, data = self.model, self.data
         sums = np.zeros(2)
         for state in states:
@@ -86,12 +86,12 @@ class Scene:
         return {"kinetic": sums[0] / len(states), "potential": sums[1] / len(states)}
 
     def weight(self):
-        """Of all bodies, N."""
+        """Weight of all bodies, N."""
         return self.model.body_mass.sum() * -self.model.opt.gravity[2]
 
     def read_row(self, row):
-        """qpos and qvel from a row of a trajectory of Sapwood, whose columns begin with the names of joints; there free
-        joints are called as the bodies here."""
+        """qpos and qvel from a row of a Sapwood trajectory, whose column names begin with the names of joints. Free
+        joints there have the names of the bodies here."""
         model = self.model
         qpos, qvel = np.zeros(model.nq), np.zeros(model.nv)
         for joint in range(model.njnt):
@@ -115,8 +115,8 @@ class Scene:
         return {"heights": heights, "depth": float(-np.mean(data.contact.dist)) if data.ncon else 0.0}
 
     def settle(self, worlds, steps, last, noise, seed):
-        """Worlds stepped to rest: how they start, how they look at the end, their energy, contacts and iterations per
-        world and step; contacts of the last few steps."""
+        """Steps worlds to rest. Returns initial states, final poses, energy, contacts and iterations per world and
+        step, and contacts of the last few steps."""
         model, data = self.model, self.data
         starts, states, poses, contacts, iterations = [], [], [], 0, 0
         for world in range(worlds):
@@ -141,21 +141,21 @@ class Scene:
 
 
 class Rollouts:
-    """Rollouts of all worlds of a scene from `states`, ready to be repeated: threads, data and arrays are kept.
+    """Repeatable rollouts of all worlds of a scene from `states`; threads, data and arrays are reused.
 
-    A rollout writes the trajectories of all its worlds. So that they need not be in memory together, worlds go in
-    blocks; each world is stepped from start to end in one call, with the warm start of its last step."""
+    A rollout writes the trajectories of all its worlds. To bound the memory, worlds are processed in blocks; each world
+    is stepped from start to end in one call, with the warm start of its previous step."""
 
     def __init__(self, scene, states, steps, threads):
         self.scene, self.states, self.steps = scene, states, steps
         worlds, size = states.shape
         block = max(threads, BLOCK_BYTES // (8 * steps * size))
-        count = math.ceil(worlds / block)  # blocks, as even as they can be
+        count = math.ceil(worlds / block)  # blocks of nearly equal size
         self.bounds = [worlds * i // count for i in range(count + 1)]
         block = math.ceil(worlds / count)
         self.data = [mujoco.MjData(scene.model) for _ in range(threads)]
         self.pool = mujoco.rollout.Rollout(nthread=threads if threads > 1 else 0)  # 0: the calling thread
-        self.chunk = max(1, block // (64 * threads))  # small, so that threads end together
+        self.chunk = max(1, block // (64 * threads))  # small, so that all threads finish at about the same time
         self.control = np.tile(scene.control, (block, steps, 1))
         self.state = np.zeros((block, steps, size))
         self.sensors = np.zeros((block, steps, scene.model.nsensordata))
@@ -175,12 +175,12 @@ class Rollouts:
         )
 
     def warm(self):
-        """Some worlds for each thread, and all memory touched."""
+        """Steps some worlds on each thread and touches all memory."""
         self.state.fill(0)
         self.roll(0, min(self.bounds[1], 8 * len(self.data)))
 
     def run(self):
-        """Seconds for all steps of all worlds, and their states at the end."""
+        """Seconds for all steps of all worlds, and their final states."""
         end = np.empty_like(self.states)
         seconds = 0.0
         for first, last in zip(self.bounds, self.bounds[1:]):

@@ -1,4 +1,4 @@
-"""Sapwood's side: what `sapwood run` says of a scene."""
+"""The Sapwood side: reports of `sapwood run`."""
 
 import csv
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Failed(Exception):
-    """The program did not do its work."""
+    """The program failed, or its report is incomplete."""
 
 
 def run(program, scene, *options):
@@ -24,10 +24,10 @@ def run(program, scene, *options):
 
 
 def settle(program, scene, worlds, steps, last, *options):
-    """Worlds stepped to rest: first and last row of the trajectory of each world, the energy, contacts and iterations
-    per world and step; contacts of the last few steps.
+    """Steps worlds to rest. Returns the first and last row of the trajectory of each world, the energy, contacts and
+    iterations per world and step, and contacts of the last few steps.
 
-    A run with a trajectory counts contacts in every step, so the contacts of the last ones are the difference of two
+    A run with a trajectory counts contacts in every step, so the contacts of the last steps are a difference of two
     sums."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trajectory.csv"
