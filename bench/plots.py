@@ -29,7 +29,7 @@ KNOBS = {  # options of approx64, each changed separately to its f32 value
 
 
 def enter_venv():
-    """Runs this script again in the virtual environment. `complete` is created last: a broken installation is repeated."""
+    """Runs this script again in the virtual environment. `complete` is created last, to repeat broken installations."""
     python = VENV / "bin" / "python"
     if not (VENV / "complete").exists():
         print(f"plots: installing matplotlib into {VENV}", file=sys.stderr)
