@@ -12,7 +12,7 @@
 TestSuite(cli_bench, .init = make_folder, .fini = remove_folder, .timeout = 240);
 
 /* The rows of a bench, which must end well. */
-static json_t *buffer_of(const char *arguments) {
+static json_t *rows_of(const char *arguments) {
     cr_assert_eq(sapwood("bench --format json %s", arguments), 0, "%s: %s%s", arguments, out, err);
     json_t *json = parse_json(), *rows = json_incref(member(json, "rows"));
     json_decref(json);
@@ -112,8 +112,7 @@ Test(cli_bench, prints_a_row_per_case) {
 }
 
 Test(cli_bench, has_collision_in_its_steps_and_tells_of_contacts_and_iterations) {
-    json_t *rows = buffer_of("--scene stack5,arm3 --worlds 9 --steps 4 --warmup 20 --repeat 1"),
-           *stack = row_at(rows, 0);
+    json_t *rows = rows_of("--scene stack5,arm3 --worlds 9 --steps 4 --warmup 20 --repeat 1"), *stack = row_at(rows, 0);
     cr_expect_eq(number(stack, "contacts.mean"), 20, "four of each of five boxes");
     cr_expect_eq(number(stack, "contacts.largest"), 20);
     cr_expect_eq(number(stack, "contacts.p95"), 20);
@@ -131,7 +130,7 @@ Test(cli_bench, has_collision_in_its_steps_and_tells_of_contacts_and_iterations)
 }
 
 Test(cli_bench, tells_what_a_world_takes_in_memory) {
-    json_t *rows = buffer_of("--scene cube --worlds 4096 --threads 1 --steps 1 --warmup 0 --repeat 1"),
+    json_t *rows = rows_of("--scene cube --worlds 4096 --threads 1 --steps 1 --warmup 0 --repeat 1"),
            *row = row_at(rows, 0);
     double bytes = number(row, "bytes_per_world"), arrays = number(row, "array_bytes_per_world");
     /* q 7, qd 6, body 13, control 4 6 + 6, four points of 2 shapes and 9 numbers; status, counters, cost, residual, contacts and dropped */
@@ -142,7 +141,7 @@ Test(cli_bench, tells_what_a_world_takes_in_memory) {
 
 Test(cli_bench, ends_with_the_same_states_for_any_threads_and_lanes) {
     json_t *rows =
-        buffer_of("--scene quadruped --worlds 33 --threads 1,2 --lanes 1,4,8 --steps 9 --warmup 10 --repeat 1");
+        rows_of("--scene quadruped --worlds 33 --threads 1,2 --lanes 1,4,8 --steps 9 --warmup 10 --repeat 1");
     cr_assert_eq(json_array_size(rows), 6);
     for (size_t i = 1; i < 6; i++) {
         cr_expect_str_eq(text(row_at(rows, i), "state_hash"), text(row_at(rows, 0), "state_hash"));
@@ -158,7 +157,7 @@ Test(cli_bench, targets_move_by_seed_and_only_where_noise_is_wanted) {
     for (int i = 0; i < 4; i++) {
         char arguments[256];
         snprintf(arguments, sizeof arguments, "--scene arm3 --worlds 2 --steps 5 --warmup 3 --repeat 1 %s", calls[i]);
-        json_t *rows = buffer_of(arguments);
+        json_t *rows = rows_of(arguments);
         snprintf(hashes[i], sizeof hashes[i], "%s", text(row_at(rows, 0), "state_hash"));
         json_decref(rows);
         for (int k = 0; k < i; k++)
@@ -178,8 +177,8 @@ Test(cli_bench, takes_processor_time_where_asked) {
 
 Test(cli_bench, names_the_knobs_that_are_not_the_presets) {
     json_t *rows =
-        buffer_of("--scene cube --worlds 1 --steps 1 --warmup 0 --repeat 1 --line-search exact_root,armijo_decay "
-                  "--set contact_sigma=1e-4");
+        rows_of("--scene cube --worlds 1 --steps 1 --warmup 0 --repeat 1 --line-search exact_root,armijo_decay "
+                "--set contact_sigma=1e-4");
     cr_assert_eq(json_array_size(rows), 2);
     cr_expect_str_eq(text(row_at(rows, 0), "line_search"), "exact_root");
     cr_expect_str_eq(text(row_at(rows, 1), "knobs.line_search_variant"), "armijo_decay");
@@ -219,7 +218,7 @@ Test(cli_bench, prints_a_table_that_can_be_read) {
 /* ---- profile ---- */
 
 Test(cli_bench, a_profile_has_every_stage_and_they_make_the_whole) {
-    json_t *rows = buffer_of("--scene quadruped --worlds 64 --threads 2 --steps 8 --warmup 20 --repeat 1 --profile");
+    json_t *rows = rows_of("--scene quadruped --worlds 64 --threads 2 --steps 8 --warmup 20 --repeat 1 --profile");
     json_t *row = row_at(rows, 0), *stages = member(row, "profile.stages"), *stage;
     const char *key;
     double ns = 0, share = 0;
@@ -277,7 +276,7 @@ Test(cli_bench, a_hostile_world_fails_nobody_and_leaves_the_others_their_bits) {
         char arguments[256];
         snprintf(arguments, sizeof arguments,
                  "--scene quadruped --worlds 33 --threads 2 --steps 6 --warmup 9 --repeat 2 --hostile %s", kinds[i]);
-        json_t *rows = buffer_of(arguments), *row = row_at(rows, 0);
+        json_t *rows = rows_of(arguments), *row = row_at(rows, 0);
         cr_expect_str_eq(text(row, "hostile.kind"), kinds[i]);
         cr_expect(json_is_true(member(row, "hostile.others_same")));
         cr_expect_gt(number(row, "hostile.time_ratio"), 0);
