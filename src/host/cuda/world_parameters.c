@@ -58,7 +58,7 @@ SapStatus sap_cuda_world_parameters_add(SapCudaWorldParameters *e, SapParameter 
 }
 
 /* Rows first .. end - 1 of an array with rows of `row` bytes. */
-static SapCudaCopy buffer_of(void *to, const void *from, int first, int end, size_t row) {
+static SapCudaCopy rows_of(void *to, const void *from, int first, int end, size_t row) {
     size_t at = (size_t)first * row;
     return (SapCudaCopy){(char *)to + at, (const char *)from + at, (size_t)(end - first) * row};
 }
@@ -77,13 +77,13 @@ static int list_copies(const SapCudaWorldParameters *e, SapCudaCopy copies[SAP_C
         for (int f64 = 0; f64 < 2; f64++) {
             const SapWorldParameter *x = &e->host.parameter[p];
             if (x->given)
-                copies[count++] = buffer_of(e->constants[p][f64], x->constants[f64], first, end,
-                                            (size_t)x->width * number_bytes(f64));
+                copies[count++] =
+                    rows_of(e->constants[p][f64], x->constants[f64], first, end, (size_t)x->width * number_bytes(f64));
         }
     for (int i = 0; i < 2; i++)
         if (e->fallback[i] && e->host.fallback[i])
-            copies[count++] = buffer_of(e->fallback[i], e->host.fallback[i], first, end, sizeof(double));
-    copies[count++] = buffer_of(e->skipped, e->host.bad, first, end, 1);
+            copies[count++] = rows_of(e->fallback[i], e->host.fallback[i], first, end, sizeof(double));
+    copies[count++] = rows_of(e->skipped, e->host.bad, first, end, 1);
     return count;
 }
 

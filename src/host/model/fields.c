@@ -11,10 +11,10 @@
 
 static const double identity_pose[7] = {0, 0, 0, 0, 0, 0, 1};
 
-#define FIELD(field, buffer_of, ncolumns, element_type, range_of, ...)                                                 \
+#define FIELD(field, rows_of, ncolumns, element_type, range_of, ...)                                                   \
     {                                                                                                                  \
-        .name = #field, .offset = offsetof(SapModelArrays, field), .rows = SAP_ROWS_##buffer_of,                       \
-        .columns = (ncolumns), .element = SAP_ELEMENT_##element_type, .range = SAP_RANGE_##range_of, __VA_ARGS__       \
+        .name = #field, .offset = offsetof(SapModelArrays, field), .rows = SAP_ROWS_##rows_of, .columns = (ncolumns),  \
+        .element = SAP_ELEMENT_##element_type, .range = SAP_RANGE_##range_of, __VA_ARGS__                              \
     }
 
 #define REQUIRED .required = true
