@@ -1,4 +1,4 @@
-/* What a program that was not compiled against these headers asks, to see that it means the same structs. */
+/* Struct sizes, for programs that are not compiled against these headers and check that their layouts match. */
 #include <string.h>
 
 #include <sapwood/sapwood.h>

@@ -1,12 +1,12 @@
-/* Jacobi's method: rotate in the planes (0,1), (0,2), (1,2) in turn until nothing is left off the diagonal. It
- * converges quadratically, so four or five rounds are enough for 3x3; unlike the closed formula with the arc cosine it
- * keeps its accuracy when eigenvalues coincide, which is the rule for inertias of round things. */
+/* Jacobi's method: rotate in the planes (0,1), (0,2), (1,2) in turn until the off-diagonal entries vanish. Convergence
+ * is quadratic, so four or five rounds suffice for 3x3. Unlike the closed formula with the arc cosine it keeps its
+ * accuracy when eigenvalues coincide, which is common for inertias of round bodies. */
 #include "host/base/eigen3.h"
 
 #include <float.h>
 #include <math.h>
 
-enum { MAX_ROUNDS = 30 }; /* far more than ever needed: only a guard */
+enum { MAX_ROUNDS = 30 }; /* far more than needed; guards against an endless loop */
 
 /* The rotation with a'[p][q] = 0: t = tan of its angle is the smaller root of t^2 + 2 theta t - 1 = 0. */
 static void rotate(double a[3][3], int p, int q) {
@@ -34,7 +34,7 @@ static void sort_two(double *low, double *high) {
     *high = b;
 }
 
-/* The largest entry in size, or 1 for the zero matrix. */
+/* The largest absolute entry, or 1 for the zero matrix. */
 static double scale_of(const double m[9]) {
     double scale = 0;
     for (int k = 0; k < 9; k++)
@@ -43,7 +43,7 @@ static double scale_of(const double m[9]) {
 }
 
 void sap_eigen3_symmetric(const double m[9], double values[3]) {
-    /* Entries of size 1, so that no square overflows or underflows on the way. */
+    /* Scale the entries to size 1, so that no square overflows or underflows. */
     double scale = scale_of(m), a[3][3];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)

@@ -2,8 +2,8 @@
 #ifndef SAPWOOD_HOST_BASE_EIGEN3_H
 #define SAPWOOD_HOST_BASE_EIGEN3_H
 
-/* The eigenvalues of (m + m') / 2, ascending; m is row-major and finite. Each is right to a few rounding errors of the
- * largest one in size, whatever the scale of m. */
+/* The eigenvalues of (m + m') / 2, ascending; m is row-major and finite. The error of each is a few ulps of the largest
+ * absolute eigenvalue, at any scale of m. */
 void sap_eigen3_symmetric(const double m[9], double values[3]);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "host/base/fail.h"
 
-/* A file name longer than NAME_SHOWN would push the rest out of the message; its end tells more than its beginning. */
+/* A file name longer than NAME_SHOWN would truncate the rest of the message; only its end is shown, which is more
+ * specific. */
 enum { MESSAGE_SIZE = 1024, NAME_SHOWN = 256 };
 static _Thread_local char message[MESSAGE_SIZE];
 

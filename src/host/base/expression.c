@@ -11,7 +11,7 @@
 typedef struct Reader {
     const char *at;
     int depth;
-    const char *what; /* first failure; NULL while all is well */
+    const char *what; /* first error; NULL while there is none */
     const char *where;
 } Reader;
 
@@ -33,7 +33,7 @@ static bool starts_number(const char *text) {
     return isdigit((unsigned char)text[0]) || (text[0] == '.' && isdigit((unsigned char)text[1]));
 }
 
-/* The end of the longest number at `text`. */
+/* The end of the longest number that starts at `text`. */
 static const char *number_end(const char *text) {
     const char *end = text + strspn(text, "0123456789");
     if (*end == '.')
@@ -48,7 +48,7 @@ static const char *number_end(const char *text) {
 }
 
 static double read_number(Reader *reader) {
-    enum { MAX_LENGTH = 255 }; /* 17 digits tell doubles apart; more are rounded as they should be */
+    enum { MAX_LENGTH = 255 }; /* 17 digits distinguish all doubles; further digits are rounded correctly */
     const char *start = reader->at, *end = number_end(start);
     size_t length = (size_t)(end - start);
     char text[MAX_LENGTH + 1];

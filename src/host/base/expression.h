@@ -11,15 +11,15 @@
 
 #include <stdbool.h>
 
-enum { SAP_EXPRESSION_MAX_DEPTH = 32 }; /* of nested parentheses and signs */
+enum { SAP_EXPRESSION_MAX_DEPTH = 32 }; /* nesting depth of parentheses and signs */
 
 typedef struct SapExpressionError {
-    int column;       /* of the text, from 1 */
-    const char *what; /* static */
+    int column;       /* column in the text, from 1 */
+    const char *what; /* static string */
 } SapExpressionError;
 
-/* Evaluates all of `text`. The value may be infinite but is never a NaN. On failure *value is untouched and *error says
- * why. */
+/* Evaluates the whole `text`. The value may be infinite but is never NaN. On failure *value is unchanged and *error
+ * holds the reason. */
 bool sap_expression_evaluate(const char *text, double *value, SapExpressionError *error);
 
 #endif

@@ -1,16 +1,18 @@
-/* How host code makes an error: `return sap_fail(SAP_ERROR_MODEL, "body_mass[%d] is %g; ...", i, m);` */
+/* Error reporting in host code: `return sap_fail(SAP_ERROR_MODEL, "body_mass[%d] is %g; ...", i, m);` */
 #ifndef SAPWOOD_HOST_BASE_FAIL_H
 #define SAPWOOD_HOST_BASE_FAIL_H
 
 #include <sapwood/error.h>
 
-/* Stores the formatted message for sap_error_message() on this thread and returns `status`. Long messages are cut. */
+/* Stores the formatted message for sap_error_message() on this thread and returns `status`. Long messages are
+ * truncated. */
 SapStatus sap_fail(SapStatus status, const char *format, ...) SAP_PRINTF(2, 3);
 
-/* The same about a place in a file: "FILE:LINE: message"; the line is left out when it is 0, and all but the end of a long name. */
+/* Same for a position in a file: "FILE:LINE: message". A line of 0 is omitted; a long file name is shortened to its
+ * end. */
 SapStatus sap_fail_at(const char *file, int line, SapStatus status, const char *format, ...) SAP_PRINTF(4, 5);
 
-/* Passes a failure up. */
+/* Returns the status of a failed call to the caller. */
 #define SAP_TRY(call)                                                                                                  \
     do {                                                                                                               \
         SapStatus sap_try_status_ = (call);                                                                            \
@@ -18,7 +20,7 @@ SapStatus sap_fail_at(const char *file, int line, SapStatus status, const char *
             return sap_try_status_;                                                                                    \
     } while (0)
 
-/* Refuses a NULL argument by its name. */
+/* Rejects a NULL argument and names it in the message. */
 #define SAP_NEED(pointer)                                                                                              \
     do {                                                                                                               \
         if ((pointer) == NULL)                                                                                         \

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of ASCII only, whatever the locale. */
+/* ASCII only, in every locale. */
 static bool is_space(char c) {
     return c != '\0' && strchr(" \t\n\v\f\r", c) != NULL;
 }
@@ -72,7 +72,7 @@ const char *sap_quote(const char *text, char buffer[SAP_QUOTE_SIZE]) {
     static const char dots[] = "...";
     const size_t room = SAP_QUOTE_SIZE - sizeof dots - 2;
     size_t length = strlen(text), shown = length < room ? length : room;
-    /* Never cut a UTF-8 sequence in two. */
+    /* Do not split a UTF-8 sequence. */
     while (shown > 0 && shown < length && ((unsigned char)text[shown] & 0xC0) == 0x80)
         shown--;
     char *out = buffer;

@@ -1,4 +1,5 @@
-/* Words of users: names and choices, without regard to case, spaces around them, and "-" or "_". */
+/* Keywords in user input: names and choices, compared without case, surrounding spaces, or the difference between "-"
+ * and "_". */
 #ifndef SAPWOOD_HOST_BASE_KEYWORD_H
 #define SAPWOOD_HOST_BASE_KEYWORD_H
 
@@ -7,40 +8,40 @@
 
 enum {
     SAP_KEYWORD_SIZE = 64
-}; /* more than any name, choice or number needs; longer texts become "", which is none of them */
+}; /* longer than any name, choice or number; a longer text becomes "", which matches none of them */
 
 typedef struct SapKeyword {
     char text[SAP_KEYWORD_SIZE];
 } SapKeyword;
 
-/* Without the spaces around it. */
+/* The text without leading and trailing spaces. */
 SapKeyword sap_strip(const char *text);
 
-/* Stripped, lower-cased, "-" as "_". */
+/* The text stripped and in lower case, with "-" replaced by "_". */
 SapKeyword sap_keyword(const char *text);
 
-/* Whether a word says that there is no value: "none", "null", "~". */
+/* Whether the word stands for a missing value: "none", "null", "~". */
 bool sap_keyword_is_none(const char *word);
 
-/* "a, b, c" for messages; what does not fit is left out. */
+/* "a, b, c" for messages; entries that do not fit are dropped. */
 typedef struct SapList {
     char text[1024];
     size_t length;
 } SapList;
 
 void sap_list_add(SapList *list, const char *item);
-SapList sap_list_of_names(const char *const *names); /* ends with NULL */
-/* "name (alias, alias)"; names ends with NULL. */
+SapList sap_list_of_names(const char *const *names); /* NULL-terminated */
+/* Appends "name (alias, alias)"; names is NULL-terminated. */
 void sap_list_add_aliases(SapList *list, const char *const *names);
-/* "number name" */
+/* Appends "number name". */
 void sap_list_add_number(SapList *list, int number, const char *name);
 
-/* Whether `name` is one of the names, letter by letter; they end with NULL. */
+/* Whether `name` equals one of the names exactly; names is NULL-terminated. */
 bool sap_names_have(const char *const *names, const char *name);
 
-enum { SAP_QUOTE_SIZE = 64 }; /* bytes for sap_quote */
+enum { SAP_QUOTE_SIZE = 64 }; /* buffer size of sap_quote */
 
-/* `text` in quotes, shortened and without control characters, in `buffer`. */
+/* Writes `text` in quotes to `buffer`, shortened and without control characters. */
 const char *sap_quote(const char *text, char buffer[SAP_QUOTE_SIZE]);
 
 #endif

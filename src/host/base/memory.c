@@ -8,10 +8,11 @@
 
 enum { ALIGNMENT = 64 };
 
-/* The address space of a process, 2^47 on 64-bit machines. More is refused here: a system that overcommits might agree. */
+/* The address space of a process, 2^47 bytes on 64-bit machines. Larger requests are rejected here, because a system
+ * that overcommits memory might grant them. */
 static const size_t max_bytes = SIZE_MAX / 2 >> (sizeof(size_t) > 4 ? 16 : 0);
 
-/* Rounds up to the alignment; SIZE_MAX if that or the product does not fit. */
+/* Bytes rounded up to the alignment; SIZE_MAX if the product or the rounding overflows. */
 static size_t padded_size(size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > max_bytes)
@@ -34,7 +35,7 @@ void *sap_allocate(size_t count, size_t size, const char *what) {
 
 void *sap_arena_carve(SapArena *arena, size_t count, size_t size) {
     size_t at = arena->used, bytes = padded_size(count, size);
-    if (bytes > SIZE_MAX / 2 - at) /* remembered: allocation then fails */
+    if (bytes > SIZE_MAX / 2 - at) /* the overflow is kept in `used`, so the allocation fails */
         arena->used = SIZE_MAX / 2;
     else
         arena->used += bytes;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The C locale for this thread, and back. */
+/* Switches this thread to the C locale, and back. */
 typedef struct LocaleGuard {
     locale_t c, before;
 } LocaleGuard;

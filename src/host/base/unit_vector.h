@@ -1,11 +1,12 @@
-/* What counts as a unit vector or quaternion in models and scenes. */
+/* Tolerance for unit vectors and unit quaternions in models and scenes. */
 #ifndef SAPWOOD_HOST_BASE_UNIT_VECTOR_H
 #define SAPWOOD_HOST_BASE_UNIT_VECTOR_H
 
 #include <math.h>
 #include <stdbool.h>
 
-/* How far from 1 a length may be; numbers in single precision are well inside, and so are those with digits lost in printing. */
+/* Allowed deviation of a length from 1. Single-precision values and values printed with a few digits less are well
+ * within it. */
 #define SAP_UNIT_TOLERANCE 1e-6
 
 static inline double sap_length_of(const double *v, int n) {

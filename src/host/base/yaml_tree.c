@@ -1,7 +1,7 @@
 /* Builds the tree of yaml_tree.h from libyaml's events.
  *
- * Events rather than libyaml's own document loader, because its time grows with the square of the nesting depth and of the
- * number of anchors: here a file that nests too deep or aliases too much is refused at the event that goes too far. */
+ * libyaml's document loader is not used, because its time grows with the square of the nesting depth and of the number
+ * of anchors. Here a file that exceeds the limits on nesting or aliases is rejected at the event that exceeds them. */
 #include "host/base/yaml_tree.h"
 
 #include <stdarg.h>
@@ -74,7 +74,7 @@ SapStatus sap_yaml_fail(const SapYamlEntry *at, SapStatus status, const char *fo
     va_start(args, format);
     vsnprintf(text + length, sizeof text - (size_t)length, format, args);
     va_end(args);
-    /* The key tells where a map or list begins; a scalar may stand on a later line than its key. */
+    /* A map or list is reported at the line of its key, a scalar at its own line, which may be a later one. */
     int line = at->node->kind == SAP_YAML_SCALAR ? at->node->line : at->line;
     return sap_fail_at(at->node->tree->name, line, status, "%s", text);
 }
@@ -88,7 +88,7 @@ const char *sap_yaml_describe(const SapYamlNode *node, char buffer[SAP_QUOTE_SIZ
     return sap_yaml_is_null(node) ? "null" : sap_quote(node->text, buffer);
 }
 
-/* ---- looking things up ---- */
+/* ---- lookup ---- */
 
 const char *sap_yaml_name(const SapYamlTree *tree) {
     return tree->name;
@@ -115,11 +115,11 @@ bool sap_yaml_is_null(const SapYamlNode *node) {
 
 /* ---- building ---- */
 
-/* A list or map whose end has not been seen. Its entries are the last ones of the stack of entries. */
+/* A list or map that is not closed yet. Its entries are at the top of the entry stack. */
 typedef struct Open {
     SapYamlNode *node;
-    SapYamlEntry entry; /* where the container will stand in its own parent */
-    const char *key;    /* of a map: the key that waits for its value */
+    SapYamlEntry entry; /* where the container goes in its parent */
+    const char *key;    /* in a map: the key that waits for its value */
     int key_line;
     int first; /* index of its first entry */
     char *anchor;
@@ -165,7 +165,7 @@ static SapStatus push_entry(Loader *loader, SapYamlEntry entry) {
     return SAP_OK;
 }
 
-/* Where the next node of the innermost open container goes. */
+/* Where the next node goes in the innermost open container. */
 static SapStatus next_place(Loader *loader, int line, SapYamlEntry *entry) {
     *entry = (SapYamlEntry){.index = -1, .line = line};
     if (loader->depth == 0) {
@@ -184,7 +184,7 @@ static SapStatus next_place(Loader *loader, int line, SapYamlEntry *entry) {
     return SAP_OK;
 }
 
-/* Adds what `node` weighs to the container that holds it. */
+/* Adds the size of `node` to the container that holds it. */
 static SapStatus account(Loader *loader, const SapYamlNode *node, int line) {
     if (loader->depth == 0)
         return SAP_OK;
@@ -238,7 +238,8 @@ static Anchor *find_anchor(Loader *loader, const char *name) {
     return NULL;
 }
 
-/* Lets later aliases find `node` (NULL: not yet complete). A name may be given again: the last one counts. */
+/* Registers `node` under an anchor name (NULL: not complete yet). If a name is defined again, the last definition
+ * counts. */
 static SapStatus set_anchor(Loader *loader, const char *name, const SapYamlNode *node, int line) {
     if (name == NULL)
         return SAP_OK;
@@ -368,7 +369,7 @@ static SapStatus on_end(Loader *loader) {
         if (entries == NULL)
             return out_of_memory(loader);
         memcpy(entries, loader->entries + open.first, size);
-        /* The items of a list are called by the key of the list. */
+        /* Items of a list are reported under the key of the list. */
         for (int i = 0; node->kind == SAP_YAML_LIST && i < node->count; i++)
             entries[i].key = open.entry.key;
         node->entries = entries;
@@ -380,7 +381,7 @@ static SapStatus on_end(Loader *loader) {
     return place(loader, open.entry, node, node->line);
 }
 
-/* A failure of libyaml itself. Its reader counts bytes, all else lines. */
+/* An error of libyaml itself. Its reader reports byte offsets, the other parts report lines. */
 static SapStatus fail_parser(const Loader *loader, const char *text, size_t length) {
     const yaml_parser_t *parser = &loader->parser;
     if (parser->error == YAML_MEMORY_ERROR)

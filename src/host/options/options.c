@@ -1,5 +1,5 @@
-/* Options by name. Every option stands once in the table below; reading, writing, checking and the messages follow
- * from its line. */
+/* Options by name. Each option has one row in the table below, from which reading, writing, checking and messages
+ * follow. */
 #include "host/options/options.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 
 typedef enum OptionKind { KIND_CHOICE, KIND_BOOL, KIND_INT, KIND_REAL } OptionKind;
 
-/* A word and the value it stands for. The first word of a value is the one that is shown, the others are aliases. */
+/* A keyword and its value. The first keyword of a value is the one shown, the others are aliases. */
 typedef struct Choice {
     const char *word;
     int value;
@@ -26,12 +26,12 @@ typedef struct Option {
     const char *name;
     size_t offset;
     OptionKind kind;
-    bool preset;           /* filled by presets: "none" means the preset's value, so it changes nothing */
-    bool open;             /* low and high are themselves excluded; otherwise included */
-    bool none;             /* "none" is allowed: NaN */
-    double low, high;      /* range of a number; high may be infinity, numbers are finite all the same */
-    double fallback;       /* default of a number or the value of a choice */
-    const Choice *choices; /* ends with a NULL word */
+    bool preset;           /* set by presets; "none" keeps the preset's value */
+    bool open;             /* low and high are excluded; otherwise included */
+    bool none;             /* "none" is allowed and stored as NaN */
+    double low, high;      /* range of a number; high may be infinity, but the number itself must be finite */
+    double fallback;       /* default of a number or of a choice */
+    const Choice *choices; /* the last one has a NULL word */
 } Option;
 
 static const Choice precisions[] = {
@@ -75,7 +75,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
 #define OR_NONE       .none = true, .fallback = NAN
 #define PRESET        .preset = true
 
-/* Each line: X(field, how it is read, its default). */
+/* Each line: X(field, how it is parsed, its default). */
 #define OPTIONS(X)                                                                                                     \
     X(free_motion_solve_precision, CHOICE(precisions), PRESET)                                                         \
     X(contact_solve_precision, CHOICE(precisions), PRESET)                                                             \
@@ -125,14 +125,14 @@ enum { NUM_OPTIONS = sizeof options_table / sizeof options_table[0] };
 
 static const char preset_name[] = "contact_preset_variant";
 
-/* Keywords of SAP Warp without a field here that are read, checked and forgotten. */
+/* Keywords of SAP Warp that have no field here: parsed, checked and ignored. */
 static const Option ignored_table[] = {
-    {.name = "block_size", INT(0, 256), .none = true}, /* of the tiles of a dense factor; this one is sparse */
+    {.name = "block_size", INT(0, 256), .none = true}, /* tile size of a dense factor; the factor here is sparse */
 };
 
 enum { NUM_IGNORED = sizeof ignored_table / sizeof ignored_table[0] };
 
-/* Those of which only the value that changes nothing is accepted. */
+/* Keywords of which only the value without effect is accepted. */
 typedef struct Fixed {
     const char *name;
     bool value;
@@ -148,7 +148,7 @@ static const Fixed fixed_table[] = {
 
 enum { NUM_FIXED = sizeof fixed_table / sizeof fixed_table[0] };
 
-/* ---- fields; enums are kept as int ---- */
+/* ---- fields; enums are stored as int ---- */
 
 _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegration) == sizeof(int) &&
                    sizeof(SapContactSolver) == sizeof(int) && sizeof(SapLineSearch) == sizeof(int) &&
@@ -158,7 +158,7 @@ _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegrat
                    sizeof(SapDevice) == sizeof(int),
                "an enum of SapOptions is as large as an int");
 
-/* A bool is read as a byte: an unset one may hold anything, and checking it must be defined. */
+/* A bool is read as a byte: an uninitialised one may hold any value, and checking it must be well defined. */
 static double get_field(const SapOptions *options, const Option *option) {
     const char *at = (const char *)options + option->offset;
     double real;
@@ -186,7 +186,7 @@ static void put_field(SapOptions *options, const Option *option, double value) {
     memcpy(at, &integer, sizeof integer);
 }
 
-/* ---- words ---- */
+/* ---- keywords ---- */
 
 static bool same(const char *a, const char *b) {
     return strcmp(a, b) == 0;
@@ -206,7 +206,7 @@ static const Choice *find_value(const Choice *choices, double value) {
     return NULL;
 }
 
-/* ---- what is allowed ---- */
+/* ---- allowed values ---- */
 
 static SapList list_of_choices(const Choice *choices) {
     SapList list = {.length = 0};
@@ -231,7 +231,7 @@ static SapList range_text(const Option *option) {
     return list;
 }
 
-/* "allowed: ..." of an option. */
+/* The "allowed: ..." part of messages about an option. */
 static SapList allowed_text(const Option *option) {
     return option->choices != NULL ? list_of_choices(option->choices) : range_text(option);
 }

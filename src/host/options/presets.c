@@ -11,7 +11,7 @@ static const char default_preset[] = "approx32";
 
 static const struct { const char *alias, *name; } aliases[] = {{"approx_32", "approx32"}, {"approx_64", "approx64"}};
 
-/* ---- the text of a preset ---- */
+/* ---- preset files ---- */
 
 static SapStatus apply_entry(SapOptions *options, const SapYamlEntry *entry) {
     if (!sap_option_is_in_presets(entry->key))
