@@ -143,7 +143,7 @@ SapStatus sap_model_check_layout(const SapModelArrays *a) {
     return check_totals(a);
 }
 
-/* ---- starts ---- */
+/* ---- joint_q_start and joint_qd_start ---- */
 
 static SapStatus check_start(const SapModelArrays *a, const char *name, const int32_t *start, int j, int expected,
                              const char *what) {
@@ -170,7 +170,7 @@ SapStatus sap_model_check_starts(const SapModelArrays *a) {
     return SAP_OK;
 }
 
-/* ---- every number by itself ---- */
+/* ---- range of every number ---- */
 
 static bool in_range(const SapModelArrays *a, SapRange range, double x) {
     switch (range) {
@@ -193,6 +193,7 @@ static bool in_range(const SapModelArrays *a, SapRange range, double x) {
 }
 
 static SapLabel range_text(const SapModelArrays *a, SapRange range) {
+    /* Range by kind; an index range ends with its first value. */
     static const char *const texts[] = {
         [SAP_RANGE_ANY] = "any",
         [SAP_RANGE_FINITE] = "finite",
@@ -210,6 +211,7 @@ static SapLabel range_text(const SapModelArrays *a, SapRange range) {
         [SAP_RANGE_SHAPE_FLAGS] = "a sum of 1 (visible) and 2 (collides)",
     };
     SapLabel out;
+    /* Index ranges also name the largest index of this model. */
     if (range == SAP_RANGE_BODY || range == SAP_RANGE_BODY_OR_WORLD)
         snprintf(out.text, sizeof out.text, "%s .. %d", texts[range], a->num_bodies - 1);
     else if (range == SAP_RANGE_SHAPE)
@@ -293,7 +295,7 @@ SapStatus sap_check_unit_quaternion(const char *array, int i, SapLabel owner, co
                     array, i, owner.text, q[0], q[1], q[2], q[3], sap_length_of(q, 4), SAP_UNIT_TOLERANCE);
 }
 
-/* ---- all ---- */
+/* ---- the whole model ---- */
 
 SapStatus sap_model_check_parameter(const SapModelArrays *a, SapParameter parameter) {
     if (parameter == SAP_PARAMETER_GRAVITY)

@@ -1,4 +1,4 @@
-/* Rules of bodies: what an inertia can be. */
+/* Rules of bodies: physically possible inertias. */
 #include <float.h>
 #include <math.h>
 
@@ -25,7 +25,7 @@ static SapStatus check_inertia_symmetric(const SapModelArrays *a, int body, cons
     return SAP_OK;
 }
 
-/* A moment below the rounding error of the largest one cannot be told from zero. */
+/* A moment below the rounding error of the largest one is indistinguishable from zero. */
 static SapStatus check_inertia_positive(const SapModelArrays *a, int body, const double moments[3]) {
     if (moments[0] > 16 * DBL_EPSILON * moments[2])
         return SAP_OK;
@@ -34,7 +34,7 @@ static SapStatus check_inertia_positive(const SapModelArrays *a, int body, const
                     body, sap_body_label(a, body).text, moments[0], moments[1], moments[2]);
 }
 
-/* No distribution of mass has a moment larger than the sum of the other two. */
+/* For any mass distribution, each principal moment is at most the sum of the other two. */
 static SapStatus check_inertia_triangle(const SapModelArrays *a, int body, const double moments[3]) {
     if (moments[2] - moments[1] - moments[0] <= 1e-9 * moments[2])
         return SAP_OK;

@@ -1,4 +1,4 @@
-/* Rules of the tree and of its joints. */
+/* Rules of the kinematic tree and of joints. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 
 enum { NO_JOINT = -1 };
 
-/* joint_of_body[child of j] = j, while no body is met twice. */
+/* Sets joint_of_body[child of j] = j; fails if a body is the child of two joints. */
 static SapStatus enter_child(const SapModelArrays *a, int j, int *joint_of_body) {
     int child = a->joint_child[j], other = joint_of_body[child];
     if (other != NO_JOINT)
@@ -30,7 +30,7 @@ static SapStatus check_not_own_child(const SapModelArrays *a, int j) {
                     sap_joint_label(a, j).text, sap_body_label(a, a->joint_child[j]).text);
 }
 
-/* With this no chain of parents can come back to where it started. */
+/* This rule excludes cycles of parents. */
 static SapStatus check_parent_comes_first(const SapModelArrays *a, int j, const int *joint_of_body) {
     int parent = a->joint_parent[j];
     if (parent < 0 || joint_of_body[parent] != NO_JOINT)
@@ -122,7 +122,7 @@ static SapStatus check_joint_q(const SapModelArrays *a, int j) {
     return sap_check_unit_quaternion("joint_q", q, sap_joint_label(a, j), &a->joint_q[q]);
 }
 
-/* ---- joints of one type ---- */
+/* ---- rules by joint type ---- */
 
 static double dot(const double *u, const double *v) {
     return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
@@ -180,7 +180,7 @@ static SapStatus check_identity(const SapModelArrays *a, int j, const char *arra
     return SAP_OK;
 }
 
-/* The coordinates are the body's pose. */
+/* A joint whose coordinates are the pose of the body. */
 static SapStatus check_pose_joint(const SapModelArrays *a, int j) {
     int parent = a->joint_parent[j];
     if (parent >= 0)

@@ -1,4 +1,4 @@
-/* Rules of shapes, and of the meshes and height fields that they use. */
+/* Rules of shapes and of their meshes and height fields. */
 #include <stdbool.h>
 
 #include "host/base/fail.h"
@@ -22,7 +22,7 @@ static SapStatus check_meshes(const SapModelArrays *a) {
     return SAP_OK;
 }
 
-/* Each grid ends inside the heights, and the last one at their end. */
+/* Each grid ends within the heights, and the last one at their end. */
 static SapStatus check_grids(const SapModelArrays *a) {
     int64_t heights = 0;
     for (int i = 0; i < a->num_height_fields; i++) {

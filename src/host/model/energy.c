@@ -32,7 +32,7 @@ void sap_energy(const SapModelArrays *m, const double *pose, const double *veloc
             x_C[i] = pose[i] + r[i];
             v_C[i] += velocity[3 + i];
         }
-        rotate(pose + 3, -1, velocity, w_B); /* omega in body axes, where the inertia is */
+        rotate(pose + 3, -1, velocity, w_B); /* omega in body axes, the axes of the inertia */
         for (int i = 0; i < 3; i++)
             I_w[i] = dot(I + 3 * i, w_B);
         energy[0] += 0.5 * (m->body_mass[b] * dot(v_C, v_C) + dot(w_B, I_w));

@@ -1,4 +1,4 @@
-/* The table of the arrays of a model: what each holds, what it may hold and what it holds by default. */
+/* The table of the arrays of a model: content, range and default of each. */
 #include "host/model/model.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static const double identity_pose[7] = {0, 0, 0, 0, 0, 0, 1};
 
 #define REQUIRED .required = true
 #define ZERO     .row = NULL
-#define COMPUTED .row = NULL /* by model.c, from the joint types */
+#define COMPUTED .row = NULL /* computed by model.c from the joint types */
 
 const SapModelField sap_model_fields[] = {
     FIELD(joint_type, JOINTS, 1, I32, ANY, REQUIRED),
@@ -89,7 +89,8 @@ const SapModelField sap_model_fields[] = {
     FIELD(keyframe_name, KEYFRAMES, 1, TEXT, ANY, COMPUTED),
 };
 
-/* Both fail when an array is added to SapModelArrays but not here: its pointers are the fields and `name`. */
+/* Both assertions fail when an array is added to SapModelArrays but not here: its pointers are the fields and `name`.
+ * */
 _Static_assert(sizeof sap_model_fields / sizeof sap_model_fields[0] == SAP_MODEL_NUM_FIELDS, "count of fields");
 _Static_assert(sizeof(SapModelArrays) == (1 + SAP_MODEL_NUM_FIELDS) * sizeof(void *) + 3 * sizeof(double) +
                                              6 * sizeof(int) + 5 * sizeof(int64_t),
@@ -126,7 +127,7 @@ int sap_model_rows(const SapModelArrays *arrays, SapModelRows rows) {
     return 0;
 }
 
-/* The pointers have many types, so they are moved as bytes: no type is read through another one. */
+/* The pointers have many types and are copied as bytes, which avoids access through a wrong pointer type. */
 const void *sap_model_field_get(const SapModelArrays *arrays, const SapModelField *field) {
     const void *data;
     memcpy(&data, (const char *)arrays + field->offset, sizeof data);

@@ -1,8 +1,8 @@
-/* Convex hulls. Qhull gives triangles; those in one plane become one face.
+/* Convex hulls. Qhull computes triangles; coplanar triangles are merged into one face.
  *
- * The points are moved and scaled into the box [-1, 1]^3 first, so that one tolerance fits all. Faces grow from the largest
- * triangle: a neighbour joins while its corners are within the tolerance of the first one's plane. Vertices that end up inside a
- * face, or on the edge between only two, are no vertices of the result. */
+ * The points are first translated and scaled into the box [-1, 1]^3, so that one tolerance fits all sizes. Each face
+ * grows from the largest free triangle: a neighbour joins if its corners are within the tolerance of the plane of that
+ * first triangle. Vertices in the interior of a face, or on the edge between only two faces, are dropped. */
 #include "host/model/hull.h"
 
 #include <errno.h>
@@ -19,7 +19,8 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 
-/* In the box [-1, 1]^3; more than the noise of single-precision files, less than any detail a contact could feel. */
+/* In the box [-1, 1]^3. Larger than the rounding noise of single-precision files, smaller than any detail that matters
+ * in a contact. */
 static const double merge_tolerance = 1e-6;
 
 static void subtract(const double *a, const double *b, double *out) {
@@ -51,7 +52,8 @@ static SapStatus check_points(const double *points, int n, const char *what) {
     return SAP_OK;
 }
 
-/* Into [-1, 1]^3, by one factor for all axes. Halves first: the difference of finite numbers may be infinite. */
+/* Maps the points into [-1, 1]^3 with one factor for all axes. Halves first, because the difference of two finite
+ * numbers may overflow. */
 static SapStatus normalise(const double *points, int n, const char *what, double *out) {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, extent = 0;
     for (int i = 0; i < 3 * n; i++) {
@@ -67,7 +69,8 @@ static SapStatus normalise(const double *points, int n, const char *what, double
     return SAP_OK;
 }
 
-/* The point farthest from the line or plane through `origin` whose distance is |direction x d| or |direction . d|. */
+/* The point with the largest distance |direction x d| from the line, or |direction . d| from the plane, through
+ * `origin`. */
 static double farthest(const double *p, int n, const double *origin, const double *direction, bool plane, int *at) {
     double best = -1;
     for (int i = 0; i < n; i++) {
@@ -83,8 +86,9 @@ static double farthest(const double *p, int n, const double *origin, const doubl
     return best;
 }
 
-/* The normalised points have the extent 2 along some axis. */
+/* Rejects points on a line or in a plane. The normalised points have extent 2 along some axis. */
 static SapStatus check_volume(const double *p, int n, const char *what) {
+    /* Widest axis, and the two extreme points along it. */
     int low = 0, high = 0, third = 0, fourth = 0;
     double direction[3], side[3], normal[3], widest = 0;
     for (int k = 0; k < 3; k++) {
@@ -99,6 +103,7 @@ static SapStatus check_volume(const double *p, int n, const char *what) {
             high = b;
         }
     }
+    /* Distance from the line through these two points. */
     subtract(p + 3 * high, p + 3 * low, direction);
     double length = sqrt(dot(direction, direction));
     for (int k = 0; k < 3; k++)
@@ -108,6 +113,7 @@ static SapStatus check_volume(const double *p, int n, const char *what) {
         return sap_fail(SAP_ERROR_MODEL,
                         "%s: its %d vertices lie on a line, to %.3g of its length; a convex hull needs a volume", what,
                         n, width / widest);
+    /* Distance from the plane through these three points. */
     subtract(p + 3 * third, p + 3 * low, side);
     cross(direction, side, normal);
     length = sqrt(dot(normal, normal));
@@ -126,10 +132,10 @@ static SapStatus check_volume(const double *p, int n, const char *what) {
 /* ---- triangles ---- */
 
 typedef struct Triangle {
-    int vertex[3];    /* points, counter-clockwise from outside */
-    int neighbour[3]; /* across the edge from vertex i to vertex i + 1 */
-    double normal[3]; /* of twice the area's length */
-    int face;         /* -1: none yet */
+    int vertex[3];    /* point indices, counter-clockwise seen from outside */
+    int neighbour[3]; /* triangle across the edge from vertex i to vertex i + 1 */
+    double normal[3]; /* length is twice the area */
+    int face;         /* -1: not assigned yet */
 } Triangle;
 
 typedef struct Mesh {
@@ -158,7 +164,7 @@ static void turn(Triangle *t) {
     t->vertex[2] = v;
 }
 
-/* The facets of a finished run, all with the same orientation; false where memory is short. */
+/* Copies the facets of a finished run, all with the same orientation; false if memory is short. */
 static bool take_facets(qhT *qh, Mesh *m) {
     facetT *facet;
     vertexT *vertex, **vertexp;
@@ -179,7 +185,7 @@ static bool take_facets(qhT *qh, Mesh *m) {
     return true;
 }
 
-/* Runs Qhull on the normalised points. Its complaints go to `log`. */
+/* Runs Qhull on the normalised points. Its messages go to `log`. */
 static SapStatus run_qhull(Mesh *m, const char *what, FILE *log) {
     char command[] = "qhull Qt";
     qhT qh;
@@ -189,7 +195,7 @@ static SapStatus run_qhull(Mesh *m, const char *what, FILE *log) {
     int code = qh_new_qhull(&qh, 3, m->num_points, (double *)m->points, False, command, log, log);
     bool taken = code == 0 && take_facets(&qh, m);
     qh_freeqhull(&qh, !qh_ALL);
-    if (qh.qhmem.LASTsize == 0) { /* memory ran out early: these two are then forgotten below */
+    if (qh.qhmem.LASTsize == 0) { /* Qhull ran out of memory during setup, and the call below would leak these two */
         free(qh.qhmem.sizetable);
         free(qh.qhmem.freelists);
     }
@@ -201,7 +207,7 @@ static SapStatus run_qhull(Mesh *m, const char *what, FILE *log) {
 }
 
 static SapStatus make_triangles(Mesh *m, const char *what) {
-    errno = 0; /* not every malloc sets it */
+    errno = 0; /* not every malloc sets errno */
     FILE *log = fopen("/dev/null", "w");
     if (log == NULL && (errno == 0 || errno == ENOMEM))
         return sap_fail(SAP_ERROR_MEMORY, "%s: no memory for its convex hull", what);
@@ -220,7 +226,7 @@ static SapStatus make_triangles(Mesh *m, const char *what) {
     return SAP_OK;
 }
 
-/* A directed edge and the triangle on its left. */
+/* A directed edge and the triangle to its left. */
 typedef struct Edge {
     int from, to, triangle, place;
 } Edge;
@@ -232,7 +238,7 @@ static int compare_edges(const void *a, const void *b) {
     return (x->to > y->to) - (x->to < y->to);
 }
 
-/* A closed surface has every edge once in each direction. */
+/* In a closed surface every edge occurs once in each direction. */
 static bool link_edges(Mesh *m, Edge *edge) {
     int n = 3 * m->num_triangles;
     for (int i = 0; i < n; i++) {
@@ -275,19 +281,20 @@ static int larger_first(const void *a, const void *b) {
     return (x->triangle > y->triangle) - (x->triangle < y->triangle);
 }
 
-/* Faces while they are made: loops of points one after the other. */
+/* Faces under construction: loops of points, stored one after the other. */
 typedef struct Faces {
     Seed *seed;
-    int *queue;          /* [triangles] of the face at hand */
-    int *next;           /* [points] the boundary edge that starts here, */
-    int *stamp;          /* [points] valid if this is the number of the face at hand */
+    int *queue;          /* [triangles] triangles of the current face */
+    int *next;           /* [points] end of the boundary edge that starts at the point, valid by `stamp` */
+    int *stamp;          /* [points] current face + 1 where `next` is valid */
     int *start, *corner; /* [triangles + 1], [3 triangles] */
-    int *uses, *place;   /* [points] faces around a vertex; its place in the result */
+    int *uses, *place;   /* [points] number of faces at a vertex; its index in the result */
     int num, num_corners;
     void *memory;
 } Faces;
 
-/* Whether the triangle lies in the plane. Its normal has the length of twice its area, so slivers point anywhere. */
+/* Whether the triangle lies in the plane and does not face away. The length of its normal is twice its area, so that
+ * the arbitrary direction of a sliver does not matter. */
 static bool in_plane(const Mesh *m, const Triangle *t, const double *normal, double offset) {
     for (int i = 0; i < 3; i++)
         if (!(fabs(dot(normal, m->points + 3 * t->vertex[i]) - offset) <= merge_tolerance))
@@ -295,7 +302,7 @@ static bool in_plane(const Mesh *m, const Triangle *t, const double *normal, dou
     return dot(t->normal, normal) >= -merge_tolerance;
 }
 
-/* The triangles of face f, from `seed` outwards, in f->queue. */
+/* Collects the triangles of face f in f->queue, growing from `seed`. */
 static int gather_face(Mesh *m, Faces *f, int seed) {
     double normal[3], length = sqrt(dot(m->triangle[seed].normal, m->triangle[seed].normal));
     for (int k = 0; k < 3; k++)
@@ -315,8 +322,9 @@ static int gather_face(Mesh *m, Faces *f, int seed) {
     return count;
 }
 
-/* Appends the boundary of the gathered triangles as a loop; false if it is not one loop. */
+/* Appends the boundary of the collected triangles as a loop; false if the boundary is not a single loop. */
 static bool append_loop(const Mesh *m, Faces *f, int count) {
+    /* Boundary edges: next[v] is the end of the edge that starts at v. A vertex with two of them is rejected. */
     int edges = 0, first = INT_MAX;
     for (int i = 0; i < count; i++) {
         const Triangle *t = &m->triangle[f->queue[i]];
@@ -332,6 +340,7 @@ static bool append_loop(const Mesh *m, Faces *f, int count) {
             edges++;
         }
     }
+    /* Walk around the loop from its smallest vertex. */
     int v = first, length = 0;
     do {
         if (length == edges || f->stamp[v] != f->num + 1)
@@ -339,6 +348,7 @@ static bool append_loop(const Mesh *m, Faces *f, int count) {
         f->corner[f->num_corners + length++] = v;
         v = f->next[v];
     } while (v != first);
+    /* Edges left over belong to a second loop. */
     if (length != edges)
         return false;
     f->num_corners += length;
@@ -349,7 +359,8 @@ static bool append_loop(const Mesh *m, Faces *f, int count) {
 static void make_face(Mesh *m, Faces *f, int seed) {
     if (append_loop(m, f, gather_face(m, f, seed)))
         return;
-    /* A ring or a pinched patch of slivers: keep the triangle alone. Stamps of the attempt are cleared. */
+    /* The boundary of a ring or a pinched patch of slivers is not one loop: undo the attempt and keep the triangle
+     * alone. */
     for (int i = 0; i < m->num_triangles; i++)
         if (m->triangle[i].face == f->num) {
             m->triangle[i].face = -1;
@@ -370,7 +381,8 @@ static void make_faces(Mesh *m, Faces *f) {
             make_face(m, f, f->seed[i].triangle);
 }
 
-/* A vertex of only two faces is a point on their common edge. It goes, unless a triangle would lose a corner. */
+/* A vertex of only two faces lies on their common edge. It is dropped, unless a face would keep fewer than three
+ * corners. */
 static void drop_points_on_edges(const Mesh *m, Faces *f) {
     for (int i = 0; i < f->num_corners; i++)
         f->uses[f->corner[i]]++;
@@ -418,10 +430,12 @@ static void rotate_smallest_first(int *corner, int count, int *scratch) {
 }
 
 static SapStatus emit(const Mesh *m, Faces *f, const char *what, SapHullShape *out) {
+    /* Number the vertices that remain. */
     int n = 0;
     for (int v = 0; v < m->num_points; v++)
         if (f->place[v] >= 0)
             f->place[v] = n++;
+    /* Allocate the result. */
     *out = (SapHullShape){.num_vertices = n, .num_faces = f->num, .num_corners = f->num_corners};
     SapArena arena = {0};
     Loop *loop = NULL;
@@ -434,11 +448,13 @@ static SapStatus emit(const Mesh *m, Faces *f, const char *what, SapHullShape *o
             SAP_TRY(sap_arena_allocate(&arena, what));
     }
     out->memory = arena.base;
+    /* Vertices, and corners as indices into them. */
     for (int v = 0; v < m->num_points; v++)
         if (f->place[v] >= 0)
             out->vertex[f->place[v]] = v;
     for (int i = 0; i < f->num_corners; i++)
         f->corner[i] = f->place[f->corner[i]];
+    /* Faces in lexicographic order, each with its smallest corner first. */
     for (int k = 0; k < f->num; k++) {
         loop[k] = (Loop){f->corner + f->start[k], f->start[k + 1] - f->start[k]};
         rotate_smallest_first(f->corner + f->start[k], loop[k].count, out->corner);
@@ -500,7 +516,7 @@ void sap_hull_free(SapHullShape *hull) {
 }
 
 void sap_face_plane(const double *points, const int *corner, int num_corners, double plane[4]) {
-    /* Twice the area as a vector: the sum of the triangles around the first corner. */
+    /* Twice the area as a vector: the sum over the triangles of the fan around the first corner. */
     const double *origin = points + 3 * corner[0];
     double n[3] = {0};
     for (int i = 1; i + 1 < num_corners; i++) {

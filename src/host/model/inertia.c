@@ -3,7 +3,7 @@
 
 /* ---- hulls ---- */
 
-/* The integrals of 1, r and r r' over tetrahedra with one corner at the origin. */
+/* The integrals of 1, r and r r' over tetrahedra with one vertex at the origin. */
 typedef struct Moments {
     double volume, first[3], second[9];
 } Moments;
@@ -22,15 +22,17 @@ static void add_tetrahedron(Moments *m, const double *a, const double *b, const 
     }
 }
 
-/* Vertex v, scaled, seen from `origin`. */
+/* Vertex v, scaled, relative to `origin`. */
 static void vertex_from(const SapHullShape *hull, const double *points, const double *scale, int v,
                         const double *origin, double *out) {
     for (int k = 0; k < 3; k++)
         out[k] = scale[k] * points[3 * hull->vertex[v] + k] - origin[k];
 }
 
-/* Faces are fans of triangles, each the base of a tetrahedron with its tip at the first vertex: none is far from the hull. */
+/* Each face is a fan of triangles, and each triangle is the base of a tetrahedron whose apex is the first vertex of the
+ * hull. The apex on the hull avoids cancellation for hulls far from the origin. */
 SapMassProperties sap_hull_mass(const SapHullShape *hull, const double *points, const double scale[3], double density) {
+    /* Integrals over the tetrahedra, relative to the apex. */
     const double zero[3] = {0};
     double tip[3], a[3], b[3], c[3];
     Moments m = {0};
@@ -42,13 +44,14 @@ SapMassProperties sap_hull_mass(const SapHullShape *hull, const double *points, 
             vertex_from(hull, points, scale, hull->corner[i + 1], tip, c);
             add_tetrahedron(&m, a, b, c);
         }
+    /* Mass and centre of mass. */
     SapMassProperties out = {.mass = density * m.volume};
     double d[3];
     for (int i = 0; i < 3; i++) {
         d[i] = m.first[i] / m.volume;
         out.com[i] = tip[i] + d[i];
     }
-    /* I = tr(C) E - C with C = integral of (r - com) (r - com)' */
+    /* I = tr(C) E - C,  C = integral of (r - com) (r - com)' */
     for (int i = 0; i < 9; i++)
         m.second[i] -= m.volume * d[i / 3] * d[i % 3];
     double trace = m.second[0] + m.second[4] + m.second[8];
@@ -58,9 +61,9 @@ SapMassProperties sap_hull_mass(const SapHullShape *hull, const double *points, 
     return out;
 }
 
-/* ---- moving and joining ---- */
+/* ---- frames and sums ---- */
 
-/* The matrix of a unit quaternion. */
+/* The rotation matrix of a unit quaternion. */
 static void rotation(const double q[4], double r[9]) {
     double x = q[0], y = q[1], z = q[2], w = q[3];
     r[0] = 1 - 2 * (y * y + z * z), r[1] = 2 * (x * y - z * w), r[2] = 2 * (x * z + y * w);
@@ -81,7 +84,7 @@ SapMassProperties sap_mass_moved(const SapMassProperties *part, const double pos
                 ri[3 * i + j] += r[3 * i + k] * part->inertia[3 * k + j];
         }
     }
-    /* One triangle, mirrored: the result is symmetric in every bit. */
+    /* Compute one triangle and mirror it, so that the result is symmetric in every bit. */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j <= i; j++) {
             double sum = 0;
@@ -99,7 +102,7 @@ void sap_mass_add(SapMassProperties *total, const SapMassProperties *part) {
             total->inertia[i] += part->inertia[i];
         return;
     }
-    /* About the common centre two masses at distance d act like their reduced mass at d. */
+    /* About the common centre, two masses at distance d have the inertia of their reduced mass at d. */
     double share = part->mass / mass, reduced = total->mass * share, d[3], dd = 0;
     for (int i = 0; i < 3; i++) {
         d[i] = part->com[i] - total->com[i];

@@ -1,5 +1,5 @@
-/* Mass, centre of mass and inertia of solids of constant density, and of bodies made of several. The solids themselves are in
- * shape_types.c. */
+/* Mass, centre of mass and inertia of solids of constant density, and of bodies composed of several. The formulas of
+ * the solids are in shape_types.c. */
 #ifndef SAPWOOD_HOST_MODEL_INERTIA_H
 #define SAPWOOD_HOST_MODEL_INERTIA_H
 
@@ -9,17 +9,18 @@
 
 typedef struct SapMassProperties {
     double mass;       /* kg */
-    double com[3];     /* m, centre of mass in the frame at hand */
-    double inertia[9]; /* kg m^2, about the centre of mass, axes of the frame at hand, row-major */
+    double com[3];     /* m, centre of mass in the current frame */
+    double inertia[9]; /* kg m^2, about the centre of mass, in the axes of the current frame, row-major */
 } SapMassProperties;
 
-/* Of a solid hull of that density (kg/m^3) of the points [][3] with those factors of x, y, z. */
+/* Mass properties of a solid hull of that density (kg/m^3), whose points [][3] are scaled by those factors in x, y, z.
+ * */
 SapMassProperties sap_hull_mass(const SapHullShape *hull, const double *points, const double scale[3], double density);
 
-/* The same body seen from a frame in which its own frame has the pose p, q (unit). */
+/* The mass properties in a frame in which the frame of the part has the pose p, q (unit). */
 SapMassProperties sap_mass_moved(const SapMassProperties *part, const double pose[7]);
 
-/* Joins `part` to `total`; both in one frame. */
+/* Adds `part` to `total`; both are expressed in one frame. */
 void sap_mass_add(SapMassProperties *total, const SapMassProperties *part);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order in which lists show them. */
+/* In the order of lists in messages. */
 const SapJointTypeRow sap_joint_types[] = {
     {SAP_JOINT_FREE, {"free"}, SAP_AXES_STANDARD, {3, 3}, .quaternion_at = 3, .is_pose = true},
     {SAP_JOINT_REVOLUTE, {"revolute", "hinge"}, SAP_AXES_ONE, {0, 1}, .quaternion_at = -1},

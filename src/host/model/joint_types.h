@@ -1,4 +1,4 @@
-/* The types of joints: one row each. Checks, defaults, scenes, plans and messages read what a type is from here
+/* The joint types, one row each. Checks, defaults, scenes, plans and messages read the properties of a type from here
  * (docs/joints.md, "To add a joint type"). */
 #ifndef SAPWOOD_HOST_MODEL_JOINT_TYPES_H
 #define SAPWOOD_HOST_MODEL_JOINT_TYPES_H
@@ -9,22 +9,23 @@
 
 #include "host/base/keyword.h"
 
-/* How a joint gets its dofs. */
+/* Where the axes of a joint come from. */
 typedef enum SapJointAxes {
-    SAP_AXES_NONE,     /* it has none */
-    SAP_AXES_ONE,      /* one: joint_axis */
-    SAP_AXES_LISTED,   /* joint_dof_dim counts them, joint_axis has them; the angular ones are orthogonal */
-    SAP_AXES_STANDARD, /* x, y, z of F, for linear dofs and for angular ones; joint_axis is ignored */
+    SAP_AXES_NONE,     /* no axes */
+    SAP_AXES_ONE,      /* one axis: joint_axis */
+    SAP_AXES_LISTED,   /* joint_dof_dim counts the axes and joint_axis lists them; the angular ones are orthogonal */
+    SAP_AXES_STANDARD, /* x, y, z of F, for the linear and for the angular dofs; joint_axis is ignored */
 } SapJointAxes;
 
 typedef struct SapJointTypeRow {
     SapJointType type;
-    const char *names[4]; /* in scenes and messages; the first is the one that is shown, the others are aliases */
+    const char *names[4]; /* names in scenes and messages; the first is shown, the others are aliases */
     SapJointAxes axes;
-    int32_t dim[2]; /* linear and angular axes; of SAP_AXES_LISTED the most of each */
-    int quaternion_at; /* the coordinate where a quaternion takes the place of three angles; -1: every dof has its coordinate */
-    bool is_pose; /* the coordinates are the body's pose: the parent is the world, both frames are the identity, and
-                          the kernels have the angular dofs first */
+    int32_t dim[2];    /* numbers of linear and angular axes; maxima for SAP_AXES_LISTED */
+    int quaternion_at; /* index of the quaternion in the coordinates; -1: one coordinate per dof */
+    /* The coordinates are the pose of the body: the parent is the world, both frames are the identity, and the kernels
+     * order the angular dofs first. */
+    bool is_pose;
 } SapJointTypeRow;
 
 enum { SAP_NUM_JOINT_TYPES = 6 };
@@ -39,21 +40,22 @@ const SapJointTypeRow *sap_joint_type_named(const char *name);
 SapList sap_joint_type_list(void);
 SapList sap_joint_type_numbers(void);
 
-/* Whether drives and limits of its dofs can refer to coordinates. */
+/* Whether drives and limits of the dofs can refer to coordinates. */
 static inline bool sap_joint_has_plain_coords(const SapJointTypeRow *row) {
     return row->quaternion_at < 0;
 }
 
-/* Whether joint_axis must be given. */
+/* Whether joint_axis is required. */
 static inline bool sap_joint_needs_axes(const SapJointTypeRow *row) {
     return row->axes == SAP_AXES_ONE || row->axes == SAP_AXES_LISTED;
 }
 
-/* Linear and angular axes of a joint type that does not list them; false for those that do and for unknown types. */
+/* Numbers of linear and angular axes of a type with fixed axes; false for types that list their axes and for unknown
+ * types. */
 bool sap_joint_axis_counts(int32_t type, int32_t dim[2]);
-/* Coordinates of a joint with dim[0] linear and dim[1] angular axes; its dofs are dim[0] + dim[1]. */
+/* Number of coordinates of a joint with dim[0] linear and dim[1] angular axes. It has dim[0] + dim[1] dofs. */
 int sap_joint_num_coords(int32_t type, const int32_t dim[2]);
-/* Where the quaternion sits among the coordinates of a joint, or -1 if it has none. */
+/* Index of the quaternion in the coordinates of a joint, or -1 if it has none. */
 int sap_joint_quaternion_at(int32_t type);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* "joint 3 ('knee')"; long names are cut so that the rest of the message survives. */
+/* "joint 3 ('knee')"; long names are shortened so that the rest of the message fits. */
 static SapLabel label(const char *kind, const char *const *names, int i) {
     SapLabel out;
     if (names != NULL && names[i] != NULL)
@@ -24,7 +24,7 @@ SapLabel sap_shape_label(const SapModelArrays *a, int s) {
     return label("shape", a->shape_name, s);
 }
 
-/* The joint that owns entry i of an array with those starts. */
+/* The joint that owns entry i of an array indexed by these starts. */
 static SapLabel owner_label(const SapModelArrays *a, const int32_t *start, int i) {
     int j = 0;
     while (j + 1 < a->num_joints && start[j + 1] <= i)
@@ -44,7 +44,7 @@ static int mesh_of(const SapModelArrays *a, int vertex) {
     return mesh;
 }
 
-/* The grid of a height. */
+/* The height field of a height. */
 static int height_field_of(const SapModelArrays *a, int height) {
     int grid = 0;
     for (; grid + 1 < a->num_height_fields; grid++) {

@@ -1,4 +1,4 @@
-/* What the parts of a model are called in messages. */
+/* Labels of the parts of a model in messages. */
 #ifndef SAPWOOD_HOST_MODEL_LABEL_H
 #define SAPWOOD_HOST_MODEL_LABEL_H
 
@@ -14,7 +14,7 @@ SapLabel sap_joint_label(const SapModelArrays *arrays, int joint);
 SapLabel sap_shape_label(const SapModelArrays *arrays, int shape);
 SapLabel sap_keyframe_label(const SapModelArrays *arrays, int keyframe);
 
-/* What row i of such an array belongs to. */
+/* The label of the owner of row i of such an array. */
 SapLabel sap_row_label(const SapModelArrays *arrays, SapModelRows rows, int i);
 
 #endif

@@ -13,15 +13,15 @@
 #include "host/base/read_file.h"
 #include "host/base/keyword.h"
 
-/* ---- numbers that have been read ---- */
+/* ---- growing list of numbers ---- */
 
 typedef struct Numbers {
-    const char *name; /* of the file */
+    const char *name; /* file name */
     double *value;
     size_t count, capacity, most;
 } Numbers;
 
-/* Takes a number; there are at most `most`, so a file cannot make memory grow without end. */
+/* Appends a number. There are at most `most`, which bounds the memory a file can request. */
 static SapStatus take(Numbers *numbers, double value, int line) {
     if (numbers->count == numbers->most)
         return sap_fail_at(numbers->name, line, SAP_ERROR_PARSE, "more than %zu numbers; fewer are allowed",
@@ -38,10 +38,10 @@ static SapStatus take(Numbers *numbers, double value, int line) {
     return SAP_OK;
 }
 
-/* ---- lines and words of a text ---- */
+/* ---- lines and words of a text file ---- */
 
 typedef struct Text {
-    const char *name, *at, *end; /* at: the rest of the line, up to line_end */
+    const char *name, *at, *end; /* at: the rest of the line, which ends at line_end */
     const char *line_end;
     int line; /* from 1 */
 } Text;
@@ -50,7 +50,7 @@ static Text text_of(const char *bytes, size_t length, const char *name) {
     return (Text){.name = name, .at = bytes, .end = bytes + length, .line_end = bytes, .line = 0};
 }
 
-/* Goes to the next line; false if there is none. */
+/* Advances to the next line; false at the end. */
 static bool next_line(Text *text) {
     text->at = text->line > 0 && text->line_end < text->end ? text->line_end + 1 : text->line_end;
     if (text->at >= text->end)
@@ -66,8 +66,8 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* The next word of the line, "" if there is none; words end at spaces, at `separator` and before #. One that is too long for any
- * keyword or number, or has a zero byte in it, becomes "?". */
+/* The next word of the line, "" if there is none. Words end at spaces, at `separator` and before #. A word that is
+ * longer than any keyword or number, or contains a zero byte, becomes "?". */
 static SapKeyword next_word(Text *text, char separator) {
     SapKeyword word = {""};
     while (text->at < text->line_end && (is_space(*text->at) || *text->at == separator))
@@ -102,7 +102,7 @@ static SapStatus read_vertex(Text *text, Numbers *numbers) {
     return SAP_OK;
 }
 
-/* ---- OBJ: lines "v x y z"; all others are about things a hull does not have ---- */
+/* ---- OBJ: lines "v x y z"; other lines are ignored, because a hull needs vertices only ---- */
 
 static SapStatus parse_obj(const char *bytes, size_t length, Numbers *numbers) {
     Text text = text_of(bytes, length, numbers->name);
@@ -121,12 +121,12 @@ static uint32_t little_endian(const char *bytes) {
     return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* The length that the header of a binary file promises; 0 if it has no header. */
+/* The file length according to the header of a binary file; 0 if there is no header. */
 static size_t promised_length(const char *bytes, size_t length) {
     return length < STL_HEADER ? 0 : STL_HEADER + STL_TRIANGLE * (size_t)little_endian(bytes + STL_COUNT_AT);
 }
 
-/* Header of 80 bytes, the number of triangles, and for each a normal, three vertices and two bytes. */
+/* A header of 80 bytes, the number of triangles, and for each triangle a normal, three vertices and two bytes. */
 static SapStatus parse_binary_stl(const char *bytes, size_t length, Numbers *numbers) {
     if (length < STL_HEADER)
         return sap_fail_at(numbers->name, 0, SAP_ERROR_PARSE,
@@ -148,7 +148,8 @@ static SapStatus parse_binary_stl(const char *bytes, size_t length, Numbers *num
     return SAP_OK;
 }
 
-/* A line of a text that is not a vertex. `in_loop` counts the vertices of the loop at hand, -1 outside. */
+/* Handles a line of a text STL that is not a vertex. `in_loop` counts the vertices of the current loop, -1 outside of
+ * loops. */
 static SapStatus read_keyword(const Text *text, const char *word, int *in_loop, bool *ended) {
     static const char *const others[] = {"solid", "facet", "endfacet"};
     char quote[SAP_QUOTE_SIZE];
@@ -191,7 +192,7 @@ static SapStatus parse_text_stl(const char *bytes, size_t length, Numbers *numbe
     return ended ? SAP_OK : sap_fail_at(text.name, text.line, SAP_ERROR_PARSE, "the file ends without 'endsolid'");
 }
 
-/* Binary files may begin with "solid" as well, but then their length is right. */
+/* Binary files may also begin with "solid"; they are recognised by their length. */
 static SapStatus parse_stl(const char *bytes, size_t length, Numbers *numbers) {
     Text text = text_of(bytes, length, numbers->name);
     bool solid = next_line(&text) && strcmp(sap_keyword(next_word(&text, ' ').text).text, "solid") == 0;

@@ -7,7 +7,7 @@
 #include "host/model/label.h"
 #include "host/model/shape_types.h"
 
-/* The name of a shape that uses the mesh stands in the message. */
+/* The message names a shape that uses the mesh. */
 static SapStatus find_hull(const SapModelArrays *a, int shape, SapHullShape *out) {
     int mesh = a->shape_mesh[shape], first = a->mesh_start[mesh];
     char what[192];

@@ -1,4 +1,4 @@
-/* The convex hulls of a model's meshes: found once, when the model is made. */
+/* The convex hulls of the meshes of a model, computed once when the model is created. */
 #ifndef SAPWOOD_HOST_MODEL_MESH_HULLS_H
 #define SAPWOOD_HOST_MODEL_MESH_HULLS_H
 
@@ -6,9 +6,9 @@
 
 #include "host/model/hull.h"
 
-/* With the rules of shapes kept: *out is [num_meshes], with the hull of each mesh that a shape uses; those of others have no vertices.
- * Fails where there is none, and names such a shape. `known` is NULL or [num_meshes]: a hull with vertices is taken from there, and its
- * place is left empty. */
+/* *out is [num_meshes] with the hull of each mesh that a shape uses; the others have no vertices. The shapes must have
+ * passed their checks. If a mesh has no hull, the message names a shape that uses it. `known` is NULL or [num_meshes]:
+ * a hull with vertices is moved from there instead of being computed. */
 SapStatus sap_mesh_hulls_create(const SapModelArrays *arrays, SapHullShape *known, SapHullShape **out);
 void sap_mesh_hulls_free(SapHullShape *hulls, int num_meshes); /* NULL is allowed */
 

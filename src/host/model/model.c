@@ -1,4 +1,4 @@
-/* Models: an owned copy of the caller's arrays with the defaults filled in. The rules are in check.c. */
+/* Models: an owned copy of the caller's arrays with defaults filled in. The rules are in check.c. */
 #include "host/model/model.h"
 
 #include <float.h>
@@ -36,7 +36,8 @@ static size_t field_bytes(const SapModelArrays *arrays, const SapModelField *fie
     return (size_t)sap_model_rows(arrays, field->rows) * (size_t)field->columns * element_size(field->element);
 }
 
-/* Writes name i, given or "body_7", to `text` unless that is NULL; returns its length with the final zero. */
+/* Writes name i, given or generated ("body_7"), to `text` unless that is NULL; returns its length with the final zero.
+ * */
 static size_t put_name(const SapModelField *field, const char *const *given, int i, char *text) {
     char made[64];
     int stem = (int)(strlen(field->name) - strlen("_name"));
@@ -48,7 +49,7 @@ static size_t put_name(const SapModelField *field, const char *const *given, int
     return bytes;
 }
 
-/* Names live in one block: the pointers, then the characters. */
+/* Names are stored in one block: first the pointers, then the characters. */
 static const void *new_names(const SapModelField *field, const char *const *given, int rows) {
     size_t bytes = (size_t)rows * sizeof(char *) + 1;
     for (int i = 0; i < rows; i++)
@@ -76,7 +77,8 @@ static void fill_default(void *data, const SapModelField *field, int rows) {
     }
 }
 
-/* The given numbers or the default; computed arrays start as zeros. Arrays of no rows get a byte, so that none is NULL. */
+/* A copy of the given numbers, or the default; computed arrays start as zeros. Arrays without rows get one byte, so
+ * that no pointer is NULL. */
 static const void *new_numbers(const SapModelField *field, const void *given, int rows, size_t bytes) {
     void *data = calloc(bytes + 1, 1);
     if (data == NULL)
@@ -90,7 +92,7 @@ static const void *new_numbers(const SapModelField *field, const void *given, in
 
 static SapStatus copy_field(SapModelArrays *to, const SapModelArrays *from, const SapModelField *field) {
     int rows = sap_model_rows(to, field->rows);
-    /* The one range of joints made by default has no name the caller could have given. */
+    /* An articulation created by default has no given name. */
     bool same_rows = sap_model_rows(from, field->rows) == rows;
     const void *given = same_rows ? sap_model_field_get(from, field) : NULL;
     const void *data = field->element == SAP_ELEMENT_TEXT ? new_names(field, given, rows)
@@ -151,7 +153,8 @@ static void compute_missing(SapModelArrays *a, const SapModelArrays *given) {
 
 /* ---- unit vectors and quaternions ---- */
 
-/* A vector that is unit to rounding is left alone, so that the arrays of a model make the same model again. */
+/* A vector that is unit to rounding is left unchanged, so that a model built from the arrays of another is identical.
+ * */
 static void normalise(double *v, int n) {
     double squares = 0;
     for (int i = 0; i < n; i++)
@@ -192,6 +195,7 @@ static void normalise_model(SapModelArrays *a) {
 /* ---- models ---- */
 
 static SapStatus fill_model(SapModel *model, const SapModelArrays *given, SapHullShape *known_hulls) {
+    /* Counts. */
     SapModelArrays *a = &model->arrays;
     *a = (SapModelArrays){.num_bodies = given->num_bodies,
                           .num_joints = given->num_joints,
@@ -206,11 +210,13 @@ static SapStatus fill_model(SapModel *model, const SapModelArrays *given, SapHul
                           .num_height_fields = given->num_height_fields,
                           .num_heights = given->num_heights,
                           .num_keyframes = given->num_keyframes};
+    /* Copies of the given arrays, or their defaults. */
     memcpy(a->gravity, given->gravity, sizeof a->gravity);
     SAP_TRY(copy_text(given->name != NULL ? given->name : "", &a->name));
     for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
         SAP_TRY(copy_field(a, given, &sap_model_fields[i]));
     compute_missing(a, given);
+    /* Computed arrays need valid starts; the remaining rules need all arrays. */
     SAP_TRY(sap_model_check_starts(a));
     if (given->joint_q == NULL)
         compute_joint_q(a);

@@ -1,7 +1,7 @@
-/* The model as the library holds it, and the table of its arrays.
+/* The model as stored by the library, and the table of its arrays.
  *
- * Everything that must be done to each array of a model (copy, fill in the default, check the range of its numbers,
- * compare, free) is a loop over sap_model_fields; what an array is stands in that table once. */
+ * Every operation on all arrays of a model (copy, fill in the default, check the range of its numbers, compare, free)
+ * is a loop over sap_model_fields; each array is described once, in that table. */
 #ifndef SAPWOOD_HOST_MODEL_MODEL_H
 #define SAPWOOD_HOST_MODEL_MODEL_H
 
@@ -14,38 +14,39 @@
 
 #include "host/model/mesh_hulls.h"
 
-/* What a room above makes of a model once, for all who use the model. The model keeps it and frees it. */
+/* Data that a higher layer derives from a model once and shares between all users of the model. The model owns it. */
 typedef struct SapModelPart {
     void (*free)(struct SapModelPart *part);
 } SapModelPart;
 typedef enum SapModelPartOf { SAP_PART_PLAN_LISTED, SAP_PART_PLAN_SWEEP, SAP_MODEL_NUM_PARTS } SapModelPartOf;
 
-/* Owns all that the pointers of `arrays` reach; none of them is NULL. Nothing in `arrays` changes once the model is made. */
+/* Owns everything that `arrays` points to; no pointer is NULL. `arrays` is constant after creation. */
 struct SapModel {
     SapModelArrays arrays;
     SapHullShape *hulls;     /* [num_meshes] */
-    atomic_int more_holders; /* besides the first */
-    pthread_mutex_t lock;    /* of part */
+    atomic_int more_holders; /* number of holders besides the first */
+    pthread_mutex_t lock;    /* protects part */
     SapModelPart *part[SAP_MODEL_NUM_PARTS];
 };
 
-/* sap_model_create with hulls of meshes that are known already: see sap_mesh_hulls_create. */
+/* sap_model_create with mesh hulls that are known already: see sap_mesh_hulls_create. */
 SapStatus sap_model_create_with(const SapModelArrays *arrays, SapHullShape *known_hulls, SapModel **out);
 
-/* The convex hull of a mesh that a shape uses, found when the model was made. */
+/* The convex hull of a mesh that a shape uses, computed when the model was created. */
 const SapHullShape *sap_model_hull(const SapModel *model, int mesh);
 
-/* One more holder of the model, which lives until each has called sap_model_destroy. Any thread. */
+/* Adds a holder of the model, which is destroyed when each holder has called sap_model_destroy. Callable from any
+ * thread. */
 SapModel *sap_model_hold(const SapModel *model);
 
-/* A part of the model; `make` makes it at the first call. Any thread. */
+/* A part of the model; `make` creates it at the first call. Callable from any thread. */
 typedef SapStatus SapMakeModelPart(const SapModel *model, SapModelPart **out);
 SapStatus sap_model_part(const SapModel *model, SapModelPartOf which, SapMakeModelPart *make, const SapModelPart **out);
 
 /* Largest counts. They keep every size computed from a model, such as 8 nv nv bytes or 3 nv columns of contacts, far
- * inside 64 bits, and turn a count that was never set into an error rather than into a huge allocation. */
+ * inside 64 bits, and turn an uninitialised count into an error rather than a huge allocation. */
 enum {
-    SAP_MAX_JOINTS = 32767, /* and bodies, dofs */
+    SAP_MAX_JOINTS = 32767, /* also of bodies and dofs */
     SAP_MAX_SHAPES = 1 << 20,
     SAP_MAX_FILTER_PAIRS = 1 << 24,
     SAP_MAX_MESH_VERTICES = 1 << 24,
@@ -53,7 +54,7 @@ enum {
     SAP_MAX_KEYFRAMES = 1024
 };
 
-/* What the rows of an array belong to. */
+/* The owner of the rows of an array. */
 typedef enum SapModelRows {
     SAP_ROWS_BODIES,
     SAP_ROWS_JOINTS,
@@ -77,9 +78,9 @@ typedef enum SapModelRows {
 
 typedef enum SapElement { SAP_ELEMENT_I32, SAP_ELEMENT_F64, SAP_ELEMENT_TEXT } SapElement;
 
-/* Which numbers an array may hold, each by itself. Rules that tie numbers together are in check.c. */
+/* Range of each number of an array. Rules that combine several numbers are in check.c. */
 typedef enum SapRange {
-    SAP_RANGE_ANY,               /* an integer; or a name */
+    SAP_RANGE_ANY,               /* an integer, or a name */
     SAP_RANGE_FINITE,            /* a finite number */
     SAP_RANGE_NON_NEGATIVE,      /* finite, >= 0 */
     SAP_RANGE_POSITIVE,          /* finite, > 0 */
@@ -98,13 +99,13 @@ typedef enum SapRange {
 /* One array of SapModelArrays. */
 typedef struct SapModelField {
     const char *name;
-    size_t offset; /* of the pointer in SapModelArrays */
+    size_t offset; /* offset of the pointer in SapModelArrays */
     SapModelRows rows;
     int columns;
     SapElement element;
     SapRange range;
     bool required;
-    const double *row; /* default: this row, `columns` long, for every row; NULL = zeros, or computed */
+    const double *row; /* default of every row, `columns` numbers; NULL = zeros, or computed */
 } SapModelField;
 
 enum { SAP_MODEL_NUM_FIELDS = 56 };
@@ -116,12 +117,12 @@ const SapModelField *sap_model_field(const char *name);
 /* The number of rows of such arrays. */
 int sap_model_rows(const SapModelArrays *arrays, SapModelRows rows);
 
-/* The pointer of a field in *arrays, read and written. */
+/* Reads and writes the pointer of a field in *arrays. */
 const void *sap_model_field_get(const SapModelArrays *arrays, const SapModelField *field);
 void sap_model_field_set(SapModelArrays *arrays, const SapModelField *field, const void *data);
 
-/* The first thing in which two models differ: a count, "gravity", "name" or an array; NULL if they are equal in every
- * bit. */
+/* The first difference between two models: a count, "gravity", "name" or an array; NULL if they are equal in every bit.
+ * */
 const char *sap_model_difference(const SapModel *a, const SapModel *b);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Each line: X(parameter, array of SapModelArrays, what its rows belong to, its columns). */
+/* Each line: X(parameter, array of SapModelArrays, owner of its rows, number of columns). */
 #define PARAMETERS(X)                                                                                                  \
     X(GRAVITY, gravity, WORLD, 3)                                                                                      \
     X(BODY_MASS, body_mass, BODIES, 1)                                                                                 \
@@ -26,7 +26,7 @@
     X(SHAPE_GAP, shape_gap, SHAPES, 1)
 
 typedef struct Parameter {
-    size_t array; /* in SapModelArrays */
+    size_t array; /* offset in SapModelArrays */
     SapParameterOwner owner;
     int columns;
 } Parameter;

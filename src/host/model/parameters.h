@@ -1,4 +1,4 @@
-/* The parameters that worlds can have of their own: where a model has them. */
+/* The parameters that can have different values in each world, and their arrays in a model. */
 #ifndef SAPWOOD_HOST_MODEL_PARAMETERS_H
 #define SAPWOOD_HOST_MODEL_PARAMETERS_H
 
@@ -6,7 +6,7 @@
 
 #include "host/model/model.h"
 
-/* What a row of the array belongs to: gravity has one row, the world's. */
+/* The owner of a row of the array: gravity has one row, owned by the world. */
 typedef enum SapParameterOwner {
     SAP_PARAMETER_OF_WORLD,
     SAP_PARAMETER_OF_BODIES,
@@ -16,14 +16,14 @@ typedef enum SapParameterOwner {
 
 SapParameterOwner sap_parameter_owner(SapParameter parameter);
 
-/* The array's description in the table of the model's arrays; NULL for gravity, which is none. */
+/* The array's row in the table of model arrays; NULL for gravity, which is not an array. */
 const SapModelField *sap_parameter_field(SapParameter parameter);
 
-/* Rows and columns of the array in a model; gravity has 1 and 3. */
+/* Rows and columns of the array in a model; 1 and 3 for gravity. */
 int sap_parameter_rows(const SapModelArrays *model, SapParameter parameter);
 int sap_parameter_columns(SapParameter parameter);
 
-/* The array of a model, and another one in its place: gravity is copied, of the others the pointer is set. */
+/* Reads the array of a model, and replaces it: gravity is copied, for the others the pointer is set. */
 const double *sap_parameter_get(const SapModelArrays *model, SapParameter parameter);
 void sap_parameter_set(SapModelArrays *model, SapParameter parameter, const double *values);
 

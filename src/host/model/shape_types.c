@@ -1,5 +1,5 @@
-/* What each type of shape is: its mass from the integrals of 1, r and (r.r E - r r') over the solid, a sphere around it, and its
- * row of the table. */
+/* The properties of each shape type: its mass from the integrals of 1, r and (r.r E - r r') over the solid, a bounding
+ * sphere, and its row of the table. */
 #include "host/model/shape_types.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static SapMassProperties cylinder_mass(const double size[3], double density) {
     return diagonal(m, across, across, m * r * r / 2);
 }
 
-/* A cylinder and two half spheres, whose centres of mass are 3/8 r above their flat faces. */
+/* A cylinder and two half spheres, whose centres of mass are 3/8 r from their flat faces. */
 static SapMassProperties capsule_mass(const double size[3], double density) {
     SapMassProperties middle = cylinder_mass(size, density);
     double r = size[0], h = size[1], m = density * (4.0 / 3.0) * pi * r * r * r;
@@ -80,7 +80,8 @@ static void ellipsoid_bound(const SapModelArrays *m, int shape, double *bound) {
     bound[3] = fmax(radius[0], fmax(radius[1], radius[2]));
 }
 
-/* Through the tip at +h and the rim at -h, h - z = |(r, z + h)|, unless the base is so wide that its own circle holds all. */
+/* The sphere through the tip at +h and the rim at -h, h - z = |(r, z + h)|. If the base is wider, the sphere around the
+ * base circle contains the cone. */
 static void cone_bound(const SapModelArrays *m, int shape, double *bound) {
     double r = size_of(m, shape)[0], h = size_of(m, shape)[1];
     if (r > 2 * h) {
@@ -125,8 +126,8 @@ static void height_field_bound(const SapModelArrays *m, int shape, double *bound
 
 /* ---- the table ---- */
 
-/* In the order in which lists show them. Round shapes touch convex ones in a point, capsules also along a line: its ends, and a
- * deeper point between them. */
+/* In the order of lists in messages. Round shapes touch convex ones in one point, capsules also along a line, which
+ * gives its two ends and a deeper point between them. */
 const SapShapeTypeRow sap_shape_types[] = {
     {.type = SAP_SHAPE_PLANE, .names = {"plane"}, .is_terrain = true, .points = SAP_ANY_POINTS},
     {.type = SAP_SHAPE_BOX,
@@ -223,7 +224,7 @@ const char *sap_shape_type_name(int32_t type) {
     return row != NULL ? row->names[0] : NULL;
 }
 
-/* ---- by type ---- */
+/* ---- lookup by type ---- */
 
 SapShapeData sap_shape_data(int32_t type) {
     const SapShapeTypeRow *row = sap_shape_type(type);
@@ -242,7 +243,7 @@ void sap_shape_bound(const SapModelArrays *m, int shape, double bound[4]) {
         row->bound(m, shape, bound);
 }
 
-/* A grid is many triangles, each with contacts of its own. */
+/* A height field consists of many triangles, each with its own contacts. */
 int sap_shape_most_points(int32_t type0, int32_t type1, int per_pair) {
     const SapShapeTypeRow *a = sap_shape_type(type0), *b = sap_shape_type(type1);
     if (a->data == SAP_SHAPE_DATA_GRID || b->data == SAP_SHAPE_DATA_GRID)

@@ -1,5 +1,5 @@
-/* The types of shapes: one row each. Checks, scenes, masses, bounds, pairs and messages read what a type is from here
- * (docs/collision.md, "To add a shape"). */
+/* The shape types, one row each. Checks, scenes, masses, bounds, pairs and messages read the properties of a type from
+ * here (docs/collision.md, "To add a shape"). */
 #ifndef SAPWOOD_HOST_MODEL_SHAPE_TYPES_H
 #define SAPWOOD_HOST_MODEL_SHAPE_TYPES_H
 
@@ -10,28 +10,28 @@
 #include "host/base/keyword.h"
 #include "host/model/inertia.h"
 
-/* What shape_mesh is the index of. */
+/* What the index shape_mesh refers to. */
 typedef enum SapShapeData {
-    SAP_SHAPE_DATA_NONE, /* nothing: -1 */
-    SAP_SHAPE_DATA_MESH, /* a mesh, whose convex hull the shape is */
-    SAP_SHAPE_DATA_GRID  /* a grid of heights */
+    SAP_SHAPE_DATA_NONE, /* nothing; the index is -1 */
+    SAP_SHAPE_DATA_MESH, /* a mesh; the shape is its convex hull */
+    SAP_SHAPE_DATA_GRID  /* a height field */
 } SapShapeData;
 
 typedef SapMassProperties SapShapeMassFn(const double size[3], double density);
 typedef void SapShapeBoundFn(const SapModelArrays *model, int shape, double bound[4]);
 
-enum { SAP_ANY_POINTS = 1 << 16 }; /* as many as max_contacts_per_pair allows */
+enum { SAP_ANY_POINTS = 1 << 16 }; /* limited by max_contacts_per_pair only */
 
 typedef struct SapShapeTypeRow {
     SapShapeType type;
-    const char *names[4];     /* in scenes and messages; the first is the one that is shown, the others are aliases */
-    int num_sizes;            /* how many entries of shape_scale it uses */
-    const char *size_keys[3]; /* their keys in scenes; NULL where meshes.c reads them */
+    const char *names[4];     /* names in scenes and messages; the first is shown, the others are aliases */
+    int num_sizes;            /* number of entries of shape_scale in use */
+    const char *size_keys[3]; /* their keys in scenes; NULL if meshes.c reads them */
     SapShapeData data;
-    bool is_terrain;        /* has no other side: two of them never touch */
-    int points;             /* contacts with another convex shape, at most */
-    SapShapeMassFn *mass;   /* of a solid; NULL: it weighs nothing, or its data tell */
-    SapShapeBoundFn *bound; /* NULL: it has no end */
+    bool is_terrain;        /* has no back side: two terrains never touch */
+    int points;             /* largest number of contacts with another convex shape */
+    SapShapeMassFn *mass;   /* mass of a solid; NULL: massless, or computed from its data */
+    SapShapeBoundFn *bound; /* NULL: unbounded */
 } SapShapeTypeRow;
 
 enum { SAP_NUM_SHAPE_TYPES = 9 };
@@ -49,16 +49,16 @@ SapList sap_shape_type_numbers(void);
 /* What a shape of that type reads besides its sizes. */
 SapShapeData sap_shape_data(int32_t type);
 
-/* Of a solid of that density (kg/m^3) in its shape frame; sizes as in SapShapeType. All zero for a plane and a
- * height field, and for a hull, which sap_hull_mass is for. */
+/* Mass properties of a solid of that density (kg/m^3) in its shape frame; sizes as in SapShapeType. All zero for a
+ * plane and a height field, and for a hull, which sap_hull_mass computes. */
 SapMassProperties sap_shape_mass(SapShapeType type, const double size[3], double density);
 
-/* Centre and radius, in the shape frame, of a sphere around the shape. The smallest one, except for a hull, where its centre is
- * that of the box around the vertices, and for a height field, where it is the sphere around the box of the surface. A plane has
- * the radius 0. */
+/* Centre and radius of a bounding sphere in the shape frame. It is the smallest one, except for a hull, where the
+ * centre is that of the bounding box of the vertices, and for a height field, where it is the sphere around the
+ * bounding box of the surface. A plane has radius 0. */
 void sap_shape_bound(const SapModelArrays *model, int shape, double bound[4]);
 
-/* How many contacts two shapes have at most, if any two have at most `per_pair`. */
+/* The largest number of contacts of two shapes, given the limit `per_pair` for any pair. */
 int sap_shape_most_points(int32_t type0, int32_t type1, int per_pair);
 
 #endif
