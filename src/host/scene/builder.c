@@ -1,4 +1,4 @@
-/* The tables of a scene, the names in it, and how it becomes a model. */
+/* The tables of a scene, the names in it, and the conversion to a model. */
 #include "host/scene/builder.h"
 
 #include <limits.h>
@@ -49,8 +49,8 @@ SapStatus sap_scene_out_of_memory(const SapSceneBuilder *builder) {
     return sap_fail_at(builder->file, 0, SAP_ERROR_MEMORY, "out of memory while building the scene");
 }
 
-/* Counts stay far below INT_MAX: a document has at most SAP_YAML_MAX_NODES values, a joint at most 7 coordinates, and vertices and
- * heights are limited where they are read. */
+/* Counts stay far below INT_MAX: a document has at most SAP_YAML_MAX_NODES values, a joint at most 7 coordinates, and
+ * the numbers of vertices and heights are limited where they are read. */
 static SapStatus make_room(const SapSceneBuilder *builder, SapSceneRows *rows, int count) {
     int capacity = rows->capacity == 0 ? 16 : rows->capacity;
     while (capacity < rows->count + count)
@@ -89,7 +89,7 @@ SapStatus sap_scene_append(SapSceneBuilder *builder, SapModelRows which, void **
 /* ---- names: a hash table with linear probing, at most half full ---- */
 
 struct SapSceneName {
-    const char *name; /* NULL: free */
+    const char *name; /* NULL: free slot */
     int index;
 };
 
@@ -144,7 +144,7 @@ SapStatus sap_scene_add_names(SapSceneBuilder *builder, SapSceneNames *names, co
     return add_name(builder, names, entry, label, index);
 }
 
-/* ---- the arrays of the model and where the builder keeps them ---- */
+/* ---- the arrays of the model and their columns in the builder ---- */
 
 typedef struct Column {
     const char *name;
@@ -259,7 +259,7 @@ static size_t element_size(SapElement element) {
     return sizeof(const char *);
 }
 
-/* Copies one column out of its rows into an array of its own. */
+/* Copies one column of the rows into a contiguous array. */
 static void *gather(const SapSceneBuilder *builder, const SapModelField *field, size_t offset) {
     size_t size = (size_t)field->columns * element_size(field->element);
     int count = builder->rows[field->rows].count;
@@ -279,7 +279,7 @@ static int32_t *gather_articulation_starts(const SapSceneBuilder *builder) {
     return starts;
 }
 
-/* sap_model_create, with the file in front of its messages. */
+/* sap_model_create; its messages are prefixed with the file name. */
 static SapStatus create_model(const SapSceneBuilder *builder, const SapModelArrays *arrays, SapModel **out) {
     SapStatus status = sap_model_create_with(arrays, builder->hulls.items, out);
     if (status == SAP_OK)
@@ -290,6 +290,7 @@ static SapStatus create_model(const SapSceneBuilder *builder, const SapModelArra
 }
 
 SapStatus sap_scene_finish(const SapSceneBuilder *builder, const char *name, SapModel **out) {
+    /* Counts. */
     void *owned[NUM_COLUMNS + 1] = {NULL};
     SapModelArrays arrays;
     bool complete = true;
@@ -310,19 +311,22 @@ SapStatus sap_scene_finish(const SapSceneBuilder *builder, const char *name, Sap
     arrays.num_heights = sap_scene_count(builder, SAP_ROWS_HEIGHTS);
     arrays.num_keyframes = sap_scene_count(builder, SAP_ROWS_KEYFRAMES);
     memcpy(arrays.gravity, builder->gravity, sizeof arrays.gravity);
+    /* Columns of the tables. */
     for (int i = 0; i < NUM_COLUMNS; i++) {
         const SapModelField *field = sap_model_field(columns[i].name);
         owned[i] = gather(builder, field, columns[i].offset);
         complete = complete && owned[i] != NULL;
-        /* The starts of no meshes are the model's business. */
+        /* Without meshes the model creates mesh_start itself. */
         bool empty = builder->rows[field->rows].count == 0;
         sap_model_field_set(&arrays, field, empty ? NULL : owned[i]);
     }
+    /* Starts of articulations; without any the model makes one. */
     if (arrays.num_articulations > 0) {
         owned[NUM_COLUMNS] = gather_articulation_starts(builder);
         complete = complete && owned[NUM_COLUMNS] != NULL;
         arrays.articulation_start = owned[NUM_COLUMNS];
     }
+    /* The model copies the arrays. */
     SapStatus status = complete ? create_model(builder, &arrays, out) : sap_scene_out_of_memory(builder);
     for (int i = 0; i <= NUM_COLUMNS; i++)
         free(owned[i]);

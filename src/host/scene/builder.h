@@ -1,7 +1,7 @@
-/* A scene while it is being read: growing tables of bodies, joints, dofs, ... that become a model at the end.
+/* A scene under construction: growing tables of bodies, joints, dofs, ... that become a model at the end.
  *
- * Texts and entries belong to the YAML tree, which outlives the builder. A pointer to a row is good until the next row of
- * its table is appended. */
+ * Texts and entries belong to the YAML tree, which outlives the builder. A pointer to a row is valid until the next row
+ * is appended to its table. */
 #ifndef SAPWOOD_HOST_SCENE_BUILDER_H
 #define SAPWOOD_HOST_SCENE_BUILDER_H
 
@@ -12,7 +12,7 @@
 #include "host/scene/fields.h"
 #include "host/base/keyword.h"
 
-/* Contact material and collision metadata of a shape. */
+/* Contact material and collision settings of a shape. */
 typedef struct SapSceneMaterial {
     double density; /* kg/m^3 */
     double ke, tau, mu, margin;
@@ -24,10 +24,10 @@ typedef struct SapSceneMaterial {
 typedef struct SapSceneBody {
     const SapYamlEntry *entry;
     const char *id, *label;
-    double pose[7];            /* in the world */
-    SapMassProperties mass;    /* of the shapes so far as well */
+    double pose[7];            /* in world coordinates */
+    SapMassProperties mass;    /* including the shapes read so far */
     SapSceneMaterial material; /* defaults of its shapes */
-    int joint;                 /* whose child it is; -1: none yet */
+    int joint;                 /* the joint whose child it is; -1: none yet */
 } SapSceneBody;
 
 typedef struct SapSceneJoint {
@@ -53,7 +53,7 @@ typedef struct SapSceneCoord {
 
 typedef struct SapSceneShape {
     const char *label;        /* NULL: the model's default */
-    int32_t type, body, mesh; /* mesh: of the model, -1 = none */
+    int32_t type, body, mesh; /* mesh: index in the model, -1 = none */
     double pose[7], scale[3], margin, gap, mu, ke, tau;
     int32_t collision_group, flags;
 } SapSceneShape;
@@ -90,10 +90,10 @@ typedef struct SapSceneKeyframe {
 typedef struct SapSceneRows {
     void *items;
     int count, capacity;
-    size_t size; /* of one item */
+    size_t size; /* size of one item */
 } SapSceneRows;
 
-/* Names and what they stand for. */
+/* A map from names to row indices. */
 typedef struct SapSceneNames {
     struct SapSceneName *slots;
     int count, capacity;
@@ -117,35 +117,35 @@ void sap_scene_builder_free(SapSceneBuilder *builder);
 
 SapStatus sap_scene_out_of_memory(const SapSceneBuilder *builder);
 
-/* A new row of zeros at the end of a table. */
+/* Appends a row of zeros to a table. */
 SapStatus sap_scene_append(SapSceneBuilder *builder, SapModelRows rows, void **out);
 
-/* A new mesh without a hull. */
+/* Appends an empty hull for a new mesh. */
 SapStatus sap_scene_append_hull(SapSceneBuilder *builder);
 
-/* `count` new rows of zeros; *out is the first. */
+/* Appends `count` rows of zeros; *out is the first. */
 SapStatus sap_scene_append_many(SapSceneBuilder *builder, SapModelRows rows, int count, void **out);
 
-/* What a name stands for, or -1. */
+/* The row index of a name, or -1. */
 int sap_scene_find_name(const SapSceneNames *names, const char *name);
-/* Enters the id and the label of row `index`; refuses a name that another row has. */
+/* Registers the id and the label of row `index`; rejects a name that another row has. */
 SapStatus sap_scene_add_names(SapSceneBuilder *builder, SapSceneNames *names, const SapYamlEntry *entry, const char *id,
                               const char *label, int index);
 
-/* An array of a model that an operation may edit: where its values stand in the rows of the builder. */
+/* A model array that an operation may edit: the position of its values in the rows of the builder. */
 typedef struct SapSceneColumn {
     const SapModelField *field;
-    size_t offset; /* of the value in a row */
+    size_t offset; /* offset of the value in a row */
 } SapSceneColumn;
 
-/* The array of that name, with one number per row and open to edits, or false. */
+/* The editable array of that name, which has one number per row; false if there is none. */
 bool sap_scene_column(const char *name, SapSceneColumn *out);
-/* The names of all such arrays. */
+/* The names of all editable arrays. */
 SapList sap_scene_column_names(void);
 double sap_scene_get(const SapSceneBuilder *builder, SapSceneColumn column, int row);
 void sap_scene_set(SapSceneBuilder *builder, SapSceneColumn column, int row, double value);
 
-/* Turns the tables into a model. */
+/* Converts the tables to a model. */
 SapStatus sap_scene_finish(const SapSceneBuilder *builder, const char *name, SapModel **out);
 
 static inline int sap_scene_count(const SapSceneBuilder *builder, SapModelRows rows) {
@@ -180,52 +180,52 @@ static inline SapSceneShape *sap_scene_shape(const SapSceneBuilder *builder, int
 
 extern const SapSceneMaterial sap_scene_default_material;
 
-/* Reads a map of nothing but material fields. */
+/* Reads a map that holds only material fields. */
 SapStatus sap_scene_read_material(const SapYamlEntry *entry, SapSceneMaterial *material);
 SapStatus sap_scene_read_bodies(SapSceneBuilder *builder, const SapYamlEntry *list);
 /* Adds a shape to a body (-1: the world). `own` is a table of further keys of the same map, or NULL. */
 SapStatus sap_scene_read_shape(SapSceneBuilder *builder, const SapYamlEntry *entry, int body, const SapSceneTable *own);
 /* `entry` is the value of the key ground, or NULL. */
 SapStatus sap_scene_read_ground(SapSceneBuilder *builder, const SapYamlEntry *entry);
-/* The index of a body by id or label; "world" is -1 when that is allowed. */
+/* The index of a body by id or label; "world" gives -1 where it is allowed. */
 SapStatus sap_scene_read_body_name(const SapSceneBuilder *builder, const SapYamlEntry *entry, bool world, int *out);
-/* After all shapes are there. */
+/* To be called after all shapes are read. */
 SapStatus sap_scene_check_masses(const SapSceneBuilder *builder);
 
 /* ---- meshes.c ---- */
 
-/* The geometry keys of a shape that has a mesh or a grid, read by a table before sap_scene_read_geometry. */
+/* The geometry keys of a shape with a mesh or a height field, read by a table before sap_scene_read_geometry. */
 typedef struct SapSceneGeometry {
     const SapYamlEntry *file, *vertices, *scale, *heights;
-    double half[2];            /* of a height field */
-    double base, height_scale; /* of a height field: its heights are base + height_scale * given */
+    double half[2];            /* half extents of a height field */
+    double base, height_scale; /* heights of a height field are base + height_scale * given */
 } SapSceneGeometry;
 
-/* The keys of a mesh or of a grid. */
+/* The keys of a mesh or of a height field. */
 SapSceneTable sap_scene_geometry_keys(SapShapeData data, SapSceneGeometry *target);
 
-/* Adds the mesh or the grid that the keys of the shape at `entry` describe, unless the file has been read already; sets the sizes
- * and the mesh of the shape and, for a hull of that density, its mass. */
+/* Adds the mesh or the height field described by the keys of the shape at `entry`, unless its file has been read
+ * already. Sets the sizes and the mesh index of the shape and, for a hull of that density, its mass. */
 SapStatus sap_scene_read_geometry(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
                                   double density, SapSceneShape *shape, SapMassProperties *mass);
 
 /* ---- keyframes.c ---- */
 
 SapStatus sap_scene_read_keyframes(SapSceneBuilder *builder, const SapYamlEntry *list);
-/* After all shapes are there, the ground too. */
+/* To be called after all shapes are read, including the ground. */
 SapStatus sap_scene_read_collision_filters(SapSceneBuilder *builder, const SapYamlEntry *list);
 
 /* ---- joints.c ---- */
 
 extern const SapSceneDof sap_scene_default_dof;
 
-/* Reads a map of nothing but fields of joint axes. */
+/* Reads a map that holds only fields of joint axes. */
 SapStatus sap_scene_read_dof(const SapYamlEntry *entry, SapSceneDof *dof);
 SapStatus sap_scene_read_joints(SapSceneBuilder *builder, const SapYamlEntry *list);
 SapStatus sap_scene_read_articulations(SapSceneBuilder *builder, const SapYamlEntry *list);
-/* The index of a joint by id, label, or the end of its label after a slash. */
+/* The index of a joint by id, label, or the part of its label after a slash. */
 SapStatus sap_scene_read_joint_name(const SapSceneBuilder *builder, const SapYamlEntry *entry, int *out);
-/* After all joints are there: every body has one. `root` is the entry of the document. */
+/* To be called after all joints are read: checks that every body has one. `root` is the entry of the document. */
 SapStatus sap_scene_check_joints(const SapSceneBuilder *builder, const SapYamlEntry *root);
 
 /* ---- post_build.c ---- */

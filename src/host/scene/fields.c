@@ -1,4 +1,4 @@
-/* Reading the values and maps of a scene file: see fields.h. */
+/* Reading the values and maps of a scene file; see fields.h. */
 #include "host/scene/fields.h"
 
 #include <ctype.h>
@@ -158,7 +158,7 @@ static bool axis_token(const SapYamlNode *node, double out[3]) {
     return true;
 }
 
-/* A vector that is not zero, as it is given. */
+/* A nonzero vector, not normalised. */
 static SapStatus read_direction(const SapYamlEntry *entry, double out[3]) {
     if (axis_token(entry->node, out))
         return SAP_OK;
@@ -170,12 +170,13 @@ static SapStatus read_direction(const SapYamlEntry *entry, double out[3]) {
     return SAP_OK;
 }
 
-/* What is unit to rounding is left alone, so that a scene written from a model makes the same model again. */
+/* A vector that is unit to rounding is left unchanged, so that a scene written from a model gives an identical model.
+ * */
 static bool is_unit_to_rounding(const double *v, int n) {
     return sap_has_length_one(v, n, 4 * DBL_EPSILON);
 }
 
-/* Scales first, so that the squares of huge or tiny numbers stay in range. */
+/* Scales first, so that the squares of very large or small numbers stay in range. */
 static void normalise(double *v, int n) {
     if (is_unit_to_rounding(v, n))
         return;
@@ -207,8 +208,8 @@ typedef struct AxisAngle {
     double angle;
 } AxisAngle;
 
-/* An axis that is not of unit length makes the quaternion [axis sin(angle/2), cos(angle/2)] longer or shorter, and it is
- * the quaternion that is normalised, not the axis. So SAP Warp does it, and its scenes start from the same pose here. */
+/* An axis that is not of unit length changes the length of the quaternion [axis sin(angle/2), cos(angle/2)]; the
+ * quaternion is normalised, not the axis. SAP Warp does the same, so its scenes start from the same pose here. */
 static SapStatus read_axis_angle(const SapYamlEntry *entry, double q[4]) {
     static const SapSceneField fields[] = {
         SAP_SCENE_REQUIRED("axis", ENTRY, AxisAngle, axis),
@@ -277,7 +278,7 @@ static SapStatus read_pose(const SapYamlEntry *entry, double out[7]) {
     return SAP_OK;
 }
 
-/* ---- what is known but not there ---- */
+/* ---- known keys that are not supported ---- */
 
 static SapStatus unsupported(const SapYamlEntry *entry, const char *what) {
     return sap_yaml_fail(entry, SAP_ERROR_UNSUPPORTED, "%s", what);
@@ -290,7 +291,7 @@ static SapStatus expect_nothing(const SapYamlEntry *entry) {
 }
 
 static SapStatus expect_false(const SapYamlEntry *entry) {
-    bool flag = false; /* gcc cannot see that it is always set */
+    bool flag = false; /* initialised for gcc, which warns although it is always set */
     SAP_TRY(sap_scene_flag(entry, &flag));
     return flag ? unsupported(entry, "true is not supported in this version; allowed: false") : SAP_OK;
 }
@@ -301,7 +302,8 @@ static SapStatus expect_zero(const SapYamlEntry *entry) {
     return value != 0 ? unsupported(entry, "only 0 is supported in this version") : SAP_OK;
 }
 
-/* Velocities are not limited. 1e6 is the default of the format, written out by tools that export every field. */
+/* Velocity limits are not supported. 1e6 is the default of the format, and is written by tools that export every field.
+ * */
 static SapStatus expect_no_velocity_limit(const SapYamlEntry *entry) {
     double value;
     SAP_TRY(sap_scene_number(entry, SAP_RANGE_POSITIVE_OR_INF, &value));
@@ -354,7 +356,7 @@ static SapStatus unknown_key(const SapYamlEntry *entry, const SapSceneTable *tab
                        sap_quote(entry->key, quote), allowed.text);
 }
 
-/* The row that was seen before and has the target of row i, or -1. */
+/* A row that was read before and has the same target as row i, or -1. */
 static int same_target(const SapSceneTable *table, uint64_t seen, int i) {
     for (int k = 0; k < table->count && has_target(&table->fields[i]); k++)
         if (k != i && (seen >> k & 1) && has_target(&table->fields[k]) &&

@@ -18,7 +18,7 @@ const SapSceneDof sap_scene_default_dof = {
     .effort_limit = 1e6,
 };
 
-/* What every dof has. */
+/* Keys of every dof. */
 #define COMMON_FIELDS                                                                                                  \
     SAP_SCENE_IN_RANGE("armature", NON_NEGATIVE, SapSceneDof, armature),                                               \
         SAP_SCENE_IN_RANGE("damping", NON_NEGATIVE, SapSceneDof, damping),                                             \
@@ -29,7 +29,7 @@ const SapSceneDof sap_scene_default_dof = {
         SAP_SCENE_IN_RANGE("target_vel", FINITE, SapSceneDof, target_vel),                                             \
         SAP_SCENE_IN_RANGE("target_kd", NON_NEGATIVE, SapSceneDof, target_kd)
 
-/* What a dof with a coordinate of its own has besides. */
+/* Further keys of a dof with its own coordinate. */
 #define COORDINATE_FIELDS                                                                                              \
     SAP_SCENE_IN_RANGE("target_pos", FINITE, SapSceneDof, target_pos),                                                 \
         SAP_SCENE_IN_RANGE("target_ke", NON_NEGATIVE, SapSceneDof, target_ke),                                         \
@@ -41,18 +41,18 @@ const SapSceneDof sap_scene_default_dof = {
 static const SapSceneField axis_fields[] = {SAP_SCENE_FIELD("axis", AXIS, SapSceneDof, axis), COMMON_FIELDS,
                                             COORDINATE_FIELDS};
 static const SapSceneField listed_fields[] = {COMMON_FIELDS,
-                                              COORDINATE_FIELDS}; /* the axes are in lists of their own */
+                                              COORDINATE_FIELDS}; /* the axes are given in separate lists */
 static const SapSceneField standard_fields[] = {COMMON_FIELDS};
 
 SapStatus sap_scene_read_dof(const SapYamlEntry *entry, SapSceneDof *dof) {
     return sap_scene_read(entry, &(SapSceneTable)SAP_SCENE_TABLE(axis_fields, dof), 1);
 }
 
-/* ---- types ---- */
+/* ---- joint types ---- */
 
 #define KEYS_OF(fields) ((SapSceneTable)SAP_SCENE_TABLE(fields, NULL))
 
-/* The keys that all dofs of a joint of that type share. */
+/* The keys shared by all dofs of a joint of that type. */
 static SapSceneTable dof_keys(const SapJointTypeRow *type) {
     switch (type->axes) {
     case SAP_AXES_ONE: return KEYS_OF(axis_fields);
@@ -73,8 +73,7 @@ static SapStatus read_joint_type(const SapYamlEntry *entry, const SapJointTypeRo
     return *out != NULL ? SAP_OK : sap_scene_refuse(type, sap_joint_type_list().text);
 }
 
-/* What a dof of that type is when the joint says nothing: free and ball joints have no limits, and free joints take
- * nothing from builder.defaults.joint. */
+/* Default of a dof of that type: free and ball joints have no limits, and free joints ignore builder.defaults.joint. */
 static SapSceneDof dof_template(const SapSceneBuilder *builder, const SapJointTypeRow *type) {
     SapSceneDof dof = builder->dof;
     if (type->axes != SAP_AXES_STANDARD)
@@ -94,7 +93,7 @@ static SapSceneDof dof_template(const SapSceneBuilder *builder, const SapJointTy
 
 typedef struct JointKeys {
     SapSceneJoint joint;
-    SapSceneDof dof; /* what all its dofs share */
+    SapSceneDof dof; /* values shared by all its dofs */
     const SapJointTypeRow *type;
     bool collision_filter_parent;
     const SapYamlEntry *parent, *child, *parent_xform, *child_xform, *linear_axes, *angular_axes;
@@ -136,7 +135,8 @@ static SapStatus read_joint_keys(const SapSceneBuilder *builder, const SapYamlEn
     return SAP_OK;
 }
 
-/* The parent hangs on an earlier joint and the child on none, so the joints form a forest with parents first. */
+/* The parent must be the child of an earlier joint and the child of none, so the joints form a forest with parents
+ * first. */
 static SapStatus connect(SapSceneBuilder *builder, JointKeys *keys) {
     SapSceneJoint *joint = &keys->joint;
     char quote[SAP_QUOTE_SIZE];
@@ -162,7 +162,7 @@ static SapStatus connect(SapSceneBuilder *builder, JointKeys *keys) {
     return SAP_OK;
 }
 
-/* The coordinates of a free joint are the pose of its body, so frames have nothing to add. */
+/* The coordinates of a free joint are the pose of its body, so it has no joint frames. */
 static SapStatus check_free(const JointKeys *keys) {
     static const double identity[7] = {[6] = 1};
     bool plain_parent = memcmp(keys->joint.X_p, identity, sizeof identity) == 0;
@@ -175,7 +175,7 @@ static SapStatus check_free(const JointKeys *keys) {
                          "body is its initial pose)");
 }
 
-/* ---- its dofs and coordinates ---- */
+/* ---- dofs and coordinates of a joint ---- */
 
 static SapStatus add_dof(SapSceneBuilder *builder, JointKeys *keys, const SapSceneDof *dof) {
     void *row;
@@ -194,7 +194,7 @@ static SapStatus check_dof(const SapYamlEntry *entry, const SapSceneDof *dof) {
     return SAP_OK;
 }
 
-/* The axes of F, once for the linear and once for the angular dofs. */
+/* The axes of F, for the linear and again for the angular dofs. */
 static SapStatus add_standard_dofs(SapSceneBuilder *builder, JointKeys *keys) {
     const int32_t *dim = keys->joint.dim;
     for (int i = 0; i < dim[0] + dim[1]; i++) {
@@ -249,7 +249,7 @@ static SapStatus add_dofs(SapSceneBuilder *builder, JointKeys *keys) {
     return SAP_OK;
 }
 
-/* Zero, the identity quaternion, or the pose of the body. */
+/* Initial coordinates: zero, the identity quaternion, or the pose of the body. */
 static SapStatus add_coords(SapSceneBuilder *builder, JointKeys *keys) {
     SapSceneJoint *joint = &keys->joint;
     int quaternion = keys->type->quaternion_at;
@@ -337,21 +337,24 @@ typedef struct ArticulationKeys {
     const SapYamlEntry *joints;
 } ArticulationKeys;
 
-/* Articulations are ranges of joints: together they list all joints in their order. */
+/* Articulations are contiguous ranges of joints and list all joints in order. */
 static SapStatus read_articulation(SapSceneBuilder *builder, const SapYamlEntry *entry, int *next) {
     static const SapSceneField fields[] = {
         SAP_SCENE_FIELD("id", TEXT, ArticulationKeys, id),
         SAP_SCENE_FIELD("label", TEXT, ArticulationKeys, label),
         SAP_SCENE_REQUIRED("joints", ENTRY, ArticulationKeys, joints),
     };
+    /* Keys. */
     ArticulationKeys keys = {0};
     SAP_TRY(sap_scene_read(entry, &(SapSceneTable)SAP_SCENE_TABLE(fields, &keys), 1));
     SAP_TRY(sap_scene_expect_list(keys.joints));
     if (keys.joints->node->count == 0)
         return sap_yaml_fail(keys.joints, SAP_ERROR_PARSE, "an articulation without joints");
+    /* A row that starts at the next joint. */
     void *row;
     SAP_TRY(sap_scene_append(builder, SAP_ROWS_ARTICULATIONS, &row));
     *(SapSceneArticulation *)row = (SapSceneArticulation){keys.label != NULL ? keys.label : keys.id, *next};
+    /* Its joints must continue the order of joints. */
     for (int i = 0; i < keys.joints->node->count; i++, ++*next) {
         const SapYamlEntry *item = &keys.joints->node->entries[i];
         char quote[SAP_QUOTE_SIZE], expected[SAP_QUOTE_SIZE];
@@ -370,7 +373,7 @@ static SapStatus read_articulation(SapSceneBuilder *builder, const SapYamlEntry 
     return SAP_OK;
 }
 
-/* A tree lies in one articulation. */
+/* Parent and child of a joint are in the same articulation. */
 static SapStatus check_parents(const SapSceneBuilder *builder, const SapYamlEntry *entry, int start, int end) {
     char quote[SAP_QUOTE_SIZE];
     for (int i = start; i < end; i++) {

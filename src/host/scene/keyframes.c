@@ -1,4 +1,4 @@
-/* Keyframes and collision filters of a scene: the sections that refer to all the others. */
+/* Keyframes and collision filters of a scene: the sections that refer to all others. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- keyframes ---- */
 
-/* A few lines of a file can ask for many keyframes of many coordinates each: the largest model has 2 SAP_MAX_JOINTS. */
+/* Limits the memory that a few lines of a file can request; the largest model has 2 SAP_MAX_JOINTS coordinates. */
 enum { MAX_KEYFRAME_COORDS = 2 * SAP_MAX_JOINTS * SAP_MAX_KEYFRAMES };
 
 typedef struct KeyframeKeys {
@@ -15,19 +15,20 @@ typedef struct KeyframeKeys {
     const SapYamlEntry *joint_q, *joint_qd;
 } KeyframeKeys;
 
-/* A list of numbers, one for each row of the new part of a table. */
+/* Reads a list of numbers into the new rows of a table. */
 static SapStatus read_numbers(const SapYamlEntry *entry, SapSceneNumber *out, int count) {
     _Static_assert(sizeof(SapSceneNumber) == sizeof(double), "a row is a number");
     return sap_scene_numbers(entry, count, &out->value);
 }
 
-/* What is not given is as at the start: the initial coordinates, and rest. */
+/* Default: the initial coordinates and zero velocities. */
 static SapStatus read_keyframe(SapSceneBuilder *builder, const SapYamlEntry *entry) {
     static const SapSceneField fields[] = {
         SAP_SCENE_FIELD("name", TEXT, KeyframeKeys, name),
         SAP_SCENE_FIELD("joint_q", ENTRY, KeyframeKeys, joint_q),
         SAP_SCENE_FIELD("joint_qd", ENTRY, KeyframeKeys, joint_qd),
     };
+    /* Check the limits and read the keys. */
     KeyframeKeys keys = {0};
     int coords = sap_scene_count(builder, SAP_ROWS_COORDS), dofs = sap_scene_count(builder, SAP_ROWS_DOFS);
     void *row;
@@ -38,14 +39,17 @@ static SapStatus read_keyframe(SapSceneBuilder *builder, const SapYamlEntry *ent
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "too many keyframes; allowed: %d of %d coordinates in all",
                              SAP_MAX_KEYFRAMES, MAX_KEYFRAME_COORDS);
     SAP_TRY(sap_scene_read(entry, &(SapSceneTable)SAP_SCENE_TABLE(fields, &keys), 1));
+    /* Coordinates. */
     SAP_TRY(sap_scene_append_many(builder, SAP_ROWS_KEYFRAME_COORDS, coords, &row));
     for (int i = 0; i < coords; i++)
         ((SapSceneNumber *)row)[i].value = sap_scene_coord(builder, i)->q;
     if (keys.joint_q != NULL)
         SAP_TRY(read_numbers(keys.joint_q, row, coords));
+    /* Velocities. */
     SAP_TRY(sap_scene_append_many(builder, SAP_ROWS_KEYFRAME_DOFS, dofs, &row));
     if (keys.joint_qd != NULL)
         SAP_TRY(read_numbers(keys.joint_qd, row, dofs));
+    /* Name. */
     SAP_TRY(sap_scene_append(builder, SAP_ROWS_KEYFRAMES, &row));
     *(SapSceneKeyframe *)row = (SapSceneKeyframe){keys.name};
     return SAP_OK;
@@ -60,7 +64,7 @@ SapStatus sap_scene_read_keyframes(SapSceneBuilder *builder, const SapYamlEntry 
 
 /* ---- collision filters ---- */
 
-/* The labels of shapes in alphabetical order; they need not differ. */
+/* The labels of shapes in alphabetical order; they need not be unique. */
 typedef struct ShapeLabel {
     const char *label;
     int shape;
@@ -116,6 +120,7 @@ static SapStatus read_filter(SapSceneBuilder *builder, const ShapeLabels *labels
         SAP_SCENE_FIELD("bodies", ENTRY, Keys, bodies),
         SAP_SCENE_FIELD("shapes", ENTRY, Keys, shapes),
     };
+    /* Keys: exactly one of bodies and shapes. */
     Keys keys = {0};
     void *row;
     if (entry->node->kind != SAP_YAML_MAP)
@@ -123,6 +128,7 @@ static SapStatus read_filter(SapSceneBuilder *builder, const ShapeLabels *labels
     SAP_TRY(sap_scene_read(entry, &(SapSceneTable)SAP_SCENE_TABLE(fields, &keys), 1));
     if ((keys.bodies == NULL) == (keys.shapes == NULL))
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "one of the keys 'bodies' and 'shapes' is needed, and not both");
+    /* The two members. */
     SapScenePair pair;
     const SapYamlEntry *two = keys.bodies != NULL ? keys.bodies : keys.shapes;
     SAP_TRY(expect_two(two, keys.bodies != NULL ? "a list of 2 bodies" : "a list of 2 shapes"));
@@ -136,6 +142,7 @@ static SapStatus read_filter(SapSceneBuilder *builder, const ShapeLabels *labels
         SAP_TRY(sap_scene_read_body_name(builder, member, false, &body));
         pair.members[i] = body;
     }
+    /* Append the pair. */
     SAP_TRY(sap_scene_append(builder, keys.bodies != NULL ? SAP_ROWS_FILTER_PAIRS : SAP_ROWS_SHAPE_FILTER_PAIRS, &row));
     *(SapScenePair *)row = pair;
     return SAP_OK;

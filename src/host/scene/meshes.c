@@ -1,5 +1,5 @@
-/* Meshes and height fields of a scene, from lists in the file or from files of their own. A mesh is kept as the vertices of its
- * convex hull, for nothing else of it is simulated. */
+/* Meshes and height fields of a scene, from lists in the scene file or from separate files. A mesh is stored as the
+ * vertices of its convex hull, because only the hull is simulated. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ SapSceneTable sap_scene_geometry_keys(SapShapeData data, SapSceneGeometry *targe
 
 /* ---- files and lists ---- */
 
-/* Exactly one of the two. */
+/* Exactly one of the two must be given. */
 static SapStatus check_source(const SapYamlEntry *entry, const SapYamlEntry *file, const SapYamlEntry *list,
                               const char *key) {
     if (file != NULL && list != NULL)
@@ -44,7 +44,7 @@ static SapStatus check_source(const SapYamlEntry *entry, const SapYamlEntry *fil
     return SAP_OK;
 }
 
-/* The path of a file that is named in a scene: relative to the scene's own folder. To be freed. */
+/* The path of a file named in a scene, relative to the folder of the scene. The caller frees it. */
 static SapStatus path_of(const SapSceneBuilder *builder, const char *name, char **out) {
     const char *slash = name[0] == '/' ? NULL : strrchr(builder->file, '/');
     int folder = slash != NULL ? (int)(slash + 1 - builder->file) : 0;
@@ -56,7 +56,7 @@ static SapStatus path_of(const SapSceneBuilder *builder, const char *name, char 
     return SAP_OK;
 }
 
-/* Puts the place in the scene in front of the message of a failure. */
+/* Prefixes the message of a failure with its position in the scene. */
 static SapStatus fail_here(const SapYamlEntry *entry, SapStatus status) {
     char text[1024];
     if (status == SAP_OK)
@@ -65,10 +65,10 @@ static SapStatus fail_here(const SapYamlEntry *entry, SapStatus status) {
     return sap_yaml_fail(entry, status == SAP_ERROR_MODEL ? SAP_ERROR_PARSE : status, "%s", text);
 }
 
-/* Vertices or heights that have been read. */
+/* Vertices or heights read from a list or file. */
 typedef struct Points {
     double *value;
-    int count; /* of vertices, or of rows */
+    int count; /* number of vertices, or of rows */
     int columns;
 } Points;
 
@@ -91,7 +91,7 @@ static SapStatus read_height_list(const SapSceneBuilder *builder, const SapYamlE
     out->columns = node->entries[0].node->count;
     if (node->entries[0].node->kind != SAP_YAML_LIST || out->columns < 2)
         return sap_scene_refuse(&node->entries[0], "a row of 2 or more numbers");
-    /* Before memory is taken: a row may be an alias, and none of the others as long as the first. */
+    /* Check the lengths before allocating: aliases of one row make rows * columns far larger than the file. */
     for (int i = 1; i < node->count; i++)
         if (node->entries[i].node->kind != SAP_YAML_LIST || node->entries[i].node->count != out->columns)
             return sap_scene_refuse(&node->entries[i], "a row of as many numbers as the first has");
@@ -133,7 +133,7 @@ static SapStatus read_scale(const SapYamlEntry *entry, double scale[3]) {
     return SAP_OK;
 }
 
-/* A new mesh of the hull's vertices. */
+/* Appends a mesh of the hull's vertices. */
 static SapStatus append_mesh(SapSceneBuilder *builder, const SapYamlEntry *entry, const Points *points,
                              const SapHullShape *hull, int *mesh) {
     void *row;
@@ -153,7 +153,7 @@ static SapStatus append_mesh(SapSceneBuilder *builder, const SapYamlEntry *entry
     return sap_scene_append_hull(builder);
 }
 
-/* The mesh of a file that has been read before, as vertices of its hull; false if there is none. */
+/* The hull vertices of a file that has been read before; false if it has not. */
 static bool find_mesh(const SapSceneBuilder *builder, const SapYamlEntry *file, int *mesh, Points *out) {
     *mesh = file == NULL || file->node->kind != SAP_YAML_SCALAR
                 ? -1
@@ -177,8 +177,9 @@ static SapStatus read_points(SapSceneBuilder *builder, const SapSceneGeometry *k
                               : read_vertex_list(builder, keys->vertices, out);
 }
 
-/* The hull of points that are a new mesh (-1) or all of mesh *mesh. It is that of the mesh, and kept for the model, unless points of a
- * new mesh are left out: the hull of the others may have other faces, within the tolerance of planes. */
+/* Computes the hull of a new mesh (*mesh is -1) or of all vertices of mesh *mesh. The hull is kept for the model,
+ * except for a new mesh that drops points: the hull of the remaining points may have different faces, within the
+ * tolerance of planes. */
 static SapStatus find_hull(SapSceneBuilder *builder, const SapYamlEntry *entry, const Points *points,
                            const double *scale, double density, int *mesh, SapMassProperties *mass) {
     SapHullShape hull;

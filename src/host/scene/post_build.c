@@ -1,4 +1,4 @@
-/* Edits of a scene after its bodies and joints are there: initial_joint_q and the post_build operations. */
+/* Edits of a scene after its bodies and joints are read: initial_joint_q and the post_build operations. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* ---- values ---- */
 
-/* One number for an array, by the rules of that array. */
+/* Reads one number for an array, checked against the range of that array. */
 static SapStatus read_element(const SapYamlEntry *entry, const SapModelField *field, double *out) {
     int whole;
     int32_t mode;
@@ -20,7 +20,7 @@ static SapStatus read_element(const SapYamlEntry *entry, const SapModelField *fi
         *out = mode;
         return SAP_OK;
     case SAP_RANGE_SHAPE_FLAGS:
-        /* Bit 4 stands for collisions with particles, of which there are none. */
+        /* Bit 4 enables collisions with particles, which are not supported and ignored. */
         SAP_TRY(sap_scene_integer(entry, 0, 7, &whole));
         *out = whole & (SAP_SHAPE_VISIBLE | SAP_SHAPE_COLLIDES);
         return SAP_OK;
@@ -33,7 +33,7 @@ static SapStatus read_element(const SapYamlEntry *entry, const SapModelField *fi
     return SAP_OK;
 }
 
-/* A scalar goes to every selected row; a list has one value for each. */
+/* A scalar is assigned to every selected row; a list has one value per row. */
 static SapStatus assign(SapSceneBuilder *builder, SapSceneColumn column, const SapSceneSelection *selection,
                         const SapYamlEntry *values) {
     bool is_list = values->node->kind == SAP_YAML_LIST;
@@ -66,7 +66,7 @@ static SapStatus read_column(const SapYamlEntry *entry, SapSceneColumn *out) {
 
 static const SapSceneField op_fields[] = {SAP_SCENE_NO_TARGET("op", ELSEWHERE)};
 
-/* Reads the keys of an operation: op, those of `own`, and selectors where there are any. */
+/* Reads the keys of an operation: op, those of `own`, and selectors if there are any. */
 static SapStatus read_op(const SapYamlEntry *op, SapSceneTable own, SapSceneSelector *selector) {
     const SapSceneTable tables[] = {
         SAP_SCENE_TABLE(op_fields, NULL),
@@ -76,7 +76,7 @@ static SapStatus read_op(const SapYamlEntry *op, SapSceneTable own, SapSceneSele
     return sap_scene_read(op, tables, selector != NULL ? 3 : 2);
 }
 
-/* One of two keys, exactly one of which must be given. */
+/* Picks one of two keys, exactly one of which must be given. */
 static SapStatus either(const SapYamlEntry *op, const SapYamlEntry *a, const char *a_key, const SapYamlEntry *b,
                         const char *b_key, const SapYamlEntry **out) {
     *out = a != NULL ? a : b;
@@ -86,7 +86,7 @@ static SapStatus either(const SapYamlEntry *op, const SapYamlEntry *a, const cha
     return SAP_OK;
 }
 
-/* Copies entry by entry; the two selections may lie in tables of different length. */
+/* Copies entry by entry; the two selections may be in tables of different length. */
 static SapStatus copy_columns(SapSceneBuilder *builder, const SapYamlEntry *op, SapSceneColumn from,
                               const SapSceneSelector *from_rows, SapSceneColumn to, const SapSceneSelector *to_rows) {
     SapSceneSelection source = {0}, target = {0};
@@ -96,7 +96,7 @@ static SapStatus copy_columns(SapSceneBuilder *builder, const SapYamlEntry *op, 
     if (status == SAP_OK && source.count != target.count)
         status = sap_yaml_fail(op, SAP_ERROR_PARSE, "%d entries of %s for %d entries of %s", source.count,
                                from.field->name, target.count, to.field->name);
-    /* Within one array the spans may overlap: read all, then write all. */
+    /* The selections may overlap within one array: read all values before writing. */
     double *values = status == SAP_OK ? malloc((size_t)source.count * sizeof *values) : NULL;
     if (status == SAP_OK && values == NULL)
         status = sap_scene_out_of_memory(builder);
@@ -111,7 +111,7 @@ static SapStatus copy_columns(SapSceneBuilder *builder, const SapYamlEntry *op, 
 }
 
 static SapStatus check_copy(const SapYamlEntry *entry, SapSceneColumn from, SapSceneColumn to) {
-    /* Whole numbers stay among themselves, and a sign must not get where it is not allowed. */
+    /* Integers are copied to the same kind of integers only, and negative numbers only to arrays that allow them. */
     if (from.field->range == to.field->range ||
         (from.field->element == SAP_ELEMENT_F64 && to.field->range == SAP_RANGE_FINITE))
         return SAP_OK;
@@ -128,6 +128,7 @@ static SapStatus set_array(SapSceneBuilder *builder, const SapYamlEntry *op) {
         SAP_SCENE_FIELD("values", ENTRY, Keys, value),
         SAP_SCENE_FIELD("from_array", ENTRY, Keys, from_array),
     };
+    /* Keys and the array to edit. */
     Keys keys = {0};
     SapSceneSelector selector = {0};
     SapSceneSelection selection = {0};
@@ -136,11 +137,13 @@ static SapStatus set_array(SapSceneBuilder *builder, const SapYamlEntry *op) {
     SAP_TRY(read_op(op, (SapSceneTable)SAP_SCENE_TABLE(fields, &keys), &selector));
     SAP_TRY(read_column(keys.array, &column));
     SAP_TRY(either(op, keys.value, "value", keys.from_array, "from_array", &source));
+    /* Copy from another array, with the same selection. */
     if (source == keys.from_array) {
         SAP_TRY(read_column(source, &from));
         SAP_TRY(check_copy(source, from, column));
         return copy_columns(builder, op, from, &selector, column, &selector);
     }
+    /* Assign a value to the selected rows. */
     SapStatus status = sap_scene_select(builder, &selector, column.field->rows, op, &selection);
     if (status == SAP_OK)
         status = assign(builder, column, &selection, source);
@@ -196,7 +199,7 @@ static SapStatus set_attr(SapSceneBuilder *builder, const SapYamlEntry *op) {
     return sap_scene_refuse(keys.attr, "gravity, rigid_gap");
 }
 
-/* Assigns to a column by its name. */
+/* Assigns to the column of that name. */
 static SapStatus assign_to(SapSceneBuilder *builder, const char *array, const SapSceneSelection *selection,
                            const SapYamlEntry *values) {
     SapSceneColumn column;
@@ -254,7 +257,7 @@ static SapStatus set_joint_armature(SapSceneBuilder *builder, const SapYamlEntry
     return status;
 }
 
-/* The coordinate of each dof, or -1 where a quaternion takes the place of three angles. */
+/* The coordinate of a dof, or -1 if a quaternion replaces the three angles. */
 static int coord_of_dof(const SapSceneBuilder *builder, int joint, int dof) {
     const SapSceneJoint *j = sap_scene_joint(builder, joint);
     return j->num_coords == j->num_dofs ? j->first_coord + dof - j->first_dof : -1;
@@ -268,7 +271,7 @@ static SapStatus copy_joint_q_to_joint_targets(SapSceneBuilder *builder, const S
     int joint = 0;
     for (int i = 0; status == SAP_OK && i < selection.count; i++) {
         int dof = selection.rows[i];
-        /* Selections mostly ascend, so the search for the owner starts at the last one. */
+        /* Selections are mostly ascending, so the search for the joint starts at the last one found. */
         if (dof < sap_scene_joint(builder, joint)->first_dof)
             joint = 0;
         while (dof >= sap_scene_joint(builder, joint)->first_dof + sap_scene_joint(builder, joint)->num_dofs)
@@ -319,7 +322,7 @@ static const SapSceneField coord_fields[] = {
     SAP_SCENE_FIELD("value", ENTRY, CoordKeys, value),       SAP_SCENE_FIELD("values", ENTRY, CoordKeys, value),
 };
 
-/* The coordinates an entry is about: from `first` up to, at most, `end`. */
+/* The coordinates that an entry refers to: from `first` up to at most `end`. */
 static SapStatus read_coord_span(const SapSceneBuilder *builder, const SapYamlEntry *entry, const CoordKeys *keys,
                                  int *first, int *end) {
     const SapYamlEntry *which = NULL;

@@ -1,4 +1,4 @@
-/* Scene files: from text to a model, worlds and options. docs/scene.md lists every key. */
+/* Scene files: from text to a model, number of worlds and options. docs/scene.md lists every key. */
 #include <sapwood/scene.h>
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 enum { SCHEMA_VERSION = 1, MAX_WORLDS = 1 << 24 };
 
-/* The sections of a file, each NULL unless given. */
+/* The sections of a file; NULL if not given. */
 typedef struct Sections {
     const SapYamlEntry *schema_version, *simulation, *builder, *ground, *bodies, *joints, *articulations;
     const SapYamlEntry *initial_joint_q, *post_build, *replicate, *keyframes, *collision_filters;
@@ -46,7 +46,7 @@ typedef struct SimulationKeys {
     const SapYamlEntry *num_worlds, *max_rigid_contact, *solver;
 } SimulationKeys;
 
-/* An option as sap_options_set wants it: a number without operators, or the word that is there. null stands for "none". */
+/* The value of an option as text for sap_options_set: a plain number, or the word itself. null becomes "none". */
 static const char *option_text(const SapYamlNode *node, char number[SAP_NUMBER_TEXT_SIZE]) {
     SapExpressionError error;
     double value;
@@ -72,7 +72,7 @@ static SapStatus set_option(SapOptions *options, const SapYamlEntry *entry) {
     return sap_yaml_fail(entry, status == SAP_ERROR_ARGUMENT ? SAP_ERROR_PARSE : status, "%s", message);
 }
 
-/* Names of options are compared as words: "-" is "_", and case does not matter. */
+/* Option names are compared as keywords: "-" equals "_", and case is ignored. */
 static bool same_option(const SapYamlEntry *a, const char *name) {
     return strcmp(sap_keyword(a->key).text, sap_keyword(name).text) == 0;
 }
@@ -81,26 +81,29 @@ static SapStatus refuse_second_option(const SapYamlEntry *entry, const SapYamlEn
     return sap_yaml_fail(entry, SAP_ERROR_PARSE, "given a second time; the first is in line %d", first->line);
 }
 
-/* The preset first, whatever the order in the file: explicit values win over it. */
+/* The preset is applied first, regardless of its position in the file, so that explicit values override it. */
 static SapStatus read_solver(const SapYamlEntry *solver, const SapYamlEntry *max_rigid_contact, SapOptions *options) {
     const SapYamlNode *node = solver != NULL ? solver->node : NULL;
     const SapYamlEntry *preset = NULL;
+    /* simulation.max_rigid_contact. */
     if (max_rigid_contact != NULL)
         SAP_TRY(set_option(options, max_rigid_contact));
     if (node == NULL || sap_yaml_is_null(node))
         return SAP_OK;
     if (node->kind != SAP_YAML_MAP)
         return sap_scene_refuse(solver, "a map");
+    /* The preset. */
     for (int i = 0; i < node->count && preset == NULL; i++)
         if (same_option(&node->entries[i], "contact_preset_variant"))
             preset = &node->entries[i];
     if (preset != NULL)
         SAP_TRY(set_option(options, preset));
+    /* All other options; giving one twice is an error. */
     for (int i = 0; i < node->count; i++) {
         const SapYamlEntry *entry = &node->entries[i];
         if (max_rigid_contact != NULL && same_option(entry, max_rigid_contact->key))
             return refuse_second_option(entry, max_rigid_contact);
-        /* Unknown names end the loop, so this compares no more keys than there are options. */
+        /* An unknown name ends the loop, so this compares at most as many keys as there are options. */
         for (int k = 0; k < i; k++)
             if (same_option(entry, node->entries[k].key))
                 return refuse_second_option(entry, &node->entries[k]);
@@ -226,7 +229,7 @@ static SapStatus read_optional(SapSceneBuilder *builder, const SapYamlEntry *lis
     return list != NULL ? read(builder, list) : SAP_OK;
 }
 
-/* The order in which a scene is applied. The ground comes last: it is not part of what is edited. */
+/* Reads the sections in order of dependence. The ground comes last, so that operations do not edit it. */
 static SapStatus build(SapSceneBuilder *builder, const SapYamlEntry *root, const Sections *sections) {
     SAP_TRY(read_builder(sections->builder, builder));
     SAP_TRY(read_optional(builder, sections->bodies, sap_scene_read_bodies));

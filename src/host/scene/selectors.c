@@ -1,4 +1,4 @@
-/* Selectors of operations: by number, by joint, or all. */
+/* Selectors of operations: by index, by joint, or all. */
 #include "host/scene/selectors.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static SapStatus select_span(const SapSceneBuilder *builder, SapSceneSelection *
     return SAP_OK;
 }
 
-/* ---- by number ---- */
+/* ---- by index ---- */
 
 SapStatus sap_scene_read_index(const SapYamlEntry *entry, int count, int limit, int *out) {
     SAP_TRY(sap_scene_integer(entry, -count, limit, out));
@@ -111,7 +111,7 @@ static SapStatus select_list(const SapSceneBuilder *builder, SapSceneSelection *
     return SAP_OK;
 }
 
-/* All joints whose label begins with the text (prefix) or holds it anywhere. */
+/* All joints whose label starts with the text (prefix) or contains it. */
 static SapStatus select_matching(const SapSceneBuilder *builder, SapSceneSelection *selection, SapModelRows rows,
                                  const SapYamlEntry *entry, bool prefix) {
     const char *text;
@@ -124,9 +124,9 @@ static SapStatus select_matching(const SapSceneBuilder *builder, SapSceneSelecti
     return SAP_OK;
 }
 
-/* ---- by the selector that is given ---- */
+/* ---- by the given selector ---- */
 
-/* The one selector that is given, or NULL. */
+/* The given selector, or NULL; more than one is an error. */
 static SapStatus only_selector(const SapSceneSelector *selector, const SapYamlEntry **out) {
     const SapYamlEntry *const given[] = {selector->index,  selector->range,        selector->joint,
                                          selector->joints, selector->label_prefix, selector->match};

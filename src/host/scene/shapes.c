@@ -1,4 +1,4 @@
-/* Bodies and shapes of a scene: materials, sizes, and the mass that follows from them. */
+/* Bodies and shapes of a scene: materials, sizes and the resulting masses. */
 #include "host/scene/builder.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ SapStatus sap_scene_read_material(const SapYamlEntry *entry, SapSceneMaterial *m
     return sap_scene_read(entry, &(SapSceneTable)SAP_SCENE_TABLE(material_fields, material), 1);
 }
 
-/* Reads the maps of material under these keys, in this order, where they are given. */
+/* Reads the material maps under these keys, in this order, if given. */
 static SapStatus read_material_maps(const SapYamlEntry *entry, const char *const *keys, SapSceneMaterial *material) {
     for (; *keys != NULL; keys++) {
         const SapYamlEntry *map = sap_yaml_find(entry->node, *keys);
@@ -73,7 +73,7 @@ static SapStatus read_shape_type(const SapYamlEntry *entry, const SapShapeTypeRo
     return *out != NULL ? SAP_OK : sap_scene_refuse(type, sap_shape_type_list().text);
 }
 
-/* The keys of the sizes of a shape, in `fields`; those of a mesh or a grid are in meshes.c. */
+/* The keys for the sizes of a shape, stored in `fields`; those of a mesh or a height field are in meshes.c. */
 static SapSceneTable size_keys(const SapShapeTypeRow *type, SapSceneField fields[3], SapSceneShape *shape,
                                SapSceneGeometry *geometry) {
     if (type->data != SAP_SHAPE_DATA_NONE)
@@ -85,7 +85,7 @@ static SapSceneTable size_keys(const SapShapeTypeRow *type, SapSceneField fields
     return (SapSceneTable){fields, type->num_sizes, shape};
 }
 
-/* Puts the material into the shape; sites neither weigh nor collide. */
+/* Copies the material to the shape; sites have no mass and do not collide. */
 static void apply_material(const SapSceneBuilder *builder, const SapSceneMaterial *material, SapSceneShape *shape) {
     bool collides = material->has_shape_collision && !material->is_site;
     shape->margin = material->margin;
@@ -107,11 +107,13 @@ SapStatus sap_scene_read_shape(SapSceneBuilder *builder, const SapYamlEntry *ent
         SAP_SCENE_FIELD("xform", POSE, SapSceneShape, pose),
         SAP_SCENE_NO_TARGET("cfg", ELSEWHERE),
     };
+    /* Type. */
     const SapShapeTypeRow *type = NULL;
     SapSceneField sizes[3];
     if (entry->node->kind != SAP_YAML_MAP)
         return sap_scene_refuse(entry, "a map that describes a shape");
     SAP_TRY(read_shape_type(entry, &type));
+    /* Material and keys, on top of the defaults. */
     SapSceneShape shape = {.type = (int32_t)type->type, .body = body, .mesh = -1, .pose = {[6] = 1}};
     SapSceneGeometry geometry = {.height_scale = 1};
     SapSceneMaterial material = body < 0 ? builder->material : sap_scene_body(builder, body)->material;
@@ -124,15 +126,18 @@ SapStatus sap_scene_read_shape(SapSceneBuilder *builder, const SapYamlEntry *ent
     if (own != NULL)
         tables[3] = *own;
     SAP_TRY(sap_scene_read(entry, tables, 4));
+    /* Mass of the shape in its own frame. */
     apply_material(builder, &material, &shape);
     double density = material.is_site ? 0 : material.density;
     SapMassProperties mass = sap_shape_mass(type->type, shape.scale, density);
     if (type->data != SAP_SHAPE_DATA_NONE)
         SAP_TRY(sap_scene_read_geometry(builder, entry, &geometry, density, &shape, &mass));
+    /* Add it to the body. */
     if (body >= 0) {
         mass = sap_mass_moved(&mass, shape.pose);
         sap_mass_add(&sap_scene_body(builder, body)->mass, &mass);
     }
+    /* Append the shape. */
     void *row;
     SAP_TRY(sap_scene_append(builder, SAP_ROWS_SHAPES, &row));
     *(SapSceneShape *)row = shape;
@@ -162,7 +167,7 @@ static const SapSceneField body_fields[] = {
     SAP_SCENE_NO_TARGET("cfg", ELSEWHERE),
 };
 
-/* The diagonal, or three rows. */
+/* A diagonal, or three rows. */
 static SapStatus read_inertia(const SapYamlEntry *entry, double inertia[9]) {
     const SapYamlNode *node = entry->node;
     if (node->kind != SAP_YAML_LIST || node->count != 3)
