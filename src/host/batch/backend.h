@@ -1,5 +1,5 @@
-/* What a batch is on every device, and the one table through which batch.c reaches the device it is on: cpu/backend.c, cuda/backend.c.
- * This is the one header of batch that the rooms of the devices include. */
+/* The common part of a batch, and the table of functions that each device implements: cpu/backend.c, cuda/backend.c.
+ * This is the only header of batch/ that the device code includes. */
 #ifndef SAPWOOD_HOST_BATCH_BACKEND_H
 #define SAPWOOD_HOST_BATCH_BACKEND_H
 
@@ -11,20 +11,20 @@
 
 typedef struct SapBatchBackend {
     SapDevice device;
-    /* Fills `own`, and the arrays and the starts of the batch through sap_batch_carve, with zeros in them. What is half done is left to
-     * destroy. */
+    /* Fills `own`, and allocates the zeroed arrays and starts of the batch with sap_batch_carve. On failure destroy
+     * cleans up. */
     SapStatus (*create)(SapBatch *batch, const SapModel *model);
     void (*destroy)(SapBatch *batch); /* own may be NULL */
     SapStatus (*step)(SapBatch *batch, double h, int num_steps);
-    /* The mask is the caller's; args has everything else. */
+    /* `mask` is the caller's mask; args holds everything else. */
     SapStatus (*reset)(SapBatch *batch, const uint8_t *mask, SapResetArgs *args);
     SapStatus (*forward_kinematics)(SapBatch *batch, const uint8_t *mask);
-    /* Zeroed memory of the device, kept until the batch is destroyed. */
+    /* Zeroed device memory that lives as long as the batch. */
     SapStatus (*allocate)(SapBatch *batch, size_t count, size_t size, const char *what, void **out);
-    /* Gives worlds their own values of a parameter, for the calls from now on. They are in host memory: those of the expansion. */
+    /* Switches a parameter to per-world values for all later calls. The values are in host memory, in the expansion. */
     SapStatus (*expand)(SapBatch *batch, SapParameter parameter);
     SapWorldParameters *(*expansion)(const SapBatch *batch);
-    /* Steps from now on fill the arrays of batch->arrays.report. */
+    /* Later steps fill the arrays of batch->arrays.report. */
     SapStatus (*record)(SapBatch *batch);
     /* Messages begin with `what`. */
     SapStatus (*read)(SapBatch *batch, const char *what, const void *from, void *host, size_t bytes);
@@ -32,16 +32,16 @@ typedef struct SapBatchBackend {
     SapStatus (*fill)(SapBatch *batch, const char *what, void *to, uint8_t byte, size_t bytes);
     SapStatus (*set_stream)(SapBatch *batch, void *stream);
     SapStatus (*synchronize)(SapBatch *batch);
-    void (*info)(const SapBatch *batch, SapBatchInfo *info); /* adds what the device has to say */
+    void (*info)(const SapBatch *batch, SapBatchInfo *info); /* adds the device-specific fields */
     size_t (*bytes)(const SapBatch *batch);
 } SapBatchBackend;
 
 extern const SapBatchBackend sap_batch_cpu, sap_batch_cuda;
 
-/* Arrays that are taken after the creation: reports, and parameters on a GPU. */
+/* Arrays that are allocated after creation: reports, and parameters on a GPU. */
 enum { SAP_BATCH_MAX_RECORDED = 64 };
 
-/* All arrays of a batch; what they are stands in fields.c, row by row. Addresses of the device; NULL: absent. */
+/* All arrays of a batch; fields.c describes them row by row. Device addresses; NULL: absent. */
 typedef struct SapBatchArrays {
     SapState state;
     SapControl control;
@@ -52,22 +52,23 @@ typedef struct SapBatchArrays {
 
 struct SapBatch {
     const SapBatchBackend *backend;
-    void *own; /* the backend's */
+    void *own; /* data of the backend */
     int num_worlds;
     SapOptions options;
     SapDtype dtype;
     int nq, nv, nb;
 
     SapBatchArrays arrays;
-    /* What worlds are put back to: one state for each start, the initial one, then the keyframes; and one control. Nothing else. */
+    /* The states that a reset restores: one per start, first the initial state, then the keyframes; and one control.
+     * All other arrays are NULL. */
     int num_starts;
     SapBatchArrays starts;
 };
 
-/* Takes the memory of the starts and of all arrays but those that are recorded on request. */
+/* Carves the starts and all arrays except those recorded on request. */
 void sap_batch_carve(SapArena *arena, SapBatch *batch);
 
-/* Bytes of these arrays, without the starts. */
+/* Bytes of these arrays without the starts. */
 size_t sap_batch_array_bytes(const SapBatch *batch);
 
 #endif

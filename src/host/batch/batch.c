@@ -1,4 +1,4 @@
-/* A batch: what is the same on every device. What differs is behind backend.h. */
+/* The device-independent part of a batch. Devices implement backend.h. */
 #include <sapwood/batch.h>
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 
 /* ---- creation ---- */
 
-/* The memory is zeroed. */
+/* Sets initial bytes that are not zero; the memory is zeroed. */
 static SapStatus fill_arrays(SapBatch *b) {
     for (int i = 0; i < sap_batch_num_rows; i++) {
         const SapBatchRow *row = &sap_batch_rows[i];
@@ -34,7 +34,7 @@ static SapStatus fill_batch(SapBatch *b, const SapModel *model) {
     b->nb = a->num_bodies;
     int most;
     SAP_TRY(sap_pairs_most_contacts(a, b->options.max_contacts_per_pair, &most));
-    /* slots that can never be used are not made */
+    /* do not allocate slots that can never be used */
     if (most < b->options.max_rigid_contact)
         b->options.max_rigid_contact = most > 0 ? most : 1;
     b->num_starts = 1 + a->num_keyframes;
@@ -100,9 +100,9 @@ void sap_batch_destroy(SapBatch *b) {
     free(b);
 }
 
-/* ---- what it consists of ---- */
+/* ---- views ---- */
 
-/* Whether its arrays can be handed out as structs of host memory. */
+/* Whether the arrays can be returned as structs in host memory. */
 static bool in_host_memory(const SapBatch *b, const char *function) {
     if (b && b->backend->device != SAP_DEVICE_CPU)
         sap_fail(SAP_ERROR_UNSUPPORTED,
@@ -145,7 +145,7 @@ SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
                         batch->num_starts - 1);
     SapResetArgs args = sap_batch_reset_args(batch, keyframe);
     SAP_TRY(batch->backend->reset(batch, mask, &args));
-    /* the velocity of a body is that of its centre of mass, which may be the world's own */
+    /* body velocities refer to the centre of mass, which may differ from the model's */
     bool own_centres = batch->backend->expansion(batch)->parameter[SAP_PARAMETER_BODY_COM].given;
     return own_centres ? batch->backend->forward_kinematics(batch, mask) : SAP_OK;
 }
@@ -167,7 +167,7 @@ static SapArray view_of(const SapBatch *b, void *data, SapElementType type, int 
     return view;
 }
 
-/* Memory of an array that is recorded on request, taken when it is first asked for. */
+/* Allocates an array that is recorded on request, at the first request. */
 static SapStatus record_row(SapBatch *b, const SapBatchRow *row) {
     void *data = NULL;
     if (sap_batch_row_get(&b->arrays, row))
@@ -192,7 +192,7 @@ SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view) 
     return SAP_OK;
 }
 
-/* Where the array of a field is, if `bytes` is its size. */
+/* The address of the array of a field; fails unless `bytes` is its size. */
 static SapStatus find_array(SapBatch *b, const char *function, SapBatchField field, size_t bytes, void **data) {
     SapArray view;
     SAP_TRY(sap_batch_array(b, field, &view));
@@ -258,7 +258,7 @@ SapStatus sap_batch_check_parameters(SapBatch *batch) {
     return SAP_OK;
 }
 
-/* ---- the device ---- */
+/* ---- device ---- */
 
 SapStatus sap_batch_set_stream(SapBatch *batch, void *stream) {
     SAP_NEED(batch);

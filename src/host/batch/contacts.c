@@ -10,7 +10,7 @@
 
 enum { MAX_CAPACITY = 65535 };
 
-/* The object and its arrays are one block. */
+/* The object and its arrays are in one block. */
 static void carve(SapArena *arena, SapContacts *c, SapContacts **object) {
     size_t size = c->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
     size_t n = (size_t)c->num_worlds, slots = n * (size_t)c->capacity;
@@ -96,7 +96,7 @@ typedef struct Candidate {
     int index; /* in the flat list */
 } Candidate;
 
-/* Deepest first; a gap that is not a number counts as deepest, so that it is seen and stops its world. */
+/* Deepest first. A gap that is NaN counts as deepest, so that it gets a slot and stops its world. */
 static int deeper(const void *a, const void *b) {
     const Candidate *x = a, *y = b;
     double gx = isnan(x->gap) ? -INFINITY : x->gap, gy = isnan(y->gap) ? -INFINITY : y->gap;
@@ -110,7 +110,7 @@ static int earlier(const void *a, const void *b) {
     return x->index < y->index ? -1 : 1;
 }
 
-/* Puts the candidates of one world into its slots. */
+/* Copies the candidates of one world to its slots. */
 static void fill_world(SapContacts *c, int world, Candidate *candidate, int n, const SapContactRecord *records) {
     int kept = n < c->capacity ? n : c->capacity;
     if (n > kept) {
@@ -124,6 +124,7 @@ static void fill_world(SapContacts *c, int world, Candidate *candidate, int n, c
 }
 
 SapStatus sap_contacts_sort(SapContacts *c, const SapContactRecord *records, int num_records) {
+    /* Arguments. */
     SAP_NEED(c);
     if (num_records < 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_contacts_sort: num_records is %d; it must not be negative",
@@ -134,6 +135,7 @@ SapStatus sap_contacts_sort(SapContacts *c, const SapContactRecord *records, int
         if (records[i].world < 0 || records[i].world >= c->num_worlds)
             return sap_fail(SAP_ERROR_ARGUMENT, "sap_contacts_sort: records[%d].world is %d; it must be in 0 .. %d", i,
                             records[i].world, c->num_worlds - 1);
+    /* Scratch. */
     Candidate *candidate = NULL;
     int *start = NULL;
     SapArena arena = {0};
@@ -143,13 +145,14 @@ SapStatus sap_contacts_sort(SapContacts *c, const SapContactRecord *records, int
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "sap_contacts_sort"));
     }
-    /* stable counting sort by world */
+    /* Stable counting sort by world. */
     for (int i = 0; i < num_records; i++)
         start[records[i].world + 1]++;
     for (int w = 0; w < c->num_worlds; w++)
         start[w + 1] += start[w];
     for (int i = 0; i < num_records; i++)
         candidate[start[records[i].world]++] = (Candidate){records[i].gap, i};
+    /* Slots of each world. */
     for (int w = 0, first = 0; w < c->num_worlds; first = start[w++])
         fill_world(c, w, candidate + first, start[w] - first, records);
     free(arena.base);

@@ -3,10 +3,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Arrays that no SapBatchField names. The number between is that of the NULL at the end of the names. */
+/* Arrays without a SapBatchField. The skipped number is the index of the NULL that ends the list of names. */
 enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_CONTACT_MARGIN0, ROW_CONTACT_MARGIN1, END_OF_NAMES };
 
-/* Each line: X(field, name, where it is, type, rows, columns, when there is one, what a reset does, bytes at the beginning). */
+/* Each line: X(field, name, member, type, rows, columns, when it exists, action of a reset, initial byte value). */
 #define FIELDS(X)                                                                                                      \
     X(SAP_BATCH_JOINT_Q, "joint_q", state.joint_q, REAL, COORDS, 0, ALWAYS, TO_STATE, 0)                               \
     X(SAP_BATCH_JOINT_QD, "joint_qd", state.joint_qd, REAL, DOFS, 0, ALWAYS, TO_STATE, 0)                              \
@@ -129,7 +129,7 @@ int sap_batch_row_starts(const SapBatch *b, const SapBatchRow *row) {
 
 /* ---- all rows ---- */
 
-/* `worlds` rows of the same in other arrays. */
+/* Carves `worlds` rows of the array. */
 static void carve_row(SapArena *arena, const SapBatch *b, const SapBatchRow *row, int worlds, SapBatchArrays *arrays) {
     sap_batch_row_set(arrays, row, sap_arena_carve(arena, (size_t)worlds, sap_batch_row_bytes(b, row)));
 }

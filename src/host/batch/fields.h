@@ -1,5 +1,5 @@
-/* The arrays of a batch, one row each. Everything that is done to all of them is a loop over these rows: memory, values at the
- * beginning, reset, views, names, recording and counting bytes. */
+/* The arrays of a batch, one row each. Every operation on all arrays is a loop over these rows: memory, initial values,
+ * reset, views, names, recording and counting bytes. */
 #ifndef SAPWOOD_HOST_BATCH_FIELDS_H
 #define SAPWOOD_HOST_BATCH_FIELDS_H
 
@@ -7,7 +7,7 @@
 
 #include "host/batch/backend.h"
 
-/* Its elements: REAL as in state and control, CONTACT as in the contacts. */
+/* Element type: REAL as in state and control, CONTACT as in the contacts. */
 typedef enum SapFieldType {
     SAP_FIELD_REAL,
     SAP_FIELD_CONTACT,
@@ -16,18 +16,18 @@ typedef enum SapFieldType {
     SAP_FIELD_U32
 } SapFieldType;
 
-/* What a world has one row of it for. */
+/* The items of a world that have one row each. */
 typedef enum SapFieldRows {
     SAP_FIELD_WORLD, /* the world itself: [n] */
     SAP_FIELD_COORDS,
     SAP_FIELD_DOFS,
     SAP_FIELD_BODIES,
-    SAP_FIELD_CONTACTS /* slots */
+    SAP_FIELD_CONTACTS /* contact slots */
 } SapFieldRows;
 
 typedef enum SapFieldTime { SAP_FIELD_ALWAYS, SAP_FIELD_ON_REQUEST } SapFieldTime;
 
-/* What a reset of a world does to it. TO_STATE and TO_CONTROL: it becomes the start's. */
+/* What a reset does to the array. TO_STATE and TO_CONTROL: copy from the start. */
 typedef enum SapFieldReset {
     SAP_FIELD_KEEP,
     SAP_FIELD_TO_STATE,
@@ -36,33 +36,33 @@ typedef enum SapFieldReset {
 } SapFieldReset;
 
 typedef struct SapBatchRow {
-    int field; /* SapBatchField; greater than SAP_BATCH_NUM_FIELDS where it is not public */
+    int field; /* SapBatchField; greater than SAP_BATCH_NUM_FIELDS if it is not public */
     const char *name;
-    size_t offset; /* of its pointer in SapBatchArrays */
+    size_t offset; /* offset of its pointer in SapBatchArrays */
     SapFieldType type;
     SapFieldRows rows;
     int columns; /* 0: [n][rows] */
     SapFieldTime time;
     SapFieldReset reset;
-    uint8_t fill; /* each of its bytes in a new batch */
+    uint8_t fill; /* value of each byte in a new batch */
 } SapBatchRow;
 
 extern const SapBatchRow sap_batch_rows[];
 extern const int sap_batch_num_rows;
 
-/* The row of a field, which must be one. */
+/* The row of a field. */
 const SapBatchRow *sap_batch_row(SapBatchField field);
 
-/* The array of a row. */
+/* Reads and writes the array of a row. */
 void *sap_batch_row_get(const SapBatchArrays *arrays, const SapBatchRow *row);
 void sap_batch_row_set(SapBatchArrays *arrays, const SapBatchRow *row, void *data);
 
-/* Rows of a world, its bytes, and the type of the elements. */
+/* Number of rows per world, bytes per world, and element type. */
 int sap_batch_row_count(const SapBatch *batch, const SapBatchRow *row);
 size_t sap_batch_row_bytes(const SapBatch *batch, const SapBatchRow *row);
 SapElementType sap_batch_row_type(const SapBatch *batch, const SapBatchRow *row);
 
-/* Whether it is one of the starts, and how many worlds these are. */
+/* Whether the starts hold this array, and for how many worlds. */
 bool sap_batch_row_has_start(const SapBatchRow *row);
 int sap_batch_row_starts(const SapBatch *batch, const SapBatchRow *row);
 

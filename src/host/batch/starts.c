@@ -8,7 +8,7 @@
 #include "host/batch/fields.h"
 #include "host/model/model.h"
 
-/* Numbers of the batch's type. */
+/* Converts numbers to the type of the batch. */
 static void put_numbers(const SapBatch *b, void *to, const double *from, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (b->dtype == SAP_F64)
@@ -18,7 +18,8 @@ static void put_numbers(const SapBatch *b, void *to, const double *from, size_t 
     }
 }
 
-/* Copies the model's array `prefix`name to an array of starts, from world `first` on, if the model has one of that name. */
+/* Copies the model array `prefix`name to an array of starts, from world `first` on, if the model has an array of that
+ * name. */
 static SapStatus write_start(SapBatch *b, const SapModelArrays *m, const char *prefix, const SapBatchRow *row,
                              int first) {
     char name[64];
@@ -38,7 +39,7 @@ static SapStatus write_start(SapBatch *b, const SapModelArrays *m, const char *p
     return status;
 }
 
-/* Rows first .. first + count - 1 of the starts of a field, to the first worlds or back. `host` is scratch. */
+/* Copies rows first .. first + count - 1 of the starts of a field to the first worlds, or back. `host` is scratch. */
 static SapStatus copy_starts(SapBatch *b, SapBatchField field, int first, int count, bool back, void *host) {
     static const char what[] = "sap_batch_create";
     const SapBatchRow *row = sap_batch_row(field);
@@ -49,7 +50,8 @@ static SapStatus copy_starts(SapBatch *b, SapBatchField field, int first, int co
     return b->backend->write(b, what, back ? start : world, host, (size_t)count * bytes);
 }
 
-/* Bodies of the starts: the first worlds lend themselves, as many at a time as there are. */
+/* Computes the bodies of the starts. The first worlds serve as workspace, as many starts at a time as there are worlds.
+ * */
 static SapStatus place_starts(SapBatch *b, uint8_t *mask, void *host) {
     for (int first = 0, count; first < b->num_starts; first += count) {
         count = b->num_starts - first < b->num_worlds ? b->num_starts - first : b->num_worlds;

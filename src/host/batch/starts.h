@@ -1,11 +1,11 @@
-/* What the worlds of a batch can be put back to: the model's initial state and keyframes, and its control. */
+/* The states that worlds can be reset to: the model's initial state, its keyframes, and its control. */
 #ifndef SAPWOOD_HOST_BATCH_STARTS_H
 #define SAPWOOD_HOST_BATCH_STARTS_H
 
 #include "host/batch/backend.h"
 
-/* Fills the starts of a new batch, whose worlds are used for it. An array starts as the model's of the same name, else with zeros; the
- * bodies are where kinematics puts them. */
+/* Fills the starts of a new batch and uses its worlds as workspace. Each array starts with the values of the model
+ * array of the same name, or zeros; the bodies are computed by forward kinematics. */
 SapStatus sap_batch_fill_starts(SapBatch *batch, const SapModelArrays *model);
 
 #endif

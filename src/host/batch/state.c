@@ -1,4 +1,4 @@
-/* State and control of n worlds: allocation, and the initial values of a model copied into every world. */
+/* State and control of n worlds: allocation, and initial values copied from the model to every world. */
 #include <sapwood/state.h>
 
 #include <stddef.h>
@@ -11,9 +11,9 @@
 
 enum { NUM_STATE_ARRAYS = 4, NUM_CONTROL_ARRAYS = 5, POSE = 7, TWIST = 6 };
 
-/* The public structs, and what the create functions allocated for them. Kept apart because users may replace the pointers
- * of a state, with NULL for instance, before they destroy it. The public struct comes first, so that a pointer to one is
- * a pointer to the other. */
+/* The public structs together with the arrays that the create functions allocated. These are stored separately, because
+ * users may replace the pointers of a state, for instance by NULL, before destroying it. The public struct is the first
+ * member, so that a pointer to it is also a pointer to the owner. */
 typedef struct OwnedState {
     SapState state;
     void *memory[NUM_STATE_ARRAYS];
@@ -26,7 +26,7 @@ typedef struct OwnedControl {
 
 /* ---- arrays of rows ---- */
 
-/* One array [num_worlds][width], and the row every world starts with (NULL: zeros). */
+/* One array [num_worlds][width], and the initial row of every world (NULL: zeros). */
 typedef struct Rows {
     const char *name;
     int width;
@@ -51,7 +51,7 @@ static void fill_rows(const Rows *rows, int num_worlds, SapDtype dtype, void *da
         }
 }
 
-/* On failure `memory` holds what was allocated, and NULL. */
+/* On failure `memory` holds the arrays allocated so far, and NULL for the others. */
 static SapStatus make_arrays(const Rows *rows, int count, int num_worlds, SapDtype dtype, void **memory) {
     for (int i = 0; i < count; i++)
         SAP_TRY(new_rows(&rows[i], num_worlds, dtype, &memory[i]));
@@ -75,7 +75,7 @@ static SapStatus check_batch(const char *function, int num_worlds, SapDtype dtyp
 
 /* ---- state ---- */
 
-/* Poses and velocities of the bodies of one world at the model's initial state, by a solver made for this. */
+/* Computes the body poses and velocities of one world in the model's initial state with a temporary solver. */
 static SapStatus initial_bodies(const SapModel *model, double *body_q, double *body_qd) {
     const SapModelArrays *a = sap_model_arrays(model);
     SapOptions options;
@@ -85,7 +85,7 @@ static SapStatus initial_bodies(const SapModel *model, double *body_q, double *b
     options.max_rigid_contact = 1;
     SapSolver *solver;
     SAP_TRY(sap_solver_create(model, 1, &options, &solver));
-    /* joint_q and joint_qd are read only. */
+    /* joint_q and joint_qd are only read. */
     SapState world = {.num_worlds = 1,
                       .dtype = SAP_F64,
                       .joint_q = (void *)a->joint_q,

@@ -1,4 +1,4 @@
-/* The model's constants in the order and precision of the kernels: by link, dofs in internal order. */
+/* The model constants in the order and precision of the kernels: by link, dofs in internal order. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "host/plan/parameters.h"
 #include "host/plan/plan.h"
 
-/* Writes element i of a field being built. */
+/* Writes element i of a field under construction. */
 static void put(void *data, int f64, int i, double value) {
     if (f64)
         ((double *)data)[i] = value;
@@ -23,7 +23,7 @@ static void put_all(void *data, int f64, int first, const double *values, int n)
         put(data, f64, first + i, values[i]);
 }
 
-/* The inverse of a pose: (-R' p, q*). A model made as given may have quaternions that are not quite unit. */
+/* The inverse of a pose: (-R' p, q*). A model created as given may have quaternions that are not exactly unit. */
 static void invert_pose(const double *X, double *inverse) {
     double length = sqrt(X[3] * X[3] + X[4] * X[4] + X[5] * X[5] + X[6] * X[6]);
     if (fabs(length - 1) <= 4 * DBL_EPSILON)
@@ -48,7 +48,7 @@ static void fill_link(const SapModelArrays *m, const SapConstants *c, int f64, i
 
 /* ---- shapes ---- */
 
-/* A radius must not become smaller by rounding. */
+/* Rounding must not make a radius smaller. */
 static void put_radius(void *data, int f64, int i, double radius) {
     put(data, f64, i, radius);
     float *rounded = (float *)data + i;
@@ -65,7 +65,7 @@ static void fill_shape(const SapModelArrays *m, const SapConstants *c, int f64, 
     put_radius((void *)c->shape_bound.data, f64, 4 * s + 3, bound[3]);
 }
 
-/* The rows of hulls, of all together. */
+/* Total number of hull vertices. */
 static int num_hull_vertices(const SapPlan *p) {
     const SapHull *last = p->num_hulls > 0 ? &p->hull[p->num_hulls - 1] : NULL;
     return last ? last->vertex + last->num_vertices : 0;
@@ -76,7 +76,7 @@ static int num_hull_faces(const SapPlan *p) {
     return last ? last->face + last->num_faces : 0;
 }
 
-/* Vertices of the mesh, scaled, and the planes through them. `vertex` is scratch. */
+/* The scaled vertices of the mesh and the planes of its faces. `vertex` is scratch. */
 static void fill_hull(const SapModelArrays *m, const SapPlan *p, const SapConstants *c, int f64, int s,
                       double *vertex) {
     const SapHull *hull = &p->hull[p->shape_mesh[s]];
@@ -104,9 +104,10 @@ static SapStatus fill_shapes(const SapModelArrays *m, const SapPlan *p, SapConst
     return SAP_OK;
 }
 
-/* ---- all ---- */
+/* ---- all constants ---- */
 
 SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int f64, SapConstantsOwner *out) {
+    /* Allocate: measure, then carve. */
     *out = (SapConstantsOwner){0};
     SapConstants *c = &out->constants;
     size_t size = f64 ? sizeof(double) : sizeof(float);
@@ -129,6 +130,7 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
     out->memory = arena.base;
     out->bytes = arena.used;
 
+    /* Fill. */
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         sap_parameter_put(m, plan, p, f64, (void *)sap_parameter_constant(c, p)->data);
     for (int l = 0; l < plan->nl; l++)

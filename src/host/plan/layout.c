@@ -56,7 +56,7 @@ int sap_collide_layout(const SapPlan *plan, int capacity, SapCollideArgs *args) 
 
 /* ---- contact solve ---- */
 
-/* Takes the next `count` places. */
+/* Reserves the next `count` elements and returns their offset. */
 static int take(long long *next, long long count) {
     long long at = *next;
     *next += count;
@@ -72,7 +72,7 @@ static int path_length(const SapPlan *plan, int link) {
     return last < 0 ? 0 : plan->tree.row[last].depth + 1;
 }
 
-/* The dofs on the path of either link: paths are the same from the root on, as far as they are. */
+/* Number of dofs on the paths of both links, which share a prefix that starts at the root. */
 static int count_columns(const SapPlan *plan, int a, int b) {
     int n_a = path_length(plan, a), n_b = path_length(plan, b), shared = 0;
     if (n_a == 0 || n_b == 0)
@@ -84,7 +84,7 @@ static int count_columns(const SapPlan *plan, int a, int b) {
     return n_a + n_b - shared;
 }
 
-/* The most dofs on the paths of two bodies; of models with many, not less than that. */
+/* The largest number of dofs on the paths of two bodies; an upper bound for models with many links. */
 static int max_columns(const SapPlan *plan) {
     enum { MANY_LINKS = 256 };
     int most = 2 * plan->tree.num_depths < plan->nv ? 2 * plan->tree.num_depths : plan->nv;
@@ -127,7 +127,7 @@ static void layout_slot(const SapPlan *plan, int law, SapSlotLayout *slot, int *
     *size = (int)next;
 }
 
-/* Returns how many integers are needed in all. */
+/* Returns the total number of integers. */
 static long long layout_slot_ints(const SapPlan *plan, int num_slots, int lanes, SapSlotInts *ints) {
     long long next = 0;
     ints->max_columns = max_columns(plan);
@@ -181,7 +181,7 @@ long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapSte
     layout_linear(plan, &args->linear);
     layout_problem(plan, &next, &args->problem);
     layout_newton(plan, &next, &args->newton.layout);
-    /* last, because most of them are never used */
+    /* last, because most slots are never used */
     args->problem.slots = take(&next, (long long)num_slots * args->problem.slot_size);
     args->solve_size = next > INT_MAX ? INT_MAX : (int)next;
     return next > INT_MAX || ints > INT_MAX ? -1 : next;
@@ -197,7 +197,7 @@ void sap_arena_bytes(const SapStepArgs *a, const int real_bytes[2], size_t bytes
     bytes[SAP_ARENA_FM] = product(a->plan.layout.size, real_bytes[a->fm_is_f64]);
     bytes[SAP_ARENA_SOLVE] = product(a->solve_size, real_bytes[a->solve_is_f64]);
     bytes[SAP_ARENA_LINEAR32] = a->newton.linear_is_f64 ? 0 : product(a->linear.size, real_bytes[0]);
-    bytes[SAP_ARENA_LINEAR64] = product(a->linear.size, real_bytes[1]); /* also where f32 may need its help */
+    bytes[SAP_ARENA_LINEAR64] = product(a->linear.size, real_bytes[1]); /* f32 solves may also fall back to f64 */
     bytes[SAP_ARENA_COLLIDE] = product(a->collide.layout.size, real_bytes[a->geometry_is_f64]);
     bytes[SAP_ARENA_PAIRS] = product(a->collide.layout.ints, sizeof(int));
     bytes[SAP_ARENA_INTS] = product(a->slot_ints.total, sizeof(int));

@@ -1,4 +1,4 @@
-/* Scratch: where each stage keeps things, and how much there is. */
+/* Scratch layouts: the offsets and sizes of the arrays of each stage. */
 #ifndef SAPWOOD_HOST_PLAN_LAYOUT_H
 #define SAPWOOD_HOST_PLAN_LAYOUT_H
 
@@ -6,14 +6,16 @@
 
 #include "kernels/data/args.h"
 
-/* Of free motion; the plan has everything but its layout. */
+/* Layout of free motion. The plan is complete except for this layout. */
 SapMotionLayout sap_motion_layout(const SapPlan *plan);
 
-/* Fills collide.layout of *args for worlds of up to `capacity` contacts; chunk and max_contacts are set. False if it does not fit an int. */
+/* Fills collide.layout of *args for worlds of up to `capacity` contacts; chunk and max_contacts must be set. False if
+ * the size does not fit an int. */
 int sap_collide_layout(const SapPlan *plan, int capacity, SapCollideArgs *args);
 
-/* Fills problem, newton.layout, solve_size, slot, slot_ints and linear of *args for `num_slots` slots of a pack of `lanes`. Returns how many reals, of the solve's
- * precision, a pack needs; or -1 if that does not fit an int. */
+/* Fills problem, newton.layout, solve_size, slot, slot_ints and linear of *args for `num_slots` slots of a pack of
+ * `lanes`. Returns the number of reals that a pack needs in the precision of the solve, or -1 if it does not fit an
+ * int. */
 long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args);
 
 /* The arenas of a world or a pack (SapContext). */
@@ -28,7 +30,7 @@ enum {
     SAP_NUM_ARENAS
 };
 
-/* Bytes of each; real_bytes: of one real in f32 and in f64, all lanes. One that is never used has none. */
+/* Bytes of each arena; 0 if it is not used. real_bytes: size of one real, all lanes, in f32 and in f64. */
 void sap_arena_bytes(const SapStepArgs *args, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]);
 
 #endif

@@ -16,7 +16,7 @@ static void free_plan(SapModelPart *part) {
 static SapStatus fill(const SapModel *model, SapBroadPhase broad_phase, SapModelPlan *p) {
     const SapModelArrays *m = sap_model_arrays(model);
     SAP_TRY(sap_plan_create(model, &p->plan));
-    if (broad_phase != sap_plan_broad_phase(m, SAP_BROAD_PHASE_AUTO)) /* which it was made with */
+    if (broad_phase != sap_plan_broad_phase(m, SAP_BROAD_PHASE_AUTO)) /* the broad phase of a new plan */
         SAP_TRY(sap_plan_set_broad_phase(m, broad_phase, &p->plan));
     for (int f64 = 0; f64 < 2; f64++)
         SAP_TRY(sap_constants_create(m, &p->plan.plan, f64, &p->constants[f64]));

@@ -1,5 +1,5 @@
-/* The plan of a model and its constants, made once and shared by all who step the model: solvers, batches on either device,
- * parameters of worlds. Of the options only the broad phase matters, so a model has two at most. */
+/* The plan of a model and its constants, created once and shared by all users of the model: solvers, batches on either
+ * device, per-world parameters. Only the broad phase depends on options, so a model has at most two plans. */
 #ifndef SAPWOOD_HOST_PLAN_MODEL_PLAN_H
 #define SAPWOOD_HOST_PLAN_MODEL_PLAN_H
 
@@ -12,7 +12,7 @@ typedef struct SapModelPlan {
     SapConstantsOwner constants[2]; /* f32, f64 */
 } SapModelPlan;
 
-/* Owned by the model: who keeps *out holds the model (sap_model_hold). Any thread. */
+/* The model owns *out: a caller that keeps it must hold the model (sap_model_hold). Callable from any thread. */
 SapStatus sap_model_plan(const SapModel *model, SapBroadPhase broad_phase, const SapModelPlan **out);
 
 #endif

@@ -1,4 +1,4 @@
-/* The pairs of shapes that may touch, by trying all that can. */
+/* The shape pairs that may touch, found by enumeration. */
 #include "host/plan/pairs.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ void sap_pair_filter_free(SapPairFilter *filter) {
     *filter = (SapPairFilter){0};
 }
 
-/* ---- the rule ---- */
+/* ---- the rule for one pair ---- */
 
 static bool collides(const SapModelArrays *m, int s) {
     return (m->shape_flags[s] & SAP_SHAPE_COLLIDES) != 0 && m->shape_collision_group[s] != 0;
@@ -119,7 +119,7 @@ SapPair sap_pair_of(const SapModelArrays *m, int s0, int s1) {
 
 /* ---- all pairs ---- */
 
-/* Shapes that collide at all, and those of them that move, both in order: a static shape is tried with the moving ones only. */
+/* Shapes that collide, and those of them that move, both in order. A static shape is paired with moving ones only. */
 typedef struct Candidates {
     int *all, *moving;
     int num_all, num_moving;
@@ -135,10 +135,10 @@ static void find_candidates(const SapPairFilter *f, Candidates *c) {
     }
 }
 
-/* What is to be done with a pair; anything but SAP_OK ends the search. */
+/* Called for each pair; any result but SAP_OK ends the enumeration. */
 typedef SapStatus Visit(void *arg, const SapModelArrays *model, int s0, int s1);
 
-/* All allowed pairs s0 < s1, in order. */
+/* Visits all allowed pairs s0 < s1, in order. */
 static SapStatus visit_candidates(const SapPairFilter *f, const Candidates *c, Visit *visit, void *arg) {
     int next_moving = 0;
     for (int i = 0; i < c->num_all; i++) {
@@ -177,7 +177,7 @@ static SapStatus visit_pairs(const SapModelArrays *model, Visit *visit, void *ar
     return status;
 }
 
-/* ---- the list ---- */
+/* ---- list of pairs ---- */
 
 typedef struct List {
     SapPair *pair;
@@ -218,7 +218,7 @@ SapStatus sap_pairs_create(const SapModelArrays *model, int *num_pairs, SapPair 
     return SAP_OK;
 }
 
-/* ---- bits ---- */
+/* ---- bit matrix of pairs ---- */
 
 typedef struct Bits {
     unsigned *row;
@@ -239,7 +239,7 @@ SapStatus sap_pairs_create_bits(const SapModelArrays *model, int *row_words, uns
     return bits.row ? visit_pairs(model, set_bit, &bits) : SAP_ERROR_MEMORY;
 }
 
-/* ---- how many contacts ---- */
+/* ---- upper bound on contacts ---- */
 
 enum { MOST_CONTACTS = 65535 };
 

@@ -1,12 +1,13 @@
-/* Which pairs of a model's shapes may touch.
+/* The rule that decides which pairs of shapes may touch.
  *
- * A pair is left out when
- * - one of them does not collide: its flag, or collision group 0;
- * - their groups do not match: equal, or one of them below 0 and the two different;
- * - nothing can move between them: one body, both static, or bodies joined by fixed joints only, the world among them;
- * - their bodies are joined by a joint with joint_filter_parent, or are one of body_filter_pairs;
+ * A pair is excluded if
+ * - one of the shapes does not collide: by its flag, or collision group 0;
+ * - their groups do not match: groups match if they are equal, or if they differ and one of them is below 0;
+ * - the shapes cannot move relative to each other: same body, both static, or bodies connected to each other or to the
+ *   world by fixed joints only;
+ * - their bodies are connected by a joint with joint_filter_parent, or are one of body_filter_pairs;
  * - they are one of shape_filter_pairs;
- * - both are planes or height fields: neither has an outside that could touch the other. */
+ * - both are planes or height fields, which cannot touch each other. */
 #ifndef SAPWOOD_HOST_PLAN_PAIRS_H
 #define SAPWOOD_HOST_PLAN_PAIRS_H
 
@@ -19,34 +20,34 @@
 
 enum { SAP_MAX_PAIRS = 1 << 24 };
 
-/* What the rule needs of a model, made ready for quick questions. */
+/* The data of a model that the rule needs, prepared for fast queries. */
 typedef struct SapPairFilter {
     const SapModelArrays *model;
-    const int *group; /* [nb] bodies without a dof between them have one number; -1: fixed to the world */
+    const int *group;                /* [nb] bodies without a dof between them share a number; -1: fixed to the world */
     const uint64_t *bodies, *shapes; /* excluded pairs, smaller index first, as sorted keys */
-    int num_bodies, num_shapes;      /* how many */
+    int num_bodies, num_shapes;      /* number of excluded pairs */
     void *memory;
 } SapPairFilter;
 
-/* The model must stay as it is while the filter is used. */
+/* The model must not change while the filter is used. */
 SapStatus sap_pair_filter_create(const SapModelArrays *model, SapPairFilter *out);
 void sap_pair_filter_free(SapPairFilter *filter);
 
-/* Whether two different shapes may touch; the order does not matter. */
+/* Whether two different shapes may touch, in either order. */
 bool sap_pair_allowed(const SapPairFilter *filter, int s0, int s1);
 /* Whether the shape moves relative to the world. */
 bool sap_shape_moves(const SapPairFilter *filter, int shape);
-/* Two shapes as the kernels want them: the smaller type first, of equal types the smaller index. */
+/* Two shapes in the order of the kernels: the smaller type first, for equal types the smaller index. */
 SapPair sap_pair_of(const SapModelArrays *model, int s0, int s1);
 
-/* All allowed pairs, increasing in the smaller index of the two shapes, then in the larger. More than SAP_MAX_PAIRS are an error.
- * Free *out with free(); it is NULL if there are none. */
+/* All allowed pairs, sorted by the smaller shape index, then by the larger. More than SAP_MAX_PAIRS is an error. Free
+ * *out with free(); it is NULL if there are no pairs. */
 SapStatus sap_pairs_create(const SapModelArrays *model, int *num_pairs, SapPair **out);
 
-/* The same as bits: bit b of row a, a < b, of *out ([ns][row_words]) tells whether the two may touch. */
+/* Same as a bit matrix: bit b of row a, a < b, of *out ([ns][row_words]) is set if the two shapes may touch. */
 SapStatus sap_pairs_create_bits(const SapModelArrays *model, int *row_words, unsigned **out);
 
-/* How many contacts a world can have at most, if two shapes have at most `per_pair`; counted up to 65535. */
+/* Upper bound on the number of contacts of a world with at most `per_pair` contacts per pair; counted up to 65535. */
 SapStatus sap_pairs_most_contacts(const SapModelArrays *model, int per_pair, int *out);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stddef.h>
 
 typedef struct Parameter {
-    size_t constant; /* where it is in SapConstants */
-    int packed;      /* its columns there */
+    size_t constant; /* offset in SapConstants */
+    int packed;      /* number of columns there */
 } Parameter;
 
 #define PARAMETER(constant_name, num_packed)                                                                           \
@@ -36,7 +36,7 @@ SapField *sap_parameter_constant(SapConstants *constants, SapParameter p) {
     return (SapField *)((char *)constants + parameters[p].constant);
 }
 
-/* Every link is the child body of a joint, so there are as many as bodies. */
+/* Every link is the child body of a joint, so there are as many links as bodies. */
 static int num_rows(const SapPlan *plan, SapParameterOwner owner) {
     return owner == SAP_PARAMETER_OF_WORLD    ? 1
            : owner == SAP_PARAMETER_OF_BODIES ? plan->nl
@@ -52,7 +52,7 @@ int sap_parameter_width(const SapPlan *plan, SapParameter p) {
     return num_rows(plan, sap_parameter_owner(p)) * parameters[p].packed;
 }
 
-/* The row of the model's array that is row i of the kernels'. */
+/* The row of the model array that corresponds to row i of the kernel array. */
 static int model_row(const SapPlan *plan, SapParameterOwner owner, int i) {
     return owner == SAP_PARAMETER_OF_BODIES ? plan->link[i].body
            : owner == SAP_PARAMETER_OF_DOFS ? plan->dof_public[i]

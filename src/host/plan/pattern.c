@@ -1,4 +1,4 @@
-/* Sparse rows of a matrix on a tree of dofs, and the order in which they are eliminated. */
+/* The sparsity pattern of a matrix on a tree of dofs, and its elimination order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "host/plan/plan.h"
 #include "host/base/sort_by_key.h"
 
-/* Arrays of the pattern while they are filled. */
+/* Arrays of the pattern under construction. */
 typedef struct Fill {
     SapPatternRow *row;
     int *ancestor;
@@ -17,7 +17,7 @@ typedef struct Fill {
     int *depth; /* [nv] */
 } Fill;
 
-/* Depth of each dof; returns the number of depths, and the sum of all depths in *sum. */
+/* Computes the depth of each dof; returns the number of depths, and the sum of all depths in *sum. */
 static int find_depths(int nv, const int *parent_dof, int *depth, long long *sum) {
     int depths = 0;
     *sum = 0;
@@ -67,15 +67,17 @@ static void fill_entries(int depths, const Fill *f) {
 
 static SapStatus fill_pattern(int nv, const int *parent_dof, int *depth, SapPattern *out, void **memory,
                               size_t *bytes) {
+    /* Size of the pattern. */
     long long sum;
     int depths = find_depths(nv, parent_dof, depth, &sum);
     long long nnz = sum + nv;
     if (nnz > 1 << 29)
         return sap_fail(SAP_ERROR_MEMORY, "a matrix of %d dofs has %lld entries; at most %d are possible", nv, nnz,
                         1 << 29);
+    /* Allocate: measure, then carve. */
     Fill f = {.depth = depth};
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) { /* first to measure, then to carve */
+    for (int pass = 0; pass < 2; pass++) {
         SAP_CARVE(&arena, f.row, nv);
         SAP_CARVE(&arena, f.ancestor, nnz);
         SAP_CARVE(&arena, f.descendant, sum);
@@ -86,6 +88,7 @@ static SapStatus fill_pattern(int nv, const int *parent_dof, int *depth, SapPatt
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "pattern"));
     }
+    /* Fill. */
     fill_rows(nv, parent_dof, &f);
     fill_descendants(nv, parent_dof, &f);
     sap_sort_by_key(nv, depth, depths, f.depth_start, f.depth_dof);

@@ -1,4 +1,4 @@
-/* Levels of links, and what each dof is. */
+/* Levels of links, and the properties of each dof. */
 #include "host/plan/plan.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "host/model/joint_types.h"
 #include "host/plan/layout.h"
 
-/* The plan's own arrays while they are filled, and what only the planner needs. */
+/* The arrays of the plan under construction, and the planner's scratch. */
 typedef struct Fill {
     SapLink *link;
     int *child, *level_start, *level_link, *body_link, *shape_link;
@@ -20,8 +20,8 @@ typedef struct Fill {
 typedef struct Work {
     int *body_link;  /* [nb] */
     int *level;      /* [nl] */
-    int *parent_dof; /* [nv] the dof just above on the path to the root, or -1 */
-    int *chain;      /* [nv] -1, 0, 1, ...: the parents of a dense matrix */
+    int *parent_dof; /* [nv] the next dof on the path to the root, or -1 */
+    int *chain;      /* [nv] -1, 0, 1, ...: parent_dof of a dense matrix */
     int levels;
 } Work;
 
@@ -35,7 +35,7 @@ static void find_levels(const SapModelArrays *m, Work *w) {
     }
 }
 
-/* The last dof on the path from the world to body `parent`, or -1: fixed joints are skipped. */
+/* The last dof on the path from the world to body `parent`, or -1. Fixed joints have none and are skipped. */
 static int last_dof_above(const SapModelArrays *m, const Work *w, int parent) {
     while (parent >= 0) {
         int j = w->body_link[parent];
@@ -46,7 +46,7 @@ static int last_dof_above(const SapModelArrays *m, const Work *w, int parent) {
     return -1;
 }
 
-/* The dofs of a joint form a chain below the joint's parent. */
+/* The dofs of a joint form a chain below those of the joint's parent. */
 static void find_parent_dofs(const SapModelArrays *m, Work *w) {
     for (int j = 0; j < m->num_joints; j++) {
         int above = last_dof_above(m, w, m->joint_parent[j]);
@@ -67,6 +67,7 @@ static int is_identity(const double *pose) {
 }
 
 static void fill_links(const SapModelArrays *m, const Work *w, SapLink *link, int *child) {
+    /* Links, and the number of children of each. */
     for (int j = 0; j < m->num_joints; j++) {
         int parent = m->joint_parent[j] < 0 ? -1 : w->body_link[m->joint_parent[j]];
         link[j] = (SapLink){.type = m->joint_type[j],
@@ -83,11 +84,13 @@ static void fill_links(const SapModelArrays *m, const Work *w, SapLink *link, in
         if (parent >= 0)
             link[parent].num_children++;
     }
+    /* Start of each list of children; num_children becomes the insertion position. */
     for (int j = 0, next = 0; j < m->num_joints; j++) {
         link[j].first_child = next;
         next += link[j].num_children;
         link[j].num_children = 0;
     }
+    /* Lists of children. */
     for (int j = 0; j < m->num_joints; j++) {
         SapLink *parent = link[j].parent < 0 ? NULL : &link[link[j].parent];
         if (parent)
@@ -101,8 +104,9 @@ static void fill_articulations(const SapModelArrays *m, SapLink *link) {
             link[j].articulation = a;
 }
 
-/* A free joint's dofs are linear first for the public, angular first inside. Only joints with one coordinate per dof have
- * coordinates that drives and limits can refer to, and only single axes have limits. */
+/* The dofs of a free joint are linear first in the public order and angular first in the internal order. Drives and
+ * limits refer to coordinates, so they exist only for joints with one coordinate per dof; limits exist for single axes
+ * only. */
 static void fill_dofs(const SapModelArrays *m, const Fill *f) {
     for (int j = 0; j < m->num_joints; j++) {
         int v = m->joint_qd_start[j], n = m->joint_qd_start[j + 1] - v;
@@ -134,7 +138,7 @@ void sap_plan_own(SapPlanOwner *out, int block, void *memory, size_t bytes) {
 
 static SapStatus carve_plan(const SapModelArrays *m, const Work *w, Fill *f, SapPlanOwner *out) {
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) { /* first to measure, then to carve */
+    for (int pass = 0; pass < 2; pass++) { /* measure, then carve */
         SAP_CARVE(&arena, f->link, m->num_joints);
         SAP_CARVE(&arena, f->child, m->num_joints);
         SAP_CARVE(&arena, f->level_start, w->levels + 1);
@@ -152,7 +156,7 @@ static SapStatus carve_plan(const SapModelArrays *m, const Work *w, Fill *f, Sap
     return SAP_OK;
 }
 
-/* The rows of the tree's pattern know their links. */
+/* Links of the rows of the tree pattern. */
 static void link_rows(const SapModelArrays *m, const SapPattern *tree) {
     for (int j = 0; j < m->num_joints; j++)
         for (int i = m->joint_qd_start[j]; i < m->joint_qd_start[j + 1]; i++)
@@ -167,6 +171,7 @@ static SapStatus own_pattern(int nv, const int *parent_dof, SapPattern *pattern,
     return SAP_OK;
 }
 
+/* Links, dofs and shapes. */
 static SapStatus fill_plan(const SapModel *model, Work *w, SapPlanOwner *out) {
     const SapModelArrays *m = sap_model_arrays(model);
     Fill f;
@@ -176,6 +181,7 @@ static SapStatus fill_plan(const SapModel *model, Work *w, SapPlanOwner *out) {
     fill_links(m, w, f.link, f.child);
     fill_articulations(m, f.link);
     sap_sort_by_key(m->num_joints, w->level, w->levels, f.level_start, f.level_link);
+    /* The plan points to these arrays. */
     fill_dofs(m, &f);
     fill_shapes(m, w, &f);
     out->plan = (SapPlan){.nl = m->num_joints,
@@ -194,6 +200,7 @@ static SapStatus fill_plan(const SapModel *model, Work *w, SapPlanOwner *out) {
                           .dof_coord = f.dof_coord,
                           .dof_driven = f.dof_driven,
                           .dof_limited = f.dof_limited};
+    /* Patterns of the tree and of a dense matrix, and the layout of free motion. */
     SAP_TRY(own_pattern(m->num_dofs, w->parent_dof, &out->plan.tree, SAP_PLAN_TREE, out));
     if (m->num_dofs <= SAP_MAX_DENSE_DOFS)
         SAP_TRY(own_pattern(m->num_dofs, w->chain, &out->plan.dense, SAP_PLAN_DENSE, out));

@@ -1,4 +1,4 @@
-/* The plan of a model: everything about its topology that the kernels need, worked out once on the host. */
+/* The plan of a model: its topology in the form the kernels need, computed once on the host. */
 #ifndef SAPWOOD_HOST_PLAN_PLAN_H
 #define SAPWOOD_HOST_PLAN_PLAN_H
 
@@ -10,40 +10,42 @@
 #include "kernels/data/constants.h"
 #include "kernels/data/plan.h"
 
-/* Contacts may couple any two branches, so worlds with contacts need the dense pattern; beyond this many dofs there is none. */
+/* Contacts may couple any two branches, so worlds with contacts need the dense pattern. Models with more dofs have
+ * none. */
 enum { SAP_MAX_DENSE_DOFS = 1024 };
 
-/* The blocks of memory that a plan is in. */
+/* The memory blocks of a plan. */
 enum { SAP_PLAN_LINKS, SAP_PLAN_TREE, SAP_PLAN_DENSE, SAP_PLAN_SHAPES, SAP_PLAN_PAIRS, SAP_PLAN_NUM_BLOCKS };
 
 typedef struct SapPlanOwner {
     SapPlan plan; /* its arrays point into the blocks below */
     void *memory[SAP_PLAN_NUM_BLOCKS];
     size_t block_bytes[SAP_PLAN_NUM_BLOCKS];
-    size_t bytes; /* of all blocks */
+    size_t bytes; /* total size of the blocks */
 } SapPlanOwner;
 
-/* Fills *out; free with sap_plan_free, which accepts a zeroed one. */
+/* Fills *out; free with sap_plan_free, which accepts a zeroed plan. */
 SapStatus sap_plan_create(const SapModel *model, SapPlanOwner *out);
 void sap_plan_free(SapPlanOwner *plan);
 
-/* Hands a block of memory to the plan, in place of the one it had. */
+/* Transfers ownership of a memory block to the plan; the previous one is freed. */
 void sap_plan_own(SapPlanOwner *plan, int block, void *memory, size_t bytes);
 
-/* What a model uses for an option: AUTO becomes one of the others. */
+/* The broad phase a model uses; resolves AUTO. */
 SapBroadPhase sap_plan_broad_phase(const SapModelArrays *model, SapBroadPhase option);
 
-/* How collision looks for pairs; sap_plan_create chooses as AUTO does. */
+/* Changes the broad phase; sap_plan_create chooses as AUTO does. */
 SapStatus sap_plan_set_broad_phase(const SapModelArrays *model, SapBroadPhase broad_phase, SapPlanOwner *plan);
 
-/* The part of sap_plan_create that is about shapes: types, hulls, height fields and pairs. */
+/* The part of sap_plan_create for shapes: types, hulls, height fields and pairs. */
 SapStatus sap_plan_add_shapes(const SapModel *model, SapPlanOwner *out);
 
-/* The pattern of a symmetric matrix whose dof i couples with those on its path parent_dof[i], parent_dof[parent_dof[i]], ...;
- * parent_dof[i] < i, -1 = none. Its arrays are in one block, *memory, of *bytes; free it with free(). */
+/* The pattern of a symmetric matrix in which dof i couples with the dofs on its path parent_dof[i],
+ * parent_dof[parent_dof[i]], ...; parent_dof[i] < i, -1 = none. Its arrays are in one block *memory of *bytes; free it
+ * with free(). */
 SapStatus sap_pattern_create(int nv, const int *parent_dof, SapPattern *out, void **memory, size_t *bytes);
 
-/* The model's constants as the kernels read them (args.h), in f32 or f64, one row for all worlds. */
+/* The model constants as the kernels read them (kernels/data/constants.h), in f32 or f64, one row for all worlds. */
 typedef struct SapConstantsOwner {
     SapConstants constants;
     void *memory;

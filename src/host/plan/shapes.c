@@ -1,5 +1,5 @@
-/* The collision part of a plan: types of shapes, hulls, height fields and pairs. A hull shape has a hull of its own, because its
- * size is its own; the model has found the hull of each mesh. */
+/* The collision part of a plan: shape types, hulls, height fields and pairs. Each hull shape has its own hull, because
+ * it has its own scale; the topology comes from the hull of its mesh in the model. */
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "host/plan/pairs.h"
 #include "host/plan/plan.h"
 
-/* Up to here testing all pairs, lane by lane, costs less than a sweep of each world (docs/collision.md). */
+/* Up to this number, testing all pairs lane by lane costs less than a sweep of each world (docs/collision.md). */
 enum { MANY_SHAPES = 1024 };
 
-/* The arrays while they are filled; the counts first. */
+/* The arrays under construction, and their counts. */
 typedef struct Fill {
     int num_hulls;
     size_t vertices, faces, corners;
@@ -27,7 +27,7 @@ typedef struct Fill {
 
 static SapStatus count_hulls(const SapModel *model, Fill *f) {
     const SapModelArrays *m = sap_model_arrays(model);
-    const size_t most = INT_MAX / 8; /* so that offsets of rows fit an int */
+    const size_t most = INT_MAX / 8; /* row offsets must fit an int */
     for (int s = 0; s < m->num_shapes; s++) {
         if (sap_shape_data(m->shape_type[s]) != SAP_SHAPE_DATA_MESH)
             continue;
@@ -61,7 +61,7 @@ static SapStatus carve(const SapModelArrays *m, Fill *f, SapPlanOwner *out) {
     return SAP_OK;
 }
 
-/* Hull k, behind those before it; `first` is the mesh's first vertex. */
+/* Appends hull k; `first` is the first vertex of its mesh. */
 static void fill_hull(const SapHullShape *shape, int first, int k, Fill *f) {
     const SapHull *before = k > 0 ? &f->hull[k - 1] : NULL;
     SapHull hull = {.vertex = before ? before->vertex + before->num_vertices : 0,

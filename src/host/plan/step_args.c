@@ -11,7 +11,7 @@ static bool is_f64(SapPrecision precision) {
     return precision == SAP_FP64;
 }
 
-/* The smallest positive friction of a shape, for contacts without one; 0.1 if there is none. */
+/* The smallest positive friction coefficient of all shapes, for contacts without a shape; 0.1 if there is none. */
 double sap_fallback_mu(const SapModelArrays *m, const SapOptions *o) {
     double least = INFINITY;
     for (int i = 0; i < m->num_shapes; i++)
@@ -47,7 +47,7 @@ static const struct {
     [SAP_SOLVER_SAP] = {SAP_LAW_sap_contact, SAP_METHOD_newton},
 };
 
-/* Defaults that depend on the line search and the precision are filled in here. */
+/* Resolves defaults that depend on the line search and the precision. */
 static void set_newton_options(const SapOptions *o, SapNewtonArgs *n) {
     bool monotone = o->line_search_variant == SAP_MONOTONE_DECAY;
     n->max_iterations = o->max_iterations;
@@ -70,7 +70,7 @@ static bool has_limit(const SapModelArrays *m, const SapPlan *plan, int i) {
     return plan->dof_limited[i] && finite && m->joint_limit_ke[i] > 0;
 }
 
-/* Some dof has a drive, a limit or friction. */
+/* Whether any dof has a drive, a limit or friction. */
 static bool find_joint_terms(const SapModelArrays *m, const SapPlan *plan) {
     for (int i = 0; i < m->num_dofs; i++)
         if (plan->dof_driven[i] || m->joint_friction[i] > 0 || has_limit(m, plan, i))
@@ -80,6 +80,7 @@ static bool find_joint_terms(const SapModelArrays *m, const SapPlan *plan) {
 
 SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const SapConstants constants[2],
                              const SapOptions *o, int lanes, SapStepArgs *args) {
+    /* Precisions and integration. */
     *args = (SapStepArgs){.plan = *plan,
                           .constants = {constants[0], constants[1]},
                           .num_steps = 1,
@@ -90,12 +91,14 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .weight_is_f64 = is_f64(o->sap_contact_weight_precision),
                           .solve_is_f64 = is_f64(o->contact_solve_precision),
                           .has_dof_terms = find_joint_terms(m, plan)};
+    /* Solver and contacts. */
     args->contacts.law = solvers[o->contact_solver].law;
     args->method = solvers[o->contact_solver].method;
     set_contact_options(m, o, &args->contacts);
     set_newton_options(o, &args->newton);
     args->newton.dense = o->factor_plan != SAP_FACTOR_SPARSE && plan->dense.nnz > 0;
     args->contacts.num_slots = lanes * o->max_rigid_contact;
+    /* Collision and scratch layouts. */
     args->collide.max_contacts = o->max_contacts_per_pair;
     args->collide.chunk = 8;
     if (!sap_collide_layout(plan, o->max_rigid_contact, &args->collide))
@@ -106,7 +109,7 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
     return SAP_OK;
 }
 
-/* ---- a call ---- */
+/* ---- arguments of a call ---- */
 
 SapStatus sap_check_timestep(double h) {
     if (!(h > 0 && isfinite(h)))
@@ -134,7 +137,7 @@ void sap_step_args_set_output(SapStepArgs *args, const SapState *out) {
     sap_step_args_set_bodies(args, out);
 }
 
-/* An array of the control, or the model's own: one row for all worlds. */
+/* An array of the control, or the model's own, which has one row for all worlds. */
 static SapBuffer control_rows(const SapControl *control, void *data, int stride, const double *of_model) {
     return data ? buffer(data, stride, control->dtype) : buffer((void *)of_model, 0, SAP_F64);
 }

@@ -1,4 +1,4 @@
-/* The part of the kernels' arguments that a model and options fix once: precisions, tolerances, layouts of scratch. */
+/* The kernel arguments that depend only on the model and the options: precisions, tolerances, scratch layouts. */
 #ifndef SAPWOOD_HOST_PLAN_STEP_ARGS_H
 #define SAPWOOD_HOST_PLAN_STEP_ARGS_H
 
@@ -8,21 +8,22 @@
 
 #include "kernels/data/args.h"
 
-/* Fills *args; `constants` are the model's in f32 and f64. State, control, contacts, reports, status, num_worlds and h are left 0. */
+/* Fills *args; `constants` are those of the model in f32 and f64. State, control, contacts, reports, status, num_worlds
+ * and h are left 0. */
 SapStatus sap_step_args_init(const SapModelArrays *model, const SapPlan *plan, const SapConstants constants[2],
                              const SapOptions *options, int lanes, SapStepArgs *args);
 
-/* What a side of a contact has that has no shape. */
+/* Friction and dissipation time of a contact side without a shape. */
 double sap_fallback_mu(const SapModelArrays *model, const SapOptions *options);
 double sap_fallback_tau(const SapModelArrays *model, const SapOptions *options);
 
-/* Refuses a time step that is not finite and greater than 0. */
+/* Rejects a time step that is not finite and greater than 0. */
 SapStatus sap_check_timestep(double h);
 
-/* The arrays of a call, wherever they are. Where control, or one of its arrays, is absent, the model's own stands in, in host
- * memory. */
+/* Sets the arrays of a call, in any memory. If control or one of its arrays is absent, the model's array in host memory
+ * is used instead. */
 void sap_step_args_set_input(SapStepArgs *args, const SapState *in);
-void sap_step_args_set_output(SapStepArgs *args, const SapState *out); /* bodies too */
+void sap_step_args_set_output(SapStepArgs *args, const SapState *out); /* including bodies */
 void sap_step_args_set_bodies(SapStepArgs *args, const SapState *out);
 void sap_step_args_set_control(SapStepArgs *args, const SapControl *control, const SapModelArrays *model);
 void sap_step_args_set_contacts(SapStepArgs *args, const SapContacts *contacts);

@@ -50,7 +50,7 @@ SapModelArrays sap_world_parameters_model(const SapWorldParameters *e, int w) {
     return m;
 }
 
-/* The rules of the expanded parameters in `which` (bits). */
+/* Checks the rules of the expanded parameters in the bit set `which`. */
 static SapStatus check(const SapWorldParameters *e, const SapModelArrays *m, unsigned which) {
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (e->parameter[p].given && (which >> p & 1))
@@ -70,7 +70,7 @@ static void convert(SapWorldParameters *e, const SapModelArrays *m, SapParameter
 
 static const unsigned all_parameters = (1u << SAP_NUM_PARAMETERS) - 1;
 
-/* Copies what was given and is new; returns which it is. */
+/* Copies changed rows from `given` to `seen`; returns the bit set of changed parameters. */
 static unsigned look(SapWorldParameters *e, int w) {
     unsigned changed = 0;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
@@ -87,7 +87,7 @@ bool sap_world_parameters_refresh(SapWorldParameters *e, int w) {
     unsigned changed = look(e, w);
     if (!changed)
         return false;
-    if (e->bad[w]) /* what came with the bad values was not converted */
+    if (e->bad[w]) /* values given together with invalid ones are not converted yet */
         changed = all_parameters;
     SapModelArrays m = sap_world_parameters_model(e, w);
     e->bad[w] = check(e, &m, changed) != SAP_OK;
@@ -105,7 +105,7 @@ SapStatus sap_world_parameters_check(const SapWorldParameters *e, int w) {
     return check(e, &m, all_parameters);
 }
 
-/* ---- expanding ---- */
+/* ---- expansion ---- */
 
 static SapStatus take(SapWorldParameters *e, void *pointer, size_t width, size_t size) {
     void **out = pointer;
@@ -155,7 +155,7 @@ static void fill(SapWorldParameters *e, SapParameter p) {
     }
 }
 
-/* A world may now have friction or a limit where the model has none. */
+/* A world may now have friction or a limit that the model does not have. */
 static bool adds_joint_terms(SapParameter p) {
     return p == SAP_PARAMETER_JOINT_FRICTION || p == SAP_PARAMETER_JOINT_LIMIT_KE ||
            p == SAP_PARAMETER_JOINT_LIMIT_LOWER || p == SAP_PARAMETER_JOINT_LIMIT_UPPER;

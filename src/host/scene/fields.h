@@ -13,22 +13,23 @@
 #include "host/model/model.h"
 #include "host/base/yaml_tree.h"
 
-typedef enum SapSceneKind {                             /* target type: value */
-                            SAP_SCENE_NUMBER,           /* double: a number in `range` */
-                            SAP_SCENE_INTEGER,          /* int32_t: a whole number */
-                            SAP_SCENE_FLAG,             /* bool: true or false */
-                            SAP_SCENE_TEXT,             /* const char *: a scalar that is not null; owned by the tree */
-                            SAP_SCENE_VECTOR,           /* double[3]: a list of finite numbers */
-                            SAP_SCENE_POSE,             /* double[7]: "identity" or a map of p and q */
-                            SAP_SCENE_AXIS,             /* double[3], unit: a direction, or x, -y, 2, ... */
-                            SAP_SCENE_MODE,             /* int32_t: a drive's mode, by name or number */
-                            SAP_SCENE_ENTRY,            /* const SapYamlEntry *: any value, read later */
-                            SAP_SCENE_UNSUPPORTED,      /* none: only null or an empty list is accepted */
-                            SAP_SCENE_UNSUPPORTED_FLAG, /* none: only false is accepted */
-                            SAP_SCENE_UNSUPPORTED_NUMBER, /* none: only zero is accepted */
-                            SAP_SCENE_UNSUPPORTED_VELOCITY, /* none: only a velocity limit too large to have an effect is accepted */
-                            SAP_SCENE_WITHOUT_EFFECT, /* none: a flag that is accepted and ignored */
-                            SAP_SCENE_ELSEWHERE       /* none: any value, read by other code */
+/* The kind of a value. Comments give the type of the target and the accepted values. */
+typedef enum SapSceneKind {
+    SAP_SCENE_NUMBER,               /* double: a number in `range` */
+    SAP_SCENE_INTEGER,              /* int32_t: a whole number */
+    SAP_SCENE_FLAG,                 /* bool: true or false */
+    SAP_SCENE_TEXT,                 /* const char *: a scalar that is not null; owned by the tree */
+    SAP_SCENE_VECTOR,               /* double[3]: a list of finite numbers */
+    SAP_SCENE_POSE,                 /* double[7]: "identity" or a map of p and q */
+    SAP_SCENE_AXIS,                 /* double[3], unit: a direction, or x, -y, 2, ... */
+    SAP_SCENE_MODE,                 /* int32_t: a drive's mode, by name or number */
+    SAP_SCENE_ENTRY,                /* const SapYamlEntry *: any value, read later */
+    SAP_SCENE_UNSUPPORTED,          /* none: only null or an empty list is accepted */
+    SAP_SCENE_UNSUPPORTED_FLAG,     /* none: only false is accepted */
+    SAP_SCENE_UNSUPPORTED_NUMBER,   /* none: only zero is accepted */
+    SAP_SCENE_UNSUPPORTED_VELOCITY, /* none: only a velocity limit too large to have an effect is accepted */
+    SAP_SCENE_WITHOUT_EFFECT,       /* none: a flag that is accepted and ignored */
+    SAP_SCENE_ELSEWHERE             /* none: any value, read by other code */
 } SapSceneKind;
 
 typedef struct SapSceneField {
