@@ -11,7 +11,7 @@
 
 typedef struct CpuBatch {
     SapSolver *solver;
-    void *memory; /* of all arrays but those that were recorded */
+    void *memory; /* memory of all arrays except the recorded ones */
     void *recorded[SAP_BATCH_MAX_RECORDED];
     int num_recorded;
     size_t recorded_bytes;

@@ -1,4 +1,4 @@
-/* The calls of the solver: each checks its arguments, turns them into those of the kernels, and runs a program. */
+/* The public calls of the solver: each checks its arguments, converts them to kernel arguments, and runs a program. */
 #include <sapwood/solver.h>
 
 #include <stdint.h>
@@ -43,7 +43,7 @@ static SapStatus check_apart(const char *a_name, const void *a, size_t a_bytes, 
     return SAP_OK;
 }
 
-/* Two arrays of a state may be the same (in place) or apart, but not partly the same. */
+/* Two arrays of a state may be identical (in place) or disjoint, but must not overlap partly. */
 static SapStatus check_overlap(const char *name, const void *a, size_t a_bytes, const void *b, size_t b_bytes,
                                bool same_layout) {
     if (!are_apart(a, a_bytes, b, b_bytes) && !(a == b && same_layout))
@@ -122,7 +122,7 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
     return SAP_OK;
 }
 
-/* Records that collision fills need their shapes, and a place for the number of those that were dropped. */
+/* Collision writes the shapes of its contacts and the number of dropped contacts, so these arrays are required. */
 static SapStatus check_own_contacts(const SapSolver *s, const SapContacts *c) {
     SAP_TRY(check_contacts(s, c));
     if (!c->shape0 || !c->shape1 || !c->dropped)
@@ -142,7 +142,7 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
     sap_step_args_set_input(&args, state);
     sap_step_args_set_contacts(&args, contacts);
     args.collide.enabled = 1;
-    args.num_steps = 0; /* collision alone */
+    args.num_steps = 0; /* collision only */
     sap_solver_run(solver, &args, sap_program_collide, NULL);
     return SAP_OK;
 }
@@ -160,7 +160,7 @@ SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *co
         SAP_TRY(check_own_contacts(solver, contacts));
         sap_step_args_set_contacts(&args, contacts);
         args.collide.enabled = 1;
-        /* shapes' own parameters: the arrays say so since they were made */
+        /* contacts found by collision use the parameters of their shapes */
         args.contacts.stiffness.data = args.contacts.tau.data = args.contacts.mu.data = NULL;
     }
     sap_step_args_set_output(&args, state);
@@ -185,7 +185,7 @@ SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
     return sap_forward_kinematics_of(solver, state, NULL);
 }
 
-/* The energy is worked out from poses and velocities; where the caller does not want these, they are borrowed. */
+/* Computes the energy from poses and velocities; allocates these temporarily if the caller does not request them. */
 static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *energy) {
     size_t bodies = (size_t)s->num_worlds * (size_t)s->args.plan.nb;
     double *pose = NULL, *velocity = NULL;
@@ -229,7 +229,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, control, &args));
     size_t nv = (size_t)solver->args.plan.nv;
-    if (out->A) /* the kernels write the tree's pattern only */
+    if (out->A) /* the kernels write the entries of the tree pattern only */
         memset(out->A, 0, (size_t)solver->num_worlds * nv * nv * sizeof *out->A);
     if (out->energy)
         return inspect_with_energy(solver, &args, out->energy);

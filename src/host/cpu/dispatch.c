@@ -78,7 +78,7 @@ SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out) {
     for (int isa = SAP_ISA_GENERIC; isa < NUM_TABLES; isa++)
         if (sap_isa_available((SapIsa)isa))
             *out = (SapIsa)isa;
-    /* A build with SAPWOOD_ISAS=native has no baseline to fall back on. */
+    /* A build with SAPWOOD_ISAS=native has no generic kernels to fall back to. */
     if (*out == SAP_ISA_AUTO)
         return sap_fail(SAP_ERROR_DEVICE,
                         "isa 'auto': this build has kernels for isa '%s' alone, which this machine lacks",
@@ -87,9 +87,8 @@ SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out) {
 }
 
 int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds) {
-    int lanes = precision == SAP_FP32 || isa == SAP_ISA_AVX512
-                    ? 8
-                    : 4; /* one register of that instruction set; two of the baseline */
+    /* One register of the instruction set; two registers of the generic build. */
+    int lanes = precision == SAP_FP32 || isa == SAP_ISA_AVX512 ? 8 : 4;
     if (num_worlds == 1)
         return 1;
     return num_worlds <= 4 && lanes > 4 ? 4 : lanes;

@@ -8,7 +8,7 @@
 
 #include "host/base/fail.h"
 
-/* Of LAPACKE's interface. Row i of the lower triangle is column i of the upper one. */
+/* Constant of LAPACKE. Row i of the lower triangle is column i of the upper one. */
 enum { COLUMN_MAJOR = 102 };
 typedef int Dpotrf(int layout, char part, int n, double *a, int lda);
 typedef int Dpotrs(int layout, char part, int n, int columns, const double *a, int lda, double *b, int ldb);
@@ -32,7 +32,7 @@ static bool look_up(void *library, const char *name, void *function) {
     return symbol != NULL;
 }
 
-/* The library stays open: its threads may outlive any solver. */
+/* The library is never closed: its threads may outlive any solver. */
 static void load(void) {
     for (int i = 0; i < NUM_NAMES && !found; i++) {
         void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);

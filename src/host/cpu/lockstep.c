@@ -11,7 +11,7 @@
 struct SapLockstep {
     SapKernelSet kernels;
     int num_worlds, num_packs;
-    SapScratch *scratch; /* [num_packs]: all worlds are under way at the same time */
+    SapScratch *scratch; /* [num_packs]: every world keeps its scratch between stages */
     SapLibraryArgs library;
     size_t library_bytes;
 };
@@ -85,7 +85,7 @@ typedef struct Job {
     SapProgram *program;
 } Job;
 
-/* Worker w works on a contiguous range of packs, the same in every stage. */
+/* Each worker processes a contiguous range of packs, the same in every stage. */
 static void run_packs(void *arg, int worker, int num_workers) {
     const Job *job = arg;
     const SapLockstep *s = job->lockstep;
@@ -103,7 +103,7 @@ static void run(const SapLockstep *s, SapPool *pool, const SapStepArgs *args, Sa
     sap_pool_run(pool, run_packs, &job);
 }
 
-/* The library's part of an iteration: the systems of the worlds of the pack that are active. */
+/* Solves the Newton systems of the active worlds of the pack with LAPACK. */
 static void solve_systems(SapContext *ctx) {
     const SapLibraryArgs *l = &ctx->args->library;
     size_t number = l->matrix.is_f64 ? sizeof(double) : sizeof(float);
@@ -123,7 +123,7 @@ static bool any_active(const SapLockstep *s) {
     return false;
 }
 
-/* Newton's method on all worlds together; those that are done wait for the others. */
+/* Newton's method on all worlds together; worlds that have converged wait for the others. */
 static void iterate(const SapLockstep *s, SapPool *pool, SapStepArgs *args) {
     for (args->library.iteration = 0;; args->library.iteration++) {
         run(s, pool, args, sap_program_lockstep_assemble);

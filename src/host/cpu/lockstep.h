@@ -1,5 +1,5 @@
-/* Steps of large worlds in stages over the whole batch, so that a library can solve the Newton systems of all worlds between two of
- * them (solve/lockstep.h). This is the CPU's way, with LAPACK; a GPU does the same with cuSOLVER. */
+/* Steps of large worlds in stages over the whole batch, so that a library can solve the Newton systems of all worlds
+ * between two stages (solve/lockstep.h). The CPU uses LAPACK; the GPU does the same with cuSOLVER. */
 #ifndef SAPWOOD_HOST_CPU_LOCKSTEP_H
 #define SAPWOOD_HOST_CPU_LOCKSTEP_H
 
@@ -10,11 +10,12 @@
 
 typedef struct SapLockstep SapLockstep;
 
-/* *args: those of every call. Free with sap_lockstep_destroy, which accepts NULL. Without LAPACK SAP_ERROR_UNSUPPORTED. */
+/* *args: the arguments common to all calls. Free with sap_lockstep_destroy, which accepts NULL. SAP_ERROR_UNSUPPORTED
+ * without LAPACK. */
 SapStatus sap_lockstep_create(const SapStepArgs *args, const SapKernelSet *kernels, SapLockstep **out);
 void sap_lockstep_destroy(SapLockstep *lockstep);
 
-/* args->num_steps steps of all worlds. */
+/* Takes args->num_steps steps of all worlds. */
 void sap_lockstep_step(SapLockstep *lockstep, SapPool *pool, const SapStepArgs *args);
 
 size_t sap_lockstep_bytes(const SapLockstep *lockstep);

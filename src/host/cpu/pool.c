@@ -10,7 +10,8 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 
-/* A step of a small batch takes microseconds, waking a sleeping thread tens: so both sides look a while before they sleep. */
+/* A step of a small batch takes microseconds, and waking a sleeping thread takes tens of microseconds. Both sides
+ * therefore spin before they sleep. */
 enum { SPINS = 2000 };
 
 typedef struct Worker {
@@ -26,7 +27,7 @@ struct SapPool {
     SapPoolFn *fn;
     void *arg;
     bool stop;
-    atomic_uint round;  /* grows by one per run: a new value is the signal to start */
+    atomic_uint round;  /* incremented by each run: a new value is the signal to start */
     atomic_int working; /* threads that have not finished this round */
     pthread_mutex_t mutex;
     pthread_cond_t started, finished;
@@ -104,7 +105,7 @@ int sap_pool_cpus(void) {
     return n > 0 ? n : 1;
 }
 
-/* Worker w gets the w-th CPU of the process's mask; worker 0, the caller's thread, is left alone. */
+/* Worker w is pinned to the w-th CPU of the process's mask. Worker 0 is the caller's thread and is not pinned. */
 static void pin(Worker *worker) {
     cpu_set_t allowed, one;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || worker->pool->num_workers > CPU_COUNT(&allowed))
@@ -121,6 +122,7 @@ static void pin(Worker *worker) {
 }
 
 SapStatus sap_pool_create(int num_workers, SapPool **out) {
+    /* The pool and its synchronisation objects. */
     *out = NULL;
     SapPool *pool = sap_allocate(1, sizeof *pool, "thread pool");
     if (!pool)
@@ -128,12 +130,14 @@ SapStatus sap_pool_create(int num_workers, SapPool **out) {
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->started, NULL);
     pthread_cond_init(&pool->finished, NULL);
+    /* The workers. */
     pool->num_workers = num_workers;
     pool->worker = sap_allocate((size_t)num_workers, sizeof *pool->worker, "thread pool");
     if (!pool->worker) {
         sap_pool_destroy(pool);
         return SAP_ERROR_MEMORY;
     }
+    /* Start and pin the threads; worker 0 is the caller. */
     for (int i = 1; i < num_workers; i++) {
         Worker *worker = &pool->worker[i];
         *worker = (Worker){.pool = pool, .index = i};

@@ -1,5 +1,5 @@
-/* A pool of threads that run one function together and wait for each other. The calling thread is worker 0, so a pool of one
- * has no threads at all. Workers are pinned to the CPUs this process may use when there are enough of them. */
+/* A pool of threads that run one function together and wait for each other. The calling thread is worker 0, so a pool
+ * of one has no threads. Workers are pinned if the process may use enough CPUs. */
 #ifndef SAPWOOD_HOST_CPU_POOL_H
 #define SAPWOOD_HOST_CPU_POOL_H
 
@@ -8,13 +8,13 @@
 typedef struct SapPool SapPool;
 typedef void SapPoolFn(void *arg, int worker, int num_workers);
 
-/* The number of CPUs in this process's affinity mask; at least 1. */
+/* The number of CPUs in the affinity mask of this process; at least 1. */
 int sap_pool_cpus(void);
 
 SapStatus sap_pool_create(int num_workers, SapPool **out);
 void sap_pool_destroy(SapPool *pool); /* NULL is allowed */
 
-/* Calls fn(arg, w, n) once for every worker w and returns when all have. Allocates nothing. */
+/* Calls fn(arg, w, n) once for every worker w and returns when all calls have returned. Allocates nothing. */
 void sap_pool_run(SapPool *pool, SapPoolFn *fn, void *arg);
 
 #endif

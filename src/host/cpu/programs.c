@@ -45,7 +45,7 @@ void sap_program_inspect(SapContext *ctx) {
     fm->inspect(ctx);
 }
 
-/* The list of stages, each called through the table of its precision. */
+/* The list of stages, each called through the kernel table of its precision. */
 #define STEP_FN             static
 #define STAGE(is_f64, name) (ctx->kernels[is_f64]->name(ctx))
 #define STEP_COLLIDES       1

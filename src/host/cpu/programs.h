@@ -1,4 +1,4 @@
-/* The programs a pack of worlds runs: which stages, in which order, each in the kernels of its precision. */
+/* The programs that run on a pack of worlds: which stages, in which order, and each in the kernels of its precision. */
 #ifndef SAPWOOD_HOST_CPU_PROGRAMS_H
 #define SAPWOOD_HOST_CPU_PROGRAMS_H
 
@@ -16,19 +16,20 @@ typedef struct SapKernelSet {
     const SapKernels *one_lane[2];
 } SapKernelSet;
 
-/* Scratch of one worker: one arena per stage that may have a precision of its own (SapContext). */
+/* Scratch of one worker: one arena per stage that may have its own precision (SapContext). */
 typedef struct SapScratch {
     void *fm, *collide, *solve, *linear[2];
     int *ints, *pairs;
-    SapTicks *ticks; /* borrowed; NULL: no profile is asked for */
+    SapTicks *ticks; /* borrowed; NULL: no profile is requested */
     size_t bytes;
 } SapScratch;
 
-/* The kernels have the lane count of the layouts in *args. Free also what failed to be created; zeroed is fine. */
+/* The kernels must have the lane count of the layouts in *args. Free also after a failure; a zeroed scratch is allowed.
+ * */
 SapStatus sap_scratch_create(const SapStepArgs *args, const SapKernelSet *kernels, SapScratch *out);
 void sap_scratch_free(SapScratch *scratch);
 
-/* Whether a call with these arguments has something to solve. */
+/* Whether a call with these arguments has a contact problem to solve. */
 bool sap_program_solves(const SapStepArgs *args);
 
 typedef void SapProgram(SapContext *ctx);
@@ -36,10 +37,11 @@ typedef void SapProgram(SapContext *ctx);
 void sap_program_step(SapContext *ctx);    /* free motion, collision, contacts, solve, integration */
 void sap_program_collide(SapContext *ctx); /* contact records */
 
-/* Step args->first_step in stages (solve/lockstep.h): all worlds must have done one before the next. Each world keeps its scratch. */
-void sap_program_lockstep_begin(SapContext *ctx);    /* up to the first v */
-void sap_program_lockstep_assemble(SapContext *ctx); /* Newton systems of the worlds that are open */
-void sap_program_lockstep_advance(SapContext *ctx);  /* the line search along their solutions */
+/* Step args->first_step in stages (solve/lockstep.h): all worlds must finish a stage before the next one starts. Each
+ * world keeps its scratch between stages. */
+void sap_program_lockstep_begin(SapContext *ctx);    /* up to the initial v */
+void sap_program_lockstep_assemble(SapContext *ctx); /* Newton systems of the active worlds */
+void sap_program_lockstep_advance(SapContext *ctx);  /* line search along their solutions */
 void sap_program_lockstep_finish(SapContext *ctx);   /* results, integration */
 
 void sap_program_inspect(SapContext *ctx);    /* free motion, copied out */
@@ -49,7 +51,7 @@ void sap_program_kinematics(SapContext *ctx); /* body poses and velocities */
 void sap_program_run(SapProgram *program, const SapStepArgs *args, const SapPack *pack, const SapKernelSet *kernels,
                      const SapScratch *scratch);
 
-/* The pack that begins with world `first`: `lanes` worlds, or as many as there are. */
+/* The pack that begins with world `first`: `lanes` worlds, or fewer at the end. */
 SapPack sap_pack_at(int first, int num_worlds, int lanes);
 
 #endif

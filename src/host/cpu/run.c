@@ -10,7 +10,7 @@ typedef struct Job {
     SapSolver *solver;
     const SapStepArgs *args;
     SapProgram *program;
-    const uint8_t *mask; /* [num_worlds] worlds that take part; NULL = all */
+    const uint8_t *mask; /* [num_worlds] nonzero: the world is processed; NULL = all */
 } Job;
 
 static bool takes_part(const Job *job, int world) {
@@ -22,7 +22,7 @@ static bool takes_part(const Job *job, int world) {
     return !skip_world(job->args, world);
 }
 
-/* Only the worlds that take part; lanes past the count repeat the last of them. */
+/* Reduces the pack to the worlds to be processed; lanes past the count repeat the last one. */
 static void thin_pack(const Job *job, int lanes, SapPack *pack) {
     int count = 0;
     for (int l = 0; l < pack->count; l++)
@@ -33,7 +33,7 @@ static void thin_pack(const Job *job, int lanes, SapPack *pack) {
     pack->count = count;
 }
 
-/* What one worker does: packs as they are dealt. */
+/* The work of one thread: packs from its own range, then from those of other threads. */
 static void run_packs(void *arg, int worker, int num_workers) {
     const Job *job = arg;
     const SapSolver *s = job->solver;
@@ -66,7 +66,7 @@ void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {
     bool solves = sap_program_solves(args);
     size_t wrenches = (size_t)s->num_worlds * (size_t)s->args.plan.nb * 6;
     for (int w = 0; w < s->num_worlds && !solves; w++)
-        clear_counters(&args->report, w); /* nothing would write them */
+        clear_counters(&args->report, w); /* no stage writes them in this case */
     if (!solves && args->report.wrench)
         memset(args->report.wrench, 0, wrenches * sizeof *args->report.wrench);
     if (s->lockstep)

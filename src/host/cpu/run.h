@@ -1,13 +1,13 @@
-/* Runs programs on all worlds of a solver: packs of worlds, dealt out to the threads. */
+/* Runs programs on all worlds of a solver: packs of worlds, distributed to the threads. */
 #ifndef SAPWOOD_HOST_CPU_RUN_H
 #define SAPWOOD_HOST_CPU_RUN_H
 
 #include "host/cpu/solver.h"
 
-/* On the worlds with mask[w] != 0 (NULL = all) that have parameters as they should be. */
+/* Runs on the worlds with mask[w] != 0 (NULL = all) and valid parameters. */
 void sap_solver_run(SapSolver *solver, const SapStepArgs *args, SapProgram *program, const uint8_t *mask);
 
-/* args->num_steps steps of all worlds. */
+/* Takes args->num_steps steps of all worlds. */
 void sap_solver_run_step(SapSolver *solver, const SapStepArgs *args);
 
 #endif

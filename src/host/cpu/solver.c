@@ -1,4 +1,4 @@
-/* The solver on the CPU: how it is made, what it is made of, and what it reports. */
+/* The solver on the CPU: creation, info and profile. */
 #include "host/cpu/solver.h"
 
 #include <stdlib.h>
@@ -79,11 +79,13 @@ static SapStatus fill_solver(SapSolver *s, const SapModel *model) {
 }
 
 SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOptions *options, SapSolver **out) {
+    /* Arguments. */
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(model);
     if (num_worlds < 1)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_solver_create: num_worlds is %d; it must be at least 1", num_worlds);
+    /* Options, then everything that depends on them. */
     SapSolver *s = sap_allocate(1, sizeof *s, "solver");
     if (!s)
         return SAP_ERROR_MEMORY;
@@ -154,7 +156,7 @@ const uint32_t *sap_solver_world_status(const SapSolver *solver) {
     return solver ? solver->args.status : NULL;
 }
 
-/* A sweep keeps its pairs as bits. */
+/* The sweep stores its pairs as bits. */
 static int count_pairs(const SapPlan *p) {
     int count = p->num_pairs;
     for (size_t i = 0, words = (size_t)p->ns * (size_t)p->row_words; p->sweep && i < words; i++)

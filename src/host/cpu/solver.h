@@ -1,4 +1,4 @@
-/* A solver, and what a batch asks of its own beyond the public header. */
+/* A solver, and the calls that a batch needs beyond the public header. */
 #ifndef SAPWOOD_HOST_CPU_SOLVER_H
 #define SAPWOOD_HOST_CPU_SOLVER_H
 
@@ -12,7 +12,7 @@
 #include "host/plan/world_parameters.h"
 
 struct SapSolver {
-    SapModel *model; /* held: the caller may let go of it */
+    SapModel *model; /* held: the caller may destroy it first */
     const SapModelPlan *plan;
     SapOptions options;
     SapIsa isa;
@@ -22,25 +22,25 @@ struct SapSolver {
     int threads;
     SapWorkRange *deal;    /* [threads] */
     SapScratch *scratch;   /* [threads] */
-    SapTicks *ticks;       /* [threads]; NULL until a profile is asked for */
+    SapTicks *ticks;       /* [threads]; NULL until a profile is requested */
     SapLockstep *lockstep; /* NULL unless a library solves the Newton systems */
-    SapStepArgs args;      /* all that does not change from call to call */
+    SapStepArgs args;      /* arguments that are the same in all calls */
     SapWorldParameters expansion;
-    void *results; /* the memory of args.status and of what args.report has of worlds; NULL: these are a batch's */
+    void *results; /* memory of args.status and of the per-world arrays of args.report; NULL: a batch owns them */
 };
 
-/* num_steps steps of h in place, each with the contacts that it finds itself and leaves in *contacts; NULL = without collision.
- * The arguments must be right: they are the batch's own. */
+/* Takes num_steps steps of h in place. Each step finds its contacts and stores them in *contacts; NULL = no collision.
+ * The arguments are not checked in full, because they come from a batch. */
 SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *control, SapContacts *contacts, double h,
                         int num_steps);
 
-/* body_q and body_qd of the worlds with mask[w] != 0 (NULL = all). */
+/* Computes body_q and body_qd of the worlds with mask[w] != 0 (NULL = all). */
 SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask);
 
-/* Results of steps go to these arrays from now on, in place of the solver's own, which are freed. */
+/* Redirects the results of steps to these arrays; the solver's own arrays are freed. */
 void sap_solver_set_results(SapSolver *solver, uint32_t *status, const SapReportArgs *report);
 
-/* Makes the solver read a parameter world by world; the expansion is where it is written. */
+/* Makes the solver read a parameter per world, from the expansion. */
 SapStatus sap_solver_expand(SapSolver *solver, SapParameter parameter);
 SapWorldParameters *sap_solver_world_parameters(SapSolver *solver);
 

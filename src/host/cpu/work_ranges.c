@@ -11,7 +11,7 @@ void sap_work_ranges_start(SapWorkRange *deal, int num_workers, int num_packs) {
 
 int sap_work_ranges_take(SapWorkRange *deal, int worker, int num_workers, int *from) {
     do {
-        /* a look first: the counter must not run away while others come by in vain */
+        /* Load before incrementing, so that repeated attempts on an empty range do not overflow the counter. */
         SapWorkRange *d = &deal[*from];
         if (atomic_load_explicit(&d->next, memory_order_relaxed) < d->end) {
             int pack = atomic_fetch_add_explicit(&d->next, 1, memory_order_relaxed);

@@ -17,7 +17,7 @@ SapStatus sap_cuda_upload(const SapCudaBatch *c, const char *what, void *to, con
         part = part_of(bytes - at);
         memcpy(c->staging, (const char *)from + at, part);
         SAP_CU_TRY(cuda, copy_to_device, what, (sap_cuda_address(to) + at, c->staging, part, c->stream));
-        SAP_CU_TRY(cuda, stream_synchronize, what, (c->stream)); /* before the staging memory is used again */
+        SAP_CU_TRY(cuda, stream_synchronize, what, (c->stream)); /* before the staging memory is reused */
     }
     return SAP_OK;
 }
@@ -42,7 +42,7 @@ SapStatus sap_cuda_take_memory(SapCudaBatch *c, const char *what, size_t bytes, 
     return sap_cuda_status(c->device->cuda, result, sap_cu_name_memory_allocate, text);
 }
 
-/* All there is, one after the other; an arena without memory only counts. */
+/* Carves all device memory; an arena without memory only counts. */
 static void carve(SapArena *arena, SapBatch *b, SapCudaModel *model) {
     SapCudaBatch *c = b->own;
     sap_cuda_model_carve(arena, model);

@@ -1,6 +1,7 @@
-/* A batch on a GPU. One block of device memory holds the model (plan and constants), the states to return to, and all arrays of the
- * worlds; a second one is the workspace, where scratch does not fit shared memory. The arguments of the kernels are made
- * once, with addresses of the device; a step is two launches that copy them, of collision and of the rest. */
+/* A batch on a GPU. One block of device memory holds the model (plan and constants), the start states, and all arrays
+ * of the worlds. A second block is the workspace for scratch that does not fit shared memory. The kernel arguments are
+ * created once, with device addresses. A step is two launches with a copy of them: collision, and the rest of the step.
+ * */
 #include "host/cuda/backend.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 /* ---- creation ---- */
 
-/* The arguments of every step, with addresses of the device. */
+/* The arguments of every step, with device addresses. */
 static void fill_args(SapBatch *b, const SapCudaModel *model) {
     SapCudaBatch *c = b->own;
     SapStepArgs *args = &c->args;
@@ -65,7 +66,7 @@ static SapStatus create(SapBatch *b, const SapModel *model) {
     return sap_cuda_leave(c->device, "device cuda", create_on_device(b, &on_device));
 }
 
-/* Errors are ignored: there is no caller to report to. */
+/* Errors during teardown are ignored; there is no caller to report them to. */
 static void free_on_device(SapCudaBatch *c) {
     const SapCuda *cuda = c->device->cuda;
     if (c->own_stream)
@@ -207,7 +208,7 @@ static SapStatus synchronize(SapBatch *b) {
                           sap_cuda_status(c->device->cuda, result, sap_cu_name_stream_synchronize, what));
 }
 
-/* ---- what it costs ---- */
+/* ---- info ---- */
 
 static void info(const SapBatch *b, SapBatchInfo *out) {
     const SapCudaBatch *c = b->own;

@@ -1,4 +1,4 @@
-/* What a batch on a GPU consists of. */
+/* The data of a batch on a GPU. */
 #ifndef SAPWOOD_HOST_CUDA_BACKEND_H
 #define SAPWOOD_HOST_CUDA_BACKEND_H
 
@@ -11,10 +11,10 @@
 #include "host/cuda/lockstep.h"
 #include "host/cuda/world_parameters.h"
 
-/* Pinned memory through which arrays are copied; larger ones go in parts. */
+/* Size of the pinned memory through which arrays are copied; larger arrays are copied in parts. */
 enum { SAP_CUDA_STAGING_BYTES = 1 << 20 };
 
-/* A kernel of the step, and how its worlds lie on the GPU. */
+/* A kernel of the step and its launch configuration. */
 typedef struct SapCudaPhase {
     CuFunction kernel;
     SapArenas arenas;
@@ -23,10 +23,10 @@ typedef struct SapCudaPhase {
 } SapCudaPhase;
 
 typedef struct SapCudaBatch {
-    SapModel *model; /* held: the caller may let go of it */
+    SapModel *model; /* held: the caller may destroy it first */
     SapCudaDevice *device;
     CuStream own_stream, stream; /* `stream` is the one in use */
-    CuEvent event;               /* orders a new stream after the former */
+    CuEvent event;               /* orders a new stream after the previous one */
     void *staging;
     CuAddress memory, workspace;
     size_t memory_bytes, workspace_bytes;
@@ -39,7 +39,7 @@ typedef struct SapCudaBatch {
     bool specialised;
     SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */
 
-    uint8_t *mask; /* [num_worlds] of a call, on the device */
+    uint8_t *mask; /* [num_worlds] mask of a call, on the device */
 
     SapCudaWorldParameters expansion;
 } SapCudaBatch;

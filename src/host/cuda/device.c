@@ -11,7 +11,7 @@
 #include "host/base/read_file.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static SapCudaDevice *devices; /* those in use */
+static SapCudaDevice *devices; /* list of the devices in use */
 
 /* ---- contexts ---- */
 
@@ -49,14 +49,15 @@ static SapStatus load_kernels(SapCudaDevice *d, const void *image) {
     return need_kernel(d, "sap_kernel_mask", &d->mask);
 }
 
-/* The kernels of this build, or of the file that the environment variable SAPWOOD_CUDA_IMAGE names, then with *owned to free. */
+/* The kernels of this build, or the file named by the environment variable SAPWOOD_CUDA_IMAGE, which the caller frees
+ * through *owned. */
 static SapStatus find_image(const void **image, char **owned) {
     const char *path = getenv("SAPWOOD_CUDA_IMAGE");
     *owned = NULL;
     if (path && *path) {
         size_t size;
         SAP_TRY(sap_read_file(path, SIZE_MAX / 4, owned, &size));
-        (*owned)[size] = 0; /* PTX is text; the file ended before the memory did */
+        (*owned)[size] = 0; /* PTX is text; the buffer is larger than the file */
         *image = *owned;
         return SAP_OK;
     }
@@ -163,7 +164,7 @@ void sap_cuda_device_release(SapCudaDevice *d) {
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- what it is ---- */
+/* ---- info ---- */
 
 static SapStatus describe(const SapCudaDevice *d, SapDeviceInfo *info) {
     int major, minor;

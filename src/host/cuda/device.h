@@ -1,4 +1,4 @@
-/* A GPU: its context, the kernels, and its limits. Batches on the same GPU share one. */
+/* A GPU: its context, the kernels, and its limits. Batches on the same GPU share one object. */
 #ifndef SAPWOOD_HOST_CUDA_DEVICE_H
 #define SAPWOOD_HOST_CUDA_DEVICE_H
 
@@ -6,30 +6,31 @@
 
 typedef struct SapCudaDevice {
     const SapCuda *cuda;
-    int index;   /* as the driver counts */
-    int holders; /* batches */
+    int index;   /* index in the driver's order */
+    int holders; /* number of batches that use it */
     CuDevice device;
-    CuContext context; /* the primary one, which PyTorch and others use too */
+    CuContext context; /* the primary context, which PyTorch and others also use */
     CuModule module;
     CuFunction collide, step, kinematics, reset, mask;
     int multiprocessors;
-    int shared_per_block; /* bytes, with the large part opted in */
+    int shared_per_block; /* bytes, including the opt-in part */
     struct SapCudaDevice *next;
 } SapCudaDevice;
 
-/* Makes the GPU ready at the first call. Give back with sap_cuda_device_release, which accepts NULL. Any thread. */
+/* Initialises the GPU at the first call. Release with sap_cuda_device_release, which accepts NULL. Callable from any
+ * thread. */
 SapStatus sap_cuda_device_retain(int index, SapCudaDevice **out);
 void sap_cuda_device_release(SapCudaDevice *device);
 
-/* The kernel of that name; *out is NULL where the module has none. The context must be current. */
+/* The kernel of that name; *out is NULL if the module has none. The context must be current. */
 SapStatus sap_cuda_device_find(const SapCudaDevice *device, const char *name, CuFunction *out);
 
-/* Makes the GPU's context the thread's current one; sap_cuda_leave puts the former back and passes `status` on, or its own
- * failure. */
+/* Makes the GPU's context current on this thread. sap_cuda_leave restores the previous context and returns `status`, or
+ * its own error. */
 SapStatus sap_cuda_enter(const SapCudaDevice *device, const char *what);
 SapStatus sap_cuda_leave(const SapCudaDevice *device, const char *what, SapStatus status);
 
-/* The kernels of this build, PTX or a fatbin; NULL if it was made without nvcc (cuda_image.c). */
+/* The kernels of this build, PTX or a fatbin; NULL if it was built without nvcc (cuda/image.c). */
 const void *sap_cuda_embedded_image(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finds the driver library and its functions, and puts its errors into words. */
+/* Loads the driver library and its functions, and converts its errors to messages. */
 #include "host/cuda/driver.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ static bool ready;
 
 /* ---- loading ---- */
 
-/* ISO C has no cast from void * to a pointer to a function; POSIX promises that the bytes are the same. */
+/* ISO C has no cast from void * to a function pointer; POSIX guarantees the same representation. */
 static SapStatus find(void *library, const char *path, const char *symbol, void *pointer) {
     void *address = dlsym(library, symbol);
     if (!address)

@@ -1,8 +1,9 @@
-/* The CUDA driver library, found at run time: one build runs on machines with and without a driver, and is compiled without the
- * toolkit's headers. Only what we call is declared here, by the names of <cuda.h> and with its binary interface.
+/* The CUDA driver library, loaded at run time: one build runs on machines with and without a driver, and compiles
+ * without the headers of the toolkit. Only the functions in use are declared here, with the names and the binary
+ * interface of <cuda.h>.
  *
- * The library is libcuda.so.1 as the dynamic linker finds it, or the file that the environment variable SAPWOOD_CUDA_DRIVER
- * names. */
+ * The library is libcuda.so.1 as found by the dynamic linker, or the file named by the environment variable
+ * SAPWOOD_CUDA_DRIVER. */
 #ifndef SAPWOOD_HOST_CUDA_DRIVER_H
 #define SAPWOOD_HOST_CUDA_DRIVER_H
 
@@ -29,7 +30,7 @@ enum {
     CU_CAPABILITY_MINOR = 76,
     CU_SHARED_PER_MULTIPROCESSOR = 81,
     CU_SHARED_PER_BLOCK_OPTIN = 97
-}; /* attributes of a device */
+}; /* device attributes */
 
 enum { CU_FUNC_MAX_DYNAMIC_SHARED = 8, CU_FUNC_SHARED_CARVEOUT = 9 };
 enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DISABLE_TIMING = 2 };
@@ -37,7 +38,8 @@ enum { CU_POINTER_MEMORY_TYPE = 2, CU_MEMORY_HOST = 1 };
 
 /* ---- the functions ---- */
 
-/* X(name here, symbol, parameters): a symbol is the version of a function that <cuda.h> of CUDA 12 and 13 stands for. */
+/* X(name here, symbol, parameters): the symbol is the version of the function that <cuda.h> of CUDA 12 and 13 selects.
+ * */
 #define SAP_CU_FUNCTIONS(X)                                                                                            \
     X(init, cuInit, (unsigned flags))                                                                                  \
     X(driver_version, cuDriverGetVersion, (int *version))                                                              \
@@ -82,13 +84,15 @@ typedef struct SapCuda {
     SAP_CU_FUNCTIONS(SAP_CU_POINTER)
 } SapCuda;
 
-/* The functions of the driver, which is loaded and initialised by the first call that succeeds and then stays. Any thread. */
+/* The functions of the driver. The first successful call loads and initialises it; it is never unloaded. Callable from
+ * any thread. */
 SapStatus sap_cuda_driver(const SapCuda **out);
 
-/* Turns the result of a call into a status with a message: whose call it is, its name, and the driver's own words. */
+/* Converts the result of a driver call to a status with a message: the caller, the name of the function, and the
+ * driver's error text. */
 SapStatus sap_cuda_status(const SapCuda *cuda, CuResult result, const char *function, const char *what);
 
-/* SAP_CU_TRY(cuda, launch, "sap_batch_step", (function, ...)): calls cuda->launch and passes a failure up. */
+/* SAP_CU_TRY(cuda, launch, "sap_batch_step", (function, ...)): calls cuda->launch and returns its error, if any. */
 #define SAP_CU_TRY(cuda, name, what, arguments)                                                                        \
     do {                                                                                                               \
         CuResult sap_cu_result_ = (cuda)->name arguments;                                                              \
@@ -96,7 +100,7 @@ SapStatus sap_cuda_status(const SapCuda *cuda, CuResult result, const char *func
             return sap_cuda_status((cuda), sap_cu_result_, sap_cu_name_##name, (what));                                \
     } while (0)
 
-/* How the messages call the functions: as the documentation does. */
+/* Names of the functions in messages: those of the documentation. */
 #define SAP_CU_NAME(name, symbol, parameters) extern const char sap_cu_name_##name[];
 SAP_CU_FUNCTIONS(SAP_CU_NAME)
 

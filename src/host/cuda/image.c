@@ -1,11 +1,11 @@
-/* The GPU kernels as nvcc made them, in the library itself: SAPWOOD_CUDA_IMAGE_FILE is the fatbin, and is not defined where there is
- * no nvcc. */
+/* The GPU kernels compiled by nvcc, embedded in the library. SAPWOOD_CUDA_IMAGE_FILE is the fatbin; it is not defined
+ * without nvcc. */
 #include <stddef.h>
 
 #include "host/cuda/device.h"
 
 #ifdef SAPWOOD_CUDA_IMAGE_FILE
-/* The assembler copies the file: as an array of C it would take the compiler minutes. */
+/* The assembler includes the file: as a C array it would take the compiler minutes. */
 __asm__(".section .rodata\n"
         ".balign 64\n"
         ".local sap_cuda_image\n"

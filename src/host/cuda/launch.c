@@ -7,7 +7,7 @@
 
 /* ---- kernels and grids ---- */
 
-/* What the names of the kernels that are made for these precisions end with: that of a preset, or nothing. */
+/* Suffix of the kernels specialised for these precisions: the name of a preset, or empty. */
 static const char *kernel_suffix(const SapStepArgs *a) {
     int stages = a->fm_is_f64 + a->geometry_is_f64 + a->weight_is_f64 + a->newton.linear_is_f64;
     if (!a->solve_is_f64 || (stages > 0 && stages < 4))
@@ -15,7 +15,7 @@ static const char *kernel_suffix(const SapStepArgs *a) {
     return stages == 0 ? "_approx32" : "_approx64"; /* drake has the precisions of approx64 */
 }
 
-/* The kernel made for the precisions of the batch if there is one, or the one for all. */
+/* The kernel specialised for the precisions of the batch if there is one, otherwise the general one. */
 static SapStatus choose_kernel(const SapCudaBatch *c, const char *name, CuFunction general, CuFunction *out) {
     char text[64];
     snprintf(text, sizeof text, "%s%s", name, kernel_suffix(&c->args));
@@ -34,7 +34,7 @@ static SapStatus find_kernels(SapCudaBatch *c) {
 
 static SapStatus allow_shared(const SapCudaBatch *c, CuFunction kernel) {
     const SapCuda *cuda = c->device->cuda;
-    enum { ALL_SHARED = 100 }; /* percent: what is not shared memory is cache */
+    enum { ALL_SHARED = 100 }; /* percent; the rest is cache */
     SAP_CU_TRY(cuda, function_set, "device cuda: shared memory",
                (kernel, CU_FUNC_MAX_DYNAMIC_SHARED, c->device->shared_per_block));
     SAP_CU_TRY(cuda, function_set, "device cuda: shared memory", (kernel, CU_FUNC_SHARED_CARVEOUT, ALL_SHARED));
@@ -43,7 +43,9 @@ static SapStatus allow_shared(const SapCudaBatch *c, CuFunction kernel) {
 
 SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     SapCudaBatch *c = b->own;
-    int most = c->device->shared_per_block, of_step = c->lockstep ? 0 : most; /* scratch lasts from stage to stage */
+    int most = c->device->shared_per_block,
+        of_step =
+            c->lockstep ? 0 : most; /* lockstep scratch persists between launches, so it is not in shared memory */
     SAP_TRY(
         sap_cuda_launch_shape(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
     SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->step.arenas, &c->step.shape));
@@ -53,8 +55,8 @@ SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     return allow_shared(c, c->device->kinematics);
 }
 
-/* One team per world; where each needs a part of the workspace, only as many as run at the same time, in turns. In stages all
- * worlds are under way at the same time. */
+/* One team per world. If teams need workspace, launch only as many as are resident at the same time; each processes
+ * several worlds. With lockstep (`all`) every world needs its own workspace. */
 static SapStatus choose_grid(const SapBatch *b, const SapCudaBatch *c, bool all, SapCudaPhase *p) {
     int per_block = p->shape.worlds_per_block, resident;
     p->blocks = ((unsigned)b->num_worlds - 1) / (unsigned)per_block + 1;
@@ -90,7 +92,7 @@ SapStatus sap_cuda_choose_grids(const SapBatch *b) {
 
 /* ---- launches ---- */
 
-/* A team for each world of a block. */
+/* Launches a kernel with one team per world of a block. */
 static SapStatus launch(const SapCudaBatch *c, const char *what, CuFunction kernel, const SapCudaShape *shape,
                         unsigned blocks, int shared, void **parameters) {
     SAP_CU_TRY(c->device->cuda, launch, what,
@@ -99,14 +101,14 @@ static SapStatus launch(const SapCudaBatch *c, const char *what, CuFunction kern
     return SAP_OK;
 }
 
-/* A kernel with the scratch of a phase. */
+/* Launches a kernel with the scratch of a phase. */
 static SapStatus launch_program(SapCudaBatch *c, const char *what, const SapCudaPhase *p, CuFunction kernel) {
     void *parameters[] = {&c->args};
     c->args.arena = p->arenas;
     return launch(c, what, kernel, &p->shape, p->blocks, p->shape.shared_bytes, parameters);
 }
 
-/* Newton's method on all worlds together; those that are done wait for the others. */
+/* Newton's method on all worlds together; worlds that have converged wait for the others. */
 static SapStatus launch_iterations(SapCudaBatch *c, const char *what) {
     int *iteration = &c->args.library.iteration, *count = c->staging;
     for (*iteration = 0;; ++*iteration) {
@@ -118,10 +120,10 @@ static SapStatus launch_iterations(SapCudaBatch *c, const char *what) {
     }
 }
 
-/* One step without its collision. */
+/* One step without collision. */
 static SapStatus launch_stages(SapCudaBatch *c, const char *what) {
     SAP_TRY(launch_program(c, what, &c->step, c->lockstep->begin));
-    SAP_TRY(launch_iterations(c, what)); /* a batch always has contacts */
+    SAP_TRY(launch_iterations(c, what)); /* a batch always has contact slots */
     return launch_program(c, what, &c->step, c->lockstep->finish);
 }
 
@@ -140,7 +142,7 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
 
 /* ---- masks ---- */
 
-/* Whether an address is the device's. Memory that the driver knows nothing of is the host's. */
+/* Whether an address is in device memory. Memory unknown to the driver is host memory. */
 static SapStatus is_on_device(const SapCudaBatch *c, const char *what, const void *pointer, bool *out) {
     unsigned type = CU_MEMORY_HOST;
     CuResult result = c->device->cuda->pointer_attribute(&type, CU_POINTER_MEMORY_TYPE, sap_cuda_address(pointer));
@@ -165,7 +167,7 @@ static SapStatus send_mask(const SapCudaBatch *c, const char *what, const uint8_
     return SAP_OK;
 }
 
-/* The same mask in memory of the device; NULL stays NULL. */
+/* The mask in device memory; NULL stays NULL. */
 static SapStatus find_mask(const SapBatch *b, const char *what, const uint8_t *mask, const uint8_t **out) {
     const SapCudaBatch *c = b->own;
     bool on_device = false;
@@ -185,7 +187,7 @@ SapStatus sap_cuda_launch_kinematics(const SapBatch *b, const char *what, const 
     SAP_TRY(find_mask(b, what, mask, &chosen));
     SapStepArgs args = c->args;
     args.num_steps = 0;
-    args.collide.enabled = 0; /* contacts stay as they are */
+    args.collide.enabled = 0; /* contacts stay unchanged */
     args.arena = c->step.arenas;
     void *parameters[] = {&args, &chosen};
     return launch(c, what, c->device->kinematics, &c->step.shape, c->step.blocks, c->step.shape.shared_bytes,

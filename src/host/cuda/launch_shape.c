@@ -1,8 +1,8 @@
-/* Threads of a world: enough for a row of its matrices, and for its contacts, each of which is one thread's work. Worlds of up to 32
- * threads share a warp, so that a block is a warp and no world waits for one in another.
+/* Threads per world: enough for one row of its matrices and for its contacts, each of which is processed by one thread.
+ * Worlds of up to 32 threads share a warp; a block is then one warp, so no world waits for another warp.
  *
- * Scratch: shared memory if it has room for all arenas of a world. Otherwise the largest arenas go to global memory until the rest
- * has room: generic addresses make that invisible to the kernels. */
+ * Scratch is in shared memory if all arenas of a world fit. Otherwise the largest arenas move to global memory until
+ * the rest fits. Generic addresses hide the difference from the kernels. */
 #include "host/cuda/launch_shape.h"
 
 #include <limits.h>
@@ -23,13 +23,14 @@ static long long round_up(long long bytes) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Worlds of a warp read the same place of their scratch at the same time. They begin half of the banks apart: then the doubles of two
- * teams of 8 threads and the floats of two teams of 16 do not meet, and of the rest only every other. */
+/* The worlds of a warp access the same offset of their scratch at the same time. Their scratch is offset by half of the
+ * banks: doubles of two teams of 8 threads and floats of two teams of 16 then have no bank conflicts, and other sizes
+ * have half as many. */
 static long long apart(long long bytes) {
     return bytes > 0 && bytes % BANKS_BYTES == 0 ? bytes + ALIGNMENT : bytes;
 }
 
-/* Moves the largest arena that is still in shared memory out of it; false if there is none. */
+/* Moves the largest arena in shared memory to global memory; false if there is none. */
 static bool move_largest(const long long bytes[SAP_NUM_ARENAS], bool outside[SAP_NUM_ARENAS]) {
     int largest = -1;
     for (int i = 0; i < SAP_NUM_ARENAS; i++)
@@ -47,7 +48,7 @@ static long long shared_sum(const long long bytes[SAP_NUM_ARENAS], const bool ou
     return sum;
 }
 
-/* Offsets: from 0 in shared memory, ~offset in the workspace. False where one is too large. */
+/* Assigns offsets: from 0 in shared memory, ~offset in the workspace. False if an offset is too large. */
 static bool place(const long long bytes[SAP_NUM_ARENAS], const bool outside[SAP_NUM_ARENAS], SapArenas *a) {
     int *const at[SAP_NUM_ARENAS] = {&a->fm, &a->solve, &a->linear[0], &a->linear[1], &a->collide, &a->pairs, &a->ints};
     long long shared = 0, workspace = 0;
@@ -63,7 +64,8 @@ static bool place(const long long bytes[SAP_NUM_ARENAS], const bool outside[SAP_
     return true;
 }
 
-/* Whether a kernel uses an arena. Only free motion's has to do with both, and each computes what it needs of it. */
+/* Whether a kernel uses an arena. Both kernels use the arena of free motion, and each computes the part that it needs.
+ * */
 static bool uses(SapCudaPart part, int arena) {
     bool of_collision = arena == SAP_ARENA_COLLIDE || arena == SAP_ARENA_PAIRS;
     return arena == SAP_ARENA_FM || of_collision == (part == SAP_CUDA_COLLIDE);

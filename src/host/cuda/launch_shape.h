@@ -1,4 +1,4 @@
-/* How the worlds of a batch are laid over a GPU: threads per world, worlds per block, and where each world's scratch lies. */
+/* The mapping of worlds to a GPU: threads per world, worlds per block, and the location of each world's scratch. */
 #ifndef SAPWOOD_HOST_CUDA_LAUNCH_SHAPE_H
 #define SAPWOOD_HOST_CUDA_LAUNCH_SHAPE_H
 
@@ -7,17 +7,17 @@
 #include "kernels/data/args.h"
 
 typedef struct SapCudaShape {
-    int team;                 /* threads of a world */
+    int team;                 /* threads per world */
     int worlds_per_block;     /* a block is a warp of teams, or one team */
-    int shared_bytes;         /* of a block */
+    int shared_bytes;         /* shared memory per block */
     long long workspace_size; /* bytes of global memory per team; 0 = none */
 } SapCudaShape;
 
-/* The kernels of a step: each has the scratch that it uses, no more. */
+/* The kernels of a step; each gets only the scratch that it uses. */
 typedef enum SapCudaPart { SAP_CUDA_COLLIDE, SAP_CUDA_STEP } SapCudaPart;
 
-/* Fills *out and the offsets and sizes of *arenas. shared_limit: bytes of shared memory that a block may have. An arena too large to
- * be addressed is SAP_ERROR_MEMORY. */
+/* Fills *out and the offsets and sizes of *arenas. shared_limit: largest size of shared memory per block, in bytes. An
+ * arena that is too large to address is SAP_ERROR_MEMORY. */
 SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
                                 SapArenas *arenas, SapCudaShape *out);
 

@@ -10,7 +10,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 
-/* ---- of <cusolverDn.h> ---- */
+/* ---- declarations of <cusolverDn.h> ---- */
 
 typedef void *Handle;
 enum { UPPER = 1 }; /* CUBLAS_FILL_MODE_UPPER: row i of our lower triangle is column i of the upper one */

@@ -38,7 +38,8 @@ void sap_cuda_model_carve(SapArena *arena, SapCudaModel *model) {
 
 /* ---- addresses ---- */
 
-/* `pointer` is the address of a pointer into one of the blocks; one of an array without elements may point anywhere. */
+/* Translates the pointer at address `pointer`, which points into one of the blocks. The pointer of an empty array may
+ * point anywhere and becomes NULL. */
 static void translate(const SapCudaModel *model, const void *pointer) {
     uintptr_t address;
     memcpy(&address, pointer, sizeof address);
@@ -75,7 +76,7 @@ static void translate_plan(const SapCudaModel *model, const SapPlan *p) {
 
 void sap_cuda_model_translate(const SapCudaModel *model, SapStepArgs *args) {
     translate_plan(model, &args->plan);
-    /* constants are fields and nothing else */
+    /* SapConstants consists of fields only */
     _Static_assert(sizeof(SapConstants) % sizeof(SapField) == 0, "SapConstants is an array of SapField");
     for (int f64 = 0; f64 < 2; f64++) {
         SapField *field = (SapField *)(void *)&args->constants[f64];

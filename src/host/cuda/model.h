@@ -1,4 +1,4 @@
-/* A model on a GPU: the blocks of its plan and constants, and where they lie there. */
+/* A model on a GPU: the memory blocks of its plan and constants, and their device addresses. */
 #ifndef SAPWOOD_HOST_CUDA_MODEL_H
 #define SAPWOOD_HOST_CUDA_MODEL_H
 
@@ -8,10 +8,10 @@
 #include "host/plan/model_plan.h"
 #include "kernels/data/args.h"
 
-enum { SAP_CUDA_NUM_BLOCKS = SAP_PLAN_NUM_BLOCKS + 2 }; /* of the plan, then constants in f32 and f64 */
+enum { SAP_CUDA_NUM_BLOCKS = SAP_PLAN_NUM_BLOCKS + 2 }; /* the plan, then constants in f32 and f64 */
 
 typedef struct SapCudaModel {
-    const SapModelArrays *arrays; /* borrowed, as the plan: the model lives as long as this */
+    const SapModelArrays *arrays; /* borrowed, as the plan: the model must outlive this */
     const SapModelPlan *plan;
     struct {
         const void *host;
@@ -20,13 +20,14 @@ typedef struct SapCudaModel {
     } block[SAP_CUDA_NUM_BLOCKS];
 } SapCudaModel;
 
-/* Finds the blocks of a model and fills *args with what a model and options fix, in addresses of the host. */
+/* Collects the blocks of a model and fills *args with the arguments that depend on model and options, with host
+ * addresses. */
 SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapStepArgs *args, SapCudaModel *out);
 
-/* Takes the places of the blocks on the device. */
+/* Carves device memory for the blocks. */
 void sap_cuda_model_carve(SapArena *arena, SapCudaModel *model);
 
-/* Turns every address of plan and constants in *args into that of the copy on the device. */
+/* Replaces every address of plan and constants in *args by the device address of its copy. */
 void sap_cuda_model_translate(const SapCudaModel *model, SapStepArgs *args);
 
 #endif

@@ -18,7 +18,7 @@ void sap_cuda_world_parameters_free(SapCudaWorldParameters *e) {
     sap_world_parameters_free(&e->host);
 }
 
-/* Which of the two numbers of contacts without shapes depends on the parameter; -1 = neither. */
+/* Index of the fallback value (contacts without shapes) that depends on the parameter; -1 = none. */
 static int fallback_of(SapParameter p) {
     return p == SAP_PARAMETER_SHAPE_MATERIAL_MU ? 0 : p == SAP_PARAMETER_SHAPE_MATERIAL_TAU ? 1 : -1;
 }

@@ -1,5 +1,6 @@
-/* Parameters of worlds of their own on a GPU: written in host memory, compared and converted there as on the CPU (plan/world_parameters.h), and copied to
- * the device where they have changed. What is allocated and copied is listed here; cuda/backend.c does it. */
+/* Per-world parameters on a GPU: written in host memory, compared and converted there as on the CPU
+ * (plan/world_parameters.h), and copied to the device if they have changed. These functions list what to allocate and
+ * copy; cuda/backend.c and cuda/arrays.c do it. */
 #ifndef SAPWOOD_HOST_CUDA_WORLD_PARAMETERS_H
 #define SAPWOOD_HOST_CUDA_WORLD_PARAMETERS_H
 
@@ -7,15 +8,15 @@
 
 typedef struct SapCudaWorldParameters {
     SapWorldParameters host;
-    int first, end; /* worlds first .. end - 1 are not on the device as they are here */
+    int first, end; /* worlds first .. end - 1 have changes that are not on the device yet */
 
-    /* addresses of the device, NULL where there is none yet */
+    /* device addresses; NULL: not allocated yet */
     void *constants[SAP_NUM_PARAMETERS][2];
     void *fallback[2];
     void *skipped;
 } SapCudaWorldParameters;
 
-/* Memory of the device that is still wanted. */
+/* Device memory to be allocated. */
 typedef struct SapCudaPlace {
     void **address;
     size_t bytes;
@@ -29,22 +30,22 @@ typedef struct SapCudaCopy {
 
 enum { SAP_CUDA_MAX_PLACES = 4, SAP_CUDA_MAX_COPIES = 2 * SAP_NUM_PARAMETERS + 3 };
 
-/* The three must live on; the plan is in host memory. */
+/* The three arguments must outlive it; the plan is in host memory. */
 void sap_cuda_world_parameters_init(SapCudaWorldParameters *e, const SapModelArrays *model, const SapPlan *plan,
                                     const SapOptions *options, int num_worlds);
-void sap_cuda_world_parameters_free(SapCudaWorldParameters *e); /* of the host */
+void sap_cuda_world_parameters_free(SapCudaWorldParameters *e); /* frees host memory only */
 
-/* What a parameter needs; returns how many. */
+/* Lists the device memory that a parameter needs; returns the number of entries. */
 int sap_cuda_world_parameters_places(SapCudaWorldParameters *e, SapParameter parameter,
                                      SapCudaPlace places[SAP_CUDA_MAX_PLACES]);
 
-/* With these taken: makes the kernels read it. */
+/* Makes the kernels read the parameter, once that memory is allocated. */
 SapStatus sap_cuda_world_parameters_add(SapCudaWorldParameters *e, SapParameter parameter, SapStepArgs *args);
 
-/* Looks at all worlds and lists what is to be copied; returns how many. */
+/* Checks all worlds for changes and lists the copies to make; returns their number. */
 int sap_cuda_world_parameters_copies(SapCudaWorldParameters *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]);
 
-/* All of that was copied. */
+/* Marks all listed copies as done. */
 void sap_cuda_world_parameters_copied(SapCudaWorldParameters *e);
 
 #endif
