@@ -8,9 +8,9 @@ SapDtype cli_default_dtype(const SapOptions *options) {
     return options->free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
 }
 
-/* ---- copies of a batch on a GPU ---- */
+/* ---- host copies of a batch on a GPU ---- */
 
-/* An array of the batch that is copied, and where to. */
+/* An array of the batch that is copied, and its target. */
 typedef struct Copied {
     SapBatchField field;
     void *data;
@@ -62,7 +62,7 @@ static void free_copy(CliCopy *copy) {
         return;
     sap_solver_destroy(copy->solver);
     sap_state_destroy(copy->state);
-    for (int i = 2; i < NUM_COPIED; i++) /* the first two are the state's */
+    for (int i = 2; i < NUM_COPIED; i++) /* the first two belong to the state */
         free(copy->array[i].data);
     free(copy);
 }
@@ -142,7 +142,7 @@ static uint64_t mix(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/* From 53 random bits. */
+/* Uses 53 random bits. */
 double cli_random_unit(uint64_t seed, uint64_t world, uint64_t index) {
     return (double)(mix(mix(mix(seed) ^ world) ^ index) >> 11) * 0x1p-52 - 1;
 }
@@ -179,7 +179,7 @@ bool cli_batch_gather(CliBatch *batch) {
     return true;
 }
 
-/* ---- afterwards ---- */
+/* ---- results ---- */
 
 const CliFailure cli_failures[CLI_NUM_FAILURES] = {
     {SAP_WORLD_NONFINITE_STATE, "nonfinite_state", "state not finite"},
@@ -246,7 +246,7 @@ uint64_t cli_batch_hash_all(const CliBatch *batch) {
     return fnv1a(hash, batch->contacts->count, n * sizeof *batch->contacts->count);
 }
 
-/* ---- where it runs ---- */
+/* ---- device ---- */
 
 static SapDeviceInfo gpu_of(const SapBatchInfo *where) {
     SapDeviceInfo gpu;

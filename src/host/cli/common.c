@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* ---- failing ---- */
+/* ---- errors ---- */
 
 bool cli_fail(const char *format, ...) {
     va_list args;
@@ -34,7 +34,8 @@ void *cli_allocate(size_t count, size_t size) {
 
 /* ---- values ---- */
 
-/* strtoll and its kin skip spaces and accept signs; a value here begins with a digit, or with "-", "+" or "." before one. */
+/* strtoll and related functions skip spaces and accept signs; a value here begins with a digit, or with "-", "+" or "."
+ * before one. */
 static bool looks_like_number(const char *text) {
     return text[strspn(text, "+-.")] >= '0' && text[strspn(text, "+-.")] <= '9';
 }
@@ -114,8 +115,8 @@ error_t cli_scene_argument(int key, const char *arg, struct argp_state *state, c
     }
 }
 
-/* Copies the item that begins at text[*at] and moves *at behind the comma after it; false at the end. An item too long
- * for `item` is cut, and then is no valid value. */
+/* Copies the item that begins at text[*at] and moves *at past the following comma; false at the end. An item too long
+ * for `item` is truncated, which makes it an invalid value. */
 static bool next_item(const char *text, size_t *at, char item[CLI_TEXT_SIZE]) {
     if (*at > strlen(text))
         return false;
@@ -152,7 +153,7 @@ CliList cli_choice_list(const struct argp_state *state, const char *option, cons
     return list;
 }
 
-/* ---- options of the solver ---- */
+/* ---- solver options ---- */
 
 void cli_settings_add(const struct argp_state *state, CliSettings *settings, const char *option, const char *name,
                       const char *value) {
@@ -166,7 +167,7 @@ void cli_settings_add(const struct argp_state *state, CliSettings *settings, con
     settings->count++;
 }
 
-/* "NAME=VALUE", cut in two where it stands. */
+/* Splits "NAME=VALUE" in place. */
 static void add_assignment(const struct argp_state *state, CliSettings *settings, char *text) {
     char *equals = strchr(text, '=');
     if (equals == NULL)
@@ -228,7 +229,8 @@ static bool is_file(const char *path) {
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
-/* The first that exists of NAME, FOLDER/NAME, FOLDER/NAME.yaml; else NAME, for the loader to complain about. */
+/* The first that exists of NAME, FOLDER/NAME, FOLDER/NAME.yaml; otherwise NAME, so that the loader reports the error.
+ * */
 static bool find_scene(const char *name, char path[PATH_MAX]) {
     if (strlen(name) >= PATH_MAX)
         return cli_fail("scene: the path has %zu bytes; allowed: at most %d", strlen(name), PATH_MAX - 1);

@@ -1,7 +1,7 @@
-/* What the commands of the program share: exit codes, values on the command line, options of the solver, finding and
- * loading scenes, and how things are printed.
+/* Functions shared by the commands of the program: exit codes, values on the command line, solver options, finding and
+ * loading scenes, and printing.
  *
- * A function of the program that can fail says why on stderr and returns false. */
+ * A function of the program that can fail prints the reason on stderr and returns false. */
 #ifndef SAPWOOD_HOST_CLI_COMMON_H
 #define SAPWOOD_HOST_CLI_COMMON_H
 
@@ -14,13 +14,13 @@
 
 #include <sapwood/sapwood.h>
 
-/* docs/cli.md promises these. */
+/* Documented in docs/cli.md. */
 enum {
     CLI_EXIT_OK = 0,
     CLI_EXIT_WORLDS_FAILED = 1,
-    CLI_EXIT_DIFFERENT = 1,    /* a self-test found other bits */
+    CLI_EXIT_DIFFERENT = 1,    /* the bits of a self-test differ */
     CLI_EXIT_BAD = 2,          /* usage, input, memory, output */
-    CLI_EXIT_INTERRUPTED = 130 /* as shells have it: 128 + SIGINT */
+    CLI_EXIT_INTERRUPTED = 130 /* the convention of shells: 128 + SIGINT */
 };
 
 /* The commands. argv[0] is "sapwood COMMAND"; they return an exit code. */
@@ -31,7 +31,7 @@ int cli_compare(int argc, char **argv);
 int cli_conform(int argc, char **argv);
 int cli_selftest(int argc, char **argv);
 
-/* ---- failing ---- */
+/* ---- errors ---- */
 
 /* Prints "sapwood: MESSAGE" on stderr. Returns false. */
 bool cli_fail(const char *format, ...) SAP_PRINTF(1, 2);
@@ -39,19 +39,20 @@ bool cli_fail(const char *format, ...) SAP_PRINTF(1, 2);
 /* True if `status` is SAP_OK; otherwise prints the library's message and returns false. */
 bool cli_check(SapStatus status);
 
-/* calloc that says so when there is no memory. */
+/* calloc that reports failure on stderr. */
 void *cli_allocate(size_t count, size_t size);
 
-/* ---- values on the command line. A bad one ends the program: the message names option, value and what is allowed. ---- */
+/* ---- values on the command line: an invalid value ends the program with option, value and allowed values ---- */
 
 int cli_int(const struct argp_state *state, const char *option, const char *text, int low, int high);
 uint64_t cli_u64(const struct argp_state *state, const char *option, const char *text);
-/* A finite number > 0, or >= 0 where zero is allowed. */
+/* A finite number > 0, or >= 0 if zero is allowed. */
 double cli_real(const struct argp_state *state, const char *option, const char *text, bool zero_allowed);
-/* The index of one of `choices`, which ends with NULL. */
+/* The index of one of `choices`, which is NULL-terminated. */
 int cli_choice(const struct argp_state *state, const char *option, const char *text, const char *const *choices);
 
-/* Handles the keys of a command whose one argument is a scene; to be called for every key that the command does not know. */
+/* Handles the keys of a command whose only argument is a scene; call it for every key that the command does not handle.
+ * */
 error_t cli_scene_argument(int key, const char *arg, struct argp_state *state, const char **scene);
 
 enum { CLI_LIST_SIZE = 16 };
@@ -61,47 +62,47 @@ typedef struct CliList {
     int value[CLI_LIST_SIZE];
 } CliList;
 
-/* "1,64,4096". */
+/* Parses "1,64,4096". */
 CliList cli_int_list(const struct argp_state *state, const char *option, const char *text, int low, int high);
-/* "f32,f64": indices. */
+/* Parses "f32,f64" to indices. */
 CliList cli_choice_list(const struct argp_state *state, const char *option, const char *text,
                         const char *const *choices);
 
-/* ---- options of the solver ---- */
+/* ---- solver options ---- */
 
 enum { CLI_MAX_SETTINGS = 64 };
 
-/* --preset, then all others in the order given: they go over what the scene says. */
+/* --preset, then all other options in the given order; they override the options of the scene. */
 typedef struct CliSettings {
-    const char *preset; /* NULL: the scene's */
+    const char *preset; /* NULL: the scene's preset */
     int count;
     struct {
         const char *name, *value;
     } set[CLI_MAX_SETTINGS];
 } CliSettings;
 
-/* The options --preset, --set, --isa and --device, for use as a child; its input is a CliSettings. */
+/* The options --preset, --set, --isa and --device, for use as an argp child; its input is a CliSettings. */
 extern const struct argp cli_settings_argp;
 
-/* Appends one, checked by itself; `option` stands for it in the message. */
+/* Checks and appends one setting; `option` is its name in messages. */
 void cli_settings_add(const struct argp_state *state, CliSettings *settings, const char *option, const char *name,
                       const char *value);
 bool cli_settings_apply(const CliSettings *settings, SapOptions *options);
 
 /* ---- scenes ---- */
 
-/* A scene, where it was found, and its options under the settings. */
+/* A scene, its path, and its options with the settings applied. */
 typedef struct CliScene {
     char path[PATH_MAX];
     SapScene *scene;
-    const SapModelArrays *arrays; /* the model's */
+    const SapModelArrays *arrays; /* of the model */
 } CliScene;
 
 /* `name` is a file, or a scene of bench/scenes, with or without ".yaml". */
 bool cli_scene_open(const char *name, const CliSettings *settings, CliScene *out);
 void cli_scene_close(CliScene *scene);
 
-/* The folders that bench/scenes may be, in the order they are looked at; ends with NULL. */
+/* The candidate folders of bench/scenes in search order; NULL-terminated. */
 const char *const *cli_scene_folders(void);
 
 /* ---- printing ---- */
@@ -112,29 +113,29 @@ typedef struct CliText {
     char text[CLI_TEXT_SIZE];
 } CliText;
 
-/* "1.23 M": three digits and a prefix of the SI. */
+/* "1.23 M": three digits and an SI prefix. */
 CliText cli_si(double value);
-/* The value of an option, such as the name of a preset ("contact_preset_variant"). */
+/* The value of an option as text, such as the name of a preset ("contact_preset_variant"). */
 CliText cli_option(const SapOptions *options, const char *name);
 CliText cli_isa(SapIsa isa);
 
-/* A field of CSV: in quotes, quotes doubled, where the text needs it. */
+/* Writes a CSV field, quoted if the text requires it. */
 void cli_csv_text(FILE *file, const char *text);
 
-/* JSON has no NaN and no bytes that are not UTF-8: they become null and "?". */
+/* JSON has neither NaN nor invalid UTF-8: NaN becomes null, and other bytes become "?". */
 json_t *cli_json_real(double value);
 json_t *cli_json_text(const char *text);
-/* Adds to *object, which becomes NULL where there is no memory and stays so. Takes `value`. */
+/* Adds to *object, which becomes and stays NULL if memory is short. Takes ownership of `value`. */
 void cli_json_put(json_t **object, const char *key, json_t *value);
-/* Writes `json` and a newline to stdout and frees it; NULL is taken for lack of memory. */
+/* Writes `json` and a newline to stdout and frees it; NULL is reported as out of memory. */
 bool cli_json_print(json_t *json);
 
-/* Seconds on a clock that never goes back. */
+/* Seconds of a monotonic clock. */
 double cli_now(void);
-/* Seconds since the program was started: main notes when that was, less the processor time it has taken before. */
+/* Seconds since the start of the program. main records its start time minus the processor time used before. */
 void cli_note_start(void);
 double cli_since_start(void);
-/* Seconds of processor time that all threads of this program took: what else runs on the machine does not count. */
+/* Processor time of all threads of this program in seconds; other processes do not count. */
 double cli_processor_seconds(void);
 
 #endif

@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-/* 1 of a dof that turns, 0.1 of one that slides, 0 without a drive. Free and ball joints have none. */
+/* Scale of the target noise: 1 for an angular dof, 0.1 for a linear one, 0 without a drive. Free and ball joints have
+ * none. */
 static double dof_scale(const SapModelArrays *a, int joint, int dof) {
     int first = a->joint_qd_start[joint];
     if (a->joint_target_mode[dof] == 0 || a->joint_target_ke[dof] <= 0)
@@ -32,7 +33,7 @@ static void put_targets(const CliBatch *b, void *targets, uint64_t seed, double 
                 put_target(b, targets, i, noise * dof_scale(a, j, i), stream);
 }
 
-/* On a GPU the array goes there and back. */
+/* On a GPU the array is downloaded and uploaded. */
 bool cli_control_noise(CliBatch *b, uint64_t seed, double noise, int interval) {
     if (!(noise > 0))
         return true;

@@ -1,4 +1,4 @@
-/* `sapwood info SCENE`: what a scene holds, what it costs, and, tried out, how many contacts it needs. */
+/* `sapwood info SCENE`: the contents of a scene, its cost, and with --probe the number of contacts it needs. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ typedef struct InfoArgs {
     CliSettings settings;
     const char *scene;
     bool json, probe;
-    const char *probe_only; /* an option that was given and needs --probe; NULL: none */
+    const char *probe_only; /* an option that was given and requires --probe; NULL: none */
     CliProbe how;
 } InfoArgs;
 
@@ -27,7 +27,7 @@ static const struct argp_option options[] = {
     {"noise", KEY_NOISE, "X", 0, "Its noise, as of `run`; 0.1 unless given", 1},
     {0}};
 
-/* Remembers that an option of the probe was given. */
+/* Records that an option of the probe was given. */
 static const char *of_probe(InfoArgs *a, const char *option) {
     a->probe_only = option;
     return option;
@@ -51,15 +51,15 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     }
 }
 
-/* ---- what there is to say ---- */
+/* ---- data ---- */
 
-enum { BATCH = 64 }; /* worlds that fill the lanes of any machine: one world alone runs differently */
+enum { BATCH = 64 }; /* fills the lanes of any machine; a single world runs differently */
 
 typedef struct Info {
     CliScene scene;
-    SapSolverInfo solver; /* of at least BATCH worlds */
+    SapSolverInfo solver; /* for at least BATCH worlds */
     double flops;
-    const CliProbe *probe; /* NULL: not asked for */
+    const CliProbe *probe; /* NULL: not requested */
 } Info;
 
 static bool collect(InfoArgs *args, Info *out) {
@@ -69,7 +69,7 @@ static bool collect(InfoArgs *args, Info *out) {
     int worlds = scene->num_worlds > BATCH ? scene->num_worlds : BATCH;
     SapSolver *solver = NULL;
     SapOptions o = scene->options;
-    o.device = SAP_DEVICE_CPU; /* where a solver runs */
+    o.device = SAP_DEVICE_CPU; /* a solver runs on the CPU only */
     bool ok = cli_check(sap_solver_create(scene->model, worlds, &o, &solver)) &&
               cli_check(sap_solver_info(solver, &out->solver)) && cli_step_flops(out->scene.arrays, &out->flops);
     sap_solver_destroy(solver);
@@ -91,7 +91,7 @@ static int count_type(const int32_t *types, int count, int32_t type) {
     return found;
 }
 
-/* Numbers stored per world by a SapState and by a SapControl, with all their arrays. */
+/* Number of values per world in a SapState and a SapControl with all their arrays. */
 static long long state_numbers(const SapModelArrays *a) {
     return (long long)a->num_coords + a->num_dofs + 13LL * a->num_bodies;
 }
@@ -110,14 +110,14 @@ static const char *broad_phase_name(const SapSolverInfo *s) {
 
 /* ---- the tree ---- */
 
-/* The joints, each after its parent and before its siblings' subtrees. */
+/* The joints in depth-first order: each after its parent and before its siblings' subtrees. */
 typedef struct Tree {
     int *order; /* [nj] */
     int *depth; /* [nj] by joint */
     int *memory;
 } Tree;
 
-/* Visits `joint` and all below it: down to the first child, else on to the next sibling of the nearest ancestor that
+/* Visits `joint` and its subtree: down to the first child, otherwise to the next sibling of the nearest ancestor that
  * has one. */
 static int visit(const int *first, const int *next, const int *up, int joint, int count, Tree *tree) {
     for (int at = joint;;) {
@@ -161,7 +161,7 @@ static bool tree_create(const SapModelArrays *a, Tree *tree) {
 }
 
 static bool print_tree(const SapModelArrays *a) {
-    enum { MAX_INDENT = 40 }; /* deeper levels stay at this one */
+    enum { MAX_INDENT = 40 }; /* indent of all deeper levels */
     Tree tree;
     if (!tree_create(a, &tree))
         return false;
@@ -210,6 +210,7 @@ static void print_options(const SapOptions *o) {
 }
 
 static bool print_human(const Info *info) {
+    /* Scene. */
     const SapModelArrays *a = info->scene.arrays;
     const SapScene *scene = info->scene.scene;
     const SapSolverInfo *s = &info->solver;
@@ -217,6 +218,7 @@ static bool print_human(const Info *info) {
     printf("%-18s %s\n%-18s %s\n", "scene", info->scene.path, "name", a->name);
     printf("%-18s %d, time step %g s, gravity %g %g %g m/s^2\n", "worlds", scene->num_worlds, scene->dt, a->gravity[0],
            a->gravity[1], a->gravity[2]);
+    /* Bodies, joints and shapes. */
     printf("%-18s %d, %.6g kg in all\n", "bodies", a->num_bodies, total_mass(a));
     print_types("joints", a->joint_type, a->num_joints, sap_joint_type_at, cli_joint_type);
     printf("%-18s %d, coordinates %d\n", "dofs", a->num_dofs, a->num_coords);
@@ -226,11 +228,13 @@ static bool print_human(const Info *info) {
            a->num_height_fields, a->num_heights);
     printf("%-18s %d\n", "articulations", a->num_articulations);
     printf("%-18s %d\n", "keyframes", a->num_keyframes);
+    /* Cost and device. */
     printf("%-18s %d numbers, dense %lld (%.0f %%)\n", "factor", s->factor_nonzeros, dense,
            100.0 * s->factor_nonzeros / (double)dense);
     printf("%-18s about %s flops per world\n", "free motion", cli_si(info->flops).text);
     print_memory(a, s);
     printf("%-18s %s, lanes %d, threads %d\n", "runs on", cli_isa(s->isa).text, s->lanes, s->threads);
+    /* Contacts, options and the kinematic tree. */
     if (info->probe)
         cli_probe_print(info->probe, &scene->options, 18);
     print_options(&scene->options);
@@ -278,6 +282,7 @@ static json_t *memory_json(const SapModelArrays *a, const SapSolverInfo *s) {
 }
 
 static json_t *info_json(const Info *info) {
+    /* Scene. */
     const SapModelArrays *a = info->scene.arrays;
     const SapScene *scene = info->scene.scene;
     const SapSolverInfo *s = &info->solver;
@@ -288,6 +293,7 @@ static json_t *info_json(const Info *info) {
     cli_json_put(&json, "worlds", json_integer(scene->num_worlds));
     cli_json_put(&json, "dt", cli_json_real(scene->dt));
     cli_json_put(&json, "gravity", json_pack("[fff]", a->gravity[0], a->gravity[1], a->gravity[2]));
+    /* Bodies, joints and shapes. */
     cli_json_put(&json, "bodies", json_integer(a->num_bodies));
     cli_json_put(&json, "total_mass", cli_json_real(total_mass(a)));
     cli_json_put(&json, "joints", json_integer(a->num_joints));
@@ -303,6 +309,7 @@ static json_t *info_json(const Info *info) {
                  json_pack("{si si}", "count", a->num_height_fields, "heights", a->num_heights));
     cli_json_put(&json, "articulations", json_integer(a->num_articulations));
     cli_json_put(&json, "keyframes", json_integer(a->num_keyframes));
+    /* Cost and device. */
     cli_json_put(&json, "factor",
                  json_pack("{si sI}", "nonzeros", s->factor_nonzeros, "dense", (json_int_t)(nv * (nv + 1) / 2)));
     cli_json_put(&json, "flops_per_world_step", cli_json_real(info->flops));
@@ -310,6 +317,7 @@ static json_t *info_json(const Info *info) {
     cli_json_put(&json, "isa", json_string(cli_isa(s->isa).text));
     cli_json_put(&json, "lanes", json_integer(s->lanes));
     cli_json_put(&json, "threads", json_integer(s->threads));
+    /* Contacts, options and the kinematic tree. */
     if (info->probe)
         cli_json_put(&json, "probe", cli_probe_json(info->probe));
     cli_json_put(&json, "options", options_json(&scene->options));

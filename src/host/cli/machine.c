@@ -55,7 +55,7 @@ double cli_resident_bytes(void) {
 
 /* ---- knobs ---- */
 
-/* How to run: none of these changes a bit of a result, and the reports show what was chosen. */
+/* Options of execution: none of them changes a bit of a result, and the reports show the values in use. */
 static bool is_about_running(const char *name) {
     static const char *const names[] = {"threads", "lanes", "isa", "device", NULL};
     for (const char *const *n = names; *n; n++)
@@ -64,7 +64,7 @@ static bool is_about_running(const char *name) {
     return false;
 }
 
-/* The next option after *name (NULL: the first) whose value is not the preset's; false at the end. */
+/* The next option after *name (NULL: the first) whose value differs from the preset's; false at the end. */
 static bool next_knob(const SapOptions *options, const char *const **at, CliText *value) {
     CliText preset = cli_option(options, "contact_preset_variant");
     SapOptions base;

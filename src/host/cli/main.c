@@ -1,4 +1,4 @@
-/* The program `sapwood`: finds the command and hands the rest of the command line to it. docs/cli.md is its manual. */
+/* The program `sapwood`: finds the command and passes the rest of the command line to it. Manual: docs/cli.md. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "host/cli/machine.h"
 
 typedef struct Command {
-    const char *name; /* argv[0] of the command: how messages and --help call it */
+    const char *name; /* argv[0] of the command: its name in messages and --help */
     int (*run)(int argc, char **argv);
 } Command;
 
@@ -20,7 +20,7 @@ static const char *short_name(const Command *command) {
     return command->name + strlen("sapwood ");
 }
 
-/* What is left of the command line from the command on. */
+/* The command line from the command on. */
 typedef struct Rest {
     const Command *command;
     int argc;

@@ -30,12 +30,12 @@ bool cli_joint_has_quaternion(const SapModelArrays *a, int joint) {
     return num_coords(a, joint) > num_dofs(a, joint);
 }
 
-/* Whether its coordinates and dofs have numbers: a joint of one axis has none, unless its type may have more. */
+/* Whether its coordinates and dofs are numbered: not if the type always has one axis. */
 static bool is_numbered(const SapModelArrays *a, int joint) {
     return num_dofs(a, joint) > 1 || a->joint_type[joint] == SAP_JOINT_D6;
 }
 
-/* Of a pose or, if there are four, of a quaternion. */
+/* The suffixes of a pose or, if there are four coordinates, of a quaternion. */
 const char *cli_coord_suffix(const SapModelArrays *a, int joint, int i) {
     static const char *const pose[] = {".px", ".py", ".pz", ".qx", ".qy", ".qz", ".qw"};
     static const char *const numbered[] = {".q0", ".q1", ".q2", ".q3", ".q4", ".q5"};
@@ -54,7 +54,7 @@ const char *cli_dof_suffix(const SapModelArrays *a, int joint, int i) {
 
 /* ---- cost ---- */
 
-/* depth[b]: dofs on the path from the world to body b, those of its own joint included. Parents come first. */
+/* depth[b]: number of dofs on the path from the world to body b, including its own joint. Parents come first. */
 static void body_depths(const SapModelArrays *a, int *depth) {
     for (int j = 0; j < a->num_joints; j++) {
         int parent = a->joint_parent[j];
@@ -63,7 +63,7 @@ static void body_depths(const SapModelArrays *a, int *depth) {
     }
 }
 
-/* Sums over the dofs of d and d^2, d being the depth of a dof: dofs on its path, itself included. */
+/* Sums of d and d^2 over the dofs, where d is the depth of a dof: the number of dofs on its path, including itself. */
 typedef struct DepthSums {
     double d, d2;
 } DepthSums;
@@ -85,7 +85,7 @@ static bool tree_depths(const SapModelArrays *a, DepthSums *out) {
     return true;
 }
 
-/* d^2 a row of the factor, 4 d - 2 its part of the two solves. */
+/* d^2 for a row of the factor, 4 d - 2 for its part of the two solves. */
 static double system_flops(const DepthSums *sums, double nv) {
     return sums->d2 + 4 * sums->d - 2 * nv;
 }

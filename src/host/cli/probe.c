@@ -2,7 +2,7 @@
 
 #include "host/cli/statistics.h"
 
-/* Slots of the trial. A world that needs more is still counted in full, but moves as if it had the deepest only. */
+/* Contact slots of the probe. A world that needs more is counted in full, but moves with its deepest contacts only. */
 enum { TRIAL_SLOTS = 1024, MOST_CONTACTS = 65535 };
 
 static void look(const CliBatch *batch, CliCount *needed) {
@@ -24,7 +24,7 @@ static bool step_worlds(CliBatch *batch, CliProbe *probe, CliCount *needed) {
     return true;
 }
 
-/* A quarter more than was seen, in fours. */
+/* A quarter more than the largest number seen, rounded up to a multiple of four. */
 static int propose(int most) {
     int wanted = (most + most / 4 + 3) / 4 * 4;
     return wanted < 4 ? 4 : wanted < MOST_CONTACTS ? wanted : MOST_CONTACTS;

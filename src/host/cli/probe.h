@@ -1,20 +1,20 @@
-/* How many contacts the worlds of a scene have, tried out: what max_rigid_contact should be. */
+/* Measures how many contacts the worlds of a scene have, to choose max_rigid_contact. */
 #ifndef SAPWOOD_HOST_CLI_PROBE_H
 #define SAPWOOD_HOST_CLI_PROBE_H
 
 #include "host/cli/common.h"
 
 typedef struct CliProbe {
-    /* what to run */
+    /* input */
     int worlds, steps;
     uint64_t seed;
     double noise;
 
-    /* what came of it: contacts per world and step, with room for all */
+    /* results: contacts per world and step, with slots for all */
     double mean;
     int most, p95; /* 95 % of the worlds and steps have p95 contacts or fewer */
-    int proposal;  /* for max_rigid_contact */
-    int failed;    /* worlds; they are left out from then on */
+    int proposal;  /* proposed max_rigid_contact */
+    int failed;    /* number of failed worlds, which are excluded from then on */
 } CliProbe;
 
 bool cli_probe_run(const SapScene *scene, CliProbe *probe);

@@ -1,4 +1,4 @@
-/* `sapwood run SCENE`: steps the worlds of a scene and reports. */
+/* `sapwood run SCENE`: steps the worlds of a scene and prints a report. */
 #include "host/cli/run.h"
 
 #include <signal.h>
@@ -76,14 +76,14 @@ static void on_interrupt(int signal_number) {
     interrupted = 1;
 }
 
-/* The first Ctrl-C ends the loop, a second one the program. */
+/* The first Ctrl-C ends the loop, a second one ends the program. */
 static void catch_interrupt(void) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
 }
 
-/* ---- running ---- */
+/* ---- steps ---- */
 
 static void show_progress(const Run *r) {
     enum { WIDTH = 30 };
@@ -99,7 +99,7 @@ static void clear_progress(const Run *r) {
         fputs("\r\x1b[K", stderr);
 }
 
-/* n steps, timed. */
+/* Takes n steps and measures their time. */
 static bool run_chunk(Run *r, int n) {
     double start = cli_now();
     if (!cli_batch_step(&r->batch, n))
@@ -111,7 +111,8 @@ static bool run_chunk(Run *r, int n) {
     return cli_batch_gather(&r->batch) && cli_statistics_look(&r->statistics, &r->batch);
 }
 
-/* Steps of the next call. The last one is by itself, for its gaps are recorded; and at least some twenty steps are looked at. */
+/* Number of steps of the next call. The last step is a separate call, because its gaps are recorded; statistics are
+ * taken in at least about twenty steps. */
 static int next_chunk(const Run *r, int chunk) {
     enum { LOOKS = 20 };
     int left = r->args->steps - r->done - 1, most = 1 + r->args->steps / LOOKS;
@@ -119,7 +120,7 @@ static int next_chunk(const Run *r, int chunk) {
     return left < 1 ? 1 : chunk < left ? chunk : left;
 }
 
-/* In chunks that grow to about 50 ms, so that neither the clock nor the progress bar costs anything. A trajectory needs
+/* Steps in chunks that grow to about 50 ms, so that the clock and the progress bar cost nothing. A trajectory needs
  * every step. */
 static bool run_steps(Run *r) {
     int chunk = 1, steps = r->args->steps;

@@ -1,5 +1,4 @@
-/* `sapwood run`: what was asked and what came of it, handed from the running (cli_run.c) to the report
- * (cli_run_report.c). */
+/* `sapwood run`: arguments and results, passed from run.c to the report in run_report.c. */
 #ifndef SAPWOOD_HOST_CLI_RUN_H
 #define SAPWOOD_HOST_CLI_RUN_H
 
@@ -9,12 +8,12 @@
 typedef struct RunArgs {
     CliSettings settings;
     const char *scene;
-    int worlds; /* 0: the scene's */
+    int worlds; /* 0: the scene's number */
     int steps;
-    double dt; /* 0: the scene's */
+    double dt; /* 0: the scene's time step */
     uint64_t seed;
     double noise;
-    int dtype; /* SapDtype; -1: as the free motion is solved */
+    int dtype; /* SapDtype; -1: the precision of the free motion */
     const char *trajectory;
     int trajectory_world; /* -1: not given */
     bool json;
@@ -26,19 +25,19 @@ typedef struct Run {
     CliBatch batch;
     CliTrajectory trajectory;
     bool progress; /* stderr is a terminal */
-    int done;      /* steps */
+    int done;      /* number of steps taken */
     double seconds;
-    double first_step; /* seconds from the start of the program to the end of the first step */
+    double first_step; /* seconds from program start to the end of the first step */
     double *energies;  /* [2][worlds][2]: at the start, at the end */
     CliEnergy start, end;
     CliFailures failures;
     CliStatistics statistics;
 } Run;
 
-/* World-steps per second so far; NaN before the first. */
+/* World-steps per second so far; NaN before the first step. */
 double cli_run_rate(const Run *run);
 
-/* Prints what came of it on stdout. */
+/* Prints the report on stdout. */
 bool cli_run_report(const Run *run);
 
 #endif

@@ -92,6 +92,7 @@ static json_t *hash_json(const CliBatch *batch) {
 }
 
 static json_t *report_json(const Run *r) {
+    /* Run. */
     const SapOptions *o = &r->scene.scene->options;
     const SapSolverInfo *info = &r->batch.info;
     json_t *json = json_object();
@@ -101,15 +102,18 @@ static json_t *report_json(const Run *r) {
     cli_json_put(&json, "steps", json_integer(r->done));
     cli_json_put(&json, "interrupted", json_boolean(r->done < r->args->steps));
     cli_json_put(&json, "dt", cli_json_real(r->batch.dt));
+    /* Solver and device. */
     cli_json_put(&json, "preset", json_string(cli_option(o, "contact_preset_variant").text));
     cli_json_put(&json, "precision", json_string(cli_option(o, "free_motion_solve_precision").text));
     cli_json_put(&json, "dtype", json_string(dtype_name(r)));
     cli_batch_put_where(&r->batch, &json);
+    /* Speed and memory. */
     cli_json_put(&json, "seconds", cli_json_real(r->seconds));
     cli_json_put(&json, "bytes_per_world", cli_json_real((double)sap_batch_bytes(r->batch.batch) / info->num_worlds));
     cli_json_put(&json, "first_step_seconds", cli_json_real(r->done ? r->first_step : (double)NAN));
     cli_json_put(&json, "world_steps_per_second", cli_json_real(cli_run_rate(r)));
     cli_json_put(&json, "ns_per_world_step", cli_json_real(1e9 / cli_run_rate(r)));
+    /* Results. */
     cli_json_put(&json, "failed", failures_json(&r->failures));
     cli_statistics_put(&r->statistics, &r->batch, &json);
     cli_json_put(&json, "energy",

@@ -1,5 +1,6 @@
-/* `sapwood selftest`: every scene in every preset, on the device that was asked for and on one CPU thread without SIMD. States, statuses and
- * counters must have the same bits. What it prints is made to be sent to somebody who has no such device. */
+/* `sapwood selftest`: every scene in every preset, on the requested device and on one CPU thread without SIMD. States,
+ * statuses and counters must agree in every bit. The report contains what is needed to analyse a difference without
+ * access to the device. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static const double noise = 0.1; /* of joint velocities, as in `run` */
 typedef struct SelftestArgs {
     CliSettings settings;
     int num_scenes;
-    char *scenes[MAX_SCENES]; /* owned if they were found in a folder */
+    char *scenes[MAX_SCENES]; /* allocated if they were found in a folder */
     bool found;
     int worlds, steps;
     uint64_t seed;
@@ -81,7 +82,7 @@ static void free_scenes(SelftestArgs *a) {
         free(a->scenes[i]);
 }
 
-/* ---- running ---- */
+/* ---- runs ---- */
 
 typedef struct Side {
     uint64_t hash;
@@ -102,7 +103,7 @@ static void count_worlds(const CliBatch *b, Side *side) {
     }
 }
 
-/* The first step, which may have to prepare something, is not timed. */
+/* The first step may include setup and is not timed. */
 static bool run_batch(const SelftestArgs *a, CliBatch *b, Side *side) {
     if (!cli_batch_perturb(b, a->seed, noise) || !cli_batch_step(b, 1))
         return false;
@@ -138,14 +139,14 @@ static bool run_preset(const SelftestArgs *a, const CliScene *scene, Row *row) {
     return run_side(a, scene, &o, &row->got) && run_side(a, scene, &plain, &row->expected);
 }
 
-/* ---- reports ---- */
+/* ---- output ---- */
 
-/* What runs: the options' device. */
+/* The report of a run on the device of the options. */
 typedef struct Report {
     const SelftestArgs *args;
     bool on_gpu;
     SapDeviceInfo gpu;
-    json_t *rows; /* NULL as text */
+    json_t *rows; /* NULL for text output */
     int cases, different;
 } Report;
 
@@ -226,7 +227,7 @@ static bool run_scene(Report *r, const char *name) {
     return ok;
 }
 
-/* Says what is missing before anything else happens. */
+/* Reports a missing device before anything else. */
 static bool find_device(Report *r) {
     SapOptions o;
     if (!cli_check(sap_options_preset(NULL, &o)) || !cli_settings_apply(&r->args->settings, &o))

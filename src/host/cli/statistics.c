@@ -41,7 +41,7 @@ void cli_gaps_add(CliGaps *gaps, double gap) {
     gaps->smallest = gaps->samples++ > 0 ? fmin(gaps->smallest, gap) : gap;
 }
 
-/* The upper end of the bin, but no more than there was. */
+/* The upper end of the bin, but not more than the largest depth. */
 double cli_gaps_depth(const CliGaps *gaps, int percent) {
     double below = 0;
     int bin = -1;
@@ -53,7 +53,7 @@ double cli_gaps_depth(const CliGaps *gaps, int percent) {
     return bin == 0 ? 0 : fmin(least_depth * pow(bin_ratio, bin), fmax(0, -gaps->smallest));
 }
 
-/* ---- looking ---- */
+/* ---- sampling ---- */
 
 const CliFailure cli_ends[CLI_NUM_ENDS] = {{SAP_WORLD_ITERATION_LIMIT, "iteration_limit", "iteration limit"},
                                            {SAP_WORLD_LINE_SEARCH_FAILED, "line_search_failed", "line search failed"},
@@ -131,7 +131,7 @@ static void print_ends(const CliStatistics *s, int worlds, int width) {
     puts(s->not_converged ? ")" : "");
 }
 
-/* More may have been needed in a step that was not looked at. */
+/* A step that was not sampled may have needed more. */
 static void print_truncated(const CliStatistics *s, const CliBatch *batch, int width) {
     int worlds = batch->state->num_worlds, capacity = batch->contacts->capacity;
     printf("%-*s contacts were dropped in %d of %d worlds: max_rigid_contact is %d", width, "WARNING", s->truncated,

@@ -1,10 +1,10 @@
-/* Contacts and iterations of a batch, gathered from some of its steps, and what its worlds report of the solve. */
+/* Contacts and iterations of a batch, sampled in some of its steps, and the solver reports of its worlds. */
 #ifndef SAPWOOD_HOST_CLI_STATISTICS_H
 #define SAPWOOD_HOST_CLI_STATISTICS_H
 
 #include "host/cli/batch.h"
 
-/* A number >= 0 counted in many worlds, and how often each value was seen; larger ones share the last place. */
+/* Histogram of a number >= 0 over many worlds; values beyond the range share the last bin. */
 enum { CLI_COUNT_ROOM = 4096 };
 typedef struct CliCount {
     double sum, samples;
@@ -20,7 +20,8 @@ int cli_count_quantile(const CliCount *count, int percent);
 /* {"mean": ..., "p95": ..., "largest": ...} */
 json_t *cli_count_json(const CliCount *count);
 
-/* Gaps of contacts, m. Depths (gaps below 0) are kept to 5 %, those under a nanometre as none. */
+/* Histogram of contact gaps, m. Depths (negative gaps) have a resolution of 5 %; those below a nanometre count as zero.
+ * */
 enum { CLI_GAP_ROOM = 512 };
 typedef struct CliGaps {
     double smallest; /* NaN without samples */
@@ -32,11 +33,11 @@ void cli_gaps_add(CliGaps *gaps, double gap);
 /* The depth >= 0 that `percent` of the contacts do not exceed; NaN without samples. */
 double cli_gaps_depth(const CliGaps *gaps, int percent);
 
-/* Ways not to converge; keys and words as of failures. */
+/* Reasons for not converging, with JSON keys and descriptions like the failures. */
 enum { CLI_NUM_ENDS = 3 };
 extern const CliFailure cli_ends[CLI_NUM_ENDS];
 
-/* What ended the solves of the steps that were looked at. */
+/* Stopping criteria of the solves in the sampled steps. */
 enum { CLI_STOP_OPTIMAL, CLI_STOP_COST, CLI_STOP_NOTHING, CLI_STOP_NOT_CONVERGED, CLI_NUM_STOPS };
 typedef struct CliStop {
     const char *key, *words;
@@ -44,27 +45,27 @@ typedef struct CliStop {
 extern const CliStop cli_stops[CLI_NUM_STOPS];
 
 typedef struct CliStatistics {
-    int steps;                               /* steps that were looked at */
-    CliCount contacts, needed, newton, line; /* per world; needed: those without a slot too */
-    int not_converged, by_end[CLI_NUM_ENDS]; /* worlds, in any step */
-    int truncated;                           /* worlds whose contacts found no slot, in any step */
-    double stops[CLI_NUM_STOPS];             /* solves */
-    CliGaps gaps;                            /* of the steps they were looked at in */
+    int steps;                               /* number of sampled steps */
+    CliCount contacts, needed, newton, line; /* per world; needed: including contacts without a slot */
+    int not_converged, by_end[CLI_NUM_ENDS]; /* number of worlds, in any step */
+    int truncated;                           /* number of worlds with dropped contacts, in any step */
+    double stops[CLI_NUM_STOPS];             /* number of solves */
+    CliGaps gaps;                            /* of the steps in which gaps are sampled */
 } CliStatistics;
 
-/* Adds the contacts and iterations of the last step; of worlds that failed none. */
+/* Samples the contacts and iterations of the last step; failed worlds are excluded. */
 bool cli_statistics_look(CliStatistics *statistics, const CliBatch *batch);
 
-/* Makes steps from now on record gaps. */
+/* Makes later steps record gaps. */
 bool cli_statistics_record_gaps(CliBatch *batch);
-/* Adds the gaps of the last step, which must have been recorded. */
+/* Samples the gaps of the last step, which must have been recorded. */
 bool cli_statistics_look_at_gaps(CliStatistics *statistics, CliBatch *batch);
-/* When all steps are done: counts the worlds. */
+/* To be called after all steps: counts the worlds. */
 void cli_statistics_finish(CliStatistics *statistics, const CliBatch *batch);
-/* The part of the solves that ended so; NaN if there were none. */
+/* The fraction of the solves that stopped for this reason; NaN without solves. */
 double cli_statistics_share(const CliStatistics *statistics, int stop);
 
-/* Largest and mean values as lines of a report, `width` columns for the labels. */
+/* Prints largest and mean values as lines of a report, `width` columns for the labels. */
 void cli_statistics_print(const CliStatistics *statistics, const CliBatch *batch, int width);
 /* Adds the keys "contacts", "newton_iterations", "line_search_iterations", "not_converged". */
 void cli_statistics_put(const CliStatistics *statistics, const CliBatch *batch, json_t **json);

@@ -13,7 +13,7 @@ static bool fail(CliTrajectory *t) {
 }
 
 static void put_column(FILE *file, const char *joint, const char *suffix) {
-    char name[1024]; /* longer names are cut */
+    char name[1024]; /* longer names are truncated */
     snprintf(name, sizeof name, "%s%s", joint, suffix);
     fputc(',', file);
     cli_csv_text(file, name);
@@ -38,7 +38,7 @@ bool cli_trajectory_open(const char *path, int world, const SapModelArrays *arra
     return !ferror(out->file) || fail(out);
 }
 
-/* Enough digits to read the same number back. */
+/* Enough digits to parse to the same number. */
 static void put_numbers(FILE *file, const void *data, size_t first, int count, SapDtype dtype) {
     for (size_t i = first; i < first + (size_t)count; i++)
         if (dtype == SAP_F32)

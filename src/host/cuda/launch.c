@@ -43,9 +43,8 @@ static SapStatus allow_shared(const SapCudaBatch *c, CuFunction kernel) {
 
 SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     SapCudaBatch *c = b->own;
-    int most = c->device->shared_per_block,
-        of_step =
-            c->lockstep ? 0 : most; /* lockstep scratch persists between launches, so it is not in shared memory */
+    /* Lockstep scratch persists between launches, so it is not in shared memory. */
+    int most = c->device->shared_per_block, of_step = c->lockstep ? 0 : most;
     SAP_TRY(
         sap_cuda_launch_shape(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
     SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->step.arenas, &c->step.shape));

@@ -1,4 +1,5 @@
-/* `sapwood bench`: throughput of whole steps over scenes, presets, line searches, worlds, threads and lanes. docs/bench.md. */
+/* `sapwood bench`: throughput of whole steps over scenes, presets, line searches, numbers of worlds, threads and lanes.
+ * docs/bench.md. */
 #include "host/cli/bench/bench.h"
 
 #include <dirent.h>
@@ -17,7 +18,7 @@ typedef struct BenchArgs {
     CliSettings settings;
     int num_scenes, num_presets;
     char *scenes[MAX_SCENES];
-    const char *presets[MAX_PRESETS]; /* NULL: the scene's */
+    const char *presets[MAX_PRESETS]; /* NULL: the scene's preset */
     CliList worlds, precisions, lanes, threads, line_searches;
     bool list, newton, collision;
     BenchFormat format;
@@ -101,7 +102,7 @@ static int is_scene_file(const struct dirent *entry) {
     return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
 }
 
-/* The scene files of the first folder that is there; frees with free_entries. */
+/* The scene files of the first folder that exists; free them with free_entries. */
 static int scan_scenes(struct dirent ***entries) {
     for (const char *const *folder = cli_scene_folders(); *folder; folder++) {
         int count = scandir(*folder, entries, is_scene_file, alphasort);
@@ -148,7 +149,7 @@ static void add_presets(const struct argp_state *state, BenchArgs *a, char *list
     }
 }
 
-/* What the table runs over cannot also be set to one value. */
+/* Options that the table varies cannot also be set to one value. */
 static void check_settings(const struct argp_state *state, const BenchArgs *a) {
     SapOptions before, after;
     if (sap_options_preset(NULL, &before) != SAP_OK)
@@ -173,10 +174,12 @@ static void check_settings(const struct argp_state *state, const BenchArgs *a) {
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
+    /* Choices, in the order of their enums. */
     static const char *const precisions[] = {"f32", "f64", NULL};        /* in the order of SapPrecision */
     static const char *const formats[] = {"human", "csv", "json", NULL}; /* in the order of BenchFormat */
     static const char *const hostiles[] = {"nan", "wild", NULL};         /* BenchHostile without the first */
     static const char *const searches[] = {"monotone_decay", "armijo_decay", "exact_root", NULL}; /* SapLineSearch */
+    /* One case per option. */
     BenchArgs *a = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
@@ -235,7 +238,7 @@ typedef struct Bench {
     BenchRows rows;
 } Bench;
 
-/* Few worlds use fewer threads and lanes than asked for: such a case may have been measured already. */
+/* With few worlds, fewer threads and lanes are used than requested, so the case may have been measured already. */
 static bool is_measured(void *arg, const BenchRow *row) {
     const BenchRows *rows = arg;
     for (int i = 0; i < rows->count; i++) {
@@ -265,13 +268,13 @@ static bool run_case(Bench *bench, const CliScene *scene, BenchRow *row) {
     const BenchArgs *a = bench->args;
     if (!bench_case(&a->plan, scene, is_measured, &bench->rows, row))
         return false;
-    if (row->ns <= 0) /* it is known */
+    if (row->ns <= 0) /* already measured */
         return true;
     bench_print_row(a->format, &a->plan, row);
     return add_row(&bench->rows, row);
 }
 
-/* All threads, lanes and worlds. */
+/* Runs all combinations of threads, lanes and worlds. */
 static bool run_options(Bench *bench, const CliScene *scene, const BenchRow *like) {
     const BenchArgs *a = bench->args;
     bool ok = true;
@@ -330,7 +333,7 @@ static int run_all(Bench *bench) {
     return CLI_EXIT_OK;
 }
 
-/* Of lists the grid takes the first; its own defaults are 1024 worlds and one thread. */
+/* The Newton benchmark uses the first entry of each list; its defaults are 1024 worlds and one thread. */
 static int bench_newton(const BenchArgs *a) {
     const CliList both = {2, {SAP_FP32, SAP_FP64}};
     const BenchNewton newton = {.settings = &a->settings,

@@ -1,12 +1,12 @@
-/* One case of `bench`: a scene under some options in some number of worlds.
+/* One case of `bench`: a scene with given options and number of worlds.
  *
- *   create, step once      what that takes, and the memory
- *   warm up                from the scene's start with noise, plan->warmup steps; the state is kept
- *   measure                plan->repeat times: go through plan->steps steps from that state, as often as fills 0.3 s
- *   look                   go through them once more, and look at contacts, iterations and gaps after every step
+ *   create, step once      measures time and memory
+ *   warm up                plan->warmup steps from the scene's initial state with noise; the final state is kept
+ *   measure                plan->repeat times: as many passes of plan->steps steps from that state as fill 0.3 s
+ *   inspect                one more pass that records contacts, iterations and gaps after every step
  *
- * Targets change every CLI_CONTROL_STEPS steps, always in the same way: every pass does the same work and ends with the same bits. Only
- * the steps are timed. */
+ * Targets change every CLI_CONTROL_STEPS steps, in every pass in the same way, so every pass does the same work and
+ * ends with the same bits. Only the steps are timed. */
 #include "host/cli/bench/bench.h"
 
 #include <math.h>
@@ -20,16 +20,16 @@
 #include "host/cli/statistics.h"
 
 static const double start_noise = 0.1;    /* of joint velocities, as in `run` */
-static const double repeat_seconds = 0.3; /* of one measurement, at least */
+static const double repeat_seconds = 0.3; /* minimum duration of one measurement */
 
 typedef struct Case {
     const BenchPlan *plan;
     CliBatch batch;
-    void *q, *qd;              /* the state that passes begin with */
-    CliStatistics *statistics; /* NULL: nobody looks */
+    void *q, *qd;              /* initial state of each pass */
+    CliStatistics *statistics; /* NULL: not recorded */
     bool singly;               /* one step per call */
-    bool spoilt;               /* by a hostile world: what happens is not gathered */
-    int hostile_newton;        /* the most iterations that the hostile world took */
+    bool spoilt;               /* with a hostile world; statistics are not recorded */
+    int hostile_newton;        /* largest number of iterations of the hostile world */
     uint64_t hash;
 } Case;
 
@@ -50,7 +50,7 @@ static void put(const CliBatch *b, void *array, size_t at, double value) {
         ((float *)array)[at] = (float)value;
 }
 
-/* Sinks a free body by 0.25 m, and moves the other coordinates but quaternions by up to 0.3. */
+/* Lowers a free body by 0.25 m, and offsets all other coordinates except quaternions by up to 0.3. */
 static void put_wild_joint(const Case *c, int joint, size_t world) {
     const SapModelArrays *a = c->batch.arrays;
     void *q = c->batch.state->joint_q;
@@ -63,8 +63,8 @@ static void put_wild_joint(const Case *c, int joint, size_t world) {
             put(&c->batch, q, i, get(&c->batch, c->q, i) + 0.3 * cli_random_unit(c->plan->seed, world, i));
 }
 
-/* Makes the hostile world so again. NaN: a number of its state is none. Wild: it is deep in the ground, bent, and moves, which takes
- * many iterations to sort out. */
+/* Corrupts the hostile world before each step. `nan` sets one state value to NaN; `wild` pushes the robot into the
+ * ground with large joint errors and velocities, which needs many iterations. */
 static bool spoil(Case *c) {
     CliBatch *b = &c->batch;
     size_t nv = (size_t)b->arrays->num_dofs, nq = (size_t)b->arrays->num_coords, w = (size_t)hostile_world(b);
@@ -89,19 +89,19 @@ static bool look_at_hostile(Case *c) {
     return true;
 }
 
-/* Wall time, or what the threads took of the processors, over their number. */
+/* Wall time, or processor time divided by the number of threads. */
 static double now(const Case *c) {
     return c->plan->processor_time ? cli_processor_seconds() / c->batch.info.threads : cli_now();
 }
 
-/* `count` steps from step `at` of the run; adds the time of the steps to *seconds. */
+/* Takes `count` steps from step `at` of the run; adds their duration to *seconds. */
 static bool step(Case *c, int at, int count, double *seconds) {
     int most = c->singly ? 1 : CLI_CONTROL_STEPS;
     for (int end = at + count, n; at < end; at += n) {
         int left = CLI_CONTROL_STEPS - at % CLI_CONTROL_STEPS;
         n = left < most ? left : most;
         n = end - at < n ? end - at : n;
-        if (at % CLI_CONTROL_STEPS == 0 || at == end - count) /* also where a pass begins within an interval */
+        if (at % CLI_CONTROL_STEPS == 0 || at == end - count) /* also if a pass begins within an interval */
             if (!cli_control_noise(&c->batch, c->plan->seed, c->plan->control_noise, at / CLI_CONTROL_STEPS))
                 return false;
         if (c->spoilt && !spoil(c))
@@ -141,7 +141,7 @@ static bool warm_up(Case *c) {
     return true;
 }
 
-/* ---- measuring ---- */
+/* ---- measurement ---- */
 
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -153,7 +153,7 @@ static double median(double *x, int n) {
     return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
 }
 
-/* Nanoseconds per world-step of one measurement. */
+/* One measurement, in nanoseconds per world-step. */
 static bool measure_once(Case *c, int passes, double *ns) {
     double seconds = 0;
     for (int i = 0; i < passes; i++)
@@ -230,7 +230,7 @@ static void fill_profile(const Case *c, const SapProfile *p, double off, double 
                 : (double)NAN;
 }
 
-/* With and without in turn, so that both see the same machine. */
+/* Alternates runs with and without the profile, so that both see the same machine state. */
 static bool profile(Case *c, BenchRow *row) {
     double off[1000], on[1000];
     SapProfile sum = {{0}, {0}};
@@ -252,7 +252,7 @@ static bool profile(Case *c, BenchRow *row) {
 
 /* ---- a hostile world ---- */
 
-/* The hash of all worlds but the hostile one, whose numbers are put to 0. */
+/* The hash of all worlds except the hostile one, whose state is set to 0. */
 static uint64_t hash_of_others(Case *c) {
     const CliBatch *b = &c->batch;
     size_t nv = (size_t)b->arrays->num_dofs, nq = (size_t)b->arrays->num_coords, w = (size_t)hostile_world(b);
@@ -263,7 +263,7 @@ static uint64_t hash_of_others(Case *c) {
     return cli_batch_hash(b);
 }
 
-/* With and without it in turn, a step at a time: it is spoilt before each. */
+/* Alternates runs with and without it, one step at a time, because it is corrupted before each step. */
 static bool measure_hostile(Case *c, BenchRow *row) {
     double calm[1000], hostile[1000];
     row->others_same = c->singly = true;
@@ -284,7 +284,7 @@ static bool measure_hostile(Case *c, BenchRow *row) {
     return true;
 }
 
-/* ---- looking ---- */
+/* ---- inspection ---- */
 
 static BenchCount summary(const CliCount *count) {
     return (BenchCount){cli_count_mean(count), cli_count_quantile(count, 95), count->largest};
@@ -328,7 +328,7 @@ static bool look(Case *c, BenchRow *row) {
     return ok;
 }
 
-/* Bytes of the arrays that a user sees, one row per world. */
+/* Bytes per world of the arrays that a user can access. */
 static double array_bytes(SapBatch *batch) {
     double bytes = 0;
     for (int field = 0; field < SAP_BATCH_CONTACT_IMPULSE; field++) {

@@ -1,7 +1,7 @@
-/* What finding contacts costs, in nanoseconds of processor time per world, on one thread.
+/* The cost of collision detection in nanoseconds of processor time per world, on one thread.
  *
- *   pair    sap_collide of two bodies with one shape each that touch or nearly so, in random attitudes. The row "none" is the
- *           same without the pair: loading and placing two bodies and two shapes
+ *   pair    sap_collide of two bodies with one shape each, which touch or nearly touch, in random orientations. The row
+ *           "none" is the same without the pair: loading and placing two bodies and two shapes
  *   scene   sap_collide, and the whole step, of a scene after SETTLE steps */
 #include "host/cli/bench/collision.h"
 
@@ -13,9 +13,9 @@
 
 enum { PAIR_WORLDS = 256, PAIR_SLOTS = 16, SCENE_WORLDS = 256, SETTLE = 200 };
 
-static const double burst_seconds = 0.02; /* of one measurement */
+static const double burst_seconds = 0.02; /* minimum duration of one measurement */
 
-/* ---- measuring ---- */
+/* ---- measurement ---- */
 
 typedef bool Work(void *arg);
 
@@ -28,7 +28,7 @@ static bool time_calls(Work *work, void *arg, int calls, double *seconds) {
     return true;
 }
 
-/* Nanoseconds of one call: of the fastest repeat, each of as many calls as fill it. */
+/* Nanoseconds per call of the fastest repeat; each repeat makes enough calls to fill the duration. */
 static bool measure(Work *work, void *arg, int repeat, double *ns) {
     double seconds = 0, fastest = INFINITY;
     int calls = 1;
@@ -76,7 +76,7 @@ typedef struct Row {
     char name[CLI_TEXT_SIZE];
     bool f64;          /* precision of the geometry */
     double collide_ns; /* per world */
-    double step_ns;    /* the whole step; NaN of pairs */
+    double step_ns;    /* the whole step; NaN for pairs */
     double contacts;   /* per world */
 } Row;
 
@@ -119,7 +119,7 @@ static bool bench_options(const BenchCollision *args, bool f64, SapOptions *o) {
 
 /* ---- pairs ---- */
 
-/* Sizes that make all about equally large. */
+/* Sizes that make all shapes about equally large. */
 static const struct {
     SapShapeType type;
     double size[3];
@@ -134,7 +134,7 @@ static const struct {
               {SAP_SHAPE_HULL, {0.4, 0.4, 0.4}}};
 enum { NUM_SHAPES = sizeof shapes / sizeof shapes[0], FIRST_CONVEX = 2, FIELD_SIDE = 17, HULL_VERTICES = 20 };
 
-/* A dodecahedron around the unit ball's middle. */
+/* A dodecahedron around the unit ball. */
 static void hull_vertices(double vertex[HULL_VERTICES][3]) {
     const double g = 0.5 * (1 + sqrt(5)), scale = 1 / sqrt(3);
     for (int i = 0; i < 8; i++)
@@ -154,19 +154,22 @@ static void field_heights(double height[FIELD_SIDE][FIELD_SIDE]) {
             height[r][c] = 0.08 * sin(0.9 * r) * cos(1.1 * c);
 }
 
-/* Two free bodies with a shape each; terrain is static. Without the pair, the two may not touch. */
+/* Two free bodies with one shape each; terrain is static. Without the pair, the two are filtered. */
 static bool pair_model(int a, int b, bool with_pair, SapModel **out) {
+    /* Bodies, joints and shapes. */
     int32_t joint[2] = {SAP_JOINT_FREE, SAP_JOINT_FREE}, parent[2] = {-1, -1}, child[2] = {0, 1};
     int32_t type[2] = {(int32_t)shapes[a].type, (int32_t)shapes[b].type}, mesh[2], filter[2] = {0, 1};
     int32_t body[2] = {a < FIRST_CONVEX ? -1 : 0, 1}, start[2] = {0, HULL_VERTICES}, grid[2] = {FIELD_SIDE, FIELD_SIDE};
     double mass[2] = {1, 1}, inertia[2][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     double size[2][3], gap[2] = {0.05, 0.05}, vertex[HULL_VERTICES][3], height[FIELD_SIDE][FIELD_SIDE];
+    /* Geometry. */
     hull_vertices(vertex);
     field_heights(height);
     memcpy(size[0], shapes[a].size, sizeof size[0]);
     memcpy(size[1], shapes[b].size, sizeof size[1]);
     for (int i = 0; i < 2; i++)
         mesh[i] = type[i] == SAP_SHAPE_HULL || type[i] == SAP_SHAPE_HEIGHT_FIELD ? 0 : -1;
+    /* The model. */
     SapModelArrays m;
     sap_model_arrays_default(&m);
     m.num_bodies = m.num_joints = m.num_shapes = 2;
@@ -194,7 +197,7 @@ static bool pair_model(int a, int b, bool with_pair, SapModel **out) {
     return cli_check(sap_model_create(&m, out));
 }
 
-/* n numbers that make a direction: uniform in a cube, which is random enough. */
+/* A random direction of n numbers: uniform in a cube, then normalised. */
 static void random_unit(uint64_t seed, int world, int first, int n, double *out) {
     double square = 0;
     for (int i = 0; i < n; i++) {
@@ -205,7 +208,7 @@ static void random_unit(uint64_t seed, int world, int first, int n, double *out)
         out[i] /= sqrt(square);
 }
 
-/* Both in random attitudes; centres 0.7 m apart, or 0.35 m above the ground. */
+/* Random orientations; the centres are 0.7 m apart, or 0.35 m above the ground. */
 static void place_pair(double *q, bool on_ground, uint64_t seed, int world) {
     const double up[3] = {0, 0, 1};
     double direction[3];

@@ -1,4 +1,4 @@
-/* `sapwood bench --collision`: what finding contacts costs, by pair of shape types and in scenes. */
+/* `sapwood bench --collision`: the cost of collision detection, by pair of shape types and in scenes. */
 #ifndef SAPWOOD_HOST_CLI_BENCH_COLLISION_H
 #define SAPWOOD_HOST_CLI_BENCH_COLLISION_H
 

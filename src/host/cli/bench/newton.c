@@ -1,9 +1,9 @@
-/* `sapwood bench --newton`: what one Newton iteration costs, over numbers of dofs and contacts, precisions and plans of the
- * factor. docs/cli.md.
+/* `sapwood bench --newton`: the cost of one Newton iteration over numbers of dofs and contacts, precisions and factor
+ * plans. docs/cli.md.
  *
- *   cost = (t(ITERATIONS) - t(0)) / ITERATIONS,   t(k) = a step that is made to take k iterations
+ *   cost = (t(ITERATIONS) - t(0)) / ITERATIONS,   t(k) = duration of a step that takes exactly k iterations
  *
- * No tolerance is ever met, so that every world of every pack takes as many iterations as it is allowed. */
+ * The tolerances can never be met, so every world of every pack takes as many iterations as allowed. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,14 +24,14 @@ typedef struct NewtonRow {
     bool dense;
     SapPrecision precision;
     SapSolverInfo info;
-    double iterations, evaluations; /* mean: taken, of worlds; points of the line, of an iteration */
-    double ns, flops, peak;         /* of an iteration; flops per second */
+    double iterations, evaluations; /* means: iterations per world; points of the line search per iteration */
+    double ns, flops, peak;         /* per iteration; flops per second */
 } NewtonRow;
 
 /* ---- one case ---- */
 
 typedef struct NewtonCase {
-    SapSolver *solver[2]; /* without iterations, with */
+    SapSolver *solver[2]; /* without and with iterations */
     SapState *in, *out;
     SapControl *control;
     SapContacts *contacts;
@@ -80,7 +80,7 @@ static bool case_make(const BenchNewton *a, const CliNewtonModel *m, const Newto
     c->guess = cli_allocate(numbers, sizeof *c->guess);
     if (!c->guess)
         return false;
-    for (size_t i = 0; i < numbers; i++) /* far from the solution, so that it takes some iterations to get there */
+    for (size_t i = 0; i < numbers; i++) /* start far from the solution, so that several iterations are needed */
         c->guess[i] = 3 * cli_random_unit(a->seed + 2, 0, i);
     c->control->guess = c->guess;
     cli_newton_state(m, a->seed, c->in);
@@ -88,7 +88,7 @@ static bool case_make(const BenchNewton *a, const CliNewtonModel *m, const Newto
            cli_newton_contacts(m, c->in, row->nc, a->seed + 3, &c->contacts);
 }
 
-/* Seconds of `steps` steps, all from the same state. */
+/* Seconds for `steps` steps, all from the same state. */
 static bool time_steps(const NewtonCase *c, int which, int steps, double *seconds) {
     double start = cli_processor_seconds();
     for (int i = 0; i < steps; i++)
@@ -98,7 +98,7 @@ static bool time_steps(const NewtonCase *c, int which, int steps, double *second
     return true;
 }
 
-/* The mean number of iterations, and of the line's points that one of them evaluates (monotone_decay counts these). */
+/* The mean number of iterations, and of line search points per iteration (counted by monotone_decay). */
 static bool count(const NewtonCase *c, int worlds, NewtonRow *row) {
     SapWorldReport r;
     if (!cli_check(sap_solver_report(c->solver[1], &r)))
@@ -113,7 +113,7 @@ static bool count(const NewtonCase *c, int worlds, NewtonRow *row) {
     return true;
 }
 
-/* The fastest of the repeats of each: what slows a repeat down is other work. */
+/* Takes the fastest repeat of each: slower ones are disturbed by other processes. */
 static bool measure(const BenchNewton *a, const NewtonCase *c, NewtonRow *row) {
     double seconds, best[2] = {INFINITY, INFINITY};
     int steps = 1;
@@ -137,7 +137,7 @@ static bool measure(const BenchNewton *a, const NewtonCase *c, NewtonRow *row) {
     return true;
 }
 
-/* ---- reports ---- */
+/* ---- output ---- */
 
 static double share_of_peak(const NewtonRow *r) {
     return r->peak > 0 ? r->flops / r->ns * 1e9 / r->peak : (double)NAN;

@@ -13,7 +13,7 @@ typedef struct Arrays {
     double X_p[MAX_LINKS][7], axis[CLI_NEWTON_MAX_DOFS][3], mass[MAX_LINKS], com[MAX_LINKS][3], inertia[MAX_LINKS][9];
 } Arrays;
 
-/* Link l below `parent`, with the numbers of a rod of 1 kg and 0.2 m. */
+/* Link l below `parent`, with the mass and size of a rod of 1 kg and 0.2 m. */
 static void add_link(Arrays *a, int l, int parent, double x, double y, double z) {
     const double pose[7] = {x, y, z, 0, 0, 0, 1};
     a->type[l] = parent < 0 ? SAP_JOINT_FREE : SAP_JOINT_REVOLUTE;
@@ -43,6 +43,7 @@ static void add_branch(Arrays *a, int *next, int length, int k, int branches, Cl
 }
 
 bool cli_newton_model(int nv, CliNewtonModel *out) {
+    /* A floating base with branches. */
     Arrays a = {0};
     SapModelArrays m;
     int joints = nv - 6, branches = nv < 30 ? 4 : CLI_NEWTON_BRANCHES, next = 1;
@@ -50,10 +51,12 @@ bool cli_newton_model(int nv, CliNewtonModel *out) {
     add_link(&a, 0, -1, 0, 0, 0);
     for (int k = 0; k < branches && joints > 0; k++)
         add_branch(&a, &next, joints / branches + (k < joints % branches), k, branches, out);
+    /* Without branches the base itself is the end. */
     if (joints == 0) {
         out->num_ends = 1;
         out->end_depth[0] = 6;
     }
+    /* The model. */
     sap_model_arrays_default(&m);
     m.num_bodies = m.num_joints = next;
     m.num_dofs = nv;
@@ -92,7 +95,7 @@ void cli_newton_state(const CliNewtonModel *m, uint64_t seed, SapState *state) {
     }
 }
 
-/* A point of the body, 0.2 m below its joint but for noise, touches ground that leans a little and is up to 5 mm too high. */
+/* A point of the body, 0.2 m below its joint plus noise, penetrates slightly tilted ground by up to 5 mm. */
 static void put_contact(const CliNewtonModel *m, const SapState *state, SapContacts *c, uint64_t seed, int world,
                         int slot) {
     int body = m->end[slot % m->num_ends], bodies = m->nv - 5;
@@ -105,7 +108,7 @@ static void put_contact(const CliNewtonModel *m, const SapState *state, SapConta
         p1[i] = 0.1 * cli_random_unit(seed, w, i0 + i) - (i == 2 ? 0.2 : 0);
         n[i] = 0.2 * cli_random_unit(seed, w, i0 + 3 + i) + (i == 2 ? 1 : 0);
     }
-    const double *u = X + 3; /* quaternion: p0 = p + p1 + q_w t + u x t, t = 2 u x p1 */
+    const double *u = X + 3; /* p0 = p + p1 + q_w t + u x t, t = 2 u x p1 */
     for (int i = 0; i < 3; i++)
         t[i] = 2 * (u[(i + 1) % 3] * p1[(i + 2) % 3] - u[(i + 2) % 3] * p1[(i + 1) % 3]);
     double depth = 0.0025 + 0.0025 * cli_random_unit(seed, w, i0 + 6);
@@ -131,7 +134,7 @@ bool cli_newton_contacts(const CliNewtonModel *m, const SapState *state, int nc,
 
 /* ---- cost ---- */
 
-/* sum over the dofs of their depth to the power p, on the tree or on one chain of all dofs. */
+/* Sum over the dofs of depth^p, on the tree or on one chain of all dofs. */
 static double depth_sum(const CliNewtonModel *m, bool dense, int p) {
     double sum = 0;
     for (int d = 1; d <= (dense ? m->nv : 6); d++)
@@ -143,7 +146,7 @@ static double depth_sum(const CliNewtonModel *m, bool dense, int p) {
 }
 
 double cli_newton_flops(const CliNewtonModel *m, int nc, double evaluations, bool dense) {
-    double nv = m->nv, A = 4 * depth_sum(m, false, 1) - 2 * nv; /* a product with A */
+    double nv = m->nv, A = 4 * depth_sum(m, false, 1) - 2 * nv; /* one product with A */
     double flops = 2 * A + (97 + 44 * evaluations) * nv + (58 + 82 * evaluations) * nc;
     for (int c = 0; c < nc; c++) {
         double n = m->end_depth[c % m->num_ends];

@@ -1,6 +1,6 @@
-/* Each kernel runs a dozen independent chains x = x a + b: enough to fill two pipelines of five cycles, few enough for
- * sixteen registers. The generic kernel does what that build can: fused ones on arm64, elsewhere multiplications and
- * additions. */
+/* Each kernel runs twelve independent chains x = x a + b: enough to fill two pipelines with a latency of five cycles,
+ * and few enough for sixteen registers. The generic kernel uses the operations of that build: fused ones on arm64,
+ * otherwise separate multiplications and additions. */
 #include "host/cli/bench/peak.h"
 
 #include <pthread.h>
@@ -29,13 +29,13 @@ enum { CHAINS = 12 };
     X(10, __VA_ARGS__)                                                                                                 \
     X(11, __VA_ARGS__)
 
-/* Every chain starts elsewhere, or the compiler would keep one of them. */
+/* Each chain has a different start value; otherwise the compiler would merge them. */
 #define START(k, vector, splat) vector x##k = splat(1 + k);
 #define ADVANCE(k, fma)         x##k = fma(x##k, a, b);
 #define COLLECT(k, fma)         sum = fma(x##k, a, sum);
 
-/* A function that runs `rounds` of the chains and returns something that depends on all of them. splat(s) is a vector of
- * equal numbers, fma(x, a, b) is x a + b. */
+/* Defines a function that runs `rounds` of the chains and returns a value that depends on all of them. splat(s) is a
+ * vector of equal numbers, fma(x, a, b) is x a + b. */
 #define KERNEL(name, attribute, vector, splat, fma)                                                                    \
     attribute static unsigned char name(long rounds) {                                                                 \
         vector a = splat(0.75), b = splat(0.5), sum = splat(0);                                                        \
@@ -63,7 +63,7 @@ KERNEL(avx2_f32, TARGET("avx2,fma"), __m256, _mm256_set1_ps, _mm256_fmadd_ps)
 KERNEL(avx2_f64, TARGET("avx2,fma"), __m256d, _mm256_set1_pd, _mm256_fmadd_pd)
 KERNEL(avx512_f32, TARGET("avx512f"), __m512, _mm512_set1_ps, _mm512_fmadd_ps)
 KERNEL(avx512_f64, TARGET("avx512f"), __m512d, _mm512_set1_pd, _mm512_fmadd_pd)
-enum { GENERIC_LANES = 4 }; /* of f32; half as many of f64 */
+enum { GENERIC_LANES = 4 }; /* for f32; half as many for f64 */
 #elif defined(__aarch64__)
 #define FMA_F32(x, a, b) vfmaq_f32(b, x, a)
 #define FMA_F64(x, a, b) vfmaq_f64(b, x, a)
@@ -97,13 +97,13 @@ static Kernel find_kernel(SapIsa isa, SapPrecision precision) {
     return f64 ? (Kernel){generic_f64, GENERIC_LANES / 2} : (Kernel){generic_f32, GENERIC_LANES};
 }
 
-/* ---- measuring ---- */
+/* ---- measurement ---- */
 
 typedef struct Worker {
     Kernel kernel;
     pthread_t thread;
-    volatile unsigned char sink; /* keeps the kernel's work from being dropped */
-    double rate;                 /* operations per second, of the best burst */
+    volatile unsigned char sink; /* keeps the compiler from removing the kernel */
+    double rate;                 /* operations per second of the best burst */
 } Worker;
 
 static double time_burst(Worker *w, long rounds) {
@@ -112,8 +112,8 @@ static double time_burst(Worker *w, long rounds) {
     return cli_now() - start;
 }
 
-/* Bursts of about 2 ms, 20 of them: the best is free of interruptions, all together last long enough for the clock of
- * the CPU to settle. */
+/* 20 bursts of about 2 ms: the best one is free of interruptions, and the total is long enough for the CPU clock to
+ * settle. */
 static void *measure(void *arg) {
     Worker *w = arg;
     long rounds = 1000;

@@ -16,12 +16,12 @@ static double rate(double ns) {
     return 1e9 / ns;
 }
 
-/* Of the median: how far apart the repeats are. */
+/* Spread of the repeats relative to the median. */
 static double spread(const BenchRow *r) {
     return (r->ns_max - r->ns_min) / r->ns;
 }
 
-/* NaN if the peak is not known. */
+/* NaN if the peak is unknown. */
 static double share_of_peak(const BenchRow *r) {
     return r->flops * rate(r->ns) / (r->peak > 0 ? r->peak : (double)NAN);
 }
@@ -42,7 +42,7 @@ static bool on_cpu(const BenchRow *r) {
     return r->where.device == SAP_DEVICE_CPU;
 }
 
-/* Of lanes or threads, which only a CPU has. */
+/* Number of lanes or threads, which only a CPU has. */
 static CliText number_on_cpu(const BenchRow *r, int number, const char *otherwise) {
     CliText text;
     if (on_cpu(r))
@@ -60,7 +60,7 @@ static const char *clock_name(const BenchPlan *plan) {
     return plan->processor_time ? "processor" : "wall";
 }
 
-/* ---- rows against each other ---- */
+/* ---- ratios between rows ---- */
 
 static bool same_but_worlds(const BenchRow *a, const BenchRow *b) {
     return a->scene_index == b->scene_index && a->preset_index == b->preset_index && a->lanes == b->lanes &&
@@ -72,7 +72,7 @@ static bool same_but_threads(const BenchRow *a, const BenchRow *b) {
            a->worlds == b->worlds && a->options.line_search_variant == b->options.line_search_variant;
 }
 
-/* The row like `row` with the fewest worlds that fill lanes and threads, at least 64. */
+/* The row that matches `row` with the smallest number of worlds, at least 64, that fills lanes and threads. */
 static const BenchRow *smallest_batch(const BenchRows *rows, const BenchRow *row) {
     const BenchRow *best = NULL;
     for (int i = 0; i < rows->count; i++) {
@@ -90,13 +90,13 @@ static bool has_most_worlds(const BenchRows *rows, const BenchRow *row) {
     return true;
 }
 
-/* A row and the smaller batch to compare it with; NULL if there is none. */
+/* The row with the smaller batch to compare with; NULL if there is none. */
 static const BenchRow *against_worlds(const BenchRows *rows, const BenchRow *row) {
     const BenchRow *base = smallest_batch(rows, row);
     return base && base->worlds < row->worlds && has_most_worlds(rows, row) ? base : NULL;
 }
 
-/* The row with one thread to compare one of several with; NULL if there is none. */
+/* For a row with several threads, the row with one thread; NULL if there is none. */
 static const BenchRow *against_threads(const BenchRows *rows, const BenchRow *row) {
     for (int i = 0; i < rows->count && row->threads > 1; i++)
         if (same_but_threads(&rows->row[i], row) && rows->row[i].threads == 1)
@@ -169,17 +169,20 @@ static void print_trouble(const BenchRow *r) {
 }
 
 static void print_human(const BenchPlan *plan, const BenchRow *r) {
+    /* Speed and iterations. */
     printf("%-16s %-8s %7d %4s %5s %10.1f %6.1f%% %10s", r->scene, preset_of(r).text, r->worlds,
            number_on_cpu(r, r->threads, "-").text, number_on_cpu(r, r->lanes, "-").text, r->ns, 100 * spread(r),
            cli_si(rate(r->ns)).text);
     print_count(&r->contacts);
     print_count(&r->newton);
     print_count(&r->line);
+    /* Why the solves stopped, and penetration. */
     fputs("\n    stopped by", stdout);
     for (int i = 0; i < CLI_NUM_STOPS; i++)
         printf("%s %s %.4g %%", i ? "," : "", cli_stops[i].words, 100 * r->stops[i]);
     if (!isnan(r->depth_most))
         printf("; penetration p95 %.3g mm, most %.3g mm", 1e3 * r->depth_p95, 1e3 * r->depth_most);
+    /* Memory, start-up and device. */
     printf("\n    %.0f bytes per world (arrays %.0f); created and stepped once in %.3g s; %s; state hash %016llx\n",
            r->bytes, r->array_bytes, r->start_seconds, on_cpu(r) ? cli_isa(r->isa).text : "cuda",
            (unsigned long long)r->hash);
@@ -188,6 +191,7 @@ static void print_human(const BenchPlan *plan, const BenchRow *r) {
         cli_gpu_print(&r->where);
         putchar('\n');
     }
+    /* Hostile world and warnings. */
     if (!isnan(r->hostile_ratio))
         printf("    with a hostile world (%s, up to %d Newton iterations): %+.2f %% time; the others have %s\n",
                bench_hostile_name(plan->hostile), r->hostile_newton, 100 * (r->hostile_ratio - 1),
@@ -233,13 +237,16 @@ static void csv_real(double x) {
 }
 
 static void print_csv(const BenchPlan *plan, const BenchRow *r) {
+    /* Case. */
     cli_csv_text(stdout, r->scene);
     printf(",%s,%s,%d,%s,%s,%s,%s,%d,%d,%d,%d,%llu,%g,%s", preset_of(r).text, line_search_of(r).text, r->worlds,
            device_of(r).text, on_cpu(r) ? cli_isa(r->isa).text : "", number_on_cpu(r, r->lanes, "").text,
            number_on_cpu(r, r->threads, "").text, plan->steps, plan->warmup, r->passes, plan->repeat,
            (unsigned long long)plan->seed, plan->control_noise, clock_name(plan));
+    /* Speed. */
     printf(",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", r->ns, r->ns_min, r->ns_max, rate(r->ns), rate(r->ns_max),
            rate(r->ns_min));
+    /* Contacts, iterations and penetration. */
     csv_count(&r->contacts);
     csv_count(&r->newton);
     csv_count(&r->line);
@@ -247,11 +254,13 @@ static void print_csv(const BenchPlan *plan, const BenchRow *r) {
         csv_real(r->stops[i]);
     csv_real(r->depth_p95);
     csv_real(r->depth_most);
+    /* Failures, memory and fractions of peak. */
     printf(",%d,%d,%d,%.6g,%.6g,%.6g,%.6g,%.6g", r->failures.total, r->truncated.total, r->not_converged.total,
            r->bytes, r->array_bytes, r->resident, r->start_seconds, r->flops);
     csv_real(r->peak);
     csv_real(share_of_peak(r));
     csv_real(r->hostile_ratio);
+    /* Result, machine and options. */
     printf(",%016llx,", (unsigned long long)r->hash);
     cli_csv_text(stdout, cli_cpu_name().text);
     printf(",%d,%s,%s,%s,", cli_num_cpus(), cli_compiler(), sap_version(), cli_commit());
@@ -313,6 +322,7 @@ static void put_physics(const BenchRow *r, json_t **json) {
 }
 
 static json_t *row_json(const BenchPlan *plan, const BenchRow *r) {
+    /* Case. */
     char hash[17];
     json_t *json = json_object();
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
@@ -327,14 +337,17 @@ static json_t *row_json(const BenchPlan *plan, const BenchRow *r) {
     cli_json_put(&json, "threads", json_on_cpu(r, r->threads));
     if (!on_cpu(r))
         cli_json_put(&json, "gpu", cli_gpu_json(&r->where));
+    /* Speed and physics. */
     cli_json_put(&json, "passes", json_integer(r->passes));
     put_speed(r, &json);
     put_physics(r, &json);
+    /* Memory and result. */
     cli_json_put(&json, "bytes_per_world", cli_json_real(r->bytes));
     cli_json_put(&json, "array_bytes_per_world", cli_json_real(r->array_bytes));
     cli_json_put(&json, "resident_bytes_per_world", cli_json_real(r->resident));
     cli_json_put(&json, "state_hash", json_string(hash));
     cli_json_put(&json, "repeatable", json_boolean(r->repeatable));
+    /* Optional measurements. */
     if (plan->hostile != BENCH_HOSTILE_NONE)
         cli_json_put(&json, "hostile",
                      json_pack("{ss so sb si}", "kind", bench_hostile_name(plan->hostile), "time_ratio",
@@ -368,7 +381,7 @@ static bool print_json(const BenchPlan *plan, const BenchRows *rows) {
                                     against_json(rows, against_threads, false)));
 }
 
-/* ---- the whole ---- */
+/* ---- whole output ---- */
 
 static void human_header(const BenchPlan *plan) {
     printf("sapwood %s (%s), %s, %d CPUs, %s\n", sap_version(), cli_commit(), cli_cpu_name().text, cli_num_cpus(),
@@ -402,7 +415,7 @@ void bench_print_row(BenchFormat format, const BenchPlan *plan, const BenchRow *
         print_human(plan, row);
     else if (format == BENCH_CSV)
         print_csv(plan, row);
-    fflush(stdout); /* a row may take seconds: show it when it is there, in a pipe too */
+    fflush(stdout); /* a row may take seconds: show it at once, also in a pipe */
 }
 
 bool bench_print_end(BenchFormat format, const BenchPlan *plan, const BenchRows *rows) {

@@ -1,4 +1,4 @@
-/* The stages of a step as `bench --profile` shows them. */
+/* The stages of a step as shown by `bench --profile`. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* `sapwood compare SCENE`: what each choice of a preset does to a scene. The same worlds run under every preset and under
- * approx64 with one option changed at a time; all are held against approx64. */
+/* `sapwood compare SCENE`: the effect of each option of a preset on a scene. The same worlds run under every preset and
+ * under approx64 with one option changed at a time; all runs are compared with approx64. */
 #include "host/cli/compare/compare.h"
 
 #include <math.h>
@@ -33,7 +33,8 @@ static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "Print as JSON", 3},
     {0}};
 
-/* The options of a preset are what is compared: setting one would change all runs but those that set it themselves. */
+/* The options of a preset are what is compared: setting one would change all runs except those that set it themselves.
+ * */
 static void check_settings(const struct argp_state *state, const CliSettings *settings) {
     SapOptions before, after;
     if (settings->preset)
@@ -68,7 +69,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 /* ---- differences ---- */
 
-/* States of the baseline after each step, and which of its worlds had failed by then. */
+/* States of the baseline after each step, and its worlds that had failed by then. */
 typedef struct Baseline {
     double *q, *v;   /* [steps][worlds][nq], [steps][worlds][nv] */
     uint8_t *failed; /* [steps][worlds] */
@@ -118,12 +119,12 @@ static double configuration_distance2(const SapModelArrays *a, const double *x, 
 }
 
 static void difference_add(CompareDifference *d, double sum, int worlds) {
-    d->end = sqrt(sum / worlds); /* NaN if there is none */
+    d->end = sqrt(sum / worlds); /* NaN if there are no worlds */
     if (!(d->end <= d->largest))
         d->largest = d->end;
 }
 
-/* Over the worlds that have failed in neither run: a failed world stands still. */
+/* Adds the differences of the worlds that failed in neither run: a failed world does not move. */
 static void row_add_differences(CompareRow *row, const Baseline *b, const CliBatch *batch, int step) {
     const SapModelArrays *a = batch->arrays;
     size_t nq = (size_t)a->num_coords, nv = (size_t)a->num_dofs, worlds = (size_t)batch->state->num_worlds;
@@ -142,9 +143,9 @@ static void row_add_differences(CompareRow *row, const Baseline *b, const CliBat
     difference_add(&row->v, sum_v, count);
 }
 
-/* ---- running ---- */
+/* ---- runs ---- */
 
-/* One case while it runs. */
+/* A running case. */
 typedef struct CaseRun {
     CliBatch batch;
     uint8_t *not_converged; /* [worlds] */

@@ -1,5 +1,4 @@
-/* `sapwood compare`: what was asked and what came of it, handed from the running (cli_compare.c) to the table
- * (cli_compare_print.c). */
+/* `sapwood compare`: arguments and results, passed from compare.c to the table in print.c. */
 #ifndef SAPWOOD_HOST_CLI_COMPARE_COMPARE_H
 #define SAPWOOD_HOST_CLI_COMPARE_COMPARE_H
 
@@ -16,7 +15,7 @@ typedef struct CompareArgs {
 
 /* One run: approx64 with one option set to another value; for a preset that option is contact_preset_variant. */
 typedef struct CompareCase {
-    const char *kind; /* what the difference to the baseline is due to */
+    const char *kind; /* cause of the difference to the baseline */
     const char *option, *value;
 } CompareCase;
 
@@ -24,7 +23,7 @@ enum { COMPARE_CASES = 14 };
 /* The first is the baseline. */
 extern const CompareCase compare_cases[COMPARE_CASES];
 
-/* |x - x of the baseline|, the norm over coordinates or dofs, root mean square over worlds; NaN without worlds. */
+/* |x - x of the baseline|: norm over coordinates or dofs, root mean square over worlds; NaN without worlds. */
 typedef struct CompareDifference {
     double end;     /* after the last step */
     double largest; /* over all steps */

@@ -1,11 +1,12 @@
-/* What we computed against what a reference file stores. */
+/* Comparison of our results with those of a reference file. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "host/cli/conform/conform.h"
 #include "host/cli/conform/reference_file.h"
 
-/* Assembled quantities agree to rounding; solutions to what a stopping test at 1e-6 leaves after a last Newton step. */
+/* Assembled quantities agree to rounding; solutions agree to the error that a stopping test at 1e-6 leaves after a
+ * final Newton step. */
 static const double assembled = 1e-11, solved = 1e-9;
 
 static double largest(const double *x, size_t n) {
@@ -15,7 +16,7 @@ static double largest(const double *x, size_t n) {
     return most;
 }
 
-/* Largest |ours - theirs| over the largest |theirs|; `ours` element i is at offset + i * stride. */
+/* Largest |ours - theirs| over the largest |theirs|; element i of `ours` is at offset + i * stride. */
 static double relative_error(const double *theirs, size_t n, const double *ours, size_t stride, size_t offset) {
     double scale = largest(theirs, n), most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -38,8 +39,8 @@ static void compare(const json_t *output, const char *name, const double *ours, 
     free(theirs);
 }
 
-/* A contact between bodies that cannot move against each other has a Jacobian of rounding errors and the least weight there is, so
- * that its stored impulse is noise divided by 1e-15: not compared. */
+/* A contact between bodies that cannot move relative to each other has a Jacobian of rounding errors and the smallest
+ * possible weight. Its stored impulse is noise divided by 1e-15 and is not compared. */
 static void compare_impulse(const json_t *output, const ConformCase *c, ConformError *out) {
     size_t n;
     double *theirs = reference_doubles(json_object_get(output, "gamma"), &n);
@@ -53,7 +54,7 @@ static void compare_impulse(const json_t *output, const ConformCase *c, ConformE
     free(theirs);
 }
 
-/* R_WC is stored by rows; ours are the columns. */
+/* R_WC is stored by rows; ours is stored by columns. */
 static void compare_frame(const json_t *output, const ConformCase *c, ConformError *out) {
     size_t n;
     double *theirs = reference_doubles(json_object_get(output, "R_WC"), &n);
@@ -67,7 +68,7 @@ static void compare_frame(const json_t *output, const ConformCase *c, ConformErr
     free(theirs);
 }
 
-/* The cost is a sum of terms as large as the energy of v*: at rest it is the rounding of these. */
+/* The cost is a sum of terms as large as the energy of v*; at rest it is the rounding error of these terms. */
 static void compare_cost(const json_t *output, const ConformFile *file, const ConformCase *c, ConformError *out) {
     const json_t *node = json_object_get(output, "cost");
     double theirs = json_number_value(node), energy = 0;
@@ -85,6 +86,7 @@ static bool flag(const json_t *output, const char *name) {
 }
 
 void conform_compare(const ConformFile *file, const ConformCase *c, const json_t *output, ConformResult *r) {
+    /* Relative errors. */
     ConformError *e = r->error;
     compare(output, "v_star", c->v_star, 1, 0, assembled, &e[0]);
     compare(output, "A", c->A, 1, 0, assembled, &e[1]);
@@ -102,10 +104,12 @@ void conform_compare(const ConformFile *file, const ConformCase *c, const json_t
     compare(output, "q_next", c->out->joint_q, 1, 0, solved, &e[13]);
     compare(output, "v_next", c->v, 1, 0, solved, &e[14]);
 
+    /* Convergence and iteration counts. */
     r->reference_converged = flag(output, "converged");
     r->counts_compared = r->reference_converged && json_object_get(output, "newton_iterations");
     r->counts_agree = c->iterations == json_integer_value(json_object_get(output, "newton_iterations")) &&
                       c->line_iterations == json_integer_value(json_object_get(output, "line_search_iterations"));
+    /* The case passes if it converged, the counts agree and every applicable error is within its tolerance. */
     r->passed =
         (c->status & (SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED)) == 0 && (!r->counts_compared || r->counts_agree);
     for (int i = 0; i < CONFORM_QUANTITIES; i++) {
@@ -117,9 +121,9 @@ void conform_compare(const ConformFile *file, const ConformCase *c, const json_t
         r->passed = false;
 }
 
-/* ---- what we computed, in the format of an output ---- */
+/* ---- our results in the format of an output ---- */
 
-/* Numbers, one every `stride` from `offset`, as nested lists of `dims` lengths. */
+/* Numbers from `offset` in steps of `stride`, as nested lists of `dims` lengths. */
 static json_t *list(const double *x, size_t stride, size_t offset, const size_t *length, int dims, size_t *at) {
     if (dims == 0)
         return json_real(x[offset + (*at)++ * stride]);
@@ -129,7 +133,7 @@ static json_t *list(const double *x, size_t stride, size_t offset, const size_t 
     return out;
 }
 
-/* Lengths b and c may be 0: then there is no such dimension. */
+/* Lengths b and c may be 0, which omits that dimension. */
 static void put(json_t *out, const char *name, const double *x, size_t stride, size_t offset, size_t a, size_t b,
                 size_t c) {
     const size_t length[] = {a, b, c};
@@ -138,11 +142,13 @@ static void put(json_t *out, const char *name, const double *x, size_t stride, s
 }
 
 json_t *conform_output(const ConformFile *file, const ConformCase *c, const json_t *output) {
+    /* The case. */
     size_t nv = (size_t)file->arrays->num_dofs, nq = (size_t)file->arrays->num_coords, n = (size_t)c->num_contacts;
     json_t *out = json_object();
     json_object_set(out, "preset", json_object_get(output, "preset"));
     json_object_set(out, "line_search", json_object_get(output, "line_search"));
     json_object_set_new(out, "slots", json_integer(c->num_contacts));
+    /* Assembled quantities. */
     put(out, "v_star", c->v_star, 1, 0, nv, 0, 0);
     put(out, "A", c->A, 1, 0, nv, nv, 0);
     put(out, "phi0", c->gap, 1, 0, n, 0, 0);
@@ -151,11 +157,13 @@ json_t *conform_output(const ConformFile *file, const ConformCase *c, const json
     put(out, "mu", c->pair, 3, 0, n, 0, 0);
     put(out, "k", c->pair, 3, 1, n, 0, 0);
     put(out, "tau", c->pair, 3, 2, n, 0, 0);
+    /* Solution. */
     put(out, "gamma", c->impulse, 1, 0, n, 3, 0);
     put(out, "vc", c->velocity, 1, 0, n, 3, 0);
     put(out, "v", c->v, 1, 0, nv, 0, 0);
     put(out, "v_next", c->v, 1, 0, nv, 0, 0);
     put(out, "q_next", c->out->joint_q, 1, 0, nq, 0, 0);
+    /* Cost, counts and convergence. */
     json_object_set_new(out, "cost", json_real(c->cost));
     json_object_set_new(out, "newton_iterations", json_integer(c->iterations));
     json_object_set_new(out, "line_search_iterations", json_integer(c->line_iterations));

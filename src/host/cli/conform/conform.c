@@ -1,4 +1,5 @@
-/* `sapwood conform FILE...`: our step against reference cases, in every preset and line search a file has. docs/conform.md. */
+/* `sapwood conform FILE...`: one step against reference cases, in every preset and line search of a file.
+ * docs/conform.md. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ typedef struct ConformArgs {
     CliSettings settings;
     bool compat, json, verbose, knobs;
     const char *dump;
-    int first_file; /* in argv */
+    int first_file; /* index in argv */
 } ConformArgs;
 
 enum { KEY_COMPAT = 256, KEY_JSON, KEY_VERBOSE, KEY_DUMP, KEY_KNOBS };
@@ -40,14 +41,14 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     }
 }
 
-/* ---- reports ---- */
+/* ---- output ---- */
 
 typedef struct Tally {
     int passed, failed;
     double worst[CONFORM_QUANTITIES];
     const char *name[CONFORM_QUANTITIES];
-    json_t *json;   /* NULL unless asked for */
-    json_t *dumped; /* outputs of the case that runs; NULL unless asked for */
+    json_t *json;   /* NULL unless requested */
+    json_t *dumped; /* outputs of the current case; NULL unless requested */
 } Tally;
 
 static const char *text(const json_t *output, const char *key) {
@@ -102,7 +103,7 @@ static void tally(Tally *t, const ConformResult *r) {
     }
 }
 
-/* ---- running ---- */
+/* ---- runs ---- */
 
 static bool run_output(const ConformArgs *a, const char *path, const ConformFile *file, const char *name,
                        const json_t *output, ConformCase *c, Tally *t) {
@@ -127,7 +128,7 @@ static bool run_output(const ConformArgs *a, const char *path, const ConformFile
     return true;
 }
 
-/* With `dump`, the outputs of the case are replaced by ours. */
+/* With `dump`, our outputs replace those of the case. */
 static bool run_case(const ConformArgs *a, const char *path, const ConformFile *file, json_t *one, bool dump,
                      Tally *t) {
     ConformCase c;

@@ -1,5 +1,5 @@
-/* Comparing a step with reference cases: JSON files of one-step problems and what another implementation computed. The
- * format is described in docs/conform.md. */
+/* Comparison of a step with reference cases: JSON files of one-step problems with the results of another
+ * implementation. docs/conform.md describes the format. */
 #ifndef SAPWOOD_HOST_CLI_CONFORM_CONFORM_H
 #define SAPWOOD_HOST_CLI_CONFORM_CONFORM_H
 
@@ -7,7 +7,7 @@
 
 #include <sapwood/sapwood.h>
 
-/* A reference file: its model, and room for one world of it. Arrays are in the file's order unless said. */
+/* A reference file: its model, and buffers for one world. Arrays are in the order of the file unless stated. */
 typedef struct ConformFile {
     json_t *json;
     SapModel *model;
@@ -16,22 +16,22 @@ typedef struct ConformFile {
     int capacity;
 } ConformFile;
 
-/* Loads a .json or .json.gz file. False with a message on stderr. Close also what failed to open. */
+/* Loads a .json or .json.gz file. False with a message on stderr. Close it also after a failure. */
 bool conform_open(const char *path, ConformFile *out);
 void conform_close(ConformFile *file);
 
-/* The inputs of a case in our conventions, and what our step makes of them. All f64, one world. */
+/* The inputs of a case in our conventions, and the results of our step. All f64, one world. */
 typedef struct ConformCase {
     double h;
     int num_contacts;
     SapState *in, *out;
     SapControl *control;
     SapContacts *contacts;
-    double *body_torque_at_origin; /* [nb][6] body_f_applied as given: turned into body_f once poses are known */
+    double *body_torque_at_origin; /* [nb][6] body_f_applied as given: converted to body_f once the poses are known */
 
     double *v_star, *A;                                                  /* free motion */
     double *gap, *jacobian, *frame, *weight, *pair, *impulse, *velocity; /* contacts */
-    double *v;                                                           /* solved, internal order */
+    double *v;                                                           /* solution, internal order */
     double cost, residual;
     uint32_t status;
     int iterations, line_iterations, refactored;
@@ -43,13 +43,13 @@ void conform_case_close(ConformCase *c);
 /* Steps the case with `options`. */
 bool conform_case_run(const ConformFile *file, const SapOptions *options, ConformCase *c);
 
-/* One stored quantity against ours. */
+/* The comparison of one stored quantity with ours. */
 typedef struct ConformError {
     const char *name;
-    double error;     /* largest difference over largest stored magnitude; NaN where ours is not a number */
-    double scale;     /* the largest stored magnitude */
-    double tolerance; /* what it may be */
-    bool stored;      /* false: the file does not have it */
+    double error;     /* largest difference over largest stored magnitude; NaN if ours is NaN */
+    double scale;     /* largest stored magnitude */
+    double tolerance; /* largest allowed error */
+    bool stored;      /* false: the file does not contain it */
 } ConformError;
 
 enum { CONFORM_QUANTITIES = 15 };
@@ -61,10 +61,10 @@ typedef struct ConformResult {
     bool passed;
 } ConformResult;
 
-/* Compares a case that has run with one of its outputs. Where the reference did not converge, ours must have. */
+/* Compares a case that has run with one of its outputs. Ours must converge even if the reference did not. */
 void conform_compare(const ConformFile *file, const ConformCase *c, const json_t *output, ConformResult *result);
 
-/* What ours computed, in the format of an output. New; NULL without memory. */
+/* Our results in the format of an output. A new reference; NULL if memory is short. */
 json_t *conform_output(const ConformFile *file, const ConformCase *c, const json_t *output);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- the model ---- */
 
-/* Arrays taken from the file; freed once the model has its copy. */
+/* Arrays read from the file; freed after the model has copied them. */
 enum { MAX_ARRAYS = 64 };
 typedef struct Taken {
     void *array[MAX_ARRAYS];
@@ -27,14 +27,16 @@ static const int32_t *take_ints(Taken *taken, const json_t *model, const char *n
     return taken->array[taken->count++] = reference_ints(json_object_get(model, name), &n);
 }
 
-/* Lengths as plain numbers: quaternions are stored to f32, and SAP Warp makes them unit where it composes poses (but see
- * joints_sap_warp.h for where it does not), so they are kept as they are. */
+/* Counts are read from array lengths. Quaternions are stored as f32 and are not normalised here: SAP Warp normalises
+ * them where it composes poses, except as described in joints_sap_warp.h. */
 static void take_model(Taken *t, const json_t *model, SapModelArrays *a) {
+    /* Counts. */
     sap_model_arrays_default(a);
     a->num_bodies = (int)json_array_size(json_object_get(model, "body_mass"));
     a->num_joints = (int)json_array_size(json_object_get(model, "joint_type"));
     a->num_shapes = (int)json_array_size(json_object_get(model, "shape_body"));
     a->num_articulations = (int)json_array_size(json_object_get(model, "articulation_start")) - 1;
+    /* Topology. */
     a->joint_type = take_ints(t, model, "joint_type");
     a->joint_parent = take_ints(t, model, "joint_parent");
     a->joint_child = take_ints(t, model, "joint_child");
@@ -42,6 +44,7 @@ static void take_model(Taken *t, const json_t *model, SapModelArrays *a) {
     a->joint_q_start = take_ints(t, model, "joint_q_start");
     a->joint_qd_start = take_ints(t, model, "joint_qd_start");
     a->articulation_start = take_ints(t, model, "articulation_start");
+    /* Joints. */
     a->joint_X_p = take_doubles(t, model, "joint_X_p");
     a->joint_X_c = take_doubles(t, model, "joint_X_c");
     a->joint_axis = take_doubles(t, model, "joint_axis");
@@ -54,6 +57,7 @@ static void take_model(Taken *t, const json_t *model, SapModelArrays *a) {
     a->joint_limit_upper = take_doubles(t, model, "joint_limit_upper");
     a->joint_limit_ke = take_doubles(t, model, "joint_limit_ke");
     a->joint_limit_kd = take_doubles(t, model, "joint_limit_kd");
+    /* Bodies and shapes. */
     a->body_mass = take_doubles(t, model, "body_mass");
     a->body_com = take_doubles(t, model, "body_com");
     a->body_inertia = take_doubles(t, model, "body_inertia");
@@ -61,13 +65,14 @@ static void take_model(Taken *t, const json_t *model, SapModelArrays *a) {
     a->shape_material_mu = take_doubles(t, model, "shape_material_mu");
     a->shape_material_ke = take_doubles(t, model, "shape_material_ke");
     a->shape_material_tau = take_doubles(t, model, "shape_material_tau");
+    /* Numbers of coordinates and dofs follow from the starts. */
     if (a->joint_q_start)
         a->num_coords = a->joint_q_start[a->num_joints];
     if (a->joint_qd_start)
         a->num_dofs = a->joint_qd_start[a->num_joints];
 }
 
-/* The files have materials but no geometry: every shape stands as a unit sphere, and is never collided. */
+/* The files have materials but no geometry: every shape is a unit sphere and never collides. */
 static bool add_shapes(Taken *t, SapModelArrays *a) {
     int32_t *type = calloc((size_t)a->num_shapes + 1, sizeof *type);
     double *scale = calloc(3 * (size_t)a->num_shapes + 1, sizeof *scale);
@@ -112,7 +117,7 @@ void conform_close(ConformFile *file) {
 
 /* ---- a case ---- */
 
-/* Copies the numbers at `key` into an array of `count`; absent is zeros. */
+/* Copies the numbers at `key` into an array of `count`; zeros if the key is absent. */
 static bool read_array(const json_t *json, const char *key, double *to, size_t count) {
     size_t n;
     const json_t *node = json_object_get(json, key);
@@ -133,7 +138,7 @@ static void cross(const double *a, const double *b, double *c) {
     c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* From a body's origin to its centre of mass, world axes: rot(q, com), q made unit. */
+/* From a body's origin to its centre of mass, world axes: rot(q, com), q normalised. */
 static void com_arm(const double *q, const double *com, double *r) {
     double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     double u[3] = {q[0] / length, q[1] / length, q[2] / length}, w = q[3] / length, t[3], ut[3];
@@ -201,11 +206,13 @@ static bool allocate_case(const ConformFile *file, ConformCase *c) {
 }
 
 bool conform_case_open(const ConformFile *file, const json_t *json, ConformCase *out) {
+    /* Buffers. */
     *out = (ConformCase){.h = json_number_value(json_object_get(json, "h"))};
     const SapModelArrays *a = file->arrays;
     size_t nq = (size_t)a->num_coords, nv = (size_t)a->num_dofs, nb = (size_t)a->num_bodies;
     if (!allocate_case(file, out))
         return false;
+    /* State and control. */
     bool ok = read_array(json, "joint_q", out->in->joint_q, nq) &&
               read_array(json, "joint_qd", out->in->joint_qd, nv) &&
               read_array(json, "joint_f", out->control->joint_f, nv) &&
@@ -216,6 +223,7 @@ bool conform_case_open(const ConformFile *file, const json_t *json, ConformCase 
     if (!ok)
         return false;
     to_public(a, out->in->joint_q, out->in->joint_qd, out->control->joint_f);
+    /* Contacts. */
     const json_t *contacts = json_object_get(json, "contacts");
     out->num_contacts = (int)json_array_size(contacts);
     if (out->num_contacts > file->capacity)
@@ -267,6 +275,7 @@ static void set_body_f(const SapModelArrays *a, ConformCase *c) {
 }
 
 static bool step_case(SapSolver *solver, const ConformFile *file, ConformCase *c) {
+    /* Results to record. */
     const SapContactReport record = {.gap = c->gap,
                                      .jacobian = c->jacobian,
                                      .frame = c->frame,
@@ -276,22 +285,25 @@ static bool step_case(SapSolver *solver, const ConformFile *file, ConformCase *c
                                      .velocity = c->velocity};
     const SapFreeMotion before = {.v_star = c->v_star, .A = c->A}, after = {.joint_qd = c->v};
     SapWorldReport report;
+    /* Poses, which the conversion of forces needs. */
     if (!cli_check(sap_forward_kinematics(solver, c->in)))
         return false;
     set_body_f(file->arrays, c);
+    /* Step. */
     bool ok = cli_check(sap_solver_record(solver, &record)) &&
               cli_check(sap_free_motion(solver, c->in, c->control, c->h, &before)) &&
               cli_check(sap_step(solver, c->in, c->control, c->contacts, c->h, c->out)) &&
               cli_check(sap_solver_report(solver, &report));
     if (!ok)
         return false;
+    /* Report, and the new velocity in internal order. */
     c->status = report.status[0];
     c->iterations = report.iterations[0];
     c->line_iterations = report.line_iterations[0];
     c->refactored = report.refactored[0];
     c->cost = report.cost[0];
     c->residual = report.residual[0];
-    return cli_check(sap_free_motion(solver, c->out, NULL, c->h, &after)); /* the new velocity in internal order */
+    return cli_check(sap_free_motion(solver, c->out, NULL, c->h, &after));
 }
 
 bool conform_case_run(const ConformFile *file, const SapOptions *options, ConformCase *c) {

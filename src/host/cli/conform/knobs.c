@@ -9,7 +9,7 @@
 /* ---- knobs ---- */
 
 typedef struct Knob {
-    const char *option, *value; /* NULL: none is turned */
+    const char *option, *value; /* NULL: no option is changed */
 } Knob;
 
 static const Knob knobs[] = {{NULL, NULL},
@@ -20,7 +20,7 @@ static const Knob knobs[] = {{NULL, NULL},
                              {"contact_linear_solve_precision", "fp32"}};
 enum { NUM_KNOBS = sizeof knobs / sizeof *knobs };
 
-/* The columns: some of what conform_compare compares. */
+/* The columns: a selection of the quantities of conform_compare. */
 static const char *const columns[] = {"v_star", "A", "phi0", "J", "w", "v", "gamma", "vc", "cost", "q_next"};
 enum { NUM_COLUMNS = sizeof columns / sizeof *columns };
 
@@ -29,7 +29,7 @@ typedef struct Row {
     int outputs, other_counts, not_converged, failed;
 } Row;
 
-/* ---- running ---- */
+/* ---- runs ---- */
 
 static const ConformError *find(const ConformResult *r, const char *name) {
     for (int i = 0; i < CONFORM_QUANTITIES; i++)
@@ -38,7 +38,8 @@ static const ConformError *find(const ConformResult *r, const char *name) {
     return NULL;
 }
 
-/* Velocities are held against v* too: those of a body at rest are a small difference, of which f32 cannot keep a part. */
+/* Errors of velocities are also scaled by v*: the velocity of a body at rest is a small difference of larger numbers,
+ * which f32 cannot resolve. */
 static double error_of(const ConformResult *r, const char *name) {
     const ConformError *e = find(r, name), *v_star = find(r, "v_star");
     bool velocity = strcmp(name, "v") == 0 || strcmp(name, "vc") == 0;
@@ -61,7 +62,8 @@ static void add_output(Row *row, const ConformCase *c, const ConformResult *r) {
     }
 }
 
-/* An early stop by the cost test is no minimum, and f32 may stop a step sooner or later: not compared. */
+/* A stop by the cost test is not a minimum, and f32 may stop one iteration earlier or later: such outputs are not
+ * compared. */
 static bool is_minimum(const json_t *output) {
     return json_integer_value(json_object_get(output, "by_optimality")) != 0;
 }
@@ -109,7 +111,7 @@ static bool run_file(const ConformKnobs *a, const char *path, Row rows[NUM_KNOBS
     return ok;
 }
 
-/* ---- reports ---- */
+/* ---- output ---- */
 
 static const char *knob_name(int k) {
     return knobs[k].option ? knobs[k].option : "none";

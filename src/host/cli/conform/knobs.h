@@ -1,4 +1,4 @@
-/* What a single precision in f32 does to reference cases: the part of `conform` behind --knobs. */
+/* `conform --knobs`: the effect of a single precision in f32 on the reference cases. */
 #ifndef SAPWOOD_HOST_CLI_CONFORM_KNOBS_H
 #define SAPWOOD_HOST_CLI_CONFORM_KNOBS_H
 

@@ -6,7 +6,7 @@
 
 #include <zlib.h>
 
-/* The unpacked bytes of a gzip file, or NULL. */
+/* The decompressed bytes of a gzip file, or NULL. */
 static char *unpack(const char *path, size_t *length) {
     gzFile file = gzopen(path, "rb");
     if (file == NULL)
@@ -44,7 +44,7 @@ json_t *reference_file_load(const char *path) {
     return root;
 }
 
-/* Counts the numbers below a node and, unless `out` is NULL, writes them there. False when there is anything else. */
+/* Counts the numbers below a node and, unless `out` is NULL, writes them there. False if there is anything else. */
 static bool flatten(const json_t *node, double *out, size_t *count) {
     if (json_is_object(node))
         return flatten(json_object_get(node, "data"), out, count);

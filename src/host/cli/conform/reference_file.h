@@ -1,4 +1,4 @@
-/* JSON files of reference data, plain or compressed with gzip, and arrays of numbers in them. */
+/* JSON files of reference data, plain or gzip-compressed, and their arrays of numbers. */
 #ifndef SAPWOOD_HOST_CLI_CONFORM_REFERENCE_FILE_H
 #define SAPWOOD_HOST_CLI_CONFORM_REFERENCE_FILE_H
 
@@ -6,11 +6,12 @@
 
 #include <jansson.h>
 
-/* Owned by the caller (json_decref). NULL and a line on stderr when the file cannot be read or is not JSON. */
+/* Owned by the caller (json_decref). NULL and a message on stderr if the file cannot be read or is not JSON. */
 json_t *reference_file_load(const char *path);
 
-/* The numbers of a node in order, nested lists flattened; a {shape, data} object stands for its data. A missing node, or
- * anything but numbers and booleans in it, gives NULL and count 0. The caller frees the array (never NULL on success). */
+/* The numbers of a node in order, with nested lists flattened; a {shape, data} object stands for its data. NULL and
+ * count 0 if the node is missing or contains anything but numbers and booleans. The caller frees the array, which is
+ * never NULL on success. */
 double *reference_doubles(const json_t *node, size_t *count);
 int *reference_ints(const json_t *node, size_t *count);
 
