@@ -168,7 +168,7 @@ Test(cli, info_probes_how_many_contacts_a_scene_needs) {
     cr_assert_eq(sapwood("info stack5 --probe --worlds 3 --steps 60 --set max_rigid_contact=8"), 0, "%s", err);
     cr_expect(strstr(out, "max_rigid_contact=28; it is 8, TOO FEW"), "%s", out);
     cr_assert_eq(sapwood("info double_pendulum --probe --steps 3"), 0, "%s", err);
-    cr_expect(strstr(out, "most 0 per world"), "%s", out);
+    cr_expect(strstr(out, "max 0 per world"), "%s", out);
     cr_assert_eq(sapwood("info stack5"), 0);
     cr_expect_null(strstr(out, "\nprobe "), "%s", out);
 }

@@ -19,12 +19,11 @@ enum { KEY_JSON = 256, KEY_PROBE, KEY_WORLDS, KEY_STEPS, KEY_SEED, KEY_NOISE };
 
 static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "Print as JSON", 0},
-    {"probe", KEY_PROBE, NULL, 0, "Run some worlds to see how many contacts they have, and propose max_rigid_contact",
-     1},
-    {"worlds", KEY_WORLDS, "N", 0, "Worlds of the probe; 64 unless given", 1},
-    {"steps", KEY_STEPS, "N", 0, "Its time steps; 400 unless given", 1},
-    {"seed", KEY_SEED, "S", 0, "Its seed of the noise; 0 unless given", 1},
-    {"noise", KEY_NOISE, "X", 0, "Its noise, as of `run`; 0.1 unless given", 1},
+    {"probe", KEY_PROBE, NULL, 0, "Step some worlds, count their contacts, and propose max_rigid_contact", 1},
+    {"worlds", KEY_WORLDS, "N", 0, "Number of worlds of the probe; default 64", 1},
+    {"steps", KEY_STEPS, "N", 0, "Number of time steps of the probe; default 400", 1},
+    {"seed", KEY_SEED, "S", 0, "Seed of the noise of the probe; default 0", 1},
+    {"noise", KEY_NOISE, "X", 0, "Noise of the probe, as in `run`; default 0.1", 1},
     {0}};
 
 /* Records that an option of the probe was given. */
@@ -198,7 +197,7 @@ static void print_memory(const SapModelArrays *a, const SapSolverInfo *s) {
     long long state = state_numbers(a), control = control_numbers(a);
     printf("%-18s state %lld B in f32, %lld B in f64; control %lld B, %lld B; results 32 B\n", "memory per world",
            4 * state, 8 * state, 4 * control, 8 * control);
-    printf("%-18s scratch %zu B per thread (%zu B per world of a pack), model %zu B; %zu B in all for %d worlds\n",
+    printf("%-18s scratch %zu B per thread (%zu B per world of a pack), model %zu B; total %zu B for %d worlds\n",
            "memory of solver", s->scratch_bytes, s->scratch_bytes / (size_t)s->lanes, s->model_bytes, s->total_bytes,
            s->num_worlds);
 }
@@ -219,7 +218,7 @@ static bool print_human(const Info *info) {
     printf("%-18s %d, time step %g s, gravity %g %g %g m/s^2\n", "worlds", scene->num_worlds, scene->dt, a->gravity[0],
            a->gravity[1], a->gravity[2]);
     /* Bodies, joints and shapes. */
-    printf("%-18s %d, %.6g kg in all\n", "bodies", a->num_bodies, total_mass(a));
+    printf("%-18s %d, total mass %.6g kg\n", "bodies", a->num_bodies, total_mass(a));
     print_types("joints", a->joint_type, a->num_joints, sap_joint_type_at, cli_joint_type);
     printf("%-18s %d, coordinates %d\n", "dofs", a->num_dofs, a->num_coords);
     print_types("shapes", a->shape_type, a->num_shapes, sap_shape_type_at, cli_shape_type);
@@ -229,7 +228,7 @@ static bool print_human(const Info *info) {
     printf("%-18s %d\n", "articulations", a->num_articulations);
     printf("%-18s %d\n", "keyframes", a->num_keyframes);
     /* Cost and device. */
-    printf("%-18s %d numbers, dense %lld (%.0f %%)\n", "factor", s->factor_nonzeros, dense,
+    printf("%-18s %d nonzeros, dense %lld (%.0f %%)\n", "factor", s->factor_nonzeros, dense,
            100.0 * s->factor_nonzeros / (double)dense);
     printf("%-18s about %s flops per world\n", "free motion", cli_si(info->flops).text);
     print_memory(a, s);
@@ -327,11 +326,12 @@ static json_t *info_json(const Info *info) {
 
 int cli_info(int argc, char **argv) {
     const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {.options = options,
-                              .parser = parse,
-                              .args_doc = "SCENE",
-                              .doc = "Says what SCENE, a file or a name in bench/scenes, holds and what a step costs.",
-                              .children = children};
+    const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "SCENE",
+        .doc = "Shows the contents of SCENE, a file or a name in bench/scenes, and the cost of a step.",
+        .children = children};
     InfoArgs args = {.how = {.worlds = 64, .steps = 400, .noise = 0.1}};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;

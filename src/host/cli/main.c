@@ -58,18 +58,17 @@ static void print_version(FILE *stream, struct argp_state *state) {
 }
 
 static const char doc[] =
-    "Steps thousands of copies of a rigid-body world together."
+    "Simulates thousands of copies of a rigid-body world in parallel."
     "\vCommands:\n"
     "  run SCENE        step worlds and report speed, contacts, failures and energy\n"
-    "  info SCENE       what a scene holds, and how many contacts it needs\n"
+    "  info SCENE       show what a scene contains and how many contacts it needs\n"
     "  bench            measure throughput\n"
-    "  compare SCENE    what each choice of a preset does to a scene\n"
-    "  conform FILE...  a step against reference cases\n"
-    "  selftest         the same bits on this machine's CPU or GPU as on one lane\n"
+    "  compare SCENE    show the effect of each option of a preset on a scene\n"
+    "  conform FILE...  compare a step with reference cases\n"
+    "  selftest         compare the bits of this machine's CPU or GPU with those of a single lane\n"
     "\n"
-    "Each has its own --help. Exit status: 0 fine; 1 some worlds failed, or bits differ; 2 bad usage or input, "
-    "no memory, or output that "
-    "could not be written; 130 interrupted.";
+    "Each command has its own --help. Exit status: 0 success; 1 some worlds failed, or bits differ; "
+    "2 bad usage or input, out of memory, or output could not be written; 130 interrupted.";
 
 int main(int argc, char **argv) {
     cli_note_start();

@@ -24,20 +24,20 @@ enum {
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Worlds:", 1},
-    {"worlds", KEY_WORLDS, "N", 0, "Copies of the world; unless given, the scene's", 1},
-    {"steps", KEY_STEPS, "N", 0, "Time steps; 400 unless given", 1},
-    {"dt", KEY_DT, "H", 0, "Seconds per step; unless given, the scene's", 1},
-    {"seed", KEY_SEED, "S", 0, "Seed of the noise; 0 unless given", 1},
+    {"worlds", KEY_WORLDS, "N", 0, "Number of worlds; default: the scene's", 1},
+    {"steps", KEY_STEPS, "N", 0, "Number of time steps; default 400", 1},
+    {"dt", KEY_DT, "H", 0, "Time step in seconds; default: the scene's", 1},
+    {"seed", KEY_SEED, "S", 0, "Seed of the noise; default 0", 1},
     {"noise", KEY_NOISE, "X", 0,
-     "Joint velocities of worlds 1, 2, ... start up to X off the scene's (m/s, rad/s); 0.1 unless given, 0 makes all "
-     "worlds equal",
+     "Amplitude of the noise on the initial joint velocities of worlds 1, 2, ... (m/s, rad/s); default 0.1; with 0 all "
+     "worlds are equal",
      1},
-    {"dtype", KEY_DTYPE, "f32|f64", 0, "How states are stored; unless given, as the free motion is solved", 1},
-    {"threads", KEY_THREADS, "T", 0, "Worker threads; 0, the default, is one per CPU", 2},
-    {"lanes", KEY_LANES, "L", 0, "Worlds per SIMD pack: 1, 4, 8; 0, the default, chooses", 2},
+    {"dtype", KEY_DTYPE, "f32|f64", 0, "Storage type of states; default: the precision of the free motion", 1},
+    {"threads", KEY_THREADS, "T", 0, "Worker threads; 0 (default) uses one per CPU", 2},
+    {"lanes", KEY_LANES, "L", 0, "Worlds per SIMD pack: 1, 4, 8; 0 (default) selects automatically", 2},
     {NULL, 0, NULL, 0, "Output:", 3},
-    {"trajectory", KEY_TRAJECTORY, "FILE.csv", 0, "Write the coordinates of one world, a row per step", 3},
-    {"trajectory-world", KEY_TRAJECTORY_WORLD, "W", 0, "Which world; 0 unless given", 3},
+    {"trajectory", KEY_TRAJECTORY, "FILE.csv", 0, "Write coordinates and velocities of one world, one row per step", 3},
+    {"trajectory-world", KEY_TRAJECTORY_WORLD, "W", 0, "World of the trajectory; default 0", 3},
     {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
     {0}};
 
@@ -205,7 +205,8 @@ int cli_run(int argc, char **argv) {
     const struct argp argp = {.options = options,
                               .parser = parse,
                               .args_doc = "SCENE",
-                              .doc = "Steps the worlds of SCENE, a file or a name in bench/scenes, and reports.",
+                              .doc =
+                                  "Steps the worlds of SCENE, a file or a name in bench/scenes, and prints a report.",
                               .children = children};
     RunArgs args = {.steps = 400, .noise = 0.1, .dtype = -1, .trajectory_world = -1};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)

@@ -38,7 +38,7 @@ static void print_failures(const CliFailures *f, int worlds) {
 static void print_time(const Run *r) {
     double bytes = (double)sap_batch_bytes(r->batch.batch), worlds = r->batch.state->num_worlds;
     if (r->done)
-        printf("%-16s first step done %.2g s after the program began\n", "start", r->first_step);
+        printf("%-16s first step done %.2g s after program start\n", "start", r->first_step);
     printf("%-16s %.4g s", "time", r->seconds);
     if (r->done)
         printf(": %s world-steps/s, %.4g ns per world-step, %s times real time", cli_si(cli_run_rate(r)).text,

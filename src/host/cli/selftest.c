@@ -26,12 +26,11 @@ typedef struct SelftestArgs {
 
 enum { KEY_WORLDS = 256, KEY_STEPS, KEY_SEED, KEY_JSON };
 
-static const struct argp_option options[] = {
-    {"worlds", KEY_WORLDS, "N", 0, "Copies of the world; 256 unless given", 1},
-    {"steps", KEY_STEPS, "N", 0, "Time steps; 200 unless given", 1},
-    {"seed", KEY_SEED, "S", 0, "Seed of the noise that makes worlds differ; 0 unless given", 1},
-    {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
-    {0}};
+static const struct argp_option options[] = {{"worlds", KEY_WORLDS, "N", 0, "Number of worlds; default 256", 1},
+                                             {"steps", KEY_STEPS, "N", 0, "Number of time steps; default 200", 1},
+                                             {"seed", KEY_SEED, "S", 0, "Seed of the noise; default 0", 1},
+                                             {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
+                                             {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     SelftestArgs *a = state->input;
@@ -157,7 +156,7 @@ static double rate(const SelftestArgs *a, const Side *side) {
 static void print_head(const Report *r) {
     printf("sapwood %s (%s), %s, %d CPUs, %s\n", sap_version(), cli_commit(), cli_cpu_name().text, cli_num_cpus(),
            cli_compiler());
-    printf("self-test of %d worlds in %d steps\n", r->args->worlds, r->args->steps);
+    printf("self-test: %d worlds, %d steps\n", r->args->worlds, r->args->steps);
     if (r->on_gpu)
         printf("device: %s, compute capability %d.%d, %d multiprocessors, %zu MB, %d bytes of shared memory per block, "
                "driver for CUDA %d.%d\n",
@@ -266,9 +265,9 @@ int cli_selftest(int argc, char **argv) {
     const struct argp argp = {.options = options,
                               .parser = parse,
                               .args_doc = "[SCENE...]",
-                              .doc = "Steps each SCENE, all of bench/scenes unless given, in every preset on the "
-                                     "device of --device and on one CPU "
-                                     "thread without SIMD, and compares the bits of states, statuses and counters.",
+                              .doc = "Steps each SCENE (default: all of bench/scenes) in every preset on the device of "
+                                     "--device and on one CPU thread without SIMD, and compares the bits of states, "
+                                     "statuses and counters.",
                               .children = children};
     SelftestArgs args = {.worlds = 256, .steps = 200};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)

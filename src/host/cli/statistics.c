@@ -144,11 +144,11 @@ static void print_truncated(const CliStatistics *s, const CliBatch *batch, int w
 void cli_statistics_print(const CliStatistics *s, const CliBatch *batch, int width) {
     if (s->steps == 0)
         return;
-    printf("%-*s mean %.4g, most %d per world, in %d slots (looked at in %d steps)", width, "contacts",
+    printf("%-*s mean %.4g, max %d per world, in %d slots (sampled in %d steps)", width, "contacts",
            cli_count_mean(&s->contacts), s->contacts.largest, batch->contacts->capacity, s->steps);
     if (s->gaps.samples > 0)
         printf("; smallest gap %.3g m in the last step", s->gaps.smallest);
-    printf("\n%-*s Newton: mean %.4g, most %d; line search: mean %.4g, most %d\n", width, "iterations",
+    printf("\n%-*s Newton: mean %.4g, max %d; line search: mean %.4g, max %d\n", width, "iterations",
            cli_count_mean(&s->newton), s->newton.largest, cli_count_mean(&s->line), s->line.largest);
     print_ends(s, batch->state->num_worlds, width);
     if (s->truncated)

@@ -181,9 +181,9 @@ static void print_human(const BenchPlan *plan, const BenchRow *r) {
     for (int i = 0; i < CLI_NUM_STOPS; i++)
         printf("%s %s %.4g %%", i ? "," : "", cli_stops[i].words, 100 * r->stops[i]);
     if (!isnan(r->depth_most))
-        printf("; penetration p95 %.3g mm, most %.3g mm", 1e3 * r->depth_p95, 1e3 * r->depth_most);
+        printf("; penetration p95 %.3g mm, max %.3g mm", 1e3 * r->depth_p95, 1e3 * r->depth_most);
     /* Memory, start-up and device. */
-    printf("\n    %.0f bytes per world (arrays %.0f); created and stepped once in %.3g s; %s; state hash %016llx\n",
+    printf("\n    %.0f bytes per world (arrays %.0f); creation and first step %.3g s; %s; state hash %016llx\n",
            r->bytes, r->array_bytes, r->start_seconds, on_cpu(r) ? cli_isa(r->isa).text : "cuda",
            (unsigned long long)r->hash);
     if (!on_cpu(r)) {
@@ -193,9 +193,10 @@ static void print_human(const BenchPlan *plan, const BenchRow *r) {
     }
     /* Hostile world and warnings. */
     if (!isnan(r->hostile_ratio))
-        printf("    with a hostile world (%s, up to %d Newton iterations): %+.2f %% time; the others have %s\n",
-               bench_hostile_name(plan->hostile), r->hostile_newton, 100 * (r->hostile_ratio - 1),
-               r->others_same ? "the same bits" : "OTHER BITS");
+        printf(
+            "    with a hostile world (%s, up to %d Newton iterations): %+.2f %% time; bits of the other worlds: %s\n",
+            bench_hostile_name(plan->hostile), r->hostile_newton, 100 * (r->hostile_ratio - 1),
+            r->others_same ? "same" : "DIFFERENT");
     print_trouble(r);
 }
 
@@ -386,13 +387,13 @@ static bool print_json(const BenchPlan *plan, const BenchRows *rows) {
 static void human_header(const BenchPlan *plan) {
     printf("sapwood %s (%s), %s, %d CPUs, %s\n", sap_version(), cli_commit(), cli_cpu_name().text, cli_num_cpus(),
            cli_compiler());
-    printf("%d steps measured %d times%s, after %d to warm up; ", plan->steps, plan->repeat,
+    printf("%d steps measured %d times%s, after %d warm-up steps; ", plan->steps, plan->repeat,
            plan->processor_time ? " in processor time" : "", plan->warmup);
     if (plan->control_noise > 0)
-        printf("targets up to %g rad or %g m off, new every %d steps", plan->control_noise, 0.1 * plan->control_noise,
+        printf("target noise %g rad or %g m, new every %d steps", plan->control_noise, 0.1 * plan->control_noise,
                CLI_CONTROL_STEPS);
     else
-        fputs("targets as the scene has them", stdout);
+        fputs("targets of the scene", stdout);
     printf("; seed %llu\n\n", (unsigned long long)plan->seed);
     printf("%-16s %-8s %7s %4s %5s %10s %7s %10s %17s %17s %17s\n", "", "", "", "", "", "", "", "", "contacts",
            "Newton", "line search");

@@ -24,11 +24,11 @@ enum { KEY_WORLDS = 256, KEY_STEPS, KEY_SEED, KEY_NOISE, KEY_JSON, MOST = 100000
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Worlds:", 1},
-    {"worlds", KEY_WORLDS, "N", 0, "Copies of the world; 64 unless given", 1},
-    {"steps", KEY_STEPS, "N", 0, "Time steps; 200 unless given", 1},
-    {"seed", KEY_SEED, "S", 0, "Seed of the noise; 0 unless given", 1},
+    {"worlds", KEY_WORLDS, "N", 0, "Number of worlds; default 64", 1},
+    {"steps", KEY_STEPS, "N", 0, "Number of time steps; default 200", 1},
+    {"seed", KEY_SEED, "S", 0, "Seed of the noise; default 0", 1},
     {"noise", KEY_NOISE, "X", 0,
-     "Joint velocities of worlds 1, 2, ... start up to X off the scene's (m/s, rad/s); 0.1 unless given", 1},
+     "Amplitude of the noise on the initial joint velocities of worlds 1, 2, ... (m/s, rad/s); default 0.1", 1},
     {NULL, 0, NULL, 0, "Output:", 3},
     {"json", KEY_JSON, NULL, 0, "Print as JSON", 3},
     {0}};
@@ -229,7 +229,7 @@ int cli_compare(int argc, char **argv) {
                               .args_doc = "SCENE",
                               .doc =
                                   "Runs the same worlds of SCENE, a file or a name in bench/scenes, under every preset "
-                                  "and under approx64 with one option changed at a time, and tells how they differ.",
+                                  "and under approx64 with one option changed at a time, and shows the differences.",
                               .children = children};
     CompareArgs args = {.worlds = 64, .steps = 200, .noise = 0.1};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)

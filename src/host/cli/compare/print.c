@@ -25,10 +25,11 @@ static void print_human(const Compare *c) {
     printf("%-16s %s (%s: bodies %d, dofs %d)\n", "scene", c->scene.path, a->name, a->num_bodies, a->num_dofs);
     printf("%-16s %d worlds, %d steps of %g s\n", "runs", c->args->worlds, c->args->steps, c->scene.scene->dt);
     printf("%-16s approx64; indented rows are approx64 with one option changed\n", "baseline");
-    puts("\ndifference to the baseline: norm of v (m/s, rad/s) and of q (m, rad), root mean square over worlds,\n"
-         "after the last step and largest over all; iterations per step; worlds not converged, failed in any step");
-    printf("\n%-12s %-38s %9s %9s %9s %9s %12s %12s %8s %6s %9s\n", "effect of", "run", "v end", "v most", "q end",
-           "q most", "newton, max", "line s., max", "not conv", "failed", "ns/w-step");
+    puts("\ndifference from the baseline: norm of v (m/s, rad/s) and of q (m, rad), root mean square over worlds,\n"
+         "after the last step and maximum over all steps; iterations per step; worlds not converged or failed in any "
+         "step");
+    printf("\n%-12s %-38s %9s %9s %9s %9s %12s %12s %8s %6s %9s\n", "effect of", "run", "v end", "v max", "q end",
+           "q max", "newton, max", "line s., max", "not conv", "failed", "ns/w-step");
     for (int i = 0; i < COMPARE_CASES; i++)
         print_row(&compare_cases[i], &c->row[i]);
 }

@@ -19,11 +19,12 @@ typedef struct ConformArgs {
 enum { KEY_COMPAT = 256, KEY_JSON, KEY_VERBOSE, KEY_DUMP, KEY_KNOBS };
 
 static const struct argp_option options[] = {
-    {"compat", KEY_COMPAT, NULL, 0, "Compute as SAP Warp does, to the last digit", 0},
+    {"compat", KEY_COMPAT, NULL, 0, "Reproduce the results of SAP Warp to the last digit", 0},
     {"json", KEY_JSON, NULL, 0, "Print as JSON", 0},
     {"verbose", KEY_VERBOSE, NULL, 0, "Print every output, not only those that differ", 0},
-    {"dump", KEY_DUMP, "FILE", 0, "Write what was computed, in the format of the first FILE", 0},
-    {"knobs", KEY_KNOBS, NULL, 0, "Print what each precision in f32 by itself does to the cases, instead of passes", 0},
+    {"dump", KEY_DUMP, "FILE", 0, "Write the computed results in the format of the first FILE", 0},
+    {"knobs", KEY_KNOBS, NULL, 0, "Show the effect of setting each precision to f32 by itself, instead of pass or fail",
+     0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {

@@ -128,7 +128,7 @@ static void print_rows(const Row *rows) {
             printf(" %8.1e", rows[k].worst[i]);
         printf(" %8d %8d %6d\n", rows[k].other_counts, rows[k].not_converged, rows[k].failed);
     }
-    printf("%d outputs; counts: those with other numbers of iterations than the reference\n", rows[0].outputs);
+    printf("%d outputs; counts: outputs whose numbers of iterations differ from the reference\n", rows[0].outputs);
 }
 
 static json_t *row_json(int k, const Row *row) {
