@@ -1,4 +1,4 @@
-"""Sapwood: thousands of copies of a robot world, stepped together.
+"""Sapwood: simulates thousands of copies of a robot world in parallel.
 
 >>> import sapwood
 >>> model = sapwood.Model.load("bench/scenes/quadruped.yaml")

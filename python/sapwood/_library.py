@@ -1,6 +1,6 @@
-"""The shared library through ctypes: structs from the headers, prototypes, errors as exceptions.
+"""The ctypes interface of the shared library: structs from the headers, prototypes, errors as exceptions.
 
-ctypes.CDLL releases the GIL for the time of a call.
+ctypes.CDLL releases the GIL during a call.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ BatchInfo = _C_TYPES["SapBatchInfo"]
 
 
 class SapwoodError(Exception):
-    """A call of the library failed; the text is the library's own message."""
+    """A call of the library failed; the text is the library's message."""
 
 
 class ArgumentError(SapwoodError, ValueError):
@@ -56,7 +56,7 @@ class ArgumentError(SapwoodError, ValueError):
 
 
 class ModelError(SapwoodError, ValueError):
-    """A model breaks a rule."""
+    """A model violates a rule."""
 
 
 class ParseError(SapwoodError, ValueError):
@@ -64,7 +64,7 @@ class ParseError(SapwoodError, ValueError):
 
 
 class UnsupportedError(SapwoodError, NotImplementedError):
-    """Well-formed, but this version lacks it."""
+    """The input is valid, but this version does not support it."""
 
 
 class FileError(SapwoodError, OSError):
@@ -72,11 +72,11 @@ class FileError(SapwoodError, OSError):
 
 
 class OutOfMemoryError(SapwoodError, MemoryError):
-    """Memory ran out, or a size does not fit the address space."""
+    """Out of memory, or a size exceeds the address space."""
 
 
 class DeviceError(SapwoodError):
-    """The requested device or instruction set is not there."""
+    """The requested device or instruction set is not available."""
 
 
 _ERRORS = {
@@ -134,7 +134,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
 
 
 def _find() -> str:
-    """The library of the environment variable SAPWOOD_LIBRARY, or the one beside this file."""
+    """The library named by the environment variable SAPWOOD_LIBRARY, or the one next to this file."""
     given = os.environ.get("SAPWOOD_LIBRARY")
     if given:
         return given
@@ -146,7 +146,7 @@ def _find() -> str:
 
 
 class _Library:
-    """Functions with their prototypes, bound when they are first used."""
+    """Functions with their prototypes, bound at their first use."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -160,7 +160,7 @@ class _Library:
         return function
 
     def unchecked(self, name: str) -> Any:
-        """A function without prototype that returns an int: the caller passes ctypes objects, or ints for C ints."""
+        """A function without a prototype that returns an int: the caller passes ctypes objects, or ints for C ints."""
         return self._cdll[name]
 
 
@@ -168,7 +168,7 @@ lib = _Library(_find())
 
 
 def check(status: int) -> None:
-    """Raises what the last call on this thread complained about, if it did."""
+    """Raises the error of the last call on this thread, if it failed."""
     if status:
         fail(status)
 
@@ -179,7 +179,7 @@ def fail(status: int) -> None:
 
 
 def texts(names: Any) -> list[str]:
-    """A NULL-terminated list of strings."""
+    """The strings of a NULL-terminated list."""
     out: list[str] = []
     while names[len(out)] is not None:
         out.append(names[len(out)].decode())
@@ -187,18 +187,18 @@ def texts(names: Any) -> list[str]:
 
 
 def version() -> str:
-    """Of the library."""
+    """The version of the library."""
     return str(lib.sap_version().decode())
 
 
 def enum_names(enum: str, prefix: str) -> dict[str, int]:
-    """{"joint_q": 0, ...} of an enum of SAP_BATCH_JOINT_Q, ..., without the count at its end."""
+    """{"joint_q": 0, ...} for an enum SAP_BATCH_JOINT_Q, ..., without the count at its end."""
     found = _layout.ENUMS[enum]
     return {name.removeprefix(prefix).lower(): value for name, value in list(found.items())[:-1]}
 
 
 def differences(library: Any) -> list[str]:
-    """What a library has otherwise than this package: version, sizes of structs, orders of names."""
+    """The differences between a library and this package: version, sizes of structs, order of names."""
     out = []
     theirs = library.sap_version().decode()
     if theirs != _layout.VERSION:
@@ -219,10 +219,10 @@ def differences(library: Any) -> list[str]:
 
 
 def _check_library(library: Any) -> None:
-    """Calls with structs of another size would write where they must not: better not to begin."""
+    """Raises ImportError on a mismatch, because calls with structs of another size would corrupt memory."""
     try:
         found = differences(library)
-    except AttributeError as error:  # a function that it does not have
+    except AttributeError as error:  # a missing function
         found = [str(error)]
     if found:
         raise ImportError(f"{library.path} and this package differ, library first: {'; '.join(found)}")

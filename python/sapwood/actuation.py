@@ -1,8 +1,8 @@
-"""MuJoCo's controls: what `ctrl` does to joint_f and to the targets of the drives.
+"""MuJoCo's controls: converts `ctrl` to joint_f and to the targets of the drives.
 
-An actuator on a joint gives the force  gear clip(g u + b0 + b1 gear q + b2 gear v)  with the control u. Without b1 and
-b2 that is a motor: it is written to joint_f. Else it is a drive with ke = -b1 gear^2 and kd = -b2 gear^2, and u moves
-its target; several on one dof add up.
+An actuator on a joint applies the force  gear clip(g u + b0 + b1 gear q + b2 gear v)  with the control u. Without b1
+and b2 it is a motor, and its force is written to joint_f. Otherwise it is a drive with ke = -b1 gear^2 and
+kd = -b2 gear^2, and u sets its target. Several actuators on one dof add up.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 @dataclass
 class Actuation:
-    """Linear maps from clipped controls, [nu]."""
+    """Linear maps of the clipped controls, [nu]."""
 
     names: list[str]
     ctrl_range: Floats  # [nu][2]
@@ -30,7 +30,7 @@ class Actuation:
     position0: Floats  # [nv]
     velocity: Floats  # [nu][nv] joint_target_vel = u @ velocity + velocity0
     velocity0: Floats
-    used: dict[str, NDArray[np.intp]] = field(init=False)  # dofs that each array gets
+    used: dict[str, NDArray[np.intp]] = field(init=False)  # dofs written in each array
 
     def __post_init__(self) -> None:
         maps = {"joint_f": self.motor, "joint_target_pos": self.position, "joint_target_vel": self.velocity}

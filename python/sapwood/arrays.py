@@ -1,4 +1,4 @@
-"""Arrays over the library's memory: numpy's on the host, and what GPU libraries can take on a GPU."""
+"""Arrays over the library's memory: numpy arrays on the host, and arrays for GPU libraries on a GPU."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CPU = _layout.ENUMS["SapDevice"]["SAP_DEVICE_CPU"]
 
 
 class Handle:
-    """Owns an object of the library. Views of its memory refer to it, so that the memory outlives the last of them."""
+    """Owns an object of the library. Views of its memory hold a reference to it, so the memory outlives all views."""
 
     def __init__(self, pointer: int | None, destroy: str) -> None:
         self.pointer, self.destroy = pointer, destroy
@@ -45,11 +45,11 @@ def memory_view(address: int | None, shape: tuple[int, ...], dtype: Any, owner: 
 
 
 class DeviceArray:
-    """An array of a batch in the memory of a GPU: live, and always at the same address.
+    """An array of a batch in GPU memory: live, at a fixed address.
 
-    torch.as_tensor(array, device="cuda"), cupy.asarray(array) and others take it without a copy, through
-    __cuda_array_interface__, which tells them the stream to wait for. `numpy()` copies it to the host, after all work
-    that was queued before; `write` copies the other way. The arithmetic of GPUs is left to the libraries made for it.
+    torch.as_tensor(array, device="cuda"), cupy.asarray(array) and others use it without a copy, through
+    __cuda_array_interface__, which includes the stream to wait for. `numpy()` copies it to the host after all work
+    queued before; `write` copies from the host. The class has no arithmetic; use a GPU library for that.
     """
 
     def __init__(self, view: Any, field: int, owner: Handle) -> None:
@@ -90,7 +90,7 @@ class DeviceArray:
         return out
 
     def write(self, values: ArrayLike) -> None:
-        """Copies values of the host, of this shape or one that can be stretched to it."""
+        """Copies values from the host; their shape must be broadcastable to this one."""
         data = np.ascontiguousarray(np.broadcast_to(np.asarray(values, self.dtype), self.shape))
         check(lib.sap_batch_write(self._owner.pointer, self._field, data.ctypes.data, data.nbytes))
 
@@ -107,7 +107,7 @@ class DeviceArray:
 
 
 def batch_array(function: Any, index: int, owner: Handle) -> NDArray[Any] | DeviceArray:
-    """Array `index` of a batch, as sap_batch_array or sap_batch_expand gives it."""
+    """Array `index` of a batch, as returned by sap_batch_array or sap_batch_expand."""
     view = Array()
     check(function(owner.pointer, index, ctypes.byref(view)))
     if view.device != _CPU:

@@ -1,4 +1,4 @@
-"""A batch: n worlds of one model, stepped together. Its arrays are the library's own memory."""
+"""A batch: n worlds of one model, stepped in parallel. Its arrays are views of the library's memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def random_units(keys: ArrayLike, width: int) -> NDArray[np.float64]:
 
 
 def random_keys(*parts: ArrayLike) -> NDArray[np.uint64]:
-    """One key for each row of the parts, such as seed, world, episode."""
+    """One key per row of the parts, such as seed, world, episode."""
     with np.errstate(over="ignore"):
         key = _mix(np.atleast_1d(np.asarray(parts[0])).astype(np.uint64))
         for part in parts[1:]:
@@ -55,12 +55,12 @@ def random_keys(*parts: ArrayLike) -> NDArray[np.uint64]:
 
 
 def world_noise(seed: int, worlds: ArrayLike, width: int) -> NDArray[np.float64]:
-    """[len(worlds)][width] numbers in [-1, 1) that depend on seed, world and index alone, as those of `sapwood run`."""
+    """[len(worlds)][width] numbers in [-1, 1) that depend only on seed, world and index, as in `sapwood run`."""
     return random_units(random_keys(seed, worlds), width)
 
 
 def _device_options(device: str) -> dict[str, str]:
-    """Of "cpu", "cuda" or "cuda:1"."""
+    """The options for a device "cpu", "cuda" or "cuda:1"."""
     kind, colon, index = device.partition(":")
     if kind not in ("cpu", "cuda") or (colon and (kind == "cpu" or not index.isdecimal())):
         raise DeviceError(f"device is {device!r}; it must be 'cpu', 'cuda' or 'cuda:0', 'cuda:1', ...")
@@ -70,23 +70,23 @@ def _device_options(device: str) -> dict[str, str]:
 class Batch:
     """num_worlds worlds of one model.
 
-    Arrays are attributes: live, writable, zero-copy, shaped (num_worlds, ...), always at the same address:
+    Arrays are attributes: live, writable, zero-copy, of shape (num_worlds, ...), at a fixed address:
 
     | state | joint_q, joint_qd, body_q, body_qd |
     | control | joint_f, body_f, joint_target_pos, joint_target_vel, joint_act |
-    | outcome | status, iterations, line_iterations, cost, residual |
+    | results | status, iterations, line_iterations, cost, residual |
     | contacts of the last step | contact_count, contact_dropped, contact_shape0, contact_shape1, contact_point0,
       contact_point1, contact_normal |
-    | recorded from the first time that they are asked for | contact_impulse, contact_velocity, contact_position,
+    | recorded from their first access on | contact_impulse, contact_velocity, contact_position,
       contact_frame, contact_gap, contact_region, contact_force, body_contact_wrench |
-    | of the worlds' own, once `expand` was called | body_mass, shape_material_mu, gravity, ... |
+    | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
 
-    `options` is an Options, which then stands for the preset too, or a mapping of changes to the preset. `dtype` is
-    that of state and control: by default that of the preset's free motion. `seed` and `world_offset` are those of
+    `options` is an Options, which replaces the preset, or a mapping of changes to the preset. `dtype` is the type of
+    state and control; by default the precision of the preset's free motion. `seed` and `world_offset` are used by
     `perturb`: world w of this batch is world world_offset + w of a larger one.
 
-    `device` is "cpu", "cuda", "cuda:1", ...; by default what the options say. On a GPU arrays are DeviceArrays, but for
-    those of the worlds' own, and calls return before their work is done; `numpy()` of an array waits.
+    `device` is "cpu", "cuda", "cuda:1", ...; by default that of the options. On a GPU arrays are DeviceArrays, except
+    the per-world parameters, and calls return before their work is done; `numpy()` of an array waits.
     """
 
     def __init__(
@@ -121,14 +121,14 @@ class Batch:
             status = lib.sap_batch_create_as(self.model.pointer, self.num_worlds, options, kind, ctypes.byref(pointer))
         check(status)
         self._handle = Handle(pointer.value, "sap_batch_destroy")
-        # Arguments that are C objects already, and a function without prototype, take half the time of a call.
+        # Arguments that are ctypes objects, and a function without a prototype, halve the time of a call.
         self._step, self._pointer, self._argument = lib.unchecked("sap_batch_step"), pointer.value, pointer
         self.dt = self.model.dt
 
-    # ---- life ----
+    # ---- lifetime ----
 
     def close(self) -> None:
-        """No more steps. Memory is returned when the last array of the batch is gone too."""
+        """Closes the batch. Its memory is freed when the last of its arrays is deleted."""
         for name in (*FIELDS, *PARAMETERS):
             self.__dict__.pop(name, None)
         self._handle = self._pointer = None
@@ -155,19 +155,19 @@ class Batch:
         return self._show(name, lib.sap_batch_array, FIELDS[name])
 
     def _show(self, name: str, function: Any, index: int) -> Any:
-        """An array of the library; from now on an ordinary attribute."""
+        """Creates the view of an array and stores it as an attribute."""
         self._open()
         assert self._handle
         array = self.__dict__[name] = batch_array(function, index, self._handle)
         return array
 
     def _get(self, name: str) -> NDArray[Any]:
-        """An array in host memory: itself, or a copy of it."""
+        """An array in host memory: the array itself, or a copy."""
         array = getattr(self, name)
         return array.numpy() if isinstance(array, DeviceArray) else array
 
     def _put(self, name: str, index: Any, values: ArrayLike) -> None:
-        """array[index] = values, wherever the array is."""
+        """array[index] = values, in host or GPU memory."""
         array = getattr(self, name)
         if isinstance(array, DeviceArray):
             copy = array.numpy()
@@ -177,11 +177,12 @@ class Batch:
             array[index] = values
 
     def expand(self, name: str) -> NDArray[np.float64]:
-        """Gives every world its own values of a model's array: (num_worlds, ...), f64, live, at first the model's.
+        """Gives every world its own copy of a model array: (num_worlds, ...), f64, live, initialised from the model.
 
-        `name` is one of PARAMETERS. Written values are in force from the next call on, nothing has to be announced;
-        world w then moves bit for bit as in a model with them. A world with values that no model may have stands still,
-        and its status is bad_parameters: `check_parameters` says why. A reset leaves parameters as they are.
+        `name` is one of PARAMETERS. Written values take effect at the next call, without notification; world w then
+        has the same results, bit for bit, as a model with these values. A world with values that violate a rule of
+        models is not stepped, and its status is bad_parameters; `check_parameters` reports the reason. A reset does
+        not change parameters.
         """
         if name not in PARAMETERS:
             raise ValueError(f"{name!r} cannot be expanded; these can: {', '.join(PARAMETERS)}")
@@ -193,11 +194,11 @@ class Batch:
 
     @property
     def expanded(self) -> list[str]:
-        """The arrays that worlds have of their own."""
+        """The parameters with per-world values."""
         return [name for name in PARAMETERS if name in self.__dict__]
 
     def check_parameters(self) -> None:
-        """Raises ModelError if a written value breaks a rule of the model; it tells world, array, value and rule."""
+        """Raises ModelError with world, array, value and rule if a written value violates a rule of the model."""
         check(lib.sap_batch_check_parameters(self._open()))
 
     def __dir__(self) -> Iterable[str]:
@@ -210,12 +211,12 @@ class Batch:
 
     @property
     def memory(self) -> int:
-        """Bytes that the batch holds."""
+        """Memory of the batch in bytes."""
         return int(lib.sap_batch_bytes(self._open()))
 
     @property
     def stats(self) -> dict[str, Any]:
-        """How the last step went, in numbers: failed worlds, iterations, contacts."""
+        """Statistics of the last step: failed worlds, iterations, contacts."""
         status, iterations, contacts = (self._get(name) for name in ("status", "iterations", "contact_count"))
         return {
             "failed": int(np.count_nonzero(status & FAILED)),
@@ -230,7 +231,7 @@ class Batch:
 
     @property
     def info(self) -> dict[str, Any]:
-        """What it runs on: threads, lanes and instruction set in use; on a GPU which, and how worlds lie on it."""
+        """The device: threads, lanes and instruction set in use; on a GPU its name and the launch configuration."""
         if self.device != "cpu":
             batch = BatchInfo()
             check(lib.sap_batch_info(self._open(), ctypes.byref(batch)))
@@ -245,15 +246,15 @@ class Batch:
         return {"device": "cpu", "threads": info.threads, "lanes": info.lanes, "isa": isa}
 
     def status_text(self, world: int) -> list[str]:
-        """The status of one world in words."""
+        """The names of the status bits of one world."""
         status = self._get("status")[world]
         return [name for name, bit in _STATUS_BITS.items() if int(status) & bit]
 
-    # ---- running ----
+    # ---- stepping ----
 
     @property
     def dt(self) -> float:
-        """s, the timestep unless a call says another; the model's to begin with."""
+        """Default time step in s; initially the model's."""
         return self._dt.value
 
     @dt.setter
@@ -261,8 +262,8 @@ class Batch:
         self._dt = ctypes.c_double(h)
 
     def step(self, n: int = 1, h: float | None = None) -> None:
-        """n steps of h seconds (default: dt)."""
-        handle = self._handle  # memory stays while the call runs, even if another thread closes the batch
+        """Takes n steps of h seconds (default: dt)."""
+        handle = self._handle  # keeps the memory during the call, even if another thread closes the batch
         status = self._step(self._argument, self._dt if h is None else ctypes.c_double(h), n)
         if status:
             self._open()
@@ -270,7 +271,7 @@ class Batch:
         del handle
 
     def _with_mask(self, mask: Any, call: Any) -> None:
-        """call(address of the mask); on a GPU the mask may be an array of the GPU, of bytes or booleans."""
+        """Calls call(address of the mask); on a GPU the mask may be a GPU array of bytes or booleans."""
         if mask is None:
             return check(call(None))
         interface = getattr(mask, "__cuda_array_interface__", None) if self.device == "cuda" else None
@@ -283,23 +284,23 @@ class Batch:
         return check(call(interface["data"][0] if interface else flags.ctypes.data))  # type: ignore[union-attr]
 
     def reset(self, mask: ArrayLike | None = None, keyframe: int | str = 0) -> None:
-        """Puts the worlds with mask[w] (default all) back to keyframe 0, the initial state; k, the k-th; or a name."""
+        """Resets the worlds with mask[w] (default all) to a keyframe: 0 is the initial state, k the k-th, or a name."""
         if isinstance(keyframe, str):
             keyframe = 1 + list(self.model.keyframe_name).index(keyframe)
         pointer = self._open()
         self._with_mask(mask, lambda address: lib.sap_batch_reset(pointer, address, keyframe))
 
     def forward_kinematics(self, mask: ArrayLike | None = None) -> None:
-        """Brings body_q and body_qd up to date after joint_q or joint_qd was written. A step needs neither."""
+        """Updates body_q and body_qd after joint_q or joint_qd was written. Not needed before a step."""
         pointer = self._open()
         self._with_mask(mask, lambda address: lib.sap_batch_forward_kinematics(pointer, address))
 
     def set_stream(self, stream: int | None) -> None:
-        """On a GPU: the CUDA stream (its address; PyTorch: stream.cuda_stream) for work from now on; None = its own."""
+        """On a GPU: sets the CUDA stream (address; PyTorch: stream.cuda_stream) for later work; None = the batch's."""
         check(lib.sap_batch_set_stream(self._open(), stream))
 
     def synchronize(self) -> None:
-        """Waits for all work that was queued on a GPU."""
+        """Waits for all work queued on a GPU."""
         check(lib.sap_batch_synchronize(self._open()))
 
     def rollout(
@@ -310,9 +311,9 @@ class Batch:
         h: float | None = None,
         length: int | None = None,
     ) -> dict[str, NDArray[Any]]:
-        """For every t: writes controls[name][t] to the array `name`, makes n steps, keeps a copy of what is recorded.
+        """For every t: writes controls[name][t] to the array `name`, takes n steps, and records copies of arrays.
 
-        Returns {name: array of shape (T, num_worlds, ...)}. T is the controls' length; `length` gives it where there are none.
+        Returns {name: array of shape (T, num_worlds, ...)}. T is the length of the controls, or `length` without any.
         """
         inputs = {name: np.asarray(values) for name, values in controls.items()}
         lengths = {len(values) for values in inputs.values()} | ({length} if length is not None else set())
@@ -329,7 +330,7 @@ class Batch:
         return out
 
     def set_ctrl(self, ctrl: ArrayLike) -> None:
-        """MuJoCo's controls, (num_worlds, nu), of an imported model: go to joint_f and to the targets of drives."""
+        """Sets the MuJoCo controls (num_worlds, nu) of an imported model: writes joint_f and the targets of drives."""
         if self.model.imported is None:
             raise ValueError("the model was not imported from MuJoCo: write joint_f and the targets")
         actuation = self.model.imported.actuation
@@ -339,14 +340,14 @@ class Batch:
     # ---- state ----
 
     def get_state(self, worlds: ArrayLike | None = None) -> dict[str, NDArray[Any]]:
-        """Copies of all that decides how worlds go on, of the worlds with these indices (default all)."""
+        """Copies of everything that determines the next steps, for the worlds with these indices (default all)."""
         rows = slice(None) if worlds is None else np.asarray(worlds)
         return {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *self.expanded)}
 
     def set_state(self, state: Mapping[str, ArrayLike], worlds: ArrayLike | None = None) -> None:
-        """Writes what get_state returned, to any worlds of any batch of the model; they go on bit for bit.
+        """Writes a result of get_state to any worlds of any batch of the model; they continue bit for bit.
 
-        Arrays of worlds' own are expanded here too. Those that a whole state lacks were the model's, and are again.
+        Per-world parameters in the state are expanded. Those missing from a complete state are reset to the model's.
         """
         rows = slice(None) if worlds is None else np.asarray(worlds)
         for name, values in state.items():
@@ -363,7 +364,7 @@ class Batch:
         self.forward_kinematics()
 
     def perturb(self, noise: float = 0.1) -> None:
-        """Changes joint velocities by up to `noise`, as `sapwood run` does: not those of world 0."""
+        """Changes the joint velocities of all worlds but world 0 by up to `noise`, as `sapwood run` does."""
         worlds = self.world_offset + np.arange(self.num_worlds)
         change = noise * world_noise(self.seed, worlds, self.model.num_dofs)
         change[worlds == 0] = 0

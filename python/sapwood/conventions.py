@@ -1,4 +1,4 @@
-"""MuJoCo's coordinates and ours: the one place where they are converted.
+"""Conversion between MuJoCo's coordinates and ours.
 
 | | MuJoCo | here |
 | --- | --- | --- |
@@ -6,7 +6,7 @@
 | velocity of a free joint | [v of the origin, world axes ; omega, body axes] | [v of the COM ; omega], world axes |
 | velocity of a ball joint | omega, axes of the child | omega, axes of frame F |
 
-All else is the same number at the same place: coordinates and dofs keep MuJoCo's order.
+Everything else is identical: coordinates and dofs keep MuJoCo's order.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def quat_to_wxyz(q: ArrayLike) -> Floats:
 
 
 def quat_matrix(q: ArrayLike) -> Floats:
-    """[..., 3, 3] rotation matrix of x y z w."""
+    """[..., 3, 3] rotation matrix of a quaternion x y z w."""
     q = np.asarray(q, np.float64)
     x, y, z, w = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
     rows = [
@@ -54,7 +54,7 @@ def pose(position: ArrayLike = (0, 0, 0), quat: ArrayLike = (0, 0, 0, 1)) -> Flo
 
 
 def pose_mul(a: ArrayLike, b: ArrayLike) -> Floats:
-    """First b, then a."""
+    """The product a b: applies b first, then a."""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     return pose(a[:3] + quat_matrix(a[3:]) @ b[:3], quat_mul(a[3:], b[3:]))
 
@@ -66,13 +66,13 @@ def _turn(matrix: Floats, vector: Floats, back: bool = False) -> Floats:
 
 @dataclass
 class Coordinates:
-    """Where a model's free and ball joints are: (first coordinate, first dof, ...)."""
+    """The free and ball joints of a model: (first coordinate, first dof, ...)."""
 
     free: list[tuple[int, int, Floats]] = field(default_factory=list)  # and the body's centre of mass
     ball: list[tuple[int, int]] = field(default_factory=list)
 
     def joint_q(self, qpos: ArrayLike) -> Floats:
-        """joint_q of MuJoCo's qpos, [..., nq]."""
+        """joint_q for MuJoCo's qpos, [..., nq]."""
         q = np.array(qpos, np.float64)
         for at in self._quaternions():
             q[..., at : at + 4] = quat_from_wxyz(q[..., at : at + 4])
@@ -85,7 +85,7 @@ class Coordinates:
         return q
 
     def joint_qd(self, joint_q: ArrayLike, qvel: ArrayLike) -> Floats:
-        """joint_qd of MuJoCo's qvel at joint_q (ours), [..., nv]."""
+        """joint_qd for MuJoCo's qvel at joint_q (ours), [..., nv]."""
         q, v = np.asarray(joint_q, np.float64), np.array(qvel, np.float64)
         for at, dof, com in self.free:
             rotation = quat_matrix(q[..., at + 3 : at + 7])
@@ -107,7 +107,7 @@ class Coordinates:
         return v
 
     def joint_f(self, joint_q: ArrayLike, qfrc: ArrayLike) -> Floats:
-        """joint_f of MuJoCo's generalised force: the same power for all velocities."""
+        """joint_f for MuJoCo's generalised force: the same power for all velocities."""
         q, f = np.asarray(joint_q, np.float64), np.array(qfrc, np.float64)
         for at, dof, com in self.free:
             rotation = quat_matrix(q[..., at + 3 : at + 7])
@@ -118,7 +118,7 @@ class Coordinates:
         return f
 
     def internal(self, joint_q: ArrayLike, nv: int) -> Floats:
-        """T [nv][nv] of one state: velocity in the internal order of free_motion = T qvel. M_mujoco = T' A T."""
+        """T [nv][nv] of one state: T qvel is the velocity in the internal order of free_motion. M_mujoco = T' A T."""
         q, out = np.asarray(joint_q, np.float64), np.eye(nv)
         for at, dof, _ in self.free:
             out[dof : dof + 6, dof : dof + 6] = 0

@@ -1,4 +1,4 @@
-"""Reinforcement learning: a gymnasium VectorEnv over a batch, and a quadruped that walks at a commanded speed.
+"""Reinforcement learning: a gymnasium VectorEnv over a batch, and a quadruped task with commanded velocity.
 
 env = sapwood.gym.Quadruped(num_envs=1024)
 observation, info = env.reset(seed=0)
@@ -24,18 +24,18 @@ Floats = NDArray[np.floating[Any]]
 
 
 class BatchEnv(VectorEnv):
-    """The part of an environment that does not depend on the task: stepping, resets, seeds, buffers.
+    """The task-independent part of an environment: stepping, resets, seeds, buffers.
 
-    A task overrides `act`, `observe`, `judge` and `restart`. Worlds reset as `autoreset_mode` says:
+    A task overrides `act`, `observe`, `judge` and `restart`. `autoreset_mode` selects when worlds are reset:
 
-    | mode | a world that ended |
+    | mode | a world whose episode ended |
     | --- | --- |
-    | NEXT_STEP (default) | is reset by the next step, which ignores its action and gives no reward |
-    | SAME_STEP | is reset at once; info["final_obs"] has its last observation |
-    | DISABLED | waits for reset(options={"reset_mask": mask}) |
+    | NEXT_STEP (default) | is reset by the next step, which ignores its action and returns zero reward |
+    | SAME_STEP | is reset immediately; info["final_obs"] has its last observation |
+    | DISABLED | is reset by reset(options={"reset_mask": mask}) |
 
-    What a world draws at a reset depends on its seed and on how often it was reset, not on other worlds. Observations
-    are written to two buffers in turn: one that was returned stays as it is until the step after the next.
+    The random numbers of a reset depend on the seed and the number of resets of the world, not on other worlds.
+    Observations alternate between two buffers: a returned one is valid until the step after the next.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class BatchEnv(VectorEnv):
         self._buffers = np.zeros((2, n, observation_size), np.float32)
         self._turn = 0
 
-    # ---- the task ----
+    # ---- task ----
 
     def act(self, actions: Floats) -> None:
         """Writes actions, clipped to [-1, 1], to the control arrays."""
@@ -76,7 +76,7 @@ class BatchEnv(VectorEnv):
         raise NotImplementedError
 
     def restart(self, worlds: NDArray[np.intp], random: NDArray[np.uint64]) -> None:
-        """Changes worlds that have just been put back to the initial state; one random key for each."""
+        """Modifies worlds that have just been reset to the initial state; one random key per world."""
 
     # ---- gymnasium ----
 
@@ -111,14 +111,14 @@ class BatchEnv(VectorEnv):
         if self.autoreset_mode == AutoresetMode.SAME_STEP and np.any(self.ended):
             done = self.ended.copy()
             info = {"final_obs": self._observation().copy(), "_final_obs": done}
-            self._turn ^= 1  # the same buffer again: nobody has seen it
+            self._turn ^= 1  # reuse the buffer, which was not returned
             self._reset_worlds(np.nonzero(done)[0])
         return self._observation(), reward, terminated, truncated, info
 
     def close_extras(self, **_: Any) -> None:
         self.batch.close()
 
-    # ---- inside ----
+    # ---- implementation ----
 
     def _reset_worlds(self, worlds: NDArray[np.intp]) -> None:
         mask = np.zeros(self.num_envs, bool)
@@ -138,7 +138,7 @@ class BatchEnv(VectorEnv):
 
 
 def scene_path(name: str) -> Path:
-    """A scene that comes with the package, or with the sources."""
+    """A scene of the package or of the source tree."""
     here = Path(__file__).parent
     for folder in (here / "scenes", here.parents[1] / "bench" / "scenes"):
         if (folder / name).exists():
@@ -147,22 +147,23 @@ def scene_path(name: str) -> Path:
 
 
 class Quadruped(BatchEnv):
-    """A quadruped of 14 kg and twelve motors that is to walk at a commanded velocity.
+    """A quadruped of 14 kg with twelve motors that learns to walk at a commanded velocity.
 
-    An action moves the targets of the position drives by up to `reach` rad from the standing pose. Observations, all of
-    the order of 1:
+    An action offsets the targets of the position drives by up to `reach` rad from the standing pose. Observations, all
+    of order 1:
 
-    | 0 | height of the trunk, m, over 0.4 |
+    | 0 | height of the trunk in m, divided by 0.4 |
     | 1..3 | direction of gravity in trunk axes |
     | 4..9 | velocity of the trunk and angular velocity, trunk axes |
-    | 10..21, 22..33 | joint coordinates from the standing pose; velocities, a tenth |
+    | 10..21, 22..33 | joint coordinates relative to the standing pose; joint velocities times 0.1 |
     | 34..45 | the last action |
     | 46..48 | command: forward and sideways velocity, m/s, yaw rate, rad/s |
-    | 49..52 | vertical force on each foot (front left and right, hind left and right) over a quarter of the weight |
-    | 53, 54 | sine and cosine of a clock of `stride` seconds |
+    | 49..52 | vertical force on each foot (front left and right, hind left and right), relative to weight/4 |
+    | 53, 54 | sine and cosine of a clock with period `stride` seconds |
 
-    Reward per step: how well the velocity is that of the command, minus wobbling and jerky actions. A world ends when
-    the trunk drops below 0.2 m or tilts by more than 60 degrees, or when its solve fails; after 10 s it is truncated.
+    Reward per step: velocity tracking minus penalties for vertical velocity, tilt, roll and pitch rates and changes of
+    the action. An episode terminates if the trunk drops below 0.2 m or tilts by more than 60 degrees, or if the world
+    fails; it is truncated after 10 s.
     """
 
     reach, stride = 0.5, 0.5
@@ -186,12 +187,12 @@ class Quadruped(BatchEnv):
         self.standing = np.array(model.joint_q[7:])
         self.foot_of_shape = self._feet(model)
         self.weight = float(-model.gravity[2] * np.sum(model.body_mass))
-        for name in ("contact_impulse", "contact_frame"):  # recorded from the first step on
+        for name in ("contact_impulse", "contact_frame"):  # an access starts the recording
             getattr(self.batch, name)
 
     @staticmethod
     def _feet(model: Model) -> NDArray[np.int64]:
-        """[num_shapes + 1] which foot a shape is, or 4; the last entry is for the shape -1."""
+        """[num_shapes + 1] index of the foot of a shape, or 4; the last entry is for shape -1."""
         out = np.full(model.num_shapes + 1, 4)
         for foot, leg in enumerate(("fl", "fr", "hl", "hr")):
             shank = model.body_name.index(f"{leg}_shank")
@@ -213,7 +214,7 @@ class Quadruped(BatchEnv):
         self.batch.joint_target_pos[:, 6:] = self.standing + self.reach * actions
 
     def _trunk(self) -> tuple[Floats, Floats, Floats]:
-        """Gravity's direction, velocity and angular velocity in trunk axes."""
+        """Direction of gravity, velocity and angular velocity in trunk axes."""
         rotation = quat_matrix(self.batch.joint_q[:, 3:7])
         velocity = self.batch.joint_qd[:, :6].astype(np.float64)
         return (
@@ -223,7 +224,7 @@ class Quadruped(BatchEnv):
         )
 
     def foot_forces(self) -> Floats:
-        """[n][4] N, the upward force on each foot in the last substep."""
+        """[n][4] upward force on each foot in the last substep, N."""
         b = self.batch
         used = np.arange(b.contact_impulse.shape[1])[None] < b.contact_count[:, None]
         up = np.einsum("nci,nci->nc", b.contact_impulse, b.contact_frame.reshape(*used.shape, 3, 3)[..., 2])

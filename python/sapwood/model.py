@@ -1,4 +1,4 @@
-"""The model: one world as arrays, checked and copied by the library."""
+"""The model: the arrays of one world, checked and copied by the library."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def _text_array(names: Sequence[str | None]) -> Any:
 
 
 class Model:
-    """One world. Arrays and rules are those of docs/model.md.
+    """One world. docs/model.md describes its arrays and rules.
 
-    Counts are taken from the arrays where they can be and may be given where they cannot.
+    Counts follow from the arrays where possible; the others must be given.
 
     >>> ball = Model(joint_type=[4], joint_parent=[-1], joint_child=[0], num_dofs=6, num_coords=7,
     ...              body_mass=[1.0], body_inertia=np.eye(3) * 0.1)
@@ -49,9 +49,9 @@ class Model:
     The arrays of a model are read-only attributes: model.body_mass, model.joint_axis, ... and model.num_bodies, ...
     """
 
-    dt: float  # s, the timestep that Batch.step takes unless told another
-    options: Options | None  # of the scene file that it came from
-    imported: Import | None  # how it was made from a MuJoCo model
+    dt: float  # s, default time step of Batch.step
+    options: Options | None  # of the scene file
+    imported: Import | None  # details of the import from a MuJoCo model
 
     def __init__(self, *, dt: float = 0.005, **arrays: Any) -> None:
         struct, keep = _struct_of(arrays)
@@ -67,18 +67,18 @@ class Model:
         self.options = None
         self.imported = None
 
-    # ---- where models come from ----
+    # ---- creation ----
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
-        """The model of a scene file (docs/scene.md); dt and options are the scene's."""
+        """The model of a scene file (docs/scene.md), with its dt and options."""
         scene = ctypes.POINTER(Scene)()
         check(lib.sap_scene_load(os.fsencode(path), ctypes.byref(scene)))
         return cls._from_scene(scene)
 
     @classmethod
     def parse(cls, text: str, name: str = "scene") -> Model:
-        """The same from text; `name` stands for the file in messages."""
+        """Same from text; `name` is the file name in messages."""
         scene = ctypes.POINTER(Scene)()
         data = text.encode()
         check(lib.sap_scene_parse(data, len(data), name.encode(), ctypes.byref(scene)))
@@ -96,7 +96,7 @@ class Model:
 
     @classmethod
     def from_mjcf(cls, path: str | os.PathLike[str], strict: bool = False) -> Model:
-        """The robot of an MJCF file, read by MuJoCo's own compiler (pip install sapwood[mujoco])."""
+        """The model of an MJCF file, read by MuJoCo's compiler (pip install sapwood[mujoco])."""
         from . import mjcf
 
         return mjcf.load(path, strict)
@@ -105,22 +105,22 @@ class Model:
 
     @classmethod
     def from_mjmodel(cls, m: Any, strict: bool = False) -> Model:
-        """The same from a mujoco.MjModel. `strict`: what cannot be carried over is an error (docs/python.md)."""
+        """Same from a mujoco.MjModel. `strict`: an element that cannot be imported is an error (docs/python.md)."""
         from . import mjcf
 
         return mjcf.convert(m, strict)
 
     def report(self) -> list[str]:
-        """What an import did not carry over, element by element."""
+        """The elements that an import did not convert."""
         return list(self.imported.report) if self.imported else []
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a scene file that loads to the same model."""
+        """Writes a scene file that loads as the same model."""
         from . import scene
 
         scene.write(self, path)
 
-    # ---- what is in it ----
+    # ---- contents ----
 
     @property
     def pointer(self) -> int:
@@ -155,7 +155,7 @@ class Model:
         return [names[i].decode() for i in range(shape[0])]
 
     def arrays(self) -> dict[str, Any]:
-        """Copies of everything, as the constructor takes it."""
+        """Copies of all arrays, in the form of the constructor's arguments."""
         out: dict[str, Any] = {"name": self.name, "gravity": self.gravity, **self.counts}
         for name, (kind, _) in _layout.MODEL_ARRAYS.items():
             out[name] = self._array(name) if kind == "text" else np.array(self._array(name))
@@ -164,7 +164,7 @@ class Model:
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.num_bodies} bodies, {self.num_dofs} dofs, {self.num_shapes} shapes>"
 
-    # ---- looking into it ----
+    # ---- inspection ----
 
     def free_motion(
         self,
@@ -174,7 +174,7 @@ class Model:
         joint_f: ArrayLike | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> dict[str, NDArray[np.float64]]:
-        """What a step of h seconds computes before contact, for states [n][nq] and [n][nv], in f64.
+        """The free motion of a step of h seconds, before contact, for states [n][nq] and [n][nv], in f64.
 
         The arrays of SapFreeMotion: v_star, A (mass matrix + armature + h damping), tau, joint_qd, body_pose,
         body_velocity, body_bias, energy. Velocities are in internal order: a free joint is [omega ; v_origin].
@@ -219,7 +219,7 @@ class Model:
 
 
 def _struct_of(arrays: dict[str, Any]) -> tuple[Any, list[Any]]:
-    """The C struct, and what must live as long as it is used."""
+    """The C struct, and the objects that must outlive it."""
     struct = ModelArrays()
     lib.sap_model_arrays_default(ctypes.byref(struct))
     counts: dict[str, int] = {}
@@ -242,7 +242,7 @@ def _struct_of(arrays: dict[str, Any]) -> tuple[Any, list[Any]]:
 
 
 def _put_array(struct: Any, name: str, value: Any, counts: dict[str, int]) -> Any:
-    """Sets the pointer of one array; a count that is not known yet follows from its length."""
+    """Sets the pointer of one array; an unknown count is set from its length."""
     kind: str = _layout.MODEL_ARRAYS[name][0]
     sizes: tuple[Any, ...] = _layout.MODEL_ARRAYS[name][1]
     if kind == "text":

@@ -1,4 +1,4 @@
-"""Options of a solver, by name."""
+"""Solver options by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def preset_names() -> list[str]:
 
 
 def _text_of(value: Any) -> str:
-    """True is "true", None is "none", 0.1 is "0.1"."""
+    """The text of a value: True is "true", None is "none", 0.1 is "0.1"."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -24,7 +24,7 @@ def _text_of(value: Any) -> str:
 
 
 class Options(MutableMapping[str, str]):
-    """A preset and changes to it. Values are text; numbers, flags and None are accepted and turned into it.
+    """A preset with changes. Values are strings; numbers, flags and None are accepted and converted.
 
     >>> options = Options("approx64", threads=2)
     >>> options["max_iterations"] = 50

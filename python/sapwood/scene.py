@@ -1,4 +1,4 @@
-"""Writes models as scene files (docs/scene.md), every number with the digits to read it back exactly."""
+"""Writes models as scene files (docs/scene.md); every number is written with enough digits to be read back exactly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIZES = {
     "hull": [],
 }
 
-# Arrays that are written whole after everything else, in the words of `set_array`.
+# Arrays that are written at the end by `set_array` operations.
 DOF_ARRAYS = [
     "joint_armature",
     "joint_damping",
@@ -51,7 +51,7 @@ DOF_ARRAYS = [
 
 
 def _text(value: Any) -> str:
-    """Flow style: maps, lists, quoted texts, numbers that read back to the same bits."""
+    """YAML flow style: maps, lists, quoted texts, numbers that are read back with the same bits."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -70,7 +70,7 @@ def _pose(values: Any) -> dict[str, Any]:
 
 
 def write(model: Model, path: str | os.PathLike[str]) -> None:
-    """The scene, and beside it a file for each mesh: <name>.mesh0.obj, ..."""
+    """Writes the scene, and next to it one file per mesh: <name>.mesh0.obj, ..."""
     target = Path(path)
     for mesh in range(len(model.mesh_start) - 1 if model.num_meshes else 0):
         points = model.mesh_vertices[model.mesh_start[mesh] : model.mesh_start[mesh + 1]]
@@ -151,7 +151,7 @@ def _articulations(model: Model) -> list[dict[str, Any]]:
 
 
 def _shapes(model: Model, path: Path) -> list[dict[str, Any]]:
-    """One by one, so that static shapes keep their places; without density, for masses are given."""
+    """One operation per shape, so that static shapes keep their order; without density, because masses are given."""
     out = []
     for s in range(model.num_shapes):
         kind, body, flags = SHAPE_WORDS[int(model.shape_type[s])], int(model.shape_body[s]), int(model.shape_flags[s])

@@ -1,6 +1,6 @@
-"""Models from MuJoCo's: MJCF and URDF files through MuJoCo's own compiler, or a compiled mujoco.MjModel.
+"""Import of MuJoCo models: MJCF and URDF files through MuJoCo's compiler, or a compiled mujoco.MjModel.
 
-docs/python.md has the rules: what is exact, what is mapped, what is reported.
+docs/python.md lists what is exact, what is approximated and what is reported.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from .source import mujoco_module
 
 @dataclass
 class Import:
-    """How a model was made from MuJoCo's, and the way back."""
+    """The result of an import, and the maps between the two models."""
 
-    report: list[str]  # what was not carried over, and what was approximated
+    report: list[str]  # elements that were not converted or were approximated
     coordinates: Coordinates  # converts states
-    actuation: Actuation  # what ctrl does
-    body: NDArray[np.int32]  # [nbody] our body of each of MuJoCo's; -1: part of the world
-    joint: NDArray[np.int32]  # [njnt] our joint of each of MuJoCo's
-    shape: NDArray[np.int32]  # [ngeom] our shape of each of MuJoCo's geoms; -1: none
+    actuation: Actuation  # converts ctrl
+    body: NDArray[np.int32]  # [nbody] our body for each MuJoCo body; -1: part of the world
+    joint: NDArray[np.int32]  # [njnt] our joint for each MuJoCo joint
+    shape: NDArray[np.int32]  # [ngeom] our shape for each geom; -1: none
     key_ctrl: Floats  # [nkey][nu]
 
 
 class NotCarriedOver(ValueError):
-    """The model has what Sapwood cannot simulate, and strict=True was asked for."""
+    """The model has elements that Sapwood cannot simulate, and strict is True."""
 
 
 def load(path: str | os.PathLike[str], strict: bool = False) -> Model:
-    """MJCF or URDF: MuJoCo tells them apart."""
+    """Loads MJCF or URDF; MuJoCo detects the format."""
     return convert(mujoco_module().MjModel.from_xml_path(os.fspath(path)), strict)
 
 
 def convert(m: Any, strict: bool = False) -> Model:
-    """The model of a mujoco.MjModel."""
+    """Converts a mujoco.MjModel."""
     return _Builder(m).build(strict)
 
 
@@ -126,6 +126,6 @@ class _Builder(Bodies, Actuators, Geoms):
             self.lost.append("option override: parameters that replace those of all contacts")
 
     def tendon_acts(self, t: int) -> bool:
-        """Whether it limits, pulls or brakes, or adds inertia."""
+        """Whether it has limits, stiffness, damping, friction or armature."""
         arrays = ("limited", "stiffness", "damping", "frictionloss", "armature")
         return any(np.any(getattr(self.m, f"tendon_{name}")[t]) for name in arrays)

@@ -1,4 +1,4 @@
-"""Springs and actuators: drives and motors."""
+"""Import of springs and actuators as drives and motors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .source import (
 
 class Actuators(Source):
     def add_drives(self) -> Actuation:
-        """Springs and actuators with a bias that depends on the joint become the drive of its dof."""
+        """Converts springs, and actuators whose bias depends on the joint, to the drive of the dof."""
         m, nv = self.m, int(self.m.nv)
         nu = int(m.nu)
         self.ke, self.kd, self.pull, self.limit = np.zeros(nv), np.zeros(nv), np.zeros(nv), np.full(nv, np.inf)
@@ -113,7 +113,7 @@ class Actuators(Source):
             self.add_motor(a, u, coefficients, float(bias[0]))
 
     def actuator_fault(self, a: int) -> str:
-        """Why its force is no linear function of control, coordinate and velocity; "" if it is."""
+        """Why the force is not a linear function of control, coordinate and velocity; "" if it is."""
         m, gain = self.m, int(self.m.actuator_gaintype[a])
         if hasattr(m, "actuator_ctrlnum") and (m.actuator_ctrlnum[a] != 1 or m.actuator_outnum[a] != 1):
             return "several controls or outputs"
@@ -124,7 +124,7 @@ class Actuators(Source):
         return ""
 
     def add_reflected(self, a: int, coefficients: list[tuple[int, float]]) -> None:
-        """Armature and damping of the actuator itself, seen through its gear."""
+        """Adds the armature and damping of the actuator, reflected through its gear."""
         for name, column in (("actuator_armature", "joint_armature"), ("actuator_damping", "joint_damping")):
             value = float(getattr(self.m, name, np.zeros(self.m.nu))[a])
             if value and len(coefficients) == 1:
@@ -134,7 +134,7 @@ class Actuators(Source):
                 self.lose("ACTUATOR", a, f"{name.removeprefix('actuator_')} on a tendon")
 
     def transmission(self, a: int, out: int) -> list[tuple[int, float]] | None:
-        """[(dof, moment arm)], constant ones only."""
+        """[(dof, moment arm)] if the moment arms are constant, otherwise None."""
         m, kind = self.m, int(self.m.actuator_trntype[a])
         target, gear = int(m.actuator_trnid[a, 0]), float(m.actuator_gear[out, 0])
         if kind in (TRN_JOINT, TRN_JOINT_IN_PARENT):
@@ -170,7 +170,7 @@ class Actuators(Source):
         self.driven[v] = True
 
     def limit_drive(self, a: int, v: int, gear: float) -> None:
-        """A drive clips its effort symmetrically, and a spring on the same dof with it."""
+        """Sets the effort limit, which is symmetric and also clips a spring on the same dof."""
         m = self.m
         ranges = [np.array(m.actuator_forcerange[a]) * gear] if m.actuator_forcelimited[a] else []
         if np.all(np.isfinite(self.joint_range[v])):

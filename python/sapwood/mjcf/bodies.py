@@ -1,4 +1,4 @@
-"""Bodies and joints."""
+"""Import of bodies and joints."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ..conventions import Floats, axis_turn, pose, pose_mul, quat_from_wxyz, qua
 from ..model import JOINT_TYPES
 from .source import BALL, FREE, HINGE, SLIDE, Source, spring
 
-# A link without mass of its own, as the chain of a body with several joints has, gets this share of the mass that it
-# carries, and as many kg m^2 per kg. Added to inertias that it moves with, it vanishes in rounding (2^-53 is 1e-16), in
-# every place where a number of the model depends on it; f32 still tells it from zero.
+# A massless link, which occurs in the chain of a body with several joints, gets this fraction of the mass that it
+# carries, and as many kg m^2 per kg. Added to the inertias that it moves with, it is below the rounding error (2^-53 is
+# 1e-16) wherever a number of the model depends on it; in f32 it is still nonzero.
 NEGLIGIBLE = 1e-24
 
 
@@ -50,7 +50,7 @@ class Bodies(Source):
         last: bool,
         dim: tuple[int, int] = (0, 0),
     ) -> int:
-        """One joint and its child: the body itself if it is the body's last joint, else a link without mass."""
+        """Adds one joint and its child: the body if it is the last joint of the body, otherwise a massless link."""
         index = self.rows.count("joint_type")
         self.rows.add(
             joint_type=JOINT_TYPES["SAP_JOINT_" + kind],
@@ -78,19 +78,19 @@ class Bodies(Source):
         return index
 
     def inertia(self, b: int) -> tuple[float, Floats]:
-        """About the centre of mass in body axes: MuJoCo has principal moments in a frame of their own."""
+        """Mass, and inertia about the centre of mass in body axes; MuJoCo has principal moments in a separate frame."""
         rotation = quat_matrix(quat_from_wxyz(self.m.body_iquat[b]))
         inertia = rotation @ np.diag(self.m.body_inertia[b]) @ rotation.T
         return float(self.m.body_mass[b]), (inertia + inertia.T) / 2
 
     def fits_d6(self, joints: list[int]) -> bool:
-        """Slides, then hinges with orthogonal, right-handed axes through one point: that is what a D6 joint does."""
+        """Whether the joints form a D6: slides, then hinges with orthogonal, right-handed axes through one point."""
         m = self.m
         types = [int(m.jnt_type[j]) for j in joints]
         hinges = [j for j in joints if m.jnt_type[j] == HINGE]
         if types != sorted(types) or types[0] == BALL or len(hinges) > 3 or len(joints) - len(hinges) > 3:
             return False
-        if any(m.jnt_limited[j] for j in joints):  # limits act on joints with one axis
+        if any(m.jnt_limited[j] for j in joints):  # limits exist for joints with one axis only
             return False
         if any(m.qpos0[m.jnt_qposadr[j]] != 0 or np.any(m.jnt_pos[j] != m.jnt_pos[hinges[0]]) for j in hinges):
             return False

@@ -1,4 +1,4 @@
-"""Geoms: shapes, their friction, and who touches whom."""
+"""Import of geoms: shapes, friction, and collision filters."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Geoms(Source):
         return np.where(np.arange(3) < NUM_SIZES[kind], size, 0.0), -1
 
     def add_mesh(self, i: int) -> int:
-        """The vertices of the convex hull, where MuJoCo has computed it."""
+        """The vertices of the convex hull if MuJoCo has computed it, otherwise all vertices."""
         m = self.m
         points = np.array(m.mesh_vert[m.mesh_vertadr[i] : m.mesh_vertadr[i] + m.mesh_vertnum[i]], np.float64)
         graph = int(m.mesh_graphadr[i])
@@ -100,10 +100,10 @@ class Geoms(Source):
         self.rows.add(height_field_size=(rows, columns))
         return self.rows.count("height_field_size") - 1
 
-    # ---- who touches whom ----
+    # ---- collision filters ----
 
     def wanted_pairs(self) -> NDArray[np.bool_]:
-        """[ngeom][ngeom] whether MuJoCo lets two geoms touch."""
+        """[ngeom][ngeom] whether two geoms can collide in MuJoCo."""
         m = self.m
         contype, affinity = np.array(m.geom_contype), np.array(m.geom_conaffinity)
         wanted = (contype[:, None] & affinity[None]) != 0
@@ -127,7 +127,7 @@ class Geoms(Source):
         return np.zeros_like(wanted) if "CONTACT" in self.disabled else wanted
 
     def pair_friction(self, kept: NDArray[np.intp]) -> Floats:
-        """MuJoCo's: of the geom with priority, else the larger; none where condim is 1."""
+        """MuJoCo's friction of each pair: that of the geom with higher priority, else the larger; 0 if condim is 1."""
         m = self.m
         mu, condim, priority = (np.array(x)[kept] for x in (m.geom_friction[:, 0], m.geom_condim, m.geom_priority))
 
@@ -139,8 +139,9 @@ class Geoms(Source):
         return np.where(combine(condim) > 1, combine(mu), 0.0)
 
     def set_friction(self, kept: NDArray[np.intp], wanted: NDArray[np.bool_]) -> None:
-        """Two shapes have the harmonic mean of their frictions, 2 a b/(a + b). A static shape gets the largest friction
-        a of its contacts; a moving one b = mu a/(2 a - mu), which gives its contact with the world the mu of MuJoCo."""
+        """Sets the friction of shapes; the friction of a pair is the harmonic mean 2 a b/(a + b). A static shape gets
+        the largest friction a of its contacts; a moving one gets b = mu a/(2 a - mu), so that its contact with the
+        world has MuJoCo's mu."""
         theirs = self.pair_friction(kept)
         most = np.max(np.where(wanted, theirs, 0), axis=1)
         own = np.where(np.any(wanted, axis=1), most, np.array(self.m.geom_friction[kept, 0]))
@@ -161,7 +162,7 @@ class Geoms(Source):
             self.approximated.append(f"friction of geoms {pairs[0]}{more}: {have:g}, not {want:g}")
 
     def set_filters(self, kept: NDArray[np.intp], wanted: NDArray[np.bool_]) -> None:
-        """Groups first, then bodies, then single pairs of shapes: what is not wanted is filtered, and nothing else."""
+        """Filters exactly the pairs that cannot collide in MuJoCo: by groups, then by bodies, then by single pairs."""
         m, body = self.m, np.array(self.rows.columns["shape_body"])
         classes = np.stack([np.array(m.geom_contype)[kept], np.array(m.geom_conaffinity)[kept]], axis=1)
         _, kind = np.unique(classes, axis=0, return_inverse=True)

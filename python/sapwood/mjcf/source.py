@@ -1,4 +1,4 @@
-"""A compiled model of MuJoCo on its way to ours: what the parts of the import share."""
+"""A compiled MuJoCo model during its conversion: the common part of the import."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..conventions import Coordinates, Floats, pose
 
-# Numbers of MuJoCo's enums: mjtJoint, mjtTrn, mjtDyn, mjtGain, mjtBias, mjtWrap, mjtGeom.
+# Values of MuJoCo's enums: mjtJoint, mjtTrn, mjtDyn, mjtGain, mjtBias, mjtWrap, mjtGeom.
 FREE, BALL, SLIDE, HINGE = range(4)
 TRN_JOINT, TRN_JOINT_IN_PARENT, TRN_TENDON = 0, 1, 3
 DYN_NONE, GAIN_FIXED, GAIN_AFFINE, BIAS_NONE, BIAS_AFFINE, WRAP_JOINT = 0, 0, 1, 0, 1, 1
@@ -20,7 +20,7 @@ def mujoco_module() -> Any:
         import mujoco
     except ImportError as error:
         raise ImportError("reading MJCF and URDF needs MuJoCo: pip install 'sapwood[mujoco]'") from error
-    if tuple(int(part) for part in mujoco.__version__.split(".")[:2]) < (3, 9):  # margins meant something else
+    if tuple(int(part) for part in mujoco.__version__.split(".")[:2]) < (3, 9):  # margins had another meaning before
         raise ImportError(f"MuJoCo {mujoco.__version__} is installed; 3.9 or later is needed")
     return mujoco
 
@@ -28,9 +28,9 @@ def mujoco_module() -> Any:
 def spring(solref: Floats, solimp: Floats, dt: float) -> tuple[float, float]:
     """(stiffness per effective mass, 1/s^2; dissipation time, s) of MuJoCo's soft constraint.
 
-    It asks for acceleration a1 with  a1 + d (b v + k r) = (1 - d) a0,  a0 that of the unconstrained motion. A load at
-    rest then sinks in by r = (1 - d) a0 / (d k): a spring of d k/(1 - d) per mass, with damping of b/k times that. d is
-    taken half way between dmin and dmax.
+    The constraint acceleration a1 satisfies  a1 + d (b v + k r) = (1 - d) a0,  where a0 is the acceleration of the
+    unconstrained motion. A load at rest then penetrates by r = (1 - d) a0 / (d k): a spring of d k/(1 - d) per mass,
+    with a damping of b/k times that. d is the mean of dmin and dmax.
     """
     d = float(np.clip((solimp[0] + solimp[1]) / 2, 1e-4, 1 - 1e-4))
     width = float(np.clip(solimp[1], 1e-4, 1 - 1e-4))
@@ -44,7 +44,7 @@ def spring(solref: Floats, solimp: Floats, dt: float) -> tuple[float, float]:
 
 @dataclass
 class Rows:
-    """Columns of the model's arrays, row by row."""
+    """Columns of the model arrays, filled row by row."""
 
     columns: dict[str, Any] = field(default_factory=dict)
 
@@ -57,7 +57,7 @@ class Rows:
 
 
 class Source:
-    """The MjModel, the rows of our arrays made of it so far, and what was lost on the way."""
+    """The MjModel, the rows of our arrays created so far, and the elements that were not converted."""
 
     def __init__(self, m: Any) -> None:
         self.m = m
