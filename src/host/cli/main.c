@@ -65,7 +65,7 @@ static const char doc[] =
     "  bench            measure throughput\n"
     "  compare SCENE    show the effect of each option of a preset on a scene\n"
     "  conform FILE...  compare a step with reference cases\n"
-    "  selftest         compare the bits of this machine's CPU or GPU with those of a single lane\n"
+    "  selftest         compare the bits of this CPU or GPU with those of one lane\n"
     "\n"
     "Each command has its own --help. Exit status: 0 success; 1 some worlds failed, or bits differ; "
     "2 bad usage or input, out of memory, or output could not be written; 130 interrupted.";

@@ -400,7 +400,7 @@ static void human_header(const BenchPlan *plan) {
     printf("%-16s %-8s %7s %4s %5s %10s %7s %10s", "scene", "preset", "worlds", "thr", "lanes", "ns/w-step", "spread",
            "w-steps/s");
     for (int i = 0; i < 3; i++)
-        printf(" %7s %4s %4s", "mean", "p95", "most");
+        printf(" %7s %4s %4s", "mean", "p95", "max");
     putchar('\n');
 }
 

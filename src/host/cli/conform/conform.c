@@ -169,7 +169,8 @@ static void print_worst(const Tally *t) {
 int cli_conform(int argc, char **argv) {
     ConformArgs a = {0};
     const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {options, parse, "FILE...", "Compare a step with reference cases.", children, NULL, NULL};
+    const struct argp argp = {options,  parse, "FILE...", "Compares one step with reference cases.",
+                              children, NULL,  NULL};
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     if (a.knobs)
         return cli_conform_knobs(&(ConformKnobs){&a.settings, a.compat, a.json}, argv + a.first_file,
