@@ -1,23 +1,23 @@
-# The front door. CMake does the work: see CMakePresets.json for the builds and CMakeLists.txt for the options.
+# Shortcuts to the CMake build: CMakePresets.json has the builds and CMakeLists.txt the options.
 #
 #   make build      the library and the program, in build/release
 #   make run        steps a scene:              make run SCENE=my.yaml ARGS="--worlds 64 --steps 1000"
-#                   with a program for this machine's CPU alone, in build/run
-#   make test       builds and runs all tests, Python's too; warnings are errors
+#                   with a program built for the CPU of this machine only, in build/run
+#   make test       builds and runs all tests, including Python; warnings are errors
 #   make python-test    installs the Python package into a new virtual environment and runs its tests
 #   make bench      measures throughput
 #   make ptx-test   builds and runs the tests of the PTX executor only
-#   make instructions   counts the instructions of a step anew, into tests/data/instructions.txt
-#   make plots      measures, and draws docs/images from that
-#   make ptx-mutants    leaves out each barrier of the kernels in turn under the executor's race check
-#   make roofline   predicts what bounds the speed on GPUs, see docs/gpu.md
+#   make instructions   counts the instructions of a step and updates tests/data/instructions.txt
+#   make plots      measures, and draws the figures in docs/images
+#   make ptx-mutants    removes each barrier of the kernels in turn and runs the race check of the executor
+#   make roofline   predicts the performance limits on GPUs, see docs/gpu.md
 #   make ptxas-table    rewrites the table of registers, stack and code in docs/gpu.md
-#   make compare    the same scenes through MuJoCo, see bench/compare/README.md
+#   make compare    runs the same scenes in MuJoCo, see bench/compare/README.md
 #   make format     formats all C and CUDA sources
 #   make install    installs into PREFIX
 #   make clean      removes build/
 #   make gcc-test asan-test tsan-test    the tests in other builds: gcc; address and undefined; thread sanitizer
-#   make test-all       make test, and these three
+#   make test-all       make test and these three
 
 SCENE  = bench/scenes/quadruped.yaml
 ARGS   = --worlds 4096 --steps 400
@@ -26,7 +26,7 @@ PYTHON = python3
 PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
-# clang makes the faster kernels. Looked up when a recipe runs, so after setup has installed it.
+# clang produces the faster kernels. The lookup happens when a recipe runs, after setup has installed it.
 ifeq ($(origin CC),default)
 CC = $(shell command -v clang || command -v gcc || echo cc)
 endif
@@ -45,7 +45,8 @@ build: setup
 	@test -f build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release --target sapwood_all
 
-# A program for this machine alone: a third of the kernels that `make build` compiles, none of nvcc's, and no packages of the tests.
+# A program for this machine only: a third of the kernels of `make build`, no CUDA kernels, and no packages of the
+# tests.
 run: setup-run
 	@test -f build/run/build.ninja || cmake --preset run
 	@cmake --build --preset run --target sapwood_all
@@ -72,23 +73,23 @@ define test_run
 	ctest --preset $(1) -j $(JOBS)
 endef
 
-# Python's first: the output then ends with the count of all others.
+# Python tests run first, so that the output ends with the summary of ctest.
 test: setup
 	$(call test_build,release)
 	$(MAKE) python-test
 	$(call test_run,release)
 
-# Everything there is to test, in four builds: about 40 minutes on two cores.
+# All tests in four builds: about 40 minutes on two cores.
 test-all: test asan-test tsan-test gcc-test
 
-# What a user does: a fresh environment, pip install, then the tests against what was installed.
+# As a user would: a new environment, pip install, then the tests of the installed package.
 python-test: setup build
 	rm -rf build/python-venv
 	$(PYTHON) -m venv build/python-venv
 	build/python-venv/bin/pip install --quiet --config-settings=cmake.define.SAPWOOD_ISAS=avx2 \
 	    --config-settings=cmake.define.SAPWOOD_CUDA=OFF ".[test]"
 	SAPWOOD_PROGRAM=$(CURDIR)/build/release/sapwood build/python-venv/bin/python -m pytest -q -rs python/tests
-# Batches on a GPU, where the stand-in for its driver has been built (make test, make ptx-test).
+# Batches on a GPU, if the stand-in driver has been built (make test, make ptx-test).
 	@if test -f $(PTX_DRIVER)/libcuda.so.1; then \
 	    SAPWOOD_LIBRARY=$(CURDIR)/build/release/src/libsapwood.so SAPWOOD_CUDA_DRIVER=$(PTX_DRIVER)/libcuda.so.1 \
 	    PTX_LEAKS=fail build/python-venv/bin/python -m pytest -q python/tests/test_cuda.py; fi

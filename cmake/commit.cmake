@@ -1,5 +1,5 @@
 # cmake -DSOURCE=<folder> -DOUTPUT=<file.h> -P commit.cmake
-# Writes which commit is built, as SAPWOOD_COMMIT. The file is left alone where it says so already, so that nothing is built again.
+# Writes the commit of the build as SAPWOOD_COMMIT. An unchanged file is not rewritten, to avoid a rebuild.
 
 execute_process(COMMAND git -C "${SOURCE}" describe --always --dirty --abbrev=12
     OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE result)

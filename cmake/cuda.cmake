@@ -1,11 +1,12 @@
-# The CUDA kernels, compiled where nvcc is, GPU or not: one fatbin, made of PTX and of machine code from that PTX.
-# Plain commands rather than CMake's CUDA language: that links a program to test the compiler and brings a run-time library,
-# and we need neither.
+# The CUDA kernels, compiled if nvcc is found; a GPU is not needed. The result is one fatbin of PTX and of machine code
+# assembled from that PTX. Custom commands are used instead of CMake's CUDA language, which links a test program and the
+# CUDA run-time library; neither is needed here.
 
-# A100 (L4, L40 and RTX 40, which are 8.9, run it too), H100, B200. An nvcc that is too old for one leaves it out and says so.
-set(SAPWOOD_CUDA_CODE 80 90 100 CACHE STRING "Architectures to compile machine code for; empty: PTX only, which drivers compile")
-# The oldest architecture: its PTX serves all. The kernels use nothing that came later, and one run of the front end is enough.
-# In the fatbin the driver compiles it for whatever comes in between and after.
+# A100 (also for L4, L40 and RTX 40, which are 8.9), H100, B200. An architecture that nvcc does not know is skipped with
+# a message.
+set(SAPWOOD_CUDA_CODE 80 90 100 CACHE STRING "Architectures of the machine code; empty: PTX only, which the driver compiles")
+# The oldest architecture. Its PTX is the source of all machine code, because the kernels use no newer features, and one
+# run of the front end is enough. The driver compiles the PTX of the fatbin for all other architectures.
 set(SAPWOOD_CUDA_PTX 80)
 
 set(SAPWOOD_NVCC "")
@@ -35,8 +36,8 @@ if(SAPWOOD_NVCC)
     endif()
 endif()
 
-# sapwood_cuda_tool(<output> INPUTS <file>... [DEPFILE <file>] COMMAND <argument>...): runs a tool of the toolkit; what it says
-# is in <output>.log.
+# sapwood_cuda_tool(<output> INPUTS <file>... [DEPFILE <file>] COMMAND <argument>...): runs a tool of the toolkit; its
+# messages are in <output>.log.
 function(sapwood_cuda_tool output)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "DEPFILE" "INPUTS;COMMAND")
     set(depfile "")
@@ -61,8 +62,9 @@ function(sapwood_cuda_ptx output source arch)
             -MD -MF ${output}.d -MT ${output} -o ${output} ${source})
 endfunction()
 
-# sapwood_add_cuda_kernels(<target> <name> <source>): the PTX, the machine code of each architecture with what ptxas says of registers and
-# spills (<name>_<arch>.cubin.log), and the fatbin of all, in <build>/cuda. SAPWOOD_CUDA_FATBIN becomes the path of the fatbin.
+# sapwood_add_cuda_kernels(<target> <name> <source>): the PTX, the machine code of each architecture with ptxas's report
+# of registers and spills (<name>_<arch>.cubin.log), and the fatbin, in <build>/cuda. Sets SAPWOOD_CUDA_FATBIN to the
+# path of the fatbin.
 function(sapwood_add_cuda_kernels target name source)
     set(folder ${PROJECT_BINARY_DIR}/cuda)
     file(MAKE_DIRECTORY ${folder})
@@ -81,7 +83,7 @@ function(sapwood_add_cuda_kernels target name source)
     endforeach()
 
     set(fatbin ${folder}/${name}.fatbin)
-    # PTX that is compressed cannot be run by the tests' executor.
+    # The PTX executor of the tests cannot run compressed PTX.
     sapwood_cuda_tool(${fatbin} INPUTS ${ptx} ${cubins}
         COMMAND ${tools}/fatbinary -64 --compress=false --create=${fatbin} ${images})
     add_custom_target(${target} ALL DEPENDS ${fatbin})

@@ -1,9 +1,10 @@
-# Text files as C strings, so that the library needs no data files at run time.
+# Embeds text files as C strings, so that the library needs no data files at run time.
 #
-# sapwood_embed_text(<output.c> <symbol> <file>...) adds the command that writes output.c, with two arrays that end with NULL:
+# sapwood_embed_text(<output.c> <symbol> <file>...) adds the command that writes output.c with two NULL-terminated
+# arrays:
 #   const char *const <symbol>_names[]   the file names without folder and extension
 #   const char *const <symbol>_texts[]   their contents
-# The same file is the script that the command runs.
+# This file is also the script that the command runs.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
     function(sapwood_embed_text output symbol)
@@ -25,7 +26,7 @@ set(texts "")
 foreach(file IN LISTS FILES)
     cmake_path(GET file STEM name)
     file(READ "${file}" hex HEX)
-    # Bytes rather than a string literal: nothing to escape, and no limit on the length.
+    # A byte array instead of a string literal needs no escapes and has no length limit.
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
     string(REPLACE "0x0a," "0x0a,\n    " bytes "${bytes}")
     string(APPEND arrays "static const unsigned char text_${name}[] = {\n    ${bytes}0};\n")

@@ -1,12 +1,12 @@
-# How all our C is compiled: link a target to sapwood_flags. Private to the build; users of the library do not see it.
+# Compiler flags of all C code of the project: link a target to sapwood_flags. They do not propagate to users.
 
 add_library(sapwood_flags INTERFACE)
 target_compile_options(sapwood_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-    # Results are the same bits for every compiler: a fused multiply-add is where it is written, nowhere else.
+    # Compilers must not fuse multiplications and additions, so that results have the same bits with every compiler.
     -ffp-contract=off
     $<$<BOOL:${SAPWOOD_WERROR}>:-Werror>)
-# As `#define _GNU_SOURCE` at the top of each file would do: thread affinity, argp. Empty, so that such a line is no clash.
+# For thread affinity and argp. The empty value does not conflict with `#define _GNU_SOURCE` in a file.
 target_compile_definitions(sapwood_flags INTERFACE _GNU_SOURCE=)
 
 if(SAPWOOD_SANITIZE)

@@ -1,11 +1,11 @@
-# cmake --install: the headers, the shared library, the program, and how others find them.
+# cmake --install: the headers, the shared library, the program, and the CMake and pkg-config files.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS sapwood EXPORT sapwoodTargets FILE_SET HEADERS)
 if(SAPWOOD_PROGRAM)
-    # The program finds its library wherever the two are moved together.
+    # A relative path lets the program find its library after both are moved together.
     file(RELATIVE_PATH libdir_from_bindir /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
     set_target_properties(sapwood_program PROPERTIES INSTALL_RPATH "$ORIGIN/${libdir_from_bindir}")
     install(TARGETS sapwood_program)
@@ -15,12 +15,12 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sapwood)
 install(EXPORT sapwoodTargets NAMESPACE sapwood:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/sapwoodConfig.cmake.in sapwoodConfig.cmake INSTALL_DESTINATION ${package_dir}
     NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
-# Before version 1 a minor version may change the interface.
+# Before version 1, a minor version may change the interface.
 write_basic_package_version_file(sapwoodConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sapwoodConfig.cmake ${PROJECT_BINARY_DIR}/sapwoodConfigVersion.cmake
     DESTINATION ${package_dir})
 
-# Relative to the file itself, so that `cmake --install --prefix` and a moved tree both work.
+# A prefix relative to the file works with `cmake --install --prefix` and with a moved tree.
 file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 configure_file(cmake/sapwood.pc.in sapwood.pc @ONLY)

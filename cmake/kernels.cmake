@@ -1,10 +1,10 @@
-# The CPU kernels: one source, compiled once for each instruction set, number of lanes and precision.
+# The CPU kernels: one source, compiled once per instruction set, number of lanes and precision.
 
 include(CheckCCompilerFlag)
 
 set(march_avx2 -march=x86-64-v3)
 set(march_avx512 -march=x86-64-v4)
-# What the kernels of an instruction set need of a machine, as /proc/cpuinfo names it: that of machine_has in dispatch.c.
+# CPU features that an instruction set requires, as named in /proc/cpuinfo; same as machine_has in cpu/dispatch.c.
 set(cpu_flags_avx2 avx2 fma bmi2)
 set(cpu_flags_avx512 avx512f avx512vl avx512dq avx512bw avx512cd)
 
@@ -22,8 +22,8 @@ function(sapwood_this_machine_has isa out)
     endforeach()
 endfunction()
 
-# The baseline, and those of SAPWOOD_ISAS that the compiler knows. `native` stands for the best that this machine has, without the
-# baseline: such a build does not run on a lesser machine.
+# The generic build, and those of SAPWOOD_ISAS that the compiler supports. `native` selects only the best instruction
+# set of this machine; such a build does not run on a machine without it.
 set(SAPWOOD_KERNEL_ISAS generic)
 set(isas ${SAPWOOD_ISAS})
 if(SAPWOOD_ISAS STREQUAL "native")
@@ -47,7 +47,7 @@ endif()
 if(SAPWOOD_ISAS STREQUAL "native")
     list(GET SAPWOOD_KERNEL_ISAS -1 SAPWOOD_KERNEL_ISAS)
 endif()
-string(TOUPPER "${SAPWOOD_KERNEL_ISAS}" SAPWOOD_KERNEL_DEFINITIONS) # for the host's table of kernels
+string(TOUPPER "${SAPWOOD_KERNEL_ISAS}" SAPWOOD_KERNEL_DEFINITIONS) # for the kernel table of the host
 list(TRANSFORM SAPWOOD_KERNEL_DEFINITIONS REPLACE "(.+)" "SAPWOOD_HAVE_\\1=1")
 message(STATUS "CPU kernels: ${SAPWOOD_KERNEL_ISAS}, ${SAPWOOD_KERNEL_OPT}")
 
@@ -57,18 +57,18 @@ function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
     target_compile_definitions(${kernel} PRIVATE SAP_ISA_NAME=${isa} SAP_LANES=${lanes} SAP_PRECISION=${precision})
     target_include_directories(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${kernel} PRIVATE sapwood_flags)
-    # Neither errno nor floating-point traps are read, which lets sqrt and selects become one instruction.
-    # psabi: no vector crosses a file, so how one is passed does not matter.
+    # errno and floating-point traps are not used; without them sqrt and selects compile to one instruction.
+    # psabi: no vector is passed between files, so the calling convention of vectors does not matter.
     target_compile_options(${kernel} PRIVATE ${opt} -fno-math-errno -fno-trapping-math -Wno-psabi ${march_${isa}})
     if(SAPWOOD_SANITIZE MATCHES "undefined")
-        # This one check of the many makes the kernels compile three times as long.
+        # This check triples the compile time of the kernels.
         target_compile_options(${kernel} PRIVATE -fno-sanitize=pointer-overflow)
     endif()
     set_target_properties(${kernel} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 endfunction()
 
-# Adds all of them, named <prefix>_<isa>_x<lanes>_f<precision>, with the optimisation `opt`, and puts their objects into the
-# variable `out`.
+# Adds all kernels as <prefix>_<isa>_x<lanes>_f<precision> with the optimisation level `opt`, and stores their objects
+# in the variable `out`.
 function(sapwood_add_cpu_kernels prefix opt out)
     set(objects "")
     foreach(isa IN LISTS SAPWOOD_KERNEL_ISAS)

@@ -1,5 +1,5 @@
 # cmake -DLOG=<file> -P run_logged.cmake -- <command>...
-# Runs a command with all its output in LOG, and shows the output if the command fails or warns.
+# Runs a command with its output in LOG, and shows the output if the command fails or prints a warning.
 
 set(command "")
 set(seen OFF)
