@@ -1,14 +1,17 @@
-/* A batch: n worlds of one model with everything they need, for loops that step, look and reset; on the CPU or on a GPU, as the option
- * device says.
+/* A batch: n worlds of one model with their state, control, contacts and solver. It runs on the CPU or on a GPU, as the
+ * option `device` selects.
  *
- * It owns state, control and contacts. Their arrays are row-major [world][i], live and writable, and stay where they are as long
- * as the batch: write targets, step, read poses. A step finds its own contacts. sap_batch_array gives the arrays where they are,
- * sap_batch_read and sap_batch_write copy them from and to host memory on either device.
+ * The batch owns its arrays. They are row-major [world][i], writable between calls, and keep their address until the
+ * batch is destroyed. Every step finds its own contacts. sap_batch_array returns a view of an array where it is;
+ * sap_batch_read and sap_batch_write copy an array to and from host memory on either device.
  *
- * On a GPU (docs/cuda.md) sap_batch_step, sap_batch_reset and sap_batch_forward_kinematics queue work on the batch's stream
- * and return; they neither wait nor allocate, and a stream that captures a CUDA graph may be the batch's. Two things wait, and cannot be
- * captured: a step with factor_plan = library, which reads a count back in every iteration, and a call that copies new parameters of
- * worlds (sap_batch_expand). A batch may be used by one thread at a time; different batches are independent. */
+ * On a GPU (docs/cuda.md), sap_batch_step, sap_batch_reset and sap_batch_forward_kinematics queue work on the batch's
+ * stream and return. They neither wait nor allocate, so they can be captured into a CUDA graph. Two calls wait and
+ * cannot be captured: a step with factor_plan = library, which reads a count back in every iteration, and a call that
+ * copies new parameters of worlds (sap_batch_expand).
+ *
+ * Only one thread may use a batch at a time; different batches are independent. Unless a comment allows NULL, a NULL
+ * argument gives SAP_ERROR_ARGUMENT. */
 #ifndef SAPWOOD_BATCH_H
 #define SAPWOOD_BATCH_H
 
@@ -19,33 +22,41 @@ SAP_BEGIN_DECLS
 
 typedef struct SapBatch SapBatch;
 
-/* num_worlds >= 1 worlds at the model's initial state; options NULL = sap_options_preset("approx32"). State and control are f64 where
- * free motion is (free_motion_solve_precision), else f32; contacts where their geometry is (use_f64_boundary_pose). */
+/* Creates num_worlds >= 1 worlds at the model's initial state. The batch keeps the model alive, so the caller may
+ * destroy it at any time. options are copied; NULL = sap_options_preset("approx32"). State and control are f64 if
+ * free_motion_solve_precision is fp64, else f32. Contacts are f64 if use_f64_boundary_pose is set, else f32. The caller
+ * owns *out. */
 SAP_API SapStatus sap_batch_create(const SapModel *model, int num_worlds, const SapOptions *options, SapBatch **out);
-/* The same with state and control of that type. */
+/* The same, with state and control of type dtype. */
 SAP_API SapStatus sap_batch_create_as(const SapModel *model, int num_worlds, const SapOptions *options, SapDtype dtype,
                                       SapBatch **out);
-SAP_API void sap_batch_destroy(SapBatch *batch); /* NULL is allowed */
+/* Frees the batch and all its arrays; NULL is allowed. */
+SAP_API void sap_batch_destroy(SapBatch *batch);
 
-/* num_steps >= 0 steps of h seconds (finite, > 0), each with the contacts that it finds. Failures of worlds are not failures of the call:
- * in the status of a world, FAILED and NOT_CONVERGED bits and CONTACTS_TRUNCATED of all these steps are together, the other bits and the
- * counters are the last step's. A failed world stands still for the rest of the call. */
+/* Takes num_steps >= 0 steps of h seconds (finite, > 0). Each step finds its contacts first. A world that fails does
+ * not make the call fail: see SAP_BATCH_STATUS. The FAILED and NOT_CONVERGED bits and CONTACTS_TRUNCATED of a world
+ * accumulate over the steps of the call; its other bits and its counters are those of the last step. A failed world
+ * keeps its state for the rest of the call. */
 SAP_API SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps);
 
-/* Puts worlds back: mask[w] != 0 (NULL = all); on a GPU, the mask may be in host memory, and is then read before the call returns, or in
- * device memory. keyframe 0 is the model's initial state, k >= 1 its keyframe k - 1. Their control becomes the
- * model's, their status, counters and contacts are cleared; other worlds are not touched. */
+/* Resets the worlds with mask[w] != 0 to a stored state. mask has num_worlds elements and stays the caller's; NULL =
+ * all worlds. On a GPU the mask may be in host memory, which is read before the call returns, or in device memory.
+ * keyframe 0 is the model's initial state, keyframe k >= 1 the model's keyframe k - 1; range 0 .. num_keyframes.
+ * Control is reset to the model's; status, counters and contacts are cleared. Other worlds do not change. */
 SAP_API SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe);
 
-/* Brings body_q and body_qd up to date after joint_q or joint_qd was written (a step needs neither); mask as above. The status of a
- * chosen world then tells whether its state is finite. */
+/* Computes body_q and body_qd from joint_q and joint_qd. A step does not need it. mask as in sap_batch_reset. The
+ * status of each selected world becomes 0, SAP_WORLD_NONFINITE_STATE if its state is not finite, or
+ * SAP_WORLD_BAD_PARAMETERS; body_q and body_qd of a world with one of these bits do not change. */
 SAP_API SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask);
 
-/* What a batch on the CPU consists of; owned by it. body_q and body_qd of the state may be set to NULL if nobody reads them. NULL gives
- * NULL, and so does a batch on a GPU, whose arrays are not in host memory; sap_error_message then says so. */
+/* The parts of a batch on the CPU, owned by the batch. The caller may set body_q and body_qd of the state to NULL to
+ * skip them. Each function returns NULL for a NULL batch, and for a batch on a GPU, whose arrays are in device memory;
+ * sap_error_message then gives the reason. The contacts are those that the last step found, at the state where that
+ * step began. */
 SAP_API SapState *sap_batch_state(const SapBatch *batch);
 SAP_API SapControl *sap_batch_control(const SapBatch *batch);
-SAP_API const SapContacts *sap_batch_contacts(const SapBatch *batch); /* of the last step, at its beginning */
+SAP_API const SapContacts *sap_batch_contacts(const SapBatch *batch);
 SAP_API SapSolver *sap_batch_solver(const SapBatch *batch);
 
 /* ---- every array by name ---- */
@@ -57,118 +68,124 @@ typedef enum SapElementType {
     SAP_TYPE_U32 = 3  /* uint32_t */
 } SapElementType;
 
-/* A view of an array; the memory is the batch's. */
+/* A view of an array. The batch owns the memory. */
 typedef struct SapArray {
-    void *data;          /* its first element; NULL if the caller set body_q or body_qd of the state to NULL */
-    SapElementType type; /* of an element */
-    SapDevice device;    /* where `data` is; an address on a GPU cannot be read by the host */
-    int ndim;            /* 1 .. 4; the first is the world */
-    int64_t shape[4];    /* elements */
-    int64_t strides[4];  /* bytes */
+    void *data;          /* first element; NULL if the caller set body_q or body_qd of the state to NULL */
+    SapElementType type; /* element type */
+    SapDevice device;    /* where `data` is; the host cannot read an address on a GPU */
+    int ndim;            /* number of dimensions, 1 .. 4; the first is the world */
+    int64_t shape[4];    /* length of each dimension, in elements */
+    int64_t strides[4];  /* distance between neighbours along each dimension, in bytes */
 } SapArray;
 
+/* The arrays of a batch. n = num_worlds, capacity = SapBatchInfo.capacity; nq, nv, nb as in model.h. State and control
+ * have the type of the batch (sap_batch_create), in public dof order. */
 typedef enum SapBatchField {
-    SAP_BATCH_JOINT_Q,          /* [n][nq] */
-    SAP_BATCH_JOINT_QD,         /* [n][nv] */
-    SAP_BATCH_BODY_Q,           /* [n][nb][7] */
-    SAP_BATCH_BODY_QD,          /* [n][nb][6] */
-    SAP_BATCH_JOINT_F,          /* [n][nv] */
-    SAP_BATCH_BODY_F,           /* [n][nb][6] */
-    SAP_BATCH_JOINT_TARGET_POS, /* [n][nv] */
-    SAP_BATCH_JOINT_TARGET_VEL, /* [n][nv] */
-    SAP_BATCH_JOINT_ACT,        /* [n][nv] */
-    SAP_BATCH_STATUS,           /* [n] u32, as the ones below of the last step */
-    SAP_BATCH_ITERATIONS,       /* [n] i32 */
-    SAP_BATCH_LINE_ITERATIONS,  /* [n] i32 */
-    SAP_BATCH_COST,             /* [n] f64 */
-    SAP_BATCH_RESIDUAL,         /* [n] f64 */
-    SAP_BATCH_CONTACT_COUNT,    /* [n] i32; the arrays below have count[w] entries of capacity in use */
-    SAP_BATCH_CONTACT_DROPPED,  /* [n] i32 */
-    SAP_BATCH_CONTACT_SHAPE0,   /* [n][capacity] i32 */
+    SAP_BATCH_JOINT_Q,          /* [n][nq] m, rad, unit quaternions */
+    SAP_BATCH_JOINT_QD,         /* [n][nv] m/s, rad/s */
+    SAP_BATCH_BODY_Q,           /* [n][nb][7] poses of the body frames, m */
+    SAP_BATCH_BODY_QD,          /* [n][nb][6] [v of the centre of mass ; omega], m/s and rad/s, world axes */
+    SAP_BATCH_JOINT_F,          /* [n][nv] N or N m */
+    SAP_BATCH_BODY_F,           /* [n][nb][6] [force ; torque about the centre of mass], N and N m, world axes */
+    SAP_BATCH_JOINT_TARGET_POS, /* [n][nv] m or rad */
+    SAP_BATCH_JOINT_TARGET_VEL, /* [n][nv] m/s or rad/s */
+    SAP_BATCH_JOINT_ACT,        /* [n][nv] N or N m, feed-forward of the drive */
+    SAP_BATCH_STATUS,           /* [n] u32 bits SAP_WORLD_... of the last call */
+    SAP_BATCH_ITERATIONS,       /* [n] i32 Newton iterations of the last step */
+    SAP_BATCH_LINE_ITERATIONS,  /* [n] i32 line search iterations of the last step, summed over its Newton iterations */
+    SAP_BATCH_COST,             /* [n] f64 l(v) of the last step, J */
+    SAP_BATCH_RESIDUAL,         /* [n] f64 relative residual of the last step, as in SapWorldReport */
+    SAP_BATCH_CONTACT_COUNT,    /* [n] i32 contacts of each world: the used entries of the arrays below */
+    SAP_BATCH_CONTACT_DROPPED,  /* [n] i32 contacts that found no slot */
+    SAP_BATCH_CONTACT_SHAPE0,   /* [n][capacity] i32 shape index, -1 in unused entries that no contact has had yet */
     SAP_BATCH_CONTACT_SHAPE1,   /* [n][capacity] i32 */
-    SAP_BATCH_CONTACT_POINT0,   /* [n][capacity][3] frame of the body */
-    SAP_BATCH_CONTACT_POINT1,   /* [n][capacity][3] */
-    SAP_BATCH_CONTACT_NORMAL,   /* [n][capacity][3] world */
+    SAP_BATCH_CONTACT_POINT0,   /* [n][capacity][3] m, in the frame of shape 0's body (the world's if static) */
+    SAP_BATCH_CONTACT_POINT1,   /* [n][capacity][3] m, in the frame of shape 1's body */
+    SAP_BATCH_CONTACT_NORMAL,   /* [n][capacity][3] unit, world axes, from shape 0 to shape 1 */
 
-    /* f64, as in SapContactReport. Recorded from the first time that they are asked for. */
-    SAP_BATCH_CONTACT_IMPULSE,     /* [n][capacity][3] */
-    SAP_BATCH_CONTACT_VELOCITY,    /* [n][capacity][3] */
-    SAP_BATCH_CONTACT_POSITION,    /* [n][capacity][3] */
-    SAP_BATCH_CONTACT_FRAME,       /* [n][capacity][9] */
-    SAP_BATCH_CONTACT_GAP,         /* [n][capacity] */
-    SAP_BATCH_CONTACT_REGION,      /* [n][capacity] i32 */
+    /* f64 (REGION: i32), as in SapContactReport. Recorded by the steps that follow the first request for the array. */
+    SAP_BATCH_CONTACT_IMPULSE,     /* [n][capacity][3] N s, contact frame (t1, t2, n), on the body of shape 1 */
+    SAP_BATCH_CONTACT_VELOCITY,    /* [n][capacity][3] m/s, contact frame */
+    SAP_BATCH_CONTACT_POSITION,    /* [n][capacity][3] m, world, between the witnesses */
+    SAP_BATCH_CONTACT_FRAME,       /* [n][capacity][9] t1, t2, n in world axes */
+    SAP_BATCH_CONTACT_GAP,         /* [n][capacity] m, phi0 */
+    SAP_BATCH_CONTACT_REGION,      /* [n][capacity] i32 0 no contact, 1 stiction, 2 sliding, 3 frictionless */
     SAP_BATCH_CONTACT_FORCE,       /* [n][capacity][3] N, world axes, on the body of shape 1 */
     SAP_BATCH_BODY_CONTACT_WRENCH, /* [n][nb][6] N and N m, world axes: [force ; torque about the centre of mass] */
     SAP_BATCH_NUM_FIELDS
 } SapBatchField;
 
+/* Fills *view. The first request for a recorded array (from CONTACT_IMPULSE on) allocates it. */
 SAP_API SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view);
 
 /* "joint_q", "joint_qd", ... in the order of SapBatchField; NULL-terminated, static. */
 SAP_API const char *const *sap_batch_field_names(void);
 
-/* Copies the whole array of a field to or from host memory; `bytes` is its size. On a GPU these wait until the copy, and all work
- * queued before it, is done. */
+/* Copy a whole array to or from host memory. `host` is the caller's and has `bytes` bytes, which must be the size of
+ * the array. On a GPU the call waits for the copy and for all work queued before it. */
 SAP_API SapStatus sap_batch_read(SapBatch *batch, SapBatchField field, void *host, size_t bytes);
 SAP_API SapStatus sap_batch_write(SapBatch *batch, SapBatchField field, const void *host, size_t bytes);
 
-/* ---- parameters that worlds have of their own ---- */
+/* ---- parameters per world ---- */
 
-/* Gives every world its own values of a parameter: *view is f64, [num_worlds][...], live and writable, at first the model's values; asked
- * for again, it is the same array. World w then moves, bit for bit, as a world of a model with those values. Write at any time between
- * calls, there is nothing to announce: every call (step, kinematics, collision, inspection) compares the rows with those that it read
- * last. A world whose values break a rule of the model is left out: it keeps its state, has no contacts, and its status is
- * SAP_WORLD_BAD_PARAMETERS until the values are put right. Resetting worlds leaves their parameters as they are.
- * On a GPU the array is in host memory too; a call that finds something new copies it first, and waits for that copy, so that it
- * cannot be captured into a graph. Not with factor_plan = library. */
+/* Gives every world its own values of a parameter. *view becomes an f64 array [num_worlds][...] in host memory, also
+ * for a batch on a GPU; the batch owns it, and a second call returns the same array. It starts with the model's values
+ * and is writable between calls. World w then moves, bit for bit, like a world of a model with those values. Every call
+ * (step, kinematics, collision, inspection) compares the rows with those it read last, so changes need no announcement.
+ * A world whose values break a rule of the model is skipped: it keeps its state, has no contacts, and its status is
+ * SAP_WORLD_BAD_PARAMETERS until the values are valid again. A reset does not change the parameters. On a GPU, a call
+ * that finds new values copies them first and waits for the copy, so it cannot be captured into a graph. An error with
+ * factor_plan = library, and for a parameter that has no rows in the model. */
 SAP_API SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *view);
 
-/* SAP_OK, or SAP_ERROR_MODEL and a message about the first rule that is broken: world, array, index, name, value, what is allowed. */
+/* Checks the parameters of all worlds. SAP_OK, or SAP_ERROR_MODEL and a message about the first broken rule: world,
+ * array, index, name, value and what is allowed. */
 SAP_API SapStatus sap_batch_check_parameters(SapBatch *batch);
 
 /* ---- streams ---- */
 
-/* The CUstream that work is queued on from now on, of the GPU's primary context; NULL = the batch's own. It waits for what was queued
- * before. The stream must live as long as it is set. On the CPU this is SAP_ERROR_UNSUPPORTED. */
+/* Sets the CUstream for all further work; it must belong to the GPU's primary context and live as long as it is set.
+ * NULL = the batch's own stream. The new stream waits for the work queued before. SAP_ERROR_UNSUPPORTED on the CPU. */
 SAP_API SapStatus sap_batch_set_stream(SapBatch *batch, void *stream);
-/* Waits for all work that was queued; here an error of a kernel shows. On the CPU there is nothing to wait for. */
+/* Waits for all queued work and reports errors of its kernels. Does nothing on the CPU. */
 SAP_API SapStatus sap_batch_synchronize(SapBatch *batch);
 
-/* ---- what it runs on ---- */
+/* ---- how a batch runs ---- */
 
 typedef struct SapBatchInfo {
-    SapDevice device; /* where it lives and runs */
+    SapDevice device; /* where the batch lives and runs */
     int num_worlds;   /* n */
-    int capacity;     /* contact slots of a world */
+    int capacity;     /* contact slots per world: max_rigid_contact, or fewer if the model cannot have as many */
 
-    /* on a GPU, else 0 */
-    int cuda_device;
-    int team_size; /* threads per world */
-    int worlds_per_block;
-    int blocks;             /* of a launch */
-    int shared_bytes;       /* of shared memory per block */
-    int specialised;        /* 1: the step is a kernel made for the options' preset */
-    size_t workspace_bytes; /* scratch in global memory, of all worlds that run at the same time */
-    size_t device_bytes;    /* all memory of the GPU that the batch holds, workspace included */
-    void *stream;           /* the CUstream in use */
+    /* on a GPU; 0 or NULL on the CPU */
+    int cuda_device;        /* the option of that name */
+    int team_size;          /* threads per world */
+    int worlds_per_block;   /* teams per block */
+    int blocks;             /* blocks of a launch */
+    int shared_bytes;       /* shared memory per block */
+    int specialised;        /* 1: the step kernel is compiled for the preset of the options */
+    size_t workspace_bytes; /* scratch in global memory, for all worlds that run at the same time */
+    size_t device_bytes;    /* GPU memory that the batch holds, workspace included */
+    void *stream;           /* the CUstream in use; owned by the caller who set it, else by the batch */
 } SapBatchInfo;
 
 SAP_API SapStatus sap_batch_info(const SapBatch *batch, SapBatchInfo *out);
 
-/* Bytes of all that the batch holds, on its device and in host memory. */
+/* Bytes that the batch holds on its device and in host memory; 0 for NULL. */
 SAP_API size_t sap_batch_bytes(const SapBatch *batch);
 
 /* A GPU, as its driver describes it. */
 typedef struct SapDeviceInfo {
-    char name[128];     /* the product's, ends with 0 */
-    int driver_version; /* 12040 is CUDA 12.4 */
-    int capability;     /* 90 is 9.0 */
-    int multiprocessors;
-    int shared_bytes;    /* of shared memory that a block may have */
-    size_t memory_bytes; /* of the GPU */
+    char name[128];      /* product name, zero-terminated */
+    int driver_version;  /* CUDA version of the driver: 12040 is 12.4 */
+    int capability;      /* compute capability: 90 is 9.0 */
+    int multiprocessors; /* number of multiprocessors */
+    int shared_bytes;    /* most shared memory that a block can have */
+    size_t memory_bytes; /* global memory of the GPU */
 } SapDeviceInfo;
 
-/* cuda_device >= 0 is the option of that name. Without a driver, or with fewer GPUs, SAP_ERROR_DEVICE. */
+/* Describes GPU cuda_device >= 0, counted as in the option of that name. SAP_ERROR_DEVICE without a driver or such a
+ * GPU. */
 SAP_API SapStatus sap_device_info(int cuda_device, SapDeviceInfo *out);
 
 SAP_END_DECLS

@@ -1,8 +1,10 @@
-/* Contacts of n worlds, in slots: world w has count[w] records, its slot c is element [w][c] of every array. Host memory.
+/* Contacts of n worlds in slots: world w has count[w] records; its record c is element [w][c] of every array. Host
+ * memory.
  *
- * A record is a pair of points and a normal. With witnesses x0, x1 (the points in world axes), phi0 = (x1 - x0).n - margin0 -
- * margin1 is the signed gap. Points may lie on the surfaces (margins: the shapes' own) or on a core with the radius as margin:
- * the solver moves them out to x0 + margin0 n and x1 - margin1 n. */
+ * A record is a pair of points and a normal. With the witnesses x0, x1 (the points in world axes),
+ *   phi0 = (x1 - x0).n - margin0 - margin1
+ * is the signed gap. Points may lie on the surfaces, with the margins of the shapes, or on a core, with its radius as
+ * margin: the solver moves them out to x0 + margin0 n and x1 - margin1 n. */
 #ifndef SAPWOOD_CONTACTS_H
 #define SAPWOOD_CONTACTS_H
 
@@ -10,46 +12,51 @@
 
 SAP_BEGIN_DECLS
 
+/* The arrays are host memory, row-major. They are the caller's, or the object's if sap_contacts_create made it. */
 typedef struct SapContacts {
     int num_worlds;   /* n >= 1 */
     int capacity;     /* slots per world, 1 .. 65535 */
-    SapDtype dtype;   /* of the floating-point arrays */
+    SapDtype dtype;   /* type of the floating-point arrays */
     int32_t *count;   /* [n] contacts of each world, 0 .. capacity; required */
-    int32_t *dropped; /* [n] contacts that found no slot; written by sap_contacts_sort; may be NULL */
+    int32_t *dropped; /* [n] contacts that found no slot; output of sorting and collision, else may be NULL */
 
-    /* Who touches: shapes, or bodies, or both. A shape gives its body and its material. -1 = static. */
-    int32_t *shape0, *shape1; /* [n][capacity] shape index or -1; may be NULL */
-    int32_t *body0, *body1;   /* [n][capacity] body index or -1, read where the shape is -1 or absent; may be NULL */
+    /* The two sides: shapes, bodies, or both. A shape determines its body and material. -1 = static. sap_collide writes
+     * the shapes, which it requires, and the bodies. */
+    int32_t *shape0, *shape1; /* [n][capacity] shape index or -1; NULL = all -1 */
+    int32_t *body0, *body1;   /* [n][capacity] body index or -1, read where the shape is -1 or absent; NULL = all -1 */
 
     void *point0, *point1;   /* [n][capacity][3] m, in the frame of the body (the world's if static); required */
-    void *normal;            /* [n][capacity][3] world axes, from shape 0 to shape 1, any length > 0; required */
+    void *normal;            /* [n][capacity][3] world axes, from side 0 to side 1, any length > 0; required */
     void *margin0, *margin1; /* [n][capacity] m; NULL = 0 */
 
-    /* A record's own parameters; NULL, or NaN in a slot, means those of its shapes. */
-    void *stiffness; /* [n][capacity] N/m, > 0 */
-    void *tau;       /* [n][capacity] s, >= 0 */
-    void *mu;        /* [n][capacity] >= 0 */
+    /* Parameters per record. An array that is NULL, or NaN in a slot, means the values of the shapes. */
+    void *stiffness; /* [n][capacity] N/m, > 0, infinity = rigid */
+    void *tau;       /* [n][capacity] s, >= 0, dissipation time */
+    void *mu;        /* [n][capacity] >= 0, Coulomb friction */
 } SapContacts;
 
-/* Allocates every array (64-byte aligned, owned by the object): no contacts, shapes and bodies -1, own parameters NaN. */
+/* Allocates the object and every array, 64-byte aligned: no contacts, shapes and bodies -1, parameters NaN. num_worlds
+ * and capacity as above. The caller owns *out, which owns its arrays. */
 SAP_API SapStatus sap_contacts_create(int num_worlds, int capacity, SapDtype dtype, SapContacts **out);
-SAP_API void sap_contacts_destroy(SapContacts *contacts); /* NULL is allowed */
+/* Frees what sap_contacts_create allocated; NULL is allowed. */
+SAP_API void sap_contacts_destroy(SapContacts *contacts);
 
 /* One record of a flat list over all worlds. */
 typedef struct SapContactRecord {
     int32_t world;               /* 0 .. num_worlds - 1 */
-    int32_t shape0, shape1;      /* or -1 */
-    int32_t body0, body1;        /* or -1 */
+    int32_t shape0, shape1;      /* shape index or -1 */
+    int32_t body0, body1;        /* body index or -1, read where the shape is -1 */
     double point0[3], point1[3]; /* m, in the frame of the body (the world's if static) */
-    double normal[3];            /* world axes, from shape 0 to shape 1, any length > 0 */
+    double normal[3];            /* world axes, from side 0 to side 1, any length > 0 */
     double margin0, margin1;     /* m */
-    double gap;                  /* m, phi0: which contacts to keep when a world has too many */
-    double stiffness, tau, mu;   /* NaN = those of the shapes */
+    double gap;                  /* m, phi0: selects the records to keep if a world has too many */
+    double stiffness, tau, mu;   /* N/m, s, 1, as in SapContacts; NaN = those of the shapes */
 } SapContactRecord;
 
-/* Sorts a flat list into the slots of `contacts` (made by sap_contacts_create), whose former contents are replaced. Within a
- * world the order of the list is kept. A world with more records than slots keeps the deepest (ties: the earlier), in the
- * order of the list, and counts the others in dropped. A record whose world is out of range is an error, and nothing is changed. */
+/* Sorts a flat list into the slots of `contacts`, which sap_contacts_create made, and replaces its former records.
+ * records has num_records >= 0 elements and stays the caller's; NULL is allowed for 0 records. The records of a world
+ * keep their order in the list. A world with more records than slots keeps the deepest (of equal gaps the earlier) and
+ * counts the others in dropped. A record whose world is out of range is an error, and nothing changes. */
 SAP_API SapStatus sap_contacts_sort(SapContacts *contacts, const SapContactRecord *records, int num_records);
 
 SAP_END_DECLS

@@ -1,9 +1,8 @@
 /* How calls report failure.
  *
- * Every call that can fail returns a SapStatus. On anything but SAP_OK the outputs are untouched (an
- * `out` handle is set to NULL) and sap_error_message() tells what was wrong: the thing, its value and
- * what is allowed. No call exits, aborts or prints. What goes wrong inside one world is not an error of
- * a call: see the world status bits in solver.h. */
+ * Every call that can fail returns a SapStatus. On failure the outputs do not change, except that an `out` handle is
+ * set to NULL, and sap_error_message() names the cause, its value and what is allowed. No call exits, aborts or prints.
+ * A failure inside one world is not an error of a call: see the world status bits in solver.h. */
 #ifndef SAPWOOD_ERROR_H
 #define SAPWOOD_ERROR_H
 
@@ -14,19 +13,19 @@ SAP_BEGIN_DECLS
 typedef enum SapStatus {
     SAP_OK = 0,
     SAP_ERROR_ARGUMENT,    /* an argument is NULL or out of range */
-    SAP_ERROR_MODEL,       /* a model breaks one of the rules listed in model.h */
-    SAP_ERROR_PARSE,       /* a file is not well-formed, or has an unknown key or a wrong value */
-    SAP_ERROR_UNSUPPORTED, /* well-formed, but asks for what this version does not have */
+    SAP_ERROR_MODEL,       /* a model breaks a rule of model.h */
+    SAP_ERROR_PARSE,       /* a file is malformed, or has an unknown key or an invalid value */
+    SAP_ERROR_UNSUPPORTED, /* the request is valid, but this version does not support it */
     SAP_ERROR_IO,          /* a file cannot be opened, read or written */
     SAP_ERROR_MEMORY,      /* out of memory, or a size that does not fit the address space */
-    SAP_ERROR_DEVICE       /* the requested device or instruction set is not there */
+    SAP_ERROR_DEVICE       /* the requested device or instruction set is not available */
 } SapStatus;
 
-/* The name of a status, such as "SAP_ERROR_MODEL". Static; never NULL. */
+/* The name of a status, such as "SAP_ERROR_MODEL"; "unknown SapStatus" for any other value. Static; never NULL. */
 SAP_API const char *sap_status_string(SapStatus status);
 
-/* The message of the last failed call on this thread; "" if there was none.
- * Owned by the library, valid until the next failing call on the same thread. */
+/* The message of the last failed call on this thread; "" if none has failed.
+ * Owned by the library, never NULL, valid until the next failing call on the same thread. */
 SAP_API const char *sap_error_message(void);
 
 SAP_END_DECLS

@@ -1,4 +1,4 @@
-/* SAP_API marks what the shared library exports; every other symbol is hidden. */
+/* SAP_API marks the symbols that the shared library exports; all others are hidden. */
 #ifndef SAPWOOD_EXPORT_H
 #define SAPWOOD_EXPORT_H
 
@@ -8,13 +8,15 @@
 #define SAP_API
 #endif
 
-/* Checks the arguments of printf-like functions at compile time. */
+/* Checks the arguments of a printf-like function at compile time. text: position of the format, first: of its
+ * arguments. */
 #if defined(__GNUC__)
 #define SAP_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define SAP_PRINTF(text, first)
 #endif
 
+/* The version of these headers. */
 #define SAP_VERSION_MAJOR 0
 #define SAP_VERSION_MINOR 1
 #define SAP_VERSION_PATCH 0

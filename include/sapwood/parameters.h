@@ -1,4 +1,4 @@
-/* Parameters: the arrays of a model that worlds of a batch can have of their own (batch.h, sap_batch_expand). */
+/* Parameters: the model arrays of which each world of a batch can have its own values (batch.h, sap_batch_expand). */
 #ifndef SAPWOOD_PARAMETERS_H
 #define SAPWOOD_PARAMETERS_H
 
@@ -6,13 +6,14 @@
 
 SAP_BEGIN_DECLS
 
-/* The arrays of SapModelArrays (model.h: meaning, unit, range) that a batch can have once per world. */
+/* Arrays of SapModelArrays, one row per world; n = num_worlds. model.h gives their meaning, unit and range. Arrays per
+ * dof are in public order. */
 typedef enum SapParameter {
     SAP_PARAMETER_GRAVITY,            /* [n][3] */
     SAP_PARAMETER_BODY_MASS,          /* [n][nb] */
     SAP_PARAMETER_BODY_COM,           /* [n][nb][3] */
     SAP_PARAMETER_BODY_INERTIA,       /* [n][nb][9] */
-    SAP_PARAMETER_JOINT_ARMATURE,     /* [n][nv] public order, as all of joints */
+    SAP_PARAMETER_JOINT_ARMATURE,     /* [n][nv] */
     SAP_PARAMETER_JOINT_DAMPING,      /* [n][nv] */
     SAP_PARAMETER_JOINT_FRICTION,     /* [n][nv] */
     SAP_PARAMETER_JOINT_TARGET_KE,    /* [n][nv] */

@@ -1,4 +1,4 @@
-/* Sapwood: thousands of copies of a robot world, stepped together. This header includes all others. */
+/* Sapwood steps thousands of copies of a robot world together. This header includes all others. */
 #ifndef SAPWOOD_SAPWOOD_H
 #define SAPWOOD_SAPWOOD_H
 
@@ -14,11 +14,11 @@
 
 SAP_BEGIN_DECLS
 
-/* "major.minor.patch" of the library that is linked; static. */
+/* "major.minor.patch" of the linked library; static. */
 SAP_API const char *sap_version(void);
 
-/* Bytes of a public struct in the library, by its name, such as "SapOptions"; 0 for a name that is none. For bindings that were not compiled
- * against these headers: compare sizes and sap_version before the first call. */
+/* Size in bytes of a public struct in the library, by name, such as "SapOptions"; 0 for NULL or an unknown name.
+ * Bindings that are not compiled against these headers compare sizes and sap_version before the first call. */
 SAP_API size_t sap_struct_size(const char *name);
 
 SAP_END_DECLS

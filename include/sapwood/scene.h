@@ -10,24 +10,26 @@
 SAP_BEGIN_DECLS
 
 typedef struct SapScene {
-    SapModel *model; /* owned by the scene unless set to NULL by the caller */
-    double dt;       /* s, simulation.dt; default 0.005 */
-    int num_worlds;  /* simulation.num_worlds or replicate.num_worlds; default 1 */
-    double spacing
-        [3]; /* m, replicate.spacing: how viewers lay worlds out; worlds are independent, so no effect on physics; default 0 */
-    SapOptions options; /* simulation.solver over its preset */
+    SapModel *model;    /* owned by the scene; a caller who sets it to NULL takes over the model */
+    double dt;          /* s, simulation.dt, > 0; default 0.005 */
+    int num_worlds;     /* simulation.num_worlds or replicate.num_worlds, 1 .. 2^24; default 1 */
+    double spacing[3];  /* m, replicate.spacing: distance of worlds in a viewer; no effect on the physics; default 0 */
+    SapOptions options; /* the preset, then the explicit values of simulation.solver */
 } SapScene;
 
-/* Reads a scene. A malformed file, an unknown key, a wrong value or a feature this version lacks is an error whose
- * message begins with FILE:LINE and names the key. Nothing half-built remains. */
+/* Reads the scene file `path`, at most 16 MiB. A malformed file, an unknown key, an invalid value or an unsupported
+ * feature is an error with a message that begins with FILE:LINE and names the key. The caller owns *out. No argument
+ * may be NULL. */
 SAP_API SapStatus sap_scene_load(const char *path, SapScene **out);
 
-/* The same from memory: `text` of `length` bytes; `name` stands for the file in messages. */
+/* The same from memory: `text` has `length` bytes, is the caller's and need not be zero-terminated; `name` stands for
+ * the file in messages. No pointer may be NULL. */
 SAP_API SapStatus sap_scene_parse(const char *text, size_t length, const char *name, SapScene **out);
 
-SAP_API void sap_scene_destroy(SapScene *scene); /* NULL is allowed */
+/* Frees a scene and the model that it owns; NULL is allowed. */
+SAP_API void sap_scene_destroy(SapScene *scene);
 
-/* Only the model of a scene. */
+/* Reads only the model of a scene file. The caller owns *out. */
 SAP_API SapStatus sap_model_load(const char *path, SapModel **out);
 
 SAP_END_DECLS
