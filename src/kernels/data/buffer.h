@@ -1,12 +1,12 @@
-/* An array of the caller, as kernels read and write it (dialect/buffers.h). */
+/* A caller's array, as kernels read and write it (dialect/buffers.h). */
 #ifndef SAPWOOD_KERNELS_DATA_BUFFER_H
 #define SAPWOOD_KERNELS_DATA_BUFFER_H
 
-/* A row-major array of the caller, f32 or f64: world w owns data[w * stride ..]; stride 0 is one row for all, data NULL = absent. */
+/* A row-major array, f32 or f64. The row of world w begins at data[w * stride]. */
 typedef struct SapBuffer {
-    void *data;
-    long long stride;
-    int is_f64;
+    void *data;       /* NULL = absent */
+    long long stride; /* elements per row; 0 = one row for all worlds */
+    int is_f64;       /* 1: double, 0: float */
 } SapBuffer;
 
 #endif

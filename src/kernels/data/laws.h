@@ -1,4 +1,4 @@
-/* The numbers of laws, and the sizes of their data. */
+/* The numbers of the contact laws, and the sizes of law data. */
 #ifndef SAPWOOD_KERNELS_DATA_LAWS_H
 #define SAPWOOD_KERNELS_DATA_LAWS_H
 
@@ -12,7 +12,7 @@ enum {
         SAP_NUM_CONTACT_LAWS
 };
 
-/* Reals of the data of a dof's potentials (law/sap_dof.h). */
+/* Reals of data for the potentials of one dof (law/sap_dof.h). */
 enum { SAP_DOF_LAW_SIZE = 10 };
 
 #endif

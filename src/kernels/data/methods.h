@@ -1,4 +1,4 @@
-/* The numbers of methods. */
+/* The numbers of the methods that solve a world's problem. */
 #ifndef SAPWOOD_KERNELS_DATA_METHODS_H
 #define SAPWOOD_KERNELS_DATA_METHODS_H
 

@@ -1,8 +1,8 @@
-/* What a step reports. */
+/* The report of a step. */
 #ifndef SAPWOOD_KERNELS_DATA_REPORTS_H
 #define SAPWOOD_KERNELS_DATA_REPORTS_H
 
-/* What a world reports; each array may be NULL. */
+/* Arrays that a step fills, as in SapWorldReport and SapContactReport; each may be NULL. */
 typedef struct SapReportArgs {
     int *iterations, *line_iterations, *refactored;           /* [num_worlds] */
     double *cost, *residual;                                  /* [num_worlds] */

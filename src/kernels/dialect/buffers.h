@@ -1,9 +1,9 @@
-/* Between the caller's row-major arrays [world][n] (f32 or f64) and lanes, and the reading of model constants.
- * Values are converted where they are read and written; nothing else knows of storage types. */
+/* Conversion between the caller's row-major arrays [world][n] (f32 or f64) and lanes, and access to model constants.
+ * Values are converted here when they are read and written; no other file depends on storage types. */
 
 typedef SapContext Context;
 
-/* An f64 array [num_worlds][n] of the caller. */
+/* A caller's f64 array [num_worlds][n]. */
 KERNEL_FN SapBuffer buffer_f64(double *data, long long n) {
     SapBuffer buffer;
     buffer.data = data;
@@ -12,6 +12,7 @@ KERNEL_FN SapBuffer buffer_f64(double *data, long long n) {
     return buffer;
 }
 
+/* Element i of the row of each lane's world. */
 KERNEL_FN real buffer_get(SapBuffer buffer, int i, const SapPack *pack) {
     real r;
     if (buffer.is_f64) {
@@ -24,12 +25,13 @@ KERNEL_FN real buffer_get(SapBuffer buffer, int i, const SapPack *pack) {
     return r;
 }
 
-/* Element `at` of buffer, for code that works on one world. */
+/* Element `at` of the buffer, for code that processes one world; 0 if the buffer is absent. */
 KERNEL_FN double buffer_read(SapBuffer buffer, long long at) {
     return !buffer.data    ? 0
            : buffer.is_f64 ? ((const double *)buffer.data)[at]
                            : (double)((const float *)buffer.data)[at];
 }
+/* Writes element `at`, for code that processes one world; does nothing if the buffer is absent. */
 KERNEL_FN void buffer_write(SapBuffer buffer, long long at, double value) {
     if (!buffer.data)
         return;
@@ -39,7 +41,7 @@ KERNEL_FN void buffer_write(SapBuffer buffer, long long at, double value) {
         ((float *)buffer.data)[at] = (float)value;
 }
 
-/* Writes the lanes of `which` only. */
+/* Writes element i of the rows of the lanes in `which`. */
 KERNEL_FN void buffer_put(SapBuffer buffer, int i, real value, mask which, const SapPack *pack) {
     FOR_LANES(l) {
         if (!mask_lane(which, l))
@@ -52,7 +54,7 @@ KERNEL_FN void buffer_put(SapBuffer buffer, int i, real value, mask which, const
     }
 }
 
-/* What buffer_get will find after buffer_put: a number can be too large for the array it goes to. */
+/* The value that buffer_get returns after buffer_put: a number can overflow the type of the array. */
 KERNEL_FN real buffer_stored(SapBuffer buffer, real value) {
     real r = value;
     if (buffer.data && !buffer.is_f64)
@@ -60,7 +62,7 @@ KERNEL_FN real buffer_stored(SapBuffer buffer, real value) {
     return r;
 }
 
-/* Copies the lanes of `which` without passing through the precision of the kernels. */
+/* Copies element i in the lanes of `which` without conversion to the precision of the kernels. */
 KERNEL_FN void buffer_copy(SapBuffer to, SapBuffer from, int i, mask which, const SapPack *pack) {
     FOR_LANES(l) {
         if (!mask_lane(which, l))
@@ -92,13 +94,14 @@ KERNEL_FN void buffer_put_quat(SapBuffer buffer, int i, Quat q, mask which, cons
     buffer_put(buffer, i + 3, q.w, which, pack);
 }
 
-/* Lanes that hold a world of their own; those past the end of the batch repeat the last one. */
+/* Lanes below pack->count; the others repeat the last world of the pack. */
 KERNEL_FN mask pack_lanes(const SapPack *pack) {
     mask m;
     FOR_LANES(l) LANE(m, l) = -(l < pack->count);
     return m;
 }
 
+/* Element i of a model constant. */
 KERNEL_FN real field_get(SapField field, int i, const SapPack *pack) {
     const scalar *data = (const scalar *)field.data;
     if (field.stride == 0)
@@ -117,12 +120,12 @@ KERNEL_FN Quat field_get_quat(SapField field, int i, const SapPack *pack) {
                 field_get(field, i + 3, pack));
 }
 
-/* 0 where a is finite, NaN where it is not: checks add up. */
+/* 0 where a is finite, else NaN. The sum of checks is 0 only where all of them are 0. */
 KERNEL_FN real check_of(real a) {
     return a - a;
 }
 
-/* Every thread of the team reads all n checks, so nothing needs to be agreed upon. */
+/* Worlds in which all n checks are 0. Every thread of the team computes the same sum. */
 KERNEL_FN mask checks_pass(const real *check, int n) {
     real sum = real_of(0);
     for (int i = 0; i < n; i++)
@@ -130,12 +133,12 @@ KERNEL_FN mask checks_pass(const real *check, int n) {
     return sum == K(0.0);
 }
 
-/* Entry i of a field, or `absent` for i < 0. */
+/* Element i of a field, or `absent` for i < 0. */
 KERNEL_FN real field_get_or(SapField field, int i, real absent, const SapPack *pack) {
     return i < 0 ? absent : field_get(field, i, pack);
 }
 
-/* Entry index[l] * n + i of a row in each lane; where index[l] < 0, of the first. The buffer are there. */
+/* Element index[l] * n + i of the row of lane l; index[l] < 0 reads as 0. The buffer must be present. */
 KERNEL_FN real buffer_gather(SapBuffer buffer, const int *index, int n, int i, const SapPack *pack) {
     real r;
     if (buffer.is_f64) {
@@ -155,18 +158,18 @@ KERNEL_FN Vec3 buffer_gather_vec3(SapBuffer buffer, const int *index, const SapP
                 buffer_gather(buffer, index, 3, 2, pack));
 }
 
-/* Entry index[l], or `absent` where there are no buffer. */
+/* Element index[l] of the row of lane l, or `absent` if the buffer is absent. */
 KERNEL_FN real buffer_gather_or(SapBuffer buffer, const int *index, real absent, const SapPack *pack) {
     return buffer.data ? buffer_gather(buffer, index, 1, 0, pack) : absent;
 }
 
-/* Entry index[l] where it is a number, else the value given. */
+/* Element index[l] of the row of lane l; `value` if the buffer is absent or the element is NaN. */
 KERNEL_FN real buffer_override(SapBuffer buffer, const int *index, real value, const SapPack *pack) {
     real own = buffer_gather_or(buffer, index, value, pack);
     return real_select(own == own, own, value);
 }
 
-/* Writes entry index[l] * n + i of a row in the lanes of `which`. */
+/* Writes element index[l] * n + i of the rows of the lanes in `which`. */
 KERNEL_FN void buffer_scatter(SapBuffer buffer, const int *index, int n, int i, real value, mask which,
                               const SapPack *pack) {
     FOR_LANES(l) {
@@ -175,11 +178,12 @@ KERNEL_FN void buffer_scatter(SapBuffer buffer, const int *index, int n, int i, 
     }
 }
 
+/* 0, or NaN where v is not finite. */
 KERNEL_FN real vec3_check(Vec3 v) {
     return check_of(v.x) + check_of(v.y) + check_of(v.z);
 }
 
-/* 0, or NaN where v is not finite as it is stored. */
+/* 0, or NaN where v is not finite in the type of the buffer. */
 KERNEL_FN real buffer_check_vec3(SapBuffer buffer, Vec3 v) {
     return check_of(buffer_stored(buffer, v.x)) + check_of(buffer_stored(buffer, v.y)) +
            check_of(buffer_stored(buffer, v.z));

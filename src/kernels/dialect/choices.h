@@ -1,6 +1,6 @@
-/* What a build of the kernels leaves to the arguments: the precision of each stage, the method and the law of contacts. A kernel set
- * of the GPU defines them as constants first, which leaves the other choices out of its kernels (target/cuda.cu). They need a variable
- * `ctx`. */
+/* Choices that the arguments make by default: the precision of each stage, the method and the contact law. A kernel set
+ * of the GPU defines them as constants first, which removes the other choices from its kernels (target/cuda.cu). The
+ * macros need a variable `ctx`. */
 #ifndef FM_IS_F64
 #define FM_IS_F64       ctx->args->fm_is_f64
 #define GEOMETRY_IS_F64 ctx->args->geometry_is_f64

@@ -1,12 +1,13 @@
-/* What a number is. Included once per precision (SAP_PRECISION 32 or 64); together with team.h it holds every target #ifdef.
+/* The number types of the kernels. Included once per precision (SAP_PRECISION 32 or 64). This file and team.h contain
+ * every target #ifdef.
  *
  *   scalar   float or double
- *   real     one value per world of a pack: on a GPU, and on a CPU with one lane, a scalar; else a vector of SAP_LANES
- *   mask     one truth value per world; what a < b gives. Combine with & and |, negate with mask_not
+ *   real     one value per world of a pack: a scalar on a GPU and on a CPU with one lane, else a vector of SAP_LANES
+ *   mask     one truth value per world, the result of a < b; combine with & and |, negate with mask_not
  *   bits     an integer of the scalar's width per world
  *
- * Plain operators work on all of them and round to nearest, one operation at a time (contraction is off): where a fused
- * multiply-add is meant it is written real_fma. Control flow never depends on a real: select instead. */
+ * Plain operators work on all of them and round each operation to nearest (contraction is off). A fused multiply-add is
+ * written real_fma. Control flow never depends on a real: use real_select instead. */
 #undef FLOAT_FN
 #if SAP_PRECISION == 32
 typedef float scalar;
@@ -18,10 +19,10 @@ typedef long long scalar_bits;
 #define FLOAT_FN(name) name
 #endif
 
-/* A constant in the precision of the stage. */
+/* A constant in the precision of this stage. */
 #define K(constant) ((scalar)(constant))
 
-/* KERNEL_FN: small enough to vanish into its caller. STAGE_FN: a step of a stage, called. */
+/* KERNEL_FN: a small function, always inlined. STAGE_FN: a larger part of a stage, not inlined on a GPU. */
 #if defined(__CUDACC__)
 #define KERNEL_FN static __device__ __forceinline__
 #define STAGE_FN  static __device__ __noinline__
@@ -31,8 +32,8 @@ typedef long long scalar_bits;
 #define STAGE_FN  static __attribute__((unused))
 #endif
 
-/* Entries of a row of a factor that are worked on together: each loads what the row multiplies them with only once. A GPU has
- * other threads for them. */
+/* Entries of a factor's row that one call computes together, so that the common factor is loaded once. On a GPU each
+ * entry has its own thread. */
 #undef FACTOR_COLUMNS
 #if defined(__CUDACC__)
 #define FACTOR_COLUMNS 1
@@ -54,6 +55,7 @@ typedef scalar_bits bits;
 KERNEL_FN mask mask_not(mask m) {
     return !m;
 }
+/* Whether m is true in some lane. */
 KERNEL_FN bool mask_any(mask m) {
     return m;
 }
@@ -107,8 +109,9 @@ KERNEL_FN real real_of(scalar s) {
 }
 
 #if SAP_LANES > 1 && defined(__FMA__) && defined(__GNUC__) && !defined(__clang__)
-/* GCC takes these apart into scalars where a real is more than a register or a loop over lanes, which is slow to compile and to run. So here
- * they are instructions, a register at a time. a > b ? a : b is what max does, for NaN and zeros too. */
+/* GCC splits these operations into scalars if a real is wider than a register or if they are a loop over lanes, which
+ * is slow to compile and to run. Here they are instructions on one register at a time. The max instruction computes a >
+ * b ? a : b, for NaN and zeros too. */
 #if SAP_LANES * SAP_PRECISION == 128
 #define REGISTER_BYTES 16
 #define REGISTER_FMA   __builtin_ia32_vfmaddps
@@ -205,7 +208,7 @@ KERNEL_FN mask mask_none(void) {
     return real_of(0) != K(0.0);
 }
 
-/* NaN and infinities are the numbers whose difference with themselves is not zero. */
+/* a - a is not 0 for NaN and infinities only. */
 KERNEL_FN mask real_finite(real a) {
     return a - a == K(0.0);
 }

@@ -1,5 +1,5 @@
-/* Reading a clock between the stages of a step, on a CPU: each reading ends one stage and begins the next, so a stage costs one
- * reading (some ten nanoseconds for a whole pack of worlds). */
+/* The profile of a step on a CPU. One clock reading ends a stage and begins the next, so a stage costs one reading
+ * (some ten nanoseconds per pack of worlds). */
 #ifndef SAPWOOD_KERNELS_DIALECT_PROFILE_H
 #define SAPWOOD_KERNELS_DIALECT_PROFILE_H
 
@@ -9,7 +9,7 @@
 #include <time.h>
 #endif
 
-/* A counter of constant rate that is cheap to read. */
+/* A counter with a constant rate that is fast to read. */
 static inline unsigned long long profile_now(void) {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
@@ -24,7 +24,7 @@ static inline unsigned long long profile_now(void) {
 #endif
 }
 
-/* Not inlined: where it is called, only the test whether to call it stands. */
+/* Ends the current stage and begins `stage`. Not inlined, so that the caller contains only the test of ctx->ticks. */
 static __attribute__((noinline, unused)) void profile_enter(SapTicks *ticks, int stage) {
     unsigned long long now = profile_now();
     ticks->of[ticks->stage] += now - ticks->last;

@@ -1,10 +1,10 @@
-/* Who works on a world. TEAM_FOR deals the indices 0 .. n-1 out to the threads of the team; inside it, index i writes only
- * what i owns. TEAM_FOR_2 deals out pairs of indices. After TEAM_SYNC everything written before it may be read. Both stand in control flow that is the same for the
- * whole team.
+/* The team: the threads that step one pack. TEAM_FOR distributes the indices 0 .. n-1 over the threads of the team; the
+ * body of index i writes only data that i owns. TEAM_FOR_2 distributes pairs of indices. After TEAM_SYNC, every thread
+ * may read everything written before it. The control flow around both must be the same for the whole team.
  *
- *   CUDA            the team is the threads of one row (threadIdx.y) of a block; up to a warp, or the whole block
- *   CPU             the team is one thread: a plain loop, and nothing
- *   SAP_TEAM_THREADS  (tests) the team is real threads with a real barrier, so that a sanitizer can judge the barriers */
+ *   CUDA              the team is one row (threadIdx.y) of a block: up to a warp, or the whole block
+ *   CPU               the team is one thread: TEAM_FOR is a plain loop, TEAM_SYNC does nothing
+ *   SAP_TEAM_THREADS  (tests) the team is real threads with a real barrier, which a sanitizer can check */
 #ifndef SAPWOOD_KERNELS_DIALECT_TEAM_H
 #define SAPWOOD_KERNELS_DIALECT_TEAM_H
 
@@ -16,7 +16,7 @@ static __device__ inline int team_size(void) {
     return (int)blockDim.x;
 }
 static __device__ inline void team_sync(void) {
-    /* Teams of a power of two up to a warp share warps: each waits for its own lanes only. */
+    /* Teams smaller than a warp share a warp: each waits for its own lanes only. The team size is a power of two. */
     if (blockDim.x < 32) {
         unsigned first = (threadIdx.y * blockDim.x) & 31u;
         __syncwarp(((1u << blockDim.x) - 1u) << first);
@@ -28,7 +28,7 @@ static __device__ inline void team_sync(void) {
 }
 #define TEAM_FOR(i, n) for (int i = team_rank(); i < (n); i += team_size())
 #define TEAM_SYNC()    team_sync()
-#define TEAM_FN        static __device__ inline /* of a kernel without numbers: the others use those of lane.h */
+#define TEAM_FN        static __device__ inline /* for functions without reals; lane.h has the others */
 #elif defined(SAP_TEAM_THREADS)
 #include "kernels/dialect/team_threads.h"
 #define TEAM_FOR(i, n) for (int i = sap_team_rank; i < (n); i += sap_team_size)
@@ -53,7 +53,7 @@ static __device__ inline void team_sync(void) {
 /* The body runs once, in one thread of the team. */
 #define TEAM_ONCE() TEAM_FOR(team_once_index, 1)
 
-/* PROFILE(ctx, stage): what follows is that stage. Only a team of one knows where it is. */
+/* PROFILE(ctx, stage) begins a stage of the profile. Only a team of one thread is profiled. */
 #if defined(TEAM_OF_ONE)
 #include "kernels/dialect/profile.h"
 #define PROFILE(ctx, stage)                                                                                            \

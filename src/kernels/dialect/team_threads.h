@@ -1,5 +1,5 @@
-/* The test target's team: each thread knows its rank and the size of its team, and sap_team_sync waits for all of it. Defined
- * by the tests. */
+/* The team of the test target: rank of this thread, size of its team, and a barrier for the whole team. The tests
+ * define them. */
 #ifndef SAPWOOD_KERNELS_DIALECT_TEAM_THREADS_H
 #define SAPWOOD_KERNELS_DIALECT_TEAM_THREADS_H
 

@@ -93,7 +93,7 @@ KERNEL_FN real quat_norm2(Quat q) {
 }
 KERNEL_FN Quat quat_normalise(Quat q) {
     real norm2 = quat_norm2(q);
-    real s = K(1.0) / real_sqrt(norm2) + (norm2 - norm2); /* a norm that overflows gives NaN, not zero */
+    real s = K(1.0) / real_sqrt(norm2) + (norm2 - norm2); /* a norm that overflows gives NaN instead of zero */
     return quat(s * q.x, s * q.y, s * q.z, s * q.w);
 }
 /* a b: first b, then a */
@@ -103,7 +103,7 @@ KERNEL_FN Quat quat_mul(Quat a, Quat b) {
                 real_fma(a.w, b.z, real_fma(a.z, b.w, real_fma(a.x, b.y, -(a.y * b.x)))),
                 real_fma(a.w, b.w, -real_fma(a.x, b.x, real_fma(a.y, b.y, a.z * b.z))));
 }
-/* v + w t + u x t, t = 2 u x v, u the vector part: the rotation of v by the unit quaternion q */
+/* The rotation of v by the unit quaternion q: v + w t + u x t, t = 2 u x v, u the vector part of q */
 KERNEL_FN Vec3 quat_rotate(Quat q, Vec3 v) {
     Vec3 u = vec3(q.x, q.y, q.z);
     Vec3 t = vec3_cross(vec3_add(u, u), v);
@@ -124,7 +124,7 @@ KERNEL_FN Vec3 mat3_mul(Mat3 R, Vec3 v) {
     return vec3_fma(v.z, R.z, vec3_fma(v.y, R.y, vec3_scale(v.x, R.x)));
 }
 
-/* a b: the pose b in the frame of the pose a */
+/* a b: pose b, given in the frame of pose a, in the frame of a's parent */
 KERNEL_FN Pose pose_mul(Pose a, Pose b) {
     Pose r;
     r.p = vec3_add(a.p, quat_rotate(a.q, b.p));

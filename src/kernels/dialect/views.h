@@ -1,10 +1,10 @@
-/* Where stages of different precision meet. A stage reads its own scratch directly; what another stage computed, possibly in
- * the other precision, it reads and writes through a StageView, which converts: a value that went through f32 stays rounded. */
+/* Access between stages of different precision. A stage reads its own scratch directly. It reads and writes the scratch
+ * of another stage, which may have the other precision, through a StageView, which converts each value. */
 
 typedef struct StageView {
     void *data; /* reals of one precision */
-    int is_f64;
-    int start; /* where the part begins */
+    int is_f64; /* that precision */
+    int start;  /* offset of the part, in reals */
 } StageView;
 
 KERNEL_FN StageView view_at(void *data, int is_f64, int start) {

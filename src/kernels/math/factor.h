@@ -1,12 +1,14 @@
-/* A = L' L on the pattern of the tree: L_ki is nonzero only where i is on the path of k, and eliminating leaves first makes no
- * fill. Rows are stored as SapPatternRow tells; a dense matrix is the case of a tree that is one chain. docs/factor.md.
+/* Factorisation A = L' L on the pattern of the tree. L_ki is nonzero only if i is on the path of k, and elimination
+ * from the leaves creates no fill. SapPatternRow defines the storage of rows; a dense matrix is a tree that is one
+ * chain. docs/factor.md.
  *
  *   L_ij = (A_ij - sum_{k below i} L_ki L_kj) / L_ii        L_ii^2 = A_ii - sum_{k below i} L_ki^2
  *
- * Rows of one depth do not depend on each other, so a depth is done by the team at once, deepest first; sums run over the
- * descendants in increasing order, whoever computes them. */
+ * Rows of one depth are independent, so the team processes one depth at a time, deepest first. Sums run over the
+ * descendants in increasing order for every team size, so the result has the same bits. */
 
-/* n entries of row i from `column` on, before they are divided by the pivot. n is a constant where this is called. */
+/* Computes n entries of row i from `column` on, before the division by the pivot. n is a compile-time constant at every
+ * call. */
 KERNEL_FN void factor_entries(const SapPattern *pattern, int i, int column, int n, const real *A, real *L) {
     const SapPatternRow *row = &pattern->row[i];
     const SapDescendant *below = pattern->descendant + row->desc_start;
@@ -23,7 +25,7 @@ KERNEL_FN void factor_entries(const SapPattern *pattern, int i, int column, int 
         L[row->start + column + t] = s[t];
 }
 
-/* Block b of row i: FACTOR_COLUMNS entries, or at the end of the row what is left, by powers of two. */
+/* Block b of row i: FACTOR_COLUMNS entries, or at the end of the row the remaining entries, by powers of two. */
 KERNEL_FN void factor_block(const SapPattern *pattern, int i, int b, const real *A, real *L) {
     int column = b * FACTOR_COLUMNS, n = pattern->row[i].depth + 1 - column;
     if (n >= FACTOR_COLUMNS) {
@@ -42,17 +44,18 @@ KERNEL_FN void factor_block(const SapPattern *pattern, int i, int b, const real 
         factor_entries(pattern, i, column, 1, A, L);
 }
 
-/* Factors A into L (which may be A itself) with inverse[i] = 1 / L_ii; factor_succeeded tells whether A was positive definite. */
+/* Factors A into L (which may be A itself) with inverse[i] = 1 / L_ii. factor_succeeded reports whether A is positive
+ * definite. */
 STAGE_FN void factor(const SapPattern *pattern, const real *A, real *L, real *inverse) {
     for (int depth = pattern->num_depths - 1; depth >= 0; depth--) {
         const int *dof = pattern->depth_dof + pattern->depth_start[depth];
         int dofs = pattern->depth_start[depth + 1] - pattern->depth_start[depth];
         TEAM_FOR_2(j, dofs, b, depth / FACTOR_COLUMNS + 1)
         factor_block(pattern, dof[j], b, A, L);
-        TEAM_SYNC(); /* pivots are read by their rows */
+        TEAM_SYNC(); /* the inverse reads the pivot L_ii of its row */
         TEAM_FOR(j, dofs)
             inverse[dof[j]] = K(1.0) / real_sqrt(L[pattern->row[dof[j]].start + depth]);
-        TEAM_SYNC(); /* inverse[i] scales its row */
+        TEAM_SYNC(); /* scaling row i reads inverse[i] */
         TEAM_FOR_2(j, dofs, t, depth + 1) {
             int at = pattern->row[dof[j]].start + t;
             L[at] = L[at] * inverse[dof[j]];
@@ -61,8 +64,9 @@ STAGE_FN void factor(const SapPattern *pattern, const real *A, real *L, real *in
     }
 }
 
-/* x = A^-1 b: L' y = b from the leaves, then L x = y from the root. x and b may be the same. */
+/* x = A^-1 b: L' y = b from the leaves, then L x = y from the root. x and b may be the same array. */
 STAGE_FN void factor_solve(const SapPattern *pattern, const real *L, const real *inverse, const real *b, real *x) {
+    /* y_i = (b_i - sum_{k below i} L_ki y_k) / L_ii, deepest first */
     for (int depth = pattern->num_depths - 1; depth >= 0; depth--) {
         int first = pattern->depth_start[depth], count = pattern->depth_start[depth + 1] - first;
         TEAM_FOR(j, count) {
@@ -77,6 +81,8 @@ STAGE_FN void factor_solve(const SapPattern *pattern, const real *L, const real 
         }
         TEAM_SYNC(); /* the depth above reads y */
     }
+
+    /* x_i = (y_i - sum_{j above i} L_ij x_j) / L_ii, root first */
     for (int depth = 0; depth < pattern->num_depths; depth++) {
         int first = pattern->depth_start[depth], count = pattern->depth_start[depth + 1] - first;
         TEAM_FOR(j, count) {
@@ -91,10 +97,10 @@ STAGE_FN void factor_solve(const SapPattern *pattern, const real *L, const real 
     }
 }
 
-/* Whether A was positive definite. */
+/* Worlds in which A is positive definite. */
 STAGE_FN mask factor_succeeded(const SapPattern *pattern, int nv, const real *L) {
     real check = real_of(0);
-    for (int i = 0; i < nv; i++) /* L_ii = s / sqrt(s) of the pivot s is a number only for finite s > 0 */
+    for (int i = 0; i < nv; i++) /* L_ii = s / sqrt(s) of the pivot s is finite only for finite s > 0 */
         check = check + check_of(L[pattern->row[i].start + pattern->row[i].depth]);
     return check == K(0.0);
 }

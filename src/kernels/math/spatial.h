@@ -1,19 +1,19 @@
-/* Spatial vectors and inertias, world axes, all about one reference point O per tree (the origin of the tree's root body).
+/* Spatial vectors and inertias in world axes, about one reference point O per tree, the origin of the tree's root body.
  *
- *   motion   [ang ; lin]: angular velocity, and the velocity of the body's point that is at O
+ *   motion   [ang ; lin]: angular velocity, and the velocity of the body point at O
  *   force    [ang ; lin]: moment about O, and force
  *
- * With a common point that is fixed in space for the instant of the step, velocities and composite inertias of links simply
- * add and nothing is shifted along the tree. O travels with the tree so that f32 stays accurate far from the world's origin. */
+ * O is fixed in space for the instant of the step. Velocities and composite inertias of links therefore add without
+ * shifts along the tree. O moves with the tree, so f32 stays accurate far from the world's origin. */
 
 typedef struct Spatial {
     Vec3 ang, lin;
 } Spatial;
 
 typedef struct Inertia {
-    real m;
+    real m;                      /* kg */
     Vec3 mc;                     /* m c, c from O to the centre of mass */
-    real xx, yy, zz, xy, xz, yz; /* about O */
+    real xx, yy, zz, xy, xz, yz; /* inertia tensor about O */
 } Inertia;
 
 KERNEL_FN Spatial spatial(Vec3 ang, Vec3 lin) {
@@ -50,7 +50,7 @@ KERNEL_FN real spatial_dot(Spatial a, Spatial b) {
 KERNEL_FN Vec3 spatial_at(Spatial V, Vec3 d) {
     return vec3_cross_add(V.ang, d, V.lin);
 }
-/* V x* f: the rate of a force-like vector that moves with V */
+/* V x* f: the rate of change of a force vector that moves with V */
 KERNEL_FN Spatial spatial_cross_force(Spatial V, Spatial f) {
     return spatial(vec3_cross_add(V.ang, f.ang, vec3_cross(V.lin, f.lin)), vec3_cross(V.ang, f.lin));
 }
@@ -85,8 +85,8 @@ KERNEL_FN Spatial inertia_mul(Inertia I, Spatial a) {
              real_fma(I.zz, w.z, real_fma(I.yz, w.y, I.xz * w.x)));
     return spatial(vec3_cross_add(I.mc, a.lin, Iw), vec3_cross_add(w, I.mc, vec3_scale(I.m, a.lin)));
 }
-/* The inertia about O of a body of mass m, with the tensor J about its centre of mass O + c.
- * I = R J R' + m (c.c E - c c'), R the body's rotation */
+/* The inertia about O of a body of mass m with the tensor J, in body axes, about its centre of mass O + c:
+ * I = R J R' + m (c.c E - c c'), R the body's rotation. J = xx yy zz xy xz yz. */
 KERNEL_FN Inertia inertia_of_body(real m, Vec3 c, Mat3 R, const real J[6]) {
     /* columns of R J */
     Vec3 Jx = vec3_fma(J[4], R.z, vec3_fma(J[3], R.y, vec3_scale(J[0], R.x)));

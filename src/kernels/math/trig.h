@@ -1,16 +1,17 @@
-/* Sine and cosine, ours so that they have the same bits on every target. docs/trig.md derives the error bounds.
+/* Sine and cosine with the same bits on every target. docs/trig.md derives the error bounds.
  *
- * x = k pi/2 + r: pi/2 is the sum of three numbers P1 + P2 + P3 of the working precision. x - k P1 is exact, since it is a
- * multiple of the last bit of P1 and smaller than 1; then r + lo = x - k P1 - k P2 - k P3 keeps the rounding error lo of r.
- * On |r| <= 0.9 (pi/4 and room for a k that is off by one) sine and cosine are polynomials in z = r^2:
+ * Reduction x = k pi/2 + r: pi/2 is the sum of three numbers P1 + P2 + P3 of the working precision. x - k P1 is exact,
+ * because it is a multiple of the last bit of P1 and smaller than 1. Then r + lo = x - k P1 - k P2 - k P3, where lo is
+ * the rounding error of r. On |r| <= 0.9 (pi/4 and a margin for a k that is off by one) sine and cosine are polynomials
+ * in z = r^2:
  *   sin r = r + r z P(z)        cos r = 1 - z/2 + z^2 Q(z)
- * Beyond TRIG_LIMIT the spacing of the argument's precision makes an angle meaningless (f32: 0.06 rad), and the result is
- * NaN, which stops the world that asked. */
+ * Beyond TRIG_LIMIT the spacing of floating-point numbers makes an angle meaningless (f32: 0.06 rad). The result is
+ * then NaN, which fails the world. */
 #undef TRIG_LIMIT
 #undef TRIG_ROUND
 #if SAP_PRECISION == 32
 #define TRIG_LIMIT 1048576.0  /* 2^20 */
-#define TRIG_ROUND 12582912.0 /* 1.5 2^23: adding it rounds to an integer that stands in the low bits */
+#define TRIG_ROUND 12582912.0 /* 1.5 2^23: adding it rounds to an integer, which is then in the low bits */
 #else
 #define TRIG_LIMIT 1099511627776.0    /* 2^40 */
 #define TRIG_ROUND 6755399441055744.0 /* 1.5 2^52 */
@@ -50,21 +51,24 @@ KERNEL_FN real trig_cos_poly(real z) {
     return c;
 }
 
-/* 0 where x has a sine, NaN where it has none. */
+/* 0 where |x| <= TRIG_LIMIT, else NaN. */
 KERNEL_FN real trig_check(real x) {
     return real_select(real_abs(x) <= K(TRIG_LIMIT), real_of(0), real_of(0) / real_of(0));
 }
 
+/* Sine and cosine of x. */
 KERNEL_FN void real_sincos(real x, real *sine, real *cosine) {
 #if SAP_PRECISION == 32
     const scalar P1 = K(0x1.921fb6p+0), P2 = K(-0x1.777a5cp-25), P3 = K(-0x1.ee59dap-50);
 #else
     const scalar P1 = K(1.5707963267948966), P2 = K(6.123233995736766e-17), P3 = K(-1.4973849048591698e-33);
 #endif
+    /* k = round(x 2/pi), and its low bits as the quadrant */
     real shifted = real_fma(x, real_of(K(0.63661977236758138)), real_of(K(TRIG_ROUND)));
     bits quadrant = real_bits(shifted);
     real k = shifted - K(TRIG_ROUND);
 
+    /* r + lo = x - k P1 - k P2 - k P3 */
     real r1 = real_fma(-k, real_of(P1), x);
     real p = k * P2;
     real p_lo = real_fma(k, real_of(P2), -p); /* k P2 = p + p_lo exactly */
@@ -73,12 +77,13 @@ KERNEL_FN void real_sincos(real x, real *sine, real *cosine) {
     real lo = real_fma(-k, real_of(P3), ((r1 - (r - b)) - (p + b)) - p_lo);
     real z = r * r;
 
+    /* s = sin(r + lo), c = cos(r + lo), to first order in lo */
     real s = r + real_fma(r * z, trig_sin_poly(z), lo);
     real half = K(0.5) * z;
     real w = K(1.0) - half;
     real c = w + (real_fma(z * z, trig_cos_poly(z), (K(1.0) - w) - half) - r * lo);
 
-    /* quadrant: 0 (s, c), 1 (c, -s), 2 (-s, -c), 3 (-c, s) */
+    /* (sine, cosine) by quadrant: 0 (s, c), 1 (c, -s), 2 (-s, -c), 3 (-c, s) */
     mask swap = (quadrant & 1) != 0;
     mask negative_s = (quadrant & 2) != 0;
     mask negative_c = ((quadrant + 1) & 2) != 0;

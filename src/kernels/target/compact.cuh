@@ -1,5 +1,5 @@
-// The list of the worlds whose Newton systems a library shall solve: it takes arrays of pointers, in which worlds that are done have no
-// place. One block; worlds keep their order.
+// Lists the worlds whose Newton systems the library solves: compacts the systems of the active worlds into arrays of
+// pointers. One block; worlds keep their order.
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/target/compact.h"
@@ -9,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(SAP_COMPACT_THREADS)
     typedef cub::BlockScan<int, SAP_COMPACT_THREADS> Scan;
     static_assert(sizeof(Scan::TempStorage) <= SAP_COMPACT_SHARED, "too little shared memory for the scan");
     Scan::TempStorage &storage = *(Scan::TempStorage *)shared_scratch;
-    int listed = 0;
+    int listed = 0; // active worlds before this round
     for (int first = 0; first < args.num_worlds; first += SAP_COMPACT_THREADS) {
         int world = first + (int)threadIdx.x, before, sum;
         int active = world < args.num_worlds && args.active[world];
@@ -21,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(SAP_COMPACT_THREADS)
             args.vectors[place] = args.vector + world * args.vector_bytes;
         }
         listed += sum;
-        __syncthreads(); // the scan's storage is used again
+        __syncthreads(); // the next round reuses the storage of the scan
     }
     if (threadIdx.x == 0)
         *args.count = listed;

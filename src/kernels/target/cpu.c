@@ -1,5 +1,5 @@
-/* The CPU's entry: built once per instruction set (SAP_ISA_NAME), lane count (SAP_LANES) and precision (SAP_PRECISION).
- * It exports one table, sap_kernels_<isa>_x<lanes>_f<precision>. */
+/* Entry file of the CPU target, compiled once per instruction set (SAP_ISA_NAME), lane count (SAP_LANES) and precision
+ * (SAP_PRECISION). It exports one table, sap_kernels_<isa>_x<lanes>_f<precision>. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@
 #define PASTE(isa, lanes, precision)    PASTE_OF(isa, lanes, precision)
 #define TABLE                           PASTE(SAP_ISA_NAME, SAP_LANES, SAP_PRECISION)
 
+/* Sine and cosine of n scalars, for tests. Lanes past the end repeat the last number. */
 static void sincos_array(const void *x, void *s, void *c, int n) {
     const scalar *in = (const scalar *)x;
     scalar *sine = (scalar *)s, *cosine = (scalar *)c;

@@ -1,16 +1,16 @@
-// The GPU's entries: the same programs, one team per world. Block (team size, worlds per block), dynamic shared memory for the
-// scratch of the block's worlds. docs/gpu.md.
+// Entry file of the GPU target: the programs of the CPU with one team per world. A block has (team size, worlds per
+// block) threads and dynamic shared memory for the scratch of its worlds. docs/gpu.md.
 //
-//   sap_kernel_collide      contact records of the state; where contacts are found by the step itself, it is launched before each
-//   sap_kernel_step...      free motion, contact solve, integration: steps first_step .. end_step - 1 of a call
-//   sap_kernel_kinematics   poses and velocities of bodies
-//   sap_kernel_lockstep_...    the step in stages, between which a library solves the Newton systems (solve/lockstep.h)
-//   sap_kernel_compact      the list of systems for the library
-//   sap_kernel_reset        puts worlds back
-//   sap_kernel_mask         unpacks a mask of worlds
+//   sap_kernel_collide       contact records of the state; launched before each step if the step finds its contacts
+//   sap_kernel_step...       free motion, contact solve, integration: steps first_step .. end_step - 1 of a call
+//   sap_kernel_kinematics    poses and velocities of bodies
+//   sap_kernel_lockstep_...  the stages of a step between which a library solves the Newton systems (solve/lockstep.h)
+//   sap_kernel_compact       the list of systems for the library
+//   sap_kernel_reset         resets worlds
+//   sap_kernel_mask          unpacks a mask of worlds
 //
-// Collision is a kernel of its own, for it needs more registers and a much larger stack than all the rest (docs/gpu.md); what
-// it hands over, the contact records, lies in global memory in any case.
+// Collision is a separate kernel because it needs more registers and a much larger stack than the other stages
+// (docs/gpu.md). Its output, the contact records, is in global memory in any case.
 #include <sapwood/solver.h>
 
 #include "kernels/data/table.h"
@@ -18,15 +18,16 @@
 #include "kernels/step/reset.h"
 #include "kernels/dialect/team.h"
 
-// The largest team, which is also the largest block; how many such blocks of collision shall fit a multiprocessor.
+// MAX_TEAM: threads of the largest team and of the largest block. COLLIDE_BLOCKS: blocks of this size of the collision
+// kernel that must fit a multiprocessor.
 enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 
 #define LINEAR_SOLVE(ctx, is_f64, pattern) linear_solve(ctx, is_f64, pattern)
 
-// A real is one number: the general narrow phase is called as it is.
+// A real is one number, so the general narrow phase is called directly.
 #define CONVEX(ctx, task) stage_convex(task)
 
-// The list of stages, each in the namespace of its precision. Collision is a launch of its own.
+// The list of stages, each in the namespace of its precision. Collision is a separate launch.
 #define STEP_FN             static __device__
 #define STAGE(is_f64, name) ((is_f64) ? f64::stage_##name(ctx) : f32::stage_##name(ctx))
 #define STEP_COLLIDES       0
@@ -35,15 +36,15 @@ extern __shared__ __align__(16) unsigned char shared_scratch[];
 
 #include "kernels/target/compact.cuh"
 
-// Where an arena of this team begins: in its part of shared memory, or of the workspace.
+// Address of an arena of this team: in the team's part of shared memory, or of the workspace.
 static __device__ unsigned char *arena_at(const SapArenas *arenas, int offset) {
     if (offset >= 0)
         return shared_scratch + threadIdx.y * arenas->size + offset;
     return arenas->workspace + (blockIdx.x * blockDim.y + threadIdx.y) * arenas->workspace_size + ~offset;
 }
 
-// The world of this team and its scratch; false past the end of the batch. A grid may be smaller than the batch, whose worlds then
-// come to the same teams in several rounds.
+// Sets the world of this team and its scratch; false past the end of the batch. If the grid is smaller than the batch,
+// each team processes one world per round.
 static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *pack, SapContext *ctx) {
     unsigned world = (round * gridDim.x + blockIdx.x) * blockDim.y + threadIdx.y;
     const SapArenas *arena = &args->arena;
@@ -65,7 +66,7 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
     return true;
 }
 
-// Any precisions.
+// Any precision of each stage, selected by the arguments.
 #define STEP_KERNEL     sap_kernel_step
 #define COLLIDE_KERNEL  sap_kernel_collide
 #define STEP_SET        any_precision
@@ -79,7 +80,7 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define CONTACT_LAW     SAP_LAW_sap_contact
 #include "kernels/target/cuda_set.cuh"
 
-// Those of the preset approx32.
+// Those of the preset approx32: the precisions are constants.
 #define STEP_KERNEL     sap_kernel_step_approx32
 #define COLLIDE_KERNEL  sap_kernel_collide_approx32
 #define STEP_SET        approx32
@@ -93,7 +94,7 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define CONTACT_LAW     SAP_LAW_sap_contact
 #include "kernels/target/cuda_set.cuh"
 
-// Those of the presets approx64 and drake, which differ in modes only.
+// Those of the presets approx64 and drake, which have the same precisions and differ in modes only.
 #define STEP_KERNEL     sap_kernel_step_approx64
 #define STEP_SET        approx64
 #define STEP_BLOCKS     3
@@ -106,7 +107,7 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define CONTACT_LAW     SAP_LAW_sap_contact
 #include "kernels/target/cuda_set.cuh"
 
-// ---- large worlds: the step in stages, in any precision; every world has a team and a part of the workspace ----
+// ---- large worlds: the step in lockstep, in any precision; every world has a team and a part of the workspace ----
 
 #define LOCKSTEP_KERNEL(name, function)                                                                                \
     extern "C" __global__ void __launch_bounds__(MAX_TEAM) name(const __grid_constant__ SapStepArgs args) {            \
@@ -122,7 +123,7 @@ LOCKSTEP_KERNEL(sap_kernel_lockstep_finish, lockstep_finish)
 
 // ---- the rest ----
 
-// Of the worlds that the mask has; NULL = all.
+// Poses and velocities of the bodies of the worlds with mask[w] != 0; mask NULL = all worlds.
 extern "C" __global__ void __launch_bounds__(MAX_TEAM)
     sap_kernel_kinematics(const __grid_constant__ SapStepArgs args, const unsigned char *mask) {
     SapPack pack;
@@ -139,12 +140,14 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM)
     }
 }
 
+// Resets one world per team.
 extern "C" __global__ void sap_kernel_reset(const __grid_constant__ SapResetArgs args) {
     int world = (int)(blockIdx.x * blockDim.y + threadIdx.y);
     if (world < args.num_worlds)
         reset_world(&args, world);
 }
 
+// Unpacks the bits of a mask to bytes, one per thread.
 extern "C" __global__ void sap_kernel_mask(const __grid_constant__ SapMaskArgs args) {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < args.count)

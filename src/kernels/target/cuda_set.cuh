@@ -1,11 +1,11 @@
-// The kernels of the step for one set of precisions. target/cuda.cu includes this once per set and defines before
-//   STEP_KERNEL                                  the name of the step without collision
-//   COLLIDE_KERNEL                               that of collision, if the set has one of its own
-//   STEP_SET                                     a namespace, which keeps the names of the sets apart
-//   FM_IS_F64, GEOMETRY_IS_F64, WEIGHT_IS_F64,   the precision of each stage: what the arguments say, or a constant, which leaves the
-//   SOLVE_IS_F64, LINEAR_IS_F64                  other precision out of the kernel
-//   METHOD_KIND, CONTACT_LAW                     the method and the law of contacts, constants
-//   STEP_BLOCKS                                  so many blocks of MAX_TEAM threads shall fit a multiprocessor: bounds the registers
+// The kernels of the step for one set of precisions. target/cuda.cu includes this file once per set and defines first
+//   STEP_KERNEL                                  name of the step kernel, without collision
+//   COLLIDE_KERNEL                               name of the collision kernel, if the set has its own
+//   STEP_SET                                     namespace that separates the names of the sets
+//   FM_IS_F64, GEOMETRY_IS_F64, WEIGHT_IS_F64,   precision of each stage: read from the arguments, or a constant, which
+//   SOLVE_IS_F64, LINEAR_IS_F64                  removes the other precision from the kernel
+//   METHOD_KIND, CONTACT_LAW                     method and contact law, constants
+//   STEP_BLOCKS                                  blocks of MAX_TEAM threads per multiprocessor: bounds the registers
 namespace STEP_SET {
 
 namespace f32 {
@@ -15,7 +15,7 @@ namespace f64 {
 static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);
 }
 
-// The solve calls the linear solver of either precision.
+// The linear solver of either precision, for the solve.
 static __device__ __forceinline__ void linear_solve(const SapContext *ctx, int is_f64, const SapPattern *pattern) {
     if (is_f64)
         f64::stage_linear_solve(ctx, pattern);
@@ -39,6 +39,7 @@ namespace f64 {
 
 } // namespace STEP_SET
 
+// Takes steps first_step .. end_step - 1 in every world.
 extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)
     STEP_KERNEL(const __grid_constant__ SapStepArgs args) {
     SapPack pack;
@@ -48,12 +49,13 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)
             continue;
         for (ctx.step = args.first_step; ctx.step < args.end_step; ctx.step++) {
             STEP_SET::step_once(&ctx);
-            TEAM_SYNC(); // the next step reads the state that this one stored, and the next world overwrites the scratch
+            TEAM_SYNC(); // the next step reads the state that this one stored; the next world overwrites the scratch
         }
     }
 }
 
 #ifdef COLLIDE_KERNEL
+// Finds the contacts of every world at its state.
 extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
     COLLIDE_KERNEL(const __grid_constant__ SapStepArgs args) {
     SapPack pack;
