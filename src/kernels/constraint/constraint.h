@@ -1,21 +1,23 @@
-/* Constraints as the problem sees them: rows with a Jacobian on few dofs and a law of their velocity. Contacts are the one kind there
- * is; drives, limits and joint friction, whose Jacobian is a unit vector, are dof_terms.h.
+/* The constraints of the problem: rows with a Jacobian on few dofs and a law of their velocity. Contacts are the only
+ * kind. dof_terms.h has drives, limits and joint friction, whose Jacobian is a unit vector.
  *
  *   v_c = J v      l_c(v_c)      gamma_c = -dl_c/dv_c      G_c = d2l_c/dv_c2
  *
- * A constraint is the same in all worlds of the pack but for its numbers; a world that does not have it has a law of zeros. */
+ * The structure of a constraint is the same in all worlds of the pack; its numbers differ. A world without the
+ * constraint has law data of 0. */
 
-typedef struct Constraint { /* pointers into scratch */
-    int law;                /* of data/laws.h */
-    int rows, num_dofs;     /* uniform */
-    const int *dof;         /* [num_dofs] increasing */
-    real *J;                /* [num_dofs][rows] */
-    real *vc, *gamma;       /* [rows] */
-    real *G;                /* [rows (rows + 1)/2]: xx yy zz xy xz yz */
-    real *cost;
-    const real *law_data;
-    real *Jd;   /* [rows] velocity along the direction of the line */
-    real *line; /* [3] cost, and slope and curvature without their signs, at the point of the line */
+/* Pointers into scratch. */
+typedef struct Constraint {
+    int law;              /* SAP_LAW_... (data/laws.h) */
+    int rows, num_dofs;   /* uniform */
+    const int *dof;       /* [num_dofs] increasing */
+    real *J;              /* [num_dofs][rows] columns of the Jacobian */
+    real *vc, *gamma;     /* [rows] velocity, impulse */
+    real *G;              /* [rows (rows + 1)/2] curvature: xx yy zz xy xz yz */
+    real *cost;           /* [1] */
+    const real *law_data; /* [law_size] */
+    real *Jd;             /* [rows] J d along the direction d of the line */
+    real *line;           /* [3] at a point of the line: cost, gamma.(J d), (J d)'G (J d) */
 } Constraint;
 
 KERNEL_FN int constraint_count(const Context *ctx) {
@@ -44,17 +46,17 @@ KERNEL_FN mask constraint_acts(const Context *ctx, int c) {
     return *SLOT(valid, c) != K(0.0);
 }
 
-/* 0, or NaN where the constraint's numbers are not lawful. */
+/* 0, or NaN where the numbers of the constraint are invalid. */
 KERNEL_FN real constraint_check(const Context *ctx, int c) {
     return *SLOT(check, c);
 }
 
-/* Whether it joins two branches of the tree, so that H leaves the tree's pattern. */
+/* Whether the constraint couples two branches of the tree, so that H has entries off the tree's pattern. */
 KERNEL_FN bool constraint_couples(const Context *ctx, int c) {
     return *SLOT_INTS(couples, c) != 0;
 }
 
-/* Whether it acts on a body of the articulation. */
+/* Whether the constraint acts on a body of the articulation. */
 KERNEL_FN bool constraint_touches(const Context *ctx, int c, int articulation) {
     const SapLink *link = ctx->args->plan.link;
     const int *side = SLOT_INTS(link, c);
@@ -62,7 +64,7 @@ KERNEL_FN bool constraint_touches(const Context *ctx, int c, int articulation) {
            (side[1] >= 0 && link[side[1]].articulation == articulation);
 }
 
-/* The column of dof i, -1 if it has none. */
+/* The column of J for dof i, or -1. */
 KERNEL_FN int constraint_column(const Context *ctx, int c, int i) {
     return SLOT_INTS(place, c)[i];
 }
@@ -80,7 +82,7 @@ KERNEL_FN Vec3 constraint_J_mul(const Constraint *k, const real *x) {
     return y;
 }
 
-/* Velocity, impulse, cost and curvature at v. */
+/* Computes velocity, impulse, cost and curvature at v. */
 KERNEL_FN void constraint_evaluate(const Constraint *k, const real *v) {
     LawValue at;
     Vec3 vc = constraint_J_mul(k, v);
@@ -92,7 +94,7 @@ KERNEL_FN void constraint_evaluate(const Constraint *k, const real *v) {
         k->G[i] = at.G[i];
 }
 
-/* What it adds at v + a d: cost, and if asked for slope and curvature along d. */
+/* Computes the constraint's terms at v + a d: the cost and, if `derivatives`, slope and curvature along d. */
 KERNEL_FN void constraint_line(const Constraint *k, real a, bool derivatives) {
     Vec3 u = vec3_load(k->Jd), vc = vec3_fma(a, u, vec3_load(k->vc));
     if (!derivatives) {

@@ -1,31 +1,33 @@
-/* Contacts of a world as the solve needs them: witness points, gap, frame and Jacobian along the paths of the two bodies.
+/* Contact geometry for the solve: witness points, gap, frame and Jacobian along the paths of the two bodies.
  * docs/contacts.md.
  *
  *   x_i = p_i + R_i point_i           n = normal/|normal|        phi0 = (x1 - x0).n - margin0 - margin1
  *   J = [c_x c_y n]' (V_1(y1) - V_0(y0)),  V_b(y) = S.lin + S.ang x (y - O) for the dofs on the path of b
  *
- * The witnesses are moved out to the inflated surfaces, x0 + margin0 n and x1 - margin1 n: a record with a core point and the
- * radius as margin then has its lever arm. (compat leaves them on the core, as SAP Warp does.) y_i is the witness of its body, or for
- * both the point between them that divides the gap by stiffness.
+ * The witnesses move out to the inflated surfaces, x0 + margin0 n and x1 - margin1 n, so that a record with a core
+ * point and the radius as margin has the correct lever arm. (compat leaves them on the core, as SAP Warp does.) y_i is
+ * the witness of body i (witness_point), or for both bodies the point between the witnesses that divides the gap by
+ * stiffness (contact_midpoint).
  *
- * The two bodies of a slot are the same in all worlds of a pack (slots.h). A world without a contact there computes with harmless
- * numbers: its law is none. */
+ * The two bodies of a slot are the same in all worlds of a pack (slots.h). A world without a contact in the slot
+ * computes with finite placeholder numbers, and its law data are 0. */
 
-/* The body of one side: that of its shape, or given where it has none. False where an index is out of range. */
+/* Finds the link of one side: that of its shape, or that of its body if it has no shape. False if an index is out of
+ * range. */
 KERNEL_FN bool slot_find_link(const Context *ctx, int *shape, int *link) {
     const SapPlan *plan = &ctx->args->plan;
     int body = *shape < 0 ? *link : -1;
     *link = -1;
     if (*shape < -1 || *shape >= plan->ns || body < -1 || body >= plan->nb) {
-        *shape = -1; /* nothing may be read with it */
+        *shape = -1; /* prevents reads with an invalid index */
         return false;
     }
     *link = *shape >= 0 ? plan->shape_link[*shape] : body >= 0 ? plan->body_link[body] : -1;
     return true;
 }
 
-/* Puts links in the place of bodies. Returns where a world has a contact in slot c: not between two static bodies, which acts on
- * nothing. *bad is NaN where a world's contact has an index out of range. */
+/* Replaces bodies by links. Returns the worlds that have a contact in slot c; a contact between two static bodies does
+ * not count. *bad is NaN where a world's contact has an index out of range. */
 KERNEL_FN mask slot_load(const Context *ctx, int c, real *bad) {
     int *shape = SLOT_INTS(shape, c), *link = SLOT_INTS(link, c);
     const int *record = SLOT_INTS(record, c);
@@ -37,7 +39,8 @@ KERNEL_FN mask slot_load(const Context *ctx, int c, real *bad) {
     return fine && acts ? present : present & mask_not(present);
 }
 
-/* Columns c_x, c_y, n of the contact frame. The axis least aligned with n makes c_x. */
+/* Columns c_x, c_y, n of the contact frame. c_x = e x n / |e x n| with the world axis e least aligned with n; c_y = n x
+ * c_x. */
 KERNEL_FN Mat3 contact_frame(Vec3 n) {
     real ax = real_abs(n.x), ay = real_abs(n.y), az = real_abs(n.z);
     mask y_less = ay < ax;
@@ -59,14 +62,14 @@ KERNEL_FN Mat3 contact_frame(Vec3 n) {
     return C;
 }
 
-/* Stiffness of one side of a contact. */
+/* Stiffness of one side of a contact, N/m. */
 KERNEL_FN real contact_side_stiffness(const Context *ctx, int shape) {
     real fallback = real_of((scalar)ctx->args->contacts.fallback_stiffness);
     return field_get_or(STAGE_CONSTANTS->shape_ke, shape, fallback, ctx->pack);
 }
 
-/* The point of the gap that divides it by stiffness: (k0 x0 + k1 x1)/(k0 + k1); next to a rigid side it is
- * that side's witness. */
+/* The point that divides the gap by stiffness, (k0 x0 + k1 x1)/(k0 + k1). If one side is rigid it is the witness of
+ * that side; if both are, the middle. */
 KERNEL_FN Vec3 contact_midpoint(const Context *ctx, const int *shape, Vec3 x0, Vec3 x1) {
     real k0 = contact_side_stiffness(ctx, shape[0]), k1 = contact_side_stiffness(ctx, shape[1]);
     mask rigid0 = mask_not(real_finite(k0)), rigid1 = mask_not(real_finite(k1));
@@ -77,7 +80,7 @@ KERNEL_FN Vec3 contact_midpoint(const Context *ctx, const int *shape, Vec3 x0, V
     return vec3_fma(K(1.0) - a0, x1, vec3_scale(a0, x0));
 }
 
-/* A witness in the world: on a link, or given in world axes if static. */
+/* A witness in world axes; `point` is in the body frame of the link, or in world axes if static. */
 KERNEL_FN Vec3 contact_witness(const Context *ctx, int link, Vec3 point) {
     if (link < 0)
         return point;
@@ -85,15 +88,15 @@ KERNEL_FN Vec3 contact_witness(const Context *ctx, int link, Vec3 point) {
     return vec3_add(X.p, quat_rotate(X.q, point));
 }
 
-/* The dofs from the world to a link, increasing. Returns how many. */
+/* The dofs on the path from the world to a link, increasing. Returns their number. */
 KERNEL_FN int link_path(const SapPlan *plan, int link, const int **dof) {
     int last = link < 0 ? -1 : plan->link[link].last_dof;
     *dof = last < 0 ? 0 : plan->tree.ancestor + plan->tree.row[last].start;
     return last < 0 ? 0 : plan->tree.row[last].depth + 1;
 }
 
-/* Lists the dofs on the path of either body of slot c: a merge of the two. They couple two branches if neither path contains the
- * other. */
+/* Lists the columns of slot c: merges the dofs on the paths of its two bodies. The contact couples two branches if
+ * neither path contains the other. */
 KERNEL_FN void contact_columns(const Context *ctx, int c) {
     const SapPlan *plan = &ctx->args->plan;
     int *dof = SLOT_INTS(dof, c), *path = SLOT_INTS(path, c), *place = SLOT_INTS(place, c);
@@ -114,7 +117,7 @@ KERNEL_FN void contact_columns(const Context *ctx, int c) {
     *SLOT_INTS(couples, c) = n > n0 && n > n1;
 }
 
-/* The velocity at y per unit velocity of dof i. */
+/* The velocity of the point y per unit velocity of dof i. */
 KERNEL_FN Vec3 contact_dof_velocity(const Context *ctx, int i, Vec3 y) {
     const SapPlan *plan = &ctx->args->plan;
     StageView S = FM_VIEW(S), X = FM_VIEW(X);
@@ -122,7 +125,8 @@ KERNEL_FN Vec3 contact_dof_velocity(const Context *ctx, int i, Vec3 y) {
     return vec3_cross_add(view_get_vec3(S, 6 * i), vec3_sub(y, O), view_get_vec3(S, 6 * i + 3));
 }
 
-/* J's columns, three reals each, in the order of the slot's dofs. y[side]: the velocity points. */
+/* Writes the columns of J, three reals each, in the order of the slot's dofs. y[side] is the velocity point of each
+ * side. */
 STAGE_FN void contact_jacobian(const Context *ctx, int c, const Mat3 *C, const Vec3 y[2]) {
     const int *dof = SLOT_INTS(dof, c), *path = SLOT_INTS(path, c);
     int n = *SLOT_INTS(num_dofs, c);
@@ -143,9 +147,11 @@ STAGE_FN void contact_jacobian(const Context *ctx, int c, const Mat3 *C, const V
 STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     const SapContactArgs *contacts = &ctx->args->contacts;
     real bad;
+    /* links and columns of the slot */
     mask valid = slot_load(ctx, c, &bad);
     contact_columns(ctx, c);
 
+    /* points, normal and margins of the records, and whether they are valid */
     Vec3 up = vec3(real_of(0), real_of(0), real_of(1));
     const int *record = SLOT_INTS(record, c), *link = SLOT_INTS(link, c);
     Vec3 point0 = buffer_gather_vec3(contacts->point[0], record, ctx->pack),
@@ -156,12 +162,14 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     real length = real_sqrt(vec3_dot(normal, normal));
     real unsound =
         check_of(K(1.0) / length) + vec3_check(point0) + vec3_check(point1) + check_of(margin0) + check_of(margin1);
-    bad = real_select(valid, unsound, bad); /* an index out of range makes the slot invalid, and is bad */
+    bad = real_select(valid, unsound, bad); /* a slot with an index out of range is not valid and keeps its NaN */
 
-    /* empty slots compute with harmless numbers */
+    /* placeholder numbers for worlds without the contact */
     margin0 = real_select(valid, margin0, real_of(0));
     margin1 = real_select(valid, margin1, real_of(0));
     Vec3 n = vec3_select(valid, vec3_scale(K(1.0) / length, normal), up);
+
+    /* phi0 = (x1 - x0).n - margin0 - margin1, then the witnesses on the inflated surfaces */
     Vec3 x0 = contact_witness(ctx, link[0], vec3_select(valid, point0, vec3_zero()));
     Vec3 x1 = contact_witness(ctx, link[1], vec3_select(valid, point1, vec3_zero()));
     real phi0 = vec3_dot(vec3_sub(x1, x0), n) - margin0 - margin1;
@@ -169,12 +177,15 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
         x0 = vec3_fma(margin0, n, x0);
         x1 = vec3_fma(-margin1, n, x1);
     }
+
+    /* frame, velocity points and Jacobian */
     Mat3 C = contact_frame(n);
     Vec3 y[2] = {x0, x1};
     if (contacts->midpoint)
         y[0] = y[1] = contact_midpoint(ctx, SLOT_INTS(shape, c), x0, x1);
     contact_jacobian(ctx, c, &C, y);
 
+    /* write the slot in the precision of the solve */
     StageView s = SOLVE_VIEW;
     view_put_vec3(s, SLOT_OFFSET(x0, c), x0);
     view_put_vec3(s, SLOT_OFFSET(x1, c), x1);
@@ -186,7 +197,8 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     view_put(s, SLOT_OFFSET(check, c), bad);
 }
 
-/* Geometry, weight and law of a slot are made by the same thread: others read the slot only after a barrier of the solve. */
+/* The same thread computes geometry, weight and law of a slot. Other threads read the slot only after a barrier of the
+ * solve. */
 STAGE_FN void stage_contact_geometry(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_GEOMETRY);
     TEAM_FOR(c, ctx->num_slots)

@@ -1,12 +1,12 @@
-/* The material of a contact, combined from its two sides, and the law made of it. docs/contacts.md. */
+/* The material of a contact, combined from its two sides, and its law. docs/contacts.md. */
 
-/* What a side without a shape has: of the world, or of all. */
+/* The parameter of a side without a shape: that of the world if `own` is present, else `of_all`. */
 KERNEL_FN real contact_fallback(const Context *ctx, SapBuffer own, double of_all) {
     return own.data ? buffer_get(own, 0, ctx->pack) : real_of((scalar)of_all);
 }
 
-/* mu = 2 mu0 mu1/(mu0 + mu1), k = k0 k1/(k0 + k1) (a rigid side leaves the other's), tau = tau0 + tau1; a record's own
- * value, where it has one, comes first. */
+/* mu = 2 mu0 mu1/(mu0 + mu1), k = k0 k1/(k0 + k1) (if one side is rigid, k of the other), tau = tau0 + tau1. A value of
+ * the record takes precedence. */
 KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real *k, real *tau) {
     const SapContactArgs *contacts = &ctx->args->contacts;
     const SapConstants *constants = STAGE_CONSTANTS;
@@ -32,7 +32,7 @@ KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real
     *tau = buffer_override(contacts->tau, SLOT_INTS(record, c), *tau, ctx->pack);
 }
 
-/* The law of slot c. Worlds without a contact there get data of 0, which is none. */
+/* Makes the law of slot c. Worlds without a contact in the slot get law data of 0. */
 STAGE_FN void contact_make_law(const Context *ctx, int c) {
     const SapContactArgs *contacts = &ctx->args->contacts;
     LawInput in;
@@ -47,7 +47,7 @@ STAGE_FN void contact_make_law(const Context *ctx, int c) {
     at[1] = in.k;
     at[2] = in.tau;
 
-    /* an infinite k is a rigid contact: only the near-rigid bound is left */
+    /* an infinite k is lawful: a rigid contact, with the near-rigid bound only */
     mask valid = *SLOT(valid, c) != K(0.0);
     mask lawful = (in.mu >= zero) & (in.k > zero) & (in.tau >= zero) & real_finite(in.mu) & real_finite(in.tau);
     real check = *SLOT(check, c) + check_of(in.phi0) + check_of(in.w);

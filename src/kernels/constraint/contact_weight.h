@@ -1,11 +1,13 @@
-/* The contact weight w (1/kg): how easily the two bodies give way at the contact; it scales the regularisation. docs/contacts.md.
+/* The contact weight w (1/kg): an estimate of the inverse mass at the contact, which scales the regularisation.
+ * docs/contacts.md.
  *
  *   body_inertia    w = 1/3 sum over c in (c_x, c_y, n) and both bodies of 1/m + sum_j q_j^2/I_jj,  q = R' ((x - COM) x c)
  *   diag_delassus   w = |J diag(1/A_ii) J'|_F / 3 */
 
+/* Lower bound of w and of the inertias that it divides by. */
 #define WEIGHT_FLOOR K(1e-12)
 
-/* What body `link` adds for the three axes of the frame; 0 for static bodies. */
+/* The sum over the three axes of the frame for body `link`; 0 for static bodies. */
 KERNEL_FN real contact_body_weight(const Context *ctx, int link, Vec3 x, const Mat3 *C) {
     if (link < 0)
         return real_of(0);

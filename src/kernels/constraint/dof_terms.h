@@ -1,15 +1,16 @@
-/* Drives, limits and friction of dofs: constraints whose Jacobian is a unit vector, so that each is a potential of one velocity
- * (law/sap_dof.h). docs/joint_law.md. */
+/* Drives, limits and friction of dofs: constraints whose Jacobian is a unit vector, so each is a potential of one
+ * velocity (law/sap_dof.h). docs/joint_law.md. */
 
 #define DOF_LAW(i) ((JointLaw *)(SOLVE(dof_law)) + (i))
 
-/* A limit at distance `gap`: vhat = -gap/(h + kd/ke), active inside the window the joint can cross in a step. */
+/* A limit at distance `gap`: vhat = -gap/(h + kd/ke). Active if the gap is at most `window`, the distance that the
+ * joint can travel in a step. */
 KERNEL_FN void joint_limit_make(real gap, real ke, real kd, real w, real h, real window, real *vhat, real *inv_R) {
     mask exists = (ke > K(0.0)) & real_finite(gap);
     mask active = exists & (gap <= window);
     real zero = real_of(0), one = real_of(1);
     *vhat = *inv_R = zero;
-    if (!mask_any(active)) /* as most limits are, most of the time */
+    if (!mask_any(active)) /* the usual case */
         return;
     real stiffness = real_select(exists, ke, one);
     real dissipation = h + real_select(kd > K(0.0), kd / stiffness, zero);
@@ -18,7 +19,8 @@ KERNEL_FN void joint_limit_make(real gap, real ke, real kd, real w, real h, real
     *inv_R = real_select(active, K(1.0) / R, zero);
 }
 
-/* a, g and e of dof i's drive. Ball and free joints have no coordinate to hold, so only a pure velocity drive acts on them. */
+/* a, g and e of the drive of dof i. Dofs of ball and free joints have no coordinate, so only a velocity drive without
+ * position gain acts on them. */
 KERNEL_FN void joint_drive_make(const Context *ctx, int i, real q0, real w, JointLaw *law, real *check) {
     const SapStepArgs *args = ctx->args;
     const SapConstants *c = STAGE_CONSTANTS;
@@ -40,7 +42,7 @@ KERNEL_FN void joint_drive_make(const Context *ctx, int i, real q0, real w, Join
     law->drive_h_g = real_select(active, h / real_select(active, law->drive_g, real_of(1)), zero);
 }
 
-/* The potentials of dof i. */
+/* Makes the potentials of dof i. */
 STAGE_FN void dof_terms_make(const Context *ctx, int i) {
     const SapPlan *plan = &ctx->args->plan;
     const SapConstants *c = STAGE_CONSTANTS;
@@ -51,6 +53,7 @@ STAGE_FN void dof_terms_make(const Context *ctx, int i) {
     JointLaw law = {zero, zero, zero, zero, zero, zero, zero, zero, zero, zero};
     if (plan->dof_driven[i])
         joint_drive_make(ctx, i, q0, w, &law, &check);
+    /* limits inside the window 2 h max(|v0|, |v*|) */
     if (plan->dof_limited[i]) {
         real ke = field_get(c->limit_ke, i, ctx->pack), kd = field_get(c->limit_kd, i, ctx->pack);
         real window = K(2.0) * h * real_max(real_abs(SOLVE(v0)[i]), real_abs(SOLVE(v_star)[i]));
@@ -58,6 +61,7 @@ STAGE_FN void dof_terms_make(const Context *ctx, int i) {
         joint_limit_make(lower, ke, kd, w, h, window, &law.lower_vhat, &law.lower_inv_R);
         joint_limit_make(upper, ke, kd, w, h, window, &law.upper_vhat, &law.upper_inv_R);
     }
+    /* friction: |gamma| <= h F, R = sigma w */
     real F = field_get(c->friction, i, ctx->pack);
     if (mask_any(F > zero)) {
         law.friction_bound = h * F;
@@ -68,7 +72,7 @@ STAGE_FN void dof_terms_make(const Context *ctx, int i) {
     SOLVE(dof_check)[i] = check;
 }
 
-/* Where a potential of dof i acts. */
+/* Worlds in which a potential of dof i acts. */
 KERNEL_FN mask dof_terms_active(const Context *ctx, int i) {
     JointLaw law = *DOF_LAW(i);
     mask active = mask_none();

@@ -1,11 +1,12 @@
-/* Which records stand in which slot. A slot is one contact between the same two sides in several worlds of the pack, at most one of
- * each world. So shapes, bodies, their paths and constants are the same for all lanes, and only points and normals differ.
+/* Assigns contact records to slots. A slot holds one contact between the same two sides in several worlds of the pack,
+ * at most one per world. Shapes, bodies, their paths and constants are therefore the same for all lanes; only points
+ * and normals differ.
  *
- * A merge of the worlds' lists: the next slot takes the pair that is least in order among the next records of all worlds, and of
- * every world whose next record is of that pair that record. Worlds keep the order of their records, so any arrangement gives the same
- * bits: sums over contacts only gain zeros. */
+ * The lists of the worlds are merged: the next slot is for the first pair, in the order of sides_key, among the next
+ * records of all worlds, and takes the next record of every world that has this pair. Each world keeps the order of its
+ * records, so any assignment gives the same bits: it only adds zeros to sums over contacts. */
 
-/* The two sides of a record: a shape each, or a body where there is none. */
+/* The two sides of a record: a shape each, or a body if there is no shape. */
 typedef struct Sides {
     int shape[2], body[2];
 } Sides;
@@ -34,7 +35,7 @@ KERNEL_FN unsigned long long sides_key(const Sides *s) {
     return ((unsigned long long)low << 32) + high;
 }
 
-/* Slot c is about these sides; the geometry looks whether they exist. */
+/* Sets the sides of slot c. The geometry stage checks their indices. */
 KERNEL_FN void slot_put_sides(const Context *ctx, int c, const Sides *s) {
     for (int i = 0; i < 2; i++) {
         SLOT_INTS(shape, c)[i] = s->shape[i];
@@ -49,6 +50,7 @@ typedef struct SlotMerge {
     unsigned long long key[SAP_LANES];
 } SlotMerge;
 
+/* Reads the sides and key of the next record of lane l. */
 KERNEL_FN void slot_merge_look(const Context *ctx, SlotMerge *merge, int l) {
     long long first = (long long)ctx->pack->world[l] * ctx->args->contacts.given_capacity;
     if (merge->next[l] >= merge->count[l])
@@ -57,7 +59,7 @@ KERNEL_FN void slot_merge_look(const Context *ctx, SlotMerge *merge, int l) {
     merge->key[l] = sides_key(&merge->sides[l]);
 }
 
-/* The lane whose next record is the least; -1 when all lists are at their end. */
+/* The lane whose next record has the smallest key; -1 if all lists are at their end. */
 KERNEL_FN int slot_merge_least(const SlotMerge *merge) {
     int least = -1;
     for (int l = 0; l < SAP_LANES; l++)
@@ -66,7 +68,7 @@ KERNEL_FN int slot_merge_least(const SlotMerge *merge) {
     return least;
 }
 
-/* Returns how many slots were filled. */
+/* Fills the slots and returns their number. */
 STAGE_FN int slots_merge(const Context *ctx, SlotMerge *merge) {
     int n = 0;
     for (int l = 0; l < SAP_LANES; l++)
@@ -84,6 +86,7 @@ STAGE_FN int slots_merge(const Context *ctx, SlotMerge *merge) {
     return n;
 }
 
+/* Fills the slots of the pack and returns their number. */
 STAGE_FN int stage_fill_slots(const Context *ctx) {
     const SapContactArgs *contacts = &ctx->args->contacts;
     PROFILE(ctx, SAP_STAGE_SLOTS);
@@ -94,16 +97,16 @@ STAGE_FN int stage_fill_slots(const Context *ctx) {
         for (int l = 0; l < SAP_LANES; l++) {
             merge.next[l] = 0;
             int count = l < ctx->pack->count ? contacts->count[ctx->pack->world[l]] : 0;
-            /* where nothing can touch, nobody has written the count */
+            /* the count is not written if no pair can touch */
             merge.count[l] = count < contacts->given_capacity ? count : contacts->given_capacity;
         }
         *NUM_SLOTS = slots_merge(ctx, &merge);
     }
-    TEAM_SYNC(); /* all read which records stand in their slots, and how many there are */
+    TEAM_SYNC(); /* all threads read the records of their slots and the number of slots */
     return *NUM_SLOTS;
 }
 
-/* The same number in a later stage. */
+/* The number of slots, for later stages. */
 STAGE_FN int stage_kept_slots(const Context *ctx) {
     return ctx->args->contacts.count ? *NUM_SLOTS : 0;
 }

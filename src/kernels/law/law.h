@@ -1,13 +1,13 @@
-/* The law of a contact: from its velocity to numbers. A law knows neither dofs nor other contacts.
+/* Contact laws: functions of the contact velocity only, independent of dofs and of other contacts.
  *
  *   law_make       fills the law's data from the contact and its material
  *   law_evaluate   cost l, impulse gamma = -dl/dv and curvature G at a velocity
  *   law_cost       the cost alone
- *   law_region     where on the law the velocity lies, as a number for reports
+ *   law_region     the region of the law at a velocity, as a number for reports
  *
- * Each is one switch over the rows of data/lists.h. Data of 0 throughout is no contact: every law gives 0 for it. */
+ * Each is one switch over the rows of data/lists.h. Data of 0 mean no contact: every law then gives 0. */
 
-/* One law needs no switch. */
+/* The switch is constant while there is only one law. */
 #define LAW_SWITCH(law) switch (SAP_NUM_CONTACT_LAWS == 1 ? 0 : (law))
 
 KERNEL_FN void law_make(int law, const LawInput *in, real *data) {

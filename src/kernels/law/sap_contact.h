@@ -1,4 +1,4 @@
-/* The law of SAP: a convex potential of the contact velocity v = (t1, t2, n). docs/contact_law.md.
+/* The SAP contact law: a convex potential of the contact velocity v = (t1, t2, n). docs/contact_law.md.
  *
  *   R_n = max(beta^2/(4 pi^2) w, 1/(h k (h + tau)))     R_t = sigma w      vhat = -phi0/(h + tau)
  *   y = ( -v_t/R_t , (vhat - v_n)/R_n )                  y_r = |y_t| (softened), t = y_t/y_r
@@ -8,23 +8,24 @@
  *     none         else                                   0
  *   mu^ = mu R_t/R_n,  f = 1/(1 + mu mu^);  cost = gamma' R gamma / 2,  impulse gamma,  G = -d gamma/d v */
 
-/* What a slot needs; kept in scratch. A slot that holds no contact has all of them 0 and gives cost, impulse and G 0. */
+/* The data of a slot, kept in scratch. All 0 means no contact and gives cost, impulse and G 0. */
 typedef struct ContactLaw {
-    real R_t, R_n, inv_R_t, inv_R_n; /* 1/kg, and kg */
+    real R_t, R_n, inv_R_t, inv_R_n; /* regularisation, 1/kg, and its inverse, kg */
     real vhat;                       /* m/s */
-    real mu, mu_hat, f;
+    real mu, mu_hat, f;              /* mu, mu^ and f of the equations above */
 } ContactLaw;
 static_assert(sizeof(ContactLaw) == 8 * sizeof(real), "data/lists.h has another size for sap_contact");
 
-/* Below this friction is none: the cone is a ray. */
+/* Contacts with mu up to this value have no friction: the cone is a ray. */
 #define FRICTIONLESS K(1e-12)
 /* The tangential norm is softened by this impulse (N s), so that its direction is defined at rest. */
 #define SOFT_IMPULSE K(1e-7)
-/* Regularisations are kept away from 0: dividing by them must not overflow. */
+/* Lower bound of the regularisation, so that divisions by it do not overflow. */
 #define R_FLOOR K(1e-30)
-/* And from infinity, which a denormal k gives: an impulse of 0 must cost 0. */
+/* Upper bound of the regularisation: a denormal k would make it infinite, and an impulse of 0 must cost 0. */
 #define R_CEILING K(1e30)
 
+/* The data of the law from gap, weight, material and step. */
 KERNEL_FN ContactLaw sap_contact_law(real phi0, real w, real k, real tau, real mu, real h, real beta, real sigma) {
     ContactLaw c;
     real dissipation = h + tau;
@@ -41,12 +42,12 @@ KERNEL_FN ContactLaw sap_contact_law(real phi0, real w, real k, real tau, real m
     return c;
 }
 
-/* y and its tangential norm and direction. */
+/* y, its tangential norm and direction, and the region. */
 typedef struct ContactTrial {
     Vec3 y;
     real y_r;
     real t_x, t_y;
-    mask normal_only, stick, slide; /* regions; none of them: no contact */
+    mask normal_only, stick, slide; /* regions: frictionless, stiction, sliding; none of them: no contact */
 } ContactTrial;
 
 KERNEL_FN ContactTrial sap_contact_trial(const ContactLaw *c, Vec3 v) {

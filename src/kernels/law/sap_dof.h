@@ -1,33 +1,34 @@
-/* Potentials of one dof's velocity v: PD drive, limits, Coulomb friction. docs/joint_law.md. Each gives cost, impulse gamma
- * (generalised, positive pushes v up) and the second derivative; a term that is not active gives 0, 0, 0.
+/* Potentials of the velocity v of one dof: PD drive, limits, Coulomb friction. docs/joint_law.md. Each gives cost,
+ * generalised impulse gamma (positive increases v) and second derivative; an inactive term gives 0, 0, 0.
  *
  *   drive      y = a - g v, g = h kp + kd, a = kp (q_d - q0) + kd v_d + u       gamma = h clamp(y, -e, e)
  *   limit      lower: gamma = (vhat - v)/R, upper: gamma = -(vhat + v)/R, where positive; vhat = -gap/(h + kd/ke)
  *   friction   gamma = clamp(-v/R, -h F, h F)
  *
- * A term stiffer than the step can resolve is softened to the near-rigid bound R >= (0.1/(2 pi))^2 w, w = 1/A_ii. */
+ * A drive or limit that is too stiff for the step is softened to the near-rigid bound R >= (0.1/(2 pi))^2 w, w =
+ * 1/A_ii. */
 
 typedef struct JointLaw {
     real drive_a, drive_g, drive_e; /* g = 0: no drive */
-    real drive_h_g;                 /* h/g, 0 where there is none */
+    real drive_h_g;                 /* h/g, or 0 without a drive */
     real lower_vhat, lower_inv_R;   /* inv_R = 0: not active */
     real upper_vhat, upper_inv_R;
     real friction_bound, friction_inv_R; /* h F and 1/R */
 } JointLaw;
 static_assert(sizeof(JointLaw) == SAP_DOF_LAW_SIZE * sizeof(real), "data/laws.h has another size for dofs");
 
-/* Kinds of terms. Those that act in no world of a pack are not evaluated: they would add 0. */
+/* Kinds of terms. A kind that acts in no world of the pack is not evaluated; it would add 0. */
 enum { JOINT_DRIVE = 1, JOINT_LIMIT = 2, JOINT_FRICTION = 4, JOINT_ALL = 7 };
 
 #define JOINT_NEAR_RIGID K(0.00025330295910584444) /* 0.1^2/(4 pi^2) */
 
-/* Impulses of the three kinds, their total cost and curvature. */
+/* Impulses of the three kinds, and the sum of their costs and curvatures. */
 typedef struct JointTerms {
     real drive, limit, friction;
     real cost, hessian;
 } JointTerms;
 
-/* Where a term acts. */
+/* Worlds in which a term acts. */
 KERNEL_FN mask joint_law_active(const JointLaw *t) {
     return (t->drive_g > K(0.0)) | (t->lower_inv_R > K(0.0)) | (t->upper_inv_R > K(0.0)) | (t->friction_inv_R > K(0.0));
 }
@@ -39,7 +40,8 @@ KERNEL_FN int joint_law_acts(const JointLaw *t) {
     return (drive ? JOINT_DRIVE : 0) | (limit ? JOINT_LIMIT : 0) | (friction ? JOINT_FRICTION : 0);
 }
 
-/* The gains a drive acts with: kp and kd scaled down, at the same ratio, to R = 1/(h (h kp + kd)) = R_near_rigid. */
+/* The effective gains of a drive: if R = 1/(h (h kp + kd)) is below R_near_rigid, kp and kd are scaled down at the same
+ * ratio to R = R_near_rigid. */
 KERNEL_FN void drive_effective_gains(real h, real w, real *kp, real *kd) {
     real one = real_of(1);
     real R_nr = JOINT_NEAR_RIGID * real_max(w, real_of(K(1e-12)));
@@ -59,7 +61,7 @@ KERNEL_FN void drive_evaluate(const JointLaw *t, real h, real v, JointTerms *out
     real size = real_abs(y);
     mask inside = size <= t->drive_e;
     real clamped = real_select(inside, y, real_select(y > K(0.0), t->drive_e, -t->drive_e));
-    /* h/g Phi(y): y^2/2 inside, e (|y| - e/2) outside; an infinite e is never outside */
+    /* cost = h/g Phi(y), Phi = y^2/2 inside, e (|y| - e/2) outside; with infinite e, y is always inside */
     real e = real_select(inside, size, t->drive_e);
     real Phi = e * (size - K(0.5) * e);
     real zero = real_of(0);
@@ -68,13 +70,13 @@ KERNEL_FN void drive_evaluate(const JointLaw *t, real h, real v, JointTerms *out
     out->hessian = out->hessian + real_select(active & inside, h * t->drive_g, zero);
 }
 
-/* One side: gamma >= 0 pushes away from the limit. */
+/* One limit: gamma >= 0 pushes away from the limit; `approach` is the velocity towards it. */
 KERNEL_FN real limit_evaluate(real vhat, real approach, real inv_R, JointTerms *out) {
     real gamma = (vhat + approach) * inv_R;
     mask active = gamma > K(0.0);
     real zero = real_of(0);
     gamma = real_select(active, gamma, zero);
-    /* R gamma^2/2 = gamma (vhat + approach)/2 */
+    /* cost = R gamma^2/2 = gamma (vhat + approach)/2 */
     out->cost = out->cost + K(0.5) * gamma * real_select(active, vhat + approach, zero);
     out->hessian = out->hessian + real_select(active, inv_R, zero);
     return gamma;
@@ -86,13 +88,13 @@ KERNEL_FN void friction_evaluate(const JointLaw *t, real v, JointTerms *out) {
     mask active = t->friction_inv_R > K(0.0), inside = size <= bound;
     real g = real_select(inside, size, bound);
     out->friction = real_select(active, real_select(y > K(0.0), g, -g), zero);
-    /* R times Phi of the drive: |v| g - R g^2/2 */
+    /* cost = |v| g - R g^2/2, g = |gamma| */
     real R_g = g / real_select(active, t->friction_inv_R, real_of(1));
     out->cost = out->cost + real_select(active, g * (real_abs(v) - K(0.5) * R_g), zero);
     out->hessian = out->hessian + real_select(active & inside, t->friction_inv_R, zero);
 }
 
-/* The terms of the kinds `acts`. */
+/* Evaluates the kinds of terms in `acts` at v. */
 KERNEL_FN JointTerms joint_law_evaluate(const JointLaw *t, int acts, real h, real v) {
     JointTerms out;
     out.drive = out.limit = out.friction = out.cost = out.hessian = real_of(0);

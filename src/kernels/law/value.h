@@ -1,15 +1,15 @@
-/* What goes into a law and what comes out of it: the words that laws and constraints share. */
+/* Input and output of a law, shared by laws and constraints. */
 
 /* A contact and its material. */
 typedef struct LawInput {
     real phi0;        /* m, gap */
     real w;           /* 1/kg, weight */
-    real k, tau, mu;  /* N/m (infinite: rigid), s, 1 */
+    real k, tau, mu;  /* stiffness, N/m (infinite: rigid); dissipation time, s; friction */
     real h;           /* s, time step */
-    real beta, sigma; /* near-rigid and stiction parameters */
+    real beta, sigma; /* near-rigid factor, regularisation of friction */
 } LawInput;
 
-/* A potential at one velocity: l, gamma = -dl/dv, G = d2l/dv2 as xx yy zz xy xz yz. */
+/* A potential at one velocity: cost l, gamma = -dl/dv, G = d2l/dv2 as xx yy zz xy xz yz. */
 typedef struct LawValue {
     real cost;
     Vec3 gamma;

@@ -1,15 +1,15 @@
-/* Free motion: what the world does in a step without contact. docs/free_motion.md derives it.
+/* Free motion: the motion of a world in a step without contact. docs/free_motion.md derives it.
  *
  *   forward   parents first: pose X, motion subspace S, twist V, bias acceleration a, inertia I, wrench F of each link
  *               V = V_parent + S qd        a = a_parent + c       F = I a + V x* (I V) - gravity - external
- *   backward  children first: inertias and wrenches of subtrees; they add because all share the tree's point O
+ *   backward  children first: inertias and wrenches of subtrees; they add because all are about the tree's point O
  *   rows      tau_i = joint_f_i - S_i.F - damping_i v_i       A_ij = S_j.(I S_i) for j on the path of i
  *             A_ii += armature_i + h damping_i
  *   solve     A (v* - v0) = h tau
  *
  * Joint damping is implicit: M (v* - v0) = h (tau - D v*), hence h D in A and D v0 in tau. */
 
-/* O of the tree link l belongs to. */
+/* O of the tree of link l. */
 KERNEL_FN Vec3 tree_origin(const Context *ctx, int l) {
     return vec3_load(FM(X) + 7 * ctx->args->plan.link[l].root);
 }
@@ -40,7 +40,7 @@ STAGE_FN void link_kinematics(const Context *ctx, int l, const real *q, const re
     spatial_store(FM(a) + 6 * l, spatial_add(a, motion.c));
 }
 
-/* The applied wrench of body_f about O, and whether it is finite. */
+/* The applied wrench of body_f about O; adds a check that it is finite. c is from O to the centre of mass. */
 STAGE_FN Spatial link_applied_wrench(const Context *ctx, int l, Vec3 c) {
     SapBuffer buffer = ctx->args->body_f;
     int first = 6 * ctx->args->plan.link[l].body;
@@ -52,7 +52,8 @@ STAGE_FN Spatial link_applied_wrench(const Context *ctx, int l, Vec3 c) {
     return spatial(vec3_cross_add(c, f, tau_C), f);
 }
 
-/* Inertia of link l about O, and the wrench it takes to move it with the bias acceleration. */
+/* Inertia of link l about O, and the wrench F = I a + V x* (I V) - gravity - external that the bias acceleration
+ * requires. */
 STAGE_FN void link_dynamics(const Context *ctx, int l) {
     const SapConstants *k = STAGE_CONSTANTS;
     Vec3 c = link_com(ctx, l);
@@ -73,14 +74,14 @@ STAGE_FN void link_dynamics(const Context *ctx, int l) {
     spatial_store(FM(F) + 6 * l, F);
 }
 
-/* Poses, subspaces, twists and bias accelerations of all links at (q, v). */
+/* Poses, motion subspaces, twists and bias accelerations of all links at (q, v). */
 STAGE_FN void forward_kinematics(const Context *ctx, const real *q, const real *v) {
     const SapPlan *plan = &ctx->args->plan;
     for (int level = 0; level < plan->num_levels; level++) {
         int first = plan->level_start[level], count = plan->level_start[level + 1] - first;
         TEAM_FOR(i, count)
             link_kinematics(ctx, plan->level_link[first + i], q, v);
-        TEAM_SYNC(); /* the next level reads its parents' X, V, a, and the root's X */
+        TEAM_SYNC(); /* the next level reads X, V and a of its parents, and X of the root */
     }
 }
 
@@ -116,11 +117,12 @@ STAGE_FN void assemble_row(const Context *ctx, int i, real h) {
     A[row->depth] = A[row->depth] + real_fma(h, damping, field_get(k->armature, i, ctx->pack));
 }
 
-/* A and tau from X, V, a, S; then A's factor, and v = v*. */
+/* Kinematics, A and tau at (q, v0); then the factor of A, and v = v*. */
 STAGE_FN void free_motion(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     real h = STAGE_H;
 
+    /* forward: X, S, V, a, then I and F of each link */
     PROFILE(ctx, SAP_STAGE_KINEMATICS);
     forward_kinematics(ctx, FM(q), FM(v0));
     PROFILE(ctx, SAP_STAGE_DYNAMICS);
@@ -128,21 +130,25 @@ STAGE_FN void free_motion(const Context *ctx) {
         link_dynamics(ctx, l);
     TEAM_SYNC(); /* gathering reads the I and F of other links */
 
+    /* backward: I and F of subtrees */
     for (int level = plan->num_levels - 2; level >= 0; level--) {
         int first = plan->level_start[level], count = plan->level_start[level + 1] - first;
         TEAM_FOR(i, count)
             link_gather(ctx, plan->level_link[first + i]);
         TEAM_SYNC(); /* the level above reads these subtrees */
     }
+
+    /* rows of A and of tau */
     PROFILE(ctx, SAP_STAGE_MASS_MATRIX);
     TEAM_FOR(i, plan->nv)
         assemble_row(ctx, i, h);
     TEAM_SYNC(); /* the factor reads all rows of A, the solve all of tau */
 
+    /* v* = v0 + h A^-1 tau */
     PROFILE(ctx, SAP_STAGE_FREE_FACTOR);
     factor(&plan->tree, FM(A), FM(L), FM(inverse));
     factor_solve(&plan->tree, FM(L), FM(inverse), FM(f), FM(v));
     TEAM_FOR(i, plan->nv)
         FM(v)[i] = real_fma(h, FM(v)[i], FM(v0)[i]);
-    TEAM_SYNC(); /* v* is read by all */
+    TEAM_SYNC(); /* all threads read v* */
 }

@@ -1,4 +1,4 @@
-/* Copies what free motion computed into the caller's f64 arrays, in the layouts of SapFreeMotion. */
+/* Copies the results of free motion to the caller's f64 arrays, in the layouts of SapFreeMotion. */
 
 STAGE_FN void inspect_vector(const Context *ctx, double *data, const real *x, int n, mask which) {
     if (data)
@@ -6,7 +6,7 @@ STAGE_FN void inspect_vector(const Context *ctx, double *data, const real *x, in
             buffer_put(buffer_f64(data, n), i, x[i], which, ctx->pack);
 }
 
-/* Dense and symmetric; entries off the tree's pattern are left as they are (zero). */
+/* A as a dense symmetric matrix. Entries off the tree's pattern are not written; the host has set them to zero. */
 STAGE_FN void inspect_matrix(const Context *ctx, mask which) {
     const SapPlan *plan = &ctx->args->plan;
     int nv = plan->nv;
@@ -20,8 +20,8 @@ STAGE_FN void inspect_matrix(const Context *ctx, mask which) {
     }
 }
 
-/* Velocity and bias acceleration of the body's origin: with d from O to it,
- * v = V.lin + omega x d,  a = a.lin + alpha x d + omega x v (from the spatial to the acceleration of a material point) */
+/* Pose, velocity and bias acceleration of the body's origin. With d from O to the origin,
+ *   v = V.lin + omega x d,   a_O = a.lin + alpha x d + omega x v (from the spatial acceleration to that of a material point) */
 STAGE_FN void inspect_body(const Context *ctx, int l, mask which) {
     const SapStepArgs *args = ctx->args;
     int body = args->plan.link[l].body, nb = args->plan.nb;
@@ -55,11 +55,11 @@ STAGE_FN void inspect_free_motion(const Context *ctx, mask which) {
         inspect_body(ctx, l, which);
 }
 
-/* Copies out what free motion left. */
+/* Sets the status and copies the results of free motion. */
 STAGE_FN void stage_inspect(const Context *ctx) {
     TEAM_FOR(i, ctx->args->plan.nq)
         FM(q1)[i] = FM(q)[i];
-    TEAM_SYNC(); /* the status depends on all of q1 */
+    TEAM_SYNC(); /* the status reads all of q1 */
     put_status(ctx, world_status(ctx));
     inspect_free_motion(ctx, pack_lanes(ctx->pack));
 }

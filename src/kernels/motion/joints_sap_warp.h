@@ -1,9 +1,10 @@
-/* Joints as SAP Warp computes them, for comparing number by number (args.compat).
+/* Joints as SAP Warp computes them, for number-by-number comparison (args.compat).
  *
- * Its constants are unit only to single precision, and it takes some lengths as they are and others as one: F's rotation at
- * the root, the turn of M as seen from F, and the body of a revolute joint without X_c keep theirs. Dof columns are formed
- * at the body's origin, S = [ R a ; R (l + a x p) ], p from M's origin to the body's in F axes, and D6 joints lack the velocity
- * bias of their successive axes. On unit constants, and D6 aside, all this agrees with joints.h to rounding. */
+ * SAP Warp's constants are unit to single precision only. It normalises some quaternions and keeps the length of
+ * others: the rotation of F at the root, the rotation of M relative to F, and the body of a revolute joint without X_c.
+ * It forms dof columns at the body's origin, S = [ R a ; R (l + a x p) ], p from M's origin to the body's in F axes. D6
+ * joints lack the velocity bias of their successive axes. With unit constants, and except for D6, the results agree
+ * with joints.h to rounding. */
 
 /* p = R_FM translation(X_c^-1), in F axes */
 KERNEL_FN Vec3 joint_arm_sap_warp(const Context *ctx, int l, Quat q_FM) {
@@ -17,7 +18,8 @@ KERNEL_FN Pose field_get_pose(SapField field, int l, const SapPack *pack) {
     return X;
 }
 
-/* The composition of SAP Warp: factors and product are made unit; for b the product's own normalisation does it. */
+/* SAP Warp's composition of poses: both rotations and their product are normalised. Normalising the product covers b.
+ * */
 KERNEL_FN Pose pose_mul_normalised(Pose a, Pose b) {
     a.q = quat_normalise(a.q);
     Pose X = pose_mul(a, b);
@@ -25,6 +27,7 @@ KERNEL_FN Pose pose_mul_normalised(Pose a, Pose b) {
     return X;
 }
 
+/* joint_pose as SAP Warp computes it. */
 KERNEL_FN JointPose joint_pose_sap_warp(const Context *ctx, int l, const real *q, const real *X) {
     const SapLink *link = &ctx->args->plan.link[l];
     JointPose j;
@@ -56,6 +59,7 @@ KERNEL_FN bool joint_column_in_F(const Context *ctx, const SapLink *link, const 
     return angular;
 }
 
+/* joint_motion as SAP Warp computes it. */
 KERNEL_FN JointMotion joint_motion_sap_warp(const Context *ctx, int l, const JointPose *j, Vec3 O, Spatial V,
                                             const real *q, const real *v, real *S) {
     const SapLink *link = &ctx->args->plan.link[l];
@@ -64,6 +68,7 @@ KERNEL_FN JointMotion joint_motion_sap_warp(const Context *ctx, int l, const Joi
     Vec3 d = vec3_sub(O, j->X_WB.p), w_F = vec3_zero();
     JointMotion motion;
     motion.S_qd = spatial_zero();
+    /* columns at the body's origin, shifted to O; S_qd and w_F = sum a qd in F axes */
     for (int i = 0; i < link->nlin + link->nang; i++) {
         Vec3 column;
         Spatial s = spatial_zero();
@@ -77,7 +82,7 @@ KERNEL_FN JointMotion joint_motion_sap_warp(const Context *ctx, int l, const Joi
         spatial_store(S + 6 * (link->v + i), s);
         motion.S_qd = spatial_fma(v[link->v + i], s, motion.S_qd);
     }
-    /* at the body's origin: c = [ w x W ; R (w_F x (w_F x p)) + w x v_rel - W x (v_P + v_rel) ]; then about O */
+    /* bias at the body's origin, c = [ w x W ; R (w_F x (w_F x p)) + w x v_rel - W x (v_P + v_rel) ], then about O */
     Vec3 W = motion.S_qd.ang;
     Vec3 v_rel = vec3_sub(motion.S_qd.lin, vec3_cross(W, d)), v_P = vec3_sub(V.lin, vec3_cross(V.ang, d));
     Vec3 A_rel = quat_rotate(j->q_WF, vec3_cross(w_F, vec3_cross(w_F, p)));

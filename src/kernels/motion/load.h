@@ -1,22 +1,23 @@
-/* Into scratch: coordinates (quaternions made unit), velocities and joint forces in internal order, and whether they are
- * finite. Public free-joint velocity is [v_C ; omega] and force [f ; tau_C]; internally they are taken at the body origin O,
- * r = R com from O to the centre of mass:
+/* Loads state and control into scratch: coordinates (quaternions normalised), velocities and joint forces in internal
+ * order, and checks that they are finite. The public velocity of a free joint is [v_C ; omega], its force [f ; tau_C].
+ * Internally both are at the body origin O, with r = R com from O to the centre of mass:
  *   [omega ; v_O] = [omega ; v_C - omega x r]          [tau_O ; f] = [tau_C + r x f ; f] */
 
-/* Reads a quaternion, makes it unit and adds to *check whether it is one. */
+/* Reads and normalises a quaternion. Adds NaN to *check if it has no direction. */
 KERNEL_FN Quat load_quat(const Context *ctx, int i, real *check) {
     SapBuffer buffer = ctx->args->q_in;
     Quat q = quat(buffer_get(buffer, i, ctx->pack), buffer_get(buffer, i + 1, ctx->pack),
                   buffer_get(buffer, i + 2, ctx->pack), buffer_get(buffer, i + 3, ctx->pack));
     Quat given = q;
     q = quat_normalise(q);
-    /* zero, overflowing and non-finite quaternions all end up with a norm that is not 1, and so do those whose square is too
-     * small to have its digits; for the others rounding leaves 1e-6 */
+    /* The norm is not 1 for zero, overflowing and non-finite quaternions, and for those whose square underflows. For
+     * all others the rounding error of the norm is below 1e-6. */
     mask unit = real_abs(quat_norm2(q) - K(1.0)) < K(1e-5);
     *check = *check + real_select(unit, real_of(0), check_of(K(1.0) / real_of(0)));
-    return ctx->args->compat ? given : q; /* SAP Warp keeps the length of one that does not turn */
+    return ctx->args->compat ? given : q; /* SAP Warp keeps the length of a quaternion that does not turn */
 }
 
+/* Coordinates of a link's joint. */
 STAGE_FN void load_coordinates(const Context *ctx, const SapLink *link, real *check) {
     real *q = FM(q);
     int scalars = link->nlin + link->nang, first = link->q;
@@ -42,6 +43,7 @@ KERNEL_FN Vec3 free_joint_arm(const Context *ctx, int l, const real *q) {
     return quat_rotate(ctx->args->compat ? quat_normalise(rotation) : rotation, com);
 }
 
+/* Velocities of link l's joint, in internal order; needs its coordinates. */
 STAGE_FN void load_velocity(const Context *ctx, int l, real *check) {
     const SapLink *link = &ctx->args->plan.link[l];
     SapBuffer buffer = ctx->args->qd_in;
@@ -57,6 +59,7 @@ STAGE_FN void load_velocity(const Context *ctx, int l, real *check) {
     }
 }
 
+/* Joint forces of link l, in internal order; needs its coordinates. */
 STAGE_FN void load_joint_f(const Context *ctx, int l, real *check) {
     const SapLink *link = &ctx->args->plan.link[l];
     SapBuffer buffer = ctx->args->joint_f;
@@ -72,7 +75,7 @@ STAGE_FN void load_joint_f(const Context *ctx, int l, real *check) {
     }
 }
 
-/* After it (and a barrier) the state of every link is in scratch. */
+/* Loads the state of every link. Needs a barrier before other threads read it. */
 STAGE_FN void load_state(const Context *ctx) {
     TEAM_FOR(l, ctx->args->plan.nl) {
         real check = real_of(0);
@@ -82,6 +85,7 @@ STAGE_FN void load_state(const Context *ctx) {
     }
 }
 
+/* Loads the joint forces of every link. Each thread needs only the coordinates of its own links. */
 STAGE_FN void load_control(const Context *ctx) {
     TEAM_FOR(l, ctx->args->plan.nl) {
         real check = real_of(0);

@@ -1,5 +1,7 @@
-/* Out of scratch: the new state in public order, what failed worlds keep, and the poses and velocities of bodies. */
+/* Stores results from scratch: the new state in public order, the old state of failed worlds, and poses and velocities
+ * of bodies. */
 
+/* Overwrites the status of the worlds. */
 STAGE_FN void put_status(const Context *ctx, bits status) {
     TEAM_ONCE() {
         FOR_LANES(l) {
@@ -9,7 +11,8 @@ STAGE_FN void put_status(const Context *ctx, bits status) {
     }
 }
 
-/* Of several steps, what went wrong in one stays: a failed world stands still for the rest of the call. */
+/* Clears the status in the first step of a call. In later steps the lasting bits stay, so a failed world keeps its
+ * state for the rest of the call. */
 STAGE_FN void begin_status(const Context *ctx) {
     const unsigned lasting = SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED;
     TEAM_ONCE() {
@@ -18,6 +21,7 @@ STAGE_FN void begin_status(const Context *ctx) {
     }
 }
 
+/* Adds bits to the status of the worlds. */
 STAGE_FN void add_status(const Context *ctx, bits status) {
     TEAM_ONCE() {
         FOR_LANES(l) {
@@ -33,7 +37,7 @@ KERNEL_FN bits get_status(const Context *ctx) {
     return status;
 }
 
-/* Contacts that found no slot. */
+/* SAP_WORLD_CONTACTS_TRUNCATED where contacts found no slot. */
 KERNEL_FN bits truncation_status(const Context *ctx) {
     bits status = real_bits(real_of(0));
     const int *dropped = ctx->args->contacts.dropped;
@@ -44,23 +48,23 @@ KERNEL_FN bits truncation_status(const Context *ctx) {
     return status;
 }
 
-/* Whether the input state is finite. */
+/* SAP_WORLD_NONFINITE_STATE where the input state is not finite. */
 KERNEL_FN bits state_status(const Context *ctx) {
     bits none = real_bits(real_of(0));
     return bits_select(checks_pass(FM(state_check), ctx->args->plan.nl), none, none + SAP_WORLD_NONFINITE_STATE);
 }
 
-/* Public velocity of a free joint's centre of mass: v_O + omega x r, at coordinates q. */
+/* Public velocity of a free joint, that of the centre of mass: v_O + omega x r, at coordinates q. */
 KERNEL_FN Vec3 free_joint_v_C(const Context *ctx, int l, const real *q, const real *v) {
     return vec3_cross_add(vec3_load(v), free_joint_arm(ctx, l, q), vec3_load(v + 3));
 }
 
-/* 0, or NaN where a velocity of link l is not finite as it is stored. */
+/* 0, or NaN where a velocity of link l is not finite in the type of the output. */
 KERNEL_FN real velocity_check(const Context *ctx, int l, const real *q) {
     const SapLink *link = &ctx->args->plan.link[l];
     const real *v = FM(v) + link->v;
     real check = real_of(0);
-    bool is_free = link->type == SAP_JOINT_FREE; /* its v_O is not stored */
+    bool is_free = link->type == SAP_JOINT_FREE; /* stores v_C in place of v_O */
     for (int i = 0; i < (is_free ? 3 : link->nlin + link->nang); i++)
         check = check + check_of(buffer_stored(ctx->args->qd_out, v[i]));
     if (is_free)
@@ -68,7 +72,7 @@ KERNEL_FN real velocity_check(const Context *ctx, int l, const real *q) {
     return check;
 }
 
-/* What free motion and integration say of each world (solver.h), as integers in lanes. */
+/* Status bits of free motion and integration (solver.h), per lane. */
 STAGE_FN bits world_status(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     bits none = real_bits(real_of(0)), status = none;
@@ -83,7 +87,7 @@ STAGE_FN bits world_status(const Context *ctx) {
         result = result + velocity_check(ctx, l, FM(q1));
     for (int i = 0; i < plan->nq; i++)
         result = result + check_of(buffer_stored(ctx->args->q_out, FM(q1)[i]));
-    /* where A has overflowed, its definiteness is not what is wrong */
+    /* an A that overflowed is NONFINITE_RESULT, not NOT_SPD */
     mask A_ok = assembled == K(0.0);
     mask result_ok = A_ok & ((result == K(0.0)) | mask_not(spd));
 
@@ -94,7 +98,7 @@ STAGE_FN bits world_status(const Context *ctx) {
     return status;
 }
 
-/* Public velocity of link l at coordinates q: [v_O + omega x r ; omega] for a free joint. */
+/* Stores the public velocity of link l at coordinates q: [v_O + omega x r ; omega] for a free joint. */
 STAGE_FN void store_velocity(const Context *ctx, int l, const real *q, const real *v, mask which) {
     const SapLink *link = &ctx->args->plan.link[l];
     SapBuffer buffer = ctx->args->qd_out;
@@ -108,7 +112,7 @@ STAGE_FN void store_velocity(const Context *ctx, int l, const real *q, const rea
     }
 }
 
-/* Worlds that failed on a good state get that state again, bit for bit. */
+/* Copies the input state to the output, bit for bit, for worlds that failed on a finite state. */
 STAGE_FN void store_unchanged(const Context *ctx, mask which) {
     const SapStepArgs *args = ctx->args;
     if (!mask_any(which))
@@ -128,7 +132,7 @@ STAGE_FN void store_state(const Context *ctx, mask which) {
         store_velocity(ctx, l, q1, FM(v), which);
 }
 
-/* Where all body_q and body_qd are finite as they are stored. */
+/* Worlds in which all body_q and body_qd are finite in the type of the output. */
 STAGE_FN mask bodies_finite(const Context *ctx) {
     const SapStepArgs *args = ctx->args;
     real check = real_of(0);
@@ -143,7 +147,7 @@ STAGE_FN mask bodies_finite(const Context *ctx) {
     return check == K(0.0);
 }
 
-/* body_q and body_qd from X and V: the velocity is that of the centre of mass. */
+/* Stores body_q and body_qd from X and V; the velocity is that of the centre of mass. */
 STAGE_FN void store_bodies(const Context *ctx, mask which) {
     const SapStepArgs *args = ctx->args;
     TEAM_FOR(l, args->plan.nl) {

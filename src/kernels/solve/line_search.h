@@ -1,17 +1,21 @@
-/* How far to go along the Newton direction d: phi(a) = l(v + a d) (problem.h). Three ways, one interface. docs/solve.md.
+/* Line search along the Newton direction d: the step length alpha from phi(a) = l(v + a d) (problem.h). Three variants
+ * with one interface. docs/solve.md.
  *
- * Every world of the pack searches for itself: `open` are those still looking; the others keep their answer. */
+ * Each world of the pack has its own search. `open` holds the worlds that still search; the others keep their result.
+ * */
 
 typedef struct LineResult {
-    real alpha;
-    real count; /* evaluations as the search counts them */
-    mask accepted;
+    real alpha;    /* step length */
+    real count;    /* evaluations, as the variant counts them */
+    mask accepted; /* worlds with an accepted step */
 } LineResult;
 
+/* phi, phi' and phi'' at a. */
 STAGE_FN LinePoint line_evaluate(const Context *ctx, const Line *line, real a) {
     return problem_line_point(ctx, line, a, true);
 }
 
+/* phi at a. */
 STAGE_FN real line_cost(const Context *ctx, const Line *line, real a) {
     return problem_line_point(ctx, line, a, false).cost;
 }
@@ -24,14 +28,14 @@ KERNEL_FN LineResult line_result_none(void) {
     return r;
 }
 
-/* Worlds of `which` take step a after `count` evaluations. */
+/* Accepts step a, after `count` evaluations, in the worlds of `which`. */
 KERNEL_FN void line_accept(LineResult *r, mask which, real a, real count) {
     r->alpha = real_select(which, a, r->alpha);
     r->count = real_select(which, count, r->count);
     r->accepted = r->accepted | which;
 }
 
-/* monotone_decay: halve until the cost does not grow; gives up below 1e-8. */
+/* monotone_decay: halves the step until the cost does not rise, up to rounding; fails below a = 1e-8. */
 STAGE_FN LineResult line_monotone_decay(const Context *ctx, const Line *line, mask open) {
     LineResult r = line_result_none();
     real a = real_of(1), count = real_of(0);
@@ -51,11 +55,13 @@ STAGE_FN LineResult line_monotone_decay(const Context *ctx, const Line *line, ma
     return r;
 }
 
-/* armijo_decay: from 1/rho down by rho, past the Armijo condition to the step where the cost stops falling. */
+/* armijo_decay: shortens the step from 1/rho by factors rho, past the Armijo condition, until the cost stops falling.
+ * */
 STAGE_FN LineResult line_armijo_decay(const Context *ctx, const Line *line, mask open) {
     const SapNewtonArgs *o = &ctx->args->newton;
     LineResult r = line_result_none();
     real rho = real_of((scalar)o->rho), c = real_of((scalar)o->armijo_c);
+    /* the first step, 1/rho, if the cost still falls there */
     real a = K(1.0) / rho;
     LinePoint p = line_evaluate(ctx, line, a);
     real slop =
@@ -63,6 +69,8 @@ STAGE_FN LineResult line_armijo_decay(const Context *ctx, const Line *line, mask
     mask full = open & (p.slope < slop);
     line_accept(&r, full, a, real_of(0));
     open = open & mask_not(full);
+
+    /* shorter steps */
     real a_prev = a, l_prev = p.cost;
     for (int k = 1; k < o->line_search_max_iterations && mask_any(open); k++) {
         bool last = k == o->line_search_max_iterations - 1;
@@ -71,12 +79,15 @@ STAGE_FN LineResult line_armijo_decay(const Context *ctx, const Line *line, mask
         real slope = (l - l_prev) / (a - a_prev);
         mask below = l < real_fma(c * a, line->slope0, line->l0);
         mask below_prev = l_prev < real_fma(c * a_prev, line->slope0, line->l0);
+        /* accept where the secant is flat up to rounding */
         mask flat = open & (real_abs(slope) < slop);
         line_accept(&r, flat, a, real_of((scalar)k));
         open = open & mask_not(flat);
+        /* accept the previous step where the cost rises again, if it meets the Armijo condition, else this one */
         mask rising = open & (l > l_prev) & below;
         line_accept(&r, rising, real_select(below_prev, a_prev, a), real_of((scalar)k));
         open = open & mask_not(rising);
+        /* after the last iteration accept a step that meets the condition */
         if (last) {
             line_accept(&r, open & below, a, real_of((scalar)(k + 1)));
             r.alpha = real_select(open & mask_not(below), a, r.alpha);
@@ -87,25 +98,29 @@ STAGE_FN LineResult line_armijo_decay(const Context *ctx, const Line *line, mask
     return r;
 }
 
-/* Of the step, relative to Newton's first guess; and to the zero itself, for a bracket cannot get narrower than a few roundings. */
+/* Stop when the bracket is smaller than TOLERANCE times the first Newton step, or than ROUNDING, a few ulps, times the
+ * root. */
 #define EXACT_ROOT_TOLERANCE (SAP_PRECISION == 64 ? K(1e-8) : K(5e-7))
 #define EXACT_ROOT_ROUNDING  (SAP_PRECISION == 64 ? K(1e-15) : K(5e-7))
 
-/* exact_root: the zero of phi' on [0, 1.5] by Newton's method kept inside a bracket. f(x) = phi'(x)/(-phi'(0)). */
+/* exact_root: the root of phi' on [0, 1.5] by Newton's method with a bracket. f(x) = phi'(x)/(-phi'(0)). */
 STAGE_FN LineResult line_exact_root(const Context *ctx, const Line *line, mask open) {
     const SapNewtonArgs *o = &ctx->args->newton;
     int cap = o->line_search_max_iterations == 40 ? 100 : o->line_search_max_iterations; /* Drake's default */
     LineResult r = line_result_none();
     real upper = real_of(K(1.5)), zero = real_of(0);
+    /* accept a = 1.5 where the cost still falls there */
     LinePoint p = line_evaluate(ctx, line, upper);
     mask beyond = open & (p.slope <= zero);
     line_accept(&r, beyond, upper, zero);
     open = open & mask_not(beyond);
+    /* accept a = 1 where the slope at 0 is below the cost tolerance */
     real sc = -line->slope0;
     mask done = open & (sc < real_fma(real_of((scalar)o->cost_rel_tol), p.cost, real_of((scalar)o->cost_abs_tol)));
     line_accept(&r, done, real_of(1), zero);
     open = open & mask_not(done);
 
+    /* first guess: Newton's step from 0 with the curvature at 1.5; worlds without a finite guess > 0 fail */
     real f_up = p.slope / sc;
     open = open & real_finite(f_up) & (f_up > zero);
     real x = real_min(sc / p.curvature, upper);
@@ -113,17 +128,20 @@ STAGE_FN LineResult line_exact_root(const Context *ctx, const Line *line, mask o
     real x_tol = EXACT_ROOT_TOLERANCE * x;
     real xl = zero, xu = upper, dx = -upper, dx_prev = -upper;
     for (int k = 1; k <= cap && mask_any(open); k++) {
+        /* evaluate at x and shrink the bracket [xl, xu] */
         p = line_evaluate(ctx, line, real_select(open, x, r.alpha));
         real f = p.slope / sc, df = p.curvature / sc;
         mask left = (f < zero) != (f_up < zero);
         xl = real_select(left, x, xl);
         xu = real_select(left, xu, x);
         f_up = real_select(left, f_up, f);
+        /* accept x where f is 0 */
         mask root = open & (real_abs(f) < K(1e-8));
         line_accept(&r, root, x, real_of((scalar)k));
         open = open & mask_not(root);
         if (k == cap)
             break;
+        /* next x: Newton's step, or bisection where that converges slowly or leaves the bracket */
         mask slow = K(2.0) * real_abs(f) > real_abs(dx_prev * df);
         dx_prev = dx;
         real n = real_select(df == zero, zero, f / real_select(df == zero, real_of(1), df));
@@ -131,6 +149,7 @@ STAGE_FN LineResult line_exact_root(const Context *ctx, const Line *line, mask o
         mask newton = mask_not(slow) & (xn >= xl) & (xn <= xu);
         n = real_select(newton, n, K(0.5) * (xl - xu));
         xn = real_select(newton, xn, xl - n);
+        /* accept it where the step is below the tolerance */
         mask close = open & (real_abs(n) < real_max(x_tol, EXACT_ROOT_ROUNDING * xn));
         line_accept(&r, close, xn, real_of((scalar)k));
         open = open & mask_not(close);
@@ -140,7 +159,7 @@ STAGE_FN LineResult line_exact_root(const Context *ctx, const Line *line, mask o
     return r;
 }
 
-/* The search chosen by the options, for worlds of `which`. Only a descent direction is searched. */
+/* The variant that the options select, for the worlds of `which`. d must be a descent direction there. */
 STAGE_FN LineResult line_search(const Context *ctx, const Line *line, mask which) {
     switch (ctx->args->newton.line_search) {
     case SAP_ARMIJO_DECAY: return line_armijo_decay(ctx, line, which);

@@ -1,4 +1,5 @@
-/* Newton's linear system H d = -grad on a pattern, in the precision of this stage; H and grad come through the seam. */
+/* Solves Newton's linear system H d = -grad on a pattern, in the precision of this stage. H and grad are read through a
+ * view; d is in LINEAR(x). */
 STAGE_FN void stage_linear_solve(const Context *ctx, const SapPattern *pattern) {
     PROFILE(ctx, SAP_STAGE_FACTOR);
     PROFILE_FACTOR(ctx, pattern == &ctx->args->plan.dense);
@@ -8,7 +9,7 @@ STAGE_FN void stage_linear_solve(const Context *ctx, const SapPattern *pattern) 
         LINEAR(L)[e] = view_get(solve, H + e);
     TEAM_FOR(i, nv)
         LINEAR(x)[i] = -view_get(solve, grad + i);
-    TEAM_SYNC(); /* the factor reads all rows */
+    TEAM_SYNC(); /* the factor reads all rows of L, the solve all of x */
     factor(pattern, LINEAR(L), LINEAR(L), LINEAR(inverse));
     factor_solve(pattern, LINEAR(L), LINEAR(inverse), LINEAR(x), LINEAR(x));
 }

@@ -1,17 +1,17 @@
-/* The contact solve in stages, for large worlds: between two stages a library solves the Newton systems H d = -grad of all worlds
- * that are still open, in args->library. docs/gpu.md.
+/* The contact solve in lockstep, for large worlds. All worlds run one stage; between assemble and advance a library
+ * solves the Newton systems H d = -grad of all open worlds, in args->library. docs/gpu.md.
  *
- *   begin     the problem and its first v
- *   assemble  evaluates, closes the worlds that are done; of the others H and -grad
- *   advance   the direction that the library left in the place of -grad; line search, v
- *   finish    hands v over, reports
+ *   begin     sets up the problem and its first v
+ *   assemble  evaluates, closes the worlds that are done, writes H and -grad of the others
+ *   advance   reads the direction, which replaces -grad; line search, new v
+ *   finish    stores v, reports
  *
- * In between, a world's part of the solve stands at the end of its scratch. */
+ * Between the stages the state of Newton's method is in NEWTON(lockstep). */
 
 typedef struct Lockstep {
     ProblemChecks is;
     Newton newton;
-    SolveResult result; /* newton's */
+    SolveResult result; /* newton.result points to it */
 } Lockstep;
 static_assert(sizeof(Lockstep) <= SAP_LOCKSTEP_SIZE * sizeof(real), "layouts.h keeps too few reals for a Lockstep");
 
@@ -20,14 +20,14 @@ KERNEL_FN void lockstep_load(const Context *ctx, Lockstep *s) {
     s->newton.result = &s->result;
 }
 
-/* A barrier stands between the load and the store of every stage: evaluation and direction have some. */
+/* Every stage has a barrier between its load and its store: in the evaluation, or in the direction. */
 STAGE_FN void lockstep_store(const Context *ctx, const Lockstep *s) {
     TEAM_ONCE() {
         *(Lockstep *)NEWTON(lockstep) = *s;
     }
 }
 
-/* Which worlds of the pack take part in the next call of the library. */
+/* Sets which worlds of the pack have a system for the next call of the library. */
 STAGE_FN void lockstep_set_active(const Context *ctx, mask which) {
     TEAM_ONCE() {
         for (int l = 0; l < ctx->pack->count; l++)
@@ -35,10 +35,10 @@ STAGE_FN void lockstep_set_active(const Context *ctx, mask which) {
     }
 }
 
-/* H by rows of its lower triangle, which are columns of the upper one as LAPACK counts, and -grad. */
+/* Writes -grad and the lower triangle of H by rows, which is the upper triangle by columns for LAPACK. */
 STAGE_FN void lockstep_put_system(const Context *ctx, const SapPattern *dense, mask open) {
     const SapLibraryArgs *library = &ctx->args->library;
-    mask which = open & pack_lanes(ctx->pack); /* the other lanes are not the world whose number they have */
+    mask which = open & pack_lanes(ctx->pack); /* lanes past the count repeat another lane's world */
     int nv = ctx->args->plan.nv;
     TEAM_FOR(i, nv) {
         const real *H = NEWTON(H) + dense->row[i].start;
@@ -48,7 +48,7 @@ STAGE_FN void lockstep_put_system(const Context *ctx, const SapPattern *dense, m
     }
 }
 
-/* The library's solution; not a number where its factorisation failed. */
+/* Copies the library's solution to LINEAR(x); NaN where its factorisation failed. */
 STAGE_FN void lockstep_get_direction(const Context *ctx) {
     const SapLibraryArgs *library = &ctx->args->library;
     StageView x = LINEAR_VIEW(LINEAR_IS_F64);
@@ -61,7 +61,7 @@ STAGE_FN void lockstep_get_direction(const Context *ctx) {
         real d = buffer_get(library->vector, i, ctx->pack);
         view_put(x, ctx->args->linear.x + i, real_select(failed != K(0.0), real_nan(), d));
     }
-    TEAM_SYNC(); /* the slope reads all of it */
+    TEAM_SYNC(); /* the slope reads all of the direction */
 }
 
 STAGE_FN void stage_lockstep_begin(const Context *ctx) {

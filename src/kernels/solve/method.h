@@ -1,15 +1,16 @@
-/* The seam between the step and the methods that solve a world's problem. The step knows of a method what is here; a method knows of the
- * problem what is in problem.h.
+/* The interface between the step and the methods that solve a world's problem. The step uses a method only through this
+ * file; a method uses the problem only through problem.h.
  *
- * On entry the scratch holds A, v*, v0, the first v, and all terms with their laws. On exit it holds v, and every term at v. */
+ * On entry the scratch holds A, v*, v0, the first v, and all terms with their laws. On exit it holds v, and every term
+ * at v. */
 
-/* All that status bits and reports read of a method; per lane. */
+/* The result of a method, for status bits and reports; per lane. */
 typedef struct SolveResult {
-    mask optimal, settled, limit, line_failed, no_descent; /* how it ended: SAP_WORLD_... */
-    real cost;                                             /* l(v) */
-    real residual, residual_scale;                         /* |D grad|, and what it is compared with */
-    real iterations, inner_iterations;
-    real refactored; /* linear systems solved again in f64 */
+    mask optimal, settled, limit, line_failed, no_descent; /* how the method ended: SAP_WORLD_... */
+    real cost;                                             /* l(v), J */
+    real residual, residual_scale;                         /* |D grad|, max(|D A v|, |D j|) */
+    real iterations, inner_iterations;                     /* Newton iterations, line search iterations */
+    real refactored;                                       /* linear systems solved again in f64 */
 } SolveResult;
 
 KERNEL_FN SolveResult solve_result_none(void) {

@@ -1,21 +1,23 @@
-/* Newton's method on l(v), one problem per world, all worlds of a pack side by side. docs/solve.md.
+/* Newton's method on l(v): one problem per world, all worlds of a pack together. docs/solve.md.
  *
- *   repeat  evaluate l, gradient at v
- *           stop where |D grad| <= abs + rel max(|D A v|, |D j|)     D = diag(1/sqrt(A_ii)), over dofs that take part
+ *   repeat  evaluate l and its gradient at v
+ *           stop where |D grad| <= abs + rel max(|D A v|, |D j|)     D = diag(1/sqrt(A_ii)) over the active dofs
  *           stop where the last accepted step changed the cost by less than its tolerance
  *           solve H d = -grad,  v += alpha d by the line search
  *
- * A world that has stopped keeps its v while its neighbours go on. A world whose f32 direction is not finite or does not go
- * downhill gets one from f64; one whose line search fails tries the exact one; what fails then stops there and says so. */
+ * A world that has stopped keeps its v while the other worlds continue. If the f32 direction of a world is not finite
+ * or not a descent direction, its system is solved again in f64. If its line search fails, exact_root is tried. A world
+ * that still fails stops, and its status reports it. */
 
 typedef struct Newton {
-    mask open;             /* still iterating */
-    real cost_prev, alpha; /* l before the last accepted step, and its length */
+    mask open;             /* worlds that still iterate */
+    real cost_prev, alpha; /* l before the last accepted step, and the length of that step */
     SolveResult *result;
 } Newton;
 
 /* ---- one iteration ---- */
 
+/* Evaluates the problem at v. */
 STAGE_FN void newton_evaluate(const Context *ctx, Newton *n) {
     n->result->cost = problem_evaluate(ctx);
     problem_residual(ctx, &n->result->residual, &n->result->residual_scale);
@@ -41,18 +43,18 @@ STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
     }
 }
 
-/* H on the pattern that holds all constraints: the tree's, or dense if one of them couples two branches. */
+/* Assembles H on the tree's pattern, or on the dense one if a constraint couples two branches. Returns the pattern. */
 STAGE_FN const SapPattern *newton_hessian(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     bool coupled = ctx->args->newton.dense || problem_couples(ctx);
     const SapPattern *pattern = coupled ? &plan->dense : &plan->tree;
     TEAM_FOR(i, plan->nv)
         problem_hessian_row(ctx, pattern, i, NEWTON(H));
-    TEAM_SYNC(); /* the factor reads all rows */
+    TEAM_SYNC(); /* the factor reads all rows of H */
     return pattern;
 }
 
-/* grad.d of a direction in the linear scratch of `is_f64`; not finite if the direction is not. */
+/* grad.d of the direction d in the linear scratch of precision `is_f64`; not finite if d is not. */
 STAGE_FN real newton_slope(const Context *ctx, int is_f64) {
     StageView x = LINEAR_VIEW(is_f64);
     real slope = real_of(0);
@@ -61,8 +63,8 @@ STAGE_FN real newton_slope(const Context *ctx, int is_f64) {
     return slope;
 }
 
-/* d of every open world from the solution of `pattern`'s system in the linear scratch, or from f64 where that one does not go
- * downhill. */
+/* Sets d of every open world to the solution in the linear scratch. Where that is not a descent direction, solves the
+ * system on `pattern` again in f64. */
 STAGE_FN void newton_direction(const Context *ctx, const SapPattern *pattern, Newton *n) {
     int is_f64 = LINEAR_IS_F64;
     real slope = newton_slope(ctx, is_f64);
@@ -85,6 +87,7 @@ STAGE_FN void newton_direction(const Context *ctx, const SapPattern *pattern, Ne
     n->open = n->open & downhill;
 }
 
+/* Line search along d, and v += alpha d. Worlds whose line search fails keep their v and are closed. */
 STAGE_FN void newton_step(const Context *ctx, Newton *n) {
     Line line = problem_line_start(ctx, NEWTON(d), n->result->cost);
     LineResult found = line_search(ctx, &line, n->open);
@@ -118,7 +121,7 @@ KERNEL_FN Newton newton_begin(mask constrained, SolveResult *out) {
     return n;
 }
 
-/* Evaluates after k steps, closes the worlds that are done and tells whether one is not. */
+/* Evaluates after k steps and closes the worlds that are done. Returns whether a world is open. */
 KERNEL_FN bool newton_check(const Context *ctx, int k, Newton *n) {
     PROFILE(ctx, SAP_STAGE_EVALUATE);
     newton_evaluate(ctx, n);
@@ -126,7 +129,8 @@ KERNEL_FN bool newton_check(const Context *ctx, int k, Newton *n) {
     return mask_any(n->open);
 }
 
-/* One step of every open world, its linear system solved. If all failed, v did not move and the evaluation stands. */
+/* Takes one step in every open world, whose linear system is solved. Returns whether a world is open; if none is, no v
+ * has changed and the last evaluation is valid. */
 KERNEL_FN bool newton_advance(const Context *ctx, const SapPattern *pattern, Newton *n) {
     newton_direction(ctx, pattern, n);
     PROFILE(ctx, SAP_STAGE_LINE_SEARCH);
@@ -134,6 +138,7 @@ KERNEL_FN bool newton_advance(const Context *ctx, const SapPattern *pattern, New
     return mask_any(n->open);
 }
 
+/* The method as solve.h calls it. */
 STAGE_FN void newton_solve(const Context *ctx, mask constrained, SolveResult *out) {
     Newton n = newton_begin(constrained, out);
     for (int k = 0; newton_check(ctx, k, &n); k++) {

@@ -1,20 +1,20 @@
-/* A world's convex problem, and its value at a velocity. docs/solve.md.
+/* The convex problem of a world, and its value at a velocity. docs/solve.md.
  *
  *   minimise  l(v) = 1/2 (v - v*)' A (v - v*) + sum_c l_c(J_c v) + sum_i l_i(v_i)
  *   gradient  A (v - v*) - sum_c J_c' gamma_c - sum_i gamma_i
  *   Hessian   A + sum_c J_c' G_c J_c + diag(hessian_i)
  *
- * Methods know the terms of the problem only through this file: cost, gradient, Hessian and the value along a line. */
+ * Methods use the terms of the problem only through this file: cost, gradient, Hessian and the value along a line. */
 
 /* ---- setting up ---- */
 
-/* Whether free motion, constraints and dof terms are fit to be solved, and all of them are and there is something to solve. */
+/* Checks of the problem, per world. */
 typedef struct ProblemChecks {
-    mask sound, constraints, dofs;
-    mask constrained;
+    mask sound, constraints, dofs; /* free motion is finite; constraints are valid; dof terms and guess are finite */
+    mask constrained;              /* all three hold and a term is active: the world has a problem to solve */
 } ProblemChecks;
 
-/* A, v*, v0 from free motion; scales. */
+/* Reads A, v* and v0 from free motion, and computes w and scale. */
 STAGE_FN void problem_load(const Context *ctx) {
     const SapPattern *tree = &ctx->args->plan.tree;
     TEAM_FOR(e, tree->nnz)
@@ -29,7 +29,7 @@ STAGE_FN void problem_load(const Context *ctx) {
     }
 }
 
-/* Strings together the constraints that move dof i, in their order. */
+/* Links the incidences of dof i, the constraints that move it, in the order of slots. */
 KERNEL_FN void problem_link_incidences(const Context *ctx, int i) {
     SapIncidence *last = FIRST_INCIDENCE(i);
     for (int c = 0; c < constraint_count(ctx); c++) {
@@ -43,7 +43,7 @@ KERNEL_FN void problem_link_incidences(const Context *ctx, int i) {
     last->slot = last->column = -1;
 }
 
-/* (A x)_i over the sparse rows: ancestors, then descendants. */
+/* (A x)_i from the sparse rows: ancestors, then descendants. */
 KERNEL_FN real problem_A_row(const Context *ctx, int i, const real *x) {
     const SapPattern *tree = &ctx->args->plan.tree;
     const SapPatternRow *row = &tree->row[i];
@@ -58,7 +58,7 @@ KERNEL_FN real problem_A_row(const Context *ctx, int i, const real *x) {
     return s;
 }
 
-/* Terms of constraints and dofs, the guess, and A v*. */
+/* Makes the terms of constraints and dofs, the guess, and A v*. */
 STAGE_FN void problem_make_terms(const Context *ctx) {
     TEAM_FOR(c, constraint_count(ctx))
         contact_make_law(ctx, c);
@@ -71,7 +71,7 @@ STAGE_FN void problem_make_terms(const Context *ctx) {
     }
 }
 
-/* Free motion came out finite: only then is there a problem to solve. */
+/* Worlds whose free motion is finite. */
 STAGE_FN mask problem_is_sound(const Context *ctx) {
     real check = real_of(0);
     for (int i = 0; i < ctx->args->plan.nv; i++)
@@ -79,7 +79,7 @@ STAGE_FN mask problem_is_sound(const Context *ctx) {
     return check == K(0.0);
 }
 
-/* Contact records are numbers and in range. */
+/* Worlds whose constraints are finite and in range. */
 STAGE_FN mask problem_constraints_lawful(const Context *ctx) {
     real check = real_of(0);
     for (int c = 0; c < constraint_count(ctx); c++)
@@ -87,12 +87,12 @@ STAGE_FN mask problem_constraints_lawful(const Context *ctx) {
     return check == K(0.0);
 }
 
-/* So are drive targets and the guess. */
+/* Worlds whose drive targets and guess are finite. */
 STAGE_FN mask problem_dofs_lawful(const Context *ctx) {
     return checks_pass(SOLVE(dof_check), ctx->args->plan.nv);
 }
 
-/* Worlds with a constraint or an active term of a dof; the others move freely. */
+/* Worlds with a constraint or an active dof term; the others have free motion. */
 STAGE_FN mask problem_any_active(const Context *ctx) {
     mask any = mask_none();
     for (int c = 0; c < constraint_count(ctx); c++)
@@ -102,7 +102,7 @@ STAGE_FN mask problem_any_active(const Context *ctx) {
     return any;
 }
 
-/* Whether a constraint of the world acts on the articulation. */
+/* Worlds in which a constraint acts on the articulation. */
 KERNEL_FN mask problem_articulation_touched(const Context *ctx, int articulation) {
     mask touched = mask_none();
     for (int c = 0; c < constraint_count(ctx); c++)
@@ -111,14 +111,15 @@ KERNEL_FN mask problem_articulation_touched(const Context *ctx, int articulation
     return touched;
 }
 
-/* Dofs that take part start from the guess, the others from v*, and are left out of the norms. */
+/* Sets the first v. A dof is active if one of its terms acts or a constraint acts on its articulation. Active dofs
+ * start from the guess. The others start from v*, and scale 0 excludes them from the norms. */
 STAGE_FN void problem_start(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     int last = -1;
     mask touched = mask_none();
     TEAM_FOR(i, plan->nv) {
         int articulation = plan->link[plan->tree.row[i].link].articulation;
-        if (articulation != last) /* its dofs follow each other */
+        if (articulation != last) /* the dofs of an articulation are consecutive */
             touched = problem_articulation_touched(ctx, articulation);
         last = articulation;
         mask part = dof_terms_active(ctx, i) | touched;
@@ -127,13 +128,13 @@ STAGE_FN void problem_start(const Context *ctx) {
     }
 }
 
-/* The problem of the world and its first v. */
+/* Sets up the problem of each world and its first v. */
 STAGE_FN ProblemChecks problem_begin(const Context *ctx) {
     ProblemChecks is;
     problem_load(ctx);
-    TEAM_SYNC(); /* dof terms read w and v*, incidences the places of all slots */
+    TEAM_SYNC(); /* dof terms read w and v*, incidences read the columns of all slots */
     problem_make_terms(ctx);
-    TEAM_SYNC(); /* every world asks all constraints and dofs whether they are lawful and active */
+    TEAM_SYNC(); /* every thread reads the checks and activity of all constraints and dofs */
     is.sound = problem_is_sound(ctx);
     is.constraints = problem_constraints_lawful(ctx);
     is.dofs = problem_dofs_lawful(ctx);
@@ -145,7 +146,7 @@ STAGE_FN ProblemChecks problem_begin(const Context *ctx) {
 
 /* ---- evaluation ---- */
 
-/* Velocities, impulses, costs and curvatures of all terms at v. */
+/* Computes velocities, impulses, costs and curvatures of all terms at v. */
 STAGE_FN void problem_evaluate_terms(const Context *ctx) {
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
@@ -160,7 +161,7 @@ STAGE_FN void problem_evaluate_terms(const Context *ctx) {
     }
 }
 
-/* (J' gamma)_i with the terms of the dof */
+/* (J' gamma)_i + gamma_i */
 KERNEL_FN real problem_Jt_row(const Context *ctx, int i) {
     real impulse = SOLVE(dof_gamma)[i];
     for (SapIncidence t = *FIRST_INCIDENCE(i); t.slot >= 0; t = *NEXT_INCIDENCE(t.slot, t.column)) {
@@ -170,7 +171,7 @@ KERNEL_FN real problem_Jt_row(const Context *ctx, int i) {
     return impulse;
 }
 
-/* Momentum residual r = A (v - v*), impulse j = J' gamma + dof terms, gradient r - j; needs the terms. */
+/* Momentum residual r = A (v - v*), impulse j = J' gamma + dof terms, gradient r - j; needs the evaluated terms. */
 STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
     TEAM_FOR(i, ctx->args->plan.nv) {
         real impulse = problem_Jt_row(ctx, i);
@@ -181,7 +182,7 @@ STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
     }
 }
 
-/* l(v), by every thread in the order of indices. */
+/* l(v). Every thread computes the same sum in the order of indices. */
 STAGE_FN real problem_cost(const Context *ctx) {
     real cost = real_of(0);
     for (int i = 0; i < ctx->args->plan.nv; i++)
@@ -191,16 +192,16 @@ STAGE_FN real problem_cost(const Context *ctx) {
     return cost;
 }
 
-/* Evaluates the problem at v: every term, r, impulse and gradient. Returns l(v). */
+/* Evaluates the problem at v: all terms, r, impulse and gradient. Returns l(v). */
 KERNEL_FN real problem_evaluate(const Context *ctx) {
     problem_evaluate_terms(ctx);
-    TEAM_SYNC(); /* the gradient reads all impulses and dv */
+    TEAM_SYNC(); /* the gradient reads all impulses and all of dv */
     problem_evaluate_gradient(ctx);
     TEAM_SYNC(); /* the sums read all of r, grad, impulse */
     return problem_cost(ctx);
 }
 
-/* |D grad| and max(|D A v|, |D j|), D = diag(1/sqrt(A_ii)) over the dofs that take part; of the last evaluation. */
+/* |D grad| and max(|D A v|, |D j|) of the last evaluation, D = diag(1/sqrt(A_ii)) over the active dofs. */
 KERNEL_FN void problem_residual(const Context *ctx, real *residual, real *scale) {
     real gg = real_of(0), pp = real_of(0), jj = real_of(0);
     for (int i = 0; i < ctx->args->plan.nv; i++) {
@@ -222,8 +223,8 @@ KERNEL_FN void problem_residual(const Context *ctx, real *residual, real *scale)
  *   phi'(a)  = m1 + a m2 - sum_c gamma_c.(J d)_c - sum_i gamma_i d_i
  *   phi''(a) = m2 + sum_c (J d)' G (J d) + sum_i hessian_i d_i^2 */
 typedef struct Line {
-    const real *d; /* [nv] */
-    real m0, m1, m2;
+    const real *d;   /* [nv] direction */
+    real m0, m1, m2; /* quadratic part */
     real l0, slope0; /* phi(0), phi'(0) */
 } Line;
 
@@ -231,7 +232,7 @@ typedef struct LinePoint {
     real cost, slope, curvature;
 } LinePoint;
 
-/* A d, J d and the constants of the line along d; l0 = l(v). */
+/* Computes A d, J d and the constants of the line along d; l0 = l(v). */
 STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0) {
     TEAM_FOR(i, ctx->args->plan.nv)
         SOLVE(Ad)[i] = problem_A_row(ctx, i, d);
@@ -239,7 +240,7 @@ STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0) {
         Constraint k = constraint_at(ctx, c);
         vec3_store(k.Jd, constraint_J_mul(&k, d));
     }
-    TEAM_SYNC(); /* all read all of Ad, later Jd */
+    TEAM_SYNC(); /* every thread reads all of Ad, and later Jd */
     Line line;
     line.d = d;
     line.m0 = line.m1 = line.m2 = line.slope0 = real_of(0);
@@ -253,7 +254,7 @@ STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0) {
     return line;
 }
 
-/* What dof i adds at a: cost, and if asked for slope and curvature along d. */
+/* The terms of dof i at a: the cost and, if `derivatives`, slope and curvature along d. */
 KERNEL_FN void problem_line_dof(const Context *ctx, int i, real d, real a, bool derivatives) {
     JointTerms terms = dof_terms_at(ctx, i, real_fma(a, d, SOLVE(v)[i]));
     real *at = SOLVE(line) + 3 * i;
@@ -264,6 +265,7 @@ KERNEL_FN void problem_line_dof(const Context *ctx, int i, real d, real a, bool 
     at[2] = terms.hessian * d * d;
 }
 
+/* Adds the terms of one constraint or dof to p. */
 KERNEL_FN void line_add(LinePoint *p, const real *at, bool derivatives) {
     p->cost = p->cost + at[0];
     if (!derivatives)
@@ -272,7 +274,7 @@ KERNEL_FN void line_add(LinePoint *p, const real *at, bool derivatives) {
     p->curvature = p->curvature + at[2];
 }
 
-/* phi and, if asked for, phi' and phi'' at a. */
+/* phi and, if `derivatives`, phi' and phi'' at a. */
 KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, real a, bool derivatives) {
     int nv = ctx->args->plan.nv;
     TEAM_FOR(c, constraint_count(ctx)) {
@@ -282,7 +284,7 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
     TEAM_FOR(i, nv)
         if (DOF_ACTS(i))
             problem_line_dof(ctx, i, line->d[i], a, derivatives);
-    TEAM_SYNC(); /* the sums read all */
+    TEAM_SYNC(); /* the sums read the values of all constraints and dofs */
     LinePoint p;
     p.cost = real_fma(a, real_fma(K(0.5) * a, line->m2, line->m1), line->m0);
     p.slope = real_fma(a, line->m2, line->m1);
@@ -292,13 +294,13 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
     for (int i = 0; i < nv; i++)
         if (DOF_ACTS(i))
             line_add(&p, SOLVE(line) + 3 * i, derivatives);
-    TEAM_SYNC(); /* the next evaluation overwrites what was summed */
+    TEAM_SYNC(); /* the next evaluation overwrites the values that were summed */
     return p;
 }
 
 /* ---- Hessian ---- */
 
-/* Whether a constraint joins two branches of the tree: H then has entries off the tree's pattern. */
+/* Whether a constraint couples two branches of the tree: H then has entries off the tree's pattern. */
 KERNEL_FN bool problem_couples(const Context *ctx) {
     bool couples = false;
     for (int c = 0; c < constraint_count(ctx); c++)
@@ -306,22 +308,25 @@ KERNEL_FN bool problem_couples(const Context *ctx) {
     return couples;
 }
 
-/* Row i of H on `pattern` (the tree's, or dense), into the whole matrix H: H_ij = A_ij + sum_c J_ci' G_c J_cj. */
+/* Writes row i of H on `pattern` (the tree's, or dense): H_ij = A_ij + sum_c J_ci' G_c J_cj, H_ii += hessian_i +
+ * diag_shift. */
 STAGE_FN void problem_hessian_row(const Context *ctx, const SapPattern *pattern, int i, real *matrix) {
     const SapPatternRow *row = &pattern->row[i], *tree_row = &ctx->args->plan.tree.row[i];
     const int *ancestor = pattern->ancestor + row->start;
     real *H = matrix + row->start;
     const real *A = SOLVE(A) + tree_row->start;
+    /* A, with zeros off the tree's pattern */
     for (int t = 0, a = 0; t <= row->depth; t++) {
         bool on_tree = ancestor[t] == ctx->args->plan.tree.ancestor[tree_row->start + a];
         H[t] = on_tree ? A[a] : real_of(0);
         a += on_tree;
     }
+    /* constraints that move dof i */
     bool is_tree = pattern == &ctx->args->plan.tree;
     for (SapIncidence t = *FIRST_INCIDENCE(i); t.slot >= 0; t = *NEXT_INCIDENCE(t.slot, t.column)) {
         Constraint k = constraint_at(ctx, t.slot);
         Vec3 GJ = law_G_mul(k.G, constraint_J(&k, t.column));
-        for (int j = 0; j <= t.column; j++) { /* on the tree the columns before this one are all the ancestors */
+        for (int j = 0; j <= t.column; j++) { /* on the tree, columns 0 .. t.column are entries 0 .. depth of the row */
             real *H_ij = H + (is_tree ? j : k.dof[j]);
             *H_ij = *H_ij + vec3_dot(GJ, constraint_J(&k, j));
         }

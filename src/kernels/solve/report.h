@@ -1,4 +1,5 @@
-/* What the solve tells: per world how it ended, per contact and dof what acted, all at the velocity that was returned. */
+/* Reports of the solve: results per world, and impulses and geometry per contact and dof, at the velocity that the
+ * solve returns. */
 
 STAGE_FN void report_ints(const Context *ctx, int *data, real x, mask which) {
     if (!data)
@@ -18,7 +19,7 @@ STAGE_FN void report_reals(const Context *ctx, double *data, real x, mask which)
     }
 }
 
-/* n numbers of slot c, from consecutive reals, to the place of its record. */
+/* Writes n consecutive reals of slot c to the element of its record. */
 STAGE_FN void report_slot(const Context *ctx, double *data, int c, const real *x, int n, mask which) {
     if (!data)
         return;
@@ -27,7 +28,7 @@ STAGE_FN void report_slot(const Context *ctx, double *data, int c, const real *x
         buffer_scatter(buffer, SLOT_INTS(record, c), n, i, x[i], which, ctx->pack);
 }
 
-/* J as three dense buffer over the dofs; zero off the paths. */
+/* Writes J of slot c as three dense rows over the dofs; zero off the paths. */
 STAGE_FN void report_jacobian(const Context *ctx, int c, mask which) {
     double *data = ctx->args->report.jacobian;
     if (!data)
@@ -51,18 +52,19 @@ KERNEL_FN Vec3 report_force(const Context *ctx, int c) {
     return vec3_scale(K(1.0) / STAGE_H, impulse);
 }
 
-/* Where the force of slot c acts: between the witnesses. */
+/* The point where the force of slot c acts: midway between the witnesses. */
 KERNEL_FN Vec3 report_position(const Context *ctx, int c) {
     return vec3_scale(real_of(K(0.5)), vec3_add(vec3_load(SLOT(x0, c)), vec3_load(SLOT(x1, c))));
 }
 
-/* The centre of mass of link l where the contacts were found, at the beginning of the step. */
+/* The centre of mass of link l at the beginning of the step, where the contacts are. */
 KERNEL_FN Vec3 report_centre(const Context *ctx, int l) {
     Pose X = body_pose(ctx, l);
     return vec3_add(X.p, quat_rotate(X.q, field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack)));
 }
 
-/* All that contacts do to the body of link l: force, and torque about the centre of mass; the sum in the order of records. */
+/* The wrench of all contacts on the body of link l: force, and torque about the centre of mass, summed in the order of
+ * slots. */
 STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
     SapBuffer buffer = buffer_f64(ctx->args->report.wrench, 6 * ctx->args->plan.nb);
     Vec3 centre = report_centre(ctx, l), force = vec3_zero(), torque = vec3_zero();
@@ -82,6 +84,7 @@ STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
     buffer_put_vec3(buffer, at + 3, torque, mine, ctx->pack);
 }
 
+/* Writes the report of slot c. */
 STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
     mask which = mine & (*SLOT(valid, c) != K(0.0));
@@ -106,6 +109,7 @@ STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     report_jacobian(ctx, c, which);
 }
 
+/* Writes the impulses of the terms of dof i. */
 STAGE_FN void report_joint(const Context *ctx, int i, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
     JointTerms terms = dof_terms_at(ctx, i, SOLVE(v)[i]);
@@ -121,6 +125,7 @@ KERNEL_FN bool report_asked_for_contacts(const SapReportArgs *r) {
            r->jacobian || r->region;
 }
 
+/* Writes all reports of the pack's worlds. */
 STAGE_FN void report_world(const Context *ctx, const SolveResult *n, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
     TEAM_ONCE() {
@@ -128,7 +133,7 @@ STAGE_FN void report_world(const Context *ctx, const SolveResult *n, mask mine) 
         report_ints(ctx, r->line_iterations, n->inner_iterations, mine);
         report_ints(ctx, r->refactored, n->refactored, mine);
         report_reals(ctx, r->cost, n->cost, mine);
-        /* relative to what the optimality test compares it with */
+        /* relative to max(|D A v|, |D j|), as in the optimality test */
         report_reals(ctx, r->residual, n->residual / real_max(n->residual_scale, real_of(K(1e-30))), mine);
     }
     if (r->drive || r->limit || r->friction)

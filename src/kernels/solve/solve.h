@@ -1,6 +1,7 @@
-/* The contact solve of a step: set up the problem, let a method minimise it, hand v back to free motion's scratch, report. */
+/* The contact solve of a step: sets up the problem, minimises it with a method, writes v to free motion's scratch,
+ * reports. */
 
-/* One switch over the rows of data/lists.h; one method needs none. */
+/* One switch over the rows of data/lists.h, constant while there is only one method. */
 KERNEL_FN void method_solve(const Context *ctx, mask constrained, SolveResult *out) {
 #define METHOD(name)                                                                                                   \
     case SAP_METHOD_##name: name##_solve(ctx, constrained, out); break;
@@ -22,7 +23,7 @@ STAGE_FN bits solve_status(const ProblemChecks *is, const SolveResult *result) {
     return status;
 }
 
-/* Hands over the v that was found, and reports. */
+/* Writes v to free motion's scratch (v* for worlds without a problem), reports and adds the status. */
 STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const SolveResult *result) {
     PROFILE(ctx, SAP_STAGE_STORE);
     mask mine = pack_lanes(ctx->pack);
@@ -30,7 +31,7 @@ STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const So
         view_put(FM_VIEW(v), i, real_select(is->constrained, SOLVE(v)[i], SOLVE(v_star)[i]) + K(0.0));
     report_world(ctx, result, mine);
     add_status(ctx, solve_status(is, result));
-    TEAM_SYNC(); /* integration reads the v and the status of the world */
+    TEAM_SYNC(); /* integration reads all of v and the status of the world */
 }
 
 STAGE_FN void stage_solve(const Context *ctx) {

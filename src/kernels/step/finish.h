@@ -1,37 +1,41 @@
-/* The end of a step: integrate, decide on the status, store. */
+/* The end of a step: integration, status, output. */
 
-/* Integrates with the velocity that is now in v, and stores. Bodies are placed at the state that is stored: the new one, or for
- * failed worlds the old one. */
+/* Integrates with the velocity in v and stores the result. The poses of bodies belong to the stored state: the new one,
+ * or the old one for failed worlds. */
 STAGE_FN void stage_finish(const Context *ctx) {
     const SapStepArgs *args = ctx->args;
     const SapPlan *plan = &args->plan;
     bool bodies = (args->body_q.data || args->body_qd.data) && ctx->step == args->num_steps - 1;
+    /* q1 = q + h u */
     PROFILE(ctx, SAP_STAGE_INTEGRATE);
     TEAM_FOR(l, plan->nl)
         joint_advance(ctx, &plan->link[l], FM(q), FM(v0), FM(v), STAGE_H, FM(q1));
-    TEAM_SYNC(); /* the status depends on all of q1 */
+    TEAM_SYNC(); /* the status reads all of q1 */
     PROFILE(ctx, SAP_STAGE_STORE);
 
+    /* status; bodies that overflow at the new state fail their world */
     bits none = real_bits(real_of(0)), status = get_status(ctx) | world_status(ctx) | truncation_status(ctx);
     if (bodies) {
         forward_kinematics(ctx, FM(q1), FM(v));
         mask overflowed = ((status & SAP_WORLD_FAILED) == 0) & mask_not(bodies_finite(ctx));
         status = status | bits_select(overflowed, none + SAP_WORLD_NONFINITE_RESULT, none);
     }
+    /* store the new state, or the input state of failed worlds */
     mask mine = pack_lanes(ctx->pack);
     mask ok = mine & ((status & SAP_WORLD_FAILED) == 0);
     mask state_ok = mine & ((status & SAP_WORLD_NONFINITE_STATE) == 0);
-    TEAM_SYNC(); /* all have read the status of the solve, and checked q1, v and the bodies */
+    TEAM_SYNC(); /* all threads have read the status of the solve, q1, v and the bodies before they are overwritten */
     put_status(ctx, status);
     store_state(ctx, ok);
     store_unchanged(ctx, state_ok & mask_not(ok));
+    /* bodies of failed worlds at the input state */
     if (bodies && mask_any(state_ok & mask_not(ok))) {
         TEAM_SYNC(); /* q1 and v are stored before they are overwritten */
         TEAM_FOR(i, plan->nq)
             FM(q1)[i] = real_select(ok, FM(q1)[i], FM(q)[i]);
         TEAM_FOR(i, plan->nv)
             FM(v)[i] = real_select(ok, FM(v)[i], FM(v0)[i]);
-        TEAM_SYNC(); /* links read the q1 and v of their joints */
+        TEAM_SYNC(); /* kinematics reads the q1 and v of other threads */
         forward_kinematics(ctx, FM(q1), FM(v));
     }
     if (bodies)

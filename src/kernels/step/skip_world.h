@@ -1,12 +1,13 @@
-/* Worlds that take no part in a call, because their own parameters break a rule of the model (host/expand.h): their state stays, they have
- * no contacts, and their status says so. Works on one world; a CPU calls it for each, a GPU has a team for each. */
+/* Worlds that a call skips because their parameters break a rule of the model (host/plan/world_parameters.h). They keep
+ * their state, have no contacts, and their status is SAP_WORLD_BAD_PARAMETERS. The functions process one world: a CPU
+ * calls them for each world; on a GPU each world has a team. */
 #ifndef SAPWOOD_KERNELS_STEP_SKIP_WORLD_H
 #define SAPWOOD_KERNELS_STEP_SKIP_WORLD_H
 
 #include "kernels/data/args.h"
 #include "kernels/dialect/team.h"
 
-/* Row `world` of one array over that of another, which may be the same. */
+/* Copies row `world` of `from` to `to`; does nothing if they are the same array or `to` is absent. */
 TEAM_FN void leave_row(SapBuffer to, SapBuffer from, int world, int width) {
     if (!to.data || to.data == from.data)
         return;
@@ -20,6 +21,7 @@ TEAM_FN void leave_row(SapBuffer to, SapBuffer from, int world, int width) {
     }
 }
 
+/* Clears the counters of the world. */
 TEAM_FN void leave_counters(const SapStepArgs *args, int world) {
     const SapReportArgs *r = &args->report;
     int *const counters[3] = {r->iterations, r->line_iterations, r->refactored};
@@ -32,7 +34,7 @@ TEAM_FN void leave_counters(const SapStepArgs *args, int world) {
             numbers[i][world] = 0;
 }
 
-/* Whether the world is left out. */
+/* Returns whether the call skips the world, and writes its outputs if so. */
 TEAM_FN bool skip_world(const SapStepArgs *args, int world) {
     if (!args->skipped || !args->skipped[world])
         return false;

@@ -1,5 +1,5 @@
-/* Every stage in one precision, in order of dependence. An entry file defines SAP_PRECISION (and SAP_LANES on a CPU) and includes this
- * once per precision. */
+/* Every stage in one precision, in order of dependence. An entry file defines SAP_PRECISION (and SAP_LANES on a CPU)
+ * and includes this file once per precision. */
 #include "kernels/dialect/lane.h"
 #include "kernels/dialect/vec.h"
 #include "kernels/dialect/buffers.h"
@@ -23,7 +23,7 @@
 #include "kernels/collide/narrow_plane.h"
 #include "kernels/collide/narrow_round.h"
 #include "kernels/collide/narrow_box.h"
-#if SAP_LANES == 1 /* one world at a time: the builds with more lanes call this one */
+#if SAP_LANES == 1 /* one world at a time; builds with more lanes call the build with one lane */
 #include "kernels/collide/support.h"
 #include "kernels/collide/gjk.h"
 #include "kernels/collide/epa.h"

@@ -1,29 +1,30 @@
-/* The step, as a list of stages: the one for every target. An entry file defines before
+/* The step as a list of stages, the same for every target. An entry file defines first
  *
- *   STEP_FN                how a function of this list is declared
+ *   STEP_FN                the declaration specifiers of the functions below
  *   STAGE(is_f64, name)    calls stage_<name>(ctx) in that precision
- *   STEP_COLLIDES          whether a step finds its contacts itself; 0 on a GPU, which launches collision on its own
+ *   STEP_COLLIDES          whether a step runs collision; 0 on a GPU, where collision is a separate launch
  *
- * and, where they are constants, the choices of dialect/choices.h. */
+ * and, if they are constants, the choices of dialect/choices.h. */
 #include "kernels/dialect/choices.h"
 
-/* Whether there is something to solve: of the call, not of a world, for a world's status is its own. */
+/* Whether the call has a problem to solve. It does not depend on the world, so every world gets the same stages. */
 STEP_FN bool step_solves(const SapStepArgs *args) {
     return args->contacts.count || args->has_dof_terms;
 }
 
-/* All that comes before the solve: A and v*, contacts, and what they are to the solve. */
+/* The stages before the solve: A and v*, contacts, contact geometry and weights. */
 STEP_FN void step_prepare(SapContext *ctx) {
     STAGE(FM_IS_F64, free_motion);
     if (STEP_COLLIDES && ctx->args->collide.enabled)
         STAGE(GEOMETRY_IS_F64, collide);
     if (step_solves(ctx->args)) {
-        ctx->num_slots = STAGE(0, fill_slots); /* has no numbers: f32 is as good as f64 */
+        ctx->num_slots = STAGE(0, fill_slots); /* integers only, so the precision does not matter */
         STAGE(GEOMETRY_IS_F64, contact_geometry);
         STAGE(WEIGHT_IS_F64, contact_weight);
     }
 }
 
+/* One step. */
 STEP_FN void step_once(SapContext *ctx) {
     step_prepare(ctx);
     if (step_solves(ctx->args))
@@ -31,13 +32,13 @@ STEP_FN void step_once(SapContext *ctx) {
     STAGE(FM_IS_F64, finish);
 }
 
-/* Contact records of the state, without a step. */
+/* Contact records at the state, without a step. */
 STEP_FN void collide_once(SapContext *ctx) {
     STAGE(FM_IS_F64, place);
     STAGE(GEOMETRY_IS_F64, collide);
 }
 
-/* ---- the same step in lockstep (solve/lockstep.h): all worlds do one of these before the next ---- */
+/* ---- the same step in lockstep (solve/lockstep.h): all worlds finish one of these functions before the next ---- */
 
 STEP_FN void lockstep_begin(SapContext *ctx) {
     ctx->step = ctx->args->first_step;
