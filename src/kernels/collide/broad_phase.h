@@ -1,18 +1,20 @@
-/* The broad phase: which pairs of shapes may touch, as a set of bits in the order of pairs. docs/collision.md.
+/* The broad phase: finds the pairs of shapes that may touch, as a set of bits in the order of pairs. docs/collision.md.
  *
- *   listed   bit i is pair i of the plan: every pair is tested, all worlds of the pack at once
- *   sweep    bit (a, b), a < b, of a table of all shapes: for worlds with many. Balls are sorted along the axis on which they spread most,
- *            one world at a time, and only those that overlap there are tested
+ *   listed   bit i is pair i of the plan; every pair is tested, in all worlds of the pack at once
+ *   sweep    bit (a, b), a < b, of a table of all shapes; for many shapes. In one world at a time, the bounding spheres
+ *            are sorted along the axis of their largest variance, and only spheres that overlap along it are tested
  *
- * A pair is in the set if its balls meet in any world of the pack; the narrow phase masks the others. Bits are read back in order, so
- * neither way, nor the number of lanes or threads, shows in the contacts. */
+ * A pair is in the set if its bounding spheres overlap in some world of the pack; the narrow phase masks the other
+ * worlds. Bits are read in order, so the contacts depend neither on the algorithm nor on the number of lanes or
+ * threads. */
 
 #define COLLIDE(part)      ((real *)ctx->collide + ctx->args->collide.layout.part)
 #define COLLIDE_INTS(part) (ctx->pairs + ctx->args->collide.layout.part)
 
 enum { WORD_BITS = 32 };
 
-/* Where the balls of two shapes meet; a plane's ball is everything below it. The type of a is not larger than that of b. */
+/* Worlds in which the bounding spheres of two shapes overlap; the bound of a plane is its half-space. The type of a is
+ * not larger than that of b. */
 KERNEL_FN mask pair_near(const Context *ctx, int a, int b) {
     const real *ball_a = COLLIDE(ball) + 4 * a, *ball_b = COLLIDE(ball) + 4 * b;
     Vec3 d = vec3_sub(vec3_load(ball_b), vec3_load(ball_a));
@@ -24,7 +26,7 @@ KERNEL_FN mask pair_near(const Context *ctx, int a, int b) {
     return vec3_dot(d, d) <= r * r;
 }
 
-/* A pair by its two shapes, whichever way round. */
+/* The pair of shapes a and b, ordered by type. */
 KERNEL_FN SapPair pair_of(const SapPlan *plan, int a, int b) {
     bool swap = plan->shape_type[a] > plan->shape_type[b];
     SapPair pair;
@@ -35,7 +37,7 @@ KERNEL_FN SapPair pair_of(const SapPlan *plan, int a, int b) {
 
 /* ---- listed ---- */
 
-/* The pairs of word w. */
+/* Word w of the set: tests its pairs. */
 STAGE_FN int broad_listed_word(const Context *ctx, int w) {
     const SapPlan *plan = &ctx->args->plan;
     int first = w * WORD_BITS, n = plan->num_pairs - first < WORD_BITS ? plan->num_pairs - first : WORD_BITS;
@@ -50,11 +52,11 @@ STAGE_FN int broad_listed_word(const Context *ctx, int w) {
 
 /* ---- sweep ---- */
 
-/* One world's balls along an axis. */
+/* The bounding spheres of one world along an axis. */
 typedef struct Sweep {
-    const real *ball;
+    const real *ball; /* [ns][4] */
     int axis, lane;
-    int *order; /* [ns] */
+    int *order; /* [ns] shapes by lower end */
 } Sweep;
 
 KERNEL_FN scalar sweep_low(const Sweep *s, int shape) {
@@ -65,7 +67,7 @@ KERNEL_FN scalar sweep_high(const Sweep *s, int shape) {
     return LANE(s->ball[4 * shape + s->axis], s->lane) + LANE(s->ball[4 * shape + 3], s->lane);
 }
 
-/* The axis with the largest variance of centres. */
+/* The axis with the largest variance of the centres. */
 STAGE_FN int sweep_axis(const Sweep *s, int ns) {
     scalar largest = -1;
     int best = 0;
@@ -85,7 +87,7 @@ STAGE_FN int sweep_axis(const Sweep *s, int ns) {
     return best;
 }
 
-/* Shell's sort of the shapes by their lower end: in place, short, and quick enough for thousands. */
+/* Shell sort of the shapes by their lower end: in place, and fast enough for thousands of shapes. */
 STAGE_FN void sweep_sort(const Sweep *s, int ns) {
     int gap = 1;
     for (int i = 0; i < ns; i++)
@@ -105,7 +107,7 @@ KERNEL_FN bool pair_is_allowed(const SapPlan *plan, int low, int high) {
     return (plan->allowed[low * plan->row_words + high / WORD_BITS] >> (high % WORD_BITS)) & 1;
 }
 
-/* Adds the pair if it may touch and does so in this lane. */
+/* Adds the pair if the plan allows it and its bounding spheres overlap in this lane. */
 STAGE_FN void sweep_test(const Context *ctx, int a, int b, int lane) {
     const SapPlan *plan = &ctx->args->plan;
     int low = a < b ? a : b, high = a < b ? b : a;
@@ -116,7 +118,7 @@ STAGE_FN void sweep_test(const Context *ctx, int a, int b, int lane) {
         COLLIDE_INTS(near)[low * plan->row_words + high / WORD_BITS] |= (int)(1u << (high % WORD_BITS));
 }
 
-/* Planes have no ball to sort: each is tested with all others. */
+/* Planes have no bounding sphere to sort, so each plane is tested with all other shapes. */
 STAGE_FN void sweep_planes(const Context *ctx, int lane) {
     const SapPlan *plan = &ctx->args->plan;
     for (int p = 0; p < plan->ns; p++)
@@ -125,6 +127,7 @@ STAGE_FN void sweep_planes(const Context *ctx, int lane) {
                 sweep_test(ctx, p, s, lane);
 }
 
+/* Adds the near pairs of one world. */
 STAGE_FN void sweep_lane(const Context *ctx, int lane) {
     int ns = ctx->args->plan.ns;
     Sweep s;
@@ -143,7 +146,7 @@ STAGE_FN void sweep_lane(const Context *ctx, int lane) {
 
 /* ---- both ---- */
 
-/* Finds the pairs that are near in some world. */
+/* Finds the pairs whose bounding spheres overlap in some world. */
 STAGE_FN void broad_phase(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     int words = ctx->args->collide.layout.num_words;
@@ -153,7 +156,7 @@ STAGE_FN void broad_phase(const Context *ctx) {
     } else {
         TEAM_FOR(w, words)
             COLLIDE_INTS(near)[w] = 0;
-        TEAM_SYNC(); /* bits are added to words that are clear */
+        TEAM_SYNC(); /* all words are zero before one thread adds bits */
         TEAM_ONCE() {
             for (int l = 0; l < ctx->pack->count; l++)
                 sweep_lane(ctx, l);
@@ -162,7 +165,7 @@ STAGE_FN void broad_phase(const Context *ctx) {
     TEAM_ONCE() {
         *COLLIDE_INTS(cursor) = 0;
     }
-    TEAM_SYNC(); /* one thread reads all words */
+    TEAM_SYNC(); /* one thread reads all words and the cursor */
 }
 
 /* The pair of bit `bit` of word w. */
@@ -179,7 +182,7 @@ KERNEL_FN int lowest_bit(unsigned word) {
     return bit;
 }
 
-/* Takes up to `most` pairs out of the set, in order; returns how many. For one thread. */
+/* Removes up to `most` pairs from the set, in order, and returns their number. Called by one thread. */
 STAGE_FN int broad_take(const Context *ctx, SapPair *pair, int most) {
     int n = 0, w = *COLLIDE_INTS(cursor), words = ctx->args->collide.layout.num_words;
     while (n < most && w < words) {

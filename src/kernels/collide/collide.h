@@ -1,22 +1,23 @@
 /* Collision: finds the contacts of a world and writes their records. docs/collision.md.
  *
- *   shapes    X_s = X_body X_shape; a ball around each, widened by its margin and gap
- *   pairs     those of the plan whose balls meet in some world of the pack
- *   points    the narrow phase of each; a point is a contact where d <= reach = m0 + m1 + g0 + g1
- *   records   in the order of pairs; a world that has more than its slots keeps the deepest (ties: the earlier)
+ *   shapes    X_s = X_body X_shape; a bounding sphere around each, widened by its margin and gap
+ *   pairs     those whose bounding spheres overlap in some world of the pack (broad_phase.h)
+ *   points    the narrow phase of each pair; a point is a contact where d <= reach = m0 + m1 + g0 + g1
+ *   records   in the order of pairs; a world with more contacts than slots keeps the deepest (ties: the earlier)
  *
- * Pairs are worked on a chunk at a time: all its pairs find their points, then the points are added in order, so that neither
- * the number of lanes nor of threads shows in the result. */
+ * Pairs are processed in chunks: first all pairs of the chunk find their points, then the points are added in order.
+ * The result therefore depends neither on the number of lanes nor on the number of threads. */
 
-/* A point on its way to a record. */
+/* A candidate: a contact point before it becomes a record. Offsets in reals. */
 enum {
     CANDIDATE_POINT0 = 0, /* in the frame of body 0 */
-    CANDIDATE_POINT1 = 3, /* of body 1 */
-    CANDIDATE_NORMAL = 6, /* in the world */
+    CANDIDATE_POINT1 = 3, /* in the frame of body 1 */
+    CANDIDATE_NORMAL = 6, /* in world axes */
     CANDIDATE_GAP = 9,    /* d - m0 - m1 */
     CANDIDATE_VALID = 10  /* 1 or 0 */
 };
 
+/* Candidate k of the pair at `place` in the chunk. */
 KERNEL_FN real *candidate_at(const Context *ctx, int place, int k) {
     return COLLIDE(candidate) + (place * ctx->args->collide.max_contacts + k) * SAP_CANDIDATE_SIZE;
 }
@@ -30,12 +31,12 @@ KERNEL_FN Pose shape_in_body(const Context *ctx, int s) {
     return pose;
 }
 
-/* How far from the surface of shape s contacts begin. */
+/* The distance from the surface of shape s at which contacts begin. */
 KERNEL_FN real shape_reach(const Context *ctx, int s) {
     return field_get(STAGE_CONSTANTS->shape_margin, s, ctx->pack) + field_get(STAGE_CONSTANTS->shape_gap, s, ctx->pack);
 }
 
-/* The pose and the ball of shape s in the world. */
+/* Pose and bounding sphere of shape s in the world. */
 STAGE_FN void collide_shape(const Context *ctx, int s) {
     SapField bound = STAGE_CONSTANTS->shape_bound;
     int link = ctx->args->plan.shape_link[s];
@@ -58,7 +59,7 @@ KERNEL_FN Solid shape_solid(const Context *ctx, int s) {
 
 /* ---- points ---- */
 
-/* The pose b seen from the pose a. */
+/* The pose b in the frame of the pose a. */
 KERNEL_FN Pose pose_relative(Pose a, Pose b) {
     Quat inverse = quat_conjugate(a.q);
     Pose r;
@@ -67,7 +68,8 @@ KERNEL_FN Pose pose_relative(Pose a, Pose b) {
     return r;
 }
 
-/* A point of the manifold as a candidate: into body frames and world axes. */
+/* Converts a point of the manifold to a candidate, in body frames and world axes. X is the pose of shape 1 in shape 0.
+ * */
 STAGE_FN void candidate_store(const Context *ctx, const SapPair *pair, Pose X, const ContactPoint *at, real reach,
                               mask near, real *candidate) {
     Pose body0 = shape_in_body(ctx, pair->shape[0]), body1 = shape_in_body(ctx, pair->shape[1]);
@@ -81,7 +83,8 @@ STAGE_FN void candidate_store(const Context *ctx, const SapPair *pair, Pose X, c
     candidate[CANDIDATE_VALID] = real_select(near & at->valid & (at->d <= reach), real_of(1), real_of(0));
 }
 
-/* Closed forms give all the points that a pair can have: where fewer are asked for, the deepest and those that reach farthest. */
+/* Reduces the points of a closed form to max_contacts: the deepest, and those that extend farthest (manifold_reduce).
+ * */
 STAGE_FN void collide_reduce(const Context *ctx, const SapPair *pair, Manifold *m) {
     ContactPoint all[MANIFOLD_MAX];
     Measure by;
@@ -94,7 +97,7 @@ STAGE_FN void collide_reduce(const Context *ctx, const SapPair *pair, Manifold *
     manifold_reduce(all, n, ctx->args->collide.max_contacts, &by, m);
 }
 
-/* The points of a pair, to its place in the chunk. */
+/* Finds the points of a pair and writes them as candidates to its place in the chunk. */
 STAGE_FN void collide_pair(const Context *ctx, const SapPair *pair, int place) {
     Solid a = shape_solid(ctx, pair->shape[0]), b = shape_solid(ctx, pair->shape[1]);
     Pose X =
@@ -130,7 +133,7 @@ KERNEL_FN int shape_body(const SapPlan *plan, int s) {
     return plan->shape_link[s] < 0 ? -1 : plan->link[plan->shape_link[s]].body;
 }
 
-/* Writes the candidate of lane l to a record. A shape's own parameters are the record's. */
+/* Writes the candidate of lane l to a record. Parameters NaN: those of the shapes apply. */
 STAGE_FN void record_write(const Context *ctx, const SapPair *pair, const real *candidate, int l, long long at) {
     (void)l;
     const SapContactArgs *c = &ctx->args->contacts;
@@ -152,7 +155,7 @@ STAGE_FN void record_write(const Context *ctx, const SapPair *pair, const real *
     buffer_write(c->mu, at, (double)LANE(none, l));
 }
 
-/* The shallowest record of lane l; the latest of equals. */
+/* The shallowest record of lane l; of equal gaps the latest. */
 STAGE_FN int record_shallowest(const real *gap, int n, int l) {
     (void)l;
     int worst = 0;
@@ -162,7 +165,8 @@ STAGE_FN int record_shallowest(const real *gap, int n, int l) {
     return worst;
 }
 
-/* Adds the candidate to the records of lane l's world; if these are full, the shallowest goes and the others move up. */
+/* Adds the candidate to the records of lane l's world. If they are full, drops the shallowest, and the later records
+ * move up. */
 STAGE_FN void record_add(const Context *ctx, const SapPair *pair, const real *candidate, int l) {
     const SapContactArgs *c = &ctx->args->contacts;
     int world = ctx->pack->world[l], n = c->count[world];
@@ -184,12 +188,12 @@ STAGE_FN void record_add(const Context *ctx, const SapPair *pair, const real *ca
     c->count[world] = n + 1;
 }
 
-/* The pairs at hand. */
+/* The pairs of the chunk. */
 KERNEL_FN SapPair *collide_chunk(const Context *ctx) {
     return (SapPair *)COLLIDE_INTS(chunk);
 }
 
-/* Adds the points of the pairs at hand, in order, to the worlds in `which`. */
+/* Adds the candidates of the chunk, in order, to the records of the worlds in `which`. */
 STAGE_FN void collide_add(const Context *ctx, int num_pairs, mask which) {
     for (int place = 0; place < num_pairs; place++)
         for (int k = 0; k < COLLIDE_INTS(num_candidates)[place]; k++) {
@@ -200,15 +204,16 @@ STAGE_FN void collide_add(const Context *ctx, int num_pairs, mask which) {
         }
 }
 
-/* ---- all ---- */
+/* ---- the stage ---- */
 
+/* Clears the records of the pack's worlds. */
 STAGE_FN void collide_clear(const Context *ctx) {
     const SapContactArgs *c = &ctx->args->contacts;
     for (int l = 0; l < ctx->pack->count; l++)
         c->count[ctx->pack->world[l]] = c->dropped[ctx->pack->world[l]] = 0;
 }
 
-/* Where the whole state is finite: a world with a number that is not has no contacts, not even of bodies that are well. */
+/* Worlds whose whole state is finite; the others get no contacts at all. */
 KERNEL_FN mask collide_finite(const Context *ctx) {
     StageView check = FM_VIEW(state_check);
     real sum = real_of(0);
@@ -217,29 +222,34 @@ KERNEL_FN mask collide_finite(const Context *ctx) {
     return sum == K(0.0);
 }
 
+/* Finds the contacts of the pack's worlds and writes their records. */
 STAGE_FN void stage_collide(const Context *ctx) {
+    /* shapes in the world, empty records */
     PROFILE(ctx, SAP_STAGE_BROAD_PHASE);
     TEAM_FOR(s, ctx->args->plan.ns)
         collide_shape(ctx, s);
     TEAM_ONCE() {
         collide_clear(ctx);
     }
-    TEAM_SYNC(); /* pairs read the poses and balls of their shapes */
+    TEAM_SYNC(); /* pairs read the poses and bounding spheres of their shapes */
     mask finite = collide_finite(ctx);
     broad_phase(ctx);
     for (;;) {
+        /* the pairs of the next chunk */
         PROFILE(ctx, SAP_STAGE_BROAD_PHASE);
         TEAM_ONCE() {
             *COLLIDE_INTS(num_chunk) = broad_take(ctx, collide_chunk(ctx), ctx->args->collide.chunk);
         }
-        TEAM_SYNC(); /* all work on the pairs that one thread took; if these are none, all records are there */
+        TEAM_SYNC(); /* all threads read the chunk that one thread took; if it is empty, all records are complete */
         int n = *COLLIDE_INTS(num_chunk);
         if (n == 0)
             return;
+        /* their candidates, one pair per thread */
         PROFILE(ctx, SAP_STAGE_NARROW_PHASE);
         TEAM_FOR(i, n)
             collide_pair(ctx, &collide_chunk(ctx)[i], i);
-        TEAM_SYNC(); /* one thread adds the points of all, and takes the next pairs */
+        TEAM_SYNC(); /* one thread reads the candidates of all pairs and overwrites the chunk */
+        /* their records, in order */
         PROFILE(ctx, SAP_STAGE_RECORDS);
         TEAM_ONCE() {
             collide_add(ctx, n, finite);

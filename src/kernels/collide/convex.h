@@ -1,5 +1,5 @@
-/* The narrow phase that works on one world at a time: any two convex shapes (convex_pair.h), and a height field with any of them
- * (height_field.h). Reads a task, leaves its contacts in it; a pose that is not finite has none. */
+/* The narrow phase for one world at a time: any two convex shapes (convex_pair.h), and a height field with a convex
+ * shape (height_field.h). Reads a task and writes its contacts; a pose that is not finite gives none. */
 
 KERNEL_FN Pose convex_pose(const SapConvexTask *task) {
     scalar x[7];
@@ -28,6 +28,7 @@ KERNEL_FN void task_store(SapConvexTask *task, const Manifold *m) {
     }
 }
 
+/* Finds the contacts of one pair in one world. */
 STAGE_FN void stage_convex(SapConvexTask *task) {
     Pose X = convex_pose(task), origin;
     task->count = 0;

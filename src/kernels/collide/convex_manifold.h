@@ -1,20 +1,21 @@
-/* From one contact normal to a manifold: the flat features of the two shapes, laid over each other along the normal.
+/* The manifold for one contact normal n: the features of the two shapes that face n, clipped against each other along
+ * n.
  *
- * A feature is the polygon, segment or point of a shape that faces n: a face of a box or hull, a cap of a cylinder or base of a cone (an
- * octagon of rim points), the side of a cylinder, cone or capsule (a segment), an edge. Seen along n the two are clipped against each
- * other; each corner of what is left has its own distance
+ * A feature is a polygon, segment or point of a shape: a face of a box or hull, a cap of a cylinder or base of a cone
+ * (an octagon of rim points), the side of a cylinder, cone or capsule (a segment), an edge. Projected along n, the two
+ * features are clipped against each other. Each corner of the intersection has its own distance
  *   d = (x_1 - x_0).n,   x_0 on the feature of shape 0, x_1 on that of shape 1
- * A feature counts as flat where it is tilted against the plane normal to n by no more than a small angle (MANIFOLD_TIGHT), its
- * partner by no more than a larger one (MANIFOLD_LOOSE): a box that stands on its edge has the points of that edge, and those of its
- * face while it is almost down. */
+ * One feature must be flat: tilted against the plane normal to n by at most MANIFOLD_TIGHT. The other may be tilted by
+ * at most MANIFOLD_LOOSE. A box that stands on its edge thus has the points of that edge, and those of its face once it
+ * is almost flat. */
 
-#define MANIFOLD_TIGHT 0.03 /* sines */
+#define MANIFOLD_TIGHT 0.03 /* sines of the tilt */
 #define MANIFOLD_LOOSE 0.35
 
 enum { FEATURE_MAX = 16, CLIP_MAX = 2 * FEATURE_MAX, CANDIDATES_MAX = 64, CANDIDATE_DIRECTIONS = 16 };
 
 typedef struct Feature {
-    Vec3 x[FEATURE_MAX]; /* counter-clockwise from outside the shape */
+    Vec3 x[FEATURE_MAX]; /* counter-clockwise seen from outside the shape */
     int count;
     Vec3 m;    /* polygons: outward unit normal */
     real tilt; /* sine of the angle between the feature and the plane normal to n */
@@ -26,10 +27,10 @@ typedef struct Candidates {
     Measure by;
 } Candidates;
 
-/* Thins a full list to the manifold of its points and the farthest along each of 16 directions across the normal of the deepest: a corner of
- * all points that are still to come is one of these, so none is lost. */
+/* Thins a full list to its manifold and the farthest points along 16 directions orthogonal to the normal of the deepest
+ * point. A point that is farthest along one of these directions in the complete list is therefore not lost. */
 STAGE_FN void candidates_thin(Candidates *list) {
-    const scalar c = K(0.92387953251128676), s = K(0.38268343236508977); /* of a 16th turn */
+    const scalar c = K(0.92387953251128676), s = K(0.38268343236508977); /* cosine and sine of 2 pi/16 */
     Manifold kept;
     manifold_reduce(list->at, list->count, MANIFOLD_MAX, &list->by, &kept);
     ContactPoint far[CANDIDATE_DIRECTIONS];
@@ -51,7 +52,7 @@ STAGE_FN void candidates_thin(Candidates *list) {
         list->at[list->count++] = far[i];
 }
 
-/* Adds a point if it is near enough. */
+/* Adds a point if d <= reach. */
 STAGE_FN void candidate_add(Candidates *list, Vec3 p, Vec3 n, real d, real reach) {
     if (!(d <= reach))
         return;
@@ -84,7 +85,7 @@ KERNEL_FN void feature_polygon(Feature *f, const Convex *c, Vec3 m, Vec3 u) {
     f->tilt = vec3_norm(vec3_cross(m, u));
 }
 
-/* The octagon of radius r at height z that faces the sign `side` of the axis. */
+/* The octagon of radius r at height z with outward normal `side` (1 or -1) times the axis. */
 STAGE_FN void feature_disc(Feature *f, const Convex *c, real r, real z, real side, Vec3 u) {
     const scalar half = K(0.70710678118654752);
     real x = r, y = K(0.0);
@@ -101,7 +102,8 @@ STAGE_FN void feature_disc(Feature *f, const Convex *c, real r, real z, real sid
 KERNEL_FN real vec3_at(Vec3 v, int i) {
     return i == 0 ? v.x : i == 1 ? v.y : v.z;
 }
-KERNEL_FN Vec3 vec3_of(int axis, real a, real b, real c) { /* a on the axis, b and c on the next two */
+/* The vector with component a on the axis, b and c on the next two axes. */
+KERNEL_FN Vec3 vec3_of(int axis, real a, real b, real c) {
     return axis == 0 ? vec3(a, b, c) : axis == 1 ? vec3(c, a, b) : vec3(b, c, a);
 }
 
@@ -136,7 +138,7 @@ KERNEL_FN void feature_box(Feature *f, const Convex *c, Vec3 u, bool polygons) {
     feature_segment(f, c, a, b, u);
 }
 
-/* The face of a hull that faces u most. */
+/* The face of a hull whose normal is closest to u. */
 KERNEL_FN int hull_facing(const Convex *c, Vec3 u) {
     int best = 0;
     real most = K(-2.0);
@@ -150,7 +152,7 @@ KERNEL_FN int hull_facing(const Convex *c, Vec3 u) {
     return best;
 }
 
-/* Faces with many corners are thinned evenly. */
+/* A face with more than FEATURE_MAX corners keeps evenly spaced ones. */
 KERNEL_FN void feature_hull_face(Feature *f, const Convex *c, int face, Vec3 u) {
     SapHullFace at = c->face[face];
     f->count = at.num_corners < FEATURE_MAX ? at.num_corners : FEATURE_MAX;
@@ -161,7 +163,8 @@ KERNEL_FN void feature_hull_face(Feature *f, const Convex *c, int face, Vec3 u) 
     feature_polygon(f, c, vec3_load(c->plane + 4 * face), u);
 }
 
-/* The edge that is highest along u, of all: it need not belong to the face that faces u most. */
+/* The edge that is highest along u. All edges are compared: it need not belong to the face whose normal is closest to
+ * u. */
 KERNEL_FN void feature_hull_edge(Feature *f, const Convex *c, Vec3 u) {
     Vec3 from = hull_vertex(c, 0), to = from;
     real most = K(-1e30);
@@ -211,7 +214,8 @@ KERNEL_FN void feature_cone(Feature *f, const Convex *c, Vec3 u, bool polygons) 
     feature_segment(f, c, support_circle(c->size.x, -c->size.y, u), vec3(K(0.0), K(0.0), c->size.y), u);
 }
 
-/* The polygon (if wanted and there is one), segment or point of the core of c that faces u, its own axes; of any tilt. */
+/* The feature of the core of c that faces u, in the axes of c: a polygon (if `polygons` and there is one), segment or
+ * point, of any tilt. */
 STAGE_FN void feature_facing(Feature *f, const Convex *c, Vec3 u, bool polygons) {
     switch (c->type) {
     case SAP_SHAPE_CAPSULE:
@@ -225,7 +229,7 @@ STAGE_FN void feature_facing(Feature *f, const Convex *c, Vec3 u, bool polygons)
     }
 }
 
-/* From the core to the surface: of an axis to its side, also where it is tilted. */
+/* Moves a feature from the core to the surface, along `out`; a segment, even if tilted, orthogonally to itself. */
 KERNEL_FN void feature_round(Feature *f, real radius, Vec3 out) {
     if (f->count == 2) {
         Vec3 e = vec3_direction(vec3_sub(f->x[1], f->x[0]));
@@ -279,7 +283,8 @@ KERNEL_FN int clip_segment(Vec3 *x, Vec3 at, Vec3 q) {
     return 2;
 }
 
-/* The part of feature s that, seen along the unit vector `out` of r, lies over the polygon r. */
+/* The part of feature s that lies over the polygon r, projected along the unit vector `out`, which is outward of r.
+ * Returns the number of its points. */
 STAGE_FN int clip_over(const Feature *s, const Feature *r, Vec3 out, real slack, Vec3 *result) {
     Vec3 spare[CLIP_MAX];
     int n = s->count;
@@ -301,7 +306,7 @@ STAGE_FN int clip_over(const Feature *s, const Feature *r, Vec3 out, real slack,
     return n;
 }
 
-/* Points of s over the polygon r, `r_is_first` if r is of shape 0. */
+/* Adds the points of s over the polygon r. r_is_first: r is a feature of shape 0. */
 STAGE_FN void overlay_polygon(const Feature *r, const Feature *s, bool r_is_first, Vec3 n, real reach, real slack,
                               Candidates *list) {
     Vec3 x[CLIP_MAX];
@@ -315,7 +320,7 @@ STAGE_FN void overlay_polygon(const Feature *r, const Feature *s, bool r_is_firs
     }
 }
 
-/* Where along the line x + t e, t in 0..1, the points of segment f are; t is clamped. */
+/* The parameter t of the point of segment f nearest to `point`, clamped to 0 .. 1. */
 KERNEL_FN real segment_place(const Feature *f, Vec3 point) {
     Vec3 e = vec3_sub(f->x[1], f->x[0]);
     real t = vec3_dot(vec3_sub(point, f->x[0]), e) / vec3_dot(e, e);
@@ -326,8 +331,9 @@ KERNEL_FN Vec3 segment_at(const Feature *f, real t) {
     return vec3_fma(t, vec3_sub(f->x[1], f->x[0]), f->x[0]);
 }
 
-/* Where what two nearly parallel segments have in common ends, at end i of a and end j of b: the one whose end is farther inside the
- * other has its end in common with the nearest point of the other. The point in the middle, and d. */
+/* The end of the overlap of two nearly parallel segments, next to end i of a and end j of b. The segment that ends
+ * first ends the overlap, together with the nearest point of the other segment. Returns the midpoint of the two points,
+ * and d. */
 STAGE_FN Vec3 segments_end(const Feature *a, int i, const Feature *b, int j, Vec3 n, real *d) {
     Vec3 xa = a->x[i], xb = b->x[j];
     real inside_b = vec3_dot(vec3_sub(xb, xa), vec3_direction(vec3_sub(xb, b->x[1 - j])));
@@ -340,8 +346,8 @@ STAGE_FN Vec3 segments_end(const Feature *a, int i, const Feature *b, int j, Vec
     return vec3_scale(K(0.5), vec3_add(xa, xb));
 }
 
-/* Two segments that are nearly parallel touch along what they have in common: its two ends. Seen along n they lie beside each other, at an
- * angle: the points are in the middle between them. */
+/* Adds the two ends of the overlap of two nearly parallel segments. Projected along n the segments do not coincide, so
+ * the points are midway between them. */
 STAGE_FN void overlay_segments(const Feature *a, const Feature *b, Vec3 n, real reach, Candidates *list) {
     Vec3 e = vec3_sub(a->x[1], a->x[0]), f = vec3_sub(b->x[1], b->x[0]), x[2];
     if (vec3_norm(vec3_cross(e, f)) > K(MANIFOLD_TIGHT) * vec3_norm(e) * vec3_norm(f))
@@ -360,7 +366,7 @@ KERNEL_FN bool feature_is_flat(const Feature *f) {
     return f->count > 2 && f->tilt <= K(MANIFOLD_TIGHT);
 }
 
-/* All points where the facing features of a and b lie over each other. */
+/* Adds all points where the facing features of a and b overlap along n. */
 STAGE_FN void manifold_overlay(const Convex *a, const Convex *b, Vec3 n, real reach, real slack, Candidates *list) {
     Feature fa, fb;
     Vec3 back = vec3_scale(K(-1.0), n);

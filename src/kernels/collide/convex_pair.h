@@ -1,14 +1,14 @@
 /* The narrow phase for any two convex shapes, one world at a time: distance or depth of the cores (gjk.h, epa.h,
- * convex_polish.h), the radii, the manifold (convex_manifold.h). docs/collision.md.
+ * convex_polish.h), then the radii and the manifold (convex_manifold.h). docs/collision.md.
  *
  * The signed distance is the largest separation over all directions,
  *   d = max_n  -(s_0(n) - s_1(-n)).n
- * so a face normal along which the shapes are as far apart as along the n found is as good, and free of the search's rounding: it is
- * taken instead. */
+ * A face normal with the same separation as the n that the search found is therefore also a solution. It replaces n,
+ * because it has no rounding error of the search. */
 
 #undef CONVEX_SNAP
 #if SAP_PRECISION == 32
-#define CONVEX_SNAP 3e-6 /* of the scale: equal distances */
+#define CONVEX_SNAP 3e-6 /* distances that differ by less, relative to the scale, are equal */
 #else
 #define CONVEX_SNAP 1e-10
 #endif
@@ -17,7 +17,7 @@ KERNEL_FN real convex_radius(int type, Vec3 size) {
     return type == SAP_SHAPE_SPHERE || type == SAP_SHAPE_CAPSULE ? size.x : K(0.0);
 }
 
-/* A length that no coordinate of the shape is beyond. */
+/* An upper bound of the coordinates of the shape. */
 KERNEL_FN real convex_extent(const Convex *c) {
     real extent = real_max(c->size.x, real_max(c->size.y, c->size.z));
     for (int i = 0; i < 3 * c->num_vertices; i++)
@@ -60,7 +60,7 @@ KERNEL_FN CorePair core_pair(const Convex *a, const Convex *b) {
     return pair;
 }
 
-/* Takes the outward normal m of a face in the place of n where it separates the cores as well. */
+/* Replaces n by the face normal m = sign f->m if m separates the cores equally. */
 KERNEL_FN void convex_snap(const CorePair *pair, const Feature *f, real sign, Vec3 *n, real d) {
     if (!feature_is_flat(f))
         return;
@@ -69,28 +69,31 @@ KERNEL_FN void convex_snap(const CorePair *pair, const Feature *f, real sign, Ve
         *n = m;
 }
 
-/* The distance of two convex shapes: the point on a, the normal and d; false if d > reach. */
+/* The distance of two convex shapes: point on a, normal and d; false if d > reach. */
 STAGE_FN bool convex_distance(const CorePair *pair, real reach, ContactPoint *out) {
     const Convex *a = pair->a, *b = pair->b;
     Simplex s;
     Vec3 n = vec3_zero(), p = vec3_zero();
     real d = K(0.0), radii = a->radius + b->radius;
+    /* distance or depth of the cores: n from a to b, p on the core of a, d */
     int found = gjk(pair, reach + radii, &s, &n, &d);
     if (found == GJK_FAR)
         return false;
     if (found == GJK_OVERLAP) {
         epa(pair, &s, &n, &p, &d);
-        /* from the chord to the supporting plane; that of b is then at d */
+        /* move p from the chord to the supporting plane of a; that of b is then at distance d */
         p = vec3_fma(vec3_dot(n, vec3_sub(support(a, n), p)), n, p);
     } else {
         p = simplex_point(&s);
     }
     polish(pair, &n, &p, &d);
+    /* a face normal of a or b in place of n, if it separates equally */
     Feature f;
     feature_facing(&f, a, mat3_transpose_mul(a->R, n), true);
     convex_snap(pair, &f, K(1.0), &n, d);
     feature_facing(&f, b, mat3_transpose_mul(b->R, vec3_scale(K(-1.0), n)), true);
     convex_snap(pair, &f, K(-1.0), &n, d);
+    /* from the cores to the surfaces */
     out->n = n;
     out->p = vec3_fma(a->radius, n, p);
     out->d = d - radii;
@@ -98,7 +101,7 @@ STAGE_FN bool convex_distance(const CorePair *pair, real reach, ContactPoint *ou
     return out->valid && out->d <= reach;
 }
 
-/* The nearest point, unless the features already give one as deep. */
+/* Adds the nearest point, unless a candidate from `first` on is as deep. */
 KERNEL_FN void candidates_with_nearest(Candidates *list, int first, const ContactPoint *nearest, real slack,
                                        real reach) {
     for (int i = first; i < list->count; i++)
@@ -107,6 +110,7 @@ KERNEL_FN void candidates_with_nearest(Candidates *list, int first, const Contac
     candidate_add(list, nearest->p, nearest->n, nearest->d, reach);
 }
 
+/* Adds the contacts of two convex shapes. */
 STAGE_FN void convex_pair(const Convex *a, const Convex *b, real reach, Candidates *list) {
     CorePair pair = core_pair(a, b);
     ContactPoint nearest;

@@ -1,34 +1,35 @@
-/* The contact normal of curved cores, from an n that a search has come near to: GJK and EPA end where distances agree, and then n is only
- * known to the root of that.
+/* Refines the contact normal of curved cores. GJK and EPA stop when their distance bounds agree to a tolerance; the
+ * error of n is then of the order of its square root.
  *
- * Apart and in depth alike the signed distance is d = -min h(n) over unit vectors, h(n) = n.w(n), w(n) the support of a - b. The least h
- * is where the part of w across n vanishes. h is smooth where both cores support n with one point; it has a kink along the normals of a
- * side or edge, a circle n.axis = tilt, since there a segment supports. So the least is looked for
- *   on the crossing of a circle of a and one of b,  on either circle,  and off both:
- * the first that has a pair of points opposite each other along n is the answer. No n gives less than the least, so a wrong guess
- * shows by its h. */
+ * Both for separated and for overlapping cores the signed distance is d = -min h(n) over unit vectors, h(n) = n.w(n),
+ * where w(n) is the support of a - b. At the minimum the part of w orthogonal to n vanishes. h is smooth where each
+ * core supports n with one point. It has a kink along the normals of a side or edge, a circle n.axis = tilt, where a
+ * segment supports n. The minimum is therefore sought
+ *   at the intersection of a circle of a and one of b,  on either circle,  and off both.
+ * The first n with a pair of points opposite each other along n is the answer. No n has an h below the minimum, so the
+ * h of a wrong candidate is larger and rejects it. */
 
 #undef POLISH_STEP
 #undef POLISH_FALL
 #undef POLISH_MISS
 #if SAP_PRECISION == 32
-#define POLISH_STEP 1e-3 /* of differences */
-#define POLISH_FALL 1e-6 /* of the scale: h is not more */
-#define POLISH_MISS 1e-4 /* of the scale: the points are opposite */
+#define POLISH_STEP 1e-3 /* step of the difference quotients */
+#define POLISH_FALL 1e-6 /* tolerance of h, relative to the scale */
+#define POLISH_MISS 1e-4 /* tolerance of opposite points, relative to the scale */
 #else
 #define POLISH_STEP 1e-7
 #define POLISH_FALL 1e-11
 #define POLISH_MISS 1e-7
 #endif
-#define POLISH_NEAR 0.1 /* sine: n is near a circle */
+#define POLISH_NEAR 0.1 /* sine of the angle up to which n is near a circle */
 
 enum { POLISH_ITERATIONS = 8 };
 
-/* Normals n with n.axis = tilt, of a core's side or edge. */
+/* The normals n of a core's side or edge: n.axis = tilt. */
 typedef struct Circle {
     Vec3 axis;
     real tilt;
-    bool near; /* there is one near n */
+    bool near; /* the core has a circle near n */
 } Circle;
 
 KERNEL_FN bool core_is_curved(const Convex *c) {
@@ -40,7 +41,7 @@ KERNEL_FN void core_segment(Feature *f, const Convex *c, Vec3 out) {
     feature_facing(f, c, mat3_transpose_mul(c->R, out), false);
 }
 
-/* The circle of the core's side or edge that faces sign n, in terms of n. */
+/* The circle of the core's side or edge that faces sign n, as a condition on n. */
 STAGE_FN Circle circle_facing(const Convex *c, Vec3 n, real sign) {
     Circle k;
     k.axis = c->R.z;
@@ -59,12 +60,12 @@ STAGE_FN Circle circle_facing(const Convex *c, Vec3 n, real sign) {
     return k;
 }
 
-/* tilt axis + (what is left of a unit vector) r */
+/* The normal on the circle in the direction r, a unit vector orthogonal to the axis: tilt axis + sqrt(1 - tilt^2) r */
 KERNEL_FN Vec3 circle_normal(const Circle *k, Vec3 r) {
     return vec3_fma(k->tilt, k->axis, vec3_scale(real_sqrt(K(1.0) - k->tilt * k->tilt), r));
 }
 
-/* The normal on both circles, next to n; false where they hardly cross. */
+/* The intersection of both circles next to n; false if the axes are nearly parallel or the circles do not intersect. */
 KERNEL_FN bool circles_cross(const Circle *a, const Circle *b, Vec3 *n) {
     Vec3 c = vec3_cross(a->axis, b->axis);
     real g = vec3_dot(a->axis, b->axis), c2 = vec3_dot(c, c);
@@ -79,7 +80,7 @@ KERNEL_FN bool circles_cross(const Circle *a, const Circle *b, Vec3 *n) {
     return true;
 }
 
-/* Newton's method for the angle around the axis; only a falling h is taken. */
+/* Newton's method for the angle around the axis; stops when h does not decrease. */
 STAGE_FN void polish_on_circle(const CorePair *pair, const Circle *k, Vec3 *n) {
     Vec3 r = vec3_direction(vec3_fma(-vec3_dot(k->axis, *n), k->axis, *n));
     *n = circle_normal(k, r);
@@ -103,7 +104,8 @@ STAGE_FN void polish_on_circle(const CorePair *pair, const Circle *k, Vec3 *n) {
     }
 }
 
-/* Newton's method over unit vectors. In the plane of t and u the gradient is w and the Hessian dw/dn - h. */
+/* Newton's method over unit vectors; stops when h does not decrease. In the tangent plane (t, u) the gradient is w and
+ * the Hessian dw/dn - h. */
 STAGE_FN void polish_free(const CorePair *pair, Vec3 *n) {
     const scalar step = K(POLISH_STEP);
     CoreVertex at = core_support(pair, *n);
@@ -128,7 +130,8 @@ STAGE_FN void polish_free(const CorePair *pair, Vec3 *n) {
     }
 }
 
-/* The points of the cores opposite each other along n: on the facing segment of a core if `segment`, else its support. */
+/* The points of the cores that are opposite each other along n: on the facing segment of a core if `segment`, else its
+ * support. */
 STAGE_FN Vec3 polish_opposite(const CorePair *pair, Vec3 n, bool segment_a, bool segment_b, Vec3 *xb) {
     Feature fa, fb;
     Vec3 back = vec3_scale(K(-1.0), n);
@@ -139,7 +142,7 @@ STAGE_FN Vec3 polish_opposite(const CorePair *pair, Vec3 n, bool segment_a, bool
     if (segment_b)
         core_segment(&fb, pair->b, back);
     if (segment_a && segment_b) {
-        /* seen along n the point of a is where the line of a crosses that of b */
+        /* projected along n, the point of a is the intersection of both lines */
         Vec3 e = vec3_sub(fa.x[1], fa.x[0]), across = vec3_cross(vec3_sub(fb.x[1], fb.x[0]), n);
         real t = vec3_dot(vec3_sub(fb.x[0], fa.x[0]), across) / vec3_dot(e, across);
         xa = vec3_fma(real_min(real_max(t, real_of(0)), real_of(1)), e, fa.x[0]);
@@ -152,7 +155,7 @@ STAGE_FN Vec3 polish_opposite(const CorePair *pair, Vec3 n, bool segment_a, bool
     return xa;
 }
 
-/* Takes the normal m if its h is no more than *h and there are points opposite each other along it. */
+/* Accepts the normal m if its h is at most *h and the cores have points opposite each other along it. */
 STAGE_FN bool polish_take(const CorePair *pair, Vec3 m, bool segment_a, bool segment_b, real *h, Vec3 *n, Vec3 *p) {
     real at_m = vec3_dot(m, core_support(pair, m).w);
     if (!(at_m <= *h + K(POLISH_FALL) * pair->scale))
@@ -167,7 +170,7 @@ STAGE_FN bool polish_take(const CorePair *pair, Vec3 m, bool segment_a, bool seg
     return true;
 }
 
-/* *n, the point *p of core a and the distance *d of the cores, made exact if there is a way. */
+/* Refines *n, the point *p of core a and the distance *d of the cores, if one of the four candidates succeeds. */
 STAGE_FN void polish(const CorePair *pair, Vec3 *n, Vec3 *p, real *d) {
     if (!core_is_curved(pair->a) && !core_is_curved(pair->b))
         return;

@@ -1,20 +1,22 @@
-/* Depth of two cores that overlap: the distance from the origin to the boundary of their difference a - b (expanding polytope).
+/* Penetration depth of two overlapping cores: the distance from the origin to the boundary of their difference a - b
+ * (expanding polytope algorithm).
  *
- * A polytope of support points that holds the origin is grown: the support point w along the normal n of its face nearest to the origin
+ * A polytope of support points that contains the origin grows. The support point w along the normal n of the face
+ * nearest to the origin bounds the depth,
  *   n.x_face <= depth <= n.w
- * replaces the faces that see it by a fan over their horizon, until the two bounds meet. For polytopes this ends after finitely many
- * steps with the exact depth; on curved shapes the bounds close in by a constant factor per few steps, and the best face is the answer
- * if the polytope is full (convex_polish.h makes it exact).
+ * and replaces the faces that it sees by a fan over their horizon, until the two bounds meet. For polytopes this ends
+ * after finitely many steps with the exact depth. On curved shapes the bounds converge by a constant factor per few
+ * steps; if the polytope is full, the best face is the answer (convex_polish.h refines it).
  *
- * A difference without volume (two crossing axes, a point in an axis, two points) has depth 0 along the normal to what there is of it. */
+ * A difference without volume (two crossing axes, a point on an axis, two points) has depth 0 along a normal to it. */
 
 #undef EPA_GAP
 #undef EPA_FLAT
 #undef EPA_BIG
 #if SAP_PRECISION == 32
-#define EPA_GAP  2e-6 /* of the scale: the bounds have met */
-#define EPA_FLAT 1e-5 /* of the scale: extents below are rounding */
-#define EPA_BIG  1e30
+#define EPA_GAP  2e-6 /* distance of bounds that meet, relative to the scale */
+#define EPA_FLAT 1e-5 /* extents below are rounding, relative to the scale */
+#define EPA_BIG  1e30 /* larger than any distance */
 #else
 #define EPA_GAP  1e-12
 #define EPA_FLAT 1e-11
@@ -24,7 +26,7 @@
 enum { EPA_VERTICES = 96, EPA_FACES = 2 * EPA_VERTICES, EPA_EDGES = 128 };
 
 typedef struct EpaFace {
-    short v[3]; /* counter-clockwise from outside */
+    short v[3]; /* vertices, counter-clockwise seen from outside */
     Vec3 n;     /* outward unit normal; 0 where the face has no area */
     real d;     /* n.x on the face; EPA_BIG where it has no area */
 } EpaFace;
@@ -34,11 +36,12 @@ typedef struct Epa {
     EpaFace face[EPA_FACES];
     int num_vertices, num_faces;
     int num_edges;
-    short edge[EPA_EDGES][2];
+    short edge[EPA_EDGES][2]; /* the horizon */
 } Epa;
 
-/* Adds a face; false when there is no room. The polytope only grows, so a face that is nearer to the origin than `lowest`, the
- * nearest of those before, is one that rounding has folded over, on a flat side: as one without area it counts for nothing. */
+/* Adds a face; false if there is no space. The polytope only grows, so a face nearer to the origin than `lowest`, the
+ * nearest face before, was folded over by rounding on a flat side. It is treated like a face without area and ignored.
+ * */
 STAGE_FN bool epa_add_face(Epa *e, int i, int j, int k, real lowest) {
     if (e->num_faces == EPA_FACES)
         return false;
@@ -58,7 +61,8 @@ STAGE_FN bool epa_add_face(Epa *e, int i, int j, int k, real lowest) {
     return true;
 }
 
-/* An edge that two removed faces share is inside; one that only one has is on the horizon. */
+/* Adds an edge of a removed face to the horizon, or removes it if another removed face shares it. False if there is no
+ * space. */
 KERNEL_FN bool epa_toggle_edge(Epa *e, int i, int j) {
     for (int k = 0; k < e->num_edges; k++) {
         if (e->edge[k][0] == j && e->edge[k][1] == i) {
@@ -75,7 +79,7 @@ KERNEL_FN bool epa_toggle_edge(Epa *e, int i, int j) {
     return true;
 }
 
-/* Replaces the faces that see vertex v, `best` always among them; false when there is no room. */
+/* Replaces the faces that vertex v sees, always including `best`; false if there is no space. */
 STAGE_FN bool epa_expand(Epa *e, int v, int best, real slack) {
     Vec3 w = e->at[v].w;
     real lowest = e->face[best].d - K(10.0) * slack;
@@ -106,7 +110,7 @@ KERNEL_FN int epa_nearest_face(const Epa *e) {
     return best;
 }
 
-/* Support along u and then -u: the first that is off the point `from` along u. */
+/* Finds a support point along u or else -u that differs from `from` in that direction; false if there is none. */
 KERNEL_FN bool epa_seek(const CorePair *pair, Vec3 from, Vec3 u, CoreVertex *found) {
     for (int side = 0; side < 2; side++) {
         *found = core_support(pair, u);
@@ -117,7 +121,7 @@ KERNEL_FN bool epa_seek(const CorePair *pair, Vec3 from, Vec3 u, CoreVertex *fou
     return false;
 }
 
-/* A unit normal of the simplex: of its plane, or any orthogonal to its line; +z for a point. */
+/* A unit normal of the simplex: of its plane, or a vector orthogonal to its line; +z for a point. */
 KERNEL_FN Vec3 simplex_normal(const Simplex *s) {
     if (s->count < 2)
         return vec3(K(0.0), K(0.0), K(1.0));
@@ -127,7 +131,8 @@ KERNEL_FN Vec3 simplex_normal(const Simplex *s) {
     return vec3_direction(vec3_cross(e, vec3_sub(s->at[2].w, s->at[0].w)));
 }
 
-/* Directions to look for vertex `count` of a simplex: three axes; two across its line; its normal. */
+/* The direction of an attempt to find the next vertex of a simplex: point: three axes; line: two normals; triangle: its
+ * normal. */
 KERNEL_FN Vec3 simplex_outward(const Simplex *s, int attempt) {
     if (s->count == 1)
         return vec3(attempt == 0 ? K(1.0) : K(0.0), attempt == 1 ? K(1.0) : K(0.0), attempt == 2 ? K(1.0) : K(0.0));
@@ -137,7 +142,7 @@ KERNEL_FN Vec3 simplex_outward(const Simplex *s, int attempt) {
     return n;
 }
 
-/* Of a tetrahedron without volume only the face nearest to the origin is kept. */
+/* Reduces a tetrahedron without volume to the face nearest to the origin. */
 KERNEL_FN void simplex_drop_flat(Simplex *s, real flat) {
     if (s->count < 4)
         return;
@@ -149,7 +154,7 @@ KERNEL_FN void simplex_drop_flat(Simplex *s, real flat) {
     simplex_reduce(s, &nearest);
 }
 
-/* Completes the simplex to a tetrahedron; false if the difference has no volume, the simplex then spans what there is of it. */
+/* Completes the simplex to a tetrahedron; false if the difference has no volume, in which case the simplex spans it. */
 STAGE_FN bool simplex_complete(const CorePair *pair, Simplex *s) {
     simplex_drop_flat(s, K(EPA_FLAT) * pair->scale);
     while (s->count < 4) {
@@ -163,10 +168,11 @@ STAGE_FN bool simplex_complete(const CorePair *pair, Simplex *s) {
     return true;
 }
 
+/* Starts the polytope with a tetrahedron. */
 STAGE_FN void epa_begin(Epa *e, const Simplex *s) {
     Vec3 a = s->at[0].w;
     real volume = vec3_dot(vec3_sub(s->at[3].w, a), vec3_cross(vec3_sub(s->at[1].w, a), vec3_sub(s->at[2].w, a)));
-    int j = volume > K(0.0) ? 2 : 1, k = 3 - j; /* the triangle 0 j k has vertex 3 behind it */
+    int j = volume > K(0.0) ? 2 : 1, k = 3 - j; /* vertex 3 is behind the triangle 0 j k */
     for (int i = 0; i < 4; i++)
         e->at[i] = s->at[i];
     e->num_vertices = 4;
@@ -177,7 +183,7 @@ STAGE_FN void epa_begin(Epa *e, const Simplex *s) {
     epa_add_face(e, j, 0, 3, K(-EPA_BIG));
 }
 
-/* The point of a face nearest to the origin; `s` is left with its vertices and their weights. */
+/* The squared distance of a face from the origin; `s` becomes the vertices of the nearest point and their weights. */
 KERNEL_FN real epa_face_nearest(const Epa *e, const EpaFace *face, Simplex *s) {
     s->count = 3;
     for (int k = 0; k < 3; k++)
@@ -187,8 +193,8 @@ KERNEL_FN real epa_face_nearest(const Epa *e, const EpaFace *face, Simplex *s) {
     return nearest.norm2;
 }
 
-/* The point of core a below the nearest point of the face `best`. A flat side of the difference is cut into several faces of the
- * same distance: the one that holds the projection of the origin counts. */
+/* The point of core a that belongs to the nearest point of the face `best`. A flat side of the difference consists of
+ * several faces with the same distance; the one that contains the projection of the origin is used. */
 STAGE_FN Vec3 epa_point(const Epa *e, int best, real gap) {
     Simplex s, other;
     real least = epa_face_nearest(e, &e->face[best], &s);
@@ -204,9 +210,10 @@ STAGE_FN Vec3 epa_point(const Epa *e, int best, real gap) {
     return simplex_point(&s);
 }
 
-/* From the simplex that gjk left: the unit normal from a to b along which the cores part soonest, the point of core a, and
- * minus the depth. */
+/* From the simplex of gjk: the unit normal n from a to b with the least depth, the point p of core a, and d = -depth.
+ * */
 STAGE_FN void epa(const CorePair *pair, Simplex *s, Vec3 *n, Vec3 *p, real *d) {
+    /* a difference without volume: depth 0 along its normal, on the side of b */
     if (!simplex_complete(pair, s)) {
         *n = simplex_normal(s);
         if (vec3_dot(*n, vec3_sub(pair->b->p, pair->a->p)) < K(0.0))
@@ -219,11 +226,13 @@ STAGE_FN void epa(const CorePair *pair, Simplex *s, Vec3 *n, Vec3 *p, real *d) {
     epa_begin(&e, s);
     real gap = K(EPA_GAP) * pair->scale, upper = K(EPA_BIG);
     for (;;) {
+        /* bounds of the depth from the nearest face */
         int best = epa_nearest_face(&e);
         Vec3 out = e.face[best].n;
         CoreVertex next = core_support(pair, out);
         real bound = vec3_dot(out, next.w);
         bool met = !(bound > e.face[best].d + gap);
+        /* keep the face with the smallest upper bound */
         if (bound < upper && e.face[best].d < K(EPA_BIG)) {
             upper = bound;
             *n = out;
@@ -232,6 +241,7 @@ STAGE_FN void epa(const CorePair *pair, Simplex *s, Vec3 *n, Vec3 *p, real *d) {
         }
         if (met || e.num_vertices == EPA_VERTICES)
             return;
+        /* grow the polytope by the support point */
         e.at[e.num_vertices] = next;
         if (!epa_expand(&e, e.num_vertices++, best, K(0.5) * gap))
             return;

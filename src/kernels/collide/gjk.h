@@ -1,21 +1,24 @@
-/* Distance of two convex cores: the point v of their difference a - b that is nearest to the origin (Gilbert, Johnson, Keerthi).
+/* Distance of two convex cores: the point v of their difference a - b nearest to the origin (Gilbert, Johnson,
+ * Keerthi).
  *
- * A simplex of up to four support points is held; v is its point nearest to the origin. The next support point is that along -v:
+ * The search keeps a simplex of up to four support points; v is its point nearest to the origin. The next support
+ * point, along -v,
  *   w = s_a(-v) - s_b(v),      v.w/|v| <= distance <= |v|
- * which both proves when the cores are farther apart than wanted and, when the bounds meet, ends the search. The search also ends
- * when the support point is one of the simplex or |v| does not fall: then rounding is all that is left.
+ * bounds the distance. The search ends when the lower bound exceeds `reach`, or when the bounds meet. It also ends when
+ * w is already in the simplex or |v| does not decrease: the remaining error is rounding.
  *
- * The nearest point of a simplex is found by trying its faces, and of a triangle that does not hold the projection of the origin its
- * edges: every answer is a point of the simplex, so degenerate simplices cost progress, never validity. The normal of a triangle is
- * a cross product of edges, not the difference of nearly equal points: it stays accurate when the cores nearly touch. */
+ * The nearest point of a simplex is found from its faces, and from the edges of a triangle that does not contain the
+ * projection of the origin. Every result is a point of the simplex, so a degenerate simplex slows the search but never
+ * makes it wrong. The normal of a triangle is a cross product of edges, not a difference of nearly equal points, so it
+ * is accurate when the cores nearly touch. */
 
 #undef GJK_GAP
 #undef GJK_FLAT
 #undef GJK_TOUCH
 #if SAP_PRECISION == 32
-#define GJK_GAP   1e-6 /* of |v|: the bounds have met */
+#define GJK_GAP   1e-6 /* distance of bounds that meet, relative to |v| */
 #define GJK_FLAT  1e-7 /* sine squared of a triangle's angle below which its normal is rounding */
-#define GJK_TOUCH 1e-5 /* of the scale: cores that are nearer touch, for the direction of v is rounding */
+#define GJK_TOUCH 1e-5 /* nearer cores overlap, relative to the scale: the direction of v is rounding */
 #else
 #define GJK_GAP   1e-12
 #define GJK_FLAT  1e-24
@@ -24,6 +27,7 @@
 
 enum { GJK_ITERATIONS = 128 };
 
+/* Results of gjk. */
 enum { GJK_APART, GJK_OVERLAP, GJK_FAR };
 
 typedef struct Simplex {
@@ -32,13 +36,13 @@ typedef struct Simplex {
     int count;
 } Simplex;
 
-/* The nearest point of a part of a simplex: which of its vertices, and their weights. */
+/* The nearest point of a part of a simplex, as a combination of its vertices. */
 typedef struct Nearest {
-    int index[3];
-    real weight[3];
+    int index[3];   /* vertices */
+    real weight[3]; /* their weights */
     int count;
-    Vec3 v; /* the point */
-    real norm2;
+    Vec3 v;     /* the point */
+    real norm2; /* |v|^2 */
 } Nearest;
 
 KERNEL_FN Nearest nearest_vertex(const Simplex *s, int i) {
@@ -65,7 +69,7 @@ KERNEL_FN Nearest nearest_of_segment(const Simplex *s, int i, int j) {
     r.weight[0] = K(1.0) - r.weight[1];
     r.count = 2;
     r.v = vec3_fma(r.weight[1], e, wi);
-    r.v = vec3_fma(-(vec3_dot(r.v, e) / length2), e, r.v); /* orthogonal again, after the rounding */
+    r.v = vec3_fma(-(vec3_dot(r.v, e) / length2), e, r.v); /* removes the rounding error along e */
     r.norm2 = vec3_dot(r.v, r.v);
     return r;
 }
@@ -74,15 +78,18 @@ KERNEL_FN Nearest nearer(Nearest a, Nearest b) {
     return b.norm2 < a.norm2 ? b : a;
 }
 
+/* The nearest point of the triangle of vertices i, j, k. */
 STAGE_FN Nearest nearest_of_triangle(const Simplex *s, int i, int j, int k) {
     Vec3 wi = s->at[i].w, wj = s->at[j].w, wk = s->at[k].w;
     Vec3 e = vec3_sub(wj, wi), f = vec3_sub(wk, wi);
     Vec3 n = vec3_cross(e, f);
     real area2 = vec3_dot(n, n);
-    /* products with an edge, which is short, not of two far vertices: their difference would be rounding */
+    /* barycentric weights of the projection of the origin, from products with short edges; those of two far vertices
+     * would cancel */
     real li = vec3_dot(n, vec3_cross(wj, vec3_sub(wk, wj)));
     real lj = vec3_dot(n, vec3_cross(f, wi));
     real lk = vec3_dot(n, vec3_cross(wi, e));
+    /* the projection is inside the triangle */
     if (area2 > K(GJK_FLAT) * vec3_dot(e, e) * vec3_dot(f, f) && li > K(0.0) && lj > K(0.0) && lk > K(0.0)) {
         Nearest r;
         real sum = li + lj + lk, height = vec3_dot(n, wi) / area2;
@@ -97,23 +104,24 @@ STAGE_FN Nearest nearest_of_triangle(const Simplex *s, int i, int j, int k) {
         r.norm2 = height * height * area2;
         return r;
     }
+    /* otherwise the nearest point is on an edge */
     Nearest r = nearer(nearest_of_segment(s, k, i), nearest_of_segment(s, k, j));
     return nearer(r, nearest_of_segment(s, i, j));
 }
 
-/* Whether the tetrahedron holds the origin: it is on the inner side of all four faces. */
+/* Whether the tetrahedron contains the origin: the origin is on the inner side of all four faces. */
 KERNEL_FN bool tetrahedron_holds_origin(const Simplex *s) {
     Vec3 a = s->at[0].w, b = s->at[1].w, c = s->at[2].w, d = s->at[3].w;
     real volume = vec3_dot(vec3_sub(a, d), vec3_cross(vec3_sub(b, d), vec3_sub(c, d)));
     real sign = volume < K(0.0) ? K(-1.0) : K(1.0);
-    /* volumes with the origin in the place of d, c, b, a */
+    /* volumes with the origin in place of d, c, b, a */
     real abc = vec3_dot(a, vec3_cross(b, c)), abd = vec3_dot(a, vec3_cross(b, d));
     real acd = vec3_dot(a, vec3_cross(c, d)), bcd = vec3_dot(b, vec3_cross(c, d));
     return volume != K(0.0) && sign * abc >= K(0.0) && sign * abd <= K(0.0) && sign * acd >= K(0.0) &&
            sign * bcd <= K(0.0);
 }
 
-/* The nearest point of a simplex whose last vertex is new: the point is on a face of that vertex. */
+/* The nearest point of a simplex whose last vertex is new: it is on a face with that vertex. */
 STAGE_FN Nearest nearest_of_simplex(const Simplex *s) {
     if (s->count == 1)
         return nearest_vertex(s, 0);
@@ -125,7 +133,7 @@ STAGE_FN Nearest nearest_of_simplex(const Simplex *s) {
     return nearer(r, nearest_of_triangle(s, 2, 0, 3));
 }
 
-/* Keeps the vertices of the nearest point only. */
+/* Keeps only the vertices of the nearest point. */
 KERNEL_FN void simplex_reduce(Simplex *s, const Nearest *nearest) {
     Simplex r;
     for (int i = 0; i < nearest->count; i++) {
@@ -143,7 +151,7 @@ KERNEL_FN bool simplex_has(const Simplex *s, Vec3 w) {
     return false;
 }
 
-/* The point of core a that the weights name. */
+/* The point of core a given by the weights. */
 KERNEL_FN Vec3 simplex_point(const Simplex *s) {
     Vec3 p = vec3_zero();
     for (int i = 0; i < s->count; i++)
@@ -151,25 +159,28 @@ KERNEL_FN Vec3 simplex_point(const Simplex *s) {
     return p;
 }
 
-/* GJK_APART: v in *n as the unit normal from a to b and its length *d, s its simplex. GJK_OVERLAP: s holds the origin, or comes within
- * rounding of it. GJK_FAR: the distance is more than `reach`. */
+/* GJK_APART: the cores have the distance *d along the unit normal *n from a to b; s is the simplex of v. GJK_OVERLAP: s
+ * contains the origin, or is within GJK_TOUCH of it. GJK_FAR: the distance exceeds `reach`. */
 STAGE_FN int gjk(const CorePair *pair, real reach, Simplex *s, Vec3 *n, real *d) {
     real touch = K(GJK_TOUCH) * pair->scale;
-    Vec3 u = vec3_direction(vec3_sub(pair->b->p, pair->a->p)); /* from a to b: -v/|v| */
+    Vec3 u = vec3_direction(vec3_sub(pair->b->p, pair->a->p)); /* u = -v/|v|, from a to b */
     s->count = 0;
     for (int iteration = 0; iteration < GJK_ITERATIONS; iteration++) {
+        /* support point along u, and the stopping tests */
         CoreVertex next = core_support(pair, u);
         real bound = -vec3_dot(u, next.w);
         if (bound > reach)
             return GJK_FAR;
         if (s->count > 0 && (*d - bound <= K(GJK_GAP) * *d || simplex_has(s, next.w)))
             break;
+        /* grow the simplex */
         Simplex grown = *s;
         grown.at[grown.count++] = next;
         if (grown.count == 4 && tetrahedron_holds_origin(&grown)) {
             *s = grown;
             return GJK_OVERLAP;
         }
+        /* its nearest point, if that is nearer than before */
         Nearest nearest = nearest_of_simplex(&grown);
         real norm = real_sqrt(nearest.norm2);
         if (s->count > 0 && !(norm < *d))

@@ -1,39 +1,41 @@
-/* A height field (shape 0) with a convex shape: one world at a time. docs/collision.md.
+/* A height field (shape 0) and a convex shape, one world at a time. docs/collision.md.
  *
- * The field is the solid below its triangles; where the grid ends it has no walls. Only triangles of cells under the shape's bounding
- * box, widened by reach, are visited.
+ * The field is the solid below its triangles; it has no walls at the border of the grid. Only the triangles of cells
+ * under the shape's bounding box, widened by reach, are visited.
  *
- * Shape's centre above the surface: each triangle is a convex shape of its own, with the normal n that parts it from the shape. n is
- * accepted where the whole surface around the triangle's feature that faces n (vertex, edge or all of it) lies behind that feature:
+ * If the shape's centre is above the surface, each triangle is treated as a convex shape, with the normal n that
+ * separates it from the shape. n is accepted if the surface around the triangle's feature that faces n (vertex, edge or
+ * the whole triangle) lies behind that feature:
  *   (u - x).n <= 0   for the vertices u next to the feature at x,  and n points up
- * so an edge between coplanar or hollow triangles never gives a normal of its own, while a ridge or peak does. Where n is refused but
- * the triangle cuts the shape, or the shape reaches below the triangle's plane with its centre above it, the triangle's own normal m
- * counts, for what of the shape's face lies over or under the triangle.
+ * An edge between coplanar or concave triangles therefore never gives its own normal, while a ridge or peak does. If n
+ * is rejected but the triangle cuts the shape, or the shape reaches below the triangle's plane with its centre above
+ * it, the triangle's normal m is used, for the part of the shape's face over or under the triangle.
  *
- * Centre below the surface: the shape is parted from the plane of the triangle above its centre, along m; so it leaves the way up
- * however deep it is. The same holds if it is cut by triangles but none of them has given a contact. */
+ * If the centre is below the surface, the contacts are those with the plane of the triangle above the centre, along m,
+ * so that the shape is pushed up at any depth. The same holds if triangles cut the shape but none of them gives a
+ * contact. */
 
 #undef FIELD_POLAR
 #if SAP_PRECISION == 32
-#define FIELD_POLAR 2e-4 /* sine: how far a neighbour may rise over the plane normal to n */
+#define FIELD_POLAR 2e-4 /* sine of the angle by which a neighbour may rise above the plane normal to n */
 #else
 #define FIELD_POLAR 1e-5
 #endif
 
 typedef struct Field {
-    const scalar *height;
+    const scalar *height; /* [rows][columns] */
     int rows, columns;
     real x, y;   /* half extents */
-    real dx, dy; /* of a cell */
+    real dx, dy; /* size of a cell */
 } Field;
 
 typedef struct FieldTriangle {
-    int row[3], column[3]; /* counter-clockwise from above */
-    Vec3 x[3];
-    Vec3 m; /* unit normal, up */
+    int row[3], column[3]; /* vertices, counter-clockwise seen from above */
+    Vec3 x[3];             /* their positions */
+    Vec3 m;                /* unit normal, upward */
 } FieldTriangle;
 
-/* Bounds of the shape in the frame of the field. */
+/* Bounding box of the shape in the frame of the field. */
 typedef struct FieldBox {
     Vec3 low, high;
 } FieldBox;
@@ -59,7 +61,7 @@ KERNEL_FN Vec3 field_vertex(const Field *f, int row, int column) {
     return vec3((scalar)column * f->dx - f->x, (scalar)row * f->dy - f->y, f->height[row * f->columns + column]);
 }
 
-/* The cell of 0 .. cells - 1 that holds a coordinate, counted in cells; clamped. */
+/* The cell, 0 .. cells - 1, that contains the coordinate t, measured in cells; clamped. */
 KERNEL_FN int field_cell(real t, int cells) {
     if (!(t > K(0.0)))
         return 0;
@@ -81,7 +83,7 @@ KERNEL_FN FieldTriangle field_triangle(const Field *f, int row, int column, int 
     return t;
 }
 
-/* The triangle above or below the point (x, y), which is in the grid. */
+/* The triangle over the point (x, y), which is clamped to the grid. */
 KERNEL_FN FieldTriangle field_triangle_at(const Field *f, real x, real y) {
     real s = (x + f->x) / f->dx, t = (y + f->y) / f->dy;
     int column = field_cell(s, f->columns - 1), row = field_cell(t, f->rows - 1);
@@ -97,9 +99,9 @@ KERNEL_FN FieldBox field_box(const Convex *b) {
     return box;
 }
 
-/* ---- which normals the surface has ---- */
+/* ---- the normals of the surface ---- */
 
-/* Whether vertex (row, column), if there is one, is behind the plane through x normal to n. */
+/* Whether vertex (row, column), if it exists, is behind the plane through x normal to n. */
 KERNEL_FN bool field_is_behind(const Field *f, int row, int column, Vec3 x, Vec3 n) {
     if (!field_has(f, row, column))
         return true;
@@ -107,7 +109,7 @@ KERNEL_FN bool field_is_behind(const Field *f, int row, int column, Vec3 x, Vec3
     return vec3_dot(e, n) <= K(FIELD_POLAR) * vec3_norm(e);
 }
 
-/* The six neighbours of vertex k of the triangle. */
+/* Whether the six neighbours of vertex k of the triangle are behind the plane through it normal to n. */
 KERNEL_FN bool field_accepts_vertex(const Field *f, const FieldTriangle *t, int k, Vec3 n) {
     bool accepted = true;
     for (int i = 0; i < 6; i++) {
@@ -117,7 +119,7 @@ KERNEL_FN bool field_accepts_vertex(const Field *f, const FieldTriangle *t, int 
     return accepted;
 }
 
-/* The vertex across the edge from vertex k completes a parallelogram of the grid. */
+/* The same for the vertex across the edge opposite vertex k; it completes a parallelogram of the grid. */
 KERNEL_FN bool field_accepts_edge(const Field *f, const FieldTriangle *t, int k, Vec3 n) {
     int i = k == 0 ? 1 : 0, j = 3 - k - i;
     return field_is_behind(f, t->row[i] + t->row[j] - t->row[k], t->column[i] + t->column[j] - t->column[k], t->x[i],
@@ -146,7 +148,7 @@ STAGE_FN bool field_accepts(const Field *f, const FieldTriangle *t, Vec3 n) {
 
 /* ---- contacts ---- */
 
-/* A triangle as a convex shape around its own centre; what it points to. */
+/* A triangle as a convex shape with its centre as origin, and the arrays that it points to. */
 typedef struct TriangleHull {
     Convex convex;
     scalar vertex[9], plane[4];
@@ -179,7 +181,8 @@ KERNEL_FN void triangle_hull(TriangleHull *h, const FieldTriangle *t) {
     c->extent = convex_extent(c);
 }
 
-/* The plane through x with normal m parts the shape: the shape's face towards it. */
+/* Adds the contacts with the plane through x with normal m: the face of the shape towards the plane, and its deepest
+ * point. */
 STAGE_FN void field_plane(const Convex *b, Vec3 x, Vec3 m, real reach, Candidates *list) {
     Feature f;
     Vec3 down = vec3_scale(K(-1.0), m);
@@ -197,7 +200,8 @@ STAGE_FN void field_plane(const Convex *b, Vec3 x, Vec3 m, real reach, Candidate
     candidates_with_nearest(list, first, &deepest, K(10.0) * K(CONVEX_SNAP) * b->extent, reach);
 }
 
-/* What of the shape's face towards the triangle lies over or under it, along the triangle's normal. */
+/* Adds the contacts along the triangle's normal: the part of the shape's facing feature over or under the triangle, and
+ * the shape's lowest point `low` if it is over or under it. */
 STAGE_FN void triangle_prism(const Convex *triangle, const FieldTriangle *t, const Convex *b, Vec3 low, real reach,
                              real slack, Candidates *list) {
     int first = list->count;
@@ -273,6 +277,7 @@ STAGE_FN bool field_cells(const Field *f, const FieldBox *box, const Convex *b, 
     return cut;
 }
 
+/* Adds the contacts of a height field and a convex shape. */
 STAGE_FN void height_field_pair(const SapConvexTask *task, const Convex *b, real reach, Candidates *list) {
     Field f = field_load(task);
     FieldBox box = field_box(b);

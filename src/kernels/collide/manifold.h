@@ -1,15 +1,16 @@
-/* What the narrow phase gives for one pair of shapes: up to MANIFOLD_MAX contact points. docs/collision.md.
+/* The manifold, the result of the narrow phase for one pair of shapes: up to MANIFOLD_MAX contact points.
+ * docs/collision.md.
  *
- * Shape 0 sits at the origin of its own frame, shape 1 at the pose X in it. Each point has its own normal n (unit, frame of
- * shape 0, from shape 0 to shape 1) and signed distance d, negative in penetration; p lies on the surface of shape 0 and p + d n on
- * that of shape 1. Margins are not part of it. */
+ * All quantities are in the frame of shape 0; shape 1 is at the pose X in it. Each point has its own unit normal n,
+ * from shape 0 to shape 1, and signed distance d, negative in penetration. p is on the surface of shape 0 and p + d n
+ * on that of shape 1. Margins are not included. */
 
 enum { MANIFOLD_MAX = 8 };
 
-/* A shape as the narrow phase sees it. */
+/* A shape for the narrow phase. */
 typedef struct Solid {
     int type;  /* SapShapeType; uniform */
-    int mesh;  /* of a hull or height field: its index in the plan; else -1 */
+    int mesh;  /* index of the hull or height field in the plan; else -1 */
     Vec3 size; /* shape_scale */
 } Solid;
 
@@ -17,16 +18,16 @@ typedef struct ContactPoint {
     Vec3 p;
     Vec3 n;
     real d;
-    mask valid; /* this world has the point */
+    mask valid; /* worlds that have the point */
 } ContactPoint;
 
 typedef struct Manifold {
     ContactPoint at[MANIFOLD_MAX];
-    int count; /* entries in use; uniform. Entries may be invalid in some or all worlds */
+    int count; /* entries in use; uniform. An entry may be invalid in some or all worlds */
 } Manifold;
 
-/* Rounding of the working precision, and the shortest vector whose direction is still good: the square of anything shorter
- * loses digits to underflow. */
+/* Machine epsilon of the working precision, and the shortest vector with an accurate direction: the square of a shorter
+ * one underflows. */
 #undef NARROW_EPSILON
 #undef NARROW_SHORTEST
 #if SAP_PRECISION == 32
@@ -37,11 +38,11 @@ typedef struct Manifold {
 #define NARROW_SHORTEST 1e-140
 #endif
 
-/* Two numbers computed in different ways from the same geometry agree within this much of its size: a hundred roundings, since a
- * point of a manifold is the result of a few dozen operations. What differs by less is a tie. */
+/* Relative tolerance of two numbers that are computed differently from the same geometry: about a hundred roundings,
+ * because a point of a manifold is the result of a few dozen operations. Values that differ by less are a tie. */
 #define NARROW_TIE (64 * NARROW_EPSILON)
 
-/* ---- small tools of the narrow phase ---- */
+/* ---- helpers of the narrow phase ---- */
 
 KERNEL_FN real real_clamp(real x, real low, real high) {
     return real_min(real_max(x, low), high);
@@ -64,7 +65,7 @@ KERNEL_FN Vec3 vec3_unit_or(Vec3 a, real length, Vec3 fallback) {
 KERNEL_FN Vec3 mat3_mul_transposed(Mat3 R, Vec3 v) {
     return vec3(vec3_dot(R.x, v), vec3_dot(R.y, v), vec3_dot(R.z, v));
 }
-/* The unit vector perpendicular to the unit vector a that is nearest to +z; next to the z axis, to +x. */
+/* The unit vector perpendicular to the unit vector a that is nearest to +z, or to +x if a is near the z axis. */
 KERNEL_FN Vec3 vec3_perpendicular(Vec3 a) {
     mask steep = real_abs(a.z) > K(0.9);
     Vec3 up = vec3(real_select(steep, real_of(1), real_of(0)), real_of(0), real_select(steep, real_of(0), real_of(1)));
@@ -79,24 +80,25 @@ KERNEL_FN void manifold_set(Manifold *m, int i, Vec3 p, Vec3 n, real d, mask val
     m->at[i].valid = valid;
 }
 
-/* ---- fewer points ---- */
+/* ---- reduction to fewer points ---- */
 
-/* How far above the deepest point a point with its normal may be and still count in full: a part of the manifold's extent, which
- * is two degrees of tilt, and everything that is in penetration. Higher points count less and less, so that they fill places that are left
- * but do not take that of a point which touches. */
+/* Points up to this fraction of the manifold's extent above the deepest point, which is two degrees of tilt, and all
+ * points in penetration have full value. The value of higher points fades with their height, so that they fill free
+ * places but do not displace a point that touches. */
 #define NARROW_BAND 0.03125
 
-/* Points nearer to each other than this part of the extent support no more than one of them does, and an area counts if its
- * height is more than this part of its base; so does what is nearer than NARROW_POINT of the smaller shape, however small the extent is. Both
- * are well above what rounding and the search for a normal make of one point computed in two ways. */
+/* Points nearer to each other than this fraction of the extent count as one, and an area counts if its height exceeds
+ * this fraction of its base. NARROW_POINT is the same fraction of the size of the smaller shape, for any extent. Both
+ * are well above the difference of one point computed in two ways, by rounding and by the search for a normal. */
 #define NARROW_SAME  0.0009765625
 #define NARROW_POINT 0.000244140625
 
-/* Two normals at one point are two contacts if they differ by more than this (rad). */
+/* Two normals at one point are two contacts if they differ by more than this angle (rad). */
 #define NARROW_TURN 0.03125
 
-/* Of two candidates whose values differ by less than this part, the first is taken. Small, for what a manifold is must not depend on the
- * order of its candidates, but above the rounding that would have points of equal value take turns from step to step. */
+/* If the values of two candidates differ by less than this fraction, the first is chosen. The fraction is small,
+ * because a manifold must not depend on the order of its candidates, but above rounding, which would make points of
+ * equal value alternate between steps. */
 #undef NARROW_EQUAL
 #if SAP_PRECISION == 32
 #define NARROW_EQUAL 1e-5
@@ -104,15 +106,15 @@ KERNEL_FN void manifold_set(Manifold *m, int i, Vec3 p, Vec3 n, real d, mask val
 #define NARROW_EQUAL 1e-9
 #endif
 
-/* What candidates are measured by. Everything that is measured is the same with the shapes exchanged: depths, and lengths across the
- * normal. */
+/* Scales for the comparison of candidates. All compared quantities, depths and lengths orthogonal to the normal, stay
+ * the same if the shapes are exchanged. */
 typedef struct Measure {
-    real size;  /* of the smaller shape (m) */
-    real tie;   /* depths that differ by less are equal (m) */
-    bool turns; /* candidates differ in their normals */
+    real size;  /* m, size of the smaller shape */
+    real tie;   /* m, depths that differ by less are equal */
+    bool turns; /* the normals of the candidates differ */
 } Measure;
 
-/* The state of a choice among points: the best so far, and its value. */
+/* A choice among points: the best so far, and its value. */
 typedef struct Choice {
     ContactPoint point;
     real value;
@@ -137,7 +139,8 @@ KERNEL_FN void choice_take(Choice *c, const ContactPoint *point, real value, mas
     c->point.valid = c->found;
 }
 
-/* Takes the point where it is allowed and its value is larger than `least`, and clearly than the best so far. */
+/* Chooses the point in the worlds of `allowed` where its value exceeds `least` and, by more than NARROW_EQUAL, the best
+ * so far. */
 KERNEL_FN void choice_offer(Choice *c, const ContactPoint *point, real value, real least, mask allowed) {
     mask better = allowed & (value > least) & (mask_not(c->found) | (value > K(1.0 + NARROW_EQUAL) * c->value));
     choice_take(c, point, value, better);
@@ -149,13 +152,14 @@ KERNEL_FN Vec3 tangential(Vec3 a, Vec3 b, Vec3 n) {
     return vec3_fma(-vec3_dot(t, n), n, t);
 }
 
-/* |a - b|^2 of two normals, less what counts as one; in parts of a length. */
+/* |a - b|^2 of two normals beyond NARROW_TURN, times length^2. */
 KERNEL_FN real turned2(Vec3 a, Vec3 b, real length) {
     Vec3 e = vec3_sub(a, b);
     return real_max(vec3_dot(e, e) - K(NARROW_TURN * NARROW_TURN), real_of(0)) * length * length;
 }
 
-/* The square of the distance of a point from the nearest of the k chosen, across the first's normal. Without `lengths`: of the normals only. */
+/* The squared distance of a point from the nearest of the k chosen points, orthogonal to the first normal, plus the
+ * difference of normals if by->turns. Without `lengths`: the difference of normals only. */
 KERNEL_FN real reduce_apart(const Manifold *out, int k, const ContactPoint *c, const Measure *by, bool lengths) {
     real nearest = real_of(0);
     for (int j = 0; j < k; j++) {
@@ -168,12 +172,13 @@ KERNEL_FN real reduce_apart(const Manifold *out, int k, const ContactPoint *c, c
     return nearest;
 }
 
-/* What the k-th choice wants more of. `out` holds the k choices before; all about the normal of the first.
+/* The value that choice k maximises. `out` holds the k choices before; lengths and areas are orthogonal to the first
+ * normal.
  *   1  |t|^2, t from the first point
- *   2  the area with the first two
- *   3  the area outside the triangle of the first three, beyond the edge where it is largest
- *   4+ |t|^2 from the nearest of those chosen
- * and more of other normals than those chosen. */
+ *   2  the area with the first two points
+ *   3  the area outside the triangle of the first three points, beyond the edge where it is largest
+ *   4+ |t|^2 from the nearest chosen point
+ * plus the difference of its normal from those of the chosen points. */
 STAGE_FN real reduce_value(const Manifold *out, int k, const ContactPoint *candidate, const Measure *by) {
     if (k != 2 && k != 3)
         return reduce_apart(out, k, candidate, by, true);
@@ -190,7 +195,7 @@ STAGE_FN real reduce_value(const Manifold *out, int k, const ContactPoint *candi
     return real_max(turn * beyond_ab, real_max(turn * beyond_bc, turn * beyond_ca)) + turned;
 }
 
-/* The least value that counts for choice k. */
+/* The value that choice k must exceed. */
 KERNEL_FN real reduce_least(const Manifold *out, int k, real extent, const Measure *by) {
     real same = K(NARROW_SAME) * extent + K(NARROW_POINT) * by->size + by->tie;
     if (k == 2 || k == 3)
@@ -198,7 +203,7 @@ KERNEL_FN real reduce_least(const Manifold *out, int k, real extent, const Measu
     return same * same;
 }
 
-/* The largest distance of a valid candidate from the first choice, across its normal. */
+/* The largest distance of a valid candidate from the first choice, orthogonal to its normal. */
 KERNEL_FN real reduce_extent(const ContactPoint *candidate, int num, const ContactPoint *first) {
     real e = real_of(0);
     for (int i = 0; i < num; i++) {
@@ -208,8 +213,8 @@ KERNEL_FN real reduce_extent(const ContactPoint *candidate, int num, const Conta
     return real_sqrt(e);
 }
 
-/* The deepest valid candidate. Among equals one on the outside of the manifold: the farthest along a fixed direction, not special to any
- * shape. */
+/* The deepest valid candidate. Of equal depths it is the farthest along a fixed oblique direction, so a corner of the
+ * manifold. */
 STAGE_FN Choice reduce_deepest(const ContactPoint *candidate, int n, real tie) {
     Choice c = choice_none(&candidate[0]);
     for (int i = 0; i < n; i++)
@@ -225,7 +230,8 @@ STAGE_FN Choice reduce_deepest(const ContactPoint *candidate, int n, real tie) {
     return c;
 }
 
-/* What is left of the value of a candidate for its height above the band, which ends at `top`; all where its normal is another one. */
+/* The factor, 0 .. 1, by which height above the band reduces the value of a candidate. The band ends at `top`. 1 for a
+ * candidate with a different normal. */
 KERNEL_FN real reduce_fade(const ContactPoint *c, const ContactPoint *first, real top, const Measure *by) {
     real part = (top - first->d + by->tie) / (c->d - first->d + by->tie);
     part = real_select(c->d > top, part * part, real_of(1));
@@ -234,9 +240,9 @@ KERNEL_FN real reduce_fade(const ContactPoint *c, const ContactPoint *first, rea
     return part;
 }
 
-/* At most max (1 .. MANIFOLD_MAX) of n candidates that hold what all of them hold: first the deepest, then those that reach
- * farthest (reduce_value). Entries of `out` are in the order of choice: the deepest is first, and a lane's valid entries come
- * before its others, since a choice that finds nothing new ends the lane's choosing. */
+/* Reduces n candidates to at most max (1 .. MANIFOLD_MAX) that support the same loads: first the deepest, then those
+ * with the largest reduce_value. Entries of `out` are in the order of choice, so the deepest is first. In each lane
+ * valid entries come before invalid ones, because a choice that finds no point ends the choices of that lane. */
 STAGE_FN void manifold_reduce(const ContactPoint *candidate, int n, int max, const Measure *by, Manifold *out) {
     out->count = n < max ? n : max;
     if (n <= 0)

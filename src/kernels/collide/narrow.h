@@ -1,8 +1,9 @@
-/* The narrow phase: which closed form serves a pair of shapes, and the general method for the rest. docs/collision.md.
+/* The narrow phase: selects the closed form of a pair of shapes, or the general method. docs/collision.md.
  *
- * Closed forms work on all worlds of the pack at once. The general method (convex.h: GJK, EPA, height fields) branches on numbers,
- * so it works on one world at a time, in the kernels' build with one lane. */
+ * Closed forms process all worlds of the pack at once. The general method (convex.h: GJK, EPA, height fields) branches
+ * on numbers, so it processes one world at a time, in the build with one lane. */
 
+/* Fills the task of lane l. */
 STAGE_FN void narrow_task(const Solid *a, const Solid *b, Pose X, real reach, int l, SapConvexTask *task) {
     (void)l;
     const Solid *solid[2] = {a, b};
@@ -24,7 +25,7 @@ STAGE_FN void narrow_task(const Solid *a, const Solid *b, Pose X, real reach, in
     task->reach = (double)LANE(reach, l);
 }
 
-/* Puts lane l of *m to what the task found. */
+/* Copies the result of the task to lane l of *m. */
 STAGE_FN void narrow_task_result(const SapConvexTask *task, int l, Manifold *m) {
     (void)l;
     for (int k = 0; k < m->count; k++) {
@@ -42,7 +43,7 @@ STAGE_FN void narrow_task_result(const SapConvexTask *task, int l, Manifold *m) 
     }
 }
 
-/* Entries up to `count`, without points. */
+/* Extends the manifold to `count` entries; the new ones are invalid in all worlds. */
 KERNEL_FN void manifold_extend(Manifold *m, int count) {
     for (; m->count < count; m->count++) {
         ContactPoint *at = &m->at[m->count];
@@ -52,7 +53,7 @@ KERNEL_FN void manifold_extend(Manifold *m, int count) {
     }
 }
 
-/* The general method in the lanes of `which`; the others keep what they have. */
+/* The general method in the lanes of `which`; the other lanes keep their points. */
 STAGE_FN void narrow_convex(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask which,
                             Manifold *m) {
     SapConvexTask task;
@@ -68,7 +69,7 @@ STAGE_FN void narrow_convex(const Context *ctx, const Solid *a, const Solid *b, 
     }
 }
 
-/* Two boxes; where they are apart and neither's face looks at the other, the closest points are of edges or corners. */
+/* Two boxes. Where the closed form does not apply (`redo`), the general method replaces its result. */
 STAGE_FN void narrow_boxes(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask near,
                            Manifold *m) {
     mask redo;
@@ -80,7 +81,7 @@ STAGE_FN void narrow_boxes(const Context *ctx, const Solid *a, const Solid *b, P
 
 #define SHAPES(first, second) ((first)*16 + (second))
 
-/* Contact points of the worlds in `near`; what other lanes get is of no use. */
+/* Contact points of the worlds in `near`; the results of other lanes are not used. */
 STAGE_FN void narrow_phase(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask near,
                            Manifold *m) {
     m->count = 0;

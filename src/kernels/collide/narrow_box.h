@@ -1,14 +1,15 @@
-/* Box and box. Of the 15 directions that can separate two boxes (face normals, and across one edge of each) the best is the one with the
- * largest separation, which is the least penetration if there is one:
+/* Box and box. 15 directions can separate two boxes: the face normals, and the cross products of one edge of each. The
+ * best direction has the largest separation, which is the least penetration if the boxes overlap:
  *
- *   sep(L) = |p.L| - sum a_k |L.e_k| - sum b_k |L.R_k|,   |L| = 1,   e, R the axes of boxes 0 and 1, p the centre of box 1
+ *   sep(L) = |p.L| - sum a_k |L.e_k| - sum b_k |L.R_k|,   |L| = 1,   e, R the axes of boxes 0 and 1, p the centre of 1
  *
- * A face direction gives the manifold of that face (the reference) and the face of the other box that looks most against it (the incident):
- * the corners of the polygon they have in common, seen along the normal. An edge direction gives one point, where the edges pass. */
+ * A face direction gives the manifold of that face (the reference) and the most opposed face of the other box (the
+ * incident face): the corners of their common polygon, projected along the normal. An edge direction gives one point,
+ * where the edges cross. */
 
 typedef struct BoxAxis {
     real separation;
-    Vec3 n;  /* unit, frame of shape 0, from shape 0 to 1 */
+    Vec3 n;  /* unit, frame of shape 0, from shape 0 to shape 1 */
     real of; /* 0: face of shape 0, 1: face of shape 1, 2: edges */
     real i;  /* axis of the box with the face, or of shape 0's edge */
     real j;  /* axis of shape 1's edge */
@@ -25,7 +26,7 @@ KERNEL_FN real box_radius(Vec3 size, Vec3 v) {
     return real_fma(size.z, real_abs(v.z), real_fma(size.y, real_abs(v.y), size.x * real_abs(v.x)));
 }
 
-/* Takes the direction L (unit or not: `length`) if it separates more than the best by more than `tie`. */
+/* Replaces the best direction by the unit vector L where its separation is larger by more than `tie`. */
 KERNEL_FN void box_axis_offer(BoxAxis *best, Vec3 L, real separation, mask allowed, real tie, int of, int i, int j) {
     mask better = allowed & (separation > best->separation + tie);
     best->separation = real_select(better, separation, best->separation);
@@ -35,9 +36,9 @@ KERNEL_FN void box_axis_offer(BoxAxis *best, Vec3 L, real separation, mask allow
     best->j = real_select(better, real_of((scalar)j), best->j);
 }
 
-/* The best of the 15. What comes first is kept in a tie: two faces that lie on each other have four directions with the same separation, and
- * those of edges, which would give one point instead of four, must be better by more than rounding. Any larger preference would give a
- * depth that is not the least. */
+/* The best of the 15 directions. The earlier direction wins a tie. Two faces in contact have four directions with the
+ * same separation, and an edge direction, which would give one point instead of four, must be better by more than
+ * rounding. A larger preference for faces would give a depth that is not the least. */
 STAGE_FN BoxAxis box_axis(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p) {
     Vec3 q = mat3_mul_transposed(*R, p);
     real tie = K(NARROW_TIE) * (a.x + a.y + a.z + b.x + b.y + b.z);
@@ -45,6 +46,7 @@ STAGE_FN BoxAxis box_axis(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p) {
     T.x = vec3(R->x.x, R->y.x, R->z.x);
     T.y = vec3(R->x.y, R->y.y, R->z.y);
     T.z = vec3(R->x.z, R->y.z, R->z.z);
+    /* faces of box 0 */
     BoxAxis best;
     best.n = vec3_unit_z();
     best.of = best.j = real_of(0);
@@ -55,18 +57,20 @@ STAGE_FN BoxAxis box_axis(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p) {
         real separation = real_abs(vec3_component(p, i)) - vec3_component(a, i) - box_radius(b, mat3_column(&T, i));
         box_axis_offer(&best, e, separation, mask_all(), tie, 0, i, 0);
     }
+    /* faces of box 1 */
     for (int i = 2; i >= 0; i--) {
         Vec3 axis = mat3_column(R, i);
         real separation = real_abs(vec3_component(q, i)) - vec3_component(b, i) - box_radius(a, axis);
         box_axis_offer(&best, axis, separation, mask_all(), tie, 1, i, 0);
     }
+    /* edges: L = e_i x R_j */
     for (int i = 0; i < 3; i++) {
         Vec3 e = vec3(real_of(i == 0), real_of(i == 1), real_of(i == 2));
         for (int j = 0; j < 3; j++) {
             Vec3 L = vec3_cross(e, mat3_column(R, j));
             real length = vec3_length(L);
-            /* L has an error of one rounding, which the division enlarges; leaving L out costs less than its length. sqrt(epsilon) is where
-             * both are the same. */
+            /* The division enlarges the rounding error of L; skipping L costs at most its length. Both errors are equal
+             * at length sqrt(epsilon). */
             mask allowed = length * length > K(NARROW_EPSILON);
             L = vec3_scale(K(1.0) / length, L);
             Vec3 M = mat3_mul_transposed(*R, L);
@@ -74,17 +78,20 @@ STAGE_FN BoxAxis box_axis(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p) {
             box_axis_offer(&best, L, separation, allowed, tie, 2, i, j);
         }
     }
+    /* from box 0 to box 1 */
     best.n = vec3_scale(real_sign(vec3_dot(best.n, p)), best.n);
     return best;
 }
 
-/* ---- the edges pass each other ---- */
+/* ---- edge and edge ---- */
 
-/* The two edges that face each other along n, and the nearest points of their lines. inside: both on the edges. */
+/* The contact of the two edges that face each other along n: the nearest points of their lines. *inside: both points
+ * are on the edges. */
 STAGE_FN ContactPoint box_edges(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const BoxAxis *best, mask *inside) {
     Vec3 u = vec3_zero(), v = vec3_zero(), x0 = vec3_zero(), x1 = p;
     Vec3 m = mat3_mul_transposed(*R, best->n);
     real half_u = real_of(0), half_v = real_of(0), zero = real_of(0);
+    /* the edges: directions u, v, half lengths, midpoints x0, x1 */
     for (int k = 0; k < 3; k++) {
         mask along = best->i == (scalar)k;
         Vec3 e = vec3(real_of(k == 0), real_of(k == 1), real_of(k == 2));
@@ -98,16 +105,16 @@ STAGE_FN ContactPoint box_edges(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const Box
         half_v = real_select(along, half, half_v);
         x1 = vec3_fma(real_select(along, zero, -(real_sign(vec3_component(m, k)) * half)), mat3_column(R, k), x1);
     }
-    /* (x1 + t v - x0 - s u) is across u and v */
+    /* nearest points x0 + s u and x1 + t v: their difference is orthogonal to u and v */
     Vec3 w = vec3_sub(x1, x0), c = vec3_cross(u, v);
     real D = vec3_dot(c, c);
-    D = real_select(D > K(0.0), D, real_of(1)); /* lanes with another direction may have parallel edges here */
+    D = real_select(D > K(0.0), D, real_of(1)); /* lanes with a face direction may have parallel edges */
     real uv = vec3_dot(u, v), uw = vec3_dot(u, w), vw = vec3_dot(v, w);
     real s = (uw - uv * vw) / D, t = (uv * uw - vw) / D;
     real tie = K(NARROW_TIE) * (a.x + a.y + a.z + b.x + b.y + b.z);
     *inside = real_max(real_abs(s) - half_u, real_abs(t) - half_v) <= tie;
     ContactPoint point;
-    /* edges that are almost parallel pass each other at a place that rounding can move beyond their ends */
+    /* clamped: rounding can move the nearest point of almost parallel edges beyond their ends */
     point.p = vec3_fma(real_clamp(s, -half_u, half_u), u, x0);
     point.n = best->n;
     point.d = best->separation;
@@ -115,15 +122,15 @@ STAGE_FN ContactPoint box_edges(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const Box
     return point;
 }
 
-/* ---- face on face ---- */
+/* ---- face and face ---- */
 
-/* A face: centre, outward unit normal, half edges as unit vectors and lengths. */
+/* A face: centre, outward unit normal, directions and half lengths of its edges. */
 typedef struct BoxFace {
     Vec3 centre, n, u, v;
     real half_u, half_v;
 } BoxFace;
 
-/* The face of a box (centre p, axes R, half extents size) on axis x, y or else z that looks towards `to`. */
+/* The face of a box (centre p, axes R, half extents size) on axis x, y or else z, on the side of `to`. */
 KERNEL_FN BoxFace box_face(Vec3 p, const Mat3 *R, Vec3 size, mask use_x, mask use_y, Vec3 to) {
     BoxFace f;
     f.n = vec3_select(use_x, R->x, vec3_select(use_y, R->y, R->z));
@@ -136,7 +143,7 @@ KERNEL_FN BoxFace box_face(Vec3 p, const Mat3 *R, Vec3 size, mask use_x, mask us
     return f;
 }
 
-/* The face that looks most towards `to`. */
+/* The face whose normal is closest to `to`. */
 KERNEL_FN BoxFace box_face_towards(Vec3 p, const Mat3 *R, Vec3 size, Vec3 to) {
     Vec3 m = mat3_mul_transposed(*R, to);
     real ax = real_abs(m.x), ay = real_abs(m.y), az = real_abs(m.z);
@@ -144,10 +151,11 @@ KERNEL_FN BoxFace box_face_towards(Vec3 p, const Mat3 *R, Vec3 size, Vec3 to) {
     return box_face(p, R, size, use_x, mask_not(use_x) & (ay > az), to);
 }
 
-/* The incident face in the coordinates of the reference face: centre q, half edges e and f as vectors; z is the height above it. */
+/* The incident face in the coordinates (u, v, n) of the reference face: centre q, half edges e and f. z is the height
+ * above the reference face. */
 typedef struct Incident {
     Vec3 q, e, f;
-    real half_u, half_v; /* of the reference */
+    real half_u, half_v; /* half lengths of the reference face */
     real tie;
 } Incident;
 
@@ -157,14 +165,14 @@ KERNEL_FN Vec3 face_coordinates(const BoxFace *r, Vec3 v) {
 
 enum { BOX_CANDIDATES = 24 };
 
-/* A candidate at y in face coordinates, as such. */
+/* Sets a candidate at y, in face coordinates. */
 KERNEL_FN void box_candidate(ContactPoint *c, Vec3 y, mask valid) {
     c->p = y;
     c->d = y.z;
     c->valid = valid;
 }
 
-/* Where the edge base + tau along passes the lines x = +-half_u (and, with turned coordinates, y = +-half_v). */
+/* The four intersections of the edge base + tau along, |tau| <= 1, with the lines x = +-half_u and y = +-half_v. */
 KERNEL_FN void box_crossings(const Incident *k, Vec3 base, Vec3 along, ContactPoint *c) {
     for (int i = 0; i < 4; i++) {
         real sign = real_of(i & 1 ? K(1.0) : K(-1.0));
@@ -176,8 +184,8 @@ KERNEL_FN void box_crossings(const Incident *k, Vec3 base, Vec3 along, ContactPo
     }
 }
 
-/* The 24 points where the polygon can have a corner: corners of the incident face over the reference, corners of the reference under the
- * incident, and crossings of their edges. */
+/* The 24 possible corners of the common polygon: corners of the incident face over the reference face, corners of the
+ * reference face under the incident face, and intersections of their edges. */
 STAGE_FN void box_candidates(const Incident *k, ContactPoint *c) {
     real det = k->e.x * k->f.y - k->e.y * k->f.x;
     for (int i = 0; i < 4; i++) {
@@ -199,7 +207,8 @@ STAGE_FN void box_candidates(const Incident *k, ContactPoint *c) {
     box_crossings(k, vec3_add(k->q, k->e), k->f, c + 20);
 }
 
-/* Takes a candidate from face coordinates to frame 0. The incident point stands at y; the other is below it on the reference face. */
+/* Converts a candidate from face coordinates to frame 0. The incident point is at y; the other is below it on the
+ * reference face. */
 KERNEL_FN void box_candidate_place(ContactPoint *c, const BoxFace *r, mask of_0, Vec3 n) {
     Vec3 y = c->p;
     Vec3 on_face = vec3_fma(y.y, r->v, vec3_fma(y.x, r->u, r->centre));
@@ -213,6 +222,7 @@ STAGE_FN void box_faces(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const BoxAxis *be
     E.x = vec3(real_of(1), real_of(0), real_of(0));
     E.y = vec3(real_of(0), real_of(1), real_of(0));
     E.z = vec3_unit_z();
+    /* axes of the boxes with the reference face, Rr, and with the incident face, Ri */
     mask of_0 = best->of == K(0.0);
     Mat3 Rr, Ri;
     Rr.x = vec3_select(of_0, E.x, R->x);
@@ -221,11 +231,13 @@ STAGE_FN void box_faces(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const BoxAxis *be
     Ri.x = vec3_select(of_0, R->x, E.x);
     Ri.y = vec3_select(of_0, R->y, E.y);
     Ri.z = vec3_select(of_0, R->z, E.z);
+    /* reference face r and incident face f */
     Vec3 zero = vec3_zero(), against = vec3_scale(real_of(K(-1.0)), best->n);
     Vec3 outward = vec3_select(of_0, best->n, against), inward = vec3_select(of_0, against, best->n);
     BoxFace r = box_face(vec3_select(of_0, zero, p), &Rr, vec3_select(of_0, a, b), best->i == K(0.0), best->i == K(1.0),
                          outward);
     BoxFace f = box_face_towards(vec3_select(of_0, p, zero), &Ri, vec3_select(of_0, b, a), inward);
+    /* f in the coordinates of r */
     Incident k;
     k.q = face_coordinates(&r, vec3_sub(f.centre, r.centre));
     k.e = vec3_scale(f.half_u, face_coordinates(&r, f.u));
@@ -233,6 +245,7 @@ STAGE_FN void box_faces(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const BoxAxis *be
     k.half_u = r.half_u;
     k.half_v = r.half_v;
     k.tie = K(NARROW_TIE) * (a.x + a.y + a.z + b.x + b.y + b.z);
+    /* corners of the common polygon, in frame 0; valid for face directions only */
     box_candidates(&k, c);
     for (int i = 0; i < BOX_CANDIDATES; i++) {
         box_candidate_place(&c[i], &r, of_0, best->n);
@@ -240,8 +253,8 @@ STAGE_FN void box_faces(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const BoxAxis *be
     }
 }
 
-/* Whether a face of each box looks along n, to about 15 degrees: then the two lie on each other, slightly tilted, and one point
- * where edges pass would let them rock. */
+/* Worlds in which each box has a face normal within about 15 degrees of n. The faces are then nearly in contact, and
+ * the single point of an edge direction would let the boxes rock. */
 KERNEL_FN mask box_faces_look_along(const Mat3 *R, Vec3 n) {
     Vec3 m = mat3_mul_transposed(*R, n);
     real most_0 = real_max(real_abs(n.x), real_max(real_abs(n.y), real_abs(n.z)));
@@ -249,8 +262,10 @@ KERNEL_FN mask box_faces_look_along(const Mat3 *R, Vec3 n) {
     return (most_0 > K(0.97)) & (most_1 > K(0.97));
 }
 
-/* *redo: the boxes are apart and the nearest pair is not among the points: it is beside the face or beyond the edges' ends, where
- * its distance is more than the separation. Everywhere else the deepest point's d is the separation, and exact. */
+/* *redo: worlds that need the general method. The boxes are apart and the nearest pair of points is not in the
+ * manifold: it is beside the face or beyond the ends of the edges, and its distance exceeds the separation. Or an edge
+ * direction with nearly aligned faces was best. In all other worlds d of the deepest point is the separation, and
+ * exact. */
 STAGE_FN void narrow_box_box(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m, int max_contacts,
                              mask *redo) {
     (void)ctx;

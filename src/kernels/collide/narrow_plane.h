@@ -1,5 +1,6 @@
-/* A plane and anything: the half-space z <= 0 of frame 0, so n = +z, d is the height of a point of shape 1 and p the point below
- * it. The shape's lowest points are given: enough of them that it can lie on any of its sides. The lowest is always among them. */
+/* A plane and any other shape. The plane is the half-space z <= 0 of frame 0, so n = +z, d is the height of a point of
+ * shape 1 and p the point below it. The manifold has the lowest point of the shape and enough others for the shape to
+ * rest on any of its sides. */
 
 KERNEL_FN void plane_point(Manifold *m, int i, Vec3 y) {
     manifold_set(m, i, vec3(y.x, y.y, real_of(0)), vec3_unit_z(), y.z, mask_all());
@@ -11,7 +12,7 @@ STAGE_FN void narrow_plane_sphere(const Context *ctx, const Solid *a, const Soli
     plane_point(m, 0, vec3(X.p.x, X.p.y, X.p.z - b->size.x));
 }
 
-/* Both ends. */
+/* The lowest points of both end caps. */
 STAGE_FN void narrow_plane_capsule(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
     (void)ctx, (void)a;
     Vec3 axis = quat_matrix(X.q).z;
@@ -33,7 +34,7 @@ STAGE_FN void narrow_plane_ellipsoid(const Context *ctx, const Solid *a, const S
     plane_point(m, 0, vec3_add(X.p, mat3_mul(R, local)));
 }
 
-/* The corners of the face that looks down most; the lowest corner belongs to each face that looks down. */
+/* The corners of the most downward face. The lowest corner belongs to every downward face. */
 STAGE_FN void narrow_plane_box(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
     (void)ctx, (void)a;
     Mat3 R = quat_matrix(X.q);
@@ -50,15 +51,16 @@ STAGE_FN void narrow_plane_box(const Context *ctx, const Solid *a, const Solid *
     }
 }
 
-/* The direction across the axis that goes down most: -z without its part along the axis; for an upright axis the shape's own x. */
+/* The most downward direction orthogonal to the axis: -z without its part along the axis; for a vertical axis the x
+ * axis of the shape. */
 KERNEL_FN Vec3 downward_across(Mat3 R) {
     Vec3 u = vec3(R.z.x * R.z.z, R.z.y * R.z.z, -real_fma(R.z.x, R.z.x, R.z.y * R.z.y));
-    real length = vec3_length(u); /* the sine of the tilt; below rounding it has no direction */
+    real length = vec3_length(u); /* the sine of the tilt; u has no direction if this is rounding */
     return vec3_select(length > K(NARROW_TIE), vec3_scale(K(1.0) / length, u), R.x);
 }
 
-/* Four points of a disc with radius r about `centre` across the axis: its lowest, the two at its sides, and the opposite one
- * unless `partner`, the other end of the side that passes through the lowest, is lower. */
+/* Four points of a disc of radius r around `centre`, normal to the axis: the lowest point, the two points at its sides,
+ * and the lower of the opposite point and `partner`, the other end of the side line through the lowest point. */
 KERNEL_FN void plane_disc(Manifold *m, Vec3 centre, Vec3 axis, Vec3 u, real r, Vec3 partner) {
     Vec3 w = vec3_cross(axis, u);
     Vec3 opposite = vec3_fma(-r, u, centre);
@@ -69,7 +71,7 @@ KERNEL_FN void plane_disc(Manifold *m, Vec3 centre, Vec3 axis, Vec3 u, real r, V
     plane_point(m, 3, vec3_fma(-r, w, centre));
 }
 
-/* The lower cap, and the other end of the side. */
+/* The lower cap, and the other end of the lowest side line. */
 STAGE_FN void narrow_plane_cylinder(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
     (void)ctx, (void)a;
     Mat3 R = quat_matrix(X.q);
@@ -79,7 +81,7 @@ STAGE_FN void narrow_plane_cylinder(const Context *ctx, const Solid *a, const So
     plane_disc(m, vec3_add(X.p, down), R.z, u, b->size.x, partner);
 }
 
-/* The base, and the tip. */
+/* The base and the tip. */
 STAGE_FN void narrow_plane_cone(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
     (void)ctx, (void)a;
     Mat3 R = quat_matrix(X.q);
@@ -90,10 +92,10 @@ STAGE_FN void narrow_plane_cone(const Context *ctx, const Solid *a, const Solid 
 /* ---- hull ---- */
 
 typedef struct PlaneHull {
-    SapField vertex;
+    SapField vertex; /* constants.hull_vertex */
     const SapPack *pack;
-    int first, count;
-    Mat3 R;
+    int first, count; /* its vertices */
+    Mat3 R;           /* pose of the hull in frame 0 */
     Vec3 p;
 } PlaneHull;
 
@@ -108,8 +110,8 @@ KERNEL_FN ContactPoint plane_hull_point(const PlaneHull *h, int i) {
     return c;
 }
 
-/* The lowest vertex, the largest |x| or |y|, and in *highest the height of the highest. Ties of height are resolved as in
- * manifold_reduce, with the shape's distance from the frame as the size. */
+/* The lowest vertex; *size is the largest coordinate, *highest the largest height. A lower vertex must be lower by more
+ * than NARROW_TIE of *size. */
 STAGE_FN ContactPoint plane_hull_lowest(const PlaneHull *h, real *size, real *highest) {
     ContactPoint lowest = plane_hull_point(h, 0);
     real s = real_of(0), top = lowest.d;
@@ -129,7 +131,7 @@ STAGE_FN ContactPoint plane_hull_lowest(const PlaneHull *h, real *size, real *hi
     return lowest;
 }
 
-/* The largest distance along the plane from a point. */
+/* The largest distance of a vertex from a point, in the plane. */
 STAGE_FN real plane_hull_extent(const PlaneHull *h, Vec3 from) {
     real e = real_of(0);
     for (int i = 0; i < h->count; i++) {
@@ -139,8 +141,9 @@ STAGE_FN real plane_hull_extent(const PlaneHull *h, Vec3 from) {
     return real_sqrt(e);
 }
 
-/* manifold_reduce over all vertices, which are computed anew for each choice instead of stored. Besides those near the lowest in
- * height, those in the lower half of the penetration take part, but none of the upper half of a thin hull. */
+/* manifold_reduce over all vertices, which are recomputed for each choice instead of stored. Candidates are the
+ * vertices in a band above the lowest one, but none in the upper half of a thin hull, and those in the lower half of
+ * the penetration. */
 STAGE_FN void narrow_plane_hull(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m,
                                 int max_contacts) {
     (void)a;
@@ -152,12 +155,14 @@ STAGE_FN void narrow_plane_hull(const Context *ctx, const Solid *a, const Solid 
     h.count = hull->num_vertices;
     h.R = quat_matrix(X.q);
     h.p = X.p;
+    /* the lowest vertex, and the top of the band of candidates */
     real size, highest;
     m->at[0] = plane_hull_lowest(&h, &size, &highest);
     real extent = plane_hull_extent(&h, m->at[0].p), lowest = m->at[0].d;
     real band = real_min(K(NARROW_BAND) * extent, K(0.5) * (highest - lowest));
     real top = lowest + real_max(band, K(-0.5) * lowest);
 
+    /* the other choices, as in manifold_reduce */
     Measure by;
     by.size = extent;
     by.tie = K(NARROW_TIE) * size;

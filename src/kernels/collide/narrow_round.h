@@ -1,26 +1,27 @@
-/* Spheres and capsules against shapes with a closed form. A round shape is its core, a point or a segment, inflated by a radius: the
- * distance is that of the cores less the radii, and n the direction from core to core.
+/* Spheres and capsules against shapes with a closed form. A round shape is a core, a point or a segment, inflated by a
+ * radius. Its distance is the distance of the cores minus the radii, and n is the direction from core to core.
  *
- * A sphere's centre is taken to the frame of shape 1, where the signed distance s(y) of a point and the outward normal g of the
- * surface next to it are known; then n = -R g, d = s - r0, p = r0 n, inside as well as outside.
- * Where nearest points are not unique the choice is fixed: it depends on the axes of the shapes only. */
+ * The centre of a sphere is transformed to the frame of shape 1, where the signed distance s(y) of a point and the
+ * outward normal g of the surface next to it are known; then n = -R g, d = s - r0, p = r0 n, both inside and outside.
+ * If the nearest points are not unique, the choice depends only on the axes of the shapes. */
 
-/* ---- cores at a distance ---- */
+/* ---- distance of cores ---- */
 
-/* Point i of the core point x0 and another v away from it, with their radii; `fallback` is n where v has no direction. */
+/* Sets point i from the core points x0 and x0 + v and the radii of the shapes; n is `fallback` where v has no
+ * direction. */
 KERNEL_FN void round_point(Manifold *m, int i, Vec3 x0, Vec3 v, real r0, real r1, Vec3 fallback) {
     real length = vec3_length(v);
     Vec3 n = vec3_unit_or(v, length, fallback);
     manifold_set(m, i, vec3_fma(r0, n, x0), n, length - r0 - r1, mask_all());
 }
 
-/* v without its part along the unit vector `axis`, where `within`: the shortest way to the inside of a segment is across it, and what is
- * left along it is rounding, which must not turn n when v is short. */
+/* v, without its part along the unit vector `axis` where `within`. The shortest vector to an interior point of a
+ * segment is orthogonal to it; the part along it is rounding, which must not change the direction of a short v. */
 KERNEL_FN Vec3 across_within(Vec3 v, Vec3 axis, mask within) {
     return vec3_select(within, vec3_fma(-vec3_dot(v, axis), axis, v), v);
 }
 
-/* v, or zero where it is no longer than rounding: then it has no direction */
+/* v, or zero where its length is at most `rounding`, so that it has no direction */
 KERNEL_FN Vec3 beyond_rounding(Vec3 v, real rounding) {
     return vec3_select(vec3_length(v) > rounding, v, vec3_zero());
 }
@@ -41,9 +42,9 @@ STAGE_FN void narrow_sphere_capsule(const Context *ctx, const Solid *a, const So
     round_point(m, 0, vec3_zero(), v, a->size.x, b->size.x, vec3_perpendicular(axis));
 }
 
-/* ---- a sphere's centre in the frame of shape 1 ---- */
+/* ---- sphere and shape 1 ---- */
 
-/* The contact from s(y) and g in the frame of shape 1. */
+/* Sets the contact from s(y) and g in the frame of shape 1. */
 KERNEL_FN void sphere_point(Manifold *m, Mat3 R, real r0, real s, Vec3 g) {
     Vec3 n = vec3_scale(real_of(K(-1.0)), mat3_mul(R, g));
     m->count = 1;
@@ -55,7 +56,8 @@ KERNEL_FN Vec3 centre_in(Mat3 R, Pose X) {
     return vec3_scale(real_of(K(-1.0)), mat3_mul_transposed(R, X.p));
 }
 
-/* e = |y| - size: outside, the positive parts of e are the offset from the box; inside, the largest e is the nearest face. */
+/* e = |y| - size. Outside, the positive parts of e are the offset from the box; inside, the largest e is that of the
+ * nearest face. */
 STAGE_FN void narrow_sphere_box(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
     (void)ctx;
     Mat3 R = quat_matrix(X.q);
@@ -74,15 +76,15 @@ STAGE_FN void narrow_sphere_box(const Context *ctx, const Solid *a, const Solid 
     sphere_point(m, R, a->size.x, s, vec3(real_sign(y.x) * g.x, real_sign(y.y) * g.y, real_sign(y.z) * g.z));
 }
 
-/* A direction (radial, axial) in the half plane through y and the z axis, as a vector; the half plane of a point on the axis is
- * that of +x. */
+/* The vector of a direction (radial, axial) in the half plane of the z axis and y. For a y on the axis it is the half
+ * plane of +x. */
 KERNEL_FN Vec3 from_half_plane(Vec3 y, real rho, real radial, real axial) {
     mask off_axis = rho > K(NARROW_SHORTEST);
     real c = real_select(off_axis, y.x / rho, real_of(1)), s = real_select(off_axis, y.y / rho, real_of(0));
     return vec3(radial * c, radial * s, axial);
 }
 
-/* The box again, in the half plane (rho, z). */
+/* As for the box, in the half plane (rho, z). */
 STAGE_FN void narrow_sphere_cylinder(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
     (void)ctx;
     Mat3 R = quat_matrix(X.q);
@@ -100,8 +102,8 @@ STAGE_FN void narrow_sphere_cylinder(const Context *ctx, const Solid *a, const S
     sphere_point(m, R, a->size.x, s, from_half_plane(y, rho, g_r, real_sign(y.z) * g_z));
 }
 
-/* In the half plane (rho, z) the cone is a triangle: base z = -h, and the slant from the rim (r, -h) to the tip (0, h) with
- * normal (2h, r)/L. Regions: inside, base, slant, rim, tip. */
+/* In the half plane (rho, z) the cone is a triangle: base z = -h, and the slant from the rim (r, -h) to the tip (0, h)
+ * with normal (2h, r)/L. Regions: inside, base, slant, rim, tip. */
 STAGE_FN void narrow_sphere_cone(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
     (void)ctx;
     Mat3 R = quat_matrix(X.q);
@@ -130,11 +132,11 @@ STAGE_FN void narrow_sphere_cone(const Context *ctx, const Solid *a, const Solid
 
 /* ---- ellipsoid ----
  *
- * The nearest point of the surface to y >= 0 is size_i q_i with q_i = k_i z_i/(x + k_i - 1), z_i = y_i/size_i,
- * k_i = (size_i/least)^2, where x > 0 makes |q| = 1. |q(x)| falls, and 1/|q| is concave and almost straight, also next to its pole at
- * x = 0: Newton's method on 1/|q(x)| = 1 climbs to the root from below and never passes it.
- * On the plane across the shortest axis the pole has no weight, and inside there the nearest point leaves the plane: z of that axis is
- * therefore never less than ELLIPSOID_OFF, too little to be seen in the result. */
+ * The nearest point of the surface to y >= 0 is size_i q_i with q_i = k_i z_i/(x + k_i - 1), z_i = y_i/size_i, k_i =
+ * (size_i/least)^2, where x > 0 solves |q| = 1. |q(x)| decreases, and 1/|q| is concave and almost linear, even near its
+ * pole at x = 0. Newton's method on 1/|q(x)| = 1 therefore converges from below and never passes the root. In the plane
+ * normal to the shortest axis the pole has no weight, and for points inside the nearest point leaves that plane. k z of
+ * that axis is therefore at least ELLIPSOID_OFF, too little to affect the result. */
 #undef ELLIPSOID_OFF
 #if SAP_PRECISION == 32
 #define ELLIPSOID_OFF 1e-11
@@ -142,7 +144,7 @@ STAGE_FN void narrow_sphere_cone(const Context *ctx, const Solid *a, const Solid
 #define ELLIPSOID_OFF 1e-20
 #endif
 
-enum { ELLIPSOID_STEPS = 40 }; /* most points need 4 to 8; those near the axes of very flat ellipsoids up to 30 */
+enum { ELLIPSOID_STEPS = 40 }; /* most points need 4 to 8 steps; those near the axes of very flat ellipsoids up to 30 */
 
 typedef struct EllipsoidRoot {
     Vec3 kz; /* k_i z_i */
@@ -153,7 +155,7 @@ KERNEL_FN Vec3 ellipsoid_q(const EllipsoidRoot *e, real x) {
     return vec3(e->kz.x / (x + e->k1.x), e->kz.y / (x + e->k1.y), e->kz.z / (x + e->k1.z));
 }
 
-/* x1 = x + |q|^2 (|q| - 1)/Q, Q = sum q_i^2/(x + k_i - 1): the step of Newton's method on 1/|q| */
+/* Newton's method on 1/|q| = 1 from x: x1 = x + |q|^2 (|q| - 1)/Q, Q = sum q_i^2/(x + k_i - 1) */
 STAGE_FN real ellipsoid_root(const EllipsoidRoot *e, real x) {
     mask active = mask_all();
     for (int i = 0; i < ELLIPSOID_STEPS && mask_any(active); i++) {
@@ -167,14 +169,14 @@ STAGE_FN real ellipsoid_root(const EllipsoidRoot *e, real x) {
     return x;
 }
 
-/* z and k of one axis; an axis without weight may divide by a zero k - 1 + x only as 0/x */
+/* k z and k - 1 of one axis */
 KERNEL_FN void ellipsoid_axis(real y, real size, real least, real *kz, real *k1) {
     real ratio = size / least;
     *kz = ratio * ratio * (real_abs(y) / size);
     *k1 = (ratio - K(1.0)) * (ratio + K(1.0));
 }
 
-/* The nearest point's q, signs included. */
+/* q of the nearest point, with signs. */
 STAGE_FN Vec3 ellipsoid_nearest(Vec3 y, Vec3 size) {
     real least = real_min(size.x, real_min(size.y, size.z)), off = real_of(K(ELLIPSOID_OFF));
     EllipsoidRoot e;
@@ -187,7 +189,7 @@ STAGE_FN Vec3 ellipsoid_nearest(Vec3 y, Vec3 size) {
     e.kz.y = real_select(least_y, real_max(e.kz.y, off), e.kz.y);
     e.kz.z = real_select(least_z, real_max(e.kz.z, off), e.kz.z);
 
-    /* each q_i <= 1 is a bound from below, and that of the shortest axis is positive */
+    /* each q_i <= 1 is a lower bound of x, and that of the shortest axis is positive */
     real x = real_max(e.kz.x - e.k1.x, real_max(e.kz.y - e.k1.y, e.kz.z - e.k1.z));
     Vec3 q = ellipsoid_q(&e, ellipsoid_root(&e, x));
     q = vec3_scale(K(1.0) / vec3_length(q), q);
@@ -205,17 +207,18 @@ STAGE_FN void narrow_sphere_ellipsoid(const Context *ctx, const Solid *a, const 
     sphere_point(m, R, a->size.x, vec3_dot(vec3_sub(y, e), g), g);
 }
 
-/* ---- segments that lie along something ---- */
+/* ---- segments along a segment or face ---- */
 
-/* Up to this sine of the angle between a segment and what it lies on, both ends of the overlap are given. The other end is then less than
- * 3% of the length farther away, and its point is off the surface by the square of that times the radius. */
+/* Up to this sine of the angle between a segment and the segment or face along it, the manifold has both ends of the
+ * overlap. The farther end is then less than 3% of the length farther away, and its point is off the surface by the
+ * square of that times the radius. */
 #define NARROW_PARALLEL 0.03125
 
-/* Points 1 and 2 of m are the ends of an overlap, 0 is the nearest. 0 is not needed where it is an end, and otherwise stands for the end
- * next to it, if that is nearer than an eighth of the overlap. */
+/* Points 1 and 2 of m are the ends of an overlap, 0 is the nearest point. Point 0 is not needed where an end is as
+ * deep, with the same normal. Otherwise it replaces an end that is nearer to it than an eighth of the overlap. */
 STAGE_FN void keep_ends(Manifold *m, mask overlap, real size) {
     real tie = K(NARROW_TIE) * size;
-    Vec3 middle[3]; /* between the surfaces: the same with the shapes exchanged */
+    Vec3 middle[3]; /* midway between the surfaces, so that exchanged shapes give the same result */
     for (int i = 0; i < 3; i++)
         middle[i] = vec3_fma(K(0.5) * m->at[i].d, m->at[i].n, m->at[i].p);
     Vec3 span = vec3_sub(middle[2], middle[1]);
@@ -229,7 +232,8 @@ STAGE_FN void keep_ends(Manifold *m, mask overlap, real size) {
     for (int i = 1; i <= 2; i++) {
         Vec3 v = vec3_sub(middle[i], middle[0]);
         m->at[i].valid = overlap & mask_not(needed & (vec3_dot(v, v) < near2));
-        /* an end's normal may be off by the angle, and then d by the angle's square: no end is deeper than the deepest */
+        /* The normal of an end may be off by the angle, and d by its square. No end may be deeper than the nearest
+         * point. */
         m->at[i].d = real_max(m->at[i].d, m->at[0].d);
     }
     m->at[0].valid = needed;
@@ -238,12 +242,13 @@ STAGE_FN void keep_ends(Manifold *m, mask overlap, real size) {
 
 /* ---- capsule and capsule ---- */
 
-/* Nearest points s z and p + t v of two segments with half lengths h0 and h1. Along z the lines are the point 0 and p + t v in the plane:
- * t = -(p_x v_x + p_y v_y)/D, D = v_x^2 + v_y^2, without the cancellation that almost parallel lines have in general axes. */
+/* Nearest points s z and p + t v of two segments with half lengths h0 and h1. Projected along z the lines are the
+ * origin and p + t v, so t = -(p_x v_x + p_y v_y)/D, D = v_x^2 + v_y^2, without the cancellation of almost parallel
+ * lines in general axes. */
 KERNEL_FN void segments_nearest(Vec3 p, Vec3 v, real h0, real h1, real *s_out, real *t_out) {
     real D = real_fma(v.x, v.x, v.y * v.y);
     real t = -real_fma(p.x, v.x, p.y * v.y) / D;
-    /* parallel: next to the first's centre */
+    /* parallel lines: t nearest to the centre of the first segment */
     t = real_clamp(real_select(D > K(NARROW_EPSILON * NARROW_EPSILON), t, -vec3_dot(p, v)), -h1, h1);
     real s = real_clamp(real_fma(v.z, t, p.z), -h0, h0);
     /* best t at s: v.(s z - p) */
@@ -252,9 +257,10 @@ KERNEL_FN void segments_nearest(Vec3 p, Vec3 v, real h0, real h1, real *s_out, r
     *t_out = t;
 }
 
-/* From the first segment's nearest point to the second's. Inside of both and at an angle that is along z x v, with the sign of the
- * difference w. Segments that meet, up to rounding, are apart by nothing, along the same direction on the side of the other's centre; if they
- * are parallel, +x. In that case the result is zero, and *n what to use. */
+/* The vector from the nearest point of the first segment to that of the second. If both are interior points and the
+ * segments are not nearly parallel, it is along z x v, with the sign of the difference w. It is zero where the segments
+ * intersect, up to rounding. *n is the direction to use then: +-z x v, or +-x for parallel segments, on the side of the
+ * second centre. */
 KERNEL_FN Vec3 segments_apart(Vec3 w, Vec3 p, Vec3 v, mask within_0, mask within_1, real rounding, Vec3 *n) {
     Vec3 c = vec3(-v.y, v.x, real_of(0));
     real length = vec3_length(c);
@@ -268,14 +274,14 @@ KERNEL_FN Vec3 segments_apart(Vec3 w, Vec3 p, Vec3 v, mask within_0, mask within
     return beyond_rounding(w, rounding);
 }
 
-/* Two places on the axes that are opposite each other: s on that of shape 0, t on that of shape 1. */
+/* Two opposite points of the axes: parameter s on that of shape 0, t on that of shape 1. */
 typedef struct Opposite {
     real s, t;
-    Vec3 w; /* from the first to the second */
+    Vec3 w; /* from the first point to the second */
 } Opposite;
 
-/* Where what two nearly parallel axes have in common ends, towards side z. Each axis ends there; the one whose end is farther inside the
- * other has its end in common with the nearest place of the other. */
+/* The end of the overlap of two nearly parallel axes on the side (1 or -1) of z. The axis that ends first ends the
+ * overlap, together with the nearest point of the other axis. */
 KERNEL_FN Opposite segments_common_end(Vec3 p, Vec3 v, real h0, real h1, real side, real rounding) {
     real turn = side * real_sign(v.z), end_0 = side * h0, end_1 = turn * h1;
     real t = real_fma(v.z, end_0, -vec3_dot(p, v)), s = real_fma(v.z, end_1, p.z);
@@ -314,9 +320,10 @@ STAGE_FN void narrow_capsule_capsule(const Context *ctx, const Solid *a, const S
 
 /* ---- capsule and box ----
  *
- * In the frame of the box the segment is c + t u, |t| <= h. The square of its distance from the box is convex in t, and half its
- * derivative f'(t) = sum u_i (y_i - clamp(y_i)) is straight between the t where y_i = +-size_i: these six and the ends bracket its root.
- * A segment that meets the box is freed along the shortest way out of the sum of both: along a face normal or across an edge and it. */
+ * In the frame of the box the segment is y = c + t u, |t| <= h. The squared distance from the box is convex in t. Half
+ * its derivative, f'(t) = sum u_i (y_i - clamp(y_i)), is linear between the t where y_i = +-size_i; these six and the
+ * ends bracket its root. The normal of a segment that intersects the box is the direction of least depth: a face
+ * normal, or orthogonal to an edge and to the segment. */
 
 typedef struct SegmentBox {
     Vec3 c, u;
@@ -339,7 +346,7 @@ typedef struct Bracket {
     real low, f_low, high, f_high;
 } Bracket;
 
-/* Narrows the bracket by the slope at t; a t out of the segment, or none (NaN), is passed over. */
+/* Narrows the bracket by the slope at t; a t outside the bracket, or NaN, is skipped. */
 STAGE_FN void bracket_narrow(const SegmentBox *g, Bracket *k, real t) {
     mask in = (t > k->low) & (t < k->high);
     t = real_select(in, t, k->low);
@@ -351,7 +358,7 @@ STAGE_FN void bracket_narrow(const SegmentBox *g, Bracket *k, real t) {
     k->f_high = real_select(right, f, k->f_high);
 }
 
-/* t of the point nearest to the box; the first of them where several are */
+/* t of the point nearest to the box; the smallest t if there are several */
 STAGE_FN real segment_box_nearest(const SegmentBox *g) {
     Bracket k;
     k.low = -g->h;
@@ -370,8 +377,9 @@ STAGE_FN real segment_box_nearest(const SegmentBox *g) {
     return real_select(k.f_low >= K(0.0), k.low, root);
 }
 
-/* From the box to the segment's nearest point at t, outward; zero where they meet, up to rounding. Inside the segment this is across it and
- * the edge next to it, however short: without the part along u in the directions that the offset has. */
+/* The vector from the box to the segment's nearest point at t; zero where they intersect, up to rounding. For an
+ * interior point of the segment next to an edge it is orthogonal to both, so the part along u in the directions of the
+ * offset is removed. */
 KERNEL_FN Vec3 segment_box_apart(const SegmentBox *g, real t, real rounding) {
     Vec3 y = segment_box_at(g, t), v = vec3_sub(y, box_clamp(y, g->size));
     real zero = real_of(0), one = real_of(1);
@@ -384,13 +392,13 @@ KERNEL_FN Vec3 segment_box_apart(const SegmentBox *g, real t, real rounding) {
     return beyond_rounding(v, rounding);
 }
 
-/* A way out: outward normal of the box (on the segment's side), how far, and the segment's point that goes last. */
+/* A direction that separates the segment from the box. */
 typedef struct Exit {
-    Vec3 g;
-    real depth, t;
+    Vec3 g;        /* outward normal of the box, on the side of the segment */
+    real depth, t; /* depth along g, and the deepest point of the segment */
 } Exit;
 
-/* Along axis i, given by its components. */
+/* The face normal +-axis; c, u and size are the components along the axis. */
 KERNEL_FN void exit_face(Exit *e, Vec3 axis, real c, real u, real size, real h) {
     real sign = real_sign(c);
     real depth = size + h * real_abs(u) - real_abs(c);
@@ -400,8 +408,9 @@ KERNEL_FN void exit_face(Exit *e, Vec3 axis, real c, real u, real size, real h) 
     e->t = real_select(better, -sign * real_sign(u) * h, e->t);
 }
 
-/* Across the edges along `axis` and the segment: w = axis x u. A segment along the edge is freed along a face. Edges must be better than
- * faces by a tie, so that a segment along a face stays with it. */
+/* The direction orthogonal to the edges along `axis` and to the segment: w = axis x u. Skipped if the segment is
+ * parallel to the edges. An edge must be better than a face by more than a tie, so that a segment along a face keeps
+ * the face normal. */
 STAGE_FN void exit_edge(Exit *e, const SegmentBox *g, Vec3 axis, real tie) {
     Vec3 w = vec3_cross(axis, g->u);
     real length = vec3_length(w);
@@ -410,7 +419,7 @@ STAGE_FN void exit_edge(Exit *e, const SegmentBox *g, Vec3 axis, real tie) {
     Vec3 edge = vec3(real_sign(w.x) * g->size.x, real_sign(w.y) * g->size.y, real_sign(w.z) * g->size.z);
     real depth = vec3_dot(w, vec3_sub(edge, g->c));
     mask better = (length > K(NARROW_TIE)) & (depth < e->depth - tie);
-    /* where the segment passes the edge, seen along it: (edge - c - t u).u = 0 without the parts along the edge */
+    /* the point next to the edge, projected along it: (edge - c - t u).u = 0 without the parts along the edge */
     Vec3 v = vec3_fma(-vec3_dot(axis, g->u), axis, g->u);
     real t = vec3_dot(vec3_sub(edge, g->c), v) / (length * length);
     e->g = vec3_select(better, w, e->g);
@@ -418,6 +427,7 @@ STAGE_FN void exit_edge(Exit *e, const SegmentBox *g, Vec3 axis, real tie) {
     e->t = real_select(better, real_clamp(t, -g->h, g->h), e->t);
 }
 
+/* The direction of least depth for a segment that intersects the box. */
 STAGE_FN Exit segment_box_exit(const SegmentBox *g) {
     Vec3 x = vec3(real_of(1), real_of(0), real_of(0)), y = vec3(real_of(0), real_of(1), real_of(0));
     Vec3 z = vec3_unit_z();
@@ -435,7 +445,7 @@ STAGE_FN Exit segment_box_exit(const SegmentBox *g) {
     return e;
 }
 
-/* Cuts [low, high] down to the t where |c + t u| <= size. */
+/* Clips [low, high] to the t with |c + t u| <= size. */
 STAGE_FN void clip_slab(real c, real u, real size, real *low, real *high) {
     mask moves = real_abs(u) > K(NARROW_SHORTEST);
     real t0 = (-size - c) / u, t1 = (size - c) / u;
@@ -446,15 +456,16 @@ STAGE_FN void clip_slab(real c, real u, real size, real *low, real *high) {
     *high = real_min(*high, last);
 }
 
-/* Point i at t with the normal -g of a face. */
+/* Sets point i at t of the segment, with the face normal g of the box. */
 STAGE_FN void capsule_face_point(Manifold *m, int i, const SegmentBox *s, Vec3 g, real size, real r, real t, Mat3 R) {
     Vec3 n = vec3_scale(real_of(K(-1.0)), mat3_mul(R, g));
     Vec3 x0 = vec3(real_of(0), real_of(0), t);
     manifold_set(m, i, vec3_fma(r, n, x0), n, vec3_dot(g, segment_box_at(s, t)) - size - r, mask_all());
 }
 
-/* Points 1 and 2: the ends of the part of the segment that is over the face with the most of the normal g0. Returns where it lies along
- * the face. A face as the way out is left last by an end; of a segment along the face any point over it, so *t moves there. */
+/* Sets points 1 and 2: the ends of the part of the segment over the face whose normal is closest to g0. Returns the
+ * worlds in which the segment lies along that face. If g0 is the face normal, *t is clamped to that part: of a segment
+ * along the face any point over it is a deepest point. */
 KERNEL_FN mask capsule_box_ends(Manifold *m, const SegmentBox *s, Vec3 g0, real r, Mat3 R, real *t) {
     real ax = real_abs(g0.x), ay = real_abs(g0.y), az = real_abs(g0.z), zero = real_of(0), far = K(4.0) * s->h;
     mask use_x = (ax > ay) & (ax > az), use_y = mask_not(use_x) & (ay > az), use_z = mask_not(use_x | use_y);
@@ -462,7 +473,7 @@ KERNEL_FN mask capsule_box_ends(Manifold *m, const SegmentBox *s, Vec3 g0, real 
                   real_select(use_z, real_sign(g0.z), zero));
     real size = real_select(use_x, s->size.x, real_select(use_y, s->size.y, s->size.z));
     real low = -s->h, high = s->h;
-    /* the slab of the face's own axis cuts nothing off */
+    /* the slab of the face's own axis does not clip */
     real wide = s->size.x + s->size.y + s->size.z + real_abs(s->c.x) + real_abs(s->c.y) + real_abs(s->c.z) + far;
     clip_slab(s->c.x, s->u.x, real_select(use_x, wide, s->size.x), &low, &high);
     clip_slab(s->c.y, s->u.y, real_select(use_y, wide, s->size.y), &low, &high);

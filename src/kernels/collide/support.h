@@ -1,25 +1,26 @@
-/* Support mapping of the convex shapes, for the narrow phase that works on one world at a time: here a real is one number and
- * may be compared.
+/* Support mapping of the convex shapes, for the narrow phase that processes one world at a time: a real is one number
+ * here, and control flow may depend on it.
  *
- * A shape is a core and a radius: the sum of the two sets. A sphere's core is its centre, a capsule's its axis, every other shape
- * is its own core with radius 0. The support of a core along u is a point of it that is farthest along u:
+ * A shape is a core inflated by a radius. The core of a sphere is its centre, that of a capsule its axis; every other
+ * shape is its own core with radius 0. The support of a core along u is a farthest point of the core along u:
  *   s(u) = argmax_x u.x
- * Ties have one answer: box and capsule take the positive side, hulls the first vertex, a cylinder's cap its centre. */
+ * In a tie, box and capsule take the positive side, hulls the first vertex, and the cap of a cylinder its centre. */
 
-/* A convex shape placed in the frame of shape 0. A triangle of a height field is a hull of three vertices and one face. */
+/* A convex shape placed in the frame of shape 0. A triangle of a height field is a hull of three vertices and one face.
+ * */
 typedef struct Convex {
-    int type;    /* SapShapeType */
-    Vec3 size;   /* shape_scale */
-    real radius; /* around the core */
-    real extent; /* a length that no coordinate of the core is beyond */
-    Vec3 p;      /* pose */
-    Mat3 R;
+    int type;                /* SapShapeType */
+    Vec3 size;               /* shape_scale */
+    real radius;             /* around the core */
+    real extent;             /* upper bound of the coordinates of the core */
+    Vec3 p;                  /* position in the frame of shape 0 */
+    Mat3 R;                  /* rotation */
     int num_vertices;        /* hulls */
     const scalar *vertex;    /* [num_vertices][3] */
     int num_faces;           /* hulls */
     const scalar *plane;     /* [num_faces][4] */
     const SapHullFace *face; /* [num_faces] */
-    const int *corner;       /* those of face */
+    const int *corner;       /* corners of all faces */
 } Convex;
 
 /* R' v */
@@ -31,7 +32,7 @@ KERNEL_FN real vec3_norm(Vec3 v) {
     return real_sqrt(vec3_dot(v, v));
 }
 
-/* v/|v|; what is too short to have a direction gives +z. */
+/* v/|v|, or +z if v is too short to have a direction. */
 KERNEL_FN Vec3 vec3_direction(Vec3 v) {
     real norm = vec3_norm(v);
     if (!(norm > K(1e-18)))
@@ -89,7 +90,7 @@ KERNEL_FN Vec3 support_hull(const Convex *c, Vec3 u) {
     return hull_vertex(c, best);
 }
 
-/* Support of the core along u, both in the shape's own frame. */
+/* Support of the core along u, both in the frame of the shape. */
 STAGE_FN Vec3 support_local(const Convex *c, Vec3 u) {
     Vec3 size = c->size;
     switch (c->type) {
@@ -110,7 +111,7 @@ KERNEL_FN Vec3 support(const Convex *c, Vec3 u) {
     return convex_to_frame(c, support_local(c, mat3_transpose_mul(c->R, u)));
 }
 
-/* Two cores, and a length that is not smaller than either: what rounding errors are relative to. */
+/* Two cores, and the larger of their extents, to which rounding errors are relative. */
 typedef struct CorePair {
     const Convex *a, *b;
     real scale;

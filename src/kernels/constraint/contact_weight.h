@@ -1,7 +1,8 @@
 /* The contact weight w (1/kg): an estimate of the inverse mass at the contact, which scales the regularisation.
  * docs/contacts.md.
  *
- *   body_inertia    w = 1/3 sum over c in (c_x, c_y, n) and both bodies of 1/m + sum_j q_j^2/I_jj,  q = R' ((x - COM) x c)
+ *   body_inertia    w = 1/3 sum over c in (c_x, c_y, n) and both bodies of 1/m + sum_j q_j^2/I_jj,
+ *                   q = R' ((x - COM) x c)
  *   diag_delassus   w = |J diag(1/A_ii) J'|_F / 3 */
 
 /* Lower bound of w and of the inertias that it divides by. */

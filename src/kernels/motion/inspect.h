@@ -21,7 +21,8 @@ STAGE_FN void inspect_matrix(const Context *ctx, mask which) {
 }
 
 /* Pose, velocity and bias acceleration of the body's origin. With d from O to the origin,
- *   v = V.lin + omega x d,   a_O = a.lin + alpha x d + omega x v (from the spatial acceleration to that of a material point) */
+ *   v = V.lin + omega x d,   a_O = a.lin + alpha x d + omega x v
+ * where omega x v turns the spatial acceleration into that of a material point. */
 STAGE_FN void inspect_body(const Context *ctx, int l, mask which) {
     const SapStepArgs *args = ctx->args;
     int body = args->plan.link[l].body, nb = args->plan.nb;
