@@ -53,7 +53,7 @@ try_mutant() {
     sed -i "$3s/TEAM_SYNC();/((void)0);/" "$folder/kernels/$2"
     cmp -s "$folder/kernels/$2" "$project/src/kernels/$2" && die "line $3 of $2 has no barrier"
     local precision=64
-    [ "$(basename "$2")" = slots.h ] && precision=32 # slots have no numbers: the step always calls the f32 build (program.c)
+    [ "$(basename "$2")" = slots.h ] && precision=32 # slots have no numbers: the step always calls the f32 build (step_list.h)
     cp "$work"/kernels_{32,64}.o "$folder"
     compile_kernels "$folder" $precision "$folder/kernels_$precision.o" &&
         link_program "$folder"/kernels_{32,64}.o "$folder/program" || die "mutant of $2:$3 does not compile"

@@ -21,9 +21,9 @@ typedef struct SapBatchBackend {
     SapStatus (*forward_kinematics)(SapBatch *batch, const uint8_t *mask);
     /* Zeroed device memory that lives as long as the batch. */
     SapStatus (*allocate)(SapBatch *batch, size_t count, size_t size, const char *what, void **out);
-    /* Switches a parameter to per-world values for all later calls. The values are in host memory, in the expansion. */
+    /* Switches a parameter to per-world values for all later calls. The values are in host memory. */
     SapStatus (*expand)(SapBatch *batch, SapParameter parameter);
-    SapWorldParameters *(*expansion)(const SapBatch *batch);
+    SapWorldParameters *(*parameters)(const SapBatch *batch);
     /* Later steps fill the arrays of batch->arrays.report. */
     SapStatus (*record)(SapBatch *batch);
     /* Messages begin with `what`. */

@@ -146,7 +146,7 @@ SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
     SapResetArgs args = sap_batch_reset_args(batch, keyframe);
     SAP_TRY(batch->backend->reset(batch, mask, &args));
     /* body velocities refer to the centre of mass, which may differ from the model's */
-    bool own_centres = batch->backend->expansion(batch)->parameter[SAP_PARAMETER_BODY_COM].given;
+    bool own_centres = batch->backend->parameters(batch)->parameter[SAP_PARAMETER_BODY_COM].given;
     return own_centres ? batch->backend->forward_kinematics(batch, mask) : SAP_OK;
 }
 
@@ -232,7 +232,7 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
     if (batch->options.factor_plan == SAP_FACTOR_LIBRARY)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: factor_plan is library, whose worlds share the model's "
                                             "parameters; it must be sparse or dense");
-    const SapWorldParameters *e = batch->backend->expansion(batch);
+    const SapWorldParameters *e = batch->backend->parameters(batch);
     if (sap_parameter_rows(e->model, parameter) == 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: %s has no rows in this model",
                         sap_parameter_names()[parameter]);
@@ -247,7 +247,7 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
 
 SapStatus sap_batch_check_parameters(SapBatch *batch) {
     SAP_NEED(batch);
-    const SapWorldParameters *e = batch->backend->expansion(batch);
+    const SapWorldParameters *e = batch->backend->parameters(batch);
     for (int w = 0; w < batch->num_worlds && e->count > 0; w++) {
         if (sap_world_parameters_check(e, w) == SAP_OK)
             continue;

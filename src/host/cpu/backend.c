@@ -78,7 +78,7 @@ static SapStatus expand(SapBatch *b, SapParameter parameter) {
     return sap_solver_expand(((CpuBatch *)b->own)->solver, parameter);
 }
 
-static SapWorldParameters *expansion(const SapBatch *b) {
+static SapWorldParameters *parameters(const SapBatch *b) {
     return sap_solver_world_parameters(((CpuBatch *)b->own)->solver);
 }
 
@@ -135,7 +135,7 @@ const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
                                        .forward_kinematics = forward_kinematics,
                                        .allocate = allocate,
                                        .expand = expand,
-                                       .expansion = expansion,
+                                       .parameters = parameters,
                                        .record = record,
                                        .read = read_array,
                                        .write = write_array,

@@ -16,7 +16,7 @@ typedef struct Job {
 static bool takes_part(const Job *job, int world) {
     if (job->mask && !job->mask[world])
         return false;
-    SapWorldParameters *e = &job->solver->expansion;
+    SapWorldParameters *e = &job->solver->parameters;
     if (e->count > 0)
         sap_world_parameters_refresh(e, world);
     return !skip_world(job->args, world);
@@ -40,9 +40,9 @@ static void run_packs(void *arg, int worker, int num_workers) {
     const SapScratch *scratch = &s->scratch[worker];
     int lanes = s->kernels.pack[0]->lanes, from = worker;
     double start = sap_ticks_begin(scratch->ticks);
-    for (int p; (p = sap_work_ranges_take(s->deal, worker, num_workers, &from)) >= 0;) {
+    for (int p; (p = sap_work_ranges_take(s->ranges, worker, num_workers, &from)) >= 0;) {
         SapPack pack = sap_pack_at(p * lanes, s->num_worlds, lanes);
-        if (job->mask || s->expansion.count > 0)
+        if (job->mask || s->parameters.count > 0)
             thin_pack(job, lanes, &pack);
         if (pack.count > 0)
             sap_program_run(job->program, job->args, &pack, &s->kernels, scratch);
@@ -53,7 +53,7 @@ static void run_packs(void *arg, int worker, int num_workers) {
 
 void sap_solver_run(SapSolver *s, const SapStepArgs *args, SapProgram *program, const uint8_t *mask) {
     Job job = {s, args, program, mask};
-    sap_work_ranges_start(s->deal, s->threads, (s->num_worlds - 1) / s->kernels.pack[0]->lanes + 1);
+    sap_work_ranges_start(s->ranges, s->threads, (s->num_worlds - 1) / s->kernels.pack[0]->lanes + 1);
     sap_pool_run(s->pool, run_packs, &job);
 }
 

@@ -15,8 +15,8 @@
 
 static SapStatus create_scratch(SapSolver *s) {
     s->scratch = sap_allocate((size_t)s->threads, sizeof *s->scratch, "solver");
-    s->deal = sap_allocate((size_t)s->threads, sizeof *s->deal, "solver");
-    if (!s->scratch || !s->deal)
+    s->ranges = sap_allocate((size_t)s->threads, sizeof *s->ranges, "solver");
+    if (!s->scratch || !s->ranges)
         return SAP_ERROR_MEMORY;
     for (int i = 0; i < s->threads; i++)
         SAP_TRY(sap_scratch_create(&s->args, &s->kernels, &s->scratch[i]));
@@ -71,7 +71,7 @@ static SapStatus fill_solver(SapSolver *s, const SapModel *model) {
     s->threads = threads < packs ? threads : packs;
     SAP_TRY(fill_args(s, lanes));
     SAP_TRY(create_scratch(s));
-    sap_world_parameters_init(&s->expansion, sap_model_arrays(s->model), &s->plan->plan.plan, &s->options,
+    sap_world_parameters_init(&s->parameters, sap_model_arrays(s->model), &s->plan->plan.plan, &s->options,
                               s->num_worlds);
     if (s->options.factor_plan == SAP_FACTOR_LIBRARY && s->args.newton.dense)
         SAP_TRY(sap_lockstep_create(&s->args, &s->kernels, &s->lockstep));
@@ -114,11 +114,11 @@ void sap_solver_destroy(SapSolver *s) {
     for (int i = 0; s->scratch && i < s->threads; i++)
         sap_scratch_free(&s->scratch[i]);
     free(s->scratch);
-    free(s->deal);
+    free(s->ranges);
     free(s->ticks);
     sap_lockstep_destroy(s->lockstep);
     free(s->results);
-    sap_world_parameters_free(&s->expansion);
+    sap_world_parameters_free(&s->parameters);
     sap_model_destroy(s->model);
     free(s);
 }
@@ -177,8 +177,8 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
         .scratch_bytes = s->scratch[0].bytes,
         .model_bytes = model_bytes,
         .total_bytes = sizeof *s + model_bytes +
-                       (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch + sizeof *s->deal) +
-                       (size_t)s->num_worlds * per_world + s->expansion.bytes +
+                       (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch + sizeof *s->ranges) +
+                       (size_t)s->num_worlds * per_world + s->parameters.bytes +
                        (s->lockstep ? sap_lockstep_bytes(s->lockstep) : 0),
         .factor_nonzeros = s->args.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->args.plan),
@@ -218,9 +218,9 @@ SapStatus sap_solver_profile_read(const SapSolver *s, SapProfile *out) {
 /* ---- parameters of worlds ---- */
 
 SapStatus sap_solver_expand(SapSolver *s, SapParameter parameter) {
-    return sap_world_parameters_add(&s->expansion, parameter, &s->args);
+    return sap_world_parameters_add(&s->parameters, parameter, &s->args);
 }
 
 SapWorldParameters *sap_solver_world_parameters(SapSolver *s) {
-    return &s->expansion;
+    return &s->parameters;
 }

@@ -20,12 +20,12 @@ struct SapSolver {
     SapKernelSet kernels;
     SapPool *pool;
     int threads;
-    SapWorkRange *deal;    /* [threads] */
+    SapWorkRange *ranges;  /* [threads] */
     SapScratch *scratch;   /* [threads] */
     SapTicks *ticks;       /* [threads]; NULL until a profile is requested */
     SapLockstep *lockstep; /* NULL unless a library solves the Newton systems */
     SapStepArgs args;      /* arguments that are the same in all calls */
-    SapWorldParameters expansion;
+    SapWorldParameters parameters;
     void *results; /* memory of args.status and of the per-world arrays of args.report; NULL: a batch owns them */
 };
 
@@ -40,7 +40,7 @@ SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const ui
 /* Redirects the results of steps to these arrays; the solver's own arrays are freed. */
 void sap_solver_set_results(SapSolver *solver, uint32_t *status, const SapReportArgs *report);
 
-/* Makes the solver read a parameter per world, from the expansion. */
+/* Makes the solver read a parameter per world. */
 SapStatus sap_solver_expand(SapSolver *solver, SapParameter parameter);
 SapWorldParameters *sap_solver_world_parameters(SapSolver *solver);
 

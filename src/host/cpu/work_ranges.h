@@ -12,11 +12,11 @@ typedef struct SapWorkRange {
     int end;
 } SapWorkRange;
 
-/* Splits 0 .. num_packs - 1 into ranges of equal length, before the workers start. deal: [num_workers]. */
-void sap_work_ranges_start(SapWorkRange *deal, int num_workers, int num_packs);
+/* Splits 0 .. num_packs - 1 into ranges of equal length, before the workers start. ranges: [num_workers]. */
+void sap_work_ranges_start(SapWorkRange *ranges, int num_workers, int num_packs);
 
 /* The next pack for this worker, or -1 when all are taken. Every pack is returned once. *from is the range to search
  * first; initialise it with `worker`. */
-int sap_work_ranges_take(SapWorkRange *deal, int worker, int num_workers, int *from);
+int sap_work_ranges_take(SapWorkRange *ranges, int worker, int num_workers, int *from);
 
 #endif

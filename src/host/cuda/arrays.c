@@ -87,9 +87,9 @@ SapStatus sap_cuda_allocate(SapCudaBatch *c, size_t bytes, const char *what, voi
 
 SapStatus sap_cuda_refresh(SapCudaBatch *c, const char *what) {
     SapCudaCopy copies[SAP_CUDA_MAX_COPIES];
-    int count = sap_cuda_world_parameters_copies(&c->expansion, copies);
+    int count = sap_cuda_world_parameters_copies(&c->parameters, copies);
     for (int i = 0; i < count; i++)
         SAP_TRY(sap_cuda_upload(c, what, copies[i].to, copies[i].from, copies[i].bytes));
-    sap_cuda_world_parameters_copied(&c->expansion);
+    sap_cuda_world_parameters_copied(&c->parameters);
     return SAP_OK;
 }

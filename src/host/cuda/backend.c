@@ -60,7 +60,7 @@ static SapStatus create(SapBatch *b, const SapModel *model) {
     SAP_TRY(sap_cuda_device_retain(b->options.cuda_device, &c->device));
     c->model = sap_model_hold(model);
     SAP_TRY(sap_cuda_model_init(c->model, &b->options, &c->args, &on_device));
-    sap_cuda_world_parameters_init(&c->expansion, on_device.arrays, &on_device.plan->plan.plan, &b->options,
+    sap_cuda_world_parameters_init(&c->parameters, on_device.arrays, &on_device.plan->plan.plan, &b->options,
                                    b->num_worlds);
     SAP_TRY(sap_cuda_enter(c->device, "device cuda"));
     return sap_cuda_leave(c->device, "device cuda", create_on_device(b, &on_device));
@@ -95,7 +95,7 @@ static void destroy(SapBatch *b) {
         sap_cuda_leave(c->device, "sap_batch_destroy", SAP_OK);
     }
     sap_cuda_device_release(c->device);
-    sap_cuda_world_parameters_free(&c->expansion);
+    sap_cuda_world_parameters_free(&c->parameters);
     sap_model_destroy(c->model);
     free(c);
 }
@@ -129,11 +129,11 @@ static SapStatus reset(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
 
 static SapStatus expand_on_device(SapCudaBatch *c, const char *what, SapParameter parameter) {
     SapCudaPlace places[SAP_CUDA_MAX_PLACES];
-    int count = sap_cuda_world_parameters_places(&c->expansion, parameter, places);
+    int count = sap_cuda_world_parameters_places(&c->parameters, parameter, places);
     for (int i = 0; i < count; i++)
         SAP_TRY(sap_cuda_allocate(c, places[i].bytes, "parameters of worlds", places[i].address));
-    if (!c->expansion.host.parameter[parameter].given)
-        SAP_TRY(sap_cuda_world_parameters_add(&c->expansion, parameter, &c->args));
+    if (!c->parameters.host.parameter[parameter].given)
+        SAP_TRY(sap_cuda_world_parameters_add(&c->parameters, parameter, &c->args));
     return sap_cuda_refresh(c, what);
 }
 
@@ -144,8 +144,8 @@ static SapStatus expand(SapBatch *b, SapParameter parameter) {
     return sap_cuda_leave(c->device, what, expand_on_device(c, what, parameter));
 }
 
-static SapWorldParameters *expansion(const SapBatch *b) {
-    return &((SapCudaBatch *)b->own)->expansion.host;
+static SapWorldParameters *parameters(const SapBatch *b) {
+    return &((SapCudaBatch *)b->own)->parameters.host;
 }
 
 /* ---- arrays ---- */
@@ -226,7 +226,7 @@ static void info(const SapBatch *b, SapBatchInfo *out) {
 static size_t bytes(const SapBatch *b) {
     const SapCudaBatch *c = b->own;
     return c->memory_bytes + c->workspace_bytes + c->recorded_bytes + SAP_CUDA_STAGING_BYTES + sizeof *b + sizeof *c +
-           c->expansion.host.bytes;
+           c->parameters.host.bytes;
 }
 
 const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
@@ -237,7 +237,7 @@ const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
                                         .forward_kinematics = forward_kinematics,
                                         .allocate = allocate,
                                         .expand = expand,
-                                        .expansion = expansion,
+                                        .parameters = parameters,
                                         .record = record,
                                         .read = read_array,
                                         .write = write_array,

@@ -41,7 +41,7 @@ typedef struct SapCudaBatch {
 
     uint8_t *mask; /* [num_worlds] mask of a call, on the device */
 
-    SapCudaWorldParameters expansion;
+    SapCudaWorldParameters parameters;
 } SapCudaBatch;
 
 static inline void *sap_cuda_pointer(CuAddress address) {

@@ -105,7 +105,7 @@ SapStatus sap_world_parameters_check(const SapWorldParameters *e, int w) {
     return check(e, &m, all_parameters);
 }
 
-/* ---- expansion ---- */
+/* ---- parameters ---- */
 
 static SapStatus take(SapWorldParameters *e, void *pointer, size_t width, size_t size) {
     void **out = pointer;

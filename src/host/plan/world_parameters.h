@@ -35,7 +35,7 @@ typedef struct SapWorldParameters {
     size_t bytes;
 } SapWorldParameters;
 
-/* Initialises an expansion without parameters; the three arguments must outlive it. */
+/* Initialises the parameters of worlds, with none expanded; the three arguments must outlive it. */
 void sap_world_parameters_init(SapWorldParameters *e, const SapModelArrays *model, const SapPlan *plan,
                                const SapOptions *options, int num_worlds);
 void sap_world_parameters_free(SapWorldParameters *e);
