@@ -8,7 +8,7 @@
 
 /* Pointers into scratch. */
 typedef struct Constraint {
-    int law;              /* SAP_LAW_... (data/laws.h) */
+    int law;              /* SAP_LAW_... */
     int rows, num_dofs;   /* uniform */
     const int *dof;       /* [num_dofs] increasing */
     real *J;              /* [num_dofs][rows] columns of the Jacobian */

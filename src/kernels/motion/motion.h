@@ -6,14 +6,14 @@ STAGE_FN void stage_free_motion(const Context *ctx) {
     load_state(ctx);
     load_control(ctx);
     begin_status(ctx);
-    TEAM_SYNC(); /* children and rows of A read the loaded state of links */
+    TEAM_SYNC(); /* kinematics and rows of A read the state that other threads loaded */
     free_motion(ctx);
 }
 
 /* Poses of bodies only, for collision without free motion. Within a step (on a GPU) it does not write the status. */
 STAGE_FN void stage_place(const Context *ctx) {
     load_state(ctx);
-    TEAM_SYNC(); /* children read the loaded state of their parents */
+    TEAM_SYNC(); /* kinematics reads the state that other threads loaded */
     forward_kinematics(ctx, FM(q), FM(v0));
     if (ctx->args->num_steps == 0)
         put_status(ctx, state_status(ctx));

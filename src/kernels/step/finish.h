@@ -35,7 +35,7 @@ STAGE_FN void stage_finish(const Context *ctx) {
             FM(q1)[i] = real_select(ok, FM(q1)[i], FM(q)[i]);
         TEAM_FOR(i, plan->nv)
             FM(v)[i] = real_select(ok, FM(v)[i], FM(v0)[i]);
-        TEAM_SYNC(); /* kinematics reads the q1 and v of other threads */
+        TEAM_SYNC(); /* kinematics reads the q1 and v that other threads wrote */
         forward_kinematics(ctx, FM(q1), FM(v));
     }
     if (bodies)
