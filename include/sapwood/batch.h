@@ -39,8 +39,8 @@ SAP_API void sap_batch_destroy(SapBatch *batch);
  * keeps its state for the rest of the call. */
 SAP_API SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps);
 
-/* Resets the worlds with mask[w] != 0 to a stored state. mask has num_worlds elements and stays the caller's; NULL =
- * all worlds. On a GPU the mask may be in host memory, which is read before the call returns, or in device memory.
+/* Resets the worlds with mask[w] != 0 to a stored state. mask has num_worlds elements and stays the caller's;
+ * NULL = all worlds. On a GPU the mask may be in host memory, which the call reads before it returns, or on the device.
  * keyframe 0 is the model's initial state, keyframe k >= 1 the model's keyframe k - 1; range 0 .. num_keyframes.
  * Control is reset to the model's; status, counters and contacts are cleared. Other worlds do not change. */
 SAP_API SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe);
@@ -184,8 +184,8 @@ typedef struct SapDeviceInfo {
     size_t memory_bytes; /* global memory of the GPU */
 } SapDeviceInfo;
 
-/* Describes GPU cuda_device >= 0, counted as in the option of that name. SAP_ERROR_DEVICE without a driver or such a
- * GPU. */
+/* Describes GPU cuda_device >= 0, counted as in the option of that name. SAP_ERROR_DEVICE without a driver or
+ * such a GPU. */
 SAP_API SapStatus sap_device_info(int cuda_device, SapDeviceInfo *out);
 
 SAP_END_DECLS

@@ -8,8 +8,8 @@
 #define SAP_API
 #endif
 
-/* Checks the arguments of a printf-like function at compile time. text: position of the format, first: of its
- * arguments. */
+/* Checks the arguments of a printf-like function at compile time. text: position of the format, first:
+ * of its arguments. */
 #if defined(__GNUC__)
 #define SAP_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else

@@ -84,8 +84,8 @@ typedef struct SapModelArrays {
     const double *joint_X_p;       /* [nj][7] m, pose of F in the parent body; default identity */
     const double *joint_X_c;       /* [nj][7] m, pose of M in the child body; default identity */
 
-    /* Whether shapes of the child and of the parent body are kept from colliding. No effect if the parent is the world.
-     * */
+    /* Whether shapes of the child and of the parent body are kept from colliding. No effect if the parent
+     * is the world. */
     const int32_t *joint_filter_parent; /* [nj] 1: they do not collide, 0: they do; default 1 */
     /* The parent of a joint is in the range of that joint, or is the world. */
     const int32_t *articulation_start; /* [na+1] joint ranges, 0 .. nj, increasing; default: one range */
@@ -182,8 +182,8 @@ SAP_API SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out)
  * with a program that uses them as they are (options.compat). */
 SAP_API SapStatus sap_model_copy(const SapModelArrays *arrays, SapModel **out);
 
-/* Gives up the caller's model; NULL is allowed. Solvers and batches keep the model alive, so the order does not matter.
- * */
+/* Gives up the caller's model; NULL is allowed. Solvers and batches keep the model alive, so the order
+ * does not matter. */
 SAP_API void sap_model_destroy(SapModel *model);
 
 /* The arrays of a model, owned by the model. NULL gives NULL. */

@@ -52,12 +52,12 @@ SAP_API void sap_solver_destroy(SapSolver *solver);
 SAP_API SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control,
                            const SapContacts *contacts, double h, SapState *out);
 
-/* Finds the contacts of every world at `state` and writes them to *contacts, with shape0, shape1 and dropped not NULL
- * and a capacity of at most max_rigid_contact. A contact belongs to a pair of shapes whose distance is at most the sum
- * of their margins and gaps; its points lie on the surfaces, and its margins are those of the shapes. Contacts are in
- * the order of pairs. A world with more contacts than slots keeps the deepest (of equal gaps the earlier) and counts
- * the others in dropped. A world whose state is not finite gets no contacts and SAP_WORLD_NONFINITE_STATE.
- * docs/collision.md. */
+/* Finds the contacts of every world at `state` and writes them to *contacts, with shape0, shape1 and dropped
+ * not NULL and a capacity of at most max_rigid_contact. A contact belongs to a pair of shapes whose distance
+ * is at most the sum of their margins and gaps; its points lie on the surfaces, and its margins are those of
+ * the shapes. Contacts are in the order of pairs. A world with more contacts than slots keeps the deepest (of
+ * equal gaps the earlier) and counts the others in dropped. A world whose state is not finite gets no contacts
+ * and SAP_WORLD_NONFINITE_STATE. docs/collision.md. */
 SAP_API SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *contacts);
 
 /* Status bits SAP_WORLD_... of the last call, [num_worlds], host; owned by the solver. A NULL solver gives NULL. */
@@ -96,8 +96,8 @@ typedef struct SapContactReport {
     double *drive, *limit, *friction; /* [n][nv] generalised impulses of drives, limits and friction, N s or N m s */
 } SapContactReport;
 
-/* Makes every further step fill the arrays of *report; NULL stops that. The struct is copied; its arrays must stay
- * valid. */
+/* Makes every further step fill the arrays of *report; NULL stops that. The struct is copied; its arrays
+ * must stay valid. */
 SAP_API SapStatus sap_solver_record(SapSolver *solver, const SapContactReport *report);
 
 /* Free motion without a step: the quantities that a step computes before contact, for inspection and control. The

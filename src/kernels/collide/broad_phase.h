@@ -4,9 +4,9 @@
  *   sweep    bit (a, b), a < b, of a table of all shapes; for many shapes. In one world at a time, the bounding spheres
  *            are sorted along the axis of their largest variance, and only spheres that overlap along it are tested
  *
- * A pair is in the set if its bounding spheres overlap in some world of the pack; the narrow phase masks the other
- * worlds. Bits are read in order, so the contacts depend neither on the algorithm nor on the number of lanes or
- * threads. */
+ * A pair is in the set if its bounding spheres overlap in some world of the pack; the narrow phase masks the
+ * other worlds. Bits are read in order, so the contacts depend neither on the algorithm nor on the number of
+ * lanes or threads. */
 
 #define COLLIDE(part)      ((real *)ctx->collide + ctx->args->collide.layout.part)
 #define COLLIDE_INTS(part) (ctx->pairs + ctx->args->collide.layout.part)

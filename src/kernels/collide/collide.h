@@ -68,8 +68,8 @@ KERNEL_FN Pose pose_relative(Pose a, Pose b) {
     return r;
 }
 
-/* Converts a point of the manifold to a candidate, in body frames and world axes. X is the pose of shape 1 in shape 0.
- * */
+/* Converts a point of the manifold to a candidate, in body frames and world axes. X is the pose of shape 1
+ * in shape 0. */
 STAGE_FN void candidate_store(const Context *ctx, const SapPair *pair, Pose X, const ContactPoint *at, real reach,
                               mask near, real *candidate) {
     Pose body0 = shape_in_body(ctx, pair->shape[0]), body1 = shape_in_body(ctx, pair->shape[1]);
@@ -83,8 +83,8 @@ STAGE_FN void candidate_store(const Context *ctx, const SapPair *pair, Pose X, c
     candidate[CANDIDATE_VALID] = real_select(near & at->valid & (at->d <= reach), real_of(1), real_of(0));
 }
 
-/* Reduces the points of a closed form to max_contacts: the deepest, and those that extend farthest (manifold_reduce).
- * */
+/* Reduces the points of a closed form to max_contacts: the deepest, and those that
+ * extend farthest (manifold_reduce). */
 STAGE_FN void collide_reduce(const Context *ctx, const SapPair *pair, Manifold *m) {
     ContactPoint all[MANIFOLD_MAX];
     Measure by;

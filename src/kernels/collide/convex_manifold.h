@@ -163,8 +163,8 @@ KERNEL_FN void feature_hull_face(Feature *f, const Convex *c, int face, Vec3 u) 
     feature_polygon(f, c, vec3_load(c->plane + 4 * face), u);
 }
 
-/* The edge that is highest along u. All edges are compared: it need not belong to the face whose normal is closest to
- * u. */
+/* The edge that is highest along u. All edges are compared: it need not belong to the face whose normal is
+ * closest to u. */
 KERNEL_FN void feature_hull_edge(Feature *f, const Convex *c, Vec3 u) {
     Vec3 from = hull_vertex(c, 0), to = from;
     real most = K(-1e30);

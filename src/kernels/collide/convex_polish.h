@@ -130,8 +130,8 @@ STAGE_FN void polish_free(const CorePair *pair, Vec3 *n) {
     }
 }
 
-/* The points of the cores that are opposite each other along n: on the facing segment of a core if `segment`, else its
- * support. */
+/* The points of the cores that are opposite each other along n: on the facing segment of a core if `segment`,
+ * else its support. */
 STAGE_FN Vec3 polish_opposite(const CorePair *pair, Vec3 n, bool segment_a, bool segment_b, Vec3 *xb) {
     Feature fa, fb;
     Vec3 back = vec3_scale(K(-1.0), n);

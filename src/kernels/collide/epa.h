@@ -39,9 +39,9 @@ typedef struct Epa {
     short edge[EPA_EDGES][2]; /* the horizon */
 } Epa;
 
-/* Adds a face; false if there is no space. The polytope only grows, so a face nearer to the origin than `lowest`, the
- * nearest face before, was folded over by rounding on a flat side. It is treated like a face without area and ignored.
- * */
+/* Adds a face; false if there is no space. The polytope only grows, so a face nearer to the origin than
+ * `lowest`, the nearest face before, was folded over by rounding on a flat side. It is treated like a face
+ * without area and ignored. */
 STAGE_FN bool epa_add_face(Epa *e, int i, int j, int k, real lowest) {
     if (e->num_faces == EPA_FACES)
         return false;
@@ -61,8 +61,8 @@ STAGE_FN bool epa_add_face(Epa *e, int i, int j, int k, real lowest) {
     return true;
 }
 
-/* Adds an edge of a removed face to the horizon, or removes it if another removed face shares it. False if there is no
- * space. */
+/* Adds an edge of a removed face to the horizon, or removes it if another removed face shares it. False if there
+ * is no space. */
 KERNEL_FN bool epa_toggle_edge(Epa *e, int i, int j) {
     for (int k = 0; k < e->num_edges; k++) {
         if (e->edge[k][0] == j && e->edge[k][1] == i) {
@@ -131,8 +131,8 @@ KERNEL_FN Vec3 simplex_normal(const Simplex *s) {
     return vec3_direction(vec3_cross(e, vec3_sub(s->at[2].w, s->at[0].w)));
 }
 
-/* The direction of an attempt to find the next vertex of a simplex: point: three axes; line: two normals; triangle: its
- * normal. */
+/* The direction of an attempt to find the next vertex of a simplex: point: three axes; line: two normals;
+ * triangle: its normal. */
 KERNEL_FN Vec3 simplex_outward(const Simplex *s, int attempt) {
     if (s->count == 1)
         return vec3(attempt == 0 ? K(1.0) : K(0.0), attempt == 1 ? K(1.0) : K(0.0), attempt == 2 ? K(1.0) : K(0.0));
@@ -210,8 +210,8 @@ STAGE_FN Vec3 epa_point(const Epa *e, int best, real gap) {
     return simplex_point(&s);
 }
 
-/* From the simplex of gjk: the unit normal n from a to b with the least depth, the point p of core a, and d = -depth.
- * */
+/* From the simplex of gjk: the unit normal n from a to b with the least depth, the point p of core a, and
+ * d = -depth. */
 STAGE_FN void epa(const CorePair *pair, Simplex *s, Vec3 *n, Vec3 *p, real *d) {
     /* a difference without volume: depth 0 along its normal, on the side of b */
     if (!simplex_complete(pair, s)) {

@@ -11,9 +11,9 @@
  * is rejected but the triangle cuts the shape, or the shape reaches below the triangle's plane with its centre above
  * it, the triangle's normal m is used, for the part of the shape's face over or under the triangle.
  *
- * If the centre is below the surface, the contacts are those with the plane of the triangle above the centre, along m,
- * so that the shape is pushed up at any depth. The same holds if triangles cut the shape but none of them gives a
- * contact. */
+ * If the centre is below the surface, the contacts are those with the plane of the triangle above the centre,
+ * along m, so that the shape is pushed up at any depth. The same holds if triangles cut the shape but none of them
+ * gives a contact. */
 
 #undef FIELD_POLAR
 #if SAP_PRECISION == 32
@@ -181,8 +181,8 @@ KERNEL_FN void triangle_hull(TriangleHull *h, const FieldTriangle *t) {
     c->extent = convex_extent(c);
 }
 
-/* Adds the contacts with the plane through x with normal m: the face of the shape towards the plane, and its deepest
- * point. */
+/* Adds the contacts with the plane through x with normal m: the face of the shape towards the plane, and
+ * its deepest point. */
 STAGE_FN void field_plane(const Convex *b, Vec3 x, Vec3 m, real reach, Candidates *list) {
     Feature f;
     Vec3 down = vec3_scale(K(-1.0), m);

@@ -213,8 +213,8 @@ KERNEL_FN real reduce_extent(const ContactPoint *candidate, int num, const Conta
     return real_sqrt(e);
 }
 
-/* The deepest valid candidate. Of equal depths it is the farthest along a fixed oblique direction, so a corner of the
- * manifold. */
+/* The deepest valid candidate. Of equal depths it is the farthest along a fixed oblique direction, so a corner
+ * of the manifold. */
 STAGE_FN Choice reduce_deepest(const ContactPoint *candidate, int n, real tie) {
     Choice c = choice_none(&candidate[0]);
     for (int i = 0; i < n; i++)

@@ -263,9 +263,9 @@ KERNEL_FN mask box_faces_look_along(const Mat3 *R, Vec3 n) {
 }
 
 /* *redo: worlds that need the general method. The boxes are apart and the nearest pair of points is not in the
- * manifold: it is beside the face or beyond the ends of the edges, and its distance exceeds the separation. Or an edge
- * direction with nearly aligned faces was best. In all other worlds d of the deepest point is the separation, and
- * exact. */
+ * manifold: it is beside the face or beyond the ends of the edges, and its distance exceeds the separation. Or an
+ * edge direction with nearly aligned faces was best. In all other worlds d of the deepest point is the
+ * separation, and exact. */
 STAGE_FN void narrow_box_box(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m, int max_contacts,
                              mask *redo) {
     (void)ctx;

@@ -7,8 +7,8 @@
 
 /* ---- distance of cores ---- */
 
-/* Sets point i from the core points x0 and x0 + v and the radii of the shapes; n is `fallback` where v has no
- * direction. */
+/* Sets point i from the core points x0 and x0 + v and the radii of the shapes; n is `fallback` where v
+ * has no direction. */
 KERNEL_FN void round_point(Manifold *m, int i, Vec3 x0, Vec3 v, real r0, real r1, Vec3 fallback) {
     real length = vec3_length(v);
     Vec3 n = vec3_unit_or(v, length, fallback);
@@ -132,11 +132,11 @@ STAGE_FN void narrow_sphere_cone(const Context *ctx, const Solid *a, const Solid
 
 /* ---- ellipsoid ----
  *
- * The nearest point of the surface to y >= 0 is size_i q_i with q_i = k_i z_i/(x + k_i - 1), z_i = y_i/size_i, k_i =
- * (size_i/least)^2, where x > 0 solves |q| = 1. |q(x)| decreases, and 1/|q| is concave and almost linear, even near its
- * pole at x = 0. Newton's method on 1/|q(x)| = 1 therefore converges from below and never passes the root. In the plane
- * normal to the shortest axis the pole has no weight, and for points inside the nearest point leaves that plane. k z of
- * that axis is therefore at least ELLIPSOID_OFF, too little to affect the result. */
+ * The nearest point of the surface to y >= 0 is size_i q_i with q_i = k_i z_i/(x + k_i - 1), z_i = y_i/size_i,
+ * k_i = (size_i/least)^2, where x > 0 solves |q| = 1. |q(x)| decreases, and 1/|q| is concave and almost linear, even
+ * near its pole at x = 0. Newton's method on 1/|q(x)| = 1 therefore converges from below and never passes the root. In
+ * the plane normal to the shortest axis the pole has no weight, and for points inside the nearest point leaves that
+ * plane. k z of that axis is therefore at least ELLIPSOID_OFF, too little to affect the result. */
 #undef ELLIPSOID_OFF
 #if SAP_PRECISION == 32
 #define ELLIPSOID_OFF 1e-11
@@ -232,8 +232,8 @@ STAGE_FN void keep_ends(Manifold *m, mask overlap, real size) {
     for (int i = 1; i <= 2; i++) {
         Vec3 v = vec3_sub(middle[i], middle[0]);
         m->at[i].valid = overlap & mask_not(needed & (vec3_dot(v, v) < near2));
-        /* The normal of an end may be off by the angle, and d by its square. No end may be deeper than the nearest
-         * point. */
+        /* The normal of an end may be off by the angle, and d by its square. No end may be deeper than
+         * the nearest point. */
         m->at[i].d = real_max(m->at[i].d, m->at[0].d);
     }
     m->at[0].valid = needed;

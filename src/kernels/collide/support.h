@@ -6,8 +6,8 @@
  *   s(u) = argmax_x u.x
  * In a tie, box and capsule take the positive side, hulls the first vertex, and the cap of a cylinder its centre. */
 
-/* A convex shape placed in the frame of shape 0. A triangle of a height field is a hull of three vertices and one face.
- * */
+/* A convex shape placed in the frame of shape 0. A triangle of a height field is a hull of three vertices
+ * and one face. */
 typedef struct Convex {
     int type;                /* SapShapeType */
     Vec3 size;               /* shape_scale */

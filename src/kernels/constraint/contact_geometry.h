@@ -12,8 +12,8 @@
  * The two bodies of a slot are the same in all worlds of a pack (slots.h). A world without a contact in the slot
  * computes with finite placeholder numbers, and its law data are 0. */
 
-/* Finds the link of one side: that of its shape, or that of its body if it has no shape. False if an index is out of
- * range. */
+/* Finds the link of one side: that of its shape, or that of its body if it has no shape. False if an index is
+ * out of range. */
 KERNEL_FN bool slot_find_link(const Context *ctx, int *shape, int *link) {
     const SapPlan *plan = &ctx->args->plan;
     int body = *shape < 0 ? *link : -1;
@@ -39,8 +39,8 @@ KERNEL_FN mask slot_load(const Context *ctx, int c, real *bad) {
     return fine && acts ? present : present & mask_not(present);
 }
 
-/* Columns c_x, c_y, n of the contact frame. c_x = e x n / |e x n| with the world axis e least aligned with n; c_y = n x
- * c_x. */
+/* Columns c_x, c_y, n of the contact frame: c_x = e x n / |e x n| with the world axis e least aligned with n,
+ * c_y = n x c_x. */
 KERNEL_FN Mat3 contact_frame(Vec3 n) {
     real ax = real_abs(n.x), ay = real_abs(n.y), az = real_abs(n.z);
     mask y_less = ay < ax;
@@ -125,8 +125,8 @@ KERNEL_FN Vec3 contact_dof_velocity(const Context *ctx, int i, Vec3 y) {
     return vec3_cross_add(view_get_vec3(S, 6 * i), vec3_sub(y, O), view_get_vec3(S, 6 * i + 3));
 }
 
-/* Writes the columns of J, three reals each, in the order of the slot's dofs. y[side] is the velocity point of each
- * side. */
+/* Writes the columns of J, three reals each, in the order of the slot's dofs. y[side] is the velocity point
+ * of each side. */
 STAGE_FN void contact_jacobian(const Context *ctx, int c, const Mat3 *C, const Vec3 y[2]) {
     const int *dof = SLOT_INTS(dof, c), *path = SLOT_INTS(path, c);
     int n = *SLOT_INTS(num_dofs, c);
@@ -197,8 +197,8 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     view_put(s, SLOT_OFFSET(check, c), bad);
 }
 
-/* The same thread computes geometry, weight and law of a slot. Other threads read the slot only after a barrier of the
- * solve. */
+/* The same thread computes geometry, weight and law of a slot. Other threads read the slot only after a barrier
+ * of the solve. */
 STAGE_FN void stage_contact_geometry(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_GEOMETRY);
     TEAM_FOR(c, ctx->num_slots)

@@ -13,8 +13,8 @@ typedef struct SapPack {
     int count;
 } SapPack;
 
-/* Time per stage of one worker (dialect/profile.h), in ticks of an arbitrary clock. The worker measures the length of a
- * tick. */
+/* Time per stage of one worker (dialect/profile.h), in ticks of an arbitrary clock. The worker measures the length
+ * of a tick. */
 typedef struct SapTicks {
     unsigned long long of[SAP_NUM_STAGES]; /* ticks per stage */
     unsigned long long last;               /* time at which the current stage began */

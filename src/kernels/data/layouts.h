@@ -1,5 +1,5 @@
-/* Offsets of the parts of a pack's scratch. The host fills the layouts (host/plan); the macros that use them are in
- * dialect/scratch.h. */
+/* Offsets of the parts of a pack's scratch. The host fills the layouts (host/plan); the macros that use them
+ * are in dialect/scratch.h. */
 #ifndef SAPWOOD_KERNELS_DATA_LAYOUTS_H
 #define SAPWOOD_KERNELS_DATA_LAYOUTS_H
 

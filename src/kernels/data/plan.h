@@ -56,8 +56,8 @@ typedef struct SapPattern {
     const SapEntry *entry;           /* [nnz] entries by depth of their row */
 } SapPattern;
 
-/* A convex hull. Its vertices are in constants.hull_vertex; its faces are planar polygons with planes in
- * constants.hull_plane. */
+/* A convex hull. Its vertices are in constants.hull_vertex; its faces are planar polygons with
+ * planes in constants.hull_plane. */
 typedef struct SapHull {
     int vertex, num_vertices; /* rows of hull_vertex */
     int face, num_faces;      /* rows of plan.hull_face and of hull_plane */
@@ -69,9 +69,9 @@ typedef struct SapHullFace {
     int corner, num_corners;
 } SapHullFace;
 
-/* A grid over [-hx, hx] x [-hy, hy] of the shape frame; hx, hy are the first two sizes. Row r is at y = -hy + 2 hy
- * r/(rows - 1), column c at x = -hx + 2 hx c/(columns - 1). The diagonal from (r, c) to (r + 1, c + 1) cuts a cell into
- * two triangles. Solid below. */
+/* A grid over [-hx, hx] x [-hy, hy] of the shape frame; hx, hy are the first two sizes. Row r is at
+ * y = -hy + 2 hy r/(rows - 1), column c at x = -hx + 2 hx c/(columns - 1). The diagonal from (r, c) to (r + 1, c + 1)
+ * cuts a cell into two triangles. Solid below. */
 typedef struct SapHeightField {
     int height; /* height (r, c) is constants.height[height + r columns + c], m, in the shape frame */
     int rows, columns;

@@ -110,8 +110,8 @@ KERNEL_FN real real_of(scalar s) {
 
 #if SAP_LANES > 1 && defined(__FMA__) && defined(__GNUC__) && !defined(__clang__)
 /* GCC splits these operations into scalars if a real is wider than a register or if they are a loop over lanes, which
- * is slow to compile and to run. Here they are instructions on one register at a time. The max instruction computes a >
- * b ? a : b, for NaN and zeros too. */
+ * is slow to compile and to run. Here they are instructions on one register at a time. The max instruction computes
+ * a > b ? a : b, for NaN and zeros too. */
 #if SAP_LANES * SAP_PRECISION == 128
 #define REGISTER_BYTES 16
 #define REGISTER_FMA   __builtin_ia32_vfmaddps

@@ -5,8 +5,8 @@
  *   limit      lower: gamma = (vhat - v)/R, upper: gamma = -(vhat + v)/R, where positive; vhat = -gap/(h + kd/ke)
  *   friction   gamma = clamp(-v/R, -h F, h F)
  *
- * A drive or limit that is too stiff for the step is softened to the near-rigid bound R >= (0.1/(2 pi))^2 w, w =
- * 1/A_ii. */
+ * A drive or limit that is too stiff for the step is softened to the near-rigid bound R >= (0.1/(2 pi))^2 w,
+ * w = 1/A_ii. */
 
 typedef struct JointLaw {
     real drive_a, drive_g, drive_e; /* g = 0: no drive */

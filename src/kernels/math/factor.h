@@ -7,8 +7,8 @@
  * Rows of one depth are independent, so the team processes one depth at a time, deepest first. Sums run over the
  * descendants in increasing order for every team size, so the result has the same bits. */
 
-/* Computes n entries of row i from `column` on, before the division by the pivot. n is a compile-time constant at every
- * call. */
+/* Computes n entries of row i from `column` on, before the division by the pivot. n is a compile-time constant
+ * at every call. */
 KERNEL_FN void factor_entries(const SapPattern *pattern, int i, int column, int n, const real *A, real *L) {
     const SapPatternRow *row = &pattern->row[i];
     const SapDescendant *below = pattern->descendant + row->desc_start;
@@ -44,8 +44,8 @@ KERNEL_FN void factor_block(const SapPattern *pattern, int i, int b, const real 
         factor_entries(pattern, i, column, 1, A, L);
 }
 
-/* Factors A into L (which may be A itself) with inverse[i] = 1 / L_ii. factor_succeeded reports whether A is positive
- * definite. */
+/* Factors A into L (which may be A itself) with inverse[i] = 1 / L_ii. factor_succeeded reports whether A
+ * is positive definite. */
 STAGE_FN void factor(const SapPattern *pattern, const real *A, real *L, real *inverse) {
     for (int depth = pattern->num_depths - 1; depth >= 0; depth--) {
         const int *dof = pattern->depth_dof + pattern->depth_start[depth];

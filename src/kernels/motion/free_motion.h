@@ -52,8 +52,8 @@ STAGE_FN Spatial link_applied_wrench(const Context *ctx, int l, Vec3 c) {
     return spatial(vec3_cross_add(c, f, tau_C), f);
 }
 
-/* Inertia of link l about O, and the wrench F = I a + V x* (I V) - gravity - external that the bias acceleration
- * requires. */
+/* Inertia of link l about O, and the wrench F = I a + V x* (I V) - gravity - external that the
+ * bias acceleration requires. */
 STAGE_FN void link_dynamics(const Context *ctx, int l) {
     const SapConstants *k = STAGE_CONSTANTS;
     Vec3 c = link_com(ctx, l);

@@ -18,8 +18,8 @@ KERNEL_FN Pose field_get_pose(SapField field, int l, const SapPack *pack) {
     return X;
 }
 
-/* SAP Warp's composition of poses: both rotations and their product are normalised. Normalising the product covers b.
- * */
+/* SAP Warp's composition of poses: both rotations and their product are normalised. Normalising the
+ * product covers b. */
 KERNEL_FN Pose pose_mul_normalised(Pose a, Pose b) {
     a.q = quat_normalise(a.q);
     Pose X = pose_mul(a, b);

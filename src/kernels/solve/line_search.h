@@ -1,8 +1,8 @@
 /* Line search along the Newton direction d: the step length alpha from phi(a) = l(v + a d) (problem.h). Three variants
  * with one interface. docs/solve.md.
  *
- * Each world of the pack has its own search. `open` holds the worlds that still search; the others keep their result.
- * */
+ * Each world of the pack has its own search. `open` holds the worlds that still search; the others
+ * keep their result. */
 
 typedef struct LineResult {
     real alpha;    /* step length */
@@ -55,8 +55,8 @@ STAGE_FN LineResult line_monotone_decay(const Context *ctx, const Line *line, ma
     return r;
 }
 
-/* armijo_decay: shortens the step from 1/rho by factors rho, past the Armijo condition, until the cost stops falling.
- * */
+/* armijo_decay: shortens the step from 1/rho by factors rho, past the Armijo condition, until the
+ * cost stops falling. */
 STAGE_FN LineResult line_armijo_decay(const Context *ctx, const Line *line, mask open) {
     const SapNewtonArgs *o = &ctx->args->newton;
     LineResult r = line_result_none();
@@ -98,8 +98,8 @@ STAGE_FN LineResult line_armijo_decay(const Context *ctx, const Line *line, mask
     return r;
 }
 
-/* Stop when the bracket is smaller than TOLERANCE times the first Newton step, or than ROUNDING, a few ulps, times the
- * root. */
+/* Stop when the bracket is smaller than TOLERANCE times the first Newton step, or than ROUNDING, a few ulps,
+ * times the root. */
 #define EXACT_ROOT_TOLERANCE (SAP_PRECISION == 64 ? K(1e-8) : K(5e-7))
 #define EXACT_ROOT_ROUNDING  (SAP_PRECISION == 64 ? K(1e-15) : K(5e-7))
 

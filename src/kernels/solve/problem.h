@@ -308,8 +308,8 @@ KERNEL_FN bool problem_couples(const Context *ctx) {
     return couples;
 }
 
-/* Writes row i of H on `pattern` (the tree's, or dense): H_ij = A_ij + sum_c J_ci' G_c J_cj, H_ii += hessian_i +
- * diag_shift. */
+/* Writes row i of H on `pattern` (the tree's, or dense): H_ij = A_ij + sum_c J_ci' G_c J_cj,
+ * H_ii += hessian_i + diag_shift. */
 STAGE_FN void problem_hessian_row(const Context *ctx, const SapPattern *pattern, int i, real *matrix) {
     const SapPatternRow *row = &pattern->row[i], *tree_row = &ctx->args->plan.tree.row[i];
     const int *ancestor = pattern->ancestor + row->start;

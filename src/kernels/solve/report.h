@@ -63,8 +63,8 @@ KERNEL_FN Vec3 report_centre(const Context *ctx, int l) {
     return vec3_add(X.p, quat_rotate(X.q, field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack)));
 }
 
-/* The wrench of all contacts on the body of link l: force, and torque about the centre of mass, summed in the order of
- * slots. */
+/* The wrench of all contacts on the body of link l: force, and torque about the centre of mass, summed in the
+ * order of slots. */
 STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
     SapBuffer buffer = buffer_f64(ctx->args->report.wrench, 6 * ctx->args->plan.nb);
     Vec3 centre = report_centre(ctx, l), force = vec3_zero(), torque = vec3_zero();

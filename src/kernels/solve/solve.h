@@ -1,5 +1,5 @@
-/* The contact solve of a step: sets up the problem, minimises it with a method, writes v to free motion's scratch,
- * reports. */
+/* The contact solve of a step: sets up the problem, minimises it with a method, writes v to free
+ * motion's scratch, reports. */
 
 /* One switch over the rows of data/lists.h, constant while there is only one method. */
 KERNEL_FN void method_solve(const Context *ctx, mask constrained, SolveResult *out) {
