@@ -1,5 +1,5 @@
-/* A second law and a second method behind the seams of the solve: tests/toy has them, the kernels and the layout of this test are built with
- * them. Both must be right, so that the seams are shown to carry all that a law and a method need. */
+/* A second law and a second method (tests/toy). The kernels and the layout of this test are built with them. Both must
+ * solve their own equations: then the seams of the solve carry all that a law and a method need. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +42,9 @@ static void world_create(World *w, uint64_t seed, int law, int method) {
     args->contacts.law = law;
     args->method = method;
     cr_assert_gt(sap_solve_layout(&args->plan, args->contacts.num_slots, 1, args), 0);
+    SapKernelSet set = kernel_set(toy);
+    sap_scratch_free(&w->batch.scratch); /* the layout is another one */
+    cr_assert_eq(sap_scratch_create(args, &set, &w->batch.scratch), SAP_OK);
     w->contacts = kernel_batch_add_contacts(&w->batch, seed, toy);
     args->report.jacobian = w->jacobian[0][0];
     args->report.impulse = w->impulse[0];

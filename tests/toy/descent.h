@@ -8,13 +8,15 @@ enum { DESCENT_MOST = 200000 };
 STAGE_FN void descent_solve(const Context *ctx, mask constrained, SolveResult *out) {
     mask open = constrained;
     *out = solve_result_none();
-    for (int k = 0; mask_any(open); k++) {
+    for (int k = 0;; k++) {
         out->cost = problem_evaluate(ctx);
         problem_residual(ctx, &out->residual, &out->residual_scale);
         mask optimal = open & (out->residual <= K(1e-9) * out->residual_scale);
         out->optimal = out->optimal | optimal;
         out->iterations = real_select(open, real_of((scalar)k), out->iterations);
         open = open & mask_not(optimal);
+        if (!mask_any(open))
+            return;
         if (k == DESCENT_MOST) {
             out->limit = open;
             return;

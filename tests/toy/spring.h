@@ -1,4 +1,4 @@
-/* A toy law: a linear spring on a contact's velocity.
+/* A toy law: a linear spring on a contact's velocity. Its data are larger than those of sap_contact, unused but for the first.
  *
  *   l = k/2 |v|^2      gamma = -k v      G = k E,      k = 1/w: as stiff as the contact is heavy */
 
@@ -19,7 +19,6 @@ KERNEL_FN void spring_evaluate(const real *data, Vec3 v, LawValue *out) {
 }
 
 KERNEL_FN real spring_region(const real *data, Vec3 v) {
-    (void)data;
     (void)v;
-    return real_of(1);
+    return real_select(data[0] > K(0.0), real_of(1), real_of(0));
 }

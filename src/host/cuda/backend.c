@@ -1,7 +1,6 @@
 /* A batch on a GPU. One block of device memory holds the model (plan and constants), the start states, and all arrays
  * of the worlds. A second block is the workspace for scratch that does not fit shared memory. The kernel arguments are
- * created once, with device addresses. A step is two launches with a copy of them: collision, and the rest of the step.
- * */
+ * created once, with device addresses. A step is two launches with a copy of them: collision, then the rest. */
 #include "host/cuda/backend.h"
 
 #include <stdlib.h>

@@ -64,8 +64,7 @@ static bool place(const long long bytes[SAP_NUM_ARENAS], const bool outside[SAP_
     return true;
 }
 
-/* Whether a kernel uses an arena. Both kernels use the arena of free motion, and each computes the part that it needs.
- * */
+/* Whether a kernel uses an arena. Both kernels use free motion's; each computes the part that it needs. */
 static bool uses(SapCudaPart part, int arena) {
     bool of_collision = arena == SAP_ARENA_COLLIDE || arena == SAP_ARENA_PAIRS;
     return arena == SAP_ARENA_FM || of_collision == (part == SAP_CUDA_COLLIDE);

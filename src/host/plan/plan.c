@@ -104,9 +104,8 @@ static void fill_articulations(const SapModelArrays *m, SapLink *link) {
             link[j].articulation = a;
 }
 
-/* The dofs of a free joint are linear first in the public order and angular first in the internal order. Drives and
- * limits refer to coordinates, so they exist only for joints with one coordinate per dof; limits exist for single axes
- * only. */
+/* The dofs of a free joint are linear first in the public order and angular first in the internal order. Limits
+ * exist only for joints with a single axis. A drive may be on any dof; without a coordinate only its velocity gain acts. */
 static void fill_dofs(const SapModelArrays *m, const Fill *f) {
     for (int j = 0; j < m->num_joints; j++) {
         int v = m->joint_qd_start[j], n = m->joint_qd_start[j + 1] - v;

@@ -94,6 +94,10 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
     /* Solver and contacts. */
     args->contacts.law = solvers[o->contact_solver].law;
     args->method = solvers[o->contact_solver].method;
+    if (o->factor_plan == SAP_FACTOR_LIBRARY && args->method != SAP_METHOD_newton)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "factor_plan is library, which is for Newton's method; contact_solver %d has another one",
+                        (int)o->contact_solver);
     set_contact_options(m, o, &args->contacts);
     set_newton_options(o, &args->newton);
     args->newton.dense = o->factor_plan != SAP_FACTOR_SPARSE && plan->dense.nnz > 0;

@@ -41,6 +41,11 @@ KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
     return k;
 }
 
+/* Makes the law data of constraint c. */
+KERNEL_FN void constraint_make(const Context *ctx, int c) {
+    contact_make_law(ctx, c);
+}
+
 /* Worlds that have the constraint. */
 KERNEL_FN mask constraint_acts(const Context *ctx, int c) {
     return *SLOT(valid, c) != K(0.0);

@@ -12,6 +12,13 @@ enum {
         SAP_NUM_CONTACT_LAWS
 };
 
+/* SAP_LAW_SIZE_sap_contact, ...: reals of data per contact. */
+enum {
+#define LAW(name, size) SAP_LAW_SIZE_##name = size,
+    SAP_CONTACT_LAWS(LAW)
+#undef LAW
+};
+
 /* Reals of data for the potentials of one dof (law/sap_dof.h). */
 enum { SAP_DOF_LAW_SIZE = 10 };
 

@@ -61,3 +61,5 @@ KERNEL_FN int law_size(int law) {
 #undef LAW
     return n;
 }
+
+#undef LAW_SWITCH

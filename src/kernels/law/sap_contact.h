@@ -14,7 +14,8 @@ typedef struct ContactLaw {
     real vhat;                       /* m/s */
     real mu, mu_hat, f;              /* mu, mu^ and f of the equations above */
 } ContactLaw;
-static_assert(sizeof(ContactLaw) == 8 * sizeof(real), "data/lists.h has another size for sap_contact");
+static_assert(sizeof(ContactLaw) == SAP_LAW_SIZE_sap_contact * sizeof(real),
+              "data/lists.h has another size for sap_contact");
 
 /* Contacts with mu up to this value have no friction: the cone is a ray. */
 #define FRICTIONLESS K(1e-12)

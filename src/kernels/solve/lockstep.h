@@ -1,4 +1,4 @@
-/* The contact solve in lockstep, for large worlds. All worlds run one stage; between assemble and advance a library
+/* Newton's method in lockstep, for large worlds. All worlds run one stage; between assemble and advance a library
  * solves the Newton systems H d = -grad of all open worlds, in args->library. docs/gpu.md.
  *
  *   begin     sets up the problem and its first v
@@ -8,20 +8,30 @@
  *
  * Between the stages the state of Newton's method is in NEWTON(lockstep). */
 
+/* Reals and masks only, so that every offset of the arena is aligned for it. */
 typedef struct Lockstep {
     ProblemChecks is;
-    Newton newton;
-    SolveResult result; /* newton.result points to it */
+    mask open; /* the state of Newton's method, without its pointer */
+    real cost_prev, alpha;
+    SolveResult result;
 } Lockstep;
 static_assert(sizeof(Lockstep) <= SAP_LOCKSTEP_SIZE * sizeof(real), "layouts.h keeps too few reals for a Lockstep");
 
-KERNEL_FN void lockstep_load(const Context *ctx, Lockstep *s) {
+KERNEL_FN Newton lockstep_load(const Context *ctx, Lockstep *s) {
+    Newton n;
     *s = *(const Lockstep *)NEWTON(lockstep);
-    s->newton.result = &s->result;
+    n.open = s->open;
+    n.cost_prev = s->cost_prev;
+    n.alpha = s->alpha;
+    n.result = &s->result;
+    return n;
 }
 
 /* Every stage has a barrier between its load and its store: in the evaluation, or in the direction. */
-STAGE_FN void lockstep_store(const Context *ctx, const Lockstep *s) {
+STAGE_FN void lockstep_store(const Context *ctx, const Newton *n, Lockstep *s) {
+    s->open = n->open;
+    s->cost_prev = n->cost_prev;
+    s->alpha = n->alpha;
     TEAM_ONCE() {
         *(Lockstep *)NEWTON(lockstep) = *s;
     }
@@ -68,30 +78,30 @@ STAGE_FN void stage_lockstep_begin(const Context *ctx) {
     Lockstep s;
     PROFILE(ctx, SAP_STAGE_SETUP);
     s.is = problem_begin(ctx);
-    s.newton = newton_begin(s.is.constrained, &s.result);
-    lockstep_store(ctx, &s);
+    Newton n = newton_begin(s.is.constrained, &s.result);
+    lockstep_store(ctx, &n, &s);
 }
 
 STAGE_FN void stage_lockstep_assemble(const Context *ctx) {
     Lockstep s;
-    lockstep_load(ctx, &s);
+    Newton n = lockstep_load(ctx, &s);
     int k = ctx->args->library.iteration;
-    if (k == 0 || mask_any(s.newton.open)) {
-        if (newton_check(ctx, k, &s.newton))
-            lockstep_put_system(ctx, newton_hessian(ctx), s.newton.open);
-        lockstep_store(ctx, &s);
+    if (k == 0 || mask_any(n.open)) {
+        if (newton_check(ctx, k, &n))
+            lockstep_put_system(ctx, newton_hessian(ctx), n.open);
+        lockstep_store(ctx, &n, &s);
     }
-    lockstep_set_active(ctx, s.newton.open);
+    lockstep_set_active(ctx, n.open);
 }
 
 STAGE_FN void stage_lockstep_advance(const Context *ctx) {
     Lockstep s;
-    lockstep_load(ctx, &s);
-    if (!mask_any(s.newton.open))
+    Newton n = lockstep_load(ctx, &s);
+    if (!mask_any(n.open))
         return;
     lockstep_get_direction(ctx);
-    newton_advance(ctx, &ctx->args->plan.dense, &s.newton);
-    lockstep_store(ctx, &s);
+    newton_advance(ctx, &ctx->args->plan.dense, &n);
+    lockstep_store(ctx, &n, &s);
 }
 
 STAGE_FN void stage_lockstep_finish(const Context *ctx) {

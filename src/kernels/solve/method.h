@@ -1,5 +1,5 @@
-/* The interface between the step and the methods that solve a world's problem. The step uses a method only through this
- * file; a method uses the problem only through problem.h.
+/* The interface between the step and the methods that solve a world's problem. The step uses a method only through
+ * method_solve (solve.h) and the struct below; a method uses the problem only through problem.h.
  *
  * On entry the scratch holds A, v*, v0, the first v, and all terms with their laws. On exit it holds v, and every term
  * at v. */
@@ -9,7 +9,7 @@ typedef struct SolveResult {
     mask optimal, settled, limit, line_failed, no_descent; /* how the method ended: SAP_WORLD_... */
     real cost;                                             /* l(v), J */
     real residual, residual_scale;                         /* |D grad|, max(|D A v|, |D j|) */
-    real iterations, inner_iterations;                     /* Newton iterations, line search iterations */
+    real iterations, inner_iterations;                     /* of the method, and of its inner loop (line searches) */
     real refactored;                                       /* linear systems solved again in f64 */
 } SolveResult;
 

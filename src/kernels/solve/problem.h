@@ -61,7 +61,7 @@ KERNEL_FN real problem_A_row(const Context *ctx, int i, const real *x) {
 /* Makes the terms of constraints and dofs, the guess, and A v*. */
 STAGE_FN void problem_make_terms(const Context *ctx) {
     TEAM_FOR(c, constraint_count(ctx))
-        contact_make_law(ctx, c);
+        constraint_make(ctx, c);
     TEAM_FOR(i, ctx->args->plan.nv) {
         problem_link_incidences(ctx, i);
         dof_terms_make(ctx, i);
@@ -111,7 +111,7 @@ KERNEL_FN mask problem_articulation_touched(const Context *ctx, int articulation
     return touched;
 }
 
-/* Sets the first v. A dof is active if one of its terms acts or a constraint acts on its articulation. Active dofs
+/* Sets the first v. A dof participates if one of its terms acts or a constraint acts on its articulation. Those dofs
  * start from the guess. The others start from v*, and scale 0 excludes them from the norms. */
 STAGE_FN void problem_start(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;

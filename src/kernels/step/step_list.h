@@ -38,7 +38,7 @@ STEP_FN void collide_once(SapContext *ctx) {
     STAGE(GEOMETRY_IS_F64, collide);
 }
 
-/* ---- the same step in lockstep (solve/lockstep.h): all worlds finish one of these functions before the next ---- */
+/* ---- the same step with Newton's method in lockstep (solve/lockstep.h): all worlds finish one of these functions before the next ---- */
 
 STEP_FN void lockstep_begin(SapContext *ctx) {
     ctx->step = ctx->args->first_step;

@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_KERNELS_DATA_LISTS_H
 #define SAPWOOD_KERNELS_DATA_LISTS_H
 
-#define SAP_CONTACT_LAWS(LAW) LAW(sap_contact, 8) LAW(spring, 1)
+#define SAP_CONTACT_LAWS(LAW) LAW(sap_contact, 8) LAW(spring, 11)
 
 #define SAP_METHODS(METHOD) METHOD(newton) METHOD(descent)
 

@@ -1,3 +1,3 @@
-/* The laws of contacts (data/lists.h), one header each. */
+/* The contact laws (data/lists.h), one header each. */
 #include "kernels/law/sap_contact.h"
 #include "toy/spring.h"

@@ -1,4 +1,4 @@
-/* The methods (data/lists.h), each with the headers it is made of. */
+/* The methods (data/lists.h) and the headers that each consists of. */
 #include "kernels/solve/linear.h"
 #include "kernels/solve/line_search.h"
 #include "kernels/solve/newton.h"
