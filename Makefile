@@ -45,8 +45,8 @@ build: setup
 	@test -f build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release --target sapwood_all
 
-# A program for this machine only: a third of the kernels of `make build`, no CUDA kernels, and no packages of the
-# tests.
+# A program for this machine: the generic kernels and those of its best instruction set, no CUDA kernels, and no packages
+# of the tests.
 run: setup-run
 	@test -f build/run/build.ninja || cmake --preset run
 	@cmake --build --preset run --target sapwood_all

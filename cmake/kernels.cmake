@@ -22,16 +22,19 @@ function(sapwood_this_machine_has isa out)
     endforeach()
 endfunction()
 
-# The generic build, and those of SAPWOOD_ISAS that the compiler supports. `native` selects only the best instruction
-# set of this machine; such a build does not run on a machine without it.
+# The generic build, and those of SAPWOOD_ISAS that the compiler supports. `native` stands for the best instruction set of
+# this machine.
 set(SAPWOOD_KERNEL_ISAS generic)
 set(isas ${SAPWOOD_ISAS})
 if(SAPWOOD_ISAS STREQUAL "native")
+    if(CMAKE_CROSSCOMPILING)
+        message(FATAL_ERROR "SAPWOOD_ISAS is native, but this build is for another machine; allowed: avx2;avx512")
+    endif()
     set(isas "")
     foreach(isa avx2 avx512)
         sapwood_this_machine_has(${isa} has)
         if(has)
-            list(APPEND isas ${isa})
+            set(isas ${isa})
         endif()
     endforeach()
 endif()
@@ -43,9 +46,6 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
             list(APPEND SAPWOOD_KERNEL_ISAS ${isa})
         endif()
     endforeach()
-endif()
-if(SAPWOOD_ISAS STREQUAL "native")
-    list(GET SAPWOOD_KERNEL_ISAS -1 SAPWOOD_KERNEL_ISAS)
 endif()
 string(TOUPPER "${SAPWOOD_KERNEL_ISAS}" SAPWOOD_KERNEL_DEFINITIONS) # for the kernel table of the host
 list(TRANSFORM SAPWOOD_KERNEL_DEFINITIONS REPLACE "(.+)" "SAPWOOD_HAVE_\\1=1")

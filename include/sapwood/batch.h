@@ -171,7 +171,8 @@ typedef struct SapBatchInfo {
 
 SAP_API SapStatus sap_batch_info(const SapBatch *batch, SapBatchInfo *out);
 
-/* Bytes that the batch holds on its device and in host memory; 0 for NULL. */
+/* Bytes that the batch holds on its device and in host memory; 0 for NULL. On a CPU this includes the plan of the model,
+ * which all solvers and batches of a model share. */
 SAP_API size_t sap_batch_bytes(const SapBatch *batch);
 
 /* A GPU, as its driver describes it. */

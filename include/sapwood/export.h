@@ -18,7 +18,7 @@
 
 /* The version of these headers. */
 #define SAP_VERSION_MAJOR 0
-#define SAP_VERSION_MINOR 1
+#define SAP_VERSION_MINOR 2
 #define SAP_VERSION_PATCH 0
 
 #ifdef __cplusplus

@@ -131,7 +131,7 @@ typedef struct SapSolverInfo {
     SapIsa isa;           /* never SAP_ISA_AUTO */
     size_t scratch_bytes; /* scratch of one pack, per thread */
     size_t model_bytes;   /* constants that the kernels read */
-    size_t total_bytes;   /* all memory that the solver holds */
+    size_t total_bytes;   /* all memory that the solver holds, and the plan that it shares */
     int factor_nonzeros;  /* entries of the sparse factor of A, diagonal included; dense would be nv (nv + 1) / 2 */
     int shape_pairs;      /* pairs of shapes that may touch */
     SapBroadPhase broad_phase; /* never SAP_BROAD_PHASE_AUTO */

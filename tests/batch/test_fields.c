@@ -7,6 +7,7 @@
 #include <sapwood/sapwood.h>
 
 #include "host/batch/fields.h"
+#include "support/model_parts.h"
 
 enum { WORLDS = 3 };
 
@@ -95,4 +96,34 @@ Test(fields, a_type_of_state_that_is_none_is_refused) {
     cr_assert_str_eq(sap_error_message(), "sap_batch_create_as: dtype is 7; allowed: 0 SAP_F32, 1 SAP_F64");
     sap_batch_destroy(batch);
     sap_scene_destroy(scene);
+}
+
+/* A keyframe whose angle is too large for f32 has no poses in f32: it has the bodies of the initial state, in batches
+ * of any size. */
+Test(fields, a_keyframe_without_kinematics_has_the_bodies_of_the_initial_state) {
+    const double q[3] = {0.5, 1e8, -0.5}, qd[3] = {0};
+    ModelParts parts;
+    parts_init(&parts);
+    parts_add(&parts, -1, SAP_JOINT_REVOLUTE, 0, 1);
+    SapModel *made = parts_model(&parts), *model;
+    SapModelArrays a = *sap_model_arrays(made);
+    a.num_keyframes = 3;
+    a.keyframe_joint_q = q;
+    a.keyframe_joint_qd = qd;
+    cr_assert_eq(sap_model_create(&a, &model), SAP_OK, "%s", sap_error_message());
+    for (int worlds = 1; worlds <= 4; worlds++) {
+        SapBatch *batch;
+        SapArray body;
+        float initial[7];
+        cr_assert_eq(sap_batch_create(model, worlds, NULL, &batch), SAP_OK, "%s", sap_error_message());
+        cr_assert_eq(sap_batch_array(batch, SAP_BATCH_BODY_Q, &body), SAP_OK);
+        memcpy(initial, body.data, sizeof initial);
+        cr_assert_eq(sap_batch_reset(batch, NULL, 2), SAP_OK);
+        cr_assert_eq(memcmp(initial, body.data, sizeof initial), 0, "%d worlds", worlds);
+        cr_assert_eq(sap_batch_reset(batch, NULL, 3), SAP_OK);
+        cr_assert_neq(memcmp(initial, body.data, sizeof initial), 0, "%d worlds", worlds);
+        sap_batch_destroy(batch);
+    }
+    sap_model_destroy(model);
+    sap_model_destroy(made);
 }

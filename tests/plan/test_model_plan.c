@@ -10,9 +10,9 @@
 
 static atomic_int plans;
 
-SapStatus __real_sap_plan_create(const SapModelArrays *model, SapPlanOwner *out);
-SapStatus __wrap_sap_plan_create(const SapModelArrays *model, SapPlanOwner *out);
-SapStatus __wrap_sap_plan_create(const SapModelArrays *model, SapPlanOwner *out) {
+SapStatus __real_sap_plan_create(const SapModel *model, SapPlanOwner *out);
+SapStatus __wrap_sap_plan_create(const SapModel *model, SapPlanOwner *out);
+SapStatus __wrap_sap_plan_create(const SapModel *model, SapPlanOwner *out) {
     plans++;
     return __real_sap_plan_create(model, out);
 }

@@ -17,8 +17,8 @@ typedef struct SapBatchBackend {
     void (*destroy)(SapBatch *batch); /* own may be NULL */
     SapStatus (*step)(SapBatch *batch, double h, int num_steps);
     /* `mask` is the caller's mask; args holds everything else. */
-    SapStatus (*reset)(SapBatch *batch, const uint8_t *mask, SapResetArgs *args);
-    SapStatus (*forward_kinematics)(SapBatch *batch, const uint8_t *mask);
+    SapStatus (*reset)(SapBatch *batch, const char *what, const uint8_t *mask, SapResetArgs *args);
+    SapStatus (*forward_kinematics)(SapBatch *batch, const char *what, const uint8_t *mask);
     /* Zeroed device memory that lives as long as the batch. */
     SapStatus (*allocate)(SapBatch *batch, size_t count, size_t size, const char *what, void **out);
     /* Switches a parameter to per-world values for all later calls. The values are in host memory. */

@@ -40,7 +40,7 @@ static SapStatus fill_batch(SapBatch *b, const SapModel *model) {
     b->num_starts = 1 + a->num_keyframes;
     SAP_TRY(b->backend->create(b, model));
     SAP_TRY(fill_arrays(b));
-    SAP_TRY(sap_batch_fill_starts(b, a));
+    SAP_TRY(sap_batch_fill_starts(b, model));
     return sap_batch_reset(b, NULL, 0);
 }
 
@@ -134,7 +134,7 @@ SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps) {
 
 SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask) {
     SAP_NEED(batch);
-    return batch->backend->forward_kinematics(batch, mask);
+    return batch->backend->forward_kinematics(batch, __func__, mask);
 }
 
 SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
@@ -144,10 +144,10 @@ SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
                         "sap_batch_reset: keyframe is %d; it must be in 0 .. %d (0 is the initial state)", keyframe,
                         batch->num_starts - 1);
     SapResetArgs args = sap_batch_reset_args(batch, keyframe);
-    SAP_TRY(batch->backend->reset(batch, mask, &args));
+    SAP_TRY(batch->backend->reset(batch, __func__, mask, &args));
     /* body velocities refer to the centre of mass, which may differ from the model's */
     bool own_centres = batch->backend->parameters(batch)->parameter[SAP_PARAMETER_BODY_COM].given;
-    return own_centres ? batch->backend->forward_kinematics(batch, mask) : SAP_OK;
+    return own_centres ? batch->backend->forward_kinematics(batch, __func__, mask) : SAP_OK;
 }
 
 /* ---- arrays ---- */

@@ -5,7 +5,8 @@
 #include "host/batch/backend.h"
 
 /* Fills the starts of a new batch and uses its worlds as workspace. Each array starts with the values of the model
- * array of the same name, or zeros; the bodies are computed by forward kinematics. */
-SapStatus sap_batch_fill_starts(SapBatch *batch, const SapModelArrays *model);
+ * array of the same name, or zeros; forward kinematics computes the bodies. Where it fails they are those of the
+ * initial state. */
+SapStatus sap_batch_fill_starts(SapBatch *batch, const SapModel *model);
 
 #endif

@@ -53,14 +53,16 @@ static SapStatus step(SapBatch *b, double h, int num_steps) {
                          num_steps);
 }
 
-static SapStatus reset(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
+static SapStatus reset(SapBatch *b, const char *what, const uint8_t *mask, SapResetArgs *args) {
+    (void)what; /* it cannot fail */
     args->mask = mask;
     for (int w = 0; w < b->num_worlds; w++)
         reset_world(args, w);
     return SAP_OK;
 }
 
-static SapStatus forward_kinematics(SapBatch *b, const uint8_t *mask) {
+static SapStatus forward_kinematics(SapBatch *b, const char *what, const uint8_t *mask) {
+    (void)what; /* its messages name the state */
     return sap_forward_kinematics_of(((CpuBatch *)b->own)->solver, &b->arrays.state, mask);
 }
 

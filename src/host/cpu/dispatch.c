@@ -14,9 +14,7 @@
 #define TABLES(isa)                                                                                                    \
     { PAIR(isa, 1), PAIR(isa, 4), PAIR(isa, 8) }
 
-#if SAPWOOD_HAVE_GENERIC
 DECLARE_ISA(generic)
-#endif
 #if SAPWOOD_HAVE_AVX2
 DECLARE_ISA(avx2)
 #endif
@@ -26,9 +24,7 @@ DECLARE_ISA(avx512)
 
 /* [isa][lanes 1, 4, 8][precision] */
 static const SapKernels *const tables[][3][2] = {
-#if SAPWOOD_HAVE_GENERIC
     [SAP_ISA_GENERIC] = TABLES(generic),
-#endif
 #if SAPWOOD_HAVE_AVX2
     [SAP_ISA_AVX2] = TABLES(avx2),
 #endif
@@ -74,15 +70,10 @@ SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out) {
         *out = wanted;
         return SAP_OK;
     }
-    *out = SAP_ISA_AUTO;
+    *out = SAP_ISA_GENERIC;
     for (int isa = SAP_ISA_GENERIC; isa < NUM_TABLES; isa++)
         if (sap_isa_available((SapIsa)isa))
             *out = (SapIsa)isa;
-    /* A build with SAPWOOD_ISAS=native has no generic kernels to fall back to. */
-    if (*out == SAP_ISA_AUTO)
-        return sap_fail(SAP_ERROR_DEVICE,
-                        "isa 'auto': this build has kernels for isa '%s' alone, which this machine lacks",
-                        sap_isa_name((SapIsa)(NUM_TABLES - 1)));
     return SAP_OK;
 }
 

@@ -110,15 +110,13 @@ static SapStatus step(SapBatch *b, double h, int num_steps) {
     return sap_cuda_leave(c->device, what, sap_cuda_launch_steps(c, what));
 }
 
-static SapStatus forward_kinematics(SapBatch *b, const uint8_t *mask) {
-    static const char what[] = "sap_batch_forward_kinematics";
+static SapStatus forward_kinematics(SapBatch *b, const char *what, const uint8_t *mask) {
     const SapCudaBatch *c = b->own;
     SAP_TRY(sap_cuda_enter(c->device, what));
     return sap_cuda_leave(c->device, what, sap_cuda_launch_kinematics(b, what, mask));
 }
 
-static SapStatus reset(SapBatch *b, const uint8_t *mask, SapResetArgs *args) {
-    static const char what[] = "sap_batch_reset";
+static SapStatus reset(SapBatch *b, const char *what, const uint8_t *mask, SapResetArgs *args) {
     const SapCudaBatch *c = b->own;
     SAP_TRY(sap_cuda_enter(c->device, what));
     return sap_cuda_leave(c->device, what, sap_cuda_launch_reset(b, what, mask, args));
