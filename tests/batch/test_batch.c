@@ -311,6 +311,36 @@ Test(batch, a_solver_on_a_gpu_is_refused_and_the_way_out_is_named) {
     sap_scene_destroy(scene);
 }
 
+/* Overwrites the arrays that a reset restores. */
+static void fill_arrays(SapBatch *batch) {
+    for (int f = 0; f <= SAP_BATCH_CONTACT_DROPPED; f++) {
+        SapArray view;
+        cr_assert_eq(sap_batch_array(batch, (SapBatchField)f, &view), SAP_OK);
+        if (view.data)
+            memset(view.data, 0x3f, (size_t)(view.shape[0] * view.strides[0]));
+    }
+}
+
+/* Arrays of the state may be taken away (batch.h); a reset leaves out these and no other. */
+Test(batch, a_reset_without_bodies_resets_all_other_arrays) {
+    SapScene *scene = load("humanoid");
+    SapBatch *batch = create(scene, 3, &scene->options), *fresh = create(scene, 3, &scene->options);
+    sap_batch_state(batch)->body_q = sap_batch_state(batch)->body_qd = NULL;
+    fill_arrays(batch);
+    cr_assert_eq(sap_batch_reset(batch, NULL, 0), SAP_OK);
+    for (int f = 0; f <= SAP_BATCH_CONTACT_DROPPED; f++) {
+        SapArray got, expected;
+        cr_assert_eq(sap_batch_array(batch, (SapBatchField)f, &got), SAP_OK);
+        cr_assert_eq(sap_batch_array(fresh, (SapBatchField)f, &expected), SAP_OK);
+        if (got.data)
+            cr_expect_eq(memcmp(got.data, expected.data, (size_t)(got.shape[0] * got.strides[0])), 0, "%s",
+                         sap_batch_field_names()[f]);
+    }
+    sap_batch_destroy(batch);
+    sap_batch_destroy(fresh);
+    sap_scene_destroy(scene);
+}
+
 /* ---- arguments ---- */
 
 Test(batch, wrong_arguments_are_refused_with_the_value_and_what_is_allowed) {

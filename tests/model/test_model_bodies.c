@@ -51,6 +51,14 @@ Test(model, refuses_inertia_that_no_mass_can_have) {
     REFUSED("triangle inequality");
 }
 
+Test(model, refuses_a_mass_and_an_inertia_of_the_last_body) {
+    sample.mass[SAMPLE_NB - 1] = 0;
+    REFUSED("body_mass[6] of body 6 ('cart') is 0", "> 0");
+    setup();
+    set_diagonal(SAMPLE_NB - 1, 3.1, 1, 2);
+    REFUSED("body_inertia[6] of body 6 ('cart')", "triangle inequality");
+}
+
 Test(model, accepts_flat_thin_small_and_large_bodies) {
     set_diagonal(0, 1, 2, 3);                /* a plate: the bound itself */
     set_diagonal(1, 3 * (1 + 0.5e-9), 2, 1); /* a plate with rounding */

@@ -133,6 +133,12 @@ Test(model, refuses_axis_counts_that_do_not_fit_the_type) {
     REFUSED("joint_dof_dim[1] of joint 1 ('hip') is (1, 1)", "revolute joint has (0, 1)");
 }
 
+Test(model, refuses_axis_counts_of_the_last_joint_that_do_not_fit_its_type) {
+    sample.dof_dim[SAMPLE_HINGE][0] = 1;
+    sample.dof_dim[SAMPLE_HINGE][1] = 0;
+    REFUSED("joint_dof_dim[6] of joint 6 ('hinge') is (1, 0)", "revolute joint has (0, 1)");
+}
+
 Test(model, refuses_d6_joints_with_no_or_too_many_axes) {
     static const int32_t bad[][2] = {{4, 0}, {0, 4}, {-1, 3}, {3, -1}, {0, 0}, {INT32_MAX, INT32_MAX}};
     for (int i = 0; i < 6; i++) {

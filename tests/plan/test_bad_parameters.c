@@ -26,11 +26,28 @@ static const Bad bad_values[] = {
     {SAP_PARAMETER_BODY_COM, 4, INFINITY, "body_com[1][1]"},
     {SAP_PARAMETER_GRAVITY, 2, NAN, "gravity[2] is"},
     {SAP_PARAMETER_JOINT_ARMATURE, 7, -0.1, "joint_armature[7]"},
+    {SAP_PARAMETER_JOINT_DAMPING, 17, -1, "joint_damping[17]"},
+    {SAP_PARAMETER_JOINT_FRICTION, 6, INFINITY, "joint_friction[6]"},
+    {SAP_PARAMETER_JOINT_TARGET_KE, 9, -1, "joint_target_ke[9]"},
+    {SAP_PARAMETER_JOINT_TARGET_KD, 10, NAN, "joint_target_kd[10]"},
+    {SAP_PARAMETER_JOINT_LIMIT_KE, 11, -1, "joint_limit_ke[11]"},
+    {SAP_PARAMETER_JOINT_LIMIT_KD, 12, -1, "joint_limit_kd[12]"},
+    {SAP_PARAMETER_JOINT_LIMIT_LOWER, 7, INFINITY, "finite or -infinity"},
+    {SAP_PARAMETER_JOINT_LIMIT_LOWER, 7, 9, "joint_limit_lower[7]"},
     {SAP_PARAMETER_JOINT_LIMIT_UPPER, 8, -9, "it must be <= joint_limit_upper[8]"},
     {SAP_PARAMETER_JOINT_EFFORT_LIMIT, 8, 0, "> 0, infinity allowed"},
     {SAP_PARAMETER_SHAPE_MATERIAL_MU, 1, -0.5, "shape_material_mu[1] of shape 1"},
     {SAP_PARAMETER_SHAPE_MATERIAL_KE, 1, 0, "shape_material_ke[1]"},
+    {SAP_PARAMETER_SHAPE_MATERIAL_TAU, 2, -1, "shape_material_tau[2]"},
+    {SAP_PARAMETER_SHAPE_MARGIN, 1, NAN, "shape_margin[1]"},
+    {SAP_PARAMETER_SHAPE_GAP, 1, -0.1, "shape_gap[1]"},
 };
+
+/* A parameter that gets a good value together with the bad one. */
+static uint32_t companion(const Bad *bad) {
+    return 1u << (bad->parameter == SAP_PARAMETER_JOINT_DAMPING ? SAP_PARAMETER_JOINT_ARMATURE
+                                                                : SAP_PARAMETER_JOINT_DAMPING);
+}
 
 static void check_bad(const SapModel *base, const Bad *bad) {
     SapOptions o = options_of("approx32", 4, 1);
@@ -42,7 +59,7 @@ static void check_bad(const SapModel *base, const Bad *bad) {
     cr_assert_eq(sap_batch_check_parameters(batch), SAP_OK);
     World before = read_world(batch, base, 5);
     *cell = bad->value;
-    write_world(batch, base, 1u << SAP_PARAMETER_JOINT_DAMPING, 5, 2); /* a good value that comes with the bad one */
+    write_world(batch, base, companion(bad), 5, 2);
     cr_expect_eq(sap_batch_check_parameters(batch), SAP_ERROR_MODEL);
     cr_expect(strncmp(sap_error_message(), "world 5: ", 9) == 0, "%s", sap_error_message());
     cr_expect(strstr(sap_error_message(), bad->message), "'%s' is not in: %s", bad->message, sap_error_message());
@@ -57,22 +74,26 @@ static void check_bad(const SapModel *base, const Bad *bad) {
         }
     }
     *cell = good;
-    SapModel *damped = varied_model(base, 1u << SAP_PARAMETER_JOINT_DAMPING, 2);
-    SapBatch *on = take_over(damped, batch, 7, &o);
+    SapModel *changed = varied_model(base, companion(bad), 2);
+    SapBatch *on = take_over(changed, batch, 7, &o);
     cr_assert_eq(sap_batch_step(batch, h, 3), SAP_OK);
     cr_assert_eq(sap_batch_step(on, h, 3), SAP_OK);
     World x = read_world(batch, base, 5), y = read_world(on, base, 5);
     cr_expect_eq(memcmp(&x, &y, sizeof x), 0, "%s: put right, it does not go on", bad->message);
     sap_batch_destroy(on);
-    sap_model_destroy(damped);
+    sap_model_destroy(changed);
     sap_batch_destroy(batch);
     sap_batch_destroy(clean);
 }
 
 Test(expand, a_value_that_breaks_a_rule_stops_its_world_alone_until_it_is_put_right) {
     SapModel *base = base_model();
-    for (size_t i = 0; i < sizeof bad_values / sizeof *bad_values; i++)
+    uint32_t seen = 0;
+    for (size_t i = 0; i < sizeof bad_values / sizeof *bad_values; i++) {
         check_bad(base, &bad_values[i]);
+        seen |= 1u << bad_values[i].parameter;
+    }
+    cr_expect_eq(seen, (1u << SAP_NUM_PARAMETERS) - 1, "every parameter has a rule");
     sap_model_destroy(base);
 }
 

@@ -218,7 +218,7 @@ Test(pairs, excluded_bodies_do_not_touch) {
     init(&f);
     f.a.num_filter_pairs = 2;
     f.body_pairs[0][0] = 5, f.body_pairs[0][1] = 0;
-    f.body_pairs[1][0] = 0, f.body_pairs[1][1] = 1;
+    f.body_pairs[1][0] = 1, f.body_pairs[1][1] = 0;
     cr_assert_not(allowed(&f, 0, 1));
     cr_assert_not(allowed(&f, 0, 5));
     cr_assert(allowed(&f, 1, 5));

@@ -222,6 +222,16 @@ Test(scene, leaves_the_ground_out_or_gives_it_a_material) {
     sap_scene_destroy(scene);
 }
 
+Test(scene, the_material_of_the_ground_is_that_of_cfg_then_physics_then_shape) {
+    SapScene *scene =
+        parse(HEAD BALL FREE "ground: {cfg: {mu: 0.3}, physics: {mu: 0.2, ke: 2}, shape: {mu: 0.1, ke: 1, tau: 4}}\n");
+    const SapModelArrays *a = arrays_of(scene);
+    cr_expect_eq(a->shape_material_mu[1], 0.3);
+    cr_expect_eq(a->shape_material_ke[1], 2);
+    cr_expect_eq(a->shape_material_tau[1], 4);
+    sap_scene_destroy(scene);
+}
+
 /* ---- YAML, JSON, files ---- */
 
 Test(scene, in_json_is_the_same_as_in_yaml) {

@@ -1,5 +1,6 @@
 /* Scene files: bodies, their shapes and materials, and the pairs that do not collide. */
 #include <math.h>
+#include <stdio.h>
 
 #include <criterion/criterion.h>
 
@@ -132,6 +133,24 @@ Test(scene, puts_planes_where_they_are_told) {
     cr_expect_eq(a->shape_body[1], -1);
     cr_expect_eq(a->shape_transform[7 + 2], -0.1);
     cr_expect_eq(a->shape_material_mu[1], 0.3);
+    sap_scene_destroy(scene);
+}
+
+/* ---- names ---- */
+
+/* The table of names grows several times. */
+Test(scene, finds_each_of_many_bodies_by_its_name) {
+    enum { BODIES = 300, LINE = 64 };
+    static char text[2 * BODIES * LINE];
+    int length = snprintf(text, sizeof text, HEAD "bodies:\n");
+    for (int i = 0; i < BODIES; i++)
+        length += snprintf(text + length, LINE, "- {id: b%d, mass: 1, inertia: [1, 1, 1]}\n", i);
+    length += snprintf(text + length, LINE, "joints:\n");
+    for (int i = 0; i < BODIES; i++)
+        length += snprintf(text + length, LINE, "- {id: j%d, type: free, parent: world, child: b%d}\n", i, i);
+    SapScene *scene = parse(text);
+    for (int i = 0; i < BODIES; i++)
+        cr_expect_eq(arrays_of(scene)->joint_child[i], i);
     sap_scene_destroy(scene);
 }
 

@@ -172,3 +172,19 @@ Test(poison, a_body_velocity_too_large_where_it_is_stored_is_no_result) {
     cr_assert_eq(f32_status(&parts, 0, 1e-3, true), SAP_WORLD_NONFINITE_RESULT);
     cr_assert_eq(f32_status(&parts, 0, 1e-3, false), 0); /* not asked for */
 }
+
+/* Two sliders in a row: the coordinates of both fit in f32, the position of the second body, their sum, does not. */
+Test(poison, a_body_position_too_large_where_it_is_stored_is_no_result) {
+    ModelParts parts;
+    parts_init(&parts);
+    parts.gravity[2] = 0;
+    parts_add(&parts, -1, SAP_JOINT_PRISMATIC, 0, 0);
+    parts_set_axis(&parts, 0, 1, 0, 0);
+    parts_add(&parts, 0, SAP_JOINT_PRISMATIC, 0, 0);
+    parts_set_axis(&parts, 1, 1, 0, 0);
+    parts.q[0] = parts.q[1] = 1e38;
+    cr_assert_eq(f32_status(&parts, 0, 1e-3, true), 0);
+    parts.q[0] = parts.q[1] = 2e38;
+    cr_assert_eq(f32_status(&parts, 0, 1e-3, true), SAP_WORLD_NONFINITE_RESULT);
+    cr_assert_eq(f32_status(&parts, 0, 1e-3, false), 0); /* not asked for */
+}
