@@ -9,8 +9,10 @@
 
 from ._library import (
     ArgumentError,
+    BusyError,
     DeviceError,
     FileError,
+    ForkError,
     ModelError,
     OutOfMemoryError,
     ParseError,
@@ -25,8 +27,10 @@ from .options import Options, preset_names
 __all__ = [
     "ArgumentError",
     "Batch",
+    "BusyError",
     "DeviceError",
     "FileError",
+    "ForkError",
     "Model",
     "ModelError",
     "Options",

@@ -79,6 +79,14 @@ class DeviceError(SapwoodError):
     """The requested device or instruction set is not available."""
 
 
+class BusyError(SapwoodError, RuntimeError):
+    """Another thread is in a call of the same batch."""
+
+
+class ForkError(SapwoodError, RuntimeError):
+    """The batch was created before a fork; its threads exist in the parent process only."""
+
+
 _ERRORS = {
     "SAP_ERROR_ARGUMENT": ArgumentError,
     "SAP_ERROR_MODEL": ModelError,

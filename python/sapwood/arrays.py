@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ class Handle:
 
     def __init__(self, pointer: int | None, destroy: str) -> None:
         self.pointer, self.destroy = pointer, destroy
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an object of the library can be neither copied nor pickled: both would own its memory")
 
     def __del__(self) -> None:
         pointer, self.pointer = self.pointer, None
@@ -54,7 +58,7 @@ class DeviceArray:
 
     def __init__(self, view: Any, field: int, owner: Handle) -> None:
         self.shape: tuple[int, ...] = tuple(view.shape[: view.ndim])
-        self.dtype = _DTYPE_OF[view.type]
+        self.dtype: np.dtype[Any] = _DTYPE_OF[view.type]
         self.pointer: int = view.data or 0
         self._field, self._owner = field, owner
 
@@ -69,6 +73,14 @@ class DeviceArray:
     @property
     def nbytes(self) -> int:
         return self.size * self.dtype.itemsize
+
+    def view(self, dtype: Any) -> DeviceArray:
+        """The same memory as elements of another type of the same size."""
+        out = copy(self)
+        out.dtype = np.dtype(dtype)
+        if out.dtype.itemsize != self.dtype.itemsize:
+            raise ValueError(f"dtype has {out.dtype.itemsize} bytes; it must have {self.dtype.itemsize}")
+        return out
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

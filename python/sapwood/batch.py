@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import threading
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
-from ._library import BatchInfo, DeviceError, SolverInfo, check, enum_names, fail, lib
+from ._library import (
+    BatchInfo,
+    BusyError,
+    DeviceError,
+    ForkError,
+    SolverInfo,
+    check,
+    enum_names,
+    fail,
+    lib,
+)
+from .arguments import MOST, index_of, integer, nearest, world_mask
 from .arrays import DeviceArray, Handle, batch_array
 from .model import Model
 from .options import Options
@@ -67,6 +81,17 @@ def _device_options(device: str) -> dict[str, str]:
     return {"device": kind, "cuda_device": index} if colon else {"device": kind}
 
 
+_open_batches: weakref.WeakSet[Batch] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for batch in list(_open_batches):
+        batch._abandon()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 class Batch:
     """num_worlds worlds of one model.
 
@@ -87,7 +112,26 @@ class Batch:
 
     `device` is "cpu", "cuda", "cuda:1", ...; by default that of the options. On a GPU arrays are DeviceArrays, except
     the per-world parameters, and calls return before their work is done; `numpy()` of an array waits.
+
+    `batch.joint_q = x` writes into the array, as `batch.joint_q[...] = x`. One thread uses a batch at a time: a call
+    while another thread is in one raises BusyError. A process that forks keeps its batches; in the child they raise
+    ForkError, because their threads were not copied. A batch can be neither copied nor pickled; its model can, and
+    `get_state` returns the state.
     """
+
+    model: Model
+    num_worlds: int
+    seed: int
+    world_offset: int
+    options: Options
+    device: str
+    _handle: Handle | None
+    _pointer: int | None
+    _argument: ctypes.c_void_p
+    _step: Any
+    _dt: ctypes.c_double
+    _lock: threading.Lock
+    _forked: bool
 
     def __init__(
         self,
@@ -101,9 +145,11 @@ class Batch:
         options: Options | Mapping[str, Any] | None = None,
         dtype: Any = None,
     ) -> None:
-        self._handle: Handle | None = None
-        self.model, self.num_worlds = model, int(num_worlds)
-        self.seed, self.world_offset = int(seed), int(world_offset)
+        self._handle, self._pointer, self._forked, self._lock = None, None, False, threading.Lock()
+        if not isinstance(model, Model):
+            raise TypeError(f"model is a {type(model).__name__}; it must be a sapwood.Model")
+        self.model, self.num_worlds = model, integer("num_worlds", num_worlds, 1)
+        self.seed, self.world_offset = integer("seed", seed, 0, 2**64 - 1), integer("world_offset", world_offset)
         self.options = Options.of(preset, options)
         if device is not None:
             self.options.update(_device_options(device))
@@ -117,13 +163,16 @@ class Batch:
         if dtype is None:
             status = lib.sap_batch_create(self.model.pointer, self.num_worlds, options, ctypes.byref(pointer))
         else:
-            kind = {"float32": 0, "float64": 1}[np.dtype(dtype).name]
+            kind = {"float32": 0, "float64": 1}.get(np.dtype(dtype).name)
+            if kind is None:
+                raise TypeError(f"dtype is {np.dtype(dtype).name}; it must be float32 or float64")
             status = lib.sap_batch_create_as(self.model.pointer, self.num_worlds, options, kind, ctypes.byref(pointer))
         check(status)
         self._handle = Handle(pointer.value, "sap_batch_destroy")
         # Arguments that are ctypes objects, and a function without a prototype, halve the time of a call.
         self._step, self._pointer, self._argument = lib.unchecked("sap_batch_step"), pointer.value, pointer
         self.dt = self.model.dt
+        _open_batches.add(self)
 
     # ---- lifetime ----
 
@@ -140,10 +189,36 @@ class Batch:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a batch can be neither copied nor pickled; copy its model, and its state with get_state")
+
     def _open(self) -> int:
+        if self._forked:
+            raise ForkError("the batch was created before this process was forked; create it in this process")
         if self._pointer is None:
             raise ValueError("the batch is closed")
         return self._pointer
+
+    def _abandon(self) -> None:
+        """In the child of a fork: closes the batch. Its memory stays, because freeing it would wait for its threads."""
+        if self._handle is not None:
+            self._handle.pointer = None
+        self._forked, self._pointer, self._argument = True, None, ctypes.c_void_p()
+
+    def _take_turn(self) -> threading.Lock:
+        """The lock of the batch, to be released after the call."""
+        if not self._lock.acquire(blocking=False):
+            raise BusyError("another thread is in a call of this batch; use one batch per thread, or a lock")
+        return self._lock
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        """Calls a function of the library with the batch as its first argument."""
+        pointer, handle, lock = self._open(), self._handle, self._take_turn()
+        try:
+            check(function(pointer, *arguments))
+        finally:
+            lock.release()
+            del handle  # another thread may have closed the batch
 
     # ---- arrays ----
 
@@ -151,14 +226,28 @@ class Batch:
         if name in PARAMETERS:
             raise AttributeError(f"the worlds have no {name!r} of their own; batch.expand({name!r}) gives them one")
         if name not in FIELDS:
-            raise AttributeError(f"a batch has no {name!r}; its arrays are {', '.join(FIELDS)}")
+            hint = nearest(name, dir(self)) or f"; its arrays are {', '.join(FIELDS)}"
+            raise AttributeError(f"a batch has no {name!r}{hint}")
         return self._show(name, lib.sap_batch_array, FIELDS[name])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in FIELDS or name in PARAMETERS:
+            if value is not getattr(self, name):  # the end of `batch.joint_q += 1` assigns the array to itself
+                self._put(name, ..., value)
+        elif hasattr(type(self), name) or name in Batch.__annotations__:
+            super().__setattr__(name, value)
+        else:
+            raise AttributeError(f"a batch has no {name!r}{nearest(name, dir(self))}")
 
     def _show(self, name: str, function: Any, index: int) -> Any:
         """Creates the view of an array and stores it as an attribute."""
         self._open()
         assert self._handle
-        array = self.__dict__[name] = batch_array(function, index, self._handle)
+        lock = self._take_turn()
+        try:
+            array = self.__dict__[name] = batch_array(function, index, self._handle)
+        finally:
+            lock.release()
         return array
 
     def _get(self, name: str) -> NDArray[Any]:
@@ -176,6 +265,11 @@ class Batch:
         else:
             array[index] = values
 
+    @property
+    def status_int32(self) -> Any:
+        """`status` as int32, over the same memory: torch has few operations for uint32."""
+        return self.status.view(np.int32)
+
     def expand(self, name: str) -> NDArray[np.float64]:
         """Gives every world its own copy of a model array: (num_worlds, ...), f64, live, initialised from the model.
 
@@ -185,7 +279,8 @@ class Batch:
         not change parameters.
         """
         if name not in PARAMETERS:
-            raise ValueError(f"{name!r} cannot be expanded; these can: {', '.join(PARAMETERS)}")
+            hint = nearest(name, PARAMETERS)
+            raise ValueError(f"{name!r} cannot be expanded{hint or ';'} These can: {', '.join(PARAMETERS)}")
         found = self.__dict__.get(name)
         array: NDArray[np.float64] = (
             self._show(name, lib.sap_batch_expand, PARAMETERS[name]) if found is None else found
@@ -199,10 +294,10 @@ class Batch:
 
     def check_parameters(self) -> None:
         """Raises ModelError with world, array, value and rule if a written value violates a rule of the model."""
-        check(lib.sap_batch_check_parameters(self._open()))
+        self._call(lib.sap_batch_check_parameters)
 
     def __dir__(self) -> Iterable[str]:
-        return [*super().__dir__(), *FIELDS]
+        return [*super().__dir__(), *FIELDS, *PARAMETERS]
 
     @property
     def names(self) -> dict[str, list[str]]:
@@ -247,7 +342,7 @@ class Batch:
 
     def status_text(self, world: int) -> list[str]:
         """The names of the status bits of one world."""
-        status = self._get("status")[world]
+        status = self._get("status")[integer("world", world, 0, self.num_worlds - 1)]
         return [name for name, bit in _STATUS_BITS.items() if int(status) & bit]
 
     # ---- stepping ----
@@ -263,45 +358,59 @@ class Batch:
 
     def step(self, n: int = 1, h: float | None = None) -> None:
         """Takes n steps of h seconds (default: dt)."""
-        handle = self._handle  # keeps the memory during the call, even if another thread closes the batch
-        status = self._step(self._argument, self._dt if h is None else ctypes.c_double(h), n)
-        if status:
-            self._open()
-            fail(status)
+        if type(n) is not int or n > MOST:
+            n = integer("n", n)
+        handle, lock = self._handle, self._lock  # the handle keeps the memory if another thread closes the batch
+        if not lock.acquire(False):
+            self._take_turn()
+        try:
+            status = self._step(self._argument, self._dt if h is None else ctypes.c_double(h), n)
+            if status:
+                self._open()
+                fail(status)
+        finally:
+            lock.release()
         del handle
 
-    def _with_mask(self, mask: Any, call: Any) -> None:
-        """Calls call(address of the mask); on a GPU the mask may be a GPU array of bytes or booleans."""
-        if mask is None:
-            return check(call(None))
-        interface = getattr(mask, "__cuda_array_interface__", None) if self.device == "cuda" else None
-        flags = None if interface else np.ascontiguousarray(np.asarray(mask, bool), np.uint8)
-        shape = tuple(interface["shape"]) if interface else flags.shape  # type: ignore[union-attr]
-        if shape != (self.num_worlds,):
-            raise ValueError(f"mask has shape {shape}; it must be {(self.num_worlds,)}")
-        if interface and (interface["typestr"] not in ("|b1", "|u1") or interface.get("strides") not in (None, (1,))):
-            raise ValueError(f"mask has elements {interface['typestr']!r}; it must have bytes or booleans without gaps")
-        return check(call(interface["data"][0] if interface else flags.ctypes.data))  # type: ignore[union-attr]
+    def _with_mask(self, worlds: Any, function: Any, *arguments: Any) -> None:
+        """Calls function(batch, address of the mask, ...); on a GPU a mask may also be in its memory."""
+        if worlds is None:
+            return self._call(function, None, *arguments)
+        interface = getattr(worlds, "__cuda_array_interface__", None) if self.device == "cuda" else None
+        if interface is None:
+            flags = world_mask(worlds, self.num_worlds)
+            return self._call(function, flags.ctypes.data, *arguments)
+        if tuple(interface["shape"]) != (self.num_worlds,):
+            raise ValueError(f"the mask has shape {interface['shape']}; it must be {(self.num_worlds,)}")
+        if interface["typestr"] not in ("|b1", "|u1") or interface.get("strides") not in (None, (1,)):
+            raise ValueError(
+                f"the mask has elements {interface['typestr']!r}; it must have bytes or booleans without gaps"
+            )
+        return self._call(function, interface["data"][0], *arguments)
 
-    def reset(self, mask: ArrayLike | None = None, keyframe: int | str = 0) -> None:
-        """Resets the worlds with mask[w] (default all) to a keyframe: 0 is the initial state, k the k-th, or a name."""
+    def reset(self, worlds: ArrayLike | None = None, keyframe: int | str = 0) -> None:
+        """Resets worlds (default all) to a keyframe: 0 is the initial state, k the k-th, or a name.
+
+        `worlds` is a mask if it has booleans, and a list of worlds if it has integers.
+        """
         if isinstance(keyframe, str):
-            keyframe = 1 + list(self.model.keyframe_name).index(keyframe)
-        pointer = self._open()
-        self._with_mask(mask, lambda address: lib.sap_batch_reset(pointer, address, keyframe))
+            keyframe = 1 + index_of("keyframe", keyframe, self.model.keyframe_name)
+        self._with_mask(worlds, lib.sap_batch_reset, integer("keyframe", keyframe))
 
-    def forward_kinematics(self, mask: ArrayLike | None = None) -> None:
-        """Updates body_q and body_qd after joint_q or joint_qd was written. Not needed before a step."""
-        pointer = self._open()
-        self._with_mask(mask, lambda address: lib.sap_batch_forward_kinematics(pointer, address))
+    def forward_kinematics(self, worlds: ArrayLike | None = None) -> None:
+        """Updates body_q and body_qd after joint_q or joint_qd was written. Not needed before a step.
+
+        `worlds` as in `reset`.
+        """
+        self._with_mask(worlds, lib.sap_batch_forward_kinematics)
 
     def set_stream(self, stream: int | None) -> None:
         """On a GPU: sets the CUDA stream (address; PyTorch: stream.cuda_stream) for later work; None = the batch's."""
-        check(lib.sap_batch_set_stream(self._open(), stream))
+        self._call(lib.sap_batch_set_stream, stream)
 
     def synchronize(self) -> None:
         """Waits for all work queued on a GPU."""
-        check(lib.sap_batch_synchronize(self._open()))
+        self._call(lib.sap_batch_synchronize)
 
     def rollout(
         self,
@@ -356,7 +465,8 @@ class Batch:
             elif name in STATE + CONTROL:
                 self._put(name, rows, values)
             else:
-                raise KeyError(f"{name} is not part of a state; it has {', '.join((*STATE, *CONTROL, *PARAMETERS))}")
+                parts = (*STATE, *CONTROL, *PARAMETERS)
+                raise KeyError(f"{name} is not part of a state{nearest(name, parts)} It has {', '.join(parts)}")
         if {*STATE, *CONTROL} <= {*state}:
             for name in self.expanded:
                 if name not in state:

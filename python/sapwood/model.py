@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
 from ._library import Control, FreeMotion, ModelArrays, ModelError, OptionsStruct, Scene, State, check, lib
+from .arguments import nearest
 from .arrays import Handle, memory_view
 from .options import Options
 
@@ -52,6 +53,8 @@ class Model:
     dt: float  # s, default time step of Batch.step
     options: Options | None  # of the scene file
     imported: Import | None  # details of the import from a MuJoCo model
+    _handle: Handle
+    _struct: Any
 
     def __init__(self, *, dt: float = 0.005, **arrays: Any) -> None:
         struct, keep = _struct_of(arrays)
@@ -144,8 +147,24 @@ class Model:
         if name in _COUNTS:
             return getattr(self._struct, name)
         if name not in _layout.MODEL_ARRAYS:
-            raise AttributeError(f"a model has no {name!r}; it has {', '.join([*_COUNTS, *_layout.MODEL_ARRAYS])}")
+            raise AttributeError(f"a model has no {name!r}{nearest(name, dir(self))}")
         return self._array(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _layout.MODEL_ARRAYS or name in _COUNTS or name in _SCALARS:
+            raise AttributeError(
+                f"{name} of a model is read-only: Model(**{{**model.arrays(), {name!r}: ...}}) makes another model, "
+                "batch.expand gives worlds values of their own"
+            )
+        if not hasattr(type(self), name) and name not in Model.__annotations__:
+            raise AttributeError(f"a model has no {name!r}{nearest(name, dir(self))}")
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *_COUNTS, *_layout.MODEL_ARRAYS]
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (type(self), self.arrays(), self.dt, self.options, self.imported)
 
     def _array(self, name: str) -> Any:
         kind, shape, address = _layout.MODEL_ARRAYS[name][0], _shape(name, self.counts), getattr(self._struct, name)
@@ -218,6 +237,16 @@ class Model:
             lib.sap_solver_destroy(solver)
 
 
+def _rebuild(
+    kind: type[Model], arrays: dict[str, Any], dt: float, options: Options | None, imported: Import | None
+) -> Model:
+    """The model of its own arrays, for copies and pickles."""
+    model = kind.__new__(kind)
+    Model.__init__(model, dt=dt, **arrays)
+    model.options, model.imported = options, imported
+    return model
+
+
 def _struct_of(arrays: dict[str, Any]) -> tuple[Any, list[Any]]:
     """The C struct, and the objects that must outlive it."""
     struct = ModelArrays()
@@ -233,7 +262,7 @@ def _struct_of(arrays: dict[str, Any]) -> tuple[Any, list[Any]]:
         elif name == "gravity":
             struct.gravity[:] = [float(x) for x in value]
         elif name not in _layout.MODEL_ARRAYS:
-            raise TypeError(f"a model has no array {name!r}")
+            raise TypeError(f"a model has no array {name!r}{nearest(name, _layout.MODEL_ARRAYS)}")
         elif value is not None:
             keep.append(_put_array(struct, name, value, counts))
     for name, count in counts.items():

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 from ._library import OptionsStruct, check, lib, texts
+from .arguments import nearest
 
 
 def preset_names() -> list[str]:
@@ -20,7 +21,7 @@ def _text_of(value: Any) -> str:
         return "none"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(float(value)) if isinstance(value, float) else str(value)  # numpy's repr is "np.float64(0.1)"
 
 
 class Options(MutableMapping[str, str]):
@@ -49,12 +50,21 @@ class Options(MutableMapping[str, str]):
         ctypes.memmove(ctypes.byref(out.struct), ctypes.byref(self.struct), ctypes.sizeof(self.struct))
         return out
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "struct":
+            hint = f"options[{name!r}] = {value!r}" if name in self else f"there is no option {name!r}{nearest(name, self)}"
+            raise AttributeError(f"options are items, not attributes: {hint}")
+        super().__setattr__(name, value)
+
+    def __reduce__(self) -> Any:
+        return Options, (None,), None, None, iter(self.items())
+
     def __setitem__(self, name: str, value: Any) -> None:
         check(lib.sap_options_set(ctypes.byref(self.struct), name.encode(), _text_of(value).encode()))
 
     def __getitem__(self, name: str) -> str:
         if name not in self:
-            raise KeyError(name)
+            raise KeyError(f"there is no option {name!r}{nearest(name, self)}")
         text = ctypes.create_string_buffer(64)
         check(lib.sap_options_get(ctypes.byref(self.struct), name.encode(), text, len(text)))
         return text.value.decode()

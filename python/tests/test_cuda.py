@@ -139,7 +139,7 @@ def test_copies_go_both_ways(pair):
 
 def test_resets_take_masks_of_either_memory(driver, pair):
     cpu, gpu = pair
-    mask = np.array([1, 0, 0, 1, 0], np.uint8)
+    mask = np.array([1, 0, 0, 1, 0], bool)
     for batch in pair:
         batch.step(3)
         batch.reset(mask)

@@ -21,12 +21,13 @@ static SapStatus create(SapBatch *b, const SapModel *model) {
     CpuBatch *own = b->own = sap_allocate(1, sizeof *own, "batch");
     if (!own)
         return SAP_ERROR_MEMORY;
-    SAP_TRY(sap_solver_create(model, b->num_worlds, &b->options, &own->solver));
+    /* The arrays first: they are most of the memory, so a batch that cannot fit is refused before anything is filled. */
     SapArena arena = {0};
     sap_batch_carve(&arena, b);
     SAP_TRY(sap_arena_allocate(&arena, "batch"));
     own->memory = arena.base;
     sap_batch_carve(&arena, b);
+    SAP_TRY(sap_solver_create(model, b->num_worlds, &b->options, &own->solver));
     sap_solver_set_results(own->solver, b->arrays.status, &b->arrays.report);
     return SAP_OK;
 }

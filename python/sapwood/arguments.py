@@ -1,0 +1,66 @@
+"""Checks of arguments: integers, names, and worlds given by a mask or by their indices."""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._library import ArgumentError
+
+MOST = 2**31 - 1  # the largest C int; ctypes would cut off the bits above without a message
+
+
+def integer(name: str, value: Any, low: int = 0, high: int = MOST) -> int:
+    """An integer of Python or numpy in low .. high; floats and texts are refused, even if they are whole numbers."""
+    try:
+        out = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, a {type(value).__name__}; it must be an integer") from None
+    if not low <= out <= high:
+        raise ArgumentError(f"{name} is {out}; it must be in {low} .. {high}")
+    return out
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The text "; did you mean 'joint_q'?", or "" if no name is near."""
+    found = difflib.get_close_matches(str(name), list(names), n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def index_of(kind: str, name: str, names: Iterable[str]) -> int:
+    """The place of `name` in `names`; KeyError with the nearest name."""
+    names = list(names)
+    if name not in names:
+        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        raise KeyError(f"there is no {kind} {name!r}{nearest(name, names)} There is {shown or 'none'}")
+    return names.index(name)
+
+
+def world_mask(worlds: Any, count: int) -> NDArray[np.bool_]:
+    """[count] the selected worlds: of a mask of booleans, or of integers, which are indices of worlds.
+
+    Bytes are refused: [0, 1, 1] of bytes is a mask in some libraries and a list of worlds in others.
+    """
+    given = np.asarray(worlds)
+    if given.dtype == bool:
+        if given.shape != (count,):
+            raise ArgumentError(f"the mask has shape {given.shape}; it must be {(count,)}")
+        return np.ascontiguousarray(given)
+    if given.size == 0:
+        return np.zeros(count, bool)
+    if given.dtype.kind not in "iu" or given.dtype.itemsize == 1 or given.ndim > 1:
+        raise TypeError(
+            f"worlds are {given.ndim}-dimensional {given.dtype}; they must be a mask of {count} booleans, "
+            "or a list of indices of type int32 or int64"
+        )
+    wrong = (given < 0) | (given >= count)
+    if np.any(wrong):
+        raise ArgumentError(f"world is {given[wrong][0] if given.ndim else given}; it must be in 0 .. {count - 1}")
+    out = np.zeros(count, bool)
+    out[given] = True
+    return out
