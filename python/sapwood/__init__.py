@@ -17,6 +17,7 @@ from ._library import (
     OutOfMemoryError,
     ParseError,
     SapwoodError,
+    SapwoodImportWarning,
     UnsupportedError,
     version,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "OutOfMemoryError",
     "ParseError",
     "SapwoodError",
+    "SapwoodImportWarning",
     "UnsupportedError",
     "preset_names",
     "version",

@@ -87,6 +87,10 @@ class ForkError(SapwoodError, RuntimeError):
     """The batch was created before a fork; its threads exist in the parent process only."""
 
 
+class SapwoodImportWarning(UserWarning):
+    """Something that moves the robot was lost in an import."""
+
+
 _ERRORS = {
     "SAP_ERROR_ARGUMENT": ArgumentError,
     "SAP_ERROR_MODEL": ModelError,

@@ -2,7 +2,8 @@
 
 An actuator on a joint applies the force  gear clip(g u + b0 + b1 gear q + b2 gear v)  with the control u. Without b1
 and b2 it is a motor, and its force is written to joint_f. Otherwise it is a drive with ke = -b1 gear^2 and
-kd = -b2 gear^2, and u sets its target. Several actuators on one dof add up.
+kd = -b2 gear^2, and u sets its target. Several actuators on one dof add up. A motor at a site is a thruster: a force
+and a torque that turn with the body, written to body_f.
 """
 
 from __future__ import annotations
@@ -12,7 +13,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .conventions import quat_matrix
+
 Floats = NDArray[np.float64]
+
+
+@dataclass
+class Thruster:
+    """A force fixed in a body."""
+
+    control: int  # its index in ctrl
+    body: int
+    wrench: Floats  # [6] force, and torque about the centre of mass, in body axes, for a unit force of the actuator
 
 
 @dataclass
@@ -30,6 +42,7 @@ class Actuation:
     position0: Floats  # [nv]
     velocity: Floats  # [nu][nv] joint_target_vel = u @ velocity + velocity0
     velocity0: Floats
+    thrusters: list[Thruster] = field(default_factory=list)
     used: dict[str, NDArray[np.intp]] = field(init=False)  # dofs written in each array
 
     def __post_init__(self) -> None:
@@ -40,14 +53,34 @@ class Actuation:
     def num_controls(self) -> int:
         return len(self.ctrl_range)
 
+    @property
+    def rests(self) -> bool:
+        """Whether controls of 0 are the control of a reset: no forces, and the targets of the model."""
+        zero = np.zeros(self.num_controls)
+        reset = {
+            "joint_f": np.zeros_like(self.position0),
+            "joint_target_pos": self.position0,
+            "joint_target_vel": self.velocity0,
+        }
+        same = all(np.array_equal(x, reset[name][self.used[name]]) for name, x in self.arrays(zero).items())
+        return same and not (self.thrusters and bool(np.any(self.forces(zero))))
+
+    def clip(self, ctrl: ArrayLike) -> Floats:
+        """Controls [..., nu] within their range, as MuJoCo clips them."""
+        out: Floats = np.clip(np.asarray(ctrl, np.float64), self.ctrl_range[:, 0], self.ctrl_range[:, 1])
+        return out
+
+    def forces(self, ctrl: ArrayLike) -> Floats:
+        """[..., nu] the forces of motors and thrusters."""
+        out: Floats = np.clip(self.clip(ctrl) * self.gain + self.bias, self.force_range[:, 0], self.force_range[:, 1])
+        return out
+
     def arrays(self, ctrl: ArrayLike) -> dict[str, Floats]:
         """{array: [..., dofs in used[array]]} for controls [..., nu]."""
-        u = np.clip(np.asarray(ctrl, np.float64), self.ctrl_range[:, 0], self.ctrl_range[:, 1])
-        out = {}
+        u, out = self.clip(ctrl), {}
         dofs = self.used["joint_f"]
         if len(dofs):
-            force = np.clip(u * self.gain + self.bias, self.force_range[:, 0], self.force_range[:, 1])
-            out["joint_f"] = np.clip(force @ self.motor[:, dofs], *self.joint_range[dofs].T)
+            out["joint_f"] = np.clip(self.forces(u) @ self.motor[:, dofs], *self.joint_range[dofs].T)
         dofs = self.used["joint_target_pos"]
         if len(dofs):
             out["joint_target_pos"] = u @ self.position[:, dofs] + self.position0[dofs]
@@ -55,3 +88,22 @@ class Actuation:
         if len(dofs):
             out["joint_target_vel"] = u @ self.velocity[:, dofs] + self.velocity0[dofs]
         return out
+
+    @property
+    def thrust_bodies(self) -> list[int]:
+        """The bodies with thrusters."""
+        return sorted({thruster.body for thruster in self.thrusters})
+
+    def thrust(self, ctrl: ArrayLike, body_q: ArrayLike) -> Floats:
+        """[..., len(thrust_bodies), 6] forces and torques in world axes, for body poses [..., num_bodies, 7]."""
+        bodies, force = self.thrust_bodies, self.forces(ctrl)
+        local = np.zeros((*force.shape[:-1], len(bodies), 6))
+        for thruster in self.thrusters:
+            local[..., bodies.index(thruster.body), :] += force[..., thruster.control, None] * thruster.wrench
+        rotation = quat_matrix(np.asarray(body_q)[..., bodies, 3:])
+        return np.concatenate([_turn(rotation, local[..., :3]), _turn(rotation, local[..., 3:])], axis=-1)
+
+
+def _turn(rotation: Floats, vector: Floats) -> Floats:
+    out: Floats = np.einsum("...ij,...j->...i", rotation, vector)
+    return out

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _layout
+from . import _layout, probe
 from ._library import (
     BatchInfo,
     BusyError,
@@ -26,6 +26,7 @@ from ._library import (
 )
 from .arguments import MOST, index_of, integer, nearest, world_mask
 from .arrays import DeviceArray, Handle, batch_array
+from .mjdata import MjNames
 from .model import Model
 from .options import Options
 
@@ -81,6 +82,18 @@ def _device_options(device: str) -> dict[str, str]:
     return {"device": kind, "cuda_device": index} if colon else {"device": kind}
 
 
+def _options_of(model: Model, preset: str | None, options: Any) -> tuple[Options, bool]:
+    """The options of a batch, and whether they choose the number of contact slots."""
+    if isinstance(options, Options):
+        return options.copy(), True
+    out = model.options.copy() if model.options is not None else Options()
+    chosen = out["max_rigid_contact"] != probe.UNSET or "max_rigid_contact" in (options or {})
+    if preset is not None:
+        out["contact_preset_variant"] = preset
+    out.update(options or {})
+    return out, chosen
+
+
 _open_batches: weakref.WeakSet[Batch] = weakref.WeakSet()
 
 
@@ -92,7 +105,7 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-class Batch:
+class Batch(MjNames):
     """num_worlds worlds of one model.
 
     Arrays are attributes: live, writable, zero-copy, of shape (num_worlds, ...), at a fixed address:
@@ -105,9 +118,12 @@ class Batch:
     | recorded from their first access on | contact_impulse, contact_velocity, contact_position,
       contact_frame, contact_gap, contact_region, contact_force, body_contact_wrench |
     | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
+    | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, xpos, xquat, site_xpos, time |
 
-    `options` is an Options, which replaces the preset, or a mapping of changes to the preset. `dtype` is the type of
-    state and control; by default the precision of the preset's free motion. `seed` and `world_offset` are used by
+    Options are those of the model's scene file, if it has one, then `preset` (approx32 without a scene), then
+    `options`: a mapping of changes, or an Options, which replaces all of this. Unless one of them chooses the number of
+    contact slots of a world (max_rigid_contact), a probe does (probe.py). `dtype` is the type of state and control; by
+    default the precision of the preset's free motion. `seed` and `world_offset` are used by
     `perturb`: world w of this batch is world world_offset + w of a larger one.
 
     `device` is "cpu", "cuda", "cuda:1", ...; by default that of the options. On a GPU arrays are DeviceArrays, except
@@ -138,7 +154,7 @@ class Batch:
         model: Model,
         num_worlds: int,
         device: str | None = None,
-        preset: str = "approx32",
+        preset: str | None = None,
         threads: int | None = None,
         seed: int = 0,
         world_offset: int = 0,
@@ -150,13 +166,16 @@ class Batch:
             raise TypeError(f"model is a {type(model).__name__}; it must be a sapwood.Model")
         self.model, self.num_worlds = model, integer("num_worlds", num_worlds, 1)
         self.seed, self.world_offset = integer("seed", seed, 0, 2**64 - 1), integer("world_offset", world_offset)
-        self.options = Options.of(preset, options)
+        self.options, slots_chosen = _options_of(model, preset, options)
         if device is not None:
             self.options.update(_device_options(device))
         self.device = self.options["device"]
         if threads is not None:
             self.options["threads"] = threads
+        if not slots_chosen:
+            self.options["max_rigid_contact"] = probe.contact_capacity(model, self.options)
         self._create(dtype)
+        self._prepare_names()
 
     def _create(self, dtype: Any) -> None:
         pointer, options = ctypes.c_void_p(), ctypes.byref(self.options.struct)
@@ -234,7 +253,7 @@ class Batch:
         if name in FIELDS or name in PARAMETERS:
             if value is not getattr(self, name):  # the end of `batch.joint_q += 1` assigns the array to itself
                 self._put(name, ..., value)
-        elif hasattr(type(self), name) or name in Batch.__annotations__:
+        elif hasattr(type(self), name) or name in Batch.__annotations__ or name in MjNames.__annotations__:
             super().__setattr__(name, value)
         else:
             raise AttributeError(f"a batch has no {name!r}{nearest(name, dir(self))}")
@@ -360,42 +379,62 @@ class Batch:
         """Takes n steps of h seconds (default: dt)."""
         if type(n) is not int or n > MOST:
             n = integer("n", n)
+        seconds = self._dt if h is None else ctypes.c_double(h)
+        if self._controls is None:
+            return self._advance(n, seconds)
+        # Thrusters turn with their bodies, so their forces are converted again before each step.
+        for count in [1] * n if self._actuation().thrusters else [n]:
+            self._write_controls(slice(None), self._controls)
+            self._advance(count, seconds)
+
+    def _advance(self, n: int, h: ctypes.c_double) -> None:
         handle, lock = self._handle, self._lock  # the handle keeps the memory if another thread closes the batch
         if not lock.acquire(False):
             self._take_turn()
         try:
-            status = self._step(self._argument, self._dt if h is None else ctypes.c_double(h), n)
+            status = self._step(self._argument, h, n)
             if status:
                 self._open()
                 fail(status)
+            self._clock.now += n * h.value
         finally:
             lock.release()
         del handle
 
-    def _with_mask(self, worlds: Any, function: Any, *arguments: Any) -> None:
-        """Calls function(batch, address of the mask, ...); on a GPU a mask may also be in its memory."""
+    def _with_mask(self, worlds: Any, function: Any, *arguments: Any) -> NDArray[np.bool_] | None:
+        """Calls function(batch, address of the mask, ...) and returns the mask.
+
+        On a GPU a mask may also be in its memory; then the result is None.
+        """
         if worlds is None:
-            return self._call(function, None, *arguments)
+            self._call(function, None, *arguments)
+            return np.ones(self.num_worlds, bool)
         interface = getattr(worlds, "__cuda_array_interface__", None) if self.device == "cuda" else None
         if interface is None:
             flags = world_mask(worlds, self.num_worlds)
-            return self._call(function, flags.ctypes.data, *arguments)
+            self._call(function, flags.ctypes.data, *arguments)
+            return flags
         if tuple(interface["shape"]) != (self.num_worlds,):
             raise ValueError(f"the mask has shape {interface['shape']}; it must be {(self.num_worlds,)}")
         if interface["typestr"] not in ("|b1", "|u1") or interface.get("strides") not in (None, (1,)):
             raise ValueError(
                 f"the mask has elements {interface['typestr']!r}; it must have bytes or booleans without gaps"
             )
-        return self._call(function, interface["data"][0], *arguments)
+        self._call(function, interface["data"][0], *arguments)
+        return None
 
     def reset(self, worlds: ArrayLike | None = None, keyframe: int | str = 0) -> None:
         """Resets worlds (default all) to a keyframe: 0 is the initial state, k the k-th, or a name.
 
-        `worlds` is a mask if it has booleans, and a list of worlds if it has integers.
+        `worlds` is a mask if it has booleans, and a list of worlds if it has integers. The control is that of the
+        model, or of the keyframe of a MuJoCo model; `time` starts again. A mask in GPU memory resets neither of them.
         """
         if isinstance(keyframe, str):
             keyframe = 1 + index_of("keyframe", keyframe, self.model.keyframe_name)
-        self._with_mask(worlds, lib.sap_batch_reset, integer("keyframe", keyframe))
+        keyframe = integer("keyframe", keyframe)
+        mask = self._with_mask(worlds, lib.sap_batch_reset, keyframe)
+        if mask is not None:
+            self._start_controls(mask, keyframe)
 
     def forward_kinematics(self, worlds: ArrayLike | None = None) -> None:
         """Updates body_q and body_qd after joint_q or joint_qd was written. Not needed before a step.
@@ -438,20 +477,13 @@ class Batch:
                 kept[t] = self._get(name)
         return out
 
-    def set_ctrl(self, ctrl: ArrayLike) -> None:
-        """Sets the MuJoCo controls (num_worlds, nu) of an imported model: writes joint_f and the targets of drives."""
-        if self.model.imported is None:
-            raise ValueError("the model was not imported from MuJoCo: write joint_f and the targets")
-        actuation = self.model.imported.actuation
-        for name, values in actuation.arrays(ctrl).items():
-            self._put(name, (slice(None), actuation.used[name]), values)
-
     # ---- state ----
 
     def get_state(self, worlds: ArrayLike | None = None) -> dict[str, NDArray[Any]]:
         """Copies of everything that determines the next steps, for the worlds with these indices (default all)."""
         rows = slice(None) if worlds is None else np.asarray(worlds)
-        return {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *self.expanded)}
+        out = {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *self.expanded)}
+        return out if self._controls is None else {**out, "ctrl": self._controls[rows].copy()}
 
     def set_state(self, state: Mapping[str, ArrayLike], worlds: ArrayLike | None = None) -> None:
         """Writes a result of get_state to any worlds of any batch of the model; they continue bit for bit.
@@ -464,6 +496,8 @@ class Batch:
                 self.expand(name)[rows] = values
             elif name in STATE + CONTROL:
                 self._put(name, rows, values)
+            elif name == "ctrl":
+                self.ctrl[rows] = values
             else:
                 parts = (*STATE, *CONTROL, *PARAMETERS)
                 raise KeyError(f"{name} is not part of a state{nearest(name, parts)} It has {', '.join(parts)}")

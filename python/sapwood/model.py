@@ -17,7 +17,7 @@ from .arrays import Handle, memory_view
 from .options import Options
 
 if TYPE_CHECKING:
-    from .mjcf import Import
+    from .mjcf import Frame, Import
 
 _COUNTS = [name for name, kind in _layout.STRUCTS["SapModelArrays"] if kind == "int"]
 _SCALARS = ["name", "gravity"]
@@ -55,6 +55,7 @@ class Model:
     imported: Import | None  # details of the import from a MuJoCo model
     _handle: Handle
     _struct: Any
+    _capacities: dict[str, int]  # contact slots that a probe found (probe.py)
 
     def __init__(self, *, dt: float = 0.005, **arrays: Any) -> None:
         struct, keep = _struct_of(arrays)
@@ -69,6 +70,7 @@ class Model:
         self.dt = float(dt)
         self.options = None
         self.imported = None
+        self._capacities = {}
 
     # ---- creation ----
 
@@ -98,24 +100,78 @@ class Model:
         return model
 
     @classmethod
-    def from_mjcf(cls, path: str | os.PathLike[str], strict: bool = False) -> Model:
-        """The model of an MJCF file, read by MuJoCo's compiler (pip install sapwood[mujoco])."""
+    def from_mjcf(cls, path: str | os.PathLike[str], strict: bool = False, quiet: bool = False) -> Model:
+        """The model of an MJCF file, read by MuJoCo's compiler (pip install sapwood[mujoco]).
+
+        What moves the robot and is lost gives one SapwoodImportWarning for each kind of element; `quiet` silences them,
+        `strict` makes them an error. `report()` lists everything that is not exact (docs/python.md).
+        """
         from . import mjcf
 
-        return mjcf.load(path, strict)
-
-    from_urdf = from_mjcf
+        return mjcf.load(path, strict, quiet)
 
     @classmethod
-    def from_mjmodel(cls, m: Any, strict: bool = False) -> Model:
-        """Same from a mujoco.MjModel. `strict`: an element that cannot be imported is an error (docs/python.md)."""
+    def from_urdf(
+        cls,
+        path: str | os.PathLike[str],
+        strict: bool = False,
+        quiet: bool = False,
+        floating: bool = False,
+        packages: Mapping[str, str | os.PathLike[str]] | None = None,
+        kp: ArrayLike | None = None,
+        kd: ArrayLike = 0.0,
+    ) -> Model:
+        """The model of a URDF file, read by MuJoCo's compiler.
+
+        `floating` gives the root link a free joint; otherwise it is part of the world. `packages` maps the names in
+        package://name/... to folders; other packages are looked up above the file and in ROS_PACKAGE_PATH. With `kp`,
+        every revolute and prismatic joint gets a position drive (set_drive), limited by the effort of the file.
+        """
+        from .mjcf import urdf
+
+        model = urdf.load(path, strict, quiet, floating, packages or {})
+        if kp is not None:
+            model.set_drive(None, kp, kd)
+        return model
+
+    @classmethod
+    def from_mjmodel(cls, m: Any, strict: bool = False, quiet: bool = False) -> Model:
+        """Same as from_mjcf, from a mujoco.MjModel."""
         from . import mjcf
 
-        return mjcf.convert(m, strict)
+        return mjcf.convert(m, strict, quiet)
 
     def report(self) -> list[str]:
         """The elements that an import did not convert."""
         return list(self.imported.report) if self.imported else []
+
+    @property
+    def frames(self) -> Mapping[str, Frame]:
+        """The sites of a MuJoCo model: {name: Frame(body, pose in the body)}; `Batch.frame` has their poses."""
+        return self.imported.frames if self.imported else {}
+
+    def set_drive(
+        self,
+        joints: str | Sequence[str] | None,
+        kp: ArrayLike,
+        kd: ArrayLike = 0.0,
+        effort: ArrayLike | None = None,
+    ) -> None:
+        """Gives joints (default: all with one axis) a drive: the force kp (target - q) - kd qd, at most `effort`.
+
+        It replaces drives and springs of these joints. Each value is one number or one for each joint. In a MuJoCo
+        model the actuators of these joints become position servos: their control is the target in m or rad, within the
+        limits of the joint, and `effort` is by default the largest force that they had. Other controls keep their
+        meaning. Batches that exist keep the model as it was.
+        """
+        from .drives import set_drive
+
+        set_drive(self, joints, kp, kd, effort)
+
+    def _replace(self, arrays: dict[str, Any]) -> None:
+        """Becomes the model of other arrays; dt, options and imported stay."""
+        other = Model(dt=self.dt, **arrays)
+        self._handle, self._struct, self._capacities = other._handle, other._struct, {}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a scene file that loads as the same model."""

@@ -52,7 +52,8 @@ class Options(MutableMapping[str, str]):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name != "struct":
-            hint = f"options[{name!r}] = {value!r}" if name in self else f"there is no option {name!r}{nearest(name, self)}"
+            known, item = name in self, f"options[{name!r}] = {value!r}"
+            hint = item if known else f"there is no option {name!r}{nearest(name, self)}"
             raise AttributeError(f"options are items, not attributes: {hint}")
         super().__setattr__(name, value)
 

@@ -6,20 +6,32 @@ docs/python.md lists what is exact, what is approximated and what is reported.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import sys
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _layout
+from .._library import SapwoodImportWarning
 from ..actuation import Actuation
-from ..conventions import Coordinates, Floats
+from ..conventions import Coordinates, Floats, pose, pose_mul, quat_from_wxyz
 from ..model import Model
 from .actuators import Actuators
 from .bodies import Bodies
 from .geoms import Geoms
-from .source import mujoco_module
+from .source import Lost, mujoco_module
+
+
+@dataclass
+class Frame:
+    """A site: a pose fixed in a body."""
+
+    body: int  # ours; -1: the world
+    pose: Floats  # [7] in the body
 
 
 @dataclass
@@ -27,26 +39,54 @@ class Import:
     """The result of an import, and the maps between the two models."""
 
     report: list[str]  # elements that were not converted or were approximated
+    lost: list[str]  # those of them that move the robot
     coordinates: Coordinates  # converts states
     actuation: Actuation  # converts ctrl
     body: NDArray[np.int32]  # [nbody] our body for each MuJoCo body; -1: part of the world
+    offset: Floats  # [nbody][7] pose of the MuJoCo body in ours
     joint: NDArray[np.int32]  # [njnt] our joint for each MuJoCo joint
     shape: NDArray[np.int32]  # [ngeom] our shape for each geom; -1: none
     key_ctrl: Floats  # [nkey][nu]
+    key_time: Floats  # [nkey] s
+    body_f: Floats  # [num_bodies][6] constant forces: gravity compensation
+    frames: dict[str, Frame] = field(default_factory=dict)  # sites, in MuJoCo's order
 
 
 class NotCarriedOver(ValueError):
     """The model has elements that Sapwood cannot simulate, and strict is True."""
 
 
-def load(path: str | os.PathLike[str], strict: bool = False) -> Model:
+def load(path: str | os.PathLike[str], strict: bool = False, quiet: bool = False) -> Model:
     """Loads MJCF or URDF; MuJoCo detects the format."""
-    return convert(mujoco_module().MjModel.from_xml_path(os.fspath(path)), strict)
+    return convert(mujoco_module().MjModel.from_xml_path(os.fspath(path)), strict, quiet)
 
 
-def convert(m: Any, strict: bool = False) -> Model:
+def convert(m: Any, strict: bool = False, quiet: bool = False) -> Model:
     """Converts a mujoco.MjModel."""
-    return _Builder(m).build(strict)
+    builder = _Builder(m)
+    model = builder.build(strict)
+    if not quiet:
+        warn(builder.model_name(), builder.lost)
+    return model
+
+
+def warn(name: str, lost: list[Lost]) -> None:
+    """One warning for each kind of element that was lost."""
+    kinds: dict[str, list[Lost]] = {}
+    for element in lost:
+        kinds.setdefault(element.kind, []).append(element)
+    for kind, elements in kinds.items():
+        more = f"; {len(elements) - 1} more of {kind} in model.report()" if len(elements) > 1 else ""
+        text = f"{name or 'model'}: lost: {elements[0]}{more}"
+        warnings.warn(text, SapwoodImportWarning, stacklevel=_callers_level())
+
+
+def _callers_level() -> int:
+    """The stacklevel, seen from the caller of this function, of the first frame outside of the package."""
+    package, level, frame = str(Path(__file__).parents[1]), 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 class _Builder(Bodies, Actuators, Geoms):
@@ -61,7 +101,7 @@ class _Builder(Bodies, Actuators, Geoms):
         self.add_keyframes()
         self.list_the_rest()
         if strict and self.lost:
-            raise NotCarriedOver("not carried over:\n" + "\n".join(self.lost))
+            raise NotCarriedOver("not carried over:\n" + "\n".join(map(str, self.lost)))
         gravity = np.zeros(3) if "GRAVITY" in self.disabled else np.array(m.opt.gravity)
         model = Model(
             dt=float(m.opt.timestep),
@@ -72,16 +112,38 @@ class _Builder(Bodies, Actuators, Geoms):
             joint_q=self.coordinates.joint_q(m.qpos0),
             **self.arrays(),
         )
+        lost = [str(element) for element in self.lost]
         model.imported = Import(
-            [*self.lost, *self.approximated],
+            [*lost, *self.approximated],
+            lost,
             self.coordinates,
             actuation,
             self.body,
+            self.offset,
             self.joint,
             self.shape,
             np.array(m.key_ctrl).reshape(m.nkey, m.nu),
+            np.array(m.key_time),
+            self.gravity_compensation(model),
+            self.frames(),
         )
         return model
+
+    def gravity_compensation(self, model: Model) -> Floats:
+        """[num_bodies][6] the forces -gravcomp m g at the centres of mass: they are constant in world axes."""
+        m, out = self.m, np.zeros((model.num_bodies, 6))
+        for b in range(1, m.nbody):
+            if m.body_gravcomp[b] and self.body[b] >= 0:
+                out[self.body[b], :3] -= m.body_gravcomp[b] * m.body_mass[b] * model.gravity
+        return out
+
+    def frames(self) -> dict[str, Frame]:
+        m = self.m
+        out = {}
+        for s in range(m.nsite):
+            b, here = int(m.site_bodyid[s]), pose(m.site_pos[s], quat_from_wxyz(m.site_quat[s]))
+            out[self.name("SITE", s)] = Frame(int(self.body[b]), pose_mul(self.offset[b], here))
+        return out
 
     def arrays(self) -> dict[str, Any]:
         return {name: values for name, values in self.rows.columns.items() if name in _layout.MODEL_ARRAYS}
@@ -101,17 +163,16 @@ class _Builder(Bodies, Actuators, Geoms):
 
     def list_the_rest(self) -> None:
         m = self.m
-        for kind, count in (("EQUALITY", m.neq), ("SENSOR", m.nsensor), ("FLEX", m.nflex), ("PLUGIN", m.nplugin)):
+        for kind, count in (("EQUALITY", m.neq), ("FLEX", m.nflex), ("PLUGIN", m.nplugin)):
             for i in range(count):
-                self.lose(kind, i)
+                self.lose(kind, i, self.equality_kind(i) if kind == "EQUALITY" else "not carried over")
+        for i in range(m.nsensor):
+            self.approximated.append(f"sensor '{self.name('SENSOR', i)}': left out; it does not move the robot")
         for t in range(m.ntendon):
             if self.tendon_acts(t):
                 self.lose("TENDON", t)
             else:
                 self.approximated.append(f"tendon '{self.name('TENDON', t)}': left out; by itself it does nothing")
-        for b in range(1, m.nbody):
-            if m.body_gravcomp[b]:
-                self.lose("BODY", b, "gravity compensation")
         for g in range(m.ngeom):
             if np.any(getattr(m, "geom_adhesion", np.zeros(m.ngeom))[g]):
                 self.lose("GEOM", g, "adhesion")
@@ -119,11 +180,19 @@ class _Builder(Bodies, Actuators, Geoms):
                 self.lose("GEOM", g, "surface velocity")
         for name in ("density", "viscosity"):
             if getattr(m.opt, name):
-                self.lost.append(f"option {name}: {getattr(m.opt, name):g}, forces of a fluid")
+                self.lost.append(Lost("option", name, f"{getattr(m.opt, name):g}, forces of a fluid"))
         if np.any(m.opt.wind):
-            self.lost.append("option wind")
+            self.lost.append(Lost("option", "wind", "forces of a fluid"))
         if int(m.opt.enableflags) & int(mujoco_module().mjtEnableBit.mjENBL_OVERRIDE):
-            self.lost.append("option override: parameters that replace those of all contacts")
+            self.lost.append(Lost("option", "override", "parameters that replace those of all contacts"))
+
+    def equality_kind(self, i: int) -> str:
+        """Which constraint it is; a joint that follows another is what a URDF calls mimic."""
+        m, kind = self.m, mujoco_module().mjtEq(int(self.m.eq_type[i])).name.removeprefix("mjEQ_").lower()
+        if kind == "joint" and m.eq_obj2id[i] >= 0:
+            one, two = (self.name("JOINT", int(j)) for j in (m.eq_obj1id[i], m.eq_obj2id[i]))
+            return f"joint '{one}' follows joint '{two}'"
+        return f"constraint '{kind}'"
 
     def tendon_acts(self, t: int) -> bool:
         """Whether it has limits, stiffness, damping, friction or armature."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..actuation import Actuation
-from ..conventions import Floats
+from ..actuation import Actuation, Thruster
+from ..conventions import Floats, pose, pose_mul, quat_from_wxyz, quat_matrix
 from .source import (
     BIAS_AFFINE,
     BIAS_NONE,
@@ -16,6 +16,7 @@ from .source import (
     SLIDE,
     TRN_JOINT,
     TRN_JOINT_IN_PARENT,
+    TRN_SITE,
     TRN_TENDON,
     WRAP_JOINT,
     Source,
@@ -34,6 +35,7 @@ class Actuators(Source):
         self.force_range, ctrl_range = np.tile([-np.inf, np.inf], (nu, 1)), np.tile([-np.inf, np.inf], (nu, 1))
         self.velocity0 = np.zeros(nv)
         self.driven = np.zeros(nv, bool)
+        self.thrusters: list[Thruster] = []
         self.add_springs()
         for a in range(int(getattr(m, "nactuator", nu))):
             self.add_actuator(a)
@@ -68,6 +70,7 @@ class Actuators(Source):
             target,
             self.velocity / scale_v,
             self.velocity0 / scale_v,
+            self.thrusters,
         )
 
     def add_springs(self) -> None:
@@ -96,13 +99,12 @@ class Actuators(Source):
         u = int(m.actuator_ctrladr[a]) if hasattr(m, "actuator_ctrladr") else a
         out = int(m.actuator_outadr[a]) if hasattr(m, "actuator_outadr") else a
         fault = self.actuator_fault(a)
+        if int(m.actuator_trntype[a]) == TRN_SITE and not fault:
+            return self.add_thruster(a, u, out)
         coefficients = self.transmission(a, out)
         if fault or coefficients is None:
-            return self.lose("ACTUATOR", a, fault or "a transmission that is no hinge, slide or fixed tendon")
-        if int(m.actuator_dyntype[a]) != DYN_NONE:
-            self.lose("ACTUATOR", a, "activation dynamics; the control acts at once")
-        if np.any(getattr(m, "actuator_delay", np.zeros(m.nu))[a : a + 1]):
-            self.lose("ACTUATOR", a, "delay; the control acts at once")
+            return self.lose("ACTUATOR", a, fault or "a transmission that is no hinge, slide, fixed tendon or site")
+        self.lose_dynamics(a)
         bias = np.array(m.actuator_biasprm[a, :3]) if int(m.actuator_biastype[a]) == BIAS_AFFINE else np.zeros(3)
         self.add_reflected(a, coefficients)
         if np.any(bias[1:]) and len(coefficients) == 1:
@@ -111,6 +113,30 @@ class Actuators(Source):
             self.lose("ACTUATOR", a, "a drive on a tendon")
         else:
             self.add_motor(a, u, coefficients, float(bias[0]))
+
+    def lose_dynamics(self, a: int) -> None:
+        m = self.m
+        if int(m.actuator_dyntype[a]) != DYN_NONE:
+            self.lose("ACTUATOR", a, "activation dynamics; the control acts at once")
+        if np.any(getattr(m, "actuator_delay", np.zeros(m.nu))[a : a + 1]):
+            self.lose("ACTUATOR", a, "delay; the control acts at once")
+
+    def add_thruster(self, a: int, u: int, out: int) -> None:
+        """A force and a torque in the axes of a site, at the site: a rotor of a drone, a jet."""
+        m, site = self.m, int(self.m.actuator_trnid[a, 0])
+        body = int(m.site_bodyid[site])
+        link, affine = int(self.body[body]), int(m.actuator_biastype[a]) == BIAS_AFFINE
+        if int(m.actuator_trnid[a, 1]) >= 0 or (affine and np.any(m.actuator_biasprm[a, 1:3])):
+            return self.lose("ACTUATOR", a, "a site that is driven relative to another, or by its position or velocity")
+        if link < 0:
+            return self.lose("ACTUATOR", a, "a force on a part of the world")
+        self.lose_dynamics(a)
+        place = pose_mul(self.offset[body], pose(m.site_pos[site], quat_from_wxyz(m.site_quat[site])))
+        rotation, gear = quat_matrix(place[3:]), np.array(m.actuator_gear[out])
+        force, arm = rotation @ gear[:3], place[:3] - np.array(self.rows.columns["body_com"][link])
+        torque = rotation @ gear[3:] + np.cross(arm, force)
+        self.add_motor(a, u, [], float(m.actuator_biasprm[a, 0]) if affine else 0.0)
+        self.thrusters.append(Thruster(u, link, np.concatenate([force, torque])))
 
     def actuator_fault(self, a: int) -> str:
         """Why the force is not a linear function of control, coordinate and velocity; "" if it is."""

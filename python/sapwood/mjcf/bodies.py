@@ -18,16 +18,15 @@ class Bodies(Source):
     def add_body(self, b: int) -> None:
         m = self.m
         parent, here = int(m.body_parentid[b]), pose(m.body_pos[b], quat_from_wxyz(m.body_quat[b]))
-        if m.body_weldid[b] == 0:
-            self.static_pose[b] = pose_mul(self.static_pose[parent], here)
-            if m.body_mocapid[b] >= 0:
-                self.lose("BODY", b, "mocap; it stays where it is")
-            return
+        here = pose_mul(self.offset[parent], here)
         link = int(self.body[parent])
-        if link < 0:
-            here = pose_mul(self.static_pose[parent], here)
-            if self.rows.count("joint_type"):
-                self.starts.append(self.rows.count("joint_type"))
+        if m.body_weldid[b] == 0 and m.body_mocapid[b] >= 0:
+            self.lose("BODY", b, "mocap; it stays where it is")
+        if m.body_weldid[b] == 0 or (m.body_jntnum[b] == 0 and m.body_mass[b] == 0):
+            self.body[b], self.offset[b] = link, here
+            return
+        if link < 0 and self.rows.count("joint_type"):
+            self.starts.append(self.rows.count("joint_type"))
         joints = list(range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]))
         if not joints:
             self.add_link(b, f"{self.name('BODY', b)}:fixed", "FIXED", link, here, pose(), last=True)

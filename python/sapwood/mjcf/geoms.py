@@ -19,6 +19,7 @@ GEOM_TYPES = {
     6: "BOX",
     7: "HULL",
 }
+CONE_ELLIPTIC = 1  # mjtCone
 NUM_SIZES = {"SPHERE": 1, "CAPSULE": 2, "CYLINDER": 2, "ELLIPSOID": 3, "BOX": 3}
 
 
@@ -26,29 +27,27 @@ class Geoms(Source):
     def add_shapes(self) -> None:
         m = self.m
         self.meshes: dict[int, int] = {}
+        self.link_of_geom = self.body[np.array(m.geom_bodyid)]
         wanted = self.wanted_pairs()
         for g in range(m.ngeom):
-            self.add_shape(g, bool(np.any(wanted[g])))
+            self.add_shape(g, wanted[g])
         kept = np.nonzero(self.shape >= 0)[0]
         if len(kept):
             wanted = wanted[np.ix_(kept, kept)]
             self.set_friction(kept, wanted)
             self.set_filters(kept, wanted)
 
-    def add_shape(self, g: int, collides: bool) -> None:
-        m = self.m
+    def add_shape(self, g: int, partners: NDArray[np.bool_]) -> None:
+        m, collides = self.m, bool(np.any(partners))
         kind, body = GEOM_TYPES.get(int(m.geom_type[g])), int(m.geom_bodyid[g])
         if kind is None and collides:
             self.lose("GEOM", g, "its type is not supported")
         if kind is None or (kind == "HULL" and not collides):
             return
         link = int(self.body[body])
-        place = pose(m.geom_pos[g], quat_from_wxyz(m.geom_quat[g]))
-        if link < 0:
-            place = pose_mul(self.static_pose[body], place)
+        place = pose_mul(self.offset[body], pose(m.geom_pos[g], quat_from_wxyz(m.geom_quat[g])))
         size, mesh = self.sizes(g, kind)
-        stiffness, time = spring(m.geom_solref[g], m.geom_solimp[g], m.opt.timestep)
-        weight = float(m.body_invweight0[body, 0]) if link >= 0 else 0.0
+        stiffness, time = self.compliance(g, partners)
         self.shape[g] = self.rows.count("shape_type")
         self.rows.add(
             shape_type=SHAPE_TYPES["SAP_SHAPE_" + kind],
@@ -59,12 +58,54 @@ class Geoms(Source):
             shape_name=self.name("GEOM", g),
             shape_margin=float(m.geom_margin[g]),
             shape_gap=float(m.geom_gap[g]),
-            shape_material_ke=stiffness / weight if weight > 0 else np.inf,
+            shape_material_ke=stiffness,
             shape_material_tau=time / 2,
             shape_flags=3 if collides else 1,
         )
         if collides and m.geom_condim[g] > 3:
             self.lose("GEOM", g, "torsional and rolling friction")
+
+    def compliance(self, g: int, partners: NDArray[np.bool_]) -> tuple[float, float]:
+        """(stiffness, N/m; dissipation time of the contact, s) of a geom in contact with its partner.
+
+        The partner is the first static geom that it may touch, otherwise the first one. The load is a quarter of the
+        weight of the tree. Two shapes act in series, with depths in the ratio of MuJoCo's inverse weights w; a static
+        one is rigid.
+        """
+        m = self.m
+        static = partners & (self.link_of_geom < 0)
+        other = int(np.argmax(static if np.any(static) else partners)) if np.any(partners) else g
+        solref, solimp, scale = self.contact_law(g, other)
+        w = [float(m.body_invweight0[m.geom_bodyid[i], 0]) if self.link_of_geom[i] >= 0 else 0.0 for i in (g, other)]
+        total = w[0] + (w[1] if other != g else 0.0)
+        masses = [m.body_subtreemass[m.body_rootid[m.geom_bodyid[i]]] for i in (g, other) if self.link_of_geom[i] >= 0]
+        gravity = float(np.linalg.norm(m.opt.gravity)) or 9.81
+        load = gravity * float(min(masses, default=1.0)) / 4
+        stiffness, time = spring(solref, solimp, m.opt.timestep, load * max(total, 1e-12) / scale)
+        return (scale * stiffness / w[0] if w[0] > 0 else np.inf), time
+
+    def contact_law(self, g: int, other: int) -> tuple[Floats, Floats, float]:
+        """solref and solimp of two geoms, mixed as in MuJoCo; the stiffness of its cone relative to an elliptic one.
+
+        A pyramidal contact has n = 2 (condim - 1) edges. Each has the regularisation 2 mu^2 R (1 + mu^2) with R that of
+        the normal of an elliptic contact, so n of them are n/(2 mu^2 (1 + mu^2)) times as stiff.
+        """
+        m = self.m
+        first = int(m.geom_priority[g]) - int(m.geom_priority[other])
+        mixes = np.array([m.geom_solmix[g], m.geom_solmix[other]])
+        share = 0.5 if np.all(mixes < 1e-15) else float(mixes[0] / mixes.sum())
+        share = 1.0 if first > 0 else 0.0 if first < 0 else share
+        one, two = np.array(m.geom_solref[g]), np.array(m.geom_solref[other])
+        mixed = share * one + (1 - share) * two
+        solref = mixed if first or (one[0] > 0 and two[0] > 0) else np.minimum(one, two)
+        solimp = share * np.array(m.geom_solimp[g]) + (1 - share) * np.array(m.geom_solimp[other])
+        chosen = [g, other] if first == 0 else [g if first > 0 else other]
+        condim, mu = (max(float(x[i]) for i in chosen) for x in (m.geom_condim, m.geom_friction[:, 0]))
+        if condim == 1 or int(m.opt.cone) == CONE_ELLIPTIC:
+            return solref, solimp, 1.0
+        # MuJoCo's mu of the regularisation is smaller by the square root of impratio.
+        mu = max(mu, 1e-5)
+        return solref, solimp, (condim - 1) * float(m.opt.impratio) / (mu**2 * (1 + mu**2))
 
     def sizes(self, g: int, kind: str) -> tuple[Floats, int]:
         m, size = self.m, np.array(self.m.geom_size[g])

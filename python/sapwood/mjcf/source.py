@@ -11,7 +11,7 @@ from ..conventions import Coordinates, Floats, pose
 
 # Values of MuJoCo's enums: mjtJoint, mjtTrn, mjtDyn, mjtGain, mjtBias, mjtWrap, mjtGeom.
 FREE, BALL, SLIDE, HINGE = range(4)
-TRN_JOINT, TRN_JOINT_IN_PARENT, TRN_TENDON = 0, 1, 3
+TRN_JOINT, TRN_JOINT_IN_PARENT, TRN_TENDON, TRN_SITE = 0, 1, 3, 4
 DYN_NONE, GAIN_FIXED, GAIN_AFFINE, BIAS_NONE, BIAS_AFFINE, WRAP_JOINT = 0, 0, 1, 0, 1, 1
 
 
@@ -25,21 +25,55 @@ def mujoco_module() -> Any:
     return mujoco
 
 
-def spring(solref: Floats, solimp: Floats, dt: float) -> tuple[float, float]:
+def impedance(solimp: Floats, depth: float) -> float:
+    """MuJoCo's d(r): from dmin at r = 0 to dmax at r = width, by two powers that meet at the midpoint."""
+    dmin, dmax = np.clip(solimp[:2], 1e-4, 1 - 1e-4)
+    if solimp[2] <= 1e-15 or dmin == dmax:
+        return float((dmin + dmax) / 2)
+    x, middle, power = min(depth / solimp[2], 1.0), float(np.clip(solimp[3], 1e-4, 1 - 1e-4)), max(solimp[4], 1.0)
+    y = x**power / middle ** (power - 1) if x <= middle else 1 - (1 - x) ** power / (1 - middle) ** (power - 1)
+    return float(dmin + y * (dmax - dmin))
+
+
+def spring(solref: Floats, solimp: Floats, dt: float, load: float | None = None) -> tuple[float, float]:
     """(stiffness per effective mass, 1/s^2; dissipation time, s) of MuJoCo's soft constraint.
 
     The constraint acceleration a1 satisfies  a1 + d (b v + k r) = (1 - d) a0,  where a0 is the acceleration of the
     unconstrained motion. A load at rest then penetrates by r = (1 - d) a0 / (d k): a spring of d k/(1 - d) per mass,
-    with a damping of b/k times that. d is the mean of dmin and dmax.
+    with a damping of b/k times that. d and k = K d depend on r; `load` is the a0 whose depth sets them, which makes the
+    spring the secant of MuJoCo's law there. Without it d is the mean of dmin and dmax.
     """
-    d = float(np.clip((solimp[0] + solimp[1]) / 2, 1e-4, 1 - 1e-4))
-    width = float(np.clip(solimp[1], 1e-4, 1 - 1e-4))
+    dmax = float(np.clip(solimp[1], 1e-4, 1 - 1e-4))
     if solref[0] > 0:
         time = max(float(solref[0]), 2 * dt)
-        k, b = d / (width * time * solref[1]) ** 2, 2 / (width * time)
+        K, b = 1 / (dmax * time * solref[1]) ** 2, 2 / (dmax * time)
     else:
-        k, b = max(-solref[0] * d / width**2, 1e-9), -solref[1] / width
-    return d * k / (1 - d), b / k
+        K, b = max(-solref[0] / dmax**2, 1e-9), -solref[1] / dmax
+
+    def stiffness(d: float) -> float:
+        return float(K * d * d / (1 - d))
+
+    d = float(np.clip((solimp[0] + solimp[1]) / 2, 1e-4, 1 - 1e-4))
+    if load is not None:
+        # r stiffness(d(r)) grows with r from 0, because d does: the depth is in (0, load/stiffness(smallest d)].
+        low, high = 0.0, load / min(stiffness(impedance(solimp, 0.0)), stiffness(impedance(solimp, np.inf)))
+        for _ in range(100):
+            middle = (low + high) / 2
+            low, high = (middle, high) if middle * stiffness(impedance(solimp, middle)) < load else (low, middle)
+        d = impedance(solimp, high)
+    return stiffness(d), b / (K * d)
+
+
+@dataclass
+class Lost:
+    """An element that moves the robot in MuJoCo and has no counterpart here."""
+
+    kind: str  # "joint", "equality", ...
+    name: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} '{self.name}': {self.what}"
 
 
 @dataclass
@@ -63,12 +97,12 @@ class Source:
         self.m = m
         self.rows = Rows()
         self.coordinates = Coordinates()
-        self.lost: list[str] = []
+        self.lost: list[Lost] = []
         self.approximated: list[str] = []
         self.body = np.full(m.nbody, -1, np.int32)
         self.joint = np.full(m.njnt, -1, np.int32)
         self.shape = np.full(m.ngeom, -1, np.int32)
-        self.static_pose = {0: pose()}
+        self.offset = np.tile(pose(), (m.nbody, 1))  # pose of a body in the link (or the world) that it is part of
         self.starts = [0]
         flags = mujoco_module().mjtDisableBit
         self.disabled = {
@@ -95,4 +129,4 @@ class Source:
         return found or f"{kind.lower()}_{i}"
 
     def lose(self, kind: str, i: int, what: str = "not carried over") -> None:
-        self.lost.append(f"{kind.lower()} '{self.name(kind, i)}': {what}")
+        self.lost.append(Lost(kind.lower(), self.name(kind, i), what))

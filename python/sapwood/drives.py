@@ -1,0 +1,93 @@
+"""Drives on the joints of a model that was loaded or imported without them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .actuation import Actuation
+from .arguments import index_of
+
+if TYPE_CHECKING:
+    from .model import Model
+
+POSITION_VELOCITY = 3  # joint_target_mode of a drive with ke and kd
+
+
+def dofs_of(model: Model, joints: str | Sequence[str] | None) -> NDArray[np.intp]:
+    """The dofs of joints with one axis, by name; None: of all of them.
+
+    Several MuJoCo joints of one body may be one D6 joint "a+b+c" here: each name stands for its own axis.
+    """
+    start, names = model.joint_qd_start, {}
+    for j, name in enumerate(model.joint_name):
+        count = int(start[j + 1] - start[j])
+        parts = name.split("+") if count > 1 and name.count("+") == count - 1 else [name] if count == 1 else []
+        names.update({part: int(start[j]) + i for i, part in enumerate(parts)})
+    if joints is None:
+        return np.array(list(names.values()), np.intp)
+    wanted = [joints] if isinstance(joints, str) else list(joints)
+    return np.array([names[list(names)[index_of("joint with one axis", name, names)]] for name in wanted], np.intp)
+
+
+def set_drive(
+    model: Model, joints: str | Sequence[str] | None, kp: ArrayLike, kd: ArrayLike, effort: ArrayLike | None
+) -> None:
+    """Model.set_drive."""
+    dofs, arrays = dofs_of(model, joints), model.arrays()
+    actuation = model.imported.actuation if model.imported else None
+    if effort is None:
+        effort = _former_effort(actuation, arrays["joint_effort_limit"], dofs)
+    given = {
+        "joint_target_ke": kp,
+        "joint_target_kd": kd,
+        "joint_effort_limit": effort,
+        "joint_target_mode": POSITION_VELOCITY,
+    }
+    for name, values in given.items():
+        arrays[name][dofs] = values
+    arrays["joint_target_pos"][dofs] = arrays["joint_q"][_coords_of(model, dofs)]
+    arrays["joint_target_vel"][dofs] = 0
+    model._replace(arrays)
+    if actuation:
+        _become_servos(actuation, model, dofs)
+
+
+def _coords_of(model: Model, dofs: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The coordinate of each dof of a joint without a quaternion."""
+    joint = np.searchsorted(model.joint_qd_start, dofs, side="right") - 1
+    out: NDArray[np.intp] = model.joint_q_start[joint] + dofs - model.joint_qd_start[joint]
+    return out
+
+
+def _former_effort(actuation: Actuation | None, limit: NDArray[np.float64], dofs: NDArray[np.intp]) -> ArrayLike:
+    """The largest force of the motors on each dof, within the range of the joint; else the limit of its drive."""
+    if actuation is None:
+        return limit[dofs]
+    with np.errstate(invalid="ignore"):
+        ends = np.abs(actuation.gain[:, None] * actuation.ctrl_range + actuation.bias[:, None]).max(axis=1)
+        most = np.minimum(ends, np.abs(actuation.force_range).max(axis=1))
+        moved = actuation.motor[:, dofs] != 0
+        motors = np.where(moved, np.abs(actuation.motor[:, dofs]) * most[:, None], 0).sum(axis=0)
+    former = np.where(motors > 0, motors, limit[dofs])
+    out: NDArray[np.float64] = np.minimum(former, np.abs(actuation.joint_range[dofs]).max(axis=1))
+    return out
+
+
+def _become_servos(actuation: Actuation, model: Model, dofs: NDArray[np.intp]) -> None:
+    """Makes the target of each dof the control of its actuator, and no actuator's force act on it besides."""
+    for v in dofs:
+        maps = (actuation.motor, actuation.position, actuation.velocity)
+        drivers = np.nonzero(np.any([m[:, v] != 0 for m in maps], axis=0))[0]
+        for m in maps:
+            m[:, v] = 0
+        if len(drivers):
+            u = int(drivers[0])
+            actuation.position[u, v] = 1
+            actuation.ctrl_range[u] = model.joint_limit_lower[v], model.joint_limit_upper[v]
+        actuation.position0[v] = 0 if len(drivers) else model.joint_target_pos[v]
+        actuation.velocity0[v] = 0
+    actuation.__post_init__()

@@ -1,0 +1,228 @@
+"""MuJoCo's names for the arrays of a batch: qpos, qvel, ctrl, xpos, xquat, time, and copies into an MjData.
+
+The arrays have MuJoCo's order and conventions (conventions.py). `ctrl` is live: it is the array that the next step
+reads. All others are converted copies, made at each access. They are read-only, so that a write into one, which would
+be lost, raises; `batch.qpos = x` and `batch.qvel = x` convert x and write it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .actuation import Actuation
+from .arguments import index_of, integer
+from .conventions import Coordinates, Floats, pose, quat_matrix, quat_mul, quat_to_wxyz
+from .model import JOINT_TYPES, Model
+
+if TYPE_CHECKING:
+    from .mjcf import Import
+
+BALL, FREE = JOINT_TYPES["SAP_JOINT_BALL"], JOINT_TYPES["SAP_JOINT_FREE"]
+
+
+def coordinates_of(model: Model) -> Coordinates:
+    """The free and ball joints of any model."""
+    out = Coordinates()
+    for j in range(model.num_joints):
+        q, v = int(model.joint_q_start[j]), int(model.joint_qd_start[j])
+        if model.joint_type[j] == FREE:
+            out.free.append((q, v, np.array(model.body_com[model.joint_child[j]])))
+        elif model.joint_type[j] == BALL:
+            out.ball.append((q, v))
+    return out
+
+
+@dataclass
+class Clock:
+    """The time of the batch and of its worlds, in s."""
+
+    start: NDArray[np.float64]  # [n] value of `now` at time 0 of each world
+    now: float = 0.0  # since the creation
+
+
+def _fixed(array: Floats) -> Floats:
+    array.flags.writeable = False
+    return array
+
+
+class MjNames:
+    """The part of a batch that speaks MuJoCo's language."""
+
+    model: Model
+    num_worlds: int
+    _coordinates: Coordinates
+    _controls: NDArray[np.float64] | None  # ctrl, once it has been used
+    _clock: Clock
+
+    # ---- of the batch ----
+
+    def _get(self, name: str) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _put(self, name: str, index: Any, values: ArrayLike) -> None:
+        raise NotImplementedError
+
+    def forward_kinematics(self, worlds: ArrayLike | None = None) -> None:
+        raise NotImplementedError
+
+    # ---- state ----
+
+    def _prepare_names(self) -> None:
+        imported = self.model.imported
+        self._coordinates = imported.coordinates if imported else coordinates_of(self.model)
+        self._controls, self._clock = None, Clock(np.zeros(self.num_worlds))
+        self._start_controls(np.ones(self.num_worlds, bool), 0)
+
+    @property
+    def qpos(self) -> Floats:
+        """(num_worlds, nq) MuJoCo's coordinates: quaternions are w x y z. A copy; assigning to batch.qpos writes."""
+        return _fixed(self._coordinates.qpos(self._get("joint_q")))
+
+    @qpos.setter
+    def qpos(self, values: ArrayLike) -> None:
+        velocity = self.qvel
+        self._put("joint_q", ..., self._coordinates.joint_q(np.broadcast_to(values, self._get("joint_q").shape)))
+        self.qvel = velocity  # the same qvel is another joint_qd at another orientation
+
+    @property
+    def qvel(self) -> Floats:
+        """(num_worlds, nv) MuJoCo's velocities. A copy; assigning to batch.qvel writes."""
+        return _fixed(self._coordinates.qvel(self._get("joint_q"), self._get("joint_qd")))
+
+    @qvel.setter
+    def qvel(self, values: ArrayLike) -> None:
+        q = self._get("joint_q")
+        values = np.broadcast_to(values, self._get("joint_qd").shape)
+        self._put("joint_qd", ..., self._coordinates.joint_qd(q, values))
+        self.forward_kinematics()
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """(num_worlds,) s since the last reset of each world."""
+        return _fixed(self._clock.now - self._clock.start)
+
+    # ---- bodies and sites ----
+
+    def _poses(self, bodies: NDArray[Any], offsets: Floats) -> tuple[Floats, Floats]:
+        """Positions and quaternions x y z w of poses fixed in bodies; body -1 is the world."""
+        body_q = np.append(self._get("body_q"), np.tile(pose(), (self.num_worlds, 1, 1)), axis=1)[:, bodies]
+        position = body_q[..., :3] + np.einsum("...ij,...j->...i", quat_matrix(body_q[..., 3:]), offsets[:, :3])
+        return position, quat_mul(body_q[..., 3:], np.broadcast_to(offsets[:, 3:], body_q[..., 3:].shape))
+
+    def _bodies(self) -> tuple[Floats, Floats]:
+        imported = self.model.imported
+        if imported:
+            return self._poses(imported.body, imported.offset)
+        return self._poses(np.arange(-1, self.model.num_bodies), np.tile(pose(), (self.model.num_bodies + 1, 1)))
+
+    @property
+    def xpos(self) -> Floats:
+        """(num_worlds, nbody, 3) m, positions of MuJoCo's bodies; body 0 is the world. A copy."""
+        return _fixed(self._bodies()[0])
+
+    @property
+    def xquat(self) -> Floats:
+        """(num_worlds, nbody, 4) their quaternions w x y z. A copy."""
+        return _fixed(quat_to_wxyz(self._bodies()[1]))
+
+    def frame(self, name: str) -> Floats:
+        """(num_worlds, 7) poses of a site in the world: position, quaternion x y z w. A copy."""
+        frames = self._imported("sites").frames
+        site = list(frames.values())[index_of("site", name, frames)]
+        position, quaternion = self._poses(np.array([site.body]), np.array([site.pose]))
+        return _fixed(np.concatenate([position, quaternion], axis=-1)[:, 0])
+
+    @property
+    def site_xpos(self) -> Floats:
+        """(num_worlds, nsite, 3) m, positions of MuJoCo's sites. A copy."""
+        frames = list(self._imported("sites").frames.values())
+        offsets = np.array([frame.pose for frame in frames]).reshape(-1, 7)
+        return _fixed(self._poses(np.array([frame.body for frame in frames], int), offsets)[0])
+
+    # ---- controls ----
+
+    def _imported(self, what: str) -> Import:
+        if self.model.imported is None:
+            raise ValueError(f"the model was not imported from MuJoCo and has no {what}")
+        return self.model.imported
+
+    def _actuation(self) -> Actuation:
+        return self._imported("ctrl: write joint_f and the targets").actuation
+
+    @property
+    def ctrl(self) -> NDArray[np.float64]:
+        """(num_worlds, nu) MuJoCo's controls of an imported model. Live: each step reads them.
+
+        From the first access on, every step converts them to joint_f, to the targets of drives and to body_f of bodies
+        with thrusters, and overwrites what was there.
+        """
+        if self._controls is None:
+            self._controls = np.zeros((self.num_worlds, self._actuation().num_controls))
+        return self._controls
+
+    @ctrl.setter
+    def ctrl(self, values: ArrayLike) -> None:
+        self.ctrl[...] = values
+
+    def set_ctrl(self, ctrl: ArrayLike) -> None:
+        """Sets the MuJoCo controls (num_worlds, nu) of an imported model: writes joint_f and the targets of drives."""
+        if self._controls is None and not self._actuation().thrusters:
+            self._write_controls(slice(None), ctrl)
+        else:
+            self.ctrl = ctrl
+            self._write_controls(slice(None), self.ctrl)
+
+    def _write_controls(self, rows: Any, ctrl: ArrayLike) -> None:
+        """Converts controls of some worlds; thrusters act in the axes of their bodies at this moment."""
+        actuation = self._actuation()
+        for name, values in actuation.arrays(ctrl).items():
+            if isinstance(rows, slice):
+                self._put(name, (rows, actuation.used[name]), values)
+            else:
+                self._put(name, np.ix_(rows, actuation.used[name]), values)
+        if actuation.thrusters:
+            bodies, body_f = actuation.thrust_bodies, self._imported("thrusters").body_f
+            thrust = actuation.thrust(ctrl, self._get("body_q")[rows]) + body_f[bodies]
+            self._put("body_f", (rows, bodies) if isinstance(rows, slice) else np.ix_(rows, bodies), thrust)
+
+    def _start_controls(self, mask: NDArray[np.bool_], keyframe: int) -> None:
+        """After a reset: the controls of the keyframe, or 0, and the constant forces of the model."""
+        imported, rows = self.model.imported, np.nonzero(mask)[0]
+        self._clock.start[rows] = self._clock.now - (imported.key_time[keyframe - 1] if imported and keyframe else 0.0)
+        if imported is None or len(rows) == 0:
+            return
+        if np.any(imported.body_f):
+            self._put("body_f", rows, imported.body_f)
+        ctrl = imported.key_ctrl[keyframe - 1] if keyframe else np.zeros(imported.actuation.num_controls)
+        if keyframe or self._controls is not None or not imported.actuation.rests:
+            self._write_controls(rows, np.tile(ctrl, (len(rows), 1)))
+        if self._controls is not None or (imported.actuation.thrusters and np.any(ctrl)):
+            self.ctrl[rows] = ctrl
+
+    # ---- MjData ----
+
+    def to_mjdata(self, data: Any, world: int = 0) -> None:
+        """Writes the state of one world into a mujoco.MjData of the same model and runs mj_forward on it.
+
+        Viewers, renderers, sensors and everything else that reads an MjData then work. Forces of contacts in it are
+        MuJoCo's own.
+        """
+        import mujoco
+
+        w = integer("world", world, 0, self.num_worlds - 1)
+        m = getattr(data, "model", None)
+        if m is None or m.nq != self.model.num_coords or m.nv != self.model.num_dofs:
+            raise ValueError(
+                f"data has nq {m.nq if m else '?'} and nv {m.nv if m else '?'}; the batch has {self.model.num_coords} "
+                f"and {self.model.num_dofs}: it must be an MjData of the same model"
+            )
+        q, qd = self._get("joint_q")[w], self._get("joint_qd")[w]
+        data.qpos[:], data.qvel[:] = self._coordinates.qpos(q), self._coordinates.qvel(q, qd)
+        data.time = float(self.time[w])
+        if self._controls is not None:
+            data.ctrl[:] = self._controls[w]
+        mujoco.mj_forward(m, data)
