@@ -139,10 +139,8 @@ static long long layout_slot_ints(const SapPlan *plan, int num_slots, int lanes,
     ints->dof = take(&next, ints->max_columns);
     ints->path = take(&next, ints->max_columns);
     ints->place = take(&next, plan->nv);
-    ints->next = take(&next, 2LL * ints->max_columns);
     ints->size = (int)next;
     next = 1 + next * num_slots;
-    ints->first = take(&next, 2LL * plan->nv);
     ints->acts = take(&next, plan->nv);
     ints->total = next > INT_MAX ? INT_MAX : (int)next;
     return next;
@@ -164,10 +162,9 @@ static void layout_newton(const SapPlan *plan, long long *next, SapNewtonLayout 
 
 /* The problem without its slots. */
 static void layout_problem(const SapPlan *plan, long long *next, SapProblemLayout *p) {
-    int *vectors[] = {&p->v,         &p->v0,       &p->v_star,      &p->guess,    &p->Av_star, &p->dv,
-                      &p->r,         &p->impulse,  &p->grad,        &p->Ad,       &p->w,       &p->scale,
-                      &p->dof_gamma, &p->dof_cost, &p->dof_hessian, &p->dof_check};
-    p->A = take(next, plan->tree.nnz);
+    int *vectors[] = {&p->v,       &p->v0,   &p->v_star, &p->guess, &p->Av_star, &p->dv,       &p->r,
+                      &p->impulse, &p->grad, &p->Ad,     &p->w,     &p->scale,   &p->dof_cost, &p->dof_hessian,
+                      &p->dof_check};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = take(next, plan->nv);
     p->dof_law = take(next, SAP_DOF_LAW_SIZE * (long long)plan->nv);

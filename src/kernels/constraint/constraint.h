@@ -74,6 +74,39 @@ KERNEL_FN int constraint_column(const Context *ctx, int c, int i) {
     return SLOT_INTS(place, c)[i];
 }
 
+/* The columns of a constraint that one thread visits: FOR_COLUMNS. */
+typedef struct ColumnVisit {
+    Constraint k;
+    int column, end;
+    int row; /* the dof, if the team has more than one thread */
+} ColumnVisit;
+
+KERNEL_FN ColumnVisit column_visit(const Context *ctx, int c, int row) {
+    ColumnVisit at;
+    at.k = constraint_at(ctx, c);
+    at.row = row;
+    at.column = 0;
+    at.end = at.k.num_dofs;
+    if (!TEAM_OF_ONE) {
+        int column = constraint_column(ctx, c, row);
+        at.column = column < 0 ? 0 : column;
+        at.end = column + 1;
+    }
+    return at;
+}
+
+/* Visits all columns of all constraints: `at` has the constraint k and the column, column_dof(&at) is its dof. A dof
+ * meets its constraints in increasing order, in the thread that TEAM_FOR gives it. A team of one thread runs through
+ * the columns of each constraint in turn; in a larger team a thread looks for its dofs in each constraint. */
+#define FOR_COLUMNS(at)                                                                                                \
+    TEAM_FOR(team_row, TEAM_OF_ONE ? 1 : ctx->args->plan.nv)                                                           \
+        for (int team_c = 0, team_n = constraint_count(ctx); team_c < team_n; team_c++)                                \
+            for (ColumnVisit at = column_visit(ctx, team_c, team_row); at.column < at.end; at.column++)
+
+KERNEL_FN int column_dof(const ColumnVisit *at) {
+    return TEAM_OF_ONE ? at->k.dof[at->column] : at->row;
+}
+
 /* Column `column` of J. */
 KERNEL_FN Vec3 constraint_J(const Constraint *k, int column) {
     return vec3_load(k->J + k->rows * column);
@@ -85,6 +118,23 @@ KERNEL_FN Vec3 constraint_J_mul(const Constraint *k, const real *x) {
     for (int j = 0; j < k->num_dofs; j++)
         y = vec3_fma(x[k->dof[j]], constraint_J(k, j), y);
     return y;
+}
+
+/* (J' gamma) of one column */
+KERNEL_FN real constraint_Jt_mul(const Constraint *k, int column) {
+    return vec3_dot(constraint_J(k, column), vec3_load(k->gamma));
+}
+
+/* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H. On the tree's pattern column j is entry j
+ * of the row, on the dense one entry dof[j]. */
+KERNEL_FN void constraint_add_hessian(const Constraint *k, int column, bool is_tree, real *H) {
+    const int *dof = k->dof;
+    const real *J = k->J;
+    Vec3 GJ = law_G_mul(k->G, constraint_J(k, column));
+    for (int j = 0; j <= column; j++, J += k->rows) {
+        real *H_ij = H + (is_tree ? j : dof[j]);
+        *H_ij = *H_ij + vec3_dot(GJ, vec3_load(J));
+    }
 }
 
 /* Computes velocity, impulse, cost and curvature at v. */

@@ -81,8 +81,23 @@ KERNEL_FN mask dof_terms_active(const Context *ctx, int i) {
     return active;
 }
 
+/* The potentials of all dofs, for loops over dofs. */
+typedef struct DofTerms {
+    const JointLaw *law; /* [nv] */
+    const int *acts;     /* [nv] */
+    real h;
+} DofTerms;
+
+KERNEL_FN DofTerms dof_terms(const Context *ctx) {
+    DofTerms terms;
+    terms.law = DOF_LAW(0);
+    terms.acts = &DOF_ACTS(0);
+    terms.h = STAGE_H;
+    return terms;
+}
+
 /* The potentials of dof i at velocity v. */
-KERNEL_FN JointTerms dof_terms_at(const Context *ctx, int i, real v) {
-    JointLaw law = *DOF_LAW(i);
-    return joint_law_evaluate(&law, DOF_ACTS(i), STAGE_H, v);
+KERNEL_FN JointTerms dof_terms_at(const DofTerms *terms, int i, real v) {
+    JointLaw law = terms->law[i];
+    return joint_law_evaluate(&law, terms->acts[i], terms->h, v);
 }

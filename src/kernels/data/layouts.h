@@ -27,13 +27,12 @@ typedef struct SapMotionLayout {
 /* The problem of a world, which every method reads (solve/problem.h): offsets in the solve's arena, in reals. Vectors
  * are [nv] unless noted; one block per contact slot follows. */
 typedef struct SapProblemLayout {
-    int A;                             /* [nnz of the tree] mass matrix in the solve's precision */
     int v, v0, v_star, guess, Av_star; /* current v, v at the start, v*, first v, A v* */
     int dv, r, impulse, grad;          /* v - v*, A (v - v*), J' gamma + dof terms, grad = r - impulse */
     int Ad;                            /* A d along the direction d of a line */
     int w, scale;                      /* 1/A_ii; 1/sqrt(A_ii), or 0 for an inactive dof (problem_start) */
     int dof_law;                       /* [nv][SAP_DOF_LAW_SIZE] data of the dof terms */
-    int dof_gamma, dof_cost, dof_hessian, dof_check; /* impulse, cost, curvature of the dof terms; 0 or NaN */
+    int dof_cost, dof_hessian, dof_check; /* cost and curvature of the dof terms; 0 or NaN */
     int line;      /* [nv][3] cost, slope and curvature of the dof terms along a line */
     int slots;     /* first slot */
     int slot_size; /* reals of a slot */
@@ -66,19 +65,12 @@ typedef struct SapSlotInts {
     int dof;               /* [max_columns] the dof of each column, increasing */
     int path;              /* [max_columns] 1: on the path of link 0, 2: on that of link 1, 3: on both */
     int place;             /* [nv] the column of each dof, or -1 */
-    int next;              /* [max_columns][2] the next incidence of the column's dof: SapIncidence */
     int size;              /* integers of a slot */
     int max_columns;       /* most columns of J */
     /* after the slots, once per pack */
-    int first; /* [nv][2] the first incidence of each dof: SapIncidence */
     int acts;  /* [nv] which terms of the dof act in some world (law/sap_dof.h) */
     int total; /* all integers, including num_slots before the slots */
 } SapSlotInts;
-
-/* An incidence: a contact that moves a dof, by its slot and the column of J in that slot; slot -1 = end of the list. */
-typedef struct SapIncidence {
-    int slot, column;
-} SapIncidence;
 
 /* Scratch of the linear system: offsets in reals. */
 typedef struct SapLinearLayout {

@@ -32,13 +32,21 @@ typedef long long scalar_bits;
 #define STAGE_FN  static __attribute__((unused))
 #endif
 
-/* Entries of a factor's row that one call computes together, so that the common factor is loaded once. On a GPU each
- * entry has its own thread. */
+/* Entries of a factor's row that one call computes together, so that the common factor is loaded once: as many as fit
+ * the registers. On a GPU each entry has its own thread. UNROLLED precedes a loop of constant length whose array must
+ * stay in registers. */
 #undef FACTOR_COLUMNS
+#undef UNROLLED
 #if defined(__CUDACC__)
 #define FACTOR_COLUMNS 1
+#define UNROLLED       _Pragma("unroll")
 #else
-#define FACTOR_COLUMNS (SAP_PRECISION == 32 ? 8 : 4)
+#define FACTOR_COLUMNS (SAP_PRECISION * SAP_LANES <= 256 ? 8 : 4)
+#if defined(__clang__)
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#endif
 #endif
 
 #if SAP_LANES == 1

@@ -16,8 +16,6 @@
 #define SLOT(part, c)        ((real *)ctx->solve + SLOT_OFFSET(part, c))
 #define SLOT_INTS(part, c)   (ctx->ints + 1 + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
 #define NUM_SLOTS            (ctx->ints) /* number of slots in use; the slots follow, then the integers per pack */
-#define FIRST_INCIDENCE(i)   ((SapIncidence *)(ctx->ints + ctx->args->slot_ints.first) + (i))
-#define NEXT_INCIDENCE(c, k) ((SapIncidence *)SLOT_INTS(next, c) + (k))
 #define DOF_ACTS(i)          ((ctx->ints + ctx->args->slot_ints.acts)[i])
 #define NEWTON(part)         ((real *)ctx->solve + ctx->args->newton.layout.part)
 #define LINEAR(part)         ((real *)ctx->linear[SAP_PRECISION == 64] + ctx->args->linear.part)

@@ -1,6 +1,7 @@
 /* The team: the threads that step one pack. TEAM_FOR distributes the indices 0 .. n-1 over the threads of the team; the
  * body of index i writes only data that i owns. TEAM_FOR_2 distributes pairs of indices. After TEAM_SYNC, every thread
- * may read everything written before it. The control flow around both must be the same for the whole team.
+ * may read everything written before it. The control flow around both must be the same for the whole team. TEAM_OF_ONE
+ * is 1 if every team has one thread, else 0: a constant, for loops that such a team runs in a better order.
  *
  *   CUDA              the team is one row (threadIdx.y) of a block: up to a warp, or the whole block
  *   CPU               the team is one thread: TEAM_FOR is a plain loop, TEAM_SYNC does nothing
@@ -29,19 +30,21 @@ static __device__ inline void team_sync(void) {
 #define TEAM_FOR(i, n) for (int i = team_rank(); i < (n); i += team_size())
 #define TEAM_SYNC()    team_sync()
 #define TEAM_FN        static __device__ inline /* for functions without reals; lane.h has the others */
+#define TEAM_OF_ONE    0
 #elif defined(SAP_TEAM_THREADS)
 #include "kernels/dialect/team_threads.h"
 #define TEAM_FOR(i, n) for (int i = sap_team_rank; i < (n); i += sap_team_size)
 #define TEAM_SYNC()    sap_team_sync()
 #define TEAM_FN        static inline
+#define TEAM_OF_ONE    0
 #else
 #define TEAM_FOR(i, n) for (int i = 0; i < (n); i++)
 #define TEAM_SYNC()    ((void)0)
 #define TEAM_FOR_2(i, m, j, n)                                                                                         \
     for (int i = 0; i < (m); i++)                                                                                      \
         for (int j = 0; j < (n); j++)
-#define TEAM_FN static inline
-#define TEAM_OF_ONE
+#define TEAM_FN     static inline
+#define TEAM_OF_ONE 1
 #endif
 
 #ifndef TEAM_FOR_2
@@ -54,7 +57,7 @@ static __device__ inline void team_sync(void) {
 #define TEAM_ONCE() TEAM_FOR(team_once_index, 1)
 
 /* PROFILE(ctx, stage) begins a stage of the profile. Only a team of one thread is profiled. */
-#if defined(TEAM_OF_ONE)
+#if TEAM_OF_ONE
 #include "kernels/dialect/profile.h"
 #define PROFILE(ctx, stage)                                                                                            \
     do {                                                                                                               \

@@ -20,6 +20,18 @@ KERNEL_FN real view_get(StageView s, int i) {
                     : CONVERT(((const real_f32 *)s.data)[s.start + i], real);
 }
 
+/* Runs a statement that reads `view` with the precision of the view as a constant: loops in it have no branch. */
+#define VIEW_CASES(view, statement)                                                                                    \
+    do {                                                                                                               \
+        if ((view).is_f64) {                                                                                           \
+            (view).is_f64 = 1;                                                                                         \
+            statement;                                                                                                 \
+        } else {                                                                                                       \
+            (view).is_f64 = 0;                                                                                         \
+            statement;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
 KERNEL_FN void view_put(StageView s, int i, real x) {
     if (s.is_f64)
         ((real_f64 *)s.data)[s.start + i] = CONVERT(x, real_f64);

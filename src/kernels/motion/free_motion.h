@@ -146,8 +146,7 @@ STAGE_FN void free_motion(const Context *ctx) {
 
     /* v* = v0 + h A^-1 tau */
     PROFILE(ctx, SAP_STAGE_FREE_FACTOR);
-    factor(&plan->tree, FM(A), FM(L), FM(inverse));
-    factor_solve(&plan->tree, FM(L), FM(inverse), FM(f), FM(v));
+    factor_solve(&plan->tree, FM(A), FM(L), FM(inverse), FM(f), FM(v));
     TEAM_FOR(i, plan->nv)
         FM(v)[i] = real_fma(h, FM(v)[i], FM(v0)[i]);
     TEAM_SYNC(); /* all threads read v* */

@@ -79,7 +79,7 @@ STAGE_FN bits world_status(const Context *ctx) {
     mask state_ok = checks_pass(FM(state_check), plan->nl);
     mask control_ok = checks_pass(FM(control_check), plan->nl);
     mask input_ok = state_ok & control_ok;
-    mask spd = factor_succeeded(&plan->tree, plan->nv, FM(L));
+    mask spd = factor_succeeded(plan->nv, FM(inverse));
     real assembled = real_of(0), result = real_of(0);
     for (int i = 0; i < plan->nv; i++)
         assembled = assembled + check_of(FM(A)[plan->tree.row[i].start + plan->tree.row[i].depth]);

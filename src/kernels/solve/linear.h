@@ -5,11 +5,12 @@ STAGE_FN void stage_linear_solve(const Context *ctx, const SapPattern *pattern) 
     PROFILE_FACTOR(ctx, pattern == &ctx->args->plan.dense);
     StageView solve = SOLVE_VIEW;
     int nv = ctx->args->plan.nv, H = ctx->args->newton.layout.H, grad = ctx->args->problem.grad;
-    TEAM_FOR(e, pattern->nnz)
-        LINEAR(L)[e] = view_get(solve, H + e);
+    int nnz = pattern->nnz;
+    real *L = LINEAR(L), *x = LINEAR(x);
+    TEAM_FOR(e, nnz)
+        L[e] = view_get(solve, H + e);
     TEAM_FOR(i, nv)
-        LINEAR(x)[i] = -view_get(solve, grad + i);
+        x[i] = -view_get(solve, grad + i);
     TEAM_SYNC(); /* the factor reads all rows of L, the solve all of x */
-    factor(pattern, LINEAR(L), LINEAR(L), LINEAR(inverse));
-    factor_solve(pattern, LINEAR(L), LINEAR(inverse), LINEAR(x), LINEAR(x));
+    factor_solve(pattern, LINEAR(L), LINEAR(L), LINEAR(inverse), LINEAR(x), LINEAR(x));
 }

@@ -48,8 +48,7 @@ STAGE_FN const SapPattern *newton_hessian(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     bool coupled = ctx->args->newton.dense || problem_couples(ctx);
     const SapPattern *pattern = coupled ? &plan->dense : &plan->tree;
-    TEAM_FOR(i, plan->nv)
-        problem_hessian_row(ctx, pattern, i, NEWTON(H));
+    problem_hessian(ctx, pattern, NEWTON(H));
     TEAM_SYNC(); /* the factor reads all rows of H */
     return pattern;
 }
@@ -76,11 +75,14 @@ STAGE_FN void newton_direction(const Context *ctx, const SapPattern *pattern, Ne
         downhill = downhill | (retry & real_finite(slope) & (slope < K(0.0)));
         n->result->refactored = real_select(retry, n->result->refactored + K(1.0), n->result->refactored);
     }
-    TEAM_FOR(i, ctx->args->plan.nv) {
-        real d = view_get(LINEAR_VIEW(is_f64), ctx->args->linear.x + i);
-        if (!is_f64 && mask_any(retry))
-            d = real_select(retry, view_get(LINEAR_VIEW(1), ctx->args->linear.x + i), d);
-        NEWTON(d)[i] = d;
+    StageView x = LINEAR_VIEW(is_f64), x_f64 = LINEAR_VIEW(1);
+    bool retried = !is_f64 && mask_any(retry);
+    int nv = ctx->args->plan.nv, at = ctx->args->linear.x;
+    real *d = NEWTON(d);
+    TEAM_FOR(i, nv) {
+        d[i] = view_get(x, at + i);
+        if (retried)
+            d[i] = real_select(retry, view_get(x_f64, at + i), d[i]);
     }
     TEAM_SYNC(); /* the line search reads all of d */
     n->result->no_descent = n->result->no_descent | (n->open & mask_not(downhill));
@@ -104,8 +106,11 @@ STAGE_FN void newton_step(const Context *ctx, Newton *n) {
     n->alpha = real_select(n->open, found.alpha, n->alpha);
     n->cost_prev = real_select(n->open, n->result->cost, n->cost_prev);
     n->open = n->open & mask_not(failed);
-    TEAM_FOR(i, ctx->args->plan.nv)
-        SOLVE(v)[i] = real_select(n->open, real_fma(found.alpha, NEWTON(d)[i], SOLVE(v)[i]), SOLVE(v)[i]);
+    int nv = ctx->args->plan.nv;
+    const real *d = NEWTON(d);
+    real *v = SOLVE(v);
+    TEAM_FOR(i, nv)
+        v[i] = real_select(n->open, real_fma(found.alpha, d[i], v[i]), v[i]);
     TEAM_SYNC(); /* constraints read the v of their dofs */
 }
 

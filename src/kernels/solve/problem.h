@@ -14,48 +14,67 @@ typedef struct ProblemChecks {
     mask constrained;              /* all three hold and a term is active: the world has a problem to solve */
 } ProblemChecks;
 
-/* Reads A, v* and v0 from free motion, and computes w and scale. */
+/* Reads v* and v0 from free motion, and computes w and scale from the diagonal of A. */
 STAGE_FN void problem_load(const Context *ctx) {
-    const SapPattern *tree = &ctx->args->plan.tree;
-    TEAM_FOR(e, tree->nnz)
-        SOLVE(A)[e] = view_get(FM_VIEW(A), e);
-    TEAM_FOR(i, ctx->args->plan.nv) {
-        real A_ii = view_get(FM_VIEW(A), tree->row[i].start + tree->row[i].depth);
+    const SapPatternRow *row = ctx->args->plan.tree.row;
+    int nv = ctx->args->plan.nv;
+    real *w = SOLVE(w), *scale = SOLVE(scale), *v_star = SOLVE(v_star), *v0 = SOLVE(v0);
+    StageView A = FM_VIEW(A), fm_v = FM_VIEW(v), fm_v0 = FM_VIEW(v0);
+    TEAM_FOR(i, nv) {
+        real A_ii = view_get(A, row[i].start + row[i].depth);
         real a = real_select(A_ii > K(1e-12), A_ii, real_of(K(1e-12)));
-        SOLVE(w)[i] = K(1.0) / a;
-        SOLVE(scale)[i] = K(1.0) / real_sqrt(a);
-        SOLVE(v_star)[i] = view_get(FM_VIEW(v), i);
-        SOLVE(v0)[i] = view_get(FM_VIEW(v0), i);
+        w[i] = K(1.0) / a;
+        scale[i] = K(1.0) / real_sqrt(a);
+        v_star[i] = view_get(fm_v, i);
+        v0[i] = view_get(fm_v0, i);
     }
 }
 
-/* Links the incidences of dof i, the constraints that move it, in the order of slots. */
-KERNEL_FN void problem_link_incidences(const Context *ctx, int i) {
-    SapIncidence *last = FIRST_INCIDENCE(i);
-    for (int c = 0; c < constraint_count(ctx); c++) {
-        int column = constraint_column(ctx, c, i);
-        if (column < 0)
-            continue;
-        last->slot = c;
-        last->column = column;
-        last = NEXT_INCIDENCE(c, column);
-    }
-    last->slot = last->column = -1;
-}
-
-/* (A x)_i from the sparse rows: ancestors, then descendants. */
-KERNEL_FN real problem_A_row(const Context *ctx, int i, const real *x) {
-    const SapPattern *tree = &ctx->args->plan.tree;
-    const SapPatternRow *row = &tree->row[i];
-    const real *A = SOLVE(A);
+/* (A x)_i from the sparse rows: ancestors, i itself, then descendants. */
+KERNEL_FN real problem_A_row(const SapPattern *tree, StageView A, int i, const real *x) {
+    SapPatternRow row = tree->row[i];
+    const int *ancestor = tree->ancestor + row.start;
+    const SapDescendant *below = tree->descendant + row.desc_start;
     real s = real_of(0);
-    for (int t = 0; t <= row->depth; t++)
-        s = real_fma(A[row->start + t], x[tree->ancestor[row->start + t]], s);
-    for (int k = 0; k < row->num_desc; k++) {
-        SapDescendant desc = tree->descendant[row->desc_start + k];
-        s = real_fma(A[desc.start + row->depth], x[desc.dof], s);
-    }
+    for (int t = 0; t <= row.depth; t++)
+        s = real_fma(view_get(A, row.start + t), x[ancestor[t]], s);
+    for (int k = 0; k < row.num_desc; k++)
+        s = real_fma(view_get(A, below[k].start + row.depth), x[below[k].dof], s);
     return s;
+}
+
+/* The same product for all rows by one thread, which reads an entry A_ij once: it goes to y_i and to y_j. Every y_i gets
+ * its terms in the order of problem_A_row. */
+KERNEL_FN void problem_A_rows(const SapPattern *tree, StageView A, int nv, const real *x, real *y) {
+    const SapPatternRow *row = tree->row;
+    const int *ancestors = tree->ancestor;
+    for (int i = 0; i < nv; i++) {
+        int depth = row[i].depth, start = row[i].start;
+        const int *ancestor = ancestors + start;
+        real s = real_of(0), x_i = x[i];
+        for (int t = 0; t < depth; t++) {
+            real A_ij = view_get(A, start + t);
+            s = real_fma(A_ij, x[ancestor[t]], s);
+            y[ancestor[t]] = real_fma(A_ij, x_i, y[ancestor[t]]);
+        }
+        y[i] = real_fma(view_get(A, start + depth), x_i, s);
+    }
+}
+
+/* y = A x; thread i of the team owns y_i. */
+KERNEL_FN void problem_A_mul_by(const Context *ctx, StageView A, const real *x, real *y) {
+    const SapPattern *tree = &ctx->args->plan.tree;
+    int nv = ctx->args->plan.nv;
+    if (TEAM_OF_ONE)
+        problem_A_rows(tree, A, nv, x, y);
+    else
+        TEAM_FOR(i, nv)
+            y[i] = problem_A_row(tree, A, i, x);
+}
+
+STAGE_FN void problem_A_mul(const Context *ctx, const real *x, real *y) {
+    StageView A = FM_VIEW(A);
+    VIEW_CASES(A, problem_A_mul_by(ctx, A, x, y));
 }
 
 /* Makes the terms of constraints and dofs, the guess, and A v*. */
@@ -63,12 +82,11 @@ STAGE_FN void problem_make_terms(const Context *ctx) {
     TEAM_FOR(c, constraint_count(ctx))
         constraint_make(ctx, c);
     TEAM_FOR(i, ctx->args->plan.nv) {
-        problem_link_incidences(ctx, i);
         dof_terms_make(ctx, i);
         SOLVE(guess)[i] = ctx->args->guess.data ? buffer_get(ctx->args->guess, i, ctx->pack) : SOLVE(v0)[i];
         SOLVE(dof_check)[i] = SOLVE(dof_check)[i] + check_of(SOLVE(guess)[i]);
-        SOLVE(Av_star)[i] = problem_A_row(ctx, i, SOLVE(v_star));
     }
+    problem_A_mul(ctx, SOLVE(v_star), SOLVE(Av_star));
 }
 
 /* Worlds whose free motion is finite. */
@@ -132,7 +150,7 @@ STAGE_FN void problem_start(const Context *ctx) {
 STAGE_FN ProblemChecks problem_begin(const Context *ctx) {
     ProblemChecks is;
     problem_load(ctx);
-    TEAM_SYNC(); /* dof terms read w and v*, incidences read the columns of all slots */
+    TEAM_SYNC(); /* dof terms read w and v*, A v* reads all of v* and A */
     problem_make_terms(ctx);
     TEAM_SYNC(); /* every thread reads the checks and activity of all constraints and dofs */
     is.sound = problem_is_sound(ctx);
@@ -152,34 +170,30 @@ STAGE_FN void problem_evaluate_terms(const Context *ctx) {
         Constraint k = constraint_at(ctx, c);
         constraint_evaluate(&k, SOLVE(v));
     }
-    TEAM_FOR(i, ctx->args->plan.nv) {
-        JointTerms terms = dof_terms_at(ctx, i, SOLVE(v)[i]);
-        SOLVE(dof_gamma)[i] = joint_terms_impulse(&terms);
-        SOLVE(dof_cost)[i] = terms.cost;
-        SOLVE(dof_hessian)[i] = terms.hessian;
-        SOLVE(dv)[i] = SOLVE(v)[i] - SOLVE(v_star)[i];
+    const real *v = SOLVE(v), *v_star = SOLVE(v_star);
+    real *impulse = SOLVE(impulse), *cost = SOLVE(dof_cost), *hessian = SOLVE(dof_hessian), *dv = SOLVE(dv);
+    DofTerms all = dof_terms(ctx);
+    int nv = ctx->args->plan.nv;
+    TEAM_FOR(i, nv) {
+        JointTerms terms = dof_terms_at(&all, i, v[i]);
+        impulse[i] = joint_terms_impulse(&terms);
+        cost[i] = terms.cost;
+        hessian[i] = terms.hessian;
+        dv[i] = v[i] - v_star[i];
     }
-}
-
-/* (J' gamma)_i + gamma_i */
-KERNEL_FN real problem_Jt_row(const Context *ctx, int i) {
-    real impulse = SOLVE(dof_gamma)[i];
-    for (SapIncidence t = *FIRST_INCIDENCE(i); t.slot >= 0; t = *NEXT_INCIDENCE(t.slot, t.column)) {
-        Constraint k = constraint_at(ctx, t.slot);
-        impulse = impulse + vec3_dot(constraint_J(&k, t.column), vec3_load(k.gamma));
-    }
-    return impulse;
 }
 
 /* Momentum residual r = A (v - v*), impulse j = J' gamma + dof terms, gradient r - j; needs the evaluated terms. */
 STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
-    TEAM_FOR(i, ctx->args->plan.nv) {
-        real impulse = problem_Jt_row(ctx, i);
-        real r = problem_A_row(ctx, i, SOLVE(dv));
-        SOLVE(r)[i] = r;
-        SOLVE(impulse)[i] = impulse;
-        SOLVE(grad)[i] = r - impulse;
+    real *impulse = SOLVE(impulse), *r = SOLVE(r), *grad = SOLVE(grad);
+    int nv = ctx->args->plan.nv;
+    FOR_COLUMNS(at) {
+        int i = column_dof(&at);
+        impulse[i] = impulse[i] + constraint_Jt_mul(&at.k, at.column);
     }
+    problem_A_mul(ctx, SOLVE(dv), r);
+    TEAM_FOR(i, nv)
+        grad[i] = r[i] - impulse[i];
 }
 
 /* l(v). Every thread computes the same sum in the order of indices. */
@@ -234,8 +248,9 @@ typedef struct LinePoint {
 
 /* Computes A d, J d and the constants of the line along d; l0 = l(v). */
 STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0) {
-    TEAM_FOR(i, ctx->args->plan.nv)
-        SOLVE(Ad)[i] = problem_A_row(ctx, i, d);
+    int nv = ctx->args->plan.nv;
+    const real *Ad = SOLVE(Ad);
+    problem_A_mul(ctx, d, SOLVE(Ad));
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         vec3_store(k.Jd, constraint_J_mul(&k, d));
@@ -244,25 +259,23 @@ STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0) {
     Line line;
     line.d = d;
     line.m0 = line.m1 = line.m2 = line.slope0 = real_of(0);
-    for (int i = 0; i < ctx->args->plan.nv; i++) {
+    for (int i = 0; i < nv; i++) {
         line.m0 = real_fma(K(0.5) * SOLVE(dv)[i], SOLVE(r)[i], line.m0);
         line.m1 = real_fma(d[i], SOLVE(r)[i], line.m1);
-        line.m2 = real_fma(d[i], SOLVE(Ad)[i], line.m2);
+        line.m2 = real_fma(d[i], Ad[i], line.m2);
         line.slope0 = real_fma(d[i], SOLVE(grad)[i], line.slope0);
     }
     line.l0 = l0;
     return line;
 }
 
-/* The terms of dof i at a: the cost and, if `derivatives`, slope and curvature along d. */
-KERNEL_FN void problem_line_dof(const Context *ctx, int i, real d, real a, bool derivatives) {
-    JointTerms terms = dof_terms_at(ctx, i, real_fma(a, d, SOLVE(v)[i]));
-    real *at = SOLVE(line) + 3 * i;
-    at[0] = terms.cost;
+/* The terms of a dof at a: the cost and, if `derivatives`, slope and curvature along d. */
+KERNEL_FN void problem_line_dof(const JointTerms *at_a, real d, bool derivatives, real *at) {
+    at[0] = at_a->cost;
     if (!derivatives)
         return;
-    at[1] = joint_terms_impulse(&terms) * d;
-    at[2] = terms.hessian * d * d;
+    at[1] = joint_terms_impulse(at_a) * d;
+    at[2] = at_a->hessian * d * d;
 }
 
 /* Adds the terms of one constraint or dof to p. */
@@ -277,13 +290,18 @@ KERNEL_FN void line_add(LinePoint *p, const real *at, bool derivatives) {
 /* phi and, if `derivatives`, phi' and phi'' at a. */
 KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, real a, bool derivatives) {
     int nv = ctx->args->plan.nv;
+    const real *d = line->d, *v = SOLVE(v);
+    real *at = SOLVE(line);
+    DofTerms all = dof_terms(ctx);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         constraint_line(&k, a, derivatives);
     }
     TEAM_FOR(i, nv)
-        if (DOF_ACTS(i))
-            problem_line_dof(ctx, i, line->d[i], a, derivatives);
+        if (all.acts[i]) {
+            JointTerms terms = dof_terms_at(&all, i, real_fma(a, d[i], v[i]));
+            problem_line_dof(&terms, d[i], derivatives, at + 3 * i);
+        }
     TEAM_SYNC(); /* the sums read the values of all constraints and dofs */
     LinePoint p;
     p.cost = real_fma(a, real_fma(K(0.5) * a, line->m2, line->m1), line->m0);
@@ -292,8 +310,8 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
     for (int c = 0; c < constraint_count(ctx); c++)
         line_add(&p, constraint_at(ctx, c).line, derivatives);
     for (int i = 0; i < nv; i++)
-        if (DOF_ACTS(i))
-            line_add(&p, SOLVE(line) + 3 * i, derivatives);
+        if (all.acts[i])
+            line_add(&p, at + 3 * i, derivatives);
     TEAM_SYNC(); /* the next evaluation overwrites the values that were summed */
     return p;
 }
@@ -308,28 +326,32 @@ KERNEL_FN bool problem_couples(const Context *ctx) {
     return couples;
 }
 
-/* Writes row i of H on `pattern` (the tree's, or dense): H_ij = A_ij + sum_c J_ci' G_c J_cj,
- * H_ii += hessian_i + diag_shift. */
-STAGE_FN void problem_hessian_row(const Context *ctx, const SapPattern *pattern, int i, real *matrix) {
-    const SapPatternRow *row = &pattern->row[i], *tree_row = &ctx->args->plan.tree.row[i];
-    const int *ancestor = pattern->ancestor + row->start;
-    real *H = matrix + row->start;
-    const real *A = SOLVE(A) + tree_row->start;
-    /* A, with zeros off the tree's pattern */
-    for (int t = 0, a = 0; t <= row->depth; t++) {
-        bool on_tree = ancestor[t] == ctx->args->plan.tree.ancestor[tree_row->start + a];
-        H[t] = on_tree ? A[a] : real_of(0);
-        a += on_tree;
+/* Writes H on `pattern`, the tree's or the dense one: H_ij = A_ij + sum_c J_ci' G_c J_cj, H_ii += hessian_i + diag_shift. */
+KERNEL_FN void problem_hessian_on(const Context *ctx, const SapPattern *pattern, bool is_tree, StageView A, real *H) {
+    const SapPatternRow *row = pattern->row, *tree_row = ctx->args->plan.tree.row;
+    const int *ancestor = ctx->args->plan.tree.ancestor;
+    const real *dof_hessian = SOLVE(dof_hessian);
+    int nv = ctx->args->plan.nv;
+    scalar shift = (scalar)ctx->args->contacts.diag_shift;
+    TEAM_FOR(i, nv) {
+        real *H_i = H + row[i].start;
+        for (int t = 0; !is_tree && t <= row[i].depth; t++)
+            H_i[t] = real_of(0);
+        for (int t = 0, start = tree_row[i].start; t <= tree_row[i].depth; t++)
+            H_i[is_tree ? t : ancestor[start + t]] = view_get(A, start + t);
     }
-    /* constraints that move dof i */
-    bool is_tree = pattern == &ctx->args->plan.tree;
-    for (SapIncidence t = *FIRST_INCIDENCE(i); t.slot >= 0; t = *NEXT_INCIDENCE(t.slot, t.column)) {
-        Constraint k = constraint_at(ctx, t.slot);
-        Vec3 GJ = law_G_mul(k.G, constraint_J(&k, t.column));
-        for (int j = 0; j <= t.column; j++) { /* on the tree, columns 0 .. t.column are entries 0 .. depth of the row */
-            real *H_ij = H + (is_tree ? j : k.dof[j]);
-            *H_ij = *H_ij + vec3_dot(GJ, constraint_J(&k, j));
-        }
+    FOR_COLUMNS(at)
+        constraint_add_hessian(&at.k, at.column, is_tree, H + row[column_dof(&at)].start);
+    TEAM_FOR(i, nv) {
+        real *H_ii = H + row[i].start + row[i].depth;
+        *H_ii = *H_ii + dof_hessian[i] + shift;
     }
-    H[row->depth] = H[row->depth] + SOLVE(dof_hessian)[i] + (scalar)ctx->args->contacts.diag_shift;
+}
+
+STAGE_FN void problem_hessian(const Context *ctx, const SapPattern *pattern, real *H) {
+    StageView A = FM_VIEW(A);
+    if (pattern == &ctx->args->plan.tree)
+        VIEW_CASES(A, problem_hessian_on(ctx, pattern, true, A, H));
+    else
+        VIEW_CASES(A, problem_hessian_on(ctx, pattern, false, A, H));
 }

@@ -112,7 +112,8 @@ STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
 /* Writes the impulses of the terms of dof i. */
 STAGE_FN void report_joint(const Context *ctx, int i, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
-    JointTerms terms = dof_terms_at(ctx, i, SOLVE(v)[i]);
+    DofTerms all = dof_terms(ctx);
+    JointTerms terms = dof_terms_at(&all, i, SOLVE(v)[i]);
     double *const data[3] = {r->drive, r->limit, r->friction};
     const real value[3] = {terms.drive, terms.limit, terms.friction};
     for (int k = 0; k < 3; k++)
