@@ -10,6 +10,13 @@
  * cannot be captured: a step with factor_plan = library, which reads a count back in every iteration, and a call that
  * copies new parameters of worlds (sap_batch_expand).
  *
+ * After fork, a batch belongs to the parent. In the child a batch with two or more threads, and any batch on a GPU, gives
+ * SAP_ERROR_UNSUPPORTED where it would run; sap_batch_destroy frees its memory. A batch with one thread can be used. No
+ * other thread may be inside a call while a process forks.
+ *
+ * Every function computes in the default floating-point mode (round to nearest, denormals kept, no traps), whatever the
+ * mode of the caller, and restores that mode. Worker threads block all signals.
+ *
  * Only one thread may use a batch at a time; different batches are independent. Unless a comment allows NULL, a NULL
  * argument gives SAP_ERROR_ARGUMENT. */
 #ifndef SAPWOOD_BATCH_H

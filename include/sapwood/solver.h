@@ -40,7 +40,8 @@ enum {
 };
 
 /* Creates a solver for num_worlds >= 1 worlds. The solver keeps the model alive and copies the options; options NULL =
- * sap_options_preset("approx32"). The option device must be cpu; use a SapBatch for a GPU. The caller owns *out. */
+ * sap_options_preset("approx32"). The option device must be cpu; use a SapBatch for a GPU. What batch.h says
+ * about fork, signals and the floating-point mode is true for a solver too. The caller owns *out. */
 SAP_API SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOptions *options, SapSolver **out);
 /* Frees a solver; NULL is allowed. */
 SAP_API void sap_solver_destroy(SapSolver *solver);

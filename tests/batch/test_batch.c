@@ -372,3 +372,41 @@ Test(batch, wrong_arguments_are_refused_with_the_value_and_what_is_allowed) {
     sap_batch_destroy(batch);
     sap_scene_destroy(scene);
 }
+
+/* A message begins with the function that the user called, not with one that it uses. */
+static void expect_names(SapStatus status, const char *function) {
+    size_t length = strlen(function);
+    cr_expect(status != SAP_OK && strncmp(sap_error_message(), function, length) == 0 &&
+                  sap_error_message()[length] == ':',
+              "%s says: %s", function, sap_error_message());
+}
+
+Test(batch, messages_begin_with_the_function_that_was_called) {
+    SapScene *scene = load("cube");
+    SapBatch *batch = create(scene, 2, NULL), *none;
+    SapSolver *solver = sap_batch_solver(batch);
+    SapState *state = sap_batch_state(batch), short_state = *state;
+    SapContacts contacts = *sap_batch_contacts(batch);
+    SapModel *model;
+    SapArray view;
+    const SapBatchField no_field = (SapBatchField)-1;
+    short_state.num_worlds = contacts.num_worlds = 1;
+    expect_names(sap_batch_create(scene->model, 0, NULL, &none), "sap_batch_create");
+    expect_names(sap_batch_create_as(scene->model, 0, NULL, SAP_F32, &none), "sap_batch_create_as");
+    expect_names(sap_batch_step(batch, -1, 1), "sap_batch_step");
+    expect_names(sap_batch_array(batch, no_field, &view), "sap_batch_array");
+    expect_names(sap_batch_read(batch, no_field, &view, 1), "sap_batch_read");
+    expect_names(sap_batch_write(batch, no_field, &view, 1), "sap_batch_write");
+    expect_names(sap_step(solver, state, NULL, NULL, 0, state), "sap_step");
+    expect_names(sap_step(solver, &short_state, NULL, NULL, 1, state), "sap_step");
+    expect_names(sap_step(solver, state, NULL, &contacts, 1, state), "sap_step");
+    expect_names(sap_collide(solver, state, &contacts), "sap_collide");
+    expect_names(sap_free_motion(solver, state, NULL, 0, &(SapFreeMotion){0}), "sap_free_motion");
+    expect_names(sap_forward_kinematics(solver, &short_state), "sap_forward_kinematics");
+    expect_names(sap_model_load(NULL, &model), "sap_model_load");
+    state->joint_q = NULL; /* a caller can do that */
+    expect_names(sap_batch_step(batch, 1, 1), "sap_batch_step");
+    expect_names(sap_batch_forward_kinematics(batch, NULL), "sap_batch_forward_kinematics");
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}

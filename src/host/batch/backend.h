@@ -19,13 +19,13 @@ typedef struct SapBatchBackend {
     /* `mask` is the caller's mask; args holds everything else. */
     SapStatus (*reset)(SapBatch *batch, const char *what, const uint8_t *mask, SapResetArgs *args);
     SapStatus (*forward_kinematics)(SapBatch *batch, const char *what, const uint8_t *mask);
-    /* Zeroed device memory that lives as long as the batch. */
+    /* Zeroed device memory that lives as long as the batch. A failed call leaves nothing behind. */
     SapStatus (*allocate)(SapBatch *batch, size_t count, size_t size, const char *what, void **out);
     /* Switches a parameter to per-world values for all later calls. The values are in host memory. */
     SapStatus (*expand)(SapBatch *batch, SapParameter parameter);
     SapWorldParameters *(*parameters)(const SapBatch *batch);
     /* Later steps fill the arrays of batch->arrays.report. */
-    SapStatus (*record)(SapBatch *batch);
+    void (*record)(SapBatch *batch);
     /* Messages begin with `what`. */
     SapStatus (*read)(SapBatch *batch, const char *what, const void *from, void *host, size_t bytes);
     SapStatus (*write)(SapBatch *batch, const char *what, void *to, const void *host, size_t bytes);

@@ -8,6 +8,7 @@
 #include "host/batch/fields.h"
 #include "host/batch/starts.h"
 #include "host/base/fail.h"
+#include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
 #include "host/plan/pairs.h"
@@ -44,11 +45,11 @@ static SapStatus fill_batch(SapBatch *b, const SapModel *model) {
     return sap_batch_reset(b, NULL, 0);
 }
 
-static SapStatus create(const SapModel *model, int num_worlds, const SapOptions *options, const SapDtype *dtype,
-                        SapBatch *b) {
+static SapStatus create(const char *what, const SapModel *model, int num_worlds, const SapOptions *options,
+                        const SapDtype *dtype, SapBatch *b) {
     b->backend = &sap_batch_cpu;
     if (num_worlds < 1)
-        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_create: num_worlds is %d; it must be at least 1", num_worlds);
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: num_worlds is %d; it must be at least 1", what, num_worlds);
     b->num_worlds = num_worlds;
     if (options) {
         SAP_TRY(sap_options_check(options));
@@ -57,20 +58,19 @@ static SapStatus create(const SapModel *model, int num_worlds, const SapOptions 
         SAP_TRY(sap_options_preset(NULL, &b->options));
     }
     if (dtype && *dtype != SAP_F32 && *dtype != SAP_F64)
-        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_create_as: dtype is %d; allowed: 0 SAP_F32, 1 SAP_F64",
-                        (int)*dtype);
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: dtype is %d; allowed: 0 SAP_F32, 1 SAP_F64", what, (int)*dtype);
     b->dtype = dtype ? *dtype : b->options.free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
     if (b->options.device == SAP_DEVICE_CUDA)
         b->backend = &sap_batch_cuda;
     return fill_batch(b, model);
 }
 
-static SapStatus create_or_destroy(const SapModel *model, int num_worlds, const SapOptions *options,
+static SapStatus create_or_destroy(const char *what, const SapModel *model, int num_worlds, const SapOptions *options,
                                    const SapDtype *dtype, SapBatch **out) {
     SapBatch *b = sap_allocate(1, sizeof *b, "batch");
     if (!b)
         return SAP_ERROR_MEMORY;
-    SapStatus status = create(model, num_worlds, options, dtype, b);
+    SapStatus status = create(what, model, num_worlds, options, dtype, b);
     if (status == SAP_OK)
         *out = b;
     else
@@ -79,18 +79,20 @@ static SapStatus create_or_destroy(const SapModel *model, int num_worlds, const 
 }
 
 SapStatus sap_batch_create(const SapModel *model, int num_worlds, const SapOptions *options, SapBatch **out) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(model);
-    return create_or_destroy(model, num_worlds, options, NULL, out);
+    return create_or_destroy(__func__, model, num_worlds, options, NULL, out);
 }
 
 SapStatus sap_batch_create_as(const SapModel *model, int num_worlds, const SapOptions *options, SapDtype dtype,
                               SapBatch **out) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(model);
-    return create_or_destroy(model, num_worlds, options, &dtype, out);
+    return create_or_destroy(__func__, model, num_worlds, options, &dtype, out);
 }
 
 void sap_batch_destroy(SapBatch *b) {
@@ -125,19 +127,22 @@ const SapContacts *sap_batch_contacts(const SapBatch *b) {
 /* ---- running ---- */
 
 SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
     if (num_steps < 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_step: num_steps is %d; it must not be negative", num_steps);
-    SAP_TRY(sap_check_timestep(h));
+    SAP_TRY(sap_check_timestep(__func__, h));
     return num_steps == 0 ? SAP_OK : batch->backend->step(batch, h, num_steps);
 }
 
 SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
     return batch->backend->forward_kinematics(batch, __func__, mask);
 }
 
 SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
     if (keyframe < 0 || keyframe >= batch->num_starts)
         return sap_fail(SAP_ERROR_ARGUMENT,
@@ -175,32 +180,37 @@ static SapStatus record_row(SapBatch *b, const SapBatchRow *row) {
     size_t bytes = sap_batch_row_bytes(b, row);
     SAP_TRY(b->backend->allocate(b, (size_t)b->num_worlds, bytes, "recorded contacts", &data));
     sap_batch_row_set(&b->arrays, row, data);
-    return b->backend->record(b);
+    b->backend->record(b);
+    return SAP_OK;
+}
+
+static SapStatus view_array(SapBatch *b, const char *what, SapBatchField field, SapArray *view) {
+    if ((int)field < 0 || field >= SAP_BATCH_NUM_FIELDS)
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: field is %d; it must be in 0 .. %d", what, (int)field,
+                        (int)SAP_BATCH_NUM_FIELDS - 1);
+    const SapBatchRow *row = sap_batch_row(field);
+    if (row->time == SAP_FIELD_ON_REQUEST)
+        SAP_TRY(record_row(b, row));
+    int rows = row->rows == SAP_FIELD_WORLD ? 0 : sap_batch_row_count(b, row);
+    *view = view_of(b, sap_batch_row_get(&b->arrays, row), sap_batch_row_type(b, row), rows, row->columns);
+    return SAP_OK;
 }
 
 SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view) {
     SAP_NEED(batch);
     SAP_NEED(view);
-    if ((int)field < 0 || field >= SAP_BATCH_NUM_FIELDS)
-        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_array: field is %d; it must be in 0 .. %d", (int)field,
-                        (int)SAP_BATCH_NUM_FIELDS - 1);
-    const SapBatchRow *row = sap_batch_row(field);
-    if (row->time == SAP_FIELD_ON_REQUEST)
-        SAP_TRY(record_row(batch, row));
-    int rows = row->rows == SAP_FIELD_WORLD ? 0 : sap_batch_row_count(batch, row);
-    *view = view_of(batch, sap_batch_row_get(&batch->arrays, row), sap_batch_row_type(batch, row), rows, row->columns);
-    return SAP_OK;
+    return view_array(batch, __func__, field, view);
 }
 
 /* The address of the array of a field; fails unless `bytes` is its size. */
-static SapStatus find_array(SapBatch *b, const char *function, SapBatchField field, size_t bytes, void **data) {
+static SapStatus find_array(SapBatch *b, const char *what, SapBatchField field, size_t bytes, void **data) {
     SapArray view;
-    SAP_TRY(sap_batch_array(b, field, &view));
+    SAP_TRY(view_array(b, what, field, &view));
     size_t size = (size_t)view.shape[0] * (size_t)view.strides[0];
     if (bytes != size)
-        return sap_fail(SAP_ERROR_ARGUMENT, "%s: bytes is %zu; field %d has %zu", function, bytes, (int)field, size);
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: bytes is %zu; field %d has %zu", what, bytes, (int)field, size);
     if (!view.data)
-        return sap_fail(SAP_ERROR_ARGUMENT, "%s: field %d is absent: its array was set to NULL", function, (int)field);
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: field %d is absent: its array was set to NULL", what, (int)field);
     *data = view.data;
     return SAP_OK;
 }
@@ -224,6 +234,7 @@ SapStatus sap_batch_write(SapBatch *batch, SapBatchField field, const void *host
 /* ---- parameters of worlds ---- */
 
 SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *view) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
     SAP_NEED(view);
     if ((int)parameter < 0 || parameter >= SAP_NUM_PARAMETERS)
@@ -246,6 +257,7 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
 }
 
 SapStatus sap_batch_check_parameters(SapBatch *batch) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
     const SapWorldParameters *e = batch->backend->parameters(batch);
     for (int w = 0; w < batch->num_worlds && e->count > 0; w++) {

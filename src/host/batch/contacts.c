@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 
 enum { MAX_CAPACITY = 65535 };
@@ -124,6 +125,7 @@ static void fill_world(SapContacts *c, int world, Candidate *candidate, int n, c
 }
 
 SapStatus sap_contacts_sort(SapContacts *c, const SapContactRecord *records, int num_records) {
+    SAP_DEFAULT_FP_MODE();
     /* Arguments. */
     SAP_NEED(c);
     if (num_records < 0)

@@ -7,6 +7,7 @@
 #include <sapwood/solver.h>
 
 #include "host/base/fail.h"
+#include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 
 enum { NUM_STATE_ARRAYS = 4, NUM_CONTROL_ARRAYS = 5, POSE = 7, TWIST = 6 };
@@ -127,6 +128,7 @@ static SapStatus fill_state(const SapModel *model, OwnedState *owned) {
 }
 
 SapStatus sap_state_create(const SapModel *model, int num_worlds, SapDtype dtype, SapState **out) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(model);
@@ -169,6 +171,7 @@ static SapStatus fill_control(const SapModelArrays *a, OwnedControl *owned) {
 }
 
 SapStatus sap_control_create(const SapModel *model, int num_worlds, SapDtype dtype, SapControl **out) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(model);

@@ -1,5 +1,6 @@
 /* The program `sapwood`: finds the command and passes the rest of the command line to it. Manual: docs/cli.md. */
 #include <errno.h>
+#include <fenv.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,6 +73,7 @@ static const char doc[] =
 
 int main(int argc, char **argv) {
     cli_note_start();
+    fesetenv(FE_DFL_ENV); /* a preloaded library may have changed it */
     argp_err_exit_status = CLI_EXIT_BAD;
     argp_program_version_hook = print_version;
     Rest rest = {0};

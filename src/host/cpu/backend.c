@@ -50,8 +50,8 @@ SapSolver *sap_batch_solver(const SapBatch *b) {
 }
 
 static SapStatus step(SapBatch *b, double h, int num_steps) {
-    return sap_step_many(((CpuBatch *)b->own)->solver, &b->arrays.state, &b->arrays.control, &b->arrays.contacts, h,
-                         num_steps);
+    return sap_step_many(((CpuBatch *)b->own)->solver, "sap_batch_step", &b->arrays.state, &b->arrays.control,
+                         &b->arrays.contacts, h, num_steps);
 }
 
 static SapStatus reset(SapBatch *b, const char *what, const uint8_t *mask, SapResetArgs *args) {
@@ -63,8 +63,7 @@ static SapStatus reset(SapBatch *b, const char *what, const uint8_t *mask, SapRe
 }
 
 static SapStatus forward_kinematics(SapBatch *b, const char *what, const uint8_t *mask) {
-    (void)what; /* its messages name the state */
-    return sap_forward_kinematics_of(((CpuBatch *)b->own)->solver, &b->arrays.state, mask);
+    return sap_forward_kinematics_of(((CpuBatch *)b->own)->solver, what, &b->arrays.state, mask);
 }
 
 static SapStatus allocate(SapBatch *b, size_t count, size_t size, const char *what, void **out) {
@@ -85,9 +84,8 @@ static SapWorldParameters *parameters(const SapBatch *b) {
     return sap_solver_world_parameters(((CpuBatch *)b->own)->solver);
 }
 
-static SapStatus record(SapBatch *b) {
+static void record(SapBatch *b) {
     sap_solver_set_results(((CpuBatch *)b->own)->solver, b->arrays.status, &b->arrays.report);
-    return SAP_OK;
 }
 
 static SapStatus read_array(SapBatch *b, const char *what, const void *from, void *host, size_t bytes) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/cpu/run.h"
 #include "host/model/energy.h"
@@ -14,20 +15,24 @@
 
 /* ---- arguments of a call ---- */
 
-static SapStatus check_batch(const SapSolver *s, const char *what, int num_worlds, SapDtype dtype) {
+/* Messages begin with `what`, the function that the user called. */
+static SapStatus check_batch(const SapSolver *s, const char *what, const char *part, int num_worlds, SapDtype dtype) {
     if (num_worlds != s->num_worlds)
-        return sap_fail(SAP_ERROR_ARGUMENT, "%s: num_worlds is %d; the solver has %d", what, num_worlds, s->num_worlds);
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: %s: num_worlds is %d; the solver has %d", what, part, num_worlds,
+                        s->num_worlds);
     if (dtype != SAP_F32 && dtype != SAP_F64)
-        return sap_fail(SAP_ERROR_ARGUMENT, "%s: dtype is %d; it must be SAP_F32 or SAP_F64", what, (int)dtype);
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: %s: dtype is %d; it must be SAP_F32 or SAP_F64", what, part,
+                        (int)dtype);
     return SAP_OK;
 }
 
-static SapStatus check_state(const SapSolver *s, const char *what, const SapState *state) {
+static SapStatus check_state(const SapSolver *s, const char *what, const char *part, const SapState *state) {
+    SAP_TRY(sap_pool_check(s->pool, what));
     if (!state)
-        return sap_fail(SAP_ERROR_ARGUMENT, "%s is NULL", what);
-    SAP_TRY(check_batch(s, what, state->num_worlds, state->dtype));
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: %s is NULL", what, part);
+    SAP_TRY(check_batch(s, what, part, state->num_worlds, state->dtype));
     if (!state->joint_q || !state->joint_qd)
-        return sap_fail(SAP_ERROR_ARGUMENT, "%s: %s is NULL", what, state->joint_q ? "joint_qd" : "joint_q");
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: %s: %s is NULL", what, part, state->joint_q ? "joint_qd" : "joint_q");
     return SAP_OK;
 }
 
@@ -64,38 +69,38 @@ static SapStatus check_in_place(const SapSolver *s, const SapState *in, const Sa
     return check_apart("out->joint_q", out->joint_q, nq * out_size, "out->joint_qd", out->joint_qd, nv * out_size);
 }
 
-static SapStatus set_control(const SapSolver *s, const SapControl *control, SapStepArgs *args) {
+static SapStatus set_control(const SapSolver *s, const char *what, const SapControl *control, SapStepArgs *args) {
     if (control)
-        SAP_TRY(check_batch(s, "control", control->num_worlds, control->dtype));
+        SAP_TRY(check_batch(s, what, "control", control->num_worlds, control->dtype));
     sap_step_args_set_control(args, control, sap_model_arrays(s->model));
     return SAP_OK;
 }
 
-static SapStatus check_contacts(const SapSolver *s, const SapContacts *c) {
-    SAP_TRY(check_batch(s, "contacts", c->num_worlds, c->dtype));
+static SapStatus check_contacts(const SapSolver *s, const char *what, const SapContacts *c) {
+    SAP_TRY(check_batch(s, what, "contacts", c->num_worlds, c->dtype));
     if (s->args.plan.nv > SAP_MAX_DENSE_DOFS)
         return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "contacts: the model has %d dofs; worlds with contacts may have at most %d", s->args.plan.nv,
-                        SAP_MAX_DENSE_DOFS);
+                        "%s: contacts: the model has %d dofs; worlds with contacts may have at most %d", what,
+                        s->args.plan.nv, SAP_MAX_DENSE_DOFS);
     if (c->capacity < 1 || c->capacity > s->options.max_rigid_contact)
         return sap_fail(SAP_ERROR_ARGUMENT,
-                        "contacts: capacity is %d; it must be in 1 .. max_rigid_contact, which is %d", c->capacity,
-                        s->options.max_rigid_contact);
+                        "%s: contacts: capacity is %d; it must be in 1 .. max_rigid_contact, which is %d", what,
+                        c->capacity, s->options.max_rigid_contact);
     const struct {
         const char *name;
         const void *data;
     } required[] = {{"count", c->count}, {"point0", c->point0}, {"point1", c->point1}, {"normal", c->normal}};
     for (int i = 0; i < 4; i++)
         if (!required[i].data)
-            return sap_fail(SAP_ERROR_ARGUMENT, "contacts: %s is NULL", required[i].name);
+            return sap_fail(SAP_ERROR_ARGUMENT, "%s: contacts: %s is NULL", what, required[i].name);
     return SAP_OK;
 }
 
-static SapStatus check_counts(const SapContacts *c) {
+static SapStatus check_counts(const char *what, const SapContacts *c) {
     for (int w = 0; w < c->num_worlds; w++)
         if (c->count[w] < 0 || c->count[w] > c->capacity)
-            return sap_fail(SAP_ERROR_ARGUMENT, "contacts: count[%d] is %d; it must be in 0 .. %d", w, c->count[w],
-                            c->capacity);
+            return sap_fail(SAP_ERROR_ARGUMENT, "%s: contacts: count[%d] is %d; it must be in 0 .. %d", what, w,
+                            c->count[w], c->capacity);
     return SAP_OK;
 }
 
@@ -103,18 +108,19 @@ static SapStatus check_counts(const SapContacts *c) {
 
 SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control, const SapContacts *contacts,
                    double h, SapState *out) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(solver);
-    SAP_TRY(check_state(solver, "sap_step: in", in));
-    SAP_TRY(check_state(solver, "sap_step: out", out));
-    SAP_TRY(sap_check_timestep(h));
+    SAP_TRY(check_state(solver, __func__, "in", in));
+    SAP_TRY(check_state(solver, __func__, "out", out));
+    SAP_TRY(sap_check_timestep(__func__, h));
     SAP_TRY(check_in_place(solver, in, out));
     SapStepArgs args = solver->args;
     args.h = h;
     sap_step_args_set_input(&args, in);
-    SAP_TRY(set_control(solver, control, &args));
+    SAP_TRY(set_control(solver, __func__, control, &args));
     if (contacts) {
-        SAP_TRY(check_contacts(solver, contacts));
-        SAP_TRY(check_counts(contacts));
+        SAP_TRY(check_contacts(solver, __func__, contacts));
+        SAP_TRY(check_counts(__func__, contacts));
         sap_step_args_set_contacts(&args, contacts);
     }
     sap_step_args_set_output(&args, out);
@@ -123,10 +129,10 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
 }
 
 /* Collision writes the shapes of its contacts and the number of dropped contacts, so these arrays are required. */
-static SapStatus check_own_contacts(const SapSolver *s, const SapContacts *c) {
-    SAP_TRY(check_contacts(s, c));
+static SapStatus check_own_contacts(const SapSolver *s, const char *what, const SapContacts *c) {
+    SAP_TRY(check_contacts(s, what, c));
     if (!c->shape0 || !c->shape1 || !c->dropped)
-        return sap_fail(SAP_ERROR_ARGUMENT, "contacts: %s is NULL; collision writes it",
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: contacts: %s is NULL; collision writes it", what,
                         !c->shape0   ? "shape0"
                         : !c->shape1 ? "shape1"
                                      : "dropped");
@@ -134,10 +140,11 @@ static SapStatus check_own_contacts(const SapSolver *s, const SapContacts *c) {
 }
 
 SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *contacts) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(solver);
-    SAP_TRY(check_state(solver, "sap_collide: state", state));
+    SAP_TRY(check_state(solver, __func__, "state", state));
     SAP_NEED(contacts);
-    SAP_TRY(check_own_contacts(solver, contacts));
+    SAP_TRY(check_own_contacts(solver, __func__, contacts));
     SapStepArgs args = solver->args;
     sap_step_args_set_input(&args, state);
     sap_step_args_set_contacts(&args, contacts);
@@ -147,17 +154,16 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
     return SAP_OK;
 }
 
-SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *control, SapContacts *contacts, double h,
-                        int num_steps) {
-    SAP_TRY(check_state(solver, "sap_step_many: state", state));
-    SAP_TRY(sap_check_timestep(h));
+SapStatus sap_step_many(SapSolver *solver, const char *what, SapState *state, const SapControl *control,
+                        SapContacts *contacts, double h, int num_steps) {
+    SAP_TRY(check_state(solver, what, "state", state));
     SapStepArgs args = solver->args;
     args.h = h;
     args.num_steps = num_steps;
     sap_step_args_set_input(&args, state);
-    SAP_TRY(set_control(solver, control, &args));
+    SAP_TRY(set_control(solver, what, control, &args));
     if (contacts) {
-        SAP_TRY(check_own_contacts(solver, contacts));
+        SAP_TRY(check_own_contacts(solver, what, contacts));
         sap_step_args_set_contacts(&args, contacts);
         args.collide.enabled = 1;
         /* contacts found by collision use the parameters of their shapes */
@@ -170,8 +176,8 @@ SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *co
 
 /* ---- kinematics and free motion ---- */
 
-SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask) {
-    SAP_TRY(check_state(solver, "sap_forward_kinematics: state", state));
+SapStatus sap_forward_kinematics_of(SapSolver *solver, const char *what, SapState *state, const uint8_t *mask) {
+    SAP_TRY(check_state(solver, what, "state", state));
     SapStepArgs args = solver->args;
     sap_step_args_set_input(&args, state);
     sap_step_args_set_bodies(&args, state);
@@ -181,8 +187,9 @@ SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const ui
 }
 
 SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(solver);
-    return sap_forward_kinematics_of(solver, state, NULL);
+    return sap_forward_kinematics_of(solver, __func__, state, NULL);
 }
 
 /* Computes the energy from poses and velocities; allocates these temporarily if the caller does not request them. */
@@ -213,10 +220,11 @@ static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *en
 
 SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapControl *control, double h,
                           const SapFreeMotion *out) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(solver);
     SAP_NEED(out);
-    SAP_TRY(check_state(solver, "sap_free_motion: in", in));
-    SAP_TRY(sap_check_timestep(h));
+    SAP_TRY(check_state(solver, __func__, "in", in));
+    SAP_TRY(sap_check_timestep(__func__, h));
     SapStepArgs args = solver->args;
     args.h = h;
     args.v_star = out->v_star;
@@ -227,7 +235,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     args.body_velocity = out->body_velocity;
     args.body_bias = out->body_bias;
     sap_step_args_set_input(&args, in);
-    SAP_TRY(set_control(solver, control, &args));
+    SAP_TRY(set_control(solver, __func__, control, &args));
     size_t nv = (size_t)solver->args.plan.nv;
     if (out->A) /* the kernels write the entries of the tree pattern only */
         memset(out->A, 0, (size_t)solver->num_worlds * nv * nv * sizeof *out->A);

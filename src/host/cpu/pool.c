@@ -3,11 +3,14 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "host/base/fail.h"
+#include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 
 /* A step of a small batch takes microseconds, and waking a sleeping thread takes tens of microseconds. Both sides
@@ -23,6 +26,7 @@ typedef struct Worker {
 struct SapPool {
     int num_workers;
     int num_started; /* threads, not counting the caller */
+    pid_t process;   /* where these threads run */
     Worker *worker;
     SapPoolFn *fn;
     void *arg;
@@ -66,6 +70,7 @@ static void await_finish(SapPool *pool) {
 static void *work(void *arg) {
     Worker *me = arg;
     SapPool *pool = me->pool;
+    sap_fp_mode_enter(); /* a thread starts in the mode of its creator */
     for (unsigned round = 0;; round++) {
         await_round(pool, round);
         if (pool->stop)
@@ -85,6 +90,20 @@ static void start_round(SapPool *pool) {
     atomic_fetch_add_explicit(&pool->round, 1, memory_order_release);
     pthread_cond_broadcast(&pool->started);
     pthread_mutex_unlock(&pool->mutex);
+}
+
+/* fork copies the calling thread only. */
+static bool threads_are_elsewhere(const SapPool *pool) {
+    return pool->num_started > 0 && pool->process != getpid();
+}
+
+SapStatus sap_pool_check(const SapPool *pool, const char *what) {
+    if (!threads_are_elsewhere(pool))
+        return SAP_OK;
+    return sap_fail(SAP_ERROR_UNSUPPORTED,
+                    "%s: created with %d threads in process %d, of which this process, %d, is a fork without these "
+                    "threads; create it here, or with threads = 1",
+                    what, pool->num_workers, (int)pool->process, (int)getpid());
 }
 
 void sap_pool_run(SapPool *pool, SapPoolFn *fn, void *arg) {
@@ -121,6 +140,28 @@ static void pin(Worker *worker) {
     }
 }
 
+/* Starts the threads of workers 1, 2, ... They block all signals, so that handlers run in the caller's threads. */
+static SapStatus start_threads(SapPool *pool) {
+    sigset_t all, before;
+    int error = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (int i = 1; i < pool->num_workers && error == 0; i++) {
+        Worker *worker = &pool->worker[i];
+        *worker = (Worker){.pool = pool, .index = i};
+        error = pthread_create(&worker->thread, NULL, work, worker);
+        if (error == 0) {
+            pool->num_started++;
+            pin(worker);
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0)
+        return SAP_OK;
+    return sap_fail(SAP_ERROR_MEMORY, "cannot start thread %d of %d; use fewer threads", pool->num_started + 2,
+                    pool->num_workers);
+}
+
 SapStatus sap_pool_create(int num_workers, SapPool **out) {
     /* The pool and its synchronisation objects. */
     *out = NULL;
@@ -137,33 +178,34 @@ SapStatus sap_pool_create(int num_workers, SapPool **out) {
         sap_pool_destroy(pool);
         return SAP_ERROR_MEMORY;
     }
-    /* Start and pin the threads; worker 0 is the caller. */
-    for (int i = 1; i < num_workers; i++) {
-        Worker *worker = &pool->worker[i];
-        *worker = (Worker){.pool = pool, .index = i};
-        if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
-            sap_pool_destroy(pool);
-            return sap_fail(SAP_ERROR_MEMORY, "cannot start thread %d of %d; use fewer threads", i + 1, num_workers);
-        }
-        pool->num_started++;
-        pin(worker);
+    /* The threads; worker 0 is the caller. */
+    pool->process = getpid();
+    SapStatus status = start_threads(pool);
+    if (status != SAP_OK) {
+        sap_pool_destroy(pool);
+        return status;
     }
     *out = pool;
     return SAP_OK;
 }
 
+static void end_threads(SapPool *pool) {
+    pool->stop = true;
+    start_round(pool);
+    for (int i = 1; i <= pool->num_started; i++)
+        pthread_join(pool->worker[i].thread, NULL);
+}
+
 void sap_pool_destroy(SapPool *pool) {
     if (!pool)
         return;
-    if (pool->num_started > 0) {
-        pool->stop = true;
-        start_round(pool);
+    if (!threads_are_elsewhere(pool)) { /* else these objects have waiting threads that never leave them */
+        if (pool->num_started > 0)
+            end_threads(pool);
+        pthread_cond_destroy(&pool->finished);
+        pthread_cond_destroy(&pool->started);
+        pthread_mutex_destroy(&pool->mutex);
     }
-    for (int i = 1; i <= pool->num_started; i++)
-        pthread_join(pool->worker[i].thread, NULL);
-    pthread_cond_destroy(&pool->finished);
-    pthread_cond_destroy(&pool->started);
-    pthread_mutex_destroy(&pool->mutex);
     free(pool->worker);
     free(pool);
 }

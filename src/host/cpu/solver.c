@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/cpu/dispatch.h"
 #include "host/cpu/profile.h"
@@ -79,6 +80,7 @@ static SapStatus fill_solver(SapSolver *s, const SapModel *model) {
 }
 
 SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOptions *options, SapSolver **out) {
+    SAP_DEFAULT_FP_MODE();
     /* Arguments. */
     SAP_NEED(out);
     *out = NULL;

@@ -30,12 +30,12 @@ struct SapSolver {
 };
 
 /* Takes num_steps steps of h in place. Each step finds its contacts and stores them in *contacts; NULL = no collision.
- * The arguments are not checked in full, because they come from a batch. */
-SapStatus sap_step_many(SapSolver *solver, SapState *state, const SapControl *control, SapContacts *contacts, double h,
-                        int num_steps);
+ * The arguments are not checked in full, because they come from a batch. Messages begin with `what`. */
+SapStatus sap_step_many(SapSolver *solver, const char *what, SapState *state, const SapControl *control,
+                        SapContacts *contacts, double h, int num_steps);
 
-/* Computes body_q and body_qd of the worlds with mask[w] != 0 (NULL = all). */
-SapStatus sap_forward_kinematics_of(SapSolver *solver, SapState *state, const uint8_t *mask);
+/* Computes body_q and body_qd of the worlds with mask[w] != 0 (NULL = all). Messages begin with `what`. */
+SapStatus sap_forward_kinematics_of(SapSolver *solver, const char *what, SapState *state, const uint8_t *mask);
 
 /* Redirects the results of steps to these arrays; the solver's own arrays are freed. */
 void sap_solver_set_results(SapSolver *solver, uint32_t *status, const SapReportArgs *report);

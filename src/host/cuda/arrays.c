@@ -76,9 +76,13 @@ SapStatus sap_cuda_allocate(SapCudaBatch *c, size_t bytes, const char *what, voi
     if (c->num_recorded == SAP_BATCH_MAX_RECORDED)
         return sap_fail(SAP_ERROR_MEMORY, "%s: a batch has %d arrays at most", what, (int)SAP_BATCH_MAX_RECORDED);
     SAP_TRY(sap_cuda_take_memory(c, what, bytes, &address));
+    CuResult result = c->device->cuda->set_bytes(address, 0, bytes, c->stream);
+    if (result != CU_SUCCESS) {
+        c->device->cuda->memory_free(address);
+        return sap_cuda_status(c->device->cuda, result, sap_cu_name_set_bytes, what);
+    }
     c->recorded[c->num_recorded++] = address;
     c->recorded_bytes += bytes;
-    SAP_CU_TRY(c->device->cuda, set_bytes, "sap_batch_array", (address, 0, bytes, c->stream));
     *out = sap_cuda_pointer(address);
     return SAP_OK;
 }

@@ -153,9 +153,8 @@ static SapStatus allocate(SapBatch *b, size_t count, size_t size, const char *wh
     return sap_cuda_leave(c->device, "sap_batch_array", sap_cuda_allocate(c, count * size, what, out));
 }
 
-static SapStatus record(SapBatch *b) {
+static void record(SapBatch *b) {
     ((SapCudaBatch *)b->own)->args.report = b->arrays.report;
-    return SAP_OK;
 }
 
 static SapStatus read_array(SapBatch *b, const char *what, const void *from, void *host, size_t bytes) {

@@ -1,8 +1,10 @@
 #include "host/cuda/device.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <sapwood/batch.h>
 
@@ -15,7 +17,17 @@ static SapCudaDevice *devices; /* list of the devices in use */
 
 /* ---- contexts ---- */
 
+/* A context does not survive fork, and the driver cannot be initialised again in the child. */
+static bool is_of_parent(const SapCudaDevice *d) {
+    return d->process != getpid();
+}
+
 SapStatus sap_cuda_enter(const SapCudaDevice *d, const char *what) {
+    if (is_of_parent(d))
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "%s: this process, %d, was forked from process %d after that used the GPU; start processes "
+                        "before, or without fork",
+                        what, (int)getpid(), (int)d->process);
     SAP_CU_TRY(d->cuda, context_push, what, (d->context));
     return SAP_OK;
 }
@@ -111,7 +123,7 @@ static void destroy(SapCudaDevice *d) {
         d->cuda->module_unload(d->module);
         sap_cuda_leave(d, "device cuda", SAP_OK);
     }
-    if (d->context)
+    if (d->context && !is_of_parent(d))
         d->cuda->context_release(d->device);
     free(d);
 }
@@ -121,6 +133,7 @@ static SapStatus create(int index, SapCudaDevice **out) {
     if (!d)
         return SAP_ERROR_MEMORY;
     d->index = index;
+    d->process = getpid();
     SapStatus status = fill(d);
     if (status == SAP_OK)
         *out = d;

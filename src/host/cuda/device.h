@@ -2,12 +2,15 @@
 #ifndef SAPWOOD_HOST_CUDA_DEVICE_H
 #define SAPWOOD_HOST_CUDA_DEVICE_H
 
+#include <sys/types.h>
+
 #include "host/cuda/driver.h"
 
 typedef struct SapCudaDevice {
     const SapCuda *cuda;
     int index;   /* index in the driver's order */
     int holders; /* number of batches that use it */
+    pid_t process;
     CuDevice device;
     CuContext context; /* the primary context, which PyTorch and others also use */
     CuModule module;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/fp_mode.h"
 #include "host/model/check.h"
 #include "host/model/joint_types.h"
 
@@ -240,6 +241,7 @@ static SapStatus copy_model(const SapModelArrays *arrays, SapHullShape *known_hu
 }
 
 SapStatus sap_model_copy(const SapModelArrays *arrays, SapModel **out) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(arrays);
@@ -253,6 +255,7 @@ SapStatus sap_model_create_with(const SapModelArrays *arrays, SapHullShape *know
 }
 
 SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(arrays);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/fp_mode.h"
 #include "host/base/number_text.h"
 #include "host/options/presets.h"
 #include "host/base/keyword.h"
@@ -359,6 +360,7 @@ bool sap_options_same_preset(const SapOptions *a, const SapOptions *b) {
 }
 
 SapStatus sap_options_set(SapOptions *options, const char *name, const char *value) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(options);
     SAP_NEED(name);
     SAP_NEED(value);
@@ -376,6 +378,7 @@ SapStatus sap_options_set(SapOptions *options, const char *name, const char *val
 }
 
 SapStatus sap_options_check(const SapOptions *options) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(options);
     for (int i = 0; i < NUM_OPTIONS; i++) {
         double value = get_field(options, &options_table[i]);
@@ -389,6 +392,7 @@ SapStatus sap_options_check(const SapOptions *options) {
 }
 
 SapStatus sap_options_get(const SapOptions *options, const char *name, char *text, int size) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(options);
     SAP_NEED(name);
     SAP_NEED(text);

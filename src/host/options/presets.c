@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/fp_mode.h"
 #include "host/options/options.h"
 #include "host/base/keyword.h"
 #include "host/base/yaml_tree.h"
@@ -73,6 +74,7 @@ SapStatus sap_options_apply_preset(SapOptions *options, const char *preset) {
 }
 
 SapStatus sap_options_preset(const char *preset, SapOptions *options) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(options);
     SapOptions result;
     sap_options_reset(&result);

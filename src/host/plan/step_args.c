@@ -115,9 +115,9 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
 
 /* ---- arguments of a call ---- */
 
-SapStatus sap_check_timestep(double h) {
+SapStatus sap_check_timestep(const char *what, double h) {
     if (!(h > 0 && isfinite(h)))
-        return sap_fail(SAP_ERROR_ARGUMENT, "h is %g; a time step must be finite and greater than 0", h);
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: h is %g; a time step must be finite and greater than 0", what, h);
     return SAP_OK;
 }
 

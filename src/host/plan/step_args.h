@@ -17,8 +17,8 @@ SapStatus sap_step_args_init(const SapModelArrays *model, const SapPlan *plan, c
 double sap_fallback_mu(const SapModelArrays *model, const SapOptions *options);
 double sap_fallback_tau(const SapModelArrays *model, const SapOptions *options);
 
-/* Rejects a time step that is not finite and greater than 0. */
-SapStatus sap_check_timestep(double h);
+/* Rejects a time step that is not finite and greater than 0. The message begins with `what`. */
+SapStatus sap_check_timestep(const char *what, double h);
 
 /* Sets the arrays of a call, in any memory. If control or one of its arrays is absent, the model's array in host memory
  * is used instead. */

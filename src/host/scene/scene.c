@@ -8,6 +8,7 @@
 
 #include "host/base/expression.h"
 #include "host/base/fail.h"
+#include "host/base/fp_mode.h"
 #include "host/base/number_text.h"
 #include "host/base/read_file.h"
 #include "host/scene/builder.h"
@@ -269,6 +270,7 @@ static SapStatus out_of_memory(const char *name) {
 }
 
 SapStatus sap_scene_parse(const char *text, size_t length, const char *name, SapScene **out) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(text);
@@ -316,6 +318,7 @@ SapStatus sap_scene_load(const char *path, SapScene **out) {
 SapStatus sap_model_load(const char *path, SapModel **out) {
     SAP_NEED(out);
     *out = NULL;
+    SAP_NEED(path);
     SapScene *scene;
     SAP_TRY(sap_scene_load(path, &scene));
     *out = scene->model;
