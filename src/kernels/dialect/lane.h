@@ -8,6 +8,12 @@
  *
  * Plain operators work on all of them and round each operation to nearest (contraction is off). A fused multiply-add is
  * written real_fma. Control flow never depends on a real: use real_select instead. */
+/* -ffast-math and its parts; clang defines no macro for some of them. */
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) ||                         \
+    defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "the kernels need IEEE arithmetic; compile without -ffast-math, -Ofast and their parts"
+#endif
+
 #undef FLOAT_FN
 #if SAP_PRECISION == 32
 typedef float scalar;
