@@ -12,12 +12,12 @@
 /* ---- errors ---- */
 
 bool cli_fail(const char *format, ...) {
+    char message[8192]; /* longer messages are truncated */
     va_list args;
     va_start(args, format);
-    fputs("sapwood: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    fprintf(stderr, "sapwood: %s\n", cli_printable(message));
     return false;
 }
 

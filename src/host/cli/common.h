@@ -14,6 +14,8 @@
 
 #include <sapwood/sapwood.h>
 
+#include "host/cli/printable.h"
+
 /* Documented in docs/cli.md. */
 enum {
     CLI_EXIT_OK = 0,
@@ -33,7 +35,7 @@ int cli_selftest(int argc, char **argv);
 
 /* ---- errors ---- */
 
-/* Prints "sapwood: MESSAGE" on stderr. Returns false. */
+/* Prints "sapwood: MESSAGE" on stderr, without control characters. Returns false. */
 bool cli_fail(const char *format, ...) SAP_PRINTF(1, 2);
 
 /* True if `status` is SAP_OK; otherwise prints the library's message and returns false. */

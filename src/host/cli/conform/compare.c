@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "host/cli/common.h"
 #include "host/cli/conform/conform.h"
 #include "host/cli/conform/reference_file.h"
 
@@ -27,23 +28,47 @@ static double relative_error(const double *theirs, size_t n, const double *ours,
     return most == 0 ? 0 : most / (scale > 0 ? scale : 1);
 }
 
-static void compare(const json_t *output, const char *name, const double *ours, size_t stride, size_t offset,
-                    double tolerance, ConformError *out) {
+/* The stored numbers of a quantity, `count` of them; *theirs is NULL if the output does not have it. */
+static bool stored(const ConformFile *file, const json_t *output, const char *name, size_t count, double **theirs) {
     size_t n;
-    double *theirs = reference_doubles(json_object_get(output, name), &n);
-    *out = (ConformError){.name = name, .tolerance = tolerance, .stored = theirs != NULL};
+    const json_t *node = json_object_get(output, name);
+    *theirs = reference_doubles(node, &n);
+    if (node == NULL || (*theirs != NULL && n == count))
+        return true;
+    free(*theirs);
+    *theirs = NULL;
+    return cli_fail("%s: outputs: %s: %zu numbers; %zu are expected", file->path, name, n, count);
+}
+
+/* One quantity to compare: element i of `ours` is at offset + i * stride. */
+typedef struct Quantity {
+    const char *name;
+    size_t count;
+    const double *ours;
+    size_t stride, offset;
+    double tolerance;
+} Quantity;
+
+static bool compare(const ConformFile *file, const json_t *output, const Quantity *q, ConformError *out) {
+    double *theirs;
+    if (!stored(file, output, q->name, q->count, &theirs))
+        return false;
+    *out = (ConformError){.name = q->name, .tolerance = q->tolerance, .stored = theirs != NULL};
     if (theirs) {
-        out->scale = largest(theirs, n);
-        out->error = relative_error(theirs, n, ours, stride, offset);
+        out->scale = largest(theirs, q->count);
+        out->error = relative_error(theirs, q->count, q->ours, q->stride, q->offset);
     }
     free(theirs);
+    return true;
 }
 
 /* A contact between bodies that cannot move relative to each other has a Jacobian of rounding errors and the smallest
  * possible weight. Its stored impulse is noise divided by 1e-15 and is not compared. */
-static void compare_impulse(const json_t *output, const ConformCase *c, ConformError *out) {
-    size_t n;
-    double *theirs = reference_doubles(json_object_get(output, "gamma"), &n);
+static bool compare_impulse(const ConformFile *file, const json_t *output, const ConformCase *c, ConformError *out) {
+    size_t n = 3 * (size_t)c->num_contacts;
+    double *theirs;
+    if (!stored(file, output, "gamma", n, &theirs))
+        return false;
     *out = (ConformError){.name = "gamma", .tolerance = solved, .stored = theirs != NULL};
     double scale = out->scale = theirs ? largest(theirs, n) : 0;
     for (size_t i = 0; theirs && i < n; i++) {
@@ -52,12 +77,15 @@ static void compare_impulse(const json_t *output, const ConformCase *c, ConformE
             out->error = difference;
     }
     free(theirs);
+    return true;
 }
 
 /* R_WC is stored by rows; ours is stored by columns. */
-static void compare_frame(const json_t *output, const ConformCase *c, ConformError *out) {
-    size_t n;
-    double *theirs = reference_doubles(json_object_get(output, "R_WC"), &n);
+static bool compare_frame(const ConformFile *file, const json_t *output, const ConformCase *c, ConformError *out) {
+    size_t n = 9 * (size_t)c->num_contacts;
+    double *theirs;
+    if (!stored(file, output, "R_WC", n, &theirs))
+        return false;
     *out = (ConformError){.name = "R_WC", .scale = 1, .tolerance = assembled, .stored = theirs != NULL};
     for (size_t k = 0; theirs && k < n; k++) {
         size_t slot = k / 9, row = k % 9 / 3, column = k % 3;
@@ -66,6 +94,7 @@ static void compare_frame(const json_t *output, const ConformCase *c, ConformErr
             out->error = difference;
     }
     free(theirs);
+    return true;
 }
 
 /* The cost is a sum of terms as large as the energy of v*; at rest it is the rounding error of these terms. */
@@ -85,25 +114,34 @@ static bool flag(const json_t *output, const char *name) {
     return json_is_true(node) || json_integer_value(node) != 0;
 }
 
-void conform_compare(const ConformFile *file, const ConformCase *c, const json_t *output, ConformResult *r) {
-    /* Relative errors. */
-    ConformError *e = r->error;
-    compare(output, "v_star", c->v_star, 1, 0, assembled, &e[0]);
-    compare(output, "A", c->A, 1, 0, assembled, &e[1]);
-    compare(output, "phi0", c->gap, 1, 0, assembled, &e[2]);
-    compare(output, "J", c->jacobian, 1, 0, assembled, &e[3]);
-    compare_frame(output, c, &e[4]);
-    compare(output, "w", c->weight, 1, 0, assembled, &e[5]);
-    compare(output, "mu", c->pair, 3, 0, assembled, &e[6]);
-    compare(output, "k", c->pair, 3, 1, assembled, &e[7]);
-    compare(output, "tau", c->pair, 3, 2, assembled, &e[8]);
-    compare(output, "v", c->v, 1, 0, solved, &e[9]);
-    compare_impulse(output, c, &e[10]);
-    compare(output, "vc", c->velocity, 1, 0, solved, &e[11]);
+/* Relative errors, in the order of docs/conform.md. */
+static bool compare_all(const ConformFile *file, const ConformCase *c, const json_t *output, ConformError *e) {
+    size_t nv = (size_t)file->arrays->num_dofs, nq = (size_t)file->arrays->num_coords, n = (size_t)c->num_contacts;
+    const Quantity quantities[CONFORM_QUANTITIES] = {
+        [0] = {"v_star", nv, c->v_star, 1, 0, assembled},
+        [1] = {"A", nv * nv, c->A, 1, 0, assembled},
+        [2] = {"phi0", n, c->gap, 1, 0, assembled},
+        [3] = {"J", 3 * n * nv, c->jacobian, 1, 0, assembled},
+        [5] = {"w", n, c->weight, 1, 0, assembled},
+        [6] = {"mu", n, c->pair, 3, 0, assembled},
+        [7] = {"k", n, c->pair, 3, 1, assembled},
+        [8] = {"tau", n, c->pair, 3, 2, assembled},
+        [9] = {"v", nv, c->v, 1, 0, solved},
+        [11] = {"vc", 3 * n, c->velocity, 1, 0, solved},
+        [13] = {"q_next", nq, c->out->joint_q, 1, 0, solved},
+        [14] = {"v_next", nv, c->v, 1, 0, solved},
+    };
+    for (int i = 0; i < CONFORM_QUANTITIES; i++)
+        if (quantities[i].name && !compare(file, output, &quantities[i], &e[i]))
+            return false;
     compare_cost(output, file, c, &e[12]);
-    compare(output, "q_next", c->out->joint_q, 1, 0, solved, &e[13]);
-    compare(output, "v_next", c->v, 1, 0, solved, &e[14]);
+    return compare_frame(file, output, c, &e[4]) && compare_impulse(file, output, c, &e[10]);
+}
 
+bool conform_compare(const ConformFile *file, const ConformCase *c, const json_t *output, ConformResult *r) {
+    const ConformError *e = r->error;
+    if (!compare_all(file, c, output, r->error))
+        return false;
     /* Convergence and iteration counts. */
     r->reference_converged = flag(output, "converged");
     r->counts_compared = r->reference_converged && json_object_get(output, "newton_iterations");
@@ -119,6 +157,7 @@ void conform_compare(const ConformFile *file, const ConformCase *c, const json_t
     }
     if (!r->reference_converged && !(c->residual <= 1e-6))
         r->passed = false;
+    return true;
 }
 
 /* ---- our results in the format of an output ---- */

@@ -63,8 +63,9 @@ static int number(const json_t *output, const char *key) {
 
 static void print_output(const char *name, const json_t *output, const ConformCase *c, const ConformResult *r) {
     printf("%-4s %-14s %-9s %-15s newton %d (%d) line search %d (%d)%s residual %.1e status 0x%x",
-           r->passed ? "ok" : "FAIL", name, text(output, "preset"), text(output, "line_search"), c->iterations,
-           number(output, "newton_iterations"), c->line_iterations, number(output, "line_search_iterations"),
+           r->passed ? "ok" : "FAIL", cli_shown(name).text, cli_shown(text(output, "preset")).text,
+           cli_shown(text(output, "line_search")).text, c->iterations, number(output, "newton_iterations"),
+           c->line_iterations, number(output, "line_search_iterations"),
            r->reference_converged ? "" : ", reference stalled", c->residual, (unsigned)c->status);
     for (int i = 0; i < CONFORM_QUANTITIES; i++)
         if (r->error[i].stored)
@@ -115,10 +116,9 @@ static bool run_output(const ConformArgs *a, const char *path, const ConformFile
         return false;
     if (a->compat)
         o.compat = SAP_COMPAT_SAP_WARP;
-    if (!conform_case_run(file, &o, c))
-        return false;
     ConformResult r;
-    conform_compare(file, c, output, &r);
+    if (!conform_case_run(file, &o, c) || !conform_compare(file, c, output, &r))
+        return false;
     tally(t, &r);
     if (t->json)
         json_array_append_new(t->json, output_json(path, name, output, c, &r));

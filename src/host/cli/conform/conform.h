@@ -9,6 +9,7 @@
 
 /* A reference file: its model, and buffers for one world. Arrays are in the order of the file unless stated. */
 typedef struct ConformFile {
+    const char *path; /* the caller's */
     json_t *json;
     SapModel *model;
     const SapModelArrays *arrays; /* of the model */
@@ -16,8 +17,11 @@ typedef struct ConformFile {
     int capacity;
 } ConformFile;
 
-/* Loads a .json or .json.gz file. False with a message on stderr. Close it also after a failure. */
+/* Loads a .json or .json.gz file. False with a message on stderr: the file is not trusted, and every array must have the
+ * count that the model requires. Close it also after a failure. */
 bool conform_open(const char *path, ConformFile *out);
+/* The same of JSON, which becomes the file's; `path` stands for the file in messages. */
+bool conform_read(json_t *json, const char *path, ConformFile *out);
 void conform_close(ConformFile *file);
 
 /* The inputs of a case in our conventions, and the results of our step. All f64, one world. */
@@ -61,8 +65,9 @@ typedef struct ConformResult {
     bool passed;
 } ConformResult;
 
-/* Compares a case that has run with one of its outputs. Ours must converge even if the reference did not. */
-void conform_compare(const ConformFile *file, const ConformCase *c, const json_t *output, ConformResult *result);
+/* Compares a case that has run with one of its outputs. Ours must converge even if the reference did not. False with a
+ * message if an array of the output does not have the count that the case requires. */
+bool conform_compare(const ConformFile *file, const ConformCase *c, const json_t *output, ConformResult *result);
 
 /* Our results in the format of an output. A new reference; NULL if memory is short. */
 json_t *conform_output(const ConformFile *file, const ConformCase *c, const json_t *output);

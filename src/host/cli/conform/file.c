@@ -8,68 +8,125 @@
 #include "host/cli/conform/conform.h"
 #include "host/cli/conform/reference_file.h"
 
+/* ---- arrays ---- */
+
+/* The numbers of `key`, which must be `count`; *out is NULL if the key is absent. The caller frees the array. */
+static bool read_doubles(const char *path, const json_t *object, const char *key, size_t count, double **out) {
+    size_t n;
+    const json_t *node = json_object_get(object, key);
+    *out = reference_doubles(node, &n);
+    if (node == NULL || (*out != NULL && n == count))
+        return true;
+    bool numbers = *out != NULL;
+    free(*out);
+    *out = NULL;
+    if (!numbers)
+        return cli_fail("%s: %s: allowed: %zu numbers", path, key, count);
+    return cli_fail("%s: %s: %zu numbers; %zu are expected", path, key, n, count);
+}
+
+static bool read_ints(const char *path, const json_t *object, const char *key, size_t count, int32_t **out) {
+    size_t n;
+    const json_t *node = json_object_get(object, key);
+    *out = reference_ints(node, &n);
+    if (node == NULL || (*out != NULL && n == count))
+        return true;
+    bool integers = *out != NULL;
+    free(*out);
+    *out = NULL;
+    if (!integers)
+        return cli_fail("%s: %s: allowed: %zu integers", path, key, count);
+    return cli_fail("%s: %s: %zu integers; %zu are expected", path, key, n, count);
+}
+
 /* ---- the model ---- */
 
 /* Arrays read from the file; freed after the model has copied them. */
 enum { MAX_ARRAYS = 64 };
 typedef struct Taken {
+    const char *path;
+    const json_t *model;
     void *array[MAX_ARRAYS];
     int count;
 } Taken;
 
-static const double *take_doubles(Taken *taken, const json_t *model, const char *name) {
-    size_t n;
-    return taken->array[taken->count++] = reference_doubles(json_object_get(model, name), &n);
+static bool take_doubles(Taken *t, const char *key, size_t count, const double **out) {
+    double *values;
+    bool ok = read_doubles(t->path, t->model, key, count, &values);
+    *out = t->array[t->count++] = values;
+    return ok;
 }
 
-static const int32_t *take_ints(Taken *taken, const json_t *model, const char *name) {
-    size_t n;
-    return taken->array[taken->count++] = reference_ints(json_object_get(model, name), &n);
+static bool take_ints(Taken *t, const char *key, size_t count, const int32_t **out) {
+    int32_t *values;
+    bool ok = read_ints(t->path, t->model, key, count, &values);
+    *out = t->array[t->count++] = values;
+    return ok;
 }
 
-/* Counts are read from array lengths. Quaternions are stored as f32 and are not normalised here: SAP Warp normalises
- * them where it composes poses, except as described in joints_sap_warp.h. */
-static void take_model(Taken *t, const json_t *model, SapModelArrays *a) {
-    /* Counts. */
-    sap_model_arrays_default(a);
-    a->num_bodies = (int)json_array_size(json_object_get(model, "body_mass"));
-    a->num_joints = (int)json_array_size(json_object_get(model, "joint_type"));
-    a->num_shapes = (int)json_array_size(json_object_get(model, "shape_body"));
-    a->num_articulations = (int)json_array_size(json_object_get(model, "articulation_start")) - 1;
-    /* Topology. */
-    a->joint_type = take_ints(t, model, "joint_type");
-    a->joint_parent = take_ints(t, model, "joint_parent");
-    a->joint_child = take_ints(t, model, "joint_child");
-    a->joint_dof_dim = take_ints(t, model, "joint_dof_dim");
-    a->joint_q_start = take_ints(t, model, "joint_q_start");
-    a->joint_qd_start = take_ints(t, model, "joint_qd_start");
-    a->articulation_start = take_ints(t, model, "articulation_start");
-    /* Joints. */
-    a->joint_X_p = take_doubles(t, model, "joint_X_p");
-    a->joint_X_c = take_doubles(t, model, "joint_X_c");
-    a->joint_axis = take_doubles(t, model, "joint_axis");
-    a->joint_armature = take_doubles(t, model, "joint_armature");
-    a->joint_target_mode = take_ints(t, model, "joint_target_mode");
-    a->joint_target_ke = take_doubles(t, model, "joint_target_ke");
-    a->joint_target_kd = take_doubles(t, model, "joint_target_kd");
-    a->joint_effort_limit = take_doubles(t, model, "joint_effort_limit");
-    a->joint_limit_lower = take_doubles(t, model, "joint_limit_lower");
-    a->joint_limit_upper = take_doubles(t, model, "joint_limit_upper");
-    a->joint_limit_ke = take_doubles(t, model, "joint_limit_ke");
-    a->joint_limit_kd = take_doubles(t, model, "joint_limit_kd");
-    /* Bodies and shapes. */
-    a->body_mass = take_doubles(t, model, "body_mass");
-    a->body_com = take_doubles(t, model, "body_com");
-    a->body_inertia = take_doubles(t, model, "body_inertia");
-    a->shape_body = take_ints(t, model, "shape_body");
-    a->shape_material_mu = take_doubles(t, model, "shape_material_mu");
-    a->shape_material_ke = take_doubles(t, model, "shape_material_ke");
-    a->shape_material_tau = take_doubles(t, model, "shape_material_tau");
-    /* Numbers of coordinates and dofs follow from the starts. */
-    if (a->joint_q_start)
-        a->num_coords = a->joint_q_start[a->num_joints];
-    if (a->joint_qd_start)
-        a->num_dofs = a->joint_qd_start[a->num_joints];
+/* The length of the list at `key`; 0 if there is none. No list is longer than INT_MAX, because the text is not. */
+static int length_of(const json_t *model, const char *key) {
+    return (int)json_array_size(json_object_get(model, key));
+}
+
+/* The last element of the starts, which is the number of coordinates or dofs. */
+static bool last_start(const Taken *t, const char *key, const int32_t *starts, int num_joints, int *out) {
+    *out = starts != NULL ? starts[num_joints] : 0;
+    return *out >= 0 || cli_fail("%s: %s: the last element is %d; it must not be negative", t->path, key, *out);
+}
+
+/* Counts are the lengths of arrays; sap_model_copy checks them and all values. */
+static bool take_topology(Taken *t, SapModelArrays *a) {
+    a->num_bodies = length_of(t->model, "body_mass");
+    a->num_joints = length_of(t->model, "joint_type");
+    a->num_shapes = length_of(t->model, "shape_body");
+    int starts = length_of(t->model, "articulation_start");
+    a->num_articulations = starts > 0 ? starts - 1 : 0;
+    size_t nj = (size_t)a->num_joints;
+    return take_ints(t, "joint_type", nj, &a->joint_type) && take_ints(t, "joint_parent", nj, &a->joint_parent) &&
+           take_ints(t, "joint_child", nj, &a->joint_child) &&
+           take_ints(t, "joint_dof_dim", 2 * nj, &a->joint_dof_dim) &&
+           take_ints(t, "joint_q_start", nj + 1, &a->joint_q_start) &&
+           take_ints(t, "joint_qd_start", nj + 1, &a->joint_qd_start) &&
+           take_ints(t, "articulation_start", (size_t)(a->num_articulations + 1), &a->articulation_start) &&
+           last_start(t, "joint_q_start", a->joint_q_start, a->num_joints, &a->num_coords) &&
+           last_start(t, "joint_qd_start", a->joint_qd_start, a->num_joints, &a->num_dofs);
+}
+
+/* Quaternions are stored as f32 and are not normalised here: SAP Warp normalises them where it composes poses, except as
+ * described in joints_sap_warp.h. */
+static bool take_joints(Taken *t, SapModelArrays *a) {
+    size_t nj = (size_t)a->num_joints, nv = (size_t)a->num_dofs;
+    return take_doubles(t, "joint_X_p", 7 * nj, &a->joint_X_p) && take_doubles(t, "joint_X_c", 7 * nj, &a->joint_X_c) &&
+           take_doubles(t, "joint_axis", 3 * nv, &a->joint_axis) &&
+           take_doubles(t, "joint_armature", nv, &a->joint_armature) &&
+           take_ints(t, "joint_target_mode", nv, &a->joint_target_mode) &&
+           take_doubles(t, "joint_target_ke", nv, &a->joint_target_ke) &&
+           take_doubles(t, "joint_target_kd", nv, &a->joint_target_kd) &&
+           take_doubles(t, "joint_effort_limit", nv, &a->joint_effort_limit) &&
+           take_doubles(t, "joint_limit_lower", nv, &a->joint_limit_lower) &&
+           take_doubles(t, "joint_limit_upper", nv, &a->joint_limit_upper) &&
+           take_doubles(t, "joint_limit_ke", nv, &a->joint_limit_ke) &&
+           take_doubles(t, "joint_limit_kd", nv, &a->joint_limit_kd);
+}
+
+static bool take_bodies_and_shapes(Taken *t, SapModelArrays *a) {
+    size_t nb = (size_t)a->num_bodies, ns = (size_t)a->num_shapes;
+    return take_doubles(t, "body_mass", nb, &a->body_mass) && take_doubles(t, "body_com", 3 * nb, &a->body_com) &&
+           take_doubles(t, "body_inertia", 9 * nb, &a->body_inertia) &&
+           take_ints(t, "shape_body", ns, &a->shape_body) &&
+           take_doubles(t, "shape_material_mu", ns, &a->shape_material_mu) &&
+           take_doubles(t, "shape_material_ke", ns, &a->shape_material_ke) &&
+           take_doubles(t, "shape_material_tau", ns, &a->shape_material_tau);
+}
+
+static bool take_gravity(Taken *t, SapModelArrays *a) {
+    const double *gravity;
+    if (!take_doubles(t, "gravity", 3, &gravity))
+        return false;
+    if (gravity != NULL)
+        memcpy(a->gravity, gravity, sizeof a->gravity);
+    return true;
 }
 
 /* The files have materials but no geometry: every shape is a unit sphere and never collides. */
@@ -87,26 +144,37 @@ static bool add_shapes(Taken *t, SapModelArrays *a) {
     return type && scale;
 }
 
-bool conform_open(const char *path, ConformFile *out) {
-    *out = (ConformFile){.json = reference_file_load(path)};
-    const json_t *model = json_object_get(out->json, "model");
-    if (!model)
-        return out->json ? cli_fail("%s: key 'model' is missing", path) : false;
-    Taken taken = {.count = 0};
+static bool read_model(const char *path, const json_t *json, SapModel **out) {
+    Taken taken = {.path = path, .model = json_object_get(json, "model")};
     SapModelArrays arrays;
-    take_model(&taken, model, &arrays);
-    size_t n;
-    double *gravity = reference_doubles(json_object_get(model, "gravity"), &n);
-    for (int i = 0; gravity && n >= 3 && i < 3; i++)
-        arrays.gravity[i] = gravity[i];
-    free(gravity);
-    bool ok = add_shapes(&taken, &arrays) && cli_check(sap_model_copy(&arrays, &out->model));
+    if (!json_is_object(taken.model))
+        return cli_fail("%s: key 'model' is missing or no object", path);
+    sap_model_arrays_default(&arrays);
+    bool ok = take_topology(&taken, &arrays) && take_joints(&taken, &arrays) &&
+              take_bodies_and_shapes(&taken, &arrays) && take_gravity(&taken, &arrays) && add_shapes(&taken, &arrays) &&
+              cli_check(sap_model_copy(&arrays, out));
     for (int i = 0; i < taken.count; i++)
         free(taken.array[i]);
-    out->arrays = sap_model_arrays(out->model);
-    out->contact_tau_d = json_number_value(json_object_get(out->json, "contact_tau_d"));
-    out->capacity = (int)json_integer_value(json_object_get(out->json, "max_rigid_contact"));
     return ok;
+}
+
+bool conform_read(json_t *json, const char *path, ConformFile *out) {
+    enum { MAX_CAPACITY = 65535 }; /* of sap_contacts_create */
+    *out = (ConformFile){.path = path, .json = json};
+    if (json == NULL || !read_model(path, json, &out->model))
+        return false;
+    out->arrays = sap_model_arrays(out->model);
+    out->contact_tau_d = json_number_value(json_object_get(json, "contact_tau_d"));
+    json_int_t capacity = json_integer_value(json_object_get(json, "max_rigid_contact"));
+    if (capacity < 1 || capacity > MAX_CAPACITY)
+        return cli_fail("%s: max_rigid_contact is %lld or missing; allowed: an integer 1 .. %d", path,
+                        (long long)capacity, MAX_CAPACITY);
+    out->capacity = (int)capacity;
+    return true;
+}
+
+bool conform_open(const char *path, ConformFile *out) {
+    return conform_read(reference_file_load(path), path, out);
 }
 
 void conform_close(ConformFile *file) {
@@ -118,16 +186,12 @@ void conform_close(ConformFile *file) {
 /* ---- a case ---- */
 
 /* Copies the numbers at `key` into an array of `count`; zeros if the key is absent. */
-static bool read_array(const json_t *json, const char *key, double *to, size_t count) {
-    size_t n;
-    const json_t *node = json_object_get(json, key);
-    double *values = reference_doubles(node, &n);
-    if (node && n != count) {
-        free(values);
-        return cli_fail("%s: %zu numbers; %zu are expected", key, n, count);
-    }
+static bool copy_array(const char *path, const json_t *json, const char *key, double *to, size_t count) {
+    double *values;
+    if (!read_doubles(path, json, key, count, &values))
+        return false;
     for (size_t i = 0; i < count; i++)
-        to[i] = node ? values[i] : 0;
+        to[i] = values != NULL ? values[i] : 0;
     free(values);
     return true;
 }
@@ -170,14 +234,23 @@ static void to_public(const SapModelArrays *a, const double *q, double *qd, doub
     }
 }
 
-static bool read_contact(const json_t *json, int slot, SapContacts *c) {
-    c->shape0[slot] = (int32_t)json_integer_value(json_object_get(json, "shape0"));
-    c->shape1[slot] = (int32_t)json_integer_value(json_object_get(json, "shape1"));
-    return read_array(json, "point0", (double *)c->point0 + 3 * slot, 3) &&
-           read_array(json, "point1", (double *)c->point1 + 3 * slot, 3) &&
-           read_array(json, "normal", (double *)c->normal + 3 * slot, 3) &&
-           read_array(json, "margin0", (double *)c->margin0 + slot, 1) &&
-           read_array(json, "margin1", (double *)c->margin1 + slot, 1);
+/* A shape index; -1 is static. sap_step checks that the model has the shape. */
+static bool read_shape(const char *path, const json_t *json, const char *key, int32_t *out) {
+    int32_t *index;
+    if (!read_ints(path, json, key, 1, &index))
+        return false;
+    *out = index != NULL ? *index : 0;
+    free(index);
+    return true;
+}
+
+static bool read_contact(const char *path, const json_t *json, int slot, SapContacts *c) {
+    return read_shape(path, json, "shape0", &c->shape0[slot]) && read_shape(path, json, "shape1", &c->shape1[slot]) &&
+           copy_array(path, json, "point0", (double *)c->point0 + 3 * slot, 3) &&
+           copy_array(path, json, "point1", (double *)c->point1 + 3 * slot, 3) &&
+           copy_array(path, json, "normal", (double *)c->normal + 3 * slot, 3) &&
+           copy_array(path, json, "margin0", (double *)c->margin0 + slot, 1) &&
+           copy_array(path, json, "margin1", (double *)c->margin1 + slot, 1);
 }
 
 static bool allocate_case(const ConformFile *file, ConformCase *c) {
@@ -213,13 +286,13 @@ bool conform_case_open(const ConformFile *file, const json_t *json, ConformCase 
     if (!allocate_case(file, out))
         return false;
     /* State and control. */
-    bool ok = read_array(json, "joint_q", out->in->joint_q, nq) &&
-              read_array(json, "joint_qd", out->in->joint_qd, nv) &&
-              read_array(json, "joint_f", out->control->joint_f, nv) &&
-              read_array(json, "joint_target_pos", out->control->joint_target_pos, nv) &&
-              read_array(json, "joint_target_vel", out->control->joint_target_vel, nv) &&
-              read_array(json, "joint_act", out->control->joint_act, nv) &&
-              read_array(json, "body_f_applied", out->body_torque_at_origin, 6 * nb);
+    bool ok = copy_array(file->path, json, "joint_q", out->in->joint_q, nq) &&
+              copy_array(file->path, json, "joint_qd", out->in->joint_qd, nv) &&
+              copy_array(file->path, json, "joint_f", out->control->joint_f, nv) &&
+              copy_array(file->path, json, "joint_target_pos", out->control->joint_target_pos, nv) &&
+              copy_array(file->path, json, "joint_target_vel", out->control->joint_target_vel, nv) &&
+              copy_array(file->path, json, "joint_act", out->control->joint_act, nv) &&
+              copy_array(file->path, json, "body_f_applied", out->body_torque_at_origin, 6 * nb);
     if (!ok)
         return false;
     to_public(a, out->in->joint_q, out->in->joint_qd, out->control->joint_f);
@@ -227,9 +300,9 @@ bool conform_case_open(const ConformFile *file, const json_t *json, ConformCase 
     const json_t *contacts = json_object_get(json, "contacts");
     out->num_contacts = (int)json_array_size(contacts);
     if (out->num_contacts > file->capacity)
-        return cli_fail("%d contacts; the file has %d slots", out->num_contacts, file->capacity);
+        return cli_fail("%s: %d contacts; the file has %d slots", file->path, out->num_contacts, file->capacity);
     for (int i = 0; i < out->num_contacts; i++)
-        if (!read_contact(json_array_get(contacts, (size_t)i), i, out->contacts))
+        if (!read_contact(file->path, json_array_get(contacts, (size_t)i), i, out->contacts))
             return false;
     out->contacts->count[0] = out->num_contacts;
     return true;

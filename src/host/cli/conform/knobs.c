@@ -82,9 +82,8 @@ static bool run_output(const ConformKnobs *a, const ConformFile *file, const jso
             o.compat = SAP_COMPAT_SAP_WARP;
         if (knobs[k].option && !cli_check(sap_options_set(&o, knobs[k].option, knobs[k].value)))
             return false;
-        if (!conform_case_run(file, &o, c))
+        if (!conform_case_run(file, &o, c) || !conform_compare(file, c, output, &r))
             return false;
-        conform_compare(file, c, output, &r);
         add_output(&rows[k], c, &r);
     }
     return true;

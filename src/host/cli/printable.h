@@ -1,0 +1,22 @@
+/* Text of unknown origin on a terminal: names of files, bodies and cases. */
+#ifndef SAPWOOD_HOST_CLI_PRINTABLE_H
+#define SAPWOOD_HOST_CLI_PRINTABLE_H
+
+#include <stdio.h>
+
+/* Replaces the control characters of the text (ASCII, and U+0080 .. U+009F in UTF-8) by "?", because they move cursors,
+ * change colours and titles, or run commands on some terminals. Returns the text. */
+char *cli_printable(char *text);
+
+/* Writes the text in this form. */
+void cli_put_printable(FILE *file, const char *text);
+
+enum { CLI_SHOWN_SIZE = 256 };
+
+/* A copy in this form, for printf; a longer text is truncated. */
+typedef struct CliShown {
+    char text[CLI_SHOWN_SIZE];
+} CliShown;
+CliShown cli_shown(const char *text);
+
+#endif
