@@ -25,7 +25,7 @@ typedef enum SapStatus {
 SAP_API const char *sap_status_string(SapStatus status);
 
 /* The message of the last failed call on this thread; "" if none has failed.
- * Owned by the library, never NULL, valid until the next failing call on the same thread. */
+ * It has no control characters. Owned by the library, never NULL, valid until the next failing call on the same thread. */
 SAP_API const char *sap_error_message(void);
 
 SAP_END_DECLS

@@ -75,10 +75,12 @@ class Model:
     # ---- creation ----
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Model:
-        """The model of a scene file (docs/scene.md), with its dt and options."""
+    def load(cls, path: str | os.PathLike[str], asset_root: str | os.PathLike[str] | None = None) -> Model:
+        """The model of a scene file (docs/scene.md), with its dt and options. Files that the scene names must be below
+        its folder or below asset_root."""
         scene = ctypes.POINTER(Scene)()
-        check(lib.sap_scene_load(os.fsencode(path), ctypes.byref(scene)))
+        root = None if asset_root is None else os.fsencode(asset_root)
+        check(lib.sap_scene_load_with_root(os.fsencode(path), root, ctypes.byref(scene)))
         return cls._from_scene(scene)
 
     @classmethod

@@ -172,3 +172,44 @@ Test(cli, info_probes_how_many_contacts_a_scene_needs) {
     cr_assert_eq(sapwood("info stack5"), 0);
     cr_expect_null(strstr(out, "\nprobe "), "%s", out);
 }
+
+/* ---- files and names ---- */
+
+#define NAMED_SCENE                                                                                                    \
+    "schema_version: 1\nname: \"n\\e[31m\\u009b\"\nbodies: [{id: \"b\\e[2J\", shapes: [{type: sphere, radius: 1}]}]\n" \
+    "joints: [{id: \"j\\e]0;x\\a\", type: free, child: \"b\\e[2J\"}]\n"
+
+Test(cli, names_are_printed_without_escape_sequences) {
+    static const char *const commands[] = {"info %s",
+                                           "info %s --json",
+                                           "run %s --steps 2",
+                                           "run %s --json",
+                                           "compare %s --worlds 1 --steps 2",
+                                           "selftest %s --worlds 1 --steps 2"};
+    char path[4096], command[4200];
+    snprintf(path, sizeof path, "%s", path_of("scene.yaml"));
+    write_text(path, NAMED_SCENE);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        snprintf(command, sizeof command, commands[i], path);
+        cr_expect_eq(sapwood("%s", command), 0, "%s: %s", command, err);
+        cr_expect(strchr(out, '\033') == NULL && strchr(out, '\a') == NULL && strstr(out, "\xc2\x9b") == NULL, "%s: %s",
+                  command, out);
+    }
+    cr_expect_eq(sapwood("run \"$(printf 'no\\033[31mfile')\""), 2);
+    cr_expect_null(strchr(err, '\033'), "%s", err);
+}
+
+Test(cli, assets_are_below_the_scene_or_the_asset_root) {
+    char path[4096], root[4096];
+    snprintf(path, sizeof path, "%s", path_of("scene.yaml"));
+    write_text(path, "schema_version: 1\nbodies: [{id: b, shapes: [{type: sphere, radius: 1}]}]\n"
+                     "joints: [{id: j, type: free, child: b}]\n"
+                     "post_build: [{op: add_shape, type: hfield, hx: 1, hy: 1, file: ../sapwood_hills.txt}]\n");
+    snprintf(root, sizeof root, "%s", path_of("../sapwood_hills.txt"));
+    write_text(root, "0 1\n2 3\n");
+    cr_expect_eq(sapwood("info %s", path), 2);
+    cr_expect_not_null(strstr(err, "asset root"), "%s", err);
+    cr_expect_eq(sapwood("info %s --asset-root %s", path, path_of("..")), 0, "%s", err);
+    cr_expect_eq(sapwood("info %s --asset-root %s", path, path_of("none")), 2);
+    remove(root);
+}

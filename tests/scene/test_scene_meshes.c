@@ -70,10 +70,10 @@ Test(scene, mesh_files_are_found_beside_the_scene_and_read_once) {
     write_text(mesh_path, "v 0 0 0\nv 1 0 x\n");
     cr_expect_eq(sap_scene_load(scene_path, &scene), SAP_ERROR_PARSE);
     cr_expect_not_null(strstr(sap_error_message(), "/scene.yaml:2: file: "), "%s", sap_error_message());
-    cr_expect_not_null(strstr(sap_error_message(), "/part.obj:2: 'x'"), "%s", sap_error_message());
+    cr_expect_not_null(strstr(sap_error_message(), "/part.obj:2: number 3 is none"), "%s", sap_error_message());
     remove(mesh_path);
     cr_expect_eq(sap_scene_load(scene_path, &scene), SAP_ERROR_IO);
-    cr_expect_not_null(strstr(sap_error_message(), "cannot be opened"), "%s", sap_error_message());
+    cr_expect_not_null(strstr(sap_error_message(), "'part.obj': no such file"), "%s", sap_error_message());
     remove(grid_path);
     remove(scene_path);
     remove(folder);
@@ -109,7 +109,7 @@ Test(scene, refuses_wrong_meshes) {
 
 Test(scene, refuses_unknown_mesh_formats) {
     EXPECT_UNSUPPORTED(
-        {GROUND_SHAPE("type: mesh, file: /dev/null"), "scene.yaml:4: file: ", {"/dev/null", ".obj, .stl"}}, );
+        {GROUND_SHAPE("type: mesh, file: LICENSE"), "scene.yaml:4: file: ", {"LICENSE", ".obj, .stl"}}, );
 }
 
 Test(scene, refuses_wrong_height_fields) {
@@ -127,7 +127,7 @@ Test(scene, refuses_wrong_height_fields) {
          "scene.yaml:4: heights[1]: ",
          {"as many numbers as the first"}},
         {GROUND_SHAPE("type: hfield, hx: 1, hy: 1, heights: [[1, 2], [3, inf]]"), "scene.yaml:4: ", {"'inf'"}},
-        {GROUND_SHAPE("type: hfield, hx: 1, hy: 1, file: /dev/null"),
-         "scene.yaml:4: file: ",
-         {"/dev/null", "0 rows"}}, );
+        {GROUND_SHAPE("type: hfield, hx: 1, hy: 1, file: README.md"),
+         "scene.yaml:4: file: README.md:3: ",
+         {"number 1 is none"}}, );
 }

@@ -12,11 +12,24 @@
 enum { MESSAGE_SIZE = 1024, NAME_SHOWN = 256 };
 static _Thread_local char message[MESSAGE_SIZE];
 
+/* Replaces control characters, also U+0080 .. U+009F, which are C2 80 .. C2 9F in UTF-8: names in a file may contain
+ * escape sequences of terminals, and messages are printed. */
+static void make_printable(char *text) {
+    unsigned char before = 0;
+    for (; *text != '\0'; text++) {
+        unsigned char byte = (unsigned char)*text;
+        if (byte < 0x20 || byte == 0x7f || (before == 0xc2 && byte >= 0x80 && byte < 0xa0))
+            *text = '?';
+        before = byte;
+    }
+}
+
 SapStatus sap_fail(SapStatus status, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    make_printable(message);
     return status;
 }
 

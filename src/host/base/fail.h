@@ -5,7 +5,7 @@
 #include <sapwood/error.h>
 
 /* Stores the formatted message for sap_error_message() on this thread and returns `status`. Long messages are
- * truncated. */
+ * truncated, and control characters become "?". */
 SapStatus sap_fail(SapStatus status, const char *format, ...) SAP_PRINTF(2, 3);
 
 /* Same for a position in a file: "FILE:LINE: message". A line of 0 is omitted; a long file name is shortened to its

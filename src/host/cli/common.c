@@ -176,7 +176,7 @@ static void add_assignment(const struct argp_state *state, CliSettings *settings
     cli_settings_add(state, settings, "--set", text, equals + 1);
 }
 
-enum { KEY_PRESET = 256, KEY_SET, KEY_ISA, KEY_DEVICE };
+enum { KEY_PRESET = 256, KEY_SET, KEY_ISA, KEY_DEVICE, KEY_ASSET_ROOT };
 
 static error_t parse_settings(int key, char *arg, struct argp_state *state) {
     CliSettings *settings = state->input;
@@ -190,6 +190,7 @@ static error_t parse_settings(int key, char *arg, struct argp_state *state) {
     case KEY_SET: add_assignment(state, settings, arg); return 0;
     case KEY_ISA: cli_settings_add(state, settings, "--isa", "isa", arg); return 0;
     case KEY_DEVICE: cli_settings_add(state, settings, "--device", "device", arg); return 0;
+    case KEY_ASSET_ROOT: settings->asset_root = arg; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -200,6 +201,8 @@ static const struct argp_option settings_options[] = {
     {"set", KEY_SET, "NAME=VALUE", 0, "Set a solver option; overrides scene and preset; may be repeated", 2},
     {"isa", KEY_ISA, "I", 0, "Instruction set: auto, generic, avx2, avx512", 2},
     {"device", KEY_DEVICE, "D", 0, "Device: cpu (default) or cuda", 2},
+    {"asset-root", KEY_ASSET_ROOT, "DIR", 0,
+     "Folder below which the files that a scene names may be, besides the folder of the scene", 2},
     {0}};
 
 const struct argp cli_settings_argp = {.options = settings_options, .parser = parse_settings};
@@ -249,7 +252,8 @@ static bool find_scene(const char *name, char path[PATH_MAX]) {
 
 bool cli_scene_open(const char *name, const CliSettings *settings, CliScene *out) {
     out->scene = NULL;
-    if (!find_scene(name, out->path) || !cli_check(sap_scene_load(out->path, &out->scene)))
+    if (!find_scene(name, out->path) ||
+        !cli_check(sap_scene_load_with_root(out->path, settings->asset_root, &out->scene)))
         return false;
     out->arrays = sap_model_arrays(out->scene->model);
     if (cli_settings_apply(settings, &out->scene->options))
@@ -328,7 +332,7 @@ void cli_json_put(json_t **object, const char *key, json_t *value) {
 bool cli_json_print(json_t *json) {
     if (json == NULL)
         return cli_fail("no memory for the report");
-    bool ok = json_dumpf(json, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF;
+    bool ok = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0 && putchar('\n') != EOF;
     json_decref(json);
     return ok || cli_fail("cannot write the report: %s", strerror(errno));
 }

@@ -76,14 +76,15 @@ enum { CLI_MAX_SETTINGS = 64 };
 
 /* --preset, then all other options in the given order; they override the options of the scene. */
 typedef struct CliSettings {
-    const char *preset; /* NULL: the scene's preset */
+    const char *preset;     /* NULL: the scene's preset */
+    const char *asset_root; /* NULL: the scene's folder only */
     int count;
     struct {
         const char *name, *value;
     } set[CLI_MAX_SETTINGS];
 } CliSettings;
 
-/* The options --preset, --set, --isa and --device, for use as an argp child; its input is a CliSettings. */
+/* The options --preset, --set, --isa, --device and --asset-root, for use as an argp child; its input is a CliSettings. */
 extern const struct argp cli_settings_argp;
 
 /* Checks and appends one setting; `option` is its name in messages. */

@@ -167,8 +167,8 @@ static bool print_tree(const SapModelArrays *a) {
     puts("tree");
     for (int i = 0; i < a->num_joints; i++) {
         int j = tree.order[i], depth = tree.depth[j] < MAX_INDENT ? tree.depth[j] : MAX_INDENT;
-        printf("  %*s%s: %s, dofs %d, body %s, %.6g kg\n", 2 * depth, "", a->joint_name[j],
-               cli_joint_type(a->joint_type[j]), num_dofs(a, j), a->body_name[a->joint_child[j]],
+        printf("  %*s%s: %s, dofs %d, body %s, %.6g kg\n", 2 * depth, "", cli_shown(a->joint_name[j]).text,
+               cli_joint_type(a->joint_type[j]), num_dofs(a, j), cli_shown(a->body_name[a->joint_child[j]]).text,
                a->body_mass[a->joint_child[j]]);
     }
     free(tree.memory);
@@ -214,7 +214,7 @@ static bool print_human(const Info *info) {
     const SapScene *scene = info->scene.scene;
     const SapSolverInfo *s = &info->solver;
     long long nv = a->num_dofs, dense = nv * (nv + 1) / 2;
-    printf("%-18s %s\n%-18s %s\n", "scene", info->scene.path, "name", a->name);
+    printf("%-18s %s\n%-18s %s\n", "scene", cli_shown(info->scene.path).text, "name", cli_shown(a->name).text);
     printf("%-18s %d, time step %g s, gravity %g %g %g m/s^2\n", "worlds", scene->num_worlds, scene->dt, a->gravity[0],
            a->gravity[1], a->gravity[2]);
     /* Bodies, joints and shapes. */

@@ -50,7 +50,8 @@ static void print_human(const Run *r) {
     const SapModelArrays *a = r->scene.arrays;
     const SapOptions *o = &r->scene.scene->options;
     int worlds = r->batch.state->num_worlds;
-    printf("%-16s %s (%s: bodies %d, dofs %d)\n", "scene", r->scene.path, a->name, a->num_bodies, a->num_dofs);
+    printf("%-16s %s (%s: bodies %d, dofs %d)\n", "scene", cli_shown(r->scene.path).text, cli_shown(a->name).text,
+           a->num_bodies, a->num_dofs);
     printf("%-16s %d\n", "worlds", worlds);
     printf("%-16s %d of %g s, %g s simulated", "steps", r->done, r->batch.dt, r->done * r->batch.dt);
     if (r->done < r->args->steps)

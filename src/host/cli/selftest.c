@@ -170,7 +170,7 @@ static void print_head(const Report *r) {
 }
 
 static void print_row(const Report *r, const Row *row) {
-    printf("%-18s %-10s %-8s %016llx %016llx %10s %10s %6d %7d\n", row->scene, row->preset,
+    printf("%-18s %-10s %-8s %016llx %016llx %10s %10s %6d %7d\n", cli_shown(row->scene).text, row->preset,
            row->got.hash == row->expected.hash ? "same" : "DIFFER", (unsigned long long)row->got.hash,
            (unsigned long long)row->expected.hash, cli_si(rate(r->args, &row->got)).text,
            cli_si(rate(r->args, &row->expected)).text, row->got.where.team_size, row->got.failed);
@@ -213,7 +213,7 @@ static void add_row(Report *r, const Row *row) {
 }
 
 static bool run_scene(Report *r, const char *name) {
-    const CliSettings none = {0};
+    const CliSettings none = {.asset_root = r->args->settings.asset_root};
     CliScene scene = {.scene = NULL};
     bool ok = cli_scene_open(name, &none, &scene);
     for (const char *const *preset = sap_preset_names(); *preset && ok; preset++) {

@@ -16,7 +16,7 @@ static void put_column(FILE *file, const char *joint, const char *suffix) {
     char name[1024]; /* longer names are truncated */
     snprintf(name, sizeof name, "%s%s", joint, suffix);
     fputc(',', file);
-    cli_csv_text(file, name);
+    cli_csv_text(file, cli_printable(name));
 }
 
 static void put_header(FILE *file, const SapModelArrays *a) {

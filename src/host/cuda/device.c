@@ -64,7 +64,7 @@ static SapStatus load_kernels(SapCudaDevice *d, const void *image) {
 /* The kernels of this build, or the file named by the environment variable SAPWOOD_CUDA_IMAGE, which the caller frees
  * through *owned. */
 static SapStatus find_image(const void **image, char **owned) {
-    const char *path = getenv("SAPWOOD_CUDA_IMAGE");
+    const char *path = secure_getenv("SAPWOOD_CUDA_IMAGE");
     *owned = NULL;
     if (path && *path) {
         size_t size;

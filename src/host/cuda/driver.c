@@ -44,7 +44,7 @@ static SapStatus start(const SapCuda *cuda) {
 }
 
 static SapStatus load(void) {
-    const char *path = getenv("SAPWOOD_CUDA_DRIVER");
+    const char *path = secure_getenv("SAPWOOD_CUDA_DRIVER");
     path = path && *path ? path : default_library;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)

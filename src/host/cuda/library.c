@@ -54,7 +54,7 @@ static bool load_from(const char *path) {
 }
 
 static void load(void) {
-    const char *path = getenv("SAPWOOD_CUSOLVER");
+    const char *path = secure_getenv("SAPWOOD_CUSOLVER");
     found = path && *path ? load_from(path) : load_from("libcusolver.so.12") || load_from("libcusolver.so.11");
 }
 

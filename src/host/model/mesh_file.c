@@ -84,19 +84,20 @@ static SapKeyword next_word(Text *text, char separator) {
     return word;
 }
 
-static SapStatus read_number(const Text *text, const SapKeyword *word, double *out) {
-    char quote[SAP_QUOTE_SIZE];
+/* Number `index` of a line, from 1. The message does not quote the word, because a scene may name a file that its author
+ * cannot read. */
+static SapStatus read_number(const Text *text, const SapKeyword *word, int index, double *out) {
     if (sap_text_to_double(word->text, out) && isfinite(*out))
         return SAP_OK;
-    return sap_fail_at(text->name, text->line, SAP_ERROR_PARSE, "%s; it must be a finite number",
-                       word->text[0] != '\0' ? sap_quote(word->text, quote) : "a number is missing");
+    return sap_fail_at(text->name, text->line, SAP_ERROR_PARSE, "number %d %s; it must be a finite number", index,
+                       word->text[0] != '\0' ? "is none" : "is missing");
 }
 
 static SapStatus read_vertex(Text *text, Numbers *numbers) {
     for (int k = 0; k < 3; k++) {
         SapKeyword word = next_word(text, ' ');
         double value;
-        SAP_TRY(read_number(text, &word, &value));
+        SAP_TRY(read_number(text, &word, k + 1, &value));
         SAP_TRY(take(numbers, value, text->line));
     }
     return SAP_OK;
@@ -152,7 +153,6 @@ static SapStatus parse_binary_stl(const char *bytes, size_t length, Numbers *num
  * loops. */
 static SapStatus read_keyword(const Text *text, const char *word, int *in_loop, bool *ended) {
     static const char *const others[] = {"solid", "facet", "endfacet"};
-    char quote[SAP_QUOTE_SIZE];
     if (strcmp(word, "outer") == 0) {
         *in_loop = 0;
         return SAP_OK;
@@ -169,7 +169,7 @@ static SapStatus read_keyword(const Text *text, const char *word, int *in_loop, 
         if (*ended || word[0] == '\0' || strcmp(word, others[i]) == 0)
             return SAP_OK;
     return sap_fail_at(text->name, text->line, SAP_ERROR_PARSE,
-                       "%s; allowed: solid, facet, outer, vertex, endloop, endfacet, endsolid", sap_quote(word, quote));
+                       "unknown keyword; allowed: solid, facet, outer, vertex, endloop, endfacet, endsolid");
 }
 
 static SapStatus parse_text_stl(const char *bytes, size_t length, Numbers *numbers) {
@@ -254,7 +254,7 @@ static SapStatus read_row(Text *text, Numbers *numbers, int *rows, int *columns)
     size_t before = numbers->count;
     for (SapKeyword word = next_word(text, ','); word.text[0] != '\0'; word = next_word(text, ',')) {
         double value;
-        SAP_TRY(read_number(text, &word, &value));
+        SAP_TRY(read_number(text, &word, (int)(numbers->count - before) + 1, &value));
         SAP_TRY(take(numbers, value, text->line));
     }
     int count = (int)(numbers->count - before);

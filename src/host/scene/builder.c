@@ -9,9 +9,10 @@
 
 #include "host/base/fail.h"
 
-void sap_scene_builder_init(SapSceneBuilder *builder, const char *file) {
+void sap_scene_builder_init(SapSceneBuilder *builder, const char *file, const char *asset_root) {
     *builder = (SapSceneBuilder){
         .file = file,
+        .asset_root = asset_root,
         .gravity = {0, 0, -9.81},
         .material = sap_scene_default_material,
         .dof = sap_scene_default_dof,

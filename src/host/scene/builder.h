@@ -100,7 +100,7 @@ typedef struct SapSceneNames {
 } SapSceneNames;
 
 typedef struct SapSceneBuilder {
-    const char *file;
+    const char *file, *asset_root;
     double gravity[3], rigid_gap, default_body_armature;
     SapSceneMaterial material; /* builder.defaults.shape */
     SapSceneDof dof;           /* builder.defaults.joint */
@@ -112,7 +112,8 @@ typedef struct SapSceneBuilder {
 
 /* ---- builder.c ---- */
 
-void sap_scene_builder_init(SapSceneBuilder *builder, const char *file);
+/* `file` is the path of the scene; files that it names must be in its folder or in asset_root, which may be NULL. */
+void sap_scene_builder_init(SapSceneBuilder *builder, const char *file, const char *asset_root);
 void sap_scene_builder_free(SapSceneBuilder *builder);
 
 SapStatus sap_scene_out_of_memory(const SapSceneBuilder *builder);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/read_file.h"
 #include "host/model/hull.h"
 #include "host/model/mesh_file.h"
 #include "host/scene/builder.h"
@@ -44,7 +45,7 @@ static SapStatus check_source(const SapYamlEntry *entry, const SapYamlEntry *fil
     return SAP_OK;
 }
 
-/* The path of a file named in a scene, relative to the folder of the scene. The caller frees it. */
+/* `name` in the folder of the scene, or `name` itself if it is absolute. The caller frees it. */
 static SapStatus path_of(const SapSceneBuilder *builder, const char *name, char **out) {
     const char *slash = name[0] == '/' ? NULL : strrchr(builder->file, '/');
     int folder = slash != NULL ? (int)(slash + 1 - builder->file) : 0;
@@ -54,6 +55,21 @@ static SapStatus path_of(const SapSceneBuilder *builder, const char *name, char 
         return sap_scene_out_of_memory(builder);
     snprintf(*out, size, "%.*s%s", folder, builder->file, name);
     return SAP_OK;
+}
+
+/* A scene may come from anywhere; it must not make the program read other files of its user. */
+static SapStatus check_place(const SapSceneBuilder *builder, const SapYamlEntry *entry, const char *name,
+                             const char *path) {
+    const char *root = builder->asset_root;
+    char *folder;
+    SAP_TRY(path_of(builder, ".", &folder));
+    bool below = sap_file_is_below(path, folder) || (root != NULL && sap_file_is_below(path, root));
+    free(folder);
+    if (below)
+        return SAP_OK;
+    return sap_yaml_fail(entry, SAP_ERROR_IO, "'%.256s': no such file below the folder of the scene or %s%.256s%s",
+                         name, root != NULL ? "the asset root '" : "an asset root, which is not given",
+                         root != NULL ? root : "", root != NULL ? "'" : "");
 }
 
 /* Prefixes the message of a failure with its position in the scene. */
@@ -108,10 +124,12 @@ static SapStatus read_points_file(const SapSceneBuilder *builder, const SapYamlE
     char *path;
     SAP_TRY(sap_scene_text(file, &name));
     SAP_TRY(path_of(builder, name, &path));
-    SapStatus status = grid ? sap_grid_load(path, &out->value, &out->count, &out->columns)
-                            : sap_mesh_load(path, &out->value, &out->count);
+    SapStatus status = check_place(builder, file, name, path);
+    if (status == SAP_OK)
+        status = fail_here(file, grid ? sap_grid_load(path, &out->value, &out->count, &out->columns)
+                                      : sap_mesh_load(path, &out->value, &out->count));
     free(path);
-    return fail_here(file, status);
+    return status;
 }
 
 /* ---- hulls ---- */

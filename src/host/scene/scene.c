@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "host/base/expression.h"
 #include "host/base/fail.h"
@@ -245,9 +246,10 @@ static SapStatus build(SapSceneBuilder *builder, const SapYamlEntry *root, const
     return read_optional(builder, sections->collision_filters, sap_scene_read_collision_filters);
 }
 
-static SapStatus build_model(const SapYamlEntry *root, const Sections *sections, SapModel **out) {
+static SapStatus build_model(const SapYamlEntry *root, const Sections *sections, const char *asset_root,
+                             SapModel **out) {
     SapSceneBuilder builder;
-    sap_scene_builder_init(&builder, sap_yaml_name(root->node->tree));
+    sap_scene_builder_init(&builder, sap_yaml_name(root->node->tree), asset_root);
     SapStatus status = build(&builder, root, sections);
     if (status == SAP_OK)
         status = sap_scene_finish(&builder, sections->name != NULL ? sections->name : "", out);
@@ -255,33 +257,28 @@ static SapStatus build_model(const SapYamlEntry *root, const Sections *sections,
     return status;
 }
 
-static SapStatus read_scene(const SapYamlEntry *root, SapScene *scene) {
+static SapStatus read_scene(const SapYamlEntry *root, const char *asset_root, SapScene *scene) {
     Sections sections = {0};
     const SapYamlEntry *num_worlds = NULL;
     SAP_TRY(sap_options_preset(NULL, &scene->options));
     SAP_TRY(read_sections(root, &sections));
     SAP_TRY(read_simulation(sections.simulation, scene, &num_worlds));
     SAP_TRY(read_replicate(sections.replicate, scene, num_worlds));
-    return build_model(root, &sections, &scene->model);
+    return build_model(root, &sections, asset_root, &scene->model);
 }
 
 static SapStatus out_of_memory(const char *name) {
     return sap_fail_at(name, 0, SAP_ERROR_MEMORY, "out of memory while reading the file");
 }
 
-SapStatus sap_scene_parse(const char *text, size_t length, const char *name, SapScene **out) {
-    SAP_DEFAULT_FP_MODE();
-    SAP_NEED(out);
-    *out = NULL;
-    SAP_NEED(text);
-    SAP_NEED(name);
+static SapStatus parse(const char *text, size_t length, const char *name, const char *asset_root, SapScene **out) {
     SapYamlTree *tree;
     SAP_TRY(sap_yaml_parse(text, length, name, &tree));
     SapScene *scene = malloc(sizeof *scene);
     SapStatus status = SAP_ERROR_MEMORY;
     if (scene != NULL) {
         *scene = (SapScene){.dt = 0.005, .num_worlds = 1};
-        status = read_scene(sap_yaml_root(tree), scene);
+        status = read_scene(sap_yaml_root(tree), asset_root, scene);
     } else {
         out_of_memory(name);
     }
@@ -294,6 +291,15 @@ SapStatus sap_scene_parse(const char *text, size_t length, const char *name, Sap
     return SAP_OK;
 }
 
+SapStatus sap_scene_parse(const char *text, size_t length, const char *name, SapScene **out) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(out);
+    *out = NULL;
+    SAP_NEED(text);
+    SAP_NEED(name);
+    return parse(text, length, name, NULL, out);
+}
+
 void sap_scene_destroy(SapScene *scene) {
     if (scene == NULL)
         return;
@@ -303,24 +309,41 @@ void sap_scene_destroy(SapScene *scene) {
 
 /* ---- files ---- */
 
-SapStatus sap_scene_load(const char *path, SapScene **out) {
-    SAP_NEED(out);
-    *out = NULL;
-    SAP_NEED(path);
+static SapStatus load(const char *path, const char *asset_root, SapScene **out) {
     char *text;
     size_t length;
     SAP_TRY(sap_read_file(path, SAP_YAML_MAX_BYTES, &text, &length));
-    SapStatus status = sap_scene_parse(text, length, path, out);
+    SapStatus status = parse(text, length, path, asset_root, out);
     free(text);
     return status;
 }
 
+SapStatus sap_scene_load(const char *path, SapScene **out) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(out);
+    *out = NULL;
+    SAP_NEED(path);
+    return load(path, NULL, out);
+}
+
+SapStatus sap_scene_load_with_root(const char *path, const char *asset_root, SapScene **out) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(out);
+    *out = NULL;
+    SAP_NEED(path);
+    struct stat info;
+    if (asset_root != NULL && (stat(asset_root, &info) != 0 || !S_ISDIR(info.st_mode)))
+        return sap_fail(SAP_ERROR_IO, "%s: asset_root is '%.512s'; it must be a folder", __func__, asset_root);
+    return load(path, asset_root, out);
+}
+
 SapStatus sap_model_load(const char *path, SapModel **out) {
+    SAP_DEFAULT_FP_MODE();
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(path);
     SapScene *scene;
-    SAP_TRY(sap_scene_load(path, &scene));
+    SAP_TRY(load(path, NULL, &scene));
     *out = scene->model;
     scene->model = NULL;
     sap_scene_destroy(scene);

@@ -216,7 +216,7 @@ static bool list_scene(const char *file, const CliSettings *settings) {
     if (!cli_scene_open(file, settings, &scene))
         return false;
     printf("%-24.*s bodies %3d, dofs %3d, shapes %3d  %s\n", (int)strlen(file) - 5, file, scene.arrays->num_bodies,
-           scene.arrays->num_dofs, scene.arrays->num_shapes, scene.path);
+           scene.arrays->num_dofs, scene.arrays->num_shapes, cli_shown(scene.path).text);
     cli_scene_close(&scene);
     return true;
 }
@@ -296,6 +296,7 @@ static void set_label(const char *path, char label[CLI_TEXT_SIZE]) {
     const char *dot = strrchr(base, '.');
     int length = dot && dot > base ? (int)(dot - base) : CLI_TEXT_SIZE;
     snprintf(label, CLI_TEXT_SIZE, "%.*s", length, base);
+    cli_printable(label);
 }
 
 static bool run_scene(Bench *bench, int scene_index, int preset_index) {

@@ -22,7 +22,8 @@ static void print_row(const CompareCase *one, const CompareRow *r) {
 
 static void print_human(const Compare *c) {
     const SapModelArrays *a = c->scene.arrays;
-    printf("%-16s %s (%s: bodies %d, dofs %d)\n", "scene", c->scene.path, a->name, a->num_bodies, a->num_dofs);
+    printf("%-16s %s (%s: bodies %d, dofs %d)\n", "scene", cli_shown(c->scene.path).text, cli_shown(a->name).text,
+           a->num_bodies, a->num_dofs);
     printf("%-16s %d worlds, %d steps of %g s\n", "runs", c->args->worlds, c->args->steps, c->scene.scene->dt);
     printf("%-16s approx64; indented rows are approx64 with one option changed\n", "baseline");
     puts("\ndifference from the baseline: norm of v (m/s, rad/s) and of q (m, rad), root mean square over worlds,\n"
