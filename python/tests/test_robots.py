@@ -1,12 +1,19 @@
 """The robots of gymnasium, in motion."""
 
+import json
+import shutil
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import sapwood
 from sapwood.batch import FAILED
 
-from test_mjcf import NAMES, robot
+from conftest import ROOT
+from test_import import ANYMAL_FOOT, CONTROLLED, DRONE, LEAVES, LOSSES, SOFT
+from test_mjcf import DRIVES, NAMES, ROBOTS, robot
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -102,3 +109,50 @@ def test_a_pendulum_with_a_spring_and_limits_rests_where_that_of_mujoco_does():
             mujoco.mj_step(m, d)
         assert np.max(np.abs(d.qvel)) < 1e-3 and np.max(np.abs(batch.joint_qd)) < 1e-3
         assert np.allclose(batch.joint_q[0], d.qpos, atol=5e-3)
+
+
+# ---- bench/robots ----
+
+KINDS = {
+    "soft": SOFT.format(cone="elliptic", impratio=100, foot=ANYMAL_FOOT, floor=""),
+    "pyramid": SOFT.format(cone="pyramidal", impratio=1, foot='friction="0.6"', floor=""),
+    "leaves": LEAVES,
+    "drone": DRONE,
+    "controlled": CONTROLLED,
+    "drives": DRIVES,
+    "losses": LOSSES,
+    "broken": "<mujoco><worldbody/></mujoco>",
+}
+
+
+def run_bench(folder, out, *arguments):
+    """The rows and the table of bench/robots."""
+    command = [sys.executable, str(ROOT / "bench" / "robots"), str(folder), "--json", str(out), "--preset", "approx64"]
+    text = subprocess.run([*command, *arguments], check=True, capture_output=True, text=True).stdout
+    return json.loads(out.read_text()), text
+
+
+def test_the_script_over_robots_shows_what_each_kind_of_element_does(tmp_path):
+    for name, xml in KINDS.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "scene.xml").write_text(xml)
+    rows, table = run_bench(tmp_path, tmp_path / "rows.json", "--worlds", "4", "--steps", "50", "--settle", "2")
+    rows = {name.split("/")[0]: row for name, row in rows.items()}
+    assert rows.keys() == KINDS.keys() and "no joint" in rows.pop("broken")["loads"]
+    assert {name: row["lost"] for name, row in rows.items() if row["lost"]} == {"losses": {"joint": 1, "equality": 2}}
+    assert all(row["loads"] == "ok" and row["failed"] == 0 and row["ratio"] > 0 for row in rows.values())
+    for name in ("soft", "pyramid", "controlled"):
+        assert rows[name]["rest mm"] < 0.05 and rows[name]["law mm"] < 0.05, name
+    assert table.count("\n") == 2 + len(KINDS)
+
+
+@pytest.mark.parametrize("name", ["hopper", "walker2d", "reacher", "half_cheetah"])
+def test_robots_of_gymnasium_rest_where_those_of_mujoco_do_or_the_reason_is_measured(name, tmp_path):
+    shutil.copy(ROBOTS / f"{name}.xml", tmp_path)
+    rows, table = run_bench(tmp_path, tmp_path / "rows.json", "--worlds", "2", "--steps", "5")
+    row = rows[name]
+    assert not row["lost"]
+    if name == "half_cheetah":  # two contacts carry half of the weight each, on ground that is nearly soft at no load
+        assert row["law mm"] > 2 and "load of contacts" in table
+    else:
+        assert row["rest mm"] < 1 and row["rest rad"] < 0.01
