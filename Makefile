@@ -10,6 +10,9 @@
 #   make instructions   counts the instructions of a step and updates tests/data/instructions.txt
 #   make plots      measures, and draws the figures in docs/images
 #   make ptx-mutants    removes each barrier of the kernels in turn and runs the race check of the executor
+#   make fuzz       runs each libFuzzer harness of tests/fuzz for FUZZ_SECONDS (60)
+#   make soak       steps scenes for SOAK_STEPS (10 million) world-steps with resets and randomisation
+#   make valgrind   runs the program without SIMD under valgrind
 #   make roofline   predicts the performance limits on GPUs, see docs/gpu.md
 #   make ptxas-table    rewrites the table of registers, stack and code in docs/gpu.md
 #   make compare    runs the same scenes in MuJoCo, see bench/compare/README.md
@@ -23,6 +26,8 @@ SCENE  = bench/scenes/quadruped.yaml
 ARGS   = --worlds 4096 --steps 400
 PREFIX = /usr/local
 PYTHON = python3
+FUZZ_SECONDS = 60
+SOAK_STEPS = 10000000
 PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
@@ -33,7 +38,7 @@ endif
 export CC
 
 .DEFAULT_GOAL = build
-.PHONY: setup setup-run build run test test-all python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: fuzz soak valgrind setup setup-run build run test test-all python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -114,6 +119,18 @@ ptxas-table: build
 
 roofline: setup
 	$(call ptx_script,roofline) --figures build/release/cuda $(ROOFLINE_ARGS)
+
+fuzz: setup
+	cmake --preset release
+	cmake --build --preset release --target fuzz_scene fuzz_geometry fuzz_reference fuzz_api
+	FUZZ_SECONDS=$(FUZZ_SECONDS) ctest --preset release -R '^fuzz_' --verbose
+
+soak: build
+	cmake --build --preset release --target soak
+	build/release/tests/soak $(SOAK_STEPS)
+
+valgrind: build
+	tests/build/valgrind.sh build/release/sapwood
 
 gcc-test: setup
 	$(call test_build,gcc)

@@ -270,6 +270,53 @@ Test(cli, an_interrupted_run_reports_what_it_did) {
     cr_expect_eq(last[strlen(last) - 1], '\n');
 }
 
+/* Waits until the program has a handler for SIGINT: bit 1 of SigCgt in /proc/PID/status. */
+static void await_handler(pid_t child) {
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)child);
+    for (int i = 0; i < 6000; i++) {
+        FILE *file = fopen(path, "r");
+        unsigned long long caught = 0;
+        while (file && fgets(line, sizeof line, file))
+            if (sscanf(line, "SigCgt: %llx", &caught) == 1)
+                break;
+        if (file)
+            fclose(file);
+        if (caught & 1ull << (SIGINT - 1))
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    cr_assert_fail("the program does not handle SIGINT");
+}
+
+/* Runs a command that would take hours, interrupts it, and reads its report. */
+static json_t *interrupt(char *const arguments[]) {
+    int null = open("/dev/null", O_WRONLY);
+    pid_t child = start(null, arguments);
+    close(null);
+    await_handler(child);
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    kill(child, SIGINT);
+    cr_assert_eq(wait_for(child), 130, "%s", out);
+    return parse_json();
+}
+
+#define ARM SAPWOOD_SOURCE_DIR "/bench/scenes/arm3.yaml"
+
+Test(cli, interrupted_commands_report_the_cases_that_ended) {
+    char *bench[] = {"sapwood", "bench",    "--scene", ARM,        "--worlds", "1", "--repeat",
+                     "1000",    "--warmup", "0",       "--format", "json",     NULL};
+    char *compare[] = {"sapwood", "compare", ARM, "--worlds", "1", "--steps", "1000000", "--json", NULL};
+    char *selftest[] = {"sapwood", "selftest", ARM, "--worlds", "1", "--steps", "2000000000", "--json", NULL};
+    char *newton[] = {"sapwood", "bench", "--newton", "--repeat", "1000", "--worlds", "8", "--format", "json", NULL};
+    char *const *const commands[] = {bench, compare, selftest, newton};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        json_t *json = interrupt(commands[i]);
+        cr_expect_leq(json_array_size(member(json, "rows")), 14, "%s", commands[i][1]);
+        json_decref(json);
+    }
+}
+
 Test(cli, shows_progress_on_a_terminal) {
     int terminal, program_side;
     cr_assert_eq(openpty(&terminal, &program_side, NULL, NULL, NULL), 0, "%s", strerror(errno));

@@ -12,8 +12,8 @@
 typedef struct SapBatchBackend {
     SapDevice device;
     /* Fills `own`, and allocates the zeroed arrays and starts of the batch with sap_batch_carve. On failure destroy
-     * cleans up. */
-    SapStatus (*create)(SapBatch *batch, const SapModel *model);
+     * cleans up. Messages about the number of worlds begin with `what`. */
+    SapStatus (*create)(SapBatch *batch, const char *what, const SapModel *model);
     void (*destroy)(SapBatch *batch); /* own may be NULL */
     SapStatus (*step)(SapBatch *batch, double h, int num_steps);
     /* `mask` is the caller's mask; args holds everything else. */

@@ -13,6 +13,7 @@
 #include "host/model/model.h"
 #include "host/plan/pairs.h"
 #include "host/plan/parameters.h"
+#include "host/plan/plan.h"
 #include "host/plan/step_args.h"
 
 /* ---- creation ---- */
@@ -28,18 +29,27 @@ static SapStatus fill_arrays(SapBatch *b) {
     return SAP_OK;
 }
 
-static SapStatus fill_batch(SapBatch *b, const SapModel *model) {
+/* Contacts couple all dofs of a world, so every batch needs the dense pattern of Newton's matrix. */
+static SapStatus check_dofs(const char *what, const SapModelArrays *a) {
+    if (a->num_dofs <= SAP_MAX_DENSE_DOFS)
+        return SAP_OK;
+    return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: the model has %d dofs; worlds with contacts may have at most %d", what,
+                    a->num_dofs, SAP_MAX_DENSE_DOFS);
+}
+
+static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model) {
     const SapModelArrays *a = sap_model_arrays(model);
     b->nq = a->num_coords;
     b->nv = a->num_dofs;
     b->nb = a->num_bodies;
     int most;
+    SAP_TRY(check_dofs(what, a));
     SAP_TRY(sap_pairs_most_contacts(a, b->options.max_contacts_per_pair, &most));
     /* do not allocate slots that can never be used */
     if (most < b->options.max_rigid_contact)
         b->options.max_rigid_contact = most > 0 ? most : 1;
     b->num_starts = 1 + a->num_keyframes;
-    SAP_TRY(b->backend->create(b, model));
+    SAP_TRY(b->backend->create(b, what, model));
     SAP_TRY(fill_arrays(b));
     SAP_TRY(sap_batch_fill_starts(b, model));
     return sap_batch_reset(b, NULL, 0);
@@ -62,7 +72,7 @@ static SapStatus create(const char *what, const SapModel *model, int num_worlds,
     b->dtype = dtype ? *dtype : b->options.free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
     if (b->options.device == SAP_DEVICE_CUDA)
         b->backend = &sap_batch_cuda;
-    return fill_batch(b, model);
+    return fill_batch(b, what, model);
 }
 
 static SapStatus create_or_destroy(const char *what, const SapModel *model, int num_worlds, const SapOptions *options,

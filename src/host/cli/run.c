@@ -1,10 +1,11 @@
 /* `sapwood run SCENE`: steps the worlds of a scene and prints a report. */
 #include "host/cli/run.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "host/cli/interrupt.h"
 
 /* ---- command line ---- */
 
@@ -67,22 +68,6 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     }
 }
 
-/* ---- interruption ---- */
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number) {
-    (void)signal_number;
-    interrupted = 1;
-}
-
-/* The first Ctrl-C ends the loop, a second one ends the program. */
-static void catch_interrupt(void) {
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-}
-
 /* ---- steps ---- */
 
 static void show_progress(const Run *r) {
@@ -128,7 +113,7 @@ static bool run_steps(Run *r) {
     bool trajectory = r->trajectory.file != NULL;
     if (trajectory && !cli_trajectory_row(&r->trajectory, &r->batch, 0))
         return false;
-    while (r->done < steps && !interrupted) {
+    while (r->done < steps && !cli_interrupted()) {
         double before = r->seconds;
         if (r->done == steps - 1 && !cli_statistics_record_gaps(&r->batch))
             return false;
@@ -175,7 +160,7 @@ static bool prepare(Run *r) {
 }
 
 static bool run(Run *r) {
-    catch_interrupt();
+    cli_catch_interrupt();
     bool ok = run_steps(r);
     clear_progress(r);
     if (!cli_trajectory_close(&r->trajectory) || !ok)

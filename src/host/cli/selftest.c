@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/cli/batch.h"
+#include "host/cli/interrupt.h"
 #include "host/cli/machine.h"
 
 enum { MAX_SCENES = 64 };
@@ -86,7 +87,7 @@ static void free_scenes(SelftestArgs *a) {
 typedef struct Side {
     uint64_t hash;
     double seconds;
-    int failed, not_converged; /* worlds, in the last call */
+    int failed, not_converged; /* worlds, in any step */
     SapBatchInfo where;
 } Side;
 
@@ -97,22 +98,33 @@ typedef struct Row {
 
 static void count_worlds(const CliBatch *b, Side *side) {
     for (int w = 0; w < b->state->num_worlds; w++) {
-        side->failed += (b->report.status[w] & SAP_WORLD_FAILED) != 0;
-        side->not_converged += (b->report.status[w] & SAP_WORLD_NOT_CONVERGED) != 0;
+        side->failed += b->failed[w] != 0;
+        side->not_converged += (b->seen[w] & SAP_WORLD_NOT_CONVERGED) != 0;
     }
+}
+
+/* Takes the steps in calls of at most CHUNK, so that an interruption ends soon. */
+static bool run_steps(CliBatch *b, int steps, double *seconds) {
+    enum { CHUNK = 256 };
+    for (int done = 0, n; done < steps; done += n) {
+        n = steps - done < CHUNK ? steps - done : CHUNK;
+        double start = cli_now();
+        if (cli_interrupted() || !cli_batch_step(b, n))
+            return false;
+        *seconds += cli_now() - start;
+        if (!cli_batch_gather(b))
+            return false;
+    }
+    return true;
 }
 
 /* The first step may include setup and is not timed. */
 static bool run_batch(const SelftestArgs *a, CliBatch *b, Side *side) {
-    if (!cli_batch_perturb(b, a->seed, noise) || !cli_batch_step(b, 1))
+    double setup = 0;
+    if (!cli_batch_perturb(b, a->seed, noise) || !run_steps(b, 1, &setup) ||
+        !run_steps(b, a->steps - 1, &side->seconds))
         return false;
-    double start = cli_now();
-    if (!cli_batch_step(b, a->steps - 1))
-        return false;
-    side->seconds = cli_now() - start;
     side->where = b->where;
-    if (!cli_batch_gather(b))
-        return false;
     side->hash = cli_batch_hash_all(b);
     count_worlds(b, side);
     return true;
@@ -254,8 +266,9 @@ static bool run(Report *r, SelftestArgs *a) {
         return cli_fail("no memory for the report");
     if (!a->json)
         print_head(r);
-    for (int i = 0; i < a->num_scenes; i++)
-        if (!run_scene(r, a->scenes[i]))
+    cli_catch_interrupt();
+    for (int i = 0; i < a->num_scenes && !cli_interrupted(); i++)
+        if (!run_scene(r, a->scenes[i]) && !cli_interrupted())
             return false;
     return finish(r);
 }
@@ -276,5 +289,8 @@ int cli_selftest(int argc, char **argv) {
     bool ok = run(&report, &args);
     json_decref(report.rows);
     free_scenes(&args);
-    return !ok ? CLI_EXIT_BAD : report.different ? CLI_EXIT_DIFFERENT : CLI_EXIT_OK;
+    return !ok                 ? CLI_EXIT_BAD
+           : report.different  ? CLI_EXIT_DIFFERENT
+           : cli_interrupted() ? CLI_EXIT_INTERRUPTED
+                               : CLI_EXIT_OK;
 }

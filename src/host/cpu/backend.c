@@ -17,17 +17,18 @@ typedef struct CpuBatch {
     size_t recorded_bytes;
 } CpuBatch;
 
-static SapStatus create(SapBatch *b, const SapModel *model) {
+static SapStatus create(SapBatch *b, const char *what, const SapModel *model) {
     CpuBatch *own = b->own = sap_allocate(1, sizeof *own, "batch");
     if (!own)
         return SAP_ERROR_MEMORY;
-    /* The arrays first: they are most of the memory, so a batch that cannot fit is refused before anything is filled. */
+    /* The solver first: it refuses a batch whose worlds and scratch together do not fit, before anything is filled. */
+    size_t bytes_per_world = sap_batch_array_bytes(b) / (size_t)b->num_worlds;
+    SAP_TRY(sap_solver_create_for(what, model, b->num_worlds, &b->options, bytes_per_world, &own->solver));
     SapArena arena = {0};
     sap_batch_carve(&arena, b);
     SAP_TRY(sap_arena_allocate(&arena, "batch"));
     own->memory = arena.base;
     sap_batch_carve(&arena, b);
-    SAP_TRY(sap_solver_create(model, b->num_worlds, &b->options, &own->solver));
     sap_solver_set_results(own->solver, b->arrays.status, &b->arrays.report);
     return SAP_OK;
 }

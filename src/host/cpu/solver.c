@@ -1,6 +1,7 @@
 /* The solver on the CPU: creation, info and profile. */
 #include "host/cpu/solver.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "host/cpu/dispatch.h"
 #include "host/cpu/profile.h"
 #include "host/options/options.h"
+#include "host/plan/layout.h"
 #include "host/plan/step_args.h"
 
 /* ---- creation ---- */
@@ -49,15 +51,47 @@ void sap_solver_set_results(SapSolver *s, uint32_t *status, const SapReportArgs 
     s->args.report = *report;
 }
 
+static bool uses_lockstep(const SapSolver *s) {
+    return s->options.factor_plan == SAP_FACTOR_LIBRARY && s->args.newton.dense;
+}
+
+/* Bytes of one thread's scratch. */
+static size_t scratch_bytes(const SapSolver *s) {
+    const int real_bytes[2] = {s->kernels.pack[0]->real_bytes, s->kernels.pack[1]->real_bytes};
+    size_t bytes[SAP_NUM_ARENAS], sum = 0;
+    sap_arena_bytes(&s->args, real_bytes, bytes);
+    for (int i = 0; i < SAP_NUM_ARENAS; i++)
+        sum += bytes[i];
+    return sum;
+}
+
+/* Compares all memory that the solver will have, and `bytes_per_world` of its owner, with what is available. */
+static SapStatus check_memory(const SapSolver *s, const char *what, size_t bytes_per_world) {
+    const double small = 1 << 26; /* as for a single allocation */
+    double scratch = (double)scratch_bytes(s), fixed = scratch * s->threads, nv = s->args.plan.nv;
+    double per_world = (double)bytes_per_world + 2 * sizeof(double) + 4 * sizeof(int32_t);
+    if (uses_lockstep(s)) /* every world keeps its scratch, and has its own matrix */
+        per_world += scratch / s->kernels.pack[0]->lanes + nv * nv * sizeof(double);
+    double bytes = fixed + per_world * s->num_worlds;
+    double available = bytes <= small ? small : (double)sap_available_memory();
+    if (bytes <= available)
+        return SAP_OK;
+    return sap_fail(SAP_ERROR_MEMORY,
+                    "%s: num_worlds is %d; the worlds take %.3g GB and the scratch of %d threads %.3g GB; %.3g GB are "
+                    "available, enough for %.0f worlds",
+                    what, s->num_worlds, 1e-9 * per_world * s->num_worlds, s->threads, 1e-9 * fixed, 1e-9 * available,
+                    available > fixed ? floor((available - fixed) / per_world) : 0);
+}
+
 static SapStatus fill_args(SapSolver *s, int lanes) {
     const SapConstants constants[2] = {s->plan->constants[0].constants, s->plan->constants[1].constants};
     const SapPlan *plan = &s->plan->plan.plan;
     SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->args));
     s->args.num_worlds = s->num_worlds;
-    return create_results(s);
+    return SAP_OK;
 }
 
-static SapStatus fill_solver(SapSolver *s, const SapModel *model) {
+static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *model, size_t bytes_per_world) {
     s->model = sap_model_hold(model);
     SAP_TRY(sap_model_plan(s->model, s->options.broad_phase, &s->plan));
     SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
@@ -71,23 +105,19 @@ static SapStatus fill_solver(SapSolver *s, const SapModel *model) {
     int threads = s->options.threads ? s->options.threads : sap_pool_cpus();
     s->threads = threads < packs ? threads : packs;
     SAP_TRY(fill_args(s, lanes));
+    SAP_TRY(check_memory(s, what, bytes_per_world));
+    SAP_TRY(create_results(s));
     SAP_TRY(create_scratch(s));
     sap_world_parameters_init(&s->parameters, sap_model_arrays(s->model), &s->plan->plan.plan, &s->options,
                               s->num_worlds);
-    if (s->options.factor_plan == SAP_FACTOR_LIBRARY && s->args.newton.dense)
+    if (uses_lockstep(s))
         SAP_TRY(sap_lockstep_create(&s->args, &s->kernels, &s->lockstep));
     return sap_pool_create(s->threads, &s->pool);
 }
 
-SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOptions *options, SapSolver **out) {
-    SAP_DEFAULT_FP_MODE();
-    /* Arguments. */
-    SAP_NEED(out);
+SapStatus sap_solver_create_for(const char *what, const SapModel *model, int num_worlds, const SapOptions *options,
+                                size_t bytes_per_world, SapSolver **out) {
     *out = NULL;
-    SAP_NEED(model);
-    if (num_worlds < 1)
-        return sap_fail(SAP_ERROR_ARGUMENT, "sap_solver_create: num_worlds is %d; it must be at least 1", num_worlds);
-    /* Options, then everything that depends on them. */
     SapSolver *s = sap_allocate(1, sizeof *s, "solver");
     if (!s)
         return SAP_ERROR_MEMORY;
@@ -100,13 +130,23 @@ SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOpti
             SAP_ERROR_UNSUPPORTED,
             "sap_solver_create: option device is 'cuda'; a SapSolver runs on the cpu only, a SapBatch on both");
     if (status == SAP_OK)
-        status = fill_solver(s, model);
+        status = fill_solver(s, what, model, bytes_per_world);
     if (status != SAP_OK) {
         sap_solver_destroy(s);
         return status;
     }
     *out = s;
     return SAP_OK;
+}
+
+SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOptions *options, SapSolver **out) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(out);
+    *out = NULL;
+    SAP_NEED(model);
+    if (num_worlds < 1)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_solver_create: num_worlds is %d; it must be at least 1", num_worlds);
+    return sap_solver_create_for(__func__, model, num_worlds, options, 0, out);
 }
 
 void sap_solver_destroy(SapSolver *s) {

@@ -29,6 +29,11 @@ struct SapSolver {
     void *results; /* memory of args.status and of the per-world arrays of args.report; NULL: a batch owns them */
 };
 
+/* sap_solver_create for an owner with bytes_per_world of its own arrays, which must fit in memory too. The arguments are
+ * not checked. Messages begin with `what`. */
+SapStatus sap_solver_create_for(const char *what, const SapModel *model, int num_worlds, const SapOptions *options,
+                                size_t bytes_per_world, SapSolver **out);
+
 /* Takes num_steps steps of h in place. Each step finds its contacts and stores them in *contacts; NULL = no collision.
  * The arguments are not checked in full, because they come from a batch. Messages begin with `what`. */
 SapStatus sap_step_many(SapSolver *solver, const char *what, SapState *state, const SapControl *control,

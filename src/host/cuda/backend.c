@@ -51,7 +51,8 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     return sap_cuda_choose_grids(b);
 }
 
-static SapStatus create(SapBatch *b, const SapModel *model) {
+static SapStatus create(SapBatch *b, const char *what, const SapModel *model) {
+    (void)what; /* its messages name the device */
     SapCudaBatch *c = b->own = sap_allocate(1, sizeof *c, "batch");
     SapCudaModel on_device;
     if (!c)

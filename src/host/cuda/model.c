@@ -21,10 +21,6 @@ static void list_blocks(SapCudaModel *out) {
 SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapStepArgs *args, SapCudaModel *out) {
     const SapModelArrays *m = sap_model_arrays(model);
     *out = (SapCudaModel){.arrays = m};
-    if (m->num_dofs > SAP_MAX_DENSE_DOFS)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "device cuda: the model has %d dofs; worlds with contacts may have at most %d", m->num_dofs,
-                        SAP_MAX_DENSE_DOFS);
     SAP_TRY(sap_model_plan(model, options->broad_phase, &out->plan));
     list_blocks(out);
     const SapConstants constants[2] = {out->plan->constants[0].constants, out->plan->constants[1].constants};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/cli/bench/collision.h"
+#include "host/cli/interrupt.h"
 
 /* ---- command line ---- */
 
@@ -322,16 +323,19 @@ static bool run_scene(Bench *bench, int scene_index, int preset_index) {
 static int run_all(Bench *bench) {
     const BenchArgs *a = bench->args;
     bool ok = true;
+    cli_catch_interrupt();
     bench_print_header(a->format, &a->plan);
     for (int s = 0; s < a->num_scenes && ok; s++)
         for (int p = 0; p < a->num_presets && ok; p++)
             ok = run_scene(bench, s, p);
-    if (!ok || !bench_print_end(a->format, &a->plan, &bench->rows))
+    if (!ok && !cli_interrupted())
+        return CLI_EXIT_BAD;
+    if (!bench_print_end(a->format, &a->plan, &bench->rows))
         return CLI_EXIT_BAD;
     for (int i = 0; i < bench->rows.count; i++)
         if (bench_row_failed(&bench->rows.row[i]))
             return CLI_EXIT_WORLDS_FAILED;
-    return CLI_EXIT_OK;
+    return ok ? CLI_EXIT_OK : CLI_EXIT_INTERRUPTED; /* the case that was interrupted is not shown */
 }
 
 /* The Newton benchmark uses the first entry of each list; its defaults are 1024 worlds and one thread. */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "host/cli/control.h"
+#include "host/cli/interrupt.h"
 #include "host/cli/machine.h"
 #include "host/cli/model.h"
 #include "host/cli/bench/peak.h"
@@ -98,6 +99,8 @@ static double now(const Case *c) {
 static bool step(Case *c, int at, int count, double *seconds) {
     int most = c->singly ? 1 : CLI_CONTROL_STEPS;
     for (int end = at + count, n; at < end; at += n) {
+        if (cli_interrupted())
+            return false;
         int left = CLI_CONTROL_STEPS - at % CLI_CONTROL_STEPS;
         n = left < most ? left : most;
         n = end - at < n ? end - at : n;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "host/cli/batch.h"
+#include "host/cli/interrupt.h"
 #include "host/cli/model.h"
 
 enum { PAIR_WORLDS = 256, PAIR_SLOTS = 16, SCENE_WORLDS = 256, SETTLE = 200 };
@@ -38,7 +39,7 @@ static bool measure(Work *work, void *arg, int repeat, double *ns) {
         if (seconds > burst_seconds || calls >= 1 << 24)
             break;
     }
-    for (int i = 0; i < repeat; i++) {
+    for (int i = 0; i < repeat && (i == 0 || !cli_interrupted()); i++) {
         if (!time_calls(work, arg, calls, &seconds))
             return false;
         fastest = fmin(fastest, seconds);
@@ -260,7 +261,7 @@ static bool bench_pair(Bench *bench, int a, int b, bool with_pair) {
 static bool bench_pairs(Bench *bench) {
     bool ok = bench_pair(bench, FIRST_CONVEX, FIRST_CONVEX, false);
     for (int a = 0; ok && a < NUM_SHAPES; a++)
-        for (int b = a < FIRST_CONVEX ? FIRST_CONVEX : a; ok && b < NUM_SHAPES; b++)
+        for (int b = a < FIRST_CONVEX ? FIRST_CONVEX : a; ok && b < NUM_SHAPES && !cli_interrupted(); b++)
             ok = bench_pair(bench, a, b, true);
     return ok;
 }
@@ -304,18 +305,18 @@ static bool bench_scene(Bench *bench, const char *name) {
 static bool bench_scenes(Bench *bench) {
     static const char *const names[] = {"cube", "stack5", "quadruped", "gripper", "humanoid"};
     bool ok = true;
-    for (size_t i = 0; ok && i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; ok && i < sizeof names / sizeof names[0] && !cli_interrupted(); i++)
         ok = bench_scene(bench, names[i]);
     return ok;
 }
 
 int cli_bench_collision(const BenchCollision *args) {
     Bench bench = {.args = args, .rows = json_array()};
+    cli_catch_interrupt();
     print_header(args->format);
     bool ok = bench_pairs(&bench) && bench_scenes(&bench);
     if (ok && args->format == BENCH_JSON)
-        return cli_json_print(json_pack("{ss so}", "version", sap_version(), "rows", bench.rows)) ? CLI_EXIT_OK
-                                                                                                  : CLI_EXIT_BAD;
+        ok = cli_json_print(json_pack("{ss sO}", "version", sap_version(), "rows", bench.rows));
     json_decref(bench.rows);
-    return ok ? CLI_EXIT_OK : CLI_EXIT_BAD;
+    return !ok ? CLI_EXIT_BAD : cli_interrupted() ? CLI_EXIT_INTERRUPTED : CLI_EXIT_OK;
 }

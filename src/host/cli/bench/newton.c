@@ -11,6 +11,7 @@
 #include "host/cli/bench/bench.h"
 #include "host/cli/bench/newton_model.h"
 #include "host/cli/bench/peak.h"
+#include "host/cli/interrupt.h"
 
 enum { ITERATIONS = 4 };
 static const double burst_seconds = 0.02;
@@ -123,7 +124,7 @@ static bool measure(const BenchNewton *a, const NewtonCase *c, NewtonRow *row) {
         if (seconds > burst_seconds)
             break;
     }
-    for (int i = 0; i < a->repeat; i++)
+    for (int i = 0; i < a->repeat && (i == 0 || !cli_interrupted()); i++)
         for (int k = 0; k < 2; k++) {
             if (!time_steps(c, k, steps, &seconds))
                 return false;
@@ -216,7 +217,7 @@ static bool run_model(Grid *g, int nv, SapPrecision precision) {
     CliNewtonModel m;
     bool ok = cli_newton_model(nv, &m);
     for (int c = 0; c < NUM_CONTACT_COUNTS && ok; c++)
-        for (int dense = 0; dense < 2 && ok; dense++)
+        for (int dense = 0; dense < 2 && ok && !cli_interrupted(); dense++)
             ok =
                 run_case(g, &m, (NewtonRow){.nv = nv, .nc = contact_counts[c], .dense = dense, .precision = precision});
     sap_model_destroy(m.model);
@@ -226,14 +227,13 @@ static bool run_model(Grid *g, int nv, SapPrecision precision) {
 int cli_bench_newton(const BenchNewton *args) {
     Grid g = {.args = args, .rows = json_array()};
     bool ok = g.rows != NULL;
+    cli_catch_interrupt();
     print_header(args->format, args);
     for (int p = 0; p < args->precisions->count && ok; p++)
-        for (int i = 0; i < NUM_DOF_COUNTS && ok; i++)
+        for (int i = 0; i < NUM_DOF_COUNTS && ok && !cli_interrupted(); i++)
             ok = run_model(&g, dof_counts[i], (SapPrecision)args->precisions->value[p]);
     if (ok && args->format == BENCH_JSON)
-        return cli_json_print(json_pack("{ss si so}", "version", sap_version(), "worlds", args->worlds, "rows", g.rows))
-                   ? CLI_EXIT_OK
-                   : CLI_EXIT_BAD;
+        ok = cli_json_print(json_pack("{ss si sO}", "version", sap_version(), "worlds", args->worlds, "rows", g.rows));
     json_decref(g.rows);
-    return ok ? CLI_EXIT_OK : CLI_EXIT_BAD;
+    return !ok ? CLI_EXIT_BAD : cli_interrupted() ? CLI_EXIT_INTERRUPTED : CLI_EXIT_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/cli/interrupt.h"
 #include "host/cli/model.h"
 
 const CompareCase compare_cases[COMPARE_CASES] = {
@@ -170,6 +171,8 @@ static bool step_case(CaseRun *r, bool is_baseline, int steps, Baseline *baselin
     double seconds = 0;
     int worlds = r->batch.state->num_worlds;
     for (int step = 0; step < steps; step++) {
+        if (cli_interrupted())
+            return false;
         double start = cli_now();
         if (!cli_batch_step(&r->batch, 1))
             return false;
@@ -207,16 +210,17 @@ static bool run_cases(Compare *c) {
     Baseline baseline = {0};
     bool ok = cli_scene_open(c->args->scene, &c->args->settings, &c->scene) &&
               baseline_create(c->scene.arrays, c->args, &baseline);
-    for (int i = 0; ok && i < COMPARE_CASES; i++)
-        ok = run_case(c, i, &baseline, &c->row[i]);
+    cli_catch_interrupt();
+    for (; ok && c->num_rows < COMPARE_CASES; c->num_rows += ok)
+        ok = run_case(c, c->num_rows, &baseline, &c->row[c->num_rows]);
     baseline_free(&baseline);
-    return ok;
+    return ok || (cli_interrupted() && c->scene.scene != NULL);
 }
 
 /* ---- the command ---- */
 
 static bool any_failed(const Compare *c) {
-    for (int i = 0; i < COMPARE_CASES; i++)
+    for (int i = 0; i < c->num_rows; i++)
         if (c->row[i].failed)
             return true;
     return false;
@@ -236,7 +240,10 @@ int cli_compare(int argc, char **argv) {
         return CLI_EXIT_BAD;
     Compare c = {.args = &args};
     bool ok = run_cases(&c) && cli_compare_print(&c);
-    int code = !ok ? CLI_EXIT_BAD : any_failed(&c) ? CLI_EXIT_WORLDS_FAILED : CLI_EXIT_OK;
+    int code = !ok                          ? CLI_EXIT_BAD
+               : any_failed(&c)             ? CLI_EXIT_WORLDS_FAILED
+               : c.num_rows < COMPARE_CASES ? CLI_EXIT_INTERRUPTED
+                                            : CLI_EXIT_OK;
     cli_scene_close(&c.scene);
     return code;
 }

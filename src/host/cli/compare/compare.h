@@ -39,6 +39,7 @@ typedef struct CompareRow {
 typedef struct Compare {
     const CompareArgs *args;
     CliScene scene;
+    int num_rows; /* fewer than COMPARE_CASES after an interruption */
     CompareRow row[COMPARE_CASES];
 } Compare;
 

@@ -31,7 +31,7 @@ static void print_human(const Compare *c) {
          "step");
     printf("\n%-12s %-38s %9s %9s %9s %9s %12s %12s %8s %6s %9s\n", "effect of", "run", "v end", "v max", "q end",
            "q max", "newton, max", "line s., max", "not conv", "failed", "ns/w-step");
-    for (int i = 0; i < COMPARE_CASES; i++)
+    for (int i = 0; i < c->num_rows; i++)
         print_row(&compare_cases[i], &c->row[i]);
 }
 
@@ -58,7 +58,7 @@ static json_t *row_json(const CompareCase *one, const CompareRow *r) {
 
 static json_t *report_json(const Compare *c) {
     json_t *json = json_object(), *rows = json_array();
-    for (int i = 0; i < COMPARE_CASES; i++)
+    for (int i = 0; i < c->num_rows; i++)
         json_array_append_new(rows, row_json(&compare_cases[i], &c->row[i]));
     cli_json_put(&json, "scene", cli_json_text(c->scene.path));
     cli_json_put(&json, "name", cli_json_text(c->scene.arrays->name));
@@ -66,6 +66,7 @@ static json_t *report_json(const Compare *c) {
     cli_json_put(&json, "steps", json_integer(c->args->steps));
     cli_json_put(&json, "dt", cli_json_real(c->scene.scene->dt));
     cli_json_put(&json, "baseline", json_string(compare_cases[0].value));
+    cli_json_put(&json, "interrupted", json_boolean(c->num_rows < COMPARE_CASES));
     cli_json_put(&json, "rows", rows);
     return json;
 }
