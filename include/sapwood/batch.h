@@ -31,8 +31,9 @@ typedef struct SapBatch SapBatch;
 
 /* Creates num_worlds >= 1 worlds at the model's initial state. The batch keeps the model alive, so the caller may
  * destroy it at any time. options are copied; NULL = sap_options_preset("approx32"). State and control are f64 if
- * free_motion_solve_precision is fp64, else f32. Contacts are f64 if use_f64_boundary_pose is set, else f32. The caller
- * owns *out. */
+ * free_motion_solve_precision is fp64, else f32. Contacts are f64 if use_f64_boundary_pose is set, else f32. A batch
+ * that does not fit in the memory that is available is refused before it is allocated (SAP_ERROR_MEMORY). The caller owns
+ * *out. */
 SAP_API SapStatus sap_batch_create(const SapModel *model, int num_worlds, const SapOptions *options, SapBatch **out);
 /* The same, with state and control of type dtype. */
 SAP_API SapStatus sap_batch_create_as(const SapModel *model, int num_worlds, const SapOptions *options, SapDtype dtype,
