@@ -21,6 +21,10 @@ SAP_API const char *sap_version(void);
  * Bindings that are not compiled against these headers compare sizes and sap_version before the first call. */
 SAP_API size_t sap_struct_size(const char *name);
 
+/* The name that a misspelt word is nearest to, for messages; NULL if a third of its characters would have to change, or
+ * if an argument is NULL. `names` is NULL-terminated; the result is one of them. */
+SAP_API const char *sap_nearest_name(const char *word, const char *const *names);
+
 SAP_END_DECLS
 
 #endif

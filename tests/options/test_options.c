@@ -208,7 +208,7 @@ Test(options, an_unknown_name_lists_all_names) {
     SapOptions before = options;
     cr_assert_eq(sap_options_set(&options, "max_iteration", "3"), SAP_ERROR_ARGUMENT);
     cr_assert_eq(memcmp(&before, &options, sizeof options), 0);
-    cr_expect(strstr(sap_error_message(), "unknown option 'max_iteration'"));
+    cr_expect(strstr(sap_error_message(), "unknown option 'max_iteration' (did you mean 'max_iterations'?)"));
     cr_expect(strstr(sap_error_message(), "contact_preset_variant"));
     for (int i = 0; i < NUM_ALL; i++)
         cr_expect(strstr(sap_error_message(), all[i].name), "%s is not in: %s", all[i].name, sap_error_message());
@@ -434,7 +434,8 @@ Test(options, an_unknown_preset_lists_the_known) {
     SapOptions before = options;
     cr_assert_eq(sap_options_preset("approx16", &options), SAP_ERROR_ARGUMENT);
     cr_assert_eq(memcmp(&before, &options, sizeof options), 0);
-    cr_assert(strstr(sap_error_message(), "unknown preset 'approx16'; allowed: approx32, approx64, drake"));
+    cr_assert(strstr(sap_error_message(),
+                     "unknown preset 'approx16' (did you mean 'approx32'?); allowed: approx32, approx64, drake"));
     REFUSED("contact_preset_variant", "approx16", "unknown preset 'approx16'", "approx32, approx64, drake");
     REFUSED("contact_preset_variant", "custom", "unknown preset 'custom'");
 }

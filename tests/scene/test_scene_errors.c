@@ -8,7 +8,7 @@
 #include "support/scene_text.h"
 
 Test(scene, refuses_unknown_keys_and_lists_the_known_ones) {
-    EXPECT_FAILURES({HEAD "bodys: []\n", "scene.yaml:2: ", {"'bodys'", "allowed: ", "bodies"}},
+    EXPECT_FAILURES({HEAD "bodys: []\n", "scene.yaml:2: ", {"'bodys' (did you mean 'bodies'?)", "allowed: ", "bodies"}},
                     {HEAD "simulation: {dt: 1,\n  step: 2}\n", "scene.yaml:3: ", {"'step'", "num_worlds"}},
                     {HEAD "builder:\n  defaults:\n    shape: {nu: 1}\n", "scene.yaml:4: ", {"'nu'", "relaxation_time"}},
                     {HEAD "builder: {defaults: {joint: {damp: 1}}}\n", "scene.yaml:2: ", {"'damp'", "damping"}},

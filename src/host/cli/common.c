@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "host/cli/robot_file.h"
+
 /* ---- errors ---- */
 
 bool cli_fail(const char *format, ...) {
@@ -59,6 +61,14 @@ static bool read_choice(const char *text, const char *const *choices, int *out) 
     return false;
 }
 
+CliText cli_hint(const char *word, const char *const *names) {
+    CliText out = {""};
+    const char *nearest = sap_nearest_name(word, names);
+    if (nearest != NULL)
+        snprintf(out.text, sizeof out.text, " (did you mean '%s'?)", nearest);
+    return out;
+}
+
 static void refuse_int(const struct argp_state *state, const char *option, const char *text, int low, int high) {
     argp_error(state, "%s is '%s'; allowed: an integer %d .. %d", option, text, low, high);
 }
@@ -68,7 +78,7 @@ static void refuse_choice(const struct argp_state *state, const char *option, co
     char allowed[256] = "";
     for (size_t i = 0, at = 0; choices[i] != NULL && at < sizeof allowed; i++)
         at += (size_t)snprintf(allowed + at, sizeof allowed - at, "%s%s", i ? ", " : "", choices[i]);
-    argp_error(state, "%s is '%s'; allowed: %s", option, text, allowed);
+    argp_error(state, "%s is '%s'%s; allowed: %s", option, text, cli_hint(text, choices).text, allowed);
 }
 
 int cli_int(const struct argp_state *state, const char *option, const char *text, int low, int high) {
@@ -252,8 +262,12 @@ static bool find_scene(const char *name, char path[PATH_MAX]) {
 
 bool cli_scene_open(const char *name, const CliSettings *settings, CliScene *out) {
     out->scene = NULL;
-    if (!find_scene(name, out->path) ||
-        !cli_check(sap_scene_load_with_root(out->path, settings->asset_root, &out->scene)))
+    if (!find_scene(name, out->path))
+        return false;
+    bool loaded = cli_is_robot_file(out->path)
+                      ? cli_robot_file_load(out->path, &out->scene)
+                      : cli_check(sap_scene_load_with_root(out->path, settings->asset_root, &out->scene));
+    if (!loaded)
         return false;
     out->arrays = sap_model_arrays(out->scene->model);
     if (cli_settings_apply(settings, &out->scene->options))

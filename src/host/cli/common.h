@@ -50,6 +50,15 @@ int cli_int(const struct argp_state *state, const char *option, const char *text
 uint64_t cli_u64(const struct argp_state *state, const char *option, const char *text);
 /* A finite number > 0, or >= 0 if zero is allowed. */
 double cli_real(const struct argp_state *state, const char *option, const char *text, bool zero_allowed);
+enum { CLI_TEXT_SIZE = 64 };
+
+typedef struct CliText {
+    char text[CLI_TEXT_SIZE];
+} CliText;
+
+/* " (did you mean 'bench'?)", or "" if no name is near; names is NULL-terminated. */
+CliText cli_hint(const char *word, const char *const *names);
+
 /* The index of one of `choices`, which is NULL-terminated. */
 int cli_choice(const struct argp_state *state, const char *option, const char *text, const char *const *choices);
 
@@ -101,7 +110,7 @@ typedef struct CliScene {
     const SapModelArrays *arrays; /* of the model */
 } CliScene;
 
-/* `name` is a file, or a scene of bench/scenes, with or without ".yaml". */
+/* `name` is a file, or a scene of bench/scenes, with or without ".yaml". MJCF and URDF are converted (robot_file.h). */
 bool cli_scene_open(const char *name, const CliSettings *settings, CliScene *out);
 void cli_scene_close(CliScene *scene);
 
@@ -109,12 +118,6 @@ void cli_scene_close(CliScene *scene);
 const char *const *cli_scene_folders(void);
 
 /* ---- printing ---- */
-
-enum { CLI_TEXT_SIZE = 64 };
-
-typedef struct CliText {
-    char text[CLI_TEXT_SIZE];
-} CliText;
 
 /* "1.23 M": three digits and an SI prefix. */
 CliText cli_si(double value);

@@ -15,6 +15,7 @@ typedef struct Command {
 static const Command commands[] = {{"sapwood run", cli_run},         {"sapwood info", cli_info},
                                    {"sapwood bench", cli_bench},     {"sapwood compare", cli_compare},
                                    {"sapwood conform", cli_conform}, {"sapwood selftest", cli_selftest}};
+static const char *const short_names[] = {"run", "info", "bench", "compare", "conform", "selftest", NULL};
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static const char *short_name(const Command *command) {
@@ -41,7 +42,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_ARG:
         rest->command = find_command(arg);
         if (rest->command == NULL)
-            argp_error(state, "the command is '%s'; allowed: run, info, bench, compare, conform, selftest", arg);
+            argp_error(state, "the command is '%s'%s; allowed: run, info, bench, compare, conform, selftest", arg,
+                       cli_hint(arg, short_names).text);
         rest->argc = state->argc - state->next + 1;
         rest->argv = state->argv + state->next - 1;
         state->next = state->argc;

@@ -12,6 +12,7 @@
 #include "host/base/number_text.h"
 #include "host/options/presets.h"
 #include "host/base/keyword.h"
+#include "host/base/nearest.h"
 
 /* ---- the table ---- */
 
@@ -238,8 +239,10 @@ static SapList allowed_text(const Option *option) {
 }
 
 static SapStatus fail_value(const Option *option, const char *value) {
-    return sap_fail(SAP_ERROR_ARGUMENT, "option %s is '%.64s'; allowed: %s", option->name, value,
-                    allowed_text(option).text);
+    SapList allowed = allowed_text(option);
+    SapHint hint = option->choices != NULL ? sap_hint(value, allowed.text) : (SapHint){""};
+    return sap_fail(SAP_ERROR_ARGUMENT, "option %s is '%.64s'%s; allowed: %s", option->name, value, hint.text,
+                    allowed.text);
 }
 
 /* ---- one option ---- */
@@ -309,7 +312,8 @@ static const Option *find_option(const char *word) {
 
 static SapStatus fail_name(const char *name) {
     SapList list = sap_list_of_names(sap_options_names());
-    return sap_fail(SAP_ERROR_ARGUMENT, "unknown option '%.64s'; allowed: %s, %s", name, preset_name, list.text);
+    return sap_fail(SAP_ERROR_ARGUMENT, "unknown option '%.64s'%s; allowed: %s, %s", name,
+                    sap_hint(name, list.text).text, preset_name, list.text);
 }
 
 /* ---- keywords without a field ---- */

@@ -6,6 +6,7 @@
 #include "host/base/fp_mode.h"
 #include "host/options/options.h"
 #include "host/base/keyword.h"
+#include "host/base/nearest.h"
 #include "host/base/yaml_tree.h"
 
 static const char default_preset[] = "approx32";
@@ -69,8 +70,9 @@ SapStatus sap_options_apply_preset(SapOptions *options, const char *preset) {
     for (int i = 0; sap_embedded_preset_names[i] != NULL; i++)
         if (strcmp(sap_embedded_preset_names[i], name) == 0)
             return sap_options_apply_preset_text(options, name, sap_embedded_preset_texts[i]);
-    return sap_fail(SAP_ERROR_ARGUMENT, "unknown preset '%.64s'; allowed: %s", preset,
-                    sap_list_of_names(sap_embedded_preset_names).text);
+    SapList allowed = sap_list_of_names(sap_embedded_preset_names);
+    return sap_fail(SAP_ERROR_ARGUMENT, "unknown preset '%.64s'%s; allowed: %s", preset,
+                    sap_hint(preset, allowed.text).text, allowed.text);
 }
 
 SapStatus sap_options_preset(const char *preset, SapOptions *options) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/nearest.h"
 
 void sap_scene_builder_init(SapSceneBuilder *builder, const char *file, const char *asset_root) {
     *builder = (SapSceneBuilder){
@@ -109,6 +110,16 @@ int sap_scene_find_name(const SapSceneNames *names, const char *name) {
         return -1;
     const struct SapSceneName *slot = slot_of(names, name);
     return slot->name == NULL ? -1 : slot->index;
+}
+
+SapStatus sap_scene_refuse_name(const SapSceneNames *names, const SapYamlEntry *entry, const char *allowed) {
+    char quote[SAP_QUOTE_SIZE];
+    SapNearest nearest = sap_nearest_begin(entry->node->text);
+    for (int i = 0; i < names->capacity; i++)
+        if (names->slots[i].name != NULL)
+            sap_nearest_try(&nearest, names->slots[i].name, strlen(names->slots[i].name));
+    return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s%s; allowed: %s", sap_yaml_describe(entry->node, quote),
+                         sap_nearest_hint(&nearest).text, allowed);
 }
 
 static bool grow_names(SapSceneNames *names) {

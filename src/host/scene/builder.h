@@ -129,6 +129,8 @@ SapStatus sap_scene_append_many(SapSceneBuilder *builder, SapModelRows rows, int
 
 /* The row index of a name, or -1. */
 int sap_scene_find_name(const SapSceneNames *names, const char *name);
+/* Fails for a scalar that is not one of the names; the message has the nearest. */
+SapStatus sap_scene_refuse_name(const SapSceneNames *names, const SapYamlEntry *entry, const char *allowed);
 /* Registers the id and the label of row `index`; rejects a name that another row has. */
 SapStatus sap_scene_add_names(SapSceneBuilder *builder, SapSceneNames *names, const SapYamlEntry *entry, const char *id,
                               const char *label, int index);

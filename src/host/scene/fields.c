@@ -13,12 +13,15 @@
 #include "host/base/fail.h"
 #include "host/base/unit_vector.h"
 #include "host/base/keyword.h"
+#include "host/base/nearest.h"
 
 /* ---- scalars ---- */
 
 SapStatus sap_scene_refuse(const SapYamlEntry *entry, const char *allowed) {
     char quote[SAP_QUOTE_SIZE];
-    return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s; allowed: %s", sap_yaml_describe(entry->node, quote), allowed);
+    SapHint hint = entry->node->kind == SAP_YAML_SCALAR ? sap_hint(entry->node->text, allowed) : (SapHint){""};
+    return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s%s; allowed: %s", sap_yaml_describe(entry->node, quote), hint.text,
+                         allowed);
 }
 
 bool sap_scene_in_range(SapRange range, double x) {
@@ -352,8 +355,8 @@ static SapStatus unknown_key(const SapYamlEntry *entry, const SapSceneTable *tab
     for (int t = 0; t < num_tables; t++)
         for (int i = 0; i < tables[t].count; i++)
             sap_list_add(&allowed, tables[t].fields[i].key);
-    return sap_fail_at(sap_yaml_name(entry->node->tree), entry->line, SAP_ERROR_PARSE, "unknown key %s; allowed: %s",
-                       sap_quote(entry->key, quote), allowed.text);
+    return sap_fail_at(sap_yaml_name(entry->node->tree), entry->line, SAP_ERROR_PARSE, "unknown key %s%s; allowed: %s",
+                       sap_quote(entry->key, quote), sap_hint(entry->key, allowed.text).text, allowed.text);
 }
 
 /* A row that was read before and has the same target as row i, or -1. */

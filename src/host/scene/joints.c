@@ -327,7 +327,7 @@ SapStatus sap_scene_read_joint_name(const SapSceneBuilder *builder, const SapYam
                                  sap_quote(sap_scene_joint(builder, *out)->label, first), sap_quote(label, second));
         *out = i;
     }
-    return *out >= 0 ? SAP_OK : sap_scene_refuse(entry, "the id or label of a joint");
+    return *out >= 0 ? SAP_OK : sap_scene_refuse_name(&builder->joint_names, entry, "the id or label of a joint");
 }
 
 /* ---- articulations ---- */

@@ -235,7 +235,8 @@ SapStatus sap_scene_read_body_name(const SapSceneBuilder *builder, const SapYaml
     *out = sap_scene_find_name(&builder->body_names, name);
     if (*out >= 0 || (world && strcmp(name, "world") == 0))
         return SAP_OK;
-    return sap_scene_refuse(entry, world ? "the id or label of a body, or world" : "the id or label of a body");
+    return sap_scene_refuse_name(&builder->body_names, entry,
+                                 world ? "the id or label of a body, or world" : "the id or label of a body");
 }
 
 SapStatus sap_scene_check_masses(const SapSceneBuilder *builder) {

@@ -1,0 +1,52 @@
+"""The program on robots: MJCF and URDF through this package."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("mujoco")
+
+ROBOT = """<mujoco model="hinge"><worldbody><body name="arm"><joint name="h"/><geom size="0.1" pos="1 0 0"/></body>
+  </worldbody><equality><connect name="pin" body1="arm" anchor="0 0 0"/></equality></mujoco>"""
+URDF = """<robot name="arm"><link name="base"/><link name="arm"><inertial><mass value="2"/>
+  <inertia ixx="1" iyy="1" izz="0.5" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="swing" type="continuous">
+  <parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+def run(program, *arguments, **environment):
+    environment = {**os.environ, "SAPWOOD_PYTHON": sys.executable, **environment}
+    return subprocess.run([program, *arguments], capture_output=True, text=True, env=environment)
+
+
+def test_the_program_runs_an_mjcf_file_and_says_what_is_lost(program, tmp_path):
+    (tmp_path / "robot.xml").write_text(ROBOT)
+    done = run(program, "run", "robot.xml", "--worlds", "2", "--steps", "5", TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "hinge: bodies 1, dofs 1" in done.stdout and "lost: equality 'pin'" in done.stderr
+    assert os.listdir(tmp_path) == ["robot.xml"]
+
+
+def test_the_program_shows_a_urdf_file(program, tmp_path):
+    (tmp_path / "robot.urdf").write_text(URDF)
+    done = run(program, "info", "robot.urdf")
+    assert done.returncode == 0, done.stderr
+    assert "swing: revolute" in done.stdout
+
+
+@pytest.mark.parametrize("python", ["no-such-python", "false"])
+def test_without_the_package_the_program_says_what_to_do(program, tmp_path, python):
+    (tmp_path / "robot.xml").write_text(ROBOT)
+    done = run(program, "info", "robot.xml", SAPWOOD_PYTHON=python, TMPDIR=str(tmp_path))
+    assert done.returncode == 2
+    assert "pip install 'sapwood[mujoco]'" in done.stderr and python in done.stderr
+    assert os.listdir(tmp_path) == ["robot.xml"]
+
+
+def test_a_robot_that_is_wrong_or_missing_is_named(program, tmp_path):
+    (tmp_path / "robot.xml").write_text("<mujoco><worldbdy/></mujoco>")
+    done = run(program, "info", "robot.xml")
+    assert done.returncode == 2 and "worldbdy" in done.stderr
+    done = run(program, "info", "other.xml")
+    assert done.returncode == 2 and "other.xml: No such file" in done.stderr

@@ -1,0 +1,58 @@
+#include "host/cli/robot_file.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host/cli/common.h"
+
+bool cli_is_robot_file(const char *path) {
+    static const char *const endings[] = {".xml", ".mjcf", ".urdf"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot != NULL && i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Runs `python -m sapwood convert PATH SCENE`, whose messages go to stderr; false if it fails. */
+static bool convert(const char *path, const char *scene) {
+    const char *python = getenv("SAPWOOD_PYTHON");
+    if (python == NULL || python[0] == '\0')
+        python = "python3";
+    char *argv[] = {(char *)python, "-m", "sapwood", "convert", (char *)path, (char *)scene, NULL};
+    pid_t child;
+    int failure = posix_spawnp(&child, python, NULL, NULL, argv, environ), status = 0;
+    while (failure == 0 && waitpid(child, &status, 0) < 0)
+        failure = errno == EINTR ? 0 : errno;
+    if (failure == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
+    return cli_fail("%s: MJCF and URDF are read by the Python package: pip install 'sapwood[mujoco]', then set "
+                    "SAPWOOD_PYTHON to that interpreter; here '%s' %s%s",
+                    path, python, failure ? "cannot be run: " : "failed, see above", failure ? strerror(failure) : "");
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place) {
+    (void)info, (void)type, (void)place;
+    return remove(path);
+}
+
+bool cli_robot_file_load(const char *path, SapScene **out) {
+    const char *parent = getenv("TMPDIR");
+    char folder[PATH_MAX], scene[PATH_MAX + 16];
+    snprintf(folder, sizeof folder, "%s/sapwood-XXXXXX", parent != NULL && parent[0] != '\0' ? parent : "/tmp");
+    if (access(path, R_OK) != 0)
+        return cli_fail("%s: %s", path, strerror(errno));
+    if (mkdtemp(folder) == NULL)
+        return cli_fail("%s: %s", folder, strerror(errno));
+    snprintf(scene, sizeof scene, "%s/scene.yaml", folder);
+    bool ok = convert(path, scene) && cli_check(sap_scene_load(scene, out));
+    nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    return ok;
+}

@@ -1,0 +1,16 @@
+/* Scenes in the formats of other programs, MJCF and URDF: the Python package converts them, through MuJoCo's compiler. */
+#ifndef SAPWOOD_HOST_CLI_ROBOT_FILE_H
+#define SAPWOOD_HOST_CLI_ROBOT_FILE_H
+
+#include <stdbool.h>
+
+#include <sapwood/scene.h>
+
+/* Whether the name ends in .xml, .mjcf or .urdf. */
+bool cli_is_robot_file(const char *path);
+
+/* Converts the file to a scene in a temporary folder, loads it and removes the folder. The interpreter is python3, or the
+ * one that the environment variable SAPWOOD_PYTHON names. */
+bool cli_robot_file_load(const char *path, SapScene **out);
+
+#endif
