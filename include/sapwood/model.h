@@ -194,6 +194,12 @@ SAP_API int sap_model_find_body(const SapModel *model, const char *name);
 SAP_API int sap_model_find_joint(const SapModel *model, const char *name);
 SAP_API int sap_model_find_keyframe(const SapModel *model, const char *name);
 
+/* Warning i = 0, 1, ... of a model, one line that names the body and the value; NULL past the last one, for a negative i
+ * and for a NULL model. The model owns the text. A body gets a warning if the rules allow its values but its contacts
+ * will be unrealistic: a moment of inertia more than 100 times less than that of a solid of its shapes with its mass
+ * (docs/faq.md). */
+SAP_API const char *sap_model_warning(const SapModel *model, int i);
+
 SAP_END_DECLS
 
 #endif

@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,6 +72,8 @@ class Model:
         self.options = None
         self.imported = None
         self._capacities = {}
+        for text in self.warnings:
+            warn(text, stacklevel=4)
 
     # ---- creation ----
 
@@ -182,6 +185,14 @@ class Model:
         scene.write(self, path)
 
     # ---- contents ----
+
+    @property
+    def warnings(self) -> list[str]:
+        """Values that the rules allow and that make contacts unrealistic (docs/faq.md). Creation warns of each."""
+        texts: list[str] = []
+        while text := lib.sap_model_warning(self.pointer, len(texts)):
+            texts.append(text.decode())
+        return texts
 
     @property
     def pointer(self) -> int:

@@ -109,3 +109,11 @@ def test_free_motion_of_a_ball_is_that_of_gravity():
     motion = model.free_motion(model.joint_q, model.joint_qd, h=0.01)
     assert np.allclose(motion["A"][0], np.diag([0.1, 0.1, 0.1, 1, 1, 1]), atol=1e-15)
     assert np.allclose(motion["v_star"][0], [0, 0, 0, 0, 0, -0.0981], atol=1e-15)
+
+
+def test_a_tiny_inertia_is_a_warning_that_names_the_body():
+    shape = dict(shape_type=[3], shape_body=[0], shape_scale=[[0.1, 0, 0]], body_name=["pea"])
+    with pytest.warns(UserWarning, match=r"body 0 \('pea'\).*1e-12 kg m\^2"):
+        model = ball(body_inertia=np.eye(3) * 1e-12, **shape)
+    assert len(model.warnings) == 1
+    assert ball(**shape).warnings == []

@@ -75,6 +75,67 @@ Test(model, the_principal_moments_decide_not_the_diagonal) {
     REFUSED("body_inertia[5]", "1, 1, 2.5", "triangle inequality");
 }
 
+/* ---- warnings ---- */
+
+/* Body 0 as a ball of 1 kg and 0.1 m; a solid one has 0.004 kg m^2. */
+static SapModel *ball_with(double xx, double yy, double zz) {
+    sample.shape_type[1] = SAP_SHAPE_SPHERE;
+    sample.shape_scale[1][0] = 0.1;
+    sample.mass[0] = 1;
+    set_diagonal(0, xx, yy, zz);
+    return create(&sample.arrays);
+}
+
+Test(model, warns_of_inertias_a_hundred_times_less_than_those_of_the_shapes) {
+    SapModel *model = ball_with(4e-3, 4e-3, 4e-3);
+    cr_expect_null(sap_model_warning(model, 0), "%s", sap_model_warning(model, 0));
+    sap_model_destroy(model);
+    model = ball_with(4.01e-5, 4.01e-5, 4.01e-5);
+    cr_expect_null(sap_model_warning(model, 0), "%s", sap_model_warning(model, 0));
+    sap_model_destroy(model);
+    model = ball_with(4e-3, 3.99e-5, 4e-3);
+    const char *text = sap_model_warning(model, 0);
+    cr_assert_not_null(text);
+    cr_expect(strstr(text, "body 0 ('torso')") && strstr(text, "about y is 3.99e-05 kg m^2"), "%s", text);
+    cr_expect(strstr(text, "100 times less") && strstr(text, "above 100 "), "%s", text);
+    cr_expect_null(sap_model_warning(model, 1));
+    cr_expect_null(sap_model_warning(model, -1));
+    cr_expect_null(sap_model_warning(NULL, 0));
+    sap_model_destroy(model);
+}
+
+/* The lever of a shape beside the centre of mass counts: 0.4 m for axes across it. */
+Test(model, warns_of_small_inertias_of_shapes_far_from_the_centre_of_mass) {
+    double transforms[SAMPLE_NS][7] = {0};
+    for (int s = 0; s < SAMPLE_NS; s++)
+        transforms[s][6] = 1;
+    transforms[1][0] = 0.4;
+    sample.arrays.shape_transform = transforms[0];
+    SapModel *model = ball_with(1e-3, 1e-3, 1e-3);
+    cr_assert_not_null(sap_model_warning(model, 0));
+    cr_expect(strstr(sap_model_warning(model, 0), "164 times less"), "%s", sap_model_warning(model, 0));
+    sap_model_destroy(model);
+    int32_t flags[SAMPLE_NS] = {0}; /* what does not collide does not count */
+    sample.arrays.shape_flags = flags;
+    model = ball_with(1e-3, 1e-3, 1e-3);
+    cr_expect_null(sap_model_warning(model, 0));
+    sap_model_destroy(model);
+}
+
+Test(model, warns_of_nothing_in_a_rod_and_a_plate) {
+    sample.shape_type[1] = SAP_SHAPE_CAPSULE;
+    sample.shape_scale[1][0] = 0.001;
+    sample.shape_scale[1][1] = 1;
+    sample.shape_type[2] = SAP_SHAPE_BOX;
+    memcpy(sample.shape_scale[2], (double[]){1, 1, 0.001}, sizeof sample.shape_scale[2]);
+    sample.mass[0] = sample.mass[1] = 1;
+    set_diagonal(0, 1 / 3.0, 1 / 3.0, 5e-7);
+    set_diagonal(1, 1 / 3.0, 1 / 3.0, 2 / 3.0);
+    SapModel *model = create(&sample.arrays);
+    cr_expect_null(sap_model_warning(model, 0), "%s", sap_model_warning(model, 0));
+    sap_model_destroy(model);
+}
+
 /* ---- shapes ---- */
 
 Test(model, refuses_unknown_shape_types) {

@@ -270,6 +270,9 @@ bool cli_scene_open(const char *name, const CliSettings *settings, CliScene *out
     if (!loaded)
         return false;
     out->arrays = sap_model_arrays(out->scene->model);
+    const char *warning;
+    for (int i = 0; (warning = sap_model_warning(out->scene->model, i)) != NULL; i++)
+        fprintf(stderr, "sapwood: warning: %s\n", warning);
     if (cli_settings_apply(settings, &out->scene->options))
         return true;
     cli_scene_close(out);

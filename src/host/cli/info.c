@@ -273,6 +273,14 @@ static json_t *options_json(const SapOptions *o) {
     return json;
 }
 
+static json_t *warnings_json(const SapModel *model) {
+    json_t *list = json_array();
+    const char *warning;
+    for (int i = 0; (warning = sap_model_warning(model, i)) != NULL; i++)
+        json_array_append_new(list, cli_json_text(warning));
+    return list;
+}
+
 static json_t *memory_json(const SapModelArrays *a, const SapSolverInfo *s) {
     json_int_t state = state_numbers(a), control = control_numbers(a);
     return json_pack("{sI sI sI sI sI sI sI}", "state_f32", 4 * state, "state_f64", 8 * state, "control_f32",
@@ -308,6 +316,7 @@ static json_t *info_json(const Info *info) {
                  json_pack("{si si}", "count", a->num_height_fields, "heights", a->num_heights));
     cli_json_put(&json, "articulations", json_integer(a->num_articulations));
     cli_json_put(&json, "keyframes", json_integer(a->num_keyframes));
+    cli_json_put(&json, "warnings", warnings_json(scene->model));
     /* Cost and device. */
     cli_json_put(&json, "factor",
                  json_pack("{si sI}", "nonzeros", s->factor_nonzeros, "dense", (json_int_t)(nv * (nv + 1) / 2)));

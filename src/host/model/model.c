@@ -11,6 +11,7 @@
 #include "host/base/fp_mode.h"
 #include "host/model/check.h"
 #include "host/model/joint_types.h"
+#include "host/model/warnings.h"
 
 void sap_model_arrays_default(SapModelArrays *arrays) {
     if (arrays == NULL)
@@ -222,7 +223,8 @@ static SapStatus fill_model(SapModel *model, const SapModelArrays *given, SapHul
     if (given->joint_q == NULL)
         compute_joint_q(a);
     SAP_TRY(sap_model_check_values(a));
-    return sap_mesh_hulls_create(a, known_hulls, &model->hulls);
+    SAP_TRY(sap_mesh_hulls_create(a, known_hulls, &model->hulls));
+    return sap_model_find_warnings(model);
 }
 
 static SapStatus copy_model(const SapModelArrays *arrays, SapHullShape *known_hulls, SapModel **out) {
@@ -270,6 +272,7 @@ void sap_model_destroy(SapModel *model) {
             model->part[i]->free(model->part[i]);
     pthread_mutex_destroy(&model->lock);
     sap_mesh_hulls_free(model->hulls, model->arrays.num_meshes);
+    sap_model_free_warnings(model);
     for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
         free((void *)sap_model_field_get(&model->arrays, &sap_model_fields[i]));
     free((void *)model->arrays.name);

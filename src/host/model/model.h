@@ -23,7 +23,9 @@ typedef enum SapModelPartOf { SAP_PART_PLAN_LISTED, SAP_PART_PLAN_SWEEP, SAP_MOD
 /* Owns everything that `arrays` points to; no pointer is NULL. `arrays` is constant after creation. */
 struct SapModel {
     SapModelArrays arrays;
-    SapHullShape *hulls;     /* [num_meshes] */
+    SapHullShape *hulls; /* [num_meshes] */
+    char **warnings;     /* [num_warnings] texts */
+    int num_warnings;
     atomic_int more_holders; /* number of holders besides the first */
     pthread_mutex_t lock;    /* protects part */
     SapModelPart *part[SAP_MODEL_NUM_PARTS];
