@@ -35,6 +35,11 @@ typedef enum SapFactorPlan {
     SAP_FACTOR_DENSE = 1,  /* "dense": always dense */
     SAP_FACTOR_LIBRARY = 2 /* "library": dense, by LAPACK or cuSOLVER; for worlds of more than about 128 dofs */
 } SapFactorPlan;
+/* How the gyroscopic torque of free and ball bodies is integrated (docs/free_motion.md). */
+typedef enum SapGyroscopic {
+    SAP_GYROSCOPIC_EXPLICIT = 0, /* "explicit": from the velocity at the start of the step */
+    SAP_GYROSCOPIC_IMPLICIT = 1  /* "implicit": one Newton step per body; adds no energy at any spin */
+} SapGyroscopic;
 /* How the contact weight w is computed. */
 typedef enum SapContactWeight {
     SAP_BODY_INERTIA = 0, /* "body_inertia": w from each body's own mass and inertia */
@@ -81,6 +86,9 @@ typedef struct SapOptions {
     SapContactWeight contact_weight_mode;        /* how the contact weight w is computed */
     SapContactPoint contact_point_mode;          /* where the contact force acts */
     SapPositionIntegration position_integration; /* which velocity moves the coordinates */
+
+    /* ---- free motion ---- */
+    SapGyroscopic gyroscopic; /* default explicit, in all presets */
 
     /* ---- contact solve ---- */
     int max_rigid_contact;     /* contact slots per world; default 128, 1 .. 65535 */

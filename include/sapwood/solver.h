@@ -36,7 +36,10 @@ enum {
     SAP_WORLD_NO_DESCENT = 1 << 12,         /* Newton's matrix gave no descent direction, nor in f64 */
     SAP_WORLD_NOT_CONVERGED = SAP_WORLD_ITERATION_LIMIT | SAP_WORLD_LINE_SEARCH_FAILED | SAP_WORLD_NO_DESCENT,
 
-    SAP_WORLD_CONTACTS_TRUNCATED = 1 << 13 /* contacts were dropped because the world has too few slots */
+    SAP_WORLD_CONTACTS_TRUNCATED = 1 << 13, /* contacts were dropped because the world has too few slots */
+    /* A free or ball body turns so far in a step that the explicit gyroscopic torque adds energy, 1 % of its wobble per
+     * step or more (docs/free_motion.md). Take a shorter step, or gyroscopic = implicit, which never sets this bit. */
+    SAP_WORLD_FAST_SPIN = 1 << 14
 };
 
 /* Creates a solver for num_worlds >= 1 worlds. The solver keeps the model alive and copies the options; options NULL =

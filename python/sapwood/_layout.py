@@ -85,6 +85,7 @@ STRUCTS = {
         ("contact_weight_mode", "int"),
         ("contact_point_mode", "int"),
         ("position_integration", "int"),
+        ("gyroscopic", "int"),
         ("max_rigid_contact", "int"),
         ("max_contacts_per_pair", "int"),
         ("fallback_mu", "double"),
@@ -373,4 +374,5 @@ BITS = {
     "SAP_WORLD_NO_DESCENT": 4096,
     "SAP_WORLD_NOT_CONVERGED": 7168,
     "SAP_WORLD_CONTACTS_TRUNCATED": 8192,
+    "SAP_WORLD_FAST_SPIN": 16384,
 }

@@ -113,6 +113,7 @@ void cli_statistics_finish(CliStatistics *s, const CliBatch *batch) {
     for (int w = 0; w < batch->state->num_worlds; w++) {
         s->not_converged += (batch->seen[w] & SAP_WORLD_NOT_CONVERGED) != 0;
         s->truncated += (batch->seen[w] & SAP_WORLD_CONTACTS_TRUNCATED) != 0;
+        s->fast_spins += (batch->seen[w] & SAP_WORLD_FAST_SPIN) != 0;
         for (int i = 0; i < CLI_NUM_ENDS; i++)
             s->by_end[i] += (batch->seen[w] & cli_ends[i].bit) != 0;
     }
@@ -153,6 +154,10 @@ void cli_statistics_print(const CliStatistics *s, const CliBatch *batch, int wid
     print_ends(s, batch->state->num_worlds, width);
     if (s->truncated)
         print_truncated(s, batch, width);
+    if (s->fast_spins)
+        printf("%-*s a body spins too fast for the time step in %d of %d worlds: the explicit gyroscopic torque adds "
+               "energy; take a shorter step, or gyroscopic=implicit\n",
+               width, "WARNING", s->fast_spins, batch->state->num_worlds);
 }
 
 /* ---- as JSON ---- */
@@ -175,4 +180,5 @@ void cli_statistics_put(const CliStatistics *s, const CliBatch *batch, json_t **
     cli_json_put(json, "newton_iterations", cli_count_json(&s->newton));
     cli_json_put(json, "line_search_iterations", cli_count_json(&s->line));
     cli_json_put(json, "not_converged", ends_json(s));
+    cli_json_put(json, "fast_spin_worlds", json_integer(s->fast_spins));
 }

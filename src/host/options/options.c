@@ -42,6 +42,8 @@ static const Choice weights[] = {{"body_inertia", SAP_BODY_INERTIA}, {"diag_dela
 static const Choice points[] = {
     {"witness_point", SAP_WITNESS_POINT}, {"contact_midpoint", SAP_CONTACT_MIDPOINT}, {NULL, 0}};
 static const Choice integrations[] = {{"midpoint", SAP_MIDPOINT}, {"sap_euler", SAP_EULER}, {NULL, 0}};
+static const Choice gyroscopics[] = {
+    {"explicit", SAP_GYROSCOPIC_EXPLICIT}, {"implicit", SAP_GYROSCOPIC_IMPLICIT}, {NULL, 0}};
 static const Choice contact_solvers[] = {{"sap", SAP_SOLVER_SAP}, {NULL, 0}};
 static const Choice line_searches[] = {{"monotone_decay", SAP_MONOTONE_DECAY},
                                        {"armijo_decay", SAP_ARMIJO_DECAY},
@@ -87,6 +89,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(contact_weight_mode, CHOICE(weights), PRESET)                                                                    \
     X(contact_point_mode, CHOICE(points), PRESET)                                                                      \
     X(position_integration, CHOICE(integrations), PRESET)                                                              \
+    X(gyroscopic, CHOICE(gyroscopics), .fallback = SAP_GYROSCOPIC_EXPLICIT)                                            \
     X(max_rigid_contact, INT(1, 65535), .fallback = 128)                                                               \
     X(max_contacts_per_pair, INT(1, 8), .fallback = 4)                                                                 \
     X(fallback_mu, REAL(0), OR_NONE)                                                                                   \
@@ -153,11 +156,11 @@ enum { NUM_FIXED = sizeof fixed_table / sizeof fixed_table[0] };
 /* ---- fields; enums are stored as int ---- */
 
 _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegration) == sizeof(int) &&
-                   sizeof(SapContactSolver) == sizeof(int) && sizeof(SapLineSearch) == sizeof(int) &&
-                   sizeof(SapContactWeight) == sizeof(int) && sizeof(SapContactPoint) == sizeof(int) &&
-                   sizeof(SapCompat) == sizeof(int) && sizeof(SapIsa) == sizeof(int) &&
-                   sizeof(SapBroadPhase) == sizeof(int) && sizeof(SapFactorPlan) == sizeof(int) &&
-                   sizeof(SapDevice) == sizeof(int),
+                   sizeof(SapContactSolver) == sizeof(int) && sizeof(SapGyroscopic) == sizeof(int) &&
+                   sizeof(SapLineSearch) == sizeof(int) && sizeof(SapContactWeight) == sizeof(int) &&
+                   sizeof(SapContactPoint) == sizeof(int) && sizeof(SapCompat) == sizeof(int) &&
+                   sizeof(SapIsa) == sizeof(int) && sizeof(SapBroadPhase) == sizeof(int) &&
+                   sizeof(SapFactorPlan) == sizeof(int) && sizeof(SapDevice) == sizeof(int),
                "an enum of SapOptions is as large as an int");
 
 /* A bool is read as a byte: an uninitialised one may hold any value, and checking it must be well defined. */

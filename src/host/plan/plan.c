@@ -1,9 +1,11 @@
 /* Levels of links, and the properties of each dof. */
 #include "host/plan/plan.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "host/base/eigen3.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/base/sort_by_key.h"
@@ -66,6 +68,29 @@ static int is_identity(const double *pose) {
     return pose[0] == 0 && pose[1] == 0 && pose[2] == 0 && is_identity_rotation(pose);
 }
 
+/* The wobble of a body that spins at omega about a principal axis c has the rate rho omega,
+ * rho^2 = |(J_c - J_a)(J_c - J_b)| / (J_a J_b). Returns the largest rho of the three axes; the triangle inequality of
+ * moments keeps it below 1, and a body with three equal moments has 0. */
+static double wobble_rate(const double inertia[9]) {
+    double J[3], largest = 0;
+    sap_eigen3_symmetric(inertia, J);
+    for (int c = 0; c < 3; c++) {
+        double a = J[(c + 1) % 3], b = J[(c + 2) % 3];
+        largest = fmax(largest, fabs((J[c] - a) / a * ((J[c] - b) / b)));
+    }
+    return sqrt(largest);
+}
+
+/* The explicit gyroscopic torque multiplies the energy of a wobble by at least 1 + (h rho omega)^2 in a step; the bound
+ * is 1 % (docs/free_motion.md). Bodies with nearly equal moments have no bound. */
+static float max_turn_of(const SapModelArrays *m, int joint) {
+    const double growth = 0.01, least_rate = 1e-3;
+    if (m->joint_type[joint] != SAP_JOINT_FREE && m->joint_type[joint] != SAP_JOINT_BALL)
+        return 0;
+    double rate = wobble_rate(m->body_inertia + 9 * m->joint_child[joint]);
+    return rate > least_rate ? (float)(sqrt(growth) / rate) : 0;
+}
+
 static void fill_links(const SapModelArrays *m, const Work *w, SapLink *link, int *child) {
     /* Links, and the number of children of each. */
     for (int j = 0; j < m->num_joints; j++) {
@@ -80,7 +105,8 @@ static void fill_links(const SapModelArrays *m, const Work *w, SapLink *link, in
                             .nang = m->joint_dof_dim[2 * j + 1],
                             .plain_X_p = is_identity_rotation(m->joint_X_p + 7 * j),
                             .plain_X_c = is_identity(m->joint_X_c + 7 * j),
-                            .last_dof = last_dof_above(m, w, m->joint_child[j])};
+                            .last_dof = last_dof_above(m, w, m->joint_child[j]),
+                            .max_turn = max_turn_of(m, j)};
         if (parent >= 0)
             link[parent].num_children++;
     }

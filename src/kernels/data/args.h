@@ -76,6 +76,7 @@ typedef struct SapStepArgs {
     int num_steps;             /* steps of length h to take before returning to the host; 0 = no step */
     int first_step, end_step;  /* the steps of one launch on a GPU: first_step .. end_step - 1 */
     int euler;                 /* 1: sap_euler, 0: midpoint */
+    int implicit_gyroscopic;   /* 1: motion/gyroscopic.h, and rotations of free and ball joints advance with v */
     int compat;                /* 1: joints as SAP Warp computes them (joints_sap_warp.h), witnesses on the core */
     int fm_is_f64, geometry_is_f64, weight_is_f64, solve_is_f64; /* precision of each stage */
     int has_dof_terms;                                           /* 1: some dof has a drive, a limit or friction */

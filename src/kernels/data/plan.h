@@ -19,6 +19,7 @@ typedef struct SapLink {
     int num_children; /* number of children */
     int articulation; /* articulation of the joint */
     int last_dof;     /* the deepest dof on its path, -1 if none */
+    float max_turn;   /* rad per step, the bound of SAP_WORLD_FAST_SPIN for a free or ball joint; 0 = none */
 } SapLink;
 
 /* Sparse rows of A and of its factor. Row i holds the dofs on the path from the root to i, root first, i last. An

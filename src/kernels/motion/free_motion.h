@@ -128,6 +128,10 @@ STAGE_FN void free_motion(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_DYNAMICS);
     TEAM_FOR(l, plan->nl)
         link_dynamics(ctx, l);
+    if (ctx->args->implicit_gyroscopic) {
+        TEAM_FOR(l, plan->nl)
+            link_implicit_gyroscopic(ctx, l, h);
+    }
     TEAM_SYNC(); /* gathering reads the I and F of other links */
 
     /* backward: I and F of subtrees */

@@ -212,13 +212,16 @@ STAGE_FN Quat joint_advance_rotation(const Context *ctx, Quat q, Vec3 u, real h)
     return ctx->args->compat ? quat_select(turns, q1, q) : q1;
 }
 
-/* q1 = q after h seconds at velocity u; midpoint: u = (v0 + v)/2, euler: u = v. */
+/* q1 = q after h seconds at velocity u; midpoint: u = (v0 + v)/2, euler: u = v. With the implicit gyroscopic torque a
+ * quaternion always advances with v: the body then has the same velocity in its own axes before and after the rotation,
+ * and the same energy. */
 STAGE_FN void joint_advance(const Context *ctx, const SapLink *link, const real *q, const real *v0, const real *v,
                             real h, real *q1) {
-    int euler = ctx->args->euler;
+    bool has_quaternion = link->type == SAP_JOINT_FREE || link->type == SAP_JOINT_BALL;
+    int num_ends = ctx->args->euler ? 6 : ctx->args->implicit_gyroscopic && has_quaternion ? 3 : 0;
     real u[6];
     for (int i = 0; i < link->nlin + link->nang; i++)
-        u[i] = euler ? v[link->v + i] : K(0.5) * (v0[link->v + i] + v[link->v + i]);
+        u[i] = i < num_ends ? v[link->v + i] : K(0.5) * (v0[link->v + i] + v[link->v + i]);
     q += link->q;
     q1 += link->q;
     switch (link->type) {

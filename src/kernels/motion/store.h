@@ -14,7 +14,8 @@ STAGE_FN void put_status(const Context *ctx, bits status) {
 /* Clears the status in the first step of a call. In later steps the lasting bits stay, so a failed world keeps its
  * state for the rest of the call. */
 STAGE_FN void begin_status(const Context *ctx) {
-    const unsigned lasting = SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED;
+    const unsigned lasting =
+        SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED | SAP_WORLD_FAST_SPIN;
     TEAM_ONCE() {
         for (int l = 0; l < ctx->pack->count; l++)
             ctx->args->status[ctx->pack->world[l]] &= ctx->step == 0 ? 0 : lasting;
@@ -70,6 +71,21 @@ KERNEL_FN real velocity_check(const Context *ctx, int l, const real *q) {
     if (is_free)
         check = check + buffer_check_vec3(ctx->args->qd_out, free_joint_v_C(ctx, l, q, v));
     return check;
+}
+
+/* SAP_WORLD_FAST_SPIN where a free or ball joint turns by more than its bound in a step: h |omega| > max_turn. The
+ * angular dofs of both types come first. */
+KERNEL_FN bits spin_status(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    bits none = real_bits(real_of(0)), status = none;
+    for (int l = 0; l < plan->nl && !ctx->args->implicit_gyroscopic; l++) {
+        scalar bound = (scalar)plan->link[l].max_turn;
+        if (bound > 0) {
+            Vec3 turn = vec3_scale(STAGE_H, vec3_load(FM(v) + plan->link[l].v));
+            status = status | bits_select(vec3_dot(turn, turn) > bound * bound, none + SAP_WORLD_FAST_SPIN, none);
+        }
+    }
+    return status;
 }
 
 /* Status bits of free motion and integration (solver.h), per lane. */

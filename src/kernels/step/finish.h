@@ -25,7 +25,7 @@ STAGE_FN void stage_finish(const Context *ctx) {
     mask ok = mine & ((status & SAP_WORLD_FAILED) == 0);
     mask state_ok = mine & ((status & SAP_WORLD_NONFINITE_STATE) == 0);
     TEAM_SYNC(); /* all threads have read the status of the solve, q1, v and the bodies before they are overwritten */
-    put_status(ctx, status);
+    put_status(ctx, status | bits_select(ok, spin_status(ctx), none));
     store_state(ctx, ok);
     store_unchanged(ctx, state_ok & mask_not(ok));
     /* bodies of failed worlds at the input state */

@@ -13,6 +13,7 @@
 #include "kernels/motion/joints.h"
 #include "kernels/motion/joints_sap_warp.h"
 #include "kernels/motion/load.h"
+#include "kernels/motion/gyroscopic.h"
 #include "kernels/motion/free_motion.h"
 #include "kernels/motion/bodies.h"
 #include "kernels/motion/store.h"

@@ -1,0 +1,111 @@
+/* The implicit gyroscopic torque of free and ball bodies (option gyroscopic = implicit). docs/free_motion.md derives it.
+ *
+ * J is the body's inertia at the start of the step in world axes, about its centre of mass (free) or its joint (ball).
+ * The midpoint rule of Euler's equation for the change d of the angular velocity w, m = w + d/2,
+ *
+ *   J d + h m x (J m) = 0
+ *
+ * gets one Newton step from d = 0:
+ *
+ *   M d = -h w x (J w)        M = J + h/2 ([w] J - [J w])
+ *
+ * Where w + d has more energy than w, it is scaled back. The moment -J d/h replaces w x (J w) in the wrench F.
+ *
+ * The velocity of a free body is that of its origin. Its centre of mass, at r from there, keeps its velocity over the
+ * rotation from r to r1 if the force m (w + d) x (r1 - r)/h replaces the centripetal force m w x (w x r). */
+
+/* From the point that J refers to, to the centre of mass of link l. */
+KERNEL_FN Vec3 gyroscopic_arm(const Context *ctx, int l) {
+    const SapLink *link = &ctx->args->plan.link[l];
+    if (link->type == SAP_JOINT_FREE)
+        return vec3_zero();
+    /* com - X_c.p in body axes; X_c.p = -R_c (X_c^-1).p */
+    const SapConstants *k = STAGE_CONSTANTS;
+    Vec3 arm = field_get_vec3(k->com, 3 * l, ctx->pack);
+    if (!link->plain_X_c) {
+        Quat r = quat_conjugate(field_get_quat(k->X_c_inv, 7 * l + 3, ctx->pack));
+        arm = vec3_add(arm, quat_rotate(r, field_get_vec3(k->X_c_inv, 7 * l, ctx->pack)));
+    }
+    return quat_rotate(quat_load(FM(X) + 7 * l + 3), arm);
+}
+
+/* J of link l. */
+KERNEL_FN Mat3 gyroscopic_inertia(const Context *ctx, int l) {
+    const SapConstants *k = STAGE_CONSTANTS;
+    real J[6];
+    for (int i = 0; i < 6; i++)
+        J[i] = field_get(k->inertia, 6 * l + i, ctx->pack);
+    Mat3 R = quat_matrix(quat_load(FM(X) + 7 * l + 3));
+    Inertia I = inertia_of_body(field_get(k->mass, l, ctx->pack), gyroscopic_arm(ctx, l), R, J);
+    Mat3 out;
+    out.x = vec3(I.xx, I.xy, I.xz);
+    out.y = vec3(I.xy, I.yy, I.yz);
+    out.z = vec3(I.xz, I.yz, I.zz);
+    return out;
+}
+
+/* Column e of M: J e + h/2 (w x (J e) - (J w) x e), from the column J e. */
+KERNEL_FN Vec3 gyroscopic_column(Vec3 Je, Vec3 e, Vec3 w, Vec3 Jw, real half_h) {
+    return vec3_fma(half_h, vec3_sub(vec3_cross(w, Je), vec3_cross(Jw, e)), Je);
+}
+
+/* The change of w in a step. J may be scaled by any factor. */
+KERNEL_FN Vec3 gyroscopic_change(Mat3 J, Vec3 w, real h) {
+    real zero = real_of(0), one = real_of(1), half_h = K(0.5) * h;
+    Vec3 Jw = mat3_mul(J, w);
+    Vec3 x = gyroscopic_column(J.x, vec3(one, zero, zero), w, Jw, half_h);
+    Vec3 y = gyroscopic_column(J.y, vec3(zero, one, zero), w, Jw, half_h);
+    Vec3 z = gyroscopic_column(J.z, vec3(zero, zero, one), w, Jw, half_h);
+
+    /* Cramer's rule. Only a spin near the middle axis of inertia, by about a radian per step or more, gives a
+     * determinant below that of J. Where it is nearly singular there is no torque: w keeps its energy. */
+    Vec3 yz = vec3_cross(y, z);
+    real det = vec3_dot(x, yz), least = K(0.25) * vec3_dot(J.x, vec3_cross(J.y, J.z));
+    mask solvable = det > least;
+    real scale = real_select(solvable, -h / real_select(solvable, det, one), zero);
+    Vec3 b = vec3_scale(scale, vec3_cross(w, Jw));
+    Vec3 d = vec3(vec3_dot(yz, b), vec3_dot(vec3_cross(z, x), b), vec3_dot(vec3_cross(x, y), b));
+
+    /* w'J w may not grow */
+    Vec3 w1 = vec3_add(w, d);
+    real energy0 = vec3_dot(w, Jw), energy1 = vec3_dot(w1, mat3_mul(J, w1));
+    mask grows = energy1 > energy0;
+    real back = real_sqrt(energy0 / real_select(grows, energy1, one));
+    return vec3_select(grows, vec3_sub(vec3_scale(back, w1), w), d);
+}
+
+/* The change of the centripetal force on a free body of mass m: m ((w + d) x (r1 - r)/h - w x (w x r)). */
+KERNEL_FN Vec3 centripetal_change(const Context *ctx, int l, Vec3 w, Vec3 d, Vec3 r, real h) {
+    Vec3 com = field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack), w1 = vec3_add(w, d);
+    Quat q1 = joint_advance_rotation(ctx, quat_load(FM(X) + 7 * l + 3), w1, h);
+    Vec3 turned = vec3_scale(K(1.0) / h, vec3_sub(quat_rotate(q1, com), r));
+    Vec3 change = vec3_sub(vec3_cross(w1, turned), vec3_cross(w, vec3_cross(w, r)));
+    return vec3_scale(field_get(STAGE_CONSTANTS->mass, l, ctx->pack), change);
+}
+
+/* Replaces the explicit gyroscopic torque of link l in its wrench F. */
+STAGE_FN void link_implicit_gyroscopic(const Context *ctx, int l, real h) {
+    int type = ctx->args->plan.link[l].type;
+    if (type != SAP_JOINT_FREE && type != SAP_JOINT_BALL)
+        return;
+    Mat3 J = gyroscopic_inertia(ctx, l);
+    Vec3 w = vec3_load(FM(V) + 6 * l);
+
+    /* d, with J scaled to trace 1, so that products of three moments stay in the range of f32 */
+    real s = K(1.0) / (J.x.x + J.y.y + J.z.z);
+    Mat3 unit;
+    unit.x = vec3_scale(s, J.x);
+    unit.y = vec3_scale(s, J.y);
+    unit.z = vec3_scale(s, J.z);
+    Vec3 d = gyroscopic_change(unit, w, h);
+
+    /* F += [ -J d/h - w x (J w) ; 0 ], and the force at the centre of mass of a free body, whose origin is O */
+    Vec3 moment = vec3_fma(K(-1.0) / h, mat3_mul(J, d), vec3_cross(mat3_mul(J, w), w));
+    Spatial F = spatial_add(spatial_load(FM(F) + 6 * l), spatial(moment, vec3_zero()));
+    if (type == SAP_JOINT_FREE) {
+        Vec3 r = quat_rotate(quat_load(FM(X) + 7 * l + 3), field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack));
+        Vec3 force = centripetal_change(ctx, l, w, d, r, h);
+        F = spatial_add(F, spatial(vec3_cross(r, force), force));
+    }
+    spatial_store(FM(F) + 6 * l, F);
+}
