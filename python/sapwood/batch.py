@@ -148,6 +148,7 @@ class Batch(MjNames):
     _dt: ctypes.c_double
     _lock: threading.Lock
     _forked: bool
+    _inner: Batch | None  # the perturbed worlds of `linearize`
 
     def __init__(
         self,
@@ -162,6 +163,7 @@ class Batch(MjNames):
         dtype: Any = None,
     ) -> None:
         self._handle, self._pointer, self._forked, self._lock = None, None, False, threading.Lock()
+        self._inner = None
         if not isinstance(model, Model):
             raise TypeError(f"model is a {type(model).__name__}; it must be a sapwood.Model")
         self.model, self.num_worlds = model, integer("num_worlds", num_worlds, 1)
@@ -199,7 +201,7 @@ class Batch(MjNames):
         """Closes the batch. Its memory is freed when the last of its arrays is deleted."""
         for name in (*FIELDS, *PARAMETERS):
             self.__dict__.pop(name, None)
-        self._handle = self._pointer = None
+        self._handle = self._pointer = self._inner = None
         self._argument = ctypes.c_void_p()
 
     def __enter__(self) -> Batch:
@@ -476,6 +478,32 @@ class Batch(MjNames):
             for name, kept in out.items():
                 kept[t] = self._get(name)
         return out
+
+    def linearize(
+        self, eps: float = 1e-5, h: float | None = None, control: str = "joint_f"
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The derivatives of a step of h seconds (default: dt) at the state and control of every world.
+
+        A = dx'/dx of shape (num_worlds, 2 nv, 2 nv) and B = dx'/du of shape (num_worlds, 2 nv, nv), with x = [q ; qd]
+        in public dof order and u the array `control`: joint_f, joint_target_pos, joint_target_vel or joint_act. A
+        quaternion has three tangent coordinates, a rotation vector (docs/python.md). Central differences with the step
+        `eps`, in f64 and with tight tolerances whatever the options of the batch. The batch itself does not change. A
+        world that cannot be stepped gets NaN.
+        """
+        from . import linearize
+
+        if not (eps > 0 and np.isfinite(eps)):
+            raise ValueError(f"eps is {eps}; it must be finite and > 0")
+        if control not in linearize.CONTROLS:
+            raise ValueError(f"control is {control!r}; it must be one of {', '.join(linearize.CONTROLS)}")
+        self._open()
+        if self._inner is None:
+            moves = 6 * self.model.num_dofs
+            worlds = moves * max(1, min(self.num_worlds, linearize.WORLDS // moves))
+            options = Options.of("approx32", self.options)
+            options.update(linearize.EXACT)
+            self._inner = Batch(self.model, worlds, options=options, dtype=np.float64)
+        return linearize.linearize(self, self._inner, eps, self.dt if h is None else h, control)
 
     # ---- state ----
 
