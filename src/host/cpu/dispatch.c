@@ -77,15 +77,22 @@ SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out) {
     return SAP_OK;
 }
 
-int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds) {
-    /* One register of the instruction set; two registers of the generic build. */
-    int lanes = precision == SAP_FP32 || isa == SAP_ISA_AVX512 ? 8 : 4;
-    if (num_worlds == 1)
-        return 1;
-    return num_worlds <= 4 && lanes > 4 ? 4 : lanes;
-}
-
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision) {
     int row = lanes == 1 ? 0 : lanes == 4 ? 1 : lanes == 8 ? 2 : -1;
     return row < 0 || !sap_isa_available(isa) ? NULL : tables[isa][row][precision];
+}
+
+/* Whether packs of `lanes` worlds pay in every precision: f64 is the wider one, and every preset has a stage in it. */
+static bool lanes_pay(SapIsa isa, int lanes) {
+    return sap_kernels_find(isa, lanes, SAP_FP32)->lanes_pay && sap_kernels_find(isa, lanes, SAP_FP64)->lanes_pay;
+}
+
+int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds) {
+    /* One register of the instruction set; two for the f64 stages of a preset that is f32 otherwise. */
+    int lanes = precision == SAP_FP32 || isa == SAP_ISA_AVX512 ? 8 : 4;
+    if (num_worlds <= 4 && lanes > 4)
+        lanes = 4;
+    while (lanes > 1 && (num_worlds == 1 || !lanes_pay(isa, lanes)))
+        lanes = lanes == 8 ? 4 : 1;
+    return lanes;
 }

@@ -15,7 +15,7 @@ const char *sap_isa_name(SapIsa isa);
 /* Resolves auto to the best available instruction set; an unavailable one is SAP_ERROR_DEVICE. */
 SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out);
 
-/* The lane count selected by options.lanes = 0. */
+/* The lane count selected by options.lanes = 0, for a resolved isa. */
 int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds);
 
 /* The kernels of a resolved isa with 1, 4 or 8 lanes; NULL if there are none. */

@@ -23,6 +23,7 @@ typedef struct SapConvexTask {
 typedef struct SapKernels {
     int lanes;      /* worlds per pack */
     int real_bytes; /* size of one real, all lanes */
+    int lanes_pay;  /* whether packs of this many lanes are faster than smaller ones (dialect/lane.h) */
     void (*free_motion)(const SapContext *ctx);
     void (*place)(const SapContext *ctx); /* body poses only, for collision without free motion */
     void (*collide)(const SapContext *ctx);

@@ -117,6 +117,17 @@ KERNEL_FN real real_select(mask m, real a, real b) {
 }
 #endif
 
+/* Whether packs of this many lanes are faster than smaller ones: clang computes with a real of several registers; GCC
+ * keeps a vector wider than a register in memory and compares it lane by lane. The host chooses the lanes by it. */
+#undef LANES_PAY
+#if defined(__clang__) || defined(__AVX512F__)
+#define LANES_PAY 1
+#elif defined(__AVX__)
+#define LANES_PAY (SAP_LANES == 1 || SAP_LANES * SAP_PRECISION <= 256)
+#else
+#define LANES_PAY (SAP_LANES == 1 || SAP_LANES * SAP_PRECISION <= 128)
+#endif
+
 /* The same value in every lane. */
 KERNEL_FN real real_of(scalar s) {
     return s - (real){0};
@@ -138,6 +149,13 @@ KERNEL_FN real real_of(scalar s) {
 #define REGISTER_SQRT  __builtin_ia32_sqrtps_nr256
 #define REGISTER_MAX   __builtin_ia32_maxps256
 #define REGISTER_MIN   __builtin_ia32_minps256
+#elif SAP_LANES == 8 && defined(__AVX512F__)
+/* The last arguments: all lanes, the rounding of the control word. */
+#define REGISTER_BYTES        64
+#define REGISTER_FMA(a, b, c) __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4)
+#define REGISTER_SQRT(a)      __builtin_ia32_sqrtpd512_mask(a, a, -1, 4)
+#define REGISTER_MAX(a, b)    __builtin_ia32_maxpd512_mask(a, b, a, -1, 4)
+#define REGISTER_MIN(a, b)    __builtin_ia32_minpd512_mask(a, b, a, -1, 4)
 #else
 #define REGISTER_BYTES 32
 #define REGISTER_FMA   __builtin_ia32_vfmaddpd256

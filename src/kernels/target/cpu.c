@@ -37,6 +37,7 @@ extern const SapKernels TABLE;
 const SapKernels TABLE = {
     .lanes = SAP_LANES,
     .real_bytes = sizeof(real),
+    .lanes_pay = LANES_PAY,
     .free_motion = stage_free_motion,
     .place = stage_place,
     .collide = stage_collide,

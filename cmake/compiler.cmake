@@ -1,0 +1,9 @@
+# Chooses clang where it is installed, unless the caller names a compiler ($CC, CMAKE_C_COMPILER) or builds Sapwood inside
+# another project. Included before project().
+if(NOT CMAKE_C_COMPILER AND NOT DEFINED ENV{CC} AND CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)
+    find_program(SAPWOOD_CLANG clang)
+    mark_as_advanced(SAPWOOD_CLANG)
+    if(SAPWOOD_CLANG)
+        set(CMAKE_C_COMPILER ${SAPWOOD_CLANG} CACHE FILEPATH "C compiler")
+    endif()
+endif()
