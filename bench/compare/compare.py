@@ -1,7 +1,8 @@
-"""Runs the same scenes with MuJoCo's batch interface and with Sapwood, alternately and on the same cores.
+"""Runs the same robots with MuJoCo's batch interface and with Sapwood, alternately and on the same cores.
 
-First both simulate some worlds until they rest, and must agree; then both are timed. README.md describes the comparison
-and the tables.
+First both simulate some worlds of three scenes until they rest, and must agree. Then four runs of every robot are
+timed: MuJoCo with its defaults and at its best, Sapwood with its defaults and with a tight tolerance. README.md
+describes the comparison and the tables.
 """
 
 import argparse
@@ -10,15 +11,17 @@ import os
 import platform
 import statistics
 import sys
+import time
 from pathlib import Path
 
 import mujoco
-
 import peer
 import program
+import robots
 
 HERE = Path(__file__).resolve().parent
 PRESETS = ("approx32", "approx64", "drake")
+TARGETS = ("settled", "moving")
 
 # The body whose height is shown, the range of its final height (the cube flat on its lower face, the stack upright, the
 # quadruped on its feet), and the largest difference of the height of any body, m.
@@ -37,8 +40,7 @@ STATE_TOLERANCE = 1e-6  # of every initial coordinate and velocity
 DEPTH_FACTOR = 1.25  # of the mean depth of contacts at rest, in either direction
 CONTACTS_TOLERANCE = 0.1  # of the number of contacts at rest
 KINETIC_AT_REST = 1e-3  # J per world
-START_TOLERANCE = 1e-5  # of the initial energy: masses, inertias and noise are the same, states may be f32
-END_TOLERANCE = 1e-3  # m, height of the centre of mass at the end of a timed run, mean over worlds
+TIGHT = {"cost_rel_tol": 1e-15}  # only the gradient ends a solve
 
 
 class Mismatches:
@@ -89,7 +91,7 @@ def check_rest(name, preset, theirs, ours, mismatches):
 
 def settle(args, name, mismatches):
     """Rows of the first table."""
-    scene = peer.Scene(HERE / f"{name}.xml")
+    scene = peer.Scene(robots.mujoco_model(name))
     body = SCENES[name][0]
     theirs = scene.settle(SETTLE_WORLDS, SETTLE_STEPS, SETTLE_LAST, SETTLE_NOISE, args.seed)
     rows = []
@@ -114,55 +116,45 @@ def settle(args, name, mismatches):
 # ---- timing ----
 
 
-def check_timed(name, preset, scene, theirs, report, mismatches):
-    """Checks that a timed run starts with MuJoCo's energy and, if MuJoCo's run ends at rest, ends at the same height.
-    Before rest the two may differ more: MuJoCo's contacts are softer in an impact."""
-    start, end = report["energy"]["mean"]["start"], report["energy"]["mean"]["end"]
-    for kind, value in start.items():
-        expected = theirs["start"][kind]
-        mismatches.check(abs(value - expected) <= START_TOLERANCE * abs(expected), name, preset,
-                         f"{kind} energy at the start of a timed run, J", expected, value,
-                         f"{START_TOLERANCE} relative")
-    heights = [energy["potential"] / scene.weight() for energy in (theirs["end"], end)]
-    mismatches.check(theirs["end"]["kinetic"] > KINETIC_AT_REST or abs(heights[1] - heights[0]) <= END_TOLERANCE, name,
-                     preset, "height of the centre of mass at the end of a timed run, m", *heights,
-                     f"{END_TOLERANCE} m apart")
+def runs_of(args, name):
+    """The runs of one robot: {label: Theirs or Ours}."""
+    own = dict(setting.split("=", 1) for setting in args.set)
+    runs = {"MuJoCo default": robots.Theirs(name, False, args), "MuJoCo tuned": robots.Theirs(name, True, args)}
+    for preset in args.preset:
+        runs[f"{preset} default"] = robots.Ours(name, preset, own, args)
+        runs[f"{preset} tight"] = robots.Ours(name, preset, own | TIGHT, args)
+    return runs
 
 
-def measure(args, name, threads, progress, mismatches):
-    """Rows of the second table: repetitions of MuJoCo and of each preset alternate, so that other load affects all of
-    them."""
-    scene = peer.Scene(HERE / f"{name}.xml")
-    states = scene.states(args.worlds, args.noise, args.seed)
-    rollouts = peer.Rollouts(scene, states, args.steps, threads)
-    rates = {key: [] for key in ("mujoco", *args.preset)}
-    rollouts.warm()
-    for repeat in range(args.repeat):
-        progress(f"{name}, threads {threads}: repeat {repeat + 1} of {args.repeat}")
-        seconds, end = rollouts.run()
-        rates["mujoco"].append(args.worlds * args.steps / seconds)
-        if repeat == 0:
-            theirs = {"start": scene.energy(states), "end": scene.energy(end)}
-        for preset in args.preset:
-            report = program.run(args.program, HERE / f"{name}.yaml", "--worlds", args.worlds, "--steps", args.steps,
-                                 "--noise", args.noise, "--threads", threads, "--preset", preset, *args.options)
-            rates[preset].append(report["world_steps_per_second"])
-            if repeat == 0:
-                check_timed(name, preset, scene, theirs, report, mismatches)
-    rollouts.close()
-    return [timing_row(name, preset, threads, rates) for preset in args.preset]
+def measure(args, name, progress, mismatches):
+    """Rows of the second table. The runs alternate, so that other load affects all of them."""
+    rows, runs = [], runs_of(args, name)
+    for targets in args.targets:
+        if targets == "moving" and runs["MuJoCo default"].scene.model.nu == 0:
+            continue  # nothing to move
+        for run in runs.values():
+            run.warm(targets == "moving")
+        rates = {label: [] for label in runs}
+        for repeat in range(args.repeat):
+            progress(f"{name}, {targets} targets: repeat {repeat + 1} of {args.repeat}")
+            for label, run in runs.items():
+                rates[label].append(run.run())
+        base = {label: statistics.median(rates[label]) for label in ("MuJoCo default", "MuJoCo tuned")}
+        for label, run in runs.items():
+            accuracy = run.accuracy()
+            error, residual = accuracy if isinstance(accuracy, tuple) else (accuracy, None)
+            rate = statistics.median(rates[label])
+            if isinstance(run, robots.Ours) and run.failed():
+                mismatches.found.append(f"{name}, {label}: {run.failed()} worlds failed; allowed: 0")
+            rows.append({"robot": name, "targets": targets, "run": label, "rate": rate,
+                         "to_default": rate / base["MuJoCo default"], "to_tuned": rate / base["MuJoCo tuned"],
+                         "spread": spread(rates[label]), "error": error, "residual": residual,
+                         "repeats": rates[label]})
+    return rows
 
 
 def spread(rates):
     return (max(rates) - min(rates)) / statistics.median(rates)
-
-
-def timing_row(name, preset, threads, rates):
-    theirs, ours = (statistics.median(rates[key]) for key in ("mujoco", preset))
-    return {"scene": name, "preset": preset, "threads": threads,
-            "mujoco": theirs, "sapwood": ours, "ratio": ours / theirs,
-            "spread": max(spread(rates["mujoco"]), spread(rates[preset])),
-            "mujoco_repeats": rates["mujoco"], "sapwood_repeats": rates[preset]}
 
 
 # ---- the tables ----
@@ -181,11 +173,15 @@ def print_rest(rows):
 
 
 def print_timing(rows, args):
-    print(f"\nspeed: {args.worlds} worlds, {args.steps} steps; world-steps/s, median of {args.repeat}")
-    print(f"{'scene':<11}{'preset':<10}{'threads':>7}{'MuJoCo':>12}{'Sapwood':>12}{'ratio':>8}{'spread':>9}")
+    clock = "processor time" if args.processor_time else "wall time"
+    print(f"\nspeed: {args.worlds} worlds, {args.steps} steps, {args.threads} threads; {clock}, "
+          f"median of {args.repeat}")
+    print(f"{'robot':<15}{'targets':<9}{'run':<18}{'w-steps/s':>12}{'to default':>11}{'to tuned':>10}{'spread':>9}"
+          f"{'error':>10}{'residual':>10}")
     for row in rows:
-        print(f"{row['scene']:<11}{row['preset']:<10}{row['threads']:>7}{row['mujoco']:>12,.0f}{row['sapwood']:>12,.0f}"
-              f"{row['ratio']:>8.2f}{100 * row['spread']:>7.0f} %")
+        residual = "" if row["residual"] is None else f"{row['residual']:.1e}"
+        print(f"{row['robot']:<15}{row['targets']:<9}{row['run']:<18}{row['rate']:>12,.0f}{row['to_default']:>11.2f}"
+              f"{row['to_tuned']:>10.2f}{100 * row['spread']:>7.0f} %{row['error']:>10.1e}{residual:>10}")
 
 
 def processor():
@@ -215,12 +211,14 @@ def positive(text):
 
 def parse(cores):
     parser = argparse.ArgumentParser(prog="bench/compare/run", description=__doc__)
-    parser.add_argument("--scene", action="append", choices=SCENES, help="may be repeated; default all")
-    parser.add_argument("--preset", action="append", choices=PRESETS, help="may be repeated; default all")
-    parser.add_argument("--threads", action="append", type=positive,
-                        help="may be repeated; default 1 and all cores")
+    parser.add_argument("--robot", action="append", choices=robots.NAMES, help="may be repeated; default all")
+    parser.add_argument("--preset", action="append", choices=PRESETS,
+                        help="may be repeated; default approx32 and drake")
+    parser.add_argument("--targets", action="append", choices=TARGETS, help="may be repeated; default both")
+    parser.add_argument("--threads", type=positive, default=cores, help="default all cores")
     parser.add_argument("--worlds", type=positive, default=4096, help="default 4096")
-    parser.add_argument("--steps", type=positive, default=200, help="default 200")
+    parser.add_argument("--steps", type=positive, default=100, help="default 100")
+    parser.add_argument("--warmup", type=positive, default=100, help="steps before the timed ones; default 100")
     parser.add_argument("--repeat", type=count, default=5, help="default 5; 0 only checks, without timing")
     parser.add_argument("--noise", type=float, default=0.1, help="noise of the initial velocities; default 0.1")
     parser.add_argument("--seed", type=count, default=0, help="seed of the noise; default 0")
@@ -228,11 +226,13 @@ def parse(cores):
                         help="an option of Sapwood's solver that overrides the preset; may be repeated")
     parser.add_argument("--program", type=Path, default=HERE.parents[1] / "build/release/sapwood",
                         help="default build/release/sapwood")
+    parser.add_argument("--processor-time", action="store_true",
+                        help="measure processor time instead of wall time, for a busy machine")
     parser.add_argument("--json", action="store_true", help="print JSON")
     args = parser.parse_args()
-    args.scene = args.scene or list(SCENES)
-    args.preset = args.preset or list(PRESETS)
-    args.threads = args.threads or sorted({1, cores})
+    args.robot = args.robot or list(robots.NAMES)
+    args.preset = args.preset or ["approx32", "drake"]
+    args.targets = args.targets or list(TARGETS)
     args.options = ["--seed", args.seed, *[f"--set={setting}" for setting in args.set]]
     return args
 
@@ -244,13 +244,12 @@ def show_progress(text):
 
 def compare(args, mismatches):
     rest, timing = [], []
-    for name in args.scene:
+    for name in args.robot:
         show_progress(f"{name}: to rest")
-        rest += settle(args, name, mismatches)
-    if args.repeat:
-        for name in args.scene:
-            for threads in args.threads:
-                timing += measure(args, name, threads, show_progress, mismatches)
+        if name in SCENES:
+            rest += settle(args, name, mismatches)
+    for name in args.robot if args.repeat else ():
+        timing += measure(args, name, show_progress, mismatches)
     show_progress("")
     return rest, timing
 
@@ -259,9 +258,11 @@ def main():
     cores = len(os.sched_getaffinity(0))
     args = parse(cores)
     machine = {"processor": processor(), "cores": cores, "load": os.getloadavg()[0], "mujoco": mujoco.__version__}
-    if args.repeat and machine["load"] > 0.5:
+    if args.repeat and machine["load"] > 0.5 and not args.processor_time:
         print(f"compare: the load is {machine['load']:.2f} before the start; good figures need a quiet machine",
               file=sys.stderr)
+    if args.processor_time:
+        peer.clock = time.process_time
     mismatches = Mismatches()
     try:
         rest, timing = compare(args, mismatches)
@@ -270,11 +271,13 @@ def main():
         return 2
     if args.json:
         print(json.dumps({"machine": machine, "worlds": args.worlds, "steps": args.steps, "noise": args.noise,
-                          "seed": args.seed, "set": args.set, "repeat": args.repeat, "rest": rest, "speed": timing,
+                          "seed": args.seed, "set": args.set, "repeat": args.repeat, "threads": args.threads,
+                          "processor_time": args.processor_time, "rest": rest, "speed": timing,
                           "mismatches": mismatches.found}, indent=2))
     else:
         print(f"{machine['processor']}, {cores} cores; MuJoCo {machine['mujoco']}\n")
-        print_rest(rest)
+        if rest:
+            print_rest(rest)
         if timing:
             print_timing(timing, args)
     for text in mismatches.found:

@@ -34,8 +34,8 @@ def random_unit(seed, world, index):
 class Scene:
     """A model and the initial states of its worlds."""
 
-    def __init__(self, path):
-        self.model = mujoco.MjModel.from_xml_path(str(path))
+    def __init__(self, model):
+        self.model = model
         self.data = mujoco.MjData(self.model)
         self.free = [j for j in range(self.model.njnt) if self.model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE]
         self.reset()
@@ -140,25 +140,28 @@ class Scene:
         }
 
 
+clock = time.perf_counter
+
+
 class Rollouts:
-    """Repeatable rollouts of all worlds of a scene from `states`; threads, data and arrays are reused.
+    """Repeatable rollouts of all worlds of a scene from `states` with `control` [worlds][steps][nu]; threads, data and
+    arrays are reused.
 
     A rollout writes the trajectories of all its worlds. To bound the memory, worlds are processed in blocks; each world
     is stepped from start to end in one call, with the warm start of its previous step."""
 
-    def __init__(self, scene, states, steps, threads):
-        self.scene, self.states, self.steps = scene, states, steps
+    def __init__(self, scene, states, control, threads):
+        self.scene, self.states, self.control, self.steps = scene, states, control, control.shape[1]
         worlds, size = states.shape
-        block = max(threads, BLOCK_BYTES // (8 * steps * size))
+        block = max(threads, BLOCK_BYTES // (8 * self.steps * size))
         count = math.ceil(worlds / block)  # blocks of nearly equal size
         self.bounds = [worlds * i // count for i in range(count + 1)]
         block = math.ceil(worlds / count)
         self.data = [mujoco.MjData(scene.model) for _ in range(threads)]
         self.pool = mujoco.rollout.Rollout(nthread=threads if threads > 1 else 0)  # 0: the calling thread
         self.chunk = max(1, block // (64 * threads))  # small, so that all threads finish at about the same time
-        self.control = np.tile(scene.control, (block, steps, 1))
-        self.state = np.zeros((block, steps, size))
-        self.sensors = np.zeros((block, steps, scene.model.nsensordata))
+        self.state = np.zeros((block, self.steps, size))
+        self.sensors = np.zeros((block, self.steps, scene.model.nsensordata))
 
     def roll(self, first, last):
         n = last - first
@@ -166,7 +169,7 @@ class Rollouts:
             [self.scene.model] * n,
             self.data,
             self.states[first:last],
-            self.control[:n],
+            self.control[first:last],
             skip_checks=True,
             nstep=self.steps,
             state=self.state[:n],
@@ -184,9 +187,9 @@ class Rollouts:
         end = np.empty_like(self.states)
         seconds = 0.0
         for first, last in zip(self.bounds, self.bounds[1:]):
-            begin = time.perf_counter()
+            begin = clock()
             self.roll(first, last)
-            seconds += time.perf_counter() - begin
+            seconds += clock() - begin
             end[first:last] = self.state[: last - first, -1]
         return seconds, end
 
