@@ -64,6 +64,20 @@ def test_a_scene_that_cannot_be_read_is_an_os_error(tmp_path):
         sapwood.Model.load(tmp_path / "nothing.yaml")
 
 
+def test_files_of_a_scene_are_below_its_folder_or_the_asset_root(tmp_path):
+    (tmp_path / "scenes").mkdir()
+    (tmp_path / "hills.txt").write_text("0 1\n2 3\n")
+    path = tmp_path / "scenes" / "scene.yaml"
+    path.write_text(
+        "schema_version: 1\nbodies: [{id: b, shapes: [{type: sphere, radius: 1}]}]\n"
+        "joints: [{id: j, type: free, child: b}]\n"
+        "post_build: [{op: add_shape, type: hfield, hx: 1, hy: 1, file: ../hills.txt}]\n"
+    )
+    with pytest.raises(OSError, match="below the folder of the scene"):
+        sapwood.Model.load(path)
+    assert sapwood.Model.load(path, asset_root=tmp_path).num_shapes == 3  # ground, sphere, field
+
+
 def test_a_bad_scene_is_an_exception_with_its_line():
     with pytest.raises(sapwood.ParseError, match="scene:2"):
         sapwood.Model.parse("schema_version: 1\nnonsense: 3\n")

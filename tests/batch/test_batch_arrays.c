@@ -8,6 +8,9 @@
 
 #include <sapwood/sapwood.h>
 
+#include "host/base/fail.h"
+#include "host/batch/backend.h"
+#include "support/need.h"
 #include "support/pose.h"
 #include "support/scene_batch.h"
 
@@ -228,6 +231,34 @@ Test(batch, wrenches_on_a_robot_at_rest_add_up_to_its_weight) {
     cr_assert_float_eq(force[2], weight, 1e-3 * weight, "%g, %g", force[2], weight);
     cr_assert_float_eq(force[0], 0, 1e-3 * weight);
     cr_assert_float_eq(force[1], 0, 1e-3 * weight);
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
+/* ---- arrays that are recorded on request ---- */
+
+static SapStatus out_of_memory(SapBatch *batch, size_t count, size_t size, const char *what, void **out) {
+    (void)batch, (void)count, (void)size, (void)out;
+    return sap_fail(SAP_ERROR_MEMORY, "%s: no memory", what);
+}
+
+/* A request that fails is not taken for done by the next one. */
+Test(batch, an_array_that_could_not_be_recorded_is_an_error_until_it_can) {
+    SapScene *scene = load("cube");
+    SapBatch *batch = create(scene, 3, &scene->options);
+    SapBatchBackend poor = sap_batch_cpu;
+    SapArray view;
+    double impulses[9 * 256];
+    poor.allocate = out_of_memory;
+    batch->backend = &poor;
+    for (int i = 0; i < 100; i++) {
+        cr_assert_eq(sap_batch_array(batch, SAP_BATCH_CONTACT_IMPULSE, &view), SAP_ERROR_MEMORY);
+        cr_assert_eq(sap_batch_read(batch, SAP_BATCH_CONTACT_IMPULSE, impulses, 72), SAP_ERROR_MEMORY);
+    }
+    batch->backend = &sap_batch_cpu;
+    need(sap_batch_array(batch, SAP_BATCH_CONTACT_IMPULSE, &view));
+    need(sap_batch_step(batch, scene->dt, 200));
+    cr_expect_gt(((const double *)view.data)[2], 0, "the cube rests on the ground");
     sap_batch_destroy(batch);
     sap_scene_destroy(scene);
 }

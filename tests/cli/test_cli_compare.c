@@ -170,3 +170,11 @@ Test(cli, conform_refuses_files_it_cannot_read) {
     if (access(REFERENCE "/arm3.json.gz", R_OK) == 0)
         cr_expect_eq(sapwood("conform --dump %s " REFERENCE "/arm3.json.gz", path_of("no/such/folder")), 2);
 }
+
+/* Terabytes. */
+Test(cli, compare_refuses_runs_that_do_not_fit_in_memory) {
+    cr_expect_eq(sapwood("compare humanoid --worlds 100000 --steps 100000"), 2);
+    cr_expect_not_null(strstr(err, "no memory for"), "%s", err);
+    cr_expect_eq(sapwood("run quadruped --worlds 2000000000 --steps 1"), 2);
+    cr_expect_not_null(strstr(err, "available, enough for"), "%s", err);
+}

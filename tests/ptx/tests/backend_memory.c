@@ -2,6 +2,8 @@
  * GPU is refused in words. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "backend.h"
 
@@ -81,11 +83,31 @@ static void check_refusals(const SapScene *scene) {
     expect_message("option cuda_device is '3'");
 }
 
+/* A context does not survive fork: in the child a batch is refused, and destroying it frees what is in host memory. */
+static void check_fork(const SapScene *scene) {
+    SapBatch *gpu = backend_batch(scene->model, 2, &scene->options, SAP_DEVICE_CUDA), *another = NULL;
+    SapOptions o = scene->options;
+    o.device = SAP_DEVICE_CUDA;
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK(sap_batch_step(gpu, 0.01, 1) == SAP_ERROR_UNSUPPORTED, "a step in a child: %s", sap_error_message());
+        expect_message("sap_batch_step: this process");
+        CHECK(sap_batch_create(scene->model, 1, &o, &another) == SAP_ERROR_UNSUPPORTED && !another, "a new batch");
+        sap_batch_destroy(gpu);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
+    NEED(sap_batch_step(gpu, 0.01, 1));
+    sap_batch_destroy(gpu);
+}
+
 int main(void) {
     SapScene *scene = backend_scene("bench/scenes/cube.yaml");
     check_many_worlds(scene);
     check_rounds(scene);
     check_refusals(scene);
+    check_fork(scene);
     sap_scene_destroy(scene);
     return 0;
 }
