@@ -4,7 +4,8 @@
 #   make run        steps a scene:              make run SCENE=my.yaml ARGS="--worlds 64 --steps 1000"
 #                   with a program built for the CPU of this machine only, in build/run
 #   make test       builds and runs all tests, including Python; warnings are errors
-#   make python-test    installs the Python package into a new virtual environment and runs its tests
+#   make wheel      the Python package as a wheel that needs no other library, in build/wheel
+#   make python-test    installs the wheel into a new virtual environment and runs its tests
 #   make bench      measures throughput
 #   make ptx-test   builds and runs the tests of the PTX executor only
 #   make instructions   counts the instructions of a step and updates tests/data/instructions.txt
@@ -31,14 +32,8 @@ SOAK_STEPS = 10000000
 PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
-# clang produces the faster kernels. The lookup happens when a recipe runs, after setup has installed it.
-ifeq ($(origin CC),default)
-CC = $(shell command -v clang || command -v gcc || echo cc)
-endif
-export CC
-
 .DEFAULT_GOAL = build
-.PHONY: fuzz soak valgrind setup setup-run build run test test-all python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -87,12 +82,21 @@ test: setup
 # All tests in four builds: about 40 minutes on two cores.
 test-all: test asan-test tsan-test gcc-test
 
-# As a user would: a new environment, pip install, then the tests of the installed package.
-python-test: setup build
+# The tag of a wheel names the oldest C library that it runs with: that of this machine.
+WHEEL_PLATFORM = $(shell getconf GNU_LIBC_VERSION | sed 's/glibc /manylinux_/; s/\./_/')_$(shell uname -m)
+WHEEL_ARGS = --config-setting=cmake.define.SAPWOOD_CUDA=OFF
+
+wheel: setup
+	rm -rf build/wheel build/wheel-venv
+	$(PYTHON) -m venv build/wheel-venv
+	build/wheel-venv/bin/pip install --quiet build
+	_PYTHON_HOST_PLATFORM=$(WHEEL_PLATFORM) build/wheel-venv/bin/python -m build --wheel --outdir build/wheel $(WHEEL_ARGS)
+
+# As a user would: the wheel in a new environment, then the tests of the installed package.
+python-test: setup build wheel
 	rm -rf build/python-venv
 	$(PYTHON) -m venv build/python-venv
-	build/python-venv/bin/pip install --quiet --config-settings=cmake.define.SAPWOOD_ISAS=avx2 \
-	    --config-settings=cmake.define.SAPWOOD_CUDA=OFF ".[test]"
+	build/python-venv/bin/pip install --quiet "$$(ls build/wheel/*.whl)[test]"
 	SAPWOOD_PROGRAM=$(CURDIR)/build/release/sapwood build/python-venv/bin/python -m pytest -q -rs python/tests
 # Batches on a GPU, if the stand-in driver has been built (make test, make ptx-test).
 	@if test -f $(PTX_DRIVER)/libcuda.so.1; then \

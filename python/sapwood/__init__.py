@@ -1,7 +1,7 @@
 """Sapwood: simulates thousands of copies of a robot world in parallel.
 
 >>> import sapwood
->>> model = sapwood.Model.load("bench/scenes/quadruped.yaml")
+>>> model = sapwood.scene("quadruped")
 >>> with sapwood.Batch(model, 1024) as batch:
 ...     batch.step(n=100)
 ...     batch.joint_q[0]
@@ -24,6 +24,7 @@ from ._library import (
 from .batch import Batch
 from .model import Model
 from .options import Options, preset_names
+from .shipped import scene, scene_names, scene_path
 
 __all__ = [
     "ArgumentError",
@@ -41,6 +42,9 @@ __all__ = [
     "SapwoodImportWarning",
     "UnsupportedError",
     "preset_names",
+    "scene",
+    "scene_names",
+    "scene_path",
     "version",
 ]
 __version__ = version()

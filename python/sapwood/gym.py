@@ -7,7 +7,6 @@ observation, reward, terminated, truncated, info = env.step(env.action_space.sam
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from .batch import FAILED, Batch, random_keys, random_units
 from .conventions import quat_matrix
 from .model import Model
+from .shipped import scene
 
 Floats = NDArray[np.floating[Any]]
 
@@ -137,15 +137,6 @@ class BatchEnv(VectorEnv):
         return out
 
 
-def scene_path(name: str) -> Path:
-    """A scene of the package or of the source tree."""
-    here = Path(__file__).parent
-    for folder in (here / "scenes", here.parents[1] / "bench" / "scenes"):
-        if (folder / name).exists():
-            return folder / name
-    raise FileNotFoundError(f"the scene {name} is not in {here / 'scenes'}")
-
-
 class Quadruped(BatchEnv):
     """A quadruped of 14 kg with twelve motors that learns to walk at a commanded velocity.
 
@@ -178,7 +169,7 @@ class Quadruped(BatchEnv):
         noise: float = 1.0,
         **batch: Any,
     ) -> None:
-        model = Model.load(scene_path("quadruped.yaml"))
+        model = scene("quadruped")
         batch.setdefault("options", {"max_rigid_contact": 32})
         super().__init__(Batch(model, num_envs, **batch), 55, 12, steps, time_limit, autoreset_mode)
         self.fixed_command, self.noise = command, noise

@@ -180,9 +180,9 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a scene file that loads as the same model."""
-        from . import scene
+        from . import scene_file
 
-        scene.write(self, path)
+        scene_file.write(self, path)
 
     # ---- contents ----
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "host/cli/robot_file.h"
 
@@ -204,12 +205,26 @@ bool cli_settings_apply(const CliSettings *settings, SapOptions *options) {
 
 /* ---- scenes ---- */
 
+/* The folder `scenes` beside that of the program, as in the Python package. */
+static const char *installed_scenes(void) {
+    static char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "/scenes");
+    for (int up = 0; up < 2 && length > 0; up++)
+        while (length > 0 && path[--length] != '/')
+            ;
+    if (length <= 0)
+        return "bench/scenes";
+    strcpy(path + length, "/scenes");
+    return path;
+}
+
 const char *const *cli_scene_folders(void) {
-    static const char *const folders[] = {"bench/scenes",
+    static const char *folders[] = {"bench/scenes", NULL,
 #ifdef SAPWOOD_SOURCE_DIR
-                                          SAPWOOD_SOURCE_DIR "/bench/scenes",
+                                    SAPWOOD_SOURCE_DIR "/bench/scenes",
 #endif
-                                          NULL};
+                                    NULL};
+    folders[1] = installed_scenes();
     return folders;
 }
 

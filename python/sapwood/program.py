@@ -1,0 +1,12 @@
+"""The console script `sapwood`: the program of the package (docs/cli.md)."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    program = Path(__file__).parent / "bin" / "sapwood"
+    if not program.exists():
+        sys.exit(f"sapwood: {program} is missing; install the package with pip, or run the program of a CMake build")
+    os.execv(program, ["sapwood", *sys.argv[1:]])

@@ -1,0 +1,56 @@
+"""The installed package: its scenes, its console script, and that it needs no library of the machine but the C library."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sapwood
+
+PACKAGE = Path(sapwood.__file__).parent
+PROGRAM = PACKAGE / "bin" / "sapwood"
+wheel = pytest.mark.skipif(not PROGRAM.exists(), reason="the package is not installed from a wheel")
+
+
+def test_every_shipped_scene_is_found_by_name():
+    assert {"quadruped", "humanoid", "gripper", "stack5"} <= set(sapwood.scene_names())
+    for name in sapwood.scene_names():
+        assert sapwood.scene(name).num_bodies > 0
+
+
+def test_an_unknown_scene_is_refused_with_the_names_that_exist():
+    with pytest.raises(ValueError, match=r"scene is 'quadrupedd'; allowed: .*quadruped.*\(in .*scenes\)"):
+        sapwood.scene("quadrupedd")
+
+
+@wheel
+def test_the_console_script_runs_a_scene_by_name_outside_the_source_tree(tmp_path):
+    script = Path(sys.executable).parent / "sapwood"
+    run = subprocess.run([script, "run", "quadruped", "--worlds", "2", "--steps", "2"], cwd=tmp_path,
+                         env={"PATH": os.environ["PATH"]}, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+@wheel
+def test_every_instruction_set_of_the_program_gives_the_same_bits(tmp_path):
+    def state_hash(isa):
+        command = [PROGRAM, "run", "quadruped", "--worlds", "8", "--steps", "20", "--json", "--isa", isa]
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        return re.search(r'"state_hash": "(\w+)"', run.stdout).group(1) if run.returncode == 0 else run.stderr
+
+    expected = state_hash("generic")
+    for isa in ("avx2", "avx512"):
+        assert state_hash(isa) == expected or "not available" in state_hash(isa)
+
+
+@wheel
+def test_the_package_needs_no_library_outside_itself_but_the_c_library():
+    for file in (PROGRAM, PACKAGE / "libsapwood.so"):
+        needed = subprocess.run(["ldd", file], capture_output=True, text=True, check=True).stdout
+        paths = re.findall(r"=> (\S+)", needed)
+        outside = [p for p in paths if PACKAGE.resolve() not in Path(p).resolve().parents]
+        assert paths and all(re.match(r"(lib(c|m|dl|rt|pthread)|ld-linux.*)\.so", Path(p).name) for p in outside), needed
+        assert "not found" not in needed
