@@ -319,7 +319,8 @@ Test(cli, interrupted_commands_report_the_cases_that_ended) {
 
 Test(cli, shows_progress_on_a_terminal) {
     int terminal, program_side;
-    cr_assert_eq(openpty(&terminal, &program_side, NULL, NULL, NULL), 0, "%s", strerror(errno));
+    if (openpty(&terminal, &program_side, NULL, NULL, NULL) != 0)
+        cr_skip_test("needs a pseudo-terminal: %s", strerror(errno));
     char *arguments[] = {
         "sapwood", "run", SAPWOOD_SOURCE_DIR "/bench/scenes/quadruped.yaml", "--worlds", "512", "--steps", "600", NULL};
     pid_t child = start(program_side, arguments);
