@@ -23,7 +23,7 @@ bool cli_is_robot_file(const char *path) {
 
 /* Runs `python -m sapwood convert PATH SCENE`, whose messages go to stderr; false if it fails. */
 static bool convert(const char *path, const char *scene) {
-    const char *python = getenv("SAPWOOD_PYTHON");
+    const char *python = secure_getenv("SAPWOOD_PYTHON");
     if (python == NULL || python[0] == '\0')
         python = "python3";
     char *argv[] = {(char *)python, "-m", "sapwood", "convert", (char *)path, (char *)scene, NULL};
@@ -44,7 +44,7 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
 }
 
 bool cli_robot_file_load(const char *path, SapScene **out) {
-    const char *parent = getenv("TMPDIR");
+    const char *parent = secure_getenv("TMPDIR");
     char folder[PATH_MAX], scene[PATH_MAX + 16];
     snprintf(folder, sizeof folder, "%s/sapwood-XXXXXX", parent != NULL && parent[0] != '\0' ? parent : "/tmp");
     if (access(path, R_OK) != 0)
