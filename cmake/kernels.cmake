@@ -55,13 +55,15 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
         "as with clang; other presets take as long (docs/bench.md, Compilers). Install clang, or set CC=clang.")
 endif()
 
-# Adds the object library `kernel`, which exports the table sap_kernels_<isa>_x<lanes>_f<precision>.
+# Adds the object library `kernel`, which exports the tables sap_kernels_<isa>_x<lanes>_f<precision> and
+# sap_dual_kernels_<isa>_x<lanes>_f<precision>. The dual solvers share no code with the step, so they are a source of their own.
 function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
     # gcc 12 ends with an internal error here at -O3; the other kernels compile.
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND opt STREQUAL "-O3" AND kernel MATCHES "avx2_x8_f64$")
         set(opt -O2)
     endif()
-    add_library(${kernel} OBJECT ${PROJECT_SOURCE_DIR}/src/kernels/target/cpu.c)
+    add_library(${kernel} OBJECT
+        ${PROJECT_SOURCE_DIR}/src/kernels/target/cpu.c ${PROJECT_SOURCE_DIR}/src/kernels/target/dual_cpu.c)
     target_compile_definitions(${kernel} PRIVATE SAP_ISA_NAME=${isa} SAP_LANES=${lanes} SAP_PRECISION=${precision})
     target_include_directories(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${kernel} PRIVATE sapwood_flags)

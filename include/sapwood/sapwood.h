@@ -4,6 +4,7 @@
 
 #include <sapwood/batch.h>
 #include <sapwood/contacts.h>
+#include <sapwood/dual.h>
 #include <sapwood/error.h>
 #include <sapwood/model.h>
 #include <sapwood/options.h>

@@ -31,7 +31,7 @@ kernel_rooms='data dialect math motion collide law constraint solve step target'
 
 # Headers that list others: stages.h all stages, once per precision, the others the laws and methods among them.
 stage_list=kernels/step/stages.h
-lists="$stage_list kernels/law/laws.h kernels/solve/methods.h"
+lists="$stage_list kernels/law/laws.h kernels/solve/methods.h kernels/solve/dual_methods.h"
 
 # Single headers of rooms that are otherwise closed: "room -> header". Any host room may include kernels/data.
 open_headers='

@@ -24,26 +24,39 @@ die() {
     exit 1
 }
 
-compile_kernels() { # <folder that holds kernels/> <precision> <output>
-    "$cc" "${flags[@]}" -I"$1" "${kernel_flags[@]}" -DSAP_PRECISION="$2" -c "$1/kernels/target/cpu.c" -o "$3"
+compile_kernels() { # <folder that holds kernels/> <entry file> <precision> <output>
+    "$cc" "${flags[@]}" -I"$1" "${kernel_flags[@]}" -DSAP_PRECISION="$3" -c "$1/kernels/target/$2.c" -o "$4"
 }
 
-link_program() { # <f32 kernels> <f64 kernels> <output>
-    "$cc" -fsanitize=thread "$1" "$2" "$work"/common_*.o "$library" "${link[@]}" -o "$3"
+link_program() { # <entry file> <f32 kernels> <f64 kernels> <output>
+    "$cc" -fsanitize=thread "$2" "$3" "$work"/common_*.o "$work/test_$1.o" "$library" "${link[@]}" -o "$4"
+}
+
+# The entry file that compiles a header: the dual solvers have their own.
+entry_of() { # <file>
+    if grep -q "\"kernels/$1\"" "$project/src/kernels/solve/dual_methods.h"; then
+        echo dual_cpu
+    else
+        echo cpu
+    fi
 }
 
 # What the mutants share.
 prepare() {
     rm -rf "$work" && mkdir -p "$work" || die "cannot write $work"
     local tests=$project/tests
-    for source in "$tests"/dialect/test_team_threads.c "$tests"/support/{team_threads,random_model,model_parts,shape_model}.c \
-        "$tests"/plain/runner.c; do
+    for source in "$tests"/support/{team_threads,random_model,model_parts,shape_model}.c "$tests"/plain/runner.c; do
         "$cc" "${flags[@]}" -I"$project/src" -c "$source" -o "$work/common_$(basename "$source" .c).o" || die "cannot compile $source"
     done
-    for precision in 32 64; do
-        compile_kernels "$project/src" $precision "$work/kernels_$precision.o" || die "cannot compile the kernels"
+    "$cc" "${flags[@]}" -I"$project/src" -c "$tests/dialect/test_team_threads.c" -o "$work/test_cpu.o" &&
+        "$cc" "${flags[@]}" -I"$project/src" -c "$tests/dialect/test_dual_team.c" -o "$work/test_dual_cpu.o" ||
+        die "cannot compile the tests"
+    for entry in cpu dual_cpu; do
+        for precision in 32 64; do
+            compile_kernels "$project/src" $entry $precision "$work/${entry}_$precision.o" || die "cannot compile the kernels"
+        done
+        link_program $entry "$work/${entry}"_{32,64}.o "$work/program_$entry" || die "cannot link"
     done
-    link_program "$work"/kernels_{32,64}.o "$work/program" || die "cannot link"
 }
 
 # Prints "verdict" of mutant <number> <file> <line>: what was noticed, or "nothing".
@@ -54,9 +67,11 @@ try_mutant() {
     cmp -s "$folder/kernels/$2" "$project/src/kernels/$2" && die "line $3 of $2 has no barrier"
     local precision=64
     [ "$(basename "$2")" = slots.h ] && precision=32 # slots have no numbers: the step always calls the f32 build (step_list.h)
-    cp "$work"/kernels_{32,64}.o "$folder"
-    compile_kernels "$folder" $precision "$folder/kernels_$precision.o" &&
-        link_program "$folder"/kernels_{32,64}.o "$folder/program" || die "mutant of $2:$3 does not compile"
+    local entry
+    entry=$(entry_of "$2")
+    cp "$work/${entry}"_{32,64}.o "$folder"
+    compile_kernels "$folder" "$entry" $precision "$folder/${entry}_$precision.o" &&
+        link_program "$entry" "$folder/${entry}"_{32,64}.o "$folder/program" || die "mutant of $2:$3 does not compile"
     local verdict=nothing
     for repetition in 1 2 3; do # a race need not show itself the first time
         timeout $timeout "$folder/program" >"$folder/log" 2>&1
@@ -74,10 +89,12 @@ try_mutant() {
 }
 
 prepare
-timeout $timeout "$work/program" >"$work/log" 2>&1 || {
-    cat "$work/log"
-    die "the kernels as they are do not pass"
-}
+for entry in cpu dual_cpu; do
+    timeout $timeout "$work/program_$entry" >"$work/log" 2>&1 || {
+        cat "$work/log"
+        die "the kernels as they are do not pass"
+    }
+done
 
 mapfile -t barriers < <(cd "$project/src/kernels" && grep -rn --include='*.h' 'TEAM_SYNC();' . | sed 's|^\./||' | sort)
 [ ${#barriers[@]} -gt 0 ] || die "found no barriers"

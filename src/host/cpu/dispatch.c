@@ -4,15 +4,21 @@
 
 #include "host/base/fail.h"
 
-/* Every build exports one table per lane count and precision (kernels/target/cpu.c). */
+/* Every build exports two tables per lane count and precision (kernels/target/cpu.c, dual_cpu.c). */
 #define DECLARE(isa, lanes)                                                                                            \
     extern const SapKernels sap_kernels_##isa##_x##lanes##_f32;                                                        \
-    extern const SapKernels sap_kernels_##isa##_x##lanes##_f64;
+    extern const SapKernels sap_kernels_##isa##_x##lanes##_f64;                                                        \
+    extern const SapDualKernels sap_dual_kernels_##isa##_x##lanes##_f32;                                               \
+    extern const SapDualKernels sap_dual_kernels_##isa##_x##lanes##_f64;
 #define DECLARE_ISA(isa) DECLARE(isa, 1) DECLARE(isa, 4) DECLARE(isa, 8)
 #define PAIR(isa, lanes)                                                                                               \
     { &sap_kernels_##isa##_x##lanes##_f32, &sap_kernels_##isa##_x##lanes##_f64 }
 #define TABLES(isa)                                                                                                    \
     { PAIR(isa, 1), PAIR(isa, 4), PAIR(isa, 8) }
+#define DUAL_PAIR(isa, lanes)                                                                                          \
+    { &sap_dual_kernels_##isa##_x##lanes##_f32, &sap_dual_kernels_##isa##_x##lanes##_f64 }
+#define DUAL_TABLES(isa)                                                                                               \
+    { DUAL_PAIR(isa, 1), DUAL_PAIR(isa, 4), DUAL_PAIR(isa, 8) }
 
 DECLARE_ISA(generic)
 #if SAPWOOD_HAVE_AVX2
@@ -30,6 +36,15 @@ static const SapKernels *const tables[][3][2] = {
 #endif
 #if SAPWOOD_HAVE_AVX512
     [SAP_ISA_AVX512] = TABLES(avx512),
+#endif
+};
+static const SapDualKernels *const dual_tables[][3][2] = {
+    [SAP_ISA_GENERIC] = DUAL_TABLES(generic),
+#if SAPWOOD_HAVE_AVX2
+    [SAP_ISA_AVX2] = DUAL_TABLES(avx2),
+#endif
+#if SAPWOOD_HAVE_AVX512
+    [SAP_ISA_AVX512] = DUAL_TABLES(avx512),
 #endif
 };
 enum { NUM_TABLES = sizeof tables / sizeof tables[0] };
@@ -77,9 +92,19 @@ SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out) {
     return SAP_OK;
 }
 
+/* The row of a table for a number of lanes; -1 if there is none. */
+static int row_of(int lanes) {
+    return lanes == 1 ? 0 : lanes == 4 ? 1 : lanes == 8 ? 2 : -1;
+}
+
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision) {
-    int row = lanes == 1 ? 0 : lanes == 4 ? 1 : lanes == 8 ? 2 : -1;
+    int row = row_of(lanes);
     return row < 0 || !sap_isa_available(isa) ? NULL : tables[isa][row][precision];
+}
+
+const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision) {
+    int row = row_of(lanes);
+    return row < 0 || !sap_isa_available(isa) ? NULL : dual_tables[isa][row][precision];
 }
 
 /* Whether packs of `lanes` worlds pay in every precision: f64 is the wider one, and every preset has a stage in it. */

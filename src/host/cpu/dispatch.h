@@ -4,6 +4,7 @@
 
 #include <sapwood/options.h>
 
+#include "kernels/data/dual.h"
 #include "kernels/data/table.h"
 
 /* Whether this library contains kernels for `isa` and this machine can run them. */
@@ -20,5 +21,7 @@ int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds);
 
 /* The kernels of a resolved isa with 1, 4 or 8 lanes; NULL if there are none. */
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
+/* Same for the dual solvers. */
+const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
 
 #endif

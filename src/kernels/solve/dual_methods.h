@@ -1,0 +1,17 @@
+/* The dual solvers in one precision, in order of dependence. An entry file defines SAP_PRECISION (and SAP_LANES on a CPU)
+ * and includes this file once per precision. */
+#include "kernels/dialect/lane.h"
+#include "kernels/dialect/vec.h"
+#include "kernels/dialect/buffers.h"
+
+#include "kernels/math/dense_factor.h"
+
+#include "kernels/solve/dual_problem.h"
+#include "kernels/solve/cone_block.h"
+#include "kernels/solve/cone.h"
+#include "kernels/solve/augmented.h"
+#include "kernels/solve/cone_solve.h"
+#include "kernels/solve/coulomb.h"
+#include "kernels/solve/pgs.h"
+#include "kernels/solve/active_set.h"
+#include "kernels/solve/dual_solve.h"

@@ -1,0 +1,384 @@
+/* The dual problem of a world, scaled so that masses and units drop out. docs/dual.md.
+ *
+ *   minimise  1/2 x'P x - q'x   over x of each block in its set;   l = d x,  P = d (W + R) d,  q = d b
+ *   d = s / sqrt(w)             contact: s = (mu, mu, 1), w = (W_nn + mu^2 (W_t1t1 + W_t2t2))/3;  row k: s = 1, w = W_kk
+ *
+ * The set of a contact is then L = {|x_t| <= x_n} for every mu, a cone that is its own dual. mu = 0 is no special case:
+ * d_t = 0. Scalar rows have bounds [lo, hi]: unilateral [0, inf], free [-inf, inf]. The residual of x is
+ *
+ *   r = |x - Proj(x - z)| / |q|,   z = P x - q
+ *   friction_law = coulomb: z_n + |z_t| stands for z_n, which is de Saxce's form of Coulomb's law
+ *
+ * A block whose rows of W and b are zero is not used: its x and z stay 0, and it counts nowhere.
+ * Blocks are distributed over the team by index, and so are rows. A function whose result depends on elements of other
+ * threads, or that writes elements which others read, ends with a barrier. */
+
+/* One pack of problems. Arrays are in scratch and have one element per row unless noted. */
+typedef struct Dual {
+    const SapDualArgs *args;
+    const SapPack *pack;
+    int rows, blocks;
+    int coulomb;           /* 1: the residual is that of Coulomb's law */
+    real *P, *M;           /* packed lower triangles: the matrix, and a factor */
+    real *inverse;         /* of the diagonal of the factor */
+    real *q, *d, *lo, *hi; /* lo, hi: scaled, of scalar rows */
+    real *used;            /* [blocks] 1: takes part; 0: not */
+    real *best;            /* the answer so far: of all points seen, the one with the smallest residual */
+    real *x, *z;           /* the iterate of a method */
+    real *point, *image;   /* a candidate, and P times it */
+    real *kept;            /* an answer that another attempt may replace */
+    real *work[12];        /* for methods */
+    real *shape[3];        /* [blocks][CONE_SHAPE] for the method cone */
+    real *slip[3];         /* [blocks] for Coulomb's law */
+
+    real norm;          /* |q|; 1 where it is 0 */
+    real count, degree; /* number of used blocks; of used cones and finite bounds */
+    real tolerance;     /* of the residual */
+    real residual;      /* of best */
+    real iterations, inner_iterations, safeguards;
+    mask optimal, settled, limit, no_descent, unbounded, not_coulomb; /* how the solve ended: SAP_WORLD_... */
+    mask bad_numbers, bad_parameters;                                 /* the problem cannot be solved */
+} Dual;
+
+enum { CONE_SHAPE = 5, DUAL_WORK = 12, DUAL_SHAPES = 3, DUAL_SLIPS = 3, DUAL_VECTORS = 11 + DUAL_WORK };
+
+KERNEL_FN size_t dual_scratch(int blocks, int rows) {
+    return 2 * (size_t)packed_row(rows) + (size_t)DUAL_VECTORS * (size_t)rows +
+           (size_t)(DUAL_SHAPES * CONE_SHAPE + DUAL_SLIPS + 1) * (size_t)blocks;
+}
+
+KERNEL_FN real *dual_take(real **next, int count) {
+    real *at = *next;
+    *next += count;
+    return at;
+}
+
+KERNEL_FN void dual_open(Dual *dual, const SapDualArgs *args, const SapPack *pack, real *scratch) {
+    int rows = args->num_rows, blocks = args->num_blocks;
+    dual->args = args;
+    dual->pack = pack;
+    dual->rows = rows;
+    dual->blocks = blocks;
+    dual->coulomb = 0;
+    /* scratch */
+    dual->P = dual_take(&scratch, packed_row(rows));
+    dual->M = dual_take(&scratch, packed_row(rows));
+    dual->inverse = dual_take(&scratch, rows);
+    dual->q = dual_take(&scratch, rows);
+    dual->d = dual_take(&scratch, rows);
+    dual->lo = dual_take(&scratch, rows);
+    dual->hi = dual_take(&scratch, rows);
+    dual->best = dual_take(&scratch, rows);
+    dual->x = dual_take(&scratch, rows);
+    dual->z = dual_take(&scratch, rows);
+    dual->point = dual_take(&scratch, rows);
+    dual->image = dual_take(&scratch, rows);
+    dual->kept = dual_take(&scratch, rows);
+    for (int i = 0; i < DUAL_WORK; i++)
+        dual->work[i] = dual_take(&scratch, rows);
+    dual->used = dual_take(&scratch, blocks);
+    for (int i = 0; i < DUAL_SHAPES; i++)
+        dual->shape[i] = dual_take(&scratch, CONE_SHAPE * blocks);
+    for (int i = 0; i < DUAL_SLIPS; i++)
+        dual->slip[i] = dual_take(&scratch, blocks);
+    /* results */
+    dual->residual = dual->iterations = dual->inner_iterations = dual->safeguards = real_of(0);
+    dual->optimal = dual->settled = dual->limit = dual->no_descent = mask_none();
+    dual->unbounded = dual->not_coulomb = mask_none();
+}
+
+KERNEL_FN int dual_is_cone(const Dual *dual, int b) {
+    return dual->args->kind[b] == SAP_DUAL_CONTACT;
+}
+KERNEL_FN int dual_row(const Dual *dual, int b) {
+    return dual->args->row[b];
+}
+/* Methods without friction solve for normals only. */
+KERNEL_FN int dual_frictionless(const SapDualArgs *args) {
+    return args->options.method == SAP_DUAL_ACTIVE_SET || args->options.method == SAP_DUAL_ACTIVE_SET_SINGLE;
+}
+
+/* ---- loading and scaling ---- */
+
+/* 0, or NaN if x is not finite. */
+KERNEL_FN real nan_unless_finite(real x) {
+    return x - x;
+}
+
+KERNEL_FN real dual_W(const Dual *dual, int i, int j) {
+    const SapDualArgs *args = dual->args;
+    real w = buffer_get(args->W, i * args->num_rows + j, dual->pack);
+    return i == j && args->R.data ? w + buffer_get(args->R, i, dual->pack) : w;
+}
+
+/* Finds problems with numbers that are not finite or not allowed. Computed by every thread. */
+KERNEL_FN void dual_check(Dual *dual) {
+    const SapDualArgs *args = dual->args;
+    real finite = real_of(0);
+    mask bad = mask_none();
+    /* rows */
+    for (int i = 0; i < args->num_rows; i++) {
+        for (int j = 0; j <= i; j++)
+            finite = finite + nan_unless_finite(dual_W(dual, i, j));
+        finite = finite + nan_unless_finite(buffer_get(args->b, i, dual->pack));
+        if (args->guess.data)
+            finite = finite + nan_unless_finite(buffer_get(args->guess, i, dual->pack));
+        if (args->R.data)
+            bad = bad | (buffer_get(args->R, i, dual->pack) < K(0.0));
+        bad = bad | (dual_W(dual, i, i) < K(0.0));
+    }
+    /* blocks */
+    for (int b = 0; b < args->num_blocks; b++) {
+        if (args->kind[b] == SAP_DUAL_CONTACT) {
+            real mu = buffer_get(args->mu, b, dual->pack);
+            finite = finite + nan_unless_finite(mu);
+            bad = bad | (mu < K(0.0));
+        }
+        if (args->kind[b] == SAP_DUAL_BOX)
+            bad = bad | mask_not(buffer_get(args->lo, b, dual->pack) < buffer_get(args->hi, b, dual->pack));
+    }
+    dual->bad_numbers = mask_not(finite == K(0.0));
+    dual->bad_parameters = bad & mask_not(dual->bad_numbers);
+}
+
+/* d of a block with mean diagonal w: 0 in problems that are not solved. */
+KERNEL_FN real dual_unit(const Dual *dual, real w) {
+    real d = K(1.0) / real_sqrt(real_max(w, real_of(K(1e-30)))); /* 1e-30: a row without mass */
+    return real_select(dual->bad_numbers | dual->bad_parameters, real_of(0), d);
+}
+
+/* d, q and `used` of contact b. */
+KERNEL_FN void dual_scale_contact(Dual *dual, int b, int row) {
+    const SapDualArgs *args = dual->args;
+    real mu = dual_frictionless(args) ? real_of(0) : buffer_get(args->mu, b, dual->pack);
+    real w_1 = dual_W(dual, row, row), w_2 = dual_W(dual, row + 1, row + 1), w_n = dual_W(dual, row + 2, row + 2);
+    real unit = dual_unit(dual, real_fma(mu * mu, w_1 + w_2, w_n) / K(3.0));
+    dual->d[row] = dual->d[row + 1] = real_select(unit > K(0.0), mu * unit, real_of(0));
+    dual->d[row + 2] = unit;
+    mask used = mask_not(w_1 + w_2 + w_n == K(0.0));
+    for (int i = row; i < row + 3; i++) {
+        real rhs = buffer_get(args->b, i, dual->pack);
+        dual->q[i] = real_select(dual->d[i] > K(0.0), dual->d[i] * rhs, real_of(0));
+        used = used | mask_not(rhs == K(0.0));
+    }
+    dual->used[b] = real_select(used & (unit > K(0.0)), real_of(1), real_of(0));
+}
+
+/* d, q, bounds and `used` of scalar row b. */
+KERNEL_FN void dual_scale_row(Dual *dual, int b, int row) {
+    const SapDualArgs *args = dual->args;
+    real w = dual_W(dual, row, row), rhs = buffer_get(args->b, row, dual->pack);
+    real unit = dual_unit(dual, w), infinite = real_of(K(1.0)) / real_of(0);
+    mask used = mask_not((w == K(0.0)) & (rhs == K(0.0))) & (unit > K(0.0));
+    dual->d[row] = unit;
+    dual->q[row] = real_select(unit > K(0.0), unit * rhs, real_of(0));
+    dual->used[b] = real_select(used, real_of(1), real_of(0));
+    real lo = -infinite, hi = infinite;
+    if (args->kind[b] == SAP_DUAL_UNILATERAL)
+        lo = real_of(0);
+    if (args->kind[b] == SAP_DUAL_BOX) {
+        lo = buffer_get(args->lo, b, dual->pack) / unit;
+        hi = buffer_get(args->hi, b, dual->pack) / unit;
+    }
+    dual->lo[row] = real_select(used, lo, -infinite);
+    dual->hi[row] = real_select(used, hi, infinite);
+}
+
+/* |v|^2, summed by every thread. */
+KERNEL_FN real dual_square(const Dual *dual, const real *v) {
+    real s = real_of(0);
+    for (int i = 0; i < dual->rows; i++)
+        s = real_fma(v[i], v[i], s);
+    return s;
+}
+
+/* |q|, and the numbers of blocks and bounds. */
+KERNEL_FN void dual_measure(Dual *dual) {
+    real square = dual_square(dual, dual->q), zero = real_of(0), one = real_of(1);
+    dual->norm = real_select(square > K(0.0), real_sqrt(square), one);
+    dual->count = dual->degree = zero;
+    for (int b = 0; b < dual->blocks; b++) {
+        int row = dual_row(dual, b);
+        dual->count = dual->count + dual->used[b];
+        real bounds = dual_is_cone(dual, b) ? dual->used[b]
+                                            : real_select(real_finite(dual->lo[row]), one, zero) +
+                                                  real_select(real_finite(dual->hi[row]), one, zero);
+        dual->degree = dual->degree + bounds;
+    }
+    dual->count = real_max(dual->count, one);
+    dual->degree = real_max(dual->degree, one);
+}
+
+/* Loads the problems of the pack, scaled. */
+STAGE_FN void dual_load(Dual *dual) {
+    const SapDualOptions *options = &dual->args->options;
+    dual_check(dual);
+    TEAM_FOR(b, dual->blocks) {
+        if (dual_is_cone(dual, b))
+            dual_scale_contact(dual, b, dual_row(dual, b));
+        else
+            dual_scale_row(dual, b, dual_row(dual, b));
+    }
+    TEAM_SYNC(); /* rows of P read d of all rows */
+    TEAM_FOR(i, dual->rows) {
+        for (int j = 0; j <= i; j++) { /* select: d = 0 in problems with numbers that are not finite */
+            real scale = dual->d[i] * dual->d[j];
+            dual->P[packed_row(i) + j] = real_select(scale == K(0.0), real_of(0), scale * dual_W(dual, i, j));
+        }
+        dual->best[i] = real_of(0);
+    }
+    dual_measure(dual); /* the barriers of dual_start complete P */
+    real absolute = real_of((scalar)options->optimality_abs_tol) / dual->norm;
+    dual->tolerance = real_max(real_of((scalar)options->optimality_rel_tol), absolute);
+}
+
+/* ---- sets ---- */
+
+/* Projection on L = {|p_t| <= p_n}: p inside, 0 in the polar cone, else g (t, 1) with g = (p_n + |p_t|)/2. The three
+ * cases are computed, then selected. */
+KERNEL_FN Vec3 cone_project(Vec3 p) {
+    real s = real_sqrt(real_fma(p.y, p.y, p.x * p.x)), g = K(0.5) * (p.z + s);
+    real ratio = g / real_select(s > K(0.0), s, real_of(1));
+    Vec3 surface = vec3(ratio * p.x, ratio * p.y, g);
+    return vec3_select(s <= p.z, p, vec3_select(s <= -p.z, vec3_zero(), surface));
+}
+
+KERNEL_FN real dual_clamp(const Dual *dual, int row, real p) {
+    return real_min(real_max(p, dual->lo[row]), dual->hi[row]);
+}
+
+/* point = Proj(p) of one block. */
+KERNEL_FN void dual_project_block(const Dual *dual, int b, const real *p, real *point) {
+    int row = dual_row(dual, b);
+    if (dual_is_cone(dual, b))
+        vec3_store(point + row, cone_project(vec3_load(p + row)));
+    else
+        point[row] = dual_clamp(dual, row, p[row]);
+}
+
+/* z + |z_t| e_n, de Saxce's correction. */
+KERNEL_FN Vec3 cone_lift(Vec3 z) {
+    z.z = z.z + real_sqrt(real_fma(z.y, z.y, z.x * z.x));
+    return z;
+}
+
+/* |x - Proj(x - z)|^2 of block b at x with P x = image. */
+KERNEL_FN real dual_block_residual(const Dual *dual, int b, const real *x, const real *image) {
+    int row = dual_row(dual, b);
+    if (dual_is_cone(dual, b)) {
+        Vec3 at = vec3_load(x + row), z = vec3_sub(vec3_load(image + row), vec3_load(dual->q + row));
+        if (dual->coulomb)
+            z = cone_lift(z);
+        Vec3 error = vec3_sub(at, cone_project(vec3_sub(at, z)));
+        return vec3_dot(error, error);
+    }
+    real error = x[row] - dual_clamp(dual, row, x[row] - (image[row] - dual->q[row]));
+    return error * error;
+}
+
+/* The residual r of x, with image = P x. */
+KERNEL_FN real dual_residual(const Dual *dual, const real *x, const real *image) {
+    real s = real_of(0);
+    for (int b = 0; b < dual->blocks; b++)
+        s = s + dual_block_residual(dual, b, x, image);
+    return real_sqrt(s) / dual->norm;
+}
+
+/* ---- candidates ---- */
+
+KERNEL_FN void dual_apply(const Dual *dual, const real *x, real *image) {
+    dense_multiply(dual->rows, dual->P, x, image);
+}
+
+/* Impulses beyond this belong to targets that contradict each other: no velocity fulfils them. Masses of 1 : 1e6 give 1e6. */
+KERNEL_FN mask dual_is_large(const Dual *dual, const real *x) {
+    real bound = K(1e9) * dual->norm;
+    return mask_not(dual_square(dual, x) <= bound * bound);
+}
+
+/* Makes `point` the answer in the lanes of `which` where its residual is smaller. Returns its residual. In a large x the
+ * residual is lost to rounding. */
+STAGE_FN real dual_offer(Dual *dual, mask which) {
+    dual_apply(dual, dual->point, dual->image);
+    real r = dual_residual(dual, dual->point, dual->image);
+    mask better = which & (r < dual->residual) & mask_not(dual_is_large(dual, dual->point));
+    TEAM_FOR(i, dual->rows)
+        dual->best[i] = real_select(better, dual->point[i], dual->best[i]);
+    TEAM_SYNC(); /* every thread reads best, and may write point again */
+    dual->residual = real_select(better, r, dual->residual);
+    return r;
+}
+
+/* Offers Proj(p), which replaces the answer of the lanes in `which`. */
+STAGE_FN void dual_begin_at(Dual *dual, const real *p, mask which) {
+    TEAM_FOR(b, dual->blocks)
+        dual_project_block(dual, b, p, dual->point);
+    TEAM_SYNC(); /* the product reads point */
+    dual->residual = real_select(which, real_of(K(1.0)) / real_of(0), dual->residual);
+    dual_offer(dual, which);
+}
+
+/* Starts from the caller's impulses or from 0, projected. */
+STAGE_FN void dual_start(Dual *dual) {
+    const SapDualArgs *args = dual->args;
+    real *guess = dual->work[0];
+    TEAM_FOR(i, dual->rows) {
+        mask moves = dual->d[i] > K(0.0);
+        real l = args->guess.data ? buffer_get(args->guess, i, dual->pack) : real_of(0);
+        guess[i] = real_select(moves, l / real_select(moves, dual->d[i], real_of(1)), real_of(0));
+    }
+    TEAM_SYNC(); /* blocks read their rows */
+    dual_begin_at(dual, guess, mask_all());
+}
+
+/* Starts the lanes of `which` again from 0. */
+STAGE_FN void dual_forget(Dual *dual, mask which) {
+    TEAM_FOR(i, dual->rows)
+        dual->work[0][i] = real_of(0);
+    TEAM_SYNC(); /* blocks read their rows */
+    dual_begin_at(dual, dual->work[0], which);
+}
+
+/* Adds the compliance R = 1e-3 w to all rows but boxes, in the lanes of `which`: a solution exists then, also for
+ * contradictory targets. */
+STAGE_FN void dual_soften(Dual *dual, mask which) {
+    const real soft = real_select(which, real_of(K(1e-3)), real_of(0));
+    TEAM_FOR(b, dual->blocks) {
+        int row = dual_row(dual, b), rows = dual_is_cone(dual, b) ? 3 : 1;
+        if (dual->args->kind[b] == SAP_DUAL_BOX)
+            continue;
+        real unit = dual->d[row + rows - 1]; /* 1/sqrt(w) */
+        for (int i = row; i < row + rows; i++) {
+            real s = dual->d[i] / real_select(unit > K(0.0), unit, real_of(1));
+            dual->P[packed_row(i) + i] = real_fma(soft * s, s, dual->P[packed_row(i) + i]);
+        }
+    }
+    dual_forget(dual, which); /* its barriers complete P */
+}
+
+/* Clears how the lanes of `which` ended, for another attempt. */
+KERNEL_FN void dual_reopen(Dual *dual, mask which) {
+    dual->optimal = dual->optimal & mask_not(which);
+    dual->limit = dual->limit & mask_not(which);
+    dual->no_descent = dual->no_descent & mask_not(which);
+}
+
+/* A pivot of at most this part of its diagonal is rounding error. */
+KERNEL_FN scalar dual_floor(const Dual *dual) {
+    const scalar epsilon = SAP_PRECISION == 64 ? K(2.220446049250313e-16) : K(1.1920929e-7);
+    return K(16.0) * (scalar)dual->rows * epsilon;
+}
+
+/* The limit of iterations: the option, or the method's own. */
+KERNEL_FN int dual_limit(const Dual *dual, int own) {
+    int chosen = dual->args->options.max_iterations;
+    return chosen < 0 ? own : chosen;
+}
+
+/* 1/2 x'P x - q'x with image = P x. */
+KERNEL_FN real dual_cost(const Dual *dual, const real *x, const real *image) {
+    real s = real_of(0);
+    for (int i = 0; i < dual->rows; i++)
+        s = real_fma(x[i], K(0.5) * image[i] - dual->q[i], s);
+    return s;
+}

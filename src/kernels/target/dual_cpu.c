@@ -1,0 +1,31 @@
+/* Entry file of the dual solvers on a CPU, compiled once per instruction set, lane count and precision as cpu.c is. It
+ * exports one table, sap_dual_kernels_<isa>_x<lanes>_f<precision>. The solvers know neither models nor steps, so a change
+ * of the step does not compile them again, nor the other way round. */
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernels/data/dual.h"
+#include "kernels/dialect/team.h"
+
+#include "kernels/solve/dual_methods.h"
+
+#define PASTE_OF(isa, lanes, precision) sap_dual_kernels_##isa##_x##lanes##_f##precision
+#define PASTE(isa, lanes, precision)    PASTE_OF(isa, lanes, precision)
+#define TABLE                           PASTE(SAP_ISA_NAME, SAP_LANES, SAP_PRECISION)
+
+static size_t scratch_reals(int num_blocks, int num_rows) {
+    return dual_scratch(num_blocks, num_rows);
+}
+
+static void solve_pack(const SapDualArgs *args, const SapPack *pack, void *scratch) {
+    dual_solve(args, pack, (real *)scratch);
+}
+
+extern const SapDualKernels TABLE;
+const SapDualKernels TABLE = {
+    .lanes = SAP_LANES,
+    .real_bytes = sizeof(real),
+    .scratch = scratch_reals,
+    .solve = solve_pack,
+};
