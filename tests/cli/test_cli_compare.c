@@ -81,6 +81,7 @@ Test(cli, compare_prints_a_table) {
 /* ---- conform ---- */
 
 #define REFERENCE SAPWOOD_SOURCE_DIR "/tests/data/reference/f64"
+#define DUAL      SAPWOOD_SOURCE_DIR "/tests/data/reference/dual"
 
 /* The last line of what was printed, without its end. */
 static const char *last_line(void) {
@@ -119,6 +120,40 @@ Test(cli, conform_accepts_what_it_dumped) {
     cr_assert_eq(sapwood("conform --compat %s", path_of("dump.json")), 0, "%s", err);
     cr_expect_str_eq(last_line(), before);
     cr_expect(strstr(out, " v 0.0e+00"), "the same program gives the same bits: %s", out);
+}
+
+Test(cli, conform_recognises_contact_problems_by_their_content) {
+    cr_expect_eq(sapwood("conform " DUAL "/*.json.gz"), 0, "%s", err);
+    cr_expect(strstr(out, "seed            17 problems, residual "), "%s", out);
+    cr_expect(strstr(out, "iterations to 1e-6: median "), "%s", out);
+    cr_expect_str_eq(last_line(), "250 passed, 0 failed", "%s", out);
+    cr_assert_eq(sapwood("conform --compat --json " DUAL "/seed.json.gz " REFERENCE "/arm3.json.gz"), 0, "%s", err);
+    json_t *json = parse_json(), *outputs = member(json, "outputs");
+    cr_expect_gt(json_array_size(outputs), 17);
+    cr_expect_lt(number(json_array_get(outputs, 0), "errors.z"), 1e-6);
+    cr_expect_leq(number(json_array_get(outputs, 0), "iterations"), 8);
+    json_decref(json);
+    cr_expect_eq(sapwood("conform --dump %s " DUAL "/seed.json.gz", path_of("dump.json")), 2);
+    cr_expect(strstr(err, "--dump: "), "%s", err);
+}
+
+/* A solution that is not one, and a problem that is not one. */
+Test(cli, conform_notices_wrong_impulses) {
+    static const char problem[] =
+        "{\"format\": \"sapwood-dual-1\", \"set\": \"one\", \"problems\": [{\"name\": \"p\", \"rows\": "
+        "[{\"kind\": \"%s\"}], \"b\": [3], \"W\": [[2]], \"lambda\": [%s], \"z\": [0], \"cost\": -2.25, "
+        "\"lambda_unique\": true}]}";
+    char json[512];
+    const struct {
+        const char *kind, *lambda;
+        int expected;
+    } cases[] = {
+        {"unilateral", "1.5", 0}, {"unilateral", "1.4", 1}, {"unilateral", "1.5, 2", 2}, {"bilateral", "1.5", 2}};
+    for (int i = 0; i < 4; i++) {
+        snprintf(json, sizeof json, problem, cases[i].kind, cases[i].lambda);
+        write_text(path_of("problem.json"), json);
+        cr_expect_eq(sapwood("conform %s", path_of("problem.json")), cases[i].expected, "%d: %s%s", i, out, err);
+    }
 }
 
 /* Another answer must be noticed: the regularisation of friction is changed. */

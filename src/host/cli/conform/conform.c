@@ -1,11 +1,14 @@
-/* `sapwood conform FILE...`: one step against reference cases, in every preset and line search of a file.
- * docs/conform.md. */
+/* `sapwood conform FILE...`: one step against reference cases, in every preset and line search of a file, or contact
+ * problems in impulses against their solutions. docs/conform.md. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/cli/common.h"
 #include "host/cli/conform/knobs.h"
 #include "host/cli/conform/conform.h"
+#include "host/cli/conform/dual.h"
+#include "host/cli/conform/dual_file.h"
+#include "host/cli/conform/reference_file.h"
 
 /* ---- command line ---- */
 
@@ -145,8 +148,25 @@ static bool run_case(const ConformArgs *a, const char *path, const ConformFile *
     return ok;
 }
 
+/* Whether the file holds contact problems in impulses; if so, solves them. */
+static bool run_if_dual(const ConformArgs *a, const char *path, Tally *t, bool *ok) {
+    json_t *root = reference_file_load(path);
+    bool is_dual = *ok = dual_file_is(root);
+    if (is_dual && a->dump)
+        *ok = cli_fail("--dump: %s has contact problems in impulses; it needs steps", path);
+    ConformDual run = {.verbose = a->verbose, .json = t->json};
+    *ok = *ok && conform_dual(path, root, &run);
+    t->passed += run.passed;
+    t->failed += run.failed;
+    json_decref(root);
+    return is_dual || root == NULL;
+}
+
 static bool run_file(const ConformArgs *a, const char *path, bool dump, Tally *t) {
     ConformFile file;
+    bool dual_ok;
+    if (run_if_dual(a, path, t, &dual_ok))
+        return dual_ok;
     bool ok = conform_open(path, &file);
     size_t i;
     json_t *one;
@@ -159,18 +179,20 @@ static bool run_file(const ConformArgs *a, const char *path, bool dump, Tally *t
 }
 
 static void print_worst(const Tally *t) {
-    printf("largest relative error:");
+    if (t->name[0])
+        printf("largest relative error:");
     for (int i = 0; i < CONFORM_QUANTITIES; i++)
         if (t->name[i])
-            printf(" %s %.1e", t->name[i], t->worst[i]);
-    printf("\n%d passed, %d failed\n", t->passed, t->failed);
+            printf(" %s %.1e%s", t->name[i], t->worst[i], i + 1 < CONFORM_QUANTITIES ? "" : "\n");
+    printf("%d passed, %d failed\n", t->passed, t->failed);
 }
 
 int cli_conform(int argc, char **argv) {
     ConformArgs a = {0};
     const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {options,  parse, "FILE...", "Compares one step with reference cases.",
-                              children, NULL,  NULL};
+    const struct argp argp = {
+        options,  parse, "FILE...", "Compares one step, or contact problems in impulses, with reference cases.",
+        children, NULL,  NULL};
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     if (a.knobs)
         return cli_conform_knobs(&(ConformKnobs){&a.settings, a.compat, a.json}, argv + a.first_file,
