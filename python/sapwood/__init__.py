@@ -22,6 +22,7 @@ from ._library import (
     version,
 )
 from .batch import Batch
+from .dual import DualSolution, dual_solve
 from .model import Model
 from .options import Options, preset_names
 from .shipped import scene, scene_names, scene_path
@@ -31,6 +32,7 @@ __all__ = [
     "Batch",
     "BusyError",
     "DeviceError",
+    "DualSolution",
     "FileError",
     "ForkError",
     "Model",
@@ -41,6 +43,7 @@ __all__ = [
     "SapwoodError",
     "SapwoodImportWarning",
     "UnsupportedError",
+    "dual_solve",
     "preset_names",
     "scene",
     "scene_names",

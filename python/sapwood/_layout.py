@@ -185,6 +185,42 @@ STRUCTS = {
         ("device_bytes", "size"),
         ("stream", "ptr"),
     ],
+    "SapDualOptions": [
+        ("method", "int"),
+        ("friction_law", "int"),
+        ("optimality_rel_tol", "double"),
+        ("optimality_abs_tol", "double"),
+        ("max_iterations", "int"),
+        ("pgs_omega", "double"),
+        ("precision", "int"),
+        ("threads", "int"),
+        ("lanes", "int"),
+        ("isa", "int"),
+    ],
+    "SapDualProblem": [
+        ("num_problems", "int"),
+        ("num_blocks", "int"),
+        ("kind", "ptr"),
+        ("W", "ptr"),
+        ("R", "ptr"),
+        ("b", "ptr"),
+        ("mu", "ptr"),
+        ("lo", "ptr"),
+        ("hi", "ptr"),
+        ("guess", "ptr"),
+    ],
+    "SapDualSolution": [
+        ("impulse", "ptr"),
+        ("velocity", "ptr"),
+        ("cost", "ptr"),
+        ("residual", "ptr"),
+        ("status", "ptr"),
+        ("iterations", "ptr"),
+        ("inner_iterations", "ptr"),
+        ("safeguards", "ptr"),
+        ("active", "ptr"),
+        ("region", "ptr"),
+    ],
 }
 
 MODEL_ARRAYS = {
@@ -350,9 +386,28 @@ ENUMS = {
         "SAP_PARAMETER_SHAPE_GAP": 18,
         "SAP_NUM_PARAMETERS": 19,
     },
+    "SapDualKind": {
+        "SAP_DUAL_CONTACT": 0,
+        "SAP_DUAL_UNILATERAL": 1,
+        "SAP_DUAL_FREE": 2,
+        "SAP_DUAL_BOX": 3,
+    },
+    "SapDualMethod": {
+        "SAP_DUAL_CONE": 0,
+        "SAP_DUAL_PGS": 1,
+        "SAP_DUAL_PGS_ROWS": 2,
+        "SAP_DUAL_ACTIVE_SET": 3,
+        "SAP_DUAL_ACTIVE_SET_SINGLE": 4,
+    },
+    "SapFrictionLaw": {
+        "SAP_FRICTION_CONVEX": 0,
+        "SAP_FRICTION_COULOMB": 1,
+    },
 }
 
 BITS = {
+    "SAP_WORLD_UNBOUNDED": 16384,
+    "SAP_WORLD_COULOMB_NOT_CONVERGED": 32768,
     "SAP_SHAPE_VISIBLE": 1,
     "SAP_SHAPE_COLLIDES": 2,
     "SAP_TARGET_NONE": 0,

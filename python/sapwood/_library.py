@@ -143,6 +143,8 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_batch_check_parameters": (_INT, [_P]),
     "sap_parameter_names": (ctypes.POINTER(_TEXT), []),
     "sap_batch_bytes": (ctypes.c_size_t, [_P]),
+    "sap_dual_options_default": (None, [_P]),
+    "sap_dual_solve": (_INT, [_P, _P, _P]),
 }
 
 

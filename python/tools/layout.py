@@ -20,6 +20,9 @@ STRUCTS = [
     "SapSolverInfo",
     "SapArray",
     "SapBatchInfo",
+    "SapDualOptions",
+    "SapDualProblem",
+    "SapDualSolution",
 ]
 ENUMS = [
     "SapStatus",
@@ -31,6 +34,9 @@ ENUMS = [
     "SapIsa",
     "SapBatchField",
     "SapParameter",
+    "SapDualKind",
+    "SapDualMethod",
+    "SapFrictionLaw",
 ]
 WORDS = {"int": "int", "bool": "bool", "double": "double", "int32_t": "int", "int64_t": "int64", "size_t": "size"}
 
