@@ -495,7 +495,8 @@ class Batch(MjNames):
         if not (eps > 0 and np.isfinite(eps)):
             raise ValueError(f"eps is {eps}; it must be finite and > 0")
         if control not in linearize.CONTROLS:
-            raise ValueError(f"control is {control!r}; it must be one of {', '.join(linearize.CONTROLS)}")
+            hint = nearest(control, linearize.CONTROLS)
+            raise ValueError(f"control is {control!r}{hint or ';'} It must be one of {', '.join(linearize.CONTROLS)}")
         self._open()
         if self._inner is None:
             moves = 6 * self.model.num_dofs
