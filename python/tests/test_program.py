@@ -49,4 +49,11 @@ def test_a_robot_that_is_wrong_or_missing_is_named(program, tmp_path):
     done = run(program, "info", "robot.xml")
     assert done.returncode == 2 and "worldbdy" in done.stderr
     done = run(program, "info", "other.xml")
-    assert done.returncode == 2 and "other.xml: No such file" in done.stderr
+    assert done.returncode == 2 and "other.xml" in done.stderr and "No such file" in done.stderr
+
+
+@pytest.mark.parametrize("name, meant", [("quadrupde", "quadruped"), ("cartpol", "cartpole")])
+def test_an_unknown_scene_gives_the_nearest_and_where_was_looked(program, name, meant):
+    done = run(program, "info", name)
+    assert done.returncode == 2
+    assert f"'{name}' (did you mean '{meant}'?)" in done.stderr and "bench/scenes" in done.stderr

@@ -1,5 +1,6 @@
 #include "host/cli/common.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include <unistd.h>
 
 #include "host/cli/robot_file.h"
@@ -233,8 +235,44 @@ static bool is_file(const char *path) {
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
-/* The first that exists of NAME, FOLDER/NAME, FOLDER/NAME.yaml; otherwise NAME, so that the loader reports the error.
- * */
+/* Names of scenes, for messages. */
+typedef struct SceneNames {
+    char name[64][CLI_TEXT_SIZE];
+    const char *list[64 + 1]; /* NULL-terminated */
+    int count;
+} SceneNames;
+
+/* Adds the scenes of a folder: its files that end in .yaml, without the ending. */
+static void add_scenes(SceneNames *names, const char *folder) {
+    DIR *entries = opendir(folder);
+    if (entries == NULL)
+        return;
+    for (struct dirent *entry; names->count < 64 && (entry = readdir(entries)) != NULL;) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (dot == NULL || strcmp(dot, ".yaml") != 0 || dot - entry->d_name >= CLI_TEXT_SIZE)
+            continue;
+        char *name = names->name[names->count];
+        snprintf(name, CLI_TEXT_SIZE, "%.*s", (int)(dot - entry->d_name), entry->d_name);
+        names->list[names->count++] = name;
+    }
+    closedir(entries);
+}
+
+/* Fails for a name that is no file: which scene is nearest, and where was looked. */
+static bool refuse_scene(const char *name) {
+    SceneNames names = {.count = 0};
+    char searched[1024] = "";
+    size_t at = 0;
+    for (const char *const *folder = cli_scene_folders(); *folder; folder++) {
+        add_scenes(&names, *folder);
+        if (at < sizeof searched)
+            at += (size_t)snprintf(searched + at, sizeof searched - at, ", %s", *folder);
+    }
+    return cli_fail("scene '%s'%s: No such file or directory; searched: the current folder%s", name,
+                    cli_hint(name, names.list).text, searched);
+}
+
+/* The first that exists of NAME, FOLDER/NAME, FOLDER/NAME.yaml. What exists and is no file is left to the loader. */
 static bool find_scene(const char *name, char path[PATH_MAX]) {
     if (strlen(name) >= PATH_MAX)
         return cli_fail("scene: the path has %zu bytes; allowed: at most %d", strlen(name), PATH_MAX - 1);
@@ -248,7 +286,7 @@ static bool find_scene(const char *name, char path[PATH_MAX]) {
                 return true;
         }
     strcpy(path, name);
-    return true;
+    return access(path, F_OK) == 0 ? true : refuse_scene(name);
 }
 
 bool cli_scene_open(const char *name, const CliSettings *settings, CliScene *out) {
