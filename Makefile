@@ -21,7 +21,8 @@
 #   make install    installs into PREFIX
 #   make clean      removes build/
 #   make gcc-test asan-test tsan-test    the tests in other builds: gcc; address and undefined; thread sanitizer
-#   make test-all       make test and these three
+#   make aarch64-test   the kernels of aarch64 under qemu: the same hashes
+#   make test-all       make test and these four
 
 SCENE  = bench/scenes/quadruped.yaml
 ARGS   = --worlds 4096 --steps 400
@@ -33,7 +34,7 @@ PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
-.PHONY: fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: aarch64-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -79,8 +80,8 @@ test: setup
 	$(MAKE) python-test
 	$(call test_run,release)
 
-# All tests in four builds: about 40 minutes on two cores.
-test-all: test asan-test tsan-test gcc-test
+# All tests in four builds, and the kernels of aarch64: about 40 minutes on two cores.
+test-all: test asan-test tsan-test gcc-test aarch64-test
 
 # The tag of a wheel names the oldest C library that it runs with: that of this machine.
 WHEEL_PLATFORM = $(shell getconf GNU_LIBC_VERSION | sed 's/glibc /manylinux_/; s/\./_/')_$(shell uname -m)
@@ -143,6 +144,11 @@ gcc-test: setup
 asan-test: setup
 	$(call test_build,dev)
 	$(call test_run,dev)
+
+# The kernels of aarch64, cross-compiled and run under qemu.
+aarch64-test:
+	scripts/setup aarch64
+	bash tests/build/test_compilers.sh $(CURDIR) $(CURDIR)/build/aarch64 --aarch64
 
 tsan-test: setup
 	$(call test_build,tsan)

@@ -3,8 +3,10 @@
 # clang (those that are installed), -O0 and -O2, and compares what the programs print with each other and with
 # tests/data/hash_world.txt.
 #
-# test_compilers.sh <project> <work folder> [--update]
+# test_compilers.sh <project> <work folder> [--update | --aarch64]
 # --update writes the file anew from what the builds agree on: after a change of the kernels that is meant to change bits.
+# --aarch64 cross-compiles with -O2 and runs the programs under qemu: one lane, and with clang four lanes of NEON. It needs
+# the packages of `scripts/setup aarch64`.
 set -u
 project=$1 work=$2
 golden=$project/tests/data/hash_world.txt
@@ -24,8 +26,23 @@ die() {
 }
 
 # Only what this machine can run.
-avx2=0
+avx2=0 neon=0 run="" libraries="-lqhull_r -lm" optimisations="-O0 -O2"
 grep -qsw avx2 /proc/cpuinfo && grep -qsw fma /proc/cpuinfo && avx2=1
+if [ "${3:-}" = --aarch64 ]; then
+    avx2=0 neon=1 run=qemu-aarch64 optimisations=-O2
+    # No mesh is made here, so that qhull is not called: its headers suffice.
+    libraries="-static -lm -Wl,--unresolved-symbols=ignore-all"
+    flags+=(-I"$work/include")
+fi
+
+# The command of a compiler.
+command_of() {
+    case $1$neon in
+    gcc1) echo aarch64-linux-gnu-gcc ;;
+    clang1) echo clang --target=aarch64-linux-gnu -DHASH_NEON ;;
+    *) echo "$1" ;;
+    esac
+}
 
 # The commands that build one program's objects, one per line.
 object_commands() { # <compiler> <optimisation> <folder>
@@ -40,21 +57,24 @@ object_commands() { # <compiler> <optimisation> <folder>
         local kernel
         kernel="$base ${kernel_flags[*]} -DSAP_PRECISION=$precision -c $project/src/kernels/target/cpu.c"
         echo "$kernel -DSAP_ISA_NAME=generic -DSAP_LANES=1 -o $3/generic_$precision.o"
+        [[ $1 = *HASH_NEON* ]] && echo "$kernel -DSAP_ISA_NAME=generic -DSAP_LANES=4 -o $3/neon_$precision.o"
         [ $avx2 = 1 ] && echo "$kernel -march=x86-64-v3 -DSAP_ISA_NAME=avx2 -DSAP_LANES=4 -o $3/avx2_$precision.o"
     done
 }
 
-rm -rf "$work" && mkdir -p "$work" || die "cannot write $work"
+rm -rf "$work" && mkdir -p "$work/include" || die "cannot write $work"
+[ $neon = 0 ] || ln -s /usr/include/libqhull_r "$work/include/libqhull_r"
 built=()
 for compiler in gcc clang; do
-    if ! command -v $compiler >/dev/null; then
-        echo "skipped: $compiler is not installed"
+    command=$(command_of $compiler)
+    if ! command -v ${command%% *} >/dev/null; then
+        echo "skipped: ${command%% *} is not installed"
         continue
     fi
-    for optimisation in -O0 -O2; do
+    for optimisation in $optimisations; do
         name=$compiler$optimisation
         mkdir "$work/$name"
-        object_commands $compiler $optimisation "$work/$name" >>"$work/commands"
+        object_commands "$command" $optimisation "$work/$name" >>"$work/commands"
         built+=("$name")
     done
 done
@@ -66,8 +86,8 @@ if [ "${3:-}" = --update ]; then
 fi
 failures=0
 for name in "${built[@]}"; do
-    ${name%-O*} "$work/$name"/*.o -lqhull_r -lm -o "$work/$name/hash_world" || die "cannot link $name"
-    "$work/$name/hash_world" >"$work/$name.txt" || die "$name: the program failed"
+    $(command_of ${name%-O*}) "$work/$name"/*.o $libraries -o "$work/$name/hash_world" || die "cannot link $name"
+    $run "$work/$name/hash_world" >"$work/$name.txt" || die "$name: the program failed"
     # Without the first column, the kernels' build: all builds of the kernels must agree too.
     cut -c 12- "$work/$name.txt" | sort -u >"$work/$name.hashes"
     if cmp -s "$work/$name.hashes" "$golden"; then

@@ -23,11 +23,15 @@ typedef struct Build {
 #define DECLARE(name) extern const SapKernels sap_kernels_##name##_f32, sap_kernels_##name##_f64;
 #define BUILD(name)   {#name, {&sap_kernels_##name##_f32, &sap_kernels_##name##_f64}},
 DECLARE(generic_x1)
+DECLARE(generic_x4)
 DECLARE(avx2_x4)
 
+/* The second build has lanes: of AVX2, or of NEON, which is the baseline of arm64. */
 static const Build builds[] = {BUILD(generic_x1)
 #if HASH_AVX2
                                    BUILD(avx2_x4)
+#elif HASH_NEON
+                                   BUILD(generic_x4)
 #endif
 };
 
