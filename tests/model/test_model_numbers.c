@@ -147,6 +147,17 @@ Test(model, refuses_unknown_target_modes_and_flags) {
     REFUSED("shape_flags[1] of shape 1 ('shape_1') is 4", "2 (collides)");
 }
 
+/* ---- lengths ---- */
+
+Test(model, refuses_lengths_above_1e15_which_f32_cannot_square) {
+    static const char *const poses[] = {"joint_X_p", "joint_X_c", "shape_transform"};
+    static const char *const sizes[] = {"body_com", "shape_scale", "shape_margin", "shape_gap"};
+    for (size_t i = 0; i < sizeof poses / sizeof *poses; i++)
+        refuse_number(poses[i], 7 * 2 + 1, -1.0001e15, "at most 1e15");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        refuse_number(sizes[i], 2, 1.0001e15, "at most 1e15");
+}
+
 /* ---- unit vectors and quaternions ---- */
 
 /* Arrays with quaternions: the name, and the index of the first number of one. */

@@ -178,6 +178,8 @@ static bool in_range(const SapModelArrays *a, SapRange range, double x) {
     case SAP_RANGE_FINITE: return isfinite(x);
     case SAP_RANGE_NON_NEGATIVE: return isfinite(x) && x >= 0;
     case SAP_RANGE_POSITIVE: return isfinite(x) && x > 0;
+    case SAP_RANGE_LENGTH: return fabs(x) <= SAP_MAX_LENGTH;
+    case SAP_RANGE_LENGTH_FROM_0: return x >= 0 && x <= SAP_MAX_LENGTH;
     case SAP_RANGE_POSITIVE_OR_INF: return x > 0;
     case SAP_RANGE_FINITE_OR_NEG_INF: return x < INFINITY;
     case SAP_RANGE_FINITE_OR_INF: return x > -INFINITY;
@@ -199,6 +201,8 @@ static SapLabel range_text(const SapModelArrays *a, SapRange range) {
         [SAP_RANGE_FINITE] = "finite",
         [SAP_RANGE_NON_NEGATIVE] = "finite and >= 0",
         [SAP_RANGE_POSITIVE] = "finite and > 0",
+        [SAP_RANGE_LENGTH] = "finite, at most 1e15 in absolute value",
+        [SAP_RANGE_LENGTH_FROM_0] = "finite and >= 0, at most 1e15",
         [SAP_RANGE_POSITIVE_OR_INF] = "> 0, infinity allowed",
         [SAP_RANGE_FINITE_OR_NEG_INF] = "finite or -infinity",
         [SAP_RANGE_FINITE_OR_INF] = "finite or infinity",
@@ -221,6 +225,11 @@ static SapLabel range_text(const SapModelArrays *a, SapRange range) {
     return out;
 }
 
+/* The last four columns of a pose are a quaternion. */
+static SapRange range_of(const SapModelField *field, int column) {
+    return field->columns == 7 && column >= 3 ? SAP_RANGE_FINITE : field->range;
+}
+
 static SapStatus fail_range(const SapModelArrays *a, const SapModelField *field, int row, int column, double x) {
     char index[32];
     if (field->columns == 1)
@@ -228,7 +237,7 @@ static SapStatus fail_range(const SapModelArrays *a, const SapModelField *field,
     else
         snprintf(index, sizeof index, "[%d][%d]", row, column);
     return sap_fail(SAP_ERROR_MODEL, "%s%s of %s is %.17g; it must be %s", field->name, index,
-                    sap_row_label(a, field->rows, row).text, x, range_text(a, field->range).text);
+                    sap_row_label(a, field->rows, row).text, x, range_text(a, range_of(field, column)).text);
 }
 
 static SapStatus check_numbers(const SapModelArrays *a, const SapModelField *field) {
@@ -239,7 +248,7 @@ static SapStatus check_numbers(const SapModelArrays *a, const SapModelField *fie
         for (int column = 0; column < field->columns; column++) {
             int k = row * field->columns + column;
             double x = field->element == SAP_ELEMENT_I32 ? ((const int32_t *)data)[k] : ((const double *)data)[k];
-            if (!in_range(a, field->range, x))
+            if (!in_range(a, range_of(field, column), x))
                 return fail_range(a, field, row, column, x);
         }
     return SAP_OK;

@@ -1,4 +1,5 @@
 /* Rules of shapes and of their meshes and height fields. */
+#include <math.h>
 #include <stdbool.h>
 
 #include "host/base/fail.h"
@@ -77,10 +78,24 @@ static SapStatus check_shape_mesh(const SapModelArrays *a, int s) {
     return SAP_OK;
 }
 
+/* The scaled vertices of a hull are lengths too. */
+static SapStatus check_hull_extent(const SapModelArrays *a, int s) {
+    int mesh = a->shape_mesh[s];
+    if (sap_shape_data(a->shape_type[s]) != SAP_SHAPE_DATA_MESH)
+        return SAP_OK;
+    for (int i = 3 * a->mesh_start[mesh]; i < 3 * a->mesh_start[mesh + 1]; i++)
+        if (!(fabs(a->shape_scale[3 * s + i % 3] * a->mesh_vertices[i]) <= SAP_MAX_LENGTH))
+            return sap_fail(SAP_ERROR_MODEL, "%s: vertex %d of its mesh is at %g times %g; allowed: lengths up to %g",
+                            sap_shape_label(a, s).text, i / 3 - a->mesh_start[mesh], a->shape_scale[3 * s + i % 3],
+                            a->mesh_vertices[i], SAP_MAX_LENGTH);
+    return SAP_OK;
+}
+
 static SapStatus check_shape(const SapModelArrays *a, int s) {
     SAP_TRY(check_shape_type(a, s));
     SAP_TRY(check_shape_sizes(a, s));
     SAP_TRY(check_shape_mesh(a, s));
+    SAP_TRY(check_hull_extent(a, s));
     return sap_check_unit_quaternion("shape_transform", s, sap_shape_label(a, s), &a->shape_transform[7 * s + 3]);
 }
 

@@ -28,8 +28,8 @@ const SapModelField sap_model_fields[] = {
     FIELD(joint_dof_dim, JOINTS, 2, I32, AXIS_COUNT, COMPUTED),
     FIELD(joint_q_start, JOINT_STARTS, 1, I32, ANY, COMPUTED),
     FIELD(joint_qd_start, JOINT_STARTS, 1, I32, ANY, COMPUTED),
-    FIELD(joint_X_p, JOINTS, 7, F64, FINITE, .row = identity_pose),
-    FIELD(joint_X_c, JOINTS, 7, F64, FINITE, .row = identity_pose),
+    FIELD(joint_X_p, JOINTS, 7, F64, LENGTH, .row = identity_pose),
+    FIELD(joint_X_c, JOINTS, 7, F64, LENGTH, .row = identity_pose),
     FIELD(joint_filter_parent, JOINTS, 1, I32, FLAG, .row = ROW(1)),
     FIELD(articulation_start, ARTICULATION_STARTS, 1, I32, ANY, COMPUTED),
 
@@ -47,15 +47,15 @@ const SapModelField sap_model_fields[] = {
     FIELD(joint_limit_kd, DOFS, 1, F64, NON_NEGATIVE, ZERO),
 
     FIELD(body_mass, BODIES, 1, F64, POSITIVE, REQUIRED),
-    FIELD(body_com, BODIES, 3, F64, FINITE, ZERO),
+    FIELD(body_com, BODIES, 3, F64, LENGTH, ZERO),
     FIELD(body_inertia, BODIES, 9, F64, FINITE, REQUIRED),
 
     FIELD(shape_type, SHAPES, 1, I32, ANY, REQUIRED),
     FIELD(shape_body, SHAPES, 1, I32, BODY_OR_WORLD, REQUIRED),
-    FIELD(shape_transform, SHAPES, 7, F64, FINITE, .row = identity_pose),
-    FIELD(shape_scale, SHAPES, 3, F64, FINITE, REQUIRED),
-    FIELD(shape_margin, SHAPES, 1, F64, NON_NEGATIVE, ZERO),
-    FIELD(shape_gap, SHAPES, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(shape_transform, SHAPES, 7, F64, LENGTH, .row = identity_pose),
+    FIELD(shape_scale, SHAPES, 3, F64, LENGTH, REQUIRED),
+    FIELD(shape_margin, SHAPES, 1, F64, LENGTH_FROM_0, ZERO),
+    FIELD(shape_gap, SHAPES, 1, F64, LENGTH_FROM_0, ZERO),
     FIELD(shape_material_mu, SHAPES, 1, F64, NON_NEGATIVE, .row = ROW(0.5)),
     FIELD(shape_material_ke, SHAPES, 1, F64, POSITIVE_OR_INF, .row = ROW(1e5)),
     FIELD(shape_material_tau, SHAPES, 1, F64, NON_NEGATIVE, .row = ROW(0.01)),
@@ -68,9 +68,9 @@ const SapModelField sap_model_fields[] = {
     FIELD(shape_filter_pairs, SHAPE_FILTER_PAIRS, 2, I32, SHAPE, REQUIRED),
 
     FIELD(mesh_start, MESH_STARTS, 1, I32, ANY, ZERO),
-    FIELD(mesh_vertices, MESH_VERTICES, 3, F64, FINITE, REQUIRED),
+    FIELD(mesh_vertices, MESH_VERTICES, 3, F64, LENGTH, REQUIRED),
     FIELD(height_field_size, HEIGHT_FIELDS, 2, I32, ANY, REQUIRED),
-    FIELD(heights, HEIGHTS, 1, F64, FINITE, REQUIRED),
+    FIELD(heights, HEIGHTS, 1, F64, LENGTH, REQUIRED),
 
     FIELD(joint_q, COORDS, 1, F64, FINITE, COMPUTED),
     FIELD(joint_qd, DOFS, 1, F64, FINITE, ZERO),

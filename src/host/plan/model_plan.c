@@ -16,7 +16,7 @@ static void free_plan(SapModelPart *part) {
 static SapStatus fill(const SapModel *model, SapBroadPhase broad_phase, SapModelPlan *p) {
     const SapModelArrays *m = sap_model_arrays(model);
     SAP_TRY(sap_plan_create(model, &p->plan));
-    if (broad_phase != sap_plan_broad_phase(m, SAP_BROAD_PHASE_AUTO)) /* the broad phase of a new plan */
+    if (broad_phase != (p->plan.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED))
         SAP_TRY(sap_plan_set_broad_phase(m, broad_phase, &p->plan));
     for (int f64 = 0; f64 < 2; f64++)
         SAP_TRY(sap_constants_create(m, &p->plan.plan, f64, &p->constants[f64]));
@@ -45,7 +45,9 @@ static SapStatus make_sweep(const SapModel *model, SapModelPart **out) {
 }
 
 SapStatus sap_model_plan(const SapModel *model, SapBroadPhase broad_phase, const SapModelPlan **out) {
-    bool sweep = sap_plan_broad_phase(&model->arrays, broad_phase) == SAP_BROAD_PHASE_SWEEP;
+    *out = NULL;
+    SAP_TRY(sap_plan_broad_phase(&model->arrays, broad_phase, &broad_phase));
+    bool sweep = broad_phase == SAP_BROAD_PHASE_SWEEP;
     const SapModelPart *part;
     SapStatus status = sap_model_part(model, sweep ? SAP_PART_PLAN_SWEEP : SAP_PART_PLAN_LISTED,
                                       sweep ? make_sweep : make_listed, &part);

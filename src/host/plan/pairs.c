@@ -119,21 +119,39 @@ SapPair sap_pair_of(const SapModelArrays *m, int s0, int s1) {
 
 /* ---- all pairs ---- */
 
-/* Shapes that collide, and those of them that move, both in order. A static shape is paired with moving ones only. */
+/* Shapes in order. Shapes of one body usually follow each other and do not touch: run[i] is the index after the shapes
+ * from i on that cannot move relative to shape i. */
+typedef struct Shapes {
+    int *shape, *run;
+    int num;
+} Shapes;
+
+/* Shapes that collide, and those of them that move. A static shape is paired with moving ones only. */
 typedef struct Candidates {
-    int *all, *moving;
-    int num_all, num_moving;
+    Shapes all, moving;
 } Candidates;
+
+static void find_runs(const SapPairFilter *f, Shapes *s) {
+    for (int i = s->num - 1; i >= 0; i--) {
+        bool same = i + 1 < s->num && group_of(f, s->shape[i]) == group_of(f, s->shape[i + 1]);
+        s->run[i] = same ? s->run[i + 1] : i + 1;
+    }
+}
 
 static void find_candidates(const SapPairFilter *f, Candidates *c) {
     for (int s = 0; s < f->model->num_shapes; s++) {
         if (!collides(f->model, s))
             continue;
-        c->all[c->num_all++] = s;
+        c->all.shape[c->all.num++] = s;
         if (sap_shape_moves(f, s))
-            c->moving[c->num_moving++] = s;
+            c->moving.shape[c->moving.num++] = s;
     }
+    find_runs(f, &c->all);
+    find_runs(f, &c->moving);
 }
+
+/* Ends an enumeration that has seen enough; not a failure. */
+static const SapStatus enough = (SapStatus)-1;
 
 /* Called for each pair; any result but SAP_OK ends the enumeration. */
 typedef SapStatus Visit(void *arg, const SapModelArrays *model, int s0, int s1);
@@ -141,15 +159,22 @@ typedef SapStatus Visit(void *arg, const SapModelArrays *model, int s0, int s1);
 /* Visits all allowed pairs s0 < s1, in order. */
 static SapStatus visit_candidates(const SapPairFilter *f, const Candidates *c, Visit *visit, void *arg) {
     int next_moving = 0;
-    for (int i = 0; i < c->num_all; i++) {
-        int s = c->all[i];
-        bool moves = sap_shape_moves(f, s);
+    for (int i = 0; i < c->all.num; i++) {
+        int s = c->all.shape[i], group = group_of(f, s);
+        bool moves = group >= 0;
         next_moving += moves;
-        const int *other = moves ? c->all + i + 1 : c->moving + next_moving;
-        const int *end = moves ? c->all + c->num_all : c->moving + c->num_moving;
-        for (; other < end; other++)
-            if (sap_pair_allowed(f, s, *other))
-                SAP_TRY(visit(arg, f->model, s, *other));
+        const Shapes *others = moves ? &c->all : &c->moving;
+        int k = moves ? c->all.run[i] : next_moving;
+        while (k < others->num) {
+            int other = others->shape[k];
+            if (group_of(f, other) == group) {
+                k = others->run[k];
+                continue;
+            }
+            if (sap_pair_allowed(f, s, other))
+                SAP_TRY(visit(arg, f->model, s, other));
+            k++;
+        }
     }
     return SAP_OK;
 }
@@ -158,8 +183,10 @@ static SapStatus visit_filtered(const SapPairFilter *f, Visit *visit, void *arg)
     SapArena arena = {0};
     Candidates c = {0};
     for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, c.all, f->model->num_shapes);
-        SAP_CARVE(&arena, c.moving, f->model->num_shapes);
+        SAP_CARVE(&arena, c.all.shape, f->model->num_shapes);
+        SAP_CARVE(&arena, c.all.run, f->model->num_shapes);
+        SAP_CARVE(&arena, c.moving.shape, f->model->num_shapes);
+        SAP_CARVE(&arena, c.moving.run, f->model->num_shapes);
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "pairs"));
     }
@@ -251,12 +278,31 @@ static SapStatus count_contacts(void *arg, const SapModelArrays *m, int s0, int 
     Count *count = arg;
     int most = count->most + sap_shape_most_points(m->shape_type[s0], m->shape_type[s1], count->per_pair);
     count->most = most < MOST_CONTACTS ? most : MOST_CONTACTS;
-    return SAP_OK;
+    return most < MOST_CONTACTS ? SAP_OK : enough;
 }
 
 SapStatus sap_pairs_most_contacts(const SapModelArrays *model, int per_pair, int *out) {
     Count count = {.per_pair = per_pair};
-    SAP_TRY(visit_pairs(model, count_contacts, &count));
+    SapStatus status = visit_pairs(model, count_contacts, &count);
     *out = count.most;
-    return SAP_OK;
+    return status == enough ? SAP_OK : status;
+}
+
+/* ---- number of pairs ---- */
+
+typedef struct Number {
+    long long count, most;
+} Number;
+
+static SapStatus count_pair(void *arg, const SapModelArrays *m, int s0, int s1) {
+    Number *number = arg;
+    (void)m, (void)s0, (void)s1;
+    return ++number->count > number->most ? enough : SAP_OK;
+}
+
+SapStatus sap_pairs_are_at_most(const SapModelArrays *model, long long most, bool *out) {
+    Number number = {.most = most};
+    SapStatus status = visit_pairs(model, count_pair, &number);
+    *out = status == SAP_OK;
+    return status == enough ? SAP_OK : status;
 }

@@ -47,6 +47,9 @@ SapStatus sap_pairs_create(const SapModelArrays *model, int *num_pairs, SapPair 
 /* Same as a bit matrix: bit b of row a, a < b, of *out ([ns][row_words]) is set if the two shapes may touch. */
 SapStatus sap_pairs_create_bits(const SapModelArrays *model, int *row_words, unsigned **out);
 
+/* Whether there are at most `most` allowed pairs. */
+SapStatus sap_pairs_are_at_most(const SapModelArrays *model, long long most, bool *out);
+
 /* Upper bound on the number of contacts of a world with at most `per_pair` contacts per pair; counted up to 65535. */
 SapStatus sap_pairs_most_contacts(const SapModelArrays *model, int per_pair, int *out);
 

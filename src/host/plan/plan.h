@@ -32,7 +32,7 @@ void sap_plan_free(SapPlanOwner *plan);
 void sap_plan_own(SapPlanOwner *plan, int block, void *memory, size_t bytes);
 
 /* The broad phase a model uses; resolves AUTO. */
-SapBroadPhase sap_plan_broad_phase(const SapModelArrays *model, SapBroadPhase option);
+SapStatus sap_plan_broad_phase(const SapModelArrays *model, SapBroadPhase option, SapBroadPhase *out);
 
 /* Changes the broad phase; sap_plan_create chooses as AUTO does. */
 SapStatus sap_plan_set_broad_phase(const SapModelArrays *model, SapBroadPhase broad_phase, SapPlanOwner *plan);

@@ -11,8 +11,9 @@
 #include "host/plan/pairs.h"
 #include "host/plan/plan.h"
 
-/* Up to this number, testing all pairs lane by lane costs less than a sweep of each world (docs/collision.md). */
-enum { MANY_SHAPES = 1024 };
+/* Up to this number of shapes, or of pairs, testing all pairs lane by lane costs less than a sweep of each world
+ * (docs/collision.md). */
+enum { MANY_SHAPES = 1024, MANY_PAIRS = 1 << 19 };
 
 /* The arrays under construction, and their counts. */
 typedef struct Fill {
@@ -138,10 +139,20 @@ static SapStatus sweep_pairs(const SapModelArrays *m, SapPlanOwner *out) {
     return status;
 }
 
-SapBroadPhase sap_plan_broad_phase(const SapModelArrays *m, SapBroadPhase option) {
-    if (option != SAP_BROAD_PHASE_AUTO)
-        return option;
-    return m->num_shapes > MANY_SHAPES ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED;
+/* A sweep also clears and reads ns^2/32 words of bits, so a list of fewer pairs than words is cheaper: many static
+ * shapes and few moving ones, or many shapes of one body. */
+static SapStatus choose_broad_phase(const SapModelArrays *m, SapBroadPhase *out) {
+    bool few = true;
+    long long words = (long long)m->num_shapes * m->num_shapes / 32, most = words > MANY_PAIRS ? words : MANY_PAIRS;
+    if (m->num_shapes > MANY_SHAPES)
+        SAP_TRY(sap_pairs_are_at_most(m, most < SAP_MAX_PAIRS ? most : SAP_MAX_PAIRS, &few));
+    *out = few ? SAP_BROAD_PHASE_LISTED : SAP_BROAD_PHASE_SWEEP;
+    return SAP_OK;
+}
+
+SapStatus sap_plan_broad_phase(const SapModelArrays *m, SapBroadPhase option, SapBroadPhase *out) {
+    *out = option;
+    return option != SAP_BROAD_PHASE_AUTO ? SAP_OK : choose_broad_phase(m, out);
 }
 
 SapStatus sap_plan_set_broad_phase(const SapModelArrays *m, SapBroadPhase broad_phase, SapPlanOwner *out) {
@@ -149,6 +160,6 @@ SapStatus sap_plan_set_broad_phase(const SapModelArrays *m, SapBroadPhase broad_
     out->plan.pair = NULL;
     out->plan.allowed = NULL;
     out->plan.num_pairs = out->plan.sweep = 0;
-    bool sweep = sap_plan_broad_phase(m, broad_phase) == SAP_BROAD_PHASE_SWEEP;
-    return sweep ? sweep_pairs(m, out) : list_pairs(m, out);
+    SAP_TRY(sap_plan_broad_phase(m, broad_phase, &broad_phase));
+    return broad_phase == SAP_BROAD_PHASE_SWEEP ? sweep_pairs(m, out) : list_pairs(m, out);
 }
