@@ -11,6 +11,9 @@ bool dual_file_is(const json_t *root) {
     return format && strncmp(format, "sapwood-dual-", strlen("sapwood-dual-")) == 0;
 }
 
+/* Most rows, and most dofs of a problem given by J and A: what the solver accepts. A larger file is not read. */
+enum { MAX_ROWS = 3072 };
+
 /* ---- the matrix ---- */
 
 /* W from its lower triangle by rows. */
@@ -52,7 +55,9 @@ static bool multiply_out(const json_t *json, int n, double *W) {
     double *J = reference_doubles(json_object_get(json, "J"), &j_count);
     double *A = reference_doubles(json_object_get(json, "A"), &a_count);
     size_t nv = n > 0 ? j_count / (size_t)n : 0;
-    bool ok = J && A && nv > 0 && nv * (size_t)n == j_count && (a_count == nv || a_count == nv * nv);
+    bool ok = J && A && nv > 0 && nv <= MAX_ROWS && nv * (size_t)n == j_count;
+    ok = ok && (a_count == nv || a_count == nv * nv);
+    nv = ok ? nv : 0;
     long double *L = calloc(nv * nv + 1, sizeof *L), *Y = calloc(nv * (size_t)n + 1, sizeof *Y);
     ok = ok && L && Y;
     if (ok)
@@ -106,7 +111,7 @@ static bool read_blocks(const json_t *rows, DualCase *out) {
             return false;
         out->rows += added;
     }
-    return true;
+    return out->rows <= MAX_ROWS;
 }
 
 /* An array of one number per row, or NULL if it is absent. False if it has another length. */
