@@ -1,6 +1,6 @@
 #!/bin/bash
 # The same bits from every compiler and optimisation: builds hash_world.c, the kernels and the host code it needs with gcc and
-# clang (those that are installed), -O0 and -O2, and compares what the programs print with each other and with
+# clang (those that are installed), -O0, -O2 and -O3, and compares what the programs print with each other and with
 # tests/data/hash_world.txt.
 #
 # test_compilers.sh <project> <work folder> [--update | --aarch64]
@@ -26,7 +26,7 @@ die() {
 }
 
 # Only what this machine can run.
-avx2=0 neon=0 run="" libraries="-lqhull_r -lm" optimisations="-O0 -O2"
+avx2=0 neon=0 run="" libraries="-lqhull_r -lm" optimisations="-O0 -O2 -O3"
 grep -qsw avx2 /proc/cpuinfo && grep -qsw fma /proc/cpuinfo && avx2=1
 if [ "${3:-}" = --aarch64 ]; then
     avx2=0 neon=1 run=qemu-aarch64 optimisations=-O2
