@@ -81,14 +81,15 @@ static Value value_at(const Context *ctx, const double *v) {
 
 /* Newton's matrix at the velocity of the last value, in full. */
 static void matrix(const Context *ctx, double H[MAX_DOFS][MAX_DOFS]) {
-    const SapPattern *pattern = newton_hessian(ctx);
+    const SapPattern *pattern = newton_pattern(ctx);
+    stage_linear_assemble(ctx, pattern);
     int nv = ctx->args->plan.nv;
     for (int i = 0; i < nv; i++)
         memset(H[i], 0, (size_t)nv * sizeof **H);
     for (int i = 0; i < nv; i++)
         for (int t = 0; t <= pattern->row[i].depth; t++) {
             int k = pattern->ancestor[pattern->row[i].start + t];
-            H[i][k] = H[k][i] = NEWTON(H)[pattern->row[i].start + t];
+            H[i][k] = H[k][i] = LINEAR(L)[pattern->row[i].start + t];
         }
 }
 

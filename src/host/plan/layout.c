@@ -106,7 +106,7 @@ static int contact_law_size(int law) {
     return sizes[law];
 }
 
-static void layout_slot(const SapPlan *plan, int law, SapSlotLayout *slot, int *size) {
+static void layout_slot(int law, SapSlotLayout *slot, int *size) {
     long long next = 0;
     slot->x0 = take(&next, 3);
     slot->x1 = take(&next, 3);
@@ -123,7 +123,6 @@ static void layout_slot(const SapPlan *plan, int law, SapSlotLayout *slot, int *
     slot->G = take(&next, 6);
     slot->Jd = take(&next, 3);
     slot->line = take(&next, 3);
-    slot->J = take(&next, 3LL * max_columns(plan));
     *size = (int)next;
 }
 
@@ -142,6 +141,7 @@ static long long layout_slot_ints(const SapPlan *plan, int num_slots, int lanes,
     ints->size = (int)next;
     next = 1 + next * num_slots;
     ints->acts = take(&next, plan->nv);
+    ints->line_acts = take(&next, plan->nv);
     ints->total = next > INT_MAX ? INT_MAX : (int)next;
     return next;
 }
@@ -155,31 +155,39 @@ static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
 }
 
 static void layout_newton(const SapPlan *plan, long long *next, SapNewtonLayout *newton) {
-    newton->H = take(next, largest_nnz(plan));
     newton->d = take(next, plan->nv);
     newton->lockstep = take(next, SAP_LOCKSTEP_SIZE);
 }
 
 /* The problem without its slots. */
 static void layout_problem(const SapPlan *plan, long long *next, SapProblemLayout *p) {
-    int *vectors[] = {&p->v,       &p->v0,   &p->v_star, &p->guess, &p->Av_star, &p->dv,       &p->r,
-                      &p->impulse, &p->grad, &p->Ad,     &p->w,     &p->scale,   &p->dof_cost, &p->dof_hessian,
-                      &p->dof_check};
+    int *vectors[] = {&p->v,       &p->v0,       &p->v_star,   &p->guess,       &p->Av_star,   &p->dv,
+                      &p->r,       &p->impulse,  &p->grad,     &p->Ad,          &p->w,         &p->scale,
+                      &p->dof_gamma, &p->dof_cost, &p->dof_hessian, &p->dof_check, &p->line_keeps};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = take(next, plan->nv);
     p->dof_law = take(next, SAP_DOF_LAW_SIZE * (long long)plan->nv);
     p->line = take(next, 3LL * plan->nv);
 }
 
+/* Jacobians are in the precision of contact geometry, so their offset and size count its reals. */
+static void layout_jacobians(int num_slots, long long *next, SapStepArgs *args) {
+    int words[2] = {args->solve_is_f64 ? 2 : 1, args->geometry_is_f64 ? 2 : 1}; /* of a real: solve, geometry */
+    long long at = (*next * words[0] + words[1] - 1) / words[1];
+    args->problem.J = take(&at, 3LL * args->slot_ints.max_columns * num_slots);
+    *next = (at * words[1] + words[0] - 1) / words[0];
+}
+
 long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args) {
     long long next = 0;
-    layout_slot(plan, args->contacts.law, &args->slot, &args->problem.slot_size);
+    layout_slot(args->contacts.law, &args->slot, &args->problem.slot_size);
     long long ints = layout_slot_ints(plan, num_slots, lanes, &args->slot_ints);
     layout_linear(plan, &args->linear);
     layout_problem(plan, &next, &args->problem);
     layout_newton(plan, &next, &args->newton.layout);
     /* last, because most slots are never used */
     args->problem.slots = take(&next, (long long)num_slots * args->problem.slot_size);
+    layout_jacobians(num_slots, &next, args);
     args->solve_size = next > INT_MAX ? INT_MAX : (int)next;
     return next > INT_MAX || ints > INT_MAX ? -1 : next;
 }

@@ -11,13 +11,13 @@ typedef struct Constraint {
     int law;              /* SAP_LAW_... */
     int rows, num_dofs;   /* uniform */
     const int *dof;       /* [num_dofs] increasing */
-    real *J;              /* [num_dofs][rows] columns of the Jacobian */
+    StageView J;          /* [num_dofs][rows] columns of the Jacobian, in the precision of contact geometry */
     real *vc, *gamma;     /* [rows] velocity, impulse */
     real *G;              /* [rows (rows + 1)/2] curvature: xx yy zz xy xz yz */
     real *cost;           /* [1] */
     const real *law_data; /* [law_size] */
     real *Jd;             /* [rows] J d along the direction d of the line */
-    real *line;           /* [3] at a point of the line: cost, gamma.(J d), (J d)'G (J d) */
+    real *line;           /* [3] at a point of the line: change of cost, gamma.(J d), (J d)'G (J d) */
 } Constraint;
 
 KERNEL_FN int constraint_count(const Context *ctx) {
@@ -30,7 +30,7 @@ KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
     k.rows = 3;
     k.num_dofs = *SLOT_INTS(num_dofs, c);
     k.dof = SLOT_INTS(dof, c);
-    k.J = SLOT(J, c);
+    k.J = SLOT_J_VIEW(c);
     k.vc = SLOT(vc, c);
     k.gamma = SLOT(gamma, c);
     k.G = SLOT(G, c);
@@ -74,19 +74,21 @@ KERNEL_FN int constraint_column(const Context *ctx, int c, int i) {
     return SLOT_INTS(place, c)[i];
 }
 
-/* The columns of a constraint that one thread visits: FOR_COLUMNS. */
-typedef struct ColumnVisit {
-    Constraint k;
-    int column, end;
-    int row; /* the dof, if the team has more than one thread */
-} ColumnVisit;
+/* ---- columns ---- */
 
-KERNEL_FN ColumnVisit column_visit(const Context *ctx, int c, int row) {
-    ColumnVisit at;
-    at.k = constraint_at(ctx, c);
+/* The columns of a constraint that one thread visits: column .. end - 1. */
+typedef struct ColumnRange {
+    int column, end;
+    const int *dof; /* of each column */
+    int row;        /* the dof, if the team has more than one thread */
+} ColumnRange;
+
+KERNEL_FN ColumnRange column_range(const Context *ctx, int c, int row) {
+    ColumnRange at;
+    at.dof = SLOT_INTS(dof, c);
     at.row = row;
     at.column = 0;
-    at.end = at.k.num_dofs;
+    at.end = *SLOT_INTS(num_dofs, c);
     if (!TEAM_OF_ONE) {
         int column = constraint_column(ctx, c, row);
         at.column = column < 0 ? 0 : column;
@@ -95,70 +97,109 @@ KERNEL_FN ColumnVisit column_visit(const Context *ctx, int c, int row) {
     return at;
 }
 
-/* Visits all columns of all constraints: `at` has the constraint k and the column, column_dof(&at) is its dof. A dof
- * meets its constraints in increasing order, in the thread that TEAM_FOR gives it. A team of one thread runs through
- * the columns of each constraint in turn; in a larger team a thread looks for its dofs in each constraint. */
-#define FOR_COLUMNS(at)                                                                                                \
+KERNEL_FN int column_dof(const ColumnRange *at) {
+    return TEAM_OF_ONE ? at->dof[at->column] : at->row;
+}
+
+/* Visits all columns of all constraints: at.column of k = load(ctx, c), whose dof is column_dof(&at). A dof meets its
+ * constraints in increasing order, in the thread that TEAM_FOR gives it. A team of one thread runs through the columns
+ * of each constraint in turn; in a larger team a thread looks for its dofs in each constraint. */
+#define FOR_COLUMNS(at, Type, k, load)                                                                                 \
     TEAM_FOR(team_row, TEAM_OF_ONE ? 1 : ctx->args->plan.nv)                                                           \
         for (int team_c = 0, team_n = constraint_count(ctx); team_c < team_n; team_c++)                                \
-            for (ColumnVisit at = column_visit(ctx, team_c, team_row); at.column < at.end; at.column++)
-
-KERNEL_FN int column_dof(const ColumnVisit *at) {
-    return TEAM_OF_ONE ? at->k.dof[at->column] : at->row;
-}
-
-/* Column `column` of J. */
-KERNEL_FN Vec3 constraint_J(const Constraint *k, int column) {
-    return vec3_load(k->J + k->rows * column);
-}
+            for (ColumnRange at = column_range(ctx, team_c, team_row); at.column < at.end;)                            \
+                for (Type k = load(ctx, team_c); at.column < at.end; at.column++)
 
 /* J x */
-KERNEL_FN Vec3 constraint_J_mul(const Constraint *k, const real *x) {
+KERNEL_FN Vec3 constraint_J_mul_by(const Constraint *k, StageView J, const real *x) {
     Vec3 y = vec3_zero();
     for (int j = 0; j < k->num_dofs; j++)
-        y = vec3_fma(x[k->dof[j]], constraint_J(k, j), y);
+        y = vec3_fma(x[k->dof[j]], view_get_vec3(J, k->rows * j), y);
+    return y;
+}
+
+KERNEL_FN Vec3 constraint_J_mul(const Constraint *k, const real *x) {
+    StageView J = k->J;
+    Vec3 y;
+    VIEW_CASES(J, y = constraint_J_mul_by(k, J, x));
     return y;
 }
 
 /* (J' gamma) of one column */
 KERNEL_FN real constraint_Jt_mul(const Constraint *k, int column) {
-    return vec3_dot(constraint_J(k, column), vec3_load(k->gamma));
+    return vec3_dot(view_get_vec3(k->J, k->rows * column), vec3_load(k->gamma));
 }
 
-/* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H. On the tree's pattern column j is entry j
- * of the row, on the dense one entry dof[j]. */
-KERNEL_FN void constraint_add_hessian(const Constraint *k, int column, bool is_tree, real *H) {
-    const int *dof = k->dof;
-    const real *J = k->J;
-    Vec3 GJ = law_G_mul(k->G, constraint_J(k, column));
-    for (int j = 0; j <= column; j++, J += k->rows) {
-        real *H_ij = H + (is_tree ? j : dof[j]);
-        *H_ij = *H_ij + vec3_dot(GJ, vec3_load(J));
+/* ---- curvature ---- */
+
+/* What H needs of a constraint, in the precision of this stage, which may differ from that of the solve. */
+typedef struct Curvature {
+    int rows;
+    const int *dof;
+    StageView J;
+    real G[6];
+} Curvature;
+
+KERNEL_FN Curvature curvature_at(const Context *ctx, int c) {
+    Curvature k;
+    StageView solve = SOLVE_VIEW;
+    k.rows = 3;
+    k.dof = SLOT_INTS(dof, c);
+    k.J = SLOT_J_VIEW(c);
+    UNROLLED for (int i = 0; i < 6; i++) k.G[i] = view_get(solve, SLOT_OFFSET(G, c) + i);
+    return k;
+}
+
+/* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H, whose entries are by depth in the pattern
+ * of `row`. On the tree's pattern column j is at depth j. */
+KERNEL_FN void curvature_add_by(const Curvature *k, StageView J, int column, const SapPatternRow *row, bool is_tree,
+                                real *H) {
+    Vec3 GJ = law_G_mul(k->G, view_get_vec3(J, k->rows * column));
+    for (int j = 0; j <= column; j++) {
+        real *H_ij = H + (is_tree ? j : row[k->dof[j]].depth);
+        *H_ij = *H_ij + vec3_dot(GJ, view_get_vec3(J, k->rows * j));
     }
 }
 
-/* Computes velocity, impulse, cost and curvature at v. */
-KERNEL_FN void constraint_evaluate(const Constraint *k, const real *v) {
+KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPatternRow *row, bool is_tree, real *H) {
+    StageView J = k->J;
+    VIEW_CASES(J, curvature_add_by(k, J, column, row, is_tree, H));
+}
+
+/* ---- values ---- */
+
+/* v_c = J v in the worlds of `which`. */
+KERNEL_FN void constraint_set_velocity(const Constraint *k, const real *v, mask which) {
+    vec3_store(k->vc, vec3_select(which, constraint_J_mul(k, v), vec3_load(k->vc)));
+}
+
+/* v_c += a J d in the worlds of `which`. */
+KERNEL_FN void constraint_move(const Constraint *k, real a, mask which) {
+    Vec3 vc = vec3_load(k->vc);
+    vec3_store(k->vc, vec3_select(which, vec3_fma(a, vec3_load(k->Jd), vc), vc));
+}
+
+/* Computes impulse, cost and curvature at v_c. */
+KERNEL_FN void constraint_evaluate(const Constraint *k) {
     LawValue at;
-    Vec3 vc = constraint_J_mul(k, v);
-    law_evaluate(k->law, k->law_data, vc, &at);
-    vec3_store(k->vc, vc);
+    law_evaluate(k->law, k->law_data, vec3_load(k->vc), &at);
     vec3_store(k->gamma, at.gamma);
     *k->cost = at.cost;
     for (int i = 0; i < 6; i++)
         k->G[i] = at.G[i];
 }
 
-/* Computes the constraint's terms at v + a d: the cost and, if `derivatives`, slope and curvature along d. */
+/* Computes the constraint's terms at v + a d: the change of cost from v and, if `derivatives`, slope and curvature
+ * along d. */
 KERNEL_FN void constraint_line(const Constraint *k, real a, bool derivatives) {
     Vec3 u = vec3_load(k->Jd), vc = vec3_fma(a, u, vec3_load(k->vc));
     if (!derivatives) {
-        k->line[0] = law_cost(k->law, k->law_data, vc);
+        k->line[0] = law_cost(k->law, k->law_data, vc) - *k->cost;
         return;
     }
     LawValue at;
     law_evaluate(k->law, k->law_data, vc, &at);
-    k->line[0] = at.cost;
+    k->line[0] = at.cost - *k->cost;
     k->line[1] = vec3_dot(at.gamma, u);
     k->line[2] = vec3_dot(u, law_G_mul(at.G, u));
 }

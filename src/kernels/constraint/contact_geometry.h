@@ -130,16 +130,14 @@ KERNEL_FN Vec3 contact_dof_velocity(const Context *ctx, int i, Vec3 y) {
 STAGE_FN void contact_jacobian(const Context *ctx, int c, const Mat3 *C, const Vec3 y[2]) {
     const int *dof = SLOT_INTS(dof, c), *path = SLOT_INTS(path, c);
     int n = *SLOT_INTS(num_dofs, c);
+    real *J = SLOT_J(c);
     for (int k = 0; k < n; k++) {
         Vec3 u = vec3_zero();
         if (path[k] & 1)
             u = vec3_sub(u, contact_dof_velocity(ctx, dof[k], y[0]));
         if (path[k] & 2)
             u = vec3_add(u, contact_dof_velocity(ctx, dof[k], y[1]));
-        int at = SLOT_OFFSET(J, c) + 3 * k;
-        view_put(SOLVE_VIEW, at, vec3_dot(C->x, u));
-        view_put(SOLVE_VIEW, at + 1, vec3_dot(C->y, u));
-        view_put(SOLVE_VIEW, at + 2, vec3_dot(C->z, u));
+        vec3_store(J + 3 * k, vec3(vec3_dot(C->x, u), vec3_dot(C->y, u), vec3_dot(C->z, u)));
     }
 }
 

@@ -43,7 +43,7 @@ KERNEL_FN real contact_weight_body_inertia(const Context *ctx, int c) {
 
 KERNEL_FN real contact_weight_diag_delassus(const Context *ctx, int c) {
     const SapPattern *tree = &ctx->args->plan.tree;
-    StageView s = SOLVE_VIEW, A = FM_VIEW(A);
+    StageView A = FM_VIEW(A);
     real W[6]; /* xx yy zz xy xz yz */
     for (int i = 0; i < 6; i++)
         W[i] = real_of(0);
@@ -51,7 +51,7 @@ KERNEL_FN real contact_weight_diag_delassus(const Context *ctx, int c) {
     for (int k = 0; k < n; k++) {
         const SapPatternRow *row = &tree->row[SLOT_INTS(dof, c)[k]];
         real inverse = K(1.0) / real_max(view_get(A, row->start + row->depth), real_of(WEIGHT_FLOOR));
-        Vec3 J = view_get_vec3(s, SLOT_OFFSET(J, c) + 3 * k);
+        Vec3 J = view_get_vec3(SLOT_J_VIEW(c), 3 * k);
         Vec3 WJ = vec3_scale(inverse, J);
         W[0] = real_fma(WJ.x, J.x, W[0]);
         W[1] = real_fma(WJ.y, J.y, W[1]);

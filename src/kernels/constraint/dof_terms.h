@@ -101,3 +101,9 @@ KERNEL_FN JointTerms dof_terms_at(const DofTerms *terms, int i, real v) {
     JointLaw law = terms->law[i];
     return joint_law_evaluate(&law, terms->acts[i], terms->h, v);
 }
+
+/* Worlds in which the potentials of dof i are one parabola between the velocities v and u. */
+KERNEL_FN mask dof_terms_keep(const DofTerms *terms, int i, real v, real u) {
+    JointLaw law = terms->law[i];
+    return joint_law_keeps(&law, terms->acts[i], v, u);
+}

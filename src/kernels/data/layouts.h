@@ -32,10 +32,12 @@ typedef struct SapProblemLayout {
     int Ad;                            /* A d along the direction d of a line */
     int w, scale;                      /* 1/A_ii; 1/sqrt(A_ii), or 0 for an inactive dof (problem_start) */
     int dof_law;                       /* [nv][SAP_DOF_LAW_SIZE] data of the dof terms */
-    int dof_cost, dof_hessian, dof_check; /* cost and curvature of the dof terms; 0 or NaN */
-    int line;      /* [nv][3] cost, slope and curvature of the dof terms along a line */
+    int dof_gamma, dof_cost, dof_hessian, dof_check; /* impulse, cost, curvature of the dof terms; 0 or NaN */
+    int line_keeps; /* 1: the terms of the dof are a parabola along the line, else 0 */
+    int line;      /* [nv][3] change of cost, slope and curvature of the dof terms along a line */
     int slots;     /* first slot */
     int slot_size; /* reals of a slot */
+    int J;         /* [slots][max_columns][3] Jacobians of the slots: offset in reals of contact geometry */
 } SapProblemLayout;
 
 /* Reals that Newton's method keeps between the calls of the lockstep stages (solve/lockstep.h). */
@@ -43,7 +45,6 @@ enum { SAP_LOCKSTEP_SIZE = 24 };
 
 /* Scratch of Newton's method, in the same arena. */
 typedef struct SapNewtonLayout {
-    int H;        /* [nnz of the larger pattern] Newton's matrix */
     int d;        /* [nv] direction */
     int lockstep; /* [SAP_LOCKSTEP_SIZE] state of the lockstep stages */
 } SapNewtonLayout;
@@ -54,7 +55,6 @@ typedef struct SapSlotLayout {
     int valid, check;                 /* 1: the world has the contact, else 0; 0, or NaN if its numbers are invalid */
     int law;                          /* data of the contact law (laws.h) */
     int vc, gamma, cost, G, Jd, line; /* velocity, impulse, cost, curvature, J d, values along a line (constraint.h) */
-    int J;                            /* [up to nv][3] columns of the Jacobian */
 } SapSlotLayout;
 
 /* The integers of a contact slot, common to all worlds of the pack except `record`: offsets from its beginning. */
@@ -68,13 +68,14 @@ typedef struct SapSlotInts {
     int size;              /* integers of a slot */
     int max_columns;       /* most columns of J */
     /* after the slots, once per pack */
-    int acts;  /* [nv] which terms of the dof act in some world (law/sap_dof.h) */
+    int acts;      /* [nv] which terms of the dof act in some world (law/sap_dof.h) */
+    int line_acts; /* [nv] 1: in some world they act along the line and are no parabola (solve/problem.h) */
     int total; /* all integers, including num_slots before the slots */
 } SapSlotInts;
 
 /* Scratch of the linear system: offsets in reals. */
 typedef struct SapLinearLayout {
-    int L, inverse, x; /* [nnz of the larger pattern] factor, [nv] 1 / L_ii, [nv] right-hand side, then solution */
+    int L, inverse, x; /* [nnz of the larger pattern] H, then its factor; [nv] 1 / L_ii; [nv] -grad, then d */
     int size;          /* reals of the arena */
 } SapLinearLayout;
 

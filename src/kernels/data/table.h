@@ -36,6 +36,7 @@ typedef struct SapKernels {
     void (*lockstep_assemble)(const SapContext *ctx);
     void (*lockstep_advance)(const SapContext *ctx);
     void (*lockstep_finish)(const SapContext *ctx);
+    void (*linear_assemble)(const SapContext *ctx, const SapPattern *pattern);
     void (*linear_solve)(const SapContext *ctx, const SapPattern *pattern);
     void (*finish)(const SapContext *ctx);
     void (*inspect)(const SapContext *ctx);

@@ -46,7 +46,7 @@ KERNEL_FN ContactLaw sap_contact_law(real phi0, real w, real k, real tau, real m
 /* y, its tangential norm and direction, and the region. */
 typedef struct ContactTrial {
     Vec3 y;
-    real y_r;
+    real y_r, inv_y_r;
     real t_x, t_y;
     mask normal_only, stick, slide; /* regions: frictionless, stiction, sliding; none of them: no contact */
 } ContactTrial;
@@ -55,8 +55,9 @@ KERNEL_FN ContactTrial sap_contact_trial(const ContactLaw *c, Vec3 v) {
     ContactTrial s;
     s.y = vec3(-(v.x * c->inv_R_t), -(v.y * c->inv_R_t), (c->vhat - v.z) * c->inv_R_n);
     s.y_r = real_sqrt(real_fma(s.y.x, s.y.x, real_fma(s.y.y, s.y.y, real_of(SOFT_IMPULSE * SOFT_IMPULSE))));
-    s.t_x = s.y.x / s.y_r;
-    s.t_y = s.y.y / s.y_r;
+    s.inv_y_r = K(1.0) / s.y_r;
+    s.t_x = s.y.x * s.inv_y_r;
+    s.t_y = s.y.y * s.inv_y_r;
     mask frictionless = c->mu <= FRICTIONLESS;
     mask pushes = s.y.z > K(0.0);
     s.normal_only = frictionless & pushes;
@@ -86,7 +87,7 @@ KERNEL_FN real sap_contact_impulse_cost(const ContactLaw *c, Vec3 gamma) {
 KERNEL_FN void sap_contact_hessian(const ContactLaw *c, const ContactTrial *s, real G[6]) {
     real zero = real_of(0), one = real_of(1);
     real g_n = real_fma(c->mu_hat, s->y_r, s->y.z) * c->f;
-    real across = c->mu * (g_n / s->y_r) * c->inv_R_t;
+    real across = c->mu * (g_n * s->inv_y_r) * c->inv_R_t;
     real along = c->mu * c->mu_hat * c->f * c->inv_R_t;
     real P_xx = s->t_x * s->t_x, P_yy = s->t_y * s->t_y, P_xy = s->t_x * s->t_y;
     real G_nn = c->f * c->inv_R_n, G_n = c->mu * G_nn;

@@ -113,3 +113,23 @@ KERNEL_FN JointTerms joint_law_evaluate(const JointLaw *t, int acts, real h, rea
 KERNEL_FN real joint_terms_impulse(const JointTerms *t) {
     return t->drive + t->limit + t->friction;
 }
+
+/* Worlds in which x and y are on the same side of both bounds +-b. */
+KERNEL_FN mask same_interval(real x, real y, real b) {
+    return ((x > b) == (y > b)) & ((x < -b) == (y < -b));
+}
+
+/* Worlds in which every term keeps its region between the velocities v and u. Regions are intervals of velocities, and a
+ * term is a parabola in each. */
+KERNEL_FN mask joint_law_keeps(const JointLaw *t, int acts, real v, real u) {
+    mask same = mask_all();
+    if (acts & JOINT_DRIVE)
+        same = same & same_interval(real_fma(-t->drive_g, v, t->drive_a), real_fma(-t->drive_g, u, t->drive_a), t->drive_e);
+    if (acts & JOINT_LIMIT) {
+        same = same & ((t->lower_vhat > v) == (t->lower_vhat > u));
+        same = same & ((t->upper_vhat > -v) == (t->upper_vhat > -u));
+    }
+    if (acts & JOINT_FRICTION)
+        same = same & same_interval(v * t->friction_inv_R, u * t->friction_inv_R, t->friction_bound);
+    return same;
+}

@@ -10,14 +10,14 @@ typedef struct LineResult {
     mask accepted; /* worlds with an accepted step */
 } LineResult;
 
-/* phi, phi' and phi'' at a. */
+/* phi(a) - phi(0), phi' and phi'' at a. */
 STAGE_FN LinePoint line_evaluate(const Context *ctx, const Line *line, real a) {
     return problem_line_point(ctx, line, a, true);
 }
 
-/* phi at a. */
-STAGE_FN real line_cost(const Context *ctx, const Line *line, real a) {
-    return problem_line_point(ctx, line, a, false).cost;
+/* phi(a) - phi(0) */
+STAGE_FN real line_change(const Context *ctx, const Line *line, real a) {
+    return problem_line_point(ctx, line, a, false).change;
 }
 
 KERNEL_FN LineResult line_result_none(void) {
@@ -35,15 +35,18 @@ KERNEL_FN void line_accept(LineResult *r, mask which, real a, real count) {
     r->accepted = r->accepted | which;
 }
 
+/* Changes of cost up to this fraction of the cost are rounding. */
+#define COST_ROUNDING (SAP_PRECISION == 64 ? K(1e-12) : K(1e-7))
+
 /* monotone_decay: halves the step until the cost does not rise, up to rounding; fails below a = 1e-8. */
 STAGE_FN LineResult line_monotone_decay(const Context *ctx, const Line *line, mask open) {
     LineResult r = line_result_none();
     real a = real_of(1), count = real_of(0);
-    real bound = line->l0 + real_fma(real_of(K(1e-12)), real_abs(line->l0), real_of(K(1e-14)));
+    real bound = real_fma(real_of(COST_ROUNDING), real_abs(line->l0), real_of(K(1e-14)));
     for (int k = 0; k < ctx->args->newton.line_search_max_iterations && mask_any(open); k++) {
-        real cost = line_cost(ctx, line, a);
+        real change = line_change(ctx, line, a);
         count = real_select(open, count + K(1.0), count);
-        mask good = open & (cost <= bound);
+        mask good = open & (change <= bound);
         line_accept(&r, good, a, count);
         open = open & mask_not(good);
         a = real_select(open, K(0.5) * a, a);
@@ -65,20 +68,20 @@ STAGE_FN LineResult line_armijo_decay(const Context *ctx, const Line *line, mask
     real a = K(1.0) / rho;
     LinePoint p = line_evaluate(ctx, line, a);
     real slop =
-        (scalar)(0.1 * o->relative_slop) * real_max(real_of(1), K(0.5) * (real_abs(p.cost) + real_abs(line->l0)));
+        (scalar)(0.1 * o->relative_slop) * real_max(real_of(1), K(0.5) * (real_abs(line->l0 + p.change) + real_abs(line->l0)));
     mask full = open & (p.slope < slop);
     line_accept(&r, full, a, real_of(0));
     open = open & mask_not(full);
 
     /* shorter steps */
-    real a_prev = a, l_prev = p.cost;
+    real a_prev = a, l_prev = p.change; /* l, l_prev: differences from phi(0) */
     for (int k = 1; k < o->line_search_max_iterations && mask_any(open); k++) {
         bool last = k == o->line_search_max_iterations - 1;
         a = rho * a;
-        real l = line_cost(ctx, line, a);
+        real l = line_change(ctx, line, a);
         real slope = (l - l_prev) / (a - a_prev);
-        mask below = l < real_fma(c * a, line->slope0, line->l0);
-        mask below_prev = l_prev < real_fma(c * a_prev, line->slope0, line->l0);
+        mask below = l < c * a * line->slope0;
+        mask below_prev = l_prev < c * a_prev * line->slope0;
         /* accept where the secant is flat up to rounding */
         mask flat = open & (real_abs(slope) < slop);
         line_accept(&r, flat, a, real_of((scalar)k));
@@ -116,7 +119,7 @@ STAGE_FN LineResult line_exact_root(const Context *ctx, const Line *line, mask o
     open = open & mask_not(beyond);
     /* accept a = 1 where the slope at 0 is below the cost tolerance */
     real sc = -line->slope0;
-    mask done = open & (sc < real_fma(real_of((scalar)o->cost_rel_tol), p.cost, real_of((scalar)o->cost_abs_tol)));
+    mask done = open & (sc < real_fma(real_of((scalar)o->cost_rel_tol), line->l0 + p.change, real_of((scalar)o->cost_abs_tol)));
     line_accept(&r, done, real_of(1), zero);
     open = open & mask_not(done);
 

@@ -12,7 +12,7 @@
 typedef struct Lockstep {
     ProblemChecks is;
     mask open; /* the state of Newton's method, without its pointer */
-    real cost_prev, alpha;
+    real cost_prev, alpha, drift;
     SolveResult result;
 } Lockstep;
 static_assert(sizeof(Lockstep) <= SAP_LOCKSTEP_SIZE * sizeof(real), "layouts.h keeps too few reals for a Lockstep");
@@ -23,6 +23,7 @@ KERNEL_FN Newton lockstep_load(const Context *ctx, Lockstep *s) {
     n.open = s->open;
     n.cost_prev = s->cost_prev;
     n.alpha = s->alpha;
+    n.drift = s->drift;
     n.result = &s->result;
     return n;
 }
@@ -32,6 +33,7 @@ STAGE_FN void lockstep_store(const Context *ctx, const Newton *n, Lockstep *s) {
     s->open = n->open;
     s->cost_prev = n->cost_prev;
     s->alpha = n->alpha;
+    s->drift = n->drift;
     TEAM_ONCE() {
         *(Lockstep *)NEWTON(lockstep) = *s;
     }
@@ -46,15 +48,18 @@ STAGE_FN void lockstep_set_active(const Context *ctx, mask which) {
 }
 
 /* Writes -grad and the lower triangle of H by rows, which is the upper triangle by columns for LAPACK. */
-STAGE_FN void lockstep_put_system(const Context *ctx, const SapPattern *dense, mask open) {
+STAGE_FN void lockstep_put_system(const Context *ctx, mask open) {
+    const SapPattern *dense = &ctx->args->plan.dense;
     const SapLibraryArgs *library = &ctx->args->library;
     mask which = open & pack_lanes(ctx->pack); /* lanes past the count repeat another lane's world */
-    int nv = ctx->args->plan.nv;
+    LINEAR_ASSEMBLE(ctx, LINEAR_IS_F64, dense);
+    StageView system = LINEAR_VIEW(LINEAR_IS_F64);
+    int nv = ctx->args->plan.nv, x = ctx->args->linear.x;
     TEAM_FOR(i, nv) {
-        const real *H = NEWTON(H) + dense->row[i].start;
+        int H = ctx->args->linear.L + dense->row[i].start;
         for (int j = 0; j <= i; j++)
-            buffer_put(library->matrix, i * nv + j, H[j], which, ctx->pack);
-        buffer_put(library->vector, i, -SOLVE(grad)[i], which, ctx->pack);
+            buffer_put(library->matrix, i * nv + j, view_get(system, H + j), which, ctx->pack);
+        buffer_put(library->vector, i, view_get(system, x + i), which, ctx->pack);
     }
 }
 
@@ -88,7 +93,7 @@ STAGE_FN void stage_lockstep_assemble(const Context *ctx) {
     int k = ctx->args->library.iteration;
     if (k == 0 || mask_any(n.open)) {
         if (newton_check(ctx, k, &n))
-            lockstep_put_system(ctx, newton_hessian(ctx), n.open);
+            lockstep_put_system(ctx, n.open);
         lockstep_store(ctx, &n, &s);
     }
     lockstep_set_active(ctx, n.open);

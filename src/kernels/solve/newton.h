@@ -12,22 +12,34 @@
 typedef struct Newton {
     mask open;             /* worlds that still iterate */
     real cost_prev, alpha; /* l before the last accepted step, and the length of that step */
+    real drift;            /* bound of the rounding in D r since r was last computed from v */
     SolveResult *result;
 } Newton;
 
 /* ---- one iteration ---- */
 
-/* Evaluates the problem at v. */
-STAGE_FN void newton_evaluate(const Context *ctx, Newton *n) {
-    n->result->cost = problem_evaluate(ctx);
+#define NEWTON_ROUNDING (SAP_PRECISION == 64 ? K(2.3e-16) : K(1.2e-7)) /* spacing of numbers at 1 */
+
+/* The residual that the optimality test accepts. */
+KERNEL_FN real newton_tolerance(const Context *ctx, const Newton *n) {
+    const SapNewtonArgs *o = &ctx->args->newton;
+    return real_fma(real_of((scalar)o->optimality_rel_tol), n->result->residual_scale,
+                    real_of((scalar)o->optimality_abs_tol));
+}
+
+/* Evaluates the problem after k steps. Each step adds its part to r and to the velocities of constraints, and with it
+ * rounding. r is computed from v again where this could exceed what the optimality test accepts. */
+STAGE_FN void newton_evaluate(const Context *ctx, int k, Newton *n) {
+    mask drifted = k == 0 ? mask_all() : n->open & (n->drift > newton_tolerance(ctx, n));
+    n->result->cost = problem_evaluate_moved(ctx, drifted);
     problem_residual(ctx, &n->result->residual, &n->result->residual_scale);
+    n->drift = real_fma(real_of(NEWTON_ROUNDING), problem_momentum(ctx), real_select(drifted, real_of(0), n->drift));
 }
 
 /* Closes the worlds that are done after k steps. */
 STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
     const SapNewtonArgs *o = &ctx->args->newton;
-    real abs_tol = real_of((scalar)o->optimality_abs_tol), rel_tol = real_of((scalar)o->optimality_rel_tol);
-    mask optimal = n->result->residual <= real_fma(rel_tol, n->result->residual_scale, abs_tol);
+    mask optimal = n->result->residual <= newton_tolerance(ctx, n);
     real mean = K(0.5) * (real_abs(n->result->cost) + real_abs(n->cost_prev));
     real cost_tol = real_fma(real_of((scalar)o->cost_rel_tol), mean, real_of((scalar)o->cost_abs_tol));
     mask settled = (n->alpha > (scalar)o->alpha_min) & (real_abs(n->result->cost - n->cost_prev) < cost_tol);
@@ -43,14 +55,10 @@ STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
     }
 }
 
-/* Assembles H on the tree's pattern, or on the dense one if a constraint couples two branches. Returns the pattern. */
-STAGE_FN const SapPattern *newton_hessian(const Context *ctx) {
+/* The pattern of H: the tree's, or the dense one if a constraint couples two branches. */
+KERNEL_FN const SapPattern *newton_pattern(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
-    bool coupled = ctx->args->newton.dense || problem_couples(ctx);
-    const SapPattern *pattern = coupled ? &plan->dense : &plan->tree;
-    problem_hessian(ctx, pattern, NEWTON(H));
-    TEAM_SYNC(); /* the factor reads all rows of H */
-    return pattern;
+    return ctx->args->newton.dense || problem_couples(ctx) ? &plan->dense : &plan->tree;
 }
 
 /* grad.d of the direction d in the linear scratch of precision `is_f64`; not finite if d is not. */
@@ -91,7 +99,7 @@ STAGE_FN void newton_direction(const Context *ctx, const SapPattern *pattern, Ne
 
 /* Line search along d, and v += alpha d. Worlds whose line search fails keep their v and are closed. */
 STAGE_FN void newton_step(const Context *ctx, Newton *n) {
-    Line line = problem_line_start(ctx, NEWTON(d), n->result->cost);
+    Line line = problem_line_start(ctx, NEWTON(d), n->result->cost, n->open);
     LineResult found = line_search(ctx, &line, n->open);
     mask failed = n->open & mask_not(found.accepted);
     if (mask_any(failed) && ctx->args->newton.line_search != SAP_EXACT_ROOT) {
@@ -106,12 +114,7 @@ STAGE_FN void newton_step(const Context *ctx, Newton *n) {
     n->alpha = real_select(n->open, found.alpha, n->alpha);
     n->cost_prev = real_select(n->open, n->result->cost, n->cost_prev);
     n->open = n->open & mask_not(failed);
-    int nv = ctx->args->plan.nv;
-    const real *d = NEWTON(d);
-    real *v = SOLVE(v);
-    TEAM_FOR(i, nv)
-        v[i] = real_select(n->open, real_fma(found.alpha, d[i], v[i]), v[i]);
-    TEAM_SYNC(); /* constraints read the v of their dofs */
+    problem_move(ctx, &line, found.alpha, n->open);
 }
 
 /* ---- the loop ---- */
@@ -121,6 +124,7 @@ KERNEL_FN Newton newton_begin(mask constrained, SolveResult *out) {
     n.open = constrained;
     n.cost_prev = real_of(0);
     n.alpha = real_of(1);
+    n.drift = real_of(0);
     n.result = out;
     *out = solve_result_none();
     return n;
@@ -129,7 +133,7 @@ KERNEL_FN Newton newton_begin(mask constrained, SolveResult *out) {
 /* Evaluates after k steps and closes the worlds that are done. Returns whether a world is open. */
 KERNEL_FN bool newton_check(const Context *ctx, int k, Newton *n) {
     PROFILE(ctx, SAP_STAGE_EVALUATE);
-    newton_evaluate(ctx, n);
+    newton_evaluate(ctx, k, n);
     newton_stop(ctx, k, n);
     return mask_any(n->open);
 }
@@ -138,6 +142,8 @@ KERNEL_FN bool newton_check(const Context *ctx, int k, Newton *n) {
  * has changed and the last evaluation is valid. */
 KERNEL_FN bool newton_advance(const Context *ctx, const SapPattern *pattern, Newton *n) {
     newton_direction(ctx, pattern, n);
+    if (!mask_any(n->open))
+        return false;
     PROFILE(ctx, SAP_STAGE_LINE_SEARCH);
     newton_step(ctx, n);
     return mask_any(n->open);
@@ -147,8 +153,7 @@ KERNEL_FN bool newton_advance(const Context *ctx, const SapPattern *pattern, New
 STAGE_FN void newton_solve(const Context *ctx, mask constrained, SolveResult *out) {
     Newton n = newton_begin(constrained, out);
     for (int k = 0; newton_check(ctx, k, &n); k++) {
-        PROFILE(ctx, SAP_STAGE_ASSEMBLY);
-        const SapPattern *pattern = newton_hessian(ctx);
+        const SapPattern *pattern = newton_pattern(ctx);
         LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
         if (!newton_advance(ctx, pattern, &n))
             return;

@@ -158,40 +158,56 @@ STAGE_FN ProblemChecks problem_begin(const Context *ctx) {
     is.dofs = problem_dofs_lawful(ctx);
     is.constrained = is.sound & is.constraints & is.dofs & problem_any_active(ctx);
     problem_start(ctx);
-    TEAM_SYNC(); /* constraints read the v of their dofs */
     return is;
 }
 
 /* ---- evaluation ---- */
 
-/* Computes velocities, impulses, costs and curvatures of all terms at v. */
+/* Computes v - v*, r = A (v - v*) and the velocities of constraints from v, in the worlds of `which`. */
+STAGE_FN void problem_start_from_v(const Context *ctx, mask which) {
+    const real *v = SOLVE(v), *v_star = SOLVE(v_star);
+    real *dv = SOLVE(dv), *r = SOLVE(r), *product = SOLVE(grad); /* grad is free until the gradient is evaluated */
+    int nv = ctx->args->plan.nv;
+    TEAM_SYNC(); /* constraints read the v of their dofs */
+    TEAM_FOR(i, nv)
+        dv[i] = real_select(which, v[i] - v_star[i], dv[i]);
+    TEAM_FOR(c, constraint_count(ctx)) {
+        Constraint k = constraint_at(ctx, c);
+        constraint_set_velocity(&k, v, which);
+    }
+    TEAM_SYNC(); /* the product reads all of dv */
+    problem_A_mul(ctx, dv, product);
+    TEAM_FOR(i, nv)
+        r[i] = real_select(which, product[i], r[i]);
+}
+
+/* Computes impulses, costs and curvatures of all terms. */
 STAGE_FN void problem_evaluate_terms(const Context *ctx) {
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
-        constraint_evaluate(&k, SOLVE(v));
+        constraint_evaluate(&k);
     }
-    const real *v = SOLVE(v), *v_star = SOLVE(v_star);
-    real *impulse = SOLVE(impulse), *cost = SOLVE(dof_cost), *hessian = SOLVE(dof_hessian), *dv = SOLVE(dv);
+    const real *v = SOLVE(v);
+    real *gamma = SOLVE(dof_gamma), *impulse = SOLVE(impulse), *cost = SOLVE(dof_cost), *hessian = SOLVE(dof_hessian);
     DofTerms all = dof_terms(ctx);
     int nv = ctx->args->plan.nv;
     TEAM_FOR(i, nv) {
         JointTerms terms = dof_terms_at(&all, i, v[i]);
-        impulse[i] = joint_terms_impulse(&terms);
+        gamma[i] = impulse[i] = joint_terms_impulse(&terms);
         cost[i] = terms.cost;
         hessian[i] = terms.hessian;
-        dv[i] = v[i] - v_star[i];
     }
 }
 
-/* Momentum residual r = A (v - v*), impulse j = J' gamma + dof terms, gradient r - j; needs the evaluated terms. */
+/* Impulse j = J' gamma + dof terms, gradient r - j; needs r and the evaluated terms. */
 STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
-    real *impulse = SOLVE(impulse), *r = SOLVE(r), *grad = SOLVE(grad);
+    const real *r = SOLVE(r);
+    real *impulse = SOLVE(impulse), *grad = SOLVE(grad);
     int nv = ctx->args->plan.nv;
-    FOR_COLUMNS(at) {
+    FOR_COLUMNS(at, Constraint, k, constraint_at) {
         int i = column_dof(&at);
-        impulse[i] = impulse[i] + constraint_Jt_mul(&at.k, at.column);
+        impulse[i] = impulse[i] + constraint_Jt_mul(&k, at.column);
     }
-    problem_A_mul(ctx, SOLVE(dv), r);
     TEAM_FOR(i, nv)
         grad[i] = r[i] - impulse[i];
 }
@@ -206,13 +222,21 @@ STAGE_FN real problem_cost(const Context *ctx) {
     return cost;
 }
 
-/* Evaluates the problem at v: all terms, r, impulse and gradient. Returns l(v). */
-KERNEL_FN real problem_evaluate(const Context *ctx) {
+/* Evaluates the problem at the v of problem_move: all terms, impulse and gradient. Returns l(v). In the worlds of
+ * `drifted`, r and the velocities of constraints are computed from v. */
+KERNEL_FN real problem_evaluate_moved(const Context *ctx, mask drifted) {
+    if (mask_any(drifted))
+        problem_start_from_v(ctx, drifted);
     problem_evaluate_terms(ctx);
-    TEAM_SYNC(); /* the gradient reads all impulses and all of dv */
+    TEAM_SYNC(); /* the gradient reads all impulses */
     problem_evaluate_gradient(ctx);
     TEAM_SYNC(); /* the sums read all of r, grad, impulse */
     return problem_cost(ctx);
+}
+
+/* Evaluates the problem at any v: all terms, r, impulse and gradient. Returns l(v). */
+KERNEL_FN real problem_evaluate(const Context *ctx) {
+    return problem_evaluate_moved(ctx, mask_all());
 }
 
 /* |D grad| and max(|D A v|, |D j|) of the last evaluation, D = diag(1/sqrt(A_ii)) over the active dofs. */
@@ -229,68 +253,113 @@ KERNEL_FN void problem_residual(const Context *ctx, real *residual, real *scale)
     *scale = real_sqrt(real_max(pp, jj));
 }
 
+/* |D r| of the last evaluation. */
+KERNEL_FN real problem_momentum(const Context *ctx) {
+    const real *scale = SOLVE(scale), *r = SOLVE(r);
+    real sum = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        sum = real_fma(scale[i] * r[i], scale[i] * r[i], sum);
+    return real_sqrt(sum);
+}
+
 /* ---- along a line ---- */
 
-/* phi(a) = l(v + a d), at the v of the last evaluation.
+/* phi(a) = l(v + a d), at the v of the last evaluation, as a difference from phi(0): it has digits where l has none.
  *
- *   phi(a)   = m0 + a m1 + a^2 m2/2 + potentials(v + a d),   m0 = dv' A dv/2, m1 = d' A dv, m2 = d' A d
- *   phi'(a)  = m1 + a m2 - sum_c gamma_c.(J d)_c - sum_i gamma_i d_i
- *   phi''(a) = m2 + sum_c (J d)' G (J d) + sum_i hessian_i d_i^2 */
+ *   phi(a) - phi(0) = a m1 + a^2 m2/2 + sum of l_c, l_i at v + a d, less those at v      m1 = d' A dv, m2 = d' A d
+ *   phi'(a)         = m1 + a m2 - sum_c gamma_c.(J d)_c - sum_i gamma_i d_i
+ *   phi''(a)        = m2 + sum_c (J d)' G (J d) + sum_i hessian_i d_i^2
+ *
+ * The terms of a dof that stay in their regions up to a = LINE_REACH, such as those of a drive inside its limits, are
+ * parabolas: they are in m1 and m2, not in the sums. */
 typedef struct Line {
     const real *d;   /* [nv] direction */
-    real m0, m1, m2; /* quadratic part */
+    real m1, m2;     /* the parabola */
     real l0, slope0; /* phi(0), phi'(0) */
 } Line;
 
 typedef struct LinePoint {
-    real cost, slope, curvature;
+    real change; /* phi(a) - phi(0) */
+    real slope, curvature;
 } LinePoint;
 
-/* Computes A d, J d and the constants of the line along d; l0 = l(v). */
-STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0) {
+/* The longest step that a line search tries: 1.5 (exact_root), or 1/rho (armijo_decay). */
+KERNEL_FN real line_reach(const Context *ctx) {
+    return real_max(real_of(K(1.5)), real_of((scalar)(1.0 / ctx->args->newton.rho)));
+}
+
+/* Finds the worlds in which the terms of dof i are a parabola along the line: keeps[i] is 1 there. */
+KERNEL_FN void line_find_parabolas(const Context *ctx, const real *d, mask open) {
+    const real *v = SOLVE(v);
+    real *keeps = SOLVE(line_keeps), reach = line_reach(ctx);
+    int *acts = &DOF_LINE_ACTS(0), nv = ctx->args->plan.nv;
+    DofTerms all = dof_terms(ctx);
+    TEAM_FOR(i, nv) {
+        acts[i] = 0;
+        if (all.acts[i]) {
+            mask same = dof_terms_keep(&all, i, v[i], real_fma(reach, d[i], v[i]));
+            keeps[i] = real_select(same, real_of(1), real_of(0));
+            acts[i] = mask_any(open & mask_not(same));
+        }
+    }
+}
+
+/* Computes A d, J d and the constants of the line along d for the worlds of `open`; l0 = l(v). */
+STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0, mask open) {
     int nv = ctx->args->plan.nv;
-    const real *Ad = SOLVE(Ad);
     problem_A_mul(ctx, d, SOLVE(Ad));
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         vec3_store(k.Jd, constraint_J_mul(&k, d));
     }
-    TEAM_SYNC(); /* every thread reads all of Ad, and later Jd */
+    line_find_parabolas(ctx, d, open);
+    TEAM_SYNC(); /* every thread reads all of Ad and keeps, and later Jd */
+    const real *Ad = SOLVE(Ad), *keeps = SOLVE(line_keeps), *gamma = SOLVE(dof_gamma), *hessian = SOLVE(dof_hessian);
+    const int *acts = &DOF_ACTS(0);
+    real zero = real_of(0);
     Line line;
     line.d = d;
-    line.m0 = line.m1 = line.m2 = line.slope0 = real_of(0);
+    line.m1 = line.m2 = line.slope0 = zero;
     for (int i = 0; i < nv; i++) {
-        line.m0 = real_fma(K(0.5) * SOLVE(dv)[i], SOLVE(r)[i], line.m0);
-        line.m1 = real_fma(d[i], SOLVE(r)[i], line.m1);
-        line.m2 = real_fma(d[i], Ad[i], line.m2);
+        real m1 = SOLVE(r)[i], m2 = Ad[i];
+        if (acts[i]) {
+            mask same = keeps[i] != K(0.0);
+            m1 = m1 - real_select(same, gamma[i], zero);
+            m2 = real_fma(real_select(same, hessian[i], zero), d[i], m2);
+        }
+        line.m1 = real_fma(d[i], m1, line.m1);
+        line.m2 = real_fma(d[i], m2, line.m2);
         line.slope0 = real_fma(d[i], SOLVE(grad)[i], line.slope0);
     }
     line.l0 = l0;
     return line;
 }
 
-/* The terms of a dof at a: the cost and, if `derivatives`, slope and curvature along d. */
-KERNEL_FN void problem_line_dof(const JointTerms *at_a, real d, bool derivatives, real *at) {
-    at[0] = at_a->cost;
+/* The terms of a dof at a: the change of cost and, if `derivatives`, slope and curvature along d; 0 in worlds where they
+ * are part of the parabola. */
+KERNEL_FN void problem_line_dof(const JointTerms *at_a, mask same, real cost0, real d, bool derivatives, real *at) {
+    real zero = real_of(0);
+    at[0] = real_select(same, zero, at_a->cost - cost0);
     if (!derivatives)
         return;
-    at[1] = joint_terms_impulse(at_a) * d;
-    at[2] = at_a->hessian * d * d;
+    at[1] = real_select(same, zero, joint_terms_impulse(at_a) * d);
+    at[2] = real_select(same, zero, at_a->hessian * d * d);
 }
 
 /* Adds the terms of one constraint or dof to p. */
 KERNEL_FN void line_add(LinePoint *p, const real *at, bool derivatives) {
-    p->cost = p->cost + at[0];
+    p->change = p->change + at[0];
     if (!derivatives)
         return;
     p->slope = p->slope - at[1];
     p->curvature = p->curvature + at[2];
 }
 
-/* phi and, if `derivatives`, phi' and phi'' at a. */
+/* phi(a) - phi(0) and, if `derivatives`, phi' and phi'' at a. */
 KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, real a, bool derivatives) {
     int nv = ctx->args->plan.nv;
-    const real *d = line->d, *v = SOLVE(v);
+    const real *d = line->d, *v = SOLVE(v), *keeps = SOLVE(line_keeps), *cost0 = SOLVE(dof_cost);
+    const int *acts = &DOF_LINE_ACTS(0);
     real *at = SOLVE(line);
     DofTerms all = dof_terms(ctx);
     TEAM_FOR(c, constraint_count(ctx)) {
@@ -298,22 +367,39 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
         constraint_line(&k, a, derivatives);
     }
     TEAM_FOR(i, nv)
-        if (all.acts[i]) {
+        if (acts[i]) {
             JointTerms terms = dof_terms_at(&all, i, real_fma(a, d[i], v[i]));
-            problem_line_dof(&terms, d[i], derivatives, at + 3 * i);
+            problem_line_dof(&terms, keeps[i] != K(0.0), cost0[i], d[i], derivatives, at + 3 * i);
         }
     TEAM_SYNC(); /* the sums read the values of all constraints and dofs */
     LinePoint p;
-    p.cost = real_fma(a, real_fma(K(0.5) * a, line->m2, line->m1), line->m0);
+    p.change = a * real_fma(K(0.5) * a, line->m2, line->m1);
     p.slope = real_fma(a, line->m2, line->m1);
     p.curvature = line->m2;
     for (int c = 0; c < constraint_count(ctx); c++)
         line_add(&p, constraint_at(ctx, c).line, derivatives);
     for (int i = 0; i < nv; i++)
-        if (all.acts[i])
+        if (acts[i])
             line_add(&p, at + 3 * i, derivatives);
     TEAM_SYNC(); /* the next evaluation overwrites the values that were summed */
     return p;
+}
+
+/* v += a d in the worlds of `which`; so v - v*, r and the velocities of constraints follow by a d, a A d, a J d. Nothing
+ * but the barriers of the line search keeps other threads from reading r and v before. */
+STAGE_FN void problem_move(const Context *ctx, const Line *line, real a, mask which) {
+    const real *d = line->d, *Ad = SOLVE(Ad);
+    real *v = SOLVE(v), *dv = SOLVE(dv), *r = SOLVE(r);
+    int nv = ctx->args->plan.nv;
+    TEAM_FOR(i, nv) {
+        v[i] = real_select(which, real_fma(a, d[i], v[i]), v[i]);
+        dv[i] = real_select(which, real_fma(a, d[i], dv[i]), dv[i]);
+        r[i] = real_select(which, real_fma(a, Ad[i], r[i]), r[i]);
+    }
+    TEAM_FOR(c, constraint_count(ctx)) {
+        Constraint k = constraint_at(ctx, c);
+        constraint_move(&k, a, which);
+    }
 }
 
 /* ---- Hessian ---- */
@@ -326,32 +412,45 @@ KERNEL_FN bool problem_couples(const Context *ctx) {
     return couples;
 }
 
-/* Writes H on `pattern`, the tree's or the dense one: H_ij = A_ij + sum_c J_ci' G_c J_cj, H_ii += hessian_i + diag_shift. */
-KERNEL_FN void problem_hessian_on(const Context *ctx, const SapPattern *pattern, bool is_tree, StageView A, real *H) {
+/* H = A on `pattern`, with zeros off the tree. */
+KERNEL_FN void problem_hessian_A(const Context *ctx, const SapPattern *pattern, bool is_tree, StageView A, real *H) {
     const SapPatternRow *row = pattern->row, *tree_row = ctx->args->plan.tree.row;
     const int *ancestor = ctx->args->plan.tree.ancestor;
-    const real *dof_hessian = SOLVE(dof_hessian);
     int nv = ctx->args->plan.nv;
-    scalar shift = (scalar)ctx->args->contacts.diag_shift;
     TEAM_FOR(i, nv) {
         real *H_i = H + row[i].start;
+        int start = tree_row[i].start;
         for (int t = 0; !is_tree && t <= row[i].depth; t++)
             H_i[t] = real_of(0);
-        for (int t = 0, start = tree_row[i].start; t <= tree_row[i].depth; t++)
-            H_i[is_tree ? t : ancestor[start + t]] = view_get(A, start + t);
-    }
-    FOR_COLUMNS(at)
-        constraint_add_hessian(&at.k, at.column, is_tree, H + row[column_dof(&at)].start);
-    TEAM_FOR(i, nv) {
-        real *H_ii = H + row[i].start + row[i].depth;
-        *H_ii = *H_ii + dof_hessian[i] + shift;
+        for (int t = 0; t <= tree_row[i].depth; t++)
+            H_i[is_tree ? t : row[ancestor[start + t]].depth] = view_get(A, start + t);
     }
 }
 
+/* H += sum_c J_c' G_c J_c */
+KERNEL_FN void problem_hessian_constraints(const Context *ctx, const SapPattern *pattern, bool is_tree, real *H) {
+    const SapPatternRow *row = pattern->row;
+    FOR_COLUMNS(at, Curvature, k, curvature_at)
+        curvature_add(&k, at.column, row, is_tree, H + row[column_dof(&at)].start);
+}
+
+/* Writes H on `pattern`, the tree's or the dense one, in the precision of this stage, which may differ from that of the
+ * solve. Every part is read in the precision that it has. The thread of dof i writes row i. */
 STAGE_FN void problem_hessian(const Context *ctx, const SapPattern *pattern, real *H) {
-    StageView A = FM_VIEW(A);
-    if (pattern == &ctx->args->plan.tree)
-        VIEW_CASES(A, problem_hessian_on(ctx, pattern, true, A, H));
-    else
-        VIEW_CASES(A, problem_hessian_on(ctx, pattern, false, A, H));
+    StageView A = FM_VIEW(A), solve = SOLVE_VIEW;
+    if (pattern == &ctx->args->plan.tree) {
+        VIEW_CASES(A, problem_hessian_A(ctx, pattern, true, A, H));
+        problem_hessian_constraints(ctx, pattern, true, H);
+    } else {
+        VIEW_CASES(A, problem_hessian_A(ctx, pattern, false, A, H));
+        problem_hessian_constraints(ctx, pattern, false, H);
+    }
+    /* H_ii += hessian_i + diag_shift */
+    const SapPatternRow *row = pattern->row;
+    int nv = ctx->args->plan.nv, dof_hessian = ctx->args->problem.dof_hessian;
+    scalar shift = (scalar)ctx->args->contacts.diag_shift;
+    TEAM_FOR(i, nv) {
+        real *H_ii = H + row[i].start + row[i].depth;
+        *H_ii = *H_ii + view_get(solve, dof_hessian + i) + shift;
+    }
 }

@@ -39,7 +39,7 @@ STAGE_FN void report_jacobian(const Context *ctx, int c, mask which) {
         int k = SLOT_INTS(place, c)[i];
         for (int axis = 0; axis < 3; axis++)
             buffer_scatter(buffer, SLOT_INTS(record, c), 3 * nv, axis * nv + i,
-                           k < 0 ? real_of(0) : SLOT(J, c)[3 * k + axis], which, ctx->pack);
+                           k < 0 ? real_of(0) : view_get(SLOT_J_VIEW(c), 3 * k + axis), which, ctx->pack);
     }
 }
 

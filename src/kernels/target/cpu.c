@@ -50,6 +50,7 @@ const SapKernels TABLE = {
     .lockstep_assemble = stage_lockstep_assemble,
     .lockstep_advance = stage_lockstep_advance,
     .lockstep_finish = stage_lockstep_finish,
+    .linear_assemble = stage_linear_assemble,
     .linear_solve = stage_linear_solve,
     .finish = stage_finish,
     .inspect = stage_inspect,

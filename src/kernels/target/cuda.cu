@@ -22,7 +22,11 @@
 // kernel that must fit a multiprocessor.
 enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 
-#define LINEAR_SOLVE(ctx, is_f64, pattern) linear_solve(ctx, is_f64, pattern)
+// The linear system of either precision, for the solve.
+#define LINEAR_ASSEMBLE(ctx, is_f64, pattern)                                                                          \
+    ((is_f64) ? f64::stage_linear_assemble(ctx, pattern) : f32::stage_linear_assemble(ctx, pattern))
+#define LINEAR_SOLVE(ctx, is_f64, pattern)                                                                             \
+    ((is_f64) ? f64::stage_linear_solve(ctx, pattern) : f32::stage_linear_solve(ctx, pattern))
 
 // A real is one number, so the general narrow phase is called directly.
 #define CONVEX(ctx, task) stage_convex(task)

@@ -9,18 +9,12 @@
 namespace STEP_SET {
 
 namespace f32 {
+static __device__ void stage_linear_assemble(const SapContext *ctx, const SapPattern *pattern);
 static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);
 }
 namespace f64 {
+static __device__ void stage_linear_assemble(const SapContext *ctx, const SapPattern *pattern);
 static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);
-}
-
-// The linear solver of either precision, for the solve.
-static __device__ __forceinline__ void linear_solve(const SapContext *ctx, int is_f64, const SapPattern *pattern) {
-    if (is_f64)
-        f64::stage_linear_solve(ctx, pattern);
-    else
-        f32::stage_linear_solve(ctx, pattern);
 }
 
 namespace f32 {
