@@ -111,7 +111,7 @@ typedef struct SapOptions {
     double armijo_c;                   /* sufficient decrease of armijo_decay; default 1e-4, (0, 1) */
     double rho;                        /* step reduction of armijo_decay; default 0.8, (0, 1) */
     /* Relative cost differences below this value count as rounding in armijo_decay. */
-    double line_search_relative_slop; /* default NaN = 1000 eps of contact_solve_precision; >= 0 */
+    double line_search_relative_slop; /* default NaN = 1000 eps of f64; >= 0 */
     SapCompat compat;                 /* default none; sap_warp is for number-by-number comparison with SAP Warp */
 
     /* ---- how to run; none of these changes a bit of a result, except factor_plan = library ---- */
@@ -127,7 +127,7 @@ typedef struct SapOptions {
     int shared_memory; /* default 0 = as much as a block can have; 0 .. 1048576 */
 } SapOptions;
 
-/* Fills *options with the defaults and a preset: "approx32", "approx64" or "drake"; NULL means "approx32". */
+/* Fills *options with the defaults and a preset: "approx32", "approx64", "drake" or "fast32"; NULL means "approx32". */
 SAP_API SapStatus sap_options_preset(const char *preset, SapOptions *options);
 
 /* Sets one option by name from text, e.g. ("free_motion_solve_precision", "fp64"), ("threads", "2"). An unknown name or

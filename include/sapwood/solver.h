@@ -73,7 +73,7 @@ typedef struct SapWorldReport {
     const uint32_t *status;         /* bits SAP_WORLD_... */
     const int32_t *iterations;      /* Newton iterations */
     const int32_t *line_iterations; /* line search iterations, summed over the Newton iterations */
-    const int32_t *refactored;      /* linear systems solved again in f64 because f32 gave no descent direction */
+    const int32_t *refactored;      /* linear systems solved again in f64: no descent direction or no convergence in f32 */
     const double *cost;             /* l(v), J */
     const double *residual;         /* |D grad| / max(|D A v|, |D j|), which optimality_rel_tol bounds */
 } SapWorldReport;

@@ -11,7 +11,7 @@ from .arguments import nearest
 
 
 def preset_names() -> list[str]:
-    """The presets: approx32, approx64, drake."""
+    """The presets: approx32, approx64, drake, fast32."""
     return texts(lib.sap_preset_names())
 
 

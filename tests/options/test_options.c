@@ -388,18 +388,18 @@ Test(options, fixed_keywords_take_only_the_value_that_changes_nothing) {
 /* ---- presets ---- */
 
 static const struct {
-    const char *name, *values[3];
+    const char *name, *values[4];
 } presets[] = {
-    {"use_f64_boundary_pose", {"false", "true", "true"}},
-    {"free_motion_solve_precision", {"fp32", "fp64", "fp64"}},
-    {"contact_solve_precision", {"fp64", "fp64", "fp64"}},
-    {"contact_linear_solve_precision", {"fp32", "fp64", "fp64"}},
-    {"sap_contact_weight_precision", {"fp32", "fp64", "fp64"}},
-    {"contact_weight_mode", {"body_inertia", "body_inertia", "diag_delassus"}},
-    {"contact_point_mode", {"witness_point", "witness_point", "contact_midpoint"}},
-    {"position_integration", {"midpoint", "midpoint", "sap_euler"}},
+    {"use_f64_boundary_pose", {"false", "true", "true", "false"}},
+    {"free_motion_solve_precision", {"fp32", "fp64", "fp64", "fp32"}},
+    {"contact_solve_precision", {"fp64", "fp64", "fp64", "fp32"}},
+    {"contact_linear_solve_precision", {"fp32", "fp64", "fp64", "fp32"}},
+    {"sap_contact_weight_precision", {"fp32", "fp64", "fp64", "fp32"}},
+    {"contact_weight_mode", {"body_inertia", "body_inertia", "diag_delassus", "body_inertia"}},
+    {"contact_point_mode", {"witness_point", "witness_point", "contact_midpoint", "witness_point"}},
+    {"position_integration", {"midpoint", "midpoint", "sap_euler", "midpoint"}},
 };
-static const char *const preset_names[] = {"approx32", "approx64", "drake"};
+static const char *const preset_names[] = {"approx32", "approx64", "drake", "fast32"};
 
 static void expect_preset(int k) {
     for (int i = 0; i < 8; i++)
@@ -408,7 +408,7 @@ static void expect_preset(int k) {
 }
 
 Test(options, presets_are_the_documented_table) {
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         cr_expect_str_eq(sap_preset_names()[k], preset_names[k]);
         cr_assert_eq(sap_options_preset(preset_names[k], &options), SAP_OK);
         expect_preset(k);
@@ -416,7 +416,7 @@ Test(options, presets_are_the_documented_table) {
         for (int i = 8; i < NUM_ALL; i++) /* the rest is the same in all */
             expect_value(all[i].name, all[i].fallback);
     }
-    cr_assert_null(sap_preset_names()[3]);
+    cr_assert_null(sap_preset_names()[4]);
 }
 
 Test(options, presets_have_aliases_and_a_default) {
@@ -424,8 +424,8 @@ Test(options, presets_have_aliases_and_a_default) {
         const char *word;
         int preset;
     } words[] = {{NULL, 0},       {"none", 0},      {"approx_32", 0}, {"Approx-32", 0}, {" approx_64 ", 1},
-                 {"APPROX64", 1}, {"approx-64", 1}, {"Drake", 2},     {"null", 0}};
-    for (int i = 0; i < 9; i++) {
+                 {"APPROX64", 1}, {"approx-64", 1}, {"Drake", 2},     {"null", 0},      {"fast-32", 3}};
+    for (int i = 0; i < 10; i++) {
         cr_assert_eq(sap_options_preset(words[i].word, &options), SAP_OK, "%s", sap_error_message());
         expect_preset(words[i].preset);
     }
@@ -436,8 +436,8 @@ Test(options, an_unknown_preset_lists_the_known) {
     cr_assert_eq(sap_options_preset("approx16", &options), SAP_ERROR_ARGUMENT);
     cr_assert_eq(memcmp(&before, &options, sizeof options), 0);
     cr_assert(strstr(sap_error_message(),
-                     "unknown preset 'approx16' (did you mean 'approx32'?); allowed: approx32, approx64, drake"));
-    REFUSED("contact_preset_variant", "approx16", "unknown preset 'approx16'", "approx32, approx64, drake");
+                     "unknown preset 'approx16' (did you mean 'approx32'?); allowed: approx32, approx64, drake, fast32"));
+    REFUSED("contact_preset_variant", "approx16", "unknown preset 'approx16'", "approx32, approx64, drake, fast32");
     REFUSED("contact_preset_variant", "custom", "unknown preset 'custom'");
 }
 

@@ -7,18 +7,24 @@
 
 /* ---- kernels and grids ---- */
 
-/* Suffix of the kernels specialised for these precisions: the name of a preset, or empty. */
-static const char *kernel_suffix(const SapStepArgs *a) {
+/* Suffix of the step specialised for these precisions: the name of a preset, or empty. */
+static const char *step_suffix(const SapStepArgs *a) {
     int stages = a->fm_is_f64 + a->geometry_is_f64 + a->weight_is_f64 + a->newton.linear_is_f64;
-    if (!a->solve_is_f64 || (stages > 0 && stages < 4))
+    if (stages > 0 && (stages < 4 || !a->solve_is_f64))
         return "";
-    return stages == 0 ? "_approx32" : "_approx64"; /* drake has the precisions of approx64 */
+    return !a->solve_is_f64 ? "_fast32" : stages == 0 ? "_approx32" : "_approx64"; /* drake is as approx64 */
 }
 
-/* The kernel specialised for the precisions of the batch if there is one, otherwise the general one. */
-static SapStatus choose_kernel(const SapCudaBatch *c, const char *name, CuFunction general, CuFunction *out) {
+/* The same for collision, which depends on the precisions of poses and geometry only. */
+static const char *collide_suffix(const SapStepArgs *a) {
+    return a->fm_is_f64 || a->geometry_is_f64 ? "" : "_approx32";
+}
+
+/* The kernel with this suffix if there is one, otherwise the general one. */
+static SapStatus choose_kernel(const SapCudaBatch *c, const char *name, const char *suffix, CuFunction general,
+                               CuFunction *out) {
     char text[64];
-    snprintf(text, sizeof text, "%s%s", name, kernel_suffix(&c->args));
+    snprintf(text, sizeof text, "%s%s", name, suffix);
     SAP_TRY(sap_cuda_device_find(c->device, text, out));
     if (!*out)
         *out = general;
@@ -26,8 +32,9 @@ static SapStatus choose_kernel(const SapCudaBatch *c, const char *name, CuFuncti
 }
 
 static SapStatus find_kernels(SapCudaBatch *c) {
-    SAP_TRY(choose_kernel(c, "sap_kernel_step", c->device->step, &c->step.kernel));
-    SAP_TRY(choose_kernel(c, "sap_kernel_collide", c->device->collide, &c->collide.kernel));
+    SAP_TRY(choose_kernel(c, "sap_kernel_step", step_suffix(&c->args), c->device->step, &c->step.kernel));
+    SAP_TRY(
+        choose_kernel(c, "sap_kernel_collide", collide_suffix(&c->args), c->device->collide, &c->collide.kernel));
     c->specialised = c->step.kernel != c->device->step;
     return SAP_OK;
 }

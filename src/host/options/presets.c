@@ -11,7 +11,9 @@
 
 static const char default_preset[] = "approx32";
 
-static const struct { const char *alias, *name; } aliases[] = {{"approx_32", "approx32"}, {"approx_64", "approx64"}};
+static const struct {
+    const char *alias, *name;
+} aliases[] = {{"approx_32", "approx32"}, {"approx_64", "approx64"}, {"fast_32", "fast32"}};
 
 /* ---- preset files ---- */
 

@@ -161,8 +161,8 @@ static void layout_newton(const SapPlan *plan, long long *next, SapNewtonLayout 
 
 /* The problem without its slots. */
 static void layout_problem(const SapPlan *plan, long long *next, SapProblemLayout *p) {
-    int *vectors[] = {&p->v,       &p->v0,       &p->v_star,   &p->guess,       &p->Av_star,   &p->dv,
-                      &p->r,       &p->impulse,  &p->grad,     &p->Ad,          &p->w,         &p->scale,
+    int *vectors[] = {&p->v,         &p->v0,       &p->v_star,      &p->guess,     &p->Av_star,   &p->dv,
+                      &p->r,         &p->impulse,  &p->grad,        &p->Ad,        &p->w,         &p->scale,
                       &p->dof_gamma, &p->dof_cost, &p->dof_hessian, &p->dof_check, &p->line_keeps};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = take(next, plan->nv);
@@ -170,9 +170,10 @@ static void layout_problem(const SapPlan *plan, long long *next, SapProblemLayou
     p->line = take(next, 3LL * plan->nv);
 }
 
-/* Jacobians are in the precision of contact geometry, so their offset and size count its reals. */
+/* Jacobians are in the precision of contact geometry, so their offset and size count its reals. The solve is in f64 or
+ * may be repeated in f64. */
 static void layout_jacobians(int num_slots, long long *next, SapStepArgs *args) {
-    int words[2] = {args->solve_is_f64 ? 2 : 1, args->geometry_is_f64 ? 2 : 1}; /* of a real: solve, geometry */
+    int words[2] = {2, args->geometry_is_f64 ? 2 : 1}; /* of a real: solve, geometry */
     long long at = (*next * words[0] + words[1] - 1) / words[1];
     args->problem.J = take(&at, 3LL * args->slot_ints.max_columns * num_slots);
     *next = (at * words[1] + words[0] - 1) / words[0];
@@ -200,7 +201,7 @@ static size_t product(int count, int size) {
 
 void sap_arena_bytes(const SapStepArgs *a, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]) {
     bytes[SAP_ARENA_FM] = product(a->plan.layout.size, real_bytes[a->fm_is_f64]);
-    bytes[SAP_ARENA_SOLVE] = product(a->solve_size, real_bytes[a->solve_is_f64]);
+    bytes[SAP_ARENA_SOLVE] = product(a->solve_size, real_bytes[1]); /* f32 solves may be repeated in f64 */
     bytes[SAP_ARENA_LINEAR32] = a->newton.linear_is_f64 ? 0 : product(a->linear.size, real_bytes[0]);
     bytes[SAP_ARENA_LINEAR64] = product(a->linear.size, real_bytes[1]); /* f32 solves may also fall back to f64 */
     bytes[SAP_ARENA_COLLIDE] = product(a->collide.layout.size, real_bytes[a->geometry_is_f64]);

@@ -61,8 +61,7 @@ static void set_newton_options(const SapOptions *o, SapNewtonArgs *n) {
     n->alpha_min = monotone ? 0 : 0.5;
     n->armijo_c = o->armijo_c;
     n->rho = o->rho;
-    double epsilon = is_f64(o->contact_solve_precision) ? DBL_EPSILON : FLT_EPSILON;
-    n->relative_slop = value_or(o->line_search_relative_slop, 1000 * epsilon);
+    n->relative_slop = value_or(o->line_search_relative_slop, 1000 * DBL_EPSILON); /* of differences of costs */
 }
 
 static bool has_limit(const SapModelArrays *m, const SapPlan *plan, int i) {

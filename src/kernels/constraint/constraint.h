@@ -150,8 +150,8 @@ KERNEL_FN Curvature curvature_at(const Context *ctx, int c) {
     return k;
 }
 
-/* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H, whose entries are by depth in the pattern
- * of `row`. On the tree's pattern column j is at depth j. */
+/* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H. The entry of column j is at the depth of
+ * its dof in the pattern of `row`; on the tree's pattern that is j. */
 KERNEL_FN void curvature_add_by(const Curvature *k, StageView J, int column, const SapPatternRow *row, bool is_tree,
                                 real *H) {
     Vec3 GJ = law_G_mul(k->G, view_get_vec3(J, k->rows * column));

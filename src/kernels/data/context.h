@@ -36,6 +36,7 @@ typedef struct SapContext {
     int *ints;                            /* integers of the contact slots (SapSlotInts) */
     int *pairs;                           /* integers of collision (SapCollideLayout) */
     int num_slots;                        /* slots in use; set after fill_slots */
+    int repeats;                          /* bit l: the solve of lane l is repeated in f64; 0 = it is the first solve */
     int step;                             /* current step, 0 .. args->num_steps - 1 */
     SapTicks *ticks;                      /* NULL = no profile, as always on a GPU */
 } SapContext;

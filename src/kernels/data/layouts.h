@@ -33,7 +33,7 @@ typedef struct SapProblemLayout {
     int w, scale;                      /* 1/A_ii; 1/sqrt(A_ii), or 0 for an inactive dof (problem_start) */
     int dof_law;                       /* [nv][SAP_DOF_LAW_SIZE] data of the dof terms */
     int dof_gamma, dof_cost, dof_hessian, dof_check; /* impulse, cost, curvature of the dof terms; 0 or NaN */
-    int line_keeps; /* 1: the terms of the dof are a parabola along the line, else 0 */
+    int line_keeps;                                  /* 1: the terms of the dof are a parabola along the line, else 0 */
     int line;      /* [nv][3] change of cost, slope and curvature of the dof terms along a line */
     int slots;     /* first slot */
     int slot_size; /* reals of a slot */
@@ -70,7 +70,7 @@ typedef struct SapSlotInts {
     /* after the slots, once per pack */
     int acts;      /* [nv] which terms of the dof act in some world (law/sap_dof.h) */
     int line_acts; /* [nv] 1: in some world they act along the line and are no parabola (solve/problem.h) */
-    int total; /* all integers, including num_slots before the slots */
+    int total;     /* all integers, including num_slots before the slots */
 } SapSlotInts;
 
 /* Scratch of the linear system: offsets in reals. */

@@ -2,12 +2,15 @@
  * of the GPU defines them as constants first, which removes the other choices from its kernels (target/cuda.cu). The
  * macros need a variable `ctx`. */
 #ifndef FM_IS_F64
-#define FM_IS_F64       ctx->args->fm_is_f64
-#define GEOMETRY_IS_F64 ctx->args->geometry_is_f64
-#define WEIGHT_IS_F64   ctx->args->weight_is_f64
-#define SOLVE_IS_F64    ctx->args->solve_is_f64
-#define LINEAR_IS_F64   ctx->args->newton.linear_is_f64
+#define FM_IS_F64        ctx->args->fm_is_f64
+#define GEOMETRY_IS_F64  ctx->args->geometry_is_f64
+#define WEIGHT_IS_F64    ctx->args->weight_is_f64
+#define SOLVE_STARTS_F64 ctx->args->solve_is_f64
+#define LINEAR_IS_F64    ctx->args->newton.linear_is_f64
 #endif
+/* The solve is in its own precision, then, where it must be repeated, in f64 (step/step_list.h). */
+#undef SOLVE_IS_F64
+#define SOLVE_IS_F64 (SOLVE_STARTS_F64 || ctx->repeats)
 #ifndef METHOD_KIND
 #define METHOD_KIND ctx->args->method
 #define CONTACT_LAW ctx->args->contacts.law

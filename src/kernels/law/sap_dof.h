@@ -119,12 +119,13 @@ KERNEL_FN mask same_interval(real x, real y, real b) {
     return ((x > b) == (y > b)) & ((x < -b) == (y < -b));
 }
 
-/* Worlds in which every term keeps its region between the velocities v and u. Regions are intervals of velocities, and a
- * term is a parabola in each. */
+/* Worlds in which every term keeps its region between the velocities v and u. Regions are intervals of velocities; in
+ * each, the term is a parabola. */
 KERNEL_FN mask joint_law_keeps(const JointLaw *t, int acts, real v, real u) {
     mask same = mask_all();
     if (acts & JOINT_DRIVE)
-        same = same & same_interval(real_fma(-t->drive_g, v, t->drive_a), real_fma(-t->drive_g, u, t->drive_a), t->drive_e);
+        same = same &
+               same_interval(real_fma(-t->drive_g, v, t->drive_a), real_fma(-t->drive_g, u, t->drive_a), t->drive_e);
     if (acts & JOINT_LIMIT) {
         same = same & ((t->lower_vhat > v) == (t->lower_vhat > u));
         same = same & ((t->upper_vhat > -v) == (t->upper_vhat > -u));

@@ -67,8 +67,8 @@ STAGE_FN LineResult line_armijo_decay(const Context *ctx, const Line *line, mask
     /* the first step, 1/rho, if the cost still falls there */
     real a = K(1.0) / rho;
     LinePoint p = line_evaluate(ctx, line, a);
-    real slop =
-        (scalar)(0.1 * o->relative_slop) * real_max(real_of(1), K(0.5) * (real_abs(line->l0 + p.change) + real_abs(line->l0)));
+    real slop = (scalar)(0.1 * o->relative_slop) *
+                real_max(real_of(1), K(0.5) * (real_abs(line->l0 + p.change) + real_abs(line->l0)));
     mask full = open & (p.slope < slop);
     line_accept(&r, full, a, real_of(0));
     open = open & mask_not(full);
@@ -119,7 +119,8 @@ STAGE_FN LineResult line_exact_root(const Context *ctx, const Line *line, mask o
     open = open & mask_not(beyond);
     /* accept a = 1 where the slope at 0 is below the cost tolerance */
     real sc = -line->slope0;
-    mask done = open & (sc < real_fma(real_of((scalar)o->cost_rel_tol), line->l0 + p.change, real_of((scalar)o->cost_abs_tol)));
+    mask done =
+        open & (sc < real_fma(real_of((scalar)o->cost_rel_tol), line->l0 + p.change, real_of((scalar)o->cost_abs_tol)));
     line_accept(&r, done, real_of(1), zero);
     open = open & mask_not(done);
 

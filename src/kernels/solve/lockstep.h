@@ -112,5 +112,5 @@ STAGE_FN void stage_lockstep_advance(const Context *ctx) {
 STAGE_FN void stage_lockstep_finish(const Context *ctx) {
     Lockstep s;
     lockstep_load(ctx, &s);
-    solve_finish(ctx, &s.is, &s.result);
+    solve_finish(ctx, &s.is, &s.result, pack_lanes(ctx->pack));
 }

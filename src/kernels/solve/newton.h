@@ -20,6 +20,9 @@ typedef struct Newton {
 
 #define NEWTON_ROUNDING (SAP_PRECISION == 64 ? K(2.3e-16) : K(1.2e-7)) /* spacing of numbers at 1 */
 
+/* A change of an f32 cost by less than four roundings is none: it ends the solve, whatever the tolerance. */
+#define NEWTON_COST_ROUNDING (SAP_PRECISION == 64 ? K(0.0) : K(4.8e-7))
+
 /* The residual that the optimality test accepts. */
 KERNEL_FN real newton_tolerance(const Context *ctx, const Newton *n) {
     const SapNewtonArgs *o = &ctx->args->newton;
@@ -41,7 +44,8 @@ STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
     const SapNewtonArgs *o = &ctx->args->newton;
     mask optimal = n->result->residual <= newton_tolerance(ctx, n);
     real mean = K(0.5) * (real_abs(n->result->cost) + real_abs(n->cost_prev));
-    real cost_tol = real_fma(real_of((scalar)o->cost_rel_tol), mean, real_of((scalar)o->cost_abs_tol));
+    real rel_tol = real_max(real_of((scalar)o->cost_rel_tol), real_of(NEWTON_COST_ROUNDING));
+    real cost_tol = real_fma(rel_tol, mean, real_of((scalar)o->cost_abs_tol));
     mask settled = (n->alpha > (scalar)o->alpha_min) & (real_abs(n->result->cost - n->cost_prev) < cost_tol);
     if (k == 0)
         settled = settled & mask_not(settled);

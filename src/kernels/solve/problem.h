@@ -43,8 +43,8 @@ KERNEL_FN real problem_A_row(const SapPattern *tree, StageView A, int i, const r
     return s;
 }
 
-/* The same product for all rows by one thread, which reads an entry A_ij once: it goes to y_i and to y_j. Every y_i gets
- * its terms in the order of problem_A_row. */
+/* The same product for all rows by one thread, which reads an entry A_ij once: it goes to y_i and to y_j. Every y_i
+ * gets its terms in the order of problem_A_row. */
 KERNEL_FN void problem_A_rows(const SapPattern *tree, StageView A, int nv, const real *x, real *y) {
     const SapPatternRow *row = tree->row;
     const int *ancestors = tree->ancestor;
@@ -335,8 +335,8 @@ STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0, mas
     return line;
 }
 
-/* The terms of a dof at a: the change of cost and, if `derivatives`, slope and curvature along d; 0 in worlds where they
- * are part of the parabola. */
+/* The terms of a dof at a: the change of cost and, if `derivatives`, slope and curvature along d; 0 in worlds where
+ * they are part of the parabola. */
 KERNEL_FN void problem_line_dof(const JointTerms *at_a, mask same, real cost0, real d, bool derivatives, real *at) {
     real zero = real_of(0);
     at[0] = real_select(same, zero, at_a->cost - cost0);
@@ -385,8 +385,8 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
     return p;
 }
 
-/* v += a d in the worlds of `which`; so v - v*, r and the velocities of constraints follow by a d, a A d, a J d. Nothing
- * but the barriers of the line search keeps other threads from reading r and v before. */
+/* v += a d in the worlds of `which`. v - v*, r and the velocities of constraints are linear in v: they change by a d,
+ * a A d and a J d. Call it after problem_line_point, whose barriers follow the last use of r by other threads. */
 STAGE_FN void problem_move(const Context *ctx, const Line *line, real a, mask which) {
     const real *d = line->d, *Ad = SOLVE(Ad);
     real *v = SOLVE(v), *dv = SOLVE(dv), *r = SOLVE(r);
@@ -431,7 +431,7 @@ KERNEL_FN void problem_hessian_A(const Context *ctx, const SapPattern *pattern, 
 KERNEL_FN void problem_hessian_constraints(const Context *ctx, const SapPattern *pattern, bool is_tree, real *H) {
     const SapPatternRow *row = pattern->row;
     FOR_COLUMNS(at, Curvature, k, curvature_at)
-        curvature_add(&k, at.column, row, is_tree, H + row[column_dof(&at)].start);
+    curvature_add(&k, at.column, row, is_tree, H + row[column_dof(&at)].start);
 }
 
 /* Writes H on `pattern`, the tree's or the dense one, in the precision of this stage, which may differ from that of the

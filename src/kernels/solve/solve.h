@@ -23,21 +23,51 @@ STAGE_FN bits solve_status(const ProblemChecks *is, const SolveResult *result) {
     return status;
 }
 
-/* Writes v to free motion's scratch (v* for worlds without a problem), reports and adds the status. */
-STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const SolveResult *result) {
+/* In the worlds of `which`: writes v to free motion's scratch (v* for worlds without a problem), reports and adds the
+ * status. */
+STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const SolveResult *result, mask which) {
     PROFILE(ctx, SAP_STAGE_STORE);
-    mask mine = pack_lanes(ctx->pack);
-    TEAM_FOR(i, ctx->args->plan.nv)
-        view_put(FM_VIEW(v), i, real_select(is->constrained, SOLVE(v)[i], SOLVE(v_star)[i]) + K(0.0));
-    report_world(ctx, result, mine);
-    add_status(ctx, solve_status(is, result));
+    StageView out = FM_VIEW(v);
+    bits none = real_bits(real_of(0));
+    int nv = ctx->args->plan.nv;
+    TEAM_FOR(i, nv) {
+        real v = real_select(is->constrained, SOLVE(v)[i], SOLVE(v_star)[i]) + K(0.0);
+        view_put(out, i, real_select(which, v, view_get(out, i)));
+    }
+    report_world(ctx, result, which);
+    add_status(ctx, bits_select(which, solve_status(is, result), none));
     TEAM_SYNC(); /* integration reads all of v and the status of the world */
 }
 
-STAGE_FN void stage_solve(const Context *ctx) {
+/* The lanes of a mask as bits, and back. */
+KERNEL_FN int solve_lane_bits(mask m) {
+    int lanes = 0;
+    for (int l = 0; l < SAP_LANES; l++)
+        lanes |= (int)mask_lane(m, l) << l;
+    return lanes;
+}
+KERNEL_FN mask solve_lanes(int lanes) {
+    mask m;
+    FOR_LANES(l) LANE(m, l) = -(lanes >> l & 1);
+    return m;
+}
+
+/* The first solve, or in f64 its repetition in the lanes of ctx->repeats. Returns the lanes to repeat: those whose f32
+ * solve does not converge. */
+STAGE_FN int stage_solve(const Context *ctx) {
     SolveResult result;
     PROFILE(ctx, SAP_STAGE_SETUP);
+    mask which = pack_lanes(ctx->pack), again = mask_none();
     ProblemChecks is = problem_begin(ctx);
+    if (SAP_PRECISION == 64 && ctx->repeats) {
+        which = which & solve_lanes(ctx->repeats);
+        is.constrained = is.constrained & which;
+    }
     method_solve(ctx, is.constrained, &result);
-    solve_finish(ctx, &is, &result);
+    if (SAP_PRECISION == 32)
+        again = which & is.constrained & (result.limit | result.line_failed | result.no_descent);
+    if (SAP_PRECISION == 64 && ctx->repeats) /* all systems of a repeated solve count as solved again in f64 */
+        result.refactored = result.iterations;
+    solve_finish(ctx, &is, &result, which & mask_not(again));
+    return solve_lane_bits(again);
 }

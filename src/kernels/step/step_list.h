@@ -12,15 +12,29 @@ STEP_FN bool step_solves(const SapStepArgs *args) {
     return args->contacts.count || args->has_dof_terms;
 }
 
+/* The contacts of the solve: slots, geometry and weights. */
+STEP_FN void step_fill_slots(SapContext *ctx) {
+    ctx->num_slots = STAGE(0, fill_slots); /* integers only, so the precision does not matter */
+    STAGE(GEOMETRY_IS_F64, contact_geometry);
+    STAGE(WEIGHT_IS_F64, contact_weight);
+}
+
 /* The stages before the solve: A and v*, contacts, contact geometry and weights. */
 STEP_FN void step_prepare(SapContext *ctx) {
     STAGE(FM_IS_F64, free_motion);
     if (STEP_COLLIDES && ctx->args->collide.enabled)
         STAGE(GEOMETRY_IS_F64, collide);
-    if (step_solves(ctx->args)) {
-        ctx->num_slots = STAGE(0, fill_slots); /* integers only, so the precision does not matter */
-        STAGE(GEOMETRY_IS_F64, contact_geometry);
-        STAGE(WEIGHT_IS_F64, contact_weight);
+    if (step_solves(ctx->args))
+        step_fill_slots(ctx);
+}
+
+/* The solve. Worlds whose f32 solve does not converge are solved again in f64, from the contact records on. */
+STEP_FN void step_solve(SapContext *ctx) {
+    ctx->repeats = STAGE(SOLVE_STARTS_F64, solve);
+    if (!SOLVE_STARTS_F64 && ctx->repeats) {
+        step_fill_slots(ctx);
+        STAGE(1, solve);
+        ctx->repeats = 0;
     }
 }
 
@@ -28,7 +42,7 @@ STEP_FN void step_prepare(SapContext *ctx) {
 STEP_FN void step_once(SapContext *ctx) {
     step_prepare(ctx);
     if (step_solves(ctx->args))
-        STAGE(SOLVE_IS_F64, solve);
+        step_solve(ctx);
     STAGE(FM_IS_F64, finish);
 }
 
@@ -38,7 +52,8 @@ STEP_FN void collide_once(SapContext *ctx) {
     STAGE(GEOMETRY_IS_F64, collide);
 }
 
-/* ---- the same step with Newton's method in lockstep (solve/lockstep.h): all worlds finish one of these functions before the next ---- */
+/* ---- the same step with Newton's method in lockstep (solve/lockstep.h) ----
+ * All worlds finish one of these functions before the next. It does not repeat f32 solves in f64. */
 
 STEP_FN void lockstep_begin(SapContext *ctx) {
     ctx->step = ctx->args->first_step;

@@ -66,49 +66,63 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
     ctx->ints = (int *)arena_at(arena, arena->ints);
     ctx->pairs = (int *)arena_at(arena, arena->pairs);
     ctx->num_slots = 0;
+    ctx->repeats = 0;
     ctx->step = 0;
     return true;
 }
 
 // Any precision of each stage, selected by the arguments.
-#define STEP_KERNEL     sap_kernel_step
-#define COLLIDE_KERNEL  sap_kernel_collide
-#define STEP_SET        any_precision
-#define STEP_BLOCKS     3
-#define FM_IS_F64       ctx->args->fm_is_f64
-#define GEOMETRY_IS_F64 ctx->args->geometry_is_f64
-#define WEIGHT_IS_F64   ctx->args->weight_is_f64
-#define SOLVE_IS_F64    ctx->args->solve_is_f64
-#define LINEAR_IS_F64   ctx->args->newton.linear_is_f64
-#define METHOD_KIND     SAP_METHOD_newton
-#define CONTACT_LAW     SAP_LAW_sap_contact
+#define STEP_KERNEL      sap_kernel_step
+#define COLLIDE_KERNEL   sap_kernel_collide
+#define STEP_SET         any_precision
+#define STEP_BLOCKS      3
+#define FM_IS_F64        ctx->args->fm_is_f64
+#define GEOMETRY_IS_F64  ctx->args->geometry_is_f64
+#define WEIGHT_IS_F64    ctx->args->weight_is_f64
+#define SOLVE_STARTS_F64 ctx->args->solve_is_f64
+#define LINEAR_IS_F64    ctx->args->newton.linear_is_f64
+#define METHOD_KIND      SAP_METHOD_newton
+#define CONTACT_LAW      SAP_LAW_sap_contact
 #include "kernels/target/cuda_set.cuh"
 
 // Those of the preset approx32: the precisions are constants.
-#define STEP_KERNEL     sap_kernel_step_approx32
-#define COLLIDE_KERNEL  sap_kernel_collide_approx32
-#define STEP_SET        approx32
-#define STEP_BLOCKS     4
-#define FM_IS_F64       0
-#define GEOMETRY_IS_F64 0
-#define WEIGHT_IS_F64   0
-#define SOLVE_IS_F64    1
-#define LINEAR_IS_F64   0
-#define METHOD_KIND     SAP_METHOD_newton
-#define CONTACT_LAW     SAP_LAW_sap_contact
+#define STEP_KERNEL      sap_kernel_step_approx32
+#define COLLIDE_KERNEL   sap_kernel_collide_approx32
+#define STEP_SET         approx32
+#define STEP_BLOCKS      4
+#define FM_IS_F64        0
+#define GEOMETRY_IS_F64  0
+#define WEIGHT_IS_F64    0
+#define SOLVE_STARTS_F64 1
+#define LINEAR_IS_F64    0
+#define METHOD_KIND      SAP_METHOD_newton
+#define CONTACT_LAW      SAP_LAW_sap_contact
+#include "kernels/target/cuda_set.cuh"
+
+// Those of the preset fast32, whose solve is repeated in f64 where it does not converge.
+#define STEP_KERNEL      sap_kernel_step_fast32
+#define STEP_SET         fast32
+#define STEP_BLOCKS      4
+#define FM_IS_F64        0
+#define GEOMETRY_IS_F64  0
+#define WEIGHT_IS_F64    0
+#define SOLVE_STARTS_F64 0
+#define LINEAR_IS_F64    0
+#define METHOD_KIND      SAP_METHOD_newton
+#define CONTACT_LAW      SAP_LAW_sap_contact
 #include "kernels/target/cuda_set.cuh"
 
 // Those of the presets approx64 and drake, which have the same precisions and differ in modes only.
-#define STEP_KERNEL     sap_kernel_step_approx64
-#define STEP_SET        approx64
-#define STEP_BLOCKS     3
-#define FM_IS_F64       1
-#define GEOMETRY_IS_F64 1
-#define WEIGHT_IS_F64   1
-#define SOLVE_IS_F64    1
-#define LINEAR_IS_F64   1
-#define METHOD_KIND     SAP_METHOD_newton
-#define CONTACT_LAW     SAP_LAW_sap_contact
+#define STEP_KERNEL      sap_kernel_step_approx64
+#define STEP_SET         approx64
+#define STEP_BLOCKS      3
+#define FM_IS_F64        1
+#define GEOMETRY_IS_F64  1
+#define WEIGHT_IS_F64    1
+#define SOLVE_STARTS_F64 1
+#define LINEAR_IS_F64    1
+#define METHOD_KIND      SAP_METHOD_newton
+#define CONTACT_LAW      SAP_LAW_sap_contact
 #include "kernels/target/cuda_set.cuh"
 
 // ---- large worlds: the step in lockstep, in any precision; every world has a team and a part of the workspace ----

@@ -3,7 +3,7 @@
 //   COLLIDE_KERNEL                               name of the collision kernel, if the set has its own
 //   STEP_SET                                     namespace that separates the names of the sets
 //   FM_IS_F64, GEOMETRY_IS_F64, WEIGHT_IS_F64,   precision of each stage: read from the arguments, or a constant, which
-//   SOLVE_IS_F64, LINEAR_IS_F64                  removes the other precision from the kernel
+//   SOLVE_STARTS_F64, LINEAR_IS_F64                  removes the other precision from the kernel
 //   METHOD_KIND, CONTACT_LAW                     method and contact law, constants
 //   STEP_BLOCKS                                  blocks of MAX_TEAM threads per multiprocessor: bounds the registers
 namespace STEP_SET {
@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
 #undef FM_IS_F64
 #undef GEOMETRY_IS_F64
 #undef WEIGHT_IS_F64
-#undef SOLVE_IS_F64
+#undef SOLVE_STARTS_F64
 #undef LINEAR_IS_F64
 #undef METHOD_KIND
 #undef CONTACT_LAW
