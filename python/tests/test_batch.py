@@ -286,7 +286,7 @@ def test_stats_count_what_the_arrays_show(quadruped):
         )
         assert stats["contacts_dropped"] == 0 and stats["threads"] == 1 and stats["lanes"] in (1, 4, 8)
         assert stats["isa"] in ("generic", "avx2", "avx512")
-        assert batch.status_text(0) in (["optimal"], ["cost_settled"]) and batch.status_text(4) == ["nonfinite_state"]
+        assert set(batch.status_text(0)) <= {"optimal", "cost_settled"} and batch.status_text(4) == ["nonfinite_state"]
 
 
 def test_a_context_closes_its_batch_also_after_an_exception(quadruped):

@@ -28,6 +28,8 @@ bool sap_scene_in_range(SapRange range, double x) {
     switch (range) {
     case SAP_RANGE_NON_NEGATIVE: return isfinite(x) && x >= 0;
     case SAP_RANGE_POSITIVE: return isfinite(x) && x > 0;
+    case SAP_RANGE_LENGTH: return fabs(x) <= SAP_MAX_LENGTH;
+    case SAP_RANGE_LENGTH_FROM_0: return x >= 0 && x <= SAP_MAX_LENGTH;
     case SAP_RANGE_POSITIVE_OR_INF: return x > 0;
     case SAP_RANGE_FINITE_OR_NEG_INF: return x < INFINITY;
     case SAP_RANGE_FINITE_OR_INF: return x > -INFINITY;
@@ -39,6 +41,8 @@ const char *sap_scene_range_text(SapRange range) {
     switch (range) {
     case SAP_RANGE_NON_NEGATIVE: return "a finite number >= 0";
     case SAP_RANGE_POSITIVE: return "a finite number > 0";
+    case SAP_RANGE_LENGTH: return "a finite number, at most 1e15 in absolute value";
+    case SAP_RANGE_LENGTH_FROM_0: return "a finite number >= 0, at most 1e15";
     case SAP_RANGE_POSITIVE_OR_INF: return "a number > 0, or inf";
     case SAP_RANGE_FINITE_OR_NEG_INF: return "a finite number or -inf";
     case SAP_RANGE_FINITE_OR_INF: return "a finite number or inf";

@@ -110,10 +110,17 @@ static SapStatus copy_columns(SapSceneBuilder *builder, const SapYamlEntry *op, 
     return status;
 }
 
+/* The range without the bound of lengths, which the rules of the model check. */
+static SapRange without_bound(SapRange range) {
+    return range == SAP_RANGE_LENGTH          ? SAP_RANGE_FINITE
+           : range == SAP_RANGE_LENGTH_FROM_0 ? SAP_RANGE_NON_NEGATIVE
+                                              : range;
+}
+
 static SapStatus check_copy(const SapYamlEntry *entry, SapSceneColumn from, SapSceneColumn to) {
     /* Integers are copied to the same kind of integers only, and negative numbers only to arrays that allow them. */
-    if (from.field->range == to.field->range ||
-        (from.field->element == SAP_ELEMENT_F64 && to.field->range == SAP_RANGE_FINITE))
+    SapRange source = without_bound(from.field->range), target = without_bound(to.field->range);
+    if (source == target || (from.field->element == SAP_ELEMENT_F64 && target == SAP_RANGE_FINITE))
         return SAP_OK;
     return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the values of %s do not fit %s", from.field->name, to.field->name);
 }
