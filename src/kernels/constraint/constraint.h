@@ -41,9 +41,10 @@ KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
     return k;
 }
 
-/* Makes the law data of constraint c. */
+/* Makes the law data of constraint c. Its velocity is 0 until it is computed from v. */
 KERNEL_FN void constraint_make(const Context *ctx, int c) {
     contact_make_law(ctx, c);
+    vec3_store(SLOT(vc, c), vec3_zero());
 }
 
 /* Worlds that have the constraint. */

@@ -119,6 +119,12 @@ KERNEL_FN mask same_interval(real x, real y, real b) {
     return ((x > b) == (y > b)) & ((x < -b) == (y < -b));
 }
 
+/* Worlds in which a limit stays on one side of its target velocity, or does not act: a world's result must not depend
+ * on limits of other worlds of the pack. */
+KERNEL_FN mask limit_keeps(real vhat, real inv_R, real v, real u) {
+    return (inv_R == K(0.0)) | ((vhat > v) == (vhat > u));
+}
+
 /* Worlds in which every term keeps its region between the velocities v and u. Regions are intervals of velocities; in
  * each, the term is a parabola. */
 KERNEL_FN mask joint_law_keeps(const JointLaw *t, int acts, real v, real u) {
@@ -127,8 +133,8 @@ KERNEL_FN mask joint_law_keeps(const JointLaw *t, int acts, real v, real u) {
         same = same &
                same_interval(real_fma(-t->drive_g, v, t->drive_a), real_fma(-t->drive_g, u, t->drive_a), t->drive_e);
     if (acts & JOINT_LIMIT) {
-        same = same & ((t->lower_vhat > v) == (t->lower_vhat > u));
-        same = same & ((t->upper_vhat > -v) == (t->upper_vhat > -u));
+        same = same & limit_keeps(t->lower_vhat, t->lower_inv_R, v, u);
+        same = same & limit_keeps(t->upper_vhat, t->upper_inv_R, -v, -u);
     }
     if (acts & JOINT_FRICTION)
         same = same & same_interval(v * t->friction_inv_R, u * t->friction_inv_R, t->friction_bound);

@@ -14,11 +14,13 @@ typedef struct ProblemChecks {
     mask constrained;              /* all three hold and a term is active: the world has a problem to solve */
 } ProblemChecks;
 
-/* Reads v* and v0 from free motion, and computes w and scale from the diagonal of A. */
+/* Reads v* and v0 from free motion, and computes w and scale from the diagonal of A. v - v* and r are 0 until they are
+ * computed from v. */
 STAGE_FN void problem_load(const Context *ctx) {
     const SapPatternRow *row = ctx->args->plan.tree.row;
     int nv = ctx->args->plan.nv;
     real *w = SOLVE(w), *scale = SOLVE(scale), *v_star = SOLVE(v_star), *v0 = SOLVE(v0);
+    real *dv = SOLVE(dv), *r = SOLVE(r);
     StageView A = FM_VIEW(A), fm_v = FM_VIEW(v), fm_v0 = FM_VIEW(v0);
     TEAM_FOR(i, nv) {
         real A_ii = view_get(A, row[i].start + row[i].depth);
@@ -27,6 +29,7 @@ STAGE_FN void problem_load(const Context *ctx) {
         scale[i] = K(1.0) / real_sqrt(a);
         v_star[i] = view_get(fm_v, i);
         v0[i] = view_get(fm_v0, i);
+        dv[i] = r[i] = real_of(0);
     }
 }
 
