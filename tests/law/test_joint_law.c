@@ -134,6 +134,18 @@ Test(joint_law, a_dof_without_terms_gives_zeros) {
     }
 }
 
+/* Terms that act in another world of the pack are evaluated for all of its worlds. */
+Test(joint_law, a_dof_keeps_its_region_at_terms_that_do_not_act) {
+    JointLaw none = {0};
+    cr_expect(joint_law_keeps(&none, JOINT_ALL, -1, 2));
+    JointLaw lower = {.lower_vhat = 0.5, .lower_inv_R = 10};
+    cr_expect(joint_law_keeps(&lower, JOINT_ALL, -1, 0.25));
+    cr_expect(!joint_law_keeps(&lower, JOINT_ALL, -1, 2));
+    JointLaw upper = {.upper_vhat = 0.5, .upper_inv_R = 10};
+    cr_expect(joint_law_keeps(&upper, JOINT_ALL, -0.25, 2));
+    cr_expect(!joint_law_keeps(&upper, JOINT_ALL, -1, 2));
+}
+
 Test(joint_law, a_limit_acts_inside_its_window_and_is_softened_to_near_rigid) {
     real vhat, inv_R;
     joint_limit_make(0.01, 1000, 20, 2, 0.005, 0.011, &vhat, &inv_R);
