@@ -22,7 +22,8 @@
 #   make clean      removes build/
 #   make gcc-test asan-test tsan-test    the tests in other builds: gcc; address and undefined; thread sanitizer
 #   make aarch64-test   the kernels of aarch64 under qemu: the same hashes
-#   make test-all       make test and these four
+#   make learn-test     learners train a few iterations; a page opens in Chromium
+#   make test-all       make test and these five
 
 SCENE  = bench/scenes/quadruped.yaml
 ARGS   = --worlds 4096 --steps 400
@@ -34,7 +35,7 @@ PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
-.PHONY: aarch64-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: aarch64-test learn-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -80,8 +81,8 @@ test: setup
 	$(MAKE) python-test
 	$(call test_run,release)
 
-# All tests in four builds, and the kernels of aarch64: about 40 minutes on two cores.
-test-all: test asan-test tsan-test gcc-test aarch64-test
+# All tests in four builds, the kernels of aarch64, and the learners: about 45 minutes on two cores.
+test-all: test asan-test tsan-test gcc-test aarch64-test learn-test
 
 # The tag of a wheel names the oldest C library that it runs with: that of this machine.
 WHEEL_PLATFORM = $(shell getconf GNU_LIBC_VERSION | sed 's/glibc /manylinux_/; s/\./_/')_$(shell uname -m)
@@ -103,6 +104,16 @@ python-test: setup build wheel
 	@if test -f $(PTX_DRIVER)/libcuda.so.1; then \
 	    SAPWOOD_LIBRARY=$(CURDIR)/build/release/src/libsapwood.so SAPWOOD_CUDA_DRIVER=$(PTX_DRIVER)/libcuda.so.1 \
 	    PTX_LEAKS=fail build/python-venv/bin/python -m pytest -q python/tests/test_cuda.py; fi
+
+# Learners, with PyTorch for CPUs, and the page in a browser: a gigabyte of packages, so it is no part of make test.
+learn-test: wheel
+	@scripts/setup learn
+	rm -rf build/learn-venv
+	$(PYTHON) -m venv build/learn-venv
+	build/learn-venv/bin/pip install --quiet torch --index-url https://download.pytorch.org/whl/cpu || \
+	    build/learn-venv/bin/pip install --quiet torch
+	build/learn-venv/bin/pip install --quiet "$$(ls build/wheel/*.whl)[test,view,learn]"
+	build/learn-venv/bin/python -m pytest -q -rs python/tests_learn
 
 ptx-test: setup
 	cmake --preset release -DSAPWOOD_WERROR=ON

@@ -134,6 +134,9 @@ class BatchEnv(VectorEnv):
         self._turn ^= 1
         out: NDArray[np.float32] = self._buffers[self._turn]
         self.observe(out)
+        failed = np.nonzero(self.batch.status & FAILED)[0]
+        if len(failed):  # a learner never sees the NaN that made a world fail
+            out[failed] = np.nan_to_num(out[failed], posinf=0.0, neginf=0.0)
         return out
 
 

@@ -24,6 +24,7 @@ from .actuators import Actuators
 from .bodies import Bodies
 from .geoms import Geoms
 from .source import Lost, mujoco_module
+from .visuals import Visual, visuals
 
 
 @dataclass
@@ -50,6 +51,8 @@ class Import:
     key_time: Floats  # [nkey] s
     body_f: Floats  # [num_bodies][6] constant forces: gravity compensation
     frames: dict[str, Frame] = field(default_factory=dict)  # sites, in MuJoCo's order
+    visuals: list[Visual] = field(default_factory=list)  # meshes to draw
+    undrawn: set[int] = field(default_factory=set)  # shapes that are not drawn: a visual is drawn in their place
 
 
 class NotCarriedOver(ValueError):
@@ -126,6 +129,7 @@ class _Builder(Bodies, Actuators, Geoms):
             np.array(m.key_time),
             self.gravity_compensation(model),
             self.frames(),
+            *visuals(m, self.body, self.offset, self.shape),
         )
         return model
 

@@ -1,0 +1,119 @@
+"""The nodes of a page: one per shape, with an instance for each world, and the arrows of contact forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _layout
+from ..conventions import Floats, pose, quat_matrix, quat_mul, quat_to_wxyz
+from ..model import SHAPE_TYPES, Model
+from .triangles import Triangles, triangles
+
+if TYPE_CHECKING:
+    from . import Frame
+
+VISIBLE = _layout.BITS["SAP_SHAPE_VISIBLE"]
+PALETTE = np.array([(50, 90, 120), (170, 120, 20), (70, 120, 60), (120, 60, 110), (150, 60, 40)], np.uint8)
+GROUND, FAILED, ARROW = (150, 150, 145), (220, 20, 20), (0, 130, 30)
+LEAST_ARROW = 0.01  # m
+
+
+def place_worlds(model: Model, body_q: Floats, spacing: float | None) -> Floats:
+    """[worlds][3] where the origin of each world is drawn: on a square grid around the origin."""
+    worlds = len(body_q)
+    if spacing is None:
+        width = np.ptp(body_q[0, :, :2], axis=0).max() if model.num_bodies else 0.0
+        spacing = max(1.0, 2 * float(width))
+    columns = int(np.ceil(np.sqrt(worlds)))
+    row, column = np.divmod(np.arange(worlds), columns)
+    place = np.stack([column - (columns - 1) / 2, row - (columns - 1) / 2, np.zeros(worlds)], axis=1)
+    return np.asarray(spacing * place)
+
+
+@dataclass
+class Part:
+    """Something that moves with a body."""
+
+    body: int
+    pose: Floats  # [7] in the body
+    colour: NDArray[np.uint8]
+    node: Any  # of viser
+
+
+class Scene:
+    """Draws frames of a model into a viser scene."""
+
+    def __init__(self, scene: Any, model: Model, place: Floats, force_scale: float | None) -> None:
+        self.scene, self.model, self.place = scene, model, place
+        weight = float(np.linalg.norm(model.gravity) * np.sum(model.body_mass))
+        self.force_scale = force_scale if force_scale is not None else max(weight, 1e-9)
+        scene.set_up_direction("+z")
+        self.body_q = np.tile(pose(), (len(place), model.num_bodies, 1))  # [worlds][bodies][7], the last one drawn
+        self.parts: list[Part] = []
+        self._add_shapes()
+        for i, visual in enumerate(model.imported.visuals if model.imported else []):
+            colour = np.array(255 * visual.colour, np.uint8)
+            self._add(f"/visuals/{i}", (visual.vertices, visual.faces), visual.body, visual.pose, colour)
+
+    def _add_shapes(self) -> None:
+        model = self.model
+        undrawn = model.imported.undrawn if model.imported else ()
+        for shape in np.nonzero(np.array(model.shape_flags) & VISIBLE)[0]:
+            body, place, name = int(model.shape_body[shape]), np.array(model.shape_transform[shape]), f"{shape}"
+            if model.shape_type[shape] == SHAPE_TYPES["SAP_SHAPE_PLANE"]:
+                self._add_ground(f"/ground/{name}", place)
+            elif shape not in undrawn:
+                colour = PALETTE[body % len(PALETTE)] if body >= 0 else np.array(GROUND, np.uint8)
+                self._add(f"/shapes/{name}", triangles(model, int(shape)), body, place, colour)
+
+    def _add(self, name: str, mesh: Triangles, body: int, at: Floats, colour: NDArray[np.uint8]) -> None:
+        """A mesh with an instance for each world."""
+        worlds = len(self.place)
+        node = self.scene.add_batched_meshes_simple(
+            name,
+            *mesh,
+            batched_wxyzs=np.tile(quat_to_wxyz(at[3:]), (worlds, 1)),
+            batched_positions=self.place + at[:3],
+            batched_colors=np.tile(colour, (worlds, 1)),
+            lod="off",
+            flat_shading=True,
+        )
+        if body >= 0:
+            self.parts.append(Part(body, at, colour, node))
+
+    def _add_ground(self, name: str, at: Floats) -> None:
+        """A plane is one for all worlds: worlds are placed along it."""
+        self.scene.add_grid(
+            name,
+            infinite_grid=True,
+            plane_opacity=0.6,
+            plane_color=GROUND,
+            fade_distance=30.0,
+            wxyz=quat_to_wxyz(at[3:]),
+            position=at[:3],
+        )
+
+    def show(self, frame: Frame) -> None:
+        """Moves everything to where it is in the frame."""
+        finite = np.all(np.isfinite(frame.body_q), axis=-1, keepdims=True)
+        self.body_q = np.where(finite, frame.body_q, self.body_q)  # what has no place stays where it was
+        for part in self.parts:
+            here = self.body_q[:, part.body]
+            turn = quat_mul(here[:, 3:], np.broadcast_to(part.pose[3:], here[:, 3:].shape))
+            place = self.place + here[:, :3] + quat_matrix(here[:, 3:]) @ part.pose[:3]
+            part.node.batched_positions = place.astype(np.float32)
+            part.node.batched_wxyzs = quat_to_wxyz(turn).astype(np.float32)
+            part.node.batched_colors = np.where(frame.failed[:, None], np.array(FAILED, np.uint8), part.colour)
+        self._show_forces(frame)
+
+    def _show_forces(self, frame: Frame) -> None:
+        """Contact forces, from where they act."""
+        tail = frame.force_at + self.place[frame.force_world]
+        arrow = frame.force / self.force_scale
+        ends: NDArray[np.float32] = np.stack([tail, tail + arrow], axis=1).astype(np.float32)
+        ends = ends[np.all(np.isfinite(ends), axis=(1, 2)) & (np.linalg.norm(arrow, axis=1) > LEAST_ARROW)]
+        self.scene.add_arrows("/contact forces", ends, ARROW, shaft_radius=0.005, head_radius=0.012, head_length=0.03)

@@ -1,0 +1,138 @@
+"""Pages and the live viewer: what is captured, what is drawn."""
+
+import base64
+import re
+import urllib.request
+
+import numpy as np
+import pytest
+
+import sapwood
+from sapwood import view
+from sapwood.view.scene import place_worlds
+from sapwood.view.triangles import triangles
+
+from conftest import SCENES
+
+trimesh = pytest.importorskip("trimesh")
+
+PI = np.pi
+SOLIDS = [
+    ("SPHERE", (0.5, 0, 0), 4 / 3 * PI * 0.125),
+    ("CAPSULE", (0.5, 0.4, 0), 4 / 3 * PI * 0.125 + PI * 0.25 * 0.8),
+    ("ELLIPSOID", (0.5, 0.3, 0.2), 4 / 3 * PI * 0.03),
+    ("CYLINDER", (0.5, 0.4, 0), PI * 0.25 * 0.8),
+    ("BOX", (0.5, 0.3, 0.2), 8 * 0.03),
+    ("CONE", (0.5, 0.4, 0), PI * 0.25 * 0.8 / 3),
+    ("HULL", (2, 1, 1), 2 * 8 * 0.001),
+]
+CUBE = [[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)]
+
+
+def solid(kind, scale):
+    hull = {"shape_mesh": [0], "mesh_start": [0, 8], "mesh_vertices": CUBE} if kind == "HULL" else {}
+    return sapwood.Model(
+        joint_type=[4],
+        joint_parent=[-1],
+        joint_child=[0],
+        num_dofs=6,
+        num_coords=7,
+        body_mass=[1.0],
+        body_inertia=np.eye(3) * 0.1,
+        shape_type=[sapwood.model.SHAPE_TYPES["SAP_SHAPE_" + kind]],
+        shape_body=[0],
+        shape_scale=[scale],
+        **hull,
+    )
+
+
+@pytest.mark.parametrize("kind,scale,volume", SOLIDS)
+def test_the_triangles_of_a_shape_enclose_its_volume(kind, scale, volume):
+    mesh = trimesh.Trimesh(*triangles(solid(kind, scale), 0))
+    assert mesh.is_watertight
+    assert mesh.volume == pytest.approx(volume, rel=0.05)
+    assert np.allclose(mesh.bounds.sum(axis=0), 0, atol=1e-2), "it is centred as the shape is"
+
+
+@pytest.fixture
+def standing():
+    batch = sapwood.Batch(sapwood.Model.load(SCENES / "quadruped.yaml"), 5)
+    batch.contact_force
+    batch.step(200)
+    return batch
+
+
+def test_the_forces_of_a_frame_carry_the_robot(standing):
+    frame = view.capture(standing, [4, 1])
+    weight = 9.81 * np.sum(standing.model.body_mass)
+    for world in (0, 1):
+        assert frame.force[frame.force_world == world, 2].sum() == pytest.approx(weight, rel=0.02)
+    assert np.array_equal(frame.body_q, standing.body_q[[4, 1]])
+    assert np.all(np.abs(frame.force_at[:, 2]) < 0.05), "they act at the ground"
+
+
+def test_a_world_that_fails_is_marked(standing):
+    standing.joint_q[1] = np.nan
+    standing.step()
+    assert view.capture(standing, 3).failed.tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("worlds", [0, 6, [5], "a"])
+def test_worlds_that_do_not_exist_are_refused(standing, worlds):
+    with pytest.raises((ValueError, TypeError), match="worlds"):
+        view.capture(standing, worlds)
+
+
+def test_worlds_stand_apart(standing):
+    place = place_worlds(standing.model, np.array(standing.body_q, np.float64), None)
+    distance = np.linalg.norm(place[:, None] - place[None], axis=2) + 100 * np.eye(5)
+    width = np.ptp(standing.body_q[0, :, :2], axis=0).max()
+    assert distance.min() > width
+    assert not place_worlds(standing.model, np.array(standing.body_q, np.float64), 0.0).any()
+
+
+def test_a_page_is_one_file_with_all_frames(standing, tmp_path):
+    pytest.importorskip("viser")
+    import zstandard
+
+    frames = []
+    for _ in range(5):
+        standing.step(4)
+        frames.append(view.capture(standing, 2))
+    view.html(standing.model, frames, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    data = base64.b64decode(re.search(r'__VISER_EMBED_DATA__="([^"]+)"', text).group(1))
+    scene = zstandard.ZstdDecompressor().decompressobj().decompress(data[8:])
+    for name in (b"/shapes/", b"/ground/", b"/contact forces"):
+        assert name in scene
+    assert scene.count(b"/contact forces") >= len(frames)
+    assert "<script src" not in text and 'rel="stylesheet" href' not in text, "it needs no other file"
+
+
+def test_a_page_needs_a_frame(standing, tmp_path):
+    with pytest.raises(ValueError, match="frames is empty"):
+        view.html(standing.model, [], tmp_path / "page.html")
+
+
+def test_the_viewer_serves_a_page(standing):
+    pytest.importorskip("viser")
+    with view.Viewer(standing.model, worlds=2, port=0) as viewer:
+        viewer.show(standing)
+        standing.step()
+        viewer.show(standing)
+        assert b"<html" in urllib.request.urlopen(viewer.url, timeout=10).read()
+
+
+def test_meshes_of_an_imported_robot_are_drawn_as_they_are(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    tetrahedron = "0 0 0  1 0 0  0 1 0  0 0 1"
+    xml = f"""<mujoco><asset><mesh name="t" vertex="{tetrahedron}"/></asset><worldbody>
+      <body pos="0 0 2"><freejoint/>
+        <geom type="mesh" mesh="t" contype="0" conaffinity="0" rgba="1 0 0 1" mass="1"/>
+        <geom name="skin" type="box" size=".1 .1 .1" group="3"/>
+      </body></worldbody></mujoco>"""
+    model = sapwood.Model.from_mjmodel(mujoco.MjModel.from_xml_string(xml))
+    visual = model.imported.visuals[0]
+    assert len(model.imported.visuals) == 1 and visual.faces.shape == (4, 3) and visual.body == 0
+    assert visual.colour.tolist() == pytest.approx([1, 0, 0])
+    assert model.imported.undrawn == {model.shape_name.index("skin")}, "geoms of group 3 are hidden, as in MuJoCo"
