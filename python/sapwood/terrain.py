@@ -1,0 +1,181 @@
+"""Ground that is not flat: one large height field of square cells, on which worlds are placed.
+
+ground = terrain.make(["slope", "stairs", "rough"], levels=10, seed=0)
+model = terrain.lay(sapwood.scene("quadruped"), ground)
+batch = sapwood.Batch(model, 1024)
+batch.joint_q[:, :3] += ground.origins[level, kind]      # a cell for each world
+
+All worlds have the same field: the cell of a world is its terrain, and moving a world to another cell changes it. The
+columns of cells are kinds, the rows are levels of difficulty. Each cell has a flat square in its middle, at which
+`origins` points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .arguments import integer, nearest
+from .model import SHAPE_TYPES, Model
+
+if TYPE_CHECKING:
+    from .mjcf import Import
+
+Floats = NDArray[np.float64]
+PLATFORM = 0.75  # m, half the width of the flat square in the middle of a cell
+
+
+@dataclass
+class Ground:
+    """A height field and its cells."""
+
+    heights: Floats  # [rows (y)][columns (x)] m
+    half_extents: tuple[float, float]  # m, along x and y
+    origins: Floats  # [levels][kinds][3] m, the middle of each cell
+    kinds: tuple[str, ...]
+
+    def at(self, x: ArrayLike, y: ArrayLike) -> Floats:
+        """Heights at points, interpolated between the points of the field."""
+        rows, columns = self.heights.shape
+        u = np.clip((np.asarray(x) / self.half_extents[0] + 1) / 2 * (columns - 1), 0, columns - 1)
+        v = np.clip((np.asarray(y) / self.half_extents[1] + 1) / 2 * (rows - 1), 0, rows - 1)
+        i, j = np.minimum(v.astype(int), rows - 2), np.minimum(u.astype(int), columns - 2)
+        a, b, h = v - i, u - j, self.heights
+        low, high = h[i, j] * (1 - b) + h[i, j + 1] * b, h[i + 1, j] * (1 - b) + h[i + 1, j + 1] * b
+        return np.asarray(low * (1 - a) + high * a)
+
+
+# ---- kinds: (x, y [n][n] m from the middle, difficulty 0..1, half width m, random numbers) -> heights [n][n] m ----
+
+
+def _outside(x: Floats, y: Floats) -> Floats:
+    """Distance from the platform, in the maximum norm: squares around the middle."""
+    return np.asarray(np.maximum(np.maximum(np.abs(x), np.abs(y)) - PLATFORM, 0.0))
+
+
+def flat(x: Floats, y: Floats, difficulty: float, half: float, rng: np.random.Generator) -> Floats:
+    return np.zeros_like(x)
+
+
+def slope(x: Floats, y: Floats, difficulty: float, half: float, rng: np.random.Generator) -> Floats:
+    """A pyramid, up to 30 degrees steep."""
+    return np.asarray(-np.tan(np.radians(30 * difficulty)) * _outside(x, y))
+
+
+def stairs(x: Floats, y: Floats, difficulty: float, half: float, rng: np.random.Generator) -> Floats:
+    """Steps of 0.3 m around the middle, down, up to 0.2 m high."""
+    return -0.2 * difficulty * np.ceil(_outside(x, y) / 0.3 - 1e-9)
+
+
+def stairs_up(x: Floats, y: Floats, difficulty: float, half: float, rng: np.random.Generator) -> Floats:
+    """The same, up."""
+    return -stairs(x, y, difficulty, half, rng)
+
+
+def rough(x: Floats, y: Floats, difficulty: float, half: float, rng: np.random.Generator) -> Floats:
+    """Random heights within 0.1 m."""
+    noise = rng.uniform(-0.1, 0.1, x.shape)
+    return np.where(_outside(x, y) > 0, difficulty * noise, 0.0)
+
+
+def stones(x: Floats, y: Floats, difficulty: float, half: float, rng: np.random.Generator) -> Floats:
+    """Stones of 0.4 m, with gaps of up to 0.3 m that are 1 m deep."""
+    period = 0.4 + 0.3 * difficulty
+    on_stone = (np.mod(x + period / 2, period) < 0.4) & (np.mod(y + period / 2, period) < 0.4)
+    return np.where((_outside(x, y) > 0) & ~on_stone & (difficulty > 0), -1.0, 0.0)
+
+
+def gaps(x: Floats, y: Floats, difficulty: float, half: float, rng: np.random.Generator) -> Floats:
+    """Rings of up to 0.5 m around the middle that are 1 m deep, one in each metre."""
+    distance = _outside(x, y)
+    return np.where((distance > 0) & (np.mod(distance, 1.0) < 0.5 * difficulty), -1.0, 0.0)
+
+
+Kind = Callable[[Floats, Floats, float, float, np.random.Generator], Floats]
+KINDS: dict[str, Kind] = {
+    "flat": flat,
+    "slope": slope,
+    "stairs": stairs,
+    "stairs_up": stairs_up,
+    "rough": rough,
+    "stones": stones,
+    "gaps": gaps,
+}
+
+
+def make(
+    kinds: Sequence[str] = ("slope", "stairs", "stairs_up", "rough"),
+    levels: int = 10,
+    size: float = 8.0,
+    resolution: float = 0.1,
+    seed: int = 0,
+) -> Ground:
+    """Cells of `size` m with a point every `resolution` m. Level k of n has the difficulty k/(n - 1), or 1 if n is 1.
+
+    A cell depends on the seed, its kind and its level only.
+    """
+    levels = integer("levels", levels, 1)
+    if not (resolution > 0 and size >= 4 * PLATFORM and np.isfinite(size / resolution)):
+        raise ValueError(f"size is {size} and resolution {resolution}; size must be at least {4 * PLATFORM} m")
+    if not kinds:
+        raise ValueError(f"kinds is empty; it must name some of {', '.join(KINDS)}")
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is not a kind of terrain{nearest(kind, KINDS)} These are: {', '.join(KINDS)}")
+    n = int(round(size / resolution))
+    points = (np.arange(n) + 0.5) * size / n - size / 2
+    x, y = np.meshgrid(points, points)
+    heights = np.zeros((levels * n, len(kinds) * n))
+    for level in range(levels):
+        difficulty = level / (levels - 1) if levels > 1 else 1.0
+        for k, kind in enumerate(kinds):
+            rng = np.random.default_rng([seed, list(KINDS).index(kind), k, level])
+            cell = KINDS[kind](x, y, difficulty, size / 2, rng)
+            heights[level * n : (level + 1) * n, k * n : (k + 1) * n] = cell
+    half = ((heights.shape[1] - 1) / 2 * size / n, (heights.shape[0] - 1) / 2 * size / n)
+    column, row = np.meshgrid(np.arange(len(kinds)), np.arange(levels))
+    middle = [(column - (len(kinds) - 1) / 2) * size, (row - (levels - 1) / 2) * size, np.zeros(column.shape)]
+    return Ground(heights, half, np.stack(middle, axis=-1), tuple(kinds))
+
+
+def lay(model: Model, ground: Ground, mu: float | None = None) -> Model:
+    """The model on this ground: the height field takes the place, the material and the collision group of its first
+    static plane; other static planes go. `mu` is another friction of the ground."""
+    planes = _static_planes(model)
+    if not len(planes):
+        raise ValueError(f"{model.name} has no static plane, whose place the terrain could take")
+    arrays, first = model.arrays(), int(planes[0])
+    kept = np.setdiff1d(np.arange(model.num_shapes), planes[1:])
+    for name in [name for name in arrays if name.startswith("shape_") and "pairs" not in name]:
+        values = arrays[name]
+        arrays[name] = [values[i] for i in kept] if isinstance(values, list) else values[kept]
+    field = {"type": SHAPE_TYPES["SAP_SHAPE_HEIGHT_FIELD"], "scale": (*ground.half_extents, 0.0), "name": "terrain"}
+    field |= {"mesh": model.num_height_fields} | ({} if mu is None else {"material_mu": mu})
+    for name, value in field.items():
+        arrays[f"shape_{name}"][first] = value
+    number = np.full(model.num_shapes, -1, np.int32)
+    number[kept] = np.arange(len(kept))
+    pairs = number[np.asarray(arrays["shape_filter_pairs"]).reshape(-1, 2)]
+    arrays["shape_filter_pairs"] = pairs[np.all(pairs >= 0, axis=1)]
+    arrays["height_field_size"] = [*np.reshape(arrays["height_field_size"], (-1, 2)).tolist(), ground.heights.shape]
+    arrays["heights"] = np.append(arrays["heights"], ground.heights.ravel())
+    for name in ("num_shapes", "num_height_fields", "num_heights", "num_shape_filter_pairs"):
+        arrays.pop(name)
+    out = Model(dt=model.dt, **arrays)
+    out.options, out.imported = model.options, model.imported and _renumbered(model.imported, number)
+    return out
+
+
+def _static_planes(model: Model) -> NDArray[np.intp]:
+    plane = (np.array(model.shape_type) == SHAPE_TYPES["SAP_SHAPE_PLANE"]) & (np.array(model.shape_body) < 0)
+    return np.nonzero(plane)[0]
+
+
+def _renumbered(imported: Import, number: NDArray[np.int32]) -> Import:
+    """The import with other shape numbers, [num_shapes] -> number or -1."""
+    shape = np.where(imported.shape >= 0, number[imported.shape], -1).astype(np.int32)
+    return replace(imported, shape=shape, undrawn={int(number[i]) for i in imported.undrawn} - {-1})

@@ -1,0 +1,91 @@
+"""Terrain: its cells, and worlds that stand on them."""
+
+import numpy as np
+import pytest
+
+import sapwood
+from sapwood import terrain
+
+from conftest import SCENES
+
+
+def quadruped():
+    return sapwood.Model.load(SCENES / "quadruped.yaml")
+
+
+def test_every_cell_is_flat_in_its_middle_and_its_level_is_its_difficulty():
+    ground = terrain.make(list(terrain.KINDS), levels=3, size=6.0)
+    for dx, dy in ((0, 0), (0.6, 0.6), (-0.6, 0.3)):
+        assert not ground.at(ground.origins[..., 0] + dx, ground.origins[..., 1] + dy).any()
+    around = np.linspace(-2.9, 2.9, 59)
+    x, y = np.meshgrid(around, around)
+    spread = [[np.ptp(ground.at(ox + x, oy + y)) for ox, oy, _ in row] for row in ground.origins]
+    assert not np.any(spread[0]), "level 0 is flat"
+    assert np.all(np.array(spread[1])[1:] > 0.02), "every other kind is not"
+    for kind in ("slope", "stairs", "stairs_up", "rough"):
+        k = ground.kinds.index(kind)
+        assert spread[2][k] == pytest.approx(2 * spread[1][k], rel=0.2), kind
+
+
+def test_slopes_and_stairs_have_the_stated_size():
+    ground = terrain.make(["slope", "stairs"], levels=1, size=8.0, resolution=0.05)
+    (x, y, _), (sx, sy, _) = ground.origins[0]
+    rise = ground.at(x + 3.0, y) - ground.at(x + 2.0, y)
+    assert rise == pytest.approx(-np.tan(np.radians(30)), rel=1e-6)
+    tread = [float(ground.at(sx + terrain.PLATFORM + 0.3 * k + 0.15, sy)) for k in range(4)]
+    assert np.diff(tread) == pytest.approx([-0.2] * 3, abs=1e-9)
+
+
+def test_the_seed_is_the_terrain():
+    a, b, c = (terrain.make(["rough"], levels=2, seed=seed).heights for seed in (1, 1, 2))
+    assert np.array_equal(a, b) and not np.array_equal(a, c)
+
+
+def test_robots_stand_on_every_cell_as_on_a_plane():
+    ground = terrain.make(list(terrain.KINDS), levels=4, size=6.0)
+    model, flat = terrain.lay(quadruped(), ground), quadruped()
+    with sapwood.Batch(model, 28) as batch, sapwood.Batch(flat, 1) as plane:
+        batch.joint_q[:, :3] += ground.origins.reshape(-1, 3)
+        batch.step(300)
+        plane.step(300)
+        assert batch.joint_q[:, 2] == pytest.approx(float(plane.joint_q[0, 2]), abs=1e-4)
+        assert np.all(batch.contact_count == plane.contact_count[0]) and batch.stats["failed"] == 0
+
+
+def test_a_robot_that_slides_down_a_slope_stays_above_it():
+    ground = terrain.make(["slope"], levels=1, size=12.0)
+    model = terrain.lay(quadruped(), ground, mu=0.05)
+    with sapwood.Batch(model, 4) as batch:
+        batch.joint_q[:, 0] += [1.5, -1.5, 2.0, 0.0]
+        batch.joint_q[:, 1] += [0.0, 0.0, 0.0, 2.0]
+        batch.joint_q[:, 2] += ground.at(batch.joint_q[:, 0], batch.joint_q[:, 1]) + 0.1
+        start = batch.joint_q[:, :2].copy()
+        batch.step(200)
+        moved = np.linalg.norm(batch.joint_q[:, :2] - start, axis=1)
+        assert np.all(moved > 0.3)
+        feet = batch.body_q[:, :, :3].astype(float)
+        assert np.all(feet[..., 2] > ground.at(feet[..., 0], feet[..., 1]) - 0.05)
+
+
+def test_an_imported_robot_keeps_its_names_and_numbers():
+    mujoco = pytest.importorskip("mujoco")
+    xml = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><geom name="wall" type="plane" size="1 1 1"/>
+      <body pos="0 0 1"><freejoint/><geom name="ball" size=".1"/></body></worldbody></mujoco>"""
+    model = terrain.lay(sapwood.Model.from_mjmodel(mujoco.MjModel.from_xml_string(xml)), terrain.make(["flat"]))
+    assert model.shape_name == ["terrain", "ball"]
+    assert model.imported.shape.tolist() == [0, -1, 1]
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: terrain.make(["stars"]), "'stars' is not a kind of terrain.*did you mean 'stairs'"),
+        (lambda: terrain.make([]), "kinds is empty"),
+        (lambda: terrain.make(["flat"], levels=0), "levels"),
+        (lambda: terrain.make(["flat"], size=1.0), "size is 1.0"),
+        (lambda: terrain.lay(sapwood.Model.load(SCENES / "cartpole.yaml"), terrain.make(["flat"])), "no static plane"),
+    ],
+)
+def test_what_cannot_be_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
