@@ -1,0 +1,45 @@
+"""Rewards as weighted terms, with the mean of each term over episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .distributions import Floats
+
+Term = tuple[float, Callable[[], Floats]]
+
+
+class Rewards:
+    """reward = dt sum_i weight_i term_i(), one number per world.
+
+    rewards = Rewards(worlds, dt, track=(1.0, self.tracking), jerk=(-0.1, self.jerk))
+    """
+
+    def __init__(self, worlds: int, dt: float, **terms: Term) -> None:
+        self.dt, self.terms = dt, dict(terms)
+        self.sums = {name: np.zeros(worlds) for name in terms}
+        self.steps = np.zeros(worlds, np.int64)
+
+    def __call__(self) -> Floats:
+        """The rewards of a step. Terms that are not finite, of worlds that failed, count as 0."""
+        total = np.zeros(len(self.steps))
+        for name, (weight, term) in self.terms.items():
+            part = np.nan_to_num(self.dt * weight * term(), posinf=0.0, neginf=0.0)
+            self.sums[name] += part
+            total += part
+        self.steps += 1
+        return total
+
+    def log(self, ended: NDArray[np.bool_]) -> Mapping[str, float]:
+        """The mean of each term per second over the episodes that ended, which start anew; {} without any."""
+        if not ended.any():
+            return {}
+        seconds = np.maximum(self.steps[ended], 1) * self.dt
+        out = {f"reward/{name}": float(np.mean(total[ended] / seconds)) for name, total in self.sums.items()}
+        for total in self.sums.values():
+            total[ended] = 0
+        self.steps[ended] = 0
+        return out
