@@ -39,14 +39,15 @@ class Ground:
     kinds: tuple[str, ...]
 
     def at(self, x: ArrayLike, y: ArrayLike) -> Floats:
-        """Heights at points, interpolated between the points of the field."""
+        """Heights at points: on the triangles of the field, as contacts see it."""
         rows, columns = self.heights.shape
         u = np.clip((np.asarray(x) / self.half_extents[0] + 1) / 2 * (columns - 1), 0, columns - 1)
         v = np.clip((np.asarray(y) / self.half_extents[1] + 1) / 2 * (rows - 1), 0, rows - 1)
         i, j = np.minimum(v.astype(int), rows - 2), np.minimum(u.astype(int), columns - 2)
         a, b, h = v - i, u - j, self.heights
-        low, high = h[i, j] * (1 - b) + h[i, j + 1] * b, h[i + 1, j] * (1 - b) + h[i + 1, j + 1] * b
-        return np.asarray(low * (1 - a) + high * a)
+        below = h[i, j] + b * (h[i, j + 1] - h[i, j]) + a * (h[i + 1, j + 1] - h[i, j + 1])
+        above = h[i, j] + a * (h[i + 1, j] - h[i, j]) + b * (h[i + 1, j + 1] - h[i + 1, j])
+        return np.asarray(np.where(b >= a, below, above))  # the diagonal of a cell goes from its first to its last corner
 
 
 # ---- kinds: (x, y [n][n] m from the middle, difficulty 0..1, half width m, random numbers) -> heights [n][n] m ----

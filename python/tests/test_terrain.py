@@ -67,6 +67,33 @@ def test_a_robot_that_slides_down_a_slope_stays_above_it():
         assert np.all(feet[..., 2] > ground.at(feet[..., 0], feet[..., 1]) - 0.05)
 
 
+def test_a_ball_touches_the_ground_at_its_height():
+    kind = sapwood.model.SHAPE_TYPES
+    model = sapwood.Model(
+        joint_type=[4],
+        joint_parent=[-1],
+        joint_child=[0],
+        num_dofs=6,
+        num_coords=7,
+        body_mass=[1.0],
+        body_inertia=np.eye(3) * 4e-5,
+        shape_type=[kind["SAP_SHAPE_PLANE"], kind["SAP_SHAPE_SPHERE"]],
+        shape_body=[-1, 0],
+        shape_scale=[[1, 1, 1], [0.01, 0, 0]],
+    )
+    ground = terrain.make(["rough"], levels=1, size=6.0, resolution=0.5)
+    model = terrain.lay(model, ground)
+    x, y = np.random.default_rng(0).uniform(-2.5, 2.5, (2, 64))
+    with sapwood.Batch(model, 64, preset="approx64") as batch:
+        batch.joint_q[:, 0], batch.joint_q[:, 1] = x, y
+        batch.joint_q[:, 2] = ground.at(x, y) + 0.0099
+        batch.step(1, h=1e-6)
+        touching = batch.contact_count > 0
+        batch.joint_q[:, 2] = ground.at(x, y) + 0.012
+        batch.step(1, h=1e-6)
+        assert np.all(touching) and not np.any(batch.contact_count > 0)
+
+
 def test_an_imported_robot_keeps_its_names_and_numbers():
     mujoco = pytest.importorskip("mujoco")
     xml = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><geom name="wall" type="plane" size="1 1 1"/>
