@@ -377,6 +377,74 @@ Test(narrow, resting_boxes_have_four_corners_however_little_they_tilt) {
     }
 }
 
+/* The best of the directions of faces, or of edges, in f64. */
+typedef struct BestDirection {
+    double separation, cosine; /* cosine: of the larger of the angles to the nearest face normals of the two boxes */
+} BestDirection;
+
+static double largest_component(Vec n) {
+    return fmax(fabs(n.x), fmax(fabs(n.y), fabs(n.z)));
+}
+
+static BestDirection best_of_directions(const NarrowPair *pair, const NarrowCase *c, bool edges) {
+    const Vec e[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    BestDirection best = {-INFINITY, 0};
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < (edges ? 3 : 1); j++) {
+            Vec n = i < 3 ? e[i] : rotate(c->pose + 3, 1, e[i - 3]);
+            if (edges)
+                n = cross(e[i % 3], rotate(c->pose + 3, 1, e[j]));
+            double norm = length(n) * (dot(n, vec(c->pose)) < 0 ? -1 : 1);
+            if (fabs(norm) <= 1e-7)
+                continue;
+            n = (Vec){n.x / norm, n.y / norm, n.z / norm};
+            double s = separation(pair, c, n);
+            if (s > best.separation)
+                best = (BestDirection){s, fmin(largest_component(n), largest_component(rotate(c->pose + 3, -1, n)))};
+        }
+    return best;
+}
+
+/* Two unit cubes, one over the other and rocked by about `tilt`. */
+static NarrowCase rocked_cubes(Random *random, double tilt) {
+    NarrowCase c = {{{1, 1, 1}, {1, 1, 1}}, {0, 0, 1.999, 0, 0, 0, 1}};
+    for (int k = 0; k < 2; k++) {
+        c.pose[k] = random_between(random, -1.6, 1.6);
+        c.pose[3 + k] = tilt * random_between(random, -1, 1);
+    }
+    c.pose[5] = random_between(random, -0.4, 0.4);
+    unit_quaternion(c.pose + 3);
+    return c;
+}
+
+Test(narrow, an_edge_direction_along_parallel_faces_must_be_better_by_1e_5_of_the_sizes) {
+    NarrowPair pair = make_pair(SAP_SHAPE_BOX, SAP_SHAPE_BOX);
+    Random random = random_seed(8);
+    int faces = 0, edges = 0, without = 0;
+    for (int i = 0; i < CASES; i++) {
+        double tilt = pow(10, random_between(&random, -9, -1));
+        NarrowCase c = rocked_cubes(&random, tilt);
+        BestDirection face = best_of_directions(&pair, &c, false), edge = best_of_directions(&pair, &c, true);
+        bool parallel = edge.cosine > 0.99995; /* 0.01 rad */
+        double least = face.separation + (parallel ? 1e-5 * 6 : 0);
+        NarrowResult r;
+        narrow_x8_f64(&pair, &c, 1, &r);
+        if (edge.separation < least - 1e-12) { /* a polygon, normal to a face */
+            bool of_0 = r.n[0][2] == 1;
+            Vec n = rotate(c.pose + 3, -1, vec(r.n[0]));
+            bool apart = face.separation > 0;
+            cr_assert((apart && r.redo) || (!r.redo && (of_0 || fabs(n.z - 1) < 1e-15)), "tilt %g", tilt);
+            faces++;
+        } else if (edge.separation > least + 1e-12 && edge.cosine > 0.97) { /* the general method */
+            cr_assert(r.redo, "tilt %g", tilt);
+            edges++;
+            without += !parallel && edge.separation < face.separation + 1e-5 * 6;
+        }
+    }
+    cr_assert(faces > 100 && edges > 5, "%d cases of faces and %d of edges", faces, edges);
+    cr_assert(without > 0, "no case that the tie would decide if the faces were parallel");
+}
+
 /* The pose of shape 0 in the frame of shape 1. */
 static NarrowCase swapped(const NarrowCase *c) {
     NarrowCase s;

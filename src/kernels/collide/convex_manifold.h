@@ -12,7 +12,7 @@
 #define MANIFOLD_TIGHT 0.03 /* sines of the tilt */
 #define MANIFOLD_LOOSE 0.35
 
-enum { FEATURE_MAX = 16, CLIP_MAX = 2 * FEATURE_MAX, CANDIDATES_MAX = 64, CANDIDATE_DIRECTIONS = 16 };
+enum { FEATURE_MAX = 16, CLIP_MAX = 2 * FEATURE_MAX, CANDIDATE_DIRECTIONS = 16 };
 
 typedef struct Feature {
     Vec3 x[FEATURE_MAX]; /* counter-clockwise seen from outside the shape */

@@ -80,6 +80,16 @@ KERNEL_FN void manifold_set(Manifold *m, int i, Vec3 p, Vec3 n, real d, mask val
     m->at[i].valid = valid;
 }
 
+/* Extends the manifold to `count` entries; the new ones are invalid in all worlds. */
+KERNEL_FN void manifold_extend(Manifold *m, int count) {
+    for (; m->count < count; m->count++) {
+        ContactPoint *at = &m->at[m->count];
+        at->p = at->n = vec3_zero();
+        at->d = real_of(0);
+        at->valid = mask_none();
+    }
+}
+
 /* ---- reduction to fewer points ---- */
 
 /* Points up to this fraction of the manifold's extent above the deepest point, which is two degrees of tilt, and all
@@ -114,42 +124,58 @@ typedef struct Measure {
     bool turns; /* the normals of the candidates differ */
 } Measure;
 
+/* A candidate in the plane orthogonal to the normal of the deepest point. */
+typedef struct FlatPoint {
+    real x, y;  /* coordinates in the plane, m */
+    real d;     /* signed distance, m */
+    Vec3 n;     /* unit normal; only if Measure.turns */
+    real fade;  /* 0 .. 1, factor of its value (reduce_fade) */
+    real index; /* number of the candidate */
+    mask valid;
+} FlatPoint;
+
 /* A choice among points: the best so far, and its value. */
 typedef struct Choice {
-    ContactPoint point;
+    FlatPoint point;
     real value;
-    mask found;
 } Choice;
 
-KERNEL_FN Choice choice_none(const ContactPoint *any) {
+/* No point yet; `any` gives it finite numbers. */
+KERNEL_FN Choice choice_none(const FlatPoint *any) {
     Choice c;
     c.point = *any;
+    c.point.valid = mask_none();
     c.value = real_of(0);
-    c.found = mask_none();
-    c.point.valid = c.found;
     return c;
 }
 
-KERNEL_FN void choice_take(Choice *c, const ContactPoint *point, real value, mask better) {
-    c->point.p = vec3_select(better, point->p, c->point.p);
-    c->point.n = vec3_select(better, point->n, c->point.n);
+KERNEL_FN void choice_take(Choice *c, const FlatPoint *point, real value, mask better, bool turns) {
+    c->point.x = real_select(better, point->x, c->point.x);
+    c->point.y = real_select(better, point->y, c->point.y);
     c->point.d = real_select(better, point->d, c->point.d);
+    c->point.index = real_select(better, point->index, c->point.index);
+    if (turns)
+        c->point.n = vec3_select(better, point->n, c->point.n);
+    c->point.valid = c->point.valid | better;
     c->value = real_select(better, value, c->value);
-    c->found = c->found | better;
-    c->point.valid = c->found;
 }
 
 /* Chooses the point in the worlds of `allowed` where its value exceeds `least` and, by more than NARROW_EQUAL, the best
  * so far. */
-KERNEL_FN void choice_offer(Choice *c, const ContactPoint *point, real value, real least, mask allowed) {
-    mask better = allowed & (value > least) & (mask_not(c->found) | (value > K(1.0 + NARROW_EQUAL) * c->value));
-    choice_take(c, point, value, better);
+KERNEL_FN void choice_offer(Choice *c, const FlatPoint *point, real value, real least, mask allowed, bool turns) {
+    mask better = allowed & (value > least) & (mask_not(c->point.valid) | (value > K(1.0 + NARROW_EQUAL) * c->value));
+    choice_take(c, point, value, better, turns);
 }
 
-/* a - b without its part along n */
-KERNEL_FN Vec3 tangential(Vec3 a, Vec3 b, Vec3 n) {
-    Vec3 t = vec3_sub(a, b);
-    return vec3_fma(-vec3_dot(t, n), n, t);
+/* The squared distance of two points in the plane. */
+KERNEL_FN real flat_apart2(const FlatPoint *a, const FlatPoint *b) {
+    real x = a->x - b->x, y = a->y - b->y;
+    return real_fma(x, x, y * y);
+}
+
+/* Twice the signed area of the triangle a, b, c. */
+KERNEL_FN real flat_area(const FlatPoint *a, const FlatPoint *b, const FlatPoint *c) {
+    return real_fma(b->x - a->x, c->y - a->y, -((b->y - a->y) * (c->x - a->x)));
 }
 
 /* |a - b|^2 of two normals beyond NARROW_TURN, times length^2. */
@@ -158,81 +184,74 @@ KERNEL_FN real turned2(Vec3 a, Vec3 b, real length) {
     return real_max(vec3_dot(e, e) - K(NARROW_TURN * NARROW_TURN), real_of(0)) * length * length;
 }
 
-/* The squared distance of a point from the nearest of the k chosen points, orthogonal to the first normal, plus the
- * difference of normals if by->turns. Without `lengths`: the difference of normals only. */
-KERNEL_FN real reduce_apart(const Manifold *out, int k, const ContactPoint *c, const Measure *by, bool lengths) {
+/* The least over the k chosen points of the squared distance, plus the difference of normals if by->turns. Without
+ * `lengths`: the difference of normals only. */
+KERNEL_FN real reduce_apart(const FlatPoint *chosen, int k, const FlatPoint *c, const Measure *by, bool lengths) {
     real nearest = real_of(0);
     for (int j = 0; j < k; j++) {
-        Vec3 t = tangential(c->p, out->at[j].p, out->at[0].n);
-        real apart = lengths ? vec3_dot(t, t) : real_of(0);
+        real apart = lengths ? flat_apart2(c, &chosen[j]) : real_of(0);
         if (by->turns)
-            apart = apart + turned2(c->n, out->at[j].n, by->size);
+            apart = apart + turned2(c->n, chosen[j].n, by->size);
         nearest = j == 0 ? apart : real_min(nearest, apart);
     }
     return nearest;
 }
 
-/* The value that choice k maximises. `out` holds the k choices before; lengths and areas are orthogonal to the first
- * normal.
- *   1  |t|^2, t from the first point
+/* The value that choice k maximises:
+ *   1  the squared distance from the first point
  *   2  the area with the first two points
  *   3  the area outside the triangle of the first three points, beyond the edge where it is largest
- *   4+ |t|^2 from the nearest chosen point
+ *   4+ the squared distance from the nearest chosen point
  * plus the difference of its normal from those of the chosen points. */
-STAGE_FN real reduce_value(const Manifold *out, int k, const ContactPoint *candidate, const Measure *by) {
+KERNEL_FN real reduce_value(const FlatPoint *chosen, int k, const FlatPoint *c, const Measure *by) {
     if (k != 2 && k != 3)
-        return reduce_apart(out, k, candidate, by, true);
-    Vec3 n = out->at[0].n, p = candidate->p;
-    Vec3 a = out->at[0].p, b = out->at[1].p, c = k == 3 ? out->at[2].p : p;
-    real area = vec3_dot(n, vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
-    real turned = by->turns ? reduce_apart(out, k, candidate, by, false) : real_of(0);
+        return reduce_apart(chosen, k, c, by, true);
+    real turned = by->turns ? reduce_apart(chosen, k, c, by, false) : real_of(0);
+    const FlatPoint *p0 = &chosen[0], *p1 = &chosen[1], *p2 = &chosen[2];
+    real beyond_01 = flat_area(c, p1, p0);
     if (k == 2)
-        return real_abs(area) + turned;
-    real turn = real_sign(area);
-    real beyond_ab = vec3_dot(n, vec3_cross(vec3_sub(p, a), vec3_sub(b, a)));
-    real beyond_bc = vec3_dot(n, vec3_cross(vec3_sub(p, b), vec3_sub(c, b)));
-    real beyond_ca = vec3_dot(n, vec3_cross(vec3_sub(p, c), vec3_sub(a, c)));
-    return real_max(turn * beyond_ab, real_max(turn * beyond_bc, turn * beyond_ca)) + turned;
+        return real_abs(beyond_01) + turned;
+    real turn = real_sign(flat_area(p0, p1, p2));
+    real beyond_12 = flat_area(c, p2, p1), beyond_20 = flat_area(c, p0, p2);
+    return real_max(turn * beyond_01, real_max(turn * beyond_12, turn * beyond_20)) + turned;
 }
 
 /* The value that choice k must exceed. */
-KERNEL_FN real reduce_least(const Manifold *out, int k, real extent, const Measure *by) {
+KERNEL_FN real reduce_least(const FlatPoint *chosen, int k, real extent, const Measure *by) {
     real same = K(NARROW_SAME) * extent + K(NARROW_POINT) * by->size + by->tie;
     if (k == 2 || k == 3)
-        return same * vec3_length(tangential(out->at[1].p, out->at[0].p, out->at[0].n));
+        return same * real_sqrt(flat_apart2(&chosen[1], &chosen[0]));
     return same * same;
-}
-
-/* The largest distance of a valid candidate from the first choice, orthogonal to its normal. */
-KERNEL_FN real reduce_extent(const ContactPoint *candidate, int num, const ContactPoint *first) {
-    real e = real_of(0);
-    for (int i = 0; i < num; i++) {
-        Vec3 t = tangential(candidate[i].p, first->p, first->n);
-        e = real_max(e, real_select(candidate[i].valid, vec3_dot(t, t), real_of(0)));
-    }
-    return real_sqrt(e);
 }
 
 /* The deepest valid candidate. Of equal depths it is the farthest along a fixed oblique direction, so a corner
  * of the manifold. */
-STAGE_FN Choice reduce_deepest(const ContactPoint *candidate, int n, real tie) {
+KERNEL_FN FlatPoint reduce_deepest(const FlatPoint *candidate, int n, const Measure *by) {
     Choice c = choice_none(&candidate[0]);
     for (int i = 0; i < n; i++)
         choice_take(&c, &candidate[i], c.value,
-                    candidate[i].valid & (mask_not(c.found) | (candidate[i].d < c.point.d)));
-    real limit = c.point.d + tie;
-    Vec3 direction = vec3(real_of(K(0.8)), real_of(K(0.5)), real_of(K(0.3)));
-    c.value = vec3_dot(direction, c.point.p);
+                    candidate[i].valid & (mask_not(c.point.valid) | (candidate[i].d < c.point.d)), by->turns);
+    real limit = c.point.d + by->tie;
+    c.value = real_fma(real_of(K(0.8)), c.point.x, K(0.5) * c.point.y);
     for (int i = 0; i < n; i++) {
-        real value = vec3_dot(direction, candidate[i].p);
-        choice_take(&c, &candidate[i], value, candidate[i].valid & (candidate[i].d <= limit) & (value > c.value + tie));
+        real value = real_fma(real_of(K(0.8)), candidate[i].x, K(0.5) * candidate[i].y);
+        choice_take(&c, &candidate[i], value,
+                    candidate[i].valid & (candidate[i].d <= limit) & (value > c.value + by->tie), by->turns);
     }
-    return c;
+    return c.point;
+}
+
+/* The largest distance of a valid candidate from the first choice. */
+KERNEL_FN real reduce_extent(const FlatPoint *candidate, int n, const FlatPoint *first) {
+    real e = real_of(0);
+    for (int i = 0; i < n; i++)
+        e = real_max(e, real_select(candidate[i].valid, flat_apart2(&candidate[i], first), real_of(0)));
+    return real_sqrt(e);
 }
 
 /* The factor, 0 .. 1, by which height above the band reduces the value of a candidate. The band ends at `top`. 1 for a
  * candidate with a different normal. */
-KERNEL_FN real reduce_fade(const ContactPoint *c, const ContactPoint *first, real top, const Measure *by) {
+KERNEL_FN real reduce_fade(const FlatPoint *c, const FlatPoint *first, real top, const Measure *by) {
     real part = (top - first->d + by->tie) / (c->d - first->d + by->tie);
     part = real_select(c->d > top, part * part, real_of(1));
     if (by->turns)
@@ -240,25 +259,72 @@ KERNEL_FN real reduce_fade(const ContactPoint *c, const ContactPoint *first, rea
     return part;
 }
 
-/* Reduces n candidates to at most max (1 .. MANIFOLD_MAX) that support the same loads: first the deepest, then those
- * with the largest reduce_value. Entries of `out` are in the order of choice, so the deepest is first. In each lane
+/* Reduces n >= 1 candidates to `count` (1 .. MANIFOLD_MAX, at most n) that support the same loads: first the deepest,
+ * then those with the largest reduce_value. `chosen` is in the order of choice, so the deepest is first. In each lane
  * valid entries come before invalid ones, because a choice that finds no point ends the choices of that lane. */
+KERNEL_FN void reduce_flat(FlatPoint *candidate, int n, int count, const Measure *by, FlatPoint *chosen) {
+    chosen[0] = reduce_deepest(candidate, n, by);
+    real extent = reduce_extent(candidate, n, &chosen[0]);
+    real top = real_max(real_of(0), chosen[0].d + K(NARROW_BAND) * extent);
+    for (int i = 0; i < n; i++)
+        candidate[i].fade = reduce_fade(&candidate[i], &chosen[0], top, by);
+    for (int k = 1; k < count; k++) {
+        mask going = chosen[k - 1].valid;
+        real least = reduce_least(chosen, k, extent, by);
+        Choice c = choice_none(&chosen[k - 1]);
+        for (int i = 0; i < n; i++) {
+            real value = reduce_value(chosen, k, &candidate[i], by) * candidate[i].fade;
+            choice_offer(&c, &candidate[i], value, least, going & candidate[i].valid, by->turns);
+        }
+        chosen[k] = c.point;
+    }
+}
+
+enum { CANDIDATES_MAX = 64 };
+
+/* The normal of the deepest valid candidate. */
+KERNEL_FN Vec3 deepest_normal(const ContactPoint *candidate, int n) {
+    Vec3 normal = candidate[0].n;
+    real d = candidate[0].d;
+    mask found = mask_none();
+    for (int i = 0; i < n; i++) {
+        mask deeper = candidate[i].valid & (mask_not(found) | (candidate[i].d < d));
+        normal = vec3_select(deeper, candidate[i].n, normal);
+        d = real_select(deeper, candidate[i].d, d);
+        found = found | deeper;
+    }
+    return normal;
+}
+
+/* The candidate with the number of a choice. */
+KERNEL_FN ContactPoint candidate_chosen(const ContactPoint *candidate, int n, const FlatPoint *chosen) {
+    ContactPoint c = candidate[0];
+    for (int i = 1; i < n; i++) {
+        mask this_one = chosen->index == real_of((scalar)i);
+        c.p = vec3_select(this_one, candidate[i].p, c.p);
+        c.n = vec3_select(this_one, candidate[i].n, c.n);
+        c.d = real_select(this_one, candidate[i].d, c.d);
+    }
+    c.valid = chosen->valid;
+    return c;
+}
+
+/* Reduces n candidates, at most CANDIDATES_MAX, to at most max of them (reduce_flat). */
 STAGE_FN void manifold_reduce(const ContactPoint *candidate, int n, int max, const Measure *by, Manifold *out) {
     out->count = n < max ? n : max;
     if (n <= 0)
         return;
-    Choice c = reduce_deepest(candidate, n, by->tie);
-    out->at[0] = c.point;
-    real extent = reduce_extent(candidate, n, &out->at[0]);
-    real top = real_max(real_of(0), c.point.d + K(NARROW_BAND) * extent);
-    for (int k = 1; k < out->count; k++) {
-        mask going = out->at[k - 1].valid;
-        real least = reduce_least(out, k, extent, by);
-        c = choice_none(&out->at[k - 1]);
-        for (int i = 0; i < n; i++) {
-            real value = reduce_value(out, k, &candidate[i], by) * reduce_fade(&candidate[i], &out->at[0], top, by);
-            choice_offer(&c, &candidate[i], value, least, going & candidate[i].valid);
-        }
-        out->at[k] = c.point;
+    FlatPoint flat[CANDIDATES_MAX], chosen[MANIFOLD_MAX];
+    Vec3 normal = deepest_normal(candidate, n), t = vec3_perpendicular(normal), u = vec3_cross(normal, t);
+    for (int i = 0; i < n; i++) {
+        flat[i].x = vec3_dot(t, candidate[i].p);
+        flat[i].y = vec3_dot(u, candidate[i].p);
+        flat[i].d = candidate[i].d;
+        flat[i].n = candidate[i].n;
+        flat[i].index = real_of((scalar)i);
+        flat[i].valid = candidate[i].valid;
     }
+    reduce_flat(flat, n, out->count, by, chosen);
+    for (int k = 0; k < out->count; k++)
+        out->at[k] = candidate_chosen(candidate, n, &chosen[k]);
 }

@@ -43,16 +43,6 @@ STAGE_FN void narrow_task_result(const SapConvexTask *task, int l, Manifold *m) 
     }
 }
 
-/* Extends the manifold to `count` entries; the new ones are invalid in all worlds. */
-KERNEL_FN void manifold_extend(Manifold *m, int count) {
-    for (; m->count < count; m->count++) {
-        ContactPoint *at = &m->at[m->count];
-        at->p = at->n = vec3_zero();
-        at->d = real_of(0);
-        at->valid = at->d != at->d;
-    }
-}
-
 /* The general method in the lanes of `which`; the other lanes keep their points. */
 STAGE_FN void narrow_convex(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask which,
                             Manifold *m) {

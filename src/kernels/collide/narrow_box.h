@@ -7,6 +7,16 @@
  * incident face): the corners of their common polygon, projected along the normal. An edge direction gives one point,
  * where the edges cross. */
 
+/* Two boxes that rest on each other are not exactly parallel: the solve and the compliance of their contacts tilt them.
+ * An edge direction next to the normals of both faces is then a little better than the faces, and gives one point
+ * instead of four. It must be better by this fraction of the sizes, so the depth of a face exceeds the least by at most
+ * that. */
+#define BOX_EDGE_TIE 1e-5
+
+/* Cosines of the angles between a direction and the face normals. */
+#define BOX_PARALLEL 0.99995 /* 0.01 rad: the faces are parallel but for what the solve leaves; BOX_EDGE_TIE applies */
+#define BOX_ALONG 0.97       /* 14 degrees: the faces are nearly in contact, and a single point lets the boxes rock */
+
 typedef struct BoxAxis {
     real separation;
     Vec3 n;  /* unit, frame of shape 0, from shape 0 to shape 1 */
@@ -36,12 +46,19 @@ KERNEL_FN void box_axis_offer(BoxAxis *best, Vec3 L, real separation, mask allow
     best->j = real_select(better, real_of((scalar)j), best->j);
 }
 
-/* The best of the 15 directions. The earlier direction wins a tie. Two faces in contact have four directions with the
- * same separation, and an edge direction, which would give one point instead of four, must be better by more than
- * rounding. A larger preference for faces would give a depth that is not the least. */
+/* Worlds in which each box has a face normal whose angle to n has at least this cosine. */
+KERNEL_FN mask box_faces_look_along(const Mat3 *R, Vec3 n, scalar cosine) {
+    Vec3 m = mat3_mul_transposed(*R, n);
+    real most_0 = real_max(real_abs(n.x), real_max(real_abs(n.y), real_abs(n.z)));
+    real most_1 = real_max(real_abs(m.x), real_max(real_abs(m.y), real_abs(m.z)));
+    return real_min(most_0, most_1) > cosine;
+}
+
+/* The best of the 15 directions. The earlier direction wins a tie, and a face wins over edges that look along parallel
+ * faces and are better by less than BOX_EDGE_TIE. */
 STAGE_FN BoxAxis box_axis(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p) {
     Vec3 q = mat3_mul_transposed(*R, p);
-    real tie = K(NARROW_TIE) * (a.x + a.y + a.z + b.x + b.y + b.z);
+    real sizes = a.x + a.y + a.z + b.x + b.y + b.z, tie = K(NARROW_TIE) * sizes;
     Mat3 T; /* R': columns are the axes of box 0 in the frame of box 1 */
     T.x = vec3(R->x.x, R->y.x, R->z.x);
     T.y = vec3(R->x.y, R->y.y, R->z.y);
@@ -64,6 +81,7 @@ STAGE_FN BoxAxis box_axis(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p) {
         box_axis_offer(&best, axis, separation, mask_all(), tie, 1, i, 0);
     }
     /* edges: L = e_i x R_j */
+    BoxAxis edge = best;
     for (int i = 0; i < 3; i++) {
         Vec3 e = vec3(real_of(i == 0), real_of(i == 1), real_of(i == 2));
         for (int j = 0; j < 3; j++) {
@@ -75,9 +93,16 @@ STAGE_FN BoxAxis box_axis(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p) {
             L = vec3_scale(K(1.0) / length, L);
             Vec3 M = mat3_mul_transposed(*R, L);
             real separation = real_abs(vec3_dot(L, p)) - box_radius(a, L) - box_radius(b, M);
-            box_axis_offer(&best, L, separation, allowed, tie, 2, i, j);
+            box_axis_offer(&edge, L, separation, allowed, tie, 2, i, j);
         }
     }
+    mask tied = box_faces_look_along(R, edge.n, K(BOX_PARALLEL)) &
+                (edge.separation <= best.separation + K(BOX_EDGE_TIE) * sizes);
+    best.separation = real_select(tied, best.separation, edge.separation);
+    best.n = vec3_select(tied, best.n, edge.n);
+    best.of = real_select(tied, best.of, edge.of);
+    best.i = real_select(tied, best.i, edge.i);
+    best.j = real_select(tied, best.j, edge.j);
     /* from box 0 to box 1 */
     best.n = vec3_scale(real_sign(vec3_dot(best.n, p)), best.n);
     return best;
@@ -157,6 +182,7 @@ typedef struct Incident {
     Vec3 q, e, f;
     real half_u, half_v; /* half lengths of the reference face */
     real tie;
+    mask faces; /* worlds with a face direction */
 } Incident;
 
 KERNEL_FN Vec3 face_coordinates(const BoxFace *r, Vec3 v) {
@@ -165,59 +191,70 @@ KERNEL_FN Vec3 face_coordinates(const BoxFace *r, Vec3 v) {
 
 enum { BOX_CANDIDATES = 24 };
 
-/* Sets a candidate at y, in face coordinates. */
-KERNEL_FN void box_candidate(ContactPoint *c, Vec3 y, mask valid) {
-    c->p = y;
-    c->d = y.z;
-    c->valid = valid;
+/* The candidates that some world has. */
+typedef struct BoxCandidates {
+    FlatPoint at[BOX_CANDIDATES];
+    int count;
+} BoxCandidates;
+
+/* Adds a candidate at y, in face coordinates, unless no world has it. */
+KERNEL_FN void box_candidate(BoxCandidates *c, const Incident *k, Vec3 y, mask valid) {
+    valid = valid & k->faces;
+    if (!mask_any(valid))
+        return;
+    FlatPoint *point = &c->at[c->count++];
+    point->x = y.x;
+    point->y = y.y;
+    point->d = y.z;
+    point->index = real_of(0);
+    point->valid = valid;
 }
 
 /* The four intersections of the edge base + tau along, |tau| <= 1, with the lines x = +-half_u and y = +-half_v. */
-KERNEL_FN void box_crossings(const Incident *k, Vec3 base, Vec3 along, ContactPoint *c) {
+KERNEL_FN void box_crossings(const Incident *k, Vec3 base, Vec3 along, BoxCandidates *c) {
     for (int i = 0; i < 4; i++) {
         real sign = real_of(i & 1 ? K(1.0) : K(-1.0));
         real tau = i < 2 ? (sign * k->half_u - base.x) / along.x : (sign * k->half_v - base.y) / along.y;
         mask on = real_abs(tau) <= K(1.0);
         Vec3 y = vec3_fma(real_select(on, tau, real_of(0)), along, base);
         real across = i < 2 ? real_abs(y.y) - k->half_v : real_abs(y.x) - k->half_u;
-        box_candidate(&c[i], y, on & (across <= k->tie));
+        box_candidate(c, k, y, on & (across <= k->tie));
     }
 }
 
-/* The 24 possible corners of the common polygon: corners of the incident face over the reference face, corners of the
+/* The up to 24 corners of the common polygon: corners of the incident face over the reference face, corners of the
  * reference face under the incident face, and intersections of their edges. */
-STAGE_FN void box_candidates(const Incident *k, ContactPoint *c) {
+STAGE_FN void box_candidates(const Incident *k, BoxCandidates *c) {
     real det = k->e.x * k->f.y - k->e.y * k->f.x;
     for (int i = 0; i < 4; i++) {
         real s = real_of(i & 1 ? K(1.0) : K(-1.0)), t = real_of(i & 2 ? K(1.0) : K(-1.0));
         Vec3 y = vec3_fma(t, k->f, vec3_fma(s, k->e, k->q));
         mask over = real_max(real_abs(y.x) - k->half_u, real_abs(y.y) - k->half_v) <= k->tie;
-        box_candidate(&c[i], y, over);
+        box_candidate(c, k, y, over);
 
         /* (x, y) of the corner = q + alpha e + beta f */
         real x = s * k->half_u - k->q.x, z = t * k->half_v - k->q.y;
         real alpha = (x * k->f.y - z * k->f.x) / det, beta = (k->e.x * z - k->e.y * x) / det;
         mask under = real_max(real_abs(alpha), real_abs(beta)) <= K(1.0);
         real height = real_fma(beta, k->f.z, real_fma(alpha, k->e.z, k->q.z));
-        box_candidate(&c[4 + i], vec3(s * k->half_u, t * k->half_v, height), under);
+        box_candidate(c, k, vec3(s * k->half_u, t * k->half_v, height), under);
     }
-    box_crossings(k, vec3_sub(k->q, k->f), k->e, c + 8);
-    box_crossings(k, vec3_add(k->q, k->f), k->e, c + 12);
-    box_crossings(k, vec3_sub(k->q, k->e), k->f, c + 16);
-    box_crossings(k, vec3_add(k->q, k->e), k->f, c + 20);
+    box_crossings(k, vec3_sub(k->q, k->f), k->e, c);
+    box_crossings(k, vec3_add(k->q, k->f), k->e, c);
+    box_crossings(k, vec3_sub(k->q, k->e), k->f, c);
+    box_crossings(k, vec3_add(k->q, k->e), k->f, c);
 }
 
-/* Converts a candidate from face coordinates to frame 0. The incident point is at y; the other is below it on the
+/* Converts a point from face coordinates to frame 0. The incident point is at height d; the other is below it on the
  * reference face. */
-KERNEL_FN void box_candidate_place(ContactPoint *c, const BoxFace *r, mask of_0, Vec3 n) {
-    Vec3 y = c->p;
-    Vec3 on_face = vec3_fma(y.y, r->v, vec3_fma(y.x, r->u, r->centre));
-    c->p = vec3_select(of_0, on_face, vec3_fma(y.z, r->n, on_face));
-    c->n = n;
+KERNEL_FN Vec3 box_place(const FlatPoint *y, const BoxFace *r, mask of_0) {
+    Vec3 on_face = vec3_fma(y->y, r->v, vec3_fma(y->x, r->u, r->centre));
+    return vec3_select(of_0, on_face, vec3_fma(y->d, r->n, on_face));
 }
 
-/* Fills the candidates of a face direction. */
-STAGE_FN void box_faces(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const BoxAxis *best, ContactPoint *c) {
+/* The manifold of a face direction; its points are invalid in worlds with an edge direction. */
+STAGE_FN void box_faces(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const BoxAxis *best, int max_contacts,
+                        const Measure *by, Manifold *m) {
     Mat3 E;
     E.x = vec3(real_of(1), real_of(0), real_of(0));
     E.y = vec3(real_of(0), real_of(1), real_of(0));
@@ -244,22 +281,18 @@ STAGE_FN void box_faces(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const BoxAxis *be
     k.f = vec3_scale(f.half_v, face_coordinates(&r, f.v));
     k.half_u = r.half_u;
     k.half_v = r.half_v;
-    k.tie = K(NARROW_TIE) * (a.x + a.y + a.z + b.x + b.y + b.z);
-    /* corners of the common polygon, in frame 0; valid for face directions only */
-    box_candidates(&k, c);
-    for (int i = 0; i < BOX_CANDIDATES; i++) {
-        box_candidate_place(&c[i], &r, of_0, best->n);
-        c[i].valid = c[i].valid & (best->of < K(2.0));
-    }
-}
-
-/* Worlds in which each box has a face normal within about 15 degrees of n. The faces are then nearly in contact, and
- * the single point of an edge direction would let the boxes rock. */
-KERNEL_FN mask box_faces_look_along(const Mat3 *R, Vec3 n) {
-    Vec3 m = mat3_mul_transposed(*R, n);
-    real most_0 = real_max(real_abs(n.x), real_max(real_abs(n.y), real_abs(n.z)));
-    real most_1 = real_max(real_abs(m.x), real_max(real_abs(m.y), real_abs(m.z)));
-    return (most_0 > K(0.97)) & (most_1 > K(0.97));
+    k.tie = by->tie;
+    k.faces = best->of < K(2.0);
+    /* corners of the common polygon, reduced, then placed in frame 0 */
+    BoxCandidates c;
+    FlatPoint chosen[MANIFOLD_MAX];
+    c.count = 0;
+    box_candidates(&k, &c);
+    m->count = c.count < max_contacts ? c.count : max_contacts;
+    if (c.count > 0)
+        reduce_flat(c.at, c.count, m->count, by, chosen);
+    for (int i = 0; i < m->count; i++)
+        manifold_set(m, i, box_place(&chosen[i], &r, of_0), best->n, chosen[i].d, chosen[i].valid);
 }
 
 /* *redo: worlds that need the general method. The boxes are apart and the nearest pair of points is not in the
@@ -271,14 +304,14 @@ STAGE_FN void narrow_box_box(const Context *ctx, const Solid *a, const Solid *b,
     (void)ctx;
     Mat3 R = quat_matrix(X.q);
     BoxAxis best = box_axis(a->size, b->size, &R, X.p);
-    ContactPoint c[BOX_CANDIDATES];
-    box_faces(a->size, b->size, &R, X.p, &best, c);
     real size_a = a->size.x + a->size.y + a->size.z, size_b = b->size.x + b->size.y + b->size.z;
     Measure by;
     by.size = real_min(size_a, size_b);
     by.tie = K(NARROW_TIE) * (size_a + size_b);
     by.turns = false;
-    manifold_reduce(c, BOX_CANDIDATES, max_contacts, &by, m);
+    box_faces(a->size, b->size, &R, X.p, &best, max_contacts, &by, m);
+    if (m->count == 0) /* all worlds have an edge direction, or a face without an opposite point */
+        manifold_extend(m, 1);
 
     mask exact = m->at[0].valid & (m->at[0].d <= best.separation + K(2.0) * by.tie);
     mask inside, edges = best.of == K(2.0);
@@ -288,5 +321,5 @@ STAGE_FN void narrow_box_box(const Context *ctx, const Solid *a, const Solid *b,
     m->at[0].d = real_select(edges, point.d, m->at[0].d);
     m->at[0].valid = m->at[0].valid | edges;
     exact = (edges & inside) | (mask_not(edges) & exact);
-    *redo = ((best.separation > K(0.0)) & mask_not(exact)) | (edges & box_faces_look_along(&R, best.n));
+    *redo = ((best.separation > K(0.0)) & mask_not(exact)) | (edges & box_faces_look_along(&R, best.n, K(BOX_ALONG)));
 }

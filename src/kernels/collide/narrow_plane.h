@@ -99,31 +99,33 @@ typedef struct PlaneHull {
     Vec3 p;
 } PlaneHull;
 
-/* Vertex i as a contact point. */
-KERNEL_FN ContactPoint plane_hull_point(const PlaneHull *h, int i) {
+/* Vertex i as a candidate: d is its height. */
+KERNEL_FN FlatPoint plane_hull_point(const PlaneHull *h, int i) {
     Vec3 y = vec3_add(h->p, mat3_mul(h->R, field_get_vec3(h->vertex, 3 * (h->first + i), h->pack)));
-    ContactPoint c;
-    c.p = vec3(y.x, y.y, real_of(0));
-    c.n = vec3_unit_z();
+    FlatPoint c;
+    c.x = y.x;
+    c.y = y.y;
     c.d = y.z;
+    c.index = real_of(0);
     c.valid = mask_all();
     return c;
 }
 
 /* The lowest vertex; *size is the largest coordinate, *highest the largest height. A lower vertex must be lower by more
  * than NARROW_TIE of *size. */
-STAGE_FN ContactPoint plane_hull_lowest(const PlaneHull *h, real *size, real *highest) {
-    ContactPoint lowest = plane_hull_point(h, 0);
+STAGE_FN FlatPoint plane_hull_lowest(const PlaneHull *h, real *size, real *highest) {
+    FlatPoint lowest = plane_hull_point(h, 0);
     real s = real_of(0), top = lowest.d;
     for (int i = 0; i < h->count; i++) {
-        ContactPoint c = plane_hull_point(h, i);
-        s = real_max(s, real_max(real_abs(c.p.x), real_max(real_abs(c.p.y), real_abs(c.d))));
+        FlatPoint c = plane_hull_point(h, i);
+        s = real_max(s, real_max(real_abs(c.x), real_max(real_abs(c.y), real_abs(c.d))));
         top = real_max(top, c.d);
     }
     for (int i = 1; i < h->count; i++) {
-        ContactPoint c = plane_hull_point(h, i);
+        FlatPoint c = plane_hull_point(h, i);
         mask lower = c.d < lowest.d - K(NARROW_TIE) * s;
-        lowest.p = vec3_select(lower, c.p, lowest.p);
+        lowest.x = real_select(lower, c.x, lowest.x);
+        lowest.y = real_select(lower, c.y, lowest.y);
         lowest.d = real_select(lower, c.d, lowest.d);
     }
     *size = s;
@@ -132,16 +134,16 @@ STAGE_FN ContactPoint plane_hull_lowest(const PlaneHull *h, real *size, real *hi
 }
 
 /* The largest distance of a vertex from a point, in the plane. */
-STAGE_FN real plane_hull_extent(const PlaneHull *h, Vec3 from) {
+STAGE_FN real plane_hull_extent(const PlaneHull *h, const FlatPoint *from) {
     real e = real_of(0);
     for (int i = 0; i < h->count; i++) {
-        Vec3 t = vec3_sub(plane_hull_point(h, i).p, from);
-        e = real_max(e, vec3_dot(t, t));
+        FlatPoint c = plane_hull_point(h, i);
+        e = real_max(e, flat_apart2(&c, from));
     }
     return real_sqrt(e);
 }
 
-/* manifold_reduce over all vertices, which are recomputed for each choice instead of stored. Candidates are the
+/* reduce_flat over all vertices, which are recomputed for each choice instead of stored. Candidates are the
  * vertices in a band above the lowest one, but none in the upper half of a thin hull, and those in the lower half of
  * the penetration. */
 STAGE_FN void narrow_plane_hull(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m,
@@ -156,26 +158,29 @@ STAGE_FN void narrow_plane_hull(const Context *ctx, const Solid *a, const Solid 
     h.R = quat_matrix(X.q);
     h.p = X.p;
     /* the lowest vertex, and the top of the band of candidates */
+    FlatPoint chosen[MANIFOLD_MAX];
     real size, highest;
-    m->at[0] = plane_hull_lowest(&h, &size, &highest);
-    real extent = plane_hull_extent(&h, m->at[0].p), lowest = m->at[0].d;
+    chosen[0] = plane_hull_lowest(&h, &size, &highest);
+    real extent = plane_hull_extent(&h, &chosen[0]), lowest = chosen[0].d;
     real band = real_min(K(NARROW_BAND) * extent, K(0.5) * (highest - lowest));
     real top = lowest + real_max(band, K(-0.5) * lowest);
 
-    /* the other choices, as in manifold_reduce */
+    /* the other choices, as in reduce_flat */
     Measure by;
     by.size = extent;
     by.tie = K(NARROW_TIE) * size;
     by.turns = false;
     m->count = h.count < max_contacts ? h.count : max_contacts;
     for (int k = 1; k < m->count; k++) {
-        mask going = m->at[k - 1].valid;
-        real least = reduce_least(m, k, extent, &by);
-        Choice c = choice_none(&m->at[k - 1]);
+        mask going = chosen[k - 1].valid;
+        real least = reduce_least(chosen, k, extent, &by);
+        Choice c = choice_none(&chosen[k - 1]);
         for (int i = 0; i < h.count; i++) {
-            ContactPoint point = plane_hull_point(&h, i);
-            choice_offer(&c, &point, reduce_value(m, k, &point, &by), least, going & (point.d <= top));
+            FlatPoint point = plane_hull_point(&h, i);
+            choice_offer(&c, &point, reduce_value(chosen, k, &point, &by), least, going & (point.d <= top), false);
         }
-        m->at[k] = c.point;
+        chosen[k] = c.point;
     }
+    for (int k = 0; k < m->count; k++)
+        manifold_set(m, k, vec3(chosen[k].x, chosen[k].y, real_of(0)), vec3_unit_z(), chosen[k].d, chosen[k].valid);
 }
