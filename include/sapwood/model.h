@@ -200,6 +200,13 @@ SAP_API int sap_model_find_keyframe(const SapModel *model, const char *name);
  * (docs/faq.md). */
 SAP_API const char *sap_model_warning(const SapModel *model, int i);
 
+/* Chooses at most `most` (>= 8) of n vertices [n][3], so that their convex hull is close to that of all: *num_kept
+ * indices, increasing, in kept ([most], owned by the caller). *lost is the largest distance of a vertex from the hull of
+ * those kept, in their unit; 0 if the hull of all vertices has at most `most` of them. For meshes before
+ * sap_model_create: the cost of a contact grows with the vertices of its hulls. The vertices must span a volume
+ * (SAP_ERROR_MODEL). */
+SAP_API SapStatus sap_mesh_reduce(const double *vertices, int n, int most, int32_t *kept, int *num_kept, double *lost);
+
 SAP_END_DECLS
 
 #endif

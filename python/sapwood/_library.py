@@ -118,6 +118,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_model_destroy": (None, [_P]),
     "sap_model_arrays": (ctypes.POINTER(ModelArrays), [_P]),
     "sap_model_warning": (_TEXT, [_P, _INT]),
+    "sap_mesh_reduce": (_INT, [_P, _INT, _INT, _P, _P, _P]),
     "sap_scene_load_with_root": (_INT, [_TEXT, _TEXT, _P]),
     "sap_scene_parse": (_INT, [_TEXT, ctypes.c_size_t, _TEXT, _P]),
     "sap_scene_destroy": (None, [_P]),

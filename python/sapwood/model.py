@@ -105,15 +105,26 @@ class Model:
         return model
 
     @classmethod
-    def from_mjcf(cls, path: str | os.PathLike[str], strict: bool = False, quiet: bool = False) -> Model:
+    def from_mjcf(
+        cls,
+        path: str | os.PathLike[str],
+        strict: bool = False,
+        quiet: bool = False,
+        max_hull_vertices: int = 64,
+        decompose: bool | float = False,
+    ) -> Model:
         """The model of an MJCF file, read by MuJoCo's compiler (pip install sapwood[mujoco]).
 
         What moves the robot and is lost gives one SapwoodImportWarning for each kind of element; `quiet` silences them,
         `strict` makes them an error. `report()` lists everything that is not exact (docs/python.md).
-        """
-        from . import mjcf
 
-        return mjcf.load(path, strict, quiet)
+        A mesh collides as its convex hull. A hull with more than `max_hull_vertices` is replaced by one with that many
+        vertices inside it; 0 keeps exact hulls. `decompose` divides meshes into convex parts instead, with CoACD (pip
+        install sapwood[decompose]), up to that concavity (True: 0.05); the parts are kept in `<path>.parts`.
+        """
+        from . import hulls, mjcf
+
+        return mjcf.load(path, strict, quiet, hulls.HullOptions(max_hull_vertices, decompose))
 
     @classmethod
     def from_urdf(
@@ -125,26 +136,38 @@ class Model:
         packages: Mapping[str, str | os.PathLike[str]] | None = None,
         kp: ArrayLike | None = None,
         kd: ArrayLike = 0.0,
+        max_hull_vertices: int = 64,
+        decompose: bool | float = False,
     ) -> Model:
         """The model of a URDF file, read by MuJoCo's compiler.
 
         `floating` gives the root link a free joint; otherwise it is part of the world. `packages` maps the names in
         package://name/... to folders; other packages are looked up above the file and in ROS_PACKAGE_PATH. With `kp`,
-        every revolute and prismatic joint gets a position drive (set_drive), limited by the effort of the file.
+        every revolute and prismatic joint gets a position drive (set_drive), limited by the effort of the file. Meshes:
+        as from_mjcf.
         """
+        from . import hulls
         from .mjcf import urdf
 
-        model = urdf.load(path, strict, quiet, floating, packages or {})
+        options = hulls.HullOptions(max_hull_vertices, decompose, hulls.cache_folder(path))
+        model = urdf.load(path, strict, quiet, floating, packages or {}, options)
         if kp is not None:
             model.set_drive(None, kp, kd)
         return model
 
     @classmethod
-    def from_mjmodel(cls, m: Any, strict: bool = False, quiet: bool = False) -> Model:
-        """Same as from_mjcf, from a mujoco.MjModel."""
-        from . import mjcf
+    def from_mjmodel(
+        cls,
+        m: Any,
+        strict: bool = False,
+        quiet: bool = False,
+        max_hull_vertices: int = 64,
+        decompose: bool | float = False,
+    ) -> Model:
+        """Same as from_mjcf, from a mujoco.MjModel; convex parts are not kept."""
+        from . import hulls, mjcf
 
-        return mjcf.convert(m, strict, quiet)
+        return mjcf.convert(m, strict, quiet, hulls.HullOptions(max_hull_vertices, decompose))
 
     def report(self) -> list[str]:
         """The elements that an import did not convert."""

@@ -91,7 +91,7 @@ def text_of(model: Model, path: Path) -> str:
         "schema_version": 1,
         "name": model.name or "model",
         "simulation": simulation,
-        "builder": {"gravity": model.gravity},
+        "builder": {"gravity": model.gravity, "max_hull_vertices": 0},
         "ground": False,
     }
     lists = {

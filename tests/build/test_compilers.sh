@@ -14,7 +14,7 @@ jobs=$(nproc)
 host=(host/base/{eigen3,error,keyword,memory}
     host/model/{check,check_bodies,check_joints,check_shapes,fields,hull,inertia,joint_types,label,mesh_hulls,model,parameters}
     host/model/{shape_types,warnings}
-    host/plan/{constants,layout,pairs,parameters,pattern,plan,shapes,step_args}
+    host/plan/{constants,directions,hulls,layout,pairs,parameters,pattern,plan,shapes,step_args}
     host/cpu/programs)
 flags=(-std=c17 -D_GNU_SOURCE= -ffp-contract=off -Wno-psabi -I"$project/include" -I"$project/src"
     -I"$project/tests/plain" -I"$project/tests")

@@ -219,12 +219,12 @@ static SapModel *turned_boxes(void) {
 static const double tilt[4] = {0.02, 0.05, 0, 0.9985489472229191};
 static const double tilted_height = 0.4;
 
-/* A box that stands on one of its edges, a little tilted. */
-static SapModel *tilted_box(void) {
+/* A box, or the hull of its corners, that stands on one of its edges, a little tilted. */
+static SapModel *tilted_box(SapShapeType type) {
     ShapeModel m;
     shape_model_init(&m);
     shape_model_shape(&m, -1, SAP_SHAPE_PLANE, 0, 0, 0);
-    shape_model_shape(&m, shape_model_body(&m, 0, 0, tilted_height), SAP_SHAPE_BOX, 0.5, 0.5, 0.5);
+    shape_model_shape(&m, shape_model_body(&m, 0, 0, tilted_height), type, 0.5, 0.5, 0.5);
     memcpy(m.q[0] + 3, tilt, sizeof tilt);
     return shape_model_create(&m);
 }
@@ -252,7 +252,7 @@ static double lowest_contact(const SapContacts *c) {
 }
 
 Test(collide, a_pair_has_at_most_max_contacts_per_pair_points_and_the_deepest_among_them) {
-    SapModel *octagon = turned_boxes(), *corners = tilted_box();
+    SapModel *octagon = turned_boxes(), *corners[2] = {tilted_box(SAP_SHAPE_BOX), tilted_box(SAP_SHAPE_HULL)};
     for (int most = 1; most <= 8; most++) {
         SapOptions o = f64_options(16);
         o.max_contacts_per_pair = most;
@@ -260,16 +260,20 @@ Test(collide, a_pair_has_at_most_max_contacts_per_pair_points_and_the_deepest_am
         collide_worlds_run(&w);
         cr_expect_eq(w.contacts->count[0], most, "octagon, at most %d: %d", most, w.contacts->count[0]);
         collide_worlds_destroy(&w);
-        w = collide_worlds_create(corners, 1, &o);
-        collide_worlds_run(&w);
-        cr_expect_eq(w.contacts->count[0], most < 4 ? most : 4, "corners, at most %d: %d", most, w.contacts->count[0]);
-        cr_expect_eq(w.contacts->dropped[0], 0, "points that are not made are not dropped");
-        cr_expect_float_eq(lowest_contact(w.contacts), lowest_corner(), 1e-9, "at most %d: the lowest is missing",
-                           most);
-        collide_worlds_destroy(&w);
+        for (int i = 0; i < 2; i++) {
+            w = collide_worlds_create(corners[i], 1, &o);
+            collide_worlds_run(&w);
+            cr_expect_eq(w.contacts->count[0], most < 4 ? most : 4, "corners, at most %d: %d", most,
+                         w.contacts->count[0]);
+            cr_expect_eq(w.contacts->dropped[0], 0, "points that are not made are not dropped");
+            cr_expect_float_eq(lowest_contact(w.contacts), lowest_corner(), 1e-9, "at most %d: the lowest is missing",
+                               most);
+            collide_worlds_destroy(&w);
+        }
     }
     sap_model_destroy(octagon);
-    sap_model_destroy(corners);
+    sap_model_destroy(corners[0]);
+    sap_model_destroy(corners[1]);
 }
 
 /* ---- what is not finite ---- */

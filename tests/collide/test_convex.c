@@ -340,3 +340,90 @@ ParameterizedTest(PairParam *param, convex, a_pose_that_is_no_number_has_no_cont
             cr_assert_eq(data.task.count, 0, "pose[%d] = %g", k, bad[i]);
         }
 }
+
+/* The quaternion of a rotation with the columns R[0], R[1], R[2]. */
+static void quaternion_of(const double R[3][3], double *q) {
+    double t = R[0][0] + R[1][1] + R[2][2], m[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            m[i][k] = R[k][i];
+    if (t > 0) {
+        double s = 2 * sqrt(1 + t);
+        q[3] = s / 4;
+        q[0] = (m[2][1] - m[1][2]) / s;
+        q[1] = (m[0][2] - m[2][0]) / s;
+        q[2] = (m[1][0] - m[0][1]) / s;
+    } else {
+        int i = m[1][1] > m[0][0] ? 1 : 0;
+        if (m[2][2] > m[i][i])
+            i = 2;
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        double s = 2 * sqrt(1 + m[i][i] - m[j][j] - m[k][k]);
+        q[i] = s / 4;
+        q[j] = (m[j][i] + m[i][j]) / s;
+        q[k] = (m[k][i] + m[i][k]) / s;
+        q[3] = (m[k][j] - m[j][k]) / s;
+    }
+}
+
+ParameterizedTestParameters(convex, an_edge_across_the_side_of_a_cone_has_the_closed_form) {
+    return precision_params();
+}
+
+/* The edge of a box lies across a generator of the cone at its middle, at the angle alpha: the normal is that of the
+ * cone there. */
+ParameterizedTest(Precision *param, convex, an_edge_across_the_side_of_a_cone_has_the_closed_form) {
+    static TaskData data;
+    const double r = 0.3, h = 0.4, s = 0.2, L = sqrt(r * r + 4 * h * h), root = sqrt(0.5);
+    TestShape box = {SAP_SHAPE_BOX, {s, s, 0.25}, NULL}, cone = {SAP_SHAPE_CONE, {r, h, 0}, NULL};
+    for (int i = 0; i < 40; i++) {
+        double phi = 0.7 * i, alpha = 0.3 + 0.06 * i, gap = i % 2 ? 0.01 : -0.01;
+        double n[3] = {2 * h / L * cos(phi), 2 * h / L * sin(phi), r / L};
+        double e[3] = {-r / L * cos(phi), -r / L * sin(phi), 2 * h / L}, t[3] = {-sin(phi), cos(phi), 0};
+        double R[3][3], f[3], w[3], at[7], pose[7];
+        for (int k = 0; k < 3; k++)
+            f[k] = cos(alpha) * e[k] + sin(alpha) * t[k];
+        for (int k = 0; k < 3; k++)
+            w[k] = -(f[(k + 1) % 3] * n[(k + 2) % 3] - f[(k + 2) % 3] * n[(k + 1) % 3]);
+        const double mid[3] = {r / 2 * cos(phi), r / 2 * sin(phi), 0};
+        for (int k = 0; k < 3; k++) {
+            R[0][k] = root * (-n[k] - w[k]);
+            R[1][k] = root * (-n[k] + w[k]);
+            R[2][k] = f[k];
+            at[k] = mid[k] + gap * n[k] + s / root * n[k];
+        }
+        quaternion_of(R, at + 3);
+        pose_invert(at, pose);
+        task_make(&data, &box, &cone, pose, 1, 1);
+        run(&data.task, param->bits);
+        expect_single(&data, (const double[]){s, s, 0}, (const double[]){root, root, 0}, gap, fine(param->bits));
+    }
+}
+
+ParameterizedTestParameters(convex, a_corner_on_a_face_has_the_normal_of_the_face) {
+    return precision_params();
+}
+
+/* b's corner or tip over the inside of a's top face, tilted by up to half a radian, a little above or below it. */
+ParameterizedTest(Precision *param, convex, a_corner_on_a_face_has_the_normal_of_the_face) {
+    static TaskData data;
+    static HullData cube, below;
+    hull_of_box(&cube, 0.2, 0.2, 0.2);
+    hull_of_box(&below, 0.5, 0.5, 0.25);
+    TestShape base[] = {{SAP_SHAPE_BOX, {0.5, 0.5, 0.25}, NULL}, {SAP_SHAPE_HULL, {1, 1, 1}, &below}};
+    TestShape top[] = {{SAP_SHAPE_CONE, {0.2, 0.3, 0}, NULL}, {SAP_SHAPE_HULL, {1, 1, 1}, &cube}};
+    Random random = random_seed(40);
+    for (int i = 0; i < 2000; i++) {
+        const TestShape *a = &base[i % 2], *b = &top[i % 2 ? 1 : i / 2 % 2];
+        double pose[7], least = 1e-3 * pow(10, -3 * random_between(&random, 0, 1)) * (i / 4 % 2 ? 1 : -1);
+        pose_random(&random, 0.1, pose);
+        const double up[3] = {0, 0, 1};
+        pose[2] = 0;
+        pose[2] = least - separation(a, b, pose, up);
+        task_make(&data, a, b, pose, 0.1, 1);
+        run(&data.task, param->bits);
+        cr_assert_eq(data.task.count, 1);
+        double across = hypot(data.task.n[0][0], data.task.n[0][1]);
+        cr_assert(across < (param->bits == 32 ? 1e-6 : 1e-14), "%d, gap %g: normal is %g off", i, least, across);
+    }
+}

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 
+#include <sapwood/model.h>
 #include <sapwood/scene.h>
 
 #include "host/model/hull.h"
@@ -350,4 +351,73 @@ Test(hull, the_model_of_a_scene_has_the_hulls_of_its_own_vertices) {
         sap_hull_free(&h);
     }
     sap_scene_destroy(scene);
+}
+
+/* ---- fewer vertices ---- */
+
+/* The largest distance of a point outside the hull of the kept points. */
+static double outside(const double *cloud, int n, const int *kept, int num) {
+    static double position[3 * 256];
+    double largest = 0;
+    SapHullShape h;
+    for (int i = 0; i < 3 * num; i++)
+        position[i] = cloud[3 * kept[i / 3] + i % 3];
+    cr_assert_eq(sap_hull_create(position, num, "kept", &h), SAP_OK, "%s", sap_error_message());
+    for (int f = 0; f < h.num_faces; f++) {
+        int corner[256], first = h.face_start[f], count = h.face_start[f + 1] - first;
+        double plane[4];
+        for (int k = 0; k < count; k++)
+            corner[k] = h.vertex[h.corner[first + k]];
+        sap_face_plane(position, corner, count, plane);
+        for (int i = 0; i < n; i++)
+            largest = fmax(largest, plane[0] * cloud[3 * i] + plane[1] * cloud[3 * i + 1] +
+                                        plane[2] * cloud[3 * i + 2] - plane[3]);
+    }
+    sap_hull_free(&h);
+    return largest;
+}
+
+Test(hull, a_smaller_hull_has_at_most_the_vertices_asked_for_and_says_how_far_points_are_outside) {
+    enum { POINTS = 3000 };
+    static double cloud[3 * POINTS];
+    for (int i = 0; i < POINTS; i++) { /* a flat ellipsoid */
+        double z = -1 + (2 * i + 1.0) / POINTS, r = sqrt(1 - z * z), turn = 2.399963229728653 * i;
+        cloud[3 * i] = 0.3 * r * cos(turn);
+        cloud[3 * i + 1] = 0.2 * r * sin(turn);
+        cloud[3 * i + 2] = 0.01 * z;
+    }
+    double lost;
+    for (int most = 8; most <= 256; most *= 2) {
+        int kept[256], num;
+        cr_assert_eq(sap_mesh_reduce(cloud, POINTS, most, kept, &num, &lost), SAP_OK, "%s", sap_error_message());
+        cr_assert(num == most && lost < (most < 64 ? 0.1 : 0.005), "%d vertices, %g outside", num, lost);
+        cr_assert_float_eq(lost, outside(cloud, POINTS, kept, num), 1e-9);
+        for (int i = 1; i < num; i++)
+            cr_assert_gt(kept[i], kept[i - 1]);
+    }
+}
+
+Test(hull, a_hull_with_few_vertices_keeps_them_all) {
+    static double cloud[3 * 27];
+    int kept[8], num;
+    double lost;
+    for (int i = 0; i < 27; i++) { /* the corners of a cube are its hull */
+        cloud[3 * i] = i % 3;
+        cloud[3 * i + 1] = i / 3 % 3;
+        cloud[3 * i + 2] = i / 9;
+    }
+    cr_assert_eq(sap_mesh_reduce(cloud, 27, 8, kept, &num, &lost), SAP_OK);
+    const int corners[8] = {0, 2, 6, 8, 18, 20, 24, 26};
+    cr_assert(num == 8 && lost == 0);
+    cr_assert_arr_eq(kept, corners, sizeof corners);
+}
+
+Test(hull, a_smaller_hull_refuses_wrong_arguments) {
+    double cloud[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0}, lost;
+    int kept[8], num;
+    cr_assert_eq(sap_mesh_reduce(NULL, 4, 8, kept, &num, &lost), SAP_ERROR_ARGUMENT);
+    cr_assert_eq(sap_mesh_reduce(cloud, 4, 7, kept, &num, &lost), SAP_ERROR_ARGUMENT);
+    cr_assert(strstr(sap_error_message(), "most is 7; allowed: 8 or more"), "%s", sap_error_message());
+    cr_assert_eq(sap_mesh_reduce(cloud, 4, 8, kept, &num, &lost), SAP_ERROR_MODEL);
+    cr_assert(strstr(sap_error_message(), "in a plane"), "%s", sap_error_message());
 }

@@ -308,7 +308,20 @@ static void task_hull(TaskData *data, int side, const HullData *hull) {
     for (int f = 0; f < hull->num_faces; f++)
         data->face[side * HULL_FACES + f] =
             (SapHullFace){hull->face[f].corner + side * HULL_CORNERS, hull->face[f].num_corners};
-    data->hull[side] = (SapHull){side * HULL_VERTICES, hull->num_vertices, side * HULL_FACES, hull->num_faces};
+    data->hull[side] = (SapHull){.vertex = side * HULL_VERTICES,
+                                 .num_vertices = hull->num_vertices,
+                                 .face = side * HULL_FACES,
+                                 .num_faces = hull->num_faces,
+                                 .edge = side * HULL_CORNERS};
+    for (int f = 0; f < hull->num_faces; f++) { /* every edge twice, which changes nothing */
+        const int *corner = hull->corner + hull->face[f].corner;
+        for (int i = 0, n = hull->face[f].num_corners; i < n; i++)
+            data->edge[side * HULL_CORNERS + data->hull[side].num_edges++] =
+                (SapHullEdge){corner[i > 0 ? i - 1 : n - 1], corner[i]};
+    }
+    for (int i = 0; i < 3 * hull->num_vertices; i++)
+        data->extent[side] = fmax(data->extent[side], fabs(hull->vertex[i / 3][i % 3]));
+    data->extent32[side] = (float)data->extent[side];
 }
 
 void task_make(TaskData *data, const TestShape *a, const TestShape *b, const double *pose, double reach,
@@ -326,6 +339,9 @@ void task_make(TaskData *data, const TestShape *a, const TestShape *b, const dou
     data->args.plan.hull = data->hull;
     data->args.plan.hull_face = data->face;
     data->args.plan.hull_corner = data->corner;
+    data->args.plan.hull_edge = data->edge;
+    data->args.constants[0].hull_extent.data = data->extent32;
+    data->args.constants[1].hull_extent.data = data->extent;
     data->args.constants[0].hull_vertex.data = data->vertex32;
     data->args.constants[0].hull_plane.data = data->plane32;
     data->args.constants[1].hull_vertex.data = data->vertex;

@@ -55,6 +55,9 @@ typedef struct TaskData {
     int corner[2 * HULL_CORNERS];
     double vertex[2 * HULL_VERTICES][3], plane[2 * HULL_FACES][4];
     float vertex32[2 * HULL_VERTICES][3], plane32[2 * HULL_FACES][4];
+    SapHullEdge edge[2 * HULL_CORNERS];
+    double extent[2];
+    float extent32[2];
     SapHeightField field;
     SapConvexTask task;
 } TaskData;

@@ -15,6 +15,7 @@
 #include "kernels/dialect/views.h"
 #include "kernels/dialect/scratch.h"
 #include "kernels/collide/manifold.h"
+#include "kernels/collide/oriented_box.h"
 #include "kernels/collide/narrow_plane.h"
 #include "kernels/collide/narrow_round.h"
 #include "kernels/collide/narrow_box.h"
@@ -36,7 +37,7 @@ static void meet(const NarrowPair *pair, const Context *ctx, const Solid *a, con
     case PAIR(PLANE, CYLINDER): narrow_plane_cylinder(ctx, a, b, X, m); break;
     case PAIR(PLANE, BOX): narrow_plane_box(ctx, a, b, X, m); break;
     case PAIR(PLANE, CONE): narrow_plane_cone(ctx, a, b, X, m); break;
-    case PAIR(PLANE, HULL): narrow_plane_hull(ctx, a, b, X, m, pair->max_contacts); break;
+    case PAIR(PLANE, HULL): narrow_plane_hull(ctx, a, b, X, real_of(K(1e3)), mask_all(), m, pair->max_contacts); break;
     case PAIR(SPHERE, SPHERE): narrow_sphere_sphere(ctx, a, b, X, m); break;
     case PAIR(SPHERE, CAPSULE): narrow_sphere_capsule(ctx, a, b, X, m); break;
     case PAIR(SPHERE, ELLIPSOID): narrow_sphere_ellipsoid(ctx, a, b, X, m); break;
@@ -69,12 +70,17 @@ static void read_lane(const Manifold *m, mask redo, int l, NarrowResult *r) {
 }
 
 void PASTE(SAP_LANES, SAP_PRECISION)(const NarrowPair *pair, const NarrowCase *cases, int n, NarrowResult *results) {
-    scalar vertex[3 * MAX_VERTICES];
-    for (int i = 0; i < 3 * pair->num_vertices; i++)
+    scalar vertex[3 * MAX_VERTICES], extent = 0;
+    for (int i = 0; i < 3 * pair->num_vertices; i++) {
         vertex[i] = (scalar)pair->vertex[i];
+        extent = (scalar)fabs((double)vertex[i]) > extent ? (scalar)fabs((double)vertex[i]) : extent;
+    }
+    scalar box[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, extent, extent, extent};
     SapHull hull = {.num_vertices = pair->num_vertices};
     SapStepArgs args = {.plan.hull = &hull};
     args.constants[SAP_PRECISION == 64].hull_vertex.data = vertex;
+    args.constants[SAP_PRECISION == 64].hull_extent.data = &extent;
+    args.constants[SAP_PRECISION == 64].hull_box.data = box;
     SapPack pack = {.count = SAP_LANES};
     Context ctx = {.args = &args, .pack = &pack};
     for (int first = 0; first < n; first += SAP_LANES) {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from .. import _layout
 from .._library import SapwoodImportWarning
 from ..actuation import Actuation
 from ..conventions import Coordinates, Floats, pose, pose_mul, quat_from_wxyz
+from ..hulls import HullOptions, cache_folder
 from ..model import Model
 from .actuators import Actuators
 from .bodies import Bodies
@@ -59,14 +60,18 @@ class NotCarriedOver(ValueError):
     """The model has elements that Sapwood cannot simulate, and strict is True."""
 
 
-def load(path: str | os.PathLike[str], strict: bool = False, quiet: bool = False) -> Model:
-    """Loads MJCF or URDF; MuJoCo detects the format."""
-    return convert(mujoco_module().MjModel.from_xml_path(os.fspath(path)), strict, quiet)
+def load(
+    path: str | os.PathLike[str], strict: bool = False, quiet: bool = False, hulls: HullOptions = HullOptions()
+) -> Model:
+    """Loads MJCF or URDF; MuJoCo detects the format. The convex parts of meshes are kept beside the file."""
+    hulls = replace(hulls, cache=cache_folder(path))
+    return convert(mujoco_module().MjModel.from_xml_path(os.fspath(path)), strict, quiet, hulls)
 
 
-def convert(m: Any, strict: bool = False, quiet: bool = False) -> Model:
+def convert(m: Any, strict: bool = False, quiet: bool = False, hulls: HullOptions = HullOptions()) -> Model:
     """Converts a mujoco.MjModel."""
     builder = _Builder(m)
+    builder.hulls = hulls
     model = builder.build(strict)
     if not quiet:
         warn(builder.model_name(), builder.lost)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..conventions import Floats, pose, pose_mul, quat_from_wxyz
+from ..hulls import HullOptions, convex_parts, reduce_hull
 from ..model import SHAPE_TYPES
 from .source import Source, spring
 
@@ -24,9 +25,12 @@ NUM_SIZES = {"SPHERE": 1, "CAPSULE": 2, "CYLINDER": 2, "ELLIPSOID": 3, "BOX": 3}
 
 
 class Geoms(Source):
+    hulls: HullOptions
+
     def add_shapes(self) -> None:
         m = self.m
-        self.meshes: dict[int, int] = {}
+        self.meshes: dict[int, list[int]] = {}  # the hulls of each mesh
+        self.parts: dict[int, list[int]] = {}  # the hulls of a shape that has several
         self.link_of_geom = self.body[np.array(m.geom_bodyid)]
         wanted = self.wanted_pairs()
         for g in range(m.ngeom):
@@ -36,6 +40,8 @@ class Geoms(Source):
             wanted = wanted[np.ix_(kept, kept)]
             self.set_friction(kept, wanted)
             self.set_filters(kept, wanted)
+        if self.parts:
+            self.split_shapes()
 
     def add_shape(self, g: int, partners: NDArray[np.bool_]) -> None:
         m, collides = self.m, bool(np.any(partners))
@@ -115,19 +121,52 @@ class Geoms(Source):
         if kind == "HULL":
             if data not in self.meshes:
                 self.meshes[data] = self.add_mesh(data)
-            return np.ones(3), self.meshes[data]
+            if len(self.meshes[data]) > 1:
+                self.parts[self.rows.count("shape_type")] = self.meshes[data]
+            return np.ones(3), self.meshes[data][0]
         if kind == "HEIGHT_FIELD":
             return np.array([*m.hfield_size[data, :2], 0.0]), self.add_grid(data)
         return np.where(np.arange(3) < NUM_SIZES[kind], size, 0.0), -1
 
-    def add_mesh(self, i: int) -> int:
-        """The vertices of the convex hull if MuJoCo has computed it, otherwise all vertices."""
-        m = self.m
+    def add_mesh(self, i: int) -> list[int]:
+        """The hulls of a mesh: that of its vertices, as MuJoCo has computed it, or those of its convex parts."""
+        m, graph = self.m, int(self.m.mesh_graphadr[i])
         points = np.array(m.mesh_vert[m.mesh_vertadr[i] : m.mesh_vertadr[i] + m.mesh_vertnum[i]], np.float64)
-        graph = int(m.mesh_graphadr[i])
-        if graph >= 0:
-            count = int(m.mesh_graph[graph])
-            points = points[m.mesh_graph[graph + 2 + count : graph + 2 + 2 * count]]
+        if self.hulls.decompose:
+            faces = np.array(m.mesh_face[m.mesh_faceadr[i] : m.mesh_faceadr[i] + m.mesh_facenum[i]], np.int32)
+            parts = convex_parts(points, faces, self.hulls)
+        else:
+            count = int(m.mesh_graph[graph]) if graph >= 0 else 0
+            parts = [points[m.mesh_graph[graph + 2 + count : graph + 2 + 2 * count]] if graph >= 0 else points]
+        return [self.add_hull(self.reduce(part, f"mesh '{self.name('MESH', i)}'")) for part in parts]
+
+    def reduce(self, points: Floats, what: str) -> Floats:
+        """The vertices of the hull of the points, or of a hull of at most max_hull_vertices inside it."""
+        kept, lost = reduce_hull(points, self.hulls.max_vertices or len(points))
+        if lost > 0:
+            self.approximated.append(
+                f"{what}: a hull of {len(kept)} vertices, at most {lost:.2g} m inside the exact one (max_hull_vertices)"
+            )
+        return points[kept]
+
+    def split_shapes(self) -> None:
+        """Replaces each shape of several hulls by one shape per hull."""
+        columns = self.rows.columns
+        count = self.rows.count("shape_type")
+        rows = [(s, k) for s in range(count) for k in range(len(self.parts.get(s, [0])))]
+        first = {s: i for i, (s, k) in reversed(list(enumerate(rows))) if k == 0}
+        meshes = [self.parts[s][k] if s in self.parts else columns["shape_mesh"][s] for s, k in rows]
+        for name in [name for name in columns if name.startswith("shape_") and name != "shape_filter_pairs"]:
+            columns[name] = [columns[name][s] for s, _ in rows]
+        columns["shape_mesh"] = meshes
+        columns["shape_name"] = [f"{name}_{k}" if k else name for name, (_, k) in zip(columns["shape_name"], rows)]
+        new = {s: range(first[s], first[s] + len(self.parts.get(s, [0]))) for s in range(count)}
+        if "shape_filter_pairs" in columns:
+            pairs = columns["shape_filter_pairs"]
+            columns["shape_filter_pairs"] = [(i, j) for a, b in pairs for i in new[int(a)] for j in new[int(b)]]
+        self.shape = np.array([first[int(s)] if s >= 0 else -1 for s in self.shape], np.int32)
+
+    def add_hull(self, points: Floats) -> int:
         columns = self.rows.columns
         columns.setdefault("mesh_start", [0]).append(columns.get("mesh_start", [0])[-1] + len(points))
         columns.setdefault("mesh_vertices", []).extend(points)

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..hulls import HullOptions
 from ..model import Model
 from . import convert
 from .source import mujoco_module
@@ -18,6 +19,7 @@ def load(
     quiet: bool,
     floating: bool,
     packages: Mapping[str, str | os.PathLike[str]],
+    hulls: HullOptions = HullOptions(),
 ) -> Model:
     """Model.from_urdf without drives."""
     spec = mujoco_module().MjSpec.from_string(text_of(Path(path), packages))
@@ -25,7 +27,7 @@ def load(
         for body in spec.worldbody.bodies:
             if not body.joints:
                 body.add_freejoint()
-    return convert(spec.compile(), strict, quiet)
+    return convert(spec.compile(), strict, quiet, hulls)
 
 
 def text_of(path: Path, packages: Mapping[str, str | os.PathLike[str]]) -> str:

@@ -86,8 +86,9 @@ static double farthest(const double *p, int n, const double *origin, const doubl
     return best;
 }
 
-/* Rejects points on a line or in a plane. The normalised points have extent 2 along some axis. */
-static SapStatus check_volume(const double *p, int n, const char *what) {
+/* Finds four points that span a volume; rejects points on a line or in a plane. The normalised points have extent 2
+ * along some axis. */
+static SapStatus find_volume(const double *p, int n, const char *what, int four[4]) {
     /* Widest axis, and the two extreme points along it. */
     int low = 0, high = 0, third = 0, fourth = 0;
     double direction[3], side[3], normal[3], widest = 0;
@@ -126,6 +127,10 @@ static SapStatus check_volume(const double *p, int n, const char *what) {
             "%s: its %d vertices lie in a plane, to %.3g of its extent; a convex hull needs a volume of thickness "
             "%g or more",
             what, n, thickness / widest, SAP_HULL_FLAT);
+    four[0] = low;
+    four[1] = high;
+    four[2] = third;
+    four[3] = fourth;
     return SAP_OK;
 }
 
@@ -491,7 +496,8 @@ static SapStatus collect_faces(Mesh *m, const char *what, SapHullShape *out) {
 
 static SapStatus build(const double *points, Mesh *m, const char *what, SapHullShape *out) {
     SAP_TRY(normalise(points, m->num_points, what, (double *)m->points));
-    SAP_TRY(check_volume(m->points, m->num_points, what));
+    int four[4];
+    SAP_TRY(find_volume(m->points, m->num_points, what, four));
     SAP_TRY(make_triangles(m, what));
     SAP_TRY(find_neighbours(m, what));
     return collect_faces(m, what, out);
@@ -506,6 +512,17 @@ SapStatus sap_hull_create(const double *points, int num_points, const char *what
     Mesh m = {.points = normalised, .num_points = num_points};
     SapStatus status = build(points, &m, what, out);
     free(m.triangle);
+    free(normalised);
+    return status;
+}
+
+SapStatus sap_hull_span(const double *points, int n, const char *what, int four[4]) {
+    double *normalised = sap_allocate(3 * (size_t)n, sizeof *normalised, what);
+    if (normalised == NULL)
+        return SAP_ERROR_MEMORY;
+    SapStatus status = normalise(points, n, what, normalised);
+    if (status == SAP_OK)
+        status = find_volume(normalised, n, what, four);
     free(normalised);
     return status;
 }

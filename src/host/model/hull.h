@@ -24,6 +24,9 @@ typedef struct SapHullShape {
 SapStatus sap_hull_create(const double *points, int num_points, const char *what, SapHullShape *out);
 void sap_hull_free(SapHullShape *hull);
 
+/* Four of the points, by index, that span a volume; flat points are an error as in sap_hull_create. */
+SapStatus sap_hull_span(const double *points, int num_points, const char *what, int four[4]);
+
 /* The outward unit normal n and the offset of a face whose corners are at points[3 corner[i] ..]: n.x <= offset inside.
  * */
 void sap_face_plane(const double *points, const int *corner, int num_corners, double plane[4]);

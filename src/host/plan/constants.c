@@ -5,8 +5,8 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "host/model/hull.h"
 #include "host/model/shape_types.h"
+#include "host/plan/hulls.h"
 #include "host/plan/parameters.h"
 #include "host/plan/plan.h"
 
@@ -76,31 +76,34 @@ static int num_hull_faces(const SapPlan *p) {
     return last ? last->face + last->num_faces : 0;
 }
 
-/* The scaled vertices of the mesh and the planes of its faces. `vertex` is scratch. */
-static void fill_hull(const SapModelArrays *m, const SapPlan *p, const SapConstants *c, int f64, int s,
-                      double *vertex) {
-    const SapHull *hull = &p->hull[p->shape_mesh[s]];
+/* The vertices, planes, extent and box of the hull of shape s. `vertex` and `plane` are scratch. */
+static void fill_hull(const SapModelArrays *m, const SapPlan *p, const SapConstants *c, int f64, int s, double *vertex,
+                      double *plane) {
+    int k = p->shape_mesh[s];
+    const SapHull *hull = &p->hull[k];
+    double extent = 0, box[15];
+    sap_hull_geometry(m, p, s, vertex, plane);
     for (int i = 0; i < 3 * hull->num_vertices; i++)
-        vertex[i] = m->shape_scale[3 * s + i % 3] * m->mesh_vertices[3 * p->hull_source[hull->vertex + i / 3] + i % 3];
+        extent = fmax(extent, fabs(vertex[i]));
+    sap_hull_box(vertex, hull->num_vertices, plane, hull->num_faces, box);
     put_all((void *)c->hull_vertex.data, f64, 3 * hull->vertex, vertex, 3 * hull->num_vertices);
-    for (int i = hull->face; i < hull->face + hull->num_faces; i++) {
-        double plane[4];
-        sap_face_plane(vertex, p->hull_corner + p->hull_face[i].corner, p->hull_face[i].num_corners, plane);
-        put_all((void *)c->hull_plane.data, f64, 4 * i, plane, 4);
-    }
+    put_all((void *)c->hull_plane.data, f64, 4 * hull->face, plane, 4 * hull->num_faces);
+    put((void *)c->hull_extent.data, f64, k, extent);
+    put_all((void *)c->hull_box.data, f64, 15 * k, box, 15);
 }
 
 static SapStatus fill_shapes(const SapModelArrays *m, const SapPlan *p, SapConstants *c, int f64) {
-    double *vertex = sap_allocate(3 * (size_t)num_hull_vertices(p), sizeof *vertex, "constants");
-    if (vertex == NULL)
+    size_t vertices = 3 * (size_t)num_hull_vertices(p), planes = 4 * (size_t)num_hull_faces(p);
+    double *work = sap_allocate(vertices + planes, sizeof *work, "constants");
+    if (work == NULL)
         return SAP_ERROR_MEMORY;
     for (int s = 0; s < p->ns; s++) {
         fill_shape(m, c, f64, s);
         if (sap_shape_data(p->shape_type[s]) == SAP_SHAPE_DATA_MESH)
-            fill_hull(m, p, c, f64, s, vertex);
+            fill_hull(m, p, c, f64, s, work, work + vertices);
     }
     put_all((void *)c->height.data, f64, 0, m->heights, m->num_heights);
-    free(vertex);
+    free(work);
     return SAP_OK;
 }
 
@@ -123,6 +126,8 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
         c->shape_bound.data = sap_arena_carve(&arena, 4 * (size_t)plan->ns, size);
         c->hull_vertex.data = sap_arena_carve(&arena, 3 * (size_t)num_hull_vertices(plan), size);
         c->hull_plane.data = sap_arena_carve(&arena, 4 * (size_t)num_hull_faces(plan), size);
+        c->hull_extent.data = sap_arena_carve(&arena, (size_t)plan->num_hulls, size);
+        c->hull_box.data = sap_arena_carve(&arena, 15 * (size_t)plan->num_hulls, size);
         c->height.data = sap_arena_carve(&arena, (size_t)m->num_heights, size);
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "constants"));

@@ -15,7 +15,15 @@
 enum { SAP_MAX_DENSE_DOFS = 1024 };
 
 /* The memory blocks of a plan. */
-enum { SAP_PLAN_LINKS, SAP_PLAN_TREE, SAP_PLAN_DENSE, SAP_PLAN_SHAPES, SAP_PLAN_PAIRS, SAP_PLAN_NUM_BLOCKS };
+enum {
+    SAP_PLAN_LINKS,
+    SAP_PLAN_TREE,
+    SAP_PLAN_DENSE,
+    SAP_PLAN_SHAPES,
+    SAP_PLAN_DIRECTIONS,
+    SAP_PLAN_PAIRS,
+    SAP_PLAN_NUM_BLOCKS
+};
 
 typedef struct SapPlanOwner {
     SapPlan plan; /* its arrays point into the blocks below */

@@ -8,6 +8,7 @@
 #include "host/base/memory.h"
 #include "host/model/model.h"
 #include "host/model/shape_types.h"
+#include "host/plan/hulls.h"
 #include "host/plan/pairs.h"
 #include "host/plan/plan.h"
 
@@ -22,6 +23,7 @@ typedef struct Fill {
     int *shape_type, *shape_mesh;
     SapHull *hull;
     SapHullFace *hull_face;
+    SapHullEdge *hull_edge;
     int *hull_corner, *hull_source;
     SapHeightField *height_field;
 } Fill;
@@ -53,6 +55,7 @@ static SapStatus carve(const SapModelArrays *m, Fill *f, SapPlanOwner *out) {
         SAP_CARVE(&arena, f->hull, f->num_hulls);
         SAP_CARVE(&arena, f->hull_face, f->faces);
         SAP_CARVE(&arena, f->hull_corner, f->corners);
+        SAP_CARVE(&arena, f->hull_edge, f->corners); /* twice what a closed surface needs */
         SAP_CARVE(&arena, f->hull_source, f->vertices);
         SAP_CARVE(&arena, f->height_field, m->num_height_fields);
         if (pass == 0)
@@ -63,24 +66,27 @@ static SapStatus carve(const SapModelArrays *m, Fill *f, SapPlanOwner *out) {
 }
 
 /* Appends hull k; `first` is the first vertex of its mesh. */
-static void fill_hull(const SapHullShape *shape, int first, int k, Fill *f) {
+static SapStatus fill_hull(const SapHullShape *shape, int first, int k, Fill *f) {
     const SapHull *before = k > 0 ? &f->hull[k - 1] : NULL;
     SapHull hull = {.vertex = before ? before->vertex + before->num_vertices : 0,
                     .num_vertices = shape->num_vertices,
                     .face = before ? before->face + before->num_faces : 0,
-                    .num_faces = shape->num_faces};
+                    .num_faces = shape->num_faces,
+                    .edge = before ? before->edge + before->num_edges : 0};
     const SapHullFace *last = hull.face > 0 ? &f->hull_face[hull.face - 1] : NULL;
     int corner = last ? last->corner + last->num_corners : 0;
-    f->hull[k] = hull;
     for (int i = 0; i < shape->num_vertices; i++)
         f->hull_source[hull.vertex + i] = first + shape->vertex[i];
     for (int i = 0; i < shape->num_faces; i++)
         f->hull_face[hull.face + i] =
             (SapHullFace){corner + shape->face_start[i], shape->face_start[i + 1] - shape->face_start[i]};
     memcpy(f->hull_corner + corner, shape->corner, (size_t)shape->num_corners * sizeof *shape->corner);
+    SAP_TRY(sap_hull_edges(shape, f->hull_edge + hull.edge, &hull.num_edges));
+    f->hull[k] = hull;
+    return SAP_OK;
 }
 
-static void fill_shapes(const SapModel *model, Fill *f) {
+static SapStatus fill_shapes(const SapModel *model, Fill *f) {
     const SapModelArrays *m = sap_model_arrays(model);
     for (int s = 0, k = 0; s < m->num_shapes; s++) {
         int mesh = m->shape_mesh[s];
@@ -88,7 +94,7 @@ static void fill_shapes(const SapModel *model, Fill *f) {
         f->shape_mesh[s] = sap_shape_data(m->shape_type[s]) == SAP_SHAPE_DATA_GRID ? mesh : -1;
         if (sap_shape_data(m->shape_type[s]) != SAP_SHAPE_DATA_MESH)
             continue;
-        fill_hull(sap_model_hull(model, mesh), m->mesh_start[mesh], k, f);
+        SAP_TRY(fill_hull(sap_model_hull(model, mesh), m->mesh_start[mesh], k, f));
         f->shape_mesh[s] = k++;
     }
     for (int i = 0, height = 0; i < m->num_height_fields; i++) {
@@ -96,6 +102,7 @@ static void fill_shapes(const SapModel *model, Fill *f) {
         f->height_field[i] = (SapHeightField){height, rows, columns};
         height += rows * columns;
     }
+    return SAP_OK;
 }
 
 static SapStatus add_shapes(const SapModel *model, SapPlanOwner *out) {
@@ -103,7 +110,7 @@ static SapStatus add_shapes(const SapModel *model, SapPlanOwner *out) {
     Fill f = {0};
     SAP_TRY(count_hulls(model, &f));
     SAP_TRY(carve(m, &f, out));
-    fill_shapes(model, &f);
+    SAP_TRY(fill_shapes(model, &f));
     SapPlan *p = &out->plan;
     p->shape_type = f.shape_type;
     p->shape_mesh = f.shape_mesh;
@@ -112,9 +119,10 @@ static SapStatus add_shapes(const SapModel *model, SapPlanOwner *out) {
     p->hull = f.hull;
     p->hull_face = f.hull_face;
     p->hull_corner = f.hull_corner;
+    p->hull_edge = f.hull_edge;
     p->hull_source = f.hull_source;
     p->height_field = f.height_field;
-    return SAP_OK;
+    return sap_plan_add_directions(m, f.hull, out);
 }
 
 SapStatus sap_plan_add_shapes(const SapModel *model, SapPlanOwner *out) {

@@ -9,12 +9,14 @@
 
 #include "host/base/fail.h"
 #include "host/base/nearest.h"
+#include "host/model/hull_reduce.h"
 
 void sap_scene_builder_init(SapSceneBuilder *builder, const char *file, const char *asset_root) {
     *builder = (SapSceneBuilder){
         .file = file,
         .asset_root = asset_root,
         .gravity = {0, 0, -9.81},
+        .max_hull_vertices = SAP_DEFAULT_HULL_VERTICES,
         .material = sap_scene_default_material,
         .dof = sap_scene_default_dof,
         .rows = {[SAP_ROWS_BODIES] = {.size = sizeof(SapSceneBody)},

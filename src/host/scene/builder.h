@@ -102,6 +102,7 @@ typedef struct SapSceneNames {
 typedef struct SapSceneBuilder {
     const char *file, *asset_root;
     double gravity[3], rigid_gap, default_body_armature;
+    int max_hull_vertices;     /* of a mesh; 0 = any number */
     SapSceneMaterial material; /* builder.defaults.shape */
     SapSceneDof dof;           /* builder.defaults.joint */
     SapSceneRows rows[SAP_NUM_ROWS];

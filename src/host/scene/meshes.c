@@ -1,5 +1,6 @@
 /* Meshes and height fields of a scene, from lists in the scene file or from separate files. A mesh is stored as the
- * vertices of its convex hull, because only the hull is simulated. */
+ * vertices of its convex hull, because only the hull is simulated, or of a smaller hull inside it if they are more than
+ * max_hull_vertices. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "host/base/fail.h"
 #include "host/base/read_file.h"
 #include "host/model/hull.h"
+#include "host/model/hull_reduce.h"
 #include "host/model/mesh_file.h"
 #include "host/scene/builder.h"
 
@@ -195,6 +197,24 @@ static SapStatus read_points(SapSceneBuilder *builder, const SapSceneGeometry *k
                               : read_vertex_list(builder, keys->vertices, out);
 }
 
+/* Replaces the points by those of a smaller hull if theirs has more than max_hull_vertices vertices. */
+static SapStatus reduce_points(const SapSceneBuilder *builder, const SapYamlEntry *entry, Points *points) {
+    int most = builder->max_hull_vertices;
+    if (most == 0 || points->count <= most)
+        return SAP_OK;
+    int *kept = malloc((size_t)most * sizeof *kept), count;
+    double lost;
+    if (kept == NULL)
+        return sap_scene_out_of_memory(builder);
+    SapStatus status = sap_hull_reduce(points->value, points->count, most, "the mesh", kept, &count, &lost);
+    for (int i = 0; i < count && lost > 0; i++)
+        memmove(points->value + 3 * i, points->value + 3 * kept[i], 3 * sizeof *points->value);
+    if (lost > 0)
+        points->count = count;
+    free(kept);
+    return fail_here(entry, status);
+}
+
 /* Computes the hull of a new mesh (*mesh is -1) or of all vertices of mesh *mesh. The hull is kept for the model,
  * except for a new mesh that drops points: the hull of the remaining points may have different faces, within the
  * tolerance of planes. */
@@ -218,6 +238,8 @@ static SapStatus read_hull(SapSceneBuilder *builder, const SapYamlEntry *entry, 
     SAP_TRY(check_source(entry, keys->file, keys->vertices, "vertices"));
     SAP_TRY(read_scale(keys->scale, shape->scale));
     SAP_TRY(read_points(builder, keys, &mesh, points));
+    if (mesh < 0)
+        SAP_TRY(reduce_points(builder, entry, points));
     if (mesh >= 0 && sap_scene_hull(builder, mesh)->num_vertices > 0)
         *mass = sap_hull_mass(sap_scene_hull(builder, mesh), points->value, shape->scale, density);
     else

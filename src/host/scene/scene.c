@@ -12,6 +12,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/number_text.h"
 #include "host/base/read_file.h"
+#include "host/model/hull_reduce.h"
 #include "host/scene/builder.h"
 #include "host/base/keyword.h"
 
@@ -162,7 +163,7 @@ static SapStatus read_replicate(const SapYamlEntry *entry, SapScene *scene, cons
 
 typedef struct BuilderKeys {
     double rigid_gap, default_body_armature;
-    const SapYamlEntry *gravity, *up_axis, *defaults;
+    const SapYamlEntry *gravity, *up_axis, *max_hull_vertices, *defaults;
 } BuilderKeys;
 
 static SapStatus read_defaults(const SapYamlEntry *entry, SapSceneBuilder *builder) {
@@ -190,12 +191,21 @@ static SapStatus check_up_axis(const SapYamlEntry *entry) {
     return sap_yaml_fail(entry, SAP_ERROR_UNSUPPORTED, "only z is supported in this version");
 }
 
+static SapStatus read_hull_vertices(const SapYamlEntry *entry, int *out) {
+    SAP_TRY(sap_scene_integer(entry, 0, SAP_MAX_MESH_VERTICES, out));
+    if (*out > 0 && *out < SAP_LEAST_HULL_VERTICES)
+        return sap_yaml_fail(entry, SAP_ERROR_PARSE, "is %d; allowed: 0 (exact hulls), or %d or more", *out,
+                             SAP_LEAST_HULL_VERTICES);
+    return SAP_OK;
+}
+
 static SapStatus read_builder(const SapYamlEntry *entry, SapSceneBuilder *builder) {
     static const SapSceneField fields[] = {
         SAP_SCENE_FIELD("gravity", ENTRY, BuilderKeys, gravity),
         SAP_SCENE_FIELD("up_axis", ENTRY, BuilderKeys, up_axis),
         SAP_SCENE_IN_RANGE("rigid_gap", NON_NEGATIVE, BuilderKeys, rigid_gap),
         SAP_SCENE_IN_RANGE("default_body_armature", NON_NEGATIVE, BuilderKeys, default_body_armature),
+        SAP_SCENE_FIELD("max_hull_vertices", ENTRY, BuilderKeys, max_hull_vertices),
         SAP_SCENE_FIELD("defaults", ENTRY, BuilderKeys, defaults),
     };
     BuilderKeys keys = {0};
@@ -206,6 +216,8 @@ static SapStatus read_builder(const SapYamlEntry *entry, SapSceneBuilder *builde
     builder->default_body_armature = keys.default_body_armature;
     if (keys.up_axis != NULL)
         SAP_TRY(check_up_axis(keys.up_axis));
+    if (keys.max_hull_vertices != NULL)
+        SAP_TRY(read_hull_vertices(keys.max_hull_vertices, &builder->max_hull_vertices));
     if (keys.gravity != NULL)
         SAP_TRY(sap_scene_gravity(keys.gravity, builder->gravity));
     return keys.defaults != NULL ? read_defaults(keys.defaults, builder) : SAP_OK;

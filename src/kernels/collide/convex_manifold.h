@@ -140,9 +140,11 @@ KERNEL_FN void feature_box(Feature *f, const Convex *c, Vec3 u, bool polygons) {
 
 /* The face of a hull whose normal is closest to u. */
 KERNEL_FN int hull_facing(const Convex *c, Vec3 u) {
+    Items items = directions_towards(c, c->hull ? &c->hull->by_face : 0, c->num_faces, u);
     int best = 0;
     real most = K(-2.0);
-    for (int i = 0; i < c->num_faces; i++) {
+    for (int k = 0; k < items.count; k++) {
+        int i = items_get(&items, k);
         real along = vec3_dot(u, vec3_load(c->plane + 4 * i));
         if (along > most) {
             most = along;
@@ -166,20 +168,17 @@ KERNEL_FN void feature_hull_face(Feature *f, const Convex *c, int face, Vec3 u) 
 /* The edge that is highest along u. All edges are compared: it need not belong to the face whose normal is
  * closest to u. */
 KERNEL_FN void feature_hull_edge(Feature *f, const Convex *c, Vec3 u) {
+    Items items = directions_towards(c, c->hull ? &c->hull->by_edge : 0, c->num_edges, u);
     Vec3 from = hull_vertex(c, 0), to = from;
     real most = K(-1e30);
-    for (int face = 0; face < c->num_faces; face++) {
-        SapHullFace at = c->face[face];
-        Vec3 a = hull_vertex(c, c->corner[at.corner + at.num_corners - 1]);
-        for (int i = 0; i < at.num_corners; i++) {
-            Vec3 b = hull_vertex(c, c->corner[at.corner + i]);
-            real along = vec3_dot(u, vec3_add(a, b));
-            if (along > most) {
-                most = along;
-                from = a;
-                to = b;
-            }
-            a = b;
+    for (int k = 0; k < items.count; k++) {
+        SapHullEdge edge = c->edge[items_get(&items, k)];
+        Vec3 a = hull_vertex(c, edge.from), b = hull_vertex(c, edge.to);
+        real along = vec3_dot(u, vec3_add(a, b));
+        if (along > most) {
+            most = along;
+            from = a;
+            to = b;
         }
     }
     feature_segment(f, c, from, to, u);

@@ -17,14 +17,6 @@ KERNEL_FN real convex_radius(int type, Vec3 size) {
     return type == SAP_SHAPE_SPHERE || type == SAP_SHAPE_CAPSULE ? size.x : K(0.0);
 }
 
-/* An upper bound of the coordinates of the shape. */
-KERNEL_FN real convex_extent(const Convex *c) {
-    real extent = real_max(c->size.x, real_max(c->size.y, c->size.z));
-    for (int i = 0; i < 3 * c->num_vertices; i++)
-        extent = real_max(extent, real_abs(c->vertex[i]));
-    return extent;
-}
-
 KERNEL_FN void convex_hull_load(Convex *c, const SapStepArgs *args, int mesh) {
     const SapHull *hull = &args->plan.hull[mesh];
     const SapConstants *constants = &args->constants[SAP_PRECISION == 64];
@@ -34,6 +26,11 @@ KERNEL_FN void convex_hull_load(Convex *c, const SapStepArgs *args, int mesh) {
     c->plane = (const scalar *)constants->hull_plane.data + 4 * hull->face;
     c->face = args->plan.hull_face + hull->face;
     c->corner = args->plan.hull_corner;
+    c->num_edges = hull->num_edges;
+    c->edge = args->plan.hull_edge + hull->edge;
+    c->plan = &args->plan;
+    c->hull = hull;
+    c->extent = ((const scalar *)constants->hull_extent.data)[mesh];
 }
 
 /* Shape `side` of a task at the pose X. */
@@ -43,13 +40,13 @@ KERNEL_FN void convex_load(Convex *c, const SapConvexTask *task, int side, Pose 
     c->radius = convex_radius(c->type, c->size);
     c->p = X.p;
     c->R = quat_matrix(X.q);
+    c->extent = real_max(c->size.x, real_max(c->size.y, c->size.z));
     c->num_vertices = c->num_faces = 0;
     c->vertex = c->plane = 0;
     c->face = 0;
     c->corner = 0;
     if (c->type == SAP_SHAPE_HULL)
         convex_hull_load(c, task->args, task->mesh[side]);
-    c->extent = convex_extent(c);
 }
 
 KERNEL_FN CorePair core_pair(const Convex *a, const Convex *b) {

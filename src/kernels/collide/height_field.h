@@ -154,13 +154,19 @@ typedef struct TriangleHull {
     scalar vertex[9], plane[4];
     SapHullFace face;
     int corner[3];
+    SapHullEdge edge[3];
 } TriangleHull;
 
 KERNEL_FN void triangle_hull(TriangleHull *h, const FieldTriangle *t) {
     Vec3 centre = vec3_scale(K(1.0) / K(3.0), vec3_add(t->x[0], vec3_add(t->x[1], t->x[2])));
+    real extent = real_of(0);
     for (int k = 0; k < 3; k++) {
-        vec3_store(h->vertex + 3 * k, vec3_sub(t->x[k], centre));
+        Vec3 x = vec3_sub(t->x[k], centre);
+        vec3_store(h->vertex + 3 * k, x);
+        extent = real_max(extent, real_max(real_abs(x.x), real_max(real_abs(x.y), real_abs(x.z))));
         h->corner[k] = k;
+        h->edge[k].from = k == 0 ? 2 : k - 1;
+        h->edge[k].to = k;
     }
     vec3_store(h->plane, t->m);
     h->plane[3] = vec3_dot(t->m, vec3_sub(t->x[0], centre));
@@ -178,7 +184,10 @@ KERNEL_FN void triangle_hull(TriangleHull *h, const FieldTriangle *t) {
     c->plane = h->plane;
     c->face = &h->face;
     c->corner = h->corner;
-    c->extent = convex_extent(c);
+    c->num_edges = 3;
+    c->edge = h->edge;
+    c->hull = 0;
+    c->extent = extent;
 }
 
 /* Adds the contacts with the plane through x with normal m: the face of the shape towards the plane, and

@@ -46,6 +46,9 @@ STAGE_FN void narrow_task_result(const SapConvexTask *task, int l, Manifold *m) 
 /* The general method in the lanes of `which`; the other lanes keep their points. */
 STAGE_FN void narrow_convex(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask which,
                             Manifold *m) {
+    which = which & mask_not(solids_apart(ctx, a, b, X, reach));
+    if (!mask_any(which))
+        return;
     SapConvexTask task;
     task.args = ctx->args;
     task.max_contacts = ctx->args->collide.max_contacts;
@@ -83,7 +86,7 @@ STAGE_FN void narrow_phase(const Context *ctx, const Solid *a, const Solid *b, P
     case SHAPES(SAP_SHAPE_PLANE, SAP_SHAPE_BOX): narrow_plane_box(ctx, a, b, X, m); break;
     case SHAPES(SAP_SHAPE_PLANE, SAP_SHAPE_CONE): narrow_plane_cone(ctx, a, b, X, m); break;
     case SHAPES(SAP_SHAPE_PLANE, SAP_SHAPE_HULL):
-        narrow_plane_hull(ctx, a, b, X, m, ctx->args->collide.max_contacts);
+        narrow_plane_hull(ctx, a, b, X, reach, near, m, ctx->args->collide.max_contacts);
         break;
     case SHAPES(SAP_SHAPE_SPHERE, SAP_SHAPE_SPHERE): narrow_sphere_sphere(ctx, a, b, X, m); break;
     case SHAPES(SAP_SHAPE_SPHERE, SAP_SHAPE_CAPSULE): narrow_sphere_capsule(ctx, a, b, X, m); break;

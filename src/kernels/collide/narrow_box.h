@@ -25,17 +25,6 @@ typedef struct BoxAxis {
     real j;  /* axis of shape 1's edge */
 } BoxAxis;
 
-KERNEL_FN Vec3 mat3_column(const Mat3 *R, int i) {
-    return i == 0 ? R->x : i == 1 ? R->y : R->z;
-}
-KERNEL_FN real vec3_component(Vec3 v, int i) {
-    return i == 0 ? v.x : i == 1 ? v.y : v.z;
-}
-/* sum size_k |v_k| */
-KERNEL_FN real box_radius(Vec3 size, Vec3 v) {
-    return real_fma(size.z, real_abs(v.z), real_fma(size.y, real_abs(v.y), size.x * real_abs(v.x)));
-}
-
 /* Replaces the best direction by the unit vector L where its separation is larger by more than `tie`. */
 KERNEL_FN void box_axis_offer(BoxAxis *best, Vec3 L, real separation, mask allowed, real tie, int of, int i, int j) {
     mask better = allowed & (separation > best->separation + tie);
@@ -253,12 +242,9 @@ KERNEL_FN Vec3 box_place(const FlatPoint *y, const BoxFace *r, mask of_0) {
 }
 
 /* The manifold of a face direction; its points are invalid in worlds with an edge direction. */
-STAGE_FN void box_faces(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const BoxAxis *best, int max_contacts,
-                        const Measure *by, Manifold *m) {
-    Mat3 E;
-    E.x = vec3(real_of(1), real_of(0), real_of(0));
-    E.y = vec3(real_of(0), real_of(1), real_of(0));
-    E.z = vec3_unit_z();
+STAGE_FN void box_faces(Vec3 a, Vec3 b, const Mat3 *R, Vec3 p, const BoxAxis *best, int max_contacts, const Measure *by,
+                        Manifold *m) {
+    Mat3 E = mat3_identity();
     /* axes of the boxes with the reference face, Rr, and with the incident face, Ri */
     mask of_0 = best->of == K(0.0);
     Mat3 Rr, Ri;

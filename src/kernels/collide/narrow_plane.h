@@ -99,55 +99,75 @@ typedef struct PlaneHull {
     Vec3 p;
 } PlaneHull;
 
-/* Vertex i as a candidate: d is its height. */
-KERNEL_FN FlatPoint plane_hull_point(const PlaneHull *h, int i) {
+/* The height of vertex i. */
+KERNEL_FN real plane_hull_height(const PlaneHull *h, int i) {
+    Vec3 v = field_get_vec3(h->vertex, 3 * (h->first + i), h->pack);
+    return h->p.z + real_fma(v.z, h->R.z.z, real_fma(v.y, h->R.y.z, v.x * h->R.x.z));
+}
+
+/* Vertex i, of height d, as a candidate. */
+KERNEL_FN FlatPoint plane_hull_point(const PlaneHull *h, int i, real d, mask valid) {
     Vec3 y = vec3_add(h->p, mat3_mul(h->R, field_get_vec3(h->vertex, 3 * (h->first + i), h->pack)));
     FlatPoint c;
     c.x = y.x;
     c.y = y.y;
-    c.d = y.z;
+    c.d = d;
     c.index = real_of(0);
-    c.valid = mask_all();
+    c.valid = valid;
     return c;
 }
 
-/* The lowest vertex; *size is the largest coordinate, *highest the largest height. A lower vertex must be lower by more
- * than NARROW_TIE of *size. */
-STAGE_FN FlatPoint plane_hull_lowest(const PlaneHull *h, real *size, real *highest) {
-    FlatPoint lowest = plane_hull_point(h, 0);
-    real s = real_of(0), top = lowest.d;
+/* The lowest vertex. Of equal heights, to by->tie, it is the farthest along a fixed oblique direction, as in
+ * reduce_deepest. *extent: the largest distance in the plane of a candidate, d <= reach, from the lowest vertex. */
+STAGE_FN FlatPoint plane_hull_lowest(const PlaneHull *h, real lowest, real reach, const Measure *by, real *extent) {
+    Choice c;
+    c.point = plane_hull_point(h, 0, lowest, mask_none());
+    c.value = real_of(0);
     for (int i = 0; i < h->count; i++) {
-        FlatPoint c = plane_hull_point(h, i);
-        s = real_max(s, real_max(real_abs(c.x), real_max(real_abs(c.y), real_abs(c.d))));
-        top = real_max(top, c.d);
+        real d = plane_hull_height(h, i);
+        mask low = d <= lowest + by->tie;
+        if (!mask_any(low))
+            continue;
+        FlatPoint point = plane_hull_point(h, i, d, low);
+        real value = real_fma(real_of(K(0.8)), point.x, K(0.5) * point.y);
+        choice_take(&c, &point, value, low & (mask_not(c.point.valid) | (value > c.value + by->tie)), false);
     }
-    for (int i = 1; i < h->count; i++) {
-        FlatPoint c = plane_hull_point(h, i);
-        mask lower = c.d < lowest.d - K(NARROW_TIE) * s;
-        lowest.x = real_select(lower, c.x, lowest.x);
-        lowest.y = real_select(lower, c.y, lowest.y);
-        lowest.d = real_select(lower, c.d, lowest.d);
-    }
-    *size = s;
-    *highest = top;
-    return lowest;
-}
-
-/* The largest distance of a vertex from a point, in the plane. */
-STAGE_FN real plane_hull_extent(const PlaneHull *h, const FlatPoint *from) {
     real e = real_of(0);
     for (int i = 0; i < h->count; i++) {
-        FlatPoint c = plane_hull_point(h, i);
-        e = real_max(e, flat_apart2(&c, from));
+        real d = plane_hull_height(h, i);
+        mask within = d <= reach;
+        if (!mask_any(within))
+            continue;
+        FlatPoint point = plane_hull_point(h, i, d, within);
+        e = real_max(e, real_select(within, flat_apart2(&point, &c.point), real_of(0)));
     }
-    return real_sqrt(e);
+    *extent = real_sqrt(e);
+    return c.point;
 }
 
-/* reduce_flat over all vertices, which are recomputed for each choice instead of stored. Candidates are the
- * vertices in a band above the lowest one, but none in the upper half of a thin hull, and those in the lower half of
- * the penetration. */
-STAGE_FN void narrow_plane_hull(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m,
-                                int max_contacts) {
+/* Choice k of reduce_flat among the vertices with d <= reach. The value of a vertex above `top` fades. */
+STAGE_FN FlatPoint plane_hull_choose(const PlaneHull *h, const FlatPoint *chosen, int k, real reach, real top,
+                                     real extent, const Measure *by) {
+    mask going = chosen[k - 1].valid;
+    real least = reduce_least(chosen, k, extent, by);
+    Choice c = choice_none(&chosen[k - 1]);
+    for (int i = 0; i < h->count; i++) {
+        real d = plane_hull_height(h, i);
+        mask within = going & (d <= reach);
+        if (!mask_any(within))
+            continue;
+        FlatPoint point = plane_hull_point(h, i, d, within);
+        real value = reduce_value(chosen, k, &point, by) * reduce_fade(&point, &chosen[0], top, by);
+        choice_offer(&c, &point, value, least, within, false);
+    }
+    return c.point;
+}
+
+/* The reduction of manifold.h over all vertices within reach, which are recomputed for each choice instead of stored;
+ * most are too high in every world, which their height tells. The band of full value is thinner than in reduce_flat: it
+ * ends below the middle of a flat hull, and in the middle of the penetration, so that lower vertices are preferred. */
+STAGE_FN void narrow_plane_hull(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask near,
+                                Manifold *m, int max_contacts) {
     (void)a;
     const SapHull *hull = &ctx->args->plan.hull[b->mesh];
     PlaneHull h;
@@ -157,30 +177,35 @@ STAGE_FN void narrow_plane_hull(const Context *ctx, const Solid *a, const Solid 
     h.count = hull->num_vertices;
     h.R = quat_matrix(X.q);
     h.p = X.p;
-    /* the lowest vertex, and the top of the band of candidates */
+    /* no contact if the box around the hull is out of reach */
+    OrientedBox box = solid_box(ctx, b);
+    Vec3 z = vec3(h.R.x.z, h.R.y.z, h.R.z.z), along = mat3_mul_transposed(box.R, z);
+    real half = box_radius(box.half, along), extent = field_get(STAGE_CONSTANTS->hull_extent, b->mesh, ctx->pack);
+    real sizes = extent + real_abs(X.p.x) + real_abs(X.p.y) + real_abs(X.p.z);
+    m->count = 0;
+    if (!mask_any(near & (X.p.z + vec3_dot(z, box.p) - half <= reach + K(BOX_SLACK) * sizes)))
+        return;
+    /* heights */
+    real lowest = plane_hull_height(&h, 0), highest = lowest;
+    for (int i = 1; i < h.count; i++) {
+        real d = plane_hull_height(&h, i);
+        lowest = real_min(lowest, d);
+        highest = real_max(highest, d);
+    }
+    /* the lowest vertex, and the top of the band of full value */
     FlatPoint chosen[MANIFOLD_MAX];
-    real size, highest;
-    chosen[0] = plane_hull_lowest(&h, &size, &highest);
-    real extent = plane_hull_extent(&h, &chosen[0]), lowest = chosen[0].d;
-    real band = real_min(K(NARROW_BAND) * extent, K(0.5) * (highest - lowest));
-    real top = lowest + real_max(band, K(-0.5) * lowest);
-
-    /* the other choices, as in reduce_flat */
     Measure by;
     by.size = extent;
-    by.tie = K(NARROW_TIE) * size;
+    by.tie = K(NARROW_TIE) * sizes;
     by.turns = false;
+    real wide;
+    chosen[0] = plane_hull_lowest(&h, lowest, real_max(reach, lowest), &by, &wide);
+    real band = real_min(K(NARROW_BAND) * wide, K(0.5) * (highest - lowest));
+    real top = lowest + real_max(band, K(-0.5) * lowest);
+    /* the other choices */
     m->count = h.count < max_contacts ? h.count : max_contacts;
-    for (int k = 1; k < m->count; k++) {
-        mask going = chosen[k - 1].valid;
-        real least = reduce_least(chosen, k, extent, &by);
-        Choice c = choice_none(&chosen[k - 1]);
-        for (int i = 0; i < h.count; i++) {
-            FlatPoint point = plane_hull_point(&h, i);
-            choice_offer(&c, &point, reduce_value(chosen, k, &point, &by), least, going & (point.d <= top), false);
-        }
-        chosen[k] = c.point;
-    }
+    for (int k = 1; k < m->count; k++)
+        chosen[k] = plane_hull_choose(&h, chosen, k, reach, top, wide, &by);
     for (int k = 0; k < m->count; k++)
         manifold_set(m, k, vec3(chosen[k].x, chosen[k].y, real_of(0)), vec3_unit_z(), chosen[k].d, chosen[k].valid);
 }

@@ -4,7 +4,10 @@
  * A shape is a core inflated by a radius. The core of a sphere is its centre, that of a capsule its axis; every other
  * shape is its own core with radius 0. The support of a core along u is a farthest point of the core along u:
  *   s(u) = argmax_x u.x
- * In a tie, box and capsule take the positive side, hulls the first vertex, and the cap of a cylinder its centre. */
+ * In a tie, box and capsule take the positive side, hulls the first vertex, and the cap of a cylinder its centre.
+ *
+ * Hulls have many vertices, faces and edges. A table of directions (SapDirections) gives the few that can be the
+ * farthest along u; the result is that of a search through all of them. */
 
 /* A convex shape placed in the frame of shape 0. A triangle of a height field is a hull of three vertices
  * and one face. */
@@ -21,6 +24,10 @@ typedef struct Convex {
     const scalar *plane;     /* [num_faces][4] */
     const SapHullFace *face; /* [num_faces] */
     const int *corner;       /* corners of all faces */
+    int num_edges;           /* hulls */
+    const SapHullEdge *edge; /* [num_edges] */
+    const SapPlan *plan;     /* hulls: the cells and points of the tables */
+    const SapHull *hull;     /* hulls: the tables of directions; NULL = a triangle, which has none */
 } Convex;
 
 /* R' v */
@@ -77,17 +84,69 @@ KERNEL_FN Vec3 support_cone(real r, real h, Vec3 u) {
     return u.z * h > vec3_dot(u, base) ? vec3(K(0.0), K(0.0), h) : base;
 }
 
+/* ---- points that can be the farthest along a direction ---- */
+
+/* item[0 .. count), or the numbers 0 .. count - 1 if item is NULL. */
+typedef struct Items {
+    const int *item;
+    int count;
+} Items;
+
+KERNEL_FN int items_get(const Items *items, int k) {
+    return items->item ? items->item[k] : k;
+}
+
+/* The cell of the coordinate x, -1 .. 1, among n. */
+KERNEL_FN int direction_place(real x, int n) {
+    if (!(x > K(-1.0)))
+        return 0;
+    return x < K(1.0) ? (int)(K(0.5) * (x + K(1.0)) * (scalar)n) : n - 1;
+}
+
+/* The points of a table that can be the farthest along u; all n if there is no table (NULL or resolution 0). */
+KERNEL_FN Items directions_towards(const Convex *c, const SapDirections *table, int n, Vec3 u) {
+    Items items;
+    items.item = 0;
+    items.count = n;
+    if (!table || table->resolution == 0)
+        return items;
+    const SapPlan *plan = c->plan;
+    int cells = table->resolution;
+    /* the side of the cube, and the two other coordinates on it */
+    real x = real_abs(u.x), y = real_abs(u.y), z = real_abs(u.z);
+    int side = 4 + (u.z < K(0.0));
+    real most = z, s = u.x, t = u.y;
+    if (x >= y && x >= z) {
+        side = u.x < K(0.0);
+        most = x;
+        s = u.y;
+        t = u.z;
+    } else if (y >= z) {
+        side = 2 + (u.y < K(0.0));
+        most = y;
+        t = u.z;
+    }
+    int column = direction_place(s / most, cells), row = direction_place(t / most, cells);
+    SapDirectionCell cell = plan->direction_cell[table->cell + (side * cells + row) * cells + column];
+    items.item = plan->direction_point + cell.first;
+    items.count = cell.count;
+    return items;
+}
+
+/* The first vertex that is farthest along u. */
 KERNEL_FN Vec3 support_hull(const Convex *c, Vec3 u) {
-    int best = 0;
-    real most = vec3_dot(u, hull_vertex(c, 0));
-    for (int i = 1; i < c->num_vertices; i++) {
-        real along = vec3_dot(u, hull_vertex(c, i));
+    Items items = directions_towards(c, c->hull ? &c->hull->by_vertex : 0, c->num_vertices, u);
+    Vec3 best = hull_vertex(c, items_get(&items, 0));
+    real most = vec3_dot(u, best);
+    for (int k = 1; k < items.count; k++) {
+        Vec3 x = hull_vertex(c, items_get(&items, k));
+        real along = vec3_dot(u, x);
         if (along > most) {
             most = along;
-            best = i;
+            best = x;
         }
     }
-    return hull_vertex(c, best);
+    return best;
 }
 
 /* Support of the core along u, both in the frame of the shape. */

@@ -32,6 +32,8 @@ typedef struct SapConstants {
     SapField shape_margin, shape_gap;
     SapField hull_vertex; /* [vertices of all hulls][3] in the shape frame */
     SapField hull_plane;  /* [faces of all hulls][4] outward unit normal, offset: n.x <= offset inside */
+    SapField hull_extent; /* [num_hulls] the largest absolute coordinate of a vertex */
+    SapField hull_box;    /* [num_hulls][15] a box that contains the hull: centre, three unit axes, half extents */
     SapField height;      /* [heights of all grids] */
 } SapConstants;
 

@@ -57,12 +57,35 @@ typedef struct SapPattern {
     const SapEntry *entry;           /* [nnz] entries by depth of their row */
 } SapPattern;
 
+/* A table of directions for a set of points: which of them can be farthest along a direction u. The directions are those
+ * to a cube around the origin, whose sides have resolution x resolution cells. The points of u's cell include the
+ * farthest one (host/plan/directions.h). */
+typedef struct SapDirections {
+    int resolution; /* cells along an edge of the cube; 0 = no table */
+    int cell; /* the cells are plan.direction_cell[cell .. cell + 6 resolution^2): by side (+x -x +y -y +z -z), row
+                     * and column; they count the two other coordinates, in the order x y z, the last one as row */
+} SapDirections;
+
+/* The points of a cell are plan.direction_point[first .. first + count), increasing. */
+typedef struct SapDirectionCell {
+    int first, count;
+} SapDirectionCell;
+
 /* A convex hull. Its vertices are in constants.hull_vertex; its faces are planar polygons with
  * planes in constants.hull_plane. */
 typedef struct SapHull {
     int vertex, num_vertices; /* rows of hull_vertex */
     int face, num_faces;      /* rows of plan.hull_face and of hull_plane */
+    int edge, num_edges;      /* rows of plan.hull_edge */
+    SapDirections by_vertex;  /* of the vertices */
+    SapDirections by_face;    /* of the normals of faces */
+    SapDirections by_edge;    /* of the sums of the two ends of each edge */
 } SapHull;
+
+/* An edge between two vertices, counted within the hull. */
+typedef struct SapHullEdge {
+    int from, to;
+} SapHullEdge;
 
 /* The corners of a face are plan.hull_corner[corner .. corner + num_corners): vertices, counted within the hull,
  * counter-clockwise seen from outside. */
@@ -102,10 +125,13 @@ typedef struct SapPlan {
     const int *shape_type; /* [ns] SapShapeType */
     const int *shape_mesh; /* [ns] index of the hull or height field, -1 = neither */
     int num_hulls, num_height_fields;
-    const SapHull *hull;          /* [num_hulls] */
-    const SapHullFace *hull_face; /* [faces of all hulls] */
-    const int *hull_corner;       /* [corners of all faces] */
-    const int *hull_source;       /* mesh vertex (over all meshes) of each row of hull_vertex; for the host only */
+    const SapHull *hull;                    /* [num_hulls] */
+    const SapHullFace *hull_face;           /* [faces of all hulls] */
+    const int *hull_corner;                 /* [corners of all faces] */
+    const SapHullEdge *hull_edge;           /* [edges of all hulls] each once, in the order of faces and corners */
+    const SapDirectionCell *direction_cell; /* [cells of all tables] */
+    const int *direction_point;             /* [points of all cells] */
+    const int *hull_source; /* mesh vertex (over all meshes) of each row of hull_vertex; for the host only */
     const SapHeightField *height_field; /* [num_height_fields] */
     int sweep;                          /* 1: the broad phase sweeps, 0: it tests a list of pairs */
     int num_pairs;                      /* 0 if sweep */

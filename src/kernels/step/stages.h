@@ -21,6 +21,7 @@
 #include "kernels/motion/motion.h"
 
 #include "kernels/collide/manifold.h"
+#include "kernels/collide/oriented_box.h"
 #include "kernels/collide/narrow_plane.h"
 #include "kernels/collide/narrow_round.h"
 #include "kernels/collide/narrow_box.h"

@@ -1,0 +1,86 @@
+"""Convex hulls of meshes for an import: fewer vertices, and convex parts of meshes that are not convex."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._library import check, lib
+from .conventions import Floats
+
+MAX_HULL_VERTICES = 64
+LEAST_HULL_VERTICES = 8
+CONCAVITY = 0.05  # CoACD's default threshold
+
+
+@dataclass(frozen=True)
+class HullOptions:
+    """How an import makes hulls of meshes."""
+
+    max_vertices: int = MAX_HULL_VERTICES  # of a hull; 0: exact hulls
+    decompose: bool | float = False  # meshes into convex parts, up to this concavity; True: CONCAVITY
+    cache: Path | None = None  # folder of the parts; None: they are not kept
+
+    def __post_init__(self) -> None:
+        most, concavity = self.max_vertices, self.decompose
+        if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or 0 < most < LEAST_HULL_VERTICES or most < 0:
+            raise ValueError(f"max_hull_vertices is {most!r}; allowed: 0 (exact hulls), or {LEAST_HULL_VERTICES} or more")
+        if not isinstance(concavity, bool) and not 0.01 <= concavity <= 1:
+            raise ValueError(f"decompose is {concavity!r}; allowed: False, True, or a concavity 0.01 .. 1")
+
+    @property
+    def concavity(self) -> float:
+        return CONCAVITY if self.decompose is True else float(self.decompose)
+
+
+def cache_folder(path: str | os.PathLike[str]) -> Path:
+    """The folder of the convex parts of the meshes of a model file, beside it."""
+    path = Path(path)
+    return path.with_name(path.name + ".parts")
+
+
+def reduce_hull(points: Floats, most: int) -> tuple[NDArray[np.int32], float]:
+    """At most `most` of the points, by index, whose convex hull is close to that of all, and the distance of the
+    farthest point outside it."""
+    points = np.ascontiguousarray(points, np.float64)
+    kept = np.zeros(most, np.int32)
+    count, lost = ctypes.c_int(), ctypes.c_double()
+    check(
+        lib.sap_mesh_reduce(
+            points.ctypes.data, len(points), most, kept.ctypes.data, ctypes.byref(count), ctypes.byref(lost)
+        )
+    )
+    return kept[: count.value], lost.value
+
+
+def _coacd() -> Any:
+    try:
+        import coacd
+    except ImportError as error:
+        raise ImportError("decompose needs CoACD: pip install 'sapwood[decompose]'") from error
+    return coacd
+
+
+def convex_parts(points: Floats, faces: NDArray[np.int32], options: HullOptions) -> list[Floats]:
+    """The vertices of convex parts of a triangle mesh, computed by CoACD or read from the cache."""
+    points, faces = np.ascontiguousarray(points, np.float64), np.ascontiguousarray(faces, np.int32)
+    key = hashlib.sha256(points.tobytes() + faces.tobytes() + np.float64(options.concavity).tobytes()).hexdigest()[:16]
+    file = options.cache / f"{key}.npz" if options.cache else None
+    if file and file.exists():
+        with np.load(file) as stored:
+            return [stored[name] for name in sorted(stored.files)]
+    coacd = _coacd()
+    coacd.set_log_level("error")
+    parts = coacd.run_coacd(coacd.Mesh(points, faces), threshold=options.concavity, seed=0)
+    found = [np.asarray(vertices, np.float64) for vertices, _ in parts]
+    if file:
+        file.parent.mkdir(exist_ok=True)
+        np.savez_compressed(file, **{f"part{i:04}": part for i, part in enumerate(found)})
+    return found
