@@ -89,6 +89,8 @@ typedef struct SapOptions {
 
     /* ---- free motion ---- */
     SapGyroscopic gyroscopic; /* default explicit, in all presets */
+    /* A world with a faster dof fails with SAP_WORLD_TOO_FAST, before its numbers overflow. */
+    double max_joint_speed; /* m/s or rad/s, of each number of joint_qd; default NaN = no limit; > 0 */
 
     /* ---- contact solve ---- */
     int max_rigid_contact;     /* contact slots per world; default 128, 1 .. 65535 */

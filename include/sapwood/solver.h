@@ -25,6 +25,7 @@ enum {
     SAP_WORLD_NONFINITE_RESULT = 1 << 3, /* the step overflowed, or an angle is too large for its sine (docs/trig.md) */
     SAP_WORLD_BAD_CONTACT = 1 << 4,      /* a contact has an index out of range, a non-finite number or a zero normal */
     SAP_WORLD_BAD_PARAMETERS = 1 << 5,   /* parameters of the world (sap_batch_expand) break a rule: it is skipped */
+    SAP_WORLD_TOO_FAST = 1 << 6,         /* a dof became faster than the option max_joint_speed */
     SAP_WORLD_FAILED = 0xff,             /* all of the above */
 
     /* How the solve ended. Neither bit is set if no contact, drive, limit or friction of the world is active. */

@@ -61,6 +61,7 @@ static const struct {
     {"contact_point_mode", "witness_point", "contact_midpoint"},
     {"position_integration", "midpoint", "sap_euler"},
     {"gyroscopic", "explicit", "implicit"},
+    {"max_joint_speed", "none", "100"},
     {"max_rigid_contact", "128", "65535"},
     {"max_contacts_per_pair", "4", "8"},
     {"fallback_mu", "none", "0.3"},

@@ -186,7 +186,8 @@ const CliFailure cli_failures[CLI_NUM_FAILURES] = {
     {SAP_WORLD_NONFINITE_CONTROL, "nonfinite_control", "control not finite"},
     {SAP_WORLD_NOT_SPD, "not_spd", "mass matrix not positive definite"},
     {SAP_WORLD_NONFINITE_RESULT, "nonfinite_result", "result not finite"},
-    {SAP_WORLD_BAD_CONTACT, "bad_contact", "contact out of range or not finite"}};
+    {SAP_WORLD_BAD_CONTACT, "bad_contact", "contact out of range or not finite"},
+    {SAP_WORLD_TOO_FAST, "too_fast", "faster than max_joint_speed"}};
 
 CliFailures cli_batch_failures(const CliBatch *batch) {
     CliFailures out = {0};

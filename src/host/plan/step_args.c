@@ -90,7 +90,8 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .geometry_is_f64 = o->use_f64_boundary_pose,
                           .weight_is_f64 = is_f64(o->sap_contact_weight_precision),
                           .solve_is_f64 = is_f64(o->contact_solve_precision),
-                          .has_dof_terms = find_joint_terms(m, plan)};
+                          .has_dof_terms = find_joint_terms(m, plan),
+                          .max_joint_speed = value_or(o->max_joint_speed, 0)};
     /* Solver and contacts. */
     args->contacts.law = solvers[o->contact_solver].law;
     args->method = solvers[o->contact_solver].method;

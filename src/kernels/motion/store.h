@@ -88,6 +88,29 @@ KERNEL_FN bits spin_status(const Context *ctx) {
     return status;
 }
 
+/* Whether a dof of link l is faster than max_joint_speed, in public velocities at coordinates q. */
+KERNEL_FN mask link_too_fast(const Context *ctx, int l, const real *q) {
+    const SapLink *link = &ctx->args->plan.link[l];
+    const real *v = FM(v) + link->v;
+    real fastest = real_of(0);
+    bool is_free = link->type == SAP_JOINT_FREE; /* stores v_C in place of v_O */
+    for (int i = 0; i < (is_free ? 3 : link->nlin + link->nang); i++)
+        fastest = real_max(fastest, real_abs(v[i]));
+    if (is_free) {
+        Vec3 v_C = free_joint_v_C(ctx, l, q, v);
+        fastest = real_max(fastest, real_max(real_abs(v_C.x), real_max(real_abs(v_C.y), real_abs(v_C.z))));
+    }
+    return fastest > real_of((scalar)ctx->args->max_joint_speed);
+}
+
+/* SAP_WORLD_TOO_FAST where a dof is faster than max_joint_speed at coordinates q. */
+STAGE_FN bits speed_status(const Context *ctx, const real *q) {
+    bits none = real_bits(real_of(0)), status = none;
+    for (int l = 0; l < ctx->args->plan.nl; l++)
+        status = status | bits_select(link_too_fast(ctx, l, q), none + SAP_WORLD_TOO_FAST, none);
+    return status;
+}
+
 /* Status bits of free motion and integration (solver.h), per lane. */
 STAGE_FN bits world_status(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;

@@ -20,6 +20,8 @@ STAGE_FN void stage_finish(const Context *ctx) {
         mask overflowed = ((status & SAP_WORLD_FAILED) == 0) & mask_not(bodies_finite(ctx));
         status = status | bits_select(overflowed, none + SAP_WORLD_NONFINITE_RESULT, none);
     }
+    if (args->max_joint_speed > 0)
+        status = status | bits_select((status & SAP_WORLD_FAILED) == 0, speed_status(ctx, FM(q1)), none);
     /* store the new state, or the input state of failed worlds */
     mask mine = pack_lanes(ctx->pack);
     mask ok = mine & ((status & SAP_WORLD_FAILED) == 0);
