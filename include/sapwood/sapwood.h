@@ -6,6 +6,7 @@
 #include <sapwood/contacts.h>
 #include <sapwood/dual.h>
 #include <sapwood/error.h>
+#include <sapwood/guard.h>
 #include <sapwood/model.h>
 #include <sapwood/options.h>
 #include <sapwood/parameters.h>

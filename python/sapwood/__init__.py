@@ -23,6 +23,7 @@ from ._library import (
 )
 from .batch import Batch
 from .dual import DualSolution, dual_solve
+from .dump import Dump
 from .model import Model
 from .options import Options, preset_names
 from .shipped import scene, scene_names, scene_path
@@ -33,6 +34,7 @@ __all__ = [
     "BusyError",
     "DeviceError",
     "DualSolution",
+    "Dump",
     "FileError",
     "ForkError",
     "Model",

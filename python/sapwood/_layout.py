@@ -222,6 +222,27 @@ STRUCTS = {
         ("active", "ptr"),
         ("region", "ptr"),
     ],
+    "SapDumpCall": [
+        ("h", "double"),
+        ("num_steps", "int"),
+        ("status", "int"),
+    ],
+    "SapDump": [
+        ("model", "ptr"),
+        ("options", "SapOptions"),
+        ("world", "int"),
+        ("num_worlds", "int"),
+        ("num_calls", "int"),
+        ("calls", "ptr"),
+        ("inputs", "SapState"),
+        ("controls", "SapControl"),
+        ("results", "SapState"),
+        ("iterations", "int"),
+        ("line_iterations", "int"),
+        ("contact_count", "int"),
+        ("cost", "double"),
+        ("residual", "double"),
+    ],
 }
 
 MODEL_ARRAYS = {

@@ -45,6 +45,8 @@ FreeMotion = _C_TYPES["SapFreeMotion"]
 SolverInfo = _C_TYPES["SapSolverInfo"]
 Array = _C_TYPES["SapArray"]
 BatchInfo = _C_TYPES["SapBatchInfo"]
+DumpCallStruct = _C_TYPES["SapDumpCall"]
+DumpStruct = _C_TYPES["SapDump"]
 
 
 class SapwoodError(Exception):
@@ -144,6 +146,11 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_batch_check_parameters": (_INT, [_P]),
     "sap_parameter_names": (ctypes.POINTER(_TEXT), []),
     "sap_batch_bytes": (ctypes.c_size_t, [_P]),
+    "sap_batch_guard": (_INT, [_P, _INT]),
+    "sap_batch_dump": (_INT, [_P, _INT, _TEXT]),
+    "sap_dump_load": (_INT, [_TEXT, _P]),
+    "sap_dump_destroy": (None, [_P]),
+    "sap_dump_batch": (_INT, [_P, _INT, _INT, _P, _P]),
     "sap_dual_options_default": (None, [_P]),
     "sap_dual_solve": (_INT, [_P, _P, _P]),
 }

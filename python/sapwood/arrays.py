@@ -32,6 +32,17 @@ class Handle:
             getattr(lib, self.destroy)(pointer)
 
 
+class PartHandle(Handle):
+    """A part of an object of the library, which keeps the whole alive."""
+
+    def __init__(self, pointer: int | None, owner: Handle) -> None:
+        super().__init__(pointer, "")
+        self.owner = owner
+
+    def __del__(self) -> None:
+        self.pointer = None
+
+
 class _Memory:
     """Memory of the library as an array; keeps its owner alive."""
 

@@ -45,6 +45,11 @@ _STATUS_BITS = {
 }
 
 
+def status_names(status: int) -> list[str]:
+    """The names of status bits: "nonfinite_state", ..."""
+    return [name for name, bit in _STATUS_BITS.items() if status & bit]
+
+
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The output function of splitmix64."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
@@ -189,6 +194,21 @@ class Batch(MjNames):
                 raise TypeError(f"dtype is {np.dtype(dtype).name}; it must be float32 or float64")
             status = lib.sap_batch_create_as(self.model.pointer, self.num_worlds, options, kind, ctypes.byref(pointer))
         check(status)
+        self._take(pointer)
+
+    @classmethod
+    def _of_pointer(cls, model: Model, num_worlds: int, options: Options, pointer: ctypes.c_void_p) -> Batch:
+        """The batch that a function of the library has created."""
+        self = cls.__new__(cls)
+        self._handle, self._pointer, self._forked, self._lock = None, None, False, threading.Lock()
+        self._inner = None
+        self.model, self.num_worlds, self.seed, self.world_offset = model, num_worlds, 0, 0
+        self.options, self.device = options, options["device"]
+        self._take(pointer)
+        self._prepare_names()
+        return self
+
+    def _take(self, pointer: ctypes.c_void_p) -> None:
         self._handle = Handle(pointer.value, "sap_batch_destroy")
         # Arguments that are ctypes objects, and a function without a prototype, halve the time of a call.
         self._step, self._pointer, self._argument = lib.unchecked("sap_batch_step"), pointer.value, pointer
@@ -364,7 +384,7 @@ class Batch(MjNames):
     def status_text(self, world: int) -> list[str]:
         """The names of the status bits of one world."""
         status = self._get("status")[integer("world", world, 0, self.num_worlds - 1)]
-        return [name for name, bit in _STATUS_BITS.items() if int(status) & bit]
+        return status_names(int(status))
 
     # ---- stepping ----
 
@@ -505,6 +525,23 @@ class Batch(MjNames):
             options.update(linearize.EXACT)
             self._inner = Batch(self.model, worlds, options=options, dtype=np.float64)
         return linearize.linearize(self, self._inner, eps, self.dt if h is None else h, control)
+
+    # ---- guard ----
+
+    def guard(self, calls: int = 8) -> None:
+        """Keeps the inputs of the last `calls` (1 .. 1024) calls of step, so that `dump` can write them to a file.
+
+        A batch has one guard. It copies joint_q, joint_qd and the control arrays before each call (docs/guard.md has
+        the cost), and takes `calls` times their memory.
+        """
+        self._call(lib.sap_batch_guard, integer("calls", calls))
+
+    def dump(self, world: int, path: str | os.PathLike[str]) -> None:
+        """Writes a world with the inputs of its last calls to a file that `Dump` and `sapwood replay` repeat.
+
+        Call it after a step in which the world failed, before the world is reset or written to. Needs a guard.
+        """
+        self._call(lib.sap_batch_dump, integer("world", world), os.fsencode(path))
 
     # ---- state ----
 

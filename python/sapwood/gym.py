@@ -7,6 +7,8 @@ observation, reward, terminated, truncated, info = env.step(env.action_space.sam
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from ._library import version
 from .batch import FAILED, Batch, random_keys, random_units
 from .conventions import quat_matrix
 from .model import Model
@@ -34,9 +37,17 @@ class BatchEnv(VectorEnv):
     | SAME_STEP | is reset immediately; info["final_obs"] has its last observation |
     | DISABLED | is reset by reset(options={"reset_mask": mask}) |
 
-    The random numbers of a reset depend on the seed and the number of resets of the world, not on other worlds.
+    The random numbers of a reset depend on the seed and the number of resets of the world, not on other worlds: world w
+    has the seed `seed + batch.world_offset + w`, so processes that share the worlds draw the numbers of one (dist.py).
     Observations alternate between two buffers: a returned one is valid until the step after the next.
+
+    A world that fails (a NaN, say) ends its episode, and numbers of its observation and reward that are not finite
+    become 0, so that training goes on. `failures` counts such worlds. With `dumps`, a folder, the first `most_dumps` of
+    them are written there with the inputs of their last `guard` calls (dump.py); `sapwood replay` says why they failed.
     """
+
+    kept: tuple[str, ...] = ()  # arrays of the task that `save` writes
+    most_dumps = 10
 
     def __init__(
         self,
@@ -46,6 +57,8 @@ class BatchEnv(VectorEnv):
         steps: int,
         time_limit: int,
         autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+        dumps: str | os.PathLike[str] | None = None,
+        guard: int = 8,
     ) -> None:
         self.batch, self.steps, self.time_limit = batch, steps, time_limit
         self.num_envs = n = batch.num_worlds
@@ -58,6 +71,12 @@ class BatchEnv(VectorEnv):
         self.seeds = batch.seed + batch.world_offset + np.arange(n)
         self.episodes, self.age = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self.ended = np.zeros(n, bool)
+        self.failures, self.calls = 0, 0
+        self.dumps = None if dumps is None else Path(dumps)
+        self.dumped: list[Path] = []
+        if self.dumps is not None:
+            self.dumps.mkdir(parents=True, exist_ok=True)
+            batch.guard(guard)
         self._buffers = np.zeros((2, n, observation_size), np.float32)
         self._turn = 0
 
@@ -86,7 +105,8 @@ class BatchEnv(VectorEnv):
         mask = (options or {}).get("reset_mask")
         worlds = np.arange(self.num_envs) if mask is None else np.nonzero(np.asarray(mask, bool))[0]
         if seed is not None:
-            given = np.asarray(seed) + (np.arange(self.num_envs) if np.ndim(seed) == 0 else 0)
+            first = self.batch.world_offset + np.arange(self.num_envs) if np.ndim(seed) == 0 else 0
+            given = np.asarray(seed) + first
             self.seeds[worlds] = given[worlds]
             self.episodes[worlds] = 0
         self._reset_worlds(worlds)
@@ -101,7 +121,13 @@ class BatchEnv(VectorEnv):
         self.act(np.clip(np.asarray(actions, np.float64), -1, 1))
         self.batch.step(self.steps)
         self.age += 1
+        self.calls += 1
+        failed = (self.batch.status & FAILED) != 0
+        if failed.any():
+            self._note_failures(np.nonzero(failed & ~self.ended)[0])  # not those that are to be reset
         reward, terminated = self.judge()
+        reward[failed & ~np.isfinite(reward)] = 0
+        terminated |= failed
         truncated = (self.age >= self.time_limit) & ~terminated
         if len(late):
             self._reset_worlds(late)
@@ -114,6 +140,40 @@ class BatchEnv(VectorEnv):
             self._turn ^= 1  # reuse the buffer, which was not returned
             self._reset_worlds(np.nonzero(done)[0])
         return self._observation(), reward, terminated, truncated, info
+
+    # ---- checkpoints ----
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes everything that determines the next steps to a file of numpy (.npz)."""
+        arrays = {f"batch/{name}": values for name, values in self.batch.get_state().items()}
+        own = ("seeds", "episodes", "age", "ended", *self.kept)
+        arrays.update({f"env/{name}": np.asarray(getattr(self, name)) for name in own})
+        arrays["observation"] = self._buffers[self._turn]
+        arrays["header"] = np.array(self._header())
+        with open(path, "wb") as file:
+            np.savez(file, **arrays)
+
+    def load(self, path: str | os.PathLike[str]) -> NDArray[np.float32]:
+        """Continues bit for bit where `save` was called, and returns the observation of that moment.
+
+        The environment must have the class, worlds and model of the one that was saved, and the version of the library.
+        """
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        theirs, ours = list(arrays.pop("header")), self._header()
+        if theirs != ours:
+            raise ValueError(f"{os.fspath(path)} is of {', '.join(theirs)}; this environment is {', '.join(ours)}")
+        state = {name.removeprefix("batch/"): x for name, x in arrays.items() if name.startswith("batch/")}
+        self.batch.set_state(state)
+        for name in ("seeds", "episodes", "age", "ended", *self.kept):
+            getattr(self, name)[...] = arrays[f"env/{name}"]
+        self._buffers[self._turn] = arrays["observation"]
+        return self._buffers[self._turn]
+
+    def _header(self) -> list[str]:
+        model = self.batch.model
+        worlds = f"{self.num_envs} worlds from {self.batch.world_offset}"
+        return [f"sapwood {version()}", type(self).__name__, worlds, f"model {model.name}", f"{model.num_dofs} dofs"]
 
     def close_extras(self, **_: Any) -> None:
         self.batch.close()
@@ -129,6 +189,13 @@ class BatchEnv(VectorEnv):
         self.episodes[worlds] += 1
         self.age[worlds] = 0
         self.ended[worlds] = False
+
+    def _note_failures(self, worlds: NDArray[np.intp]) -> None:
+        self.failures += len(worlds)
+        for world in worlds[: self.most_dumps - len(self.dumped)] if self.dumps is not None else ():
+            path = self.dumps / f"world{self.batch.world_offset + world}_call{self.calls}.dump"
+            self.batch.dump(int(world), path)
+            self.dumped.append(path)
 
     def _observation(self) -> NDArray[np.float32]:
         self._turn ^= 1
@@ -161,6 +228,7 @@ class Quadruped(BatchEnv):
     """
 
     reach, stride = 0.5, 0.5
+    kept = ("command", "action", "last_action")
 
     def __init__(
         self,
@@ -170,11 +238,12 @@ class Quadruped(BatchEnv):
         steps: int = 4,
         time_limit: int = 500,
         noise: float = 1.0,
+        dumps: str | os.PathLike[str] | None = None,
         **batch: Any,
     ) -> None:
         model = scene("quadruped")
         batch.setdefault("options", {"max_rigid_contact": 32})
-        super().__init__(Batch(model, num_envs, **batch), 55, 12, steps, time_limit, autoreset_mode)
+        super().__init__(Batch(model, num_envs, **batch), 55, 12, steps, time_limit, autoreset_mode, dumps)
         self.fixed_command, self.noise = command, noise
         self.command = np.zeros((num_envs, 3))
         self.action, self.last_action = np.zeros((num_envs, 12)), np.zeros((num_envs, 12))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _layout
 from ._library import Control, FreeMotion, ModelArrays, ModelError, OptionsStruct, Scene, State, check, lib
 from .arguments import nearest
-from .arrays import Handle, memory_view
+from .arrays import Handle, PartHandle, memory_view
 from .options import Options
 
 if TYPE_CHECKING:
@@ -93,6 +93,15 @@ class Model:
         data = text.encode()
         check(lib.sap_scene_parse(data, len(data), name.encode(), ctypes.byref(scene)))
         return cls._from_scene(scene)
+
+    @classmethod
+    def _part(cls, pointer: int, owner: Handle) -> Model:
+        """The model that belongs to another object of the library."""
+        model = cls.__new__(cls)
+        model._take(pointer, 0.005)
+        model._handle.pointer = None  # the owner destroys it
+        model._handle = PartHandle(pointer, owner)
+        return model
 
     @classmethod
     def _from_scene(cls, scene: Any) -> Model:

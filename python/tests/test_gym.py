@@ -110,3 +110,10 @@ def test_a_fallen_robot_ends_its_world():
     env.batch.joint_q[0, 3:7] = [1, 0, 0, 0]  # upside down
     _, reward, terminated, *_ = env.step(np.zeros((2, 12)))
     assert terminated.tolist() == [True, False] and reward[0] == -1
+
+
+def test_a_seed_honours_the_offset_of_the_worlds():
+    whole, part = Quadruped(5), Quadruped(3, world_offset=2)
+    all_worlds, _ = whole.reset(seed=10)
+    three, _ = part.reset(seed=10)
+    assert np.array_equal(all_worlds[2:], three)

@@ -23,6 +23,8 @@ STRUCTS = [
     "SapDualOptions",
     "SapDualProblem",
     "SapDualSolution",
+    "SapDumpCall",
+    "SapDump",
 ]
 ENUMS = [
     "SapStatus",
@@ -39,6 +41,7 @@ ENUMS = [
     "SapFrictionLaw",
 ]
 WORDS = {"int": "int", "bool": "bool", "double": "double", "int32_t": "int", "int64_t": "int64", "size_t": "size"}
+WORDS["uint32_t"] = "int"
 
 # What the first brackets of a comment call the counts of a model.
 COUNTS = {

@@ -29,6 +29,7 @@ typedef struct SapBatchBackend {
     /* Messages begin with `what`. */
     SapStatus (*read)(SapBatch *batch, const char *what, const void *from, void *host, size_t bytes);
     SapStatus (*write)(SapBatch *batch, const char *what, void *to, const void *host, size_t bytes);
+    SapStatus (*copy)(SapBatch *batch, const char *what, void *to, const void *from, size_t bytes); /* on the device */
     SapStatus (*fill)(SapBatch *batch, const char *what, void *to, uint8_t byte, size_t bytes);
     SapStatus (*set_stream)(SapBatch *batch, void *stream);
     SapStatus (*synchronize)(SapBatch *batch);
@@ -63,6 +64,8 @@ struct SapBatch {
      * All other arrays are NULL. */
     int num_starts;
     SapBatchArrays starts;
+    const SapModel *model;  /* the backend keeps it alive */
+    struct SapGuard *guard; /* guard.h; NULL: none */
 };
 
 /* Carves the starts and all arrays except those recorded on request. */

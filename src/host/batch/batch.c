@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "host/batch/fields.h"
+#include "host/batch/guard.h"
 #include "host/batch/starts.h"
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
@@ -39,6 +40,7 @@ static SapStatus check_dofs(const char *what, const SapModelArrays *a) {
 
 static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model) {
     const SapModelArrays *a = sap_model_arrays(model);
+    b->model = model;
     b->nq = a->num_coords;
     b->nv = a->num_dofs;
     b->nb = a->num_bodies;
@@ -109,6 +111,7 @@ void sap_batch_destroy(SapBatch *b) {
     if (!b)
         return;
     b->backend->destroy(b);
+    sap_guard_free(b->guard);
     free(b);
 }
 
@@ -142,7 +145,12 @@ SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps) {
     if (num_steps < 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_step: num_steps is %d; it must not be negative", num_steps);
     SAP_TRY(sap_check_timestep(__func__, h));
-    return num_steps == 0 ? SAP_OK : batch->backend->step(batch, h, num_steps);
+    if (num_steps == 0)
+        return SAP_OK;
+    if (batch->guard)
+        SAP_TRY(sap_guard_begin(batch, h, num_steps));
+    SAP_TRY(batch->backend->step(batch, h, num_steps));
+    return batch->guard ? sap_guard_end(batch) : SAP_OK;
 }
 
 SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask) {

@@ -31,6 +31,7 @@ int cli_info(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_conform(int argc, char **argv);
+int cli_replay(int argc, char **argv);
 int cli_selftest(int argc, char **argv);
 
 /* ---- errors ---- */

@@ -12,10 +12,11 @@ typedef struct Command {
     int (*run)(int argc, char **argv);
 } Command;
 
-static const Command commands[] = {{"sapwood run", cli_run},         {"sapwood info", cli_info},
-                                   {"sapwood bench", cli_bench},     {"sapwood compare", cli_compare},
-                                   {"sapwood conform", cli_conform}, {"sapwood selftest", cli_selftest}};
-static const char *const short_names[] = {"run", "info", "bench", "compare", "conform", "selftest", NULL};
+static const Command commands[] = {{"sapwood run", cli_run},          {"sapwood info", cli_info},
+                                   {"sapwood bench", cli_bench},      {"sapwood compare", cli_compare},
+                                   {"sapwood conform", cli_conform},  {"sapwood replay", cli_replay},
+                                   {"sapwood selftest", cli_selftest}};
+static const char *const short_names[] = {"run", "info", "bench", "compare", "conform", "replay", "selftest", NULL};
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static const char *short_name(const Command *command) {
@@ -42,14 +43,14 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_ARG:
         rest->command = find_command(arg);
         if (rest->command == NULL)
-            argp_error(state, "the command is '%s'%s; allowed: run, info, bench, compare, conform, selftest", arg,
-                       cli_hint(arg, short_names).text);
+            argp_error(state, "the command is '%s'%s; allowed: run, info, bench, compare, conform, replay, selftest",
+                       arg, cli_hint(arg, short_names).text);
         rest->argc = state->argc - state->next + 1;
         rest->argv = state->argv + state->next - 1;
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "a command is missing; allowed: run, info, bench, compare, conform, selftest");
+        argp_error(state, "a command is missing; allowed: run, info, bench, compare, conform, replay, selftest");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -68,6 +69,7 @@ static const char doc[] =
     "  bench            measure throughput\n"
     "  compare SCENE    show the effect of each option of a preset on a scene\n"
     "  conform FILE...  compare a step with reference cases\n"
+    "  replay DUMP      step a world that failed again, and compare every bit\n"
     "  selftest         compare the bits of this CPU or GPU with those of one lane\n"
     "\n"
     "Each command has its own --help. Exit status: 0 success; 1 some worlds failed, or bits differ; "

@@ -101,6 +101,12 @@ static SapStatus write_array(SapBatch *b, const char *what, void *to, const void
     return SAP_OK;
 }
 
+static SapStatus copy_array(SapBatch *b, const char *what, void *to, const void *from, size_t bytes) {
+    (void)b, (void)what;
+    memcpy(to, from, bytes);
+    return SAP_OK;
+}
+
 static SapStatus fill(SapBatch *b, const char *what, void *to, uint8_t byte, size_t bytes) {
     (void)b, (void)what;
     memset(to, byte, bytes);
@@ -141,6 +147,7 @@ const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
                                        .record = record,
                                        .read = read_array,
                                        .write = write_array,
+                                       .copy = copy_array,
                                        .fill = fill,
                                        .set_stream = set_stream,
                                        .synchronize = synchronize,

@@ -170,6 +170,13 @@ static SapStatus write_array(SapBatch *b, const char *what, void *to, const void
     return sap_cuda_leave(c->device, what, sap_cuda_upload(c, what, to, host, bytes));
 }
 
+static SapStatus copy_array(SapBatch *b, const char *what, void *to, const void *from, size_t bytes) {
+    const SapCudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    CuResult result = c->device->cuda->copy_on_device(sap_cuda_address(to), sap_cuda_address(from), bytes, c->stream);
+    return sap_cuda_leave(c->device, what, sap_cuda_status(c->device->cuda, result, sap_cu_name_copy_on_device, what));
+}
+
 static SapStatus fill(SapBatch *b, const char *what, void *to, uint8_t byte, size_t bytes) {
     const SapCudaBatch *c = b->own;
     SAP_TRY(sap_cuda_enter(c->device, what));
@@ -238,6 +245,7 @@ const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
                                         .record = record,
                                         .read = read_array,
                                         .write = write_array,
+                                        .copy = copy_array,
                                         .fill = fill,
                                         .set_stream = set_stream,
                                         .synchronize = synchronize,

@@ -67,6 +67,7 @@ enum { CU_POINTER_MEMORY_TYPE = 2, CU_MEMORY_HOST = 1 };
     X(pointer_attribute, cuPointerGetAttribute, (void *value, int attribute, CuAddress address))                       \
     X(copy_to_device, cuMemcpyHtoDAsync_v2, (CuAddress to, const void *from, size_t bytes, CuStream stream))           \
     X(copy_to_host, cuMemcpyDtoHAsync_v2, (void *to, CuAddress from, size_t bytes, CuStream stream))                   \
+    X(copy_on_device, cuMemcpyDtoDAsync_v2, (CuAddress to, CuAddress from, size_t bytes, CuStream stream))             \
     X(set_bytes, cuMemsetD8Async, (CuAddress to, unsigned char value, size_t bytes, CuStream stream))                  \
     X(stream_create, cuStreamCreate, (CuStream * stream, unsigned flags))                                              \
     X(stream_destroy, cuStreamDestroy_v2, (CuStream stream))                                                           \

@@ -38,7 +38,7 @@ static SapStatus check_articulation_count(const SapModelArrays *a) {
                     a->num_articulations);
 }
 
-static SapStatus check_counts(const SapModelArrays *a) {
+SapStatus sap_model_check_counts(const SapModelArrays *a) {
     SAP_TRY(check_count("num_bodies", a->num_bodies, 1, SAP_MAX_JOINTS));
     SAP_TRY(check_count("num_joints", a->num_joints, 1, SAP_MAX_JOINTS));
     SAP_TRY(check_count("num_dofs", a->num_dofs, 1, SAP_MAX_JOINTS));
@@ -131,7 +131,7 @@ static SapStatus check_totals(const SapModelArrays *a) {
 }
 
 SapStatus sap_model_check_layout(const SapModelArrays *a) {
-    SAP_TRY(check_counts(a));
+    SAP_TRY(sap_model_check_counts(a));
     for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
         SAP_TRY(check_required(a, &sap_model_fields[i]));
     for (int j = 0; j < a->num_joints; j++)

@@ -96,6 +96,32 @@ _Static_assert(sizeof(SapModelArrays) == (1 + SAP_MODEL_NUM_FIELDS) * sizeof(voi
                                              6 * sizeof(int) + 5 * sizeof(int64_t),
                "every array of SapModelArrays has a field");
 
+#define COUNT(field)                                                                                                   \
+    { #field, offsetof(SapModelArrays, field) }
+const SapModelCount sap_model_counts[SAP_MODEL_NUM_COUNTS] = {COUNT(num_bodies),
+                                                              COUNT(num_joints),
+                                                              COUNT(num_dofs),
+                                                              COUNT(num_coords),
+                                                              COUNT(num_shapes),
+                                                              COUNT(num_articulations),
+                                                              COUNT(num_filter_pairs),
+                                                              COUNT(num_shape_filter_pairs),
+                                                              COUNT(num_meshes),
+                                                              COUNT(num_mesh_vertices),
+                                                              COUNT(num_height_fields),
+                                                              COUNT(num_heights),
+                                                              COUNT(num_keyframes)};
+
+int sap_model_count_get(const SapModelArrays *arrays, const SapModelCount *count) {
+    int value;
+    memcpy(&value, (const char *)arrays + count->offset, sizeof value);
+    return value;
+}
+
+void sap_model_count_set(SapModelArrays *arrays, const SapModelCount *count, int value) {
+    memcpy((char *)arrays + count->offset, &value, sizeof value);
+}
+
 const SapModelField *sap_model_field(const char *name) {
     for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
         if (strcmp(sap_model_fields[i].name, name) == 0)

@@ -199,19 +199,10 @@ static void normalise_model(SapModelArrays *a) {
 static SapStatus fill_model(SapModel *model, const SapModelArrays *given, SapHullShape *known_hulls) {
     /* Counts. */
     SapModelArrays *a = &model->arrays;
-    *a = (SapModelArrays){.num_bodies = given->num_bodies,
-                          .num_joints = given->num_joints,
-                          .num_dofs = given->num_dofs,
-                          .num_coords = given->num_coords,
-                          .num_shapes = given->num_shapes,
-                          .num_articulations = given->articulation_start != NULL ? given->num_articulations : 1,
-                          .num_filter_pairs = given->num_filter_pairs,
-                          .num_shape_filter_pairs = given->num_shape_filter_pairs,
-                          .num_meshes = given->num_meshes,
-                          .num_mesh_vertices = given->num_mesh_vertices,
-                          .num_height_fields = given->num_height_fields,
-                          .num_heights = given->num_heights,
-                          .num_keyframes = given->num_keyframes};
+    for (int i = 0; i < SAP_MODEL_NUM_COUNTS; i++)
+        sap_model_count_set(a, &sap_model_counts[i], sap_model_count_get(given, &sap_model_counts[i]));
+    if (given->articulation_start == NULL)
+        a->num_articulations = 1;
     /* Copies of the given arrays, or their defaults. */
     memcpy(a->gravity, given->gravity, sizeof a->gravity);
     SAP_TRY(copy_text(given->name != NULL ? given->name : "", &a->name));

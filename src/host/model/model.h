@@ -118,6 +118,19 @@ typedef struct SapModelField {
 enum { SAP_MODEL_NUM_FIELDS = 56 };
 extern const SapModelField sap_model_fields[SAP_MODEL_NUM_FIELDS];
 
+/* The counts of SapModelArrays, of type int. */
+typedef struct SapModelCount {
+    const char *name;
+    size_t offset;
+} SapModelCount;
+
+enum { SAP_MODEL_NUM_COUNTS = 13 };
+extern const SapModelCount sap_model_counts[SAP_MODEL_NUM_COUNTS];
+
+/* Reads and writes a count in *arrays. */
+int sap_model_count_get(const SapModelArrays *arrays, const SapModelCount *count);
+void sap_model_count_set(SapModelArrays *arrays, const SapModelCount *count, int value);
+
 /* The field of that name, or NULL. */
 const SapModelField *sap_model_field(const char *name);
 

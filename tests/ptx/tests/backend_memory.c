@@ -1,5 +1,6 @@
 /* Memory: many worlds, more teams than the workspace has room for, and nothing left behind (PTX_LEAKS=fail). What makes no sense on a
  * GPU is refused in words. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -102,12 +103,46 @@ static void check_fork(const SapScene *scene) {
     sap_batch_destroy(gpu);
 }
 
+/* A dump of a world on a GPU: a CPU repeats its calls bit for bit. The speed guard fails the world in both. */
+static void check_guard(const SapScene *scene) {
+    enum { WORLDS = 5, WORLD = 3 };
+    char path[64];
+    SapOptions o = scene->options;
+    SapDump *dump;
+    SapBatch *again;
+    snprintf(path, sizeof path, "/tmp/sapwood_ptx_%d.dump", (int)getpid());
+    o.max_joint_speed = 1.5;
+    SapBatch *gpu = backend_batch(scene->model, WORLDS, &o, SAP_DEVICE_CUDA);
+    NEED(sap_batch_guard(gpu, 2));
+    backend_disturb(gpu, 1);
+    for (int i = 0; i < 40; i++)
+        NEED(sap_batch_step(gpu, scene->dt, 2));
+    NEED(sap_batch_dump(gpu, WORLD, path));
+    NEED(sap_dump_load(path, &dump));
+    CHECK(dump->num_calls == 2 && dump->calls[1].status == SAP_WORLD_TOO_FAST, "status %#x",
+          (unsigned)dump->calls[1].status);
+    for (int k = 0; k < 2; k++) {
+        NEED(sap_dump_batch(dump, k, 1, NULL, &again));
+        NEED(sap_batch_step(again, dump->calls[k].h, dump->calls[k].num_steps));
+        CHECK(sap_solver_world_status(sap_batch_solver(again))[0] == dump->calls[k].status, "status of call %d", k);
+        if (k == 1)
+            CHECK(memcmp(sap_batch_state(again)->joint_q, dump->results.joint_q, 7 * sizeof(float)) == 0 &&
+                      memcmp(sap_batch_state(again)->joint_qd, dump->results.joint_qd, 6 * sizeof(float)) == 0,
+                  "the state after the last call");
+        sap_batch_destroy(again);
+    }
+    sap_dump_destroy(dump);
+    sap_batch_destroy(gpu);
+    remove(path);
+}
+
 int main(void) {
     SapScene *scene = backend_scene("bench/scenes/cube.yaml");
     check_many_worlds(scene);
     check_rounds(scene);
     check_refusals(scene);
     check_fork(scene);
+    check_guard(scene);
     sap_scene_destroy(scene);
     return 0;
 }
