@@ -23,7 +23,8 @@
 #   make gcc-test asan-test tsan-test    the tests in other builds: gcc; address and undefined; thread sanitizer
 #   make aarch64-test   the kernels of aarch64 under qemu: the same hashes
 #   make learn-test     learners train a few iterations; a page opens in Chromium
-#   make test-all       make test and these five
+#   make hosts-test     mpirun over two hosts made of network namespaces (needs root)
+#   make test-all       make test and these six
 
 SCENE  = bench/scenes/quadruped.yaml
 ARGS   = --worlds 4096 --steps 400
@@ -35,7 +36,7 @@ PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
-.PHONY: aarch64-test learn-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: aarch64-test learn-test hosts-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -82,7 +83,7 @@ test: setup
 	$(call test_run,release)
 
 # All tests in four builds, the kernels of aarch64, and the learners: about 45 minutes on two cores.
-test-all: test asan-test tsan-test gcc-test aarch64-test learn-test
+test-all: test asan-test tsan-test gcc-test aarch64-test learn-test hosts-test
 
 # The tag of a wheel names the oldest C library that it runs with: that of this machine.
 WHEEL_PLATFORM = $(shell getconf GNU_LIBC_VERSION | sed 's/glibc /manylinux_/; s/\./_/')_$(shell uname -m)
@@ -140,6 +141,9 @@ fuzz: setup
 	cmake --preset release
 	cmake --build --preset release --target fuzz_scene fuzz_geometry fuzz_reference fuzz_api fuzz_dump
 	FUZZ_SECONDS=$(FUZZ_SECONDS) ctest --preset release -R '^fuzz_' --verbose
+
+hosts-test: build
+	ctest --preset release -C all -R '^cluster_hosts$$'
 
 soak: build
 	cmake --build --preset release --target soak

@@ -194,6 +194,11 @@ SAP_API int sap_model_find_body(const SapModel *model, const char *name);
 SAP_API int sap_model_find_joint(const SapModel *model, const char *name);
 SAP_API int sap_model_find_keyframe(const SapModel *model, const char *name);
 
+/* The name of array i = 0, 1, ... of a model (of SapModelArrays, gravity and name too), and the FNV-1a hash of its bytes
+ * in *hash, to compare models in different processes; NULL past the last one, for a negative i and for a NULL argument.
+ * Static text. */
+SAP_API const char *sap_model_array_hash(const SapModel *model, int i, uint64_t *hash);
+
 /* Warning i = 0, 1, ... of a model, one line that names the body and the value; NULL past the last one, for a negative i
  * and for a NULL model. The model owns the text. A body gets a warning if the rules allow its values but its contacts
  * will be unrealistic: a moment of inertia more than 100 times less than that of a solid of its shapes with its mass

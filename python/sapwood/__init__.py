@@ -7,6 +7,7 @@
 ...     batch.joint_q[0]
 """
 
+from . import dist
 from ._library import (
     ArgumentError,
     BusyError,
@@ -45,6 +46,7 @@ __all__ = [
     "SapwoodError",
     "SapwoodImportWarning",
     "UnsupportedError",
+    "dist",
     "dual_solve",
     "preset_names",
     "scene",

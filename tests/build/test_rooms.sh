@@ -66,6 +66,7 @@ check_places() {
             n = split(kernels, names, " ")
             for (i = 1; i <= n; i++)
                 room["kernels/" names[i]] = 1
+            room["host/cli/cluster"] = 1
             room["host/cli/bench"] = room["host/cli/compare"] = room["host/cli/conform"] = 1
         }
         {

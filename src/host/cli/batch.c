@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/cli/cluster/cluster.h"
+
 SapDtype cli_default_dtype(const SapOptions *options) {
     return options->free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
 }
@@ -115,10 +117,26 @@ static bool fill(const SapScene *scene, const SapOptions *options, int worlds, S
     return b->failed && b->seen && cli_check(sap_solver_info(b->solver, &b->info)) && cli_batch_pull(b);
 }
 
+/* The options of this rank: a GPU and threads of its own, unless the user chose. */
+static SapOptions rank_options(const SapOptions *options) {
+    SapOptions own = *options;
+    if (own.threads == 0)
+        own.threads = cli_cluster_threads();
+    if (own.device == SAP_DEVICE_CUDA && own.cuda_device == 0)
+        own.cuda_device = cli_cluster_local_rank();
+    return own;
+}
+
 bool cli_batch_create(const SapScene *scene, const SapOptions *options, int worlds, SapDtype dtype, bool bodies,
                       CliBatch *out) {
+    SapOptions own = rank_options(options);
+    int first, count;
     *out = (CliBatch){0};
-    if (fill(scene, options, worlds, dtype, bodies, out))
+    if (!cli_cluster_part(worlds, &first, &count))
+        return false;
+    out->first = first;
+    out->total = worlds;
+    if (fill(scene, &own, count, dtype, bodies, out))
         return true;
     cli_batch_free(out);
     return false;
@@ -148,12 +166,12 @@ double cli_random_unit(uint64_t seed, uint64_t world, uint64_t index) {
 }
 
 bool cli_batch_perturb(CliBatch *batch, uint64_t seed, double noise) {
-    size_t nv = (size_t)batch->arrays->num_dofs, worlds = (size_t)batch->state->num_worlds;
+    size_t nv = (size_t)batch->arrays->num_dofs, first = (size_t)batch->first;
     float *f32 = batch->state->joint_qd;
     double *f64 = batch->state->joint_qd;
-    for (size_t w = 1; w < worlds && noise > 0; w++)
+    for (size_t w = first == 0; w < (size_t)batch->state->num_worlds && noise > 0; w++)
         for (size_t i = 0; i < nv; i++) {
-            double change = noise * cli_random_unit(seed, w, i);
+            double change = noise * cli_random_unit(seed, first + w, i);
             if (batch->state->dtype == SAP_F32)
                 f32[w * nv + i] = (float)(f32[w * nv + i] + change);
             else
@@ -189,17 +207,37 @@ const CliFailure cli_failures[CLI_NUM_FAILURES] = {
     {SAP_WORLD_BAD_CONTACT, "bad_contact", "contact out of range or not finite"},
     {SAP_WORLD_TOO_FAST, "too_fast", "faster than max_joint_speed"}};
 
+/* What to look for, and where. */
+typedef struct Search {
+    const CliBatch *batch;
+    const uint32_t *status; /* [worlds] */
+    uint32_t bits;
+} Search;
+
+static void add_worlds(void *state, void *mine) {
+    CliFailures *out = state;
+    const Search *search = mine;
+    for (int w = 0; w < search->batch->state->num_worlds; w++) {
+        uint32_t found = search->status[w] & search->bits;
+        if (!found)
+            continue;
+        out->total++;
+        for (int i = 0; i < CLI_NUM_FAILURES; i++)
+            out->count[i] += (found & cli_failures[i].bit) != 0;
+        if (out->num_shown < CLI_MAX_SHOWN)
+            out->shown[out->num_shown++] = search->batch->first + w;
+    }
+}
+
 CliFailures cli_batch_failures(const CliBatch *batch) {
     CliFailures out = {0};
-    for (int w = 0; w < batch->state->num_worlds; w++) {
-        if (!batch->failed[w])
-            continue;
-        out.total++;
-        for (int i = 0; i < CLI_NUM_FAILURES; i++)
-            out.count[i] += (batch->failed[w] & cli_failures[i].bit) != 0;
-        if (out.num_shown < CLI_MAX_SHOWN)
-            out.shown[out.num_shown++] = w;
-    }
+    cli_cluster_chain(&out, sizeof out, add_worlds, &(Search){batch, batch->failed, SAP_WORLD_FAILED});
+    return out;
+}
+
+CliFailures cli_batch_seen(const CliBatch *batch, uint32_t bits) {
+    CliFailures out = {0};
+    cli_cluster_chain(&out, sizeof out, add_worlds, &(Search){batch, batch->seen, bits});
     return out;
 }
 
@@ -208,19 +246,40 @@ bool cli_batch_energies(CliBatch *batch, double *energies) {
     return cli_check(sap_free_motion(batch->solver, batch->state, NULL, batch->dt, &wanted));
 }
 
-CliEnergy cli_batch_summarise(const CliBatch *batch, const double *energies) {
-    CliEnergy out = {.world = {energies[0], energies[1]}};
-    double worlds = 0;
-    for (int w = 0; w < batch->state->num_worlds; w++) {
-        if (batch->failed[w])
+typedef struct EnergySum {
+    double world[2], sum[2], worlds;
+} EnergySum;
+
+typedef struct Energies {
+    const CliBatch *batch;
+    const double *of;
+} Energies;
+
+static void add_energies(void *state, void *mine) {
+    EnergySum *out = state;
+    const Energies *e = mine;
+    for (int w = 0; w < e->batch->state->num_worlds; w++) {
+        if (e->batch->failed[w])
             continue;
-        worlds++;
-        out.mean[0] += energies[2 * w];
-        out.mean[1] += energies[2 * w + 1];
+        out->worlds++;
+        out->sum[0] += e->of[2 * w];
+        out->sum[1] += e->of[2 * w + 1];
     }
+    if (e->batch->first == 0)
+        memcpy(out->world, e->of, sizeof out->world);
+}
+
+CliEnergy cli_batch_summarise(const CliBatch *batch, const double *energies) {
+    EnergySum sum = {{0}, {0}, 0};
+    cli_cluster_chain(&sum, sizeof sum, add_energies, &(Energies){batch, energies});
+    CliEnergy out = {.world = {sum.world[0], sum.world[1]}};
     for (int i = 0; i < 2; i++)
-        out.mean[i] = worlds > 0 ? out.mean[i] / worlds : (double)NAN;
+        out.mean[i] = sum.worlds > 0 ? sum.sum[i] / sum.worlds : (double)NAN;
     return out;
+}
+
+double cli_batch_bytes(const CliBatch *batch) {
+    return cli_cluster_sum((double)sap_batch_bytes(batch->batch));
 }
 
 static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
@@ -230,9 +289,21 @@ static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
     return hash;
 }
 
+typedef struct Bytes {
+    const void *data;
+    size_t size;
+} Bytes;
+
+static void add_bytes(void *state, void *mine) {
+    const Bytes *bytes = mine;
+    *(uint64_t *)state = fnv1a(*(const uint64_t *)state, bytes->data, bytes->size);
+}
+
 uint64_t cli_batch_hash(const CliBatch *batch) {
-    uint64_t hash = fnv1a(0xcbf29ce484222325u, batch->state->joint_q, batch->q_bytes);
-    return fnv1a(hash, batch->state->joint_qd, batch->qd_bytes);
+    uint64_t hash = 0xcbf29ce484222325u;
+    cli_cluster_chain(&hash, sizeof hash, add_bytes, &(Bytes){batch->state->joint_q, batch->q_bytes});
+    cli_cluster_chain(&hash, sizeof hash, add_bytes, &(Bytes){batch->state->joint_qd, batch->qd_bytes});
+    return hash;
 }
 
 uint64_t cli_batch_hash_all(const CliBatch *batch) {

@@ -7,6 +7,7 @@
 typedef struct CliBatch {
     const SapModelArrays *arrays; /* borrowed from the scene */
     double dt;
+    int first, total; /* the worlds of this rank begin with `first` of the `total` worlds of all ranks (cluster.h) */
     SapBatch *batch;
     SapBatchInfo where;
     SapSolver
@@ -24,7 +25,7 @@ typedef struct CliBatch {
 /* The storage type that keeps every digit of the free motion: its precision, f32 or f64. */
 SapDtype cli_default_dtype(const SapOptions *options);
 
-/* Creates a batch with all worlds in the scene's initial state. `bodies`: steps also write body_q and body_qd. */
+/* Creates a batch with all worlds in the scene's initial state; under mpirun, this rank's part of them. `bodies`: steps also write body_q and body_qd. */
 bool cli_batch_create(const SapScene *scene, const SapOptions *options, int worlds, SapDtype dtype, bool bodies,
                       CliBatch *out);
 void cli_batch_free(CliBatch *batch); /* a zeroed batch is allowed */
@@ -65,7 +66,10 @@ typedef struct CliFailures {
     int shown[CLI_MAX_SHOWN]; /* indices of the first failed worlds */
 } CliFailures;
 
+/* Under mpirun these functions are called by all ranks, and each gets the result of all worlds. */
 CliFailures cli_batch_failures(const CliBatch *batch);
+/* The worlds with one of these other bits in any step so far; no counts by bit. */
+CliFailures cli_batch_seen(const CliBatch *batch, uint32_t bits);
 
 /* Kinetic and potential energy of each world, J; [worlds][2]. Overwrites the solver's status of the last step. */
 bool cli_batch_energies(CliBatch *batch, double *energies);
@@ -76,6 +80,9 @@ typedef struct CliEnergy {
 } CliEnergy;
 
 CliEnergy cli_batch_summarise(const CliBatch *batch, const double *energies);
+
+/* Bytes of the batches of all ranks. */
+double cli_batch_bytes(const CliBatch *batch);
 
 /* FNV-1a hash of the bytes of joint_q, then joint_qd, of all worlds. */
 uint64_t cli_batch_hash(const CliBatch *batch);

@@ -39,6 +39,9 @@ int cli_selftest(int argc, char **argv);
 /* Prints "sapwood: MESSAGE" on stderr, without control characters. Returns false. */
 bool cli_fail(const char *format, ...) SAP_PRINTF(1, 2);
 
+/* Text before every later message, such as "rank 2: "; at most 31 characters. */
+void cli_set_fail_prefix(const char *prefix);
+
 /* True if `status` is SAP_OK; otherwise prints the library's message and returns false. */
 bool cli_check(SapStatus status);
 

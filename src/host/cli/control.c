@@ -16,7 +16,8 @@ static double dof_scale(const SapModelArrays *a, int joint, int dof) {
 static void put_target(const CliBatch *b, void *targets, int dof, double noise, uint64_t stream) {
     size_t nv = (size_t)b->arrays->num_dofs;
     for (size_t w = 0, at = (size_t)dof; w < (size_t)b->state->num_worlds; w++, at += nv) {
-        double target = b->arrays->joint_target_pos[dof] + noise * cli_random_unit(stream, w, (uint64_t)dof);
+        double target =
+            b->arrays->joint_target_pos[dof] + noise * cli_random_unit(stream, (uint64_t)b->first + w, (uint64_t)dof);
         if (b->state->dtype == SAP_F64)
             ((double *)targets)[at] = target;
         else

@@ -6,13 +6,19 @@
 
 #include "host/cli/common.h"
 
+static char fail_prefix[32];
+
+void cli_set_fail_prefix(const char *prefix) {
+    snprintf(fail_prefix, sizeof fail_prefix, "%s", prefix);
+}
+
 bool cli_fail(const char *format, ...) {
     char message[8192]; /* longer messages are truncated */
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    fprintf(stderr, "sapwood: %s\n", cli_printable(message));
+    fprintf(stderr, "sapwood: %s%s\n", fail_prefix, cli_printable(message));
     return false;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/cli/cluster/cluster.h"
 #include "host/cli/common.h"
 #include "host/cli/machine.h"
 
@@ -85,10 +86,11 @@ int main(int argc, char **argv) {
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &rest) != 0 || rest.command == NULL)
         return CLI_EXIT_BAD;
     rest.argv[0] = (char *)rest.command->name;
-    int code = rest.command->run(rest.argc, rest.argv);
+    bool joined = cli_cluster_start(short_name(rest.command));
+    int code = joined ? rest.command->run(rest.argc, rest.argv) : CLI_EXIT_BAD;
     if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_fail("cannot write to standard output: %s", strerror(errno));
-        return CLI_EXIT_BAD;
+        code = CLI_EXIT_BAD;
     }
-    return code;
+    return cli_cluster_finish(code);
 }

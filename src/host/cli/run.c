@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "host/cli/cluster/cluster.h"
+#include "host/cli/cluster/same_inputs.h"
 #include "host/cli/interrupt.h"
 
 /* ---- command line ---- */
@@ -106,9 +108,9 @@ static int next_chunk(const Run *r, int chunk) {
 }
 
 /* Steps in chunks that grow to about 50 ms, so that the clock and the progress bar cost nothing. A trajectory needs
- * every step. */
+ * every step. Several ranks take the same chunks, so that they sample the same steps. */
 static bool run_steps(Run *r) {
-    int chunk = 1, steps = r->args->steps;
+    int chunk = cli_cluster_size() > 1 ? INT_MAX : 1, steps = r->args->steps;
     double last_shown = 0;
     bool trajectory = r->trajectory.file != NULL;
     if (trajectory && !cli_trajectory_row(&r->trajectory, &r->batch, 0))
@@ -121,7 +123,7 @@ static bool run_steps(Run *r) {
             return false;
         if (trajectory && !cli_trajectory_row(&r->trajectory, &r->batch, r->done))
             return false;
-        if (!trajectory && r->seconds - before < 0.05 && chunk < 1 << 20)
+        if (chunk < INT_MAX && !trajectory && r->seconds - before < 0.05 && chunk < 1 << 20)
             chunk *= 2;
         if (r->seconds - last_shown >= 0.05) {
             show_progress(r);
@@ -133,12 +135,24 @@ static bool run_steps(Run *r) {
 
 static bool open_trajectory(Run *r) {
     const RunArgs *a = r->args;
-    int world = a->trajectory_world < 0 ? 0 : a->trajectory_world, worlds = r->batch.state->num_worlds;
+    int world = a->trajectory_world < 0 ? 0 : a->trajectory_world, own = world - r->batch.first;
     if (a->trajectory == NULL)
         return true;
-    if (world >= worlds)
-        return cli_fail("--trajectory-world is '%d'; allowed: an integer 0 .. %d", world, worlds - 1);
-    return cli_trajectory_open(a->trajectory, world, r->scene.arrays, &r->trajectory);
+    if (world >= r->batch.total)
+        return cli_fail("--trajectory-world is '%d'; allowed: an integer 0 .. %d", world, r->batch.total - 1);
+    if (own < 0 || own >= r->batch.state->num_worlds) /* another rank has it */
+        return true;
+    return cli_trajectory_open(a->trajectory, own, r->scene.arrays, &r->trajectory);
+}
+
+/* The arguments that all ranks must have in common. */
+static bool check_ranks(const Run *r, int worlds, SapDtype dtype) {
+    const RunArgs *a = r->args;
+    char text[512];
+    snprintf(text, sizeof text, "worlds: %d\nsteps: %d\ndt: %a\nseed: %llu\nnoise: %a\ndtype: %d\ntrajectory: %d\n",
+             worlds, a->steps, r->scene.scene->dt, (unsigned long long)a->seed, a->noise, (int)dtype,
+             a->trajectory != NULL);
+    return cli_same_inputs("run", &r->scene, &r->scene.scene->options, text);
 }
 
 static bool prepare(Run *r) {
@@ -150,17 +164,18 @@ static bool prepare(Run *r) {
         scene->dt = a->dt;
     SapDtype dtype = a->dtype < 0 ? cli_default_dtype(&scene->options) : (SapDtype)a->dtype;
     int worlds = a->worlds ? a->worlds : scene->num_worlds;
-    if (!cli_batch_create(scene, &scene->options, worlds, dtype, false, &r->batch))
+    if (!check_ranks(r, worlds, dtype) || !cli_batch_create(scene, &scene->options, worlds, dtype, false, &r->batch))
         return false;
     if (!cli_batch_perturb(&r->batch, a->seed, a->noise))
         return false;
-    r->progress = isatty(STDERR_FILENO);
-    r->energies = cli_allocate((size_t)worlds, 4 * sizeof *r->energies);
+    r->progress = isatty(STDERR_FILENO) && cli_cluster_rank() == 0;
+    r->energies = cli_allocate((size_t)r->batch.state->num_worlds, 4 * sizeof *r->energies);
     return r->energies && open_trajectory(r) && cli_batch_energies(&r->batch, r->energies);
 }
 
 static bool run(Run *r) {
-    cli_catch_interrupt();
+    if (cli_cluster_size() == 1)
+        cli_catch_interrupt(); /* mpirun ends its ranks itself */
     bool ok = run_steps(r);
     clear_progress(r);
     if (!cli_trajectory_close(&r->trajectory) || !ok)
@@ -168,12 +183,17 @@ static bool run(Run *r) {
     if (r->done > 0 && r->done == r->args->steps && !cli_statistics_look_at_gaps(&r->statistics, &r->batch))
         return false;
     cli_statistics_finish(&r->statistics, &r->batch);
+    cli_statistics_gather(&r->statistics);
+    r->seconds = cli_cluster_max(r->seconds);
+    r->first_step = cli_cluster_max(r->first_step);
+    r->bytes = cli_batch_bytes(&r->batch);
     double *end = r->energies + 2 * (size_t)r->batch.state->num_worlds;
     if (!cli_batch_energies(&r->batch, end))
         return false;
     r->failures = cli_batch_failures(&r->batch);
     r->start = cli_batch_summarise(&r->batch, r->energies);
     r->end = cli_batch_summarise(&r->batch, end);
+    r->hash = cli_batch_hash(&r->batch);
     return true;
 }
 

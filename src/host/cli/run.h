@@ -28,7 +28,9 @@ typedef struct Run {
     int done;      /* number of steps taken */
     double seconds;
     double first_step; /* seconds from program start to the end of the first step */
-    double *energies;  /* [2][worlds][2]: at the start, at the end */
+    double bytes;      /* memory of all ranks */
+    uint64_t hash;     /* of the states of all worlds */
+    double *energies;  /* [2][worlds][2]: at the start, at the end; of this rank */
     CliEnergy start, end;
     CliFailures failures;
     CliStatistics statistics;

@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "host/cli/cluster/cluster.h"
+
 double cli_run_rate(const Run *r) {
-    return r->done ? (double)r->done * r->batch.state->num_worlds / r->seconds : (double)NAN;
+    return r->done ? (double)r->done * r->batch.total / r->seconds : (double)NAN;
 }
 
 static const char *dtype_name(const Run *r) {
@@ -36,20 +38,20 @@ static void print_failures(const CliFailures *f, int worlds) {
 }
 
 static void print_time(const Run *r) {
-    double bytes = (double)sap_batch_bytes(r->batch.batch), worlds = r->batch.state->num_worlds;
+    double worlds = r->batch.total;
     if (r->done)
         printf("%-16s first step done %.2g s after program start\n", "start", r->first_step);
     printf("%-16s %.4g s", "time", r->seconds);
     if (r->done)
         printf(": %s world-steps/s, %.4g ns per world-step, %s times real time", cli_si(cli_run_rate(r)).text,
                1e9 / cli_run_rate(r), cli_si(cli_run_rate(r) * r->batch.dt).text);
-    printf("\n%-16s %sB, %.0f B per world\n", "memory", cli_si(bytes).text, bytes / worlds);
+    printf("\n%-16s %sB, %.0f B per world\n", "memory", cli_si(r->bytes).text, r->bytes / worlds);
 }
 
 static void print_human(const Run *r) {
     const SapModelArrays *a = r->scene.arrays;
     const SapOptions *o = &r->scene.scene->options;
-    int worlds = r->batch.state->num_worlds;
+    int worlds = r->batch.total;
     printf("%-16s %s (%s: bodies %d, dofs %d)\n", "scene", cli_shown(r->scene.path).text, cli_shown(a->name).text,
            a->num_bodies, a->num_dofs);
     printf("%-16s %d\n", "worlds", worlds);
@@ -59,6 +61,8 @@ static void print_human(const Run *r) {
     printf("\n%-16s preset %s, free motion %s, states %s\n", "solver", cli_option(o, "contact_preset_variant").text,
            cli_option(o, "free_motion_solve_precision").text, dtype_name(r));
     printf("%-16s ", "run on");
+    if (cli_cluster_size() > 1)
+        printf("%d ranks, each with ", cli_cluster_size());
     cli_batch_print_where(&r->batch);
     putchar('\n');
     print_time(r);
@@ -66,7 +70,7 @@ static void print_human(const Run *r) {
     cli_statistics_print(&r->statistics, &r->batch, 16);
     print_energy("energy, world 0", r->start.world, r->end.world);
     print_energy("energy, mean", r->start.mean, r->end.mean);
-    printf("%-16s %016llx\n", "state hash", (unsigned long long)cli_batch_hash(&r->batch));
+    printf("%-16s %016llx\n", "state hash", (unsigned long long)r->hash);
 }
 
 /* ---- as JSON ---- */
@@ -86,20 +90,19 @@ static json_t *failures_json(const CliFailures *f) {
     return json_pack("{si so so}", "count", f->total, "by_status", by_status, "first", first);
 }
 
-static json_t *hash_json(const CliBatch *batch) {
-    char hash[17];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)cli_batch_hash(batch));
-    return json_string(hash);
+static json_t *hash_json(uint64_t hash) {
+    char text[17];
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
+    return json_string(text);
 }
 
 static json_t *report_json(const Run *r) {
     /* Run. */
     const SapOptions *o = &r->scene.scene->options;
-    const SapSolverInfo *info = &r->batch.info;
     json_t *json = json_object();
     cli_json_put(&json, "scene", cli_json_text(r->scene.path));
     cli_json_put(&json, "name", cli_json_text(r->scene.arrays->name));
-    cli_json_put(&json, "worlds", json_integer(info->num_worlds));
+    cli_json_put(&json, "worlds", json_integer(r->batch.total));
     cli_json_put(&json, "steps", json_integer(r->done));
     cli_json_put(&json, "interrupted", json_boolean(r->done < r->args->steps));
     cli_json_put(&json, "dt", cli_json_real(r->batch.dt));
@@ -108,9 +111,10 @@ static json_t *report_json(const Run *r) {
     cli_json_put(&json, "precision", json_string(cli_option(o, "free_motion_solve_precision").text));
     cli_json_put(&json, "dtype", json_string(dtype_name(r)));
     cli_batch_put_where(&r->batch, &json);
+    cli_json_put(&json, "ranks", json_integer(cli_cluster_size()));
     /* Speed and memory. */
     cli_json_put(&json, "seconds", cli_json_real(r->seconds));
-    cli_json_put(&json, "bytes_per_world", cli_json_real((double)sap_batch_bytes(r->batch.batch) / info->num_worlds));
+    cli_json_put(&json, "bytes_per_world", cli_json_real(r->bytes / r->batch.total));
     cli_json_put(&json, "first_step_seconds", cli_json_real(r->done ? r->first_step : (double)NAN));
     cli_json_put(&json, "world_steps_per_second", cli_json_real(cli_run_rate(r)));
     cli_json_put(&json, "ns_per_world_step", cli_json_real(1e9 / cli_run_rate(r)));
@@ -120,7 +124,7 @@ static json_t *report_json(const Run *r) {
     cli_json_put(&json, "energy",
                  json_pack("{so so}", "world_0", energy_json(r->start.world, r->end.world), "mean",
                            energy_json(r->start.mean, r->end.mean)));
-    cli_json_put(&json, "state_hash", hash_json(&r->batch));
+    cli_json_put(&json, "state_hash", hash_json(r->hash));
     return json;
 }
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "host/cli/cluster/cluster.h"
+
 /* ---- counts ---- */
 
 void cli_count_add(CliCount *count, int value) {
@@ -119,6 +121,51 @@ void cli_statistics_finish(CliStatistics *s, const CliBatch *batch) {
     }
 }
 
+/* ---- several ranks ---- */
+
+static void merge_counts(CliCount *to, const CliCount *from) {
+    to->sum += from->sum;
+    to->samples += from->samples;
+    to->largest = from->largest > to->largest ? from->largest : to->largest;
+    for (int i = 0; i < CLI_COUNT_ROOM; i++)
+        to->of[i] += from->of[i];
+}
+
+static void merge_gaps(CliGaps *to, const CliGaps *from) {
+    if (from->samples > 0)
+        to->smallest = to->samples > 0 ? fmin(to->smallest, from->smallest) : from->smallest;
+    to->samples += from->samples;
+    for (int i = 0; i < CLI_GAP_ROOM; i++)
+        to->depth[i] += from->depth[i];
+}
+
+static void merge(void *state, void *mine) {
+    CliStatistics *to = state;
+    const CliStatistics *from = mine;
+    to->steps = from->steps > to->steps ? from->steps : to->steps;
+    merge_counts(&to->contacts, &from->contacts);
+    merge_counts(&to->needed, &from->needed);
+    merge_counts(&to->newton, &from->newton);
+    merge_counts(&to->line, &from->line);
+    to->not_converged += from->not_converged;
+    for (int i = 0; i < CLI_NUM_ENDS; i++)
+        to->by_end[i] += from->by_end[i];
+    to->truncated += from->truncated;
+    to->fast_spins += from->fast_spins;
+    for (int i = 0; i < CLI_NUM_STOPS; i++)
+        to->stops[i] += from->stops[i];
+    merge_gaps(&to->gaps, &from->gaps);
+}
+
+void cli_statistics_gather(CliStatistics *s) {
+    if (cli_cluster_size() == 1)
+        return;
+    static CliStatistics mine; /* too large for a stack */
+    mine = *s;
+    *s = (CliStatistics){0};
+    cli_cluster_chain(s, sizeof *s, merge, &mine);
+}
+
 /* ---- as text ---- */
 
 static void print_ends(const CliStatistics *s, int worlds, int width) {
@@ -134,7 +181,7 @@ static void print_ends(const CliStatistics *s, int worlds, int width) {
 
 /* A step that was not sampled may have needed more. */
 static void print_truncated(const CliStatistics *s, const CliBatch *batch, int width) {
-    int worlds = batch->state->num_worlds, capacity = batch->contacts->capacity;
+    int worlds = batch->total, capacity = batch->contacts->capacity;
     printf("%-*s contacts were dropped in %d of %d worlds: max_rigid_contact is %d", width, "WARNING", s->truncated,
            worlds, capacity);
     if (s->needed.largest > capacity)
@@ -151,13 +198,13 @@ void cli_statistics_print(const CliStatistics *s, const CliBatch *batch, int wid
         printf("; smallest gap %.3g m in the last step", s->gaps.smallest);
     printf("\n%-*s Newton: mean %.4g, max %d; line search: mean %.4g, max %d\n", width, "iterations",
            cli_count_mean(&s->newton), s->newton.largest, cli_count_mean(&s->line), s->line.largest);
-    print_ends(s, batch->state->num_worlds, width);
+    print_ends(s, batch->total, width);
     if (s->truncated)
         print_truncated(s, batch, width);
     if (s->fast_spins)
         printf("%-*s a body spins too fast for the time step in %d of %d worlds: the explicit gyroscopic torque adds "
                "energy; take a shorter step, or gyroscopic=implicit\n",
-               width, "WARNING", s->fast_spins, batch->state->num_worlds);
+               width, "WARNING", s->fast_spins, batch->total);
 }
 
 /* ---- as JSON ---- */

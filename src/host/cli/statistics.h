@@ -63,6 +63,8 @@ bool cli_statistics_record_gaps(CliBatch *batch);
 bool cli_statistics_look_at_gaps(CliStatistics *statistics, CliBatch *batch);
 /* To be called after all steps: counts the worlds. */
 void cli_statistics_finish(CliStatistics *statistics, const CliBatch *batch);
+/* Under mpirun: adds the statistics of all ranks, which all call it. */
+void cli_statistics_gather(CliStatistics *statistics);
 /* The fraction of the solves that stopped for this reason; NaN without solves. */
 double cli_statistics_share(const CliStatistics *statistics, int stop);
 

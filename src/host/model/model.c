@@ -340,3 +340,39 @@ const char *sap_model_difference(const SapModel *a, const SapModel *b) {
         return "gravity";
     return strcmp(x->name, y->name) == 0 ? NULL : "name";
 }
+
+/* ---- hashes ---- */
+
+static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
+    const unsigned char *byte = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ byte[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static uint64_t hash_field(const SapModelArrays *a, const SapModelField *field, uint64_t hash) {
+    const void *data = sap_model_field_get(a, field);
+    if (field->element != SAP_ELEMENT_TEXT)
+        return fnv1a(hash, data, field_bytes(a, field));
+    const char *const *names = data;
+    for (int i = 0; i < sap_model_rows(a, field->rows); i++)
+        hash = fnv1a(hash, names[i], strlen(names[i]) + 1);
+    return hash;
+}
+
+const char *sap_model_array_hash(const SapModel *model, int i, uint64_t *hash) {
+    const uint64_t start = 0xcbf29ce484222325u;
+    if (model == NULL || hash == NULL || i < 0 || i > SAP_MODEL_NUM_FIELDS + 1)
+        return NULL;
+    const SapModelArrays *a = &model->arrays;
+    if (i == SAP_MODEL_NUM_FIELDS) {
+        *hash = fnv1a(start, a->gravity, sizeof a->gravity);
+        return "gravity";
+    }
+    if (i > SAP_MODEL_NUM_FIELDS) {
+        *hash = fnv1a(start, a->name, strlen(a->name) + 1);
+        return "name";
+    }
+    *hash = hash_field(a, &sap_model_fields[i], start);
+    return sap_model_fields[i].name;
+}

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "host/cli/bench/collision.h"
+#include "host/cli/cluster/cluster.h"
+#include "host/cli/cluster/same_inputs.h"
 #include "host/cli/interrupt.h"
 
 /* ---- command line ---- */
@@ -301,6 +303,29 @@ static void set_label(const char *path, char label[CLI_TEXT_SIZE]) {
     cli_printable(label);
 }
 
+static int put_list(char *text, size_t size, const char *name, const CliList *list) {
+    int used = snprintf(text, size, "%s:", name);
+    for (int i = 0; i < list->count; i++)
+        used += snprintf(text + used, size - (size_t)used, " %d", list->value[i]);
+    return used + snprintf(text + used, size - (size_t)used, "\n");
+}
+
+/* The arguments that all ranks must have in common. */
+static bool check_ranks(const BenchArgs *a, const CliScene *scene) {
+    const BenchPlan *p = &a->plan;
+    char text[2048];
+    int used = put_list(text, sizeof text, "worlds", &a->worlds);
+    used += put_list(text + used, sizeof text - (size_t)used, "threads", &a->threads);
+    used += put_list(text + used, sizeof text - (size_t)used, "lanes", &a->lanes);
+    used += put_list(text + used, sizeof text - (size_t)used, "line searches", &a->line_searches);
+    snprintf(text + used, sizeof text - (size_t)used,
+             "scenes: %d\npresets: %d\nsteps: %d\nwarmup: %d\nrepeat: %d\nseed: %llu\ncontrol noise: %a\nbodies: "
+             "%d\nprocessor time: %d\n",
+             a->num_scenes, a->num_presets, p->steps, p->warmup, p->repeat, (unsigned long long)p->seed,
+             p->control_noise, p->bodies, p->processor_time);
+    return cli_same_inputs("bench", scene, &scene->scene->options, text);
+}
+
 static bool run_scene(Bench *bench, int scene_index, int preset_index) {
     const BenchArgs *a = bench->args;
     CliSettings settings = a->settings;
@@ -311,7 +336,8 @@ static bool run_scene(Bench *bench, int scene_index, int preset_index) {
     BenchRow row = {.scene_index = scene_index, .preset_index = preset_index, .options = scene.scene->options};
     set_label(scene.path, row.scene);
     bool ok = true;
-    if (a->line_searches.count == 0)
+    ok = check_ranks(a, &scene);
+    if (a->line_searches.count == 0 && ok)
         ok = run_options(bench, &scene, &row);
     for (int i = 0; i < a->line_searches.count && ok; i++) {
         row.options.line_search_variant = (SapLineSearch)a->line_searches.value[i];
@@ -324,7 +350,8 @@ static bool run_scene(Bench *bench, int scene_index, int preset_index) {
 static int run_all(Bench *bench) {
     const BenchArgs *a = bench->args;
     bool ok = true;
-    cli_catch_interrupt();
+    if (cli_cluster_size() == 1)
+        cli_catch_interrupt(); /* mpirun ends its ranks itself */
     bench_print_header(a->format, &a->plan);
     for (int s = 0; s < a->num_scenes && ok; s++)
         for (int p = 0; p < a->num_presets && ok; p++)
@@ -355,7 +382,7 @@ static int bench_newton(const BenchArgs *a) {
 
 static int bench_scenes(BenchArgs *a, const struct argp_state *state) {
     if (a->worlds.count == 0)
-        a->worlds = (CliList){3, {1, 64, 4096}};
+        a->worlds = cli_cluster_size() == 1 ? (CliList){3, {1, 64, 4096}} : (CliList){1, {4096}};
     if (a->threads.count == 0)
         a->threads = (CliList){1, {0}};
     if (a->num_presets == 0)
@@ -371,6 +398,15 @@ static int bench_scenes(BenchArgs *a, const struct argp_state *state) {
 }
 
 static int run(BenchArgs *a) {
+    if (cli_cluster_size() > 1 && (a->collision || a->newton || a->plan.profile || a->plan.hostile)) {
+        cli_fail("--%s runs in one process, and mpirun started %d",
+                 a->collision      ? "collision"
+                 : a->newton       ? "newton"
+                 : a->plan.profile ? "profile"
+                                   : "hostile",
+                 cli_cluster_size());
+        return CLI_EXIT_BAD;
+    }
     if (a->collision || a->newton)
         a->settings.preset = a->presets[0];
     if (a->list)

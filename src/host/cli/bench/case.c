@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/cli/cluster/cluster.h"
 #include "host/cli/control.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/machine.h"
@@ -162,7 +163,7 @@ static bool measure_once(Case *c, int passes, double *ns) {
     for (int i = 0; i < passes; i++)
         if (!pass(c, &seconds))
             return false;
-    *ns = 1e9 * seconds / ((double)passes * c->plan->steps * c->batch.state->num_worlds);
+    *ns = 1e9 * cli_cluster_max(seconds) / ((double)passes * c->plan->steps * c->batch.total);
     return true;
 }
 
@@ -173,7 +174,7 @@ static bool measure(Case *c, BenchRow *row) {
         return false;
     c->hash = row->hash = cli_batch_hash(&c->batch);
     row->repeatable = true;
-    row->passes = (int)fmin(fmax(ceil(repeat_seconds / seconds), 1), 1e6);
+    row->passes = (int)fmin(fmax(ceil(repeat_seconds / cli_cluster_max(seconds)), 1), 1e6);
     for (int i = 0; i < repeat; i++) {
         if (!measure_once(c, row->passes, &ns[i]))
             return false;
@@ -293,18 +294,6 @@ static BenchCount summary(const CliCount *count) {
     return (BenchCount){cli_count_mean(count), cli_count_quantile(count, 95), count->largest};
 }
 
-/* The worlds with one of these bits. */
-static CliFailures worlds_with(const CliBatch *b, uint32_t bits) {
-    CliFailures out = {0};
-    for (int w = 0; w < b->state->num_worlds; w++)
-        if (b->seen[w] & bits) {
-            out.total++;
-            if (out.num_shown < CLI_MAX_SHOWN)
-                out.shown[out.num_shown++] = w;
-        }
-    return out;
-}
-
 static bool look(Case *c, BenchRow *row) {
     CliStatistics *s = cli_allocate(1, sizeof *s);
     double seconds = 0;
@@ -314,6 +303,7 @@ static bool look(Case *c, BenchRow *row) {
     c->statistics = NULL;
     c->singly = false;
     if (ok) {
+        cli_statistics_gather(s);
         row->repeatable &= cli_batch_hash(&c->batch) == c->hash;
         row->contacts = summary(&s->contacts);
         row->newton = summary(&s->newton);
@@ -324,8 +314,8 @@ static bool look(Case *c, BenchRow *row) {
         row->depth_p95 = cli_gaps_depth(&s->gaps, 95);
         row->depth_most = s->gaps.samples ? fmax(0, -s->gaps.smallest) : (double)NAN;
         row->failures = cli_batch_failures(&c->batch);
-        row->truncated = worlds_with(&c->batch, SAP_WORLD_CONTACTS_TRUNCATED);
-        row->not_converged = worlds_with(&c->batch, SAP_WORLD_NOT_CONVERGED);
+        row->truncated = cli_batch_seen(&c->batch, SAP_WORLD_CONTACTS_TRUNCATED);
+        row->not_converged = cli_batch_seen(&c->batch, SAP_WORLD_NOT_CONVERGED);
     }
     free(s);
     return ok;
@@ -356,19 +346,19 @@ static bool create(Case *c, const CliScene *scene, BenchRow *row) {
         row->threads = c->batch.info.threads;
     }
     row->capacity = c->batch.contacts->capacity;
-    row->bytes = (double)sap_batch_bytes(c->batch.batch) / row->worlds;
+    row->bytes = cli_batch_bytes(&c->batch) / row->worlds;
     row->array_bytes = array_bytes(c->batch.batch);
     if (!step(c, 0, 1, &seconds))
         return false;
-    row->start_seconds = cli_now() - start;
-    row->resident = (cli_resident_bytes() - resident) / row->worlds;
+    row->start_seconds = cli_cluster_max(cli_now() - start);
+    row->resident = cli_cluster_sum(cli_resident_bytes() - resident) / row->worlds;
     return cli_check(sap_batch_reset(c->batch.batch, NULL, 0)) && cli_batch_pull(&c->batch);
 }
 
 static bool run(Case *c, BenchRow *row) {
     row->hostile_ratio = (double)NAN;
     row->peak = row->where.device == SAP_DEVICE_CPU
-                    ? bench_peak(row->isa, row->options.free_motion_solve_precision, row->threads)
+                    ? cli_cluster_sum(bench_peak(row->isa, row->options.free_motion_solve_precision, row->threads))
                     : (double)NAN;
     return cli_step_flops(c->batch.arrays, &row->flops) && warm_up(c) && measure(c, row) &&
            (!c->plan->profile || profile(c, row)) &&
@@ -378,7 +368,9 @@ static bool run(Case *c, BenchRow *row) {
 bool bench_case(const BenchPlan *plan, const CliScene *scene, bool (*is_known)(void *arg, const BenchRow *row),
                 void *arg, BenchRow *row) {
     Case c = {.plan = plan};
-    bool ok = create(&c, scene, row) && (is_known(arg, row) || run(&c, row));
+    bool ok = create(&c, scene, row);
+    if (ok && cli_cluster_max(is_known(arg, row) ? 0 : 1) > 0) /* some rank does not know it */
+        ok = run(&c, row);
     free(c.q);
     free(c.qd);
     cli_batch_free(&c.batch);

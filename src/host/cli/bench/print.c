@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "host/cli/bench/bench.h"
+#include "host/cli/cluster/cluster.h"
 #include "host/cli/control.h"
 #include "host/cli/machine.h"
 #include "host/cli/statistics.h"
@@ -332,6 +333,7 @@ static json_t *row_json(const BenchPlan *plan, const BenchRow *r) {
     cli_json_put(&json, "line_search", json_string(line_search_of(r).text));
     cli_json_put(&json, "knobs", cli_knobs_json(&r->options));
     cli_json_put(&json, "worlds", json_integer(r->worlds));
+    cli_json_put(&json, "ranks", json_integer(cli_cluster_size()));
     cli_json_put(&json, "device", json_string(device_of(r).text));
     cli_json_put(&json, "isa", on_cpu(r) ? json_string(cli_isa(r->isa).text) : json_null());
     cli_json_put(&json, "lanes", json_on_cpu(r, r->lanes));
