@@ -39,10 +39,13 @@ static void forward(const long double *L, int nv, const double *J, long double *
     }
 }
 
+/* L is zero before. A diagonal A takes n operations: a short file can have thousands of dofs. */
 static void cholesky(const double *A, int nv, bool diagonal, long double *L) {
-    for (int i = 0; i < nv; i++)
+    for (int i = 0; i < nv && diagonal; i++)
+        L[i * nv + i] = sqrtl(A[i]);
+    for (int i = 0; i < nv && !diagonal; i++)
         for (int j = 0; j <= i; j++) {
-            long double s = !diagonal ? A[i * nv + j] : i == j ? A[i] : 0;
+            long double s = A[i * nv + j];
             for (int k = 0; k < j; k++)
                 s -= L[i * nv + k] * L[j * nv + k];
             L[i * nv + j] = i == j ? sqrtl(s) : s / L[j * nv + j];
