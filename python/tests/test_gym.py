@@ -117,3 +117,33 @@ def test_a_seed_honours_the_offset_of_the_worlds():
     all_worlds, _ = whole.reset(seed=10)
     three, _ = part.reset(seed=10)
     assert np.array_equal(all_worlds[2:], three)
+
+
+def test_the_environment_has_a_name_in_gymnasium():
+    import gymnasium
+    from gymnasium.envs.registration import namespace
+
+    from sapwood.registration import register
+
+    if "sapwood/QuadrupedVelocity-v0" not in gymnasium.registry:  # a package that is not installed has no entry point
+        with namespace("sapwood"):
+            register()
+    env = gymnasium.make_vec("sapwood/QuadrupedVelocity-v0", num_envs=3, threads=1)
+    assert env.reset(seed=0)[0].shape == (3, 55) and env.num_envs == 3
+    env.close()
+
+
+def test_the_vector_wrappers_of_gymnasium_work():
+    from gymnasium.wrappers import vector
+
+    env = Quadruped(4, time_limit=5, threads=1)
+    wrapped = vector.RescaleAction(vector.NormalizeObservation(vector.RecordEpisodeStatistics(env)), np.float32(-2), np.float32(2))
+    observation, _ = wrapped.reset(seed=0)
+    assert observation.shape == (4, 55)
+    lengths = []
+    for _ in range(12):
+        observation, _, _, _, info = wrapped.step(np.zeros((4, 12), np.float32))
+        assert np.isfinite(observation).all()
+        lengths += list(info["episode"]["l"][info["_episode"]]) if "episode" in info else []
+    assert lengths == [5] * 8
+    wrapped.close()
