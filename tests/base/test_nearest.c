@@ -40,6 +40,13 @@ Test(nearest, finds_nothing_for_a_word_that_is_far_from_all_names) {
     cr_expect_null(sap_nearest_name("threads", NULL));
 }
 
+Test(nearest, knows_words_that_mean_another_name_than_the_nearest) {
+    const char *const devices[] = {"cpu", "cuda", NULL};
+    cr_expect_str_eq(sap_nearest_name("gpu", devices), "cuda");
+    cr_expect_str_eq(sap_nearest_name("cpx", devices), "cpu");
+    cr_expect_str_eq(sap_hint("gpu", "cpu, cuda").text, " (did you mean 'cuda'?)");
+}
+
 Test(nearest, takes_words_and_names_of_any_length) {
     char long_word[4096], long_name[200];
     memset(long_word, 'a', sizeof long_word - 1);

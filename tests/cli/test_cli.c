@@ -40,6 +40,7 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"run cube --threads 5000", {"--threads", "'5000'", "0 .. 1024"}},
         {"run cube --lanes 3", {"--lanes", "'3'", "1, 4, 8"}},
         {"run cube --isa mmx", {"--isa", "'mmx'", "avx2"}},
+        {"run cube --device gpu", {"--device", "'gpu'", "did you mean 'cuda'"}},
         {"run cube --trajectory-world 1", {"--trajectory-world", "'1'", "--trajectory"}},
         {"run cube --worlds 2 --trajectory x --trajectory-world 2", {"--trajectory-world", "'2'", "0 .. 1"}},
         {"info", {"scene is missing"}},
@@ -64,7 +65,7 @@ Test(cli, help_and_version_go_to_stdout) {
     static const char *const calls[][2] = {{"--help", "COMMAND"},          {"--version", "sapwood 0."},
                                            {"run --help", "--trajectory"}, {"info --help", "SCENE"},
                                            {"bench --help", "--profile"},  {"compare --help", "--worlds"},
-                                           {"conform --help", "--compat"}};
+                                           {"conform --help", "--compat"}, {"conform --help", "reference file"}};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         cr_expect_eq(sapwood("%s", calls[i][0]), 0, "sapwood %s", calls[i][0]);
         cr_expect(strstr(out, calls[i][1]), "sapwood %s says: %s", calls[i][0], out);
@@ -91,6 +92,24 @@ Test(cli, finds_a_scene_by_name_from_any_folder) {
     cr_assert_eq(sapwood("info cube.yaml"), 0, "%s", err);
     cr_assert_eq(sapwood("--version >/dev/null && cd / && '%s' info cube", SAPWOOD_PROGRAM), 0, "%s", err);
     cr_assert(strstr(out, "cube.yaml"), "%s", out);
+}
+
+Test(cli, lists_the_scenes_that_have_names) {
+    static const char *const commands[] = {"run", "info", "bench"};
+    for (int i = 0; i < 3; i++) {
+        cr_expect_eq(sapwood("%s --list", commands[i]), 0, "%s", err);
+        cr_expect(strstr(out, "quadruped ") && strstr(out, "humanoid ") && strstr(out, "cube "), "%s", out);
+    }
+}
+
+Test(cli, names_the_nearest_scene_and_where_it_looked) {
+    static const char *const commands[] = {"run", "info", "bench --scene", "compare"};
+    for (int i = 0; i < 4; i++) {
+        cr_expect_eq(sapwood("%s quadrupe", commands[i]), 2);
+        cr_expect(strstr(err, "did you mean 'quadruped'") && strstr(err, "searched: the current folder, bench/scenes"),
+                  "%s", err);
+        cr_expect_str_empty(out, "no header above an empty table: %s", out);
+    }
 }
 
 Test(cli, reports_output_that_cannot_be_written) {

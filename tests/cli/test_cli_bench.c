@@ -76,11 +76,6 @@ Test(cli_bench, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
     }
 }
 
-Test(cli_bench, lists_the_scenes) {
-    cr_assert_eq(sapwood("bench --list"), 0, "%s", err);
-    cr_expect(strstr(out, "quadruped ") && strstr(out, "humanoid ") && strstr(out, "cube "), "%s", out);
-}
-
 /* ---- rows ---- */
 
 Test(cli_bench, prints_a_row_per_case) {

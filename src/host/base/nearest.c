@@ -31,9 +31,18 @@ static int edits(const char *a, size_t na, const char *b, size_t nb) {
     return last[nb];
 }
 
+/* A word that means another name than the one it is nearest to. */
+static const char *meant_by(const char *word) {
+    static const char *const words[][2] = {{"gpu", "cuda"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(word, words[i][0]) == 0)
+            return words[i][1];
+    return word;
+}
+
 /* A third of the characters may be wrong. */
 SapNearest sap_nearest_begin(const char *word) {
-    SapNearest out = {.word = sap_keyword(word)};
+    SapNearest out = {.word = sap_keyword(meant_by(word))};
     out.distance = (int)((strlen(out.word.text) + 2) / 3) + 1;
     return out;
 }

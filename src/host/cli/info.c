@@ -4,6 +4,7 @@
 
 #include "host/cli/model.h"
 #include "host/cli/probe.h"
+#include "host/cli/scene_list.h"
 
 /* ---- command line ---- */
 
@@ -15,10 +16,11 @@ typedef struct InfoArgs {
     CliProbe how;
 } InfoArgs;
 
-enum { KEY_JSON = 256, KEY_PROBE, KEY_WORLDS, KEY_STEPS, KEY_SEED, KEY_NOISE };
+enum { KEY_JSON = 256, KEY_PROBE, KEY_WORLDS, KEY_STEPS, KEY_SEED, KEY_NOISE, KEY_LIST };
 
 static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "Print as JSON", 0},
+    {"list", KEY_LIST, NULL, 0, "List the scenes of bench/scenes and exit", 0},
     {"probe", KEY_PROBE, NULL, 0, "Step some worlds, count their contacts, and propose max_rigid_contact", 1},
     {"worlds", KEY_WORLDS, "N", 0, "Number of worlds of the probe; default 64", 1},
     {"steps", KEY_STEPS, "N", 0, "Number of time steps of the probe; default 400", 1},
@@ -37,6 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
     case KEY_JSON: a->json = true; return 0;
+    case KEY_LIST: exit(cli_scene_list(&a->settings));
     case KEY_PROBE: a->probe = true; return 0;
     case KEY_WORLDS: a->how.worlds = cli_int(state, of_probe(a, "--worlds"), arg, 1, 1000000); return 0;
     case KEY_STEPS: a->how.steps = cli_int(state, of_probe(a, "--steps"), arg, 1, 1000000); return 0;

@@ -8,6 +8,7 @@
 #include "host/cli/cluster/cluster.h"
 #include "host/cli/cluster/same_inputs.h"
 #include "host/cli/interrupt.h"
+#include "host/cli/scene_list.h"
 
 /* ---- command line ---- */
 
@@ -22,7 +23,8 @@ enum {
     KEY_LANES,
     KEY_TRAJECTORY,
     KEY_TRAJECTORY_WORLD,
-    KEY_JSON
+    KEY_JSON,
+    KEY_LIST
 };
 
 static const struct argp_option options[] = {
@@ -42,6 +44,7 @@ static const struct argp_option options[] = {
     {"trajectory", KEY_TRAJECTORY, "FILE.csv", 0, "Write coordinates and velocities of one world, one row per step", 3},
     {"trajectory-world", KEY_TRAJECTORY_WORLD, "W", 0, "World of the trajectory; default 0", 3},
     {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
+    {"list", KEY_LIST, NULL, 0, "List the scenes of bench/scenes and exit", 3},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -62,6 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         a->trajectory_world = cli_int(state, "--trajectory-world", arg, 0, INT_MAX - 1);
         return 0;
     case KEY_JSON: a->json = true; return 0;
+    case KEY_LIST: exit(cli_scene_list(&a->settings));
     case ARGP_KEY_END:
         if (a->trajectory_world >= 0 && !a->trajectory)
             argp_error(state, "--trajectory-world is '%d' without --trajectory", a->trajectory_world);
@@ -211,7 +215,7 @@ int cli_run(int argc, char **argv) {
                               .parser = parse,
                               .args_doc = "SCENE",
                               .doc =
-                                  "Steps the worlds of SCENE, a file or a name in bench/scenes, and prints a report.",
+                                  "Steps the worlds of SCENE, a file or a name of --list, and prints a report.",
                               .children = children};
     RunArgs args = {.steps = 400, .noise = 0.1, .dtype = -1, .trajectory_world = -1};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)

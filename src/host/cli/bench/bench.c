@@ -2,7 +2,6 @@
  * docs/bench.md. */
 #include "host/cli/bench/bench.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "host/cli/cluster/cluster.h"
 #include "host/cli/cluster/same_inputs.h"
 #include "host/cli/interrupt.h"
+#include "host/cli/scene_list.h"
 
 /* ---- command line ---- */
 
@@ -23,7 +23,7 @@ typedef struct BenchArgs {
     char *scenes[MAX_SCENES];
     const char *presets[MAX_PRESETS]; /* NULL: the scene's preset */
     CliList worlds, precisions, lanes, threads, line_searches;
-    bool list, newton, collision;
+    bool newton, collision;
     BenchFormat format;
 } BenchArgs;
 
@@ -101,37 +101,13 @@ static void add_scene(const struct argp_state *state, BenchArgs *a, const char *
         argp_failure(state, CLI_EXIT_BAD, 0, "no memory for the name of a scene");
 }
 
-static int is_scene_file(const struct dirent *entry) {
-    size_t length = strlen(entry->d_name);
-    return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
-}
-
-/* The scene files of the first folder that exists; free them with free_entries. */
-static int scan_scenes(struct dirent ***entries) {
-    for (const char *const *folder = cli_scene_folders(); *folder; folder++) {
-        int count = scandir(*folder, entries, is_scene_file, alphasort);
-        if (count >= 0)
-            return count;
-    }
-    cli_fail("there is no folder bench/scenes here");
-    return -1;
-}
-
-static void free_entries(struct dirent **entries, int count) {
-    for (int i = 0; i < count; i++)
-        free(entries[i]);
-    if (count >= 0)
-        free(entries);
-}
-
 static void add_all_scenes(const struct argp_state *state, BenchArgs *a) {
-    struct dirent **entries;
-    int count = scan_scenes(&entries);
-    if (count < 0)
+    CliSceneFiles files;
+    if (!cli_scene_files(&files))
         exit(CLI_EXIT_BAD);
-    for (int i = 0; i < count; i++)
-        add_scene(state, a, entries[i]->d_name);
-    free_entries(entries, count);
+    for (int i = 0; i < files.count; i++)
+        add_scene(state, a, files.entry[i]->d_name);
+    cli_scene_files_free(&files);
 }
 
 static void add_scenes(const struct argp_state *state, BenchArgs *a, char *list) {
@@ -203,7 +179,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_PROFILE: a->plan.profile = true; return 0;
     case KEY_HOSTILE: a->plan.hostile = (BenchHostile)(1 + cli_choice(state, "--hostile", arg, hostiles)); return 0;
     case KEY_FORMAT: a->format = (BenchFormat)cli_choice(state, "--format", arg, formats); return 0;
-    case KEY_LIST: a->list = true; return 0;
+    case KEY_LIST: exit(cli_scene_list(&a->settings));
     case KEY_NEWTON: a->newton = true; return 0;
     case KEY_COLLISION: a->collision = true; return 0;
     case KEY_PRECISION: a->precisions = cli_choice_list(state, "--precision", arg, precisions); return 0;
@@ -211,28 +187,6 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_END: check_settings(state, a); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
-}
-
-/* ---- --list ---- */
-
-static bool list_scene(const char *file, const CliSettings *settings) {
-    CliScene scene;
-    if (!cli_scene_open(file, settings, &scene))
-        return false;
-    printf("%-24.*s bodies %3d, dofs %3d, shapes %3d  %s\n", (int)strlen(file) - 5, file, scene.arrays->num_bodies,
-           scene.arrays->num_dofs, scene.arrays->num_shapes, cli_shown(scene.path).text);
-    cli_scene_close(&scene);
-    return true;
-}
-
-static int list_scenes(const CliSettings *settings) {
-    struct dirent **entries;
-    int count = scan_scenes(&entries);
-    bool ok = count >= 0;
-    for (int i = 0; i < count; i++)
-        ok &= list_scene(entries[i]->d_name, settings);
-    free_entries(entries, count);
-    return ok ? CLI_EXIT_OK : CLI_EXIT_BAD;
 }
 
 /* ---- all cases ---- */
@@ -274,6 +228,8 @@ static bool run_case(Bench *bench, const CliScene *scene, BenchRow *row) {
         return false;
     if (row->ns <= 0) /* already measured */
         return true;
+    if (bench->rows.count == 0) /* no header above an empty table */
+        bench_print_header(a->format, &a->plan);
     bench_print_row(a->format, &a->plan, row);
     return add_row(&bench->rows, row);
 }
@@ -352,7 +308,6 @@ static int run_all(Bench *bench) {
     bool ok = true;
     if (cli_cluster_size() == 1)
         cli_catch_interrupt(); /* mpirun ends its ranks itself */
-    bench_print_header(a->format, &a->plan);
     for (int s = 0; s < a->num_scenes && ok; s++)
         for (int p = 0; p < a->num_presets && ok; p++)
             ok = run_scene(bench, s, p);
@@ -409,8 +364,6 @@ static int run(BenchArgs *a) {
     }
     if (a->collision || a->newton)
         a->settings.preset = a->presets[0];
-    if (a->list)
-        return list_scenes(&a->settings);
     if (a->collision)
         return cli_bench_collision(&(BenchCollision){&a->settings, a->plan.repeat, a->plan.seed, a->format});
     return a->newton ? bench_newton(a) : bench_scenes(a, NULL);

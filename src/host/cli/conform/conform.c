@@ -30,6 +30,15 @@ static const struct argp_option options[] = {
      0},
     {0}};
 
+static const char doc[] =
+    "Compares one step, or contact problems in impulses, with reference cases."
+    "\vFILE is a reference file: JSON, or JSON compressed by gzip, of one of three formats (docs/conform.md).\n"
+    "- A model and cases of it: the state and the contacts before a step, and what the step computes: velocities, "
+    "impulses, cost, numbers of iterations.\n"
+    "- Cases of a scene with constraints; the scene lies beside the file as NAME.yaml.\n"
+    "- Contact problems in impulses and their solutions.\n"
+    "Files of the project: tests/data/reference.";
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
     ConformArgs *a = state->input;
     switch (key) {
@@ -190,9 +199,11 @@ static void print_worst(const Tally *t) {
 int cli_conform(int argc, char **argv) {
     ConformArgs a = {0};
     const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {
-        options,  parse, "FILE...", "Compares one step, or contact problems in impulses, with reference cases.",
-        children, NULL,  NULL};
+    const struct argp argp = {.options = options,
+                              .parser = parse,
+                              .args_doc = "FILE...",
+                              .doc = doc,
+                              .children = children};
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     if (a.knobs)
         return cli_conform_knobs(&(ConformKnobs){&a.settings, a.compat, a.json}, argv + a.first_file,
