@@ -58,6 +58,12 @@ SAP_API SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyf
  * SAP_WORLD_BAD_PARAMETERS; body_q and body_qd of a world with one of these bits do not change. */
 SAP_API SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask);
 
+/* The number of contact slots of a world in a batch with these options and max_rigid_contact = 0; options NULL: the
+ * defaults. 16 worlds on the CPU start in the initial state, at keyframes and in random poses and fall for a second; the
+ * result is twice the largest number of contacts of one of them, a multiple of 4. A model of more than 128 dofs or 4096
+ * shapes is not probed and gets 128. At most as many as the pairs of shapes can have. */
+SAP_API SapStatus sap_batch_probe_contacts(const SapModel *model, const SapOptions *options, int *slots);
+
 /* The parts of a batch on the CPU, owned by the batch. The caller may set body_q and body_qd of the state to NULL to
  * skip them. Each function returns NULL for a NULL batch, and for a batch on a GPU, whose arrays are in device memory;
  * sap_error_message then gives the reason. The contacts are those that the last step found, at the state where that
@@ -163,7 +169,8 @@ SAP_API SapStatus sap_batch_synchronize(SapBatch *batch);
 typedef struct SapBatchInfo {
     SapDevice device; /* where the batch lives and runs */
     int num_worlds;   /* n */
-    int capacity;     /* contact slots per world: max_rigid_contact, or fewer if the model cannot have as many */
+    int capacity;     /* contact slots per world: max_rigid_contact, or what a probe finds if that is 0; fewer if the model
+                         cannot have as many */
 
     /* on a GPU; 0 or NULL on the CPU */
     int cuda_device;        /* the option of that name */

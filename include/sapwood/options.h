@@ -75,6 +75,8 @@ typedef enum SapDevice {
     SAP_DEVICE_CUDA = 1 /* "cuda": an NVIDIA GPU, for batches only (batch.h, docs/cuda.md) */
 } SapDevice;
 
+enum { SAP_DEFAULT_CONTACTS = 128 };
+
 /* Numbers are finite; NaN is allowed where it is the default. */
 typedef struct SapOptions {
     /* ---- filled by the preset; docs/options.md lists the values ---- */
@@ -93,7 +95,8 @@ typedef struct SapOptions {
     double max_joint_speed; /* m/s or rad/s, of each number of joint_qd; default NaN = no limit; > 0 */
 
     /* ---- contact solve ---- */
-    int max_rigid_contact;     /* contact slots per world; default 128, 1 .. 65535 */
+    int max_rigid_contact;     /* contact slots per world, 0 .. 65535; default 0: a batch has as many as a probe finds
+                                  (sap_batch_probe_contacts), a solver without a batch SAP_DEFAULT_CONTACTS */
     int max_contacts_per_pair; /* most contact points of two shapes; default 4, 1 .. 8 */
     /* fallback_mu, fallback_stiffness and contact_tau_d apply to a contact side without a shape. */
     double fallback_mu;              /* default NaN = the smallest positive mu of the shapes, else 0.1; >= 0 */

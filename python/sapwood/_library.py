@@ -140,6 +140,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_batch_set_stream": (_INT, [_P, _P]),
     "sap_batch_synchronize": (_INT, [_P]),
     "sap_batch_info": (_INT, [_P, _P]),
+    "sap_batch_probe_contacts": (_INT, [_P, _P, _P]),
     "sap_batch_field_names": (ctypes.POINTER(_TEXT), []),
     "sap_batch_forward_kinematics": (_INT, [_P, _P]),
     "sap_batch_expand": (_INT, [_P, _INT, _P]),

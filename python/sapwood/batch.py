@@ -87,16 +87,14 @@ def _device_options(device: str) -> dict[str, str]:
     return {"device": kind, "cuda_device": index} if colon else {"device": kind}
 
 
-def _options_of(model: Model, preset: str | None, options: Any) -> tuple[Options, bool]:
-    """The options of a batch, and whether they choose the number of contact slots."""
+def _options_of(model: Model, preset: str | None, options: Any) -> Options:
     if isinstance(options, Options):
-        return options.copy(), True
+        return options.copy()
     out = model.options.copy() if model.options is not None else Options()
-    chosen = out["max_rigid_contact"] != probe.UNSET or "max_rigid_contact" in (options or {})
     if preset is not None:
         out["contact_preset_variant"] = preset
     out.update(options or {})
-    return out, chosen
+    return out
 
 
 _open_batches: weakref.WeakSet[Batch] = weakref.WeakSet()
@@ -126,10 +124,10 @@ class Batch(MjNames):
     | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, xpos, xquat, site_xpos, time |
 
     Options are those of the model's scene file, if it has one, then `preset` (approx32 without a scene), then
-    `options`: a mapping of changes, or an Options, which replaces all of this. Unless one of them chooses the number of
-    contact slots of a world (max_rigid_contact), a probe does (probe.py). `dtype` is the type of state and control; by
-    default the precision of the preset's free motion. `seed` and `world_offset` are used by
-    `perturb`: world w of this batch is world world_offset + w of a larger one.
+    `options`: a mapping of changes, or an Options, which replaces all of this. If none of them chooses the number of
+    contact slots of a world (max_rigid_contact is 0), a probe does (sapwood/batch.h). `dtype` is the type of state and
+    control; by default the precision of the preset's free motion. `seed` and `world_offset` are used by `perturb`: world
+    w of this batch is world world_offset + w of a larger one.
 
     `device` is "cpu", "cuda", "cuda:1", ...; by default that of the options. On a GPU arrays are DeviceArrays, except
     the per-world parameters, and calls return before their work is done; `numpy()` of an array waits.
@@ -173,13 +171,13 @@ class Batch(MjNames):
             raise TypeError(f"model is a {type(model).__name__}; it must be a sapwood.Model")
         self.model, self.num_worlds = model, integer("num_worlds", num_worlds, 1)
         self.seed, self.world_offset = integer("seed", seed, 0, 2**64 - 1), integer("world_offset", world_offset)
-        self.options, slots_chosen = _options_of(model, preset, options)
+        self.options = _options_of(model, preset, options)
         if device is not None:
             self.options.update(_device_options(device))
         self.device = self.options["device"]
         if threads is not None:
             self.options["threads"] = threads
-        if not slots_chosen:
+        if self.options["max_rigid_contact"] == probe.UNSET:
             self.options["max_rigid_contact"] = probe.contact_capacity(model, self.options)
         self._create(dtype)
         self._prepare_names()
@@ -367,10 +365,11 @@ class Batch(MjNames):
 
     @property
     def info(self) -> dict[str, Any]:
-        """The device: threads, lanes and instruction set in use; on a GPU its name and the launch configuration."""
+        """The device: contact slots (capacity), threads, lanes and instruction set in use; on a GPU its name and the
+        launch configuration."""
+        batch = BatchInfo()
+        check(lib.sap_batch_info(self._open(), ctypes.byref(batch)))
         if self.device != "cpu":
-            batch = BatchInfo()
-            check(lib.sap_batch_info(self._open(), ctypes.byref(batch)))
             names = [
                 name for name, _ in _layout.STRUCTS["SapBatchInfo"] if name not in ("device", "num_worlds", "stream")
             ]
@@ -379,7 +378,8 @@ class Batch(MjNames):
         check(lib.sap_solver_info(lib.sap_batch_solver(self._open()), ctypes.byref(info)))
         isa = next(n for n, value in _layout.ENUMS["SapIsa"].items() if value == info.isa)
         isa = isa.removeprefix("SAP_ISA_").lower()
-        return {"device": "cpu", "threads": info.threads, "lanes": info.lanes, "isa": isa}
+        used = {"capacity": batch.capacity, "threads": info.threads, "lanes": info.lanes, "isa": isa}
+        return {"device": "cpu", **used}
 
     def status_text(self, world: int) -> list[str]:
         """The names of the status bits of one world."""

@@ -359,7 +359,7 @@ def test_a_batch_takes_the_options_of_the_scene(quadruped):
 
 
 def test_without_a_choice_the_slots_are_those_that_a_probe_needs(quadruped):
-    quadruped.options["max_rigid_contact"] = 128
+    quadruped.options["max_rigid_contact"] = 0
     with (
         sapwood.Batch(quadruped, 64) as batch,
         sapwood.Batch(quadruped, 64, options={"max_rigid_contact": 128}) as large,

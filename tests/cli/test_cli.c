@@ -148,6 +148,13 @@ Test(cli, info_tells_what_a_scene_holds) {
     json_decref(json);
 }
 
+Test(cli, info_tells_how_many_contact_slots_a_world_has) {
+    cr_assert_eq(sapwood("info quadruped"), 0, "%s", err);
+    cr_expect(strstr(out, "contact slots      32 per world, by max_rigid_contact"), "%s", out);
+    cr_assert_eq(sapwood("info quadruped --set max_rigid_contact=0"), 0, "%s", err);
+    cr_expect(strstr(out, "contact slots      16 per world, chosen by a probe"), "%s", out);
+}
+
 Test(cli, info_draws_the_tree_and_lists_the_options) {
     cr_assert_eq(sapwood("info quadruped --preset drake --set rho=0.25"), 0, "%s", err);
     cr_expect(strstr(out, "\n  trunk_free: free, dofs 6") && strstr(out, "\n    fl_abduction: revolute, dofs 1") &&

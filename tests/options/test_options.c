@@ -62,7 +62,7 @@ static const struct {
     {"position_integration", "midpoint", "sap_euler"},
     {"gyroscopic", "explicit", "implicit"},
     {"max_joint_speed", "none", "100"},
-    {"max_rigid_contact", "128", "65535"},
+    {"max_rigid_contact", "0", "65535"},
     {"max_contacts_per_pair", "4", "8"},
     {"fallback_mu", "none", "0.3"},
     {"fallback_stiffness", "10000000000", "123456.789"},
@@ -241,7 +241,7 @@ Test(options, integers_out_of_range_say_what_is_allowed) {
     static const struct {
         const char *name, *low, *high, *allowed;
     } ranges[] = {
-        {"max_rigid_contact", "0", "65536", "1 .. 65535"},
+        {"max_rigid_contact", "-1", "65536", "0 .. 65535"},
         {"block_size", "-1", "257", "0 .. 256, or none"},
         {"max_iterations", "-1", "1000001", "0 .. 1000000"},
         {"line_search_max_iterations", "0", "1000001", "1 .. 1000000"},
@@ -355,8 +355,8 @@ Test(options, check_finds_fields_out_of_range) {
     expect_check_fails("option free_motion_solve_precision is '-1'", "fp32");
     memset(&options.use_f64_boundary_pose, 0x55, 1);
     expect_check_fails("option use_f64_boundary_pose is '85'", "true");
-    options.max_rigid_contact = 0;
-    expect_check_fails("option max_rigid_contact is '0'", "1 .. 65535");
+    options.max_rigid_contact = -1;
+    expect_check_fails("option max_rigid_contact is '-1'", "0 .. 65535");
 }
 
 Test(options, check_refuses_an_options_struct_that_was_never_filled) {

@@ -152,7 +152,7 @@ Test(scene, has_the_documented_defaults) {
     const SapModelArrays *a = arrays_of(scene);
     cr_expect_eq(scene->dt, 0.005);
     cr_expect_eq(scene->num_worlds, 1);
-    cr_expect_eq(scene->options.max_rigid_contact, 128);
+    cr_expect_eq(scene->options.max_rigid_contact, 0);
     cr_expect_eq(scene->options.free_motion_solve_precision, SAP_FP32);
     cr_expect_eq(a->gravity[2], -9.81);
     cr_expect_eq(a->num_shapes, 2);

@@ -62,7 +62,7 @@ Test(scene, refuses_numbers_that_are_none_or_out_of_range) {
         {HEAD "simulation: {num_worlds: 0}\n", "scene.yaml:2: num_worlds: ", {"'0'", "from 1 to 16777216"}},
         {HEAD "simulation: {num_worlds: 1e30}\n", "scene.yaml:2: num_worlds: ", {"'1e30'"}},
         {HEAD "simulation: {num_worlds: 1.5}\n", "scene.yaml:2: num_worlds: ", {"'1.5'", "whole number"}},
-        {HEAD BALL FREE "simulation: {max_rigid_contact: 0}\n", "scene.yaml:4: max_rigid_contact: ", {"65535"}},
+        {HEAD BALL FREE "simulation: {max_rigid_contact: -1}\n", "scene.yaml:4: max_rigid_contact: ", {"65535"}},
         {HEAD BALL FREE "simulation: {solver: {rho: 2}}\n", "scene.yaml:4: rho: ", {"2"}},
         {HEAD BALL FREE "simulation: {solver: {contact_preset_variant: best}}\n",
          "scene.yaml:4: contact_preset_variant: ",

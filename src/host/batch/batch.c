@@ -7,6 +7,7 @@
 
 #include "host/batch/fields.h"
 #include "host/batch/guard.h"
+#include "host/batch/probe.h"
 #include "host/batch/starts.h"
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
@@ -47,6 +48,8 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
     int most;
     SAP_TRY(check_dofs(what, a));
     SAP_TRY(sap_pairs_most_contacts(a, b->options.max_contacts_per_pair, &most));
+    if (b->options.max_rigid_contact == 0)
+        SAP_TRY(sap_probe_contacts(model, &b->options, most, &b->options.max_rigid_contact));
     /* do not allocate slots that can never be used */
     if (most < b->options.max_rigid_contact)
         b->options.max_rigid_contact = most > 0 ? most : 1;

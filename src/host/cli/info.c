@@ -60,6 +60,7 @@ enum { BATCH = 64 }; /* fills the lanes of any machine; a single world runs diff
 typedef struct Info {
     CliScene scene;
     SapSolverInfo solver; /* for at least BATCH worlds */
+    int slots;            /* contact slots of a world in a batch */
     double flops;
     const CliProbe *probe; /* NULL: not requested */
 } Info;
@@ -72,6 +73,9 @@ static bool collect(InfoArgs *args, Info *out) {
     SapSolver *solver = NULL;
     SapOptions o = scene->options;
     o.device = SAP_DEVICE_CPU; /* a solver runs on the CPU only */
+    if (o.max_rigid_contact == 0 && !cli_check(sap_batch_probe_contacts(scene->model, &o, &o.max_rigid_contact)))
+        return false;
+    out->slots = o.max_rigid_contact;
     bool ok = cli_check(sap_solver_create(scene->model, worlds, &o, &solver)) &&
               cli_check(sap_solver_info(solver, &out->solver)) && cli_step_flops(out->scene.arrays, &out->flops);
     sap_solver_destroy(solver);
@@ -237,8 +241,10 @@ static bool print_human(const Info *info) {
     print_memory(a, s);
     printf("%-18s %s, lanes %d, threads %d\n", "runs on", cli_isa(s->isa).text, s->lanes, s->threads);
     /* Contacts, options and the kinematic tree. */
+    printf("%-18s %d per world, %s\n", "contact slots", info->slots,
+           scene->options.max_rigid_contact ? "by max_rigid_contact" : "chosen by a probe");
     if (info->probe)
-        cli_probe_print(info->probe, &scene->options, 18);
+        cli_probe_print(info->probe, info->slots, 18);
     print_options(&scene->options);
     return print_tree(a);
 }
@@ -323,6 +329,7 @@ static json_t *info_json(const Info *info) {
     /* Cost and device. */
     cli_json_put(&json, "factor",
                  json_pack("{si sI}", "nonzeros", s->factor_nonzeros, "dense", (json_int_t)(nv * (nv + 1) / 2)));
+    cli_json_put(&json, "contact_slots", json_integer(info->slots));
     cli_json_put(&json, "flops_per_world_step", cli_json_real(info->flops));
     cli_json_put(&json, "bytes", memory_json(a, s));
     cli_json_put(&json, "isa", json_string(cli_isa(s->isa).text));

@@ -47,13 +47,13 @@ bool cli_probe_run(const SapScene *scene, CliProbe *probe) {
     return ok;
 }
 
-void cli_probe_print(const CliProbe *p, const SapOptions *options, int width) {
+void cli_probe_print(const CliProbe *p, int slots, int width) {
     printf("%-*s %d worlds, %d steps, noise %g", width, "probe", p->worlds, p->steps, p->noise);
     if (p->failed)
         printf("; %d worlds FAILED", p->failed);
     printf("\n%-*s mean %.4g, p95 %d, max %d per world\n", width, "contacts", p->mean, p->p95, p->most);
-    printf("%-*s max_rigid_contact=%d; it is %d%s\n", width, "proposal", p->proposal, options->max_rigid_contact,
-           p->most > options->max_rigid_contact ? ", TOO FEW: contacts are dropped" : "");
+    printf("%-*s max_rigid_contact=%d; it is %d%s\n", width, "proposal", p->proposal, slots,
+           p->most > slots ? ", TOO FEW: contacts are dropped" : "");
 }
 
 json_t *cli_probe_json(const CliProbe *p) {

@@ -19,7 +19,8 @@ typedef struct CliProbe {
 
 bool cli_probe_run(const SapScene *scene, CliProbe *probe);
 
-void cli_probe_print(const CliProbe *probe, const SapOptions *options, int width);
+/* `slots`: the number of slots that a batch of the scene has. */
+void cli_probe_print(const CliProbe *probe, int slots, int width);
 json_t *cli_probe_json(const CliProbe *probe);
 
 #endif

@@ -125,6 +125,8 @@ SapStatus sap_solver_create_for(const char *what, const SapModel *model, int num
     SapStatus status = options ? sap_options_check(options) : sap_options_preset(NULL, &s->options);
     if (status == SAP_OK && options)
         s->options = *options;
+    if (status == SAP_OK && s->options.max_rigid_contact == 0) /* a batch asks a probe */
+        s->options.max_rigid_contact = SAP_DEFAULT_CONTACTS;
     if (status == SAP_OK && s->options.device != SAP_DEVICE_CPU)
         status = sap_fail(
             SAP_ERROR_UNSUPPORTED,
