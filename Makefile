@@ -36,7 +36,7 @@ PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
-.PHONY: aarch64-test learn-test hosts-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: wheel-test aarch64-test learn-test hosts-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -79,15 +79,20 @@ endef
 # Python tests run first, so that the output ends with the summary of ctest.
 test: setup
 	$(call test_build,release)
-	$(MAKE) python-test
+	$(MAKE) python-test WHEEL_ISAS=native
 	$(call test_run,release)
 
 # All tests in four builds, the kernels of aarch64, and the learners: about 45 minutes on two cores.
-test-all: test asan-test tsan-test gcc-test aarch64-test learn-test hosts-test
+test-all: test asan-test tsan-test gcc-test aarch64-test wheel-test learn-test hosts-test
 
 # The tag of a wheel names the oldest C library that it runs with: that of this machine.
 WHEEL_PLATFORM = $(shell getconf GNU_LIBC_VERSION | sed 's/glibc /manylinux_/; s/\./_/')_$(shell uname -m)
 WHEEL_ARGS = --config-setting=cmake.define.SAPWOOD_CUDA=OFF
+# Instruction sets of a wheel, avx2 and avx512 if empty. `make test` compiles for this machine only.
+WHEEL_ISAS =
+ifneq ($(WHEEL_ISAS),)
+WHEEL_ARGS += --config-setting=cmake.define.SAPWOOD_ISAS=$(WHEEL_ISAS)
+endif
 
 wheel: setup
 	rm -rf build/wheel build/wheel-venv
@@ -105,6 +110,10 @@ python-test: setup build wheel
 	@if test -f $(PTX_DRIVER)/libcuda.so.1; then \
 	    SAPWOOD_LIBRARY=$(CURDIR)/build/release/src/libsapwood.so SAPWOOD_CUDA_DRIVER=$(PTX_DRIVER)/libcuda.so.1 \
 	    PTX_LEAKS=fail build/python-venv/bin/python -m pytest -q python/tests/test_cuda.py; fi
+
+# The tests of the wheel that is given to others: it has the kernels of all instruction sets.
+wheel-test:
+	SAPWOOD_WHEEL=full $(MAKE) python-test
 
 # Learners, with PyTorch for CPUs, and the page in a browser: a gigabyte of packages, so it is no part of make test.
 learn-test: wheel

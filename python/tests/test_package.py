@@ -42,11 +42,10 @@ def test_every_instruction_set_of_the_program_gives_the_same_bits(tmp_path):
         return re.search(r'"state_hash": "(\w+)"', run.stdout).group(1) if run.returncode == 0 else run.stderr
 
     expected, flags = state_hash("generic"), Path("/proc/cpuinfo").read_text()
-    for isa, flag in (("avx2", " avx2 "), ("avx512", " avx512f ")):
-        if flag in flags:
-            assert state_hash(isa) == expected
-        else:
-            assert "not available" in state_hash(isa)
+    have = [isa for isa, flag in (("avx2", " avx2 "), ("avx512", " avx512f ")) if flag in flags]
+    # A wheel of `make test` has the best instruction set of this machine only.
+    for isa in have if os.environ.get("SAPWOOD_WHEEL") == "full" else have[-1:]:
+        assert state_hash(isa) == expected
 
 
 @wheel
