@@ -95,27 +95,32 @@ typedef struct SapArray {
 /* The arrays of a batch. n = num_worlds, capacity = SapBatchInfo.capacity; nq, nv, nb as in model.h. State and control
  * have the type of the batch (sap_batch_create), in public dof order. */
 typedef enum SapBatchField {
-    SAP_BATCH_JOINT_Q,          /* [n][nq] m, rad, unit quaternions */
-    SAP_BATCH_JOINT_QD,         /* [n][nv] m/s, rad/s */
-    SAP_BATCH_BODY_Q,           /* [n][nb][7] poses of the body frames, m */
-    SAP_BATCH_BODY_QD,          /* [n][nb][6] [v of the centre of mass ; omega], m/s and rad/s, world axes */
-    SAP_BATCH_JOINT_F,          /* [n][nv] N or N m */
-    SAP_BATCH_BODY_F,           /* [n][nb][6] [force ; torque about the centre of mass], N and N m, world axes */
-    SAP_BATCH_JOINT_TARGET_POS, /* [n][nv] m or rad */
-    SAP_BATCH_JOINT_TARGET_VEL, /* [n][nv] m/s or rad/s */
-    SAP_BATCH_JOINT_ACT,        /* [n][nv] N or N m, feed-forward of the drive */
-    SAP_BATCH_STATUS,           /* [n] u32 bits SAP_WORLD_... of the last call */
-    SAP_BATCH_ITERATIONS,       /* [n] i32 Newton iterations of the last step */
-    SAP_BATCH_LINE_ITERATIONS,  /* [n] i32 line search iterations of the last step, summed over its Newton iterations */
-    SAP_BATCH_COST,             /* [n] f64 l(v) of the last step, J */
-    SAP_BATCH_RESIDUAL,         /* [n] f64 relative residual of the last step, as in SapWorldReport */
-    SAP_BATCH_CONTACT_COUNT,    /* [n] i32 contacts of each world: the used entries of the arrays below */
-    SAP_BATCH_CONTACT_DROPPED,  /* [n] i32 contacts that found no slot */
-    SAP_BATCH_CONTACT_SHAPE0,   /* [n][capacity] i32 shape index, -1 in unused entries that no contact has had yet */
-    SAP_BATCH_CONTACT_SHAPE1,   /* [n][capacity] i32 */
-    SAP_BATCH_CONTACT_POINT0,   /* [n][capacity][3] m, in the frame of shape 0's body (the world's if static) */
-    SAP_BATCH_CONTACT_POINT1,   /* [n][capacity][3] m, in the frame of shape 1's body */
-    SAP_BATCH_CONTACT_NORMAL,   /* [n][capacity][3] unit, world axes, from shape 0 to shape 1 */
+    SAP_BATCH_JOINT_Q,           /* [n][nq] m, rad, unit quaternions */
+    SAP_BATCH_JOINT_QD,          /* [n][nv] m/s, rad/s */
+    SAP_BATCH_BODY_Q,            /* [n][nb][7] poses of the body frames, m */
+    SAP_BATCH_BODY_QD,           /* [n][nb][6] [v of the centre of mass ; omega], m/s and rad/s, world axes */
+    SAP_BATCH_JOINT_F,           /* [n][nv] N or N m */
+    SAP_BATCH_BODY_F,            /* [n][nb][6] [force ; torque about the centre of mass], N and N m, world axes */
+    SAP_BATCH_JOINT_TARGET_POS,  /* [n][nv] m or rad */
+    SAP_BATCH_JOINT_TARGET_VEL,  /* [n][nv] m/s or rad/s */
+    SAP_BATCH_JOINT_ACT,         /* [n][nv] N or N m, feed-forward of the drive */
+    SAP_BATCH_CONSTRAINT_ACTIVE, /* [n][nc] i32 1: the constraint acts, 0: not */
+    SAP_BATCH_TENDON_TARGET_POS, /* [n][nt] m or rad */
+    SAP_BATCH_TENDON_TARGET_VEL, /* [n][nt] m/s or rad/s */
+    SAP_BATCH_TENDON_ACT,        /* [n][nt] N, feed-forward of a tendon's drive */
+    SAP_BATCH_TENDON_F,          /* [n][nt] N, force along a tendon; positive lengthens */
+    SAP_BATCH_STATUS,            /* [n] u32 bits SAP_WORLD_... of the last call */
+    SAP_BATCH_ITERATIONS,        /* [n] i32 Newton iterations of the last step */
+    SAP_BATCH_LINE_ITERATIONS, /* [n] i32 line search iterations of the last step, summed over its Newton iterations */
+    SAP_BATCH_COST,            /* [n] f64 l(v) of the last step, J */
+    SAP_BATCH_RESIDUAL,        /* [n] f64 relative residual of the last step, as in SapWorldReport */
+    SAP_BATCH_CONTACT_COUNT,   /* [n] i32 contacts of each world: the used entries of the arrays below */
+    SAP_BATCH_CONTACT_DROPPED, /* [n] i32 contacts that found no slot */
+    SAP_BATCH_CONTACT_SHAPE0,  /* [n][capacity] i32 shape index, -1 in unused entries that no contact has had yet */
+    SAP_BATCH_CONTACT_SHAPE1,  /* [n][capacity] i32 */
+    SAP_BATCH_CONTACT_POINT0,  /* [n][capacity][3] m, in the frame of shape 0's body (the world's if static) */
+    SAP_BATCH_CONTACT_POINT1,  /* [n][capacity][3] m, in the frame of shape 1's body */
+    SAP_BATCH_CONTACT_NORMAL,  /* [n][capacity][3] unit, world axes, from shape 0 to shape 1 */
 
     /* f64 (REGION: i32), as in SapContactReport. Recorded by the steps that follow the first request for the array. */
     SAP_BATCH_CONTACT_IMPULSE,     /* [n][capacity][3] N s, contact frame (t1, t2, n), on the body of shape 1 */
@@ -126,6 +131,23 @@ typedef enum SapBatchField {
     SAP_BATCH_CONTACT_REGION,      /* [n][capacity] i32 0 no contact, 1 stiction, 2 sliding, 3 frictionless */
     SAP_BATCH_CONTACT_FORCE,       /* [n][capacity][3] N, world axes, on the body of shape 1 */
     SAP_BATCH_BODY_CONTACT_WRENCH, /* [n][nb][6] N and N m, world axes: [force ; torque about the centre of mass] */
+
+    /* f64, as in SapConstraintReport; nc, nt as in model.h, num_rows = sum of the rows of all constraints. Recorded by the
+     * steps that follow the first request for the array. */
+    SAP_BATCH_CONSTRAINT_IMPULSE,     /* [n][num_rows] N s or N m s */
+    SAP_BATCH_CONSTRAINT_ERROR,       /* [n][num_rows] m or rad */
+    SAP_BATCH_CONSTRAINT_VELOCITY,    /* [n][num_rows] m/s or rad/s */
+    SAP_BATCH_CONSTRAINT_WRENCH,      /* [n][nc][6] N and N m, on body b */
+    SAP_BATCH_BODY_CONSTRAINT_WRENCH, /* [n][nb][6] N and N m */
+    SAP_BATCH_CONSTRAINT_RESIDUAL,    /* [n] m or rad, the largest |error| */
+    SAP_BATCH_TENDON_LENGTH,          /* [n][nt] m or rad */
+    SAP_BATCH_TENDON_VELOCITY,        /* [n][nt] m/s or rad/s */
+    SAP_BATCH_TENDON_FORCE,           /* [n][nt] N, the sum of the parts below and of the armature */
+    SAP_BATCH_TENDON_LIMIT_FORCE,     /* [n][nt] N */
+    SAP_BATCH_TENDON_SPRING_FORCE,    /* [n][nt] N */
+    SAP_BATCH_TENDON_DAMPER_FORCE,    /* [n][nt] N */
+    SAP_BATCH_TENDON_FRICTION_FORCE,  /* [n][nt] N */
+    SAP_BATCH_TENDON_DRIVE_FORCE,     /* [n][nt] N */
     SAP_BATCH_NUM_FIELDS
 } SapBatchField;
 

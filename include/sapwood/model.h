@@ -56,6 +56,31 @@ enum {
     SAP_TARGET_EFFORT = 4
 };
 
+/* Values of constraint_type. docs/constraints.md has the rows of each. */
+typedef enum SapConstraintType {
+    SAP_CONSTRAINT_BALL = 0,     /* joins two points: 3 rows */
+    SAP_CONSTRAINT_WELD = 1,     /* joins two frames: 6 rows, rotation first */
+    SAP_CONSTRAINT_DISTANCE = 2, /* keeps two points at constraint_length, or on one side of it: 1 row */
+    SAP_CONSTRAINT_COUPLER = 3   /* couples two coordinates by a polynomial, or holds one: 1 row */
+} SapConstraintType;
+
+/* The name of a constraint type in scene files, such as "ball"; static; NULL for an unknown type. */
+SAP_API const char *sap_constraint_type_name(int32_t type);
+
+/* Values of constraint_side: the error g of a one-sided constraint stays on one side of 0. */
+enum {
+    SAP_SIDE_LOWER = -1, /* g >= 0: the constraint pushes up only */
+    SAP_SIDE_BOTH = 0,
+    SAP_SIDE_UPPER = 1 /* g <= 0: it pulls down only, as a rope does */
+};
+
+/* Values of tendon_term_type. A tendon has joint terms only (fixed), or points and pulleys (spatial). */
+enum {
+    SAP_TENDON_JOINT = 0, /* coefficient times a coordinate */
+    SAP_TENDON_POINT = 1, /* the next point of the branch, straight from the one before */
+    SAP_TENDON_PULLEY = 2 /* begins a branch whose length is divided by the divisor */
+};
+
 /* All arrays are host memory, row-major. As an argument of sap_model_create they are the caller's and are copied: a
  * "required" array must not be NULL unless its length is 0; any other array may be NULL and then takes the given
  * default. As returned by sap_model_arrays they are the model's, live as long as the model, and none is NULL. Numbers
@@ -146,6 +171,51 @@ typedef struct SapModelArrays {
     const int32_t *height_field_size; /* [nh][2] rows (along y), columns (along x), >= 2; required */
     const double *heights; /* [num_heights] m, grid after grid, row-major; along z of the shape frame; required */
 
+    /* ---- constraints between bodies or coordinates. A constraint acts with its impulse on b and the opposite on a;
+     * either body may be the world, not both static and not joined to each other by fixed joints ---- */
+    int num_constraints;                  /* nc, 0 .. 32767 */
+    const int32_t *constraint_type;       /* [nc] SapConstraintType; required */
+    const int32_t *constraint_body;       /* [nc][2] a, b; -1 = world; couplers: -1, -1; default -1 */
+    const double *constraint_X;           /* [nc][2][7] m, frames in a and b (in the world's frame for -1); ball and
+                                            distance use the positions; default identity */
+    const int32_t *constraint_coordinate; /* [nc][2] couplers: x0, x1 as a public dof index with its own coordinate, or
+                                            nv + tendon index; x1 may be -1 = none; default -1 */
+    const double *constraint_polynomial;  /* [nc][5] couplers: x0 - ref0 = sum_k c_k (x1 - ref1)^k; default 0 1 0 0 0 */
+    const double *constraint_reference;   /* [nc][2] couplers: ref0, ref1; default 0 */
+    const double *constraint_length;      /* [nc] m, distances: > 0; default 0 */
+    const double *constraint_ke; /* [nc][2] stiffness of translation (or of the one row) and of a weld's rotation, N/m
+                                     or N m/rad, > 0, infinity = rigid; default infinity */
+    const double *constraint_kd; /* [nc][2] damping, N s/m or N m s/rad, >= 0, 0 where ke is infinite; default 0 */
+    const int32_t *constraint_side;   /* [nc] SAP_SIDE_...; distance and coupler only; default 0 */
+    const int32_t *constraint_active; /* [nc] 1: acts, 0: not; initial value of the control; default 1 */
+
+    /* ---- tendons: lengths that are a sum of coordinates, or of straight segments between points ---- */
+    int num_tendons;             /* nt, 0 .. 32767 */
+    int num_tendon_terms;        /* sum over all tendons, 0 .. 2^20 */
+    const int32_t *tendon_start; /* [nt+1] first term of each tendon, last entry num_tendon_terms; required if nt > 0 */
+    const int32_t *tendon_term_type;  /* [num_tendon_terms] SAP_TENDON_...; required */
+    const int32_t *tendon_term_index; /* [num_tendon_terms] joint: public dof with its own coordinate, each once per
+                                         tendon; point: body or -1 = world; pulley: ignored; required */
+    const double *tendon_term_value;  /* [num_tendon_terms][3] joint: coefficient in [0]; point: m, in the body; pulley:
+                                         divisor > 0 in [0]; required */
+    const double *tendon_offset;      /* [nt] m or rad, added to the length; default 0 */
+    const double *tendon_limit_lower; /* [nt] m or rad, -infinity allowed; default -infinity */
+    const double *tendon_limit_upper; /* [nt] m or rad, >= lower, infinity allowed; default infinity */
+    const double *tendon_limit_ke;    /* [nt] N/m, > 0, infinity = rigid; default infinity */
+    const double *tendon_limit_kd;    /* [nt] N s/m, >= 0, 0 where limit_ke is infinite; default 0 */
+    const double *tendon_spring_ke;   /* [nt] N/m, >= 0, stiffness outside the rest band; default 0 */
+    const double *tendon_spring_lower; /* [nt] m or rad, rest band; default 0 */
+    const double *tendon_spring_upper; /* [nt] m or rad, >= spring_lower; default 0 */
+    const double *tendon_armature;     /* [nt] kg, >= 0, inertia along the tendon; default 0 */
+    const double *tendon_damping;      /* [nt] N s/m, >= 0; default 0 */
+    const double *tendon_friction;     /* [nt] N, >= 0, Coulomb friction; default 0 */
+    const int32_t *tendon_target_mode; /* [nt] SAP_TARGET_..., as of a dof; default 0 */
+    const double *tendon_target_ke;    /* [nt] N/m, >= 0, position gain of the drive; default 0 */
+    const double *tendon_target_kd;    /* [nt] N s/m, >= 0, velocity gain of the drive; default 0 */
+    const double *tendon_effort_limit; /* [nt] N, > 0, infinity allowed; bound of the drive; default infinity */
+    const double *tendon_target_pos;   /* [nt] m or rad, initial control; default 0 */
+    const double *tendon_target_vel;   /* [nt] m/s or rad/s, initial control; default 0 */
+
     /* ---- initial state and control of a world ---- */
     const double *joint_q;  /* [nq] m, rad, unit quaternions; default: zeros and identity quaternions */
     const double *joint_qd; /* [nv] m/s or rad/s, public order; default 0 */
@@ -166,6 +236,8 @@ typedef struct SapModelArrays {
     const char *const *shape_name;        /* [ns] */
     const char *const *articulation_name; /* [na] */
     const char *const *keyframe_name;     /* [nk] */
+    const char *const *constraint_name;   /* [nc] all different */
+    const char *const *tendon_name;       /* [nt] all different */
 } SapModelArrays;
 
 typedef struct SapModel SapModel;
@@ -189,10 +261,12 @@ SAP_API void sap_model_destroy(SapModel *model);
 /* The arrays of a model, owned by the model. NULL gives NULL. */
 SAP_API const SapModelArrays *sap_model_arrays(const SapModel *model);
 
-/* Index of the body, joint or keyframe with that name, or -1; -1 for a NULL model or name. */
+/* Index of the body, joint, keyframe, constraint or tendon with that name, or -1; -1 for a NULL model or name. */
 SAP_API int sap_model_find_body(const SapModel *model, const char *name);
 SAP_API int sap_model_find_joint(const SapModel *model, const char *name);
 SAP_API int sap_model_find_keyframe(const SapModel *model, const char *name);
+SAP_API int sap_model_find_constraint(const SapModel *model, const char *name);
+SAP_API int sap_model_find_tendon(const SapModel *model, const char *name);
 
 /* The name of array i = 0, 1, ... of a model (of SapModelArrays, gravity and name too), and the FNV-1a hash of its bytes
  * in *hash, to compare models in different processes; NULL past the last one, for a negative i and for a NULL argument.

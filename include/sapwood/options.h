@@ -31,7 +31,7 @@ typedef enum SapLineSearch {
 } SapLineSearch;
 /* How Newton's matrix is stored and factored. */
 typedef enum SapFactorPlan {
-    SAP_FACTOR_SPARSE = 0, /* "sparse": on the tree's pattern unless a contact couples two branches */
+    SAP_FACTOR_SPARSE = 0, /* "sparse": on the pattern of tree and constraints unless a contact couples two branches */
     SAP_FACTOR_DENSE = 1,  /* "dense": always dense */
     SAP_FACTOR_LIBRARY = 2 /* "library": dense, by LAPACK or cuSOLVER; for worlds of more than about 128 dofs */
 } SapFactorPlan;
@@ -50,6 +50,16 @@ typedef enum SapContactPoint {
     SAP_WITNESS_POINT = 0,   /* "witness_point": on each body at the witness point of that body */
     SAP_CONTACT_MIDPOINT = 1 /* "contact_midpoint": on both bodies at the point between the witnesses */
 } SapContactPoint;
+/* The blocks of rows of which a weld has one weight each (docs/constraints.md). */
+typedef enum SapConstraintWeight {
+    SAP_WEIGHT_SPLIT = 0, /* "split": rotation and translation by themselves: independent of the unit of length */
+    SAP_WEIGHT_MIXED = 1  /* "mixed": all six rows in one norm, as Drake does */
+} SapConstraintWeight;
+/* When the limits of a tendon take part in a step. */
+typedef enum SapLimitWindow {
+    SAP_WINDOW_REACH = 0,   /* "reach": a side that the tendon can reach in the step, as limits of joints */
+    SAP_WINDOW_VIOLATED = 1 /* "violated": both sides once one of them is violated, as in Drake */
+} SapLimitWindow;
 /* How collision finds pairs of shapes that may touch. All find the same contacts. */
 typedef enum SapBroadPhase {
     SAP_BROAD_PHASE_AUTO = 0, /* "auto": listed up to 1024 shapes or 2^19 pairs, else sweep */
@@ -88,6 +98,8 @@ typedef struct SapOptions {
     SapContactWeight contact_weight_mode;        /* how the contact weight w is computed */
     SapContactPoint contact_point_mode;          /* where the contact force acts */
     SapPositionIntegration position_integration; /* which velocity moves the coordinates */
+    SapConstraintWeight constraint_weight;       /* blocks of a weld's weights */
+    SapLimitWindow tendon_limit_window;          /* when limits of tendons take part */
 
     /* ---- free motion ---- */
     SapGyroscopic gyroscopic; /* default explicit, in all presets */
@@ -105,6 +117,7 @@ typedef struct SapOptions {
     double contact_sigma;            /* regularisation of friction in contacts and joints; default 1e-3, > 0 */
     double contact_tau_d;            /* s; default NaN = the dissipation time of the first shape; >= 0 */
     double diag_shift;               /* kg or kg m^2, added to the diagonal of Newton's matrix; default 0, >= 0 */
+    double constraint_speed;         /* m/s or rad/s, fastest correction of a constraint's error; NaN = no bound; > 0 */
     SapContactSolver contact_solver; /* contact law and method; default sap */
     int max_iterations;              /* Newton iterations; default 100, 0 .. 1000000 */
     double optimality_abs_tol;       /* absolute tolerance of the optimality test; default 1e-14, >= 0 */
@@ -137,8 +150,8 @@ SAP_API SapStatus sap_options_preset(const char *preset, SapOptions *options);
 
 /* Sets one option by name from text, e.g. ("free_motion_solve_precision", "fp64"), ("threads", "2"). An unknown name or
  * a value out of range is an error with a message that lists what is allowed. The name "contact_preset_variant"
- * overwrites the eight fields of a preset, so set it first. The value "none" sets NaN where that is the default, and
- * does not change the eight fields of a preset. SAP Warp's keywords without a field here have no effect: block_size
+ * overwrites the ten fields of a preset, so set it first. The value "none" sets NaN where that is the default, and
+ * does not change the ten fields of a preset. SAP Warp's keywords without a field here have no effect: block_size
  * accepts its range, the others only the value that requests nothing. No argument may be NULL. */
 SAP_API SapStatus sap_options_set(SapOptions *options, const char *name, const char *value);
 
@@ -147,7 +160,7 @@ SAP_API SapStatus sap_options_check(const SapOptions *options);
 
 /* Writes the value of an option to `text`, which the caller owns and has `size` bytes (64 always suffice),
  * zero-terminated; NaN is "none". An unknown name and a text that does not fit are errors. "contact_preset_variant"
- * gives the preset whose eight values are set, or "custom". No pointer may be NULL. */
+ * gives the preset whose ten values are set, or "custom". No pointer may be NULL. */
 SAP_API SapStatus sap_options_get(const SapOptions *options, const char *name, char *text, int size);
 
 /* The names of all options, one per field in the order above; NULL-terminated, static. */

@@ -26,6 +26,7 @@ enum {
     SAP_WORLD_BAD_CONTACT = 1 << 4,      /* a contact has an index out of range, a non-finite number or a zero normal */
     SAP_WORLD_BAD_PARAMETERS = 1 << 5,   /* parameters of the world (sap_batch_expand) break a rule: it is skipped */
     SAP_WORLD_TOO_FAST = 1 << 6,         /* a dof became faster than the option max_joint_speed */
+    SAP_WORLD_BAD_CONSTRAINT = 1 << 7,   /* the points of a distance constraint are so close that it has no direction */
     SAP_WORLD_FAILED = 0xff,             /* all of the above */
 
     /* How the solve ended. Neither bit is set if no contact, drive, limit or friction of the world is active. */
@@ -74,9 +75,9 @@ typedef struct SapWorldReport {
     const uint32_t *status;         /* bits SAP_WORLD_... */
     const int32_t *iterations;      /* Newton iterations */
     const int32_t *line_iterations; /* line search iterations, summed over the Newton iterations */
-    const int32_t *refactored;      /* linear systems solved again in f64: no descent direction or no convergence in f32 */
-    const double *cost;             /* l(v), J */
-    const double *residual;         /* |D grad| / max(|D A v|, |D j|), which optimality_rel_tol bounds */
+    const int32_t *refactored; /* linear systems solved again in f64: no descent direction or no convergence in f32 */
+    const double *cost;        /* l(v), J */
+    const double *residual;    /* |D grad| / max(|D A v|, |D j|), which optimality_rel_tol bounds */
 } SapWorldReport;
 
 /* Fills *out with pointers to the solver's arrays. */
@@ -104,6 +105,32 @@ typedef struct SapContactReport {
 /* Makes every further step fill the arrays of *report; NULL stops that. The struct is copied; its arrays
  * must stay valid. */
 SAP_API SapStatus sap_solver_record(SapSolver *solver, const SapContactReport *report);
+
+/* Impulses, errors and forces of constraints and tendons, at the velocity that the step returned. The arrays are the
+ * caller's, host, f64; any may be NULL. Rows are in the order of the constraints: ball 3, weld 6 (rotation first),
+ * distance and coupler 1; num_rows is their sum. Errors, lengths and Jacobians are those of the beginning of the step.
+ * A constraint that does not act has impulse, R and target 0. The values of a failed world are meaningless. */
+typedef struct SapConstraintReport {
+    double *impulse;  /* [n][num_rows] N s or N m s, on body b (on x0 of a coupler) */
+    double *error;    /* [n][num_rows] m or rad, g */
+    double *velocity; /* [n][num_rows] m/s or rad/s, J v */
+    double *weight;   /* [n][num_rows] 1/kg or 1/(kg m^2), w */
+    double *target;   /* [n][num_rows] m/s or rad/s, vhat */
+    double *R;        /* [n][num_rows] 1/kg or 1/(kg m^2), regularisation */
+    double *jacobian; /* [n][num_rows][nv] J, dofs in internal order */
+    double *wrench;   /* [n][nc][6] mean of the step on body b: [force ; torque about its centre of mass], N, N m, world
+                         axes; couplers: generalised forces on x0 and x1 in [0] and [1] */
+    double *body_wrench; /* [n][nb][6] sum over the constraints of a body */
+    double *residual;    /* [n] largest |error| of active constraints with both sides: how open the loops are */
+    double *tendon_length, *tendon_velocity; /* [n][nt] l, m or rad; J v, m/s or rad/s */
+    double *tendon_force; /* [n][nt] N, the sum of all parts, armature included; positive lengthens */
+    double *tendon_limit, *tendon_spring, *tendon_damper, *tendon_friction, *tendon_drive; /* [n][nt] N, its parts; a
+                                                spring without a band includes the damper */
+} SapConstraintReport;
+
+/* Makes every further step fill the arrays of *report; NULL stops that. The struct is copied; its arrays must stay
+ * valid. */
+SAP_API SapStatus sap_solver_record_constraints(SapSolver *solver, const SapConstraintReport *report);
 
 /* Free motion without a step: the quantities that a step computes before contact, for inspection and control. The
  * arrays are the caller's, host, f64, [num_worlds][...]; any may be NULL. Velocities, and rows and columns of A, are in

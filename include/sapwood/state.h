@@ -36,7 +36,12 @@ typedef struct SapControl {
     void *joint_target_pos; /* [n][nv] m or rad, target of the drive; NULL = the model's */
     void *joint_target_vel; /* [n][nv] m/s or rad/s, target of the drive; NULL = the model's */
     void *joint_act;        /* [n][nv] N or N m, feed-forward of the drive; NULL = the model's */
-    void *guess;            /* [n][nv] first v of Newton's method, internal order; NULL = the state's velocity */
+    int32_t *constraint_active; /* [n][nc] 1: the constraint acts, 0: not; NULL = the model's */
+    void *tendon_target_pos;    /* [n][nt] m or rad, target of a tendon's drive; NULL = the model's */
+    void *tendon_target_vel;    /* [n][nt] m/s or rad/s; NULL = the model's */
+    void *tendon_act;           /* [n][nt] N, feed-forward of a tendon's drive; NULL = 0 */
+    void *tendon_f;             /* [n][nt] N, force along a tendon, positive lengthens; NULL = 0 */
+    void *guess;                /* [n][nv] first v of Newton's method, internal order; NULL = the state's velocity */
 } SapControl;
 
 /* Allocates the object and all arrays, 64-byte aligned, and sets every world to the model's initial state, body_q and
@@ -45,7 +50,8 @@ SAP_API SapStatus sap_state_create(const SapModel *model, int num_worlds, SapDty
 /* Frees what sap_state_create allocated; NULL is allowed. */
 SAP_API void sap_state_destroy(SapState *state);
 
-/* The same for control: joint_f, targets and joint_act are the model's, body_f is 0, guess is NULL. */
+/* The same for control: joint_f, targets, joint_act and constraint_active are the model's, body_f, tendon_act and
+ * tendon_f are 0, guess is NULL. */
 SAP_API SapStatus sap_control_create(const SapModel *model, int num_worlds, SapDtype dtype, SapControl **out);
 /* Frees what sap_control_create allocated; NULL is allowed. */
 SAP_API void sap_control_destroy(SapControl *control);

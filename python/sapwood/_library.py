@@ -216,9 +216,13 @@ def version() -> str:
 
 
 def enum_names(enum: str, prefix: str) -> dict[str, int]:
-    """{"joint_q": 0, ...} for an enum SAP_BATCH_JOINT_Q, ..., without the count at its end."""
-    found = _layout.ENUMS[enum]
-    return {name.removeprefix(prefix).lower(): value for name, value in list(found.items())[:-1]}
+    """{"joint_q": 0, ...} for an enum SAP_BATCH_JOINT_Q, ..., without the count at its end.
+
+    A name that is an array of the model is spelled like it: constraint_X.
+    """
+    spelled = {name.lower(): name for name in _layout.MODEL_ARRAYS}
+    names = {name.removeprefix(prefix).lower(): value for name, value in list(_layout.ENUMS[enum].items())[:-1]}
+    return {spelled.get(name, name): value for name, value in names.items()}
 
 
 def differences(library: Any) -> list[str]:

@@ -33,7 +33,18 @@ from .options import Options
 FIELDS = enum_names("SapBatchField", "SAP_BATCH_")  # joint_q: 0, joint_qd: 1, ...
 PARAMETERS = enum_names("SapParameter", "SAP_PARAMETER_")  # gravity: 0, body_mass: 1, ...
 STATE = ("joint_q", "joint_qd")
-CONTROL = ("joint_f", "body_f", "joint_target_pos", "joint_target_vel", "joint_act")
+CONTROL = (
+    "joint_f",
+    "body_f",
+    "joint_target_pos",
+    "joint_target_vel",
+    "joint_act",
+    "constraint_active",
+    "tendon_target_pos",
+    "tendon_target_vel",
+    "tendon_act",
+    "tendon_f",
+)
 
 NONFINITE_STATE = _layout.BITS["SAP_WORLD_NONFINITE_STATE"]
 FAILED = _layout.BITS["SAP_WORLD_FAILED"]
@@ -114,12 +125,15 @@ class Batch(MjNames):
     Arrays are attributes: live, writable, zero-copy, of shape (num_worlds, ...), at a fixed address:
 
     | state | joint_q, joint_qd, body_q, body_qd |
-    | control | joint_f, body_f, joint_target_pos, joint_target_vel, joint_act |
+    | control | joint_f, body_f, joint_target_pos, joint_target_vel, joint_act, constraint_active,
+      tendon_target_pos, tendon_target_vel, tendon_act, tendon_f |
     | results | status, iterations, line_iterations, cost, residual |
     | contacts of the last step | contact_count, contact_dropped, contact_shape0, contact_shape1, contact_point0,
       contact_point1, contact_normal |
     | recorded from their first access on | contact_impulse, contact_velocity, contact_position,
-      contact_frame, contact_gap, contact_region, contact_force, body_contact_wrench |
+      contact_frame, contact_gap, contact_region, contact_force, body_contact_wrench, constraint_impulse,
+      constraint_error, constraint_velocity, constraint_wrench, body_constraint_wrench, constraint_residual,
+      tendon_length, tendon_velocity, tendon_force and its parts |
     | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
     | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, xpos, xquat, site_xpos, time |
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import scene_constraints
 from ._layout import BITS
 from .model import JOINT_TYPES, SHAPE_TYPES
 
@@ -98,6 +99,8 @@ def text_of(model: Model, path: Path) -> str:
         "bodies": [_body(model, b) for b in range(model.num_bodies)],
         "joints": [_joint(model, j) for j in range(model.num_joints)],
         "articulations": _articulations(model),
+        "tendons": [scene_constraints.tendon(model, t) for t in range(model.num_tendons)],
+        "constraints": [scene_constraints.constraint(model, c) for c in range(model.num_constraints)],
         "initial_joint_q": [{"index": 0, "values": model.joint_q}] if model.num_coords else [],
         "post_build": [*_shapes(model, path), *_dof_arrays(model)],
         "keyframes": _keyframes(model),

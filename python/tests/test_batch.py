@@ -46,8 +46,8 @@ def test_arrays_are_the_memory_of_the_library_and_stay_where_they_are(quadruped)
         batch.step(5)
         batch.reset()
         for name in FIELDS:
-            fresh = type(batch).__getattr__(batch, name)
-            assert fresh.__array_interface__["data"][0] == address[name], name
+            fresh = type(batch).__getattr__(batch, name)  # one without elements has no address
+            assert fresh.size == 0 or fresh.__array_interface__["data"][0] == address[name], name
 
 
 def test_what_is_written_to_an_array_is_what_the_step_reads(quadruped):

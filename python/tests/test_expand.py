@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sapwood
+from conftest import SCENES
 from sapwood.batch import FAILED, PARAMETERS
 
 
@@ -49,13 +50,25 @@ def test_a_randomised_world_is_bit_for_bit_one_of_a_model_with_its_values(quadru
 def test_every_parameter_can_be_expanded_and_begins_as_the_models(quadruped):
     with sapwood.Batch(quadruped, 3) as batch:
         assert batch.expanded == []
-        for name in PARAMETERS:
+        present = [name for name in PARAMETERS if getattr(quadruped, name).size]  # it has no constraints and tendons
+        for name in present:
             array = batch.expand(name)
             assert array.shape == (3, *getattr(quadruped, name).shape) and array.dtype == np.float64
             assert np.array_equal(array[2], getattr(quadruped, name))
             assert batch.expand(name) is array and getattr(batch, name) is array
-        assert batch.expanded == list(PARAMETERS)
+        assert batch.expanded == present
         batch.check_parameters()
+
+
+def test_numbers_of_constraints_and_tendons_are_expanded_in_the_shape_of_the_model():
+    for scene in ("own_soft_weld_ball", "own_tendon_path", "own_coupler_polynomial"):
+        model = sapwood.Model.load(SCENES.parent.parent / f"tests/data/reference/constraints/{scene}.yaml")
+        with sapwood.Batch(model, 3) as batch:
+            for name in PARAMETERS:
+                if name.startswith(("constraint", "tendon")) and getattr(model, name).size:
+                    assert np.array_equal(batch.expand(name)[2], getattr(model, name)), name
+            batch.step(3)
+            assert not (batch.status & FAILED).any()
 
 
 def test_a_write_is_in_force_with_the_next_step(quadruped):

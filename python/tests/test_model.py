@@ -34,9 +34,12 @@ def test_a_model_made_from_its_own_arrays_is_the_same(quadruped):
     assert_same_model(quadruped, sapwood.Model(**quadruped.arrays()))
 
 
-@pytest.mark.parametrize("scene", sorted(p.name for p in SCENES.glob("*.yaml")))
+CONSTRAINTS = SCENES.parent.parent / "tests/data/reference/constraints"
+
+
+@pytest.mark.parametrize("scene", sorted([*SCENES.glob("*.yaml"), *CONSTRAINTS.glob("*.yaml")]), ids=lambda p: p.stem)
 def test_a_scene_written_and_read_again_is_the_same_model(scene, tmp_path):
-    model = sapwood.Model.load(SCENES / scene)
+    model = sapwood.Model.load(scene)
     model.save(tmp_path / "copy.yaml")
     copy = sapwood.Model.load(tmp_path / "copy.yaml")
     assert_same_model(model, copy)

@@ -54,6 +54,8 @@ COUNTS = {
     "nm": "num_meshes",
     "nh": "num_height_fields",
     "nk": "num_keyframes",
+    "nc": "num_constraints",
+    "nt": "num_tendons",
 }
 
 

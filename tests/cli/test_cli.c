@@ -155,6 +155,18 @@ Test(cli, info_tells_how_many_contact_slots_a_world_has) {
     cr_expect(strstr(out, "contact slots      16 per world, chosen by a probe"), "%s", out);
 }
 
+Test(cli, info_lists_constraints_and_warns_of_errors) {
+    cr_assert_eq(sapwood("info tests/data/reference/constraints/gripper_coupler.yaml"), 0, "%s", err);
+    cr_expect(strstr(out, "mirror: coupler, second, first, error 0.004"), "%s", out);
+    cr_expect(strstr(out, "warning: constraint mirror is off by 0.004"), "%s", out);
+    cr_assert_eq(sapwood("info tests/data/reference/constraints/own_tendon_path.yaml --json"), 0, "%s", err);
+    json_t *json = parse_json(), *tendon = json_array_get(member(json, "tendons"), 0);
+    cr_expect_str_eq(text(tendon, "name"), "strap");
+    cr_expect_str_eq(text(tendon, "kind"), "spatial");
+    cr_expect_eq(json_array_size(member(json, "constraints")), 0);
+    json_decref(json);
+}
+
 Test(cli, info_draws_the_tree_and_lists_the_options) {
     cr_assert_eq(sapwood("info quadruped --preset drake --set rho=0.25"), 0, "%s", err);
     cr_expect(strstr(out, "\n  trunk_free: free, dofs 6") && strstr(out, "\n    fl_abduction: revolute, dofs 1") &&

@@ -1,5 +1,7 @@
 /* `sapwood compare` and `sapwood conform`: options against each other, and the solver against reference data. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -96,6 +98,22 @@ Test(cli, conform_passes_on_all_reference_cases) {
     cr_expect_eq(sapwood("conform --compat " REFERENCE "/*.json.gz"), 0, "%s", err);
     cr_expect_str_eq(last_line(), "342 passed, 0 failed", "%s", out);
     cr_expect_str_empty(err);
+}
+
+Test(cli, conform_passes_on_constraints_and_tendons) {
+    cr_expect_eq(sapwood("conform " REFERENCE "/../constraints/*.json.gz"), 0, "%s%s", out, err);
+    cr_expect(strstr(out, "282 passed, 0 failed"), "%s", out);
+}
+
+Test(cli, conform_exits_with_1_where_constraints_differ) {
+    char command[4096];
+    snprintf(command, sizeof command,
+             "cp " REFERENCE "/../constraints/pendulums_rod.json.gz %s && "
+             "sed 's/length: 0.3/length: 0.4/' " REFERENCE "/../constraints/pendulums_rod.yaml > %s",
+             path_of("rod.json.gz"), path_of("pendulums_rod.yaml"));
+    cr_assert_eq(system(command), 0);
+    cr_expect_eq(sapwood("conform %s", path_of("rod.json.gz")), 1, "%s%s", out, err);
+    cr_expect(strstr(out, "FAIL") && strstr(out, "0 passed, 11 failed"), "%s", out);
 }
 
 Test(cli, conform_reports_as_json) {

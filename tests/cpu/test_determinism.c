@@ -35,6 +35,7 @@ static SapSolver *make_solver(const SapModel *model, const Run *run) {
     options.isa = run->isa;
     options.lanes = run->lanes;
     options.threads = run->threads;
+    options.constraint_speed = 1; /* random states are far off the constraints */
     SapSolver *solver;
     need(sap_solver_create(model, run->worlds, &options, &solver));
     SapSolverInfo info;
@@ -175,19 +176,20 @@ static void check_model(SapModel *model, SapPrecision precision) {
 
 static void check_scene(const char *name, SapPrecision precision) {
     char path[512];
-    snprintf(path, sizeof path, "%s/bench/scenes/%s.yaml", SAPWOOD_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/%s.yaml", SAPWOOD_SOURCE_DIR, name);
     SapModel *model;
     need(sap_model_load(path, &model));
     check_model(model, precision);
 }
 
-/* Model i of five: scenes, all kinds of joints, and trees. */
+/* Model i of six: scenes, one of them with every kind of constraint, all kinds of joints, and trees. */
 static void check_case(int i, SapPrecision precision) {
-    const char *const scenes[] = {"quadruped", "humanoid", "gripper"};
-    if (i < 3)
+    const char *const scenes[] = {"bench/scenes/quadruped", "bench/scenes/humanoid", "bench/scenes/gripper",
+                                  "tests/scenes/linkages"};
+    if (i < 4)
         check_scene(scenes[i], precision);
     else
-        check_model(i == 3 ? random_chain_of_all(11) : random_forest(5, LINKS), precision);
+        check_model(i == 4 ? random_chain_of_all(11) : random_forest(5, LINKS), precision);
 }
 
 typedef struct Case {
@@ -196,10 +198,10 @@ typedef struct Case {
 } Case;
 
 ParameterizedTestParameters(determinism, a_world_has_the_same_bits_however_it_is_run) {
-    static Case cases[10];
-    for (int i = 0; i < 10; i++)
+    static Case cases[12];
+    for (int i = 0; i < 12; i++)
         cases[i] = (Case){i / 2, i % 2 ? SAP_FP64 : SAP_FP32};
-    return cr_make_param_array(Case, cases, 10);
+    return cr_make_param_array(Case, cases, 12);
 }
 
 ParameterizedTest(const Case *c, determinism, a_world_has_the_same_bits_however_it_is_run) {

@@ -51,9 +51,37 @@ static double *take(double **next, size_t width) {
     return at;
 }
 
+/* Numbers of a world in the reports of constraints and tendons. */
+static size_t constraint_numbers(const SapPlan *p) {
+    return (size_t)(p->num_rows * (6 + p->nv) + 6 * (p->num_constraints + p->nb) + 1 + 8 * p->num_tendons);
+}
+
+static void report_constraints_into(const SapPlan *p, SapReportArgs *r, double **next) {
+    size_t rows = (size_t)p->num_rows, nt = (size_t)p->num_tendons;
+    r->row_impulse = take(next, rows);
+    r->row_error = take(next, rows);
+    r->row_velocity = take(next, rows);
+    r->row_weight = take(next, rows);
+    r->row_target = take(next, rows);
+    r->row_R = take(next, rows);
+    r->row_jacobian = take(next, rows * (size_t)p->nv);
+    r->constraint_wrench = take(next, 6 * (size_t)p->num_constraints);
+    r->body_constraint_wrench = take(next, 6 * (size_t)p->nb);
+    r->constraint_residual = take(next, 1);
+    r->tendon_length = take(next, nt);
+    r->tendon_velocity = take(next, nt);
+    r->tendon_force = take(next, nt);
+    r->tendon_limit = take(next, nt);
+    r->tendon_spring = take(next, nt);
+    r->tendon_damper = take(next, nt);
+    r->tendon_friction = take(next, nt);
+    r->tendon_drive = take(next, nt);
+}
+
 static Output output_into(SapStepArgs *args) {
     size_t nv = (size_t)args->plan.nv, nb = (size_t)args->plan.nb, slots = (size_t)args->contacts.capacity;
-    Output all = {.count = WORLDS * (3 * nv + nv * nv + 19 * nb + 2 + slots * (23 + 3 * nv) + 3 * nv),
+    Output all = {.count = WORLDS * (3 * nv + nv * nv + 19 * nb + 2 + slots * (23 + 3 * nv) + 3 * nv +
+                                     constraint_numbers(&args->plan)),
                   .num_ints = WORLDS * (3 + slots)};
     double *next = all.memory = calloc(all.count, sizeof *next);
     args->v_star = take(&next, nv);
@@ -78,6 +106,7 @@ static Output output_into(SapStepArgs *args) {
     r->drive = take(&next, nv);
     r->limit = take(&next, nv);
     r->friction = take(&next, nv);
+    report_constraints_into(&args->plan, r, &next);
 
     int *ints = all.ints = calloc(all.num_ints, sizeof *ints);
     r->iterations = ints;
@@ -316,7 +345,7 @@ static void check_model(const char *name, SapModel *model) {
 static void check_scene(const char *name) {
     char path[512];
     SapModel *model;
-    snprintf(path, sizeof path, "%s/bench/scenes/%s.yaml", SAPWOOD_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/%s.yaml", SAPWOOD_SOURCE_DIR, name);
     cr_assert_eq(sap_model_load(path, &model), SAP_OK, "%s", sap_error_message());
     check_model(name, model);
 }
@@ -333,8 +362,16 @@ Test(team_threads, every_joint_type_in_a_chain) {
 Test(team_threads, every_scene) {
     const char *const scenes[] = {"quadruped", "humanoid", "gripper",         "arm3",
                                   "cartpole",  "cube",     "double_pendulum", "stack5"};
-    for (int i = 0; i < 8 && !short_run(); i++)
-        check_scene(scenes[i]);
+    for (int i = 0; i < 8 && !short_run(); i++) {
+        char path[64];
+        snprintf(path, sizeof path, "bench/scenes/%s", scenes[i]);
+        check_scene(path);
+    }
+}
+
+/* Constraints and tendons of every kind: also in short runs, which the thread sanitizer does. */
+Test(team_threads, constraints_and_tendons) {
+    check_scene("tests/scenes/linkages");
 }
 
 /* Joints computed as SAP Warp does have their own code. */

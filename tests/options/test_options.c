@@ -60,6 +60,8 @@ static const struct {
     {"contact_weight_mode", "body_inertia", "diag_delassus"},
     {"contact_point_mode", "witness_point", "contact_midpoint"},
     {"position_integration", "midpoint", "sap_euler"},
+    {"constraint_weight", "split", "mixed"},
+    {"tendon_limit_window", "reach", "violated"},
     {"gyroscopic", "explicit", "implicit"},
     {"max_joint_speed", "none", "100"},
     {"max_rigid_contact", "0", "65535"},
@@ -70,6 +72,7 @@ static const struct {
     {"contact_sigma", "0.001", "1e-05"},
     {"contact_tau_d", "none", "0"},
     {"diag_shift", "0", "1e-12"},
+    {"constraint_speed", "none", "2.5"},
     {"contact_solver", "sap", "sap"},
     {"max_iterations", "100", "0"},
     {"optimality_abs_tol", "1e-14", "0"},
@@ -399,11 +402,13 @@ static const struct {
     {"contact_weight_mode", {"body_inertia", "body_inertia", "diag_delassus", "body_inertia"}},
     {"contact_point_mode", {"witness_point", "witness_point", "contact_midpoint", "witness_point"}},
     {"position_integration", {"midpoint", "midpoint", "sap_euler", "midpoint"}},
+    {"constraint_weight", {"split", "split", "mixed", "split"}},
+    {"tendon_limit_window", {"reach", "reach", "violated", "reach"}},
 };
 static const char *const preset_names[] = {"approx32", "approx64", "drake", "fast32"};
 
 static void expect_preset(int k) {
-    for (int i = 0; i < 8; i++)
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
         expect_value(presets[i].name, presets[i].values[k]);
     expect_value("contact_preset_variant", preset_names[k]);
 }
@@ -414,7 +419,7 @@ Test(options, presets_are_the_documented_table) {
         cr_assert_eq(sap_options_preset(preset_names[k], &options), SAP_OK);
         expect_preset(k);
         cr_assert_eq(sap_options_check(&options), SAP_OK);
-        for (int i = 8; i < NUM_ALL; i++) /* the rest is the same in all */
+        for (int i = 10; i < NUM_ALL; i++) /* the rest is the same in all */
             expect_value(all[i].name, all[i].fallback);
     }
     cr_assert_null(sap_preset_names()[4]);
@@ -459,9 +464,10 @@ Test(options, explicit_values_after_the_preset_survive) {
 static const char complete[] = "free_motion_solve_precision: fp64\ncontact_solve_precision: fp32\n"
                                "contact_linear_solve_precision: fp64\nsap_contact_weight_precision: fp64\n"
                                "use_f64_boundary_pose: yes\ncontact_weight_mode: diag_delassus\n"
-                               "contact_point_mode: contact_midpoint\n";
+                               "contact_point_mode: contact_midpoint\nconstraint_weight: mixed\n"
+                               "tendon_limit_window: reach\n";
 
-/* Applies the seven lines above and `more`; expects failure with that part in the message, and nothing changed. */
+/* Applies the nine lines above and `more`; expects failure with that part in the message, and nothing changed. */
 static void expect_bad_preset(const char *text, const char *more, const char *part) {
     char whole[1024];
     SapOptions before = options;
@@ -471,7 +477,7 @@ static void expect_bad_preset(const char *text, const char *more, const char *pa
     cr_expect_eq(memcmp(&before, &options, sizeof options), 0);
 }
 
-Test(options, a_preset_text_must_have_exactly_the_eight_options) {
+Test(options, a_preset_text_must_have_exactly_the_ten_options) {
     char whole[1024];
     snprintf(whole, sizeof whole, "%sposition_integration: sap_euler\n", complete);
     cr_assert_eq(sap_options_apply_preset_text(&options, "test", whole), SAP_OK, "%s", sap_error_message());

@@ -41,11 +41,34 @@ static const Bad bad_values[] = {
     {SAP_PARAMETER_SHAPE_MATERIAL_TAU, 2, -1, "shape_material_tau[2]"},
     {SAP_PARAMETER_SHAPE_MARGIN, 1, NAN, "shape_margin[1]"},
     {SAP_PARAMETER_SHAPE_GAP, 1, -0.1, "shape_gap[1]"},
+    {SAP_PARAMETER_CONSTRAINT_X, 17, 2, "constraint_X[1] of constraint 1"},
+    {SAP_PARAMETER_CONSTRAINT_X, 1, NAN, "constraint_X[0][1]"},
+    {SAP_PARAMETER_CONSTRAINT_POLYNOMIAL, 15, INFINITY, "constraint_polynomial[3][0]"},
+    {SAP_PARAMETER_CONSTRAINT_REFERENCE, 6, NAN, "constraint_reference[3][0]"},
+    {SAP_PARAMETER_CONSTRAINT_LENGTH, 2, 0, "constraint_length[2] of constraint 2"},
+    {SAP_PARAMETER_CONSTRAINT_KE, 0, 0, "constraint_ke[0][0]"},
+    {SAP_PARAMETER_CONSTRAINT_KE, 0, INFINITY, "a rigid constraint has no damping"},
+    {SAP_PARAMETER_CONSTRAINT_KD, 1, -1, "constraint_kd[0][1]"},
+    {SAP_PARAMETER_TENDON_TERM_VALUE, 3, NAN, "tendon_term_value[1][0] of tendon 0"},
+    {SAP_PARAMETER_TENDON_OFFSET, 1, INFINITY, "tendon_offset[1] of tendon 1"},
+    {SAP_PARAMETER_TENDON_LIMIT_LOWER, 1, 0.2, "tendon_limit_lower[1] of tendon 1"},
+    {SAP_PARAMETER_TENDON_LIMIT_UPPER, 0, 0, "above tendon_limit_upper"},
+    {SAP_PARAMETER_TENDON_LIMIT_KE, 0, 0, "tendon_limit_ke[0]"},
+    {SAP_PARAMETER_TENDON_LIMIT_KD, 0, -1, "tendon_limit_kd[0]"},
+    {SAP_PARAMETER_TENDON_SPRING_KE, 0, -1, "tendon_spring_ke[0]"},
+    {SAP_PARAMETER_TENDON_SPRING_LOWER, 0, 2, "above tendon_spring_upper"},
+    {SAP_PARAMETER_TENDON_SPRING_UPPER, 0, NAN, "tendon_spring_upper[0]"},
+    {SAP_PARAMETER_TENDON_ARMATURE, 0, -1, "tendon_armature[0]"},
+    {SAP_PARAMETER_TENDON_DAMPING, 0, -1, "tendon_damping[0]"},
+    {SAP_PARAMETER_TENDON_FRICTION, 0, -1, "tendon_friction[0]"},
+    {SAP_PARAMETER_TENDON_TARGET_KE, 0, -1, "tendon_target_ke[0]"},
+    {SAP_PARAMETER_TENDON_TARGET_KD, 0, NAN, "tendon_target_kd[0]"},
+    {SAP_PARAMETER_TENDON_EFFORT_LIMIT, 1, 0, "tendon_effort_limit[1]"},
 };
 
 /* A parameter that gets a good value together with the bad one. */
-static uint32_t companion(const Bad *bad) {
-    return 1u << (bad->parameter == SAP_PARAMETER_JOINT_DAMPING ? SAP_PARAMETER_JOINT_ARMATURE
+static uint64_t companion(const Bad *bad) {
+    return UINT64_C(1) << (bad->parameter == SAP_PARAMETER_JOINT_DAMPING ? SAP_PARAMETER_JOINT_ARMATURE
                                                                 : SAP_PARAMETER_JOINT_DAMPING);
 }
 
@@ -88,12 +111,12 @@ static void check_bad(const SapModel *base, const Bad *bad) {
 
 Test(expand, a_value_that_breaks_a_rule_stops_its_world_alone_until_it_is_put_right) {
     SapModel *base = base_model();
-    uint32_t seen = 0;
+    uint64_t seen = 0;
     for (size_t i = 0; i < sizeof bad_values / sizeof *bad_values; i++) {
         check_bad(base, &bad_values[i]);
-        seen |= 1u << bad_values[i].parameter;
+        seen |= UINT64_C(1) << bad_values[i].parameter;
     }
-    cr_expect_eq(seen, (1u << SAP_NUM_PARAMETERS) - 1, "every parameter has a rule");
+    cr_expect_eq(seen, (UINT64_C(1) << SAP_NUM_PARAMETERS) - 1, "every parameter has a rule");
     sap_model_destroy(base);
 }
 

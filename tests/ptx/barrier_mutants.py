@@ -21,6 +21,7 @@ RUNS = (
     ("quadruped", 1, 3, ("team_size=64",)),
     ("stack5", 1, 3, ("team_size=64", "broad_phase=sweep")),
     ("arm3", 2, 2, ("team_size=64",)),
+    ("tests/scenes/linkages.yaml", 1, 2, ("team_size=64",)),
 )
 
 

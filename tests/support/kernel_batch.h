@@ -90,6 +90,8 @@ static inline KernelBatch kernel_batch_create_with(const SapModel *model, int wo
     k.args.target_pos = kernel_buffer((void *)m->joint_target_pos, 0, SAP_F64);
     k.args.target_vel = kernel_buffer((void *)m->joint_target_vel, 0, SAP_F64);
     k.args.act = kernel_buffer((void *)m->joint_act, 0, SAP_F64);
+    k.args.constraints.target_pos = kernel_buffer((void *)m->tendon_target_pos, 0, SAP_F64);
+    k.args.constraints.target_vel = kernel_buffer((void *)m->tendon_target_vel, 0, SAP_F64);
     k.args.body_q = kernel_buffer(s->body_q, 7 * m->num_bodies, dtype);
     k.args.body_qd = kernel_buffer(s->body_qd, 6 * m->num_bodies, dtype);
     k.args.status = k.status;

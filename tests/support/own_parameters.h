@@ -39,6 +39,11 @@ static inline double varied(SapParameter p, int content, int i, double x) {
     case SAP_PARAMETER_SHAPE_MATERIAL_KE: return 2000 * (1.2 + s);
     case SAP_PARAMETER_SHAPE_MARGIN: return 0.002 * (1 + s);
     case SAP_PARAMETER_SHAPE_GAP: return 0.02 * (1 + s);
+    case SAP_PARAMETER_CONSTRAINT_X: return i % 7 < 3 ? x + 0.01 * s : x; /* quaternions stay unit */
+    case SAP_PARAMETER_TENDON_LIMIT_LOWER:
+    case SAP_PARAMETER_TENDON_SPRING_LOWER: return x - 0.01 * (1 + s);
+    case SAP_PARAMETER_TENDON_LIMIT_UPPER:
+    case SAP_PARAMETER_TENDON_SPRING_UPPER: return x + 0.01 * (1 + s);
     default: return x * (1 + 0.4 * s);
     }
 }
@@ -49,7 +54,64 @@ static inline SapModel *create_model(const SapModelArrays *a) {
     return model;
 }
 
-/* The quadruped with limits that act from the beginning, moving. */
+/* A constraint of each kind, all soft, and two tendons, one below its limits and rest band and one above. */
+static inline void add_constraints(SapModelArrays *a) {
+    static const int32_t type[] = {SAP_CONSTRAINT_BALL, SAP_CONSTRAINT_WELD, SAP_CONSTRAINT_DISTANCE,
+                                   SAP_CONSTRAINT_COUPLER},
+                         body[] = {3, 6, -1, 0, 9, 12, -1, -1}, coordinate[] = {-1, -1, -1, -1, -1, -1, 7, 10};
+    static const double X[] = {0, 0.1, -0.1, 0, 0, 0, 1, 0, -0.1, 0, 0, 0, 0, 1, 0.1, 0, 0.3, 0, 0, 0, 1,
+                               0, 0,   0.1,  0, 0, 0, 1, 0, 0,    0, 0, 0, 0, 1, 0,   0, 0.1, 0, 0, 0, 1,
+                               0, 0,   0,    0, 0, 0, 1, 0, 0,    0, 0, 0, 0, 1},
+                        polynomial[] = {0, 1, 0, 0, 0, 0, 1,   0,   0,   0,
+                                        0, 1, 0, 0, 0, 0.1, 0.5, 0.2, 0.1, 0.1},
+                        reference[] = {0, 0, 0, 0, 0, 0, 0.2, 0.3}, length[] = {0, 0, 0.2, 0},
+                        ke[] = {200, 50, 300, 5, 100, 50, 20, 20}, kd[] = {2, 1, 3, 0.1, 1, 1, 0.2, 0.2};
+    static const int32_t start[] = {0, 2, 5}, term_type[] = {0, 0, 1, 1, 1}, term_index[] = {8, 11, -1, 0, 12},
+                         mode[] = {3, 3};
+    static const double value[] = {0.5, 0, 0, -0.7, 0, 0, 0.2, 0.1, 1, 0.1, 0.1, 0.1, 0, 0.05, 0.1},
+                        offset[] = {0.01, 0.02}, limit_lower[] = {1, -1}, limit_upper[] = {2, 0.1},
+                        limit_ke[] = {50, 60}, limit_kd[] = {1, 2}, spring_ke[] = {3, 4}, spring_lower[] = {1.1, -1},
+                        spring_upper[] = {1.2, 0.2}, armature[] = {0.05, 0.2}, damping[] = {0.2, 0.3},
+                        friction[] = {0.05, 0.1}, target_ke[] = {2, 3}, target_kd[] = {0.1, 0.2}, effort[] = {0.7, 0.9},
+                        target_pos[] = {5, -5};
+    a->num_constraints = 4;
+    a->constraint_type = type;
+    a->constraint_body = body;
+    a->constraint_coordinate = coordinate;
+    a->constraint_X = X;
+    a->constraint_polynomial = polynomial;
+    a->constraint_reference = reference;
+    a->constraint_length = length;
+    a->constraint_ke = ke;
+    a->constraint_kd = kd;
+    a->constraint_side = a->constraint_active = NULL;
+    a->constraint_name = a->tendon_name = NULL;
+    a->num_tendons = 2;
+    a->num_tendon_terms = 5;
+    a->tendon_start = start;
+    a->tendon_term_type = term_type;
+    a->tendon_term_index = term_index;
+    a->tendon_term_value = value;
+    a->tendon_offset = offset;
+    a->tendon_limit_lower = limit_lower;
+    a->tendon_limit_upper = limit_upper;
+    a->tendon_limit_ke = limit_ke;
+    a->tendon_limit_kd = limit_kd;
+    a->tendon_spring_ke = spring_ke;
+    a->tendon_spring_lower = spring_lower;
+    a->tendon_spring_upper = spring_upper;
+    a->tendon_armature = armature;
+    a->tendon_damping = damping;
+    a->tendon_friction = friction;
+    a->tendon_target_mode = mode;
+    a->tendon_target_ke = target_ke;
+    a->tendon_target_kd = target_kd;
+    a->tendon_effort_limit = effort;
+    a->tendon_target_pos = target_pos;
+    a->tendon_target_vel = NULL;
+}
+
+/* The quadruped with limits that act from the beginning, constraints and tendons, moving. */
 static inline SapModel *base_model(void) {
     SapScene *scene = NULL;
     cr_assert_eq(sap_scene_load(SAPWOOD_SOURCE_DIR "/bench/scenes/quadruped.yaml", &scene), SAP_OK, "%s",
@@ -69,6 +131,7 @@ static inline SapModel *base_model(void) {
     a.joint_limit_ke = ke;
     a.joint_limit_kd = kd;
     a.joint_qd = qd;
+    add_constraints(&a);
     SapModel *model = create_model(&a);
     sap_scene_destroy(scene);
     return model;
@@ -79,7 +142,7 @@ static inline int size_of(const SapModelArrays *a, SapParameter p) {
 }
 
 /* The model with the values of a content for the parameters of `which` (bits). */
-static inline SapModel *varied_model(const SapModel *base, uint32_t which, int content) {
+static inline SapModel *varied_model(const SapModel *base, uint64_t which, int content) {
     SapModelArrays a = *sap_model_arrays(base);
     double *memory[SAP_NUM_PARAMETERS] = {0};
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
@@ -122,7 +185,7 @@ static inline double *expand(SapBatch *batch, SapParameter p) {
 }
 
 /* Gives world w the values of a content. */
-static inline void write_world(SapBatch *batch, const SapModel *base, uint32_t which, int w, int content) {
+static inline void write_world(SapBatch *batch, const SapModel *base, uint64_t which, int w, int content) {
     const SapModelArrays *a = sap_model_arrays(base);
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
         if (!(which >> p & 1))
@@ -175,7 +238,7 @@ static inline World read_world(const SapBatch *batch, const SapModel *model, int
 }
 
 /* A batch of one world of the model with those values. */
-static inline World run_alone(const SapModel *base, uint32_t which, int content, const char *preset, int steps) {
+static inline World run_alone(const SapModel *base, uint64_t which, int content, const char *preset, int steps) {
     SapModel *model = varied_model(base, which, content);
     SapOptions o = options_of(preset, 1, 1);
     SapBatch *batch = create(model, 1, &o);
@@ -187,7 +250,7 @@ static inline World run_alone(const SapModel *base, uint32_t which, int content,
     return out;
 }
 
-#define ALL ((1u << SAP_NUM_PARAMETERS) - 1)
+#define ALL ((UINT64_C(1) << SAP_NUM_PARAMETERS) - 1)
 
 /* A batch of the model with those values that goes on from the state of another. */
 static inline SapBatch *take_over(const SapModel *model, const SapBatch *from, int worlds, const SapOptions *o) {

@@ -40,7 +40,7 @@ typedef struct SapBatchBackend {
 extern const SapBatchBackend sap_batch_cpu, sap_batch_cuda;
 
 /* Arrays that are allocated after creation: reports, and parameters on a GPU. */
-enum { SAP_BATCH_MAX_RECORDED = 64 };
+enum { SAP_BATCH_MAX_RECORDED = SAP_BATCH_NUM_FIELDS + 2 * SAP_NUM_PARAMETERS + 3 };
 
 /* All arrays of a batch; fields.c describes them row by row. Device addresses; NULL: absent. */
 typedef struct SapBatchArrays {
@@ -58,6 +58,7 @@ struct SapBatch {
     SapOptions options;
     SapDtype dtype;
     int nq, nv, nb;
+    int num_constraints, num_rows, num_tendons; /* constraints, their rows, tendons */
 
     SapBatchArrays arrays;
     /* The states that a reset restores: one per start, first the initial state, then the keyframes; and one control.

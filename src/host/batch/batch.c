@@ -12,7 +12,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
-#include "host/model/model.h"
+#include "host/model/constraint_types.h"
 #include "host/plan/pairs.h"
 #include "host/plan/parameters.h"
 #include "host/plan/plan.h"
@@ -45,6 +45,10 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
     b->nq = a->num_coords;
     b->nv = a->num_dofs;
     b->nb = a->num_bodies;
+    b->num_constraints = a->num_constraints;
+    b->num_tendons = a->num_tendons;
+    for (int i = 0; i < a->num_constraints; i++)
+        b->num_rows += sap_constraint_type(a->constraint_type[i])->rows;
     int most;
     SAP_TRY(check_dofs(what, a));
     SAP_TRY(sap_pairs_most_contacts(a, b->options.max_contacts_per_pair, &most));
@@ -178,10 +182,11 @@ SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
 
 /* ---- arrays ---- */
 
+/* [n] if rows is -1, else [n][rows], or [n][rows][columns] if columns is not 0. */
 static SapArray view_of(const SapBatch *b, void *data, SapElementType type, int rows, int columns) {
     const int64_t size = type == SAP_TYPE_F64 ? 8 : 4;
     SapArray view = {.data = data, .type = type, .device = b->backend->device, .ndim = 1, .shape = {b->num_worlds}};
-    if (rows > 0)
+    if (rows >= 0)
         view.shape[view.ndim++] = rows;
     if (columns > 0)
         view.shape[view.ndim++] = columns;
@@ -212,7 +217,7 @@ static SapStatus view_array(SapBatch *b, const char *what, SapBatchField field, 
     const SapBatchRow *row = sap_batch_row(field);
     if (row->time == SAP_FIELD_ON_REQUEST)
         SAP_TRY(record_row(b, row));
-    int rows = row->rows == SAP_FIELD_WORLD ? 0 : sap_batch_row_count(b, row);
+    int rows = row->rows == SAP_FIELD_WORLD ? -1 : sap_batch_row_count(b, row);
     *view = view_of(b, sap_batch_row_get(&b->arrays, row), sap_batch_row_type(b, row), rows, row->columns);
     return SAP_OK;
 }
@@ -274,6 +279,13 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
     *view = view_of(batch, e->parameter[parameter].given, SAP_TYPE_F64, is_row ? columns : rows,
                     is_row || columns == 1 ? 0 : columns);
     view->device = SAP_DEVICE_CPU;
+    if (parameter == SAP_PARAMETER_CONSTRAINT_X) { /* [n][nc][2][7] */
+        view->ndim = 4;
+        view->shape[2] = 2;
+        view->shape[3] = columns / 2;
+        view->strides[2] = view->shape[3] * (int64_t)sizeof(double);
+        view->strides[3] = sizeof(double);
+    }
     return SAP_OK;
 }
 

@@ -31,8 +31,14 @@ static SapRecordType real_type(SapDtype dtype) {
     return dtype == SAP_F64 ? SAP_RECORD_F64 : SAP_RECORD_F32;
 }
 
-static size_t real_size(SapDtype dtype) {
-    return dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+/* The record of an array: its type, and the bytes of an element. */
+static SapRecordType row_type(const SapBatch *b, const SapBatchRow *row) {
+    SapElementType type = sap_batch_row_type(b, row);
+    return type == SAP_TYPE_I32 ? SAP_RECORD_I32 : type == SAP_TYPE_U32 ? SAP_RECORD_U32 : real_type(b->dtype);
+}
+
+static size_t row_size(const SapBatch *b, const SapBatchRow *row) {
+    return sap_batch_row_type(b, row) == SAP_TYPE_F64 ? sizeof(double) : sizeof(int32_t);
 }
 
 /* ---- writing ---- */
@@ -69,13 +75,11 @@ static void write_parameters(SapRecordWriter *writer, const SapBatch *b, int wor
 /* An array of the kept calls; `host` has room for it. */
 static SapStatus write_kept(SapRecordWriter *writer, SapBatch *b, int world, const SapBatchRow *row, char *host) {
     const SapGuard *g = b->guard;
-    bool is_status = row->field == SAP_BATCH_STATUS;
     size_t bytes = sap_batch_row_bytes(b, row), count = 0;
     long long first = g->num_calls < g->room ? 0 : g->num_calls - g->room;
     for (long long call = first; call < g->num_calls; call++, count++)
         SAP_TRY(b->backend->read(b, what, sap_guard_row(b, call, row, world), host + count * bytes, bytes));
-    SapRecordType type = is_status ? SAP_RECORD_U32 : real_type(b->dtype);
-    sap_records_put(writer, "calls/", row->name, type, host, count * bytes / (is_status ? 4 : real_size(b->dtype)));
+    sap_records_put(writer, "calls/", row->name, row_type(b, row), host, count * bytes / row_size(b, row));
     return SAP_OK;
 }
 
@@ -288,15 +292,20 @@ static SapStatus read_calls(OwnedDump *d) {
 /* A batch of one world of the dump as far as the sizes of its arrays go. */
 static SapBatch shape_of(const OwnedDump *d) {
     const SapModelArrays *a = sap_model_arrays(d->model);
-    return (SapBatch){
-        .num_worlds = 1, .dtype = d->dump.inputs.dtype, .nq = a->num_coords, .nv = a->num_dofs, .nb = a->num_bodies};
+    return (SapBatch){.num_worlds = 1,
+                      .dtype = d->dump.inputs.dtype,
+                      .nq = a->num_coords,
+                      .nv = a->num_dofs,
+                      .nb = a->num_bodies,
+                      .num_constraints = a->num_constraints,
+                      .num_tendons = a->num_tendons};
 }
 
 static SapStatus read_input(OwnedDump *d, const SapBatch *shape, const SapBatchRow *row) {
-    size_t width = sap_batch_row_bytes(shape, row) / real_size(shape->dtype);
+    size_t width = sap_batch_row_bytes(shape, row) / row_size(shape, row);
     const void *data;
-    SAP_TRY(sap_records_get(&d->records, "calls/", row->name, real_type(shape->dtype),
-                            (size_t)d->dump.num_calls * width, &data));
+    SAP_TRY(sap_records_get(&d->records, "calls/", row->name, row_type(shape, row), (size_t)d->dump.num_calls * width,
+                            &data));
     sap_batch_row_set(&d->arrays, row, (void *)data);
     return SAP_OK;
 }

@@ -17,6 +17,14 @@ enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_CONTACT_MARGIN0, ROW_CONTA
     X(SAP_BATCH_JOINT_TARGET_POS, "joint_target_pos", control.joint_target_pos, REAL, DOFS, 0, ALWAYS, TO_CONTROL, 0)  \
     X(SAP_BATCH_JOINT_TARGET_VEL, "joint_target_vel", control.joint_target_vel, REAL, DOFS, 0, ALWAYS, TO_CONTROL, 0)  \
     X(SAP_BATCH_JOINT_ACT, "joint_act", control.joint_act, REAL, DOFS, 0, ALWAYS, TO_CONTROL, 0)                       \
+    X(SAP_BATCH_CONSTRAINT_ACTIVE, "constraint_active", control.constraint_active, I32, CONSTRAINTS, 0, ALWAYS,        \
+      TO_CONTROL, 0)                                                                                                   \
+    X(SAP_BATCH_TENDON_TARGET_POS, "tendon_target_pos", control.tendon_target_pos, REAL, TENDONS, 0, ALWAYS,           \
+      TO_CONTROL, 0)                                                                                                   \
+    X(SAP_BATCH_TENDON_TARGET_VEL, "tendon_target_vel", control.tendon_target_vel, REAL, TENDONS, 0, ALWAYS,           \
+      TO_CONTROL, 0)                                                                                                   \
+    X(SAP_BATCH_TENDON_ACT, "tendon_act", control.tendon_act, REAL, TENDONS, 0, ALWAYS, TO_CONTROL, 0)                 \
+    X(SAP_BATCH_TENDON_F, "tendon_f", control.tendon_f, REAL, TENDONS, 0, ALWAYS, TO_CONTROL, 0)                       \
     X(SAP_BATCH_CONTACT_COUNT, "contact_count", contacts.count, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                     \
     X(SAP_BATCH_CONTACT_DROPPED, "contact_dropped", contacts.dropped, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)               \
     X(SAP_BATCH_STATUS, "status", status, U32, WORLD, 0, ALWAYS, TO_ZERO, 0)                                           \
@@ -39,7 +47,31 @@ enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_CONTACT_MARGIN0, ROW_CONTA
     X(SAP_BATCH_CONTACT_GAP, "contact_gap", report.gap, F64, CONTACTS, 0, ON_REQUEST, KEEP, 0)                         \
     X(SAP_BATCH_CONTACT_REGION, "contact_region", report.region, I32, CONTACTS, 0, ON_REQUEST, KEEP, 0)                \
     X(SAP_BATCH_CONTACT_FORCE, "contact_force", report.force, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)                   \
-    X(SAP_BATCH_BODY_CONTACT_WRENCH, "body_contact_wrench", report.wrench, F64, BODIES, 6, ON_REQUEST, TO_ZERO, 0)
+    X(SAP_BATCH_BODY_CONTACT_WRENCH, "body_contact_wrench", report.wrench, F64, BODIES, 6, ON_REQUEST, TO_ZERO, 0)     \
+    X(SAP_BATCH_CONSTRAINT_IMPULSE, "constraint_impulse", report.row_impulse, F64, CONSTRAINT_ROWS, 0, ON_REQUEST,     \
+      TO_ZERO, 0)                                                                                                      \
+    X(SAP_BATCH_CONSTRAINT_ERROR, "constraint_error", report.row_error, F64, CONSTRAINT_ROWS, 0, ON_REQUEST, TO_ZERO,  \
+      0)                                                                                                               \
+    X(SAP_BATCH_CONSTRAINT_VELOCITY, "constraint_velocity", report.row_velocity, F64, CONSTRAINT_ROWS, 0, ON_REQUEST,  \
+      TO_ZERO, 0)                                                                                                      \
+    X(SAP_BATCH_CONSTRAINT_WRENCH, "constraint_wrench", report.constraint_wrench, F64, CONSTRAINTS, 6, ON_REQUEST,     \
+      TO_ZERO, 0)                                                                                                      \
+    X(SAP_BATCH_BODY_CONSTRAINT_WRENCH, "body_constraint_wrench", report.body_constraint_wrench, F64, BODIES, 6,       \
+      ON_REQUEST, TO_ZERO, 0)                                                                                          \
+    X(SAP_BATCH_CONSTRAINT_RESIDUAL, "constraint_residual", report.constraint_residual, F64, WORLD, 0, ON_REQUEST,     \
+      TO_ZERO, 0)                                                                                                      \
+    X(SAP_BATCH_TENDON_LENGTH, "tendon_length", report.tendon_length, F64, TENDONS, 0, ON_REQUEST, TO_ZERO, 0)         \
+    X(SAP_BATCH_TENDON_VELOCITY, "tendon_velocity", report.tendon_velocity, F64, TENDONS, 0, ON_REQUEST, TO_ZERO, 0)   \
+    X(SAP_BATCH_TENDON_FORCE, "tendon_force", report.tendon_force, F64, TENDONS, 0, ON_REQUEST, TO_ZERO, 0)            \
+    X(SAP_BATCH_TENDON_LIMIT_FORCE, "tendon_limit_force", report.tendon_limit, F64, TENDONS, 0, ON_REQUEST, TO_ZERO,   \
+      0)                                                                                                               \
+    X(SAP_BATCH_TENDON_SPRING_FORCE, "tendon_spring_force", report.tendon_spring, F64, TENDONS, 0, ON_REQUEST,         \
+      TO_ZERO, 0)                                                                                                      \
+    X(SAP_BATCH_TENDON_DAMPER_FORCE, "tendon_damper_force", report.tendon_damper, F64, TENDONS, 0, ON_REQUEST,         \
+      TO_ZERO, 0)                                                                                                      \
+    X(SAP_BATCH_TENDON_FRICTION_FORCE, "tendon_friction_force", report.tendon_friction, F64, TENDONS, 0, ON_REQUEST,   \
+      TO_ZERO, 0)                                                                                                      \
+    X(SAP_BATCH_TENDON_DRIVE_FORCE, "tendon_drive_force", report.tendon_drive, F64, TENDONS, 0, ON_REQUEST, TO_ZERO, 0)
 
 enum { NO_SHAPE = 0xff }; /* -1 */
 
@@ -109,6 +141,9 @@ int sap_batch_row_count(const SapBatch *b, const SapBatchRow *row) {
     case SAP_FIELD_DOFS: return b->nv;
     case SAP_FIELD_BODIES: return b->nb;
     case SAP_FIELD_CONTACTS: return b->options.max_rigid_contact;
+    case SAP_FIELD_CONSTRAINTS: return b->num_constraints;
+    case SAP_FIELD_CONSTRAINT_ROWS: return b->num_rows;
+    case SAP_FIELD_TENDONS: return b->num_tendons;
     case SAP_FIELD_WORLD: break;
     }
     return 1;

@@ -22,7 +22,10 @@ typedef enum SapFieldRows {
     SAP_FIELD_COORDS,
     SAP_FIELD_DOFS,
     SAP_FIELD_BODIES,
-    SAP_FIELD_CONTACTS /* contact slots */
+    SAP_FIELD_CONTACTS, /* contact slots */
+    SAP_FIELD_CONSTRAINTS,
+    SAP_FIELD_CONSTRAINT_ROWS, /* rows of all constraints */
+    SAP_FIELD_TENDONS
 } SapFieldRows;
 
 typedef enum SapFieldTime { SAP_FIELD_ALWAYS, SAP_FIELD_ON_REQUEST } SapFieldTime;

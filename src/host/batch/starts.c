@@ -28,11 +28,13 @@ static SapStatus write_start(SapBatch *b, const SapModelArrays *m, const char *p
     size_t count = field ? (size_t)sap_model_rows(m, field->rows) * (size_t)field->columns : 0;
     if (count == 0)
         return SAP_OK;
+    char *to = (char *)sap_batch_row_get(&b->starts, row) + (size_t)first * sap_batch_row_bytes(b, row);
+    if (field->element == SAP_ELEMENT_I32)
+        return b->backend->write(b, "sap_batch_create", to, sap_model_field_get(m, field), count * sizeof(int32_t));
     void *numbers = sap_allocate(count, sizeof(double), "starts");
     if (!numbers)
         return SAP_ERROR_MEMORY;
     put_numbers(b, numbers, sap_model_field_get(m, field), count);
-    char *to = (char *)sap_batch_row_get(&b->starts, row) + (size_t)first * sap_batch_row_bytes(b, row);
     size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
     SapStatus status = b->backend->write(b, "sap_batch_create", to, numbers, count * number);
     free(numbers);

@@ -10,7 +10,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 
-enum { NUM_STATE_ARRAYS = 4, NUM_CONTROL_ARRAYS = 5, POSE = 7, TWIST = 6 };
+enum { NUM_STATE_ARRAYS = 4, NUM_CONTROL_ARRAYS = 9, POSE = 7, TWIST = 6 };
 
 /* The public structs together with the arrays that the create functions allocated. These are stored separately, because
  * users may replace the pointers of a state, for instance by NULL, before destroying it. The public struct is the first
@@ -23,6 +23,7 @@ typedef struct OwnedState {
 typedef struct OwnedControl {
     SapControl control;
     void *memory[NUM_CONTROL_ARRAYS];
+    int32_t *active;
 } OwnedControl;
 
 /* ---- arrays of rows ---- */
@@ -154,20 +155,39 @@ void sap_state_destroy(SapState *state) {
 
 /* ---- control ---- */
 
+static SapStatus fill_active(const SapModelArrays *a, OwnedControl *owned) {
+    size_t n = (size_t)owned->control.num_worlds, nc = (size_t)a->num_constraints;
+    owned->active = sap_allocate(n, nc * sizeof *owned->active, "constraint_active");
+    if (owned->active == NULL)
+        return SAP_ERROR_MEMORY;
+    for (size_t i = 0; i < n * nc; i++)
+        owned->active[i] = a->constraint_active[i % nc];
+    owned->control.constraint_active = owned->active;
+    return SAP_OK;
+}
+
 static SapStatus fill_control(const SapModelArrays *a, OwnedControl *owned) {
     SapControl *control = &owned->control;
     const Rows rows[NUM_CONTROL_ARRAYS] = {{"joint_f", a->num_dofs, a->joint_f},
                                            {"body_f", a->num_bodies * TWIST, NULL},
                                            {"joint_target_pos", a->num_dofs, a->joint_target_pos},
                                            {"joint_target_vel", a->num_dofs, a->joint_target_vel},
-                                           {"joint_act", a->num_dofs, a->joint_act}};
+                                           {"joint_act", a->num_dofs, a->joint_act},
+                                           {"tendon_target_pos", a->num_tendons, a->tendon_target_pos},
+                                           {"tendon_target_vel", a->num_tendons, a->tendon_target_vel},
+                                           {"tendon_act", a->num_tendons, NULL},
+                                           {"tendon_f", a->num_tendons, NULL}};
     SAP_TRY(make_arrays(rows, NUM_CONTROL_ARRAYS, control->num_worlds, control->dtype, owned->memory));
     control->joint_f = owned->memory[0];
     control->body_f = owned->memory[1];
     control->joint_target_pos = owned->memory[2];
     control->joint_target_vel = owned->memory[3];
     control->joint_act = owned->memory[4];
-    return SAP_OK;
+    control->tendon_target_pos = owned->memory[5];
+    control->tendon_target_vel = owned->memory[6];
+    control->tendon_act = owned->memory[7];
+    control->tendon_f = owned->memory[8];
+    return fill_active(a, owned);
 }
 
 SapStatus sap_control_create(const SapModel *model, int num_worlds, SapDtype dtype, SapControl **out) {
@@ -192,5 +212,6 @@ void sap_control_destroy(SapControl *control) {
     if (control == NULL)
         return;
     free_arrays(((OwnedControl *)control)->memory, NUM_CONTROL_ARRAYS);
+    free(((OwnedControl *)control)->active);
     free(control);
 }

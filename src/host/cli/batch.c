@@ -205,7 +205,8 @@ const CliFailure cli_failures[CLI_NUM_FAILURES] = {
     {SAP_WORLD_NOT_SPD, "not_spd", "mass matrix not positive definite"},
     {SAP_WORLD_NONFINITE_RESULT, "nonfinite_result", "result not finite"},
     {SAP_WORLD_BAD_CONTACT, "bad_contact", "contact out of range or not finite"},
-    {SAP_WORLD_TOO_FAST, "too_fast", "faster than max_joint_speed"}};
+    {SAP_WORLD_TOO_FAST, "too_fast", "faster than max_joint_speed"},
+    {SAP_WORLD_BAD_CONSTRAINT, "bad_constraint", "distance constraint without a direction"}};
 
 /* What to look for, and where. */
 typedef struct Search {

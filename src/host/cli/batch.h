@@ -50,7 +50,7 @@ bool cli_batch_push(CliBatch *batch);
 
 /* ---- results ---- */
 
-enum { CLI_NUM_FAILURES = 6, CLI_MAX_SHOWN = 10 };
+enum { CLI_NUM_FAILURES = 7, CLI_MAX_SHOWN = 10 };
 
 /* A status bit: its JSON key, and its description. */
 typedef struct CliFailure {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "host/cli/info_constraints.h"
 #include "host/cli/model.h"
 #include "host/cli/probe.h"
 #include "host/cli/scene_list.h"
@@ -62,6 +63,7 @@ typedef struct Info {
     SapSolverInfo solver; /* for at least BATCH worlds */
     int slots;            /* contact slots of a world in a batch */
     double flops;
+    CliErrors errors;
     const CliProbe *probe; /* NULL: not requested */
 } Info;
 
@@ -77,7 +79,8 @@ static bool collect(InfoArgs *args, Info *out) {
         return false;
     out->slots = o.max_rigid_contact;
     bool ok = cli_check(sap_solver_create(scene->model, worlds, &o, &solver)) &&
-              cli_check(sap_solver_info(solver, &out->solver)) && cli_step_flops(out->scene.arrays, &out->flops);
+              cli_check(sap_solver_info(solver, &out->solver)) && cli_step_flops(out->scene.arrays, &out->flops) &&
+              cli_errors_measure(scene, &out->errors);
     sap_solver_destroy(solver);
     out->probe = args->probe ? &args->how : NULL;
     return ok && (!args->probe || cli_probe_run(scene, &args->how));
@@ -234,6 +237,7 @@ static bool print_human(const Info *info) {
            a->num_height_fields, a->num_heights);
     printf("%-18s %d\n", "articulations", a->num_articulations);
     printf("%-18s %d\n", "keyframes", a->num_keyframes);
+    printf("%-18s %d, tendons %d\n", "constraints", a->num_constraints, a->num_tendons);
     /* Cost and device. */
     printf("%-18s %d nonzeros, dense %lld (%.0f %%)\n", "factor", s->factor_nonzeros, dense,
            100.0 * s->factor_nonzeros / (double)dense);
@@ -246,6 +250,7 @@ static bool print_human(const Info *info) {
     if (info->probe)
         cli_probe_print(info->probe, info->slots, 18);
     print_options(&scene->options);
+    cli_constraints_print(a, &info->errors);
     return print_tree(a);
 }
 
@@ -325,6 +330,8 @@ static json_t *info_json(const Info *info) {
                  json_pack("{si si}", "count", a->num_height_fields, "heights", a->num_heights));
     cli_json_put(&json, "articulations", json_integer(a->num_articulations));
     cli_json_put(&json, "keyframes", json_integer(a->num_keyframes));
+    cli_json_put(&json, "constraints", cli_constraints_json(a, &info->errors));
+    cli_json_put(&json, "tendons", cli_tendons_json(a, &info->errors));
     cli_json_put(&json, "warnings", warnings_json(scene->model));
     /* Cost and device. */
     cli_json_put(&json, "factor",
@@ -356,6 +363,7 @@ int cli_info(int argc, char **argv) {
         return CLI_EXIT_BAD;
     Info info = {0};
     bool ok = collect(&args, &info) && (args.json ? cli_json_print(info_json(&info)) : print_human(&info));
+    cli_errors_free(&info.errors);
     cli_scene_close(&info.scene);
     return !ok ? CLI_EXIT_BAD : args.how.failed ? CLI_EXIT_WORLDS_FAILED : CLI_EXIT_OK;
 }

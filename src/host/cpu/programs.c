@@ -52,7 +52,8 @@ void sap_program_inspect(SapContext *ctx) {
 #include "kernels/step/step_list.h"
 
 bool sap_program_solves(const SapStepArgs *args) {
-    return step_solves(args);
+    const SapContext ctx = {.args = args};
+    return step_solves(&ctx);
 }
 
 void sap_program_collide(SapContext *ctx) {

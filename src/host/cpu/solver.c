@@ -196,6 +196,31 @@ SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
     return SAP_OK;
 }
 
+SapStatus sap_solver_record_constraints(SapSolver *s, const SapConstraintReport *report) {
+    SAP_NEED(s);
+    const SapConstraintReport none = {0}, *r = report ? report : &none;
+    SapReportArgs *a = &s->args.report;
+    a->row_impulse = r->impulse;
+    a->row_error = r->error;
+    a->row_velocity = r->velocity;
+    a->row_weight = r->weight;
+    a->row_target = r->target;
+    a->row_R = r->R;
+    a->row_jacobian = r->jacobian;
+    a->constraint_wrench = r->wrench;
+    a->body_constraint_wrench = r->body_wrench;
+    a->constraint_residual = r->residual;
+    a->tendon_length = r->tendon_length;
+    a->tendon_velocity = r->tendon_velocity;
+    a->tendon_force = r->tendon_force;
+    a->tendon_limit = r->tendon_limit;
+    a->tendon_spring = r->tendon_spring;
+    a->tendon_damper = r->tendon_damper;
+    a->tendon_friction = r->tendon_friction;
+    a->tendon_drive = r->tendon_drive;
+    return SAP_OK;
+}
+
 const uint32_t *sap_solver_world_status(const SapSolver *solver) {
     return solver ? solver->args.status : NULL;
 }

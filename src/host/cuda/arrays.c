@@ -73,6 +73,7 @@ SapStatus sap_cuda_upload_model(SapCudaBatch *c, const SapCudaModel *model) {
 
 SapStatus sap_cuda_allocate(SapCudaBatch *c, size_t bytes, const char *what, void **out) {
     CuAddress address;
+    bytes = bytes ? bytes : 1; /* an array without elements has an address too */
     if (c->num_recorded == SAP_BATCH_MAX_RECORDED)
         return sap_fail(SAP_ERROR_MEMORY, "%s: a batch has %d arrays at most", what, (int)SAP_BATCH_MAX_RECORDED);
     SAP_TRY(sap_cuda_take_memory(c, what, bytes, &address));

@@ -51,13 +51,17 @@ SapStatus sap_model_check_counts(const SapModelArrays *a) {
     SAP_TRY(check_count("num_height_fields", a->num_height_fields, 0, SAP_MAX_SHAPES));
     SAP_TRY(check_count("num_heights", a->num_heights, 0, SAP_MAX_HEIGHTS));
     SAP_TRY(check_count("num_keyframes", a->num_keyframes, 0, SAP_MAX_KEYFRAMES));
+    SAP_TRY(check_count("num_constraints", a->num_constraints, 0, SAP_MAX_CONSTRAINTS));
+    SAP_TRY(check_count("num_tendons", a->num_tendons, 0, SAP_MAX_CONSTRAINTS));
+    SAP_TRY(check_count("num_tendon_terms", a->num_tendon_terms, 0, SAP_MAX_TENDON_TERMS));
     SAP_TRY(check_one_joint_per_body(a));
     return check_articulation_count(a);
 }
 
 static SapStatus check_required(const SapModelArrays *a, const SapModelField *field) {
     int rows = sap_model_rows(a, field->rows);
-    bool required = field->required || (field->rows == SAP_ROWS_MESH_STARTS && a->num_meshes > 0);
+    bool required = field->required || (field->rows == SAP_ROWS_MESH_STARTS && a->num_meshes > 0) ||
+                    (field->rows == SAP_ROWS_TENDON_STARTS && a->num_tendons > 0);
     if (!required || rows == 0 || sap_model_field_get(a, field) != NULL)
         return SAP_OK;
     return sap_fail(SAP_ERROR_MODEL, "%s is NULL; it is required and has %d row%s here", field->name, rows,
@@ -189,6 +193,7 @@ static bool in_range(const SapModelArrays *a, SapRange range, double x) {
     case SAP_RANGE_TARGET_MODE: return x >= SAP_TARGET_NONE && x <= SAP_TARGET_EFFORT;
     case SAP_RANGE_SHAPE: return x >= 0 && x < a->num_shapes;
     case SAP_RANGE_FLAG: return x == 0 || x == 1;
+    case SAP_RANGE_SIDE: return x == -1 || x == 0 || x == 1;
     case SAP_RANGE_SHAPE_FLAGS: return x >= 0 && x <= (SAP_SHAPE_VISIBLE | SAP_SHAPE_COLLIDES);
     }
     return false;
@@ -212,6 +217,7 @@ static SapLabel range_text(const SapModelArrays *a, SapRange range) {
         [SAP_RANGE_TARGET_MODE] = "0 none, 1 position, 2 velocity, 3 position and velocity, or 4 effort",
         [SAP_RANGE_SHAPE] = "a shape index, 0",
         [SAP_RANGE_FLAG] = "0 or 1",
+        [SAP_RANGE_SIDE] = "-1 lower, 0 both, or 1 upper",
         [SAP_RANGE_SHAPE_FLAGS] = "a sum of 1 (visible) and 2 (collides)",
     };
     SapLabel out;
@@ -314,6 +320,17 @@ SapStatus sap_model_check_parameter(const SapModelArrays *a, SapParameter parame
     case SAP_PARAMETER_BODY_INERTIA: return sap_model_check_bodies(a);
     case SAP_PARAMETER_JOINT_LIMIT_LOWER:
     case SAP_PARAMETER_JOINT_LIMIT_UPPER: return sap_model_check_limits(a);
+    case SAP_PARAMETER_CONSTRAINT_X:
+    case SAP_PARAMETER_CONSTRAINT_LENGTH:
+    case SAP_PARAMETER_CONSTRAINT_KE:
+    case SAP_PARAMETER_CONSTRAINT_KD: return sap_model_check_constraint_values(a);
+    case SAP_PARAMETER_TENDON_TERM_VALUE:
+    case SAP_PARAMETER_TENDON_LIMIT_LOWER:
+    case SAP_PARAMETER_TENDON_LIMIT_UPPER:
+    case SAP_PARAMETER_TENDON_LIMIT_KE:
+    case SAP_PARAMETER_TENDON_LIMIT_KD:
+    case SAP_PARAMETER_TENDON_SPRING_LOWER:
+    case SAP_PARAMETER_TENDON_SPRING_UPPER: return sap_model_check_tendon_values(a);
     default: return SAP_OK;
     }
 }
@@ -321,12 +338,17 @@ SapStatus sap_model_check_parameter(const SapModelArrays *a, SapParameter parame
 SapStatus sap_model_check_values(const SapModelArrays *a) {
     SAP_TRY(check_gravity(a));
     SAP_TRY(sap_model_check_meshes(a));
+    SAP_TRY(sap_model_check_tendon_starts(a));
     for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
         SAP_TRY(check_numbers(a, &sap_model_fields[i]));
     SAP_TRY(check_names_differ("body_name", a->body_name, a->num_bodies));
     SAP_TRY(check_names_differ("joint_name", a->joint_name, a->num_joints));
     SAP_TRY(check_names_differ("keyframe_name", a->keyframe_name, a->num_keyframes));
+    SAP_TRY(check_names_differ("constraint_name", a->constraint_name, a->num_constraints));
+    SAP_TRY(check_names_differ("tendon_name", a->tendon_name, a->num_tendons));
     SAP_TRY(sap_model_check_joints(a));
     SAP_TRY(sap_model_check_bodies(a));
-    return sap_model_check_shapes(a);
+    SAP_TRY(sap_model_check_shapes(a));
+    SAP_TRY(sap_model_check_constraints(a));
+    return sap_model_check_tendons(a);
 }

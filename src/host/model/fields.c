@@ -10,6 +10,7 @@
     }
 
 static const double identity_pose[7] = {0, 0, 0, 0, 0, 0, 1};
+static const double two_identity_poses[14] = {[6] = 1, [13] = 1};
 
 #define FIELD(field, rows_of, ncolumns, element_type, range_of, ...)                                                   \
     {                                                                                                                  \
@@ -72,6 +73,40 @@ const SapModelField sap_model_fields[] = {
     FIELD(height_field_size, HEIGHT_FIELDS, 2, I32, ANY, REQUIRED),
     FIELD(heights, HEIGHTS, 1, F64, LENGTH, REQUIRED),
 
+    FIELD(constraint_type, CONSTRAINTS, 1, I32, ANY, REQUIRED),
+    FIELD(constraint_body, CONSTRAINTS, 2, I32, BODY_OR_WORLD, .row = ROW(-1, -1)),
+    FIELD(constraint_X, CONSTRAINTS, 14, F64, FINITE, .row = two_identity_poses),
+    FIELD(constraint_coordinate, CONSTRAINTS, 2, I32, ANY, .row = ROW(-1, -1)),
+    FIELD(constraint_polynomial, CONSTRAINTS, 5, F64, FINITE, .row = ROW(0, 1, 0, 0, 0)),
+    FIELD(constraint_reference, CONSTRAINTS, 2, F64, FINITE, ZERO),
+    FIELD(constraint_length, CONSTRAINTS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(constraint_ke, CONSTRAINTS, 2, F64, POSITIVE_OR_INF, .row = ROW(INFINITY, INFINITY)),
+    FIELD(constraint_kd, CONSTRAINTS, 2, F64, NON_NEGATIVE, ZERO),
+    FIELD(constraint_side, CONSTRAINTS, 1, I32, SIDE, ZERO),
+    FIELD(constraint_active, CONSTRAINTS, 1, I32, FLAG, .row = ROW(1)),
+
+    FIELD(tendon_start, TENDON_STARTS, 1, I32, ANY, ZERO),
+    FIELD(tendon_term_type, TENDON_TERMS, 1, I32, ANY, REQUIRED),
+    FIELD(tendon_term_index, TENDON_TERMS, 1, I32, ANY, REQUIRED),
+    FIELD(tendon_term_value, TENDON_TERMS, 3, F64, FINITE, REQUIRED),
+    FIELD(tendon_offset, TENDONS, 1, F64, FINITE, ZERO),
+    FIELD(tendon_limit_lower, TENDONS, 1, F64, FINITE_OR_NEG_INF, .row = ROW(-INFINITY)),
+    FIELD(tendon_limit_upper, TENDONS, 1, F64, FINITE_OR_INF, .row = ROW(INFINITY)),
+    FIELD(tendon_limit_ke, TENDONS, 1, F64, POSITIVE_OR_INF, .row = ROW(INFINITY)),
+    FIELD(tendon_limit_kd, TENDONS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(tendon_spring_ke, TENDONS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(tendon_spring_lower, TENDONS, 1, F64, FINITE, ZERO),
+    FIELD(tendon_spring_upper, TENDONS, 1, F64, FINITE, ZERO),
+    FIELD(tendon_armature, TENDONS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(tendon_damping, TENDONS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(tendon_friction, TENDONS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(tendon_target_mode, TENDONS, 1, I32, TARGET_MODE, ZERO),
+    FIELD(tendon_target_ke, TENDONS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(tendon_target_kd, TENDONS, 1, F64, NON_NEGATIVE, ZERO),
+    FIELD(tendon_effort_limit, TENDONS, 1, F64, POSITIVE_OR_INF, .row = ROW(INFINITY)),
+    FIELD(tendon_target_pos, TENDONS, 1, F64, FINITE, ZERO),
+    FIELD(tendon_target_vel, TENDONS, 1, F64, FINITE, ZERO),
+
     FIELD(joint_q, COORDS, 1, F64, FINITE, COMPUTED),
     FIELD(joint_qd, DOFS, 1, F64, FINITE, ZERO),
     FIELD(joint_f, DOFS, 1, F64, FINITE, ZERO),
@@ -87,30 +122,24 @@ const SapModelField sap_model_fields[] = {
     FIELD(shape_name, SHAPES, 1, TEXT, ANY, COMPUTED),
     FIELD(articulation_name, ARTICULATIONS, 1, TEXT, ANY, COMPUTED),
     FIELD(keyframe_name, KEYFRAMES, 1, TEXT, ANY, COMPUTED),
+    FIELD(constraint_name, CONSTRAINTS, 1, TEXT, ANY, COMPUTED),
+    FIELD(tendon_name, TENDONS, 1, TEXT, ANY, COMPUTED),
 };
 
 /* Both assertions fail when an array is added to SapModelArrays but not here: its pointers are the fields and `name`.
  * */
 _Static_assert(sizeof sap_model_fields / sizeof sap_model_fields[0] == SAP_MODEL_NUM_FIELDS, "count of fields");
 _Static_assert(sizeof(SapModelArrays) == (1 + SAP_MODEL_NUM_FIELDS) * sizeof(void *) + 3 * sizeof(double) +
-                                             6 * sizeof(int) + 5 * sizeof(int64_t),
+                                             6 * sizeof(int) + 7 * sizeof(int64_t),
                "every array of SapModelArrays has a field");
 
 #define COUNT(field)                                                                                                   \
     { #field, offsetof(SapModelArrays, field) }
-const SapModelCount sap_model_counts[SAP_MODEL_NUM_COUNTS] = {COUNT(num_bodies),
-                                                              COUNT(num_joints),
-                                                              COUNT(num_dofs),
-                                                              COUNT(num_coords),
-                                                              COUNT(num_shapes),
-                                                              COUNT(num_articulations),
-                                                              COUNT(num_filter_pairs),
-                                                              COUNT(num_shape_filter_pairs),
-                                                              COUNT(num_meshes),
-                                                              COUNT(num_mesh_vertices),
-                                                              COUNT(num_height_fields),
-                                                              COUNT(num_heights),
-                                                              COUNT(num_keyframes)};
+const SapModelCount sap_model_counts[SAP_MODEL_NUM_COUNTS] = {
+    COUNT(num_bodies),      COUNT(num_joints),        COUNT(num_dofs),          COUNT(num_coords),
+    COUNT(num_shapes),      COUNT(num_articulations), COUNT(num_filter_pairs),  COUNT(num_shape_filter_pairs),
+    COUNT(num_meshes),      COUNT(num_mesh_vertices), COUNT(num_height_fields), COUNT(num_heights),
+    COUNT(num_constraints), COUNT(num_tendons),       COUNT(num_tendon_terms),  COUNT(num_keyframes)};
 
 int sap_model_count_get(const SapModelArrays *arrays, const SapModelCount *count) {
     int value;
@@ -145,6 +174,10 @@ int sap_model_rows(const SapModelArrays *arrays, SapModelRows rows) {
     case SAP_ROWS_MESH_VERTICES: return arrays->num_mesh_vertices;
     case SAP_ROWS_HEIGHT_FIELDS: return arrays->num_height_fields;
     case SAP_ROWS_HEIGHTS: return arrays->num_heights;
+    case SAP_ROWS_CONSTRAINTS: return arrays->num_constraints;
+    case SAP_ROWS_TENDONS: return arrays->num_tendons;
+    case SAP_ROWS_TENDON_STARTS: return arrays->num_tendons + 1;
+    case SAP_ROWS_TENDON_TERMS: return arrays->num_tendon_terms;
     case SAP_ROWS_KEYFRAMES: return arrays->num_keyframes;
     case SAP_ROWS_KEYFRAME_COORDS: return arrays->num_keyframes * arrays->num_coords;
     case SAP_ROWS_KEYFRAME_DOFS: return arrays->num_keyframes * arrays->num_dofs;

@@ -56,6 +56,22 @@ static int height_field_of(const SapModelArrays *a, int height) {
     return grid;
 }
 
+SapLabel sap_constraint_label(const SapModelArrays *a, int i) {
+    return label("constraint", a->constraint_name, i);
+}
+
+SapLabel sap_tendon_label(const SapModelArrays *a, int i) {
+    return label("tendon", a->tendon_name, i);
+}
+
+/* The tendon of a term. */
+static int tendon_of(const SapModelArrays *a, int term) {
+    int tendon = 0;
+    while (tendon + 1 < a->num_tendons && a->tendon_start[tendon + 1] <= term)
+        tendon++;
+    return tendon;
+}
+
 SapLabel sap_row_label(const SapModelArrays *a, SapModelRows rows, int i) {
     switch (rows) {
     case SAP_ROWS_BODIES: return sap_body_label(a, i);
@@ -69,12 +85,16 @@ SapLabel sap_row_label(const SapModelArrays *a, SapModelRows rows, int i) {
     case SAP_ROWS_MESH_VERTICES: return label("mesh", NULL, mesh_of(a, i));
     case SAP_ROWS_HEIGHT_FIELDS: return label("height field", NULL, i);
     case SAP_ROWS_HEIGHTS: return label("height field", NULL, height_field_of(a, i));
+    case SAP_ROWS_CONSTRAINTS: return sap_constraint_label(a, i);
+    case SAP_ROWS_TENDONS: return sap_tendon_label(a, i);
+    case SAP_ROWS_TENDON_TERMS: return sap_tendon_label(a, tendon_of(a, i));
     case SAP_ROWS_KEYFRAMES: return sap_keyframe_label(a, i);
     case SAP_ROWS_KEYFRAME_COORDS: return sap_keyframe_label(a, i / a->num_coords);
     case SAP_ROWS_KEYFRAME_DOFS: return sap_keyframe_label(a, i / a->num_dofs);
     case SAP_ROWS_JOINT_STARTS:
     case SAP_ROWS_ARTICULATION_STARTS:
     case SAP_ROWS_MESH_STARTS:
+    case SAP_ROWS_TENDON_STARTS:
     case SAP_NUM_ROWS: break;
     }
     return label("entry", NULL, i);

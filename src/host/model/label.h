@@ -13,6 +13,8 @@ SapLabel sap_body_label(const SapModelArrays *arrays, int body);
 SapLabel sap_joint_label(const SapModelArrays *arrays, int joint);
 SapLabel sap_shape_label(const SapModelArrays *arrays, int shape);
 SapLabel sap_keyframe_label(const SapModelArrays *arrays, int keyframe);
+SapLabel sap_constraint_label(const SapModelArrays *arrays, int constraint);
+SapLabel sap_tendon_label(const SapModelArrays *arrays, int tendon);
 
 /* The label of the owner of row i of such an array. */
 SapLabel sap_row_label(const SapModelArrays *arrays, SapModelRows rows, int i);

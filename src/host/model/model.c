@@ -190,6 +190,7 @@ static void normalise_model(SapModelArrays *a) {
     normalise_poses(a->joint_X_p, a->num_joints);
     normalise_poses(a->joint_X_c, a->num_joints);
     normalise_poses(a->shape_transform, a->num_shapes);
+    normalise_poses(a->constraint_X, 2 * a->num_constraints);
     for (int j = 0; j < a->num_joints; j++)
         normalise_joint(a, j);
 }
@@ -314,6 +315,16 @@ int sap_model_find_joint(const SapModel *model, const char *name) {
 int sap_model_find_keyframe(const SapModel *model, const char *name) {
     return model == NULL || name == NULL ? -1
                                          : find_name(model->arrays.keyframe_name, model->arrays.num_keyframes, name);
+}
+
+int sap_model_find_constraint(const SapModel *model, const char *name) {
+    return model == NULL || name == NULL
+               ? -1
+               : find_name(model->arrays.constraint_name, model->arrays.num_constraints, name);
+}
+
+int sap_model_find_tendon(const SapModel *model, const char *name) {
+    return model == NULL || name == NULL ? -1 : find_name(model->arrays.tendon_name, model->arrays.num_tendons, name);
 }
 
 /* ---- comparing ---- */

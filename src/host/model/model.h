@@ -53,7 +53,9 @@ enum {
     SAP_MAX_FILTER_PAIRS = 1 << 24,
     SAP_MAX_MESH_VERTICES = 1 << 24,
     SAP_MAX_HEIGHTS = 1 << 26,
-    SAP_MAX_KEYFRAMES = 1024
+    SAP_MAX_KEYFRAMES = 1024,
+    SAP_MAX_CONSTRAINTS = 32767, /* also of tendons */
+    SAP_MAX_TENDON_TERMS = 1 << 20
 };
 
 /* The owner of the rows of an array. */
@@ -72,6 +74,10 @@ typedef enum SapModelRows {
     SAP_ROWS_MESH_VERTICES,
     SAP_ROWS_HEIGHT_FIELDS,
     SAP_ROWS_HEIGHTS,
+    SAP_ROWS_CONSTRAINTS,
+    SAP_ROWS_TENDONS,
+    SAP_ROWS_TENDON_STARTS, /* nt + 1 */
+    SAP_ROWS_TENDON_TERMS,
     SAP_ROWS_KEYFRAMES,
     SAP_ROWS_KEYFRAME_COORDS, /* nk nq */
     SAP_ROWS_KEYFRAME_DOFS,   /* nk nv */
@@ -100,7 +106,8 @@ typedef enum SapRange {
     SAP_RANGE_TARGET_MODE,       /* 0 .. 4 */
     SAP_RANGE_SHAPE_FLAGS,       /* 0 .. 3 */
     SAP_RANGE_SHAPE,             /* 0 .. ns - 1 */
-    SAP_RANGE_FLAG               /* 0 or 1 */
+    SAP_RANGE_FLAG,              /* 0 or 1 */
+    SAP_RANGE_SIDE               /* -1, 0 or 1 */
 } SapRange;
 
 /* One array of SapModelArrays. */
@@ -115,7 +122,7 @@ typedef struct SapModelField {
     const double *row; /* default of every row, `columns` numbers; NULL = zeros, or computed */
 } SapModelField;
 
-enum { SAP_MODEL_NUM_FIELDS = 56 };
+enum { SAP_MODEL_NUM_FIELDS = 90 };
 extern const SapModelField sap_model_fields[SAP_MODEL_NUM_FIELDS];
 
 /* The counts of SapModelArrays, of type int. */
@@ -124,7 +131,7 @@ typedef struct SapModelCount {
     size_t offset;
 } SapModelCount;
 
-enum { SAP_MODEL_NUM_COUNTS = 13 };
+enum { SAP_MODEL_NUM_COUNTS = 16 };
 extern const SapModelCount sap_model_counts[SAP_MODEL_NUM_COUNTS];
 
 /* Reads and writes a count in *arrays. */

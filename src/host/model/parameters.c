@@ -23,7 +23,28 @@
     X(SHAPE_MATERIAL_KE, shape_material_ke, SHAPES, 1)                                                                 \
     X(SHAPE_MATERIAL_TAU, shape_material_tau, SHAPES, 1)                                                               \
     X(SHAPE_MARGIN, shape_margin, SHAPES, 1)                                                                           \
-    X(SHAPE_GAP, shape_gap, SHAPES, 1)
+    X(SHAPE_GAP, shape_gap, SHAPES, 1)                                                                                 \
+    X(CONSTRAINT_X, constraint_X, CONSTRAINTS, 14)                                                                     \
+    X(CONSTRAINT_POLYNOMIAL, constraint_polynomial, CONSTRAINTS, 5)                                                    \
+    X(CONSTRAINT_REFERENCE, constraint_reference, CONSTRAINTS, 2)                                                      \
+    X(CONSTRAINT_LENGTH, constraint_length, CONSTRAINTS, 1)                                                            \
+    X(CONSTRAINT_KE, constraint_ke, CONSTRAINTS, 2)                                                                    \
+    X(CONSTRAINT_KD, constraint_kd, CONSTRAINTS, 2)                                                                    \
+    X(TENDON_TERM_VALUE, tendon_term_value, TENDON_TERMS, 3)                                                           \
+    X(TENDON_OFFSET, tendon_offset, TENDONS, 1)                                                                        \
+    X(TENDON_LIMIT_LOWER, tendon_limit_lower, TENDONS, 1)                                                              \
+    X(TENDON_LIMIT_UPPER, tendon_limit_upper, TENDONS, 1)                                                              \
+    X(TENDON_LIMIT_KE, tendon_limit_ke, TENDONS, 1)                                                                    \
+    X(TENDON_LIMIT_KD, tendon_limit_kd, TENDONS, 1)                                                                    \
+    X(TENDON_SPRING_KE, tendon_spring_ke, TENDONS, 1)                                                                  \
+    X(TENDON_SPRING_LOWER, tendon_spring_lower, TENDONS, 1)                                                            \
+    X(TENDON_SPRING_UPPER, tendon_spring_upper, TENDONS, 1)                                                            \
+    X(TENDON_ARMATURE, tendon_armature, TENDONS, 1)                                                                    \
+    X(TENDON_DAMPING, tendon_damping, TENDONS, 1)                                                                      \
+    X(TENDON_FRICTION, tendon_friction, TENDONS, 1)                                                                    \
+    X(TENDON_TARGET_KE, tendon_target_ke, TENDONS, 1)                                                                  \
+    X(TENDON_TARGET_KD, tendon_target_kd, TENDONS, 1)                                                                  \
+    X(TENDON_EFFORT_LIMIT, tendon_effort_limit, TENDONS, 1)
 
 typedef struct Parameter {
     size_t array; /* offset in SapModelArrays */
@@ -55,6 +76,9 @@ int sap_parameter_rows(const SapModelArrays *m, SapParameter p) {
     case SAP_PARAMETER_OF_BODIES: return m->num_bodies;
     case SAP_PARAMETER_OF_DOFS: return m->num_dofs;
     case SAP_PARAMETER_OF_SHAPES: return m->num_shapes;
+    case SAP_PARAMETER_OF_CONSTRAINTS: return m->num_constraints;
+    case SAP_PARAMETER_OF_TENDONS: return m->num_tendons;
+    case SAP_PARAMETER_OF_TENDON_TERMS: return m->num_tendon_terms;
     case SAP_PARAMETER_OF_WORLD: break;
     }
     return 1;

@@ -11,7 +11,10 @@ typedef enum SapParameterOwner {
     SAP_PARAMETER_OF_WORLD,
     SAP_PARAMETER_OF_BODIES,
     SAP_PARAMETER_OF_DOFS,
-    SAP_PARAMETER_OF_SHAPES
+    SAP_PARAMETER_OF_SHAPES,
+    SAP_PARAMETER_OF_CONSTRAINTS,
+    SAP_PARAMETER_OF_TENDONS,
+    SAP_PARAMETER_OF_TENDON_TERMS
 } SapParameterOwner;
 
 SapParameterOwner sap_parameter_owner(SapParameter parameter);

@@ -42,6 +42,8 @@ static const Choice weights[] = {{"body_inertia", SAP_BODY_INERTIA}, {"diag_dela
 static const Choice points[] = {
     {"witness_point", SAP_WITNESS_POINT}, {"contact_midpoint", SAP_CONTACT_MIDPOINT}, {NULL, 0}};
 static const Choice integrations[] = {{"midpoint", SAP_MIDPOINT}, {"sap_euler", SAP_EULER}, {NULL, 0}};
+static const Choice constraint_weights[] = {{"split", SAP_WEIGHT_SPLIT}, {"mixed", SAP_WEIGHT_MIXED}, {NULL, 0}};
+static const Choice limit_windows[] = {{"reach", SAP_WINDOW_REACH}, {"violated", SAP_WINDOW_VIOLATED}, {NULL, 0}};
 static const Choice gyroscopics[] = {
     {"explicit", SAP_GYROSCOPIC_EXPLICIT}, {"implicit", SAP_GYROSCOPIC_IMPLICIT}, {NULL, 0}};
 static const Choice contact_solvers[] = {{"sap", SAP_SOLVER_SAP}, {NULL, 0}};
@@ -89,6 +91,8 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(contact_weight_mode, CHOICE(weights), PRESET)                                                                    \
     X(contact_point_mode, CHOICE(points), PRESET)                                                                      \
     X(position_integration, CHOICE(integrations), PRESET)                                                              \
+    X(constraint_weight, CHOICE(constraint_weights), PRESET)                                                           \
+    X(tendon_limit_window, CHOICE(limit_windows), PRESET)                                                              \
     X(gyroscopic, CHOICE(gyroscopics), .fallback = SAP_GYROSCOPIC_EXPLICIT)                                            \
     X(max_joint_speed, REAL(0), .open = true, OR_NONE)                                                                 \
     X(max_rigid_contact, INT(0, 65535), .fallback = 0)                                                                 \
@@ -99,6 +103,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(contact_sigma, REAL(0), .open = true, .fallback = 1e-3)                                                          \
     X(contact_tau_d, REAL(0), OR_NONE)                                                                                 \
     X(diag_shift, REAL(0), .fallback = 0)                                                                              \
+    X(constraint_speed, REAL(0), .open = true, OR_NONE)                                                                \
     X(contact_solver, CHOICE(contact_solvers), .fallback = SAP_SOLVER_SAP)                                             \
     X(max_iterations, INT(0, 1000000), .fallback = 100)                                                                \
     X(optimality_abs_tol, REAL(0), .fallback = 1e-14)                                                                  \
@@ -161,7 +166,8 @@ _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegrat
                    sizeof(SapLineSearch) == sizeof(int) && sizeof(SapContactWeight) == sizeof(int) &&
                    sizeof(SapContactPoint) == sizeof(int) && sizeof(SapCompat) == sizeof(int) &&
                    sizeof(SapIsa) == sizeof(int) && sizeof(SapBroadPhase) == sizeof(int) &&
-                   sizeof(SapFactorPlan) == sizeof(int) && sizeof(SapDevice) == sizeof(int),
+                   sizeof(SapFactorPlan) == sizeof(int) && sizeof(SapDevice) == sizeof(int) &&
+                   sizeof(SapConstraintWeight) == sizeof(int) && sizeof(SapLimitWindow) == sizeof(int),
                "an enum of SapOptions is as large as an int");
 
 /* A bool is read as a byte: an uninitialised one may hold any value, and checking it must be well defined. */

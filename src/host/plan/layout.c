@@ -64,7 +64,7 @@ static int take(long long *next, long long count) {
 }
 
 static int largest_nnz(const SapPlan *plan) {
-    return plan->dense.nnz > plan->tree.nnz ? plan->dense.nnz : plan->tree.nnz;
+    return plan->dense.nnz > plan->closed.nnz ? plan->dense.nnz : plan->closed.nnz;
 }
 
 static int path_length(const SapPlan *plan, int link) {
@@ -186,6 +186,7 @@ long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapSte
     layout_linear(plan, &args->linear);
     layout_problem(plan, &next, &args->problem);
     layout_newton(plan, &next, &args->newton.layout);
+    args->problem.blocks = take(&next, plan->block_size);
     /* last, because most slots are never used */
     args->problem.slots = take(&next, (long long)num_slots * args->problem.slot_size);
     layout_jacobians(num_slots, &next, args);

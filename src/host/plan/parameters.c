@@ -1,5 +1,6 @@
 #include "host/plan/parameters.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct Parameter {
@@ -30,6 +31,27 @@ static const Parameter parameters[SAP_NUM_PARAMETERS] = {
     [SAP_PARAMETER_SHAPE_MATERIAL_TAU] = PARAMETER(shape_tau, 1),
     [SAP_PARAMETER_SHAPE_MARGIN] = PARAMETER(shape_margin, 1),
     [SAP_PARAMETER_SHAPE_GAP] = PARAMETER(shape_gap, 1),
+    [SAP_PARAMETER_CONSTRAINT_X] = PARAMETER(constraint_X, 14),
+    [SAP_PARAMETER_CONSTRAINT_POLYNOMIAL] = PARAMETER(constraint_polynomial, 5),
+    [SAP_PARAMETER_CONSTRAINT_REFERENCE] = PARAMETER(constraint_reference, 2),
+    [SAP_PARAMETER_CONSTRAINT_LENGTH] = PARAMETER(constraint_length, 1),
+    [SAP_PARAMETER_CONSTRAINT_KE] = PARAMETER(constraint_ke, 2),
+    [SAP_PARAMETER_CONSTRAINT_KD] = PARAMETER(constraint_kd, 2),
+    [SAP_PARAMETER_TENDON_TERM_VALUE] = PARAMETER(tendon_term_value, 3),
+    [SAP_PARAMETER_TENDON_OFFSET] = PARAMETER(tendon_offset, 1),
+    [SAP_PARAMETER_TENDON_LIMIT_LOWER] = PARAMETER(tendon_limit_lower, 1),
+    [SAP_PARAMETER_TENDON_LIMIT_UPPER] = PARAMETER(tendon_limit_upper, 1),
+    [SAP_PARAMETER_TENDON_LIMIT_KE] = PARAMETER(tendon_limit_ke, 1),
+    [SAP_PARAMETER_TENDON_LIMIT_KD] = PARAMETER(tendon_limit_kd, 1),
+    [SAP_PARAMETER_TENDON_SPRING_KE] = PARAMETER(tendon_spring_ke, 1),
+    [SAP_PARAMETER_TENDON_SPRING_LOWER] = PARAMETER(tendon_spring_lower, 1),
+    [SAP_PARAMETER_TENDON_SPRING_UPPER] = PARAMETER(tendon_spring_upper, 1),
+    [SAP_PARAMETER_TENDON_ARMATURE] = PARAMETER(tendon_armature, 1),
+    [SAP_PARAMETER_TENDON_DAMPING] = PARAMETER(tendon_damping, 1),
+    [SAP_PARAMETER_TENDON_FRICTION] = PARAMETER(tendon_friction, 1),
+    [SAP_PARAMETER_TENDON_TARGET_KE] = PARAMETER(tendon_target_ke, 1),
+    [SAP_PARAMETER_TENDON_TARGET_KD] = PARAMETER(tendon_target_kd, 1),
+    [SAP_PARAMETER_TENDON_EFFORT_LIMIT] = PARAMETER(tendon_effort_limit, 1),
 };
 
 SapField *sap_parameter_constant(SapConstants *constants, SapParameter p) {
@@ -38,10 +60,16 @@ SapField *sap_parameter_constant(SapConstants *constants, SapParameter p) {
 
 /* Every link is the child body of a joint, so there are as many links as bodies. */
 static int num_rows(const SapPlan *plan, SapParameterOwner owner) {
-    return owner == SAP_PARAMETER_OF_WORLD    ? 1
-           : owner == SAP_PARAMETER_OF_BODIES ? plan->nl
-           : owner == SAP_PARAMETER_OF_DOFS   ? plan->nv
-                                              : plan->ns;
+    switch (owner) {
+    case SAP_PARAMETER_OF_WORLD: break;
+    case SAP_PARAMETER_OF_BODIES: return plan->nl;
+    case SAP_PARAMETER_OF_DOFS: return plan->nv;
+    case SAP_PARAMETER_OF_SHAPES: return plan->ns;
+    case SAP_PARAMETER_OF_CONSTRAINTS: return plan->num_constraints;
+    case SAP_PARAMETER_OF_TENDONS: return plan->num_tendons;
+    case SAP_PARAMETER_OF_TENDON_TERMS: return plan->num_tendon_terms;
+    }
+    return 1;
 }
 
 int sap_parameter_packed(SapParameter p) {
@@ -67,14 +95,14 @@ static void put(void *row, int f64, int i, double value) {
 }
 
 void sap_parameter_put(const SapModelArrays *m, const SapPlan *plan, SapParameter p, int f64, void *row) {
-    static const int as_it_is[3] = {0, 1, 2}, of_inertia[6] = {0, 4, 8, 1, 2, 5};
+    static const int of_inertia[6] = {0, 4, 8, 1, 2, 5};
     SapParameterOwner owner = sap_parameter_owner(p);
     int columns = sap_parameter_columns(p), packed = parameters[p].packed;
-    const int *column = p == SAP_PARAMETER_BODY_INERTIA ? of_inertia : as_it_is;
+    bool is_inertia = p == SAP_PARAMETER_BODY_INERTIA;
     const double *values = sap_parameter_get(m, p);
     for (int i = 0, n = num_rows(plan, owner); i < n; i++) {
         const double *from = values + columns * model_row(plan, owner, i);
         for (int k = 0; k < packed; k++)
-            put(row, f64, packed * i + k, from[column[k]]);
+            put(row, f64, packed * i + k, from[is_inertia ? of_inertia[k] : k]);
     }
 }

@@ -24,6 +24,8 @@ typedef struct Work {
     int *level;      /* [nl] */
     int *parent_dof; /* [nv] the next dof on the path to the root, or -1 */
     int *chain;      /* [nv] -1, 0, 1, ...: parent_dof of a dense matrix */
+    int *closed;     /* [nv] parent_dof of the elimination tree */
+    int *scratch;    /* [nv] */
     int levels;
 } Work;
 
@@ -196,6 +198,16 @@ static SapStatus own_pattern(int nv, const int *parent_dof, SapPattern *pattern,
     return SAP_OK;
 }
 
+/* The pattern of H without contacts: the tree's, unless a constraint or tendon adds entries. */
+static SapStatus add_closed(Work *w, SapPlanOwner *out) {
+    SapPlan *plan = &out->plan;
+    plan->closed = plan->tree;
+    if (plan->num_blocks == 0)
+        return SAP_OK;
+    sap_elimination_tree(plan, w->parent_dof, w->closed, w->scratch);
+    return own_pattern(plan->nv, w->closed, &plan->closed, SAP_PLAN_CLOSED, out);
+}
+
 /* Links, dofs and shapes. */
 static SapStatus fill_plan(const SapModel *model, Work *w, SapPlanOwner *out) {
     const SapModelArrays *m = sap_model_arrays(model);
@@ -225,8 +237,10 @@ static SapStatus fill_plan(const SapModel *model, Work *w, SapPlanOwner *out) {
                           .dof_coord = f.dof_coord,
                           .dof_driven = f.dof_driven,
                           .dof_limited = f.dof_limited};
-    /* Patterns of the tree and of a dense matrix, and the layout of free motion. */
+    /* Patterns of the tree, of the tree and the constraints, and of a dense matrix; the layout of free motion. */
     SAP_TRY(own_pattern(m->num_dofs, w->parent_dof, &out->plan.tree, SAP_PLAN_TREE, out));
+    SAP_TRY(sap_plan_add_constraints(model, out));
+    SAP_TRY(add_closed(w, out));
     if (m->num_dofs <= SAP_MAX_DENSE_DOFS)
         SAP_TRY(own_pattern(m->num_dofs, w->chain, &out->plan.dense, SAP_PLAN_DENSE, out));
     link_rows(m, &out->plan.tree);
@@ -244,6 +258,8 @@ SapStatus sap_plan_create(const SapModel *model, SapPlanOwner *out) {
         SAP_CARVE(&arena, w.level, m->num_joints);
         SAP_CARVE(&arena, w.parent_dof, m->num_dofs);
         SAP_CARVE(&arena, w.chain, m->num_dofs);
+        SAP_CARVE(&arena, w.closed, m->num_dofs);
+        SAP_CARVE(&arena, w.scratch, m->num_dofs);
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "plan"));
     }

@@ -18,10 +18,13 @@ enum { SAP_MAX_DENSE_DOFS = 1024 };
 enum {
     SAP_PLAN_LINKS,
     SAP_PLAN_TREE,
+    SAP_PLAN_CLOSED,
     SAP_PLAN_DENSE,
     SAP_PLAN_SHAPES,
     SAP_PLAN_DIRECTIONS,
     SAP_PLAN_PAIRS,
+    SAP_PLAN_CONSTRAINTS,
+    SAP_PLAN_COLUMNS,
     SAP_PLAN_NUM_BLOCKS
 };
 
@@ -47,6 +50,14 @@ SapStatus sap_plan_set_broad_phase(const SapModelArrays *model, SapBroadPhase br
 
 /* The part of sap_plan_create for shapes: types, hulls, height fields and pairs. */
 SapStatus sap_plan_add_shapes(const SapModel *model, SapPlanOwner *out);
+
+/* The part of sap_plan_create for constraints and tendons: blocks of rows, and the dofs that each moves. */
+SapStatus sap_plan_add_constraints(const SapModel *model, SapPlanOwner *out);
+
+/* The elimination tree of the matrix whose entries are those on the tree parent_dof and, for each block, all pairs of
+ * its dofs: closed[i] is the next dof on the path of i in that tree, or -1. Elimination from the last dof to the first
+ * fills entries on these paths only. work has nv elements. */
+void sap_elimination_tree(const SapPlan *plan, const int *parent_dof, int *closed, int *work);
 
 /* The pattern of a symmetric matrix in which dof i couples with the dofs on its path parent_dof[i],
  * parent_dof[parent_dof[i]], ...; parent_dof[i] < i, -1 = none. Its arrays are in one block *memory of *bytes; free it

@@ -40,6 +40,13 @@ static void set_contact_options(const SapModelArrays *m, const SapOptions *o, Sa
     c->diag_delassus = o->contact_weight_mode == SAP_DIAG_DELASSUS;
 }
 
+static void set_constraint_options(const SapModelArrays *m, const SapOptions *o, SapConstraintArgs *c) {
+    c->speed = value_or(o->constraint_speed, INFINITY);
+    c->mixed = o->constraint_weight == SAP_WEIGHT_MIXED;
+    c->violated = o->tendon_limit_window == SAP_WINDOW_VIOLATED;
+    c->active = m->constraint_active;
+}
+
 /* The law and the method of each contact_solver. */
 static const struct {
     int law, method;
@@ -100,6 +107,7 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                         "factor_plan is library, which is for Newton's method; contact_solver %d has another one",
                         (int)o->contact_solver);
     set_contact_options(m, o, &args->contacts);
+    set_constraint_options(m, o, &args->constraints);
     set_newton_options(o, &args->newton);
     args->newton.dense = o->factor_plan != SAP_FACTOR_SPARSE && plan->dense.nnz > 0;
     args->contacts.num_slots = lanes * o->max_rigid_contact;
@@ -147,6 +155,16 @@ static SapBuffer control_rows(const SapControl *control, void *data, int stride,
     return data ? buffer(data, stride, control->dtype) : buffer((void *)of_model, 0, SAP_F64);
 }
 
+static void set_constraint_control(SapConstraintArgs *args, const SapControl *c, const SapModelArrays *m) {
+    int nt = m->num_tendons;
+    args->active = c->constraint_active ? c->constraint_active : m->constraint_active;
+    args->active_stride = c->constraint_active ? m->num_constraints : 0;
+    args->target_pos = control_rows(c, c->tendon_target_pos, nt, m->tendon_target_pos);
+    args->target_vel = control_rows(c, c->tendon_target_vel, nt, m->tendon_target_vel);
+    args->act = buffer(c->tendon_act, nt, c->dtype);
+    args->f = buffer(nt > 0 ? c->tendon_f : NULL, nt, c->dtype);
+}
+
 void sap_step_args_set_control(SapStepArgs *args, const SapControl *control, const SapModelArrays *m) {
     const SapControl none = {0}, *c = control ? control : &none;
     int nv = args->plan.nv;
@@ -156,6 +174,7 @@ void sap_step_args_set_control(SapStepArgs *args, const SapControl *control, con
     args->joint_f = control ? buffer(c->joint_f, nv, c->dtype) : buffer((void *)m->joint_f, 0, SAP_F64);
     args->body_f = buffer(c->body_f, 6 * args->plan.nb, c->dtype);
     args->guess = buffer(c->guess, nv, c->dtype);
+    set_constraint_control(&args->constraints, c, m);
 }
 
 void sap_step_args_set_contacts(SapStepArgs *args, const SapContacts *c) {

@@ -51,7 +51,7 @@ SapModelArrays sap_world_parameters_model(const SapWorldParameters *e, int w) {
 }
 
 /* Checks the rules of the expanded parameters in the bit set `which`. */
-static SapStatus check(const SapWorldParameters *e, const SapModelArrays *m, unsigned which) {
+static SapStatus check(const SapWorldParameters *e, const SapModelArrays *m, uint64_t which) {
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (e->parameter[p].given && (which >> p & 1))
             SAP_TRY(sap_model_check_parameter(m, p));
@@ -68,23 +68,23 @@ static void convert(SapWorldParameters *e, const SapModelArrays *m, SapParameter
         e->fallback[1][w] = sap_fallback_tau(m, e->options);
 }
 
-static const unsigned all_parameters = (1u << SAP_NUM_PARAMETERS) - 1;
+static const uint64_t all_parameters = (UINT64_C(1) << SAP_NUM_PARAMETERS) - 1;
 
 /* Copies changed rows from `given` to `seen`; returns the bit set of changed parameters. */
-static unsigned look(SapWorldParameters *e, int w) {
-    unsigned changed = 0;
+static uint64_t look(SapWorldParameters *e, int w) {
+    uint64_t changed = 0;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
         const SapWorldParameter *x = &e->parameter[p];
         if (!x->given || !has_changed(x, w))
             continue;
         memcpy(row_of(x->seen, x, w), row_of(x->given, x, w), (size_t)x->size * sizeof *x->seen);
-        changed |= 1u << p;
+        changed |= UINT64_C(1) << p;
     }
     return changed;
 }
 
 bool sap_world_parameters_refresh(SapWorldParameters *e, int w) {
-    unsigned changed = look(e, w);
+    uint64_t changed = look(e, w);
     if (!changed)
         return false;
     if (e->bad[w]) /* values given together with invalid ones are not converted yet */

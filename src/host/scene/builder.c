@@ -31,6 +31,10 @@ void sap_scene_builder_init(SapSceneBuilder *builder, const char *file, const ch
                  [SAP_ROWS_MESH_VERTICES] = {.size = sizeof(SapSceneVertex)},
                  [SAP_ROWS_HEIGHT_FIELDS] = {.size = sizeof(SapSceneGrid)},
                  [SAP_ROWS_HEIGHTS] = {.size = sizeof(SapSceneNumber)},
+                 [SAP_ROWS_CONSTRAINTS] = {.size = sizeof(SapSceneConstraint)},
+                 [SAP_ROWS_TENDONS] = {.size = sizeof(SapSceneTendon)},
+                 [SAP_ROWS_TENDON_STARTS] = {.size = sizeof(SapSceneStart)},
+                 [SAP_ROWS_TENDON_TERMS] = {.size = sizeof(SapSceneTerm)},
                  [SAP_ROWS_KEYFRAMES] = {.size = sizeof(SapSceneKeyframe)},
                  [SAP_ROWS_KEYFRAME_COORDS] = {.size = sizeof(SapSceneNumber)},
                  [SAP_ROWS_KEYFRAME_DOFS] = {.size = sizeof(SapSceneNumber)}},
@@ -46,6 +50,8 @@ void sap_scene_builder_free(SapSceneBuilder *builder) {
     free(builder->hulls.items);
     free(builder->body_names.slots);
     free(builder->joint_names.slots);
+    free(builder->constraint_names.slots);
+    free(builder->tendon_names.slots);
     free(builder->mesh_files.slots);
 }
 
@@ -221,6 +227,40 @@ static const Column columns[] = {
     COLUMN(mesh_vertices, SapSceneVertex, position),
     COLUMN(height_field_size, SapSceneGrid, size),
     COLUMN(heights, SapSceneNumber, value),
+    COLUMN(constraint_name, SapSceneConstraint, label),
+    COLUMN(constraint_type, SapSceneConstraint, type),
+    COLUMN(constraint_body, SapSceneConstraint, body),
+    COLUMN(constraint_X, SapSceneConstraint, X),
+    COLUMN(constraint_coordinate, SapSceneConstraint, coordinate),
+    COLUMN(constraint_polynomial, SapSceneConstraint, polynomial),
+    COLUMN(constraint_reference, SapSceneConstraint, reference),
+    COLUMN(constraint_ke, SapSceneConstraint, ke),
+    COLUMN(constraint_kd, SapSceneConstraint, kd),
+    EDITABLE(constraint_length, SapSceneConstraint, length),
+    EDITABLE(constraint_side, SapSceneConstraint, side),
+    EDITABLE(constraint_active, SapSceneConstraint, active),
+    COLUMN(tendon_name, SapSceneTendon, label),
+    COLUMN(tendon_start, SapSceneStart, start),
+    COLUMN(tendon_term_type, SapSceneTerm, type),
+    COLUMN(tendon_term_index, SapSceneTerm, index),
+    COLUMN(tendon_term_value, SapSceneTerm, value),
+    EDITABLE(tendon_offset, SapSceneTendon, offset),
+    EDITABLE(tendon_limit_lower, SapSceneTendon, limit_lower),
+    EDITABLE(tendon_limit_upper, SapSceneTendon, limit_upper),
+    EDITABLE(tendon_limit_ke, SapSceneTendon, limit_ke),
+    EDITABLE(tendon_limit_kd, SapSceneTendon, limit_kd),
+    EDITABLE(tendon_spring_ke, SapSceneTendon, spring_ke),
+    EDITABLE(tendon_spring_lower, SapSceneTendon, spring_lower),
+    EDITABLE(tendon_spring_upper, SapSceneTendon, spring_upper),
+    EDITABLE(tendon_armature, SapSceneTendon, armature),
+    EDITABLE(tendon_damping, SapSceneTendon, damping),
+    EDITABLE(tendon_friction, SapSceneTendon, friction),
+    EDITABLE(tendon_target_ke, SapSceneTendon, target_ke),
+    EDITABLE(tendon_target_kd, SapSceneTendon, target_kd),
+    EDITABLE(tendon_effort_limit, SapSceneTendon, effort_limit),
+    EDITABLE(tendon_target_pos, SapSceneTendon, target_pos),
+    EDITABLE(tendon_target_vel, SapSceneTendon, target_vel),
+    EDITABLE(tendon_target_mode, SapSceneTendon, target_mode),
     COLUMN(keyframe_name, SapSceneKeyframe, name),
     COLUMN(keyframe_joint_q, SapSceneNumber, value),
     COLUMN(keyframe_joint_qd, SapSceneNumber, value),
@@ -323,6 +363,9 @@ SapStatus sap_scene_finish(const SapSceneBuilder *builder, const char *name, Sap
     arrays.num_mesh_vertices = sap_scene_count(builder, SAP_ROWS_MESH_VERTICES);
     arrays.num_height_fields = sap_scene_count(builder, SAP_ROWS_HEIGHT_FIELDS);
     arrays.num_heights = sap_scene_count(builder, SAP_ROWS_HEIGHTS);
+    arrays.num_constraints = sap_scene_count(builder, SAP_ROWS_CONSTRAINTS);
+    arrays.num_tendons = sap_scene_count(builder, SAP_ROWS_TENDONS);
+    arrays.num_tendon_terms = sap_scene_count(builder, SAP_ROWS_TENDON_TERMS);
     arrays.num_keyframes = sap_scene_count(builder, SAP_ROWS_KEYFRAMES);
     memcpy(arrays.gravity, builder->gravity, sizeof arrays.gravity);
     /* Columns of the tables. */
@@ -330,7 +373,7 @@ SapStatus sap_scene_finish(const SapSceneBuilder *builder, const char *name, Sap
         const SapModelField *field = sap_model_field(columns[i].name);
         owned[i] = gather(builder, field, columns[i].offset);
         complete = complete && owned[i] != NULL;
-        /* Without meshes the model creates mesh_start itself. */
+        /* Without meshes or tendons the model creates mesh_start and tendon_start itself. */
         bool empty = builder->rows[field->rows].count == 0;
         sap_model_field_set(&arrays, field, empty ? NULL : owned[i]);
     }

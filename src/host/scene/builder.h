@@ -87,6 +87,31 @@ typedef struct SapSceneKeyframe {
     const char *name; /* NULL: the model's default */
 } SapSceneKeyframe;
 
+typedef struct SapSceneConstraint {
+    const SapYamlEntry *entry;
+    const char *id, *label;
+    int32_t type, body[2], coordinate[2], side, active;
+    double X[2][7], polynomial[5], reference[2];
+    double length; /* NaN: the distance in the initial state */
+    double ke[2], kd[2];
+    bool placed; /* X[1] is given; else it is the place of X[0] in the initial state */
+} SapSceneConstraint;
+
+typedef struct SapSceneTendon {
+    const SapYamlEntry *entry;
+    const char *id, *label;
+    double offset, limit_lower, limit_upper, limit_ke, limit_kd;
+    double spring_ke, spring_lower, spring_upper; /* NaN: the length in the initial state */
+    double armature, damping, friction;
+    double target_pos, target_vel, target_ke, target_kd, effort_limit;
+    int32_t target_mode;
+} SapSceneTendon;
+
+typedef struct SapSceneTerm {
+    int32_t type, index;
+    double value[3];
+} SapSceneTerm;
+
 typedef struct SapSceneRows {
     void *items;
     int count, capacity;
@@ -107,8 +132,9 @@ typedef struct SapSceneBuilder {
     SapSceneDof dof;           /* builder.defaults.joint */
     SapSceneRows rows[SAP_NUM_ROWS];
     SapSceneNames body_names, joint_names; /* ids and labels */
-    SapSceneNames mesh_files;              /* meshes by the text of `file` */
-    SapSceneRows hulls;                    /* SapHullShape of each mesh; without vertices: not known yet */
+    SapSceneNames constraint_names, tendon_names;
+    SapSceneNames mesh_files; /* meshes by the text of `file` */
+    SapSceneRows hulls;       /* SapHullShape of each mesh; without vertices: not known yet */
 } SapSceneBuilder;
 
 /* ---- builder.c ---- */
@@ -180,6 +206,23 @@ static inline SapSceneShape *sap_scene_shape(const SapSceneBuilder *builder, int
     return (SapSceneShape *)builder->rows[SAP_ROWS_SHAPES].items + i;
 }
 
+static inline SapSceneConstraint *sap_scene_constraint(const SapSceneBuilder *builder, int i) {
+    return (SapSceneConstraint *)builder->rows[SAP_ROWS_CONSTRAINTS].items + i;
+}
+
+static inline SapSceneTendon *sap_scene_tendon(const SapSceneBuilder *builder, int i) {
+    return (SapSceneTendon *)builder->rows[SAP_ROWS_TENDONS].items + i;
+}
+
+static inline SapSceneTerm *sap_scene_term(const SapSceneBuilder *builder, int i) {
+    return (SapSceneTerm *)builder->rows[SAP_ROWS_TENDON_TERMS].items + i;
+}
+
+/* First term of tendon i, 0 .. number of tendons. */
+static inline int sap_scene_tendon_start(const SapSceneBuilder *builder, int i) {
+    return ((const SapSceneStart *)builder->rows[SAP_ROWS_TENDON_STARTS].items)[i].start;
+}
+
 /* ---- shapes.c ---- */
 
 extern const SapSceneMaterial sap_scene_default_material;
@@ -231,6 +274,26 @@ SapStatus sap_scene_read_articulations(SapSceneBuilder *builder, const SapYamlEn
 SapStatus sap_scene_read_joint_name(const SapSceneBuilder *builder, const SapYamlEntry *entry, int *out);
 /* To be called after all joints are read: checks that every body has one. `root` is the entry of the document. */
 SapStatus sap_scene_check_joints(const SapSceneBuilder *builder, const SapYamlEntry *root);
+
+/* ---- tendons.c, constraints.c ---- */
+
+SapStatus sap_scene_read_tendons(SapSceneBuilder *builder, const SapYamlEntry *list);
+SapStatus sap_scene_read_constraints(SapSceneBuilder *builder, const SapYamlEntry *list);
+
+/* A body of a constraint or of a point of a tendon, by id or label, or world (-1). */
+SapStatus sap_scene_read_anchor(const SapSceneBuilder *builder, const SapYamlEntry *entry, int *out);
+/* The dof of a joint with one axis, or of axis number `axis` (NULL: not given) of a joint that lists its axes. `what`
+ * takes the coordinate: "a coupler". */
+SapStatus sap_scene_read_coordinate(const SapSceneBuilder *builder, const SapYamlEntry *joint, const SapYamlEntry *axis,
+                                    const char *what, int *dof);
+/* The first joint with dofs on the way from a body to the world, or -1 for a body that cannot move. */
+int sap_scene_moving_joint(const SapSceneBuilder *builder, int body);
+
+/* ---- place.c ---- */
+
+/* Sets what constraints and tendons take from the initial state: frames of b, lengths, rest lengths. To be called after
+ * all edits of the initial state. */
+SapStatus sap_scene_place_constraints(SapSceneBuilder *builder);
 
 /* ---- post_build.c ---- */
 

@@ -262,7 +262,7 @@ static SapStatus read_quaternion(const SapYamlEntry *entry, double q[4]) {
     return read_axis_angle(axis_angle, q);
 }
 
-static SapStatus read_pose(const SapYamlEntry *entry, double out[7]) {
+SapStatus sap_scene_pose(const SapYamlEntry *entry, double out[7]) {
     typedef struct Pose {
         double p[3];
         const SapYamlEntry *q;
@@ -328,7 +328,7 @@ static SapStatus read_value(const SapYamlEntry *entry, const SapSceneField *fiel
     case SAP_SCENE_FLAG: return sap_scene_flag(entry, target);
     case SAP_SCENE_TEXT: return sap_scene_text(entry, target);
     case SAP_SCENE_VECTOR: return sap_scene_numbers(entry, 3, target);
-    case SAP_SCENE_POSE: return read_pose(entry, target);
+    case SAP_SCENE_POSE: return sap_scene_pose(entry, target);
     case SAP_SCENE_AXIS: return sap_scene_axis(entry, target);
     case SAP_SCENE_MODE: return sap_scene_mode(entry, target);
     case SAP_SCENE_ENTRY: memcpy(target, &entry, sizeof entry); return SAP_OK;

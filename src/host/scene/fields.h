@@ -73,6 +73,7 @@ SapStatus sap_scene_text(const SapYamlEntry *entry, const char **out);
 SapStatus sap_scene_numbers(const SapYamlEntry *entry, int count, double *out); /* a list of `count` finite numbers */
 SapStatus sap_scene_mode(const SapYamlEntry *entry, int32_t *out);
 SapStatus sap_scene_axis(const SapYamlEntry *entry, double out[3]);
+SapStatus sap_scene_pose(const SapYamlEntry *entry, double out[7]);    /* identity, or a map of p and q */
 SapStatus sap_scene_gravity(const SapYamlEntry *entry, double out[3]); /* a number (along z), or a vector */
 
 /* Rejects anything but a list; null is an empty list. */

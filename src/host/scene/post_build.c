@@ -19,6 +19,14 @@ static SapStatus read_element(const SapYamlEntry *entry, const SapModelField *fi
         SAP_TRY(sap_scene_mode(entry, &mode));
         *out = mode;
         return SAP_OK;
+    case SAP_RANGE_FLAG:
+        SAP_TRY(sap_scene_integer(entry, 0, 1, &whole));
+        *out = whole;
+        return SAP_OK;
+    case SAP_RANGE_SIDE:
+        SAP_TRY(sap_scene_integer(entry, -1, 1, &whole));
+        *out = whole;
+        return SAP_OK;
     case SAP_RANGE_SHAPE_FLAGS:
         /* Bit 4 enables collisions with particles, which are not supported and ignored. */
         SAP_TRY(sap_scene_integer(entry, 0, 7, &whole));

@@ -21,6 +21,7 @@ enum { SCHEMA_VERSION = 1, MAX_WORLDS = 1 << 24 };
 /* The sections of a file; NULL if not given. */
 typedef struct Sections {
     const SapYamlEntry *schema_version, *simulation, *builder, *ground, *bodies, *joints, *articulations;
+    const SapYamlEntry *tendons, *constraints;
     const SapYamlEntry *initial_joint_q, *post_build, *replicate, *keyframes, *collision_filters;
     const char *name;
 } Sections;
@@ -35,6 +36,8 @@ static const SapSceneField section_fields[] = {
     SAP_SCENE_FIELD("bodies", ENTRY, Sections, bodies),
     SAP_SCENE_FIELD("joints", ENTRY, Sections, joints),
     SAP_SCENE_FIELD("articulations", ENTRY, Sections, articulations),
+    SAP_SCENE_FIELD("tendons", ENTRY, Sections, tendons),
+    SAP_SCENE_FIELD("constraints", ENTRY, Sections, constraints),
     SAP_SCENE_FIELD("initial_joint_q", ENTRY, Sections, initial_joint_q),
     SAP_SCENE_FIELD("post_build", ENTRY, Sections, post_build),
     SAP_SCENE_FIELD("replicate", ENTRY, Sections, replicate),
@@ -250,8 +253,11 @@ static SapStatus build(SapSceneBuilder *builder, const SapYamlEntry *root, const
     SAP_TRY(read_optional(builder, sections->joints, sap_scene_read_joints));
     SAP_TRY(sap_scene_check_joints(builder, root));
     SAP_TRY(read_optional(builder, sections->articulations, sap_scene_read_articulations));
+    SAP_TRY(read_optional(builder, sections->tendons, sap_scene_read_tendons));
+    SAP_TRY(read_optional(builder, sections->constraints, sap_scene_read_constraints));
     SAP_TRY(read_optional(builder, sections->initial_joint_q, sap_scene_read_initial_joint_q));
     SAP_TRY(read_optional(builder, sections->post_build, sap_scene_read_post_build));
+    SAP_TRY(sap_scene_place_constraints(builder));
     SAP_TRY(sap_scene_check_masses(builder));
     SAP_TRY(read_optional(builder, sections->keyframes, sap_scene_read_keyframes));
     SAP_TRY(sap_scene_read_ground(builder, sections->ground));

@@ -16,6 +16,10 @@ static const SapSceneField selector_fields[] = {
     SAP_SCENE_FIELD("joint_labels", ENTRY, SapSceneSelector, joints),
     SAP_SCENE_FIELD("label_prefix", ENTRY, SapSceneSelector, label_prefix),
     SAP_SCENE_FIELD("match", ENTRY, SapSceneSelector, match),
+    SAP_SCENE_FIELD("constraint", ENTRY, SapSceneSelector, constraint),
+    SAP_SCENE_FIELD("constraints", ENTRY, SapSceneSelector, constraints),
+    SAP_SCENE_FIELD("tendon", ENTRY, SapSceneSelector, tendon),
+    SAP_SCENE_FIELD("tendons", ENTRY, SapSceneSelector, tendons),
 };
 
 SapSceneTable sap_scene_selector_keys(SapSceneSelector *target) {
@@ -124,12 +128,52 @@ static SapStatus select_matching(const SapSceneBuilder *builder, SapSceneSelecti
     return SAP_OK;
 }
 
+/* ---- by constraint or tendon ---- */
+
+static bool is_named_row(SapModelRows rows) {
+    return rows == SAP_ROWS_CONSTRAINTS || rows == SAP_ROWS_TENDONS;
+}
+
+static SapStatus select_row_named(const SapSceneBuilder *builder, SapSceneSelection *selection, SapModelRows rows,
+                                  const SapYamlEntry *entry) {
+    const char *name;
+    SAP_TRY(sap_scene_text(entry, &name));
+    bool tendon = rows == SAP_ROWS_TENDONS;
+    int row = sap_scene_find_name(tendon ? &builder->tendon_names : &builder->constraint_names, name);
+    return row >= 0
+               ? select_row(builder, selection, row)
+               : sap_scene_refuse(entry, tendon ? "the id or label of a tendon" : "the id or label of a constraint");
+}
+
+static SapStatus select_rows_named(const SapSceneBuilder *builder, SapSceneSelection *selection, SapModelRows rows,
+                                   const SapYamlEntry *list) {
+    SAP_TRY(sap_scene_expect_list(list));
+    for (int i = 0; i < list->node->count; i++)
+        SAP_TRY(select_row_named(builder, selection, rows, &list->node->entries[i]));
+    return SAP_OK;
+}
+
+/* All rows whose label contains the text. */
+static SapStatus select_rows_matching(const SapSceneBuilder *builder, SapSceneSelection *selection, SapModelRows rows,
+                                      const SapYamlEntry *entry) {
+    const char *text;
+    SAP_TRY(sap_scene_text(entry, &text));
+    for (int i = 0; i < sap_scene_count(builder, rows); i++) {
+        const char *label =
+            rows == SAP_ROWS_TENDONS ? sap_scene_tendon(builder, i)->label : sap_scene_constraint(builder, i)->label;
+        if (strstr(label, text) != NULL)
+            SAP_TRY(select_row(builder, selection, i));
+    }
+    return SAP_OK;
+}
+
 /* ---- by the given selector ---- */
 
 /* The given selector, or NULL; more than one is an error. */
 static SapStatus only_selector(const SapSceneSelector *selector, const SapYamlEntry **out) {
-    const SapYamlEntry *const given[] = {selector->index,  selector->range,        selector->joint,
-                                         selector->joints, selector->label_prefix, selector->match};
+    const SapYamlEntry *const given[] = {
+        selector->index, selector->range,      selector->joint,       selector->joints, selector->label_prefix,
+        selector->match, selector->constraint, selector->constraints, selector->tendon, selector->tendons};
     *out = NULL;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         if (given[i] != NULL && *out != NULL)
@@ -151,6 +195,14 @@ static SapStatus select_by(const SapSceneBuilder *builder, const SapSceneSelecto
         SAP_TRY(read_range(selector->range, count, &start, &end));
         return select_span(builder, selection, start, end);
     }
+    if (selector->constraint != NULL || selector->tendon != NULL)
+        return select_row_named(builder, selection, rows,
+                                selector->tendon != NULL ? selector->tendon : selector->constraint);
+    if (selector->constraints != NULL || selector->tendons != NULL)
+        return select_rows_named(builder, selection, rows,
+                                 selector->tendons != NULL ? selector->tendons : selector->constraints);
+    if (selector->match != NULL && is_named_row(rows))
+        return select_rows_matching(builder, selection, rows, selector->match);
     if (selector->joint != NULL)
         return select_named(builder, selection, rows, selector->joint);
     if (selector->joints != NULL)
@@ -162,13 +214,39 @@ static SapStatus select_by(const SapSceneBuilder *builder, const SapSceneSelecto
     return select_span(builder, selection, 0, count);
 }
 
+/* Selectors by name fit only arrays of the things that they name. */
+static SapStatus check_selector(const SapSceneSelector *s, SapModelRows rows, const SapYamlEntry *given) {
+    bool by_constraint = given != NULL && (given == s->constraint || given == s->constraints);
+    bool by_tendon = given != NULL && (given == s->tendon || given == s->tendons);
+    bool by_joint = given != NULL && (given == s->joint || given == s->joints || given == s->label_prefix);
+    if (given == NULL || given == s->index || given == s->range)
+        return SAP_OK;
+    switch (rows) {
+    case SAP_ROWS_SHAPES:
+        return sap_yaml_fail(given, SAP_ERROR_PARSE, "the array has one entry per shape; allowed: index, range");
+    case SAP_ROWS_CONSTRAINTS:
+        return !by_tendon && !by_joint ? SAP_OK
+                                       : sap_yaml_fail(given, SAP_ERROR_PARSE,
+                                                       "the array has one entry per constraint; allowed: constraint, "
+                                                       "constraints, index, range, match");
+    case SAP_ROWS_TENDONS:
+        return !by_constraint && !by_joint ? SAP_OK
+                                           : sap_yaml_fail(given, SAP_ERROR_PARSE,
+                                                           "the array has one entry per tendon; allowed: tendon, "
+                                                           "tendons, index, range, match");
+    default:
+        return !by_constraint && !by_tendon
+                   ? SAP_OK
+                   : sap_yaml_fail(given, SAP_ERROR_PARSE, "the array has no entries of constraints or tendons");
+    }
+}
+
 SapStatus sap_scene_select(const SapSceneBuilder *builder, const SapSceneSelector *selector, SapModelRows rows,
                            const SapYamlEntry *op, SapSceneSelection *selection) {
     const SapYamlEntry *given;
     char quote[SAP_QUOTE_SIZE];
     SAP_TRY(only_selector(selector, &given));
-    if (rows == SAP_ROWS_SHAPES && given != NULL && given != selector->index && given != selector->range)
-        return sap_yaml_fail(given, SAP_ERROR_PARSE, "the array has one entry per shape; allowed: index, range");
+    SAP_TRY(check_selector(selector, rows, given));
     SAP_TRY(select_by(builder, selector, rows, selection));
     if (selection->count == 0)
         return sap_yaml_fail(given != NULL ? given : op, SAP_ERROR_PARSE, "%s selects nothing",

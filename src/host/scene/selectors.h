@@ -7,6 +7,7 @@
 /* The keys, at most one of which is given. */
 typedef struct SapSceneSelector {
     const SapYamlEntry *index, *range, *joint, *joints, *label_prefix, *match;
+    const SapYamlEntry *constraint, *constraints, *tendon, *tendons;
 } SapSceneSelector;
 
 SapSceneTable sap_scene_selector_keys(SapSceneSelector *target);

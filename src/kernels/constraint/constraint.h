@@ -1,5 +1,6 @@
 /* The constraints of the problem: rows with a Jacobian on few dofs and a law of their velocity. Contacts are the only
- * kind. dof_terms.h has drives, limits and joint friction, whose Jacobian is a unit vector.
+ * kind whose columns change; blocks.h has those of the model. dof_terms.h has drives, limits and joint friction, whose
+ * Jacobian is a unit vector.
  *
  *   v_c = J v      l_c(v_c)      gamma_c = -dl_c/dv_c      G_c = d2l_c/dv_c2
  *

@@ -95,8 +95,14 @@ KERNEL_FN int link_path(const SapPlan *plan, int link, const int **dof) {
     return last < 0 ? 0 : plan->tree.row[last].depth + 1;
 }
 
+/* Whether two dofs, and with them their paths in the tree, lie on one path of a pattern that contains the tree. */
+KERNEL_FN bool is_one_path(const SapPattern *pattern, int i, int j) {
+    int low = i < j ? i : j, high = i < j ? j : i, depth = pattern->row[low].depth;
+    return depth <= pattern->row[high].depth && pattern->ancestor[pattern->row[high].start + depth] == low;
+}
+
 /* Lists the columns of slot c: merges the dofs on the paths of its two bodies. The contact couples two branches if
- * neither path contains the other. */
+ * the two paths are not on one path of the closed pattern. */
 KERNEL_FN void contact_columns(const Context *ctx, int c) {
     const SapPlan *plan = &ctx->args->plan;
     int *dof = SLOT_INTS(dof, c), *path = SLOT_INTS(path, c), *place = SLOT_INTS(place, c);
@@ -114,15 +120,12 @@ KERNEL_FN void contact_columns(const Context *ctx, int c) {
         i1 += in1;
     }
     *SLOT_INTS(num_dofs, c) = n;
-    *SLOT_INTS(couples, c) = n > n0 && n > n1;
+    *SLOT_INTS(couples, c) = n0 > 0 && n1 > 0 && !is_one_path(&plan->closed, path0[n0 - 1], path1[n1 - 1]);
 }
 
 /* The velocity of the point y per unit velocity of dof i. */
 KERNEL_FN Vec3 contact_dof_velocity(const Context *ctx, int i, Vec3 y) {
-    const SapPlan *plan = &ctx->args->plan;
-    StageView S = FM_VIEW(S), X = FM_VIEW(X);
-    Vec3 O = view_get_vec3(X, 7 * plan->link[plan->tree.row[i].link].root);
-    return vec3_cross_add(view_get_vec3(S, 6 * i), vec3_sub(y, O), view_get_vec3(S, 6 * i + 3));
+    return dof_velocity(ctx, i, vec3_sub(y, dof_origin(ctx, i)));
 }
 
 /* Writes the columns of J, three reals each, in the order of the slot's dofs. y[side] is the velocity point

@@ -30,6 +30,16 @@ typedef struct SapContactArgs {
     int diag_delassus;                                    /* 1: diag_delassus */
 } SapContactArgs;
 
+/* Constraints and tendons of the model. */
+typedef struct SapConstraintArgs {
+    const int *active;                        /* [num_worlds or 1][nc] 1: the constraint acts */
+    long long active_stride;                  /* nc, or 0: one row for all worlds */
+    SapBuffer target_pos, target_vel, act, f; /* [num_worlds][nt] control of tendons; act and f may be absent */
+    double speed;                             /* constraint_speed: bound of vhat */
+    int mixed;                                /* 1: constraint_weight = mixed */
+    int violated;                             /* 1: tendon_limit_window = violated */
+} SapConstraintArgs;
+
 typedef struct SapCollideArgs {
     int enabled;      /* 1: the step finds its contacts and writes them to the arrays of SapContactArgs */
     int max_contacts; /* contact points per pair, 1 .. 8 */
@@ -90,6 +100,7 @@ typedef struct SapStepArgs {
 
     SapCollideArgs collide;
     SapContactArgs contacts;
+    SapConstraintArgs constraints;
     int method;     /* SAP_METHOD_... */
     int solve_size; /* reals of the solve's arena: problem, method and slots */
     SapNewtonArgs newton;

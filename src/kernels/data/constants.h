@@ -35,6 +35,13 @@ typedef struct SapConstants {
     SapField hull_extent; /* [num_hulls] the largest absolute coordinate of a vertex */
     SapField hull_box;    /* [num_hulls][15] a box that contains the hull: centre, three unit axes, half extents */
     SapField height;      /* [heights of all grids] */
+
+    /* [nc] constraints, [nt] tendons and [num_tendon_terms]; columns as in model.h */
+    SapField constraint_X, constraint_polynomial, constraint_reference, constraint_length, constraint_ke, constraint_kd;
+    SapField tendon_term_value, tendon_offset, tendon_limit_lower, tendon_limit_upper, tendon_limit_ke, tendon_limit_kd;
+    SapField tendon_spring_ke, tendon_spring_lower, tendon_spring_upper, tendon_armature, tendon_damping,
+        tendon_friction;
+    SapField tendon_target_ke, tendon_target_kd, tendon_effort_limit;
 } SapConstants;
 
 #endif

@@ -22,4 +22,18 @@ enum {
 /* Reals of data for the potentials of one dof (law/sap_dof.h). */
 enum { SAP_DOF_LAW_SIZE = 10 };
 
+/* Reals of the law of a row (law/row.h), and the laws of the row of a tendon. */
+enum { SAP_ROW_LAW_SIZE = 5 };
+enum {
+    SAP_TENDON_LOWER,
+    SAP_TENDON_UPPER,
+    SAP_TENDON_SPRING,       /* the whole spring, or its part below the rest band */
+    SAP_TENDON_SPRING_UPPER, /* the part above the rest band */
+    SAP_TENDON_DAMPER,
+    SAP_TENDON_FRICTION,
+    SAP_TENDON_ARMATURE,
+    SAP_TENDON_DRIVE,
+    SAP_TENDON_LAWS
+};
+
 #endif

@@ -35,6 +35,7 @@ typedef struct SapProblemLayout {
     int dof_gamma, dof_cost, dof_hessian, dof_check; /* impulse, cost, curvature of the dof terms; 0 or NaN */
     int line_keeps;                                  /* 1: the terms of the dof are a parabola along the line, else 0 */
     int line;      /* [nv][3] change of cost, slope and curvature of the dof terms along a line */
+    int blocks;    /* scratch of the model's constraints and tendons (SapBlock) */
     int slots;     /* first slot */
     int slot_size; /* reals of a slot */
     int J;         /* [slots][max_columns][3] Jacobians of the slots: offset in reals of contact geometry */

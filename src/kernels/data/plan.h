@@ -57,6 +57,38 @@ typedef struct SapPattern {
     const SapEntry *entry;           /* [nnz] entries by depth of their row */
 } SapPattern;
 
+/* A constraint or tendon of the model: one block of rows with a Jacobian on fixed dofs, and laws of the velocity of each
+ * row (law/row.h). Blocks are in the order of the model: constraints, then tendons. */
+enum { SAP_BLOCK_BALL, SAP_BLOCK_WELD, SAP_BLOCK_DISTANCE, SAP_BLOCK_COUPLER, SAP_BLOCK_TENDON };
+typedef struct SapBlock {
+    int kind;                 /* SAP_BLOCK_...; the first four are the values of constraint_type */
+    int index;                /* of the constraint or the tendon */
+    int rows, laws;           /* rows; laws of each row */
+    int first_row;            /* of all rows of constraints; reports are in this order */
+    int link[2];              /* of bodies a and b; -1 = static */
+    int coordinate[2];        /* of a coupler: internal dof, nv + tendon, or -1 */
+    int side;                 /* SAP_SIDE_... */
+    int columns, num_columns; /* its dofs are plan.block_dof[columns .. columns + num_columns), increasing */
+    /* parts of its scratch, in reals from problem.blocks */
+    int g, w, vc, gamma, G, Jd;  /* [rows] error, weight, velocity, impulse, curvature, J d */
+    int cost, line, acts, check; /* [1] cost; [3] along a line; [1] 1: a law acts; [1] 0, or NaN: no direction */
+    int control_check;           /* [1] 0, or NaN if its control is not finite */
+    int law;                     /* [rows][laws][SAP_ROW_LAW_SIZE] */
+    int J;                       /* [num_columns][rows] */
+} SapBlock;
+
+/* A block that moves a dof, and its column there. */
+typedef struct SapBlockColumn {
+    int block, column;
+} SapBlockColumn;
+
+/* A term of a tendon. */
+typedef struct SapTendonTerm {
+    int type;       /* SAP_TENDON_... */
+    int dof, coord; /* joint: internal dof and its coordinate */
+    int link;       /* point: link of the body, -1 = static */
+} SapTendonTerm;
+
 /* A table of directions for a set of points: which of them can be farthest along a direction u. The directions are those
  * to a cube around the origin, whose sides have resolution x resolution cells. The points of u's cell include the
  * farthest one (host/plan/directions.h). */
@@ -107,19 +139,19 @@ typedef struct SapPair {
 } SapPair;
 
 typedef struct SapPlan {
-    int nl, nb, nq, nv, ns; /* number of links, bodies, coordinates, dofs, shapes */
-    int num_levels;         /* levels of links: 0 .. num_levels - 1 */
-    const SapLink *link;    /* [nl] */
-    const int *child;       /* [nl] links by parent */
-    const int *level_start; /* [num_levels + 1] index in level_link */
-    const int *level_link;  /* [nl] links by level */
-    const int *body_link;   /* [nb] link of each body */
-    const int *shape_link;  /* [ns] link of the shape's body, -1 = static */
-    const int *dof_public;  /* [nv] public dof of each internal dof */
-    const int *dof_coord;   /* [nv] coordinate of each dof, -1 for dofs of ball and free joints */
-    const int *dof_driven;  /* [nv] 1 if the model has a drive on this dof */
-    const int *dof_limited; /* [nv] 1 if the dof may have limits: it is the only axis of its joint */
-    SapPattern tree, dense;
+    int nl, nb, nq, nv, ns;         /* number of links, bodies, coordinates, dofs, shapes */
+    int num_levels;                 /* levels of links: 0 .. num_levels - 1 */
+    const SapLink *link;            /* [nl] */
+    const int *child;               /* [nl] links by parent */
+    const int *level_start;         /* [num_levels + 1] index in level_link */
+    const int *level_link;          /* [nl] links by level */
+    const int *body_link;           /* [nb] link of each body */
+    const int *shape_link;          /* [ns] link of the shape's body, -1 = static */
+    const int *dof_public;          /* [nv] public dof of each internal dof */
+    const int *dof_coord;           /* [nv] coordinate of each dof, -1 for dofs of ball and free joints */
+    const int *dof_driven;          /* [nv] 1 if the model has a drive on this dof */
+    const int *dof_limited;         /* [nv] 1 if the dof may have limits: it is the only axis of its joint */
+    SapPattern tree, closed, dense; /* of the tree; of the tree and all blocks; of any matrix */
     SapMotionLayout layout;
 
     const int *shape_type; /* [ns] SapShapeType */
@@ -138,6 +170,16 @@ typedef struct SapPlan {
     const SapPair *pair;                /* [num_pairs] by the smaller index of the two shapes, then by the larger */
     const unsigned *allowed;            /* [ns][row_words] if sweep: bit b of row a < b is set if the two may touch */
     int row_words;                      /* words of a row of allowed */
+
+    int num_constraints, num_tendons, num_tendon_terms; /* as in the model */
+    int num_blocks, num_rows, block_size;               /* blocks; rows of constraints; reals of all blocks */
+    const SapBlock *block;                              /* [num_blocks] */
+    const int *block_dof;                               /* dofs of all blocks */
+    const int *dof_block_start;                         /* [nv + 1] index in dof_block */
+    const SapBlockColumn *dof_block;                    /* the blocks that move each dof, in their order */
+    const int *tendon_start;                            /* [num_tendons + 1] index in tendon_term */
+    const SapTendonTerm *tendon_term;                   /* [num_tendon_terms] */
+    const int *tendon_driven;                           /* [num_tendons] 1 if the tendon has a drive */
 } SapPlan;
 
 #endif

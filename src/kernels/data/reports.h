@@ -13,6 +13,14 @@ typedef struct SapReportArgs {
     double *force;                                            /* [num_worlds][capacity][3] */
     double *wrench;                                           /* [num_worlds][nb][6] */
     double *drive, *limit, *friction; /* [num_worlds][nv] generalised impulses, internal order */
+
+    /* as in SapConstraintReport */
+    double *row_impulse, *row_error, *row_velocity, *row_weight, *row_target, *row_R; /* [num_worlds][num_rows] */
+    double *row_jacobian;                                                             /* [num_worlds][num_rows][nv] */
+    double *constraint_wrench, *body_constraint_wrench;     /* [num_worlds][nc][6], [num_worlds][nb][6] */
+    double *constraint_residual;                            /* [num_worlds] */
+    double *tendon_length, *tendon_velocity, *tendon_force; /* [num_worlds][nt] */
+    double *tendon_limit, *tendon_spring, *tendon_damper, *tendon_friction, *tendon_drive; /* [num_worlds][nt] */
 } SapReportArgs;
 
 #endif

@@ -30,6 +30,8 @@ typedef struct SapKernels {
     int (*fill_slots)(const SapContext *ctx); /* returns the number of slots in use */
     void (*contact_geometry)(const SapContext *ctx);
     void (*contact_weight)(const SapContext *ctx);
+    void (*constraint_geometry)(const SapContext *ctx);
+    void (*constraint_weight)(const SapContext *ctx);
     int (*solve)(const SapContext *ctx);      /* returns the lanes to repeat in f64, as bits */
     int (*kept_slots)(const SapContext *ctx); /* the number that fill_slots returned */
     void (*lockstep_begin)(const SapContext *ctx);

@@ -1,6 +1,6 @@
-/* Choices that the arguments make by default: the precision of each stage, the method and the contact law. A kernel set
- * of the GPU defines them as constants first, which removes the other choices from its kernels (target/cuda.cu). The
- * macros need a variable `ctx`. */
+/* Choices that the arguments make by default: the precision of each stage, the method, the contact law and whether the
+ * model has constraints. A kernel set of the GPU defines them as constants first, which removes the other choices from
+ * its kernels (target/cuda.cu). The macros need a variable `ctx`. */
 #ifndef FM_IS_F64
 #define FM_IS_F64        ctx->args->fm_is_f64
 #define GEOMETRY_IS_F64  ctx->args->geometry_is_f64
@@ -14,4 +14,8 @@
 #ifndef METHOD_KIND
 #define METHOD_KIND ctx->args->method
 #define CONTACT_LAW ctx->args->contacts.law
+#endif
+/* Constraints and tendons of the model (SapBlock): their number, or 0 in a kernel set without them. */
+#ifndef NUM_BLOCKS
+#define NUM_BLOCKS ctx->args->plan.num_blocks
 #endif

@@ -28,14 +28,17 @@ typedef long long scalar_bits;
 /* A constant in the precision of this stage. */
 #define K(constant) ((scalar)(constant))
 
-/* KERNEL_FN: a small function, always inlined. STAGE_FN: a larger part of a stage, not inlined on a GPU. */
+/* KERNEL_FN: a small function, always inlined. STAGE_FN: a larger part of a stage, not inlined on a GPU. RARE_FN: one that
+ * few models need, never inlined, so that the registers of its caller are free for the usual path. */
 #if defined(__CUDACC__)
 #define KERNEL_FN static __device__ __forceinline__
 #define STAGE_FN  static __device__ __noinline__
+#define RARE_FN   STAGE_FN
 #define SAP_LANES 1
 #else
 #define KERNEL_FN static inline __attribute__((always_inline, unused))
 #define STAGE_FN  static __attribute__((unused))
+#define RARE_FN   static __attribute__((noinline, unused))
 #endif
 
 /* Entries of a factor's row that one call computes together, so that the common factor is loaded once: as many as fit
@@ -231,6 +234,10 @@ KERNEL_FN real real_abs(real a) {
 KERNEL_FN real real_nan(void) {
     real zero = real_of(0);
     return zero / zero;
+}
+
+KERNEL_FN real real_infinity(void) {
+    return real_of(1) / real_of(0);
 }
 
 KERNEL_FN mask mask_all(void) {

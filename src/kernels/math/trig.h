@@ -93,3 +93,35 @@ KERNEL_FN void real_sincos(real x, real *sine, real *cosine) {
     *sine = real_select(negative_s, -s1, s1) + check;
     *cosine = real_select(negative_c, -c1, c1) + check;
 }
+
+/* atan(t) = t + t z Q(z), z = t^2, on |t| <= sqrt(2) - 1; relative error of the polynomial below 0.07 ulp (f32: 0.03) */
+KERNEL_FN real trig_atan_poly(real z) {
+#if SAP_PRECISION == 32
+    const scalar q[] = {K(-0.3333333432674408), K(0.19999977946281433),  K(-0.14284150302410126),
+                        K(0.11071360856294632), K(-0.08624643832445145), K(0.05048054829239845)};
+    enum { DEGREE = 5 };
+#else
+    const scalar q[] = {K(-0.3333333333333333),  K(0.19999999999995519),  K(-0.14285714284666184),
+                        K(0.11111111015227572),  K(-0.09090904576954117), K(0.07692183163650894),
+                        K(-0.06664511064599371), K(0.05858145587628202),  K(-0.050854323376990765),
+                        K(0.0392311556198723),   K(-0.01917627151752634)};
+    enum { DEGREE = 10 };
+#endif
+    real c = real_of(q[DEGREE]);
+    for (int i = DEGREE - 1; i >= 0; i--)
+        c = real_fma(c, z, real_of(q[i]));
+    return c;
+}
+
+/* The angle in [0, pi/2] of the point (c, s), s >= 0, c >= 0, not both 0. The point is turned by 0, pi/4 or pi/2 into
+ * the range of the polynomial: atan(s/c) = pi/4 + atan((s - c)/(s + c)) = pi/2 - atan(c/s). */
+KERNEL_FN real real_atan2_positive(real s, real c) {
+    const scalar T = K(0.41421356237309503); /* tan(pi/8) */
+    mask low = s <= T * c, high = c <= T * s;
+    real above = real_select(low, s, real_select(high, -c, s - c));
+    real below = real_select(low, c, real_select(high, s, s + c));
+    real base =
+        real_select(low, real_of(0), real_select(high, real_of(K(1.5707963267948966)), real_of(K(0.7853981633974483))));
+    real t = above / below, z = t * t;
+    return base + real_fma(t * z, trig_atan_poly(z), t);
+}

@@ -144,6 +144,8 @@ STAGE_FN void free_motion(const Context *ctx) {
 
     /* rows of A and of tau */
     PROFILE(ctx, SAP_STAGE_MASS_MATRIX);
+    if (NUM_BLOCKS > 0 && ctx->args->constraints.f.data)
+        tendon_forces_add(ctx, FM(f));
     TEAM_FOR(i, plan->nv)
         assemble_row(ctx, i, h);
     TEAM_SYNC(); /* the factor reads all rows of A, the solve all of tau */

@@ -90,6 +90,9 @@ STAGE_FN void load_control(const Context *ctx) {
     TEAM_FOR(l, ctx->args->plan.nl) {
         real check = real_of(0);
         load_joint_f(ctx, l, &check);
+        bool forces = l == 0 && NUM_BLOCKS > 0 && ctx->args->constraints.f.data;
+        for (int t = 0; forces && t < ctx->args->plan.num_tendons; t++)
+            check = check + check_of(buffer_get(ctx->args->constraints.f, t, ctx->pack));
         FM(control_check)[l] = check;
     }
 }

@@ -12,12 +12,22 @@ typedef struct LineResult {
 
 /* phi(a) - phi(0), phi' and phi'' at a. */
 STAGE_FN LinePoint line_evaluate(const Context *ctx, const Line *line, real a) {
-    return problem_line_point(ctx, line, a, true);
+    LinePoint p = problem_line_point(ctx, line, a, true);
+    if (NUM_BLOCKS > 0) {
+        p.change = p.change + blocks_line(ctx, a);
+        p.slope = p.slope - blocks_line_sum(ctx, 1);
+        p.curvature = p.curvature + blocks_line_sum(ctx, 2);
+    }
+    return p;
 }
 
 /* phi(a) - phi(0) */
-STAGE_FN real line_change(const Context *ctx, const Line *line, real a) {
+STAGE_FN real line_change_without_blocks(const Context *ctx, const Line *line, real a) {
     return problem_line_point(ctx, line, a, false).change;
+}
+KERNEL_FN real line_change(const Context *ctx, const Line *line, real a) {
+    real change = line_change_without_blocks(ctx, line, a);
+    return NUM_BLOCKS > 0 ? change + blocks_line(ctx, a) : change;
 }
 
 KERNEL_FN LineResult line_result_none(void) {

@@ -59,10 +59,13 @@ STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
     }
 }
 
-/* The pattern of H: the tree's, or the dense one if a constraint couples two branches. */
+/* The pattern of H: the closed one, which is the tree's without blocks, or the dense one if a contact couples two
+ * branches. */
 KERNEL_FN const SapPattern *newton_pattern(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
-    return ctx->args->newton.dense || problem_couples(ctx) ? &plan->dense : &plan->tree;
+    if (ctx->args->newton.dense || problem_couples(ctx))
+        return &plan->dense;
+    return NUM_BLOCKS > 0 ? &plan->closed : &plan->tree;
 }
 
 /* grad.d of the direction d in the linear scratch of precision `is_f64`; not finite if d is not. */

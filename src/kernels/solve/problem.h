@@ -4,14 +4,17 @@
  *   gradient  A (v - v*) - sum_c J_c' gamma_c - sum_i gamma_i
  *   Hessian   A + sum_c J_c' G_c J_c + diag(hessian_i)
  *
+ * c runs over the blocks of the model (its constraints and tendons), then over the contacts.
+ *
  * Methods use the terms of the problem only through this file: cost, gradient, Hessian and the value along a line. */
 
 /* ---- setting up ---- */
 
 /* Checks of the problem, per world. */
 typedef struct ProblemChecks {
-    mask sound, constraints, dofs; /* free motion is finite; constraints are valid; dof terms and guess are finite */
-    mask constrained;              /* all three hold and a term is active: the world has a problem to solve */
+    mask sound, constraints, dofs; /* free motion is finite; contacts are valid; control and guess are finite */
+    mask blocks;                   /* every block has a direction */
+    mask constrained;              /* all four hold and a term is active: the world has a problem to solve */
 } ProblemChecks;
 
 /* Reads v* and v0 from free motion, and computes w and scale from the diagonal of A. v - v* and r are 0 until they are
@@ -82,6 +85,8 @@ STAGE_FN void problem_A_mul(const Context *ctx, const real *x, real *y) {
 
 /* Makes the terms of constraints and dofs, the guess, and A v*. */
 STAGE_FN void problem_make_terms(const Context *ctx) {
+    if (NUM_BLOCKS > 0)
+        blocks_make(ctx);
     TEAM_FOR(c, constraint_count(ctx))
         constraint_make(ctx, c);
     TEAM_FOR(i, ctx->args->plan.nv) {
@@ -110,12 +115,13 @@ STAGE_FN mask problem_constraints_lawful(const Context *ctx) {
 
 /* Worlds whose drive targets and guess are finite. */
 STAGE_FN mask problem_dofs_lawful(const Context *ctx) {
-    return checks_pass(SOLVE(dof_check), ctx->args->plan.nv);
+    mask lawful = checks_pass(SOLVE(dof_check), ctx->args->plan.nv);
+    return NUM_BLOCKS > 0 ? lawful & blocks_control_lawful(ctx) : lawful;
 }
 
 /* Worlds with a constraint or an active dof term; the others have free motion. */
 STAGE_FN mask problem_any_active(const Context *ctx) {
-    mask any = mask_none();
+    mask any = NUM_BLOCKS > 0 ? blocks_any_act(ctx) : mask_none();
     for (int c = 0; c < constraint_count(ctx); c++)
         any = any | constraint_acts(ctx, c);
     for (int i = 0; i < ctx->args->plan.nv; i++)
@@ -125,7 +131,7 @@ STAGE_FN mask problem_any_active(const Context *ctx) {
 
 /* Worlds in which a constraint acts on the articulation. */
 KERNEL_FN mask problem_articulation_touched(const Context *ctx, int articulation) {
-    mask touched = mask_none();
+    mask touched = NUM_BLOCKS > 0 ? blocks_touch(ctx, articulation) : mask_none();
     for (int c = 0; c < constraint_count(ctx); c++)
         if (constraint_touches(ctx, c, articulation))
             touched = touched | constraint_acts(ctx, c);
@@ -159,7 +165,8 @@ STAGE_FN ProblemChecks problem_begin(const Context *ctx) {
     is.sound = problem_is_sound(ctx);
     is.constraints = problem_constraints_lawful(ctx);
     is.dofs = problem_dofs_lawful(ctx);
-    is.constrained = is.sound & is.constraints & is.dofs & problem_any_active(ctx);
+    is.blocks = NUM_BLOCKS > 0 ? blocks_lawful(ctx) : mask_all();
+    is.constrained = is.sound & is.constraints & is.dofs & is.blocks & problem_any_active(ctx);
     problem_start(ctx);
     return is;
 }
@@ -174,6 +181,8 @@ STAGE_FN void problem_start_from_v(const Context *ctx, mask which) {
     TEAM_SYNC(); /* constraints read the v of their dofs */
     TEAM_FOR(i, nv)
         dv[i] = real_select(which, v[i] - v_star[i], dv[i]);
+    if (NUM_BLOCKS > 0)
+        blocks_set_velocity(ctx, v, which);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         constraint_set_velocity(&k, v, which);
@@ -186,6 +195,8 @@ STAGE_FN void problem_start_from_v(const Context *ctx, mask which) {
 
 /* Computes impulses, costs and curvatures of all terms. */
 STAGE_FN void problem_evaluate_terms(const Context *ctx) {
+    if (NUM_BLOCKS > 0)
+        blocks_evaluate(ctx);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         constraint_evaluate(&k);
@@ -207,6 +218,8 @@ STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
     const real *r = SOLVE(r);
     real *impulse = SOLVE(impulse), *grad = SOLVE(grad);
     int nv = ctx->args->plan.nv;
+    if (NUM_BLOCKS > 0)
+        blocks_add_impulse(ctx, impulse);
     FOR_COLUMNS(at, Constraint, k, constraint_at) {
         int i = column_dof(&at);
         impulse[i] = impulse[i] + constraint_Jt_mul(&k, at.column);
@@ -220,6 +233,8 @@ STAGE_FN real problem_cost(const Context *ctx) {
     real cost = real_of(0);
     for (int i = 0; i < ctx->args->plan.nv; i++)
         cost = cost + real_fma(K(0.5) * SOLVE(dv)[i], SOLVE(r)[i], SOLVE(dof_cost)[i]);
+    if (NUM_BLOCKS > 0)
+        cost = blocks_add_cost(ctx, cost);
     for (int c = 0; c < constraint_count(ctx); c++)
         cost = cost + *constraint_at(ctx, c).cost;
     return cost;
@@ -311,6 +326,8 @@ KERNEL_FN void line_find_parabolas(const Context *ctx, const real *d, mask open)
 STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0, mask open) {
     int nv = ctx->args->plan.nv;
     problem_A_mul(ctx, d, SOLVE(Ad));
+    if (NUM_BLOCKS > 0)
+        blocks_line_start(ctx, d);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         vec3_store(k.Jd, constraint_J_mul(&k, d));
@@ -358,7 +375,7 @@ KERNEL_FN void line_add(LinePoint *p, const real *at, bool derivatives) {
     p->curvature = p->curvature + at[2];
 }
 
-/* phi(a) - phi(0) and, if `derivatives`, phi' and phi'' at a. */
+/* phi(a) - phi(0) and, if `derivatives`, phi' and phi'' at a, without blocks (line_search.h). */
 KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, real a, bool derivatives) {
     int nv = ctx->args->plan.nv;
     const real *d = line->d, *v = SOLVE(v), *keeps = SOLVE(line_keeps), *cost0 = SOLVE(dof_cost);
@@ -399,6 +416,8 @@ STAGE_FN void problem_move(const Context *ctx, const Line *line, real a, mask wh
         dv[i] = real_select(which, real_fma(a, d[i], dv[i]), dv[i]);
         r[i] = real_select(which, real_fma(a, Ad[i], r[i]), r[i]);
     }
+    if (NUM_BLOCKS > 0)
+        blocks_move(ctx, a, which);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         constraint_move(&k, a, which);
@@ -407,7 +426,7 @@ STAGE_FN void problem_move(const Context *ctx, const Line *line, real a, mask wh
 
 /* ---- Hessian ---- */
 
-/* Whether a constraint couples two branches of the tree: H then has entries off the tree's pattern. */
+/* Whether a contact couples two branches: H then has entries off the closed pattern. */
 KERNEL_FN bool problem_couples(const Context *ctx) {
     bool couples = false;
     for (int c = 0; c < constraint_count(ctx); c++)
@@ -430,15 +449,17 @@ KERNEL_FN void problem_hessian_A(const Context *ctx, const SapPattern *pattern, 
     }
 }
 
-/* H += sum_c J_c' G_c J_c */
+/* H += sum_c J_c' G_c J_c. With blocks, H is not on the tree's pattern. */
 KERNEL_FN void problem_hessian_constraints(const Context *ctx, const SapPattern *pattern, bool is_tree, real *H) {
     const SapPatternRow *row = pattern->row;
+    if (!is_tree && NUM_BLOCKS > 0)
+        blocks_add_hessian(ctx, row, H);
     FOR_COLUMNS(at, Curvature, k, curvature_at)
     curvature_add(&k, at.column, row, is_tree, H + row[column_dof(&at)].start);
 }
 
-/* Writes H on `pattern`, the tree's or the dense one, in the precision of this stage, which may differ from that of the
- * solve. Every part is read in the precision that it has. The thread of dof i writes row i. */
+/* Writes H on `pattern`, the tree's, the closed or the dense one, in the precision of this stage, which may differ from
+ * that of the solve. Every part is read in the precision that it has. The thread of dof i writes row i. */
 STAGE_FN void problem_hessian(const Context *ctx, const SapPattern *pattern, real *H) {
     StageView A = FM_VIEW(A), solve = SOLVE_VIEW;
     if (pattern == &ctx->args->plan.tree) {

@@ -14,7 +14,8 @@ STAGE_FN bits solve_status(const ProblemChecks *is, const SolveResult *result) {
     bits none = real_bits(real_of(0)), status = none;
     status = status | bits_select(is->sound & mask_not(is->constraints), none + SAP_WORLD_BAD_CONTACT, none);
     status = status | bits_select(is->sound & mask_not(is->dofs), none + SAP_WORLD_NONFINITE_CONTROL, none);
-    mask solved = is->sound & is->constraints & is->dofs;
+    status = status | bits_select(is->sound & mask_not(is->blocks), none + SAP_WORLD_BAD_CONSTRAINT, none);
+    mask solved = is->sound & is->constraints & is->dofs & is->blocks;
     status = status | bits_select(solved & result->optimal, none + SAP_WORLD_OPTIMAL, none);
     status = status | bits_select(solved & result->settled, none + SAP_WORLD_COST_SETTLED, none);
     status = status | bits_select(solved & result->limit, none + SAP_WORLD_ITERATION_LIMIT, none);
@@ -35,6 +36,8 @@ STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const So
         view_put(out, i, real_select(which, v, view_get(out, i)));
     }
     report_world(ctx, result, which);
+    if (NUM_BLOCKS > 0)
+        report_constraints(ctx, which);
     add_status(ctx, bits_select(which, solve_status(is, result), none));
     TEAM_SYNC(); /* integration reads all of v and the status of the world */
 }

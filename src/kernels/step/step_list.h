@@ -8,31 +8,35 @@
 #include "kernels/dialect/choices.h"
 
 /* Whether the call has a problem to solve. It does not depend on the world, so every world gets the same stages. */
-STEP_FN bool step_solves(const SapStepArgs *args) {
-    return args->contacts.count || args->has_dof_terms;
+STEP_FN bool step_solves(const SapContext *ctx) {
+    return ctx->args->contacts.count || ctx->args->has_dof_terms || NUM_BLOCKS > 0;
 }
 
-/* The contacts of the solve: slots, geometry and weights. */
-STEP_FN void step_fill_slots(SapContext *ctx) {
+/* Contacts and the model's constraints as the solve reads them, in its precision: slots, geometry and weights. */
+STEP_FN void step_constrain(SapContext *ctx) {
     ctx->num_slots = STAGE(0, fill_slots); /* integers only, so the precision does not matter */
     STAGE(GEOMETRY_IS_F64, contact_geometry);
     STAGE(WEIGHT_IS_F64, contact_weight);
+    if (NUM_BLOCKS > 0) {
+        STAGE(GEOMETRY_IS_F64, constraint_geometry);
+        STAGE(WEIGHT_IS_F64, constraint_weight);
+    }
 }
 
-/* The stages before the solve: A and v*, contacts, contact geometry and weights. */
+/* The stages before the solve: A and v*, contacts, geometry and weights of contacts and of the model's constraints. */
 STEP_FN void step_prepare(SapContext *ctx) {
     STAGE(FM_IS_F64, free_motion);
     if (STEP_COLLIDES && ctx->args->collide.enabled)
         STAGE(GEOMETRY_IS_F64, collide);
-    if (step_solves(ctx->args))
-        step_fill_slots(ctx);
+    if (step_solves(ctx))
+        step_constrain(ctx);
 }
 
 /* The solve. Worlds whose f32 solve does not converge are solved again in f64, from the contact records on. */
 STEP_FN void step_solve(SapContext *ctx) {
     ctx->repeats = STAGE(SOLVE_STARTS_F64, solve);
     if (!SOLVE_STARTS_F64 && ctx->repeats) {
-        step_fill_slots(ctx);
+        step_constrain(ctx);
         STAGE(1, solve);
         ctx->repeats = 0;
     }
@@ -41,7 +45,7 @@ STEP_FN void step_solve(SapContext *ctx) {
 /* One step. */
 STEP_FN void step_once(SapContext *ctx) {
     step_prepare(ctx);
-    if (step_solves(ctx->args))
+    if (step_solves(ctx))
         step_solve(ctx);
     STAGE(FM_IS_F64, finish);
 }
@@ -58,7 +62,7 @@ STEP_FN void collide_once(SapContext *ctx) {
 STEP_FN void lockstep_begin(SapContext *ctx) {
     ctx->step = ctx->args->first_step;
     step_prepare(ctx);
-    if (step_solves(ctx->args))
+    if (step_solves(ctx))
         STAGE(SOLVE_IS_F64, lockstep_begin);
 }
 
@@ -75,7 +79,7 @@ STEP_FN void lockstep_advance(SapContext *ctx) {
 STEP_FN void lockstep_finish(SapContext *ctx) {
     ctx->step = ctx->args->first_step;
     ctx->num_slots = STAGE(0, kept_slots);
-    if (step_solves(ctx->args))
+    if (step_solves(ctx))
         STAGE(SOLVE_IS_F64, lockstep_finish);
     STAGE(FM_IS_F64, finish);
 }

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "host/cli/common.h"
-#include "host/cli/conform/knobs.h"
 #include "host/cli/conform/conform.h"
+#include "host/cli/conform/constraints.h"
 #include "host/cli/conform/dual.h"
 #include "host/cli/conform/dual_file.h"
+#include "host/cli/conform/knobs.h"
 #include "host/cli/conform/reference_file.h"
 
 /* ---- command line ---- */
@@ -156,25 +157,41 @@ static bool run_case(const ConformArgs *a, const char *path, const ConformFile *
     return ok;
 }
 
-/* Whether the file holds contact problems in impulses; if so, solves them. */
-static bool run_if_dual(const ConformArgs *a, const char *path, Tally *t, bool *ok) {
-    json_t *root = reference_file_load(path);
-    bool is_dual = *ok = dual_file_is(root);
-    if (is_dual && a->dump)
-        *ok = cli_fail("--dump: %s has contact problems in impulses; it needs steps", path);
+/* A file of constraints and tendons, which has other quantities. */
+static bool run_constraints(const ConformArgs *a, const char *path, const json_t *file, Tally *t) {
+    ConformCount count = {0};
+    bool ok = !a->dump || cli_fail("--dump: %s has constraints; it needs steps of given contacts", path);
+    ok = ok && conform_constraints(path, file, a->verbose, &count);
+    t->passed += count.passed;
+    t->failed += count.failed;
+    return ok;
+}
+
+/* Contact problems in impulses. */
+static bool run_dual(const ConformArgs *a, const char *path, json_t *file, Tally *t) {
+    if (a->dump)
+        return cli_fail("--dump: %s has contact problems in impulses; it needs steps", path);
     ConformDual run = {.verbose = a->verbose, .json = t->json};
-    *ok = *ok && conform_dual(path, root, &run);
+    bool ok = conform_dual(path, file, &run);
     t->passed += run.passed;
     t->failed += run.failed;
+    return ok;
+}
+
+/* Runs a file of another kind than steps; false if it has steps. *ok is whether it could be used. */
+static bool run_other(const ConformArgs *a, const char *path, Tally *t, bool *ok) {
+    json_t *root = reference_file_load(path);
+    bool is_dual = dual_file_is(root), has_constraints = root && conform_is_constraints(root);
+    *ok = is_dual ? run_dual(a, path, root, t) : has_constraints ? run_constraints(a, path, root, t) : false;
     json_decref(root);
-    return is_dual || root == NULL;
+    return is_dual || has_constraints || root == NULL;
 }
 
 static bool run_file(const ConformArgs *a, const char *path, bool dump, Tally *t) {
     ConformFile file;
-    bool dual_ok;
-    if (run_if_dual(a, path, t, &dual_ok))
-        return dual_ok;
+    bool other_ok;
+    if (run_other(a, path, t, &other_ok))
+        return other_ok;
     bool ok = conform_open(path, &file);
     size_t i;
     json_t *one;

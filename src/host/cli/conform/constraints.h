@@ -1,0 +1,21 @@
+/* Comparison with reference data for constraints and tendons: a scene, cases of one step each, and a trajectory.
+ * docs/conform.md describes the format. */
+#ifndef SAPWOOD_HOST_CLI_CONFORM_CONSTRAINTS_H
+#define SAPWOOD_HOST_CLI_CONFORM_CONSTRAINTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* The numbers of passed and failed comparisons: one per case, one per case with split weights, one per trajectory. */
+typedef struct ConformCount {
+    int passed, failed;
+} ConformCount;
+
+/* Whether a file has this format: it names a scene. */
+bool conform_is_constraints(const json_t *file);
+
+/* Compares all of a file. The scene lies beside it. `verbose` prints every comparison, not only those that differ.
+ * False with a message on stderr if the file or its scene cannot be used. */
+bool conform_constraints(const char *path, const json_t *file, bool verbose, ConformCount *count);
+
+#endif

@@ -1,0 +1,99 @@
+/* The law of a row (row.h) by itself: known numbers, derivatives against differences on all sides of every bound, and a cost
+ * that is continuous across them. One lane, f64. */
+#include <math.h>
+
+#include <criterion/criterion.h>
+
+#include "support/law_check.h"
+
+static const double row_h = 0.005, row_w = 2;
+
+static RowValue value_of(RowLaw law, double v) {
+    return row_laws_at((const real *)&law, 1, v);
+}
+
+static RowLaw error_law(double g, double k, double tau, double lower, double upper) {
+    double c = isinf(k) ? 0 : tau * k;
+    return row_law_error(g, k, c, row_w, row_h, INFINITY, lower, upper, mask_all());
+}
+
+static void check_value(RowLaw law, double v, double gamma, double cost, const char *what) {
+    RowValue at = value_of(law, v);
+    check_near(at.gamma, gamma, 4e-14 * fabs(gamma), what);
+    check_near(at.cost, cost, 4e-14 * fabs(cost), what);
+}
+
+Test(row_law, has_the_known_numbers) {
+    RowLaw rigid = error_law(0.003, INFINITY, 0, -INFINITY, INFINITY);
+    check_digits(rigid.vhat, -0.3, "vhat");
+    check_digits(rigid.R, 0.0005066059182116889, "R");
+    check_value(rigid, 0, -592.1762640653615, 88.82643960980421, "equality");
+    check_value(rigid, 0.25, -1085.656484119829, 298.5555331329531, "equality");
+    RowLaw stiff = error_law(0.003, 1e9, 0.01, -INFINITY, INFINITY);
+    check_value(stiff, 0, -592.1762640653615, 88.82643960980421, "an equality that the step cannot resolve");
+    RowLaw soft = error_law(0.003, 2e4, 0.01, -INFINITY, INFINITY);
+    check_digits(soft.vhat, -0.2, "vhat");
+    check_digits(soft.R, 2 / 3.0, "R");
+    check_value(soft, -0.7, 0.75, 0.1875, "compliant equality");
+    check_value(soft, 0.25, -0.675, 0.151875, "compliant equality");
+    check_value(error_law(-0.003, INFINITY, 0, 0, INFINITY), 0.25, 98.69604401089356, 2.467401100272339, "limit");
+    RowLaw limit = error_law(0.003, 5e4, 0.01, 0, INFINITY);
+    check_value(limit, -0.31, 0.4125, 0.0226875, "soft limit");
+    check_value(limit, 0, 0, 0, "soft limit");
+    RowLaw friction = row_law(0, 1 / (1e-3 * row_w), -0.02, 0.02, mask_all());
+    check_value(friction, 0.25, -0.02, 0.0049996, "friction");
+    check_value(friction, 1e-5, -0.005, 2.5e-8, "friction");
+    check_value(row_law(0.4, 2, -0.3, 0.3, mask_all()), 0, 0.3, 0.0975, "drive");
+}
+
+/* Between bounds the cost is a quadratic, beyond them a line: central differences are exact up to rounding. */
+Test(row_law, derivatives_are_those_of_the_cost) {
+    Random random = random_seed(7);
+    for (int k = 0; k < cases(2000); k++) {
+        double lower = random_below(&random, 3) ? -random_between(&random, 0, 3) : -INFINITY;
+        double upper = random_below(&random, 3) ? random_between(&random, 0, 3) : INFINITY;
+        double vhat = random_between(&random, -1, 1), inv_R = random_between(&random, 0.1, 10);
+        RowLaw law = row_law(vhat, inv_R, lower, upper, mask_all());
+        double v = random_between(&random, -3, 3), d = 1e-3, y = (vhat - v) * inv_R, room = d * inv_R;
+        if (fabs(y - lower) < room || fabs(y - upper) < room)
+            continue;
+        RowValue at = value_of(law, v), more = value_of(law, v + d), less = value_of(law, v - d);
+        check_near(-(more.cost - less.cost) / (2 * d), at.gamma, 1e-11 * (1 + fabs(at.gamma)), "impulse");
+        check_near(-(more.gamma - less.gamma) / (2 * d), at.G, 1e-11, "curvature");
+        cr_assert(at.gamma >= lower && at.gamma <= upper && at.cost >= 0);
+    }
+}
+
+Test(row_law, cost_is_continuous_across_bounds) {
+    RowLaw law = row_law(0.1, 4, -0.3, 0.2, mask_all());
+    const double kinks[] = {0.1 + 0.3 / 4, 0.1 - 0.2 / 4};
+    for (int i = 0; i < 2; i++)
+        check_near(value_of(law, kinks[i] + 1e-12).cost, value_of(law, kinks[i] - 1e-12).cost, 1e-12, "cost");
+}
+
+Test(row_law, that_does_not_act_gives_exact_zeros) {
+    RowValue at = value_of(row_law(3, 5, -1, 1, mask_none()), -2);
+    cr_expect(at.cost == 0 && at.gamma == 0 && at.G == 0);
+}
+
+Test(row_law, correction_is_no_faster_than_constraint_speed) {
+    RowLaw law = row_law_error(0.5, INFINITY, 0, row_w, row_h, 2, -INFINITY, INFINITY, mask_all());
+    cr_expect_eq(law.vhat, -2);
+    law = row_law_error(-0.5, INFINITY, 0, row_w, row_h, 2, -INFINITY, INFINITY, mask_all());
+    cr_expect_eq(law.vhat, 2);
+}
+
+/* The vector of a rotation about any axis, for the whole range of angles; to rounding. */
+Test(rotation_vector, is_axis_times_angle) {
+    Random random = random_seed(3);
+    for (int k = 0; k < cases(2000); k++) {
+        double angle = k < 20 ? pow(10, -k) : random_between(&random, 0, M_PI), s = sin(angle / 2);
+        double a[3] = {random_between(&random, -1, 1), random_between(&random, -1, 1), random_between(&random, -1, 1)};
+        double n = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]), sign = k % 2 ? 1 : -1;
+        Vec3 v =
+            rotation_vector(quat(sign * s * a[0] / n, sign * s * a[1] / n, sign * s * a[2] / n, sign * cos(angle / 2)));
+        const double got[3] = {v.x, v.y, v.z};
+        for (int i = 0; i < 3; i++)
+            check_near(got[i], angle * a[i] / n, 1e-15 * (1 + angle), "component");
+    }
+}
