@@ -7,10 +7,11 @@
 
 /* ---- kernels and grids ---- */
 
-/* Suffix of the step specialised for these precisions: the name of a preset, or empty. */
+/* Suffix of the step specialised for these precisions: the name of a preset, or empty. Those steps have no constraints
+ * and tendons. */
 static const char *step_suffix(const SapStepArgs *a) {
     int stages = a->fm_is_f64 + a->geometry_is_f64 + a->weight_is_f64 + a->newton.linear_is_f64;
-    if (stages > 0 && (stages < 4 || !a->solve_is_f64))
+    if (a->plan.num_blocks > 0 || (stages > 0 && (stages < 4 || !a->solve_is_f64)))
         return "";
     return !a->solve_is_f64 ? "_fast32" : stages == 0 ? "_approx32" : "_approx64"; /* drake is as approx64 */
 }

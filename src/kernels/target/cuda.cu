@@ -83,9 +83,11 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define LINEAR_IS_F64    ctx->args->newton.linear_is_f64
 #define METHOD_KIND      SAP_METHOD_newton
 #define CONTACT_LAW      SAP_LAW_sap_contact
+#define NUM_BLOCKS       ctx->args->plan.num_blocks
 #include "kernels/target/cuda_set.cuh"
 
-// Those of the preset approx32: the precisions are constants.
+// Those of the preset approx32: the precisions are constants. Sets of presets are for models without constraints and
+// tendons.
 #define STEP_KERNEL      sap_kernel_step_approx32
 #define COLLIDE_KERNEL   sap_kernel_collide_approx32
 #define STEP_SET         approx32
@@ -97,6 +99,7 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define LINEAR_IS_F64    0
 #define METHOD_KIND      SAP_METHOD_newton
 #define CONTACT_LAW      SAP_LAW_sap_contact
+#define NUM_BLOCKS       0
 #include "kernels/target/cuda_set.cuh"
 
 // Those of the preset fast32, whose solve is repeated in f64 where it does not converge.
@@ -110,6 +113,7 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define LINEAR_IS_F64    0
 #define METHOD_KIND      SAP_METHOD_newton
 #define CONTACT_LAW      SAP_LAW_sap_contact
+#define NUM_BLOCKS       0
 #include "kernels/target/cuda_set.cuh"
 
 // Those of the presets approx64 and drake, which have the same precisions and differ in modes only.
@@ -123,6 +127,7 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define LINEAR_IS_F64    1
 #define METHOD_KIND      SAP_METHOD_newton
 #define CONTACT_LAW      SAP_LAW_sap_contact
+#define NUM_BLOCKS       0
 #include "kernels/target/cuda_set.cuh"
 
 // ---- large worlds: the step in lockstep, in any precision; every world has a team and a part of the workspace ----

@@ -5,6 +5,7 @@
 //   FM_IS_F64, GEOMETRY_IS_F64, WEIGHT_IS_F64,   precision of each stage: read from the arguments, or a constant, which
 //   SOLVE_STARTS_F64, LINEAR_IS_F64                  removes the other precision from the kernel
 //   METHOD_KIND, CONTACT_LAW                     method and contact law, constants
+//   NUM_BLOCKS                                   constraints and tendons of the model, or 0 for a set without them
 //   STEP_BLOCKS                                  blocks of MAX_TEAM threads per multiprocessor: bounds the registers
 namespace STEP_SET {
 
@@ -74,3 +75,4 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
 #undef LINEAR_IS_F64
 #undef METHOD_KIND
 #undef CONTACT_LAW
+#undef NUM_BLOCKS
