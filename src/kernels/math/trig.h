@@ -94,7 +94,7 @@ KERNEL_FN void real_sincos(real x, real *sine, real *cosine) {
     *cosine = real_select(negative_c, -c1, c1) + check;
 }
 
-/* atan(t) = t + t z Q(z), z = t^2, on |t| <= sqrt(2) - 1; relative error of the polynomial below 0.07 ulp (f32: 0.03) */
+/* atan(t) = t + t z Q(z), z = t^2, on |t| <= sqrt(2) - 1; relative error below 0.07 ulp (f32: 0.03) */
 KERNEL_FN real trig_atan_poly(real z) {
 #if SAP_PRECISION == 32
     const scalar q[] = {K(-0.3333333432674408), K(0.19999977946281433),  K(-0.14284150302410126),
@@ -120,8 +120,9 @@ KERNEL_FN real real_atan2_positive(real s, real c) {
     mask low = s <= T * c, high = c <= T * s;
     real above = real_select(low, s, real_select(high, -c, s - c));
     real below = real_select(low, c, real_select(high, s, s + c));
-    real base =
-        real_select(low, real_of(0), real_select(high, real_of(K(1.5707963267948966)), real_of(K(0.7853981633974483))));
+    /* the angle of the turn, to twice the precision: turn (pi/2 rounded + rest) */
+    const scalar rest = SAP_PRECISION == 32 ? K(-4.371139000186241e-08) : K(6.123233995736766e-17);
+    real turn = real_select(low, real_of(0), real_select(high, real_of(1), real_of(K(0.5))));
     real t = above / below, z = t * t;
-    return base + real_fma(t * z, trig_atan_poly(z), t);
+    return turn * K(1.5707963267948966) + (t + real_fma(t * z, trig_atan_poly(z), turn * rest));
 }
