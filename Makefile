@@ -24,7 +24,8 @@
 #   make aarch64-test   the kernels of aarch64 under qemu: the same hashes
 #   make learn-test     learners train a few iterations; a page opens in Chromium
 #   make hosts-test     mpirun over two hosts made of network namespaces (needs root)
-#   make test-all       make test and these six
+#   make long-test      10,000 steps of the scenes with loops, in every preset
+#   make test-all       make test and these seven
 
 SCENE  = bench/scenes/quadruped.yaml
 ARGS   = --worlds 4096 --steps 400
@@ -36,7 +37,7 @@ PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
-.PHONY: wheel-test aarch64-test learn-test hosts-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: wheel-test aarch64-test learn-test hosts-test long-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -82,8 +83,8 @@ test: setup
 	$(MAKE) python-test WHEEL_ISAS=native
 	$(call test_run,release)
 
-# All tests in four builds, the kernels of aarch64, and the learners: about 45 minutes on two cores.
-test-all: test asan-test tsan-test gcc-test aarch64-test wheel-test learn-test hosts-test
+# All tests in four builds, the kernels of aarch64, the learners and the long runs: about 45 minutes on two cores.
+test-all: test asan-test tsan-test gcc-test aarch64-test wheel-test learn-test hosts-test long-test
 
 # The tag of a wheel names the oldest C library that it runs with: that of this machine.
 WHEEL_PLATFORM = $(shell getconf GNU_LIBC_VERSION | sed 's/glibc /manylinux_/; s/\./_/')_$(shell uname -m)
@@ -153,6 +154,10 @@ fuzz: setup
 
 hosts-test: build
 	ctest --preset release -C all -R '^cluster_hosts$$'
+
+long-test: build
+	cmake --build --preset release --target test_linkages
+	SAPWOOD_TEST_STEPS=10000 build/release/tests/test_linkages --filter '*/scenes_*'
 
 soak: build
 	cmake --build --preset release --target soak
