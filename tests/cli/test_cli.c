@@ -159,11 +159,22 @@ Test(cli, info_lists_constraints_and_warns_of_errors) {
     cr_assert_eq(sapwood("info tests/data/reference/constraints/gripper_coupler.yaml"), 0, "%s", err);
     cr_expect(strstr(out, "mirror: coupler, second, first, error 0.004"), "%s", out);
     cr_expect(strstr(out, "warning: constraint mirror is off by 0.004"), "%s", out);
+    cr_expect(!strstr(out, "redundant"), "%s", out);
     cr_assert_eq(sapwood("info tests/data/reference/constraints/own_tendon_path.yaml --json"), 0, "%s", err);
     json_t *json = parse_json(), *tendon = json_array_get(member(json, "tendons"), 0);
     cr_expect_str_eq(text(tendon, "name"), "strap");
     cr_expect_str_eq(text(tendon, "kind"), "spatial");
     cr_expect_eq(json_array_size(member(json, "constraints")), 0);
+    json_decref(json);
+}
+
+/* The loop of a planar linkage closed by a ball: the row out of the plane moves nothing. */
+Test(cli, info_counts_redundant_rows) {
+    cr_assert_eq(sapwood("info tests/data/reference/constraints/fourbar_ball.yaml"), 0, "%s", err);
+    cr_expect(strstr(out, "redundant rows in the initial state: 1 of 3"), "%s", out);
+    cr_assert_eq(sapwood("info stewart --json"), 0, "%s", err);
+    json_t *json = parse_json(), *rows = member(json, "constraint_rows");
+    cr_expect(number(rows, "count") == 18 && number(rows, "independent") == 18);
     json_decref(json);
 }
 

@@ -331,6 +331,8 @@ static json_t *info_json(const Info *info) {
     cli_json_put(&json, "articulations", json_integer(a->num_articulations));
     cli_json_put(&json, "keyframes", json_integer(a->num_keyframes));
     cli_json_put(&json, "constraints", cli_constraints_json(a, &info->errors));
+    cli_json_put(&json, "constraint_rows",
+                 json_pack("{si si}", "count", info->errors.rows, "independent", info->errors.rank));
     cli_json_put(&json, "tendons", cli_tendons_json(a, &info->errors));
     cli_json_put(&json, "warnings", warnings_json(scene->model));
     /* Cost and device. */

@@ -22,6 +22,49 @@ static void gather(const SapModelArrays *a, const double *rows, double *error) {
             error[c] = fmax(error[c], fabs(rows[row]));
 }
 
+/* Makes x orthogonal to n unit vectors of length nv; returns its length, of 1 before. */
+static double orthogonalise(const double *unit, int n, int nv, double *x) {
+    double square = 0;
+    for (int pass = 0; pass < 2; pass++) /* the second removes the rounding of the first */
+        for (int k = 0; k < n; k++) {
+            double dot = 0;
+            for (int i = 0; i < nv; i++)
+                dot += unit[k * nv + i] * x[i];
+            for (int i = 0; i < nv; i++)
+                x[i] -= dot * unit[k * nv + i];
+        }
+    for (int i = 0; i < nv; i++)
+        square += x[i] * x[i];
+    return sqrt(square);
+}
+
+/* Scales x to length 1. False if it is 0. */
+static bool normalise(double *x, int nv) {
+    double length = orthogonalise(NULL, 0, nv, x);
+    for (int i = 0; i < nv; i++)
+        x[i] /= length > 0 ? length : 1;
+    return length > 0;
+}
+
+/* Counts the rows of J of constraints with both sides, and those that do not depend on the rows before. J is lost. */
+static void count_rank(const SapModelArrays *a, double *J, CliErrors *out) {
+    static const double dependent = 1e-7; /* of the length of a row */
+    int nv = a->num_dofs;
+    for (int c = 0, row = 0; c < a->num_constraints; c++)
+        for (int end = row + rows_of(a->constraint_type[c]); row < end; row++) {
+            double *x = J + (size_t)row * (size_t)nv, *to = J + (size_t)out->rank * (size_t)nv;
+            if (a->constraint_side[c] != SAP_SIDE_BOTH)
+                continue;
+            out->rows++;
+            if (!normalise(x, nv) || orthogonalise(J, out->rank, nv, x) < dependent)
+                continue;
+            normalise(x, nv);
+            for (int i = 0; i < nv; i++)
+                to[i] = x[i];
+            out->rank++;
+        }
+}
+
 /* One step from start k records the errors with which it begins. */
 static bool measure_start(const SapModelArrays *a, SapBatch *batch, int k, double h, const double *rows,
                           const double *length, CliErrors *out) {
@@ -46,18 +89,23 @@ bool cli_errors_measure(const SapScene *scene, CliErrors *out) {
     SapOptions o;
     SapBatch *batch = NULL;
     double *rows = cli_allocate(6 * nc + 1, sizeof *rows), *length = cli_allocate(nt + 1, sizeof *length);
+    double *J = cli_allocate(6 * nc + 1, (size_t)a->num_dofs * sizeof *J);
     out->error = cli_allocate(n * nc + 1, sizeof *out->error);
     out->length = cli_allocate(n * nt + 1, sizeof *out->length);
-    const SapConstraintReport report = {.error = rows, .tendon_length = length};
-    bool ok = rows && length && out->error && out->length && cli_check(sap_options_preset("approx64", &o));
+    const SapConstraintReport report = {.error = rows, .jacobian = J, .tendon_length = length};
+    bool ok = rows && length && J && out->error && out->length && cli_check(sap_options_preset("approx64", &o));
     o.threads = o.lanes = 1;
     ok = ok && cli_check(sap_batch_create(scene->model, 1, &o, &batch)) &&
          cli_check(sap_solver_record_constraints(sap_batch_solver(batch), &report));
-    for (int k = 0; ok && k < (int)n; k++)
+    for (int k = 0; ok && k < (int)n; k++) {
         ok = measure_start(a, batch, k, scene->dt, rows, length, out);
+        if (ok && k == 0)
+            count_rank(a, J, out);
+    }
     sap_batch_destroy(batch);
     free(rows);
     free(length);
+    free(J);
     return ok;
 }
 
@@ -131,6 +179,9 @@ void cli_constraints_print(const SapModelArrays *a, const CliErrors *errors) {
         puts("constraints (error in the initial state and every keyframe, m or rad)");
     for (int c = 0; c < a->num_constraints; c++)
         print_constraint(a, errors, c);
+    if (errors->rank < errors->rows)
+        printf("  redundant rows in the initial state: %d of %d; they share the load, or move nothing\n",
+               errors->rows - errors->rank, errors->rows);
     if (a->num_tendons > 0)
         puts("tendons (length in the initial state and every keyframe, m or rad)");
     for (int t = 0; t < a->num_tendons; t++) {
