@@ -58,6 +58,22 @@ SAP_API SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyf
  * SAP_WORLD_BAD_PARAMETERS; body_q and body_qd of a world with one of these bits do not change. */
 SAP_API SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask);
 
+/* Moves the coordinates of the worlds with mask[w] != 0 onto their constraints, without time passing: after a reset to
+ * coordinates that do not close the loops. mask as in sap_batch_reset, in host memory. All active constraints with both
+ * sides take part; limits, contacts and one-sided constraints do not. Every repetition halves the errors, by the
+ * smallest movement in the metric of the mass matrix, until all are below 1e-9 m or rad, 50 times at most. Velocities
+ * become 0, and body_q and body_qd follow. residual, [num_worlds] in host memory, or NULL, receives the largest error
+ * that is left in each chosen world, before its coordinates are rounded to the type of the batch. It is NAN for a world
+ * that cannot be computed (a distance without direction, a state or parameters that are not valid); such a world keeps
+ * its state. The computation is on the CPU in f64. On a GPU the call waits, copies the state there and back, and cannot
+ * be captured into a graph. Allocates. */
+SAP_API SapStatus sap_batch_assemble(SapBatch *batch, const uint8_t *mask, double *residual);
+
+/* Lets a weld hold the present pose, as a gripper that grasps: in the worlds of mask (as in sap_batch_reset, in host
+ * memory), frame b of constraint becomes the place of frame a on body b, by body_q, and the constraint is active. Expands
+ * SAP_PARAMETER_CONSTRAINT_X. constraint is the index of a weld. On a GPU the call waits and cannot be captured. */
+SAP_API SapStatus sap_batch_attach(SapBatch *batch, int constraint, const uint8_t *mask);
+
 /* The number of contact slots of a world in a batch with these options and max_rigid_contact = 0; options NULL: the
  * defaults. 16 worlds on the CPU start in the initial state, at keyframes and in random poses and fall for a second; the
  * result is twice the largest number of contacts of one of them, a multiple of 4. A model of more than 128 dofs or 4096

@@ -143,6 +143,8 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_batch_probe_contacts": (_INT, [_P, _P, _P]),
     "sap_batch_field_names": (ctypes.POINTER(_TEXT), []),
     "sap_batch_forward_kinematics": (_INT, [_P, _P]),
+    "sap_batch_assemble": (_INT, [_P, _P, _P]),
+    "sap_batch_attach": (_INT, [_P, _INT, _P]),
     "sap_batch_expand": (_INT, [_P, _INT, _P]),
     "sap_batch_check_parameters": (_INT, [_P]),
     "sap_parameter_names": (ctypes.POINTER(_TEXT), []),

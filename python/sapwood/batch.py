@@ -479,6 +479,27 @@ class Batch(MjNames):
         """
         self._with_mask(worlds, lib.sap_batch_forward_kinematics)
 
+    def assemble(self, worlds: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Moves the coordinates of worlds (default all) onto their constraints; their velocities become 0.
+
+        Use it after a reset to coordinates that do not close the loops. Returns the largest error that is left in each
+        world, m or rad: nan where a world cannot be assembled and keeps its state, 0 where it was not chosen.
+        """
+        residual = np.zeros(self.num_worlds)
+        flags = None if worlds is None else world_mask(worlds, self.num_worlds)
+        self._call(lib.sap_batch_assemble, None if flags is None else flags.ctypes.data, residual.ctypes.data)
+        return residual
+
+    def attach(self, constraint: int | str, worlds: ArrayLike | None = None) -> None:
+        """Activates a weld and lets it hold the present pose of its bodies, as a gripper that grasps.
+
+        `constraint` is an index or a name. Set `constraint_active` to 0 to let go.
+        """
+        if isinstance(constraint, str):
+            constraint = index_of("constraint", constraint, self.model.constraint_name)
+        flags = None if worlds is None else world_mask(worlds, self.num_worlds)
+        self._call(lib.sap_batch_attach, integer("constraint", constraint), None if flags is None else flags.ctypes.data)
+
     def set_stream(self, stream: int | None) -> None:
         """On a GPU: sets the CUDA stream (address; PyTorch: stream.cuda_stream) for later work; None = the batch's."""
         self._call(lib.sap_batch_set_stream, stream)

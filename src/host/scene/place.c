@@ -4,44 +4,9 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/pose.h"
 #include "host/model/joint_types.h"
 #include "host/scene/builder.h"
-
-/* ---- poses: position, quaternion x y z w ---- */
-
-static void rotate(const double *q, const double *v, double *out) {
-    double t[3] = {2 * (q[1] * v[2] - q[2] * v[1]), 2 * (q[2] * v[0] - q[0] * v[2]), 2 * (q[0] * v[1] - q[1] * v[0])};
-    double r[3] = {v[0] + q[3] * t[0] + q[1] * t[2] - q[2] * t[1], v[1] + q[3] * t[1] + q[2] * t[0] - q[0] * t[2],
-                   v[2] + q[3] * t[2] + q[0] * t[1] - q[1] * t[0]};
-    memcpy(out, r, sizeof r);
-}
-
-static void turn(const double *a, const double *b, double *out) {
-    double q[4] = {
-        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1], a[3] * b[1] + a[1] * b[3] + a[2] * b[0] - a[0] * b[2],
-        a[3] * b[2] + a[2] * b[3] + a[0] * b[1] - a[1] * b[0], a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2]};
-    double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    for (int i = 0; i < 4; i++)
-        out[i] = q[i] / length;
-}
-
-/* X = X Y */
-static void compose(double *X, const double *Y) {
-    double p[3];
-    rotate(X + 3, Y, p);
-    for (int i = 0; i < 3; i++)
-        X[i] += p[i];
-    turn(X + 3, Y + 3, X + 3);
-}
-
-/* X = Y^-1 */
-static void invert(const double *Y, double *X) {
-    double q[4] = {-Y[3], -Y[4], -Y[5], Y[6]}, p[3];
-    rotate(q, Y, p);
-    for (int i = 0; i < 3; i++)
-        X[i] = -p[i];
-    memcpy(X + 3, q, sizeof q);
-}
 
 /* ---- bodies ---- */
 
@@ -55,14 +20,14 @@ static void joint_transform(const SapSceneBuilder *builder, const SapSceneJoint 
     if (type->is_pose)
         memcpy(X, q, 3 * sizeof *X);
     if (type->quaternion_at >= 0)
-        turn(X + 3, q + type->quaternion_at, X + 3);
+        pose_turn(X + 3, q + type->quaternion_at, X + 3);
     for (int i = 0; i < joint->num_dofs && type->quaternion_at < 0; i++) {
         const double *axis = sap_scene_dof(builder, joint->first_dof + i)->axis;
         double half = 0.5 * q[i], s = sin(half), r[4] = {s * axis[0], s * axis[1], s * axis[2], cos(half)};
         for (int k = 0; k < 3 && i < joint->dim[0]; k++)
             X[k] += q[i] * axis[k];
         if (i >= joint->dim[0])
-            turn(X + 3, r, X + 3);
+            pose_turn(X + 3, r, X + 3);
     }
 }
 
@@ -73,10 +38,10 @@ static void place_bodies(const SapSceneBuilder *builder, double *pose) {
         double *X = pose + 7 * joint->child, FM[7], inverse[7];
         memcpy(X, joint->parent < 0 ? (double[7]){[6] = 1} : pose + 7 * joint->parent, 7 * sizeof *X);
         joint_transform(builder, joint, FM);
-        invert(joint->X_c, inverse);
-        compose(X, joint->X_p);
-        compose(X, FM);
-        compose(X, inverse);
+        pose_invert(joint->X_c, inverse);
+        pose_compose(X, joint->X_p);
+        pose_compose(X, FM);
+        pose_compose(X, inverse);
     }
 }
 
@@ -87,7 +52,7 @@ static void body_pose(const double *pose, int body, double *X) {
 static void body_point(const double *pose, int body, const double *point, double *x) {
     double X[7];
     body_pose(pose, body, X);
-    rotate(X + 3, point, x);
+    pose_rotate(X + 3, point, x);
     for (int i = 0; i < 3; i++)
         x[i] += X[i];
 }
@@ -104,9 +69,9 @@ static void place_frame(const double *pose, SapSceneConstraint *c) {
     double X_a[7], X_b[7];
     body_pose(pose, c->body[0], X_a);
     body_pose(pose, c->body[1], X_b);
-    invert(X_b, c->X[1]);
-    compose(c->X[1], X_a);
-    compose(c->X[1], c->X[0]);
+    pose_invert(X_b, c->X[1]);
+    pose_compose(c->X[1], X_a);
+    pose_compose(c->X[1], c->X[0]);
     if (c->type == SAP_CONSTRAINT_BALL)
         memcpy(c->X[1] + 3, (double[4]){0, 0, 0, 1}, 4 * sizeof(double));
 }

@@ -1,5 +1,5 @@
-/* Parameters that worlds have of their own do on a GPU what they do on the CPU: every array has the same bits after writes, bad values and
- * resets. */
+/* Parameters that worlds have of their own do on a GPU what they do on the CPU: every array has the same bits after writes, bad values,
+ * resets, and where worlds are assembled. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,18 @@ static SapArray expand(SapBatch *batch, int p) {
     return view;
 }
 
-/* Other values of a parameter in the worlds first .. WORLDS - 1. Inertias of a world grow together, limits stay in order. */
+/* Whether values of p bound a range from below or from above. */
+static bool is_lower(int p) {
+    return p == SAP_PARAMETER_JOINT_LIMIT_LOWER || p == SAP_PARAMETER_TENDON_LIMIT_LOWER ||
+           p == SAP_PARAMETER_TENDON_SPRING_LOWER;
+}
+static bool is_upper(int p) {
+    return p == SAP_PARAMETER_JOINT_LIMIT_UPPER || p == SAP_PARAMETER_TENDON_LIMIT_UPPER ||
+           p == SAP_PARAMETER_TENDON_SPRING_UPPER;
+}
+
+/* Other values of a parameter in the worlds first .. WORLDS - 1. Inertias of a world grow together, limits stay in order, frames keep
+ * their rotation. */
 static void vary(SapBatch *batch, int p, int first, int round) {
     SapArray view = expand(batch, p);
     int64_t size = view.strides[0] / 8;
@@ -29,8 +40,10 @@ static void vary(SapBatch *batch, int p, int first, int round) {
         for (int64_t i = 0; i < size; i++) {
             double *x = (double *)view.data + w * size + i;
             bool together = p == SAP_PARAMETER_BODY_INERTIA;
-            if (p == SAP_PARAMETER_JOINT_LIMIT_LOWER || p == SAP_PARAMETER_JOINT_LIMIT_UPPER)
-                *x += p == SAP_PARAMETER_JOINT_LIMIT_LOWER ? -0.01 : 0.01;
+            if (p == SAP_PARAMETER_CONSTRAINT_X && i % 7 >= 3)
+                continue;
+            if (is_lower(p) || is_upper(p))
+                *x += is_lower(p) ? -0.01 : 0.01;
             else if (p == SAP_PARAMETER_JOINT_ARMATURE || p == SAP_PARAMETER_JOINT_FRICTION)
                 *x = 0.02 * factor(round, p, w * size + i);
             else
@@ -65,8 +78,19 @@ static void check_bad(SapBatch *const pair[2]) {
     step_both(pair, 2, "a step of the world that was put right");
 }
 
+/* The computation is on the CPU; the coordinates go there and back. */
+static void check_assemble(SapBatch *const pair[2]) {
+    const uint8_t mask[WORLDS] = {1, 1, 0, 1, 0};
+    double residual[2][WORLDS] = {{0}};
+    for (int i = 0; i < 2; i++)
+        NEED(sap_batch_assemble(pair[i], mask, residual[i]));
+    CHECK(memcmp(residual[0], residual[1], sizeof residual[0]) == 0, "errors that are left");
+    backend_same(pair[0], pair[1], "worlds that were assembled");
+}
+
 static void check_preset(const SapScene *scene, const char *preset) {
     SapOptions options = scene->options;
+    int parameters = sap_model_arrays(scene->model)->num_tendons > 0 ? SAP_NUM_PARAMETERS : SAP_PARAMETER_CONSTRAINT_X;
     SapBatch *pair[2];
     NEED(sap_options_set(&options, "contact_preset_variant", preset));
     for (int i = 0; i < 2; i++) {
@@ -75,12 +99,13 @@ static void check_preset(const SapScene *scene, const char *preset) {
     }
     backend_same(pair[0], pair[1], "a new batch"); /* and records everything from now on */
     for (int round = 0; round < 3; round++) {      /* some at first, then all; a world that is not written too */
-        for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+        for (int p = 0; p < parameters; p++)
             for (int i = 0; i < 2 && (round > 0 || p % 3 == 1); i++)
                 vary(pair[i], p, round, round);
         step_both(pair, 2, preset);
     }
     check_bad(pair);
+    check_assemble(pair);
     const uint8_t mask[WORLDS] = {1, 0, 0, 1, 1};
     for (int i = 0; i < 2; i++)
         NEED(sap_batch_reset(pair[i], mask, 0));
@@ -94,6 +119,10 @@ int main(void) {
     SapScene *scene = backend_scene("bench/scenes/quadruped.yaml");
     check_preset(scene, "approx32");
     check_preset(scene, "approx64");
+    check_preset(scene, "drake");
+    sap_scene_destroy(scene);
+    scene = backend_scene("tests/scenes/linkages.yaml");
+    check_preset(scene, "approx32");
     check_preset(scene, "drake");
     sap_scene_destroy(scene);
     return 0;
