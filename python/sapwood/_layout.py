@@ -402,6 +402,12 @@ ENUMS = {
         "SAP_JOINT_FREE": 4,
         "SAP_JOINT_D6": 6,
     },
+    "SapConstraintType": {
+        "SAP_CONSTRAINT_BALL": 0,
+        "SAP_CONSTRAINT_WELD": 1,
+        "SAP_CONSTRAINT_DISTANCE": 2,
+        "SAP_CONSTRAINT_COUPLER": 3,
+    },
     "SapShapeType": {
         "SAP_SHAPE_PLANE": 1,
         "SAP_SHAPE_HEIGHT_FIELD": 2,

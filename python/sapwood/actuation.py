@@ -1,9 +1,10 @@
 """MuJoCo's controls: converts `ctrl` to joint_f and to the targets of the drives.
 
-An actuator on a joint applies the force  gear clip(g u + b0 + b1 gear q + b2 gear v)  with the control u. Without b1
-and b2 it is a motor, and its force is written to joint_f. Otherwise it is a drive with ke = -b1 gear^2 and
-kd = -b2 gear^2, and u sets its target. Several actuators on one dof add up. A motor at a site is a thruster: a force
-and a torque that turn with the body, written to body_f.
+An actuator on a joint or a tendon applies the force  gear clip(g u + b0 + b1 gear x + b2 gear v)  with the control u,
+where x is the coordinate or the length and v its rate. Without b1 and b2 it is a motor, and its force is written to
+joint_f or tendon_f. Otherwise it is a drive with ke = -b1 gear^2 and kd = -b2 gear^2, and u sets its target. Several
+actuators on one coordinate add up. A motor at a site is a thruster: a force and a torque that turn with the body,
+written to body_f.
 """
 
 from __future__ import annotations
@@ -29,25 +30,34 @@ class Thruster:
 
 @dataclass
 class Actuation:
-    """Linear maps of the clipped controls, [nu]."""
+    """Linear maps of the clipped controls, [nu], to the nx coordinates: nv dofs, then the tendons."""
 
     names: list[str]
+    num_dofs: int  # nv
     ctrl_range: Floats  # [nu][2]
     gain: Floats  # [nu] motors: force = clip(gain u + bias, force_range)
     bias: Floats
     force_range: Floats  # [nu][2]
-    motor: Floats  # [nu][nv] gear: joint_f = force @ motor, clipped to joint_range
-    joint_range: Floats  # [nv][2]
-    position: Floats  # [nu][nv] joint_target_pos = u @ position + position0
-    position0: Floats  # [nv]
-    velocity: Floats  # [nu][nv] joint_target_vel = u @ velocity + velocity0
+    motor: Floats  # [nu][nx] gear: joint_f, tendon_f = force @ motor, clipped to range
+    range: Floats  # [nx][2]
+    position: Floats  # [nu][nx] joint_target_pos, tendon_target_pos = u @ position + position0
+    position0: Floats  # [nx]
+    velocity: Floats  # [nu][nx] joint_target_vel, tendon_target_vel = u @ velocity + velocity0
     velocity0: Floats
     thrusters: list[Thruster] = field(default_factory=list)
-    used: dict[str, NDArray[np.intp]] = field(init=False)  # dofs written in each array
+    used: dict[str, NDArray[np.intp]] = field(init=False)  # dofs or tendons written in each array
 
     def __post_init__(self) -> None:
-        maps = {"joint_f": self.motor, "joint_target_pos": self.position, "joint_target_vel": self.velocity}
-        self.used = {name: np.nonzero(np.any(matrix != 0, axis=0))[0] for name, matrix in maps.items()}
+        maps = {"f": self.motor, "target_pos": self.position, "target_vel": self.velocity}
+        self.used = {}
+        for word, matrix in maps.items():
+            moved = np.any(matrix != 0, axis=0)
+            self.used[f"joint_{word}"] = np.nonzero(moved[: self.num_dofs])[0]
+            self.used[f"tendon_{word}"] = np.nonzero(moved[self.num_dofs :])[0]
+
+    def columns(self, name: str) -> NDArray[np.intp]:
+        """The coordinates that an array of `used` writes."""
+        return self.used[name] + (self.num_dofs if name.startswith("tendon") else 0)
 
     @property
     def num_controls(self) -> int:
@@ -57,12 +67,11 @@ class Actuation:
     def rests(self) -> bool:
         """Whether controls of 0 are the control of a reset: no forces, and the targets of the model."""
         zero = np.zeros(self.num_controls)
-        reset = {
-            "joint_f": np.zeros_like(self.position0),
-            "joint_target_pos": self.position0,
-            "joint_target_vel": self.velocity0,
-        }
-        same = all(np.array_equal(x, reset[name][self.used[name]]) for name, x in self.arrays(zero).items())
+        reset = {"f": np.zeros_like(self.position0), "target_pos": self.position0, "target_vel": self.velocity0}
+        same = all(
+            np.array_equal(x, reset[name.partition("_")[2]][self.columns(name)])
+            for name, x in self.arrays(zero).items()
+        )
         return same and not (self.thrusters and bool(np.any(self.forces(zero))))
 
     def clip(self, ctrl: ArrayLike) -> Floats:
@@ -76,17 +85,18 @@ class Actuation:
         return out
 
     def arrays(self, ctrl: ArrayLike) -> dict[str, Floats]:
-        """{array: [..., dofs in used[array]]} for controls [..., nu]."""
+        """{array: [..., dofs or tendons in used[array]]} for controls [..., nu]."""
         u, out = self.clip(ctrl), {}
-        dofs = self.used["joint_f"]
-        if len(dofs):
-            out["joint_f"] = np.clip(self.forces(u) @ self.motor[:, dofs], *self.joint_range[dofs].T)
-        dofs = self.used["joint_target_pos"]
-        if len(dofs):
-            out["joint_target_pos"] = u @ self.position[:, dofs] + self.position0[dofs]
-        dofs = self.used["joint_target_vel"]
-        if len(dofs):
-            out["joint_target_vel"] = u @ self.velocity[:, dofs] + self.velocity0[dofs]
+        for name, used in self.used.items():
+            x = self.columns(name)
+            if not len(used):
+                continue
+            if name.endswith("_f"):
+                out[name] = np.clip(self.forces(u) @ self.motor[:, x], *self.range[x].T)
+            elif name.endswith("_pos"):
+                out[name] = u @ self.position[:, x] + self.position0[x]
+            else:
+                out[name] = u @ self.velocity[:, x] + self.velocity0[x]
         return out
 
     @property

@@ -135,7 +135,7 @@ class Batch(MjNames):
       constraint_error, constraint_velocity, constraint_wrench, body_constraint_wrench, constraint_residual,
       tendon_length, tendon_velocity, tendon_force and its parts |
     | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
-    | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, xpos, xquat, site_xpos, time |
+    | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, eq_active, xpos, xquat, site_xpos, time |
 
     Options are those of the model's scene file, if it has one, then `preset` (approx32 without a scene), then
     `options`: a mapping of changes, or an Options, which replaces all of this. If none of them chooses the number of
@@ -354,8 +354,9 @@ class Batch(MjNames):
 
     @property
     def names(self) -> dict[str, list[str]]:
-        """Names of bodies, joints and shapes, in the order of the arrays."""
-        return {"body": self.model.body_name, "joint": self.model.joint_name, "shape": self.model.shape_name}
+        """Names of bodies, joints, shapes, constraints and tendons, in the order of the arrays."""
+        kinds = ("body", "joint", "shape", "constraint", "tendon")
+        return {kind: getattr(self.model, f"{kind}_name") for kind in kinds}
 
     @property
     def memory(self) -> int:

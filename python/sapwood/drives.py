@@ -73,7 +73,7 @@ def _former_effort(actuation: Actuation | None, limit: NDArray[np.float64], dofs
         moved = actuation.motor[:, dofs] != 0
         motors = np.where(moved, np.abs(actuation.motor[:, dofs]) * most[:, None], 0).sum(axis=0)
     former = np.where(motors > 0, motors, limit[dofs])
-    out: NDArray[np.float64] = np.minimum(former, np.abs(actuation.joint_range[dofs]).max(axis=1))
+    out: NDArray[np.float64] = np.minimum(former, np.abs(actuation.range[dofs]).max(axis=1))
     return out
 
 

@@ -1,8 +1,8 @@
-"""MuJoCo's names for the arrays of a batch: qpos, qvel, ctrl, xpos, xquat, time, and copies into an MjData.
+"""MuJoCo's names for the arrays of a batch: qpos, qvel, ctrl, eq_active, xpos, xquat, time, and copies into an MjData.
 
 The arrays have MuJoCo's order and conventions (conventions.py). `ctrl` is live: it is the array that the next step
 reads. All others are converted copies, made at each access. They are read-only, so that a write into one, which would
-be lost, raises; `batch.qpos = x` and `batch.qvel = x` convert x and write it.
+be lost, raises; `batch.qpos = x`, `batch.qvel = x` and `batch.eq_active = x` convert x and write it.
 """
 
 from __future__ import annotations
@@ -99,6 +99,24 @@ class MjNames:
         values = np.broadcast_to(values, self._get("joint_qd").shape)
         self._put("joint_qd", ..., self._coordinates.joint_qd(q, values))
         self.forward_kinematics()
+
+    @property
+    def eq_active(self) -> NDArray[np.bool_]:
+        """(num_worlds, neq) whether the equalities of an imported model act. A copy; assigning to it writes.
+
+        An equality that was not converted is False.
+        """
+        index = self._imported("equalities").constraint
+        out = np.zeros((self.num_worlds, len(index)), bool)
+        out[:, index >= 0] = self._get("constraint_active")[:, index[index >= 0]] != 0
+        out.flags.writeable = False
+        return out
+
+    @eq_active.setter
+    def eq_active(self, values: ArrayLike) -> None:
+        index = self._imported("equalities").constraint
+        active = np.broadcast_to(np.asarray(values, bool), (self.num_worlds, len(index)))
+        self._put("constraint_active", (slice(None), index[index >= 0]), active[:, index >= 0])
 
     @property
     def time(self) -> NDArray[np.float64]:
@@ -225,4 +243,6 @@ class MjNames:
         data.time = float(self.time[w])
         if self._controls is not None:
             data.ctrl[:] = self._controls[w]
+        if self.model.imported and np.any(self.model.imported.constraint >= 0):
+            data.eq_active[:] = self.eq_active[w]
         mujoco.mj_forward(m, data)

@@ -121,11 +121,13 @@ class Model:
         quiet: bool = False,
         max_hull_vertices: int = 64,
         decompose: bool | float = False,
+        rigid: bool = False,
     ) -> Model:
         """The model of an MJCF file, read by MuJoCo's compiler (pip install sapwood[mujoco]).
 
         What moves the robot and is lost gives one SapwoodImportWarning for each kind of element; `quiet` silences them,
-        `strict` makes them an error. `report()` lists everything that is not exact (docs/python.md).
+        `strict` makes them an error. `report()` lists everything that is not exact (docs/python.md). Equalities and
+        limits of tendons are as soft as MuJoCo's; `rigid` makes them as stiff as the step allows.
 
         A mesh collides as its convex hull. A hull with more than `max_hull_vertices` is replaced by one with that many
         vertices inside it; 0 keeps exact hulls. `decompose` divides meshes into convex parts instead, with CoACD (pip
@@ -133,7 +135,7 @@ class Model:
         """
         from . import hulls, mjcf
 
-        return mjcf.load(path, strict, quiet, hulls.HullOptions(max_hull_vertices, decompose))
+        return mjcf.load(path, strict, quiet, hulls.HullOptions(max_hull_vertices, decompose), rigid)
 
     @classmethod
     def from_urdf(
@@ -151,9 +153,9 @@ class Model:
         """The model of a URDF file, read by MuJoCo's compiler.
 
         `floating` gives the root link a free joint; otherwise it is part of the world. `packages` maps the names in
-        package://name/... to folders; other packages are looked up above the file and in ROS_PACKAGE_PATH. With `kp`,
-        every revolute and prismatic joint gets a position drive (set_drive), limited by the effort of the file. Meshes:
-        as from_mjcf.
+        package://name/... to folders; other packages are looked up above the file and in ROS_PACKAGE_PATH. A mimic
+        joint is coupled to its joint by a rigid constraint. With `kp`, every revolute and prismatic joint gets a
+        position drive (set_drive), limited by the effort of the file. Meshes: as from_mjcf.
         """
         from . import hulls
         from .mjcf import urdf
@@ -172,11 +174,12 @@ class Model:
         quiet: bool = False,
         max_hull_vertices: int = 64,
         decompose: bool | float = False,
+        rigid: bool = False,
     ) -> Model:
         """Same as from_mjcf, from a mujoco.MjModel; convex parts are not kept."""
         from . import hulls, mjcf
 
-        return mjcf.convert(m, strict, quiet, hulls.HullOptions(max_hull_vertices, decompose))
+        return mjcf.convert(m, strict, quiet, hulls.HullOptions(max_hull_vertices, decompose), rigid)
 
     def report(self) -> list[str]:
         """The elements that an import did not convert."""

@@ -28,8 +28,10 @@ def step_mujoco(m, d, n):
 
 LOSSES = """<mujoco model="thing"><worldbody>
   <body name="a"><joint type="ball" name="b" range="0 1" limited="true"/><geom size="1"/></body>
-  <body name="c" pos="5 0 0"><joint name="h"/><geom size="1"/></body>
-  </worldbody><equality><connect name="pin" body1="a" anchor="0 0 0"/><weld name="glue" body1="a"/></equality>
+  <body name="c" pos="5 0 0"><joint name="h"/><geom name="c" size="1"/><site name="c" pos="3 0 0"/></body>
+  <site name="w" pos="0 0 9"/></worldbody>
+  <tendon><spatial name="belt" damping="1"><site site="w"/><geom geom="c"/><site site="c"/></spatial>
+    <spatial name="strap" stiffness="1"><site site="w"/><geom geom="c"/><site site="c"/></spatial></tendon>
   <sensor><ballangvel name="gyro" joint="b"/></sensor></mujoco>"""
 
 
@@ -40,7 +42,7 @@ def test_each_kind_of_element_that_is_lost_gives_one_warning_that_points_to_the_
     assert [w.category for w in caught] == [sapwood.SapwoodImportWarning] * 2
     texts = [str(w.message) for w in caught]
     assert any("thing: lost: joint 'b': limit of a ball joint" in text for text in texts)
-    assert any("equality 'pin'" in text and "1 more of equality" in text for text in texts)
+    assert any("tendon 'belt'" in text and "1 more of tendon" in text for text in texts)
     assert {w.filename for w in caught} == {__file__}
 
 
@@ -427,7 +429,7 @@ def test_a_package_that_is_not_found_is_named(urdf, tmp_path, monkeypatch):
     assert sapwood.Model.from_urdf(urdf).num_meshes == 1
 
 
-def test_a_mimic_joint_that_is_lost_is_a_warning_with_both_names(urdf):
+def test_a_mimic_joint_of_a_urdf_is_not_lost(urdf):
     urdf.write_text(URDF.format(mimic='<mimic joint="j" multiplier="2" offset="0.1"/>'))
-    with pytest.warns(sapwood.SapwoodImportWarning, match="joint 'k' follows joint 'j'"):
-        sapwood.Model.from_urdf(urdf)
+    model = sapwood.Model.from_urdf(urdf, strict=True)
+    assert model.constraint_coordinate.tolist() == [[1, 0]] and model.constraint_polynomial[0, :2].tolist() == [0.1, 2]

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("mujoco")
 
 ROBOT = """<mujoco model="hinge"><worldbody><body name="arm"><joint name="h"/><geom size="0.1" pos="1 0 0"/></body>
-  </worldbody><equality><connect name="pin" body1="arm" anchor="0 0 0"/></equality></mujoco>"""
+  </worldbody><option density="1.2"/></mujoco>"""
 URDF = """<robot name="arm"><link name="base"/><link name="arm"><inertial><mass value="2"/>
   <inertia ixx="1" iyy="1" izz="0.5" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="swing" type="continuous">
   <parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint></robot>"""
@@ -24,7 +24,7 @@ def test_the_program_runs_an_mjcf_file_and_says_what_is_lost(program, tmp_path):
     (tmp_path / "robot.xml").write_text(ROBOT)
     done = run(program, "run", "robot.xml", "--worlds", "2", "--steps", "5", TMPDIR=str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "hinge: bodies 1, dofs 1" in done.stdout and "lost: equality 'pin'" in done.stderr
+    assert "hinge: bodies 1, dofs 1" in done.stdout and "lost: option 'density'" in done.stderr
     assert os.listdir(tmp_path) == ["robot.xml"]
 
 

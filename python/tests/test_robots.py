@@ -12,6 +12,7 @@ import sapwood
 from sapwood.batch import FAILED
 
 from conftest import ROOT
+from test_equalities import ACTUATORS, DRIVERS, FOUR_BAR
 from test_import import ANYMAL_FOOT, CONTROLLED, DRONE, LEAVES, LOSSES, SOFT
 from test_mjcf import DRIVES, NAMES, ROBOTS, robot
 
@@ -120,6 +121,8 @@ KINDS = {
     "drone": DRONE,
     "controlled": CONTROLLED,
     "drives": DRIVES,
+    "four_bar": FOUR_BAR,
+    "tendons": ACTUATORS.format("".join(DRIVERS.values())),
     "losses": LOSSES,
     "broken": "<mujoco><worldbody/></mujoco>",
 }
@@ -139,10 +142,11 @@ def test_the_script_over_robots_shows_what_each_kind_of_element_does(tmp_path):
     rows, table = run_bench(tmp_path, tmp_path / "rows.json", "--worlds", "4", "--steps", "50", "--settle", "2")
     rows = {name.split("/")[0]: row for name, row in rows.items()}
     assert rows.keys() == KINDS.keys() and "no joint" in rows.pop("broken")["loads"]
-    assert {name: row["lost"] for name, row in rows.items() if row["lost"]} == {"losses": {"joint": 1, "equality": 2}}
+    assert {name: row["lost"] for name, row in rows.items() if row["lost"]} == {"losses": {"joint": 1, "tendon": 2}}
     assert all(row["loads"] == "ok" and row["failed"] == 0 and row["ratio"] > 0 for row in rows.values())
     for name in ("soft", "pyramid", "controlled"):
         assert rows[name]["rest mm"] < 0.05 and rows[name]["law mm"] < 0.05, name
+    assert rows["four_bar"]["rest mm"] < 1 and rows["four_bar"]["rest rad"] < 0.01  # its loop is loaded by more than one g
     assert table.count("\n") == 2 + len(KINDS)
 
 

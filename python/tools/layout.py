@@ -29,6 +29,7 @@ STRUCTS = [
 ENUMS = [
     "SapStatus",
     "SapJointType",
+    "SapConstraintType",
     "SapShapeType",
     "SapElementType",
     "SapDevice",

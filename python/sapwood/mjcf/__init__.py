@@ -23,6 +23,7 @@ from ..hulls import HullOptions, cache_folder
 from ..model import Model
 from .actuators import Actuators
 from .bodies import Bodies
+from .equalities import Equalities
 from .geoms import Geoms
 from .source import Lost, mujoco_module
 from .visuals import Visual, visuals
@@ -48,6 +49,8 @@ class Import:
     offset: Floats  # [nbody][7] pose of the MuJoCo body in ours
     joint: NDArray[np.int32]  # [njnt] our joint for each MuJoCo joint
     shape: NDArray[np.int32]  # [ngeom] our shape for each geom; -1: none
+    tendon: NDArray[np.int32]  # [ntendon] our tendon for each tendon; -1: none
+    constraint: NDArray[np.int32]  # [neq] our constraint for each equality; -1: none
     key_ctrl: Floats  # [nkey][nu]
     key_time: Floats  # [nkey] s
     body_f: Floats  # [num_bodies][6] constant forces: gravity compensation
@@ -61,16 +64,22 @@ class NotCarriedOver(ValueError):
 
 
 def load(
-    path: str | os.PathLike[str], strict: bool = False, quiet: bool = False, hulls: HullOptions = HullOptions()
+    path: str | os.PathLike[str],
+    strict: bool = False,
+    quiet: bool = False,
+    hulls: HullOptions = HullOptions(),
+    rigid: bool = False,
 ) -> Model:
     """Loads MJCF or URDF; MuJoCo detects the format. The convex parts of meshes are kept beside the file."""
     hulls = replace(hulls, cache=cache_folder(path))
-    return convert(mujoco_module().MjModel.from_xml_path(os.fspath(path)), strict, quiet, hulls)
+    return convert(mujoco_module().MjModel.from_xml_path(os.fspath(path)), strict, quiet, hulls, rigid)
 
 
-def convert(m: Any, strict: bool = False, quiet: bool = False, hulls: HullOptions = HullOptions()) -> Model:
+def convert(
+    m: Any, strict: bool = False, quiet: bool = False, hulls: HullOptions = HullOptions(), rigid: bool = False
+) -> Model:
     """Converts a mujoco.MjModel."""
-    builder = _Builder(m)
+    builder = _Builder(m, rigid)
     builder.hulls = hulls
     model = builder.build(strict)
     if not quiet:
@@ -97,14 +106,16 @@ def _callers_level() -> int:
     return level
 
 
-class _Builder(Bodies, Actuators, Geoms):
+class _Builder(Bodies, Actuators, Equalities, Geoms):
     def build(self, strict: bool) -> Model:
         m = self.m
         for b in range(1, m.nbody):
             self.add_body(b)
         if not self.rows.count("joint_armature"):
             raise NotCarriedOver("the model has no joint: nothing in it moves")
+        self.add_tendons()
         actuation = self.add_drives()
+        self.add_equalities()
         self.add_shapes()
         self.add_keyframes()
         self.list_the_rest()
@@ -130,6 +141,8 @@ class _Builder(Bodies, Actuators, Geoms):
             self.offset,
             self.joint,
             self.shape,
+            self.tendon,
+            self.constraint,
             np.array(m.key_ctrl).reshape(m.nkey, m.nu),
             np.array(m.key_time),
             self.gravity_compensation(model),
@@ -172,16 +185,11 @@ class _Builder(Bodies, Actuators, Geoms):
 
     def list_the_rest(self) -> None:
         m = self.m
-        for kind, count in (("EQUALITY", m.neq), ("FLEX", m.nflex), ("PLUGIN", m.nplugin)):
+        for kind, count in (("FLEX", m.nflex), ("PLUGIN", m.nplugin)):
             for i in range(count):
-                self.lose(kind, i, self.equality_kind(i) if kind == "EQUALITY" else "not carried over")
+                self.lose(kind, i)
         for i in range(m.nsensor):
-            self.approximated.append(f"sensor '{self.name('SENSOR', i)}': left out; it does not move the robot")
-        for t in range(m.ntendon):
-            if self.tendon_acts(t):
-                self.lose("TENDON", t)
-            else:
-                self.approximated.append(f"tendon '{self.name('TENDON', t)}': left out; by itself it does nothing")
+            self.approximate("SENSOR", i, "left out; it does not move the robot")
         for g in range(m.ngeom):
             if np.any(getattr(m, "geom_adhesion", np.zeros(m.ngeom))[g]):
                 self.lose("GEOM", g, "adhesion")
@@ -194,16 +202,3 @@ class _Builder(Bodies, Actuators, Geoms):
             self.lost.append(Lost("option", "wind", "forces of a fluid"))
         if int(m.opt.enableflags) & int(mujoco_module().mjtEnableBit.mjENBL_OVERRIDE):
             self.lost.append(Lost("option", "override", "parameters that replace those of all contacts"))
-
-    def equality_kind(self, i: int) -> str:
-        """Which constraint it is; a joint that follows another is what a URDF calls mimic."""
-        m, kind = self.m, mujoco_module().mjtEq(int(self.m.eq_type[i])).name.removeprefix("mjEQ_").lower()
-        if kind == "joint" and m.eq_obj2id[i] >= 0:
-            one, two = (self.name("JOINT", int(j)) for j in (m.eq_obj1id[i], m.eq_obj2id[i]))
-            return f"joint '{one}' follows joint '{two}'"
-        return f"constraint '{kind}'"
-
-    def tendon_acts(self, t: int) -> bool:
-        """Whether it has limits, stiffness, damping, friction or armature."""
-        arrays = ("limited", "stiffness", "damping", "frictionloss", "armature")
-        return any(np.any(getattr(self.m, f"tendon_{name}")[t]) for name in arrays)

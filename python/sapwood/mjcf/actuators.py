@@ -8,33 +8,31 @@ from ..actuation import Actuation, Thruster
 from ..conventions import Floats, pose, pose_mul, quat_from_wxyz, quat_matrix
 from .source import (
     BIAS_AFFINE,
-    BIAS_NONE,
     DYN_NONE,
-    GAIN_AFFINE,
-    GAIN_FIXED,
     HINGE,
     SLIDE,
     TRN_JOINT,
     TRN_JOINT_IN_PARENT,
     TRN_SITE,
     TRN_TENDON,
-    WRAP_JOINT,
-    Source,
 )
+from .tendons import JOINT, Tendons
 
 
-class Actuators(Source):
+class Actuators(Tendons):
     def add_drives(self) -> Actuation:
-        """Converts springs, and actuators whose bias depends on the joint, to the drive of the dof."""
+        """Converts springs, and actuators whose bias depends on their coordinate, to the drive of the coordinate: a dof
+        x < nv, or tendon x - nv."""
         m, nv = self.m, int(self.m.nv)
-        nu = int(m.nu)
-        self.ke, self.kd, self.pull, self.limit = np.zeros(nv), np.zeros(nv), np.zeros(nv), np.full(nv, np.inf)
-        self.joint_range = np.tile([-np.inf, np.inf], (nv, 1))
-        self.motor, self.position, self.velocity = np.zeros((3, nu, nv))
+        nu, nx = int(m.nu), nv + len(self.terms)
+        self.ke, self.kd, self.pull, self.limit = np.zeros(nx), np.zeros(nx), np.zeros(nx), np.full(nx, np.inf)
+        self.range = np.concatenate([np.tile([-np.inf, np.inf], (nv, 1)), self.tendon_range()])
+        self.motor, self.position, self.velocity = np.zeros((3, nu, nx))
         self.gain, self.bias = np.ones(nu), np.zeros(nu)
         self.force_range, ctrl_range = np.tile([-np.inf, np.inf], (nu, 1)), np.tile([-np.inf, np.inf], (nu, 1))
-        self.velocity0 = np.zeros(nv)
-        self.driven = np.zeros(nv, bool)
+        self.velocity0 = np.zeros(nx)
+        self.driven = np.zeros(nx, bool)
+        self.range_gear: dict[int, float] = {}  # of the actuators of a tendon that has a range
         self.thrusters: list[Thruster] = []
         self.add_springs()
         for a in range(int(getattr(m, "nactuator", nu))):
@@ -44,28 +42,32 @@ class Actuators(Source):
         return self.finish_drives(ctrl_range)
 
     def finish_drives(self, ctrl_range: Floats) -> Actuation:
-        m = self.m
+        m, nv = self.m, int(self.m.nv)
         scale_p, scale_v = np.where(self.ke > 0, self.ke, 1), np.where(self.kd > 0, self.kd, 1)
         target = self.pull / scale_p
         active = (self.ke > 0) | (self.kd > 0)
-        columns = self.rows.columns
-        columns.update(
-            joint_target_ke=self.ke,
-            joint_target_kd=self.kd,
-            joint_target_pos=target,
-            joint_target_vel=self.velocity0 / scale_v,
-            joint_effort_limit=self.limit,
-            joint_target_mode=np.where(active, 3, 0),
-        )
+        columns = {
+            "target_ke": self.ke,
+            "target_kd": self.kd,
+            "target_pos": target,
+            "target_vel": self.velocity0 / scale_v,
+            "effort_limit": self.limit,
+            "target_mode": np.where(active, 3, 0),
+        }
+        for name, values in columns.items():
+            self.rows.columns["joint_" + name] = values[:nv]
+            if self.terms:
+                self.rows.columns["tendon_" + name] = values[nv:]
         names = [self.name("ACTUATOR", i) for i in range(int(getattr(m, "nactuator", m.nu)))]
         return Actuation(
             names,
+            nv,
             ctrl_range,
             self.gain,
             self.bias,
             self.force_range,
             self.motor,
-            self.joint_range,
+            self.range,
             self.position / scale_p,
             target,
             self.velocity / scale_v,
@@ -78,7 +80,7 @@ class Actuators(Source):
         for j in range(m.njnt):
             v, k = int(m.jnt_dofadr[j]), float(m.jnt_stiffness[j])
             if m.jnt_actfrclimited[j] and m.jnt_type[j] in (HINGE, SLIDE):
-                self.joint_range[v] = m.jnt_actfrcrange[j]
+                self.range[v] = m.jnt_actfrcrange[j]
             if np.any(getattr(m, "jnt_stiffnesspoly", np.zeros((m.njnt, 1)))[j]):
                 self.lose("JOINT", j, "stiffness that depends on the deflection")
             if np.any(getattr(m, "dof_dampingpoly", np.zeros((m.nv, 1)))[v]):
@@ -101,18 +103,18 @@ class Actuators(Source):
         fault = self.actuator_fault(a)
         if int(m.actuator_trntype[a]) == TRN_SITE and not fault:
             return self.add_thruster(a, u, out)
-        coefficients = self.transmission(a, out)
-        if fault or coefficients is None:
-            return self.lose("ACTUATOR", a, fault or "a transmission that is no hinge, slide, fixed tendon or site")
+        x, gear = self.transmission(a, out)
+        if fault or x < 0:
+            return self.lose("ACTUATOR", a, fault or self.transmission_fault(a))
         self.lose_dynamics(a)
+        self.turn_range(a, x, gear)
+        self.note_joint_ranges(a, x)
         bias = np.array(m.actuator_biasprm[a, :3]) if int(m.actuator_biastype[a]) == BIAS_AFFINE else np.zeros(3)
-        self.add_reflected(a, coefficients)
-        if np.any(bias[1:]) and len(coefficients) == 1:
-            self.add_drive(a, u, *coefficients[0], bias)
-        elif np.any(bias[1:]):
-            self.lose("ACTUATOR", a, "a drive on a tendon")
+        self.add_reflected(a, x, gear)
+        if np.any(bias[1:]):
+            self.add_drive(a, u, x, gear, bias)
         else:
-            self.add_motor(a, u, coefficients, float(bias[0]))
+            self.add_motor(a, u, self.moment_arms(x, gear), float(bias[0]))
 
     def lose_dynamics(self, a: int) -> None:
         m = self.m
@@ -138,79 +140,93 @@ class Actuators(Source):
         self.add_motor(a, u, [], float(m.actuator_biasprm[a, 0]) if affine else 0.0)
         self.thrusters.append(Thruster(u, link, np.concatenate([force, torque])))
 
-    def actuator_fault(self, a: int) -> str:
-        """Why the force is not a linear function of control, coordinate and velocity; "" if it is."""
-        m, gain = self.m, int(self.m.actuator_gaintype[a])
-        if hasattr(m, "actuator_ctrlnum") and (m.actuator_ctrlnum[a] != 1 or m.actuator_outnum[a] != 1):
-            return "several controls or outputs"
-        if gain not in (GAIN_FIXED, GAIN_AFFINE) or (gain == GAIN_AFFINE and np.any(m.actuator_gainprm[a, 1:3])):
-            return "a gain that depends on the state"
-        if int(m.actuator_biastype[a]) not in (BIAS_NONE, BIAS_AFFINE):
-            return "a bias of its own kind"
-        return ""
-
-    def add_reflected(self, a: int, coefficients: list[tuple[int, float]]) -> None:
+    def add_reflected(self, a: int, x: int, gear: float) -> None:
         """Adds the armature and damping of the actuator, reflected through its gear."""
-        for name, column in (("actuator_armature", "joint_armature"), ("actuator_damping", "joint_damping")):
-            value = float(getattr(self.m, name, np.zeros(self.m.nu))[a])
-            if value and len(coefficients) == 1:
-                dof, gear = coefficients[0]
-                self.rows.columns[column][dof] += value * gear**2
-            elif value:
-                self.lose("ACTUATOR", a, f"{name.removeprefix('actuator_')} on a tendon")
+        of, i = ("joint", x) if x < self.m.nv else ("tendon", x - int(self.m.nv))
+        for name in ("armature", "damping"):
+            value = float(getattr(self.m, f"actuator_{name}", np.zeros(self.m.nu))[a])
+            if value:
+                self.rows.columns[f"{of}_{name}"][i] += value * gear**2
 
-    def transmission(self, a: int, out: int) -> list[tuple[int, float]] | None:
-        """[(dof, moment arm)] if the moment arms are constant, otherwise None."""
-        m, kind = self.m, int(self.m.actuator_trntype[a])
+    def transmission(self, a: int, out: int) -> tuple[int, float]:
+        """(coordinate, gear); coordinate -1: none that can be driven. A tendon with one joint drives that joint."""
+        m, kind, nv = self.m, int(self.m.actuator_trntype[a]), int(self.m.nv)
         target, gear = int(m.actuator_trnid[a, 0]), float(m.actuator_gear[out, 0])
-        if kind in (TRN_JOINT, TRN_JOINT_IN_PARENT):
-            if m.jnt_type[target] not in (HINGE, SLIDE):
-                return None
-            return [(int(m.jnt_dofadr[target]), gear)]
-        if kind != TRN_TENDON:
-            return None
-        wraps = range(m.tendon_adr[target], m.tendon_adr[target] + m.tendon_num[target])
-        if any(int(m.wrap_type[w]) != WRAP_JOINT for w in wraps):
-            return None
-        return [(int(m.jnt_dofadr[m.wrap_objid[w]]), gear * float(m.wrap_prm[w])) for w in wraps]
+        if kind in (TRN_JOINT, TRN_JOINT_IN_PARENT) and m.jnt_type[target] in (HINGE, SLIDE):
+            return int(m.jnt_dofadr[target]), gear
+        if kind != TRN_TENDON or self.tendon[target] < 0:
+            return -1, gear
+        t = int(self.tendon[target])
+        if len(self.terms[t]) == 1 and not m.tendon_actfrclimited[target]:
+            _, dof, (coefficient, *_) = self.terms[t][0]
+            return dof, gear * coefficient
+        return nv + t, gear
 
-    def add_motor(self, a: int, u: int, coefficients: list[tuple[int, float]], bias: float) -> None:
+    def turn_range(self, a: int, x: int, gear: float) -> None:
+        """MuJoCo clips the sum of the forces of a tendon's actuators before their gear; `range` is behind it."""
+        if x < self.m.nv or not np.any(np.isfinite(self.range[x])):
+            return
+        known = self.range_gear.setdefault(x, gear)
+        if known != gear:
+            self.approximate("ACTUATOR", a, f"the force range of its tendon is taken with gear {known:g}")
+        elif not self.motor[:, x].any() and not self.driven[x]:
+            self.range[x] = np.sort(self.range[x] * gear)
+
+    def note_joint_ranges(self, a: int, x: int) -> None:
+        """A force along a tendon passes by the force ranges of its joints."""
+        terms = self.terms[x - int(self.m.nv)] if x >= self.m.nv else []
+        if any(kind == JOINT and np.any(np.isfinite(self.range[dof])) for kind, dof, _ in terms):
+            self.approximate("ACTUATOR", a, "the force ranges of the joints of its tendon do not limit it")
+
+    def transmission_fault(self, a: int) -> str:
+        if int(self.m.actuator_trntype[a]) != TRN_TENDON:
+            return "a transmission that is no hinge, slide, tendon or site"
+        return f"tendon '{self.name('TENDON', int(self.m.actuator_trnid[a, 0]))}' is not converted"
+
+    def moment_arms(self, x: int, gear: float) -> list[tuple[int, float]]:
+        """[(coordinate, moment arm)] of a motor. Those of a fixed tendon are constant, so it acts on the joints."""
+        nv = int(self.m.nv)
+        if x < nv or np.any(np.isfinite(self.range[x])) or self.terms[x - nv][0][0] != JOINT:
+            return [(x, gear)]
+        return [(dof, gear * value[0]) for _, dof, value in self.terms[x - nv]]
+
+    def add_motor(self, a: int, u: int, arms: list[tuple[int, float]], bias: float) -> None:
         m = self.m
         self.gain[u], self.bias[u] = float(m.actuator_gainprm[a, 0]), bias
         if m.actuator_forcelimited[a]:
             self.force_range[u] = m.actuator_forcerange[a]
-        for v, arm in coefficients:
-            self.motor[u, v] += arm
+        for x, arm in arms:
+            self.motor[u, x] += arm
 
-    def add_drive(self, a: int, u: int, v: int, gear: float, bias: Floats) -> None:
+    def add_drive(self, a: int, u: int, x: int, gear: float, bias: Floats) -> None:
         m = self.m
         ke, kd, gain = -bias[1] * gear**2, -bias[2] * gear**2, float(m.actuator_gainprm[a, 0]) * gear
         if ke < 0 or kd < 0:
             return self.lose("ACTUATOR", a, "a drive with negative gains")
-        self.ke[v] += ke
-        self.kd[v] += kd
+        self.ke[x] += ke
+        self.kd[x] += kd
         to_position = ke > 0
-        (self.position if to_position else self.velocity)[u, v] += gain
-        (self.pull if to_position else self.velocity0)[v] += bias[0] * gear
-        self.limit_drive(a, v, abs(gear))
-        self.driven[v] = True
+        (self.position if to_position else self.velocity)[u, x] += gain
+        (self.pull if to_position else self.velocity0)[x] += bias[0] * gear
+        self.limit_drive(a, x, abs(gear))
+        self.driven[x] = True
 
-    def limit_drive(self, a: int, v: int, gear: float) -> None:
-        """Sets the effort limit, which is symmetric and also clips a spring on the same dof."""
+    def limit_drive(self, a: int, x: int, gear: float) -> None:
+        """Sets the effort limit, which is symmetric and also clips the spring of the same joint."""
         m = self.m
         ranges = [np.array(m.actuator_forcerange[a]) * gear] if m.actuator_forcelimited[a] else []
-        if np.all(np.isfinite(self.joint_range[v])):
-            ranges.append(self.joint_range[v])
+        if np.all(np.isfinite(self.range[x])):
+            ranges.append(self.range[x])
         for lower, upper in ranges:
             if lower != -upper:
                 self.approximated.append(
                     f"actuator '{self.name('ACTUATOR', a)}': force range {lower} .. {upper} is taken "
                     f"as +-{max(abs(lower), abs(upper))}"
                 )
-            if self.driven[v]:
+            if self.driven[x]:
                 self.approximated.append(
-                    f"actuator '{self.name('ACTUATOR', a)}': its force range also limits what else drives the joint"
+                    f"actuator '{self.name('ACTUATOR', a)}': its force range also limits what else drives it"
                 )
             limit = max(abs(lower), abs(upper))
             if limit > 0:
-                self.limit[v] = min(self.limit[v], limit)
+                self.limit[x] = min(self.limit[x], limit)

@@ -69,7 +69,8 @@ class Geoms(Source):
             shape_flags=3 if collides else 1,
         )
         if collides and m.geom_condim[g] > 3:
-            self.lose("GEOM", g, "torsional and rolling friction")
+            kinds = "torsional friction" if m.geom_condim[g] == 4 else "torsional and rolling friction"
+            self.approximate("GEOM", g, f"condim {m.geom_condim[g]} is taken as 3, without {kinds}")
 
     def compliance(self, g: int, partners: NDArray[np.bool_]) -> tuple[float, float]:
         """(stiffness, N/m; dissipation time of the contact, s) of a geom in contact with its partner.
@@ -203,7 +204,7 @@ class Geoms(Source):
                 self.lose("PAIR", p, "two geoms that do not move against each other")
                 continue
             wanted[one, two] = wanted[two, one] = True
-            self.approximated.append(f"pair '{self.name('PAIR', p)}': touches, with the parameters of its geoms")
+            self.approximate("PAIR", p, "touches, with the parameters of its geoms")
         return np.zeros_like(wanted) if "CONTACT" in self.disabled else wanted
 
     def pair_friction(self, kept: NDArray[np.intp]) -> Floats:

@@ -9,10 +9,14 @@ import numpy as np
 
 from ..conventions import Coordinates, Floats, pose
 
-# Values of MuJoCo's enums: mjtJoint, mjtTrn, mjtDyn, mjtGain, mjtBias, mjtWrap, mjtGeom.
+# Values of MuJoCo's enums: mjtJoint, mjtTrn, mjtDyn, mjtGain, mjtBias, mjtWrap, mjtEq.
 FREE, BALL, SLIDE, HINGE = range(4)
 TRN_JOINT, TRN_JOINT_IN_PARENT, TRN_TENDON, TRN_SITE = 0, 1, 3, 4
-DYN_NONE, GAIN_FIXED, GAIN_AFFINE, BIAS_NONE, BIAS_AFFINE, WRAP_JOINT = 0, 0, 1, 0, 1, 1
+DYN_NONE, GAIN_FIXED, GAIN_AFFINE, BIAS_NONE, BIAS_AFFINE = 0, 0, 1, 0, 1
+WRAP_JOINT, WRAP_PULLEY, WRAP_SITE = 1, 2, 3
+EQ_CONNECT, EQ_WELD, EQ_JOINT, EQ_TENDON = range(4)
+
+ONE_G = 9.81  # m/s^2 or rad/s^2, the load at which equalities and limits of tendons are as soft as MuJoCo's
 
 
 def mujoco_module() -> Any:
@@ -93,8 +97,9 @@ class Rows:
 class Source:
     """The MjModel, the rows of our arrays created so far, and the elements that were not converted."""
 
-    def __init__(self, m: Any) -> None:
+    def __init__(self, m: Any, rigid: bool = False) -> None:
         self.m = m
+        self.rigid = rigid  # equalities and limits of tendons are rigid, not as soft as solref and solimp say
         self.rows = Rows()
         self.coordinates = Coordinates()
         self.lost: list[Lost] = []
@@ -102,12 +107,16 @@ class Source:
         self.body = np.full(m.nbody, -1, np.int32)
         self.joint = np.full(m.njnt, -1, np.int32)
         self.shape = np.full(m.ngeom, -1, np.int32)
+        self.tendon = np.full(m.ntendon, -1, np.int32)
+        self.constraint = np.full(m.neq, -1, np.int32)
         self.offset = np.tile(pose(), (m.nbody, 1))  # pose of a body in the link (or the world) that it is part of
         self.starts = [0]
         flags = mujoco_module().mjtDisableBit
         self.disabled = {
             name
             for name in (
+                "CONSTRAINT",
+                "EQUALITY",
                 "CONTACT",
                 "LIMIT",
                 "FRICTIONLOSS",
@@ -120,6 +129,8 @@ class Source:
             )
             if int(m.opt.disableflags) & int(getattr(flags, "mjDSBL_" + name, 0))
         }
+        if "CONSTRAINT" in self.disabled:
+            self.disabled |= {"EQUALITY", "CONTACT", "LIMIT", "FRICTIONLOSS"}
 
     def model_name(self) -> str:
         return bytes(self.m.names).split(b"\0", 1)[0].decode()
@@ -127,6 +138,37 @@ class Source:
     def name(self, kind: str, i: int) -> str:
         found = mujoco_module().mj_id2name(self.m, getattr(mujoco_module().mjtObj, "mjOBJ_" + kind), i)
         return found or f"{kind.lower()}_{i}"
+
+    def softness(self, solref: Floats, solimp: Floats, weight: float) -> tuple[float, float]:
+        """(ke, kd) of a row with MuJoCo's inverse weight; infinite and 0 for a rigid one."""
+        if self.rigid:
+            return np.inf, 0.0
+        stiffness, time = spring(solref, solimp, self.m.opt.timestep, ONE_G)
+        ke = stiffness / max(weight, 1e-12)
+        return ke, ke * max(time, 0.0)
+
+    def stiffness_text(self, ke: float, unit: str) -> str:
+        if np.isinf(ke):
+            return "infinite stiffness, not that of solref and solimp"
+        return f"stiffness {ke:.3g} {unit}, MuJoCo's under a load of one g; rigid=True makes it infinite"
+
+    def enum(self, kind: str, name: str) -> int:
+        """The value of one of MuJoCo's enums; -1 if this version does not have it."""
+        return int(getattr(getattr(mujoco_module(), kind), name, -1))
+
+    def approximate(self, kind: str, i: int, what: str) -> None:
+        self.approximated.append(f"{kind.lower()} '{self.name(kind, i)}': {what}")
+
+    def actuator_fault(self, a: int) -> str:
+        """Why the force is not a linear function of control, coordinate and velocity; "" if it is."""
+        m, gain = self.m, int(self.m.actuator_gaintype[a])
+        if hasattr(m, "actuator_ctrlnum") and (m.actuator_ctrlnum[a] != 1 or m.actuator_outnum[a] != 1):
+            return "several controls or outputs"
+        if gain not in (GAIN_FIXED, GAIN_AFFINE) or (gain == GAIN_AFFINE and np.any(m.actuator_gainprm[a, 1:3])):
+            return "a gain that depends on the state"
+        if int(m.actuator_biastype[a]) not in (BIAS_NONE, BIAS_AFFINE):
+            return "a bias of its own kind"
+        return ""
 
     def lose(self, kind: str, i: int, what: str = "not carried over") -> None:
         self.lost.append(Lost(kind.lower(), self.name(kind, i), what))

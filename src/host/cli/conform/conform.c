@@ -36,6 +36,7 @@ static const char doc[] =
     "\vFILE is a reference file: JSON, or JSON compressed by gzip (docs/conform.md).\n"
     "- A model and cases of it: the state and the contacts before a step, and what the step computes: velocities, "
     "impulses, cost, numbers of iterations.\n"
+    "- Cases of a scene with constraints; the scene lies beside the file as NAME.yaml.\n"
     "- Contact problems in impulses and their solutions.\n"
     "Files of the project: tests/data/reference.";
 
