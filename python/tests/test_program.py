@@ -28,6 +28,15 @@ def test_the_program_runs_an_mjcf_file_and_says_what_is_lost(program, tmp_path):
     assert os.listdir(tmp_path) == ["robot.xml"]
 
 
+def test_the_program_keeps_the_loops_and_tendons_of_an_mjcf_file(program, tmp_path):
+    tendon = '<tendon><fixed name="cable" damping="2"><joint joint="h" coef="3"/></fixed></tendon>'
+    loop = '<equality><connect name="pin" body1="arm" anchor="1 0 0"/></equality>'
+    (tmp_path / "robot.xml").write_text(ROBOT.replace("</mujoco>", f"{tendon}{loop}</mujoco>"))
+    done = run(program, "info", "robot.xml")
+    assert done.returncode == 0, done.stderr
+    assert "pin: ball, arm, world" in done.stdout and "cable: fixed" in done.stdout
+
+
 def test_the_program_shows_a_urdf_file(program, tmp_path):
     (tmp_path / "robot.urdf").write_text(URDF)
     done = run(program, "info", "robot.urdf")
