@@ -128,6 +128,8 @@ typedef enum SapBatchField {
     SAP_BATCH_STATUS,            /* [n] u32 bits SAP_WORLD_... of the last call */
     SAP_BATCH_ITERATIONS,        /* [n] i32 Newton iterations of the last step */
     SAP_BATCH_LINE_ITERATIONS, /* [n] i32 line search iterations of the last step, summed over its Newton iterations */
+    SAP_BATCH_SAFEGUARDS,      /* [n] i32 of the last step, as in SapWorldReport */
+    SAP_BATCH_ACTIVE,          /* [n] i32 of the last step, as in SapWorldReport */
     SAP_BATCH_COST,            /* [n] f64 l(v) of the last step, J */
     SAP_BATCH_RESIDUAL,        /* [n] f64 relative residual of the last step, as in SapWorldReport */
     SAP_BATCH_CONTACT_COUNT,   /* [n] i32 contacts of each world: the used entries of the arrays below */
@@ -164,6 +166,12 @@ typedef enum SapBatchField {
     SAP_BATCH_TENDON_DAMPER_FORCE,    /* [n][nt] N */
     SAP_BATCH_TENDON_FRICTION_FORCE,  /* [n][nt] N */
     SAP_BATCH_TENDON_DRIVE_FORCE,     /* [n][nt] N */
+
+    /* The contact cache of warm_start, as in SapContactReport; a batch with warm_start has it from the start. A reset
+     * empties it. It is a part of the state: copy it with joint_q and joint_qd to continue bit for bit. */
+    SAP_BATCH_CACHE_KEY, /* [n][capacity][3] i32 */
+    SAP_BATCH_CACHE,     /* [n][capacity][6] f64 */
+    SAP_BATCH_DOF_CACHE, /* [n][nv][4] f64, dofs in internal order */
     SAP_BATCH_NUM_FIELDS
 } SapBatchField;
 

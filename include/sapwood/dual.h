@@ -35,23 +35,12 @@ typedef enum SapDualMethod {
     SAP_DUAL_ACTIVE_SET_SINGLE /* "active_set_single": the same problem, one exchange per iteration */
 } SapDualMethod;
 
-typedef enum SapFrictionLaw {
-    SAP_FRICTION_CONVEX = 0, /* "convex": the problem above; sliding with speed s parts the sides with mu s */
-    SAP_FRICTION_COULOMB     /* "coulomb": sliding does not part the sides; methods cone and pgs */
-} SapFrictionLaw;
-
 /* What a block does at the solution. */
 typedef enum SapDualRegion {
     SAP_DUAL_OPEN = 0, /* no impulse; contacts and unilateral rows only */
     SAP_DUAL_STICK,    /* z = 0 */
     SAP_DUAL_SLIDE     /* on the surface of the cone, or at a bound of a box, with z != 0 */
 } SapDualRegion;
-
-/* Status bits of a problem, beside SAP_WORLD_... of solver.h. Neither is a failure. */
-enum {
-    SAP_WORLD_UNBOUNDED = 1 << 14,            /* the targets contradict each other: solved with compliance instead */
-    SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 15 /* friction_law = coulomb: the solution is that of the convex law */
-};
 
 /* How to solve; sap_dual_options_default fills it. C is the number of blocks of a problem. */
 typedef struct SapDualOptions {
@@ -95,7 +84,7 @@ typedef struct SapDualSolution {
     double *velocity;    /* [n][num_rows] m/s, z */
     double *cost;        /* [n] J, at l */
     double *residual;    /* [n] |x - Proj(x - (P x - q))| / |q|, scaled (docs/dual.md) */
-    uint32_t *status;    /* [n] OPTIMAL, COST_SETTLED (pgs_rows settled), ITERATION_LIMIT, NO_DESCENT; those above */
+    uint32_t *status;    /* [n] SAP_WORLD_OPTIMAL, COST_SETTLED (pgs_rows settled), ITERATION_LIMIT, ... of solver.h */
     int32_t *iterations; /* [n] factors (cone, active_set) or sweeps (pgs) */
     int32_t *inner_iterations; /* [n] retraction trials of cone */
     int32_t *safeguards;       /* [n] 0 none; cone: 1 restart, 2 augmented Lagrangian; active_set: 1 single exchanges */
@@ -107,6 +96,27 @@ typedef struct SapDualSolution {
  * its status. */
 SAP_API SapStatus sap_dual_solve(const SapDualProblem *problem, const SapDualOptions *options,
                                  const SapDualSolution *out);
+
+/* ---- the problems of a step ---- */
+
+/* Copies of the problems that a step solves. Arrays are the caller's, host; none may be NULL. Unused blocks of a world are
+ * zero, as in SapDualProblem; the arrays past num_blocks and its rows do not change. */
+typedef struct SapDualRecord {
+    int max_rows;        /* room for the rows of a world, at least sap_solver_problem_rows */
+    int32_t *num_blocks; /* [n] blocks; the contacts of the world in the order of its records, then the other rows */
+    int32_t *kind;       /* [n][max_rows] SapDualKind of each block */
+    double *W;           /* [n][max_rows][max_rows] 1/kg, with the compliance R; the lower triangle is written */
+    double *b;           /* [n][max_rows] m/s */
+    double *mu, *lo, *hi; /* [n][max_rows] of each block, as in SapDualProblem */
+    double *impulse;     /* [n][max_rows] N s, the solution of the step */
+} SapDualRecord;
+
+/* Most rows that the problem of a world can have; 0 for NULL and with contact_solver = sap. */
+SAP_API int sap_solver_problem_rows(const SapSolver *solver);
+
+/* Makes every further step fill the arrays of *record; NULL stops that. The struct is copied; its arrays must stay valid.
+ * SAP_ERROR_UNSUPPORTED with contact_solver = sap. */
+SAP_API SapStatus sap_solver_record_problem(SapSolver *solver, const SapDualRecord *record);
 
 SAP_END_DECLS
 

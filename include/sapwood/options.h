@@ -20,8 +20,29 @@ typedef enum SapPositionIntegration {
 
 /* A contact law and the method that solves for it (docs/solve.md). */
 typedef enum SapContactSolver {
-    SAP_SOLVER_SAP = 0 /* "sap": the SAP contact law, by Newton's method */
+    SAP_SOLVER_SAP = 0,       /* "sap": the SAP contact law, by Newton's method */
+    SAP_SOLVER_CONE = 1,      /* "cone": exact friction cones, in impulses (docs/dual.md), as all below */
+    SAP_SOLVER_PGS = 2,       /* "pgs": the same problem by projected Gauss-Seidel, contact by contact; inexact */
+    SAP_SOLVER_PGS_ROWS = 3,  /* "pgs_rows": the same row by row, nearly Coulomb's law; inexact */
+    SAP_SOLVER_ACTIVE_SET = 4 /* "active_set": exact, without friction */
 } SapContactSolver;
+
+/* Friction of the solvers in impulses. */
+typedef enum SapFrictionLaw {
+    SAP_FRICTION_CONVEX = 0, /* "convex": sliding with speed s parts the sides with mu s */
+    SAP_FRICTION_COULOMB     /* "coulomb": sliding does not part the sides; cone and pgs only */
+} SapFrictionLaw;
+/* Compliance of contacts and joint limits in the solvers in impulses. */
+typedef enum SapContactCompliance {
+    SAP_COMPLIANCE_RIGID = 0, /* "rigid": none; a part of the overlap is removed in each step */
+    SAP_COMPLIANCE_MATERIAL,  /* "material": stiffness and dissipation time of the pair */
+    SAP_COMPLIANCE_SAP        /* "sap": that of SAP, regularised friction included: the solution of sap */
+} SapContactCompliance;
+/* Which contacts of an impact have a restitution. */
+typedef enum SapRestitutionRule {
+    SAP_RESTITUTION_MOREAU = 0, /* "moreau": all, also those that part while others collide */
+    SAP_RESTITUTION_CLAMPED     /* "clamped": those that approach */
+} SapRestitutionRule;
 
 /* Line search of Newton's method (docs/solve.md). */
 typedef enum SapLineSearch {
@@ -119,7 +140,19 @@ typedef struct SapOptions {
     double diag_shift;               /* kg or kg m^2, added to the diagonal of Newton's matrix; default 0, >= 0 */
     double constraint_speed;         /* m/s or rad/s, fastest correction of a constraint's error; NaN = no bound; > 0 */
     SapContactSolver contact_solver; /* contact law and method; default sap */
-    int max_iterations;              /* Newton iterations; default 100, 0 .. 1000000 */
+    /* The next nine apply to the solvers in impulses: all but sap. */
+    SapFrictionLaw friction_law;             /* default convex */
+    double pgs_omega;                        /* over-relaxation of pgs and pgs_rows; default 1, (0, 2) */
+    SapContactCompliance contact_compliance; /* default rigid */
+    double restitution;                      /* part of the normal velocity that an impact returns; default 0, 0 .. 1 */
+    SapRestitutionRule restitution_rule;     /* default moreau */
+    double restitution_threshold; /* m/s, normal velocity below which contacts do not bounce; default 0.05, >= 0 */
+    double push_factor;           /* part of an overlap that a rigid contact removes per step; default 0.2, 0 .. 1 */
+    double max_push;              /* m/s or rad/s, largest velocity of that removal; default 1, >= 0 */
+    bool warm_start;              /* start from the forces of the last step (docs/dual.md); default false */
+    /* Newton iterations; default 100, 0 .. 1000000. Solvers in impulses: SapDualOptions.max_iterations, where 100 reads
+     * as the method's own limit. */
+    int max_iterations;
     double optimality_abs_tol;       /* absolute tolerance of the optimality test; default 1e-14, >= 0 */
     double optimality_rel_tol;       /* relative tolerance of the optimality test; default 1e-6, >= 0 */
     double cost_abs_tol; /* J, tolerance of the cost test; default NaN = 0 for monotone_decay, else 1e-30; >= 0 */

@@ -41,7 +41,11 @@ enum {
     SAP_WORLD_CONTACTS_TRUNCATED = 1 << 13, /* contacts were dropped because the world has too few slots */
     /* A free or ball body turns so far in a step that the explicit gyroscopic torque adds energy, 1 % of its wobble per
      * step or more (docs/free_motion.md). Take a shorter step, or gyroscopic = implicit, which never sets this bit. */
-    SAP_WORLD_FAST_SPIN = 1 << 14
+    SAP_WORLD_FAST_SPIN = 1 << 14,
+
+    /* Solvers in impulses (docs/dual.md). Neither is a failure. */
+    SAP_WORLD_UNBOUNDED = 1 << 15,            /* the targets contradict each other: solved with compliance instead */
+    SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 16 /* friction_law = coulomb: the solution is that of the convex law */
 };
 
 /* Creates a solver for num_worlds >= 1 worlds. The solver keeps the model alive and copies the options; options NULL =
@@ -78,6 +82,8 @@ typedef struct SapWorldReport {
     const int32_t *refactored; /* linear systems solved again in f64: no descent direction or no convergence in f32 */
     const double *cost;        /* l(v), J */
     const double *residual;    /* |D grad| / max(|D A v|, |D j|), which optimality_rel_tol bounds */
+    const int32_t *safeguards; /* solvers in impulses: as in SapDualSolution, as are the three above; else 0 */
+    const int32_t *active;     /* solvers in impulses: rows between their bounds, as in SapDualSolution; else 0 */
 } SapWorldReport;
 
 /* Fills *out with pointers to the solver's arrays. */
@@ -100,6 +106,11 @@ typedef struct SapContactReport {
     double *force;    /* [n][capacity][3] N, world axes, on body 1 at `position`; on body 0 it is the opposite */
     double *wrench; /* [n][nb][6] sum over the contacts of a body: [force ; torque about its COM], N, N m, world axes */
     double *drive, *limit, *friction; /* [n][nv] generalised impulses of drives, limits and friction, N s or N m s */
+    /* The contact cache of warm_start (docs/dual.md), read and written by each step; zeros are an empty one. All three or
+     * none. A world continues bit for bit only with its cache. */
+    int32_t *cache_key; /* [n][capacity][3] sides and index within the pair; 0 ends the list of a world */
+    double *cache;      /* [n][capacity][6] normal, and force on body 1, N, world axes */
+    double *dof_cache;  /* [n][nv][4] forces of drive, lower and upper limit and friction, N or N m */
 } SapContactReport;
 
 /* Makes every further step fill the arrays of *report; NULL stops that. The struct is copied; its arrays

@@ -33,6 +33,7 @@ from .options import Options
 FIELDS = enum_names("SapBatchField", "SAP_BATCH_")  # joint_q: 0, joint_qd: 1, ...
 PARAMETERS = enum_names("SapParameter", "SAP_PARAMETER_")  # gravity: 0, body_mass: 1, ...
 STATE = ("joint_q", "joint_qd")
+CACHE = ("cache_key", "cache", "dof_cache")  # of the option warm_start
 CONTROL = (
     "joint_f",
     "body_f",
@@ -127,13 +128,14 @@ class Batch(MjNames):
     | state | joint_q, joint_qd, body_q, body_qd |
     | control | joint_f, body_f, joint_target_pos, joint_target_vel, joint_act, constraint_active,
       tendon_target_pos, tendon_target_vel, tendon_act, tendon_f |
-    | results | status, iterations, line_iterations, cost, residual |
+    | results | status, iterations, line_iterations, safeguards, active, cost, residual |
     | contacts of the last step | contact_count, contact_dropped, contact_shape0, contact_shape1, contact_point0,
       contact_point1, contact_normal |
     | recorded from their first access on | contact_impulse, contact_velocity, contact_position,
       contact_frame, contact_gap, contact_region, contact_force, body_contact_wrench, constraint_impulse,
       constraint_error, constraint_velocity, constraint_wrench, body_constraint_wrench, constraint_residual,
       tendon_length, tendon_velocity, tendon_force and its parts |
+    | contact cache of the option warm_start | cache_key, cache, dof_cache |
     | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
     | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, eq_active, xpos, xquat, site_xpos, time |
 
@@ -581,10 +583,14 @@ class Batch(MjNames):
 
     # ---- state ----
 
+    def _has_cache(self) -> bool:
+        return self.options["warm_start"] == "true" and self.options["contact_solver"] != "sap"
+
     def get_state(self, worlds: ArrayLike | None = None) -> dict[str, NDArray[Any]]:
         """Copies of everything that determines the next steps, for the worlds with these indices (default all)."""
         rows = slice(None) if worlds is None else np.asarray(worlds)
-        out = {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *self.expanded)}
+        cache = CACHE if self._has_cache() else ()
+        out = {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *cache, *self.expanded)}
         return out if self._controls is None else {**out, "ctrl": self._controls[rows].copy()}
 
     def set_state(self, state: Mapping[str, ArrayLike], worlds: ArrayLike | None = None) -> None:
@@ -596,8 +602,10 @@ class Batch(MjNames):
         for name, values in state.items():
             if name in PARAMETERS:
                 self.expand(name)[rows] = values
-            elif name in STATE + CONTROL:
+            elif name in STATE + CONTROL or (name in CACHE and self._has_cache()):
                 self._put(name, rows, values)
+            elif name in CACHE:
+                continue  # this batch starts cold
             elif name == "ctrl":
                 self.ctrl[rows] = values
             else:

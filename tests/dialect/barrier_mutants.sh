@@ -28,16 +28,21 @@ compile_kernels() { # <folder that holds kernels/> <entry file> <precision> <out
     "$cc" "${flags[@]}" -I"$1" "${kernel_flags[@]}" -DSAP_PRECISION="$3" -c "$1/kernels/target/$2.c" -o "$4"
 }
 
-link_program() { # <entry file> <f32 kernels> <f64 kernels> <output>
-    "$cc" -fsanitize=thread "$2" "$3" "$work"/common_*.o "$work/test_$1.o" "$library" "${link[@]}" -o "$4"
+# A program of <test> with the kernels in <folder>, of both entry files and precisions.
+link_program() { # <test> <folder> <output>
+    "$cc" -fsanitize=thread "$2"/{cpu,dual_cpu}_{32,64}.o "$work"/common_*.o "$work/test_$1.o" "$library" "${link[@]}" -o "$3"
 }
 
-# The entry file that compiles a header: the dual solvers have their own.
+# The entry file that compiles a header, and the test that runs it: the dual solvers have their own of both; their part
+# of a step runs in the test of steps.
 entry_of() { # <file>
-    if grep -q "\"kernels/$1\"" "$project/src/kernels/solve/dual_methods.h"; then
-        echo dual_cpu
+    local list=$project/src/kernels/solve
+    if grep -q "\"kernels/$1\"" "$list/dual_methods.h"; then
+        echo dual_cpu dual_team
+    elif [[ $1 =~ ^solve/(d|contact_cache) ]] && grep -q "\"kernels/$1\"" "$project/src/kernels/step/dual_stages.h"; then
+        echo dual_cpu team_threads
     else
-        echo cpu
+        echo cpu team_threads
     fi
 }
 
@@ -48,14 +53,16 @@ prepare() {
     for source in "$tests"/support/{team_threads,random_model,model_parts,shape_model}.c "$tests"/plain/runner.c; do
         "$cc" "${flags[@]}" -I"$project/src" -c "$source" -o "$work/common_$(basename "$source" .c).o" || die "cannot compile $source"
     done
-    "$cc" "${flags[@]}" -I"$project/src" -c "$tests/dialect/test_team_threads.c" -o "$work/test_cpu.o" &&
-        "$cc" "${flags[@]}" -I"$project/src" -c "$tests/dialect/test_dual_team.c" -o "$work/test_dual_cpu.o" ||
-        die "cannot compile the tests"
+    for test in team_threads dual_team; do
+        "$cc" "${flags[@]}" -I"$project/src" -c "$tests/dialect/test_$test.c" -o "$work/test_$test.o" || die "cannot compile $test"
+    done
     for entry in cpu dual_cpu; do
         for precision in 32 64; do
             compile_kernels "$project/src" $entry $precision "$work/${entry}_$precision.o" || die "cannot compile the kernels"
         done
-        link_program $entry "$work/${entry}"_{32,64}.o "$work/program_$entry" || die "cannot link"
+    done
+    for test in team_threads dual_team; do
+        link_program $test "$work" "$work/program_$test" || die "cannot link $test"
     done
 }
 
@@ -67,11 +74,11 @@ try_mutant() {
     cmp -s "$folder/kernels/$2" "$project/src/kernels/$2" && die "line $3 of $2 has no barrier"
     local precision=64
     [ "$(basename "$2")" = slots.h ] && precision=32 # slots have no numbers: the step always calls the f32 build (step_list.h)
-    local entry
-    entry=$(entry_of "$2")
-    cp "$work/${entry}"_{32,64}.o "$folder"
+    local entry test
+    read -r entry test <<<"$(entry_of "$2")"
+    cp "$work"/{cpu,dual_cpu}_{32,64}.o "$folder"
     compile_kernels "$folder" "$entry" $precision "$folder/${entry}_$precision.o" &&
-        link_program "$entry" "$folder/${entry}"_{32,64}.o "$folder/program" || die "mutant of $2:$3 does not compile"
+        link_program "$test" "$folder" "$folder/program" || die "mutant of $2:$3 does not compile"
     local verdict=nothing
     for repetition in 1 2 3; do # a race need not show itself the first time
         timeout $timeout "$folder/program" >"$folder/log" 2>&1
@@ -89,8 +96,8 @@ try_mutant() {
 }
 
 prepare
-for entry in cpu dual_cpu; do
-    timeout $timeout "$work/program_$entry" >"$work/log" 2>&1 || {
+for test in team_threads dual_team; do
+    timeout $timeout "$work/program_$test" >"$work/log" 2>&1 || {
         cat "$work/log"
         die "the kernels as they are do not pass"
     }

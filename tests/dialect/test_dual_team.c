@@ -106,10 +106,7 @@ static void solve(void *arg) {
 static Results run(const SapDualKernels *kernels, const Numbers *p, const Way *way, int team) {
     Results r = {0};
     Job job = {.kernels = kernels,
-               .args = {.num_blocks = BLOCKS,
-                        .num_rows = ROWS,
-                        .kind = kinds,
-                        .row = rows,
+               .args = {.shape = {BLOCKS, ROWS, kinds, rows},
                         .W = buffer(p->W, ROWS * ROWS),
                         .R = buffer(p->R, ROWS),
                         .b = buffer(p->b, ROWS),

@@ -14,6 +14,7 @@
 
 #include "host/cpu/dispatch.h"
 #include "support/kernel_contacts.h"
+#include "kernels/data/dual.h"
 #include "kernels/dialect/team_threads.h"
 #include "support/random_model.h"
 #include "support/shape_model.h"
@@ -33,6 +34,7 @@ static bool short_run(void) {
 extern const SapKernels sap_kernels_generic_x1_f32, sap_kernels_generic_x1_f64;
 static const SapKernels *const team_kernels[2] = {&sap_kernels_team_x1_f32, &sap_kernels_team_x1_f64};
 static const SapKernels *const plain_kernels[2] = {&sap_kernels_generic_x1_f32, &sap_kernels_generic_x1_f64};
+extern const SapDualKernels sap_dual_kernels_team_x1_f64, sap_dual_kernels_generic_x1_f64;
 
 /* ---- one job: the kinematics alone, an inspection of the free motion, and some steps ---- */
 
@@ -223,7 +225,7 @@ static void run_job(void *arg) {
     if (job->batch->args.collide.enabled)
         run_program(job, job->batch, sap_program_collide);
     run_program(job, job->without, sap_program_step);
-    if (job->batch->args.contacts.count)
+    if (job->batch->args.contacts.count && !job->batch->args.dual)
         run_program(job, job->batch, program_stages);
     run_program(job, job->batch, sap_program_step); /* last: the status is the step's */
 }
@@ -274,7 +276,11 @@ static SapContacts *add_contacts(const Case *c, KernelBatch *k) {
 }
 
 static Seen run_case(const Case *c, const SapKernels *const *kernels, int team, uint64_t hash[WORLDS], Output *output) {
-    KernelBatch k = kernel_batch_create_with(c->model, WORLDS, &c->options, kernels, 0.005);
+    SapKernels f64 = *kernels[1]; /* the solve in impulses takes the place of that in velocities */
+    if (c->options.contact_solver != SAP_SOLVER_SAP)
+        f64.solve = (team > 0 ? &sap_dual_kernels_team_x1_f64 : &sap_dual_kernels_generic_x1_f64)->step_solve;
+    const SapKernels *const tables[2] = {kernels[0], &f64};
+    KernelBatch k = kernel_batch_create_with(c->model, WORLDS, &c->options, tables, 0.005);
     SapContacts *contacts = add_contacts(c, &k);
     int nv = k.batch.m->num_dofs;
     for (int i = 0; c->rigid && i < WORLDS * HASH_SLOTS; i++)
@@ -450,6 +456,27 @@ Test(team_threads, contacts_in_mixed_precision) {
         snprintf(text, sizeof text, "mixed precision %d", bits);
         check_contacts(text, &o, false);
     }
+}
+
+ParameterizedTestParameters(team_threads, contacts_in_impulses) {
+    static int solvers[] = {SAP_SOLVER_CONE, SAP_SOLVER_PGS, SAP_SOLVER_ACTIVE_SET};
+    return cr_make_param_array(int, solvers, 3);
+}
+
+ParameterizedTest(const int *solver, team_threads, contacts_in_impulses) {
+    SapOptions o = kernel_options(64);
+    o.contact_solver = (SapContactSolver)*solver;
+    o.pgs_omega = 1;
+    o.restitution = 0.2;
+    o.push_factor = 0.2;
+    o.max_push = 1;
+    SapModel *model = hash_model_with_terms(random_forest(3, 8), 3);
+    Case c = {"in impulses", model, o, true, false, false, false};
+    if (*solver == SAP_SOLVER_CONE || !short_run()) {
+        Seen seen = check_teams(&c);
+        cr_assert_gt(seen.iterations, 0);
+    }
+    sap_model_destroy(model);
 }
 
 /* ---- collision ---- */

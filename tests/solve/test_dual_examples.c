@@ -387,7 +387,8 @@ static DualRun normals(int count, const double *A, const double *b, SapDualMetho
     return dual_run(&problem, &options);
 }
 
-/* l, the size of the set, the iterations of single and of block exchanges; and complementarity. */
+/* l, the size of the set, the iterations of single and of block exchanges; and complementarity. Where the set of all rows is
+ * not the answer, sweeps choose the second, so block exchanges take 2 iterations where plain block pivoting takes 3. */
 static void expect_normals(int count, const double *A, const double *b, const double *l, double tolerance, int size,
                            int single, int block) {
     for (int m = 0; m < 2; m++) {
@@ -436,14 +437,14 @@ Test(active_set, mass_ratio_of_a_million) {
     cr_expect_eq(run.iterations, 1);
 }
 Test(active_set, all_separating) {
-    expect_normals(2, (double[]){2, 1, 1, 2}, (double[]){-1, -2}, (double[]){0, 0}, 0, 0, 3, 3);
+    expect_normals(2, (double[]){2, 1, 1, 2}, (double[]){-1, -2}, (double[]){0, 0}, 0, 0, 3, 2);
 }
 Test(active_set, all_compressive) {
     expect_normals(2, (double[]){2, 1, 1, 2}, (double[]){3, 3}, (double[]){1, 1}, 1e-12, 2, 1, 1);
 }
 Test(active_set, mixed) {
     expect_normals(3, (double[]){2, -1, 0, -1, 2, -1, 0, -1, 2}, (double[]){1, -3, 2}, (double[]){0.5, 0, 1}, 1e-12, 2,
-                   2, 3);
+                   2, 2);
 }
 /* The residual |A l - b| is not 0 at a solution with open contacts; the one of the library is. */
 Test(active_set, redundant_contacts_share_the_load) {

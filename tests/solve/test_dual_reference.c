@@ -226,6 +226,8 @@ static void check_normals(const DualCase *c, void *arg) {
     DualRun run = dual_run(&c->problem, &options);
     cr_expect(run.status & SAP_WORLD_OPTIMAL, "%s: status %x", c->name, run.status);
     cr_expect_leq(run.residual, 1e-8, "%s: %g", c->name, run.residual);
+    if (options.method == SAP_DUAL_ACTIVE_SET)
+        cr_expect_leq(run.iterations, 10, "%s: %d iterations", c->name, run.iterations);
     int row = 0, active = 0;
     for (int b = 0; b < c->problem.num_blocks; b++) {
         int kind = c->problem.kind[b];

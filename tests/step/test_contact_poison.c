@@ -24,6 +24,8 @@ typedef struct Setup {
     const char *preset;
     SapLineSearch line_search;
     int lanes, threads;
+    SapContactSolver solver;
+    SapFrictionLaw law;
 } Setup;
 
 /* Where a number comes from: what a bad one means differs. */
@@ -110,6 +112,8 @@ static Bench *bench_create(const Setup *setup) {
     options.lanes = setup->lanes;
     options.threads = setup->threads;
     options.line_search_variant = setup->line_search;
+    options.contact_solver = setup->solver;
+    options.friction_law = setup->law;
     b->setup = *setup;
     b->model = hash_model_with_terms(random_forest(5, 7), 3);
     b->m = sap_model_arrays(b->model);
@@ -315,13 +319,18 @@ static void poison_all(const Setup *setup) {
     bench_destroy(b);
 }
 
-static const Setup setups[] = {
-    {"approx32", SAP_MONOTONE_DECAY, 8, 1}, {"approx64", SAP_EXACT_ROOT, 4, 2}, {"drake", SAP_ARMIJO_DECAY, 1, 3}};
+static const Setup setups[] = {{"approx32", SAP_MONOTONE_DECAY, 8, 1, SAP_SOLVER_SAP, SAP_FRICTION_CONVEX},
+                               {"approx64", SAP_EXACT_ROOT, 4, 2, SAP_SOLVER_SAP, SAP_FRICTION_CONVEX},
+                               {"drake", SAP_ARMIJO_DECAY, 1, 3, SAP_SOLVER_SAP, SAP_FRICTION_CONVEX},
+                               {"approx32", SAP_MONOTONE_DECAY, 8, 1, SAP_SOLVER_CONE, SAP_FRICTION_CONVEX},
+                               {"drake", SAP_MONOTONE_DECAY, 4, 2, SAP_SOLVER_PGS, SAP_FRICTION_COULOMB},
+                               {"approx64", SAP_MONOTONE_DECAY, 1, 3, SAP_SOLVER_ACTIVE_SET, SAP_FRICTION_CONVEX}};
+enum { NUM_SETUPS = sizeof setups / sizeof *setups };
 
 /* The parameter is an index of setups. */
 ParameterizedTestParameters(contact_poison, any_bad_number_stops_its_world_only) {
-    static int all[] = {0, 1, 2};
-    return cr_make_param_array(int, all, 3);
+    static int all[] = {0, 1, 2, 3, 4, 5};
+    return cr_make_param_array(int, all, NUM_SETUPS);
 }
 
 ParameterizedTest(const int *setup, contact_poison, any_bad_number_stops_its_world_only) {
@@ -343,7 +352,7 @@ static void poison_index(Bench *b, const char *name, int32_t *index, int world, 
 }
 
 Test(contact_poison, an_index_out_of_range_is_a_bad_contact) {
-    for (int s = 0; s < 3; s++) {
+    for (int s = 0; s < NUM_SETUPS; s++) {
         Bench *b = bench_create(&setups[s]);
         SapContacts *k = b->contacts;
         const int32_t shapes[] = {-2, b->m->num_shapes, INT32_MAX, INT32_MIN};
@@ -365,7 +374,7 @@ Test(contact_poison, an_index_out_of_range_is_a_bad_contact) {
 }
 
 Test(contact_poison, a_zero_normal_is_a_bad_contact) {
-    for (int s = 0; s < 3; s++) {
+    for (int s = 0; s < NUM_SETUPS; s++) {
         Bench *b = bench_create(&setups[s]);
         for (int world = 0; world < WORLDS; world++) {
             for (int c = 0; c < b->contacts->count[world]; c++) {
@@ -380,7 +389,7 @@ Test(contact_poison, a_zero_normal_is_a_bad_contact) {
 }
 
 Test(contact_poison, dropped_contacts_are_told_and_change_nothing_else) {
-    for (int s = 0; s < 3; s++) {
+    for (int s = 0; s < NUM_SETUPS; s++) {
         Bench *b = bench_create(&setups[s]);
         for (int world = 0; world < WORLDS; world += 4) {
             b->contacts->dropped[world] = 3;

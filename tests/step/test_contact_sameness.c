@@ -183,6 +183,38 @@ ParameterizedTest(const int *preset, contact_sameness,
     check_preset(preset_names[*preset]);
 }
 
+/* The solvers in impulses, each in another preset. */
+static const struct {
+    const char *preset;
+    SapContactSolver solver;
+    SapFrictionLaw law;
+    SapContactCompliance compliance;
+} dual_ways[] = {{"drake", SAP_SOLVER_CONE, SAP_FRICTION_CONVEX, SAP_COMPLIANCE_RIGID},
+                 {"approx32", SAP_SOLVER_CONE, SAP_FRICTION_COULOMB, SAP_COMPLIANCE_MATERIAL},
+                 {"approx64", SAP_SOLVER_PGS, SAP_FRICTION_CONVEX, SAP_COMPLIANCE_SAP},
+                 {"fast32", SAP_SOLVER_PGS_ROWS, SAP_FRICTION_CONVEX, SAP_COMPLIANCE_RIGID},
+                 {"approx32", SAP_SOLVER_ACTIVE_SET, SAP_FRICTION_CONVEX, SAP_COMPLIANCE_RIGID}};
+
+ParameterizedTestParameters(contact_sameness, a_solve_in_impulses_has_the_same_bits_too) {
+    static int all[] = {0, 1, 2, 3, 4};
+    return cr_make_param_array(int, all, 5);
+}
+
+ParameterizedTest(const int *way, contact_sameness, a_solve_in_impulses_has_the_same_bits_too) {
+    SapModel *models[] = {forest(), sample_model_create()};
+    SapOptions options;
+    need(sap_options_preset(dual_ways[*way].preset, &options));
+    options.contact_solver = dual_ways[*way].solver;
+    options.friction_law = dual_ways[*way].law;
+    options.contact_compliance = dual_ways[*way].compliance;
+    options.restitution = 0.3;
+    for (int k = 0; k < 2; k++)
+        check_model(models[k], &options, k == 0 ? SAP_F64 : SAP_F32);
+    check_isas(models[0], &options);
+    sap_model_destroy(models[0]);
+    sap_model_destroy(models[1]);
+}
+
 /* Free motion in f64 and a solve in f32: a world that has nothing to solve must not go through f32 for its neighbours' sake. */
 Test(contact_sameness, mixed_precisions) {
     SapModel *models[] = {forest(), sample_model_create()};

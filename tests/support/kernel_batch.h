@@ -19,6 +19,7 @@ typedef struct KernelBatch {
     SapScratch scratch;
     uint32_t *status;
     SapStepArgs args; /* in place, midpoint */
+    SapDualStepArgs *dual;
 } KernelBatch;
 
 static inline SapBuffer kernel_buffer(void *data, int width, SapDtype dtype) {
@@ -79,7 +80,8 @@ static inline KernelBatch kernel_batch_create_with(const SapModel *model, int wo
     SapState *s = &k.batch.state;
     SapControl *c = &k.batch.control;
     const SapConstants constants[2] = {k.constants[0].constants, k.constants[1].constants};
-    if (sap_step_args_init(m, &k.plan.plan, constants, o, kernels[0]->lanes, &k.args) != SAP_OK)
+    k.dual = calloc(1, sizeof *k.dual);
+    if (sap_step_args_init(m, &k.plan.plan, constants, o, kernels[0]->lanes, k.dual, &k.args) != SAP_OK)
         abort();
     k.args.h = h;
     k.args.num_worlds = worlds;
@@ -113,6 +115,7 @@ static inline void kernel_batch_destroy(KernelBatch *k) {
     for (int f64 = 0; f64 < 2; f64++)
         sap_constants_free(&k->constants[f64]);
     hash_batch_destroy(&k->batch);
+    free(k->dual);
     free(k->status);
 }
 

@@ -39,6 +39,16 @@ static SapStatus check_dofs(const char *what, const SapModelArrays *a) {
                     a->num_dofs, SAP_MAX_DENSE_DOFS);
 }
 
+/* The contact cache is a part of the state of a batch with warm_start. */
+static SapStatus create_cache(SapBatch *b) {
+    SapArray view;
+    if (!b->options.warm_start || b->options.contact_solver == SAP_SOLVER_SAP)
+        return SAP_OK;
+    SAP_TRY(sap_batch_array(b, SAP_BATCH_CACHE_KEY, &view));
+    SAP_TRY(sap_batch_array(b, SAP_BATCH_CACHE, &view));
+    return sap_batch_array(b, SAP_BATCH_DOF_CACHE, &view);
+}
+
 static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model) {
     const SapModelArrays *a = sap_model_arrays(model);
     b->model = model;
@@ -61,6 +71,7 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
     SAP_TRY(b->backend->create(b, what, model));
     SAP_TRY(fill_arrays(b));
     SAP_TRY(sap_batch_fill_starts(b, model));
+    SAP_TRY(create_cache(b));
     return sap_batch_reset(b, NULL, 0);
 }
 

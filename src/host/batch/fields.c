@@ -30,6 +30,8 @@ enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_CONTACT_MARGIN0, ROW_CONTA
     X(SAP_BATCH_STATUS, "status", status, U32, WORLD, 0, ALWAYS, TO_ZERO, 0)                                           \
     X(SAP_BATCH_ITERATIONS, "iterations", report.iterations, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                        \
     X(SAP_BATCH_LINE_ITERATIONS, "line_iterations", report.line_iterations, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)         \
+    X(SAP_BATCH_SAFEGUARDS, "safeguards", report.safeguards, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                        \
+    X(SAP_BATCH_ACTIVE, "active", report.active, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                                    \
     X(ROW_REFACTORED, "refactored", report.refactored, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                              \
     X(SAP_BATCH_COST, "cost", report.cost, F64, WORLD, 0, ALWAYS, TO_ZERO, 0)                                          \
     X(SAP_BATCH_RESIDUAL, "residual", report.residual, F64, WORLD, 0, ALWAYS, TO_ZERO, 0)                              \
@@ -71,7 +73,10 @@ enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_CONTACT_MARGIN0, ROW_CONTA
       TO_ZERO, 0)                                                                                                      \
     X(SAP_BATCH_TENDON_FRICTION_FORCE, "tendon_friction_force", report.tendon_friction, F64, TENDONS, 0, ON_REQUEST,   \
       TO_ZERO, 0)                                                                                                      \
-    X(SAP_BATCH_TENDON_DRIVE_FORCE, "tendon_drive_force", report.tendon_drive, F64, TENDONS, 0, ON_REQUEST, TO_ZERO, 0)
+    X(SAP_BATCH_TENDON_DRIVE_FORCE, "tendon_drive_force", report.tendon_drive, F64, TENDONS, 0, ON_REQUEST, TO_ZERO, 0)\
+    X(SAP_BATCH_CACHE_KEY, "cache_key", report.cache_key, I32, CONTACTS, 3, ON_REQUEST, TO_ZERO, 0)                    \
+    X(SAP_BATCH_CACHE, "cache", report.cache, F64, CONTACTS, 6, ON_REQUEST, TO_ZERO, 0)                                \
+    X(SAP_BATCH_DOF_CACHE, "dof_cache", report.dof_cache, F64, DOFS, 4, ON_REQUEST, TO_ZERO, 0)
 
 enum { NO_SHAPE = 0xff }; /* -1 */
 

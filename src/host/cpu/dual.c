@@ -114,10 +114,7 @@ static SapBuffer buffer(const double *data, long long stride) {
 static SapDualArgs make_args(const SapDualProblem *p, const SapDualOptions *o, const SapDualSolution *out, int rows,
                              const int *blocks) {
     long long n = rows, num = p->num_blocks;
-    return (SapDualArgs){.num_blocks = p->num_blocks,
-                         .num_rows = rows,
-                         .kind = blocks,
-                         .row = blocks + p->num_blocks,
+    return (SapDualArgs){.shape = {p->num_blocks, rows, blocks, blocks + p->num_blocks},
                          .W = buffer(p->W, n * n),
                          .R = buffer(p->R, n),
                          .b = buffer(p->b, n),

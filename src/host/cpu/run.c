@@ -13,13 +13,23 @@ typedef struct Job {
     const uint8_t *mask; /* [num_worlds] nonzero: the world is processed; NULL = all */
 } Job;
 
+static void clear_dual_counters(const SapReportArgs *r, int world) {
+    if (r->safeguards)
+        r->safeguards[world] = 0;
+    if (r->active)
+        r->active[world] = 0;
+}
+
 static bool takes_part(const Job *job, int world) {
     if (job->mask && !job->mask[world])
         return false;
     SapWorldParameters *e = &job->solver->parameters;
     if (e->count > 0)
         sap_world_parameters_refresh(e, world);
-    return !skip_world(job->args, world);
+    if (!skip_world(job->args, world))
+        return true;
+    clear_dual_counters(&job->args->report, world);
+    return false;
 }
 
 /* Reduces the pack to the worlds to be processed; lanes past the count repeat the last one. */
@@ -60,6 +70,7 @@ void sap_solver_run(SapSolver *s, const SapStepArgs *args, SapProgram *program, 
 static void clear_counters(const SapReportArgs *r, int world) {
     r->iterations[world] = r->line_iterations[world] = r->refactored[world] = 0;
     r->cost[world] = r->residual[world] = 0;
+    clear_dual_counters(r, world);
 }
 
 void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {

@@ -1,6 +1,8 @@
 /* The solver on the CPU: creation, info and profile. */
 #include "host/cpu/solver.h"
 
+#include <sapwood/dual.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,8 @@ static void carve_results(SapArena *arena, int num_worlds, SapStepArgs *args) {
     SAP_CARVE(arena, args->report.iterations, num_worlds);
     SAP_CARVE(arena, args->report.line_iterations, num_worlds);
     SAP_CARVE(arena, args->report.refactored, num_worlds);
+    SAP_CARVE(arena, args->report.safeguards, num_worlds);
+    SAP_CARVE(arena, args->report.active, num_worlds);
     SAP_CARVE(arena, args->report.cost, num_worlds);
     SAP_CARVE(arena, args->report.residual, num_worlds);
 }
@@ -69,7 +73,7 @@ static size_t scratch_bytes(const SapSolver *s) {
 static SapStatus check_memory(const SapSolver *s, const char *what, size_t bytes_per_world) {
     const double small = 1 << 26; /* as for a single allocation */
     double scratch = (double)scratch_bytes(s), fixed = scratch * s->threads, nv = s->args.plan.nv;
-    double per_world = (double)bytes_per_world + 2 * sizeof(double) + 4 * sizeof(int32_t);
+    double per_world = (double)bytes_per_world + 2 * sizeof(double) + 6 * sizeof(int32_t);
     if (uses_lockstep(s)) /* every world keeps its scratch, and has its own matrix */
         per_world += scratch / s->kernels.pack[0]->lanes + nv * nv * sizeof(double);
     double bytes = fixed + per_world * s->num_worlds;
@@ -86,7 +90,8 @@ static SapStatus check_memory(const SapSolver *s, const char *what, size_t bytes
 static SapStatus fill_args(SapSolver *s, int lanes) {
     const SapConstants constants[2] = {s->plan->constants[0].constants, s->plan->constants[1].constants};
     const SapPlan *plan = &s->plan->plan.plan;
-    SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->args));
+    SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->dual,
+                               &s->args));
     s->args.num_worlds = s->num_worlds;
     return SAP_OK;
 }
@@ -101,10 +106,15 @@ static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *mod
         s->kernels.pack[f64] = sap_kernels_find(s->isa, lanes, f64 ? SAP_FP64 : SAP_FP32);
         s->kernels.one_lane[f64] = sap_kernels_find(s->isa, 1, f64 ? SAP_FP64 : SAP_FP32);
     }
+    SAP_TRY(fill_args(s, lanes));
+    if (s->args.dual) { /* the solve in impulses takes the place of that in velocities */
+        s->dual_table = *s->kernels.pack[1];
+        s->dual_table.solve = sap_dual_kernels_find(s->isa, lanes, SAP_FP64)->step_solve;
+        s->kernels.pack[1] = &s->dual_table;
+    }
     int packs = (s->num_worlds - 1) / lanes + 1;
     int threads = s->options.threads ? s->options.threads : sap_pool_cpus();
     s->threads = threads < packs ? threads : packs;
-    SAP_TRY(fill_args(s, lanes));
     SAP_TRY(check_memory(s, what, bytes_per_world));
     SAP_TRY(create_results(s));
     SAP_TRY(create_scratch(s));
@@ -171,7 +181,14 @@ SapStatus sap_solver_report(const SapSolver *s, SapWorldReport *out) {
     SAP_NEED(s);
     SAP_NEED(out);
     const SapReportArgs *r = &s->args.report;
-    *out = (SapWorldReport){s->args.status, r->iterations, r->line_iterations, r->refactored, r->cost, r->residual};
+    *out = (SapWorldReport){.status = s->args.status,
+                            .iterations = r->iterations,
+                            .line_iterations = r->line_iterations,
+                            .refactored = r->refactored,
+                            .cost = r->cost,
+                            .residual = r->residual,
+                            .safeguards = r->safeguards,
+                            .active = r->active};
     return SAP_OK;
 }
 
@@ -193,6 +210,11 @@ SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
     a->drive = r->drive;
     a->limit = r->limit;
     a->friction = r->friction;
+    if (s->results || r->cache_key) { /* else the cache is the batch's */
+        a->cache_key = r->cache_key;
+        a->cache = r->cache;
+        a->dof_cache = r->dof_cache;
+    }
     return SAP_OK;
 }
 
@@ -221,6 +243,32 @@ SapStatus sap_solver_record_constraints(SapSolver *s, const SapConstraintReport 
     return SAP_OK;
 }
 
+int sap_solver_problem_rows(const SapSolver *s) {
+    return s && s->args.dual ? (int)sap_dual_max_rows(&s->args.plan, s->args.contacts.capacity) : 0;
+}
+
+SapStatus sap_solver_record_problem(SapSolver *s, const SapDualRecord *record) {
+    SAP_NEED(s);
+    if (!s->args.dual)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "sap_solver_record_problem: contact_solver is sap, which has no problem in impulses");
+    s->dual.record = NULL;
+    if (!record)
+        return SAP_OK;
+    const void *const arrays[] = {record->num_blocks, record->kind, record->W,  record->b,
+                                  record->mu,         record->lo,   record->hi, record->impulse};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        if (!arrays[i])
+            return sap_fail(SAP_ERROR_ARGUMENT, "sap_solver_record_problem: an array of the record is NULL");
+    int rows = sap_solver_problem_rows(s);
+    if (record->max_rows < rows)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_solver_record_problem: max_rows is %d; it must be at least %d",
+                        record->max_rows, rows);
+    s->record = *record;
+    s->dual.record = &s->record;
+    return SAP_OK;
+}
+
 const uint32_t *sap_solver_world_status(const SapSolver *solver) {
     return solver ? solver->args.status : NULL;
 }
@@ -236,7 +284,7 @@ static int count_pairs(const SapPlan *p) {
 SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
     SAP_NEED(s);
     SAP_NEED(out);
-    size_t per_world = s->results ? sizeof(uint32_t) + 3 * sizeof(int32_t) + 2 * sizeof(double) : 0;
+    size_t per_world = s->results ? sizeof(uint32_t) + 5 * sizeof(int32_t) + 2 * sizeof(double) : 0;
     size_t model_bytes = s->plan->plan.bytes + s->plan->constants[0].bytes + s->plan->constants[1].bytes;
     *out = (SapSolverInfo){
         .num_worlds = s->num_worlds,

@@ -18,6 +18,9 @@ struct SapSolver {
     SapIsa isa;
     int num_worlds;
     SapKernelSet kernels;
+    SapKernels dual_table; /* the f64 kernels with the solve in impulses, if contact_solver asks for it */
+    SapDualStepArgs dual;  /* its arguments */
+    SapDualRecord record;  /* where it copies its problems */
     SapPool *pool;
     int threads;
     SapWorkRange *ranges;  /* [threads] */

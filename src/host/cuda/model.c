@@ -24,10 +24,11 @@ SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, 
     SAP_TRY(sap_model_plan(model, options->broad_phase, &out->plan));
     list_blocks(out);
     const SapConstants constants[2] = {out->plan->constants[0].constants, out->plan->constants[1].constants};
-    SAP_TRY(sap_step_args_init(m, &out->plan->plan.plan, constants, options, 1, args));
+    SapDualStepArgs dual;
+    SAP_TRY(sap_step_args_init(m, &out->plan->plan.plan, constants, options, 1, &dual, args));
     /* each kernel set has its law and method as constants (kernels/target/cuda.cu) */
-    if (args->contacts.law != SAP_LAW_sap_contact || args->method != SAP_METHOD_newton)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "device cuda: there are no kernels for contact_solver %d; allowed: %d",
+    if (args->contacts.law != SAP_LAW_sap_contact || args->method != SAP_METHOD_newton || args->dual)
+        return sap_fail(SAP_ERROR_UNSUPPORTED, "device cuda: there are no kernels for contact_solver %d; allowed: %d (sap)",
                         (int)options->contact_solver, SAP_SOLVER_SAP);
     return SAP_OK;
 }

@@ -46,7 +46,19 @@ static const Choice constraint_weights[] = {{"split", SAP_WEIGHT_SPLIT}, {"mixed
 static const Choice limit_windows[] = {{"reach", SAP_WINDOW_REACH}, {"violated", SAP_WINDOW_VIOLATED}, {NULL, 0}};
 static const Choice gyroscopics[] = {
     {"explicit", SAP_GYROSCOPIC_EXPLICIT}, {"implicit", SAP_GYROSCOPIC_IMPLICIT}, {NULL, 0}};
-static const Choice contact_solvers[] = {{"sap", SAP_SOLVER_SAP}, {NULL, 0}};
+static const Choice contact_solvers[] = {{"sap", SAP_SOLVER_SAP},
+                                         {"cone", SAP_SOLVER_CONE},
+                                         {"pgs", SAP_SOLVER_PGS},
+                                         {"pgs_rows", SAP_SOLVER_PGS_ROWS},
+                                         {"active_set", SAP_SOLVER_ACTIVE_SET},
+                                         {NULL, 0}};
+static const Choice friction_laws[] = {{"convex", SAP_FRICTION_CONVEX}, {"coulomb", SAP_FRICTION_COULOMB}, {NULL, 0}};
+static const Choice compliances[] = {{"rigid", SAP_COMPLIANCE_RIGID},
+                                     {"material", SAP_COMPLIANCE_MATERIAL},
+                                     {"sap", SAP_COMPLIANCE_SAP},
+                                     {NULL, 0}};
+static const Choice restitution_rules[] = {
+    {"moreau", SAP_RESTITUTION_MOREAU}, {"clamped", SAP_RESTITUTION_CLAMPED}, {NULL, 0}};
 static const Choice line_searches[] = {{"monotone_decay", SAP_MONOTONE_DECAY},
                                        {"armijo_decay", SAP_ARMIJO_DECAY},
                                        {"exact_root", SAP_EXACT_ROOT},
@@ -78,6 +90,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
 #define INT(l, h)     .kind = KIND_INT, .low = (l), .high = (h)
 #define REAL(l)       .kind = KIND_REAL, .low = (l), .high = INFINITY
 #define BETWEEN(l, h) .kind = KIND_REAL, .low = (l), .high = (h), .open = true
+#define FROM_TO(l, h) .kind = KIND_REAL, .low = (l), .high = (h)
 #define OR_NONE       .none = true, .fallback = NAN
 #define PRESET        .preset = true
 
@@ -105,6 +118,15 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(diag_shift, REAL(0), .fallback = 0)                                                                              \
     X(constraint_speed, REAL(0), .open = true, OR_NONE)                                                                \
     X(contact_solver, CHOICE(contact_solvers), .fallback = SAP_SOLVER_SAP)                                             \
+    X(friction_law, CHOICE(friction_laws), .fallback = SAP_FRICTION_CONVEX)                                            \
+    X(pgs_omega, BETWEEN(0, 2), .fallback = 1)                                                                         \
+    X(contact_compliance, CHOICE(compliances), .fallback = SAP_COMPLIANCE_RIGID)                                       \
+    X(restitution, FROM_TO(0, 1), .fallback = 0)                                                                       \
+    X(restitution_rule, CHOICE(restitution_rules), .fallback = SAP_RESTITUTION_MOREAU)                                 \
+    X(restitution_threshold, REAL(0), .fallback = 0.05)                                                                \
+    X(push_factor, FROM_TO(0, 1), .fallback = 0.2)                                                                     \
+    X(max_push, REAL(0), .fallback = 1)                                                                                \
+    X(warm_start, BOOL, .fallback = 0)                                                                                 \
     X(max_iterations, INT(0, 1000000), .fallback = 100)                                                                \
     X(optimality_abs_tol, REAL(0), .fallback = 1e-14)                                                                  \
     X(optimality_rel_tol, REAL(0), .fallback = 1e-6)                                                                   \
@@ -167,7 +189,9 @@ _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegrat
                    sizeof(SapContactPoint) == sizeof(int) && sizeof(SapCompat) == sizeof(int) &&
                    sizeof(SapIsa) == sizeof(int) && sizeof(SapBroadPhase) == sizeof(int) &&
                    sizeof(SapFactorPlan) == sizeof(int) && sizeof(SapDevice) == sizeof(int) &&
-                   sizeof(SapConstraintWeight) == sizeof(int) && sizeof(SapLimitWindow) == sizeof(int),
+                   sizeof(SapConstraintWeight) == sizeof(int) && sizeof(SapLimitWindow) == sizeof(int) &&
+                   sizeof(SapFrictionLaw) == sizeof(int) && sizeof(SapContactCompliance) == sizeof(int) &&
+                   sizeof(SapRestitutionRule) == sizeof(int),
                "an enum of SapOptions is as large as an int");
 
 /* A bool is read as a byte: an uninitialised one may hold any value, and checking it must be well defined. */
@@ -237,8 +261,10 @@ static SapList range_text(const Option *option) {
         snprintf(text, sizeof text, "an integer %s .. %s%s", low, high, none);
     else if (isinf(option->high))
         snprintf(text, sizeof text, "a finite number %s %s%s", option->open ? ">" : ">=", low, none);
-    else
+    else if (option->open)
         snprintf(text, sizeof text, "a number > %s and < %s%s", low, high, none);
+    else
+        snprintf(text, sizeof text, "a number %s .. %s%s", low, high, none);
     sap_list_add(&list, text);
     return list;
 }

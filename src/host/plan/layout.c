@@ -179,7 +179,52 @@ static void layout_jacobians(int num_slots, long long *next, SapStepArgs *args) 
     *next = (at * words[1] + words[0] - 1) / words[0];
 }
 
-long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args) {
+/* Rows that a world can have beside its contacts: of a dof a drive, two limits and friction, and the laws of the model's
+ * constraints and tendons (solve/dual_step.h). */
+static long long max_other_rows(const SapPlan *plan) {
+    long long rows = 0;
+    for (int i = 0; i < plan->nv; i++)
+        rows += 1 + (plan->dof_driven[i] != 0) + (plan->dof_limited[i] ? 2 : 0);
+    for (int b = 0; b < plan->num_blocks; b++)
+        rows += plan->block[b].rows * plan->block[b].laws;
+    return rows;
+}
+
+static long long block_rows(const SapPlan *plan) {
+    long long rows = 0;
+    for (int b = 0; b < plan->num_blocks; b++)
+        rows += plan->block[b].rows;
+    return rows;
+}
+
+long long sap_dual_max_rows(const SapPlan *plan, int contacts) {
+    return 3LL * contacts + max_other_rows(plan);
+}
+
+/* The problem in impulses, after everything else; returns the integers. */
+static long long layout_dual(const SapPlan *plan, int contacts, int num_slots, long long ints, long long *next,
+                             SapStepArgs *args, SapDualLayout *dual) {
+    long long others = max_other_rows(plan), blocks = contacts + others;
+    dual->Y_dof = take(next, plan->tree.nnz);
+    dual->Y_block = take(next, block_rows(plan) * plan->nv);
+    dual->v_free = take(next, plan->nv);
+    dual->scratch = take(next, SAP_DUAL_SCRATCH(blocks, sap_dual_max_rows(plan, contacts)));
+    dual->Y = take(next, 3LL * args->slot_ints.max_columns * num_slots);
+    dual->kind = take(&ints, blocks);
+    dual->row = take(&ints, blocks);
+    dual->source = take(&ints, others);
+    dual->term = take(&ints, others);
+    dual->has_rows = take(&ints, plan->nv);
+    dual->block = take(&ints, block_rows(plan));
+    dual->block_row = take(&ints, block_rows(plan));
+    dual->contacts = take(&ints, 1);
+    dual->blocks = take(&ints, 1);
+    dual->block_rows = take(&ints, 1);
+    args->slot_ints.total = ints > INT_MAX ? INT_MAX : (int)ints;
+    return ints;
+}
+
+long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args, SapDualLayout *dual) {
     long long next = 0;
     layout_slot(args->contacts.law, &args->slot, &args->problem.slot_size);
     long long ints = layout_slot_ints(plan, num_slots, lanes, &args->slot_ints);
@@ -190,6 +235,8 @@ long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapSte
     /* last, because most slots are never used */
     args->problem.slots = take(&next, (long long)num_slots * args->problem.slot_size);
     layout_jacobians(num_slots, &next, args);
+    if (args->dual)
+        ints = layout_dual(plan, args->contacts.capacity, num_slots, ints, &next, args, dual);
     args->solve_size = next > INT_MAX ? INT_MAX : (int)next;
     return next > INT_MAX || ints > INT_MAX ? -1 : next;
 }

@@ -13,10 +13,13 @@ SapMotionLayout sap_motion_layout(const SapPlan *plan);
  * the size does not fit an int. */
 int sap_collide_layout(const SapPlan *plan, int capacity, SapCollideArgs *args);
 
-/* Fills problem, newton.layout, solve_size, slot, slot_ints and linear of *args for `num_slots` slots of a pack of
+/* Most rows of the problem in impulses of a world with so many contacts. */
+long long sap_dual_max_rows(const SapPlan *plan, int contacts);
+
+/* Fills problem, newton.layout, *dual if args->dual is set, solve_size, slot, slot_ints and linear of *args for `num_slots` slots of a pack of
  * `lanes`. Returns the number of reals that a pack needs in the precision of the solve, or -1 if it does not fit an
  * int. */
-long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args);
+long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args, SapDualLayout *dual);
 
 /* The arenas of a world or a pack (SapContext). */
 enum {

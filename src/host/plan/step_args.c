@@ -47,12 +47,53 @@ static void set_constraint_options(const SapModelArrays *m, const SapOptions *o,
     c->active = m->constraint_active;
 }
 
-/* The law and the method of each contact_solver. */
+/* The law and the method of each contact_solver. The solvers in impulses read the law's numbers and replace the stage that
+ * runs the method. */
 static const struct {
+    const char *name;
     int law, method;
+    bool dual;
+    SapDualMethod dual_method;
 } solvers[] = {
-    [SAP_SOLVER_SAP] = {SAP_LAW_sap_contact, SAP_METHOD_newton},
+    [SAP_SOLVER_SAP] = {"sap", SAP_LAW_sap_contact, SAP_METHOD_newton, false, SAP_DUAL_CONE},
+    [SAP_SOLVER_CONE] = {"cone", SAP_LAW_sap_contact, SAP_METHOD_newton, true, SAP_DUAL_CONE},
+    [SAP_SOLVER_PGS] = {"pgs", SAP_LAW_sap_contact, SAP_METHOD_newton, true, SAP_DUAL_PGS},
+    [SAP_SOLVER_PGS_ROWS] = {"pgs_rows", SAP_LAW_sap_contact, SAP_METHOD_newton, true, SAP_DUAL_PGS_ROWS},
+    [SAP_SOLVER_ACTIVE_SET] = {"active_set", SAP_LAW_sap_contact, SAP_METHOD_newton, true, SAP_DUAL_ACTIVE_SET},
 };
+
+/* The options of the solvers in impulses. They compute in f64. */
+static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapStepArgs *args, SapDualStepArgs *d) {
+    enum { OWN_LIMIT = 100, MAX_ROWS = 3072 }; /* the default of max_iterations reads as the method's own limit */
+    if (!solvers[o->contact_solver].dual)
+        return SAP_OK;
+    args->dual = d;
+    bool coulomb = o->contact_solver == SAP_SOLVER_CONE || o->contact_solver == SAP_SOLVER_PGS;
+    if (o->friction_law == SAP_FRICTION_COULOMB && !coulomb)
+        return sap_fail(SAP_ERROR_ARGUMENT, "option friction_law is coulomb; only the contact solvers cone and pgs have it");
+    long long rows = sap_dual_max_rows(plan, o->max_rigid_contact);
+    if (rows > MAX_ROWS)
+        return sap_fail(SAP_ERROR_ARGUMENT,
+                        "option max_rigid_contact is %d: the world can have %lld rows, and contact_solver %s allows %d",
+                        o->max_rigid_contact, rows, solvers[o->contact_solver].name, MAX_ROWS);
+    args->solve_is_f64 = 1;
+    args->newton.linear_is_f64 = 1;
+    d->compliance = (int)o->contact_compliance;
+    d->warm_start = o->warm_start;
+    d->moreau = o->restitution_rule == SAP_RESTITUTION_MOREAU;
+    d->restitution = o->restitution;
+    d->restitution_threshold = o->restitution_threshold;
+    d->push_factor = o->push_factor;
+    d->max_push = o->max_push;
+    d->options = (SapDualOptions){.method = solvers[o->contact_solver].dual_method,
+                                  .friction_law = o->friction_law,
+                                  .optimality_rel_tol = o->optimality_rel_tol,
+                                  .optimality_abs_tol = o->optimality_abs_tol,
+                                  .max_iterations = o->max_iterations == OWN_LIMIT ? -1 : o->max_iterations,
+                                  .pgs_omega = o->pgs_omega,
+                                  .precision = SAP_FP64};
+    return SAP_OK;
+}
 
 /* Resolves defaults that depend on the line search and the precision. */
 static void set_newton_options(const SapOptions *o, SapNewtonArgs *n) {
@@ -85,7 +126,7 @@ static bool find_joint_terms(const SapModelArrays *m, const SapPlan *plan) {
 }
 
 SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const SapConstants constants[2],
-                             const SapOptions *o, int lanes, SapStepArgs *args) {
+                             const SapOptions *o, int lanes, SapDualStepArgs *dual, SapStepArgs *args) {
     /* Precisions and integration. */
     *args = (SapStepArgs){.plan = *plan,
                           .constants = {constants[0], constants[1]},
@@ -102,13 +143,14 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
     /* Solver and contacts. */
     args->contacts.law = solvers[o->contact_solver].law;
     args->method = solvers[o->contact_solver].method;
-    if (o->factor_plan == SAP_FACTOR_LIBRARY && args->method != SAP_METHOD_newton)
+    if (o->factor_plan == SAP_FACTOR_LIBRARY && solvers[o->contact_solver].dual)
         return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "factor_plan is library, which is for Newton's method; contact_solver %d has another one",
-                        (int)o->contact_solver);
+                        "factor_plan is library, which is for Newton's method; contact_solver %s has another one",
+                        solvers[o->contact_solver].name);
     set_contact_options(m, o, &args->contacts);
     set_constraint_options(m, o, &args->constraints);
     set_newton_options(o, &args->newton);
+    SAP_TRY(set_dual_options(plan, o, args, dual));
     args->newton.dense = o->factor_plan != SAP_FACTOR_SPARSE && plan->dense.nnz > 0;
     args->contacts.num_slots = lanes * o->max_rigid_contact;
     /* Collision and scratch layouts. */
@@ -116,7 +158,7 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
     args->collide.chunk = 8;
     if (!sap_collide_layout(plan, o->max_rigid_contact, &args->collide))
         return sap_fail(SAP_ERROR_MEMORY, "solver: %d shapes are too many for one world", m->num_shapes);
-    if (sap_solve_layout(plan, args->contacts.num_slots, lanes, args) < 0)
+    if (sap_solve_layout(plan, args->contacts.num_slots, lanes, args, &dual->layout) < 0)
         return sap_fail(SAP_ERROR_MEMORY, "solver: %d contacts of %d dofs are too many for one world",
                         o->max_rigid_contact, m->num_dofs);
     return SAP_OK;

@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#include <sapwood/dual.h>
+
 #include "kernels/data/buffer.h"
 #include "kernels/data/constants.h"
 #include "kernels/data/laws.h"
@@ -59,6 +61,16 @@ typedef struct SapNewtonArgs {
     SapNewtonLayout layout;
 } SapNewtonArgs;
 
+/* The solvers in impulses (solve/dual_step.h). */
+typedef struct SapDualStepArgs {
+    int compliance, moreau; /* SapContactCompliance; 1: restitution_rule = moreau */
+    int warm_start;         /* 1: steps read and write the contact cache, if there is one */
+    double restitution, restitution_threshold, push_factor, max_push; /* as in SapOptions */
+    SapDualOptions options;
+    SapDualLayout layout;
+    const SapDualRecord *record; /* NULL = no copies of the problems */
+} SapDualStepArgs;
+
 /* The Newton systems of all worlds for the library (solve/lockstep.h). */
 typedef struct SapLibraryArgs {
     SapBuffer matrix; /* [num_worlds][nv][nv] H, the lower triangle by rows; the library overwrites it */
@@ -104,6 +116,7 @@ typedef struct SapStepArgs {
     int method;     /* SAP_METHOD_... */
     int solve_size; /* reals of the solve's arena: problem, method and slots */
     SapNewtonArgs newton;
+    const SapDualStepArgs *dual; /* NULL: the solve of a step is in velocities */
     SapLibraryArgs library;
     SapReportArgs report;
     SapProblemLayout problem;

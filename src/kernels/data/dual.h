@@ -10,11 +10,16 @@
 
 #include "kernels/data/context.h"
 
-/* n problems of the same blocks. Buffers have one row per problem. */
-typedef struct SapDualArgs {
+/* The blocks of a problem. */
+typedef struct SapDualShape {
     int num_blocks, num_rows;
     const int *kind; /* [num_blocks] SapDualKind */
     const int *row;  /* [num_blocks] first row of a block: a contact has 3 rows (t1, t2, n), the others 1 */
+} SapDualShape;
+
+/* n problems of the same blocks. Buffers have one row per problem. */
+typedef struct SapDualArgs {
+    SapDualShape shape;
 
     SapBuffer W;          /* [num_rows][num_rows] symmetric; the lower triangle is read */
     SapBuffer R;          /* [num_rows] compliance; absent = 0 */
@@ -38,6 +43,8 @@ typedef struct SapDualKernels {
     size_t (*scratch)(int num_blocks, int num_rows);
     /* Solves the problems of a pack. scratch: 64-byte aligned. */
     void (*solve)(const SapDualArgs *args, const SapPack *pack, void *scratch);
+    /* The stage `solve` of a step (data/table.h), f64 only; NULL in f32. */
+    int (*step_solve)(const SapContext *ctx);
 } SapDualKernels;
 
 #endif

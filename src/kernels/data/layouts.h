@@ -83,6 +83,29 @@ typedef struct SapLinearLayout {
 /* Reals of a candidate, a contact point before it becomes a record (collide.h). */
 enum { SAP_CANDIDATE_SIZE = 11 };
 
+/* Reals of scratch of a dual problem (solve/dual_problem.h): two packed triangles, and vectors with one element per row
+ * or per block. */
+enum { SAP_DUAL_ROW_VECTORS = 24, SAP_DUAL_BLOCK_VECTORS = 20 };
+#define SAP_DUAL_SCRATCH(blocks, rows)                                                                                 \
+    ((long long)(rows) * ((rows) + 1) + SAP_DUAL_ROW_VECTORS * (long long)(rows) +                                     \
+     SAP_DUAL_BLOCK_VECTORS * (long long)(blocks))
+
+/* The problem of a world in impulses (solve/dual_step.h). */
+typedef struct SapDualLayout {
+    int Y;       /* [slots][max_columns][3] columns of Y, as the Jacobians; offsets in the solve's arena */
+    int Y_dof;   /* [nnz of the tree] rows of Y of dofs */
+    int Y_block; /* [rows of blocks][nv] rows of Y of the model's constraints and tendons */
+    int v_free;  /* [nv] v* with the drives that are a part of A */
+    int scratch; /* the dual problem */
+    /* offsets in the integers */
+    int kind, row;        /* [blocks] */
+    int source, term;     /* [rows after the contacts] dof, or nv + row of a block; which term or law of it */
+    int has_rows;         /* [nv] 1: the dof has a row in some world of the pack */
+    int block, block_row; /* [rows of blocks] block and row within it */
+    int contacts, blocks; /* [1] most contacts of a world of the pack; blocks */
+    int block_rows;       /* [1] rows of the model's constraints and tendons */
+} SapDualLayout;
+
 /* Scratch of the collision stage: offsets in reals. */
 typedef struct SapCollideLayout {
     int pose;      /* [ns][7] shapes in the world */

@@ -5,6 +5,7 @@
 /* Arrays that a step fills, as in SapWorldReport and SapContactReport; each may be NULL. */
 typedef struct SapReportArgs {
     int *iterations, *line_iterations, *refactored;           /* [num_worlds] */
+    int *safeguards, *active;                                 /* [num_worlds] of the dual methods only */
     double *cost, *residual;                                  /* [num_worlds] */
     double *impulse, *velocity, *frame, *gap, *weight, *pair; /* [num_worlds][capacity][3, 3, 9, 1, 1, 3] */
     double *position;                                         /* [num_worlds][capacity][3] */
@@ -13,6 +14,8 @@ typedef struct SapReportArgs {
     double *force;                                            /* [num_worlds][capacity][3] */
     double *wrench;                                           /* [num_worlds][nb][6] */
     double *drive, *limit, *friction; /* [num_worlds][nv] generalised impulses, internal order */
+    int *cache_key;                   /* [num_worlds][capacity][3] the contact cache (solve/contact_cache.h) */
+    double *cache, *dof_cache;        /* [num_worlds][capacity][6]; [num_worlds][nv][4] */
 
     /* as in SapConstraintReport */
     double *row_impulse, *row_error, *row_velocity, *row_weight, *row_target, *row_R; /* [num_worlds][num_rows] */

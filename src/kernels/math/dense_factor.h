@@ -28,7 +28,7 @@ KERNEL_FN real minus_product(real s, const real *a, const real *b, int n) {
 }
 
 /* 1/L_jj, or 0 for a row that is skipped. */
-KERNEL_FN real dense_pivot(const real *M, int j, scalar floor) {
+KERNEL_FN real dense_pivot(const real *M, int j, real floor) {
     const real *row = M + packed_row(j);
     real pivot = minus_product(row[j], row, row, j);
     mask skip = mask_not(pivot > floor * row[j]);
@@ -52,7 +52,7 @@ KERNEL_FN void dense_column(real *M, int n, int j, int first, real inverse) {
 }
 
 /* Factors M in place; its diagonal does not change. inverse: [n] 1/L_jj, or 0 for rows that are skipped. */
-STAGE_FN void dense_factor(int n, real *M, real *inverse, scalar floor) {
+STAGE_FN void dense_factor(int n, real *M, real *inverse, real floor) {
     for (int j = 0; j < n; j++) {
         real pivot = dense_pivot(M, j, floor); /* by every thread: cheaper than a barrier */
         TEAM_ONCE()

@@ -40,7 +40,7 @@ KERNEL_FN void cone_place(const Dual *dual, int b, Vec3 u, real nu, real rho, re
     int row = dual_row(dual, b);
     real *s = shape + CONE_SHAPE * b, inverse = K(1.0) / rho, square = rho * rho;
     if (!dual_is_cone(dual, b)) {
-        real at = row_retract(dual->args->kind[b], u.z, nu, rho * dual->lo[row], rho * dual->hi[row], s);
+        real at = row_retract(dual->kind[b], u.z, nu, rho * dual->lo[row], rho * dual->hi[row], s);
         x[row] = at * inverse;
         s[0] = s[0] * square;
         s[1] = s[1] * rho;

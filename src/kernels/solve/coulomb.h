@@ -106,7 +106,7 @@ STAGE_FN void coulomb_fixed_point(Dual *dual) {
 }
 
 STAGE_FN void cone_solve(Dual *dual) {
-    cone_convex(dual, mask_all(), dual->args->guess.data ? mask_all() : mask_none());
-    if (dual->args->options.friction_law == SAP_FRICTION_COULOMB)
+    cone_convex(dual, mask_all(), dual->warm);
+    if (dual->options->friction_law == SAP_FRICTION_COULOMB)
         coulomb_fixed_point(dual);
 }

@@ -15,3 +15,4 @@
 #include "kernels/solve/pgs.h"
 #include "kernels/solve/active_set.h"
 #include "kernels/solve/dual_solve.h"
+#include "kernels/solve/dual_call.h"

@@ -13,15 +13,19 @@
  * Blocks are distributed over the team by index, and so are rows. A function whose result depends on elements of other
  * threads, or that writes elements which others read, ends with a barrier. */
 
-/* One pack of problems. Arrays are in scratch and have one element per row unless noted. */
+/* One pack of problems. Arrays are in scratch and have one element per row unless noted. Who sets up a problem (the call
+ * of dual_solve.h, or a step) writes W + R to P, b to q, mu, the bounds of boxes, the guess and the two masks of
+ * lanes, then calls dual_load, which scales them in place. */
 typedef struct Dual {
-    const SapDualArgs *args;
-    const SapPack *pack;
+    const SapDualOptions *options;
     int rows, blocks;
+    const int *kind, *row; /* [blocks] SapDualKind; first row: a contact has 3 rows (t1, t2, n), the others 1 */
     int coulomb;           /* 1: the residual is that of Coulomb's law */
     real *P, *M;           /* packed lower triangles: the matrix, and a factor */
     real *inverse;         /* of the diagonal of the factor */
     real *q, *d, *lo, *hi; /* lo, hi: scaled, of scalar rows */
+    real *mu;              /* [blocks] of contacts */
+    real *guess;           /* impulses to start from; 0 without one */
     real *used;            /* [blocks] 1: takes part; 0: not */
     real *best;            /* the answer so far: of all points seen, the one with the smallest residual */
     real *x, *z;           /* the iterate of a method */
@@ -31,20 +35,24 @@ typedef struct Dual {
     real *shape[3];        /* [blocks][CONE_SHAPE] for the method cone */
     real *slip[3];         /* [blocks] for Coulomb's law */
 
+    mask excluded;      /* lanes that are not solved: x = 0 */
+    mask warm;          /* lanes that start from the guess */
     real norm;          /* |q|; 1 where it is 0 */
     real count, degree; /* number of used blocks; of used cones and finite bounds */
+    real used_rows;     /* rows of used blocks */
     real tolerance;     /* of the residual */
     real residual;      /* of best */
     real iterations, inner_iterations, safeguards;
     mask optimal, settled, limit, no_descent, unbounded, not_coulomb; /* how the solve ended: SAP_WORLD_... */
-    mask bad_numbers, bad_parameters;                                 /* the problem cannot be solved */
 } Dual;
 
-enum { CONE_SHAPE = 5, DUAL_WORK = 12, DUAL_SHAPES = 3, DUAL_SLIPS = 3, DUAL_VECTORS = 11 + DUAL_WORK };
+enum { CONE_SHAPE = 5, DUAL_WORK = 12, DUAL_SHAPES = 3, DUAL_SLIPS = 3, DUAL_VECTORS = 12 + DUAL_WORK };
+
+static_assert(SAP_DUAL_ROW_VECTORS == (int)DUAL_VECTORS, "data/layouts.h has another number of vectors");
+static_assert(SAP_DUAL_BLOCK_VECTORS == (int)(DUAL_SHAPES * CONE_SHAPE + DUAL_SLIPS + 2), "the same for blocks");
 
 KERNEL_FN size_t dual_scratch(int blocks, int rows) {
-    return 2 * (size_t)packed_row(rows) + (size_t)DUAL_VECTORS * (size_t)rows +
-           (size_t)(DUAL_SHAPES * CONE_SHAPE + DUAL_SLIPS + 1) * (size_t)blocks;
+    return (size_t)SAP_DUAL_SCRATCH(blocks, rows);
 }
 
 KERNEL_FN real *dual_take(real **next, int count) {
@@ -53,12 +61,13 @@ KERNEL_FN real *dual_take(real **next, int count) {
     return at;
 }
 
-KERNEL_FN void dual_open(Dual *dual, const SapDualArgs *args, const SapPack *pack, real *scratch) {
-    int rows = args->num_rows, blocks = args->num_blocks;
-    dual->args = args;
-    dual->pack = pack;
+KERNEL_FN void dual_open(Dual *dual, const SapDualShape *shape, const SapDualOptions *options, real *scratch) {
+    int rows = shape->num_rows, blocks = shape->num_blocks;
+    dual->options = options;
     dual->rows = rows;
     dual->blocks = blocks;
+    dual->kind = shape->kind;
+    dual->row = shape->row;
     dual->coulomb = 0;
     /* scratch */
     dual->P = dual_take(&scratch, packed_row(rows));
@@ -74,90 +83,52 @@ KERNEL_FN void dual_open(Dual *dual, const SapDualArgs *args, const SapPack *pac
     dual->point = dual_take(&scratch, rows);
     dual->image = dual_take(&scratch, rows);
     dual->kept = dual_take(&scratch, rows);
+    dual->guess = dual_take(&scratch, rows);
     for (int i = 0; i < DUAL_WORK; i++)
         dual->work[i] = dual_take(&scratch, rows);
     dual->used = dual_take(&scratch, blocks);
+    dual->mu = dual_take(&scratch, blocks);
     for (int i = 0; i < DUAL_SHAPES; i++)
         dual->shape[i] = dual_take(&scratch, CONE_SHAPE * blocks);
     for (int i = 0; i < DUAL_SLIPS; i++)
         dual->slip[i] = dual_take(&scratch, blocks);
-    /* results */
+    /* lanes and results */
+    dual->excluded = dual->warm = mask_none();
     dual->residual = dual->iterations = dual->inner_iterations = dual->safeguards = real_of(0);
     dual->optimal = dual->settled = dual->limit = dual->no_descent = mask_none();
     dual->unbounded = dual->not_coulomb = mask_none();
 }
 
 KERNEL_FN int dual_is_cone(const Dual *dual, int b) {
-    return dual->args->kind[b] == SAP_DUAL_CONTACT;
+    return dual->kind[b] == SAP_DUAL_CONTACT;
 }
 KERNEL_FN int dual_row(const Dual *dual, int b) {
-    return dual->args->row[b];
+    return dual->row[b];
 }
 /* Methods without friction solve for normals only. */
-KERNEL_FN int dual_frictionless(const SapDualArgs *args) {
-    return args->options.method == SAP_DUAL_ACTIVE_SET || args->options.method == SAP_DUAL_ACTIVE_SET_SINGLE;
+KERNEL_FN int dual_frictionless(const Dual *dual) {
+    return dual->options->method == SAP_DUAL_ACTIVE_SET || dual->options->method == SAP_DUAL_ACTIVE_SET_SINGLE;
 }
 
-/* ---- loading and scaling ---- */
-
-/* 0, or NaN if x is not finite. */
-KERNEL_FN real nan_unless_finite(real x) {
-    return x - x;
-}
-
-KERNEL_FN real dual_W(const Dual *dual, int i, int j) {
-    const SapDualArgs *args = dual->args;
-    real w = buffer_get(args->W, i * args->num_rows + j, dual->pack);
-    return i == j && args->R.data ? w + buffer_get(args->R, i, dual->pack) : w;
-}
-
-/* Finds problems with numbers that are not finite or not allowed. Computed by every thread. */
-KERNEL_FN void dual_check(Dual *dual) {
-    const SapDualArgs *args = dual->args;
-    real finite = real_of(0);
-    mask bad = mask_none();
-    /* rows */
-    for (int i = 0; i < args->num_rows; i++) {
-        for (int j = 0; j <= i; j++)
-            finite = finite + nan_unless_finite(dual_W(dual, i, j));
-        finite = finite + nan_unless_finite(buffer_get(args->b, i, dual->pack));
-        if (args->guess.data)
-            finite = finite + nan_unless_finite(buffer_get(args->guess, i, dual->pack));
-        if (args->R.data)
-            bad = bad | (buffer_get(args->R, i, dual->pack) < K(0.0));
-        bad = bad | (dual_W(dual, i, i) < K(0.0));
-    }
-    /* blocks */
-    for (int b = 0; b < args->num_blocks; b++) {
-        if (args->kind[b] == SAP_DUAL_CONTACT) {
-            real mu = buffer_get(args->mu, b, dual->pack);
-            finite = finite + nan_unless_finite(mu);
-            bad = bad | (mu < K(0.0));
-        }
-        if (args->kind[b] == SAP_DUAL_BOX)
-            bad = bad | mask_not(buffer_get(args->lo, b, dual->pack) < buffer_get(args->hi, b, dual->pack));
-    }
-    dual->bad_numbers = mask_not(finite == K(0.0));
-    dual->bad_parameters = bad & mask_not(dual->bad_numbers);
-}
+/* ---- scaling ---- */
 
 /* d of a block with mean diagonal w: 0 in problems that are not solved. */
 KERNEL_FN real dual_unit(const Dual *dual, real w) {
     real d = K(1.0) / real_sqrt(real_max(w, real_of(K(1e-30)))); /* 1e-30: a row without mass */
-    return real_select(dual->bad_numbers | dual->bad_parameters, real_of(0), d);
+    return real_select(dual->excluded, real_of(0), d);
 }
 
 /* d, q and `used` of contact b. */
 KERNEL_FN void dual_scale_contact(Dual *dual, int b, int row) {
-    const SapDualArgs *args = dual->args;
-    real mu = dual_frictionless(args) ? real_of(0) : buffer_get(args->mu, b, dual->pack);
-    real w_1 = dual_W(dual, row, row), w_2 = dual_W(dual, row + 1, row + 1), w_n = dual_W(dual, row + 2, row + 2);
+    real mu = dual_frictionless(dual) ? real_of(0) : dual->mu[b];
+    real w_1 = dual->P[packed_at(row, row)], w_2 = dual->P[packed_at(row + 1, row + 1)],
+         w_n = dual->P[packed_at(row + 2, row + 2)];
     real unit = dual_unit(dual, real_fma(mu * mu, w_1 + w_2, w_n) / K(3.0));
     dual->d[row] = dual->d[row + 1] = real_select(unit > K(0.0), mu * unit, real_of(0));
     dual->d[row + 2] = unit;
     mask used = mask_not(w_1 + w_2 + w_n == K(0.0));
     for (int i = row; i < row + 3; i++) {
-        real rhs = buffer_get(args->b, i, dual->pack);
+        real rhs = dual->q[i];
         dual->q[i] = real_select(dual->d[i] > K(0.0), dual->d[i] * rhs, real_of(0));
         used = used | mask_not(rhs == K(0.0));
     }
@@ -166,19 +137,18 @@ KERNEL_FN void dual_scale_contact(Dual *dual, int b, int row) {
 
 /* d, q, bounds and `used` of scalar row b. */
 KERNEL_FN void dual_scale_row(Dual *dual, int b, int row) {
-    const SapDualArgs *args = dual->args;
-    real w = dual_W(dual, row, row), rhs = buffer_get(args->b, row, dual->pack);
+    real w = dual->P[packed_at(row, row)], rhs = dual->q[row];
     real unit = dual_unit(dual, w), infinite = real_of(K(1.0)) / real_of(0);
     mask used = mask_not((w == K(0.0)) & (rhs == K(0.0))) & (unit > K(0.0));
     dual->d[row] = unit;
     dual->q[row] = real_select(unit > K(0.0), unit * rhs, real_of(0));
     dual->used[b] = real_select(used, real_of(1), real_of(0));
     real lo = -infinite, hi = infinite;
-    if (args->kind[b] == SAP_DUAL_UNILATERAL)
+    if (dual->kind[b] == SAP_DUAL_UNILATERAL)
         lo = real_of(0);
-    if (args->kind[b] == SAP_DUAL_BOX) {
-        lo = buffer_get(args->lo, b, dual->pack) / unit;
-        hi = buffer_get(args->hi, b, dual->pack) / unit;
+    if (dual->kind[b] == SAP_DUAL_BOX) {
+        lo = dual->lo[row] / unit;
+        hi = dual->hi[row] / unit;
     }
     dual->lo[row] = real_select(used, lo, -infinite);
     dual->hi[row] = real_select(used, hi, infinite);
@@ -196,10 +166,11 @@ KERNEL_FN real dual_square(const Dual *dual, const real *v) {
 KERNEL_FN void dual_measure(Dual *dual) {
     real square = dual_square(dual, dual->q), zero = real_of(0), one = real_of(1);
     dual->norm = real_select(square > K(0.0), real_sqrt(square), one);
-    dual->count = dual->degree = zero;
+    dual->count = dual->degree = dual->used_rows = zero;
     for (int b = 0; b < dual->blocks; b++) {
         int row = dual_row(dual, b);
         dual->count = dual->count + dual->used[b];
+        dual->used_rows = real_fma(real_of(dual_is_cone(dual, b) ? 3 : 1), dual->used[b], dual->used_rows);
         real bounds = dual_is_cone(dual, b) ? dual->used[b]
                                             : real_select(real_finite(dual->lo[row]), one, zero) +
                                                   real_select(real_finite(dual->hi[row]), one, zero);
@@ -207,23 +178,23 @@ KERNEL_FN void dual_measure(Dual *dual) {
     }
     dual->count = real_max(dual->count, one);
     dual->degree = real_max(dual->degree, one);
+    dual->used_rows = real_max(dual->used_rows, one);
 }
 
-/* Loads the problems of the pack, scaled. */
+/* Scales the problems of the pack. The caller has completed them with a barrier. */
 STAGE_FN void dual_load(Dual *dual) {
-    const SapDualOptions *options = &dual->args->options;
-    dual_check(dual);
+    const SapDualOptions *options = dual->options;
     TEAM_FOR(b, dual->blocks) {
         if (dual_is_cone(dual, b))
             dual_scale_contact(dual, b, dual_row(dual, b));
         else
             dual_scale_row(dual, b, dual_row(dual, b));
     }
-    TEAM_SYNC(); /* rows of P read d of all rows */
+    TEAM_SYNC(); /* rows of P read d of all rows, and their diagonal was read */
     TEAM_FOR(i, dual->rows) {
         for (int j = 0; j <= i; j++) { /* select: d = 0 in problems with numbers that are not finite */
-            real scale = dual->d[i] * dual->d[j];
-            dual->P[packed_row(i) + j] = real_select(scale == K(0.0), real_of(0), scale * dual_W(dual, i, j));
+            real scale = dual->d[i] * dual->d[j], *entry = &dual->P[packed_row(i) + j];
+            *entry = real_select(scale == K(0.0), real_of(0), scale * *entry);
         }
         dual->best[i] = real_of(0);
     }
@@ -318,14 +289,13 @@ STAGE_FN void dual_begin_at(Dual *dual, const real *p, mask which) {
     dual_offer(dual, which);
 }
 
-/* Starts from the caller's impulses or from 0, projected. */
+/* Starts from the guess, projected. */
 STAGE_FN void dual_start(Dual *dual) {
-    const SapDualArgs *args = dual->args;
     real *guess = dual->work[0];
     TEAM_FOR(i, dual->rows) {
         mask moves = dual->d[i] > K(0.0);
-        real l = args->guess.data ? buffer_get(args->guess, i, dual->pack) : real_of(0);
-        guess[i] = real_select(moves, l / real_select(moves, dual->d[i], real_of(1)), real_of(0));
+        real l = dual->guess[i] / real_select(moves, dual->d[i], real_of(1));
+        guess[i] = real_select(moves, l, real_of(0));
     }
     TEAM_SYNC(); /* blocks read their rows */
     dual_begin_at(dual, guess, mask_all());
@@ -345,7 +315,7 @@ STAGE_FN void dual_soften(Dual *dual, mask which) {
     const real soft = real_select(which, real_of(K(1e-3)), real_of(0));
     TEAM_FOR(b, dual->blocks) {
         int row = dual_row(dual, b), rows = dual_is_cone(dual, b) ? 3 : 1;
-        if (dual->args->kind[b] == SAP_DUAL_BOX)
+        if (dual->kind[b] == SAP_DUAL_BOX)
             continue;
         real unit = dual->d[row + rows - 1]; /* 1/sqrt(w) */
         for (int i = row; i < row + rows; i++) {
@@ -364,14 +334,14 @@ KERNEL_FN void dual_reopen(Dual *dual, mask which) {
 }
 
 /* A pivot of at most this part of its diagonal is rounding error. */
-KERNEL_FN scalar dual_floor(const Dual *dual) {
+KERNEL_FN real dual_floor(const Dual *dual) {
     const scalar epsilon = SAP_PRECISION == 64 ? K(2.220446049250313e-16) : K(1.1920929e-7);
-    return K(16.0) * (scalar)dual->rows * epsilon;
+    return K(16.0) * epsilon * dual->used_rows;
 }
 
 /* The limit of iterations: the option, or the method's own. */
 KERNEL_FN int dual_limit(const Dual *dual, int own) {
-    int chosen = dual->args->options.max_iterations;
+    int chosen = dual->options->max_iterations;
     return chosen < 0 ? own : chosen;
 }
 

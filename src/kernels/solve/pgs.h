@@ -6,7 +6,7 @@
  *
  * image = P x is updated by columns within a sweep, and computed afresh between sweeps. */
 
-enum { PGS_L, PGS_OLD };
+enum { PGS_L, PGS_OLD, PGS_WORK }; /* indices of Dual.work */
 
 /* An upper bound of the largest eigenvalue of P_cc: Newton's method for the characteristic polynomial falls towards its
  * largest root from Gershgorin's bound and never passes it. */
@@ -41,7 +41,7 @@ STAGE_FN void pgs_begin(Dual *dual) {
 
 /* The new x of block b, from the gradient g. */
 KERNEL_FN Vec3 pgs_block(const Dual *dual, int b, Vec3 x, Vec3 g) {
-    scalar omega = (scalar)dual->args->options.pgs_omega;
+    scalar omega = (scalar)dual->options->pgs_omega;
     int row = dual_row(dual, b);
     real inverse = K(1.0) / dual->work[PGS_L][row];
     if (!dual_is_cone(dual, b)) {
@@ -62,7 +62,7 @@ KERNEL_FN real pgs_quotient(real g, real p) {
 /* The same row by row: the normal, then both tangents, then the disc of radius x_n. */
 KERNEL_FN Vec3 pgs_rows_block(const Dual *dual, int b, Vec3 x, Vec3 g) {
     const real *P = dual->P;
-    scalar omega = (scalar)dual->args->options.pgs_omega;
+    scalar omega = (scalar)dual->options->pgs_omega;
     int row = dual_row(dual, b);
     if (!dual_is_cone(dual, b))
         return pgs_block(dual, b, x, g);
@@ -81,7 +81,7 @@ KERNEL_FN Vec3 pgs_rows_block(const Dual *dual, int b, Vec3 x, Vec3 g) {
 
 /* One sweep over all blocks in the lanes of `open`. */
 STAGE_FN void pgs_sweep(Dual *dual, mask open) {
-    int by_rows = dual->args->options.method == SAP_DUAL_PGS_ROWS;
+    int by_rows = dual->options->method == SAP_DUAL_PGS_ROWS;
     for (int b = 0; b < dual->blocks; b++) {
         /* every thread computes the change */
         int row = dual_row(dual, b), rows = dual_is_cone(dual, b) ? 3 : 1;
@@ -118,7 +118,7 @@ KERNEL_FN mask pgs_settled(const Dual *dual) {
 
 /* Sweeps in the lanes of `which` until the residual is small, or for pgs_rows until x settles. */
 STAGE_FN void pgs_run(Dual *dual, mask which) {
-    int by_rows = dual->args->options.method == SAP_DUAL_PGS_ROWS, limit = dual_limit(dual, 50);
+    int by_rows = dual->options->method == SAP_DUAL_PGS_ROWS, limit = dual_limit(dual, 50);
     mask open = which;
     pgs_begin(dual);
     for (int k = 0;; k++) {
@@ -146,7 +146,7 @@ STAGE_FN void pgs_run(Dual *dual, mask which) {
 
 /* Coulomb's law by the same sweeps; worlds that do not converge keep the convex solution. */
 STAGE_FN void pgs_solve(Dual *dual) {
-    dual->coulomb = dual->args->options.friction_law == SAP_FRICTION_COULOMB;
+    dual->coulomb = dual->options->friction_law == SAP_FRICTION_COULOMB;
     if (dual->coulomb) {
         dual_start(dual); /* the residual of Coulomb's law */
         pgs_run(dual, mask_all());

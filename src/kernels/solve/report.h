@@ -1,5 +1,6 @@
 /* Reports of the solve: results per world, and impulses and geometry per contact and dof, at the velocity that the
- * solve returns. */
+ * solve returns. Regions of contacts and impulses of dofs come from report_region and report_joint_terms, which the solve
+ * defines: by the laws at v (report_laws.h), or by the answer of a dual method (dual_step.h). */
 
 STAGE_FN void report_ints(const Context *ctx, int *data, real x, mask which) {
     if (!data)
@@ -88,7 +89,7 @@ STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
 STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
     mask which = mine & (*SLOT(valid, c) != K(0.0));
-    real region = law_region(CONTACT_LAW, SLOT(law, c), vec3_load(SLOT(vc, c))), position[3], force[3];
+    real region = report_region(ctx, c), position[3], force[3];
     vec3_store(position, report_position(ctx, c));
     vec3_store(force, report_force(ctx, c));
     if (r->region) {
@@ -112,8 +113,7 @@ STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
 /* Writes the impulses of the terms of dof i. */
 STAGE_FN void report_joint(const Context *ctx, int i, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
-    DofTerms all = dof_terms(ctx);
-    JointTerms terms = dof_terms_at(&all, i, SOLVE(v)[i]);
+    JointTerms terms = report_joint_terms(ctx, i);
     double *const data[3] = {r->drive, r->limit, r->friction};
     const real value[3] = {terms.drive, terms.limit, terms.friction};
     for (int k = 0; k < 3; k++)

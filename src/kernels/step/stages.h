@@ -17,6 +17,7 @@
 #include "kernels/motion/bodies.h"
 #include "kernels/motion/tendons.h"
 #include "kernels/motion/free_motion.h"
+#include "kernels/motion/status.h"
 #include "kernels/motion/store.h"
 #include "kernels/motion/inspect.h"
 #include "kernels/motion/motion.h"
@@ -60,8 +61,10 @@
 #include "kernels/solve/problem.h"
 #include "kernels/solve/method.h"
 #include "kernels/solve/methods.h"
+#include "kernels/solve/report_laws.h"
 #include "kernels/solve/report.h"
 #include "kernels/solve/report_constraints.h"
+#include "kernels/solve/outcome.h"
 #include "kernels/solve/solve.h"
 #include "kernels/solve/lockstep.h"
 

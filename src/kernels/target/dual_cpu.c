@@ -8,7 +8,11 @@
 #include "kernels/data/dual.h"
 #include "kernels/dialect/team.h"
 
+#if SAP_PRECISION == 64 /* a step solves in f64 */
+#include "kernels/step/dual_stages.h"
+#else
 #include "kernels/solve/dual_methods.h"
+#endif
 
 #define PASTE_OF(isa, lanes, precision) sap_dual_kernels_##isa##_x##lanes##_f##precision
 #define PASTE(isa, lanes, precision)    PASTE_OF(isa, lanes, precision)
@@ -19,7 +23,7 @@ static size_t scratch_reals(int num_blocks, int num_rows) {
 }
 
 static void solve_pack(const SapDualArgs *args, const SapPack *pack, void *scratch) {
-    dual_solve(args, pack, (real *)scratch);
+    dual_call(args, pack, (real *)scratch);
 }
 
 extern const SapDualKernels TABLE;
@@ -28,4 +32,7 @@ const SapDualKernels TABLE = {
     .real_bytes = sizeof(real),
     .scratch = scratch_reals,
     .solve = solve_pack,
+#if SAP_PRECISION == 64
+    .step_solve = stage_dual_solve,
+#endif
 };

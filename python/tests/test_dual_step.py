@@ -1,0 +1,50 @@
+"""The contact solvers in impulses, from Python."""
+
+import numpy as np
+import pytest
+import sapwood
+
+
+def test_every_contact_solver_is_an_option() -> None:
+    model = sapwood.scene("stack5")
+    for solver in ("sap", "cone", "pgs", "pgs_rows", "active_set"):
+        with sapwood.Batch(model, 2, options={"contact_solver": solver}) as batch:
+            batch.step(n=20)
+            assert (batch.status & 0xFF == 0).all()
+            assert solver == "sap" or batch.iterations.max() > 0
+
+
+def test_cone_reports_the_size_of_the_active_set() -> None:
+    with sapwood.Batch(sapwood.scene("stack5"), 1, options={"contact_solver": "cone"}) as batch:
+        batch.step(n=50)
+        assert batch.active[0] >= 15
+        assert batch.safeguards[0] == 0
+        assert batch.residual[0] <= 1e-6
+
+
+def test_a_state_with_its_contact_cache_continues_bit_for_bit() -> None:
+    model = sapwood.scene("quadruped")
+    options = {"contact_solver": "cone", "warm_start": True}
+    with sapwood.Batch(model, 3, options=options) as one, sapwood.Batch(model, 3, options=options) as other:
+        one.step(n=40)
+        other.set_state(one.get_state())
+        one.step(n=30)
+        other.step(n=30)
+        assert np.array_equal(one.joint_q, other.joint_q)
+        assert np.array_equal(one.iterations, other.iterations)
+
+
+def test_a_state_with_a_cache_fits_a_batch_without_one() -> None:
+    model = sapwood.scene("stack5")
+    with sapwood.Batch(model, 1, options={"contact_solver": "cone", "warm_start": True}) as warm:
+        warm.step(n=5)
+        state = warm.get_state()
+    assert "cache" in state
+    with sapwood.Batch(model, 1) as plain:
+        plain.set_state(state)
+        assert np.array_equal(plain.joint_q, state["joint_q"])
+
+
+def test_coulombs_law_is_refused_where_no_solver_has_it() -> None:
+    with pytest.raises(sapwood.ArgumentError, match="friction_law is coulomb"):
+        sapwood.Batch(sapwood.scene("cube"), 1, options={"contact_solver": "active_set", "friction_law": "coulomb"})

@@ -1,0 +1,345 @@
+/* The contact solve of a step in impulses: with SAP's compliance it is SAP's solution, on every reference scene; closed
+ * solutions of single contacts, limits, drives and joint friction; restitution; contradictory targets; order of contacts;
+ * options that do not fit are refused. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <sapwood/sapwood.h>
+
+#include "support/need.h"
+
+static SapScene *load(const char *name) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/tests/data/reference/%s.yaml", SAPWOOD_SOURCE_DIR, name);
+    SapScene *scene = NULL;
+    need(sap_scene_load(path, &scene));
+    return scene;
+}
+
+static SapScene *parse(const char *text) {
+    SapScene *scene = NULL;
+    need(sap_scene_parse(text, strlen(text), "scene.yaml", &scene));
+    return scene;
+}
+
+static SapOptions options_of(SapContactSolver solver) {
+    SapOptions o;
+    need(sap_options_preset("drake", &o));
+    o.threads = 1;
+    o.contact_solver = solver;
+    return o;
+}
+
+static SapBatch *create(const SapScene *scene, const SapOptions *options) {
+    SapBatch *batch = NULL;
+    need(sap_batch_create(scene->model, 1, options, &batch));
+    return batch;
+}
+
+static double *velocity(const SapBatch *batch) {
+    return sap_batch_state(batch)->joint_qd;
+}
+static double *position(const SapBatch *batch) {
+    return sap_batch_state(batch)->joint_q;
+}
+static uint32_t status_of(const SapBatch *batch) {
+    return sap_solver_world_status(sap_batch_solver(batch))[0];
+}
+
+/* ---- the dual of SAP ---- */
+
+static const char *const scenes[] = {"scenes/arm3",
+                                     "scenes/box_slide",
+                                     "scenes/cube_tumble",
+                                     "scenes/drake_quadruped",
+                                     "scenes/drake_skid",
+                                     "scenes/drake_sphere_roll",
+                                     "scenes/gripper",
+                                     "scenes/quadruped",
+                                     "scenes/spheres",
+                                     "scenes/stack3",
+                                     "constraints/fourbar_ball_ground",
+                                     "constraints/fourbar_weld",
+                                     "constraints/gripper_coupler",
+                                     "constraints/own_coupler_polynomial",
+                                     "constraints/own_rope",
+                                     "constraints/own_soft_weld_ball",
+                                     "constraints/own_tendon_drive",
+                                     "constraints/own_tendon_path",
+                                     "constraints/own_tendon_terms",
+                                     "constraints/pair_weld_ground",
+                                     "constraints/pendulums_rod",
+                                     "constraints/pendulums_spring_ground",
+                                     "constraints/sliders_tendon_pinched",
+                                     "constraints/sliders_tendon_soft"};
+enum { NUM_SCENES = sizeof scenes / sizeof *scenes, NUM_CONTACT_SCENES = 10 };
+
+ParameterizedTestParameters(dual_step, cone_with_the_compliance_of_sap_gives_the_velocity_of_sap) {
+    static int all[NUM_SCENES];
+    for (int i = 0; i < NUM_SCENES; i++)
+        all[i] = i;
+    return cr_make_param_array(int, all, NUM_SCENES);
+}
+
+/* SAP softens the norm of tangential impulses by 1e-7 N s, the dual problem does not. */
+ParameterizedTest(const int *index, dual_step, cone_with_the_compliance_of_sap_gives_the_velocity_of_sap) {
+    SapScene *scene = load(scenes[*index]);
+    SapOptions o = options_of(SAP_SOLVER_SAP);
+    o.optimality_rel_tol = 1e-10;
+    o.line_search_variant = SAP_EXACT_ROOT;
+    o.cost_rel_tol = o.cost_abs_tol = 0;
+    SapBatch *sap = create(scene, &o);
+    o.contact_solver = SAP_SOLVER_CONE;
+    o.contact_compliance = SAP_COMPLIANCE_SAP;
+    SapBatch *cone = create(scene, &o);
+    const SapModelArrays *a = sap_model_arrays(scene->model);
+    double worst = 0;
+    int contacts = 0;
+    for (int step = 0; step < 200; step++) {
+        memcpy(position(cone), position(sap), (size_t)a->num_coords * sizeof(double));
+        memcpy(velocity(cone), velocity(sap), (size_t)a->num_dofs * sizeof(double));
+        need(sap_batch_step(sap, scene->dt, 1));
+        need(sap_batch_step(cone, scene->dt, 1));
+        for (int i = 0; i < a->num_dofs; i++)
+            worst = fmax(worst, fabs(velocity(cone)[i] - velocity(sap)[i]));
+        contacts += sap_batch_contacts(cone)->count[0];
+        cr_assert_eq(status_of(cone) & (SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED), 0, "step %d: %#x", step,
+                     (unsigned)status_of(cone));
+    }
+    cr_log_info("%s: %.2g m/s or rad/s, %d contacts", scenes[*index], worst, contacts);
+    cr_assert(contacts > 0 || *index >= NUM_CONTACT_SCENES);
+    cr_assert_leq(worst, 1e-7);
+    sap_batch_destroy(sap);
+    sap_batch_destroy(cone);
+    sap_scene_destroy(scene);
+}
+
+/* ---- closed solutions ---- */
+
+#define BLOCK                                                                                                          \
+    "schema_version: 1\n"                                                                                              \
+    "simulation: {dt: 0.01, max_rigid_contact: 8}\n"                                                                   \
+    "builder: {gravity: -9.81, rigid_gap: 0.01, defaults: {shape: {density: 1000, mu: 0.5}}}\n"                        \
+    "bodies: [{id: block, transform: {p: [0, 0, 0.05]}, shapes: [{type: box, hx: 0.05, hy: 0.05, hz: 0.05}]}]\n"       \
+    "joints: [{id: free, type: free, parent: world, child: block}]\n"                                                  \
+    "articulations: [{id: block, joints: [free]}]\n"
+
+/* A block of 1 kg that slides with 1 m/s loses mu g h of it. The convex law lifts it by mu times its speed; Coulomb's does
+ * not. Without friction it keeps its speed. */
+Test(dual_step, a_sliding_block_slows_down_by_mu_g_h) {
+    const double h = 0.01, g = 9.81, mu = 0.5;
+    const struct {
+        SapContactSolver solver;
+        SapFrictionLaw law;
+        double v_x, v_z;
+    } cases[] = {{SAP_SOLVER_CONE, SAP_FRICTION_COULOMB, 1 - mu * g * h, 0},
+                 {SAP_SOLVER_ACTIVE_SET, SAP_FRICTION_CONVEX, 1, 0}};
+    SapScene *scene = parse(BLOCK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        SapOptions o = options_of(cases[i].solver);
+        o.friction_law = cases[i].law;
+        o.optimality_rel_tol = 1e-10;
+        SapBatch *batch = create(scene, &o);
+        velocity(batch)[0] = 1;
+        need(sap_batch_step(batch, h, 1));
+        cr_expect_float_eq(velocity(batch)[0], cases[i].v_x, 1e-8, "%zu: %.12g", i, velocity(batch)[0]);
+        cr_expect_float_eq(velocity(batch)[2], cases[i].v_z, 1e-8, "%zu: %.12g", i, velocity(batch)[2]);
+        sap_batch_destroy(batch);
+    }
+    sap_scene_destroy(scene);
+}
+
+#define SLIDER(joint)                                                                                                  \
+    "schema_version: 1\n"                                                                                              \
+    "simulation: {dt: 0.01}\n"                                                                                         \
+    "builder: {gravity: 0}\n"                                                                                          \
+    "ground: false\n"                                                                                                  \
+    "bodies: [{id: a, mass: 2, inertia: [1, 1, 1]}]\n"                                                                 \
+    "joints: [{id: push, type: prismatic, parent: world, child: a, axis: x, " joint "}]\n"                             \
+    "articulations: [{id: a, joints: [push]}]\n"
+
+/* A mass of 2 kg on a rail, with one row: the velocity of each follows by hand. */
+Test(dual_step, rows_of_dofs_have_their_closed_solutions) {
+    const double h = 0.01;
+    const struct {
+        const char *text;
+        double q, v, after; /* before the step; velocity after it */
+    } cases[] = {
+        /* a limit at 0.5 that the joint would pass: it closes the gap, and not more */
+        {SLIDER("limit_lower: -0.5, limit_upper: 0.5, limit_ke: 1e4"), 0.499, 1, 0.1},
+        {SLIDER("limit_lower: -0.5, limit_upper: 0.5, limit_ke: 1e4"), -0.499, -1, -0.1},
+        /* past the limit by 0.01: pushed out with 0.2 * 0.01/h */
+        {SLIDER("limit_lower: -0.5, limit_upper: 0.5, limit_ke: 1e4"), 0.51, 1, -0.2},
+        /* friction of 3 N takes 3 h/m, or all of a smaller velocity */
+        {SLIDER("friction: 3"), 0, 1, 1 - 3 * 0.01 / 2},
+        {SLIDER("friction: 3"), 0, 0.01, 0},
+        /* a drive without limit of effort: m (v - v0) = -h (kp (q + h v) + kd v); the same within a limit; at one
+         * of 4 N: 4 h/m */
+        {SLIDER("target_ke: 100, target_kd: 5, actuator_mode: position_velocity, effort_limit: inf"), 0.3, 0.2,
+         (2 * 0.2 - 0.01 * 100 * 0.3) / (2 + 0.01 * (0.01 * 100 + 5))},
+        {SLIDER("target_ke: 100, target_kd: 5, actuator_mode: position_velocity, effort_limit: 400"), 0.3, 0.2,
+         (2 * 0.2 - 0.01 * 100 * 0.3) / (2 + 0.01 * (0.01 * 100 + 5))},
+        {SLIDER("target_ke: 100, target_kd: 5, actuator_mode: position_velocity, effort_limit: 4"), 0.3, 0.2,
+         0.2 - 4 * 0.01 / 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int solver = SAP_SOLVER_CONE; solver <= SAP_SOLVER_ACTIVE_SET; solver++) {
+            SapScene *scene = parse(cases[i].text);
+            SapOptions o = options_of((SapContactSolver)solver);
+            o.optimality_rel_tol = 1e-12;
+            SapBatch *batch = create(scene, &o);
+            position(batch)[0] = cases[i].q;
+            velocity(batch)[0] = cases[i].v;
+            need(sap_batch_step(batch, h, 1));
+            cr_expect_float_eq(velocity(batch)[0], cases[i].after, 1e-10, "case %zu, solver %d: %.12g, not %.12g", i,
+                               solver, velocity(batch)[0], cases[i].after);
+            sap_batch_destroy(batch);
+            sap_scene_destroy(scene);
+        }
+}
+
+/* ---- restitution ---- */
+
+#define SPHERE                                                                                                         \
+    "schema_version: 1\n"                                                                                              \
+    "simulation: {dt: 0.001, max_rigid_contact: 4}\n"                                                                  \
+    "builder: {gravity: -10, rigid_gap: %s}\n"                                                                         \
+    "bodies: [{id: ball, transform: {p: [0, 0, 1.1]}, shapes: [{type: sphere, radius: 0.1, density: 1000}]}]\n"        \
+    "joints: [{id: free, type: free, parent: world, child: ball}]\n"                                                   \
+    "articulations: [{id: ball, joints: [free]}]\n"
+
+/* A sphere from 1 m with e = 0.5 rises to 1/4 m, then to 1/16 m: e^2 of the height before, to the distance of one step. The
+ * speed after each impact is e times the speed before it exactly. */
+static void bounce(const char *gap) {
+    char text[1024];
+    snprintf(text, sizeof text, SPHERE, gap);
+    SapScene *scene = parse(text);
+    SapOptions o = options_of(SAP_SOLVER_CONE);
+    o.restitution = 0.5;
+    o.optimality_rel_tol = 1e-12;
+    SapBatch *batch = create(scene, &o);
+    int impacts = 0;
+    double top = 0, tops[3] = {0};
+    for (int step = 0; step < 1400 && impacts < 3; step++) {
+        double before = velocity(batch)[2];
+        need(sap_batch_step(batch, 0.001, 1));
+        double after = velocity(batch)[2];
+        if (before < 0 && after > 0) {
+            cr_expect_float_eq(after, -0.5 * before, 1e-10, "impact %d: %.12g after %.12g", impacts, after, before);
+            tops[impacts++] = top;
+            top = 0;
+        }
+        if (after > 0 || impacts > 0)
+            top = fmax(top, position(batch)[2] - 0.1);
+    }
+    cr_assert_eq(impacts, 3);
+    cr_expect_float_eq(tops[1], 0.25, 0.006, "%g", tops[1]);
+    cr_expect_float_eq(tops[2], 0.0625, 0.004, "%g", tops[2]);
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
+Test(dual_step, a_sphere_with_restitution_one_half_rises_to_a_quarter) {
+    bounce("0");
+    bounce("0.02"); /* contacts ahead of the impact do not brake it */
+}
+
+/* ---- truthful ---- */
+
+/* A sphere between two planes that are closer than its diameter: no velocity pushes it out of both. */
+Test(dual_step, contradictory_targets_are_told_and_the_world_moves_on) {
+    SapScene *scene =
+        parse("schema_version: 1\n"
+              "simulation: {dt: 0.01, max_rigid_contact: 4}\n"
+              "builder: {gravity: 0}\n"
+              "ground: false\n"
+              "bodies: [{id: ball, shapes: [{type: sphere, radius: 0.1}]}]\n"
+              "joints: [{id: free, type: free, parent: world, child: ball}]\n"
+              "articulations: [{id: ball, joints: [free]}]\n"
+              "post_build:\n"
+              "- {op: add_shape, body: world, type: box, hx: 1, hy: 1, hz: 0.1, transform: {p: [0, 0, -0.19]}}\n"
+              "- {op: add_shape, body: world, type: box, hx: 1, hy: 1, hz: 0.1, transform: {p: [0, 0, 0.19]}}\n");
+    const SapContactSolver solvers[] = {SAP_SOLVER_CONE, SAP_SOLVER_ACTIVE_SET};
+    for (int i = 0; i < 2; i++) {
+        SapOptions o = options_of(solvers[i]);
+        SapBatch *batch = create(scene, &o);
+        need(sap_batch_step(batch, 0.01, 3));
+        cr_expect_eq(status_of(batch), SAP_WORLD_OPTIMAL | SAP_WORLD_UNBOUNDED, "%d: %#x", (int)solvers[i],
+                     (unsigned)status_of(batch));
+        cr_expect_lt(fabs(velocity(batch)[2]), 1e-6);
+        sap_batch_destroy(batch);
+    }
+    sap_scene_destroy(scene);
+}
+
+/* The velocity does not depend on the order of contacts: the same records, backwards. */
+Test(dual_step, the_order_of_contacts_does_not_matter) {
+    SapScene *scene = load("scenes/stack3");
+    const SapModelArrays *a = sap_model_arrays(scene->model);
+    SapOptions o = options_of(SAP_SOLVER_CONE);
+    o.optimality_rel_tol = 1e-10;
+    SapSolver *solver;
+    SapContacts *contacts, *backwards;
+    SapState *state, *other;
+    need(sap_solver_create(scene->model, 1, &o, &solver));
+    need(sap_contacts_create(1, 64, SAP_F64, &contacts));
+    need(sap_contacts_create(1, 64, SAP_F64, &backwards));
+    need(sap_state_create(scene->model, 1, SAP_F64, &state));
+    need(sap_state_create(scene->model, 1, SAP_F64, &other));
+    for (int i = 0; i < a->num_dofs; i++)
+        ((double *)state->joint_qd)[i] = 0.2 * sin(7.0 * i);
+    for (int step = 0; step < 20; step++) {
+        need(sap_collide(solver, state, contacts));
+        int n = backwards->count[0] = contacts->count[0];
+        for (int k = 0; k < n; k++) {
+            size_t to = (size_t)(n - 1 - k), from = (size_t)k;
+            backwards->shape0[to] = contacts->shape0[from];
+            backwards->shape1[to] = contacts->shape1[from];
+            memcpy((double *)backwards->point0 + 3 * to, (double *)contacts->point0 + 3 * from, 3 * sizeof(double));
+            memcpy((double *)backwards->point1 + 3 * to, (double *)contacts->point1 + 3 * from, 3 * sizeof(double));
+            memcpy((double *)backwards->normal + 3 * to, (double *)contacts->normal + 3 * from, 3 * sizeof(double));
+            ((double *)backwards->margin0)[to] = ((double *)contacts->margin0)[from];
+            ((double *)backwards->margin1)[to] = ((double *)contacts->margin1)[from];
+        }
+        need(sap_step(solver, state, NULL, backwards, scene->dt, other));
+        need(sap_step(solver, state, NULL, contacts, scene->dt, state));
+        for (int i = 0; i < a->num_dofs; i++)
+            cr_assert_float_eq(((double *)other->joint_qd)[i], ((double *)state->joint_qd)[i], 1e-6, "step %d, dof %d",
+                               step, i);
+    }
+    sap_state_destroy(state);
+    sap_state_destroy(other);
+    sap_contacts_destroy(contacts);
+    sap_contacts_destroy(backwards);
+    sap_solver_destroy(solver);
+    sap_scene_destroy(scene);
+}
+
+/* ---- refusals ---- */
+
+static void refused(const SapScene *scene, SapStatus expected, const SapOptions *o, const char *part) {
+    SapBatch *batch = NULL;
+    cr_expect_eq(sap_batch_create(scene->model, 1, o, &batch), expected, "%s", sap_error_message());
+    cr_expect(strstr(sap_error_message(), part), "'%s' does not have '%s'", sap_error_message(), part);
+    sap_batch_destroy(batch);
+}
+
+Test(dual_step, refuses_options_that_do_not_fit) {
+    SapScene *scene = load("scenes/stack3");
+    SapOptions o = options_of(SAP_SOLVER_ACTIVE_SET);
+    o.friction_law = SAP_FRICTION_COULOMB;
+    refused(scene, SAP_ERROR_ARGUMENT, &o, "friction_law is coulomb");
+    o = options_of(SAP_SOLVER_CONE);
+    o.factor_plan = SAP_FACTOR_LIBRARY;
+    refused(scene, SAP_ERROR_UNSUPPORTED, &o, "contact_solver cone");
+    SapSolver *solver = NULL;
+    o = options_of(SAP_SOLVER_PGS);
+    o.max_rigid_contact = 2000;
+    cr_expect_eq(sap_solver_create(scene->model, 1, &o, &solver), SAP_ERROR_ARGUMENT);
+    cr_expect(strstr(sap_error_message(), "max_rigid_contact is 2000"), "%s", sap_error_message());
+    sap_scene_destroy(scene);
+}
