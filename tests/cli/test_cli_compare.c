@@ -25,6 +25,54 @@ static json_t *compare_row(json_t *json, const char *option, const char *value) 
     return NULL;
 }
 
+/* The row of a solver. */
+static json_t *solver_row(json_t *json, const char *solver) {
+    json_t *rows = member(json, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if (strcmp(text(json_array_get(rows, i), "solver"), solver) == 0)
+            return json_array_get(rows, i);
+    cr_assert_fail("no row of %s", solver);
+    return NULL;
+}
+
+Test(cli, compare_solves_the_same_contacts_with_every_solver) {
+    cr_assert_eq(
+        sapwood("compare bench/scenes/stack5.yaml --solvers cone,sap,coulomb,pgs,pgs_rows,active_set --worlds 2 "
+                "--steps 30 --preset drake --plot %s --json",
+                path_of("plot.svg")),
+        0, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_str_eq(text(json, "baseline"), "cone");
+    cr_expect_eq(json_array_size(member(json, "rows")), 6);
+    json_t *cone = solver_row(json, "cone"), *sap = solver_row(json, "sap"), *pgs = solver_row(json, "pgs");
+    cr_expect_eq(number(cone, "v_difference"), 0, "the baseline");
+    cr_expect_lt(number(cone, "residual"), 1e-5);
+    cr_expect_gt(number(pgs, "residual"), number(cone, "residual"), "50 sweeps are not enough");
+    cr_expect_gt(number(sap, "residual"), number(cone, "residual"), "its contacts are compliant");
+    cr_expect_lt(number(sap, "v_difference"), 1);
+    cr_expect_lt(number(cone, "momentum_error"), 1e-6);
+    cr_expect_eq(number(cone, "failed"), 0);
+    json_decref(json);
+    static char plot[1 << 16];
+    read_text(path_of("plot.svg"), plot, sizeof plot);
+    cr_expect(strstr(plot, "<svg") && strstr(plot, "active_set"));
+    cr_expect_eq(sapwood("compare bench/scenes/stack5.yaml --solvers cone,fast"), 2);
+    cr_expect(strstr(err, "fast") && strstr(err, "pgs_rows"), "%s", err);
+    cr_expect_eq(sapwood("compare bench/scenes/stack5.yaml --plot x.svg"), 2);
+}
+
+Test(cli, a_dumped_problem_conforms) {
+    static const char *const scenes[] = {"bench/scenes/stack5.yaml", "bench/scenes/quadruped.yaml",
+                                         "bench/scenes/gripper.yaml"};
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(sapwood("dump-problem %s --worlds 0,2 --steps 40", scenes[i]), 0, "%s", err);
+        write_text(path_of("problems.json"), out);
+        cr_assert_eq(sapwood("conform %s", path_of("problems.json")), 0, "%s%s", out, err);
+        cr_expect(strstr(out, "2 passed, 0 failed"), "%s", out);
+    }
+    cr_expect_eq(sapwood("dump-problem bench/scenes/stack5.yaml --worlds -1"), 2);
+}
+
 Test(cli, compare_changes_one_knob_of_the_preset_at_a_time) {
     static const char *const knobs[][3] = {{"contact_preset_variant", "approx64", "baseline"},
                                            {"contact_preset_variant", "approx32", "precision"},

@@ -33,6 +33,7 @@ int cli_compare(int argc, char **argv);
 int cli_conform(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 int cli_selftest(int argc, char **argv);
+int cli_dump_problem(int argc, char **argv);
 
 /* ---- errors ---- */
 

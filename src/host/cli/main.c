@@ -13,11 +13,12 @@ typedef struct Command {
     int (*run)(int argc, char **argv);
 } Command;
 
-static const Command commands[] = {{"sapwood run", cli_run},          {"sapwood info", cli_info},
-                                   {"sapwood bench", cli_bench},      {"sapwood compare", cli_compare},
-                                   {"sapwood conform", cli_conform},  {"sapwood replay", cli_replay},
-                                   {"sapwood selftest", cli_selftest}};
-static const char *const short_names[] = {"run", "info", "bench", "compare", "conform", "replay", "selftest", NULL};
+static const Command commands[] = {{"sapwood run", cli_run},           {"sapwood info", cli_info},
+                                   {"sapwood bench", cli_bench},       {"sapwood compare", cli_compare},
+                                   {"sapwood conform", cli_conform},   {"sapwood replay", cli_replay},
+                                   {"sapwood selftest", cli_selftest}, {"sapwood dump-problem", cli_dump_problem}};
+static const char *const short_names[] = {"run",    "info",     "bench",        "compare", "conform",
+                                          "replay", "selftest", "dump-problem", NULL};
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static const char *short_name(const Command *command) {
@@ -44,14 +45,17 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_ARG:
         rest->command = find_command(arg);
         if (rest->command == NULL)
-            argp_error(state, "the command is '%s'%s; allowed: run, info, bench, compare, conform, replay, selftest",
-                       arg, cli_hint(arg, short_names).text);
+            argp_error(
+                state,
+                "the command is '%s'%s; allowed: run, info, bench, compare, conform, replay, selftest, dump-problem",
+                arg, cli_hint(arg, short_names).text);
         rest->argc = state->argc - state->next + 1;
         rest->argv = state->argv + state->next - 1;
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "a command is missing; allowed: run, info, bench, compare, conform, replay, selftest");
+        argp_error(state,
+                   "a command is missing; allowed: run, info, bench, compare, conform, replay, selftest, dump-problem");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -72,6 +76,7 @@ static const char doc[] =
     "  conform FILE...  compare a step with reference cases\n"
     "  replay DUMP      step a world that failed again, and compare every bit\n"
     "  selftest         compare the bits of this CPU or GPU with those of one lane\n"
+    "  dump-problem SCENE  write the contact problems of a step, for conform\n"
     "\n"
     "Each command has its own --help. Exit status: 0 success; 1 some worlds failed, or bits differ; "
     "2 bad usage or input, out of memory, or output could not be written; 130 interrupted.";

@@ -2,6 +2,8 @@
  * under approx64 with one option changed at a time; all runs are compared with approx64. */
 #include "host/cli/compare/compare.h"
 
+#include "host/cli/compare/solvers.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@ const CompareCase compare_cases[COMPARE_CASES] = {
 
 /* ---- command line ---- */
 
-enum { KEY_WORLDS = 256, KEY_STEPS, KEY_SEED, KEY_NOISE, KEY_JSON, MOST = 1000000 };
+enum { KEY_WORLDS = 256, KEY_STEPS, KEY_SEED, KEY_NOISE, KEY_JSON, KEY_SOLVERS, KEY_PLOT, MOST = 1000000 };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Worlds:", 1},
@@ -30,6 +32,12 @@ static const struct argp_option options[] = {
     {"seed", KEY_SEED, "S", 0, "Seed of the noise; default 0", 1},
     {"noise", KEY_NOISE, "X", 0,
      "Amplitude of the noise on the initial joint velocities of worlds 1, 2, ... (m/s, rad/s); default 0.1", 1},
+    {NULL, 0, NULL, 0, "Contact solvers:", 2},
+    {"solvers", KEY_SOLVERS, "LIST", 0,
+     "Compare contact solvers instead of presets: sap, cone, coulomb, pgs, pgs_rows, active_set; the first moves the "
+     "worlds",
+     2},
+    {"plot", KEY_PLOT, "FILE.svg", 0, "With --solvers: draw accuracy against processor time", 2},
     {NULL, 0, NULL, 0, "Output:", 3},
     {"json", KEY_JSON, NULL, 0, "Print as JSON", 3},
     {0}};
@@ -63,7 +71,14 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_SEED: a->seed = cli_u64(state, "--seed", arg); return 0;
     case KEY_NOISE: a->noise = cli_real(state, "--noise", arg, true); return 0;
     case KEY_JSON: a->json = true; return 0;
-    case ARGP_KEY_END: check_settings(state, &a->settings); return 0;
+    case KEY_SOLVERS: a->solvers = cli_choice_list(state, "--solvers", arg, solver_names); return 0;
+    case KEY_PLOT: a->plot = arg; return 0;
+    case ARGP_KEY_END:
+        if (a->plot && a->solvers.count == 0)
+            argp_error(state, "--plot is '%s' without --solvers", a->plot);
+        if (a->solvers.count == 0)
+            check_settings(state, &a->settings);
+        return 0;
     default: return cli_scene_argument(key, arg, state, &a->scene);
     }
 }
@@ -228,16 +243,29 @@ static bool any_failed(const Compare *c) {
 
 int cli_compare(int argc, char **argv) {
     const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {.options = options,
-                              .parser = parse,
-                              .args_doc = "SCENE",
-                              .doc =
-                                  "Runs the same worlds of SCENE, a file or a name in bench/scenes, under every preset "
-                                  "and under approx64 with one option changed at a time, and shows the differences.",
-                              .children = children};
+    const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "SCENE",
+        .doc = "Runs the same worlds of SCENE, a file or a name in bench/scenes, under every preset "
+               "and under approx64 with one option changed at a time, and shows the differences. With "
+               "--solvers, runs them under each contact solver instead.",
+        .children = children};
     CompareArgs args = {.worlds = 64, .steps = 200, .noise = 0.1};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;
+    if (args.solvers.count > 0) {
+        SolversArgs solvers = {.settings = args.settings,
+                               .scene = args.scene,
+                               .plot = args.plot,
+                               .solvers = args.solvers,
+                               .worlds = args.worlds,
+                               .steps = args.steps,
+                               .seed = args.seed,
+                               .noise = args.noise,
+                               .json = args.json};
+        return cli_compare_solvers(&solvers);
+    }
     Compare c = {.args = &args};
     bool ok = run_cases(&c) && cli_compare_print(&c);
     int code = !ok                          ? CLI_EXIT_BAD

@@ -11,6 +11,8 @@ typedef struct CompareArgs {
     uint64_t seed;
     double noise;
     bool json;
+    CliList solvers;  /* --solvers: indices of solver_choices (solvers.h); none: presets are compared */
+    const char *plot; /* --plot */
 } CompareArgs;
 
 /* One run: approx64 with one option set to another value; for a preset that option is contact_preset_variant. */

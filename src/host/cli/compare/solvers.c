@@ -1,0 +1,299 @@
+#include "host/cli/compare/solvers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const SolverChoice solver_choices[NUM_SOLVER_CHOICES] = {
+    {"sap", "sap", "convex"}, {"cone", "cone", "convex"},         {"coulomb", "cone", "coulomb"},
+    {"pgs", "pgs", "convex"}, {"pgs_rows", "pgs_rows", "convex"}, {"active_set", "active_set", "convex"}};
+const char *const solver_names[NUM_SOLVER_CHOICES + 1] = {"sap",      "cone",       "coulomb", "pgs",
+                                                          "pgs_rows", "active_set", NULL};
+
+/* ---- one solver on its worlds ---- */
+
+/* A batch, and what its steps record of contacts and free motion. */
+typedef struct Bench {
+    CliBatch batch;
+    int capacity, nv;
+    double push, max_push;                                       /* of the options */
+    double *impulse, *velocity, *gap, *pair, *weight, *jacobian; /* SapContactReport */
+    double *drive, *limit, *friction, *v_star, *A, *v_after;
+} Bench;
+
+static double *numbers(size_t worlds, size_t n) {
+    return cli_allocate(worlds * n + 1, sizeof(double));
+}
+
+static bool bench_create(const SapScene *scene, const SapOptions *o, const SolversArgs *args, Bench *b) {
+    if (!cli_batch_create(scene, o, args->worlds, SAP_F64, false, &b->batch))
+        return false;
+    size_t n = (size_t)args->worlds, nv = (size_t)b->batch.arrays->num_dofs, slots = (size_t)b->batch.where.capacity;
+    b->capacity = b->batch.where.capacity;
+    b->nv = b->batch.arrays->num_dofs;
+    b->push = o->push_factor;
+    b->max_push = o->max_push;
+    double **const all[] = {&b->impulse, &b->velocity, &b->gap,      &b->pair,   &b->weight, &b->jacobian,
+                            &b->drive,   &b->limit,    &b->friction, &b->v_star, &b->A,      &b->v_after};
+    const size_t size[] = {3 * slots, 3 * slots, slots, 3 * slots, slots, 3 * nv * slots, nv, nv, nv, nv, nv * nv, nv};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!(*all[i] = numbers(n, size[i])))
+            return false;
+    SapContactReport report = {.impulse = b->impulse,
+                               .velocity = b->velocity,
+                               .gap = b->gap,
+                               .pair = b->pair,
+                               .weight = b->weight,
+                               .jacobian = b->jacobian,
+                               .drive = b->drive,
+                               .limit = b->limit,
+                               .friction = b->friction};
+    return cli_check(sap_solver_record(b->batch.solver, &report)) &&
+           cli_batch_perturb(&b->batch, args->seed, args->noise);
+}
+
+static void bench_free(Bench *b) {
+    double *const all[] = {b->impulse, b->velocity, b->gap,      b->pair,   b->weight, b->jacobian,
+                           b->drive,   b->limit,    b->friction, b->v_star, b->A,      b->v_after};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    cli_batch_free(&b->batch);
+}
+
+static SapOptions options_of(const SapScene *scene, const SolverChoice *choice, bool *ok) {
+    SapOptions o = scene->options;
+    *ok = cli_check(sap_options_set(&o, "contact_solver", choice->contact_solver)) &&
+          cli_check(sap_options_set(&o, "friction_law", choice->friction_law));
+    return o;
+}
+
+/* ---- measures of one step ---- */
+
+/* A contact in the scaled variables of docs/dual.md: x = impulse/d, z = d (J v - c), q = d (c - J v*). */
+typedef struct Scaled {
+    double x[3], z[3], q[3];
+} Scaled;
+
+/* c of a rigid contact. */
+static double target(const Bench *b, double gap, double h) {
+    return gap > 0 ? -gap / h : fmin(-b->push * gap / h, b->max_push);
+}
+
+static Scaled scale_contact(const Bench *b, int world, int k, double h) {
+    size_t at = (size_t)world * (size_t)b->capacity + (size_t)k, nv = (size_t)b->nv;
+    const double *J = b->jacobian + at * 3 * nv, *v_star = b->v_star + (size_t)world * nv;
+    double mu = b->pair[3 * at], unit = 1 / sqrt(b->weight[at]), d[3] = {mu * unit, mu * unit, unit};
+    double c[3] = {0, 0, target(b, b->gap[at], h)};
+    Scaled s = {{0}, {0}, {0}};
+    for (size_t a = 0; a < 3; a++) {
+        double free = 0;
+        for (size_t i = 0; i < nv; i++)
+            free += J[a * nv + i] * v_star[i];
+        s.x[a] = d[a] > 0 ? b->impulse[3 * at + a] / d[a] : 0;
+        s.z[a] = d[a] * (b->velocity[3 * at + a] - c[a]);
+        s.q[a] = d[a] * (c[a] - free);
+    }
+    return s;
+}
+
+/* |x - Proj(x - z)|^2, Proj on |p_t| <= p_n. */
+static double natural2(const Scaled *s) {
+    double p[3], t, g, sum = 0;
+    for (int a = 0; a < 3; a++)
+        p[a] = s->x[a] - s->z[a];
+    t = hypot(p[0], p[1]);
+    g = t <= p[2] ? 1 : t <= -p[2] ? 0 : 0.5 * (p[2] + t);
+    for (int a = 0; a < 3; a++) {
+        double inside = t <= p[2] ? p[a] : t <= -p[2] ? 0 : a == 2 ? g : g * p[a] / t;
+        sum += (s->x[a] - inside) * (s->x[a] - inside);
+    }
+    return sum;
+}
+
+/* The residual of the contacts of a world as rigid contacts; 0 without contacts. */
+static double world_residual(const Bench *b, int world, double h) {
+    double error = 0, scale = 0;
+    for (int k = 0; k < b->batch.contacts->count[world]; k++) {
+        Scaled s = scale_contact(b, world, k, h);
+        error += natural2(&s);
+        scale += s.q[0] * s.q[0] + s.q[1] * s.q[1] + s.q[2] * s.q[2];
+    }
+    return scale > 0 ? sqrt(error / scale) : 0;
+}
+
+/* |A (v - v*) - J' l| / max(|A v|, |J' l|) of a world: momentum that no impulse accounts for. */
+static double world_momentum(const Bench *b, int world) {
+    size_t nv = (size_t)b->nv, w = (size_t)world;
+    const double *A = b->A + w * nv * nv, *v = b->v_after + w * nv, *v_star = b->v_star + w * nv;
+    double error = 0, momentum = 0, impulse = 0;
+    for (size_t i = 0; i < nv; i++) {
+        double gained = 0, total = 0, given = b->drive[w * nv + i] + b->limit[w * nv + i] + b->friction[w * nv + i];
+        for (size_t j = 0; j < nv; j++) {
+            gained += A[i * nv + j] * (v[j] - v_star[j]);
+            total += A[i * nv + j] * v[j];
+        }
+        for (int k = 0; k < b->batch.contacts->count[world]; k++) {
+            size_t at = w * (size_t)b->capacity + (size_t)k;
+            for (size_t a = 0; a < 3; a++)
+                given += b->jacobian[(at * 3 + a) * nv + i] * b->impulse[3 * at + a];
+        }
+        error += (gained - given) * (gained - given);
+        momentum += total * total;
+        impulse += given * given;
+    }
+    double scale = fmax(momentum, impulse);
+    return scale > 0 ? sqrt(error / scale) : 0;
+}
+
+/* Root mean square over worlds of |x - y|, n numbers per world. */
+static double difference(const double *x, const double *y, int worlds, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < (size_t)worlds * n; i++)
+        sum += (x[i] - y[i]) * (x[i] - y[i]);
+    return sqrt(sum / worlds);
+}
+
+/* Largest difference of the impulses of corresponding contacts, root mean square over worlds. */
+static double impulse_difference(const Bench *a, const Bench *b, int worlds) {
+    double sum = 0;
+    for (int w = 0; w < worlds; w++)
+        for (int i = 0; i < 3 * a->batch.contacts->count[w]; i++) {
+            size_t at = (size_t)w * 3 * (size_t)a->capacity + (size_t)i;
+            sum += (a->impulse[at] - b->impulse[at]) * (a->impulse[at] - b->impulse[at]);
+        }
+    return sqrt(sum / worlds);
+}
+
+/* ---- the same states ---- */
+
+static bool velocities(const Bench *b, const SapState *state, const SapFreeMotion *out) {
+    return cli_check(sap_free_motion(b->batch.solver, state, NULL, b->batch.dt, out));
+}
+
+/* One step of `b`, with its measures, from the state it has. The internal order of v comes from an inspection. */
+static bool step_measured(Bench *b, double *seconds) {
+    SapFreeMotion before = {.v_star = b->v_star, .A = b->A}, after = {.joint_qd = b->v_after};
+    if (!velocities(b, b->batch.state, &before))
+        return false;
+    double start = cli_processor_seconds();
+    if (!cli_batch_step(&b->batch, 1))
+        return false;
+    *seconds += cli_processor_seconds() - start;
+    uint32_t *status = cli_allocate((size_t)b->batch.state->num_worlds, sizeof *status);
+    if (!status)
+        return false;
+    size_t bytes = (size_t)b->batch.state->num_worlds * sizeof *status;
+    memcpy(status, b->batch.report.status, bytes); /* the inspection overwrites it */
+    bool ok = velocities(b, b->batch.state, &after);
+    memcpy((void *)(uintptr_t)b->batch.report.status, status, bytes);
+    free(status);
+    return ok;
+}
+
+static void add_measures(const Bench *base, const Bench *b, const SolversArgs *args, SolverRow *row) {
+    row->v = fmax(row->v, difference(b->v_after, base->v_after, args->worlds, (size_t)b->nv));
+    row->impulse = fmax(row->impulse, impulse_difference(base, b, args->worlds));
+    for (int w = 0; w < args->worlds; w++) {
+        uint32_t status = b->batch.report.status[w];
+        if (status & SAP_WORLD_FAILED)
+            continue;
+        row->residual += world_residual(b, w, b->batch.dt) / ((double)args->worlds * args->steps);
+        row->momentum = fmax(row->momentum, world_momentum(b, w));
+        row->not_converged += (status & SAP_WORLD_NOT_CONVERGED) != 0;
+        cli_count_add(&row->iterations, b->batch.report.iterations[w]);
+    }
+}
+
+/* Steps the first solver, and every other one from the states of the first. */
+static bool run_together(Solvers *s, Bench *bench) {
+    const SolversArgs *args = s->args;
+    double seconds[CLI_LIST_SIZE] = {0};
+    for (int step = 0; step < args->steps; step++)
+        for (int i = args->solvers.count - 1; i >= 0; i--) { /* the first last: it moves the common state */
+            if (i > 0) {
+                memcpy(bench[i].batch.state->joint_q, bench[0].batch.state->joint_q, bench[0].batch.q_bytes);
+                memcpy(bench[i].batch.state->joint_qd, bench[0].batch.state->joint_qd, bench[0].batch.qd_bytes);
+            }
+            if (!step_measured(&bench[i], &seconds[i]))
+                return false;
+            if (i == 0)
+                for (int k = 0; k < args->solvers.count; k++)
+                    add_measures(&bench[0], &bench[k], args, &s->row[k]);
+        }
+    for (int i = 0; i < args->solvers.count; i++)
+        s->row[i].ns = 1e9 * seconds[i] / ((double)args->worlds * args->steps);
+    return true;
+}
+
+/* ---- a run of its own ---- */
+
+static double mean_energy(CliBatch *batch, double *energies) {
+    if (!cli_batch_energies(batch, energies))
+        return (double)NAN;
+    CliEnergy e = cli_batch_summarise(batch, energies);
+    return e.mean[0] + e.mean[1];
+}
+
+static void look_at_contacts(const Bench *b, bool last, SolverRow *row) {
+    for (int w = 0; w < b->batch.state->num_worlds; w++)
+        for (int k = 0; k < b->batch.contacts->count[w]; k++) {
+            size_t at = (size_t)w * (size_t)b->capacity + (size_t)k;
+            row->depth = fmax(row->depth, -b->gap[at]);
+            if (last && b->impulse[3 * at + 2] > 0)
+                row->slip = fmax(row->slip, hypot(b->velocity[3 * at], b->velocity[3 * at + 1]));
+        }
+}
+
+static bool run_alone(const SolversArgs *args, Bench *b, SolverRow *row) {
+    double *energies = cli_allocate(2 * (size_t)args->worlds, sizeof *energies);
+    bool ok = energies && cli_check(sap_batch_reset(b->batch.batch, NULL, 0)) &&
+              cli_batch_perturb(&b->batch, args->seed, args->noise);
+    double start = ok ? mean_energy(&b->batch, energies) : 0;
+    for (int step = 0; ok && step < args->steps; step++) {
+        ok = cli_batch_step(&b->batch, 1) && cli_batch_gather(&b->batch);
+        look_at_contacts(b, step >= args->steps - args->steps / 10 - 1, row);
+    }
+    row->failed = ok ? cli_batch_failures(&b->batch).total : 0;
+    row->energy = ok ? mean_energy(&b->batch, energies) - start : 0;
+    free(energies);
+    return ok;
+}
+
+/* ---- the command ---- */
+
+static bool compare(Solvers *s, Bench *bench) {
+    const SolversArgs *args = s->args;
+    if (!cli_scene_open(args->scene, &args->settings, &s->scene))
+        return false;
+    for (int i = 0; i < args->solvers.count; i++) {
+        bool ok;
+        SapOptions o = options_of(s->scene.scene, &solver_choices[args->solvers.value[i]], &ok);
+        if (!ok || !bench_create(s->scene.scene, &o, args, &bench[i]))
+            return false;
+    }
+    if (!run_together(s, bench))
+        return false;
+    for (int i = 0; i < args->solvers.count; i++)
+        if (!run_alone(args, &bench[i], &s->row[i]))
+            return false;
+    return true;
+}
+
+int cli_compare_solvers(const SolversArgs *args) {
+    Solvers *s = cli_allocate(1, sizeof *s);
+    Bench *bench = cli_allocate(CLI_LIST_SIZE, sizeof *bench);
+    bool ok = s && bench;
+    int failed = 0;
+    if (ok)
+        s->args = args;
+    ok = ok && compare(s, bench) && cli_solvers_print(s);
+    for (int i = 0; s && bench && i < args->solvers.count; i++) {
+        failed += s->row[i].failed;
+        bench_free(&bench[i]);
+    }
+    if (s)
+        cli_scene_close(&s->scene);
+    free(bench);
+    free(s);
+    return !ok ? CLI_EXIT_BAD : failed ? CLI_EXIT_WORLDS_FAILED : CLI_EXIT_OK;
+}
