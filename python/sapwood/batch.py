@@ -128,7 +128,7 @@ class Batch(MjNames):
     | state | joint_q, joint_qd, body_q, body_qd |
     | control | joint_f, body_f, joint_target_pos, joint_target_vel, joint_act, constraint_active,
       tendon_target_pos, tendon_target_vel, tendon_act, tendon_f |
-    | results | status, iterations, line_iterations, safeguards, active, cost, residual |
+    | results | status, asleep, iterations, line_iterations, safeguards, active, cost, residual |
     | contacts of the last step | contact_count, contact_dropped, contact_shape0, contact_shape1, contact_point0,
       contact_point1, contact_normal |
     | recorded from their first access on | contact_impulse, contact_velocity, contact_position,

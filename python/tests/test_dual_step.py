@@ -1,4 +1,4 @@
-"""The contact solvers in impulses, from Python."""
+"""The contact solvers in impulses and sleeping worlds, from Python."""
 
 import numpy as np
 import pytest
@@ -48,3 +48,16 @@ def test_a_state_with_a_cache_fits_a_batch_without_one() -> None:
 def test_coulombs_law_is_refused_where_no_solver_has_it() -> None:
     with pytest.raises(sapwood.ArgumentError, match="friction_law is coulomb"):
         sapwood.Batch(sapwood.scene("cube"), 1, options={"contact_solver": "active_set", "friction_law": "coulomb"})
+
+
+def test_worlds_at_rest_sleep() -> None:
+    with sapwood.Batch(sapwood.scene("cube"), 4, options={"sleep_steps": 10}) as batch:
+        for _ in range(100):
+            batch.step(n=20)
+            if batch.asleep.all():
+                break
+        assert batch.asleep.all()
+        assert (batch.joint_qd == 0).all()
+        batch.body_f[2, 0, 2] = 1
+        batch.step()
+        assert batch.asleep.tolist() == [1, 1, 0, 1]

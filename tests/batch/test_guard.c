@@ -189,17 +189,20 @@ static void refuses(SapStatus status, SapStatus expected, const char *words) {
     cr_expect(strstr(sap_error_message(), words) != NULL, "the message is: %s", sap_error_message());
 }
 
-/* Steps that start from the last one have a memory which a dump does not hold. */
+/* Steps that start from the last one, and worlds that rest, have a memory which a dump does not hold. */
 Test(guard, refuses_steps_with_a_memory) {
     SapScene *scene = quadruped();
-    SapOptions o = scene->options;
-    SapBatch *batch = NULL;
-    o.contact_solver = SAP_SOLVER_CONE;
-    o.warm_start = true;
-    need(sap_batch_create(scene->model, 1, &o, &batch));
-    cr_expect_eq(sap_batch_guard(batch, 2), SAP_ERROR_UNSUPPORTED);
-    cr_expect(strstr(sap_error_message(), "warm_start"), "%s", sap_error_message());
-    sap_batch_destroy(batch);
+    for (int k = 0; k < 2; k++) {
+        SapOptions o = scene->options;
+        SapBatch *batch = NULL;
+        o.contact_solver = SAP_SOLVER_CONE;
+        o.warm_start = k == 0;
+        o.sleep_steps = 10 * k;
+        need(sap_batch_create(scene->model, 1, &o, &batch));
+        cr_expect_eq(sap_batch_guard(batch, 2), SAP_ERROR_UNSUPPORTED);
+        cr_expect(strstr(sap_error_message(), k ? "sleep_steps" : "warm_start"), "%s", sap_error_message());
+        sap_batch_destroy(batch);
+    }
     sap_scene_destroy(scene);
 }
 

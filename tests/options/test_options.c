@@ -94,6 +94,8 @@ static const struct {
     {"rho", "0.8", "0.333333333333333315"},
     {"line_search_relative_slop", "none", "2.2204460492503131e-13"},
     {"compat", "none", "sap_warp"},
+    {"sleep_steps", "0", "10"},
+    {"sleep_speed", "0.001", "0.5"},
     {"threads", "0", "1024"},
     {"lanes", "0", "8"},
     {"isa", "auto", "avx2"},

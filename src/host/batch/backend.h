@@ -48,6 +48,7 @@ typedef struct SapBatchArrays {
     SapControl control;
     SapContacts contacts;
     uint32_t *status;
+    int32_t *asleep;
     SapReportArgs report;
 } SapBatchArrays;
 

@@ -28,6 +28,7 @@ enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_CONTACT_MARGIN0, ROW_CONTA
     X(SAP_BATCH_CONTACT_COUNT, "contact_count", contacts.count, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                     \
     X(SAP_BATCH_CONTACT_DROPPED, "contact_dropped", contacts.dropped, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)               \
     X(SAP_BATCH_STATUS, "status", status, U32, WORLD, 0, ALWAYS, TO_ZERO, 0)                                           \
+    X(SAP_BATCH_ASLEEP, "asleep", asleep, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                                           \
     X(SAP_BATCH_ITERATIONS, "iterations", report.iterations, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                        \
     X(SAP_BATCH_LINE_ITERATIONS, "line_iterations", report.line_iterations, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)         \
     X(SAP_BATCH_SAFEGUARDS, "safeguards", report.safeguards, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                        \

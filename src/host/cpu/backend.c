@@ -30,7 +30,7 @@ static SapStatus create(SapBatch *b, const char *what, const SapModel *model) {
     own->memory = arena.base;
     sap_batch_carve(&arena, b);
     sap_solver_set_results(own->solver, b->arrays.status, &b->arrays.report);
-    return SAP_OK;
+    return sap_solver_let_sleep(own->solver, b->arrays.asleep);
 }
 
 static void destroy(SapBatch *b) {

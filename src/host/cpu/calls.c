@@ -9,6 +9,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/cpu/run.h"
+#include "host/cpu/sleep.h"
 #include "host/model/energy.h"
 #include "host/model/model.h"
 #include "host/plan/step_args.h"
@@ -170,7 +171,10 @@ SapStatus sap_step_many(SapSolver *solver, const char *what, SapState *state, co
         args.contacts.stiffness.data = args.contacts.tau.data = args.contacts.mu.data = NULL;
     }
     sap_step_args_set_output(&args, state);
-    sap_solver_run_step(solver, &args);
+    if (solver->sleep)
+        sap_sleep_steps(solver, &args, num_steps);
+    else
+        sap_solver_run_step(solver, &args);
     return SAP_OK;
 }
 

@@ -11,6 +11,8 @@ typedef struct Job {
     const SapStepArgs *args;
     SapProgram *program;
     const uint8_t *mask; /* [num_worlds] nonzero: the world is processed; NULL = all */
+    const int *list;     /* [count] the worlds to process; NULL = all */
+    int count;
 } Job;
 
 static void clear_dual_counters(const SapReportArgs *r, int world) {
@@ -43,6 +45,14 @@ static void thin_pack(const Job *job, int lanes, SapPack *pack) {
     pack->count = count;
 }
 
+/* The pack that begins with place `first` of the list, or with that world. */
+static SapPack pack_of(const Job *job, int first, int lanes) {
+    SapPack pack = sap_pack_at(first, job->count, lanes);
+    for (int l = 0; job->list && l < lanes; l++)
+        pack.world[l] = job->list[pack.world[l]];
+    return pack;
+}
+
 /* The work of one thread: packs from its own range, then from those of other threads. */
 static void run_packs(void *arg, int worker, int num_workers) {
     const Job *job = arg;
@@ -51,7 +61,7 @@ static void run_packs(void *arg, int worker, int num_workers) {
     int lanes = s->kernels.pack[0]->lanes, from = worker;
     double start = sap_ticks_begin(scratch->ticks);
     for (int p; (p = sap_work_ranges_take(s->ranges, worker, num_workers, &from)) >= 0;) {
-        SapPack pack = sap_pack_at(p * lanes, s->num_worlds, lanes);
+        SapPack pack = pack_of(job, p * lanes, lanes);
         if (job->mask || s->parameters.count > 0)
             thin_pack(job, lanes, &pack);
         if (pack.count > 0)
@@ -61,16 +71,25 @@ static void run_packs(void *arg, int worker, int num_workers) {
     sap_ticks_end(scratch->ticks, start);
 }
 
-void sap_solver_run(SapSolver *s, const SapStepArgs *args, SapProgram *program, const uint8_t *mask) {
-    Job job = {s, args, program, mask};
-    sap_work_ranges_start(s->ranges, s->threads, (s->num_worlds - 1) / s->kernels.pack[0]->lanes + 1);
-    sap_pool_run(s->pool, run_packs, &job);
-}
-
 static void clear_counters(const SapReportArgs *r, int world) {
     r->iterations[world] = r->line_iterations[world] = r->refactored[world] = 0;
     r->cost[world] = r->residual[world] = 0;
     clear_dual_counters(r, world);
+}
+
+static void run_job(SapSolver *s, Job *job) {
+    sap_work_ranges_start(s->ranges, s->threads, (job->count - 1) / s->kernels.pack[0]->lanes + 1);
+    sap_pool_run(s->pool, run_packs, job);
+}
+
+void sap_solver_run(SapSolver *s, const SapStepArgs *args, SapProgram *program, const uint8_t *mask) {
+    run_job(s, &(Job){.solver = s, .args = args, .program = program, .mask = mask, .count = s->num_worlds});
+}
+
+void sap_solver_run_listed(SapSolver *s, const SapStepArgs *args, const int *worlds, int count) {
+    for (int k = 0; k < count && !sap_program_solves(args); k++)
+        clear_counters(&args->report, worlds[k]); /* no stage writes them in this case */
+    run_job(s, &(Job){.solver = s, .args = args, .program = sap_program_step, .list = worlds, .count = count});
 }
 
 void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {

@@ -10,4 +10,7 @@ void sap_solver_run(SapSolver *solver, const SapStepArgs *args, SapProgram *prog
 /* Takes args->num_steps steps of all worlds. */
 void sap_solver_run_step(SapSolver *solver, const SapStepArgs *args);
 
+/* Takes a step of the worlds in a list, in packs of neighbours of the list. */
+void sap_solver_run_listed(SapSolver *solver, const SapStepArgs *args, const int *worlds, int count);
+
 #endif

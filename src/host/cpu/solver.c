@@ -12,6 +12,7 @@
 #include "host/base/memory.h"
 #include "host/cpu/dispatch.h"
 #include "host/cpu/profile.h"
+#include "host/cpu/sleep.h"
 #include "host/options/options.h"
 #include "host/plan/layout.h"
 #include "host/plan/step_args.h"
@@ -53,6 +54,15 @@ void sap_solver_set_results(SapSolver *s, uint32_t *status, const SapReportArgs 
     s->results = NULL;
     s->args.status = status;
     s->args.report = *report;
+}
+
+SapStatus sap_solver_let_sleep(SapSolver *s, int32_t *asleep) {
+    if (s->options.sleep_steps == 0)
+        return SAP_OK;
+    if (s->options.factor_plan == SAP_FACTOR_LIBRARY)
+        return sap_fail(SAP_ERROR_UNSUPPORTED, "option sleep_steps is %d; with factor_plan = library worlds do not sleep",
+                        s->options.sleep_steps);
+    return sap_sleep_create(s, asleep, &s->sleep);
 }
 
 static bool uses_lockstep(const SapSolver *s) {
@@ -171,6 +181,7 @@ void sap_solver_destroy(SapSolver *s) {
     free(s->ranges);
     free(s->ticks);
     sap_lockstep_destroy(s->lockstep);
+    sap_sleep_destroy(s->sleep);
     free(s->results);
     sap_world_parameters_free(&s->parameters);
     sap_model_destroy(s->model);
@@ -296,7 +307,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
         .total_bytes = sizeof *s + model_bytes +
                        (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch + sizeof *s->ranges) +
                        (size_t)s->num_worlds * per_world + s->parameters.bytes +
-                       (s->lockstep ? sap_lockstep_bytes(s->lockstep) : 0),
+                       (s->lockstep ? sap_lockstep_bytes(s->lockstep) : 0) + sap_sleep_bytes(s->sleep),
         .factor_nonzeros = s->args.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->args.plan),
         .broad_phase = s->args.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED,

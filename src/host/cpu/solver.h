@@ -11,6 +11,8 @@
 #include "host/plan/model_plan.h"
 #include "host/plan/world_parameters.h"
 
+typedef struct SapSleep SapSleep; /* sleep.h */
+
 struct SapSolver {
     SapModel *model; /* held: the caller may destroy it first */
     const SapModelPlan *plan;
@@ -26,6 +28,7 @@ struct SapSolver {
     SapWorkRange *ranges;  /* [threads] */
     SapScratch *scratch;   /* [threads] */
     SapTicks *ticks;       /* [threads]; NULL until a profile is requested */
+    SapSleep *sleep;       /* NULL unless worlds may sleep */
     SapLockstep *lockstep; /* NULL unless a library solves the Newton systems */
     SapStepArgs args;      /* arguments that are the same in all calls */
     SapWorldParameters parameters;
@@ -47,6 +50,9 @@ SapStatus sap_forward_kinematics_of(SapSolver *solver, const char *what, SapStat
 
 /* Redirects the results of steps to these arrays; the solver's own arrays are freed. */
 void sap_solver_set_results(SapSolver *solver, uint32_t *status, const SapReportArgs *report);
+
+/* Lets worlds sleep, if the options say so. asleep: [num_worlds] 1 = the world sleeps; the caller's. */
+SapStatus sap_solver_let_sleep(SapSolver *solver, int32_t *asleep);
 
 /* Makes the solver read a parameter per world. */
 SapStatus sap_solver_expand(SapSolver *solver, SapParameter parameter);

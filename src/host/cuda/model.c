@@ -26,6 +26,9 @@ SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, 
     const SapConstants constants[2] = {out->plan->constants[0].constants, out->plan->constants[1].constants};
     SapDualStepArgs dual;
     SAP_TRY(sap_step_args_init(m, &out->plan->plan.plan, constants, options, 1, &dual, args));
+    if (options->sleep_steps > 0)
+        return sap_fail(SAP_ERROR_UNSUPPORTED, "device cuda: option sleep_steps is %d; worlds sleep on the cpu only",
+                        options->sleep_steps);
     /* each kernel set has its law and method as constants (kernels/target/cuda.cu) */
     if (args->contacts.law != SAP_LAW_sap_contact || args->method != SAP_METHOD_newton || args->dual)
         return sap_fail(SAP_ERROR_UNSUPPORTED, "device cuda: there are no kernels for contact_solver %d; allowed: %d (sap)",

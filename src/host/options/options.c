@@ -138,6 +138,8 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(rho, BETWEEN(0, 1), .fallback = 0.8)                                                                             \
     X(line_search_relative_slop, REAL(0), OR_NONE)                                                                     \
     X(compat, CHOICE(compats), .fallback = SAP_COMPAT_NONE)                                                            \
+    X(sleep_steps, INT(0, 1000000), .fallback = 0)                                                                     \
+    X(sleep_speed, REAL(0), .open = true, .fallback = 1e-3)                                                            \
     X(threads, INT(0, 1024), .fallback = 0)                                                                            \
     X(lanes, CHOICE(lane_counts), .fallback = 0)                                                                       \
     X(isa, CHOICE(isas), .fallback = SAP_ISA_AUTO)                                                                     \

@@ -1,0 +1,15 @@
+/* Sleeping worlds: a world at rest takes no steps until its state, control or parameters change. docs/sleep.md. */
+#ifndef SAPWOOD_HOST_CPU_SLEEP_H
+#define SAPWOOD_HOST_CPU_SLEEP_H
+
+#include "host/cpu/solver.h"
+
+/* asleep: [num_worlds] 1 = the world sleeps; owned by the batch, which a reset sets to 0. Free also after a failure. */
+SapStatus sap_sleep_create(const SapSolver *solver, int32_t *asleep, SapSleep **out);
+void sap_sleep_destroy(SapSleep *sleep);
+size_t sap_sleep_bytes(const SapSleep *sleep);
+
+/* Takes num_steps steps of the worlds that are awake, gathered into full packs. */
+void sap_sleep_steps(SapSolver *solver, const SapStepArgs *args, int num_steps);
+
+#endif
