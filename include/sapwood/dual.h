@@ -102,13 +102,13 @@ SAP_API SapStatus sap_dual_solve(const SapDualProblem *problem, const SapDualOpt
 /* Copies of the problems that a step solves. Arrays are the caller's, host; none may be NULL. Unused blocks of a world are
  * zero, as in SapDualProblem; the arrays past num_blocks and its rows do not change. */
 typedef struct SapDualRecord {
-    int max_rows;        /* room for the rows of a world, at least sap_solver_problem_rows */
-    int32_t *num_blocks; /* [n] blocks; the contacts of the world in the order of its records, then the other rows */
-    int32_t *kind;       /* [n][max_rows] SapDualKind of each block */
-    double *W;           /* [n][max_rows][max_rows] 1/kg, with the compliance R; the lower triangle is written */
-    double *b;           /* [n][max_rows] m/s */
+    int max_rows;         /* room for the rows of a world, at least sap_solver_problem_rows */
+    int32_t *num_blocks;  /* [n] blocks; the contacts of the world in the order of its records, then the other rows */
+    int32_t *kind;        /* [n][max_rows] SapDualKind of each block */
+    double *W;            /* [n][max_rows][max_rows] 1/kg, with the compliance R; the lower triangle is written */
+    double *b;            /* [n][max_rows] m/s */
     double *mu, *lo, *hi; /* [n][max_rows] of each block, as in SapDualProblem */
-    double *impulse;     /* [n][max_rows] N s, the solution of the step */
+    double *impulse;      /* [n][max_rows] N s, the solution of the step */
 } SapDualRecord;
 
 /* Most rows that the problem of a world can have; 0 for NULL and with contact_solver = sap. */

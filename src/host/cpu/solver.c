@@ -60,7 +60,8 @@ SapStatus sap_solver_let_sleep(SapSolver *s, int32_t *asleep) {
     if (s->options.sleep_steps == 0)
         return SAP_OK;
     if (s->options.factor_plan == SAP_FACTOR_LIBRARY)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "option sleep_steps is %d; with factor_plan = library worlds do not sleep",
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "option sleep_steps is %d; with factor_plan = library worlds do not sleep",
                         s->options.sleep_steps);
     return sap_sleep_create(s, asleep, &s->sleep);
 }
@@ -100,8 +101,7 @@ static SapStatus check_memory(const SapSolver *s, const char *what, size_t bytes
 static SapStatus fill_args(SapSolver *s, int lanes) {
     const SapConstants constants[2] = {s->plan->constants[0].constants, s->plan->constants[1].constants};
     const SapPlan *plan = &s->plan->plan.plan;
-    SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->dual,
-                               &s->args));
+    SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->dual, &s->args));
     s->args.num_worlds = s->num_worlds;
     return SAP_OK;
 }

@@ -31,7 +31,8 @@ SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, 
                         options->sleep_steps);
     /* each kernel set has its law and method as constants (kernels/target/cuda.cu) */
     if (args->contacts.law != SAP_LAW_sap_contact || args->method != SAP_METHOD_newton || args->dual)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "device cuda: there are no kernels for contact_solver %d; allowed: %d (sap)",
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "device cuda: there are no kernels for contact_solver %d; allowed: %d (sap)",
                         (int)options->contact_solver, SAP_SOLVER_SAP);
     return SAP_OK;
 }

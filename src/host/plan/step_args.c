@@ -70,7 +70,8 @@ static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapS
     args->dual = d;
     bool coulomb = o->contact_solver == SAP_SOLVER_CONE || o->contact_solver == SAP_SOLVER_PGS;
     if (o->friction_law == SAP_FRICTION_COULOMB && !coulomb)
-        return sap_fail(SAP_ERROR_ARGUMENT, "option friction_law is coulomb; only the contact solvers cone and pgs have it");
+        return sap_fail(SAP_ERROR_ARGUMENT,
+                        "option friction_law is coulomb; only the contact solvers cone and pgs have it");
     long long rows = sap_dual_max_rows(plan, o->max_rigid_contact);
     if (rows > MAX_ROWS)
         return sap_fail(SAP_ERROR_ARGUMENT,

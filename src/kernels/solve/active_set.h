@@ -129,7 +129,8 @@ STAGE_FN void active_set_sweep(Dual *dual, mask which) {
         pgs_sweep(dual, which);
     TEAM_FOR(i, dual->rows) {
         real x = dual->x[i], *state = &dual->work[SET_STATE][i], at_lo = real_of(SET_AT_LO);
-        real to = real_select(x <= dual->lo[i], at_lo, real_select(x >= dual->hi[i], real_of(SET_AT_HI), real_of(SET_ACTIVE)));
+        real to = real_select(x <= dual->lo[i], at_lo,
+                              real_select(x >= dual->hi[i], real_of(SET_AT_HI), real_of(SET_ACTIVE)));
         *state = real_select(which & (dual->lo[i] < dual->hi[i]), to, *state);
     }
     TEAM_SYNC(); /* the next solve reads the states */
