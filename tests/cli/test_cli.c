@@ -172,6 +172,8 @@ Test(cli, info_lists_constraints_and_warns_of_errors) {
 Test(cli, info_counts_redundant_rows) {
     cr_assert_eq(sapwood("info tests/data/reference/constraints/fourbar_ball.yaml"), 0, "%s", err);
     cr_expect(strstr(out, "redundant rows in the initial state: 1 of 3"), "%s", out);
+    cr_assert_eq(sapwood("info linkage_walker"), 0, "%s", err);
+    cr_expect(strstr(out, "redundant rows in the initial state: 4 of 12"), "%s", out);
     cr_assert_eq(sapwood("info stewart --json"), 0, "%s", err);
     json_t *json = parse_json(), *rows = member(json, "constraint_rows");
     cr_expect(number(rows, "count") == 18 && number(rows, "independent") == 18);

@@ -38,27 +38,32 @@ static double orthogonalise(const double *unit, int n, int nv, double *x) {
     return sqrt(square);
 }
 
-/* Scales x to length 1. False if it is 0. */
-static bool normalise(double *x, int nv) {
+/* Scales x to length 1. False if it is no longer than `least`. */
+static bool normalise(double *x, int nv, double least) {
     double length = orthogonalise(NULL, 0, nv, x);
     for (int i = 0; i < nv; i++)
         x[i] /= length > 0 ? length : 1;
-    return length > 0;
+    return length > least;
 }
 
 /* Counts the rows of J of constraints with both sides, and those that do not depend on the rows before. J is lost. */
 static void count_rank(const SapModelArrays *a, double *J, CliErrors *out) {
     static const double dependent = 1e-7; /* of the length of a row */
-    int nv = a->num_dofs;
+    int nv = a->num_dofs, num_rows = 0;
+    double longest = 0;
+    for (int c = 0; c < a->num_constraints; c++)
+        num_rows += rows_of(a->constraint_type[c]);
+    for (int row = 0; row < num_rows; row++)
+        longest = fmax(longest, orthogonalise(NULL, 0, nv, J + (size_t)row * (size_t)nv));
     for (int c = 0, row = 0; c < a->num_constraints; c++)
         for (int end = row + rows_of(a->constraint_type[c]); row < end; row++) {
             double *x = J + (size_t)row * (size_t)nv, *to = J + (size_t)out->rank * (size_t)nv;
             if (a->constraint_side[c] != SAP_SIDE_BOTH)
                 continue;
             out->rows++;
-            if (!normalise(x, nv) || orthogonalise(J, out->rank, nv, x) < dependent)
+            if (!normalise(x, nv, dependent * longest) || orthogonalise(J, out->rank, nv, x) < dependent)
                 continue;
-            normalise(x, nv);
+            normalise(x, nv, 0);
             for (int i = 0; i < nv; i++)
                 to[i] = x[i];
             out->rank++;
