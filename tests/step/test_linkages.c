@@ -224,6 +224,71 @@ Test(linkages, a_coupled_pair_has_the_reflected_inertia) {
     sap_scene_destroy(scene);
 }
 
+/* ---- correction speed ---- */
+
+/* An error of 0.1 m closes with 10 m/s at 5 ms, or with constraint_speed; near the end it is halved in each step. */
+Test(linkages, constraint_speed_bounds_how_fast_an_error_is_corrected) {
+    SapScene *scene = parse(
+        "schema_version: 1\nground: false\nbuilder: {gravity: 0}\nbodies: [{id: a, mass: 2, inertia: [1, 1, 1]}]\n"
+        "joints: [{id: j, type: prismatic, axis: z, parent: world, child: a}]\n"
+        "constraints: [{id: c, type: coupler, joint: j, offset: 0.1}]\n");
+    static const double speeds[] = {NAN, 0.5}; /* NaN: no bound */
+    for (int k = 0; k < 2; k++) {
+        SapOptions o;
+        SapBatch *batch = NULL;
+        need(sap_options_preset("drake", &o));
+        o.constraint_speed = speeds[k];
+        need(sap_batch_create(scene->model, 1, &o, &batch));
+        double *v = sap_batch_state(batch)->joint_qd, *q = sap_batch_state(batch)->joint_q;
+        need(sap_batch_step(batch, 0.005, 1));
+        check_near(v[0], k == 0 ? 10 : 0.5, k == 0 ? 3e-3 : 2e-4, "speed"); /* R/(R + w) = 2.5e-4 of it */
+        need(sap_batch_step(batch, 0.005, 100));
+        check_near(q[0], 0.1, 1e-4, "closed");
+        sap_batch_destroy(batch);
+    }
+    sap_scene_destroy(scene);
+}
+
+/* ---- the same bits ---- */
+
+/* World `which` of n worlds of a gripper after steps in which it grasps. World w has the content first + w. */
+static void grasp(const SapScene *scene, int lanes, int threads, int n, int first, int which, double *q) {
+    const SapModelArrays *m = sap_model_arrays(scene->model);
+    SapOptions o;
+    SapBatch *batch = NULL;
+    need(sap_options_preset("drake", &o));
+    o.line_search_variant = SAP_EXACT_ROOT;
+    o.max_rigid_contact = scene->options.max_rigid_contact;
+    o.lanes = lanes;
+    o.threads = threads;
+    need(sap_batch_create(scene->model, n, &o, &batch));
+    double *v = sap_batch_state(batch)->joint_qd;
+    for (int w = 0; w < n; w++)
+        for (int i = 0; i < m->num_dofs; i++)
+            v[w * m->num_dofs + i] = 0.2 * sin(12.9898 * (first + w) + 78.233 * i);
+    need(sap_batch_step(batch, scene->dt, 120));
+    memcpy(q, (double *)sap_batch_state(batch)->joint_q + which * m->num_coords, (size_t)m->num_coords * sizeof *q);
+    sap_batch_destroy(batch);
+}
+
+/* Limits, drives at their bounds and contacts of other worlds of the pack are not in a world's line search. */
+Test(linkages, grippers_have_the_same_bits_with_exact_root_however_they_are_run) {
+    static const char *const names[] = {"bench/scenes/gripper", "bench/scenes/mimic_gripper"};
+    for (int s = 0; s < 2; s++) {
+        SapScene *scene = load(names[s]);
+        size_t bytes = (size_t)sap_model_arrays(scene->model)->num_coords * sizeof(double);
+        double one[32], other[32];
+        grasp(scene, 1, 1, 1, 5, 0, one);
+        static const int runs[][4] = {
+            {4, 1, 7, 2}, {8, 1, 8, 0}, {8, 3, 29, 5}, {8, 2, 17, -8}}; /* lanes, threads, worlds, first */
+        for (int r = 0; r < 4; r++) {
+            grasp(scene, runs[r][0], runs[r][1], runs[r][2], runs[r][3], 5 - runs[r][3], other);
+            cr_expect_eq(memcmp(one, other, bytes), 0, "%s: %d lanes, %d worlds", names[s], runs[r][0], runs[r][2]);
+        }
+        sap_scene_destroy(scene);
+    }
+}
+
 /* ---- redundant rows ---- */
 
 /* x = y, y = z, z = x: one of the three rows is redundant. Two sliders pulled apart share the force of the third. */
