@@ -160,6 +160,9 @@ Test(cli, info_lists_constraints_and_warns_of_errors) {
     cr_expect(strstr(out, "mirror: coupler, second, first, error 0.004"), "%s", out);
     cr_expect(strstr(out, "warning: constraint mirror is off by 0.004"), "%s", out);
     cr_expect(!strstr(out, "redundant"), "%s", out);
+    cr_assert_eq(sapwood("info tests/scenes/linkages.yaml"), 0, "%s", err);
+    cr_expect(strstr(out, "warning: constraint loop is off by 0.264 m or rad in initial state"), "%s", out);
+    cr_expect(strstr(out, "sap_batch_assemble"), "%s", out);
     cr_assert_eq(sapwood("info tests/data/reference/constraints/own_tendon_path.yaml --json"), 0, "%s", err);
     json_t *json = parse_json(), *tendon = json_array_get(member(json, "tendons"), 0);
     cr_expect_str_eq(text(tendon, "name"), "strap");

@@ -155,6 +155,7 @@ Test(scene_constraints, are_refused_with_line_key_value_and_what_is_allowed) {
          AT "angular_kd: 3 with angular_ke inf",
          {NULL}},
         {CONSTRAINT("{id: l, type: ball, body_a: crank, body_b: rocker, ke: -1}"), AT "ke: '-1'", {"> 0"}},
+        {CONSTRAINT("{id: l, type: ball, body_a: crank, body_b: rocker, ke: 0}"), AT "ke: '0'", {"> 0, or inf"}},
         {CONSTRAINT("{id: l, type: coupler, joint: hip, of: first}"),
          AT "joint: 'hip' is a ball joint; a coupler takes joints with one axis, or an axis of a d6 joint",
          {NULL}},
@@ -227,5 +228,9 @@ Test(scene_constraints, tendons_are_refused_likewise) {
         {TENDON("{id: t, joints: [first], coefficients: [1], limit_kd: 1}"),
          AT "limit_kd: 1 with limit_ke inf",
          {NULL}},
-        {TENDON("{id: t, joints: [first], coefficients: [1], friction: -1}"), AT "friction: '-1'", {NULL}});
+        {TENDON("{id: t, joints: [first], coefficients: [1], friction: -1}"), AT "friction: '-1'", {NULL}},
+        {TENDON("{id: t, joints: [first], coefficients: [1], spring_ke: .inf}"), AT "spring_ke: '.inf'", {"finite"}},
+        {TENDON("{id: t, joints: [first], coefficients: [1], target_ke: .inf}"), AT "target_ke: '.inf'", {"finite"}},
+        {TENDON("{id: t, joints: [first], coefficients: [1], armature: .inf}"), AT "armature: '.inf'", {"finite"}},
+        {TENDON("{id: t, joints: [first], coefficients: [1], limit_ke: 0}"), AT "limit_ke: '0'", {"> 0, or inf"}});
 }

@@ -175,7 +175,7 @@ static void print_open(const SapModelArrays *a, const CliErrors *errors) {
         for (int c = 0; c < a->num_constraints; c++)
             if (a->constraint_side[c] == SAP_SIDE_BOTH && !(errors->error[k * a->num_constraints + c] <= OPEN))
                 printf("warning: constraint %s is off by %.3g m or rad in %s: it closes in a few steps, with large "
-                       "velocities unless constraint_speed bounds them\n",
+                       "velocities unless sap_batch_assemble moves the world first or constraint_speed bounds them\n",
                        a->constraint_name[c], errors->error[k * a->num_constraints + c], start_name(a, k));
 }
 
