@@ -9,38 +9,11 @@
 
 #include <sapwood/sapwood.h>
 
+#include "support/linkage_batch.h"
 #include "support/near.h"
 #include "support/need.h"
 
 enum { WORLDS = 5 };
-
-static SapScene *parse(const char *text) {
-    SapScene *scene = NULL;
-    need(sap_scene_parse(text, strlen(text), "scene.yaml", &scene));
-    return scene;
-}
-
-static SapScene *load(const char *name) {
-    char path[4096];
-    SapScene *scene = NULL;
-    snprintf(path, sizeof path, "%s/bench/scenes/%s.yaml", SAPWOOD_SOURCE_DIR, name);
-    need(sap_scene_load(path, &scene));
-    return scene;
-}
-
-static SapBatch *create(const SapScene *scene, const char *preset) {
-    SapOptions o;
-    SapBatch *batch = NULL;
-    need(sap_options_preset(preset, &o));
-    need(sap_batch_create(scene->model, WORLDS, &o, &batch));
-    return batch;
-}
-
-static void *array_of(SapBatch *batch, SapBatchField field) {
-    SapArray view;
-    need(sap_batch_array(batch, field, &view));
-    return view.data;
-}
 
 /* ---- assemble ---- */
 
@@ -55,12 +28,13 @@ static void disturb(const SapModelArrays *m, double *q, double *qd, int w) {
 
 /* The error that the next step measures is what is left, and half of it. */
 Test(assemble, closes_the_loops_of_the_chosen_worlds) {
-    static const char *const names[] = {"fivebar_leg", "linkage_walker", "stewart", "mimic_gripper"};
+    static const char *const names[] = {"bench/scenes/fivebar_leg", "bench/scenes/linkage_walker",
+                                        "bench/scenes/stewart", "bench/scenes/mimic_gripper"};
     static const uint8_t mask[WORLDS] = {1, 0, 1, 1, 0};
     for (int s = 0; s < 4; s++) {
         SapScene *scene = load(names[s]);
         const SapModelArrays *m = sap_model_arrays(scene->model);
-        SapBatch *batch = create(scene, "approx64");
+        SapBatch *batch = create(scene, WORLDS, "approx64");
         double *q = sap_batch_state(batch)->joint_q, *qd = sap_batch_state(batch)->joint_qd, residual[WORLDS];
         double *error = array_of(batch, SAP_BATCH_CONSTRAINT_RESIDUAL);
         for (int w = 0; w < WORLDS; w++) {
@@ -99,7 +73,7 @@ Test(assemble, closes_the_loops_of_the_chosen_worlds) {
 /* x = y from 0 and 1: in the metric of the masses, 1 and 3, the nearest place is 3/4. */
 Test(assemble, moves_least_in_the_metric_of_the_mass_matrix) {
     SapScene *scene = parse(SLIDERS "constraints: [{id: c, type: coupler, joint: x, of: y}]\n");
-    SapBatch *batch = create(scene, "drake");
+    SapBatch *batch = create(scene, WORLDS, "drake");
     double *q = sap_batch_state(batch)->joint_q, *body_q = sap_batch_state(batch)->body_q;
     q[1] = 1;
     need(sap_batch_assemble(batch, NULL, NULL));
@@ -118,7 +92,7 @@ Test(assemble, takes_the_parameters_and_the_activity_of_each_world) {
         "limit_upper: 0.1}]\n"
         "constraints: [{id: c, type: coupler, joint: x, of: y, ke: 10}, {id: d, type: coupler, joint: x, offset: 9, "
         "side: upper}]\n");
-    SapBatch *batch = create(scene, "drake");
+    SapBatch *batch = create(scene, WORLDS, "drake");
     double *q = sap_batch_state(batch)->joint_q, residual[WORLDS];
     int32_t *active = array_of(batch, SAP_BATCH_CONSTRAINT_ACTIVE);
     SapArray mass, polynomial;
@@ -145,7 +119,10 @@ Test(assemble, a_world_that_cannot_be_assembled_keeps_its_state) {
         parse("schema_version: 1\nground: false\nbodies: [{id: a, mass: 1, inertia: [1, 1, 1]}]\n"
               "joints: [{id: x, type: prismatic, axis: x, parent: world, child: a}]\n"
               "constraints: [{id: d, type: distance, body_a: world, point_a: [1, 0, 0], body_b: a, length: 2}]\n");
-    SapBatch *batch = create(scene, "approx32");
+    SapOptions o;
+    SapBatch *batch = NULL;
+    need(sap_options_preset("approx32", &o));
+    need(sap_batch_create(scene->model, WORLDS, &o, &batch)); /* f32 */
     float *q = sap_batch_state(batch)->joint_q;
     double residual[WORLDS];
     q[1] = 1; /* the points coincide */
@@ -169,7 +146,7 @@ Test(attach, lets_a_weld_hold_the_present_pose) {
               "bodies: [{id: a, mass: 1, inertia: [1, 1, 1]}, {id: b, mass: 1, inertia: [1, 1, 1]}]\n"
               "joints: [{id: a, type: free, parent: world, child: a}, {id: b, type: free, parent: world, child: b}]\n"
               "constraints: [{id: glue, type: weld, body_a: a, body_b: b, active: false}]\n");
-    SapBatch *batch = create(scene, "approx64");
+    SapBatch *batch = create(scene, WORLDS, "approx64");
     double *q = sap_batch_state(batch)->joint_q, *qd = sap_batch_state(batch)->joint_qd;
     int32_t *active = array_of(batch, SAP_BATCH_CONSTRAINT_ACTIVE);
     double *error = array_of(batch, SAP_BATCH_CONSTRAINT_RESIDUAL);
@@ -194,7 +171,7 @@ Test(attach, lets_a_weld_hold_the_present_pose) {
 
 Test(attach, refuses_what_is_no_weld) {
     SapScene *scene = parse(SLIDERS "constraints: [{id: c, type: coupler, joint: x, of: y}]\n");
-    SapBatch *batch = create(scene, "drake");
+    SapBatch *batch = create(scene, WORLDS, "drake");
     cr_expect_eq(sap_batch_attach(batch, 0, NULL), SAP_ERROR_ARGUMENT);
     cr_expect_str_eq(sap_error_message(), "sap_batch_attach: constraint 0 ('c') is a coupler; it must be a weld");
     cr_expect_eq(sap_batch_attach(batch, 1, NULL), SAP_ERROR_ARGUMENT);

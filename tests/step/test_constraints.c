@@ -10,36 +10,8 @@
 
 #include <sapwood/sapwood.h>
 
+#include "support/linkage_batch.h"
 #include "support/near.h"
-
-static SapScene *parse(const char *text) {
-    SapScene *scene = NULL;
-    cr_assert_eq(sap_scene_parse(text, strlen(text), "scene.yaml", &scene), SAP_OK, "%s", sap_error_message());
-    return scene;
-}
-
-/* A batch in f64 that solves to rounding. */
-static SapBatch *create(const SapScene *scene, int worlds, const char *preset) {
-    SapOptions o;
-    SapBatch *batch = NULL;
-    cr_assert_eq(sap_options_preset(preset, &o), SAP_OK);
-    o.threads = 1;
-    o.optimality_rel_tol = 1e-13;
-    o.cost_rel_tol = 0;
-    o.line_search_variant = SAP_EXACT_ROOT;
-    cr_assert_eq(sap_batch_create(scene->model, worlds, &o, &batch), SAP_OK, "%s", sap_error_message());
-    return batch;
-}
-
-static double *array_of(SapBatch *batch, SapBatchField field) {
-    SapArray view;
-    cr_assert_eq(sap_batch_array(batch, field, &view), SAP_OK, "%s", sap_error_message());
-    return view.data;
-}
-
-static void step(SapBatch *batch, double h, int n) {
-    cr_assert_eq(sap_batch_step(batch, h, n), SAP_OK, "%s", sap_error_message());
-}
 
 /* ---- derivatives ---- */
 
@@ -49,11 +21,9 @@ static const char *const plain_scenes[] = {"fourbar_ball", "pendulums_rod", "gri
                                            "own_rope"};
 
 static SapScene *reference(const char *name) {
-    char path[4096];
-    SapScene *scene = NULL;
-    snprintf(path, sizeof path, "%s/tests/data/reference/constraints/%s.yaml", SAPWOOD_SOURCE_DIR, name);
-    cr_assert_eq(sap_scene_load(path, &scene), SAP_OK, "%s", sap_error_message());
-    return scene;
+    char path[256];
+    snprintf(path, sizeof path, "tests/data/reference/constraints/%s", name);
+    return load(path);
 }
 
 /* Errors at the initial state with coordinate i off by 0.1 + d; `g` is where a step records them. */
@@ -281,7 +251,7 @@ Test(constraints, welds_and_distances_keep_momentum) {
         const SapModelArrays *m = sap_model_arrays(scene->model);
         SapBatch *batch = create(scene, 2, "drake");
         double *v = sap_batch_state(batch)->joint_qd, p[6], free_p[6];
-        int32_t *active = (void *)array_of(batch, SAP_BATCH_CONSTRAINT_ACTIVE);
+        int32_t *active = array_of(batch, SAP_BATCH_CONSTRAINT_ACTIVE);
         active[1] = 0; /* world 1 moves freely */
         for (int w = 0; w < 2; w++)
             for (int i = 0; i < 12; i++)
@@ -339,7 +309,7 @@ static uint64_t run(const SapScene *scene, const char *preset, int lanes, int th
     o.factor_plan = plan;
     cr_assert_eq(sap_batch_create_as(scene->model, n, &o, SAP_F64, &batch), SAP_OK, "%s", sap_error_message());
     SapState *s = sap_batch_state(batch);
-    int32_t *active = (void *)array_of(batch, SAP_BATCH_CONSTRAINT_ACTIVE);
+    int32_t *active = array_of(batch, SAP_BATCH_CONSTRAINT_ACTIVE);
     for (int w = 0; w < n; w++) {
         for (int i = 0; i < m->num_dofs; i++)
             ((double *)s->joint_qd)[w * m->num_dofs + i] += 0.3 * sin(12.9898 * (w + first + 1) + 78.233 * i);
@@ -416,7 +386,7 @@ Test(constraints, a_distance_without_direction_fails_its_world_alone) {
     SapBatch *batch = create(scene, 5, "approx64");
     double *q = sap_batch_state(batch)->joint_q;
     q[2] = q[3] = 1;
-    int32_t *active = (void *)array_of(batch, SAP_BATCH_CONSTRAINT_ACTIVE);
+    int32_t *active = array_of(batch, SAP_BATCH_CONSTRAINT_ACTIVE);
     active[3] = 0; /* the other world at that place lets go */
     step(batch, 0.005, 1);
     const uint32_t *status = sap_solver_world_status(sap_batch_solver(batch));
@@ -440,7 +410,7 @@ Test(constraints, bad_control_of_a_tendon_stops_its_world_alone) {
     for (int f = 0; f < 4; f++)
         for (int k = 0; k < 3; k++) {
             SapBatch *batch = create(scene, 5, "approx64"), *clean = create(scene, 5, "approx64");
-            array_of(batch, fields[f])[2 * m->num_tendons] = bad[k];
+            ((double *)array_of(batch, fields[f]))[2 * m->num_tendons] = bad[k];
             step(batch, 0.005, 3);
             step(clean, 0.005, 3);
             for (int w = 0; w < 5; w++) {

@@ -10,43 +10,10 @@
 
 #include <sapwood/sapwood.h>
 
+#include "support/linkage_batch.h"
 #include "support/near.h"
 #include "support/need.h"
 #include "support/work.h"
-
-static SapScene *parse(const char *text) {
-    SapScene *scene = NULL;
-    need(sap_scene_parse(text, strlen(text), "scene.yaml", &scene));
-    return scene;
-}
-
-static SapScene *load(const char *name) {
-    char path[4096];
-    SapScene *scene = NULL;
-    snprintf(path, sizeof path, "%s/%s.yaml", SAPWOOD_SOURCE_DIR, name);
-    need(sap_scene_load(path, &scene));
-    return scene;
-}
-
-/* A batch in f64 that solves to rounding. */
-static SapBatch *create(const SapScene *scene, int worlds, const char *preset) {
-    SapOptions o;
-    SapBatch *batch = NULL;
-    need(sap_options_preset(preset, &o));
-    o.threads = 1;
-    o.optimality_rel_tol = 1e-13;
-    o.cost_rel_tol = 0;
-    o.line_search_variant = SAP_EXACT_ROOT;
-    o.constraint_weight = SAP_WEIGHT_SPLIT;
-    need(sap_batch_create_as(scene->model, worlds, &o, SAP_F64, &batch));
-    return batch;
-}
-
-static void *array_of(SapBatch *batch, SapBatchField field) {
-    SapArray view;
-    need(sap_batch_array(batch, field, &view));
-    return view.data;
-}
 
 /* ---- rates ---- */
 
@@ -63,12 +30,12 @@ Test(linkages, the_velocity_of_every_row_is_the_rate_of_its_error) {
     memset(array_of(batch, SAP_BATCH_CONSTRAINT_ACTIVE), 0, (size_t)m->num_constraints * sizeof(int32_t));
     for (int i = 0; i < m->num_dofs; i++)
         v[i] = sin(12.9898 * i + 1);
-    need(sap_batch_step(batch, h, 1));
+    step(batch, h, 1);
     memcpy(g, error, ROWS * sizeof *g);
     memcpy(g + ROWS, length, TENDONS * sizeof *g);
     memcpy(u, rate, ROWS * sizeof *u);
     memcpy(u + ROWS, speed, TENDONS * sizeof *u);
-    need(sap_batch_step(batch, h, 1));
+    step(batch, h, 1);
     for (int r = 0; r < ROWS + TENDONS; r++) {
         double next = r < ROWS ? error[r] : length[r - ROWS];
         check_near((next - g[r]) / h, u[r], 2e-6, "rate"); /* h v^2/r, and rounding/h */
@@ -109,7 +76,7 @@ static double four_bar_error(double h) {
     q[1] = bar;
     q[2] = rocker;
     for (int k = 0; k < (int)lround(2 / h); k++) {
-        need(sap_batch_step(batch, h, 1));
+        step(batch, h, 1);
         loop_equation(q[0], &bar, &rocker);
         worst =
             fmax(worst, fmax(fabs(remainder(q[0] + q[1] - bar, 2 * M_PI)), fabs(remainder(q[2] - rocker, 2 * M_PI))));
@@ -143,7 +110,10 @@ Test(linkages, a_welded_pair_moves_like_one_body) {
     SapScene *one =
         parse("schema_version: 1\nground: false\nbodies: [{id: a, mass: 2, inertia: [0.004, 0.0066, 0.0076]}]\n"
               "joints: [{id: a, type: free, parent: world, child: a}]\n");
-    SapBatch *two = create(pair, 1, "drake"), *whole = create(one, 1, "drake");
+    SapOptions o;
+    need(sap_options_preset("drake", &o));
+    o.constraint_weight = SAP_WEIGHT_SPLIT;
+    SapBatch *two = create_with(pair, 1, o), *whole = create_with(one, 1, o);
     double *q2 = sap_batch_state(two)->joint_q, *v2 = sap_batch_state(two)->joint_qd;
     double *q1 = sap_batch_state(whole)->joint_q, *v1 = sap_batch_state(whole)->joint_qd;
     const double w[3] = {0.2, 0.3, -0.1}, com[2] = {0.03, -0.01};
