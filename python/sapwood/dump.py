@@ -80,9 +80,11 @@ class Dump:
         }
 
     def _view(self, address: int, rows: int, name: str) -> NDArray[Any]:
-        nq, nv, nb = self.model.num_coords, self.model.num_dofs, self.model.num_bodies
-        width = {"joint_q": (nq,), "body_f": (nb, 6)}.get(name, (nv,))
-        return memory_view(address, (rows, *width), self.dtype, self._handle, writable=False)
+        m = self.model
+        count = {"tendon": m.num_tendons, "constraint": m.num_constraints}.get(name.split("_")[0], m.num_dofs)
+        width = {"joint_q": (m.num_coords,), "body_f": (m.num_bodies, 6)}.get(name, (count,))
+        dtype = np.int32 if name == "constraint_active" else self.dtype
+        return memory_view(address, (rows, *width), dtype, self._handle, writable=False)
 
     def batch(self, call: int = -1, num_worlds: int = 1, options: Options | Mapping[str, Any] | None = None) -> Batch:
         """num_worlds copies of the world, with its parameters and the inputs of a call (default: the last one).

@@ -9,6 +9,8 @@ import pytest
 
 import sapwood
 
+from conftest import ROOT
+
 
 @pytest.fixture
 def failed(quadruped, tmp_path):
@@ -77,6 +79,20 @@ def test_the_program_repeats_it_in_another_process(failed, program):
         report = json.loads(out.stdout)
         assert report["same_bits"] and report["failure"] == ["NONFINITE_STATE"] and report["failed_step"] == 1
         assert report["nonfinite_input"]["array"] == "joint_qd" and report["nonfinite_input"]["index"] == 7
+
+
+def test_a_dump_has_the_control_of_tendons_and_constraints(tmp_path):
+    model = sapwood.Model.load(ROOT / "tests" / "scenes" / "linkages.yaml")
+    with sapwood.Batch(model, 3) as batch:
+        batch.guard(2)
+        batch.tendon_f[1] = 0.25
+        batch.constraint_active[1, 0] = 0
+        batch.step(2)
+        batch.dump(1, tmp_path / "x")
+    dump = sapwood.Dump(tmp_path / "x")
+    assert dump.tendon_f.shape == (1, model.num_tendons) and (dump.tendon_f == 0.25).all()
+    assert dump.constraint_active.dtype == np.int32 and dump.constraint_active[0, 0] == 0
+    assert dump.replay().same
 
 
 def test_mistakes_have_messages(quadruped, tmp_path):
@@ -173,3 +189,9 @@ def test_a_checkpoint_of_another_environment_is_refused(tmp_path):
         gym.Quadruped(4).load(tmp_path / "x")
     with pytest.raises(ValueError, match="3 worlds from 0.*3 worlds from 3"):
         gym.Quadruped(3, world_offset=3).load(tmp_path / "x")
+
+
+def test_worlds_with_a_memory_have_no_checkpoint(tmp_path):
+    gym = pytest.importorskip("sapwood.gym")
+    with pytest.raises(ValueError, match="sleep_steps = 0"):
+        gym.Quadruped(2, options={"sleep_steps": 5}).save(tmp_path / "x")

@@ -182,6 +182,34 @@ Test(guard, a_model_and_all_options_are_the_same_after_a_dump) {
     remove(path());
 }
 
+/* Constraints that are switched off, tendons that are driven. */
+Test(guard, the_control_of_constraints_and_tendons_is_repeated) {
+    SapScene *scene = NULL;
+    SapBatch *batch = NULL;
+    SapDump *dump = NULL;
+    SapArray active, force;
+    need(sap_scene_load(SAPWOOD_SOURCE_DIR "/tests/scenes/linkages.yaml", &scene));
+    need(sap_batch_create_as(scene->model, WORLDS, &scene->options, SAP_F64, &batch));
+    need(sap_batch_guard(batch, CALLS));
+    need(sap_batch_array(batch, SAP_BATCH_CONSTRAINT_ACTIVE, &active));
+    need(sap_batch_array(batch, SAP_BATCH_TENDON_F, &force));
+    cr_assert(active.shape[1] > 0 && force.shape[1] > 0);
+    ((int32_t *)active.data)[2 * active.shape[1]] = 0;
+    ((double *)force.data)[2 * force.shape[1]] = 0.25;
+    need(sap_batch_step(batch, scene->dt, 5));
+    need(sap_batch_step(batch, scene->dt, 5));
+    need(sap_batch_dump(batch, 2, path()));
+    need(sap_dump_load(path(), &dump));
+    cr_expect_null(sap_model_difference(dump->model, scene->model));
+    cr_expect_eq(((const int32_t *)dump->controls.constraint_active)[active.shape[1]], 0);
+    cr_expect_eq(((const double *)dump->controls.tendon_f)[force.shape[1]], 0.25);
+    expect_repeats(batch, 2, dump, 3, NULL);
+    sap_dump_destroy(dump);
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+    remove(path());
+}
+
 /* ---- arguments ---- */
 
 static void refuses(SapStatus status, SapStatus expected, const char *words) {

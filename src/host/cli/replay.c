@@ -54,6 +54,7 @@ static const struct {
                     {SAP_WORLD_BAD_CONTACT, "BAD_CONTACT"},
                     {SAP_WORLD_BAD_PARAMETERS, "BAD_PARAMETERS"},
                     {SAP_WORLD_TOO_FAST, "TOO_FAST"},
+                    {SAP_WORLD_BAD_CONSTRAINT, "BAD_CONSTRAINT"},
                     {SAP_WORLD_OPTIMAL, "OPTIMAL"},
                     {SAP_WORLD_COST_SETTLED, "COST_SETTLED"},
                     {SAP_WORLD_ITERATION_LIMIT, "ITERATION_LIMIT"},
@@ -89,7 +90,7 @@ static json_t *status_json(uint32_t status) {
 /* ---- inputs that are not finite ---- */
 
 typedef struct BadNumber {
-    const char *array, *owner; /* owner: joint or body; NULL: every number is finite */
+    const char *array, *owner; /* owner: joint, body or tendon; NULL: every number is finite */
     size_t index;
     double value;
 } BadNumber;
@@ -109,22 +110,29 @@ static const char *joint_of(const SapModelArrays *a, const int32_t *start, size_
 static BadNumber find_bad_number(const SapDump *d, int call) {
     const SapModelArrays *a = sap_model_arrays(d->model);
     size_t nq = (size_t)a->num_coords, nv = (size_t)a->num_dofs, nb = 6 * (size_t)a->num_bodies;
+    size_t nt = (size_t)a->num_tendons;
     const struct {
         const char *name;
         const void *data;
         size_t width;
-        const int32_t *start; /* first index of each joint; NULL: six numbers per body */
+        const int32_t *start; /* first index of each joint; NULL: six numbers per body, or one per tendon */
     } arrays[] = {{"joint_q", d->inputs.joint_q, nq, a->joint_q_start},
                   {"joint_qd", d->inputs.joint_qd, nv, a->joint_qd_start},
                   {"joint_f", d->controls.joint_f, nv, a->joint_qd_start},
                   {"body_f", d->controls.body_f, nb, NULL},
                   {"joint_target_pos", d->controls.joint_target_pos, nv, a->joint_qd_start},
                   {"joint_target_vel", d->controls.joint_target_vel, nv, a->joint_qd_start},
-                  {"joint_act", d->controls.joint_act, nv, a->joint_qd_start}};
+                  {"joint_act", d->controls.joint_act, nv, a->joint_qd_start},
+                  {"tendon_target_pos", d->controls.tendon_target_pos, nt, NULL},
+                  {"tendon_target_vel", d->controls.tendon_target_vel, nt, NULL},
+                  {"tendon_act", d->controls.tendon_act, nt, NULL},
+                  {"tendon_f", d->controls.tendon_f, nt, NULL}};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         for (size_t i = 0; i < arrays[k].width; i++) {
             double value = number_at(arrays[k].data, d->inputs.dtype, (size_t)call * arrays[k].width + i);
-            const char *owner = arrays[k].start ? joint_of(a, arrays[k].start, i) : a->body_name[i / 6];
+            const char *owner = arrays[k].start                        ? joint_of(a, arrays[k].start, i)
+                                : arrays[k].data == d->controls.body_f ? a->body_name[i / 6]
+                                                                       : a->tendon_name[i];
             if (!isfinite(value))
                 return (BadNumber){arrays[k].name, owner, i, value};
         }
