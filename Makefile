@@ -149,7 +149,7 @@ roofline: setup
 
 fuzz: setup
 	cmake --preset release
-	cmake --build --preset release --target fuzz_scene fuzz_geometry fuzz_reference fuzz_api fuzz_dual fuzz_dump
+	cmake --build --preset release --target fuzz_scene fuzz_geometry fuzz_reference fuzz_api fuzz_constraints fuzz_dual fuzz_dump
 	FUZZ_SECONDS=$(FUZZ_SECONDS) ctest --preset release -R '^fuzz_' --verbose
 
 hosts-test: build

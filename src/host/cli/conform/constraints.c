@@ -217,9 +217,13 @@ static void compare_rows(const Bench *b, const json_t *rows, Worst *w) {
         json_array_foreach(rows, i, row) {
             if (!is_row_of(row, b->m->constraint_name[c]))
                 continue;
-            if (found < rows_of(b, c))
+            size_t size = json_array_size(json_object_get(row, "g"));
+            bool fits = size <= (size_t)(rows_of(b, c) - found);
+            if (fits)
                 compare_row(b, row, first + found, w);
-            found += (int)json_array_size(json_object_get(row, "g"));
+            else
+                worst_of(w, "number of rows", INFINITY, 1);
+            found += fits ? (int)size : 0;
         }
         if (found != rows_of(b, c))
             worst_of(w, "number of rows", INFINITY, 1);
