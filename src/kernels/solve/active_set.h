@@ -133,7 +133,6 @@ STAGE_FN void active_set_sweep(Dual *dual, mask which) {
                               real_select(x >= dual->hi[i], real_of(SET_AT_HI), real_of(SET_ACTIVE)));
         *state = real_select(which & (dual->lo[i] < dual->hi[i]), to, *state);
     }
-    TEAM_SYNC(); /* the next solve reads the states */
 }
 
 /* Exchanges rows until none is wrong. x of the lanes that end becomes the answer. */

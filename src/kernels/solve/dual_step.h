@@ -148,7 +148,7 @@ STAGE_FN SapDualShape dual_step_shape(const Context *ctx) {
         *DUAL_INTS(contacts) = contacts;
         *DUAL_INTS(blocks) = n;
     }
-    TEAM_SYNC(); /* every thread reads the blocks */
+    TEAM_SYNC(); /* every thread reads the blocks, and slots read v* of their dofs */
     SapDualShape shape;
     shape.num_blocks = *DUAL_INTS(blocks);
     shape.num_rows = 2 * *DUAL_INTS(contacts) + shape.num_blocks;
@@ -179,8 +179,7 @@ STAGE_FN void dual_step_free_motion(const Context *ctx) {
     TEAM_SYNC(); /* the factor reads all rows */
     factor_solve(tree, L, L, LINEAR(inverse), x, x);
     TEAM_FOR(i, nv)
-        v_free[i] = v_star[i] + x[i];
-    TEAM_SYNC(); /* slots read v* of their dofs, and the factor */
+        v_free[i] = v_star[i] + x[i]; /* the barrier of dual_step_shape completes it */
 }
 
 /* ---- contacts ---- */
@@ -379,6 +378,7 @@ STAGE_FN void dual_step_impulses(const Context *ctx, Dual *dual, real *region, r
     int contacts = *DUAL_INTS(contacts);
     const int *source = DUAL_INTS(source), *term = DUAL_INTS(term);
     real *l = dual->work[0], zero = real_of(0);
+    TEAM_SYNC(); /* every thread has read the image of dual_guard */
     dual_apply(dual, dual->best, dual->image);
     TEAM_FOR(i, dual->rows)
         l[i] = dual->d[i] * dual->best[i];
@@ -459,7 +459,6 @@ STAGE_FN void dual_step_velocity(const Context *ctx) {
         Constraint k = constraint_at(ctx, c);
         constraint_set_velocity(&k, v, mask_all());
     }
-    TEAM_SYNC(); /* reports read contacts */
 }
 
 /* What reports show of slot c and dof i (solve/report.h). */
