@@ -50,6 +50,8 @@ CONTROL = (
 NONFINITE_STATE = _layout.BITS["SAP_WORLD_NONFINITE_STATE"]
 FAILED = _layout.BITS["SAP_WORLD_FAILED"]
 NOT_CONVERGED = _layout.BITS["SAP_WORLD_NOT_CONVERGED"]
+UNBOUNDED = _layout.BITS["SAP_WORLD_UNBOUNDED"]
+NOT_COULOMB = _layout.BITS["SAP_WORLD_COULOMB_NOT_CONVERGED"]
 _STATUS_BITS = {
     name.removeprefix("SAP_WORLD_").lower(): bit
     for name, bit in _layout.BITS.items()
@@ -367,11 +369,15 @@ class Batch(MjNames):
 
     @property
     def stats(self) -> dict[str, Any]:
-        """Statistics of the last step: failed worlds, iterations, contacts."""
+        """Statistics of the last step: failed worlds, how the solves ended, iterations, contacts."""
         status, iterations, contacts = (self._get(name) for name in ("status", "iterations", "contact_count"))
         return {
             "failed": int(np.count_nonzero(status & FAILED)),
             "not_converged": int(np.count_nonzero(status & NOT_CONVERGED)),
+            "unbounded": int(np.count_nonzero(status & UNBOUNDED)),
+            "coulomb_not_converged": int(np.count_nonzero(status & NOT_COULOMB)),
+            "safeguarded": int(np.count_nonzero(self._get("safeguards"))),
+            "residual_max": float(self._get("residual").max()),
             "iterations_mean": float(iterations.mean()),
             "iterations_max": int(iterations.max()),
             "contacts_mean": float(contacts.mean()),

@@ -20,6 +20,9 @@ def test_cone_reports_the_size_of_the_active_set() -> None:
         assert batch.active[0] >= 15
         assert batch.safeguards[0] == 0
         assert batch.residual[0] <= 1e-6
+        stats = batch.stats
+        assert stats["unbounded"] == stats["coulomb_not_converged"] == stats["safeguarded"] == 0
+        assert stats["residual_max"] == batch.residual[0]
 
 
 def test_a_state_with_its_contact_cache_continues_bit_for_bit() -> None:

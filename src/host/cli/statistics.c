@@ -116,6 +116,8 @@ void cli_statistics_finish(CliStatistics *s, const CliBatch *batch) {
         s->not_converged += (batch->seen[w] & SAP_WORLD_NOT_CONVERGED) != 0;
         s->truncated += (batch->seen[w] & SAP_WORLD_CONTACTS_TRUNCATED) != 0;
         s->fast_spins += (batch->seen[w] & SAP_WORLD_FAST_SPIN) != 0;
+        s->unbounded += (batch->seen[w] & SAP_WORLD_UNBOUNDED) != 0;
+        s->not_coulomb += (batch->seen[w] & SAP_WORLD_COULOMB_NOT_CONVERGED) != 0;
         for (int i = 0; i < CLI_NUM_ENDS; i++)
             s->by_end[i] += (batch->seen[w] & cli_ends[i].bit) != 0;
     }
@@ -152,6 +154,8 @@ static void merge(void *state, void *mine) {
         to->by_end[i] += from->by_end[i];
     to->truncated += from->truncated;
     to->fast_spins += from->fast_spins;
+    to->unbounded += from->unbounded;
+    to->not_coulomb += from->not_coulomb;
     for (int i = 0; i < CLI_NUM_STOPS; i++)
         to->stops[i] += from->stops[i];
     merge_gaps(&to->gaps, &from->gaps);
@@ -205,6 +209,12 @@ void cli_statistics_print(const CliStatistics *s, const CliBatch *batch, int wid
         printf("%-*s a body spins too fast for the time step in %d of %d worlds: the explicit gyroscopic torque adds "
                "energy; take a shorter step, or gyroscopic=implicit\n",
                width, "WARNING", s->fast_spins, batch->total);
+    if (s->unbounded)
+        printf("%-*s contact targets that contradict each other in %d of %d worlds: solved with compliance instead\n",
+               width, "note", s->unbounded, batch->total);
+    if (s->not_coulomb)
+        printf("%-*s no solution of Coulomb's law found in %d of %d worlds: solved with the convex law instead\n",
+               width, "note", s->not_coulomb, batch->total);
 }
 
 /* ---- as JSON ---- */
@@ -228,4 +238,6 @@ void cli_statistics_put(const CliStatistics *s, const CliBatch *batch, json_t **
     cli_json_put(json, "line_search_iterations", cli_count_json(&s->line));
     cli_json_put(json, "not_converged", ends_json(s));
     cli_json_put(json, "fast_spin_worlds", json_integer(s->fast_spins));
+    cli_json_put(json, "unbounded_worlds", json_integer(s->unbounded));
+    cli_json_put(json, "coulomb_not_converged_worlds", json_integer(s->not_coulomb));
 }
