@@ -24,8 +24,9 @@
 #   make aarch64-test   the kernels of aarch64 under qemu: the same hashes
 #   make learn-test     learners train a few iterations; a page opens in Chromium
 #   make hosts-test     mpirun over two hosts made of network namespaces (needs root)
+#   make slow-test      barriers removed one by one; the GPU kernels of another code generator
 #   make long-test      10,000 steps of the scenes with loops, in every preset
-#   make test-all       make test and these seven
+#   make test-all       make test, make wheel-test and these eight
 
 SCENE  = bench/scenes/quadruped.yaml
 ARGS   = --worlds 4096 --steps 400
@@ -37,7 +38,7 @@ PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
-.PHONY: wheel-test aarch64-test learn-test hosts-test long-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: slow-test wheel-test aarch64-test learn-test hosts-test long-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -83,8 +84,8 @@ test: setup
 	$(MAKE) python-test WHEEL_ISAS=native
 	$(call test_run,release)
 
-# All tests in four builds, the kernels of aarch64, the learners and the long runs: about 45 minutes on two cores.
-test-all: test asan-test tsan-test gcc-test aarch64-test wheel-test learn-test hosts-test long-test
+# All tests in four builds, the kernels of aarch64, the learners, the slow tests and the long runs: an hour on two cores.
+test-all: test slow-test asan-test tsan-test gcc-test aarch64-test wheel-test learn-test hosts-test long-test
 
 # The tag of a wheel names the oldest C library that it runs with: that of this machine.
 WHEEL_PLATFORM = $(shell getconf GNU_LIBC_VERSION | sed 's/glibc /manylinux_/; s/\./_/')_$(shell uname -m)
@@ -154,6 +155,11 @@ fuzz: setup
 
 hosts-test: build
 	ctest --preset release -C all -R '^cluster_hosts$$'
+
+# Every barrier of the CPU's teams removed in turn; the kernels of the other code generator.
+slow-test: build
+	cmake --build --preset release
+	ctest --preset release -C all -R '^(barrier_mutants|ptx_backend_bits_100)$$'
 
 long-test: build
 	cmake --build --preset release --target test_linkages
