@@ -378,6 +378,7 @@ STAGE_FN void dual_step_impulses(const Context *ctx, Dual *dual, real *region, r
     int contacts = *DUAL_INTS(contacts);
     const int *source = DUAL_INTS(source), *term = DUAL_INTS(term);
     real *l = dual->work[0], zero = real_of(0);
+    /* Impulses l = D x of the best scaled answer x, and the region of each block. */
     TEAM_SYNC(); /* every thread has read the image of dual_guard */
     dual_apply(dual, dual->best, dual->image);
     TEAM_FOR(i, dual->rows)
@@ -385,12 +386,14 @@ STAGE_FN void dual_step_impulses(const Context *ctx, Dual *dual, real *region, r
     TEAM_FOR(b, dual->blocks)
         region[b] = dual_region(dual, b, largest);
     TEAM_SYNC(); /* slots read rows of other blocks */
+    /* A slot takes the impulse of its record. */
     TEAM_FOR(c, ctx->num_slots) {
         const int *record = SLOT_INTS(record, c);
         for (int a = 0; a < 3; a++)
             SLOT(gamma, c)[a] = record_get(l, record, 3, a);
         *SLOT_REGION(c) = record_get(region, record, 1, 0);
     }
+    /* A dof has the impulses of its drive, its limits and its friction; the upper limit pushes back. */
     TEAM_FOR(i, ctx->args->plan.nv) {
         real *out = DOF_IMPULSES(i);
         out[0] = out[1] = out[2] = zero;
@@ -402,6 +405,7 @@ STAGE_FN void dual_step_impulses(const Context *ctx, Dual *dual, real *region, r
             out[to] = term[r] == ROW_UPPER ? out[to] - value : out[to] + value;
         }
     }
+    /* A row of a constraint or tendon is the sum of its terms. */
     TEAM_FOR(f, *DUAL_INTS(block_rows)) {
         real *gamma = BLOCK(gamma, BLOCK_AT(DUAL_INTS(block)[f])) + DUAL_INTS(block_row)[f];
         *gamma = zero;
