@@ -83,9 +83,11 @@ typedef enum SapLimitWindow {
 } SapLimitWindow;
 /* How collision finds pairs of shapes that may touch. All find the same contacts. */
 typedef enum SapBroadPhase {
-    SAP_BROAD_PHASE_AUTO = 0, /* "auto": listed up to 1024 shapes or 2^19 pairs, else sweep */
+    SAP_BROAD_PHASE_AUTO = 0, /* "auto": tree for many static shapes; else listed up to 1024 shapes or 2^19 pairs; else
+                                 sweep */
     SAP_BROAD_PHASE_LISTED,   /* "listed", "explicit" or "nxn": tests every pair that the filters allow */
-    SAP_BROAD_PHASE_SWEEP     /* "sweep" or "sap": sorts shapes along an axis and tests neighbours; for many shapes */
+    SAP_BROAD_PHASE_SWEEP,    /* "sweep" or "sap": sorts shapes along an axis and tests neighbours; for many shapes */
+    SAP_BROAD_PHASE_TREE      /* "tree": moving shapes query a tree of static shapes, other pairs are listed */
 } SapBroadPhase;
 typedef enum SapCompat {
     SAP_COMPAT_NONE = 0,    /* "none" */

@@ -1,4 +1,4 @@
-/* The pairs of shapes that are looked at: both broad phases give the same contacts to the bit, and filters hold. */
+/* The pairs of shapes that are looked at: all broad phases give the same contacts to the bit, and filters hold. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "support/random_model.h"
 #include "support/shape_model.h"
 
-/* ---- both broad phases ---- */
+/* ---- all broad phases ---- */
 
 /* Records follow the smaller shape of their pair, then the larger. */
 static void expect_pair_order(const SapContacts *c, int world) {
@@ -102,7 +102,7 @@ static int count_kinds(const CollideWorlds *w, const SapModelArrays *a) {
     return kinds;
 }
 
-Test(collide, both_broad_phases_find_the_same_contacts_to_the_bit, .timeout = 120) {
+Test(collide, all_broad_phases_find_the_same_contacts_to_the_bit, .timeout = 120) {
     enum { N = 9 };
     static const int lanes[] = {1, 4, 8};
     SapModel *model = many_shapes(3);
@@ -115,7 +115,7 @@ Test(collide, both_broad_phases_find_the_same_contacts_to_the_bit, .timeout = 12
         expect_pair_order(expected.contacts, i);
     }
     for (int l = 0; l < 3; l++)
-        for (int phase = SAP_BROAD_PHASE_AUTO; phase <= SAP_BROAD_PHASE_SWEEP; phase++) {
+        for (int phase = SAP_BROAD_PHASE_AUTO; phase <= SAP_BROAD_PHASE_TREE; phase++) {
             char what[64];
             snprintf(what, sizeof what, "lanes %d, broad phase %d", lanes[l], phase);
             CollideWorlds w = collide_many(model, N, (SapBroadPhase)phase, lanes[l], 1 + l % 2);
@@ -127,20 +127,197 @@ Test(collide, both_broad_phases_find_the_same_contacts_to_the_bit, .timeout = 12
     sap_model_destroy(model);
 }
 
-/* A world of few shapes, where the sweep must be asked for. */
-Test(collide, a_sweep_of_few_shapes_finds_what_the_list_does) {
+/* A world of few shapes, where the others must be asked for. */
+Test(collide, a_sweep_or_a_tree_of_few_shapes_finds_what_the_list_does) {
     SapModel *model = spheres_on_plane();
     SapOptions o = f64_options(16);
     CollideWorlds listed = collide_worlds_create(model, 3, &o);
-    o.broad_phase = SAP_BROAD_PHASE_SWEEP;
-    CollideWorlds sweep = collide_worlds_create(model, 3, &o);
     collide_worlds_run(&listed);
-    collide_worlds_run(&sweep);
     cr_assert_eq(listed.contacts->count[2], SPHERES);
-    for (int i = 0; i < 3; i++)
-        expect_same_world(sweep.contacts, i, listed.contacts, i, "sweep");
+    for (int phase = SAP_BROAD_PHASE_SWEEP; phase <= SAP_BROAD_PHASE_TREE; phase++) {
+        o.broad_phase = (SapBroadPhase)phase;
+        CollideWorlds other = collide_worlds_create(model, 3, &o);
+        collide_worlds_run(&other);
+        for (int i = 0; i < 3; i++)
+            expect_same_world(other.contacts, i, listed.contacts, i, phase == SAP_BROAD_PHASE_TREE ? "tree" : "sweep");
+        collide_worlds_destroy(&other);
+    }
     collide_worlds_destroy(&listed);
-    collide_worlds_destroy(&sweep);
+    sap_model_destroy(model);
+}
+
+/* ---- many static shapes ---- */
+
+enum { STATIC_BODIES = 8, STATIC_FIRST = 60, STATIC_LAST = 2200 }; /* more than 2 x 1024 in all: two words of words */
+
+static void random_static(ShapeModel *m, Random *random) {
+    random_shape(m, -1, random);
+    double *pose = m->pose[m->a.num_shapes - 1], range = random_below(random, 8) ? 5 : 1.2;
+    for (int k = 0; k < 3; k++)
+        pose[k] = random_between(random, k < 2 ? -range : -0.3, k < 2 ? range : 1.2);
+}
+
+/* Static shapes before and after those of the bodies, a plane, a field, and perhaps a plane that moves. */
+static SapModel *many_statics(bool plane_moves) {
+    static const int32_t no_pair[2] = {5, STATIC_FIRST};
+    Random random = random_seed(17);
+    ShapeModel m;
+    shape_model_init(&m);
+    for (int i = 0; i < STATIC_FIRST; i++)
+        random_static(&m, &random);
+    for (int b = 0; b < STATIC_BODIES; b++) {
+        shape_model_body(&m, random_between(&random, -1, 1), random_between(&random, -1, 1),
+                         random_between(&random, 0, 1.5));
+        random_shape(&m, b, &random);
+        random_shape(&m, b, &random);
+        random_static(&m, &random);
+    }
+    shape_model_shape(&m, -1, SAP_SHAPE_PLANE, 0, 0, 0);
+    if (plane_moves)
+        shape_model_shape(&m, 0, SAP_SHAPE_PLANE, 0, 0, 0);
+    shape_model_shape(&m, -1, SAP_SHAPE_HEIGHT_FIELD, 2, 2, 0);
+    for (int i = 0; i < STATIC_LAST; i++)
+        random_static(&m, &random);
+    for (int s = 0; s < m.a.num_shapes; s++) /* some do not collide with some */
+        m.group[s] = s % 7 == 0 ? 2 : s % 5 == 0 ? -1 : s % 11 == 0 ? 0 : 1;
+    m.a.num_shape_filter_pairs = 1;
+    m.a.shape_filter_pairs = no_pair;
+    return shape_model_create(&m);
+}
+
+static CollideWorlds collide_statics(const SapModel *model, int n, SapOptions o, SapBroadPhase phase) {
+    o.broad_phase = phase;
+    CollideWorlds w = collide_worlds_create(model, n, &o);
+    for (int i = 1; i < n; i++) {
+        Random random = random_seed(40 + (uint64_t)i);
+        for (int b = 0; b < STATIC_BODIES; b++)
+            for (int k = 0; k < 2; k++)
+                collide_worlds_q(&w, i)[7 * b + k] = random_between(&random, -1, 1);
+    }
+    collide_worlds_run(&w);
+    return w;
+}
+
+Test(collide, a_tree_of_static_shapes_finds_what_the_list_does_to_the_bit) {
+    enum { N = 11 };
+    for (int i = 0; i < 6; i++) {
+        SapModel *model = many_statics(i >= 4);
+        SapOptions o = f64_options(8192);
+        o.use_f64_boundary_pose = i % 2;
+        o.lanes = i < 2 ? 1 : i < 4 ? 4 : 8;
+        o.threads = 1 + i / 2;
+        CollideWorlds listed = collide_statics(model, N, o, SAP_BROAD_PHASE_LISTED);
+        CollideWorlds tree = collide_statics(model, N, o, SAP_BROAD_PHASE_TREE);
+        SapSolverInfo a, b;
+        int contacts = 0;
+        need(sap_solver_info(listed.solver, &a));
+        need(sap_solver_info(tree.solver, &b));
+        cr_assert_eq(a.shape_pairs, b.shape_pairs, "%d pairs by the tree, %d listed", b.shape_pairs, a.shape_pairs);
+        for (int w = 0; w < N; w++) {
+            contacts += listed.contacts->count[w];
+            cr_assert_eq(listed.contacts->dropped[w], 0, "the test has too few slots");
+            expect_pair_order(tree.contacts, w);
+            expect_same_world(tree.contacts, w, listed.contacts, w, "tree");
+        }
+        cr_assert_gt(contacts, 10 * N, "%d contacts", contacts);
+        collide_worlds_destroy(&listed);
+        collide_worlds_destroy(&tree);
+        sap_model_destroy(model);
+    }
+}
+
+/* The boxes of the tree have the margins of the model; worlds may have their own. */
+Test(collide, a_tree_finds_contacts_of_worlds_with_margins_of_their_own) {
+    enum { N = 5 };
+    SapModel *model = many_statics(false);
+    int ns = sap_model_arrays(model)->num_shapes, found[2][N];
+    for (int i = 0; i < 2; i++) {
+        SapOptions o = f64_options(2048);
+        o.broad_phase = i ? SAP_BROAD_PHASE_TREE : SAP_BROAD_PHASE_LISTED;
+        SapBatch *batch;
+        SapArray margin;
+        need(sap_batch_create(model, N, &o, &batch));
+        need(sap_batch_expand(batch, SAP_PARAMETER_SHAPE_MARGIN, &margin));
+        for (int s = 0; s < 2 * ns; s++)
+            ((double *)margin.data)[s] = 0.3; /* worlds 0 and 1 */
+        need(sap_batch_step(batch, 1e-6, 1));
+        memcpy(found[i], sap_batch_contacts(batch)->count, sizeof found[i]);
+        sap_batch_destroy(batch);
+    }
+    cr_assert_gt(found[0][0], 2 * found[0][2], "margins add no contacts");
+    for (int w = 0; w < N; w++)
+        cr_assert_eq(found[0][w], found[1][w], "world %d: %d contacts by the tree, %d listed", w, found[1][w],
+                     found[0][w]);
+    sap_model_destroy(model);
+}
+
+Test(collide, auto_takes_a_tree_for_many_static_shapes_only) {
+    SapModel *models[3] = {many_statics(false), many_shapes(3), spheres_on_plane()};
+    for (int i = 0; i < 3; i++) {
+        SapOptions o = f64_options(8);
+        CollideWorlds w = collide_worlds_create(models[i], 1, &o);
+        SapSolverInfo info;
+        need(sap_solver_info(w.solver, &info));
+        cr_expect_eq(info.broad_phase, i == 0 ? SAP_BROAD_PHASE_TREE : SAP_BROAD_PHASE_LISTED, "model %d", i);
+        collide_worlds_destroy(&w);
+        sap_model_destroy(models[i]);
+    }
+}
+
+/* ---- bounds that are not finite ---- */
+
+enum { ROW = 24 };
+
+/* A row of spheres that touch their neighbours, from the last to the first along x. Between them in the order of shapes
+ * are spheres of a slider on the first body. */
+static SapModel *row_with_slider(void) {
+    static const double axis[6 * ROW + 1][3] = {[6 * ROW] = {0, 1, 0}};
+    ShapeModel m;
+    shape_model_init(&m);
+    for (int b = 0; b < ROW; b++) {
+        shape_model_body(&m, 0.15 * (ROW - b), 0.01 * b, 1);
+        shape_model_shape(&m, b, SAP_SHAPE_SPHERE, 0.1, 0, 0);
+        shape_model_shape(&m, ROW, SAP_SHAPE_SPHERE, 0.1, 0, 0);
+    }
+    int slider = shape_model_body(&m, 0, 0, 0);
+    m.joint[slider] = SAP_JOINT_PRISMATIC;
+    m.parent[slider] = 0;
+    m.q[slider][6] = 0;
+    m.a.num_coords = 7 * ROW + 1;
+    m.a.num_dofs = 6 * ROW + 1;
+    m.a.joint_axis = axis[0];
+    return shape_model_create(&m);
+}
+
+/* Places beyond f32 are infinite in collision. A slider at 1.7e308 on a body turned by half a turn is at NaN: the turn
+ * doubles its place. */
+Test(collide, shapes_whose_bounds_are_not_finite_take_no_contacts_from_others) {
+    static const double place[] = {0, 3.3e38, 1e39, -1e39, 1e300, -1e300, 1.7e308, 1.7e308};
+    enum { WORLDS = sizeof place / sizeof *place };
+    SapModel *model = row_with_slider();
+    CollideWorlds w[SAP_BROAD_PHASE_TREE + 1];
+    for (int phase = SAP_BROAD_PHASE_LISTED; phase <= SAP_BROAD_PHASE_TREE; phase++) {
+        SapOptions o = f64_options(256);
+        o.use_f64_boundary_pose = false;
+        o.broad_phase = (SapBroadPhase)phase;
+        w[phase] = collide_worlds_create(model, WORLDS, &o);
+        for (int i = 0; i < WORLDS; i++) {
+            double *q = collide_worlds_q(&w[phase], i);
+            q[7 * ROW] = place[i];
+            memcpy(q + 3, (const double[4]){0, 0, 1, 0}, 4 * sizeof(double));
+            if (i % 2) /* and a body of the row */
+                q[7 * (ROW / 2) + 1] = place[i];
+        }
+        collide_worlds_run(&w[phase]);
+    }
+    for (int i = 0; i < WORLDS; i++) {
+        cr_assert_geq(w[SAP_BROAD_PHASE_LISTED].contacts->count[i], ROW - 3, "world %d: %d", i, w[SAP_BROAD_PHASE_LISTED].contacts->count[i]);
+        for (int phase = SAP_BROAD_PHASE_SWEEP; phase <= SAP_BROAD_PHASE_TREE; phase++)
+            expect_same_world(w[phase].contacts, i, w[SAP_BROAD_PHASE_LISTED].contacts, i,
+                              phase == SAP_BROAD_PHASE_TREE ? "tree" : "sweep");
+    }
+    for (int phase = SAP_BROAD_PHASE_LISTED; phase <= SAP_BROAD_PHASE_TREE; phase++)
+        collide_worlds_destroy(&w[phase]);
     sap_model_destroy(model);
 }
 
@@ -171,11 +348,13 @@ static int count_of_two(Change *change) {
     CollideWorlds w = collide_worlds_create(model, 1, &o);
     collide_worlds_run(&w);
     int count = w.contacts->count[0];
-    o.broad_phase = SAP_BROAD_PHASE_SWEEP;
-    CollideWorlds sweep = collide_worlds_create(model, 1, &o);
-    collide_worlds_run(&sweep);
-    expect_same_world(sweep.contacts, 0, w.contacts, 0, "sweep");
-    collide_worlds_destroy(&sweep);
+    for (int phase = SAP_BROAD_PHASE_SWEEP; phase <= SAP_BROAD_PHASE_TREE; phase++) {
+        o.broad_phase = (SapBroadPhase)phase;
+        CollideWorlds other = collide_worlds_create(model, 1, &o);
+        collide_worlds_run(&other);
+        expect_same_world(other.contacts, 0, w.contacts, 0, phase == SAP_BROAD_PHASE_TREE ? "tree" : "sweep");
+        collide_worlds_destroy(&other);
+    }
     collide_worlds_destroy(&w);
     sap_model_destroy(model);
     return count;

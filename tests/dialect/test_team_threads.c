@@ -534,6 +534,11 @@ static SapModel *row_of_shapes(void) {
         m.gap[shape_model_shape(&m, body, types[i % 6], 0.1, 0.1, 0.1)] = 0.02;
     }
     shape_model_shape(&m, -1, SAP_SHAPE_PLANE, 0, 0, 0);
+    for (int i = 0; i < IN_THE_AIR; i++) { /* static, under those in the air */
+        int s = shape_model_shape(&m, -1, SAP_SHAPE_SPHERE, 0.1, 0, 0);
+        m.pose[s][0] = i;
+        m.pose[s][2] = 1.82;
+    }
     return shape_model_create(&m);
 }
 
@@ -559,6 +564,10 @@ Test(team_threads, collision_with_all_pairs_listed) {
 
 Test(team_threads, collision_by_a_sweep) {
     check_collision(SAP_BROAD_PHASE_SWEEP, 48);
+}
+
+Test(team_threads, collision_with_a_tree_of_static_shapes) {
+    check_collision(SAP_BROAD_PHASE_TREE, 48);
 }
 
 Test(team_threads, collision_with_too_few_slots) {

@@ -20,6 +20,7 @@ KERNELS = SOURCE / "src" / "kernels"
 RUNS = (
     ("quadruped", 1, 3, ("team_size=64",)),
     ("stack5", 1, 3, ("team_size=64", "broad_phase=sweep")),
+    ("tests/scenes/pebbles.yaml", 1, 20, ("team_size=64",)),
     ("arm3", 2, 2, ("team_size=64",)),
     ("tests/scenes/linkages.yaml", 1, 2, ("team_size=64",)),
 )

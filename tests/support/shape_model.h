@@ -5,7 +5,7 @@
 
 #include <sapwood/model.h>
 
-enum { SHAPE_MODEL_BODIES = 32, SHAPE_MODEL_SHAPES = 256, SHAPE_MODEL_GRID = 9 };
+enum { SHAPE_MODEL_BODIES = 32, SHAPE_MODEL_SHAPES = 2304, SHAPE_MODEL_GRID = 9 };
 
 /* The arrays in fixed-size storage; tests may write into them, and into `a` before shape_model_create. */
 typedef struct ShapeModel {

@@ -114,7 +114,9 @@ static int num_dofs(const SapModelArrays *a, int joint) {
 }
 
 static const char *broad_phase_name(const SapSolverInfo *s) {
-    return s->broad_phase == SAP_BROAD_PHASE_SWEEP ? "sweep" : "listed";
+    return s->broad_phase == SAP_BROAD_PHASE_SWEEP  ? "sweep"
+           : s->broad_phase == SAP_BROAD_PHASE_TREE ? "tree"
+                                                    : "listed";
 }
 
 /* ---- the tree ---- */

@@ -284,10 +284,11 @@ const uint32_t *sap_solver_world_status(const SapSolver *solver) {
     return solver ? solver->args.status : NULL;
 }
 
-/* The sweep stores its pairs as bits. */
+/* The sweep and the tree store their pairs as bits. */
 static int count_pairs(const SapPlan *p) {
     int count = p->num_pairs;
-    for (size_t i = 0, words = (size_t)p->ns * (size_t)p->row_words; p->sweep && i < words; i++)
+    int rows = p->broad_phase == SAP_BROAD_PHASE_SWEEP ? p->ns : p->statics.num_seekers;
+    for (size_t i = 0, words = (size_t)rows * (size_t)p->row_words; i < words; i++)
         count += __builtin_popcount(p->allowed[i]);
     return count;
 }
@@ -310,7 +311,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
                        (s->lockstep ? sap_lockstep_bytes(s->lockstep) : 0) + sap_sleep_bytes(s->sleep),
         .factor_nonzeros = s->args.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->args.plan),
-        .broad_phase = s->args.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED,
+        .broad_phase = (SapBroadPhase)s->args.plan.broad_phase,
     };
     return SAP_OK;
 }

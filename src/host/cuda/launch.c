@@ -137,7 +137,7 @@ static SapStatus launch_stages(SapCudaBatch *c, const char *what) {
 SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
     SAP_TRY(sap_cuda_refresh(c, what));
-    bool can_touch = args->plan.sweep || args->plan.num_pairs > 0;
+    bool can_touch = args->plan.allowed || args->plan.num_pairs > 0;
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = can_touch || c->lockstep ? args->first_step + 1 : args->num_steps;
         if (can_touch)

@@ -67,6 +67,12 @@ static void translate_pattern(const SapCudaModel *model, const SapPattern *p) {
         translate(model, fields[i]);
 }
 
+static void translate_statics(const SapCudaModel *model, const SapStaticTree *t) {
+    const void *const fields[] = {&t->node, &t->placed, &t->seeker, &t->seekers_before, &t->member};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        translate(model, fields[i]);
+}
+
 static void translate_plan(const SapCudaModel *model, const SapPlan *p) {
     const void *const fields[] = {
         &p->link,        &p->child,         &p->level_start, &p->level_link,      &p->body_link,       &p->shape_link,
@@ -77,6 +83,7 @@ static void translate_plan(const SapCudaModel *model, const SapPlan *p) {
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         translate(model, fields[i]);
+    translate_statics(model, &p->statics);
     translate_pattern(model, &p->tree);
     translate_pattern(model, &p->closed);
     translate_pattern(model, &p->dense);

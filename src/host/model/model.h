@@ -18,7 +18,7 @@
 typedef struct SapModelPart {
     void (*free)(struct SapModelPart *part);
 } SapModelPart;
-typedef enum SapModelPartOf { SAP_PART_PLAN_LISTED, SAP_PART_PLAN_SWEEP, SAP_MODEL_NUM_PARTS } SapModelPartOf;
+typedef enum SapModelPartOf { SAP_PART_PLAN_LISTED, SAP_PART_PLAN_SWEEP, SAP_PART_PLAN_TREE, SAP_MODEL_NUM_PARTS } SapModelPartOf;
 
 /* Owns everything that `arrays` points to; no pointer is NULL. `arrays` is constant after creation. */
 struct SapModel {

@@ -76,6 +76,7 @@ static const Choice broad_phases[] = {{"auto", SAP_BROAD_PHASE_AUTO},
                                       {"nxn", SAP_BROAD_PHASE_LISTED},
                                       {"sweep", SAP_BROAD_PHASE_SWEEP},
                                       {"sap", SAP_BROAD_PHASE_SWEEP},
+                                      {"tree", SAP_BROAD_PHASE_TREE},
                                       {NULL, 0}};
 static const Choice factor_plans[] = {
     {"sparse", SAP_FACTOR_SPARSE}, {"dense", SAP_FACTOR_DENSE}, {"library", SAP_FACTOR_LIBRARY}, {NULL, 0}};

@@ -1,6 +1,9 @@
 #include "host/plan/layout.h"
 
 #include <limits.h>
+#include <stdbool.h>
+
+#include <sapwood/options.h>
 
 /* ---- free motion ---- */
 
@@ -33,9 +36,11 @@ SapMotionLayout sap_motion_layout(const SapPlan *p) {
 
 int sap_collide_layout(const SapPlan *plan, int capacity, SapCollideArgs *args) {
     SapCollideLayout *out = &args->layout;
-    long long words = plan->sweep ? (long long)plan->ns * plan->row_words : ((long long)plan->num_pairs + 31) / 32;
+    bool sweep = plan->broad_phase == SAP_BROAD_PHASE_SWEEP, tree = plan->broad_phase == SAP_BROAD_PHASE_TREE;
+    long long words = sweep ? (long long)plan->ns * plan->row_words : ((long long)plan->num_pairs + 31) / 32;
+    int near_static = tree ? plan->row_words : 0, near_words = (near_static + 31) / 32;
     long long reals = 11LL * plan->ns + (long long)args->chunk * args->max_contacts * SAP_CANDIDATE_SIZE + capacity;
-    long long ints = 2 + 3LL * args->chunk + words + (plan->sweep ? plan->ns : 0);
+    long long ints = 4 + 3LL * args->chunk + words + (sweep ? plan->ns : 0) + near_static + near_words;
     if (reals > INT_MAX || ints > INT_MAX)
         return 0;
     out->pose = 0;
@@ -45,11 +50,15 @@ int sap_collide_layout(const SapPlan *plan, int capacity, SapCollideArgs *args) 
     out->size = (int)reals;
     out->num_chunk = 0;
     out->cursor = 1;
-    out->chunk = 2;
+    out->tree_cursor = 2;
+    out->chunk = 4;
     out->num_candidates = out->chunk + 2 * args->chunk;
     out->near = out->num_candidates + args->chunk;
     out->num_words = (int)words;
     out->order = out->near + (int)words;
+    out->near_static = out->order + (sweep ? plan->ns : 0);
+    out->near_words = out->near_static + near_static;
+    out->num_near_words = near_words;
     out->ints = (int)ints;
     return 1;
 }

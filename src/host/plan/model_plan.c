@@ -16,7 +16,7 @@ static void free_plan(SapModelPart *part) {
 static SapStatus fill(const SapModel *model, SapBroadPhase broad_phase, SapModelPlan *p) {
     const SapModelArrays *m = sap_model_arrays(model);
     SAP_TRY(sap_plan_create(model, &p->plan));
-    if (broad_phase != (p->plan.plan.sweep ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED))
+    if ((int)broad_phase != p->plan.plan.broad_phase)
         SAP_TRY(sap_plan_set_broad_phase(m, broad_phase, &p->plan));
     for (int f64 = 0; f64 < 2; f64++)
         SAP_TRY(sap_constants_create(m, &p->plan.plan, f64, &p->constants[f64]));
@@ -44,13 +44,21 @@ static SapStatus make_sweep(const SapModel *model, SapModelPart **out) {
     return make(model, SAP_BROAD_PHASE_SWEEP, out);
 }
 
+static SapStatus make_tree(const SapModel *model, SapModelPart **out) {
+    return make(model, SAP_BROAD_PHASE_TREE, out);
+}
+
 SapStatus sap_model_plan(const SapModel *model, SapBroadPhase broad_phase, const SapModelPlan **out) {
     *out = NULL;
     SAP_TRY(sap_plan_broad_phase(&model->arrays, broad_phase, &broad_phase));
-    bool sweep = broad_phase == SAP_BROAD_PHASE_SWEEP;
+    static const struct {
+        SapModelPartOf part;
+        SapStatus (*make)(const SapModel *model, SapModelPart **out);
+    } plans[] = {[SAP_BROAD_PHASE_LISTED] = {SAP_PART_PLAN_LISTED, make_listed},
+                 [SAP_BROAD_PHASE_SWEEP] = {SAP_PART_PLAN_SWEEP, make_sweep},
+                 [SAP_BROAD_PHASE_TREE] = {SAP_PART_PLAN_TREE, make_tree}};
     const SapModelPart *part;
-    SapStatus status = sap_model_part(model, sweep ? SAP_PART_PLAN_SWEEP : SAP_PART_PLAN_LISTED,
-                                      sweep ? make_sweep : make_listed, &part);
+    SapStatus status = sap_model_part(model, plans[broad_phase].part, plans[broad_phase].make, &part);
     *out = (const SapModelPlan *)part;
     return status;
 }

@@ -1,5 +1,5 @@
 /* The plan of a model and its constants, created once and shared by all users of the model: solvers, batches on either
- * device, per-world parameters. Only the broad phase depends on options, so a model has at most two plans. */
+ * device, per-world parameters. Only the broad phase depends on options, so a model has at most three plans. */
 #ifndef SAPWOOD_HOST_PLAN_MODEL_PLAN_H
 #define SAPWOOD_HOST_PLAN_MODEL_PLAN_H
 

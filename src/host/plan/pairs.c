@@ -81,7 +81,7 @@ void sap_pair_filter_free(SapPairFilter *filter) {
 
 /* ---- the rule for one pair ---- */
 
-static bool collides(const SapModelArrays *m, int s) {
+bool sap_shape_collides(const SapModelArrays *m, int s) {
     return (m->shape_flags[s] & SAP_SHAPE_COLLIDES) != 0 && m->shape_collision_group[s] != 0;
 }
 
@@ -105,7 +105,7 @@ static bool is_terrain(int32_t type) {
 bool sap_pair_allowed(const SapPairFilter *f, int s0, int s1) {
     const SapModelArrays *m = f->model;
     int b0 = m->shape_body[s0], b1 = m->shape_body[s1];
-    return collides(m, s0) && collides(m, s1) &&
+    return sap_shape_collides(m, s0) && sap_shape_collides(m, s1) &&
            groups_match(m->shape_collision_group[s0], m->shape_collision_group[s1]) &&
            group_of(f, s0) != group_of(f, s1) && !(is_terrain(m->shape_type[s0]) && is_terrain(m->shape_type[s1])) &&
            !(b0 >= 0 && b1 >= 0 && has_key(f->bodies, f->num_bodies, b0, b1)) &&
@@ -140,7 +140,7 @@ static void find_runs(const SapPairFilter *f, Shapes *s) {
 
 static void find_candidates(const SapPairFilter *f, Candidates *c) {
     for (int s = 0; s < f->model->num_shapes; s++) {
-        if (!collides(f->model, s))
+        if (!sap_shape_collides(f->model, s))
             continue;
         c->all.shape[c->all.num++] = s;
         if (sap_shape_moves(f, s))
@@ -242,6 +242,50 @@ SapStatus sap_pairs_create(const SapModelArrays *model, int *num_pairs, SapPair 
     }
     *num_pairs = list.num;
     *out = list.pair;
+    return SAP_OK;
+}
+
+/* ---- a list, and bits of the pairs of a tree ---- */
+
+typedef struct Split {
+    List list;
+    const unsigned *member;
+    const int *seekers_before;
+    unsigned *bits;
+    size_t row_words;
+} Split;
+
+/* Sets bit `other` in the row of a seeker; false if the two are not a seeker and a shape in the tree. */
+static bool set_seeker_bit(const Split *s, int seeker, int other) {
+    int row = s->seekers_before[seeker];
+    if (s->seekers_before[seeker + 1] == row || !(s->member[other / 32] >> (other % 32) & 1))
+        return false;
+    s->bits[(size_t)row * s->row_words + (size_t)other / 32] |= 1u << (other % 32);
+    return true;
+}
+
+static SapStatus put_split(void *arg, const SapModelArrays *m, int s0, int s1) {
+    Split *split = arg;
+    if (set_seeker_bit(split, s0, s1) || set_seeker_bit(split, s1, s0))
+        return SAP_OK;
+    return append(&split->list, m, s0, s1);
+}
+
+SapStatus sap_pairs_create_split(const SapPairFilter *filter, const unsigned *member, const int *seekers_before,
+                                 unsigned *bits, int *num_pairs, SapPair **out) {
+    Split split = {.member = member,
+                   .seekers_before = seekers_before,
+                   .bits = bits,
+                   .row_words = ((size_t)filter->model->num_shapes + 31) / 32};
+    *num_pairs = 0;
+    *out = NULL;
+    SapStatus status = visit_filtered(filter, put_split, &split);
+    if (status != SAP_OK) {
+        free(split.list.pair);
+        return status;
+    }
+    *num_pairs = split.list.num;
+    *out = split.list.pair;
     return SAP_OK;
 }
 

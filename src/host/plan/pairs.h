@@ -33,6 +33,8 @@ typedef struct SapPairFilter {
 SapStatus sap_pair_filter_create(const SapModelArrays *model, SapPairFilter *out);
 void sap_pair_filter_free(SapPairFilter *filter);
 
+/* Whether the shape collides at all: by its flag and its group. */
+bool sap_shape_collides(const SapModelArrays *model, int shape);
 /* Whether two different shapes may touch, in either order. */
 bool sap_pair_allowed(const SapPairFilter *filter, int s0, int s1);
 /* Whether the shape moves relative to the world. */
@@ -43,6 +45,12 @@ SapPair sap_pair_of(const SapModelArrays *model, int s0, int s1);
 /* All allowed pairs, sorted by the smaller shape index, then by the larger. More than SAP_MAX_PAIRS is an error. Free
  * *out with free(); it is NULL if there are no pairs. */
 SapStatus sap_pairs_create(const SapModelArrays *model, int *num_pairs, SapPair **out);
+
+/* Same in two parts, for a tree of static shapes (static_tree.h): pairs of a seeker and a shape in the tree, which
+ * `member` has as bits, are bits of the seeker's row of `bits` ([seekers][(ns + 31)/32], zeroed); all others are listed
+ * in *out. Shape s is seeker seekers_before[s] if that is less than seekers_before[s + 1]. */
+SapStatus sap_pairs_create_split(const SapPairFilter *filter, const unsigned *member, const int *seekers_before,
+                                 unsigned *bits, int *num_pairs, SapPair **out);
 
 /* Same as a bit matrix: bit b of row a, a < b, of *out ([ns][row_words]) is set if the two shapes may touch. */
 SapStatus sap_pairs_create_bits(const SapModelArrays *model, int *row_words, unsigned **out);

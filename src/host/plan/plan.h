@@ -23,6 +23,7 @@ enum {
     SAP_PLAN_SHAPES,
     SAP_PLAN_DIRECTIONS,
     SAP_PLAN_PAIRS,
+    SAP_PLAN_STATIC,
     SAP_PLAN_CONSTRAINTS,
     SAP_PLAN_COLUMNS,
     SAP_PLAN_NUM_BLOCKS
@@ -42,7 +43,7 @@ void sap_plan_free(SapPlanOwner *plan);
 /* Transfers ownership of a memory block to the plan; the previous one is freed. */
 void sap_plan_own(SapPlanOwner *plan, int block, void *memory, size_t bytes);
 
-/* The broad phase a model uses; resolves AUTO. */
+/* The broad phase that a model uses; resolves AUTO. */
 SapStatus sap_plan_broad_phase(const SapModelArrays *model, SapBroadPhase option, SapBroadPhase *out);
 
 /* Changes the broad phase; sap_plan_create chooses as AUTO does. */

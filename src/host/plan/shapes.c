@@ -11,6 +11,7 @@
 #include "host/plan/hulls.h"
 #include "host/plan/pairs.h"
 #include "host/plan/plan.h"
+#include "host/plan/static_tree.h"
 
 /* Up to this number of shapes, or of pairs, testing all pairs lane by lane costs less than a sweep of each world
  * (docs/collision.md). */
@@ -133,6 +134,7 @@ SapStatus sap_plan_add_shapes(const SapModel *model, SapPlanOwner *out) {
 static SapStatus list_pairs(const SapModelArrays *m, SapPlanOwner *out) {
     SapPair *pair;
     SAP_TRY(sap_pairs_create(m, &out->plan.num_pairs, &pair));
+    out->plan.broad_phase = SAP_BROAD_PHASE_LISTED;
     out->plan.pair = pair;
     sap_plan_own(out, SAP_PLAN_PAIRS, pair, (size_t)out->plan.num_pairs * sizeof *pair);
     return SAP_OK;
@@ -141,16 +143,21 @@ static SapStatus list_pairs(const SapModelArrays *m, SapPlanOwner *out) {
 static SapStatus sweep_pairs(const SapModelArrays *m, SapPlanOwner *out) {
     unsigned *allowed;
     SapStatus status = sap_pairs_create_bits(m, &out->plan.row_words, &allowed);
-    out->plan.sweep = 1;
+    out->plan.broad_phase = SAP_BROAD_PHASE_SWEEP;
     out->plan.allowed = allowed;
     sap_plan_own(out, SAP_PLAN_PAIRS, allowed, (size_t)m->num_shapes * (size_t)out->plan.row_words * sizeof *allowed);
     return status;
 }
 
-/* A sweep also clears and reads ns^2/32 words of bits, so a list of fewer pairs than words is cheaper: many static
- * shapes and few moving ones, or many shapes of one body. */
+/* The tree for many static shapes. A sweep also clears and reads ns^2/32 words of bits, so a list of fewer pairs
+ * than words is cheaper: many shapes of one body. */
 static SapStatus choose_broad_phase(const SapModelArrays *m, SapBroadPhase *out) {
-    bool few = true;
+    bool few = true, tree;
+    SAP_TRY(sap_static_tree_pays(m, &tree));
+    if (tree) {
+        *out = SAP_BROAD_PHASE_TREE;
+        return SAP_OK;
+    }
     long long words = (long long)m->num_shapes * m->num_shapes / 32, most = words > MANY_PAIRS ? words : MANY_PAIRS;
     if (m->num_shapes > MANY_SHAPES)
         SAP_TRY(sap_pairs_are_at_most(m, most < SAP_MAX_PAIRS ? most : SAP_MAX_PAIRS, &few));
@@ -165,9 +172,13 @@ SapStatus sap_plan_broad_phase(const SapModelArrays *m, SapBroadPhase option, Sa
 
 SapStatus sap_plan_set_broad_phase(const SapModelArrays *m, SapBroadPhase broad_phase, SapPlanOwner *out) {
     sap_plan_own(out, SAP_PLAN_PAIRS, NULL, 0);
+    sap_plan_own(out, SAP_PLAN_STATIC, NULL, 0);
     out->plan.pair = NULL;
     out->plan.allowed = NULL;
-    out->plan.num_pairs = out->plan.sweep = 0;
+    out->plan.statics = (SapStaticTree){0};
+    out->plan.num_pairs = 0;
     SAP_TRY(sap_plan_broad_phase(m, broad_phase, &broad_phase));
-    return broad_phase == SAP_BROAD_PHASE_SWEEP ? sweep_pairs(m, out) : list_pairs(m, out);
+    return broad_phase == SAP_BROAD_PHASE_TREE    ? sap_plan_add_static_tree(m, out)
+           : broad_phase == SAP_BROAD_PHASE_SWEEP ? sweep_pairs(m, out)
+                                                  : list_pairs(m, out);
 }

@@ -3,37 +3,11 @@
  *   listed   bit i is pair i of the plan; every pair is tested, in all worlds of the pack at once
  *   sweep    bit (a, b), a < b, of a table of all shapes; for many shapes. In one world at a time, the bounding spheres
  *            are sorted along the axis of their largest variance, and only spheres that overlap along it are tested
+ *   tree     moving shapes query a tree of static shapes (static_tree.h); the other pairs are listed
  *
  * A pair is in the set if its bounding spheres overlap in some world of the pack; the narrow phase masks the
  * other worlds. Bits are read in order, so the contacts depend neither on the algorithm nor on the number of
  * lanes or threads. */
-
-#define COLLIDE(part)      ((real *)ctx->collide + ctx->args->collide.layout.part)
-#define COLLIDE_INTS(part) (ctx->pairs + ctx->args->collide.layout.part)
-
-enum { WORD_BITS = 32 };
-
-/* Worlds in which the bounding spheres of two shapes overlap; the bound of a plane is its half-space. The type of a is
- * not larger than that of b. */
-KERNEL_FN mask pair_near(const Context *ctx, int a, int b) {
-    const real *ball_a = COLLIDE(ball) + 4 * a, *ball_b = COLLIDE(ball) + 4 * b;
-    Vec3 d = vec3_sub(vec3_load(ball_b), vec3_load(ball_a));
-    real r = ball_a[3] + ball_b[3];
-    if (ctx->args->plan.shape_type[a] == SAP_SHAPE_PLANE) {
-        Vec3 z = vec3(real_of(0), real_of(0), real_of(1));
-        return vec3_dot(quat_rotate(quat_load(COLLIDE(pose) + 7 * a + 3), z), d) <= r;
-    }
-    return vec3_dot(d, d) <= r * r;
-}
-
-/* The pair of shapes a and b, ordered by type. */
-KERNEL_FN SapPair pair_of(const SapPlan *plan, int a, int b) {
-    bool swap = plan->shape_type[a] > plan->shape_type[b];
-    SapPair pair;
-    pair.shape[0] = swap ? b : a;
-    pair.shape[1] = swap ? a : b;
-    return pair;
-}
 
 /* ---- listed ---- */
 
@@ -59,8 +33,10 @@ typedef struct Sweep {
     int *order; /* [ns] shapes by lower end */
 } Sweep;
 
+/* The key of the order. It is a number for every sphere, so the order is total; a sphere at NaN touches nothing. */
 KERNEL_FN scalar sweep_low(const Sweep *s, int shape) {
-    return LANE(s->ball[4 * shape + s->axis], s->lane) - LANE(s->ball[4 * shape + 3], s->lane);
+    scalar low = LANE(s->ball[4 * shape + s->axis], s->lane) - LANE(s->ball[4 * shape + 3], s->lane);
+    return low == low ? low : K(3e38);
 }
 
 KERNEL_FN scalar sweep_high(const Sweep *s, int shape) {
@@ -103,10 +79,6 @@ STAGE_FN void sweep_sort(const Sweep *s, int ns) {
         }
 }
 
-KERNEL_FN bool pair_is_allowed(const SapPlan *plan, int low, int high) {
-    return (plan->allowed[low * plan->row_words + high / WORD_BITS] >> (high % WORD_BITS)) & 1;
-}
-
 /* Adds the pair if the plan allows it and its bounding spheres overlap in this lane. */
 STAGE_FN void sweep_test(const Context *ctx, int a, int b, int lane) {
     const SapPlan *plan = &ctx->args->plan;
@@ -144,55 +116,91 @@ STAGE_FN void sweep_lane(const Context *ctx, int lane) {
     }
 }
 
-/* ---- both ---- */
+/* ---- all ---- */
+
+/* Clears the bits and sweeps all worlds. */
+STAGE_FN void broad_sweep(const Context *ctx) {
+    TEAM_FOR(w, ctx->args->collide.layout.num_words)
+        COLLIDE_INTS(near)[w] = 0;
+    TEAM_SYNC(); /* all words are zero before one thread adds bits */
+    TEAM_ONCE() {
+        for (int l = 0; l < ctx->pack->count; l++)
+            sweep_lane(ctx, l);
+    }
+}
+
+/* Finds and places the static shapes near moving ones. */
+STAGE_FN void broad_tree(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    bool holds = tree_holds(ctx);
+    TEAM_FOR(w, plan->row_words)
+        COLLIDE_INTS(near_static)[w] = holds ? 0 : (int)plan->statics.member[w];
+    TEAM_SYNC(); /* all words are set before any thread adds bits */
+    TEAM_FOR(i, holds ? plan->statics.num_seekers : 0)
+        tree_seek(ctx, i);
+    TEAM_SYNC(); /* all bits are set before shapes are placed */
+    TEAM_FOR(u, ctx->args->collide.layout.num_near_words)
+        tree_place(ctx, u);
+}
 
 /* Finds the pairs whose bounding spheres overlap in some world. */
 STAGE_FN void broad_phase(const Context *ctx) {
-    const SapPlan *plan = &ctx->args->plan;
-    int words = ctx->args->collide.layout.num_words;
-    if (!plan->sweep) {
-        TEAM_FOR(w, words)
+    int method = ctx->args->plan.broad_phase;
+    if (method == SAP_BROAD_PHASE_SWEEP)
+        broad_sweep(ctx);
+    else
+        TEAM_FOR(w, ctx->args->collide.layout.num_words)
             COLLIDE_INTS(near)[w] = broad_listed_word(ctx, w);
-    } else {
-        TEAM_FOR(w, words)
-            COLLIDE_INTS(near)[w] = 0;
-        TEAM_SYNC(); /* all words are zero before one thread adds bits */
-        TEAM_ONCE() {
-            for (int l = 0; l < ctx->pack->count; l++)
-                sweep_lane(ctx, l);
-        }
-    }
+    if (method == SAP_BROAD_PHASE_TREE)
+        broad_tree(ctx);
+    TEAM_SYNC(); /* one thread reads all words, and the shapes placed by others */
     TEAM_ONCE() {
         *COLLIDE_INTS(cursor) = 0;
+        if (method == SAP_BROAD_PHASE_TREE)
+            *tree_cursor(ctx) = tree_first(ctx);
     }
-    TEAM_SYNC(); /* one thread reads all words and the cursor */
 }
 
 /* The pair of bit `bit` of word w. */
 KERNEL_FN SapPair broad_pair(const SapPlan *plan, int w, int bit) {
-    if (!plan->sweep)
+    if (plan->broad_phase != SAP_BROAD_PHASE_SWEEP)
         return plan->pair[w * WORD_BITS + bit];
     return pair_of(plan, w / plan->row_words, w % plan->row_words * WORD_BITS + bit);
 }
 
-KERNEL_FN int lowest_bit(unsigned word) {
-    int bit = 0;
-    for (; !(word & 1u); word >>= 1)
-        bit++;
-    return bit;
+/* The first pair of the bits from word *w on, and its word; false if none is left. */
+KERNEL_FN bool broad_peek(const Context *ctx, int *w, SapPair *pair) {
+    int words = ctx->args->collide.layout.num_words;
+    const int *near = COLLIDE_INTS(near);
+    while (*w < words && near[*w] == 0)
+        ++*w;
+    if (*w < words)
+        *pair = broad_pair(&ctx->args->plan, *w, lowest_bit((unsigned)near[*w]));
+    return *w < words;
 }
 
-/* Removes up to `most` pairs from the set, in order, and returns their number. Called by one thread. */
+KERNEL_FN bool pair_before(const SapPair *pair, const TreeCursor *at) {
+    int a = pair->shape[0], b = pair->shape[1], low = a < b ? a : b;
+    return low < at->low || (low == at->low && a + b - low < at->high);
+}
+
+/* Removes up to `most` pairs from the set, in order, and returns their number: those of the bits and those of the tree,
+ * merged. Called by one thread. */
 STAGE_FN int broad_take(const Context *ctx, SapPair *pair, int most) {
-    int n = 0, w = *COLLIDE_INTS(cursor), words = ctx->args->collide.layout.num_words;
-    while (n < most && w < words) {
-        unsigned word = (unsigned)COLLIDE_INTS(near)[w];
-        if (word == 0) {
-            w++;
-            continue;
+    const SapPlan *plan = &ctx->args->plan;
+    bool tree = plan->broad_phase == SAP_BROAD_PHASE_TREE;
+    int n = 0, w = *COLLIDE_INTS(cursor), *near = COLLIDE_INTS(near);
+    for (; n < most; n++) {
+        bool listed = broad_peek(ctx, &w, &pair[n]);
+        TreeCursor *at = tree ? tree_cursor(ctx) : NULL;
+        if (tree && at->low < plan->ns && !(listed && pair_before(&pair[n], at))) {
+            pair[n] = pair_of(plan, at->low, at->high);
+            *at = tree_next(ctx, *at);
+        } else if (listed) {
+            near[w] = (int)((unsigned)near[w] & ((unsigned)near[w] - 1u));
+        } else {
+            break;
         }
-        pair[n++] = broad_pair(&ctx->args->plan, w, lowest_bit(word));
-        COLLIDE_INTS(near)[w] = (int)(word & (word - 1));
     }
     *COLLIDE_INTS(cursor) = w;
     return n;

@@ -22,32 +22,7 @@ KERNEL_FN real *candidate_at(const Context *ctx, int place, int k) {
     return COLLIDE(candidate) + (place * ctx->args->collide.max_contacts + k) * SAP_CANDIDATE_SIZE;
 }
 
-/* ---- shapes ---- */
-
-KERNEL_FN Pose shape_in_body(const Context *ctx, int s) {
-    Pose pose;
-    pose.p = field_get_vec3(STAGE_CONSTANTS->shape_pose, 7 * s, ctx->pack);
-    pose.q = field_get_quat(STAGE_CONSTANTS->shape_pose, 7 * s + 3, ctx->pack);
-    return pose;
-}
-
-/* The distance from the surface of shape s at which contacts begin. */
-KERNEL_FN real shape_reach(const Context *ctx, int s) {
-    return field_get(STAGE_CONSTANTS->shape_margin, s, ctx->pack) + field_get(STAGE_CONSTANTS->shape_gap, s, ctx->pack);
-}
-
-/* Pose and bounding sphere of shape s in the world. */
-STAGE_FN void collide_shape(const Context *ctx, int s) {
-    SapField bound = STAGE_CONSTANTS->shape_bound;
-    int link = ctx->args->plan.shape_link[s];
-    Pose pose = shape_in_body(ctx, s);
-    if (link >= 0)
-        pose = pose_mul(body_pose(ctx, link), pose);
-    pose_store(COLLIDE(pose) + 7 * s, pose);
-    real *ball = COLLIDE(ball) + 4 * s;
-    vec3_store(ball, vec3_add(pose.p, quat_rotate(pose.q, field_get_vec3(bound, 4 * s, ctx->pack))));
-    ball[3] = field_get(bound, 4 * s + 3, ctx->pack) + shape_reach(ctx, s);
-}
+/* ---- points ---- */
 
 KERNEL_FN Solid shape_solid(const Context *ctx, int s) {
     Solid solid;
@@ -56,8 +31,6 @@ KERNEL_FN Solid shape_solid(const Context *ctx, int s) {
     solid.size = field_get_vec3(STAGE_CONSTANTS->shape_size, 3 * s, ctx->pack);
     return solid;
 }
-
-/* ---- points ---- */
 
 /* The pose b in the frame of the pose a. */
 KERNEL_FN Pose pose_relative(Pose a, Pose b) {
@@ -226,8 +199,10 @@ KERNEL_FN mask collide_finite(const Context *ctx) {
 STAGE_FN void stage_collide(const Context *ctx) {
     /* shapes in the world, empty records */
     PROFILE(ctx, SAP_STAGE_BROAD_PHASE);
-    TEAM_FOR(s, ctx->args->plan.ns)
-        collide_shape(ctx, s);
+    const SapPlan *plan = &ctx->args->plan;
+    bool tree = plan->broad_phase == SAP_BROAD_PHASE_TREE; /* its shapes are placed when something is near */
+    TEAM_FOR(i, tree ? plan->statics.num_placed : plan->ns)
+        collide_shape(ctx, tree ? plan->statics.placed[i] : i);
     TEAM_ONCE() {
         collide_clear(ctx);
     }

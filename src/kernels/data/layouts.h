@@ -121,6 +121,10 @@ typedef struct SapCollideLayout {
     int num_words;      /* length of near */
     int cursor;         /* the first word that may have a bit set */
     int order;          /* [ns] shapes in the order of the sweep */
+    int near_static;    /* [row_words] bits, of the tree: static shapes that may touch something */
+    int near_words;     /* [num_near_words] bits: the words of near_static that are not 0 */
+    int num_near_words; /* length of near_words */
+    int tree_cursor;    /* [2] the next pair of the tree: smaller and larger index */
     int ints;           /* integers of the arena */
 } SapCollideLayout;
 

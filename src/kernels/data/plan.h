@@ -138,6 +138,23 @@ typedef struct SapPair {
     int shape[2];
 } SapPair;
 
+/* A node of the tree of static shapes. */
+typedef struct SapStaticNode {
+    float low[3], high[3]; /* a box in the world around the bounding spheres of the shapes below */
+    int skip;              /* the node after its descendants, which follow it */
+    int shape;             /* the shape of a leaf, -1 = no leaf */
+} SapStaticNode;
+
+/* The tree of static shapes, of the broad phase `tree`. Lists of shapes are increasing. */
+typedef struct SapStaticTree {
+    int num_nodes, num_placed, num_seekers;
+    const SapStaticNode *node; /* [num_nodes] */
+    const int *placed;         /* [num_placed] shapes that have a pose in every step: at least those not in the tree */
+    const int *seeker;         /* [num_seekers] those of them that query the tree: they move and are bounded */
+    const int *seekers_before; /* [ns + 1] number of seekers with a smaller index */
+    const unsigned *member;    /* [row_words] bit s: shape s is in the tree */
+} SapStaticTree;
+
 typedef struct SapPlan {
     int nl, nb, nq, nv, ns;         /* number of links, bodies, coordinates, dofs, shapes */
     int num_levels;                 /* levels of links: 0 .. num_levels - 1 */
@@ -165,11 +182,13 @@ typedef struct SapPlan {
     const int *direction_point;             /* [points of all cells] */
     const int *hull_source; /* mesh vertex (over all meshes) of each row of hull_vertex; for the host only */
     const SapHeightField *height_field; /* [num_height_fields] */
-    int sweep;                          /* 1: the broad phase sweeps, 0: it tests a list of pairs */
-    int num_pairs;                      /* 0 if sweep */
+    int broad_phase;                    /* SapBroadPhase, not auto */
+    int num_pairs;                      /* 0 for `sweep` */
     const SapPair *pair;                /* [num_pairs] by the smaller index of the two shapes, then by the larger */
-    const unsigned *allowed;            /* [ns][row_words] if sweep: bit b of row a < b is set if the two may touch */
+    const unsigned *allowed;            /* bit b of a row is set if shape b and that of the row may touch. `sweep`:
+                                           [ns][row_words], bits b above the row; `tree`: [num_seekers][row_words] */
     int row_words;                      /* words of a row of allowed */
+    SapStaticTree statics;
 
     int num_constraints, num_tendons, num_tendon_terms; /* as in the model */
     int num_blocks, num_rows, block_size;               /* blocks; rows of constraints; reals of all blocks */

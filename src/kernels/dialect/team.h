@@ -1,6 +1,7 @@
 /* The team: the threads that step one pack. TEAM_FOR distributes the indices 0 .. n-1 over the threads of the team; the
  * body of index i writes only data that i owns. TEAM_FOR_2 distributes pairs of indices. After TEAM_SYNC, every thread
- * may read everything written before it. The control flow around both must be the same for the whole team. TEAM_OF_ONE
+ * may read everything written before it. The control flow around both must be the same for the whole team. team_or adds
+ * bits to an integer that several threads add bits to; the result does not depend on their order. TEAM_OF_ONE
  * is 1 if every team has one thread, else 0: a constant, for loops that such a team runs in a better order.
  *
  *   CUDA              the team is one row (threadIdx.y) of a block: up to a warp, or the whole block
@@ -27,17 +28,26 @@ static __device__ inline void team_sync(void) {
         __syncthreads();
     }
 }
+static __device__ inline void team_or(int *word, int bits) {
+    atomicOr(word, bits);
+}
 #define TEAM_FOR(i, n) for (int i = team_rank(); i < (n); i += team_size())
 #define TEAM_SYNC()    team_sync()
 #define TEAM_FN        static __device__ inline /* for functions without reals; lane.h has the others */
 #define TEAM_OF_ONE    0
 #elif defined(SAP_TEAM_THREADS)
 #include "kernels/dialect/team_threads.h"
+static inline void team_or(int *word, int bits) {
+    __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
+}
 #define TEAM_FOR(i, n) for (int i = sap_team_rank; i < (n); i += sap_team_size)
 #define TEAM_SYNC()    sap_team_sync()
 #define TEAM_FN        static inline
 #define TEAM_OF_ONE    0
 #else
+static inline void team_or(int *word, int bits) {
+    *word |= bits;
+}
 #define TEAM_FOR(i, n) for (int i = 0; i < (n); i++)
 #define TEAM_SYNC()    ((void)0)
 #define TEAM_FOR_2(i, m, j, n)                                                                                         \

@@ -38,6 +38,8 @@
 #include "kernels/collide/convex.h"
 #endif
 #include "kernels/collide/narrow.h"
+#include "kernels/collide/shapes.h"
+#include "kernels/collide/static_tree.h"
 #include "kernels/collide/broad_phase.h"
 #include "kernels/collide/collide.h"
 

@@ -18,7 +18,8 @@ typedef enum Extent { EXTENT_ALL, EXTENT_SOME, EXTENT_FEW } Extent;
 
 static const char *const bench_scenes[] = {"arm3",    "cartpole", "cube",      "double_pendulum",
                                            "gripper", "humanoid", "quadruped", "stack5"};
-static const char *const test_scenes[] = {"ball_on_field", "corner", "hulls", "linkages", "pinch", "tower", "wedge"};
+static const char *const test_scenes[] = {"ball_on_field", "corner", "hulls", "linkages",
+                                          "pebbles",       "pinch",  "tower", "wedge"};
 static const char *const line_searches[] = {"monotone_decay", "armijo_decay", "exact_root"};
 static const int worlds[] = {1, 3, MOST_WORLDS}, teams[NUM_TEAMS] = {8, 16, 32, 64, 128};
 
