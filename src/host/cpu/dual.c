@@ -107,13 +107,13 @@ static SapStatus check_arrays(const SapDualProblem *p, const SapDualSolution *ou
 
 /* ---- the call ---- */
 
-static SapBuffer buffer(const double *data, long long stride) {
+static SapBuffer buffer(const double *data, int stride) {
     return (SapBuffer){.data = (void *)(uintptr_t)data, .stride = stride, .is_f64 = 1}; /* inputs are only read */
 }
 
 static SapDualArgs make_args(const SapDualProblem *p, const SapDualOptions *o, const SapDualSolution *out, int rows,
                              const int *blocks) {
-    long long n = rows, num = p->num_blocks;
+    int n = rows, num = p->num_blocks; /* n <= MAX_ROWS */
     return (SapDualArgs){.shape = {p->num_blocks, rows, blocks, blocks + p->num_blocks},
                          .W = buffer(p->W, n * n),
                          .R = buffer(p->R, n),

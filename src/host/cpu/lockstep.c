@@ -32,8 +32,8 @@ static SapStatus create_library(SapLockstep *s, const SapStepArgs *args) {
     size_t n = (size_t)s->num_worlds, nv = (size_t)args->plan.nv;
     int is_f64 = args->newton.linear_is_f64;
     size_t number = is_f64 ? sizeof(double) : sizeof(float);
-    l->matrix = (SapBuffer){sap_allocate(n * nv, nv * number, "Newton systems"), (long long)(nv * nv), is_f64};
-    l->vector = (SapBuffer){sap_allocate(n, nv * number, "Newton systems"), (long long)nv, is_f64};
+    l->matrix = (SapBuffer){sap_allocate(n * nv, nv * number, "Newton systems"), (int)(nv * nv), is_f64};
+    l->vector = (SapBuffer){sap_allocate(n, nv * number, "Newton systems"), (int)nv, is_f64};
     l->active = sap_allocate(n, sizeof *l->active, "Newton systems");
     l->info = sap_allocate(n, sizeof *l->info, "Newton systems");
     s->library_bytes = n * ((nv + 1) * nv * number + sizeof *l->active + sizeof *l->info);

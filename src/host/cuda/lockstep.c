@@ -42,8 +42,8 @@ void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_w
     int is_f64 = args->newton.linear_is_f64;
     size_t number = is_f64 ? sizeof(double) : sizeof(float);
     SapLibraryArgs *l = &s->systems;
-    l->matrix = (SapBuffer){sap_arena_carve(arena, n * nv * nv, number), (long long)(nv * nv), is_f64};
-    l->vector = (SapBuffer){sap_arena_carve(arena, n * nv, number), (long long)nv, is_f64};
+    l->matrix = (SapBuffer){sap_arena_carve(arena, n * nv * nv, number), (int)(nv * nv), is_f64};
+    l->vector = (SapBuffer){sap_arena_carve(arena, n * nv, number), (int)nv, is_f64};
     SAP_CARVE(arena, l->active, n);
     SAP_CARVE(arena, l->info, n);
     SAP_CARVE(arena, l->place, n);

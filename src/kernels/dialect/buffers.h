@@ -4,7 +4,7 @@
 typedef SapContext Context;
 
 /* A caller's f64 array [num_worlds][n]. */
-KERNEL_FN SapBuffer buffer_f64(double *data, long long n) {
+KERNEL_FN SapBuffer buffer_f64(double *data, int n) {
     SapBuffer buffer;
     buffer.data = data;
     buffer.stride = n;
@@ -12,15 +12,20 @@ KERNEL_FN SapBuffer buffer_f64(double *data, long long n) {
     return buffer;
 }
 
+/* Where element i of the row of lane l is. */
+KERNEL_FN long long buffer_at(SapBuffer buffer, const SapPack *pack, int l, long long i) {
+    return (long long)pack->world[l] * buffer.stride + i;
+}
+
 /* Element i of the row of each lane's world. */
 KERNEL_FN real buffer_get(SapBuffer buffer, int i, const SapPack *pack) {
     real r;
     if (buffer.is_f64) {
         const double *data = (const double *)buffer.data;
-        FOR_LANES(l) LANE(r, l) = (scalar)data[pack->world[l] * buffer.stride + i];
+        FOR_LANES(l) LANE(r, l) = (scalar)data[buffer_at(buffer, pack, l, i)];
     } else {
         const float *data = (const float *)buffer.data;
-        FOR_LANES(l) LANE(r, l) = (scalar)data[pack->world[l] * buffer.stride + i];
+        FOR_LANES(l) LANE(r, l) = (scalar)data[buffer_at(buffer, pack, l, i)];
     }
     return r;
 }
@@ -46,7 +51,7 @@ KERNEL_FN void buffer_put(SapBuffer buffer, int i, real value, mask which, const
     FOR_LANES(l) {
         if (!mask_lane(which, l))
             continue;
-        long long at = pack->world[l] * buffer.stride + i;
+        long long at = buffer_at(buffer, pack, l, i);
         if (buffer.is_f64)
             ((double *)buffer.data)[at] = (double)LANE(value, l);
         else
@@ -67,9 +72,9 @@ KERNEL_FN void buffer_copy(SapBuffer to, SapBuffer from, int i, mask which, cons
     FOR_LANES(l) {
         if (!mask_lane(which, l))
             continue;
-        long long at = pack->world[l] * from.stride + i;
+        long long at = buffer_at(from, pack, l, i);
         double value = from.is_f64 ? ((const double *)from.data)[at] : (double)((const float *)from.data)[at];
-        at = pack->world[l] * to.stride + i;
+        at = buffer_at(to, pack, l, i);
         if (to.is_f64)
             ((double *)to.data)[at] = value;
         else
@@ -144,11 +149,11 @@ KERNEL_FN real buffer_gather(SapBuffer buffer, const int *index, int n, int i, c
     if (buffer.is_f64) {
         const double *data = (const double *)buffer.data;
         FOR_LANES(l)
-        LANE(r, l) = (scalar)data[pack->world[l] * buffer.stride + (index[l] < 0 ? 0 : index[l]) * (long long)n + i];
+        LANE(r, l) = (scalar)data[buffer_at(buffer, pack, l, (long long)n * (index[l] < 0 ? 0 : index[l]) + i)];
     } else {
         const float *data = (const float *)buffer.data;
         FOR_LANES(l)
-        LANE(r, l) = (scalar)data[pack->world[l] * buffer.stride + (index[l] < 0 ? 0 : index[l]) * (long long)n + i];
+        LANE(r, l) = (scalar)data[buffer_at(buffer, pack, l, (long long)n * (index[l] < 0 ? 0 : index[l]) + i)];
     }
     return r;
 }
@@ -174,7 +179,7 @@ KERNEL_FN void buffer_scatter(SapBuffer buffer, const int *index, int n, int i, 
                               const SapPack *pack) {
     FOR_LANES(l) {
         if (mask_lane(which, l))
-            buffer_write(buffer, pack->world[l] * buffer.stride + (long long)index[l] * n + i, (double)LANE(value, l));
+            buffer_write(buffer, buffer_at(buffer, pack, l, (long long)n * index[l] + i), (double)LANE(value, l));
     }
 }
 

@@ -24,7 +24,7 @@ STAGE_FN void report_reals(const Context *ctx, double *data, real x, mask which)
 STAGE_FN void report_slot(const Context *ctx, double *data, int c, const real *x, int n, mask which) {
     if (!data)
         return;
-    SapBuffer buffer = buffer_f64(data, (long long)ctx->args->contacts.capacity * n);
+    SapBuffer buffer = buffer_f64(data, ctx->args->contacts.capacity * n);
     for (int i = 0; i < n; i++)
         buffer_scatter(buffer, SLOT_INTS(record, c), n, i, x[i], which, ctx->pack);
 }
@@ -35,7 +35,7 @@ STAGE_FN void report_jacobian(const Context *ctx, int c, mask which) {
     if (!data)
         return;
     int nv = ctx->args->plan.nv;
-    SapBuffer buffer = buffer_f64(data, (long long)ctx->args->contacts.capacity * 3 * nv);
+    SapBuffer buffer = buffer_f64(data, ctx->args->contacts.capacity * 3 * nv);
     for (int i = 0; i < nv; i++) {
         int k = SLOT_INTS(place, c)[i];
         for (int axis = 0; axis < 3; axis++)

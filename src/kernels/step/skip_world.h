@@ -12,7 +12,7 @@ TEAM_FN void leave_row(SapBuffer to, SapBuffer from, int world, int width) {
     if (!to.data || to.data == from.data)
         return;
     TEAM_FOR(i, width) {
-        long long at = world * from.stride + i, there = world * to.stride + i;
+        long long at = (long long)world * from.stride + i, there = (long long)world * to.stride + i;
         double x = from.is_f64 ? ((const double *)from.data)[at] : (double)((const float *)from.data)[at];
         if (to.is_f64)
             ((double *)to.data)[there] = x;
