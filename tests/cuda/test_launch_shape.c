@@ -37,6 +37,13 @@ static Planned plan_with(const char *name, const char *preset, SapBroadPhase bro
     return p;
 }
 
+static Planned plan_contacts(const char *name, const char *preset, int capacity) {
+    Planned p = plan_with(name, preset, SAP_BROAD_PHASE_AUTO);
+    p.options.max_rigid_contact = capacity;
+    cr_assert_eq(sap_cuda_model_init(p.scene->model, &p.options, &p.args, &p.model), SAP_OK);
+    return p;
+}
+
 static Planned plan(const char *name, const char *preset) {
     return plan_with(name, preset, SAP_BROAD_PHASE_AUTO);
 }
@@ -45,8 +52,14 @@ static void destroy(Planned *p) {
     sap_scene_destroy(p->scene);
 }
 
-static void arenas_of(const SapArenas *a, int at[SAP_NUM_ARENAS]) {
-    const int all[SAP_NUM_ARENAS] = {a->fm, a->solve, a->linear[0], a->linear[1], a->collide, a->pairs, a->ints};
+/* The arenas of sap_arena_bytes, then the slots of worlds with many contacts. */
+enum { NUM_PLACES = SAP_NUM_ARENAS + 3 };
+
+static void places_of(const SapArenas *a, int at[NUM_PLACES]) {
+    const int all[NUM_PLACES] = {a->fm,         a->ints,    a->blocks,      a->slots.reals, a->slots.jacobians,
+                                 a->slots.ints, a->origin,  a->origin_ints, a->repeat,      a->repeat_slots,
+                                 a->linear[1],  a->collide, a->pairs,       a->more.reals,  a->more.jacobians,
+                                 a->more.ints};
     memcpy(at, all, sizeof all);
 }
 
@@ -58,24 +71,34 @@ static void arrange(Planned *p, int shared_limit, SapCudaPart part, SapCudaShape
 /* ---- scratch ---- */
 
 /* What a kernel needs of each arena: collision and the step share that of free motion only. */
-static void bytes_of(const Planned *p, SapCudaPart part, size_t bytes[SAP_NUM_ARENAS]) {
+static void bytes_of(const Planned *p, SapCudaPart part, size_t bytes[NUM_PLACES]) {
     static const int real_bytes[2] = {4, 8};
-    static const int of_collide[] = {SAP_ARENA_COLLIDE, SAP_ARENA_PAIRS};
-    static const int of_step[] = {SAP_ARENA_SOLVE, SAP_ARENA_LINEAR32, SAP_ARENA_LINEAR64, SAP_ARENA_INTS};
-    sap_arena_bytes(&p->args, real_bytes, bytes);
-    for (int i = 0; i < 2 && part == SAP_CUDA_STEP; i++)
-        bytes[of_collide[i]] = 0;
-    for (int i = 0; i < 4 && part == SAP_CUDA_COLLIDE; i++)
-        bytes[of_step[i]] = 0;
+    int few = p->args.arena.few_slots, all = p->args.contacts.num_slots;
+    size_t of_all[SAP_NUM_ARENAS];
+    sap_arena_bytes(&p->args, few, real_bytes, bytes);
+    sap_arena_bytes(&p->args, all, real_bytes, of_all);
+    for (int i = 0; i < 3; i++)
+        bytes[SAP_NUM_ARENAS + i] = few < all ? of_all[SAP_ARENA_SLOTS + i] : 0;
+    for (int i = SAP_ARENA_COLLIDE; i <= SAP_ARENA_PAIRS && part == SAP_CUDA_STEP; i++)
+        bytes[i] = 0;
+    for (int i = 1; i < NUM_PLACES && part == SAP_CUDA_COLLIDE; i++)
+        if (i != SAP_ARENA_COLLIDE && i != SAP_ARENA_PAIRS)
+            bytes[i] = 0;
+    if (part == SAP_CUDA_COLLIDE)
+        bytes[SAP_ARENA_FM] = (size_t)p->args.plan.layout.I * (p->args.fm_is_f64 ? 8 : 4);
+    if (p->args.newton.linear_is_f64) /* it is in the first arena */
+        bytes[SAP_ARENA_LINEAR64] = 0;
 }
 
 static void check_places(const Planned *p, SapCudaPart part, const SapCudaShape *shape, int limit) {
     const SapArenas *a = &p->args.arena;
-    size_t bytes[SAP_NUM_ARENAS];
-    int at[SAP_NUM_ARENAS];
+    size_t bytes[NUM_PLACES];
+    int at[NUM_PLACES];
     bytes_of(p, part, bytes);
-    arenas_of(a, at);
-    for (int i = 0; i < SAP_NUM_ARENAS; i++) {
+    places_of(a, at);
+    for (int i = 0; i < NUM_PLACES; i++) {
+        if (bytes[i] == 0)
+            continue;
         long long first = at[i] < 0 ? ~at[i] : at[i], end = first + (long long)bytes[i];
         cr_expect_eq(first % 64, 0);
         cr_expect_leq(end, at[i] < 0 ? a->workspace_size : a->size, "arena %d ends at %lld", i, end);
@@ -106,25 +129,46 @@ Test(cuda_plan, arenas_fit_where_they_lie_and_overlap_nowhere) {
         }
 }
 
-Test(cuda_plan, all_of_a_small_world_is_in_shared_memory_and_the_largest_arena_leaves_it_first) {
+/* Global memory has the origins of contacts, the slots of worlds with many contacts and second attempts. */
+static bool is_always_outside(int place) {
+    return place >= SAP_NUM_ARENAS || (place >= SAP_ARENA_ORIGINS && place <= SAP_ARENA_LINEAR64);
+}
+
+Test(cuda_plan, what_every_iteration_reads_is_in_shared_memory_and_its_largest_arena_leaves_it_first) {
     Planned p = plan("bench/scenes/humanoid", "approx32");
     SapCudaShape shape;
-    size_t bytes[SAP_NUM_ARENAS];
-    int at[SAP_NUM_ARENAS], largest = 0;
+    size_t bytes[NUM_PLACES];
+    int at[NUM_PLACES], largest = 0;
     arrange(&p, SHARED_A100, SAP_CUDA_STEP, &shape);
-    arenas_of(&p.args.arena, at);
-    for (int i = 0; i < SAP_NUM_ARENAS; i++)
-        cr_expect_geq(at[i], 0);
-    cr_expect_eq(shape.workspace_size, 0);
+    places_of(&p.args.arena, at);
     bytes_of(&p, SAP_CUDA_STEP, bytes);
-    for (int i = 0; i < SAP_NUM_ARENAS; i++)
-        largest = bytes[i] > bytes[largest] ? i : largest;
+    for (int i = 0; i < NUM_PLACES; i++) {
+        cr_expect(bytes[i] == 0 || (at[i] < 0) == is_always_outside(i), "arena %d", i);
+        largest = bytes[i] > bytes[largest] && !is_always_outside(i) ? i : largest;
+    }
     p.options.shared_memory = p.args.arena.size - 64;
     arrange(&p, SHARED_A100, SAP_CUDA_STEP, &shape);
-    arenas_of(&p.args.arena, at);
-    for (int i = 0; i < SAP_NUM_ARENAS; i++)
-        cr_expect_eq(at[i] < 0, i == largest, "arena %d", i);
+    places_of(&p.args.arena, at);
+    for (int i = 0; i < NUM_PLACES; i++)
+        cr_expect(bytes[i] == 0 || (at[i] < 0) == (is_always_outside(i) || i == largest), "arena %d", i);
     destroy(&p);
+}
+
+/* The budget of a world with 8 contacts. */
+Test(cuda_plan, a_quadruped_with_eight_contacts_takes_as_much_shared_memory_whatever_the_capacity) {
+    static const struct {
+        const char *preset;
+        int bytes;
+    } cases[] = {{"fast32", 7000}, {"approx32", 9500}, {"drake", 12700}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int capacity = 8; capacity <= 128; capacity *= 4) {
+            Planned p = plan_contacts("bench/scenes/quadruped", cases[i].preset, capacity);
+            SapCudaShape shape;
+            arrange(&p, SHARED_A100, SAP_CUDA_STEP, &shape);
+            cr_expect_leq(p.args.arena.size, cases[i].bytes, "%s, %d contacts: %d bytes", cases[i].preset, capacity,
+                          p.args.arena.size);
+            destroy(&p);
+        }
 }
 
 Test(cuda_plan, worlds_of_a_warp_are_half_of_the_banks_apart) {
@@ -149,17 +193,16 @@ Test(cuda_plan, a_block_has_fewer_worlds_where_a_warp_of_them_does_not_fit) {
     cr_expect_eq(shape.worlds_per_block, 2);
     arrange(&p, size, SAP_CUDA_STEP, &shape);
     cr_expect_eq(shape.worlds_per_block, 1);
-    cr_expect_eq(shape.workspace_size, 0);
     destroy(&p);
 }
 
 /* ---- teams ---- */
 
-Test(cuda_plan, teams_grow_with_dofs_and_contacts_unless_the_option_says_otherwise) {
+Test(cuda_plan, teams_grow_with_dofs_unless_the_option_says_otherwise) {
     static const struct {
         int nv, contacts, option, team;
-    } cases[] = {{6, 4, 0, 8},    {6, 9, 0, 16},    {6, 17, 0, 32}, {9, 4, 0, 16},  {18, 4, 0, 32},  {32, 100, 0, 32},
-                 {35, 16, 0, 64}, {60, 16, 0, 128}, {6, 4, 64, 64}, {60, 16, 8, 8}, {35, 16, 32, 32}};
+    } cases[] = {{6, 4, 0, 8},    {6, 128, 0, 8}, {18, 32, 0, 8},   {24, 128, 0, 8}, {27, 8, 0, 16}, {48, 100, 0, 16},
+                 {49, 16, 0, 32}, {96, 8, 0, 32}, {97, 16, 0, 128}, {6, 4, 64, 64},  {60, 16, 8, 8}, {35, 16, 32, 32}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Planned p = plan("bench/scenes/cube", "approx32");
         SapCudaShape shape;

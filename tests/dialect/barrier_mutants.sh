@@ -73,7 +73,6 @@ try_mutant() {
     sed -i "$3s/TEAM_SYNC();/((void)0);/" "$folder/kernels/$2"
     cmp -s "$folder/kernels/$2" "$project/src/kernels/$2" && die "line $3 of $2 has no barrier"
     local precision=64
-    [ "$(basename "$2")" = slots.h ] && precision=32 # slots have no numbers: the step always calls the f32 build (step_list.h)
     local entry test
     read -r entry test <<<"$(entry_of "$2")"
     cp "$work"/{cpu,dual_cpu}_{32,64}.o "$folder"

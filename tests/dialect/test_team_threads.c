@@ -310,7 +310,11 @@ static Seen run_case(const Case *c, const SapKernels *const *kernels, int team, 
     if (c->options.contact_solver != SAP_SOLVER_SAP)
         f64.solve = (team > 0 ? &sap_dual_kernels_team_x1_f64 : &sap_dual_kernels_generic_x1_f64)->step_solve;
     const SapKernels *const tables[2] = {kernels[0], &f64};
-    KernelBatch k = kernel_batch_create_with(c->model, WORLDS, &c->options, tables, 0.005);
+    SapOptions options = c->options;
+    if (options.contact_solver == SAP_SOLVER_SAP) /* scratch for the stages; the other programs use the plan of the case */
+        options.factor_plan = SAP_FACTOR_LIBRARY;
+    KernelBatch k = kernel_batch_create_with(c->model, WORLDS, &options, tables, 0.005);
+    k.args.newton.dense = c->options.factor_plan != SAP_FACTOR_SPARSE && k.args.plan.dense.nnz > 0;
     SapContacts *contacts = add_contacts(c, &k);
     int nv = k.batch.m->num_dofs;
     for (int i = 0; c->rigid && i < WORLDS * HASH_SLOTS; i++)

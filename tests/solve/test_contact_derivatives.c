@@ -238,13 +238,9 @@ static void check_line(const Context *ctx, const double *x, Random *random, Tall
 }
 
 static Context context_of(const KernelBatch *k, const SapPack *pack) {
-    return (Context){.args = &k->args,
-                     .pack = pack,
-                     .kernels = {k->kernels[0], k->kernels[1]},
-                     .fm = k->scratch.fm,
-                     .solve = k->scratch.solve,
-                     .linear = {k->scratch.linear[0], k->scratch.linear[1]},
-                     .ints = k->scratch.ints};
+    Context ctx = {.args = &k->args, .pack = pack, .kernels = {k->kernels[0], k->kernels[1]}};
+    sap_scratch_set(&k->scratch, &ctx);
+    return ctx;
 }
 
 /* Sets the problem up and solves it; its scratch stays. */

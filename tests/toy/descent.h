@@ -10,7 +10,9 @@ STAGE_FN void descent_solve(const Context *ctx, mask constrained, SolveResult *o
     *out = solve_result_none();
     for (int k = 0;; k++) {
         out->cost = problem_evaluate(ctx);
-        problem_residual(ctx, &out->residual, &out->residual_scale);
+        ProblemNorms norms = problem_norms(ctx);
+        out->residual = norms.residual;
+        out->residual_scale = norms.scale;
         mask optimal = open & (out->residual <= K(1e-9) * out->residual_scale);
         out->optimal = out->optimal | optimal;
         out->iterations = real_select(open, real_of((scalar)k), out->iterations);

@@ -2,37 +2,51 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 
 SapStatus sap_scratch_create(const SapStepArgs *a, const SapKernelSet *set, SapScratch *out) {
     const int real_bytes[2] = {set->pack[0]->real_bytes, set->pack[1]->real_bytes};
-    void *const pointers[SAP_NUM_ARENAS] = {&out->fm,      &out->solve, &out->linear[0], &out->linear[1],
-                                            &out->collide, &out->pairs, &out->ints};
     size_t bytes[SAP_NUM_ARENAS];
     *out = (SapScratch){0};
-    sap_arena_bytes(a, real_bytes, bytes);
+    sap_arena_bytes(a, a->contacts.num_slots, real_bytes, bytes);
     for (int i = 0; i < SAP_NUM_ARENAS; i++) {
-        void *arena = bytes[i] ? sap_allocate_raw(bytes[i], 1, "solver scratch") : NULL;
-        if (bytes[i] && !arena)
+        out->arena[i] = bytes[i] ? sap_allocate_raw(bytes[i], 1, "solver scratch") : NULL;
+        if (bytes[i] && !out->arena[i])
             return SAP_ERROR_MEMORY;
-        memcpy(pointers[i], &arena, sizeof arena);
         out->bytes += bytes[i];
     }
+    out->shared = sap_shared_scratch(a, real_bytes);
+    out->linear_is_f64 = a->newton.linear_is_f64;
     return SAP_OK;
 }
 
 void sap_scratch_free(SapScratch *scratch) {
-    free(scratch->fm);
-    free(scratch->solve);
-    free(scratch->linear[0]);
-    free(scratch->linear[1]);
-    free(scratch->collide);
-    free(scratch->pairs);
-    free(scratch->ints);
+    for (int i = 0; i < SAP_NUM_ARENAS; i++)
+        free(scratch->arena[i]);
     *scratch = (SapScratch){0};
+}
+
+void sap_scratch_set(const SapScratch *scratch, SapContext *ctx) {
+    char *fm = scratch->arena[SAP_ARENA_FM];
+    ctx->fm = fm;
+    ctx->solve = fm + scratch->shared.solve;
+    ctx->linear[scratch->linear_is_f64] = fm + scratch->shared.linear;
+    if (!scratch->linear_is_f64)
+        ctx->linear[1] = scratch->arena[SAP_ARENA_LINEAR64];
+    ctx->ints = scratch->arena[SAP_ARENA_PACK_INTS];
+    ctx->blocks = scratch->arena[SAP_ARENA_BLOCKS];
+    ctx->slots = scratch->arena[SAP_ARENA_SLOTS];
+    ctx->jacobians = scratch->arena[SAP_ARENA_JACOBIANS];
+    ctx->slot_ints = scratch->arena[SAP_ARENA_SLOT_INTS];
+    ctx->origin = scratch->arena[SAP_ARENA_ORIGINS];
+    ctx->origin_ints = scratch->arena[SAP_ARENA_ORIGIN_INTS];
+    ctx->repeat = scratch->arena[SAP_ARENA_REPEAT];
+    ctx->repeat_slots = scratch->arena[SAP_ARENA_REPEAT_SLOTS];
+    ctx->collide = scratch->arena[SAP_ARENA_COLLIDE];
+    ctx->pairs = scratch->arena[SAP_ARENA_PAIRS];
+    ctx->ticks = scratch->ticks;
 }
 
 void sap_program_kinematics(SapContext *ctx) {
@@ -49,6 +63,7 @@ void sap_program_inspect(SapContext *ctx) {
 #define STEP_FN             static
 #define STAGE(is_f64, name) (ctx->kernels[is_f64]->name(ctx))
 #define STEP_COLLIDES       1
+#define STEP_PLACE_SLOTS    ((void)0) /* all packs have theirs in the same arenas */
 #include "kernels/step/step_list.h"
 
 bool sap_program_solves(const SapStepArgs *args) {
@@ -86,14 +101,8 @@ void sap_program_run(SapProgram *program, const SapStepArgs *args, const SapPack
     SapContext ctx = {.args = args,
                       .pack = pack,
                       .kernels = {kernels->pack[0], kernels->pack[1]},
-                      .one_lane = {kernels->one_lane[0], kernels->one_lane[1]},
-                      .fm = scratch->fm,
-                      .collide = scratch->collide,
-                      .solve = scratch->solve,
-                      .linear = {scratch->linear[0], scratch->linear[1]},
-                      .ints = scratch->ints,
-                      .pairs = scratch->pairs,
-                      .ticks = scratch->ticks};
+                      .one_lane = {kernels->one_lane[0], kernels->one_lane[1]}};
+    sap_scratch_set(scratch, &ctx);
     program(&ctx);
 }
 

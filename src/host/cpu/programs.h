@@ -16,10 +16,11 @@ typedef struct SapKernelSet {
     const SapKernels *one_lane[2];
 } SapKernelSet;
 
-/* Scratch of one worker: one arena per stage that may have its own precision (SapContext). */
+/* Scratch of one worker. */
 typedef struct SapScratch {
-    void *fm, *collide, *solve, *linear[2];
-    int *ints, *pairs;
+    void *arena[SAP_NUM_ARENAS];
+    SapSharedScratch shared; /* of the first arena */
+    int linear_is_f64;
     SapTicks *ticks; /* borrowed; NULL: no profile is requested */
     size_t bytes;
 } SapScratch;
@@ -28,6 +29,9 @@ typedef struct SapScratch {
  * */
 SapStatus sap_scratch_create(const SapStepArgs *args, const SapKernelSet *kernels, SapScratch *out);
 void sap_scratch_free(SapScratch *scratch);
+
+/* Sets the scratch of a context. */
+void sap_scratch_set(const SapScratch *scratch, SapContext *ctx);
 
 /* Whether a call with these arguments has a contact problem to solve. */
 bool sap_program_solves(const SapStepArgs *args);

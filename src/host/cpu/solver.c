@@ -74,7 +74,7 @@ static bool uses_lockstep(const SapSolver *s) {
 static size_t scratch_bytes(const SapSolver *s) {
     const int real_bytes[2] = {s->kernels.pack[0]->real_bytes, s->kernels.pack[1]->real_bytes};
     size_t bytes[SAP_NUM_ARENAS], sum = 0;
-    sap_arena_bytes(&s->args, real_bytes, bytes);
+    sap_arena_bytes(&s->args, s->args.contacts.num_slots, real_bytes, bytes);
     for (int i = 0; i < SAP_NUM_ARENAS; i++)
         sum += bytes[i];
     return sum;

@@ -11,14 +11,14 @@
  * and tendons. */
 static const char *step_suffix(const SapStepArgs *a) {
     int stages = a->fm_is_f64 + a->geometry_is_f64 + a->weight_is_f64 + a->newton.linear_is_f64;
-    if (a->plan.num_blocks > 0 || (stages > 0 && (stages < 4 || !a->solve_is_f64)))
+    if (a->compat || a->plan.num_blocks > 0 || (stages > 0 && (stages < 4 || !a->solve_is_f64)))
         return "";
     return !a->solve_is_f64 ? "_fast32" : stages == 0 ? "_approx32" : "_approx64"; /* drake is as approx64 */
 }
 
 /* The same for collision, which depends on the precisions of poses and geometry only. */
 static const char *collide_suffix(const SapStepArgs *a) {
-    return a->fm_is_f64 || a->geometry_is_f64 ? "" : "_approx32";
+    return a->compat || a->fm_is_f64 || a->geometry_is_f64 ? "" : "_approx32";
 }
 
 /* The kernel with this suffix if there is one, otherwise the general one. */
@@ -34,8 +34,7 @@ static SapStatus choose_kernel(const SapCudaBatch *c, const char *name, const ch
 
 static SapStatus find_kernels(SapCudaBatch *c) {
     SAP_TRY(choose_kernel(c, "sap_kernel_step", step_suffix(&c->args), c->device->step, &c->step.kernel));
-    SAP_TRY(
-        choose_kernel(c, "sap_kernel_collide", collide_suffix(&c->args), c->device->collide, &c->collide.kernel));
+    SAP_TRY(choose_kernel(c, "sap_kernel_collide", collide_suffix(&c->args), c->device->collide, &c->collide.kernel));
     c->specialised = c->step.kernel != c->device->step;
     return SAP_OK;
 }
@@ -58,6 +57,7 @@ SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->step.arenas, &c->step.shape));
     SAP_TRY(find_kernels(c));
     SAP_TRY(allow_shared(c, c->step.kernel));
+    SAP_TRY(allow_shared(c, c->device->step));
     SAP_TRY(allow_shared(c, c->collide.kernel));
     return allow_shared(c, c->device->kinematics);
 }
@@ -134,15 +134,22 @@ static SapStatus launch_stages(SapCudaBatch *c, const char *what) {
     return launch_program(c, what, &c->step, c->lockstep->finish);
 }
 
+/* Whether a step reports more than its counters, which only the general kernel does. */
+static bool has_reports(const SapReportArgs *r) {
+    return r->impulse || r->velocity || r->frame || r->gap || r->weight || r->pair || r->position || r->jacobian ||
+           r->region || r->force || r->wrench || r->drive || r->limit || r->friction;
+}
+
 SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
     SAP_TRY(sap_cuda_refresh(c, what));
     bool can_touch = args->plan.allowed || args->plan.num_pairs > 0;
+    CuFunction step = has_reports(&args->report) ? c->device->step : c->step.kernel;
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = can_touch || c->lockstep ? args->first_step + 1 : args->num_steps;
         if (can_touch)
             SAP_TRY(launch_program(c, what, &c->collide, c->collide.kernel));
-        SAP_TRY(c->lockstep ? launch_stages(c, what) : launch_program(c, what, &c->step, c->step.kernel));
+        SAP_TRY(c->lockstep ? launch_stages(c, what) : launch_program(c, what, &c->step, step));
     }
     return SAP_OK;
 }

@@ -1,8 +1,11 @@
-/* Threads per world: enough for one row of its matrices and for its contacts, each of which is processed by one thread.
- * Worlds of up to 32 threads share a warp; a block is then one warp, so no world waits for another warp.
+/* Threads per world: a team of 8 for most robots. Four worlds then share a warp, whose threads are busier than those of
+ * a larger team: much of a step is a loop over fewer links, dofs or contacts than a warp has threads. Worlds of up to 32
+ * threads share a warp; a block is then one warp, so no world waits for another warp.
  *
- * Scratch is in shared memory if all arenas of a world fit. Otherwise the largest arenas move to global memory until
- * the rest fits. Generic addresses hide the difference from the kernels. */
+ * What every iteration of a solve reads is in shared memory if it fits: free motion, the problem, and the slots of worlds
+ * with few contacts. The origins of contacts, the slots of worlds with more contacts and second attempts in f64 are in
+ * global memory. If the rest does not fit either, its largest arenas move to global memory too. Generic addresses hide
+ * the difference from the kernels. */
 #include "host/cuda/launch_shape.h"
 
 #include <limits.h>
@@ -11,54 +14,90 @@
 #include "host/base/fail.h"
 #include "host/plan/layout.h"
 
-enum { WARP = 32, ALIGNMENT = 64, BANKS_BYTES = 128 };
+enum { WARP = 32, BANKS_BYTES = 128, SLOTS_PER_TREE = 8 };
 
-static int choose_team(int nv, int contacts) {
-    int by_dofs = nv <= 8 ? 8 : nv <= 16 ? 16 : nv <= 32 ? 32 : nv <= 48 ? 64 : 128;
-    int by_contacts = contacts <= 8 ? 8 : contacts <= 16 ? 16 : 32;
-    return by_dofs > by_contacts ? by_dofs : by_contacts;
+static int choose_team(int nv) {
+    return nv <= 24 ? 8 : nv <= 48 ? 16 : nv <= 96 ? 32 : 128;
+}
+
+/* Contact slots in shared memory. A robot or an object, which is a tree of links, rarely has more than 8 contacts. */
+static int choose_few_slots(const SapStepArgs *args, int shared_limit) {
+    const SapPlan *plan = &args->plan;
+    int slots = args->contacts.num_slots, trees = plan->num_levels > 0 ? plan->level_start[1] : 1;
+    return shared_limit == 0 || trees >= slots / SLOTS_PER_TREE ? slots : SLOTS_PER_TREE * trees;
 }
 
 static long long round_up(long long bytes) {
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return (bytes + SAP_ARENA_ALIGNMENT - 1) / SAP_ARENA_ALIGNMENT * SAP_ARENA_ALIGNMENT;
 }
 
 /* The worlds of a warp access the same offset of their scratch at the same time. Their scratch is offset by half of the
  * banks: doubles of two teams of 8 threads and floats of two teams of 16 then have no bank conflicts, and other sizes
  * have half as many. */
 static long long apart(long long bytes) {
-    return bytes > 0 && bytes % BANKS_BYTES == 0 ? bytes + ALIGNMENT : bytes;
+    return bytes > 0 && bytes % BANKS_BYTES == 0 ? bytes + SAP_ARENA_ALIGNMENT : bytes;
 }
 
+/* The arenas of a world: those of sap_arena_bytes, then the slots of worlds with many contacts. */
+enum { MORE_SLOTS = SAP_NUM_ARENAS, MORE_JACOBIANS, MORE_INTS, NUM_ARENAS };
+
+typedef struct Scratch {
+    long long bytes[NUM_ARENAS];
+    bool outside[NUM_ARENAS]; /* in global memory */
+} Scratch;
+
 /* Moves the largest arena in shared memory to global memory; false if there is none. */
-static bool move_largest(const long long bytes[SAP_NUM_ARENAS], bool outside[SAP_NUM_ARENAS]) {
+static bool move_largest(Scratch *s) {
     int largest = -1;
-    for (int i = 0; i < SAP_NUM_ARENAS; i++)
-        if (!outside[i] && bytes[i] > 0 && (largest < 0 || bytes[i] > bytes[largest]))
+    for (int i = 0; i < NUM_ARENAS; i++)
+        if (!s->outside[i] && s->bytes[i] > 0 && (largest < 0 || s->bytes[i] > s->bytes[largest]))
             largest = i;
     if (largest >= 0)
-        outside[largest] = true;
+        s->outside[largest] = true;
     return largest >= 0;
 }
 
-static long long shared_sum(const long long bytes[SAP_NUM_ARENAS], const bool outside[SAP_NUM_ARENAS]) {
+static long long shared_sum(const Scratch *s) {
     long long sum = 0;
-    for (int i = 0; i < SAP_NUM_ARENAS; i++)
-        sum += outside[i] ? 0 : bytes[i];
+    for (int i = 0; i < NUM_ARENAS; i++)
+        sum += s->outside[i] ? 0 : s->bytes[i];
     return sum;
 }
 
+/* The offset of a part of an arena. */
+static int within(int arena, size_t part) {
+    return arena >= 0 ? arena + (int)part : ~(~arena + (int)part);
+}
+
 /* Assigns offsets: from 0 in shared memory, ~offset in the workspace. False if an offset is too large. */
-static bool place(const long long bytes[SAP_NUM_ARENAS], const bool outside[SAP_NUM_ARENAS], SapArenas *a) {
-    int *const at[SAP_NUM_ARENAS] = {&a->fm, &a->solve, &a->linear[0], &a->linear[1], &a->collide, &a->pairs, &a->ints};
+static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch parts, SapArenas *a) {
+    int *const at[NUM_ARENAS] = {[SAP_ARENA_FM] = &a->fm,
+                                 [SAP_ARENA_PACK_INTS] = &a->ints,
+                                 [SAP_ARENA_BLOCKS] = &a->blocks,
+                                 [SAP_ARENA_SLOTS] = &a->slots.reals,
+                                 [SAP_ARENA_JACOBIANS] = &a->slots.jacobians,
+                                 [SAP_ARENA_SLOT_INTS] = &a->slots.ints,
+                                 [SAP_ARENA_ORIGINS] = &a->origin,
+                                 [SAP_ARENA_ORIGIN_INTS] = &a->origin_ints,
+                                 [SAP_ARENA_REPEAT] = &a->repeat,
+                                 [SAP_ARENA_REPEAT_SLOTS] = &a->repeat_slots,
+                                 [SAP_ARENA_LINEAR64] = &a->linear[1],
+                                 [SAP_ARENA_COLLIDE] = &a->collide,
+                                 [SAP_ARENA_PAIRS] = &a->pairs,
+                                 [MORE_SLOTS] = &a->more.reals,
+                                 [MORE_JACOBIANS] = &a->more.jacobians,
+                                 [MORE_INTS] = &a->more.ints};
     long long shared = 0, workspace = 0;
-    for (int i = 0; i < SAP_NUM_ARENAS; i++) {
-        long long *next = outside[i] ? &workspace : &shared;
-        if (*next > INT_MAX)
+    for (int i = 0; i < NUM_ARENAS; i++) {
+        long long *next = s->outside[i] ? &workspace : &shared;
+        if (*next > INT_MAX - s->bytes[i])
             return false;
-        *at[i] = outside[i] ? ~(int)*next : (int)*next;
-        *next += bytes[i];
+        *at[i] = s->outside[i] ? ~(int)*next : (int)*next;
+        *next += s->bytes[i];
     }
+    a->solve = within(a->fm, parts.solve);
+    a->linear[0] = a->linear[1];
+    a->linear[args->newton.linear_is_f64] = within(a->fm, parts.linear);
     a->size = (int)apart(shared);
     a->workspace_size = workspace;
     return true;
@@ -70,22 +109,39 @@ static bool uses(SapCudaPart part, int arena) {
     return arena == SAP_ARENA_FM || of_collision == (part == SAP_CUDA_COLLIDE);
 }
 
+/* The arenas of a kernel, with those that are always in global memory there. */
+static Scratch scratch_of(SapCudaPart part, const SapStepArgs *args, int few_slots) {
+    static const int real_bytes[2] = {sizeof(float), sizeof(double)};
+    size_t sizes[SAP_NUM_ARENAS], all[SAP_NUM_ARENAS];
+    Scratch s = {{0}, {false}};
+    sap_arena_bytes(args, few_slots, real_bytes, sizes);
+    for (int i = 0; i < SAP_NUM_ARENAS; i++)
+        s.bytes[i] = uses(part, i) ? round_up((long long)sizes[i]) : 0;
+    if (part == SAP_CUDA_COLLIDE) /* kinematics only */
+        s.bytes[SAP_ARENA_FM] = round_up((long long)args->plan.layout.I * real_bytes[args->fm_is_f64]);
+    for (int i = SAP_ARENA_ORIGINS; i <= SAP_ARENA_LINEAR64; i++)
+        s.outside[i] = true;
+    sap_arena_bytes(args, args->contacts.num_slots, real_bytes, all);
+    for (int i = 0; i < 3; i++) {
+        bool some_have_more = part == SAP_CUDA_STEP && few_slots < args->contacts.num_slots;
+        s.bytes[MORE_SLOTS + i] = some_have_more ? round_up((long long)all[SAP_ARENA_SLOTS + i]) : 0;
+        s.outside[MORE_SLOTS + i] = true;
+    }
+    return s;
+}
+
 SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
                                 SapArenas *arenas, SapCudaShape *out) {
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};
-    size_t sizes[SAP_NUM_ARENAS];
-    long long bytes[SAP_NUM_ARENAS];
-    bool outside[SAP_NUM_ARENAS] = {false};
     int wanted = options->shared_memory, limit = wanted > 0 && wanted < shared_limit ? wanted : shared_limit;
-    sap_arena_bytes(args, real_bytes, sizes);
-    for (int i = 0; i < SAP_NUM_ARENAS; i++)
-        bytes[i] = uses(part, i) ? round_up((long long)sizes[i]) : 0;
-    while (apart(shared_sum(bytes, outside)) > limit && move_largest(bytes, outside))
+    arenas->few_slots = choose_few_slots(args, shared_limit);
+    Scratch scratch = scratch_of(part, args, arenas->few_slots);
+    while (apart(shared_sum(&scratch)) > limit && move_largest(&scratch))
         ;
-    if (!place(bytes, outside, arenas))
+    if (!place(&scratch, args, sap_shared_scratch(args, real_bytes), arenas))
         return sap_fail(SAP_ERROR_MEMORY, "device cuda: %d contacts of %d dofs are too many for one world",
                         args->contacts.capacity, args->plan.nv);
-    out->team = options->team_size ? options->team_size : choose_team(args->plan.nv, args->contacts.capacity);
+    out->team = options->team_size ? options->team_size : choose_team(args->plan.nv);
     out->worlds_per_block = out->team < WARP ? WARP / out->team : 1;
     while (out->worlds_per_block > 1 && (long long)out->worlds_per_block * arenas->size > shared_limit)
         out->worlds_per_block /= 2;

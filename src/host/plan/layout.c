@@ -13,19 +13,20 @@ SapMotionLayout sap_motion_layout(const SapPlan *p) {
 #define PART(part, count) (at.part = next, next += (count))
     PART(q, p->nq);
     PART(v0, p->nv);
-    PART(f, p->nv);
     PART(state_check, p->nl);
     PART(control_check, p->nl);
     PART(X, 7 * p->nl);
+    PART(A, p->tree.nnz);
+    PART(inverse, p->nv);
+    PART(v, p->nv);
+    PART(passing, 0);
+    PART(S, 6 * p->nv);
     PART(V, 6 * p->nl);
     PART(a, 6 * p->nl);
     PART(I, 10 * p->nl);
     PART(F, 6 * p->nl);
-    PART(S, 6 * p->nv);
-    PART(A, p->tree.nnz);
+    PART(f, p->nv);
     PART(L, p->tree.nnz);
-    PART(inverse, p->nv);
-    PART(v, p->nv);
     PART(q1, p->nq);
 #undef PART
     at.size = next;
@@ -115,8 +116,17 @@ static int contact_law_size(int law) {
     return sizes[law];
 }
 
-static void layout_slot(int law, SapSlotLayout *slot, int *size) {
+static void layout_slot(int law, SapSlotLayout *slot) {
     long long next = 0;
+    slot->law = take(&next, contact_law_size(law));
+    slot->vc = take(&next, 3);
+    slot->gamma = take(&next, 3);
+    slot->cost = take(&next, 1);
+    slot->G = take(&next, 6);
+    slot->Jd = take(&next, 3);
+    slot->line = take(&next, 3);
+    slot->size = (int)next;
+    next = 0;
     slot->x0 = take(&next, 3);
     slot->x1 = take(&next, 3);
     slot->frame = take(&next, 9);
@@ -125,34 +135,30 @@ static void layout_slot(int law, SapSlotLayout *slot, int *size) {
     slot->pair = take(&next, 3);
     slot->valid = take(&next, 1);
     slot->check = take(&next, 1);
-    slot->law = take(&next, contact_law_size(law));
-    slot->vc = take(&next, 3);
-    slot->gamma = take(&next, 3);
-    slot->cost = take(&next, 1);
-    slot->G = take(&next, 6);
-    slot->Jd = take(&next, 3);
-    slot->line = take(&next, 3);
-    *size = (int)next;
+    slot->origin_size = (int)next;
 }
 
-/* Returns the total number of integers. */
-static long long layout_slot_ints(const SapPlan *plan, int num_slots, int lanes, SapSlotInts *ints) {
+static void layout_slot_ints(const SapPlan *plan, int lanes, SapSlotInts *ints) {
     long long next = 0;
     ints->max_columns = max_columns(plan);
-    ints->record = take(&next, lanes);
-    ints->shape = take(&next, 2);
-    ints->link = take(&next, 2);
     ints->num_dofs = take(&next, 1);
     ints->couples = take(&next, 1);
     ints->dof = take(&next, ints->max_columns);
-    ints->path = take(&next, ints->max_columns);
-    ints->place = take(&next, plan->nv);
+    ints->has = take(&next, (plan->nv + 31) / 32);
     ints->size = (int)next;
-    next = 1 + next * num_slots;
-    ints->acts = take(&next, plan->nv);
-    ints->line_acts = take(&next, plan->nv);
-    ints->total = next > INT_MAX ? INT_MAX : (int)next;
-    return next;
+    next = 0;
+    ints->record = take(&next, lanes);
+    ints->shape = take(&next, 2);
+    ints->link = take(&next, 2);
+    ints->path = take(&next, ints->max_columns);
+    ints->origin_size = (int)next;
+}
+
+static void layout_pack_ints(const SapPlan *plan, int lanes, long long *next, SapPackInts *ints) {
+    ints->num_slots = take(next, 1);
+    ints->status = take(next, lanes);
+    ints->acts = take(next, plan->nv);
+    ints->line_acts = take(next, plan->nv);
 }
 
 static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
@@ -163,29 +169,20 @@ static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
     linear->size = (int)next;
 }
 
-static void layout_newton(const SapPlan *plan, long long *next, SapNewtonLayout *newton) {
-    newton->d = take(next, plan->nv);
-    newton->lockstep = take(next, SAP_LOCKSTEP_SIZE);
-}
-
-/* The problem without its slots. */
-static void layout_problem(const SapPlan *plan, long long *next, SapProblemLayout *p) {
-    int *vectors[] = {&p->v,         &p->v0,       &p->v_star,      &p->guess,     &p->Av_star,   &p->dv,
-                      &p->r,         &p->impulse,  &p->grad,        &p->Ad,        &p->w,         &p->scale,
-                      &p->dof_gamma, &p->dof_cost, &p->dof_hessian, &p->dof_check, &p->line_keeps};
+/* The problem and Newton's method, without the contact slots. */
+static void layout_problem(const SapPlan *plan, int lockstep, long long *next, SapProblemLayout *p,
+                           SapNewtonLayout *newton) {
+    int *vectors[] = {&p->v,         &p->v_star,   &p->Av_star,     &p->dv,         &p->r,
+                      &p->impulse,   &p->grad,     &p->Ad,          &p->w,          &p->scale,
+                      &p->dof_gamma, &p->dof_cost, &p->dof_hessian, &p->line_keeps, &newton->d};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = take(next, plan->nv);
+    p->v0 = newton->d;
+    p->guess = p->grad;
+    p->dof_check = p->impulse;
     p->dof_law = take(next, SAP_DOF_LAW_SIZE * (long long)plan->nv);
+    newton->lockstep = take(next, lockstep ? SAP_LOCKSTEP_SIZE : 0);
     p->line = take(next, 3LL * plan->nv);
-}
-
-/* Jacobians are in the precision of contact geometry, so their offset and size count its reals. The solve is in f64 or
- * may be repeated in f64. */
-static void layout_jacobians(int num_slots, long long *next, SapStepArgs *args) {
-    int words[2] = {2, args->geometry_is_f64 ? 2 : 1}; /* of a real: solve, geometry */
-    long long at = (*next * words[0] + words[1] - 1) / words[1];
-    args->problem.J = take(&at, 3LL * args->slot_ints.max_columns * num_slots);
-    *next = (at * words[1] + words[0] - 1) / words[0];
 }
 
 /* Rows that a world can have beside its contacts: of a dof a drive, two limits and friction, and the laws of the model's
@@ -210,44 +207,45 @@ long long sap_dual_max_rows(const SapPlan *plan, int contacts) {
     return 3LL * contacts + max_other_rows(plan);
 }
 
-/* The problem in impulses, after everything else; returns the integers. */
-static long long layout_dual(const SapPlan *plan, int contacts, int num_slots, long long ints, long long *next,
-                             SapStepArgs *args, SapDualLayout *dual) {
+/* The problem in impulses, after the problem and the integers of the pack. */
+static void layout_dual(const SapPlan *plan, int contacts, int num_slots, long long *next, long long *ints,
+                        SapStepArgs *args, SapDualLayout *dual) {
     long long others = max_other_rows(plan), blocks = contacts + others;
     dual->Y_dof = take(next, plan->tree.nnz);
     dual->Y_block = take(next, block_rows(plan) * plan->nv);
     dual->v_free = take(next, plan->nv);
     dual->scratch = take(next, SAP_DUAL_SCRATCH(blocks, sap_dual_max_rows(plan, contacts)));
     dual->Y = take(next, 3LL * args->slot_ints.max_columns * num_slots);
-    dual->kind = take(&ints, blocks);
-    dual->row = take(&ints, blocks);
-    dual->source = take(&ints, others);
-    dual->term = take(&ints, others);
-    dual->has_rows = take(&ints, plan->nv);
-    dual->block = take(&ints, block_rows(plan));
-    dual->block_row = take(&ints, block_rows(plan));
-    dual->contacts = take(&ints, 1);
-    dual->blocks = take(&ints, 1);
-    dual->block_rows = take(&ints, 1);
-    args->slot_ints.total = ints > INT_MAX ? INT_MAX : (int)ints;
-    return ints;
+    dual->kind = take(ints, blocks);
+    dual->row = take(ints, blocks);
+    dual->source = take(ints, others);
+    dual->term = take(ints, others);
+    dual->has_rows = take(ints, plan->nv);
+    dual->block = take(ints, block_rows(plan));
+    dual->block_row = take(ints, block_rows(plan));
+    dual->contacts = take(ints, 1);
+    dual->blocks = take(ints, 1);
+    dual->block_rows = take(ints, 1);
 }
 
-long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args, SapDualLayout *dual) {
-    long long next = 0;
-    layout_slot(args->contacts.law, &args->slot, &args->problem.slot_size);
-    long long ints = layout_slot_ints(plan, num_slots, lanes, &args->slot_ints);
+int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args, SapDualLayout *dual) {
+    long long problem = 0, ints = 0;
+    layout_slot(args->contacts.law, &args->slot);
+    layout_slot_ints(plan, lanes, &args->slot_ints);
+    layout_pack_ints(plan, lanes, &ints, &args->pack_ints);
     layout_linear(plan, &args->linear);
-    layout_problem(plan, &next, &args->problem);
-    layout_newton(plan, &next, &args->newton.layout);
-    args->problem.blocks = take(&next, plan->block_size);
-    /* last, because most slots are never used */
-    args->problem.slots = take(&next, (long long)num_slots * args->problem.slot_size);
-    layout_jacobians(num_slots, &next, args);
+    layout_problem(plan, args->newton.lockstep, &problem, &args->problem, &args->newton.layout);
     if (args->dual)
-        ints = layout_dual(plan, args->contacts.capacity, num_slots, ints, &next, args, dual);
-    args->solve_size = next > INT_MAX ? INT_MAX : (int)next;
-    return next > INT_MAX || ints > INT_MAX ? -1 : next;
+        layout_dual(plan, args->contacts.capacity, num_slots, &problem, &ints, args, dual);
+    args->problem.size = problem > INT_MAX ? INT_MAX : (int)problem;
+    args->pack_ints.size = ints > INT_MAX ? INT_MAX : (int)ints;
+    /* kernels compute offsets of slots in ints */
+    const long long sizes[] = {args->slot.size, args->slot.origin_size, args->slot_ints.size,
+                               args->slot_ints.origin_size, 3LL * args->slot_ints.max_columns};
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i] * num_slots > INT_MAX)
+            return 0;
+    return problem <= INT_MAX && ints <= INT_MAX;
 }
 
 /* ---- arenas ---- */
@@ -256,12 +254,40 @@ static size_t product(int count, int size) {
     return (size_t)count * (size_t)size;
 }
 
-void sap_arena_bytes(const SapStepArgs *a, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]) {
-    bytes[SAP_ARENA_FM] = product(a->plan.layout.size, real_bytes[a->fm_is_f64]);
-    bytes[SAP_ARENA_SOLVE] = product(a->solve_size, real_bytes[1]); /* f32 solves may be repeated in f64 */
-    bytes[SAP_ARENA_LINEAR32] = a->newton.linear_is_f64 ? 0 : product(a->linear.size, real_bytes[0]);
-    bytes[SAP_ARENA_LINEAR64] = product(a->linear.size, real_bytes[1]); /* f32 solves may also fall back to f64 */
-    bytes[SAP_ARENA_COLLIDE] = product(a->collide.layout.size, real_bytes[a->geometry_is_f64]);
+static size_t aligned(size_t bytes) {
+    return (bytes + SAP_ARENA_ALIGNMENT - 1) / SAP_ARENA_ALIGNMENT * SAP_ARENA_ALIGNMENT;
+}
+
+SapSharedScratch sap_shared_scratch(const SapStepArgs *a, const int real_bytes[2]) {
+    int fm = real_bytes[a->fm_is_f64], solve = real_bytes[a->solve_is_f64],
+        linear = real_bytes[a->newton.linear_is_f64];
+    SapSharedScratch at;
+    at.solve = aligned(product(a->plan.layout.passing, fm));
+    /* a solve in impulses reads the factor to its end */
+    at.linear = aligned(at.solve + product(a->dual ? a->problem.size : a->problem.line, solve));
+    size_t ends[3] = {product(a->plan.layout.size, fm), at.solve + product(a->problem.size, solve),
+                      at.linear + product(a->linear.size, linear)};
+    at.bytes = 0;
+    for (int i = 0; i < 3; i++)
+        at.bytes = ends[i] > at.bytes ? ends[i] : at.bytes;
+    return at;
+}
+
+void sap_arena_bytes(const SapStepArgs *a, int num_slots, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]) {
+    int solve = real_bytes[a->solve_is_f64], geometry = real_bytes[a->geometry_is_f64], f64 = real_bytes[1];
+    int repeats = !a->solve_is_f64, all_slots = a->contacts.num_slots;
+    bytes[SAP_ARENA_FM] = sap_shared_scratch(a, real_bytes).bytes;
+    bytes[SAP_ARENA_PACK_INTS] = product(a->pack_ints.size, sizeof(int));
+    bytes[SAP_ARENA_BLOCKS] = product(a->plan.block_size, repeats ? f64 : solve);
+    bytes[SAP_ARENA_SLOTS] = product(a->slot.size * num_slots, solve);
+    bytes[SAP_ARENA_JACOBIANS] = product(3 * a->slot_ints.max_columns * num_slots, geometry);
+    bytes[SAP_ARENA_SLOT_INTS] = product(a->slot_ints.size * num_slots, sizeof(int));
+    /* origins, and what only the second attempts of f32 solves need, in f64 */
+    bytes[SAP_ARENA_ORIGINS] = product(a->slot.origin_size * all_slots, repeats ? f64 : solve);
+    bytes[SAP_ARENA_ORIGIN_INTS] = product(a->slot_ints.origin_size * all_slots, sizeof(int));
+    bytes[SAP_ARENA_REPEAT] = repeats ? product(a->problem.size, f64) : 0;
+    bytes[SAP_ARENA_REPEAT_SLOTS] = repeats ? product(a->slot.size * all_slots, f64) : 0;
+    bytes[SAP_ARENA_LINEAR64] = a->newton.linear_is_f64 ? 0 : product(a->linear.size, f64);
+    bytes[SAP_ARENA_COLLIDE] = product(a->collide.layout.size, geometry);
     bytes[SAP_ARENA_PAIRS] = product(a->collide.layout.ints, sizeof(int));
-    bytes[SAP_ARENA_INTS] = product(a->slot_ints.total, sizeof(int));
 }

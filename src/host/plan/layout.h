@@ -16,24 +16,39 @@ int sap_collide_layout(const SapPlan *plan, int capacity, SapCollideArgs *args);
 /* Most rows of the problem in impulses of a world with so many contacts. */
 long long sap_dual_max_rows(const SapPlan *plan, int contacts);
 
-/* Fills problem, newton.layout, *dual if args->dual is set, solve_size, slot, slot_ints and linear of *args for `num_slots` slots of a pack of
- * `lanes`. Returns the number of reals that a pack needs in the precision of the solve, or -1 if it does not fit an
- * int. */
-long long sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args, SapDualLayout *dual);
+/* Fills problem, newton.layout, *dual if args->dual is set, slot, slot_ints, pack_ints and linear of *args for packs of
+ * `lanes`. False if an offset in `num_slots` slots does not fit an int. */
+int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args, SapDualLayout *dual);
 
 /* The arenas of a world or a pack (SapContext). */
 enum {
-    SAP_ARENA_FM,
-    SAP_ARENA_SOLVE,
-    SAP_ARENA_LINEAR32,
+    SAP_ARENA_FM, /* free motion, the contact problem without its slots, and the linear system */
+    SAP_ARENA_PACK_INTS,
+    SAP_ARENA_BLOCKS,
+    SAP_ARENA_SLOTS,
+    SAP_ARENA_JACOBIANS,
+    SAP_ARENA_SLOT_INTS,
+    SAP_ARENA_ORIGINS,
+    SAP_ARENA_ORIGIN_INTS,
+    SAP_ARENA_REPEAT, /* from here on, second attempts in f64: the problem, its slots, the linear system */
+    SAP_ARENA_REPEAT_SLOTS,
     SAP_ARENA_LINEAR64,
     SAP_ARENA_COLLIDE,
     SAP_ARENA_PAIRS,
-    SAP_ARENA_INTS,
     SAP_NUM_ARENAS
 };
+enum { SAP_ARENA_ALIGNMENT = 64 };
 
-/* Bytes of each arena; 0 if it is not used. real_bytes: size of one real, all lanes, in f32 and in f64. */
-void sap_arena_bytes(const SapStepArgs *args, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]);
+/* Bytes of each arena; 0 if it is not used. num_slots: slots of the three arenas of slots; the origins have all of
+ * contacts.num_slots. real_bytes: size of one real, all lanes, in f32 and in f64. */
+void sap_arena_bytes(const SapStepArgs *args, int num_slots, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]);
+
+/* The first arena: the solve is in the memory of those parts of free motion that are dead by then, and the linear
+ * system in that of the line search. Offsets in bytes. */
+typedef struct SapSharedScratch {
+    size_t solve, linear; /* the linear system is in the precision of the options */
+    size_t bytes;
+} SapSharedScratch;
+SapSharedScratch sap_shared_scratch(const SapStepArgs *args, const int real_bytes[2]);
 
 #endif

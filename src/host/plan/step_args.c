@@ -153,13 +153,14 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
     set_newton_options(o, &args->newton);
     SAP_TRY(set_dual_options(plan, o, args, dual));
     args->newton.dense = o->factor_plan != SAP_FACTOR_SPARSE && plan->dense.nnz > 0;
+    args->newton.lockstep = o->factor_plan == SAP_FACTOR_LIBRARY;
     args->contacts.num_slots = lanes * o->max_rigid_contact;
     /* Collision and scratch layouts. */
     args->collide.max_contacts = o->max_contacts_per_pair;
     args->collide.chunk = 8;
     if (!sap_collide_layout(plan, o->max_rigid_contact, &args->collide))
         return sap_fail(SAP_ERROR_MEMORY, "solver: %d shapes are too many for one world", m->num_shapes);
-    if (sap_solve_layout(plan, args->contacts.num_slots, lanes, args, &dual->layout) < 0)
+    if (!sap_solve_layout(plan, args->contacts.num_slots, lanes, args, &dual->layout))
         return sap_fail(SAP_ERROR_MEMORY, "solver: %d contacts of %d dofs are too many for one world",
                         o->max_rigid_contact, m->num_dofs);
     return SAP_OK;

@@ -59,9 +59,3 @@ KERNEL_FN bool pair_is_allowed(const SapPlan *plan, int row, int b) {
     return (plan->allowed[(long long)row * plan->row_words + b / WORD_BITS] >> (b % WORD_BITS)) & 1;
 }
 
-KERNEL_FN int lowest_bit(unsigned word) {
-    int bit = 0;
-    for (; !(word & 1u); word >>= 1)
-        bit++;
-    return bit;
-}

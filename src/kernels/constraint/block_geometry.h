@@ -64,7 +64,7 @@ KERNEL_FN const int *block_dofs(const Context *ctx, const SapBlock *b) {
 }
 
 STAGE_FN void block_geometry_ball(const Context *ctx, const SapBlock *b) {
-    StageView s = SOLVE_VIEW;
+    StageView s = BLOCK_VIEW;
     BlockFrames f = block_frames(ctx, b);
     view_put_vec3(s, BLOCK_OFFSET(g, b), vec3_sub(f.X[1].p, f.X[0].p));
     for (int j = 0; j < b->num_columns; j++)
@@ -74,7 +74,7 @@ STAGE_FN void block_geometry_ball(const Context *ctx, const SapBlock *b) {
 
 /* Both bodies are pushed at one point m, so angular momentum is kept. */
 STAGE_FN void block_geometry_weld(const Context *ctx, const SapBlock *b) {
-    StageView s = SOLVE_VIEW;
+    StageView s = BLOCK_VIEW;
     BlockFrames f = block_frames(ctx, b);
     Vec3 turn = rotation_vector(quat_mul(quat_conjugate(f.X[0].q), f.X[1].q));
     view_put_vec3(s, BLOCK_OFFSET(g, b), quat_rotate(f.X[0].q, turn));
@@ -90,7 +90,7 @@ STAGE_FN void block_geometry_weld(const Context *ctx, const SapBlock *b) {
 
 /* Fails the worlds in which the points are so close that n is lost. */
 STAGE_FN void block_geometry_distance(const Context *ctx, const SapBlock *b) {
-    StageView s = SOLVE_VIEW;
+    StageView s = BLOCK_VIEW;
     BlockFrames f = block_frames(ctx, b);
     Vec3 along = vec3_sub(f.X[1].p, f.X[0].p);
     real L = field_get(STAGE_CONSTANTS->constraint_length, b->index, ctx->pack);
@@ -117,7 +117,7 @@ KERNEL_FN real coupler_polynomial(const Context *ctx, const SapBlock *b, real x,
 }
 
 STAGE_FN void block_geometry_coupler(const Context *ctx, const SapBlock *b) {
-    StageView s = SOLVE_VIEW;
+    StageView s = BLOCK_VIEW;
     SapField reference = STAGE_CONSTANTS->constraint_reference;
     int x0 = b->coordinate[0], x1 = b->coordinate[1];
     real g = coordinate_value(ctx, x0) - field_get(reference, 2 * b->index, ctx->pack), slope = real_of(0);
@@ -134,9 +134,9 @@ STAGE_FN void block_geometry_coupler(const Context *ctx, const SapBlock *b) {
 
 STAGE_FN void block_geometry_tendon(const Context *ctx, const SapBlock *b) {
     int x = ctx->args->plan.nv + b->index;
-    view_put(SOLVE_VIEW, BLOCK_OFFSET(g, b), coordinate_value(ctx, x));
+    view_put(BLOCK_VIEW, BLOCK_OFFSET(g, b), coordinate_value(ctx, x));
     for (int j = 0; j < b->num_columns; j++)
-        view_put(SOLVE_VIEW, BLOCK_OFFSET(J, b) + j, coordinate_column(ctx, x, block_dofs(ctx, b)[j]));
+        view_put(BLOCK_VIEW, BLOCK_OFFSET(J, b) + j, coordinate_column(ctx, x, block_dofs(ctx, b)[j]));
 }
 
 /* The same thread computes geometry, weight and laws of a block. Other threads read it only after a barrier of the
@@ -145,7 +145,7 @@ STAGE_FN void stage_constraint_geometry(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_GEOMETRY);
     TEAM_FOR(k, NUM_BLOCKS) {
         const SapBlock *b = &ctx->args->plan.block[k];
-        view_put(SOLVE_VIEW, BLOCK_OFFSET(check, b), real_of(0));
+        view_put(BLOCK_VIEW, BLOCK_OFFSET(check, b), real_of(0));
         switch (b->kind) {
         case SAP_BLOCK_BALL: block_geometry_ball(ctx, b); break;
         case SAP_BLOCK_WELD: block_geometry_weld(ctx, b); break;

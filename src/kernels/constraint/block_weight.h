@@ -13,7 +13,7 @@ KERNEL_FN real block_delassus(const Context *ctx, const SapBlock *b, int r, int 
         const SapPatternRow *row = &tree->row[block_dofs(ctx, b)[j]];
         real A_ii = real_max(view_get(FM_VIEW(A), row->start + row->depth), real_of(WEIGHT_FLOOR));
         int at = BLOCK_OFFSET(J, b) + b->rows * j;
-        sum = real_fma(view_get(SOLVE_VIEW, at + r) / A_ii, view_get(SOLVE_VIEW, at + s), sum);
+        sum = real_fma(view_get(BLOCK_VIEW, at + r) / A_ii, view_get(BLOCK_VIEW, at + s), sum);
     }
     return sum;
 }
@@ -28,7 +28,7 @@ STAGE_FN void block_weight_rows(const Context *ctx, const SapBlock *b, int first
         }
     real w = real_max(real_sqrt(squares) / (scalar)n, real_of(WEIGHT_FLOOR));
     for (int r = first; r < first + n; r++)
-        view_put(SOLVE_VIEW, BLOCK_OFFSET(w, b) + r, w);
+        view_put(BLOCK_VIEW, BLOCK_OFFSET(w, b) + r, w);
 }
 
 STAGE_FN void stage_constraint_weight(const Context *ctx) {

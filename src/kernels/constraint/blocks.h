@@ -169,7 +169,7 @@ RARE_FN void blocks_add_impulse(const Context *ctx, real *impulse) {
 }
 
 /* (J' G J)_ij of columns i and j of the block. The scratch of the solve may have another precision than this stage. */
-KERNEL_FN real block_hessian(const Context *ctx, StageView solve, const SapBlock *b, int i, int j) {
+KERNEL_FN real block_hessian(StageView solve, const SapBlock *b, int i, int j) {
     int G = BLOCK_OFFSET(G, b), J_i = BLOCK_OFFSET(J, b) + b->rows * i, J_j = BLOCK_OFFSET(J, b) + b->rows * j;
     real s = real_of(0);
     for (int r = 0; r < b->rows; r++)
@@ -180,14 +180,14 @@ KERNEL_FN real block_hessian(const Context *ctx, StageView solve, const SapBlock
 /* Adds J' G J of all blocks to H. A dof at depth t is entry t of every row that has it. */
 RARE_FN void blocks_add_hessian(const Context *ctx, const SapPatternRow *row, real *H) {
     const SapPlan *plan = &ctx->args->plan;
-    StageView solve = SOLVE_VIEW;
+    StageView solve = BLOCK_VIEW;
     TEAM_FOR(i, plan->nv)
         for (int t = plan->dof_block_start[i]; t < plan->dof_block_start[i + 1]; t++) {
             const SapBlock *b = BLOCK_AT(plan->dof_block[t].block);
             int column = plan->dof_block[t].column;
             for (int j = 0; j <= column; j++) {
                 real *H_ij = H + row[i].start + row[block_dofs(ctx, b)[j]].depth;
-                *H_ij = *H_ij + block_hessian(ctx, solve, b, column, j);
+                *H_ij = *H_ij + block_hessian(solve, b, column, j);
             }
         }
 }

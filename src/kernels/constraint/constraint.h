@@ -50,12 +50,12 @@ KERNEL_FN void constraint_make(const Context *ctx, int c) {
 
 /* Worlds that have the constraint. */
 KERNEL_FN mask constraint_acts(const Context *ctx, int c) {
-    return *SLOT(valid, c) != K(0.0);
+    return *ORIGIN(valid, c) != K(0.0);
 }
 
 /* 0, or NaN where the numbers of the constraint are invalid. */
 KERNEL_FN real constraint_check(const Context *ctx, int c) {
-    return *SLOT(check, c);
+    return *ORIGIN(check, c);
 }
 
 /* Whether the constraint couples two branches of the tree, so that H has entries off the tree's pattern. */
@@ -66,14 +66,19 @@ KERNEL_FN bool constraint_couples(const Context *ctx, int c) {
 /* Whether the constraint acts on a body of the articulation. */
 KERNEL_FN bool constraint_touches(const Context *ctx, int c, int articulation) {
     const SapLink *link = ctx->args->plan.link;
-    const int *side = SLOT_INTS(link, c);
+    const int *side = ORIGIN_INTS(link, c);
     return (side[0] >= 0 && link[side[0]].articulation == articulation) ||
            (side[1] >= 0 && link[side[1]].articulation == articulation);
 }
 
-/* The column of J for dof i, or -1. */
+/* The column of J for dof i, or -1: columns are in the order of dofs. */
 KERNEL_FN int constraint_column(const Context *ctx, int c, int i) {
-    return SLOT_INTS(place, c)[i];
+    const unsigned *has = (const unsigned *)SLOT_INTS(has, c);
+    unsigned word = has[i / 32], below = (1u << i % 32) - 1u;
+    int column = count_bits(word & below);
+    for (int w = 0; w < i / 32; w++)
+        column += count_bits(has[w]);
+    return word >> i % 32 & 1u ? column : -1;
 }
 
 /* ---- columns ---- */
@@ -144,7 +149,7 @@ typedef struct Curvature {
 
 KERNEL_FN Curvature curvature_at(const Context *ctx, int c) {
     Curvature k;
-    StageView solve = SOLVE_VIEW;
+    StageView solve = SLOT_VIEW;
     k.rows = 3;
     k.dof = SLOT_INTS(dof, c);
     k.J = SLOT_J_VIEW(c);

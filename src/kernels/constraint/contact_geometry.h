@@ -29,8 +29,8 @@ KERNEL_FN bool slot_find_link(const Context *ctx, int *shape, int *link) {
 /* Replaces bodies by links. Returns the worlds that have a contact in slot c; a contact between two static bodies does
  * not count. *bad is NaN where a world's contact has an index out of range. */
 KERNEL_FN mask slot_load(const Context *ctx, int c, real *bad) {
-    int *shape = SLOT_INTS(shape, c), *link = SLOT_INTS(link, c);
-    const int *record = SLOT_INTS(record, c);
+    int *shape = ORIGIN_INTS(shape, c), *link = ORIGIN_INTS(link, c);
+    const int *record = ORIGIN_INTS(record, c);
     bool fine0 = slot_find_link(ctx, &shape[0], &link[0]), fine1 = slot_find_link(ctx, &shape[1], &link[1]);
     bool fine = fine0 && fine1, acts = link[0] >= 0 || link[1] >= 0;
     mask present;
@@ -105,17 +105,19 @@ KERNEL_FN bool is_one_path(const SapPattern *pattern, int i, int j) {
  * the two paths are not on one path of the closed pattern. */
 KERNEL_FN void contact_columns(const Context *ctx, int c) {
     const SapPlan *plan = &ctx->args->plan;
-    int *dof = SLOT_INTS(dof, c), *path = SLOT_INTS(path, c), *place = SLOT_INTS(place, c);
+    int *dof = SLOT_INTS(dof, c), *path = ORIGIN_INTS(path, c);
+    unsigned *has = (unsigned *)SLOT_INTS(has, c);
     const int *path0, *path1;
-    int n = 0, n0 = link_path(plan, SLOT_INTS(link, c)[0], &path0), n1 = link_path(plan, SLOT_INTS(link, c)[1], &path1);
-    for (int i = 0; i < plan->nv; i++)
-        place[i] = -1;
+    int n = 0, n0 = link_path(plan, ORIGIN_INTS(link, c)[0], &path0),
+        n1 = link_path(plan, ORIGIN_INTS(link, c)[1], &path1);
+    for (int w = 0; w < (plan->nv + 31) / 32; w++)
+        has[w] = 0;
     for (int i0 = 0, i1 = 0; i0 < n0 || i1 < n1; n++) {
         bool in0 = i0 < n0 && (i1 == n1 || path0[i0] <= path1[i1]),
              in1 = i1 < n1 && (i0 == n0 || path1[i1] <= path0[i0]);
         dof[n] = in0 ? path0[i0] : path1[i1];
         path[n] = in0 + 2 * in1;
-        place[dof[n]] = n;
+        has[dof[n] / 32] |= 1u << dof[n] % 32;
         i0 += in0;
         i1 += in1;
     }
@@ -131,7 +133,7 @@ KERNEL_FN Vec3 contact_dof_velocity(const Context *ctx, int i, Vec3 y) {
 /* Writes the columns of J, three reals each, in the order of the slot's dofs. y[side] is the velocity point
  * of each side. */
 STAGE_FN void contact_jacobian(const Context *ctx, int c, const Mat3 *C, const Vec3 y[2]) {
-    const int *dof = SLOT_INTS(dof, c), *path = SLOT_INTS(path, c);
+    const int *dof = SLOT_INTS(dof, c), *path = ORIGIN_INTS(path, c);
     int n = *SLOT_INTS(num_dofs, c);
     real *J = SLOT_J(c);
     for (int k = 0; k < n; k++) {
@@ -154,7 +156,7 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
 
     /* points, normal and margins of the records, and whether they are valid */
     Vec3 up = vec3(real_of(0), real_of(0), real_of(1));
-    const int *record = SLOT_INTS(record, c), *link = SLOT_INTS(link, c);
+    const int *record = ORIGIN_INTS(record, c), *link = ORIGIN_INTS(link, c);
     Vec3 point0 = buffer_gather_vec3(contacts->point[0], record, ctx->pack),
          point1 = buffer_gather_vec3(contacts->point[1], record, ctx->pack);
     Vec3 normal = buffer_gather_vec3(contacts->normal, record, ctx->pack);
@@ -174,7 +176,7 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     Vec3 x0 = contact_witness(ctx, link[0], vec3_select(valid, point0, vec3_zero()));
     Vec3 x1 = contact_witness(ctx, link[1], vec3_select(valid, point1, vec3_zero()));
     real phi0 = vec3_dot(vec3_sub(x1, x0), n) - margin0 - margin1;
-    if (!ctx->args->compat) {
+    if (!COMPAT) {
         x0 = vec3_fma(margin0, n, x0);
         x1 = vec3_fma(-margin1, n, x1);
     }
@@ -183,19 +185,19 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     Mat3 C = contact_frame(n);
     Vec3 y[2] = {x0, x1};
     if (contacts->midpoint)
-        y[0] = y[1] = contact_midpoint(ctx, SLOT_INTS(shape, c), x0, x1);
+        y[0] = y[1] = contact_midpoint(ctx, ORIGIN_INTS(shape, c), x0, x1);
     contact_jacobian(ctx, c, &C, y);
 
     /* write the slot in the precision of the solve */
-    StageView s = SOLVE_VIEW;
-    view_put_vec3(s, SLOT_OFFSET(x0, c), x0);
-    view_put_vec3(s, SLOT_OFFSET(x1, c), x1);
-    view_put_vec3(s, SLOT_OFFSET(frame, c), C.x);
-    view_put_vec3(s, SLOT_OFFSET(frame, c) + 3, C.y);
-    view_put_vec3(s, SLOT_OFFSET(frame, c) + 6, C.z);
-    view_put(s, SLOT_OFFSET(phi0, c), real_select(valid, phi0, real_of(0)));
-    view_put(s, SLOT_OFFSET(valid, c), real_select(valid, real_of(1), real_of(0)));
-    view_put(s, SLOT_OFFSET(check, c), bad);
+    StageView s = ORIGIN_VIEW;
+    view_put_vec3(s, ORIGIN_OFFSET(x0, c), x0);
+    view_put_vec3(s, ORIGIN_OFFSET(x1, c), x1);
+    view_put_vec3(s, ORIGIN_OFFSET(frame, c), C.x);
+    view_put_vec3(s, ORIGIN_OFFSET(frame, c) + 3, C.y);
+    view_put_vec3(s, ORIGIN_OFFSET(frame, c) + 6, C.z);
+    view_put(s, ORIGIN_OFFSET(phi0, c), real_select(valid, phi0, real_of(0)));
+    view_put(s, ORIGIN_OFFSET(valid, c), real_select(valid, real_of(1), real_of(0)));
+    view_put(s, ORIGIN_OFFSET(check, c), bad);
 }
 
 /* The same thread computes geometry, weight and law of a slot. Other threads read the slot only after a barrier

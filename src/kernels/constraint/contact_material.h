@@ -10,7 +10,7 @@ KERNEL_FN real contact_fallback(const Context *ctx, SapBuffer own, double of_all
 KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real *k, real *tau) {
     const SapContactArgs *contacts = &ctx->args->contacts;
     const SapConstants *constants = STAGE_CONSTANTS;
-    int shape0 = SLOT_INTS(shape, c)[0], shape1 = SLOT_INTS(shape, c)[1];
+    int shape0 = ORIGIN_INTS(shape, c)[0], shape1 = ORIGIN_INTS(shape, c)[1];
     real tiny = real_of(K(1e-12)), zero = real_of(0), one = real_of(1);
 
     real fallback_mu = contact_fallback(ctx, contacts->own_fallback_mu, contacts->fallback_mu);
@@ -27,31 +27,31 @@ KERNEL_FN void contact_pair_parameters(const Context *ctx, int c, real *mu, real
     *tau = field_get_or(constants->shape_tau, shape0, fallback_tau, ctx->pack) +
            field_get_or(constants->shape_tau, shape1, fallback_tau, ctx->pack);
 
-    *mu = buffer_override(contacts->mu, SLOT_INTS(record, c), *mu, ctx->pack);
-    *k = buffer_override(contacts->stiffness, SLOT_INTS(record, c), *k, ctx->pack);
-    *tau = buffer_override(contacts->tau, SLOT_INTS(record, c), *tau, ctx->pack);
+    *mu = buffer_override(contacts->mu, ORIGIN_INTS(record, c), *mu, ctx->pack);
+    *k = buffer_override(contacts->stiffness, ORIGIN_INTS(record, c), *k, ctx->pack);
+    *tau = buffer_override(contacts->tau, ORIGIN_INTS(record, c), *tau, ctx->pack);
 }
 
 /* Makes the law of slot c. Worlds without a contact in the slot get law data of 0. */
 STAGE_FN void contact_make_law(const Context *ctx, int c) {
     const SapContactArgs *contacts = &ctx->args->contacts;
     LawInput in;
-    in.phi0 = *SLOT(phi0, c);
-    in.w = *SLOT(w, c);
+    in.phi0 = *ORIGIN(phi0, c);
+    in.w = *ORIGIN(w, c);
     contact_pair_parameters(ctx, c, &in.mu, &in.k, &in.tau);
     in.h = STAGE_H;
     in.beta = real_of((scalar)contacts->beta);
     in.sigma = real_of((scalar)contacts->sigma);
-    real *at = SLOT(pair, c), zero = real_of(0);
+    real *at = ORIGIN(pair, c), zero = real_of(0);
     at[0] = in.mu;
     at[1] = in.k;
     at[2] = in.tau;
 
     /* an infinite k is lawful: a rigid contact, with the near-rigid bound only */
-    mask valid = *SLOT(valid, c) != K(0.0);
+    mask valid = *ORIGIN(valid, c) != K(0.0);
     mask lawful = (in.mu >= zero) & (in.k > zero) & (in.tau >= zero) & real_finite(in.mu) & real_finite(in.tau);
-    real check = *SLOT(check, c) + check_of(in.phi0) + check_of(in.w);
-    *SLOT(check, c) = real_select(valid, real_select(lawful, check, real_nan()), *SLOT(check, c));
+    real check = *ORIGIN(check, c) + check_of(in.phi0) + check_of(in.w);
+    *ORIGIN(check, c) = real_select(valid, real_select(lawful, check, real_nan()), *ORIGIN(check, c));
 
     real *data = SLOT(law, c);
     law_make(CONTACT_LAW, &in, data);

@@ -30,14 +30,14 @@ KERNEL_FN real contact_body_weight(const Context *ctx, int link, Vec3 x, const M
 }
 
 KERNEL_FN real contact_weight_body_inertia(const Context *ctx, int c) {
-    StageView s = SOLVE_VIEW;
+    StageView s = ORIGIN_VIEW;
     Mat3 C;
-    C.x = view_get_vec3(s, SLOT_OFFSET(frame, c));
-    C.y = view_get_vec3(s, SLOT_OFFSET(frame, c) + 3);
-    C.z = view_get_vec3(s, SLOT_OFFSET(frame, c) + 6);
-    const int *link = SLOT_INTS(link, c);
-    real w = contact_body_weight(ctx, link[0], view_get_vec3(s, SLOT_OFFSET(x0, c)), &C) +
-             contact_body_weight(ctx, link[1], view_get_vec3(s, SLOT_OFFSET(x1, c)), &C);
+    C.x = view_get_vec3(s, ORIGIN_OFFSET(frame, c));
+    C.y = view_get_vec3(s, ORIGIN_OFFSET(frame, c) + 3);
+    C.z = view_get_vec3(s, ORIGIN_OFFSET(frame, c) + 6);
+    const int *link = ORIGIN_INTS(link, c);
+    real w = contact_body_weight(ctx, link[0], view_get_vec3(s, ORIGIN_OFFSET(x0, c)), &C) +
+             contact_body_weight(ctx, link[1], view_get_vec3(s, ORIGIN_OFFSET(x1, c)), &C);
     return w / K(3.0);
 }
 
@@ -68,7 +68,7 @@ KERNEL_FN real contact_weight_diag_delassus(const Context *ctx, int c) {
 STAGE_FN void contact_weight_slot(const Context *ctx, int c) {
     real w =
         ctx->args->contacts.diag_delassus ? contact_weight_diag_delassus(ctx, c) : contact_weight_body_inertia(ctx, c);
-    view_put(SOLVE_VIEW, SLOT_OFFSET(w, c), real_max(w, real_of(WEIGHT_FLOOR)));
+    view_put(ORIGIN_VIEW, ORIGIN_OFFSET(w, c), real_max(w, real_of(WEIGHT_FLOOR)));
 }
 
 STAGE_FN void stage_contact_weight(const Context *ctx) {

@@ -38,8 +38,8 @@ KERNEL_FN unsigned long long sides_key(const Sides *s) {
 /* Sets the sides of slot c. The geometry stage checks their indices. */
 KERNEL_FN void slot_put_sides(const Context *ctx, int c, const Sides *s) {
     for (int i = 0; i < 2; i++) {
-        SLOT_INTS(shape, c)[i] = s->shape[i];
-        SLOT_INTS(link, c)[i] = s->body[i];
+        ORIGIN_INTS(shape, c)[i] = s->shape[i];
+        ORIGIN_INTS(link, c)[i] = s->body[i];
     }
 }
 
@@ -78,7 +78,7 @@ STAGE_FN int slots_merge(const Context *ctx, SlotMerge *merge) {
         slot_put_sides(ctx, n, &sides);
         for (int l = 0; l < SAP_LANES; l++) {
             bool takes = merge->next[l] < merge->count[l] && sides_equal(&merge->sides[l], &sides);
-            SLOT_INTS(record, n)[l] = takes ? merge->next[l]++ : -1;
+            ORIGIN_INTS(record, n)[l] = takes ? merge->next[l]++ : -1;
             if (takes)
                 slot_merge_look(ctx, merge, l);
         }
@@ -86,24 +86,44 @@ STAGE_FN int slots_merge(const Context *ctx, SlotMerge *merge) {
     return n;
 }
 
+/* The number of records of lane l. */
+KERNEL_FN int slot_records(const Context *ctx, int l) {
+    const SapContactArgs *contacts = &ctx->args->contacts;
+    int count = l < ctx->pack->count ? contacts->count[ctx->pack->world[l]] : 0;
+    return count < contacts->given_capacity ? count : contacts->given_capacity; /* not written if no pair can touch */
+}
+
+/* The slots of a pack of one world are its records, each filled by the thread that computes its geometry. */
+KERNEL_FN int slots_of_one_world(const Context *ctx) {
+    int n = slot_records(ctx, 0);
+    long long first = (long long)ctx->pack->world[0] * ctx->args->contacts.given_capacity;
+    TEAM_ONCE() {
+        *NUM_SLOTS = n;
+    }
+    TEAM_FOR(c, n) {
+        Sides sides = record_sides(ctx, first + c);
+        slot_put_sides(ctx, c, &sides);
+        ORIGIN_INTS(record, c)[0] = c;
+    }
+    return n;
+}
+
+/* The slots of several worlds. A pack of several lanes has one thread. */
+KERNEL_FN int slots_of_all_lanes(const Context *ctx) {
+    SlotMerge merge;
+    for (int l = 0; l < SAP_LANES; l++) {
+        merge.next[l] = 0;
+        merge.count[l] = slot_records(ctx, l);
+    }
+    return *NUM_SLOTS = slots_merge(ctx, &merge);
+}
+
 /* Fills the slots of the pack and returns their number. */
 STAGE_FN int stage_fill_slots(const Context *ctx) {
-    const SapContactArgs *contacts = &ctx->args->contacts;
     PROFILE(ctx, SAP_STAGE_SLOTS);
-    if (!contacts->count)
+    if (!ctx->args->contacts.count)
         return 0;
-    TEAM_ONCE() {
-        SlotMerge merge;
-        for (int l = 0; l < SAP_LANES; l++) {
-            merge.next[l] = 0;
-            int count = l < ctx->pack->count ? contacts->count[ctx->pack->world[l]] : 0;
-            /* the count is not written if no pair can touch */
-            merge.count[l] = count < contacts->given_capacity ? count : contacts->given_capacity;
-        }
-        *NUM_SLOTS = slots_merge(ctx, &merge);
-    }
-    TEAM_SYNC(); /* all threads read the records of their slots and the number of slots */
-    return *NUM_SLOTS;
+    return SAP_LANES == 1 ? slots_of_one_world(ctx) : slots_of_all_lanes(ctx);
 }
 
 /* The number of slots, for later stages. */

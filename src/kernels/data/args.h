@@ -55,6 +55,7 @@ typedef struct SapNewtonArgs {
     int line_search;   /* SapLineSearch */
     int linear_is_f64; /* precision of the linear system */
     int dense;         /* 1: always the dense pattern */
+    int lockstep;      /* 1: a library solves the linear systems (solve/lockstep.h) */
     /* The cost test applies after steps longer than alpha_min. */
     double optimality_abs_tol, optimality_rel_tol, cost_abs_tol, cost_rel_tol, alpha_min;
     double armijo_c, rho, relative_slop;
@@ -81,10 +82,19 @@ typedef struct SapLibraryArgs {
     int iteration;    /* iteration of Newton's method, from 0 */
 } SapLibraryArgs;
 
+/* The parts of the contact slots (SapSlotLayout): offsets of arenas, as below. */
+typedef struct SapSlotArenas {
+    int reals, jacobians, ints;
+} SapSlotArenas;
+
 /* A world's scratch on a GPU. An arena with offset >= 0 is in shared memory, one with offset < 0 at ~offset in the
  * workspace. Offsets are in bytes from the beginning of the world's part of either. */
 typedef struct SapArenas {
-    int fm, collide, solve, linear[2], ints, pairs;
+    int fm, solve, linear[2], ints, collide, pairs;
+    int origin, origin_ints, repeat, repeat_slots, blocks;
+    SapSlotArenas slots; /* for worlds of up to few_slots contacts */
+    SapSlotArenas more;  /* for the others */
+    int few_slots;
     int size;                 /* bytes of a world's part of shared memory */
     unsigned char *workspace; /* [teams of the grid][workspace_size], global memory; NULL = all arenas are shared */
     long long workspace_size; /* bytes of a world's part of the workspace */
@@ -113,8 +123,7 @@ typedef struct SapStepArgs {
     SapCollideArgs collide;
     SapContactArgs contacts;
     SapConstraintArgs constraints;
-    int method;     /* SAP_METHOD_... */
-    int solve_size; /* reals of the solve's arena: problem, method and slots */
+    int method; /* SAP_METHOD_... */
     SapNewtonArgs newton;
     const SapDualStepArgs *dual; /* NULL: the solve of a step is in velocities */
     SapLibraryArgs library;
@@ -122,6 +131,7 @@ typedef struct SapStepArgs {
     SapProblemLayout problem;
     SapSlotLayout slot;
     SapSlotInts slot_ints;
+    SapPackInts pack_ints;
     SapLinearLayout linear;
     SapArenas arena;
 

@@ -31,9 +31,14 @@ typedef struct SapContext {
     const struct SapKernels *one_lane[2]; /* f32, f64: for calls to stages that process one world at a time */
     void *fm;                             /* arena of free motion */
     void *collide;                        /* arena of collision */
-    void *solve;                          /* arena of the contact solve */
-    void *linear[2];                      /* arenas of the linear systems, f32 and f64 */
-    int *ints;                            /* integers of the contact slots (SapSlotInts) */
+    void *solve;                          /* the contact problem and its method; in the arena of free motion */
+    void *slots, *origin;                 /* contact slots and their origins (SapSlotLayout) */
+    void *blocks;                         /* constraints and tendons of the model (SapBlock) */
+    void *jacobians;                      /* [slots][max_columns][3] */
+    void *repeat, *repeat_slots;          /* solve and slots of the repetition in f64 of an f32 solve */
+    void *linear[2];                      /* linear systems, f32 and f64 */
+    int *ints;                            /* integers of the pack (SapPackInts) */
+    int *slot_ints, *origin_ints;         /* integers of the contact slots (SapSlotInts) */
     int *pairs;                           /* integers of collision (SapCollideLayout) */
     int num_slots;                        /* slots in use; set after fill_slots */
     int repeats;                          /* bit l: the solve of lane l is repeated in f64; 0 = it is the first solve */

@@ -3,29 +3,32 @@
 #ifndef SAPWOOD_KERNELS_DATA_LAYOUTS_H
 #define SAPWOOD_KERNELS_DATA_LAYOUTS_H
 
-/* Scratch of free motion: offsets in reals. */
+/* Scratch of free motion: offsets in reals. The parts from `passing` on are dead while the contact problem is solved,
+ * whose scratch is in the same memory: the repetition of a solve computes S again, the end of a step V and a. */
 typedef struct SapMotionLayout {
     int q;             /* [nq]     coordinates */
     int v0;            /* [nv]     velocity at the start, internal order */
-    int f;             /* [nv]     joint_f, internal order; then tau */
     int state_check;   /* [nl]     0, or NaN if the input state of the link is not finite */
     int control_check; /* [nl]     0, or NaN if the control of the link is not finite */
     int X;             /* [nl][7]  body poses */
+    int A;             /* [nnz]    mass matrix, sparse rows */
+    int inverse;       /* [nv]     1 / L_ii of its factor L */
+    int v;             /* [nv]     velocity at the end, internal order */
+    int passing;       /* the first of the parts that follow */
+    int S;             /* [nv][6]  motion subspace about O */
     int V;             /* [nl][6]  twists about O */
     int a;             /* [nl][6]  bias accelerations about O */
-    int I;       /* [nl][10] inertias about O, of the link, then of its subtree: m, m c, Ixx Iyy Izz Ixy Ixz Iyz */
-    int F;       /* [nl][6]  wrenches about O, of the link, then of its subtree */
-    int S;       /* [nv][6]  motion subspace about O */
-    int A;       /* [nnz]    mass matrix, sparse rows */
-    int L;       /* [nnz]    its factor */
-    int inverse; /* [nv]     1 / L_ii */
-    int v;       /* [nv]     velocity at the end, internal order */
-    int q1;      /* [nq]     coordinates at the end */
-    int size;    /* reals of the arena */
+    int I;    /* [nl][10] inertias about O, of the link, then of its subtree: m, m c, Ixx Iyy Izz Ixy Ixz Iyz */
+    int F;    /* [nl][6]  wrenches about O, of the link, then of its subtree */
+    int f;    /* [nv]     joint_f, internal order; then tau */
+    int L;    /* [nnz]    factor of A */
+    int q1;   /* [nq]     coordinates at the end */
+    int size; /* reals of free motion */
 } SapMotionLayout;
 
-/* The problem of a world, which every method reads (solve/problem.h): offsets in the solve's arena, in reals. Vectors
- * are [nv] unless noted; one block per contact slot follows. */
+/* The problem of a world, which every method reads (solve/problem.h): offsets in the solve's scratch, in reals. Vectors
+ * are [nv] unless noted. v0, guess and dof_check are read only until the first v is set; they share the memory of the
+ * direction d, grad and impulse. */
 typedef struct SapProblemLayout {
     int v, v0, v_star, guess, Av_star; /* current v, v at the start, v*, first v, A v* */
     int dv, r, impulse, grad;          /* v - v*, A (v - v*), J' gamma + dof terms, grad = r - impulse */
@@ -34,45 +37,55 @@ typedef struct SapProblemLayout {
     int dof_law;                       /* [nv][SAP_DOF_LAW_SIZE] data of the dof terms */
     int dof_gamma, dof_cost, dof_hessian, dof_check; /* impulse, cost, curvature of the dof terms; 0 or NaN */
     int line_keeps;                                  /* 1: the terms of the dof are a parabola along the line, else 0 */
-    int line;      /* [nv][3] change of cost, slope and curvature of the dof terms along a line */
-    int blocks;    /* scratch of the model's constraints and tendons (SapBlock) */
-    int slots;     /* first slot */
-    int slot_size; /* reals of a slot */
-    int J;         /* [slots][max_columns][3] Jacobians of the slots: offset in reals of contact geometry */
+    int line; /* [nv][3] change of cost, slope and curvature of the dof terms along a line; last, in the memory of the
+               * linear system, which is dead during a line search */
+    int size; /* reals of the problem, with that in impulses, without the contact slots */
 } SapProblemLayout;
 
 /* Reals that Newton's method keeps between the calls of the lockstep stages (solve/lockstep.h). */
 enum { SAP_LOCKSTEP_SIZE = 24 };
 
-/* Scratch of Newton's method, in the same arena. */
+/* Scratch of Newton's method, with that of the problem. */
 typedef struct SapNewtonLayout {
     int d;        /* [nv] direction */
-    int lockstep; /* [SAP_LOCKSTEP_SIZE] state of the lockstep stages */
+    int lockstep; /* [SAP_LOCKSTEP_SIZE] state of the lockstep stages; absent in a fused step */
 } SapNewtonLayout;
 
-/* One contact slot: offsets in reals from its beginning. */
+/* One contact slot: offsets in reals from its beginning. A slot has two parts, each in an arena of its own: what every
+ * iteration reads, and the origin of the contact, which only sets up its law and its reports. */
 typedef struct SapSlotLayout {
-    int x0, x1, frame, phi0, w, pair; /* witnesses, c_x c_y n, gap, weight, (mu, k, tau) */
-    int valid, check;                 /* 1: the world has the contact, else 0; 0, or NaN if its numbers are invalid */
     int law;                          /* data of the contact law (laws.h) */
     int vc, gamma, cost, G, Jd, line; /* velocity, impulse, cost, curvature, J d, values along a line (constraint.h) */
+    int size;                         /* reals of this part */
+    /* origin */
+    int x0, x1, frame, phi0, w, pair; /* witnesses, c_x c_y n, gap, weight, (mu, k, tau) */
+    int valid, check;                 /* 1: the world has the contact, else 0; 0, or NaN if its numbers are invalid */
+    int origin_size;                  /* reals of the origin */
 } SapSlotLayout;
 
-/* The integers of a contact slot, common to all worlds of the pack except `record`: offsets from its beginning. */
+/* The integers of a contact slot, common to all worlds of the pack except `record`: offsets from its beginning. They
+ * are in two parts, as its reals. */
 typedef struct SapSlotInts {
-    int record;            /* [lanes] index of the world's record in the slot, -1 = none */
-    int shape, link;       /* [2] -1 = none, static; before the geometry stage, link holds the body of the record */
     int num_dofs, couples; /* number of columns of J; 1 if the contact couples two branches of the tree */
     int dof;               /* [max_columns] the dof of each column, increasing */
-    int path;              /* [max_columns] 1: on the path of link 0, 2: on that of link 1, 3: on both */
-    int place;             /* [nv] the column of each dof, or -1 */
-    int size;              /* integers of a slot */
+    int has;               /* [(nv + 31)/32] bit i: dof i has a column */
+    int size;              /* integers of this part */
     int max_columns;       /* most columns of J */
-    /* after the slots, once per pack */
+    /* origin */
+    int record;      /* [lanes] index of the world's record in the slot, -1 = none */
+    int shape, link; /* [2] -1 = none, static; before the geometry stage, link holds the body of the record */
+    int path;        /* [max_columns] 1: on the path of link 0, 2: on that of link 1, 3: on both */
+    int origin_size; /* integers of the origin */
+} SapSlotInts;
+
+/* Integers of a pack that are not of a slot. */
+typedef struct SapPackInts {
+    int num_slots; /* slots in use */
+    int status;    /* [lanes] SAP_WORLD_... of the step so far */
     int acts;      /* [nv] which terms of the dof act in some world (law/sap_dof.h) */
     int line_acts; /* [nv] 1: in some world they act along the line and are no parabola (solve/problem.h) */
-    int total;     /* all integers, including num_slots before the slots */
-} SapSlotInts;
+    int size;
+} SapPackInts;
 
 /* Scratch of the linear system: offsets in reals. */
 typedef struct SapLinearLayout {
@@ -92,12 +105,12 @@ enum { SAP_DUAL_ROW_VECTORS = 24, SAP_DUAL_BLOCK_VECTORS = 20 };
 
 /* The problem of a world in impulses (solve/dual_step.h). */
 typedef struct SapDualLayout {
-    int Y;       /* [slots][max_columns][3] columns of Y, as the Jacobians; offsets in the solve's arena */
+    int Y;       /* [slots][max_columns][3] columns of Y, as the Jacobians; offsets from the problem */
     int Y_dof;   /* [nnz of the tree] rows of Y of dofs */
     int Y_block; /* [rows of blocks][nv] rows of Y of the model's constraints and tendons */
     int v_free;  /* [nv] v* with the drives that are a part of A */
     int scratch; /* the dual problem */
-    /* offsets in the integers */
+    /* offsets in the integers of the pack */
     int kind, row;        /* [blocks] */
     int source, term;     /* [rows after the contacts] dof, or nv + row of a block; which term or law of it */
     int has_rows;         /* [nv] 1: the dof has a row in some world of the pack */

@@ -69,7 +69,7 @@ typedef struct SapBlock {
     int coordinate[2];        /* of a coupler: internal dof, nv + tendon, or -1 */
     int side;                 /* SAP_SIDE_... */
     int columns, num_columns; /* its dofs are plan.block_dof[columns .. columns + num_columns), increasing */
-    /* parts of its scratch, in reals from problem.blocks */
+    /* parts of its scratch, in reals from the beginning of the arena of blocks */
     int g, w, vc, gamma, G, Jd;  /* [rows] error, weight, velocity, impulse, curvature, J d */
     int cost, line, acts, check; /* [1] cost; [3] along a line; [1] 1: a law acts; [1] 0, or NaN: no direction */
     int control_check;           /* [1] 0, or NaN if its control is not finite */

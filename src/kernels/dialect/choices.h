@@ -1,6 +1,7 @@
-/* Choices that the arguments make by default: the precision of each stage, the method, the contact law and whether the
- * model has constraints. A kernel set of the GPU defines them as constants first, which removes the other choices from
- * its kernels (target/cuda.cu). The macros need a variable `ctx`. */
+/* Choices that the arguments make by default: the precision of each stage, the method, the contact law, whether joints
+ * are those of SAP Warp, whether a step can report contacts, dofs and wrenches, and whether the model has constraints. A
+ * kernel set of the GPU defines them as constants first, which removes the other choices from its kernels
+ * (target/cuda.cu). The macros need a variable `ctx`. */
 #ifndef FM_IS_F64
 #define FM_IS_F64        ctx->args->fm_is_f64
 #define GEOMETRY_IS_F64  ctx->args->geometry_is_f64
@@ -14,6 +15,10 @@
 #ifndef METHOD_KIND
 #define METHOD_KIND ctx->args->method
 #define CONTACT_LAW ctx->args->contacts.law
+#endif
+#ifndef COMPAT
+#define COMPAT  ctx->args->compat
+#define REPORTS 1
 #endif
 /* Constraints and tendons of the model (SapBlock): their number, or 0 in a kernel set without them. */
 #ifndef NUM_BLOCKS

@@ -31,19 +31,21 @@ static __device__ inline void team_sync(void) {
 static __device__ inline void team_or(int *word, int bits) {
     atomicOr(word, bits);
 }
-#define TEAM_FOR(i, n) for (int i = team_rank(); i < (n); i += team_size())
-#define TEAM_SYNC()    team_sync()
-#define TEAM_FN        static __device__ inline /* for functions without reals; lane.h has the others */
-#define TEAM_OF_ONE    0
+#define TEAM_RANK   team_rank()
+#define TEAM_SIZE   team_size()
+#define TEAM_SYNC() team_sync()
+#define TEAM_FN     static __device__ inline /* for functions without reals; lane.h has the others */
+#define TEAM_OF_ONE 0
 #elif defined(SAP_TEAM_THREADS)
 #include "kernels/dialect/team_threads.h"
 static inline void team_or(int *word, int bits) {
     __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
 }
-#define TEAM_FOR(i, n) for (int i = sap_team_rank; i < (n); i += sap_team_size)
-#define TEAM_SYNC()    sap_team_sync()
-#define TEAM_FN        static inline
-#define TEAM_OF_ONE    0
+#define TEAM_RANK   sap_team_rank
+#define TEAM_SIZE   sap_team_size
+#define TEAM_SYNC() sap_team_sync()
+#define TEAM_FN     static inline
+#define TEAM_OF_ONE 0
 #else
 static inline void team_or(int *word, int bits) {
     *word |= bits;
@@ -57,10 +59,17 @@ static inline void team_or(int *word, int bits) {
 #define TEAM_OF_ONE 1
 #endif
 
+#ifndef TEAM_FOR
+#define TEAM_FOR(i, n) for (int i = TEAM_RANK; i < (n); i += TEAM_SIZE)
+#endif
 #ifndef TEAM_FOR_2
-#define TEAM_FOR_2(i, m, j, n)                                                                                         \
-    TEAM_FOR(team_pair, (m) * (n))                                                                                     \
-        for (int i = team_pair / (n), j = team_pair % (n), team_once = 1; team_once; team_once = 0)
+/* Brings j below n by carrying into i: a team is small, so this takes fewer clocks than a division. False at the end. */
+TEAM_FN int team_carry(int *i, int m, int *j, int n) {
+    for (; *j >= n && *i < m; *j -= n)
+        ++*i;
+    return *i < m;
+}
+#define TEAM_FOR_2(i, m, j, n) for (int i = 0, j = TEAM_RANK; team_carry(&i, m, &j, n); j += TEAM_SIZE)
 #endif
 
 /* The body runs once, in one thread of the team. */

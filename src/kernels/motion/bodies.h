@@ -5,7 +5,7 @@
  * (joints_sap_warp.h); it is normalised here, so that points on a body are not scaled. */
 KERNEL_FN Pose body_pose(const Context *ctx, int l) {
     Pose X = view_get_pose(FM_VIEW(X), 7 * l);
-    if (ctx->args->compat)
+    if (COMPAT)
         X.q = quat_normalise(X.q);
     return X;
 }

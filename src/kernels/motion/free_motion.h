@@ -23,7 +23,7 @@ KERNEL_FN Vec3 link_com(const Context *ctx, int l) {
 
 /* Pose, motion subspace, twist and bias acceleration of link l. */
 STAGE_FN void link_kinematics(const Context *ctx, int l, const real *q, const real *v) {
-    int parent = ctx->args->plan.link[l].parent, compat = ctx->args->compat;
+    int parent = ctx->args->plan.link[l].parent, compat = COMPAT;
     real *X = FM(X), *S = FM(S);
     JointPose j = compat ? joint_pose_sap_warp(ctx, l, q, X) : joint_pose(ctx, l, q, X);
     pose_store(X + 7 * l, j.X_WB);

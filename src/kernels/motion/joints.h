@@ -209,7 +209,7 @@ STAGE_FN Quat joint_advance_rotation(const Context *ctx, Quat q, Vec3 u, real h)
         dq.w = dq.w + check_of(norm);
     }
     Quat q1 = quat_normalise(quat_mul(dq, q));
-    return ctx->args->compat ? quat_select(turns, q1, q) : q1;
+    return COMPAT ? quat_select(turns, q1, q) : q1;
 }
 
 /* q1 = q after h seconds at velocity u; midpoint: u = (v0 + v)/2, euler: u = v. With the implicit gyroscopic torque a

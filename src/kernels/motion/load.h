@@ -14,7 +14,7 @@ KERNEL_FN Quat load_quat(const Context *ctx, int i, real *check) {
      * all others the rounding error of the norm is below 1e-6. */
     mask unit = real_abs(quat_norm2(q) - K(1.0)) < K(1e-5);
     *check = *check + real_select(unit, real_of(0), check_of(K(1.0) / real_of(0)));
-    return ctx->args->compat ? given : q; /* SAP Warp keeps the length of a quaternion that does not turn */
+    return COMPAT ? given : q; /* SAP Warp keeps the length of a quaternion that does not turn */
 }
 
 /* Coordinates of a link's joint. */
@@ -40,7 +40,7 @@ STAGE_FN void load_coordinates(const Context *ctx, const SapLink *link, real *ch
 KERNEL_FN Vec3 free_joint_arm(const Context *ctx, int l, const real *q) {
     Vec3 com = field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack);
     Quat rotation = quat_load(q + ctx->args->plan.link[l].q + 3);
-    return quat_rotate(ctx->args->compat ? quat_normalise(rotation) : rotation, com);
+    return quat_rotate(COMPAT ? quat_normalise(rotation) : rotation, com);
 }
 
 /* Velocities of link l's joint, in internal order; needs its coordinates. */

@@ -15,8 +15,8 @@ KERNEL_FN bool cache_exists(const Context *ctx) {
 
 /* A side as a number that is not 0: its shape, or its link if it has none. */
 KERNEL_FN int cache_side(const Context *ctx, int c, int side) {
-    int shape = SLOT_INTS(shape, c)[side];
-    return shape >= 0 ? shape + 1 : -(SLOT_INTS(link, c)[side] + 2);
+    int shape = ORIGIN_INTS(shape, c)[side];
+    return shape >= 0 ? shape + 1 : -(ORIGIN_INTS(link, c)[side] + 2);
 }
 
 /* The key of slot c in lane l. */
@@ -25,7 +25,7 @@ KERNEL_FN void cache_key(const Context *ctx, int c, int l, int key[CACHE_KEY]) {
     key[1] = cache_side(ctx, c, 1);
     key[2] = 0;
     for (int d = 0; d < c; d++)
-        key[2] += cache_side(ctx, d, 0) == key[0] && cache_side(ctx, d, 1) == key[1] && SLOT_INTS(record, d)[l] >= 0;
+        key[2] += cache_side(ctx, d, 0) == key[0] && cache_side(ctx, d, 1) == key[1] && ORIGIN_INTS(record, d)[l] >= 0;
 }
 
 KERNEL_FN double cache_dot(const double *a, const double *b) {
@@ -51,12 +51,12 @@ KERNEL_FN double cache_finite(double x) {
 /* The impulses of slot c in lane l from the cache; 0 without an entry. */
 KERNEL_FN void cache_load_contact(const Context *ctx, Dual *dual, int c, int l) {
     const SapReportArgs *r = &ctx->args->report;
-    int capacity = ctx->args->contacts.capacity, record = SLOT_INTS(record, c)[l], key[CACHE_KEY];
+    int capacity = ctx->args->contacts.capacity, record = ORIGIN_INTS(record, c)[l], key[CACHE_KEY];
     long long first = (long long)ctx->pack->world[l] * capacity;
     const double *numbers = r->cache + CACHE_NUMBERS * first;
     double frame[9];
     for (int i = 0; i < 9; i++)
-        frame[i] = (double)LANE(SLOT(frame, c)[i], l);
+        frame[i] = (double)LANE(ORIGIN(frame, c)[i], l);
     cache_key(ctx, c, l, key);
     int entry = cache_find(r->cache_key + CACHE_KEY * first, numbers, capacity, key, frame + 6);
     for (int a = 0; a < 3 && entry >= 0; a++) {
@@ -80,7 +80,7 @@ STAGE_FN void cache_load(const Context *ctx, Dual *dual) {
         return;
     TEAM_FOR(c, ctx->num_slots)
         FOR_LANES(l) {
-            if (SLOT_INTS(record, c)[l] >= 0)
+            if (ORIGIN_INTS(record, c)[l] >= 0)
                 cache_load_contact(ctx, dual, c, l);
         }
     TEAM_FOR(r, dual->blocks - *DUAL_INTS(contacts))
@@ -98,14 +98,14 @@ STAGE_FN void cache_load(const Context *ctx, Dual *dual) {
 /* Writes the entry of slot c in lane l. */
 KERNEL_FN void cache_store_contact(const Context *ctx, int c, int l) {
     const SapReportArgs *r = &ctx->args->report;
-    long long at = (long long)ctx->pack->world[l] * ctx->args->contacts.capacity + SLOT_INTS(record, c)[l];
+    long long at = (long long)ctx->pack->world[l] * ctx->args->contacts.capacity + ORIGIN_INTS(record, c)[l];
     double *numbers = r->cache + CACHE_NUMBERS * at, gamma[3];
     cache_key(ctx, c, l, r->cache_key + CACHE_KEY * at);
     for (int a = 0; a < 3; a++)
         gamma[a] = (double)LANE(SLOT(gamma, c)[a], l);
     for (int i = 0; i < 3; i++) {
-        double axis[3] = {(double)LANE(SLOT(frame, c)[i], l), (double)LANE(SLOT(frame, c)[3 + i], l),
-                          (double)LANE(SLOT(frame, c)[6 + i], l)};
+        double axis[3] = {(double)LANE(ORIGIN(frame, c)[i], l), (double)LANE(ORIGIN(frame, c)[3 + i], l),
+                          (double)LANE(ORIGIN(frame, c)[6 + i], l)};
         numbers[i] = axis[2];
         numbers[3 + i] = cache_dot(axis, gamma) / ctx->args->h;
     }
@@ -119,7 +119,7 @@ STAGE_FN void cache_store(const Context *ctx, const Dual *dual, const real *impu
         return;
     TEAM_FOR(c, ctx->num_slots)
         FOR_LANES(l) {
-            if (mask_lane(which, l) && SLOT_INTS(record, c)[l] >= 0)
+            if (mask_lane(which, l) && ORIGIN_INTS(record, c)[l] >= 0)
                 cache_store_contact(ctx, c, l);
         }
     TEAM_FOR(i, nv)

@@ -46,12 +46,12 @@ STAGE_FN void delassus_dof(const Context *ctx, int i) {
 
 /* W[3 a + b] of row a of slot c and row b of slot d. */
 KERNEL_FN void delassus_slots(const Context *ctx, int c, int d, real W[9]) {
-    const int *dof = SLOT_INTS(dof, d), *place = SLOT_INTS(place, c);
+    const int *dof = SLOT_INTS(dof, d);
     int n = *SLOT_INTS(num_dofs, d);
     for (int i = 0; i < 9; i++)
         W[i] = real_of(0);
     for (int j = 0; j < n; j++) {
-        int k = place[dof[j]];
+        int k = constraint_column(ctx, c, dof[j]);
         if (k < 0)
             continue;
         const real *y = SLOT_Y(c) + 3 * k, *u = SLOT_Y(d) + 3 * j;

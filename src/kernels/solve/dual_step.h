@@ -129,7 +129,7 @@ STAGE_FN SapDualShape dual_step_shape(const Context *ctx) {
         int contacts = 0, n = 0;
         for (int c = 0; c < ctx->num_slots; c++)
             for (int l = 0; l < SAP_LANES; l++)
-                contacts = SLOT_INTS(record, c)[l] >= contacts ? SLOT_INTS(record, c)[l] + 1 : contacts;
+                contacts = ORIGIN_INTS(record, c)[l] >= contacts ? ORIGIN_INTS(record, c)[l] + 1 : contacts;
         for (; n < contacts; n++) {
             kind[n] = SAP_DUAL_CONTACT;
             first[n] = 3 * n;
@@ -206,7 +206,7 @@ KERNEL_FN real restitution_target(const SapDualStepArgs *dual, real gap, real be
 KERNEL_FN ContactRows contact_rows(const Context *ctx, int c, real before, real free) {
     const SapDualStepArgs *dual = ctx->args->dual;
     const ContactLaw *law = (const ContactLaw *)SLOT(law, c);
-    real gap = *SLOT(phi0, c), k = SLOT(pair, c)[1], tau = SLOT(pair, c)[2], h = STAGE_H;
+    real gap = *ORIGIN(phi0, c), k = ORIGIN(pair, c)[1], tau = ORIGIN(pair, c)[2], h = STAGE_H;
     ContactRows rows = {vec3_zero(), law->vhat, law->mu};
     if (dual->compliance == SAP_COMPLIANCE_SAP) {
         rows.R = vec3(law->R_t, law->R_t, law->R_n);
@@ -242,7 +242,7 @@ KERNEL_FN real record_get(const real *array, const int *record, int n, int i) {
 
 /* W of slots c and d into P. A world's records have the order of their slots, so c >= d is the lower triangle. */
 KERNEL_FN void dual_step_put_block(const Context *ctx, Dual *dual, int c, int d, const real W[9]) {
-    const int *record_c = SLOT_INTS(record, c), *record_d = SLOT_INTS(record, d);
+    const int *record_c = ORIGIN_INTS(record, c), *record_d = ORIGIN_INTS(record, d);
     mask both = (*SLOT_MOVES(c) != K(0.0)) & (*SLOT_MOVES(d) != K(0.0));
     FOR_LANES(l) {
         if (mask_lane(both, l) && record_c[l] >= 0 && record_d[l] >= 0)
@@ -255,7 +255,7 @@ KERNEL_FN void dual_step_put_block(const Context *ctx, Dual *dual, int c, int d,
 /* Right-hand side and friction of slot c; its diagonal block with compliance. */
 STAGE_FN void dual_step_contact(const Context *ctx, Dual *dual, int c) {
     Constraint k = constraint_at(ctx, c);
-    const int *record = SLOT_INTS(record, c);
+    const int *record = ORIGIN_INTS(record, c);
     mask moves = *SLOT_MOVES(c) != K(0.0);
     Vec3 u = constraint_J_mul(&k, DUAL_STEP(v_free));
     real before = ctx->args->dual->restitution > 0 ? constraint_J_mul(&k, SOLVE(v0)).z : real_of(0), W[9];
@@ -274,7 +274,7 @@ STAGE_FN void dual_step_contact(const Context *ctx, Dual *dual, int c) {
 /* Whether no dof is between the two bodies of slot c: they are fixed to each other. */
 KERNEL_FN bool slot_is_fixed(const Context *ctx, int c) {
     const SapLink *link = ctx->args->plan.link;
-    const int *side = SLOT_INTS(link, c);
+    const int *side = ORIGIN_INTS(link, c);
     int last0 = side[0] < 0 ? -1 : link[side[0]].last_dof, last1 = side[1] < 0 ? -1 : link[side[1]].last_dof;
     return last0 == last1;
 }
@@ -288,7 +288,7 @@ STAGE_FN void dual_step_slot(const Context *ctx, const Dual *dual, int c) {
     delassus_slot(ctx, c);
     delassus_slots(ctx, c, c, W);
     real w = real_fma(mu * mu, W[0] + W[4], W[8]);
-    mask moves = (*SLOT(valid, c) != K(0.0)) & (w > rounding * *SLOT(w, c));
+    mask moves = (*ORIGIN(valid, c) != K(0.0)) & (w > rounding * *ORIGIN(w, c));
     *SLOT_MOVES(c) = slot_is_fixed(ctx, c) ? zero : real_select(moves, one, zero);
 }
 
@@ -313,9 +313,9 @@ STAGE_FN void dual_step_row(const Context *ctx, Dual *dual, int r) {
     for (int c = 0; c < ctx->num_slots; c++) {
         Vec3 W = vec3_scale(at.sign, delassus_slot_row(ctx, c, source[r]));
         mask both = acts & (*SLOT_MOVES(c) != K(0.0));
-        record_put(P, SLOT_INTS(record, c), 3, 0, W.x, both);
-        record_put(P, SLOT_INTS(record, c), 3, 1, W.y, both);
-        record_put(P, SLOT_INTS(record, c), 3, 2, W.z, both);
+        record_put(P, ORIGIN_INTS(record, c), 3, 0, W.x, both);
+        record_put(P, ORIGIN_INTS(record, c), 3, 1, W.y, both);
+        record_put(P, ORIGIN_INTS(record, c), 3, 2, W.z, both);
     }
     for (int s = 0; s <= r; s++) {
         real W = at.sign * dual_row_at(ctx, source[s], term[s]).sign * delassus_rows(ctx, source[r], source[s]);
@@ -388,7 +388,7 @@ STAGE_FN void dual_step_impulses(const Context *ctx, Dual *dual, real *region, r
     TEAM_SYNC(); /* slots read rows of other blocks */
     /* A slot takes the impulse of its record. */
     TEAM_FOR(c, ctx->num_slots) {
-        const int *record = SLOT_INTS(record, c);
+        const int *record = ORIGIN_INTS(record, c);
         for (int a = 0; a < 3; a++)
             SLOT(gamma, c)[a] = record_get(l, record, 3, a);
         *SLOT_REGION(c) = record_get(region, record, 1, 0);
@@ -424,7 +424,7 @@ KERNEL_FN real dual_step_sum(const Context *ctx, int i) {
     const real *Y = DUAL_STEP(Y_dof);
     real s = real_of(0);
     for (int c = 0; c < ctx->num_slots; c++) {
-        int k = SLOT_INTS(place, c)[i];
+        int k = constraint_column(ctx, c, i);
         if (k >= 0)
             s = s + vec3_dot(vec3_load(SLOT_Y(c) + 3 * k), vec3_load(SLOT(gamma, c)));
     }

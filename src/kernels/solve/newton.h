@@ -35,8 +35,10 @@ KERNEL_FN real newton_tolerance(const Context *ctx, const Newton *n) {
 STAGE_FN void newton_evaluate(const Context *ctx, int k, Newton *n) {
     mask drifted = k == 0 ? mask_all() : n->open & (n->drift > newton_tolerance(ctx, n));
     n->result->cost = problem_evaluate_moved(ctx, drifted);
-    problem_residual(ctx, &n->result->residual, &n->result->residual_scale);
-    n->drift = real_fma(real_of(NEWTON_ROUNDING), problem_momentum(ctx), real_select(drifted, real_of(0), n->drift));
+    ProblemNorms norms = problem_norms(ctx);
+    n->result->residual = norms.residual;
+    n->result->residual_scale = norms.scale;
+    n->drift = real_fma(real_of(NEWTON_ROUNDING), norms.momentum, real_select(drifted, real_of(0), n->drift));
 }
 
 /* Closes the worlds that are done after k steps. */

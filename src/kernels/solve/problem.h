@@ -158,6 +158,7 @@ STAGE_FN void problem_start(const Context *ctx) {
 /* Sets up the problem of each world and its first v. */
 STAGE_FN ProblemChecks problem_begin(const Context *ctx) {
     ProblemChecks is;
+    TEAM_SYNC(); /* contact geometry has read the S of free motion, whose memory the problem overwrites */
     problem_load(ctx);
     TEAM_SYNC(); /* dof terms read w and v*, A v* reads all of v* and A */
     problem_make_terms(ctx);
@@ -257,27 +258,29 @@ KERNEL_FN real problem_evaluate(const Context *ctx) {
     return problem_evaluate_moved(ctx, mask_all());
 }
 
-/* |D grad| and max(|D A v|, |D j|) of the last evaluation, D = diag(1/sqrt(A_ii)) over the active dofs. */
-KERNEL_FN void problem_residual(const Context *ctx, real *residual, real *scale) {
-    real gg = real_of(0), pp = real_of(0), jj = real_of(0);
-    for (int i = 0; i < ctx->args->plan.nv; i++) {
-        real s = SOLVE(scale)[i];
-        real g = s * SOLVE(grad)[i], p = s * (SOLVE(r)[i] + SOLVE(Av_star)[i]), j = s * SOLVE(impulse)[i];
+/* Norms of the last evaluation, D = diag(1/sqrt(A_ii)) over the active dofs. */
+typedef struct ProblemNorms {
+    real residual, scale; /* |D grad|, max(|D A v|, |D j|) */
+    real momentum;        /* |D r| */
+} ProblemNorms;
+
+KERNEL_FN ProblemNorms problem_norms(const Context *ctx) {
+    const real *scale = SOLVE(scale), *grad = SOLVE(grad), *r = SOLVE(r), *Av_star = SOLVE(Av_star);
+    const real *impulse = SOLVE(impulse);
+    int nv = ctx->args->plan.nv;
+    real gg = real_of(0), pp = real_of(0), jj = real_of(0), rr = real_of(0);
+    for (int i = 0; i < nv; i++) {
+        real s = scale[i], g = s * grad[i], p = s * (r[i] + Av_star[i]), j = s * impulse[i], m = s * r[i];
         gg = real_fma(g, g, gg);
         pp = real_fma(p, p, pp);
         jj = real_fma(j, j, jj);
+        rr = real_fma(m, m, rr);
     }
-    *residual = real_sqrt(gg);
-    *scale = real_sqrt(real_max(pp, jj));
-}
-
-/* |D r| of the last evaluation. */
-KERNEL_FN real problem_momentum(const Context *ctx) {
-    const real *scale = SOLVE(scale), *r = SOLVE(r);
-    real sum = real_of(0);
-    for (int i = 0; i < ctx->args->plan.nv; i++)
-        sum = real_fma(scale[i] * r[i], scale[i] * r[i], sum);
-    return real_sqrt(sum);
+    ProblemNorms norms;
+    norms.residual = real_sqrt(gg);
+    norms.scale = real_sqrt(real_max(pp, jj));
+    norms.momentum = real_sqrt(rr);
+    return norms;
 }
 
 /* ---- along a line ---- */

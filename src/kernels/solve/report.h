@@ -26,7 +26,7 @@ STAGE_FN void report_slot(const Context *ctx, double *data, int c, const real *x
         return;
     SapBuffer buffer = buffer_f64(data, ctx->args->contacts.capacity * n);
     for (int i = 0; i < n; i++)
-        buffer_scatter(buffer, SLOT_INTS(record, c), n, i, x[i], which, ctx->pack);
+        buffer_scatter(buffer, ORIGIN_INTS(record, c), n, i, x[i], which, ctx->pack);
 }
 
 /* Writes J of slot c as three dense rows over the dofs; zero off the paths. */
@@ -37,16 +37,16 @@ STAGE_FN void report_jacobian(const Context *ctx, int c, mask which) {
     int nv = ctx->args->plan.nv;
     SapBuffer buffer = buffer_f64(data, ctx->args->contacts.capacity * 3 * nv);
     for (int i = 0; i < nv; i++) {
-        int k = SLOT_INTS(place, c)[i];
+        int k = constraint_column(ctx, c, i);
         for (int axis = 0; axis < 3; axis++)
-            buffer_scatter(buffer, SLOT_INTS(record, c), 3 * nv, axis * nv + i,
+            buffer_scatter(buffer, ORIGIN_INTS(record, c), 3 * nv, axis * nv + i,
                            k < 0 ? real_of(0) : view_get(SLOT_J_VIEW(c), 3 * k + axis), which, ctx->pack);
     }
 }
 
 /* The force of slot c on body 1, world axes: (t1 gamma_1 + t2 gamma_2 + n gamma_3) / h. */
 KERNEL_FN Vec3 report_force(const Context *ctx, int c) {
-    const real *gamma = SLOT(gamma, c), *C = SLOT(frame, c);
+    const real *gamma = SLOT(gamma, c), *C = ORIGIN(frame, c);
     Vec3 impulse = vec3_scale(gamma[0], vec3_load(C));
     impulse = vec3_fma(gamma[1], vec3_load(C + 3), impulse);
     impulse = vec3_fma(gamma[2], vec3_load(C + 6), impulse);
@@ -55,7 +55,7 @@ KERNEL_FN Vec3 report_force(const Context *ctx, int c) {
 
 /* The point where the force of slot c acts: midway between the witnesses. */
 KERNEL_FN Vec3 report_position(const Context *ctx, int c) {
-    return vec3_scale(real_of(K(0.5)), vec3_add(vec3_load(SLOT(x0, c)), vec3_load(SLOT(x1, c))));
+    return vec3_scale(real_of(K(0.5)), vec3_add(vec3_load(ORIGIN(x0, c)), vec3_load(ORIGIN(x1, c))));
 }
 
 /* The centre of mass of link l at the beginning of the step, where the contacts are. */
@@ -71,9 +71,9 @@ STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
     Vec3 centre = report_centre(ctx, l), force = vec3_zero(), torque = vec3_zero();
     for (int c = 0; c < ctx->num_slots; c++) {
         for (int side = 0; side < 2; side++) {
-            if (SLOT_INTS(link, c)[side] != l)
+            if (ORIGIN_INTS(link, c)[side] != l)
                 continue;
-            mask which = *SLOT(valid, c) != K(0.0);
+            mask which = *ORIGIN(valid, c) != K(0.0);
             Vec3 f = vec3_scale(real_of(side == 0 ? -1 : 1), report_force(ctx, c));
             Vec3 t = vec3_cross(vec3_sub(report_position(ctx, c), centre), f);
             force = vec3_select(which, vec3_add(force, f), force);
@@ -88,23 +88,23 @@ STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
 /* Writes the report of slot c. */
 STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
-    mask which = mine & (*SLOT(valid, c) != K(0.0));
+    mask which = mine & (*ORIGIN(valid, c) != K(0.0));
     real region = report_region(ctx, c), position[3], force[3];
     vec3_store(position, report_position(ctx, c));
     vec3_store(force, report_force(ctx, c));
     if (r->region) {
         FOR_LANES(l) {
             if (mask_lane(which, l))
-                r->region[(long long)ctx->pack->world[l] * ctx->args->contacts.capacity + SLOT_INTS(record, c)[l]] =
+                r->region[(long long)ctx->pack->world[l] * ctx->args->contacts.capacity + ORIGIN_INTS(record, c)[l]] =
                     (int)LANE(region, l);
         }
     }
     report_slot(ctx, r->impulse, c, SLOT(gamma, c), 3, which);
     report_slot(ctx, r->velocity, c, SLOT(vc, c), 3, which);
-    report_slot(ctx, r->frame, c, SLOT(frame, c), 9, which);
-    report_slot(ctx, r->gap, c, SLOT(phi0, c), 1, which);
-    report_slot(ctx, r->weight, c, SLOT(w, c), 1, which);
-    report_slot(ctx, r->pair, c, SLOT(pair, c), 3, which);
+    report_slot(ctx, r->frame, c, ORIGIN(frame, c), 9, which);
+    report_slot(ctx, r->gap, c, ORIGIN(phi0, c), 1, which);
+    report_slot(ctx, r->weight, c, ORIGIN(w, c), 1, which);
+    report_slot(ctx, r->pair, c, ORIGIN(pair, c), 3, which);
     report_slot(ctx, r->position, c, position, 3, which);
     report_slot(ctx, r->force, c, force, 3, which);
     report_jacobian(ctx, c, which);
@@ -137,13 +137,13 @@ STAGE_FN void report_world(const Context *ctx, const SolveResult *n, mask mine) 
         /* relative to max(|D A v|, |D j|), as in the optimality test */
         report_reals(ctx, r->residual, n->residual / real_max(n->residual_scale, real_of(K(1e-30))), mine);
     }
-    if (r->drive || r->limit || r->friction)
+    if (REPORTS && (r->drive || r->limit || r->friction))
         TEAM_FOR(i, ctx->args->plan.nv)
             report_joint(ctx, i, mine);
-    if (report_asked_for_contacts(r))
+    if (REPORTS && report_asked_for_contacts(r))
         TEAM_FOR(c, ctx->num_slots)
             report_contact(ctx, c, mine);
-    if (r->wrench)
+    if (REPORTS && r->wrench)
         TEAM_FOR(l, ctx->args->plan.nl)
             report_wrench(ctx, l, mine);
 }

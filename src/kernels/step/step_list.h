@@ -3,6 +3,7 @@
  *   STEP_FN                the declaration specifiers of the functions below
  *   STAGE(is_f64, name)    calls stage_<name>(ctx) in that precision
  *   STEP_COLLIDES          whether a step runs collision; 0 on a GPU, where collision is a separate launch
+ *   STEP_PLACE_SLOTS       chooses the memory of the pack's contact slots
  *
  * and, if they are constants, the choices of dialect/choices.h. */
 #include "kernels/dialect/choices.h"
@@ -14,6 +15,7 @@ STEP_FN bool step_solves(const SapContext *ctx) {
 
 /* Contacts and the model's constraints as the solve reads them, in its precision: slots, geometry and weights. */
 STEP_FN void step_constrain(SapContext *ctx) {
+    STEP_PLACE_SLOTS;
     ctx->num_slots = STAGE(0, fill_slots); /* integers only, so the precision does not matter */
     STAGE(GEOMETRY_IS_F64, contact_geometry);
     STAGE(WEIGHT_IS_F64, contact_weight);
@@ -32,14 +34,24 @@ STEP_FN void step_prepare(SapContext *ctx) {
         step_constrain(ctx);
 }
 
-/* The solve. Worlds whose f32 solve does not converge are solved again in f64, from the contact records on. */
+/* Solves again in f64, from the contact records on. The first solve has overwritten the kinematics. */
+STEP_FN void step_repeat(SapContext *ctx) {
+    void *solve = ctx->solve, *slots = ctx->slots;
+    STAGE(FM_IS_F64, place);
+    step_constrain(ctx);
+    ctx->solve = ctx->repeat;
+    ctx->slots = ctx->repeat_slots;
+    STAGE(1, solve);
+    ctx->solve = solve;
+    ctx->slots = slots;
+    ctx->repeats = 0;
+}
+
+/* The solve. Worlds whose f32 solve does not converge are solved again in f64. */
 STEP_FN void step_solve(SapContext *ctx) {
     ctx->repeats = STAGE(SOLVE_STARTS_F64, solve);
-    if (!SOLVE_STARTS_F64 && ctx->repeats) {
-        step_constrain(ctx);
-        STAGE(1, solve);
-        ctx->repeats = 0;
-    }
+    if (!SOLVE_STARTS_F64 && ctx->repeats)
+        step_repeat(ctx);
 }
 
 /* One step. */

@@ -35,6 +35,7 @@ enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 #define STEP_FN             static __device__
 #define STAGE(is_f64, name) ((is_f64) ? f64::stage_##name(ctx) : f32::stage_##name(ctx))
 #define STEP_COLLIDES       0
+#define STEP_PLACE_SLOTS    place_slots(ctx)
 
 extern __shared__ __align__(16) unsigned char shared_scratch[];
 
@@ -45,6 +46,23 @@ static __device__ unsigned char *arena_at(const SapArenas *arenas, int offset) {
     if (offset >= 0)
         return shared_scratch + threadIdx.y * arenas->size + offset;
     return arenas->workspace + (blockIdx.x * blockDim.y + threadIdx.y) * arenas->workspace_size + ~offset;
+}
+
+// Sets the memory of the contact slots.
+static __device__ void set_slots(SapContext *ctx, const SapSlotArenas *slots) {
+    const SapArenas *arena = &ctx->args->arena;
+    ctx->slots = arena_at(arena, slots->reals);
+    ctx->jacobians = arena_at(arena, slots->jacobians);
+    ctx->slot_ints = (int *)arena_at(arena, slots->ints);
+}
+
+// Slots of a world with few contacts are in shared memory, those of other worlds in the workspace. A pack is one world,
+// so it has a slot for each record.
+static __device__ void place_slots(SapContext *ctx) {
+    const SapArenas *arena = &ctx->args->arena;
+    const int *count = ctx->args->contacts.count;
+    bool few = !count || count[ctx->pack->world[0]] <= arena->few_slots;
+    set_slots(ctx, few ? &arena->slots : &arena->more);
 }
 
 // Sets the world of this team and its scratch; false past the end of the batch. If the grid is smaller than the batch,
@@ -59,12 +77,18 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
     ctx->args = args;
     ctx->pack = pack;
     ctx->fm = arena_at(arena, arena->fm);
-    ctx->collide = arena_at(arena, arena->collide);
     ctx->solve = arena_at(arena, arena->solve);
     ctx->linear[0] = arena_at(arena, arena->linear[0]);
     ctx->linear[1] = arena_at(arena, arena->linear[1]);
     ctx->ints = (int *)arena_at(arena, arena->ints);
+    ctx->blocks = arena_at(arena, arena->blocks);
+    ctx->origin = arena_at(arena, arena->origin);
+    ctx->origin_ints = (int *)arena_at(arena, arena->origin_ints);
+    ctx->repeat = arena_at(arena, arena->repeat);
+    ctx->repeat_slots = arena_at(arena, arena->repeat_slots);
+    ctx->collide = arena_at(arena, arena->collide);
     ctx->pairs = (int *)arena_at(arena, arena->pairs);
+    set_slots(ctx, &arena->slots);
     ctx->num_slots = 0;
     ctx->repeats = 0;
     ctx->step = 0;
@@ -84,10 +108,12 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define METHOD_KIND      SAP_METHOD_newton
 #define CONTACT_LAW      SAP_LAW_sap_contact
 #define NUM_BLOCKS       ctx->args->plan.num_blocks
+#define COMPAT           ctx->args->compat
+#define REPORTS          1
 #include "kernels/target/cuda_set.cuh"
 
 // Those of the preset approx32: the precisions are constants. Sets of presets are for models without constraints and
-// tendons.
+// tendons, without joints as in SAP Warp and for steps that report counters only.
 #define STEP_KERNEL      sap_kernel_step_approx32
 #define COLLIDE_KERNEL   sap_kernel_collide_approx32
 #define STEP_SET         approx32
@@ -100,6 +126,8 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define METHOD_KIND      SAP_METHOD_newton
 #define CONTACT_LAW      SAP_LAW_sap_contact
 #define NUM_BLOCKS       0
+#define COMPAT           0
+#define REPORTS          0
 #include "kernels/target/cuda_set.cuh"
 
 // Those of the preset fast32, whose solve is repeated in f64 where it does not converge.
@@ -114,6 +142,8 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define METHOD_KIND      SAP_METHOD_newton
 #define CONTACT_LAW      SAP_LAW_sap_contact
 #define NUM_BLOCKS       0
+#define COMPAT           0
+#define REPORTS          0
 #include "kernels/target/cuda_set.cuh"
 
 // Those of the presets approx64 and drake, which have the same precisions and differ in modes only.
@@ -128,6 +158,8 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
 #define METHOD_KIND      SAP_METHOD_newton
 #define CONTACT_LAW      SAP_LAW_sap_contact
 #define NUM_BLOCKS       0
+#define COMPAT           0
+#define REPORTS          0
 #include "kernels/target/cuda_set.cuh"
 
 // ---- large worlds: the step in lockstep, in any precision; every world has a team and a part of the workspace ----

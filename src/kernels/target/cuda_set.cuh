@@ -6,17 +6,18 @@
 //   SOLVE_STARTS_F64, LINEAR_IS_F64                  removes the other precision from the kernel
 //   METHOD_KIND, CONTACT_LAW                     method and contact law, constants
 //   NUM_BLOCKS                                   constraints and tendons of the model, or 0 for a set without them
+//   COMPAT, REPORTS                              the same for joints as in SAP Warp, and for reports of contacts and dofs
 //   STEP_BLOCKS                                  blocks of MAX_TEAM threads per multiprocessor: bounds the registers
 namespace STEP_SET {
 
 namespace f32 {
 static __device__ void stage_linear_assemble(const SapContext *ctx, const SapPattern *pattern);
 static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);
-}
+} // namespace f32
 namespace f64 {
 static __device__ void stage_linear_assemble(const SapContext *ctx, const SapPattern *pattern);
 static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);
-}
+} // namespace f64
 
 namespace f32 {
 #define SAP_PRECISION 32
@@ -76,3 +77,5 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
 #undef METHOD_KIND
 #undef CONTACT_LAW
 #undef NUM_BLOCKS
+#undef COMPAT
+#undef REPORTS
