@@ -144,8 +144,8 @@ class Batch(MjNames):
     Options are those of the model's scene file, if it has one, then `preset` (approx32 without a scene), then
     `options`: a mapping of changes, or an Options, which replaces all of this. If none of them chooses the number of
     contact slots of a world (max_rigid_contact is 0), a probe does (sapwood/batch.h). `dtype` is the type of state and
-    control; by default the precision of the preset's free motion. `seed` and `world_offset` are used by `perturb`: world
-    w of this batch is world world_offset + w of a larger one.
+    control; by default the precision of the preset's free motion. `seed` and `world_offset` are used by `perturb`:
+    world w of this batch is world world_offset + w of a larger one.
 
     `device` is "cpu", "cuda", "cuda:1", ...; by default that of the options. On a GPU arrays are DeviceArrays, except
     the per-world parameters, and calls return before their work is done; `numpy()` of an array waits.
@@ -507,7 +507,8 @@ class Batch(MjNames):
         if isinstance(constraint, str):
             constraint = index_of("constraint", constraint, self.model.constraint_name)
         flags = None if worlds is None else world_mask(worlds, self.num_worlds)
-        self._call(lib.sap_batch_attach, integer("constraint", constraint), None if flags is None else flags.ctypes.data)
+        mask = None if flags is None else flags.ctypes.data
+        self._call(lib.sap_batch_attach, integer("constraint", constraint), mask)
 
     def set_stream(self, stream: int | None) -> None:
         """On a GPU: sets the CUDA stream (address; PyTorch: stream.cuda_stream) for later work; None = the batch's."""

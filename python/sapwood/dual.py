@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _layout
 from ._library import _C_TYPES, check, lib
@@ -39,7 +40,7 @@ def _word(name: str, value: str, words: dict[str, int]) -> int:
 
 @dataclass(frozen=True)
 class DualSolution:
-    """The results of dual_solve; the fields of SapDualSolution (sapwood/dual.h). Arrays have the batch axis of the input,
+    """The results of dual_solve; the fields of SapDualSolution (sapwood/dual.h). Arrays have the batch axis of inputs,
     if it has one. `status` holds bits SAP_WORLD_...; `converged` is what they say."""
 
     impulse: np.ndarray
@@ -144,7 +145,7 @@ def dual_solve(
         "hi": _array("hi", hi, (n, blocks)),
         "guess": _array("guess", guess, (n, rows)),
     }
-    outputs = {
+    outputs: dict[str, NDArray[Any]] = {
         **{name: np.zeros((n, rows)) for name in ("impulse", "velocity")},
         **{name: np.zeros(n) for name in ("cost", "residual")},
         "status": np.zeros(n, dtype=np.uint32),

@@ -151,7 +151,7 @@ class BatchEnv(VectorEnv):
         options = self.batch.options
         if options["sleep_steps"] != "0" or (options["warm_start"] == "true" and options["contact_solver"] != "sap"):
             raise ValueError("a checkpoint needs worlds without memory: sleep_steps = 0, warm_start = false")
-        arrays = {f"batch/{name}": values for name, values in self.batch.get_state().items()}
+        arrays: dict[str, Any] = {f"batch/{name}": values for name, values in self.batch.get_state().items()}
         own = ("seeds", "episodes", "age", "ended", *self.kept)
         arrays.update({f"env/{name}": np.asarray(getattr(self, name)) for name in own})
         arrays["observation"] = self._buffers[self._turn]
@@ -173,8 +173,9 @@ class BatchEnv(VectorEnv):
         self.batch.set_state(state)
         for name in ("seeds", "episodes", "age", "ended", *self.kept):
             getattr(self, name)[...] = arrays[f"env/{name}"]
-        self._buffers[self._turn] = arrays["observation"]
-        return self._buffers[self._turn]
+        observation: NDArray[np.float32] = self._buffers[self._turn]
+        observation[...] = arrays["observation"]
+        return observation
 
     def _header(self) -> list[str]:
         model = self.batch.model
@@ -198,7 +199,9 @@ class BatchEnv(VectorEnv):
 
     def _note_failures(self, worlds: NDArray[np.intp]) -> None:
         self.failures += len(worlds)
-        for world in worlds[: self.most_dumps - len(self.dumped)] if self.dumps is not None else ():
+        if self.dumps is None:
+            return
+        for world in worlds[: self.most_dumps - len(self.dumped)]:
             path = self.dumps / f"world{self.batch.world_offset + world}_call{self.calls}.dump"
             self.batch.dump(int(world), path)
             self.dumped.append(path)

@@ -30,8 +30,9 @@ class HullOptions:
 
     def __post_init__(self) -> None:
         most, concavity = self.max_vertices, self.decompose
-        if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or 0 < most < LEAST_HULL_VERTICES or most < 0:
-            raise ValueError(f"max_hull_vertices is {most!r}; allowed: 0 (exact hulls), or {LEAST_HULL_VERTICES} or more")
+        whole = isinstance(most, (int, np.integer)) and not isinstance(most, bool)
+        if not whole or (most != 0 and most < LEAST_HULL_VERTICES):
+            raise ValueError(f"max_hull_vertices is {most!r}; allowed: 0 (exact hulls), {LEAST_HULL_VERTICES} or more")
         if not isinstance(concavity, bool) and not 0.01 <= concavity <= 1:
             raise ValueError(f"decompose is {concavity!r}; allowed: False, True, or a concavity 0.01 .. 1")
 
@@ -82,5 +83,6 @@ def convex_parts(points: Floats, faces: NDArray[np.int32], options: HullOptions)
     found = [np.asarray(vertices, np.float64) for vertices, _ in parts]
     if file:
         file.parent.mkdir(exist_ok=True)
-        np.savez_compressed(file, **{f"part{i:04}": part for i, part in enumerate(found)})
+        arrays: dict[str, Any] = {f"part{i:04}": part for i, part in enumerate(found)}
+        np.savez_compressed(file, **arrays)
     return found

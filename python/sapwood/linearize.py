@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Real = NDArray[np.float64]
 CONTROLS = ("joint_f", "joint_target_pos", "joint_target_vel", "joint_act")
 WORLDS = 4096  # of the batch of perturbed states, at least the perturbations of one world
-EXACT = {
+EXACT: dict[str, Any] = {
     "free_motion_solve_precision": "fp64",
     "contact_solve_precision": "fp64",
     "contact_linear_solve_precision": "fp64",

@@ -47,7 +47,7 @@ class Ground:
         a, b, h = v - i, u - j, self.heights
         below = h[i, j] + b * (h[i, j + 1] - h[i, j]) + a * (h[i + 1, j + 1] - h[i, j + 1])
         above = h[i, j] + a * (h[i + 1, j] - h[i, j]) + b * (h[i + 1, j + 1] - h[i + 1, j])
-        return np.asarray(np.where(b >= a, below, above))  # the diagonal of a cell goes from its first to its last corner
+        return np.asarray(np.where(b >= a, below, above))  # the diagonal goes from the first to the last corner
 
 
 # ---- kinds: (x, y [n][n] m from the middle, difficulty 0..1, half width m, random numbers) -> heights [n][n] m ----

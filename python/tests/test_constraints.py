@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sapwood
+
 from conftest import SCENES
 
 

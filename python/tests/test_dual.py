@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 import sapwood
 
 SLIDING = np.array([4.954128440, 0.0, 16.513761468])  # W = 2 E, b = (20, 0, 30), mu 0.3

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import sapwood
-from conftest import SCENES
 from sapwood.batch import FAILED, PARAMETERS
+
+from conftest import SCENES
 
 
 def randomised(model, rng, n):

@@ -54,8 +54,8 @@ def test_a_cartpole_has_the_matrices_of_its_equations(cartpole, preset, rng):
     assert A.shape == (5, 4, 4) and B.shape == (5, 4, 2)
     for w in range(5):
         x, f = np.concatenate([batch.joint_q[w], batch.joint_qd[w]]).astype(float), batch.joint_f[w].astype(float)
-        assert np.abs(A[w] - exact_derivative(lambda y: cartpole_step(cartpole, y, f, h, euler), x)).max() < 1e-6
-        assert np.abs(B[w] - exact_derivative(lambda u: cartpole_step(cartpole, x, u, h, euler), f)).max() < 1e-6
+        assert np.abs(A[w] - exact_derivative(lambda y, f=f: cartpole_step(cartpole, y, f, h, euler), x)).max() < 1e-6
+        assert np.abs(B[w] - exact_derivative(lambda u, x=x: cartpole_step(cartpole, x, u, h, euler), f)).max() < 1e-6
     assert all(np.array_equal(before[name], batch.get_state()[name]) for name in before), "the batch changed"
 
 

@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnv as Base
 from ..gym import BatchEnv
 
 
-class VecEnv(Base):
+class VecEnv(Base):  # type: ignore[misc]
     """An environment with autoreset_mode SAME_STEP, as Stable-Baselines3 expects it."""
 
     def __init__(self, env: BatchEnv) -> None:
