@@ -32,7 +32,8 @@ class HullOptions:
         most, concavity = self.max_vertices, self.decompose
         whole = isinstance(most, (int, np.integer)) and not isinstance(most, bool)
         if not whole or (most != 0 and most < LEAST_HULL_VERTICES):
-            raise ValueError(f"max_hull_vertices is {most!r}; allowed: 0 (exact hulls), {LEAST_HULL_VERTICES} or more")
+            allowed = f"0 (exact hulls), or {LEAST_HULL_VERTICES} or more"
+            raise ValueError(f"max_hull_vertices is {most!r}; allowed: {allowed}")
         if not isinstance(concavity, bool) and not 0.01 <= concavity <= 1:
             raise ValueError(f"decompose is {concavity!r}; allowed: False, True, or a concavity 0.01 .. 1")
 

@@ -13,33 +13,37 @@ static bool is_kept(const SapBatchRow *row) {
     return sap_guard_is_input(row) || row->field == SAP_BATCH_STATUS;
 }
 
-/* Where an array begins in a place; NULL gives the size of a place. */
-static size_t offset_of(const SapBatch *b, const SapBatchRow *wanted) {
-    size_t bytes = 0;
-    for (int i = 0; i < sap_batch_num_rows && &sap_batch_rows[i] != wanted; i++)
-        if (is_kept(&sap_batch_rows[i]))
-            bytes += (size_t)b->num_worlds * sap_batch_row_bytes(b, &sap_batch_rows[i]);
-    return bytes;
-}
-
-static char *place_of(const SapGuard *g, long long call) {
-    return g->memory + (size_t)(call % g->room) * g->place_bytes;
+/* Where an array of all worlds begins in the place of a call. */
+static char *place_of(const SapGuard *g, long long call, const SapBatchRow *row) {
+    return g->memory + (size_t)(call % g->room) * g->place_bytes + g->offset[row - sap_batch_rows];
 }
 
 const char *sap_guard_row(const SapBatch *b, long long call, const SapBatchRow *row, int world) {
-    return place_of(b->guard, call) + offset_of(b, row) + (size_t)world * sap_batch_row_bytes(b, row);
+    return place_of(b->guard, call, row) + (size_t)world * sap_batch_row_bytes(b, row);
 }
 
 /* ---- creation ---- */
+
+/* Lays the kept arrays of a call side by side; returns their bytes. */
+static size_t lay_out(const SapBatch *b, size_t *offset) {
+    size_t bytes = 0;
+    for (int i = 0; i < sap_batch_num_rows; i++) {
+        offset[i] = bytes;
+        if (is_kept(&sap_batch_rows[i]))
+            bytes += (size_t)b->num_worlds * sap_batch_row_bytes(b, &sap_batch_rows[i]);
+    }
+    return bytes;
+}
 
 static SapStatus fill_guard(SapBatch *b, int calls) {
     SapGuard *g = b->guard;
     void *memory;
     g->room = calls;
-    g->place_bytes = (offset_of(b, NULL) + 63) / 64 * 64;
     g->call = sap_allocate((size_t)calls, sizeof *g->call, "guard");
-    if (!g->call)
+    g->offset = sap_allocate((size_t)sap_batch_num_rows, sizeof *g->offset, "guard");
+    if (!g->call || !g->offset)
         return SAP_ERROR_MEMORY;
+    g->place_bytes = (lay_out(b, g->offset) + 63) / 64 * 64;
     SAP_TRY(b->backend->allocate(b, (size_t)calls, g->place_bytes, "the guard", &memory));
     g->memory = memory;
     return SAP_OK;
@@ -76,6 +80,7 @@ void sap_guard_free(SapGuard *guard) {
     if (!guard)
         return;
     free(guard->call); /* the places are the backend's */
+    free(guard->offset);
     free(guard);
 }
 
@@ -84,7 +89,7 @@ void sap_guard_free(SapGuard *guard) {
 /* Copies an array of all worlds into the place of the current call. */
 static SapStatus keep(SapBatch *b, const SapBatchRow *row) {
     const void *from = sap_batch_row_get(&b->arrays, row);
-    char *to = place_of(b->guard, b->guard->num_calls) + offset_of(b, row);
+    char *to = place_of(b->guard, b->guard->num_calls, row);
     if (!from) /* the caller took the array away: steps read zeros or the model's */
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_step: %s was set to NULL, and the batch has a guard", row->name);
     return b->backend->copy(b, "sap_batch_step", to, from, (size_t)b->num_worlds * sap_batch_row_bytes(b, row));

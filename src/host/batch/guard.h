@@ -20,6 +20,7 @@ typedef struct SapGuard {
     int room;            /* calls that fit */
     long long num_calls; /* calls so far; call k is in place k % room */
     SapGuardCall *call;  /* [room] */
+    size_t *offset;      /* [sap_batch_num_rows] bytes from the start of a place to an array */
     size_t place_bytes;  /* bytes of a place */
     char *memory;        /* [room] places: each input of all worlds, then their status */
 } SapGuard;
