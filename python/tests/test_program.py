@@ -1,9 +1,10 @@
-"""The program on robots: MJCF and URDF through this package."""
+"""What the program does through this package: robots in MJCF and URDF, and pages."""
 
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 pytest.importorskip("mujoco")
@@ -66,3 +67,30 @@ def test_an_unknown_scene_gives_the_nearest_and_where_was_looked(program, name, 
     done = run(program, "info", name)
     assert done.returncode == 2
     assert f"'{name}' (did you mean '{meant}'?)" in done.stderr and "bench/scenes" in done.stderr
+
+
+def test_a_replay_is_a_page_of_the_same_run(program, tmp_path, monkeypatch):
+    pytest.importorskip("viser")
+    options = ["--steps", "30", "--noise", "0.3", "--seed", "5", "--preset", "drake", "--set", "contact_beta=0.5"]
+    done = run(program, "run", "quadruped", "--worlds", "3", *options, "--replay", "walk.html", "--json")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "walk.html").stat().st_size > 500_000
+
+    from sapwood import __main__, shipped, view
+
+    seen = []
+    monkeypatch.setattr(view, "html", lambda model, frames, path: seen.extend(frames))
+    scene = str(shipped.scene_path("quadruped"))
+    monkeypatch.setattr(sys, "argv", ["sapwood", "page", scene, "walk.html", "--worlds", "3", *options])
+    assert __main__.main() == 0 and len(seen) == 9, "the start, and a picture every 0.02 s"
+    done = run(
+        program, "run", "quadruped", "--worlds", "3", *options, "--trajectory", "1.csv", "--trajectory-world", "1"
+    )
+    names, *_, last = (line.split(",") for line in (tmp_path / "1.csv").read_text().splitlines())
+    height = next(i for i, name in enumerate(names) if name.endswith(".pz"))
+    assert np.allclose(seen[-1].body_q[1, 0, 2], float(last[height]), rtol=0, atol=1e-12)
+
+
+def test_a_replay_without_the_package_says_what_to_do(program):
+    done = run(program, "run", "cube", "--steps", "2", "--replay", "cube.html", SAPWOOD_PYTHON="no-such-python")
+    assert done.returncode == 2 and "--replay" in done.stderr and "pip install 'sapwood[view]'" in done.stderr

@@ -3,14 +3,13 @@
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "host/cli/common.h"
+#include "host/cli/python.h"
 
 bool cli_is_robot_file(const char *path) {
     static const char *const endings[] = {".xml", ".mjcf", ".urdf"};
@@ -21,21 +20,10 @@ bool cli_is_robot_file(const char *path) {
     return false;
 }
 
-/* Runs `python -m sapwood convert PATH SCENE`, whose messages go to stderr; false if it fails. */
 static bool convert(const char *path, const char *scene) {
-    const char *python = secure_getenv("SAPWOOD_PYTHON");
-    if (python == NULL || python[0] == '\0')
-        python = "python3";
-    char *argv[] = {(char *)python, "-m", "sapwood", "convert", (char *)path, (char *)scene, NULL};
-    pid_t child;
-    int failure = posix_spawnp(&child, python, NULL, NULL, argv, environ), status = 0;
-    while (failure == 0 && waitpid(child, &status, 0) < 0)
-        failure = errno == EINTR ? 0 : errno;
-    if (failure == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return true;
-    return cli_fail("%s: MJCF and URDF are read by the Python package: pip install 'sapwood[mujoco]', then set "
-                    "SAPWOOD_PYTHON to that interpreter; here '%s' %s%s",
-                    path, python, failure ? "cannot be run: " : "failed, see above", failure ? strerror(failure) : "");
+    char purpose[PATH_MAX + 64];
+    snprintf(purpose, sizeof purpose, "%s: MJCF and URDF are read by", path);
+    return cli_python(purpose, "mujoco", (const char *const[]){"convert", path, scene, NULL});
 }
 
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place) {

@@ -9,8 +9,7 @@
 /* Whether the name ends in .xml, .mjcf or .urdf. */
 bool cli_is_robot_file(const char *path);
 
-/* Converts the file to a scene in a temporary folder, loads it and removes the folder. The interpreter is python3, or the
- * one that the environment variable SAPWOOD_PYTHON names. */
+/* Converts the file to a scene in a temporary folder, loads it and removes the folder (python.h). */
 bool cli_robot_file_load(const char *path, SapScene **out);
 
 #endif

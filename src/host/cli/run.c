@@ -23,6 +23,7 @@ enum {
     KEY_LANES,
     KEY_TRAJECTORY,
     KEY_TRAJECTORY_WORLD,
+    KEY_REPLAY,
     KEY_JSON,
     KEY_LIST
 };
@@ -43,6 +44,7 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Output:", 3},
     {"trajectory", KEY_TRAJECTORY, "FILE.csv", 0, "Write coordinates and velocities of one world, one row per step", 3},
     {"trajectory-world", KEY_TRAJECTORY_WORLD, "W", 0, "World of the trajectory; default 0", 3},
+    {"replay", KEY_REPLAY, "FILE.html", 0, "Write a page for a browser that shows the first worlds; needs Python", 3},
     {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
     {"list", KEY_LIST, NULL, 0, "List the scenes of bench/scenes and exit", 3},
     {0}};
@@ -64,6 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_TRAJECTORY_WORLD:
         a->trajectory_world = cli_int(state, "--trajectory-world", arg, 0, INT_MAX - 1);
         return 0;
+    case KEY_REPLAY: a->replay = arg; return 0;
     case KEY_JSON: a->json = true; return 0;
     case KEY_LIST: exit(cli_scene_list(&a->settings));
     case ARGP_KEY_END:
@@ -222,6 +225,8 @@ int cli_run(int argc, char **argv) {
         return CLI_EXIT_BAD;
     Run r = {.args = &args};
     bool ok = prepare(&r) && run(&r) && cli_run_report(&r);
+    if (ok && args.replay && cli_cluster_rank() == 0)
+        ok = cli_run_page(&r);
     int code = ok ? exit_code(&r) : CLI_EXIT_BAD;
     cli_trajectory_close(&r.trajectory);
     free(r.energies);

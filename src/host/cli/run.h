@@ -16,6 +16,7 @@ typedef struct RunArgs {
     int dtype; /* SapDtype; -1: the precision of the free motion */
     const char *trajectory;
     int trajectory_world; /* -1: not given */
+    const char *replay;   /* page that shows the run; NULL: none */
     bool json;
 } RunArgs;
 
@@ -41,5 +42,8 @@ double cli_run_rate(const Run *run);
 
 /* Prints the report on stdout. */
 bool cli_run_report(const Run *run);
+
+/* Writes the page of --replay (run_page.c). */
+bool cli_run_page(const Run *run);
 
 #endif
