@@ -1,10 +1,26 @@
-"""Names of the environments for gymnasium.make_vec. gymnasium calls `register` when it is imported, by the entry point
-"gymnasium.envs" of the package, in the namespace `sapwood`."""
+"""Names of the environments for gymnasium.make_vec and gymnasium.make. gymnasium calls `register` when it is imported,
+by the entry point "gymnasium.envs" of the package, in the namespace `sapwood`."""
 
 from __future__ import annotations
+
+from typing import Any
+
+# name, task, its settings
+TASKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("QuadrupedVelocity-v0", "Quadruped", {}),
+    ("QuadrupedRough-v0", "Quadruped", {"ground": "rough"}),
+    ("HumanoidWalk-v0", "Humanoid", {}),
+    ("GripperLift-v0", "Gripper", {}),
+)
 
 
 def register() -> None:
     import gymnasium
 
-    gymnasium.register("QuadrupedVelocity-v0", vector_entry_point="sapwood.gym:Quadruped")
+    for name, task, settings in TASKS:
+        gymnasium.register(
+            name,
+            entry_point=f"sapwood.gym.single:{task.lower()}",
+            vector_entry_point=f"sapwood.gym:{task}",
+            kwargs=settings,
+        )

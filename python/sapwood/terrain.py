@@ -37,6 +37,7 @@ class Ground:
     half_extents: tuple[float, float]  # m, along x and y
     origins: Floats  # [levels][kinds][3] m, the middle of each cell
     kinds: tuple[str, ...]
+    size: float  # m, width of a cell
 
     def at(self, x: ArrayLike, y: ArrayLike) -> Floats:
         """Heights at points: on the triangles of the field, as contacts see it."""
@@ -140,7 +141,7 @@ def make(
     half = ((heights.shape[1] - 1) / 2 * size / n, (heights.shape[0] - 1) / 2 * size / n)
     column, row = np.meshgrid(np.arange(len(kinds)), np.arange(levels))
     middle = [(column - (len(kinds) - 1) / 2) * size, (row - (levels - 1) / 2) * size, np.zeros(column.shape)]
-    return Ground(heights, half, np.stack(middle, axis=-1), tuple(kinds))
+    return Ground(heights, half, np.stack(middle, axis=-1), tuple(kinds), size)
 
 
 def lay(model: Model, ground: Ground, mu: float | None = None) -> Model:

@@ -1,13 +1,9 @@
-"""Reinforcement learning: a gymnasium VectorEnv over a batch, and a quadruped task with commanded velocity.
-
-env = sapwood.gym.Quadruped(num_envs=1024)
-observation, info = env.reset(seed=0)
-observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
-"""
+"""A gymnasium VectorEnv over a batch: what all tasks share."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +13,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ._library import version
-from .batch import FAILED, Batch, random_keys, random_units
-from .conventions import quat_matrix
-from .model import Model
-from .shipped import scene
+from .._library import version
+from ..batch import FAILED, Batch, random_keys
 
 Floats = NDArray[np.floating[Any]]
 
@@ -29,7 +22,7 @@ Floats = NDArray[np.floating[Any]]
 class BatchEnv(VectorEnv):
     """The task-independent part of an environment: stepping, resets, seeds, buffers.
 
-    A task overrides `act`, `observe`, `judge` and `restart`. `autoreset_mode` selects when worlds are reset:
+    A task overrides `act`, `observe`, `judge`, `restart` and `report`. `autoreset_mode` selects when worlds are reset:
 
     | mode | a world whose episode ended |
     | --- | --- |
@@ -48,6 +41,7 @@ class BatchEnv(VectorEnv):
 
     kept: tuple[str, ...] = ()  # arrays of the task that `save` writes
     most_dumps = 10
+    keyframe = 0  # where episodes start: 0 is the model's initial state
 
     def __init__(
         self,
@@ -95,7 +89,11 @@ class BatchEnv(VectorEnv):
         raise NotImplementedError
 
     def restart(self, worlds: NDArray[np.intp], random: NDArray[np.uint64]) -> None:
-        """Modifies worlds that have just been reset to the initial state; one random key per world."""
+        """Modifies worlds that have just been reset to the keyframe; one random key per world."""
+
+    def report(self, ended: NDArray[np.bool_]) -> Mapping[str, float]:
+        """Statistics of the episodes that have just ended, for info["log"]; not called without any."""
+        return {}
 
     # ---- gymnasium ----
 
@@ -134,9 +132,11 @@ class BatchEnv(VectorEnv):
             reward[late], terminated[late], truncated[late] = 0, False, False
         self.ended = terminated | truncated
         info: dict[str, Any] = {}
+        if np.any(self.ended) and (log := self.report(self.ended)):
+            info["log"] = dict(log)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and np.any(self.ended):
             done = self.ended.copy()
-            info = {"final_obs": self._observation().copy(), "_final_obs": done}
+            info |= {"final_obs": self._observation().copy(), "_final_obs": done}
             self._turn ^= 1  # reuse the buffer, which was not returned
             self._reset_worlds(np.nonzero(done)[0])
         return self._observation(), reward, terminated, truncated, info
@@ -190,7 +190,7 @@ class BatchEnv(VectorEnv):
     def _reset_worlds(self, worlds: NDArray[np.intp]) -> None:
         mask = np.zeros(self.num_envs, bool)
         mask[worlds] = True
-        self.batch.reset(mask)
+        self.batch.reset(mask, self.keyframe)
         self.restart(worlds, random_keys(self.seeds[worlds], self.episodes[worlds]))
         self.batch.forward_kinematics()
         self.episodes[worlds] += 1
@@ -214,117 +214,3 @@ class BatchEnv(VectorEnv):
         if len(failed):  # a learner never sees the NaN that made a world fail
             out[failed] = np.nan_to_num(out[failed], posinf=0.0, neginf=0.0)
         return out
-
-
-class Quadruped(BatchEnv):
-    """A quadruped of 14 kg with twelve motors that learns to walk at a commanded velocity.
-
-    An action offsets the targets of the position drives by up to `reach` rad from the standing pose. Observations, all
-    of order 1:
-
-    | 0 | height of the trunk in m, divided by 0.4 |
-    | 1..3 | direction of gravity in trunk axes |
-    | 4..9 | velocity of the trunk and angular velocity, trunk axes |
-    | 10..21, 22..33 | joint coordinates relative to the standing pose; joint velocities times 0.1 |
-    | 34..45 | the last action |
-    | 46..48 | command: forward and sideways velocity, m/s, yaw rate, rad/s |
-    | 49..52 | vertical force on each foot (front left and right, hind left and right), relative to weight/4 |
-    | 53, 54 | sine and cosine of a clock with period `stride` seconds |
-
-    Reward per step: velocity tracking minus penalties for vertical velocity, tilt, roll and pitch rates and changes of
-    the action. An episode terminates if the trunk drops below 0.2 m or tilts by more than 60 degrees, or if the world
-    fails; it is truncated after 10 s.
-    """
-
-    reach, stride = 0.5, 0.5
-    kept = ("command", "action", "last_action")
-
-    def __init__(
-        self,
-        num_envs: int,
-        command: tuple[float, float, float] | None = None,
-        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
-        steps: int = 4,
-        time_limit: int = 500,
-        noise: float = 1.0,
-        dumps: str | os.PathLike[str] | None = None,
-        **batch: Any,
-    ) -> None:
-        model = scene("quadruped")
-        batch.setdefault("options", {"max_rigid_contact": 32})
-        super().__init__(Batch(model, num_envs, **batch), 55, 12, steps, time_limit, autoreset_mode, dumps)
-        self.fixed_command, self.noise = command, noise
-        self.command = np.zeros((num_envs, 3))
-        self.action, self.last_action = np.zeros((num_envs, 12)), np.zeros((num_envs, 12))
-        self.standing = np.array(model.joint_q[7:])
-        self.foot_of_shape = self._feet(model)
-        self.weight = float(-model.gravity[2] * np.sum(model.body_mass))
-        for name in ("contact_impulse", "contact_frame"):  # an access starts the recording
-            getattr(self.batch, name)
-
-    @staticmethod
-    def _feet(model: Model) -> NDArray[np.int64]:
-        """[num_shapes + 1] index of the foot of a shape, or 4; the last entry is for shape -1."""
-        out = np.full(model.num_shapes + 1, 4)
-        for foot, leg in enumerate(("fl", "fr", "hl", "hr")):
-            shank = model.body_name.index(f"{leg}_shank")
-            spheres = (model.shape_body == shank) & (model.shape_type == 3)
-            out[np.nonzero(spheres)[0]] = foot
-        return out
-
-    def restart(self, worlds: NDArray[np.intp], random: NDArray[np.uint64]) -> None:
-        x = random_units(random, 33)
-        self.batch.joint_q[worlds, 7:] += 0.1 * self.noise * x[:, :12]
-        self.batch.joint_qd[worlds] += 0.1 * self.noise * x[:, 12:30]
-        sampled = np.stack([0.5 + 0.5 * x[:, 30], 0.2 * x[:, 31], 0.5 * x[:, 32]], axis=1)
-        self.command[worlds] = sampled if self.fixed_command is None else self.fixed_command
-        self.action[worlds] = self.last_action[worlds] = 0
-
-    def act(self, actions: Floats) -> None:
-        self.last_action[:] = self.action
-        self.action[:] = actions
-        self.batch.joint_target_pos[:, 6:] = self.standing + self.reach * actions
-
-    def _trunk(self) -> tuple[Floats, Floats, Floats]:
-        """Direction of gravity, velocity and angular velocity in trunk axes."""
-        rotation = quat_matrix(self.batch.joint_q[:, 3:7])
-        velocity = self.batch.joint_qd[:, :6].astype(np.float64)
-        return (
-            -rotation[:, 2],
-            np.einsum("nji,nj->ni", rotation, velocity[:, :3]),
-            np.einsum("nji,nj->ni", rotation, velocity[:, 3:]),
-        )
-
-    def foot_forces(self) -> Floats:
-        """[n][4] upward force on each foot in the last substep, N."""
-        b = self.batch
-        used = np.arange(b.contact_impulse.shape[1])[None] < b.contact_count[:, None]
-        up = np.einsum("nci,nci->nc", b.contact_impulse, b.contact_frame.reshape(*used.shape, 3, 3)[..., 2])
-        out = np.zeros((self.num_envs, 5))
-        world = np.broadcast_to(np.arange(self.num_envs)[:, None], used.shape)
-        for shape, sign in ((b.contact_shape0, -1.0), (b.contact_shape1, 1.0)):
-            foot = self.foot_of_shape[np.where(used, shape, -1)]
-            np.add.at(out, (world, foot), np.where(used, sign * up, 0))
-        return out[:, :4] / b.dt
-
-    def observe(self, out: NDArray[np.float32]) -> None:
-        gravity, velocity, omega = self._trunk()
-        b = self.batch
-        out[:, 0] = b.joint_q[:, 2] / 0.4
-        out[:, 1:4], out[:, 4:7], out[:, 7:10] = gravity, velocity, omega
-        out[:, 10:22] = b.joint_q[:, 7:] - self.standing
-        out[:, 22:34] = 0.1 * b.joint_qd[:, 6:]
-        out[:, 34:46], out[:, 46:49] = self.action, self.command
-        out[:, 49:53] = self.foot_forces() / (self.weight / 4)
-        clock = 2 * np.pi * self.age * self.steps * b.dt / self.stride
-        out[:, 53], out[:, 54] = np.sin(clock), np.cos(clock)
-
-    def judge(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        gravity, velocity, omega = self._trunk()
-        track = np.exp(-np.sum((velocity[:, :2] - self.command[:, :2]) ** 2, axis=1) / 0.25)
-        turn = np.exp(-((omega[:, 2] - self.command[:, 2]) ** 2) / 0.25)
-        wobble = velocity[:, 2] ** 2 + 0.05 * np.sum(omega[:, :2] ** 2, axis=1) + np.sum(gravity[:, :2] ** 2, axis=1)
-        jerk = np.mean((self.action - self.last_action) ** 2, axis=1)
-        fallen = (self.batch.joint_q[:, 2] < 0.2) | (gravity[:, 2] > -0.5) | ((self.batch.status & FAILED) != 0)
-        reward = track + 0.5 * turn - 0.5 * wobble - 0.1 * jerk
-        return np.where(fallen, -1.0, reward), fallen

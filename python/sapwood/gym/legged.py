@@ -1,0 +1,250 @@
+"""Robots with a free base and legs that walk at a commanded velocity, on flat ground or on terrain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from .. import terrain
+from ..arguments import index_of
+from ..batch import FAILED, Batch, random_keys, random_units
+from ..conventions import quat_matrix
+from ..kit import Commands, Levels, Rewards, Uniform
+from ..model import JOINT_TYPES, Model
+from ..shipped import scene
+from .env import BatchEnv, Floats
+
+RESAMPLE = 5.0  # s, how long a command lasts
+
+
+class Legged(BatchEnv):
+    """A robot that walks at a commanded velocity. Its first joint is free; the dofs with a position drive
+    (Model.set_drive) are its actions.
+
+    An action offsets the targets of the n drives by up to `reach` rad from the standing pose, which is that of the
+    model's first keyframe, or its initial state. Observations, all of order 1, in this order:
+
+    | 1 | height of the base above the ground, divided by `height` |
+    | 3, 3, 3 | direction of gravity, velocity and angular velocity of the base, base axes |
+    | n, n | coordinates of the drives relative to the standing pose; their velocities times 0.1 |
+    | n | the last action |
+    | 3 | command: forward and sideways velocity, m/s, yaw rate, rad/s |
+    | feet | vertical force on each foot, relative to an equal share of the weight |
+    | 2 | sine and cosine of a clock with period `stride` seconds |
+
+    Reward per step: velocity tracking minus penalties for vertical velocity, tilt, roll and pitch rates and changes of
+    the action; -1 for a fall: a base below half of `height`, or tilted by more than 60 degrees. info["log"] has the
+    mean of each term over the episodes that end. A command is drawn at a reset and every 5 s from the ranges
+    `velocities`, unless `command` fixes it. An episode is truncated after `time_limit` steps of the environment.
+
+    `ground` (terrain.make) takes the place of the model's plane. Worlds are dealt to its kinds and begin on its first
+    level; one that walks half a cell in an episode goes up, and one that walks less than half as far as it was told
+    goes down.
+    """
+
+    kept = ("command", "command_keys", "action", "last_action", "level", "origin", "walked", "wanted")
+    stride, reach = 0.5, 0.5
+    velocities: tuple[tuple[float, float], ...] = ((0.0, 1.0), (-0.2, 0.2), (-0.5, 0.5))
+
+    def __init__(
+        self,
+        num_envs: int,
+        model: Model,
+        feet: Sequence[str],
+        height: float,
+        command: Sequence[float] | None = None,
+        ground: terrain.Ground | None = None,
+        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+        steps: int = 4,
+        time_limit: int = 500,
+        noise: float = 1.0,
+        dumps: Any = None,
+        **batch: Any,
+    ) -> None:
+        # The robot: its drives, its feet and its standing pose.
+        self.drives, self.coordinates = _drives(model)
+        self.feet = np.array([index_of("body", name, model.body_name) for name in feet], np.intp)
+        self.height, self.noise, self.ground = height, noise, ground
+        self.keyframe = min(1, model.num_keyframes)
+        made = Batch(model if ground is None else terrain.lay(model, ground), num_envs, **batch)
+        n = len(self.drives)
+        super().__init__(made, 15 + 3 * n + len(feet), n, steps, time_limit, autoreset_mode, dumps)
+        self.batch.reset(keyframe=self.keyframe)
+        self.standing = np.array(self.batch.joint_q[0, self.coordinates], np.float64)
+        self.weight = float(-model.gravity[2] * np.sum(model.body_mass))
+        self.wrench = self.batch.body_contact_wrench  # an access starts the recording
+        # The task: commands, actions, rewards, and the cell on which a world walks.
+        self.dt = steps * self.batch.dt
+        ranges = [Uniform(*pair) for pair in self.velocities]
+        self.commands = Commands(num_envs, ranges, max(1, round(RESAMPLE / self.dt)), fixed=command)
+        self.command, self.command_keys = self.commands.value, self.commands.keys
+        self.action, self.last_action = np.zeros((num_envs, n)), np.zeros((num_envs, n))
+        terms = {"track": 1.0, "turn": 0.5, "wobble": -0.5, "jerk": -0.1}
+        self.rewards = Rewards(num_envs, 1.0, **{name: (x, getattr(self, f"term_{name}")) for name, x in terms.items()})
+        levels, kinds = (1, 1) if ground is None else ground.origins.shape[:2]
+        self.levels = Levels(num_envs, levels, kinds, first=self.batch.world_offset)
+        self.level, self.origin = self.levels.level, np.zeros((num_envs, 3))
+        self.walked, self.wanted = np.zeros(num_envs), np.zeros(num_envs)  # m, from the origin; as far as it was told
+
+    # ---- a world ----
+
+    def restart(self, worlds: NDArray[np.intp], random: NDArray[np.uint64]) -> None:
+        n = len(self.drives)
+        if self.ground is not None:
+            self._place(self.ground, worlds, random)
+        x = random_units(random, n + self.batch.model.num_dofs)
+        self.batch.joint_q[np.ix_(worlds, self.coordinates)] += 0.1 * self.noise * x[:, :n]
+        self.batch.joint_qd[worlds] += 0.1 * self.noise * x[:, n:]
+        self.commands.reset(worlds, random_keys(random, 1))
+        self.action[worlds] = self.last_action[worlds] = 0
+        self.wanted[worlds] = 0
+
+    def _place(self, ground: terrain.Ground, worlds: NDArray[np.intp], random: NDArray[np.uint64]) -> None:
+        """Moves worlds up or down by how their episodes went, and onto their cells."""
+        done, walked = self.episodes[worlds] > 0, self.walked[worlds]
+        passed, failed = walked > ground.size / 2, walked < 0.5 * self.wanted[worlds]
+        self.levels.update(worlds, done & passed, done & failed, random_keys(random, 2))
+        self.origin[worlds] = ground.origins[self.level[worlds], self.levels.kind[worlds]]
+        self.batch.joint_q[worlds, :3] += self.origin[worlds]
+
+    def act(self, actions: Floats) -> None:
+        self.commands.tick(self.age)
+        self.wanted += self.dt * np.hypot(self.command[:, 0], self.command[:, 1])
+        self.last_action[:] = self.action
+        self.action[:] = actions
+        self.batch.joint_target_pos[:, self.drives] = self.standing + self.reach * actions
+
+    def motion(self) -> tuple[Floats, Floats, Floats]:
+        """Direction of gravity, velocity and angular velocity of the base, in its axes."""
+        rotation = quat_matrix(self.batch.joint_q[:, 3:7])
+        velocity = self.batch.joint_qd[:, :6].astype(np.float64)
+        return (
+            -rotation[:, 2],
+            np.einsum("nji,nj->ni", rotation, velocity[:, :3]),
+            np.einsum("nji,nj->ni", rotation, velocity[:, 3:]),
+        )
+
+    def heights(self) -> Floats:
+        """[n] height of the base above the ground below it, m."""
+        base = self.batch.joint_q[:, :3].astype(np.float64)
+        return np.asarray(base[:, 2] if self.ground is None else base[:, 2] - self.ground.at(base[:, 0], base[:, 1]))
+
+    def observe(self, out: NDArray[np.float32]) -> None:
+        b = self.batch
+        clock = 2 * np.pi * self.age * self.dt / self.stride
+        parts: list[Any] = [
+            self.heights()[:, None] / self.height,
+            *self.motion(),
+            b.joint_q[:, self.coordinates] - self.standing,
+            0.1 * b.joint_qd[:, self.drives],
+            self.action,
+            self.command,
+            self.wrench[:, self.feet, 2] * (len(self.feet) / self.weight),
+            np.stack([np.sin(clock), np.cos(clock)], axis=1),
+        ]
+        np.concatenate(parts, axis=1, out=out, casting="same_kind")
+
+    # ---- rewards ----
+
+    def judge(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        self._gravity, self._velocity, self._omega = self.motion()
+        way = self.batch.joint_q[:, :2] - self.origin[:, :2]
+        self.walked[:] = np.nan_to_num(np.hypot(way[:, 0], way[:, 1]))
+        fallen = (self.heights() < 0.5 * self.height) | (self._gravity[:, 2] > -0.5)
+        fallen |= (self.batch.status & FAILED) != 0
+        return np.where(fallen, -1.0, self.rewards()), fallen
+
+    def term_track(self) -> Floats:
+        error = self._velocity[:, :2] - self.command[:, :2]
+        return np.asarray(np.exp(-np.sum(error**2, axis=1) / 0.25))
+
+    def term_turn(self) -> Floats:
+        return np.asarray(np.exp(-((self._omega[:, 2] - self.command[:, 2]) ** 2) / 0.25))
+
+    def term_wobble(self) -> Floats:
+        tilt, roll = np.sum(self._gravity[:, :2] ** 2, axis=1), np.sum(self._omega[:, :2] ** 2, axis=1)
+        return np.asarray(self._velocity[:, 2] ** 2 + 0.05 * roll + tilt)
+
+    def term_jerk(self) -> Floats:
+        return np.asarray(np.mean((self.action - self.last_action) ** 2, axis=1))
+
+    def report(self, ended: NDArray[np.bool_]) -> Mapping[str, float]:
+        log = dict(self.rewards.log(ended))
+        return log if self.ground is None else log | {"level": float(np.mean(self.level))}
+
+
+def _drives(model: Model) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The dofs that have drives, and their coordinates; joints with a quaternion are left out."""
+    if model.num_joints == 0 or model.joint_type[0] != JOINT_TYPES["SAP_JOINT_FREE"]:
+        raise ValueError(f"the first joint of {model.name} is not free; a robot with legs has a free base")
+    dofs: list[int] = []
+    coordinates: list[int] = []
+    for j in range(model.num_joints):
+        mine = range(model.joint_qd_start[j], model.joint_qd_start[j + 1])
+        theirs = range(model.joint_q_start[j], model.joint_q_start[j + 1])
+        if len(mine) == len(theirs):
+            dofs, coordinates = [*dofs, *mine], [*coordinates, *theirs]
+    driven = np.array(model.joint_target_ke)[dofs] > 0
+    if not driven.any():
+        raise ValueError(f"{model.name} has no drives; model.set_drive(None, kp, kd) gives its joints some")
+    return np.array(dofs, np.intp)[driven], np.array(coordinates, np.intp)[driven]
+
+
+def _leaves(model: Model) -> list[str]:
+    """The bodies without children: the last links of the legs of a quadruped."""
+    inner = set(np.array(model.joint_parent).tolist())
+    return [name for body, name in enumerate(model.body_name) if body not in inner]
+
+
+class Quadruped(Legged):
+    """A quadruped: by default the one of the package, with 14 kg, twelve drives and 55 observations. `model` is
+    another, such as `Model.from_mjcf("unitree_go1/scene.xml")`; its feet are its four bodies without children, and its
+    `height` is that of the standing pose. `ground="rough"` is terrain of slopes, stairs and rough cells."""
+
+    def __init__(
+        self,
+        num_envs: int,
+        command: Sequence[float] | None = None,
+        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+        steps: int | None = None,
+        model: Model | None = None,
+        height: float | None = None,
+        ground: terrain.Ground | str | None = None,
+        **rest: Any,
+    ) -> None:
+        if model is None:
+            model, height = scene("quadruped"), 0.4 if height is None else height
+            rest.setdefault("options", {"max_rigid_contact": 32})
+        feet = _leaves(model)
+        if len(feet) != 4:
+            raise ValueError(f"{model.name} has {len(feet)} bodies without children; a quadruped has 4, its feet")
+        if height is None:
+            height = float(model.keyframe_joint_q[0, 2] if model.num_keyframes else model.joint_q[2])
+        if isinstance(ground, str):
+            if ground != "rough":
+                raise ValueError(f"ground is {ground!r}; it must be 'rough' or a Ground of terrain.make")
+            ground = terrain.make(["slope", "stairs", "stairs_up", "rough"], levels=8)
+        steps = max(1, round(0.02 / model.dt)) if steps is None else steps
+        super().__init__(num_envs, model, feet, height, command, ground, autoreset_mode, steps, **rest)
+
+
+class Humanoid(Legged):
+    """A figure of 64 kg with eleven drives in waist, hips and knees that walks; its arms swing. 50 observations."""
+
+    stride, reach = 0.8, 0.6
+    velocities = ((0.0, 1.0), (0.0, 0.0), (0.0, 0.0))
+
+    def __init__(
+        self,
+        num_envs: int,
+        command: Sequence[float] | None = None,
+        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+        steps: int = 4,
+        **rest: Any,
+    ) -> None:
+        model, feet = scene("humanoid"), ("left_shank", "right_shank")
+        super().__init__(num_envs, model, feet, 0.9, command, None, autoreset_mode, steps, **rest)
