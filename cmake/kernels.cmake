@@ -56,7 +56,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # Adds the object library `kernel`, which exports the tables sap_kernels_<isa>_x<lanes>_f<precision> and
-# sap_dual_kernels_<isa>_x<lanes>_f<precision>. The dual solvers share no code with the step, so they are a source of their own.
+# sap_dual_kernels_<isa>_x<lanes>_f<precision>, and with one lane sap_sensor_kernels_<isa>_f<precision>. Neither the dual
+# solvers nor the sensors share code with the step, so they are sources of their own.
 function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
     # gcc 12 ends with an internal error here at -O3; the other kernels compile.
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND opt STREQUAL "-O3" AND kernel MATCHES "avx2_x8_f64$")
@@ -64,6 +65,9 @@ function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
     endif()
     add_library(${kernel} OBJECT
         ${PROJECT_SOURCE_DIR}/src/kernels/target/cpu.c ${PROJECT_SOURCE_DIR}/src/kernels/target/dual_cpu.c)
+    if(lanes EQUAL 1)
+        target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/sensor_cpu.c)
+    endif()
     target_compile_definitions(${kernel} PRIVATE SAP_ISA_NAME=${isa} SAP_LANES=${lanes} SAP_PRECISION=${precision})
     target_include_directories(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${kernel} PRIVATE sapwood_flags)

@@ -11,6 +11,7 @@
 #include <sapwood/options.h>
 #include <sapwood/parameters.h>
 #include <sapwood/scene.h>
+#include <sapwood/sensors.h>
 #include <sapwood/solver.h>
 #include <sapwood/state.h>
 

@@ -27,6 +27,7 @@ from .dual import DualSolution, dual_solve
 from .dump import Dump
 from .model import Model
 from .options import Options, preset_names
+from .rays import RayHits, pattern_grid, pattern_lidar
 from .shipped import scene, scene_names, scene_path
 
 __all__ = [
@@ -43,11 +44,14 @@ __all__ = [
     "Options",
     "OutOfMemoryError",
     "ParseError",
+    "RayHits",
     "SapwoodError",
     "SapwoodImportWarning",
     "UnsupportedError",
     "dist",
     "dual_solve",
+    "pattern_grid",
+    "pattern_lidar",
     "preset_names",
     "scene",
     "scene_names",

@@ -299,6 +299,21 @@ STRUCTS = {
         ("cost", "double"),
         ("residual", "double"),
     ],
+    "SapRays": [
+        ("num_rays", "int"),
+        ("dtype", "int"),
+        ("origin", "ptr"),
+        ("direction", "ptr"),
+        ("shared", "int"),
+        ("body", "int"),
+        ("axes", "int"),
+        ("sees", "int"),
+        ("exclude_body", "int"),
+        ("max_distance", "double"),
+        ("distance", "ptr"),
+        ("normal", "ptr"),
+        ("shape", "ptr"),
+    ],
 }
 
 MODEL_ARRAYS = {
@@ -567,6 +582,16 @@ ENUMS = {
         "SAP_FRICTION_CONVEX": 0,
         "SAP_FRICTION_COULOMB": 1,
     },
+    "SapRayAxes": {
+        "SAP_RAY_AXES_BODY": 0,
+        "SAP_RAY_AXES_HEADING": 1,
+        "SAP_RAY_AXES_WORLD": 2,
+    },
+    "SapRaySight": {
+        "SAP_RAY_SEES_ALL": 0,
+        "SAP_RAY_SEES_STATIC": 1,
+        "SAP_RAY_SEES_BODIES": 2,
+    },
 }
 
 BITS = {
@@ -584,6 +609,8 @@ BITS = {
     "SAP_TENDON_POINT": 1,
     "SAP_TENDON_PULLEY": 2,
     "SAP_DEFAULT_CONTACTS": 128,
+    "SAP_RAY_MISS": -1,
+    "SAP_RAY_INVALID": -2,
     "SAP_WORLD_NONFINITE_STATE": 1,
     "SAP_WORLD_NONFINITE_CONTROL": 2,
     "SAP_WORLD_NOT_SPD": 4,

@@ -47,6 +47,7 @@ Array = _C_TYPES["SapArray"]
 BatchInfo = _C_TYPES["SapBatchInfo"]
 DumpCallStruct = _C_TYPES["SapDumpCall"]
 DumpStruct = _C_TYPES["SapDump"]
+Rays = _C_TYPES["SapRays"]
 
 
 class SapwoodError(Exception):
@@ -149,6 +150,8 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_batch_check_parameters": (_INT, [_P]),
     "sap_parameter_names": (ctypes.POINTER(_TEXT), []),
     "sap_batch_bytes": (ctypes.c_size_t, [_P]),
+    "sap_rays_default": (None, [_P]),
+    "sap_batch_raycast": (_INT, [_P, _P]),
     "sap_batch_guard": (_INT, [_P, _INT]),
     "sap_batch_dump": (_INT, [_P, _INT, _TEXT]),
     "sap_dump_load": (_INT, [_TEXT, _P]),
@@ -217,13 +220,14 @@ def version() -> str:
     return str(lib.sap_version().decode())
 
 
-def enum_names(enum: str, prefix: str) -> dict[str, int]:
-    """{"joint_q": 0, ...} for an enum SAP_BATCH_JOINT_Q, ..., without the count at its end.
+def enum_names(enum: str, prefix: str, counted: bool = True) -> dict[str, int]:
+    """{"joint_q": 0, ...} for an enum SAP_BATCH_JOINT_Q, ..., without the count at its end, if it has one.
 
     A name that is an array of the model is spelled like it: constraint_X.
     """
     spelled = {name.lower(): name for name in _layout.MODEL_ARRAYS}
-    names = {name.removeprefix(prefix).lower(): value for name, value in list(_layout.ENUMS[enum].items())[:-1]}
+    items = list(_layout.ENUMS[enum].items())[: -1 if counted else None]
+    names = {name.removeprefix(prefix).lower(): value for name, value in items}
     return {spelled.get(name, name): value for name, value in names.items()}
 
 

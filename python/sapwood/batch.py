@@ -29,6 +29,7 @@ from .arrays import DeviceArray, Handle, batch_array
 from .mjdata import MjNames
 from .model import Model
 from .options import Options
+from .rays import RayHits, raycast
 
 FIELDS = enum_names("SapBatchField", "SAP_BATCH_")  # joint_q: 0, joint_qd: 1, ...
 PARAMETERS = enum_names("SapParameter", "SAP_PARAMETER_")  # gravity: 0, body_mass: 1, ...
@@ -570,6 +571,33 @@ class Batch(MjNames):
             options.update(linearize.EXACT)
             self._inner = Batch(self.model, worlds, options=options, dtype=np.float64)
         return linearize.linearize(self, self._inner, eps, self.dt if h is None else h, control)
+
+    # ---- rays ----
+
+    def raycast(
+        self,
+        origins: Any,
+        directions: Any,
+        *,
+        body: int | str | None = None,
+        axes: str = "body",
+        sees: str = "all",
+        exclude_body: int | str | None = None,
+        max_distance: float = np.inf,
+        out: RayHits | None = None,
+    ) -> RayHits:
+        """Casts rays in every world, at the poses of body_q: what each meets first (docs/sensors.md).
+
+        `origins` and `directions` are (m, 3), the same in all worlds, or (num_worlds, m, 3); a direction has any length
+        but 0. `body` (index or name) carries the rays: they are given in its frame, whose axes are those of the "body",
+        its "heading" (z up, x forward) or the "world". `sees` is "all", "static" (terrain) or "bodies"; the shapes of
+        `exclude_body` are not seen. Returns distance (num_worlds, m), normal (num_worlds, m, 3) and shape; distance is
+        -1 and shape negative where nothing is met within `max_distance`.
+
+        `out` receives the results, without allocation; an entry None is not computed. On a GPU the arrays are
+        numpy's, which are copied, or all in GPU memory (torch, cupy), and then `out` is required.
+        """
+        return raycast(self, origins, directions, body, axes, sees, exclude_body, max_distance, out)
 
     # ---- guard ----
 

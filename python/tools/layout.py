@@ -25,6 +25,7 @@ STRUCTS = [
     "SapDualSolution",
     "SapDumpCall",
     "SapDump",
+    "SapRays",
 ]
 ENUMS = [
     "SapStatus",
@@ -40,6 +41,8 @@ ENUMS = [
     "SapDualKind",
     "SapDualMethod",
     "SapFrictionLaw",
+    "SapRayAxes",
+    "SapRaySight",
 ]
 WORDS = {"int": "int", "bool": "bool", "double": "double", "int32_t": "int", "int64_t": "int64", "size_t": "size"}
 WORDS["uint32_t"] = "int"

@@ -27,11 +27,11 @@ batch:   base options model plan batch
 cli:     cli
 '
 # Rooms of the kernels, from low to high: each may know itself and those before it.
-kernel_rooms='data dialect math motion collide law constraint solve step target'
+kernel_rooms='data dialect math motion collide sensor law constraint solve step target'
 
 # Headers that list others: stages.h all stages, once per precision, the others the laws and methods among them.
 stage_list=kernels/step/stages.h
-lists="$stage_list kernels/law/laws.h kernels/solve/methods.h kernels/solve/dual_methods.h"
+lists="$stage_list kernels/law/laws.h kernels/solve/methods.h kernels/solve/dual_methods.h kernels/sensor/sensors.h"
 
 # Single headers of rooms that are otherwise closed: "room -> header". Any host room may include kernels/data.
 open_headers='

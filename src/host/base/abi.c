@@ -13,7 +13,8 @@ size_t sap_struct_size(const char *name) {
                    STRUCT(SapControl),     STRUCT(SapContacts),     STRUCT(SapContactRecord), STRUCT(SapWorldReport),
                    STRUCT(SapFreeMotion),  STRUCT(SapSolverInfo),   STRUCT(SapContactReport), STRUCT(SapArray),
                    STRUCT(SapBatchInfo),   STRUCT(SapDeviceInfo),   STRUCT(SapProfile),       STRUCT(SapDualOptions),
-                   STRUCT(SapDualProblem), STRUCT(SapDualSolution), STRUCT(SapDumpCall),      STRUCT(SapDump)};
+                   STRUCT(SapDualProblem), STRUCT(SapDualSolution), STRUCT(SapDumpCall),      STRUCT(SapDump),
+                   STRUCT(SapRays)};
 #undef STRUCT
     for (size_t i = 0; name && i < sizeof structs / sizeof *structs; i++)
         if (strcmp(structs[i].name, name) == 0)

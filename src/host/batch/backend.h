@@ -7,6 +7,7 @@
 
 #include "host/base/memory.h"
 #include "host/plan/world_parameters.h"
+#include "kernels/data/rays.h"
 #include "kernels/step/reset.h"
 
 typedef struct SapBatchBackend {
@@ -19,6 +20,10 @@ typedef struct SapBatchBackend {
     /* `mask` is the caller's mask; args holds everything else. */
     SapStatus (*reset)(SapBatch *batch, const char *what, const uint8_t *mask, SapResetArgs *args);
     SapStatus (*forward_kinematics)(SapBatch *batch, const char *what, const uint8_t *mask);
+    /* The arguments of all steps, with addresses on the device. */
+    const SapStepArgs *(*step_args)(const SapBatch *batch);
+    /* Casts rays; args is complete, and its arrays of rays are the caller's. */
+    SapStatus (*raycast)(SapBatch *batch, const char *what, const SapRayArgs *args);
     /* Zeroed device memory that lives as long as the batch. A failed call leaves nothing behind. */
     SapStatus (*allocate)(SapBatch *batch, size_t count, size_t size, const char *what, void **out);
     /* Switches a parameter to per-world values for all later calls. The values are in host memory. */
@@ -39,8 +44,8 @@ typedef struct SapBatchBackend {
 
 extern const SapBatchBackend sap_batch_cpu, sap_batch_cuda;
 
-/* Arrays that are allocated after creation: reports, and parameters on a GPU. */
-enum { SAP_BATCH_MAX_RECORDED = SAP_BATCH_NUM_FIELDS + 2 * SAP_NUM_PARAMETERS + 3 };
+/* Arrays that are allocated after creation: reports, two of rays, and parameters on a GPU. */
+enum { SAP_BATCH_MAX_RECORDED = SAP_BATCH_NUM_FIELDS + 2 + 2 * SAP_NUM_PARAMETERS + 3 };
 
 /* All arrays of a batch; fields.c describes them row by row. Device addresses; NULL: absent. */
 typedef struct SapBatchArrays {
@@ -66,8 +71,9 @@ struct SapBatch {
      * All other arrays are NULL. */
     int num_starts;
     SapBatchArrays starts;
-    const SapModel *model;  /* the backend keeps it alive */
-    struct SapGuard *guard; /* guard.h; NULL: none */
+    const SapModel *model;   /* the backend keeps it alive */
+    struct SapGuard *guard;  /* guard.h; NULL: none */
+    SapRayShapes ray_shapes; /* zero before the first ray cast */
 };
 
 /* Carves the starts and all arrays except those recorded on request. */

@@ -7,6 +7,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
+#include "host/cpu/sensors.h"
 #include "host/cpu/solver.h"
 
 typedef struct CpuBatch {
@@ -65,6 +66,14 @@ static SapStatus reset(SapBatch *b, const char *what, const uint8_t *mask, SapRe
 
 static SapStatus forward_kinematics(SapBatch *b, const char *what, const uint8_t *mask) {
     return sap_forward_kinematics_of(((CpuBatch *)b->own)->solver, what, &b->arrays.state, mask);
+}
+
+static const SapStepArgs *step_args(const SapBatch *b) {
+    return &((CpuBatch *)b->own)->solver->args;
+}
+
+static SapStatus raycast(SapBatch *b, const char *what, const SapRayArgs *args) {
+    return sap_solver_raycast(((CpuBatch *)b->own)->solver, what, args);
 }
 
 static SapStatus allocate(SapBatch *b, size_t count, size_t size, const char *what, void **out) {
@@ -141,6 +150,8 @@ const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
                                        .step = step,
                                        .reset = reset,
                                        .forward_kinematics = forward_kinematics,
+                                       .step_args = step_args,
+                                       .raycast = raycast,
                                        .allocate = allocate,
                                        .expand = expand,
                                        .parameters = parameters,

@@ -4,13 +4,17 @@
 
 #include "host/base/fail.h"
 
-/* Every build exports two tables per lane count and precision (kernels/target/cpu.c, dual_cpu.c). */
+/* Every build exports two tables per lane count and precision (kernels/target/cpu.c, dual_cpu.c), and one per precision
+ * (sensor_cpu.c). */
 #define DECLARE(isa, lanes)                                                                                            \
     extern const SapKernels sap_kernels_##isa##_x##lanes##_f32;                                                        \
     extern const SapKernels sap_kernels_##isa##_x##lanes##_f64;                                                        \
     extern const SapDualKernels sap_dual_kernels_##isa##_x##lanes##_f32;                                               \
     extern const SapDualKernels sap_dual_kernels_##isa##_x##lanes##_f64;
-#define DECLARE_ISA(isa) DECLARE(isa, 1) DECLARE(isa, 4) DECLARE(isa, 8)
+#define DECLARE_SENSORS(isa)                                                                                           \
+    extern const SapSensorKernels sap_sensor_kernels_##isa##_f32;                                                      \
+    extern const SapSensorKernels sap_sensor_kernels_##isa##_f64;
+#define DECLARE_ISA(isa) DECLARE(isa, 1) DECLARE(isa, 4) DECLARE(isa, 8) DECLARE_SENSORS(isa)
 #define PAIR(isa, lanes)                                                                                               \
     { &sap_kernels_##isa##_x##lanes##_f32, &sap_kernels_##isa##_x##lanes##_f64 }
 #define TABLES(isa)                                                                                                    \
@@ -19,6 +23,8 @@
     { &sap_dual_kernels_##isa##_x##lanes##_f32, &sap_dual_kernels_##isa##_x##lanes##_f64 }
 #define DUAL_TABLES(isa)                                                                                               \
     { DUAL_PAIR(isa, 1), DUAL_PAIR(isa, 4), DUAL_PAIR(isa, 8) }
+#define SENSOR_TABLES(isa)                                                                                             \
+    { &sap_sensor_kernels_##isa##_f32, &sap_sensor_kernels_##isa##_f64 }
 
 DECLARE_ISA(generic)
 #if SAPWOOD_HAVE_AVX2
@@ -45,6 +51,15 @@ static const SapDualKernels *const dual_tables[][3][2] = {
 #endif
 #if SAPWOOD_HAVE_AVX512
     [SAP_ISA_AVX512] = DUAL_TABLES(avx512),
+#endif
+};
+static const SapSensorKernels *const sensor_tables[][2] = {
+    [SAP_ISA_GENERIC] = SENSOR_TABLES(generic),
+#if SAPWOOD_HAVE_AVX2
+    [SAP_ISA_AVX2] = SENSOR_TABLES(avx2),
+#endif
+#if SAPWOOD_HAVE_AVX512
+    [SAP_ISA_AVX512] = SENSOR_TABLES(avx512),
 #endif
 };
 enum { NUM_TABLES = sizeof tables / sizeof tables[0] };
@@ -105,6 +120,10 @@ const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision
 const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision) {
     int row = row_of(lanes);
     return row < 0 || !sap_isa_available(isa) ? NULL : dual_tables[isa][row][precision];
+}
+
+const SapSensorKernels *sap_sensor_kernels_find(SapIsa isa, SapPrecision precision) {
+    return sap_isa_available(isa) ? sensor_tables[isa][precision] : NULL;
 }
 
 /* Whether packs of `lanes` worlds pay in every precision: f64 is the wider one, and every preset has a stage in it. */

@@ -5,6 +5,7 @@
 #include <sapwood/options.h>
 
 #include "kernels/data/dual.h"
+#include "kernels/data/rays.h"
 #include "kernels/data/table.h"
 
 /* Whether this library contains kernels for `isa` and this machine can run them. */
@@ -23,5 +24,7 @@ int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds);
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
 /* Same for the dual solvers. */
 const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
+/* Same for the sensors, which have one lane. */
+const SapSensorKernels *sap_sensor_kernels_find(SapIsa isa, SapPrecision precision);
 
 #endif

@@ -8,6 +8,7 @@
 #include "host/base/fail.h"
 #include "host/cuda/arrays.h"
 #include "host/cuda/launch.h"
+#include "host/cuda/rays.h"
 #include "host/model/model.h"
 #include "host/plan/step_args.h"
 
@@ -121,6 +122,16 @@ static SapStatus reset(SapBatch *b, const char *what, const uint8_t *mask, SapRe
     const SapCudaBatch *c = b->own;
     SAP_TRY(sap_cuda_enter(c->device, what));
     return sap_cuda_leave(c->device, what, sap_cuda_launch_reset(b, what, mask, args));
+}
+
+static const SapStepArgs *step_args(const SapBatch *b) {
+    return &((SapCudaBatch *)b->own)->args;
+}
+
+static SapStatus raycast(SapBatch *b, const char *what, const SapRayArgs *args) {
+    SapCudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    return sap_cuda_leave(c->device, what, sap_cuda_raycast(c, what, args));
 }
 
 /* ---- parameters of worlds ---- */
@@ -239,6 +250,8 @@ const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
                                         .step = step,
                                         .reset = reset,
                                         .forward_kinematics = forward_kinematics,
+                                        .step_args = step_args,
+                                        .raycast = raycast,
                                         .allocate = allocate,
                                         .expand = expand,
                                         .parameters = parameters,

@@ -58,7 +58,9 @@ static SapStatus load_kernels(SapCudaDevice *d, const void *image) {
     SAP_TRY(need_kernel(d, "sap_kernel_kinematics", &d->kinematics));
     SAP_TRY(need_kernel(d, "sap_kernel_collide", &d->collide));
     SAP_TRY(need_kernel(d, "sap_kernel_reset", &d->reset));
-    return need_kernel(d, "sap_kernel_mask", &d->mask);
+    SAP_TRY(need_kernel(d, "sap_kernel_mask", &d->mask));
+    SAP_TRY(need_kernel(d, "sap_kernel_place_shapes", &d->place_shapes));
+    return need_kernel(d, "sap_kernel_cast_rays", &d->cast_rays);
 }
 
 /* The kernels of this build, or the file named by the environment variable SAPWOOD_CUDA_IMAGE, which the caller frees

@@ -156,8 +156,7 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
 
 /* ---- masks ---- */
 
-/* Whether an address is in device memory. Memory unknown to the driver is host memory. */
-static SapStatus is_on_device(const SapCudaBatch *c, const char *what, const void *pointer, bool *out) {
+SapStatus sap_cuda_is_on_device(const SapCudaBatch *c, const char *what, const void *pointer, bool *out) {
     unsigned type = CU_MEMORY_HOST;
     CuResult result = c->device->cuda->pointer_attribute(&type, CU_POINTER_MEMORY_TYPE, sap_cuda_address(pointer));
     *out = result == CU_SUCCESS && type != CU_MEMORY_HOST;
@@ -187,7 +186,7 @@ static SapStatus find_mask(const SapBatch *b, const char *what, const uint8_t *m
     bool on_device = false;
     *out = mask;
     if (mask)
-        SAP_TRY(is_on_device(c, what, mask, &on_device));
+        SAP_TRY(sap_cuda_is_on_device(c, what, mask, &on_device));
     if (!mask || on_device)
         return SAP_OK;
     *out = c->mask;

@@ -8,6 +8,7 @@
 //   sap_kernel_compact       the list of systems for the library
 //   sap_kernel_reset         resets worlds
 //   sap_kernel_mask          unpacks a mask of worlds
+//   sap_kernel_place_shapes, sap_kernel_cast_rays   rays (target/sensor.cuh)
 //
 // Collision is a separate kernel because it needs more registers and a much larger stack than the other stages
 // (docs/gpu.md). Its output, the contact records, is in global memory in any case.
@@ -208,3 +209,5 @@ extern "C" __global__ void sap_kernel_mask(const __grid_constant__ SapMaskArgs a
     if (i < args.count)
         args.to[i] = args.bits[i / 32] >> (i % 32) & 1u;
 }
+
+#include "kernels/target/sensor.cuh"

@@ -1,0 +1,68 @@
+/* Rays: what a ray meets first among the shapes of a world. docs/sensors.md.
+ *
+ * A call casts the same number of rays in every world of a batch, at the poses of body_q. It changes no other array of
+ * the batch. Results are the same bits on every device, for any number of threads, lanes and worlds. */
+#ifndef SAPWOOD_SENSORS_H
+#define SAPWOOD_SENSORS_H
+
+#include <sapwood/batch.h>
+
+SAP_BEGIN_DECLS
+
+/* How the axes in which rays are given turn with the body that carries them. */
+typedef enum SapRayAxes {
+    SAP_RAY_AXES_BODY = 0,    /* they are the body's axes */
+    SAP_RAY_AXES_HEADING = 1, /* z is up; x is the body's x axis without its z component, or the world's x if there is
+                                 nothing left: for a height scan */
+    SAP_RAY_AXES_WORLD = 2    /* they are the world's axes; only the origin moves with the body */
+} SapRayAxes;
+
+/* Which shapes a ray sees. Shapes that do not collide (SAP_SHAPE_COLLIDES) are never seen. */
+typedef enum SapRaySight {
+    SAP_RAY_SEES_ALL = 0,
+    SAP_RAY_SEES_STATIC = 1, /* shapes of the world: terrain, without any robot */
+    SAP_RAY_SEES_BODIES = 2  /* shapes of bodies */
+} SapRaySight;
+
+/* Values of SapRays.shape that are no shape. */
+enum {
+    SAP_RAY_MISS = -1, /* nothing within max_distance */
+    SAP_RAY_INVALID =
+        -2 /* no ray: an origin, a direction or the pose of `body` is not finite, or a direction is zero */
+};
+
+/* Rays and their results. n = num_worlds of the batch, m = num_rays. The caller owns all arrays; they are row-major. On
+ * a CPU they are in host memory. On a GPU they are all in device memory, or all in host memory. */
+typedef struct SapRays {
+    int num_rays;          /* m, rays per world, >= 1 */
+    SapDtype dtype;        /* element type of origin, direction, distance and normal */
+    const void *origin;    /* [n][m][3] m, or [m][3] if `shared`; required */
+    const void *direction; /* [n][m][3] or [m][3] any length but 0; required */
+    int shared;            /* 1: all worlds have the same rays; 0: each its own; default 0 */
+    int body;            /* the body that carries the rays: they are given in its frame, 0 .. nb - 1; -1 = the world */
+    SapRayAxes axes;     /* axes of the rays if body >= 0; default SAP_RAY_AXES_BODY */
+    SapRaySight sees;    /* default SAP_RAY_SEES_ALL */
+    int exclude_body;    /* the shapes of this body are not seen, 0 .. nb - 1; -1 = none are left out */
+    double max_distance; /* m, > 0; INFINITY = any distance */
+
+    void *distance; /* [n][m] m, from the origin to the surface; -1 where shape < 0; required */
+    void *normal; /* [n][m][3] unit, world axes, out of the shape that was met; 0 where shape < 0; NULL = not wanted */
+    int32_t *shape; /* [n][m] the shape that was met, or SAP_RAY_...; NULL = not wanted */
+} SapRays;
+
+/* Sets every field to its default: body and exclude_body -1, max_distance INFINITY, f64, the others 0 or NULL. */
+SAP_API void sap_rays_default(SapRays *rays);
+
+/* Casts rays in all worlds. A ray that starts inside a shape meets the surface where it leaves it; a plane is met from
+ * the front only, and a height field from above and from below. Of two shapes at the same distance the one with the
+ * smaller index is reported. A world whose state is not finite has rays that are invalid, or shapes that are not seen;
+ * other worlds do not notice. The computation has the precision of collision (use_f64_boundary_pose).
+ *
+ * The first call allocates room for the poses of shapes; later ones allocate nothing. On a GPU with arrays in device
+ * memory the call queues its work and returns, and later calls can be captured into a CUDA graph. With arrays in host
+ * memory it allocates, copies and waits. The state of the batch must have body_q. */
+SAP_API SapStatus sap_batch_raycast(SapBatch *batch, const SapRays *rays);
+
+SAP_END_DECLS
+
+#endif

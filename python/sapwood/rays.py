@@ -1,0 +1,172 @@
+"""Rays: what they meet first among the shapes of each world (Batch.raycast)."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _layout
+from ._library import Rays, enum_names, lib
+from .arguments import index_of, integer, nearest
+
+if TYPE_CHECKING:
+    from .batch import Batch
+
+AXES = enum_names("SapRayAxes", "SAP_RAY_AXES_", counted=False)
+SIGHT = enum_names("SapRaySight", "SAP_RAY_SEES_", counted=False)
+MISS = _layout.BITS["SAP_RAY_MISS"]
+INVALID = _layout.BITS["SAP_RAY_INVALID"]
+_F32, _F64 = _layout.ENUMS["SapDtype"]["SAP_F32"], _layout.ENUMS["SapDtype"]["SAP_F64"]
+
+
+class RayHits(NamedTuple):
+    """What rays met, of shape (num_worlds, m)."""
+
+    distance: Any  # m, -1 where nothing was met
+    normal: Any  # (num_worlds, m, 3) unit, world axes, out of the shape; 0 where nothing was met
+    shape: Any  # int32 index of the shape; MISS, or INVALID for a ray that is not finite or has no direction
+
+
+def pattern_grid(size: tuple[float, float], spacing: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Origins and directions of a height scan: a grid of size (x, y) m around the origin, all rays down.
+
+    The grid has round(size/spacing) + 1 points per side; x varies fastest.
+    """
+    if not (spacing > 0 and min(size) >= 0 and np.all(np.isfinite([*size, spacing]))):
+        raise ValueError(f"size is {size} and spacing {spacing}; they must be finite, size >= 0 and spacing > 0")
+    x, y = (np.linspace(-s / 2, s / 2, round(s / spacing) + 1) for s in size)
+    grid_x, grid_y = np.meshgrid(x, y)
+    origins = np.stack([grid_x.ravel(), grid_y.ravel(), np.zeros(grid_x.size)], axis=1)
+    return origins, np.tile([0.0, 0.0, -1.0], (len(origins), 1))
+
+
+def pattern_lidar(
+    channels: int, points: int, vertical: tuple[float, float] = (-np.pi / 12, np.pi / 12), horizontal: float = 2 * np.pi
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Origins and directions of a lidar: `channels` rows at angles `vertical` (low, high) rad above the x-y plane.
+
+    Each row has `points` rays over `horizontal` rad around z, symmetric about x; a full circle has no ray twice.
+    """
+    channels, points = integer("channels", channels, 1), integer("points", points, 1)
+    full = horizontal >= 2 * np.pi - 1e-9
+    around = np.linspace(-horizontal / 2, horizontal / 2, points, endpoint=not full)
+    up, around = np.meshgrid(np.linspace(*vertical, channels), around, indexing="ij")
+    directions = np.stack([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)], axis=-1).reshape(
+        -1, 3
+    )
+    return np.zeros_like(directions), directions
+
+
+def _choice(name: str, value: str, allowed: dict[str, int]) -> int:
+    if value not in allowed:
+        raise ValueError(f"{name} is {value!r}{nearest(value, allowed)}; it must be one of {', '.join(allowed)}")
+    return allowed[value]
+
+
+def _body(batch: Batch, name: str, value: int | str | None) -> int:
+    if value is None:
+        return -1
+    if isinstance(value, str):
+        return index_of("body", value, batch.model.body_name)
+    return integer(name, value, 0, batch.model.num_bodies - 1)
+
+
+def _vectors(batch: Batch, name: str, given: ArrayLike) -> NDArray[Any]:
+    """[m][3] or [num_worlds][m][3]; one vector counts as m = 1. The type of the batch's state."""
+    out = np.asarray(given, batch._get("body_q").dtype if batch.device == "cpu" else batch.body_q.dtype)
+    out = out[None] if out.ndim == 1 else out
+    if out.ndim not in (2, 3) or out.shape[-1] != 3 or (out.ndim == 3 and out.shape[0] not in (1, batch.num_worlds)):
+        raise ValueError(f"{name} has shape {np.shape(given)}; it must be (m, 3) or ({batch.num_worlds}, m, 3)")
+    return out
+
+
+def _broadcast(batch: Batch, origins: ArrayLike, directions: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both with the same shape, without gaps."""
+    o, d = _vectors(batch, "origins", origins), _vectors(batch, "directions", directions)
+    rays = {a.shape[-2] for a in (o, d)} - {1}
+    if len(rays) > 1:
+        raise ValueError(f"there are {o.shape[-2]} origins and {d.shape[-2]} directions; they must be as many, or one")
+    m = rays.pop() if rays else 1
+    shared = max(o.ndim, d.ndim) == 2
+    shape = (m, 3) if shared else (batch.num_worlds, m, 3)
+    return tuple(np.ascontiguousarray(np.broadcast_to(a, shape)) for a in (o, d))  # type: ignore[return-value]
+
+
+class _Memory(NamedTuple):
+    """An array in host or device memory."""
+
+    address: int
+    shape: tuple[int, ...]
+    kind: str
+
+
+def _device_memory(name: str, array: Any) -> _Memory:
+    interface = array.__cuda_array_interface__
+    if interface.get("strides") is not None:
+        raise ValueError(f"{name} has gaps; it must be contiguous")
+    return _Memory(interface["data"][0], tuple(interface["shape"]), interface["typestr"])
+
+
+def _host_memory(array: NDArray[Any]) -> _Memory:
+    return _Memory(array.ctypes.data, array.shape, array.dtype.str)
+
+
+def _check_out(batch: Batch, m: int, kind: str, out: dict[str, _Memory]) -> None:
+    n = batch.num_worlds
+    expected = {"distance": ((n, m), kind), "normal": ((n, m, 3), kind), "shape": ((n, m), "<i4")}
+    for name, memory in out.items():
+        if (memory.shape, memory.kind) != expected[name]:
+            raise ValueError(
+                f"out.{name} has shape {memory.shape} and type {memory.kind!r}; they must be {expected[name]}"
+            )
+
+
+def raycast(
+    batch: Batch,
+    origins: Any,
+    directions: Any,
+    body: int | str | None,
+    axes: str,
+    sees: str,
+    exclude_body: int | str | None,
+    max_distance: float,
+    out: RayHits | None,
+) -> RayHits:
+    """Batch.raycast."""
+    on_device = hasattr(origins, "__cuda_array_interface__")
+    if on_device and out is None:
+        raise ValueError("the rays are in GPU memory; `out` must be a RayHits of arrays there")
+    if on_device:
+        given = [_device_memory("origins", origins), _device_memory("directions", directions)]
+    else:
+        keep = _broadcast(batch, origins, directions)
+        given = [_host_memory(array) for array in keep]
+    shape, kind = given[0].shape, given[0].kind
+    if given[1][1:] != (shape, kind) or kind not in ("<f4", "<f8") or len(shape) not in (2, 3) or shape[-1] != 3:
+        raise ValueError(f"origins are {given[0][1:]}, directions {given[1][1:]}; they must be alike, (m, 3) floats")
+    if len(shape) == 3 and shape[0] != batch.num_worlds:
+        raise ValueError(f"origins have shape {shape}; the first length must be {batch.num_worlds}")
+    m = shape[-2]
+    if out is None:
+        n, dtype = batch.num_worlds, np.dtype(kind)
+        out = RayHits(np.empty((n, m), dtype), np.empty((n, m, 3), dtype), np.empty((n, m), np.int32))
+    named = {name: array for name, array in out._asdict().items() if array is not None}
+    results = {
+        name: _device_memory(f"out.{name}", array) if on_device else _host_memory(array)
+        for name, array in named.items()
+    }
+    _check_out(batch, m, kind, results)
+    rays = Rays()
+    lib.sap_rays_default(ctypes.byref(rays))
+    rays.num_rays, rays.dtype, rays.shared = m, _F64 if kind == "<f8" else _F32, int(len(shape) == 2)
+    rays.origin, rays.direction = given[0].address, given[1].address
+    rays.body, rays.axes = _body(batch, "body", body), _choice("axes", axes, AXES)
+    rays.sees, rays.exclude_body = _choice("sees", sees, SIGHT), _body(batch, "exclude_body", exclude_body)
+    rays.max_distance = max_distance
+    for name, memory in results.items():
+        setattr(rays, name, memory.address)
+    batch._call(lib.sap_batch_raycast, ctypes.byref(rays))
+    return out

@@ -1,0 +1,134 @@
+/* Ray casts (sensors.h): checks, and the arguments that do not depend on the device. */
+#include <sapwood/sensors.h>
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "host/base/fail.h"
+#include "host/base/fp_mode.h"
+#include "host/base/memory.h"
+#include "host/batch/backend.h"
+#include "host/model/shape_types.h"
+#include "host/plan/pairs.h"
+
+void sap_rays_default(SapRays *rays) {
+    if (rays)
+        *rays = (SapRays){.dtype = SAP_F64, .body = -1, .exclude_body = -1, .max_distance = INFINITY};
+}
+
+/* ---- checks ---- */
+
+static SapStatus check_index(const char *name, int value, int low, int high) {
+    if (value >= low && value <= high)
+        return SAP_OK;
+    return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_raycast: %s is %d; it must be in %d .. %d", name, value, low, high);
+}
+
+static SapStatus check_arrays(const SapRays *r) {
+    const struct {
+        const char *name;
+        const void *data;
+    } required[] = {{"origin", r->origin}, {"direction", r->direction}, {"distance", r->distance}};
+    for (int i = 0; i < 3; i++)
+        if (!required[i].data)
+            return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_raycast: %s is NULL", required[i].name);
+    return SAP_OK;
+}
+
+static SapStatus check(const SapBatch *b, const SapRays *r) {
+    enum { MOST = 1 << 24 }; /* rays of a world */
+    SAP_TRY(check_index("num_rays", r->num_rays, 1, MOST));
+    SAP_TRY(check_index("dtype", (int)r->dtype, SAP_F32, SAP_F64));
+    SAP_TRY(check_index("shared", r->shared, 0, 1));
+    SAP_TRY(check_index("body", r->body, -1, b->nb - 1));
+    SAP_TRY(check_index("axes", (int)r->axes, SAP_RAY_AXES_BODY, SAP_RAY_AXES_WORLD));
+    SAP_TRY(check_index("sees", (int)r->sees, SAP_RAY_SEES_ALL, SAP_RAY_SEES_BODIES));
+    SAP_TRY(check_index("exclude_body", r->exclude_body, -1, b->nb - 1));
+    if (!(r->max_distance > 0))
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_raycast: max_distance is %g; it must be > 0", r->max_distance);
+    SAP_TRY(check_arrays(r));
+    if (!b->arrays.state.body_q)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_raycast: body_q of the batch was set to NULL; rays need it");
+    return SAP_OK;
+}
+
+/* ---- shapes ---- */
+
+/* Whether the plan has the shape in its tree of static shapes, if it has one. */
+static bool is_in_tree(const SapModelArrays *m, int s) {
+    return m->shape_body[s] < 0 && sap_shape_type(m->shape_type[s])->bound != NULL;
+}
+
+/* Lists the shapes that rays can meet: static ones from the front of `list`, those of bodies after them. */
+static void list_shapes(const SapModelArrays *m, bool has_tree, int *list, SapRayShapes *out) {
+    for (int s = 0; s < m->num_shapes; s++)
+        if (sap_shape_collides(m, s) && m->shape_body[s] < 0 && !(has_tree && is_in_tree(m, s)))
+            list[out->num_static++] = s;
+    for (int s = 0; s < m->num_shapes; s++)
+        if (sap_shape_collides(m, s) && m->shape_body[s] >= 0)
+            list[out->num_static + out->num_moving++] = s;
+}
+
+static SapStatus upload_shapes(SapBatch *b, const SapModelArrays *m, bool has_tree, int *list) {
+    SapRayShapes shapes = {.num_static = 0};
+    void *lists, *place;
+    list_shapes(m, has_tree, list, &shapes);
+    size_t count = (size_t)shapes.num_static + (size_t)shapes.num_moving;
+    size_t number = b->options.use_f64_boundary_pose ? sizeof(double) : sizeof(float);
+    SAP_TRY(b->backend->allocate(b, count + 1, sizeof *list, "rays", &lists));
+    SAP_TRY(b->backend->write(b, "sap_batch_raycast", lists, list, count * sizeof *list));
+    SAP_TRY(b->backend->allocate(b, (size_t)b->num_worlds, ((size_t)shapes.num_moving * SAP_PLACE_SIZE + 1) * number,
+                                 "rays", &place));
+    shapes.fixed = lists;
+    shapes.moving = shapes.fixed + shapes.num_static;
+    shapes.place = place;
+    b->ray_shapes = shapes;
+    return SAP_OK;
+}
+
+/* Lists the shapes at the first call. */
+static SapStatus find_shapes(SapBatch *b, bool has_tree) {
+    if (b->ray_shapes.place)
+        return SAP_OK;
+    const SapModelArrays *m = sap_model_arrays(b->model);
+    int *list = sap_allocate((size_t)m->num_shapes + 1, sizeof *list, "rays");
+    SapStatus status = list ? upload_shapes(b, m, has_tree, list) : SAP_ERROR_MEMORY;
+    free(list);
+    return status;
+}
+
+/* ---- the call ---- */
+
+static void set_rays(const SapBatch *b, const SapRays *r, SapRayArgs *args) {
+    int m = r->num_rays, is_f64 = r->dtype == SAP_F64;
+    args->num_rays = r->num_rays;
+    args->body = r->body;
+    args->axes = (int)r->axes;
+    args->sees_static = r->sees != SAP_RAY_SEES_BODIES;
+    args->sees_moving = r->sees != SAP_RAY_SEES_STATIC;
+    args->exclude_body = r->exclude_body;
+    args->max_distance = r->max_distance;
+    args->origin = (SapBuffer){(void *)r->origin, r->shared ? 0 : 3 * m, is_f64};
+    args->direction = (SapBuffer){(void *)r->direction, r->shared ? 0 : 3 * m, is_f64};
+    args->distance = (SapBuffer){r->distance, m, is_f64};
+    args->normal = (SapBuffer){r->normal, 3 * m, is_f64};
+    args->shape = r->shape;
+    args->body_q = (SapBuffer){b->arrays.state.body_q, 7 * b->nb, b->dtype == SAP_F64};
+}
+
+SapStatus sap_batch_raycast(SapBatch *batch, const SapRays *rays) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(batch);
+    SAP_NEED(rays);
+    SAP_TRY(check(batch, rays));
+    const SapStepArgs *step = batch->backend->step_args(batch);
+    SAP_TRY(find_shapes(batch, step->plan.statics.num_nodes > 0));
+    SapRayArgs args = {.plan = step->plan,
+                       .is_f64 = batch->options.use_f64_boundary_pose,
+                       .num_worlds = batch->num_worlds,
+                       .shapes = batch->ray_shapes};
+    args.constants = step->constants[args.is_f64];
+    set_rays(batch, rays, &args);
+    return batch->backend->raycast(batch, __func__, &args);
+}

@@ -1,0 +1,11 @@
+/* Ray casts on a GPU. The device's context must be current. */
+#ifndef SAPWOOD_HOST_CUDA_RAYS_H
+#define SAPWOOD_HOST_CUDA_RAYS_H
+
+#include "host/cuda/backend.h"
+#include "kernels/data/rays.h"
+
+/* The arrays of the rays are the caller's, in host or device memory. */
+SapStatus sap_cuda_raycast(SapCudaBatch *c, const char *what, const SapRayArgs *args);
+
+#endif
