@@ -81,6 +81,12 @@ function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
     set_target_properties(${kernel} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 endfunction()
 
+# Lanes of MuJoCo's law: one f64 register. One lane count and the generic build of one lane bound the time to compile a
+# second law; same as sap_mujoco_lanes in cpu/dispatch.c.
+set(mujoco_lanes_generic 1)
+set(mujoco_lanes_avx2 4)
+set(mujoco_lanes_avx512 8)
+
 # Adds all kernels as <prefix>_<isa>_x<lanes>_f<precision> with the optimisation level `opt`, and stores their objects
 # in the variable `out`.
 function(sapwood_add_cpu_kernels prefix opt out)
@@ -95,6 +101,9 @@ function(sapwood_add_cpu_kernels prefix opt out)
                     sapwood_add_cpu_kernel(${kernel} ${isa} ${lanes} ${precision} -O0)
                 else()
                     sapwood_add_cpu_kernel(${kernel} ${isa} ${lanes} ${precision} ${opt})
+                endif()
+                if(lanes EQUAL mujoco_lanes_${isa})
+                    target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/mujoco_cpu.c)
                 endif()
                 list(APPEND objects $<TARGET_OBJECTS:${kernel}>)
             endforeach()

@@ -33,6 +33,10 @@ typedef struct SapContacts {
     void *stiffness; /* [n][capacity] N/m, > 0, infinity = rigid */
     void *tau;       /* [n][capacity] s, >= 0, dissipation time */
     void *mu;        /* [n][capacity] >= 0, Coulomb friction */
+
+    /* Contacts of MuJoCo's law, contact_solver = mujoco (mujoco.h): [n][capacity]. That law reads these, shapes and bodies
+     * only. The caller's; NULL = none. */
+    const struct SapMujocoContact *mujoco;
 } SapContacts;
 
 /* Allocates the object and every array, 64-byte aligned: no contacts, shapes and bodies -1, parameters NaN. num_worlds

@@ -8,6 +8,7 @@
 #include <sapwood/error.h>
 #include <sapwood/guard.h>
 #include <sapwood/model.h>
+#include <sapwood/mujoco.h>
 #include <sapwood/options.h>
 #include <sapwood/parameters.h>
 #include <sapwood/scene.h>

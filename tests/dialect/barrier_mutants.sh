@@ -102,7 +102,8 @@ for test in team_threads dual_team; do
     }
 done
 
-mapfile -t barriers < <(cd "$project/src/kernels" && grep -rn --include='*.h' 'TEAM_SYNC();' . | sed 's|^\./||' | sort)
+# The kernels of MuJoCo's law (mujoco*.h) have no team of threads yet: they run on CPUs, where a team is one thread.
+mapfile -t barriers < <(cd "$project/src/kernels" && grep -rn --include='*.h' --exclude='mujoco*' 'TEAM_SYNC();' . | sed 's|^\./||' | sort)
 [ ${#barriers[@]} -gt 0 ] || die "found no barriers"
 for i in "${!barriers[@]}"; do
     IFS=: read -r file line _ <<<"${barriers[i]}"

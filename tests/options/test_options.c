@@ -451,8 +451,9 @@ Test(options, an_unknown_preset_lists_the_known) {
     SapOptions before = options;
     cr_assert_eq(sap_options_preset("approx16", &options), SAP_ERROR_ARGUMENT);
     cr_assert_eq(memcmp(&before, &options, sizeof options), 0);
-    cr_assert(strstr(sap_error_message(),
-                     "unknown preset 'approx16' (did you mean 'approx32'?); allowed: approx32, approx64, drake, fast32"));
+    cr_assert(
+        strstr(sap_error_message(),
+               "unknown preset 'approx16' (did you mean 'approx32'?); allowed: approx32, approx64, drake, fast32"));
     REFUSED("contact_preset_variant", "approx16", "unknown preset 'approx16'", "approx32, approx64, drake, fast32");
     REFUSED("contact_preset_variant", "custom", "unknown preset 'custom'");
 }

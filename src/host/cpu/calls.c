@@ -87,12 +87,17 @@ static SapStatus check_contacts(const SapSolver *s, const char *what, const SapC
         return sap_fail(SAP_ERROR_ARGUMENT,
                         "%s: contacts: capacity is %d; it must be in 1 .. max_rigid_contact, which is %d", what,
                         c->capacity, s->options.max_rigid_contact);
+    bool mujoco = s->args.mujoco != NULL && c->mujoco; /* the law reads its own records */
     const struct {
         const char *name;
         const void *data;
-    } required[] = {{"count", c->count}, {"point0", c->point0}, {"point1", c->point1}, {"normal", c->normal}};
-    for (int i = 0; i < 4; i++)
-        if (!required[i].data)
+        bool needed;
+    } required[] = {{"count", c->count, true},
+                    {"point0", c->point0, !mujoco},
+                    {"point1", c->point1, !mujoco},
+                    {"normal", c->normal, !mujoco}};
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+        if (!required[i].data && required[i].needed)
             return sap_fail(SAP_ERROR_ARGUMENT, "%s: contacts: %s is NULL", what, required[i].name);
     return SAP_OK;
 }
@@ -119,10 +124,22 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
     args.h = h;
     sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, __func__, control, &args));
+    solver->mujoco.contact.data = NULL;
     if (contacts) {
+        if (solver->args.mujoco && solver->args.mujoco->rk4 && solver->options.max_rigid_contact > 0)
+            for (int w = 0; w < solver->num_worlds && contacts->count; w++)
+                if (contacts->count[w] > 0)
+                    return sap_fail(
+                        SAP_ERROR_UNSUPPORTED,
+                        "sap_step: contacts: world %d has %d, but the integrator is RK4, which finds the contacts "
+                        "of each stage: use a SapBatch",
+                        w, contacts->count[w]);
         SAP_TRY(check_contacts(solver, __func__, contacts));
         SAP_TRY(check_counts(__func__, contacts));
         sap_step_args_set_contacts(&args, contacts);
+        solver->mujoco.contact = (SapBuffer){.data = (void *)(uintptr_t)contacts->mujoco, /* only read */
+                                             .stride = (long long)SAP_MUJOCO_CONTACT_SIZE * contacts->capacity,
+                                             .is_f64 = 1};
     }
     sap_step_args_set_output(&args, out);
     sap_solver_run_step(solver, &args);
@@ -158,6 +175,7 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
 SapStatus sap_step_many(SapSolver *solver, const char *what, SapState *state, const SapControl *control,
                         SapContacts *contacts, double h, int num_steps) {
     SAP_TRY(check_state(solver, what, "state", state));
+    solver->mujoco.contact.data = NULL;
     SapStepArgs args = solver->args;
     args.h = h;
     args.num_steps = num_steps;

@@ -15,6 +15,12 @@
     extern const SapSensorKernels sap_sensor_kernels_##isa##_f32;                                                      \
     extern const SapSensorKernels sap_sensor_kernels_##isa##_f64;
 #define DECLARE_ISA(isa) DECLARE(isa, 1) DECLARE(isa, 4) DECLARE(isa, 8) DECLARE_SENSORS(isa)
+/* MuJoCo's law has one lane count per instruction set (kernels/target/mujoco_cpu.c, cmake/kernels.cmake). */
+#define DECLARE_MUJOCO(isa, lanes)                                                                                     \
+    extern const SapKernels sap_mujoco_kernels_##isa##_x##lanes##_f32;                                                 \
+    extern const SapKernels sap_mujoco_kernels_##isa##_x##lanes##_f64;
+#define MUJOCO_PAIR(isa, lanes)                                                                                        \
+    { &sap_mujoco_kernels_##isa##_x##lanes##_f32, &sap_mujoco_kernels_##isa##_x##lanes##_f64 }
 #define PAIR(isa, lanes)                                                                                               \
     { &sap_kernels_##isa##_x##lanes##_f32, &sap_kernels_##isa##_x##lanes##_f64 }
 #define TABLES(isa)                                                                                                    \
@@ -27,11 +33,14 @@
     { &sap_sensor_kernels_##isa##_f32, &sap_sensor_kernels_##isa##_f64 }
 
 DECLARE_ISA(generic)
+DECLARE_MUJOCO(generic, 1)
 #if SAPWOOD_HAVE_AVX2
 DECLARE_ISA(avx2)
+DECLARE_MUJOCO(avx2, 4)
 #endif
 #if SAPWOOD_HAVE_AVX512
 DECLARE_ISA(avx512)
+DECLARE_MUJOCO(avx512, 8)
 #endif
 
 /* [isa][lanes 1, 4, 8][precision] */
@@ -60,6 +69,16 @@ static const SapSensorKernels *const sensor_tables[][2] = {
 #endif
 #if SAPWOOD_HAVE_AVX512
     [SAP_ISA_AVX512] = SENSOR_TABLES(avx512),
+#endif
+};
+/* [isa][precision] */
+static const SapKernels *const mujoco_tables[][2] = {
+    [SAP_ISA_GENERIC] = MUJOCO_PAIR(generic, 1),
+#if SAPWOOD_HAVE_AVX2
+    [SAP_ISA_AVX2] = MUJOCO_PAIR(avx2, 4),
+#endif
+#if SAPWOOD_HAVE_AVX512
+    [SAP_ISA_AVX512] = MUJOCO_PAIR(avx512, 8),
 #endif
 };
 enum { NUM_TABLES = sizeof tables / sizeof tables[0] };
@@ -124,6 +143,28 @@ const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision 
 
 const SapSensorKernels *sap_sensor_kernels_find(SapIsa isa, SapPrecision precision) {
     return sap_isa_available(isa) ? sensor_tables[isa][precision] : NULL;
+}
+
+int sap_mujoco_lanes(SapIsa isa) {
+    return mujoco_tables[isa][0]->lanes;
+}
+
+SapKernels sap_mujoco_kernels(SapIsa isa, SapPrecision precision) {
+    const SapKernels *own = mujoco_tables[isa][precision];
+    SapKernels k = *sap_kernels_find(isa, own->lanes, precision);
+    k.free_motion = own->free_motion;
+    k.place = own->place;
+    k.contact_geometry = own->contact_geometry;
+    k.contact_weight = own->contact_weight;
+    k.constraint_geometry = own->constraint_geometry;
+    k.constraint_weight = own->constraint_weight;
+    k.solve = own->solve;
+    k.linear_assemble = own->linear_assemble;
+    k.linear_solve = own->linear_solve;
+    k.velocity = own->velocity;
+    k.finish = own->finish;
+    k.inspect = own->inspect;
+    return k;
 }
 
 /* Whether packs of `lanes` worlds pay in every precision: f64 is the wider one, and every preset has a stage in it. */

@@ -22,6 +22,9 @@ int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds);
 
 /* The kernels of a resolved isa with 1, 4 or 8 lanes; NULL if there are none. */
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
+/* Those of MuJoCo's law: the kernels of SAP with its own stages in their place. An isa has them with one lane count. */
+SapKernels sap_mujoco_kernels(SapIsa isa, SapPrecision precision);
+int sap_mujoco_lanes(SapIsa isa);
 /* Same for the dual solvers. */
 const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
 /* Same for the sensors, which have one lane. */

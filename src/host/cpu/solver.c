@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sapwood/mujoco.h>
+
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
@@ -66,6 +68,10 @@ SapStatus sap_solver_let_sleep(SapSolver *s, int32_t *asleep) {
     return sap_sleep_create(s, asleep, &s->sleep);
 }
 
+void sap_solver_set_warm(SapSolver *s, double *warm) {
+    s->mujoco.warm = (SapBuffer){.data = warm, .stride = s->args.plan.nv, .is_f64 = 1};
+}
+
 static bool uses_lockstep(const SapSolver *s) {
     return s->options.factor_plan == SAP_FACTOR_LIBRARY && s->args.newton.dense;
 }
@@ -103,18 +109,36 @@ static SapStatus fill_args(SapSolver *s, int lanes) {
     const SapPlan *plan = &s->plan->plan.plan;
     SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->dual, &s->args));
     s->args.num_worlds = s->num_worlds;
+    s->mujoco = s->plan->mujoco.args;
+    s->args.mujoco = plan->mujoco ? &s->mujoco : NULL;
+    return SAP_OK;
+}
+
+/* MuJoCo's law has one lane count per instruction set. */
+static SapStatus choose_mujoco_lanes(const SapSolver *s, const char *what, int *lanes) {
+    int allowed = sap_mujoco_lanes(s->isa);
+    if (s->options.lanes && s->options.lanes != allowed)
+        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: lanes is %d; contact_solver mujoco with isa %s allows 0 and %d", what,
+                        s->options.lanes, sap_isa_name(s->isa), allowed);
+    *lanes = allowed;
     return SAP_OK;
 }
 
 static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *model, size_t bytes_per_world) {
     s->model = sap_model_hold(model);
-    SAP_TRY(sap_model_plan(s->model, s->options.broad_phase, &s->plan));
+    bool mujoco = s->options.contact_solver == SAP_SOLVER_MUJOCO;
+    SAP_TRY(mujoco ? sap_model_plan_mujoco(s->model, s->options.broad_phase, &s->plan)
+                   : sap_model_plan(s->model, s->options.broad_phase, &s->plan));
     SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
     int lanes = s->options.lanes ? s->options.lanes
                                  : sap_default_lanes(s->isa, s->options.free_motion_solve_precision, s->num_worlds);
+    if (mujoco)
+        SAP_TRY(choose_mujoco_lanes(s, what, &lanes));
     for (int f64 = 0; f64 < 2; f64++) {
-        s->kernels.pack[f64] = sap_kernels_find(s->isa, lanes, f64 ? SAP_FP64 : SAP_FP32);
-        s->kernels.one_lane[f64] = sap_kernels_find(s->isa, 1, f64 ? SAP_FP64 : SAP_FP32);
+        SapPrecision precision = f64 ? SAP_FP64 : SAP_FP32;
+        s->mujoco_kernels[f64] = mujoco ? sap_mujoco_kernels(s->isa, precision) : (SapKernels){0};
+        s->kernels.pack[f64] = mujoco ? &s->mujoco_kernels[f64] : sap_kernels_find(s->isa, lanes, precision);
+        s->kernels.one_lane[f64] = sap_kernels_find(s->isa, 1, precision);
     }
     SAP_TRY(fill_args(s, lanes));
     if (s->args.dual) { /* the solve in impulses takes the place of that in velocities */
@@ -280,6 +304,30 @@ SapStatus sap_solver_record_problem(SapSolver *s, const SapDualRecord *record) {
     return SAP_OK;
 }
 
+SapStatus sap_solver_record_rows(SapSolver *s, const SapMujocoRows *rows) {
+    SAP_NEED(s);
+    if (!s->args.mujoco)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "sap_solver_record_rows: contact_solver is not mujoco; only that has these rows");
+    const SapMujocoRows none = {0}, *r = rows ? rows : &none;
+    bool complete = r->count && r->type && r->state && r->jacobian && r->pos && r->R && r->aref && r->force;
+    if (rows && (!complete || r->capacity < 1))
+        return sap_fail(SAP_ERROR_ARGUMENT,
+                        "sap_solver_record_rows: %s; all arrays are required, and a capacity of 1 or more",
+                        complete ? "capacity is below 1" : "an array is NULL");
+    s->mujoco.rows = (SapMujocoRowReport){.capacity = r->capacity,
+                                          .count = r->count,
+                                          .type = r->type,
+                                          .state = r->state,
+                                          .jacobian = r->jacobian,
+                                          .pos = r->pos,
+                                          .R = r->R,
+                                          .aref = r->aref,
+                                          .force = r->force,
+                                          .qacc = r->qacc};
+    return SAP_OK;
+}
+
 const uint32_t *sap_solver_world_status(const SapSolver *solver) {
     return solver ? solver->args.status : NULL;
 }
@@ -297,7 +345,8 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
     SAP_NEED(s);
     SAP_NEED(out);
     size_t per_world = s->results ? sizeof(uint32_t) + 5 * sizeof(int32_t) + 2 * sizeof(double) : 0;
-    size_t model_bytes = s->plan->plan.bytes + s->plan->constants[0].bytes + s->plan->constants[1].bytes;
+    size_t model_bytes =
+        s->plan->plan.bytes + s->plan->constants[0].bytes + s->plan->constants[1].bytes + s->plan->mujoco.bytes;
     *out = (SapSolverInfo){
         .num_worlds = s->num_worlds,
         .threads = s->threads,
@@ -347,6 +396,9 @@ SapStatus sap_solver_profile_read(const SapSolver *s, SapProfile *out) {
 /* ---- parameters of worlds ---- */
 
 SapStatus sap_solver_expand(SapSolver *s, SapParameter parameter) {
+    if (s->args.mujoco)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "parameters per world: contact_solver is mujoco, which has none; allowed: sap");
     return sap_world_parameters_add(&s->parameters, parameter, &s->args);
 }
 

@@ -31,6 +31,8 @@ struct SapSolver {
     SapSleep *sleep;       /* NULL unless worlds may sleep */
     SapLockstep *lockstep; /* NULL unless a library solves the Newton systems */
     SapStepArgs args;      /* arguments that are the same in all calls */
+    SapMujocoArgs mujoco;  /* args.mujoco, if contact_solver is mujoco */
+    SapKernels mujoco_kernels[2]; /* kernels.pack then, f32 and f64 */
     SapWorldParameters parameters;
     void *results; /* memory of args.status and of the per-world arrays of args.report; NULL: a batch owns them */
 };
@@ -53,6 +55,10 @@ void sap_solver_set_results(SapSolver *solver, uint32_t *status, const SapReport
 
 /* Lets worlds sleep, if the options say so. asleep: [num_worlds] 1 = the world sleeps; the caller's. */
 SapStatus sap_solver_let_sleep(SapSolver *solver, int32_t *asleep);
+
+/* Makes steps of MuJoCo's law start from accelerations [num_worlds][nv] and keep theirs there; the caller's. Does nothing
+ * for another law. */
+void sap_solver_set_warm(SapSolver *solver, double *warm);
 
 /* Makes the solver read a parameter per world. */
 SapStatus sap_solver_expand(SapSolver *solver, SapParameter parameter);

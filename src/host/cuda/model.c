@@ -21,6 +21,11 @@ static void list_blocks(SapCudaModel *out) {
 SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapStepArgs *args, SapCudaModel *out) {
     const SapModelArrays *m = sap_model_arrays(model);
     *out = (SapCudaModel){.arrays = m};
+    /* each kernel set has its law and method as constants (kernels/target/cuda.cu) */
+    if (options->contact_solver != SAP_SOLVER_SAP)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "device cuda: there are no kernels for contact_solver %d; allowed: %d (sap)",
+                        (int)options->contact_solver, SAP_SOLVER_SAP);
     SAP_TRY(sap_model_plan(model, options->broad_phase, &out->plan));
     list_blocks(out);
     const SapConstants constants[2] = {out->plan->constants[0].constants, out->plan->constants[1].constants};
@@ -29,11 +34,6 @@ SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, 
     if (options->sleep_steps > 0)
         return sap_fail(SAP_ERROR_UNSUPPORTED, "device cuda: option sleep_steps is %d; worlds sleep on the cpu only",
                         options->sleep_steps);
-    /* each kernel set has its law and method as constants (kernels/target/cuda.cu) */
-    if (args->contacts.law != SAP_LAW_sap_contact || args->method != SAP_METHOD_newton || args->dual)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "device cuda: there are no kernels for contact_solver %d; allowed: %d (sap)",
-                        (int)options->contact_solver, SAP_SOLVER_SAP);
     return SAP_OK;
 }
 

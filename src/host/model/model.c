@@ -11,6 +11,7 @@
 #include "host/base/fp_mode.h"
 #include "host/model/check.h"
 #include "host/model/joint_types.h"
+#include "host/model/mujoco.h"
 #include "host/model/warnings.h"
 
 void sap_model_arrays_default(SapModelArrays *arrays) {
@@ -265,6 +266,7 @@ void sap_model_destroy(SapModel *model) {
     pthread_mutex_destroy(&model->lock);
     sap_mesh_hulls_free(model->hulls, model->arrays.num_meshes);
     sap_model_free_warnings(model);
+    sap_mujoco_free(model->mujoco);
     for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
         free((void *)sap_model_field_get(&model->arrays, &sap_model_fields[i]));
     free((void *)model->arrays.name);

@@ -18,13 +18,22 @@
 typedef struct SapModelPart {
     void (*free)(struct SapModelPart *part);
 } SapModelPart;
-typedef enum SapModelPartOf { SAP_PART_PLAN_LISTED, SAP_PART_PLAN_SWEEP, SAP_PART_PLAN_TREE, SAP_MODEL_NUM_PARTS } SapModelPartOf;
+typedef enum SapModelPartOf {
+    SAP_PART_PLAN_LISTED,
+    SAP_PART_PLAN_SWEEP,
+    SAP_PART_PLAN_TREE,
+    SAP_PART_MUJOCO_LISTED, /* plans of MuJoCo's law */
+    SAP_PART_MUJOCO_SWEEP,
+    SAP_PART_MUJOCO_TREE,
+    SAP_MODEL_NUM_PARTS
+} SapModelPartOf;
 
 /* Owns everything that `arrays` points to; no pointer is NULL. `arrays` is constant after creation. */
 struct SapModel {
     SapModelArrays arrays;
-    SapHullShape *hulls; /* [num_meshes] */
-    char **warnings;     /* [num_warnings] texts */
+    SapHullShape *hulls;            /* [num_meshes] */
+    struct SapMujocoArrays *mujoco; /* numbers of MuJoCo's law; NULL = none */
+    char **warnings;                /* [num_warnings] texts */
     int num_warnings;
     atomic_int more_holders; /* number of holders besides the first */
     pthread_mutex_t lock;    /* protects part */

@@ -51,6 +51,7 @@ static const Choice contact_solvers[] = {{"sap", SAP_SOLVER_SAP},
                                          {"pgs", SAP_SOLVER_PGS},
                                          {"pgs_rows", SAP_SOLVER_PGS_ROWS},
                                          {"active_set", SAP_SOLVER_ACTIVE_SET},
+                                         {"mujoco", SAP_SOLVER_MUJOCO},
                                          {NULL, 0}};
 static const Choice friction_laws[] = {{"convex", SAP_FRICTION_CONVEX}, {"coulomb", SAP_FRICTION_COULOMB}, {NULL, 0}};
 static const Choice compliances[] = {{"rigid", SAP_COMPLIANCE_RIGID},

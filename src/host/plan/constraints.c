@@ -6,6 +6,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/constraint_types.h"
+#include "host/plan/mujoco.h"
 #include "host/plan/plan.h"
 #include "kernels/data/laws.h"
 
@@ -19,6 +20,7 @@ typedef struct Fill {
 } Fill;
 
 typedef struct Work {
+    const SapModel *model;
     const SapModelArrays *m;
     const SapPlan *plan;
     unsigned char *mark; /* [nv] paths of the bodies that a block joins */
@@ -75,12 +77,22 @@ static void mark_block(const Work *w, const Fill *f, const SapBlock *b) {
         mark_difference(w, b->link[0], -1);
         mark_difference(w, -1, b->link[1]);
         break;
-    case SAP_BLOCK_WELD:
+    case SAP_BLOCK_WELD: /* MuJoCo's has two points, as a ball */
+        if (w->plan->mujoco) {
+            mark_difference(w, b->link[0], -1);
+            mark_difference(w, -1, b->link[1]);
+        } else {
+            mark_difference(w, b->link[0], b->link[1]);
+        }
+        break;
     case SAP_BLOCK_DISTANCE: mark_difference(w, b->link[0], b->link[1]); break;
     case SAP_BLOCK_COUPLER:
         mark_coordinate(w, f, b->coordinate[0]);
         mark_coordinate(w, f, b->coordinate[1]);
         break;
+    case SAP_BLOCK_DOF: w->mark[b->coordinate[0]] = 4; break;
+    case SAP_BLOCK_BALL_LIMIT:
+    case SAP_BLOCK_BALL_AXIS: memset(w->mark + b->coordinate[0], 4, 3); break;
     default: mark_coordinate(w, f, w->plan->nv + b->index);
     }
 }
@@ -137,13 +149,9 @@ static SapBlock constraint_block(const Work *w, int c) {
                       .side = m->constraint_side[c]};
 }
 
-static SapBlock tendon_block(int t) {
-    return (SapBlock){.kind = SAP_BLOCK_TENDON,
-                      .index = t,
-                      .rows = 1,
-                      .laws = SAP_TENDON_LAWS,
-                      .link = {-1, -1},
-                      .coordinate = {-1, -1}};
+static SapBlock tendon_block(int t, int laws) {
+    return (SapBlock){
+        .kind = SAP_BLOCK_TENDON, .index = t, .rows = 1, .laws = laws, .link = {-1, -1}, .coordinate = {-1, -1}};
 }
 
 static void fill_blocks(const Work *w, const Fill *f) {
@@ -152,18 +160,21 @@ static void fill_blocks(const Work *w, const Fill *f) {
         f->block[c].first_row = row;
         row += f->block[c].rows;
     }
+    SapBlock *next = f->block + w->m->num_constraints;
+    if (w->plan->mujoco)
+        next += sap_mujoco_dof_blocks(w->model, w->plan, w->dof_of, next);
     for (int t = 0; t < w->m->num_tendons; t++)
-        f->block[w->m->num_constraints + t] = tendon_block(t);
+        next[t] = tendon_block(t, w->plan->mujoco ? SAP_MUJOCO_LAWS : SAP_TENDON_LAWS);
 }
 
 /* Offsets of the scratch of every block; returns its size. */
-static long long layout_blocks(const Fill *f, int num_blocks) {
+static long long layout_blocks(const Fill *f, int num_blocks, bool mujoco) {
     long long next = 0;
     for (int k = 0; k < num_blocks; k++) {
         SapBlock *b = &f->block[k];
 #define PART(part, count) (b->part = (int)next, next += (count))
         PART(g, b->rows);
-        PART(w, b->rows);
+        PART(w, mujoco ? 2 * b->rows : b->rows); /* and bias */
         PART(vc, b->rows);
         PART(gamma, b->rows);
         PART(G, b->rows);
@@ -231,6 +242,10 @@ static SapStatus add_blocks(const Work *w, SapPlanOwner *out) {
     SapPlan *plan = &out->plan;
     Fill f = {0};
     plan->num_blocks = w->m->num_constraints + w->m->num_tendons;
+    if (plan->mujoco)
+        plan->num_blocks += sap_mujoco_dof_blocks(w->model, plan, w->dof_of, NULL);
+    if (plan->num_blocks == 0)
+        return SAP_OK;
     /* Blocks, then the columns that each has. */
     SAP_TRY(carve_blocks(w, plan->num_blocks, &f, out));
     fill_tendons(w, &f);
@@ -238,7 +253,7 @@ static SapStatus add_blocks(const Work *w, SapPlanOwner *out) {
     SAP_TRY(carve_columns(w, list_columns(w, &f, plan->num_blocks), &f, out));
     list_columns(w, &f, plan->num_blocks);
     fill_dof_blocks(w, &f, plan->num_blocks);
-    long long size = layout_blocks(&f, plan->num_blocks);
+    long long size = layout_blocks(&f, plan->num_blocks, plan->mujoco);
     if (size > MOST)
         return sap_fail(SAP_ERROR_MEMORY,
                         "constraints and tendons of %d dofs need %lld numbers; at most %d are possible", plan->nv, size,
@@ -263,9 +278,9 @@ SapStatus sap_plan_add_constraints(const SapModel *model, SapPlanOwner *out) {
     plan->num_constraints = m->num_constraints;
     plan->num_tendons = m->num_tendons;
     plan->num_tendon_terms = m->num_tendon_terms;
-    if (m->num_constraints + m->num_tendons == 0)
+    if (m->num_constraints + m->num_tendons == 0 && !plan->mujoco)
         return SAP_OK;
-    Work w = {.m = m, .plan = plan};
+    Work w = {.model = model, .m = m, .plan = plan};
     SapArena arena = {0};
     for (int pass = 0; pass < 2; pass++) {
         SAP_CARVE(&arena, w.mark, plan->nv);

@@ -19,7 +19,7 @@ SapMotionLayout sap_motion_layout(const SapPlan *p) {
     PART(A, p->tree.nnz);
     PART(inverse, p->nv);
     PART(v, p->nv);
-    PART(passing, 0);
+    PART(rk, p->rk4 ? 8 * p->nv : 0);
     PART(S, 6 * p->nv);
     PART(V, 6 * p->nl);
     PART(a, 6 * p->nl);
@@ -30,6 +30,7 @@ SapMotionLayout sap_motion_layout(const SapPlan *p) {
     PART(q1, p->nq);
 #undef PART
     at.size = next;
+    at.passing = p->mujoco ? next : at.S; /* MuJoCo's law reads them after its solve */
     return at;
 }
 
@@ -116,14 +117,14 @@ static int contact_law_size(int law) {
     return sizes[law];
 }
 
-static void layout_slot(int law, SapSlotLayout *slot) {
+static void layout_slot(int law_size, int rows, SapSlotLayout *slot) {
     long long next = 0;
-    slot->law = take(&next, contact_law_size(law));
-    slot->vc = take(&next, 3);
-    slot->gamma = take(&next, 3);
+    slot->law = take(&next, law_size);
+    slot->vc = take(&next, rows);
+    slot->gamma = take(&next, rows);
     slot->cost = take(&next, 1);
-    slot->G = take(&next, 6);
-    slot->Jd = take(&next, 3);
+    slot->G = take(&next, rows * (rows + 1) / 2);
+    slot->Jd = take(&next, rows);
     slot->line = take(&next, 3);
     slot->size = (int)next;
     next = 0;
@@ -177,8 +178,8 @@ static void layout_problem(const SapPlan *plan, int lockstep, long long *next, S
                       &p->dof_gamma, &p->dof_cost, &p->dof_hessian, &p->line_keeps, &newton->d};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = take(next, plan->nv);
-    p->v0 = newton->d;
-    p->guess = p->grad;
+    p->v0 = plan->mujoco ? take(next, plan->nv) : newton->d; /* MuJoCo's law reads both until its end */
+    p->guess = plan->mujoco ? take(next, plan->nv) : p->grad;
     p->dof_check = p->impulse;
     p->dof_law = take(next, SAP_DOF_LAW_SIZE * (long long)plan->nv);
     newton->lockstep = take(next, lockstep ? SAP_LOCKSTEP_SIZE : 0);
@@ -230,7 +231,7 @@ static void layout_dual(const SapPlan *plan, int contacts, int num_slots, long l
 
 int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args, SapDualLayout *dual) {
     long long problem = 0, ints = 0;
-    layout_slot(args->contacts.law, &args->slot);
+    layout_slot(plan->mujoco ? SAP_LAW_SIZE_mujoco : contact_law_size(args->contacts.law), plan->contact_rows, &args->slot);
     layout_slot_ints(plan, lanes, &args->slot_ints);
     layout_pack_ints(plan, lanes, &ints, &args->pack_ints);
     layout_linear(plan, &args->linear);
@@ -241,7 +242,7 @@ int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs 
     args->pack_ints.size = ints > INT_MAX ? INT_MAX : (int)ints;
     /* kernels compute offsets of slots in ints */
     const long long sizes[] = {args->slot.size, args->slot.origin_size, args->slot_ints.size,
-                               args->slot_ints.origin_size, 3LL * args->slot_ints.max_columns};
+                               args->slot_ints.origin_size, (long long)plan->contact_rows * args->slot_ints.max_columns};
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i] * num_slots > INT_MAX)
             return 0;
@@ -280,7 +281,7 @@ void sap_arena_bytes(const SapStepArgs *a, int num_slots, const int real_bytes[2
     bytes[SAP_ARENA_PACK_INTS] = product(a->pack_ints.size, sizeof(int));
     bytes[SAP_ARENA_BLOCKS] = product(a->plan.block_size, repeats ? f64 : solve);
     bytes[SAP_ARENA_SLOTS] = product(a->slot.size * num_slots, solve);
-    bytes[SAP_ARENA_JACOBIANS] = product(3 * a->slot_ints.max_columns * num_slots, geometry);
+    bytes[SAP_ARENA_JACOBIANS] = product(a->plan.contact_rows * a->slot_ints.max_columns * num_slots, geometry);
     bytes[SAP_ARENA_SLOT_INTS] = product(a->slot_ints.size * num_slots, sizeof(int));
     /* origins, and what only the second attempts of f32 solves need, in f64 */
     bytes[SAP_ARENA_ORIGINS] = product(a->slot.origin_size * all_slots, repeats ? f64 : solve);

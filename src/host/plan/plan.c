@@ -11,6 +11,7 @@
 #include "host/base/sort_by_key.h"
 #include "host/model/joint_types.h"
 #include "host/plan/layout.h"
+#include "host/plan/mujoco.h"
 
 /* The arrays of the plan under construction, and the planner's scratch. */
 typedef struct Fill {
@@ -133,8 +134,9 @@ static void fill_articulations(const SapModelArrays *m, SapLink *link) {
 }
 
 /* The dofs of a free joint are linear first in the public order and angular first in the internal order. Limits
- * exist only for joints with a single axis. A drive may be on any dof; without a coordinate only its velocity gain acts. */
-static void fill_dofs(const SapModelArrays *m, const Fill *f) {
+ * exist only for joints with a single axis. A drive may be on any dof; without a coordinate only its velocity gain acts.
+ * MuJoCo's law has limits and friction as blocks, and no drives. */
+static void fill_dofs(const SapModelArrays *m, bool mujoco, const Fill *f) {
     for (int j = 0; j < m->num_joints; j++) {
         int v = m->joint_qd_start[j], n = m->joint_qd_start[j + 1] - v;
         const SapJointTypeRow *type = sap_joint_type(m->joint_type[j]);
@@ -143,8 +145,8 @@ static void fill_dofs(const SapModelArrays *m, const Fill *f) {
             int given = type->is_pose ? v + (i - v + 3) % 6 : i;
             f->dof_public[i] = given;
             f->dof_coord[i] = has_coords ? m->joint_q_start[j] + i - v : -1;
-            f->dof_driven[i] = m->joint_target_mode[given] != SAP_TARGET_NONE;
-            f->dof_limited[i] = has_coords && n == 1;
+            f->dof_driven[i] = !mujoco && m->joint_target_mode[given] != SAP_TARGET_NONE;
+            f->dof_limited[i] = !mujoco && has_coords && n == 1;
         }
     }
 }
@@ -209,7 +211,7 @@ static SapStatus add_closed(Work *w, SapPlanOwner *out) {
 }
 
 /* Links, dofs and shapes. */
-static SapStatus fill_plan(const SapModel *model, Work *w, SapPlanOwner *out) {
+static SapStatus fill_plan(const SapModel *model, bool mujoco, Work *w, SapPlanOwner *out) {
     const SapModelArrays *m = sap_model_arrays(model);
     Fill f;
     find_levels(m, w);
@@ -219,7 +221,7 @@ static SapStatus fill_plan(const SapModel *model, Work *w, SapPlanOwner *out) {
     fill_articulations(m, f.link);
     sap_sort_by_key(m->num_joints, w->level, w->levels, f.level_start, f.level_link);
     /* The plan points to these arrays. */
-    fill_dofs(m, &f);
+    fill_dofs(m, mujoco, &f);
     fill_shapes(m, w, &f);
     out->plan = (SapPlan){.nl = m->num_joints,
                           .nb = m->num_bodies,
@@ -236,7 +238,10 @@ static SapStatus fill_plan(const SapModel *model, Work *w, SapPlanOwner *out) {
                           .dof_public = f.dof_public,
                           .dof_coord = f.dof_coord,
                           .dof_driven = f.dof_driven,
-                          .dof_limited = f.dof_limited};
+                          .dof_limited = f.dof_limited,
+                          .mujoco = mujoco,
+                          .contact_rows = mujoco ? sap_mujoco_contact_rows(model) : 3,
+                          .rk4 = mujoco && sap_mujoco_is_rk4(model)};
     /* Patterns of the tree, of the tree and the constraints, and of a dense matrix; the layout of free motion. */
     SAP_TRY(own_pattern(m->num_dofs, w->parent_dof, &out->plan.tree, SAP_PLAN_TREE, out));
     SAP_TRY(sap_plan_add_constraints(model, out));
@@ -248,7 +253,7 @@ static SapStatus fill_plan(const SapModel *model, Work *w, SapPlanOwner *out) {
     return sap_plan_add_shapes(model, out);
 }
 
-SapStatus sap_plan_create(const SapModel *model, SapPlanOwner *out) {
+static SapStatus create(const SapModel *model, bool mujoco, SapPlanOwner *out) {
     const SapModelArrays *m = sap_model_arrays(model);
     *out = (SapPlanOwner){0};
     SapArena arena = {0};
@@ -263,11 +268,21 @@ SapStatus sap_plan_create(const SapModel *model, SapPlanOwner *out) {
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "plan"));
     }
-    SapStatus status = fill_plan(model, &w, out);
+    SapStatus status = fill_plan(model, mujoco, &w, out);
     free(arena.base);
     if (status != SAP_OK)
         sap_plan_free(out);
     return status;
+}
+
+SapStatus sap_plan_create(const SapModel *model, SapPlanOwner *out) {
+    return create(model, false, out);
+}
+
+SapStatus sap_plan_create_mujoco(const SapModel *model, SapPlanOwner *out) {
+    *out = (SapPlanOwner){0};
+    SAP_TRY(sap_mujoco_check(model));
+    return create(model, true, out);
 }
 
 void sap_plan_free(SapPlanOwner *plan) {

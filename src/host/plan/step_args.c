@@ -6,6 +6,7 @@
 
 #include "host/base/fail.h"
 #include "host/plan/layout.h"
+#include "host/plan/mujoco.h"
 
 static bool is_f64(SapPrecision precision) {
     return precision == SAP_FP64;
@@ -60,6 +61,7 @@ static const struct {
     [SAP_SOLVER_PGS] = {"pgs", SAP_LAW_sap_contact, SAP_METHOD_newton, true, SAP_DUAL_PGS},
     [SAP_SOLVER_PGS_ROWS] = {"pgs_rows", SAP_LAW_sap_contact, SAP_METHOD_newton, true, SAP_DUAL_PGS_ROWS},
     [SAP_SOLVER_ACTIVE_SET] = {"active_set", SAP_LAW_sap_contact, SAP_METHOD_newton, true, SAP_DUAL_ACTIVE_SET},
+    [SAP_SOLVER_MUJOCO] = {"mujoco", -1, -1, false, SAP_DUAL_CONE}, /* its set of kernels has them (SAP_SET_MUJOCO) */
 };
 
 /* The options of the solvers in impulses. They compute in f64. */
@@ -139,9 +141,11 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .geometry_is_f64 = o->use_f64_boundary_pose,
                           .weight_is_f64 = is_f64(o->sap_contact_weight_precision),
                           .solve_is_f64 = is_f64(o->contact_solve_precision),
-                          .has_dof_terms = find_joint_terms(m, plan),
+                          .has_dof_terms = plan->mujoco || find_joint_terms(m, plan),
                           .max_joint_speed = value_or(o->max_joint_speed, 0)};
     /* Solver and contacts. */
+    if (plan->mujoco)
+        SAP_TRY(sap_mujoco_check_options(o));
     args->contacts.law = solvers[o->contact_solver].law;
     args->method = solvers[o->contact_solver].method;
     if (o->factor_plan == SAP_FACTOR_LIBRARY && solvers[o->contact_solver].dual)

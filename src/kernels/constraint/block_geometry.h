@@ -138,20 +138,3 @@ STAGE_FN void block_geometry_tendon(const Context *ctx, const SapBlock *b) {
     for (int j = 0; j < b->num_columns; j++)
         view_put(BLOCK_VIEW, BLOCK_OFFSET(J, b) + j, coordinate_column(ctx, x, block_dofs(ctx, b)[j]));
 }
-
-/* The same thread computes geometry, weight and laws of a block. Other threads read it only after a barrier of the
- * solve. */
-STAGE_FN void stage_constraint_geometry(const Context *ctx) {
-    PROFILE(ctx, SAP_STAGE_GEOMETRY);
-    TEAM_FOR(k, NUM_BLOCKS) {
-        const SapBlock *b = &ctx->args->plan.block[k];
-        view_put(BLOCK_VIEW, BLOCK_OFFSET(check, b), real_of(0));
-        switch (b->kind) {
-        case SAP_BLOCK_BALL: block_geometry_ball(ctx, b); break;
-        case SAP_BLOCK_WELD: block_geometry_weld(ctx, b); break;
-        case SAP_BLOCK_DISTANCE: block_geometry_distance(ctx, b); break;
-        case SAP_BLOCK_COUPLER: block_geometry_coupler(ctx, b); break;
-        default: block_geometry_tendon(ctx, b); break;
-        }
-    }
-}

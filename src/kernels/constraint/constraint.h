@@ -21,10 +21,6 @@ typedef struct Constraint {
     real *line;           /* [3] at a point of the line: change of cost, gamma.(J d), (J d)'G (J d) */
 } Constraint;
 
-KERNEL_FN int constraint_count(const Context *ctx) {
-    return ctx->num_slots;
-}
-
 KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
     Constraint k;
     k.law = CONTACT_LAW;
@@ -47,75 +43,6 @@ KERNEL_FN void constraint_make(const Context *ctx, int c) {
     contact_make_law(ctx, c);
     vec3_store(SLOT(vc, c), vec3_zero());
 }
-
-/* Worlds that have the constraint. */
-KERNEL_FN mask constraint_acts(const Context *ctx, int c) {
-    return *ORIGIN(valid, c) != K(0.0);
-}
-
-/* 0, or NaN where the numbers of the constraint are invalid. */
-KERNEL_FN real constraint_check(const Context *ctx, int c) {
-    return *ORIGIN(check, c);
-}
-
-/* Whether the constraint couples two branches of the tree, so that H has entries off the tree's pattern. */
-KERNEL_FN bool constraint_couples(const Context *ctx, int c) {
-    return *SLOT_INTS(couples, c) != 0;
-}
-
-/* Whether the constraint acts on a body of the articulation. */
-KERNEL_FN bool constraint_touches(const Context *ctx, int c, int articulation) {
-    const SapLink *link = ctx->args->plan.link;
-    const int *side = ORIGIN_INTS(link, c);
-    return (side[0] >= 0 && link[side[0]].articulation == articulation) ||
-           (side[1] >= 0 && link[side[1]].articulation == articulation);
-}
-
-/* The column of J for dof i, or -1: columns are in the order of dofs. */
-KERNEL_FN int constraint_column(const Context *ctx, int c, int i) {
-    const unsigned *has = (const unsigned *)SLOT_INTS(has, c);
-    unsigned word = has[i / 32], below = (1u << i % 32) - 1u;
-    int column = count_bits(word & below);
-    for (int w = 0; w < i / 32; w++)
-        column += count_bits(has[w]);
-    return word >> i % 32 & 1u ? column : -1;
-}
-
-/* ---- columns ---- */
-
-/* The columns of a constraint that one thread visits: column .. end - 1. */
-typedef struct ColumnRange {
-    int column, end;
-    const int *dof; /* of each column */
-    int row;        /* the dof, if the team has more than one thread */
-} ColumnRange;
-
-KERNEL_FN ColumnRange column_range(const Context *ctx, int c, int row) {
-    ColumnRange at;
-    at.dof = SLOT_INTS(dof, c);
-    at.row = row;
-    at.column = 0;
-    at.end = *SLOT_INTS(num_dofs, c);
-    if (!TEAM_OF_ONE) {
-        int column = constraint_column(ctx, c, row);
-        at.column = column < 0 ? 0 : column;
-        at.end = column + 1;
-    }
-    return at;
-}
-
-KERNEL_FN int column_dof(const ColumnRange *at) {
-    return TEAM_OF_ONE ? at->dof[at->column] : at->row;
-}
-
-/* Visits all columns of all constraints: at.column of k = load(ctx, c), whose dof is column_dof(&at). A dof meets its
- * constraints in increasing order, in the thread that TEAM_FOR gives it. A team of one thread runs through the columns
- * of each constraint in turn; in a larger team a thread looks for its dofs in each constraint. */
-#define FOR_COLUMNS(at, Type, k, load)                                                                                 \
-    TEAM_FOR(team_row, TEAM_OF_ONE ? 1 : ctx->args->plan.nv)                                                           \
-        for (int team_c = 0, team_n = constraint_count(ctx); team_c < team_n; team_c++)                                \
-            for (ColumnRange at = column_range(ctx, team_c, team_row); at.column < at.end;)                            \
-                for (Type k = load(ctx, team_c); at.column < at.end; at.column++)
 
 /* J x */
 KERNEL_FN Vec3 constraint_J_mul_by(const Constraint *k, StageView J, const real *x) {
@@ -178,6 +105,11 @@ KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPatternRow
 /* v_c = J v in the worlds of `which`. */
 KERNEL_FN void constraint_set_velocity(const Constraint *k, const real *v, mask which) {
     vec3_store(k->vc, vec3_select(which, constraint_J_mul(k, v), vec3_load(k->vc)));
+}
+
+/* J d along the direction d of a line. */
+KERNEL_FN void constraint_line_start(const Constraint *k, const real *d) {
+    vec3_store(k->Jd, constraint_J_mul(k, d));
 }
 
 /* v_c += a J d in the worlds of `which`. */

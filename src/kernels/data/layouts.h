@@ -14,7 +14,8 @@ typedef struct SapMotionLayout {
     int A;             /* [nnz]    mass matrix, sparse rows */
     int inverse;       /* [nv]     1 / L_ii of its factor L */
     int v;             /* [nv]     velocity at the end, internal order */
-    int passing;       /* the first of the parts that follow */
+    int rk;            /* [8][nv]  accelerations, then rates, of the four stages of MuJoCo's RK4 */
+    int passing;       /* the first of the parts that follow; size: none, with MuJoCo's law */
     int S;             /* [nv][6]  motion subspace about O */
     int V;             /* [nl][6]  twists about O */
     int a;             /* [nl][6]  bias accelerations about O */
@@ -28,7 +29,7 @@ typedef struct SapMotionLayout {
 
 /* The problem of a world, which every method reads (solve/problem.h): offsets in the solve's scratch, in reals. Vectors
  * are [nv] unless noted. v0, guess and dof_check are read only until the first v is set; they share the memory of the
- * direction d, grad and impulse. */
+ * direction d, grad and impulse. With MuJoCo's law v0 and guess have their own. */
 typedef struct SapProblemLayout {
     int v, v0, v_star, guess, Av_star; /* current v, v at the start, v*, first v, A v* */
     int dv, r, impulse, grad;          /* v - v*, A (v - v*), J' gamma + dof terms, grad = r - impulse */

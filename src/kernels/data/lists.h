@@ -7,6 +7,10 @@
 #define SAP_CONTACT_LAWS(LAW) LAW(sap_contact, 8)
 
 /* METHOD(name): solve/solve.h calls name_solve; solve/methods.h includes the header that defines it. */
+#ifdef SAP_SET_MUJOCO
+#define SAP_METHODS(METHOD) METHOD(newton) METHOD(mujoco)
+#else
 #define SAP_METHODS(METHOD) METHOD(newton)
+#endif
 
 #endif

@@ -59,7 +59,17 @@ typedef struct SapPattern {
 
 /* A constraint or tendon of the model: one block of rows with a Jacobian on fixed dofs, and laws of the velocity of each
  * row (law/row.h). Blocks are in the order of the model: constraints, then tendons. */
-enum { SAP_BLOCK_BALL, SAP_BLOCK_WELD, SAP_BLOCK_DISTANCE, SAP_BLOCK_COUPLER, SAP_BLOCK_TENDON };
+enum {
+    SAP_BLOCK_BALL,
+    SAP_BLOCK_WELD,
+    SAP_BLOCK_DISTANCE,
+    SAP_BLOCK_COUPLER,
+    SAP_BLOCK_TENDON,
+    /* of MuJoCo's law only (constraint/mujoco_blocks.h) */
+    SAP_BLOCK_DOF,        /* limits and friction of a dof: coordinate[0] */
+    SAP_BLOCK_BALL_LIMIT, /* the largest angle of the ball joint of link[1] */
+    SAP_BLOCK_BALL_AXIS /* friction about axis side of the body of link[1], a ball or free joint; coordinate[0]: first dof */
+};
 typedef struct SapBlock {
     int kind;                 /* SAP_BLOCK_...; the first four are the values of constraint_type */
     int index;                /* of the constraint or the tendon */
@@ -70,7 +80,8 @@ typedef struct SapBlock {
     int side;                 /* SAP_SIDE_... */
     int columns, num_columns; /* its dofs are plan.block_dof[columns .. columns + num_columns), increasing */
     /* parts of its scratch, in reals from the beginning of the arena of blocks */
-    int g, w, vc, gamma, G, Jd;  /* [rows] error, weight, velocity, impulse, curvature, J d */
+    int g, w, vc, gamma, G, Jd;  /* [rows] error, weight (of MuJoCo's law [2][rows]: and bias), velocity, impulse,
+                                    curvature, J d */
     int cost, line, acts, check; /* [1] cost; [3] along a line; [1] 1: a law acts; [1] 0, or NaN: no direction */
     int control_check;           /* [1] 0, or NaN if its control is not finite */
     int law;                     /* [rows][laws][SAP_ROW_LAW_SIZE] */
@@ -199,6 +210,10 @@ typedef struct SapPlan {
     const int *tendon_start;                            /* [num_tendons + 1] index in tendon_term */
     const SapTendonTerm *tendon_term;                   /* [num_tendon_terms] */
     const int *tendon_driven;                           /* [num_tendons] 1 if the tendon has a drive */
+
+    int mujoco;       /* 1: the plan of MuJoCo's law, whose blocks are also limits and friction */
+    int contact_rows; /* rows of a contact slot: 3, or 6 (MuJoCo's condim 4 and 6) */
+    int rk4;          /* 1: MuJoCo's integrator RK4 */
 } SapPlan;
 
 #endif

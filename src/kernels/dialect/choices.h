@@ -12,7 +12,9 @@
 /* The solve is in its own precision, then, where it must be repeated, in f64 (step/step_list.h). */
 #undef SOLVE_IS_F64
 #define SOLVE_IS_F64 (SOLVE_STARTS_F64 || ctx->repeats)
-#ifndef METHOD_KIND
+#if !defined(METHOD_KIND) && defined(SAP_SET_MUJOCO)
+#define METHOD_KIND SAP_METHOD_mujoco
+#elif !defined(METHOD_KIND)
 #define METHOD_KIND ctx->args->method
 #define CONTACT_LAW ctx->args->contacts.law
 #endif
@@ -23,4 +25,26 @@
 /* Constraints and tendons of the model (SapBlock): their number, or 0 in a kernel set without them. */
 #ifndef NUM_BLOCKS
 #define NUM_BLOCKS ctx->args->plan.num_blocks
+#endif
+/* The law of the set of kernels: SAP's, unless the build defines SAP_SET_MUJOCO, which compiles the kernels with the
+ * headers of MuJoCo's law (step/stages.h, where the functions are chosen that differ).
+ *
+ *   CONTACT_ROWS      rows of a contact slot
+ *   IS_FIRST_STAGE    whether this is the first or only stage of a step
+ *   ADVANCES_WITH_V   whether coordinates advance with the velocity at the end of the step
+ *   REPORTS_ROWS      whether a report of constraints has the rows of contacts too */
+#undef CONTACT_ROWS
+#undef IS_FIRST_STAGE
+#undef ADVANCES_WITH_V
+#undef REPORTS_ROWS
+#ifdef SAP_SET_MUJOCO
+#define CONTACT_ROWS    ctx->args->plan.contact_rows
+#define IS_FIRST_STAGE  (ctx->stage == 0)
+#define ADVANCES_WITH_V 1
+#define REPORTS_ROWS    1
+#else
+#define CONTACT_ROWS    3
+#define IS_FIRST_STAGE  1
+#define ADVANCES_WITH_V 0
+#define REPORTS_ROWS    0
 #endif

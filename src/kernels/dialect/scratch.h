@@ -18,7 +18,7 @@
 #define SLOT_OFFSET(part, c)   ((c)*ctx->args->slot.size + ctx->args->slot.part)
 #define SLOT(part, c)          ((real *)ctx->slots + SLOT_OFFSET(part, c))
 #define SLOT_INTS(part, c)     (ctx->slot_ints + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
-#define SLOT_J_OFFSET(c)       ((c)*3 * ctx->args->slot_ints.max_columns)
+#define SLOT_J_OFFSET(c)       ((c)*CONTACT_ROWS * ctx->args->slot_ints.max_columns)
 #define SLOT_J(c)              ((real *)ctx->jacobians + SLOT_J_OFFSET(c)) /* in the stage of contact geometry only */
 #define ORIGIN_OFFSET(part, c) ((c)*ctx->args->slot.origin_size + ctx->args->slot.part)
 #define ORIGIN(part, c)        ((real *)ctx->origin + ORIGIN_OFFSET(part, c))

@@ -105,7 +105,7 @@ STAGE_FN void assemble_row(const Context *ctx, int i, real h) {
     const SapPatternRow *row = &plan->tree.row[i];
     const real *S = FM(S);
     real *A = FM(A) + row->start;
-    real damping = field_get(k->damping, i, ctx->pack);
+    real damping = DOF_DAMPING(i);
 
     Spatial S_i = spatial_load(S + 6 * i);
     real *tau = FM(f) + i;

@@ -218,7 +218,7 @@ STAGE_FN Quat joint_advance_rotation(const Context *ctx, Quat q, Vec3 u, real h)
 STAGE_FN void joint_advance(const Context *ctx, const SapLink *link, const real *q, const real *v0, const real *v,
                             real h, real *q1) {
     bool has_quaternion = link->type == SAP_JOINT_FREE || link->type == SAP_JOINT_BALL;
-    int num_ends = ctx->args->euler ? 6 : ctx->args->implicit_gyroscopic && has_quaternion ? 3 : 0;
+    int num_ends = ctx->args->euler || ADVANCES_WITH_V ? 6 : ctx->args->implicit_gyroscopic && has_quaternion ? 3 : 0;
     real u[6];
     for (int i = 0; i < link->nlin + link->nang; i++)
         u[i] = i < num_ends ? v[link->v + i] : K(0.5) * (v0[link->v + i] + v[link->v + i]);

@@ -5,8 +5,11 @@ STAGE_FN void stage_free_motion(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_LOAD);
     load_state(ctx);
     load_control(ctx);
-    begin_status(ctx);
+    if (IS_FIRST_STAGE)
+        begin_status(ctx);
     TEAM_SYNC(); /* kinematics and rows of A read the state that other threads loaded */
+    OWN_STATE;
+    OWN_FORCES;
     free_motion(ctx);
 }
 
@@ -14,6 +17,7 @@ STAGE_FN void stage_free_motion(const Context *ctx) {
 STAGE_FN void stage_place(const Context *ctx) {
     load_state(ctx);
     TEAM_SYNC(); /* kinematics reads the state that other threads loaded */
+    OWN_STATE;
     forward_kinematics(ctx, FM(q), FM(v0));
     if (ctx->args->num_steps == 0)
         put_status(ctx, state_status(ctx));

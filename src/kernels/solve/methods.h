@@ -2,3 +2,8 @@
 #include "kernels/solve/linear.h"
 #include "kernels/solve/line_search.h"
 #include "kernels/solve/newton.h"
+#ifdef SAP_SET_MUJOCO
+#include "kernels/solve/mujoco_finish.h"
+#include "kernels/solve/mujoco_line.h"
+#include "kernels/solve/mujoco.h"
+#endif

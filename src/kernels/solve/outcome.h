@@ -26,8 +26,9 @@ STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const So
         real v = real_select(is->constrained, SOLVE(v)[i], SOLVE(v_star)[i]) + K(0.0);
         view_put(out, i, real_select(which, v, view_get(out, i)));
     }
+    OWN_FINISH(which);
     report_world(ctx, result, which);
-    if (NUM_BLOCKS > 0)
+    if (NUM_BLOCKS > 0 || REPORTS_ROWS)
         report_constraints(ctx, which);
     add_status(ctx, bits_select(which, solve_status(is, result), none));
     TEAM_SYNC(); /* integration reads all of v and the status of the world */

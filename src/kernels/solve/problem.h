@@ -283,6 +283,28 @@ KERNEL_FN ProblemNorms problem_norms(const Context *ctx) {
     return norms;
 }
 
+/* Worlds in which a constraint acts on dof i. */
+KERNEL_FN mask problem_touched(const Context *ctx, int i) {
+    const SapPlan *plan = &ctx->args->plan;
+    mask touched = mask_none();
+    for (int t = NUM_BLOCKS > 0 ? plan->dof_block_start[i] : 0; NUM_BLOCKS > 0 && t < plan->dof_block_start[i + 1]; t++)
+        touched = touched | block_acts(ctx, BLOCK_AT(plan->dof_block[t].block));
+    for (int c = 0; c < constraint_count(ctx); c++)
+        if (constraint_column(ctx, c, i) >= 0)
+            touched = touched | constraint_acts(ctx, c);
+    return touched;
+}
+
+/* The sum of the diagonal of A. */
+KERNEL_FN real problem_trace(const Context *ctx) {
+    const SapPatternRow *row = ctx->args->plan.tree.row;
+    StageView A = FM_VIEW(A);
+    real sum = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        sum = sum + view_get(A, row[i].start + row[i].depth);
+    return sum;
+}
+
 /* ---- along a line ---- */
 
 /* phi(a) = l(v + a d), at the v of the last evaluation, as a difference from phi(0): it has digits where l has none.
@@ -333,7 +355,7 @@ STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0, mas
         blocks_line_start(ctx, d);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
-        vec3_store(k.Jd, constraint_J_mul(&k, d));
+        constraint_line_start(&k, d);
     }
     line_find_parabolas(ctx, d, open);
     TEAM_SYNC(); /* every thread reads all of Ad and keeps, and later Jd */

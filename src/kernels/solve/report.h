@@ -40,7 +40,7 @@ STAGE_FN void report_jacobian(const Context *ctx, int c, mask which) {
         int k = constraint_column(ctx, c, i);
         for (int axis = 0; axis < 3; axis++)
             buffer_scatter(buffer, ORIGIN_INTS(record, c), 3 * nv, axis * nv + i,
-                           k < 0 ? real_of(0) : view_get(SLOT_J_VIEW(c), 3 * k + axis), which, ctx->pack);
+                           k < 0 ? real_of(0) : view_get(SLOT_J_VIEW(c), CONTACT_ROWS * k + axis), which, ctx->pack);
     }
 }
 
@@ -50,6 +50,17 @@ KERNEL_FN Vec3 report_force(const Context *ctx, int c) {
     Vec3 impulse = vec3_scale(gamma[0], vec3_load(C));
     impulse = vec3_fma(gamma[1], vec3_load(C + 3), impulse);
     impulse = vec3_fma(gamma[2], vec3_load(C + 6), impulse);
+    return vec3_scale(K(1.0) / STAGE_H, impulse);
+}
+
+/* The torque of slot c on body 1 beside that of its force, world axes; contacts of three rows have none. */
+KERNEL_FN Vec3 report_torque(const Context *ctx, int c) {
+    if (CONTACT_ROWS == 3)
+        return vec3_zero();
+    const real *gamma = SLOT(gamma, c), *C = ORIGIN(frame, c);
+    Vec3 impulse = vec3_scale(gamma[3], vec3_load(C));
+    impulse = vec3_fma(gamma[4], vec3_load(C + 3), impulse);
+    impulse = vec3_fma(gamma[5], vec3_load(C + 6), impulse);
     return vec3_scale(K(1.0) / STAGE_H, impulse);
 }
 
@@ -77,6 +88,8 @@ STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
             Vec3 f = vec3_scale(real_of(side == 0 ? -1 : 1), report_force(ctx, c));
             Vec3 t = vec3_cross(vec3_sub(report_position(ctx, c), centre), f);
             force = vec3_select(which, vec3_add(force, f), force);
+            if (CONTACT_ROWS > 3)
+                t = vec3_fma(real_of(side == 0 ? -1 : 1), report_torque(ctx, c), t);
             torque = vec3_select(which, vec3_add(torque, t), torque);
         }
     }

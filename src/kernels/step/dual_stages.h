@@ -1,5 +1,8 @@
 /* The contact solve of a step in impulses, in order of dependence: the problem as every method of the step has it, and
  * the dual solvers on it. Its precision is f64. */
+/* Nothing follows the solve (solve/outcome.h). */
+#define OWN_FINISH(which) ((void)0)
+
 #include "kernels/solve/dual_methods.h"
 
 #include "kernels/dialect/views.h"
@@ -19,11 +22,14 @@
 #include "kernels/law/sap_dof.h"
 #include "kernels/law/row.h"
 
+#include "kernels/constraint/slot_columns.h"
+#include "kernels/constraint/columns.h"
 #include "kernels/constraint/contact_geometry.h"
 #include "kernels/constraint/contact_material.h"
 #include "kernels/constraint/dof_terms.h"
 #include "kernels/constraint/constraint.h"
 #include "kernels/constraint/block_geometry.h"
+#include "kernels/constraint/block_rows.h"
 #include "kernels/constraint/block_laws.h"
 #include "kernels/constraint/blocks.h"
 

@@ -9,7 +9,7 @@ STAGE_FN void stage_finish(const Context *ctx) {
     /* q1 = q + h u */
     PROFILE(ctx, SAP_STAGE_INTEGRATE);
     TEAM_FOR(l, plan->nl)
-        joint_advance(ctx, &plan->link[l], FM(q), FM(v0), FM(v), STAGE_H, FM(q1));
+        ADVANCE(l);
     TEAM_SYNC(); /* the status reads all of q1 */
     PROFILE(ctx, SAP_STAGE_STORE);
 

@@ -1,5 +1,31 @@
 /* Every stage in one precision, in order of dependence. An entry file defines SAP_PRECISION (and SAP_LANES on a CPU)
  * and includes this file once per precision. */
+/* What the laws do differently within a stage that they share.
+ *
+ *   DOF_DAMPING(i)    damping of dof i that is part of A
+ *   OWN_STATE         moves the state of the start of the step to that of this stage
+ *   OWN_FORCES        adds forces of the law to the joint forces
+ *   OWN_FINISH(which) follows the solve
+ *   ADVANCE(l)        the state of link l at the end of the step */
+#undef DOF_DAMPING
+#undef OWN_STATE
+#undef OWN_FORCES
+#undef OWN_FINISH
+#undef ADVANCE
+#ifdef SAP_SET_MUJOCO
+#define DOF_DAMPING(i)    mujoco_damping(ctx, i)
+#define OWN_STATE         rk_begin(ctx)
+#define OWN_FORCES        mujoco_add_forces(ctx)
+#define OWN_FINISH(which) mujoco_finish(ctx, which)
+#define ADVANCE(l)        mujoco_advance_link(ctx, l)
+#else
+#define DOF_DAMPING(i)    field_get(STAGE_CONSTANTS->damping, i, ctx->pack)
+#define OWN_STATE         ((void)0)
+#define OWN_FORCES        ((void)0)
+#define OWN_FINISH(which) ((void)0)
+#define ADVANCE(l)        joint_advance(ctx, &plan->link[l], FM(q), FM(v0), FM(v), STAGE_H, FM(q1))
+#endif
+
 #include "kernels/dialect/lane.h"
 #include "kernels/dialect/vec.h"
 #include "kernels/dialect/buffers.h"
@@ -7,6 +33,9 @@
 #include "kernels/dialect/scratch.h"
 
 #include "kernels/math/trig.h"
+#ifdef SAP_SET_MUJOCO
+#include "kernels/math/power.h"
+#endif
 #include "kernels/math/spatial.h"
 #include "kernels/math/factor.h"
 
@@ -16,12 +45,18 @@
 #include "kernels/motion/gyroscopic.h"
 #include "kernels/motion/bodies.h"
 #include "kernels/motion/tendons.h"
+#ifdef SAP_SET_MUJOCO
+#include "kernels/motion/mujoco_rk4.h"
+#include "kernels/motion/mujoco_forces.h"
+#include "kernels/motion/mujoco_free_body.h"
+#endif
 #include "kernels/motion/free_motion.h"
 #include "kernels/motion/status.h"
 #include "kernels/motion/store.h"
 #include "kernels/motion/inspect.h"
 #include "kernels/motion/motion.h"
 
+#ifndef SAP_SET_MUJOCO /* stages that do not depend on the law are those of SAP */
 #include "kernels/collide/manifold.h"
 #include "kernels/collide/oriented_box.h"
 #include "kernels/collide/narrow_plane.h"
@@ -42,32 +77,60 @@
 #include "kernels/collide/static_tree.h"
 #include "kernels/collide/broad_phase.h"
 #include "kernels/collide/collide.h"
+#endif
 
 #include "kernels/law/value.h"
+#ifdef SAP_SET_MUJOCO
+#include "kernels/law/mujoco_row.h"
+#include "kernels/law/mujoco_contact.h"
+#else
 #include "kernels/law/laws.h"
 #include "kernels/law/law.h"
+#endif
 #include "kernels/law/sap_dof.h"
 #include "kernels/law/row.h"
 
 #include "kernels/constraint/slots.h"
+#include "kernels/constraint/slot_columns.h"
+#include "kernels/constraint/columns.h"
+#include "kernels/constraint/dof_terms.h"
+#include "kernels/constraint/block_geometry.h"
+#include "kernels/constraint/block_rows.h"
+#ifdef SAP_SET_MUJOCO
+#include "kernels/constraint/mujoco_weight.h"
+#include "kernels/constraint/mujoco_contact.h"
+#include "kernels/constraint/mujoco_blocks.h"
+#else
 #include "kernels/constraint/contact_geometry.h"
 #include "kernels/constraint/contact_weight.h"
 #include "kernels/constraint/contact_material.h"
-#include "kernels/constraint/dof_terms.h"
 #include "kernels/constraint/constraint.h"
-#include "kernels/constraint/block_geometry.h"
+#include "kernels/constraint/block_stage.h"
 #include "kernels/constraint/block_weight.h"
 #include "kernels/constraint/block_laws.h"
+#endif
 #include "kernels/constraint/blocks.h"
+#ifdef SAP_SET_MUJOCO
+#include "kernels/constraint/mujoco_report.h"
+#endif
 
 #include "kernels/solve/problem.h"
 #include "kernels/solve/method.h"
 #include "kernels/solve/methods.h"
+#ifndef SAP_SET_MUJOCO
 #include "kernels/solve/report_laws.h"
+#endif
 #include "kernels/solve/report.h"
+#ifndef SAP_SET_MUJOCO
 #include "kernels/solve/report_constraints.h"
+#endif
 #include "kernels/solve/outcome.h"
 #include "kernels/solve/solve.h"
+#ifndef SAP_SET_MUJOCO
 #include "kernels/solve/lockstep.h"
+#endif
 
+#ifdef SAP_SET_MUJOCO
+#include "kernels/step/mujoco_velocity.h"
+#endif
 #include "kernels/step/finish.h"

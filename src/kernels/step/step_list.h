@@ -4,6 +4,7 @@
  *   STAGE(is_f64, name)    calls stage_<name>(ctx) in that precision
  *   STEP_COLLIDES          whether a step runs collision; 0 on a GPU, where collision is a separate launch
  *   STEP_PLACE_SLOTS       chooses the memory of the pack's contact slots
+ *   STEP_HAS_MUJOCO        whether there are kernels of MuJoCo's law; 0 on a GPU
  *
  * and, if they are constants, the choices of dialect/choices.h. */
 #include "kernels/dialect/choices.h"
@@ -54,8 +55,28 @@ STEP_FN void step_solve(SapContext *ctx) {
         step_repeat(ctx);
 }
 
+#if STEP_HAS_MUJOCO
+/* The step of MuJoCo's law up to its end: one stage, or the four of RK4. */
+STEP_FN void step_mujoco(SapContext *ctx) {
+    int stages = ctx->args->mujoco->rk4 ? 4 : 1;
+    for (ctx->stage = 0; ctx->stage < stages; ctx->stage++) {
+        step_prepare(ctx);
+        step_solve(ctx);
+        STAGE(FM_IS_F64, velocity);
+    }
+}
+
+#endif
+
 /* One step. */
 STEP_FN void step_once(SapContext *ctx) {
+#if STEP_HAS_MUJOCO
+    if (ctx->args->mujoco) {
+        step_mujoco(ctx);
+        STAGE(FM_IS_F64, finish);
+        return;
+    }
+#endif
     step_prepare(ctx);
     if (step_solves(ctx))
         step_solve(ctx);

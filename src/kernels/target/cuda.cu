@@ -37,6 +37,7 @@ enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 #define STAGE(is_f64, name) ((is_f64) ? f64::stage_##name(ctx) : f32::stage_##name(ctx))
 #define STEP_COLLIDES       0
 #define STEP_PLACE_SLOTS    place_slots(ctx)
+#define STEP_HAS_MUJOCO     0
 
 extern __shared__ __align__(16) unsigned char shared_scratch[];
 

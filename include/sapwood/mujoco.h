@@ -1,0 +1,129 @@
+/* MuJoCo's law: the numbers of a model that MuJoCo has and the other laws do not, contacts in MuJoCo's form, and the
+ * rows of the problem as MuJoCo lists them. A solver uses it with the option contact_solver = mujoco. docs/mujoco.md has
+ * the equations. Unless a comment allows NULL, a NULL argument gives SAP_ERROR_ARGUMENT. */
+#ifndef SAPWOOD_MUJOCO_H
+#define SAPWOOD_MUJOCO_H
+
+#include <stdint.h>
+
+#include <sapwood/model.h>
+#include <sapwood/solver.h>
+
+SAP_BEGIN_DECLS
+
+/* The cone of friction. */
+typedef enum SapMujocoCone {
+    SAP_CONE_PYRAMIDAL = 0, /* "pyramidal": edges of a pyramid, MuJoCo's default */
+    SAP_CONE_ELLIPTIC = 1   /* "elliptic" */
+} SapMujocoCone;
+
+/* How a step follows from the solve. */
+typedef enum SapMujocoIntegrator {
+    SAP_INTEGRATOR_EULER = 0,        /* "Euler": semi-implicit; damping of dofs implicit if eulerdamp is on */
+    SAP_INTEGRATOR_RK4 = 1,          /* "RK4": four stages with a solve each; contacts from collision only */
+    SAP_INTEGRATOR_IMPLICITFAST = 3, /* "implicitfast": damping, and the gyroscopic force of free bodies, implicit */
+    SAP_INTEGRATOR_DISCRETE = 4      /* "discrete": springs, dampers and rows at the end of the step, in one solve */
+} SapMujocoIntegrator;
+
+/* The numbers of MuJoCo's law. All arrays are host memory, f64, row-major; arrays of dofs are in public order. As an
+ * argument of sap_model_create_mujoco they are the caller's and are copied: a "required" array must not be NULL unless
+ * its length is 0, any other may be NULL and then has the given default. Limits, friction, damping, armature, frames
+ * and tendons are those of SapModelArrays (joint_friction is MuJoCo's frictionloss). Numbers are finite. solref is two
+ * numbers, time constant and damping ratio, both > 0, or stiffness and damping, both <= 0; a pair of different signs
+ * acts as the default, as in MuJoCo. solimp is d0, dw, width, mid, power, clamped as MuJoCo does. */
+typedef struct SapMujocoArrays {
+    SapMujocoCone cone;             /* default pyramidal */
+    SapMujocoIntegrator integrator; /* default Euler */
+    double impratio;                /* > 0, default 1: friction is that much stiffer than the normal */
+    double tolerance;               /* >= 0, default 1e-8, of the stopping tests */
+    int iterations;                 /* 1 .. 100000, default 100 */
+    double ls_tolerance;            /* > 0, default 0.01, of the line search relative to tolerance */
+    int ls_iterations;              /* 1 .. 100000, default 50: evaluations of one line search */
+    int refsafe;                    /* 0 or 1, default 1: time constants are at least 2 h */
+    int eulerdamp;                  /* 0 or 1, default 1: implicit damping in Euler */
+    int max_condim;                 /* 1, 3, 4 or 6, default 6: the largest condim of any contact; up to 3 is faster */
+
+    const double *body_invweight; /* [nb][2] 1/kg, 1/(kg m^2), >= 0: MuJoCo's body_invweight0; required */
+    const double *dof_invweight;  /* [nv] 1/kg or 1/(kg m^2), >= 0: dof_invweight0; required */
+    const double *dof_stiffness;  /* [nv] N/m or N m/rad, >= 0, explicit spring of dofs with a coordinate; default 0 */
+    const double *dof_spring_ref; /* [nv] m or rad, where the spring is at rest; default 0 */
+    const double *dof_limit_margin;    /* [nv] m or rad; default 0 */
+    const double *dof_limit_solref;    /* [nv][2]; default 0.02 1 */
+    const double *dof_limit_solimp;    /* [nv][5]; default 0.9 0.95 0.001 0.5 2 */
+    const double *dof_friction_solref; /* [nv][2] of joint_friction; default as above */
+    const double *dof_friction_solimp; /* [nv][5]; default as above */
+    const double
+        *joint_ball_limit; /* [nj] rad, >= 0, largest angle of a ball joint, whose margin and softness are those
+                                        of its first dof; infinity allowed; default infinity */
+
+    const double *constraint_solref;      /* [nc][2]; default as above */
+    const double *constraint_solimp;      /* [nc][5]; default as above */
+    const double *constraint_torquescale; /* [nc] m, rotation of a weld against its translation; default 1 */
+
+    const double *tendon_invweight;       /* [nt] >= 0: tendon_invweight0; required */
+    const double *tendon_limit_margin;    /* [nt] m or rad; default 0 */
+    const double *tendon_limit_solref;    /* [nt][2]; default as above */
+    const double *tendon_limit_solimp;    /* [nt][5]; default as above */
+    const double *tendon_friction_solref; /* [nt][2]; default as above */
+    const double *tendon_friction_solimp; /* [nt][5]; default as above */
+
+    /* Shapes, for contacts that collision finds; those of two shapes are mixed as MuJoCo mixes geoms. The distance at
+     * which collision finds a contact is shape_margin + shape_gap of SapModelArrays, of which shape_margin is to be 0:
+     * shape_gap is MuJoCo's margin + gap. */
+    const double *shape_condim;   /* [ns] 1, 3, 4 or 6; default 3 */
+    const double *shape_priority; /* [ns]; default 0 */
+    const double *shape_solmix;   /* [ns] >= 0; default 1 */
+    const double *shape_margin;   /* [ns] m, MuJoCo's margin without its gap; default 0 */
+    const double
+        *shape_invweight; /* [ns] 1/kg, >= 0, translational invweight0 of the geom's body, which may be a part of
+                                      ours; default: that of its body, 0 if static */
+    const double *shape_friction; /* [ns][3] slide, spin, roll, >= 0; default 1 0.005 0.0001 */
+    const double *shape_solref;   /* [ns][2]; default as above */
+    const double *shape_solimp;   /* [ns][5]; default as above */
+} SapMujocoArrays;
+
+/* Sets every field to its default. Does nothing for NULL. */
+SAP_API void sap_mujoco_arrays_default(SapMujocoArrays *arrays);
+
+/* sap_model_create with the numbers of MuJoCo's law. MuJoCo's first body of an equality is body b of the constraint, the
+ * second is body a. The caller owns *out. */
+SAP_API SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoArrays *mujoco, SapModel **out);
+
+/* The numbers of a model, owned by the model; NULL if it has none. */
+SAP_API const SapMujocoArrays *sap_model_mujoco(const SapModel *model);
+
+/* A contact in MuJoCo's form (mjContact). SapContacts.mujoco is an array of these. */
+typedef struct SapMujocoContact {
+    double pos[3];            /* m, world axes: one point for both bodies */
+    double frame[9];          /* n (from side 0 to side 1), t1, t2 in world axes, orthonormal */
+    double dist;              /* m, negative in penetration */
+    double includemargin;     /* m; the contact acts where dist < includemargin */
+    double friction[5];       /* slide, slide, spin, roll, roll; at least 1e-5 is used */
+    double solref[2];         /* as in SapMujocoArrays */
+    double solreffriction[2]; /* (0, 0): as solref; of elliptic cones only */
+    double solimp[5];
+    double dim; /* condim: 1, 3, 4 or 6 */
+} SapMujocoContact;
+
+/* The rows of the problem in MuJoCo's order. The arrays are the caller's, host; all but qacc are required. */
+typedef struct SapMujocoRows {
+    int capacity;     /* rows per world, >= 1; further rows are counted only */
+    int32_t *count;   /* [n] rows of each world; more than capacity: some are missing */
+    int32_t *type;    /* [n][capacity] 0 equality, 1 dof friction, 2 tendon friction, 3 joint limit, 4 tendon limit,
+                         5 frictionless contact, 6 edge of a pyramid, 7 elliptic contact */
+    int32_t *state;   /* [n][capacity] 0 satisfied, 1 quadratic, 2 linear negative, 3 linear positive, 4 cone */
+    double *jacobian; /* [n][capacity][nv] dofs in internal order (SapFreeMotion) */
+    double *pos;      /* [n][capacity] m or rad, negative in violation of a limit or contact */
+    double *R;        /* [n][capacity] regularisation */
+    double *aref;     /* [n][capacity] reference acceleration */
+    double *force;    /* [n][capacity] N or N m */
+    double *qacc;     /* [n][nv] acceleration that the solve found, dofs in internal order; may be NULL */
+} SapMujocoRows;
+
+/* Makes every further step write its rows; rows NULL stops that. The struct is copied; its arrays must stay valid.
+ * SAP_ERROR_UNSUPPORTED if the solver has another law. */
+SAP_API SapStatus sap_solver_record_rows(SapSolver *solver, const SapMujocoRows *rows);
+
+SAP_END_DECLS
+
+#endif

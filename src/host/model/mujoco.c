@@ -1,0 +1,209 @@
+/* The numbers of MuJoCo's law: an owned copy of the caller's arrays, one row of a table per array. */
+#include "host/model/mujoco.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/base/fail.h"
+#include "host/base/fp_mode.h"
+#include "host/base/memory.h"
+#include "host/model/model.h"
+
+/* ---- the table ---- */
+
+typedef struct Field {
+    const char *name;
+    size_t offset; /* of the pointer in SapMujocoArrays */
+    SapModelRows rows;
+    int columns;
+    bool required, from_zero, infinite; /* from_zero: >= 0; infinite: infinity is allowed */
+    const double *row;                  /* default of every row; NULL = zeros */
+} Field;
+
+static const double solref[2] = {0.02, 1}, solimp[5] = {0.9, 0.95, 0.001, 0.5, 2}, one[1] = {1}, none[1] = {INFINITY},
+                    three[1] = {3}, friction[3] = {1, 0.005, 0.0001};
+
+#define FIELD(field, owner, width, ...)                                                                                \
+    {                                                                                                                  \
+        .name = #field, .offset = offsetof(SapMujocoArrays, field), .rows = SAP_ROWS_##owner, .columns = width,        \
+        __VA_ARGS__                                                                                                    \
+    }
+#define SOLREF(field, owner) FIELD(field, owner, 2, .row = solref)
+#define SOLIMP(field, owner) FIELD(field, owner, 5, .row = solimp)
+static const Field fields[] = {
+    FIELD(body_invweight, BODIES, 2, .required = true, .from_zero = true),
+    FIELD(dof_invweight, DOFS, 1, .required = true, .from_zero = true),
+    FIELD(dof_stiffness, DOFS, 1, .from_zero = true),
+    FIELD(dof_spring_ref, DOFS, 1, .row = NULL),
+    FIELD(dof_limit_margin, DOFS, 1, .row = NULL),
+    SOLREF(dof_limit_solref, DOFS),
+    SOLIMP(dof_limit_solimp, DOFS),
+    SOLREF(dof_friction_solref, DOFS),
+    SOLIMP(dof_friction_solimp, DOFS),
+    FIELD(joint_ball_limit, JOINTS, 1, .from_zero = true, .infinite = true, .row = none),
+    SOLREF(constraint_solref, CONSTRAINTS),
+    SOLIMP(constraint_solimp, CONSTRAINTS),
+    FIELD(constraint_torquescale, CONSTRAINTS, 1, .row = one),
+    FIELD(tendon_invweight, TENDONS, 1, .required = true, .from_zero = true),
+    FIELD(tendon_limit_margin, TENDONS, 1, .row = NULL),
+    SOLREF(tendon_limit_solref, TENDONS),
+    SOLIMP(tendon_limit_solimp, TENDONS),
+    SOLREF(tendon_friction_solref, TENDONS),
+    SOLIMP(tendon_friction_solimp, TENDONS),
+    FIELD(shape_condim, SHAPES, 1, .from_zero = true, .row = three),
+    FIELD(shape_priority, SHAPES, 1, .row = NULL),
+    FIELD(shape_solmix, SHAPES, 1, .from_zero = true, .row = one),
+    FIELD(shape_margin, SHAPES, 1, .row = NULL),
+    FIELD(shape_invweight, SHAPES, 1, .from_zero = true), /* filled in from the bodies */
+    FIELD(shape_friction, SHAPES, 3, .from_zero = true, .row = friction),
+    SOLREF(shape_solref, SHAPES),
+    SOLIMP(shape_solimp, SHAPES),
+};
+enum { NUM_FIELDS = sizeof fields / sizeof *fields };
+
+void sap_mujoco_arrays_default(SapMujocoArrays *arrays) {
+    if (arrays)
+        *arrays = (SapMujocoArrays){.cone = SAP_CONE_PYRAMIDAL,
+                                    .integrator = SAP_INTEGRATOR_EULER,
+                                    .impratio = 1,
+                                    .tolerance = 1e-8,
+                                    .iterations = 100,
+                                    .ls_tolerance = 0.01,
+                                    .ls_iterations = 50,
+                                    .refsafe = 1,
+                                    .eulerdamp = 1,
+                                    .max_condim = 6};
+}
+
+/* ---- checks ---- */
+
+static SapStatus check_flag(const char *name, int value) {
+    if (value != 0 && value != 1)
+        return sap_fail(SAP_ERROR_MODEL, "mujoco.%s is %d; allowed: 0, 1", name, value);
+    return SAP_OK;
+}
+
+static SapStatus check_count(const char *name, int value) {
+    enum { MOST = 100000 };
+    if (value < 1 || value > MOST)
+        return sap_fail(SAP_ERROR_MODEL, "mujoco.%s is %d; allowed: 1 .. %d", name, value, MOST);
+    return SAP_OK;
+}
+
+static SapStatus check_options(const SapMujocoArrays *a) {
+    int condim = a->max_condim;
+    if (a->cone != SAP_CONE_PYRAMIDAL && a->cone != SAP_CONE_ELLIPTIC)
+        return sap_fail(SAP_ERROR_MODEL, "mujoco.cone is %d; allowed: 0 pyramidal, 1 elliptic", (int)a->cone);
+    if (a->integrator != SAP_INTEGRATOR_EULER && a->integrator != SAP_INTEGRATOR_RK4 &&
+        a->integrator != SAP_INTEGRATOR_IMPLICITFAST && a->integrator != SAP_INTEGRATOR_DISCRETE)
+        return sap_fail(SAP_ERROR_MODEL, "mujoco.integrator is %d; allowed: 0 Euler, 1 RK4, 3 implicitfast, 4 discrete",
+                        (int)a->integrator);
+    if (!(a->impratio > 0 && isfinite(a->impratio)))
+        return sap_fail(SAP_ERROR_MODEL, "mujoco.impratio is %g; it must be finite and > 0", a->impratio);
+    if (!(a->tolerance >= 0 && isfinite(a->tolerance)))
+        return sap_fail(SAP_ERROR_MODEL, "mujoco.tolerance is %g; it must be finite and >= 0", a->tolerance);
+    if (!(a->ls_tolerance > 0 && isfinite(a->ls_tolerance)))
+        return sap_fail(SAP_ERROR_MODEL, "mujoco.ls_tolerance is %g; it must be finite and > 0", a->ls_tolerance);
+    if (condim != 1 && condim != 3 && condim != 4 && condim != 6)
+        return sap_fail(SAP_ERROR_MODEL, "mujoco.max_condim is %d; allowed: 1, 3, 4, 6", condim);
+    SAP_TRY(check_count("iterations", a->iterations));
+    SAP_TRY(check_count("ls_iterations", a->ls_iterations));
+    SAP_TRY(check_flag("refsafe", a->refsafe));
+    return check_flag("eulerdamp", a->eulerdamp);
+}
+
+static SapStatus check_field(const Field *f, const double *data, int rows) {
+    for (int i = 0; i < rows * f->columns; i++) {
+        bool fine = (isfinite(data[i]) || (f->infinite && data[i] == INFINITY)) && (!f->from_zero || data[i] >= 0);
+        if (!fine)
+            return sap_fail(SAP_ERROR_MODEL, "mujoco.%s[%d][%d] is %g; it must be finite%s%s", f->name, i / f->columns,
+                            i % f->columns, data[i], f->from_zero ? " and >= 0" : "",
+                            f->infinite ? ", or infinite" : "");
+    }
+    return SAP_OK;
+}
+
+static SapStatus check_condims(const SapMujocoArrays *a, int num_shapes) {
+    for (int s = 0; s < num_shapes; s++) {
+        double n = a->shape_condim[s];
+        if ((n != 1 && n != 3 && n != 4 && n != 6) || n > a->max_condim)
+            return sap_fail(SAP_ERROR_MODEL,
+                            "mujoco.shape_condim[%d] is %g; allowed: 1, 3, 4, 6, at most max_condim = %d", s, n,
+                            a->max_condim);
+    }
+    return SAP_OK;
+}
+
+/* ---- copies ---- */
+
+static double **pointer(SapMujocoArrays *a, const Field *f) {
+    return (double **)((char *)a + f->offset);
+}
+
+static SapStatus copy_field(const SapModelArrays *m, const SapMujocoArrays *from, const Field *f, SapMujocoArrays *to) {
+    int rows = sap_model_rows(m, f->rows);
+    const double *given;
+    memcpy(&given, (const char *)from + f->offset, sizeof given);
+    if (!given && f->required && rows > 0)
+        return sap_fail(SAP_ERROR_MODEL, "mujoco.%s is NULL; the law needs it", f->name);
+    double *data = sap_allocate((size_t)rows * (size_t)f->columns + 1, sizeof *data, "numbers of MuJoCo's law");
+    *pointer(to, f) = data;
+    if (!data)
+        return SAP_ERROR_MEMORY;
+    for (int i = 0; i < rows * f->columns; i++)
+        data[i] = given ? given[i] : f->row ? f->row[i % f->columns] : 0;
+    return check_field(f, data, rows);
+}
+
+/* The weights of shapes that are not given. */
+static void fill_weights(const SapModelArrays *m, SapMujocoArrays *to) {
+    double *weight = (double *)to->shape_invweight; /* our own copy */
+    for (int s = 0; s < m->num_shapes; s++)
+        weight[s] = m->shape_body[s] < 0 ? 0 : to->body_invweight[2 * m->shape_body[s]];
+}
+
+SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoArrays *from, SapMujocoArrays **out) {
+    *out = NULL;
+    SAP_TRY(check_options(from));
+    SapMujocoArrays *to = *out = sap_allocate(1, sizeof *to, "numbers of MuJoCo's law");
+    if (!to)
+        return SAP_ERROR_MEMORY;
+    *to = *from;
+    for (int i = 0; i < NUM_FIELDS; i++)
+        *pointer(to, &fields[i]) = NULL;
+    for (int i = 0; i < NUM_FIELDS; i++)
+        SAP_TRY(copy_field(model, from, &fields[i], to));
+    if (!from->shape_invweight)
+        fill_weights(model, to);
+    return check_condims(to, model->num_shapes);
+}
+
+void sap_mujoco_free(SapMujocoArrays *arrays) {
+    for (int i = 0; arrays && i < NUM_FIELDS; i++)
+        free(*pointer(arrays, &fields[i]));
+    free(arrays);
+}
+
+/* ---- models ---- */
+
+SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoArrays *mujoco, SapModel **out) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(out);
+    *out = NULL;
+    SAP_NEED(arrays);
+    SAP_NEED(mujoco);
+    SapModel *model;
+    SAP_TRY(sap_model_create_with(arrays, NULL, &model));
+    SapStatus status = sap_mujoco_copy(&model->arrays, mujoco, &model->mujoco);
+    if (status == SAP_OK)
+        *out = model;
+    else
+        sap_model_destroy(model);
+    return status;
+}
+
+const SapMujocoArrays *sap_model_mujoco(const SapModel *model) {
+    return model ? model->mujoco : NULL;
+}

@@ -1,0 +1,11 @@
+/* The numbers of MuJoCo's law as a model stores them. */
+#ifndef SAPWOOD_HOST_MODEL_MUJOCO_H
+#define SAPWOOD_HOST_MODEL_MUJOCO_H
+
+#include <sapwood/mujoco.h>
+
+/* A copy with defaults filled in; no pointer is NULL. Checks every number. Free also after a failure. */
+SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoArrays *from, SapMujocoArrays **out);
+void sap_mujoco_free(SapMujocoArrays *arrays);
+
+#endif

@@ -1,0 +1,311 @@
+#include "host/plan/mujoco.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sapwood/mujoco.h>
+
+#include "host/base/fail.h"
+#include "host/base/memory.h"
+#include "host/model/joint_types.h"
+
+/* ---- the model ---- */
+
+static SapStatus check_constraints(const SapModelArrays *m) {
+    for (int c = 0; c < m->num_constraints; c++)
+        if (m->constraint_type[c] == SAP_CONSTRAINT_DISTANCE || m->constraint_side[c] != SAP_SIDE_BOTH)
+            return sap_fail(
+                SAP_ERROR_MODEL,
+                "constraint '%s' is a distance or has one side; contact_solver mujoco allows ball, weld and "
+                "coupler with both sides",
+                m->constraint_name[c]);
+    return SAP_OK;
+}
+
+/* The drive of a dof; MuJoCo's actuators are forces of the caller. */
+static SapStatus check_drives(const SapModelArrays *m) {
+    for (int j = 0; j < m->num_joints; j++)
+        for (int i = m->joint_qd_start[j]; i < m->joint_qd_start[j + 1]; i++)
+            if (m->joint_target_mode[i] != SAP_TARGET_NONE)
+                return sap_fail(SAP_ERROR_MODEL,
+                                "joint '%s' has a drive (joint_target_mode is %d); contact_solver mujoco allows 0: add "
+                                "the force to joint_f",
+                                m->joint_name[j], (int)m->joint_target_mode[i]);
+    return SAP_OK;
+}
+
+/* Whether a tendon goes through points or over pulleys. */
+static bool is_spatial(const SapModelArrays *m, int t) {
+    return m->tendon_term_type[m->tendon_start[t]] != SAP_TENDON_JOINT;
+}
+
+static SapStatus check_tendons(const SapModelArrays *m) {
+    for (int t = 0; t < m->num_tendons; t++) {
+        const char *has = is_spatial(m, t)                              ? "points"
+                          : m->tendon_spring_ke[t] > 0                  ? "a spring"
+                          : m->tendon_damping[t] > 0                    ? "damping"
+                          : m->tendon_armature[t] > 0                   ? "armature"
+                          : m->tendon_target_mode[t] != SAP_TARGET_NONE ? "a drive"
+                                                                        : NULL;
+        if (has)
+            return sap_fail(SAP_ERROR_MODEL,
+                            "tendon '%s' has %s; contact_solver mujoco allows joint terms, limits and friction only",
+                            m->tendon_name[t], has);
+    }
+    return SAP_OK;
+}
+
+SapStatus sap_mujoco_check(const SapModel *model) {
+    const SapModelArrays *m = &model->arrays;
+    if (!model->mujoco)
+        return sap_fail(
+            SAP_ERROR_MODEL,
+            "contact_solver is mujoco; model '%s' does not have the numbers of MuJoCo's law: create it with "
+            "sap_model_create_mujoco",
+            m->name);
+    SAP_TRY(check_constraints(m));
+    SAP_TRY(check_drives(m));
+    return check_tendons(m);
+}
+
+SapStatus sap_mujoco_check_options(const SapOptions *o) {
+    const struct {
+        const char *option, *value;
+        bool set;
+    } refused[] = {
+        {"factor_plan", "library", o->factor_plan == SAP_FACTOR_LIBRARY},
+        {"compat", "sap_warp", o->compat == SAP_COMPAT_SAP_WARP},
+        {"gyroscopic", "implicit", o->gyroscopic == SAP_GYROSCOPIC_IMPLICIT},
+        {"friction_law", "coulomb", o->friction_law == SAP_FRICTION_COULOMB},
+        {"sleep_steps", "above 0", o->sleep_steps > 0},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (refused[i].set)
+            return sap_fail(SAP_ERROR_UNSUPPORTED, "%s is %s, which contact_solver mujoco does not have",
+                            refused[i].option, refused[i].value);
+    return SAP_OK;
+}
+
+int sap_mujoco_contact_rows(const SapModel *model) {
+    return model->mujoco->max_condim > 3 ? SAP_MUJOCO_CONTACT_ROWS : 3;
+}
+
+int sap_mujoco_is_rk4(const SapModel *model) {
+    return model->mujoco->integrator == SAP_INTEGRATOR_RK4;
+}
+
+/* ---- blocks ---- */
+
+static bool is_limited(const SapModelArrays *m, int dof) {
+    return isfinite(m->joint_limit_lower[dof]) || isfinite(m->joint_limit_upper[dof]);
+}
+
+static SapBlock coordinate_block(int kind, int index, int dof) {
+    return (SapBlock){
+        .kind = kind, .index = index, .rows = 1, .laws = SAP_MUJOCO_LAWS, .link = {-1, -1}, .coordinate = {dof, -1}};
+}
+
+/* A block about an axis of the body, or the limit, of a ball or free joint, whose first three internal dofs are angular.
+ * index: public dof. */
+static SapBlock ball_block(const SapPlan *plan, int kind, int joint, int index, int axis) {
+    SapBlock b = coordinate_block(kind, index, plan->link[joint].v);
+    b.link[1] = joint;
+    b.side = axis;
+    return b;
+}
+
+static void add(SapBlock block, int *count, SapBlock *out) {
+    if (out)
+        out[*count] = block;
+    ++*count;
+}
+
+/* Dofs of ball joints, and the angular ones of free joints, have friction about the axes of the body. */
+static void add_joint(const SapModel *model, const SapPlan *plan, const int *dof_of, int joint, int *count,
+                      SapBlock *out) {
+    const SapModelArrays *m = &model->arrays;
+    int first = m->joint_qd_start[joint], end = m->joint_qd_start[joint + 1], type = m->joint_type[joint];
+    int angular = type == SAP_JOINT_BALL ? first : type == SAP_JOINT_FREE ? first + 3 : end;
+    for (int i = first; i < angular; i++)
+        if (m->joint_friction[i] > 0 || (type != SAP_JOINT_FREE && is_limited(m, i)))
+            add(coordinate_block(SAP_BLOCK_DOF, i, dof_of[i]), count, out);
+    for (int i = angular; i < end; i++)
+        if (m->joint_friction[i] > 0)
+            add(ball_block(plan, SAP_BLOCK_BALL_AXIS, joint, i, i - angular), count, out);
+    if (type == SAP_JOINT_BALL && isfinite(model->mujoco->joint_ball_limit[joint]))
+        add(ball_block(plan, SAP_BLOCK_BALL_LIMIT, joint, first, 0), count, out);
+}
+
+int sap_mujoco_dof_blocks(const SapModel *model, const SapPlan *plan, const int *dof_of, SapBlock *out) {
+    int count = 0;
+    for (int j = 0; j < model->arrays.num_joints; j++)
+        add_joint(model, plan, dof_of, j, &count, out);
+    return count;
+}
+
+/* ---- parameters of blocks ---- */
+
+/* Softness of one kind of rows. */
+typedef struct Soft {
+    const double *solref, *solimp;
+} Soft;
+
+static void put_soft(double *row, int first, Soft soft, int i) {
+    memcpy(row + first, soft.solref + 2 * i, 2 * sizeof *row);
+    memcpy(row + first + 2, soft.solimp + 5 * i, 5 * sizeof *row);
+}
+
+static double body_weight(const SapMujocoArrays *a, int body, int which) {
+    return body < 0 ? 0 : a->body_invweight[2 * body + which];
+}
+
+/* w of a coordinate: a public dof, nv + tendon, or -1. */
+static double coordinate_weight(const SapModel *model, int x) {
+    int nv = model->arrays.num_dofs;
+    return x < 0 ? 0 : x < nv ? model->mujoco->dof_invweight[x] : model->mujoco->tendon_invweight[x - nv];
+}
+
+static void put_equality(const SapModel *model, int c, double *row) {
+    const SapModelArrays *m = &model->arrays;
+    const SapMujocoArrays *a = model->mujoco;
+    const int *body = m->constraint_body + 2 * c, *x = m->constraint_coordinate + 2 * c;
+    for (int which = 0; which < 2; which++)
+        row[SAP_MUJOCO_WEIGHT + which] = m->constraint_type[c] == SAP_CONSTRAINT_COUPLER
+                                             ? coordinate_weight(model, x[0]) + coordinate_weight(model, x[1])
+                                             : body_weight(a, body[0], which) + body_weight(a, body[1], which);
+    row[SAP_MUJOCO_TORQUESCALE] = a->constraint_torquescale[c];
+    put_soft(row, SAP_MUJOCO_SOFT, (Soft){a->constraint_solref, a->constraint_solimp}, c);
+    put_soft(row, SAP_MUJOCO_LOSS_SOFT, (Soft){a->constraint_solref, a->constraint_solimp}, c); /* not used */
+}
+
+static void put_dof(const SapModel *model, const SapBlock *b, double *row) {
+    const SapModelArrays *m = &model->arrays;
+    const SapMujocoArrays *a = model->mujoco;
+    int i = b->index;
+    bool is_dof = b->kind == SAP_BLOCK_DOF, is_limit = b->kind == SAP_BLOCK_BALL_LIMIT;
+    row[SAP_MUJOCO_WEIGHT] = row[SAP_MUJOCO_WEIGHT + 1] = a->dof_invweight[i];
+    row[SAP_MUJOCO_LOWER] = is_dof ? m->joint_limit_lower[i] : is_limit ? -a->joint_ball_limit[b->link[1]] : -INFINITY;
+    row[SAP_MUJOCO_UPPER] = is_dof ? m->joint_limit_upper[i] : INFINITY;
+    row[SAP_MUJOCO_LIMIT_MARGIN] = a->dof_limit_margin[i];
+    row[SAP_MUJOCO_LOSS] = is_limit ? 0 : m->joint_friction[i];
+    put_soft(row, SAP_MUJOCO_SOFT, (Soft){a->dof_limit_solref, a->dof_limit_solimp}, i);
+    put_soft(row, SAP_MUJOCO_LOSS_SOFT, (Soft){a->dof_friction_solref, a->dof_friction_solimp}, i);
+}
+
+static void put_tendon(const SapModel *model, int t, double *row) {
+    const SapModelArrays *m = &model->arrays;
+    const SapMujocoArrays *a = model->mujoco;
+    row[SAP_MUJOCO_WEIGHT] = row[SAP_MUJOCO_WEIGHT + 1] = a->tendon_invweight[t];
+    row[SAP_MUJOCO_LOWER] = m->tendon_limit_lower[t];
+    row[SAP_MUJOCO_UPPER] = m->tendon_limit_upper[t];
+    row[SAP_MUJOCO_LIMIT_MARGIN] = a->tendon_limit_margin[t];
+    row[SAP_MUJOCO_LOSS] = m->tendon_friction[t];
+    put_soft(row, SAP_MUJOCO_SOFT, (Soft){a->tendon_limit_solref, a->tendon_limit_solimp}, t);
+    put_soft(row, SAP_MUJOCO_LOSS_SOFT, (Soft){a->tendon_friction_solref, a->tendon_friction_solimp}, t);
+}
+
+static void put_block(const SapModel *model, const SapBlock *b, double *row) {
+    memset(row, 0, SAP_MUJOCO_BLOCK_SIZE * sizeof *row);
+    if (b->laws == 1)
+        put_equality(model, b->index, row);
+    else if (b->kind == SAP_BLOCK_TENDON)
+        put_tendon(model, b->index, row);
+    else
+        put_dof(model, b, row);
+}
+
+/* ---- arguments ---- */
+
+static void set_options(const SapModel *model, SapMujocoArgs *args) {
+    const SapMujocoArrays *a = model->mujoco;
+    bool damped = false;
+    for (int i = 0; i < model->arrays.num_dofs; i++)
+        damped |= model->arrays.joint_damping[i] > 0;
+    args->elliptic = a->cone == SAP_CONE_ELLIPTIC;
+    args->discrete = a->integrator == SAP_INTEGRATOR_DISCRETE;
+    args->rk4 = sap_mujoco_is_rk4(model);
+    args->implicitfast = a->integrator == SAP_INTEGRATOR_IMPLICITFAST;
+    args->damped = damped && (args->implicitfast || (a->eulerdamp && a->integrator == SAP_INTEGRATOR_EULER));
+    args->refsafe = a->refsafe;
+    args->iterations = a->iterations;
+    args->ls_iterations = a->ls_iterations;
+    args->tolerance = a->tolerance;
+    args->ls_tolerance = a->ls_tolerance;
+    args->impratio = a->impratio;
+}
+
+static void put(const SapField *field, int f64, int i, double value) {
+    if (f64)
+        ((double *)field->data)[i] = value;
+    else
+        ((float *)field->data)[i] = (float)value;
+}
+
+static void fill(const SapModel *model, const SapPlan *plan, int f64, SapMujocoArgs *args) {
+    const SapModelArrays *m = &model->arrays;
+    const SapMujocoArrays *a = model->mujoco;
+    double row[SAP_MUJOCO_BLOCK_SIZE];
+    for (int k = 0; k < plan->num_blocks; k++) {
+        put_block(model, &plan->block[k], row);
+        for (int i = 0; i < SAP_MUJOCO_BLOCK_SIZE; i++)
+            put(&args->block[f64], f64, SAP_MUJOCO_BLOCK_SIZE * k + i, row[i]);
+    }
+    for (int l = 0; l < plan->nl; l++)
+        put(&args->link[f64], f64, l, a->body_invweight[2 * plan->link[l].body]);
+    for (int i = 0; i < plan->nv; i++) {
+        int given = plan->dof_public[i];
+        const double dof[SAP_MUJOCO_DOF_SIZE] = {m->joint_damping[given], a->dof_stiffness[given],
+                                                 a->dof_spring_ref[given]};
+        for (int k = 0; k < SAP_MUJOCO_DOF_SIZE; k++)
+            put(&args->dof[f64], f64, SAP_MUJOCO_DOF_SIZE * i + k, dof[k]);
+    }
+}
+
+static void fill_shapes(const SapModel *model, int f64, const SapField *shape) {
+    const SapMujocoArrays *a = model->mujoco;
+    for (int s = 0; s < model->arrays.num_shapes; s++) {
+        double row[SAP_MUJOCO_SHAPE_SIZE];
+        row[SAP_MUJOCO_SHAPE_CONDIM] = a->shape_condim[s];
+        row[SAP_MUJOCO_SHAPE_PRIORITY] = a->shape_priority[s];
+        row[SAP_MUJOCO_SHAPE_SOLMIX] = a->shape_solmix[s];
+        row[SAP_MUJOCO_SHAPE_MARGIN] = a->shape_margin[s];
+        row[SAP_MUJOCO_SHAPE_WEIGHT] = a->shape_invweight[s];
+        memcpy(row + SAP_MUJOCO_SHAPE_FRICTION, a->shape_friction + 3 * s, 3 * sizeof *row);
+        memcpy(row + SAP_MUJOCO_SHAPE_SOLREF, a->shape_solref + 2 * s, 2 * sizeof *row);
+        memcpy(row + SAP_MUJOCO_SHAPE_SOLIMP, a->shape_solimp + 5 * s, 5 * sizeof *row);
+        for (int i = 0; i < SAP_MUJOCO_SHAPE_SIZE; i++)
+            put(shape, f64, SAP_MUJOCO_SHAPE_SIZE * s + i, row[i]);
+    }
+}
+
+SapStatus sap_mujoco_args_create(const SapModel *model, const SapPlan *plan, SapMujocoOwner *out) {
+    *out = (SapMujocoOwner){0};
+    SapArena arena = {0};
+    SapMujocoArgs *args = &out->args;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int f64 = 0; f64 < 2; f64++) {
+            size_t size = f64 ? sizeof(double) : sizeof(float);
+            args->block[f64].data = sap_arena_carve(&arena, (size_t)plan->num_blocks * SAP_MUJOCO_BLOCK_SIZE, size);
+            args->link[f64].data = sap_arena_carve(&arena, (size_t)plan->nl, size);
+            args->shape[f64].data = sap_arena_carve(&arena, (size_t)plan->ns * SAP_MUJOCO_SHAPE_SIZE, size);
+            args->dof[f64].data = sap_arena_carve(&arena, (size_t)plan->nv * SAP_MUJOCO_DOF_SIZE, size);
+        }
+        if (pass == 0)
+            SAP_TRY(sap_arena_allocate(&arena, "plan"));
+    }
+    out->memory = arena.base;
+    out->bytes = arena.used;
+    for (int f64 = 0; f64 < 2; f64++) {
+        fill(model, plan, f64, args);
+        fill_shapes(model, f64, &args->shape[f64]);
+    }
+    set_options(model, args);
+    return SAP_OK;
+}
+
+void sap_mujoco_args_free(SapMujocoOwner *owner) {
+    free(owner->memory);
+    *owner = (SapMujocoOwner){0};
+}

@@ -1,0 +1,36 @@
+/* MuJoCo's law in the plan: its blocks of limits and friction, and the arguments of its kernels. */
+#ifndef SAPWOOD_HOST_PLAN_MUJOCO_H
+#define SAPWOOD_HOST_PLAN_MUJOCO_H
+
+#include <sapwood/options.h>
+
+#include "host/model/model.h"
+#include "kernels/data/mujoco.h"
+#include "kernels/data/plan.h"
+
+/* Whether a model can be stepped with the law: it has the numbers, and MuJoCo has its constraints. */
+SapStatus sap_mujoco_check(const SapModel *model);
+
+/* Whether the law has what the options ask for. */
+SapStatus sap_mujoco_check_options(const SapOptions *options);
+
+/* Rows of a contact slot: 6 if contacts may have condim 4 or 6, else 3. */
+int sap_mujoco_contact_rows(const SapModel *model);
+
+/* Whether a step has the four stages of RK4. */
+int sap_mujoco_is_rk4(const SapModel *model);
+
+/* The blocks of limits and friction of joints, in MuJoCo's order; returns their number. out NULL = count them only.
+ * dof_of: [nv] internal dof of each public dof. */
+int sap_mujoco_dof_blocks(const SapModel *model, const SapPlan *plan, const int *dof_of, SapBlock *out);
+
+/* The numbers of the law as kernels read them. */
+typedef struct SapMujocoOwner {
+    SapMujocoArgs args;
+    void *memory;
+    size_t bytes;
+} SapMujocoOwner;
+SapStatus sap_mujoco_args_create(const SapModel *model, const SapPlan *plan, SapMujocoOwner *out);
+void sap_mujoco_args_free(SapMujocoOwner *owner);
+
+#endif

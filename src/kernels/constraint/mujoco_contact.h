@@ -1,0 +1,515 @@
+/* Contacts of MuJoCo's law: geometry, parameters, and the values that the problem reads. The same functions as
+ * constraint.h has for contacts of three rows; here a contact has three rows, velocities along t1, t2, n, or six: also
+ * about t1, t2, n (law/mujoco_contact.h). docs/mujoco.md.
+ *
+ *   J = [t1 t2 n]' (V_1(p) - V_0(p)),  [t1 t2 n]' (omega_1 - omega_0)        one point p for both bodies */
+
+#define MUJOCO (ctx->args->mujoco)
+
+/* Whether slots have six rows. */
+KERNEL_FN bool mujoco_wide(const Context *ctx) {
+    return CONTACT_ROWS > 3;
+}
+
+KERNEL_FN MujocoStep mujoco_step(const Context *ctx) {
+    MujocoStep step;
+    step.h = STAGE_H;
+    step.refsafe = MUJOCO->refsafe;
+    step.discrete = MUJOCO->discrete;
+    return step;
+}
+
+/* ---- geometry ---- */
+
+/* Column i of the record of slot c. */
+KERNEL_FN real mujoco_record(const Context *ctx, int c, int i) {
+    return buffer_gather(MUJOCO->contact, ORIGIN_INTS(record, c), SAP_MUJOCO_CONTACT_SIZE, i, ctx->pack);
+}
+
+KERNEL_FN Vec3 mujoco_record_vec3(const Context *ctx, int c, int i) {
+    return vec3(mujoco_record(ctx, c, i), mujoco_record(ctx, c, i + 1), mujoco_record(ctx, c, i + 2));
+}
+
+/* Writes the columns of J; C: t1, t2, n. */
+STAGE_FN void mujoco_jacobian(const Context *ctx, int c, const Mat3 *C, Vec3 p) {
+    const int *dof = SLOT_INTS(dof, c), *path = ORIGIN_INTS(path, c);
+    int n = *SLOT_INTS(num_dofs, c), rows = CONTACT_ROWS;
+    real *J = SLOT_J(c);
+    for (int k = 0; k < n; k++) {
+        /* a dof on both paths moves both bodies alike at p */
+        real sign = real_of(path[k] == 2 ? 1 : path[k] == 1 ? -1 : 0);
+        Vec3 u = vec3_scale(sign, contact_dof_velocity(ctx, dof[k], p));
+        vec3_store(J + rows * k, vec3(vec3_dot(C->x, u), vec3_dot(C->y, u), vec3_dot(C->z, u)));
+        if (rows > 3) {
+            Vec3 w = vec3_scale(sign, dof_angular_velocity(ctx, dof[k]));
+            vec3_store(J + rows * k + 3, vec3(vec3_dot(C->x, w), vec3_dot(C->y, w), vec3_dot(C->z, w)));
+        }
+    }
+}
+
+/* What the geometry of a contact is made of. */
+typedef struct MujocoPlace {
+    Vec3 p;            /* the point */
+    Mat3 C;            /* t1, t2, n */
+    real dist, margin; /* it acts where dist < margin */
+} MujocoPlace;
+
+/* The frame of a normal: t1 is `hint`, or, where that is 0, the y axis (the z axis if n is nearer to y), made orthogonal
+ * to n. */
+KERNEL_FN Mat3 mujoco_frame(Vec3 n, Vec3 hint) {
+    real zero = real_of(0), one = real_of(1);
+    mask near_y = mask_not(real_abs(n.y) < K(0.5)), given = vec3_dot(hint, hint) > K(0.25);
+    Vec3 t = vec3(zero, real_select(near_y, zero, one), real_select(near_y, one, zero));
+    t = vec3_select(given, hint, t);
+    t = vec3_fma(-vec3_dot(n, t), n, t);
+    real length = real_sqrt(vec3_dot(t, t));
+    Mat3 C;
+    C.z = n;
+    C.x = vec3_scale(one / length, t);
+    C.y = vec3_cross(n, C.x);
+    return C;
+}
+
+/* The axis of a capsule that touches a plane, along which MuJoCo puts t1; else 0. */
+KERNEL_FN Vec3 mujoco_hint(const Context *ctx, int c) {
+    const SapPlan *plan = &ctx->args->plan;
+    const int *shape = ORIGIN_INTS(shape, c), *link = ORIGIN_INTS(link, c);
+    if (shape[0] < 0 || shape[1] < 0 || plan->shape_type[shape[0]] != SAP_SHAPE_PLANE ||
+        plan->shape_type[shape[1]] != SAP_SHAPE_CAPSULE)
+        return vec3_zero();
+    Quat q = field_get_quat(STAGE_CONSTANTS->shape_pose, 7 * shape[1] + 3, ctx->pack);
+    if (link[1] >= 0)
+        q = quat_mul(body_pose(ctx, link[1]).q, q);
+    return quat_matrix(q).z;
+}
+
+/* From a record of MuJoCo's form. */
+KERNEL_FN MujocoPlace mujoco_place_record(const Context *ctx, int c) {
+    MujocoPlace at;
+    at.p = mujoco_record_vec3(ctx, c, SAP_MUJOCO_POS);
+    at.C.z = mujoco_record_vec3(ctx, c, SAP_MUJOCO_FRAME);
+    at.C.x = mujoco_record_vec3(ctx, c, SAP_MUJOCO_FRAME + 3);
+    at.C.y = mujoco_record_vec3(ctx, c, SAP_MUJOCO_FRAME + 6);
+    at.dist = mujoco_record(ctx, c, SAP_MUJOCO_DIST);
+    at.margin = mujoco_record(ctx, c, SAP_MUJOCO_MARGIN);
+    return at;
+}
+
+/* Element i of the parameters of a shape. */
+KERNEL_FN real mujoco_shape_get(const Context *ctx, int shape, int i) {
+    return field_get(MUJOCO->shape[SAP_PRECISION == 64], SAP_MUJOCO_SHAPE_SIZE * shape + i, ctx->pack);
+}
+
+/* From a pair of points on two shapes, as collision finds them. */
+KERNEL_FN MujocoPlace mujoco_place_shapes(const Context *ctx, int c) {
+    const SapContactArgs *contacts = &ctx->args->contacts;
+    const int *record = ORIGIN_INTS(record, c), *link = ORIGIN_INTS(link, c), *shape = ORIGIN_INTS(shape, c);
+    Vec3 x0 = contact_witness(ctx, link[0], buffer_gather_vec3(contacts->point[0], record, ctx->pack));
+    Vec3 x1 = contact_witness(ctx, link[1], buffer_gather_vec3(contacts->point[1], record, ctx->pack));
+    Vec3 n = buffer_gather_vec3(contacts->normal, record, ctx->pack);
+    n = vec3_scale(K(1.0) / real_sqrt(vec3_dot(n, n)), n);
+    MujocoPlace at;
+    at.p = vec3_scale(real_of(K(0.5)), vec3_add(x0, x1));
+    at.C = mujoco_frame(n, mujoco_hint(ctx, c));
+    at.dist = vec3_dot(vec3_sub(x1, x0), n);
+    at.margin = real_of(0);
+    for (int side = 0; side < 2; side++)
+        if (shape[side] >= 0)
+            at.margin = at.margin + mujoco_shape_get(ctx, shape[side], SAP_MUJOCO_SHAPE_MARGIN);
+    return at;
+}
+
+KERNEL_FN MujocoPlace mujoco_place(const Context *ctx, int c) {
+    return MUJOCO->contact.data ? mujoco_place_record(ctx, c) : mujoco_place_shapes(ctx, c);
+}
+
+/* Writes the geometry of slot c. A contact within its gap (dist >= margin) does not act. */
+STAGE_FN void mujoco_geometry_slot(const Context *ctx, int c) {
+    real bad;
+    mask present = slot_load(ctx, c, &bad);
+    contact_columns(ctx, c);
+    MujocoPlace at = mujoco_place(ctx, c);
+    real unsound = vec3_check(at.p) + vec3_check(at.C.x) + vec3_check(at.C.y) + vec3_check(at.C.z) + check_of(at.dist) +
+                   check_of(at.margin);
+    bad = real_select(present, unsound, bad);
+    mask valid = present & (at.dist < at.margin);
+    /* finite placeholders for worlds without the contact */
+    Vec3 zero = vec3_zero(), p = vec3_select(valid, at.p, zero);
+    Mat3 C;
+    C.x = vec3_select(valid, at.C.x, zero);
+    C.y = vec3_select(valid, at.C.y, zero);
+    C.z = vec3_select(valid, at.C.z, zero);
+    mujoco_jacobian(ctx, c, &C, p);
+    /* write the slot in the precision of the solve */
+    StageView s = ORIGIN_VIEW;
+    view_put_vec3(s, ORIGIN_OFFSET(x0, c), p);
+    view_put_vec3(s, ORIGIN_OFFSET(x1, c), p);
+    view_put_vec3(s, ORIGIN_OFFSET(frame, c), C.x);
+    view_put_vec3(s, ORIGIN_OFFSET(frame, c) + 3, C.y);
+    view_put_vec3(s, ORIGIN_OFFSET(frame, c) + 6, C.z);
+    view_put(s, ORIGIN_OFFSET(phi0, c), real_select(valid, at.dist, real_of(0)));
+    view_put(s, ORIGIN_OFFSET(valid, c), real_select(valid, real_of(1), real_of(0)));
+    view_put(s, ORIGIN_OFFSET(check, c), bad);
+}
+
+STAGE_FN void stage_contact_geometry(const Context *ctx) {
+    PROFILE(ctx, SAP_STAGE_GEOMETRY);
+    TEAM_FOR(c, ctx->num_slots)
+        mujoco_geometry_slot(ctx, c);
+}
+
+/* The translational weight of a side: of its shape, or of its body if it has no shape. */
+KERNEL_FN real mujoco_side_weight(const Context *ctx, int c, int side) {
+    int shape = ORIGIN_INTS(shape, c)[side], link = ORIGIN_INTS(link, c)[side];
+    return shape >= 0  ? mujoco_shape_get(ctx, shape, SAP_MUJOCO_SHAPE_WEIGHT)
+           : link >= 0 ? field_get(MUJOCO->link[SAP_PRECISION == 64], link, ctx->pack)
+                       : real_of(0);
+}
+
+/* w of the normal: the sum of the translational weights of the two sides. */
+STAGE_FN void stage_contact_weight(const Context *ctx) {
+    PROFILE(ctx, SAP_STAGE_WEIGHT);
+    TEAM_FOR(c, ctx->num_slots)
+        view_put(ORIGIN_VIEW, ORIGIN_OFFSET(w, c), mujoco_side_weight(ctx, c, 0) + mujoco_side_weight(ctx, c, 1));
+}
+
+/* ---- the constraint as the problem sees it ---- */
+
+typedef struct Constraint {
+    bool elliptic, wide;  /* uniform */
+    int rows, num_dofs;   /* uniform */
+    const int *dof;       /* [num_dofs] increasing */
+    StageView J;          /* [num_dofs][rows] columns of the Jacobian, in the precision of contact geometry */
+    real *vc, *gamma;     /* [rows] velocity, impulse */
+    real *G;              /* [6 or MUJOCO_G_SIZE] curvature */
+    real *cost;           /* [1] */
+    const real *law_data; /* [SAP_LAW_SIZE_mujoco] */
+    real *Jd;             /* [rows] J d along the direction d of the line */
+    real *line;           /* [3] at a point of the line: change of cost, gamma.(J d), (J d)'G (J d) */
+} Constraint;
+
+KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
+    Constraint k;
+    k.elliptic = MUJOCO->elliptic;
+    k.wide = mujoco_wide(ctx);
+    k.rows = CONTACT_ROWS;
+    k.num_dofs = *SLOT_INTS(num_dofs, c);
+    k.dof = SLOT_INTS(dof, c);
+    k.J = SLOT_J_VIEW(c);
+    k.vc = SLOT(vc, c);
+    k.gamma = SLOT(gamma, c);
+    k.G = SLOT(G, c);
+    k.cost = SLOT(cost, c);
+    k.law_data = SLOT(law, c);
+    k.Jd = SLOT(Jd, c);
+    k.line = SLOT(line, c);
+    return k;
+}
+
+KERNEL_FN Six six_load(const real *p, bool wide) {
+    Six s;
+    s.lin = vec3_load(p);
+    s.ang = wide ? vec3_load(p + 3) : vec3_zero();
+    return s;
+}
+
+KERNEL_FN void six_store(real *p, const Six *s, bool wide) {
+    vec3_store(p, s->lin);
+    if (wide)
+        vec3_store(p + 3, s->ang);
+}
+
+KERNEL_FN Six six_view(StageView J, int rows, int column) {
+    Six s;
+    s.lin = view_get_vec3(J, rows * column);
+    s.ang = rows > 3 ? view_get_vec3(J, rows * column + 3) : vec3_zero();
+    return s;
+}
+
+/* J x */
+KERNEL_FN Six constraint_J_mul_by(const Constraint *k, StageView J, const real *x) {
+    Six y = six_zero();
+    for (int j = 0; j < k->num_dofs; j++) {
+        y.lin = vec3_fma(x[k->dof[j]], view_get_vec3(J, k->rows * j), y.lin);
+        if (k->wide)
+            y.ang = vec3_fma(x[k->dof[j]], view_get_vec3(J, k->rows * j + 3), y.ang);
+    }
+    return y;
+}
+
+KERNEL_FN Six constraint_J_mul(const Constraint *k, const real *x) {
+    StageView J = k->J;
+    Six y;
+    VIEW_CASES(J, y = constraint_J_mul_by(k, J, x));
+    return y;
+}
+
+/* (J' gamma) of one column */
+KERNEL_FN real constraint_Jt_mul(const Constraint *k, int column) {
+    Six J = six_view(k->J, k->rows, column), gamma = six_load(k->gamma, k->wide);
+    return six_dot(&J, &gamma, k->wide);
+}
+
+/* What H needs of a constraint, in the precision of this stage. */
+typedef struct Curvature {
+    int rows;
+    const int *dof;
+    StageView J;
+    real G[MUJOCO_G_SIZE];
+} Curvature;
+
+KERNEL_FN Curvature curvature_at(const Context *ctx, int c) {
+    Curvature k;
+    StageView solve = SLOT_VIEW;
+    k.rows = CONTACT_ROWS;
+    k.dof = SLOT_INTS(dof, c);
+    k.J = SLOT_J_VIEW(c);
+    for (int i = 0; i < (k.rows > 3 ? MUJOCO_G_SIZE : 6); i++)
+        k.G[i] = view_get(solve, SLOT_OFFSET(G, c) + i);
+    return k;
+}
+
+/* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H. */
+KERNEL_FN void curvature_add_by(const Curvature *k, StageView J, int column, const SapPatternRow *row, bool is_tree,
+                                real *H) {
+    bool wide = k->rows > 3;
+    Six J_i = six_view(J, k->rows, column), GJ = six_G_mul(k->G, &J_i, wide);
+    for (int j = 0; j <= column; j++) {
+        real *H_ij = H + (is_tree ? j : row[k->dof[j]].depth);
+        Six J_j = six_view(J, k->rows, j);
+        *H_ij = *H_ij + six_dot(&GJ, &J_j, wide);
+    }
+}
+
+KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPatternRow *row, bool is_tree, real *H) {
+    StageView J = k->J;
+    VIEW_CASES(J, curvature_add_by(k, J, column, row, is_tree, H));
+}
+
+/* v_c = J v in the worlds of `which`. */
+KERNEL_FN void constraint_set_velocity(const Constraint *k, const real *v, mask which) {
+    Six u = constraint_J_mul(k, v), old = six_load(k->vc, k->wide);
+    u.lin = vec3_select(which, u.lin, old.lin);
+    u.ang = vec3_select(which, u.ang, old.ang);
+    six_store(k->vc, &u, k->wide);
+}
+
+/* J d along the direction d of a line. */
+KERNEL_FN void constraint_line_start(const Constraint *k, const real *d) {
+    Six u = constraint_J_mul(k, d);
+    six_store(k->Jd, &u, k->wide);
+}
+
+/* v_c + a J d */
+KERNEL_FN Six constraint_ahead(const Constraint *k, real a) {
+    Six u = six_load(k->vc, k->wide), d = six_load(k->Jd, k->wide);
+    u.lin = vec3_fma(a, d.lin, u.lin);
+    u.ang = vec3_fma(a, d.ang, u.ang);
+    return u;
+}
+
+/* v_c += a J d in the worlds of `which`. */
+KERNEL_FN void constraint_move(const Constraint *k, real a, mask which) {
+    Six old = six_load(k->vc, k->wide), u = constraint_ahead(k, a);
+    u.lin = vec3_select(which, u.lin, old.lin);
+    u.ang = vec3_select(which, u.ang, old.ang);
+    six_store(k->vc, &u, k->wide);
+}
+
+/* Computes impulse, cost and curvature at v_c. */
+KERNEL_FN void constraint_evaluate(const Constraint *k) {
+    Six u = six_load(k->vc, k->wide);
+    SixValue at;
+    mujoco_contact_evaluate(k->law_data, k->elliptic, k->wide, &u, &at);
+    six_store(k->gamma, &at.gamma, k->wide);
+    *k->cost = at.cost;
+    for (int i = 0; i < (k->wide ? MUJOCO_G_SIZE : 6); i++)
+        k->G[i] = at.G[i];
+}
+
+/* The constraint's terms at v + a d: the change of cost from v, and slope and curvature along d. */
+KERNEL_FN void constraint_line(const Constraint *k, real a, bool derivatives) {
+    Six u = constraint_ahead(k, a), d = six_load(k->Jd, k->wide), Gd;
+    SixValue at;
+    mujoco_contact_evaluate(k->law_data, k->elliptic, k->wide, &u, &at);
+    k->line[0] = at.cost - *k->cost;
+    if (!derivatives)
+        return;
+    Gd = six_G_mul(at.G, &d, k->wide);
+    k->line[1] = six_dot(&at.gamma, &d, k->wide);
+    k->line[2] = six_dot(&d, &Gd, k->wide);
+}
+
+/* The region of slot c for reports. */
+KERNEL_FN real report_region(const Context *ctx, int c) {
+    Six u = six_load(SLOT(vc, c), mujoco_wide(ctx));
+    return mujoco_contact_region(SLOT(law, c), MUJOCO->elliptic, mujoco_wide(ctx), &u);
+}
+
+/* ---- the law of a slot ---- */
+
+/* The parameters of a contact. */
+typedef struct MujocoMaterial {
+    real dim, margin;
+    real friction[5]; /* slide, slide, spin, roll, roll */
+    real solref[2], solreffriction[2], solimp[5];
+} MujocoMaterial;
+
+/* As the record gives them. */
+KERNEL_FN void mujoco_material_record(const Context *ctx, int c, MujocoMaterial *out) {
+    out->dim = mujoco_record(ctx, c, SAP_MUJOCO_DIM);
+    out->margin = mujoco_record(ctx, c, SAP_MUJOCO_MARGIN);
+    for (int i = 0; i < 5; i++) {
+        out->friction[i] = mujoco_record(ctx, c, SAP_MUJOCO_FRICTION + i);
+        out->solimp[i] = mujoco_record(ctx, c, SAP_MUJOCO_SOLIMP + i);
+    }
+    for (int i = 0; i < 2; i++) {
+        out->solref[i] = mujoco_record(ctx, c, SAP_MUJOCO_SOLREF + i);
+        out->solreffriction[i] = mujoco_record(ctx, c, SAP_MUJOCO_SOLREFFRICTION + i);
+    }
+}
+
+/* Parameter i of one side; of a side without a shape that of the other. */
+KERNEL_FN real mujoco_side(const Context *ctx, int c, int side, int i) {
+    const int *shape = ORIGIN_INTS(shape, c);
+    int s = shape[side] >= 0 ? shape[side] : shape[1 - side];
+    return s < 0 ? real_nan() : mujoco_shape_get(ctx, s, i); /* without any shape there is no material */
+}
+
+/* The share of side 0: 0 or 1 if the priorities differ, else by solmix. */
+KERNEL_FN real mujoco_share(const Context *ctx, int c, mask *same) {
+    real p0 = mujoco_side(ctx, c, 0, SAP_MUJOCO_SHAPE_PRIORITY), p1 = mujoco_side(ctx, c, 1, SAP_MUJOCO_SHAPE_PRIORITY);
+    real s0 = mujoco_side(ctx, c, 0, SAP_MUJOCO_SHAPE_SOLMIX), s1 = mujoco_side(ctx, c, 1, SAP_MUJOCO_SHAPE_SOLMIX);
+    real zero = real_of(0), one = real_of(1), half = real_of(K(0.5));
+    mask none0 = s0 < MUJOCO_MINVAL, none1 = s1 < MUJOCO_MINVAL;
+    real sum = real_select(none0 | none1, one, s0 + s1);
+    real mix = real_select(none0 & none1, half, real_select(none0, zero, real_select(none1, one, s0 / sum)));
+    *same = p0 == p1;
+    return real_select(*same, mix, real_select(p0 > p1, one, zero));
+}
+
+/* Mixed from the two shapes: the larger condim and friction and a weighted mean of the softness, or those of the shape
+ * with the higher priority. A direct solref is not averaged: the smaller numbers count. */
+KERNEL_FN void mujoco_material_mix(const Context *ctx, int c, MujocoMaterial *out) {
+    const int friction[5] = {0, 0, 1, 2, 2};
+    mask same;
+    real share = mujoco_share(ctx, c, &same), rest = K(1.0) - share;
+    mask first = share > K(0.5);
+    /* the numbers of both sides, a and b */
+#define SIDES(i) real a = mujoco_side(ctx, c, 0, (i)), b = mujoco_side(ctx, c, 1, (i))
+    {
+        SIDES(SAP_MUJOCO_SHAPE_CONDIM);
+        out->dim = real_select(same, real_max(a, b), real_select(first, a, b));
+    }
+    for (int i = 0; i < 5; i++) {
+        SIDES(SAP_MUJOCO_SHAPE_FRICTION + friction[i]);
+        out->friction[i] = real_select(same, real_max(a, b), real_select(first, a, b));
+    }
+    for (int i = 0; i < 5; i++) {
+        SIDES(SAP_MUJOCO_SHAPE_SOLIMP + i);
+        out->solimp[i] = real_fma(share, a, rest * b);
+    }
+    real c0 = mujoco_side(ctx, c, 0, SAP_MUJOCO_SHAPE_SOLREF), c1 = mujoco_side(ctx, c, 1, SAP_MUJOCO_SHAPE_SOLREF);
+    mask standard = real_min(c0, c1) > K(0.0); /* both have a time constant */
+    for (int i = 0; i < 2; i++) {
+        SIDES(SAP_MUJOCO_SHAPE_SOLREF + i);
+        real direct = real_select(same, real_min(a, b), real_select(first, a, b));
+        out->solref[i] = real_select(standard, real_fma(share, a, rest * b), direct);
+        out->solreffriction[i] = real_of(0);
+    }
+#undef SIDES
+    out->margin = mujoco_place_shapes(ctx, c).margin;
+}
+
+/* Friction coefficients in the order of the law; 0 for directions that condim does not have. */
+KERNEL_FN void mujoco_friction(const MujocoMaterial *m, real mu[5]) {
+    const int column[5] = {0, 1, 3, 4, 2}, needs[5] = {3, 3, 6, 6, 4};
+    for (int i = 0; i < 5; i++) {
+        real given = real_max(m->friction[column[i]], real_of(MUJOCO_MINMU));
+        mu[i] = real_select(m->dim >= (scalar)needs[i], given, real_of(0));
+    }
+}
+
+/* R of the normal, of friction and of edges. w is that of the normal row, or of the first edge of a pyramid. */
+KERNEL_FN void mujoco_regularise(const Context *ctx, const MujocoGains *g, real w, real dim, MujocoContact *law) {
+    MujocoStep step = mujoco_step(ctx);
+    real zero = real_of(0), one = real_of(1);
+    mask rough = dim > K(1.0);
+    real mu2 = law->mu[0] * law->mu[0];
+    real m2 = mu2 / real_max(real_of((scalar)MUJOCO->impratio), real_of(MUJOCO_MINVAL));
+    bool elliptic = MUJOCO->elliptic;
+    real R = mujoco_R(&step, g, elliptic ? w : real_fma(mu2, w, w)), edge = K(2.0) * m2 * R;
+    law->R_n = elliptic ? R : real_select(rough, zero, R);
+    law->inv_R_n = elliptic ? one / R : real_select(rough, zero, one / R);
+    law->m2 = m2;
+    law->f = one / (one + m2);
+    law->rho = R * m2;
+    law->inv_rho = real_select(rough, one / real_select(rough, law->rho, one), zero);
+    law->inv_edge = elliptic ? zero : real_select(rough, one / real_select(rough, edge, one), zero);
+}
+
+/* uref of all rows: the normal has spring and damper, the others the damper of friction. */
+KERNEL_FN void mujoco_references(const Context *ctx, const MujocoMaterial *m, const MujocoGains *g, const Six *u0,
+                                 real error, MujocoContact *law) {
+    MujocoStep step = mujoco_step(ctx);
+    real zero = real_of(0), B = g->B, unused;
+    if (MUJOCO->elliptic) { /* solreffriction (0, 0), or of mixed signs, is none */
+        MujocoSoft own = mujoco_soft(m->solreffriction, m->solimp);
+        mask mixed = (own.c > zero) != (own.z > zero);
+        mask has = ((own.c != zero) | (own.z != zero)) & mask_not(mixed);
+        real B_own;
+        mujoco_stiffness(&own, &step, &unused, &B_own);
+        B = real_select(has, B_own, g->B_given);
+    }
+    /* the edges of a pyramid have the normal's spring; with it in uref_n alone their sums are right, discrete too */
+    real K_edge = MUJOCO->elliptic ? zero : g->K_imp;
+    real u[6];
+    six_store(u, u0, true);
+    for (int i = 0; i < 6; i++)
+        law->uref[i] = i == 2          ? mujoco_uref(&step, g->B, g->K_imp, u[i], error, zero)
+                       : step.discrete ? u[i] / mujoco_divisor(&step, B, K_edge)
+                                       : mujoco_uref(&step, B, zero, u[i], zero, zero);
+}
+
+/* Makes the law of slot c. Worlds without a contact in the slot get law data of 0. */
+STAGE_FN void constraint_make(const Context *ctx, int c) {
+    MujocoContact law;
+    MujocoMaterial m;
+    /* parameters, and the gains at this distance */
+    if (MUJOCO->contact.data)
+        mujoco_material_record(ctx, c, &m);
+    else
+        mujoco_material_mix(ctx, c, &m);
+    MujocoStep step = mujoco_step(ctx);
+    real zero = real_of(0), dim = m.dim, error = *ORIGIN(phi0, c) - m.margin;
+    MujocoSoft soft = mujoco_soft(m.solref, m.solimp);
+    MujocoGains gains = mujoco_gains(&soft, &step, error, true);
+    Constraint k = constraint_at(ctx, c);
+    Six u0 = constraint_J_mul(&k, SOLVE(v0));
+    /* the law */
+    mujoco_friction(&m, law.mu);
+    real w = *ORIGIN(w, c);
+    if (step.discrete)
+        w = w * mujoco_spread(ctx, k.dof, k.num_dofs, k.J, k.rows, 2, 0, MUJOCO->elliptic ? zero : law.mu[0]);
+    mujoco_regularise(ctx, &gains, w, dim, &law);
+    mujoco_references(ctx, &m, &gains, &u0, error, &law);
+
+    /* 0 for worlds without the contact; a condim that does not exist, or a number that is not finite, is invalid */
+    mask valid = *ORIGIN(valid, c) != K(0.0);
+    mask known = (dim == K(1.0)) | (dim == K(3.0));
+    if (mujoco_wide(ctx))
+        known = known | (dim == K(4.0)) | (dim == K(6.0));
+    real *data = SLOT(law, c), check = *ORIGIN(check, c);
+    const real *made = (const real *)&law;
+    for (int i = 0; i < SAP_LAW_SIZE_mujoco; i++) {
+        check = check + check_of(made[i]);
+        data[i] = real_select(valid, made[i], zero);
+    }
+    *ORIGIN(check, c) = real_select(valid, real_select(known, check, real_nan()), *ORIGIN(check, c));
+    for (int i = 0; i < k.rows; i++)
+        k.vc[i] = zero; /* until it is computed from v */
+    real *pair = ORIGIN(pair, c);
+    pair[0] = law.mu[0];
+    pair[1] = gains.K_imp;
+    pair[2] = gains.B;
+}

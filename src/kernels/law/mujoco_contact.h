@@ -1,0 +1,224 @@
+/* MuJoCo's contact laws: convex potentials of the contact velocity u = (t1, t2, n, spin, roll, roll). docs/mujoco.md.
+ *
+ * elliptic: the projection on a cone, as the law of SAP (law/sap_contact.h) in coordinates scaled by mu_j
+ *   y_n = (uref_n - u_n)/R_n     y_j = mu_j (uref_j - u_j)/rho     y_r = |y_t|, t = y_t/y_r      rho = R_n m2
+ *     stiction   y_r <= y_n                     gamma_n = y_n                        g = y_t
+ *     sliding    -m2 y_r < y_n < y_r            gamma_n = f (y_n + m2 y_r)           g = gamma_n t
+ *     none       else                           0
+ *   gamma_j = mu_j g_j     cost = (R_n gamma_n^2 + rho |g|^2)/2     f = 1/(1 + m2), m2 = mu_1^2/impratio
+ *
+ * pyramidal: the sum over the edges (1, .. +-mu_k ..) of the cone
+ *   gamma_e = max(0, (uref_n - u_n) +- mu_k (uref_k - u_k))/R     gamma_n = sum gamma_e     gamma_k = mu_k (plus - minus)
+ *
+ * A direction without friction (condim) has mu_j = 0. */
+
+/* A velocity, impulse or column of J: linear (t1, t2, n) and angular (roll, roll, spin) about the same axes. */
+typedef struct Six {
+    Vec3 lin, ang;
+} Six;
+
+/* The data of a slot. All 0 means no contact and gives cost, impulse and G 0. */
+typedef struct MujocoContact {
+    real uref[6];      /* in the order of Six */
+    real mu[5];        /* t1, t2; roll, roll, spin */
+    real R_n, inv_R_n; /* 1/kg, kg: the normal; of a pyramid only with condim 1 */
+    real rho, inv_rho; /* 1/kg, kg: friction of an elliptic cone */
+    real m2, f;        /* of the equations above */
+    real inv_edge;     /* kg: 1/R of the edges of a pyramid */
+} MujocoContact;
+static_assert(sizeof(MujocoContact) == SAP_LAW_SIZE_mujoco * sizeof(real), "data/mujoco.h has another size of the law");
+
+/* Cost, impulse and curvature. G: the linear block xx yy zz xy xz yz, the block of linear rows and angular columns by
+ * rows, the angular block as the linear one. */
+enum { MUJOCO_G_SIZE = 21 };
+typedef struct SixValue {
+    real cost;
+    Six gamma;
+    real G[MUJOCO_G_SIZE];
+} SixValue;
+
+KERNEL_FN Six six_zero(void) {
+    Six s;
+    s.lin = s.ang = vec3_zero();
+    return s;
+}
+
+/* a b, entry by entry */
+KERNEL_FN Vec3 vec3_times(Vec3 a, Vec3 b) {
+    return vec3(a.x * b.x, a.y * b.y, a.z * b.z);
+}
+
+/* uref - u */
+KERNEL_FN Six mujoco_error(const MujocoContact *c, const Six *u) {
+    Six e;
+    e.lin = vec3_sub(vec3_load(c->uref), u->lin);
+    e.ang = vec3_sub(vec3_load(c->uref + 3), u->ang);
+    return e;
+}
+
+/* ---- elliptic ---- */
+
+/* y in scaled coordinates, and the region. The normal component of the vectors is 0. */
+typedef struct EllipticTrial {
+    real y_n, y_r;
+    Six y;             /* y_j */
+    mask stick, slide; /* neither: no contact */
+} EllipticTrial;
+
+KERNEL_FN EllipticTrial elliptic_trial(const MujocoContact *c, const Six *u, bool wide) {
+    EllipticTrial s;
+    Six e = mujoco_error(c, u);
+    s.y_n = e.lin.z * c->inv_R_n;
+    s.y.lin = vec3(c->mu[0] * e.lin.x * c->inv_rho, c->mu[1] * e.lin.y * c->inv_rho, real_of(0));
+    s.y.ang = wide ? vec3_scale(c->inv_rho, vec3_times(vec3_load(c->mu + 2), e.ang)) : vec3_zero();
+    s.y_r = real_sqrt(vec3_dot(s.y.lin, s.y.lin) + vec3_dot(s.y.ang, s.y.ang));
+    s.stick = s.y_r <= s.y_n;
+    s.slide = mask_not(s.stick) & (-(c->m2 * s.y_r) < s.y_n);
+    return s;
+}
+
+/* gamma_n, and the factor from y_j to g_j */
+KERNEL_FN void elliptic_projection(const MujocoContact *c, const EllipticTrial *s, real *normal, real *factor) {
+    real zero = real_of(0), g_n = c->f * real_fma(c->m2, s->y_r, s->y_n);
+    *normal = real_select(s->stick, s->y_n, real_select(s->slide, g_n, zero));
+    *factor =
+        real_select(s->stick, real_of(1), real_select(s->slide, g_n / real_select(s->slide, s->y_r, real_of(1)), zero));
+}
+
+KERNEL_FN real elliptic_cost(const MujocoContact *c, const EllipticTrial *s, real normal, real factor) {
+    real g_r = factor * s->y_r;
+    return K(0.5) * real_fma(c->R_n * normal, normal, c->rho * g_r * g_r);
+}
+
+/* G_nn, G_nj and G_jk = mu_j mu_k (across delta_jk + (along - across) t_j t_k); s_j = mu_j t_j. */
+KERNEL_FN void elliptic_hessian(const MujocoContact *c, const EllipticTrial *s, real factor, bool wide, real *G) {
+    real zero = real_of(0), inv_y_r = K(1.0) / real_select(s->slide, s->y_r, real_of(1));
+    real t_size = real_select(s->slide, inv_y_r, zero);
+    real G_nn = real_select(s->stick, c->inv_R_n, real_select(s->slide, c->f * c->inv_R_n, zero));
+    real across = factor * c->inv_rho, bend = real_select(s->slide, c->f * c->inv_R_n - across, zero);
+    real couple = real_select(s->slide, c->f * c->inv_R_n, zero);
+    Vec3 m = vec3(c->mu[0], c->mu[1], zero), a = vec3_scale(t_size, vec3_times(m, s->y.lin));
+    G[0] = real_fma(bend, a.x * a.x, across * m.x * m.x);
+    G[1] = real_fma(bend, a.y * a.y, across * m.y * m.y);
+    G[2] = G_nn;
+    G[3] = bend * a.x * a.y;
+    G[4] = couple * a.x;
+    G[5] = couple * a.y;
+    if (!wide)
+        return;
+    Vec3 p = vec3_load(c->mu + 2), b = vec3_scale(t_size, vec3_times(p, s->y.ang));
+    vec3_store(G + 6, vec3_scale(bend * a.x, b));
+    vec3_store(G + 9, vec3_scale(bend * a.y, b));
+    vec3_store(G + 12, vec3_scale(couple, b));
+    G[15] = real_fma(bend, b.x * b.x, across * p.x * p.x);
+    G[16] = real_fma(bend, b.y * b.y, across * p.y * p.y);
+    G[17] = real_fma(bend, b.z * b.z, across * p.z * p.z);
+    G[18] = bend * b.x * b.y;
+    G[19] = bend * b.x * b.z;
+    G[20] = bend * b.y * b.z;
+}
+
+KERNEL_FN void elliptic_evaluate(const MujocoContact *c, const Six *u, bool wide, SixValue *out) {
+    EllipticTrial s = elliptic_trial(c, u, wide);
+    real normal, factor;
+    elliptic_projection(c, &s, &normal, &factor);
+    out->cost = elliptic_cost(c, &s, normal, factor);
+    out->gamma.lin = vec3(c->mu[0] * factor * s.y.lin.x, c->mu[1] * factor * s.y.lin.y, normal);
+    out->gamma.ang = vec3_scale(factor, vec3_times(vec3_load(c->mu + 2), s.y.ang));
+    elliptic_hessian(c, &s, factor, wide, out->G);
+}
+
+/* ---- pyramidal ---- */
+
+/* The two edges of direction k: adds their cost and normal impulse, and gives impulse and curvatures along k. */
+typedef struct EdgePair {
+    real gamma, G_kk, G_nk;
+} EdgePair;
+
+KERNEL_FN EdgePair pyramid_edges(const MujocoContact *c, real mu, real e_n, real e_k, SixValue *out) {
+    EdgePair pair;
+    real zero = real_of(0), plus = real_fma(mu, e_k, e_n), minus = real_fma(-mu, e_k, e_n);
+    mask exists = mu > zero;
+    mask has_plus = exists & (plus > zero), has_minus = exists & (minus > zero);
+    real d_plus = real_select(has_plus, c->inv_edge, zero), d_minus = real_select(has_minus, c->inv_edge, zero);
+    real g_plus = d_plus * plus, g_minus = d_minus * minus;
+    out->cost = out->cost + K(0.5) * real_fma(g_plus, plus, g_minus * minus);
+    out->gamma.lin.z = out->gamma.lin.z + (g_plus + g_minus);
+    out->G[2] = out->G[2] + (d_plus + d_minus);
+    pair.gamma = mu * (g_plus - g_minus);
+    pair.G_kk = mu * mu * (d_plus + d_minus);
+    pair.G_nk = mu * (d_plus - d_minus);
+    return pair;
+}
+
+KERNEL_FN void pyramid_evaluate(const MujocoContact *c, const Six *u, bool wide, SixValue *out) {
+    Six e = mujoco_error(c, u);
+    real zero = real_of(0), e_n = e.lin.z;
+    mask pushes = e_n > zero;
+    /* condim 1 has a normal and no edges */
+    real d_n = real_select(pushes, c->inv_R_n, zero), g_n = d_n * e_n;
+    for (int i = 0; i < MUJOCO_G_SIZE; i++)
+        out->G[i] = zero;
+    out->gamma = six_zero();
+    out->cost = K(0.5) * g_n * e_n;
+    out->gamma.lin.z = g_n;
+    out->G[2] = d_n;
+    EdgePair x = pyramid_edges(c, c->mu[0], e_n, e.lin.x, out), y = pyramid_edges(c, c->mu[1], e_n, e.lin.y, out);
+    out->gamma.lin.x = x.gamma;
+    out->gamma.lin.y = y.gamma;
+    out->G[0] = x.G_kk;
+    out->G[1] = y.G_kk;
+    out->G[4] = x.G_nk;
+    out->G[5] = y.G_nk;
+    if (!wide)
+        return;
+    EdgePair a = pyramid_edges(c, c->mu[2], e_n, e.ang.x, out), b = pyramid_edges(c, c->mu[3], e_n, e.ang.y, out),
+             s = pyramid_edges(c, c->mu[4], e_n, e.ang.z, out);
+    out->gamma.ang = vec3(a.gamma, b.gamma, s.gamma);
+    vec3_store(out->G + 12, vec3(a.G_nk, b.G_nk, s.G_nk));
+    vec3_store(out->G + 15, vec3(a.G_kk, b.G_kk, s.G_kk));
+}
+
+/* ---- the law as constraints call it ---- */
+
+/* `wide`: some contact has condim 4 or 6. */
+KERNEL_FN void mujoco_contact_evaluate(const real *data, bool elliptic, bool wide, const Six *u, SixValue *out) {
+    MujocoContact c = *(const MujocoContact *)data;
+    if (elliptic)
+        elliptic_evaluate(&c, u, wide, out);
+    else
+        pyramid_evaluate(&c, u, wide, out);
+}
+
+/* The region as a number: 0 none, 1 stiction or any edge of a pyramid, 2 sliding. */
+KERNEL_FN real mujoco_contact_region(const real *data, bool elliptic, bool wide, const Six *u) {
+    MujocoContact c = *(const MujocoContact *)data;
+    real zero = real_of(0), one = real_of(1);
+    if (elliptic) {
+        EllipticTrial s = elliptic_trial(&c, u, wide);
+        return real_select(s.stick & (s.y_n > zero), one, real_select(s.slide, real_of(2), zero));
+    }
+    SixValue at;
+    pyramid_evaluate(&c, u, wide, &at);
+    return real_select(at.gamma.lin.z > zero, one, zero);
+}
+
+/* G u of a value or of a slot's curvature. */
+KERNEL_FN Six six_G_mul(const real *G, const Six *u, bool wide) {
+    Six out = six_zero();
+    out.lin = law_G_mul(G, u->lin);
+    if (!wide)
+        return out;
+    const real *C = G + 6;
+    out.lin = vec3_add(out.lin, vec3(vec3_dot(vec3_load(C), u->ang), vec3_dot(vec3_load(C + 3), u->ang),
+                                     vec3_dot(vec3_load(C + 6), u->ang)));
+    out.ang =
+        vec3_fma(u->lin.z, vec3_load(C + 6), vec3_fma(u->lin.y, vec3_load(C + 3), vec3_scale(u->lin.x, vec3_load(C))));
+    out.ang = vec3_add(out.ang, law_G_mul(G + 15, u->ang));
+    return out;
+}
+
+KERNEL_FN real six_dot(const Six *a, const Six *b, bool wide) {
+    real s = vec3_dot(a->lin, b->lin);
+    return wide ? s + vec3_dot(a->ang, b->ang) : s;
+}

@@ -1,0 +1,124 @@
+/* Newton's method as MuJoCo has it: another start, stopping test and line search than newton.h, on the same problem,
+ * Hessian and factor. docs/mujoco.md.
+ *
+ *   start    the guess v0 + h qacc of the last step, or v* if that has the smaller cost
+ *   repeat   d = -H^-1 grad,  v += a d by the exact search (mujoco_line.h)
+ *            stop where 0 < improvement < tol, gradient < tol or decrement < tol
+ *
+ *   improvement = -(l(v + a d) - l(v))/(h^2 trace A)    gradient = |grad|/(h trace A)    decrement = grad'H^-1 grad/(2 h^2 trace A)
+ *
+ * These are MuJoCo's numbers, whose unknown is the acceleration: F = l/h^2 and dF/da = grad/h. */
+
+typedef struct MujocoNewton {
+    mask open;  /* worlds that still iterate */
+    real scale; /* 1/(h trace A) */
+    real tolerance;
+    real gradient, decrement, improvement;
+    SolveResult *result;
+} MujocoNewton;
+
+/* v = guess or v*, whichever has the smaller cost, in all dofs of the worlds of `open`. */
+STAGE_FN void mujoco_start(const Context *ctx, MujocoNewton *n) {
+    int nv = ctx->args->plan.nv;
+    real *v = SOLVE(v);
+    if (ctx->args->mujoco->warm.data && !ctx->args->guess.data)
+        TEAM_FOR(l, ctx->args->plan.nl)
+            mujoco_guess_link(ctx, l);
+    TEAM_FOR(i, nv)
+        v[i] = SOLVE(v_star)[i];
+    real at_free = problem_evaluate(ctx);
+    TEAM_SYNC(); /* every thread has read the costs of all terms */
+    TEAM_FOR(i, nv)
+        v[i] = real_select(n->open, SOLVE(guess)[i], SOLVE(v_star)[i]);
+    real at_guess = problem_evaluate(ctx);
+    mask back = n->open & (at_guess > at_free);
+    n->result->cost = at_guess;
+    if (mask_any(back)) {
+        TEAM_SYNC(); /* as above */
+        TEAM_FOR(i, nv)
+            v[i] = real_select(back, SOLVE(v_star)[i], v[i]);
+        n->result->cost = problem_evaluate_moved(ctx, back);
+    }
+}
+
+/* d = -H^-1 grad, and the norms of the stopping tests. Worlds without a finite direction stop. */
+STAGE_FN void mujoco_direction(const Context *ctx, MujocoNewton *n) {
+    const SapPattern *pattern = newton_pattern(ctx);
+    LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
+    StageView x = LINEAR_VIEW(LINEAR_IS_F64);
+    int nv = ctx->args->plan.nv, at = ctx->args->linear.x;
+    real *d = NEWTON(d), squares = real_of(0), slope = newton_slope(ctx, LINEAR_IS_F64);
+    TEAM_FOR(i, nv)
+        d[i] = view_get(x, at + i);
+    for (int i = 0; i < nv; i++)
+        squares = real_fma(SOLVE(grad)[i], SOLVE(grad)[i], squares);
+    TEAM_SYNC(); /* the line search reads all of d */
+    n->gradient = n->scale * real_sqrt(squares);
+    n->decrement = real_max(real_of(0), K(-0.5) * n->scale / STAGE_H * slope);
+    mask lost = n->open & mask_not(real_finite(slope));
+    n->result->no_descent = n->result->no_descent | lost;
+    n->open = n->open & mask_not(lost);
+}
+
+/* Closes the worlds that are done after k steps. Before the first step both norms must be small. */
+STAGE_FN void mujoco_stop(const Context *ctx, int k, MujocoNewton *n) {
+    mask flat = n->gradient < n->tolerance, small = n->decrement < n->tolerance;
+    mask optimal = k == 0 ? flat & small : flat;
+    mask settled = k == 0 ? mask_none() : small | ((n->improvement > K(0.0)) & (n->improvement < n->tolerance));
+    n->result->optimal = n->result->optimal | (n->open & optimal);
+    n->result->settled = n->result->settled | (n->open & settled);
+    n->result->iterations = real_select(n->open, real_of((scalar)k), n->result->iterations);
+    n->open = n->open & mask_not(optimal | settled);
+    if (k >= ctx->args->mujoco->iterations) {
+        n->result->limit = n->open;
+        n->open = mask_none();
+    }
+}
+
+/* Takes a step in every open world. A world without a step that improves stops: it is optimal if its gradient is. */
+STAGE_FN void mujoco_advance(const Context *ctx, MujocoNewton *n) {
+    const real *d = NEWTON(d);
+    real squares = real_of(0), h = STAGE_H;
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        squares = real_fma(d[i], d[i], squares);
+    real length = real_sqrt(squares);
+    real tolerance = n->tolerance * (scalar)ctx->args->mujoco->ls_tolerance * length / n->scale;
+    Line line = problem_line_start(ctx, d, n->result->cost, n->open);
+    ExactSearch found = exact_search(ctx, &line, length, tolerance, n->open);
+    mask stays = n->open & (found.a == K(0.0)), flat = n->gradient < n->tolerance;
+    n->result->inner_iterations =
+        real_select(n->open & mask_not(stays), n->result->inner_iterations + found.count, n->result->inner_iterations);
+    n->result->optimal = n->result->optimal | (stays & flat);
+    n->result->line_failed = n->result->line_failed | (stays & mask_not(flat));
+    n->open = n->open & mask_not(stays);
+    n->improvement = -found.change * n->scale / h;
+    problem_move(ctx, &line, found.a, n->open);
+}
+
+/* The method as solve.h calls it. */
+STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *out) {
+    MujocoNewton n;
+    *out = solve_result_none();
+    n.result = out;
+    n.open = constrained;
+    n.scale = K(1.0) / (STAGE_H * problem_trace(ctx));
+    n.tolerance = real_of((scalar)ctx->args->mujoco->tolerance);
+    n.improvement = real_of(0);
+    PROFILE(ctx, SAP_STAGE_EVALUATE);
+    mujoco_start(ctx, &n);
+    for (int k = 0;; k++) {
+        mujoco_direction(ctx, &n);
+        mujoco_stop(ctx, k, &n);
+        if (!mask_any(n.open))
+            break;
+        PROFILE(ctx, SAP_STAGE_LINE_SEARCH);
+        mujoco_advance(ctx, &n);
+        PROFILE(ctx, SAP_STAGE_EVALUATE);
+        out->cost = problem_evaluate_moved(ctx, mask_none());
+        if (!mask_any(n.open))
+            break;
+    }
+    ProblemNorms norms = problem_norms(ctx);
+    out->residual = norms.residual;
+    out->residual_scale = norms.scale;
+}

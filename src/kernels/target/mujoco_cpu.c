@@ -1,0 +1,36 @@
+/* The stages of MuJoCo's law on a CPU: a second build of the step with the headers of that law (SAP_SET_MUJOCO, step/stages.h).
+ * It exports one table, sap_mujoco_kernels_<isa>_x<lanes>_f<precision>, with the stages that differ from SAP's; the host
+ * takes the others from the table of cpu.c (cpu/dispatch.h). Neither law costs the other an instruction. */
+#define SAP_SET_MUJOCO
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sapwood/solver.h>
+
+#include "kernels/data/table.h"
+#include "kernels/target/calls_cpu.h"
+#include "kernels/dialect/team.h"
+
+#include "kernels/step/stages.h"
+
+#define PASTE_OF(isa, lanes, precision) sap_mujoco_kernels_##isa##_x##lanes##_f##precision
+#define PASTE(isa, lanes, precision)    PASTE_OF(isa, lanes, precision)
+#define TABLE                           PASTE(SAP_ISA_NAME, SAP_LANES, SAP_PRECISION)
+
+extern const SapKernels TABLE;
+const SapKernels TABLE = {
+    .lanes = SAP_LANES,
+    .free_motion = stage_free_motion,
+    .place = stage_place,
+    .contact_geometry = stage_contact_geometry,
+    .contact_weight = stage_contact_weight,
+    .constraint_geometry = stage_constraint_geometry,
+    .constraint_weight = stage_constraint_weight,
+    .solve = stage_solve,
+    .linear_assemble = stage_linear_assemble,
+    .linear_solve = stage_linear_solve,
+    .velocity = stage_velocity,
+    .finish = stage_finish,
+    .inspect = stage_inspect,
+};
