@@ -153,6 +153,12 @@ Test(cli, conform_passes_on_constraints_and_tendons) {
     cr_expect(strstr(out, "282 passed, 0 failed"), "%s", out);
 }
 
+/* Rows, solutions, iterations, evaluations, next states and trajectories of 30 models. */
+Test(cli, conform_passes_on_steps_of_mujoco) {
+    cr_expect_eq(sapwood("conform " REFERENCE "/../mujoco/*.json.gz"), 0, "%s%s", out, err);
+    cr_expect(strstr(out, "2126 passed, 0 failed"), "%s", out);
+}
+
 Test(cli, conform_exits_with_1_where_constraints_differ) {
     char command[4096];
     snprintf(command, sizeof command,

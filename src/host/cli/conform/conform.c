@@ -9,6 +9,8 @@
 #include "host/cli/conform/dual.h"
 #include "host/cli/conform/dual_file.h"
 #include "host/cli/conform/knobs.h"
+#include "host/cli/conform/mujoco.h"
+#include "host/cli/conform/mujoco_file.h"
 #include "host/cli/conform/reference_file.h"
 
 /* ---- command line ---- */
@@ -168,6 +170,16 @@ static bool run_constraints(const ConformArgs *a, const char *path, const json_t
     return ok;
 }
 
+/* A file of MuJoCo. */
+static bool run_mujoco(const ConformArgs *a, const char *path, const json_t *file, Tally *t) {
+    ConformCount count = {0};
+    bool ok = !a->dump || cli_fail("--dump: %s has steps of MuJoCo; it needs steps of given contacts", path);
+    ok = ok && conform_mujoco(path, file, a->verbose, &count);
+    t->passed += count.passed;
+    t->failed += count.failed;
+    return ok;
+}
+
 /* Contact problems in impulses. */
 static bool run_dual(const ConformArgs *a, const char *path, json_t *file, Tally *t) {
     if (a->dump)
@@ -182,10 +194,14 @@ static bool run_dual(const ConformArgs *a, const char *path, json_t *file, Tally
 /* Runs a file of another kind than steps; false if it has steps. *ok is whether it could be used. */
 static bool run_other(const ConformArgs *a, const char *path, Tally *t, bool *ok) {
     json_t *root = reference_file_load(path);
-    bool is_dual = dual_file_is(root), has_constraints = root && conform_is_constraints(root);
-    *ok = is_dual ? run_dual(a, path, root, t) : has_constraints ? run_constraints(a, path, root, t) : false;
+    bool is_dual = dual_file_is(root), is_mujoco = mujoco_file_is(root),
+         has_constraints = root && conform_is_constraints(root);
+    *ok = is_dual           ? run_dual(a, path, root, t)
+          : is_mujoco       ? run_mujoco(a, path, root, t)
+          : has_constraints ? run_constraints(a, path, root, t)
+                            : false;
     json_decref(root);
-    return is_dual || has_constraints || root == NULL;
+    return is_dual || is_mujoco || has_constraints || root == NULL;
 }
 
 static bool run_file(const ConformArgs *a, const char *path, bool dump, Tally *t) {
