@@ -48,6 +48,7 @@ BatchInfo = _C_TYPES["SapBatchInfo"]
 DumpCallStruct = _C_TYPES["SapDumpCall"]
 DumpStruct = _C_TYPES["SapDump"]
 Rays = _C_TYPES["SapRays"]
+MujocoArrays = _C_TYPES["SapMujocoArrays"]
 
 
 class SapwoodError(Exception):
@@ -118,6 +119,8 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_preset_names": (ctypes.POINTER(_TEXT), []),
     "sap_model_arrays_default": (None, [_P]),
     "sap_model_create": (_INT, [_P, _P]),
+    "sap_model_create_mujoco": (_INT, [_P, _P, _P]),
+    "sap_mujoco_arrays_default": (None, [_P]),
     "sap_model_destroy": (None, [_P]),
     "sap_model_arrays": (ctypes.POINTER(ModelArrays), [_P]),
     "sap_model_warning": (_TEXT, [_P, _INT]),

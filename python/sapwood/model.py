@@ -12,7 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
-from ._library import Control, FreeMotion, ModelArrays, ModelError, OptionsStruct, Scene, State, check, lib
+from ._library import (
+    Control,
+    FreeMotion,
+    ModelArrays,
+    ModelError,
+    MujocoArrays,
+    OptionsStruct,
+    Scene,
+    State,
+    check,
+    lib,
+)
 from .arguments import nearest
 from .arrays import Handle, PartHandle, memory_view
 from .options import Options
@@ -54,16 +65,24 @@ class Model:
     dt: float  # s, default time step of Batch.step
     options: Options | None  # of the scene file
     imported: Import | None  # details of the import from a MuJoCo model
+    mujoco: dict[str, Any] | None  # the numbers of MuJoCo's law (docs/mujoco.md)
     _handle: Handle
     _struct: Any
     _capacities: dict[str, int]  # contact slots that a probe found (probe.py)
 
-    def __init__(self, *, dt: float = 0.005, **arrays: Any) -> None:
+    def __init__(self, *, dt: float = 0.005, mujoco: Mapping[str, Any] | None = None, **arrays: Any) -> None:
+        """`mujoco`: the fields of SapMujocoArrays, for contact_solver = mujoco."""
         struct, keep = _struct_of(arrays)
         pointer = ctypes.c_void_p()
-        check(lib.sap_model_create(ctypes.byref(struct), ctypes.byref(pointer)))
+        if mujoco is None:
+            check(lib.sap_model_create(ctypes.byref(struct), ctypes.byref(pointer)))
+        else:
+            law, numbers = _law_of(mujoco)
+            check(lib.sap_model_create_mujoco(ctypes.byref(struct), ctypes.byref(law), ctypes.byref(pointer)))
+            del numbers
         del keep
         self._take(pointer.value, dt)
+        self.mujoco = None if mujoco is None else dict(mujoco)
 
     def _take(self, pointer: int | None, dt: float) -> None:
         self._handle = Handle(pointer, "sap_model_destroy")
@@ -71,6 +90,7 @@ class Model:
         self.dt = float(dt)
         self.options = None
         self.imported = None
+        self.mujoco = None
         self._capacities = {}
         for text in self.warnings:
             warn(text, stacklevel=4)
@@ -122,8 +142,12 @@ class Model:
         max_hull_vertices: int = 64,
         decompose: bool | float = False,
         rigid: bool = False,
+        law: str = "sap",
     ) -> Model:
         """The model of an MJCF file, read by MuJoCo's compiler (pip install sapwood[mujoco]).
+
+        With law="mujoco" it keeps the numbers of MuJoCo's own law, and its batches follow MuJoCo: cone, integrator,
+        tolerances and impratio are those of the file (docs/mujoco.md).
 
         What moves the robot and is lost gives one SapwoodImportWarning for each kind of element; `quiet` silences them,
         `strict` makes them an error. `report()` lists everything that is not exact (docs/python.md). Equalities and
@@ -135,7 +159,7 @@ class Model:
         """
         from . import hulls, mjcf
 
-        return mjcf.load(path, strict, quiet, hulls.HullOptions(max_hull_vertices, decompose), rigid)
+        return mjcf.load(path, strict, quiet, hulls.HullOptions(max_hull_vertices, decompose), rigid, law)
 
     @classmethod
     def from_urdf(
@@ -175,11 +199,12 @@ class Model:
         max_hull_vertices: int = 64,
         decompose: bool | float = False,
         rigid: bool = False,
+        law: str = "sap",
     ) -> Model:
         """Same as from_mjcf, from a mujoco.MjModel; convex parts are not kept."""
         from . import hulls, mjcf
 
-        return mjcf.convert(m, strict, quiet, hulls.HullOptions(max_hull_vertices, decompose), rigid)
+        return mjcf.convert(m, strict, quiet, hulls.HullOptions(max_hull_vertices, decompose), rigid, law)
 
     def report(self) -> list[str]:
         """The elements that an import did not convert."""
@@ -210,7 +235,7 @@ class Model:
 
     def _replace(self, arrays: dict[str, Any]) -> None:
         """Becomes the model of other arrays; dt, options and imported stay."""
-        other = Model(dt=self.dt, **arrays)
+        other = Model(dt=self.dt, mujoco=self.mujoco, **arrays)
         self._handle, self._struct, self._capacities = other._handle, other._struct, {}
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -268,7 +293,7 @@ class Model:
         return [*super().__dir__(), *_COUNTS, *_layout.MODEL_ARRAYS]
 
     def __reduce__(self) -> Any:
-        return _rebuild, (type(self), self.arrays(), self.dt, self.options, self.imported)
+        return _rebuild, (type(self), self.arrays(), self.dt, self.options, self.imported, self.mujoco)
 
     def _array(self, name: str) -> Any:
         kind, shape, address = _layout.MODEL_ARRAYS[name][0], _shape(name, self.counts), getattr(self._struct, name)
@@ -342,13 +367,34 @@ class Model:
 
 
 def _rebuild(
-    kind: type[Model], arrays: dict[str, Any], dt: float, options: Options | None, imported: Import | None
+    kind: type[Model],
+    arrays: dict[str, Any],
+    dt: float,
+    options: Options | None,
+    imported: Import | None,
+    mujoco: dict[str, Any] | None = None,
 ) -> Model:
     """The model of its own arrays, for copies and pickles."""
     model = kind.__new__(kind)
-    Model.__init__(model, dt=dt, **arrays)
+    Model.__init__(model, dt=dt, mujoco=mujoco, **arrays)
     model.options, model.imported = options, imported
     return model
+
+
+def _law_of(numbers: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    """The C struct of MuJoCo's law, and the arrays that must outlive it."""
+    struct = MujocoArrays()
+    lib.sap_mujoco_arrays_default(ctypes.byref(struct))
+    kinds = dict(_layout.STRUCTS["SapMujocoArrays"])
+    keep: list[Any] = []
+    for name, value in numbers.items():
+        if name not in kinds:
+            raise TypeError(f"MuJoCo's law has no number {name!r}{nearest(name, kinds)}")
+        if kinds[name] == "ptr":
+            keep.append(np.ascontiguousarray(value, np.float64))
+            value = keep[-1].ctypes.data if keep[-1].size else None
+        setattr(struct, name, value)
+    return struct, keep
 
 
 def _struct_of(arrays: dict[str, Any]) -> tuple[Any, list[Any]]:

@@ -26,6 +26,7 @@ STRUCTS = [
     "SapDumpCall",
     "SapDump",
     "SapRays",
+    "SapMujocoArrays",
 ]
 ENUMS = [
     "SapStatus",
@@ -43,6 +44,8 @@ ENUMS = [
     "SapFrictionLaw",
     "SapRayAxes",
     "SapRaySight",
+    "SapMujocoCone",
+    "SapMujocoIntegrator",
 ]
 WORDS = {"int": "int", "bool": "bool", "double": "double", "int32_t": "int", "int64_t": "int64", "size_t": "size"}
 WORDS["uint32_t"] = "int"

@@ -21,10 +21,12 @@ from ..actuation import Actuation
 from ..conventions import Coordinates, Floats, pose, pose_mul, quat_from_wxyz
 from ..hulls import HullOptions, cache_folder
 from ..model import Model
+from ..options import Options
 from .actuators import Actuators
 from .bodies import Bodies
 from .equalities import Equalities
 from .geoms import Geoms
+from .law import Law
 from .source import Lost, mujoco_module
 from .visuals import Visual, visuals
 
@@ -69,18 +71,26 @@ def load(
     quiet: bool = False,
     hulls: HullOptions = HullOptions(),
     rigid: bool = False,
+    law: str = "sap",
 ) -> Model:
     """Loads MJCF or URDF; MuJoCo detects the format. The convex parts of meshes are kept beside the file."""
     hulls = replace(hulls, cache=cache_folder(path))
-    return convert(mujoco_module().MjModel.from_xml_path(os.fspath(path)), strict, quiet, hulls, rigid)
+    return convert(mujoco_module().MjModel.from_xml_path(os.fspath(path)), strict, quiet, hulls, rigid, law)
 
 
 def convert(
-    m: Any, strict: bool = False, quiet: bool = False, hulls: HullOptions = HullOptions(), rigid: bool = False
+    m: Any,
+    strict: bool = False,
+    quiet: bool = False,
+    hulls: HullOptions = HullOptions(),
+    rigid: bool = False,
+    law: str = "sap",
 ) -> Model:
     """Converts a mujoco.MjModel."""
+    if law not in ("sap", "mujoco"):
+        raise ValueError(f"law is {law!r}; allowed: 'sap', 'mujoco'")
     builder = _Builder(m, rigid)
-    builder.hulls = hulls
+    builder.hulls, builder.law = hulls, law
     model = builder.build(strict)
     if not quiet:
         warn(builder.model_name(), builder.lost)
@@ -106,7 +116,9 @@ def _callers_level() -> int:
     return level
 
 
-class _Builder(Bodies, Actuators, Equalities, Geoms):
+class _Builder(Bodies, Actuators, Equalities, Geoms, Law):
+    law: str  # "sap" or "mujoco"
+
     def build(self, strict: bool) -> Model:
         m = self.m
         for b in range(1, m.nbody):
@@ -119,6 +131,7 @@ class _Builder(Bodies, Actuators, Equalities, Geoms):
         self.add_shapes()
         self.add_keyframes()
         self.list_the_rest()
+        numbers = self.take_law() if self.law == "mujoco" else None
         if strict and self.lost:
             raise NotCarriedOver("not carried over:\n" + "\n".join(map(str, self.lost)))
         gravity = np.zeros(3) if "GRAVITY" in self.disabled else np.array(m.opt.gravity)
@@ -129,8 +142,11 @@ class _Builder(Bodies, Actuators, Equalities, Geoms):
             num_coords=int(m.nq),
             articulation_start=[*self.starts, self.rows.count("joint_type")],
             joint_q=self.coordinates.joint_q(m.qpos0),
+            mujoco=numbers,
             **self.arrays(),
         )
+        if numbers is not None:
+            model.options = Options("approx64", contact_solver="mujoco")
         lost = [str(element) for element in self.lost]
         model.imported = Import(
             [*lost, *self.approximated],
