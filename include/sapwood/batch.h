@@ -172,7 +172,8 @@ typedef enum SapBatchField {
      * empties it. It is a part of the state: copy it with joint_q and joint_qd to continue bit for bit. */
     SAP_BATCH_CACHE_KEY, /* [n][capacity][3] i32 */
     SAP_BATCH_CACHE,     /* [n][capacity][6] f64 */
-    SAP_BATCH_DOF_CACHE, /* [n][nv][4] f64, dofs in internal order */
+    SAP_BATCH_DOF_CACHE, /* [n][nv][4] f64, dofs in internal order; of contact_solver mujoco, which always has it: the
+                            acceleration of the last solve in column 0, its angular parts in axes of the body */
     SAP_BATCH_NUM_FIELDS
 } SapBatchField;
 

@@ -618,14 +618,16 @@ class Batch(MjNames):
 
     # ---- state ----
 
-    def _has_cache(self) -> bool:
-        return self.options["warm_start"] == "true" and self.options["contact_solver"] != "sap"
+    def _cache(self) -> tuple[str, ...]:
+        """The arrays that the next solve starts from."""
+        if self.options["contact_solver"] == "mujoco":
+            return ("dof_cache",)
+        return CACHE if self.options["warm_start"] == "true" and self.options["contact_solver"] != "sap" else ()
 
     def get_state(self, worlds: ArrayLike | None = None) -> dict[str, NDArray[Any]]:
         """Copies of everything that determines the next steps, for the worlds with these indices (default all)."""
         rows = slice(None) if worlds is None else np.asarray(worlds)
-        cache = CACHE if self._has_cache() else ()
-        out = {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *cache, *self.expanded)}
+        out = {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *self._cache(), *self.expanded)}
         return out if self._controls is None else {**out, "ctrl": self._controls[rows].copy()}
 
     def set_state(self, state: Mapping[str, ArrayLike], worlds: ArrayLike | None = None) -> None:
@@ -637,7 +639,7 @@ class Batch(MjNames):
         for name, values in state.items():
             if name in PARAMETERS:
                 self.expand(name)[rows] = values
-            elif name in STATE + CONTROL or (name in CACHE and self._has_cache()):
+            elif name in STATE + CONTROL + self._cache():
                 self._put(name, rows, values)
             elif name in CACHE:
                 continue  # this batch starts cold

@@ -101,6 +101,25 @@ def test_worlds_of_a_batch_are_alike() -> None:
     assert not np.any(batch.status & sapwood.batch.FAILED)
 
 
+def test_a_restored_state_continues_bit_for_bit() -> None:
+    """The warm start is part of the state."""
+    m = compiled()
+    m.opt.tolerance = 1e-4
+    batch = batch_of(m, 3)
+    batch.ctrl[:] = [[0.3], [-0.2], [0.1]]
+    batch.step(150)
+    state = batch.get_state()
+    batch.step(20)
+    after = batch.qpos.copy()
+    assert np.any(state["dof_cache"])
+    for other in (batch, batch_of(m, 3)):
+        other.set_state(state)
+        other.step(20)
+        assert np.all(other.qpos == after)
+    batch.reset()
+    assert not np.any(batch.dof_cache)
+
+
 def test_what_the_law_does_not_have_is_lost() -> None:
     text = """<mujoco><worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody>
     <actuator><position name="servo" joint="j" kp="5"/></actuator></mujoco>"""
@@ -115,3 +134,10 @@ def test_a_model_without_the_law_is_refused() -> None:
     model = sapwood.Model.from_mjmodel(compiled(), quiet=True)
     with pytest.raises(sapwood.ModelError, match="numbers of MuJoCo's law"):
         sapwood.Batch(model, 1, options={"contact_solver": "mujoco"})
+
+
+def test_flags_that_the_law_does_not_have_are_lost() -> None:
+    m = compiled()
+    m.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_DIAGEXACT)
+    with pytest.raises(NotCarriedOver, match="diagexact"):
+        sapwood.Model.from_mjmodel(m, strict=True, law="mujoco")

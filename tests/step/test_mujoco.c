@@ -542,6 +542,11 @@ Test(mujoco, rows_are_refused_for_another_law) {
     SapMujocoRows incomplete = r.rows;
     incomplete.R = NULL;
     cr_assert_eq(sap_solver_record_rows(r.solver, &incomplete), SAP_ERROR_ARGUMENT);
+    const SapContactReport limits = {.limit = r.R};
+    const SapConstraintReport lengths = {.tendon_length = r.R};
+    cr_assert_eq(sap_solver_record(r.solver, &limits), SAP_ERROR_UNSUPPORTED);
+    cr_assert(strstr(sap_error_message(), "does not record limit"), "%s", sap_error_message());
+    cr_assert_eq(sap_solver_record_constraints(r.solver, &lengths), SAP_ERROR_UNSUPPORTED);
     SapOptions o = options_of();
     o.contact_solver = SAP_SOLVER_SAP;
     SapSolver *other = NULL;

@@ -64,6 +64,12 @@ class Law(Source):
             self.lost.append(Lost("option", "integrator", f"{integrator.lower()}; implicitfast is used"))
         if int(m.opt.noslip_iterations):
             self.lost.append(Lost("option", "noslip_iterations", "no such sweeps follow the solve"))
+        for word in ("DIAGEXACT", "IPC", "SPECULATIVE", "SLEEP"):
+            bit = getattr(mujoco.mjtEnableBit, f"mjENBL_{word}", None)
+            if bit is not None and int(m.opt.enableflags) & int(bit):
+                self.lost.append(Lost("option", word.lower(), "not in law='mujoco'"))
+        if flags & int(mujoco.mjtDisableBit.mjDSBL_WARMSTART):
+            self.lost.append(Lost("option", "warmstart", "disabled in the file; the solve starts warm"))
         return {
             "cone": int(m.opt.cone),
             "integrator": INTEGRATORS.get(integrator, INTEGRATORS["IMPLICITFAST"]),

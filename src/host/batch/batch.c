@@ -39,9 +39,11 @@ static SapStatus check_dofs(const char *what, const SapModelArrays *a) {
                     a->num_dofs, SAP_MAX_DENSE_DOFS);
 }
 
-/* The contact cache is a part of the state of a batch with warm_start. */
+/* The contact cache is a part of the state of a batch with warm_start; MuJoCo's law keeps accelerations in that of dofs. */
 static SapStatus create_cache(SapBatch *b) {
     SapArray view;
+    if (b->options.contact_solver == SAP_SOLVER_MUJOCO)
+        return sap_batch_array(b, SAP_BATCH_DOF_CACHE, &view);
     if (!b->options.warm_start || b->options.contact_solver == SAP_SOLVER_SAP)
         return SAP_OK;
     SAP_TRY(sap_batch_array(b, SAP_BATCH_CACHE_KEY, &view));
@@ -230,7 +232,7 @@ static SapStatus view_array(SapBatch *b, const char *what, SapBatchField field, 
                         (int)SAP_BATCH_NUM_FIELDS - 1);
     const SapBatchRow *row = sap_batch_row(field);
     if (b->options.contact_solver == SAP_SOLVER_MUJOCO && field >= SAP_BATCH_CONSTRAINT_IMPULSE &&
-        field <= SAP_BATCH_TENDON_DRIVE_FORCE)
+        field < SAP_BATCH_DOF_CACHE)
         return sap_fail(SAP_ERROR_UNSUPPORTED,
                         "%s: contact_solver is mujoco, which does not record %s; sap_solver_record_rows has its rows",
                         what, row->name);

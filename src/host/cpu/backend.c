@@ -16,7 +16,6 @@ typedef struct CpuBatch {
     void *recorded[SAP_BATCH_MAX_RECORDED];
     int num_recorded;
     size_t recorded_bytes;
-    double *warm; /* [num_worlds][nv] last accelerations, if contact_solver is mujoco, else NULL */
 } CpuBatch;
 
 static SapStatus create(SapBatch *b, const char *what, const SapModel *model) {
@@ -32,12 +31,6 @@ static SapStatus create(SapBatch *b, const char *what, const SapModel *model) {
     own->memory = arena.base;
     sap_batch_carve(&arena, b);
     sap_solver_set_results(own->solver, b->arrays.status, &b->arrays.report);
-    if (b->options.contact_solver == SAP_SOLVER_MUJOCO) {
-        own->warm = sap_allocate((size_t)b->num_worlds, (size_t)b->nv * sizeof *own->warm, "accelerations");
-        if (!own->warm)
-            return SAP_ERROR_MEMORY;
-        sap_solver_set_warm(own->solver, own->warm);
-    }
     return sap_solver_let_sleep(own->solver, b->arrays.asleep);
 }
 
@@ -47,7 +40,6 @@ static void destroy(SapBatch *b) {
         return;
     sap_solver_destroy(own->solver);
     free(own->memory);
-    free(own->warm);
     for (int i = 0; i < own->num_recorded; i++)
         free(own->recorded[i]);
     free(own);
@@ -65,14 +57,10 @@ static SapStatus step(SapBatch *b, double h, int num_steps) {
 }
 
 static SapStatus reset(SapBatch *b, const char *what, const uint8_t *mask, SapResetArgs *args) {
-    CpuBatch *own = b->own;
     (void)what; /* it cannot fail */
     args->mask = mask;
-    for (int w = 0; w < b->num_worlds; w++) {
+    for (int w = 0; w < b->num_worlds; w++)
         reset_world(args, w);
-        if (own->warm && (!mask || mask[w]))
-            memset(own->warm + (size_t)w * (size_t)b->nv, 0, (size_t)b->nv * sizeof *own->warm);
-    }
     return SAP_OK;
 }
 

@@ -138,7 +138,7 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
         SAP_TRY(check_counts(__func__, contacts));
         sap_step_args_set_contacts(&args, contacts);
         solver->mujoco.contact = (SapBuffer){.data = (void *)(uintptr_t)contacts->mujoco, /* only read */
-                                             .stride = (long long)SAP_MUJOCO_CONTACT_SIZE * contacts->capacity,
+                                             .stride = SAP_MUJOCO_CONTACT_SIZE * contacts->capacity,
                                              .is_f64 = 1};
     }
     sap_step_args_set_output(&args, out);

@@ -56,6 +56,9 @@ void sap_solver_set_results(SapSolver *s, uint32_t *status, const SapReportArgs 
     s->results = NULL;
     s->args.status = status;
     s->args.report = *report;
+    /* MuJoCo's law starts from the accelerations there */
+    s->mujoco.warm =
+        (SapBuffer){.data = report->dof_cache, .stride = SAP_MUJOCO_WARM_SIZE * s->args.plan.nv, .is_f64 = 1};
 }
 
 SapStatus sap_solver_let_sleep(SapSolver *s, int32_t *asleep) {
@@ -66,10 +69,6 @@ SapStatus sap_solver_let_sleep(SapSolver *s, int32_t *asleep) {
                         "option sleep_steps is %d; with factor_plan = library worlds do not sleep",
                         s->options.sleep_steps);
     return sap_sleep_create(s, asleep, &s->sleep);
-}
-
-void sap_solver_set_warm(SapSolver *s, double *warm) {
-    s->mujoco.warm = (SapBuffer){.data = warm, .stride = s->args.plan.nv, .is_f64 = 1};
 }
 
 static bool uses_lockstep(const SapSolver *s) {
@@ -230,6 +229,17 @@ SapStatus sap_solver_report(const SapSolver *s, SapWorldReport *out) {
 SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
     SAP_NEED(s);
     const SapContactReport none = {0}, *r = report ? report : &none;
+    const char *missing = r->pair        ? "pair"
+                          : r->drive     ? "drive"
+                          : r->limit     ? "limit"
+                          : r->friction  ? "friction"
+                          : r->cache_key ? "cache_key"
+                                         : NULL;
+    if (s->args.mujoco && missing)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "sap_solver_record: contact_solver is mujoco, which does not record %s; sap_solver_record_rows "
+                        "has its rows",
+                        missing);
     SapReportArgs *a = &s->args.report;
     a->impulse = r->impulse;
     a->velocity = r->velocity;
@@ -256,6 +266,9 @@ SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
 SapStatus sap_solver_record_constraints(SapSolver *s, const SapConstraintReport *report) {
     SAP_NEED(s);
     const SapConstraintReport none = {0}, *r = report ? report : &none;
+    if (s->args.mujoco && report)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "sap_solver_record_constraints: contact_solver is mujoco; sap_solver_record_rows has its rows");
     SapReportArgs *a = &s->args.report;
     a->row_impulse = r->impulse;
     a->row_error = r->error;

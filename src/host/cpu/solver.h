@@ -56,10 +56,6 @@ void sap_solver_set_results(SapSolver *solver, uint32_t *status, const SapReport
 /* Lets worlds sleep, if the options say so. asleep: [num_worlds] 1 = the world sleeps; the caller's. */
 SapStatus sap_solver_let_sleep(SapSolver *solver, int32_t *asleep);
 
-/* Makes steps of MuJoCo's law start from accelerations [num_worlds][nv] and keep theirs there; the caller's. Does nothing
- * for another law. */
-void sap_solver_set_warm(SapSolver *solver, double *warm);
-
 /* Makes the solver read a parameter per world. */
 SapStatus sap_solver_expand(SapSolver *solver, SapParameter parameter);
 SapWorldParameters *sap_solver_world_parameters(SapSolver *solver);

@@ -74,6 +74,9 @@ typedef struct SapMujocoRowReport {
     double *qacc;                   /* [num_worlds][nv] internal order; may be NULL */
 } SapMujocoRowReport;
 
+/* Columns of a dof in the cache of a batch (SAP_BATCH_DOF_CACHE); this law uses the first. */
+enum { SAP_MUJOCO_WARM_SIZE = 4 };
+
 typedef struct SapMujocoArgs {
     /* options of the model */
     int elliptic;     /* 1: elliptic cones, 0: pyramids */
@@ -91,7 +94,8 @@ typedef struct SapMujocoArgs {
     SapField shape[2]; /* [ns][SAP_MUJOCO_SHAPE_SIZE] */
     /* of a call */
     SapBuffer contact; /* [num_worlds][given_capacity][SAP_MUJOCO_CONTACT_SIZE]; absent: contacts of collision */
-    SapBuffer warm;    /* [num_worlds][nv] qacc of the last solve, angular parts in axes of the body; absent: v0 */
+    SapBuffer warm; /* [num_worlds][nv][SAP_MUJOCO_WARM_SIZE] in column 0: qacc of the last solve, angular parts in axes of
+                       the body; absent: the guess is v0 */
     SapMujocoRowReport rows;
 } SapMujocoArgs;
 

@@ -25,7 +25,7 @@ STAGE_FN void mujoco_keep_acceleration(const Context *ctx, int l, mask which) {
     if (mujoco_turns(link))
         vec3_store(a, quat_rotate(quat_conjugate(mujoco_turn_of(ctx, link)), vec3_load(a)));
     for (int i = 0; i < n; i++)
-        buffer_put(warm, link->v + i, a[i], which, ctx->pack);
+        buffer_put(warm, SAP_MUJOCO_WARM_SIZE * (link->v + i), a[i], which, ctx->pack);
 }
 
 /* The first v of the dofs of link l: v0 + h times the last acceleration. */
@@ -35,7 +35,7 @@ STAGE_FN void mujoco_guess_link(const Context *ctx, int l) {
     real a[6];
     int n = link->nlin + link->nang;
     for (int i = 0; i < n; i++)
-        a[i] = buffer_get(warm, link->v + i, ctx->pack);
+        a[i] = buffer_get(warm, SAP_MUJOCO_WARM_SIZE * (link->v + i), ctx->pack);
     if (mujoco_turns(link))
         vec3_store(a, quat_rotate(mujoco_turn_of(ctx, link), vec3_load(a)));
     for (int i = 0; i < n; i++)
