@@ -106,6 +106,19 @@ def test_terrain_carries_the_robots_and_levels_follow_how_far_they_walk():
     assert np.abs(where).max() < 0.01
 
 
+def test_the_height_scan_is_the_ground_around_the_robot():
+    ground = terrain.make(["stairs"], levels=1, size=6.0)
+    env = Quadruped(2, ground=ground, threads=1, noise=0.0)
+    env.reset(seed=0)
+    env.batch.joint_q[:, :2] += [0.97, 0.31]  # from the platform to the stairs
+    env.batch.joint_q[1, 3:7] = [0, 0, np.sqrt(0.5), np.sqrt(0.5)]  # it looks along y
+    env.batch.forward_kinematics()
+    points, (x, y, z) = env.scan[0], np.array(env.batch.joint_q[0, :3], float)
+    expected = [ground.at(x + points[:, 0], y + points[:, 1]), ground.at(x - points[:, 1], y + points[:, 0])]
+    assert np.allclose(env.depths(), z - np.array(expected) - env.height, atol=1e-5)
+    assert np.ptp(env.depths()) > 0.3, "there are stairs within the scan"
+
+
 def test_another_quadruped_can_take_the_task():
     model = sapwood.scene("quadruped")
     model.set_drive(None, 60.0, 2.0, 30.0)

@@ -15,10 +15,13 @@ from ..batch import FAILED, Batch, random_keys, random_units
 from ..conventions import quat_matrix
 from ..kit import Commands, Levels, Rewards, Uniform
 from ..model import JOINT_TYPES, Model
+from ..rays import pattern_grid
 from ..shipped import scene
 from .env import BatchEnv, Floats
 
 RESAMPLE = 5.0  # s, how long a command lasts
+SCAN = ((1.2, 0.8), 0.2)  # m, size and spacing of the height scan
+SCAN_UP = 1.0  # m above the base, where its rays start
 
 
 class Legged(BatchEnv):
@@ -35,6 +38,7 @@ class Legged(BatchEnv):
     | 3 | command: forward and sideways velocity, m/s, yaw rate, rad/s |
     | feet | vertical force on each foot, relative to an equal share of the weight |
     | 2 | sine and cosine of a clock with period `stride` seconds |
+    | 35 | on a `ground`: how far the ground is below the feet, m, at points around the base: rays of a height scan |
 
     Reward per step: velocity tracking minus penalties for vertical velocity, tilt, roll and pitch rates and changes of
     the action; -1 for a fall: a base below half of `height`, or tilted by more than 60 degrees. info["log"] has the
@@ -71,8 +75,9 @@ class Legged(BatchEnv):
         self.height, self.noise, self.ground = height, noise, ground
         self.keyframe = min(1, model.num_keyframes)
         made = Batch(model if ground is None else terrain.lay(model, ground), num_envs, **batch)
-        n = len(self.drives)
-        super().__init__(made, 15 + 3 * n + len(feet), n, steps, time_limit, autoreset_mode, dumps)
+        n, self.scan = len(self.drives), pattern_grid(*SCAN)
+        size = 15 + 3 * n + len(feet) + (0 if ground is None else len(self.scan[0]))
+        super().__init__(made, size, n, steps, time_limit, autoreset_mode, dumps)
         self.batch.reset(keyframe=self.keyframe)
         self.standing = np.array(self.batch.joint_q[0, self.coordinates], np.float64)
         self.weight = float(-model.gravity[2] * np.sum(model.body_mass))
@@ -146,7 +151,16 @@ class Legged(BatchEnv):
             self.wrench[:, self.feet, 2] * (len(self.feet) / self.weight),
             np.stack([np.sin(clock), np.cos(clock)], axis=1),
         ]
+        if self.ground is not None:
+            parts.append(self.depths())
         np.concatenate(parts, axis=1, out=out, casting="same_kind")
+
+    def depths(self) -> Floats:
+        """[n][points] m, the ground below the feet of a robot that stands, within -1 .. 1; 1 beyond its border."""
+        origins, down = self.scan
+        base = int(self.batch.model.joint_child[0])
+        hits = self.batch.raycast(origins + [0, 0, SCAN_UP], down, body=base, axes="heading", sees="static")
+        return np.asarray(np.where(hits.distance < 0, 1.0, np.clip(hits.distance - SCAN_UP - self.height, -1, 1)))
 
     # ---- rewards ----
 
