@@ -1,20 +1,24 @@
-"""rsl_rl: OnPolicyRunner(sapwood.rl.rsl_rl.VecEnv(env), config, ...)."""
+"""rsl_rl: Runner(sapwood.rl.rsl_rl.VecEnv(env), config, ...)."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 import rsl_rl.env
 import torch
 from gymnasium.vector import AutoresetMode
+from rsl_rl.runners import OnPolicyRunner
 from tensordict import TensorDict
 
+from .. import dist
 from ..gym import BatchEnv
 
 
 class VecEnv(rsl_rl.env.VecEnv):  # type: ignore[misc]
-    """An environment with autoreset_mode SAME_STEP, as rsl_rl expects it. Its observations are the group `policy`."""
+    """An environment with autoreset_mode SAME_STEP, as rsl_rl expects it. Its observations are the group `policy`; they
+    share the memory of the environment, which keeps them until the step after the next."""
 
     def __init__(self, env: BatchEnv, cfg: dict[str, Any] | None = None) -> None:
         if env.autoreset_mode != AutoresetMode.SAME_STEP:
@@ -32,7 +36,7 @@ class VecEnv(rsl_rl.env.VecEnv):  # type: ignore[misc]
             super().__setattr__(name, value)
 
     def get_observations(self) -> TensorDict:
-        return TensorDict({"policy": torch.from_numpy(self._observation.copy())}, [self.num_envs])
+        return TensorDict({"policy": torch.from_numpy(self._observation)}, [self.num_envs])
 
     def reset(self) -> tuple[TensorDict, dict[str, Any]]:
         self._observation = self.env.reset()[0]
@@ -43,3 +47,33 @@ class VecEnv(rsl_rl.env.VecEnv):  # type: ignore[misc]
         extras = {"time_outs": torch.from_numpy(truncated), "log": info.get("log", {})}
         done = torch.from_numpy(terminated | truncated).to(torch.long)
         return self.get_observations(), torch.from_numpy(reward).float(), done, extras
+
+
+class Runner(OnPolicyRunner):  # type: ignore[misc]
+    """rsl_rl's runner, also for several processes without GPUs (torchrun), and with checkpoints that resume bit for
+    bit. rsl_rl itself averages gradients over processes with NCCL only; here it is gloo."""
+
+    def _configure_multi_gpu(self) -> None:
+        part = dist.part(10**8)
+        self.gpu_world_size, self.gpu_global_rank, self.gpu_local_rank = part.size, part.rank, part.local_rank
+        self.is_distributed, self.cfg["multi_gpu"] = part.size > 1, None
+        if self.is_distributed:
+            self.cfg["multi_gpu"] = {"global_rank": part.rank, "local_rank": part.local_rank, "world_size": part.size}
+            if not torch.distributed.is_initialized():
+                torch.distributed.init_process_group("gloo", rank=part.rank, world_size=part.size)
+
+    def save_checkpoint(self, folder: str | os.PathLike[str], done: int) -> None:
+        """Writes policy, optimiser, environment and random numbers of this process; `done` updates have been made."""
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, f"rank{self.gpu_global_rank}")
+        self.env.env.save(f"{path}.npz")
+        self.save(f"{path}.pt", {"random": torch.get_rng_state(), "done": done})
+
+    def load_checkpoint(self, folder: str | os.PathLike[str]) -> int:
+        """Continues where `save_checkpoint` was called, and returns the number of updates until then. The number of
+        processes must be the same."""
+        path = os.path.join(folder, f"rank{self.gpu_global_rank}")
+        self.env._observation = self.env.env.load(f"{path}.npz")
+        kept = self.load(f"{path}.pt")
+        torch.set_rng_state(kept["random"])
+        return int(kept["done"])
