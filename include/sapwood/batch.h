@@ -174,6 +174,25 @@ typedef enum SapBatchField {
     SAP_BATCH_CACHE,     /* [n][capacity][6] f64 */
     SAP_BATCH_DOF_CACHE, /* [n][nv][4] f64, dofs in internal order; of contact_solver mujoco, which always has it: the
                             acceleration of the last solve in column 0, its angular parts in axes of the body */
+
+    /* Sensors (sensors.h), of the type of the batch; num_sites and num_touch as in SapSensors. Measured by the calls of
+     * sap_batch_step that follow the first request for the array. */
+    SAP_BATCH_SITE_Q,              /* [n][num_sites][7] pose of a site in the world, m */
+    SAP_BATCH_SITE_QD,             /* [n][num_sites][6] [v of the site ; omega], m/s and rad/s, world axes */
+    SAP_BATCH_SITE_GYRO,           /* [n][num_sites][3] rad/s, angular velocity in axes of the site */
+    SAP_BATCH_SITE_ACCELEROMETER,  /* [n][num_sites][3] m/s^2, acceleration less gravity in axes of the site; mean over the
+                                      call */
+    SAP_BATCH_QACC,                /* [n][nv] m/s^2 or rad/s^2, change of joint_qd over the call per time */
+    SAP_BATCH_JOINT_TORQUE,        /* [n][nv] N or N m: joint_f, and drive, limits and friction of the last step */
+    SAP_BATCH_TOUCH_FOUND,         /* [n][num_touch] i32 contacts that push, in the last step */
+    SAP_BATCH_TOUCH_FIRST,         /* [n][num_touch] i32 1: a contact began in the call */
+    SAP_BATCH_TOUCH_FORCE,         /* [n][num_touch][3] N, net force on the body, world axes; mean over the call */
+    SAP_BATCH_TOUCH_PRESSURE,      /* [n][num_touch] N, sum of normal forces; mean over the call */
+    SAP_BATCH_TOUCH_FRICTION,      /* [n][num_touch] N, sum of magnitudes of friction forces; mean over the call */
+    SAP_BATCH_TOUCH_MOST,          /* [n][num_touch] N, largest magnitude of the net force in a step of the call */
+    SAP_BATCH_TOUCH_CONTACT_TIME,  /* [n][num_touch] s since the contact began; 0 without contact */
+    SAP_BATCH_TOUCH_AIR_TIME,      /* [n][num_touch] s since the last contact ended; 0 in contact */
+    SAP_BATCH_TOUCH_LAST_AIR_TIME, /* [n][num_touch] s in the air before the last contact began */
     SAP_BATCH_NUM_FIELDS
 } SapBatchField;
 

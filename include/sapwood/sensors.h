@@ -1,7 +1,17 @@
-/* Rays: what a ray meets first among the shapes of a world. docs/sensors.md.
+/* Sensors: rays, sites (pose, velocity, gyroscope, accelerometer), dofs (acceleration, torque) and contacts of bodies.
+ * docs/sensors.md.
+ *
+ * ---- rays ----
  *
  * A call casts the same number of rays in every world of a batch, at the poses of body_q. It changes no other array of
- * the batch. Results are the same bits on every device, for any number of threads, lanes and worlds. */
+ * the batch. Results are the same bits on every device, for any number of threads, lanes and worlds.
+ *
+ * ---- sensors that a batch has ----
+ *
+ * sap_batch_set_sensors declares sites and contact sensors. Readings are arrays of the batch, from SAP_BATCH_SITE_Q on; the
+ * first request for one (sap_batch_array) turns it on and measures at the present state. From then on every call of sap_batch_step measures at its end, and
+ * sap_batch_reset and sap_batch_forward_kinematics begin anew: accelerations, torques, contact forces and times are 0, and
+ * an accelerometer reads -g. Readings of a world that fails are those of the state that it keeps. */
 #ifndef SAPWOOD_SENSORS_H
 #define SAPWOOD_SENSORS_H
 
@@ -62,6 +72,28 @@ SAP_API void sap_rays_default(SapRays *rays);
  * memory the call queues its work and returns, and later calls can be captured into a CUDA graph. With arrays in host
  * memory it allocates, copies and waits. The state of the batch must have body_q. */
 SAP_API SapStatus sap_batch_raycast(SapBatch *batch, const SapRays *rays);
+
+/* ---- sensors that a batch has ---- */
+
+/* Values of touch_with that are no body. */
+enum {
+    SAP_TOUCH_STATIC = -1, /* shapes of the world */
+    SAP_TOUCH_ANY = -2     /* everything */
+};
+
+/* The caller owns the arrays; sap_batch_set_sensors copies them. They are in host memory. */
+typedef struct SapSensors {
+    int num_sites;            /* >= 0 */
+    const int32_t *site_body; /* [num_sites] body that carries the site, 0 .. nb - 1; -1 = the world */
+    const double *site_pose; /* [num_sites][7] position (m) and quaternion x y z w of length 1 in the frame of the body;
+                                  NULL = the frames of the bodies */
+    int num_touch;           /* contact sensors, >= 0 */
+    const int32_t *touch_body; /* [num_touch] body whose contacts are measured, 0 .. nb - 1 */
+    const int32_t *touch_with; /* [num_touch] contacts with this body only, 0 .. nb - 1, or SAP_TOUCH_...; NULL = any */
+} SapSensors;
+
+/* Declares the sites and contact sensors of a batch, once, before one of their arrays is requested. Allocates. */
+SAP_API SapStatus sap_batch_set_sensors(SapBatch *batch, const SapSensors *sensors);
 
 SAP_END_DECLS
 

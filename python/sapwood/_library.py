@@ -49,6 +49,7 @@ DumpCallStruct = _C_TYPES["SapDumpCall"]
 DumpStruct = _C_TYPES["SapDump"]
 Rays = _C_TYPES["SapRays"]
 MujocoArrays = _C_TYPES["SapMujocoArrays"]
+Sensors = _C_TYPES["SapSensors"]
 
 
 class SapwoodError(Exception):
@@ -155,6 +156,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_batch_bytes": (ctypes.c_size_t, [_P]),
     "sap_rays_default": (None, [_P]),
     "sap_batch_raycast": (_INT, [_P, _P]),
+    "sap_batch_set_sensors": (_INT, [_P, _P]),
     "sap_batch_guard": (_INT, [_P, _INT]),
     "sap_batch_dump": (_INT, [_P, _INT, _TEXT]),
     "sap_dump_load": (_INT, [_TEXT, _P]),

@@ -30,6 +30,7 @@ from .mjdata import MjNames
 from .model import Model
 from .options import Options
 from .rays import RayHits, raycast
+from .sensors import declare
 
 FIELDS = enum_names("SapBatchField", "SAP_BATCH_")  # joint_q: 0, joint_qd: 1, ...
 PARAMETERS = enum_names("SapParameter", "SAP_PARAMETER_")  # gravity: 0, body_mass: 1, ...
@@ -138,9 +139,12 @@ class Batch(MjNames):
       contact_frame, contact_gap, contact_region, contact_force, body_contact_wrench, constraint_impulse,
       constraint_error, constraint_velocity, constraint_wrench, body_constraint_wrench, constraint_residual,
       tendon_length, tendon_velocity, tendon_force and its parts |
+    | sensors, from their first access on | qacc, joint_torque; after `set_sensors` site_q, site_qd, site_gyro,
+      site_accelerometer, touch_found, touch_first, touch_force, touch_pressure, touch_friction, touch_most,
+      touch_contact_time, touch_air_time, touch_last_air_time |
     | contact cache of the option warm_start | cache_key, cache, dof_cache |
     | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
-    | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, eq_active, xpos, xquat, site_xpos, time |
+    | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, eq_active, xpos, xquat, site_xpos, sensordata, time |
 
     Options are those of the model's scene file, if it has one, then `preset` (approx32 without a scene), then
     `options`: a mapping of changes, or an Options, which replaces all of this. If none of them chooses the number of
@@ -598,6 +602,16 @@ class Batch(MjNames):
         numpy's, which are copied, or all in GPU memory (torch, cupy), and then `out` is required.
         """
         return raycast(self, origins, directions, body, axes, sees, exclude_body, max_distance, out)
+
+    def set_sensors(self, sites: Sequence[Any] = (), touch: Sequence[Any] = ()) -> None:
+        """Declares the sites and contact sensors of the batch, once. Their readings are arrays (docs/sensors.md).
+
+        A site is a body (index or name; None: the world), or a pair of a body and a pose in it (7 numbers: position,
+        quaternion x y z w). A contact sensor is a body, or a pair of a body and what it touches: "any", "static" or
+        another body. Readings begin with the first access of their array: site_q, site_qd, site_gyro,
+        site_accelerometer, touch_found, touch_force, ...; qacc and joint_torque need no declaration.
+        """
+        declare(self, sites, touch)
 
     # ---- guard ----
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from .actuation import Actuation
 from .arguments import index_of, integer
 from .conventions import Coordinates, Floats, pose, quat_matrix, quat_mul, quat_to_wxyz
+from .mjsensors import MjSensors
 from .model import JOINT_TYPES, Model
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class MjNames:
     _coordinates: Coordinates
     _controls: NDArray[np.float64] | None  # ctrl, once it has been used
     _clock: Clock
+    _mjsensors: MjSensors | None  # once sensordata has been used
 
     # ---- of the batch ----
 
@@ -75,6 +77,7 @@ class MjNames:
         imported = self.model.imported
         self._coordinates = imported.coordinates if imported else coordinates_of(self.model)
         self._controls, self._clock = None, Clock(np.zeros(self.num_worlds))
+        self._mjsensors = None
         self._start_controls(np.ones(self.num_worlds, bool), 0)
 
     @property
@@ -160,6 +163,17 @@ class MjNames:
         frames = list(self._imported("sites").frames.values())
         offsets = np.array([frame.pose for frame in frames]).reshape(-1, 7)
         return _fixed(self._poses(np.array([frame.body for frame in frames], int), offsets)[0])
+
+    @property
+    def sensordata(self) -> Floats:
+        """(num_worlds, nsensordata) readings of MuJoCo's sensors (docs/sensors.md). A copy.
+
+        The first access declares their sites and contact sensors (set_sensors) and begins to measure.
+        """
+        imported = self._imported("sensors")
+        if self._mjsensors is None:
+            self._mjsensors = MjSensors(self, imported.sensors, imported.num_sensordata)  # type: ignore[arg-type]
+        return _fixed(self._mjsensors.read())
 
     # ---- controls ----
 

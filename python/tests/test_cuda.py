@@ -207,3 +207,12 @@ def test_an_array_outlives_its_batch(driver, cube):
     batch.close()
     del batch
     assert np.array_equal(array.numpy(), before)
+
+
+def test_rays_meet_the_same_on_both_devices(pair):
+    cpu, gpu = pair
+    origins, directions = sapwood.pattern_lidar(3, 40)
+    for batch in pair:
+        batch.step(3)
+    expected, got = (batch.raycast(origins, directions, body=0, exclude_body=0) for batch in (cpu, gpu))
+    assert all(np.array_equal(a, b) for a, b in zip(expected, got)) and np.any(got.shape >= 0)

@@ -55,11 +55,13 @@ def test_quiet_silences_the_warnings_and_keeps_the_report():
 
 def test_what_does_not_move_the_robot_gives_no_warning_and_passes_strict():
     xml = """<mujoco><worldbody><body><joint name="h"/><geom size="1"/><site name="s"/></body></worldbody>
-      <sensor><jointpos name="encoder" joint="h"/></sensor></mujoco>"""
+      <sensor><jointpos joint="h"/><clock name="encoder"/></sensor></mujoco>"""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = both(xml, strict=True)[2]
-    assert any("sensor 'encoder'" in line for line in model.report())
+    assert [line for line in model.report() if "sensor" in line] == [
+        "sensor 'encoder': clock, left out: its readings are 0; it does not move the robot"
+    ]
 
 
 # ---- bodies ----

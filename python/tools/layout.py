@@ -27,6 +27,7 @@ STRUCTS = [
     "SapDump",
     "SapRays",
     "SapMujocoArrays",
+    "SapSensors",
 ]
 ENUMS = [
     "SapStatus",

@@ -81,6 +81,8 @@ Test(fields, a_reset_does_what_the_rows_say) {
         size_t bytes = sap_batch_row_bytes(batch, row);
         for (size_t k = 0; k < WORLDS * bytes; k++) {
             bool is_reset = k / bytes == 1 && row->reset != SAP_FIELD_KEEP;
+            if (is_reset && row->reset == SAP_FIELD_MEASURE)
+                continue; /* test_sensors.c */
             uint8_t want = !is_reset ? LEFT : sap_batch_row_has_start(row) ? start[k % bytes] : 0;
             cr_assert_eq(data[k], want, "%s: byte %zu", row->name, k);
         }

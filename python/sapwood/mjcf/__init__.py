@@ -27,6 +27,7 @@ from .bodies import Bodies
 from .equalities import Equalities
 from .geoms import Geoms
 from .law import Law
+from .sensors import MjSensor, sensors
 from .source import Lost, mujoco_module
 from .visuals import Visual, visuals
 
@@ -59,6 +60,8 @@ class Import:
     frames: dict[str, Frame] = field(default_factory=dict)  # sites, in MuJoCo's order
     visuals: list[Visual] = field(default_factory=list)  # meshes to draw
     undrawn: set[int] = field(default_factory=set)  # shapes that are not drawn: a visual is drawn in their place
+    sensors: list[MjSensor] = field(default_factory=list)  # those that a batch can measure
+    num_sensordata: int = 0
 
 
 class NotCarriedOver(ValueError):
@@ -164,6 +167,8 @@ class _Builder(Bodies, Actuators, Equalities, Geoms, Law):
             self.gravity_compensation(model),
             self.frames(),
             *visuals(m, self.body, self.offset, self.shape),
+            self.sensors,
+            int(m.nsensordata),
         )
         return model
 
@@ -204,8 +209,7 @@ class _Builder(Bodies, Actuators, Equalities, Geoms, Law):
         for kind, count in (("FLEX", m.nflex), ("PLUGIN", m.nplugin)):
             for i in range(count):
                 self.lose(kind, i)
-        for i in range(m.nsensor):
-            self.approximate("SENSOR", i, "left out; it does not move the robot")
+        self.sensors = sensors(self)
         for g in range(m.ngeom):
             if np.any(getattr(m, "geom_adhesion", np.zeros(m.ngeom))[g]):
                 self.lose("GEOM", g, "adhesion")

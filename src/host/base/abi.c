@@ -14,7 +14,7 @@ size_t sap_struct_size(const char *name) {
                    STRUCT(SapFreeMotion),  STRUCT(SapSolverInfo),   STRUCT(SapContactReport), STRUCT(SapArray),
                    STRUCT(SapBatchInfo),   STRUCT(SapDeviceInfo),   STRUCT(SapProfile),       STRUCT(SapDualOptions),
                    STRUCT(SapDualProblem), STRUCT(SapDualSolution), STRUCT(SapDumpCall),      STRUCT(SapDump),
-                   STRUCT(SapRays),        STRUCT(SapMujocoArrays)};
+                   STRUCT(SapRays),        STRUCT(SapMujocoArrays), STRUCT(SapSensors)};
 #undef STRUCT
     for (size_t i = 0; name && i < sizeof structs / sizeof *structs; i++)
         if (strcmp(structs[i].name, name) == 0)

@@ -24,6 +24,8 @@ typedef struct SapBatchBackend {
     const SapStepArgs *(*step_args)(const SapBatch *batch);
     /* Casts rays; args is complete, and its arrays of rays are the caller's. */
     SapStatus (*raycast)(SapBatch *batch, const char *what, const SapRayArgs *args);
+    /* Measures; args is complete but for the mask, which is the caller's. */
+    SapStatus (*sense)(SapBatch *batch, const char *what, const uint8_t *mask, SapSenseArgs *args);
     /* Zeroed device memory that lives as long as the batch. A failed call leaves nothing behind. */
     SapStatus (*allocate)(SapBatch *batch, size_t count, size_t size, const char *what, void **out);
     /* Switches a parameter to per-world values for all later calls. The values are in host memory. */
@@ -44,8 +46,26 @@ typedef struct SapBatchBackend {
 
 extern const SapBatchBackend sap_batch_cpu, sap_batch_cuda;
 
-/* Arrays that are allocated after creation: reports, two of rays, and parameters on a GPU. */
-enum { SAP_BATCH_MAX_RECORDED = SAP_BATCH_NUM_FIELDS + 2 + 2 * SAP_NUM_PARAMETERS + 3 };
+/* Arrays that are allocated after creation: reports, readings with six arrays behind them, one block of rays and one of
+ * sensors, and parameters on a GPU. */
+enum { SAP_BATCH_MAX_RECORDED = SAP_BATCH_NUM_FIELDS + 8 + 2 * SAP_NUM_PARAMETERS + 3 };
+
+/* Readings of sensors, and what was before (sensors.c). */
+typedef struct SapSensedArrays {
+    void *site_q, *site_qd, *site_gyro, *site_accelerometer, *site_before;
+    void *qacc, *qd_before, *joint_torque;
+    int32_t *touch_found, *touch_first;
+    void *touch_force, *touch_pressure, *touch_friction, *touch_most;
+    void *touch_contact_time, *touch_air_time, *touch_last_air_time;
+    uint32_t *status_before;
+} SapSensedArrays;
+
+/* Declared sensors; arrays on the device. */
+typedef struct SapSensorLists {
+    int num_sites, num_touch;
+    int *ints;    /* [num_sites] body, [num_touch] body, [num_touch] with; NULL: none declared */
+    double *pose; /* [num_sites][7] */
+} SapSensorLists;
 
 /* All arrays of a batch; fields.c describes them row by row. Device addresses; NULL: absent. */
 typedef struct SapBatchArrays {
@@ -55,6 +75,7 @@ typedef struct SapBatchArrays {
     uint32_t *status;
     int32_t *asleep;
     SapReportArgs report;
+    SapSensedArrays sensed;
 } SapBatchArrays;
 
 struct SapBatch {
@@ -74,6 +95,7 @@ struct SapBatch {
     const SapModel *model;   /* the backend keeps it alive */
     struct SapGuard *guard;  /* guard.h; NULL: none */
     SapRayShapes ray_shapes; /* zero before the first ray cast */
+    SapSensorLists sensors;
 };
 
 /* Carves the starts and all arrays except those recorded on request. */

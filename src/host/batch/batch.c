@@ -8,6 +8,7 @@
 #include "host/batch/fields.h"
 #include "host/batch/guard.h"
 #include "host/batch/probe.h"
+#include "host/batch/sensors.h"
 #include "host/batch/starts.h"
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
@@ -172,14 +173,16 @@ SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps) {
         return SAP_OK;
     if (batch->guard)
         SAP_TRY(sap_guard_begin(batch, h, num_steps));
-    SAP_TRY(batch->backend->step(batch, h, num_steps));
+    SAP_TRY(sap_sensors_are_on(batch) ? sap_sensors_step(batch, h, num_steps)
+                                      : batch->backend->step(batch, h, num_steps));
     return batch->guard ? sap_guard_end(batch) : SAP_OK;
 }
 
 SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask) {
     SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
-    return batch->backend->forward_kinematics(batch, __func__, mask);
+    SAP_TRY(batch->backend->forward_kinematics(batch, __func__, mask));
+    return sap_sensors_begin(batch, __func__, mask);
 }
 
 SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
@@ -193,7 +196,9 @@ SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
     SAP_TRY(batch->backend->reset(batch, __func__, mask, &args));
     /* body velocities refer to the centre of mass, which may differ from the model's */
     bool own_centres = batch->backend->parameters(batch)->parameter[SAP_PARAMETER_BODY_COM].given;
-    return own_centres ? batch->backend->forward_kinematics(batch, __func__, mask) : SAP_OK;
+    if (own_centres)
+        SAP_TRY(batch->backend->forward_kinematics(batch, __func__, mask));
+    return sap_sensors_begin(batch, __func__, mask);
 }
 
 /* ---- arrays ---- */
@@ -214,18 +219,6 @@ static SapArray view_of(const SapBatch *b, void *data, SapElementType type, int 
     return view;
 }
 
-/* Allocates an array that is recorded on request, at the first request. */
-static SapStatus record_row(SapBatch *b, const SapBatchRow *row) {
-    void *data = NULL;
-    if (sap_batch_row_get(&b->arrays, row))
-        return SAP_OK;
-    size_t bytes = sap_batch_row_bytes(b, row);
-    SAP_TRY(b->backend->allocate(b, (size_t)b->num_worlds, bytes, "recorded contacts", &data));
-    sap_batch_row_set(&b->arrays, row, data);
-    b->backend->record(b);
-    return SAP_OK;
-}
-
 static SapStatus view_array(SapBatch *b, const char *what, SapBatchField field, SapArray *view) {
     if ((int)field < 0 || field >= SAP_BATCH_NUM_FIELDS)
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: field is %d; it must be in 0 .. %d", what, (int)field,
@@ -237,7 +230,7 @@ static SapStatus view_array(SapBatch *b, const char *what, SapBatchField field, 
                         "%s: contact_solver is mujoco, which does not record %s; sap_solver_record_rows has its rows",
                         what, row->name);
     if (row->time == SAP_FIELD_ON_REQUEST)
-        SAP_TRY(record_row(b, row));
+        SAP_TRY(sap_sensors_take_part(row) ? sap_sensors_request(b, what, row) : sap_batch_record_row(b, row));
     int rows = row->rows == SAP_FIELD_WORLD ? -1 : sap_batch_row_count(b, row);
     *view = view_of(b, sap_batch_row_get(&b->arrays, row), sap_batch_row_type(b, row), rows, row->columns);
     return SAP_OK;

@@ -3,8 +3,21 @@
 #include <assert.h>
 #include <string.h>
 
+#include "host/base/fail.h"
+
 /* Arrays without a SapBatchField. The skipped number is the index of the NULL that ends the list of names. */
-enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_CONTACT_MARGIN0, ROW_CONTACT_MARGIN1, END_OF_NAMES };
+enum {
+    ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1,
+    ROW_CONTACT_MARGIN0,
+    ROW_CONTACT_MARGIN1,
+    ROW_SITE_BEFORE,
+    ROW_QD_BEFORE,
+    ROW_DRIVE,
+    ROW_LIMIT,
+    ROW_FRICTION,
+    ROW_STATUS_BEFORE,
+    END_OF_NAMES
+};
 
 /* Each line: X(field, name, member, type, rows, columns, when it exists, action of a reset, initial byte value). */
 #define FIELDS(X)                                                                                                      \
@@ -77,7 +90,31 @@ enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_CONTACT_MARGIN0, ROW_CONTA
     X(SAP_BATCH_TENDON_DRIVE_FORCE, "tendon_drive_force", report.tendon_drive, F64, TENDONS, 0, ON_REQUEST, TO_ZERO, 0)\
     X(SAP_BATCH_CACHE_KEY, "cache_key", report.cache_key, I32, CONTACTS, 3, ON_REQUEST, TO_ZERO, 0)                    \
     X(SAP_BATCH_CACHE, "cache", report.cache, F64, CONTACTS, 6, ON_REQUEST, TO_ZERO, 0)                                \
-    X(SAP_BATCH_DOF_CACHE, "dof_cache", report.dof_cache, F64, DOFS, 4, ON_REQUEST, TO_ZERO, 0)
+    X(SAP_BATCH_DOF_CACHE, "dof_cache", report.dof_cache, F64, DOFS, 4, ON_REQUEST, TO_ZERO, 0)                        \
+    X(SAP_BATCH_SITE_Q, "site_q", sensed.site_q, REAL, SITES, 7, ON_REQUEST, MEASURE, 0)                               \
+    X(SAP_BATCH_SITE_QD, "site_qd", sensed.site_qd, REAL, SITES, 6, ON_REQUEST, MEASURE, 0)                            \
+    X(SAP_BATCH_SITE_GYRO, "site_gyro", sensed.site_gyro, REAL, SITES, 3, ON_REQUEST, MEASURE, 0)                      \
+    X(SAP_BATCH_SITE_ACCELEROMETER, "site_accelerometer", sensed.site_accelerometer, REAL, SITES, 3, ON_REQUEST,       \
+      MEASURE, 0)                                                                                                      \
+    X(ROW_SITE_BEFORE, "site_before", sensed.site_before, REAL, SITES, 3, ON_REQUEST, MEASURE, 0)                      \
+    X(SAP_BATCH_QACC, "qacc", sensed.qacc, REAL, DOFS, 0, ON_REQUEST, MEASURE, 0)                                      \
+    X(ROW_QD_BEFORE, "qd_before", sensed.qd_before, REAL, DOFS, 0, ON_REQUEST, MEASURE, 0)                             \
+    X(SAP_BATCH_JOINT_TORQUE, "joint_torque", sensed.joint_torque, REAL, DOFS, 0, ON_REQUEST, MEASURE, 0)              \
+    X(ROW_DRIVE, "drive_impulse", report.drive, F64, DOFS, 0, ON_REQUEST, KEEP, 0)                                     \
+    X(ROW_LIMIT, "limit_impulse", report.limit, F64, DOFS, 0, ON_REQUEST, KEEP, 0)                                     \
+    X(ROW_FRICTION, "friction_impulse", report.friction, F64, DOFS, 0, ON_REQUEST, KEEP, 0)                            \
+    X(SAP_BATCH_TOUCH_FOUND, "touch_found", sensed.touch_found, I32, TOUCH, 0, ON_REQUEST, MEASURE, 0)                 \
+    X(SAP_BATCH_TOUCH_FIRST, "touch_first", sensed.touch_first, I32, TOUCH, 0, ON_REQUEST, MEASURE, 0)                 \
+    X(SAP_BATCH_TOUCH_FORCE, "touch_force", sensed.touch_force, REAL, TOUCH, 3, ON_REQUEST, MEASURE, 0)                \
+    X(SAP_BATCH_TOUCH_PRESSURE, "touch_pressure", sensed.touch_pressure, REAL, TOUCH, 0, ON_REQUEST, MEASURE, 0)       \
+    X(SAP_BATCH_TOUCH_FRICTION, "touch_friction", sensed.touch_friction, REAL, TOUCH, 0, ON_REQUEST, MEASURE, 0)       \
+    X(SAP_BATCH_TOUCH_MOST, "touch_most", sensed.touch_most, REAL, TOUCH, 0, ON_REQUEST, MEASURE, 0)                   \
+    X(SAP_BATCH_TOUCH_CONTACT_TIME, "touch_contact_time", sensed.touch_contact_time, REAL, TOUCH, 0, ON_REQUEST,       \
+      MEASURE, 0)                                                                                                      \
+    X(SAP_BATCH_TOUCH_AIR_TIME, "touch_air_time", sensed.touch_air_time, REAL, TOUCH, 0, ON_REQUEST, MEASURE, 0)       \
+    X(SAP_BATCH_TOUCH_LAST_AIR_TIME, "touch_last_air_time", sensed.touch_last_air_time, REAL, TOUCH, 0, ON_REQUEST,    \
+      MEASURE, 0)                                                                                                      \
+    X(ROW_STATUS_BEFORE, "status_before", sensed.status_before, U32, WORLD, 0, ON_REQUEST, KEEP, 0)
 
 enum { NO_SHAPE = 0xff }; /* -1 */
 
@@ -96,7 +133,7 @@ const SapBatchRow sap_batch_rows[] = {FIELDS(ROW)};
 enum { NUM_ROWS = sizeof sap_batch_rows / sizeof *sap_batch_rows };
 const int sap_batch_num_rows = NUM_ROWS;
 static_assert(NUM_ROWS == END_OF_NAMES - 1, "each field has one row");
-#define COUNT(field, name, where, type, rows, columns, time, reset, fill) +(SAP_FIELD_##reset != SAP_FIELD_KEEP)
+#define COUNT(field, name, where, type, rows, columns, time, reset, fill) +(SAP_FIELD_##reset < SAP_FIELD_KEEP)
 static_assert((FIELDS(COUNT)) <= SAP_RESET_MAX_ROWS, "a reset has room for its rows");
 #undef COUNT
 
@@ -150,6 +187,8 @@ int sap_batch_row_count(const SapBatch *b, const SapBatchRow *row) {
     case SAP_FIELD_CONSTRAINTS: return b->num_constraints;
     case SAP_FIELD_CONSTRAINT_ROWS: return b->num_rows;
     case SAP_FIELD_TENDONS: return b->num_tendons;
+    case SAP_FIELD_SITES: return b->sensors.num_sites;
+    case SAP_FIELD_TOUCH: return b->sensors.num_touch;
     case SAP_FIELD_WORLD: break;
     }
     return 1;
@@ -198,13 +237,23 @@ size_t sap_batch_array_bytes(const SapBatch *b) {
     return bytes;
 }
 
+SapStatus sap_batch_record_row(SapBatch *b, const SapBatchRow *row) {
+    void *data = NULL;
+    if (sap_batch_row_get(&b->arrays, row))
+        return SAP_OK;
+    SAP_TRY(b->backend->allocate(b, (size_t)b->num_worlds, sap_batch_row_bytes(b, row), row->name, &data));
+    sap_batch_row_set(&b->arrays, row, data);
+    b->backend->record(b);
+    return SAP_OK;
+}
+
 SapResetArgs sap_batch_reset_args(const SapBatch *b, int keyframe) {
     SapResetArgs args = {.num_worlds = b->num_worlds};
     for (int i = 0; i < NUM_ROWS; i++) {
         const SapBatchRow *row = &sap_batch_rows[i];
         size_t bytes = sap_batch_row_bytes(b, row), start = row->reset == SAP_FIELD_TO_STATE ? (size_t)keyframe : 0;
         const char *from = sap_batch_row_has_start(row) ? sap_batch_row_get(&b->starts, row) : NULL;
-        if (row->reset != SAP_FIELD_KEEP)
+        if (row->reset < SAP_FIELD_KEEP)
             args.row[args.num_rows++] = (SapResetRow){.to = sap_batch_row_get(&b->arrays, row),
                                                       .from = from ? (const void *)(from + start * bytes) : NULL,
                                                       .words = (long long)(bytes / sizeof(unsigned))};

@@ -25,17 +25,20 @@ typedef enum SapFieldRows {
     SAP_FIELD_CONTACTS, /* contact slots */
     SAP_FIELD_CONSTRAINTS,
     SAP_FIELD_CONSTRAINT_ROWS, /* rows of all constraints */
-    SAP_FIELD_TENDONS
+    SAP_FIELD_TENDONS,
+    SAP_FIELD_SITES,
+    SAP_FIELD_TOUCH /* contact sensors */
 } SapFieldRows;
 
 typedef enum SapFieldTime { SAP_FIELD_ALWAYS, SAP_FIELD_ON_REQUEST } SapFieldTime;
 
-/* What a reset does to the array. TO_STATE and TO_CONTROL: copy from the start. */
+/* What a reset does to the array. TO_STATE and TO_CONTROL: copy from the start. MEASURE: sensors begin anew. */
 typedef enum SapFieldReset {
-    SAP_FIELD_KEEP,
     SAP_FIELD_TO_STATE,
     SAP_FIELD_TO_CONTROL,
-    SAP_FIELD_TO_ZERO
+    SAP_FIELD_TO_ZERO,
+    SAP_FIELD_KEEP, /* from here on the copy of rows has no part in it */
+    SAP_FIELD_MEASURE
 } SapFieldReset;
 
 typedef struct SapBatchRow {
@@ -68,6 +71,9 @@ SapElementType sap_batch_row_type(const SapBatch *batch, const SapBatchRow *row)
 /* Whether the starts hold this array, and for how many worlds. */
 bool sap_batch_row_has_start(const SapBatchRow *row);
 int sap_batch_row_starts(const SapBatch *batch, const SapBatchRow *row);
+
+/* Allocates an array that is recorded on request, unless it was before. */
+SapStatus sap_batch_record_row(SapBatch *batch, const SapBatchRow *row);
 
 /* The arguments of a reset of all worlds. */
 SapResetArgs sap_batch_reset_args(const SapBatch *batch, int keyframe);

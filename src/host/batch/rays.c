@@ -70,19 +70,19 @@ static void list_shapes(const SapModelArrays *m, bool has_tree, int *list, SapRa
             list[out->num_static + out->num_moving++] = s;
 }
 
+/* One block holds the places of the worlds and the list after them, so that a failure leaves nothing behind. */
 static SapStatus upload_shapes(SapBatch *b, const SapModelArrays *m, bool has_tree, int *list) {
     SapRayShapes shapes = {.num_static = 0};
-    void *lists, *place;
+    void *memory;
     list_shapes(m, has_tree, list, &shapes);
-    size_t count = (size_t)shapes.num_static + (size_t)shapes.num_moving;
-    size_t number = b->options.use_f64_boundary_pose ? sizeof(double) : sizeof(float);
-    SAP_TRY(b->backend->allocate(b, count + 1, sizeof *list, "rays", &lists));
-    SAP_TRY(b->backend->write(b, "sap_batch_raycast", lists, list, count * sizeof *list));
-    SAP_TRY(b->backend->allocate(b, (size_t)b->num_worlds, ((size_t)shapes.num_moving * SAP_PLACE_SIZE + 1) * number,
-                                 "rays", &place));
-    shapes.fixed = lists;
+    size_t list_bytes = ((size_t)shapes.num_static + (size_t)shapes.num_moving) * sizeof *list;
+    size_t number = b->options.use_f64_boundary_pose ? sizeof(double) : sizeof(float), n = (size_t)b->num_worlds;
+    size_t row = ((size_t)shapes.num_moving * SAP_PLACE_SIZE + 1) * number;
+    SAP_TRY(b->backend->allocate(b, n + list_bytes / row + 1, row, "rays", &memory));
+    shapes.place = memory;
+    shapes.fixed = (const int *)((char *)memory + n * row);
     shapes.moving = shapes.fixed + shapes.num_static;
-    shapes.place = place;
+    SAP_TRY(b->backend->write(b, "sap_batch_raycast", (void *)shapes.fixed, list, list_bytes));
     b->ray_shapes = shapes;
     return SAP_OK;
 }

@@ -76,6 +76,11 @@ static SapStatus raycast(SapBatch *b, const char *what, const SapRayArgs *args) 
     return sap_solver_raycast(((CpuBatch *)b->own)->solver, what, args);
 }
 
+static SapStatus sense(SapBatch *b, const char *what, const uint8_t *mask, SapSenseArgs *args) {
+    args->mask = mask;
+    return sap_solver_sense(((CpuBatch *)b->own)->solver, what, args);
+}
+
 static SapStatus allocate(SapBatch *b, size_t count, size_t size, const char *what, void **out) {
     CpuBatch *own = b->own;
     *out = sap_allocate(count, size, what);
@@ -152,6 +157,7 @@ const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
                                        .forward_kinematics = forward_kinematics,
                                        .step_args = step_args,
                                        .raycast = raycast,
+                                       .sense = sense,
                                        .allocate = allocate,
                                        .expand = expand,
                                        .parameters = parameters,

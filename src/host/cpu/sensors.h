@@ -8,4 +8,6 @@
 /* The arguments are complete. Messages begin with `what`. */
 SapStatus sap_solver_raycast(SapSolver *solver, const char *what, const SapRayArgs *args);
 
+SapStatus sap_solver_sense(SapSolver *solver, const char *what, const SapSenseArgs *args);
+
 #endif

@@ -8,7 +8,7 @@
 #include "host/base/fail.h"
 #include "host/cuda/arrays.h"
 #include "host/cuda/launch.h"
-#include "host/cuda/rays.h"
+#include "host/cuda/sensors.h"
 #include "host/model/model.h"
 #include "host/plan/step_args.h"
 
@@ -134,6 +134,12 @@ static SapStatus raycast(SapBatch *b, const char *what, const SapRayArgs *args) 
     return sap_cuda_leave(c->device, what, sap_cuda_raycast(c, what, args));
 }
 
+static SapStatus sense(SapBatch *b, const char *what, const uint8_t *mask, SapSenseArgs *args) {
+    const SapCudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    return sap_cuda_leave(c->device, what, sap_cuda_sense(b, what, mask, args));
+}
+
 /* ---- parameters of worlds ---- */
 
 static SapStatus expand_on_device(SapCudaBatch *c, const char *what, SapParameter parameter) {
@@ -252,6 +258,7 @@ const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
                                         .forward_kinematics = forward_kinematics,
                                         .step_args = step_args,
                                         .raycast = raycast,
+                                        .sense = sense,
                                         .allocate = allocate,
                                         .expand = expand,
                                         .parameters = parameters,

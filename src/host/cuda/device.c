@@ -60,7 +60,8 @@ static SapStatus load_kernels(SapCudaDevice *d, const void *image) {
     SAP_TRY(need_kernel(d, "sap_kernel_reset", &d->reset));
     SAP_TRY(need_kernel(d, "sap_kernel_mask", &d->mask));
     SAP_TRY(need_kernel(d, "sap_kernel_place_shapes", &d->place_shapes));
-    return need_kernel(d, "sap_kernel_cast_rays", &d->cast_rays);
+    SAP_TRY(need_kernel(d, "sap_kernel_cast_rays", &d->cast_rays));
+    return need_kernel(d, "sap_kernel_sense", &d->sense);
 }
 
 /* The kernels of this build, or the file named by the environment variable SAPWOOD_CUDA_IMAGE, which the caller frees

@@ -14,7 +14,7 @@ typedef struct SapCudaDevice {
     CuDevice device;
     CuContext context; /* the primary context, which PyTorch and others also use */
     CuModule module;
-    CuFunction collide, step, kinematics, reset, mask, place_shapes, cast_rays;
+    CuFunction collide, step, kinematics, reset, mask, place_shapes, cast_rays, sense;
     int multiprocessors;
     int shared_per_block; /* bytes, including the opt-in part */
     struct SapCudaDevice *next;

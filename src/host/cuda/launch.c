@@ -180,8 +180,7 @@ static SapStatus send_mask(const SapCudaBatch *c, const char *what, const uint8_
     return SAP_OK;
 }
 
-/* The mask in device memory; NULL stays NULL. */
-static SapStatus find_mask(const SapBatch *b, const char *what, const uint8_t *mask, const uint8_t **out) {
+SapStatus sap_cuda_find_mask(const SapBatch *b, const char *what, const uint8_t *mask, const uint8_t **out) {
     const SapCudaBatch *c = b->own;
     bool on_device = false;
     *out = mask;
@@ -197,7 +196,7 @@ SapStatus sap_cuda_launch_kinematics(const SapBatch *b, const char *what, const 
     SapCudaBatch *c = b->own;
     const uint8_t *chosen;
     SAP_TRY(sap_cuda_refresh(c, what));
-    SAP_TRY(find_mask(b, what, mask, &chosen));
+    SAP_TRY(sap_cuda_find_mask(b, what, mask, &chosen));
     SapStepArgs args = c->args;
     args.num_steps = 0;
     args.collide.enabled = 0; /* contacts stay unchanged */
@@ -210,7 +209,7 @@ SapStatus sap_cuda_launch_kinematics(const SapBatch *b, const char *what, const 
 SapStatus sap_cuda_launch_reset(const SapBatch *b, const char *what, const uint8_t *mask, SapResetArgs *args) {
     const SapCudaBatch *c = b->own;
     void *parameters[] = {args};
-    SAP_TRY(find_mask(b, what, mask, &args->mask));
+    SAP_TRY(sap_cuda_find_mask(b, what, mask, &args->mask));
     unsigned blocks = ((unsigned)b->num_worlds - 1) / (unsigned)c->step.shape.worlds_per_block + 1;
     return launch(c, what, c->device->reset, &c->step.shape, blocks, 0, parameters);
 }

@@ -16,6 +16,9 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what);
 /* Whether an address is in device memory. Memory unknown to the driver is host memory. */
 SapStatus sap_cuda_is_on_device(const SapCudaBatch *c, const char *what, const void *pointer, bool *out);
 
+/* The mask in device memory: the caller's, or a copy of it; NULL stays NULL. */
+SapStatus sap_cuda_find_mask(const SapBatch *batch, const char *what, const uint8_t *mask, const uint8_t **out);
+
 /* The mask is the caller's, in host or device memory. */
 SapStatus sap_cuda_launch_kinematics(const SapBatch *batch, const char *what, const uint8_t *mask);
 SapStatus sap_cuda_launch_reset(const SapBatch *batch, const char *what, const uint8_t *mask, SapResetArgs *args);

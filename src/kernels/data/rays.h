@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "kernels/data/args.h"
+#include "kernels/data/sensors.h"
 
 /* A shape of a body in the world: pose, bounding sphere (centre, radius). */
 enum { SAP_PLACE_SIZE = 11 };
@@ -42,6 +43,7 @@ static_assert(sizeof(SapRayArgs) <= SAP_MAX_LAUNCH_BYTES, "the arguments of a la
 typedef struct SapSensorKernels {
     void (*place_shapes)(const SapRayArgs *args, long long begin, long long end); /* items: worlds x moving shapes */
     void (*cast_rays)(const SapRayArgs *args, long long begin, long long end);    /* items: worlds x rays */
+    void (*sense)(const SapSenseArgs *args, long long begin, long long end);      /* items: worlds x args->items */
 } SapSensorKernels;
 
 #endif

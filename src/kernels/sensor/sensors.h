@@ -4,6 +4,12 @@
 #include "kernels/dialect/vec.h"
 #include "kernels/dialect/buffers.h"
 
+#include "kernels/sensor/frame.h"
 #include "kernels/sensor/ray_shapes.h"
 #include "kernels/sensor/ray_height_field.h"
 #include "kernels/sensor/rays.h"
+
+#include "kernels/sensor/sites.h"
+#include "kernels/sensor/dofs.h"
+#include "kernels/sensor/touch.h"
+#include "kernels/sensor/sense.h"

@@ -8,7 +8,7 @@
 //   sap_kernel_compact       the list of systems for the library
 //   sap_kernel_reset         resets worlds
 //   sap_kernel_mask          unpacks a mask of worlds
-//   sap_kernel_place_shapes, sap_kernel_cast_rays   rays (target/sensor.cuh)
+//   sap_kernel_place_shapes, sap_kernel_cast_rays, sap_kernel_sense   rays and sensors (target/sensor.cuh)
 //
 // Collision is a separate kernel because it needs more registers and a much larger stack than the other stages
 // (docs/gpu.md). Its output, the contact records, is in global memory in any case.

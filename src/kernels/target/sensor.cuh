@@ -18,8 +18,8 @@ namespace f64 {
 } // namespace sensor
 
 // One item per thread; the grid covers them all.
-#define SENSOR_KERNEL(name, function, count)                                                                           \
-    extern "C" __global__ void __launch_bounds__(128) name(const __grid_constant__ SapRayArgs args) {                  \
+#define SENSOR_KERNEL(name, Args, function, count)                                                                     \
+    extern "C" __global__ void __launch_bounds__(128) name(const __grid_constant__ Args args) {                        \
         long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x;                                             \
         if (item >= (long long)args.num_worlds * (count))                                                              \
             return;                                                                                                    \
@@ -28,5 +28,6 @@ namespace f64 {
         else                                                                                                           \
             sensor::f32::function(&args, item);                                                                        \
     }
-SENSOR_KERNEL(sap_kernel_place_shapes, place_shape, args.shapes.num_moving)
-SENSOR_KERNEL(sap_kernel_cast_rays, cast_ray, args.num_rays)
+SENSOR_KERNEL(sap_kernel_place_shapes, SapRayArgs, place_shape, args.shapes.num_moving)
+SENSOR_KERNEL(sap_kernel_cast_rays, SapRayArgs, cast_ray, args.num_rays)
+SENSOR_KERNEL(sap_kernel_sense, SapSenseArgs, sense_item, args.items)

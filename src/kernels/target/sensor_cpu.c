@@ -26,5 +26,10 @@ static void cast_rays(const SapRayArgs *args, long long begin, long long end) {
         cast_ray(args, i);
 }
 
+static void sense(const SapSenseArgs *args, long long begin, long long end) {
+    for (long long i = begin; i < end; i++)
+        sense_item(args, i);
+}
+
 extern const SapSensorKernels TABLE;
-const SapSensorKernels TABLE = {.place_shapes = place_shapes, .cast_rays = cast_rays};
+const SapSensorKernels TABLE = {.place_shapes = place_shapes, .cast_rays = cast_rays, .sense = sense};

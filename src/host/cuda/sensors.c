@@ -1,4 +1,4 @@
-#include "host/cuda/rays.h"
+#include "host/cuda/sensors.h"
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
@@ -8,14 +8,13 @@
 /* ---- launches ---- */
 
 /* One thread per item. */
-static SapStatus launch_items(const SapCudaBatch *c, const char *what, CuFunction kernel, SapRayArgs *args,
-                              long long items) {
+static SapStatus launch_items(const SapCudaBatch *c, const char *what, CuFunction kernel, void *args, long long items) {
     enum { BLOCK = 128, MOST_BLOCKS = 0x7fffffff };
     void *parameters[] = {args};
     long long blocks = (items + BLOCK - 1) / BLOCK;
     if (blocks > MOST_BLOCKS)
-        return sap_fail(SAP_ERROR_ARGUMENT, "%s: %lld rays or shapes of all worlds; a GPU takes at most %lld", what,
-                        items, (long long)MOST_BLOCKS * BLOCK);
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: %lld rays, shapes or sensors of all worlds; a GPU takes at most %lld",
+                        what, items, (long long)MOST_BLOCKS * BLOCK);
     if (blocks > 0)
         SAP_CU_TRY(c->device->cuda, launch, what,
                    (kernel, (unsigned)blocks, 1, 1, BLOCK, 1, 1, 0, c->stream, parameters, NULL));
@@ -103,4 +102,12 @@ SapStatus sap_cuda_raycast(SapCudaBatch *c, const char *what, const SapRayArgs *
         c->device->cuda->memory_free(memory);
     }
     return status;
+}
+
+/* ---- sensors ---- */
+
+SapStatus sap_cuda_sense(const SapBatch *b, const char *what, const uint8_t *mask, SapSenseArgs *args) {
+    const SapCudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_find_mask(b, what, mask, &args->mask));
+    return launch_items(c, what, c->device->sense, args, (long long)args->num_worlds * args->items);
 }

@@ -1,0 +1,303 @@
+#include "host/batch/sensors.h"
+
+#include <sapwood/sensors.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/base/fail.h"
+#include "host/base/fp_mode.h"
+#include "host/base/memory.h"
+
+/* ---- declaration ---- */
+
+static SapStatus check_bodies(const char *name, const int32_t *body, int count, int low, int high) {
+    if (!body)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: %s is NULL", name);
+    for (int i = 0; i < count; i++)
+        if (body[i] < low || body[i] > high)
+            return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: %s[%d] is %d; it must be in %d .. %d", name, i,
+                            (int)body[i], low, high);
+    return SAP_OK;
+}
+
+static SapStatus check_poses(const SapSensors *s) {
+    for (int i = 0; s->site_pose && i < s->num_sites; i++) {
+        const double *X = s->site_pose + 7 * i;
+        double norm = sqrt(X[3] * X[3] + X[4] * X[4] + X[5] * X[5] + X[6] * X[6]);
+        if (!isfinite(X[0] + X[1] + X[2]))
+            return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: site_pose[%d]: a position is not finite", i);
+        if (!(fabs(norm - 1) <= 1e-3))
+            return sap_fail(SAP_ERROR_ARGUMENT,
+                            "sap_batch_set_sensors: site_pose[%d]: the quaternion has length %g; it must be 1", i,
+                            norm);
+    }
+    return SAP_OK;
+}
+
+static SapStatus check_counts(const SapBatch *b, const SapSensors *s) {
+    enum { MOST = 1 << 16 };
+    const SapSensedArrays *a = &b->arrays.sensed;
+    if (s->num_sites < 0 || s->num_sites > MOST || s->num_touch < 0 || s->num_touch > MOST)
+        return sap_fail(SAP_ERROR_ARGUMENT,
+                        "sap_batch_set_sensors: num_sites is %d and num_touch %d; they must be in 0 .. %d",
+                        s->num_sites, s->num_touch, (int)MOST);
+    if (b->sensors.ints || a->site_q || a->site_qd || a->site_gyro || a->site_accelerometer || a->touch_found)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: the batch has its sensors; they are declared once, "
+                                            "before one of their arrays is requested");
+    return SAP_OK;
+}
+
+static SapStatus check(const SapBatch *b, const SapSensors *s) {
+    SAP_TRY(check_counts(b, s));
+    if (s->num_sites > 0)
+        SAP_TRY(check_bodies("site_body", s->site_body, s->num_sites, -1, b->nb - 1));
+    SAP_TRY(check_poses(s));
+    if (s->num_touch > 0)
+        SAP_TRY(check_bodies("touch_body", s->touch_body, s->num_touch, 0, b->nb - 1));
+    return s->touch_with ? check_bodies("touch_with", s->touch_with, s->num_touch, SAP_TOUCH_ANY, b->nb - 1) : SAP_OK;
+}
+
+/* The lists as the kernels read them. */
+static void fill_lists(const SapSensors *s, int *ints, double *pose) {
+    for (int i = 0; i < s->num_sites; i++) {
+        const double origin[7] = {[6] = 1};
+        memcpy(pose + 7 * i, s->site_pose ? s->site_pose + 7 * i : origin, sizeof origin);
+        ints[i] = s->site_body[i];
+    }
+    for (int i = 0; i < s->num_touch; i++) {
+        ints[s->num_sites + i] = s->touch_body[i];
+        ints[s->num_sites + s->num_touch + i] = s->touch_with ? s->touch_with[i] : SAP_TOUCH_ANY;
+    }
+}
+
+/* The lists of the kernels: poses, then bodies, in one block, so that a failure leaves nothing behind. */
+static SapStatus upload(SapBatch *b, const SapSensors *s, size_t pose_bytes, size_t bytes, char *host) {
+    SapSensorLists lists = {.num_sites = s->num_sites, .num_touch = s->num_touch};
+    void *device;
+    if (!host)
+        return SAP_ERROR_MEMORY;
+    fill_lists(s, (int *)(host + pose_bytes), (double *)host);
+    SAP_TRY(b->backend->allocate(b, 1, bytes, "sensors", &device));
+    SAP_TRY(b->backend->write(b, "sap_batch_set_sensors", device, host, bytes));
+    lists.pose = device;
+    lists.ints = (int *)((char *)device + pose_bytes);
+    b->sensors = lists;
+    return SAP_OK;
+}
+
+SapStatus sap_batch_set_sensors(SapBatch *batch, const SapSensors *sensors) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(batch);
+    SAP_NEED(sensors);
+    SAP_TRY(check(batch, sensors));
+    size_t pose_bytes = 7 * (size_t)sensors->num_sites * sizeof(double);
+    size_t bytes = pose_bytes + ((size_t)sensors->num_sites + 2 * (size_t)sensors->num_touch + 1) * sizeof(int);
+    char *host = sap_allocate(1, bytes, "sensors");
+    SapStatus status = upload(batch, sensors, pose_bytes, bytes, host);
+    free(host);
+    return status;
+}
+
+/* ---- requests ---- */
+
+bool sap_sensors_take_part(const SapBatchRow *row) {
+    return row->field >= SAP_BATCH_SITE_Q && row->field <= SAP_BATCH_TOUCH_LAST_AIR_TIME;
+}
+
+static bool is_touch(int field) {
+    return field >= SAP_BATCH_TOUCH_FOUND && field <= SAP_BATCH_TOUCH_LAST_AIR_TIME;
+}
+
+/* Allocates the array whose pointer is at `offset` of SapBatchArrays. */
+static SapStatus record_at(SapBatch *b, size_t offset) {
+    const SapBatchRow *row = sap_batch_rows;
+    while (row->offset != offset)
+        row++;
+    return sap_batch_record_row(b, row);
+}
+
+/* Contact sensors are measured together. touch_found is the last array: they are on if it exists. */
+static SapStatus record_touch(SapBatch *b) {
+    SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.force)));
+    SAP_TRY(record_at(b, offsetof(SapBatchArrays, sensed.status_before)));
+    for (int f = SAP_BATCH_TOUCH_LAST_AIR_TIME; f >= SAP_BATCH_TOUCH_FOUND; f--)
+        SAP_TRY(sap_batch_record_row(b, sap_batch_row((SapBatchField)f)));
+    return SAP_OK;
+}
+
+/* Allocates the reading of a field, after everything else that its sensor needs: a sensor is on if its reading exists. */
+static SapStatus record_field(SapBatch *b, int field) {
+    if (is_touch(field))
+        return record_touch(b);
+    if (field == SAP_BATCH_SITE_ACCELEROMETER)
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, sensed.site_before)));
+    if (field == SAP_BATCH_QACC)
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, sensed.qd_before)));
+    if (field == SAP_BATCH_JOINT_TORQUE) {
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.drive)));
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.limit)));
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.friction)));
+    }
+    return sap_batch_record_row(b, sap_batch_row((SapBatchField)field));
+}
+
+/* ---- measurement ---- */
+
+static bool has_sites(const SapSensedArrays *s) {
+    return s->site_q || s->site_qd || s->site_gyro || s->site_accelerometer;
+}
+
+bool sap_sensors_are_on(const SapBatch *b) {
+    const SapSensedArrays *s = &b->arrays.sensed;
+    return has_sites(s) || s->qacc || s->joint_torque || s->touch_found;
+}
+
+/* Whether the steps of a call are taken one by one. */
+static bool is_by_step(const SapBatch *b) {
+    return b->arrays.sensed.touch_found && b->sensors.num_touch > 0;
+}
+
+static SapBuffer buffer(const SapBatch *b, void *data, int stride) {
+    return (SapBuffer){data, stride, b->dtype == SAP_F64};
+}
+
+static SapSiteArgs site_args(const SapBatch *b) {
+    const SapSensedArrays *s = &b->arrays.sensed;
+    int n = has_sites(s) ? b->sensors.num_sites : 0;
+    return (SapSiteArgs){.count = n,
+                         .body = b->sensors.ints,
+                         .pose = {b->sensors.pose, 0, 1},
+                         .q = buffer(b, s->site_q, 7 * n),
+                         .qd = buffer(b, s->site_qd, 6 * n),
+                         .gyro = buffer(b, s->site_gyro, 3 * n),
+                         .accelerometer = buffer(b, s->site_accelerometer, 3 * n),
+                         .before = buffer(b, s->site_before, 3 * n)};
+}
+
+static SapDofSensorArgs dof_args(const SapBatch *b) {
+    const SapSensedArrays *s = &b->arrays.sensed;
+    const SapReportArgs *r = &b->arrays.report;
+    return (SapDofSensorArgs){.qacc = buffer(b, s->qacc, b->nv),
+                              .before = buffer(b, s->qd_before, b->nv),
+                              .torque = buffer(b, s->joint_torque, b->nv),
+                              .drive = r->drive,
+                              .limit = r->limit,
+                              .friction = r->friction};
+}
+
+static SapTouchArgs touch_args(const SapBatch *b) {
+    const SapSensedArrays *s = &b->arrays.sensed;
+    const SapContacts *c = &b->arrays.contacts;
+    int n = is_by_step(b) ? b->sensors.num_touch : 0;
+    if (n == 0)
+        return (SapTouchArgs){.count = 0};
+    return (SapTouchArgs){.count = n,
+                          .body = b->sensors.ints + b->sensors.num_sites,
+                          .with = b->sensors.ints + b->sensors.num_sites + n,
+                          .capacity = c->capacity,
+                          .num_contacts = c->count,
+                          .shape = {c->shape0, c->shape1},
+                          .normal = {c->normal, 3 * c->capacity, c->dtype == SAP_F64},
+                          .contact_force = b->arrays.report.force,
+                          .found = s->touch_found,
+                          .first = s->touch_first,
+                          .force = buffer(b, s->touch_force, 3 * n),
+                          .pressure = buffer(b, s->touch_pressure, n),
+                          .friction = buffer(b, s->touch_friction, n),
+                          .most = buffer(b, s->touch_most, n),
+                          .contact_time = buffer(b, s->touch_contact_time, n),
+                          .air_time = buffer(b, s->touch_air_time, n),
+                          .last_air_time = buffer(b, s->touch_last_air_time, n)};
+}
+
+static SapStatus check_bodies_exist(const SapBatch *b, const char *what, const SapSenseArgs *args) {
+    if (args->site.count > 0 && (!args->body_q.data || !args->body_qd.data))
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: %s of the batch was set to NULL; sites need it", what,
+                        b->arrays.state.body_q ? "body_qd" : "body_q");
+    return SAP_OK;
+}
+
+/* Arguments of a measurement after step `step` of num_steps steps of h; num_steps 0 = a beginning. */
+static SapSenseArgs sense_args(const SapBatch *b, double h, int step, int num_steps) {
+    const SapState *state = &b->arrays.state;
+    const SapStepArgs *args = b->backend->step_args(b);
+    int is_f64 = b->options.free_motion_solve_precision == SAP_FP64;
+    return (SapSenseArgs){.plan = args->plan,
+                          .constants = args->constants[is_f64],
+                          .is_f64 = is_f64,
+                          .num_worlds = b->num_worlds,
+                          .h = h,
+                          .elapsed = h * num_steps,
+                          .step = step,
+                          .num_steps = num_steps > 0 ? num_steps : 1,
+                          .ends = step == num_steps - 1 || num_steps == 0,
+                          .body_q = buffer(b, state->body_q, 7 * b->nb),
+                          .body_qd = buffer(b, state->body_qd, 6 * b->nb),
+                          .joint_qd = buffer(b, state->joint_qd, b->nv),
+                          .joint_f = buffer(b, b->arrays.control.joint_f, b->nv),
+                          .site = site_args(b),
+                          .dof = dof_args(b),
+                          .touch = touch_args(b),
+                          .status = b->arrays.status,
+                          .status_before = is_by_step(b) ? b->arrays.sensed.status_before : NULL};
+}
+
+static SapStatus measure(SapBatch *b, const char *what, const uint8_t *mask, SapSenseArgs *args) {
+    args->num_dofs = args->dof.qacc.data || args->dof.torque.data ? b->nv : 0;
+    args->items = args->site.count + args->num_dofs + args->touch.count + 1;
+    SAP_TRY(check_bodies_exist(b, what, args));
+    return b->backend->sense(b, what, mask, args);
+}
+
+SapStatus sap_sensors_step(SapBatch *b, double h, int num_steps) {
+    static const char what[] = "sap_batch_step";
+    bool by_step = is_by_step(b);
+    if (!by_step) {
+        SAP_TRY(b->backend->step(b, h, num_steps));
+        SapSenseArgs args = sense_args(b, h, num_steps - 1, num_steps);
+        return measure(b, what, NULL, &args);
+    }
+    for (int k = 0; k < num_steps; k++) {
+        SAP_TRY(b->backend->step(b, h, 1));
+        SapSenseArgs args = sense_args(b, h, k, num_steps);
+        SAP_TRY(measure(b, what, NULL, &args));
+    }
+    return SAP_OK;
+}
+
+SapStatus sap_sensors_begin(SapBatch *b, const char *what, const uint8_t *mask) {
+    if (!sap_sensors_are_on(b))
+        return SAP_OK;
+    SapSenseArgs args = sense_args(b, 0, 0, 0);
+    return measure(b, what, mask, &args);
+}
+
+/* Keeps a buffer if it is that of the field. */
+static void keep(SapBuffer *reading, int field, SapBatchField own) {
+    if (field != (int)own)
+        reading->data = NULL;
+}
+
+/* Other sensors keep what they have read. Those of contact begin with zeros. */
+static SapStatus begin_one(SapBatch *b, const char *what, int field) {
+    SapSenseArgs args = sense_args(b, 0, 0, 0);
+    keep(&args.site.q, field, SAP_BATCH_SITE_Q);
+    keep(&args.site.qd, field, SAP_BATCH_SITE_QD);
+    keep(&args.site.gyro, field, SAP_BATCH_SITE_GYRO);
+    keep(&args.site.accelerometer, field, SAP_BATCH_SITE_ACCELEROMETER);
+    keep(&args.dof.qacc, field, SAP_BATCH_QACC);
+    keep(&args.dof.torque, field, SAP_BATCH_JOINT_TORQUE);
+    args.touch.count = 0;
+    return measure(b, what, NULL, &args);
+}
+
+SapStatus sap_sensors_request(SapBatch *b, const char *what, const SapBatchRow *row) {
+    SAP_DEFAULT_FP_MODE();
+    const SapBatchRow *last = is_touch(row->field) ? sap_batch_row(SAP_BATCH_TOUCH_FOUND) : row;
+    if (sap_batch_row_get(&b->arrays, last))
+        return SAP_OK;
+    SAP_TRY(record_field(b, row->field));
+    return begin_one(b, what, row->field);
+}

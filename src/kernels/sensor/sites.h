@@ -1,0 +1,53 @@
+/* Sensors at a site: pose, velocity, gyroscope, accelerometer. docs/sensors.md.
+ *
+ *   v = v_com + omega x (x - x_com),   gyroscope = R' omega,   accelerometer = R' ((v - v_before)/elapsed - g)
+ *
+ * The acceleration is the mean over the time since the last measurement. */
+
+typedef struct SiteMotion {
+    Pose X;
+    Vec3 v, omega; /* of the site, world axes */
+} SiteMotion;
+
+KERNEL_FN SiteMotion site_motion(const SapSenseArgs *args, int i, const SapPack *pack) {
+    SiteMotion m;
+    int body = args->site.body[i];
+    m.X = buffer_get_pose(args->site.pose, 7 * i, pack);
+    m.v = m.omega = vec3_zero();
+    if (body < 0)
+        return m;
+    Pose X = buffer_get_pose(args->body_q, 7 * body, pack);
+    Vec3 com = field_get_vec3(args->constants.com, 3 * args->plan.body_link[body], pack);
+    Vec3 arm = quat_rotate(X.q, vec3_sub(m.X.p, com));
+    m.omega = buffer_get_vec3(args->body_qd, 6 * body + 3, pack);
+    m.v = vec3_cross_add(m.omega, arm, buffer_get_vec3(args->body_qd, 6 * body, pack));
+    m.X = pose_mul(X, m.X);
+    return m;
+}
+
+KERNEL_FN void sense_accelerometer(const SapSenseArgs *args, int i, const SiteMotion *m, const SapPack *pack) {
+    Vec3 g = field_get_vec3(args->constants.gravity, 0, pack), a = vec3_zero();
+    if (args->elapsed > 0)
+        a = vec3_scale(K(1.0) / (scalar)args->elapsed, vec3_sub(m->v, buffer_get_vec3(args->site.before, 3 * i, pack)));
+    Vec3 reading = quat_rotate(quat_conjugate(m->X.q), vec3_sub(a, g));
+    buffer_put_vec3(args->site.accelerometer, 3 * i, reading, mask_all(), pack);
+    buffer_put_vec3(args->site.before, 3 * i, m->v, mask_all(), pack);
+}
+
+/* Measures site i of a world. */
+STAGE_FN void sense_site(const SapSenseArgs *args, int i, const SapPack *pack) {
+    const SapSiteArgs *site = &args->site;
+    SiteMotion m = site_motion(args, i, pack);
+    if (site->q.data) {
+        buffer_put_vec3(site->q, 7 * i, m.X.p, mask_all(), pack);
+        buffer_put_quat(site->q, 7 * i + 3, m.X.q, mask_all(), pack);
+    }
+    if (site->qd.data) {
+        buffer_put_vec3(site->qd, 6 * i, m.v, mask_all(), pack);
+        buffer_put_vec3(site->qd, 6 * i + 3, m.omega, mask_all(), pack);
+    }
+    if (site->gyro.data)
+        buffer_put_vec3(site->gyro, 3 * i, quat_rotate(quat_conjugate(m.X.q), m.omega), mask_all(), pack);
+    if (site->accelerometer.data)
+        sense_accelerometer(args, i, &m, pack);
+}

@@ -1,0 +1,360 @@
+/* Sensors of a batch (sapwood/sensors.h): sites on a pendulum and in a fall against closed forms, contact sensors against weight
+ * and time of fall, torques and accelerations of dofs; what does not change the state, and the same bits for any batch. */
+#include <math.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <sapwood/sapwood.h>
+
+#include "support/model_parts.h"
+#include "support/need.h"
+#include "support/shape_model.h"
+
+static const double g = 9.81;
+
+static SapBatch *batch_of(SapModel *model, int worlds, const char *preset) {
+    SapOptions options;
+    SapBatch *batch;
+    need(sap_options_preset(preset, &options));
+    options.threads = 1;
+    need(sap_batch_create_as(model, worlds, &options, SAP_F64, &batch));
+    sap_model_destroy(model);
+    return batch;
+}
+
+static double *reals(SapBatch *batch, SapBatchField field) {
+    SapArray view;
+    need(sap_batch_array(batch, field, &view));
+    cr_assert_eq(view.type, SAP_TYPE_F64);
+    return view.data;
+}
+
+static int32_t *ints(SapBatch *batch, SapBatchField field) {
+    SapArray view;
+    need(sap_batch_array(batch, field, &view));
+    return view.data;
+}
+
+static void expect_vector(const double *got, double x, double y, double z, double tolerance) {
+    const double want[3] = {x, y, z};
+    for (int k = 0; k < 3; k++)
+        cr_assert_float_eq(got[k], want[k], tolerance, "component %d is %.12g, not %.12g", k, got[k], want[k]);
+}
+
+/* ---- a pendulum ---- */
+
+static const double arm = 0.5, mass = 2,
+                    inertia = 0.03; /* m, kg, kg m^2 about the centre of mass, at the end of the arm */
+
+/* About y; it hangs along -z. Site 0 is at its end, site 1 at the pivot, turned by a quarter about z. */
+static SapBatch *pendulum(double angle, double speed) {
+    static const int32_t body[2] = {0, 0};
+    const double half = sqrt(0.5), pose[2][7] = {{0, 0, -arm, 0, 0, 0, 1}, {0, 0, 0, 0, 0, half, half}};
+    ModelParts parts;
+    parts_init(&parts);
+    parts_add(&parts, -1, SAP_JOINT_REVOLUTE, 0, 1);
+    parts_set_axis(&parts, 0, 0, 1, 0);
+    parts_set_com(&parts, 0, 0, 0, -arm);
+    parts_set_inertia(&parts, 0, inertia, inertia, inertia);
+    parts.mass[0] = mass;
+    parts.q[0] = angle;
+    parts.qd[0] = speed;
+    SapBatch *batch = batch_of(parts_model(&parts), 1, "approx64");
+    need(sap_batch_set_sensors(batch,
+                               &(SapSensors){.num_sites = 2, .site_body = body, .site_pose = pose[0], .num_touch = 0}));
+    return batch;
+}
+
+/* theta'' = -m g l sin(theta)/(I + m l^2) */
+static double pendulum_acceleration(double angle) {
+    return -mass * g * arm * sin(angle) / (inertia + mass * arm * arm);
+}
+
+Test(sensors, of_a_pendulum_read_the_closed_form) {
+    const double h = 1e-5;
+    SapBatch *batch = pendulum(0.7, 1.3);
+    double *accelerometer = reals(batch, SAP_BATCH_SITE_ACCELEROMETER), *gyro = reals(batch, SAP_BATCH_SITE_GYRO);
+    double *site_q = reals(batch, SAP_BATCH_SITE_Q), *site_qd = reals(batch, SAP_BATCH_SITE_QD);
+    double *qacc = reals(batch, SAP_BATCH_QACC), *torque = reals(batch, SAP_BATCH_JOINT_TORQUE);
+    for (int call = 0; call < 20; call++) {
+        need(sap_batch_step(batch, h, 1));
+        SapState *state = sap_batch_state(batch);
+        double a = *(double *)state->joint_q, w = *(double *)state->joint_qd, alpha = pendulum_acceleration(a);
+        /* the acceleration is the mean over the step: it is off by a step's change, some 10 h */
+        cr_assert_float_eq(qacc[0], alpha, 20 * h, "%.12g, not %.12g", qacc[0], alpha);
+        expect_vector(accelerometer, -arm * alpha - g * sin(a), 0, arm * w * w + g * cos(a), 50 * h);
+        expect_vector(accelerometer + 3, 0, g * sin(a), g * cos(a), 1e-9); /* at the pivot, turned; rounding over h */
+        expect_vector(gyro, 0, w, 0, 1e-13);
+        expect_vector(gyro + 3, w, 0, 0, 1e-13);
+        expect_vector(site_q, -arm * sin(a), 0, -arm * cos(a), 1e-13);
+        expect_vector(site_qd, -arm * w * cos(a), 0, arm * w * sin(a), 1e-12);
+        expect_vector(site_qd + 3, 0, w, 0, 1e-13);
+        cr_assert_eq(torque[0], 0);
+    }
+    sap_batch_destroy(batch);
+}
+
+Test(sensors, read_the_mean_acceleration_of_a_call_with_many_steps) {
+    SapBatch *batch = pendulum(0.7, 0);
+    double *qacc = reals(batch, SAP_BATCH_QACC), before = *(double *)sap_batch_state(batch)->joint_qd;
+    need(sap_batch_step(batch, 0.001, 100));
+    double after = *(double *)sap_batch_state(batch)->joint_qd;
+    cr_assert_float_eq(qacc[0], (after - before) / 0.1, 1e-13);
+    sap_batch_destroy(batch);
+}
+
+Test(sensors, read_the_torque_that_the_control_applies) {
+    SapBatch *batch = pendulum(0.7, 0);
+    double *torque = reals(batch, SAP_BATCH_JOINT_TORQUE), *qacc = reals(batch, SAP_BATCH_QACC);
+    *(double *)sap_batch_control(batch)->joint_f = mass * g * arm * sin(0.7);
+    need(sap_batch_step(batch, 0.001, 1));
+    cr_assert_float_eq(torque[0], mass * g * arm * sin(0.7), 1e-13);
+    cr_assert_float_eq(qacc[0], 0, 1e-12); /* it holds the arm */
+    sap_batch_destroy(batch);
+}
+
+Test(sensors, begin_anew_after_a_reset_and_new_coordinates) {
+    SapBatch *batch = pendulum(0, 0);
+    double *accelerometer = reals(batch, SAP_BATCH_SITE_ACCELEROMETER), *qacc = reals(batch, SAP_BATCH_QACC);
+    expect_vector(accelerometer, 0, 0, g, 1e-13); /* at the request */
+    double *q = sap_batch_state(batch)->joint_q, *qd = sap_batch_state(batch)->joint_qd;
+    *q = 1;
+    *qd = 100;
+    need(sap_batch_forward_kinematics(batch, NULL));
+    expect_vector(accelerometer, -g * sin(1), 0, g * cos(1), 1e-12);
+    need(sap_batch_step(batch, 1e-5, 1));
+    cr_assert(fabs(qacc[0]) < 100, "the jump of the velocity is no acceleration: %g", qacc[0]);
+    need(sap_batch_reset(batch, NULL, 0));
+    expect_vector(accelerometer, 0, 0, g, 1e-13);
+    cr_assert_eq(qacc[0], 0);
+    sap_batch_destroy(batch);
+}
+
+/* ---- boxes on the ground ---- */
+
+static ShapeModel boxes;
+
+/* A box of 1 kg at height z above the ground, and a second one on it or beside it. */
+static SapBatch *stack(double z, double second_x, double second_z, int worlds, const char *preset) {
+    static const int32_t body[4] = {0, 1, 0, 0}, with[4] = {SAP_TOUCH_ANY, SAP_TOUCH_ANY, SAP_TOUCH_STATIC, 1};
+    static const int32_t site[1] = {0};
+    shape_model_init(&boxes);
+    shape_model_shape(&boxes, -1, SAP_SHAPE_PLANE, 0, 0, 0);
+    shape_model_shape(&boxes, shape_model_body(&boxes, 0, 0, z + 0.1), SAP_SHAPE_BOX, 0.1, 0.1, 0.1);
+    shape_model_shape(&boxes, shape_model_body(&boxes, second_x, 0, second_z + 0.1), SAP_SHAPE_BOX, 0.1, 0.1, 0.1);
+    SapBatch *batch = batch_of(shape_model_create(&boxes), worlds, preset);
+    need(sap_batch_set_sensors(
+        batch,
+        &(SapSensors){.num_sites = 1, .site_body = site, .num_touch = 4, .touch_body = body, .touch_with = with}));
+    return batch;
+}
+
+Test(sensors, of_contact_sum_to_the_weight_of_what_rests) {
+    SapBatch *batch = stack(0, 0, 0.2, 2, "approx64");
+    double *force = reals(batch, SAP_BATCH_TOUCH_FORCE), *pressure = reals(batch, SAP_BATCH_TOUCH_PRESSURE);
+    double *accelerometer = reals(batch, SAP_BATCH_SITE_ACCELEROMETER), *most = reals(batch, SAP_BATCH_TOUCH_MOST);
+    double *friction = reals(batch, SAP_BATCH_TOUCH_FRICTION);
+    int32_t *found = ints(batch, SAP_BATCH_TOUCH_FOUND);
+    need(sap_batch_step(batch, 0.002, 1000));
+    need(sap_batch_step(batch, 0.002, 10));
+    for (int w = 0; w < 2; w++) {
+        const double *f = force + 12 * w, *p = pressure + 4 * w;
+        /* at rest to the tolerance of the solve */
+        expect_vector(f, 0, 0, g, 1e-4); /* the lower box: two weights from below, one from above */
+        expect_vector(f + 3, 0, 0, g, 1e-4);
+        expect_vector(f + 6, 0, 0, 2 * g, 1e-4); /* the ground alone */
+        expect_vector(f + 9, 0, 0, -g, 1e-4);    /* the upper box alone */
+        cr_assert_float_eq(p[0], 3 * g, 1e-4);
+        cr_assert_float_eq(p[2], 2 * g, 1e-4);
+        cr_assert_float_eq(p[2] + p[3], p[0], 1e-9);
+        cr_assert_float_eq(most[4 * w + 2], 2 * g, 1e-4);
+        cr_assert(friction[4 * w + 2] < 1e-3);
+        cr_assert_eq(found[4 * w + 2] + found[4 * w + 3], found[4 * w]);
+        cr_assert(found[4 * w + 1] >= 3);
+        expect_vector(accelerometer + 3 * w, 0, 0, g, 1e-3);
+    }
+    sap_batch_destroy(batch);
+}
+
+Test(sensors, of_contact_time_a_fall_and_a_landing) {
+    const double h = 0.001, height = 0.2, fall = sqrt(2 * height / g); /* 0.2019 s */
+    SapBatch *batch = stack(height, 5, 0, 1, "approx64");
+    double *contact = reals(batch, SAP_BATCH_TOUCH_CONTACT_TIME), *air = reals(batch, SAP_BATCH_TOUCH_AIR_TIME);
+    double *last = reals(batch, SAP_BATCH_TOUCH_LAST_AIR_TIME), *most = reals(batch, SAP_BATCH_TOUCH_MOST);
+    double *force = reals(batch, SAP_BATCH_TOUCH_FORCE), *accelerometer = reals(batch, SAP_BATCH_SITE_ACCELEROMETER);
+    int32_t *first = ints(batch, SAP_BATCH_TOUCH_FIRST), *found = ints(batch, SAP_BATCH_TOUCH_FOUND);
+    need(sap_batch_step(batch, h, 150));
+    cr_assert_float_eq(air[0], 0.15, 1e-12);
+    cr_assert_eq(contact[0], 0);
+    cr_assert_eq(found[0] + first[0], 0);
+    expect_vector(accelerometer, 0, 0, 0, 1e-9); /* in free fall */
+    need(sap_batch_step(batch, h, 100));
+    cr_assert_eq(first[0], 1);
+    cr_assert_eq(air[0], 0);
+    cr_assert_float_eq(last[0], fall, 5 * h, "%g", last[0]);
+    cr_assert_float_eq(contact[0] + last[0], 0.25, 1e-9);
+    /* the mean force of the landing gives back the momentum: F T = m v + m g (T - t) */
+    cr_assert_float_eq(force[2] * 0.1, g * 0.25, 0.02);
+    cr_assert(most[0] > 3 * force[2], "%g %g", most[0], force[2]);
+    need(sap_batch_step(batch, h, 10));
+    cr_assert_eq(first[0], 0);
+    cr_assert_float_eq(last[0], fall, 5 * h);
+    sap_batch_destroy(batch);
+}
+
+Test(sensors, that_are_turned_on_later_leave_the_readings_of_others) {
+    SapBatch *batch = stack(0.2, 5, 0, 1, "approx64");
+    double *air = reals(batch, SAP_BATCH_TOUCH_AIR_TIME), *accelerometer = reals(batch, SAP_BATCH_SITE_ACCELEROMETER);
+    need(sap_batch_step(batch, 0.001, 50));
+    reals(batch, SAP_BATCH_SITE_GYRO);
+    reals(batch, SAP_BATCH_QACC);
+    reals(batch, SAP_BATCH_JOINT_TORQUE);
+    cr_assert_float_eq(air[0], 0.05, 1e-12);
+    expect_vector(accelerometer, 0, 0, 0, 1e-9);
+    sap_batch_destroy(batch);
+}
+
+/* ---- what sensors do not do ---- */
+
+static void compare_states(SapBatch *a, SapBatch *b, int worlds) {
+    cr_assert_arr_eq(sap_batch_state(a)->joint_q, sap_batch_state(b)->joint_q, (size_t)worlds * 14 * sizeof(double));
+    cr_assert_arr_eq(sap_batch_state(a)->joint_qd, sap_batch_state(b)->joint_qd, (size_t)worlds * 12 * sizeof(double));
+}
+
+Test(sensors, do_not_change_states_and_statuses) {
+    SapBatch *with = stack(0.01, 0, 0.25, 2, "approx32"), *without = stack(0.01, 0, 0.25, 2, "approx32");
+    reals(with, SAP_BATCH_TOUCH_FORCE);
+    reals(with, SAP_BATCH_SITE_ACCELEROMETER);
+    reals(with, SAP_BATCH_JOINT_TORQUE);
+    for (int call = 0; call < 5; call++) {
+        need(sap_batch_step(with, 0.002, 20));
+        need(sap_batch_step(without, 0.002, 20));
+        compare_states(with, without, 2);
+        for (int w = 0; w < 2; w++)
+            cr_assert_eq(ints(with, SAP_BATCH_STATUS)[w], ints(without, SAP_BATCH_STATUS)[w]);
+    }
+    /* a failure in one of several steps stays in the status */
+    for (int i = 0; i < 2; i++)
+        *(double *)sap_batch_control(i ? with : without)->joint_f = NAN;
+    need(sap_batch_step(with, 0.002, 3));
+    need(sap_batch_step(without, 0.002, 3));
+    cr_assert(ints(with, SAP_BATCH_STATUS)[0] & SAP_WORLD_NONFINITE_CONTROL);
+    for (int w = 0; w < 2; w++)
+        cr_assert_eq(ints(with, SAP_BATCH_STATUS)[w], ints(without, SAP_BATCH_STATUS)[w]);
+    compare_states(with, without, 2);
+    sap_batch_destroy(with);
+    sap_batch_destroy(without);
+}
+
+/* ---- bits ---- */
+
+static const SapBatchField fields[] = {SAP_BATCH_SITE_Q,
+                                       SAP_BATCH_SITE_QD,
+                                       SAP_BATCH_SITE_GYRO,
+                                       SAP_BATCH_QACC,
+                                       SAP_BATCH_SITE_ACCELEROMETER,
+                                       SAP_BATCH_JOINT_TORQUE,
+                                       SAP_BATCH_TOUCH_FORCE,
+                                       SAP_BATCH_TOUCH_PRESSURE,
+                                       SAP_BATCH_TOUCH_FRICTION,
+                                       SAP_BATCH_TOUCH_MOST,
+                                       SAP_BATCH_TOUCH_FOUND,
+                                       SAP_BATCH_TOUCH_FIRST,
+                                       SAP_BATCH_TOUCH_AIR_TIME,
+                                       SAP_BATCH_TOUCH_CONTACT_TIME,
+                                       SAP_BATCH_TOUCH_LAST_AIR_TIME};
+enum { NUM_SENSED = sizeof fields / sizeof *fields };
+
+/* Worlds that begin at different heights, in the order given. */
+static SapBatch *sensed_run(const int *order, int worlds, int threads, int lanes, const char *preset) {
+    static const int32_t body[2] = {0, 1};
+    SapBatch *made = stack(0.02, 0, 0.3, 1, preset);
+    SapModel *model = shape_model_create(&boxes);
+    SapOptions options;
+    SapBatch *batch;
+    sap_batch_destroy(made);
+    need(sap_options_preset(preset, &options));
+    options.threads = threads;
+    options.lanes = lanes;
+    need(sap_batch_create(model, worlds, &options, &batch));
+    sap_model_destroy(model);
+    need(sap_batch_set_sensors(batch,
+                               &(SapSensors){.num_sites = 2, .site_body = body, .num_touch = 2, .touch_body = body}));
+    SapArray view, q;
+    for (int f = 0; f < NUM_SENSED; f++)
+        need(sap_batch_array(batch, fields[f], &view));
+    need(sap_batch_array(batch, SAP_BATCH_JOINT_Q, &q));
+    for (int w = 0; w < worlds; w++)
+        if (q.type == SAP_TYPE_F64)
+            ((double *)q.data)[14 * w + 2] += 0.01 * order[w];
+        else
+            ((float *)q.data)[14 * w + 2] += 0.01f * (float)order[w];
+    need(sap_batch_forward_kinematics(batch, NULL));
+    for (int call = 0; call < 6; call++)
+        need(sap_batch_step(batch, 0.004, 5));
+    return batch;
+}
+
+Test(sensors, have_the_same_bits_for_any_thread_lane_batch_and_position) {
+    static const int straight[5] = {0, 1, 2, 3, 4}, turned[5] = {4, 3, 2, 1, 0};
+    for (int preset = 0; preset < 2; preset++) {
+        const char *name = preset ? "approx64" : "approx32";
+        SapBatch *expected = sensed_run(straight, 5, 1, 1, name);
+        for (int lanes = 4; lanes <= 8; lanes += 4) {
+            SapBatch *got = sensed_run(turned, 5, lanes == 4 ? 1 : 3, lanes, name);
+            for (int f = 0; f < NUM_SENSED; f++) {
+                SapArray a, b;
+                need(sap_batch_array(expected, fields[f], &a));
+                need(sap_batch_array(got, fields[f], &b));
+                for (int w = 0; w < 5; w++)
+                    cr_assert_arr_eq((char *)a.data + w * a.strides[0], (char *)b.data + (4 - w) * b.strides[0],
+                                     (size_t)a.strides[0], "field %s", sap_batch_field_names()[fields[f]]);
+            }
+            sap_batch_destroy(got);
+        }
+        sap_batch_destroy(expected);
+    }
+}
+
+/* ---- arguments ---- */
+
+#define REFUSED(text, ...)                                                                                             \
+    do {                                                                                                               \
+        cr_assert_eq(sap_batch_set_sensors(batch, &(SapSensors){__VA_ARGS__}), SAP_ERROR_ARGUMENT);                    \
+        cr_assert(strstr(sap_error_message(), text), "%s", sap_error_message());                                       \
+    } while (0)
+
+Test(sensors, refuse_wrong_declarations_by_name) {
+    static const int32_t good[1] = {0}, bad[1] = {7}, low[1] = {-3};
+    static const double pose[7] = {0, 0, 0, 0, 0, 0, 2}, nan_pose[7] = {NAN, 0, 0, 0, 0, 0, 1};
+    shape_model_init(&boxes);
+    shape_model_shape(&boxes, shape_model_body(&boxes, 0, 0, 1), SAP_SHAPE_BOX, 0.1, 0.1, 0.1);
+    SapBatch *batch = batch_of(shape_model_create(&boxes), 1, "approx64");
+    cr_assert_eq(sap_batch_set_sensors(NULL, &(SapSensors){.num_sites = 0}), SAP_ERROR_ARGUMENT);
+    cr_assert_eq(sap_batch_set_sensors(batch, NULL), SAP_ERROR_ARGUMENT);
+    REFUSED("num_sites is -1", .num_sites = -1);
+    REFUSED("site_body is NULL", .num_sites = 1);
+    REFUSED("site_body[0] is 7; it must be in -1 .. 0", .num_sites = 1, .site_body = bad);
+    REFUSED("the quaternion has length 2", .num_sites = 1, .site_body = good, .site_pose = pose);
+    REFUSED("not finite", .num_sites = 1, .site_body = good, .site_pose = nan_pose);
+    REFUSED("touch_body[0] is 7", .num_touch = 1, .touch_body = bad);
+    REFUSED("touch_with[0] is -3; it must be in -2 .. 0", .num_touch = 1, .touch_body = good, .touch_with = low);
+    need(sap_batch_set_sensors(batch, &(SapSensors){.num_sites = 1, .site_body = good}));
+    REFUSED("declared once", .num_sites = 1, .site_body = good);
+    sap_batch_destroy(batch);
+}
+
+Test(sensors, of_a_batch_without_declarations_are_empty) {
+    shape_model_init(&boxes);
+    shape_model_shape(&boxes, shape_model_body(&boxes, 0, 0, 1), SAP_SHAPE_BOX, 0.1, 0.1, 0.1);
+    SapBatch *batch = batch_of(shape_model_create(&boxes), 1, "approx64");
+    SapArray view;
+    need(sap_batch_array(batch, SAP_BATCH_SITE_Q, &view));
+    cr_assert_eq(view.shape[1], 0);
+    need(sap_batch_array(batch, SAP_BATCH_TOUCH_FORCE, &view));
+    cr_assert_eq(view.shape[1], 0);
+    need(sap_batch_step(batch, 0.01, 2));
+    sap_batch_destroy(batch);
+}
