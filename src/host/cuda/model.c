@@ -61,8 +61,7 @@ static void translate(const SapCudaModel *model, const void *pointer) {
 }
 
 static void translate_pattern(const SapCudaModel *model, const SapPattern *p) {
-    const void *const fields[] = {&p->row,       &p->ancestor,    &p->descendant, &p->depth_start,
-                                  &p->depth_dof, &p->entry_start, &p->entry};
+    const void *const fields[] = {&p->row, &p->ancestor, &p->descendant, &p->depth_start, &p->depth_dof};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         translate(model, fields[i]);
 }

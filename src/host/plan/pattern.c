@@ -12,8 +12,7 @@ typedef struct Fill {
     SapPatternRow *row;
     int *ancestor;
     SapDescendant *descendant;
-    int *depth_start, *depth_dof, *entry_start;
-    SapEntry *entry;
+    int *depth_start, *depth_dof;
     int *depth; /* [nv] */
 } Fill;
 
@@ -54,17 +53,6 @@ static void fill_descendants(int nv, const int *parent_dof, const Fill *f) {
                 (SapDescendant){.dof = k, .start = f->row[k].start};
 }
 
-static void fill_entries(int depths, const Fill *f) {
-    int next = 0;
-    for (int depth = 0; depth < depths; depth++) {
-        f->entry_start[depth] = next;
-        for (int j = f->depth_start[depth]; j < f->depth_start[depth + 1]; j++)
-            for (int t = 0; t <= depth; t++)
-                f->entry[next++] = (SapEntry){.row = f->depth_dof[j], .column = t};
-    }
-    f->entry_start[depths] = next;
-}
-
 static SapStatus fill_pattern(int nv, const int *parent_dof, int *depth, SapPattern *out, void **memory,
                               size_t *bytes) {
     /* Size of the pattern. */
@@ -83,8 +71,6 @@ static SapStatus fill_pattern(int nv, const int *parent_dof, int *depth, SapPatt
         SAP_CARVE(&arena, f.descendant, sum);
         SAP_CARVE(&arena, f.depth_start, depths + 1);
         SAP_CARVE(&arena, f.depth_dof, nv);
-        SAP_CARVE(&arena, f.entry_start, depths + 1);
-        SAP_CARVE(&arena, f.entry, nnz);
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "pattern"));
     }
@@ -92,16 +78,13 @@ static SapStatus fill_pattern(int nv, const int *parent_dof, int *depth, SapPatt
     fill_rows(nv, parent_dof, &f);
     fill_descendants(nv, parent_dof, &f);
     sap_sort_by_key(nv, depth, depths, f.depth_start, f.depth_dof);
-    fill_entries(depths, &f);
     *out = (SapPattern){.nnz = (int)nnz,
                         .num_depths = depths,
                         .row = f.row,
                         .ancestor = f.ancestor,
                         .descendant = f.descendant,
                         .depth_start = f.depth_start,
-                        .depth_dof = f.depth_dof,
-                        .entry_start = f.entry_start,
-                        .entry = f.entry};
+                        .depth_dof = f.depth_dof};
     *memory = arena.base;
     *bytes = arena.used;
     return SAP_OK;

@@ -37,12 +37,6 @@ typedef struct SapDescendant {
     int start; /* first entry of the dof's row */
 } SapDescendant;
 
-/* One entry of the sparse matrix: its row, and the depth of its column's dof. */
-typedef struct SapEntry {
-    int row;
-    int column;
-} SapEntry;
-
 /* The pattern of a sparse symmetric matrix and its elimination order: that of the tree, or dense, which is a tree of
  * one chain. */
 typedef struct SapPattern {
@@ -53,8 +47,6 @@ typedef struct SapPattern {
     const SapDescendant *descendant; /* descendants of all rows, row after row */
     const int *depth_start;          /* [num_depths + 1] index in depth_dof */
     const int *depth_dof;            /* [nv] dofs by depth */
-    const int *entry_start;          /* [num_depths + 1] index in entry */
-    const SapEntry *entry;           /* [nnz] entries by depth of their row */
 } SapPattern;
 
 /* A constraint or tendon of the model: one block of rows with a Jacobian on fixed dofs, and laws of the velocity of each

@@ -11,13 +11,12 @@ STAGE_FN void inspect_matrix(const Context *ctx, mask which) {
     const SapPlan *plan = &ctx->args->plan;
     int nv = plan->nv;
     SapBuffer buffer = buffer_f64(ctx->args->A, nv * nv);
-    TEAM_FOR(e, plan->tree.nnz) {
-        const SapEntry *entry = &plan->tree.entry[e];
-        int at = plan->tree.row[entry->row].start + entry->column;
-        int i = entry->row, j = plan->tree.ancestor[at];
-        buffer_put(buffer, nv * i + j, FM(A)[at], which, ctx->pack);
-        buffer_put(buffer, nv * j + i, FM(A)[at], which, ctx->pack);
-    }
+    TEAM_FOR(i, nv)
+        for (int t = 0; t <= plan->tree.row[i].depth; t++) {
+            int at = plan->tree.row[i].start + t, j = plan->tree.ancestor[at];
+            buffer_put(buffer, nv * i + j, FM(A)[at], which, ctx->pack);
+            buffer_put(buffer, nv * j + i, FM(A)[at], which, ctx->pack);
+        }
 }
 
 /* Pose, velocity and bias acceleration of the body's origin. With d from O to the origin,
