@@ -20,7 +20,7 @@ import program
 import robots
 
 HERE = Path(__file__).resolve().parent
-PRESETS = ("approx32", "approx64", "drake")
+PRESETS = ("fast32", "approx32", "approx64", "drake")
 TARGETS = ("settled", "moving")
 
 # The body whose height is shown, the range of its final height (the cube flat on its lower face, the stack upright, the
