@@ -54,7 +54,7 @@ typedef enum SapLineSearch {
 /* How Newton's matrix is stored and factored. */
 typedef enum SapFactorPlan {
     SAP_FACTOR_SPARSE = 0, /* "sparse": on the pattern of tree and constraints unless a contact couples two branches */
-    SAP_FACTOR_DENSE = 1,  /* "dense": always dense */
+    SAP_FACTOR_DENSE = 1,  /* "dense": the full matrix */
     SAP_FACTOR_LIBRARY = 2 /* "library": dense, by LAPACK or cuSOLVER; for worlds of more than about 128 dofs */
 } SapFactorPlan;
 /* How the gyroscopic torque of free and ball bodies is integrated (docs/free_motion.md). */
@@ -177,7 +177,7 @@ typedef struct SapOptions {
     int lanes;                 /* worlds per SIMD pack: 1, 4 or 8; default 0 = automatic */
     SapIsa isa;                /* default auto */
     SapBroadPhase broad_phase; /* default auto */
-    SapFactorPlan factor_plan; /* default sparse; over 1024 dofs always sparse */
+    SapFactorPlan factor_plan; /* default sparse */
     SapDevice device;          /* default cpu */
     int cuda_device;           /* GPU number of the driver; default 0; 0 .. 1023 */
     int team_size;             /* GPU threads per world: 8, 16, 32, 64 or 128; default 0 = by dofs (docs/cuda.md) */

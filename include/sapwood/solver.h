@@ -57,8 +57,8 @@ SAP_API void sap_solver_destroy(SapSolver *solver);
 
 /* Takes one step of h seconds (finite, > 0) in all worlds: in -> out. All structs have the solver's num_worlds; their
  * dtypes may differ. `out` may be `in`; otherwise their arrays must not overlap. control NULL = the model's initial
- * control. contacts NULL = no contacts; their capacity is at most the option max_rigid_contact, and a model with
- * contacts has at most 1024 dofs. A world that fails does not make the call fail: see sap_solver_world_status. */
+ * control. contacts NULL = no contacts; their capacity is at most the option max_rigid_contact. A world that fails does
+ * not make the call fail: see sap_solver_world_status. */
 SAP_API SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control,
                            const SapContacts *contacts, double h, SapState *out);
 
@@ -214,7 +214,7 @@ SAP_API const char *sap_stage_name(SapStage stage);
 /* Times and counts since sap_solver_profile. */
 typedef struct SapProfile {
     double seconds[SAP_NUM_STAGES]; /* s, sum over all threads */
-    double factors[2];              /* Newton's linear systems, one per lane: [0] on the tree's pattern, [1] dense */
+    double factors[2];              /* Newton's linear systems, one per lane: [0] on the model's pattern, [1] on tiles */
 } SapProfile;
 
 /* on = true sets the profile to zero and makes every further call measure its stages; on = false stops that. Profiling

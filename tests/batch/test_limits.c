@@ -1,5 +1,7 @@
-/* Limits are told when a batch is created: memory for all worlds before any of it is allocated, and dofs. */
+/* Limits are told when a batch is created: memory for all worlds before any of it is allocated. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -75,27 +77,69 @@ Test(limits, other_large_requests_are_refused_too) {
     sap_scene_destroy(scene);
 }
 
-/* A chain of 1025 pendulums. */
-Test(limits, too_many_dofs_are_refused_at_creation) {
-    enum { JOINTS = 1025 };
-    static int32_t type[JOINTS], parent[JOINTS], child[JOINTS];
-    static double mass[JOINTS], inertia[9 * JOINTS], axis[3 * JOINTS];
+/* ---- large worlds ---- */
+
+/* Balls on a row of columns, `height` in each, with a gap of -1 mm: each presses on the one below. */
+static SapModel *columns_of_balls(int count, int height) {
+    int32_t *type = calloc((size_t)count, sizeof *type), *parent = calloc((size_t)count, sizeof *parent),
+            *child = calloc((size_t)count, sizeof *child), *shape_type = calloc((size_t)count + 1, sizeof *shape_type),
+            *shape_body = calloc((size_t)count + 1, sizeof *shape_body);
+    double *mass = calloc((size_t)count, sizeof *mass), *inertia = calloc(9 * (size_t)count, sizeof *inertia),
+           *q = calloc(7 * (size_t)count, sizeof *q), *scale = calloc(3 * ((size_t)count + 1), sizeof *scale);
+    for (int i = 0; i < count; i++) {
+        type[i] = SAP_JOINT_FREE, parent[i] = -1, child[i] = i;
+        mass[i] = 1, inertia[9 * i] = inertia[9 * i + 4] = inertia[9 * i + 8] = 1e-3;
+        q[7 * i] = i / height, q[7 * i + 2] = 0.049 + 0.099 * (i % height), q[7 * i + 6] = 1;
+        shape_type[i + 1] = SAP_SHAPE_SPHERE, shape_body[i + 1] = i, scale[3 * (i + 1)] = 0.05;
+    }
+    shape_type[0] = SAP_SHAPE_PLANE, shape_body[0] = -1;
     SapModelArrays a;
     SapModel *model;
-    SapBatch *batch;
     sap_model_arrays_default(&a);
-    a.num_bodies = a.num_joints = a.num_dofs = a.num_coords = JOINTS;
-    for (int i = 0; i < JOINTS; i++) {
-        type[i] = SAP_JOINT_REVOLUTE;
-        parent[i] = i - 1;
-        child[i] = i;
-        mass[i] = inertia[9 * i] = inertia[9 * i + 4] = inertia[9 * i + 8] = axis[3 * i] = 1;
-    }
-    a.joint_type = type, a.joint_parent = parent, a.joint_child = child, a.joint_axis = axis;
+    a.num_bodies = a.num_joints = count, a.num_dofs = 6 * count, a.num_coords = 7 * count, a.num_shapes = count + 1;
+    a.joint_type = type, a.joint_parent = parent, a.joint_child = child, a.joint_q = q;
     a.body_mass = mass, a.body_inertia = inertia;
+    a.shape_type = shape_type, a.shape_body = shape_body, a.shape_scale = scale;
     need(sap_model_create(&a, &model));
-    cr_expect_eq(sap_batch_create(model, 1, NULL, &batch), SAP_ERROR_UNSUPPORTED);
-    cr_expect_not_null(strstr(sap_error_message(), "sap_batch_create: the model has 1025 dofs"), "%s",
-                       sap_error_message());
+    void *const all[] = {type, parent, child, shape_type, shape_body, mass, inertia, q, scale};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    return model;
+}
+
+/* 1,200 dofs with contacts between bodies; every column of four is the same, so its bodies move alike. */
+Test(limits, more_than_1024_dofs_step_with_contacts) {
+    enum { BALLS = 200, HEIGHT = 4 };
+    SapModel *model = columns_of_balls(BALLS, HEIGHT);
+    SapOptions options;
+    SapBatch *batch;
+    need(sap_options_preset("drake", &options));
+    options.max_rigid_contact = 2 * BALLS;
+    need(sap_batch_create_as(model, 2, &options, SAP_F64, &batch));
+    need(sap_batch_step(batch, 0.005, 3));
+    const SapState *state = sap_batch_state(batch);
+    for (int w = 0; w < 2; w++)
+        cr_expect_eq(sap_solver_world_status(sap_batch_solver(batch))[w] & SAP_WORLD_FAILED, 0);
+    const double *qd = state->joint_qd;
+    for (int i = HEIGHT; i < BALLS; i++)
+        cr_assert_float_eq(qd[6 * i + 2], qd[6 * (i % HEIGHT) + 2], 1e-9, "ball %d", i);
+    cr_expect_gt(fabs(qd[2]), 1e-6, "the balls press on each other");
+    sap_batch_destroy(batch);
+    sap_model_destroy(model);
+}
+
+/* Large worlds take smaller packs by themselves, and an error where they were asked for more than there is. */
+Test(limits, scratch_that_does_not_fit_is_refused_with_its_size) {
+    SapModel *model = columns_of_balls(5000, 1);
+    SapOptions options;
+    SapBatch *batch;
+    double before = resident();
+    need(sap_options_preset("drake", &options));
+    options.max_rigid_contact = 10000;
+    options.lanes = 8;
+    options.threads = 256;
+    cr_expect_eq(sap_batch_create(model, 4096, &options, &batch), SAP_ERROR_MEMORY);
+    cr_expect(strstr(sap_error_message(), "the scratch of 256 threads") != NULL, "%s", sap_error_message());
+    cr_expect_lt(resident() - before, 256e6);
     sap_model_destroy(model);
 }

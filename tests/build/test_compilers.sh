@@ -14,7 +14,7 @@ jobs=$(nproc)
 host=(host/base/{eigen3,error,keyword,memory}
     host/model/{check,check_bodies,check_constraints,check_joints,check_shapes,check_tendons,constraint_types,fields,hull}
     host/model/{inertia,joint_types,label,mesh_hulls,model,mujoco,parameters,shape_types,warnings}
-    host/plan/{constants,constraints,directions,hulls,layout,mujoco,pairs,parameters,pattern,plan,shapes,static_tree}
+    host/plan/{constants,constraints,directions,hulls,layout,mujoco,nodes,pairs,parameters,pattern,plan,shapes,static_tree}
     host/plan/step_args
     host/cpu/programs)
 flags=(-std=c17 -D_GNU_SOURCE= -ffp-contract=off -Wno-psabi -I"$project/include" -I"$project/src"

@@ -56,10 +56,10 @@ static void destroy(Planned *p) {
 enum { NUM_PLACES = SAP_NUM_ARENAS + 3 };
 
 static void places_of(const SapArenas *a, int at[NUM_PLACES]) {
-    const int all[NUM_PLACES] = {a->fm,         a->ints,    a->blocks,      a->slots.reals, a->slots.jacobians,
-                                 a->slots.ints, a->origin,  a->origin_ints, a->repeat,      a->repeat_slots,
-                                 a->linear[1],  a->collide, a->pairs,       a->more.reals,  a->more.jacobians,
-                                 a->more.ints};
+    const int all[NUM_PLACES] = {
+        a->fm,      a->ints,        a->blocks,     a->slots.reals,    a->slots.jacobians, a->slots.ints,
+        a->origin,  a->origin_ints, a->tiles,      a->repeat,         a->repeat_slots,    a->linear[1],
+        a->collide, a->pairs,       a->more.reals, a->more.jacobians, a->more.ints};
     memcpy(at, all, sizeof all);
 }
 

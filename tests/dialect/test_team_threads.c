@@ -314,7 +314,7 @@ static Seen run_case(const Case *c, const SapKernels *const *kernels, int team, 
     if (options.contact_solver == SAP_SOLVER_SAP) /* scratch for the stages; the other programs use the plan of the case */
         options.factor_plan = SAP_FACTOR_LIBRARY;
     KernelBatch k = kernel_batch_create_with(c->model, WORLDS, &options, tables, 0.005);
-    k.args.newton.dense = c->options.factor_plan != SAP_FACTOR_SPARSE && k.args.plan.dense.nnz > 0;
+    k.args.newton.dense = c->options.factor_plan != SAP_FACTOR_SPARSE;
     SapContacts *contacts = add_contacts(c, &k);
     int nv = k.batch.m->num_dofs;
     for (int i = 0; c->rigid && i < WORLDS * HASH_SLOTS; i++)

@@ -83,6 +83,19 @@ Test(plan, sample_has_its_rows) {
     sap_model_destroy(model);
 }
 
+/* Hip and ankle are one branch. It and the shoulder are too large together for one node; the rail is another tree. */
+Test(plan, sample_has_its_nodes) {
+    SapModel *model = sample_model_create();
+    SapPlanOwner owner = plan_of(model);
+    const SapNodes *nodes = &owner.plan.nodes;
+    cr_assert(nodes->count == 4 && nodes->words == 1);
+    check_ints(nodes->start, 0, 6, 10, 15, 17);
+    check_ints(nodes->of_dof, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3);
+    check_ints((const int *)nodes->couples, 0, 1, 1, 0);
+    sap_plan_free(&owner);
+    sap_model_destroy(model);
+}
+
 /* Linear dofs come first for the public, angular ones inside. */
 Test(plan, only_the_dofs_of_free_joints_change_places) {
     SapModel *model = sample_model_create();

@@ -23,6 +23,7 @@
 #define SAP_PRECISION 64
 #include "kernels/data/table.h"
 #include "kernels/dialect/team.h"
+#include "kernels/dialect/bits.h"
 #include "kernels/target/calls_cpu.h"
 #include "kernels/step/stages.h"
 
@@ -83,13 +84,16 @@ static Value value_at(const Context *ctx, const double *v) {
 static void matrix(const Context *ctx, double H[MAX_DOFS][MAX_DOFS]) {
     const SapPattern *pattern = newton_pattern(ctx);
     stage_linear_assemble(ctx, pattern);
+    Tiles tiles = tiles_of(ctx);
     int nv = ctx->args->plan.nv;
     for (int i = 0; i < nv; i++)
         memset(H[i], 0, (size_t)nv * sizeof **H);
     for (int i = 0; i < nv; i++)
-        for (int t = 0; t <= pattern->row[i].depth; t++) {
-            int k = pattern->ancestor[pattern->row[i].start + t];
-            H[i][k] = H[k][i] = LINEAR(L)[pattern->row[i].start + t];
+        for (int t = 0, end = pattern ? pattern->row[i].depth : i; t <= end; t++) {
+            int k = pattern ? pattern->ancestor[pattern->row[i].start + t] : t;
+            if (pattern || tiles.node[k] == tiles.node[i] ||
+                bit_get(tile_couples(&tiles, tiles.node[i]), tiles.node[k]))
+                H[i][k] = H[k][i] = LINEAR(L)[row_start(pattern, i) + t];
         }
 }
 

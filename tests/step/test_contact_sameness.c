@@ -3,6 +3,7 @@
  * Every quantity of every step is compared with ==. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <criterion/criterion.h>
 
@@ -15,6 +16,7 @@
 #include "support/presets.h"
 #include "support/random_model.h"
 #include "support/sample_model.h"
+#include "support/scene_batch.h"
 #include "support/work.h"
 
 enum { MAX_WORLDS = 33, STEPS = 4 };
@@ -249,6 +251,44 @@ Test(contact_sameness, factor_plans) {
         }
     sap_model_destroy(models[0]);
     sap_model_destroy(models[1]);
+}
+
+/* The velocities of ten worlds of a scene after 30 steps, in memory that the caller frees. */
+static void *run_scene(const SapScene *scene, const char *preset, int lanes, SapFactorPlan plan, size_t *bytes) {
+    const SapModelArrays *a = sap_model_arrays(scene->model);
+    SapOptions options = scene->options;
+    enum { WORLDS = 10 };
+    need(sap_options_set(&options, "contact_preset_variant", preset));
+    options.lanes = lanes;
+    options.threads = 1;
+    options.factor_plan = plan;
+    SapBatch *batch = create(scene, WORLDS, &options);
+    for (int w = 0; w < WORLDS; w++)
+        set_content(batch, a, w, w);
+    need(sap_batch_step(batch, H, (int)(30 * work_scale()) + 6));
+    const SapState *state = sap_batch_state(batch);
+    *bytes = (size_t)WORLDS * (size_t)a->num_dofs * (state->dtype == SAP_F64 ? 8 : 4);
+    void *v = malloc(*bytes);
+    memcpy(v, state->joint_qd, *bytes);
+    sap_batch_destroy(batch);
+    return v;
+}
+
+/* Worlds of a pack touch at different times, so their tiles differ; alone, in a pack and with all tiles they are the same. */
+Test(contact_sameness, tiles_of_other_worlds_in_scenes) {
+    const char *const scenes[] = {"stack5", "gripper"}, *const presets[] = {"approx32", "drake"};
+    for (int s = 0; s < 2; s++)
+        for (int p = 0; p < 2; p++) {
+            SapScene *scene = load(scenes[s]);
+            size_t bytes;
+            void *alone = run_scene(scene, presets[p], 1, SAP_FACTOR_SPARSE, &bytes);
+            void *pack = run_scene(scene, presets[p], 8, SAP_FACTOR_SPARSE, &bytes);
+            void *dense = run_scene(scene, presets[p], 8, SAP_FACTOR_DENSE, &bytes);
+            cr_expect_eq(memcmp(alone, pack, bytes), 0, "%s, %s: lanes", scenes[s], presets[p]);
+            cr_expect_eq(memcmp(alone, dense, bytes), 0, "%s, %s: all tiles", scenes[s], presets[p]);
+            free(alone), free(pack), free(dense);
+            sap_scene_destroy(scene);
+        }
 }
 
 Test(contact_sameness, instruction_sets) {

@@ -12,6 +12,7 @@
 #define SAP_PRECISION 64
 #include "kernels/data/table.h"
 #include "kernels/dialect/team.h"
+#include "kernels/dialect/bits.h"
 #include "kernels/target/calls_cpu.h"
 #include "kernels/step/stages.h"
 #include "support/near.h"

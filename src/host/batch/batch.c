@@ -32,14 +32,6 @@ static SapStatus fill_arrays(SapBatch *b) {
     return SAP_OK;
 }
 
-/* Contacts couple all dofs of a world, so every batch needs the dense pattern of Newton's matrix. */
-static SapStatus check_dofs(const char *what, const SapModelArrays *a) {
-    if (a->num_dofs <= SAP_MAX_DENSE_DOFS)
-        return SAP_OK;
-    return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: the model has %d dofs; worlds with contacts may have at most %d", what,
-                    a->num_dofs, SAP_MAX_DENSE_DOFS);
-}
-
 /* The contact cache is a part of the state of a batch with warm_start; MuJoCo's law keeps accelerations in that of dofs. */
 static SapStatus create_cache(SapBatch *b) {
     SapArray view;
@@ -63,7 +55,6 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
     for (int i = 0; i < a->num_constraints; i++)
         b->num_rows += sap_constraint_type(a->constraint_type[i])->rows;
     int most;
-    SAP_TRY(check_dofs(what, a));
     SAP_TRY(sap_pairs_most_contacts(a, b->options.max_contacts_per_pair, &most));
     if (b->options.max_rigid_contact == 0)
         SAP_TRY(sap_probe_contacts(model, &b->options, most, &b->options.max_rigid_contact));

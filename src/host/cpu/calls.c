@@ -79,10 +79,6 @@ static SapStatus set_control(const SapSolver *s, const char *what, const SapCont
 
 static SapStatus check_contacts(const SapSolver *s, const char *what, const SapContacts *c) {
     SAP_TRY(check_batch(s, what, "contacts", c->num_worlds, c->dtype));
-    if (s->args.plan.nv > SAP_MAX_DENSE_DOFS)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "%s: contacts: the model has %d dofs; worlds with contacts may have at most %d", what,
-                        s->args.plan.nv, SAP_MAX_DENSE_DOFS);
     if (c->capacity < 1 || c->capacity > s->options.max_rigid_contact)
         return sap_fail(SAP_ERROR_ARGUMENT,
                         "%s: contacts: capacity is %d; it must be in 1 .. max_rigid_contact, which is %d", what,

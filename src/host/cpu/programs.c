@@ -42,6 +42,7 @@ void sap_scratch_set(const SapScratch *scratch, SapContext *ctx) {
     ctx->slot_ints = scratch->arena[SAP_ARENA_SLOT_INTS];
     ctx->origin = scratch->arena[SAP_ARENA_ORIGINS];
     ctx->origin_ints = scratch->arena[SAP_ARENA_ORIGIN_INTS];
+    ctx->tiles = scratch->arena[SAP_ARENA_TILES];
     ctx->repeat = scratch->arena[SAP_ARENA_REPEAT];
     ctx->repeat_slots = scratch->arena[SAP_ARENA_REPEAT_SLOTS];
     ctx->collide = scratch->arena[SAP_ARENA_COLLIDE];

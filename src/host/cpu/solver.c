@@ -123,16 +123,9 @@ static SapStatus choose_mujoco_lanes(const SapSolver *s, const char *what, int *
     return SAP_OK;
 }
 
-static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *model, size_t bytes_per_world) {
-    s->model = sap_model_hold(model);
+/* Kernels, threads and arguments for packs of `lanes` worlds, if they fit the memory. */
+static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t bytes_per_world) {
     bool mujoco = s->options.contact_solver == SAP_SOLVER_MUJOCO;
-    SAP_TRY(mujoco ? sap_model_plan_mujoco(s->model, s->options.broad_phase, &s->plan)
-                   : sap_model_plan(s->model, s->options.broad_phase, &s->plan));
-    SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
-    int lanes = s->options.lanes ? s->options.lanes
-                                 : sap_default_lanes(s->isa, s->options.free_motion_solve_precision, s->num_worlds);
-    if (mujoco)
-        SAP_TRY(choose_mujoco_lanes(s, what, &lanes));
     for (int f64 = 0; f64 < 2; f64++) {
         SapPrecision precision = f64 ? SAP_FP64 : SAP_FP32;
         s->mujoco_kernels[f64] = mujoco ? sap_mujoco_kernels(s->isa, precision) : (SapKernels){0};
@@ -148,7 +141,26 @@ static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *mod
     int packs = (s->num_worlds - 1) / lanes + 1;
     int threads = s->options.threads ? s->options.threads : sap_pool_cpus();
     s->threads = threads < packs ? threads : packs;
-    SAP_TRY(check_memory(s, what, bytes_per_world));
+    return check_memory(s, what, bytes_per_world);
+}
+
+static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *model, size_t bytes_per_world) {
+    s->model = sap_model_hold(model);
+    bool mujoco = s->options.contact_solver == SAP_SOLVER_MUJOCO;
+    SAP_TRY(mujoco ? sap_model_plan_mujoco(s->model, s->options.broad_phase, &s->plan)
+                   : sap_model_plan(s->model, s->options.broad_phase, &s->plan));
+    SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
+    int lanes = s->options.lanes ? s->options.lanes
+                                 : sap_default_lanes(s->isa, s->options.free_motion_solve_precision, s->num_worlds);
+    if (mujoco)
+        SAP_TRY(choose_mujoco_lanes(s, what, &lanes));
+    SapStatus status = fill_lanes(s, what, lanes, bytes_per_world);
+    /* the scratch of a pack has all its worlds: large worlds may fit only in smaller packs */
+    while (status == SAP_ERROR_MEMORY && !s->options.lanes && !mujoco && lanes > 1) {
+        lanes = lanes == 8 ? 4 : 1;
+        status = fill_lanes(s, what, lanes, bytes_per_world);
+    }
+    SAP_TRY(status);
     SAP_TRY(create_results(s));
     SAP_TRY(create_scratch(s));
     sap_world_parameters_init(&s->parameters, sap_model_arrays(s->model), &s->plan->plan.plan, &s->options,

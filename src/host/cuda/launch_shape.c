@@ -3,8 +3,8 @@
  * threads share a warp; a block is then one warp, so no world waits for another warp.
  *
  * What every iteration of a solve reads is in shared memory if it fits: free motion, the problem, and the slots of worlds
- * with few contacts. The origins of contacts, the slots of worlds with more contacts and second attempts in f64 are in
- * global memory. If the rest does not fit either, its largest arenas move to global memory too. Generic addresses hide
+ * with few contacts. The origins of contacts, the slots of worlds with more contacts, tiles and second attempts in f64 are
+ * in global memory. If the rest does not fit either, its largest arenas move to global memory too. Generic addresses hide
  * the difference from the kernels. */
 #include "host/cuda/launch_shape.h"
 
@@ -79,6 +79,7 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
                                  [SAP_ARENA_SLOT_INTS] = &a->slots.ints,
                                  [SAP_ARENA_ORIGINS] = &a->origin,
                                  [SAP_ARENA_ORIGIN_INTS] = &a->origin_ints,
+                                 [SAP_ARENA_TILES] = &a->tiles,
                                  [SAP_ARENA_REPEAT] = &a->repeat,
                                  [SAP_ARENA_REPEAT_SLOTS] = &a->repeat_slots,
                                  [SAP_ARENA_LINEAR64] = &a->linear[1],

@@ -74,18 +74,19 @@ static void translate_statics(const SapCudaModel *model, const SapStaticTree *t)
 
 static void translate_plan(const SapCudaModel *model, const SapPlan *p) {
     const void *const fields[] = {
-        &p->link,        &p->child,         &p->level_start, &p->level_link,      &p->body_link,       &p->shape_link,
-        &p->dof_public,  &p->dof_coord,     &p->dof_driven,  &p->dof_limited,     &p->shape_type,      &p->shape_mesh,
-        &p->hull,        &p->hull_face,     &p->hull_corner, &p->hull_source,     &p->height_field,    &p->pair,
-        &p->allowed,     &p->block,         &p->block_dof,   &p->dof_block_start, &p->dof_block,       &p->tendon_start,
-        &p->tendon_term, &p->tendon_driven, &p->hull_edge,   &p->direction_cell,  &p->direction_point,
+        &p->link,          &p->child,           &p->level_start,    &p->level_link,      &p->body_link,
+        &p->shape_link,    &p->dof_public,      &p->dof_coord,      &p->dof_driven,      &p->dof_limited,
+        &p->shape_type,    &p->shape_mesh,      &p->hull,           &p->hull_face,       &p->hull_corner,
+        &p->hull_source,   &p->height_field,    &p->pair,           &p->allowed,         &p->block,
+        &p->block_dof,     &p->dof_block_start, &p->dof_block,      &p->tendon_start,    &p->tendon_term,
+        &p->tendon_driven, &p->hull_edge,       &p->direction_cell, &p->direction_point, &p->nodes.start,
+        &p->nodes.of_dof,  &p->nodes.couples,
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         translate(model, fields[i]);
     translate_statics(model, &p->statics);
     translate_pattern(model, &p->tree);
     translate_pattern(model, &p->closed);
-    translate_pattern(model, &p->dense);
 }
 
 void sap_cuda_model_translate(const SapCudaModel *model, SapStepArgs *args) {

@@ -74,10 +74,6 @@ static int take(long long *next, long long count) {
     return at > INT_MAX ? INT_MAX : (int)at;
 }
 
-static int largest_nnz(const SapPlan *plan) {
-    return plan->dense.nnz > plan->closed.nnz ? plan->dense.nnz : plan->closed.nnz;
-}
-
 static int path_length(const SapPlan *plan, int link) {
     int last = plan->link[link].last_dof;
     return last < 0 ? 0 : plan->tree.row[last].depth + 1;
@@ -152,6 +148,7 @@ static void layout_slot_ints(const SapPlan *plan, int lanes, SapSlotInts *ints) 
     ints->shape = take(&next, 2);
     ints->link = take(&next, 2);
     ints->path = take(&next, ints->max_columns);
+    ints->runs = take(&next, 2);
     ints->origin_size = (int)next;
 }
 
@@ -162,9 +159,14 @@ static void layout_pack_ints(const SapPlan *plan, int lanes, long long *next, Sa
     ints->line_acts = take(next, plan->nv);
 }
 
+/* The pattern of tiles. */
+static long long tile_ints(const SapPlan *plan) {
+    return SAP_TILE_INTS(plan->nodes.count, plan->nodes.words, plan->nv);
+}
+
 static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
     long long next = 0;
-    linear->L = take(&next, largest_nnz(plan));
+    linear->L = take(&next, plan->nv * (plan->nv + 1LL) / 2); /* contacts may couple all dofs */
     linear->inverse = take(&next, plan->nv);
     linear->x = take(&next, plan->nv);
     linear->size = (int)next;
@@ -183,7 +185,8 @@ static void layout_problem(const SapPlan *plan, int lockstep, long long *next, S
     p->dof_check = p->impulse;
     p->dof_law = take(next, SAP_DOF_LAW_SIZE * (long long)plan->nv);
     newton->lockstep = take(next, lockstep ? SAP_LOCKSTEP_SIZE : 0);
-    p->line = take(next, 3LL * plan->nv);
+    long long line = 3LL * plan->nv, touched = plan->num_articulations; /* one after the other */
+    p->line = p->touched = take(next, line > touched ? line : touched);
 }
 
 /* Rows that a world can have beside its contacts: of a dof a drive, two limits and friction, and the laws of the model's
@@ -231,6 +234,8 @@ static void layout_dual(const SapPlan *plan, int contacts, int num_slots, long l
 
 int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args, SapDualLayout *dual) {
     long long problem = 0, ints = 0;
+    if (plan->nv * (plan->nv + 1LL) > INT_MAX || tile_ints(plan) > INT_MAX)
+        return 0;
     layout_slot(plan->mujoco ? SAP_LAW_SIZE_mujoco : contact_law_size(args->contacts.law), plan->contact_rows, &args->slot);
     layout_slot_ints(plan, lanes, &args->slot_ints);
     layout_pack_ints(plan, lanes, &ints, &args->pack_ints);
@@ -286,6 +291,7 @@ void sap_arena_bytes(const SapStepArgs *a, int num_slots, const int real_bytes[2
     /* origins, and what only the second attempts of f32 solves need, in f64 */
     bytes[SAP_ARENA_ORIGINS] = product(a->slot.origin_size * all_slots, repeats ? f64 : solve);
     bytes[SAP_ARENA_ORIGIN_INTS] = product(a->slot_ints.origin_size * all_slots, sizeof(int));
+    bytes[SAP_ARENA_TILES] = (size_t)tile_ints(&a->plan) * sizeof(int);
     bytes[SAP_ARENA_REPEAT] = repeats ? product(a->problem.size, f64) : 0;
     bytes[SAP_ARENA_REPEAT_SLOTS] = repeats ? product(a->slot.size * all_slots, f64) : 0;
     bytes[SAP_ARENA_LINEAR64] = a->newton.linear_is_f64 ? 0 : product(a->linear.size, f64);

@@ -30,6 +30,7 @@ enum {
     SAP_ARENA_SLOT_INTS,
     SAP_ARENA_ORIGINS,
     SAP_ARENA_ORIGIN_INTS,
+    SAP_ARENA_TILES,
     SAP_ARENA_REPEAT, /* from here on, second attempts in f64: the problem, its slots, the linear system */
     SAP_ARENA_REPEAT_SLOTS,
     SAP_ARENA_LINEAR64,

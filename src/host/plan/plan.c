@@ -24,7 +24,6 @@ typedef struct Work {
     int *body_link;  /* [nb] */
     int *level;      /* [nl] */
     int *parent_dof; /* [nv] the next dof on the path to the root, or -1 */
-    int *chain;      /* [nv] -1, 0, 1, ...: parent_dof of a dense matrix */
     int *closed;     /* [nv] parent_dof of the elimination tree */
     int *scratch;    /* [nv] */
     int levels;
@@ -57,7 +56,6 @@ static void find_parent_dofs(const SapModelArrays *m, Work *w) {
         int above = last_dof_above(m, w, m->joint_parent[j]);
         for (int i = m->joint_qd_start[j]; i < m->joint_qd_start[j + 1]; i++) {
             w->parent_dof[i] = above;
-            w->chain[i] = i - 1;
             above = i;
         }
     }
@@ -228,6 +226,7 @@ static SapStatus fill_plan(const SapModel *model, bool mujoco, Work *w, SapPlanO
                           .nq = m->num_coords,
                           .nv = m->num_dofs,
                           .ns = m->num_shapes,
+                          .num_articulations = m->num_articulations,
                           .num_levels = w->levels,
                           .link = f.link,
                           .child = f.child,
@@ -242,12 +241,11 @@ static SapStatus fill_plan(const SapModel *model, bool mujoco, Work *w, SapPlanO
                           .mujoco = mujoco,
                           .contact_rows = mujoco ? sap_mujoco_contact_rows(model) : 3,
                           .rk4 = mujoco && sap_mujoco_is_rk4(model)};
-    /* Patterns of the tree, of the tree and the constraints, and of a dense matrix; the layout of free motion. */
+    /* Patterns of the tree, and of the tree and the constraints; branches; the layout of free motion. */
     SAP_TRY(own_pattern(m->num_dofs, w->parent_dof, &out->plan.tree, SAP_PLAN_TREE, out));
     SAP_TRY(sap_plan_add_constraints(model, out));
     SAP_TRY(add_closed(w, out));
-    if (m->num_dofs <= SAP_MAX_DENSE_DOFS)
-        SAP_TRY(own_pattern(m->num_dofs, w->chain, &out->plan.dense, SAP_PLAN_DENSE, out));
+    SAP_TRY(sap_plan_add_nodes(w->parent_dof, out));
     link_rows(m, &out->plan.tree);
     out->plan.layout = sap_motion_layout(&out->plan);
     return sap_plan_add_shapes(model, out);
@@ -262,7 +260,6 @@ static SapStatus create(const SapModel *model, bool mujoco, SapPlanOwner *out) {
         SAP_CARVE(&arena, w.body_link, m->num_bodies);
         SAP_CARVE(&arena, w.level, m->num_joints);
         SAP_CARVE(&arena, w.parent_dof, m->num_dofs);
-        SAP_CARVE(&arena, w.chain, m->num_dofs);
         SAP_CARVE(&arena, w.closed, m->num_dofs);
         SAP_CARVE(&arena, w.scratch, m->num_dofs);
         if (pass == 0)

@@ -10,16 +10,12 @@
 #include "kernels/data/constants.h"
 #include "kernels/data/plan.h"
 
-/* Contacts may couple any two branches, so worlds with contacts need the dense pattern. Models with more dofs have
- * none. */
-enum { SAP_MAX_DENSE_DOFS = 1024 };
-
 /* The memory blocks of a plan. */
 enum {
     SAP_PLAN_LINKS,
     SAP_PLAN_TREE,
     SAP_PLAN_CLOSED,
-    SAP_PLAN_DENSE,
+    SAP_PLAN_NODES,
     SAP_PLAN_SHAPES,
     SAP_PLAN_DIRECTIONS,
     SAP_PLAN_PAIRS,
@@ -56,6 +52,9 @@ SapStatus sap_plan_add_shapes(const SapModel *model, SapPlanOwner *out);
 
 /* The part of sap_plan_create for constraints and tendons: blocks of rows, and the dofs that each moves. */
 SapStatus sap_plan_add_constraints(const SapModel *model, SapPlanOwner *out);
+
+/* The part of sap_plan_create for nodes, the branches of the tree parent_dof; after the constraints. */
+SapStatus sap_plan_add_nodes(const int *parent_dof, SapPlanOwner *out);
 
 /* The elimination tree of the matrix whose entries are those on the tree parent_dof and, for each block, all pairs of
  * its dofs: closed[i] is the next dof on the path of i in that tree, or -1. Elimination from the last dof to the first

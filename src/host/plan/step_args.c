@@ -156,7 +156,7 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
     set_constraint_options(m, o, &args->constraints);
     set_newton_options(o, &args->newton);
     SAP_TRY(set_dual_options(plan, o, args, dual));
-    args->newton.dense = o->factor_plan != SAP_FACTOR_SPARSE && plan->dense.nnz > 0;
+    args->newton.dense = o->factor_plan != SAP_FACTOR_SPARSE;
     args->newton.lockstep = o->factor_plan == SAP_FACTOR_LIBRARY;
     args->contacts.num_slots = lanes * o->max_rigid_contact;
     /* Collision and scratch layouts. */

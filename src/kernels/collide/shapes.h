@@ -3,8 +3,6 @@
 #define COLLIDE(part)      ((real *)ctx->collide + ctx->args->collide.layout.part)
 #define COLLIDE_INTS(part) (ctx->pairs + ctx->args->collide.layout.part)
 
-enum { WORD_BITS = 32 };
-
 KERNEL_FN Pose shape_in_body(const Context *ctx, int s) {
     Pose pose;
     pose.p = field_get_vec3(STAGE_CONSTANTS->shape_pose, 7 * s, ctx->pack);

@@ -10,15 +10,6 @@ KERNEL_FN mask block_acts(const Context *ctx, const SapBlock *b) {
     return *BLOCK(acts, b) != K(0.0);
 }
 
-/* Whether the block moves a body of the articulation. */
-KERNEL_FN bool block_touches(const Context *ctx, const SapBlock *b, int articulation) {
-    const SapPlan *plan = &ctx->args->plan;
-    bool touches = false;
-    for (int j = 0; j < b->num_columns; j++)
-        touches |= plan->link[plan->tree.row[block_dofs(ctx, b)[j]].link].articulation == articulation;
-    return touches;
-}
-
 /* ---- all blocks of a world ---- */
 
 /* Worlds in which a block acts. */
@@ -29,13 +20,12 @@ RARE_FN mask blocks_any_act(const Context *ctx) {
     return any;
 }
 
-/* Worlds in which a block acts on the articulation. */
-RARE_FN mask blocks_touch(const Context *ctx, int articulation) {
-    mask touched = mask_none();
+/* Marks the articulations of the dofs that each block moves; in a team, articulation a only. */
+RARE_FN void blocks_touch(const Context *ctx, int a) {
+    const SapPatternRow *row = ctx->args->plan.tree.row;
     for (int b = 0; b < NUM_BLOCKS; b++)
-        if (block_touches(ctx, BLOCK_AT(b), articulation))
-            touched = touched | block_acts(ctx, BLOCK_AT(b));
-    return touched;
+        for (int j = 0; j < BLOCK_AT(b)->num_columns; j++)
+            articulation_touch(ctx, a, row[block_dofs(ctx, BLOCK_AT(b))[j]].link, block_acts(ctx, BLOCK_AT(b)));
 }
 
 /* Worlds in which every block has a direction. */
@@ -177,17 +167,19 @@ KERNEL_FN real block_hessian(StageView solve, const SapBlock *b, int i, int j) {
     return s;
 }
 
-/* Adds J' G J of all blocks to H. A dof at depth t is entry t of every row that has it. */
-RARE_FN void blocks_add_hessian(const Context *ctx, const SapPatternRow *row, real *H) {
+/* Adds J' G J of all blocks to H, which is on a pattern or, if that is NULL, on tiles. */
+RARE_FN void blocks_add_hessian(const Context *ctx, const SapPattern *pattern, real *H) {
     const SapPlan *plan = &ctx->args->plan;
     StageView solve = BLOCK_VIEW;
-    TEAM_FOR(i, plan->nv)
+    TEAM_FOR(i, plan->nv) {
+        real *H_i = H + row_start(pattern, i);
         for (int t = plan->dof_block_start[i]; t < plan->dof_block_start[i + 1]; t++) {
             const SapBlock *b = BLOCK_AT(plan->dof_block[t].block);
             int column = plan->dof_block[t].column;
             for (int j = 0; j <= column; j++) {
-                real *H_ij = H + row[i].start + row[block_dofs(ctx, b)[j]].depth;
+                real *H_ij = H_i + row_column(pattern, block_dofs(ctx, b)[j]);
                 *H_ij = *H_ij + block_hessian(solve, b, column, j);
             }
         }
+    }
 }

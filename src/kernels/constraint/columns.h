@@ -20,12 +20,20 @@ KERNEL_FN bool constraint_couples(const Context *ctx, int c) {
     return *SLOT_INTS(couples, c) != 0;
 }
 
-/* Whether the constraint acts on a body of the articulation. */
-KERNEL_FN bool constraint_touches(const Context *ctx, int c, int articulation) {
-    const SapLink *link = ctx->args->plan.link;
-    const int *side = ORIGIN_INTS(link, c);
-    return (side[0] >= 0 && link[side[0]].articulation == articulation) ||
-           (side[1] >= 0 && link[side[1]].articulation == articulation);
+/* Sets touched[a] to 1 in the worlds of `acts` if a is the articulation of the link. One thread alone takes every a. */
+KERNEL_FN void articulation_touch(const Context *ctx, int a, int link, mask acts) {
+    int articulation = link < 0 ? -1 : ctx->args->plan.link[link].articulation;
+    if (articulation >= 0 && (TEAM_OF_ONE || articulation == a)) {
+        real *touched = SOLVE(touched) + articulation;
+        *touched = real_select(acts, real_of(1), *touched);
+    }
+}
+
+/* Marks the articulations of its two bodies; in a team, articulation a only. */
+KERNEL_FN void constraint_touch(const Context *ctx, int c, int a) {
+    mask acts = constraint_acts(ctx, c);
+    articulation_touch(ctx, a, ORIGIN_INTS(link, c)[0], acts);
+    articulation_touch(ctx, a, ORIGIN_INTS(link, c)[1], acts);
 }
 
 /* The column of J for dof i, or -1: columns are in the order of dofs. */

@@ -70,6 +70,8 @@ KERNEL_FN real constraint_Jt_mul(const Constraint *k, int column) {
 typedef struct Curvature {
     int rows;
     const int *dof;
+    int split,
+        rest; /* the dofs of columns 0 .. split - 1 are consecutive, and those of split .. rest - 1; 0 in a team */
     StageView J;
     real G[6];
 } Curvature;
@@ -79,25 +81,29 @@ KERNEL_FN Curvature curvature_at(const Context *ctx, int c) {
     StageView solve = SLOT_VIEW;
     k.rows = 3;
     k.dof = SLOT_INTS(dof, c);
+    k.split = TEAM_OF_ONE ? ORIGIN_INTS(runs, c)[0] : 0;
+    k.rest = TEAM_OF_ONE ? ORIGIN_INTS(runs, c)[1] : 0;
     k.J = SLOT_J_VIEW(c);
     UNROLLED for (int i = 0; i < 6; i++) k.G[i] = view_get(solve, SLOT_OFFSET(G, c) + i);
     return k;
 }
 
-/* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H. The entry of column j is at the depth of
- * its dof in the pattern of `row`; on the tree's pattern that is j. */
-KERNEL_FN void curvature_add_by(const Curvature *k, StageView J, int column, const SapPatternRow *row, bool is_tree,
+/* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H, which is on a pattern or, if that is NULL,
+ * on tiles. Consecutive dofs have consecutive entries; on the tree's pattern column j is entry j. */
+KERNEL_FN void curvature_add_by(const Curvature *k, StageView J, int column, const SapPattern *pattern, bool is_tree,
                                 real *H) {
     Vec3 GJ = law_G_mul(k->G, view_get_vec3(J, k->rows * column));
-    for (int j = 0; j <= column; j++) {
-        real *H_ij = H + (is_tree ? j : row[k->dof[j]].depth);
-        *H_ij = *H_ij + vec3_dot(GJ, view_get_vec3(J, k->rows * j));
+    for (int j = 0, n = column + 1; j < n;) {
+        real *H_ij = H + (is_tree ? j : row_column(pattern, k->dof[j]));
+        int run = j < k->split ? k->split : j < k->rest ? k->rest : j + 1, end = is_tree || run > n ? n : run;
+        for (; j < end; j++, H_ij++)
+            *H_ij = *H_ij + vec3_dot(GJ, view_get_vec3(J, k->rows * j));
     }
 }
 
-KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPatternRow *row, bool is_tree, real *H) {
+KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPattern *pattern, bool is_tree, real *H) {
     StageView J = k->J;
-    VIEW_CASES(J, curvature_add_by(k, J, column, row, is_tree, H));
+    VIEW_CASES(J, curvature_add_by(k, J, column, pattern, is_tree, H));
 }
 
 /* ---- values ---- */

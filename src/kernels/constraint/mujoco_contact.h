@@ -270,20 +270,20 @@ KERNEL_FN Curvature curvature_at(const Context *ctx, int c) {
 }
 
 /* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H. */
-KERNEL_FN void curvature_add_by(const Curvature *k, StageView J, int column, const SapPatternRow *row, bool is_tree,
+KERNEL_FN void curvature_add_by(const Curvature *k, StageView J, int column, const SapPattern *pattern, bool is_tree,
                                 real *H) {
     bool wide = k->rows > 3;
     Six J_i = six_view(J, k->rows, column), GJ = six_G_mul(k->G, &J_i, wide);
     for (int j = 0; j <= column; j++) {
-        real *H_ij = H + (is_tree ? j : row[k->dof[j]].depth);
+        real *H_ij = H + (is_tree ? j : row_column(pattern, k->dof[j]));
         Six J_j = six_view(J, k->rows, j);
         *H_ij = *H_ij + six_dot(&GJ, &J_j, wide);
     }
 }
 
-KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPatternRow *row, bool is_tree, real *H) {
+KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPattern *pattern, bool is_tree, real *H) {
     StageView J = k->J;
-    VIEW_CASES(J, curvature_add_by(k, J, column, row, is_tree, H));
+    VIEW_CASES(J, curvature_add_by(k, J, column, pattern, is_tree, H));
 }
 
 /* v_c = J v in the worlds of `which`. */

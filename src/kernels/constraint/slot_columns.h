@@ -41,6 +41,13 @@ KERNEL_FN bool is_one_path(const SapPattern *pattern, int i, int j) {
     return depth <= pattern->row[high].depth && pattern->ancestor[pattern->row[high].start + depth] == low;
 }
 
+/* The end of the run of consecutive dofs that begins at column j of n. */
+KERNEL_FN int run_end(const int *dof, int j, int n) {
+    for (j++; j < n && dof[j] == dof[j - 1] + 1; j++)
+        ;
+    return j;
+}
+
 /* Lists the columns of slot c: merges the dofs on the paths of its two bodies. The contact couples two branches if
  * the two paths are not on one path of the closed pattern. */
 KERNEL_FN void contact_columns(const Context *ctx, int c) {
@@ -62,6 +69,11 @@ KERNEL_FN void contact_columns(const Context *ctx, int c) {
         i1 += in1;
     }
     *SLOT_INTS(num_dofs, c) = n;
+    if (TEAM_OF_ONE) {
+        int *runs = ORIGIN_INTS(runs, c);
+        runs[0] = run_end(dof, 0, n);
+        runs[1] = run_end(dof, runs[0], n);
+    }
     *SLOT_INTS(couples, c) = n0 > 0 && n1 > 0 && !is_one_path(&plan->closed, path0[n0 - 1], path1[n1 - 1]);
 }
 

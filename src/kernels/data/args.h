@@ -55,7 +55,7 @@ typedef struct SapNewtonArgs {
     int max_iterations, line_search_max_iterations;
     int line_search;   /* SapLineSearch */
     int linear_is_f64; /* precision of the linear system */
-    int dense;         /* 1: always the dense pattern */
+    int dense;         /* 1: always all tiles */
     int lockstep;      /* 1: a library solves the linear systems (solve/lockstep.h) */
     /* The cost test applies after steps longer than alpha_min. */
     double optimality_abs_tol, optimality_rel_tol, cost_abs_tol, cost_rel_tol, alpha_min;
@@ -92,7 +92,7 @@ typedef struct SapSlotArenas {
  * workspace. Offsets are in bytes from the beginning of the world's part of either. */
 typedef struct SapArenas {
     int fm, solve, linear[2], ints, collide, pairs;
-    int origin, origin_ints, repeat, repeat_slots, blocks;
+    int origin, origin_ints, tiles, repeat, repeat_slots, blocks;
     SapSlotArenas slots; /* for worlds of up to few_slots contacts */
     SapSlotArenas more;  /* for the others */
     int few_slots;

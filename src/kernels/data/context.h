@@ -19,7 +19,7 @@ typedef struct SapTicks {
     unsigned long long of[SAP_NUM_STAGES]; /* ticks per stage */
     unsigned long long last;               /* time at which the current stage began */
     int stage;                             /* the current stage */
-    long long factors[2];                  /* linear systems: on the tree's pattern, dense */
+    long long factors[2];                  /* linear systems: on the model's pattern, on tiles */
     double seconds;                        /* s, duration of all ticks together */
 } SapTicks;
 
@@ -39,6 +39,7 @@ typedef struct SapContext {
     void *linear[2];                      /* linear systems, f32 and f64 */
     int *ints;                            /* integers of the pack (SapPackInts) */
     int *slot_ints, *origin_ints;         /* integers of the contact slots (SapSlotInts) */
+    int *tiles;                           /* the pattern of tiles (SAP_TILE_INTS) */
     int *pairs;                           /* integers of collision (SapCollideLayout) */
     int num_slots;                        /* slots in use; set after fill_slots */
     int repeats;                          /* bit l: the solve of lane l is repeated in f64; 0 = it is the first solve */

@@ -40,7 +40,8 @@ typedef struct SapProblemLayout {
     int line_keeps;                                  /* 1: the terms of the dof are a parabola along the line, else 0 */
     int line; /* [nv][3] change of cost, slope and curvature of the dof terms along a line; last, in the memory of the
                * linear system, which is dead during a line search */
-    int size; /* reals of the problem, with that in impulses, without the contact slots */
+    int touched; /* [articulations] 1: a constraint acts on the articulation, else 0; in the memory of `line` */
+    int size;    /* reals of the problem, with that in impulses, without the contact slots */
 } SapProblemLayout;
 
 /* Reals that Newton's method keeps between the calls of the lockstep stages (solve/lockstep.h). */
@@ -76,6 +77,8 @@ typedef struct SapSlotInts {
     int record;      /* [lanes] index of the world's record in the slot, -1 = none */
     int shape, link; /* [2] -1 = none, static; before the geometry stage, link holds the body of the record */
     int path;        /* [max_columns] 1: on the path of link 0, 2: on that of link 1, 3: on both */
+    int runs; /* [2] for one thread: the dofs of columns 0 .. runs[0] - 1 are consecutive, and those of runs[0] ..
+                      * runs[1] - 1 */
     int origin_size; /* integers of the origin */
 } SapSlotInts;
 
@@ -88,9 +91,13 @@ typedef struct SapPackInts {
     int size;
 } SapPackInts;
 
+/* Integers of the pattern of H where contacts couple branches (tiles_of in math/tiles.h): for so many nodes, rows of
+ * `words` words of bits, and dofs. */
+#define SAP_TILE_INTS(nodes, words, nv) ((nodes) * (2LL * (words) + (nodes) + 1) / 2 + 2LL * (nv) + 3)
+
 /* Scratch of the linear system: offsets in reals. */
 typedef struct SapLinearLayout {
-    int L, inverse, x; /* [nnz of the larger pattern] H, then its factor; [nv] 1 / L_ii; [nv] -grad, then d */
+    int L, inverse, x; /* [nnz of the largest pattern] H, then its factor; [nv] 1 / L_ii; [nv] -grad, then d */
     int size;          /* reals of the arena */
 } SapLinearLayout;
 

@@ -37,8 +37,7 @@ typedef struct SapDescendant {
     int start; /* first entry of the dof's row */
 } SapDescendant;
 
-/* The pattern of a sparse symmetric matrix and its elimination order: that of the tree, or dense, which is a tree of
- * one chain. */
+/* The pattern of a sparse symmetric matrix on a tree of dofs, and its elimination order. */
 typedef struct SapPattern {
     int nnz;                         /* entries of the lower triangle */
     int num_depths;                  /* depths of dofs: 0 .. num_depths - 1 */
@@ -48,6 +47,15 @@ typedef struct SapPattern {
     const int *depth_start;          /* [num_depths + 1] index in depth_dof */
     const int *depth_dof;            /* [nv] dofs by depth */
 } SapPattern;
+
+/* Nodes are branches of the tree, or several small ones together: consecutive dofs. Where contacts couple branches, the
+ * pattern of a matrix is made of tiles, the rows of one node and the columns of another (math/tiles.h). */
+typedef struct SapNodes {
+    int count, words;        /* number of nodes; 32-bit words of a row of `couples` */
+    const int *start;        /* [count + 1] first dof of each node */
+    const int *of_dof;       /* [nv] node of each dof */
+    const unsigned *couples; /* [count][words] bit J < K of row K: the tree, or a block, couples nodes K and J */
+} SapNodes;
 
 /* A constraint or tendon of the model: one block of rows with a Jacobian on fixed dofs, and laws of the velocity of each
  * row (law/row.h). Blocks are in the order of the model: constraints, then tendons. */
@@ -159,19 +167,21 @@ typedef struct SapStaticTree {
 } SapStaticTree;
 
 typedef struct SapPlan {
-    int nl, nb, nq, nv, ns;         /* number of links, bodies, coordinates, dofs, shapes */
-    int num_levels;                 /* levels of links: 0 .. num_levels - 1 */
-    const SapLink *link;            /* [nl] */
-    const int *child;               /* [nl] links by parent */
-    const int *level_start;         /* [num_levels + 1] index in level_link */
-    const int *level_link;          /* [nl] links by level */
-    const int *body_link;           /* [nb] link of each body */
-    const int *shape_link;          /* [ns] link of the shape's body, -1 = static */
-    const int *dof_public;          /* [nv] public dof of each internal dof */
-    const int *dof_coord;           /* [nv] coordinate of each dof, -1 for dofs of ball and free joints */
-    const int *dof_driven;          /* [nv] 1 if the model has a drive on this dof */
-    const int *dof_limited;         /* [nv] 1 if the dof may have limits: it is the only axis of its joint */
-    SapPattern tree, closed, dense; /* of the tree; of the tree and all blocks; of any matrix */
+    int nl, nb, nq, nv, ns;  /* number of links, bodies, coordinates, dofs, shapes */
+    int num_articulations;   /* as in the model */
+    int num_levels;          /* levels of links: 0 .. num_levels - 1 */
+    const SapLink *link;     /* [nl] */
+    const int *child;        /* [nl] links by parent */
+    const int *level_start;  /* [num_levels + 1] index in level_link */
+    const int *level_link;   /* [nl] links by level */
+    const int *body_link;    /* [nb] link of each body */
+    const int *shape_link;   /* [ns] link of the shape's body, -1 = static */
+    const int *dof_public;   /* [nv] public dof of each internal dof */
+    const int *dof_coord;    /* [nv] coordinate of each dof, -1 for dofs of ball and free joints */
+    const int *dof_driven;   /* [nv] 1 if the model has a drive on this dof */
+    const int *dof_limited;  /* [nv] 1 if the dof may have limits: it is the only axis of its joint */
+    SapPattern tree, closed; /* of the tree; of the tree and all blocks */
+    SapNodes nodes;          /* branches, for the pattern with contacts that couple them */
     SapMotionLayout layout;
 
     const int *shape_type; /* [ns] SapShapeType */

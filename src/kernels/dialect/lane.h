@@ -58,23 +58,6 @@ typedef long long scalar_bits;
 #endif
 #endif
 
-/* The number of bits that are set, and the lowest of them, in a word that is not 0. */
-#if defined(__CUDACC__)
-KERNEL_FN int count_bits(unsigned word) {
-    return __popc(word);
-}
-KERNEL_FN int lowest_bit(unsigned word) {
-    return __ffs((int)word) - 1;
-}
-#else
-KERNEL_FN int count_bits(unsigned word) {
-    return __builtin_popcount(word);
-}
-KERNEL_FN int lowest_bit(unsigned word) {
-    return __builtin_ctz(word);
-}
-#endif
-
 #if SAP_LANES == 1
 typedef float real_f32;
 typedef double real_f64;

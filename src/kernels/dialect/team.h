@@ -83,14 +83,14 @@ TEAM_FN int team_carry(int *i, int m, int *j, int n) {
         if ((ctx)->ticks)                                                                                              \
             profile_enter((ctx)->ticks, stage);                                                                        \
     } while (0)
-#define PROFILE_FACTOR(ctx, dense)                                                                                     \
+#define PROFILE_FACTOR(ctx, tiled)                                                                                     \
     do {                                                                                                               \
         if ((ctx)->ticks)                                                                                              \
-            (ctx)->ticks->factors[dense]++;                                                                            \
+            (ctx)->ticks->factors[tiled]++;                                                                            \
     } while (0)
 #else
 #define PROFILE(ctx, stage)        ((void)0)
-#define PROFILE_FACTOR(ctx, dense) ((void)0)
+#define PROFILE_FACTOR(ctx, tiled) ((void)0)
 #endif
 
 #endif

@@ -20,14 +20,22 @@ KERNEL_FN real view_get(StageView s, int i) {
                     : CONVERT(((const real_f32 *)s.data)[s.start + i], real);
 }
 
+/* The same view from the beginning of its part on, so that a loop adds no offset to its indices. A thread of a team has
+ * no register to spare for that. */
+KERNEL_FN StageView view_begin(StageView s, int is_f64) {
+    if (!TEAM_OF_ONE)
+        return view_at(s.data, is_f64, s.start);
+    return view_at(is_f64 ? (void *)((real_f64 *)s.data + s.start) : (void *)((real_f32 *)s.data + s.start), is_f64, 0);
+}
+
 /* Runs a statement that reads `view` with the precision of the view as a constant: loops in it have no branch. */
 #define VIEW_CASES(view, statement)                                                                                    \
     do {                                                                                                               \
         if ((view).is_f64) {                                                                                           \
-            (view).is_f64 = 1;                                                                                         \
+            view = view_begin(view, 1);                                                                                \
             statement;                                                                                                 \
         } else {                                                                                                       \
-            (view).is_f64 = 0;                                                                                         \
+            view = view_begin(view, 0);                                                                                \
             statement;                                                                                                 \
         }                                                                                                              \
     } while (0)
@@ -40,7 +48,9 @@ KERNEL_FN void view_put(StageView s, int i, real x) {
 }
 
 KERNEL_FN Vec3 view_get_vec3(StageView s, int i) {
-    return vec3(view_get(s, i), view_get(s, i + 1), view_get(s, i + 2));
+    s.start += i;
+    s = view_begin(s, s.is_f64);
+    return vec3(view_get(s, 0), view_get(s, 1), view_get(s, 2));
 }
 
 KERNEL_FN void view_put_vec3(StageView s, int i, Vec3 v) {

@@ -19,31 +19,56 @@ typedef struct FactorSystem {
 /* Most entries that one call computes: the largest FACTOR_COLUMNS. */
 enum { FACTOR_MOST = 8 };
 
-/* Computes n entries of row i from `column` on; if they end with the pivot (`last`), also inverse[i] and y_i. n and
- * `last` are compile-time constants at every call. */
-KERNEL_FN void factor_entries(FactorSystem sys, SapPatternRow row, const SapDescendant *below, int i, int column, int n,
-                              bool last) {
-    /* In a team, another thread has the pivot: this one computes it again rather than waiting for it. */
-    bool own_pivot = !last && !TEAM_OF_ONE;
-    const real *A = sys.A + row.start;
-    real s[FACTOR_MOST], pivot = A[row.depth], y = last ? sys.b[i] : pivot;
-    UNROLLED for (int t = 0; t < n; t++) s[t] = A[column + t];
-    for (int j = 0; j < row.num_desc; j++) {
-        const real *L_k = sys.L + below[j].start;
-        real L_ki = -L_k[row.depth];
-        UNROLLED for (int t = 0; t < n; t++) s[t] = real_fma(L_ki, L_k[column + t], s[t]);
-        if (own_pivot)
-            pivot = real_fma(L_ki, L_k[row.depth], pivot);
-        if (last)
-            y = real_fma(L_ki, sys.y[below[j].dof], y);
-    }
-    real inverse = last || own_pivot ? K(1.0) / real_sqrt(last ? s[n - 1] : pivot) : sys.inverse[i];
-    real *L = sys.L + row.start + column;
-    UNROLLED for (int t = 0; t < n - last; t++) L[t] = s[t] * inverse;
+/* The sums of n entries of row i; of y_i if the entries end with the pivot (`last`). In a team, another thread has the
+ * pivot of other entries: this one computes it again rather than waiting for it. n and `last` are compile-time constants
+ * at every call. */
+typedef struct FactorSums {
+    real s[FACTOR_MOST], pivot, y;
+} FactorSums;
+
+#define FACTOR_OWN_PIVOT(last) (!(last) && !TEAM_OF_ONE)
+
+/* Begins the sums with A_ij, A_ii and b_i. */
+KERNEL_FN FactorSums factor_begin(const real *A_ij, const real *A_ii, const real *b_i, int n, bool last) {
+    FactorSums sums;
+    sums.pivot = *A_ii;
+    sums.y = last ? *b_i : sums.pivot;
+    UNROLLED for (int t = 0; t < n; t++) sums.s[t] = A_ij[t];
+    return sums;
+}
+
+/* Subtracts the products of row k: L_ki with the entries L_kj of the columns and with y_k. */
+KERNEL_FN void factor_subtract(FactorSums *sums, const real *L_ki, const real *L_kj, const real *y_k, int n,
+                               bool last) {
+    real minus = -*L_ki;
+    UNROLLED for (int t = 0; t < n; t++) sums->s[t] = real_fma(minus, L_kj[t], sums->s[t]);
+    if (FACTOR_OWN_PIVOT(last))
+        sums->pivot = real_fma(minus, *L_ki, sums->pivot);
+    if (last)
+        sums->y = real_fma(minus, *y_k, sums->y);
+}
+
+/* Divides the sums by the pivot and writes them to L_ij; if they end with it, also inverse[i] and y_i. */
+KERNEL_FN void factor_end(FactorSystem sys, const FactorSums *sums, int i, real *L_ij, int n, bool last) {
+    bool known = !last && !FACTOR_OWN_PIVOT(last);
+    real inverse = known ? sys.inverse[i] : K(1.0) / real_sqrt(last ? sums->s[n - 1] : sums->pivot);
+    UNROLLED for (int t = 0; t < n - last; t++) L_ij[t] = sums->s[t] * inverse;
     if (last) {
         sys.inverse[i] = inverse;
-        sys.y[i] = y * inverse;
+        sys.y[i] = sums->y * inverse;
     }
+}
+
+/* Computes n entries of row i from `column` on; if they end with the pivot (`last`), also inverse[i] and y_i. */
+KERNEL_FN void factor_entries(FactorSystem sys, SapPatternRow row, const SapDescendant *below, int i, int column, int n,
+                              bool last) {
+    const real *A = sys.A + row.start;
+    FactorSums sums = factor_begin(A + column, A + row.depth, sys.b + i, n, last);
+    for (int j = 0; j < row.num_desc; j++) {
+        const real *L_k = sys.L + below[j].start;
+        factor_subtract(&sums, L_k + row.depth, L_k + column, sys.y + below[j].dof, n, last);
+    }
+    factor_end(sys, &sums, i, sys.L + row.start + column, n, last);
 }
 
 /* Block b of row i, counted from the end of the row: block 0 ends with the pivot and has the entries that are left if

@@ -1,4 +1,5 @@
-/* Newton's linear system H d = -grad on a pattern, in the precision of this stage. */
+/* Newton's linear system H d = -grad on a pattern, or on the tiles of the pack if the pattern is NULL, in the precision of
+ * this stage. */
 
 /* Writes H to LINEAR(L) and -grad to LINEAR(x). */
 STAGE_FN void stage_linear_assemble(const Context *ctx, const SapPattern *pattern) {
@@ -16,6 +17,11 @@ STAGE_FN void stage_linear_assemble(const Context *ctx, const SapPattern *patter
 STAGE_FN void stage_linear_solve(const Context *ctx, const SapPattern *pattern) {
     stage_linear_assemble(ctx, pattern);
     PROFILE(ctx, SAP_STAGE_FACTOR);
-    PROFILE_FACTOR(ctx, pattern == &ctx->args->plan.dense);
-    factor_solve(pattern, LINEAR(L), LINEAR(L), LINEAR(inverse), LINEAR(x), LINEAR(x));
+    PROFILE_FACTOR(ctx, !pattern);
+    if (pattern) {
+        factor_solve(pattern, LINEAR(L), LINEAR(L), LINEAR(inverse), LINEAR(x), LINEAR(x));
+        return;
+    }
+    Tiles tiles = tiles_of(ctx);
+    tile_factor_solve(&tiles, ctx->args->plan.nv, LINEAR(L), LINEAR(inverse), LINEAR(x), LINEAR(x));
 }

@@ -49,14 +49,13 @@ STAGE_FN void lockstep_set_active(const Context *ctx, mask which) {
 
 /* Writes -grad and the lower triangle of H by rows, which is the upper triangle by columns for LAPACK. */
 STAGE_FN void lockstep_put_system(const Context *ctx, mask open) {
-    const SapPattern *dense = &ctx->args->plan.dense;
     const SapLibraryArgs *library = &ctx->args->library;
     mask which = open & pack_lanes(ctx->pack); /* lanes past the count repeat another lane's world */
-    LINEAR_ASSEMBLE(ctx, LINEAR_IS_F64, dense);
+    LINEAR_ASSEMBLE(ctx, LINEAR_IS_F64, 0);
     StageView system = LINEAR_VIEW(LINEAR_IS_F64);
     int nv = ctx->args->plan.nv, x = ctx->args->linear.x;
     TEAM_FOR(i, nv) {
-        int H = ctx->args->linear.L + dense->row[i].start;
+        int H = ctx->args->linear.L + tile_row(i);
         for (int j = 0; j <= i; j++)
             buffer_put(library->matrix, i * nv + j, view_get(system, H + j), which, ctx->pack);
         buffer_put(library->vector, i, view_get(system, x + i), which, ctx->pack);
@@ -84,6 +83,7 @@ STAGE_FN void stage_lockstep_begin(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_SETUP);
     s.is = problem_begin(ctx);
     Newton n = newton_begin(s.is.constrained, &s.result);
+    newton_pattern(ctx); /* all tiles: the library's matrices are dense */
     lockstep_store(ctx, &n, &s);
 }
 
@@ -105,7 +105,7 @@ STAGE_FN void stage_lockstep_advance(const Context *ctx) {
     if (!mask_any(n.open))
         return;
     lockstep_get_direction(ctx);
-    newton_advance(ctx, &ctx->args->plan.dense, &n);
+    newton_advance(ctx, 0, &n);
     lockstep_store(ctx, &n, &s);
 }
 

@@ -61,12 +61,15 @@ STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
     }
 }
 
-/* The pattern of H: the closed one, which is the tree's without blocks, or the dense one if a contact couples two
+/* The pattern of H: the closed one, which is the tree's without blocks; or NULL, tiles, if a contact couples two
  * branches. */
 KERNEL_FN const SapPattern *newton_pattern(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
-    if (ctx->args->newton.dense || problem_couples(ctx))
-        return &plan->dense;
+    bool dense = ctx->args->newton.dense != 0;
+    if (dense || problem_couples(ctx)) {
+        problem_find_tiles(ctx, dense);
+        return 0;
+    }
     return NUM_BLOCKS > 0 ? &plan->closed : &plan->tree;
 }
 
@@ -161,8 +164,8 @@ KERNEL_FN bool newton_advance(const Context *ctx, const SapPattern *pattern, New
 /* The method as solve.h calls it. */
 STAGE_FN void newton_solve(const Context *ctx, mask constrained, SolveResult *out) {
     Newton n = newton_begin(constrained, out);
+    const SapPattern *pattern = newton_pattern(ctx);
     for (int k = 0; newton_check(ctx, k, &n); k++) {
-        const SapPattern *pattern = newton_pattern(ctx);
         LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
         if (!newton_advance(ctx, pattern, &n))
             return;

@@ -129,27 +129,29 @@ STAGE_FN mask problem_any_active(const Context *ctx) {
     return any;
 }
 
-/* Worlds in which a constraint acts on the articulation. */
-KERNEL_FN mask problem_articulation_touched(const Context *ctx, int articulation) {
-    mask touched = NUM_BLOCKS > 0 ? blocks_touch(ctx, articulation) : mask_none();
-    for (int c = 0; c < constraint_count(ctx); c++)
-        if (constraint_touches(ctx, c, articulation))
-            touched = touched | constraint_acts(ctx, c);
-    return touched;
+/* Finds the articulations on which a constraint acts. In a team, the thread of articulation a looks for it in every
+ * constraint; one thread alone visits each constraint once. */
+STAGE_FN void problem_find_touched(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    TEAM_FOR(a, plan->num_articulations)
+        SOLVE(touched)[a] = real_of(0);
+    TEAM_FOR(a, TEAM_OF_ONE ? 1 : plan->num_articulations) {
+        if (NUM_BLOCKS > 0)
+            blocks_touch(ctx, a);
+        for (int c = 0; c < constraint_count(ctx); c++)
+            constraint_touch(ctx, c, a);
+    }
 }
 
 /* Sets the first v. A dof participates if one of its terms acts or a constraint acts on its articulation. Those dofs
  * start from the guess. The others start from v*, and scale 0 excludes them from the norms. */
 STAGE_FN void problem_start(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
-    int last = -1;
-    mask touched = mask_none();
+    problem_find_touched(ctx);
+    TEAM_SYNC(); /* dofs read what their articulation's thread found */
     TEAM_FOR(i, plan->nv) {
         int articulation = plan->link[plan->tree.row[i].link].articulation;
-        if (articulation != last) /* the dofs of an articulation are consecutive */
-            touched = problem_articulation_touched(ctx, articulation);
-        last = articulation;
-        mask part = dof_terms_active(ctx, i) | touched;
+        mask part = dof_terms_active(ctx, i) | (SOLVE(touched)[articulation] != K(0.0));
         SOLVE(v)[i] = real_select(part, SOLVE(guess)[i], SOLVE(v_star)[i]);
         SOLVE(scale)[i] = real_select(part, SOLVE(scale)[i], real_of(0));
     }
@@ -451,7 +453,7 @@ STAGE_FN void problem_move(const Context *ctx, const Line *line, real a, mask wh
 
 /* ---- Hessian ---- */
 
-/* Whether a contact couples two branches: H then has entries off the closed pattern. */
+/* Whether a contact couples two branches: H then has entries off the closed pattern, and is on tiles. */
 KERNEL_FN bool problem_couples(const Context *ctx) {
     bool couples = false;
     for (int c = 0; c < constraint_count(ctx); c++)
@@ -459,47 +461,85 @@ KERNEL_FN bool problem_couples(const Context *ctx) {
     return couples;
 }
 
-/* H = A on `pattern`, with zeros off the tree. */
+/* Marks the nodes that constraint c couples: those of its columns, in the row of the largest. In a team, the thread of
+ * node K marks row K. */
+KERNEL_FN void problem_mark_tiles(const Context *ctx, const Tiles *t, int K, int c) {
+    if (!constraint_couples(ctx, c))
+        return;
+    Constraint k = constraint_at(ctx, c);
+    int largest = t->node[k.dof[k.num_dofs - 1]];
+    for (int j = 0; j < k.num_dofs && (TEAM_OF_ONE || K == largest); j++)
+        if (t->node[k.dof[j]] != largest)
+            bit_set(tile_couples(t, largest), t->node[k.dof[j]]);
+}
+
+/* Finds the tiles of H: what the model and the constraints of the pack couple, or all, and what elimination fills. */
+STAGE_FN void problem_find_tiles(const Context *ctx, bool all) {
+    const SapNodes *nodes = &ctx->args->plan.nodes;
+    Tiles t = tiles_of(ctx);
+    TEAM_FOR(K, t.count)
+        tiles_begin_row(&t, nodes->couples, K, all);
+    TEAM_FOR(K, TEAM_OF_ONE ? 1 : t.count)
+        for (int c = 0; t.count > 1 && c < constraint_count(ctx); c++)
+            problem_mark_tiles(ctx, &t, K, c);
+    TEAM_SYNC(); /* one thread reads all rows */
+    tiles_complete(&t, ctx->args->plan.nv);
+}
+
+/* H = A on a pattern, or on the tiles if that is NULL, with zeros off the tree. */
 KERNEL_FN void problem_hessian_A(const Context *ctx, const SapPattern *pattern, bool is_tree, StageView A, real *H) {
-    const SapPatternRow *row = pattern->row, *tree_row = ctx->args->plan.tree.row;
+    const SapPatternRow *tree_row = ctx->args->plan.tree.row;
     const int *ancestor = ctx->args->plan.tree.ancestor;
     int nv = ctx->args->plan.nv;
+    Tiles tiles = tiles_of(ctx);
     TEAM_FOR(i, nv) {
-        real *H_i = H + row[i].start;
+        real *H_i = H + row_start(pattern, i);
         int start = tree_row[i].start;
-        for (int t = 0; !is_tree && t <= row[i].depth; t++)
+        if (!pattern)
+            tile_clear_row(&tiles, i, H);
+        for (int t = 0; pattern && !is_tree && t <= pattern->row[i].depth; t++)
             H_i[t] = real_of(0);
         for (int t = 0; t <= tree_row[i].depth; t++)
-            H_i[is_tree ? t : row[ancestor[start + t]].depth] = view_get(A, start + t);
+            H_i[is_tree ? t : row_column(pattern, ancestor[start + t])] = view_get(A, start + t);
     }
 }
 
 /* H += sum_c J_c' G_c J_c. With blocks, H is not on the tree's pattern. */
 KERNEL_FN void problem_hessian_constraints(const Context *ctx, const SapPattern *pattern, bool is_tree, real *H) {
-    const SapPatternRow *row = pattern->row;
     if (!is_tree && NUM_BLOCKS > 0)
-        blocks_add_hessian(ctx, row, H);
+        blocks_add_hessian(ctx, pattern, H);
     FOR_COLUMNS(at, Curvature, k, curvature_at)
-    curvature_add(&k, at.column, row, is_tree, H + row[column_dof(&at)].start);
+    curvature_add(&k, at.column, pattern, is_tree, H + row_start(pattern, column_dof(&at)));
 }
 
-/* Writes H on `pattern`, the tree's, the closed or the dense one, in the precision of this stage, which may differ from
- * that of the solve. Every part is read in the precision that it has. The thread of dof i writes row i. */
-STAGE_FN void problem_hessian(const Context *ctx, const SapPattern *pattern, real *H) {
-    StageView A = FM_VIEW(A), solve = SOLVE_VIEW;
-    if (pattern == &ctx->args->plan.tree) {
-        VIEW_CASES(A, problem_hessian_A(ctx, pattern, true, A, H));
-        problem_hessian_constraints(ctx, pattern, true, H);
-    } else {
-        VIEW_CASES(A, problem_hessian_A(ctx, pattern, false, A, H));
-        problem_hessian_constraints(ctx, pattern, false, H);
-    }
-    /* H_ii += hessian_i + diag_shift */
-    const SapPatternRow *row = pattern->row;
+/* H_ii += hessian_i + diag_shift */
+KERNEL_FN void problem_hessian_dofs(const Context *ctx, const SapPattern *pattern, real *H) {
+    StageView solve = SOLVE_VIEW;
     int nv = ctx->args->plan.nv, dof_hessian = ctx->args->problem.dof_hessian;
     scalar shift = (scalar)ctx->args->contacts.diag_shift;
     TEAM_FOR(i, nv) {
-        real *H_ii = H + row[i].start + row[i].depth;
+        real *H_ii = H + row_start(pattern, i) + row_column(pattern, i);
         *H_ii = *H_ii + view_get(solve, dof_hessian + i) + shift;
     }
+}
+
+/* H on a pattern, or on the tiles if that is NULL; which of them is a compile-time constant. */
+KERNEL_FN void problem_hessian_on(const Context *ctx, const SapPattern *pattern, bool is_tree, real *H) {
+    StageView A = FM_VIEW(A);
+    VIEW_CASES(A, problem_hessian_A(ctx, pattern, is_tree, A, H));
+    problem_hessian_constraints(ctx, pattern, is_tree, H);
+    problem_hessian_dofs(ctx, pattern, H);
+}
+
+/* Writes H on `pattern`, the tree's or the closed one, or on the tiles if it is NULL, in the precision of this stage,
+ * which may differ from that of the solve. Every part is read in the precision that it has. The thread of dof i writes
+ * row i. */
+STAGE_FN void problem_hessian(const Context *ctx, const SapPattern *pattern, real *H) {
+    const SapPlan *plan = &ctx->args->plan;
+    if (pattern == &plan->tree)
+        problem_hessian_on(ctx, &plan->tree, true, H);
+    else if (NUM_BLOCKS > 0 && pattern)
+        problem_hessian_on(ctx, &plan->closed, false, H);
+    else
+        problem_hessian_on(ctx, 0, false, H);
 }

@@ -11,6 +11,7 @@
 #include "kernels/math/trig.h"
 #include "kernels/math/spatial.h"
 #include "kernels/math/factor.h"
+#include "kernels/math/tiles.h"
 
 #include "kernels/motion/bodies.h"
 #include "kernels/motion/tendons.h"

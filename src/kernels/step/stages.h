@@ -38,6 +38,7 @@
 #endif
 #include "kernels/math/spatial.h"
 #include "kernels/math/factor.h"
+#include "kernels/math/tiles.h"
 
 #include "kernels/motion/joints.h"
 #include "kernels/motion/joints_sap_warp.h"

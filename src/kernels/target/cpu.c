@@ -9,6 +9,7 @@
 #include "kernels/data/table.h"
 #include "kernels/target/calls_cpu.h"
 #include "kernels/dialect/team.h"
+#include "kernels/dialect/bits.h"
 
 #include "kernels/step/stages.h"
 

@@ -18,6 +18,7 @@
 #include "kernels/step/skip_world.h"
 #include "kernels/step/reset.h"
 #include "kernels/dialect/team.h"
+#include "kernels/dialect/bits.h"
 
 // MAX_TEAM: threads of the largest team and of the largest block. COLLIDE_BLOCKS: blocks of this size of the collision
 // kernel that must fit a multiprocessor.
@@ -86,6 +87,7 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
     ctx->blocks = arena_at(arena, arena->blocks);
     ctx->origin = arena_at(arena, arena->origin);
     ctx->origin_ints = (int *)arena_at(arena, arena->origin_ints);
+    ctx->tiles = (int *)arena_at(arena, arena->tiles);
     ctx->repeat = arena_at(arena, arena->repeat);
     ctx->repeat_slots = arena_at(arena, arena->repeat_slots);
     ctx->collide = arena_at(arena, arena->collide);

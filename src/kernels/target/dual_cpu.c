@@ -7,6 +7,7 @@
 
 #include "kernels/data/dual.h"
 #include "kernels/dialect/team.h"
+#include "kernels/dialect/bits.h"
 
 #if SAP_PRECISION == 64 /* a step solves in f64 */
 #include "kernels/step/dual_stages.h"

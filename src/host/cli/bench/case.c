@@ -226,8 +226,10 @@ static void fill_profile(const Case *c, const SapProfile *p, double off, double 
         free_ns += row->profile.ns[free_motion[i]];
     row->profile.overhead = on / off;
     row->profile.free_motion = share_of_peak(1e9 * row->flops / free_ns, row->peak);
-    bool counted =
-        cli_factor_flops(c->batch.arrays, false, &flops[0]) && cli_factor_flops(c->batch.arrays, true, &flops[1]);
+    /* the operations on tiles are known only if they are all there */
+    bool counted = cli_factor_flops(c->batch.arrays, false, &flops[0]) &&
+                   cli_factor_flops(c->batch.arrays, true, &flops[1]) &&
+                   (p->factors[1] == 0 || row->options.factor_plan == SAP_FACTOR_DENSE);
     double rate = (p->factors[0] * flops[0] + p->factors[1] * flops[1]) * row->threads / p->seconds[SAP_STAGE_FACTOR];
     row->profile.factor =
         counted ? share_of_peak(rate, bench_peak(row->isa, row->options.contact_linear_solve_precision, row->threads))
