@@ -1,5 +1,7 @@
 """The translator refuses what it does not know, and says where."""
+import re
 import unittest
+from unittest import mock
 
 import harness
 from translator.audit import audit
@@ -61,6 +63,33 @@ class Parsing(unittest.TestCase):
         text = harness.ptx_function('$L1:\n{ .reg .b32 t; mov.b64 {t, %r1}, %rd1; }\nbra $L1;')
         kinds = [s.kind for s in parse(text).functions['k'].body if s.kind != 'registers']
         self.assertEqual(kinds, ['label', 'open', 'instruction', 'close', 'instruction', 'instruction'])
+
+
+class Pieces(unittest.TestCase):
+    """A long function is cut before labels. The loop below is: L1, in the first piece; L2 and L3, in the second."""
+    BODY = '''mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r6, 0;
+$L1: add.s32 %r1, %r1, 1; mov.u32 %r3, %r1; add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, 7;
+$L2: @%p1 mov.u32 %r4, 5; add.s32 %r6, %r6, 1; mov.u32 %r5, %r4; mov.u32 %r8, %r7; mov.u32 %r7, 1;
+$L3: @%p1 bra $L1;'''
+
+    def module(self):
+        with mock.patch('translator.split.MAX_LINES', 10), mock.patch('translator.function.MAX_LINES', 10):
+            return translate(self.BODY)
+
+    def test_registers_whose_value_may_pass_a_label_are_shared(self):
+        struct = self.module().declarations[0]
+        shared = set(re.findall(r'r_(\w+);', struct))
+        self.assertLessEqual({'r1', 'p1', 'r6'}, shared, 'they are named after more than one label')
+        self.assertLessEqual({'r4', 'r7'}, shared, 'they may keep what the last turn of the loop left')
+        self.assertFalse({'r2', 'r3', 'r5', 'r8'} & shared, 'they are computed and used between two labels')
+
+    def test_a_jump_to_another_piece_returns_its_place(self):
+        code = {name: ' '.join(lines) for name, lines in self.module().code.items()}
+        self.assertEqual(sorted(code), ['k_k', 'k_k_0', 'k_k_1'])
+        self.assertIn('switch (label) { case 1: goto L_SL1; }', code['k_k_0'])
+        self.assertIn('return 65536u; }', code['k_k_0'])
+        self.assertIn('return 1u; }', code['k_k_1'])
+        self.assertNotIn('goto', code['k_k_1'])
 
 
 class Audit(unittest.TestCase):

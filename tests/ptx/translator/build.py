@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from .module import ModuleEmitter
+from .split import MAX_LINES
 from .types import PtxError
 
 HERE = Path(__file__).resolve().parent
@@ -21,7 +22,7 @@ LINES_PER_PART = 6000
 
 def _key(text, check, compiler):
     digest = hashlib.sha256()
-    for part in [text, str(check), ' '.join(compiler + FLAGS)]:
+    for part in [text, str(check), str(MAX_LINES), ' '.join(compiler + FLAGS)]:
         digest.update(part.encode() + b'\0')
     for path in sorted(HERE.glob('*.py')) + sorted(RUNTIME.glob('*.h')):
         digest.update(path.read_bytes())

@@ -1,4 +1,4 @@
-"""One PTX function -> one C function.
+"""One PTX function -> one C function, or several if it is long (split.py).
 
 A register becomes a C local, a label a label, a branch a goto. Each basic block begins with COUNT(i), which counts how
 often a thread enters it; what instructions it holds is known here and goes into a table. Handlers of instructions live
@@ -8,6 +8,7 @@ import re
 from collections import Counter
 
 from .parse import split_list, with_line
+from .split import MAX_LINES, split
 from .types import TYPES, PtxError, register_type, unsigned
 
 HANDLERS = {}
@@ -245,27 +246,26 @@ class FunctionEmitter:
     # ---- statements
 
     def translate(self):
-        """The lines of the C function."""
+        """(declarations, {name: lines}) of the C function; a long one is in several pieces."""
         function = self.function
-        if not function.is_entry:
-            for variable in function.returns + function.parameters:
-                self.variables[variable.name] = (c_name('v_', variable.name), variable.bytes)
+        parameters = [] if function.is_entry else function.returns + function.parameters
+        for variable in parameters:
+            self.variables[variable.name] = (c_name('v_', variable.name), variable.bytes)
         self._read_branch_targets()
         self.has_locals = any(s.kind == 'variable' and s.value.space == 'local' for s in function.body)
-        self.emit(f'{self.module.signature(function)} {{')
         self._open_scope()
-        if self.has_locals:
-            self.emit('u64 frame = t->local_top;')
         self.begin_block()
         for statement in function.body:
             self.statement = statement
             with_line(statement.line, lambda: getattr(self, '_do_' + statement.kind)(statement))
         self.statement = None
-        if self.has_locals:
-            self.emit('leave:; local_leave(t, frame);')
-        self._close_scope()
-        self.emit('}')
-        return self.lines
+        registers = self._close_scope()
+        if len(self.lines) > MAX_LINES:
+            return split(self.module.c_function(function), self.module.signature(function), registers,
+                         [c_name('v_', v.name) for v in parameters], self.has_locals, self.lines[1:])
+        enter, leave = ('u64 frame = t->local_top;', 'leave:; local_leave(t, frame);') if self.has_locals else ('', '')
+        return [], {self.module.c_function(function):
+                    [f'{self.module.signature(function)} {{', enter, *self.lines, leave, '}']}
 
     def _read_branch_targets(self):
         """A table of branch targets carries the label before it; that label is not a place to jump to."""
@@ -284,12 +284,14 @@ class FunctionEmitter:
         self.scopes[-1][''] = len(self.lines) - 1
 
     def _close_scope(self):
+        """Declares the registers that the scope uses; returns {C name: C type}."""
         scope, used = self.scopes.pop(), self.used.pop()
+        registers = {scope[name][0]: scope[name][1].c for name in sorted(used)}
         by_type = {}
-        for name in sorted(used):
-            c, kind = scope[name]
-            by_type.setdefault(kind.c, []).append(c)
+        for c, kind in registers.items():
+            by_type.setdefault(kind, []).append(c)
         self.lines[scope['']] = ' '.join(f'{kind} {", ".join(names)};' for kind, names in by_type.items())
+        return registers
 
     def _do_open(self, _):
         self.emit('{')

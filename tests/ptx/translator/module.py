@@ -37,7 +37,11 @@ class ModuleEmitter:
         self.parameter_offsets = {f.name: self._place_parameters(f) for f in self.entries}
         for variable in module.variables + self._demoted_variables():
             self._place_variable(variable)
-        self.code = {f.name: FunctionEmitter(self, f).translate() for f in self.bodies}
+        self.declarations, self.code = [], {}
+        for function in self.bodies:
+            declarations, code = FunctionEmitter(self, function).translate()
+            self.declarations += declarations
+            self.code.update(code)
 
     # ---- layout
 
@@ -67,16 +71,19 @@ class ModuleEmitter:
 
     # ---- C text
 
+    @staticmethod
+    def c_function(function):
+        return c_name('k_' if function.is_entry else 'f_', function.name)
+
     def signature(self, function):
-        if function.is_entry:
-            return f'void {c_name("k_", function.name)}(Thread *t)'
-        arguments = ''.join(f', u8 *{c_name("v_", v.name)}' for v in function.returns + function.parameters)
-        return f'void {c_name("f_", function.name)}(Thread *t{arguments})'
+        variables = [] if function.is_entry else function.returns + function.parameters
+        arguments = ''.join(f', u8 *{c_name("v_", v.name)}' for v in variables)
+        return f'void {self.c_function(function)}(Thread *t{arguments})'
 
     def header(self):
         lines = ['#include "device.h"']
         lines += [f'extern u64 {c_name("g_", name)};' for name in self.globals]
-        lines += [f'{self.signature(f)};' for f in self.bodies]
+        lines += [f'{self.signature(f)};' for f in self.bodies] + self.declarations
         return '\n'.join(lines) + '\n'
 
     def parts(self, count):
