@@ -27,8 +27,8 @@ typedef enum SapMujocoIntegrator {
 
 /* The numbers of MuJoCo's law. All arrays are host memory, f64, row-major; arrays of dofs are in public order. As an
  * argument of sap_model_create_mujoco they are the caller's and are copied: a "required" array must not be NULL unless
- * its length is 0, any other may be NULL and then has the given default. Limits, friction, damping, armature, frames
- * and tendons are those of SapModelArrays (joint_friction is MuJoCo's frictionloss). Numbers are finite. solref is two
+ * its length is 0, any other may be NULL and then has the given default. Limits, friction, damping, armature, frames,
+ * tendons and drives are those of SapModelArrays (joint_friction is MuJoCo's frictionloss; a drive is a servo). Numbers are finite. solref is two
  * numbers, time constant and damping ratio, both > 0, or stiffness and damping, both <= 0; a pair of different signs
  * acts as the default, as in MuJoCo. solimp is d0, dw, width, mid, power, clamped as MuJoCo does. */
 typedef struct SapMujocoArrays {

@@ -20,12 +20,12 @@ typedef enum SapPositionIntegration {
 
 /* A contact law and the method that solves for it (docs/solve.md). */
 typedef enum SapContactSolver {
-    SAP_SOLVER_SAP = 0,       /* "sap": the SAP contact law, by Newton's method */
-    SAP_SOLVER_CONE = 1,      /* "cone": exact friction cones, in impulses (docs/dual.md), as the next three */
-    SAP_SOLVER_PGS = 2,       /* "pgs": the same problem by projected Gauss-Seidel, contact by contact; inexact */
-    SAP_SOLVER_PGS_ROWS = 3,  /* "pgs_rows": the same row by row, nearly Coulomb's law; inexact */
+    SAP_SOLVER_SAP = 0,        /* "sap": the SAP contact law, by Newton's method */
+    SAP_SOLVER_CONE = 1,       /* "cone": exact friction cones, in impulses (docs/dual.md), as the next three */
+    SAP_SOLVER_PGS = 2,        /* "pgs": the same problem by projected Gauss-Seidel, contact by contact; inexact */
+    SAP_SOLVER_PGS_ROWS = 3,   /* "pgs_rows": the same row by row, nearly Coulomb's law; inexact */
     SAP_SOLVER_ACTIVE_SET = 4, /* "active_set": exact, without friction */
-    SAP_SOLVER_MUJOCO = 5 /* "mujoco": MuJoCo's law and method, for models with its numbers (mujoco.h); CPU */
+    SAP_SOLVER_MUJOCO = 5      /* "mujoco": MuJoCo's law and method, for models with its numbers (mujoco.h); CPU */
 } SapContactSolver;
 
 /* Friction of the solvers in impulses. */

@@ -417,6 +417,61 @@ Test(mujoco, a_bad_contact_stops_its_world_only) {
     }
 }
 
+/* ---- servos ---- */
+
+/* The velocity of a slide of 2 kg after one step of 5 ms with a servo kp = 50, kd = 4 of target 0.3, from q = 0.1 and
+ * v = 0.2, whose force 50 0.2 - 4 0.2 = 9.2 N is bounded by `limit`. */
+static double servo_step(SapMujocoIntegrator integrator, double limit, double target, uint32_t *status) {
+    const int32_t mode[3] = {SAP_TARGET_POSITION, 0, 0};
+    const double kp[3] = {50, 0, 0}, kd[3] = {4, 0, 0}, bound[3] = {limit, INFINITY, INFINITY};
+    const double at[3] = {target, 0, 0}, q[3] = {0.1, 0, 0}, v[3] = {0.2, 0, 0};
+    Point p;
+    Rig r;
+    point_fill(&p);
+    p.law.integrator = integrator;
+    p.m.joint_target_mode = mode;
+    p.m.joint_target_ke = kp;
+    p.m.joint_target_kd = kd;
+    p.m.joint_effort_limit = bound;
+    memset(p.m.gravity, 0, sizeof p.m.gravity);
+    rig_open(&r, model_of(&p), 1);
+    r.control->guess = NULL;
+    r.contacts->count[0] = 0;
+    set(r.in->joint_q, 3, q);
+    set(r.in->joint_qd, 3, v);
+    set(r.control->joint_target_pos, 3, at);
+    rig_step(&r, 0.005);
+    double out = ((const double *)r.out->joint_qd)[0];
+    *status = sap_solver_world_status(r.solver)[0];
+    rig_close(&r);
+    return out;
+}
+
+Test(mujoco, a_servo_is_explicit_or_implicit_as_its_integrator_says) {
+    const double m = 2, kp = 50, kd = 4, h = 0.005, v = 0.2, F = kp * 0.2 - kd * v;
+    uint32_t status;
+    cr_assert_float_eq(servo_step(SAP_INTEGRATOR_EULER, INFINITY, 0.3, &status), v + h * F / m, 1e-15);
+    cr_assert_float_eq(servo_step(SAP_INTEGRATOR_IMPLICITFAST, INFINITY, 0.3, &status), v + h * F / (m + h * kd),
+                       1e-15);
+    cr_assert_float_eq(servo_step(SAP_INTEGRATOR_DISCRETE, INFINITY, 0.3, &status),
+                       v + h * (F - h * kp * v) / (m + h * kd + h * h * kp), 1e-15);
+}
+
+Test(mujoco, a_servo_at_its_bound_is_a_constant_force) {
+    const SapMujocoIntegrator all[3] = {SAP_INTEGRATOR_EULER, SAP_INTEGRATOR_IMPLICITFAST, SAP_INTEGRATOR_DISCRETE};
+    uint32_t status;
+    for (int i = 0; i < 3; i++) {
+        cr_assert_float_eq(servo_step(all[i], 3, 0.3, &status), 0.2 + 0.005 * 3 / 2, 1e-15, "integrator %d", all[i]);
+        cr_assert_float_eq(servo_step(all[i], 3, -0.3, &status), 0.2 - 0.005 * 3 / 2, 1e-15, "integrator %d", all[i]);
+    }
+}
+
+Test(mujoco, a_target_that_is_not_finite_fails_the_world) {
+    uint32_t status;
+    cr_assert_eq(servo_step(SAP_INTEGRATOR_EULER, 3, NAN, &status), 0.2);
+    cr_assert(status & SAP_WORLD_FAILED, "%x", (unsigned)status);
+}
+
 /* ---- bad input ---- */
 
 Test(mujoco, a_model_without_its_numbers_is_refused_by_name) {
@@ -471,17 +526,13 @@ static void refuse_solver(const Point *p, const SapOptions *o, const char *word)
     sap_model_destroy(model);
 }
 
-Test(mujoco, drives_and_forces_of_tendons_are_refused_by_name) {
-    const int32_t mode[3] = {0, SAP_TARGET_POSITION, 0}, start[2] = {0, 1}, term[1] = {SAP_TENDON_JOINT}, dof[1] = {1};
+Test(mujoco, forces_of_tendons_that_the_law_does_not_have_are_refused_by_name) {
+    const int32_t mode[1] = {SAP_TARGET_POSITION}, start[2] = {0, 1}, term[1] = {SAP_TENDON_JOINT}, dof[1] = {1};
     const double value[3] = {1, 0, 0}, one[1] = {1}, weight[1] = {0.5};
-    const char *const joint[1] = {"slides"}, *const tendon[1] = {"rope"};
+    const char *const tendon[1] = {"rope"};
     const SapOptions o = options_of();
     Point p, plain;
     point_fill(&plain);
-    plain.m.joint_name = joint;
-    p = plain;
-    p.m.joint_target_mode = mode;
-    refuse_solver(&p, &o, "joint 'slides' has a drive");
     plain.m.num_tendons = plain.m.num_tendon_terms = 1;
     plain.m.tendon_start = start;
     plain.m.tendon_term_type = term;
@@ -490,17 +541,19 @@ Test(mujoco, drives_and_forces_of_tendons_are_refused_by_name) {
     plain.m.tendon_name = tendon;
     plain.law.tendon_invweight = weight;
     p = plain;
-    p.m.tendon_spring_ke = one;
-    refuse_solver(&p, &o, "tendon 'rope' has a spring");
-    p = plain;
-    p.m.tendon_damping = one;
-    refuse_solver(&p, &o, "tendon 'rope' has damping");
-    p = plain;
     p.m.tendon_armature = one;
     refuse_solver(&p, &o, "tendon 'rope' has armature");
     p = plain;
-    p.m.tendon_target_mode = mode + 1;
+    p.m.tendon_target_mode = mode;
     refuse_solver(&p, &o, "tendon 'rope' has a drive");
+    p = plain;
+    p.law.integrator = SAP_INTEGRATOR_DISCRETE;
+    p.m.tendon_spring_ke = one;
+    refuse_solver(&p, &o, "tendon 'rope' has a spring and integrator discrete");
+    p = plain;
+    p.law.integrator = SAP_INTEGRATOR_IMPLICITFAST;
+    p.m.tendon_damping = one;
+    refuse_solver(&p, &o, "tendon 'rope' has damping and integrator implicitfast");
 }
 
 Test(mujoco, options_that_the_law_does_not_have_are_refused_by_name) {
@@ -588,6 +641,18 @@ static SapBatch *ball_batch(double c, double z, double height, int worlds) {
 
 static double height_of(const SapBatch *batch, int world) {
     return ((const double *)sap_batch_state(batch)->joint_q)[3 * world + 2];
+}
+
+Test(mujoco, arrays_that_the_law_does_not_record_are_refused_by_name) {
+    const SapBatchField fields[] = {SAP_BATCH_TENDON_LENGTH, SAP_BATCH_CACHE, SAP_BATCH_JOINT_TORQUE};
+    SapBatch *batch = ball_batch(0.02, 1, 0.2, 1);
+    SapArray view;
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(sap_batch_array(batch, fields[i], &view), SAP_ERROR_UNSUPPORTED, "field %d", (int)fields[i]);
+        cr_assert(strstr(sap_error_message(), "contact_solver is mujoco, which does not record"), "%s",
+                  sap_error_message());
+    }
+    sap_batch_destroy(batch);
 }
 
 /* One shape of the mixing tests. */

@@ -85,8 +85,8 @@ static SapStatus create(const char *what, const SapModel *model, int num_worlds,
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: dtype is %d; allowed: 0 SAP_F32, 1 SAP_F64", what, (int)*dtype);
     b->dtype = dtype ? *dtype : b->options.free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
     if (b->options.device == SAP_DEVICE_CUDA && b->options.contact_solver == SAP_SOLVER_MUJOCO)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "%s: device is cuda; contact_solver mujoco has kernels for the cpu only", what);
+        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: device is cuda; contact_solver mujoco has kernels for the cpu only",
+                        what);
     if (b->options.device == SAP_DEVICE_CUDA)
         b->backend = &sap_batch_cuda;
     return fill_batch(b, what, model);
@@ -215,8 +215,9 @@ static SapStatus view_array(SapBatch *b, const char *what, SapBatchField field, 
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: field is %d; it must be in 0 .. %d", what, (int)field,
                         (int)SAP_BATCH_NUM_FIELDS - 1);
     const SapBatchRow *row = sap_batch_row(field);
-    if (b->options.contact_solver == SAP_SOLVER_MUJOCO && field >= SAP_BATCH_CONSTRAINT_IMPULSE &&
-        field < SAP_BATCH_DOF_CACHE)
+    bool has_rows =
+        (field >= SAP_BATCH_CONSTRAINT_IMPULSE && field < SAP_BATCH_DOF_CACHE) || field == SAP_BATCH_JOINT_TORQUE;
+    if (b->options.contact_solver == SAP_SOLVER_MUJOCO && has_rows)
         return sap_fail(SAP_ERROR_UNSUPPORTED,
                         "%s: contact_solver is mujoco, which does not record %s; sap_solver_record_rows has its rows",
                         what, row->name);

@@ -5,6 +5,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "kernels/data/mujoco.h"
 
 SapStatus sap_scratch_create(const SapStepArgs *a, const SapKernelSet *set, SapScratch *out) {
     const int real_bytes[2] = {set->pack[0]->real_bytes, set->pack[1]->real_bytes};

@@ -117,8 +117,8 @@ static SapStatus fill_args(SapSolver *s, int lanes) {
 static SapStatus choose_mujoco_lanes(const SapSolver *s, const char *what, int *lanes) {
     int allowed = sap_mujoco_lanes(s->isa);
     if (s->options.lanes && s->options.lanes != allowed)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: lanes is %d; contact_solver mujoco with isa %s allows 0 and %d", what,
-                        s->options.lanes, sap_isa_name(s->isa), allowed);
+        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: lanes is %d; contact_solver mujoco with isa %s allows 0 and %d",
+                        what, s->options.lanes, sap_isa_name(s->isa), allowed);
     *lanes = allowed;
     return SAP_OK;
 }

@@ -25,13 +25,13 @@ struct SapSolver {
     SapDualRecord record;  /* where it copies its problems */
     SapPool *pool;
     int threads;
-    SapWorkRange *ranges;  /* [threads] */
-    SapScratch *scratch;   /* [threads] */
-    SapTicks *ticks;       /* [threads]; NULL until a profile is requested */
-    SapSleep *sleep;       /* NULL unless worlds may sleep */
-    SapLockstep *lockstep; /* NULL unless a library solves the Newton systems */
-    SapStepArgs args;      /* arguments that are the same in all calls */
-    SapMujocoArgs mujoco;  /* args.mujoco, if contact_solver is mujoco */
+    SapWorkRange *ranges;         /* [threads] */
+    SapScratch *scratch;          /* [threads] */
+    SapTicks *ticks;              /* [threads]; NULL until a profile is requested */
+    SapSleep *sleep;              /* NULL unless worlds may sleep */
+    SapLockstep *lockstep;        /* NULL unless a library solves the Newton systems */
+    SapStepArgs args;             /* arguments that are the same in all calls */
+    SapMujocoArgs mujoco;         /* args.mujoco, if contact_solver is mujoco */
     SapKernels mujoco_kernels[2]; /* kernels.pack then, f32 and f64 */
     SapWorldParameters parameters;
     void *results; /* memory of args.status and of the per-world arrays of args.report; NULL: a batch owns them */

@@ -5,6 +5,8 @@
 
 #include <sapwood/options.h>
 
+#include "kernels/data/mujoco.h"
+
 /* ---- free motion ---- */
 
 SapMotionLayout sap_motion_layout(const SapPlan *p) {

@@ -66,7 +66,8 @@ typedef struct Maker {
 } Maker;
 
 /* The plan of a law by broad phase. */
-static SapStatus find(const SapModel *model, SapBroadPhase broad_phase, const Maker makers[], const SapModelPlan **out) {
+static SapStatus find(const SapModel *model, SapBroadPhase broad_phase, const Maker makers[],
+                      const SapModelPlan **out) {
     *out = NULL;
     SAP_TRY(sap_plan_broad_phase(&model->arrays, broad_phase, &broad_phase));
     const SapModelPart *part;

@@ -24,15 +24,17 @@ static SapStatus check_constraints(const SapModelArrays *m) {
     return SAP_OK;
 }
 
-/* The drive of a dof; MuJoCo's actuators are forces of the caller. */
+/* A servo acts on a coordinate of its own. */
 static SapStatus check_drives(const SapModelArrays *m) {
-    for (int j = 0; j < m->num_joints; j++)
+    for (int j = 0; j < m->num_joints; j++) {
+        bool turns = m->joint_type[j] == SAP_JOINT_BALL || m->joint_type[j] == SAP_JOINT_FREE;
         for (int i = m->joint_qd_start[j]; i < m->joint_qd_start[j + 1]; i++)
-            if (m->joint_target_mode[i] != SAP_TARGET_NONE)
+            if (turns && m->joint_target_mode[i] != SAP_TARGET_NONE)
                 return sap_fail(SAP_ERROR_MODEL,
-                                "joint '%s' has a drive (joint_target_mode is %d); contact_solver mujoco allows 0: add "
-                                "the force to joint_f",
+                                "joint '%s' is a ball or free joint with a drive (joint_target_mode is %d); "
+                                "contact_solver mujoco allows drives of other joints",
                                 m->joint_name[j], (int)m->joint_target_mode[i]);
+    }
     return SAP_OK;
 }
 
@@ -41,18 +43,25 @@ static bool is_spatial(const SapModelArrays *m, int t) {
     return m->tendon_term_type[m->tendon_start[t]] != SAP_TENDON_JOINT;
 }
 
-static SapStatus check_tendons(const SapModelArrays *m) {
+/* Springs and dampers of tendons are explicit; some integrators of MuJoCo have them implicit. */
+static SapStatus check_tendons(const SapModel *model) {
+    const SapModelArrays *m = &model->arrays;
+    SapMujocoIntegrator integrator = model->mujoco->integrator;
+    bool discrete = integrator == SAP_INTEGRATOR_DISCRETE, implicit = integrator == SAP_INTEGRATOR_IMPLICITFAST;
     for (int t = 0; t < m->num_tendons; t++) {
         const char *has = is_spatial(m, t)                              ? "points"
-                          : m->tendon_spring_ke[t] > 0                  ? "a spring"
-                          : m->tendon_damping[t] > 0                    ? "damping"
                           : m->tendon_armature[t] > 0                   ? "armature"
                           : m->tendon_target_mode[t] != SAP_TARGET_NONE ? "a drive"
+                          : discrete && m->tendon_spring_ke[t] > 0      ? "a spring and integrator discrete"
+                          : discrete && m->tendon_damping[t] > 0        ? "damping and integrator discrete"
+                          : implicit && m->tendon_damping[t] > 0        ? "damping and integrator implicitfast"
                                                                         : NULL;
         if (has)
-            return sap_fail(SAP_ERROR_MODEL,
-                            "tendon '%s' has %s; contact_solver mujoco allows joint terms, limits and friction only",
-                            m->tendon_name[t], has);
+            return sap_fail(
+                SAP_ERROR_MODEL,
+                "tendon '%s' has %s; contact_solver mujoco allows joint terms, limits and friction, springs "
+                "with Euler, RK4 and implicitfast, damping with Euler and RK4",
+                m->tendon_name[t], has);
     }
     return SAP_OK;
 }
@@ -67,7 +76,7 @@ SapStatus sap_mujoco_check(const SapModel *model) {
             m->name);
     SAP_TRY(check_constraints(m));
     SAP_TRY(check_drives(m));
-    return check_tendons(m);
+    return check_tendons(model);
 }
 
 SapStatus sap_mujoco_check_options(const SapOptions *o) {
@@ -220,14 +229,23 @@ static void put_block(const SapModel *model, const SapBlock *b, double *row) {
 
 static void set_options(const SapModel *model, SapMujocoArgs *args) {
     const SapMujocoArrays *a = model->mujoco;
-    bool damped = false;
-    for (int i = 0; i < model->arrays.num_dofs; i++)
-        damped |= model->arrays.joint_damping[i] > 0;
+    const SapModelArrays *m = &model->arrays;
+    bool damped = false, driven = false, servo_damped = false, pull = false;
+    for (int i = 0; i < m->num_dofs; i++) {
+        damped |= m->joint_damping[i] > 0;
+        driven |= m->joint_target_mode[i] != SAP_TARGET_NONE;
+        servo_damped |= m->joint_target_mode[i] != SAP_TARGET_NONE && m->joint_target_kd[i] > 0;
+    }
+    for (int t = 0; t < m->num_tendons; t++)
+        pull |= m->tendon_spring_ke[t] > 0 || m->tendon_damping[t] > 0;
     args->elliptic = a->cone == SAP_CONE_ELLIPTIC;
     args->discrete = a->integrator == SAP_INTEGRATOR_DISCRETE;
     args->rk4 = sap_mujoco_is_rk4(model);
     args->implicitfast = a->integrator == SAP_INTEGRATOR_IMPLICITFAST;
-    args->damped = damped && (args->implicitfast || (a->eulerdamp && a->integrator == SAP_INTEGRATOR_EULER));
+    args->damped =
+        args->implicitfast ? damped || servo_damped : damped && a->eulerdamp && a->integrator == SAP_INTEGRATOR_EULER;
+    args->driven = driven;
+    args->tendons_pull = pull;
     args->refsafe = a->refsafe;
     args->iterations = a->iterations;
     args->ls_iterations = a->ls_iterations;
@@ -256,8 +274,15 @@ static void fill(const SapModel *model, const SapPlan *plan, int f64, SapMujocoA
         put(&args->link[f64], f64, l, a->body_invweight[2 * plan->link[l].body]);
     for (int i = 0; i < plan->nv; i++) {
         int given = plan->dof_public[i];
-        const double dof[SAP_MUJOCO_DOF_SIZE] = {m->joint_damping[given], a->dof_stiffness[given],
-                                                 a->dof_spring_ref[given]};
+        bool driven = m->joint_target_mode[given] != SAP_TARGET_NONE;
+        const double dof[SAP_MUJOCO_DOF_SIZE] = {
+            [SAP_MUJOCO_DAMPING] = m->joint_damping[given],
+            [SAP_MUJOCO_STIFFNESS] = a->dof_stiffness[given],
+            [SAP_MUJOCO_SPRING_REF] = a->dof_spring_ref[given],
+            [SAP_MUJOCO_DRIVE_KP] = driven ? m->joint_target_ke[given] : 0,
+            [SAP_MUJOCO_DRIVE_KD] = driven ? m->joint_target_kd[given] : 0,
+            [SAP_MUJOCO_DRIVE_LIMIT] = m->joint_effort_limit[given],
+        };
         for (int k = 0; k < SAP_MUJOCO_DOF_SIZE; k++)
             put(&args->dof[f64], f64, SAP_MUJOCO_DOF_SIZE * i + k, dof[k]);
     }

@@ -12,7 +12,6 @@
 #include "kernels/data/laws.h"
 #include "kernels/data/layouts.h"
 #include "kernels/data/methods.h"
-#include "kernels/data/mujoco.h"
 #include "kernels/data/plan.h"
 #include "kernels/data/reports.h"
 
@@ -139,7 +138,7 @@ typedef struct SapStepArgs {
     /* Outputs of inspection: f64, layouts as in SapFreeMotion; each may be NULL. */
     double *v_star, *A, *tau, *v0, *body_pose, *body_velocity, *body_bias;
 
-    const SapMujocoArgs *mujoco; /* MuJoCo's law; NULL = the law of SAP */
+    const struct SapMujocoArgs *mujoco; /* MuJoCo's law; NULL = the law of SAP */
 } SapStepArgs;
 
 /* The CUDA driver passes the arguments of a launch in 4 kB of constant memory. */

@@ -39,15 +39,23 @@ enum {
     SAP_MUJOCO_SHAPE_PRIORITY,
     SAP_MUJOCO_SHAPE_SOLMIX,
     SAP_MUJOCO_SHAPE_MARGIN,
-    SAP_MUJOCO_SHAPE_WEIGHT, /* translational invweight0 of its body */
+    SAP_MUJOCO_SHAPE_WEIGHT,   /* translational invweight0 of its body */
     SAP_MUJOCO_SHAPE_FRICTION, /* slide, spin, roll */
     SAP_MUJOCO_SHAPE_SOLREF = SAP_MUJOCO_SHAPE_FRICTION + 3,
     SAP_MUJOCO_SHAPE_SOLIMP = SAP_MUJOCO_SHAPE_SOLREF + 2,
     SAP_MUJOCO_SHAPE_SIZE = SAP_MUJOCO_SHAPE_SOLIMP + 5
 };
 
-/* Columns of the passive forces of a dof. */
-enum { SAP_MUJOCO_DAMPING = 0, SAP_MUJOCO_STIFFNESS = 1, SAP_MUJOCO_SPRING_REF = 2, SAP_MUJOCO_DOF_SIZE = 3 };
+/* Columns of the forces of a dof. */
+enum {
+    SAP_MUJOCO_DAMPING,
+    SAP_MUJOCO_STIFFNESS,
+    SAP_MUJOCO_SPRING_REF,
+    SAP_MUJOCO_DRIVE_KP, /* of a servo: gains, and the bound of its force */
+    SAP_MUJOCO_DRIVE_KD,
+    SAP_MUJOCO_DRIVE_LIMIT,
+    SAP_MUJOCO_DOF_SIZE
+};
 
 /* The laws of the row of a coordinate; the row of an equality has one law. */
 enum { SAP_MUJOCO_LAW_LOWER, SAP_MUJOCO_LAW_UPPER, SAP_MUJOCO_LAW_LOSS, SAP_MUJOCO_LAWS };
@@ -85,6 +93,8 @@ typedef struct SapMujocoArgs {
     int implicitfast; /* 1: and so is the gyroscopic force of free bodies */
     int rk4;          /* 1: a step has the four stages of RK4 */
     int refsafe;      /* 1: time constants are at least 2 h */
+    int driven;       /* 1: some dof has a servo */
+    int tendons_pull; /* 1: some tendon has a spring or a damper */
     int iterations, ls_iterations;
     double tolerance, ls_tolerance, impratio;
     /* numbers of the model, f32 and f64 */
@@ -94,7 +104,8 @@ typedef struct SapMujocoArgs {
     SapField shape[2]; /* [ns][SAP_MUJOCO_SHAPE_SIZE] */
     /* of a call */
     SapBuffer contact; /* [num_worlds][given_capacity][SAP_MUJOCO_CONTACT_SIZE]; absent: contacts of collision */
-    SapBuffer warm; /* [num_worlds][nv][SAP_MUJOCO_WARM_SIZE] in column 0: qacc of the last solve, angular parts in axes of
+    SapBuffer
+        warm; /* [num_worlds][nv][SAP_MUJOCO_WARM_SIZE] in column 0: qacc of the last solve, angular parts in axes of
                        the body; absent: the guess is v0 */
     SapMujocoRowReport rows;
 } SapMujocoArgs;

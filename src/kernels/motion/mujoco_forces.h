@@ -1,7 +1,8 @@
-/* Springs and dampers of dofs in MuJoCo's law. docs/mujoco.md.
+/* Springs, dampers and servos of dofs, and springs and dampers of tendons, in MuJoCo's law. docs/mujoco.md.
  *
- *   explicit   tau -= D v0 + k (q - q_spring)                 A = M
- *   discrete   the same at the end of the step: tau -= (D + h k) v0 + k (q - q_spring),  A = M + h (D + h k)
+ *   explicit   tau -= D v0 + k (q - q_spring) - F(q, v0)          A = M
+ *   discrete   the same at the end of the step: tau -= (D + h k) v0 + k (q - q_spring) - ...,  A = M + h (D + h k)
+ *   servo      F = clamp(kp (q_d - q) + kd (v_d - v) + u, -e, e): a spring kp and a damper kd where it is inside its bounds
  *
  * The discrete step is that of a damper D + h k, which free motion takes as joint damping (mujoco_damping). */
 
@@ -9,26 +10,96 @@ KERNEL_FN real mujoco_dof_get(const Context *ctx, int i, int column) {
     return field_get(ctx->args->mujoco->dof[SAP_PRECISION == 64], SAP_MUJOCO_DOF_SIZE * i + column, ctx->pack);
 }
 
+/* The servo of dof i at the start of the step. */
+typedef struct MujocoDrive {
+    real force;
+    real kp, kd; /* -dF/dq, -dF/dv: 0 at a bound */
+    real check;  /* 0, or NaN if its control is not finite */
+} MujocoDrive;
+
+STAGE_FN MujocoDrive mujoco_drive(const Context *ctx, int i) {
+    const SapStepArgs *args = ctx->args;
+    real zero = real_of(0);
+    MujocoDrive out = {zero, zero, zero, zero};
+    if (!args->mujoco->driven)
+        return out;
+    int given = args->plan.dof_public[i], coord = args->plan.dof_coord[i];
+    real kp = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_KP), kd = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_KD);
+    mask exists = (kp > zero) | (kd > zero);
+    if (!mask_any(exists)) /* gains are those of the model, so this is so in all worlds */
+        return out;
+    real q_d = buffer_get(args->target_pos, given, ctx->pack), v_d = buffer_get(args->target_vel, given, ctx->pack);
+    real u = buffer_get(args->act, given, ctx->pack), e = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_LIMIT);
+    real error = coord < 0 ? zero : q_d - view_get(FM_VIEW(q), coord);
+    real F = real_fma(kp, error, real_fma(kd, v_d - view_get(FM_VIEW(v0), i), u));
+    mask inside = real_abs(F) < e;
+    out.force = real_select(inside, F, real_select(F > zero, e, -e));
+    out.kp = real_select(inside, kp, zero);
+    out.kd = real_select(inside, kd, zero);
+    out.check = check_of(q_d) + check_of(v_d) + check_of(u);
+    return out;
+}
+
 /* The damping of dof i that is part of A. */
 KERNEL_FN real mujoco_damping(const Context *ctx, int i) {
     if (!ctx->args->mujoco->discrete)
         return real_of(0);
+    MujocoDrive drive = mujoco_drive(ctx, i);
     real k = ctx->args->plan.dof_coord[i] < 0 ? real_of(0) : mujoco_dof_get(ctx, i, SAP_MUJOCO_STIFFNESS);
-    return real_fma(STAGE_H, k, mujoco_dof_get(ctx, i, SAP_MUJOCO_DAMPING));
+    return real_fma(STAGE_H, k + drive.kp, mujoco_dof_get(ctx, i, SAP_MUJOCO_DAMPING) + drive.kd);
+}
+
+/* The damping of dof i that is implicit after the solve: that of servos with implicitfast only. */
+KERNEL_FN real mujoco_damping_after(const Context *ctx, int i) {
+    real D = mujoco_dof_get(ctx, i, SAP_MUJOCO_DAMPING);
+    return ctx->args->mujoco->implicitfast ? D + mujoco_drive(ctx, i).kd : D;
+}
+
+/* The force of spring and damper of tendon t, which has joint terms only. */
+STAGE_FN real mujoco_tendon_force(const Context *ctx, int t) {
+    const SapPlan *plan = &ctx->args->plan;
+    const SapConstants *c = STAGE_CONSTANTS;
+    real length = tendon_sum(ctx, t, -1), rate = real_of(0), zero = real_of(0);
+    for (int k = plan->tendon_start[t]; k < plan->tendon_start[t + 1]; k++)
+        rate = real_fma(field_get(c->tendon_term_value, 3 * k, ctx->pack), FM(v0)[plan->tendon_term[k].dof], rate);
+    real below = field_get(c->tendon_spring_lower, t, ctx->pack) - length;
+    real above = length - field_get(c->tendon_spring_upper, t, ctx->pack);
+    real stretch = real_max(above, zero) - real_max(below, zero);
+    real spring = field_get(c->tendon_spring_ke, t, ctx->pack) * stretch;
+    return -real_fma(field_get(c->tendon_damping, t, ctx->pack), rate, spring);
+}
+
+/* The forces of tendons on dof i. */
+STAGE_FN real mujoco_tendon_pull(const Context *ctx, int i) {
+    real f = real_of(0);
+    for (int t = 0; t < ctx->args->plan.num_tendons; t++)
+        f = real_fma(tendon_sum(ctx, t, i), mujoco_tendon_force(ctx, t), f);
+    return f;
+}
+
+/* Adds the forces of dof i. Those of dampers are part of A in a discrete step. */
+STAGE_FN void mujoco_add_force(const Context *ctx, int i, real *check) {
+    bool discrete = ctx->args->mujoco->discrete;
+    int coord = ctx->args->plan.dof_coord[i];
+    MujocoDrive drive = mujoco_drive(ctx, i);
+    real f = FM(f)[i] + drive.force;
+    f = discrete ? real_fma(drive.kd, FM(v0)[i], f)
+                 : real_fma(-mujoco_dof_get(ctx, i, SAP_MUJOCO_DAMPING), FM(v0)[i], f);
+    if (coord >= 0) {
+        real k = mujoco_dof_get(ctx, i, SAP_MUJOCO_STIFFNESS);
+        f = real_fma(-k, FM(q)[coord] - mujoco_dof_get(ctx, i, SAP_MUJOCO_SPRING_REF), f);
+    }
+    if (ctx->args->mujoco->tendons_pull)
+        f = f + mujoco_tendon_pull(ctx, i);
+    FM(f)[i] = f;
+    *check = *check + drive.check;
 }
 
 /* The forces of every dof. */
 STAGE_FN void mujoco_add_forces(const Context *ctx) {
-    bool discrete = ctx->args->mujoco->discrete;
-    TEAM_FOR(i, ctx->args->plan.nv) {
-        int coord = ctx->args->plan.dof_coord[i];
-        real f = FM(f)[i];
-        if (!discrete)
-            f = real_fma(-mujoco_dof_get(ctx, i, SAP_MUJOCO_DAMPING), FM(v0)[i], f);
-        if (coord >= 0) {
-            real k = mujoco_dof_get(ctx, i, SAP_MUJOCO_STIFFNESS);
-            f = real_fma(-k, FM(q)[coord] - mujoco_dof_get(ctx, i, SAP_MUJOCO_SPRING_REF), f);
-        }
-        FM(f)[i] = f;
+    TEAM_FOR(l, ctx->args->plan.nl) {
+        const SapLink *link = &ctx->args->plan.link[l];
+        for (int i = link->v; i < link->v + link->nlin + link->nang; i++)
+            mujoco_add_force(ctx, i, &FM(control_check)[l]);
     }
 }

@@ -49,7 +49,7 @@ STAGE_FN void stage_velocity(const Context *ctx) {
     TEAM_SYNC(); /* A changes after the product */
     TEAM_FOR(i, plan->nv) {
         real *A_ii = FM(A) + plan->tree.row[i].start + plan->tree.row[i].depth;
-        *A_ii = real_fma(STAGE_H, mujoco_dof_get(ctx, i, SAP_MUJOCO_DAMPING), *A_ii);
+        *A_ii = real_fma(STAGE_H, mujoco_damping_after(ctx, i), *A_ii);
     }
     TEAM_SYNC(); /* the factor reads all rows */
     factor_solve(&plan->tree, FM(A), FM(L), FM(inverse), momentum, change);
