@@ -120,14 +120,104 @@ def test_a_restored_state_continues_bit_for_bit() -> None:
     assert not np.any(batch.dof_cache)
 
 
-def test_what_the_law_does_not_have_is_lost() -> None:
-    text = """<mujoco><worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody>
-    <actuator><position name="servo" joint="j" kp="5"/></actuator></mujoco>"""
-    m = mujoco.MjModel.from_xml_string(text)
-    with pytest.raises(NotCarriedOver, match="servo"):
+SERVOS = """<mujoco><compiler autolimits="true" angle="radian"/>
+<option timestep="0.003" integrator="{integrator}"><flag island="disable"/></option>
+<worldbody><body pos="0 0 1"><joint name="a" axis="0 1 0" damping="0.1" stiffness="2" springref="0.3"/>
+ <geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/>
+ <body pos="0.3 0 0"><joint name="b" axis="0 1 0" range="-1.5 1.5" armature="0.02"/>
+  <geom type="capsule" size="0.03" fromto="0 0 0 0.25 0 0"/>
+  <body pos="0.25 0 0"><joint name="c" type="slide" axis="1 0 0" frictionloss="0.3"/>
+   <geom type="sphere" size="0.05"/></body></body></body></worldbody>
+<actuator><position joint="a" kp="40" kv="3" gear="0.5" ctrlrange="-1 1"/>
+ <position joint="b" kp="60" dampratio="1" forcerange="-4 4"/>
+ <general joint="c" gainprm="30" biastype="affine" biasprm="1 -30 -2"/>
+ <velocity joint="a" kv="0.5"/><motor joint="c" gear="2"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4", "discrete"])
+def test_servos_follow_mujoco(integrator: str) -> None:
+    m = mujoco.MjModel.from_xml_string(SERVOS.format(integrator=integrator))
+    m.opt.tolerance = 0
+    batch, d, random = batch_of(m), mujoco.MjData(m), np.random.default_rng(3)
+    bounded, worst = 0, 0.0
+    for _ in range(120):
+        d.ctrl[:] = random.uniform(-1.2, 1.2, m.nu)
+        batch.ctrl[:] = d.ctrl
+        mujoco.mj_step(m, d)
+        batch.step(1)
+        bounded += int(abs(d.actuator_force[1]) == 4)
+        worst = max(worst, float(np.abs(batch.qpos[0] - d.qpos).max()))
+    assert 0 < bounded < 120  # the force range acts in some steps
+    assert worst < 1e-10
+
+
+ROWS = """<mujoco><compiler autolimits="true" angle="radian"/>
+<option timestep="0.003" integrator="{integrator}" gravity="1 0.5 -9.81"><flag island="disable"/></option>
+<worldbody><body name="p" pos="0 0 1"><joint name="a" axis="0 1 0"/><geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/>
+ <body name="q" pos="0.3 0 0"><joint name="b" axis="0 1 0"/><geom type="capsule" size="0.03" fromto="0 0 0 0.2 0 0"/>
+ </body></body>
+ <body name="r" pos="0 1 1"><joint name="c" axis="0 1 0"/><joint name="d" type="slide" axis="0 0 1"/>
+  <geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/></body>
+ <body name="s" pos="0.6 0 1"><freejoint/><geom type="sphere" size="0.05"/></body>
+ <body name="t" pos="2 0 1"><freejoint/><geom type="box" size="0.05 0.04 0.03" contype="0" conaffinity="0"/></body>
+ <body name="u" pos="2 0.2 1" quat="0.9 0.1 0.2 0.3"><joint axis="0 0 1" damping="0.1"/>
+  <geom type="capsule" size="0.03" fromto="0 0 0 0.1 0 0"/></body></worldbody>
+<tendon><fixed name="m" limited="true" range="-0.2 0.15" margin="0.01" frictionloss="0.05" {forces}>
+  <joint joint="a" coef="1"/><joint joint="c" coef="-0.7"/></fixed>
+ <fixed name="n"><joint joint="b" coef="0.5"/><joint joint="d" coef="2"/></fixed></tendon>
+<equality><connect body1="q" body2="s" anchor="0.25 0 0" solref="0.01 1"/><weld body1="t" body2="u" torquescale="0.4"/>
+ <joint joint1="c" joint2="d" polycoef="0.01 0.8 0.2 -0.1 0"/><tendon tendon1="n" tendon2="m" polycoef="0 0.5 0 0 0"
+  solimp="0.8 0.9 0.01 0.5 2"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4", "discrete"])
+def test_equalities_and_tendons_follow_mujoco(integrator: str) -> None:
+    forces = {"Euler": 'stiffness="8" springlength="-0.05 0.02" damping="0.3"', "implicitfast": 'stiffness="8"'}
+    forces["RK4"] = forces["Euler"]
+    m = mujoco.MjModel.from_xml_string(ROWS.format(integrator=integrator, forces=forces.get(integrator, "")))
+    m.opt.tolerance = 0
+    batch, d, rows = batch_of(m), mujoco.MjData(m), set()
+    for _ in range(100):
+        mujoco.mj_step(m, d)
+        batch.step(1)
+        rows |= {int(kind) for kind in d.efc_type}
+        assert np.abs(batch.qpos[0] - d.qpos).max() < 1e-8
+    assert {0, 2, 4} <= rows  # equalities, friction and limits of a tendon
+
+
+LOSSES = {
+    "a servo whose force range": '<position name="x" joint="j" kp="5" forcerange="-1 2"/>',
+    "activation dynamics": '<general name="x" joint="j" dyntype="filter" dynprm="0.1"/>',
+    "several joints": '<position name="x" tendon="two" kp="3"/>',
+    "a gain that depends on the state": '<muscle name="x" joint="j"/>',
+}
+
+
+@pytest.mark.parametrize("reason", LOSSES)
+def test_actuators_that_the_law_does_not_have_are_lost(reason: str) -> None:
+    text = f"""<mujoco><compiler autolimits="true"/><worldbody><body><joint name="j" range="-9 9"/><geom size="0.1"/>
+    <body><joint name="k"/><geom size="0.1"/></body></body></worldbody>
+    <tendon><fixed name="two"><joint joint="j" coef="1"/><joint joint="k" coef="1"/></fixed></tendon>
+    <actuator>{LOSSES[reason]}</actuator></mujoco>"""
+    with pytest.raises(NotCarriedOver, match=reason):
+        sapwood.Model.from_mjmodel(mujoco.MjModel.from_xml_string(text), strict=True, law="mujoco")
+
+
+@pytest.mark.parametrize(
+    "integrator, forces", [("implicitfast", 'damping="1"'), ("discrete", 'stiffness="1"'), ("Euler", 'armature="1"')]
+)
+def test_tendons_that_the_law_does_not_have_are_lost(integrator: str, forces: str) -> None:
+    m = mujoco.MjModel.from_xml_string(ROWS.format(integrator=integrator, forces=forces))
+    with pytest.raises(NotCarriedOver, match="tendon 'm'"):
         sapwood.Model.from_mjmodel(m, strict=True, law="mujoco")
+    batch = sapwood.Batch(sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco"), 2)
+    batch.step(5)
+    assert not np.any(batch.status & sapwood.batch.FAILED)
+
+
+def test_an_unknown_law_is_refused() -> None:
     with pytest.raises(ValueError, match="law is 'coulomb'"):
-        sapwood.Model.from_mjmodel(m, law="coulomb")
+        sapwood.Model.from_mjmodel(compiled(), law="coulomb")
 
 
 def test_a_model_without_the_law_is_refused() -> None:

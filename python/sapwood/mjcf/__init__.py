@@ -22,7 +22,6 @@ from ..conventions import Coordinates, Floats, pose, pose_mul, quat_from_wxyz
 from ..hulls import HullOptions, cache_folder
 from ..model import Model
 from ..options import Options
-from .actuators import Actuators
 from .bodies import Bodies
 from .equalities import Equalities
 from .geoms import Geoms
@@ -119,9 +118,7 @@ def _callers_level() -> int:
     return level
 
 
-class _Builder(Bodies, Actuators, Equalities, Geoms, Law):
-    law: str  # "sap" or "mujoco"
-
+class _Builder(Bodies, Law, Equalities, Geoms):
     def build(self, strict: bool) -> Model:
         m = self.m
         for b in range(1, m.nbody):
@@ -129,6 +126,8 @@ class _Builder(Bodies, Actuators, Equalities, Geoms, Law):
         if not self.rows.count("joint_armature"):
             raise NotCarriedOver("the model has no joint: nothing in it moves")
         self.add_tendons()
+        if self.law == "mujoco":
+            self.keep_tendons()
         actuation = self.add_drives()
         self.add_equalities()
         self.add_shapes()

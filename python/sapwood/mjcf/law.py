@@ -6,47 +6,116 @@ from typing import Any
 
 import numpy as np
 
-from .source import BALL, BIAS_AFFINE, HINGE, SLIDE, Lost, Source, mujoco_module
+from .._layout import ENUMS
+from .actuators import Actuators
+from .source import BALL, BIAS_AFFINE, HINGE, SLIDE, Lost, mujoco_module
+from .tendons import JOINT
 
 # What is lost for the law of SAP and exists in MuJoCo's.
 KEPT = ("torsional and rolling friction", "limit of a ball joint")
 INTEGRATORS = {"EULER": 0, "RK4": 1, "IMPLICITFAST": 3, "DISCRETE": 4}
+OWN_POINTS = ("box", "cylinder", "ellipsoid", "mesh")  # geoms whose contact points are not MuJoCo's
 
 
-class Law(Source):
+class Law(Actuators):
     def take_law(self) -> dict[str, Any]:
         """The fields of SapMujocoArrays. Changes the rows and the list of lost elements to those of this law."""
         m, columns = self.m, self.rows.columns
         self.lost = [element for element in self.lost if element.what not in KEPT]
+        self.approximated = [text for text in self.approximated if "N/m" not in text]  # the softness is MuJoCo's
         self.lose_servos()
-        self.lose_rows()
-        columns["joint_target_mode"] = np.zeros(m.nv, int)
         geom = self.geom_of_shape()
         if len(geom):  # the distance at which a contact begins; the law subtracts the margin itself
             columns["shape_gap"] = (m.geom_margin + m.geom_gap)[geom]
             columns["shape_margin"] = np.zeros(len(geom))
         if m.npair:
             self.lost.append(Lost("option", "pair", "parameters of explicit pairs; those of the geoms are mixed"))
-        return {**self.law_options(), **self.law_of_dofs(), **self.law_of_shapes(geom)}
+        return {
+            **self.law_options(),
+            **self.law_of_dofs(),
+            **self.law_of_tendons(),
+            **self.law_of_equalities(),
+            **self.law_of_shapes(geom),
+        }
+
+    # ---- actuators ----
 
     def lose_servos(self) -> None:
-        """Actuators whose force depends on the joint: here they would be drives, which this law does not have."""
-        m = self.m
-        for a in range(m.nu):
-            if int(m.actuator_biastype[a]) == BIAS_AFFINE and np.any(m.actuator_biasprm[a, 1:3]):
-                self.lose("ACTUATOR", a, "a servo; with law='mujoco' add its force to joint_f")
-
-    def lose_rows(self) -> None:
-        """Equalities and tendons, which the import converts for the law of SAP only."""
+        """Servos, actuators whose force depends on the joint, are drives of dofs with symmetric bounds of the force."""
         m, columns = self.m, self.rows.columns
-        for name in [name for name in columns if name.startswith(("constraint_", "tendon_"))]:
-            del columns[name]
-        for i in range(m.neq):
-            self.lose("EQUALITY", i, "not imported with law='mujoco'")
-        acts = ("limited", "stiffness", "damping", "frictionloss", "armature")
-        for t in range(m.ntendon):
-            if any(np.any(getattr(m, f"tendon_{name}")[t]) for name in acts):
-                self.lose("TENDON", t, "not imported with law='mujoco'")
+        if self.terms:
+            columns["tendon_target_mode"] = np.zeros(len(self.terms), int)
+        servos = [a for a in range(int(getattr(m, "nactuator", m.nu))) if self.is_servo(a)]
+        driven = [self.transmission(a, a)[0] for a in servos]
+        for a, x in zip(servos, driven):
+            lower, upper = m.actuator_forcerange[a]
+            if x >= m.nv:
+                self.lose("ACTUATOR", a, "a servo of a tendon with several joints")
+            elif m.actuator_forcelimited[a] and lower != -upper:
+                self.lose("ACTUATOR", a, "a servo whose force range is not symmetric")
+            elif m.actuator_forcelimited[a] and driven.count(x) > 1:
+                self.lose("ACTUATOR", a, "a servo with a force range that shares its joint with another servo")
+            elif x >= 0 and m.jnt_actfrclimited[m.dof_jntid[x]]:
+                self.lose("ACTUATOR", a, "a servo of a joint with actuatorfrcrange")
+
+    def is_servo(self, a: int) -> bool:
+        m = self.m
+        affine = int(m.actuator_biastype[a]) == BIAS_AFFINE and bool(np.any(m.actuator_biasprm[a, 1:3]))
+        return affine and not self.actuator_fault(a) and "ACTUATION" not in self.disabled
+
+    # ---- tendons and equalities ----
+
+    def keep_tendons(self) -> None:
+        """Keeps the tendons if the law has them all, else none. Before their actuators and equalities are converted."""
+        faults = {t: self.tendon_fault(t) for t in range(self.m.ntendon) if self.tendon[t] >= 0}
+        if not any(faults.values()):
+            return
+        for t, fault in faults.items():
+            self.lose("TENDON", t, f"{fault}, with law='mujoco'" if fault else "not imported beside the others")
+        for name in [name for name in self.rows.columns if name.startswith("tendon_")]:
+            del self.rows.columns[name]
+        self.terms, self.tendon[:] = [], -1
+
+    def tendon_fault(self, t: int) -> str:
+        m, integrator = self.m, self.integrator()
+        if any(kind != JOINT for kind, *_ in self.terms[self.tendon[t]]):
+            return "a path over sites"
+        if m.tendon_armature[t]:
+            return "armature"
+        if m.tendon_damping[t] and integrator in ("IMPLICITFAST", "DISCRETE"):
+            return f"damping and integrator {integrator.lower()}"
+        if m.tendon_stiffness[t] and integrator == "DISCRETE":
+            return "a spring and integrator discrete"
+        return ""
+
+    def law_of_tendons(self) -> dict[str, Any]:
+        """Limits have MuJoCo's margin in their range (tendons.py), so their own margin is 0."""
+        m, found = self.m, np.nonzero(self.tendon >= 0)[0]
+        if not len(found):
+            return {}
+        return {
+            "tendon_invweight": np.array(m.tendon_invweight0)[found],
+            "tendon_limit_solref": np.array(m.tendon_solref_lim)[found],
+            "tendon_limit_solimp": np.array(m.tendon_solimp_lim)[found],
+            "tendon_friction_solref": np.array(m.tendon_solref_fri)[found],
+            "tendon_friction_solimp": np.array(m.tendon_solimp_fri)[found],
+        }
+
+    def law_of_equalities(self) -> dict[str, Any]:
+        """MuJoCo's first body is our body b."""
+        m, columns, found = self.m, self.rows.columns, np.nonzero(self.constraint >= 0)[0]
+        if not len(found):
+            return {}
+        for name in ("constraint_body", "constraint_X"):
+            columns[name] = [list(reversed(list(pair))) for pair in columns[name]]
+        weld = np.array(columns["constraint_type"]) == ENUMS["SapConstraintType"]["SAP_CONSTRAINT_WELD"]
+        return {
+            "constraint_solref": np.array(m.eq_solref)[found],
+            "constraint_solimp": np.array(m.eq_solimp)[found],
+            "constraint_torquescale": np.where(weld, np.array(m.eq_data)[found, 10], 1.0),
+        }
+
+    # ---- the rest ----
 
     def geom_of_shape(self) -> Any:
         shapes = self.rows.count("shape_type")
@@ -56,10 +125,13 @@ class Law(Source):
             raise ValueError("decompose divides geoms; with law='mujoco' every geom must be one shape")
         return geom
 
+    def integrator(self) -> str:
+        return str(mujoco_module().mjtIntegrator(int(self.m.opt.integrator)).name.removeprefix("mjINT_"))
+
     def law_options(self) -> dict[str, Any]:
         m, mujoco = self.m, mujoco_module()
         flags = int(m.opt.disableflags)
-        integrator = mujoco.mjtIntegrator(int(m.opt.integrator)).name.removeprefix("mjINT_")
+        integrator = self.integrator()
         if integrator not in INTEGRATORS:
             self.lost.append(Lost("option", "integrator", f"{integrator.lower()}; implicitfast is used"))
         if int(m.opt.noslip_iterations):
@@ -115,6 +187,10 @@ class Law(Source):
         m = self.m
         collides = [g for g in range(m.ngeom) if self.shape[g] >= 0]
         most = max((int(m.geom_condim[g]) for g in collides), default=3)
+        for g in collides:
+            kind = mujoco_module().mjtGeom(int(m.geom_type[g])).name.removeprefix("mjGEOM_").lower()
+            if kind in OWN_POINTS:
+                self.approximate("GEOM", g, f"a {kind}: contact points are those of Sapwood's collision, not MuJoCo's")
         out = {
             f"shape_{name}": np.array(getattr(m, f"geom_{name}"), float)[geom]
             for name in ("condim", "priority", "solmix", "margin", "friction", "solref", "solimp")

@@ -107,6 +107,7 @@ class Source:
         self.body = np.full(m.nbody, -1, np.int32)
         self.joint = np.full(m.njnt, -1, np.int32)
         self.shape = np.full(m.ngeom, -1, np.int32)
+        self.law = "sap"  # or "mujoco"
         self.tendon = np.full(m.ntendon, -1, np.int32)
         self.constraint = np.full(m.neq, -1, np.int32)
         self.offset = np.tile(pose(), (m.nbody, 1))  # pose of a body in the link (or the world) that it is part of
