@@ -120,6 +120,8 @@ def runs_of(args, name):
     """The runs of one robot: {label: Theirs or Ours}."""
     own = dict(setting.split("=", 1) for setting in args.set)
     runs = {"MuJoCo default": robots.Theirs(name, False, args), "MuJoCo tuned": robots.Theirs(name, True, args)}
+    if args.law == "mujoco":
+        return runs | {f"{preset} mujoco": robots.Follows(name, preset, own, args) for preset in args.preset}
     for preset in args.preset:
         runs[f"{preset} default"] = robots.Ours(name, preset, own, args)
         runs[f"{preset} tight"] = robots.Ours(name, preset, own | TIGHT, args)
@@ -214,6 +216,8 @@ def parse(cores):
     parser.add_argument("--robot", action="append", choices=robots.NAMES, help="may be repeated; default all")
     parser.add_argument("--preset", action="append", choices=PRESETS,
                         help="may be repeated; default approx32 and drake")
+    parser.add_argument("--law", choices=("sap", "mujoco"), default="sap",
+                        help="the law of Sapwood's worlds; mujoco: they follow MuJoCo, preset approx64; default sap")
     parser.add_argument("--targets", action="append", choices=TARGETS, help="may be repeated; default both")
     parser.add_argument("--threads", type=positive, default=cores, help="default all cores")
     parser.add_argument("--worlds", type=positive, default=4096, help="default 4096")
@@ -231,7 +235,7 @@ def parse(cores):
     parser.add_argument("--json", action="store_true", help="print JSON")
     args = parser.parse_args()
     args.robot = args.robot or list(robots.NAMES)
-    args.preset = args.preset or ["approx32", "drake"]
+    args.preset = args.preset or (["approx32", "drake"] if args.law == "sap" else ["approx64"])
     args.targets = args.targets or list(TARGETS)
     args.options = ["--seed", args.seed, *[f"--set={setting}" for setting in args.set]]
     return args
@@ -246,7 +250,7 @@ def compare(args, mismatches):
     rest, timing = [], []
     for name in args.robot:
         show_progress(f"{name}: to rest")
-        if name in SCENES:
+        if name in SCENES and args.law == "sap":
             rest += settle(args, name, mismatches)
     for name in args.robot if args.repeat else ():
         timing += measure(args, name, show_progress, mismatches)

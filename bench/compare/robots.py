@@ -120,14 +120,16 @@ class Theirs:
 class Ours:
     """A Sapwood batch, in the same way."""
 
+    law = "sap"
+
     def __init__(self, name, preset, settings, args):
         import sapwood
 
         self.args, self.settings = args, settings
         self.scene = peer.Scene(mujoco_model(name))
-        self.pair = name in PAIRS
+        self.pair = name in PAIRS and self.law == "sap"
         self.model = sapwood.Model.load(HERE / f"{name}.yaml") if self.pair else sapwood.Model.from_mjmodel(
-            self.scene.model, quiet=True)
+            self.scene.model, quiet=True, law=self.law)
         self.batch = self.make(settings, preset, args.worlds)
         self.preset = preset
         self.first_dof = self.model.num_dofs - self.scene.model.nu
@@ -185,3 +187,28 @@ class Ours:
                 ends.append(np.array(batch.joint_qd, float))
                 residuals.append(float(np.quantile(batch.residual, 0.95)))
         return float(np.quantile(np.abs(ends[1] - ends[0]).max(axis=1), 0.95)), residuals[0]
+
+
+class Follows(Ours):
+    """A Sapwood batch that follows MuJoCo: the same file and the same law."""
+
+    law = "mujoco"
+
+    def __init__(self, name, preset, settings, args):
+        super().__init__(name, preset, {**settings, "contact_solver": "mujoco"}, args)
+
+    def accuracy(self):
+        """Largest difference of a velocity from MuJoCo after one step from the same state: 95th percentile."""
+        model, data, found = self.scene.model, self.scene.data, []
+        worlds = np.arange(min(64, self.args.worlds))
+        with self.make(self.settings, self.preset, len(worlds)) as batch:
+            batch.set_state(self.batch.get_state(worlds))
+            self.put(batch, self.control[worlds, 0])
+            before = [(np.array(batch.qpos[w], float), np.array(batch.qvel[w], float)) for w in worlds]
+            batch.step()
+            for world, (qpos, qvel) in zip(worlds, before):
+                mujoco.mj_resetData(model, data)
+                data.qpos[:], data.qvel[:], data.ctrl[:] = qpos, qvel, self.control[world, 0]
+                mujoco.mj_step(model, data)
+                found.append(np.abs(np.asarray(batch.qvel[world], float) - data.qvel).max())
+            return float(np.quantile(found, 0.95)), float(np.quantile(batch.residual, 0.95))
