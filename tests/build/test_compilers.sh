@@ -1,9 +1,10 @@
 #!/bin/bash
 # The same bits from every compiler and optimisation: builds hash_world.c, the kernels and the host code it needs with gcc and
-# clang (those that are installed), -O0, -O2 and -O3, and compares what the programs print with each other and with
+# clang (those that are installed), -O0 and -O2, and compares what the programs print with each other and with
 # tests/data/hash_world.txt.
 #
-# test_compilers.sh <project> <work folder> [--update | --aarch64]
+# test_compilers.sh <project> <work folder> [--O3 | --update | --aarch64]
+# --O3 builds with -O3, which takes longer than the others together (make slow-test).
 # --update writes the file anew from what the builds agree on: after a change of the kernels that is meant to change bits.
 # --aarch64 cross-compiles with -O2 and runs the programs under qemu: one lane, and with clang four lanes of NEON. It needs
 # the packages of `scripts/setup aarch64`.
@@ -27,8 +28,9 @@ die() {
 }
 
 # Only what this machine can run.
-avx2=0 neon=0 run="" libraries="-lqhull_r -lm" optimisations="-O0 -O2 -O3"
+avx2=0 neon=0 run="" libraries="-lqhull_r -lm" optimisations="-O0 -O2"
 grep -qsw avx2 /proc/cpuinfo && grep -qsw fma /proc/cpuinfo && avx2=1
+[ "${3:-}" = --O3 ] && optimisations=-O3
 if [ "${3:-}" = --aarch64 ]; then
     avx2=0 neon=1 run=qemu-aarch64 optimisations=-O2
     # No mesh is made here, so that qhull is not called: its headers suffice.
