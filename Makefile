@@ -16,6 +16,7 @@
 #   make valgrind   runs the program without SIMD under valgrind
 #   make roofline   predicts the performance limits on GPUs, see docs/gpu.md
 #   make ptxas-table    rewrites the table of registers, stack and code in docs/gpu.md
+#   make roofline-table rewrites the tables of counts and predictions there
 #   make compare    runs the same scenes in MuJoCo, see bench/compare/README.md
 #   make format     formats all C and CUDA sources
 #   make install    installs into PREFIX
@@ -38,7 +39,7 @@ PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
-.PHONY: slow-test wheel-test aarch64-test learn-test hosts-test long-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: slow-test wheel-test aarch64-test learn-test hosts-test long-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline roofline-table bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -147,6 +148,9 @@ ptxas-table: build
 
 roofline: setup
 	$(call ptx_script,roofline) --figures build/release/cuda $(ROOFLINE_ARGS)
+
+roofline-table: setup
+	$(call ptx_script,roofline) --figures build/release/cuda --update docs/gpu.md
 
 fuzz: setup
 	cmake --preset release

@@ -1,195 +1,280 @@
-"""A ceiling for the steps per second of a GPU that nobody has run yet: a prediction from counts, not a measurement.
+"""A model of the speed of a GPU that nobody has run yet: predictions from counts, not measurements.
 
-    roofline.py --program SAPWOOD --driver FOLDER --figures FOLDER [--worlds N] [--steps N] [--set NAME=VALUE] [SCENE:PRESET ...]
+    roofline.py --program SAPWOOD --driver FOLDER --figures FOLDER [--json] [--update PAGE] [--budgets FILE] [--steps N]
+                [--set NAME=VALUE] [SCENE:PRESET[:LOAD] ...]
 
-Runs each scene under the PTX executor (--driver has its libcuda.so.1), which counts what a world-step executes by class, takes registers
-from what ptxas said of each cubin (--figures), and gives for each GPU the time that the busiest unit of a multiprocessor needs:
+Runs each scene under the PTX executor (--driver has its libcuda.so.1), which counts what a world-step executes, and takes
+registers, spills and stack from what ptxas said of each cubin (--figures). LOAD is `settled`, the scene from rest with
+constant targets, or `moving`, the targets of `sapwood bench`. --json prints a row per kernel and number of worlds;
+--update rewrites the tables of PAGE (docs/gpu.md); --budgets compares the counts with a file and fails if one grew.
 
-    issue      warp instructions, four a clock
-    fp32 fp64 int   instructions of that kind over the lanes of the unit
-    memory     bytes of shared, global and local memory over the 128 bytes a clock of the L1 cache and shared memory
-    dram       bytes that must come from or go to memory: state, control, contacts, results
-    latency    the instructions of a warp one after the other, over the warps that are resident
+The blocks that fit a multiprocessor, by shared memory, registers and warps, run together: a wave. A wave takes as long as
+the busiest unit of the multiprocessor, or as one warp alone, whichever is longer:
 
-What is assumed is in GPUS and LATENCY below. PTX instructions stand for machine instructions. Of loads, all hit the L1 cache.
+    issue      issue slots of the warps, four a clock
+    lsu        instructions that load or store, one a clock
+    fp64       instructions of a warp over the lanes of the unit
+    memory     bytes of shared, global and local memory, 128 a clock
+    latency    clocks of a warp alone (translator/cost.py) x SCHEDULE, x CODE_CACHE if it runs more code than CACHE_BYTES
+
+A step is its launches one after the other, each a number of waves, and LAUNCH seconds. dram is the time for the bytes that
+must cross it. Assumed are the figures of GPUS, that loads hit the L1 cache, and
 """
 import argparse
 import json
+import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 from ptxas_figures import read_cubin
 
-# Multiprocessors, GHz (boost), lanes per multiprocessor of fp32, fp64 and integers, DRAM GB/s, shared memory kB and warps per
+# Multiprocessors, GHz (boost), lanes of fp64 per multiprocessor, DRAM GB/s, shared memory kB, warps and blocks per
 # multiprocessor, and whose registers: vendors' data sheets. A block also takes 1 kB of shared memory.
 GPUS = {
-    "A100": dict(sms=108, ghz=1.41, fp32=64, fp64=32, integer=64, dram=2039, shared=164, warps=64, blocks=32, code="sm_80"),
-    "H100": dict(sms=132, ghz=1.98, fp32=128, fp64=64, integer=64, dram=3350, shared=228, warps=64, blocks=32, code="sm_90"),
-    "RTX 4090": dict(sms=128, ghz=2.52, fp32=128, fp64=2, integer=64, dram=1008, shared=100, warps=48, blocks=24, code="sm_80"),
-    "L40S": dict(sms=142, ghz=2.52, fp32=128, fp64=2, integer=64, dram=864, shared=100, warps=48, blocks=24, code="sm_80"),
-    "B200": dict(sms=148, ghz=1.96, fp32=128, fp64=64, integer=128, dram=8000, shared=228, warps=64, blocks=32, code="sm_100"),
+    "A100": dict(sms=108, ghz=1.41, fp64=32, dram=2039, shared=164, warps=64, blocks=32, code="sm_80"),
+    "H100": dict(sms=132, ghz=1.98, fp64=64, dram=3350, shared=228, warps=64, blocks=32, code="sm_90"),
+    "RTX 4090": dict(sms=128, ghz=2.52, fp64=2, dram=1008, shared=100, warps=48, blocks=24, code="sm_80"),
+    "B200": dict(sms=148, ghz=1.96, fp64=64, dram=8000, shared=228, warps=64, blocks=32, code="sm_100"),
 }
 REGISTERS = 65536
-DEFAULT_CASES = ["quadruped:approx32", "quadruped:approx64", "quadruped:drake", "humanoid:approx32", "humanoid:approx64",
-                 "cube:approx32", "stack5:approx32", "gripper:approx32"]
-# Clocks from an instruction to one that needs its result, rounded figures of published microbenchmarks.
-LATENCY = {"fp32": 4, "fp64": 8, "integer": 4, "special": 30, "memory": 30, "barrier": 20, "other": 4}
+SCHEDULE = 0.62  # clocks by ptxas's own schedule over clocks in the order of the PTX: 0.59 to 0.65 in five variants of the step
+CACHE_BYTES = 128 * 1024  # of code; beyond, a simulation of the step on GPGPU-Sim took 1.45 times the clocks
+CODE_CACHE = 1.45
+LAUNCH = 2.5e-6  # seconds
+INSTRUCTION_BYTES = 16
+__doc__ += f"SCHEDULE = {SCHEDULE}, CODE_CACHE = {CODE_CACHE}, CACHE_BYTES = {CACHE_BYTES}, LAUNCH = {LAUNCH} s."
 
-
-def kind_of(name):
-    """The unit that serves a class of instructions."""
-    if name.endswith("_special"):
-        return "special"
-    for prefix, kind in (("fp32", "fp32"), ("fp64", "fp64"), ("load", "memory"), ("store", "memory"), ("atomic", "memory"),
-                         ("barrier", "barrier"), ("warp", "barrier")):
-        if name.startswith(prefix):
-            return kind
-    return "integer" if name in ("integer", "compare", "convert", "move") else "other"
+DEFAULT_CASES = [f"{scene}:{preset}:{load}" for scene in ("quadruped", "humanoid")
+                 for preset in ("approx32", "fast32", "approx64", "drake") for load in ("settled", "moving")]
+NUM_WORLDS = (4096, 65536)
+COUNTED_WORLDS, WARMUP = 8, 20  # worlds that the executor steps; steps of the moving load before it counts
+BEGIN, END = "<!-- counts: begin, written by make roofline-table -->", "<!-- counts: end -->"
 
 
 class Counts:
-    """What the launches of one kernel executed."""
+    """What the launches of one kernel executed, per world-step, and what a block needs."""
 
-    def __init__(self):
-        self.warp, self.thread = 0, 0
-        self.classes, self.bytes, self.block, self.shared = {}, {}, None, 0
+    def __init__(self, launches, worlds):
+        world_steps = len(launches) * worlds
+        self.launches = len(launches)
+        self.block, self.shared = launches[0]["block"], launches[0]["shared"]
+        self.worlds_per_block = self.block[1]
+        self.warps_per_block = (self.block[0] * self.block[1] * self.block[2] + 31) // 32
 
-    def add(self, launch):
-        self.warp += launch["warp_instructions"]
-        self.thread += launch["thread_instructions"]
-        self.block, self.shared = launch["block"], launch["shared"]
-        for name, n in launch["instructions"].items():
-            self.classes[kind_of(name)] = self.classes.get(kind_of(name), 0) + n
-        for name, n in launch["bytes"].items():
-            space = name.split("_")[1]
-            self.bytes[space] = self.bytes.get(space, 0) + n
+        def per_step(value):
+            return sum(map(value, launches)) / world_steps
 
-    def warps_of(self, kind):
-        """Warp instructions of a kind: of its threads', as many lanes idle as on average."""
-        return self.classes.get(kind, 0) * self.warp / self.thread
+        self.warp, self.thread = per_step(lambda l: l["warp_instructions"]), per_step(lambda l: l["thread_instructions"])
+        self.clocks, self.issue = per_step(lambda l: l["warp_clocks"]), per_step(lambda l: l["warp_issue"])
+        self.classes = {n: per_step(lambda l: l["instructions"].get(n, 0)) for l in launches for n in l["instructions"]}
+        self.bytes = {n: per_step(lambda l: l["bytes"][n]) for n in launches[0]["bytes"]}
+        self.touched = INSTRUCTION_BYTES * max(l["touched_issue"] for l in launches)
+
+    def warps_of(self, *prefixes):
+        """Warp instructions of classes: of its threads', as many lanes idle as on average."""
+        threads = sum(n for name, n in self.classes.items() if name.startswith(prefixes) and not name.endswith("_param"))
+        return threads * self.warp / self.thread
+
+    def space(self, *names):
+        return sum(n for name, n in self.bytes.items() if name.split("_")[1] in names)
+
+    def cycles(self):
+        """Clocks of a warp alone per world-step; a warp steps several worlds at once."""
+        return self.clocks * SCHEDULE * (CODE_CACHE if self.touched > CACHE_BYTES else 1)
+
+
+# ---- runs
 
 
 def call(command, **environment):
     """What a command of the program prints, as JSON."""
-    done = subprocess.run(command + ["--json"], env={**os.environ, **environment}, capture_output=True, text=True)
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"roofline: {' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
     return json.loads(done.stdout)
 
 
-def run_scene(options, scene, preset):
+def count_scene(options, scene, preset, load):
     """{kernel: Counts} of the step's kernels, and what is known of the scene."""
-    report = call([options.program, "info", scene])
+    settings = [argument for setting in options.set for argument in ("--set", setting)]
+    common = ["--device", "cuda", "--preset", preset, "--worlds", str(COUNTED_WORLDS), "--steps", str(options.steps), *settings]
+    commands = {"settled": ["run", scene, "--json"],
+                "moving": ["bench", "--scene", scene, "--format", "json", "--repeat", "1", "--warmup", str(WARMUP)]}
+    report = call([options.program, "info", scene, "--json"])
     with tempfile.NamedTemporaryFile("r", suffix=".json") as stats:
-        command = [options.program, "run", scene, "--device", "cuda", "--preset", preset, "--worlds", str(options.worlds),
-                   "--steps", str(options.steps)]
-        for setting in options.set:
-            command += ["--set", setting]
-        report["run"] = call(command, LD_LIBRARY_PATH=options.driver, PTX_STATS=stats.name)
-        kernels = {}
+        call([options.program, *commands[load], *common], LD_LIBRARY_PATH=options.driver, PTX_STATS=stats.name)
+        launches = {}
         for line in stats:
             launch = json.loads(line)
-            if launch["kernel"].startswith(("sap_kernel_step", "sap_kernel_collide")):
-                kernels.setdefault(launch["kernel"], Counts()).add(launch)
-    return kernels, report
+            launches.setdefault(launch["kernel"], []).append(launch)
+    # a report takes the general kernel for a step or two
+    kernels = [max((name for name in launches if name.startswith(part)), key=lambda name: len(launches[name]), default=None)
+               for part in ("sap_kernel_collide", "sap_kernel_step")]
+    skipped = WARMUP if load == "moving" else 0
+    return {name: Counts(launches[name][skipped:], COUNTED_WORLDS) for name in kernels if name}, report
+
+
+# ---- predictions
 
 
 def resident_blocks(gpu, counts, registers):
     """Blocks per multiprocessor, and what limits them."""
-    warps = (counts.block[0] * counts.block[1] * counts.block[2] + 31) // 32
+    warps = counts.warps_per_block
     per_warp = (registers * 32 + 255) // 256 * 256
     limits = {"blocks": gpu["blocks"], "warps": gpu["warps"] // warps, "registers": REGISTERS // (per_warp * warps),
               "shared memory": gpu["shared"] * 1024 // (counts.shared + 1024)}
     least = min(limits, key=limits.get)
-    return max(limits[least], 1), least, warps
+    return max(limits[least], 1), least
 
 
-def clocks(gpu, counts, registers, world_steps):
-    """{resource: clocks of one multiprocessor per world-step}."""
-    blocks, limit, warps = resident_blocks(gpu, counts, registers)
-    chain = sum(LATENCY[kind] * counts.warps_of(kind) for kind in counts.classes) / warps  # one warp after the other
-    lanes = {"fp32": gpu["fp32"], "fp64": gpu["fp64"], "int": gpu["integer"]}
-    busy = {"issue": counts.warp / 4}
-    for name, kind in (("fp32", "fp32"), ("fp64", "fp64"), ("int", "integer")):
-        busy[name] = counts.warps_of(kind) * 32 / lanes[name]
-    busy["memory"] = sum(counts.bytes.get(space, 0) for space in ("shared", "global", "local")) / 128
-    busy["latency"] = chain / blocks
-    return {name: value / world_steps for name, value in busy.items()}, blocks * warps, limit
+def wave_clocks(gpu, counts, blocks):
+    """{resource: clocks that a wave of this many blocks keeps it busy}."""
+    worlds = blocks * counts.worlds_per_block
+    return {"issue": worlds * counts.issue / 4,
+            "lsu": worlds * counts.warps_of("load", "store", "atomic"),
+            "fp64": worlds * counts.warps_of("fp64") * 32 / gpu["fp64"],
+            "memory": worlds * counts.space("shared", "global", "local") / 128,
+            "latency": counts.worlds_per_block * counts.cycles() / counts.warps_per_block}
 
 
-def predict(gpu, kernels, registers, world_steps, dram_bytes):
-    """World-steps per second, and for each kernel its busiest resource, warps and what limits these."""
+def predict(gpu, kernels, figures, num_worlds, dram_bytes):
+    """World-steps per second, and for each kernel its busiest resource, blocks and what limits these."""
     seconds, notes = 0, []
-    for name, counts in sorted(kernels.items()):
-        busy, warps, limit = clocks(gpu, counts, registers[name, gpu["code"]]["registers"], world_steps)
+    for name, counts in kernels.items():
+        most, limit = resident_blocks(gpu, counts, figures[name, gpu["code"]]["registers"])
+        needed = math.ceil(num_worlds / counts.worlds_per_block / gpu["sms"])
+        waves, blocks = math.ceil(needed / most), min(needed, most)
+        busy = wave_clocks(gpu, counts, blocks)
         busiest = max(busy, key=busy.get)
-        seconds += busy[busiest] / (gpu["ghz"] * 1e9 * gpu["sms"])
-        notes.append(f"{busiest} ({warps} warps by {limit})")
-    by_memory = dram_bytes / (gpu["dram"] * 1e9)
-    return 1 / max(seconds, by_memory), " / ".join(notes) if seconds > by_memory else "dram"
+        seconds += waves * busy[busiest] / (gpu["ghz"] * 1e9) + LAUNCH
+        notes.append(f"{busiest}, {blocks} blocks by {limit if needed > most else 'worlds'}")
+    by_dram = num_worlds * dram_bytes / (gpu["dram"] * 1e9)
+    return num_worlds / max(seconds, by_dram), "; ".join(notes) if seconds > by_dram else "dram"
 
 
 def compulsory_bytes(report, preset):
-    """Bytes between DRAM and a multiprocessor per world-step, if all that is read twice is in a cache: state in and out, control in,
-    contact records out and in, status and counters out."""
-    number = 4 if preset == "approx32" else 8
-    nq, nv, nb, contacts = report["coordinates"], report["dofs"], report["bodies"], report["run"]["contacts"]["mean"]
-    return round(number * (2 * (nq + nv) + 4 * nv + 6 * nb) + 2 * contacts * (11 * number + 8) + 40)
+    """Bytes between DRAM and a multiprocessor per world-step, if all that is read twice is in a cache: state in and out,
+    control in, six contact records out and in, status and counters out."""
+    number = 8 if preset in ("approx64", "drake") else 4
+    nq, nv, nb = report["coordinates"], report["dofs"], report["bodies"]
+    return round(number * (2 * (nq + nv) + 4 * nv + 6 * nb) + 2 * 6 * (11 * number + 8) + 40)
 
 
-def two_digits(number):
-    return f"{number:.2g}" if number < 99.5 else f"{number:.0f}"
+def rows_of(case, kernels, report, figures):
+    """The JSON rows of a case: one per kernel and number of worlds."""
+    scene, preset, load = case
+    dram_bytes = compulsory_bytes(report, preset)
+    for num_worlds in NUM_WORLDS:
+        predicted = {name: predict(gpu, kernels, figures, num_worlds, dram_bytes) for name, gpu in GPUS.items()}
+        for kernel, counts in kernels.items():
+            of = figures[kernel, "sm_80"]
+            yield {"scene": scene, "preset": preset, "worlds": num_worlds, "load": load, "kernel": kernel,
+                   "warp_instructions": round(counts.warp), "active_lanes": round(counts.thread / counts.warp, 1),
+                   "cycles": round(counts.cycles()), "scratch_bytes": counts.shared // counts.worlds_per_block,
+                   "touched_code_bytes": counts.touched, "registers": of["registers"], "spill_bytes": of["spill"],
+                   "stack_bytes": of["stack"], "launches": 1, "global_bytes": round(counts.space("global")),
+                   "predicted": {name: round(rate) for name, (rate, _) in predicted.items()},
+                   "limits": {name: note for name, (_, note) in predicted.items()}}
 
 
-def print_counts(scene, preset, kernels, world_steps, dram_bytes):
-    for name, counts in sorted(kernels.items()):
-        by_kind = [counts.classes.get(kind, 0) / world_steps / 1000 for kind in ("fp32", "fp64", "special", "integer", "memory")]
-        by_space = [counts.bytes.get(space, 0) / world_steps / 1000 for space in ("global", "shared", "local")]
-        row = [f"{counts.thread / world_steps / 1000:.0f}", f"{counts.warp / world_steps / 1000:.1f}"]
-        row += [f"{n:.1f}" for n in by_kind + by_space] + [f"{counts.shared / 1024:.1f}"]
-        print(f"| {scene} | {preset} | {name.removeprefix('sap_kernel_')} | " + " | ".join(row) + f" | {dram_bytes} |")
+# ---- output
+
+
+def million(rate):
+    return f"{rate / 1e6:.2g}" if rate < 99.5e6 else f"{rate / 1e6:.0f}"
+
+
+def tables(rows):
+    """The counts of each kernel, and the predictions of each case, as Markdown."""
+    lines = ["| scene | preset | load | kernel | warp instructions | active lanes | clocks of a warp | shared bytes | global bytes"
+             " | code that runs, kB | registers | spills | stack |", "|" + " --- |" * 13]
+    for r in rows:
+        if r["worlds"] == NUM_WORLDS[0]:
+            lines.append(f"| {r['scene']} | {r['preset']} | {r['load']} | {r['kernel'].removeprefix('sap_kernel_')} |"
+                         f" {r['warp_instructions']} | {r['active_lanes']} | {r['cycles']} | {r['scratch_bytes']} | {r['global_bytes']} |"
+                         f" {r['touched_code_bytes'] // 1024} | {r['registers']} | {r['spill_bytes']} | {r['stack_bytes']} |")
+    lines += ["", "Predicted, million world-steps per second; what limits collision and the step on an A100:", "",
+              "| scene | preset | load | worlds | " + " | ".join(GPUS) + " | limit |", "|" + " --- |" * (5 + len(GPUS))]
+    shown = set()
+    for r in rows:
+        case = (r["scene"], r["preset"], r["load"], r["worlds"])
+        if case not in shown:
+            shown.add(case)
+            lines.append("| " + " | ".join(map(str, case)) + " | " + " | ".join(million(r["predicted"][g]) for g in GPUS) +
+                         f" | {r['limits']['A100']} |")
+    return "\n".join(lines)
+
+
+def update_page(path, text):
+    page = path.read_text()
+    if page.count(BEGIN) != 1 or page.count(END) != 1:
+        sys.exit(f"roofline: {path} must have one line '{BEGIN}' and one line '{END}'")
+    path.write_text(re.sub(re.escape(BEGIN) + ".*" + re.escape(END), lambda _: f"{BEGIN}\n{text}\n{END}", page, flags=re.S))
+
+
+BUDGETED = ("warp_instructions", "cycles", "scratch_bytes", "touched_code_bytes")
+
+
+def judge(rows, budgets):
+    """What is above its budget. A line of budgets: scene, preset, load, kernel, then the figures of BUDGETED."""
+    of = {(r["scene"], r["preset"], r["load"], r["kernel"]): r for r in rows}
+    for key, most in budgets.items():
+        if key not in of:
+            yield f"{' '.join(key)} has a budget, but was not counted"
+            continue
+        for name, limit in zip(BUDGETED, most):
+            if of[key][name] > limit:
+                yield f"{' '.join(key)}: {name} is {of[key][name]}; its budget is {limit}"
+    for key in of.keys() - budgets.keys():
+        yield f"{' '.join(key)} has no budget"
+
+
+def read_budgets(path):
+    lines = [line.split("#")[0].split() for line in path.read_text().splitlines()]
+    return {tuple(words[:4]): tuple(map(int, words[4:])) for words in lines if words}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
     parser.add_argument("--driver", required=True)
-    parser.add_argument("--figures", type=pathlib.Path, required=True)
-    parser.add_argument("--worlds", type=int, default=8)
+    parser.add_argument("--figures", type=pathlib.Path, help="the folder of the cubins; without it, 128 registers are assumed")
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the solver")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--update", type=pathlib.Path, metavar="PAGE")
+    parser.add_argument("--budgets", type=pathlib.Path, metavar="FILE")
     parser.add_argument("cases", nargs="*", default=DEFAULT_CASES)
     options = parser.parse_intermixed_args()
-    registers = {}
-    for path in options.figures.glob("*.cubin"):
-        registers.update(read_cubin(str(path)))
-    counted = []
+    figures = {}
+    for path in options.figures.glob("*.cubin") if options.figures else []:
+        figures.update(read_cubin(str(path)))
+    rows = []
     for case in options.cases:
-        scene, preset = case.split(":")
-        kernels, report = run_scene(options, scene, preset)
-        counted.append((scene, preset, kernels, report, compulsory_bytes(report, preset)))
-    world_steps = options.worlds * options.steps
-
-    print("Per world-step, thousands of instructions (of threads, and of warps), thousands of bytes that they move, shared memory of a block\n"
-          "in kB, and the bytes that must cross DRAM:\n")
-    print("| scene | preset | kernel | threads | warps | fp32 | fp64 | special | integer | memory | global kB | shared kB | local kB"
-          " | block kB | DRAM B |")
-    print("|" + " --- |" * 15)
-    for scene, preset, kernels, _, dram_bytes in counted:
-        print_counts(scene, preset, kernels, world_steps, dram_bytes)
-    print("\nPredicted ceiling, million world-steps per second, and what binds (collision / step):\n")
-    print("| scene | preset | " + " | ".join(GPUS) + " |")
-    print("|" + " --- |" * (2 + len(GPUS)))
-    for scene, preset, kernels, _, dram_bytes in counted:
-        cells = []
-        for gpu in GPUS.values():
-            ceiling, note = predict(gpu, kernels, registers, world_steps, dram_bytes)
-            cells.append(f"{two_digits(ceiling / 1e6)}: {note}")
-        print(f"| {scene} | {preset} | " + " | ".join(cells) + " |")
+        scene, preset, load = (case.split(":") + ["settled"])[:3]
+        kernels, report = count_scene(options, scene, preset, load)
+        for key in ((kernel, gpu["code"]) for kernel in kernels for gpu in GPUS.values()):
+            figures.setdefault(key, figures.get((key[0], "sm_80"), dict(registers=128, spill=0, stack=0)))
+        rows += rows_of((scene, preset, load), kernels, report, figures)
+    if options.json:
+        print("[" + ",\n ".join(map(json.dumps, rows)) + "]")
+    elif options.update:
+        update_page(options.update, tables(rows))
+    elif options.budgets:
+        complaints = list(judge(rows, read_budgets(options.budgets)))
+        for row in rows:
+            if row["worlds"] == NUM_WORLDS[0]:
+                print(row["scene"], row["preset"], row["load"], row["kernel"], *(row[name] for name in BUDGETED))
+        print(*complaints, sep="\n", end="\n" if complaints else "", file=sys.stderr)
+        return 1 if complaints else 0
+    else:
+        print(tables(rows))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -132,11 +132,29 @@ static int is_bytes(u32 class) {
     return !strncmp(ptx_executor.module->class_names[class], "bytes_", 6);
 }
 
+static int is_cost(u32 class) {
+    return !strncmp(ptx_executor.module->class_names[class], "cost_", 5);
+}
+
 static u64 sum_instructions(const u64 *entries) {
     u64 sum = 0;
     for (u32 c = 0; c < ptx_executor.module->num_classes; c++)
-        sum += is_bytes(c) ? 0 : sum_class(entries, c);
+        sum += is_bytes(c) || is_cost(c) ? 0 : sum_class(entries, c);
     return sum;
+}
+
+/* Clocks and issue slots of warps (translator/cost.py), and the issue slots of the code that ran at all. */
+static void write_costs(FILE *file, const Totals *totals) {
+    const DeviceModule *m = ptx_executor.module;
+    for (u32 c = 0; c < m->num_classes; c++)
+        if (is_cost(c))
+            fprintf(file, ", \"warp_%s\": %llu", m->class_names[c] + 5,
+                    (unsigned long long)sum_class(totals->warp_entries, c));
+    u64 slots = 0;
+    for (u32 b = 0; b < m->num_blocks; b++)
+        for (u32 c = 0; c < m->num_classes && totals->warp_entries[b]; c++)
+            slots += !strcmp(m->class_names[c], "cost_issue") ? m->block_classes[(u64)b * m->num_classes + c] : 0;
+    fprintf(file, ", \"touched_issue\": %llu", (unsigned long long)slots);
 }
 
 static void write_classes(FILE *file, const Totals *totals) {
@@ -144,7 +162,7 @@ static void write_classes(FILE *file, const Totals *totals) {
     const char *comma = "";
     fprintf(file, ", \"instructions\": {");
     for (u32 c = 0; c < m->num_classes; c++) {
-        u64 sum = is_bytes(c) ? 0 : sum_class(totals->thread_entries, c);
+        u64 sum = is_bytes(c) || is_cost(c) ? 0 : sum_class(totals->thread_entries, c);
         if (sum)
             fprintf(file, "%s\"%s\": %llu", comma, m->class_names[c], (unsigned long long)sum), comma = ", ";
     }
@@ -191,6 +209,7 @@ static void write_statistics(const PtxLaunch *l, const Totals *totals, double se
             l->dynamic_shared + e->module->static_shared, seconds, (unsigned long long)e->num_barriers);
     fprintf(file, "\"thread_instructions\": %llu, \"warp_instructions\": %llu", (unsigned long long)thread,
             (unsigned long long)warp);
+    write_costs(file, totals);
     write_classes(file, totals);
     write_bytes(file, totals);
     fprintf(file, "}\n");

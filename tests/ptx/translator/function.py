@@ -131,6 +131,14 @@ class Instruction:
         return self.function.site()
 
 
+class Block(Counter):
+    """A basic block: how many instructions of each class it has, and which."""
+
+    def __init__(self):
+        super().__init__()
+        self.statements = []
+
+
 class FunctionEmitter:
     def __init__(self, module, function):
         self.module = module
@@ -147,7 +155,7 @@ class FunctionEmitter:
     # ---- counting and places
 
     def begin_block(self):
-        self.block = Counter()
+        self.block = Block()
         self.module.blocks.append(self.block)
         self.emit(f'COUNT({len(self.module.blocks) - 1});')
 
@@ -341,6 +349,7 @@ class FunctionEmitter:
         try:
             code = handler(ins)
             ins.finish()
+            self.block.statements.append(statement)
         except PtxError as error:
             raise PtxError(f'{error}: {statement.text}') from None
         self.emit(code + (' }' if guard else ''))

@@ -6,6 +6,7 @@ of one is seen. They are laid out once for all kernels of the module. Dynamic sh
 import re
 
 from . import arithmetic, bits, compare, control, memory, warp  # noqa: F401 (they register their instructions)
+from .cost import block_cost
 from .function import FunctionEmitter, c_name
 from .parse import parse, split_list
 from .types import PtxError
@@ -18,7 +19,8 @@ CLASSES = (
     + ['integer', 'convert', 'move', 'compare', 'branch', 'call', 'barrier', 'warp', 'other']
     + [f'{verb}_{space}' for space in ('global', 'shared', 'local', 'param', 'generic') for verb in ('load', 'store')]
     + [f'atomic_{space}' for space in ('global', 'shared', 'local', 'generic')]
-    + [f'bytes_{verb}_{space}' for space in ('global', 'shared', 'local', 'param') for verb in ('load', 'store')])
+    + [f'bytes_{verb}_{space}' for space in ('global', 'shared', 'local', 'param') for verb in ('load', 'store')]
+    + ['cost_clocks', 'cost_issue'])  # not instructions: see cost.py
 
 
 def _align(offset, to):
@@ -98,7 +100,9 @@ class ModuleEmitter:
         lines += self._globals_table() + self._kernels_table()
         places = [f'{offset}, {size},' for offset, size in self.static_shared.values()]
         lines.append(_table('u32', 'shared_variables', places))
-        rows = [' '.join(f'{block[name]},' for name in CLASSES) for block in self.blocks]
+        for block in self.blocks:
+            block['cost_clocks'], block['cost_issue'] = block_cost(block.statements)
+        rows = [' '.join(f'{min(block[name], 65535)},' for name in CLASSES) for block in self.blocks]
         lines.append(_table('u16', 'block_classes', rows))
         lines.append(_table('Site', 'sites', [f'{{{", ".join(map(str, site))}}},' for site in self.sites]))
         names = [self.files.get(i, '') for i in range(max(self.files, default=0) + 1)]

@@ -1,0 +1,58 @@
+"""The clocks that cost.py gives a basic block, and what roofline.py complains about."""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import roofline  # noqa: E402
+from translator.cost import block_cost  # noqa: E402
+from translator.parse import parse  # noqa: E402
+
+HEAD = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry f() {\n.reg .f32 %f<9>;\n.reg .f64 %fd<9>;\n.reg .b64 %rd<9>;\n"
+
+
+def cost(*instructions):
+    function = parse(HEAD + "\n".join(i + ";" for i in instructions) + "\n}\n").functions["f"]
+    return block_cost([s for s in function.body if s.kind == "instruction"])
+
+
+class Cost(unittest.TestCase):
+    def test_a_result_is_waited_for_where_it_is_needed(self):
+        self.assertEqual(cost("add.f32 %f1, %f2, %f3", "add.f32 %f4, %f1, %f3"), (6, 2))
+        self.assertEqual(cost("add.f32 %f1, %f2, %f3", "add.f32 %f4, %f2, %f3"), (2, 2))
+
+    def test_independent_loads_overlap_and_dependent_ones_do_not(self):
+        self.assertEqual(cost("ld.shared.f32 %f1, [%rd1]", "ld.shared.f32 %f2, [%rd1+4]", "add.f32 %f3, %f1, %f2"), (28, 3))
+        self.assertEqual(cost("ld.u64 %rd2, [%rd1]", "ld.f32 %f1, [%rd2]", "add.f32 %f3, %f1, %f1"), (71, 3))
+
+    def test_a_division_takes_the_slots_of_its_expansion(self):
+        self.assertEqual(cost("div.rn.f64 %fd1, %fd2, %fd3", "add.f64 %fd4, %fd1, %fd1")[1], 17)
+
+    def test_moves_are_free_and_pass_the_wait_on(self):
+        self.assertEqual(cost("ld.shared.f32 %f1, [%rd1]", "mov.f32 %f2, %f1", "add.f32 %f3, %f2, %f2"), (27, 2))
+
+
+class Budgets(unittest.TestCase):
+    key = ("quadruped", "approx32", "settled", "sap_kernel_step")
+    row = dict(scene=key[0], preset=key[1], load=key[2], kernel=key[3], warp_instructions=100, cycles=200, scratch_bytes=300,
+               touched_code_bytes=400)
+
+    def test_what_is_within_its_budget_is_not_complained_about(self):
+        self.assertEqual(list(roofline.judge([self.row], {self.key: (100, 200, 300, 400)})), [])
+
+    def test_each_figure_above_its_budget_is_told(self):
+        for i, name in enumerate(roofline.BUDGETED):
+            most = [100, 200, 300, 400]
+            most[i] -= 1
+            complaint, = roofline.judge([self.row], {self.key: tuple(most)})
+            self.assertIn(f"{name} is {most[i] + 1}; its budget is {most[i]}", complaint)
+
+    def test_a_kernel_without_a_budget_and_a_budget_without_a_kernel_are_errors(self):
+        other = self.key[:3] + ("gone",)
+        complaints = list(roofline.judge([self.row], {other: (1, 1, 1, 1)}))
+        self.assertEqual(complaints, ["quadruped approx32 settled gone has a budget, but was not counted",
+                                      "quadruped approx32 settled sap_kernel_step has no budget"])
+
+
+if __name__ == "__main__":
+    unittest.main()
