@@ -10,6 +10,7 @@
 #   make ptx-test   builds and runs the tests of the PTX executor only
 #   make instructions   counts the instructions of a step and updates tests/data/instructions.txt
 #   make plots      measures, and draws the figures in docs/images
+#   make mutants    changes 100 expressions of kernels and host, one at a time, and counts how many the fast tests catch
 #   make ptx-mutants    removes each barrier of the kernels in turn and runs the race check of the executor
 #   make fuzz       runs each libFuzzer harness of tests/fuzz for FUZZ_SECONDS (60)
 #   make soak       steps scenes for SOAK_STEPS (10 million) world-steps with resets and randomisation
@@ -39,7 +40,7 @@ PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
-.PHONY: slow-test wheel-test aarch64-test learn-test hosts-test long-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test ptx-mutants ptxas-table roofline roofline-table bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: slow-test wheel-test aarch64-test learn-test hosts-test long-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test mutants ptx-mutants ptxas-table roofline roofline-table bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -139,6 +140,10 @@ define ptx_script
 	cmake --build --preset release --target sapwood_all ptx_cuda
 	$(PYTHON) -B tests/ptx/$(1).py --program build/release/sapwood --driver build/release/tests/ptx/driver
 endef
+
+# All mutants in one build behind a run-time switch: bench/mutants/README.md.
+mutants: setup
+	$(PYTHON) -B bench/mutants/run --work build/mutants $(MUTANT_ARGS)
 
 ptx-mutants: setup
 	$(call ptx_script,barrier_mutants) --work build/release/tests/ptx/mutants $(MUTANTS)
