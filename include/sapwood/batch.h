@@ -126,7 +126,8 @@ typedef enum SapBatchField {
     SAP_BATCH_TENDON_ACT,        /* [n][nt] N, feed-forward of a tendon's drive */
     SAP_BATCH_TENDON_F,          /* [n][nt] N, force along a tendon; positive lengthens */
     SAP_BATCH_STATUS,            /* [n] u32 bits SAP_WORLD_... of the last call */
-    SAP_BATCH_ASLEEP,            /* [n] i32 1: the world sleeps (option sleep_steps); write 0 to wake it */
+    SAP_BATCH_ASLEEP,            /* [n] i32 1: the world sleeps (option sleep_steps); 2: some of its trees do; write 0 to
+                                    wake it */
     SAP_BATCH_ITERATIONS,        /* [n] i32 Newton iterations of the last step */
     SAP_BATCH_LINE_ITERATIONS, /* [n] i32 line search iterations of the last step, summed over its Newton iterations */
     SAP_BATCH_SAFEGUARDS,      /* [n] i32 of the last step, as in SapWorldReport */

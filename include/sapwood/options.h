@@ -168,9 +168,9 @@ typedef struct SapOptions {
     double line_search_relative_slop; /* default NaN = 1000 eps of f64; >= 0 */
     SapCompat compat;                 /* default none; sap_warp is for number-by-number comparison with SAP Warp */
 
-    /* ---- sleeping worlds, for batches on the CPU (docs/sleep.md) ---- */
-    int sleep_steps;    /* steps at rest after which a world sleeps; default 0 = worlds do not sleep; 0 .. 1000000 */
-    double sleep_speed; /* m/s, below which a world rests; default 1e-3, > 0 */
+    /* ---- sleeping worlds and trees, for batches on the CPU (docs/sleep.md) ---- */
+    int sleep_steps;    /* steps at rest after which a world, or an island of it, sleeps; default 0 = never; 0 .. 1000000 */
+    double sleep_speed; /* m/s, below which a tree rests; default 1e-3, > 0 */
 
     /* ---- how to run; none of these changes a bit of a result, except factor_plan = library ---- */
     int threads;               /* worker threads; default 0 = the CPUs this process may use; 0 .. 1024 */
