@@ -27,7 +27,7 @@
 #   make learn-test     learners train a few iterations; a page opens in Chromium
 #   make hosts-test     mpirun over two hosts made of network namespaces (needs root)
 #   make slow-test      barriers removed one by one; the GPU kernels of another code generator; compilers with -O3
-#   make long-test      10,000 steps of the scenes with loops, in every preset
+#   make long-test      10,000 steps of the scenes with loops, in every preset, and of a stack of ten, by every solver
 #   make test-all       make test, make wheel-test and these eight
 
 SCENE  = bench/scenes/quadruped.yaml
@@ -171,8 +171,9 @@ slow-test: build
 	ctest --preset release -C all -R '^(barrier_mutants|ptx_backend_bits_100|compilers_O3)$$'
 
 long-test: build
-	cmake --build --preset release --target test_linkages
+	cmake --build --preset release --target test_linkages test_dual_scenes
 	SAPWOOD_TEST_STEPS=10000 build/release/tests/test_linkages --filter '*/scenes_*'
+	SAPWOOD_TEST_SCALE=10 build/release/tests/test_dual_scenes --filter '*/a_stack_of_ten*'
 
 soak: build
 	cmake --build --preset release --target soak
