@@ -40,7 +40,7 @@ struct SapSleep {
     int steps;      /* steps at rest after which a tree may sleep */
     double speed;   /* m/s, below which it rests */
     double *length; /* [nv] m, of each public dof: speed per velocity */
-    /* trees; with MuJoCo's law all links count as one */
+    /* trees */
     int num_trees;
     int *tree, *coord_tree, *dof_tree, *body_tree; /* [nl], [nq], [nv], [nb] of links, coordinates, dofs and bodies */
     int *num_dofs;                                 /* [num_trees] */
@@ -114,11 +114,10 @@ static SapStatus find_lengths(const SapSolver *s, double *length) {
 }
 
 /* Numbers the trees in the order of their roots. */
-static void find_trees(const SapPlan *p, bool one, SapSleep *sleep) {
+static void find_trees(const SapPlan *p, SapSleep *sleep) {
     int count = 0;
     for (int l = 0; l < p->nl; l++) {
-        bool is_root = p->link[l].parent < 0;
-        sleep->tree[l] = one ? 0 : is_root ? count++ : sleep->tree[p->link[l].root];
+        sleep->tree[l] = p->link[l].parent < 0 ? count++ : sleep->tree[p->link[l].root];
         sleep->body_tree[p->link[l].body] = sleep->tree[l];
         for (int i = p->link[l].q; i < (l + 1 < p->nl ? p->link[l + 1].q : p->nq); i++)
             sleep->coord_tree[i] = sleep->tree[l];
@@ -192,7 +191,7 @@ SapStatus sap_sleep_create(const SapSolver *s, int32_t *asleep, SapSleep **out) 
     sleep->steps = s->options.sleep_steps;
     sleep->speed = s->options.sleep_speed;
     sleep->asleep = asleep;
-    sleep->num_trees = s->args.mujoco ? 1 : count_trees(&s->args.plan);
+    sleep->num_trees = count_trees(&s->args.plan);
     sleep->kept_bytes = watched_bytes(&s->args.plan);
     for (int pass = 0; pass < 2; pass++) { /* measure, then carve */
         carve(&arena, s, sleep);
@@ -201,7 +200,7 @@ SapStatus sap_sleep_create(const SapSolver *s, int32_t *asleep, SapSleep **out) 
         sleep->memory = arena.base;
     }
     sleep->bytes = sizeof *sleep + arena.used;
-    find_trees(&s->args.plan, sleep->num_trees == 1, sleep);
+    find_trees(&s->args.plan, sleep);
     find_bound(&s->args.plan, sleep);
     sap_sort_by_key(s->args.plan.nv, sleep->dof_tree, sleep->num_trees, sleep->first_dof, sleep->dof);
     for (; sleep->num_trees > 1 && sleep->num_workers < s->threads; sleep->num_workers++) {
