@@ -37,19 +37,23 @@ static json_t *solver_row(json_t *json, const char *solver) {
 
 Test(cli, compare_solves_the_same_contacts_with_every_solver) {
     cr_assert_eq(
-        sapwood("compare bench/scenes/stack5.yaml --solvers cone,sap,coulomb,pgs,pgs_rows,active_set --worlds 2 "
-                "--steps 30 --preset drake --plot %s --json",
+        sapwood("compare bench/scenes/stack5.yaml --solvers cone,sap,mujoco,coulomb,pgs,pgs_rows,active_set "
+                "--worlds 2 --steps 30 --preset drake --plot %s --json",
                 path_of("plot.svg")),
         0, "%s", err);
     json_t *json = parse_json();
     cr_expect_str_eq(text(json, "baseline"), "cone");
-    cr_expect_eq(json_array_size(member(json, "rows")), 6);
+    cr_expect_eq(json_array_size(member(json, "rows")), 7);
     json_t *cone = solver_row(json, "cone"), *sap = solver_row(json, "sap"), *pgs = solver_row(json, "pgs");
     cr_expect_eq(number(cone, "v_difference"), 0, "the baseline");
     cr_expect_lt(number(cone, "residual"), 1e-5);
     cr_expect_gt(number(pgs, "residual"), number(cone, "residual"), "50 sweeps are not enough");
     cr_expect_gt(number(sap, "residual"), number(cone, "residual"), "its contacts are compliant");
     cr_expect_lt(number(sap, "v_difference"), 1);
+    json_t *mujoco = solver_row(json, "mujoco");
+    cr_expect_lt(number(mujoco, "v_difference"), 1);
+    cr_expect_lt(number(mujoco, "residual"), 1, "its impulses are in the frames of the others");
+    cr_expect_lt(number(mujoco, "momentum_error"), 1e-4);
     cr_expect_lt(number(cone, "momentum_error"), 1e-6);
     cr_expect_eq(number(cone, "failed"), 0);
     json_decref(json);

@@ -4,11 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-const SolverChoice solver_choices[NUM_SOLVER_CHOICES] = {
-    {"sap", "sap", "convex"}, {"cone", "cone", "convex"},         {"coulomb", "cone", "coulomb"},
-    {"pgs", "pgs", "convex"}, {"pgs_rows", "pgs_rows", "convex"}, {"active_set", "active_set", "convex"}};
-const char *const solver_names[NUM_SOLVER_CHOICES + 1] = {"sap",      "cone",       "coulomb", "pgs",
-                                                          "pgs_rows", "active_set", NULL};
+#include "host/cli/compare/mujoco_model.h"
+
+const SolverChoice solver_choices[NUM_SOLVER_CHOICES] = {{"sap", "sap", "convex"},
+                                                         {"mujoco", "mujoco", "convex"},
+                                                         {"cone", "cone", "convex"},
+                                                         {"coulomb", "cone", "coulomb"},
+                                                         {"pgs", "pgs", "convex"},
+                                                         {"pgs_rows", "pgs_rows", "convex"},
+                                                         {"active_set", "active_set", "convex"}};
+const char *const solver_names[NUM_SOLVER_CHOICES + 1] = {"sap", "mujoco",   "cone",       "coulomb",
+                                                          "pgs", "pgs_rows", "active_set", NULL};
 
 /* ---- one solver on its worlds ---- */
 
@@ -18,46 +24,84 @@ typedef struct Bench {
     int capacity, nv;
     double push, max_push;                                       /* of the options */
     double *impulse, *velocity, *gap, *pair, *weight, *jacobian; /* SapContactReport */
-    double *drive, *limit, *friction, *v_star, *A, *v_after;
+    double *frame, *drive, *limit, *friction, *v_star, *A, *v_after;
+    /* MuJoCo's law has its own model if the scene's has none, and rows in place of pair, drive, limit and friction */
+    bool mujoco;
+    SapModel *model;
+    SapMujocoRows rows;
 } Bench;
 
 static double *numbers(size_t worlds, size_t n) {
     return cli_allocate(worlds * n + 1, sizeof(double));
 }
 
+static bool record_rows(const SolversArgs *args, Bench *b) {
+    const SapModelArrays *m = b->batch.arrays;
+    size_t n = (size_t)args->worlds, nv = (size_t)b->nv;
+    b->rows.capacity = 3 * (b->capacity + b->nv) + 6 * m->num_constraints + 3 * m->num_tendons;
+    size_t rows = n * (size_t)b->rows.capacity;
+    b->rows.count = cli_allocate(n, sizeof *b->rows.count);
+    b->rows.type = cli_allocate(rows, sizeof *b->rows.type);
+    b->rows.state = cli_allocate(rows, sizeof *b->rows.state);
+    b->rows.jacobian = numbers(rows, nv);
+    b->rows.pos = numbers(rows, 1);
+    b->rows.R = numbers(rows, 1);
+    b->rows.aref = numbers(rows, 1);
+    b->rows.force = numbers(rows, 1);
+    return b->rows.count && b->rows.type && b->rows.state && b->rows.jacobian && b->rows.pos && b->rows.R &&
+           b->rows.aref && b->rows.force && cli_check(sap_solver_record_rows(b->batch.solver, &b->rows));
+}
+
+/* The batch; with MuJoCo's law of the scene's model, or of one with the numbers of that law. */
+static bool create_batch(const SapScene *scene, const SapOptions *o, const SolversArgs *args, Bench *b) {
+    SapScene own = *scene;
+    b->mujoco = o->contact_solver == SAP_SOLVER_MUJOCO;
+    if (b->mujoco && !sap_model_mujoco(scene->model)) {
+        if (!cli_mujoco_model(scene->model, &b->model))
+            return false;
+        own.model = b->model;
+    }
+    return cli_batch_create(&own, o, args->worlds, SAP_F64, false, &b->batch);
+}
+
 static bool bench_create(const SapScene *scene, const SapOptions *o, const SolversArgs *args, Bench *b) {
-    if (!cli_batch_create(scene, o, args->worlds, SAP_F64, false, &b->batch))
+    if (!create_batch(scene, o, args, b))
         return false;
     size_t n = (size_t)args->worlds, nv = (size_t)b->batch.arrays->num_dofs, slots = (size_t)b->batch.where.capacity;
     b->capacity = b->batch.where.capacity;
     b->nv = b->batch.arrays->num_dofs;
     b->push = o->push_factor;
     b->max_push = o->max_push;
-    double **const all[] = {&b->impulse, &b->velocity, &b->gap,      &b->pair,   &b->weight, &b->jacobian,
+    double **const all[] = {&b->impulse, &b->velocity, &b->gap,      &b->pair,   &b->weight, &b->jacobian, &b->frame,
                             &b->drive,   &b->limit,    &b->friction, &b->v_star, &b->A,      &b->v_after};
-    const size_t size[] = {3 * slots, 3 * slots, slots, 3 * slots, slots, 3 * nv * slots, nv, nv, nv, nv, nv * nv, nv};
+    const size_t size[] = {3 * slots, 3 * slots, slots, 3 * slots, slots, 3 * nv * slots, 9 * slots, nv,
+                           nv,        nv,        nv,    nv * nv,   nv};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(*all[i] = numbers(n, size[i])))
             return false;
     SapContactReport report = {.impulse = b->impulse,
                                .velocity = b->velocity,
                                .gap = b->gap,
-                               .pair = b->pair,
+                               .pair = b->mujoco ? NULL : b->pair,
                                .weight = b->weight,
                                .jacobian = b->jacobian,
-                               .drive = b->drive,
-                               .limit = b->limit,
-                               .friction = b->friction};
-    return cli_check(sap_solver_record(b->batch.solver, &report)) &&
+                               .frame = b->frame,
+                               .drive = b->mujoco ? NULL : b->drive,
+                               .limit = b->mujoco ? NULL : b->limit,
+                               .friction = b->mujoco ? NULL : b->friction};
+    return cli_check(sap_solver_record(b->batch.solver, &report)) && (!b->mujoco || record_rows(args, b)) &&
            cli_batch_perturb(&b->batch, args->seed, args->noise);
 }
 
 static void bench_free(Bench *b) {
-    double *const all[] = {b->impulse, b->velocity, b->gap,      b->pair,   b->weight, b->jacobian,
-                           b->drive,   b->limit,    b->friction, b->v_star, b->A,      b->v_after};
+    void *const all[] = {b->impulse, b->velocity,   b->gap,       b->pair,       b->weight,        b->jacobian,
+                         b->frame,   b->drive,      b->limit,     b->friction,   b->v_star,        b->A,
+                         b->v_after, b->rows.count, b->rows.type, b->rows.state, b->rows.jacobian, b->rows.pos,
+                         b->rows.R,  b->rows.aref,  b->rows.force};
+    cli_batch_free(&b->batch);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
-    cli_batch_free(&b->batch);
+    sap_model_destroy(b->model);
 }
 
 static SapOptions options_of(const SapScene *scene, const SolverChoice *choice, bool *ok) {
@@ -110,6 +154,34 @@ static double natural2(const Scaled *s) {
     return sum;
 }
 
+/* x of a contact in the axes of another frame. */
+static void turn(const double *from, const double *to, double *x) {
+    double world[3] = {0}, turned[3] = {0};
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < 3; i++)
+            world[i] += from[3 * a + i] * x[a];
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < 3; i++)
+            turned[a] += to[3 * a + i] * world[i];
+    memcpy(x, turned, sizeof turned);
+}
+
+/* Contacts of MuJoCo's law have other tangents and weights. They get those of another solver at the same state, so that all
+ * are measured alike. */
+static void measure_as(const Bench *other, Bench *b, int worlds) {
+    size_t slots = (size_t)b->capacity;
+    for (size_t at = 0; at < (size_t)worlds * slots; at++) {
+        if ((int)(at % slots) >= b->batch.contacts->count[at / slots])
+            continue;
+        turn(b->frame + 9 * at, other->frame + 9 * at, b->impulse + 3 * at);
+        turn(b->frame + 9 * at, other->frame + 9 * at, b->velocity + 3 * at);
+    }
+    memcpy(b->gap, other->gap, (size_t)worlds * slots * sizeof *b->gap);
+    memcpy(b->pair, other->pair, 3 * (size_t)worlds * slots * sizeof *b->pair);
+    memcpy(b->weight, other->weight, (size_t)worlds * slots * sizeof *b->weight);
+    memcpy(b->jacobian, other->jacobian, 3 * (size_t)worlds * slots * (size_t)b->nv * sizeof *b->jacobian);
+}
+
 /* The residual of the contacts of a world as rigid contacts; 0 without contacts. */
 static double world_residual(const Bench *b, int world, double h) {
     double error = 0, scale = 0;
@@ -121,21 +193,35 @@ static double world_residual(const Bench *b, int world, double h) {
     return scale > 0 ? sqrt(error / scale) : 0;
 }
 
+/* Generalised impulse i of all constraints of a world. */
+static double impulse_on(const Bench *b, size_t w, size_t i) {
+    size_t nv = (size_t)b->nv;
+    double sum = 0;
+    if (b->mujoco) {
+        size_t first = w * (size_t)b->rows.capacity;
+        for (size_t k = first; k < first + (size_t)b->rows.count[w]; k++)
+            sum += b->batch.dt * b->rows.jacobian[k * nv + i] * b->rows.force[k];
+        return sum;
+    }
+    sum = b->drive[w * nv + i] + b->limit[w * nv + i] + b->friction[w * nv + i];
+    for (int k = 0; k < b->batch.contacts->count[w]; k++) {
+        size_t at = w * (size_t)b->capacity + (size_t)k;
+        for (size_t a = 0; a < 3; a++)
+            sum += b->jacobian[(at * 3 + a) * nv + i] * b->impulse[3 * at + a];
+    }
+    return sum;
+}
+
 /* |A (v - v*) - J' l| / max(|A v|, |J' l|) of a world: momentum that no impulse accounts for. */
 static double world_momentum(const Bench *b, int world) {
     size_t nv = (size_t)b->nv, w = (size_t)world;
     const double *A = b->A + w * nv * nv, *v = b->v_after + w * nv, *v_star = b->v_star + w * nv;
     double error = 0, momentum = 0, impulse = 0;
     for (size_t i = 0; i < nv; i++) {
-        double gained = 0, total = 0, given = b->drive[w * nv + i] + b->limit[w * nv + i] + b->friction[w * nv + i];
+        double gained = 0, total = 0, given = impulse_on(b, w, i);
         for (size_t j = 0; j < nv; j++) {
             gained += A[i * nv + j] * (v[j] - v_star[j]);
             total += A[i * nv + j] * v[j];
-        }
-        for (int k = 0; k < b->batch.contacts->count[world]; k++) {
-            size_t at = w * (size_t)b->capacity + (size_t)k;
-            for (size_t a = 0; a < 3; a++)
-                given += b->jacobian[(at * 3 + a) * nv + i] * b->impulse[3 * at + a];
         }
         error += (gained - given) * (gained - given);
         momentum += total * total;
@@ -204,6 +290,18 @@ static void add_measures(const Bench *base, const Bench *b, const SolversArgs *a
     }
 }
 
+static void add_all_measures(Solvers *s, Bench *bench) {
+    const SolversArgs *args = s->args;
+    int other = 0;
+    while (other + 1 < args->solvers.count && bench[other].mujoco)
+        other++;
+    for (int k = 0; k < args->solvers.count; k++)
+        if (bench[k].mujoco && !bench[other].mujoco)
+            measure_as(&bench[other], &bench[k], args->worlds);
+    for (int k = 0; k < args->solvers.count; k++)
+        add_measures(&bench[0], &bench[k], args, &s->row[k]);
+}
+
 /* Steps the first solver, and every other one from the states of the first. */
 static bool run_together(Solvers *s, Bench *bench) {
     const SolversArgs *args = s->args;
@@ -217,8 +315,7 @@ static bool run_together(Solvers *s, Bench *bench) {
             if (!step_measured(&bench[i], &seconds[i]))
                 return false;
             if (i == 0)
-                for (int k = 0; k < args->solvers.count; k++)
-                    add_measures(&bench[0], &bench[k], args, &s->row[k]);
+                add_all_measures(s, bench);
         }
     for (int i = 0; i < args->solvers.count; i++)
         s->row[i].ns = 1e9 * seconds[i] / ((double)args->worlds * args->steps);

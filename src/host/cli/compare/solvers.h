@@ -9,7 +9,7 @@ typedef struct SolverChoice {
     const char *name, *contact_solver, *friction_law;
 } SolverChoice;
 
-enum { NUM_SOLVER_CHOICES = 6 };
+enum { NUM_SOLVER_CHOICES = 7 };
 extern const SolverChoice solver_choices[NUM_SOLVER_CHOICES];
 extern const char *const solver_names[NUM_SOLVER_CHOICES + 1]; /* NULL-terminated */
 
