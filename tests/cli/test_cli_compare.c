@@ -36,11 +36,10 @@ static json_t *solver_row(json_t *json, const char *solver) {
 }
 
 Test(cli, compare_solves_the_same_contacts_with_every_solver) {
-    cr_assert_eq(
-        sapwood("compare bench/scenes/stack5.yaml --solvers cone,sap,mujoco,coulomb,pgs,pgs_rows,active_set "
-                "--worlds 2 --steps 30 --preset drake --plot %s --json",
-                path_of("plot.svg")),
-        0, "%s", err);
+    cr_assert_eq(sapwood("compare bench/scenes/stack5.yaml --solvers cone,sap,mujoco,coulomb,pgs,pgs_rows,active_set "
+                         "--worlds 2 --steps 30 --preset drake --plot %s --json",
+                         path_of("plot.svg")),
+                 0, "%s", err);
     json_t *json = parse_json();
     cr_expect_str_eq(text(json, "baseline"), "cone");
     cr_expect_eq(json_array_size(member(json, "rows")), 7);
