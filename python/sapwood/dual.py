@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from . import _layout
 from ._library import _C_TYPES, check, lib
+from .arguments import nearest
 
 _Options, _Problem, _Solution = (_C_TYPES[f"SapDual{name}"] for name in ("Options", "Problem", "Solution"))
 
@@ -34,7 +35,7 @@ _PRECISIONS = {"f32": 0, "fp32": 0, "f64": 1, "fp64": 1}
 
 def _word(name: str, value: str, words: dict[str, int]) -> int:
     if value not in words:
-        raise ValueError(f"{name} is {value!r}; allowed: {', '.join(words)}")
+        raise ValueError(f"{name} is {value!r}{nearest(value, words)}; allowed: {', '.join(words)}")
     return words[value]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .arguments import nearest
 from .model import Model
 
 # In an installed package, and in the source tree.
@@ -26,7 +27,8 @@ def scene_names() -> list[str]:
 def scene_path(name: str) -> Path:
     """The file of a scene of the package."""
     if name not in scene_names():
-        raise ValueError(f"scene is {name!r}; allowed: {', '.join(scene_names())} (in {_folder()})")
+        names = scene_names()
+        raise ValueError(f"scene is {name!r}{nearest(name, names)}; allowed: {', '.join(names)} (in {_folder()})")
     return _folder() / f"{name}.yaml"
 
 

@@ -50,7 +50,7 @@ def test_a_guess_saves_iterations_and_coulombs_law_does_not_lift():
     ("change", "message"),
     [
         ({"method": "newton"}, "method is 'newton'; allowed: cone, pgs"),
-        ({"friction_law": "none"}, "friction_law is 'none'; allowed: convex, coulomb"),
+        ({"friction_law": "colomb"}, r"friction_law is 'colomb'; did you mean 'coulomb'\?; allowed: convex, coulomb"),
         ({"kinds": ["contact", "free"]}, "kinds have 4 rows; b has 3"),
         ({"b": [1.0, 2.0]}, "b has 2 rows"),
         ({"mu": [[0.3, 0.2]]}, "mu has the shape"),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .. import _layout
 from .._library import SapwoodImportWarning
 from ..actuation import Actuation
+from ..arguments import nearest
 from ..conventions import Coordinates, Floats, pose, pose_mul, quat_from_wxyz
 from ..hulls import HullOptions, cache_folder
 from ..model import Model
@@ -90,7 +91,7 @@ def convert(
 ) -> Model:
     """Converts a mujoco.MjModel."""
     if law not in ("sap", "mujoco"):
-        raise ValueError(f"law is {law!r}; allowed: 'sap', 'mujoco'")
+        raise ValueError(f"law is {law!r}{nearest(law, ('sap', 'mujoco'))}; allowed: 'sap', 'mujoco'")
     builder = _Builder(m, rigid)
     builder.hulls, builder.law = hulls, law
     model = builder.build(strict)

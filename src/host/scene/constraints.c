@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/nearest.h"
 #include "host/model/constraint_types.h"
 #include "host/model/joint_types.h"
 #include "host/scene/builder.h"
@@ -20,7 +21,8 @@ SapStatus sap_scene_read_anchor(const SapSceneBuilder *builder, const SapYamlEnt
     sap_list_add(&allowed, "world");
     for (int i = 0; i < sap_scene_count(builder, SAP_ROWS_BODIES); i++)
         sap_list_add(&allowed, sap_scene_body(builder, i)->id);
-    return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s is not a body; allowed: %s", sap_quote(name, quote), allowed.text);
+    return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s is not a body%s; allowed: %s", sap_quote(name, quote),
+                         sap_hint(name, allowed.text).text, allowed.text);
 }
 
 SapStatus sap_scene_read_coordinate(const SapSceneBuilder *builder, const SapYamlEntry *joint, const SapYamlEntry *axis,
