@@ -7,7 +7,7 @@ batch.joint_q[:, :3] += ground.origins[level, kind]      # a cell for each world
 
 All worlds have the same field: the cell of a world is its terrain, and moving a world to another cell changes it. The
 columns of cells are kinds, the rows are levels of difficulty. Each cell has a flat square in its middle, at which
-`origins` points.
+`origins` points. Height fields of your own become cells with `terrain.join`: each world then chooses its field.
 """
 
 from __future__ import annotations
@@ -131,17 +131,48 @@ def make(
     n = int(round(size / resolution))
     points = (np.arange(n) + 0.5) * size / n - size / 2
     x, y = np.meshgrid(points, points)
-    heights = np.zeros((levels * n, len(kinds) * n))
+    cells = np.zeros((levels, len(kinds), n, n))
     for level in range(levels):
         difficulty = level / (levels - 1) if levels > 1 else 1.0
         for k, kind in enumerate(kinds):
             rng = np.random.default_rng([seed, list(KINDS).index(kind), k, level])
-            cell = KINDS[kind](x, y, difficulty, size / 2, rng)
-            heights[level * n : (level + 1) * n, k * n : (k + 1) * n] = cell
+            cells[level, k] = KINDS[kind](x, y, difficulty, size / 2, rng)
+    return _joined(cells, size, tuple(kinds), np.zeros((levels, len(kinds))))
+
+
+def join(fields: ArrayLike, size: float = 8.0, names: Sequence[str] | None = None) -> Ground:
+    """Height fields of your own as cells of `size` m: [kinds][n][n] m, or [levels][kinds][n][n], rows along y.
+
+    A cell has n points per side; they are those of its field. `origins` points at the middle of each cell, at the
+    greatest height within 0.75 m of it.
+    """
+    cells = np.asarray(fields, np.float64)
+    cells = cells[None] if cells.ndim == 3 else cells
+    if cells.ndim != 4 or cells.shape[2] != cells.shape[3] or min(cells.shape) < 1 or cells.shape[2] < 2:
+        raise ValueError(
+            f"fields have shape {np.shape(fields)}; it must be (kinds, n, n) or (levels, kinds, n, n), n >= 2"
+        )
+    if not np.all(np.isfinite(cells)):
+        raise ValueError("fields have heights that are not finite")
+    if not (size > 0 and np.isfinite(size)):
+        raise ValueError(f"size is {size}; it must be finite and > 0")
+    kinds = tuple(f"field{k}" for k in range(cells.shape[1])) if names is None else tuple(names)
+    if len(kinds) != cells.shape[1]:
+        raise ValueError(f"there are {len(kinds)} names; there must be {cells.shape[1]}, one for each kind")
+    n = cells.shape[2]
+    points = np.abs((np.arange(n) + 0.5) * size / n - size / 2)
+    near = points <= max(PLATFORM, points.min())
+    return _joined(cells, size, kinds, np.max(cells[:, :, near][:, :, :, near], axis=(2, 3)))
+
+
+def _joined(cells: Floats, size: float, kinds: tuple[str, ...], middle: Floats) -> Ground:
+    """The ground of cells [levels][kinds][n][n] m; `middle` is the height of their origins, [levels][kinds] m."""
+    levels, columns, n = cells.shape[:3]
+    heights = cells.transpose(0, 2, 1, 3).reshape(levels * n, columns * n)
     half = ((heights.shape[1] - 1) / 2 * size / n, (heights.shape[0] - 1) / 2 * size / n)
-    column, row = np.meshgrid(np.arange(len(kinds)), np.arange(levels))
-    middle = [(column - (len(kinds) - 1) / 2) * size, (row - (levels - 1) / 2) * size, np.zeros(column.shape)]
-    return Ground(heights, half, np.stack(middle, axis=-1), tuple(kinds), size)
+    column, row = np.meshgrid(np.arange(columns), np.arange(levels))
+    origins = np.stack([(column - (columns - 1) / 2) * size, (row - (levels - 1) / 2) * size, middle], axis=-1)
+    return Ground(heights, half, origins, kinds, size)
 
 
 def lay(model: Model, ground: Ground, mu: float | None = None) -> Model:

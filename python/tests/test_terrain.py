@@ -36,6 +36,40 @@ def test_slopes_and_stairs_have_the_stated_size():
     assert np.diff(tread) == pytest.approx([-0.2] * 3, abs=1e-9)
 
 
+def test_each_world_chooses_one_of_given_fields():
+    n, size = 41, 4.1
+    x = (np.arange(n) + 0.5) * size / n - size / 2
+    fields = np.array([np.zeros((n, n)), np.full((n, n), 0.3), np.tile(0.1 * x, (n, 1))])
+    ground = terrain.join(fields, size, names=["low", "high", "ramp"])
+    assert ground.kinds == ("low", "high", "ramp") and ground.origins.shape == (1, 3, 3)
+    for k, field in enumerate(fields):
+        ox, oy, _ = ground.origins[0, k]
+        assert np.allclose(ground.at(ox + x[None, :], oy + x[:, None]), field, rtol=0, atol=1e-12)
+    choice = np.array([1, 0, 2, 1])
+    with sapwood.Batch(terrain.lay(quadruped(), ground), 4) as batch, sapwood.Batch(quadruped(), 1) as plane:
+        batch.joint_q[:, :3] += ground.origins[0, choice]
+        batch.step(300)
+        plane.step(300)
+        above = batch.joint_q[:, 2] - ground.at(batch.joint_q[:, 0], batch.joint_q[:, 1])
+        assert above == pytest.approx(float(plane.joint_q[0, 2]), abs=2e-2), "one of them stands on a ramp"
+        assert above[:2] == pytest.approx(float(plane.joint_q[0, 2]), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "fields, rest, message",
+    [
+        (np.zeros((4, 4)), {}, "shape"),
+        (np.zeros((2, 4, 5)), {}, "shape"),
+        (np.full((1, 3, 3), np.nan), {}, "finite"),
+        (np.zeros((2, 3, 3)), {"size": -1.0}, "size is -1"),
+        (np.zeros((2, 3, 3)), {"names": ["a"]}, "1 names"),
+    ],
+)
+def test_fields_that_are_none_are_refused(fields, rest, message):
+    with pytest.raises(ValueError, match=message):
+        terrain.join(fields, **rest)
+
+
 def test_the_seed_is_the_terrain():
     a, b, c = (terrain.make(["rough"], levels=2, seed=seed).heights for seed in (1, 1, 2))
     assert np.array_equal(a, b) and not np.array_equal(a, c)
