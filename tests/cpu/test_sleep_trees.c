@@ -176,19 +176,31 @@ static void expect_step_as_if_awake(SapBatch *a, SapBatch *plain, double h, cons
     cr_expect_arr_eq(velocity(a, BODIES, 0, 0), velocity(plain, BODIES, 0, 0), BODIES * NV * sizeof(double), "%s", how);
 }
 
-/* The ball reaches the stack of boxes 4 and 5; the others sleep on. */
+/* Copies the bodies of world 0 from `first` on. */
+static void copy_from(SapBatch *from, int first, SapBatch *to, int count) {
+    memcpy(position(to, count, 0, 0), position(from, BODIES, 0, first), (size_t)count * NQ * sizeof(double));
+    memcpy(velocity(to, count, 0, 0), velocity(from, BODIES, 0, first), (size_t)count * NV * sizeof(double));
+}
+
+/* The ball reaches the stack of boxes 4 and 5, and wakes both; the others sleep on. Their first step is that of the model of
+ * these three, which never slept, from the same pose at rest. */
 Test(sleep_trees, wake_with_their_island_when_touched) {
-    SapScene *scene = bodies(0, BODIES);
-    SapOptions o = sleepy(scene, STEPS);
-    SapBatch *b = rolling(scene, &o, 1);
+    enum { TOUCHED = 3 }; /* bodies 3, 4, 5 */
+    SapScene *scene = bodies(0, BODIES), *few = bodies(BALL, BALL + TOUCHED);
+    SapOptions o = sleepy(scene, STEPS), plain = sleepy(few, 0);
+    SapBatch *b = rolling(scene, &o, 1), *awake = create(few, 1, &plain);
     settle(b, scene->dt);
     position(b, BODIES, 0, BALL)[0] = -0.2;
     position(b, BODIES, 0, BALL)[1] = 0.3 * 4;
     int step = 0;
     for (; step < 100 && sleeps(b, 0, 5); step++) {
         cr_assert(sleeps(b, 0, 4), "step %d", step);
+        copy_from(b, BALL, awake, TOUCHED);
         need(sap_batch_step(b, scene->dt, 1));
     }
+    need(sap_batch_step(awake, scene->dt, 1)); /* the step in which they woke */
+    cr_expect_arr_eq(position(b, BODIES, 0, BALL), position(awake, TOUCHED, 0, 0), TOUCHED * NQ * sizeof(double));
+    cr_expect_arr_eq(velocity(b, BODIES, 0, BALL), velocity(awake, TOUCHED, 0, 0), TOUCHED * NV * sizeof(double));
     cr_expect(step > 48 && step < 60, "the stack wakes in step %d", step);
     cr_expect_eq(asleep(b)[0], PARTLY);
     for (int body = 0; body < BODIES; body++)
@@ -196,7 +208,9 @@ Test(sleep_trees, wake_with_their_island_when_touched) {
     need(sap_batch_step(b, scene->dt, 20));
     cr_expect(position(b, BODIES, 0, 4)[0] > 1e-5, "the ball moves box 4 to %g", position(b, BODIES, 0, 4)[0]);
     sap_batch_destroy(b);
+    sap_batch_destroy(awake);
     sap_scene_destroy(scene);
+    sap_scene_destroy(few);
 }
 
 /* With two thirds of the boxes woken the whole world wakes; its first step is that of a world that never slept. */
