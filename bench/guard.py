@@ -4,8 +4,9 @@
     python bench/guard.py                   processor time of one thread, in pairs of calls
     python bench/guard.py --instructions    instructions per world-step, counted by callgrind: independent of other load
 
-A guard copies the inputs of a call, so its cost is that of a call: with n steps per call a step has 1/n of it. Needs
-the package sapwood; --instructions needs valgrind.
+A guard copies the inputs of a call, so its cost is that of a call: with n steps per call a step has 1/n of it. The
+worlds stand with targets of their own, as in training; forces are zero. Needs the package sapwood; --instructions needs
+valgrind.
 """
 
 import argparse
@@ -22,11 +23,12 @@ CALLS, GUARD = 16, 8
 
 
 def batch_of(worlds, guard):
-    """Quadrupeds that have landed, on one thread."""
+    """Quadrupeds with targets of their own, on one thread."""
     batch = sapwood.Batch(sapwood.scene("quadruped"), worlds, threads=1)
     if guard:
         batch.guard(GUARD)
     batch.perturb(0.1)
+    batch.joint_target_pos[:] += np.random.default_rng(0).uniform(-0.1, 0.1, batch.joint_target_pos.shape)
     return batch
 
 
@@ -55,11 +57,11 @@ def measure_time(worlds, steps, pairs):
     print(f"{worlds} worlds, {steps} steps per call: {median:+.2f} % +- {error:.2f} % {quartiles}", flush=True)
 
 
-def count(worlds, functions):
-    """Instructions per world-step of functions of the library, in calls of one step with a guard."""
+def count(worlds, functions, *options):
+    """Instructions per world and call of functions of the library, in calls of one step."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"]
     command += [f"--toggle-collect={name}" for name in functions]
-    command += [sys.executable, __file__, "--run", "--worlds", str(worlds)]
+    command += [sys.executable, __file__, "--run", "--worlds", str(worlds), *options]
     run = subprocess.run(command, capture_output=True, text=True)
     found = re.search(r"Collected : (\d+)", run.stderr)
     if run.returncode or not found or found.group(1) == "0":
@@ -73,14 +75,16 @@ def main():
     parser.add_argument("--pairs", type=int, default=200)
     parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.run:
-        batch = batch_of(args.worlds, True)
+        batch = batch_of(args.worlds, not args.plain)
         for _ in range(CALLS):
             batch.step()
     elif args.instructions:
         worlds = args.worlds or 256
-        step, guard = count(worlds, ["sap_step_many"]), count(worlds, ["sap_guard_begin", "sap_guard_end"])
+        step = count(worlds, ["sap_step_many"], "--plain")
+        guard = count(worlds, ["sap_guard_begin", "sap_keep_worlds", "sap_guard_end"])
         print(f"instructions per world and call of one step: step {step:.0f}, guard {guard:.0f}")
         for n in (1, 4):
             print(f"{n} steps per call: {100 * guard / (n * step):+.3f} %")

@@ -15,8 +15,8 @@ SAP_BEGIN_DECLS
 /* Keeps the inputs of the last `calls` (1 .. 1024) calls of sap_batch_step with num_steps > 0: copies of joint_q,
  * joint_qd and the control arrays of all worlds before the call, and their status after it. A batch has one guard: a
  * second call with the same number does nothing, and with another number it fails. Takes calls * n * (nq + 5 nv + 6 nb)
- * numbers and allocates nothing later. Does not keep SapControl.guess. On a GPU the copies stay in its memory and do not
- * wait; a captured step writes to the place that it had when it was captured. */
+ * numbers, and 8 bytes per world and call; allocates nothing later. Does not keep SapControl.guess. On a GPU the copies
+ * stay in its memory and do not wait; a captured step writes to the place that it had when it was captured. */
 SAP_API SapStatus sap_batch_guard(SapBatch *batch, int calls);
 
 /* Writes world `world` to a new file: model, options, the kept calls, the parameters that the world had in the last call,

@@ -150,6 +150,32 @@ Test(guard, the_kept_calls_follow_each_other) {
     remove(path());
 }
 
+/* Inputs that are zero are not copied: a place of the ring must not show what an earlier call left in it. */
+Test(guard, an_input_that_is_zero_again_is_kept_as_zero) {
+    SapScene *scene = quadruped();
+    SapBatch *batch = moving_batch(scene, &scene->options, SAP_F64, CALLS);
+    double *force = (double *)sap_batch_control(batch)->joint_f + NV;
+    for (int round = 0; round < 2; round++) {
+        SapDump *dump = NULL;
+        for (int k = 0; k < CALLS; k++) {
+            force[2] = round == 0 ? k + 1 : 0;
+            force[7] = k == 1 ? -0.0 : 0;
+            need(sap_batch_step(batch, scene->dt, 1));
+        }
+        need(sap_batch_dump(batch, 1, path()));
+        need(sap_dump_load(path(), &dump));
+        const double *kept = dump->controls.joint_f;
+        for (int k = 0; k < CALLS; k++) {
+            cr_expect_eq(kept[k * NV + 2], round == 0 ? k + 1 : 0, "round %d, call %d", round, k);
+            cr_expect_eq(!!signbit(kept[k * NV + 7]), k == 1, "the sign of a zero, round %d, call %d", round, k);
+        }
+        sap_dump_destroy(dump);
+    }
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+    remove(path());
+}
+
 /* Every array of a model, hulls, height fields, keyframes and names too, survives. */
 Test(guard, a_model_and_all_options_are_the_same_after_a_dump) {
     static const char *const scenes[] = {"tests/scenes/hulls.yaml", "tests/scenes/ball_on_field.yaml",
@@ -249,6 +275,7 @@ Test(guard, refuses_bad_arguments) {
     refuses(sap_batch_dump(batch, 0, path()), SAP_ERROR_ARGUMENT, "there was no step");
     need(sap_batch_step(batch, scene->dt, 1));
     refuses(sap_batch_dump(batch, WORLDS, path()), SAP_ERROR_ARGUMENT, "world is 5; it must be in 0 .. 4");
+    refuses(sap_batch_dump(batch, -1, path()), SAP_ERROR_ARGUMENT, "world is -1; it must be in 0 .. 4");
     refuses(sap_batch_dump(batch, 0, NULL), SAP_ERROR_ARGUMENT, "path");
     refuses(sap_batch_dump(batch, 0, "/no/such/folder/x"), SAP_ERROR_IO, "cannot be created");
     cr_expect_neq(access(path(), F_OK), 0, "a dump that failed left a file");

@@ -78,7 +78,7 @@ static SapStatus write_kept(SapRecordWriter *writer, SapBatch *b, int world, con
     size_t bytes = sap_batch_row_bytes(b, row), count = 0;
     long long first = g->num_calls < g->room ? 0 : g->num_calls - g->room;
     for (long long call = first; call < g->num_calls; call++, count++)
-        SAP_TRY(b->backend->read(b, what, sap_guard_row(b, call, row, world), host + count * bytes, bytes));
+        SAP_TRY(sap_guard_read(b, what, call, row, world, host + count * bytes));
     sap_records_put(writer, "calls/", row->name, row_type(b, row), host, count * bytes / row_size(b, row));
     return SAP_OK;
 }

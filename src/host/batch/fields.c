@@ -87,7 +87,8 @@ enum {
       TO_ZERO, 0)                                                                                                      \
     X(SAP_BATCH_TENDON_FRICTION_FORCE, "tendon_friction_force", report.tendon_friction, F64, TENDONS, 0, ON_REQUEST,   \
       TO_ZERO, 0)                                                                                                      \
-    X(SAP_BATCH_TENDON_DRIVE_FORCE, "tendon_drive_force", report.tendon_drive, F64, TENDONS, 0, ON_REQUEST, TO_ZERO, 0)\
+    X(SAP_BATCH_TENDON_DRIVE_FORCE, "tendon_drive_force", report.tendon_drive, F64, TENDONS, 0, ON_REQUEST, TO_ZERO,   \
+      0)                                                                                                               \
     X(SAP_BATCH_CACHE_KEY, "cache_key", report.cache_key, I32, CONTACTS, 3, ON_REQUEST, TO_ZERO, 0)                    \
     X(SAP_BATCH_CACHE, "cache", report.cache, F64, CONTACTS, 6, ON_REQUEST, TO_ZERO, 0)                                \
     X(SAP_BATCH_DOF_CACHE, "dof_cache", report.dof_cache, F64, DOFS, 4, ON_REQUEST, TO_ZERO, 0)                        \
@@ -135,6 +136,9 @@ const int sap_batch_num_rows = NUM_ROWS;
 static_assert(NUM_ROWS == END_OF_NAMES - 1, "each field has one row");
 #define COUNT(field, name, where, type, rows, columns, time, reset, fill) +(SAP_FIELD_##reset < SAP_FIELD_KEEP)
 static_assert((FIELDS(COUNT)) <= SAP_RESET_MAX_ROWS, "a reset has room for its rows");
+#undef COUNT
+#define COUNT(field, name, where, type, rows, columns, time, reset, fill) +(SAP_FIELD_##reset == SAP_FIELD_TO_CONTROL)
+static_assert(2 + (FIELDS(COUNT)) <= SAP_KEPT_MAX_ROWS, "a guard has room for positions, velocities and controls");
 #undef COUNT
 
 const char *const *sap_batch_field_names(void) {

@@ -1,6 +1,8 @@
 #include "host/batch/guard.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
@@ -13,26 +15,46 @@ static bool is_kept(const SapBatchRow *row) {
     return sap_guard_is_input(row) || row->field == SAP_BATCH_STATUS;
 }
 
-/* Where an array of all worlds begins in the place of a call. */
-static char *place_of(const SapGuard *g, long long call, const SapBatchRow *row) {
-    return g->memory + (size_t)(call % g->room) * g->place_bytes + g->offset[row - sap_batch_rows];
+/* The place of a call, and where an array of all worlds begins there. */
+static char *place_of(const SapGuard *g, long long call) {
+    return g->memory + (size_t)(call % g->room) * g->place_bytes;
+}
+static char *array_of(const SapGuard *g, long long call, const SapBatchRow *row) {
+    return place_of(g, call) + g->offset[row - sap_batch_rows];
 }
 
-const char *sap_guard_row(const SapBatch *b, long long call, const SapBatchRow *row, int world) {
-    return place_of(b->guard, call, row) + (size_t)world * sap_batch_row_bytes(b, row);
+/* The bit of an input in SapKept.copied. */
+static int bit_of(const SapBatchRow *row) {
+    int bit = 0;
+    for (const SapBatchRow *before = sap_batch_rows; before < row; before++)
+        bit += sap_guard_is_input(before);
+    return bit;
+}
+
+SapStatus sap_guard_read(SapBatch *b, const char *what, long long call, const SapBatchRow *row, int world, void *host) {
+    size_t bytes = sap_batch_row_bytes(b, row);
+    uint32_t copied = ~0u;
+    if (sap_guard_is_input(row))
+        SAP_TRY(b->backend->read(b, what, (uint32_t *)(place_of(b->guard, call) + b->guard->copied) + world, &copied,
+                                 sizeof copied));
+    if (copied >> bit_of(row) & 1)
+        return b->backend->read(b, what, array_of(b->guard, call, row) + (size_t)world * bytes, host, bytes);
+    memset(host, 0, bytes);
+    return SAP_OK;
 }
 
 /* ---- creation ---- */
 
-/* Lays the kept arrays of a call side by side; returns their bytes. */
-static size_t lay_out(const SapBatch *b, size_t *offset) {
-    size_t bytes = 0;
+/* Lays the kept arrays of a call side by side. */
+static void lay_out(const SapBatch *b, SapGuard *g) {
+    size_t bytes = 0, n = (size_t)b->num_worlds;
     for (int i = 0; i < sap_batch_num_rows; i++) {
-        offset[i] = bytes;
+        g->offset[i] = bytes;
         if (is_kept(&sap_batch_rows[i]))
-            bytes += (size_t)b->num_worlds * sap_batch_row_bytes(b, &sap_batch_rows[i]);
+            bytes += n * sap_batch_row_bytes(b, &sap_batch_rows[i]);
     }
-    return bytes;
+    g->copied = bytes;
+    g->place_bytes = (bytes + n * sizeof(uint32_t) + 63) / 64 * 64;
 }
 
 static SapStatus fill_guard(SapBatch *b, int calls) {
@@ -43,9 +65,12 @@ static SapStatus fill_guard(SapBatch *b, int calls) {
     g->offset = sap_allocate((size_t)sap_batch_num_rows, sizeof *g->offset, "guard");
     if (!g->call || !g->offset)
         return SAP_ERROR_MEMORY;
-    g->place_bytes = (lay_out(b, g->offset) + 63) / 64 * 64;
+    lay_out(b, g);
     SAP_TRY(b->backend->allocate(b, (size_t)calls, g->place_bytes, "the guard", &memory));
     g->memory = memory;
+    for (int i = 0; i < calls; i++)
+        SAP_TRY(b->backend->fill(b, "sap_batch_guard", place_of(g, i) + g->copied, 0xff,
+                                 (size_t)b->num_worlds * sizeof(uint32_t)));
     return SAP_OK;
 }
 
@@ -86,26 +111,37 @@ void sap_guard_free(SapGuard *guard) {
 
 /* ---- copies ---- */
 
-/* Copies an array of all worlds into the place of the current call. */
-static SapStatus keep(SapBatch *b, const SapBatchRow *row) {
-    const void *from = sap_batch_row_get(&b->arrays, row);
-    char *to = place_of(b->guard, b->guard->num_calls, row);
-    if (!from) /* the caller took the array away: steps read zeros or the model's */
+/* The array of a row, which is copied. */
+static SapStatus find_array(const SapBatch *b, const SapBatchRow *row, const void **array) {
+    *array = sap_batch_row_get(&b->arrays, row);
+    if (!*array) /* the caller took the array away: steps read zeros or the model's */
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_step: %s was set to NULL, and the batch has a guard", row->name);
-    return b->backend->copy(b, "sap_batch_step", to, from, (size_t)b->num_worlds * sap_batch_row_bytes(b, row));
+    return SAP_OK;
 }
 
 SapStatus sap_guard_begin(SapBatch *b, double h, int num_steps) {
     SapGuard *g = b->guard;
-    for (int i = 0; i < sap_batch_num_rows; i++)
-        if (sap_guard_is_input(&sap_batch_rows[i]))
-            SAP_TRY(keep(b, &sap_batch_rows[i]));
+    g->kept.num_rows = 0;
+    g->kept.copied = (uint32_t *)(place_of(g, g->num_calls) + g->copied);
+    for (int i = 0; i < sap_batch_num_rows; i++) {
+        const SapBatchRow *row = &sap_batch_rows[i];
+        const void *from;
+        if (!sap_guard_is_input(row))
+            continue;
+        SAP_TRY(find_array(b, row, &from));
+        g->kept.row[g->kept.num_rows++] =
+            (SapKeptRow){from, array_of(g, g->num_calls, row), sap_batch_row_bytes(b, row)};
+    }
     g->call[g->num_calls % g->room] = (SapGuardCall){h, num_steps};
-    return SAP_OK;
+    return b->backend->keep(b, "sap_batch_step", &g->kept);
 }
 
 SapStatus sap_guard_end(SapBatch *b) {
-    SAP_TRY(keep(b, sap_batch_row(SAP_BATCH_STATUS)));
+    const SapBatchRow *row = sap_batch_row(SAP_BATCH_STATUS);
+    const void *from;
+    SAP_TRY(find_array(b, row, &from));
+    SAP_TRY(b->backend->copy(b, "sap_batch_step", array_of(b->guard, b->guard->num_calls, row), from,
+                             (size_t)b->num_worlds * sap_batch_row_bytes(b, row)));
     b->guard->num_calls++;
     return SAP_OK;
 }

@@ -21,8 +21,10 @@ typedef struct SapGuard {
     long long num_calls; /* calls so far; call k is in place k % room */
     SapGuardCall *call;  /* [room] */
     size_t *offset;      /* [sap_batch_num_rows] bytes from the start of a place to an array */
+    size_t copied;       /* bytes from the start of a place to SapKept.copied */
     size_t place_bytes;  /* bytes of a place */
-    char *memory;        /* [room] places: each input of all worlds, then their status */
+    char *memory;        /* [room] places: each input of all worlds, their status, which inputs were copied */
+    SapKept kept;        /* of the current call: the inputs in the order of sap_batch_rows */
 } SapGuard;
 
 /* Copies the inputs of all worlds, and, after the call, their status. */
@@ -30,7 +32,8 @@ SapStatus sap_guard_begin(SapBatch *batch, double h, int num_steps);
 SapStatus sap_guard_end(SapBatch *batch);
 void sap_guard_free(SapGuard *guard); /* NULL is allowed */
 
-/* Address of the numbers of a world in an array of a kept call: an input, or the status. */
-const char *sap_guard_row(const SapBatch *batch, long long call, const SapBatchRow *row, int world);
+/* Copies the numbers of a world in an array of a kept call to `host`: an input, or the status. */
+SapStatus sap_guard_read(SapBatch *batch, const char *what, long long call, const SapBatchRow *row, int world,
+                         void *host);
 
 #endif

@@ -52,8 +52,17 @@ SapSolver *sap_batch_solver(const SapBatch *b) {
 }
 
 static SapStatus step(SapBatch *b, double h, int num_steps) {
-    return sap_step_many(((CpuBatch *)b->own)->solver, "sap_batch_step", &b->arrays.state, &b->arrays.control,
-                         &b->arrays.contacts, h, num_steps);
+    SapSolver *solver = ((CpuBatch *)b->own)->solver;
+    SapStatus status = sap_step_many(solver, "sap_batch_step", &b->arrays.state, &b->arrays.control,
+                                     &b->arrays.contacts, h, num_steps);
+    solver->kept = NULL;
+    return status;
+}
+
+static SapStatus keep(SapBatch *b, const char *what, const SapKept *kept) {
+    (void)what; /* it cannot fail */
+    ((CpuBatch *)b->own)->solver->kept = kept;
+    return SAP_OK;
 }
 
 static SapStatus reset(SapBatch *b, const char *what, const uint8_t *mask, SapResetArgs *args) {
@@ -162,6 +171,7 @@ const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
                                        .expand = expand,
                                        .parameters = parameters,
                                        .record = record,
+                                       .keep = keep,
                                        .read = read_array,
                                        .write = write_array,
                                        .copy = copy_array,

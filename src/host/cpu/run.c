@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "host/cpu/keep.h"
 #include "host/cpu/profile.h"
 #include "kernels/step/skip_world.h"
 
@@ -62,6 +63,8 @@ static void run_packs(void *arg, int worker, int num_workers) {
     double start = sap_ticks_begin(scratch->ticks);
     for (int p; (p = sap_work_ranges_take(s->ranges, worker, num_workers, &from)) >= 0;) {
         SapPack pack = pack_of(job, p * lanes, lanes);
+        if (s->kept)
+            sap_keep_worlds(s->kept, pack.world[0], pack.count);
         if (job->mask || s->parameters.count > 0)
             thin_pack(job, lanes, &pack);
         if (pack.count > 0)
@@ -99,6 +102,8 @@ void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {
         clear_counters(&args->report, w); /* no stage writes them in this case */
     if (!solves && args->report.wrench)
         memset(args->report.wrench, 0, wrenches * sizeof *args->report.wrench);
+    if (s->lockstep && s->kept)
+        sap_keep_worlds(s->kept, 0, s->num_worlds);
     if (s->lockstep)
         sap_lockstep_step(s->lockstep, s->pool, args);
     else

@@ -12,6 +12,7 @@
 #include "host/plan/world_parameters.h"
 
 typedef struct SapSleep SapSleep; /* sleep.h */
+struct SapKept;
 
 struct SapSolver {
     SapModel *model; /* held: the caller may destroy it first */
@@ -34,6 +35,7 @@ struct SapSolver {
     SapMujocoArgs mujoco;         /* args.mujoco, if contact_solver is mujoco */
     SapKernels mujoco_kernels[2]; /* kernels.pack then, f32 and f64 */
     SapWorldParameters parameters;
+    const struct SapKept *kept; /* what the next step copies first (keep.h); NULL: nothing */
     void *results; /* memory of args.status and of the per-world arrays of args.report; NULL: a batch owns them */
 };
 

@@ -194,6 +194,14 @@ static SapStatus copy_array(SapBatch *b, const char *what, void *to, const void 
     return sap_cuda_leave(c->device, what, sap_cuda_status(c->device->cuda, result, sap_cu_name_copy_on_device, what));
 }
 
+static SapStatus keep(SapBatch *b, const char *what, const SapKept *kept) {
+    for (int i = 0; i < kept->num_rows; i++) {
+        const SapKeptRow *row = &kept->row[i];
+        SAP_TRY(copy_array(b, what, row->to, row->from, (size_t)b->num_worlds * row->bytes));
+    }
+    return SAP_OK;
+}
+
 static SapStatus fill(SapBatch *b, const char *what, void *to, uint8_t byte, size_t bytes) {
     const SapCudaBatch *c = b->own;
     SAP_TRY(sap_cuda_enter(c->device, what));
@@ -263,6 +271,7 @@ const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
                                         .expand = expand,
                                         .parameters = parameters,
                                         .record = record,
+                                        .keep = keep,
                                         .read = read_array,
                                         .write = write_array,
                                         .copy = copy_array,

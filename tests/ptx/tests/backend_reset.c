@@ -1,8 +1,10 @@
-/* What is queued besides steps does what it does on the CPU: resets by masks of either memory, to keyframes, and the kinematics of chosen
- * worlds. */
+/* What is queued besides steps does what it does on the CPU: resets by masks of either memory, to keyframes, the kinematics of chosen
+ * worlds, and the copies of a guard. */
 #include <cuda.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend.h"
 
@@ -82,6 +84,31 @@ static void check_kinematics(SapBatch *const pair[2]) {
     backend_same(pair[0], pair[1], "kinematics of all worlds");
 }
 
+/* A CPU repeats the last call of a world that a GPU has stepped. */
+static void check_guard(const SapScene *scene) {
+    char path[] = "/tmp/sapwood_gpu_dump_XXXXXX";
+    SapBatch *gpu = backend_batch(scene->model, WORLDS, &scene->options, SAP_DEVICE_CUDA), *cpu;
+    SapDump *dump;
+    int file = mkstemp(path);
+    CHECK(file >= 0 && close(file) == 0, "a temporary file");
+    NEED(sap_batch_guard(gpu, 2));
+    for (int call = 0; call < 3; call++) {
+        backend_disturb(gpu, (uint64_t)call);
+        NEED(sap_batch_step(gpu, 0.005, 1 + call));
+    }
+    NEED(sap_batch_dump(gpu, 5, path));
+    NEED(sap_dump_load(path, &dump));
+    CHECK(dump->num_calls == 2 && dump->calls[1].num_steps == 3, "%d calls", dump->num_calls);
+    NEED(sap_dump_batch(dump, 1, 1, NULL, &cpu));
+    NEED(sap_batch_step(cpu, dump->calls[1].h, dump->calls[1].num_steps));
+    size_t bytes = backend_bytes(cpu, SAP_BATCH_JOINT_Q);
+    CHECK(memcmp(sap_batch_state(cpu)->joint_q, dump->results.joint_q, bytes) == 0, "the dump of a GPU");
+    sap_dump_destroy(dump);
+    sap_batch_destroy(cpu);
+    sap_batch_destroy(gpu);
+    remove(path);
+}
+
 /* More worlds than one launch can carry the mask of. */
 static void check_many(const SapScene *scene) {
     enum { MANY = 40001 };
@@ -110,6 +137,7 @@ int main(void) {
     backend_same(pair[0], pair[1], "a new batch");
     check_resets(pair);
     check_kinematics(pair);
+    check_guard(scene);
     for (int i = 0; i < 2; i++)
         sap_batch_destroy(pair[i]);
     check_many(scene);
