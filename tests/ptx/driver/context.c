@@ -1,9 +1,11 @@
-/* The primary context of the device, with a count of its holders, and each thread's stack of current contexts. */
+/* The primary context of one device, with a count of its holders, and each thread's stack of current contexts. Where there are
+ * several devices, a process uses one of them at a time. */
 #include "driver.h"
 
 enum { MAX_DEPTH = 16 };
 
 struct CUctx_st {
+    CUdevice device;
     int retained;
 };
 
@@ -22,7 +24,11 @@ int context_num_retained(void) {
 API cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice d) {
     ENTER();
     REQUIRE(out, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(d == 0, CUDA_ERROR_INVALID_DEVICE);
+    REQUIRE(device_exists(d), CUDA_ERROR_INVALID_DEVICE);
+    if (primary.retained > 0 && primary.device != d)
+        complain("device %d is used beside device %d; the stand-in has one context", d, primary.device);
+    REQUIRE(primary.retained == 0 || primary.device == d, CUDA_ERROR_NOT_SUPPORTED);
+    primary.device = d;
     primary.retained++;
     *out = &primary;
     return CUDA_SUCCESS;
@@ -31,8 +37,8 @@ API cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice d) {
 /* The last release ends the context, and with it the error of a launch. */
 API cuDevicePrimaryCtxRelease(CUdevice d) {
     ENTER();
-    REQUIRE(d == 0, CUDA_ERROR_INVALID_DEVICE);
-    REQUIRE(primary.retained > 0, CUDA_ERROR_INVALID_CONTEXT);
+    REQUIRE(device_exists(d), CUDA_ERROR_INVALID_DEVICE);
+    REQUIRE(primary.retained > 0 && primary.device == d, CUDA_ERROR_INVALID_CONTEXT);
     if (primary.retained == 1) {
         work_finish();
         driver_sticky_error = CUDA_SUCCESS;
@@ -43,11 +49,11 @@ API cuDevicePrimaryCtxRelease(CUdevice d) {
 
 API cuDevicePrimaryCtxGetState(CUdevice d, unsigned *flags, int *active) {
     ENTER();
-    REQUIRE(d == 0, CUDA_ERROR_INVALID_DEVICE);
+    REQUIRE(device_exists(d), CUDA_ERROR_INVALID_DEVICE);
     if (flags)
         *flags = 0;
     if (active)
-        *active = primary.retained > 0;
+        *active = primary.retained > 0 && primary.device == d;
     return CUDA_SUCCESS;
 }
 
@@ -90,7 +96,7 @@ API cuCtxPopCurrent(CUcontext *out) {
 API cuCtxGetDevice(CUdevice *out) {
     ENTER_CONTEXT();
     REQUIRE(out, CUDA_ERROR_INVALID_VALUE);
-    *out = 0;
+    *out = primary.device;
     return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
-/* The device: one, of the compute capability PTX_DEVICE (80, 86, 89, 90, 100, 120; default 80); PTX_DEVICE=none is a machine
- * without one. */
+/* The devices: PTX_DEVICES (default 1) equal ones of the compute capability PTX_DEVICE (80, 86, 89, 90, 100, 120; default 80);
+ * PTX_DEVICE=none is a machine without one. */
 #include "driver.h"
 
 #include <string.h>
@@ -30,6 +30,15 @@ static const DeviceLimits *device(void) {
     return &limits[0];
 }
 
+static int num_devices(void) {
+    const char *text = getenv("PTX_DEVICES");
+    return text ? atoi(text) : 1;
+}
+
+int device_exists(CUdevice d) {
+    return d >= 0 && d < num_devices();
+}
+
 int device_capability(void) {
     return device()->capability;
 }
@@ -55,22 +64,22 @@ API cuDriverGetVersion(int *version) {
 API cuDeviceGetCount(int *count) {
     ENTER();
     REQUIRE(count, CUDA_ERROR_INVALID_VALUE);
-    *count = 1;
+    *count = num_devices();
     return CUDA_SUCCESS;
 }
 
 API cuDeviceGet(CUdevice *out, int ordinal) {
     ENTER();
     REQUIRE(out, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(ordinal == 0, CUDA_ERROR_INVALID_DEVICE);
-    *out = 0;
+    REQUIRE(device_exists(ordinal), CUDA_ERROR_INVALID_DEVICE);
+    *out = ordinal;
     return CUDA_SUCCESS;
 }
 
 API cuDeviceGetName(char *name, int size, CUdevice d) {
     ENTER();
     REQUIRE(name && size > 0, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(d == 0, CUDA_ERROR_INVALID_DEVICE);
+    REQUIRE(device_exists(d), CUDA_ERROR_INVALID_DEVICE);
     snprintf(name, (size_t)size, "PTX executor (sm_%d)", device_capability());
     return CUDA_SUCCESS;
 }
@@ -78,7 +87,7 @@ API cuDeviceGetName(char *name, int size, CUdevice d) {
 API cuDeviceTotalMem(size_t *bytes, CUdevice d) {
     ENTER();
     REQUIRE(bytes, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(d == 0, CUDA_ERROR_INVALID_DEVICE);
+    REQUIRE(device_exists(d), CUDA_ERROR_INVALID_DEVICE);
     *bytes = ARENA_SIZE;
     return CUDA_SUCCESS;
 }
@@ -86,8 +95,8 @@ API cuDeviceTotalMem(size_t *bytes, CUdevice d) {
 API cuDeviceGetUuid(CUuuid *uuid, CUdevice d) {
     ENTER();
     REQUIRE(uuid, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(d == 0, CUDA_ERROR_INVALID_DEVICE);
-    memset(uuid, 0x50, sizeof *uuid);
+    REQUIRE(device_exists(d), CUDA_ERROR_INVALID_DEVICE);
+    memset(uuid, 0x50 + d, sizeof *uuid);
     return CUDA_SUCCESS;
 }
 
@@ -137,7 +146,7 @@ static int attribute(CUdevice_attribute a) {
 API cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice d) {
     ENTER();
     REQUIRE(value, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(d == 0, CUDA_ERROR_INVALID_DEVICE);
+    REQUIRE(device_exists(d), CUDA_ERROR_INVALID_DEVICE);
     int found = attribute(a);
     if (found < 0)
         complain("device attribute %d is not known to the stand-in", (int)a);

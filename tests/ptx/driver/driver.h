@@ -69,6 +69,7 @@ void object_destroy(ObjectKind kind, void *object);
 
 /* ---- device.c, context.c */
 
+int device_exists(CUdevice device);
 int device_capability(void); /* 80, 90, 100: PTX_DEVICE */
 int device_shared_optin(void);
 int context_is_current(void);

@@ -9,7 +9,7 @@ import harness
 
 NOT_INITIALIZED, INVALID_VALUE, OUT_OF_MEMORY, NO_DEVICE, INVALID_DEVICE = 3, 1, 2, 100, 101
 INVALID_CONTEXT, INVALID_PTX, INVALID_HANDLE, NOT_FOUND, CAPTURE_UNSUPPORTED, UNKNOWN = 201, 218, 400, 500, 900, 999
-NO_BINARY, ILLEGAL_ADDRESS = 209, 700
+NO_BINARY, ILLEGAL_ADDRESS, NOT_SUPPORTED = 209, 700, 801
 
 # p[i] += n for one block
 ADD = harness.ptx_function('''
@@ -55,6 +55,16 @@ print(code(d.get, 'cuDeviceGetCount', c_int))
 d.call('cuInit', 0)
 print(d.get('cuDeviceGetCount', c_int).value, code(d.allocate, 16), code(d.get, 'cuDeviceGet', c_int, 1))
 ''', NOT_INITIALIZED, 1, INVALID_CONTEXT, INVALID_DEVICE)
+
+    def test_a_process_uses_one_of_several_devices(self):
+        self.check('''
+d = Driver()
+d.call('cuInit', 0)
+print(d.get('cuDeviceGetCount', c_int).value, d.get('cuDeviceGet', c_int, 1).value)
+d.get('cuDevicePrimaryCtxRetain', c_void_p, 1)
+print(code(d.get, 'cuDevicePrimaryCtxRetain', c_void_p, 0), code(d.call, 'cuDevicePrimaryCtxRelease', 0))
+d.call('cuDevicePrimaryCtxRelease', 1)
+''', 2, 1, NOT_SUPPORTED, INVALID_CONTEXT, PTX_DEVICES='2')
 
     def test_a_machine_without_a_device(self):
         self.check("d = Driver(); print(code(d.call, 'cuInit', 0))", NO_DEVICE, PTX_DEVICE='none')
