@@ -1,4 +1,5 @@
 /* The pairs of shapes that are looked at: all broad phases give the same contacts to the bit, and filters hold. */
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -269,49 +270,56 @@ Test(collide, auto_takes_a_tree_for_many_static_shapes_only) {
 enum { ROW = 24 };
 
 /* A row of spheres that touch their neighbours, from the last to the first along x. Between them in the order of shapes
- * are spheres of a slider on the first body. */
-static SapModel *row_with_slider(void) {
-    static const double axis[6 * ROW + 1][3] = {[6 * ROW] = {0, 1, 0}};
+ * are spheres of a slider, on a slider on the first body; both slide along (1, 1, 1). */
+static SapModel *row_with_sliders(void) {
+    const double part = 1 / sqrt(3);
+    static double axis[6 * ROW + 2][3];
     ShapeModel m;
     shape_model_init(&m);
     for (int b = 0; b < ROW; b++) {
         shape_model_body(&m, 0.15 * (ROW - b), 0.01 * b, 1);
         shape_model_shape(&m, b, SAP_SHAPE_SPHERE, 0.1, 0, 0);
-        shape_model_shape(&m, ROW, SAP_SHAPE_SPHERE, 0.1, 0, 0);
+        shape_model_shape(&m, ROW + 1, SAP_SHAPE_SPHERE, 0.1, 0, 0);
     }
-    int slider = shape_model_body(&m, 0, 0, 0);
-    m.joint[slider] = SAP_JOINT_PRISMATIC;
-    m.parent[slider] = 0;
-    m.q[slider][6] = 0;
-    m.a.num_coords = 7 * ROW + 1;
-    m.a.num_dofs = 6 * ROW + 1;
+    for (int k = 0; k < 2; k++) {
+        int slider = shape_model_body(&m, 0, 0, 0);
+        m.joint[slider] = SAP_JOINT_PRISMATIC;
+        m.parent[slider] = k == 0 ? 0 : ROW;
+        memcpy(axis[6 * ROW + k], (const double[3]){part, part, part}, sizeof *axis);
+    }
+    m.a.num_coords = 7 * ROW + 2;
+    m.a.num_dofs = 6 * ROW + 2;
     m.a.joint_axis = axis[0];
     return shape_model_create(&m);
 }
 
-/* Places beyond f32 are infinite in collision. A slider at 1.7e308 on a body turned by half a turn is at NaN: the turn
- * doubles its place. */
+/* Places beyond f32 are infinite in collision. A slider at 1.7e308 on a body that is turned by half a turn about an axis
+ * across its own is infinitely far, as the turn takes its place twice; one on it that slides back is at NaN. All three
+ * coordinates are, so the sweep has no other axis to take. */
 Test(collide, shapes_whose_bounds_are_not_finite_take_no_contacts_from_others) {
     static const double place[] = {0, 3.3e38, 1e39, -1e39, 1e300, -1e300, 1.7e308, 1.7e308};
     enum { WORLDS = sizeof place / sizeof *place };
-    SapModel *model = row_with_slider();
+    SapModel *model = row_with_sliders();
     CollideWorlds w[SAP_BROAD_PHASE_TREE + 1];
     for (int phase = SAP_BROAD_PHASE_LISTED; phase <= SAP_BROAD_PHASE_TREE; phase++) {
         SapOptions o = f64_options(256);
         o.use_f64_boundary_pose = false;
         o.broad_phase = (SapBroadPhase)phase;
+        o.lanes = 1; /* a pair that is near in one lane is looked at in all */
         w[phase] = collide_worlds_create(model, WORLDS, &o);
         for (int i = 0; i < WORLDS; i++) {
             double *q = collide_worlds_q(&w[phase], i);
             q[7 * ROW] = place[i];
-            memcpy(q + 3, (const double[4]){0, 0, 1, 0}, 4 * sizeof(double));
+            q[7 * ROW + 1] = place[i] > 1e308 ? -place[i] : place[i];
+            memcpy(q + 3, (const double[4]){sqrt(0.5), -sqrt(0.5), 0, 0}, 4 * sizeof(double));
             if (i % 2) /* and a body of the row */
                 q[7 * (ROW / 2) + 1] = place[i];
         }
         collide_worlds_run(&w[phase]);
     }
     for (int i = 0; i < WORLDS; i++) {
-        cr_assert_geq(w[SAP_BROAD_PHASE_LISTED].contacts->count[i], ROW - 3, "world %d: %d", i, w[SAP_BROAD_PHASE_LISTED].contacts->count[i]);
+        cr_assert_geq(w[SAP_BROAD_PHASE_LISTED].contacts->count[i], ROW - 3, "world %d: %d", i,
+                      w[SAP_BROAD_PHASE_LISTED].contacts->count[i]);
         for (int phase = SAP_BROAD_PHASE_SWEEP; phase <= SAP_BROAD_PHASE_TREE; phase++)
             expect_same_world(w[phase].contacts, i, w[SAP_BROAD_PHASE_LISTED].contacts, i,
                               phase == SAP_BROAD_PHASE_TREE ? "tree" : "sweep");

@@ -243,6 +243,22 @@ ParameterizedTest(Precision *param, convex, faces_on_faces_give_four_points_at_t
             }
 }
 
+ParameterizedTestParameters(convex, a_face_hardly_wider_than_a_line_has_the_two_ends_of_the_line) {
+    return precision_params();
+}
+
+/* Points that extend a manifold by less than a thousandth of its length are left out. */
+ParameterizedTest(Precision *param, convex, a_face_hardly_wider_than_a_line_has_the_two_ends_of_the_line) {
+    static TaskData data;
+    TestShape ground = {SAP_SHAPE_BOX, {0.5, 0.5, 0.25}, NULL};
+    for (int wide = 0; wide < 2; wide++)
+        for (int k = 0; k < 12; k++) {
+            TestShape blade = {SAP_SHAPE_BOX, {0.2, wide ? 2e-3 : 5e-5, 0.125}, NULL};
+            stack(&data, &ground, &blade, 0.375, 0.3 * k, 0.01, 4, param->bits);
+            expect_face(&data, wide ? 4 : 2, 0, 0.399, param->bits);
+        }
+}
+
 ParameterizedTestParameters(convex, a_lying_cylinder_or_capsule_touches_a_box_at_two_points) {
     return precision_params();
 }

@@ -7,6 +7,7 @@
 #include <criterion/parameterized.h>
 
 #include "host/plan/plan.h"
+#include "host/plan/static_tree.h"
 #include "support/random_model.h"
 #include "support/shape_model.h"
 
@@ -101,4 +102,22 @@ ParameterizedTest(int *places, static_tree, has_every_static_shape_once_in_boxes
     cr_assert_eq(owner.plan.num_pairs, 3, "the two seekers, and each with the plane");
     sap_plan_free(&owner);
     sap_model_destroy(model);
+}
+
+/* One static shape and shapes of a body: 1024 pairs with the tree pay, and so do 1024 * 1023 / 2 others at most. */
+Test(static_tree, pays_for_many_static_pairs_and_few_others) {
+    static ShapeModel m;
+    shape_model_init(&m);
+    shape_model_body(&m, 0, 0, 0);
+    shape_model_shape(&m, -1, SAP_SHAPE_SPHERE, 0.1, 0, 0);
+    for (int shapes = 1; shapes <= 1025; shapes++) {
+        shape_model_shape(&m, 0, SAP_SHAPE_SPHERE, 0.1, 0, 0);
+        if (shapes < 1023)
+            continue;
+        bool pays;
+        SapModel *model = shape_model_create(&m);
+        cr_assert_eq(sap_static_tree_pays(sap_model_arrays(model), &pays), SAP_OK);
+        cr_expect_eq(pays, shapes == 1024, "%d shapes", shapes);
+        sap_model_destroy(model);
+    }
 }
