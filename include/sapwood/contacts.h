@@ -37,6 +37,11 @@ typedef struct SapContacts {
     /* Contacts of MuJoCo's law, contact_solver = mujoco (mujoco.h): [n][capacity]. That law reads these, shapes and bodies
      * only. The caller's; NULL = none. */
     const struct SapMujocoContact *mujoco;
+
+    /* For warm_start of the dual solvers (docs/dual.md): which contact of its pair a record is, such as the number of a
+     * feature, so that it finds its force of the last step in any order of records. [n][capacity], any numbers, the
+     * caller's; NULL = its index among the records of the pair. sap_contacts_create leaves it NULL. */
+    const int32_t *key;
 } SapContacts;
 
 /* Allocates the object and every array, 64-byte aligned: no contacts, shapes and bodies -1, parameters NaN. num_worlds

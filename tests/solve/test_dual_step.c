@@ -319,6 +319,87 @@ Test(dual_step, the_order_of_contacts_does_not_matter) {
     sap_scene_destroy(scene);
 }
 
+/* ---- keys of contacts ---- */
+
+typedef struct Caches {
+    int32_t key[3 * 64];
+    double cache[6 * 64], dof_cache[4 * 18];
+} Caches;
+
+static void reverse(const SapContacts *from, SapContacts *to) {
+    int n = to->count[0] = from->count[0];
+    for (int k = 0; k < n; k++) {
+        size_t a = (size_t)k, b = (size_t)(n - 1 - k);
+        to->shape0[b] = from->shape0[a];
+        to->shape1[b] = from->shape1[a];
+        memcpy((double *)to->point0 + 3 * b, (double *)from->point0 + 3 * a, 3 * sizeof(double));
+        memcpy((double *)to->point1 + 3 * b, (double *)from->point1 + 3 * a, 3 * sizeof(double));
+        memcpy((double *)to->normal + 3 * b, (double *)from->normal + 3 * a, 3 * sizeof(double));
+        ((double *)to->margin0)[b] = ((double *)from->margin0)[a];
+        ((double *)to->margin1)[b] = ((double *)from->margin1)[a];
+    }
+}
+
+/* The iterations of a step from a state and its caches, which stay as they are. */
+static int iterations_of(SapSolver *solver, Caches *caches, const SapState *state, SapState *out,
+                         const SapContacts *contacts, double h) {
+    Caches before = *caches;
+    SapWorldReport report;
+    need(sap_step(solver, state, NULL, contacts, h, out));
+    need(sap_solver_report(solver, &report));
+    *caches = before;
+    return report.iterations[0];
+}
+
+/* A stack at rest whose boxes stand off centre: the four contacts of a pair carry different loads. */
+Test(dual_step, a_contact_finds_its_force_by_the_key_of_the_caller_in_any_order) {
+    enum { RECORDS = 64 };
+    SapScene *scene = load("scenes/stack3");
+    SapOptions o = options_of(SAP_SOLVER_CONE);
+    o.warm_start = true;
+    o.optimality_rel_tol = 1e-8;
+    o.push_factor = 0;
+    o.max_rigid_contact = RECORDS;
+    static Caches caches;
+    SapContactReport record = {.cache_key = caches.key, .cache = caches.cache, .dof_cache = caches.dof_cache};
+    int32_t forwards[RECORDS], backwards[RECORDS];
+    SapSolver *solver;
+    SapContacts *contacts, *other;
+    SapState *state, *out;
+    need(sap_solver_create(scene->model, 1, &o, &solver));
+    need(sap_contacts_create(1, RECORDS, SAP_F64, &contacts));
+    need(sap_contacts_create(1, RECORDS, SAP_F64, &other));
+    need(sap_state_create(scene->model, 1, SAP_F64, &state));
+    need(sap_state_create(scene->model, 1, SAP_F64, &out));
+    need(sap_solver_record(solver, &record));
+    contacts->key = forwards;
+    for (int step = 0; step < 200; step++) {
+        need(sap_collide(solver, state, contacts));
+        for (int k = 0; k < RECORDS; k++) {
+            forwards[k] = 1000 + 7 * k;
+            backwards[k] = 1000 + 7 * (contacts->count[0] - 1 - k);
+        }
+        if (step < 199)
+            need(sap_step(solver, state, NULL, contacts, scene->dt, state));
+    }
+    cr_assert_eq(contacts->count[0], 12);
+    reverse(contacts, other);
+    int in_order = iterations_of(solver, &caches, state, out, contacts, scene->dt);
+    other->key = backwards;
+    int by_key = iterations_of(solver, &caches, state, out, other, scene->dt);
+    other->key = NULL;
+    int by_index = iterations_of(solver, &caches, state, out, other, scene->dt);
+    cr_expect(by_key <= in_order + 1 && by_key < by_index, "%d in order, %d by key, %d by index", in_order, by_key,
+              by_index);
+    cr_log_info("%d iterations in order, %d by key, %d by index", in_order, by_key, by_index);
+    sap_state_destroy(state);
+    sap_state_destroy(out);
+    sap_contacts_destroy(contacts);
+    sap_contacts_destroy(other);
+    sap_solver_destroy(solver);
+    sap_scene_destroy(scene);
+}
+
 /* ---- refusals ---- */
 
 static void refused(const SapScene *scene, SapStatus expected, const SapOptions *o, const char *part) {

@@ -121,6 +121,7 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
     sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, __func__, control, &args));
     solver->mujoco.contact.data = NULL;
+    solver->dual.contact_key = contacts ? contacts->key : NULL;
     if (contacts) {
         if (solver->args.mujoco && solver->args.mujoco->rk4 && solver->options.max_rigid_contact > 0)
             for (int w = 0; w < solver->num_worlds && contacts->count; w++)
@@ -172,6 +173,7 @@ SapStatus sap_step_many(SapSolver *solver, const char *what, SapState *state, co
                         SapContacts *contacts, double h, int num_steps) {
     SAP_TRY(check_state(solver, what, "state", state));
     solver->mujoco.contact.data = NULL;
+    solver->dual.contact_key = NULL; /* collision counts the contacts of a pair */
     SapStepArgs args = solver->args;
     args.h = h;
     args.num_steps = num_steps;

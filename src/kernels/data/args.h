@@ -70,6 +70,7 @@ typedef struct SapDualStepArgs {
     SapDualOptions options;
     SapDualLayout layout;
     const SapDualRecord *record; /* NULL = no copies of the problems */
+    const int *contact_key;      /* [num_worlds][given_capacity] the caller's identities of contacts; NULL = none */
 } SapDualStepArgs;
 
 /* The Newton systems of all worlds for the library (solve/lockstep.h). */

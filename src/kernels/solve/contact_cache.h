@@ -1,7 +1,7 @@
 /* The contact cache: forces of the last step, from which the next one starts. docs/dual.md#warm-start.
  *
- * Entry k of a world is its contact record k: the two sides, the index of the contact within its pair, the normal and the
- * force on side 1 in world axes. A contact finds the entry of the same key whose normal is within 15 degrees of its own.
+ * Entry k of a world is its contact record k: the two sides, the caller's key of the contact or its index within its pair,
+ * the normal and the force on side 1 in world axes. A contact finds the entry of the same key whose normal is within 15 degrees of its own.
  * Entries live one step; an entry whose first side is 0 ends the list, so a row of zeros is empty. Rows of dofs are cached
  * per dof. Forces, not impulses, so that a change of h needs no correction. */
 
@@ -24,6 +24,11 @@ KERNEL_FN void cache_key(const Context *ctx, int c, int l, int key[CACHE_KEY]) {
     key[0] = cache_side(ctx, c, 0);
     key[1] = cache_side(ctx, c, 1);
     key[2] = 0;
+    if (ctx->args->dual->contact_key) {
+        long long first = (long long)ctx->pack->world[l] * ctx->args->contacts.given_capacity;
+        key[2] = ctx->args->dual->contact_key[first + ORIGIN_INTS(record, c)[l]];
+        return;
+    }
     for (int d = 0; d < c; d++)
         key[2] += cache_side(ctx, d, 0) == key[0] && cache_side(ctx, d, 1) == key[1] && ORIGIN_INTS(record, d)[l] >= 0;
 }
