@@ -62,11 +62,15 @@ function(sapwood_cuda_ptx output source arch)
             -MD -MF ${output}.d -MT ${output} -o ${output} ${source})
 endfunction()
 
-# sapwood_add_cuda_kernels(<target> <name> <source>): the PTX, the machine code of each architecture with ptxas's report
-# of registers and spills (<name>_<arch>.cubin.log), and the fatbin, in <build>/cuda. Sets SAPWOOD_CUDA_FATBIN to the
-# path of the fatbin.
+# sapwood_add_cuda_kernels(<target> <name> <source> [PTX_ONLY]): the PTX, the machine code of each architecture with
+# ptxas's report of registers and spills (<name>_<arch>.cubin.log), and the fatbin, in <build>/cuda. Sets
+# SAPWOOD_CUDA_FATBIN to the path of the fatbin. PTX_ONLY: no machine code.
 function(sapwood_add_cuda_kernels target name source)
     set(folder ${PROJECT_BINARY_DIR}/cuda)
+    set(archs ${SAPWOOD_CUDA_CODE})
+    if("PTX_ONLY" IN_LIST ARGN)
+        set(archs "")
+    endif()
     file(MAKE_DIRECTORY ${folder})
     cmake_path(GET SAPWOOD_NVCC PARENT_PATH tools)
 
@@ -75,7 +79,7 @@ function(sapwood_add_cuda_kernels target name source)
 
     set(images --image3=kind=ptx,sm=${SAPWOOD_CUDA_PTX},file=${ptx})
     set(cubins "")
-    foreach(arch IN LISTS SAPWOOD_CUDA_CODE)
+    foreach(arch IN LISTS archs)
         set(cubin ${folder}/${name}_${arch}.cubin)
         sapwood_cuda_tool(${cubin} INPUTS ${ptx} COMMAND ${tools}/ptxas -v -O3 -arch=sm_${arch} -o ${cubin} ${ptx})
         list(APPEND images --image3=kind=elf,sm=${arch},file=${cubin})

@@ -67,6 +67,7 @@ void sap_program_inspect(SapContext *ctx) {
 #define STEP_COLLIDES       1
 #define STEP_PLACE_SLOTS    ((void)0) /* all packs have theirs in the same arenas */
 #define STEP_HAS_MUJOCO     1
+#define STEP_HAS_LOCKSTEP   1
 #include "kernels/step/step_list.h"
 
 bool sap_program_solves(const SapStepArgs *args) {

@@ -48,6 +48,8 @@ static void carve(SapArena *arena, SapBatch *b, SapCudaModel *model) {
     sap_cuda_model_carve(arena, model);
     sap_batch_carve(arena, b);
     SAP_CARVE(arena, c->mask, b->num_worlds);
+    if (c->args.dual)
+        SAP_CARVE(arena, c->device_dual, 1);
     if (c->lockstep)
         sap_cuda_lockstep_carve(arena, &c->args, b->num_worlds, c->lockstep);
 }
@@ -68,6 +70,8 @@ SapStatus sap_cuda_upload_model(SapCudaBatch *c, const SapCudaModel *model) {
     for (int i = 0; i < SAP_CUDA_NUM_BLOCKS; i++)
         SAP_TRY(sap_cuda_upload(c, "device cuda: the model", model->block[i].device, model->block[i].host,
                                 model->block[i].bytes));
+    if (c->device_dual)
+        SAP_TRY(sap_cuda_upload(c, "device cuda: the model", c->device_dual, &c->dual, sizeof c->dual));
     return SAP_OK;
 }
 

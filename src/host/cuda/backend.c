@@ -29,6 +29,7 @@ static void fill_args(SapBatch *b, const SapCudaModel *model) {
         args->library = c->lockstep->systems;
     args->status = b->arrays.status;
     args->report = b->arrays.report;
+    args->dual = c->device_dual;
 }
 
 static SapStatus create_streams(SapCudaBatch *c) {
@@ -60,7 +61,7 @@ static SapStatus create(SapBatch *b, const char *what, const SapModel *model) {
         return SAP_ERROR_MEMORY;
     SAP_TRY(sap_cuda_device_retain(b->options.cuda_device, &c->device));
     c->model = sap_model_hold(model);
-    SAP_TRY(sap_cuda_model_init(c->model, &b->options, &c->args, &on_device));
+    SAP_TRY(sap_cuda_model_init(c->model, &b->options, &c->dual, &c->args, &on_device));
     sap_cuda_world_parameters_init(&c->parameters, on_device.arrays, &on_device.plan->plan.plan, &b->options,
                                    b->num_worlds);
     SAP_TRY(sap_cuda_enter(c->device, "device cuda"));

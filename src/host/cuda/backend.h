@@ -35,6 +35,7 @@ typedef struct SapCudaBatch {
     size_t recorded_bytes;
 
     SapStepArgs args;
+    SapDualStepArgs dual, *device_dual; /* of a dual solver, and its copy on the device, which args has */
     SapCudaPhase collide, step;
     bool specialised;
     SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */

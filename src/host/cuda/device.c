@@ -40,34 +40,38 @@ SapStatus sap_cuda_leave(const SapCudaDevice *d, const char *what, SapStatus sta
 
 /* ---- kernels ---- */
 
-SapStatus sap_cuda_device_find(const SapCudaDevice *d, const char *name, CuFunction *out) {
-    CuResult result = d->cuda->module_function(out, d->module, name);
+static SapStatus find(const SapCudaDevice *d, SapCudaImage image, const char *name, CuFunction *out) {
+    CuResult result = d->cuda->module_function(out, d->module[image], name);
     if (result == CU_NOT_FOUND)
         *out = NULL;
     return result == CU_NOT_FOUND ? SAP_OK : sap_cuda_status(d->cuda, result, sap_cu_name_module_function, name);
 }
 
-static SapStatus need_kernel(const SapCudaDevice *d, const char *name, CuFunction *out) {
-    SAP_TRY(sap_cuda_device_find(d, name, out));
+SapStatus sap_cuda_device_find(const SapCudaDevice *d, const char *name, CuFunction *out) {
+    return find(d, SAP_CUDA_IMAGE_STEP, name, out);
+}
+
+static SapStatus need_kernel(const SapCudaDevice *d, SapCudaImage image, const char *name, CuFunction *out) {
+    SAP_TRY(find(d, image, name, out));
     return *out ? SAP_OK : sap_fail(SAP_ERROR_DEVICE, "device cuda: the kernels have no '%s'", name);
 }
 
-static SapStatus load_kernels(SapCudaDevice *d, const void *image) {
-    SAP_CU_TRY(d->cuda, module_load, "device cuda: the kernels", (&d->module, image));
-    SAP_TRY(need_kernel(d, "sap_kernel_step", &d->step));
-    SAP_TRY(need_kernel(d, "sap_kernel_kinematics", &d->kinematics));
-    SAP_TRY(need_kernel(d, "sap_kernel_collide", &d->collide));
-    SAP_TRY(need_kernel(d, "sap_kernel_reset", &d->reset));
-    SAP_TRY(need_kernel(d, "sap_kernel_mask", &d->mask));
-    SAP_TRY(need_kernel(d, "sap_kernel_place_shapes", &d->place_shapes));
-    SAP_TRY(need_kernel(d, "sap_kernel_cast_rays", &d->cast_rays));
-    return need_kernel(d, "sap_kernel_sense", &d->sense);
+static SapStatus find_kernels(SapCudaDevice *d) {
+    const struct {
+        const char *name;
+        CuFunction *out;
+    } kernels[] = {{"sap_kernel_step", &d->step},           {"sap_kernel_kinematics", &d->kinematics},
+                   {"sap_kernel_collide", &d->collide},     {"sap_kernel_reset", &d->reset},
+                   {"sap_kernel_mask", &d->mask},           {"sap_kernel_place_shapes", &d->place_shapes},
+                   {"sap_kernel_cast_rays", &d->cast_rays}, {"sap_kernel_sense", &d->sense}};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        SAP_TRY(need_kernel(d, SAP_CUDA_IMAGE_STEP, kernels[i].name, kernels[i].out));
+    return SAP_OK;
 }
 
-/* The kernels of this build, or the file named by the environment variable SAPWOOD_CUDA_IMAGE, which the caller frees
- * through *owned. */
-static SapStatus find_image(const void **image, char **owned) {
-    const char *path = secure_getenv("SAPWOOD_CUDA_IMAGE");
+/* The kernels of this build, or the file named by an environment variable, which the caller frees through *owned. */
+static SapStatus find_image(SapCudaImage which, const void **image, char **owned) {
+    const char *path = secure_getenv(which == SAP_CUDA_IMAGE_STEP ? "SAPWOOD_CUDA_IMAGE" : "SAPWOOD_CUDA_DUAL_IMAGE");
     *owned = NULL;
     if (path && *path) {
         size_t size;
@@ -76,12 +80,35 @@ static SapStatus find_image(const void **image, char **owned) {
         *image = *owned;
         return SAP_OK;
     }
-    *image = sap_cuda_embedded_image();
+    *image = sap_cuda_embedded_image(which);
     if (!*image)
         return sap_fail(SAP_ERROR_DEVICE,
                         "device cuda: this build has no GPU kernels, for it was made without nvcc or with "
                         "SAPWOOD_CUDA=OFF; allowed here: cpu");
     return SAP_OK;
+}
+
+static SapStatus load(SapCudaDevice *d, SapCudaImage which, const void *image) {
+    SAP_CU_TRY(d->cuda, module_load, "device cuda: the kernels", (&d->module[which], image));
+    return SAP_OK;
+}
+
+static SapStatus find_and_load(SapCudaDevice *d, SapCudaImage which) {
+    const void *image;
+    char *owned;
+    SAP_TRY(find_image(which, &image, &owned));
+    SapStatus status = load(d, which, image);
+    free(owned);
+    return status;
+}
+
+SapStatus sap_cuda_device_find_in(SapCudaDevice *d, SapCudaImage image, const char *name, CuFunction *out) {
+    pthread_mutex_lock(&lock);
+    SapStatus status = d->module[image] ? SAP_OK : find_and_load(d, image);
+    if (status == SAP_OK)
+        status = need_kernel(d, image, name, out);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 /* ---- creation ---- */
@@ -103,6 +130,11 @@ static SapStatus find_device(SapCudaDevice *d) {
     return SAP_OK;
 }
 
+static SapStatus load_kernels(SapCudaDevice *d, const void *image) {
+    SAP_TRY(load(d, SAP_CUDA_IMAGE_STEP, image));
+    return find_kernels(d);
+}
+
 static SapStatus open_device(SapCudaDevice *d, const void *image) {
     SAP_TRY(find_device(d));
     SAP_TRY(attribute(d, CU_MULTIPROCESSOR_COUNT, &d->multiprocessors));
@@ -115,15 +147,17 @@ static SapStatus open_device(SapCudaDevice *d, const void *image) {
 static SapStatus fill(SapCudaDevice *d) {
     const void *image;
     char *owned;
-    SAP_TRY(find_image(&image, &owned));
+    SAP_TRY(find_image(SAP_CUDA_IMAGE_STEP, &image, &owned));
     SapStatus status = open_device(d, image);
     free(owned);
     return status;
 }
 
 static void destroy(SapCudaDevice *d) {
-    if (d->module && sap_cuda_enter(d, "device cuda") == SAP_OK) {
-        d->cuda->module_unload(d->module);
+    if (d->module[SAP_CUDA_IMAGE_STEP] && sap_cuda_enter(d, "device cuda") == SAP_OK) {
+        for (int i = 0; i < SAP_CUDA_NUM_IMAGES; i++)
+            if (d->module[i])
+                d->cuda->module_unload(d->module[i]);
         sap_cuda_leave(d, "device cuda", SAP_OK);
     }
     if (d->context && !is_of_parent(d))

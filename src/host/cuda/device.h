@@ -6,14 +6,17 @@
 
 #include "host/cuda/driver.h"
 
+/* The modules of kernels: target/cuda.cu, loaded with the device; target/dual.cu, loaded when a batch needs it. */
+typedef enum SapCudaImage { SAP_CUDA_IMAGE_STEP, SAP_CUDA_IMAGE_DUAL, SAP_CUDA_NUM_IMAGES } SapCudaImage;
+
 typedef struct SapCudaDevice {
     const SapCuda *cuda;
     int index;   /* index in the driver's order */
     int holders; /* number of batches that use it */
     pid_t process;
     CuDevice device;
-    CuContext context; /* the primary context, which PyTorch and others also use */
-    CuModule module;
+    CuContext context;                    /* the primary context, which PyTorch and others also use */
+    CuModule module[SAP_CUDA_NUM_IMAGES]; /* NULL: not loaded */
     CuFunction collide, step, kinematics, reset, mask, place_shapes, cast_rays, sense;
     int multiprocessors;
     int shared_per_block; /* bytes, including the opt-in part */
@@ -27,6 +30,8 @@ void sap_cuda_device_release(SapCudaDevice *device);
 
 /* The kernel of that name; *out is NULL if the module has none. The context must be current. */
 SapStatus sap_cuda_device_find(const SapCudaDevice *device, const char *name, CuFunction *out);
+/* The same in a module that is loaded at the first call; a kernel that is missing is an error. Callable from any thread. */
+SapStatus sap_cuda_device_find_in(SapCudaDevice *device, SapCudaImage image, const char *name, CuFunction *out);
 
 /* Makes the GPU's context current on this thread. sap_cuda_leave restores the previous context and returns `status`, or
  * its own error. */
@@ -34,6 +39,6 @@ SapStatus sap_cuda_enter(const SapCudaDevice *device, const char *what);
 SapStatus sap_cuda_leave(const SapCudaDevice *device, const char *what, SapStatus status);
 
 /* The kernels of this build, PTX or a fatbin; NULL if it was built without nvcc (cuda/image.c). */
-const void *sap_cuda_embedded_image(void);
+const void *sap_cuda_embedded_image(SapCudaImage image);
 
 #endif

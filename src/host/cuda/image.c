@@ -1,25 +1,30 @@
-/* The GPU kernels compiled by nvcc, embedded in the library. SAPWOOD_CUDA_IMAGE_FILE is the fatbin; it is not defined
- * without nvcc. */
+/* The GPU kernels compiled by nvcc, embedded in the library. SAPWOOD_CUDA_IMAGE_FILE and SAPWOOD_CUDA_DUAL_IMAGE_FILE are
+ * the fatbins; they are not defined without nvcc. */
 #include <stddef.h>
 
 #include "host/cuda/device.h"
 
 #ifdef SAPWOOD_CUDA_IMAGE_FILE
-/* The assembler includes the file: as a C array it would take the compiler minutes. */
-__asm__(".section .rodata\n"
-        ".balign 64\n"
-        ".local sap_cuda_image\n"
-        "sap_cuda_image:\n"
-        ".incbin \"" SAPWOOD_CUDA_IMAGE_FILE "\"\n"
-        ".byte 0\n" /* the image may be PTX, which is text */
-        ".previous\n");
-extern const unsigned char sap_cuda_image[] __attribute__((visibility("hidden")));
+/* The assembler includes a file: as a C array it would take the compiler minutes. The last byte is 0, because the image
+ * may be PTX, which is text. */
+#define EMBED(name, file)                                                                                              \
+    __asm__(".section .rodata\n"                                                                                       \
+            ".balign 64\n"                                                                                             \
+            ".local " #name "\n" #name ":\n"                                                                           \
+            ".incbin \"" file "\"\n"                                                                                   \
+            ".byte 0\n"                                                                                                \
+            ".previous\n");                                                                                            \
+    extern const unsigned char name[] __attribute__((visibility("hidden")))
 
-const void *sap_cuda_embedded_image(void) {
-    return sap_cuda_image;
+EMBED(sap_cuda_image, SAPWOOD_CUDA_IMAGE_FILE);
+EMBED(sap_cuda_dual_image, SAPWOOD_CUDA_DUAL_IMAGE_FILE);
+
+const void *sap_cuda_embedded_image(SapCudaImage image) {
+    return image == SAP_CUDA_IMAGE_STEP ? sap_cuda_image : sap_cuda_dual_image;
 }
 #else
-const void *sap_cuda_embedded_image(void) {
+const void *sap_cuda_embedded_image(SapCudaImage image) {
+    (void)image;
     return NULL;
 }
 #endif

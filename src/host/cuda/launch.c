@@ -32,8 +32,23 @@ static SapStatus choose_kernel(const SapCudaBatch *c, const char *name, const ch
     return SAP_OK;
 }
 
+/* The step of a dual solver: one kernel per method. */
+static const char *dual_step(SapDualMethod method) {
+    switch (method) {
+    case SAP_DUAL_PGS:
+    case SAP_DUAL_PGS_ROWS: return "sap_kernel_step_pgs";
+    case SAP_DUAL_ACTIVE_SET:
+    case SAP_DUAL_ACTIVE_SET_SINGLE: return "sap_kernel_step_active_set";
+    default: return "sap_kernel_step_cone";
+    }
+}
+
 static SapStatus find_kernels(SapCudaBatch *c) {
-    SAP_TRY(choose_kernel(c, "sap_kernel_step", step_suffix(&c->args), c->device->step, &c->step.kernel));
+    if (c->args.dual)
+        SAP_TRY(sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_DUAL, dual_step(c->dual.options.method),
+                                        &c->step.kernel));
+    else
+        SAP_TRY(choose_kernel(c, "sap_kernel_step", step_suffix(&c->args), c->device->step, &c->step.kernel));
     SAP_TRY(choose_kernel(c, "sap_kernel_collide", collide_suffix(&c->args), c->device->collide, &c->collide.kernel));
     c->specialised = c->step.kernel != c->device->step;
     return SAP_OK;
@@ -144,7 +159,7 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
     SAP_TRY(sap_cuda_refresh(c, what));
     bool can_touch = args->plan.allowed || args->plan.num_pairs > 0;
-    CuFunction step = has_reports(&args->report) ? c->device->step : c->step.kernel;
+    CuFunction step = has_reports(&args->report) && !args->dual ? c->device->step : c->step.kernel;
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = can_touch || c->lockstep ? args->first_step + 1 : args->num_steps;
         if (can_touch)

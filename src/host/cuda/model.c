@@ -18,19 +18,20 @@ static void list_blocks(SapCudaModel *out) {
     }
 }
 
-SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapStepArgs *args, SapCudaModel *out) {
+SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapDualStepArgs *dual,
+                              SapStepArgs *args, SapCudaModel *out) {
     const SapModelArrays *m = sap_model_arrays(model);
     *out = (SapCudaModel){.arrays = m};
-    /* each kernel set has its law and method as constants (kernels/target/cuda.cu) */
-    if (options->contact_solver != SAP_SOLVER_SAP)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "device cuda: there are no kernels for contact_solver %d; allowed: %d (sap)",
-                        (int)options->contact_solver, SAP_SOLVER_SAP);
+    /* each kernel set has its law and method as constants (kernels/target/cuda.cu, dual.cu) */
+    if (options->contact_solver == SAP_SOLVER_MUJOCO)
+        return sap_fail(
+            SAP_ERROR_UNSUPPORTED,
+            "device cuda: there are no kernels for contact_solver mujoco; allowed: sap, cone, pgs, pgs_rows, "
+            "active_set");
     SAP_TRY(sap_model_plan(model, options->broad_phase, &out->plan));
     list_blocks(out);
     const SapConstants constants[2] = {out->plan->constants[0].constants, out->plan->constants[1].constants};
-    SapDualStepArgs dual;
-    SAP_TRY(sap_step_args_init(m, &out->plan->plan.plan, constants, options, 1, &dual, args));
+    SAP_TRY(sap_step_args_init(m, &out->plan->plan.plan, constants, options, 1, dual, args));
     if (options->sleep_steps > 0)
         return sap_fail(SAP_ERROR_UNSUPPORTED, "device cuda: option sleep_steps is %d; worlds sleep on the cpu only",
                         options->sleep_steps);

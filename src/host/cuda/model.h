@@ -21,8 +21,9 @@ typedef struct SapCudaModel {
 } SapCudaModel;
 
 /* Collects the blocks of a model and fills *args with the arguments that depend on model and options, with host
- * addresses. */
-SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapStepArgs *args, SapCudaModel *out);
+ * addresses; those of a dual solver are in *dual. */
+SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapDualStepArgs *dual,
+                              SapStepArgs *args, SapCudaModel *out);
 
 /* Carves device memory for the blocks. */
 void sap_cuda_model_carve(SapArena *arena, SapCudaModel *model);

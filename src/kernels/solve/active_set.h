@@ -140,7 +140,7 @@ STAGE_FN void active_set_run(Dual *dual, mask which) {
     ActiveSet set;
     int own = dual->options->max_iterations < 0;
     set.open = which;
-    set.single = dual->options->method == SAP_DUAL_ACTIVE_SET_SINGLE ? mask_all() : mask_none();
+    set.single = DUAL_METHOD(dual) == SAP_DUAL_ACTIVE_SET_SINGLE ? mask_all() : mask_none();
     active_set_begin(dual, &set);
     real extra = real_select(set.single, real_of(0), real_of(10));
     real limit = own ? real_fma(real_of(2), dual->count, extra) : real_of((scalar)dual->options->max_iterations);

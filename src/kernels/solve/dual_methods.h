@@ -1,9 +1,5 @@
-/* The dual solvers in one precision, in order of dependence. An entry file defines SAP_PRECISION (and SAP_LANES on a CPU)
- * and includes this file once per precision. */
-#include "kernels/dialect/lane.h"
-#include "kernels/dialect/vec.h"
-#include "kernels/dialect/buffers.h"
-
+/* The dual solvers in one precision, in order of dependence, after the dialect of that precision (dialect/lane.h, vec.h,
+ * buffers.h). */
 #include "kernels/math/dense_factor.h"
 
 #include "kernels/solve/dual_problem.h"

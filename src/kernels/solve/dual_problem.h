@@ -13,6 +13,11 @@
  * Blocks are distributed over the team by index, and so are rows. A function whose result depends on elements of other
  * threads, or that writes elements which others read, ends with a barrier. */
 
+/* The method: that of the options, unless a kernel set of the GPU defines it as a constant (target/dual.cu). */
+#ifndef DUAL_METHOD
+#define DUAL_METHOD(dual) ((dual)->options->method)
+#endif
+
 /* One pack of problems. Arrays are in scratch and have one element per row unless noted. Who sets up a problem (the call
  * of dual_solve.h, or a step) writes W + R to P, b to q, mu, the bounds of boxes, the guess and the two masks of
  * lanes, then calls dual_load, which scales them in place. */
@@ -107,7 +112,7 @@ KERNEL_FN int dual_row(const Dual *dual, int b) {
 }
 /* Methods without friction solve for normals only. */
 KERNEL_FN int dual_frictionless(const Dual *dual) {
-    return dual->options->method == SAP_DUAL_ACTIVE_SET || dual->options->method == SAP_DUAL_ACTIVE_SET_SINGLE;
+    return DUAL_METHOD(dual) == SAP_DUAL_ACTIVE_SET || DUAL_METHOD(dual) == SAP_DUAL_ACTIVE_SET_SINGLE;
 }
 
 /* ---- scaling ---- */

@@ -14,7 +14,7 @@ STAGE_FN void dual_guard(Dual *dual) {
 /* Solves the loaded problems; `best` is the answer. */
 STAGE_FN void dual_solve(Dual *dual) {
     dual_start(dual);
-    switch (dual->options->method) {
+    switch (DUAL_METHOD(dual)) {
     case SAP_DUAL_CONE: cone_solve(dual); break;
     case SAP_DUAL_PGS:
     case SAP_DUAL_PGS_ROWS: pgs_solve(dual); break;

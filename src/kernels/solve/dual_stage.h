@@ -15,7 +15,7 @@ KERNEL_FN SolveResult dual_step_result(const Dual *dual, real cost) {
 }
 
 /* The stage `solve` of the dual methods (data/table.h). */
-STAGE_FN int stage_dual_solve(const Context *ctx) {
+STAGE_FN int stage_solve(const Context *ctx) {
     const SapDualStepArgs *args = ctx->args->dual;
     Dual dual;
     PROFILE(ctx, SAP_STAGE_SETUP);

@@ -81,7 +81,7 @@ KERNEL_FN Vec3 pgs_rows_block(const Dual *dual, int b, Vec3 x, Vec3 g) {
 
 /* One sweep over all blocks in the lanes of `open`. */
 STAGE_FN void pgs_sweep(Dual *dual, mask open) {
-    int by_rows = dual->options->method == SAP_DUAL_PGS_ROWS;
+    int by_rows = DUAL_METHOD(dual) == SAP_DUAL_PGS_ROWS;
     for (int b = 0; b < dual->blocks; b++) {
         /* every thread computes the change */
         int row = dual_row(dual, b), rows = dual_is_cone(dual, b) ? 3 : 1;
@@ -118,7 +118,7 @@ KERNEL_FN mask pgs_settled(const Dual *dual) {
 
 /* Sweeps in the lanes of `which` until the residual is small, or for pgs_rows until x settles. */
 STAGE_FN void pgs_run(Dual *dual, mask which) {
-    int by_rows = dual->options->method == SAP_DUAL_PGS_ROWS, limit = dual_limit(dual, 50);
+    int by_rows = DUAL_METHOD(dual) == SAP_DUAL_PGS_ROWS, limit = dual_limit(dual, 50);
     mask open = which;
     pgs_begin(dual);
     for (int k = 0;; k++) {

@@ -3,6 +3,10 @@
 /* Nothing follows the solve (solve/outcome.h). */
 #define OWN_FINISH(which) ((void)0)
 
+#include "kernels/dialect/lane.h"
+#include "kernels/dialect/vec.h"
+#include "kernels/dialect/buffers.h"
+
 #include "kernels/solve/dual_methods.h"
 
 #include "kernels/dialect/views.h"

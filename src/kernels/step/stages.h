@@ -117,8 +117,16 @@
 
 #include "kernels/solve/problem.h"
 #include "kernels/solve/method.h"
+#ifdef SAP_SET_DUAL /* the solve in impulses (target/dual.cu); on a CPU step/dual_stages.h */
+#include "kernels/solve/dual_methods.h"
+#include "kernels/solve/delassus.h"
+#include "kernels/solve/dual_step.h"
+#include "kernels/solve/contact_cache.h"
+#include "kernels/solve/dual_record.h"
+#else
 #include "kernels/solve/methods.h"
-#ifndef SAP_SET_MUJOCO
+#endif
+#if !defined(SAP_SET_MUJOCO) && !defined(SAP_SET_DUAL)
 #include "kernels/solve/report_laws.h"
 #endif
 #include "kernels/solve/report.h"
@@ -126,8 +134,12 @@
 #include "kernels/solve/report_constraints.h"
 #endif
 #include "kernels/solve/outcome.h"
+#ifdef SAP_SET_DUAL
+#include "kernels/solve/dual_stage.h"
+#else
 #include "kernels/solve/solve.h"
-#ifndef SAP_SET_MUJOCO
+#endif
+#if !defined(SAP_SET_MUJOCO) && !defined(SAP_SET_DUAL)
 #include "kernels/solve/lockstep.h"
 #endif
 

@@ -5,6 +5,7 @@
  *   STEP_COLLIDES          whether a step runs collision; 0 on a GPU, where collision is a separate launch
  *   STEP_PLACE_SLOTS       chooses the memory of the pack's contact slots
  *   STEP_HAS_MUJOCO        whether there are kernels of MuJoCo's law; 0 on a GPU
+ *   STEP_HAS_LOCKSTEP      whether there are the stages of a step in lockstep
  *
  * and, if they are constants, the choices of dialect/choices.h. */
 #include "kernels/dialect/choices.h"
@@ -89,6 +90,7 @@ STEP_FN void collide_once(SapContext *ctx) {
     STAGE(GEOMETRY_IS_F64, collide);
 }
 
+#if STEP_HAS_LOCKSTEP
 /* ---- the same step with Newton's method in lockstep (solve/lockstep.h) ----
  * All worlds finish one of these functions before the next. It does not repeat f32 solves in f64. */
 
@@ -116,3 +118,4 @@ STEP_FN void lockstep_finish(SapContext *ctx) {
         STAGE(SOLVE_IS_F64, lockstep_finish);
     STAGE(FM_IS_F64, finish);
 }
+#endif

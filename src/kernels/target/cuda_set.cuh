@@ -1,4 +1,5 @@
-// The kernels of the step for one set of precisions. target/cuda.cu includes this file once per set and defines first
+// The kernels of the step for one set of precisions. An entry file (target/cuda.cu, dual.cu) includes this file once per
+// set and defines first
 //   STEP_KERNEL                                  name of the step kernel, without collision
 //   COLLIDE_KERNEL                               name of the collision kernel, if the set has its own
 //   STEP_SET                                     namespace that separates the names of the sets

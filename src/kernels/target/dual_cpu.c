@@ -12,6 +12,10 @@
 #if SAP_PRECISION == 64 /* a step solves in f64 */
 #include "kernels/step/dual_stages.h"
 #else
+#include "kernels/dialect/lane.h"
+#include "kernels/dialect/vec.h"
+#include "kernels/dialect/buffers.h"
+
 #include "kernels/solve/dual_methods.h"
 #endif
 
@@ -34,6 +38,6 @@ const SapDualKernels TABLE = {
     .scratch = scratch_reals,
     .solve = solve_pack,
 #if SAP_PRECISION == 64
-    .step_solve = stage_dual_solve,
+    .step_solve = stage_solve,
 #endif
 };

@@ -1,0 +1,28 @@
+// Entry file of the dual solvers on a GPU: the step with its contact solve in impulses (docs/dual.md), one kernel set per
+// method, each with that method alone. It is a module of its own, so the kernels of cuda.cu have neither a register nor
+// an instruction of it. Collision, kinematics and reset are theirs.
+//
+//   sap_kernel_step_cone         contact_solver = cone, with friction_law = convex or coulomb
+//   sap_kernel_step_pgs          pgs and pgs_rows
+//   sap_kernel_step_active_set   active_set
+//
+// The stages before the solve have any precision, as the arguments say; the solve is in f64.
+#define SAP_SET_DUAL
+#define STEP_HAS_LOCKSTEP 0
+#include "kernels/data/dual.h"
+#include "kernels/target/cuda_world.cuh"
+
+#define STEP_KERNEL       sap_kernel_step_cone
+#define STEP_SET          cone
+#define DUAL_METHOD(dual) SAP_DUAL_CONE
+#include "kernels/target/dual_set.cuh"
+
+#define STEP_KERNEL       sap_kernel_step_pgs
+#define STEP_SET          pgs
+#define DUAL_METHOD(dual) ((dual)->options->method == SAP_DUAL_PGS_ROWS ? SAP_DUAL_PGS_ROWS : SAP_DUAL_PGS)
+#include "kernels/target/dual_set.cuh"
+
+#define STEP_KERNEL       sap_kernel_step_active_set
+#define STEP_SET          active_set
+#define DUAL_METHOD(dual) SAP_DUAL_ACTIVE_SET
+#include "kernels/target/dual_set.cuh"
