@@ -194,6 +194,9 @@ typedef enum SapBatchField {
     SAP_BATCH_TOUCH_CONTACT_TIME,  /* [n][num_touch] s since the contact began; 0 without contact */
     SAP_BATCH_TOUCH_AIR_TIME,      /* [n][num_touch] s since the last contact ended; 0 in contact */
     SAP_BATCH_TOUCH_LAST_AIR_TIME, /* [n][num_touch] s in the air before the last contact began */
+    SAP_BATCH_RAY_DISTANCE,        /* [n][rays of all ray sensors] m, -1 where nothing is met */
+    SAP_BATCH_RAY_NORMAL,          /* [n][rays][3] unit, world axes, out of the shape; 0 where nothing is met */
+    SAP_BATCH_RAY_SHAPE,           /* [n][rays] i32 the shape, or SAP_RAY_... */
     SAP_BATCH_NUM_FIELDS
 } SapBatchField;
 

@@ -8,10 +8,11 @@
  *
  * ---- sensors that a batch has ----
  *
- * sap_batch_set_sensors declares sites and contact sensors. Readings are arrays of the batch, from SAP_BATCH_SITE_Q on; the
- * first request for one (sap_batch_array) turns it on and measures at the present state. From then on every call of sap_batch_step measures at its end, and
- * sap_batch_reset and sap_batch_forward_kinematics begin anew: accelerations, torques, contact forces and times are 0, and
- * an accelerometer reads -g. Readings of a world that fails are those of the state that it keeps. */
+ * sap_batch_set_sensors declares sites, contact sensors and rays of sensors. Readings are arrays of the batch, from
+ * SAP_BATCH_SITE_Q on; the first request for one (sap_batch_array) turns it on and measures at the present state. From
+ * then on every call of sap_batch_step measures at its end, and sap_batch_reset and sap_batch_forward_kinematics begin
+ * anew: accelerations, torques, contact forces and times are 0, and an accelerometer reads -g. Readings of a world that
+ * fails are those of the state that it keeps. */
 #ifndef SAPWOOD_SENSORS_H
 #define SAPWOOD_SENSORS_H
 
@@ -81,6 +82,8 @@ enum {
     SAP_TOUCH_ANY = -2     /* everything */
 };
 
+enum { SAP_MAX_RAY_SENSORS = 8 };
+
 /* The caller owns the arrays; sap_batch_set_sensors copies them. They are in host memory. */
 typedef struct SapSensors {
     int num_sites;            /* >= 0 */
@@ -90,9 +93,12 @@ typedef struct SapSensors {
     int num_touch;           /* contact sensors, >= 0 */
     const int32_t *touch_body; /* [num_touch] body whose contacts are measured, 0 .. nb - 1 */
     const int32_t *touch_with; /* [num_touch] contacts with this body only, 0 .. nb - 1, or SAP_TOUCH_...; NULL = any */
+    int num_ray_sensors;       /* 0 .. SAP_MAX_RAY_SENSORS: height scans, lidars */
+    const SapRays *ray_sensor; /* [num_ray_sensors] their rays, one sensor after the other in the arrays of readings;
+                                  distance, normal and shape are NULL */
 } SapSensors;
 
-/* Declares the sites and contact sensors of a batch, once, before one of their arrays is requested. Allocates. */
+/* Declares the sensors of a batch, once, before one of their arrays is requested. Allocates. */
 SAP_API SapStatus sap_batch_set_sensors(SapBatch *batch, const SapSensors *sensors);
 
 SAP_END_DECLS

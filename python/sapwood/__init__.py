@@ -27,7 +27,7 @@ from .dual import DualSolution, dual_solve
 from .dump import Dump
 from .model import Model
 from .options import Options, preset_names
-from .rays import RayHits, pattern_grid, pattern_lidar
+from .rays import RayHits, RaySensor, pattern_grid, pattern_lidar
 from .shipped import scene, scene_names, scene_path
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "OutOfMemoryError",
     "ParseError",
     "RayHits",
+    "RaySensor",
     "SapwoodError",
     "SapwoodImportWarning",
     "UnsupportedError",

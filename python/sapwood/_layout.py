@@ -360,6 +360,8 @@ STRUCTS = {
         ("num_touch", "int"),
         ("touch_body", "ptr"),
         ("touch_with", "ptr"),
+        ("num_ray_sensors", "int"),
+        ("ray_sensor", "ptr"),
     ],
 }
 
@@ -582,7 +584,10 @@ ENUMS = {
         "SAP_BATCH_TOUCH_CONTACT_TIME": 66,
         "SAP_BATCH_TOUCH_AIR_TIME": 67,
         "SAP_BATCH_TOUCH_LAST_AIR_TIME": 68,
-        "SAP_BATCH_NUM_FIELDS": 69,
+        "SAP_BATCH_RAY_DISTANCE": 69,
+        "SAP_BATCH_RAY_NORMAL": 70,
+        "SAP_BATCH_RAY_SHAPE": 71,
+        "SAP_BATCH_NUM_FIELDS": 72,
     },
     "SapParameter": {
         "SAP_PARAMETER_GRAVITY": 0,
@@ -685,6 +690,7 @@ BITS = {
     "SAP_RAY_INVALID": -2,
     "SAP_TOUCH_STATIC": -1,
     "SAP_TOUCH_ANY": -2,
+    "SAP_MAX_RAY_SENSORS": 8,
     "SAP_WORLD_NONFINITE_STATE": 1,
     "SAP_WORLD_NONFINITE_CONTROL": 2,
     "SAP_WORLD_NOT_SPD": 4,

@@ -29,7 +29,7 @@ from .arrays import DeviceArray, Handle, batch_array
 from .mjdata import MjNames
 from .model import Model
 from .options import Options
-from .rays import RayHits, raycast
+from .rays import RayHits, RaySensor, raycast
 from .sensors import declare
 
 FIELDS = enum_names("SapBatchField", "SAP_BATCH_")  # joint_q: 0, joint_qd: 1, ...
@@ -141,7 +141,7 @@ class Batch(MjNames):
       tendon_length, tendon_velocity, tendon_force and its parts |
     | sensors, from their first access on | qacc, joint_torque; after `set_sensors` site_q, site_qd, site_gyro,
       site_accelerometer, touch_found, touch_first, touch_force, touch_pressure, touch_friction, touch_most,
-      touch_contact_time, touch_air_time, touch_last_air_time |
+      touch_contact_time, touch_air_time, touch_last_air_time, ray_distance, ray_normal, ray_shape |
     | contact cache of the option warm_start | cache_key, cache, dof_cache |
     | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
     | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, eq_active, xpos, xquat, site_xpos, sensordata, time |
@@ -603,15 +603,16 @@ class Batch(MjNames):
         """
         return raycast(self, origins, directions, body, axes, sees, exclude_body, max_distance, out)
 
-    def set_sensors(self, sites: Sequence[Any] = (), touch: Sequence[Any] = ()) -> None:
-        """Declares the sites and contact sensors of the batch, once. Their readings are arrays (docs/sensors.md).
+    def set_sensors(self, sites: Sequence[Any] = (), touch: Sequence[Any] = (), rays: Sequence[RaySensor] = ()) -> None:
+        """Declares the sensors of the batch, once. Their readings are arrays (docs/sensors.md).
 
         A site is a body (index or name; None: the world), or a pair of a body and a pose in it (7 numbers: position,
         quaternion x y z w). A contact sensor is a body, or a pair of a body and what it touches: "any", "static" or
-        another body. Readings begin with the first access of their array: site_q, site_qd, site_gyro,
-        site_accelerometer, touch_found, touch_force, ...; qacc and joint_torque need no declaration.
+        another body. Rays are those of RaySensors, such as height scans and lidars; in the arrays one sensor follows
+        the other. Readings begin with the first access of their array: site_q, site_qd, site_gyro,
+        site_accelerometer, touch_found, touch_force, ray_distance, ...; qacc and joint_torque need no declaration.
         """
-        declare(self, sites, touch)
+        declare(self, sites, touch, rays)
 
     # ---- guard ----
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,22 @@ SIGHT = enum_names("SapRaySight", "SAP_RAY_SEES_", counted=False)
 MISS = _layout.BITS["SAP_RAY_MISS"]
 INVALID = _layout.BITS["SAP_RAY_INVALID"]
 _F32, _F64 = _layout.ENUMS["SapDtype"]["SAP_F32"], _layout.ENUMS["SapDtype"]["SAP_F64"]
+
+
+class RaySensor(NamedTuple):
+    """Rays that a batch casts after every step (Batch.set_sensors); the arguments are those of Batch.raycast.
+
+    RaySensor(*pattern_grid((1.6, 1.0), 0.1), body="trunk", axes="heading", sees="static")   # a height scan
+    RaySensor(*pattern_lidar(16, 360), body="head", exclude_body="head", max_distance=30)    # a lidar
+    """
+
+    origins: Any
+    directions: Any
+    body: int | str | None = None
+    axes: str = "body"
+    sees: str = "all"
+    exclude_body: int | str | None = None
+    max_distance: float = np.inf
 
 
 class RayHits(NamedTuple):
@@ -124,6 +141,28 @@ def _check_out(batch: Batch, m: int, kind: str, out: dict[str, _Memory]) -> None
             )
 
 
+def _struct(batch: Batch, given: Sequence[_Memory], sensor: RaySensor) -> Any:
+    """The SapRays of rays whose origins and directions are `given`."""
+    rays, shape = Rays(), given[0].shape
+    lib.sap_rays_default(ctypes.byref(rays))
+    rays.num_rays, rays.shared = shape[-2], int(len(shape) == 2)
+    rays.dtype = _F64 if given[0].kind == "<f8" else _F32
+    rays.origin, rays.direction = given[0].address, given[1].address
+    rays.body, rays.axes = _body(batch, "body", sensor.body), _choice("axes", sensor.axes, AXES)
+    rays.sees, rays.exclude_body = (
+        _choice("sees", sensor.sees, SIGHT),
+        _body(batch, "exclude_body", sensor.exclude_body),
+    )
+    rays.max_distance = sensor.max_distance
+    return rays
+
+
+def sensor_struct(batch: Batch, sensor: RaySensor) -> tuple[Any, Any]:
+    """The SapRays of a sensor, and the arrays that must live as long as it."""
+    keep = _broadcast(batch, sensor.origins, sensor.directions)
+    return _struct(batch, [_host_memory(array) for array in keep], sensor), keep
+
+
 def raycast(
     batch: Batch,
     origins: Any,
@@ -159,13 +198,7 @@ def raycast(
         for name, array in named.items()
     }
     _check_out(batch, m, kind, results)
-    rays = Rays()
-    lib.sap_rays_default(ctypes.byref(rays))
-    rays.num_rays, rays.dtype, rays.shared = m, _F64 if kind == "<f8" else _F32, int(len(shape) == 2)
-    rays.origin, rays.direction = given[0].address, given[1].address
-    rays.body, rays.axes = _body(batch, "body", body), _choice("axes", axes, AXES)
-    rays.sees, rays.exclude_body = _choice("sees", sees, SIGHT), _body(batch, "exclude_body", exclude_body)
-    rays.max_distance = max_distance
+    rays = _struct(batch, given, RaySensor(None, None, body, axes, sees, exclude_body, max_distance))
     for name, memory in results.items():
         setattr(rays, name, memory.address)
     batch._call(lib.sap_batch_raycast, ctypes.byref(rays))

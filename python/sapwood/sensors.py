@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _layout
-from ._library import Sensors, lib
+from ._library import Rays, Sensors, lib
 from .arguments import index_of, integer
+from .rays import RaySensor, sensor_struct
 
 if TYPE_CHECKING:
     from .batch import Batch
@@ -38,7 +39,7 @@ def _touch(batch: Batch, touch: Any) -> tuple[int, int]:
     return _body(batch, "body of a contact sensor", body, 0), other
 
 
-def declare(batch: Batch, sites: Sequence[Any], touch: Sequence[Any]) -> None:
+def declare(batch: Batch, sites: Sequence[Any], touch: Sequence[Any], rays: Sequence[RaySensor]) -> None:
     """Batch.set_sensors."""
     frames = [_site(batch, site) for site in sites]
     pairs = [_touch(batch, sensor) for sensor in touch]
@@ -48,4 +49,7 @@ def declare(batch: Batch, sites: Sequence[Any], touch: Sequence[Any]) -> None:
     out = Sensors()
     out.num_sites, out.site_body, out.site_pose = len(frames), site_body.ctypes.data, site_pose.ctypes.data
     out.num_touch, out.touch_body, out.touch_with = len(pairs), touch_body.ctypes.data, touch_with.ctypes.data
+    casts = [sensor_struct(batch, sensor) for sensor in rays]
+    structs = (Rays * len(casts))(*(struct for struct, _ in casts))
+    out.num_ray_sensors, out.ray_sensor = len(casts), ctypes.addressof(structs)
     batch._call(lib.sap_batch_set_sensors, ctypes.byref(out))

@@ -117,6 +117,34 @@ def test_a_height_scan_that_a_robot_carries_follows_its_heading(quadruped):
         assert np.allclose(hits.normal, [0, 0, 1], atol=1e-6)
 
 
+def test_rays_of_sensors_are_cast_after_every_step(quadruped):
+    scan = sapwood.RaySensor(*sapwood.pattern_grid((0.4, 0.2), 0.1), body="trunk", axes="heading", sees="static")
+    lidar = sapwood.RaySensor(*sapwood.pattern_lidar(2, 8), body="trunk", exclude_body="trunk", max_distance=5.0)
+    with sapwood.Batch(quadruped, 3) as batch:
+        batch.set_sensors(rays=[scan, lidar])
+        assert batch.ray_distance.shape == (3, 15 + 16) and batch.ray_normal.shape == (3, 31, 3)
+        batch.perturb(0.5)
+        for worlds in (None, [1]):
+            batch.step(5)
+            batch.reset([] if worlds is None else worlds)
+            for sensor, rays in ((scan, slice(0, 15)), (lidar, slice(15, 31))):
+                hits = batch.raycast(*sensor[:2], **dict(list(sensor._asdict().items())[2:]))
+                assert np.array_equal(batch.ray_distance[:, rays], hits.distance)
+                assert np.array_equal(batch.ray_normal[:, rays], hits.normal)
+                assert np.array_equal(batch.ray_shape[:, rays], hits.shape)
+        with pytest.raises(ValueError, match="declared once"):
+            batch.set_sensors(rays=[scan])
+
+
+def test_a_wrong_ray_sensor_is_named(quadruped):
+    sensor = sapwood.RaySensor([0, 0, 1], [0, 0, -1], max_distance=0.0)
+    with sapwood.Batch(quadruped, 2) as batch:
+        with pytest.raises(ValueError, match=r"ray_sensor\[1\]: max_distance is 0"):
+            batch.set_sensors(rays=[sensor._replace(max_distance=1.0), sensor])
+        with pytest.raises(ValueError, match="did you mean 'heading'"):
+            batch.set_sensors(rays=[sensor._replace(axes="headding")])
+
+
 def test_a_lidar_has_channels_and_points():
     origins, directions = sapwood.pattern_lidar(4, 90)
     assert origins.shape == directions.shape == (360, 3)

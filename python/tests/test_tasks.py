@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode  # noqa: E402
 
 import sapwood  # noqa: E402
 from sapwood import terrain  # noqa: E402
-from sapwood.gym import Gripper, Humanoid, Legged, Quadruped  # noqa: E402
+from sapwood.gym import Gripper, Humanoid, Legged, Quadruped, legged  # noqa: E402
 
 MAKE = {
     "quadruped": Quadruped,
@@ -113,7 +113,8 @@ def test_the_height_scan_is_the_ground_around_the_robot():
     env.batch.joint_q[:, :2] += [0.97, 0.31]  # from the platform to the stairs
     env.batch.joint_q[1, 3:7] = [0, 0, np.sqrt(0.5), np.sqrt(0.5)]  # it looks along y
     env.batch.forward_kinematics()
-    points, (x, y, z) = env.scan[0], np.array(env.batch.joint_q[0, :3], float)
+    points, _ = sapwood.pattern_grid(*legged.SCAN)
+    x, y, z = np.array(env.batch.joint_q[0, :3], float)
     expected = [ground.at(x + points[:, 0], y + points[:, 1]), ground.at(x - points[:, 1], y + points[:, 0])]
     assert np.allclose(env.depths(), z - np.array(expected) - env.height, atol=1e-5)
     assert np.ptp(env.depths()) > 0.3, "there are stairs within the scan"

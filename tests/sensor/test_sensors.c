@@ -318,6 +318,116 @@ Test(sensors, have_the_same_bits_for_any_thread_lane_batch_and_position) {
     }
 }
 
+/* ---- rays ---- */
+
+enum { RAY_WORLDS = 3, DOWN = 2, RAYS = DOWN + 1 };
+
+/* Down beside the first box, and along x in the world. */
+static const double down_origin[DOWN][3] = {{0.3, 0, 0}, {0, 0.4, 0.2}}, down[DOWN][3] = {{0, 0, -2}, {0, 0, -1}};
+static const float along_origin[3] = {-2, 0, 0.1f}, along[3] = {1, 0, 0};
+
+static void declare_rays(SapRays rays[2]) {
+    sap_rays_default(&rays[0]);
+    rays[0].num_rays = DOWN;
+    rays[0].shared = 1;
+    rays[0].origin = down_origin;
+    rays[0].direction = down;
+    rays[0].body = 0;
+    rays[0].sees = SAP_RAY_SEES_STATIC;
+    sap_rays_default(&rays[1]);
+    rays[1].num_rays = 1;
+    rays[1].shared = 1;
+    rays[1].dtype = SAP_F32;
+    rays[1].origin = along_origin;
+    rays[1].direction = along;
+}
+
+/* Two boxes of 0.1 m above a plane, world w higher by 0.1 w. */
+static SapBatch *boxes_with_rays(const SapRays rays[2]) {
+    shape_model_init(&boxes);
+    shape_model_shape(&boxes, -1, SAP_SHAPE_PLANE, 0, 0, 0);
+    shape_model_shape(&boxes, shape_model_body(&boxes, 0, 0, 0.5), SAP_SHAPE_BOX, 0.1, 0.1, 0.1);
+    shape_model_shape(&boxes, shape_model_body(&boxes, 1, 0, 0.1), SAP_SHAPE_BOX, 0.1, 0.1, 0.1);
+    SapBatch *batch = batch_of(shape_model_create(&boxes), RAY_WORLDS, "approx64");
+    double *q = sap_batch_state(batch)->joint_q;
+    for (int w = 0; w < RAY_WORLDS; w++)
+        q[14 * w + 2] += 0.1 * w;
+    need(sap_batch_set_sensors(batch, &(SapSensors){.num_ray_sensors = 2, .ray_sensor = rays}));
+    need(sap_batch_forward_kinematics(batch, NULL));
+    return batch;
+}
+
+/* The readings are what calls of sap_batch_raycast return at the same state. */
+static void expect_casts(SapBatch *batch, const SapRays rays[2], const char *when) {
+    const double *distance = reals(batch, SAP_BATCH_RAY_DISTANCE), *normal = reals(batch, SAP_BATCH_RAY_NORMAL);
+    const int32_t *shape = ints(batch, SAP_BATCH_RAY_SHAPE);
+    for (int i = 0, first = 0; i < 2; first += rays[i++].num_rays) {
+        double cast_distance[RAY_WORLDS * DOWN], cast_normal[RAY_WORLDS * DOWN * 3], origin[DOWN][3], toward[DOWN][3];
+        int32_t cast_shape[RAY_WORLDS * DOWN];
+        SapRays call = rays[i];
+        for (int k = 0; k < 3 * call.num_rays; k++) {
+            origin[0][k] = i ? (double)along_origin[k] : down_origin[0][k];
+            toward[0][k] = i ? (double)along[k] : down[0][k];
+        }
+        call.dtype = SAP_F64;
+        call.origin = origin;
+        call.direction = toward;
+        call.distance = cast_distance;
+        call.normal = cast_normal;
+        call.shape = cast_shape;
+        need(sap_batch_raycast(batch, &call));
+        for (int w = 0; w < RAY_WORLDS; w++)
+            for (int k = 0; k < call.num_rays; k++) {
+                int got = w * RAYS + first + k, want = w * call.num_rays + k;
+                cr_assert_eq(distance[got], cast_distance[want], "%s: world %d, sensor %d, ray %d", when, w, i, k);
+                cr_assert_arr_eq(&normal[3 * got], &cast_normal[3 * want], 3 * sizeof(double), "%s", when);
+                cr_assert_eq(shape[got], cast_shape[want], "%s", when);
+            }
+    }
+}
+
+Test(sensors, of_rays_read_what_casts_return_after_steps_and_resets) {
+    SapRays rays[2];
+    declare_rays(rays);
+    SapBatch *batch = boxes_with_rays(rays);
+    const double *distance = reals(batch, SAP_BATCH_RAY_DISTANCE);
+    for (int w = 0; w < RAY_WORLDS; w++) {
+        cr_assert_float_eq(distance[w * RAYS], 0.5 + 0.1 * w, 1e-14, "down to the plane");
+        cr_assert_float_eq(distance[w * RAYS + 1], 0.7 + 0.1 * w, 1e-14);
+        cr_assert_float_eq(distance[w * RAYS + 2], 2.9, 1e-7, "along x to the second box");
+    }
+    expect_casts(batch, rays, "at the request");
+    need(sap_batch_step(batch, 0.01, 7));
+    cr_assert_lt(distance[0], 0.5, "it falls");
+    expect_casts(batch, rays, "after a step");
+    double before[RAY_WORLDS * RAYS];
+    memcpy(before, distance, sizeof before);
+    need(sap_batch_reset(batch, (const uint8_t[RAY_WORLDS]){0, 1, 0}, 0));
+    cr_assert_arr_eq(distance, before, RAYS * sizeof *before);
+    cr_assert_arr_eq(distance + 2 * RAYS, before + 2 * RAYS, RAYS * sizeof *before);
+    cr_assert_float_eq(distance[RAYS], 0.5, 1e-14, "the initial state");
+    expect_casts(batch, rays, "after a reset");
+    sap_batch_state(batch)->body_q = NULL;
+    cr_assert_eq(sap_batch_reset(batch, NULL, 0), SAP_ERROR_ARGUMENT);
+    cr_assert(strstr(sap_error_message(), "rays need it"), "%s", sap_error_message());
+    sap_batch_destroy(batch);
+}
+
+Test(sensors, of_rays_do_not_change_states) {
+    SapRays rays[2];
+    declare_rays(rays);
+    SapBatch *batch = boxes_with_rays(rays), *other = boxes_with_rays(rays);
+    ints(batch, SAP_BATCH_RAY_SHAPE);
+    for (int call = 0; call < 20; call++) {
+        need(sap_batch_step(batch, 0.01, 3));
+        need(sap_batch_step(other, 0.01, 3));
+    }
+    cr_assert_arr_eq(sap_batch_state(batch)->joint_q, sap_batch_state(other)->joint_q,
+                     14 * RAY_WORLDS * sizeof(double));
+    sap_batch_destroy(batch);
+    sap_batch_destroy(other);
+}
+
 /* ---- arguments ---- */
 
 #define REFUSED(text, ...)                                                                                             \
@@ -341,6 +451,15 @@ Test(sensors, refuse_wrong_declarations_by_name) {
     REFUSED("not finite", .num_sites = 1, .site_body = good, .site_pose = nan_pose);
     REFUSED("touch_body[0] is 7", .num_touch = 1, .touch_body = bad);
     REFUSED("touch_with[0] is -3; it must be in -2 .. 0", .num_touch = 1, .touch_body = good, .touch_with = low);
+    SapRays rays[2];
+    double distance[RAYS];
+    declare_rays(rays);
+    REFUSED("num_ray_sensors is 9; it must be in 0 .. 8", .num_ray_sensors = 9, .ray_sensor = rays);
+    REFUSED("ray_sensor is NULL", .num_ray_sensors = 1);
+    rays[1].body = 5;
+    REFUSED("ray_sensor[1]: body is 5; it must be in -1 .. 0", .num_ray_sensors = 2, .ray_sensor = rays);
+    rays[0].distance = distance;
+    REFUSED("ray_sensor[0]: distance, normal and shape must be NULL", .num_ray_sensors = 1, .ray_sensor = rays);
     need(sap_batch_set_sensors(batch, &(SapSensors){.num_sites = 1, .site_body = good}));
     REFUSED("declared once", .num_sites = 1, .site_body = good);
     sap_batch_destroy(batch);

@@ -15,7 +15,7 @@ from ..batch import FAILED, Batch, random_keys, random_units
 from ..conventions import quat_matrix
 from ..kit import Commands, Levels, Rewards, Uniform
 from ..model import JOINT_TYPES, Model
-from ..rays import pattern_grid
+from ..rays import RaySensor, pattern_grid
 from ..shipped import scene
 from .env import BatchEnv, Floats
 
@@ -75,9 +75,8 @@ class Legged(BatchEnv):
         self.height, self.noise, self.ground = height, noise, ground
         self.keyframe = min(1, model.num_keyframes)
         made = Batch(model if ground is None else terrain.lay(model, ground), num_envs, **batch)
-        n, self.scan = len(self.drives), pattern_grid(*SCAN)
-        size = 15 + 3 * n + len(feet) + (0 if ground is None else len(self.scan[0]))
-        super().__init__(made, size, n, steps, time_limit, autoreset_mode, dumps)
+        n, points = len(self.drives), 0 if ground is None else _attach_scan(made)
+        super().__init__(made, 15 + 3 * n + len(feet) + points, n, steps, time_limit, autoreset_mode, dumps)
         self.batch.reset(keyframe=self.keyframe)
         self.standing = np.array(self.batch.joint_q[0, self.coordinates], np.float64)
         self.weight = float(-model.gravity[2] * np.sum(model.body_mass))
@@ -157,10 +156,8 @@ class Legged(BatchEnv):
 
     def depths(self) -> Floats:
         """[n][points] m, the ground below the feet of a robot that stands, within -1 .. 1; 1 beyond its border."""
-        origins, down = self.scan
-        base = int(self.batch.model.joint_child[0])
-        hits = self.batch.raycast(origins + [0, 0, SCAN_UP], down, body=base, axes="heading", sees="static")
-        return np.asarray(np.where(hits.distance < 0, 1.0, np.clip(hits.distance - SCAN_UP - self.height, -1, 1)))
+        distance = self.batch.ray_distance
+        return np.asarray(np.where(distance < 0, 1.0, np.clip(distance - SCAN_UP - self.height, -1, 1)))
 
     # ---- rewards ----
 
@@ -206,6 +203,14 @@ def _drives(model: Model) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if not driven.any():
         raise ValueError(f"{model.name} has no drives; model.set_drive(None, kp, kd) gives its joints some")
     return np.array(dofs, np.intp)[driven], np.array(coordinates, np.intp)[driven]
+
+
+def _attach_scan(batch: Batch) -> int:
+    """Gives the base a height scan; returns the number of its rays."""
+    origins, down = pattern_grid(*SCAN)
+    base = int(batch.model.joint_child[0])
+    batch.set_sensors(rays=[RaySensor(origins + [0, 0, SCAN_UP], down, body=base, axes="heading", sees="static")])
+    return len(origins)
 
 
 def _leaves(model: Model) -> list[str]:

@@ -4,6 +4,7 @@
 #define SAPWOOD_HOST_BATCH_BACKEND_H
 
 #include <sapwood/batch.h>
+#include <sapwood/sensors.h>
 
 #include "host/base/memory.h"
 #include "host/plan/world_parameters.h"
@@ -36,8 +37,8 @@ typedef struct SapBatchBackend {
     SapStatus (*forward_kinematics)(SapBatch *batch, const char *what, const uint8_t *mask);
     /* The arguments of all steps, with addresses on the device. */
     const SapStepArgs *(*step_args)(const SapBatch *batch);
-    /* Casts rays; args is complete, and its arrays of rays are the caller's. */
-    SapStatus (*raycast)(SapBatch *batch, const char *what, const SapRayArgs *args);
+    /* Casts rays; args is complete but for the mask, which is the caller's, as are its arrays of rays. */
+    SapStatus (*raycast)(SapBatch *batch, const char *what, const uint8_t *mask, SapRayArgs *args);
     /* Measures; args is complete but for the mask, which is the caller's. */
     SapStatus (*sense)(SapBatch *batch, const char *what, const uint8_t *mask, SapSenseArgs *args);
     /* Zeroed device memory that lives as long as the batch. A failed call leaves nothing behind. */
@@ -74,13 +75,17 @@ typedef struct SapSensedArrays {
     void *touch_force, *touch_pressure, *touch_friction, *touch_most;
     void *touch_contact_time, *touch_air_time, *touch_last_air_time;
     uint32_t *status_before;
+    void *ray_distance, *ray_normal;
+    int32_t *ray_shape;
 } SapSensedArrays;
 
 /* Declared sensors; arrays on the device. */
 typedef struct SapSensorLists {
-    int num_sites, num_touch;
+    int num_sites, num_touch, num_ray_sensors;
+    int num_rays; /* of all ray sensors */
     int *ints;    /* [num_sites] body, [num_touch] body, [num_touch] with; NULL: none declared */
     double *pose; /* [num_sites][7] */
+    SapRays ray_sensor[SAP_MAX_RAY_SENSORS]; /* with f64 arrays on the device, and no results */
 } SapSensorLists;
 
 /* All arrays of a batch; fields.c describes them row by row. Device addresses; NULL: absent. */

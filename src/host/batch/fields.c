@@ -115,7 +115,10 @@ enum {
     X(SAP_BATCH_TOUCH_AIR_TIME, "touch_air_time", sensed.touch_air_time, REAL, TOUCH, 0, ON_REQUEST, MEASURE, 0)       \
     X(SAP_BATCH_TOUCH_LAST_AIR_TIME, "touch_last_air_time", sensed.touch_last_air_time, REAL, TOUCH, 0, ON_REQUEST,    \
       MEASURE, 0)                                                                                                      \
-    X(ROW_STATUS_BEFORE, "status_before", sensed.status_before, U32, WORLD, 0, ON_REQUEST, KEEP, 0)
+    X(ROW_STATUS_BEFORE, "status_before", sensed.status_before, U32, WORLD, 0, ON_REQUEST, KEEP, 0)                    \
+    X(SAP_BATCH_RAY_DISTANCE, "ray_distance", sensed.ray_distance, REAL, RAYS, 0, ON_REQUEST, MEASURE, 0)              \
+    X(SAP_BATCH_RAY_NORMAL, "ray_normal", sensed.ray_normal, REAL, RAYS, 3, ON_REQUEST, MEASURE, 0)                    \
+    X(SAP_BATCH_RAY_SHAPE, "ray_shape", sensed.ray_shape, I32, RAYS, 0, ON_REQUEST, MEASURE, 0)
 
 enum { NO_SHAPE = 0xff }; /* -1 */
 
@@ -193,6 +196,7 @@ int sap_batch_row_count(const SapBatch *b, const SapBatchRow *row) {
     case SAP_FIELD_TENDONS: return b->num_tendons;
     case SAP_FIELD_SITES: return b->sensors.num_sites;
     case SAP_FIELD_TOUCH: return b->sensors.num_touch;
+    case SAP_FIELD_RAYS: return b->sensors.num_rays;
     case SAP_FIELD_WORLD: break;
     }
     return 1;

@@ -27,7 +27,8 @@ typedef enum SapFieldRows {
     SAP_FIELD_CONSTRAINT_ROWS, /* rows of all constraints */
     SAP_FIELD_TENDONS,
     SAP_FIELD_SITES,
-    SAP_FIELD_TOUCH /* contact sensors */
+    SAP_FIELD_TOUCH, /* contact sensors */
+    SAP_FIELD_RAYS   /* rays of all ray sensors */
 } SapFieldRows;
 
 typedef enum SapFieldTime { SAP_FIELD_ALWAYS, SAP_FIELD_ON_REQUEST } SapFieldTime;

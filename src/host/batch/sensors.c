@@ -1,14 +1,14 @@
 #include "host/batch/sensors.h"
 
-#include <sapwood/sensors.h>
-
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/batch/rays.h"
 
 /* ---- declaration ---- */
 
@@ -43,10 +43,34 @@ static SapStatus check_counts(const SapBatch *b, const SapSensors *s) {
         return sap_fail(SAP_ERROR_ARGUMENT,
                         "sap_batch_set_sensors: num_sites is %d and num_touch %d; they must be in 0 .. %d",
                         s->num_sites, s->num_touch, (int)MOST);
-    if (b->sensors.ints || a->site_q || a->site_qd || a->site_gyro || a->site_accelerometer || a->touch_found)
+    if (s->num_ray_sensors < 0 || s->num_ray_sensors > SAP_MAX_RAY_SENSORS)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: num_ray_sensors is %d; it must be in 0 .. %d",
+                        s->num_ray_sensors, (int)SAP_MAX_RAY_SENSORS);
+    if (b->sensors.ints || a->site_q || a->site_qd || a->site_gyro || a->site_accelerometer || a->touch_found ||
+        a->ray_distance)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: the batch has its sensors; they are declared once, "
                                             "before one of their arrays is requested");
     return SAP_OK;
+}
+
+static SapStatus check_rays(const SapBatch *b, const SapSensors *s) {
+    char what[64];
+    long long rays = 0;
+    if (s->num_ray_sensors > 0 && !s->ray_sensor)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: ray_sensor is NULL");
+    for (int i = 0; i < s->num_ray_sensors; i++) {
+        const SapRays *r = &s->ray_sensor[i];
+        snprintf(what, sizeof what, "sap_batch_set_sensors: ray_sensor[%d]", i);
+        SAP_TRY(sap_rays_check(b, what, r));
+        if (r->distance || r->normal || r->shape)
+            return sap_fail(SAP_ERROR_ARGUMENT,
+                            "%s: distance, normal and shape must be NULL; results are arrays of the batch", what);
+        rays += r->num_rays;
+    }
+    return rays <= SAP_MOST_RAYS
+               ? SAP_OK
+               : sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: %lld rays; at most %d are allowed", rays,
+                          (int)SAP_MOST_RAYS);
 }
 
 static SapStatus check(const SapBatch *b, const SapSensors *s) {
@@ -56,6 +80,7 @@ static SapStatus check(const SapBatch *b, const SapSensors *s) {
     SAP_TRY(check_poses(s));
     if (s->num_touch > 0)
         SAP_TRY(check_bodies("touch_body", s->touch_body, s->num_touch, 0, b->nb - 1));
+    SAP_TRY(check_rays(b, s));
     return s->touch_with ? check_bodies("touch_with", s->touch_with, s->num_touch, SAP_TOUCH_ANY, b->nb - 1) : SAP_OK;
 }
 
@@ -72,17 +97,49 @@ static void fill_lists(const SapSensors *s, int *ints, double *pose) {
     }
 }
 
-/* The lists of the kernels: poses, then bodies, in one block, so that a failure leaves nothing behind. */
-static SapStatus upload(SapBatch *b, const SapSensors *s, size_t pose_bytes, size_t bytes, char *host) {
-    SapSensorLists lists = {.num_sites = s->num_sites, .num_touch = s->num_touch};
+/* Numbers of the origins of a ray sensor, or of its directions. */
+static size_t ray_numbers(const SapBatch *b, const SapRays *r) {
+    return 3 * (size_t)r->num_rays * (r->shared ? 1 : (size_t)b->num_worlds);
+}
+
+/* Copies numbers of either type as f64. */
+static void copy_numbers(const void *from, SapDtype dtype, size_t count, double *to) {
+    for (size_t i = 0; i < count; i++)
+        to[i] = dtype == SAP_F64 ? ((const double *)from)[i] : (double)((const float *)from)[i];
+}
+
+/* Fills the origins and directions of all ray sensors at `host`, which will be at `device`. */
+static void fill_rays(const SapBatch *b, const SapSensors *s, double *host, double *device, SapSensorLists *lists) {
+    for (int i = 0; i < s->num_ray_sensors; i++) {
+        const SapRays *given = &s->ray_sensor[i];
+        SapRays *r = &lists->ray_sensor[i];
+        size_t count = ray_numbers(b, given);
+        *r = *given;
+        r->dtype = SAP_F64;
+        r->origin = device;
+        r->direction = device + count;
+        copy_numbers(given->origin, given->dtype, count, host);
+        copy_numbers(given->direction, given->dtype, count, host + count);
+        host += 2 * count;
+        device += 2 * count;
+        lists->num_rays += r->num_rays;
+    }
+}
+
+/* The lists of the kernels: poses, rays, then bodies, in one block, so that a failure leaves nothing behind. */
+static SapStatus upload(SapBatch *b, const SapSensors *s, size_t numbers, size_t bytes, char *host) {
+    SapSensorLists lists = {
+        .num_sites = s->num_sites, .num_touch = s->num_touch, .num_ray_sensors = s->num_ray_sensors};
     void *device;
+    size_t poses = 7 * (size_t)s->num_sites;
     if (!host)
         return SAP_ERROR_MEMORY;
-    fill_lists(s, (int *)(host + pose_bytes), (double *)host);
     SAP_TRY(b->backend->allocate(b, 1, bytes, "sensors", &device));
+    fill_lists(s, (int *)(host + numbers * sizeof(double)), (double *)host);
+    fill_rays(b, s, (double *)host + poses, (double *)device + poses, &lists);
     SAP_TRY(b->backend->write(b, "sap_batch_set_sensors", device, host, bytes));
     lists.pose = device;
-    lists.ints = (int *)((char *)device + pose_bytes);
+    lists.ints = (int *)((double *)device + numbers);
     b->sensors = lists;
     return SAP_OK;
 }
@@ -92,10 +149,13 @@ SapStatus sap_batch_set_sensors(SapBatch *batch, const SapSensors *sensors) {
     SAP_NEED(batch);
     SAP_NEED(sensors);
     SAP_TRY(check(batch, sensors));
-    size_t pose_bytes = 7 * (size_t)sensors->num_sites * sizeof(double);
-    size_t bytes = pose_bytes + ((size_t)sensors->num_sites + 2 * (size_t)sensors->num_touch + 1) * sizeof(int);
+    size_t numbers = 7 * (size_t)sensors->num_sites;
+    for (int i = 0; i < sensors->num_ray_sensors; i++)
+        numbers += 2 * ray_numbers(batch, &sensors->ray_sensor[i]);
+    size_t ints = (size_t)sensors->num_sites + 2 * (size_t)sensors->num_touch + 1;
+    size_t bytes = numbers * sizeof(double) + ints * sizeof(int);
     char *host = sap_allocate(1, bytes, "sensors");
-    SapStatus status = upload(batch, sensors, pose_bytes, bytes, host);
+    SapStatus status = upload(batch, sensors, numbers, bytes, host);
     free(host);
     return status;
 }
@@ -103,11 +163,15 @@ SapStatus sap_batch_set_sensors(SapBatch *batch, const SapSensors *sensors) {
 /* ---- requests ---- */
 
 bool sap_sensors_take_part(const SapBatchRow *row) {
-    return row->field >= SAP_BATCH_SITE_Q && row->field <= SAP_BATCH_TOUCH_LAST_AIR_TIME;
+    return row->field >= SAP_BATCH_SITE_Q && row->field <= SAP_BATCH_RAY_SHAPE;
 }
 
 static bool is_touch(int field) {
     return field >= SAP_BATCH_TOUCH_FOUND && field <= SAP_BATCH_TOUCH_LAST_AIR_TIME;
+}
+
+static bool is_of_rays(int field) {
+    return field >= SAP_BATCH_RAY_DISTANCE && field <= SAP_BATCH_RAY_SHAPE;
 }
 
 /* Allocates the array whose pointer is at `offset` of SapBatchArrays. */
@@ -140,6 +204,8 @@ static SapStatus record_field(SapBatch *b, int field) {
         SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.limit)));
         SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.friction)));
     }
+    if (is_of_rays(field))
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, sensed.ray_distance)));
     return sap_batch_record_row(b, sap_batch_row((SapBatchField)field));
 }
 
@@ -149,9 +215,14 @@ static bool has_sites(const SapSensedArrays *s) {
     return s->site_q || s->site_qd || s->site_gyro || s->site_accelerometer;
 }
 
-bool sap_sensors_are_on(const SapBatch *b) {
+/* Whether there is more to measure than rays. */
+static bool has_readings(const SapBatch *b) {
     const SapSensedArrays *s = &b->arrays.sensed;
     return has_sites(s) || s->qacc || s->joint_torque || s->touch_found;
+}
+
+bool sap_sensors_are_on(const SapBatch *b) {
+    return has_readings(b) || b->arrays.sensed.ray_distance;
 }
 
 /* Whether the steps of a call are taken one by one. */
@@ -251,13 +322,35 @@ static SapStatus measure(SapBatch *b, const char *what, const uint8_t *mask, Sap
     return b->backend->sense(b, what, mask, args);
 }
 
-SapStatus sap_sensors_step(SapBatch *b, double h, int num_steps) {
-    static const char what[] = "sap_batch_step";
+/* `count` numbers of type REAL further on. */
+static SapBuffer later(SapBuffer buffer, size_t count) {
+    size_t number = buffer.is_f64 ? sizeof(double) : sizeof(float);
+    if (buffer.data)
+        buffer.data = (char *)buffer.data + count * number;
+    return buffer;
+}
+
+/* Casts the rays of all ray sensors. A row of the readings has one sensor after the other. */
+static SapStatus measure_rays(SapBatch *b, const char *what, const uint8_t *mask) {
+    const SapSensedArrays *s = &b->arrays.sensed;
+    int n = b->sensors.num_rays;
+    size_t first = 0;
+    for (int i = 0; s->ray_distance && i < b->sensors.num_ray_sensors; i++) {
+        SapRayResults results = {later(buffer(b, s->ray_distance, n), first),
+                                 later(buffer(b, s->ray_normal, 3 * n), 3 * first),
+                                 s->ray_shape ? s->ray_shape + first : NULL};
+        SAP_TRY(sap_rays_cast(b, what, mask, &b->sensors.ray_sensor[i], &results));
+        first += (size_t)b->sensors.ray_sensor[i].num_rays;
+    }
+    return SAP_OK;
+}
+
+static SapStatus step_and_measure(SapBatch *b, const char *what, double h, int num_steps) {
     bool by_step = is_by_step(b);
     if (!by_step) {
         SAP_TRY(b->backend->step(b, h, num_steps));
         SapSenseArgs args = sense_args(b, h, num_steps - 1, num_steps);
-        return measure(b, what, NULL, &args);
+        return has_readings(b) ? measure(b, what, NULL, &args) : SAP_OK;
     }
     for (int k = 0; k < num_steps; k++) {
         SAP_TRY(b->backend->step(b, h, 1));
@@ -267,11 +360,20 @@ SapStatus sap_sensors_step(SapBatch *b, double h, int num_steps) {
     return SAP_OK;
 }
 
+SapStatus sap_sensors_step(SapBatch *b, double h, int num_steps) {
+    static const char what[] = "sap_batch_step";
+    SAP_TRY(step_and_measure(b, what, h, num_steps));
+    return measure_rays(b, what, NULL);
+}
+
 SapStatus sap_sensors_begin(SapBatch *b, const char *what, const uint8_t *mask) {
     if (!sap_sensors_are_on(b))
         return SAP_OK;
-    SapSenseArgs args = sense_args(b, 0, 0, 0);
-    return measure(b, what, mask, &args);
+    if (has_readings(b)) {
+        SapSenseArgs args = sense_args(b, 0, 0, 0);
+        SAP_TRY(measure(b, what, mask, &args));
+    }
+    return measure_rays(b, what, mask);
 }
 
 /* Keeps a buffer if it is that of the field. */
@@ -299,5 +401,5 @@ SapStatus sap_sensors_request(SapBatch *b, const char *what, const SapBatchRow *
     if (sap_batch_row_get(&b->arrays, last))
         return SAP_OK;
     SAP_TRY(record_field(b, row->field));
-    return begin_one(b, what, row->field);
+    return is_of_rays(row->field) ? measure_rays(b, what, NULL) : begin_one(b, what, row->field);
 }

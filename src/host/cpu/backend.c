@@ -81,7 +81,8 @@ static const SapStepArgs *step_args(const SapBatch *b) {
     return &((CpuBatch *)b->own)->solver->args;
 }
 
-static SapStatus raycast(SapBatch *b, const char *what, const SapRayArgs *args) {
+static SapStatus raycast(SapBatch *b, const char *what, const uint8_t *mask, SapRayArgs *args) {
+    args->mask = mask;
     return sap_solver_raycast(((CpuBatch *)b->own)->solver, what, args);
 }
 

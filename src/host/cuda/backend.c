@@ -129,10 +129,10 @@ static const SapStepArgs *step_args(const SapBatch *b) {
     return &((SapCudaBatch *)b->own)->args;
 }
 
-static SapStatus raycast(SapBatch *b, const char *what, const SapRayArgs *args) {
-    SapCudaBatch *c = b->own;
+static SapStatus raycast(SapBatch *b, const char *what, const uint8_t *mask, SapRayArgs *args) {
+    const SapCudaBatch *c = b->own;
     SAP_TRY(sap_cuda_enter(c->device, what));
-    return sap_cuda_leave(c->device, what, sap_cuda_raycast(c, what, args));
+    return sap_cuda_leave(c->device, what, sap_cuda_raycast(b, what, mask, args));
 }
 
 static SapStatus sense(SapBatch *b, const char *what, const uint8_t *mask, SapSenseArgs *args) {

@@ -89,10 +89,12 @@ static SapStatus are_on_device(const SapCudaBatch *c, const char *what, SapRayAr
     return SAP_OK;
 }
 
-SapStatus sap_cuda_raycast(SapCudaBatch *c, const char *what, const SapRayArgs *given) {
+SapStatus sap_cuda_raycast(const SapBatch *b, const char *what, const uint8_t *mask, const SapRayArgs *given) {
+    SapCudaBatch *c = b->own;
     SapRayArgs args = *given;
     CuAddress memory = 0;
     bool on_device;
+    SAP_TRY(sap_cuda_find_mask(b, what, mask, &args.mask));
     SAP_TRY(are_on_device(c, what, &args, &on_device));
     if (on_device)
         return cast(c, what, &args);

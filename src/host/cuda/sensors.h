@@ -5,8 +5,8 @@
 #include "host/cuda/backend.h"
 #include "kernels/data/rays.h"
 
-/* The arrays of the rays are the caller's, in host or device memory. */
-SapStatus sap_cuda_raycast(SapCudaBatch *c, const char *what, const SapRayArgs *args);
+/* The arrays of the rays and the mask are the caller's, in host or device memory. */
+SapStatus sap_cuda_raycast(const SapBatch *batch, const char *what, const uint8_t *mask, const SapRayArgs *args);
 
 /* The mask is the caller's, in host or device memory. */
 SapStatus sap_cuda_sense(const SapBatch *batch, const char *what, const uint8_t *mask, SapSenseArgs *args);

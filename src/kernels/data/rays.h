@@ -25,7 +25,8 @@ typedef struct SapRayArgs {
     SapConstants constants; /* in the precision of the call */
     int is_f64;             /* that precision */
     int num_worlds;
-    SapBuffer body_q; /* [num_worlds][nb][7] */
+    const unsigned char *mask; /* [num_worlds] != 0: worlds whose rays are cast; NULL = all */
+    SapBuffer body_q;          /* [num_worlds][nb][7] */
     SapRayShapes shapes;
 
     int num_rays;   /* per world */
@@ -34,8 +35,8 @@ typedef struct SapRayArgs {
     int exclude_body; /* -1: none */
     double max_distance;
     SapBuffer origin, direction; /* [num_worlds or 1][num_rays][3] */
-    SapBuffer distance, normal;  /* [num_worlds][num_rays], [..][3]; normal may be absent */
-    int *shape;                  /* [num_worlds][num_rays]; NULL = not wanted */
+    SapBuffer distance, normal;  /* [num_worlds][num_rays], [..][3], rows of any stride; normal may be absent */
+    int *shape;                  /* [num_worlds][num_rays], with the stride of distance; NULL = not wanted */
 } SapRayArgs;
 static_assert(sizeof(SapRayArgs) <= SAP_MAX_LAUNCH_BYTES, "the arguments of a launch are too large");
 

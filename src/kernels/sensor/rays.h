@@ -260,6 +260,8 @@ STAGE_FN Vec3 hit_normal(const WorldRay *w, const RayHit *hit) {
 /* Casts one ray of one world; item = world * num_rays + ray. */
 STAGE_FN void cast_ray(const SapRayArgs *args, long long item) {
     int world = (int)(item / args->num_rays), k = (int)(item % args->num_rays);
+    if (args->mask && !args->mask[world])
+        return;
     WorldRay w = ray_load(args, world, k);
     RayHit hit;
     hit.t = real_of(-1);
@@ -267,13 +269,11 @@ STAGE_FN void cast_ray(const SapRayArgs *args, long long item) {
     if (w.valid)
         hit = meet_world(&w);
     bool met = hit.shape >= 0;
-    buffer_write(args->distance, item, met ? (double)hit.t : -1.0);
+    buffer_put(args->distance, k, met ? hit.t : real_of(-1), mask_all(), &w.pack);
     if (args->shape)
-        args->shape[item] = hit.shape;
+        args->shape[(long long)world * args->distance.stride + k] = hit.shape;
     if (!args->normal.data)
         return;
     Vec3 n = met ? hit_normal(&w, &hit) : vec3_zero();
-    buffer_write(args->normal, 3 * item, (double)n.x);
-    buffer_write(args->normal, 3 * item + 1, (double)n.y);
-    buffer_write(args->normal, 3 * item + 2, (double)n.z);
+    buffer_put_vec3(args->normal, 3 * k, n, mask_all(), &w.pack);
 }

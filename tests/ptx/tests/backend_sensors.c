@@ -1,5 +1,5 @@
-/* Sensors of a batch on the GPU read what they read on the CPU, bit for bit, over calls of several steps, masked resets and in
- * both precisions. */
+/* Sensors of a batch on the GPU read what they read on the CPU, bit for bit, over calls of several steps, masked resets
+ * and in both precisions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,27 @@ static SapBatch *sensed_batch(const SapScene *scene, const SapOptions *options, 
     static const int32_t body[3] = {0, -1, 0}, with[2] = {SAP_TOUCH_ANY, SAP_TOUCH_STATIC};
     const int32_t touch[2] = {sap_model_arrays(scene->model)->num_bodies - 1, 0};
     static const double pose[3][7] = {{0.1, 0.2, 0.3, 0, 0.6, 0, 0.8}, {1, 2, 3, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 0, 1}};
+    static const double origin[3][3] = {{0.3, 0.1, 1}, {-0.2, 0.4, 1}, {0.1, 0.1, 1}};
+    static const double directions[3][3] = {{0, 0, -1}, {0.1, 0, -1}, {0, -0.2, -0.5}};
+    SapRays rays[2];
+    for (int i = 0; i < 2; i++) {
+        sap_rays_default(&rays[i]);
+        rays[i].num_rays = 3 - i;
+        rays[i].shared = 1;
+        rays[i].origin = origin;
+        rays[i].direction = directions;
+        rays[i].body = i - 1;
+    }
     SapBatch *batch = backend_batch(scene->model, WORLDS, options, device);
     NEED(sap_batch_set_sensors(batch, &(SapSensors){.num_sites = 3,
                                                     .site_body = body,
                                                     .site_pose = pose[0],
                                                     .num_touch = 2,
                                                     .touch_body = touch,
-                                                    .touch_with = with}));
-    for (int f = SAP_BATCH_SITE_Q; f <= SAP_BATCH_TOUCH_LAST_AIR_TIME; f++)
+                                                    .touch_with = with,
+                                                    .num_ray_sensors = 2,
+                                                    .ray_sensor = rays}));
+    for (int f = SAP_BATCH_SITE_Q; f <= SAP_BATCH_RAY_SHAPE; f++)
         backend_bytes(batch, (SapBatchField)f); /* the request turns it on */
     return batch;
 }
