@@ -26,6 +26,7 @@ from ._library import (
 )
 from .arguments import MOST, index_of, integer, nearest, world_mask
 from .arrays import DeviceArray, Handle, batch_array
+from .keys import world_noise
 from .mjdata import MjNames
 from .model import Model
 from .options import Options
@@ -64,35 +65,6 @@ _STATUS_BITS = {
 def status_names(status: int) -> list[str]:
     """The names of status bits: "nonfinite_state", ..."""
     return [name for name, bit in _STATUS_BITS.items() if status & bit]
-
-
-def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The output function of splitmix64."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-def random_units(keys: ArrayLike, width: int) -> NDArray[np.float64]:
-    """[len(keys)][width] numbers in [-1, 1), from 53 random bits of each key and index."""
-    with np.errstate(over="ignore"):
-        bits = _mix(np.asarray(keys, np.uint64)[:, None] ^ np.arange(width, dtype=np.uint64)[None])
-    return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-52 - 1
-
-
-def random_keys(*parts: ArrayLike) -> NDArray[np.uint64]:
-    """One key per row of the parts, such as seed, world, episode."""
-    with np.errstate(over="ignore"):
-        key = _mix(np.atleast_1d(np.asarray(parts[0])).astype(np.uint64))
-        for part in parts[1:]:
-            key = _mix(key ^ np.atleast_1d(np.asarray(part)).astype(np.uint64))
-    return key
-
-
-def world_noise(seed: int, worlds: ArrayLike, width: int) -> NDArray[np.float64]:
-    """[len(worlds)][width] numbers in [-1, 1) that depend only on seed, world and index, as in `sapwood run`."""
-    return random_units(random_keys(seed, worlds), width)
 
 
 def _device_options(device: str) -> dict[str, str]:

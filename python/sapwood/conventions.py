@@ -12,9 +12,12 @@ Everything else is identical: coordinates and dofs keep MuJoCo's order.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from .xp import cast, module
 
 Floats = NDArray[np.float64]
 
@@ -27,16 +30,17 @@ def quat_to_wxyz(q: ArrayLike) -> Floats:
     return np.roll(np.asarray(q, np.float64), 1, axis=-1)
 
 
-def quat_matrix(q: ArrayLike) -> Floats:
-    """[..., 3, 3] rotation matrix of a quaternion x y z w."""
-    q = np.asarray(q, np.float64)
-    x, y, z, w = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
+def quat_matrix(q: Any) -> Any:
+    """[..., 3, 3] rotation matrix of a quaternion x y z w; tensors give a tensor."""
+    xp, q = module(q), cast(q, "f64")
+    unit = q / xp.sqrt(xp.sum(q * q, -1, keepdims=True))
+    x, y, z, w = (unit[..., i] for i in range(4))
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
         [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
         [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
     ]
-    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+    return xp.stack([xp.stack(row, -1) for row in rows], -2)
 
 
 def quat_mul(a: ArrayLike, b: ArrayLike) -> Floats:

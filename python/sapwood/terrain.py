@@ -21,11 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .arguments import integer, nearest
 from .model import SHAPE_TYPES, Model
+from .xp import Array, Numpy, Torch, cast, like, module
 
 if TYPE_CHECKING:
     from .mjcf import Import
 
-Floats = NDArray[np.float64]
+Floats = Array  # f64; of numpy, but for a Ground that was moved
 PLATFORM = 0.75  # m, half the width of the flat square in the middle of a cell
 
 
@@ -40,15 +41,21 @@ class Ground:
     size: float  # m, width of a cell
 
     def at(self, x: ArrayLike, y: ArrayLike) -> Floats:
-        """Heights at points: on the triangles of the field, as contacts see it."""
-        rows, columns = self.heights.shape
-        u = np.clip((np.asarray(x) / self.half_extents[0] + 1) / 2 * (columns - 1), 0, columns - 1)
-        v = np.clip((np.asarray(y) / self.half_extents[1] + 1) / 2 * (rows - 1), 0, rows - 1)
-        i, j = np.minimum(v.astype(int), rows - 2), np.minimum(u.astype(int), columns - 2)
-        a, b, h = v - i, u - j, self.heights
+        """Heights at points: on the triangles of the field, as contacts see it. Points that are NaN have none."""
+        h, (rows, columns) = self.heights, self.heights.shape
+        xp = module(h)
+        u = xp.clip((like(h, x, "f64") / self.half_extents[0] + 1) / 2 * (columns - 1), 0, columns - 1)
+        v = xp.clip((like(h, y, "f64") / self.half_extents[1] + 1) / 2 * (rows - 1), 0, rows - 1)
+        i = xp.clip(cast(xp.nan_to_num(v), "i64"), 0, rows - 2)
+        j = xp.clip(cast(xp.nan_to_num(u), "i64"), 0, columns - 2)
+        a, b = v - i, u - j
         below = h[i, j] + b * (h[i, j + 1] - h[i, j]) + a * (h[i + 1, j + 1] - h[i, j + 1])
         above = h[i, j] + a * (h[i + 1, j] - h[i, j]) + b * (h[i + 1, j + 1] - h[i + 1, j])
-        return np.asarray(np.where(b >= a, below, above))  # the diagonal goes from the first to the last corner
+        return xp.where(b >= a, below, above)  # the diagonal goes from the first to the last corner
+
+    def moved(self, arrays: Numpy | Torch) -> Ground:
+        """The same ground with arrays of numpy or torch."""
+        return replace(self, heights=arrays.array(self.heights, "f64"), origins=arrays.array(self.origins, "f64"))
 
 
 # ---- kinds: (x, y [n][n] m from the middle, difficulty 0..1, half width m, random numbers) -> heights [n][n] m ----

@@ -97,7 +97,7 @@ CURVE = """
 import sys
 import numpy as np
 from sapwood import dist
-from sapwood.batch import world_noise
+from sapwood.keys import world_noise
 from sapwood.gym import Quadruped
 
 part = dist.part(int(sys.argv[1]))

@@ -5,7 +5,7 @@ import pytest
 
 import sapwood
 from sapwood import kit
-from sapwood.batch import random_keys
+from sapwood.keys import random_keys
 
 from conftest import SCENES
 

@@ -13,10 +13,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from .. import xp
 from .._library import version
-from ..batch import FAILED, Batch, random_keys
+from ..batch import FAILED, Batch
+from ..keys import random_keys
+from ..xp import Array
 
-Floats = NDArray[np.floating[Any]]
+Floats = Array  # of numpy or torch, f64
 
 
 class BatchEnv(VectorEnv):
@@ -33,6 +36,10 @@ class BatchEnv(VectorEnv):
     The random numbers of a reset depend on the seed and the number of resets of the world, not on other worlds: world w
     has the seed `seed + batch.world_offset + w`, so processes that share the worlds draw the numbers of one (dist.py).
     Observations alternate between two buffers: a returned one is valid until the step after the next.
+
+    `arrays` selects what `step` takes and returns, and what the task computes with: "numpy", the default on the CPU, or
+    "torch", tensors on the device of the batch. On a GPU nothing of a step passes through the host but the number of
+    worlds that end. Tasks call functions of the module of their arrays, `self.xp` (xp.py).
 
     A world that fails (a NaN, say) ends its episode, and numbers of its observation and reward that are not finite
     become 0, so that training goes on. `failures` counts such worlds. With `dumps`, a folder, the first `most_dumps` of
@@ -53,8 +60,12 @@ class BatchEnv(VectorEnv):
         autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
         dumps: str | os.PathLike[str] | None = None,
         guard: int = 8,
+        arrays: str | None = None,
     ) -> None:
         self.batch, self.steps, self.time_limit = batch, steps, time_limit
+        self.arrays = xp.space(batch, arrays)
+        self.status = self.arrays.live(batch, "status_int32")
+        self.xp = xp.module(self.status)
         self.num_envs = n = batch.num_worlds
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"autoreset_mode": self.autoreset_mode}
@@ -62,16 +73,16 @@ class BatchEnv(VectorEnv):
         self.single_action_space = spaces.Box(-1.0, 1.0, (action_size,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
-        self.seeds = batch.seed + batch.world_offset + np.arange(n)
-        self.episodes, self.age = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        self.ended = np.zeros(n, bool)
+        self.seeds = self.arrays.array(batch.seed + batch.world_offset + np.arange(n), "i64")
+        self.episodes, self.age = self.arrays.zeros((n,), "i64"), self.arrays.zeros((n,), "i64")
+        self.ended = self.arrays.zeros((n,), "bool")
         self.failures, self.calls = 0, 0
         self.dumps = None if dumps is None else Path(dumps)
         self.dumped: list[Path] = []
         if self.dumps is not None:
             self.dumps.mkdir(parents=True, exist_ok=True)
             batch.guard(guard)
-        self._buffers = np.zeros((2, n, observation_size), np.float32)
+        self._buffers = self.arrays.zeros((2, n, observation_size), "f32")
         self._turn = 0
 
     # ---- task ----
@@ -80,65 +91,64 @@ class BatchEnv(VectorEnv):
         """Writes actions, clipped to [-1, 1], to the control arrays."""
         raise NotImplementedError
 
-    def observe(self, out: NDArray[np.float32]) -> None:
+    def observe(self, out: Array) -> None:
         """Fills [n][observation_size]."""
         raise NotImplementedError
 
-    def judge(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def judge(self) -> tuple[Array, Array]:
         """Reward and termination of every world after a step."""
         raise NotImplementedError
 
-    def restart(self, worlds: NDArray[np.intp], random: NDArray[np.uint64]) -> None:
+    def restart(self, worlds: Array, random: Array) -> None:
         """Modifies worlds that have just been reset to the keyframe; one random key per world."""
 
-    def report(self, ended: NDArray[np.bool_]) -> Mapping[str, float]:
+    def report(self, ended: Array) -> Mapping[str, float]:
         """Statistics of the episodes that have just ended, for info["log"]; not called without any."""
         return {}
 
     # ---- gymnasium ----
 
-    def reset(
-        self, *, seed: Any = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         mask = (options or {}).get("reset_mask")
-        worlds = np.arange(self.num_envs) if mask is None else np.nonzero(np.asarray(mask, bool))[0]
+        mask = xp.like(self.ended, np.ones(self.num_envs) if mask is None else mask, "bool")
         if seed is not None:
             first = self.batch.world_offset + np.arange(self.num_envs) if np.ndim(seed) == 0 else 0
-            given = np.asarray(seed) + first
-            self.seeds[worlds] = given[worlds]
-            self.episodes[worlds] = 0
-        self._reset_worlds(worlds)
+            given = xp.like(self.seeds, np.asarray(seed) + first, "i64")
+            self.seeds[mask] = given[mask]
+            self.episodes[mask] = 0
+        self._reset_worlds(mask)
         return self._observation(), {}
 
-    def step(
-        self, actions: Any
-    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        if self.autoreset_mode == AutoresetMode.DISABLED and np.any(self.ended):
+    def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        late, any_late = self.ended, bool(self.ended.any())
+        if self.autoreset_mode == AutoresetMode.DISABLED and any_late:
             raise ValueError("a world that ended was not reset; reset(options={'reset_mask': mask}) does that")
-        late = np.nonzero(self.ended)[0]
-        self.act(np.clip(np.asarray(actions, np.float64), -1, 1))
+        self.act(self.xp.clip(xp.like(self.ended, actions, "f64"), -1, 1))
         self.batch.step(self.steps)
         self.age += 1
         self.calls += 1
-        failed = (self.batch.status & FAILED) != 0
+        failed = (self.status & FAILED) != 0
         if failed.any():
-            self._note_failures(np.nonzero(failed & ~self.ended)[0])  # not those that are to be reset
+            self._note_failures(xp.host(xp.indices(failed & ~self.ended)))  # not those that are to be reset
         reward, terminated = self.judge()
-        reward[failed & ~np.isfinite(reward)] = 0
+        reward[failed & ~self.xp.isfinite(reward)] = 0
         terminated |= failed
         truncated = (self.age >= self.time_limit) & ~terminated
-        if len(late):
+        if any_late:
+            late = xp.copy(late)
             self._reset_worlds(late)
             reward[late], terminated[late], truncated[late] = 0, False, False
         self.ended = terminated | truncated
         info: dict[str, Any] = {}
-        if np.any(self.ended) and (log := self.report(self.ended)):
+        if not self.ended.any():
+            return self._observation(), reward, terminated, truncated, info
+        if log := self.report(self.ended):
             info["log"] = dict(log)
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and np.any(self.ended):
-            done = self.ended.copy()
-            info |= {"final_obs": self._observation().copy(), "_final_obs": done}
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            done = xp.copy(self.ended)
+            info |= {"final_obs": xp.copy(self._observation()), "_final_obs": done}
             self._turn ^= 1  # reuse the buffer, which was not returned
-            self._reset_worlds(np.nonzero(done)[0])
+            self._reset_worlds(done)
         return self._observation(), reward, terminated, truncated, info
 
     # ---- checkpoints ----
@@ -153,13 +163,13 @@ class BatchEnv(VectorEnv):
             raise ValueError("a checkpoint needs worlds without memory: sleep_steps = 0, warm_start = false")
         arrays: dict[str, Any] = {f"batch/{name}": values for name, values in self.batch.get_state().items()}
         own = ("seeds", "episodes", "age", "ended", *self.kept)
-        arrays.update({f"env/{name}": np.asarray(getattr(self, name)) for name in own})
-        arrays["observation"] = self._buffers[self._turn]
+        arrays.update({f"env/{name}": xp.host(getattr(self, name)) for name in own})
+        arrays["observation"] = xp.host(self._buffers[self._turn])
         arrays["header"] = np.array(self._header())
         with open(path, "wb") as file:
             np.savez(file, **arrays)
 
-    def load(self, path: str | os.PathLike[str]) -> NDArray[np.float32]:
+    def load(self, path: str | os.PathLike[str]) -> Array:
         """Continues bit for bit where `save` was called, and returns the observation of that moment.
 
         The environment must have the class, worlds and model of the one that was saved, and the version of the library.
@@ -172,9 +182,9 @@ class BatchEnv(VectorEnv):
         state = {name.removeprefix("batch/"): x for name, x in arrays.items() if name.startswith("batch/")}
         self.batch.set_state(state)
         for name in ("seeds", "episodes", "age", "ended", *self.kept):
-            getattr(self, name)[...] = arrays[f"env/{name}"]
-        observation: NDArray[np.float32] = self._buffers[self._turn]
-        observation[...] = arrays["observation"]
+            xp.write(getattr(self, name), arrays[f"env/{name}"])
+        observation = self._buffers[self._turn]
+        xp.write(observation, arrays["observation"])
         return observation
 
     def _header(self) -> list[str]:
@@ -187,12 +197,11 @@ class BatchEnv(VectorEnv):
 
     # ---- implementation ----
 
-    def _reset_worlds(self, worlds: NDArray[np.intp]) -> None:
-        mask = np.zeros(self.num_envs, bool)
-        mask[worlds] = True
+    def _reset_worlds(self, mask: Array) -> None:
+        worlds = xp.indices(mask)
         self.batch.reset(mask, self.keyframe)
         self.restart(worlds, random_keys(self.seeds[worlds], self.episodes[worlds]))
-        self.batch.forward_kinematics()
+        self.batch.forward_kinematics(mask)
         self.episodes[worlds] += 1
         self.age[worlds] = 0
         self.ended[worlds] = False
@@ -206,11 +215,11 @@ class BatchEnv(VectorEnv):
             self.batch.dump(int(world), path)
             self.dumped.append(path)
 
-    def _observation(self) -> NDArray[np.float32]:
+    def _observation(self) -> Array:
         self._turn ^= 1
-        out: NDArray[np.float32] = self._buffers[self._turn]
+        out = self._buffers[self._turn]
         self.observe(out)
-        failed = np.nonzero(self.batch.status & FAILED)[0]
-        if len(failed):  # a learner never sees the NaN that made a world fail
-            out[failed] = np.nan_to_num(out[failed], posinf=0.0, neginf=0.0)
+        failed = (self.status & FAILED) != 0
+        if failed.any():  # a learner never sees the NaN that made a world fail
+            out[failed] = self.xp.nan_to_num(out[failed], posinf=0.0, neginf=0.0)
         return out

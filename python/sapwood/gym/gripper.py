@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from gymnasium.vector import AutoresetMode
-from numpy.typing import NDArray
 
-from ..batch import FAILED, Batch, random_keys, random_units
+from ..batch import FAILED, Batch
 from ..conventions import quat_matrix
+from ..keys import random_keys, random_units
 from ..kit import Rewards, Uniform
 from ..shipped import scene
+from ..xp import Array, cast, join_columns, put
 from .env import BatchEnv, Floats
 
 PALM, LEFT, RIGHT = 0, 1, 2  # bodies, and their dofs
@@ -51,49 +51,53 @@ class Gripper(BatchEnv):
         time_limit: int = 150,
         noise: float = 1.0,
         dumps: Any = None,
+        arrays: str | None = None,
         **batch: Any,
     ) -> None:
         made = Batch(scene("gripper"), num_envs, **batch)
-        super().__init__(made, 24, 2, steps, time_limit, autoreset_mode, dumps)
+        super().__init__(made, 24, 2, steps, time_limit, autoreset_mode, dumps, arrays=arrays)
         self.dt, self.noise = steps * self.batch.dt, noise
-        self.goal, self.target = np.zeros(num_envs), np.zeros(num_envs)
-        self.action, self.last_action = np.zeros((num_envs, 2)), np.zeros((num_envs, 2))
-        self.wrench = self.batch.body_contact_wrench  # an access starts the recording
-        terms = {"goal": 1.0, "lift": 0.5, "reach": 0.25, "jerk": -0.05}
-        self.rewards = Rewards(num_envs, 1.0, **{name: (x, getattr(self, f"term_{name}")) for name, x in terms.items()})
+        self.goal, self.target = (self.arrays.zeros((num_envs,), "f64") for _ in range(2))
+        self.action, self.last_action = (self.arrays.zeros((num_envs, 2), "f64") for _ in range(2))
+        names = ("joint_q", "joint_qd", "body_q", "joint_target_pos", "body_contact_wrench")
+        # an access to the wrench starts its recording
+        self.q, self.qd, self.bodies, self.goals, self.wrench = (self.arrays.live(made, name) for name in names)
+        self.outwards = self.arrays.array([-1.0, 1.0], "f64")
+        weights = {"goal": 1.0, "lift": 0.5, "reach": 0.25, "jerk": -0.05}
+        terms = {name: (x, getattr(self, f"term_{name}")) for name, x in weights.items()}
+        self.rewards = Rewards(num_envs, 1.0, self.arrays, **terms)
 
-    def restart(self, worlds: NDArray[np.intp], random: NDArray[np.uint64]) -> None:
-        x = random_units(random, 4)
-        q = self.batch.joint_q
-        q[worlds, PALM] = 0.04 * self.noise * (1 + x[:, 0])
-        q[worlds, 3] += 0.015 * self.noise * x[:, 1]
-        q[worlds, 4] += 0.01 * self.noise * x[:, 2]
+    def restart(self, worlds: Array, random: Array) -> None:
+        xp, q, x = self.xp, self.q, random_units(random, 4)
         half_turn = 0.1 * self.noise * x[:, 3]  # of the cube about z: up to 0.2 rad
-        q[worlds, 8], q[worlds, 9] = np.sin(half_turn), np.cos(half_turn)
+        put(q, (worlds, PALM), 0.04 * self.noise * (1 + x[:, 0]))
+        put(q, (worlds, 3), q[worlds, 3] + 0.015 * self.noise * x[:, 1])
+        put(q, (worlds, 4), q[worlds, 4] + 0.01 * self.noise * x[:, 2])
+        put(q, (worlds, 8), xp.sin(half_turn))
+        put(q, (worlds, 9), xp.cos(half_turn))
         self.goal[worlds] = Uniform(*self.heights).draw(random_keys(random, 1), 1)[:, 0]
-        self.target[worlds] = q[worlds, PALM]
+        put(self.target, worlds, cast(q[worlds, PALM], "f64"))
         self.action[worlds] = self.last_action[worlds] = 0
-        self.batch.joint_target_pos[worlds, :3] = np.stack([self.target[worlds]] + 2 * [0 * half_turn], axis=1)
+        put(self.goals, (worlds, slice(3)), xp.stack([self.target[worlds]] + 2 * [0 * half_turn], 1))
 
     def act(self, actions: Floats) -> None:
         self.last_action[:] = self.action
         self.action[:] = actions
-        self.target[:] = np.clip(self.target + 0.5 * self.dt * actions[:, 0], 0.0, 0.4)
-        goals = self.batch.joint_target_pos
-        goals[:, PALM] = self.target
-        goals[:, LEFT] = goals[:, RIGHT] = 0.025 * (1 + actions[:, 1])
+        self.target[:] = self.xp.clip(self.target + 0.5 * self.dt * actions[:, 0], 0.0, 0.4)
+        self.goals[:, PALM] = self.target
+        self.goals[:, LEFT] = self.goals[:, RIGHT] = 0.025 * (1 + actions[:, 1])
 
     def _relative(self) -> Floats:
         """[n][3] m, the cube relative to the point between the fingers."""
-        body = self.batch.body_q[:, :, :3].astype(np.float64)
-        return np.asarray(body[:, 3] - (body[:, LEFT] + body[:, RIGHT]) / 2)
+        body = cast(self.bodies[:, :, :3], "f64")
+        return body[:, 3] - (body[:, LEFT] + body[:, RIGHT]) / 2
 
-    def observe(self, out: NDArray[np.float32]) -> None:
-        q, qd = self.batch.joint_q.astype(np.float64), self.batch.joint_qd.astype(np.float64)
+    def observe(self, out: Array) -> None:
+        q, qd = cast(self.q, "f64"), cast(self.qd, "f64")
         axes = quat_matrix(q[:, 6:10])
-        outwards = self.wrench[:, [LEFT, RIGHT], 0] * [-1.0, 1.0]
+        outwards = self.wrench[:, LEFT : RIGHT + 1, 0] * self.outwards
         parts: list[Any] = [
-            np.stack([q[:, PALM], self.target, qd[:, PALM]], axis=1),
+            self.xp.stack([q[:, PALM], self.target, qd[:, PALM]], 1),
             20 * q[:, 1:3],
             qd[:, 1:3],
             20 * self._relative(),
@@ -104,27 +108,27 @@ class Gripper(BatchEnv):
             outwards / 20,
             self.action,
         ]
-        np.concatenate(parts, axis=1, out=out, casting="same_kind")
+        join_columns(parts, out)
 
     # ---- rewards ----
 
-    def judge(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        self._cube = self.batch.joint_q[:, 3:6].astype(np.float64)
-        lost = (np.abs(self._cube[:, :2]) > 0.3).any(axis=1) | ((self.batch.status & FAILED) != 0)
-        return np.where(lost, -1.0, self.rewards()), lost
+    def judge(self) -> tuple[Array, Array]:
+        self._cube = cast(self.q[:, 3:6], "f64")
+        lost = (abs(self._cube[:, :2]) > 0.3).any(1) | ((self.status & FAILED) != 0)
+        return self.xp.where(lost, -1.0, self.rewards()), lost
 
     def term_goal(self) -> Floats:
-        return np.asarray(np.exp(-(((self._cube[:, 2] - self.goal) / 0.05) ** 2)))
+        return self.xp.exp(-(((self._cube[:, 2] - self.goal) / 0.05) ** 2))
 
     def term_lift(self) -> Floats:
-        return np.asarray(np.clip((self._cube[:, 2] - HALF) / (self.goal - HALF), 0.0, 1.0))
+        return self.xp.clip((self._cube[:, 2] - HALF) / (self.goal - HALF), 0.0, 1.0)
 
     def term_reach(self) -> Floats:
-        return np.asarray(np.exp(-np.sum(self._relative() ** 2, axis=1) / 0.03**2))
+        return self.xp.exp(-(self._relative() ** 2).sum(1) / 0.03**2)
 
     def term_jerk(self) -> Floats:
-        return np.asarray(np.mean((self.action - self.last_action) ** 2, axis=1))
+        return ((self.action - self.last_action) ** 2).mean(1)
 
-    def report(self, ended: NDArray[np.bool_]) -> Mapping[str, float]:
-        near = np.abs(self._cube[ended, 2] - self.goal[ended]) < 0.02
-        return {**self.rewards.log(ended), "success": float(np.mean(near))}
+    def report(self, ended: Array) -> Mapping[str, float]:
+        near = abs(self._cube[ended, 2] - self.goal[ended]) < 0.02
+        return {**self.rewards.log(ended), "success": float(cast(near, "f64").mean())}

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from .. import terrain
 from ..arguments import index_of
-from ..batch import FAILED, Batch, random_keys, random_units
+from ..batch import FAILED, Batch
 from ..conventions import quat_matrix
+from ..keys import random_keys, random_units
 from ..kit import Commands, Levels, Rewards, Uniform
 from ..model import JOINT_TYPES, Model
 from ..rays import RaySensor, pattern_grid
 from ..shipped import scene
+from ..xp import Array, cast, host, join_columns, put
 from .env import BatchEnv, Floats
 
 RESAMPLE = 5.0  # s, how long a command lasts
@@ -67,125 +69,142 @@ class Legged(BatchEnv):
         time_limit: int = 500,
         noise: float = 1.0,
         dumps: Any = None,
+        arrays: str | None = None,
         **batch: Any,
     ) -> None:
-        # The robot: its drives, its feet and its standing pose.
-        self.drives, self.coordinates = _drives(model)
-        self.feet = np.array([index_of("body", name, model.body_name) for name in feet], np.intp)
-        self.height, self.noise, self.ground = height, noise, ground
+        drives, coordinates = _drives(model)
+        self.height, self.noise = height, noise
         self.keyframe = min(1, model.num_keyframes)
         made = Batch(model if ground is None else terrain.lay(model, ground), num_envs, **batch)
-        n, points = len(self.drives), 0 if ground is None else _attach_scan(made)
-        super().__init__(made, 15 + 3 * n + len(feet) + points, n, steps, time_limit, autoreset_mode, dumps)
-        self.batch.reset(keyframe=self.keyframe)
-        self.standing = np.array(self.batch.joint_q[0, self.coordinates], np.float64)
+        n, points = len(drives), 0 if ground is None else _attach_scan(made)
+        size = 15 + 3 * n + len(feet) + points
+        super().__init__(made, size, n, steps, time_limit, autoreset_mode, dumps, arrays=arrays)
+        self._find_robot(model, drives, coordinates, feet)
+        self._begin_task(command, ground)
+
+    def _find_robot(self, model: Model, drives: Any, coordinates: Any, feet: Sequence[str]) -> None:
+        """The arrays of the robot, its drives, its feet and its standing pose."""
+        batch, arrays = self.batch, self.arrays
+        batch.reset(keyframe=self.keyframe)
+        self.standing = arrays.array(batch._get("joint_q")[0, coordinates], "f64")
+        self.drives, self.coordinates = arrays.array(drives, "i64"), arrays.array(coordinates, "i64")
+        self.feet = arrays.array([index_of("body", name, model.body_name) for name in feet], "i64")
         self.weight = float(-model.gravity[2] * np.sum(model.body_mass))
-        self.wrench = self.batch.body_contact_wrench  # an access starts the recording
-        # The task: commands, actions, rewards, and the cell on which a world walks.
-        self.dt = steps * self.batch.dt
+        self.q, self.qd = arrays.live(batch, "joint_q"), arrays.live(batch, "joint_qd")
+        self.target = arrays.live(batch, "joint_target_pos")
+        self.wrench = arrays.live(batch, "body_contact_wrench")  # an access starts the recording
+
+    def _begin_task(self, command: Sequence[float] | None, ground: terrain.Ground | None) -> None:
+        """Commands, actions, rewards, and the cell on which a world walks."""
+        worlds, arrays = self.num_envs, self.arrays
+        self.dt = self.steps * self.batch.dt
         ranges = [Uniform(*pair) for pair in self.velocities]
-        self.commands = Commands(num_envs, ranges, max(1, round(RESAMPLE / self.dt)), fixed=command)
+        period = max(1, round(RESAMPLE / self.dt))
+        self.commands = Commands(worlds, ranges, period, fixed=command, arrays=arrays)
         self.command, self.command_keys = self.commands.value, self.commands.keys
-        self.action, self.last_action = np.zeros((num_envs, n)), np.zeros((num_envs, n))
-        terms = {"track": 1.0, "turn": 0.5, "wobble": -0.5, "jerk": -0.1}
-        self.rewards = Rewards(num_envs, 1.0, **{name: (x, getattr(self, f"term_{name}")) for name, x in terms.items()})
+        self.action, self.last_action = (arrays.zeros((worlds, len(self.drives)), "f64") for _ in range(2))
+        weights = {"track": 1.0, "turn": 0.5, "wobble": -0.5, "jerk": -0.1}
+        terms = {name: (x, getattr(self, f"term_{name}")) for name, x in weights.items()}
+        self.rewards = Rewards(worlds, 1.0, arrays, **terms)
         levels, kinds = (1, 1) if ground is None else ground.origins.shape[:2]
-        self.levels = Levels(num_envs, levels, kinds, first=self.batch.world_offset)
-        self.level, self.origin = self.levels.level, np.zeros((num_envs, 3))
-        self.walked, self.wanted = np.zeros(num_envs), np.zeros(num_envs)  # m, from the origin; as far as it was told
+        self.levels = Levels(worlds, levels, kinds, first=self.batch.world_offset, arrays=arrays)
+        self.level, self.origin = self.levels.level, arrays.zeros((worlds, 3), "f64")
+        self.walked, self.wanted = (arrays.zeros((worlds,), "f64") for _ in range(2))  # m, from the origin; as told
+        self.ground = None if ground is None else ground.moved(arrays)
+        if ground is not None:
+            self.scan = arrays.live(self.batch, "ray_distance")
 
     # ---- a world ----
 
-    def restart(self, worlds: NDArray[np.intp], random: NDArray[np.uint64]) -> None:
+    def restart(self, worlds: Array, random: Array) -> None:
         n = len(self.drives)
         if self.ground is not None:
             self._place(self.ground, worlds, random)
-        x = random_units(random, n + self.batch.model.num_dofs)
-        self.batch.joint_q[np.ix_(worlds, self.coordinates)] += 0.1 * self.noise * x[:, :n]
-        self.batch.joint_qd[worlds] += 0.1 * self.noise * x[:, n:]
+        x = 0.1 * self.noise * random_units(random, n + self.batch.model.num_dofs)
+        driven = (worlds[:, None], self.coordinates)
+        put(self.q, driven, self.q[driven] + x[:, :n])
+        put(self.qd, worlds, self.qd[worlds] + x[:, n:])
         self.commands.reset(worlds, random_keys(random, 1))
         self.action[worlds] = self.last_action[worlds] = 0
         self.wanted[worlds] = 0
 
-    def _place(self, ground: terrain.Ground, worlds: NDArray[np.intp], random: NDArray[np.uint64]) -> None:
+    def _place(self, ground: terrain.Ground, worlds: Array, random: Array) -> None:
         """Moves worlds up or down by how their episodes went, and onto their cells."""
         done, walked = self.episodes[worlds] > 0, self.walked[worlds]
         passed, failed = walked > ground.size / 2, walked < 0.5 * self.wanted[worlds]
         self.levels.update(worlds, done & passed, done & failed, random_keys(random, 2))
         self.origin[worlds] = ground.origins[self.level[worlds], self.levels.kind[worlds]]
-        self.batch.joint_q[worlds, :3] += self.origin[worlds]
+        put(self.q, (worlds, slice(3)), self.q[worlds, :3] + self.origin[worlds])
 
     def act(self, actions: Floats) -> None:
         self.commands.tick(self.age)
-        self.wanted += self.dt * np.hypot(self.command[:, 0], self.command[:, 1])
+        self.wanted += self.dt * self.xp.hypot(self.command[:, 0], self.command[:, 1])
         self.last_action[:] = self.action
         self.action[:] = actions
-        self.batch.joint_target_pos[:, self.drives] = self.standing + self.reach * actions
+        put(self.target, (slice(None), self.drives), self.standing + self.reach * actions)
 
     def motion(self) -> tuple[Floats, Floats, Floats]:
         """Direction of gravity, velocity and angular velocity of the base, in its axes."""
-        rotation = quat_matrix(self.batch.joint_q[:, 3:7])
-        velocity = self.batch.joint_qd[:, :6].astype(np.float64)
+        rotation, velocity = quat_matrix(self.q[:, 3:7]), cast(self.qd[:, :6], "f64")
         return (
             -rotation[:, 2],
-            np.einsum("nji,nj->ni", rotation, velocity[:, :3]),
-            np.einsum("nji,nj->ni", rotation, velocity[:, 3:]),
+            self.xp.einsum("nji,nj->ni", rotation, velocity[:, :3]),
+            self.xp.einsum("nji,nj->ni", rotation, velocity[:, 3:]),
         )
 
     def heights(self) -> Floats:
         """[n] height of the base above the ground below it, m."""
-        base = self.batch.joint_q[:, :3].astype(np.float64)
-        return np.asarray(base[:, 2] if self.ground is None else base[:, 2] - self.ground.at(base[:, 0], base[:, 1]))
+        base = cast(self.q[:, :3], "f64")
+        return base[:, 2] if self.ground is None else base[:, 2] - self.ground.at(base[:, 0], base[:, 1])
 
-    def observe(self, out: NDArray[np.float32]) -> None:
-        b = self.batch
-        clock = 2 * np.pi * self.age * self.dt / self.stride
+    def observe(self, out: Array) -> None:
+        xp, clock = self.xp, 2 * np.pi * self.age * self.dt / self.stride
         parts: list[Any] = [
             self.heights()[:, None] / self.height,
             *self.motion(),
-            b.joint_q[:, self.coordinates] - self.standing,
-            0.1 * b.joint_qd[:, self.drives],
+            self.q[:, self.coordinates] - self.standing,
+            0.1 * self.qd[:, self.drives],
             self.action,
             self.command,
             self.wrench[:, self.feet, 2] * (len(self.feet) / self.weight),
-            np.stack([np.sin(clock), np.cos(clock)], axis=1),
+            xp.stack([xp.sin(clock), xp.cos(clock)], 1),
         ]
         if self.ground is not None:
             parts.append(self.depths())
-        np.concatenate(parts, axis=1, out=out, casting="same_kind")
+        join_columns(parts, out)
 
     def depths(self) -> Floats:
         """[n][points] m, the ground below the feet of a robot that stands, within -1 .. 1; 1 beyond its border."""
-        distance = self.batch.ray_distance
-        return np.asarray(np.where(distance < 0, 1.0, np.clip(distance - SCAN_UP - self.height, -1, 1)))
+        return self.xp.where(self.scan < 0, 1.0, self.xp.clip(self.scan - SCAN_UP - self.height, -1, 1))
 
     # ---- rewards ----
 
-    def judge(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def judge(self) -> tuple[Array, Array]:
+        xp = self.xp
         self._gravity, self._velocity, self._omega = self.motion()
-        way = self.batch.joint_q[:, :2] - self.origin[:, :2]
-        self.walked[:] = np.nan_to_num(np.hypot(way[:, 0], way[:, 1]))
+        way = self.q[:, :2] - self.origin[:, :2]
+        self.walked[:] = xp.nan_to_num(xp.hypot(way[:, 0], way[:, 1]))
         fallen = (self.heights() < 0.5 * self.height) | (self._gravity[:, 2] > -0.5)
-        fallen |= (self.batch.status & FAILED) != 0
-        return np.where(fallen, -1.0, self.rewards()), fallen
+        fallen |= (self.status & FAILED) != 0
+        return xp.where(fallen, -1.0, self.rewards()), fallen
 
     def term_track(self) -> Floats:
         error = self._velocity[:, :2] - self.command[:, :2]
-        return np.asarray(np.exp(-np.sum(error**2, axis=1) / 0.25))
+        return self.xp.exp(-(error**2).sum(1) / 0.25)
 
     def term_turn(self) -> Floats:
-        return np.asarray(np.exp(-((self._omega[:, 2] - self.command[:, 2]) ** 2) / 0.25))
+        return self.xp.exp(-((self._omega[:, 2] - self.command[:, 2]) ** 2) / 0.25)
 
     def term_wobble(self) -> Floats:
-        tilt, roll = np.sum(self._gravity[:, :2] ** 2, axis=1), np.sum(self._omega[:, :2] ** 2, axis=1)
-        return np.asarray(self._velocity[:, 2] ** 2 + 0.05 * roll + tilt)
+        tilt, roll = (self._gravity[:, :2] ** 2).sum(1), (self._omega[:, :2] ** 2).sum(1)
+        return self._velocity[:, 2] ** 2 + 0.05 * roll + tilt
 
     def term_jerk(self) -> Floats:
-        return np.asarray(np.mean((self.action - self.last_action) ** 2, axis=1))
+        return ((self.action - self.last_action) ** 2).mean(1)
 
-    def report(self, ended: NDArray[np.bool_]) -> Mapping[str, float]:
+    def report(self, ended: Array) -> Mapping[str, float]:
         log = dict(self.rewards.log(ended))
-        return log if self.ground is None else log | {"level": float(np.mean(self.level))}
+        return log if self.ground is None else log | {"level": float(np.mean(host(self.level)))}
 
 
 def _drives(model: Model) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..batch import random_keys
+from ..keys import random_keys
+from ..xp import NUMPY, Array, Numpy, Torch, indices, like
 from .distributions import Distribution, Floats, Keys, Uniform
 
 
@@ -22,26 +20,27 @@ class Commands:
         period: int,
         still: float = 0.0,
         fixed: Sequence[float] | None = None,
+        arrays: Numpy | Torch = NUMPY,
     ) -> None:
         if period < 1 or not 0 <= still <= 1:
             raise ValueError(f"period is {period} and still {still}; period must be >= 1, still in 0..1")
         self.distributions, self.period, self.still = list(distributions), period, still
-        self.fixed = None if fixed is None else np.array(fixed, float)
-        self.value: Floats = np.zeros((worlds, len(self.distributions)))
-        self.keys: Keys = np.zeros(worlds, np.uint64)
+        self.fixed = None if fixed is None else arrays.array(fixed, "f64")
+        self.value: Floats = arrays.zeros((worlds, len(self.distributions)), "f64")
+        self.keys: Keys = arrays.zeros((worlds,), "u64")
 
-    def reset(self, worlds: NDArray[np.intp], keys: Keys) -> None:
+    def reset(self, worlds: Array, keys: Keys) -> None:
         """A new episode of these worlds; their commands follow from the keys."""
         self.keys[worlds] = keys
-        self._draw(worlds, np.zeros(len(worlds), np.int64))
+        self._draw(worlds, like(worlds, 0, "i64"))
 
-    def tick(self, age: NDArray[np.int64]) -> None:
+    def tick(self, age: Array) -> None:
         """After a step: worlds whose age, in steps, is a multiple of the period draw another command."""
-        due = np.nonzero((age > 0) & (age % self.period == 0))[0]
+        due = indices((age > 0) & (age % self.period == 0))
         if len(due):
             self._draw(due, age[due] // self.period)
 
-    def _draw(self, worlds: NDArray[np.intp], number: NDArray[np.int64]) -> None:
+    def _draw(self, worlds: Array, number: Array) -> None:
         if self.fixed is not None:
             self.value[worlds] = self.fixed
             return

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..batch import random_keys, random_units
+from ..keys import random_keys, random_units
+from ..xp import Array, module
 
-Floats = NDArray[np.float64]
-Keys = NDArray[np.uint64]
+Floats = Array  # [worlds] or [worlds][width] f64
+Keys = Array  # [worlds] 64 bits
 
 
 class Distribution(Protocol):
@@ -20,7 +20,7 @@ class Distribution(Protocol):
 
 def _unit(keys: Keys, width: int) -> Floats:
     """Numbers in [0, 1)."""
-    return np.asarray((random_units(keys, width) + 1) / 2)
+    return (random_units(keys, width) + 1) / 2
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Uniform:
             raise ValueError(f"the range is {self.low} to {self.high}; it must be finite, low <= high")
 
     def draw(self, keys: Keys, width: int) -> Floats:
-        return np.asarray(self.low + (self.high - self.low) * _unit(keys, width))
+        return self.low + (self.high - self.low) * _unit(keys, width)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class LogUniform:
             raise ValueError(f"the range is {self.low} to {self.high}; it must be finite, 0 < low <= high")
 
     def draw(self, keys: Keys, width: int) -> Floats:
-        return np.asarray(self.low * (self.high / self.low) ** _unit(keys, width))
+        return self.low * (self.high / self.low) ** _unit(keys, width)
 
 
 @dataclass(frozen=True)
@@ -62,5 +62,5 @@ class Gaussian:
 
     def draw(self, keys: Keys, width: int) -> Floats:
         """Box and Muller: sqrt(-2 ln u) cos(2 pi v) of two uniform numbers; u is in (0, 1]."""
-        u, v = 1 - _unit(keys, width), _unit(random_keys(keys, 1), width)
-        return np.asarray(self.mean + self.std * np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v))
+        xp, u, v = module(keys), 1 - _unit(keys, width), _unit(random_keys(keys, 1), width)
+        return self.mean + self.std * xp.sqrt(-2 * xp.log(u)) * xp.cos(2 * np.pi * v)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batch import Batch, random_keys
+from ..batch import Batch
+from ..keys import random_keys
 from .distributions import Distribution, Floats, Keys
 
 

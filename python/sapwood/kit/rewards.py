@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..xp import NUMPY, Array, Numpy, Torch, cast, module
 from .distributions import Floats
 
 Term = tuple[float, Callable[[], Floats]]
@@ -18,27 +16,27 @@ class Rewards:
     rewards = Rewards(worlds, dt, track=(1.0, self.tracking), jerk=(-0.1, self.jerk))
     """
 
-    def __init__(self, worlds: int, dt: float, **terms: Term) -> None:
+    def __init__(self, worlds: int, dt: float, arrays: Numpy | Torch = NUMPY, **terms: Term) -> None:
         self.dt, self.terms = dt, dict(terms)
-        self.sums = {name: np.zeros(worlds) for name in terms}
-        self.steps = np.zeros(worlds, np.int64)
+        self.sums = {name: arrays.zeros((worlds,), "f64") for name in terms}
+        self.steps = arrays.zeros((worlds,), "i64")
 
     def __call__(self) -> Floats:
         """The rewards of a step. Terms that are not finite, of worlds that failed, count as 0."""
-        total = np.zeros(len(self.steps))
+        xp, total = module(self.steps), cast(0 * self.steps, "f64")
         for name, (weight, term) in self.terms.items():
-            part = np.nan_to_num(self.dt * weight * term(), posinf=0.0, neginf=0.0)
+            part = xp.nan_to_num(self.dt * weight * term(), posinf=0.0, neginf=0.0)
             self.sums[name] += part
             total += part
         self.steps += 1
         return total
 
-    def log(self, ended: NDArray[np.bool_]) -> Mapping[str, float]:
+    def log(self, ended: Array) -> Mapping[str, float]:
         """The mean of each term per second over the episodes that ended, which start anew; {} without any."""
         if not ended.any():
             return {}
-        seconds = np.maximum(self.steps[ended], 1) * self.dt
-        out = {f"reward/{name}": float(np.mean(total[ended] / seconds)) for name, total in self.sums.items()}
+        seconds = module(ended).clip(self.steps[ended], 1, None) * self.dt
+        out = {f"reward/{name}": float((total[ended] / seconds).mean()) for name, total in self.sums.items()}
         for total in self.sums.values():
             total[ended] = 0
         self.steps[ended] = 0

@@ -23,10 +23,10 @@ class VecEnv(rsl_rl.env.VecEnv):  # type: ignore[misc]
     def __init__(self, env: BatchEnv, cfg: dict[str, Any] | None = None) -> None:
         if env.autoreset_mode != AutoresetMode.SAME_STEP:
             raise ValueError(f"autoreset_mode is {env.autoreset_mode.name}; rsl_rl needs SAME_STEP")
-        self.env, self.cfg, self.device = env, cfg or {}, torch.device("cpu")
+        self.env, self.cfg, self.device = env, cfg or {}, torch.as_tensor(env.age).device
         self.num_envs, self.num_actions = env.num_envs, int(np.prod(env.single_action_space.shape or ()))
         self.max_episode_length = env.time_limit
-        self.episode_length_buf = torch.from_numpy(env.age)  # the same memory: rsl_rl writes random ages into it
+        self.episode_length_buf = torch.as_tensor(env.age)  # the same memory: rsl_rl writes random ages into it
         self._observation = env.reset()[0]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -36,17 +36,17 @@ class VecEnv(rsl_rl.env.VecEnv):  # type: ignore[misc]
             super().__setattr__(name, value)
 
     def get_observations(self) -> TensorDict:
-        return TensorDict({"policy": torch.from_numpy(self._observation)}, [self.num_envs])
+        return TensorDict({"policy": torch.as_tensor(self._observation)}, [self.num_envs])
 
     def reset(self) -> tuple[TensorDict, dict[str, Any]]:
         self._observation = self.env.reset()[0]
         return self.get_observations(), {}
 
     def step(self, actions: torch.Tensor) -> tuple[TensorDict, torch.Tensor, torch.Tensor, dict[str, Any]]:
-        self._observation, reward, terminated, truncated, info = self.env.step(actions.detach().numpy())
-        extras = {"time_outs": torch.from_numpy(truncated), "log": info.get("log", {})}
-        done = torch.from_numpy(terminated | truncated).to(torch.long)
-        return self.get_observations(), torch.from_numpy(reward).float(), done, extras
+        self._observation, reward, terminated, truncated, info = self.env.step(actions.detach())
+        extras = {"time_outs": torch.as_tensor(truncated), "log": info.get("log", {})}
+        done = torch.as_tensor(terminated | truncated).to(torch.long)
+        return self.get_observations(), torch.as_tensor(reward).float(), done, extras
 
 
 class Runner(OnPolicyRunner):  # type: ignore[misc]

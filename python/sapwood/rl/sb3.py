@@ -18,13 +18,15 @@ class VecEnv(Base):  # type: ignore[misc]
     def __init__(self, env: BatchEnv) -> None:
         if env.autoreset_mode != AutoresetMode.SAME_STEP:
             raise ValueError(f"autoreset_mode is {env.autoreset_mode.name}; Stable-Baselines3 needs SAME_STEP")
+        if env.arrays.name != "numpy":
+            raise ValueError(f"arrays is {env.arrays.name!r}; Stable-Baselines3 needs 'numpy'")
         self.env = env
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
         self._actions = np.zeros(env.action_space.shape or (), np.float32)
         self._return = np.zeros(env.num_envs)
         self._none: list[dict[str, Any]] = [{} for _ in range(env.num_envs)]
 
-    def reset(self) -> NDArray[np.float32]:
+    def reset(self) -> Any:
         self._return[:] = 0
         seed = self._seeds[0]
         self._reset_seeds()

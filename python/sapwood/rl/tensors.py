@@ -10,7 +10,7 @@ from ..gym import BatchEnv
 
 
 class Tensors:
-    """An environment whose `reset` and `step` take and return torch tensors on the CPU.
+    """An environment whose `reset` and `step` take and return torch tensors, on the CPU or on the GPU of its batch.
 
     Nothing is copied: observations, rewards and flags are the memory of the environment. An observation stays unchanged
     until the step after the next, and the other tensors are new in each step.
@@ -18,18 +18,19 @@ class Tensors:
 
     def __init__(self, env: BatchEnv) -> None:
         self.env, self.num_envs = env, env.num_envs
+        self.device = torch.as_tensor(env.age).device
 
     def reset(self, seed: int | None = None, mask: torch.Tensor | None = None) -> torch.Tensor:
         """Resets all worlds, or those of a mask [num_envs]."""
-        options = None if mask is None else {"reset_mask": mask.numpy()}
-        return torch.from_numpy(self.env.reset(seed=seed, options=options)[0])
+        options = None if mask is None else {"reset_mask": mask}
+        return torch.as_tensor(self.env.reset(seed=seed, options=options)[0])
 
     def step(
         self, actions: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
         """Observation [n][k] f32, reward [n] f64, terminated and truncated [n], and the info of the environment."""
-        *arrays, info = self.env.step(actions.detach().numpy())
-        observation, reward, terminated, truncated = map(torch.from_numpy, arrays)
+        *arrays, info = self.env.step(actions.detach())
+        observation, reward, terminated, truncated = map(torch.as_tensor, arrays)
         return observation, reward, terminated, truncated, info
 
     def close(self) -> None:
