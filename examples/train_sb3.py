@@ -3,10 +3,12 @@
     pip install "sapwood[gym]" stable-baselines3
     python examples/train_sb3.py --updates 300
 
-Prints the reward per step, and at the end the speed that the policy reaches for each command.
+Prints the reward per step, and at the end the speed that the policy reaches for each command. --curve writes the curve
+of the training as a CSV file.
 """
 
 import argparse
+import csv
 import time
 
 import numpy as np
@@ -27,7 +29,7 @@ class Report(BaseCallback):
 
     def __init__(self):
         super().__init__()
-        self.rewards, self.start = [], time.process_time()
+        self.rewards, self.curve, self.start = [], [], time.process_time()
 
     def _on_step(self):
         self.rewards.append(float(np.mean(self.training_env.get_original_reward())))
@@ -36,8 +38,9 @@ class Report(BaseCallback):
     def _on_rollout_end(self):
         updates = self.num_timesteps // (self.model.n_steps * self.training_env.num_envs)
         if updates % 10 == 0:
-            seconds = time.process_time() - self.start
-            print(f"{seconds:6.0f} s  update {updates:4d}  reward per step {np.mean(self.rewards):6.3f}", flush=True)
+            seconds, reward = time.process_time() - self.start, float(np.mean(self.rewards))
+            print(f"{seconds:6.0f} s  update {updates:4d}  reward per step {reward:6.3f}", flush=True)
+            self.curve.append((seconds, self.num_timesteps, reward))
             self.rewards.clear()
 
 
@@ -66,6 +69,7 @@ def main():
     parser.add_argument("--steps", type=int, default=24, help="steps of a world between two updates")
     parser.add_argument("--threads", type=int, default=0, help="of the simulation and of torch; 0: one for each CPU")
     parser.add_argument("--save", help="write the policy to this file")
+    parser.add_argument("--curve", help="write processor seconds, steps of all worlds and reward per step to it")
     args = parser.parse_args()
     if args.threads:
         torch.set_num_threads(args.threads)
@@ -86,7 +90,11 @@ def main():
         device="cpu",
         seed=0,
     )
-    learner.learn(args.updates * args.worlds * args.steps, callback=Report())
+    report = Report()
+    learner.learn(args.updates * args.worlds * args.steps, callback=report)
+    if args.curve:
+        with open(args.curve, "w", newline="") as file:
+            csv.writer(file).writerows([("seconds", "steps", "reward"), *report.curve])
     if args.save:
         learner.save(args.save)
     test(learner, normalised)

@@ -32,9 +32,9 @@ def same(one, other):
 
 
 def test_a_training_that_resumes_has_the_same_bits(tmp_path):
-    (whole,), _ = train(tmp_path / "whole", 20)
-    (half,), _ = train(tmp_path / "parts", 10)
-    (resumed,), _ = train(tmp_path / "parts", 20, "--resume")
+    (whole,), _ = train(tmp_path / "whole", 4)
+    (half,), _ = train(tmp_path / "parts", 2)
+    (resumed,), _ = train(tmp_path / "parts", 4, "--resume")
     assert same(whole, resumed) and not same(whole, half)
 
 

@@ -17,6 +17,7 @@ from .env import BatchEnv, Floats
 
 PALM, LEFT, RIGHT = 0, 1, 2  # bodies, and their dofs
 HALF = 0.03  # m, half the width of the cube
+GRIP = 10.0  # N, of each finger: a firm grasp. The cube weighs 2 N, and a finger presses with up to 20 N
 
 
 class Gripper(BatchEnv):
@@ -35,9 +36,10 @@ class Gripper(BatchEnv):
     | 20, 21 | force on each finger towards the outside, divided by 20 N |
     | 22, 23 | the last action |
 
-    Reward per step: 1 at the goal, half of the way that is done, a quarter for fingers at the cube, minus changes of
-    the action; -1 if the cube is more than 0.3 m away. info["log"] has the mean of each term, and `success`: the part
-    of the episodes that end within 20 mm of the goal. An episode is truncated after `time_limit` steps.
+    Reward per step: 1 at the goal, half of the way that is done, a quarter for fingers at the cube, a quarter if both
+    press on it, which leads to the lift; minus changes of the action; -1 if the cube is more than 0.3 m away.
+    info["log"] has the mean of each term, and `success`: the part of the episodes that end within 20 mm of the goal. An
+    episode is truncated after `time_limit` steps.
     """
 
     kept = ("goal", "target", "action", "last_action")
@@ -63,7 +65,7 @@ class Gripper(BatchEnv):
         # an access to the wrench starts its recording
         self.q, self.qd, self.bodies, self.goals, self.wrench = (self.arrays.live(made, name) for name in names)
         self.outwards = self.arrays.array([-1.0, 1.0], "f64")
-        weights = {"goal": 1.0, "lift": 0.5, "reach": 0.25, "jerk": -0.05}
+        weights = {"goal": 1.0, "lift": 0.5, "reach": 0.25, "grasp": 0.25, "jerk": -0.05}
         terms = {name: (x, getattr(self, f"term_{name}")) for name, x in weights.items()}
         self.rewards = Rewards(num_envs, 1.0, self.arrays, **terms)
 
@@ -92,10 +94,14 @@ class Gripper(BatchEnv):
         body = cast(self.bodies[:, :, :3], "f64")
         return body[:, 3] - (body[:, LEFT] + body[:, RIGHT]) / 2
 
+    def _presses(self) -> Floats:
+        """[n][2] N, what pushes each finger outwards."""
+        return self.wrench[:, LEFT : RIGHT + 1, 0] * self.outwards
+
     def observe(self, out: Array) -> None:
         q, qd = cast(self.q, "f64"), cast(self.qd, "f64")
         axes = quat_matrix(q[:, 6:10])
-        outwards = self.wrench[:, LEFT : RIGHT + 1, 0] * self.outwards
+        outwards = self._presses()
         parts: list[Any] = [
             self.xp.stack([q[:, PALM], self.target, qd[:, PALM]], 1),
             20 * q[:, 1:3],
@@ -125,6 +131,11 @@ class Gripper(BatchEnv):
 
     def term_reach(self) -> Floats:
         return self.xp.exp(-(self._relative() ** 2).sum(1) / 0.03**2)
+
+    def term_grasp(self) -> Floats:
+        presses = self._presses()
+        weaker = self.xp.minimum(presses[:, 0], presses[:, 1])
+        return self.term_reach() * self.xp.clip(weaker / GRIP, 0.0, 1.0)
 
     def term_jerk(self) -> Floats:
         return ((self.action - self.last_action) ** 2).mean(1)
