@@ -49,7 +49,8 @@ typedef enum SapRestitutionRule {
 typedef enum SapLineSearch {
     SAP_MONOTONE_DECAY = 0, /* "monotone_decay": halves the step until the cost does not rise */
     SAP_ARMIJO_DECAY = 1, /* "armijo_decay": shortens it by rho, past Armijo's condition, until the cost rises again */
-    SAP_EXACT_ROOT = 2    /* "exact_root": finds the minimum of the cost along the line */
+    SAP_EXACT_ROOT = 2,   /* "exact_root": finds the minimum of the cost along the line */
+    SAP_WOLFE = 3         /* "wolfe": the full step, or the first near the minimum: the fewest iterations */
 } SapLineSearch;
 /* How Newton's matrix is stored and factored. */
 typedef enum SapFactorPlan {
@@ -156,10 +157,10 @@ typedef struct SapOptions {
     /* Newton iterations; default 100, 0 .. 1000000. Solvers in impulses: SapDualOptions.max_iterations, where 100 reads
      * as the method's own limit. */
     int max_iterations;
-    double optimality_abs_tol;       /* absolute tolerance of the optimality test; default 1e-14, >= 0 */
-    double optimality_rel_tol;       /* relative tolerance of the optimality test; default 1e-6, >= 0 */
-    double cost_abs_tol; /* J, tolerance of the cost test; default NaN = 0 for monotone_decay, else 1e-30; >= 0 */
-    double cost_rel_tol; /* relative tolerance; default NaN = 5e-3 for monotone_decay, else 1e-15; >= 0 */
+    double optimality_abs_tol;         /* absolute tolerance of the optimality test; default 1e-14, >= 0 */
+    double optimality_rel_tol;         /* relative tolerance of the optimality test; default 1e-6, >= 0 */
+    double cost_abs_tol;               /* J, of the cost test; default NaN = 0 (monotone_decay, wolfe) or 1e-30; >= 0 */
+    double cost_rel_tol;               /* of the cost test; default NaN = 5e-3 (monotone_decay, wolfe) or 1e-15; >= 0 */
     SapLineSearch line_search_variant; /* default monotone_decay */
     int line_search_max_iterations;    /* per line search; default 40 (exact_root: 40 reads as 100), 1 .. 1000000 */
     double armijo_c;                   /* sufficient decrease of armijo_decay; default 1e-4, (0, 1) */

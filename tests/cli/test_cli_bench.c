@@ -54,7 +54,7 @@ Test(cli_bench, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"--warmup -1", {"--warmup", "'-1'", "0 .. 1000000"}},
         {"--repeat 0", {"--repeat", "'0'", "1 .. 1000"}},
         {"--preset approx32,best", {"--preset", "'best'", "approx32, approx64, drake, fast32"}},
-        {"--line-search exact", {"--line-search", "'exact'", "monotone_decay, armijo_decay, exact_root"}},
+        {"--line-search exact", {"--line-search", "'exact'", "monotone_decay, armijo_decay, exact_root, wolfe"}},
         {"--line-search exact_root --set line_search_variant=armijo_decay", {"line_search_variant", "--line-search"}},
         {"--lanes 2", {"--lanes", "'2'", "0, 1, 4, 8"}},
         {"--threads 2000", {"--threads", "'2000'", "0 .. 1024"}},

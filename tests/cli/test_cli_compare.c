@@ -90,7 +90,8 @@ Test(cli, compare_changes_one_knob_of_the_preset_at_a_time) {
                                            {"position_integration", "sap_euler", "model"},
                                            {"line_search_variant", "monotone_decay", "line search"},
                                            {"line_search_variant", "armijo_decay", "line search"},
-                                           {"line_search_variant", "exact_root", "line search"}};
+                                           {"line_search_variant", "exact_root", "line search"},
+                                           {"line_search_variant", "wolfe", "line search"}};
     enum { COUNT = sizeof knobs / sizeof knobs[0] };
     cr_assert_eq(sapwood("compare bench/scenes/arm3.yaml --worlds 5 --steps 20 --json"), 0, "%s", err);
     json_t *json = parse_json();

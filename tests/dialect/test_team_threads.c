@@ -467,12 +467,12 @@ static void check_line_search(const char *name, SapLineSearch line_search) {
 }
 
 ParameterizedTestParameters(team_threads, contacts_with_every_line_search) {
-    static int searches[] = {SAP_MONOTONE_DECAY, SAP_ARMIJO_DECAY, SAP_EXACT_ROOT};
+    static int searches[] = {SAP_MONOTONE_DECAY, SAP_ARMIJO_DECAY, SAP_EXACT_ROOT, SAP_WOLFE};
     return cr_make_param_array(int, searches, 3);
 }
 
 ParameterizedTest(const int *search, team_threads, contacts_with_every_line_search) {
-    static const char *const names[] = {"monotone_decay", "armijo_decay", "exact_root"};
+    static const char *const names[] = {"monotone_decay", "armijo_decay", "exact_root", "wolfe"};
     check_line_search(names[*search], (SapLineSearch)*search);
 }
 

@@ -235,7 +235,7 @@ Test(options, an_unknown_name_lists_all_names) {
 Test(options, an_unknown_word_lists_the_known) {
     REFUSED("line_search_variant", "golden", "option line_search_variant is 'golden'",
             "monotone_decay, armijo_decay, "
-            "exact_root");
+            "exact_root, wolfe");
     REFUSED("contact_solve_precision", "fp16", "'fp16'", "fp32, fp64, f32, f64");
     REFUSED("contact_weight_mode", "", "''", "body_inertia, diag_delassus");
     REFUSED("contact_point_mode", "mid", "witness_point, contact_midpoint");

@@ -86,6 +86,27 @@ Test(contact_golden, monotone_decay_stops_early_at_a_known_velocity) {
     bench_destroy(&b);
 }
 
+/* With the optimality test alone, both searches end at the minimum. */
+Test(contact_golden, wolfe_ends_at_the_minimum_that_exact_root_finds) {
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        SapOptions o = tight_options(seed);
+        o.optimality_rel_tol = 1e-11;
+        double v[2][64];
+        for (int k = 0; k < 2; k++) {
+            o.line_search_variant = k == 0 ? SAP_EXACT_ROOT : SAP_WOLFE;
+            Bench b = random_bench(seed, 1, 1, &o, 0.005, true);
+            cr_assert_leq(b.w->nv, 64);
+            bench_step(&b, 0.005);
+            cr_expect(b.world.status[0] & SAP_WORLD_OPTIMAL, "seed %d, search %d: status %d", (int)seed, k,
+                      b.world.status[0]);
+            internal_velocity(&b, 0, v[k]);
+            for (int i = 0; k == 1 && i < b.w->nv; i++)
+                check_near(v[1][i], v[0][i], 1e-9, "v");
+            bench_destroy(&b);
+        }
+    }
+}
+
 /* ---- joint terms ---- */
 
 typedef struct Slider {

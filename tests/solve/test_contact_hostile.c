@@ -263,16 +263,16 @@ static void log_tally(const Tally *t, const char *name, const char *config) {
 }
 
 static void check_options(const SapOptions *base, const char *preset) {
-    static const char *const searches[] = {"monotone_decay", "armijo_decay", "exact_root"};
+    static const char *const searches[] = {"monotone_decay", "armijo_decay", "exact_root", "wolfe"};
     static Outcome guess, out;
-    Tally all[3] = {{{0}, 0, 0, 0, 0, 0, 0}};
+    Tally all[4] = {{{0}, 0, 0, 0, 0, 0, 0}};
     char config[64];
     SapOptions options = *base;
     options.max_rigid_contact = SLOTS;
     double epsilon = options.contact_solve_precision == SAP_FP64 ? 1e-11 : 1e-5;
     for (int i = 0; i < NUM_CASES; i++) {
         Bench b = bench_create(&cases[i]);
-        for (int variant = SAP_MONOTONE_DECAY; variant <= SAP_EXACT_ROOT; variant++) {
+        for (int variant = SAP_MONOTONE_DECAY; variant <= SAP_WOLFE; variant++) {
             Tally own = {{0}, 0, 0, 0, 0, 0, 0};
             snprintf(config, sizeof config, "%s %s", preset, searches[variant]);
             options.line_search_variant = (SapLineSearch)variant;
@@ -292,7 +292,7 @@ static void check_options(const SapOptions *base, const char *preset) {
         }
         bench_destroy(&b);
     }
-    for (int variant = SAP_MONOTONE_DECAY; variant <= SAP_EXACT_ROOT; variant++) {
+    for (int variant = SAP_MONOTONE_DECAY; variant <= SAP_WOLFE; variant++) {
         snprintf(config, sizeof config, "%s %s", preset, searches[variant]);
         log_tally(&all[variant], "all cases", config);
     }

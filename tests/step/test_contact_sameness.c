@@ -165,7 +165,7 @@ static SapModel *forest(void) {
 
 static void check_preset(const char *preset) {
     SapModel *models[] = {forest(), sample_model_create()};
-    for (int variant = SAP_MONOTONE_DECAY; variant <= SAP_EXACT_ROOT; variant++) {
+    for (int variant = SAP_MONOTONE_DECAY; variant <= SAP_WOLFE; variant++) {
         SapOptions options;
         need(sap_options_preset(preset, &options));
         options.line_search_variant = (SapLineSearch)variant;

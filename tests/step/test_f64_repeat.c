@@ -101,11 +101,11 @@ Test(f64_repeat, a_repeat_changes_no_other_world_of_the_pack) {
     sap_scene_destroy(scene);
 }
 
-static const char *const line_searches[] = {"exact_root", "armijo_decay", "monotone_decay"};
+static const char *const line_searches[] = {"exact_root", "armijo_decay", "monotone_decay", "wolfe"};
 
 ParameterizedTestParameters(f64_repeat, every_line_search_converges_in_f32) {
-    static int index[] = {0, 1, 2};
-    return cr_make_param_array(int, index, 3);
+    static int index[] = {0, 1, 2, 3};
+    return cr_make_param_array(int, index, 4);
 }
 
 /* docs/solve.md: at most 0.6 % of the steps of worlds are repeated in any of five scenes. */

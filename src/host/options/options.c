@@ -63,6 +63,7 @@ static const Choice restitution_rules[] = {
 static const Choice line_searches[] = {{"monotone_decay", SAP_MONOTONE_DECAY},
                                        {"armijo_decay", SAP_ARMIJO_DECAY},
                                        {"exact_root", SAP_EXACT_ROOT},
+                                       {"wolfe", SAP_WOLFE},
                                        {NULL, 0}};
 static const Choice compats[] = {{"none", SAP_COMPAT_NONE}, {"sap_warp", SAP_COMPAT_SAP_WARP}, {NULL, 0}};
 static const Choice lane_counts[] = {{"0", 0}, {"1", 1}, {"4", 4}, {"8", 8}, {"auto", 0}, {NULL, 0}};

@@ -100,16 +100,16 @@ static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapS
 
 /* Resolves defaults that depend on the line search and the precision. */
 static void set_newton_options(const SapOptions *o, SapNewtonArgs *n) {
-    bool monotone = o->line_search_variant == SAP_MONOTONE_DECAY;
+    bool quick = o->line_search_variant == SAP_MONOTONE_DECAY || o->line_search_variant == SAP_WOLFE;
     n->max_iterations = o->max_iterations;
     n->line_search_max_iterations = o->line_search_max_iterations;
     n->line_search = o->line_search_variant;
     n->linear_is_f64 = is_f64(o->contact_linear_solve_precision);
     n->optimality_abs_tol = o->optimality_abs_tol;
     n->optimality_rel_tol = o->optimality_rel_tol;
-    n->cost_abs_tol = value_or(o->cost_abs_tol, monotone ? 0 : 1e-30);
-    n->cost_rel_tol = value_or(o->cost_rel_tol, monotone ? 5e-3 : 1e-15);
-    n->alpha_min = monotone ? 0 : 0.5;
+    n->cost_abs_tol = value_or(o->cost_abs_tol, quick ? 0 : 1e-30);
+    n->cost_rel_tol = value_or(o->cost_rel_tol, quick ? 5e-3 : 1e-15);
+    n->alpha_min = quick ? 0 : 0.5;
     n->armijo_c = o->armijo_c;
     n->rho = o->rho;
     n->relative_slop = value_or(o->line_search_relative_slop, 1000 * DBL_EPSILON); /* of differences of costs */

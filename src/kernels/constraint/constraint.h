@@ -134,11 +134,11 @@ KERNEL_FN void constraint_evaluate(const Constraint *k) {
         k->G[i] = at.G[i];
 }
 
-/* Computes the constraint's terms at v + a d: the change of cost from v and, if `derivatives`, slope and curvature
- * along d. */
-KERNEL_FN void constraint_line(const Constraint *k, real a, bool derivatives) {
+/* Computes the constraint's terms at v + a d: the change of cost from v, with one of the `derivatives` its slope along
+ * d, with two its curvature too. */
+KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
     Vec3 u = vec3_load(k->Jd), vc = vec3_fma(a, u, vec3_load(k->vc));
-    if (!derivatives) {
+    if (derivatives == 0) {
         k->line[0] = law_cost(k->law, k->law_data, vc) - *k->cost;
         return;
     }
@@ -146,5 +146,6 @@ KERNEL_FN void constraint_line(const Constraint *k, real a, bool derivatives) {
     law_evaluate(k->law, k->law_data, vc, &at);
     k->line[0] = at.cost - *k->cost;
     k->line[1] = vec3_dot(at.gamma, u);
-    k->line[2] = vec3_dot(u, law_G_mul(at.G, u));
+    if (derivatives > 1)
+        k->line[2] = vec3_dot(u, law_G_mul(at.G, u));
 }

@@ -328,12 +328,12 @@ KERNEL_FN void constraint_evaluate(const Constraint *k) {
 }
 
 /* The constraint's terms at v + a d: the change of cost from v, and slope and curvature along d. */
-KERNEL_FN void constraint_line(const Constraint *k, real a, bool derivatives) {
+KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
     Six u = constraint_ahead(k, a), d = six_load(k->Jd, k->wide), Gd;
     SixValue at;
     mujoco_contact_evaluate(k->law_data, k->elliptic, k->wide, &u, &at);
     k->line[0] = at.cost - *k->cost;
-    if (!derivatives)
+    if (derivatives == 0)
         return;
     Gd = six_G_mul(at.G, &d, k->wide);
     k->line[1] = six_dot(&at.gamma, &d, k->wide);

@@ -1,4 +1,4 @@
-/* Line search along the Newton direction d: the step length alpha from phi(a) = l(v + a d) (problem.h). Three variants
+/* Line search along the Newton direction d: the step length alpha from phi(a) = l(v + a d) (problem.h). Four variants
  * with one interface. docs/solve.md.
  *
  * Each world of the pack has its own search. `open` holds the worlds that still search; the others
@@ -10,20 +10,27 @@ typedef struct LineResult {
     mask accepted; /* worlds with an accepted step */
 } LineResult;
 
-/* phi(a) - phi(0), phi' and phi'' at a. */
-STAGE_FN LinePoint line_evaluate(const Context *ctx, const Line *line, real a) {
-    LinePoint p = problem_line_point(ctx, line, a, true);
+/* phi(a) - phi(0), and phi' and phi'' at a as far as `derivatives` says. */
+KERNEL_FN LinePoint line_point(const Context *ctx, const Line *line, real a, int derivatives) {
+    LinePoint p = problem_line_point(ctx, line, a, derivatives);
     if (NUM_BLOCKS > 0) {
         p.change = p.change + blocks_line(ctx, a);
         p.slope = p.slope - blocks_line_sum(ctx, 1);
-        p.curvature = p.curvature + blocks_line_sum(ctx, 2);
+        if (derivatives > 1)
+            p.curvature = p.curvature + blocks_line_sum(ctx, 2);
     }
     return p;
+}
+STAGE_FN LinePoint line_evaluate(const Context *ctx, const Line *line, real a) {
+    return line_point(ctx, line, a, 2);
+}
+STAGE_FN LinePoint line_slope(const Context *ctx, const Line *line, real a) {
+    return line_point(ctx, line, a, 1);
 }
 
 /* phi(a) - phi(0) */
 STAGE_FN real line_change_without_blocks(const Context *ctx, const Line *line, real a) {
-    return problem_line_point(ctx, line, a, false).change;
+    return problem_line_point(ctx, line, a, 0).change;
 }
 KERNEL_FN real line_change(const Context *ctx, const Line *line, real a) {
     real change = line_change_without_blocks(ctx, line, a);
@@ -48,11 +55,16 @@ KERNEL_FN void line_accept(LineResult *r, mask which, real a, real count) {
 /* Changes of cost up to this fraction of the cost are rounding. */
 #define COST_ROUNDING (SAP_PRECISION == 64 ? K(1e-12) : K(1e-7))
 
+/* The largest phi(a) - phi(0) that counts as no rise. */
+KERNEL_FN real line_cost_bound(const Line *line) {
+    return real_fma(real_of(COST_ROUNDING), real_abs(line->l0), real_of(K(1e-14)));
+}
+
 /* monotone_decay: halves the step until the cost does not rise, up to rounding; fails below a = 1e-8. */
 STAGE_FN LineResult line_monotone_decay(const Context *ctx, const Line *line, mask open) {
     LineResult r = line_result_none();
     real a = real_of(1), count = real_of(0);
-    real bound = real_fma(real_of(COST_ROUNDING), real_abs(line->l0), real_of(K(1e-14)));
+    real bound = line_cost_bound(line);
     for (int k = 0; k < ctx->args->newton.line_search_max_iterations && mask_any(open); k++) {
         real change = line_change(ctx, line, a);
         count = real_select(open, count + K(1.0), count);
@@ -173,11 +185,62 @@ STAGE_FN LineResult line_exact_root(const Context *ctx, const Line *line, mask o
     return r;
 }
 
+/* The slope that wolfe accepts, relative to the one at 0. */
+#define WOLFE_SLOPE K(0.2)
+
+/* An end of a bracket of the minimum: phi' < 0 at the lower one, phi' > 0 at the upper one. */
+typedef struct LineEnd {
+    real a;
+    LinePoint p;
+} LineEnd;
+
+KERNEL_FN void line_move_end(LineEnd *end, mask which, real a, LinePoint p) {
+    end->a = real_select(which, a, end->a);
+    end->p.change = real_select(which, p.change, end->p.change);
+    end->p.slope = real_select(which, p.slope, end->p.slope);
+}
+
+/* The minimum of the cubic that has the values and slopes of both ends, at least a twentieth of the bracket from each. */
+KERNEL_FN real line_cubic_minimum(const LineEnd *low, const LineEnd *high) {
+    real width = high->a - low->a, margin = K(0.05) * width;
+    real s = low->p.slope + high->p.slope - K(3.0) * (high->p.change - low->p.change) / width;
+    real root = real_sqrt(real_fma(s, s, -low->p.slope * high->p.slope));
+    real back = width * (high->p.slope + root - s) / (high->p.slope - low->p.slope + K(2.0) * root);
+    return real_max(low->a + margin, real_min(high->a - margin, high->a - back));
+}
+
+/* wolfe: a = 1 if the cost does not rise and the slope there is small or negative; else narrows [0, 1] by cubics until
+ * the slope is small, |phi'(a)| <= WOLFE_SLOPE |phi'(0)|. */
+STAGE_FN LineResult line_wolfe(const Context *ctx, const Line *line, mask open) {
+    LineResult r = line_result_none();
+    real a = real_of(1), small = -WOLFE_SLOPE * line->slope0, bound = line_cost_bound(line);
+    LineEnd low, high;
+    low.a = low.p.change = real_of(0);
+    low.p.slope = line->slope0;
+    for (int k = 1; k <= ctx->args->newton.line_search_max_iterations && mask_any(open); k++) {
+        LinePoint p = line_slope(ctx, line, a);
+        /* accept a near the minimum; costs that differ by rounding have no better point */
+        mask near = (p.slope <= small) & ((p.slope >= -small) | (a == K(1.0)));
+        mask flat = real_abs(p.change) <= bound;
+        mask good = open & (p.change <= bound) & (near | flat);
+        line_accept(&r, good, a, real_of((scalar)k));
+        open = open & mask_not(good);
+        r.count = real_select(open, real_of((scalar)k), r.count);
+        /* narrow the bracket */
+        mask rises = p.slope > K(0.0);
+        line_move_end(&low, mask_not(rises), a, p);
+        line_move_end(&high, k == 1 ? mask_all() : rises, a, p);
+        a = real_select(open, line_cubic_minimum(&low, &high), a);
+    }
+    return r;
+}
+
 /* The variant that the options select, for the worlds of `which`. d must be a descent direction there. */
 STAGE_FN LineResult line_search(const Context *ctx, const Line *line, mask which) {
     switch (ctx->args->newton.line_search) {
     case SAP_ARMIJO_DECAY: return line_armijo_decay(ctx, line, which);
     case SAP_EXACT_ROOT: return line_exact_root(ctx, line, which);
+    case SAP_WOLFE: return line_wolfe(ctx, line, which);
     default: return line_monotone_decay(ctx, line, which);
     }
 }

@@ -382,28 +382,29 @@ STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0, mas
     return line;
 }
 
-/* The terms of a dof at a: the change of cost and, if `derivatives`, slope and curvature along d; 0 in worlds where
- * they are part of the parabola. */
-KERNEL_FN void problem_line_dof(const JointTerms *at_a, mask same, real cost0, real d, bool derivatives, real *at) {
+/* The terms of a dof at a: the change of cost, with one of the `derivatives` its slope along d, with two its curvature
+ * too; 0 in worlds where they are part of the parabola. */
+KERNEL_FN void problem_line_dof(const JointTerms *at_a, mask same, real cost0, real d, int derivatives, real *at) {
     real zero = real_of(0);
     at[0] = real_select(same, zero, at_a->cost - cost0);
-    if (!derivatives)
-        return;
-    at[1] = real_select(same, zero, joint_terms_impulse(at_a) * d);
-    at[2] = real_select(same, zero, at_a->hessian * d * d);
+    if (derivatives > 0)
+        at[1] = real_select(same, zero, joint_terms_impulse(at_a) * d);
+    if (derivatives > 1)
+        at[2] = real_select(same, zero, at_a->hessian * d * d);
 }
 
 /* Adds the terms of one constraint or dof to p. */
-KERNEL_FN void line_add(LinePoint *p, const real *at, bool derivatives) {
+KERNEL_FN void line_add(LinePoint *p, const real *at, int derivatives) {
     p->change = p->change + at[0];
-    if (!derivatives)
-        return;
-    p->slope = p->slope - at[1];
-    p->curvature = p->curvature + at[2];
+    if (derivatives > 0)
+        p->slope = p->slope - at[1];
+    if (derivatives > 1)
+        p->curvature = p->curvature + at[2];
 }
 
-/* phi(a) - phi(0) and, if `derivatives`, phi' and phi'' at a, without blocks (line_search.h). */
-KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, real a, bool derivatives) {
+/* phi(a) - phi(0) and as many of phi' and phi'' at a as `derivatives` says, a compile-time constant; without blocks
+ * (line_search.h). */
+KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, real a, int derivatives) {
     int nv = ctx->args->plan.nv;
     const real *d = line->d, *v = SOLVE(v), *keeps = SOLVE(line_keeps), *cost0 = SOLVE(dof_cost);
     const int *acts = &DOF_LINE_ACTS(0);

@@ -20,7 +20,7 @@ static const char *const bench_scenes[] = {"arm3",    "cartpole", "cube",      "
                                            "gripper", "humanoid", "quadruped", "stack5"};
 static const char *const test_scenes[] = {"ball_on_field", "corner", "hulls", "linkages",
                                           "pebbles",       "pinch",  "tower", "wedge"};
-static const char *const line_searches[] = {"monotone_decay", "armijo_decay", "exact_root"};
+static const char *const line_searches[] = {"monotone_decay", "armijo_decay", "exact_root", "wolfe"};
 static const int worlds[] = {1, 3, MOST_WORLDS}, teams[NUM_TEAMS] = {8, 16, 32, 64, 128};
 
 typedef struct Subject {
@@ -114,8 +114,8 @@ static void check_subject(const Subject *subject, Extent extent) {
     SapBatch *start = warm_up(subject);
     int presets = 0;
     for (const char *const *preset = sap_preset_names(); *preset; preset++, presets++)
-        for (int l = 0; l < 3; l++) {
-            bool chosen = extent == EXTENT_ALL || (extent == EXTENT_SOME ? l == presets % 3 : l == 0 && presets == 0);
+        for (int l = 0; l < 4; l++) {
+            bool chosen = extent == EXTENT_ALL || (extent == EXTENT_SOME ? l == presets % 4 : l == 0 && presets == 0);
             SapOptions o = subject->options;
             if (!chosen)
                 continue;

@@ -59,7 +59,7 @@ static const struct argp_option options[] = {
     {"preset", KEY_PRESET, "LIST", 0,
      "Presets of solver options: approx32, approx64, drake, fast32; default: the scene's", 1},
     {"line-search", KEY_LINE_SEARCH, "LIST", 0,
-     "Line searches: monotone_decay, armijo_decay, exact_root; default: the scene's", 1},
+     "Line searches: monotone_decay, armijo_decay, exact_root, wolfe; default: the scene's", 1},
     {"threads", KEY_THREADS, "LIST", 0, "Worker threads; 0 (default) uses one per CPU", 1},
     {"lanes", KEY_LANES, "LIST", 0, "Worlds per SIMD pack: 1, 4, 8; 0 (default) selects automatically", 1},
     {"control-noise", KEY_CONTROL_NOISE, "X", 0,
@@ -158,7 +158,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     static const char *const precisions[] = {"f32", "f64", NULL};        /* in the order of SapPrecision */
     static const char *const formats[] = {"human", "csv", "json", NULL}; /* in the order of BenchFormat */
     static const char *const hostiles[] = {"nan", "wild", NULL};         /* BenchHostile without the first */
-    static const char *const searches[] = {"monotone_decay", "armijo_decay", "exact_root", NULL}; /* SapLineSearch */
+    static const char *const searches[] = {"monotone_decay", "armijo_decay", "exact_root", "wolfe",
+                                           NULL}; /* SapLineSearch */
     /* One case per option. */
     BenchArgs *a = state->input;
     switch (key) {

@@ -19,6 +19,7 @@ const CompareCase compare_cases[COMPARE_CASES] = {
     {"model", "contact_weight_mode", "diag_delassus"},      {"model", "contact_point_mode", "contact_midpoint"},
     {"model", "position_integration", "sap_euler"},         {"line search", "line_search_variant", "monotone_decay"},
     {"line search", "line_search_variant", "armijo_decay"}, {"line search", "line_search_variant", "exact_root"},
+    {"line search", "line_search_variant", "wolfe"},
 };
 
 /* ---- command line ---- */

@@ -21,7 +21,7 @@ typedef struct CompareCase {
     const char *option, *value;
 } CompareCase;
 
-enum { COMPARE_CASES = 14 };
+enum { COMPARE_CASES = 15 };
 /* The first is the baseline. */
 extern const CompareCase compare_cases[COMPARE_CASES];
 
