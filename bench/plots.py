@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/images/{throughput,profile,precision}.svg from the output of `sapwood bench` and `sapwood compare`.
+"""Draws docs/images/{throughput,profile,precision,newton}.svg from the output of `sapwood bench` and `sapwood compare`.
 
     bench/plots.py                 measures (some minutes, on an idle machine), then draws
     bench/plots.py --draw-only     draws from the last measurement, in build/plots
@@ -60,6 +60,7 @@ def measure(program, folder, most_worlds, clock):
         run(program, f"{speed} --preset {preset}", folder / f"speed_{preset}.csv")
     for knob, value in KNOBS.items():
         run(program, f"{speed} --preset approx64 --set {knob}={value}", folder / f"speed_{knob}.csv")
+    run(program, "bench --newton --format csv --repeat 3", folder / "newton.csv")
     run(program, "compare quadruped --worlds 64 --steps 200 --json", folder / "compare.json")
 
 
@@ -78,6 +79,10 @@ def record(row):
 
 def finish(figure, row, name):
     figure.text(0.01, 0.01, record(row), fontsize=7, color="#666")
+    save(figure, name)
+
+
+def save(figure, name):
     target = ROOT / "docs" / "images" / name
     figure.savefig(target, metadata={"Date": None})
     # The SVG writer ends lines with blanks, which repository checks reject.
@@ -140,6 +145,23 @@ def draw_precision(plt, folder):
     finish(figure, base, "precision.svg")
 
 
+def draw_newton(plt, folder):
+    rows = [r for r in rows_of(folder / "newton.csv") if r["plan"] == "sparse" and r["precision"] == "f32"]
+    figure, panels = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
+    for axes, x, of, x_name, of_name in zip(panels, ("nv", "nc"), ("nc", "nv"), ("dofs", "contacts"), ("contacts", "dofs")):
+        for value in sorted({int(r[of]) for r in rows}):
+            mine = [r for r in rows if int(r[of]) == value]
+            axes.plot([int(r[x]) for r in mine], [float(r["ns_per_world_iteration"]) for r in mine], marker="o",
+                      label=f"{value} {of_name}")
+        axes.set(xscale="log", yscale="log", xlabel=x_name)
+        axes.grid(True, which="both", alpha=0.2)
+        axes.legend(fontsize=7)
+    panels[0].set(ylabel="ns per world and Newton iteration")
+    figure.suptitle(f"one Newton iteration in f32, {rows[0]['lanes']} lanes, one thread")
+    figure.tight_layout()
+    save(figure, "newton.svg")
+
+
 def main():
     parser = argparse.ArgumentParser(description="Draws the plots of docs/images from the bench.")
     parser.add_argument("--draw-only", action="store_true", help="draw from the last measurement")
@@ -160,6 +182,7 @@ def main():
     draw_throughput(plt, args.folder)
     draw_profile(plt, args.folder)
     draw_precision(plt, args.folder)
+    draw_newton(plt, args.folder)
 
 
 if __name__ == "__main__":

@@ -309,8 +309,8 @@ Test(cli_bench, of_collision_has_every_pair_of_types_and_five_scenes_in_both_pre
 Test(cli_bench, measures_newton_iterations_on_both_plans) {
     cr_assert_eq(sapwood("bench --newton --worlds 8 --precision f64 --repeat 1 --format json"), 0, "%s", err);
     json_t *json = parse_json(), *rows = member(json, "rows");
-    cr_assert_eq(json_array_size(rows), 6 * 4 * 2, "nv, nc, plan");
-    for (size_t i = 0; i < 48; i += 2) {
+    cr_assert_eq(json_array_size(rows), 7 * 6 * 2, "nv, nc, plan");
+    for (size_t i = 0; i < 7 * 6 * 2; i += 2) {
         json_t *sparse = json_array_get(rows, i), *dense = json_array_get(rows, i + 1);
         cr_expect_str_eq(text(sparse, "plan"), "sparse");
         cr_expect_str_eq(text(dense, "plan"), "dense");
@@ -323,5 +323,5 @@ Test(cli_bench, measures_newton_iterations_on_both_plans) {
     }
     json_decref(json);
     cr_assert_eq(sapwood("bench --newton --worlds 8 --precision f32 --repeat 1 --format csv"), 0, "%s", err);
-    cr_expect_eq(count_lines(out), 1 + 48);
+    cr_expect_eq(count_lines(out), 1 + 7 * 6 * 2);
 }

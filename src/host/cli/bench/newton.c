@@ -16,8 +16,8 @@
 enum { ITERATIONS = 4 };
 static const double burst_seconds = 0.02;
 
-static const int dof_counts[] = {6, 14, 18, 23, 35, 60}, contact_counts[] = {4, 8, 16, 32};
-enum { NUM_DOF_COUNTS = 6, NUM_CONTACT_COUNTS = 4 };
+static const int dof_counts[] = {6, 14, 18, 23, 35, 60, 100}, contact_counts[] = {1, 4, 8, 16, 32, 100};
+enum { NUM_DOF_COUNTS = 7, NUM_CONTACT_COUNTS = 6 };
 
 /* One line of the table. */
 typedef struct NewtonRow {
