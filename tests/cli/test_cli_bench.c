@@ -314,8 +314,9 @@ Test(cli_bench, measures_newton_iterations_on_both_plans) {
         json_t *sparse = json_array_get(rows, i), *dense = json_array_get(rows, i + 1);
         cr_expect_str_eq(text(sparse, "plan"), "sparse");
         cr_expect_str_eq(text(dense, "plan"), "dense");
-        cr_expect(number(sparse, "iterations") > 3.5 && number(sparse, "iterations") <= 4, "worlds took %g iterations",
-                  number(sparse, "iterations"));
+        double least = number(sparse, "nc") > 1 ? 3.5 : 3; /* one contact is solved after three */
+        cr_expect(number(sparse, "iterations") >= least && number(sparse, "iterations") <= 4,
+                  "worlds took %g iterations", number(sparse, "iterations"));
         cr_expect_eq(number(sparse, "evaluations"), number(dense, "evaluations"), "the plans give other bits");
         cr_expect(number(sparse, "evaluations") >= 1 && number(sparse, "evaluations") < 10);
         double saved = number(dense, "flops_per_world_iteration") - number(sparse, "flops_per_world_iteration");
