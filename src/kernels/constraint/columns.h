@@ -1,5 +1,36 @@
-/* What constraints whose columns change, the contacts of all laws, have in common: which worlds have one, and the
- * columns of its Jacobian. constraint.h has their values. */
+/* What constraints whose columns change, the contacts of all laws, have in common: where their numbers are, which worlds
+ * have one, and the columns of its Jacobian. constraint.h has their values. */
+
+/* Pointers into scratch. */
+typedef struct Constraint {
+    int law;              /* SAP_LAW_...; of MuJoCo's law 1 for an elliptic cone, 0 for a pyramid */
+    int rows, num_dofs;   /* uniform */
+    const int *dof;       /* [num_dofs] increasing */
+    StageView J;          /* [num_dofs][rows] columns of the Jacobian, in the precision of contact geometry */
+    real *vc, *gamma;     /* [rows] velocity, impulse */
+    real *G;              /* curvature: [6] xx yy zz xy xz yz; of six rows [MUJOCO_G_SIZE] */
+    real *cost;           /* [1] */
+    const real *law_data; /* the data of the law */
+    real *Jd;             /* [rows] J d along the direction d of the line */
+    real *line;           /* [3] at a point of the line: change of cost, gamma.(J d), (J d)'G (J d) */
+} Constraint;
+
+KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
+    Constraint k;
+    k.law = CONTACT_LAW;
+    k.rows = CONTACT_ROWS;
+    k.num_dofs = *SLOT_INTS(num_dofs, c);
+    k.dof = SLOT_INTS(dof, c);
+    k.J = SLOT_J_VIEW(c);
+    k.vc = SLOT(vc, c);
+    k.gamma = SLOT(gamma, c);
+    k.G = SLOT(G, c);
+    k.cost = SLOT(cost, c);
+    k.law_data = SLOT(law, c);
+    k.Jd = SLOT(Jd, c);
+    k.line = SLOT(line, c);
+    return k;
+}
 
 KERNEL_FN int constraint_count(const Context *ctx) {
     return ctx->num_slots;

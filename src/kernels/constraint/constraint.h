@@ -7,37 +7,6 @@
  * The structure of a constraint is the same in all worlds of the pack; its numbers differ. A world without the
  * constraint has law data of 0. */
 
-/* Pointers into scratch. */
-typedef struct Constraint {
-    int law;              /* SAP_LAW_... */
-    int rows, num_dofs;   /* uniform */
-    const int *dof;       /* [num_dofs] increasing */
-    StageView J;          /* [num_dofs][rows] columns of the Jacobian, in the precision of contact geometry */
-    real *vc, *gamma;     /* [rows] velocity, impulse */
-    real *G;              /* [rows (rows + 1)/2] curvature: xx yy zz xy xz yz */
-    real *cost;           /* [1] */
-    const real *law_data; /* [law_size] */
-    real *Jd;             /* [rows] J d along the direction d of the line */
-    real *line;           /* [3] at a point of the line: change of cost, gamma.(J d), (J d)'G (J d) */
-} Constraint;
-
-KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
-    Constraint k;
-    k.law = CONTACT_LAW;
-    k.rows = 3;
-    k.num_dofs = *SLOT_INTS(num_dofs, c);
-    k.dof = SLOT_INTS(dof, c);
-    k.J = SLOT_J_VIEW(c);
-    k.vc = SLOT(vc, c);
-    k.gamma = SLOT(gamma, c);
-    k.G = SLOT(G, c);
-    k.cost = SLOT(cost, c);
-    k.law_data = SLOT(law, c);
-    k.Jd = SLOT(Jd, c);
-    k.line = SLOT(line, c);
-    return k;
-}
-
 /* Makes the law data of constraint c. Its velocity is 0 until it is computed from v. */
 KERNEL_FN void constraint_make(const Context *ctx, int c) {
     contact_make_law(ctx, c);

@@ -110,17 +110,7 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     if (contacts->midpoint)
         y[0] = y[1] = contact_midpoint(ctx, ORIGIN_INTS(shape, c), x0, x1);
     contact_jacobian(ctx, c, &C, y);
-
-    /* write the slot in the precision of the solve */
-    StageView s = ORIGIN_VIEW;
-    view_put_vec3(s, ORIGIN_OFFSET(x0, c), x0);
-    view_put_vec3(s, ORIGIN_OFFSET(x1, c), x1);
-    view_put_vec3(s, ORIGIN_OFFSET(frame, c), C.x);
-    view_put_vec3(s, ORIGIN_OFFSET(frame, c) + 3, C.y);
-    view_put_vec3(s, ORIGIN_OFFSET(frame, c) + 6, C.z);
-    view_put(s, ORIGIN_OFFSET(phi0, c), real_select(valid, phi0, real_of(0)));
-    view_put(s, ORIGIN_OFFSET(valid, c), real_select(valid, real_of(1), real_of(0)));
-    view_put(s, ORIGIN_OFFSET(check, c), bad);
+    origin_put(ctx, c, x0, x1, &C, phi0, valid, bad);
 }
 
 /* The same thread computes geometry, weight and law of a slot. Other threads read the slot only after a barrier

@@ -140,16 +140,7 @@ STAGE_FN void mujoco_geometry_slot(const Context *ctx, int c) {
     C.y = vec3_select(valid, at.C.y, zero);
     C.z = vec3_select(valid, at.C.z, zero);
     mujoco_jacobian(ctx, c, &C, p);
-    /* write the slot in the precision of the solve */
-    StageView s = ORIGIN_VIEW;
-    view_put_vec3(s, ORIGIN_OFFSET(x0, c), p);
-    view_put_vec3(s, ORIGIN_OFFSET(x1, c), p);
-    view_put_vec3(s, ORIGIN_OFFSET(frame, c), C.x);
-    view_put_vec3(s, ORIGIN_OFFSET(frame, c) + 3, C.y);
-    view_put_vec3(s, ORIGIN_OFFSET(frame, c) + 6, C.z);
-    view_put(s, ORIGIN_OFFSET(phi0, c), real_select(valid, at.dist, real_of(0)));
-    view_put(s, ORIGIN_OFFSET(valid, c), real_select(valid, real_of(1), real_of(0)));
-    view_put(s, ORIGIN_OFFSET(check, c), bad);
+    origin_put(ctx, c, p, p, &C, at.dist, valid, bad);
 }
 
 STAGE_FN void stage_contact_geometry(const Context *ctx) {
@@ -175,35 +166,9 @@ STAGE_FN void stage_contact_weight(const Context *ctx) {
 
 /* ---- the constraint as the problem sees it ---- */
 
-typedef struct Constraint {
-    bool elliptic, wide;  /* uniform */
-    int rows, num_dofs;   /* uniform */
-    const int *dof;       /* [num_dofs] increasing */
-    StageView J;          /* [num_dofs][rows] columns of the Jacobian, in the precision of contact geometry */
-    real *vc, *gamma;     /* [rows] velocity, impulse */
-    real *G;              /* [6 or MUJOCO_G_SIZE] curvature */
-    real *cost;           /* [1] */
-    const real *law_data; /* [SAP_LAW_SIZE_mujoco] */
-    real *Jd;             /* [rows] J d along the direction d of the line */
-    real *line;           /* [3] at a point of the line: change of cost, gamma.(J d), (J d)'G (J d) */
-} Constraint;
-
-KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
-    Constraint k;
-    k.elliptic = MUJOCO->elliptic;
-    k.wide = mujoco_wide(ctx);
-    k.rows = CONTACT_ROWS;
-    k.num_dofs = *SLOT_INTS(num_dofs, c);
-    k.dof = SLOT_INTS(dof, c);
-    k.J = SLOT_J_VIEW(c);
-    k.vc = SLOT(vc, c);
-    k.gamma = SLOT(gamma, c);
-    k.G = SLOT(G, c);
-    k.cost = SLOT(cost, c);
-    k.law_data = SLOT(law, c);
-    k.Jd = SLOT(Jd, c);
-    k.line = SLOT(line, c);
-    return k;
+/* Whether it has six rows. */
+KERNEL_FN bool is_wide(const Constraint *k) {
+    return k->rows > 3;
 }
 
 KERNEL_FN Six six_load(const real *p, bool wide) {
@@ -231,7 +196,7 @@ KERNEL_FN Six constraint_J_mul_by(const Constraint *k, StageView J, const real *
     Six y = six_zero();
     for (int j = 0; j < k->num_dofs; j++) {
         y.lin = vec3_fma(x[k->dof[j]], view_get_vec3(J, k->rows * j), y.lin);
-        if (k->wide)
+        if (is_wide(k))
             y.ang = vec3_fma(x[k->dof[j]], view_get_vec3(J, k->rows * j + 3), y.ang);
     }
     return y;
@@ -246,8 +211,8 @@ KERNEL_FN Six constraint_J_mul(const Constraint *k, const real *x) {
 
 /* (J' gamma) of one column */
 KERNEL_FN real constraint_Jt_mul(const Constraint *k, int column) {
-    Six J = six_view(k->J, k->rows, column), gamma = six_load(k->gamma, k->wide);
-    return six_dot(&J, &gamma, k->wide);
+    Six J = six_view(k->J, k->rows, column), gamma = six_load(k->gamma, is_wide(k));
+    return six_dot(&J, &gamma, is_wide(k));
 }
 
 /* What H needs of a constraint, in the precision of this stage. */
@@ -288,21 +253,21 @@ KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPattern *p
 
 /* v_c = J v in the worlds of `which`. */
 KERNEL_FN void constraint_set_velocity(const Constraint *k, const real *v, mask which) {
-    Six u = constraint_J_mul(k, v), old = six_load(k->vc, k->wide);
+    Six u = constraint_J_mul(k, v), old = six_load(k->vc, is_wide(k));
     u.lin = vec3_select(which, u.lin, old.lin);
     u.ang = vec3_select(which, u.ang, old.ang);
-    six_store(k->vc, &u, k->wide);
+    six_store(k->vc, &u, is_wide(k));
 }
 
 /* J d along the direction d of a line. */
 KERNEL_FN void constraint_line_start(const Constraint *k, const real *d) {
     Six u = constraint_J_mul(k, d);
-    six_store(k->Jd, &u, k->wide);
+    six_store(k->Jd, &u, is_wide(k));
 }
 
 /* v_c + a J d */
 KERNEL_FN Six constraint_ahead(const Constraint *k, real a) {
-    Six u = six_load(k->vc, k->wide), d = six_load(k->Jd, k->wide);
+    Six u = six_load(k->vc, is_wide(k)), d = six_load(k->Jd, is_wide(k));
     u.lin = vec3_fma(a, d.lin, u.lin);
     u.ang = vec3_fma(a, d.ang, u.ang);
     return u;
@@ -310,34 +275,34 @@ KERNEL_FN Six constraint_ahead(const Constraint *k, real a) {
 
 /* v_c += a J d in the worlds of `which`. */
 KERNEL_FN void constraint_move(const Constraint *k, real a, mask which) {
-    Six old = six_load(k->vc, k->wide), u = constraint_ahead(k, a);
+    Six old = six_load(k->vc, is_wide(k)), u = constraint_ahead(k, a);
     u.lin = vec3_select(which, u.lin, old.lin);
     u.ang = vec3_select(which, u.ang, old.ang);
-    six_store(k->vc, &u, k->wide);
+    six_store(k->vc, &u, is_wide(k));
 }
 
 /* Computes impulse, cost and curvature at v_c. */
 KERNEL_FN void constraint_evaluate(const Constraint *k) {
-    Six u = six_load(k->vc, k->wide);
+    Six u = six_load(k->vc, is_wide(k));
     SixValue at;
-    mujoco_contact_evaluate(k->law_data, k->elliptic, k->wide, &u, &at);
-    six_store(k->gamma, &at.gamma, k->wide);
+    mujoco_contact_evaluate(k->law_data, k->law, is_wide(k), &u, &at);
+    six_store(k->gamma, &at.gamma, is_wide(k));
     *k->cost = at.cost;
-    for (int i = 0; i < (k->wide ? MUJOCO_G_SIZE : 6); i++)
+    for (int i = 0; i < (is_wide(k) ? MUJOCO_G_SIZE : 6); i++)
         k->G[i] = at.G[i];
 }
 
 /* The constraint's terms at v + a d: the change of cost from v, and slope and curvature along d. */
 KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
-    Six u = constraint_ahead(k, a), d = six_load(k->Jd, k->wide), Gd;
+    Six u = constraint_ahead(k, a), d = six_load(k->Jd, is_wide(k)), Gd;
     SixValue at;
-    mujoco_contact_evaluate(k->law_data, k->elliptic, k->wide, &u, &at);
+    mujoco_contact_evaluate(k->law_data, k->law, is_wide(k), &u, &at);
     k->line[0] = at.cost - *k->cost;
     if (derivatives == 0)
         return;
-    Gd = six_G_mul(at.G, &d, k->wide);
-    k->line[1] = six_dot(&at.gamma, &d, k->wide);
-    k->line[2] = six_dot(&d, &Gd, k->wide);
+    Gd = six_G_mul(at.G, &d, is_wide(k));
+    k->line[1] = six_dot(&at.gamma, &d, is_wide(k));
+    k->line[2] = six_dot(&d, &Gd, is_wide(k));
 }
 
 /* The region of slot c for reports. */

@@ -14,6 +14,7 @@
 #define SOLVE_IS_F64 (SOLVE_STARTS_F64 || ctx->repeats)
 #if !defined(METHOD_KIND) && defined(SAP_SET_MUJOCO)
 #define METHOD_KIND SAP_METHOD_mujoco
+#define CONTACT_LAW ctx->args->mujoco->elliptic
 #elif !defined(METHOD_KIND)
 #define METHOD_KIND ctx->args->method
 #define CONTACT_LAW ctx->args->contacts.law
