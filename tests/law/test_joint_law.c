@@ -10,13 +10,17 @@ typedef enum JointPart { DRIVE = 1, LOWER = 2, UPPER = 4, FRICTION = 8 } JointPa
 
 static const double joint_h = 0.005;
 
+/* A drive whose effort at velocity v is clamp(a - g v, -e, e). */
+static JointLaw drive_law(double a, double g, double e) {
+    RowLaw row = row_law_force(a, g, joint_h, e, mask_all());
+    return (JointLaw){.drive_vhat = row.vhat, .drive_inv_R = row.inv_R, .drive_R = row.R, .drive_bound = row.upper};
+}
+
 static JointLaw random_joint_law(Random *random, int parts) {
     JointLaw t = {0};
     if (parts & DRIVE) {
-        t.drive_a = random_between(random, -5, 5);
-        t.drive_g = random_between(random, 0.1, 20);
-        t.drive_h_g = joint_h / t.drive_g;
-        t.drive_e = random_below(random, 4) ? random_between(random, 0.1, 5) : INFINITY;
+        double a = random_between(random, -5, 5), g = random_between(random, 0.1, 20);
+        t = drive_law(a, g, random_below(random, 4) ? random_between(random, 0.1, 5) : INFINITY);
     }
     if (parts & LOWER) {
         t.lower_vhat = random_between(random, -1, 1);
@@ -36,14 +40,14 @@ static JointLaw random_joint_law(Random *random, int parts) {
 /* Velocities at which a term changes its branch. */
 static int joint_kinks(const JointLaw *t, double *kink) {
     int n = 0;
-    if (t->drive_g > 0 && isfinite(t->drive_e)) {
-        kink[n++] = (t->drive_a - t->drive_e) / t->drive_g;
-        kink[n++] = (t->drive_a + t->drive_e) / t->drive_g;
+    if (t->drive_inv_R > 0 && isfinite(t->drive_bound)) {
+        kink[n++] = t->drive_vhat - t->drive_bound * t->drive_R;
+        kink[n++] = t->drive_vhat + t->drive_bound * t->drive_R;
     }
     if (t->lower_inv_R > 0)
         kink[n++] = t->lower_vhat;
     if (t->upper_inv_R > 0)
-        kink[n++] = -t->upper_vhat;
+        kink[n++] = t->upper_vhat;
     if (t->friction_inv_R > 0) {
         kink[n++] = -t->friction_bound / t->friction_inv_R;
         kink[n++] = t->friction_bound / t->friction_inv_R;
@@ -60,11 +64,10 @@ static void check_joint_derivatives(const JointLaw *t, double v) {
     if (room < 1e-8)
         return;
     double d = 0.5 * room;
-    JointTerms below = joint_law_evaluate(t, JOINT_ALL, joint_h, v - d),
-               above = joint_law_evaluate(t, JOINT_ALL, joint_h, v + d);
-    JointTerms at = joint_law_evaluate(t, JOINT_ALL, joint_h, v);
+    JointTerms below = joint_law_evaluate(t, JOINT_ALL, v - d), above = joint_law_evaluate(t, JOINT_ALL, v + d);
+    JointTerms at = joint_law_evaluate(t, JOINT_ALL, v);
     double gamma = joint_terms_impulse(&at), rounding = 1e-15 * (1 + fabs(v)) / d;
-    double scale = t->drive_g + t->lower_inv_R + t->upper_inv_R + t->friction_inv_R;
+    double scale = t->drive_inv_R + t->lower_inv_R + t->upper_inv_R + t->friction_inv_R;
     check_near((below.cost - above.cost) / (2 * d), gamma,
                rounding * (at.cost + scale * (1 + v * v)) + 1e-13 * scale * (1 + fabs(v)), "a joint's impulse");
     check_near((joint_terms_impulse(&below) - joint_terms_impulse(&above)) / (2 * d), at.hessian,
@@ -89,8 +92,8 @@ Test(joint_law, impulse_and_curvature_are_derivatives_of_the_cost_on_both_sides_
         for (int k = 0; k < n; k++) {
             check_joint_derivatives(&t, kink[k] + 1e-4);
             check_joint_derivatives(&t, kink[k] - 1e-4);
-            JointTerms above = joint_law_evaluate(&t, JOINT_ALL, joint_h, kink[k] + 1e-12);
-            JointTerms below = joint_law_evaluate(&t, JOINT_ALL, joint_h, kink[k] - 1e-12);
+            JointTerms above = joint_law_evaluate(&t, JOINT_ALL, kink[k] + 1e-12);
+            JointTerms below = joint_law_evaluate(&t, JOINT_ALL, kink[k] - 1e-12);
             check_near(above.cost, below.cost, 1e-9 * (1 + below.cost), "the cost across a kink");
             check_near(joint_terms_impulse(&above), joint_terms_impulse(&below), 1e-8, "the impulse across a kink");
         }
@@ -98,16 +101,16 @@ Test(joint_law, impulse_and_curvature_are_derivatives_of_the_cost_on_both_sides_
 }
 
 Test(joint_law, a_drive_keeps_its_effort_limit) {
-    JointLaw t = {.drive_a = 3, .drive_g = 2, .drive_e = 1.5, .drive_h_g = joint_h / 2};
-    JointTerms inside = joint_law_evaluate(&t, JOINT_ALL, joint_h, 1.25); /* y = 0.5 */
+    JointLaw t = drive_law(3, 2, 1.5);
+    JointTerms inside = joint_law_evaluate(&t, JOINT_ALL, 1.25); /* y = 0.5 */
     check_digits(inside.drive, joint_h * 0.5, "the impulse inside the limit");
     check_digits(inside.cost, joint_h / 2 * 0.125, "the cost inside the limit");
     check_digits(inside.hessian, joint_h * 2, "the curvature inside the limit");
-    JointTerms above = joint_law_evaluate(&t, JOINT_ALL, joint_h, -1); /* y = 5 */
+    JointTerms above = joint_law_evaluate(&t, JOINT_ALL, -1); /* y = 5 */
     check_digits(above.drive, joint_h * 1.5, "the impulse above the limit");
     check_digits(above.cost, joint_h / 2 * 1.5 * (5 - 0.75), "the cost above the limit");
     cr_assert_eq(above.hessian, 0);
-    check_digits(joint_law_evaluate(&t, JOINT_ALL, joint_h, 4).drive, -joint_h * 1.5, "the impulse below the limit");
+    check_digits(joint_law_evaluate(&t, JOINT_ALL, 4).drive, -joint_h * 1.5, "the impulse below the limit");
 }
 
 Test(joint_law, limits_only_push_away_and_friction_keeps_its_bound) {
@@ -115,11 +118,11 @@ Test(joint_law, limits_only_push_away_and_friction_keeps_its_bound) {
     for (int i = 0; i < cases(20000); i++) {
         double v = random_between(&random, -2, 2);
         JointLaw t = random_joint_law(&random, LOWER);
-        cr_assert_geq(joint_law_evaluate(&t, JOINT_ALL, joint_h, v).limit, 0);
+        cr_assert_geq(joint_law_evaluate(&t, JOINT_ALL, v).limit, 0);
         t = random_joint_law(&random, UPPER);
-        cr_assert_leq(joint_law_evaluate(&t, JOINT_ALL, joint_h, v).limit, 0);
+        cr_assert_leq(joint_law_evaluate(&t, JOINT_ALL, v).limit, 0);
         t = random_joint_law(&random, FRICTION);
-        JointTerms f = joint_law_evaluate(&t, JOINT_ALL, joint_h, v);
+        JointTerms f = joint_law_evaluate(&t, JOINT_ALL, v);
         cr_assert_leq(fabs(f.friction), t.friction_bound);
         cr_assert_leq(f.friction * v, 0);
     }
@@ -129,7 +132,7 @@ Test(joint_law, a_dof_without_terms_gives_zeros) {
     JointLaw none = {0};
     const double v[] = {0, 1, -1, 1e6};
     for (int i = 0; i < 4; i++) {
-        JointTerms t = joint_law_evaluate(&none, JOINT_ALL, joint_h, v[i]);
+        JointTerms t = joint_law_evaluate(&none, JOINT_ALL, v[i]);
         cr_assert(t.drive == 0 && t.limit == 0 && t.friction == 0 && t.cost == 0 && t.hessian == 0);
     }
 }
@@ -141,7 +144,7 @@ Test(joint_law, a_dof_keeps_its_region_at_terms_that_do_not_act) {
     JointLaw lower = {.lower_vhat = 0.5, .lower_inv_R = 10};
     cr_expect(joint_law_keeps(&lower, JOINT_ALL, -1, 0.25));
     cr_expect(!joint_law_keeps(&lower, JOINT_ALL, -1, 2));
-    JointLaw upper = {.upper_vhat = 0.5, .upper_inv_R = 10};
+    JointLaw upper = {.upper_vhat = -0.5, .upper_inv_R = 10};
     cr_expect(joint_law_keeps(&upper, JOINT_ALL, -0.25, 2));
     cr_expect(!joint_law_keeps(&upper, JOINT_ALL, -1, 2));
 }

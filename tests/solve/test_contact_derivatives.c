@@ -46,8 +46,9 @@ typedef struct Value {
     Regions regions;
 } Value;
 
-static int clamped(double y, double bound) {
-    return y > bound ? 1 : y < -bound ? -1 : 0;
+static int row_region(const RowLaw *row, double v) {
+    double y = (row->vhat - v) * row->inv_R;
+    return y > row->upper ? 1 : y < row->lower ? -1 : 0;
 }
 
 static Regions regions_at(const Context *ctx, const double *v) {
@@ -58,11 +59,10 @@ static Regions regions_at(const Context *ctx, const double *v) {
         out.term[out.count++] = (int)sap_contact_trial_region(&trial);
     }
     for (int i = 0; i < ctx->args->plan.nv; i++) {
-        JointLaw law = *DOF_LAW(i);
-        out.term[out.count++] = law.drive_g > 0 ? clamped(law.drive_a - law.drive_g * v[i], law.drive_e) : 0;
-        out.term[out.count++] = (law.lower_vhat - v[i]) * law.lower_inv_R > 0;
-        out.term[out.count++] = (law.upper_vhat + v[i]) * law.upper_inv_R > 0;
-        out.term[out.count++] = clamped(-v[i] * law.friction_inv_R, law.friction_bound);
+        for (int r = 0; r < JOINT_ROWS; r++) {
+            RowLaw row = joint_row(DOF_LAW(i), r);
+            out.term[out.count++] = row_region(&row, v[i]);
+        }
     }
     return out;
 }

@@ -205,6 +205,36 @@ Test(constraints, springs_dampers_and_forces_of_tendons_are_those_of_one_slider)
     sap_scene_destroy(scene);
 }
 
+#define SLIDER_TERMS                                                                                                   \
+    "friction: 0.5, target_pos: 0.3, target_ke: 200, target_kd: 5, effort_limit: 12, actuator_mode: position, "        \
+    "limit_lower: -0.2, limit_upper: 0.25, limit_ke: 5000, limit_kd: 50"
+#define SLIDER(joint, rest)                                                                                            \
+    HEAD "builder: {gravity: [4, 0, 0]}\nbodies: [{id: a, mass: 2, inertia: [1, 1, 1]}]\n"                             \
+         "joints: [{id: x, type: prismatic, axis: x, parent: world, child: a" joint "}]\n" rest
+
+/* Drive, limits and friction of a joint and of a tendon over this joint are the same rows, with and without a Jacobian. The
+ * slider starts with its drive at its bound, passes its target and ends at its limit. */
+Test(constraints, a_tendon_over_one_joint_moves_it_as_the_terms_of_the_joint_do) {
+    SapScene *with_joint = parse(SLIDER(", " SLIDER_TERMS, "")),
+             *with_tendon = parse(SLIDER("", "tendons: [{id: t, joints: [x], coefficients: [1], " SLIDER_TERMS "}]\n"));
+    SapBatch *joint = create(with_joint, 1, "approx64"), *tendon = create(with_tendon, 1, "approx64");
+    const double *q = sap_batch_state(joint)->joint_q, *v = sap_batch_state(joint)->joint_qd;
+    double farthest = 0;
+    for (int k = 0; k < 500; k++) {
+        step(joint, 0.002, 1);
+        step(tendon, 0.002, 1);
+        check_near(*(double *)sap_batch_state(tendon)->joint_q, q[0], 1e-12, "coordinate");
+        check_near(*(double *)sap_batch_state(tendon)->joint_qd, v[0], 1e-12, "velocity");
+        farthest = fmax(farthest, q[0]);
+    }
+    cr_expect_gt(farthest, 0.25, "the limit acts");
+    cr_expect_lt(fabs(v[0]), 1e-3, "friction and damping bring it to rest");
+    sap_batch_destroy(joint);
+    sap_batch_destroy(tendon);
+    sap_scene_destroy(with_joint);
+    sap_scene_destroy(with_tendon);
+}
+
 /* Two free bodies that are welded keep momentum and angular momentum. */
 static void momentum(const SapModelArrays *m, SapBatch *batch, double out[6]) {
     const double *X = sap_batch_state(batch)->body_q, *V = sap_batch_state(batch)->body_qd;

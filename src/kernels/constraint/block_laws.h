@@ -81,21 +81,19 @@ KERNEL_FN void tendon_drive_make(const Context *ctx, const SapBlock *b, real l, 
     real u = args->act.data ? buffer_get(args->act, b->index, ctx->pack) : real_of(0);
     mask acts = (kp > K(0.0)) | (kd > K(0.0));
     *BLOCK(control_check, b) = real_select(acts, check_of(l_d) + check_of(v_d) + check_of(u), real_of(0));
-    drive_effective_gains(STAGE_H, w, &kp, &kd);
-    real a = real_fma(kp, l_d - l, real_fma(kd, v_d, u)), e = field_get(c->tendon_effort_limit, b->index, ctx->pack);
-    *BLOCK_LAW(b, 0, SAP_TENDON_DRIVE) = row_law_force(a, real_fma(STAGE_H, kp, kd), STAGE_H, e, acts);
+    real e = field_get(c->tendon_effort_limit, b->index, ctx->pack);
+    *BLOCK_LAW(b, 0, SAP_TENDON_DRIVE) = row_law_drive(kp, kd, l_d - l, v_d, u, e, w, STAGE_H, acts);
 }
 
 STAGE_FN void tendon_laws_make(const Context *ctx, const SapBlock *b) {
     const SapConstants *c = STAGE_CONSTANTS;
-    real l = *BLOCK(g, b), w = *BLOCK(w, b), h = STAGE_H, inf = real_infinity(), zero = real_of(0);
+    real l = *BLOCK(g, b), w = *BLOCK(w, b), inf = real_infinity(), zero = real_of(0);
     *BLOCK(control_check, b) = zero;
     tendon_limits_make(ctx, b, l, w);
     tendon_spring_make(ctx, b, l, w);
     tendon_drive_make(ctx, b, l, w);
-    real F = h * field_get(c->tendon_friction, b->index, ctx->pack);
-    real inv_R = K(1.0) / (real_of((scalar)ctx->args->contacts.sigma) * w);
-    *BLOCK_LAW(b, 0, SAP_TENDON_FRICTION) = row_law(zero, inv_R, -F, F, F > zero);
+    real F = field_get(c->tendon_friction, b->index, ctx->pack), sigma = real_of((scalar)ctx->args->contacts.sigma);
+    *BLOCK_LAW(b, 0, SAP_TENDON_FRICTION) = row_law_friction(F, sigma, w, STAGE_H);
     real I = field_get(c->tendon_armature, b->index, ctx->pack);
     *BLOCK_LAW(b, 0, SAP_TENDON_ARMATURE) = row_law(block_J_mul(ctx, b, 0, SOLVE(v0)), I, -inf, inf, I > zero);
 }

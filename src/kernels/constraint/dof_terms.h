@@ -1,10 +1,10 @@
-/* Drives, limits and friction of dofs: constraints whose Jacobian is a unit vector, so each is a potential of one
- * velocity (law/sap_dof.h). docs/joint_law.md. */
+/* Drives, limits and friction of dofs: rows whose Jacobian is a unit vector, so each is a potential of one velocity
+ * (law/sap_dof.h). docs/joint_law.md. */
 
 #define DOF_LAW(i) ((JointLaw *)(SOLVE(dof_law)) + (i))
 
-/* A limit at distance `gap`: vhat = -gap/(h + kd/ke). Active if the gap is at most `window`, the distance that the
- * joint can travel in a step. */
+/* A limit at distance `gap`: vhat = -gap/(h + kd/ke), also where the step cannot resolve ke. Active if the gap is at most
+ * `window`, the distance that the joint can travel in a step. */
 KERNEL_FN void joint_limit_make(real gap, real ke, real kd, real w, real h, real window, real *vhat, real *inv_R) {
     mask exists = (ke > K(0.0)) & real_finite(gap);
     mask active = exists & (gap <= window);
@@ -13,19 +13,19 @@ KERNEL_FN void joint_limit_make(real gap, real ke, real kd, real w, real h, real
     if (!mask_any(active)) /* the usual case */
         return;
     real stiffness = real_select(exists, ke, one);
-    real dissipation = h + real_select(kd > K(0.0), kd / stiffness, zero);
-    real R = real_max(JOINT_NEAR_RIGID * real_max(w, real_of(K(1e-12))), K(1.0) / (h * stiffness * dissipation));
-    *vhat = real_select(active, -gap / dissipation, zero);
+    real tau = real_select(kd > K(0.0), kd / stiffness, zero);
+    real R = row_resolved(row_compliance(stiffness, tau, h), real_max(w, real_of(K(1e-12))));
+    *vhat = real_select(active, -gap / (h + tau), zero);
     *inv_R = real_select(active, K(1.0) / R, zero);
 }
 
-/* a, g and e of the drive of dof i. Dofs of ball and free joints have no coordinate, so only a velocity drive without
- * position gain acts on them. */
+/* The drive of dof i. Dofs of ball and free joints have no coordinate, so only a velocity drive without position gain
+ * acts on them. */
 KERNEL_FN void joint_drive_make(const Context *ctx, int i, real q0, real w, JointLaw *law, real *check) {
     const SapStepArgs *args = ctx->args;
     const SapConstants *c = STAGE_CONSTANTS;
     int public_dof = args->plan.dof_public[i], has_coord = args->plan.dof_coord[i] >= 0;
-    real h = STAGE_H, zero = real_of(0);
+    real zero = real_of(0);
     real kp = field_get(c->target_ke, i, ctx->pack), kd = field_get(c->target_kd, i, ctx->pack);
     mask active = (kp > zero) | (kd > zero);
     if (!has_coord)
@@ -34,12 +34,12 @@ KERNEL_FN void joint_drive_make(const Context *ctx, int i, real q0, real w, Join
          v_d = buffer_get(args->target_vel, public_dof, ctx->pack);
     real u = buffer_get(args->act, public_dof, ctx->pack);
     *check = *check + real_select(active, check_of(q_d) + check_of(v_d) + check_of(u), zero);
-    drive_effective_gains(h, w, &kp, &kd);
-    real error = has_coord ? q_d - q0 : zero;
-    law->drive_g = real_select(active, real_fma(h, kp, kd), zero);
-    law->drive_a = real_select(active, real_fma(kp, error, real_fma(kd, v_d, u)), zero);
-    law->drive_e = field_get(c->effort_limit, i, ctx->pack);
-    law->drive_h_g = real_select(active, h / real_select(active, law->drive_g, real_of(1)), zero);
+    real error = has_coord ? q_d - q0 : zero, e = field_get(c->effort_limit, i, ctx->pack);
+    RowLaw row = row_law_drive(kp, kd, error, v_d, u, e, w, STAGE_H, active);
+    law->drive_vhat = row.vhat;
+    law->drive_inv_R = row.inv_R;
+    law->drive_R = row.R;
+    law->drive_bound = row.upper;
 }
 
 /* Makes the potentials of dof i. */
@@ -60,12 +60,13 @@ STAGE_FN void dof_terms_make(const Context *ctx, int i) {
         real lower = q0 - field_get(c->limit_lower, i, ctx->pack), upper = field_get(c->limit_upper, i, ctx->pack) - q0;
         joint_limit_make(lower, ke, kd, w, h, window, &law.lower_vhat, &law.lower_inv_R);
         joint_limit_make(upper, ke, kd, w, h, window, &law.upper_vhat, &law.upper_inv_R);
+        law.upper_vhat = -law.upper_vhat;
     }
-    /* friction: |gamma| <= h F, R = sigma w */
     real F = field_get(c->friction, i, ctx->pack);
     if (mask_any(F > zero)) {
-        law.friction_bound = h * F;
-        law.friction_inv_R = real_select(F > zero, K(1.0) / (real_of((scalar)ctx->args->contacts.sigma) * w), zero);
+        RowLaw row = row_law_friction(F, real_of((scalar)ctx->args->contacts.sigma), w, h);
+        law.friction_inv_R = row.inv_R;
+        law.friction_bound = row.upper;
     }
     *DOF_LAW(i) = law;
     DOF_ACTS(i) = joint_law_acts(&law);
@@ -85,21 +86,19 @@ KERNEL_FN mask dof_terms_active(const Context *ctx, int i) {
 typedef struct DofTerms {
     const JointLaw *law; /* [nv] */
     const int *acts;     /* [nv] */
-    real h;
 } DofTerms;
 
 KERNEL_FN DofTerms dof_terms(const Context *ctx) {
     DofTerms terms;
     terms.law = DOF_LAW(0);
     terms.acts = &DOF_ACTS(0);
-    terms.h = STAGE_H;
     return terms;
 }
 
 /* The potentials of dof i at velocity v. */
 KERNEL_FN JointTerms dof_terms_at(const DofTerms *terms, int i, real v) {
     JointLaw law = terms->law[i];
-    return joint_law_evaluate(&law, terms->acts[i], terms->h, v);
+    return joint_law_evaluate(&law, terms->acts[i], v);
 }
 
 /* Worlds in which the potentials of dof i are one parabola between the velocities v and u. */

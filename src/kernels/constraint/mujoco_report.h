@@ -69,7 +69,7 @@ STAGE_FN void block_report_law(const Context *ctx, RowCursor *at, const SapBlock
     bool upper = b->laws > 1 && i == SAP_MUJOCO_LAW_UPPER, is_loss = b->laws > 1 && i == SAP_MUJOCO_LAW_LOSS;
     real zero = real_of(0), one = real_of(1), sign = real_of(upper ? -1 : 1), g = BLOCK(g, b)[r];
     mask has = moves & row_law_acts(law);
-    RowValue value = {zero, zero, zero};
+    RowValue value = row_value_none();
     row_law_add(law, BLOCK(vc, b)[r], &value);
     RowNumbers row;
     row.type = type;

@@ -5,7 +5,7 @@
  * Entries live one step; an entry whose first side is 0 ends the list, so a row of zeros is empty. Rows of dofs are cached
  * per dof. Forces, not impulses, so that a change of h needs no correction. */
 
-enum { CACHE_KEY = 3, CACHE_NUMBERS = 6, CACHE_TERMS = ROW_TERMS };
+enum { CACHE_KEY = 3, CACHE_NUMBERS = 6, CACHE_TERMS = JOINT_ROWS };
 #define CACHE_COS_15 0.9659258262890683
 
 KERNEL_FN bool cache_exists(const Context *ctx) {

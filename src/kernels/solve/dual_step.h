@@ -9,9 +9,6 @@
 
 /* ---- rows of dofs, constraints and tendons ---- */
 
-/* The rows that a dof can have, in the order of the problem. */
-enum { ROW_DRIVE, ROW_LOWER, ROW_UPPER, ROW_FRICTION, ROW_TERMS };
-
 #define DUAL_INTS(part) (ctx->ints + ctx->args->dual->layout.part)
 /* Results that reports read (report_region, report_joint_terms). */
 #define SLOT_REGION(c)  SLOT(line, c)
@@ -27,17 +24,19 @@ typedef struct DualRow {
 
 /* Worlds in which a drive without effort limit acts: it is a part of A, not a row. */
 KERNEL_FN mask drive_in_A(const JointLaw *law) {
-    return (law->drive_g > K(0.0)) & mask_not(real_finite(law->drive_e));
+    return (law->drive_inv_R > K(0.0)) & mask_not(real_finite(law->drive_bound));
+}
+
+/* The impulse at velocity v of a drive that is a part of A. */
+KERNEL_FN real drive_impulse(const JointLaw *law, real v) {
+    return (law->drive_vhat - v) * law->drive_inv_R;
 }
 
 /* Worlds that have the row. A drive whose effort limit is 0 does nothing. */
 KERNEL_FN mask dof_row_acts(const JointLaw *law, int term) {
-    switch (term) {
-    case ROW_DRIVE: return (law->drive_g > K(0.0)) & real_finite(law->drive_e) & (law->drive_e > K(0.0));
-    case ROW_LOWER: return law->lower_inv_R > K(0.0);
-    case ROW_UPPER: return law->upper_inv_R > K(0.0);
-    default: return law->friction_inv_R > K(0.0);
-    }
+    RowLaw row = joint_row(law, term);
+    mask acts = row_law_acts(&row);
+    return term == JOINT_ROW_DRIVE ? acts & real_finite(row.upper) & (row.upper > K(0.0)) : acts;
 }
 
 /* The target velocity of a rigid row at distance `gap`: it may close the gap, or is pushed out. */
@@ -48,37 +47,34 @@ KERNEL_FN real rigid_target(const SapDualStepArgs *dual, real gap, real h) {
 
 /* c and R of a limit: SAP's, or those of a rigid row. */
 KERNEL_FN void limit_row(const Context *ctx, real gap, real vhat, real inv_R, DualRow *row) {
-    mask acts = inv_R > K(0.0);
     bool rigid = ctx->args->dual->compliance == SAP_COMPLIANCE_RIGID;
     row->c = rigid ? rigid_target(ctx->args->dual, gap, STAGE_H) : vhat;
-    row->R = rigid ? real_of(0) : K(1.0) / real_select(acts, inv_R, real_of(1));
+    row->R = rigid ? real_of(0) : K(1.0) / real_select(inv_R > K(0.0), inv_R, real_of(1));
 }
 
 KERNEL_FN DualRow dof_row(const Context *ctx, int i, int term) {
     const SapConstants *k = STAGE_CONSTANTS;
-    JointLaw law = *DOF_LAW(i);
-    mask acts = dof_row_acts(&law, term);
-    real zero = real_of(0), one = real_of(1), h = STAGE_H;
+    const JointLaw *joint = DOF_LAW(i);
+    RowLaw law = joint_row(joint, term);
+    real zero = real_of(0), one = real_of(1);
     int coord = ctx->args->plan.dof_coord[i];
     real q0 = coord >= 0 ? view_get(FM_VIEW(q), coord) : zero;
     DualRow row = {one, zero, zero, zero, zero};
-    if (term == ROW_DRIVE) { /* h clamp(a - g v, -e, e) */
-        real g = real_select(acts, law.drive_g, one);
-        row.c = law.drive_a / g;
-        row.R = one / (h * g);
-        row.hi = h * law.drive_e;
-    } else if (term == ROW_LOWER) {
-        limit_row(ctx, q0 - field_get(k->limit_lower, i, ctx->pack), law.lower_vhat, law.lower_inv_R, &row);
-    } else if (term == ROW_UPPER) {
-        limit_row(ctx, field_get(k->limit_upper, i, ctx->pack) - q0, law.upper_vhat, law.upper_inv_R, &row);
+    if (term == JOINT_ROW_DRIVE) {
+        row.c = law.vhat;
+        row.R = law.R;
+        row.hi = law.upper;
+    } else if (term == JOINT_ROW_LOWER) {
+        limit_row(ctx, q0 - field_get(k->limit_lower, i, ctx->pack), law.vhat, law.inv_R, &row);
+    } else if (term == JOINT_ROW_UPPER) { /* the row -J, whose impulse is not negative */
+        limit_row(ctx, field_get(k->limit_upper, i, ctx->pack) - q0, -law.vhat, law.inv_R, &row);
         row.sign = -one;
     } else {
-        bool sap = ctx->args->dual->compliance == SAP_COMPLIANCE_SAP;
-        row.R = sap ? one / real_select(acts, law.friction_inv_R, one) : zero;
-        row.hi = law.friction_bound;
+        row.R = ctx->args->dual->compliance == SAP_COMPLIANCE_SAP ? law.R : zero;
+        row.hi = law.upper;
     }
     row.lo = -row.hi;
-    row.sign = real_select(acts, row.sign, zero);
+    row.sign = real_select(dof_row_acts(joint, term), row.sign, zero);
     return row;
 }
 
@@ -136,10 +132,11 @@ STAGE_FN SapDualShape dual_step_shape(const Context *ctx) {
         }
         for (int i = 0; i < ctx->args->plan.nv; i++) {
             int before = n;
-            for (int t = 0; t < ROW_TERMS && DOF_ACTS(i); t++)
+            for (int t = 0; t < JOINT_ROWS && DOF_ACTS(i); t++)
                 if (mask_any(dof_row_acts(DOF_LAW(i), t)))
                     dual_step_add_row(ctx, &n, contacts, i, t,
-                                      t == ROW_LOWER || t == ROW_UPPER ? SAP_DUAL_UNILATERAL : SAP_DUAL_BOX);
+                                      t == JOINT_ROW_LOWER || t == JOINT_ROW_UPPER ? SAP_DUAL_UNILATERAL
+                                                                                   : SAP_DUAL_BOX);
             DUAL_INTS(has_rows)[i] = n > before;
         }
         *DUAL_INTS(block_rows) = 0;
@@ -159,11 +156,11 @@ STAGE_FN SapDualShape dual_step_shape(const Context *ctx) {
 
 /* ---- v* and the factor ---- */
 
-/* Drives without effort limit are linear in v: A + h diag(g) stands for A, and v* + A^-1 h (a - g v*) for v*. Factors A;
+/* Drives without effort limit are linear in v: A + diag(1/R) stands for A, and v* + A^-1 (vhat - v*)/R for v*. Factors A;
  * v* stays as it is where no such drive acts. */
 STAGE_FN void dual_step_free_motion(const Context *ctx) {
     const SapPattern *tree = &ctx->args->plan.tree;
-    real *L = LINEAR(L), *x = LINEAR(x), *v_free = DUAL_STEP(v_free), h = STAGE_H, zero = real_of(0);
+    real *L = LINEAR(L), *x = LINEAR(x), *v_free = DUAL_STEP(v_free), zero = real_of(0);
     const real *v_star = SOLVE(v_star);
     int nv = ctx->args->plan.nv;
     StageView A = FM_VIEW(A);
@@ -173,8 +170,8 @@ STAGE_FN void dual_step_free_motion(const Context *ctx) {
         mask linear = drive_in_A(law);
         for (int t = 0; t <= row.depth; t++)
             L[row.start + t] = view_get(A, row.start + t);
-        L[row.start + row.depth] = L[row.start + row.depth] + real_select(linear, h * law->drive_g, zero);
-        x[i] = real_select(linear, h * real_fma(-law->drive_g, v_star[i], law->drive_a), zero);
+        L[row.start + row.depth] = L[row.start + row.depth] + real_select(linear, law->drive_inv_R, zero);
+        x[i] = real_select(linear, drive_impulse(law, v_star[i]), zero);
     }
     TEAM_SYNC(); /* the factor reads all rows */
     factor_solve(tree, L, L, LINEAR(inverse), x, x);
@@ -400,9 +397,9 @@ STAGE_FN void dual_step_impulses(const Context *ctx, Dual *dual, real *region, r
         for (int r = 0; r < dual->blocks - contacts; r++) {
             if (source[r] != i)
                 continue;
-            int to = term[r] == ROW_DRIVE ? 0 : term[r] == ROW_FRICTION ? 2 : 1;
+            int to = term[r] == JOINT_ROW_DRIVE ? 0 : term[r] == JOINT_ROW_FRICTION ? 2 : 1;
             real value = l[3 * contacts + r];
-            out[to] = term[r] == ROW_UPPER ? out[to] - value : out[to] + value;
+            out[to] = term[r] == JOINT_ROW_UPPER ? out[to] - value : out[to] + value;
         }
     }
     /* A row of a constraint or tendon is the sum of its terms. */
@@ -444,7 +441,7 @@ KERNEL_FN real dual_step_sum(const Context *ctx, int i) {
 /* v = v* + A^-1 J' l, and the velocities of contacts. */
 STAGE_FN void dual_step_velocity(const Context *ctx) {
     const SapPattern *tree = &ctx->args->plan.tree;
-    real *v = SOLVE(v), *x = LINEAR(x), h = STAGE_H, zero = real_of(0);
+    real *v = SOLVE(v), *x = LINEAR(x), zero = real_of(0);
     int nv = ctx->args->plan.nv;
     TEAM_FOR(i, nv)
         x[i] = dual_step_sum(ctx, i);
@@ -453,7 +450,7 @@ STAGE_FN void dual_step_velocity(const Context *ctx) {
     TEAM_FOR(i, nv) {
         const JointLaw *law = DOF_LAW(i);
         v[i] = DUAL_STEP(v_free)[i] + x[i];
-        real drive = real_select(drive_in_A(law), h * real_fma(-law->drive_g, v[i], law->drive_a), zero);
+        real drive = real_select(drive_in_A(law), drive_impulse(law, v[i]), zero);
         DOF_IMPULSES(i)[0] = DOF_IMPULSES(i)[0] + drive;
     }
     TEAM_SYNC(); /* contacts read v of their dofs */

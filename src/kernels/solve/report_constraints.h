@@ -111,10 +111,8 @@ STAGE_FN void report_constraint_residual(const Context *ctx, mask mine) {
 
 /* The force of one law of a tendon, N. */
 KERNEL_FN real tendon_law_force(const Context *ctx, const SapBlock *b, int law) {
-    RowValue at;
-    at.cost = at.gamma = at.G = real_of(0);
-    row_law_add(BLOCK_LAW(b, 0, law), *BLOCK(vc, b), &at);
-    return at.gamma / STAGE_H;
+    RowValue at = row_value_none();
+    return row_law_add(BLOCK_LAW(b, 0, law), *BLOCK(vc, b), &at) / STAGE_H;
 }
 
 STAGE_FN void report_tendon(const Context *ctx, const SapBlock *b, mask mine) {

@@ -24,8 +24,8 @@
 #include "kernels/law/value.h"
 #include "kernels/law/laws.h"
 #include "kernels/law/law.h"
-#include "kernels/law/sap_dof.h"
 #include "kernels/law/row.h"
+#include "kernels/law/sap_dof.h"
 
 #include "kernels/constraint/slot_columns.h"
 #include "kernels/constraint/columns.h"

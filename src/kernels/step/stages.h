@@ -88,8 +88,8 @@
 #include "kernels/law/laws.h"
 #include "kernels/law/law.h"
 #endif
-#include "kernels/law/sap_dof.h"
 #include "kernels/law/row.h"
+#include "kernels/law/sap_dof.h"
 
 #include "kernels/constraint/slots.h"
 #include "kernels/constraint/slot_columns.h"
