@@ -135,6 +135,8 @@ typedef struct SapModelArrays {
     const double *body_com;     /* [nb][3] m, centre of mass in the body frame; default 0 */
     const double *body_inertia; /* [nb][9] kg m^2, about the centre of mass, body axes, symmetric positive definite; the
                                    principal moments obey the triangle inequality; required */
+    const double *body_gravcomp; /* [nb] share of gravity that is compensated, a force -gravcomp m g at the centre of
+                                    mass: 0 none, 1 the body floats; default 0 */
 
     /* ---- shapes ---- */
     const int32_t *shape_type;     /* [ns] SapShapeType; required */

@@ -13,6 +13,7 @@ typedef enum SapParameter {
     SAP_PARAMETER_BODY_MASS,             /* [n][nb] */
     SAP_PARAMETER_BODY_COM,              /* [n][nb][3] */
     SAP_PARAMETER_BODY_INERTIA,          /* [n][nb][9] */
+    SAP_PARAMETER_BODY_GRAVCOMP,         /* [n][nb] */
     SAP_PARAMETER_JOINT_ARMATURE,        /* [n][nv] */
     SAP_PARAMETER_JOINT_DAMPING,         /* [n][nv] */
     SAP_PARAMETER_JOINT_FRICTION,        /* [n][nv] */

@@ -25,8 +25,8 @@ def _robot(path: str) -> Model:
 
 def convert(args: argparse.Namespace) -> None:
     model = _robot(args.robot)
-    if model.imported and (model.imported.actuation.thrusters or model.imported.body_f.any()):
-        warnings.warn("a scene keeps neither motors at sites nor gravity compensation", stacklevel=1)
+    if model.imported and model.imported.actuation.thrusters:
+        warnings.warn("a scene does not keep motors at sites", stacklevel=1)
     model.save(args.scene)
 
 

@@ -217,18 +217,15 @@ class MjNames:
             else:
                 self._put(name, np.ix_(rows, actuation.used[name]), values)
         if actuation.thrusters:
-            bodies, body_f = actuation.thrust_bodies, self._imported("thrusters").body_f
-            thrust = actuation.thrust(ctrl, self._get("body_q")[rows]) + body_f[bodies]
+            bodies, thrust = actuation.thrust_bodies, actuation.thrust(ctrl, self._get("body_q")[rows])
             self._put("body_f", (rows, bodies) if isinstance(rows, slice) else np.ix_(rows, bodies), thrust)
 
     def _start_controls(self, mask: NDArray[np.bool_], keyframe: int) -> None:
-        """After a reset: the controls of the keyframe, or 0, and the constant forces of the model."""
+        """After a reset: the controls of the keyframe, or 0."""
         imported, rows = self.model.imported, np.nonzero(mask)[0]
         self._clock.start[rows] = self._clock.now - (imported.key_time[keyframe - 1] if imported and keyframe else 0.0)
         if imported is None or len(rows) == 0:
             return
-        if np.any(imported.body_f):
-            self._put("body_f", rows, imported.body_f)
         ctrl = imported.key_ctrl[keyframe - 1] if keyframe else np.zeros(imported.actuation.num_controls)
         if keyframe or self._controls is not None or not imported.actuation.rests:
             self._write_controls(rows, np.tile(ctrl, (len(rows), 1)))

@@ -119,6 +119,7 @@ def _body(model: Model, b: int) -> dict[str, Any]:
         "mass": model.body_mass[b],
         "com": model.body_com[b],
         "inertia": model.body_inertia[b].reshape(3, 3),
+        "gravcomp": model.body_gravcomp[b],
     }
 
 

@@ -235,19 +235,21 @@ def test_a_drone_flies_as_that_of_mujoco_and_its_thrust_turns_with_it():
     assert errors[1] < 2e-3 and errors[0] / errors[1] == pytest.approx(4, rel=0.1)
 
 
-def test_gravity_compensation_acts_from_the_first_step_and_after_resets(rng):
+def test_gravity_compensation_is_a_number_of_bodies_that_a_scene_keeps(tmp_path):
     xml = """<mujoco><worldbody>
       <body name="a" gravcomp="1" pos="0 0 1"><freejoint/><geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0"/>
         <body name="b" gravcomp="0.5" pos="1 0 0"><joint axis="0 1 0"/><geom size="0.1" pos="0.3 0 0"/></body></body></worldbody></mujoco>"""
     m, d, model = both(xml)
-    assert model.imported.lost == []
+    assert model.imported.lost == [] and model.body_gravcomp.tolist() == [1, 0.5]
+    model.save(tmp_path / "scene.yaml")
+    assert sapwood.Model.load(tmp_path / "scene.yaml").body_gravcomp.tolist() == [1, 0.5]
     m.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     step_mujoco(m, d, 100)
     assert abs(d.qpos[7]) > 0.1
     with sapwood.Batch(model, 2, preset="approx64") as batch:
         batch.reset(1)
         batch.step(1600, 1.25e-4)
-        assert np.allclose(batch.qpos, d.qpos, atol=1e-3)
+        assert np.allclose(batch.qpos, d.qpos, atol=1e-3) and not batch.body_f.any()
 
 
 # ---- drives ----

@@ -18,7 +18,7 @@ mujoco = pytest.importorskip("mujoco")
 LEG = """
 <body name="thigh{0}" pos="{1} 0 -0.05"><joint name="hip{0}" axis="0 1 0" range="-0.6 0.7" damping="0.4" stiffness="3"
    springref="0.1" armature="0.01"/><geom type="capsule" fromto="0 0 0 0 0 -0.25" size="0.04" density="800"/>
- <body name="shin{0}" pos="0 0 -0.25"><joint name="knee{0}" axis="0 1 0" range="-1.2 -0.1" damping="0.3"
+ <body name="shin{0}" pos="0 0 -0.25" gravcomp="0.4"><joint name="knee{0}" axis="0 1 0" range="-1.2 -0.1" damping="0.3"
    frictionloss="0.2" margin="0.02" solreflimit="0.03 0.8"/>
   <geom type="capsule" fromto="0 0 0 0.02 0 -0.25" size="0.03" density="700" friction="0.8 0.02 0.001"/></body>
 </body>"""

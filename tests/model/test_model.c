@@ -72,6 +72,7 @@ Test(model, fills_in_the_documented_defaults) {
         {"joint_limit_ke", 0},
         {"joint_limit_kd", 0},
         {"body_com", 0},
+        {"body_gravcomp", 0},
         {"shape_margin", 0},
         {"shape_gap", 0},
         {"shape_material_mu", 0.5},

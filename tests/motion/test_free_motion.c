@@ -298,6 +298,43 @@ Test(free_motion, v_star_solves_A_times_its_change_equals_h_tau) {
         }
 }
 
+/* A random forest of COMPENSATED links whose bodies have these compensations, or none. */
+enum { COMPENSATED = 12 };
+static Worlds *compensated_worlds(uint64_t seed, const double *gravcomp, SapPrecision precision) {
+    SapModel *forest = random_forest(seed, COMPENSATED), *model = NULL;
+    SapModelArrays a = *sap_model_arrays(forest);
+    a.body_gravcomp = gravcomp;
+    cr_assert_eq(sap_model_create(&a, &model), SAP_OK, "%s", sap_error_message());
+    sap_model_destroy(forest);
+    SapOptions options = worlds_options(precision);
+    Worlds *w = worlds_create(model, WORLDS, &options);
+    worlds_randomise(w, seed);
+    return w;
+}
+
+Test(free_motion, gravity_compensation_is_a_force_against_gravity_at_the_centre_of_mass) {
+    const Accuracy accuracy[] = {{SAP_FP64, 1e-13}, {SAP_FP32, 1e-5}};
+    for (int a = 0; a < 2; a++)
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+            Random random = random_seed(seed);
+            double gravcomp[COMPENSATED];
+            random_numbers(&random, 2, gravcomp, COMPENSATED);
+            Worlds *w = compensated_worlds(seed, gravcomp, accuracy[a].precision),
+                   *pushed = compensated_worlds(seed, NULL, accuracy[a].precision);
+            for (int i = 0; i < 3 * pushed->n * pushed->nb; i++) {
+                int b = i / 3 % pushed->nb;
+                pushed->body_f[6 * (i / 3) + i % 3] -=
+                    gravcomp[b] * pushed->m->body_mass[b] * pushed->m->gravity[i % 3];
+            }
+            worlds_free_motion(w, 0.01);
+            worlds_free_motion(pushed, 0.01);
+            double error = relative_error(w->out.tau, pushed->out.tau, w->n * w->nv);
+            cr_expect(error < accuracy[a].tolerance, "seed %d: %.3g", (int)seed, error);
+            worlds_destroy(w);
+            worlds_destroy(pushed);
+        }
+}
+
 Test(free_motion, a_chain_of_fixed_joints_is_one_frame) {
     /* world - fixed - fixed - fixed - revolute, and the same hinge placed by one X_p */
     ModelParts chain, hinge;

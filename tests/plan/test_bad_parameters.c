@@ -24,6 +24,7 @@ static const Bad bad_values[] = {
     {SAP_PARAMETER_BODY_INERTIA, 1, 1, "it must be symmetric"},
     {SAP_PARAMETER_BODY_INERTIA, 0, 1e3, "triangle inequality"},
     {SAP_PARAMETER_BODY_COM, 4, INFINITY, "body_com[1][1]"},
+    {SAP_PARAMETER_BODY_GRAVCOMP, 3, INFINITY, "body_gravcomp[3] of body 3"},
     {SAP_PARAMETER_GRAVITY, 2, NAN, "gravity[2] is"},
     {SAP_PARAMETER_JOINT_ARMATURE, 7, -0.1, "joint_armature[7]"},
     {SAP_PARAMETER_JOINT_DAMPING, 17, -1, "joint_damping[17]"},

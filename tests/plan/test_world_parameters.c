@@ -272,7 +272,7 @@ Test(expand, wrong_arguments_are_refused) {
     cr_assert_eq(sap_batch_expand(NULL, SAP_PARAMETER_BODY_MASS, &view), SAP_ERROR_ARGUMENT);
     cr_assert_eq(sap_batch_expand(batch, SAP_PARAMETER_BODY_MASS, NULL), SAP_ERROR_ARGUMENT);
     cr_assert_eq(sap_batch_expand(batch, SAP_NUM_PARAMETERS, &view), SAP_ERROR_ARGUMENT);
-    cr_assert(strstr(sap_error_message(), "it must be in 0 .. 39"), "%s", sap_error_message());
+    cr_assert(strstr(sap_error_message(), "it must be in 0 .. 40"), "%s", sap_error_message());
     SapModelArrays a = *sap_model_arrays(base);
     a.num_shapes = 0;
     SapModel *bare = create_model(&a);

@@ -53,6 +53,16 @@ Test(scene, makes_sites_weightless_and_lets_shapes_pass) {
     sap_scene_destroy(scene);
 }
 
+Test(scene, compensates_gravity_of_a_body) {
+    SapScene *scene = parse(HEAD "bodies:\n"
+                                 "- {id: a, mass: 1, inertia: [1, 1, 1]}\n"
+                                 "- {id: b, mass: 1, inertia: [1, 1, 1], gravcomp: 0.75}\n"
+                                 "joints: [{id: ja, type: free, child: a}, {id: jb, type: free, child: b}]\n");
+    cr_expect_eq(arrays_of(scene)->body_gravcomp[0], 0);
+    cr_expect_eq(arrays_of(scene)->body_gravcomp[1], 0.75);
+    sap_scene_destroy(scene);
+}
+
 Test(scene, turns_by_axis_and_angle) {
     SapScene *scene =
         parse(HEAD "bodies:\n"

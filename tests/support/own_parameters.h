@@ -30,6 +30,7 @@ static inline double varied(SapParameter p, int content, int i, double x) {
     case SAP_PARAMETER_GRAVITY: return x + 0.5 * s;
     case SAP_PARAMETER_BODY_COM: return x + 0.01 * s;
     case SAP_PARAMETER_BODY_INERTIA: return x * (1.4 + noise(content, (int)p, i / 9)); /* a body's as a whole */
+    case SAP_PARAMETER_BODY_GRAVCOMP: return 0.3 * s;
     case SAP_PARAMETER_JOINT_ARMATURE: return 0.02 * (1 + s);
     case SAP_PARAMETER_JOINT_DAMPING: return 0.1 * (1 + s);
     case SAP_PARAMETER_JOINT_FRICTION: return s > 0 ? 0.3 * s : 0;

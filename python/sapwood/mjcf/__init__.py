@@ -56,7 +56,6 @@ class Import:
     constraint: NDArray[np.int32]  # [neq] our constraint for each equality; -1: none
     key_ctrl: Floats  # [nkey][nu]
     key_time: Floats  # [nkey] s
-    body_f: Floats  # [num_bodies][6] constant forces: gravity compensation
     frames: dict[str, Frame] = field(default_factory=dict)  # sites, in MuJoCo's order
     visuals: list[Visual] = field(default_factory=list)  # meshes to draw
     undrawn: set[int] = field(default_factory=set)  # shapes that are not drawn: a visual is drawn in their place
@@ -164,21 +163,12 @@ class _Builder(Bodies, Law, Equalities, Geoms):
             self.constraint,
             np.array(m.key_ctrl).reshape(m.nkey, m.nu),
             np.array(m.key_time),
-            self.gravity_compensation(model),
             self.frames(),
             *visuals(m, self.body, self.offset, self.shape),
             self.sensors,
             int(m.nsensordata),
         )
         return model
-
-    def gravity_compensation(self, model: Model) -> Floats:
-        """[num_bodies][6] the forces -gravcomp m g at the centres of mass: they are constant in world axes."""
-        m, out = self.m, np.zeros((model.num_bodies, 6))
-        for b in range(1, m.nbody):
-            if m.body_gravcomp[b] and self.body[b] >= 0:
-                out[self.body[b], :3] -= m.body_gravcomp[b] * m.body_mass[b] * model.gravity
-        return out
 
     def frames(self) -> dict[str, Frame]:
         m = self.m

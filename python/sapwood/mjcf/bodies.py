@@ -70,6 +70,7 @@ class Bodies(Source):
             body_mass=mass,
             body_com=np.array(self.m.body_ipos[b]) if last else np.zeros(3),
             body_inertia=inertia.ravel(),
+            body_gravcomp=float(self.m.body_gravcomp[b]) if last else 0.0,
             body_name=name,
         )
         if last:

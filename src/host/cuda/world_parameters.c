@@ -44,6 +44,7 @@ SapStatus sap_cuda_world_parameters_add(SapCudaWorldParameters *e, SapParameter 
     e->first = 0;
     e->end = e->host.num_worlds;
     args->has_dof_terms = of_host.has_dof_terms;
+    args->has_gravcomp = of_host.has_gravcomp;
     args->skipped = e->skipped;
     for (int f64 = 0; f64 < 2; f64++)
         *sap_parameter_constant(&args->constants[f64], p) =

@@ -36,6 +36,6 @@ void sap_energy(const SapModelArrays *m, const double *pose, const double *veloc
         for (int i = 0; i < 3; i++)
             I_w[i] = dot(I + 3 * i, w_B);
         energy[0] += 0.5 * (m->body_mass[b] * dot(v_C, v_C) + dot(w_B, I_w));
-        energy[1] -= m->body_mass[b] * dot(m->gravity, x_C);
+        energy[1] -= (1 - m->body_gravcomp[b]) * m->body_mass[b] * dot(m->gravity, x_C);
     }
 }

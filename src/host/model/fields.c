@@ -50,6 +50,7 @@ const SapModelField sap_model_fields[] = {
     FIELD(body_mass, BODIES, 1, F64, POSITIVE, REQUIRED),
     FIELD(body_com, BODIES, 3, F64, LENGTH, ZERO),
     FIELD(body_inertia, BODIES, 9, F64, FINITE, REQUIRED),
+    FIELD(body_gravcomp, BODIES, 1, F64, FINITE, ZERO),
 
     FIELD(shape_type, SHAPES, 1, I32, ANY, REQUIRED),
     FIELD(shape_body, SHAPES, 1, I32, BODY_OR_WORLD, REQUIRED),

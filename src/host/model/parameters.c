@@ -9,6 +9,7 @@
     X(BODY_MASS, body_mass, BODIES, 1)                                                                                 \
     X(BODY_COM, body_com, BODIES, 3)                                                                                   \
     X(BODY_INERTIA, body_inertia, BODIES, 9)                                                                           \
+    X(BODY_GRAVCOMP, body_gravcomp, BODIES, 1)                                                                         \
     X(JOINT_ARMATURE, joint_armature, DOFS, 1)                                                                         \
     X(JOINT_DAMPING, joint_damping, DOFS, 1)                                                                           \
     X(JOINT_FRICTION, joint_friction, DOFS, 1)                                                                         \

@@ -128,6 +128,13 @@ static bool find_joint_terms(const SapModelArrays *m, const SapPlan *plan) {
     return false;
 }
 
+static bool find_gravcomp(const SapModelArrays *m) {
+    for (int b = 0; b < m->num_bodies; b++)
+        if (m->body_gravcomp[b] != 0)
+            return true;
+    return false;
+}
+
 SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const SapConstants constants[2],
                              const SapOptions *o, int lanes, SapDualStepArgs *dual, SapStepArgs *args) {
     /* Precisions and integration. */
@@ -142,6 +149,7 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .weight_is_f64 = is_f64(o->sap_contact_weight_precision),
                           .solve_is_f64 = is_f64(o->contact_solve_precision),
                           .has_dof_terms = plan->mujoco || find_joint_terms(m, plan),
+                          .has_gravcomp = find_gravcomp(m),
                           .max_joint_speed = value_or(o->max_joint_speed, 0)};
     /* Solver and contacts. */
     if (plan->mujoco)

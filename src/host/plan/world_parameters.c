@@ -183,6 +183,7 @@ SapStatus sap_world_parameters_add(SapWorldParameters *e, SapParameter p, SapSte
     if (p == SAP_PARAMETER_SHAPE_MATERIAL_TAU)
         args->contacts.own_fallback_tau = fallback_rows(e->fallback[1]);
     args->has_dof_terms |= adds_joint_terms(p);
+    args->has_gravcomp |= p == SAP_PARAMETER_BODY_GRAVCOMP;
     args->skipped = e->bad;
     return SAP_OK;
 }

@@ -182,6 +182,7 @@ static const Column columns[] = {
     COLUMN(body_mass, SapSceneBody, mass.mass),
     COLUMN(body_com, SapSceneBody, mass.com),
     COLUMN(body_inertia, SapSceneBody, mass.inertia),
+    COLUMN(body_gravcomp, SapSceneBody, gravcomp),
     COLUMN(joint_name, SapSceneJoint, label),
     COLUMN(joint_type, SapSceneJoint, type),
     COLUMN(joint_parent, SapSceneJoint, parent),

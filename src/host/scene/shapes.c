@@ -161,6 +161,7 @@ static const SapSceneField body_fields[] = {
     SAP_SCENE_FIELD("com", VECTOR, BodyKeys, body.mass.com),
     SAP_SCENE_FIELD("inertia", ENTRY, BodyKeys, inertia),
     SAP_SCENE_IN_RANGE("armature", NON_NEGATIVE, BodyKeys, armature),
+    SAP_SCENE_IN_RANGE("gravcomp", FINITE, BodyKeys, body.gravcomp),
     SAP_SCENE_FIELD("shapes", ENTRY, BodyKeys, shapes),
     SAP_SCENE_NO_TARGET("shape", ELSEWHERE),
     SAP_SCENE_NO_TARGET("physics", ELSEWHERE),

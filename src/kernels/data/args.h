@@ -113,6 +113,7 @@ typedef struct SapStepArgs {
     int compat;                /* 1: joints as SAP Warp computes them (joints_sap_warp.h), witnesses on the core */
     int fm_is_f64, geometry_is_f64, weight_is_f64, solve_is_f64; /* precision of each stage */
     int has_dof_terms;                                           /* 1: some dof has a drive, a limit or friction */
+    int has_gravcomp;                                            /* 1: some body has a gravcomp other than 0 */
     double max_joint_speed; /* m/s or rad/s: a world with a faster dof fails; 0 = no limit */
 
     /* State and control of the caller, in public order except guess; layouts as in SapState and SapControl. */

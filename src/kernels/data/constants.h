@@ -11,13 +11,14 @@ typedef struct SapField {
 
 /* model.h gives the units. */
 typedef struct SapConstants {
-    SapField gravity; /* [3] */
-    SapField X_p;     /* [nl][7] pose of F in the parent */
-    SapField X_c_inv; /* [nl][7] pose of the body in M */
-    SapField axis;    /* [nv][3] joint axes in F */
-    SapField mass;    /* [nl] */
-    SapField com;     /* [nl][3] centre of mass in the body frame */
-    SapField inertia; /* [nl][6] Ixx Iyy Izz Ixy Ixz Iyz about the COM, body axes */
+    SapField gravity;  /* [3] */
+    SapField X_p;      /* [nl][7] pose of F in the parent */
+    SapField X_c_inv;  /* [nl][7] pose of the body in M */
+    SapField axis;     /* [nv][3] joint axes in F */
+    SapField mass;     /* [nl] */
+    SapField com;      /* [nl][3] centre of mass in the body frame */
+    SapField inertia;  /* [nl][6] Ixx Iyy Izz Ixy Ixz Iyz about the COM, body axes */
+    SapField gravcomp; /* [nl] */
 
     /* [nv] in internal order */
     SapField armature, damping, friction;

@@ -68,6 +68,8 @@ STAGE_FN void link_dynamics(const Context *ctx, int l) {
     Spatial F = inertia_mul(I, spatial_load(FM(a) + 6 * l));
     F = spatial_add(F, spatial_cross_force(V, inertia_mul(I, V)));
     Vec3 g = field_get_vec3(k->gravity, 0, ctx->pack);
+    if (ctx->args->has_gravcomp) /* the force -gravcomp m g acts at the centre of mass, as gravity does */
+        g = vec3_scale(K(1.0) - field_get(k->gravcomp, l, ctx->pack), g);
     F = spatial_sub(F, spatial(vec3_cross(I.mc, g), vec3_scale(I.m, g)));
     if (ctx->args->body_f.data)
         F = spatial_sub(F, link_applied_wrench(ctx, l, c));
