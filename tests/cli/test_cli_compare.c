@@ -163,6 +163,19 @@ Test(cli, conform_passes_on_steps_of_mujoco) {
     cr_expect(strstr(out, "2126 passed, 0 failed"), "%s", out);
 }
 
+/* In f32 coordinates are known to 1e-7 and vhat = -g/(2 h) to 1e-5 m/s; loops and contacts multiply that. */
+Test(cli, conform_shows_what_f32_does_to_constraints) {
+    cr_assert_eq(sapwood("conform --knobs --json " REFERENCE "/../constraints/*.json.gz"), 0, "%s%s", out, err);
+    json_t *json = parse_json(), *rows = member(json, "constraints");
+    cr_assert_eq(json_array_size(rows), 3);
+    cr_expect(number(json_array_get(rows, 0), "v") < 1e-9 && number(json_array_get(rows, 0), "q") < 1e-7, "%s", out);
+    for (int i = 1; i < 3; i++) {
+        double v = number(json_array_get(rows, i), "v"), q = number(json_array_get(rows, i), "q");
+        cr_expect(v > 1e-9 && v < 1e-3 && q > 1e-9 && q < 1e-4, "%s", out);
+    }
+    json_decref(json);
+}
+
 Test(cli, conform_exits_with_1_where_constraints_differ) {
     char command[4096];
     snprintf(command, sizeof command,

@@ -19,6 +19,7 @@ static const double ASSEMBLED = 1e-11, SOLVED = 1e-9, IMPULSES = 1e-8, DRAKE = 5
 /* A scene at work, one world. */
 typedef struct Bench {
     SapScene *scene;
+    const SapOptions *precisions; /* of the stages; NULL: the scene's */
     const SapModelArrays *m;
     SapBatch *batch;
     int num_rows;
@@ -63,12 +64,24 @@ static bool open_scene(const char *path, const json_t *file, Bench *b) {
     return true;
 }
 
-/* A batch of one world that solves to rounding. */
+static void take_precisions(const SapOptions *from, SapOptions *o) {
+    o->free_motion_solve_precision = from->free_motion_solve_precision;
+    o->contact_solve_precision = from->contact_solve_precision;
+    o->contact_linear_solve_precision = from->contact_linear_solve_precision;
+    o->sap_contact_weight_precision = from->sap_contact_weight_precision;
+    o->use_f64_boundary_pose = from->use_f64_boundary_pose;
+}
+
+/* A batch of one world that solves to rounding; in f32 to the tolerances of the scene. */
 static bool open_batch(Bench *b, bool split) {
     SapOptions o = b->scene->options;
     o.threads = 1;
-    o.optimality_rel_tol = 1e-12;
-    o.cost_rel_tol = o.cost_abs_tol = 0;
+    if (b->precisions)
+        take_precisions(b->precisions, &o);
+    if (o.contact_solve_precision == SAP_FP64) {
+        o.optimality_rel_tol = 1e-12;
+        o.cost_rel_tol = o.cost_abs_tol = 0;
+    }
     if (split)
         o.constraint_weight = SAP_WEIGHT_SPLIT;
     sap_batch_destroy(b->batch);
@@ -80,7 +93,7 @@ static bool open_batch(Bench *b, bool split) {
                                         .R = b->R,
                                         .jacobian = b->jacobian,
                                         .tendon_force = b->force};
-    return cli_check(sap_batch_create(b->scene->model, 1, &o, &b->batch)) &&
+    return cli_check(sap_batch_create_as(b->scene->model, 1, &o, SAP_F64, &b->batch)) &&
            cli_check(sap_solver_record_constraints(sap_batch_solver(b->batch), &report));
 }
 
@@ -312,17 +325,15 @@ static bool run_case(const char *path, Bench *b, const json_t *one, const json_t
     return ok;
 }
 
-/* The trajectory from the first case on. */
-static bool run_trajectory(const char *path, Bench *b, const json_t *file, double h, bool verbose,
-                           ConformCount *count) {
+/* The largest error of coordinates in the trajectory from the first case on. */
+static bool trajectory_error(const char *path, Bench *b, const json_t *file, double h, double *error) {
     const json_t *path_q = json_object_get(file, "joint_q"), *first = json_array_get(json_object_get(file, "cases"), 0);
-    double contacts = json_number_value(json_object_get(json_object_get(file, "measured"), "steps_with_contact"));
     size_t nq = 0, nv = 0, n = 0, i;
     double *q = reference_doubles(json_object_get(first, "joint_q"), &nq),
            *v = reference_doubles(json_object_get(first, "joint_qd"), &nv);
     json_t *row;
-    Worst w = {0};
     bool ok = q && v && (int)nq == b->m->num_coords && (int)nv == b->m->num_dofs;
+    *error = 0;
     if (!ok)
         cli_fail("%s: the trajectory does not fit the scene", path);
     if (ok)
@@ -331,15 +342,25 @@ static bool run_trajectory(const char *path, Bench *b, const json_t *file, doubl
         double *theirs = reference_doubles(row, &n);
         ok = ok && theirs && (int)n == b->m->num_coords && cli_check(sap_batch_step(b->batch, h, 1));
         if (ok)
-            worst_of(&w, "joint_q", coordinate_error(b, sap_batch_state(b->batch)->joint_q, theirs),
-                     contacts > 0 ? CONTACT_PATH : FREE_PATH);
+            *error = fmax(*error, coordinate_error(b, sap_batch_state(b->batch)->joint_q, theirs));
+        if (ok && (sap_solver_world_status(sap_batch_solver(b->batch))[0] & SAP_WORLD_FAILED))
+            *error = INFINITY;
         free(theirs);
     }
-    if (ok)
-        tally(path, "trajectory", &w, verbose, count);
     free(q);
     free(v);
     return ok;
+}
+
+static bool run_trajectory(const char *path, Bench *b, const json_t *file, double h, bool verbose,
+                           ConformCount *count) {
+    double contacts = json_number_value(json_object_get(json_object_get(file, "measured"), "steps_with_contact")), error;
+    Worst w = {0};
+    if (!trajectory_error(path, b, file, h, &error))
+        return false;
+    worst_of(&w, "joint_q", error, contacts > 0 ? CONTACT_PATH : FREE_PATH);
+    tally(path, "trajectory", &w, verbose, count);
+    return true;
 }
 
 bool conform_constraints(const char *path, const json_t *file, bool verbose, ConformCount *count) {
@@ -357,6 +378,39 @@ bool conform_constraints(const char *path, const json_t *file, bool verbose, Con
         if (split)
             ok = ok && run_case(path, &b, one, split, h, verbose, count);
     }
+    close_bench(&b);
+    return ok;
+}
+
+/* ---- errors of other precisions ---- */
+
+static bool raise_step_error(const char *path, Bench *b, const json_t *one, double h, double *largest) {
+    size_t nq = 0, nv = 0;
+    double *q = reference_doubles(json_object_get(one, "joint_q"), &nq),
+           *v = reference_doubles(json_object_get(one, "joint_qd"), &nv);
+    bool ok = q && v && (int)nq == b->m->num_coords && (int)nv == b->m->num_dofs;
+    if (!ok)
+        cli_fail("%s: a case does not fit the scene", path);
+    else if (take_step(b, q, v, h))
+        *largest = fmax(*largest, absolute(json_object_get(one, "v"), b->v, b->m->num_dofs));
+    else
+        *largest = INFINITY;
+    free(q);
+    free(v);
+    return ok;
+}
+
+bool conform_constraints_errors(const char *path, const json_t *file, const SapOptions *precisions,
+                                ConformErrors *errors) {
+    Bench b = {.precisions = precisions};
+    double h = json_number_value(json_object_get(file, "dt")), q = 0;
+    size_t i;
+    json_t *one;
+    bool ok = open_scene(path, file, &b) && allocate(&b) && open_batch(&b, false);
+    json_array_foreach(ok ? json_object_get(file, "cases") : NULL, i, one) ok =
+        ok && raise_step_error(path, &b, one, h, &errors->v);
+    ok = ok && open_batch(&b, false) && trajectory_error(path, &b, file, h, &q);
+    errors->q = fmax(errors->q, q);
     close_bench(&b);
     return ok;
 }

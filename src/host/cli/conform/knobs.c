@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "host/cli/conform/conform.h"
+#include "host/cli/conform/constraints.h"
+#include "host/cli/conform/reference_file.h"
 
 /* ---- knobs ---- */
 
@@ -100,7 +102,56 @@ static bool run_case(const ConformKnobs *a, const ConformFile *file, const json_
     return ok;
 }
 
-static bool run_file(const ConformKnobs *a, const char *path, Row rows[NUM_KNOBS]) {
+/* ---- files of constraints: the precisions of whole presets ---- */
+
+static const char *const presets[] = {"approx64", "approx32", "fast32"};
+enum { NUM_PRESETS = sizeof presets / sizeof *presets };
+
+typedef struct ConstraintRows {
+    ConformErrors errors[NUM_PRESETS];
+    int files;
+} ConstraintRows;
+
+static bool run_constraints(const char *path, const json_t *file, ConstraintRows *rows) {
+    rows->files++;
+    for (int p = 0; p < NUM_PRESETS; p++) {
+        SapOptions precisions;
+        if (!cli_check(sap_options_preset(presets[p], &precisions)) ||
+            !conform_constraints_errors(path, file, &precisions, &rows->errors[p]))
+            return false;
+    }
+    return true;
+}
+
+static void print_constraint_rows(const ConstraintRows *rows) {
+    printf("%-31s %8s %8s\n", "precisions of", "v", "q");
+    for (int p = 0; p < NUM_PRESETS; p++)
+        printf("%-31s %8.1e %8.1e\n", presets[p], rows->errors[p].v, rows->errors[p].q);
+    printf("%d files; v: after one step, m/s or rad/s; q: coordinates of trajectories, m or rad\n", rows->files);
+}
+
+static json_t *constraint_rows_json(const ConstraintRows *rows) {
+    json_t *list = json_array();
+    for (int p = 0; p < NUM_PRESETS; p++) {
+        json_t *o = json_object();
+        cli_json_put(&o, "precisions", json_string(presets[p]));
+        cli_json_put(&o, "v", cli_json_real(rows->errors[p].v));
+        cli_json_put(&o, "q", cli_json_real(rows->errors[p].q));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+/* ---- all files ---- */
+
+static bool run_file(const ConformKnobs *a, const char *path, Row rows[NUM_KNOBS], ConstraintRows *constraints) {
+    json_t *root = reference_file_load(path);
+    bool has_constraints = root && conform_is_constraints(root), ran = root != NULL;
+    if (has_constraints)
+        ran = run_constraints(path, root, constraints);
+    json_decref(root);
+    if (has_constraints || !ran)
+        return ran;
     ConformFile file;
     bool ok = conform_open(path, &file);
     const json_t *cases = ok ? json_object_get(file.json, "cases") : NULL;
@@ -143,25 +194,28 @@ static json_t *row_json(int k, const Row *row) {
     return o;
 }
 
-static bool print_json(const Row *rows) {
+static bool print_json(const Row *rows, const ConstraintRows *constraints) {
     json_t *list = json_array();
     for (int k = 0; k < NUM_KNOBS; k++)
         json_array_append_new(list, row_json(k, &rows[k]));
-    return cli_json_print(json_pack("{s:o}", "knobs", list));
+    return cli_json_print(json_pack("{s:o, s:o}", "knobs", list, "constraints", constraint_rows_json(constraints)));
 }
 
 int cli_conform_knobs(const ConformKnobs *a, char **files, int num_files) {
     Row rows[NUM_KNOBS] = {0};
+    ConstraintRows constraints = {0};
     for (int i = 0; i < num_files; i++)
-        if (!run_file(a, files[i], rows))
+        if (!run_file(a, files[i], rows, &constraints))
             return CLI_EXIT_BAD;
-    if (rows[0].outputs == 0) {
+    if (rows[0].outputs == 0 && constraints.files == 0) {
         cli_fail("--knobs: no output of the files ended by the optimality test");
         return CLI_EXIT_BAD;
     }
-    if (!a->json)
+    if (!a->json && rows[0].outputs > 0)
         print_rows(rows);
-    else if (!print_json(rows))
+    if (!a->json && constraints.files > 0)
+        print_constraint_rows(&constraints);
+    if (a->json && !print_json(rows, &constraints))
         return CLI_EXIT_BAD;
     for (int k = 0; k < NUM_KNOBS; k++)
         if (rows[k].failed)
