@@ -47,12 +47,12 @@ Test(linkages, the_velocity_of_every_row_is_the_rate_of_its_error) {
 
 /* ---- a four-bar ---- */
 
-#define FOUR_BAR                                                                                                       \
+#define FOUR_BAR(drive)                                                                                                \
     "schema_version: 1\nground: false\nbodies: [{id: crank, mass: 1, com: [0.05, 0, 0], inertia: [0.01, 0.01, "        \
     "0.01]}, {id: bar, mass: 1, com: [0.2, 0, 0], inertia: [0.02, 0.02, 0.02]}, {id: rocker, mass: 1, com: [0.15, 0, " \
     "0], inertia: [0.02, 0.02, 0.02]}]\n"                                                                              \
-    "joints: [{id: crank, type: revolute, axis: -y, parent: world, child: crank, actuator_mode: velocity, "            \
-    "target_kd: 50, target_vel: 4}, {id: bar, type: revolute, axis: -y, parent: crank, child: bar, parent_xform: "     \
+    "joints: [{id: crank, type: revolute, axis: -y, parent: world, child: crank, " drive                               \
+    "}, {id: bar, type: revolute, axis: -y, parent: crank, child: bar, parent_xform: "                                 \
     "{p: [0.1, 0, 0]}}, {id: rocker, type: revolute, axis: -y, parent: world, child: rocker, parent_xform: {p: "       \
     "[0.35, 0, 0]}}]\n"                                                                                                \
     "constraints: [{id: loop, type: ball, body_a: bar, point_a: [0.4, 0, 0], body_b: rocker, point_b: [0.3, 0, 0]}]\n"
@@ -69,7 +69,7 @@ static void loop_equation(double crank, double *bar, double *rocker) {
 
 /* The largest distance of the angles from the loop equation in one turn of the crank. */
 static double four_bar_error(double h) {
-    SapScene *scene = parse(FOUR_BAR);
+    SapScene *scene = parse(FOUR_BAR("actuator_mode: velocity, target_kd: 50, target_vel: 4"));
     SapBatch *batch = create(scene, 1, "drake");
     double *q = sap_batch_state(batch)->joint_q, worst = 0, bar, rocker;
     loop_equation(0, &bar, &rocker);
@@ -92,6 +92,33 @@ Test(linkages, a_four_bar_moves_by_its_loop_equation) {
     double coarse = four_bar_error(0.004), fine = four_bar_error(0.002);
     cr_expect_lt(coarse, 1e-3);
     cr_expect(coarse / fine > 3.5 && coarse / fine < 4.5, "%g, %g", coarse, fine);
+}
+
+/* F is the force of the bar on the end of the rocker. With the weights of both at their centres, moments about the two
+ * pins are zero:
+ *
+ *   x_r F_z - z_r F_x = m g x_r/2          (x_r, z_r) along the rocker
+ *   x_b F_z - z_b F_x = -m g x_b/2         (x_b, z_b) along the bar */
+Test(linkages, the_loop_of_a_four_bar_at_rest_carries_the_force_of_statics) {
+    SapScene *scene = parse(FOUR_BAR("actuator_mode: position, target_ke: 400, target_kd: 20, target_pos: 0.5"));
+    static const char *const presets[] = {"approx64", "drake"};
+    for (int p = 0; p < 2; p++) {
+        SapBatch *batch = create(scene, 1, presets[p]);
+        double *q = sap_batch_state(batch)->joint_q, *force = array_of(batch, SAP_BATCH_CONSTRAINT_WRENCH);
+        double *speed = sap_batch_state(batch)->joint_qd, bar, rocker, weight = 9.81;
+        loop_equation(0, &bar, &rocker);
+        q[1] = bar;
+        q[2] = rocker;
+        step(batch, 0.002, 4000);
+        cr_expect_lt(fabs(speed[0]) + fabs(speed[1]) + fabs(speed[2]), 1e-8, "at rest");
+        double x_b = 0.4 * cos(q[0] + q[1]), z_b = 0.4 * sin(q[0] + q[1]), x_r = 0.3 * cos(q[2]), z_r = 0.3 * sin(q[2]);
+        double m_r = weight * x_r / 2, m_b = -weight * x_b / 2, determinant = x_r * z_b - x_b * z_r;
+        check_near(force[0], (x_b * m_r - x_r * m_b) / determinant, 1e-5, "horizontal force");
+        check_near(force[1], 0, 1e-9, "force along the axes");
+        check_near(force[2], (z_b * m_r - z_r * m_b) / determinant, 1e-5, "vertical force");
+        sap_batch_destroy(batch);
+    }
+    sap_scene_destroy(scene);
 }
 
 /* ---- a welded pair ---- */
