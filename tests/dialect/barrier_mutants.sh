@@ -3,6 +3,8 @@
 # sanitizer: a race, other bits, or a hang. A barrier that nothing misses is either not needed or not tested.
 #
 # barrier_mutants.sh <project> <work folder> <compiler> <libsapwood_static.a> [<link argument>...]
+#
+# SAPWOOD_BARRIERS=<regular expression> takes only the barriers of the files that it matches, such as 'tiles|blocks'.
 set -u
 project=$1 work=$2 cc=$3 library=$4
 shift 4
@@ -103,7 +105,8 @@ for test in team_threads dual_team; do
 done
 
 # The kernels of MuJoCo's law (mujoco*.h) have no team of threads yet: they run on CPUs, where a team is one thread.
-mapfile -t barriers < <(cd "$project/src/kernels" && grep -rn --include='*.h' --exclude='mujoco*' 'TEAM_SYNC();' . | sed 's|^\./||' | sort)
+mapfile -t barriers < <(cd "$project/src/kernels" && grep -rn --include='*.h' --exclude='mujoco*' 'TEAM_SYNC();' . |
+    sed 's|^\./||' | grep -E "^[^:]*(${SAPWOOD_BARRIERS:-})[^:]*:" | sort)
 [ ${#barriers[@]} -gt 0 ] || die "found no barriers"
 for i in "${!barriers[@]}"; do
     IFS=: read -r file line _ <<<"${barriers[i]}"
