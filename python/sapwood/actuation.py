@@ -4,7 +4,7 @@ An actuator on a joint or a tendon applies the force  gear clip(g u + b0 + b1 ge
 where x is the coordinate or the length and v its rate. Without b1 and b2 it is a motor, and its force is written to
 joint_f or tendon_f. Otherwise it is a drive with ke = -b1 gear^2 and kd = -b2 gear^2, and u sets its target. Several
 actuators on one coordinate add up. A motor at a site is a thruster: a force and a torque that turn with the body,
-written to body_f.
+written to body_f. With activation dynamics u is an activation, which follows the control from step to step.
 """
 
 from __future__ import annotations
@@ -28,6 +28,46 @@ class Thruster:
     wrench: Floats  # [6] force, and torque about the centre of mass, in body axes, for a unit force of the actuator
 
 
+TINY = 1e-15  # MuJoCo's smallest time constant, s
+
+
+@dataclass
+class Activations:
+    """Activation dynamics, [na]: an activation a follows the clipped control u of its actuator,
+
+    da/dt = u (integrator) or (u - a)/tau (filter). A step of h seconds adds h da/dt, or for an exact filter
+    tau (1 - exp(-h/tau)) da/dt, and clips the result. The force of a step has the activation at its start; if `early`,
+    that at its end.
+    """
+
+    control: NDArray[np.intp]  # index in ctrl
+    tau: Floats  # s, of filters
+    integrates: NDArray[np.bool_]
+    exact: NDArray[np.bool_]
+    early: NDArray[np.bool_]
+    range: Floats  # [na][2]
+
+    def advance(self, act: Floats, u: Floats, h: float) -> Floats:
+        """The activations [..., na] after a step with clipped controls [..., nu]."""
+        tau = np.maximum(self.tau, TINY)
+        rate = np.where(self.integrates, u[..., self.control], (u[..., self.control] - act) / tau)
+        time = np.where(self.exact, -tau * np.expm1(-h / tau), h)
+        out: Floats = np.clip(act + time * rate, self.range[:, 0], self.range[:, 1])
+        return out
+
+    def follow(self, control: int) -> None:
+        """Makes the activation of a control the control itself."""
+        at = self.control == control
+        self.tau[at], self.integrates[at], self.exact[at], self.early[at] = 0, False, True, True
+        self.range[at] = -np.inf, np.inf
+
+    def inputs(self, act: Floats, u: Floats, h: float) -> Floats:
+        """The inputs of all actuators [..., nu] in a step: activations in place of their controls."""
+        out = np.array(u)
+        out[..., self.control] = np.where(self.early, self.advance(act, u, h), act)
+        return out
+
+
 @dataclass
 class Actuation:
     """Linear maps of the clipped controls, [nu], to the nx coordinates: nv dofs, then the tendons."""
@@ -45,6 +85,7 @@ class Actuation:
     velocity: Floats  # [nu][nx] joint_target_vel, tendon_target_vel = u @ velocity + velocity0
     velocity0: Floats
     thrusters: list[Thruster] = field(default_factory=list)
+    activations: Activations | None = None
     used: dict[str, NDArray[np.intp]] = field(init=False)  # dofs or tendons written in each array
 
     def __post_init__(self) -> None:
@@ -66,7 +107,7 @@ class Actuation:
     @property
     def rests(self) -> bool:
         """Whether controls of 0 are the control of a reset: no forces, and the targets of the model."""
-        zero = np.zeros(self.num_controls)
+        zero = self.clip(np.zeros(self.num_controls))
         reset = {"f": np.zeros_like(self.position0), "target_pos": self.position0, "target_vel": self.velocity0}
         same = all(
             np.array_equal(x, reset[name.partition("_")[2]][self.columns(name)])
@@ -79,14 +120,19 @@ class Actuation:
         out: Floats = np.clip(np.asarray(ctrl, np.float64), self.ctrl_range[:, 0], self.ctrl_range[:, 1])
         return out
 
-    def forces(self, ctrl: ArrayLike) -> Floats:
-        """[..., nu] the forces of motors and thrusters."""
-        out: Floats = np.clip(self.clip(ctrl) * self.gain + self.bias, self.force_range[:, 0], self.force_range[:, 1])
+    @property
+    def changes(self) -> bool:
+        """Whether the forces of constant controls change from step to step: each step then converts them again."""
+        return bool(self.thrusters) or self.activations is not None
+
+    def forces(self, u: Floats) -> Floats:
+        """[..., nu] the forces of motors and thrusters for inputs: clipped controls, or activations."""
+        out: Floats = np.clip(u * self.gain + self.bias, self.force_range[:, 0], self.force_range[:, 1])
         return out
 
-    def arrays(self, ctrl: ArrayLike) -> dict[str, Floats]:
-        """{array: [..., dofs or tendons in used[array]]} for controls [..., nu]."""
-        u, out = self.clip(ctrl), {}
+    def arrays(self, u: Floats) -> dict[str, Floats]:
+        """{array: [..., dofs or tendons in used[array]]} for inputs [..., nu]."""
+        out = {}
         for name, used in self.used.items():
             x = self.columns(name)
             if not len(used):
@@ -104,9 +150,9 @@ class Actuation:
         """The bodies with thrusters."""
         return sorted({thruster.body for thruster in self.thrusters})
 
-    def thrust(self, ctrl: ArrayLike, body_q: ArrayLike) -> Floats:
+    def thrust(self, u: Floats, body_q: ArrayLike) -> Floats:
         """[..., len(thrust_bodies), 6] forces and torques in world axes, for body poses [..., num_bodies, 7]."""
-        bodies, force = self.thrust_bodies, self.forces(ctrl)
+        bodies, force = self.thrust_bodies, self.forces(u)
         local = np.zeros((*force.shape[:-1], len(bodies), 6))
         for thruster in self.thrusters:
             local[..., bodies.index(thruster.body), :] += force[..., thruster.control, None] * thruster.wrench

@@ -116,7 +116,7 @@ class Batch(MjNames):
       touch_contact_time, touch_air_time, touch_last_air_time, ray_distance, ray_normal, ray_shape |
     | contact cache of the option warm_start | cache_key, cache, dof_cache |
     | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
-    | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, eq_active, xpos, xquat, site_xpos, sensordata, time |
+    | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, act, eq_active, xpos, xquat, site_xpos, sensordata, time |
 
     Options are those of the model's scene file, if it has one, then `preset` (approx32 without a scene), then
     `options`: a mapping of changes, or an Options, which replaces all of this. If none of them chooses the number of
@@ -404,10 +404,11 @@ class Batch(MjNames):
         seconds = self._dt if h is None else ctypes.c_double(h)
         if self._controls is None:
             return self._advance(n, seconds)
-        # Thrusters turn with their bodies, so their forces are converted again before each step.
-        for count in [1] * n if self._actuation().thrusters else [n]:
-            self._write_controls(slice(None), self._controls)
+        # Thrusters turn with their bodies, and activations change: their forces are converted again before each step.
+        for count in [1] * n if self._actuation().changes else [n]:
+            self._write_controls(slice(None), self._controls, seconds.value)
             self._advance(count, seconds)
+            self._advance_activations(seconds.value)
 
     def _advance(self, n: int, h: ctypes.c_double) -> None:
         handle, lock = self._handle, self._lock  # the handle keeps the memory if another thread closes the batch
@@ -615,7 +616,8 @@ class Batch(MjNames):
         """Copies of everything that determines the next steps, for the worlds with these indices (default all)."""
         rows = slice(None) if worlds is None else np.asarray(worlds)
         out = {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *self._cache(), *self.expanded)}
-        return out if self._controls is None else {**out, "ctrl": self._controls[rows].copy()}
+        names = {"ctrl": self._controls, "act": self._activations}
+        return {**out, **{name: array[rows].copy() for name, array in names.items() if array is not None}}
 
     def set_state(self, state: Mapping[str, ArrayLike], worlds: ArrayLike | None = None) -> None:
         """Writes a result of get_state to any worlds of any batch of the model; they continue bit for bit.
@@ -630,8 +632,8 @@ class Batch(MjNames):
                 self._put(name, rows, values)
             elif name in CACHE:
                 continue  # this batch starts cold
-            elif name == "ctrl":
-                self.ctrl[rows] = values
+            elif name in ("ctrl", "act"):
+                getattr(self, name)[rows] = values
             else:
                 parts = (*STATE, *CONTROL, *PARAMETERS)
                 raise KeyError(f"{name} is not part of a state{nearest(name, parts)} It has {', '.join(parts)}")

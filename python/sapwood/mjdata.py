@@ -57,10 +57,15 @@ class MjNames:
     num_worlds: int
     _coordinates: Coordinates
     _controls: NDArray[np.float64] | None  # ctrl, once it has been used
+    _activations: NDArray[np.float64] | None  # act, once it has been used
     _clock: Clock
     _mjsensors: MjSensors | None  # once sensordata has been used
 
     # ---- of the batch ----
+
+    @property
+    def dt(self) -> float:
+        raise NotImplementedError
 
     def _get(self, name: str) -> NDArray[Any]:
         raise NotImplementedError
@@ -76,7 +81,7 @@ class MjNames:
     def _prepare_names(self) -> None:
         imported = self.model.imported
         self._coordinates = imported.coordinates if imported else coordinates_of(self.model)
-        self._controls, self._clock = None, Clock(np.zeros(self.num_worlds))
+        self._controls, self._activations, self._clock = None, None, Clock(np.zeros(self.num_worlds))
         self._mjsensors = None
         self._start_controls(np.ones(self.num_worlds, bool), 0)
 
@@ -200,24 +205,48 @@ class MjNames:
     def ctrl(self, values: ArrayLike) -> None:
         self.ctrl[...] = values
 
+    @property
+    def act(self) -> NDArray[np.float64]:
+        """(num_worlds, na) MuJoCo's activations: state of the actuators with dynamics, in their order. Live."""
+        if self._activations is None:
+            activations = self._actuation().activations
+            self._activations = np.zeros((self.num_worlds, 0 if activations is None else len(activations.control)))
+        return self._activations
+
+    @act.setter
+    def act(self, values: ArrayLike) -> None:
+        self.act[...] = values
+
     def set_ctrl(self, ctrl: ArrayLike) -> None:
         """Sets the MuJoCo controls (num_worlds, nu) of an imported model: writes joint_f and the targets of drives."""
-        if self._controls is None and not self._actuation().thrusters:
+        if self._controls is None and not self._actuation().changes:
             self._write_controls(slice(None), ctrl)
         else:
             self.ctrl = ctrl
             self._write_controls(slice(None), self.ctrl)
 
-    def _write_controls(self, rows: Any, ctrl: ArrayLike) -> None:
-        """Converts controls of some worlds; thrusters act in the axes of their bodies at this moment."""
+    def _advance_activations(self, h: float) -> None:
+        """The activations after a step with the controls."""
         actuation = self._actuation()
-        for name, values in actuation.arrays(ctrl).items():
+        if actuation.activations is not None:
+            self.act[...] = actuation.activations.advance(self.act, actuation.clip(self.ctrl), h)
+
+    def _write_controls(self, rows: Any, ctrl: ArrayLike, h: float | None = None) -> None:
+        """Converts controls and activations of some worlds for a step of h seconds (default: dt).
+
+        Thrusters act in the axes of their bodies at this moment.
+        """
+        actuation = self._actuation()
+        inputs = actuation.clip(ctrl)
+        if actuation.activations is not None:
+            inputs = actuation.activations.inputs(self.act[rows], inputs, self.dt if h is None else h)
+        for name, values in actuation.arrays(inputs).items():
             if isinstance(rows, slice):
                 self._put(name, (rows, actuation.used[name]), values)
             else:
                 self._put(name, np.ix_(rows, actuation.used[name]), values)
         if actuation.thrusters:
-            bodies, thrust = actuation.thrust_bodies, actuation.thrust(ctrl, self._get("body_q")[rows])
+            bodies, thrust = actuation.thrust_bodies, actuation.thrust(inputs, self._get("body_q")[rows])
             self._put("body_f", (rows, bodies) if isinstance(rows, slice) else np.ix_(rows, bodies), thrust)
 
     def _start_controls(self, mask: NDArray[np.bool_], keyframe: int) -> None:
@@ -227,9 +256,12 @@ class MjNames:
         if imported is None or len(rows) == 0:
             return
         ctrl = imported.key_ctrl[keyframe - 1] if keyframe else np.zeros(imported.actuation.num_controls)
+        if imported.actuation.activations is not None:
+            self.act[rows] = imported.key_act[keyframe - 1] if keyframe else 0.0
         if keyframe or self._controls is not None or not imported.actuation.rests:
             self._write_controls(rows, np.tile(ctrl, (len(rows), 1)))
-        if self._controls is not None or (imported.actuation.thrusters and np.any(ctrl)):
+        starts = np.any(ctrl) or bool(keyframe and np.any(imported.key_act))
+        if self._controls is not None or (imported.actuation.changes and starts):
             self.ctrl[rows] = ctrl
 
     # ---- MjData ----
@@ -254,6 +286,8 @@ class MjNames:
         data.time = float(self.time[w])
         if self._controls is not None:
             data.ctrl[:] = self._controls[w]
+        if self._activations is not None:
+            data.act[:] = self._activations[w]
         if self.model.imported and np.any(self.model.imported.constraint >= 0):
             data.eq_active[:] = self.eq_active[w]
         mujoco.mj_forward(m, data)

@@ -265,7 +265,7 @@ def test_drives_and_motors_give_the_force_of_mujoco(rng):
             "joint_target_pos": model.joint_target_pos.copy(),
             "joint_target_vel": model.joint_target_vel.copy(),
         }
-        for name, values in model.imported.actuation.arrays(d.ctrl).items():
+        for name, values in model.imported.actuation.arrays(model.imported.actuation.clip(d.ctrl)).items():
             arrays[name][model.imported.actuation.used[name]] = values
         drive = model.joint_target_ke * (arrays["joint_target_pos"] - d.qpos) + model.joint_target_kd * (
             arrays["joint_target_vel"] - d.qvel

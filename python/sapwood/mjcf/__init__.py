@@ -55,6 +55,7 @@ class Import:
     tendon: NDArray[np.int32]  # [ntendon] our tendon for each tendon; -1: none
     constraint: NDArray[np.int32]  # [neq] our constraint for each equality; -1: none
     key_ctrl: Floats  # [nkey][nu]
+    key_act: Floats  # [nkey][na]
     key_time: Floats  # [nkey] s
     frames: dict[str, Frame] = field(default_factory=dict)  # sites, in MuJoCo's order
     visuals: list[Visual] = field(default_factory=list)  # meshes to draw
@@ -162,6 +163,7 @@ class _Builder(Bodies, Law, Equalities, Geoms):
             self.tendon,
             self.constraint,
             np.array(m.key_ctrl).reshape(m.nkey, m.nu),
+            np.array(m.key_act).reshape(m.nkey, m.na),
             np.array(m.key_time),
             self.frames(),
             *visuals(m, self.body, self.offset, self.shape),

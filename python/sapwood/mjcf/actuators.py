@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..actuation import Actuation, Thruster
+from ..actuation import Activations, Actuation, Thruster
 from ..conventions import Floats, pose, pose_mul, quat_from_wxyz, quat_matrix
 from .source import (
     BIAS_AFFINE,
+    DYN_FILTER,
+    DYN_FILTEREXACT,
+    DYN_INTEGRATOR,
     DYN_NONE,
     HINGE,
+    INTEGRATOR_RK4,
     SLIDE,
     TRN_JOINT,
     TRN_JOINT_IN_PARENT,
@@ -73,7 +77,34 @@ class Actuators(Tendons):
             self.velocity / scale_v,
             self.velocity0 / scale_v,
             self.thrusters,
+            self.activations(),
         )
+
+    def activations(self) -> Activations | None:
+        """The activations of MuJoCo, in their order; actuators that are lost have them too, but act on nothing."""
+        m = self.m
+        actuators = [a for a in range(int(getattr(m, "nactuator", m.nu))) if self.has_dynamics(a)]
+        if not actuators:
+            return None
+        kinds = np.array(m.actuator_dyntype)[actuators]
+        limited = np.array(m.actuator_actlimited, bool)[actuators]
+        bounds = np.where(limited[:, None], np.array(m.actuator_actrange)[actuators], [-np.inf, np.inf])
+        control = np.array(m.actuator_ctrladr)[actuators] if hasattr(m, "actuator_ctrladr") else np.array(actuators)
+        return Activations(
+            control.astype(np.intp),
+            np.array(m.actuator_dynprm)[actuators, 0],
+            kinds == DYN_INTEGRATOR,
+            kinds == DYN_FILTEREXACT,
+            np.array(m.actuator_actearly, bool)[actuators],
+            bounds,
+        )
+
+    def has_dynamics(self, a: int) -> bool:
+        """Whether a batch can follow the activation of an actuator, and of all others: their arrays are one."""
+        m = self.m
+        kinds = {int(kind) for kind in m.actuator_dyntype} - {DYN_NONE}
+        known = kinds <= {DYN_INTEGRATOR, DYN_FILTER, DYN_FILTEREXACT} and np.all(np.array(m.actuator_actnum) <= 1)
+        return bool(known) and int(m.actuator_dyntype[a]) != DYN_NONE
 
     def add_springs(self) -> None:
         m = self.m
@@ -120,7 +151,9 @@ class Actuators(Tendons):
 
     def lose_dynamics(self, a: int) -> None:
         m = self.m
-        if int(m.actuator_dyntype[a]) != DYN_NONE:
+        if self.has_dynamics(a) and self.law == "mujoco" and int(m.opt.integrator) == INTEGRATOR_RK4:
+            self.approximate("ACTUATOR", a, "activation dynamics with RK4: its stages have the activation of the start")
+        elif int(m.actuator_dyntype[a]) != DYN_NONE and not self.has_dynamics(a):
             self.lose("ACTUATOR", a, "activation dynamics; the control acts at once")
         if np.any(getattr(m, "actuator_delay", np.zeros(m.nu))[a : a + 1]):
             self.lose("ACTUATOR", a, "delay; the control acts at once")

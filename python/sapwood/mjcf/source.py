@@ -9,10 +9,12 @@ import numpy as np
 
 from ..conventions import Coordinates, Floats, pose
 
-# Values of MuJoCo's enums: mjtJoint, mjtTrn, mjtDyn, mjtGain, mjtBias, mjtWrap, mjtEq.
+# Values of MuJoCo's enums: mjtJoint, mjtTrn, mjtDyn, mjtGain, mjtBias, mjtIntegrator, mjtWrap, mjtEq.
 FREE, BALL, SLIDE, HINGE = range(4)
 TRN_JOINT, TRN_JOINT_IN_PARENT, TRN_TENDON, TRN_SITE = 0, 1, 3, 4
-DYN_NONE, GAIN_FIXED, GAIN_AFFINE, BIAS_NONE, BIAS_AFFINE = 0, 0, 1, 0, 1
+DYN_NONE, DYN_INTEGRATOR, DYN_FILTER, DYN_FILTEREXACT = range(4)
+GAIN_FIXED, GAIN_AFFINE, BIAS_NONE, BIAS_AFFINE = 0, 1, 0, 1
+INTEGRATOR_RK4 = 1
 WRAP_JOINT, WRAP_PULLEY, WRAP_SITE = 1, 2, 3
 EQ_CONNECT, EQ_WELD, EQ_JOINT, EQ_TENDON = range(4)
 
