@@ -62,15 +62,17 @@ function(sapwood_cuda_ptx output source arch)
             -MD -MF ${output}.d -MT ${output} -o ${output} ${source})
 endfunction()
 
-# sapwood_add_cuda_kernels(<target> <name> <source> [PTX_ONLY]): the PTX, the machine code of each architecture with
-# ptxas's report of registers and spills (<name>_<arch>.cubin.log), and the fatbin, in <build>/cuda. Sets
-# SAPWOOD_CUDA_FATBIN to the path of the fatbin. PTX_ONLY: no machine code.
-function(sapwood_add_cuda_kernels target name source)
+# sapwood_cuda_cubin(<output> <ptx> <arch>): the machine code of an architecture; the log is ptxas's report of registers and
+# spills.
+function(sapwood_cuda_cubin output ptx arch)
+    cmake_path(GET SAPWOOD_NVCC PARENT_PATH tools)
+    sapwood_cuda_tool(${output} INPUTS ${ptx} COMMAND ${tools}/ptxas -v -O3 -arch=sm_${arch} -o ${output} ${ptx})
+endfunction()
+
+# sapwood_add_cuda_kernels(<target> <name> <source> <variable> <arch>...): the PTX, the machine code of each architecture
+# (<name>_<arch>.cubin), and the fatbin, in <build>/cuda. Sets the variable to the path of the fatbin.
+function(sapwood_add_cuda_kernels target name source variable)
     set(folder ${PROJECT_BINARY_DIR}/cuda)
-    set(archs ${SAPWOOD_CUDA_CODE})
-    if("PTX_ONLY" IN_LIST ARGN)
-        set(archs "")
-    endif()
     file(MAKE_DIRECTORY ${folder})
     cmake_path(GET SAPWOOD_NVCC PARENT_PATH tools)
 
@@ -79,9 +81,9 @@ function(sapwood_add_cuda_kernels target name source)
 
     set(images --image3=kind=ptx,sm=${SAPWOOD_CUDA_PTX},file=${ptx})
     set(cubins "")
-    foreach(arch IN LISTS archs)
+    foreach(arch IN LISTS ARGN)
         set(cubin ${folder}/${name}_${arch}.cubin)
-        sapwood_cuda_tool(${cubin} INPUTS ${ptx} COMMAND ${tools}/ptxas -v -O3 -arch=sm_${arch} -o ${cubin} ${ptx})
+        sapwood_cuda_cubin(${cubin} ${ptx} ${arch})
         list(APPEND images --image3=kind=elf,sm=${arch},file=${cubin})
         list(APPEND cubins ${cubin})
     endforeach()
@@ -91,5 +93,5 @@ function(sapwood_add_cuda_kernels target name source)
     sapwood_cuda_tool(${fatbin} INPUTS ${ptx} ${cubins}
         COMMAND ${tools}/fatbinary -64 --compress=false --create=${fatbin} ${images})
     add_custom_target(${target} ALL DEPENDS ${fatbin})
-    set(SAPWOOD_CUDA_FATBIN ${fatbin} PARENT_SCOPE)
+    set(${variable} ${fatbin} PARENT_SCOPE)
 endfunction()

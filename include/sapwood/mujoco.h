@@ -43,10 +43,12 @@ typedef struct SapMujocoArrays {
     int eulerdamp;                  /* 0 or 1, default 1: implicit damping in Euler */
     int max_condim;                 /* 1, 3, 4 or 6, default 6: the largest condim of any contact; up to 3 is faster */
 
-    const double *body_invweight; /* [nb][2] 1/kg, 1/(kg m^2), >= 0: MuJoCo's body_invweight0; required */
-    const double *dof_invweight;  /* [nv] 1/kg or 1/(kg m^2), >= 0: dof_invweight0; required */
-    const double *dof_stiffness;  /* [nv] N/m or N m/rad, >= 0, explicit spring of dofs with a coordinate; default 0 */
-    const double *dof_spring_ref; /* [nv] m or rad, where the spring is at rest; default 0 */
+    /* Weights. sap_mujoco_weights computes the three arrays. */
+    const double *body_invweight;  /* [nb][2] 1/kg, 1/(kg m^2), >= 0: MuJoCo's body_invweight0; required */
+    const double *dof_invweight;   /* [nv] 1/kg or 1/(kg m^2), >= 0: dof_invweight0; required */
+    const double *dof_stiffness;   /* [nv] N/m or N m/rad, >= 0, explicit spring of dofs with a coordinate; default 0 */
+    const double *dof_spring_ref;  /* [nv] m or rad, where the spring is at rest; default 0 */
+    const double *dof_drive_range; /* [nv][2] N or N m, bounds of a drive, or infinite; default -+ joint_effort_limit */
     const double *dof_limit_margin;    /* [nv] m or rad; default 0 */
     const double *dof_limit_solref;    /* [nv][2]; default 0.02 1 */
     const double *dof_limit_solimp;    /* [nv][5]; default 0.9 0.95 0.001 0.5 2 */
@@ -89,8 +91,16 @@ SAP_API void sap_mujoco_arrays_default(SapMujocoArrays *arrays);
  * second is body a. The caller owns *out. */
 SAP_API SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoArrays *mujoco, SapModel **out);
 
-/* The numbers of a model, owned by the model; NULL if it has none. */
+/* The numbers of a model, owned by the model; NULL if it has none. A model that was created without them, such as that of a
+ * scene, gets some with its first solver or batch of this law: computed weights, shape_friction = (mu, 0.005, 0.0001) and
+ * shape_margin of its shapes, integrator discrete (Euler if a tendon has a spring or damping), max_condim 3, else the
+ * defaults. */
 SAP_API const SapMujocoArrays *sap_model_mujoco(const SapModel *model);
+
+/* Computes MuJoCo's weights of a model at its initial coordinates, from the inverse of the mass matrix with armature:
+ * body [nb][2], dof [nv] in public order, tendon [nt], as body_invweight, dof_invweight and tendon_invweight above. An array
+ * of no elements may be NULL. SAP_ERROR_MODEL if the mass matrix is singular. */
+SAP_API SapStatus sap_mujoco_weights(const SapModel *model, double *body, double *dof, double *tendon);
 
 /* A contact in MuJoCo's form (mjContact). SapContacts.mujoco is an array of these. */
 typedef struct SapMujocoContact {

@@ -25,7 +25,7 @@ typedef enum SapContactSolver {
     SAP_SOLVER_PGS = 2,        /* "pgs": the same problem by projected Gauss-Seidel, contact by contact; inexact */
     SAP_SOLVER_PGS_ROWS = 3,   /* "pgs_rows": the same row by row, nearly Coulomb's law; inexact */
     SAP_SOLVER_ACTIVE_SET = 4, /* "active_set": exact, without friction */
-    SAP_SOLVER_MUJOCO = 5      /* "mujoco": MuJoCo's law and method, for models with its numbers (mujoco.h); CPU */
+    SAP_SOLVER_MUJOCO = 5 /* "mujoco": MuJoCo's law and method, docs/mujoco.md; models without its numbers get some */
 } SapContactSolver;
 
 /* Friction of the solvers in impulses. */
@@ -33,6 +33,11 @@ typedef enum SapFrictionLaw {
     SAP_FRICTION_CONVEX = 0, /* "convex": sliding with speed s parts the sides with mu s */
     SAP_FRICTION_COULOMB     /* "coulomb": sliding does not part the sides; cone and pgs only */
 } SapFrictionLaw;
+/* What happens to a world whose Newton method does not converge. */
+typedef enum SapOnFailure {
+    SAP_FAILURE_REPORT = 0, /* "report": it moves with its last velocity; its status says so */
+    SAP_FAILURE_PGS         /* "pgs": projected Gauss-Seidel solves it; contact_solver mujoco only */
+} SapOnFailure;
 /* Compliance of contacts and joint limits in the solvers in impulses. */
 typedef enum SapContactCompliance {
     SAP_COMPLIANCE_RIGID = 0, /* "rigid": none; a part of the overlap is removed in each step */
@@ -154,6 +159,7 @@ typedef struct SapOptions {
     double push_factor;           /* part of an overlap that a rigid contact removes per step; default 0.2, 0 .. 1 */
     double max_push;              /* m/s or rad/s, largest velocity of that removal; default 1, >= 0 */
     bool warm_start;              /* start from the forces of the last step (docs/dual.md); default false */
+    SapOnFailure on_failure;      /* worlds whose Newton method does not converge; default report */
     /* Newton iterations; default 100, 0 .. 1000000. Solvers in impulses: SapDualOptions.max_iterations, where 100 reads
      * as the method's own limit. */
     int max_iterations;
@@ -186,7 +192,8 @@ typedef struct SapOptions {
     int shared_memory; /* default 0 = as much as a block can have; 0 .. 1048576 */
 } SapOptions;
 
-/* Fills *options with the defaults and a preset: "approx32", "approx64", "drake" or "fast32"; NULL means "approx32". */
+/* Fills *options with the defaults and a preset: "approx32", "approx64", "drake", "fast32", "mujoco32" or "mujoco64"; NULL
+ * means "approx32". The last two also set contact_solver = mujoco. */
 SAP_API SapStatus sap_options_preset(const char *preset, SapOptions *options);
 
 /* Sets one option by name from text, e.g. ("free_motion_solve_precision", "fp64"), ("threads", "2"). An unknown name or

@@ -44,8 +44,12 @@ enum {
     SAP_WORLD_FAST_SPIN = 1 << 14,
 
     /* Solvers in impulses (docs/dual.md). Neither is a failure. */
-    SAP_WORLD_UNBOUNDED = 1 << 15,            /* the targets contradict each other: solved with compliance instead */
-    SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 16 /* friction_law = coulomb: the solution is that of the convex law */
+    SAP_WORLD_UNBOUNDED = 1 << 15,             /* the targets contradict each other: solved with compliance instead */
+    SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 16, /* friction_law = coulomb: the solution is that of the convex law */
+
+    /* contact_solver = mujoco, on_failure = pgs: Newton's method did not converge, and projected Gauss-Seidel solved the
+     * problem, or with SAP_WORLD_ITERATION_LIMIT did not converge either */
+    SAP_WORLD_PGS = 1 << 17
 };
 
 /* Creates a solver for num_worlds >= 1 worlds. The solver keeps the model alive and copies the options; options NULL =
@@ -214,7 +218,7 @@ SAP_API const char *sap_stage_name(SapStage stage);
 /* Times and counts since sap_solver_profile. */
 typedef struct SapProfile {
     double seconds[SAP_NUM_STAGES]; /* s, sum over all threads */
-    double factors[2];              /* Newton's linear systems, one per lane: [0] on the model's pattern, [1] on tiles */
+    double factors[2]; /* Newton's linear systems, one per lane: [0] on the model's pattern, [1] on tiles */
 } SapProfile;
 
 /* on = true sets the profile to zero and makes every further call measure its stages; on = false stops that. Profiling

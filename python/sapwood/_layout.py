@@ -146,6 +146,7 @@ STRUCTS = {
         ("push_factor", "double"),
         ("max_push", "double"),
         ("warm_start", "bool"),
+        ("on_failure", "int"),
         ("max_iterations", "int"),
         ("optimality_abs_tol", "double"),
         ("optimality_rel_tol", "double"),
@@ -330,6 +331,7 @@ STRUCTS = {
         ("dof_invweight", "ptr"),
         ("dof_stiffness", "ptr"),
         ("dof_spring_ref", "ptr"),
+        ("dof_drive_range", "ptr"),
         ("dof_limit_margin", "ptr"),
         ("dof_limit_solref", "ptr"),
         ("dof_limit_solimp", "ptr"),
@@ -713,4 +715,5 @@ BITS = {
     "SAP_WORLD_FAST_SPIN": 16384,
     "SAP_WORLD_UNBOUNDED": 32768,
     "SAP_WORLD_COULOMB_NOT_CONVERGED": 65536,
+    "SAP_WORLD_PGS": 131072,
 }

@@ -51,6 +51,10 @@ def set_drive(
         arrays[name][dofs] = values
     arrays["joint_target_pos"][dofs] = arrays["joint_q"][_coords_of(model, dofs)]
     arrays["joint_target_vel"][dofs] = 0
+    if model.mujoco is not None and "dof_drive_range" in model.mujoco:
+        bounds = np.array(model.mujoco["dof_drive_range"])
+        bounds[dofs] = np.stack([-arrays["joint_effort_limit"][dofs], arrays["joint_effort_limit"][dofs]], axis=1)
+        model.mujoco = {**model.mujoco, "dof_drive_range": bounds}
     model._replace(arrays)
     if actuation:
         _become_servos(actuation, model, dofs)
@@ -87,6 +91,8 @@ def _become_servos(actuation: Actuation, model: Model, dofs: NDArray[np.intp]) -
         if len(drivers):
             u = int(drivers[0])
             actuation.position[u, v] = 1
+            if actuation.activations is not None:
+                actuation.activations.follow(u)
             actuation.ctrl_range[u] = model.joint_limit_lower[v], model.joint_limit_upper[v]
         actuation.position0[v] = 0 if len(drivers) else model.joint_target_pos[v]
         actuation.velocity0[v] = 0

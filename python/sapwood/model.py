@@ -244,6 +244,14 @@ class Model:
 
         scene_file.write(self, path)
 
+    def mujoco_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """MuJoCo's weights at the initial coordinates: body_invweight0 (num_bodies, 2), dof_invweight0 (num_dofs,) and
+        tendon_invweight0 (num_tendons,)."""
+        body, dof = np.zeros((self.num_bodies, 2)), np.zeros(self.num_dofs)
+        tendon = np.zeros(self.num_tendons)
+        check(lib.sap_mujoco_weights(self.pointer, body.ctypes.data, dof.ctypes.data, tendon.ctypes.data))
+        return body, dof, tendon
+
     # ---- contents ----
 
     @property

@@ -11,7 +11,7 @@ from .arguments import nearest
 
 
 def preset_names() -> list[str]:
-    """The presets: approx32, approx64, drake, fast32."""
+    """The presets: approx32, approx64, drake, fast32, mujoco32, mujoco64."""
     return texts(lib.sap_preset_names())
 
 

@@ -75,13 +75,15 @@ def test_rolling_and_spinning_friction_follow_mujoco() -> None:
     assert max(errors(m, batch_of(m), 80)) < 1e-8
 
 
-def test_the_file_chooses_cone_integrator_and_tolerances() -> None:
+def test_criterion_7_the_file_chooses_cone_integrator_and_tolerances() -> None:
     m = compiled("RK4", "elliptic", 4)
     model = sapwood.Model.from_mjmodel(m, law="mujoco")
     assert model.options is not None and model.options["contact_solver"] == "mujoco"
     assert model.mujoco is not None
     assert (model.mujoco["cone"], model.mujoco["integrator"], model.mujoco["max_condim"]) == (1, 1, 4)
     assert model.mujoco["impratio"] == 2 and model.mujoco["tolerance"] == 0
+    m.opt.noslip_iterations = 3  # what is not carried over is reported
+    assert "noslip_iterations" in "\n".join(sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco").report())
 
 
 def test_a_copy_of_the_model_has_the_law() -> None:
@@ -124,12 +126,12 @@ SERVOS = """<mujoco><compiler autolimits="true" angle="radian"/>
 <option timestep="0.003" integrator="{integrator}"><flag island="disable"/></option>
 <worldbody><body pos="0 0 1"><joint name="a" axis="0 1 0" damping="0.1" stiffness="2" springref="0.3"/>
  <geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/>
- <body pos="0.3 0 0"><joint name="b" axis="0 1 0" range="-1.5 1.5" armature="0.02"/>
+ <body pos="0.3 0 0"><joint name="b" axis="0 1 0" range="-1.5 1.5" armature="0.02" actuatorfrcrange="-9 3.5"/>
   <geom type="capsule" size="0.03" fromto="0 0 0 0.25 0 0"/>
   <body pos="0.25 0 0"><joint name="c" type="slide" axis="1 0 0" frictionloss="0.3"/>
    <geom type="sphere" size="0.05"/></body></body></body></worldbody>
 <actuator><position joint="a" kp="40" kv="3" gear="0.5" ctrlrange="-1 1"/>
- <position joint="b" kp="60" dampratio="1" forcerange="-4 4"/>
+ <position joint="b" kp="60" dampratio="1" forcerange="-4 3" gear="-1"/>
  <general joint="c" gainprm="30" biastype="affine" biasprm="1 -30 -2"/>
  <velocity joint="a" kv="0.5"/><motor joint="c" gear="2"/></actuator></mujoco>"""
 
@@ -139,15 +141,15 @@ def test_servos_follow_mujoco(integrator: str) -> None:
     m = mujoco.MjModel.from_xml_string(SERVOS.format(integrator=integrator))
     m.opt.tolerance = 0
     batch, d, random = batch_of(m), mujoco.MjData(m), np.random.default_rng(3)
-    bounded, worst = 0, 0.0
+    bounded, worst = set(), 0.0
     for _ in range(120):
         d.ctrl[:] = random.uniform(-1.2, 1.2, m.nu)
         batch.ctrl[:] = d.ctrl
         mujoco.mj_step(m, d)
         batch.step(1)
-        bounded += int(abs(d.actuator_force[1]) == 4)
+        bounded.add(float(d.qfrc_actuator[1]))
         worst = max(worst, float(np.abs(batch.qpos[0] - d.qpos).max()))
-    assert 0 < bounded < 120  # the force range acts in some steps
+    assert {-3.0, 3.5} < bounded  # the ranges of the actuator, turned by its gear, and of the joint act in some steps
     assert worst < 1e-10
 
 
@@ -186,8 +188,8 @@ def test_equalities_and_tendons_follow_mujoco(integrator: str) -> None:
 
 
 LOSSES = {
-    "a servo whose force range": '<position name="x" joint="j" kp="5" forcerange="-1 2"/>',
-    "activation dynamics": '<general name="x" joint="j" dyntype="filter" dynprm="0.1"/>',
+    "shares its joint": '<position name="x" joint="j" kp="5" forcerange="-1 2"/><position joint="j" kp="2"/>',
+    "activation dynamics": '<general name="x" joint="j" dyntype="user" actdim="1"/>',
     "several joints": '<position name="x" tendon="two" kp="3"/>',
     "a gain that depends on the state": '<muscle name="x" joint="j"/>',
 }
@@ -220,10 +222,31 @@ def test_an_unknown_law_is_refused() -> None:
         sapwood.Model.from_mjmodel(compiled(), law="coulomb")
 
 
-def test_a_model_without_the_law_is_refused() -> None:
-    model = sapwood.Model.from_mjmodel(compiled(), quiet=True)
-    with pytest.raises(sapwood.ModelError, match="numbers of MuJoCo's law"):
-        sapwood.Batch(model, 1, options={"contact_solver": "mujoco"})
+def test_a_model_without_the_law_gets_mujocos_weights() -> None:
+    """Weights are computed; the rest are MuJoCo's defaults, so that it moves nearly as the model with the law."""
+    m = compiled("discrete")
+    with_law, model = sapwood.Model.from_mjmodel(m, law="mujoco"), sapwood.Model.from_mjmodel(m, quiet=True)
+    body, dof, tendon = model.mujoco_weights()
+    assert with_law.mujoco is not None
+    assert np.allclose(body, with_law.mujoco["body_invweight"], rtol=1e-12)
+    assert np.allclose(dof, with_law.mujoco["dof_invweight"], rtol=1e-12)
+    assert len(tendon) == 0
+    batch = sapwood.Batch(model, 2, preset="mujoco64")
+    batch.step(50)
+    assert not np.any(batch.status & sapwood.batch.FAILED)
+
+
+def test_a_model_with_all_constraints_disabled_follows_mujoco() -> None:
+    m = compiled()
+    m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    batch, d = batch_of(m), mujoco.MjData(m)
+    d.qvel[:] = 0.5
+    batch.qvel = d.qvel
+    for _ in range(60):
+        mujoco.mj_step(m, d)
+        batch.step()
+    assert d.nefc == 0 and np.all(batch.iterations == 0)
+    assert np.abs(batch.qpos[0] - d.qpos).max() < 1e-11
 
 
 def test_flags_that_the_law_does_not_have_are_lost() -> None:

@@ -33,7 +33,7 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"run cube --noise -0.5", {"--noise", "'-0.5'", ">= 0"}},
         {"run cube --seed -1", {"--seed", "'-1'", "0 .. 18446744073709551615"}},
         {"run cube --dtype f16", {"--dtype", "'f16'", "f32, f64"}},
-        {"run cube --preset best", {"--preset", "'best'", "approx32, approx64, drake, fast32"}},
+        {"run cube --preset best", {"--preset", "'best'", "approx32, approx64, drake, fast32, mujoco32, mujoco64"}},
         {"run cube --set rho", {"--set", "'rho'", "NAME=VALUE"}},
         {"run cube --set rho=2", {"--set", "rho is '2'", "< 1"}},
         {"run cube --set roh=0.5", {"--set", "'roh'", "rho"}},

@@ -53,7 +53,7 @@ Test(cli_bench, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"--steps 0", {"--steps", "'0'", "1 .. 1000000"}},
         {"--warmup -1", {"--warmup", "'-1'", "0 .. 1000000"}},
         {"--repeat 0", {"--repeat", "'0'", "1 .. 1000"}},
-        {"--preset approx32,best", {"--preset", "'best'", "approx32, approx64, drake, fast32"}},
+        {"--preset approx32,best", {"--preset", "'best'", "approx32, approx64, drake, fast32, mujoco32, mujoco64"}},
         {"--line-search exact", {"--line-search", "'exact'", "monotone_decay, armijo_decay, exact_root, wolfe"}},
         {"--line-search exact_root --set line_search_variant=armijo_decay", {"line_search_variant", "--line-search"}},
         {"--lanes 2", {"--lanes", "'2'", "0, 1, 4, 8"}},

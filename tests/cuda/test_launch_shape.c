@@ -22,6 +22,7 @@ typedef struct Planned {
     SapScene *scene;
     SapOptions options;
     SapCudaModel model;
+    SapDualStepArgs dual;
     SapStepArgs args;
 } Planned;
 
@@ -33,14 +34,14 @@ static Planned plan_with(const char *name, const char *preset, SapBroadPhase bro
     p.options = p.scene->options;
     p.options.broad_phase = broad_phase;
     cr_assert_eq(sap_options_set(&p.options, "contact_preset_variant", preset), SAP_OK);
-    cr_assert_eq(sap_cuda_model_init(p.scene->model, &p.options, &p.args, &p.model), SAP_OK);
+    cr_assert_eq(sap_cuda_model_init(p.scene->model, &p.options, &p.dual, &p.args, &p.model), SAP_OK);
     return p;
 }
 
 static Planned plan_contacts(const char *name, const char *preset, int capacity) {
     Planned p = plan_with(name, preset, SAP_BROAD_PHASE_AUTO);
     p.options.max_rigid_contact = capacity;
-    cr_assert_eq(sap_cuda_model_init(p.scene->model, &p.options, &p.args, &p.model), SAP_OK);
+    cr_assert_eq(sap_cuda_model_init(p.scene->model, &p.options, &p.dual, &p.args, &p.model), SAP_OK);
     return p;
 }
 
@@ -222,7 +223,7 @@ Test(cuda_plan, no_address_of_the_host_is_left_in_the_arguments) {
     for (int s = 0; s < 2 * NUM_SCENES; s++) {
         Planned p = plan_with(scenes[s / 2], "approx32", s % 2 ? SAP_BROAD_PHASE_SWEEP : SAP_BROAD_PHASE_LISTED);
         SapArena arena = {.base = (char *)0x10000};
-        sap_cuda_model_carve(&arena, &p.model);
+        sap_cuda_model_carve(&arena, &p.args, 1, &p.model);
         sap_cuda_model_translate(&p.model, &p.args);
         int translated = 0;
         for (size_t at = 0; at + sizeof(uintptr_t) <= sizeof p.args; at += sizeof(uintptr_t)) {

@@ -83,6 +83,7 @@ static const struct {
     {"push_factor", "0.2", "1"},
     {"max_push", "1", "0"},
     {"warm_start", "false", "true"},
+    {"on_failure", "report", "pgs"},
     {"max_iterations", "100", "0"},
     {"optimality_abs_tol", "1e-14", "0"},
     {"optimality_rel_tol", "1e-06", "0.1"},
@@ -401,21 +402,24 @@ Test(options, fixed_keywords_take_only_the_value_that_changes_nothing) {
 
 /* ---- presets ---- */
 
+enum { NUM_PRESETS = 6, FIRST_OF_MUJOCO = 4 };
 static const struct {
-    const char *name, *values[4];
+    const char *name, *values[NUM_PRESETS];
 } presets[] = {
-    {"use_f64_boundary_pose", {"false", "true", "true", "false"}},
-    {"free_motion_solve_precision", {"fp32", "fp64", "fp64", "fp32"}},
-    {"contact_solve_precision", {"fp64", "fp64", "fp64", "fp32"}},
-    {"contact_linear_solve_precision", {"fp32", "fp64", "fp64", "fp32"}},
-    {"sap_contact_weight_precision", {"fp32", "fp64", "fp64", "fp32"}},
-    {"contact_weight_mode", {"body_inertia", "body_inertia", "diag_delassus", "body_inertia"}},
-    {"contact_point_mode", {"witness_point", "witness_point", "contact_midpoint", "witness_point"}},
-    {"position_integration", {"midpoint", "midpoint", "sap_euler", "midpoint"}},
-    {"constraint_weight", {"split", "split", "mixed", "split"}},
-    {"tendon_limit_window", {"reach", "reach", "violated", "reach"}},
+    {"use_f64_boundary_pose", {"false", "true", "true", "false", "false", "true"}},
+    {"free_motion_solve_precision", {"fp32", "fp64", "fp64", "fp32", "fp32", "fp64"}},
+    {"contact_solve_precision", {"fp64", "fp64", "fp64", "fp32", "fp64", "fp64"}},
+    {"contact_linear_solve_precision", {"fp32", "fp64", "fp64", "fp32", "fp32", "fp64"}},
+    {"sap_contact_weight_precision", {"fp32", "fp64", "fp64", "fp32", "fp32", "fp64"}},
+    {"contact_weight_mode",
+     {"body_inertia", "body_inertia", "diag_delassus", "body_inertia", "body_inertia", "body_inertia"}},
+    {"contact_point_mode",
+     {"witness_point", "witness_point", "contact_midpoint", "witness_point", "witness_point", "witness_point"}},
+    {"position_integration", {"midpoint", "midpoint", "sap_euler", "midpoint", "midpoint", "midpoint"}},
+    {"constraint_weight", {"split", "split", "mixed", "split", "split", "split"}},
+    {"tendon_limit_window", {"reach", "reach", "violated", "reach", "reach", "reach"}},
 };
-static const char *const preset_names[] = {"approx32", "approx64", "drake", "fast32"};
+static const char *const preset_names[] = {"approx32", "approx64", "drake", "fast32", "mujoco32", "mujoco64"};
 
 static void expect_preset(int k) {
     for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
@@ -424,15 +428,29 @@ static void expect_preset(int k) {
 }
 
 Test(options, presets_are_the_documented_table) {
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < NUM_PRESETS; k++) {
         cr_expect_str_eq(sap_preset_names()[k], preset_names[k]);
         cr_assert_eq(sap_options_preset(preset_names[k], &options), SAP_OK);
         expect_preset(k);
         cr_assert_eq(sap_options_check(&options), SAP_OK);
-        for (int i = 10; i < NUM_ALL; i++) /* the rest is the same in all */
-            expect_value(all[i].name, all[i].fallback);
+        for (int i = 10; i < NUM_ALL; i++) { /* the rest is the same in all, but for the law */
+            bool is_law = strcmp(all[i].name, "contact_solver") == 0;
+            expect_value(all[i].name, is_law && k >= FIRST_OF_MUJOCO ? "mujoco" : all[i].fallback);
+        }
     }
-    cr_assert_null(sap_preset_names()[4]);
+    cr_assert_null(sap_preset_names()[NUM_PRESETS]);
+}
+
+Test(options, presets_of_mujoco_choose_their_law_and_the_others_leave_it) {
+    set("contact_preset_variant", "mujoco-64");
+    expect_value("contact_solver", "mujoco");
+    set("contact_preset_variant", "approx32");
+    expect_value("contact_solver", "mujoco");
+    expect_value("contact_preset_variant", "mujoco32"); /* it has the precisions of approx32 */
+    set("contact_solver", "sap");
+    expect_value("contact_preset_variant", "approx32");
+    set("contact_solver", "pgs");
+    expect_value("contact_preset_variant", "approx32");
 }
 
 Test(options, presets_have_aliases_and_a_default) {
@@ -451,10 +469,10 @@ Test(options, an_unknown_preset_lists_the_known) {
     SapOptions before = options;
     cr_assert_eq(sap_options_preset("approx16", &options), SAP_ERROR_ARGUMENT);
     cr_assert_eq(memcmp(&before, &options, sizeof options), 0);
-    cr_assert(
-        strstr(sap_error_message(),
-               "unknown preset 'approx16' (did you mean 'approx32'?); allowed: approx32, approx64, drake, fast32"));
-    REFUSED("contact_preset_variant", "approx16", "unknown preset 'approx16'", "approx32, approx64, drake, fast32");
+    cr_assert(strstr(sap_error_message(), "unknown preset 'approx16' (did you mean 'approx32'?); allowed: approx32, "
+                                          "approx64, drake, fast32, mujoco32, mujoco64"));
+    REFUSED("contact_preset_variant", "approx16", "unknown preset 'approx16'",
+            "approx32, approx64, drake, fast32, mujoco32, mujoco64");
     REFUSED("contact_preset_variant", "custom", "unknown preset 'custom'");
 }
 

@@ -18,6 +18,8 @@ OWN_POINTS = ("box", "cylinder", "ellipsoid", "mesh")  # geoms whose contact poi
 
 
 class Law(Actuators):
+    drive_range: Any  # [nv][2]
+
     def take_law(self) -> dict[str, Any]:
         """The fields of SapMujocoArrays. Changes the rows and the list of lost elements to those of this law."""
         m, columns = self.m, self.rows.columns
@@ -41,22 +43,32 @@ class Law(Actuators):
     # ---- actuators ----
 
     def lose_servos(self) -> None:
-        """Servos, actuators whose force depends on the joint, are drives of dofs with symmetric bounds of the force."""
+        """Servos, actuators whose force depends on the joint, are drives of dofs with bounds of the force."""
         m, columns = self.m, self.rows.columns
         if self.terms:
             columns["tendon_target_mode"] = np.zeros(len(self.terms), int)
         servos = [a for a in range(int(getattr(m, "nactuator", m.nu))) if self.is_servo(a)]
         driven = [self.transmission(a, a)[0] for a in servos]
+        self.drive_range = np.tile([-np.inf, np.inf], (m.nv, 1))
+        self.approximated = [text for text in self.approximated if "force range" not in text]  # it is kept as it is
         for a, x in zip(servos, driven):
-            lower, upper = m.actuator_forcerange[a]
+            shared = driven.count(x) > 1
             if x >= m.nv:
                 self.lose("ACTUATOR", a, "a servo of a tendon with several joints")
-            elif m.actuator_forcelimited[a] and lower != -upper:
-                self.lose("ACTUATOR", a, "a servo whose force range is not symmetric")
-            elif m.actuator_forcelimited[a] and driven.count(x) > 1:
+            elif m.actuator_forcelimited[a] and shared:
                 self.lose("ACTUATOR", a, "a servo with a force range that shares its joint with another servo")
-            elif x >= 0 and m.jnt_actfrclimited[m.dof_jntid[x]]:
-                self.lose("ACTUATOR", a, "a servo of a joint with actuatorfrcrange")
+            elif x >= 0 and m.jnt_actfrclimited[m.dof_jntid[x]] and (shared or np.any(self.motor[:, x])):
+                self.lose("ACTUATOR", a, "a servo of a joint with actuatorfrcrange and another actuator")
+            elif x >= 0:
+                self.drive_range[x] = self.servo_range(a, x)
+
+    def servo_range(self, a: int, x: int) -> Any:
+        """Bounds of the force of the servo on its joint: its own behind the gear, and those of the joint."""
+        m, joint = self.m, int(self.m.dof_jntid[x])
+        gear = self.transmission(a, a)[1]
+        own = np.sort(m.actuator_forcerange[a] * gear) if m.actuator_forcelimited[a] else [-np.inf, np.inf]
+        of_joint = m.jnt_actfrcrange[joint] if m.jnt_actfrclimited[joint] else [-np.inf, np.inf]
+        return np.clip(own, *of_joint)
 
     def is_servo(self, a: int) -> bool:
         m = self.m
@@ -175,6 +187,7 @@ class Law(Actuators):
             "dof_invweight": np.array(m.dof_invweight0),
             "dof_stiffness": np.where(springs, np.array(m.jnt_stiffness)[joint], 0.0),
             "dof_spring_ref": np.where(scalar, np.array(m.qpos_spring)[np.array(m.jnt_qposadr)[joint]], 0.0),
+            "dof_drive_range": self.drive_range,
             "dof_limit_margin": margin,
             "dof_limit_solref": np.array(m.jnt_solref)[joint],
             "dof_limit_solimp": np.array(m.jnt_solimp)[joint],

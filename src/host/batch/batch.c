@@ -84,9 +84,6 @@ static SapStatus create(const char *what, const SapModel *model, int num_worlds,
     if (dtype && *dtype != SAP_F32 && *dtype != SAP_F64)
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: dtype is %d; allowed: 0 SAP_F32, 1 SAP_F64", what, (int)*dtype);
     b->dtype = dtype ? *dtype : b->options.free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
-    if (b->options.device == SAP_DEVICE_CUDA && b->options.contact_solver == SAP_SOLVER_MUJOCO)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: device is cuda; contact_solver mujoco has kernels for the cpu only",
-                        what);
     if (b->options.device == SAP_DEVICE_CUDA)
         b->backend = &sap_batch_cuda;
     return fill_batch(b, what, model);
@@ -275,6 +272,9 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
     if (batch->options.factor_plan == SAP_FACTOR_LIBRARY)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: factor_plan is library, whose worlds share the model's "
                                             "parameters; it must be sparse or dense");
+    if (batch->options.contact_solver == SAP_SOLVER_MUJOCO)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "sap_batch_expand: contact_solver is mujoco, whose worlds share the model's parameters");
     const SapWorldParameters *e = batch->backend->parameters(batch);
     if (sap_parameter_rows(e->model, parameter) == 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: %s has no rows in this model",

@@ -123,7 +123,7 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
     solver->mujoco.contact.data = NULL;
     solver->dual.contact_key = contacts ? contacts->key : NULL;
     if (contacts) {
-        if (solver->args.mujoco && solver->args.mujoco->rk4 && solver->options.max_rigid_contact > 0)
+        if (solver->args.plan.rk4 && solver->options.max_rigid_contact > 0)
             for (int w = 0; w < solver->num_worlds && contacts->count; w++)
                 if (contacts->count[w] > 0)
                     return sap_fail(

@@ -161,6 +161,7 @@ SapKernels sap_mujoco_kernels(SapIsa isa, SapPrecision precision) {
     k.solve = own->solve;
     k.linear_assemble = own->linear_assemble;
     k.linear_solve = own->linear_solve;
+    k.mass_solve = own->mass_solve;
     k.velocity = own->velocity;
     k.finish = own->finish;
     k.inspect = own->inspect;

@@ -17,6 +17,7 @@
 #include "host/cpu/sleep.h"
 #include "host/options/options.h"
 #include "host/plan/layout.h"
+#include "host/plan/mujoco_weights.h"
 #include "host/plan/step_args.h"
 
 /* ---- creation ---- */
@@ -56,9 +57,6 @@ void sap_solver_set_results(SapSolver *s, uint32_t *status, const SapReportArgs 
     s->results = NULL;
     s->args.status = status;
     s->args.report = *report;
-    /* MuJoCo's law starts from the accelerations there */
-    s->mujoco.warm =
-        (SapBuffer){.data = report->dof_cache, .stride = SAP_MUJOCO_WARM_SIZE * s->args.plan.nv, .is_f64 = 1};
 }
 
 SapStatus sap_solver_let_sleep(SapSolver *s, int32_t *asleep) {
@@ -109,6 +107,7 @@ static SapStatus fill_args(SapSolver *s, int lanes) {
     SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->dual, &s->args));
     s->args.num_worlds = s->num_worlds;
     s->mujoco = s->plan->mujoco.args;
+    s->mujoco.pgs = s->options.on_failure == SAP_FAILURE_PGS;
     s->args.mujoco = plan->mujoco ? &s->mujoco : NULL;
     return SAP_OK;
 }
@@ -147,6 +146,8 @@ static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t by
 static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *model, size_t bytes_per_world) {
     s->model = sap_model_hold(model);
     bool mujoco = s->options.contact_solver == SAP_SOLVER_MUJOCO;
+    if (mujoco)
+        SAP_TRY(sap_mujoco_complete(model));
     SAP_TRY(mujoco ? sap_model_plan_mujoco(s->model, s->options.broad_phase, &s->plan)
                    : sap_model_plan(s->model, s->options.broad_phase, &s->plan));
     SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
@@ -421,9 +422,6 @@ SapStatus sap_solver_profile_read(const SapSolver *s, SapProfile *out) {
 /* ---- parameters of worlds ---- */
 
 SapStatus sap_solver_expand(SapSolver *s, SapParameter parameter) {
-    if (s->args.mujoco)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "parameters per world: contact_solver is mujoco, which has none; allowed: sap");
     return sap_world_parameters_add(&s->parameters, parameter, &s->args);
 }
 

@@ -45,7 +45,7 @@ SapStatus sap_cuda_take_memory(SapCudaBatch *c, const char *what, size_t bytes, 
 /* Carves all device memory; an arena without memory only counts. */
 static void carve(SapArena *arena, SapBatch *b, SapCudaModel *model) {
     SapCudaBatch *c = b->own;
-    sap_cuda_model_carve(arena, model);
+    sap_cuda_model_carve(arena, &c->args, b->num_worlds, model);
     sap_batch_carve(arena, b);
     SAP_CARVE(arena, c->mask, b->num_worlds);
     if (c->args.dual)

@@ -15,7 +15,7 @@
 /* ---- creation ---- */
 
 /* The arguments of every step, with device addresses. */
-static void fill_args(SapBatch *b, const SapCudaModel *model) {
+static void fill_args(SapBatch *b, SapCudaModel *model) {
     SapCudaBatch *c = b->own;
     SapStepArgs *args = &c->args;
     sap_cuda_model_translate(model, args);
@@ -48,8 +48,8 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     SAP_TRY(create_streams(c));
     SAP_TRY(sap_cuda_choose_kernels(b));
     SAP_TRY(sap_cuda_create_memory(b, model));
-    SAP_TRY(sap_cuda_upload_model(c, model));
     fill_args(b, model);
+    SAP_TRY(sap_cuda_upload_model(c, model)); /* with the addresses that fill_args has put into it */
     return sap_cuda_choose_grids(b);
 }
 

@@ -6,8 +6,14 @@
 
 #include "host/cuda/driver.h"
 
-/* The modules of kernels: target/cuda.cu, loaded with the device; target/dual.cu, loaded when a batch needs it. */
-typedef enum SapCudaImage { SAP_CUDA_IMAGE_STEP, SAP_CUDA_IMAGE_DUAL, SAP_CUDA_NUM_IMAGES } SapCudaImage;
+/* The modules of kernels: target/cuda.cu, loaded with the device; cuda_dual.cu and cuda_mujoco.cu, loaded when a batch
+ * needs them. */
+typedef enum SapCudaImage {
+    SAP_CUDA_IMAGE_STEP,
+    SAP_CUDA_IMAGE_DUAL,
+    SAP_CUDA_IMAGE_MUJOCO,
+    SAP_CUDA_NUM_IMAGES
+} SapCudaImage;
 
 typedef struct SapCudaDevice {
     const SapCuda *cuda;

@@ -1,5 +1,5 @@
-/* The GPU kernels compiled by nvcc, embedded in the library. SAPWOOD_CUDA_IMAGE_FILE and SAPWOOD_CUDA_DUAL_IMAGE_FILE are
- * the fatbins; they are not defined without nvcc. */
+/* The GPU kernels compiled by nvcc, embedded in the library: the fatbins of the modules of SapCudaImage. Their names are
+ * not defined without nvcc. */
 #include <stddef.h>
 
 #include "host/cuda/device.h"
@@ -18,9 +18,11 @@
 
 EMBED(sap_cuda_image, SAPWOOD_CUDA_IMAGE_FILE);
 EMBED(sap_cuda_dual_image, SAPWOOD_CUDA_DUAL_IMAGE_FILE);
+EMBED(sap_cuda_mujoco_image, SAPWOOD_CUDA_MUJOCO_IMAGE_FILE);
 
 const void *sap_cuda_embedded_image(SapCudaImage image) {
-    return image == SAP_CUDA_IMAGE_STEP ? sap_cuda_image : sap_cuda_dual_image;
+    const void *const images[] = {sap_cuda_image, sap_cuda_dual_image, sap_cuda_mujoco_image};
+    return images[image];
 }
 #else
 const void *sap_cuda_embedded_image(SapCudaImage image) {

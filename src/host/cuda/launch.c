@@ -44,6 +44,11 @@ static const char *dual_step(SapDualMethod method) {
 }
 
 static SapStatus find_kernels(SapCudaBatch *c) {
+    if (c->args.plan.mujoco) {
+        SAP_TRY(
+            sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_MUJOCO, "sap_kernel_mujoco_collide", &c->collide.kernel));
+        return sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_MUJOCO, "sap_kernel_mujoco_step", &c->step.kernel);
+    }
     if (c->args.dual)
         SAP_TRY(sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_DUAL, dual_step(c->dual.options.method),
                                         &c->step.kernel));
@@ -123,11 +128,15 @@ static SapStatus launch(const SapCudaBatch *c, const char *what, CuFunction kern
     return SAP_OK;
 }
 
-/* Launches a kernel with the scratch of a phase. */
-static SapStatus launch_program(SapCudaBatch *c, const char *what, const SapCudaPhase *p, CuFunction kernel) {
-    void *parameters[] = {&c->args};
+/* Launches a kernel with the scratch of a phase. stage: the second parameter, which kernels of MuJoCo's law have. */
+static SapStatus launch_stage(SapCudaBatch *c, const char *what, const SapCudaPhase *p, CuFunction kernel, int stage) {
+    void *parameters[] = {&c->args, &stage};
     c->args.arena = p->arenas;
     return launch(c, what, kernel, &p->shape, p->blocks, p->shape.shared_bytes, parameters);
+}
+
+static SapStatus launch_program(SapCudaBatch *c, const char *what, const SapCudaPhase *p, CuFunction kernel) {
+    return launch_stage(c, what, p, kernel, 0);
 }
 
 /* Newton's method on all worlds together; worlds that have converged wait for the others. */
@@ -155,14 +164,36 @@ static bool has_reports(const SapReportArgs *r) {
            r->region || r->force || r->wrench || r->drive || r->limit || r->friction;
 }
 
+static bool can_touch(const SapPlan *plan) {
+    return plan->allowed || plan->num_pairs > 0;
+}
+
+/* Steps of MuJoCo's law, each of which has one stage or the four of RK4. */
+static SapStatus launch_mujoco_steps(SapCudaBatch *c, const char *what) {
+    SapStepArgs *args = &c->args;
+    bool collides = can_touch(&args->plan);
+    int stages = args->plan.rk4 ? 4 : 1;
+    for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
+        args->end_step = collides || stages > 1 ? args->first_step + 1 : args->num_steps;
+        for (int stage = 0; stage < stages; stage++) {
+            if (collides)
+                SAP_TRY(launch_stage(c, what, &c->collide, c->collide.kernel, stage));
+            SAP_TRY(launch_stage(c, what, &c->step, c->step.kernel, stage));
+        }
+    }
+    return SAP_OK;
+}
+
 SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
     SAP_TRY(sap_cuda_refresh(c, what));
-    bool can_touch = args->plan.allowed || args->plan.num_pairs > 0;
+    if (args->plan.mujoco)
+        return launch_mujoco_steps(c, what);
+    bool collides = can_touch(&args->plan);
     CuFunction step = has_reports(&args->report) && !args->dual ? c->device->step : c->step.kernel;
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
-        args->end_step = can_touch || c->lockstep ? args->first_step + 1 : args->num_steps;
-        if (can_touch)
+        args->end_step = collides || c->lockstep ? args->first_step + 1 : args->num_steps;
+        if (collides)
             SAP_TRY(launch_program(c, what, &c->collide, c->collide.kernel));
         SAP_TRY(c->lockstep ? launch_stages(c, what) : launch_program(c, what, &c->step, step));
     }

@@ -1,9 +1,11 @@
 #include "host/cuda/model.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/plan/mujoco_weights.h"
 #include "host/plan/step_args.h"
 
 static void list_blocks(SapCudaModel *out) {
@@ -13,23 +15,29 @@ static void list_blocks(SapCudaModel *out) {
         out->block[i].bytes = plan->block_bytes[i];
     }
     for (int f64 = 0; f64 < 2; f64++) {
-        out->block[SAP_PLAN_NUM_BLOCKS + f64].host = out->plan->constants[f64].memory;
-        out->block[SAP_PLAN_NUM_BLOCKS + f64].bytes = out->plan->constants[f64].bytes;
+        out->block[SAP_CUDA_CONSTANTS + f64].host = out->plan->constants[f64].memory;
+        out->block[SAP_CUDA_CONSTANTS + f64].bytes = out->plan->constants[f64].bytes;
     }
+    if (!plan->plan.mujoco)
+        return;
+    out->mujoco = out->plan->mujoco.args;
+    out->block[SAP_CUDA_MUJOCO_NUMBERS].host = out->plan->mujoco.memory;
+    out->block[SAP_CUDA_MUJOCO_NUMBERS].bytes = out->plan->mujoco.bytes;
+    out->block[SAP_CUDA_MUJOCO_ARGS].host = &out->mujoco;
+    out->block[SAP_CUDA_MUJOCO_ARGS].bytes = sizeof out->mujoco;
 }
 
 SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapDualStepArgs *dual,
                               SapStepArgs *args, SapCudaModel *out) {
     const SapModelArrays *m = sap_model_arrays(model);
     *out = (SapCudaModel){.arrays = m};
-    /* each kernel set has its law and method as constants (kernels/target/cuda.cu, dual.cu) */
-    if (options->contact_solver == SAP_SOLVER_MUJOCO)
-        return sap_fail(
-            SAP_ERROR_UNSUPPORTED,
-            "device cuda: there are no kernels for contact_solver mujoco; allowed: sap, cone, pgs, pgs_rows, "
-            "active_set");
-    SAP_TRY(sap_model_plan(model, options->broad_phase, &out->plan));
+    bool mujoco = options->contact_solver == SAP_SOLVER_MUJOCO;
+    if (mujoco)
+        SAP_TRY(sap_mujoco_complete(model));
+    SAP_TRY(mujoco ? sap_model_plan_mujoco(model, options->broad_phase, &out->plan)
+                   : sap_model_plan(model, options->broad_phase, &out->plan));
     list_blocks(out);
+    out->mujoco.pgs = options->on_failure == SAP_FAILURE_PGS;
     const SapConstants constants[2] = {out->plan->constants[0].constants, out->plan->constants[1].constants};
     SAP_TRY(sap_step_args_init(m, &out->plan->plan.plan, constants, options, 1, dual, args));
     if (options->sleep_steps > 0)
@@ -38,9 +46,12 @@ SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, 
     return SAP_OK;
 }
 
-void sap_cuda_model_carve(SapArena *arena, SapCudaModel *model) {
+void sap_cuda_model_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaModel *model) {
     for (int i = 0; i < SAP_CUDA_NUM_BLOCKS; i++)
         model->block[i].device = sap_arena_carve(arena, model->block[i].bytes, 1);
+    if (args->plan.rk4)
+        model->mujoco.rk = sap_arena_carve(arena, 8 * (size_t)num_worlds * (size_t)args->plan.nv,
+                                           args->fm_is_f64 ? sizeof(double) : sizeof(float));
 }
 
 /* ---- addresses ---- */
@@ -90,7 +101,19 @@ static void translate_plan(const SapCudaModel *model, const SapPlan *p) {
     translate_pattern(model, &p->closed);
 }
 
-void sap_cuda_model_translate(const SapCudaModel *model, SapStepArgs *args) {
+static void translate_mujoco(SapCudaModel *model, SapStepArgs *args) {
+    SapMujocoArgs *m = &model->mujoco;
+    for (int f64 = 0; f64 < 2; f64++) {
+        const void *const fields[] = {&m->block[f64].data, &m->link[f64].data, &m->dof[f64].data, &m->shape[f64].data};
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+            translate(model, fields[i]);
+    }
+    args->mujoco = model->block[SAP_CUDA_MUJOCO_ARGS].device;
+}
+
+void sap_cuda_model_translate(SapCudaModel *model, SapStepArgs *args) {
+    if (args->plan.mujoco)
+        translate_mujoco(model, args);
     translate_plan(model, &args->plan);
     /* SapConstants consists of fields only */
     _Static_assert(sizeof(SapConstants) % sizeof(SapField) == 0, "SapConstants is an array of SapField");

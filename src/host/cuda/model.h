@@ -7,12 +7,20 @@
 #include "host/base/memory.h"
 #include "host/plan/model_plan.h"
 #include "kernels/data/args.h"
+#include "kernels/data/mujoco.h"
 
-enum { SAP_CUDA_NUM_BLOCKS = SAP_PLAN_NUM_BLOCKS + 2 }; /* the plan, then constants in f32 and f64 */
+/* The plan, then constants in f32 and f64, then numbers and arguments of MuJoCo's law, which are empty for other laws. */
+enum {
+    SAP_CUDA_CONSTANTS = SAP_PLAN_NUM_BLOCKS,
+    SAP_CUDA_MUJOCO_NUMBERS = SAP_CUDA_CONSTANTS + 2,
+    SAP_CUDA_MUJOCO_ARGS,
+    SAP_CUDA_NUM_BLOCKS
+};
 
 typedef struct SapCudaModel {
     const SapModelArrays *arrays; /* borrowed, as the plan: the model must outlive this */
     const SapModelPlan *plan;
+    SapMujocoArgs mujoco; /* the block SAP_CUDA_MUJOCO_ARGS */
     struct {
         const void *host;
         size_t bytes;
@@ -25,10 +33,11 @@ typedef struct SapCudaModel {
 SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapDualStepArgs *dual,
                               SapStepArgs *args, SapCudaModel *out);
 
-/* Carves device memory for the blocks. */
-void sap_cuda_model_carve(SapArena *arena, SapCudaModel *model);
+/* Carves device memory for the blocks, and for what stages of RK4 leave for the next. */
+void sap_cuda_model_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaModel *model);
 
-/* Replaces every address of plan and constants in *args by the device address of its copy. */
-void sap_cuda_model_translate(const SapCudaModel *model, SapStepArgs *args);
+/* Replaces every address of plan, constants and numbers of MuJoCo's law in *args and in the blocks by the device address
+ * of its copy. The blocks are to be uploaded after that. */
+void sap_cuda_model_translate(SapCudaModel *model, SapStepArgs *args);
 
 #endif

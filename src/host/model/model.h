@@ -32,11 +32,11 @@ typedef enum SapModelPartOf {
 struct SapModel {
     SapModelArrays arrays;
     SapHullShape *hulls;            /* [num_meshes] */
-    struct SapMujocoArrays *mujoco; /* numbers of MuJoCo's law; NULL = none */
+    struct SapMujocoArrays *mujoco; /* numbers of MuJoCo's law; NULL = none yet */
     char **warnings;                /* [num_warnings] texts */
     int num_warnings;
     atomic_int more_holders; /* number of holders besides the first */
-    pthread_mutex_t lock;    /* protects part */
+    pthread_mutex_t lock;    /* protects part and mujoco */
     SapModelPart *part[SAP_MODEL_NUM_PARTS];
 };
 

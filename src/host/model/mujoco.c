@@ -37,6 +37,7 @@ static const Field fields[] = {
     FIELD(dof_invweight, DOFS, 1, .required = true, .from_zero = true),
     FIELD(dof_stiffness, DOFS, 1, .from_zero = true),
     FIELD(dof_spring_ref, DOFS, 1, .row = NULL),
+    FIELD(dof_drive_range, DOFS, 2, .infinite = true), /* filled in from the effort limits */
     FIELD(dof_limit_margin, DOFS, 1, .row = NULL),
     SOLREF(dof_limit_solref, DOFS),
     SOLIMP(dof_limit_solimp, DOFS),
@@ -116,7 +117,7 @@ static SapStatus check_options(const SapMujocoArrays *a) {
 
 static SapStatus check_field(const Field *f, const double *data, int rows) {
     for (int i = 0; i < rows * f->columns; i++) {
-        bool fine = (isfinite(data[i]) || (f->infinite && data[i] == INFINITY)) && (!f->from_zero || data[i] >= 0);
+        bool fine = (isfinite(data[i]) || (f->infinite && isinf(data[i]))) && (!f->from_zero || data[i] >= 0);
         if (!fine)
             return sap_fail(SAP_ERROR_MODEL, "mujoco.%s[%d][%d] is %g; it must be finite%s%s", f->name, i / f->columns,
                             i % f->columns, data[i], f->from_zero ? " and >= 0" : "",
@@ -164,6 +165,23 @@ static void fill_weights(const SapModelArrays *m, SapMujocoArrays *to) {
         weight[s] = m->shape_body[s] < 0 ? 0 : to->body_invweight[2 * m->shape_body[s]];
 }
 
+/* The bounds of drives that are not given. */
+static void fill_ranges(const SapModelArrays *m, SapMujocoArrays *to) {
+    double *range = (double *)to->dof_drive_range; /* our own copy */
+    for (int i = 0; i < m->num_dofs; i++) {
+        range[2 * i] = -m->joint_effort_limit[i];
+        range[2 * i + 1] = m->joint_effort_limit[i];
+    }
+}
+
+static SapStatus check_ranges(const SapMujocoArrays *a, int num_dofs) {
+    for (int i = 0; i < num_dofs; i++)
+        if (!(a->dof_drive_range[2 * i] <= a->dof_drive_range[2 * i + 1]))
+            return sap_fail(SAP_ERROR_MODEL, "mujoco.dof_drive_range[%d] is %g, %g; the lower bound must not be above",
+                            i, a->dof_drive_range[2 * i], a->dof_drive_range[2 * i + 1]);
+    return SAP_OK;
+}
+
 SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoArrays *from, SapMujocoArrays **out) {
     *out = NULL;
     SAP_TRY(check_options(from));
@@ -177,6 +195,9 @@ SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoArrays *fr
         SAP_TRY(copy_field(model, from, &fields[i], to));
     if (!from->shape_invweight)
         fill_weights(model, to);
+    if (!from->dof_drive_range)
+        fill_ranges(model, to);
+    SAP_TRY(check_ranges(to, model->num_dofs));
     return check_condims(to, model->num_shapes);
 }
 
@@ -204,6 +225,27 @@ SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoA
     return status;
 }
 
+/* A model gets numbers once; they stay until it is destroyed. */
 const SapMujocoArrays *sap_model_mujoco(const SapModel *model) {
-    return model ? model->mujoco : NULL;
+    SapModel *owner = (SapModel *)model;
+    if (!owner)
+        return NULL;
+    pthread_mutex_lock(&owner->lock);
+    const SapMujocoArrays *numbers = owner->mujoco;
+    pthread_mutex_unlock(&owner->lock);
+    return numbers;
+}
+
+SapStatus sap_mujoco_give(const SapModel *model, const SapMujocoArrays *numbers) {
+    SapModel *owner = (SapModel *)model;
+    SapMujocoArrays *copy, *left;
+    SapStatus status = sap_mujoco_copy(&model->arrays, numbers, &copy);
+    pthread_mutex_lock(&owner->lock);
+    bool take = status == SAP_OK && !owner->mujoco;
+    left = take ? NULL : copy;
+    if (take)
+        owner->mujoco = copy;
+    pthread_mutex_unlock(&owner->lock);
+    sap_mujoco_free(left);
+    return status;
 }

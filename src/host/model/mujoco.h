@@ -8,4 +8,7 @@
 SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoArrays *from, SapMujocoArrays **out);
 void sap_mujoco_free(SapMujocoArrays *arrays);
 
+/* Gives a copy of the numbers to a model, unless it has some already. Callable from any thread. */
+SapStatus sap_mujoco_give(const SapModel *model, const SapMujocoArrays *numbers);
+
 #endif

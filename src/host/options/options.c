@@ -53,11 +53,10 @@ static const Choice contact_solvers[] = {{"sap", SAP_SOLVER_SAP},
                                          {"active_set", SAP_SOLVER_ACTIVE_SET},
                                          {"mujoco", SAP_SOLVER_MUJOCO},
                                          {NULL, 0}};
+static const Choice failures[] = {{"report", SAP_FAILURE_REPORT}, {"pgs", SAP_FAILURE_PGS}, {NULL, 0}};
 static const Choice friction_laws[] = {{"convex", SAP_FRICTION_CONVEX}, {"coulomb", SAP_FRICTION_COULOMB}, {NULL, 0}};
-static const Choice compliances[] = {{"rigid", SAP_COMPLIANCE_RIGID},
-                                     {"material", SAP_COMPLIANCE_MATERIAL},
-                                     {"sap", SAP_COMPLIANCE_SAP},
-                                     {NULL, 0}};
+static const Choice compliances[] = {
+    {"rigid", SAP_COMPLIANCE_RIGID}, {"material", SAP_COMPLIANCE_MATERIAL}, {"sap", SAP_COMPLIANCE_SAP}, {NULL, 0}};
 static const Choice restitution_rules[] = {
     {"moreau", SAP_RESTITUTION_MOREAU}, {"clamped", SAP_RESTITUTION_CLAMPED}, {NULL, 0}};
 static const Choice line_searches[] = {{"monotone_decay", SAP_MONOTONE_DECAY},
@@ -72,14 +71,10 @@ static const Choice isas[] = {{"auto", SAP_ISA_AUTO},
                               {"avx2", SAP_ISA_AVX2},
                               {"avx512", SAP_ISA_AVX512},
                               {NULL, 0}};
-static const Choice broad_phases[] = {{"auto", SAP_BROAD_PHASE_AUTO},
-                                      {"listed", SAP_BROAD_PHASE_LISTED},
-                                      {"explicit", SAP_BROAD_PHASE_LISTED},
-                                      {"nxn", SAP_BROAD_PHASE_LISTED},
-                                      {"sweep", SAP_BROAD_PHASE_SWEEP},
-                                      {"sap", SAP_BROAD_PHASE_SWEEP},
-                                      {"tree", SAP_BROAD_PHASE_TREE},
-                                      {NULL, 0}};
+static const Choice broad_phases[] = {{"auto", SAP_BROAD_PHASE_AUTO},       {"listed", SAP_BROAD_PHASE_LISTED},
+                                      {"explicit", SAP_BROAD_PHASE_LISTED}, {"nxn", SAP_BROAD_PHASE_LISTED},
+                                      {"sweep", SAP_BROAD_PHASE_SWEEP},     {"sap", SAP_BROAD_PHASE_SWEEP},
+                                      {"tree", SAP_BROAD_PHASE_TREE},       {NULL, 0}};
 static const Choice factor_plans[] = {
     {"sparse", SAP_FACTOR_SPARSE}, {"dense", SAP_FACTOR_DENSE}, {"library", SAP_FACTOR_LIBRARY}, {NULL, 0}};
 static const Choice devices[] = {{"cpu", SAP_DEVICE_CPU}, {"cuda", SAP_DEVICE_CUDA}, {NULL, 0}};
@@ -130,6 +125,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(push_factor, FROM_TO(0, 1), .fallback = 0.2)                                                                     \
     X(max_push, REAL(0), .fallback = 1)                                                                                \
     X(warm_start, BOOL, .fallback = 0)                                                                                 \
+    X(on_failure, CHOICE(failures), .fallback = SAP_FAILURE_REPORT)                                                    \
     X(max_iterations, INT(0, 1000000), .fallback = 100)                                                                \
     X(optimality_abs_tol, REAL(0), .fallback = 1e-14)                                                                  \
     X(optimality_rel_tol, REAL(0), .fallback = 1e-6)                                                                   \

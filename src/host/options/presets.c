@@ -13,12 +13,19 @@ static const char default_preset[] = "approx32";
 
 static const struct {
     const char *alias, *name;
-} aliases[] = {{"approx_32", "approx32"}, {"approx_64", "approx64"}, {"fast_32", "fast32"}};
+} aliases[] = {{"approx_32", "approx32"},
+               {"approx_64", "approx64"},
+               {"fast_32", "fast32"},
+               {"mujoco_32", "mujoco32"},
+               {"mujoco_64", "mujoco64"}};
 
 /* ---- preset files ---- */
 
+/* The option that a preset may set beside those that every preset sets. */
+static const char law_option[] = "contact_solver";
+
 static SapStatus apply_entry(SapOptions *options, const SapYamlEntry *entry) {
-    if (!sap_option_is_in_presets(entry->key))
+    if (!sap_option_is_in_presets(entry->key) && strcmp(entry->key, law_option) != 0)
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "not an option that presets fill");
     if (entry->node->kind != SAP_YAML_SCALAR || sap_keyword_is_none(sap_keyword(entry->node->text).text))
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the value must be a single word, and not none");
@@ -92,7 +99,7 @@ SapStatus sap_options_name_preset(const SapOptions *options, const char **name) 
     for (int i = 0; sap_embedded_preset_names[i] != NULL; i++) {
         SapOptions preset = *options;
         SAP_TRY(sap_options_apply_preset_text(&preset, sap_embedded_preset_names[i], sap_embedded_preset_texts[i]));
-        if (sap_options_same_preset(options, &preset))
+        if (sap_options_same_preset(options, &preset) && preset.contact_solver == options->contact_solver)
             *name = sap_embedded_preset_names[i];
     }
     return SAP_OK;

@@ -240,7 +240,6 @@ static void set_options(const SapModel *model, SapMujocoArgs *args) {
         pull |= m->tendon_spring_ke[t] > 0 || m->tendon_damping[t] > 0;
     args->elliptic = a->cone == SAP_CONE_ELLIPTIC;
     args->discrete = a->integrator == SAP_INTEGRATOR_DISCRETE;
-    args->rk4 = sap_mujoco_is_rk4(model);
     args->implicitfast = a->integrator == SAP_INTEGRATOR_IMPLICITFAST;
     args->damped =
         args->implicitfast ? damped || servo_damped : damped && a->eulerdamp && a->integrator == SAP_INTEGRATOR_EULER;
@@ -281,7 +280,8 @@ static void fill(const SapModel *model, const SapPlan *plan, int f64, SapMujocoA
             [SAP_MUJOCO_SPRING_REF] = a->dof_spring_ref[given],
             [SAP_MUJOCO_DRIVE_KP] = driven ? m->joint_target_ke[given] : 0,
             [SAP_MUJOCO_DRIVE_KD] = driven ? m->joint_target_kd[given] : 0,
-            [SAP_MUJOCO_DRIVE_LIMIT] = m->joint_effort_limit[given],
+            [SAP_MUJOCO_DRIVE_LOWER] = a->dof_drive_range[2 * given],
+            [SAP_MUJOCO_DRIVE_UPPER] = a->dof_drive_range[2 * given + 1],
         };
         for (int k = 0; k < SAP_MUJOCO_DOF_SIZE; k++)
             put(&args->dof[f64], f64, SAP_MUJOCO_DOF_SIZE * i + k, dof[k]);

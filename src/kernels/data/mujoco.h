@@ -51,9 +51,10 @@ enum {
     SAP_MUJOCO_DAMPING,
     SAP_MUJOCO_STIFFNESS,
     SAP_MUJOCO_SPRING_REF,
-    SAP_MUJOCO_DRIVE_KP, /* of a servo: gains, and the bound of its force */
+    SAP_MUJOCO_DRIVE_KP, /* of a servo: gains, and the bounds of its force */
     SAP_MUJOCO_DRIVE_KD,
-    SAP_MUJOCO_DRIVE_LIMIT,
+    SAP_MUJOCO_DRIVE_LOWER,
+    SAP_MUJOCO_DRIVE_UPPER,
     SAP_MUJOCO_DOF_SIZE
 };
 
@@ -82,7 +83,8 @@ typedef struct SapMujocoRowReport {
     double *qacc;                   /* [num_worlds][nv] internal order; may be NULL */
 } SapMujocoRowReport;
 
-/* Columns of a dof in the cache of a batch (SAP_BATCH_DOF_CACHE); this law uses the first. */
+/* Columns of a dof in the cache of a batch (SAP_BATCH_DOF_CACHE). This law uses the first: qacc of the last solve, angular
+ * parts in axes of the body. Without a cache the guess is v0. */
 enum { SAP_MUJOCO_WARM_SIZE = 4 };
 
 typedef struct SapMujocoArgs {
@@ -91,10 +93,10 @@ typedef struct SapMujocoArgs {
     int discrete;     /* 1: integrator discrete: rows and metric are those of the end of the step */
     int damped;       /* 1: damping is implicit after the solve (Euler, implicitfast) */
     int implicitfast; /* 1: and so is the gyroscopic force of free bodies */
-    int rk4;          /* 1: a step has the four stages of RK4 */
     int refsafe;      /* 1: time constants are at least 2 h */
     int driven;       /* 1: some dof has a servo */
     int tendons_pull; /* 1: some tendon has a spring or a damper */
+    int pgs;          /* 1: on_failure = pgs */
     int iterations, ls_iterations;
     double tolerance, ls_tolerance, impratio;
     /* numbers of the model, f32 and f64 */
@@ -104,9 +106,8 @@ typedef struct SapMujocoArgs {
     SapField shape[2]; /* [ns][SAP_MUJOCO_SHAPE_SIZE] */
     /* of a call */
     SapBuffer contact; /* [num_worlds][given_capacity][SAP_MUJOCO_CONTACT_SIZE]; absent: contacts of collision */
-    SapBuffer
-        warm; /* [num_worlds][nv][SAP_MUJOCO_WARM_SIZE] in column 0: qacc of the last solve, angular parts in axes of
-                       the body; absent: the guess is v0 */
+    void
+        *rk; /* [num_worlds][8][nv] reals of free motion: FM(rk) where the stages of RK4 are launches; NULL = scratch */
     SapMujocoRowReport rows;
 } SapMujocoArgs;
 

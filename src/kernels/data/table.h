@@ -40,7 +40,8 @@ typedef struct SapKernels {
     void (*lockstep_finish)(const SapContext *ctx);
     void (*linear_assemble)(const SapContext *ctx, const SapPattern *pattern);
     void (*linear_solve)(const SapContext *ctx, const SapPattern *pattern);
-    void (*velocity)(const SapContext *ctx); /* NULL in the kernels of SAP */
+    void (*mass_solve)(const SapContext *ctx); /* NULL in the kernels of SAP, as the next */
+    void (*velocity)(const SapContext *ctx);
     void (*finish)(const SapContext *ctx);
     void (*inspect)(const SapContext *ctx);
     void (*kinematics)(const SapContext *ctx);

@@ -99,6 +99,24 @@ STAGE_FN void factor(const SapPattern *pattern, FactorSystem sys) {
     }
 }
 
+/* y = L'^-1 b with a known factor, from the leaves; y holds b on entry. */
+KERNEL_FN void factor_forward(const SapPattern *pattern, const real *L, const real *inverse, real *y) {
+    const SapPatternRow *row = pattern->row;
+    const int *depth_start = pattern->depth_start, *depth_dof = pattern->depth_dof;
+    for (int depth = pattern->num_depths - 1; depth >= 0; depth--) {
+        int first = depth_start[depth], count = depth_start[depth + 1] - first;
+        TEAM_FOR(j, count) {
+            int i = depth_dof[first + j];
+            const SapDescendant *below = pattern->descendant + row[i].desc_start;
+            real s = y[i];
+            for (int k = 0; k < row[i].num_desc; k++)
+                s = real_fma(-L[below[k].start + depth], y[below[k].dof], s);
+            y[i] = s * inverse[i];
+        }
+        TEAM_SYNC(); /* the depth above reads y */
+    }
+}
+
 /* Solves L x = y from the root; x holds y on entry. */
 STAGE_FN void factor_back(const SapPattern *pattern, const real *L, const real *inverse, real *x) {
     const SapPatternRow *row = pattern->row;

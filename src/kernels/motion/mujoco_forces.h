@@ -2,7 +2,7 @@
  *
  *   explicit   tau -= D v0 + k (q - q_spring) - F(q, v0)          A = M
  *   discrete   the same at the end of the step: tau -= (D + h k) v0 + k (q - q_spring) - ...,  A = M + h (D + h k)
- *   servo      F = clamp(kp (q_d - q) + kd (v_d - v) + u, -e, e): a spring kp and a damper kd where it is inside its bounds
+ *   servo      F = clamp(kp (q_d - q) + kd (v_d - v) + u, lower, upper): a spring kp and a damper kd where it is inside its bounds
  *
  * The discrete step is that of a damper D + h k, which free motion takes as joint damping (mujoco_damping). */
 
@@ -29,11 +29,12 @@ STAGE_FN MujocoDrive mujoco_drive(const Context *ctx, int i) {
     if (!mask_any(exists)) /* gains are those of the model, so this is so in all worlds */
         return out;
     real q_d = buffer_get(args->target_pos, given, ctx->pack), v_d = buffer_get(args->target_vel, given, ctx->pack);
-    real u = buffer_get(args->act, given, ctx->pack), e = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_LIMIT);
+    real lower = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_LOWER), upper = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_UPPER);
+    real u = buffer_get(args->act, given, ctx->pack);
     real error = coord < 0 ? zero : q_d - view_get(FM_VIEW(q), coord);
     real F = real_fma(kp, error, real_fma(kd, v_d - view_get(FM_VIEW(v0), i), u));
-    mask inside = real_abs(F) < e;
-    out.force = real_select(inside, F, real_select(F > zero, e, -e));
+    mask inside = (F > lower) & (F < upper);
+    out.force = real_select(inside, F, real_select(F < upper, lower, upper));
     out.kp = real_select(inside, kp, zero);
     out.kd = real_select(inside, kd, zero);
     out.check = check_of(q_d) + check_of(v_d) + check_of(u);

@@ -7,8 +7,14 @@
  *   k = w + u x w/2 + kappa u x (u x w),    kappa = (1 - (t/2) cot(t/2))/t^2, t = |u|
  * and the components of its angular velocity w in axes of the body are what a changes. */
 
+/* What stages leave for those after them, in scratch, or in memory of the world if stages are launches on a GPU. */
+KERNEL_FN real *rk_memory(const Context *ctx) {
+    real *kept = (real *)ctx->args->mujoco->rk;
+    return kept ? kept + (long long)ctx->pack->world[0] * 8 * ctx->args->plan.nv : FM(rk);
+}
+
 /* Accelerations and rates of stage s, [nv] each. */
-#define RK_A(s) (FM(rk) + (s)*ctx->args->plan.nv)
+#define RK_A(s) (rk_memory(ctx) + (s)*ctx->args->plan.nv)
 #define RK_K(s) RK_A(4 + (s))
 
 KERNEL_FN bool rk_turns(const SapLink *link) {

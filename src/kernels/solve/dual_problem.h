@@ -13,7 +13,7 @@
  * Blocks are distributed over the team by index, and so are rows. A function whose result depends on elements of other
  * threads, or that writes elements which others read, ends with a barrier. */
 
-/* The method: that of the options, unless a kernel set of the GPU defines it as a constant (target/dual.cu). */
+/* The method: that of the options, unless a kernel set of the GPU defines it as a constant (target/cuda_dual.cu). */
 #ifndef DUAL_METHOD
 #define DUAL_METHOD(dual) ((dual)->options->method)
 #endif

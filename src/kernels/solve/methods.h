@@ -5,5 +5,6 @@
 #ifdef SAP_SET_MUJOCO
 #include "kernels/solve/mujoco_finish.h"
 #include "kernels/solve/mujoco_line.h"
+#include "kernels/solve/mujoco_pgs.h"
 #include "kernels/solve/mujoco.h"
 #endif

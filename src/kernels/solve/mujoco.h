@@ -21,9 +21,11 @@ typedef struct MujocoNewton {
 STAGE_FN void mujoco_start(const Context *ctx, MujocoNewton *n) {
     int nv = ctx->args->plan.nv;
     real *v = SOLVE(v);
-    if (ctx->args->mujoco->warm.data && !ctx->args->guess.data)
+    if (ctx->args->report.dof_cache && !ctx->args->guess.data) {
+        TEAM_SYNC(); /* the first v was made of the guess that the problem has */
         TEAM_FOR(l, ctx->args->plan.nl)
             mujoco_guess_link(ctx, l);
+    }
     TEAM_FOR(i, nv)
         v[i] = SOLVE(v_star)[i];
     real at_free = problem_evaluate(ctx);
@@ -42,8 +44,7 @@ STAGE_FN void mujoco_start(const Context *ctx, MujocoNewton *n) {
 }
 
 /* d = -H^-1 grad, and the norms of the stopping tests. Worlds without a finite direction stop. */
-STAGE_FN void mujoco_direction(const Context *ctx, MujocoNewton *n) {
-    const SapPattern *pattern = newton_pattern(ctx);
+STAGE_FN void mujoco_direction(const Context *ctx, const SapPattern *pattern, MujocoNewton *n) {
     LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
     StageView x = LINEAR_VIEW(LINEAR_IS_F64);
     int nv = ctx->args->plan.nv, at = ctx->args->linear.x;
@@ -95,6 +96,26 @@ STAGE_FN void mujoco_advance(const Context *ctx, MujocoNewton *n) {
     problem_move(ctx, &line, found.a, n->open);
 }
 
+/* Worlds that do not converge are solved by PGS, if the options ask for it. A solve in f32 is repeated in f64 first. */
+STAGE_FN void mujoco_rescue(const Context *ctx, MujocoNewton *n) {
+    SolveResult *r = n->result;
+    mask lost = r->limit | r->line_failed | r->no_descent;
+    if (!ctx->args->mujoco->pgs || SAP_PRECISION == 32 || !mask_any(lost))
+        return;
+    real sweeps;
+    TEAM_SYNC(); /* all threads have read the values of the terms, whose memory PGS uses */
+    mask solved = pgs_solve(ctx, lost, n->scale / STAGE_H, n->tolerance, &sweeps);
+    real cost = problem_evaluate_moved(ctx, lost);
+    bits none = real_bits(real_of(0));
+    add_status(ctx, bits_select(lost, none + SAP_WORLD_PGS, none));
+    r->cost = real_select(lost, cost, r->cost);
+    r->iterations = real_select(lost, r->iterations + sweeps, r->iterations);
+    r->settled = r->settled | solved;
+    r->limit = (r->limit | lost) & mask_not(solved);
+    r->line_failed = r->line_failed & mask_not(lost);
+    r->no_descent = r->no_descent & mask_not(lost);
+}
+
 /* The method as solve.h calls it. */
 STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *out) {
     MujocoNewton n;
@@ -104,10 +125,11 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
     n.scale = K(1.0) / (STAGE_H * problem_trace(ctx));
     n.tolerance = real_of((scalar)ctx->args->mujoco->tolerance);
     n.improvement = real_of(0);
+    const SapPattern *pattern = newton_pattern(ctx);
     PROFILE(ctx, SAP_STAGE_EVALUATE);
     mujoco_start(ctx, &n);
     for (int k = 0;; k++) {
-        mujoco_direction(ctx, &n);
+        mujoco_direction(ctx, pattern, &n);
         mujoco_stop(ctx, k, &n);
         if (!mask_any(n.open))
             break;
@@ -118,6 +140,7 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
         if (!mask_any(n.open))
             break;
     }
+    mujoco_rescue(ctx, &n);
     ProblemNorms norms = problem_norms(ctx);
     out->residual = norms.residual;
     out->residual_scale = norms.scale;

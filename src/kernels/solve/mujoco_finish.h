@@ -12,10 +12,15 @@ KERNEL_FN bool mujoco_turns(const SapLink *link) {
     return link->type == SAP_JOINT_FREE || link->type == SAP_JOINT_BALL;
 }
 
+/* The accelerations that a batch keeps; data NULL = none. */
+KERNEL_FN SapBuffer mujoco_warm(const Context *ctx) {
+    return buffer_f64(ctx->args->report.dof_cache, SAP_MUJOCO_WARM_SIZE * ctx->args->plan.nv);
+}
+
 /* Keeps (v - v0)/h, angular parts in the axes of the body: they keep their components while the body turns. */
 STAGE_FN void mujoco_keep_acceleration(const Context *ctx, int l, mask which) {
     const SapLink *link = &ctx->args->plan.link[l];
-    SapBuffer warm = ctx->args->mujoco->warm;
+    SapBuffer warm = mujoco_warm(ctx);
     real a[6];
     int n = link->nlin + link->nang;
     for (int i = 0; i < n; i++) {
@@ -31,7 +36,7 @@ STAGE_FN void mujoco_keep_acceleration(const Context *ctx, int l, mask which) {
 /* The first v of the dofs of link l: v0 + h times the last acceleration. */
 STAGE_FN void mujoco_guess_link(const Context *ctx, int l) {
     const SapLink *link = &ctx->args->plan.link[l];
-    SapBuffer warm = ctx->args->mujoco->warm;
+    SapBuffer warm = mujoco_warm(ctx);
     real a[6];
     int n = link->nlin + link->nang;
     for (int i = 0; i < n; i++)
@@ -72,7 +77,7 @@ STAGE_FN void mujoco_finish(const Context *ctx, mask which) {
     const SapPlan *plan = &ctx->args->plan;
     TEAM_SYNC(); /* free bodies read and write v of free motion, which other threads wrote */
     TEAM_FOR(l, plan->nl) {
-        if (ctx->args->mujoco->warm.data && (!ctx->args->mujoco->rk4 || ctx->stage == 3))
+        if (ctx->args->report.dof_cache && (!plan->rk4 || ctx->stage == 3))
             mujoco_keep_acceleration(ctx, l, which);
         if (ctx->args->mujoco->discrete && free_body_is(&plan->link[l]))
             mujoco_turn_free_body(ctx, l, which);

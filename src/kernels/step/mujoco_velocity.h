@@ -24,7 +24,7 @@ STAGE_FN void velocity_free_body(const Context *ctx, int l, const real *change, 
 
 /* The state of link l at the end of the step. */
 KERNEL_FN void mujoco_advance_link(const Context *ctx, int l) {
-    if (ctx->args->mujoco->rk4)
+    if (ctx->args->plan.rk4)
         rk_advance(ctx, l);
     else
         joint_advance(ctx, &ctx->args->plan.link[l], FM(q), FM(v0), FM(v), STAGE_H, FM(q1));
@@ -33,7 +33,7 @@ KERNEL_FN void mujoco_advance_link(const Context *ctx, int l) {
 STAGE_FN void stage_velocity(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     bool gyroscopic = ctx->args->mujoco->implicitfast;
-    if (ctx->args->mujoco->rk4) {
+    if (ctx->args->plan.rk4) {
         TEAM_FOR(l, plan->nl)
             rk_keep(ctx, l);
         TEAM_SYNC(); /* the next stage writes the state that was read */

@@ -50,6 +50,7 @@
 #include "kernels/motion/mujoco_rk4.h"
 #include "kernels/motion/mujoco_forces.h"
 #include "kernels/motion/mujoco_free_body.h"
+#include "kernels/motion/mujoco_mass.h"
 #endif
 #include "kernels/motion/free_motion.h"
 #include "kernels/motion/status.h"
@@ -57,7 +58,7 @@
 #include "kernels/motion/inspect.h"
 #include "kernels/motion/motion.h"
 
-#ifndef SAP_SET_MUJOCO /* stages that do not depend on the law are those of SAP */
+#if !defined(SAP_SET_MUJOCO) || defined(SAP_SET_COLLIDES) /* on a CPU collision is that of SAP's build */
 #include "kernels/collide/manifold.h"
 #include "kernels/collide/oriented_box.h"
 #include "kernels/collide/narrow_plane.h"
@@ -112,12 +113,13 @@
 #endif
 #include "kernels/constraint/blocks.h"
 #ifdef SAP_SET_MUJOCO
+#include "kernels/constraint/mujoco_dual.h"
 #include "kernels/constraint/mujoco_report.h"
 #endif
 
 #include "kernels/solve/problem.h"
 #include "kernels/solve/method.h"
-#ifdef SAP_SET_DUAL /* the solve in impulses (target/dual.cu); on a CPU step/dual_stages.h */
+#ifdef SAP_SET_DUAL /* the solve in impulses (target/cuda_dual.cu); on a CPU step/dual_stages.h */
 #include "kernels/solve/dual_methods.h"
 #include "kernels/solve/delassus.h"
 #include "kernels/solve/dual_step.h"

@@ -4,7 +4,7 @@
  *   STAGE(is_f64, name)    calls stage_<name>(ctx) in that precision
  *   STEP_COLLIDES          whether a step runs collision; 0 on a GPU, where collision is a separate launch
  *   STEP_PLACE_SLOTS       chooses the memory of the pack's contact slots
- *   STEP_HAS_MUJOCO        whether there are kernels of MuJoCo's law; 0 on a GPU
+ *   STEP_HAS_MUJOCO        whether there are kernels of MuJoCo's law
  *   STEP_HAS_LOCKSTEP      whether there are the stages of a step in lockstep
  *
  * and, if they are constants, the choices of dialect/choices.h. */
@@ -57,16 +57,24 @@ STEP_FN void step_solve(SapContext *ctx) {
 }
 
 #if STEP_HAS_MUJOCO
-/* The step of MuJoCo's law up to its end: one stage, or the four of RK4. */
-STEP_FN void step_mujoco(SapContext *ctx) {
-    int stages = ctx->args->mujoco->rk4 ? 4 : 1;
-    for (ctx->stage = 0; ctx->stage < stages; ctx->stage++) {
-        step_prepare(ctx);
-        step_solve(ctx);
-        STAGE(FM_IS_F64, velocity);
-    }
+/* Stages of a step of MuJoCo's law: one, or the four of RK4. */
+STEP_FN int step_mujoco_stages(const SapContext *ctx) {
+    return ctx->args->plan.rk4 ? 4 : 1;
 }
 
+/* One of them; the last ends the step. */
+STEP_FN void step_mujoco_stage(SapContext *ctx) {
+    step_prepare(ctx);
+    step_solve(ctx);
+    STAGE(FM_IS_F64, velocity);
+    if (ctx->stage == step_mujoco_stages(ctx) - 1)
+        STAGE(FM_IS_F64, finish);
+}
+
+STEP_FN void step_mujoco(SapContext *ctx) {
+    for (ctx->stage = 0; ctx->stage < step_mujoco_stages(ctx); ctx->stage++)
+        step_mujoco_stage(ctx);
+}
 #endif
 
 /* One step. */
@@ -74,7 +82,6 @@ STEP_FN void step_once(SapContext *ctx) {
 #if STEP_HAS_MUJOCO
     if (ctx->args->mujoco) {
         step_mujoco(ctx);
-        STAGE(FM_IS_F64, finish);
         return;
     }
 #endif

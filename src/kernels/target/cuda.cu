@@ -12,10 +12,12 @@
 //
 // Collision is a separate kernel because it needs more registers and a much larger stack than the other stages
 // (docs/gpu.md). Its output, the contact records, is in global memory in any case.
-#define STEP_HAS_LOCKSTEP 1
 #include "kernels/target/cuda_world.cuh"
-
+#include "kernels/step/reset.h"
 #include "kernels/target/compact.cuh"
+
+#define STEP_HAS_MUJOCO   0
+#define STEP_HAS_LOCKSTEP 1
 
 // Any precision of each stage, selected by the arguments.
 #define STEP_KERNEL      sap_kernel_step

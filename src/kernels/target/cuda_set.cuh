@@ -1,4 +1,4 @@
-// The kernels of the step for one set of precisions. An entry file (target/cuda.cu, dual.cu) includes this file once per
+// The kernels of the step for one set of precisions. An entry file (target/cuda.cu, cuda_dual.cu) includes this file once per
 // set and defines first
 //   STEP_KERNEL                                  name of the step kernel, without collision
 //   COLLIDE_KERNEL                               name of the collision kernel, if the set has its own
@@ -9,32 +9,7 @@
 //   NUM_BLOCKS                                   constraints and tendons of the model, or 0 for a set without them
 //   COMPAT, REPORTS                              the same for joints as in SAP Warp, and for reports of contacts and dofs
 //   STEP_BLOCKS                                  blocks of MAX_TEAM threads per multiprocessor: bounds the registers
-namespace STEP_SET {
-
-namespace f32 {
-static __device__ void stage_linear_assemble(const SapContext *ctx, const SapPattern *pattern);
-static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);
-} // namespace f32
-namespace f64 {
-static __device__ void stage_linear_assemble(const SapContext *ctx, const SapPattern *pattern);
-static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);
-} // namespace f64
-
-namespace f32 {
-#define SAP_PRECISION 32
-#include "kernels/step/stages.h"
-#undef SAP_PRECISION
-} // namespace f32
-
-namespace f64 {
-#define SAP_PRECISION 64
-#include "kernels/step/stages.h"
-#undef SAP_PRECISION
-} // namespace f64
-
-#include "kernels/step/step_list.h"
-
-} // namespace STEP_SET
+#include "kernels/target/cuda_stages.cuh"
 
 // Takes steps first_step .. end_step - 1 in every world.
 extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)

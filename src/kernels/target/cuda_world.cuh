@@ -1,11 +1,9 @@
-// What every kernel of the step begins with on a GPU: the calls between stages, the list of stages, and the world and the
-// scratch of a team. An entry file includes it once, before target/cuda_set.cuh, and defines STEP_HAS_LOCKSTEP first
-// (step/step_list.h).
+// What the entry files of the GPU target share: the team of a world, its scratch, and how a step calls its stages. An entry
+// file includes it once, before target/cuda_set.cuh, and defines what differs (step/step_list.h).
 #include <sapwood/solver.h>
 
 #include "kernels/data/table.h"
 #include "kernels/step/skip_world.h"
-#include "kernels/step/reset.h"
 #include "kernels/dialect/team.h"
 #include "kernels/dialect/bits.h"
 
@@ -27,7 +25,6 @@ enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 #define STAGE(is_f64, name) ((is_f64) ? f64::stage_##name(ctx) : f32::stage_##name(ctx))
 #define STEP_COLLIDES       0
 #define STEP_PLACE_SLOTS    place_slots(ctx)
-#define STEP_HAS_MUJOCO     0
 
 extern __shared__ __align__(16) unsigned char shared_scratch[];
 

@@ -22,11 +22,13 @@ SapScene *backend_scene(const char *path);
 
 SapBatch *backend_batch(const SapModel *model, int worlds, const SapOptions *options, SapDevice device);
 
+/* Whether the batch has a field; its law may not record it. */
+bool backend_has(SapBatch *batch, SapBatchField field);
 /* Bytes of a field, and a copy of it to free. */
 size_t backend_bytes(SapBatch *batch, SapBatchField field);
 void *backend_read(SapBatch *batch, SapBatchField field);
 
-/* Ends the program unless every array of the worlds of `got` has the bits of the first ones of `expected`. */
+/* Ends the program unless every array that they have of the worlds of `got` has the bits of the first ones of `expected`. */
 void backend_same(SapBatch *expected, SapBatch *got, const char *what);
 
 /* Velocities, coordinates and controls of all worlds, each of them different: a function of seed, world and index. */

@@ -120,6 +120,8 @@ static void check_subject(const Subject *subject, Extent extent) {
             if (!chosen)
                 continue;
             NEED(sap_options_set(&o, "contact_preset_variant", *preset));
+            if (o.contact_solver == SAP_SOLVER_MUJOCO) /* backend_mujoco.c */
+                continue;
             NEED(sap_options_set(&o, "line_search_variant", line_searches[l]));
             snprintf(name, sizeof name, "%s, %s, %s", subject->name, *preset, line_searches[l]);
             check_options(subject, &o, start, name, extent, &counts);

@@ -57,7 +57,7 @@ static const struct argp_option options[] = {
      1},
     {"worlds", KEY_WORLDS, "LIST", 0, "Numbers of worlds; default 1,64,4096", 1},
     {"preset", KEY_PRESET, "LIST", 0,
-     "Presets of solver options: approx32, approx64, drake, fast32; default: the scene's", 1},
+     "Presets of solver options: approx32, approx64, drake, fast32, mujoco32, mujoco64; default: the scene's", 1},
     {"line-search", KEY_LINE_SEARCH, "LIST", 0,
      "Line searches: monotone_decay, armijo_decay, exact_root, wolfe; default: the scene's", 1},
     {"threads", KEY_THREADS, "LIST", 0, "Worker threads; 0 (default) uses one per CPU", 1},

@@ -16,10 +16,10 @@ static const double ASSEMBLED = 1e-12, SOLVED = 1e-9, NEXT = 1e-10, PATH = 5e-9,
 enum { MAX_ROWS = 512, MAX_CONTACTS = 128 };
 
 /* The quantities of the table of errors. The last three are next states, in the order of the models. */
-enum { ERROR_M, ERROR_J, ERROR_R, ERROR_AREF, ERROR_QACC, ERROR_FORCE, ERROR_PATH, ERROR_NEXT };
+enum { ERROR_W, ERROR_M, ERROR_J, ERROR_R, ERROR_AREF, ERROR_QACC, ERROR_FORCE, ERROR_PATH, ERROR_NEXT };
 enum { NUM_ERRORS = ERROR_NEXT + MUJOCO_NUM_MODELS - MUJOCO_EULER };
 static const char *const names[NUM_ERRORS] = {
-    "M", "J", "R", "aref", "qacc", "force", "path", "Euler", "implicitfast", "discrete", "RK4"};
+    "w", "M", "J", "R", "aref", "qacc", "force", "path", "Euler", "implicitfast", "discrete", "RK4"};
 static const char *const integrators[MUJOCO_NUM_MODELS] = {"", "Euler", "implicitfast", "discrete", "RK4"};
 
 /* A file at work, one world. */
@@ -296,6 +296,45 @@ static bool compare_mass(Bench *b, const json_t *one, const Verdict *to) {
     return true;
 }
 
+/* The larger of `error` and the relative differences of n weights. */
+static double weight_error(const double *ours, const double *theirs, int n, double error) {
+    for (int i = 0; i < n; i++)
+        if (ours[i] != theirs[i])
+            error = fmax(error, fabs(ours[i] - theirs[i]) / fmax(ours[i], theirs[i]));
+    return error;
+}
+
+/* MuJoCo takes 1/mass and 0 for a body alone on slides along its own axes, and 1/mass for its dofs. */
+static bool is_simple(const double *weight, double mass) {
+    return weight[1] == 0 && fabs(weight[0] * mass - 1) < 1e-12;
+}
+
+/* Weights as sap_mujoco_weights computes them, of the bodies that have mass; those between the joints of a body have none. */
+static bool compare_weights(Bench *b, const Verdict *to) {
+    const SapModel *model = b->file.model[MUJOCO_EULER];
+    const SapModelArrays *m = sap_model_arrays(model);
+    const SapMujocoArrays *theirs = sap_model_mujoco(model);
+    const double least_mass = 1e-20;
+    size_t nb = (size_t)m->num_bodies, nv = (size_t)m->num_dofs;
+    double *ours = cli_allocate(2 * nb + nv + (size_t)m->num_tendons + 1, sizeof *ours), error = 0;
+    bool ok = ours && cli_check(sap_mujoco_weights(model, ours, ours + 2 * nb, ours + 2 * nb + nv));
+    for (int j = 0; ok && j < m->num_joints; j++) {
+        int body = m->joint_child[j], first = m->joint_qd_start[j], dofs = m->joint_qd_start[j + 1] - first;
+        const double *weight = theirs->body_invweight + 2 * body;
+        double mass = m->body_mass[body];
+        if (mass < least_mass || is_simple(weight, mass))
+            continue;
+        error = weight_error(ours + 2 * body, weight, 2, error);
+        error = weight_error(ours + 2 * nb + first, theirs->dof_invweight + first, dofs, error);
+    }
+    if (ok) {
+        error = weight_error(ours + 2 * nb + nv, theirs->tendon_invweight, m->num_tendons, error);
+        tally(to, "weights", within(b, ERROR_W, error, ASSEMBLED), error);
+    }
+    free(ours);
+    return ok;
+}
+
 static void compare_rows(Bench *b, const json_t *one, const Verdict *to) {
     const json_t *rows = json_object_get(one, "rows");
     int n = b->rows.count[0], nv = b->file.nv;
@@ -521,7 +560,7 @@ bool conform_mujoco(const char *path, const json_t *file, bool verbose, ConformC
     for (int i = 0; i < NUM_ERRORS; i++)
         b.worst[i] = -1; /* not compared */
     const json_t *cases = json_object_get(file, "cases");
-    bool ok = open_bench(path, file, &b);
+    bool ok = open_bench(path, file, &b) && compare_weights(&b, &(const Verdict){path, 0, verbose, count});
     for (size_t i = 0; ok && i < json_array_size(cases); i++) {
         const Verdict to = {path, (int)i, verbose, count};
         ok = run_case(&b, json_array_get(cases, i), &to);

@@ -120,6 +120,9 @@ bool mujoco_file_is(const json_t *json);
 bool mujoco_file_open(const char *path, const json_t *json, MujocoFile *out);
 void mujoco_file_close(MujocoFile *file);
 
+/* A number of the file's options. */
+double mujoco_file_option(const MujocoFile *file, const char *name);
+
 /* The orthogonal matrix T [nv][nv] at positions qpos: v = T qvel is our internal velocity. MuJoCo's angular velocity of
  * free and ball joints is in the axes of the body. */
 void mujoco_file_turn(const MujocoFile *file, const double *qpos, double *T);

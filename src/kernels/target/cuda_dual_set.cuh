@@ -1,4 +1,4 @@
-// The kernel set of one dual method. target/dual.cu defines STEP_KERNEL, STEP_SET and DUAL_METHOD first.
+// The kernel set of one dual method. target/cuda_dual.cu defines STEP_KERNEL, STEP_SET and DUAL_METHOD first.
 #define STEP_BLOCKS      2
 #define FM_IS_F64        ctx->args->fm_is_f64
 #define GEOMETRY_IS_F64  ctx->args->geometry_is_f64

@@ -8,6 +8,7 @@
 //
 // The stages before the solve have any precision, as the arguments say; the solve is in f64.
 #define SAP_SET_DUAL
+#define STEP_HAS_MUJOCO   0
 #define STEP_HAS_LOCKSTEP 0
 #include "kernels/data/dual.h"
 #include "kernels/target/cuda_world.cuh"
@@ -15,14 +16,14 @@
 #define STEP_KERNEL       sap_kernel_step_cone
 #define STEP_SET          cone
 #define DUAL_METHOD(dual) SAP_DUAL_CONE
-#include "kernels/target/dual_set.cuh"
+#include "kernels/target/cuda_dual_set.cuh"
 
 #define STEP_KERNEL       sap_kernel_step_pgs
 #define STEP_SET          pgs
 #define DUAL_METHOD(dual) ((dual)->options->method == SAP_DUAL_PGS_ROWS ? SAP_DUAL_PGS_ROWS : SAP_DUAL_PGS)
-#include "kernels/target/dual_set.cuh"
+#include "kernels/target/cuda_dual_set.cuh"
 
 #define STEP_KERNEL       sap_kernel_step_active_set
 #define STEP_SET          active_set
 #define DUAL_METHOD(dual) SAP_DUAL_ACTIVE_SET
-#include "kernels/target/dual_set.cuh"
+#include "kernels/target/cuda_dual_set.cuh"

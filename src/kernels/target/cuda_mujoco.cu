@@ -1,0 +1,62 @@
+// Entry file of the GPU target for MuJoCo's law: a module of its own, loaded with the first batch of that law, so that the
+// kernels of SAP have nothing of it. The other kernels of such a batch are those of cuda.cu. docs/gpu.md.
+//
+//   sap_kernel_mujoco_collide   contact records of the state of a stage
+//   sap_kernel_mujoco_step      one stage of a step: the only one, or one of the four of RK4; the last one ends the step
+//
+// The stages of RK4 are launches, because each has its own contacts. What one leaves for the next is in SapMujocoArgs.rk.
+#define SAP_SET_MUJOCO
+#define SAP_SET_COLLIDES
+#include "kernels/target/cuda_world.cuh"
+#include "kernels/data/mujoco.h"
+
+// The product with the inverse of the mass matrix.
+#define MASS_SOLVE(ctx, is_f64) ((is_f64) ? f64::stage_mass_solve(ctx) : f32::stage_mass_solve(ctx))
+
+// One set, for any precision of each stage.
+#define STEP_HAS_MUJOCO   1
+#define STEP_HAS_LOCKSTEP 0
+#define STEP_SET          mujoco
+#define FM_IS_F64         ctx->args->fm_is_f64
+#define GEOMETRY_IS_F64   ctx->args->geometry_is_f64
+#define WEIGHT_IS_F64     ctx->args->weight_is_f64
+#define SOLVE_STARTS_F64  ctx->args->solve_is_f64
+#define LINEAR_IS_F64     ctx->args->newton.linear_is_f64
+#define NUM_BLOCKS        ctx->args->plan.num_blocks
+#define COMPAT            0
+#define REPORTS           1
+#include "kernels/target/cuda_stages.cuh"
+
+// Blocks of MAX_TEAM threads of the step that must fit a multiprocessor: bounds the registers.
+enum { STEP_BLOCKS = 3 };
+
+// Takes a stage of steps first_step .. end_step - 1 in every world. Several steps are only for worlds without contacts and
+// a single stage.
+extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)
+    sap_kernel_mujoco_step(const __grid_constant__ SapStepArgs args, int stage) {
+    SapPack pack;
+    SapContext ctx;
+    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+        if (skip_world(&args, pack.world[0]))
+            continue;
+        ctx.stage = stage;
+        for (ctx.step = args.first_step; ctx.step < args.end_step; ctx.step++) {
+            mujoco::step_mujoco_stage(&ctx);
+            TEAM_SYNC(); // the next step reads the state that this one stored; the next world overwrites the scratch
+        }
+    }
+}
+
+// Finds the contacts of every world at the state of a stage.
+extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
+    sap_kernel_mujoco_collide(const __grid_constant__ SapStepArgs args, int stage) {
+    SapPack pack;
+    SapContext ctx;
+    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+        if (skip_world(&args, pack.world[0]))
+            continue;
+        ctx.stage = stage;
+        mujoco::collide_once(&ctx);
+        TEAM_SYNC(); // the next world overwrites the scratch
+    }
+}

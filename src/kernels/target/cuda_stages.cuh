@@ -1,0 +1,37 @@
+// The stages of one kernel set in both precisions, and the step as a list of them, in the namespace STEP_SET.
+namespace STEP_SET {
+
+// What stages of the other precision call.
+#ifdef SAP_SET_MUJOCO
+#define DECLARE_MASS_SOLVE static __device__ void stage_mass_solve(const SapContext *ctx);
+#else
+#define DECLARE_MASS_SOLVE
+#endif
+#define DECLARE_STAGES                                                                                                 \
+    static __device__ void stage_linear_assemble(const SapContext *ctx, const SapPattern *pattern);                    \
+    static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);                       \
+    DECLARE_MASS_SOLVE
+namespace f32 {
+DECLARE_STAGES
+} // namespace f32
+namespace f64 {
+DECLARE_STAGES
+} // namespace f64
+#undef DECLARE_STAGES
+#undef DECLARE_MASS_SOLVE
+
+namespace f32 {
+#define SAP_PRECISION 32
+#include "kernels/step/stages.h"
+#undef SAP_PRECISION
+} // namespace f32
+
+namespace f64 {
+#define SAP_PRECISION 64
+#include "kernels/step/stages.h"
+#undef SAP_PRECISION
+} // namespace f64
+
+#include "kernels/step/step_list.h"
+
+} // namespace STEP_SET

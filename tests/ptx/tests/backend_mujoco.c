@@ -1,0 +1,122 @@
+/* A batch of MuJoCo's law on the GPU has the bits of one on the CPU: every integrator with both cones, contacts of three and six rows,
+ * precisions, team sizes, and scratch in shared memory and in the workspace. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <sapwood/mujoco.h>
+
+#include "backend.h"
+
+enum { WORLDS = 3, WARM_UP = 60, STEPS = 3 };
+
+typedef struct Case {
+    const char *scene, *preset;
+    SapMujocoIntegrator integrator;
+    SapMujocoCone cone;
+    int condim, team, shared;
+} Case;
+
+static const Case cases[] = {
+    {"bench/scenes/quadruped.yaml", "approx64", SAP_INTEGRATOR_EULER, SAP_CONE_PYRAMIDAL, 3, 0, 0},
+    {"bench/scenes/quadruped.yaml", "approx32", SAP_INTEGRATOR_DISCRETE, SAP_CONE_ELLIPTIC, 3, 16, 0},
+    {"bench/scenes/quadruped.yaml", "fast32", SAP_INTEGRATOR_IMPLICITFAST, SAP_CONE_PYRAMIDAL, 6, 32, 0},
+    {"bench/scenes/quadruped.yaml", "approx64", SAP_INTEGRATOR_RK4, SAP_CONE_ELLIPTIC, 6, 64, 2048},
+    {"bench/scenes/quadruped.yaml", "approx32", SAP_INTEGRATOR_RK4, SAP_CONE_PYRAMIDAL, 3, 8, 0},
+    {"bench/scenes/stack5.yaml", "approx64", SAP_INTEGRATOR_IMPLICITFAST, SAP_CONE_ELLIPTIC, 4, 8, 0},
+    {"bench/scenes/double_pendulum.yaml", "approx64", SAP_INTEGRATOR_RK4, SAP_CONE_PYRAMIDAL, 3, 8,
+     0}, /* nothing collides */
+    {"bench/scenes/double_pendulum.yaml", "approx64", SAP_INTEGRATOR_DISCRETE, SAP_CONE_PYRAMIDAL, 3, 128, 0},
+};
+
+/* The model of a scene with joint friction, and the numbers of the law as the case has them. */
+static SapModel *model_of(const SapScene *scene, const Case *c) {
+    SapModelArrays arrays = *sap_model_arrays(scene->model);
+    SapMujocoArrays law;
+    SapModel *model;
+    int nb = arrays.num_bodies, nv = arrays.num_dofs, ns = arrays.num_shapes;
+    double *body = calloc(2 * (size_t)nb, sizeof *body), *dof = calloc((size_t)nv, sizeof *dof);
+    double *condim = calloc((size_t)ns + 1, sizeof *condim), *friction = calloc((size_t)nv, sizeof *friction);
+    NEED(sap_mujoco_weights(scene->model, body, dof, NULL));
+    sap_mujoco_arrays_default(&law);
+    for (int s = 0; s < ns; s++)
+        condim[s] = c->condim;
+    for (int i = 0; i < nv; i++)
+        friction[i] = i % 2 ? 0.05 : 0;
+    arrays.joint_friction = friction;
+    law.integrator = c->integrator;
+    law.cone = c->cone;
+    law.impratio = 2;
+    law.max_condim = c->condim;
+    law.body_invweight = body;
+    law.dof_invweight = dof;
+    law.shape_condim = condim;
+    NEED(sap_model_create_mujoco(&arrays, &law, &model));
+    free(body);
+    free(dof);
+    free(condim);
+    free(friction);
+    return model;
+}
+
+/* Asks for all arrays that the law has, so that every step records them. */
+static void ask_for_all(SapBatch *batch) {
+    for (int f = 0; f < SAP_BATCH_NUM_FIELDS; f++)
+        if (backend_has(batch, (SapBatchField)f))
+            backend_bytes(batch, (SapBatchField)f);
+}
+
+static SapBatch *run(const SapModel *model, const SapOptions *o, double dt, SapDevice device, SapBatch *start) {
+    SapBatch *batch = backend_batch(model, WORLDS, o, device);
+    ask_for_all(batch);
+    backend_copy_worlds(start, batch);
+    NEED(sap_batch_step(batch, dt, 1));
+    NEED(sap_batch_step(batch, dt, STEPS - 1));
+    return batch;
+}
+
+static void check_case(const Case *c, int number) {
+    char what[256];
+    SapScene *scene = backend_scene(c->scene);
+    SapModel *model = model_of(scene, c);
+    SapOptions o = scene->options;
+    NEED(sap_options_set(&o, "contact_preset_variant", c->preset));
+    NEED(sap_options_set(&o, "contact_solver", "mujoco"));
+    o.team_size = c->team;
+    o.shared_memory = c->shared;
+    SapBatch *start = backend_batch(model, WORLDS, &o, SAP_DEVICE_CPU);
+    backend_disturb(start, (uint64_t)number + 1);
+    NEED(sap_batch_step(start, scene->dt, WARM_UP));
+    SapBatch *expected = run(model, &o, scene->dt, SAP_DEVICE_CPU, start);
+    SapBatch *got = run(model, &o, scene->dt, SAP_DEVICE_CUDA, start);
+    snprintf(what, sizeof what, "%s, %s, integrator %d, cone %d, condim %d, team %d", c->scene, c->preset,
+             (int)c->integrator, (int)c->cone, c->condim, c->team);
+    backend_same(expected, got, what);
+    /* a case without contacts, or without iterations where there are contacts, would show little */
+    int32_t *contacts = backend_read(got, SAP_BATCH_CONTACT_COUNT),
+            *iterations = backend_read(got, SAP_BATCH_ITERATIONS);
+    CHECK((contacts[0] > 0) == (sap_model_arrays(model)->num_shapes > 0 && number < 6), "%s: %d contacts", what,
+          contacts[0]);
+    CHECK(contacts[0] == 0 || iterations[0] > 0, "%s: no iterations", what);
+    printf("%s: same bits (%d contacts, %d iterations in world 0)\n", what, contacts[0], iterations[0]);
+    fflush(stdout);
+    free(contacts);
+    free(iterations);
+    sap_batch_destroy(start);
+    sap_batch_destroy(expected);
+    sap_batch_destroy(got);
+    sap_model_destroy(model);
+    sap_scene_destroy(scene);
+}
+
+int main(void) {
+    /* keeps the kernels loaded from one case to the next */
+    SapScene *scene = backend_scene("bench/scenes/cube.yaml");
+    SapOptions o = scene->options;
+    o.contact_solver = SAP_SOLVER_MUJOCO;
+    SapBatch *holder = backend_batch(scene->model, 1, &o, SAP_DEVICE_CUDA);
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++)
+        check_case(&cases[i], i);
+    sap_batch_destroy(holder);
+    sap_scene_destroy(scene);
+    return 0;
+}

@@ -1,0 +1,237 @@
+/* What MuJoCo's law refuses, by name, and what it takes as MuJoCo does. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "support/mujoco_rig.h"
+#include "support/near.h"
+
+/* A mass on three slides weighs 1/m in every direction, and its rotation nothing. */
+Test(mujoco_input, a_model_without_its_numbers_gets_computed_weights) {
+    Point p;
+    point_fill(&p);
+    SapModel *model = NULL;
+    SapSolver *solver = NULL;
+    SapOptions o = rig_options();
+    cr_assert_eq(sap_model_create(&p.m, &model), SAP_OK);
+    cr_assert_null(sap_model_mujoco(model));
+    cr_assert_eq(sap_solver_create(model, 1, &o, &solver), SAP_OK, "%s", sap_error_message());
+    const SapMujocoArrays *law = sap_model_mujoco(model);
+    cr_assert_not_null(law);
+    rig_check(law->body_invweight, p.body_weight, 2, 1e-15, "weight of the body");
+    rig_check(law->dof_invweight, p.dof_weight, 3, 1e-15, "weights of dofs");
+    cr_assert_eq(law->integrator, SAP_INTEGRATOR_DISCRETE);
+    sap_solver_destroy(solver);
+    sap_model_destroy(model);
+}
+
+static void refuse(const Point *p, const char *word) {
+    SapModel *model = NULL;
+    cr_assert_eq(sap_model_create_mujoco(&p->m, &p->law, &model), SAP_ERROR_MODEL, "%s", word);
+    cr_assert(strstr(sap_error_message(), word), "%s", sap_error_message());
+}
+
+Test(mujoco_input, numbers_out_of_range_are_refused_by_name) {
+    Point p;
+    const double nan3[15] = {NAN};
+#define REFUSE(field, value)                                                                                           \
+    do {                                                                                                               \
+        point_fill(&p);                                                                                                \
+        p.law.field = value;                                                                                           \
+        refuse(&p, #field);                                                                                            \
+    } while (0)
+    REFUSE(impratio, 0);
+    REFUSE(tolerance, -1);
+    REFUSE(ls_tolerance, NAN);
+    REFUSE(iterations, 0);
+    REFUSE(ls_iterations, -3);
+    REFUSE(max_condim, 5);
+    REFUSE(refsafe, 2);
+    REFUSE(cone, (SapMujocoCone)7);
+    REFUSE(integrator, (SapMujocoIntegrator)2);
+    REFUSE(body_invweight, NULL);
+    REFUSE(dof_invweight, NULL);
+    REFUSE(dof_limit_solimp, nan3);
+#undef REFUSE
+}
+
+/* A solver of the model is refused with a message that has `word`. */
+static void refuse_solver(const Point *p, const SapOptions *o, const char *word) {
+    SapModel *model = point_model(p);
+    SapSolver *solver = NULL;
+    cr_assert_neq(sap_solver_create(model, 1, o, &solver), SAP_OK, "%s", word);
+    cr_assert(strstr(sap_error_message(), word), "%s", sap_error_message());
+    sap_model_destroy(model);
+}
+
+Test(mujoco_input, forces_of_tendons_that_the_law_does_not_have_are_refused_by_name) {
+    const int32_t mode[1] = {SAP_TARGET_POSITION}, start[2] = {0, 1}, term[1] = {SAP_TENDON_JOINT}, dof[1] = {1};
+    const double value[3] = {1, 0, 0}, one[1] = {1}, weight[1] = {0.5};
+    const char *const tendon[1] = {"rope"};
+    const SapOptions o = rig_options();
+    Point p, plain;
+    point_fill(&plain);
+    plain.m.num_tendons = plain.m.num_tendon_terms = 1;
+    plain.m.tendon_start = start;
+    plain.m.tendon_term_type = term;
+    plain.m.tendon_term_index = dof;
+    plain.m.tendon_term_value = value;
+    plain.m.tendon_name = tendon;
+    plain.law.tendon_invweight = weight;
+    p = plain;
+    p.m.tendon_armature = one;
+    refuse_solver(&p, &o, "tendon 'rope' has armature");
+    p = plain;
+    p.m.tendon_target_mode = mode;
+    refuse_solver(&p, &o, "tendon 'rope' has a drive");
+    p = plain;
+    p.law.integrator = SAP_INTEGRATOR_DISCRETE;
+    p.m.tendon_spring_ke = one;
+    refuse_solver(&p, &o, "tendon 'rope' has a spring and integrator discrete");
+    p = plain;
+    p.law.integrator = SAP_INTEGRATOR_IMPLICITFAST;
+    p.m.tendon_damping = one;
+    refuse_solver(&p, &o, "tendon 'rope' has damping and integrator implicitfast");
+}
+
+Test(mujoco_input, options_that_the_law_does_not_have_are_refused_by_name) {
+    Point p;
+    point_fill(&p);
+    SapOptions o = rig_options();
+    o.isa = SAP_ISA_GENERIC;
+    o.lanes = 8;
+    refuse_solver(&p, &o, "lanes is 8; contact_solver mujoco with isa generic allows 0 and 1");
+    o = rig_options();
+    o.factor_plan = SAP_FACTOR_LIBRARY;
+    refuse_solver(&p, &o, "factor_plan");
+    o = rig_options();
+    o.sleep_steps = 5;
+    refuse_solver(&p, &o, "sleep_steps");
+    o = rig_options();
+    o.gyroscopic = SAP_GYROSCOPIC_IMPLICIT;
+    refuse_solver(&p, &o, "gyroscopic");
+}
+
+Test(mujoco_input, rows_are_refused_for_another_law) {
+    Point p;
+    Rig r;
+    point_fill(&p);
+    rig_open(&r, point_model(&p), 1);
+    SapMujocoRows incomplete = r.rows;
+    incomplete.R = NULL;
+    cr_assert_eq(sap_solver_record_rows(r.solver, &incomplete), SAP_ERROR_ARGUMENT);
+    const SapContactReport limits = {.limit = r.R};
+    const SapConstraintReport lengths = {.tendon_length = r.R};
+    cr_assert_eq(sap_solver_record(r.solver, &limits), SAP_ERROR_UNSUPPORTED);
+    cr_assert(strstr(sap_error_message(), "does not record limit"), "%s", sap_error_message());
+    cr_assert_eq(sap_solver_record_constraints(r.solver, &lengths), SAP_ERROR_UNSUPPORTED);
+    SapOptions o = rig_options();
+    o.contact_solver = SAP_SOLVER_SAP;
+    SapSolver *other = NULL;
+    cr_assert_eq(sap_solver_create(r.model, 1, &o, &other), SAP_OK);
+    cr_assert_eq(sap_solver_record_rows(other, &r.rows), SAP_ERROR_UNSUPPORTED);
+    sap_solver_destroy(other);
+    rig_close(&r);
+}
+
+/* ---- what MuJoCo takes ---- */
+
+/* R and aref of the rows of the golden contact with these numbers, in an elliptic cone. */
+static int contact_rows(const SapMujocoContact *contact, double *R, double *aref, double *force) {
+    Point p;
+    Rig r;
+    point_fill(&p);
+    p.law.cone = SAP_CONE_ELLIPTIC;
+    rig_open(&r, point_model(&p), 1);
+    rig_place(&r, 0, (const double[]){0.8, -0.3, -0.05});
+    r.record[0] = *contact;
+    rig_step(&r, 0.005);
+    cr_assert_eq(sap_solver_world_status(r.solver)[0] & SAP_WORLD_FAILED, 0);
+    int n = r.count[0];
+    memcpy(R, r.R, (size_t)n * sizeof *R);
+    memcpy(aref, r.aref, (size_t)n * sizeof *aref);
+    memcpy(force, r.force, (size_t)n * sizeof *force);
+    rig_close(&r);
+    return n;
+}
+
+/* R of the normal for an impedance: (1 - imp)/imp w with w = 0.5. */
+static double R_of(double imp) {
+    return (1 - imp) / imp * 0.5;
+}
+
+Test(mujoco_input, a_negative_width_of_solimp_is_the_mean_impedance) {
+    double R[8], aref[8], force[8];
+    SapMujocoContact contact = rig_on_plane;
+    memcpy(contact.solimp, (const double[]){0.6, 0.9, -1, 0.5, 2}, sizeof contact.solimp);
+    cr_assert_eq(contact_rows(&contact, R, aref, force), 3);
+    check_near(R[0], R_of(0.75), 1e-15, "R");
+}
+
+Test(mujoco_input, an_impedance_may_fall_with_depth) {
+    double R[8], aref[8], force[8];
+    SapMujocoContact contact = rig_on_plane;
+    memcpy(contact.solimp, (const double[]){0.95, 0.6, 0.0001, 0.5, 2},
+           sizeof contact.solimp); /* deeper than its width */
+    cr_assert_eq(contact_rows(&contact, R, aref, force), 3);
+    check_near(R[0], R_of(0.6), 1e-14, "R");
+}
+
+Test(mujoco_input, friction_below_the_least_is_the_least) {
+    double R[8], aref[8], force[8];
+    SapMujocoContact contact = rig_on_plane;
+    contact.friction[0] = contact.friction[1] = 0;
+    cr_assert_eq(contact_rows(&contact, R, aref, force), 3);
+    check_near(hypot(force[1], force[2]) / force[0], 1e-5, 1e-12, "friction per normal force");
+}
+
+Test(mujoco_input, a_solref_of_mixed_signs_is_the_default) {
+    double R[2][8], aref[2][8], force[2][8];
+    SapMujocoContact contact = rig_on_plane;
+    contact_rows(&contact, R[0], aref[0], force[0]);
+    memcpy(contact.solref, (const double[]){0.3, -5}, sizeof contact.solref);
+    contact_rows(&contact, R[1], aref[1], force[1]);
+    cr_assert_eq(memcmp(aref[0], aref[1], 3 * sizeof(double)), 0);
+    memcpy(contact.solref, (const double[]){-300, 5}, sizeof contact.solref);
+    contact_rows(&contact, R[1], aref[1], force[1]);
+    cr_assert_eq(memcmp(aref[0], aref[1], 3 * sizeof(double)), 0);
+}
+
+Test(mujoco_input, a_step_of_no_time_is_refused) {
+    Point p;
+    Rig r;
+    point_fill(&p);
+    rig_open(&r, point_model(&p), 1);
+    const double bad[] = {0, -0.001, NAN, INFINITY};
+    for (int i = 0; i < 4; i++) {
+        cr_assert_eq(sap_step(r.solver, r.in, r.control, r.contacts, bad[i], r.out), SAP_ERROR_ARGUMENT);
+        cr_assert(strstr(sap_error_message(), "a time step must be finite and greater than 0"), "%s",
+                  sap_error_message());
+    }
+    rig_close(&r);
+}
+
+/* An equality whose control is 0 has no rows: the world moves freely, as MuJoCo's does with all constraints disabled. */
+Test(mujoco_input, a_world_whose_constraints_are_all_switched_off_moves_freely) {
+    static const int32_t type[1] = {SAP_CONSTRAINT_BALL}, body[2] = {-1, 0};
+    Point p;
+    Rig r;
+    point_fill(&p);
+    p.m.num_constraints = 1;
+    p.m.constraint_type = type;
+    p.m.constraint_body = body;
+    rig_open(&r, point_model(&p), 1);
+    r.contacts->count[0] = 0;
+    rig_set(r.in->joint_qd, 3, (const double[]){1, 2, 3});
+    rig_step(&r, 0.01);
+    cr_assert_eq(r.count[0], 3);
+    r.control->constraint_active[0] = 0;
+    rig_step(&r, 0.01);
+    cr_assert_eq(r.count[0], 0);
+    cr_assert_eq(rig_iterations(&r, 0), 0);
+    rig_check(r.out->joint_qd, (const double[]){1, 2, 3 - 0.0981}, 3, 1e-14, "velocity");
+    rig_close(&r);
+}

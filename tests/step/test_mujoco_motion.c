@@ -1,0 +1,253 @@
+/* MuJoCo's law in motion: servos, mixing of shapes, and batches with our own collision. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "support/mujoco_rig.h"
+#include "support/near.h"
+
+/* ---- servos ---- */
+
+/* The velocity of a slide of 2 kg after one step of 5 ms with a servo kp = 50, kd = 4 of target 0.3, from q = 0.1 and
+ * v = 0.2, whose force 50 0.2 - 4 0.2 = 9.2 N is bounded by `limit`. */
+static double servo_step(SapMujocoIntegrator integrator, double limit, double target, uint32_t *status) {
+    const int32_t mode[3] = {SAP_TARGET_POSITION, 0, 0};
+    const double kp[3] = {50, 0, 0}, kd[3] = {4, 0, 0}, bound[3] = {limit, INFINITY, INFINITY};
+    const double at[3] = {target, 0, 0}, q[3] = {0.1, 0, 0}, v[3] = {0.2, 0, 0};
+    Point p;
+    Rig r;
+    point_fill(&p);
+    p.law.integrator = integrator;
+    p.m.joint_target_mode = mode;
+    p.m.joint_target_ke = kp;
+    p.m.joint_target_kd = kd;
+    p.m.joint_effort_limit = bound;
+    memset(p.m.gravity, 0, sizeof p.m.gravity);
+    rig_open(&r, point_model(&p), 1);
+    r.control->guess = NULL;
+    r.contacts->count[0] = 0;
+    rig_set(r.in->joint_q, 3, q);
+    rig_set(r.in->joint_qd, 3, v);
+    rig_set(r.control->joint_target_pos, 3, at);
+    rig_step(&r, 0.005);
+    double out = ((const double *)r.out->joint_qd)[0];
+    *status = sap_solver_world_status(r.solver)[0];
+    rig_close(&r);
+    return out;
+}
+
+Test(mujoco_motion, a_servo_is_explicit_or_implicit_as_its_integrator_says) {
+    const double m = 2, kp = 50, kd = 4, h = 0.005, v = 0.2, F = kp * 0.2 - kd * v;
+    uint32_t status;
+    cr_assert_float_eq(servo_step(SAP_INTEGRATOR_EULER, INFINITY, 0.3, &status), v + h * F / m, 1e-15);
+    cr_assert_float_eq(servo_step(SAP_INTEGRATOR_IMPLICITFAST, INFINITY, 0.3, &status), v + h * F / (m + h * kd),
+                       1e-15);
+    cr_assert_float_eq(servo_step(SAP_INTEGRATOR_DISCRETE, INFINITY, 0.3, &status),
+                       v + h * (F - h * kp * v) / (m + h * kd + h * h * kp), 1e-15);
+}
+
+Test(mujoco_motion, a_servo_at_its_bound_is_a_constant_force) {
+    const SapMujocoIntegrator all[3] = {SAP_INTEGRATOR_EULER, SAP_INTEGRATOR_IMPLICITFAST, SAP_INTEGRATOR_DISCRETE};
+    uint32_t status;
+    for (int i = 0; i < 3; i++) {
+        cr_assert_float_eq(servo_step(all[i], 3, 0.3, &status), 0.2 + 0.005 * 3 / 2, 1e-15, "integrator %d", all[i]);
+        cr_assert_float_eq(servo_step(all[i], 3, -0.3, &status), 0.2 - 0.005 * 3 / 2, 1e-15, "integrator %d", all[i]);
+    }
+}
+
+Test(mujoco_motion, a_target_that_is_not_finite_fails_the_world) {
+    uint32_t status;
+    cr_assert_eq(servo_step(SAP_INTEGRATOR_EULER, 3, NAN, &status), 0.2);
+    cr_assert(status & SAP_WORLD_FAILED, "%x", (unsigned)status);
+}
+
+/* ---- batches, with our own collision ---- */
+
+Test(mujoco_motion, arrays_that_the_law_does_not_record_are_refused_by_name) {
+    const SapBatchField fields[] = {SAP_BATCH_TENDON_LENGTH, SAP_BATCH_CACHE, SAP_BATCH_JOINT_TORQUE};
+    SapBatch *batch = rig_ball("approx64", 0.02, 1, 0.2, 1);
+    SapArray view;
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(sap_batch_array(batch, fields[i], &view), SAP_ERROR_UNSUPPORTED, "field %d", (int)fields[i]);
+        cr_assert(strstr(sap_error_message(), "contact_solver is mujoco, which does not record"), "%s",
+                  sap_error_message());
+    }
+    sap_batch_destroy(batch);
+}
+
+/* One shape of the mixing tests. */
+typedef struct Side {
+    double condim, priority, solmix, margin, friction[3], solref[2], solimp[5];
+} Side;
+
+/* R, aref and force of the rows of a ball on a plane: by our own collision with the materials of two shapes, or by a
+ * contact given as `mixed`. */
+static int ball_rows(const Side side[2], const SapMujocoContact *mixed, double *out) {
+    static const int32_t shape_type[2] = {SAP_SHAPE_PLANE, SAP_SHAPE_SPHERE}, shape_body[2] = {-1, 0};
+    static const double size[6] = {1, 1, 1, 0.1, 1, 1}, q[3] = {0, 0, 0.099}, v[3] = {0.3, 0.2, -0.1};
+    double column[7][14] = {{0}}, gap[2];
+    for (int s = 0; s < 2; s++) {
+        column[0][s] = side[s].condim;
+        column[1][s] = side[s].priority;
+        column[2][s] = side[s].solmix;
+        column[3][s] = gap[s] = side[s].margin;
+        memcpy(&column[4][3 * s], side[s].friction, sizeof side[s].friction);
+        memcpy(&column[5][2 * s], side[s].solref, sizeof side[s].solref);
+        memcpy(&column[6][5 * s], side[s].solimp, sizeof side[s].solimp);
+    }
+    Point p;
+    Rig r;
+    point_fill(&p);
+    p.m.num_shapes = 2;
+    p.m.shape_type = shape_type;
+    p.m.shape_body = shape_body;
+    p.m.shape_scale = size;
+    p.m.shape_gap = gap;
+    p.law.shape_condim = column[0];
+    p.law.shape_priority = column[1];
+    p.law.shape_solmix = column[2];
+    p.law.shape_margin = column[3];
+    p.law.shape_friction = column[4];
+    p.law.shape_solref = column[5];
+    p.law.shape_solimp = column[6];
+    p.law.cone = SAP_CONE_ELLIPTIC;
+    rig_open(&r, point_model(&p), 1);
+    rig_place(&r, 0, v);
+    rig_set(r.in->joint_q, 3, q);
+    if (mixed) {
+        r.record[0] = *mixed;
+    } else {
+        r.contacts->mujoco = NULL;
+        r.contacts->shape1[0] = 0; /* collision writes the contact */
+        cr_assert_eq(sap_collide(r.solver, r.in, r.contacts), SAP_OK, "%s", sap_error_message());
+        cr_assert_eq(r.contacts->count[0], 1);
+    }
+    rig_step(&r, 0.005);
+    int n = r.count[0];
+    for (int i = 0; i < n; i++) {
+        out[3 * i] = r.R[i];
+        out[3 * i + 1] = r.aref[i];
+        out[3 * i + 2] = r.force[i];
+    }
+    rig_close(&r);
+    return n;
+}
+
+static void check_mix(const Side side[2], const SapMujocoContact *mixed, const char *what) {
+    double ours[3 * RIG_ROWS], theirs[3 * RIG_ROWS];
+    int n = ball_rows(side, NULL, ours), m = ball_rows(side, mixed, theirs);
+    cr_assert_eq(n, m, "%s: %d rows, not %d", what, n, m);
+    for (int i = 0; i < 3 * n; i++)
+        check_near(ours[i], theirs[i], 1e-11 * (1 + fabs(theirs[i])), what);
+}
+
+Test(mujoco_motion, shapes_are_mixed_as_mujoco_mixes_geoms) {
+    const Side plane = {3, 0, 1, 0.001, {0.4, 0.01, 0.002}, {0.02, 1}, {0.9, 0.95, 0.001, 0.5, 2}};
+    const Side ball = {4, 0, 3, 0.002, {0.3, 0.02, 0.001}, {0.04, 0.5}, {0.6, 0.8, 0.005, 0.3, 1}};
+    SapMujocoContact mixed = rig_on_plane;
+    mixed.includemargin = 0.003;
+    /* equal priorities: the larger condim and friction, means by solmix */
+    mixed.dim = 4;
+    memcpy(mixed.friction, (const double[]){0.4, 0.4, 0.02, 0.002, 0.002}, sizeof mixed.friction);
+    memcpy(mixed.solref, (const double[]){0.035, 0.625}, sizeof mixed.solref);
+    for (int i = 0; i < 5; i++)
+        mixed.solimp[i] = 0.25 * plane.solimp[i] + 0.75 * ball.solimp[i];
+    check_mix((const Side[]){plane, ball}, &mixed, "equal priorities");
+    /* a direct solref: the smaller numbers */
+    Side direct = ball;
+    direct.solref[0] = -500;
+    direct.solref[1] = -10;
+    memcpy(mixed.solref, (const double[]){-500, -10}, sizeof mixed.solref);
+    check_mix((const Side[]){plane, direct}, &mixed, "a direct solref");
+    /* a higher priority decides alone, but for the margin */
+    Side first = plane;
+    first.priority = 1;
+    mixed.dim = 3;
+    memcpy(mixed.friction, (const double[]){0.4, 0.4, 0.01, 0.002, 0.002}, sizeof mixed.friction);
+    memcpy(mixed.solref, plane.solref, sizeof mixed.solref);
+    memcpy(mixed.solimp, plane.solimp, sizeof mixed.solimp);
+    check_mix((const Side[]){first, ball}, &mixed, "the priority of the first");
+    Side second = ball;
+    second.priority = 2;
+    mixed.dim = 4;
+    memcpy(mixed.friction, (const double[]){0.3, 0.3, 0.02, 0.001, 0.001}, sizeof mixed.friction);
+    memcpy(mixed.solref, ball.solref, sizeof mixed.solref);
+    memcpy(mixed.solimp, ball.solimp, sizeof mixed.solimp);
+    check_mix((const Side[]){first, second}, &mixed, "the priority of the second");
+}
+
+/* Contacts store energy, but a ball never bounces higher than before. */
+Test(mujoco_motion, a_bouncing_ball_never_gains_height) {
+    SapBatch *batch = rig_ball("approx64", 0.02, 0.2, 1, 1);
+    double apex = 1, highest = 0, last = 1;
+    int bounces = 0;
+    for (int k = 0; k < 10000; k++) {
+        cr_assert_eq(sap_batch_step(batch, 0.001, 1), SAP_OK, "%s", sap_error_message());
+        double z = rig_height(batch, 0);
+        if (z < 0.1 && last >= 0.1) { /* it lands */
+            cr_assert_leq(highest, apex + 1e-6, "bounce %d: %g after %g", bounces, highest, apex);
+            apex = highest;
+            highest = 0;
+            bounces++;
+        }
+        highest = fmax(highest, z);
+        last = z;
+    }
+    cr_assert_gt(bounces, 2);
+    sap_batch_destroy(batch);
+}
+
+/* A time constant below the step does not diverge: refsafe. */
+Test(mujoco_motion, a_stiff_contact_comes_to_rest) {
+    SapBatch *batch = rig_ball("approx64", 0.0002, 1, 0.3, 1);
+    cr_assert_eq(sap_batch_step(batch, 0.002, 3000), SAP_OK);
+    check_near(rig_height(batch, 0), 0.1, 1e-3, "height at rest");
+    check_near(((double *)sap_batch_state(batch)->joint_qd)[2], 0, 1e-6, "velocity at rest");
+    sap_batch_destroy(batch);
+}
+
+/* Presets with stages in f32 give the same motion to their precision, and no world fails to converge. */
+Test(mujoco_motion, single_precision_follows_double_precision) {
+    const char *const presets[] = {"mujoco32", "fast32"};
+    SapBatch *exact = rig_ball("approx64", 0.02, 0.5, 0.15, 1);
+    cr_assert_eq(sap_batch_step(exact, 0.002, 400), SAP_OK);
+    for (int i = 0; i < 2; i++) {
+        SapBatch *batch = rig_ball(presets[i], 0.02, 0.5, 0.15, 1);
+        SapArray status;
+        cr_assert_eq(sap_batch_step(batch, 0.002, 400), SAP_OK, "%s", sap_error_message());
+        cr_assert_eq(sap_batch_array(batch, SAP_BATCH_STATUS, &status), SAP_OK);
+        cr_assert_eq(*(uint32_t *)status.data & (SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED), 0, "%s: status %x",
+                     presets[i], *(uint32_t *)status.data);
+        check_near(((const float *)sap_batch_state(batch)->joint_q)[2], rig_height(exact, 0), 2e-5, presets[i]);
+        sap_batch_destroy(batch);
+    }
+    sap_batch_destroy(exact);
+}
+
+/* The acceleration of the last step is state: a reset world repeats its run bit for bit. */
+Test(mujoco_motion, a_reset_world_repeats_its_run) {
+    SapBatch *batch = rig_ball("approx64", 0.02, 1, 0.11, 3);
+    const uint8_t second[3] = {0, 1, 0};
+    cr_assert_eq(sap_batch_step(batch, 0.002, 200), SAP_OK);
+    double after = rig_height(batch, 1);
+    cr_assert_eq(sap_batch_reset(batch, second, 0), SAP_OK);
+    cr_assert_eq(rig_height(batch, 1), 0.11);
+    cr_assert_eq(sap_batch_step(batch, 0.002, 200), SAP_OK);
+    cr_assert_eq(rig_height(batch, 1), after);
+    sap_batch_destroy(batch);
+}
+
+Test(mujoco_motion, arrays_that_the_law_does_not_record_are_refused) {
+    SapBatch *batch = rig_ball("approx64", 0.02, 1, 0.11, 1);
+    SapArray view;
+    cr_assert_eq(sap_batch_array(batch, SAP_BATCH_CONSTRAINT_IMPULSE, &view), SAP_ERROR_UNSUPPORTED);
+    cr_assert(strstr(sap_error_message(), "constraint_impulse"), "%s", sap_error_message());
+    cr_assert_eq(sap_batch_expand(batch, SAP_PARAMETER_GRAVITY, &view), SAP_ERROR_UNSUPPORTED);
+    cr_assert_eq(sap_batch_array(batch, SAP_BATCH_CONTACT_FORCE, &view), SAP_OK);
+    cr_assert_eq(sap_batch_step(batch, 0.002, 500), SAP_OK);
+    check_near(((double *)view.data)[2], 2 * 9.81, 1e-3, "the force of the plane");
+    sap_batch_destroy(batch);
+}
