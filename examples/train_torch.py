@@ -2,6 +2,7 @@
 
     python examples/train_torch.py                                    # one process
     torchrun --nproc-per-node 2 examples/train_torch.py               # two, with synchronised gradients
+    python examples/train_torch.py --preset mujoco32 --walk mujoco32 approx32    # trained in one law, walks in both
 
 Prints mean reward per step, episode ends and world-steps per second of all processes.
 """
@@ -93,6 +94,19 @@ def update(policy, optimiser, data, size, generator, epochs=4, minibatches=4, cl
             optimiser.step()
 
 
+def walk(policy, preset, worlds, steps):
+    """Mean reward per step, and falls per world, of the policy's mean actions in another preset."""
+    env = Quadruped(worlds, command=(0.5, 0.0, 0.0), preset=preset)
+    observation, _ = env.reset(seed=7)
+    reward, falls = 0.0, 0
+    for _ in range(steps):
+        with torch.no_grad():
+            action = policy.mean(torch.from_numpy(observation.copy()))
+        observation, rewards, terminated, _, _ = env.step(action.numpy())
+        reward, falls = reward + float(rewards.mean()), falls + int(terminated.sum())
+    return reward / steps, falls / worlds
+
+
 def total(values, size):
     """The sum of numbers over all processes."""
     out = torch.tensor(values, dtype=torch.float64)
@@ -107,6 +121,8 @@ def main():
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--steps", type=int, default=24, help="per iteration")
     parser.add_argument("--dumps", help="folder for worlds that fail")
+    parser.add_argument("--preset", help="of the training, such as mujoco32; default: the scene's")
+    parser.add_argument("--walk", nargs="*", default=[], help="presets in which the trained policy walks")
     args = parser.parse_args()
 
     part = sapwood.dist.part(args.worlds)
@@ -115,7 +131,7 @@ def main():
     if part.size > 1:
         dist.init_process_group("gloo", rank=part.rank, world_size=part.size)
     torch.manual_seed(0)  # the same policy everywhere
-    env = Quadruped(part.num_worlds, command=(0.5, 0.0, 0.0), dumps=args.dumps, **part.batch)
+    env = Quadruped(part.num_worlds, command=(0.5, 0.0, 0.0), dumps=args.dumps, preset=args.preset, **part.batch)
     policy = Policy(env.single_observation_space.shape[0], env.single_action_space.shape[0])
     optimiser = torch.optim.Adam(policy.parameters(), 1e-3)
     torch.manual_seed(1 + part.rank)  # other actions everywhere
@@ -135,6 +151,9 @@ def main():
     norms = total([norm * (part.rank == r) for r in range(part.size)], part.size)
     if part.rank == 0:
         print(f"processes {part.size}, policies are the same: {len(set(norms)) == 1}, failed worlds {env.failures}")
+        for preset in args.walk:
+            reward, falls = walk(policy, preset, 64, 500)
+            print(f"walks in {preset}: reward {reward:+.4f}, falls per world {falls:.2f}")
     if part.size > 1:
         dist.destroy_process_group()
 

@@ -20,7 +20,7 @@ import program
 import robots
 
 HERE = Path(__file__).resolve().parent
-PRESETS = ("fast32", "approx32", "approx64", "drake")
+PRESETS = ("fast32", "approx32", "approx64", "drake", "mujoco32", "mujoco64")
 TARGETS = ("settled", "moving")
 
 # The body whose height is shown, the range of its final height (the cube flat on its lower face, the stack upright, the
@@ -219,7 +219,7 @@ def parse(cores):
     parser.add_argument("--preset", action="append", choices=PRESETS,
                         help="may be repeated; default approx32 and drake")
     parser.add_argument("--law", choices=("sap", "mujoco"), default="sap",
-                        help="the law of Sapwood's worlds; mujoco: they follow MuJoCo, preset approx64; default sap")
+                        help="the law of Sapwood's worlds; mujoco: they follow MuJoCo, preset mujoco64; default sap")
     parser.add_argument("--targets", action="append", choices=TARGETS, help="may be repeated; default both")
     parser.add_argument("--threads", type=positive, default=cores, help="default all cores")
     parser.add_argument("--worlds", type=positive, default=4096, help="default 4096")
@@ -237,7 +237,7 @@ def parse(cores):
     parser.add_argument("--json", action="store_true", help="print JSON")
     args = parser.parse_args()
     args.robot = args.robot or list(robots.NAMES)
-    args.preset = args.preset or (["approx32", "drake"] if args.law == "sap" else ["approx64"])
+    args.preset = args.preset or (["approx32", "drake"] if args.law == "sap" else ["mujoco64"])
     args.targets = args.targets or list(TARGETS)
     args.options = ["--seed", args.seed, *[f"--set={setting}" for setting in args.set]]
     return args
