@@ -88,3 +88,29 @@ def test_a_robot_that_lies_still_lies_still_in_mujoco() -> None:
         mujoco.mj_step(m, d, 400)
         assert abs(d.qpos[2] - batch.qpos[w, 2]) < 1e-4
     assert still > 0
+
+
+@pytest.mark.parametrize("robot", ["ant", "half_cheetah", "humanoid", "walker2d"])
+def test_single_precision_stays_near_double_precision(robot: str) -> None:
+    """One step from the same states; pytest -s prints the table of docs/mujoco.md."""
+    m, random, errors = compiled(robot), np.random.default_rng(3), []
+    m.opt.tolerance = 1e-8
+    model = sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco")
+    double, single = (
+        sapwood.Batch(model, WORLDS, preset=preset, dtype=np.float64) for preset in ("mujoco64", "mujoco32")
+    )
+    double.perturb(0.1)
+    lost = 0
+    for k in range(120):
+        if k % 5 == 0:
+            double.ctrl[:] = controls(m, random)
+        state = double.get_state()
+        double.step()
+        if k >= 20 and k % 4 == 0:
+            single.set_state(state)
+            single.step()
+            scale = np.maximum(1, np.abs(double.joint_qd).max(axis=1))
+            errors.append(np.abs(single.joint_qd - double.joint_qd).max(axis=1) / scale)
+            lost += int(np.count_nonzero(single.status & sapwood.batch.NOT_CONVERGED))
+    print(f"| {robot} | {np.median(errors):.0e} | {np.quantile(errors, 0.99):.0e} | {np.max(errors):.0e} |")
+    assert lost == 0 and np.max(errors) < 1e-4

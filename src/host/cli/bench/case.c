@@ -28,6 +28,7 @@ typedef struct Case {
     const BenchPlan *plan;
     CliBatch batch;
     void *q, *qd;              /* initial state of each pass */
+    double *warm;              /* of MuJoCo's law: its accelerations, a part of the state; else NULL */
     CliStatistics *statistics; /* NULL: not recorded */
     bool singly;               /* one step per call */
     bool spoilt;               /* with a hostile world; statistics are not recorded */
@@ -123,11 +124,26 @@ static bool step(Case *c, int at, int count, double *seconds) {
     return true;
 }
 
+static size_t warm_bytes(const Case *c) {
+    return 4 * sizeof(double) * (size_t)c->batch.state->num_worlds * (size_t)c->batch.arrays->num_dofs;
+}
+
+/* Keeps the accelerations from which MuJoCo's law starts, if the batch has that law. */
+static bool keep_warm(Case *c) {
+    if (!c->warm)
+        return true;
+    return cli_check(sap_batch_read(c->batch.batch, SAP_BATCH_DOF_CACHE, c->warm, warm_bytes(c)));
+}
+
+static bool restore_warm(const Case *c) {
+    return !c->warm || cli_check(sap_batch_write(c->batch.batch, SAP_BATCH_DOF_CACHE, c->warm, warm_bytes(c)));
+}
+
 /* One pass: plan->steps steps from the kept state. */
 static bool pass(Case *c, double *seconds) {
     memcpy(c->batch.state->joint_q, c->q, c->batch.q_bytes);
     memcpy(c->batch.state->joint_qd, c->qd, c->batch.qd_bytes);
-    return cli_batch_push(&c->batch) && step(c, c->plan->warmup, c->plan->steps, seconds);
+    return cli_batch_push(&c->batch) && restore_warm(c) && step(c, c->plan->warmup, c->plan->steps, seconds);
 }
 
 static bool warm_up(Case *c) {
@@ -142,7 +158,7 @@ static bool warm_up(Case *c) {
         return false;
     memcpy(c->q, c->batch.state->joint_q, c->batch.q_bytes);
     memcpy(c->qd, c->batch.state->joint_qd, c->batch.qd_bytes);
-    return true;
+    return keep_warm(c);
 }
 
 /* ---- measurement ---- */
@@ -341,6 +357,8 @@ static bool create(Case *c, const CliScene *scene, BenchRow *row) {
     if (!cli_batch_create(scene->scene, &row->options, row->worlds, cli_default_dtype(&row->options), c->plan->bodies,
                           &c->batch))
         return false;
+    if (row->options.contact_solver == SAP_SOLVER_MUJOCO && !(c->warm = cli_allocate(1, warm_bytes(c))))
+        return false;
     row->where = c->batch.where;
     if (row->where.device == SAP_DEVICE_CPU) {
         row->isa = c->batch.info.isa;
@@ -375,6 +393,7 @@ bool bench_case(const BenchPlan *plan, const CliScene *scene, bool (*is_known)(v
         ok = run(&c, row);
     free(c.q);
     free(c.qd);
+    free(c.warm);
     cli_batch_free(&c.batch);
     return ok;
 }
