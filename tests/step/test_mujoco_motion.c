@@ -251,3 +251,84 @@ Test(mujoco_motion, arrays_that_the_law_does_not_record_are_refused) {
     check_near(((double *)view.data)[2], 2 * 9.81, 1e-3, "the force of the plane");
     sap_batch_destroy(batch);
 }
+
+/* ---- poison ---- */
+
+enum { HERD = 11, SICK = 5 };
+
+/* Quadrupeds on the ground, all different. */
+static SapBatch *herd(const SapScene *scene) {
+    SapOptions o = scene->options;
+    SapBatch *batch = NULL;
+    cr_assert_eq(sap_options_set(&o, "contact_preset_variant", "mujoco64"), SAP_OK);
+    o.threads = 1;
+    cr_assert_eq(sap_batch_create(scene->model, HERD, &o, &batch), SAP_OK, "%s", sap_error_message());
+    double *v = sap_batch_state(batch)->joint_qd;
+    int nv = sap_model_arrays(scene->model)->num_dofs;
+    for (int i = 0; i < HERD * nv; i++)
+        v[i] = 0.3 * sin(1.7 * i);
+    cr_assert_eq(sap_batch_step(batch, scene->dt, 60), SAP_OK);
+    return batch;
+}
+
+/* A copy of a field of all worlds, to free, or back into the batch. */
+static void *copy_field(SapBatch *batch, SapBatchField field, size_t *bytes) {
+    SapArray view;
+    cr_assert_eq(sap_batch_array(batch, field, &view), SAP_OK);
+    *bytes = (size_t)(view.shape[0] * view.strides[0]);
+    void *copy = malloc(*bytes);
+    memcpy(copy, view.data, *bytes);
+    return copy;
+}
+
+static const SapBatchField poisoned[] = {SAP_BATCH_JOINT_Q,          SAP_BATCH_JOINT_QD, SAP_BATCH_JOINT_F,
+                                         SAP_BATCH_JOINT_TARGET_POS, SAP_BATCH_BODY_F,   SAP_BATCH_DOF_CACHE};
+enum { NUM_POISONED = sizeof poisoned / sizeof *poisoned };
+
+/* Every element of every input of one world in turn is NaN, infinite, huge or denormal; the other worlds keep their bits, and
+ * the world fails and keeps its state, or is finite. */
+Test(mujoco_motion, a_bad_number_stops_its_world_only, .timeout = 120) {
+    static const double bad[] = {NAN, -INFINITY, 1e300, 5e-324};
+    SapScene *scene = NULL;
+    cr_assert_eq(sap_scene_load(SAPWOOD_SOURCE_DIR "/bench/scenes/quadruped.yaml", &scene), SAP_OK);
+    SapBatch *batch = herd(scene);
+    size_t bytes[NUM_POISONED], q_bytes, v_bytes;
+    void *start[NUM_POISONED];
+    for (int f = 0; f < NUM_POISONED; f++)
+        start[f] = copy_field(batch, poisoned[f], &bytes[f]);
+    cr_assert_eq(sap_batch_step(batch, scene->dt, 1), SAP_OK);
+    double *q = copy_field(batch, SAP_BATCH_JOINT_Q, &q_bytes), *v = copy_field(batch, SAP_BATCH_JOINT_QD, &v_bytes);
+    int failures = 0;
+    for (int f = 0; f < NUM_POISONED; f++)
+        for (size_t k = 0; k < 4 * (bytes[f] / sizeof(double) / HERD); k++) {
+            size_t row = bytes[f] / sizeof(double) / HERD, at = SICK * row + k / 4;
+            for (int g = 0; g < NUM_POISONED; g++)
+                cr_assert_eq(sap_batch_write(batch, poisoned[g], start[g], bytes[g]), SAP_OK);
+            SapArray view;
+            cr_assert_eq(sap_batch_array(batch, poisoned[f], &view), SAP_OK);
+            ((double *)view.data)[at] = bad[k % 4];
+            cr_assert_eq(sap_batch_step(batch, scene->dt, 1), SAP_OK);
+            /* the other worlds */
+            const double *q1 = sap_batch_state(batch)->joint_q, *v1 = sap_batch_state(batch)->joint_qd;
+            size_t nq = q_bytes / sizeof *q / HERD, nv = v_bytes / sizeof *v / HERD;
+            for (size_t w = 0; w < HERD; w++)
+                if (w != SICK)
+                    cr_assert(memcmp(q + w * nq, q1 + w * nq, nq * sizeof *q) == 0 &&
+                                  memcmp(v + w * nv, v1 + w * nv, nv * sizeof *v) == 0,
+                              "field %d, element %zu, %g: world %zu differs", (int)poisoned[f], k / 4, bad[k % 4], w);
+            /* the world itself */
+            cr_assert_eq(sap_batch_array(batch, SAP_BATCH_STATUS, &view), SAP_OK);
+            bool failed = ((uint32_t *)view.data)[SICK] & SAP_WORLD_FAILED, finite = true;
+            for (size_t i = 0; i < nv; i++)
+                finite &= isfinite(v1[SICK * nv + i]) != 0;
+            cr_assert(failed || finite, "field %d, element %zu is %g", (int)poisoned[f], k / 4, bad[k % 4]);
+            failures += failed;
+        }
+    cr_assert_gt(failures, 100);
+    for (int f = 0; f < NUM_POISONED; f++)
+        free(start[f]);
+    free(q);
+    free(v);
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}

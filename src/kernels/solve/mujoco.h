@@ -33,7 +33,7 @@ STAGE_FN void mujoco_start(const Context *ctx, MujocoNewton *n) {
     TEAM_FOR(i, nv)
         v[i] = real_select(n->open, SOLVE(guess)[i], SOLVE(v_star)[i]);
     real at_guess = problem_evaluate(ctx);
-    mask back = n->open & (at_guess > at_free);
+    mask back = n->open & mask_not(at_guess <= at_free); /* also if the guess is not finite */
     n->result->cost = at_guess;
     if (mask_any(back)) {
         TEAM_SYNC(); /* as above */
