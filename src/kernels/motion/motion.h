@@ -7,6 +7,8 @@ STAGE_FN void stage_free_motion(const Context *ctx) {
     load_control(ctx);
     if (IS_FIRST_STAGE)
         begin_status(ctx);
+    else
+        resume_status(ctx);
     TEAM_SYNC(); /* kinematics and rows of A read the state that other threads loaded */
     OWN_STATE;
     OWN_FORCES;

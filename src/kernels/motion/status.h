@@ -21,6 +21,14 @@ STAGE_FN void begin_status(const Context *ctx) {
     }
 }
 
+/* Continues with the status that put_status kept from the stage before: on a GPU that was another launch. */
+KERNEL_FN void resume_status(const Context *ctx) {
+    TEAM_ONCE() {
+        for (int l = 0; l < SAP_LANES; l++)
+            STATUS(l) = (int)ctx->args->status[ctx->pack->world[l]];
+    }
+}
+
 /* Adds bits to the status of the step. */
 STAGE_FN void add_status(const Context *ctx, bits status) {
     TEAM_ONCE() {

@@ -36,7 +36,8 @@ STAGE_FN void stage_velocity(const Context *ctx) {
     if (ctx->args->plan.rk4) {
         TEAM_FOR(l, plan->nl)
             rk_keep(ctx, l);
-        TEAM_SYNC(); /* the next stage writes the state that was read */
+        put_status(ctx, get_status(ctx));
+        TEAM_SYNC(); /* the next stage writes the state that was read, and reads the status */
     }
     if (!ctx->args->mujoco->damped && !gyroscopic)
         return;

@@ -7,7 +7,7 @@
 
 #include "backend.h"
 
-enum { WORLDS = 3, WARM_UP = 60, STEPS = 3 };
+enum { WORLDS = 3, WARM_UP = 100, STEPS = 3 };
 
 typedef struct Case {
     const char *scene, *preset;
@@ -54,7 +54,7 @@ static SapModel *model_of(const SapScene *scene, const Case *c) {
     law.impratio = 2;
     law.max_condim = c->condim;
     law.iterations = c->pgs ? 1 : law.iterations;
-    law.tolerance = c->pgs ? 1e-3 : law.tolerance; /* some hundred sweeps */
+    law.tolerance = c->pgs ? 1e-5 : law.tolerance; /* some hundred sweeps */
     law.body_invweight = body;
     law.dof_invweight = dof;
     law.shape_condim = condim;
@@ -103,13 +103,16 @@ static void check_case(const Case *c, int number) {
     /* a case without contacts, or without iterations where there are contacts, would show little */
     int32_t *contacts = backend_read(got, SAP_BATCH_CONTACT_COUNT),
             *iterations = backend_read(got, SAP_BATCH_ITERATIONS);
-    CHECK((contacts[0] > 0) == c->touches, "%s: %d contacts", what, contacts[0]);
+    int touching = 0;
+    for (int w = 0; w < WORLDS; w++)
+        touching += contacts[w];
+    CHECK((touching > 0) == c->touches, "%s: %d contacts", what, touching);
     CHECK(contacts[0] == 0 || c->pgs || iterations[0] > 0, "%s: no iterations", what);
     uint32_t *status = backend_read(got, SAP_BATCH_STATUS), all = 0;
     for (int w = 0; w < WORLDS; w++)
         all |= status[w];
     CHECK(((all & SAP_WORLD_PGS) != 0) == c->pgs && !(all & SAP_WORLD_FAILED), "%s: status %x", what, (unsigned)all);
-    printf("%s: same bits (%d contacts, %d iterations in world 0)\n", what, contacts[0], iterations[0]);
+    printf("%s: same bits (%d contacts, %d iterations in world 0)\n", what, touching, iterations[0]);
     fflush(stdout);
     free(contacts);
     free(iterations);
