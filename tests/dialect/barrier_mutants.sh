@@ -4,7 +4,7 @@
 #
 # barrier_mutants.sh <project> <work folder> <compiler> <libsapwood_static.a> [<link argument>...]
 #
-# SAPWOOD_BARRIERS=<regular expression> takes only the barriers of the files that it matches, such as 'tiles|blocks'.
+# SAPWOOD_BARRIERS=<regular expression> takes only those whose "file:line" it matches, such as 'tiles|blocks'.
 set -u
 project=$1 work=$2 cc=$3 library=$4
 shift 4
@@ -106,7 +106,7 @@ done
 
 # The kernels of MuJoCo's law (mujoco*.h) have no team of threads yet: they run on CPUs, where a team is one thread.
 mapfile -t barriers < <(cd "$project/src/kernels" && grep -rn --include='*.h' --exclude='mujoco*' 'TEAM_SYNC();' . |
-    sed 's|^\./||' | grep -E "^[^:]*(${SAPWOOD_BARRIERS:-})[^:]*:" | sort)
+    sed 's|^\./||' | awk -F: -v chosen="${SAPWOOD_BARRIERS:-}" '$1 ":" $2 ~ chosen' | sort)
 [ ${#barriers[@]} -gt 0 ] || die "found no barriers"
 for i in "${!barriers[@]}"; do
     IFS=: read -r file line _ <<<"${barriers[i]}"
