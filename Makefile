@@ -121,14 +121,19 @@ wheel-test:
 	SAPWOOD_WHEEL=full $(MAKE) python-test
 
 # Learners, with PyTorch for CPUs, and the page in a browser: a gigabyte of packages, so it is no part of make test.
-learn-test: wheel
+learn-test:
 	@scripts/setup learn
+	$(MAKE) wheel WHEEL_ISAS=native
 	rm -rf build/learn-venv
 	$(PYTHON) -m venv build/learn-venv
 	build/learn-venv/bin/pip install --quiet torch --index-url https://download.pytorch.org/whl/cpu || \
 	    build/learn-venv/bin/pip install --quiet torch
 	build/learn-venv/bin/pip install --quiet "$$(ls build/wheel/*.whl)[test,view,learn]"
 	build/learn-venv/bin/python -m pytest -q -rs python/tests_learn
+# A task on a GPU, if the stand-in driver has been built.
+	@if test -f $(PTX_DRIVER)/libcuda.so.1; then \
+	    SAPWOOD_LIBRARY=$(CURDIR)/build/release/src/libsapwood.so SAPWOOD_CUDA_DRIVER=$(PTX_DRIVER)/libcuda.so.1 \
+	    build/learn-venv/bin/python -m pytest -q python/tests_learn/test_tensors.py -k gpu; fi
 
 ptx-test: setup
 	cmake --preset release -DSAPWOOD_WERROR=ON
