@@ -1,4 +1,4 @@
-/* The choice of lanes (host/cpu/dispatch.c). */
+/* The choice of instruction set and lanes (host/cpu/dispatch.c). */
 #include <criterion/criterion.h>
 
 #include "host/cpu/dispatch.h"
@@ -35,4 +35,13 @@ Test(dispatch, f32_presets_have_eight_lanes_where_eight_doubles_pay) {
     for (SapIsa isa = SAP_ISA_GENERIC; isa <= SAP_ISA_AVX512; isa++)
         if (sap_isa_available(isa) && sap_kernels_find(isa, 8, SAP_FP64)->lanes_pay)
             cr_assert_eq(sap_default_lanes(isa, SAP_FP32, 64), 8, "%s", sap_isa_name(isa));
+}
+
+Test(dispatch, auto_takes_the_last_instruction_set_that_is_there) {
+    SapIsa last = SAP_ISA_GENERIC, found;
+    for (SapIsa isa = SAP_ISA_GENERIC; isa <= SAP_ISA_AVX512; isa++)
+        if (sap_isa_available(isa))
+            last = isa;
+    cr_assert_eq(sap_isa_resolve(SAP_ISA_AUTO, &found), SAP_OK);
+    cr_assert_eq(found, last, "%s, not %s", sap_isa_name(found), sap_isa_name(last));
 }

@@ -115,6 +115,30 @@ Test(sensors, read_the_torque_that_the_control_applies) {
     sap_batch_destroy(batch);
 }
 
+/* The drive of a dof that is within its bounds: ke (target - q) - kd v at the end of the step. */
+Test(sensors, read_the_torque_that_drives_apply) {
+    SapScene *scene = NULL;
+    SapBatch *batch = NULL;
+    need(sap_scene_load(SAPWOOD_SOURCE_DIR "/bench/scenes/quadruped.yaml", &scene));
+    const SapModelArrays *a = sap_model_arrays(scene->model);
+    SapOptions options;
+    need(sap_options_preset("approx64", &options));
+    need(sap_batch_create_as(scene->model, 1, &options, SAP_F64, &batch));
+    double *torque = reals(batch, SAP_BATCH_JOINT_TORQUE), most = 0;
+    need(sap_batch_step(batch, scene->dt, 100));
+    const double *q = sap_batch_state(batch)->joint_q, *v = sap_batch_state(batch)->joint_qd;
+    const double *target = sap_batch_control(batch)->joint_target_pos;
+    for (int i = 6; i < a->num_dofs; i++) {
+        double expected = a->joint_target_ke[i] * (target[i] - q[i + 1]) - a->joint_target_kd[i] * v[i];
+        cr_expect_float_eq(torque[i], expected, 1e-3 * (1 + fabs(expected)), "dof %d: %g, not %g", i, torque[i],
+                           expected);
+        most = fmax(most, fabs(torque[i]));
+    }
+    cr_expect_gt(most, 1, "the legs carry the body");
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
 Test(sensors, begin_anew_after_a_reset_and_new_coordinates) {
     SapBatch *batch = pendulum(0, 0);
     double *accelerometer = reals(batch, SAP_BATCH_SITE_ACCELEROMETER), *qacc = reals(batch, SAP_BATCH_QACC);
@@ -198,6 +222,8 @@ Test(sensors, of_contact_time_a_fall_and_a_landing) {
     /* the mean force of the landing gives back the momentum: F T = m v + m g (T - t) */
     cr_assert_float_eq(force[2] * 0.1, g * 0.25, 0.02);
     cr_assert(most[0] > 3 * force[2], "%g %g", most[0], force[2]);
+    need(sap_batch_step(batch, h, 1)); /* the largest force of this call, not of the landing */
+    cr_assert_float_eq(most[0], sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2]), 1e-12);
     need(sap_batch_step(batch, h, 10));
     cr_assert_eq(first[0], 0);
     cr_assert_float_eq(last[0], fall, 5 * h);
