@@ -4,9 +4,11 @@
 # anything, no access may be out of bounds, and nothing may leak.
 set -euo pipefail
 program=$1
+suppressions=$(dirname "${BASH_SOURCE[0]}")/valgrind.supp
 check() {
     echo "$*"
-    valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$program" "$@" >/dev/null
+    valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
+        --suppressions="$suppressions" "$program" "$@" >/dev/null
 }
 plain=(--isa generic --set lanes=1 --set threads=1)
 for scene in cube gripper stack5 quadruped; do

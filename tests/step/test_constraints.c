@@ -106,6 +106,40 @@ Test(constraints, a_weld_to_the_world_carries_the_weight) {
     sap_scene_destroy(scene);
 }
 
+/* Two branches: 1.42 to the body and 0.2 along it, and half of 1.41 behind a pulley. */
+Test(constraints, the_length_of_a_tendon_is_that_of_its_path) {
+    SapScene *scene = parse(HEAD "bodies:\n" CUBE("a", "[0, 0, 1]") "joints:\n" FREE_BODY(
+        "a") "tendons: [{id: t, path: [{body: world, point: [1, 0, 0]}, {body: a, point: [0, 0.1, 0]}, {body: a, "
+             "point: "
+             "[0, -0.1, 0]}, {pulley: 2}, {body: a}, {body: world, point: [0, 1, 0]}]}]\n");
+    SapBatch *batch = create(scene, 1, "drake");
+    double *length = array_of(batch, SAP_BATCH_TENDON_LENGTH);
+    step(batch, 1e-4, 1);
+    check_near(length[0], sqrt(2.01) + 0.2 + sqrt(2) / 2, 1e-12, "length");
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
+/* Worlds that spin differently, so that there are torques, different in each. */
+Test(constraints, the_only_constraint_of_a_body_gives_its_wrench_in_each_world) {
+    SapScene *scene = parse(HEAD "bodies:\n" CUBE("a", "[0, 0, 1]") "joints:\n" FREE_BODY(
+        "a") "constraints: [{id: w, type: weld, body_a: world, body_b: a}]\n");
+    SapBatch *batch = create(scene, 3, "approx64");
+    double *wrench = array_of(batch, SAP_BATCH_CONSTRAINT_WRENCH),
+           *sum = array_of(batch, SAP_BATCH_BODY_CONSTRAINT_WRENCH);
+    for (int i = 0; i < 18; i++)
+        ((double *)sap_batch_state(batch)->joint_qd)[i] = 0.1 * (i + 1);
+    step(batch, 0.002, 2);
+    for (int i = 0; i < 18; i++) {
+        cr_expect_eq(sum[i], wrench[i], "world %d, number %d: %g and %g", i / 6, i % 6, sum[i], wrench[i]);
+        cr_expect_gt(fabs(wrench[i]), 1e-3, "world %d, number %d", i / 6, i % 6);
+    }
+    for (int i = 0; i < 6; i++)
+        cr_expect_neq(wrench[i], wrench[6 + i], "worlds 0 and 1, number %d", i);
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
 Test(constraints, a_compliant_distance_sags_by_load_over_stiffness) {
     SapScene *scene = parse(HEAD "bodies: [{id: a, mass: 2, inertia: [1, 1, 1]}]\n"
                                  "joints: [{id: j, type: prismatic, axis: z, parent: world, child: a}]\n"
