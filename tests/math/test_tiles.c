@@ -168,7 +168,12 @@ Test(TILES_SUITE, of_a_stack_are_tridiagonal) {
         w->start[K] = 6 * K;
     for (int K = 1; K < 5; K++)
         w->couples[0][K][K - 1] = true;
-    cr_expect_eq(entries_of(w, find_tiles(w, -1, p)), 5 * 21 + 4 * 36);
+    const Tiles *t = find_tiles(w, -1, p);
+    cr_expect_eq(entries_of(w, t), 5 * 21 + 4 * 36);
+    tiles_sort_depths(t, w->nv);
+    cr_expect_eq(*t->num_depths, 30, "each dof is eliminated after the one before");
+    for (int d = 0; d < 30; d++)
+        cr_expect(t->depth_start[d] == d && t->depth_start[d + 1] == d + 1 && t->depth_dof[d] == d, "depth %d", d);
     cr_expect_eq(entries_of(w, find_tiles(w, -2, p)), 30 * 31 / 2);
     free(w);
     free(p);
