@@ -214,3 +214,17 @@ Test(hull_tables, a_box_around_a_hull_holds_its_vertices_and_touches_them) {
             cr_assert_float_eq(touched[k], box[12 + k], 1e-12);
     }
 }
+
+/* Along the normal of a face, with an axis in the face: the corners of a box that is turned about z give the box. */
+Test(hull_tables, a_box_around_a_turned_box_is_that_box) {
+    const double half[3] = {0.1, 0.2, 0.3}, c = cos(0.5), s = sin(0.5), face[4] = {c, s, 0, half[0]};
+    double x[8][3], box[15];
+    for (int i = 0; i < 8; i++) {
+        double a = i & 1 ? half[0] : -half[0], b = i & 2 ? half[1] : -half[1];
+        memcpy(x[i], (const double[3]){c * a - s * b, s * a + c * b, i & 4 ? half[2] : -half[2]}, sizeof x[i]);
+    }
+    sap_hull_box(&x[0][0], 8, face, 1, box);
+    for (int k = 0; k < 3; k++)
+        cr_expect_float_eq(box[k], 0, 1e-14);
+    cr_expect_float_eq(box[12] * box[13] * box[14], half[0] * half[1] * half[2], 1e-14);
+}
