@@ -358,7 +358,7 @@ ParameterizedTest(PairParam *param, convex, a_pose_that_is_no_number_has_no_cont
 }
 
 /* The quaternion of a rotation with the columns R[0], R[1], R[2]. */
-static void quaternion_of(const double R[3][3], double *q) {
+static void quaternion_of(double R[3][3], double *q) {
     double t = R[0][0] + R[1][1] + R[2][2], m[3][3];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
