@@ -120,9 +120,9 @@ def step_many(env, observation, steps, first=0):
     return observation, out
 
 
-def test_a_nan_in_one_world_is_dumped_and_training_goes_on(tmp_path, program):
+def test_a_nan_in_one_of_4096_worlds_is_dumped_and_training_goes_on(tmp_path, program):
     gym = pytest.importorskip("sapwood.gym")
-    calm, env = gym.Quadruped(64), gym.Quadruped(64, dumps=tmp_path / "dumps")
+    calm, env = gym.Quadruped(4096), gym.Quadruped(4096, dumps=tmp_path / "dumps")
     observations = []
     for e in (calm, env):
         observation, _ = e.reset(seed=1)
