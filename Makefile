@@ -26,8 +26,8 @@
 #   make aarch64-test   the kernels of aarch64 under qemu: the same hashes
 #   make learn-test     learners train a few iterations; a page opens in Chromium
 #   make hosts-test     mpirun over two hosts made of network namespaces (needs root)
-#   make slow-test      barriers removed one by one; the GPU kernels of another code generator, and budgets of the dual
-#                       solvers; compilers with -O3
+#   make slow-test      barriers removed one by one; the GPU kernels of another code generator, budgets of the dual
+#                       solvers and of MuJoCo's law; compilers with -O3
 #   make long-test      10,000 steps of the scenes with loops, in every preset, and of a stack of ten, by every solver
 #   make test-all       make test, make wheel-test and these eight
 
@@ -174,7 +174,7 @@ hosts-test: build
 # Every barrier of the CPU's teams removed in turn; the kernels of the other code generator.
 slow-test: build
 	cmake --build --preset release
-	ctest --preset release -C all -R '^(barrier_mutants|ptx_backend_bits_100|ptx_budgets_dual|compilers_O3)$$'
+	ctest --preset release -C all -R '^(barrier_mutants|ptx_backend_bits_100|ptx_budgets_dual|ptx_budgets_mujoco|compilers_O3)$$'
 
 long-test: build
 	cmake --build --preset release --target test_linkages test_dual_scenes
