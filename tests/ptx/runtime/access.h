@@ -78,6 +78,8 @@ PTX_INLINE u8 *local_at(Thread *t, u64 address, u32 width, u32 site, Access kind
     u8 *states = offset < t->local_top - t->local_low ? t->local_states + offset : NULL;
     check_access(t, SPACE_LOCAL, address, states, width, site, kind);
 #endif
+    if (PTX_UNLIKELY(t->notes_local))
+        ptx_runtime->note_local(t, address, width, kind);
     return (u8 *)address;
 }
 

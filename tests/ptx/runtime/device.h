@@ -52,6 +52,7 @@ typedef struct Thread {
     u32 index, lane, warp;
     u64 local_low, local_top, local_high; /* stack of local memory: frames lie in [low, top) */
     u8 *local_states;                     /* of the bytes from local_low */
+    u8 notes_local;                       /* 1: its accesses to local memory are noted (reuse.c) */
     u32 patience;                         /* accesses others may wait for, since it last let them run */
     u8 carry;
 } Thread;
@@ -82,6 +83,7 @@ typedef struct Runtime {
     /* Check 2: notes the access, and reports what is wrong with it. */
     void (*note_access)(Thread *t, Space space, u64 address, u32 width, u32 site, Access kind);
     void (*read_unwritten)(Thread *t, Space space, u64 address, u32 width, u32 site);
+    void (*note_local)(Thread *t, u64 address, u32 width, Access kind);
 } Runtime;
 
 /* Tables of a translated module. */

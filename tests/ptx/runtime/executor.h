@@ -4,10 +4,13 @@
  *   fiber.c     switching between threads, and whose turn it is
  *   barrier.c   barriers of a block
  *   warp.c      what the lanes of a warp do together
+ *   reuse.c     distances between accesses to a word of local memory
  *   race.c      accesses of different threads without a barrier between them
  *   report.c    telling what went wrong, and where in the source */
 #ifndef PTX_EXECUTOR_H
 #define PTX_EXECUTOR_H
+
+#include <stdio.h>
 
 #include "device.h"
 #include "launch.h"
@@ -108,6 +111,13 @@ void ptx_join_clocks(u32 *joined, u32 thread);       /* joined = max(joined, wha
 void ptx_take_clocks(const u32 *joined, u32 thread); /* the thread knows `joined`; its own clock goes on */
 void ptx_advance_clock(u32 thread);
 void ptx_note_access(Thread *t, Space space, u64 address, u32 width, u32 site, Access kind);
+
+/* reuse.c: while PTX_STATS asks for counts. */
+enum { REUSE_BINS = 16 };
+void ptx_begin_reuse(u32 words);
+void ptx_begin_reuse_of_block(void);
+void ptx_note_local(Thread *t, u64 address, u32 width, Access kind);
+void ptx_write_reuse(FILE *file);
 
 /* report.c */
 void ptx_report(Thread *t, u32 site, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -32,7 +32,8 @@ const Runtime ptx_runtime_functions = {.sync_block = ptx_sync_block,
                                        .clock = read_clock,
                                        .fault = ptx_fault,
                                        .note_access = ptx_note_access,
-                                       .read_unwritten = ptx_read_unwritten};
+                                       .read_unwritten = ptx_read_unwritten,
+                                       .note_local = ptx_note_local};
 
 /* ---- shared memory */
 
@@ -212,6 +213,7 @@ static void write_statistics(const PtxLaunch *l, const Totals *totals, double se
     write_costs(file, totals);
     write_classes(file, totals);
     write_bytes(file, totals);
+    ptx_write_reuse(file);
     fprintf(file, "}\n");
     fclose(file);
 }
@@ -228,6 +230,7 @@ static void begin_block(const PtxLaunch *l, const SharedWindow *window, u64 numb
     clear_window(window);
     ptx_reset_barriers();
     ptx_reset_warps();
+    ptx_begin_reuse_of_block();
     if (ptx_is_race_checked())
         ptx_begin_races_of_block();
     for (u32 i = 0; i < e->threads; i++)
@@ -249,6 +252,12 @@ static void set_threads(const PtxLaunch *l, const SharedWindow *window) {
         t->tid[0] = i % l->block[0];
         t->tid[1] = i / l->block[0] % l->block[1];
         t->tid[2] = i / l->block[0] / l->block[1];
+        t->notes_local = 0;
+    }
+    if (getenv("PTX_STATS")) {
+        const Thread *first = &e->fibers[0].thread;
+        ptx_begin_reuse((u32)((first->local_high - first->local_low) / 4));
+        e->fibers[0].thread.notes_local = 1;
     }
 }
 

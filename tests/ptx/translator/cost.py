@@ -10,6 +10,7 @@ import re
 
 FREE = (0, 0)
 LOAD = {'shared': 26, 'const': 10, 'local': 33}  # of other spaces, and generic: 35
+FAR = 240  # a load of local memory, or generic, that misses the L1 cache and hits the L2 cache
 DIVISIONS = {('div', 'f32'): (10, 45), ('div', 'f64'): (16, 100), ('sqrt', 'f32'): (10, 45), ('sqrt', 'f64'): (14, 92),
              ('rcp', 'f32'): (7, 32), ('rcp', 'f64'): (11, 84)}
 CONTROL = {'bar': (2, 12), 'barrier': (2, 12), 'bra': (1, 10), 'brx': (1, 10), 'call': (4, 24), 'ret': (1, 10), 'exit': (1, 10)}
@@ -18,12 +19,14 @@ ARITHMETIC = ('fma', 'add', 'sub', 'mul', 'mad', 'neg', 'abs', 'min', 'max')
 _REGISTER = re.compile(r'%[a-z]+\d+')
 
 
-def instruction_cost(name, modifiers):
-    """(issue slots, clocks until the result) of an instruction."""
+def instruction_cost(name, modifiers, is_far=False):
+    """(issue slots, clocks until the result) of an instruction. is_far: local memory is in the L2 cache."""
     kind = modifiers[-1] if modifiers else ''
     wide = 2 if '64' in kind and kind[0] in 'bsu' else 1  # integers of 64 bits are two
     if name in ('mov', 'cvta') or (name in ('ld', 'st') and 'param' in modifiers):
         return FREE
+    if name in ('ld', 'ldu') and is_far and not any(m in ('shared', 'const', 'global') for m in modifiers):
+        return 1, FAR
     if name in ('ld', 'ldu'):
         return 1, next((LOAD[space] for space in LOAD if space in modifiers), 35)
     if (name, kind) in DIVISIONS:
@@ -55,11 +58,11 @@ def _registers(statement):
     return [], reads + _REGISTER.findall(' '.join(operands))
 
 
-def block_cost(statements):
+def block_cost(statements, is_far=False):
     """(clocks, issue slots) of the instructions of a basic block."""
     ready, clock, issued = {}, 0, 0
     for statement in statements:
-        slots, latency = instruction_cost(statement.name, statement.modifiers)
+        slots, latency = instruction_cost(statement.name, statement.modifiers, is_far)
         writes, reads = _registers(statement)
         start = max([clock] + [ready.get(r, 0) for r in reads])
         if slots == 0:

@@ -20,7 +20,7 @@ CLASSES = (
     + [f'{verb}_{space}' for space in ('global', 'shared', 'local', 'param', 'generic') for verb in ('load', 'store')]
     + [f'atomic_{space}' for space in ('global', 'shared', 'local', 'generic')]
     + [f'bytes_{verb}_{space}' for space in ('global', 'shared', 'local', 'param') for verb in ('load', 'store')]
-    + ['cost_clocks', 'cost_issue'])  # not instructions: see cost.py
+    + ['cost_clocks', 'cost_far_clocks', 'cost_issue'])  # not instructions: see cost.py
 
 
 def _align(offset, to):
@@ -102,6 +102,7 @@ class ModuleEmitter:
         lines.append(_table('u32', 'shared_variables', places))
         for block in self.blocks:
             block['cost_clocks'], block['cost_issue'] = block_cost(block.statements)
+            block['cost_far_clocks'], _ = block_cost(block.statements, is_far=True)
         rows = [' '.join(f'{min(block[name], 65535)},' for name in CLASSES) for block in self.blocks]
         lines.append(_table('u16', 'block_classes', rows))
         lines.append(_table('Site', 'sites', [f'{{{", ".join(map(str, site))}}},' for site in self.sites]))
