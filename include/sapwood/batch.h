@@ -246,6 +246,7 @@ typedef struct SapBatchInfo {
     /* on a GPU; 0 or NULL on the CPU */
     int cuda_device;        /* the option of that name */
     int team_size;          /* threads per world */
+    const char *mapping;    /* why so many; static */
     int worlds_per_block;   /* teams per block */
     int blocks;             /* blocks of a launch */
     int shared_bytes;       /* shared memory per block */

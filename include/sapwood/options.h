@@ -187,7 +187,7 @@ typedef struct SapOptions {
     SapFactorPlan factor_plan; /* default sparse */
     SapDevice device;          /* default cpu */
     int cuda_device;           /* GPU number of the driver; default 0; 0 .. 1023 */
-    int team_size;             /* GPU threads per world: 8, 16, 32, 64 or 128; default 0 = by dofs (docs/cuda.md) */
+    int team_size; /* GPU threads per world: 1, 8, 16, 32, 64 or 128; default 0 = by dofs and worlds (docs/cuda.md) */
     /* Bytes of a GPU's shared memory for the scratch of one world; the rest of its scratch is in global memory. */
     int shared_memory; /* default 0 = as much as a block can have; 0 .. 1048576 */
 } SapOptions;

@@ -236,6 +236,7 @@ STRUCTS = {
         ("capacity", "int"),
         ("cuda_device", "int"),
         ("team_size", "int"),
+        ("mapping", "ptr"),
         ("worlds_per_block", "int"),
         ("blocks", "int"),
         ("shared_bytes", "int"),

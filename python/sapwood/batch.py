@@ -373,7 +373,8 @@ class Batch(MjNames):
             names = [
                 name for name, _ in _layout.STRUCTS["SapBatchInfo"] if name not in ("device", "num_worlds", "stream")
             ]
-            return {"device": "cuda", **{name: getattr(batch, name) for name in names}}
+            used = {name: getattr(batch, name) for name in names}
+            return {"device": "cuda", **used, "mapping": ctypes.string_at(batch.mapping).decode()}
         info = SolverInfo()
         check(lib.sap_solver_info(lib.sap_batch_solver(self._open()), ctypes.byref(info)))
         isa = next(n for n, value in _layout.ENUMS["SapIsa"].items() if value == info.isa)

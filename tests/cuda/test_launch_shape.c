@@ -53,14 +53,29 @@ static void destroy(Planned *p) {
     sap_scene_destroy(p->scene);
 }
 
-/* The arenas of sap_arena_bytes, then the slots of worlds with many contacts. */
-enum { NUM_PLACES = SAP_NUM_ARENAS + 3 };
+/* The arenas of sap_arena_bytes, then the slots of worlds with many contacts and their origins. */
+enum { NUM_MORE = 5, NUM_PLACES = SAP_NUM_ARENAS + NUM_MORE };
 
 static void places_of(const SapArenas *a, int at[NUM_PLACES]) {
-    const int all[NUM_PLACES] = {
-        a->fm,      a->ints,        a->blocks,     a->slots.reals,    a->slots.jacobians, a->slots.ints,
-        a->origin,  a->origin_ints, a->tiles,      a->repeat,         a->repeat_slots,    a->linear[1],
-        a->collide, a->pairs,       a->more.reals, a->more.jacobians, a->more.ints};
+    const int all[NUM_PLACES] = {a->fm,
+                                 a->ints,
+                                 a->blocks,
+                                 a->slots.reals,
+                                 a->slots.jacobians,
+                                 a->slots.ints,
+                                 a->slots.origin,
+                                 a->slots.origin_ints,
+                                 a->tiles,
+                                 a->repeat,
+                                 a->repeat_slots,
+                                 a->linear[1],
+                                 a->collide,
+                                 a->pairs,
+                                 a->more.reals,
+                                 a->more.jacobians,
+                                 a->more.ints,
+                                 a->more.origin,
+                                 a->more.origin_ints};
     memcpy(at, all, sizeof all);
 }
 
@@ -71,15 +86,20 @@ static void arrange(Planned *p, int shared_limit, SapCudaPart part, SapCudaShape
 
 /* ---- scratch ---- */
 
-/* What a kernel needs of each arena: collision and the step share that of free motion only. */
-static void bytes_of(const Planned *p, SapCudaPart part, size_t bytes[NUM_PLACES]) {
+/* What a kernel needs of each arena: collision and the step share that of free motion only. With a team the origins of all
+ * contacts are in one place. */
+static void bytes_with(const Planned *p, SapCudaPart part, bool is_thread, size_t bytes[NUM_PLACES]) {
     static const int real_bytes[2] = {4, 8};
     int few = p->args.arena.few_slots, all = p->args.contacts.num_slots;
     size_t of_all[SAP_NUM_ARENAS];
     sap_arena_bytes(&p->args, few, real_bytes, bytes);
     sap_arena_bytes(&p->args, all, real_bytes, of_all);
-    for (int i = 0; i < 3; i++)
-        bytes[SAP_NUM_ARENAS + i] = few < all ? of_all[SAP_ARENA_SLOTS + i] : 0;
+    for (int i = 0; i < NUM_MORE; i++) {
+        bool own = is_thread || SAP_ARENA_SLOTS + i < SAP_ARENA_ORIGINS;
+        bytes[SAP_NUM_ARENAS + i] = few < all && own ? of_all[SAP_ARENA_SLOTS + i] : 0;
+        if (!own)
+            bytes[SAP_ARENA_SLOTS + i] = of_all[SAP_ARENA_SLOTS + i];
+    }
     for (int i = SAP_ARENA_COLLIDE; i <= SAP_ARENA_PAIRS && part == SAP_CUDA_STEP; i++)
         bytes[i] = 0;
     for (int i = 1; i < NUM_PLACES && part == SAP_CUDA_COLLIDE; i++)
@@ -91,11 +111,12 @@ static void bytes_of(const Planned *p, SapCudaPart part, size_t bytes[NUM_PLACES
         bytes[SAP_ARENA_LINEAR64] = 0;
 }
 
-static void check_places(const Planned *p, SapCudaPart part, const SapCudaShape *shape, int limit) {
-    const SapArenas *a = &p->args.arena;
-    size_t bytes[NUM_PLACES];
+static void bytes_of(const Planned *p, SapCudaPart part, size_t bytes[NUM_PLACES]) {
+    bytes_with(p, part, false, bytes);
+}
+
+static void check_arenas(const SapArenas *a, const size_t bytes[NUM_PLACES]) {
     int at[NUM_PLACES];
-    bytes_of(p, part, bytes);
     places_of(a, at);
     for (int i = 0; i < NUM_PLACES; i++) {
         if (bytes[i] == 0)
@@ -109,6 +130,13 @@ static void check_places(const Planned *p, SapCudaPart part, const SapCudaShape 
             cr_expect(!same_memory || apart || bytes[k] == 0, "arenas %d and %d overlap", i, k);
         }
     }
+}
+
+static void check_places(const Planned *p, SapCudaPart part, const SapCudaShape *shape, int limit) {
+    const SapArenas *a = &p->args.arena;
+    size_t bytes[NUM_PLACES];
+    bytes_of(p, part, bytes);
+    check_arenas(a, bytes);
     cr_expect_leq(a->size, limit);
     cr_expect_eq(shape->shared_bytes, shape->worlds_per_block * a->size);
     cr_expect_leq(shape->shared_bytes, SHARED_A100);
@@ -195,6 +223,46 @@ Test(cuda_plan, a_block_has_fewer_worlds_where_a_warp_of_them_does_not_fit) {
     arrange(&p, size, SAP_CUDA_STEP, &shape);
     cr_expect_eq(shape.worlds_per_block, 1);
     destroy(&p);
+}
+
+/* ---- a thread per world ---- */
+
+Test(cuda_plan, a_thread_has_what_every_iteration_reads_in_its_local_memory) {
+    static const char *const presets[] = {"approx32", "fast32", "approx64", "drake"};
+    for (int s = 0; s < NUM_SCENES; s++)
+        for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
+            Planned p = plan(scenes[s], presets[i]);
+            SapCudaShape shape;
+            size_t bytes[NUM_PLACES];
+            int at[NUM_PLACES];
+            cr_assert_eq(sap_cuda_thread_shape(&p.args, &p.args.arena, &shape), SAP_OK, "%s", sap_error_message());
+            bytes_with(&p, SAP_CUDA_STEP, true, bytes);
+            check_arenas(&p.args.arena, bytes);
+            places_of(&p.args.arena, at);
+            cr_expect_eq(p.args.arena.fm, 0, "the kernels take its address for that of the whole");
+            for (int k = 0; k < SAP_ARENA_TILES; k++)
+                cr_expect(bytes[k] == 0 || at[k] >= 0, "%s, %s: arena %d", scenes[s], presets[i], k);
+            cr_expect(shape.team == 1 && shape.worlds_per_block == 32 && shape.shared_bytes == 0);
+            destroy(&p);
+        }
+}
+
+Test(cuda_plan, robots_fit_the_local_memory_of_a_thread_and_a_stack_of_boxes_does_not) {
+    static const struct {
+        const char *scene, *preset;
+        bool fits;
+    } cases[] = {{"bench/scenes/cube", "drake", true},        {"bench/scenes/quadruped", "approx32", true},
+                 {"bench/scenes/quadruped", "fast32", true},  {"bench/scenes/quadruped", "drake", true},
+                 {"bench/scenes/humanoid", "approx32", true}, {"bench/scenes/humanoid", "fast32", true},
+                 {"bench/scenes/stack5", "approx32", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Planned p = plan(cases[i].scene, cases[i].preset);
+        SapCudaShape shape;
+        cr_assert_eq(sap_cuda_thread_shape(&p.args, &p.args.arena, &shape), SAP_OK, "%s", sap_error_message());
+        cr_expect_eq(p.args.arena.size <= SAP_THREAD_SCRATCH, cases[i].fits, "%s, %s: %d bytes", cases[i].scene,
+                     cases[i].preset, p.args.arena.size);
+        destroy(&p);
+    }
 }
 
 /* ---- teams ---- */

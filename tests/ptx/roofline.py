@@ -1,12 +1,13 @@
 """A model of the speed of a GPU that nobody has run yet: predictions from counts, not measurements.
 
     roofline.py --program SAPWOOD --driver FOLDER --figures FOLDER [--json] [--update PAGE] [--budgets FILE] [--steps N]
-                [--set NAME=VALUE] [SCENE:PRESET[:LOAD] ...]
+                [--set NAME=VALUE] [SCENE:PRESET[:LOAD[:MAPPING]] ...]
 
 Runs each scene under the PTX executor (--driver has its libcuda.so.1), which counts what a world-step executes, and takes
 registers, spills and stack from what ptxas said of each cubin (--figures). LOAD is `settled`, the scene from rest with
-constant targets, or `moving`, the targets of `sapwood bench`. --json prints a row per kernel and number of worlds;
---update rewrites the tables of PAGE (docs/gpu.md); --budgets compares the counts with a file and fails if one grew.
+constant targets, or `moving`, the targets of `sapwood bench`. MAPPING is `team` or `thread`, per world. --json prints a row per
+kernel and number of worlds; --update rewrites the tables of PAGE (docs/gpu.md); --budgets compares the counts with a file and
+fails if one grew.
 
 The blocks that fit a multiprocessor, by shared memory, registers and warps, run together: a wave. A wave takes as long as
 the busiest unit of the multiprocessor, or as one warp alone, whichever is longer:
@@ -16,9 +17,14 @@ the busiest unit of the multiprocessor, or as one warp alone, whichever is longe
     fp64       instructions of a warp over the lanes of the unit
     memory     bytes of shared, global and local memory, 128 a clock
     latency    clocks of a warp alone (translator/cost.py) x SCHEDULE, x CODE_CACHE if it runs more code than CACHE_BYTES
+    l2, dram   with a thread per world: bytes of local memory that miss the L1 and the L2 cache
 
-A step is its launches one after the other, each a number of waves, and LAUNCH seconds. dram is the time for the bytes that
-must cross it. Assumed are the figures of GPUS, that loads hit the L1 cache, and
+A step is its launches one after the other, each a number of waves, and LAUNCH seconds. dram is also the time for the bytes
+that must cross it. With a team, loads are assumed to hit the L1 cache: its scratch is in shared memory. With a thread per
+world scratch is local memory. The warps that run together share the L1 cache evenly, and those of all multiprocessors the L2
+cache; either keeps the words used last (runtime/reuse.c). Loads that miss the L1 cache take the clocks of cost.FAR, those that
+miss the L2 cache FAR_DRAM; every store goes to the L2 cache; a word that misses the L2 cache is read and written back. Also
+assumed are the figures of GPUS, and
 """
 import argparse
 import json
@@ -31,14 +37,16 @@ import sys
 import tempfile
 
 from ptxas_figures import read_cubin
+from translator import cost
 
-# Multiprocessors, GHz (boost), lanes of fp64 per multiprocessor, DRAM GB/s, shared memory kB, warps and blocks per
-# multiprocessor, and whose registers: vendors' data sheets. A block also takes 1 kB of shared memory.
+# Multiprocessors, GHz (boost), lanes of fp64 per multiprocessor, DRAM GB/s, shared memory kB, L1 cache without shared memory
+# kB, L2 cache MB, warps and blocks per multiprocessor, and whose registers: vendors' data sheets. l2_clock: bytes of the L2 cache
+# a clock; of an A100 by its data sheet, of the others assumed. A block also takes 1 kB of shared memory.
 GPUS = {
-    "A100": dict(sms=108, ghz=1.41, fp64=32, dram=2039, shared=164, warps=64, blocks=32, code="sm_80"),
-    "H100": dict(sms=132, ghz=1.98, fp64=64, dram=3350, shared=228, warps=64, blocks=32, code="sm_90"),
-    "RTX 4090": dict(sms=128, ghz=2.52, fp64=2, dram=1008, shared=100, warps=48, blocks=24, code="sm_80"),
-    "B200": dict(sms=148, ghz=1.96, fp64=64, dram=8000, shared=228, warps=64, blocks=32, code="sm_100"),
+    "A100": dict(sms=108, ghz=1.41, fp64=32, dram=2039, shared=164, l1=192, l2=40, l2_clock=5120, warps=64, blocks=32, code="sm_80"),
+    "H100": dict(sms=132, ghz=1.98, fp64=64, dram=3350, shared=228, l1=256, l2=50, l2_clock=5120, warps=64, blocks=32, code="sm_90"),
+    "RTX 4090": dict(sms=128, ghz=2.52, fp64=2, dram=1008, shared=100, l1=128, l2=72, l2_clock=2048, warps=48, blocks=24, code="sm_80"),
+    "B200": dict(sms=148, ghz=1.96, fp64=64, dram=8000, shared=228, l1=256, l2=126, l2_clock=10240, warps=64, blocks=32, code="sm_100"),
 }
 REGISTERS = 65536
 SCHEDULE = 0.62  # clocks by ptxas's own schedule over clocks in the order of the PTX: 0.59 to 0.65 in five variants of the step
@@ -46,12 +54,16 @@ CACHE_BYTES = 128 * 1024  # of code; beyond, a simulation of the step on GPGPU-S
 CODE_CACHE = 1.45
 LAUNCH = 2.5e-6  # seconds
 INSTRUCTION_BYTES = 16
-__doc__ += f"SCHEDULE = {SCHEDULE}, CODE_CACHE = {CODE_CACHE}, CACHE_BYTES = {CACHE_BYTES}, LAUNCH = {LAUNCH} s."
+FAR_DRAM = 600  # clocks of a load from DRAM
+__doc__ += f"SCHEDULE = {SCHEDULE}, CODE_CACHE = {CODE_CACHE}, CACHE_BYTES = {CACHE_BYTES}, FAR_DRAM = {FAR_DRAM}, LAUNCH = {LAUNCH} s."
 
 DEFAULT_CASES = [f"{scene}:{preset}:{load}" for scene in ("quadruped", "humanoid")
                  for preset in ("approx32", "fast32", "approx64", "drake") for load in ("settled", "moving")]
+DEFAULT_CASES += [f"{case}:{load}:thread" for case in ("quadruped:approx32", "quadruped:fast32", "quadruped:drake",
+                                                       "humanoid:approx32", "humanoid:fast32") for load in ("settled", "moving")]
 NUM_WORLDS = (4096, 65536)
-COUNTED_WORLDS, WARMUP = 8, 20  # worlds that the executor steps; steps of the moving load before it counts
+COUNTED_WORLDS = {"team": 8, "thread": 32}  # worlds that the executor steps
+WARMUP = 20  # steps of the moving load before it counts
 BEGIN, END = "<!-- counts: begin, written by make roofline-table -->", "<!-- counts: end -->"
 
 
@@ -70,6 +82,12 @@ class Counts:
 
         self.warp, self.thread = per_step(lambda l: l["warp_instructions"]), per_step(lambda l: l["thread_instructions"])
         self.clocks, self.issue = per_step(lambda l: l["warp_clocks"]), per_step(lambda l: l["warp_issue"])
+        self.far_clocks = per_step(lambda l: l["warp_far_clocks"])
+        # the executor notes one thread of each block
+        noted = sum(l["grid"][0] for l in launches)
+        self.reuse = {kind: [sum(bins) / noted for bins in zip(*(l["local_reuse"][kind] for l in launches))]
+                      for kind in ("load", "store")}
+        self.is_thread = self.block[0] == 1
         self.classes = {n: per_step(lambda l: l["instructions"].get(n, 0)) for l in launches for n in l["instructions"]}
         self.bytes = {n: per_step(lambda l: l["bytes"][n]) for n in launches[0]["bytes"]}
         self.touched = INSTRUCTION_BYTES * max(l["touched_issue"] for l in launches)
@@ -82,9 +100,28 @@ class Counts:
     def space(self, *names):
         return sum(n for name, n in self.bytes.items() if name.split("_")[1] in names)
 
-    def cycles(self):
-        """Clocks of a warp alone per world-step; a warp steps several worlds at once."""
-        return self.clocks * SCHEDULE * (CODE_CACHE if self.touched > CACHE_BYTES else 1)
+    def scratch(self):
+        """Bytes of shared memory of a world, or with a thread per world those of local memory that it uses at all."""
+        first = self.reuse["load"][-1] + self.reuse["store"][-1]
+        return round(4 * first) if self.is_thread else self.shared // self.worlds_per_block
+
+    def misses(self, kind, words):
+        """Accesses of a world-step to words of local memory that a cache of this many words per thread does not have. Bin b has
+        the distances below 2^b; they are spread evenly over its octave."""
+        bins = self.reuse[kind]
+        octave = math.log2(words) if words >= 1 else 0
+        whole = min(int(octave) + 1, len(bins) - 1)
+        return sum(bins[whole + 1:]) + bins[whole] * (1 if whole == len(bins) - 1 else 1 - (octave - int(octave)))
+
+    def cycles(self, l1_words=None, l2_words=None):
+        """Clocks of a warp alone per world-step; a warp steps several worlds at once. With words of cache per thread, loads of
+        local memory that miss it take longer."""
+        clocks = self.clocks
+        if l1_words is not None and sum(self.reuse["load"]) > 0:
+            slower = (self.far_clocks - self.clocks) / sum(self.reuse["load"])
+            per_dram = (FAR_DRAM - cost.FAR) / (cost.FAR - cost.LOAD["local"])
+            clocks += slower * (self.misses("load", l1_words) + per_dram * self.misses("load", l2_words))
+        return clocks * SCHEDULE * (CODE_CACHE if self.touched > CACHE_BYTES else 1)
 
 
 # ---- runs
@@ -98,10 +135,13 @@ def call(command, **environment):
     return json.loads(done.stdout)
 
 
-def count_scene(options, scene, preset, load):
+def count_scene(options, scene, preset, load, mapping):
     """{kernel: Counts} of the step's kernels, and what is known of the scene."""
     settings = [argument for setting in options.set for argument in ("--set", setting)]
-    common = ["--device", "cuda", "--preset", preset, "--worlds", str(COUNTED_WORLDS), "--steps", str(options.steps), *settings]
+    worlds = COUNTED_WORLDS[mapping]
+    if mapping == "thread":
+        settings += ["--set", "team_size=1"]
+    common = ["--device", "cuda", "--preset", preset, "--worlds", str(worlds), "--steps", str(options.steps), *settings]
     commands = {"settled": ["run", scene, "--json"],
                 "moving": ["bench", "--scene", scene, "--format", "json", "--repeat", "1", "--warmup", str(WARMUP)]}
     report = call([options.program, "info", scene, "--json"])
@@ -115,7 +155,7 @@ def count_scene(options, scene, preset, load):
     kernels = [max((name for name in launches if name.startswith(part)), key=lambda name: len(launches[name]), default=None)
                for part in ("sap_kernel_collide", "sap_kernel_step")]
     skipped = WARMUP if load == "moving" else 0
-    return {name: Counts(launches[name][skipped:], COUNTED_WORLDS) for name in kernels if name}, report
+    return {name: Counts(launches[name][skipped:], worlds) for name in kernels if name}, report
 
 
 # ---- predictions
@@ -134,11 +174,19 @@ def resident_blocks(gpu, counts, registers):
 def wave_clocks(gpu, counts, blocks):
     """{resource: clocks that a wave of this many blocks keeps it busy}."""
     worlds = blocks * counts.worlds_per_block
-    return {"issue": worlds * counts.issue / 4,
-            "lsu": worlds * counts.warps_of("load", "store", "atomic"),
-            "fp64": worlds * counts.warps_of("fp64") * 32 / gpu["fp64"],
-            "memory": worlds * counts.space("shared", "global", "local") / 128,
-            "latency": counts.worlds_per_block * counts.cycles() / counts.warps_per_block}
+    clocks = {"issue": worlds * counts.issue / 4,
+              "lsu": worlds * counts.warps_of("load", "store", "atomic"),
+              "fp64": worlds * counts.warps_of("fp64") * 32 / gpu["fp64"],
+              "memory": worlds * counts.space("shared", "global", "local") / 128}
+    l1 = l2 = None
+    if counts.is_thread:
+        l1, l2 = gpu["l1"] * 1024 / (4 * worlds), gpu["l2"] * 1024 ** 2 / (4 * worlds * gpu["sms"])
+        from_l2 = 4 * (counts.misses("load", l1) + sum(counts.reuse["store"]))
+        from_dram = 8 * (counts.misses("load", l2) + counts.misses("store", l2))
+        clocks["l2"] = worlds * from_l2 / (gpu["l2_clock"] / gpu["sms"])
+        clocks["dram"] = worlds * from_dram / (gpu["dram"] / gpu["ghz"] / gpu["sms"])
+    clocks["latency"] = counts.worlds_per_block * counts.cycles(l1, l2) / counts.warps_per_block
+    return clocks
 
 
 def predict(gpu, kernels, figures, num_worlds, dram_bytes):
@@ -147,10 +195,12 @@ def predict(gpu, kernels, figures, num_worlds, dram_bytes):
     for name, counts in kernels.items():
         most, limit = resident_blocks(gpu, counts, figures[name, gpu["code"]]["registers"])
         needed = math.ceil(num_worlds / counts.worlds_per_block / gpu["sms"])
-        waves, blocks = math.ceil(needed / most), min(needed, most)
+        waves, rest = divmod(needed, most)
+        blocks = min(needed, most)
         busy = wave_clocks(gpu, counts, blocks)
         busiest = max(busy, key=busy.get)
-        seconds += waves * busy[busiest] / (gpu["ghz"] * 1e9) + LAUNCH
+        clocks = waves * busy[busiest] + (max(wave_clocks(gpu, counts, rest).values()) if rest else 0)
+        seconds += clocks / (gpu["ghz"] * 1e9) + LAUNCH
         notes.append(f"{busiest}, {blocks} blocks by {limit if needed > most else 'worlds'}")
     by_dram = num_worlds * dram_bytes / (gpu["dram"] * 1e9)
     return num_worlds / max(seconds, by_dram), "; ".join(notes) if seconds > by_dram else "dram"
@@ -165,18 +215,21 @@ def compulsory_bytes(report, preset):
 
 
 def rows_of(case, kernels, report, figures):
-    """The JSON rows of a case: one per kernel and number of worlds."""
-    scene, preset, load = case
+    """The JSON rows of a case: one per kernel and number of worlds; collision is the same with a thread per world."""
+    scene, preset, load, mapping = case
     dram_bytes = compulsory_bytes(report, preset)
     for num_worlds in NUM_WORLDS:
         predicted = {name: predict(gpu, kernels, figures, num_worlds, dram_bytes) for name, gpu in GPUS.items()}
         for kernel, counts in kernels.items():
+            if mapping == "thread" and not counts.is_thread:
+                continue
             of = figures[kernel, "sm_80"]
-            yield {"scene": scene, "preset": preset, "worlds": num_worlds, "load": load, "kernel": kernel,
+            yield {"scene": scene, "preset": preset, "worlds": num_worlds, "load": load, "mapping": mapping, "kernel": kernel,
                    "warp_instructions": round(counts.warp), "active_lanes": round(counts.thread / counts.warp, 1),
-                   "cycles": round(counts.cycles()), "scratch_bytes": counts.shared // counts.worlds_per_block,
+                   "cycles": round(counts.cycles()), "scratch_bytes": counts.scratch(),
                    "touched_code_bytes": counts.touched, "registers": of["registers"], "spill_bytes": of["spill"],
                    "stack_bytes": of["stack"], "launches": 1, "global_bytes": round(counts.space("global")),
+                   "local_bytes": round(counts.space("local")),
                    "predicted": {name: round(rate) for name, (rate, _) in predicted.items()},
                    "limits": {name: note for name, (_, note) in predicted.items()}}
 
@@ -190,7 +243,7 @@ def million(rate):
 
 def tables(rows):
     """The counts of each kernel, and the predictions of each case, as Markdown."""
-    lines = ["| scene | preset | load | kernel | warp instructions | active lanes | clocks of a warp | shared bytes | global bytes"
+    lines = ["| scene | preset | load | kernel | warp instructions | active lanes | clocks of a warp | scratch bytes | global bytes"
              " | code that runs, kB | registers | spills | stack |", "|" + " --- |" * 13]
     for r in rows:
         if r["worlds"] == NUM_WORLDS[0]:
@@ -201,7 +254,7 @@ def tables(rows):
               "| scene | preset | load | worlds | " + " | ".join(GPUS) + " | limit |", "|" + " --- |" * (5 + len(GPUS))]
     shown = set()
     for r in rows:
-        case = (r["scene"], r["preset"], r["load"], r["worlds"])
+        case = (r["scene"], r["preset"] + (", thread" if r["mapping"] == "thread" else ""), r["load"], r["worlds"])
         if case not in shown:
             shown.add(case)
             lines.append("| " + " | ".join(map(str, case)) + " | " + " | ".join(million(r["predicted"][g]) for g in GPUS) +
@@ -255,11 +308,12 @@ def main():
         figures.update(read_cubin(str(path)))
     rows = []
     for case in options.cases:
-        scene, preset, load = (case.split(":") + ["settled"])[:3]
-        kernels, report = count_scene(options, scene, preset, load)
+        words = case.split(":")
+        scene, preset, load, mapping = words + ["", "", "settled", "team"][len(words):]
+        kernels, report = count_scene(options, scene, preset, load, mapping)
         for key in ((kernel, gpu["code"]) for kernel in kernels for gpu in GPUS.values()):
             figures.setdefault(key, figures.get((key[0], "sm_80"), dict(registers=128, spill=0, stack=0)))
-        rows += rows_of((scene, preset, load), kernels, report, figures)
+        rows += rows_of((scene, preset, load, mapping), kernels, report, figures)
     if options.json:
         print("[" + ",\n ".join(map(json.dumps, rows)) + "]")
     elif options.update:

@@ -62,12 +62,14 @@ void sap_program_inspect(SapContext *ctx) {
 }
 
 /* The list of stages, each called through the kernel table of its precision. */
-#define STEP_FN             static
-#define STAGE(is_f64, name) (ctx->kernels[is_f64]->name(ctx))
-#define STEP_COLLIDES       1
-#define STEP_PLACE_SLOTS    ((void)0) /* all packs have theirs in the same arenas */
-#define STEP_HAS_MUJOCO     1
-#define STEP_HAS_LOCKSTEP   1
+#define STEP_FN                       static
+#define STEP_RARE_FN                  static
+#define STEP_CALL_RARE(function, ctx) function(ctx)
+#define STAGE(is_f64, name)           (ctx->kernels[is_f64]->name(ctx))
+#define STEP_COLLIDES                 1
+#define STEP_PLACE_SLOTS              ((void)0) /* all packs have theirs in the same arenas */
+#define STEP_HAS_MUJOCO               1
+#define STEP_HAS_LOCKSTEP             1
 #include "kernels/step/step_list.h"
 
 bool sap_program_solves(const SapStepArgs *args) {

@@ -242,11 +242,13 @@ static SapStatus synchronize(SapBatch *b) {
 
 static void info(const SapBatch *b, SapBatchInfo *out) {
     const SapCudaBatch *c = b->own;
+    const SapCudaPhase *step = c->has_threads ? &c->thread : &c->step;
     out->cuda_device = c->device->index;
-    out->team_size = c->step.shape.team;
-    out->worlds_per_block = c->step.shape.worlds_per_block;
-    out->blocks = (int)c->step.blocks;
-    out->shared_bytes = c->step.shape.shared_bytes;
+    out->team_size = step->shape.team;
+    out->mapping = c->mapping;
+    out->worlds_per_block = step->shape.worlds_per_block;
+    out->blocks = (int)step->blocks;
+    out->shared_bytes = step->shape.shared_bytes;
     out->specialised = c->specialised;
     out->workspace_bytes = c->workspace_bytes;
     out->stream = c->stream;

@@ -37,6 +37,9 @@ typedef struct SapCudaBatch {
     SapStepArgs args;
     SapDualStepArgs dual, *device_dual; /* of a dual solver, and its copy on the device, which args has */
     SapCudaPhase collide, step;
+    SapCudaPhase thread; /* the step with a thread per world */
+    bool has_threads;    /* steps use it */
+    const char *mapping; /* why */
     bool specialised;
     SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */
 

@@ -72,7 +72,7 @@ static SapStatus find_kernels(SapCudaDevice *d) {
 /* The kernels of this build, or the file named by an environment variable, which the caller frees through *owned. */
 static SapStatus find_image(SapCudaImage which, const void **image, char **owned) {
     static const char *const variables[] = {"SAPWOOD_CUDA_IMAGE", "SAPWOOD_CUDA_DUAL_IMAGE",
-                                            "SAPWOOD_CUDA_MUJOCO_IMAGE"};
+                                            "SAPWOOD_CUDA_MUJOCO_IMAGE", "SAPWOOD_CUDA_THREAD_IMAGE"};
     const char *path = secure_getenv(variables[which]);
     *owned = NULL;
     if (path && *path) {
@@ -141,6 +141,7 @@ static SapStatus open_device(SapCudaDevice *d, const void *image) {
     SAP_TRY(find_device(d));
     SAP_TRY(attribute(d, CU_MULTIPROCESSOR_COUNT, &d->multiprocessors));
     SAP_TRY(attribute(d, CU_SHARED_PER_BLOCK_OPTIN, &d->shared_per_block));
+    SAP_CU_TRY(d->cuda, device_memory, "device cuda", (&d->memory_bytes, d->device));
     SAP_CU_TRY(d->cuda, context_retain, "device cuda", (&d->context, d->device));
     SAP_TRY(sap_cuda_enter(d, "device cuda"));
     return sap_cuda_leave(d, "device cuda", load_kernels(d, image));

@@ -6,12 +6,13 @@
 
 #include "host/cuda/driver.h"
 
-/* The modules of kernels: target/cuda.cu, loaded with the device; cuda_dual.cu and cuda_mujoco.cu, loaded when a batch
- * needs them. */
+/* The modules of kernels: target/cuda.cu, loaded with the device; cuda_dual.cu, cuda_mujoco.cu and cuda_thread.cu, loaded
+ * when a batch needs them. */
 typedef enum SapCudaImage {
     SAP_CUDA_IMAGE_STEP,
     SAP_CUDA_IMAGE_DUAL,
     SAP_CUDA_IMAGE_MUJOCO,
+    SAP_CUDA_IMAGE_THREAD,
     SAP_CUDA_NUM_IMAGES
 } SapCudaImage;
 
@@ -26,6 +27,7 @@ typedef struct SapCudaDevice {
     CuFunction collide, step, kinematics, reset, mask, place_shapes, cast_rays, sense;
     int multiprocessors;
     int shared_per_block; /* bytes, including the opt-in part */
+    size_t memory_bytes;
     struct SapCudaDevice *next;
 } SapCudaDevice;
 

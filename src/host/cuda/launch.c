@@ -4,6 +4,7 @@
 
 #include "host/base/fail.h"
 #include "host/cuda/arrays.h"
+#include "host/cuda/mapping.h"
 
 /* ---- kernels and grids ---- */
 
@@ -68,6 +69,12 @@ static SapStatus allow_shared(const SapCudaBatch *c, CuFunction kernel) {
     return SAP_OK;
 }
 
+/* A kernel without shared memory has all of it as a cache. */
+static SapStatus prefer_cache(const SapCudaBatch *c, CuFunction kernel) {
+    SAP_CU_TRY(c->device->cuda, function_set, "device cuda: cache", (kernel, CU_FUNC_SHARED_CARVEOUT, 0));
+    return SAP_OK;
+}
+
 SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     SapCudaBatch *c = b->own;
     /* Lockstep scratch persists between launches, so it is not in shared memory. */
@@ -76,6 +83,9 @@ SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
         sap_cuda_launch_shape(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
     SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->step.arenas, &c->step.shape));
     SAP_TRY(find_kernels(c));
+    SAP_TRY(sap_cuda_choose_mapping(b, step_suffix(&c->args)));
+    if (c->has_threads)
+        SAP_TRY(prefer_cache(c, c->thread.kernel));
     SAP_TRY(allow_shared(c, c->step.kernel));
     SAP_TRY(allow_shared(c, c->device->step));
     SAP_TRY(allow_shared(c, c->collide.kernel));
@@ -102,18 +112,32 @@ static size_t workspace_of(const SapCudaPhase *p) {
 
 /* The kernels of a step run one after the other and share the workspace. */
 static SapStatus create_workspace(SapCudaBatch *c) {
-    size_t collide = workspace_of(&c->collide), step = workspace_of(&c->step);
+    size_t collide = workspace_of(&c->collide), step = workspace_of(&c->step), thread = workspace_of(&c->thread);
     c->workspace_bytes = collide > step ? collide : step;
+    c->workspace_bytes = c->workspace_bytes > thread ? c->workspace_bytes : thread;
     if (c->workspace_bytes > 0)
         SAP_TRY(sap_cuda_take_memory(c, "scratch", c->workspace_bytes, &c->workspace));
-    c->collide.arenas.workspace = c->step.arenas.workspace = sap_cuda_pointer(c->workspace);
+    c->collide.arenas.workspace = c->step.arenas.workspace = c->thread.arenas.workspace =
+        sap_cuda_pointer(c->workspace);
     return SAP_OK;
+}
+
+/* Threads need more workspace than teams, each that of a world with many contacts. */
+static void limit_threads(const SapBatch *b, SapCudaBatch *c) {
+    if (b->options.team_size == 0 && workspace_of(&c->thread) > c->device->memory_bytes / 4) {
+        c->has_threads = false;
+        c->thread.blocks = 0;
+        c->mapping = "a team per world: with a thread each the workspace would take a quarter of the GPU's memory";
+    }
 }
 
 SapStatus sap_cuda_choose_grids(const SapBatch *b) {
     SapCudaBatch *c = b->own;
     SAP_TRY(choose_grid(b, c, false, &c->collide));
     SAP_TRY(choose_grid(b, c, c->lockstep != NULL, &c->step));
+    if (c->has_threads)
+        SAP_TRY(choose_grid(b, c, false, &c->thread));
+    limit_threads(b, c);
     return create_workspace(c);
 }
 
@@ -190,12 +214,14 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     if (args->plan.mujoco)
         return launch_mujoco_steps(c, what);
     bool collides = can_touch(&args->plan);
-    CuFunction step = has_reports(&args->report) && !args->dual ? c->device->step : c->step.kernel;
+    bool general = has_reports(&args->report) && !args->dual;
+    const SapCudaPhase *phase = c->has_threads && !general ? &c->thread : &c->step;
+    CuFunction step = general ? c->device->step : phase->kernel;
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = collides || c->lockstep ? args->first_step + 1 : args->num_steps;
         if (collides)
             SAP_TRY(launch_program(c, what, &c->collide, c->collide.kernel));
-        SAP_TRY(c->lockstep ? launch_stages(c, what) : launch_program(c, what, &c->step, step));
+        SAP_TRY(c->lockstep ? launch_stages(c, what) : launch_program(c, what, phase, step));
     }
     return SAP_OK;
 }

@@ -5,7 +5,10 @@
  * What every iteration of a solve reads is in shared memory if it fits: free motion, the problem, and the slots of worlds
  * with few contacts. The origins of contacts, the slots of worlds with more contacts, tiles and second attempts in f64 are
  * in global memory. If the rest does not fit either, its largest arenas move to global memory too. Generic addresses hide
- * the difference from the kernels. */
+ * the difference from the kernels.
+ *
+ * A thread that steps a world alone has the same in its local memory, with the origins. If that is too small, a team steps
+ * the world. */
 #include "host/cuda/launch_shape.h"
 
 #include <limits.h>
@@ -38,8 +41,9 @@ static long long apart(long long bytes) {
     return bytes > 0 && bytes % BANKS_BYTES == 0 ? bytes + SAP_ARENA_ALIGNMENT : bytes;
 }
 
-/* The arenas of a world: those of sap_arena_bytes, then the slots of worlds with many contacts. */
-enum { MORE_SLOTS = SAP_NUM_ARENAS, MORE_JACOBIANS, MORE_INTS, NUM_ARENAS };
+/* The arenas of a world: those of sap_arena_bytes, then the slots of worlds with many contacts, and their origins if they
+ * have their own. */
+enum { MORE_SLOTS = SAP_NUM_ARENAS, MORE_JACOBIANS, MORE_INTS, MORE_ORIGINS, MORE_ORIGIN_INTS, NUM_ARENAS };
 
 typedef struct Scratch {
     long long bytes[NUM_ARENAS];
@@ -77,8 +81,8 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
                                  [SAP_ARENA_SLOTS] = &a->slots.reals,
                                  [SAP_ARENA_JACOBIANS] = &a->slots.jacobians,
                                  [SAP_ARENA_SLOT_INTS] = &a->slots.ints,
-                                 [SAP_ARENA_ORIGINS] = &a->origin,
-                                 [SAP_ARENA_ORIGIN_INTS] = &a->origin_ints,
+                                 [SAP_ARENA_ORIGINS] = &a->slots.origin,
+                                 [SAP_ARENA_ORIGIN_INTS] = &a->slots.origin_ints,
                                  [SAP_ARENA_TILES] = &a->tiles,
                                  [SAP_ARENA_REPEAT] = &a->repeat,
                                  [SAP_ARENA_REPEAT_SLOTS] = &a->repeat_slots,
@@ -87,7 +91,9 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
                                  [SAP_ARENA_PAIRS] = &a->pairs,
                                  [MORE_SLOTS] = &a->more.reals,
                                  [MORE_JACOBIANS] = &a->more.jacobians,
-                                 [MORE_INTS] = &a->more.ints};
+                                 [MORE_INTS] = &a->more.ints,
+                                 [MORE_ORIGINS] = &a->more.origin,
+                                 [MORE_ORIGIN_INTS] = &a->more.origin_ints};
     long long shared = 0, workspace = 0;
     for (int i = 0; i < NUM_ARENAS; i++) {
         long long *next = s->outside[i] ? &workspace : &shared;
@@ -99,6 +105,10 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
     a->solve = within(a->fm, parts.solve);
     a->linear[0] = a->linear[1];
     a->linear[args->newton.linear_is_f64] = within(a->fm, parts.linear);
+    if (s->bytes[MORE_ORIGINS] == 0) {
+        a->more.origin = a->slots.origin;
+        a->more.origin_ints = a->slots.origin_ints;
+    }
     a->size = (int)apart(shared);
     a->workspace_size = workspace;
     return true;
@@ -110,25 +120,33 @@ static bool uses(SapCudaPart part, int arena) {
     return arena == SAP_ARENA_FM || of_collision == (part == SAP_CUDA_COLLIDE);
 }
 
-/* The arenas of a kernel, with those that are always in global memory there. */
-static Scratch scratch_of(SapCudaPart part, const SapStepArgs *args, int few_slots) {
+/* The arenas of a kernel, with those that are always in global memory there. own_origins: worlds with few contacts have
+ * origins in fast memory. */
+static Scratch scratch_of(SapCudaPart part, const SapStepArgs *args, int few_slots, bool own_origins) {
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};
-    size_t sizes[SAP_NUM_ARENAS], all[SAP_NUM_ARENAS];
+    size_t few[SAP_NUM_ARENAS], all[SAP_NUM_ARENAS];
     Scratch s = {{0}, {false}};
-    sap_arena_bytes(args, few_slots, real_bytes, sizes);
-    for (int i = 0; i < SAP_NUM_ARENAS; i++)
-        s.bytes[i] = uses(part, i) ? round_up((long long)sizes[i]) : 0;
+    sap_arena_bytes(args, few_slots, real_bytes, few);
+    sap_arena_bytes(args, args->contacts.num_slots, real_bytes, all);
+    int first_outside = own_origins ? SAP_ARENA_TILES : SAP_ARENA_ORIGINS;
+    for (int i = 0; i < SAP_NUM_ARENAS; i++) {
+        s.outside[i] = i >= first_outside && i <= SAP_ARENA_LINEAR64;
+        s.bytes[i] = uses(part, i) ? round_up((long long)(s.outside[i] ? all : few)[i]) : 0;
+    }
     if (part == SAP_CUDA_COLLIDE) /* kinematics only */
         s.bytes[SAP_ARENA_FM] = round_up((long long)args->plan.layout.I * real_bytes[args->fm_is_f64]);
-    for (int i = SAP_ARENA_ORIGINS; i <= SAP_ARENA_LINEAR64; i++)
-        s.outside[i] = true;
-    sap_arena_bytes(args, args->contacts.num_slots, real_bytes, all);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; MORE_SLOTS + i < NUM_ARENAS; i++) {
         bool some_have_more = part == SAP_CUDA_STEP && few_slots < args->contacts.num_slots;
-        s.bytes[MORE_SLOTS + i] = some_have_more ? round_up((long long)all[SAP_ARENA_SLOTS + i]) : 0;
+        bool own = SAP_ARENA_SLOTS + i < first_outside;
+        s.bytes[MORE_SLOTS + i] = some_have_more && own ? round_up((long long)all[SAP_ARENA_SLOTS + i]) : 0;
         s.outside[MORE_SLOTS + i] = true;
     }
     return s;
+}
+
+static SapStatus too_large(const SapStepArgs *args) {
+    return sap_fail(SAP_ERROR_MEMORY, "device cuda: %d contacts of %d dofs are too many for one world",
+                    args->contacts.capacity, args->plan.nv);
 }
 
 SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
@@ -136,17 +154,26 @@ SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, Sap
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};
     int wanted = options->shared_memory, limit = wanted > 0 && wanted < shared_limit ? wanted : shared_limit;
     arenas->few_slots = choose_few_slots(args, shared_limit);
-    Scratch scratch = scratch_of(part, args, arenas->few_slots);
+    Scratch scratch = scratch_of(part, args, arenas->few_slots, false);
     while (apart(shared_sum(&scratch)) > limit && move_largest(&scratch))
         ;
     if (!place(&scratch, args, sap_shared_scratch(args, real_bytes), arenas))
-        return sap_fail(SAP_ERROR_MEMORY, "device cuda: %d contacts of %d dofs are too many for one world",
-                        args->contacts.capacity, args->plan.nv);
-    out->team = options->team_size ? options->team_size : choose_team(args->plan.nv);
+        return too_large(args);
+    out->team = options->team_size > 1 ? options->team_size : choose_team(args->plan.nv);
     out->worlds_per_block = out->team < WARP ? WARP / out->team : 1;
     while (out->worlds_per_block > 1 && (long long)out->worlds_per_block * arenas->size > shared_limit)
         out->worlds_per_block /= 2;
     out->shared_bytes = out->worlds_per_block * arenas->size;
     out->workspace_size = arenas->workspace_size;
+    return SAP_OK;
+}
+
+SapStatus sap_cuda_thread_shape(const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out) {
+    static const int real_bytes[2] = {sizeof(float), sizeof(double)};
+    arenas->few_slots = choose_few_slots(args, SAP_THREAD_SCRATCH);
+    Scratch scratch = scratch_of(SAP_CUDA_STEP, args, arenas->few_slots, true);
+    if (!place(&scratch, args, sap_shared_scratch(args, real_bytes), arenas))
+        return too_large(args);
+    *out = (SapCudaShape){.team = 1, .worlds_per_block = WARP, .workspace_size = arenas->workspace_size};
     return SAP_OK;
 }

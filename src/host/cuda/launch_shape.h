@@ -8,7 +8,7 @@
 
 typedef struct SapCudaShape {
     int team;                 /* threads per world */
-    int worlds_per_block;     /* a block is a warp of teams, or one team */
+    int worlds_per_block;     /* a block is a warp of teams or threads, or one team */
     int shared_bytes;         /* shared memory per block */
     long long workspace_size; /* bytes of global memory per team; 0 = none */
 } SapCudaShape;
@@ -20,5 +20,8 @@ typedef enum SapCudaPart { SAP_CUDA_COLLIDE, SAP_CUDA_STEP } SapCudaPart;
  * arena that is too large to address is SAP_ERROR_MEMORY. */
 SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
                                 SapArenas *arenas, SapCudaShape *out);
+
+/* The same for the step with a thread per world. It is possible if arenas->size <= SAP_THREAD_SCRATCH. */
+SapStatus sap_cuda_thread_shape(const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out);
 
 #endif

@@ -78,7 +78,7 @@ static const Choice broad_phases[] = {{"auto", SAP_BROAD_PHASE_AUTO},       {"li
 static const Choice factor_plans[] = {
     {"sparse", SAP_FACTOR_SPARSE}, {"dense", SAP_FACTOR_DENSE}, {"library", SAP_FACTOR_LIBRARY}, {NULL, 0}};
 static const Choice devices[] = {{"cpu", SAP_DEVICE_CPU}, {"cuda", SAP_DEVICE_CUDA}, {NULL, 0}};
-static const Choice team_sizes[] = {{"0", 0},   {"8", 8},     {"16", 16},  {"32", 32},
+static const Choice team_sizes[] = {{"0", 0},   {"1", 1},     {"8", 8},    {"16", 16}, {"32", 32},
                                     {"64", 64}, {"128", 128}, {"auto", 0}, {NULL, 0}};
 static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}, {"on", 1},
                                 {"off", 0},  {"1", 1},     {"0", 0},   {NULL, 0}};

@@ -291,8 +291,8 @@ void sap_arena_bytes(const SapStepArgs *a, int num_slots, const int real_bytes[2
     bytes[SAP_ARENA_JACOBIANS] = product(a->plan.contact_rows * a->slot_ints.max_columns * num_slots, geometry);
     bytes[SAP_ARENA_SLOT_INTS] = product(a->slot_ints.size * num_slots, sizeof(int));
     /* origins, and what only the second attempts of f32 solves need, in f64 */
-    bytes[SAP_ARENA_ORIGINS] = product(a->slot.origin_size * all_slots, repeats ? f64 : solve);
-    bytes[SAP_ARENA_ORIGIN_INTS] = product(a->slot_ints.origin_size * all_slots, sizeof(int));
+    bytes[SAP_ARENA_ORIGINS] = product(a->slot.origin_size * num_slots, repeats ? f64 : solve);
+    bytes[SAP_ARENA_ORIGIN_INTS] = product(a->slot_ints.origin_size * num_slots, sizeof(int));
     bytes[SAP_ARENA_TILES] = (size_t)tile_ints(&a->plan) * sizeof(int);
     bytes[SAP_ARENA_REPEAT] = repeats ? product(a->problem.size, f64) : 0;
     bytes[SAP_ARENA_REPEAT_SLOTS] = repeats ? product(a->slot.size * all_slots, f64) : 0;

@@ -40,8 +40,8 @@ enum {
 };
 enum { SAP_ARENA_ALIGNMENT = 64 };
 
-/* Bytes of each arena; 0 if it is not used. num_slots: slots of the three arenas of slots; the origins have all of
- * contacts.num_slots. real_bytes: size of one real, all lanes, in f32 and in f64. */
+/* Bytes of each arena; 0 if it is not used. num_slots: slots of the arenas of slots and origins; those of second attempts
+ * have all of contacts.num_slots. real_bytes: size of one real, all lanes, in f32 and in f64. */
 void sap_arena_bytes(const SapStepArgs *args, int num_slots, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]);
 
 /* The first arena: the solve is in the memory of those parts of free motion that are dead by then, and the linear

@@ -85,19 +85,23 @@ typedef struct SapLibraryArgs {
 
 /* The parts of the contact slots (SapSlotLayout): offsets of arenas, as below. */
 typedef struct SapSlotArenas {
-    int reals, jacobians, ints;
+    int reals, jacobians, ints, origin, origin_ints;
 } SapSlotArenas;
 
-/* A world's scratch on a GPU. An arena with offset >= 0 is in shared memory, one with offset < 0 at ~offset in the
- * workspace. Offsets are in bytes from the beginning of the world's part of either. */
+/* Local memory of a thread that steps a world alone, in bytes: its part of fast memory. */
+enum { SAP_THREAD_SCRATCH = 16384 };
+
+/* A world's scratch on a GPU. An arena with offset >= 0 is in fast memory, which is shared, or local if a thread has a
+ * world; one with offset < 0 is at ~offset in the workspace. Offsets are in bytes from the beginning of the world's part
+ * of either. */
 typedef struct SapArenas {
     int fm, solve, linear[2], ints, collide, pairs;
-    int origin, origin_ints, tiles, repeat, repeat_slots, blocks;
+    int tiles, repeat, repeat_slots, blocks;
     SapSlotArenas slots; /* for worlds of up to few_slots contacts */
     SapSlotArenas more;  /* for the others */
     int few_slots;
-    int size;                 /* bytes of a world's part of shared memory */
-    unsigned char *workspace; /* [teams of the grid][workspace_size], global memory; NULL = all arenas are shared */
+    int size;                 /* bytes of a world's part of fast memory */
+    unsigned char *workspace; /* [teams of the grid][workspace_size], global memory; NULL = all arenas are in fast memory */
     long long workspace_size; /* bytes of a world's part of the workspace */
 } SapArenas;
 

@@ -28,12 +28,17 @@ typedef long long scalar_bits;
 /* A constant in the precision of this stage. */
 #define K(constant) ((scalar)(constant))
 
-/* KERNEL_FN: a small function, always inlined. STAGE_FN: a larger part of a stage, not inlined on a GPU. RARE_FN: one that
+/* KERNEL_FN: a small function, always inlined. STAGE_FN: a larger part of a stage, not inlined on a GPU, unless a thread
+ * has a world: then the compiler knows that its scratch is local memory and its arguments are constants. RARE_FN: one that
  * few models need, never inlined, so that the registers of its caller are free for the usual path. */
 #if defined(__CUDACC__)
 #define KERNEL_FN static __device__ __forceinline__
-#define STAGE_FN  static __device__ __noinline__
-#define RARE_FN   STAGE_FN
+#define RARE_FN   static __device__ __noinline__
+#if defined(SAP_THREAD_PER_WORLD)
+#define STAGE_FN KERNEL_FN
+#else
+#define STAGE_FN RARE_FN
+#endif
 #define SAP_LANES 1
 #else
 #define KERNEL_FN static inline __attribute__((always_inline, unused))
@@ -42,20 +47,21 @@ typedef long long scalar_bits;
 #endif
 
 /* Entries of a factor's row that one call computes together, so that the common factor is loaded once: as many as fit
- * the registers. On a GPU each entry has its own thread. UNROLLED precedes a loop of constant length whose array must
+ * the registers. In a team of a GPU each entry has its own thread. UNROLLED precedes a loop of constant length whose array must
  * stay in registers. */
 #undef FACTOR_COLUMNS
 #undef UNROLLED
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) && !defined(SAP_THREAD_PER_WORLD)
 #define FACTOR_COLUMNS 1
-#define UNROLLED       _Pragma("unroll")
 #else
 #define FACTOR_COLUMNS (SAP_PRECISION * SAP_LANES <= 256 ? 8 : 4)
-#if defined(__clang__)
+#endif
+#if defined(__CUDACC__)
+#define UNROLLED _Pragma("unroll")
+#elif defined(__clang__)
 #define UNROLLED _Pragma("clang loop unroll(full)")
 #else
 #define UNROLLED _Pragma("GCC unroll 8")
-#endif
 #endif
 
 #if SAP_LANES == 1

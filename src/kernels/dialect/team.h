@@ -4,13 +4,21 @@
  * bits to an integer that several threads add bits to; the result does not depend on their order. TEAM_OF_ONE
  * is 1 if every team has one thread, else 0: a constant, for loops that such a team runs in a better order.
  *
- *   CUDA              the team is one row (threadIdx.y) of a block: up to a warp, or the whole block
+ *   CUDA              the team is one row (threadIdx.y) of a block: up to a warp, or the whole block; with
+ *                     SAP_THREAD_PER_WORLD it is one thread, as on a CPU
  *   CPU               the team is one thread: TEAM_FOR is a plain loop, TEAM_SYNC does nothing
  *   SAP_TEAM_THREADS  (tests) the team is real threads with a real barrier, which a sanitizer can check */
 #ifndef SAPWOOD_KERNELS_DIALECT_TEAM_H
 #define SAPWOOD_KERNELS_DIALECT_TEAM_H
 
+/* TEAM_FN: for functions without reals; lane.h has the others. */
 #if defined(__CUDACC__)
+#define TEAM_FN static __device__ inline
+#else
+#define TEAM_FN static inline
+#endif
+
+#if defined(__CUDACC__) && !defined(SAP_THREAD_PER_WORLD)
 static __device__ inline int team_rank(void) {
     return (int)threadIdx.x;
 }
@@ -34,7 +42,6 @@ static __device__ inline void team_or(int *word, int bits) {
 #define TEAM_RANK   team_rank()
 #define TEAM_SIZE   team_size()
 #define TEAM_SYNC() team_sync()
-#define TEAM_FN     static __device__ inline /* for functions without reals; lane.h has the others */
 #define TEAM_OF_ONE 0
 #elif defined(SAP_TEAM_THREADS)
 #include "kernels/dialect/team_threads.h"
@@ -44,10 +51,9 @@ static inline void team_or(int *word, int bits) {
 #define TEAM_RANK   sap_team_rank
 #define TEAM_SIZE   sap_team_size
 #define TEAM_SYNC() sap_team_sync()
-#define TEAM_FN     static inline
 #define TEAM_OF_ONE 0
 #else
-static inline void team_or(int *word, int bits) {
+TEAM_FN void team_or(int *word, int bits) {
     *word |= bits;
 }
 #define TEAM_FOR(i, n) for (int i = 0; i < (n); i++)
@@ -55,7 +61,6 @@ static inline void team_or(int *word, int bits) {
 #define TEAM_FOR_2(i, m, j, n)                                                                                         \
     for (int i = 0; i < (m); i++)                                                                                      \
         for (int j = 0; j < (n); j++)
-#define TEAM_FN     static inline
 #define TEAM_OF_ONE 1
 #endif
 
@@ -75,8 +80,8 @@ TEAM_FN int team_carry(int *i, int m, int *j, int n) {
 /* The body runs once, in one thread of the team. */
 #define TEAM_ONCE() TEAM_FOR(team_once_index, 1)
 
-/* PROFILE(ctx, stage) begins a stage of the profile. Only a team of one thread is profiled. */
-#if TEAM_OF_ONE
+/* PROFILE(ctx, stage) begins a stage of the profile. Only a team of one thread of a CPU is profiled. */
+#if TEAM_OF_ONE && !defined(__CUDACC__)
 #include "kernels/dialect/profile.h"
 #define PROFILE(ctx, stage)                                                                                            \
     do {                                                                                                               \

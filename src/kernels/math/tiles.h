@@ -264,7 +264,8 @@ KERNEL_FN void tile_back(const Tiles *tiles, int nv, const real *L, const real *
             tile_back_row(&t, i, L, inverse, x);
         return;
     }
-    for (int depth = 0, depths = *t.num_depths; depth < depths; depth++) {
+    int depths = *t.num_depths;
+    for (int depth = 0; depth < depths; depth++) {
         int first = t.depth_start[depth], count = t.depth_start[depth + 1] - first;
         TEAM_FOR(j, count)
             tile_back_row(&t, t.depth_dof[first + j], L, inverse, x);

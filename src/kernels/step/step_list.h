@@ -1,6 +1,7 @@
 /* The step as a list of stages, the same for every target. An entry file defines first
  *
  *   STEP_FN                the declaration specifiers of the functions below
+ *   STEP_RARE_FN           those of a function that few steps need, STEP_CALL_RARE(f, ctx) calls it
  *   STAGE(is_f64, name)    calls stage_<name>(ctx) in that precision
  *   STEP_COLLIDES          whether a step runs collision; 0 on a GPU, where collision is a separate launch
  *   STEP_PLACE_SLOTS       chooses the memory of the pack's contact slots
@@ -37,7 +38,7 @@ STEP_FN void step_prepare(SapContext *ctx) {
 }
 
 /* Solves again in f64, from the contact records on. The first solve has overwritten the kinematics. */
-STEP_FN void step_repeat(SapContext *ctx) {
+STEP_RARE_FN void step_repeat(SapContext *ctx) {
     void *solve = ctx->solve, *slots = ctx->slots;
     STAGE(FM_IS_F64, place);
     step_constrain(ctx);
@@ -53,7 +54,7 @@ STEP_FN void step_repeat(SapContext *ctx) {
 STEP_FN void step_solve(SapContext *ctx) {
     ctx->repeats = STAGE(SOLVE_STARTS_F64, solve);
     if (!SOLVE_STARTS_F64 && ctx->repeats)
-        step_repeat(ctx);
+        STEP_CALL_RARE(step_repeat, ctx);
 }
 
 #if STEP_HAS_MUJOCO

@@ -36,55 +36,11 @@
 #define REPORTS          1
 #include "kernels/target/cuda_set.cuh"
 
-// Those of the preset approx32: the precisions are constants. Sets of presets are for models without constraints and
-// tendons, without joints as in SAP Warp and for steps that report counters only.
-#define STEP_KERNEL      sap_kernel_step_approx32
-#define COLLIDE_KERNEL   sap_kernel_collide_approx32
-#define STEP_SET         approx32
-#define STEP_BLOCKS      4
-#define FM_IS_F64        0
-#define GEOMETRY_IS_F64  0
-#define WEIGHT_IS_F64    0
-#define SOLVE_STARTS_F64 1
-#define LINEAR_IS_F64    0
-#define METHOD_KIND      SAP_METHOD_newton
-#define CONTACT_LAW      SAP_LAW_sap_contact
-#define NUM_BLOCKS       0
-#define COMPAT           0
-#define REPORTS          0
-#include "kernels/target/cuda_set.cuh"
-
-// Those of the preset fast32, whose solve is repeated in f64 where it does not converge.
-#define STEP_KERNEL      sap_kernel_step_fast32
-#define STEP_SET         fast32
-#define STEP_BLOCKS      4
-#define FM_IS_F64        0
-#define GEOMETRY_IS_F64  0
-#define WEIGHT_IS_F64    0
-#define SOLVE_STARTS_F64 0
-#define LINEAR_IS_F64    0
-#define METHOD_KIND      SAP_METHOD_newton
-#define CONTACT_LAW      SAP_LAW_sap_contact
-#define NUM_BLOCKS       0
-#define COMPAT           0
-#define REPORTS          0
-#include "kernels/target/cuda_set.cuh"
-
-// Those of the presets approx64 and drake, which have the same precisions and differ in modes only.
-#define STEP_KERNEL      sap_kernel_step_approx64
-#define STEP_SET         approx64
-#define STEP_BLOCKS      3
-#define FM_IS_F64        1
-#define GEOMETRY_IS_F64  1
-#define WEIGHT_IS_F64    1
-#define SOLVE_STARTS_F64 1
-#define LINEAR_IS_F64    1
-#define METHOD_KIND      SAP_METHOD_newton
-#define CONTACT_LAW      SAP_LAW_sap_contact
-#define NUM_BLOCKS       0
-#define COMPAT           0
-#define REPORTS          0
-#include "kernels/target/cuda_set.cuh"
+#define STEP_OF(preset) sap_kernel_step_##preset
+#define COLLIDE_32      sap_kernel_collide_approx32
+#define BLOCKS_32       4
+#define BLOCKS_64       3
+#include "kernels/target/cuda_presets.cuh"
 
 // ---- large worlds: the step in lockstep, in any precision; every world has a team and a part of the workspace ----
 
@@ -92,7 +48,8 @@
     extern "C" __global__ void __launch_bounds__(MAX_TEAM) name(const __grid_constant__ SapStepArgs args) {            \
         SapPack pack;                                                                                                  \
         SapContext ctx;                                                                                                \
-        if (begin(&args, 0, &pack, &ctx))                                                                              \
+        DECLARE_SCRATCH(scratch);                                                                                      \
+        if (begin(&args, 0, scratch, false, &pack, &ctx))                                                              \
             any_precision::function(&ctx);                                                                             \
     }
 LOCKSTEP_KERNEL(sap_kernel_lockstep_begin, lockstep_begin)
@@ -107,7 +64,8 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM)
     sap_kernel_kinematics(const __grid_constant__ SapStepArgs args, const unsigned char *mask) {
     SapPack pack;
     SapContext ctx;
-    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+    DECLARE_SCRATCH(scratch);
+    for (unsigned round = 0; begin(&args, round, scratch, false, &pack, &ctx); round++) {
         bool chosen = !mask || mask[pack.world[0]];
         if (chosen && !skip_world(&args, pack.world[0])) {
             if (args.fm_is_f64)

@@ -36,7 +36,8 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)
     sap_kernel_mujoco_step(const __grid_constant__ SapStepArgs args, int stage) {
     SapPack pack;
     SapContext ctx;
-    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+    DECLARE_SCRATCH(scratch);
+    for (unsigned round = 0; begin(&args, round, scratch, false, &pack, &ctx); round++) {
         if (skip_world(&args, pack.world[0]))
             continue;
         ctx.stage = stage;
@@ -52,7 +53,8 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
     sap_kernel_mujoco_collide(const __grid_constant__ SapStepArgs args, int stage) {
     SapPack pack;
     SapContext ctx;
-    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+    DECLARE_SCRATCH(scratch);
+    for (unsigned round = 0; begin(&args, round, scratch, false, &pack, &ctx); round++) {
         if (skip_world(&args, pack.world[0]))
             continue;
         ctx.stage = stage;

@@ -1,4 +1,4 @@
-// The kernels of the step for one set of precisions. An entry file (target/cuda.cu, cuda_dual.cu) includes this file once per
+// The kernels of the step for one set of precisions. An entry file (target/cuda.cu, cuda_thread.cu, cuda_dual.cu) includes this file once per
 // set and defines first
 //   STEP_KERNEL                                  name of the step kernel, without collision
 //   COLLIDE_KERNEL                               name of the collision kernel, if the set has its own
@@ -8,15 +8,16 @@
 //   METHOD_KIND, CONTACT_LAW                     method and contact law, constants
 //   NUM_BLOCKS                                   constraints and tendons of the model, or 0 for a set without them
 //   COMPAT, REPORTS                              the same for joints as in SAP Warp, and for reports of contacts and dofs
-//   STEP_BLOCKS                                  blocks of MAX_TEAM threads per multiprocessor: bounds the registers
+//   STEP_BLOCKS                                  blocks of BLOCK_THREADS per multiprocessor: bounds the registers
 #include "kernels/target/cuda_stages.cuh"
 
 // Takes steps first_step .. end_step - 1 in every world.
-extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, STEP_BLOCKS)
     STEP_KERNEL(const __grid_constant__ SapStepArgs args) {
     SapPack pack;
     SapContext ctx;
-    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+    DECLARE_SCRATCH(scratch);
+    for (unsigned round = 0; begin(&args, round, scratch, STEP_SET::linear_is_f64(&ctx), &pack, &ctx); round++) {
         if (skip_world(&args, pack.world[0]))
             continue;
         for (ctx.step = args.first_step; ctx.step < args.end_step; ctx.step++) {
@@ -28,11 +29,12 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)
 
 #ifdef COLLIDE_KERNEL
 // Finds the contacts of every world at its state.
-extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, COLLIDE_BLOCKS)
     COLLIDE_KERNEL(const __grid_constant__ SapStepArgs args) {
     SapPack pack;
     SapContext ctx;
-    for (unsigned round = 0; begin(&args, round, &pack, &ctx); round++) {
+    DECLARE_SCRATCH(scratch);
+    for (unsigned round = 0; begin(&args, round, scratch, STEP_SET::linear_is_f64(&ctx), &pack, &ctx); round++) {
         if (skip_world(&args, pack.world[0]))
             continue;
         STEP_SET::collide_once(&ctx);

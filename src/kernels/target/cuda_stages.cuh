@@ -1,6 +1,10 @@
 // The stages of one kernel set in both precisions, and the step as a list of them, in the namespace STEP_SET.
 namespace STEP_SET {
 
+#if TEAM_OF_ONE
+static __device__ void linear_solve_rare(const SapContext *ctx, bool is_f64, const SapPattern *pattern);
+#endif
+
 // What stages of the other precision call.
 #ifdef SAP_SET_MUJOCO
 #define DECLARE_MASS_SOLVE static __device__ void stage_mass_solve(const SapContext *ctx);
@@ -33,5 +37,17 @@ namespace f64 {
 } // namespace f64
 
 #include "kernels/step/step_list.h"
+
+#if TEAM_OF_ONE
+// A linear system that few worlds have: on tiles, or again in f64.
+STEP_RARE_FN void linear_solve_rare(const SapContext *ctx, bool is_f64, const SapPattern *pattern) {
+    LINEAR_SOLVE_ANY(ctx, is_f64, pattern);
+}
+#endif
+
+// The precision of the linear system, where begin needs it as a constant.
+STEP_FN bool linear_is_f64(const SapContext *ctx) {
+    return TEAM_OF_ONE && LINEAR_IS_F64;
+}
 
 } // namespace STEP_SET

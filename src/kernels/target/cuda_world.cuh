@@ -11,50 +11,112 @@
 // kernel that must fit a multiprocessor.
 enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 
+// The scratch of a team is in fast memory and in the workspace, which is global memory. Fast memory is shared memory. If a
+// thread has a world (TEAM_OF_ONE) it is local memory: it always has the arena of free motion, which comes first, and with it
+// the problem and its linear system; also the slots and origins of worlds with few contacts.
+//   DECLARE_SCRATCH(name)   declares the team's part of fast memory in a kernel with the parameter `args`
+//   TEAM_SCRATCH(ctx)       its address
+#if TEAM_OF_ONE
+enum { BLOCK_THREADS = 32 };
+#define DECLARE_SCRATCH(name) __align__(16) unsigned char name[SAP_THREAD_SCRATCH]
+#define TEAM_SCRATCH(ctx)     ((unsigned char *)(ctx)->fm)
+#else
+enum { BLOCK_THREADS = MAX_TEAM };
+extern __shared__ __align__(16) unsigned char shared_scratch[];
+#define TEAM_SCRATCH_OF(args) (shared_scratch + threadIdx.y * (args).arena.size)
+#define DECLARE_SCRATCH(name) unsigned char *name = TEAM_SCRATCH_OF(args)
+#define TEAM_SCRATCH(ctx)     TEAM_SCRATCH_OF(*(ctx)->args)
+#endif
+
+#if TEAM_OF_ONE
+// All is inlined, so that a context and its pack are in registers; a function that is called gets a copy of them.
+struct ContextCopy {
+    SapContext ctx;
+    SapPack pack;
+    __device__ __forceinline__ explicit ContextCopy(const SapContext *from) : ctx(*from), pack(*from->pack) {
+        ctx.pack = &pack;
+    }
+    __device__ __forceinline__ const SapContext *address() const {
+        return &ctx;
+    }
+};
+#endif
+
 // The linear system of either precision, for the solve.
 #define LINEAR_ASSEMBLE(ctx, is_f64, pattern)                                                                          \
     ((is_f64) ? f64::stage_linear_assemble(ctx, pattern) : f32::stage_linear_assemble(ctx, pattern))
-#define LINEAR_SOLVE(ctx, is_f64, pattern)                                                                             \
+#define LINEAR_SOLVE_ANY(ctx, is_f64, pattern)                                                                         \
     ((is_f64) ? f64::stage_linear_solve(ctx, pattern) : f32::stage_linear_solve(ctx, pattern))
+#if TEAM_OF_ONE
+// On the tree's pattern and in the precision of the options it is inlined; tiles and second attempts are called.
+#define LINEAR_SOLVE(ctx, is_f64, pattern)                                                                             \
+    ((pattern) && (is_f64) == LINEAR_IS_F64 ? LINEAR_SOLVE_ANY(ctx, LINEAR_IS_F64, &(ctx)->args->plan.tree)            \
+                                            : linear_solve_rare(ContextCopy(ctx).address(), is_f64, pattern))
+#else
+#define LINEAR_SOLVE(ctx, is_f64, pattern) LINEAR_SOLVE_ANY(ctx, is_f64, pattern)
+#endif
 
 // A real is one number, so the general narrow phase is called directly.
 #define CONVEX(ctx, task) stage_convex(task)
 
 // The list of stages, each in the namespace of its precision. Collision is a separate launch.
-#define STEP_FN             static __device__
+#if TEAM_OF_ONE
+#define STEP_FN      static __device__ __forceinline__
+#define STEP_RARE_FN static __device__ __noinline__
+#define STEP_CALL_RARE(function, ctx)                                                                                  \
+    do {                                                                                                               \
+        ContextCopy copy(ctx);                                                                                         \
+        function(&copy.ctx);                                                                                           \
+        (ctx)->repeats = copy.ctx.repeats;                                                                             \
+    } while (0)
+#else
+#define STEP_FN                       static __device__
+#define STEP_RARE_FN                  static __device__
+#define STEP_CALL_RARE(function, ctx) function(ctx)
+#endif
 #define STAGE(is_f64, name) ((is_f64) ? f64::stage_##name(ctx) : f32::stage_##name(ctx))
 #define STEP_COLLIDES       0
 #define STEP_PLACE_SLOTS    place_slots(ctx)
 
-extern __shared__ __align__(16) unsigned char shared_scratch[];
-
-// Address of an arena of this team: in the team's part of shared memory, or of the workspace.
-static __device__ unsigned char *arena_at(const SapArenas *arenas, int offset) {
-    if (offset >= 0)
-        return shared_scratch + threadIdx.y * arenas->size + offset;
+// Address of an arena of this team: in its part of fast memory, or of the workspace. is_fast: it is known to be in fast
+// memory, a constant.
+static __device__ __forceinline__ unsigned char *arena_at(unsigned char *scratch, const SapArenas *arenas, int offset,
+                                                          bool is_fast = false) {
+    if (is_fast || offset >= 0)
+        return scratch + offset;
     return arenas->workspace + (blockIdx.x * blockDim.y + threadIdx.y) * arenas->workspace_size + ~offset;
 }
 
 // Sets the memory of the contact slots.
-static __device__ void set_slots(SapContext *ctx, const SapSlotArenas *slots) {
+static __device__ __forceinline__ void set_slots(SapContext *ctx, unsigned char *scratch, const SapSlotArenas *slots) {
     const SapArenas *arena = &ctx->args->arena;
-    ctx->slots = arena_at(arena, slots->reals);
-    ctx->jacobians = arena_at(arena, slots->jacobians);
-    ctx->slot_ints = (int *)arena_at(arena, slots->ints);
+    ctx->slots = arena_at(scratch, arena, slots->reals);
+    ctx->jacobians = arena_at(scratch, arena, slots->jacobians);
+    ctx->slot_ints = (int *)arena_at(scratch, arena, slots->ints);
 }
 
-// Slots of a world with few contacts are in shared memory, those of other worlds in the workspace. A pack is one world,
-// so it has a slot for each record.
-static __device__ void place_slots(SapContext *ctx) {
+// Sets the memory of their origins.
+static __device__ __forceinline__ void set_origins(SapContext *ctx, unsigned char *scratch, const SapSlotArenas *slots) {
+    const SapArenas *arena = &ctx->args->arena;
+    ctx->origin = arena_at(scratch, arena, slots->origin);
+    ctx->origin_ints = (int *)arena_at(scratch, arena, slots->origin_ints);
+}
+
+// Slots of a world with few contacts are in fast memory, those of other worlds in the workspace. A pack is one world, so
+// it has a slot for each record.
+static __device__ __forceinline__ void place_slots(SapContext *ctx) {
     const SapArenas *arena = &ctx->args->arena;
     const int *count = ctx->args->contacts.count;
     bool few = !count || count[ctx->pack->world[0]] <= arena->few_slots;
-    set_slots(ctx, few ? &arena->slots : &arena->more);
+    set_slots(ctx, TEAM_SCRATCH(ctx), few ? &arena->slots : &arena->more);
+    if (TEAM_OF_ONE)
+        set_origins(ctx, TEAM_SCRATCH(ctx), few ? &arena->slots : &arena->more);
 }
 
 // Sets the world of this team and its scratch; false past the end of the batch. If the grid is smaller than the batch,
-// each team processes one world per round.
-static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *pack, SapContext *ctx) {
+// each team processes one world per round. linear_is_f64: the precision of the linear system, if that is a constant.
+static __device__ __forceinline__ bool begin(const SapStepArgs *args, unsigned round, unsigned char *scratch,
+                                             bool linear_is_f64, SapPack *pack, SapContext *ctx) {
     unsigned world = (round * gridDim.x + blockIdx.x) * blockDim.y + threadIdx.y;
     const SapArenas *arena = &args->arena;
     if (world >= (unsigned)args->num_worlds)
@@ -63,20 +125,19 @@ static __device__ bool begin(const SapStepArgs *args, unsigned round, SapPack *p
     pack->count = 1;
     ctx->args = args;
     ctx->pack = pack;
-    ctx->fm = arena_at(arena, arena->fm);
-    ctx->solve = arena_at(arena, arena->solve);
-    ctx->linear[0] = arena_at(arena, arena->linear[0]);
-    ctx->linear[1] = arena_at(arena, arena->linear[1]);
-    ctx->ints = (int *)arena_at(arena, arena->ints);
-    ctx->blocks = arena_at(arena, arena->blocks);
-    ctx->origin = arena_at(arena, arena->origin);
-    ctx->origin_ints = (int *)arena_at(arena, arena->origin_ints);
-    ctx->tiles = (int *)arena_at(arena, arena->tiles);
-    ctx->repeat = arena_at(arena, arena->repeat);
-    ctx->repeat_slots = arena_at(arena, arena->repeat_slots);
-    ctx->collide = arena_at(arena, arena->collide);
-    ctx->pairs = (int *)arena_at(arena, arena->pairs);
-    set_slots(ctx, &arena->slots);
+    ctx->fm = arena_at(scratch, arena, arena->fm, TEAM_OF_ONE);
+    ctx->solve = arena_at(scratch, arena, arena->solve, TEAM_OF_ONE);
+    ctx->linear[0] = arena_at(scratch, arena, arena->linear[0], TEAM_OF_ONE && !linear_is_f64);
+    ctx->linear[1] = arena_at(scratch, arena, arena->linear[1], TEAM_OF_ONE && linear_is_f64);
+    ctx->ints = (int *)arena_at(scratch, arena, arena->ints, TEAM_OF_ONE);
+    ctx->blocks = arena_at(scratch, arena, arena->blocks);
+    ctx->tiles = (int *)arena_at(scratch, arena, arena->tiles);
+    ctx->repeat = arena_at(scratch, arena, arena->repeat);
+    ctx->repeat_slots = arena_at(scratch, arena, arena->repeat_slots);
+    ctx->collide = arena_at(scratch, arena, arena->collide);
+    ctx->pairs = (int *)arena_at(scratch, arena, arena->pairs);
+    set_slots(ctx, scratch, &arena->slots);
+    set_origins(ctx, scratch, &arena->slots);
     ctx->num_slots = 0;
     ctx->repeats = 0;
     ctx->step = 0;

@@ -1,5 +1,6 @@
 /* States, statuses, contacts, impulses and counters of a batch on the GPU are those of one on the CPU, bit for bit: scenes x presets x line
- * searches x numbers of worlds x team sizes, from states with contacts.
+ * searches x numbers of worlds x team sizes, from states with contacts. A step that reports contacts and dofs takes the general kernel; steps
+ * without reports take the kernel of the preset, with a team and, where its scratch fits, with a thread per world.
  *
  * backend_bits [all|some|few]    all cases of the bench scenes (default) and some of the others; some of all, whose line searches and
  *                                teams take turns; one of each scene, for slow checks */
@@ -32,7 +33,7 @@ typedef struct Subject {
 } Subject;
 
 typedef struct Counts {
-    long long cases, contacts, iterations, workspace;
+    long long cases, contacts, iterations, workspace, threads;
 } Counts;
 
 /* The worlds of a scene where it has contacts, as all cases begin. */
@@ -50,12 +51,16 @@ static void ask_for_all(SapBatch *batch) {
         backend_bytes(batch, (SapBatchField)f);
 }
 
-static SapBatch *run(const Subject *subject, const SapOptions *o, int n, SapDevice device, SapBatch *start) {
-    SapBatch *batch = backend_batch(subject->model, n, o, device);
-    ask_for_all(batch); /* recorded from the first step on */
+static void step(const Subject *subject, SapBatch *batch, SapBatch *start) {
     backend_copy_worlds(start, batch);
     NEED(sap_batch_step(batch, subject->dt, 1));
     NEED(sap_batch_step(batch, subject->dt, STEPS - 1));
+}
+
+static SapBatch *run(const Subject *subject, const SapOptions *o, int n, SapDevice device, SapBatch *start) {
+    SapBatch *batch = backend_batch(subject->model, n, o, device);
+    ask_for_all(batch); /* recorded from the first step on */
+    step(subject, batch, start);
     return batch;
 }
 
@@ -86,6 +91,38 @@ static void check_case(const Subject *subject, SapOptions o, int n, int team, in
     sap_batch_destroy(got);
 }
 
+/* Steps without reports, with a team of this many threads. False if a thread cannot step such a world. */
+static bool check_preset(const Subject *subject, SapOptions o, int n, int team, SapBatch *start, SapBatch *expected,
+                         const char *name) {
+    char what[256];
+    SapBatch *got;
+    SapBatchInfo info;
+    o.team_size = team;
+    o.device = SAP_DEVICE_CUDA;
+    SapStatus status = sap_batch_create(subject->model, n, &o, &got);
+    if (team == 1 && status == SAP_ERROR_UNSUPPORTED)
+        return false;
+    NEED(status);
+    step(subject, got, start);
+    NEED(sap_batch_info(got, &info));
+    snprintf(what, sizeof what, "%s, %d worlds, team %d, no reports", name, n, info.team_size);
+    CHECK(team == 0 || info.team_size == team, "%s", what);
+    backend_same(expected, got, what);
+    sap_batch_destroy(got);
+    return true;
+}
+
+/* The kernels of the preset. */
+static void check_presets(const Subject *subject, const SapOptions *o, SapBatch *start, const char *name, Extent extent,
+                          Counts *counts) {
+    int n = extent == EXTENT_ALL ? MOST_WORLDS : 3;
+    SapBatch *expected = backend_batch(subject->model, n, o, SAP_DEVICE_CPU);
+    step(subject, expected, start);
+    counts->cases += check_preset(subject, *o, 3, 0, start, expected, name);
+    counts->threads += check_preset(subject, *o, n, 1, start, expected, name);
+    sap_batch_destroy(expected);
+}
+
 /* The team of the next case: the one that is chosen for the model, or in some cases one after the other. */
 static int next_team(const Subject *subject, Extent extent, const Counts *counts) {
     return extent == EXTENT_SOME ? teams[(subject->turn + counts->cases) % NUM_TEAMS] : 0;
@@ -105,6 +142,7 @@ static void check_options(const Subject *subject, const SapOptions *o, SapBatch 
     /* what is not in shared memory is in the workspace */
     check_case(subject, *o, 5, next_team(subject, extent, counts), 2048, start, expected, name, counts);
     sap_batch_destroy(expected);
+    check_presets(subject, o, start, name, extent, counts);
 }
 
 static void check_subject(const Subject *subject, Extent extent) {
@@ -126,9 +164,10 @@ static void check_subject(const Subject *subject, Extent extent) {
             snprintf(name, sizeof name, "%s, %s, %s", subject->name, *preset, line_searches[l]);
             check_options(subject, &o, start, name, extent, &counts);
         }
-    printf("%-16s %4lld cases, %lld of them with a workspace: same bits (%lld contacts, %lld Newton iterations in the "
-           "last steps, %.1f s)\n",
-           subject->name, counts.cases, counts.workspace, counts.contacts, counts.iterations,
+    counts.cases += counts.threads;
+    printf("%-16s %4lld cases, %lld of them with a workspace, %lld with a thread per world: same bits (%lld contacts, "
+           "%lld Newton iterations in the last steps, %.1f s)\n",
+           subject->name, counts.cases, counts.workspace, counts.threads, counts.contacts, counts.iterations,
            (double)(clock() - began) / CLOCKS_PER_SEC);
     fflush(stdout);
     sap_batch_destroy(start);

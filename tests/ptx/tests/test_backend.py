@@ -94,6 +94,17 @@ class Backend(unittest.TestCase):
         status, out, messages = run(*arguments, program=SAPWOOD)
         self.assertEqual((status, 'on PTX executor (sm_80), 16 threads per world' in out, 'avx' in out), (0, True, False), out)
 
+    @unittest.skipUnless(SAPWOOD, 'needs the program')
+    def test_a_thread_per_world_is_refused_where_it_is_impossible_and_a_team_says_why_it_is_one(self):
+        arguments = ('--device', 'cuda', '--worlds', '2', '--steps', '1')
+        for scene, image, reason in (('stack5', '', 'its scratch is too large'), ('cube', '/nowhere.ptx', 'are missing')):
+            status, out, messages = run('run', scene, *arguments, '--set', 'team_size=1', program=SAPWOOD,
+                                        SAPWOOD_CUDA_THREAD_IMAGE=image)
+            self.assertEqual((status != 0, "option team_size is '1'" in messages, reason in messages), 3 * (True,), messages)
+        status, out, messages = run('run', 'cube', *arguments, '--json', program=SAPWOOD)
+        gpu = json.loads(out)['gpu']
+        self.assertEqual((status, gpu['team_size'], 'too few worlds' in gpu['mapping']), (0, 8, True), out + messages)
+
     @unittest.skipUnless(SAPWOOD and STEP, 'needs the program and the PTX of the step')
     def test_a_selftest_finds_one_kind_of_instruction_that_rounds_otherwise(self):
         text = open(STEP).read()

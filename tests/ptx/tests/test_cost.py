@@ -32,6 +32,39 @@ class Cost(unittest.TestCase):
         self.assertEqual(cost("ld.shared.f32 %f1, [%rd1]", "mov.f32 %f2, %f1", "add.f32 %f3, %f2, %f2"), (27, 2))
 
 
+    def test_a_load_that_misses_takes_longer_unless_it_is_of_shared_memory(self):
+        for load, near, far in (("ld.local.f32", 34, 241), ("ld.f32", 36, 241), ("ld.shared.f32", 27, 27)):
+            code = parse(HEAD + f"{load} %f1, [%rd1]; add.f32 %f2, %f1, %f1;\n}}\n").functions["f"]
+            statements = [s for s in code.body if s.kind == "instruction"]
+            self.assertEqual((block_cost(statements)[0], block_cost(statements, is_far=True)[0]), (near, far))
+
+
+class Misses(unittest.TestCase):
+    """A thread that reads 3 words over and over, and one of 1000 words each."""
+
+    def counts(self, *distances):
+        bins = [0] * 16
+        for distance in distances:
+            bins[min(distance.bit_length(), 15)] += 1
+        launch = dict(block=[1, 32, 1], shared=0, grid=[1, 1, 1], warp_instructions=32, thread_instructions=32, warp_clocks=320,
+                      warp_far_clocks=3200, warp_issue=32, instructions={}, bytes={}, touched_issue=1,
+                      local_reuse=dict(load=bins, store=[0] * 16))
+        return roofline.Counts([launch], 32)
+
+    def test_a_cache_has_the_words_that_were_used_last(self):
+        counts = self.counts(2, 2, 999, 999, 999)
+        self.assertEqual([counts.misses("load", words) for words in (1, 4, 512, 1024, 4096)], [5, 3, 3, 0, 0])
+
+    def test_a_first_access_misses_every_cache(self):
+        self.assertEqual(self.counts(1 << 30).misses("load", 1 << 14), 1)
+
+    def test_loads_that_miss_take_longer(self):
+        counts = self.counts(2, 999)
+        self.assertEqual(counts.cycles(1024, 1024), counts.cycles())
+        self.assertGreater(counts.cycles(512, 1024), counts.cycles(1024, 1024))
+        self.assertGreater(counts.cycles(512, 512), counts.cycles(512, 1024))
+
+
 class Budgets(unittest.TestCase):
     key = ("quadruped", "approx32", "settled", "sap_kernel_step")
     row = dict(scene=key[0], preset=key[1], load=key[2], kernel=key[3], warp_instructions=100, cycles=200, scratch_bytes=300,
