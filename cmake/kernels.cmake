@@ -51,8 +51,9 @@ string(TOUPPER "${SAPWOOD_KERNEL_ISAS}" SAPWOOD_KERNEL_DEFINITIONS) # for the ke
 list(TRANSFORM SAPWOOD_KERNEL_DEFINITIONS REPLACE "(.+)" "SAPWOOD_HAVE_\\1=1")
 message(STATUS "CPU kernels: ${SAPWOOD_KERNEL_ISAS}, ${SAPWOOD_KERNEL_OPT}, ${CMAKE_C_COMPILER_ID}")
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-    message(WARNING "gcc compiles the CPU kernels. On a CPU without AVX-512 the preset approx32 takes 1.3 times as long "
-        "as with clang; other presets take as long (docs/bench.md, Compilers). Install clang, or set CC=clang.")
+    message(WARNING "gcc compiles the CPU kernels. On a CPU without AVX-512 the preset approx32 takes 1.4 times and fast32 "
+        "1.9 times as long as with clang; otherwise steps take up to 1.12 times as long (docs/bench.md, Compilers). Install "
+        "clang, or set CC=clang.")
 endif()
 
 # Adds the object library `kernel`, which exports the tables sap_kernels_<isa>_x<lanes>_f<precision> and
