@@ -31,11 +31,12 @@ def same(one, other):
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
-def test_a_training_that_resumes_has_the_same_bits(tmp_path):
-    (whole,), _ = train(tmp_path / "whole", 4)
-    (half,), _ = train(tmp_path / "parts", 2)
-    (resumed,), _ = train(tmp_path / "parts", 4, "--resume")
-    assert same(whole, resumed) and not same(whole, half)
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_training_that_resumes_has_the_same_bits(tmp_path, processes):
+    whole, _ = train(tmp_path / "whole", 4, processes=processes)
+    half, _ = train(tmp_path / "parts", 2, processes=processes)
+    resumed, _ = train(tmp_path / "parts", 4, "--resume", processes=processes)
+    assert all(map(same, whole, resumed)) and not same(whole[0], half[0])
 
 
 def test_two_processes_train_one_policy_and_resume(tmp_path):
