@@ -323,6 +323,4 @@ Test(cli_bench, measures_newton_iterations_on_both_plans) {
         cr_expect(number(sparse, "nv") == 6 ? saved == 0 : saved > 0, "%g", saved);
     }
     json_decref(json);
-    cr_assert_eq(sapwood("bench --newton --worlds 8 --precision f32 --repeat 1 --format csv"), 0, "%s", err);
-    cr_expect_eq(count_lines(out), 1 + 7 * 6 * 2);
 }
