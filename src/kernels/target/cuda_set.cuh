@@ -1,5 +1,5 @@
-// The kernels of the step for one set of precisions. An entry file (target/cuda.cu, cuda_thread.cu, cuda_dual.cu) includes this file once per
-// set and defines first
+// The kernels of the step for one set of precisions. An entry file (target/cuda.cu, cuda_dual.cu; cuda_thread.cu through
+// cuda_presets.cuh) includes this file once per set and defines first
 //   STEP_KERNEL                                  name of the step kernel, without collision
 //   COLLIDE_KERNEL                               name of the collision kernel, if the set has its own
 //   STEP_SET                                     namespace that separates the names of the sets
