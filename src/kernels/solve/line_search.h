@@ -188,24 +188,23 @@ STAGE_FN LineResult line_exact_root(const Context *ctx, const Line *line, mask o
 /* The slope that wolfe accepts, relative to the one at 0. */
 #define WOLFE_SLOPE K(0.2)
 
-/* An end of a bracket of the minimum: phi' < 0 at the lower one, phi' > 0 at the upper one. */
+/* An end of a bracket of the minimum: the slope is negative at the lower end, positive at the upper one. */
 typedef struct LineEnd {
-    real a;
-    LinePoint p;
+    real a, change, slope; /* step length, phi(a) - phi(0), phi'(a) */
 } LineEnd;
 
 KERNEL_FN void line_move_end(LineEnd *end, mask which, real a, LinePoint p) {
     end->a = real_select(which, a, end->a);
-    end->p.change = real_select(which, p.change, end->p.change);
-    end->p.slope = real_select(which, p.slope, end->p.slope);
+    end->change = real_select(which, p.change, end->change);
+    end->slope = real_select(which, p.slope, end->slope);
 }
 
 /* The minimum of the cubic that has the values and slopes of both ends, at least a twentieth of the bracket from each. */
 KERNEL_FN real line_cubic_minimum(const LineEnd *low, const LineEnd *high) {
     real width = high->a - low->a, margin = K(0.05) * width;
-    real s = low->p.slope + high->p.slope - K(3.0) * (high->p.change - low->p.change) / width;
-    real root = real_sqrt(real_fma(s, s, -low->p.slope * high->p.slope));
-    real back = width * (high->p.slope + root - s) / (high->p.slope - low->p.slope + K(2.0) * root);
+    real s = low->slope + high->slope - K(3.0) * (high->change - low->change) / width;
+    real root = real_sqrt(real_fma(s, s, -low->slope * high->slope));
+    real back = width * (high->slope + root - s) / (high->slope - low->slope + K(2.0) * root);
     return real_max(low->a + margin, real_min(high->a - margin, high->a - back));
 }
 
@@ -215,8 +214,10 @@ STAGE_FN LineResult line_wolfe(const Context *ctx, const Line *line, mask open) 
     LineResult r = line_result_none();
     real a = real_of(1), small = -WOLFE_SLOPE * line->slope0, bound = line_cost_bound(line);
     LineEnd low, high;
-    low.a = low.p.change = real_of(0);
-    low.p.slope = line->slope0;
+    low.a = low.change = real_of(0);
+    low.slope = line->slope0;
+    high = low; /* until the slope is positive somewhere; a convex cost that rises has such a point at a = 1 */
+    high.a = a;
     for (int k = 1; k <= ctx->args->newton.line_search_max_iterations && mask_any(open); k++) {
         LinePoint p = line_slope(ctx, line, a);
         /* accept a near the minimum; costs that differ by rounding have no better point */
@@ -229,7 +230,7 @@ STAGE_FN LineResult line_wolfe(const Context *ctx, const Line *line, mask open) 
         /* narrow the bracket */
         mask rises = p.slope > K(0.0);
         line_move_end(&low, mask_not(rises), a, p);
-        line_move_end(&high, k == 1 ? mask_all() : rises, a, p);
+        line_move_end(&high, rises, a, p);
         a = real_select(open, line_cubic_minimum(&low, &high), a);
     }
     return r;
