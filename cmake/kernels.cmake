@@ -49,10 +49,16 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
 endif()
 string(TOUPPER "${SAPWOOD_KERNEL_ISAS}" SAPWOOD_KERNEL_DEFINITIONS) # for the kernel table of the host
 list(TRANSFORM SAPWOOD_KERNEL_DEFINITIONS REPLACE "(.+)" "SAPWOOD_HAVE_\\1=1")
+# Packs of 16 worlds for presets in f32, whose reals fill a register of 512 bits. Reals in f64 then have two registers,
+# which gcc would keep in memory.
+if(CMAKE_C_COMPILER_ID MATCHES "Clang" AND "avx512" IN_LIST SAPWOOD_KERNEL_ISAS)
+    set(wide_lanes_avx512 16)
+    list(APPEND SAPWOOD_KERNEL_DEFINITIONS SAPWOOD_HAVE_AVX512_X16=1)
+endif()
 message(STATUS "CPU kernels: ${SAPWOOD_KERNEL_ISAS}, ${SAPWOOD_KERNEL_OPT}, ${CMAKE_C_COMPILER_ID}")
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     message(WARNING "gcc compiles the CPU kernels. On a CPU without AVX-512 the preset approx32 takes 1.4 times and fast32 "
-        "1.9 times as long as with clang; otherwise steps take up to 1.12 times as long (docs/bench.md, Compilers). Install "
+        "1.9 times as long as with clang; with AVX-512 up to 1.1 and 1.4 times as long (docs/bench.md, Compilers). Install "
         "clang, or set CC=clang.")
 endif()
 
@@ -64,8 +70,10 @@ function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND opt STREQUAL "-O3" AND kernel MATCHES "avx2_x8_f64$")
         set(opt -O2)
     endif()
-    add_library(${kernel} OBJECT
-        ${PROJECT_SOURCE_DIR}/src/kernels/target/cpu.c ${PROJECT_SOURCE_DIR}/src/kernels/target/dual_cpu.c)
+    add_library(${kernel} OBJECT ${PROJECT_SOURCE_DIR}/src/kernels/target/cpu.c)
+    if(lanes LESS_EQUAL 8) # SAP_DUAL_LANES of cpu/dispatch.h
+        target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/dual_cpu.c)
+    endif()
     if(lanes EQUAL 1)
         target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/sensor_cpu.c)
     endif()
@@ -93,7 +101,7 @@ set(mujoco_lanes_avx512 8)
 function(sapwood_add_cpu_kernels prefix opt out)
     set(objects "")
     foreach(isa IN LISTS SAPWOOD_KERNEL_ISAS)
-        foreach(lanes 1 4 8)
+        foreach(lanes 1 4 8 ${wide_lanes_${isa}})
             foreach(precision 32 64)
                 set(kernel ${prefix}_${isa}_x${lanes}_f${precision})
                 # A build for this machine runs its generic kernels only if `isa` names them. Optimised, they would take

@@ -56,8 +56,8 @@ Test(limits, as_many_worlds_as_the_message_says_would_fit) {
     cr_assert_eq(sap_batch_create(scene->model, 1 << 28, &scene->options, &batch), SAP_ERROR_MEMORY);
     const char *says = strstr(sap_error_message(), "enough for ");
     cr_assert(says && sscanf(says, "enough for %lf worlds", &fits) == 1, "%s", sap_error_message());
-    need(sap_batch_create(scene->model, 1000, &scene->options, &batch));
-    double per_world = (double)sap_batch_bytes(batch) / 1000;
+    need(sap_batch_create(scene->model, 10000, &scene->options, &batch));
+    double per_world = (double)sap_batch_bytes(batch) / 10000;
     sap_batch_destroy(batch);
     cr_expect_lt(fits * per_world, 2 * (double)sap_available_memory(), "%g worlds of %g bytes", fits, per_world);
     cr_expect_gt(fits * per_world, 0.1 * (double)sap_available_memory(), "%g worlds of %g bytes", fits, per_world);

@@ -38,7 +38,7 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"run cube --set rho=2", {"--set", "rho is '2'", "< 1"}},
         {"run cube --set roh=0.5", {"--set", "'roh'", "rho"}},
         {"run cube --threads 5000", {"--threads", "'5000'", "0 .. 1024"}},
-        {"run cube --lanes 3", {"--lanes", "'3'", "1, 4, 8"}},
+        {"run cube --lanes 3", {"--lanes", "'3'", "1, 4, 8, 16"}},
         {"run cube --isa mmx", {"--isa", "'mmx'", "avx2"}},
         {"run cube --device gpu", {"--device", "'gpu'", "did you mean 'cuda'"}},
         {"run cube --trajectory-world 1", {"--trajectory-world", "'1'", "--trajectory"}},

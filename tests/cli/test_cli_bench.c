@@ -56,7 +56,7 @@ Test(cli_bench, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"--preset approx32,best", {"--preset", "'best'", "approx32, approx64, drake, fast32, mujoco32, mujoco64"}},
         {"--line-search exact", {"--line-search", "'exact'", "monotone_decay, armijo_decay, exact_root, wolfe"}},
         {"--line-search exact_root --set line_search_variant=armijo_decay", {"line_search_variant", "--line-search"}},
-        {"--lanes 2", {"--lanes", "'2'", "0, 1, 4, 8"}},
+        {"--lanes 2", {"--lanes", "'2'", "0, 1, 4, 8, 16"}},
         {"--threads 2000", {"--threads", "'2000'", "0 .. 1024"}},
         {"--set threads=2", {"--set threads", "'2'", "--threads"}},
         {"--set lanes=4", {"--set lanes", "'4'", "--lanes"}},
@@ -125,7 +125,7 @@ Test(cli_bench, has_collision_in_its_steps_and_tells_of_contacts_and_iterations)
 }
 
 Test(cli_bench, tells_what_a_world_takes_in_memory) {
-    json_t *rows = rows_of("--scene cube --worlds 4096 --threads 1 --steps 1 --warmup 0 --repeat 1"),
+    json_t *rows = rows_of("--scene cube --worlds 4096 --threads 1 --lanes 8 --steps 1 --warmup 0 --repeat 1"),
            *row = row_at(rows, 0);
     double bytes = number(row, "bytes_per_world"), arrays = number(row, "array_bytes_per_world");
     /* q 7, qd 6, body 13, control 4 6 + 6, four points of 2 shapes and 9 numbers; status and sleep, four counters, cost

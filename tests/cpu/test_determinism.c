@@ -70,8 +70,11 @@ static void run_batch(const SapModel *model, const Run *run, uint64_t *hash) {
     sap_solver_destroy(solver);
 }
 
+/* Lanes that the instruction set does not have are passed over. */
 static void check_run(const SapModel *model, const Run *run, const uint64_t *reference) {
     static uint64_t hash[MAX_WORLDS];
+    if (!sap_kernels_find(run->isa, run->lanes, SAP_FP32))
+        return;
     run_batch(model, run, hash);
     for (int c = 0; c < run->worlds; c++)
         cr_assert_eq(hash[c], reference[c],
@@ -93,9 +96,9 @@ static void check_worlds_moved(const SapModel *model, const Run *run) {
     }
 }
 
-static const int lane_counts[] = {1, 4, 8}, thread_counts[] = {1, 2, 3, 5};
+static const int lane_counts[] = {1, 4, 8, 16}, thread_counts[] = {1, 2, 3, 5};
 static const int world_counts[] = {1, 3, 4, 5, 7, 32, 33, 1000};
-enum { NUM_LANES = 3, NUM_THREADS = 4, NUM_WORLDS = 8 };
+enum { NUM_LANES = 4, NUM_THREADS = 4, NUM_WORLDS = 8 };
 
 /* Every lane, thread and world count, for one instruction set. */
 static void check_counts(const SapModel *model, Run run, int steps, int max_worlds, const uint64_t *reference) {

@@ -243,7 +243,7 @@ Test(options, an_unknown_word_lists_the_known) {
     REFUSED("position_integration", "euler", "midpoint, sap_euler");
     REFUSED("use_f64_boundary_pose", "2", "'2'", "true, false");
     REFUSED("compat", "drake", "none, sap_warp");
-    REFUSED("lanes", "2", "'2'", "0, 1, 4, 8");
+    REFUSED("lanes", "2", "'2'", "0, 1, 4, 8, 16");
     REFUSED("isa", "sse2", "auto, generic, avx2, avx512");
     REFUSED("broad_phase", "octree", "auto, listed, explicit, nxn, sweep, sap, tree");
     REFUSED("factor_plan", "tiled", "sparse, dense, library");
@@ -362,7 +362,7 @@ Test(options, check_finds_fields_out_of_range) {
     options.threads = -5;
     expect_check_fails("option threads is '-5'", "0 .. 1024");
     options.lanes = 3;
-    expect_check_fails("option lanes is '3'", "0, 1, 4, 8");
+    expect_check_fails("option lanes is '3'", "0, 1, 4, 8, 16");
     options.isa = (SapIsa)17;
     expect_check_fails("option isa is '17'", "auto");
     options.free_motion_solve_precision = (SapPrecision)-1;

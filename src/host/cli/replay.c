@@ -20,7 +20,7 @@ enum { KEY_WORLDS = 256, KEY_THREADS, KEY_LANES, KEY_JSON };
 static const struct argp_option options[] = {
     {"worlds", KEY_WORLDS, "N", 0, "Copies of the world to step; default 1", 1},
     {"threads", KEY_THREADS, "T", 0, "Worker threads; 0 (default) uses one per CPU", 2},
-    {"lanes", KEY_LANES, "L", 0, "Worlds per SIMD pack: 1, 4, 8; 0 (default) selects automatically", 2},
+    {"lanes", KEY_LANES, "L", 0, "Worlds per SIMD pack: 1, 4, 8, 16 (avx512); 0 (default) selects automatically", 2},
     {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
     {0}};
 

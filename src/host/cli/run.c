@@ -40,7 +40,7 @@ static const struct argp_option options[] = {
      1},
     {"dtype", KEY_DTYPE, "f32|f64", 0, "Storage type of states; default: the precision of the free motion", 1},
     {"threads", KEY_THREADS, "T", 0, "Worker threads; 0 (default) uses one per CPU", 2},
-    {"lanes", KEY_LANES, "L", 0, "Worlds per SIMD pack: 1, 4, 8; 0 (default) selects automatically", 2},
+    {"lanes", KEY_LANES, "L", 0, "Worlds per SIMD pack: 1, 4, 8, 16 (avx512); 0 (default) selects automatically", 2},
     {NULL, 0, NULL, 0, "Output:", 3},
     {"trajectory", KEY_TRAJECTORY, "FILE.csv", 0, "Write coordinates and velocities of one world, one row per step", 3},
     {"trajectory-world", KEY_TRAJECTORY_WORLD, "W", 0, "World of the trajectory; default 0", 3},

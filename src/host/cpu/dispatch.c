@@ -23,8 +23,7 @@
     { &sap_mujoco_kernels_##isa##_x##lanes##_f32, &sap_mujoco_kernels_##isa##_x##lanes##_f64 }
 #define PAIR(isa, lanes)                                                                                               \
     { &sap_kernels_##isa##_x##lanes##_f32, &sap_kernels_##isa##_x##lanes##_f64 }
-#define TABLES(isa)                                                                                                    \
-    { PAIR(isa, 1), PAIR(isa, 4), PAIR(isa, 8) }
+#define TABLES(isa) PAIR(isa, 1), PAIR(isa, 4), PAIR(isa, 8)
 #define DUAL_PAIR(isa, lanes)                                                                                          \
     { &sap_dual_kernels_##isa##_x##lanes##_f32, &sap_dual_kernels_##isa##_x##lanes##_f64 }
 #define DUAL_TABLES(isa)                                                                                               \
@@ -42,17 +41,23 @@ DECLARE_MUJOCO(avx2, 4)
 DECLARE_ISA(avx512)
 DECLARE_MUJOCO(avx512, 8)
 #endif
-
-/* [isa][lanes 1, 4, 8][precision] */
-static const SapKernels *const tables[][3][2] = {
-    [SAP_ISA_GENERIC] = TABLES(generic),
-#if SAPWOOD_HAVE_AVX2
-    [SAP_ISA_AVX2] = TABLES(avx2),
+#if SAPWOOD_HAVE_AVX512_X16
+extern const SapKernels sap_kernels_avx512_x16_f32, sap_kernels_avx512_x16_f64;
 #endif
-#if SAPWOOD_HAVE_AVX512
-    [SAP_ISA_AVX512] = TABLES(avx512),
+
+/* [isa][lanes 1, 4, 8, 16][precision] */
+static const SapKernels *const tables[][4][2] = {
+    [SAP_ISA_GENERIC] = {TABLES(generic)},
+#if SAPWOOD_HAVE_AVX2
+    [SAP_ISA_AVX2] = {TABLES(avx2)},
+#endif
+#if SAPWOOD_HAVE_AVX512_X16
+    [SAP_ISA_AVX512] = {TABLES(avx512), PAIR(avx512, 16)},
+#elif SAPWOOD_HAVE_AVX512
+    [SAP_ISA_AVX512] = {TABLES(avx512)},
 #endif
 };
+/* [isa][lanes 1, 4, 8][precision] */
 static const SapDualKernels *const dual_tables[][3][2] = {
     [SAP_ISA_GENERIC] = DUAL_TABLES(generic),
 #if SAPWOOD_HAVE_AVX2
@@ -128,7 +133,7 @@ SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out) {
 
 /* The row of a table for a number of lanes; -1 if there is none. */
 static int row_of(int lanes) {
-    return lanes == 1 ? 0 : lanes == 4 ? 1 : lanes == 8 ? 2 : -1;
+    return lanes == 1 ? 0 : lanes == 4 ? 1 : lanes == 8 ? 2 : lanes == 16 ? 3 : -1;
 }
 
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision) {
@@ -138,7 +143,7 @@ const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision
 
 const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision) {
     int row = row_of(lanes);
-    return row < 0 || !sap_isa_available(isa) ? NULL : dual_tables[isa][row][precision];
+    return row < 0 || row > 2 || !sap_isa_available(isa) ? NULL : dual_tables[isa][row][precision];
 }
 
 const SapSensorKernels *sap_sensor_kernels_find(SapIsa isa, SapPrecision precision) {
@@ -168,17 +173,20 @@ SapKernels sap_mujoco_kernels(SapIsa isa, SapPrecision precision) {
     return k;
 }
 
-/* Whether packs of `lanes` worlds pay in every precision: f64 is the wider one, and every preset has a stage in it. */
-static bool lanes_pay(SapIsa isa, int lanes) {
-    return sap_kernels_find(isa, lanes, SAP_FP32)->lanes_pay && sap_kernels_find(isa, lanes, SAP_FP64)->lanes_pay;
+int sap_fewer_lanes(int lanes) {
+    return lanes > 4 ? lanes / 2 : 1;
 }
 
-int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds) {
+/* Whether packs of `lanes` worlds pay in every precision: f64 is the wider one, and every preset has a stage in it. */
+static bool lanes_pay(SapIsa isa, int lanes) {
+    const SapKernels *f32 = sap_kernels_find(isa, lanes, SAP_FP32), *f64 = sap_kernels_find(isa, lanes, SAP_FP64);
+    return f32 && f32->lanes_pay && f64->lanes_pay;
+}
+
+int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds, int most) {
     /* One register of the instruction set; two for the f64 stages of a preset that is f32 otherwise. */
-    int lanes = precision == SAP_FP32 || isa == SAP_ISA_AVX512 ? 8 : 4;
-    if (num_worlds <= 4 && lanes > 4)
-        lanes = 4;
-    while (lanes > 1 && (num_worlds == 1 || !lanes_pay(isa, lanes)))
-        lanes = lanes == 8 ? 4 : 1;
+    int lanes = (isa == SAP_ISA_AVX512 ? 8 : 4) * (precision == SAP_FP32 ? 2 : 1);
+    while (lanes > 1 && (lanes > most || num_worlds == 1 || (num_worlds <= 4 && lanes > 4) || !lanes_pay(isa, lanes)))
+        lanes = sap_fewer_lanes(lanes);
     return lanes;
 }

@@ -17,15 +17,19 @@ const char *sap_isa_name(SapIsa isa);
 /* Resolves auto to the best available instruction set; an unavailable one is SAP_ERROR_DEVICE. */
 SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out);
 
-/* The lane count selected by options.lanes = 0, for a resolved isa. */
-int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds);
+/* The lane count selected by options.lanes = 0, for a resolved isa: at most `most`. */
+int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds, int most);
+/* The next smaller lane count. */
+int sap_fewer_lanes(int lanes);
 
-/* The kernels of a resolved isa with 1, 4 or 8 lanes; NULL if there are none. */
+/* The kernels of a resolved isa with 1, 4, 8 or 16 lanes; NULL if there are none. Only avx512 has 16, in builds by clang:
+ * gcc keeps vectors wider than a register in memory, as f64 would be. */
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
 /* Those of MuJoCo's law: the kernels of SAP with its own stages in their place. An isa has them with one lane count. */
 SapKernels sap_mujoco_kernels(SapIsa isa, SapPrecision precision);
 int sap_mujoco_lanes(SapIsa isa);
-/* Same for the dual solvers. */
+/* Same for the dual solvers, which have at most SAP_DUAL_LANES: they compute in f64. */
+enum { SAP_DUAL_LANES = 8 };
 const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
 /* Same for the sensors, which have one lane. */
 const SapSensorKernels *sap_sensor_kernels_find(SapIsa isa, SapPrecision precision);

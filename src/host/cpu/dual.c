@@ -172,7 +172,7 @@ static SapStatus list_blocks(const SapDualProblem *p, int **out) {
 static SapStatus choose_kernels(const SapDualOptions *o, Job *job) {
     SapIsa isa;
     SAP_TRY(sap_isa_resolve(o->isa, &isa));
-    int lanes = o->lanes ? o->lanes : sap_default_lanes(isa, o->precision, job->num_problems);
+    int lanes = o->lanes ? o->lanes : sap_default_lanes(isa, o->precision, job->num_problems, SAP_DUAL_LANES);
     job->kernels = sap_dual_kernels_find(isa, lanes, o->precision);
     int packs = (job->num_problems - 1) / lanes + 1, threads = o->threads ? o->threads : sap_pool_cpus();
     job->threads = threads < packs ? threads : packs;

@@ -122,6 +122,28 @@ static SapStatus choose_mujoco_lanes(const SapSolver *s, const char *what, int *
     return SAP_OK;
 }
 
+static int wanted_threads(const SapSolver *s) {
+    return s->options.threads ? s->options.threads : sap_pool_cpus();
+}
+
+/* Packs of 16 worlds are for large batches: with less than four for each thread, threads would wait for the last one. */
+enum { WIDE_LANES = 16, PACKS_PER_THREAD = 4 };
+
+static SapStatus choose_lanes(const SapSolver *s, const char *what, int *lanes) {
+    bool dual = s->options.contact_solver != SAP_SOLVER_SAP;
+    *lanes = s->options.lanes;
+    if (*lanes && (!sap_kernels_find(s->isa, *lanes, SAP_FP32) || (dual && *lanes > SAP_DUAL_LANES)))
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "%s: lanes is %d; 16 lanes need contact_solver sap, isa avx512 (here %s) and a library that clang "
+                        "compiled; 0, 1, 4 and 8 are always allowed",
+                        what, *lanes, sap_isa_name(s->isa));
+    bool many = s->num_worlds / (WIDE_LANES * PACKS_PER_THREAD) >= wanted_threads(s);
+    if (*lanes == 0)
+        *lanes = sap_default_lanes(s->isa, s->options.free_motion_solve_precision, s->num_worlds,
+                                   many && !dual ? WIDE_LANES : SAP_DUAL_LANES);
+    return SAP_OK;
+}
+
 /* Kernels, threads and arguments for packs of `lanes` worlds, if they fit the memory. */
 static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t bytes_per_world) {
     bool mujoco = s->options.contact_solver == SAP_SOLVER_MUJOCO;
@@ -138,7 +160,7 @@ static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t by
         s->kernels.pack[1] = &s->dual_table;
     }
     int packs = (s->num_worlds - 1) / lanes + 1;
-    int threads = s->options.threads ? s->options.threads : sap_pool_cpus();
+    int threads = wanted_threads(s);
     s->threads = threads < packs ? threads : packs;
     return check_memory(s, what, bytes_per_world);
 }
@@ -151,14 +173,12 @@ static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *mod
     SAP_TRY(mujoco ? sap_model_plan_mujoco(s->model, s->options.broad_phase, &s->plan)
                    : sap_model_plan(s->model, s->options.broad_phase, &s->plan));
     SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
-    int lanes = s->options.lanes ? s->options.lanes
-                                 : sap_default_lanes(s->isa, s->options.free_motion_solve_precision, s->num_worlds);
-    if (mujoco)
-        SAP_TRY(choose_mujoco_lanes(s, what, &lanes));
+    int lanes;
+    SAP_TRY(mujoco ? choose_mujoco_lanes(s, what, &lanes) : choose_lanes(s, what, &lanes));
     SapStatus status = fill_lanes(s, what, lanes, bytes_per_world);
     /* the scratch of a pack has all its worlds: large worlds may fit only in smaller packs */
     while (status == SAP_ERROR_MEMORY && !s->options.lanes && !mujoco && lanes > 1) {
-        lanes = lanes == 8 ? 4 : 1;
+        lanes = sap_fewer_lanes(lanes);
         status = fill_lanes(s, what, lanes, bytes_per_world);
     }
     SAP_TRY(status);

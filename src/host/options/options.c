@@ -65,7 +65,7 @@ static const Choice line_searches[] = {{"monotone_decay", SAP_MONOTONE_DECAY},
                                        {"wolfe", SAP_WOLFE},
                                        {NULL, 0}};
 static const Choice compats[] = {{"none", SAP_COMPAT_NONE}, {"sap_warp", SAP_COMPAT_SAP_WARP}, {NULL, 0}};
-static const Choice lane_counts[] = {{"0", 0}, {"1", 1}, {"4", 4}, {"8", 8}, {"auto", 0}, {NULL, 0}};
+static const Choice lane_counts[] = {{"0", 0}, {"1", 1}, {"4", 4}, {"8", 8}, {"16", 16}, {"auto", 0}, {NULL, 0}};
 static const Choice isas[] = {{"auto", SAP_ISA_AUTO},
                               {"generic", SAP_ISA_GENERIC},
                               {"avx2", SAP_ISA_AVX2},

@@ -7,7 +7,7 @@
 #include "kernels/data/args.h"
 
 /* The worlds that one team steps, one per lane. Lanes past `count` repeat the last world and store nothing. */
-enum { SAP_MAX_LANES = 8 };
+enum { SAP_MAX_LANES = 16 };
 typedef struct SapPack {
     int world[SAP_MAX_LANES];
     int count;

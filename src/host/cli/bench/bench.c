@@ -61,7 +61,7 @@ static const struct argp_option options[] = {
     {"line-search", KEY_LINE_SEARCH, "LIST", 0,
      "Line searches: monotone_decay, armijo_decay, exact_root, wolfe; default: the scene's", 1},
     {"threads", KEY_THREADS, "LIST", 0, "Worker threads; 0 (default) uses one per CPU", 1},
-    {"lanes", KEY_LANES, "LIST", 0, "Worlds per SIMD pack: 1, 4, 8; 0 (default) selects automatically", 1},
+    {"lanes", KEY_LANES, "LIST", 0, "Worlds per SIMD pack: 1, 4, 8, 16 (avx512); 0 (default) selects automatically", 1},
     {"control-noise", KEY_CONTROL_NOISE, "X", 0,
      "Amplitude of the noise on joint targets: X rad, X/10 m for linear axes; default 0.3", 1},
     {"seed", KEY_SEED, "S", 0, "Seed of the noise; default 0", 1},
@@ -83,8 +83,8 @@ static const struct argp_option options[] = {
     {0}};
 
 static CliList parse_lanes(const struct argp_state *state, const char *text) {
-    static const char *const words[] = {"0", "1", "4", "8", NULL};
-    static const int lanes[] = {0, 1, 4, 8};
+    static const char *const words[] = {"0", "1", "4", "8", "16", NULL};
+    static const int lanes[] = {0, 1, 4, 8, 16};
     CliList list = cli_choice_list(state, "--lanes", text, words);
     for (int i = 0; i < list.count; i++)
         list.value[i] = lanes[list.value[i]];

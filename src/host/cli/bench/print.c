@@ -63,14 +63,18 @@ static const char *clock_name(const BenchPlan *plan) {
 
 /* ---- ratios between rows ---- */
 
+/* The same scene and options; lanes as requested, because those that are chosen depend on worlds and threads. */
+static bool same_case(const BenchRow *a, const BenchRow *b) {
+    return a->scene_index == b->scene_index && a->preset_index == b->preset_index &&
+           a->options.lanes == b->options.lanes && a->options.line_search_variant == b->options.line_search_variant;
+}
+
 static bool same_but_worlds(const BenchRow *a, const BenchRow *b) {
-    return a->scene_index == b->scene_index && a->preset_index == b->preset_index && a->lanes == b->lanes &&
-           a->threads == b->threads && a->options.line_search_variant == b->options.line_search_variant;
+    return same_case(a, b) && a->threads == b->threads;
 }
 
 static bool same_but_threads(const BenchRow *a, const BenchRow *b) {
-    return a->scene_index == b->scene_index && a->preset_index == b->preset_index && a->lanes == b->lanes &&
-           a->worlds == b->worlds && a->options.line_search_variant == b->options.line_search_variant;
+    return same_case(a, b) && a->worlds == b->worlds;
 }
 
 /* The row that matches `row` with the smallest number of worlds, at least 64, that fills lanes and threads. */
@@ -116,8 +120,10 @@ static void print_against(const BenchRows *rows, Against *against, const char *t
             printf("\n%s\n", title);
         title = NULL;
         printf("    %s, %s, ", r->scene, preset_of(r).text);
-        if (on_cpu(r))
+        if (on_cpu(r) && r->lanes == base->lanes)
             printf("lanes %d: ", r->lanes);
+        else if (on_cpu(r))
+            printf("lanes %d against %d: ", r->lanes, base->lanes);
         if (on_cpu(r) && by_worlds)
             printf("threads %d, ", r->threads);
         if (by_worlds)
