@@ -10,8 +10,8 @@
 #define SAP_SET_DUAL
 #define STEP_HAS_MUJOCO   0
 #define STEP_HAS_LOCKSTEP 0
-#include "kernels/data/dual.h"
 #include "kernels/target/cuda_world.cuh"
+#include "kernels/data/dual.h"
 
 #define STEP_KERNEL       sap_kernel_step_cone
 #define STEP_SET          cone
