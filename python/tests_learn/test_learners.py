@@ -6,7 +6,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from sapwood.gym import Quadruped
-from sapwood.rl import rsl_rl, sb3
+from sapwood.rl import rsl_rl, sb3, torchrl
 
 torch.set_num_threads(1)
 
@@ -64,23 +64,98 @@ def test_rsl_rl_sets_the_ages_of_episodes_and_hears_of_time_outs():
     assert done.tolist() == [1, 0, 1, 0] and extras["time_outs"].tolist() == [True, False, True, False]
 
 
-def test_skrl_reads_the_environment():
+def test_skrl_trains(tmp_path):
+    from skrl.agents.torch.ppo import PPO
     from skrl.envs.wrappers.torch import wrap_env
+    from skrl.memories.torch import RandomMemory
+    from skrl.models.torch import DeterministicMixin, GaussianMixin, Model
+    from skrl.trainers.torch import SequentialTrainer
 
-    env = wrap_env(quadruped(8), wrapper="gymnasium")
-    observation, _ = env.reset()
-    assert observation.shape == (8, 55)
-    _, reward, *_ = env.step(torch.zeros(8, 12))
-    assert reward.shape == (8, 1)
+    env = wrap_env(quadruped(8, time_limit=12), wrapper="gymnasium")
+    spaces = {"observation_space": env.observation_space, "action_space": env.action_space, "device": "cpu"}
+
+    class Policy(GaussianMixin, Model):
+        def __init__(self):
+            Model.__init__(self, **spaces)
+            GaussianMixin.__init__(self)
+            self.layer, self.log_std = torch.nn.Linear(55, 12), torch.nn.Parameter(torch.zeros(12))
+
+        def compute(self, inputs, role):
+            return self.layer(inputs["observations"]), {"log_std": self.log_std}
+
+    class Value(DeterministicMixin, Model):
+        def __init__(self):
+            Model.__init__(self, **spaces)
+            DeterministicMixin.__init__(self)
+            self.layer = torch.nn.Linear(55, 1)
+
+        def compute(self, inputs, role):
+            return self.layer(inputs["observations"]), {}
+
+    models = {"policy": Policy(), "value": Value()}
+    before = models["policy"].layer.weight.detach().clone()
+    experiment = {"directory": str(tmp_path), "write_interval": 0, "checkpoint_interval": 0}
+    settings = {"rollouts": 8, "learning_epochs": 2, "mini_batches": 2, "experiment": experiment}
+    memory = RandomMemory(memory_size=8, num_envs=8, device="cpu")
+    agent = PPO(models=models, memory=memory, cfg=settings, **spaces)
+    run = {"timesteps": 24, "headless": True, "disable_progressbar": True, "close_environment_at_exit": False}
+    SequentialTrainer(env=env, agents=agent, cfg=run).train()
+    after = models["policy"].layer.weight
+    assert torch.isfinite(after).all() and not torch.equal(before, after)
 
 
-def test_torchrl_reads_the_environment():
-    from torchrl.envs import GymWrapper
+def test_torchrl_trains():
+    from tensordict.nn import NormalParamExtractor, TensorDictModule
+    from torchrl.modules import ProbabilisticActor, TanhNormal, ValueOperator
+    from torchrl.objectives import ClipPPOLoss
+    from torchrl.objectives.value import GAE
 
-    assert GymWrapper(quadruped(8)).rollout(5)["next", "reward"].shape == (8, 5, 1)
+    env = torchrl.Env(quadruped(8, time_limit=12))
+    layers = torch.nn.Sequential(torch.nn.Linear(55, 24), NormalParamExtractor())
+    actor = ProbabilisticActor(
+        TensorDictModule(layers, ["observation"], ["loc", "scale"]),
+        in_keys=["loc", "scale"],
+        distribution_class=TanhNormal,
+        return_log_prob=True,
+    )
+    critic = ValueOperator(torch.nn.Linear(55, 1), in_keys=["observation"])
+    advantage, loss = GAE(gamma=0.98, lmbda=0.95, value_network=critic), ClipPPOLoss(actor, critic)
+    optimiser = torch.optim.Adam(loss.parameters(), 1e-3)
+    before = layers[0].weight.detach().clone()
+    for _ in range(3):
+        with torch.no_grad():
+            data = env.rollout(16, actor, break_when_any_done=False)
+        assert data["next", "done"].sum() == 8, "every world ends once in 16 steps"
+        advantage(data)
+        for _ in range(2):
+            losses = loss(data.reshape(-1))
+            optimiser.zero_grad()
+            (losses["loss_objective"] + losses["loss_critic"] + losses["loss_entropy"]).backward()
+            optimiser.step()
+    assert torch.isfinite(layers[0].weight).all() and not torch.equal(before, layers[0].weight)
 
 
-@pytest.mark.parametrize("adapter", [sb3.VecEnv, rsl_rl.VecEnv])
+def test_a_rollout_of_torchrl_keeps_the_observations_of_all_its_steps():
+    """Those of an environment are valid until the step after the next only."""
+    env, seen = quadruped(4, time_limit=5), []
+    step = env.step
+
+    def record(actions):
+        observation, *rest, info = step(actions)
+        seen.append((observation.copy(), info.get("final_obs", observation).copy()))
+        return observation, *rest, info
+
+    wrapped = torchrl.Env(env)
+    env.step = record
+    data = wrapped.rollout(8, lambda observation: torch.zeros(4, 12), break_when_any_done=False)
+    assert len(seen) == 8 and data["next", "done"].sum() == 4
+    for i, (observation, last) in enumerate(seen):
+        assert np.array_equal(data["next", "observation"][:, i], last), i
+        # all worlds end in step 4, and TorchRL resets them once more
+        assert i in (4, 7) or np.array_equal(data["observation"][:, i + 1], observation), i
+
+
+@pytest.mark.parametrize("adapter", [sb3.VecEnv, rsl_rl.VecEnv, torchrl.Env])
 def test_another_autoreset_mode_is_refused(adapter):
     with pytest.raises(ValueError, match="NEXT_STEP.*SAME_STEP"):
         adapter(Quadruped(2, threads=1))
