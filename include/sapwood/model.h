@@ -122,8 +122,8 @@ typedef struct SapModelArrays {
     const double *joint_damping;      /* [nv] N s/m or N m s/rad, >= 0, implicit viscous damping; default 0 */
     const double *joint_friction;     /* [nv] N or N m, >= 0, Coulomb friction; default 0 */
     const int32_t *joint_target_mode; /* [nv] SAP_TARGET_..., 0 .. 4; default 0 */
-    const double *joint_target_ke;    /* [nv] N/m or N m/rad, >= 0, position gain of the drive; default 0 */
-    const double *joint_target_kd;    /* [nv] N s/m or N m s/rad, >= 0, velocity gain of the drive; default 0 */
+    const double *joint_target_ke;    /* [nv] N/m or N m/rad, 0 or >= 1e-20, position gain of the drive; default 0 */
+    const double *joint_target_kd;    /* [nv] N s/m or N m s/rad, 0 or >= 1e-20, velocity gain of a drive; default 0 */
     const double *joint_effort_limit; /* [nv] N or N m, > 0, infinity allowed; bound of the drive; default infinity */
     const double *joint_limit_lower;  /* [nv] m or rad, -infinity allowed; default -infinity */
     const double *joint_limit_upper;  /* [nv] m or rad, >= lower, infinity allowed; default infinity */
@@ -212,8 +212,8 @@ typedef struct SapModelArrays {
     const double *tendon_damping;      /* [nt] N s/m, >= 0; default 0 */
     const double *tendon_friction;     /* [nt] N, >= 0, Coulomb friction; default 0 */
     const int32_t *tendon_target_mode; /* [nt] SAP_TARGET_..., as of a dof; default 0 */
-    const double *tendon_target_ke;    /* [nt] N/m, >= 0, position gain of the drive; default 0 */
-    const double *tendon_target_kd;    /* [nt] N s/m, >= 0, velocity gain of the drive; default 0 */
+    const double *tendon_target_ke;    /* [nt] N/m, 0 or >= 1e-20, position gain of the drive; default 0 */
+    const double *tendon_target_kd;    /* [nt] N s/m, 0 or >= 1e-20, velocity gain of the drive; default 0 */
     const double *tendon_effort_limit; /* [nt] N, > 0, infinity allowed; bound of the drive; default infinity */
     const double *tendon_target_pos;   /* [nt] m or rad, initial control; default 0 */
     const double *tendon_target_vel;   /* [nt] m/s or rad/s, initial control; default 0 */

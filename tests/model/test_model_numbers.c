@@ -84,9 +84,9 @@ Test(model, refuses_gravity_that_is_not_finite) {
 }
 
 Test(model, refuses_negative_values_where_they_make_no_sense) {
-    static const char *const arrays[] = {"joint_armature",  "joint_damping",     "joint_friction",    "joint_target_ke",
-                                         "joint_target_kd", "joint_limit_ke",    "joint_limit_kd",    "shape_margin",
-                                         "shape_gap",       "shape_material_mu", "shape_material_tau"};
+    static const char *const arrays[] = {"joint_armature", "joint_damping",     "joint_friction",
+                                         "joint_limit_ke", "joint_limit_kd",    "shape_margin",
+                                         "shape_gap",      "shape_material_mu", "shape_material_tau"};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         refuse_number(arrays[i], 3, -0.25, "finite and >= 0");
 }
@@ -156,6 +156,17 @@ Test(model, refuses_lengths_above_1e15_which_f32_cannot_square) {
         refuse_number(poses[i], 7 * 2 + 1, -1.0001e15, "at most 1e15");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         refuse_number(sizes[i], 2, 1.0001e15, "at most 1e15");
+}
+
+/* ---- gains ---- */
+
+Test(model, refuses_gains_so_small_that_their_law_overflows_in_f32) {
+    static const char *const gains[] = {"joint_target_ke", "joint_target_kd"};
+    for (size_t i = 0; i < sizeof gains / sizeof *gains; i++) {
+        refuse_number(gains[i], 3, -0.25, "0, or finite and at least 1e-20");
+        refuse_number(gains[i], 1, 1e-37, "0, or finite and at least 1e-20");
+        refuse_number(gains[i], 1, 0.999e-20, "at least 1e-20");
+    }
 }
 
 /* ---- unit vectors and quaternions ---- */

@@ -64,6 +64,7 @@ static const Bad bad_values[] = {
     {SAP_PARAMETER_TENDON_FRICTION, 0, -1, "tendon_friction[0]"},
     {SAP_PARAMETER_TENDON_TARGET_KE, 0, -1, "tendon_target_ke[0]"},
     {SAP_PARAMETER_TENDON_TARGET_KD, 0, NAN, "tendon_target_kd[0]"},
+    {SAP_PARAMETER_TENDON_TARGET_KD, 0, 1e-37, "0, or finite and at least 1e-20"},
     {SAP_PARAMETER_TENDON_EFFORT_LIMIT, 1, 0, "tendon_effort_limit[1]"},
 };
 

@@ -81,6 +81,54 @@ Test(poison, a_spin_that_overflows_its_quaternion_is_no_result) {
     }
 }
 
+/* A cart of 1 kg whose drive has the gain kp, target 0.5 m and the effort u, bounded by 8 N: its velocity after a step. */
+static double driven_cart(const char *preset, double kp, double u, uint32_t *status) {
+    const int32_t mode = SAP_TARGET_POSITION;
+    const double kd = 0, bound = 8, target = 0.5;
+    double q = 0, v = 0;
+    ModelParts parts;
+    parts_init(&parts);
+    parts.gravity[2] = 0;
+    parts_add(&parts, -1, SAP_JOINT_PRISMATIC, 0, 0);
+    parts_set_axis(&parts, 0, 1, 0, 0);
+    SapModel *passive = parts_model(&parts), *model;
+    SapModelArrays arrays = *sap_model_arrays(passive);
+    arrays.joint_target_mode = &mode;
+    arrays.joint_target_ke = &kp;
+    arrays.joint_target_kd = &kd;
+    arrays.joint_effort_limit = &bound;
+    SapOptions options;
+    SapSolver *solver;
+    need(sap_model_create(&arrays, &model));
+    sap_model_destroy(passive);
+    need(sap_options_preset(preset, &options));
+    need(sap_solver_create(model, 1, &options, &solver));
+    SapState state = {.num_worlds = 1, .dtype = SAP_F64, .joint_q = &q, .joint_qd = &v};
+    SapControl control = {.num_worlds = 1, .dtype = SAP_F64, .joint_target_pos = (void *)&target, .joint_act = &u};
+    need(sap_step(solver, &state, &control, NULL, H, &state));
+    *status = *sap_solver_world_status(solver);
+    sap_solver_destroy(solver);
+    sap_model_destroy(model);
+    return v;
+}
+
+/* The least gain that a model allows: the effort is u, up to its bound, in every precision. Of less a law in f32 would make
+ * the bound. An effort for which even this law overflows is beyond the bound, or no result. */
+Test(poison, a_drive_of_the_least_gain_has_a_finite_law) {
+    const char *const presets[] = {"fast32", "approx32", "drake"};
+    uint32_t status;
+    for (int i = 0; i < 3; i++) {
+        double v = driven_cart(presets[i], 1e-20, 5, &status);
+        cr_assert(!(status & SAP_WORLD_FAILED) && fabs(v - H * 5) < 1e-6, "%s: %#x, %g", presets[i], (unsigned)status,
+                  v);
+        v = driven_cart(presets[i], 1e-20, 1e6, &status);
+        cr_assert(!(status & SAP_WORLD_FAILED) && fabs(v - H * 8) < 1e-6, "%s: %#x, %g", presets[i], (unsigned)status,
+                  v);
+    }
+    double v = driven_cart("fast32", 1e-20, 1e30, &status);
+    cr_assert(status & SAP_WORLD_FAILED ? v == 0 : fabs(v - H * 8) < 1e-6, "%#x, %g", (unsigned)status, v);
+}
+
 /* f64 kernels on f32 storage: a cart of 1 kg at (q, v), pushed by f for h seconds; what they compute is well within f64. */
 static uint32_t cart_status(float q, float v, double f, double h) {
     ModelParts parts;

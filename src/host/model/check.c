@@ -184,6 +184,7 @@ static bool in_range(const SapModelArrays *a, SapRange range, double x) {
     case SAP_RANGE_POSITIVE: return isfinite(x) && x > 0;
     case SAP_RANGE_LENGTH: return fabs(x) <= SAP_MAX_LENGTH;
     case SAP_RANGE_LENGTH_FROM_0: return x >= 0 && x <= SAP_MAX_LENGTH;
+    case SAP_RANGE_GAIN: return x == 0 || (isfinite(x) && x >= SAP_LEAST_GAIN);
     case SAP_RANGE_POSITIVE_OR_INF: return x > 0;
     case SAP_RANGE_FINITE_OR_NEG_INF: return x < INFINITY;
     case SAP_RANGE_FINITE_OR_INF: return x > -INFINITY;
@@ -208,6 +209,7 @@ static SapLabel range_text(const SapModelArrays *a, SapRange range) {
         [SAP_RANGE_POSITIVE] = "finite and > 0",
         [SAP_RANGE_LENGTH] = "finite, at most 1e15 in absolute value",
         [SAP_RANGE_LENGTH_FROM_0] = "finite and >= 0, at most 1e15",
+        [SAP_RANGE_GAIN] = "0, or finite and at least 1e-20",
         [SAP_RANGE_POSITIVE_OR_INF] = "> 0, infinity allowed",
         [SAP_RANGE_FINITE_OR_NEG_INF] = "finite or -infinity",
         [SAP_RANGE_FINITE_OR_INF] = "finite or infinity",

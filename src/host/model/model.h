@@ -98,6 +98,9 @@ typedef enum SapElement { SAP_ELEMENT_I32, SAP_ELEMENT_F64, SAP_ELEMENT_TEXT } S
 /* Lengths up to this have finite squares and sums of squares in f32. m */
 #define SAP_MAX_LENGTH 1e15
 
+/* Gains of drives from this on have a finite target velocity a/(h kp + kd) in f32. N/m, N s/m or of angles */
+#define SAP_LEAST_GAIN 1e-20
+
 /* Range of each number of an array. Rules that combine several numbers are in check.c. */
 typedef enum SapRange {
     SAP_RANGE_ANY,               /* an integer, or a name */
@@ -106,6 +109,7 @@ typedef enum SapRange {
     SAP_RANGE_POSITIVE,          /* finite, > 0 */
     SAP_RANGE_LENGTH,            /* absolute value at most SAP_MAX_LENGTH */
     SAP_RANGE_LENGTH_FROM_0,     /* 0 .. SAP_MAX_LENGTH */
+    SAP_RANGE_GAIN,              /* 0, or finite and at least SAP_LEAST_GAIN */
     SAP_RANGE_POSITIVE_OR_INF,   /* > 0, infinity too */
     SAP_RANGE_FINITE_OR_NEG_INF, /* finite or -infinity */
     SAP_RANGE_FINITE_OR_INF,     /* finite or infinity */

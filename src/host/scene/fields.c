@@ -30,6 +30,7 @@ bool sap_scene_in_range(SapRange range, double x) {
     case SAP_RANGE_POSITIVE: return isfinite(x) && x > 0;
     case SAP_RANGE_LENGTH: return fabs(x) <= SAP_MAX_LENGTH;
     case SAP_RANGE_LENGTH_FROM_0: return x >= 0 && x <= SAP_MAX_LENGTH;
+    case SAP_RANGE_GAIN: return x == 0 || (isfinite(x) && x >= SAP_LEAST_GAIN);
     case SAP_RANGE_POSITIVE_OR_INF: return x > 0;
     case SAP_RANGE_FINITE_OR_NEG_INF: return x < INFINITY;
     case SAP_RANGE_FINITE_OR_INF: return x > -INFINITY;
@@ -43,6 +44,7 @@ const char *sap_scene_range_text(SapRange range) {
     case SAP_RANGE_POSITIVE: return "a finite number > 0";
     case SAP_RANGE_LENGTH: return "a finite number, at most 1e15 in absolute value";
     case SAP_RANGE_LENGTH_FROM_0: return "a finite number >= 0, at most 1e15";
+    case SAP_RANGE_GAIN: return "0, or a finite number >= 1e-20";
     case SAP_RANGE_POSITIVE_OR_INF: return "a number > 0, or inf";
     case SAP_RANGE_FINITE_OR_NEG_INF: return "a finite number or -inf";
     case SAP_RANGE_FINITE_OR_INF: return "a finite number or inf";

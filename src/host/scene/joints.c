@@ -27,12 +27,12 @@ const SapSceneDof sap_scene_default_dof = {
         SAP_SCENE_NO_TARGET("velocity_limit", UNSUPPORTED_VELOCITY),                                                   \
         SAP_SCENE_FIELD("actuator_mode", MODE, SapSceneDof, target_mode),                                              \
         SAP_SCENE_IN_RANGE("target_vel", FINITE, SapSceneDof, target_vel),                                             \
-        SAP_SCENE_IN_RANGE("target_kd", NON_NEGATIVE, SapSceneDof, target_kd)
+        SAP_SCENE_IN_RANGE("target_kd", GAIN, SapSceneDof, target_kd)
 
 /* Further keys of a dof with its own coordinate. */
 #define COORDINATE_FIELDS                                                                                              \
     SAP_SCENE_IN_RANGE("target_pos", FINITE, SapSceneDof, target_pos),                                                 \
-        SAP_SCENE_IN_RANGE("target_ke", NON_NEGATIVE, SapSceneDof, target_ke),                                         \
+        SAP_SCENE_IN_RANGE("target_ke", GAIN, SapSceneDof, target_ke),                                                 \
         SAP_SCENE_IN_RANGE("limit_lower", FINITE_OR_NEG_INF, SapSceneDof, limit_lower),                                \
         SAP_SCENE_IN_RANGE("limit_upper", FINITE_OR_INF, SapSceneDof, limit_upper),                                    \
         SAP_SCENE_IN_RANGE("limit_ke", NON_NEGATIVE, SapSceneDof, limit_ke),                                           \

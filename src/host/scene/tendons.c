@@ -29,8 +29,8 @@ static const SapSceneField tendon_fields[] = {
     SAP_SCENE_IN_RANGE("friction", NON_NEGATIVE, TendonKeys, t.friction),
     SAP_SCENE_IN_RANGE("target_pos", FINITE, TendonKeys, t.target_pos),
     SAP_SCENE_IN_RANGE("target_vel", FINITE, TendonKeys, t.target_vel),
-    SAP_SCENE_IN_RANGE("target_ke", NON_NEGATIVE, TendonKeys, t.target_ke),
-    SAP_SCENE_IN_RANGE("target_kd", NON_NEGATIVE, TendonKeys, t.target_kd),
+    SAP_SCENE_IN_RANGE("target_ke", GAIN, TendonKeys, t.target_ke),
+    SAP_SCENE_IN_RANGE("target_kd", GAIN, TendonKeys, t.target_kd),
     SAP_SCENE_IN_RANGE("effort_limit", POSITIVE_OR_INF, TendonKeys, t.effort_limit),
     SAP_SCENE_FIELD("actuator_mode", MODE, TendonKeys, t.target_mode),
 };
