@@ -9,6 +9,7 @@
 
 #include "support/mujoco_rig.h"
 #include "support/near.h"
+#include "support/need.h"
 
 /* ---- golden numbers ---- */
 
@@ -128,6 +129,116 @@ Test(mujoco, a_limit_moves_as_in_mujoco_with_every_integrator) {
     check_limit(SAP_INTEGRATOR_EULER, -0.00624654569273);
     check_limit(SAP_INTEGRATOR_IMPLICITFAST, -0.00624654569273);
     check_limit(SAP_INTEGRATOR_DISCRETE, -0.00634516152057);
+}
+
+/* The row of an upper limit is that of a lower one in the mirror: pos = -0.004 m, and by MuJoCo's formula
+ * aref = -b v - k d pos, b = 2/(dmax c), k = 1/(dmax c z)^2, d the impedance at pos. */
+Test(mujoco, limits_on_either_side_have_the_same_row) {
+    const double c = 0.05, z = 0.8, dmax = 0.95, d = 0.6 + 2 * 0.4 * 0.4 * (dmax - 0.6), b = 2 / (dmax * c),
+                 k = 1 / (dmax * c * z * dmax * c * z);
+    const double solref[6] = {0.02, 1, 0.02, 1, c, z};
+    const double solimp[15] = {0.9, 0.95, 0.001, 0.5, 2, 0.9, 0.95, 0.001, 0.5, 2, 0.6, dmax, 0.01, 0.5, 2};
+    double force[2];
+    for (int upper = 0; upper < 2; upper++) {
+        Point p;
+        Rig r;
+        double sign = upper ? -1 : 1;
+        point_fill(&p);
+        p.lower[2] = upper ? -1 : 0;
+        p.upper[2] = upper ? 0 : 1;
+        p.m.gravity[2] = 0;
+        p.law.dof_limit_solref = solref;
+        p.law.dof_limit_solimp = solimp;
+        rig_open(&r, point_model(&p), 1);
+        rig_set(r.in->joint_q, 3, (const double[]){0, 0, sign * -0.004});
+        rig_set(r.in->joint_qd, 3, (const double[]){0, 0, sign * -0.3});
+        rig_step(&r, 0.01);
+        cr_assert(r.count[0] == 1 && r.type[0] == 3);
+        check_near(r.J[2], sign, 0, "J");
+        check_near(r.pos[0], -0.004, 1e-17, "pos");
+        check_near(r.aref[0], b * 0.3 + k * d * 0.004, 1e-11, "aref");
+        force[upper] = r.force[0];
+        rig_close(&r);
+    }
+    cr_assert_gt(force[0], 1);
+    check_near(force[1], force[0], 1e-12, "force");
+}
+
+/* ---- free bodies ---- */
+
+/* A body of 2 kg on a free joint with its centre of mass at `centre`. */
+static SapModel *free_body(SapMujocoCone cone, SapMujocoIntegrator integrator, const double *armature,
+                           const double *inertia, const double *centre) {
+    static const double body_weight[2] = {0.5, 50}, dof_weight[6] = {0.5, 0.5, 0.5, 50, 50, 50};
+    Point p;
+    point_fill(&p);
+    p.type = SAP_JOINT_FREE;
+    p.m.num_dofs = 6;
+    p.m.num_coords = 7;
+    p.m.joint_dof_dim = NULL;
+    p.m.joint_axis = p.m.joint_friction = p.m.joint_damping = p.m.joint_limit_lower = p.m.joint_limit_upper = NULL;
+    p.m.joint_armature = armature;
+    p.m.body_inertia = inertia;
+    p.m.body_com = centre;
+    p.law.body_invweight = body_weight;
+    p.law.dof_invweight = dof_weight;
+    p.law.cone = cone;
+    p.law.integrator = integrator;
+    p.law.tolerance = 0; /* as far as Newton gets */
+    return point_model(&p);
+}
+
+/* Newton and Euler for a ball on the plane: m dv/h = force + m g, I dw/h = torque about the centre. */
+Test(mujoco, the_wrench_of_contacts_is_what_changes_the_momentum) {
+    const double h = 0.005, I = 0.02, inertia[9] = {I, 0, 0, 0, I, 0, 0, 0, I};
+    const double start[6] = {0.2, -0.1, -0.05, 3, -2, 5}; /* [v ; w] */
+    static const int condims[3] = {3, 4, 6};
+    for (int k = 0; k < 6; k++) {
+        double wrench[6];
+        Rig r;
+        rig_open(&r, free_body((SapMujocoCone)(k % 2), SAP_INTEGRATOR_EULER, NULL, inertia, NULL), 1);
+        need(sap_solver_record(r.solver, &(SapContactReport){.wrench = wrench}));
+        rig_place(&r, 0, start);
+        rig_set(r.in->joint_q, 7, (const double[]){0, 0, 0.099, 0, 0, 0, 1});
+        rig_set(r.in->joint_qd, 6, start);
+        r.control->guess = NULL;
+        r.record[0].dim = condims[k / 2];
+        r.record[0].friction[2] = r.record[0].friction[3] = r.record[0].friction[4] = 0.03;
+        rig_step(&r, h);
+        const double *v = r.out->joint_qd;
+        for (int i = 0; i < 3; i++) {
+            double g = i == 2 ? -9.81 : 0;
+            check_near(2 * (v[i] - start[i]) / h, wrench[i] + 2 * g, 1e-9, "force");
+            check_near(I * (v[3 + i] - start[3 + i]) / h, wrench[3 + i], 1e-9, "torque");
+        }
+        cr_assert(condims[k / 2] == 3 || fabs(wrench[5]) > 1e-3, "%g", wrench[5]); /* about the normal */
+        rig_close(&r);
+    }
+}
+
+/* The velocity of a spinning body without rows after a step. */
+static void spin(SapMujocoIntegrator integrator, const double *armature, double *v) {
+    const double inertia[9] = {0.02, 0.002, 0, 0.002, 0.03, 0.001, 0, 0.001, 0.04}, centre[3] = {0.03, -0.02, 0.05};
+    Rig r;
+    rig_open(&r, free_body(SAP_CONE_ELLIPTIC, integrator, armature, inertia, centre), 1);
+    rig_set(r.in->joint_q, 7, (const double[]){0, 0, 1, 0.5, -0.1, 0.7, 0.5});
+    rig_set(r.in->joint_qd, 6, (const double[]){0.5, -1, 0.2, 8, -5, 12});
+    r.control->guess = NULL;
+    rig_step(&r, 0.005);
+    memcpy(v, r.out->joint_qd, 6 * sizeof *v);
+    rig_close(&r);
+}
+
+/* Both integrators have the gyroscopic force implicit, one in the solve and one after it. */
+Test(mujoco, a_spinning_body_with_armature_moves_alike_with_both_implicit_integrators) {
+    const double armature[6] = {0.3, 0.5, 0.7, 0.01, 0.02, 0.03};
+    double v[3][6];
+    spin(SAP_INTEGRATOR_IMPLICITFAST, armature, v[0]);
+    spin(SAP_INTEGRATOR_DISCRETE, armature, v[1]);
+    spin(SAP_INTEGRATOR_DISCRETE, NULL, v[2]);
+    rig_check(v[1], v[0], 6, 1e-13, "velocity");
+    for (int i = 0; i < 6; i++)
+        cr_assert_gt(fabs(v[2][i] - v[0][i]), 1e-4, "armature %d has no effect", i);
 }
 
 /* ---- the solve ---- */

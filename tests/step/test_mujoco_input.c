@@ -28,6 +28,34 @@ Test(mujoco_input, a_model_without_its_numbers_gets_computed_weights) {
     sap_model_destroy(model);
 }
 
+/* By hand, for a centre of mass at (c, 0, 0) and a diagonal inertia about it: the body weighs 1/m and the mean of 1/I_i,
+ * and so does the rotation of its joint. A push at the origin also turns the body, which adds c^2/I_z in y and c^2/I_y
+ * in z; dofs have the mean of their three. */
+Test(mujoco_input, a_free_body_has_its_weights_by_hand) {
+    const double m = 2, c = 0.3, I[3] = {0.5, 0.4, 0.25}, inertia[9] = {I[0], 0, 0, 0, I[1], 0, 0, 0, I[2]};
+    const double centre[3] = {c, 0, 0}, turn = (1 / I[0] + 1 / I[1] + 1 / I[2]) / 3;
+    const double move = 1 / m + c * c * (1 / I[1] + 1 / I[2]) / 3;
+    Point p;
+    SapModel *model = NULL;
+    SapSolver *solver = NULL;
+    SapOptions o = rig_options();
+    point_fill(&p);
+    p.type = SAP_JOINT_FREE;
+    p.m.num_dofs = 6;
+    p.m.num_coords = 7;
+    p.m.joint_dof_dim = NULL;
+    p.m.joint_axis = p.m.joint_friction = p.m.joint_damping = p.m.joint_limit_lower = p.m.joint_limit_upper = NULL;
+    p.m.body_inertia = inertia;
+    p.m.body_com = centre;
+    cr_assert_eq(sap_model_create(&p.m, &model), SAP_OK, "%s", sap_error_message());
+    cr_assert_eq(sap_solver_create(model, 1, &o, &solver), SAP_OK, "%s", sap_error_message());
+    const SapMujocoArrays *law = sap_model_mujoco(model);
+    rig_check(law->body_invweight, (const double[]){1 / m, turn}, 2, 1e-13, "weight of the body");
+    rig_check(law->dof_invweight, (const double[]){move, move, move, turn, turn, turn}, 6, 1e-13, "weights of dofs");
+    sap_solver_destroy(solver);
+    sap_model_destroy(model);
+}
+
 static void refuse(const Point *p, const char *word) {
     SapModel *model = NULL;
     cr_assert_eq(sap_model_create_mujoco(&p->m, &p->law, &model), SAP_ERROR_MODEL, "%s", word);

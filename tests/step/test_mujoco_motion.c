@@ -8,6 +8,9 @@
 
 #include "support/mujoco_rig.h"
 #include "support/near.h"
+#include "support/need.h"
+#include "support/pose.h"
+#include "support/shape_model.h"
 
 /* ---- servos ---- */
 
@@ -217,6 +220,35 @@ Test(mujoco_motion, a_reset_world_repeats_its_run) {
     cr_assert_eq(sap_batch_step(batch, 0.002, 200), SAP_OK);
     cr_assert_eq(rig_height(batch, 1), after);
     sap_batch_destroy(batch);
+}
+
+/* The kept acceleration of a turned body that is pushed: angular parts in the axes of the body, linear ones in those of
+ * the world. */
+Test(mujoco_motion, the_warm_start_of_a_free_body_turns_with_it) {
+    const double turn[4] = {0.5, -0.1, 0.7, 0.5}, f[6] = {3, -1, 2, 0.4, -0.7, 0.2},
+                 h = 0.002; /* f: [force ; torque] */
+    ShapeModel m;
+    SapBatch *batch = NULL;
+    SapArray view;
+    SapOptions o = rig_options();
+    shape_model_init(&m);
+    memcpy(&m.q[shape_model_body(&m, 0, 0, 1)][3], turn, sizeof turn);
+    SapModel *model = shape_model_create(&m);
+    need(sap_batch_create(model, 1, &o, &batch));
+    need(sap_batch_array(batch, SAP_BATCH_JOINT_F, &view));
+    rig_set(view.data, 6, f);
+    need(sap_batch_step(batch, h, 1));
+    need(sap_batch_array(batch, SAP_BATCH_DOF_CACHE, &view));
+    const double *kept = view.data, *v = sap_batch_state(batch)->joint_qd;
+    double alpha[3] = {v[3] / h, v[4] / h, v[5] / h}, own[3];
+    rotate_back(turn, alpha, own);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_gt(fabs(own[i]), 1);
+        check_near(kept[4 * i], own[i], 1e-11, "angular acceleration");
+        check_near(kept[4 * (3 + i)], v[i] / h, 1e-11, "linear acceleration");
+    }
+    sap_batch_destroy(batch);
+    sap_model_destroy(model);
 }
 
 Test(mujoco_motion, arrays_that_the_law_does_not_record_are_refused) {
