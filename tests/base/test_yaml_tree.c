@@ -131,6 +131,7 @@ Test(yaml_tree, names_the_line_of_bad_bytes) {
     expect_error("a: 1\nb: 2\nc: \xff\xfe\n", "file.yaml:3: ", "UTF-8");
     expect_error("a: 1\nb: \x01\n", "file.yaml:2: ", "control characters");
     expect_error_of("a: x\0y\n", 7, "file.yaml:1: ", "control characters");
+    expect_error_of("\xff\xfex\0\n", 5, "file.yaml:1: ", "UTF-16"); /* cut within its end of line */
     expect_error("a: \"x\\0y\"\n", "file.yaml:1: ", "NUL");
 }
 

@@ -2,6 +2,7 @@
  * they have without sleeping; force, target, state, parameter, reset and the caller wake a world, which then continues from
  * the state it had. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,6 +178,40 @@ Test(sleep, a_woken_world_continues_from_the_state_it_had) {
     sap_batch_destroy(a);
     sap_batch_destroy(b);
     sap_scene_destroy(scene);
+}
+
+/* A carriage of 1 kg that carries 3 kg, and a pendulum of 1 kg at 0.5 m that carries 3 kg at 1 m; no forces. A dof rests
+ * below sleep_speed/L, L = sqrt(A_ii/m): 1 for the rail, sqrt((1 0.5^2 + 3 1^2)/4) = 0.90 m for the hinge. */
+Test(sleep, a_dof_rests_below_the_speed_of_the_mass_that_it_moves) {
+    static const char text[] = "schema_version: 1\n"
+                               "simulation: {dt: 0.001}\n"
+                               "builder: {gravity: 0}\n"
+                               "ground: false\n"
+                               "bodies:\n"
+                               "- {id: a, mass: 1, com: [%s], inertia: [1e-6, 1e-6, 1e-6]}\n"
+                               "- {id: b, mass: 3, com: [%s], inertia: [1e-6, 1e-6, 1e-6]}\n"
+                               "joints:\n"
+                               "- {id: root, type: %s, parent: world, child: a, axis: z}\n"
+                               "- {id: load, type: prismatic, parent: a, child: b, axis: x}\n"
+                               "articulations: [{id: a, joints: [root, load]}]\n";
+    const struct {
+        const char *type, *com_a, *com_b;
+        double length;
+    } cases[2] = {{"prismatic", "0, 0, 0", "0, 0, 0", 1}, {"revolute", "0, 0.5, 0", "0, 1, 0", sqrt(3.25 / 4)}};
+    SapOptions o = sleepy(STEPS);
+    for (int i = 0; i < 4; i++) {
+        char scene_text[1024];
+        double speed = (i % 2 ? 1.01 : 0.99) * o.sleep_speed / cases[i / 2].length;
+        SapScene *scene = NULL;
+        snprintf(scene_text, sizeof scene_text, text, cases[i / 2].com_a, cases[i / 2].com_b, cases[i / 2].type);
+        need(sap_scene_parse(scene_text, strlen(scene_text), "carriage", &scene));
+        SapBatch *b = create(scene, 1, &o);
+        ((double *)sap_batch_state(b)->joint_qd)[0] = speed;
+        need(sap_batch_step(b, 1e-3, STEPS + 1));
+        cr_expect_eq(asleep(b)[0], i % 2 == 0, "%s at %g", cases[i / 2].type, speed);
+        sap_batch_destroy(b);
+        sap_scene_destroy(scene);
+    }
 }
 
 Test(sleep, is_refused_where_it_does_not_work) {

@@ -309,6 +309,62 @@ Test(rays, do_not_see_shapes_that_do_not_collide) {
     sap_batch_destroy(batch);
 }
 
+/* The bounds of a grid are those of its own heights. */
+Test(rays, meet_the_second_of_two_grids) {
+    enum { FIRST = 4 * 5, SECOND = 3 * 2 };
+    static const int32_t sizes[4] = {4, 5, 3, 2};
+    double heights[FIRST + SECOND] = {0};
+    shape_model_init(&closed);
+    shape_model_body(&closed, 50, 0, 0);
+    for (int s = 0; s < 2; s++) {
+        closed.mesh[shape_model_shape(&closed, -1, SAP_SHAPE_HEIGHT_FIELD, 1, 1, 0)] = s;
+        closed.pose[s][0] = 3 * s;
+    }
+    for (int i = 0; i < SECOND; i++)
+        heights[FIRST + i] = 5;
+    closed.a.num_height_fields = 2;
+    closed.a.num_heights = FIRST + SECOND;
+    closed.a.height_field_size = sizes;
+    closed.a.heights = heights;
+    SapBatch *batch = batch_of(&closed, 1, "approx64");
+    SapRays rays = rays_of(&cast, 1);
+    one_ray(&cast, 0.3, 0.2, 10, 0, 0, -1);
+    expect(batch, &rays, 10, 0, 0, 0, 1);
+    one_ray(&cast, 3.3, 0.2, 10, 0, 0, -1);
+    expect(batch, &rays, 5, 1, 0, 0, 1);
+    sap_batch_destroy(batch);
+}
+
+/* A second grid follows the first one in memory. A ray leaves the first in a piece as long as a rounding, and heights of
+ * 1e12 m there would reach up to it. */
+Test(rays, that_leave_a_height_field_do_not_see_the_next_one) {
+    enum { RAYS = 1000, CELLS = SHAPE_MODEL_GRID * SHAPE_MODEL_GRID };
+    static double heights[2 * CELLS];
+    const int32_t sizes[4] = {SHAPE_MODEL_GRID, SHAPE_MODEL_GRID, SHAPE_MODEL_GRID, SHAPE_MODEL_GRID};
+    shape_model_init(&closed);
+    shape_model_body(&closed, 50, 0, 0);
+    for (int s = 0; s < 2; s++)
+        closed.mesh[shape_model_shape(&closed, -1, SAP_SHAPE_HEIGHT_FIELD, 1, 0.7, 0)] = s;
+    closed.flags[1] = SAP_SHAPE_VISIBLE; /* rays do not see it */
+    for (int i = 0; i < CELLS; i++)
+        heights[CELLS + i] = 1e12;
+    closed.a.num_height_fields = 2;
+    closed.a.num_heights = 2 * CELLS;
+    closed.a.height_field_size = sizes;
+    closed.a.heights = heights;
+    for (int i = 0; i < RAYS; i++) {
+        double angle = 2 * acos(-1) * i / RAYS;
+        memcpy(cast.origin[i], (double[3]){0.1, -0.05, 1e-9}, sizeof cast.origin[i]);
+        memcpy(cast.direction[i], (double[3]){cos(angle), sin(angle), 0}, sizeof cast.direction[i]);
+    }
+    SapBatch *batch = batch_of(&closed, 1, "approx64");
+    SapRays rays = rays_of(&cast, RAYS);
+    need(sap_batch_raycast(batch, &rays));
+    for (int i = 0; i < RAYS; i++)
+        cr_expect_eq(cast.shape[i], SAP_RAY_MISS, "ray %d: %g", i, cast.distance[i]);
+    sap_batch_destroy(batch);
+}
+
 /* Body 1 is turned by a quarter about z, then pitched: its x axis points to +y and down. */
 Test(rays, turn_with_their_body_its_heading_or_not_at_all) {
     SapBatch *batch = closed_batch(1, "approx64");

@@ -534,6 +534,16 @@ Test(pgs, omega_1_is_plain_gauss_seidel) {
     cr_expect(plain.impulse[0] == 3 && plain.impulse[1] == 3 * (3.0 / 5) && plain.impulse[2] == 3 * 4.0 / 5,
               "%.17g %.17g %.17g", plain.impulse[0], plain.impulse[1], plain.impulse[2]);
 }
+/* One sweep by hand, inside the cone: each row has the changes of the rows before it. */
+Test(pgs, a_row_sees_the_rows_before_it) {
+    Contacts c = {.count = 1, .W = {2, 0.5, 0.3, 0.5, 3, 1, 0.3, 1, 4}, .b = {4, 1.5, 1}, .mu = {1}};
+    SapDualOptions options = dual_options(SAP_DUAL_PGS_ROWS, 0);
+    options.max_iterations = 1;
+    DualRun run = solve_with(&c, options);
+    double n = 4 / 2.0, t1 = (1.5 - 0.5 * n) / 3, t2 = (1 - 0.3 * n - 1 * t1) / 4;
+    cr_expect_leq(fabs(run.impulse[0] - n) + fabs(run.impulse[1] - t1) + fabs(run.impulse[2] - t2), 1e-9,
+                  "%.12g %.12g %.12g", run.impulse[0], run.impulse[1], run.impulse[2]);
+}
 /* Row by row, friction does not push the normal: the limit is near Coulomb's law, and the status says which test ended it. */
 Test(pgs, rows_settle_near_coulombs_law) {
     Contacts c = one(2, 30, 20, 0, 0.3);

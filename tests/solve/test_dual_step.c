@@ -400,6 +400,67 @@ Test(dual_step, a_contact_finds_its_force_by_the_key_of_the_caller_in_any_order)
     sap_scene_destroy(scene);
 }
 
+/* A ball at rest on the ground, and three masses on rails: one with friction, one past its limit, one with a drive at its
+ * bound. */
+static const char terms_text[] =
+    "schema_version: 1\n"
+    "simulation: {dt: 0.01, max_rigid_contact: 4}\n"
+    "bodies:\n"
+    "- {id: ball, transform: {p: [0, 0, 0.1]}, shapes: [{type: sphere, radius: 0.1, density: 1000}]}\n"
+    "- {id: a, mass: 2, inertia: [1, 1, 1]}\n"
+    "- {id: b, mass: 2, inertia: [1, 1, 1]}\n"
+    "- {id: c, mass: 2, inertia: [1, 1, 1]}\n"
+    "joints:\n"
+    "- {id: free, type: free, parent: world, child: ball}\n"
+    "- {id: rub, type: prismatic, parent: world, child: a, axis: x, friction: 3}\n"
+    "- {id: stop, type: prismatic, parent: world, child: b, axis: x, limit_lower: -1, limit_upper: 0, limit_ke: 1e4}\n"
+    "- {id: push, type: prismatic, parent: world, child: c, axis: x, target_ke: 100, target_kd: 5, "
+    "actuator_mode: position_velocity, effort_limit: 4}\n"
+    "articulations: [{id: ball, joints: [free]}, {id: a, joints: [rub]}, {id: b, joints: [stop]}, {id: c, joints: "
+    "[push]}]\n";
+
+/* The cache of dofs behind a contact: forces of drive, lower and upper limit and friction are those of the report. */
+Test(dual_step, the_cache_of_dofs_has_the_forces_of_the_report) {
+    enum { NV = 9, RUB = 6, STOP, PUSH };
+    const double h = 0.01;
+    SapScene *scene = parse(terms_text);
+    SapOptions o = options_of(SAP_SOLVER_CONE);
+    o.warm_start = true;
+    static Caches caches;
+    double drive[NV], limit[NV], friction[NV];
+    SapContactReport record = {.cache_key = caches.key,
+                               .cache = caches.cache,
+                               .dof_cache = caches.dof_cache,
+                               .drive = drive,
+                               .limit = limit,
+                               .friction = friction};
+    SapSolver *solver;
+    SapContacts *contacts;
+    SapState *state;
+    need(sap_solver_create(scene->model, 1, &o, &solver));
+    need(sap_contacts_create(1, 4, SAP_F64, &contacts));
+    need(sap_state_create(scene->model, 1, SAP_F64, &state));
+    need(sap_solver_record(solver, &record));
+    double *q = state->joint_q, *v = state->joint_qd;
+    v[RUB] = 1, v[STOP] = 1, q[8] = 0.01, q[9] = 0.3; /* coordinates of stop and push */
+    need(sap_collide(solver, state, contacts));
+    cr_assert_eq(contacts->count[0], 1);
+    need(sap_step(solver, state, NULL, contacts, h, state));
+    for (int i = 0; i < NV; i++) {
+        const double *row = caches.dof_cache + 4 * i;
+        cr_expect_float_eq(row[0] * h, drive[i], 1e-12, "drive of dof %d: %g, %g", i, row[0] * h, drive[i]);
+        cr_expect_float_eq((row[1] - row[2]) * h, limit[i], 1e-12, "limit of dof %d: %g", i, limit[i]);
+        cr_expect_float_eq(row[3] * h, friction[i], 1e-12, "friction of dof %d: %g", i, friction[i]);
+    }
+    cr_expect_float_eq(friction[RUB], -3 * h, 1e-6, "%g", friction[RUB]);
+    cr_expect_lt(limit[STOP], -1);
+    cr_expect_float_eq(drive[PUSH], -4 * h, 1e-6, "%g", drive[PUSH]);
+    sap_state_destroy(state);
+    sap_contacts_destroy(contacts);
+    sap_solver_destroy(solver);
+    sap_scene_destroy(scene);
+}
+
 /* ---- refusals ---- */
 
 static void refused(const SapScene *scene, SapStatus expected, const SapOptions *o, const char *part) {
