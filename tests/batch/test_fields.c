@@ -112,6 +112,7 @@ Test(fields, a_keyframe_without_kinematics_has_the_bodies_of_the_initial_state) 
     a.num_keyframes = 3;
     a.keyframe_joint_q = q;
     a.keyframe_joint_qd = qd;
+    a.keyframe_name = NULL;
     cr_assert_eq(sap_model_create(&a, &model), SAP_OK, "%s", sap_error_message());
     for (int worlds = 1; worlds <= 4; worlds++) {
         SapBatch *batch;
