@@ -7,11 +7,12 @@
 
 Tasks: quadruped (flat ground), rough (terrain with levels), humanoid, gripper. At the end the policy acts without
 exploration, and the program prints what it reaches. --page writes that as a page for a browser, --curve the curve of
-the training as a CSV file. --resume continues from the last checkpoint, bit for bit.
+the training as a CSV file. --resume continues from the last checkpoint, bit for bit, and the curve with it.
 """
 
 import argparse
 import csv
+import os
 import time
 
 import numpy as np
@@ -72,10 +73,24 @@ class Recorder(VecEnv):
         return out
 
 
+def read_curve(path):
+    """The rows of a curve."""
+    with open(path, newline="") as file:
+        return [tuple(map(float, row)) for row in list(csv.reader(file))[1:]]
+
+
+def write_curve(path, rows):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([("seconds", "world_steps", "reward", "episode_length"), *rows])
+
+
 def train(runner, part, args):
-    """Makes updates until there are args.updates; returns the rows of the curve."""
-    env, curve, start = runner.env, [], time.process_time()
+    """Makes updates until there are args.updates, and prints the curve."""
+    env, curve = runner.env, []
     done = runner.load_checkpoint(args.checkpoints) if args.resume else 0
+    if args.resume and args.curve and os.path.exists(args.curve):
+        curve = [row for row in read_curve(args.curve) if row[1] <= done * args.steps * args.worlds * env.env.steps]
+    start = time.process_time() - (curve[-1][0] if curve else 0)
     while done < args.updates:
         env.seen.clear()
         count = min(10, args.updates - done)
@@ -91,20 +106,22 @@ def train(runner, part, args):
             print(
                 f"{seconds:6.0f} s  {world_steps / 1e6:6.2f} M world-steps  reward per step {reward:6.3f}", flush=True
             )
+        if part.rank == 0 and args.curve:
+            write_curve(args.curve, curve)
         if args.checkpoints:
             runner.save_checkpoint(args.checkpoints, done)
-    return curve
 
 
 def play(policy, env, seconds, command, frames):
-    """Acts for some seconds; returns the forward speed of each world in the second half, and the number of ends."""
-    adapter, speed, ends, count = VecEnv(env), [], 0, int(seconds / (env.steps * env.batch.dt))
+    """Acts for some seconds; returns the forward speed of each world in the second half, and how often it ended."""
+    adapter, speed, count = VecEnv(env), [], int(seconds / (env.steps * env.batch.dt))
+    ends = np.zeros(env.num_envs, int)
     for step in range(count):
         if command is not None:
             env.command[:] = command  # a reset draws another one
         with torch.inference_mode():
             _, _, done, extras = adapter.step(policy(adapter.get_observations()))
-        ends += int((done.bool() & ~extras["time_outs"]).sum())
+        ends += (done.bool() & ~extras["time_outs"]).numpy()
         if command is not None and step >= count // 2:
             speed.append(env.motion()[1][:, 0])
         if frames is not None:
@@ -112,6 +129,13 @@ def play(policy, env, seconds, command, frames):
 
             frames.append(view.capture(env.batch, min(4, env.num_envs), time=step * env.steps * env.batch.dt))
     return np.mean(speed, axis=0) if speed else None, ends
+
+
+def walks(task):
+    """The tests of a walk: their names, speeds in m/s and levels of the ground. World i takes test i, modulo."""
+    if task == "rough":
+        return [(f"level {level}, commanded 0.50 m/s", 0.5, level) for level in range(8)]
+    return [(f"commanded {speed:.2f} m/s", speed, 0) for speed in SPEEDS]
 
 
 def test(policy, task, page):
@@ -123,12 +147,14 @@ def test(policy, task, page):
         error = np.abs(env.batch.joint_q[:, 5] - env.goal)
         print(f"cubes within 20 mm of the commanded height after 3 s: {np.count_nonzero(error < 0.02)} of {len(error)}")
     else:
-        command = np.zeros((64, 3))
-        command[:, 0] = np.resize(SPEEDS, 64)
+        command, tests = np.zeros((64, 3)), walks(task)
+        command[:, 0] = np.resize([speed for _, speed, _ in tests], 64)
+        env.level[:] = np.resize([level for _, _, level in tests], 64)
         speed, falls = play(policy, env, 8.0, command, frames)
-        for i, wanted in enumerate(SPEEDS):
-            print(f"commanded {wanted:.2f} m/s: {speed[i :: len(SPEEDS)].mean():.2f} m/s")
-        print(f"{falls} falls in 64 worlds and 8 s")
+        for i, (name, _, _) in enumerate(tests):
+            mine = np.s_[i :: len(tests)]
+            print(f"{name}: {speed[mine].mean():.2f} m/s, {np.count_nonzero(falls[mine])} of {len(falls[mine])} fall")
+        print(f"{falls.sum()} falls in 64 worlds and 8 s")
     if page:
         from sapwood import view
 
@@ -161,12 +187,9 @@ def main():
     settings_of_batch = {**part.batch, "threads": threads, "seed": args.seed}
     env = TASKS[args.task](part.num_worlds, autoreset_mode=AutoresetMode.SAME_STEP, **settings_of_batch)
     runner = Runner(Recorder(env), settings(args.steps), log_dir=None, device="cpu")
-    curve = train(runner, part, args)
+    train(runner, part, args)
     if part.size > 1:
         torch.distributed.destroy_process_group()
-    if part.rank == 0 and args.curve:
-        with open(args.curve, "w", newline="") as file:
-            csv.writer(file).writerows([("seconds", "world_steps", "reward", "episode_length"), *curve])
     if part.rank == 0:
         test(runner.get_inference_policy(device="cpu"), args.task, args.page)
 

@@ -153,10 +153,11 @@ def test_a_gripper_that_closes_and_rises_lifts_the_cube_to_the_goal():
     for step in range(150):
         rise = -np.ones(8) if step < 25 else observation[:, 19] if step > 40 else np.zeros(8)
         close = np.full(8, -1.0 if step < 25 else 1.0)
-        observation, _, _, truncated, info = env.step(np.stack([rise, close], axis=1))
+        observation, reward, _, truncated, info = env.step(np.stack([rise, close], axis=1))
         logs += [info["log"]] if "log" in info else []
     assert truncated.all() and np.all(env.batch.joint_q[:, 5] > 0.07), "every cube is lifted"
     assert logs[-1]["success"] == 1 and np.all(observation[:, 20:22] > 0.1), "the fingers feel it"
+    assert np.all(reward > 1.9), "of at most 2: at the goal, lifted, in place and grasped"
 
 
 def test_a_humanoid_that_holds_its_pose_bears_its_weight_on_two_feet():
@@ -166,6 +167,17 @@ def test_a_humanoid_that_holds_its_pose_bears_its_weight_on_two_feet():
         observation, reward, *_ = env.step(np.zeros((2, 11)))
     assert observation.shape == (2, 50)
     assert np.allclose(observation[:, 46:48].sum(axis=1), 2, rtol=0.3) and np.all(reward > 1)
+
+
+def test_a_humanoid_is_rewarded_for_the_foot_that_swings():
+    env = Humanoid(2, threads=1, noise=0.0, command=(0.5, 0, 0))
+    env.reset(seed=0)
+    for _ in range(10):
+        env.step(np.zeros((2, 11)))  # a quarter of the stride: the left foot should swing
+    env.wrench[1, env.feet[0]] = 0
+    assert env.term_gait() == pytest.approx([0, 1], abs=0.1), "world 0 stands on both feet"
+    env.age[:] = 30  # three quarters: the right foot
+    assert env.term_gait() == pytest.approx([0, 0], abs=0.1)
 
 
 @pytest.mark.parametrize("task", MAKE)

@@ -33,10 +33,13 @@ def same(one, other):
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_training_that_resumes_has_the_same_bits(tmp_path, processes):
+    curve = tmp_path / "curve.csv"
     whole, _ = train(tmp_path / "whole", 4, processes=processes)
-    half, _ = train(tmp_path / "parts", 2, processes=processes)
-    resumed, _ = train(tmp_path / "parts", 4, "--resume", processes=processes)
+    half, _ = train(tmp_path / "parts", 2, "--curve", curve, processes=processes)
+    resumed, _ = train(tmp_path / "parts", 4, "--resume", "--curve", curve, processes=processes)
     assert all(map(same, whole, resumed)) and not same(whole[0], half[0])
+    seconds, world_steps = np.loadtxt(curve, delimiter=",", skiprows=1).T[:2]
+    assert world_steps.tolist() == [2 * 8 * 16 * 4, 4 * 8 * 16 * 4] and seconds[1] > seconds[0], "the curve goes on"
 
 
 def test_two_processes_train_one_policy_and_resume(tmp_path):

@@ -18,6 +18,7 @@ from .env import BatchEnv, Floats
 PALM, LEFT, RIGHT = 0, 1, 2  # bodies, and their dofs
 HALF = 0.03  # m, half the width of the cube
 GRIP = 10.0  # N, of each finger: a firm grasp. The cube weighs 2 N, and a finger presses with up to 20 N
+TIPS = 0.04  # m, how far the place of the cube is below the middle of the fingers: they cannot go deeper
 
 
 class Gripper(BatchEnv):
@@ -29,7 +30,7 @@ class Gripper(BatchEnv):
 
     | 0, 1, 2 | coordinate, target and velocity of the palm |
     | 3..6 | coordinates of the fingers times 20; their velocities |
-    | 7..9 | position of the cube relative to the point between the fingers, times 20 |
+    | 7..9 | position of the cube relative to the point between the finger tips, times 20 |
     | 10..15 | x and z axes of the cube |
     | 16..18 | velocity of the cube |
     | 19 | height that is missing, times 5 |
@@ -37,9 +38,9 @@ class Gripper(BatchEnv):
     | 22, 23 | the last action |
 
     Reward per step: 1 at the goal, half of the way that is done, a quarter for fingers at the cube, a quarter if both
-    press on it, which leads to the lift; minus changes of the action; -1 if the cube is more than 0.3 m away.
-    info["log"] has the mean of each term, and `success`: the part of the episodes that end within 20 mm of the goal. An
-    episode is truncated after `time_limit` steps.
+    press on it, which leads to the lift; minus changes of the action and the speed of the palm; -1 if the cube is more
+    than 0.3 m away. info["log"] has the mean of each term, and `success`: the part of the episodes that end within
+    20 mm of the goal. An episode is truncated after `time_limit` steps.
     """
 
     kept = ("goal", "target", "action", "last_action")
@@ -64,8 +65,8 @@ class Gripper(BatchEnv):
         names = ("joint_q", "joint_qd", "body_q", "joint_target_pos", "body_contact_wrench")
         # an access to the wrench starts its recording
         self.q, self.qd, self.bodies, self.goals, self.wrench = (self.arrays.live(made, name) for name in names)
-        self.outwards = self.arrays.array([-1.0, 1.0], "f64")
-        weights = {"goal": 1.0, "lift": 0.5, "reach": 0.25, "grasp": 0.25, "jerk": -0.05}
+        self.outwards, self.tips = self.arrays.array([-1.0, 1.0], "f64"), self.arrays.array([0.0, 0.0, TIPS], "f64")
+        weights = {"goal": 1.0, "lift": 0.5, "reach": 0.25, "grasp": 0.25, "jerk": -0.05, "speed": -0.05}
         terms = {name: (x, getattr(self, f"term_{name}")) for name, x in weights.items()}
         self.rewards = Rewards(num_envs, 1.0, self.arrays, **terms)
 
@@ -90,9 +91,9 @@ class Gripper(BatchEnv):
         self.goals[:, LEFT] = self.goals[:, RIGHT] = 0.025 * (1 + actions[:, 1])
 
     def _relative(self) -> Floats:
-        """[n][3] m, the cube relative to the point between the fingers."""
+        """[n][3] m, the cube relative to the point between the finger tips."""
         body = cast(self.bodies[:, :, :3], "f64")
-        return body[:, 3] - (body[:, LEFT] + body[:, RIGHT]) / 2
+        return body[:, 3] - (body[:, LEFT] + body[:, RIGHT]) / 2 + self.tips
 
     def _presses(self) -> Floats:
         """[n][2] N, what pushes each finger outwards."""
@@ -130,12 +131,16 @@ class Gripper(BatchEnv):
         return self.xp.clip((self._cube[:, 2] - HALF) / (self.goal - HALF), 0.0, 1.0)
 
     def term_reach(self) -> Floats:
-        return self.xp.exp(-(self._relative() ** 2).sum(1) / 0.03**2)
+        return self.xp.exp(-(self._relative() ** 2).sum(1) / 0.04**2)
 
     def term_grasp(self) -> Floats:
         presses = self._presses()
         weaker = self.xp.minimum(presses[:, 0], presses[:, 1])
         return self.term_reach() * self.xp.clip(weaker / GRIP, 0.0, 1.0)
+
+    def term_speed(self) -> Floats:
+        """Without it the palm pushes against its lower end for ever, and exploration never lifts it."""
+        return self.action[:, 0] ** 2
 
     def term_jerk(self) -> Floats:
         return ((self.action - self.last_action) ** 2).mean(1)
