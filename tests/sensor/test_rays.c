@@ -338,13 +338,13 @@ Test(rays, meet_the_second_of_two_grids) {
 /* A second grid follows the first one in memory. A ray leaves the first in a piece as long as a rounding, and heights of
  * 1e12 m there would reach up to it. */
 Test(rays, that_leave_a_height_field_do_not_see_the_next_one) {
-    enum { RAYS = 1000, CELLS = SHAPE_MODEL_GRID * SHAPE_MODEL_GRID };
+    enum { RAYS = 300, ROWS = 11, COLUMNS = 9, CELLS = ROWS * COLUMNS };
     static double heights[2 * CELLS];
-    const int32_t sizes[4] = {SHAPE_MODEL_GRID, SHAPE_MODEL_GRID, SHAPE_MODEL_GRID, SHAPE_MODEL_GRID};
+    const int32_t sizes[4] = {ROWS, COLUMNS, ROWS, COLUMNS};
     shape_model_init(&closed);
     shape_model_body(&closed, 50, 0, 0);
     for (int s = 0; s < 2; s++)
-        closed.mesh[shape_model_shape(&closed, -1, SAP_SHAPE_HEIGHT_FIELD, 1, 0.7, 0)] = s;
+        closed.mesh[shape_model_shape(&closed, -1, SAP_SHAPE_HEIGHT_FIELD, 10, 2.3, 0)] = s;
     closed.flags[1] = SAP_SHAPE_VISIBLE; /* rays do not see it */
     for (int i = 0; i < CELLS; i++)
         heights[CELLS + i] = 1e12;
@@ -352,9 +352,9 @@ Test(rays, that_leave_a_height_field_do_not_see_the_next_one) {
     closed.a.num_heights = 2 * CELLS;
     closed.a.height_field_size = sizes;
     closed.a.heights = heights;
-    for (int i = 0; i < RAYS; i++) {
-        double angle = 2 * acos(-1) * i / RAYS;
-        memcpy(cast.origin[i], (double[3]){0.1, -0.05, 1e-9}, sizeof cast.origin[i]);
+    for (int i = 0; i < RAYS; i++) { /* over the surface to y = 2.3 */
+        double angle = acos(-1) * (i + 1) / (RAYS + 1);
+        memcpy(cast.origin[i], (double[3]){0.049, 0.19, 1e-9}, sizeof cast.origin[i]);
         memcpy(cast.direction[i], (double[3]){cos(angle), sin(angle), 0}, sizeof cast.direction[i]);
     }
     SapBatch *batch = batch_of(&closed, 1, "approx64");
