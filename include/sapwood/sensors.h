@@ -1,5 +1,5 @@
-/* Sensors: rays, sites (pose, velocity, gyroscope, accelerometer), dofs (acceleration, torque) and contacts of bodies.
- * docs/sensors.md.
+/* Sensors: rays, sites (pose, velocity, gyroscope, accelerometer), dofs (acceleration, torque) and contacts of bodies and
+ * shapes. docs/sensors.md.
  *
  * ---- rays ----
  *
@@ -93,7 +93,10 @@ typedef struct SapSensors {
     int num_touch;           /* contact sensors, >= 0 */
     const int32_t *touch_body; /* [num_touch] body whose contacts are measured, 0 .. nb - 1 */
     const int32_t *touch_with; /* [num_touch] contacts with this body only, 0 .. nb - 1, or SAP_TOUCH_...; NULL = any */
-    int num_ray_sensors;       /* 0 .. SAP_MAX_RAY_SENSORS: height scans, lidars */
+    const int32_t *touch_shape;      /* [num_touch] contacts of this shape of touch_body only; -1 = all; NULL = all */
+    const int32_t *touch_with_shape; /* [num_touch] contacts with this shape only, 0 .. num_shapes - 1, which touch_with
+                                        must allow; -1 = all; NULL = all */
+    int num_ray_sensors;             /* 0 .. SAP_MAX_RAY_SENSORS: height scans, lidars */
     const SapRays *ray_sensor; /* [num_ray_sensors] their rays, one sensor after the other in the arrays of readings;
                                   distance, normal and shape are NULL */
 } SapSensors;

@@ -28,6 +28,7 @@ from .dump import Dump
 from .model import Model
 from .options import Options, preset_names
 from .rays import RayHits, RaySensor, pattern_grid, pattern_lidar
+from .sensors import TouchSensor
 from .shipped import scene, scene_names, scene_path
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "RaySensor",
     "SapwoodError",
     "SapwoodImportWarning",
+    "TouchSensor",
     "UnsupportedError",
     "dist",
     "dual_solve",

@@ -364,6 +364,8 @@ STRUCTS = {
         ("num_touch", "int"),
         ("touch_body", "ptr"),
         ("touch_with", "ptr"),
+        ("touch_shape", "ptr"),
+        ("touch_with_shape", "ptr"),
         ("num_ray_sensors", "int"),
         ("ray_sensor", "ptr"),
     ],

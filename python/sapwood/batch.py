@@ -581,10 +581,11 @@ class Batch(MjNames):
         """Declares the sensors of the batch, once. Their readings are arrays (docs/sensors.md).
 
         A site is a body (index or name; None: the world), or a pair of a body and a pose in it (7 numbers: position,
-        quaternion x y z w). A contact sensor is a body, or a pair of a body and what it touches: "any", "static" or
-        another body. Rays are those of RaySensors, such as height scans and lidars; in the arrays one sensor follows
-        the other. Readings begin with the first access of their array: site_q, site_qd, site_gyro,
-        site_accelerometer, touch_found, touch_force, ray_distance, ...; qacc and joint_torque need no declaration.
+        quaternion x y z w). A contact sensor is a body, a pair of a body and what it touches: "any", "static" or
+        another body, or a TouchSensor, which can name shapes. Rays are those of RaySensors, such as height scans and
+        lidars; in the arrays one sensor follows the other. Readings begin with the first access of their array: site_q,
+        site_qd, site_gyro, site_accelerometer, touch_found, touch_force, ray_distance, ...; qacc and joint_torque need
+        no declaration.
         """
         declare(self, sites, touch, rays)
 

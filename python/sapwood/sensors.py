@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -33,22 +33,45 @@ def _site(batch: Batch, site: Any) -> tuple[int, Any]:
     return _body(batch, "body of a site", body, -1), pose
 
 
-def _touch(batch: Batch, touch: Any) -> tuple[int, int]:
-    body, other = touch if isinstance(touch, tuple) else (touch, "any")
+class TouchSensor(NamedTuple):
+    """Contacts that a batch measures after every step (Batch.set_sensors): of a body, or of one of its shapes.
+
+    TouchSensor("foot_fl", "static")                      # the foot with the ground
+    TouchSensor(shape="sole", other_shape="step_3")       # a pair of shapes
+    """
+
+    body: int | str | None = None  # None: that of `shape`
+    other: int | str = "any"  # what it touches: "any", "static" or a body
+    shape: int | str | None = None  # contacts of this shape of the body only
+    other_shape: int | str | None = None  # contacts with this shape only
+
+
+def _shape(batch: Batch, name: str, shape: Any) -> int:
+    if isinstance(shape, str):
+        return index_of("shape", shape, batch.model.shape_name)
+    return -1 if shape is None else integer(name, shape, 0, batch.model.num_shapes - 1)
+
+
+def _touch(batch: Batch, touch: Any) -> tuple[int, int, int, int]:
+    given = TouchSensor(*(touch if isinstance(touch, tuple) else (touch,)))
+    own = _shape(batch, "shape of a contact sensor", given.shape)
+    other_shape = _shape(batch, "other shape of a contact sensor", given.other_shape)
+    body = int(batch.model.shape_body[own]) if given.body is None and own >= 0 else given.body
+    other = given.other
     other = TOUCHES[other] if other in TOUCHES else _body(batch, "other body of a contact sensor", other, 0)
-    return _body(batch, "body of a contact sensor", body, 0), other
+    return _body(batch, "body of a contact sensor", body, 0), other, own, other_shape
 
 
 def declare(batch: Batch, sites: Sequence[Any], touch: Sequence[Any], rays: Sequence[RaySensor]) -> None:
     """Batch.set_sensors."""
     frames = [_site(batch, site) for site in sites]
-    pairs = [_touch(batch, sensor) for sensor in touch]
+    contacts = np.array([_touch(batch, sensor) for sensor in touch], np.int32).reshape(-1, 4).T.copy()
     site_body = np.array([body for body, _ in frames], np.int32)
     site_pose = np.array([pose for _, pose in frames], np.float64).reshape(-1, 7)
-    touch_body, touch_with = np.array(pairs, np.int32).reshape(-1, 2).T.copy()
     out = Sensors()
     out.num_sites, out.site_body, out.site_pose = len(frames), site_body.ctypes.data, site_pose.ctypes.data
-    out.num_touch, out.touch_body, out.touch_with = len(pairs), touch_body.ctypes.data, touch_with.ctypes.data
+    out.num_touch = contacts.shape[1]
+    out.touch_body, out.touch_with, out.touch_shape, out.touch_with_shape = (row.ctypes.data for row in contacts)
     casts = [sensor_struct(batch, sensor) for sensor in rays]
     structs = (Rays * len(casts))(*(struct for struct, _ in casts))
     out.num_ray_sensors, out.ray_sensor = len(casts), ctypes.addressof(structs)

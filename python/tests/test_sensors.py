@@ -82,6 +82,21 @@ def test_a_batch_declares_sites_and_contact_sensors_by_name(quadruped):
             batch.set_sensors([0])
 
 
+def test_a_contact_sensor_of_a_shape_measures_that_shape_only(quadruped):
+    names, bodies = list(quadruped.shape_name), np.array(quadruped.shape_body)
+    shank, ground = bodies.max(), names[int(np.nonzero(bodies < 0)[0][0])]
+    *others, foot = [names[s] for s in np.nonzero(bodies == shank)[0]]
+    sensors = [sapwood.TouchSensor(int(shank), "static"), sapwood.TouchSensor(shape=foot, other_shape=ground)]
+    sensors += [sapwood.TouchSensor(shape=other, other_shape=ground) for other in others]
+    with sapwood.Batch(quadruped, 4, preset="approx64") as batch:
+        batch.set_sensors(touch=sensors)
+        batch.touch_force
+        batch.step(400)
+        batch.step(1)
+        assert others and np.all(batch.touch_found[:, 1] > 0) and not batch.touch_found[:, 2:].any()
+        assert np.array_equal(batch.touch_force[:, 0], batch.touch_force[:, 1]), "the shank stands on its foot"
+
+
 @pytest.mark.parametrize(
     "sites,touch,message",
     [
@@ -89,6 +104,9 @@ def test_a_batch_declares_sites_and_contact_sensors_by_name(quadruped):
         ([99], [], "body of a site is 99"),
         ([(0, [1, 2, 3])], [], "the pose of a site has shape"),
         ([], [(0, -5)], "other body of a contact sensor is -5"),
+        ([], [sapwood.TouchSensor(0, shape="groud")], "there is no shape 'groud'"),
+        ([], [sapwood.TouchSensor(0, shape=99)], "shape of a contact sensor is 99"),
+        ([], [sapwood.TouchSensor(0, other="static", other_shape=3)], "touch_with.0., -1, must allow it"),
     ],
 )
 def test_wrong_declarations_are_refused_by_name(quadruped, sites, touch, message):

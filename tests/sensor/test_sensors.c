@@ -202,6 +202,34 @@ Test(sensors, of_contact_sum_to_the_weight_of_what_rests) {
     sap_batch_destroy(batch);
 }
 
+/* A beam with a foot at each end, on two pads: a sensor per pair of a foot and a pad. */
+Test(sensors, of_contact_tell_the_shapes_of_a_body_apart) {
+    enum { COUNT = 6 };
+    shape_model_init(&boxes);
+    int pad[2], foot[2], beam = shape_model_body(&boxes, 0, 0, 0.15);
+    for (int side = 0; side < 2; side++) {
+        pad[side] = shape_model_shape(&boxes, -1, SAP_SHAPE_BOX, 0.1, 0.1, 0.05);
+        foot[side] = shape_model_shape(&boxes, beam, SAP_SHAPE_SPHERE, 0.1, 0, 0);
+        boxes.pose[pad[side]][0] = boxes.pose[foot[side]][0] = side ? 0.3 : -0.3;
+    }
+    SapBatch *batch = batch_of(shape_model_create(&boxes), 1, "approx64");
+    const int32_t body[COUNT] = {beam, beam, beam, beam, beam, beam};
+    const int32_t own[COUNT] = {-1, foot[0], foot[1], -1, foot[0], foot[0]};
+    const int32_t other[COUNT] = {-1, -1, -1, pad[1], pad[0], pad[1]};
+    need(sap_batch_set_sensors(
+        batch, &(SapSensors){.num_touch = COUNT, .touch_body = body, .touch_shape = own, .touch_with_shape = other}));
+    double *force = reals(batch, SAP_BATCH_TOUCH_FORCE);
+    int32_t *found = ints(batch, SAP_BATCH_TOUCH_FOUND);
+    need(sap_batch_step(batch, 0.002, 1000));
+    need(sap_batch_step(batch, 0.002, 10));
+    static const int feet[COUNT] = {2, 1, 1, 1, 1, 0}; /* each bears half of the weight of 1 kg */
+    for (int i = 0; i < COUNT; i++) {
+        expect_vector(force + 3 * i, 0, 0, 0.5 * feet[i] * g, 1e-4);
+        cr_assert_eq(found[i], feet[i], "sensor %d", i);
+    }
+    sap_batch_destroy(batch);
+}
+
 Test(sensors, of_contact_time_a_fall_and_a_landing) {
     const double h = 0.001, height = 0.2, fall = sqrt(2 * height / g); /* 0.2019 s */
     SapBatch *batch = stack(height, 5, 0, 1, "approx64");
@@ -466,6 +494,7 @@ Test(sensors, refuse_wrong_declarations_by_name) {
     static const int32_t good[1] = {0}, bad[1] = {7}, low[1] = {-3};
     static const double pose[7] = {0, 0, 0, 0, 0, 0, 2}, nan_pose[7] = {NAN, 0, 0, 0, 0, 0, 1};
     shape_model_init(&boxes);
+    shape_model_shape(&boxes, -1, SAP_SHAPE_PLANE, 0, 0, 0);
     shape_model_shape(&boxes, shape_model_body(&boxes, 0, 0, 1), SAP_SHAPE_BOX, 0.1, 0.1, 0.1);
     SapBatch *batch = batch_of(shape_model_create(&boxes), 1, "approx64");
     cr_assert_eq(sap_batch_set_sensors(NULL, &(SapSensors){.num_sites = 0}), SAP_ERROR_ARGUMENT);
@@ -477,6 +506,12 @@ Test(sensors, refuse_wrong_declarations_by_name) {
     REFUSED("not finite", .num_sites = 1, .site_body = good, .site_pose = nan_pose);
     REFUSED("touch_body[0] is 7", .num_touch = 1, .touch_body = bad);
     REFUSED("touch_with[0] is -3; it must be in -2 .. 0", .num_touch = 1, .touch_body = good, .touch_with = low);
+    REFUSED("touch_shape[0] is 7; it must be in -1 .. 1", .num_touch = 1, .touch_body = good, .touch_shape = bad);
+    REFUSED("touch_shape[0] is 0, a shape of body -1; it must be one of touch_body[0], 0", .num_touch = 1,
+            .touch_body = good, .touch_shape = good);
+    REFUSED("touch_with_shape[0] is 0, a shape of body -1; touch_with[0], 0, must allow it", .num_touch = 1,
+            .touch_body = good, .touch_with = good, .touch_with_shape = good);
+    REFUSED("touch_with_shape[0] is -3", .num_touch = 1, .touch_body = good, .touch_with_shape = low);
     SapRays rays[2];
     double distance[RAYS];
     declare_rays(rays);

@@ -83,8 +83,9 @@ typedef struct SapSensedArrays {
 typedef struct SapSensorLists {
     int num_sites, num_touch, num_ray_sensors;
     int num_rays; /* of all ray sensors */
-    int *ints;    /* [num_sites] body, [num_touch] body, [num_touch] with; NULL: none declared */
-    double *pose; /* [num_sites][7] */
+    int *ints; /* [num_sites] body; [num_touch] body, with, own shape, other shape, one list after the other; NULL: none
+                  declared */
+    double *pose;                            /* [num_sites][7] */
     SapRays ray_sensor[SAP_MAX_RAY_SENSORS]; /* with f64 arrays on the device, and no results */
 } SapSensorLists;
 

@@ -12,13 +12,13 @@
 
 /* ---- declaration ---- */
 
-static SapStatus check_bodies(const char *name, const int32_t *body, int count, int low, int high) {
-    if (!body)
+static SapStatus check_range(const char *name, const int32_t *value, int count, int low, int high) {
+    if (!value)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: %s is NULL", name);
     for (int i = 0; i < count; i++)
-        if (body[i] < low || body[i] > high)
+        if (value[i] < low || value[i] > high)
             return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: %s[%d] is %d; it must be in %d .. %d", name, i,
-                            (int)body[i], low, high);
+                            (int)value[i], low, high);
     return SAP_OK;
 }
 
@@ -73,15 +73,46 @@ static SapStatus check_rays(const SapBatch *b, const SapSensors *s) {
                           (int)SAP_MOST_RAYS);
 }
 
+/* The shapes of contact sensors belong to the bodies that their sensors name. */
+static SapStatus check_touch_shapes(const SapSensors *s, const SapModelArrays *m) {
+    if (s->touch_shape)
+        SAP_TRY(check_range("touch_shape", s->touch_shape, s->num_touch, -1, m->num_shapes - 1));
+    if (s->touch_with_shape)
+        SAP_TRY(check_range("touch_with_shape", s->touch_with_shape, s->num_touch, -1, m->num_shapes - 1));
+    for (int i = 0; i < s->num_touch; i++) {
+        int own = s->touch_shape ? s->touch_shape[i] : -1, other = s->touch_with_shape ? s->touch_with_shape[i] : -1;
+        int with = s->touch_with ? s->touch_with[i] : SAP_TOUCH_ANY;
+        if (own >= 0 && m->shape_body[own] != s->touch_body[i])
+            return sap_fail(SAP_ERROR_ARGUMENT,
+                            "sap_batch_set_sensors: touch_shape[%d] is %d, a shape of body %d; it must be one of "
+                            "touch_body[%d], %d",
+                            i, own, (int)m->shape_body[own], i, (int)s->touch_body[i]);
+        if (other >= 0 && with != SAP_TOUCH_ANY && with != m->shape_body[other])
+            return sap_fail(
+                SAP_ERROR_ARGUMENT,
+                "sap_batch_set_sensors: touch_with_shape[%d] is %d, a shape of body %d; touch_with[%d], %d, "
+                "must allow it",
+                i, other, (int)m->shape_body[other], i, with);
+    }
+    return SAP_OK;
+}
+
+static SapStatus check_touch(const SapBatch *b, const SapSensors *s) {
+    if (s->num_touch == 0)
+        return SAP_OK;
+    SAP_TRY(check_range("touch_body", s->touch_body, s->num_touch, 0, b->nb - 1));
+    if (s->touch_with)
+        SAP_TRY(check_range("touch_with", s->touch_with, s->num_touch, SAP_TOUCH_ANY, b->nb - 1));
+    return check_touch_shapes(s, sap_model_arrays(b->model));
+}
+
 static SapStatus check(const SapBatch *b, const SapSensors *s) {
     SAP_TRY(check_counts(b, s));
     if (s->num_sites > 0)
-        SAP_TRY(check_bodies("site_body", s->site_body, s->num_sites, -1, b->nb - 1));
+        SAP_TRY(check_range("site_body", s->site_body, s->num_sites, -1, b->nb - 1));
     SAP_TRY(check_poses(s));
-    if (s->num_touch > 0)
-        SAP_TRY(check_bodies("touch_body", s->touch_body, s->num_touch, 0, b->nb - 1));
-    SAP_TRY(check_rays(b, s));
-    return s->touch_with ? check_bodies("touch_with", s->touch_with, s->num_touch, SAP_TOUCH_ANY, b->nb - 1) : SAP_OK;
+    SAP_TRY(check_touch(b, s));
+    return check_rays(b, s);
 }
 
 /* The lists as the kernels read them. */
@@ -91,9 +122,12 @@ static void fill_lists(const SapSensors *s, int *ints, double *pose) {
         memcpy(pose + 7 * i, s->site_pose ? s->site_pose + 7 * i : origin, sizeof origin);
         ints[i] = s->site_body[i];
     }
-    for (int i = 0; i < s->num_touch; i++) {
-        ints[s->num_sites + i] = s->touch_body[i];
-        ints[s->num_sites + s->num_touch + i] = s->touch_with ? s->touch_with[i] : SAP_TOUCH_ANY;
+    int n = s->num_touch, *touch = ints + s->num_sites;
+    for (int i = 0; i < n; i++) {
+        touch[i] = s->touch_body[i];
+        touch[n + i] = s->touch_with ? s->touch_with[i] : SAP_TOUCH_ANY;
+        touch[2 * n + i] = s->touch_shape ? s->touch_shape[i] : -1;
+        touch[3 * n + i] = s->touch_with_shape ? s->touch_with_shape[i] : -1;
     }
 }
 
@@ -152,7 +186,7 @@ SapStatus sap_batch_set_sensors(SapBatch *batch, const SapSensors *sensors) {
     size_t numbers = 7 * (size_t)sensors->num_sites;
     for (int i = 0; i < sensors->num_ray_sensors; i++)
         numbers += 2 * ray_numbers(batch, &sensors->ray_sensor[i]);
-    size_t ints = (size_t)sensors->num_sites + 2 * (size_t)sensors->num_touch + 1;
+    size_t ints = (size_t)sensors->num_sites + 4 * (size_t)sensors->num_touch + 1;
     size_t bytes = numbers * sizeof(double) + ints * sizeof(int);
     char *host = sap_allocate(1, bytes, "sensors");
     SapStatus status = upload(batch, sensors, numbers, bytes, host);
@@ -264,9 +298,12 @@ static SapTouchArgs touch_args(const SapBatch *b) {
     int n = is_by_step(b) ? b->sensors.num_touch : 0;
     if (n == 0)
         return (SapTouchArgs){.count = 0};
+    const int *lists = b->sensors.ints + b->sensors.num_sites;
     return (SapTouchArgs){.count = n,
-                          .body = b->sensors.ints + b->sensors.num_sites,
-                          .with = b->sensors.ints + b->sensors.num_sites + n,
+                          .body = lists,
+                          .with = lists + n,
+                          .own_shape = lists + 2 * n,
+                          .other_shape = lists + 3 * n,
                           .capacity = c->capacity,
                           .num_contacts = c->count,
                           .shape = {c->shape0, c->shape1},

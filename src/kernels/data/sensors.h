@@ -23,11 +23,12 @@ typedef struct SapDofSensorArgs {
         *friction; /* [num_worlds][nv] impulses of the last step, internal order, with torque */
 } SapDofSensorArgs;
 
-/* Contacts of a body. */
+/* Contacts of a body or a shape. */
 typedef struct SapTouchArgs {
     int count;
-    const int *body, *with; /* [count]; with -1 = static shapes, -2 = anything */
-    int capacity;           /* contacts per world */
+    const int *body, *with;             /* [count]; with -1 = static shapes, -2 = anything */
+    const int *own_shape, *other_shape; /* [count]; -1 = any shape */
+    int capacity;                       /* contacts per world */
     const int *num_contacts, *shape[2];
     SapBuffer normal;                                /* [num_worlds][capacity][3] */
     const double *contact_force;                     /* [num_worlds][capacity][3] */

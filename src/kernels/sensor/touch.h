@@ -1,5 +1,6 @@
-/* A contact sensor: the contacts of a body, with anything, with static shapes or with one other body. docs/sensors.md.
- * It is measured after every step of a call. Forces are means over the steps of the call. */
+/* A contact sensor: the contacts of a body or of one of its shapes, with anything, with static shapes, with one other body
+ * or with one other shape. docs/sensors.md. It is measured after every step of a call. Forces are means over the steps
+ * of the call. */
 
 /* The sum over the contacts of a step. */
 typedef struct Touch {
@@ -15,14 +16,20 @@ KERNEL_FN int body_of_shape(const SapPlan *plan, int s) {
     return link < 0 ? -1 : plan->link[link].body;
 }
 
+/* Whether sensor i measures contacts of the shape `own` with the shape `other`. */
+KERNEL_FN bool touch_measures(const SapSenseArgs *args, int i, int own, int other) {
+    const SapTouchArgs *t = &args->touch;
+    bool is_own = body_of_shape(&args->plan, own) == t->body[i] && (t->own_shape[i] < 0 || t->own_shape[i] == own);
+    bool is_other = t->with[i] == -2 || t->with[i] == body_of_shape(&args->plan, other);
+    return is_own && is_other && (t->other_shape[i] < 0 || t->other_shape[i] == other);
+}
+
 /* 1 or -1 if the contact pushes the sensor's body as shape 1 or shape 0, else 0. */
 KERNEL_FN int touch_side(const SapSenseArgs *args, int i, long long contact) {
-    const SapTouchArgs *t = &args->touch;
-    int b0 = body_of_shape(&args->plan, t->shape[0][contact]), b1 = body_of_shape(&args->plan, t->shape[1][contact]);
-    int body = t->body[i], with = t->with[i];
-    if (b1 == body && (with == -2 || with == b0))
+    int s0 = args->touch.shape[0][contact], s1 = args->touch.shape[1][contact];
+    if (touch_measures(args, i, s1, s0))
         return 1;
-    return b0 == body && (with == -2 || with == b1) ? -1 : 0;
+    return touch_measures(args, i, s0, s1) ? -1 : 0;
 }
 
 KERNEL_FN void touch_add(const SapSenseArgs *args, int i, int c, const SapPack *pack, Touch *sum) {

@@ -6,11 +6,22 @@
 
 #include "backend.h"
 
-enum { WORLDS = 5, CALLS = 6, WARM_UP = 100 };
+enum { WORLDS = 5, CALLS = 6, WARM_UP = 100, NUM_TOUCH = 3 };
+
+/* The last shape of the world, or of a body. */
+static int32_t last_shape(const SapModelArrays *m, int is_static) {
+    int s = m->num_shapes - 1;
+    while (s > 0 && (m->shape_body[s] < 0) != is_static)
+        s--;
+    return s;
+}
 
 static SapBatch *sensed_batch(const SapScene *scene, const SapOptions *options, SapDevice device) {
-    static const int32_t body[3] = {0, -1, 0}, with[2] = {SAP_TOUCH_ANY, SAP_TOUCH_STATIC};
-    const int32_t touch[2] = {sap_model_arrays(scene->model)->num_bodies - 1, 0};
+    const SapModelArrays *m = sap_model_arrays(scene->model);
+    const int32_t foot = last_shape(m, 0), ground = last_shape(m, 1);
+    const int32_t touch[NUM_TOUCH] = {m->num_bodies - 1, 0, m->shape_body[foot]};
+    const int32_t own[NUM_TOUCH] = {-1, -1, foot}, other[NUM_TOUCH] = {-1, -1, ground};
+    static const int32_t body[3] = {0, -1, 0}, with[NUM_TOUCH] = {SAP_TOUCH_ANY, SAP_TOUCH_STATIC, SAP_TOUCH_ANY};
     static const double pose[3][7] = {{0.1, 0.2, 0.3, 0, 0.6, 0, 0.8}, {1, 2, 3, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 0, 1}};
     static const double origin[3][3] = {{0.3, 0.1, 1}, {-0.2, 0.4, 1}, {0.1, 0.1, 1}};
     static const double directions[3][3] = {{0, 0, -1}, {0.1, 0, -1}, {0, -0.2, -0.5}};
@@ -27,9 +38,11 @@ static SapBatch *sensed_batch(const SapScene *scene, const SapOptions *options, 
     NEED(sap_batch_set_sensors(batch, &(SapSensors){.num_sites = 3,
                                                     .site_body = body,
                                                     .site_pose = pose[0],
-                                                    .num_touch = 2,
+                                                    .num_touch = NUM_TOUCH,
                                                     .touch_body = touch,
                                                     .touch_with = with,
+                                                    .touch_shape = own,
+                                                    .touch_with_shape = other,
                                                     .num_ray_sensors = 2,
                                                     .ray_sensor = rays}));
     for (int f = SAP_BATCH_SITE_Q; f <= SAP_BATCH_RAY_SHAPE; f++)
@@ -48,7 +61,7 @@ static SapBatch *warm_up(const SapScene *scene, const SapOptions *options) {
 static int touches(SapBatch *batch) {
     int32_t *found = backend_read(batch, SAP_BATCH_TOUCH_FOUND);
     int sum = 0;
-    for (int i = 0; i < 2 * WORLDS; i++)
+    for (int i = 0; i < NUM_TOUCH * WORLDS; i++)
         sum += found[i];
     free(found);
     return sum;
