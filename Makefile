@@ -152,7 +152,7 @@ mutants: setup
 	$(PYTHON) -B bench/mutants/run --work build/mutants $(MUTANT_ARGS)
 
 ptx-mutants: setup
-	$(call ptx_script,barrier_mutants) --work build/release/tests/ptx/mutants $(MUTANTS)
+	$(call ptx_script,barrier_mutants) --work build/release/tests/ptx/mutants $(if $(MUTANTS),$(MUTANTS),--update docs/gpu.md)
 
 ptxas-table: build
 	$(PYTHON) -B tests/ptx/ptxas_figures.py --update docs/gpu.md build/release/cuda/*.cubin
@@ -161,7 +161,7 @@ roofline: setup
 	$(call ptx_script,roofline) --figures build/release/cuda $(ROOFLINE_ARGS)
 
 roofline-table: setup
-	$(call ptx_script,roofline) --figures build/release/cuda --update docs/gpu.md
+	$(call ptx_script,roofline) --figures build/release/cuda --update docs/gpu.md --predictions src/host/cli/predicted.h
 
 fuzz: setup
 	cmake --preset release

@@ -276,6 +276,12 @@ typedef struct SapDeviceInfo {
  * such a GPU. */
 SAP_API SapStatus sap_device_info(int cuda_device, SapDeviceInfo *out);
 
+/* Tests the arithmetic of GPU cuda_device >= 0: every form of arithmetic instruction that the kernels use, alone, on edge
+ * values and random ones, against the same operation in C. NaNs are equal whatever their bits. *num_forms is their number;
+ * NULL is allowed. SAP_ERROR_DEVICE if a result differs, with the first such form and its operands in the message, and
+ * without a driver or such a GPU. */
+SAP_API SapStatus sap_device_test(int cuda_device, int *num_forms);
+
 SAP_END_DECLS
 
 #endif

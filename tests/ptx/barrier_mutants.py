@@ -1,10 +1,11 @@
 """Leaves out each TEAM_SYNC() of the kernels in turn, and tells whether the executor's race check notices.
 
-    barrier_mutants.py --nvcc NVCC --program SAPWOOD --driver FOLDER --work FOLDER [FILE:LINE ...]
+    barrier_mutants.py --nvcc NVCC --program SAPWOOD --driver FOLDER --work FOLDER [--update PAGE] [FILE:LINE ...]
 
 The kernels are compiled once, with line numbers and all stages in f64; a barrier is left out when they run (PTX_SKIP), so a mutant costs
 a run and no compilation. RUNS are the programs that must notice: one of them has to fail where all succeed with the barrier in place.
-A barrier that none of them misses is not needed, or stands on a path that these scenes do not take.
+A barrier that none of them misses is not needed, or stands on a path that these scenes do not take. Barriers of kernels that are
+not compiled here (dual solvers, MuJoCo's law) are left out. --update rewrites the table of PAGE (docs/gpu.md).
 """
 import argparse
 import os
@@ -26,14 +27,38 @@ RUNS = (
 )
 
 
-def find_barriers():
-    """[(file, line, what it protects)]"""
-    found = []
+BEGIN, END = "<!-- barriers: begin, written by make ptx-mutants -->", "<!-- barriers: end -->"
+
+
+def compiled_places(ptx):
+    """{(file, line)} of the barriers in the PTX: where they stand, and the calls that they were inlined for."""
+    text = ptx.read_text()
+    files = {number: pathlib.Path(name).name for number, name in re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', text, re.M)}
+    places, location = set(), []
+    for line in text.splitlines():
+        if line.lstrip().startswith(".loc"):
+            location = re.findall(r"(?:\.loc|inlined_at)\s+(\d+)\s+(\d+)", line)
+        elif re.match(r"\s+(?:@\S+ )?bar", line):
+            places |= {(files.get(number), int(at)) for number, at in location}
+    return places
+
+
+def find_barriers(ptx):
+    """[(path below src/kernels, file, line, what it protects)]"""
+    found, places = [], compiled_places(ptx)
     for path in sorted([*KERNELS.rglob("*.h"), *KERNELS.rglob("*.cuh"), *KERNELS.rglob("*.cu")]):
         for number, text in enumerate(path.read_text().splitlines(), 1):
-            if "TEAM_SYNC();" in text:
-                found.append((path.name, number, re.sub(r".*TEAM_SYNC\(\); */[/*] *|\*/.*", "", text).strip()))
+            if "TEAM_SYNC();" in text and (path.name, number) in places:
+                protects = re.sub(r".*TEAM_SYNC\(\); */[/*] *|\*/.*", "", text).strip()
+                found.append((path.relative_to(KERNELS), path.name, number, protects))
     return found
+
+
+def update_page(path, text):
+    page = path.read_text()
+    if page.count(BEGIN) != 1 or page.count(END) != 1:
+        sys.exit(f"barrier_mutants: {path} must have one line '{BEGIN}' and one line '{END}'")
+    path.write_text(re.sub(re.escape(BEGIN) + ".*" + re.escape(END), lambda _: f"{BEGIN}\n{text}\n{END}", page, flags=re.S))
 
 
 def write_small_source(path):
@@ -84,21 +109,25 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--driver", required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--update", type=pathlib.Path, metavar="PAGE")
     parser.add_argument("only", nargs="*", help="FILE:LINE of the barriers to try")
     options = parser.parse_args()
     ptx = compile_ptx(options)
     for case in RUNS:
         if complaint := run(options, ptx, case, ""):
             sys.exit(f"barrier_mutants: {case[0]} fails with all barriers in place: {complaint}")
-    caught = missed = 0
-    print("| barrier, and what it protects | without it |\n| --- | --- |")
-    for file, line, protects in find_barriers():
+    rows, caught = ["| barrier, and what it protects | without it |", "| --- | --- |"], 0
+    for path, file, line, protects in find_barriers(ptx):
         if options.only and f"{file}:{line}" not in options.only:
             continue
-        verdict = next((f"{v} ({case[0]})" for case in RUNS if (v := run(options, ptx, case, f"{file}:{line}"))), "")
-        caught, missed = caught + bool(verdict), missed + (not verdict)
-        print(f"| `{file}`: {protects} | {verdict or 'not noticed'} |", flush=True)
-    print(f"\n{caught} of {caught + missed} are noticed.")
+        verdict = next((f"{v} ({pathlib.Path(case[0]).stem})" for case in RUNS if (v := run(options, ptx, case, f"{file}:{line}"))), "")
+        caught += bool(verdict)
+        rows.append(f"| `{path}`: {protects} | {verdict or 'not detected'} |")
+        print(f"{file}:{line} {rows[-1]}", flush=True)
+    rows.append(f"\nThe race check detects {caught} of these {len(rows) - 2}.")
+    print(rows[-1])
+    if options.update:
+        update_page(options.update, "\n".join(rows))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """A model of the speed of a GPU that nobody has run yet: predictions from counts, not measurements.
 
-    roofline.py --program SAPWOOD --driver FOLDER --figures FOLDER [--json] [--update PAGE] [--budgets FILE] [--steps N]
-                [--set NAME=VALUE] [SCENE:PRESET[:LOAD[:MAPPING]] ...]
+    roofline.py --program SAPWOOD --driver FOLDER --figures FOLDER [--json] [--update PAGE] [--predictions HEADER]
+                [--budgets FILE] [--steps N] [--set NAME=VALUE] [SCENE:PRESET[:LOAD[:MAPPING]] ...]
 
 Runs each scene under the PTX executor (--driver has its libcuda.so.1), which counts what a world-step executes, and takes
 registers, spills and stack from what ptxas said of each cubin (--figures). LOAD is `settled`, the scene from rest with
 constant targets, or `moving`, the targets of `sapwood bench`. MAPPING is `team` or `thread`, per world. --json prints a row per
-kernel and number of worlds; --update rewrites the tables of PAGE (docs/gpu.md); --budgets compares the counts with a file and
-fails if one grew.
+kernel and number of worlds; --update rewrites the tables of PAGE (docs/gpu.md), --predictions those that `sapwood selftest`
+prints (src/host/cli/predicted.h); --budgets compares the counts with a file and fails if one grew.
 
 The blocks that fit a multiprocessor, by shared memory, registers and warps, run together: a wave. A wave takes as long as
 the busiest unit of the multiprocessor, or as one warp alone, whichever is longer:
@@ -142,8 +142,11 @@ def count_scene(options, scene, preset, load, mapping):
     if mapping == "thread":
         settings += ["--set", "team_size=1"]
     common = ["--device", "cuda", "--preset", preset, "--worlds", str(worlds), "--steps", str(options.steps), *settings]
-    commands = {"settled": ["run", scene, "--json"],
-                "moving": ["bench", "--scene", scene, "--format", "json", "--repeat", "1", "--warmup", str(WARMUP)]}
+    # one step a call: a thread that takes several steps in a launch waits in each for the slowest of its warp, which counts of
+    # the whole launch would not show. A trajectory has every step.
+    commands = {"settled": ["run", scene, "--json", "--trajectory", os.devnull],
+                "moving": ["bench", "--scene", scene, "--format", "json", "--repeat", "1", "--warmup", str(WARMUP),
+                           "--steps-per-call", "1"]}
     report = call([options.program, "info", scene, "--json"])
     with tempfile.NamedTemporaryFile("r", suffix=".json") as stats:
         call([options.program, *commands[load], *common], LD_LIBRARY_PATH=options.driver, PTX_STATS=stats.name)
@@ -151,11 +154,13 @@ def count_scene(options, scene, preset, load, mapping):
         for line in stats:
             launch = json.loads(line)
             launches.setdefault(launch["kernel"], []).append(launch)
-    # a report takes the general kernel for a step or two
-    kernels = [max((name for name in launches if name.startswith(part)), key=lambda name: len(launches[name]), default=None)
-               for part in ("sap_kernel_collide", "sap_kernel_step")]
+    # a report takes the general kernel for some steps, each of them a launch
+    reported = len(launches.get("sap_kernel_step", []))
+    names = {part: [name for name in launches if name.startswith(part)] for part in ("sap_kernel_collide", "sap_kernel_step_")}
+    step = max(names["sap_kernel_step_"], key=lambda name: len(launches[name]))
+    collide = [name for name in names["sap_kernel_collide"] if len(launches[name]) > reported]
     skipped = WARMUP if load == "moving" else 0
-    return {name: Counts(launches[name][skipped:], worlds) for name in kernels if name}, report
+    return {name: Counts(launches[name][skipped:], worlds) for name in collide + [step]}, report
 
 
 # ---- predictions
@@ -269,6 +274,25 @@ def update_page(path, text):
     path.write_text(re.sub(re.escape(BEGIN) + ".*" + re.escape(END), lambda _: f"{BEGIN}\n{text}\n{END}", page, flags=re.S))
 
 
+MIN_WARPS = 6  # from so many warps per multiprocessor on, a thread has a world (src/host/cuda/mapping.c)
+
+
+def write_predictions(path, rows):
+    """The predictions for moving targets, with the mapping that each GPU chooses, as the macro of a C header."""
+    def rate(scene, preset, worlds, name):
+        enough = worlds >= MIN_WARPS * 32 * GPUS[name]["sms"]
+        found = {r["mapping"]: r["predicted"][name] for r in rows
+                 if (r["scene"], r["preset"], r["worlds"], r["load"]) == (scene, preset, worlds, "moving")}
+        return found["thread" if enough and "thread" in found else "team"]
+
+    cases = dict.fromkeys((r["scene"], r["preset"], r["worlds"]) for r in rows if r["load"] == "moving" and r["preset"] != "approx64")
+    lines = [f'    X("{scene}", "{preset}", {worlds}, ' + ", ".join(f"{rate(scene, preset, worlds, name):.2g}" for name in GPUS) + ")"
+             for scene, preset, worlds in cases]
+    text = path.read_text()
+    head = text[:text.index("#define CLI_PREDICTIONS")]
+    path.write_text(head + "".join(line.ljust(119) + "\\\n" for line in ["#define CLI_PREDICTIONS(X)"] + lines[:-1]) + lines[-1] + "\n")
+
+
 BUDGETED = ("warp_instructions", "cycles", "scratch_bytes", "touched_code_bytes")
 
 
@@ -300,6 +324,7 @@ def main():
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the solver")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--update", type=pathlib.Path, metavar="PAGE")
+    parser.add_argument("--predictions", type=pathlib.Path, metavar="HEADER")
     parser.add_argument("--budgets", type=pathlib.Path, metavar="FILE")
     parser.add_argument("cases", nargs="*", default=DEFAULT_CASES)
     options = parser.parse_intermixed_args()
@@ -314,6 +339,8 @@ def main():
         for key in ((kernel, gpu["code"]) for kernel in kernels for gpu in GPUS.values()):
             figures.setdefault(key, figures.get((key[0], "sm_80"), dict(registers=128, spill=0, stack=0)))
         rows += rows_of((scene, preset, load, mapping), kernels, report, figures)
+    if options.predictions:
+        write_predictions(options.predictions, rows)
     if options.json:
         print("[" + ",\n ".join(map(json.dumps, rows)) + "]")
     elif options.update:

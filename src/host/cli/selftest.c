@@ -1,6 +1,6 @@
 /* `sapwood selftest`: every scene in every preset, on the requested device and on one CPU thread without SIMD. States,
- * statuses and counters must agree in every bit. The report contains what is needed to analyse a difference without
- * access to the device. */
+ * statuses and counters must agree in every bit. On a GPU also every form of arithmetic instruction, alone, and the speed
+ * beside the predicted one. The report contains what is needed to analyse a difference without access to the device. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "host/cli/batch.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/machine.h"
+#include "host/cli/selftest_speed.h"
 
 enum { MAX_SCENES = 64 };
 static const double noise = 0.1; /* of joint velocities, as in `run` */
@@ -21,15 +22,21 @@ typedef struct SelftestArgs {
     char *scenes[MAX_SCENES]; /* allocated if they were found in a folder */
     bool found;
     int worlds, steps;
+    int speed; /* worlds; 0 = those of the predictions, NO_SPEED = not measured, SPEED_OF_ALL = if all scenes run */
     uint64_t seed;
     bool json;
 } SelftestArgs;
+enum { NO_SPEED = -1, SPEED_OF_ALL = -2 };
 
-enum { KEY_WORLDS = 256, KEY_STEPS, KEY_SEED, KEY_JSON };
+enum { KEY_WORLDS = 256, KEY_STEPS, KEY_SEED, KEY_SPEED, KEY_JSON };
 
 static const struct argp_option options[] = {{"worlds", KEY_WORLDS, "N", 0, "Number of worlds; default 256", 1},
                                              {"steps", KEY_STEPS, "N", 0, "Number of time steps; default 200", 1},
                                              {"seed", KEY_SEED, "S", 0, "Seed of the noise; default 0", 1},
+                                             {"speed", KEY_SPEED, "N", 0,
+                                              "On a GPU, also measure the speed with N worlds; 0: with those of the "
+                                              "predictions, the default if no SCENE is given",
+                                              1},
                                              {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
                                              {0}};
 
@@ -40,6 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_WORLDS: a->worlds = cli_int(state, "--worlds", arg, 1, INT_MAX); return 0;
     case KEY_STEPS: a->steps = cli_int(state, "--steps", arg, 1, INT_MAX); return 0;
     case KEY_SEED: a->seed = cli_u64(state, "--seed", arg); return 0;
+    case KEY_SPEED: a->speed = cli_int(state, "--speed", arg, 0, INT_MAX); return 0;
     case KEY_JSON: a->json = true; return 0;
     case ARGP_KEY_ARG:
         if (a->num_scenes == MAX_SCENES)
@@ -157,7 +165,9 @@ typedef struct Report {
     const SelftestArgs *args;
     bool on_gpu;
     SapDeviceInfo gpu;
-    json_t *rows; /* NULL for text output */
+    char arithmetic[1024]; /* what the test of arithmetic says if it fails; else empty */
+    int forms;             /* of instructions that it tested */
+    json_t *rows, *speed;  /* NULL for text output */
     int cases, different;
 } Report;
 
@@ -177,6 +187,9 @@ static void print_head(const Report *r) {
                r->gpu.driver_version % 1000 / 10);
     else
         puts("device: cpu");
+}
+
+static void print_columns(void) {
     printf("%-18s %-10s %-8s %-16s %-16s %10s %10s %6s %7s\n", "scene", "preset", "bits", "hash", "hash of one lane",
            "steps/s", "one lane", "team", "failed");
 }
@@ -264,30 +277,64 @@ static bool find_device(Report *r) {
     return !r->on_gpu || cli_check(sap_device_info(o.cuda_device, &r->gpu));
 }
 
+/* Tests the forms of instructions of a GPU; a difference is a part of the report, and the scenes run all the same. */
+static void test_arithmetic(Report *r) {
+    SapOptions o;
+    if (!r->on_gpu || !cli_check(sap_options_preset(NULL, &o)) || !cli_settings_apply(&r->args->settings, &o))
+        return;
+    bool same = sap_device_test(o.cuda_device, &r->forms) == SAP_OK;
+    if (!same)
+        snprintf(r->arithmetic, sizeof r->arithmetic, "%s", sap_error_message());
+    r->cases++;
+    r->different += !same;
+    if (!r->rows && same)
+        printf("arithmetic: %d forms of instructions compute as in C\n", r->forms);
+    else if (!r->rows)
+        printf("arithmetic: %s\n", r->arithmetic);
+}
+
+/* Measures the speed of a GPU if that is wanted. */
+static bool measure_speed(Report *r) {
+    int wanted = r->args->speed == SPEED_OF_ALL ? (r->args->found ? 0 : NO_SPEED) : r->args->speed;
+    if (!r->on_gpu || wanted == NO_SPEED || cli_interrupted())
+        return true;
+    return cli_selftest_speed(&r->args->settings, r->gpu.name, wanted, r->speed);
+}
+
+static json_t *arithmetic_json(const Report *r) {
+    if (!r->on_gpu)
+        return json_null();
+    return json_pack("{si so}", "forms", r->forms, "difference",
+                     r->arithmetic[0] ? cli_json_text(r->arithmetic) : json_null());
+}
+
 static bool finish(Report *r) {
     if (!r->rows) {
         printf("%d cases, %d differ%s\n", r->cases, r->different, r->different ? ": please send this report" : "");
         return true;
     }
-    return cli_json_print(json_pack("{ss ss s{so si ss} so si si si si so}", "version", sap_version(), "commit",
-                                    cli_commit(), "machine", "cpu", cli_json_text(cli_cpu_name().text), "cpus",
-                                    cli_num_cpus(), "compiler", cli_compiler(), "device", device_json(r), "worlds",
-                                    r->args->worlds, "steps", r->args->steps, "cases", r->cases, "different",
-                                    r->different, "rows", json_incref(r->rows)));
+    return cli_json_print(json_pack(
+        "{ss ss s{so si ss} so so si si si si so so}", "version", sap_version(), "commit", cli_commit(), "machine",
+        "cpu", cli_json_text(cli_cpu_name().text), "cpus", cli_num_cpus(), "compiler", cli_compiler(), "device",
+        device_json(r), "arithmetic", arithmetic_json(r), "worlds", r->args->worlds, "steps", r->args->steps, "cases",
+        r->cases, "different", r->different, "rows", json_incref(r->rows), "speed", json_incref(r->speed)));
 }
 
 static bool run(Report *r, SelftestArgs *a) {
     if (!find_device(r) || (a->num_scenes == 0 && !find_scenes(a)))
         return false;
-    if (a->json && (r->rows = json_array()) == NULL)
+    if (a->json && ((r->rows = json_array()) == NULL || (r->speed = json_array()) == NULL))
         return cli_fail("no memory for the report");
     if (!a->json)
         print_head(r);
     cli_catch_interrupt();
+    test_arithmetic(r);
+    if (!a->json)
+        print_columns();
     for (int i = 0; i < a->num_scenes && !cli_interrupted(); i++)
         if (!run_scene(r, a->scenes[i]) && !cli_interrupted())
             return false;
-    return finish(r);
+    return measure_speed(r) && finish(r);
 }
 
 int cli_selftest(int argc, char **argv) {
@@ -295,16 +342,19 @@ int cli_selftest(int argc, char **argv) {
     const struct argp argp = {.options = options,
                               .parser = parse,
                               .args_doc = "[SCENE...]",
-                              .doc = "Steps each SCENE (default: all of bench/scenes) in every preset on the device of "
-                                     "--device and on one CPU thread without SIMD, and compares the bits of states, "
-                                     "statuses and counters.",
+                              .doc =
+                                  "Steps each SCENE (default: all of bench/scenes) in every preset on the device of "
+                                  "--device and on one CPU thread without SIMD, and compares the bits of states, "
+                                  "statuses and counters. On a GPU also tests each form of arithmetic instruction and "
+                                  "measures the speed beside the predicted one.",
                               .children = children};
-    SelftestArgs args = {.worlds = 256, .steps = 200};
+    SelftestArgs args = {.worlds = 256, .steps = 200, .speed = SPEED_OF_ALL};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;
     Report report = {.args = &args};
     bool ok = run(&report, &args);
     json_decref(report.rows);
+    json_decref(report.speed);
     free_scenes(&args);
     return !ok                 ? CLI_EXIT_BAD
            : report.different  ? CLI_EXIT_DIFFERENT

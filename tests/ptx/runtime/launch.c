@@ -195,6 +195,22 @@ static void write_bytes(FILE *file, const Totals *totals) {
     fprintf(file, "}");
 }
 
+/* How often threads and warps entered each basic block, as one line of JSON in the file PTX_ENTRIES. */
+static void write_entries(const Totals *totals) {
+    const char *path = getenv("PTX_ENTRIES"), *comma = "";
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (!file)
+        return;
+    fprintf(file, "{\"kernel\": \"%s\", \"entries\": {", ptx_executor.kernel->name);
+    for (u32 b = 0; b < ptx_executor.module->num_blocks; b++)
+        if (totals->thread_entries[b])
+            fprintf(file, "%s\"%u\": [%llu, %llu]", comma, b, (unsigned long long)totals->thread_entries[b],
+                    (unsigned long long)totals->warp_entries[b]),
+                comma = ", ";
+    fprintf(file, "}}\n");
+    fclose(file);
+}
+
 static void write_statistics(const PtxLaunch *l, const Totals *totals, double seconds) {
     const char *path = getenv("PTX_STATS");
     FILE *file = path ? fopen(path, "a") : NULL;
@@ -294,6 +310,7 @@ PtxFailure ptx_launch(const DeviceModule *module, const Kernel *kernel, const Pt
         add_block(&totals);
     }
     write_statistics(l, &totals, 1e-9 * (double)(read_clock() - start));
+    write_entries(&totals);
     free_window(&window);
     free_totals(&totals);
     return ptx_executor.failure;

@@ -105,6 +105,20 @@ class Backend(unittest.TestCase):
         gpu = json.loads(out)['gpu']
         self.assertEqual((status, gpu['team_size'], 'too few worlds' in gpu['mapping']), (0, 8, True), out + messages)
 
+    @unittest.skipUnless(SAPWOOD, 'needs the program')
+    def test_a_selftest_prints_measured_speeds_beside_predicted_ones(self):
+        status, out, messages = run('selftest', '--device', 'cuda', '--worlds', '1', '--steps', '2', '--speed', '1', '--json', 'cube',
+                                    program=SAPWOOD)
+        self.assertEqual(status, 0, out + messages)
+        report = json.loads(out)
+        self.assertGreater(report['arithmetic']['forms'], 100)
+        self.assertIsNone(report['arithmetic']['difference'])
+        self.assertEqual({(row['scene'], row['preset']) for row in report['speed']},
+                         {(scene, preset) for scene in ('quadruped', 'humanoid') for preset in ('approx32', 'fast32', 'drake')})
+        for row in report['speed']:
+            self.assertEqual((row['worlds'], len(row['predicted'])), (1, 4))
+            self.assertGreater(min(row['world_steps_per_second'], *row['predicted'].values()), 0)
+
     @unittest.skipUnless(SAPWOOD and STEP, 'needs the program and the PTX of the step')
     def test_a_selftest_finds_one_kind_of_instruction_that_rounds_otherwise(self):
         text = open(STEP).read()
@@ -112,10 +126,10 @@ class Backend(unittest.TestCase):
         harness.WORK.mkdir(parents=True, exist_ok=True)
         other.write_text(text.replace('div.rn.f64', 'div.rz.f64'))
         self.assertNotEqual(text, other.read_text())
-        for image, code, word in ((STEP, 0, '6 cases, 0 differ'), (str(other), 1, ' DIFFER ')):
+        for image, code, word in ((STEP, 0, '7 cases, 0 differ'), (str(other), 1, ' DIFFER ')):
             status, out, messages = run('selftest', '--device', 'cuda', '--worlds', '3', '--steps', '100', 'cube',
                                         program=SAPWOOD, SAPWOOD_CUDA_IMAGE=image)
-            self.assertEqual((status, word in out), (code, True), out + messages)
+            self.assertEqual((status, word in out, 'forms of instructions compute as in C' in out), (code, True, True), out + messages)
 
 
 if __name__ == '__main__':

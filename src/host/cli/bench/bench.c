@@ -9,6 +9,7 @@
 #include "host/cli/bench/collision.h"
 #include "host/cli/cluster/cluster.h"
 #include "host/cli/cluster/same_inputs.h"
+#include "host/cli/control.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/scene_list.h"
 
@@ -33,6 +34,7 @@ enum {
     KEY_STEPS,
     KEY_WARMUP,
     KEY_REPEAT,
+    KEY_CALL,
     KEY_PRESET,
     KEY_LINE_SEARCH,
     KEY_THREADS,
@@ -69,6 +71,7 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Measurement:", 3},
     {"steps", KEY_STEPS, "N", 0, "Steps per pass; passes repeat until a measurement takes 0.3 s; default 48", 3},
     {"warmup", KEY_WARMUP, "N", 0, "Steps before the measurement; default 100", 3},
+    {"steps-per-call", KEY_CALL, "N", 0, "Most steps of a call, 1 to 4 (default)", 3},
     {"repeat", KEY_REPEAT, "R", 0, "Number of measurements; the median is reported; default 5", 3},
     {"processor-time", KEY_PROCESSOR_TIME, NULL, 0, "Measure processor time instead of wall time, for a busy machine",
      3},
@@ -170,6 +173,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_WORLDS: a->worlds = cli_int_list(state, "--worlds", arg, 1, INT_MAX); return 0;
     case KEY_STEPS: a->plan.steps = cli_int(state, "--steps", arg, 1, 1000000); return 0;
     case KEY_WARMUP: a->plan.warmup = cli_int(state, "--warmup", arg, 0, 1000000); return 0;
+    case KEY_CALL: a->plan.call = cli_int(state, "--steps-per-call", arg, 1, CLI_CONTROL_STEPS); return 0;
     case KEY_REPEAT: a->plan.repeat = cli_int(state, "--repeat", arg, 1, 1000); return 0;
     case KEY_THREADS: a->threads = cli_int_list(state, "--threads", arg, 0, 1024); return 0;
     case KEY_LANES: a->lanes = parse_lanes(state, arg); return 0;
@@ -376,7 +380,9 @@ int cli_bench(int argc, char **argv) {
                               .parser = parse,
                               .doc = "Measures throughput in world-steps per second.",
                               .children = children};
-    BenchArgs args = {.plan = {.steps = 48, .warmup = 100, .repeat = 5, .control_noise = 0.3}, .lanes = {1, {0}}};
+    BenchArgs args = {
+        .plan = {.steps = 48, .warmup = 100, .repeat = 5, .call = CLI_CONTROL_STEPS, .control_noise = 0.3},
+        .lanes = {1, {0}}};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;
     int code = run(&args);

@@ -10,6 +10,7 @@ typedef enum BenchHostile { BENCH_HOSTILE_NONE, BENCH_HOSTILE_NAN, BENCH_HOSTILE
 /* How a case is measured; docs/bench.md. */
 typedef struct BenchPlan {
     int steps, warmup, repeat;
+    int call; /* most steps of a call, 1 .. CLI_CONTROL_STEPS */
     uint64_t seed;
     double control_noise; /* rad; a tenth of it in m */
     bool bodies;          /* steps also write body_q and body_qd */

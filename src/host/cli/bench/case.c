@@ -99,7 +99,7 @@ static double now(const Case *c) {
 
 /* Takes `count` steps from step `at` of the run; adds their duration to *seconds. */
 static bool step(Case *c, int at, int count, double *seconds) {
-    int most = c->singly ? 1 : CLI_CONTROL_STEPS;
+    int most = c->singly ? 1 : c->plan->call;
     for (int end = at + count, n; at < end; at += n) {
         if (cli_interrupted())
             return false;
