@@ -247,6 +247,27 @@ Test(cuda_plan, a_thread_has_what_every_iteration_reads_in_its_local_memory) {
         }
 }
 
+/* Collision of a step ends before its slots are filled: it has their memory, and overlaps nothing else. */
+Test(cuda_plan, collision_in_the_step_of_a_thread_is_in_the_memory_of_the_slots) {
+    for (int s = 0; s < NUM_SCENES; s++) {
+        Planned p = plan(scenes[s], s % 2 ? "approx32" : "drake");
+        static const int real_bytes[2] = {4, 8};
+        SapCudaShape shape;
+        size_t bytes[NUM_PLACES], own[SAP_NUM_ARENAS];
+        p.args.collide.in_step = 1;
+        cr_assert_eq(sap_cuda_thread_shape(&p.args, &p.args.arena, &shape), SAP_OK, "%s", sap_error_message());
+        bytes_with(&p, SAP_CUDA_STEP, true, bytes);
+        sap_arena_bytes(&p.args, p.args.arena.few_slots, real_bytes, own);
+        for (int i = SAP_ARENA_SLOTS; i <= SAP_ARENA_ORIGIN_INTS; i++)
+            bytes[i] = 0;
+        bytes[SAP_ARENA_COLLIDE] = own[SAP_ARENA_COLLIDE];
+        bytes[SAP_ARENA_PAIRS] = own[SAP_ARENA_PAIRS];
+        check_arenas(&p.args.arena, bytes);
+        cr_expect_eq(p.args.arena.collide, p.args.arena.slots.reals);
+        destroy(&p);
+    }
+}
+
 Test(cuda_plan, robots_fit_the_local_memory_of_a_thread_and_a_stack_of_boxes_does_not) {
     static const struct {
         const char *scene, *preset;

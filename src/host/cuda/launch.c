@@ -217,6 +217,8 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     bool general = has_reports(&args->report) && !args->dual;
     const SapCudaPhase *phase = c->has_threads && !general ? &c->thread : &c->step;
     CuFunction step = general ? c->device->step : phase->kernel;
+    if (phase == &c->thread && args->collide.in_step)
+        collides = false; /* the step does it */
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = collides || c->lockstep ? args->first_step + 1 : args->num_steps;
         if (collides)

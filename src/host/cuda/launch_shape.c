@@ -7,8 +7,8 @@
  * in global memory. If the rest does not fit either, its largest arenas move to global memory too. Generic addresses hide
  * the difference from the kernels.
  *
- * A thread that steps a world alone has the same in its local memory, with the origins. If that is too small, a team steps
- * the world. */
+ * A thread that steps a world alone has the same in its local memory, with the origins, and what collision needs in the
+ * memory of the slots. If that is too small, a team steps the world. */
 #include "host/cuda/launch_shape.h"
 
 #include <limits.h>
@@ -168,11 +168,27 @@ SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, Sap
     return SAP_OK;
 }
 
+/* Collision ends before the slots are filled, so its scratch is in their memory. */
+static bool share_slots(const SapStepArgs *args, SapArenas *a) {
+    static const int real_bytes[2] = {sizeof(float), sizeof(double)};
+    size_t bytes[SAP_NUM_ARENAS];
+    sap_arena_bytes(args, 0, real_bytes, bytes);
+    long long pairs = a->slots.reals + round_up((long long)bytes[SAP_ARENA_COLLIDE]),
+              end = pairs + round_up((long long)bytes[SAP_ARENA_PAIRS]);
+    if (end > INT_MAX)
+        return false;
+    a->collide = a->slots.reals;
+    a->pairs = (int)pairs;
+    a->size = end > a->size ? (int)end : a->size;
+    return true;
+}
+
 SapStatus sap_cuda_thread_shape(const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out) {
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};
     arenas->few_slots = choose_few_slots(args, SAP_THREAD_SCRATCH);
     Scratch scratch = scratch_of(SAP_CUDA_STEP, args, arenas->few_slots, true);
-    if (!place(&scratch, args, sap_shared_scratch(args, real_bytes), arenas))
+    if (!place(&scratch, args, sap_shared_scratch(args, real_bytes), arenas) ||
+        (args->collide.in_step && !share_slots(args, arenas)))
         return too_large(args);
     *out = (SapCudaShape){.team = 1, .worlds_per_block = WARP, .workspace_size = arenas->workspace_size};
     return SAP_OK;

@@ -21,7 +21,8 @@ typedef enum SapCudaPart { SAP_CUDA_COLLIDE, SAP_CUDA_STEP } SapCudaPart;
 SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
                                 SapArenas *arenas, SapCudaShape *out);
 
-/* The same for the step with a thread per world. It is possible if arenas->size <= SAP_THREAD_SCRATCH. */
+/* The same for the step with a thread per world. It is possible if arenas->size <= SAP_THREAD_SCRATCH. With
+ * args->collide.in_step its scratch also has what collision needs. */
 SapStatus sap_cuda_thread_shape(const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out);
 
 #endif

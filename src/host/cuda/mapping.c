@@ -23,6 +23,25 @@ static const char *why_not(const SapCudaBatch *c, const char *suffix) {
     return NULL;
 }
 
+/* Whether the narrow phase of two shapes is a closed form for all their poses (kernels/collide/narrow.h). The type of the
+ * first is not larger than that of the second. */
+static bool has_closed_form(int first, int second) {
+    switch (first) {
+    case SAP_SHAPE_PLANE: return second != SAP_SHAPE_HEIGHT_FIELD;
+    case SAP_SHAPE_SPHERE: return second != SAP_SHAPE_HULL;
+    case SAP_SHAPE_CAPSULE: return second == SAP_SHAPE_CAPSULE || second == SAP_SHAPE_BOX;
+    default: return false;
+    }
+}
+
+/* Whether all pairs of the model have, and are listed. */
+static bool has_closed_forms(const SapPlan *plan) {
+    bool closed = plan->broad_phase == SAP_BROAD_PHASE_LISTED;
+    for (int i = 0; closed && i < plan->num_pairs; i++)
+        closed = has_closed_form(plan->shape_type[plan->pair[i].shape[0]], plan->shape_type[plan->pair[i].shape[1]]);
+    return closed;
+}
+
 /* Looks for the kernel. Without it, or if the driver cannot load it, a batch can still use teams. */
 static const char *find_kernel(SapCudaBatch *c, const char *suffix) {
     char name[64];
@@ -45,7 +64,13 @@ SapStatus sap_cuda_choose_mapping(const SapBatch *b, const char *suffix) {
     c->mapping = "as the option team_size says";
     if (wanted > 1)
         return SAP_OK;
+    c->args.collide.in_step = has_closed_forms(&c->args.plan);
     SAP_TRY(sap_cuda_thread_shape(&c->args, &c->thread.arenas, &c->thread.shape));
+    if (c->args.collide.in_step &&
+        c->thread.arenas.size > SAP_THREAD_SCRATCH) { /* many shapes: a kernel of their own */
+        c->args.collide.in_step = 0;
+        SAP_TRY(sap_cuda_thread_shape(&c->args, &c->thread.arenas, &c->thread.shape));
+    }
     const char *reason = why_not(c, suffix);
     if (!reason && wanted == 0 && b->num_worlds < MIN_WARPS * WARP * c->device->multiprocessors)
         reason = "a team per world: too few worlds to fill the GPU with a thread each";

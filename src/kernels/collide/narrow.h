@@ -96,7 +96,13 @@ STAGE_FN void narrow_phase(const Context *ctx, const Solid *a, const Solid *b, P
     case SHAPES(SAP_SHAPE_SPHERE, SAP_SHAPE_CONE): narrow_sphere_cone(ctx, a, b, X, m); break;
     case SHAPES(SAP_SHAPE_CAPSULE, SAP_SHAPE_CAPSULE): narrow_capsule_capsule(ctx, a, b, X, m); break;
     case SHAPES(SAP_SHAPE_CAPSULE, SAP_SHAPE_BOX): narrow_capsule_box(ctx, a, b, X, m); break;
-    case SHAPES(SAP_SHAPE_BOX, SAP_SHAPE_BOX): narrow_boxes(ctx, a, b, X, reach, near, m); break;
-    default: narrow_convex(ctx, a, b, X, reach, near, m); break;
+    case SHAPES(SAP_SHAPE_BOX, SAP_SHAPE_BOX):
+        if (!CLOSED_FORMS_ONLY)
+            narrow_boxes(ctx, a, b, X, reach, near, m);
+        break;
+    default:
+        if (!CLOSED_FORMS_ONLY)
+            narrow_convex(ctx, a, b, X, reach, near, m);
+        break;
     }
 }

@@ -44,6 +44,7 @@ typedef struct SapConstraintArgs {
 
 typedef struct SapCollideArgs {
     int enabled;      /* 1: the step finds its contacts and writes them to the arrays of SapContactArgs */
+    int in_step;      /* on a GPU 1: a thread that steps a world also finds its contacts; 0: a kernel of its own does */
     int max_contacts; /* contact points per pair, 1 .. 8 */
     int chunk;        /* pairs that a pack processes at a time */
     SapCollideLayout layout;

@@ -23,6 +23,10 @@
 #define COMPAT  ctx->args->compat
 #define REPORTS 1
 #endif
+/* Whether every pair of shapes has a closed form, so that a kernel set has no GJK and EPA. */
+#ifndef CLOSED_FORMS_ONLY
+#define CLOSED_FORMS_ONLY 0
+#endif
 /* Constraints and tendons of the model (SapBlock): their number, or 0 in a kernel set without them. */
 #ifndef NUM_BLOCKS
 #define NUM_BLOCKS ctx->args->plan.num_blocks

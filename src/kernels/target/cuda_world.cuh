@@ -60,10 +60,12 @@ struct ContextCopy {
 // A real is one number, so the general narrow phase is called directly.
 #define CONVEX(ctx, task) stage_convex(task)
 
-// The list of stages, each in the namespace of its precision. Collision is a separate launch.
+// The list of stages, each in the namespace of its precision. Collision is a separate launch, unless a thread has a world
+// and all pairs have closed forms.
 #if TEAM_OF_ONE
-#define STEP_FN      static __device__ __forceinline__
-#define STEP_RARE_FN static __device__ __noinline__
+#define STEP_COLLIDES ctx->args->collide.in_step
+#define STEP_FN       static __device__ __forceinline__
+#define STEP_RARE_FN  static __device__ __noinline__
 #define STEP_CALL_RARE(function, ctx)                                                                                  \
     do {                                                                                                               \
         ContextCopy copy(ctx);                                                                                         \
@@ -71,12 +73,12 @@ struct ContextCopy {
         (ctx)->repeats = copy.ctx.repeats;                                                                             \
     } while (0)
 #else
+#define STEP_COLLIDES                 0
 #define STEP_FN                       static __device__
 #define STEP_RARE_FN                  static __device__
 #define STEP_CALL_RARE(function, ctx) function(ctx)
 #endif
 #define STAGE(is_f64, name) ((is_f64) ? f64::stage_##name(ctx) : f32::stage_##name(ctx))
-#define STEP_COLLIDES       0
 #define STEP_PLACE_SLOTS    place_slots(ctx)
 
 // Address of an arena of this team: in its part of fast memory, or of the workspace. is_fast: it is known to be in fast
@@ -135,8 +137,8 @@ static __device__ __forceinline__ bool begin(const SapStepArgs *args, unsigned r
     ctx->tiles = (int *)arena_at(scratch, arena, arena->tiles);
     ctx->repeat = arena_at(scratch, arena, arena->repeat);
     ctx->repeat_slots = arena_at(scratch, arena, arena->repeat_slots);
-    ctx->collide = arena_at(scratch, arena, arena->collide);
-    ctx->pairs = (int *)arena_at(scratch, arena, arena->pairs);
+    ctx->collide = arena_at(scratch, arena, arena->collide, TEAM_OF_ONE);
+    ctx->pairs = (int *)arena_at(scratch, arena, arena->pairs, TEAM_OF_ONE);
     set_slots(ctx, scratch, &arena->slots);
     set_origins(ctx, scratch, &arena->slots);
     ctx->num_slots = 0;

@@ -119,6 +119,21 @@ class Backend(unittest.TestCase):
             self.assertEqual((row['worlds'], len(row['predicted'])), (1, 4))
             self.assertGreater(min(row['world_steps_per_second'], *row['predicted'].values()), 0)
 
+    @unittest.skipUnless(SAPWOOD, 'needs the program')
+    def test_a_thread_takes_the_steps_of_a_call_in_one_launch_if_all_pairs_have_closed_forms(self):
+        for scene, has_closed_forms in (('cube', True), ('humanoid', False)):
+            stats = harness.WORK / 'launches.json'
+            stats.unlink(missing_ok=True)
+            status, out, messages = run('bench', '--device', 'cuda', '--scene', scene, '--preset', 'fast32', '--worlds', '2', '--steps', '4',
+                                        '--warmup', '4', '--repeat', '1', '--set', 'team_size=1', program=SAPWOOD, PTX_STATS=str(stats))
+            self.assertEqual(status, 0, out + messages)
+            kernels = [json.loads(line)['kernel'] for line in stats.read_text().splitlines()]
+            count = {name: kernels.count('sap_kernel_' + name) for name in ('step', 'step_thread_fast32', 'collide_approx32')}
+            # steps that report gaps take the general kernels, one launch each
+            of_thread = count['collide_approx32'] - count['step']
+            self.assertEqual((of_thread == 0, of_thread == count['step_thread_fast32']), (has_closed_forms, not has_closed_forms), count)
+            self.assertGreater(count['step_thread_fast32'], 0)
+
     @unittest.skipUnless(SAPWOOD and STEP, 'needs the program and the PTX of the step')
     def test_a_selftest_finds_one_kind_of_instruction_that_rounds_otherwise(self):
         text = open(STEP).read()
