@@ -34,8 +34,8 @@ KERNEL_FN real newton_tolerance(const Context *ctx, const Newton *n) {
  * rounding. r is computed from v again where this could exceed what the optimality test accepts. */
 STAGE_FN void newton_evaluate(const Context *ctx, int k, Newton *n) {
     mask drifted = k == 0 ? mask_all() : n->open & (n->drift > newton_tolerance(ctx, n));
-    n->result->cost = problem_evaluate_moved(ctx, drifted);
-    ProblemNorms norms = problem_norms(ctx);
+    ProblemNorms norms;
+    n->result->cost = problem_evaluate_moved_norms(ctx, drifted, &norms);
     n->result->residual = norms.residual;
     n->result->residual_scale = norms.scale;
     n->drift = real_fma(real_of(NEWTON_ROUNDING), norms.momentum, real_select(drifted, real_of(0), n->drift));

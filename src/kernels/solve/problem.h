@@ -216,26 +216,33 @@ STAGE_FN void problem_evaluate_terms(const Context *ctx) {
     }
 }
 
-/* Impulse j = J' gamma + dof terms, gradient r - j; needs r and the evaluated terms. */
-STAGE_FN void problem_evaluate_gradient(const Context *ctx) {
-    const real *r = SOLVE(r);
-    real *impulse = SOLVE(impulse), *grad = SOLVE(grad);
-    int nv = ctx->args->plan.nv;
+/* Impulse j = J' gamma + dof terms; needs the evaluated terms. */
+STAGE_FN void problem_evaluate_impulse(const Context *ctx) {
+    real *impulse = SOLVE(impulse);
     if (NUM_BLOCKS > 0)
         blocks_add_impulse(ctx, impulse);
     FOR_COLUMNS(at, Constraint, k, constraint_at) {
         int i = column_dof(&at);
         impulse[i] = impulse[i] + constraint_Jt_mul(&k, at.column);
     }
+}
+
+/* Gradient r - j; needs r and j. */
+KERNEL_FN void problem_evaluate_gradient(const Context *ctx) {
+    const real *r = SOLVE(r), *impulse = SOLVE(impulse);
+    real *grad = SOLVE(grad);
+    int nv = ctx->args->plan.nv;
     TEAM_FOR(i, nv)
         grad[i] = r[i] - impulse[i];
 }
 
-/* l(v). Every thread computes the same sum in the order of indices. */
-STAGE_FN real problem_cost(const Context *ctx) {
-    real cost = real_of(0);
-    for (int i = 0; i < ctx->args->plan.nv; i++)
-        cost = cost + real_fma(K(0.5) * SOLVE(dv)[i], SOLVE(r)[i], SOLVE(dof_cost)[i]);
+/* Adds dof i of 1/2 (v - v*)' r and of the dof terms to the cost. */
+KERNEL_FN real cost_add_dof(real cost, real dv, real r, real dof_cost) {
+    return cost + real_fma(K(0.5) * dv, r, dof_cost);
+}
+
+/* Adds the constraints to the cost. */
+KERNEL_FN real problem_add_constraint_costs(const Context *ctx, real cost) {
     if (NUM_BLOCKS > 0)
         cost = blocks_add_cost(ctx, cost);
     for (int c = 0; c < constraint_count(ctx); c++)
@@ -243,13 +250,27 @@ STAGE_FN real problem_cost(const Context *ctx) {
     return cost;
 }
 
-/* Evaluates the problem at the v of problem_move: all terms, impulse and gradient. Returns l(v). In the worlds of
- * `drifted`, r and the velocities of constraints are computed from v. */
-KERNEL_FN real problem_evaluate_moved(const Context *ctx, mask drifted) {
+/* l(v). Every thread computes the same sum in the order of indices. */
+STAGE_FN real problem_cost(const Context *ctx) {
+    real cost = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        cost = cost_add_dof(cost, SOLVE(dv)[i], SOLVE(r)[i], SOLVE(dof_cost)[i]);
+    return problem_add_constraint_costs(ctx, cost);
+}
+
+/* Evaluates all terms and the impulse at the v of problem_move. In the worlds of `drifted`, r and the velocities of
+ * constraints are computed from v. */
+KERNEL_FN void problem_evaluate_moved_terms(const Context *ctx, mask drifted) {
     if (mask_any(drifted))
         problem_start_from_v(ctx, drifted);
     problem_evaluate_terms(ctx);
-    TEAM_SYNC(); /* the gradient reads all impulses */
+    TEAM_SYNC(); /* J' gamma reads all impulses */
+    problem_evaluate_impulse(ctx);
+}
+
+/* The same with the gradient. Returns l(v). */
+KERNEL_FN real problem_evaluate_moved(const Context *ctx, mask drifted) {
+    problem_evaluate_moved_terms(ctx, drifted);
     problem_evaluate_gradient(ctx);
     TEAM_SYNC(); /* the sums read all of r, grad, impulse */
     return problem_cost(ctx);
@@ -266,23 +287,64 @@ typedef struct ProblemNorms {
     real momentum;        /* |D r| */
 } ProblemNorms;
 
+/* Sums of squares. */
+typedef struct NormSums {
+    real grad, momentum, impulse, r; /* of D grad, D A v, D j, D r */
+} NormSums;
+
+KERNEL_FN NormSums norm_sums_none(void) {
+    NormSums sums;
+    sums.grad = sums.momentum = sums.impulse = sums.r = real_of(0);
+    return sums;
+}
+
+/* Adds dof i, whose scale is s. */
+KERNEL_FN void norm_sums_add(NormSums *sums, real s, real grad, real r, real Av_star, real impulse) {
+    real g = s * grad, p = s * (r + Av_star), j = s * impulse, m = s * r;
+    sums->grad = real_fma(g, g, sums->grad);
+    sums->momentum = real_fma(p, p, sums->momentum);
+    sums->impulse = real_fma(j, j, sums->impulse);
+    sums->r = real_fma(m, m, sums->r);
+}
+
+KERNEL_FN ProblemNorms norms_of(const NormSums *sums) {
+    ProblemNorms norms;
+    norms.residual = real_sqrt(sums->grad);
+    norms.scale = real_sqrt(real_max(sums->momentum, sums->impulse));
+    norms.momentum = real_sqrt(sums->r);
+    return norms;
+}
+
 KERNEL_FN ProblemNorms problem_norms(const Context *ctx) {
     const real *scale = SOLVE(scale), *grad = SOLVE(grad), *r = SOLVE(r), *Av_star = SOLVE(Av_star);
     const real *impulse = SOLVE(impulse);
     int nv = ctx->args->plan.nv;
-    real gg = real_of(0), pp = real_of(0), jj = real_of(0), rr = real_of(0);
+    NormSums sums = norm_sums_none();
+    for (int i = 0; i < nv; i++)
+        norm_sums_add(&sums, scale[i], grad[i], r[i], Av_star[i], impulse[i]);
+    return norms_of(&sums);
+}
+
+/* As problem_evaluate_moved and problem_norms, in one pass over the dofs. Returns l(v). */
+KERNEL_FN real problem_evaluate_moved_norms(const Context *ctx, mask drifted, ProblemNorms *norms) {
+    problem_evaluate_moved_terms(ctx, drifted);
+    if (!TEAM_OF_ONE)
+        problem_evaluate_gradient(ctx);
+    TEAM_SYNC(); /* the sums read all of r and impulse */
+    const real *scale = SOLVE(scale), *r = SOLVE(r), *Av_star = SOLVE(Av_star), *impulse = SOLVE(impulse);
+    const real *dv = SOLVE(dv), *dof_cost = SOLVE(dof_cost);
+    real *grad = SOLVE(grad), cost = real_of(0);
+    int nv = ctx->args->plan.nv;
+    NormSums sums = norm_sums_none();
     for (int i = 0; i < nv; i++) {
-        real s = scale[i], g = s * grad[i], p = s * (r[i] + Av_star[i]), j = s * impulse[i], m = s * r[i];
-        gg = real_fma(g, g, gg);
-        pp = real_fma(p, p, pp);
-        jj = real_fma(j, j, jj);
-        rr = real_fma(m, m, rr);
+        real g = r[i] - impulse[i];
+        if (TEAM_OF_ONE)
+            grad[i] = g;
+        cost = cost_add_dof(cost, dv[i], r[i], dof_cost[i]);
+        norm_sums_add(&sums, scale[i], g, r[i], Av_star[i], impulse[i]);
     }
-    ProblemNorms norms;
-    norms.residual = real_sqrt(gg);
-    norms.scale = real_sqrt(real_max(pp, jj));
-    norms.momentum = real_sqrt(rr);
-    return norms;
+    *norms = norms_of(&sums);
+    return problem_add_constraint_costs(ctx, cost);
 }
 
 /* Worlds in which a constraint acts on dof i. */
@@ -410,20 +472,27 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
     const int *acts = &DOF_LINE_ACTS(0);
     real *at = SOLVE(line);
     DofTerms all = dof_terms(ctx);
+    LinePoint p;
+    p.change = a * real_fma(K(0.5) * a, line->m2, line->m1);
+    p.slope = real_fma(a, line->m2, line->m1);
+    p.curvature = line->m2;
+    /* the terms of constraints, then those of dofs; one thread alone adds them as it computes them */
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         constraint_line(&k, a, derivatives);
+        if (TEAM_OF_ONE)
+            line_add(&p, k.line, derivatives);
     }
     TEAM_FOR(i, nv)
         if (acts[i]) {
             JointTerms terms = dof_terms_at(&all, i, real_fma(a, d[i], v[i]));
             problem_line_dof(&terms, keeps[i] != K(0.0), cost0[i], d[i], derivatives, at + 3 * i);
+            if (TEAM_OF_ONE)
+                line_add(&p, at + 3 * i, derivatives);
         }
+    if (TEAM_OF_ONE)
+        return p;
     TEAM_SYNC(); /* the sums read the values of all constraints and dofs */
-    LinePoint p;
-    p.change = a * real_fma(K(0.5) * a, line->m2, line->m1);
-    p.slope = real_fma(a, line->m2, line->m1);
-    p.curvature = line->m2;
     for (int c = 0; c < constraint_count(ctx); c++)
         line_add(&p, constraint_at(ctx, c).line, derivatives);
     for (int i = 0; i < nv; i++)
@@ -493,6 +562,11 @@ KERNEL_FN void problem_hessian_A(const Context *ctx, const SapPattern *pattern, 
     const int *ancestor = ctx->args->plan.tree.ancestor;
     int nv = ctx->args->plan.nv;
     Tiles tiles = tiles_of(ctx);
+    if (TEAM_OF_ONE && is_tree) { /* both have the same entries in the same order */
+        for (int t = 0; t < pattern->nnz; t++)
+            H[t] = view_get(A, t);
+        return;
+    }
     TEAM_FOR(i, nv) {
         real *H_i = H + row_start(pattern, i);
         int start = tree_row[i].start;
