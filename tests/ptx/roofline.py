@@ -142,11 +142,13 @@ def count_scene(options, scene, preset, load, mapping):
     if mapping == "thread":
         settings += ["--set", "team_size=1"]
     common = ["--device", "cuda", "--preset", preset, "--worlds", str(worlds), "--steps", str(options.steps), *settings]
-    # one step a call: a thread that takes several steps in a launch waits in each for the slowest of its warp, which counts of
-    # the whole launch would not show. A trajectory has every step.
-    commands = {"settled": ["run", scene, "--json", "--trajectory", os.devnull],
-                "moving": ["bench", "--scene", scene, "--format", "json", "--repeat", "1", "--warmup", str(WARMUP),
-                           "--steps-per-call", "1"]}
+    commands = {"settled": ["run", scene, "--json"],
+                "moving": ["bench", "--scene", scene, "--format", "json", "--repeat", "1", "--warmup", str(WARMUP)]}
+    if mapping == "thread":
+        # A launch has all steps of a call, and a warp waits in each for its slowest world, which counts of the whole launch would
+        # not show: one step a call. A trajectory has every step. Each call ends with the poses of bodies, here each step.
+        commands["settled"] += ["--trajectory", os.devnull]
+        commands["moving"] += ["--steps-per-call", "1"]
     report = call([options.program, "info", scene, "--json"])
     with tempfile.NamedTemporaryFile("r", suffix=".json") as stats:
         call([options.program, *commands[load], *common], LD_LIBRARY_PATH=options.driver, PTX_STATS=stats.name)
