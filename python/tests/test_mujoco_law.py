@@ -190,9 +190,41 @@ def test_equalities_and_tendons_follow_mujoco(integrator: str) -> None:
 LOSSES = {
     "shares its joint": '<position name="x" joint="j" kp="5" forcerange="-1 2"/><position joint="j" kp="2"/>',
     "activation dynamics": '<general name="x" joint="j" dyntype="user" actdim="1"/>',
-    "several joints": '<position name="x" tendon="two" kp="3"/>',
+    "several joints, with a force range that is not": '<position name="x" tendon="two" kp="3" forcerange="-1 2"/>',
     "a gain that depends on the state": '<muscle name="x" joint="j"/>',
 }
+
+
+SERVOS = """<mujoco><compiler autolimits="true" angle="radian"/><option timestep="0.004" integrator="{integrator}"/>
+<worldbody><body pos="0 0 1"><joint name="j" axis="0 1 0"/><geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/>
+ <body pos="0.3 0 0"><joint name="k" axis="0 1 0" damping="0.2"/><geom type="capsule" size="0.03" fromto="0 0 0 .2 0 0"/>
+ <body pos="0.2 0 0"><joint name="l" type="slide" axis="1 0 0"/><geom size="0.05"/></body></body></body></worldbody>
+<tendon><fixed name="two"><joint joint="j" coef="1"/><joint joint="k" coef="-0.6"/></fixed>
+ <fixed name="three"><joint joint="k" coef="0.3"/><joint joint="l" coef="2"/></fixed></tendon>
+<actuator><position tendon="two" kp="30" kv="{kv}" gear="1.5" forcerange="-8 8"/><motor tendon="two" gear="0.4"/>
+ <general tendon="three" biastype="affine" gainprm="20" biasprm="0.5 -20 -{kv}" gear="-0.7"/>
+ <position tendon="three" kp="5"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("integrator, kv", [("Euler", 2), ("RK4", 2), ("implicitfast", 0)])
+def test_servos_of_tendons_follow_mujoco(integrator: str, kv: float) -> None:
+    m = mujoco.MjModel.from_xml_string(SERVOS.format(integrator=integrator, kv=kv))
+    batch, d, random, bounded = batch_of(m), mujoco.MjData(m), np.random.default_rng(4), 0
+    for k in range(200):
+        if k % 10 == 0:
+            batch.ctrl[:] = d.ctrl[:] = random.uniform(-1, 1, m.nu)
+        mujoco.mj_step(m, d)
+        batch.step(1)
+        bounded += int(abs(d.actuator_force[0]) == 8)
+        assert np.abs(batch.qpos[0] - d.qpos).max() < 1e-10
+    assert 0 < bounded < 200
+
+
+@pytest.mark.parametrize("integrator", ["implicitfast", "discrete"])
+def test_servos_of_tendons_that_are_implicit_in_mujoco_are_lost(integrator: str) -> None:
+    m = mujoco.MjModel.from_xml_string(SERVOS.format(integrator=integrator, kv=2))
+    with pytest.raises(NotCarriedOver, match=f"several joints, implicit with integrator {integrator}"):
+        sapwood.Model.from_mjmodel(m, strict=True, law="mujoco")
 
 
 @pytest.mark.parametrize("reason", LOSSES)

@@ -114,7 +114,11 @@ Test(mujoco_input, forces_of_tendons_that_the_law_does_not_have_are_refused_by_n
     refuse_solver(&p, &o, "tendon 'rope' has armature");
     p = plain;
     p.m.tendon_target_mode = mode;
-    refuse_solver(&p, &o, "tendon 'rope' has a drive");
+    p.m.tendon_target_kd = one;
+    p.law.integrator = SAP_INTEGRATOR_DISCRETE;
+    refuse_solver(&p, &o, "tendon 'rope' has a drive and integrator discrete");
+    p.law.integrator = SAP_INTEGRATOR_IMPLICITFAST;
+    refuse_solver(&p, &o, "tendon 'rope' has a drive with kd and integrator implicitfast");
     p = plain;
     p.law.integrator = SAP_INTEGRATOR_DISCRETE;
     p.m.tendon_spring_ke = one;

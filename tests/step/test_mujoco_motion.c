@@ -67,6 +67,85 @@ Test(mujoco_motion, a_target_that_is_not_finite_fails_the_world) {
     cr_assert(status & SAP_WORLD_FAILED, "%x", (unsigned)status);
 }
 
+/* The tendon l = x - y/2 of the point with a servo kp = 50 and `kd` of target l_d, with no gravity, from q = (0.1, 0, 0) and
+ * v = (0.2, 0.1, -0.3): coordinates and velocities after three steps of 5 ms. */
+static void tendon_servo(SapMujocoIntegrator integrator, double kd, double limit, double l_d, double out[6],
+                         uint32_t *status) {
+    const int32_t mode[1] = {SAP_TARGET_POSITION}, start[2] = {0, 2}, dof[2] = {0, 1};
+    const int32_t term[2] = {SAP_TENDON_JOINT, SAP_TENDON_JOINT};
+    const double value[6] = {1, 0, 0, -0.5, 0, 0}, weight[1] = {0.625}, kp[1] = {50};
+    const double q[3] = {0.1, 0, 0}, v[3] = {0.2, 0.1, -0.3};
+    Point p;
+    Rig r;
+    point_fill(&p);
+    p.law.integrator = integrator;
+    p.law.tendon_invweight = weight;
+    p.m.num_tendons = 1;
+    p.m.num_tendon_terms = 2;
+    p.m.tendon_start = start;
+    p.m.tendon_term_type = term;
+    p.m.tendon_term_index = dof;
+    p.m.tendon_term_value = value;
+    p.m.tendon_target_mode = mode;
+    p.m.tendon_target_ke = kp;
+    p.m.tendon_target_kd = &kd;
+    p.m.tendon_effort_limit = &limit;
+    memset(p.m.gravity, 0, sizeof p.m.gravity);
+    rig_open(&r, point_model(&p), 1);
+    r.control->guess = NULL;
+    r.contacts->count[0] = 0;
+    rig_set(r.in->joint_q, 3, q);
+    rig_set(r.in->joint_qd, 3, v);
+    rig_set(r.control->tendon_target_pos, 1, &l_d);
+    for (int k = 0; k < 3; k++) {
+        rig_step(&r, 0.005);
+        memcpy(r.in->joint_q, r.out->joint_q, sizeof q);
+        memcpy(r.in->joint_qd, r.out->joint_qd, sizeof v);
+    }
+    memcpy(out, r.in->joint_q, sizeof q);
+    memcpy(out + 3, r.in->joint_qd, sizeof v);
+    *status = sap_solver_world_status(r.solver)[0];
+    rig_close(&r);
+}
+
+/* Numbers of MuJoCo 4.0.0: <position tendon="rope" kp="50" kv=... forcerange=.../> on the same point. */
+Test(mujoco_motion, a_servo_of_a_tendon_gives_mujocos_numbers) {
+    static const struct {
+        SapMujocoIntegrator integrator;
+        double kd, limit, expected[6];
+    } golden[4] = {
+        {SAP_INTEGRATOR_EULER,
+         4,
+         INFINITY,
+         {0.1036968179672241, 0.00115159101638794, -0.0045, 0.2692694528198242, 0.0653652735900879, -0.3}},
+        {SAP_INTEGRATOR_RK4,
+         4,
+         INFINITY,
+         {0.1035198079121698, 0.001240096043915107, -0.0045, 0.2686970305242834, 0.06565148473785833, -0.3}},
+        {SAP_INTEGRATOR_IMPLICITFAST,
+         0,
+         INFINITY,
+         {0.1037476371612549, 0.001126181419372559, -0.0045, 0.2746407135009766, 0.06267964324951172, -0.3}},
+        {SAP_INTEGRATOR_RK4, 4, 3, {0.10316875, 0.001415625, -0.0045, 0.2225, 0.08875, -0.3}},
+    };
+    for (int i = 0; i < 4; i++) {
+        double out[6];
+        uint32_t status;
+        tendon_servo(golden[i].integrator, golden[i].kd, golden[i].limit, 0.3, out, &status);
+        for (int k = 0; k < 6; k++)
+            cr_assert_float_eq(out[k], golden[i].expected[k], 2e-16 + 1e-15 * fabs(out[k]), "case %d, %d: %.17g", i, k,
+                               out[k]);
+    }
+}
+
+Test(mujoco_motion, a_target_of_a_tendon_that_is_not_finite_fails_the_world) {
+    double out[6];
+    uint32_t status;
+    tendon_servo(SAP_INTEGRATOR_EULER, 4, 3, NAN, out, &status);
+    cr_assert_eq(out[0], 0.1);
+    cr_assert(status & SAP_WORLD_NONFINITE_CONTROL, "%x", (unsigned)status);
+}
+
 /* ---- batches, with our own collision ---- */
 
 Test(mujoco_motion, arrays_that_the_law_does_not_record_are_refused_by_name) {

@@ -43,24 +43,41 @@ class Law(Actuators):
     # ---- actuators ----
 
     def lose_servos(self) -> None:
-        """Servos, actuators whose force depends on the joint, are drives of dofs with bounds of the force."""
-        m, columns = self.m, self.rows.columns
-        if self.terms:
-            columns["tendon_target_mode"] = np.zeros(len(self.terms), int)
+        """Servos, actuators whose force depends on the joint or tendon, are its drives, with bounds of the force."""
+        m = self.m
         servos = [a for a in range(int(getattr(m, "nactuator", m.nu))) if self.is_servo(a)]
         driven = [self.transmission(a, a)[0] for a in servos]
         self.drive_range = np.tile([-np.inf, np.inf], (m.nv, 1))
-        self.approximated = [text for text in self.approximated if "force range" not in text]  # it is kept as it is
+        kept = ("is taken as +-", "its force range also limits")  # force ranges are as they are
+        self.approximated = [text for text in self.approximated if not any(word in text for word in kept)]
         for a, x in zip(servos, driven):
             shared = driven.count(x) > 1
             if x >= m.nv:
-                self.lose("ACTUATOR", a, "a servo of a tendon with several joints")
+                self.lose_tendon_servo(a, x - m.nv, [b for b, y in zip(servos, driven) if y == x])
             elif m.actuator_forcelimited[a] and shared:
                 self.lose("ACTUATOR", a, "a servo with a force range that shares its joint with another servo")
             elif x >= 0 and m.jnt_actfrclimited[m.dof_jntid[x]] and (shared or np.any(self.motor[:, x])):
                 self.lose("ACTUATOR", a, "a servo of a joint with actuatorfrcrange and another actuator")
             elif x >= 0:
                 self.drive_range[x] = self.servo_range(a, x)
+
+    def lose_tendon_servo(self, a: int, t: int, servos: list[int]) -> None:
+        """Loses the servo of a tendon with several joints if it is not explicit, or has bounds that a drive has not."""
+        m, columns, limited = self.m, self.rows.columns, [b for b in servos if self.m.actuator_forcelimited[b]]
+        integrator, mode = self.integrator(), np.array(columns["tendon_target_mode"])
+        if integrator == "DISCRETE" or (integrator == "IMPLICITFAST" and columns["tendon_target_kd"][t] > 0):
+            why = f"implicit with integrator {integrator.lower()}"
+        elif m.tendon_actfrclimited[m.actuator_trnid[a, 0]]:
+            why = "with actuatorfrcrange of the tendon"
+        elif limited and len(servos) > 1:
+            why = "with a force range that shares its tendon with another servo"
+        elif any(m.actuator_forcerange[b, 0] != -m.actuator_forcerange[b, 1] for b in limited):
+            why = "with a force range that is not symmetric"
+        else:
+            return
+        mode[t] = 0
+        columns["tendon_target_mode"] = mode
+        self.lose("ACTUATOR", a, f"a servo of a tendon with several joints, {why}")
 
     def servo_range(self, a: int, x: int) -> Any:
         """Bounds of the force of the servo on its joint: its own behind the gear, and those of the joint."""

@@ -43,24 +43,30 @@ static bool is_spatial(const SapModelArrays *m, int t) {
     return m->tendon_term_type[m->tendon_start[t]] != SAP_TENDON_JOINT;
 }
 
-/* Springs and dampers of tendons are explicit; some integrators of MuJoCo have them implicit. */
+static bool has_drive(const SapModelArrays *m, int t) {
+    return m->tendon_target_mode[t] != SAP_TARGET_NONE;
+}
+
+/* Springs, dampers and servos of tendons are explicit; some integrators of MuJoCo have them implicit. */
 static SapStatus check_tendons(const SapModel *model) {
     const SapModelArrays *m = &model->arrays;
     SapMujocoIntegrator integrator = model->mujoco->integrator;
     bool discrete = integrator == SAP_INTEGRATOR_DISCRETE, implicit = integrator == SAP_INTEGRATOR_IMPLICITFAST;
     for (int t = 0; t < m->num_tendons; t++) {
-        const char *has = is_spatial(m, t)                              ? "points"
-                          : m->tendon_armature[t] > 0                   ? "armature"
-                          : m->tendon_target_mode[t] != SAP_TARGET_NONE ? "a drive"
-                          : discrete && m->tendon_spring_ke[t] > 0      ? "a spring and integrator discrete"
-                          : discrete && m->tendon_damping[t] > 0        ? "damping and integrator discrete"
-                          : implicit && m->tendon_damping[t] > 0        ? "damping and integrator implicitfast"
-                                                                        : NULL;
+        const char *has = is_spatial(m, t)              ? "points"
+                          : m->tendon_armature[t] > 0   ? "armature"
+                          : discrete && has_drive(m, t) ? "a drive and integrator discrete"
+                          : implicit && has_drive(m, t) && m->tendon_target_kd[t] > 0
+                              ? "a drive with kd and integrator implicitfast"
+                          : discrete && m->tendon_spring_ke[t] > 0 ? "a spring and integrator discrete"
+                          : discrete && m->tendon_damping[t] > 0   ? "damping and integrator discrete"
+                          : implicit && m->tendon_damping[t] > 0   ? "damping and integrator implicitfast"
+                                                                   : NULL;
         if (has)
             return sap_fail(
                 SAP_ERROR_MODEL,
-                "tendon '%s' has %s; contact_solver mujoco allows joint terms, limits and friction, springs "
-                "with Euler, RK4 and implicitfast, damping with Euler and RK4",
+                "tendon '%s' has %s; contact_solver mujoco allows joint terms, limits and friction, springs and drives "
+                "with Euler, RK4 and implicitfast, damping and drives with kd with Euler and RK4",
                 m->tendon_name[t], has);
     }
     return SAP_OK;
@@ -237,7 +243,7 @@ static void set_options(const SapModel *model, SapMujocoArgs *args) {
         servo_damped |= m->joint_target_mode[i] != SAP_TARGET_NONE && m->joint_target_kd[i] > 0;
     }
     for (int t = 0; t < m->num_tendons; t++)
-        pull |= m->tendon_spring_ke[t] > 0 || m->tendon_damping[t] > 0;
+        pull |= m->tendon_spring_ke[t] > 0 || m->tendon_damping[t] > 0 || has_drive(m, t);
     args->elliptic = a->cone == SAP_CONE_ELLIPTIC;
     args->discrete = a->integrator == SAP_INTEGRATOR_DISCRETE;
     args->implicitfast = a->integrator == SAP_INTEGRATOR_IMPLICITFAST;

@@ -95,7 +95,7 @@ typedef struct SapMujocoArgs {
     int implicitfast; /* 1: and so is the gyroscopic force of free bodies */
     int refsafe;      /* 1: time constants are at least 2 h */
     int driven;       /* 1: some dof has a servo */
-    int tendons_pull; /* 1: some tendon has a spring or a damper */
+    int tendons_pull; /* 1: some tendon has a spring, a damper or a servo */
     int pgs;          /* 1: on_failure = pgs */
     int iterations, ls_iterations;
     double tolerance, ls_tolerance, impratio;

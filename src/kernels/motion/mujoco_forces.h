@@ -1,13 +1,19 @@
-/* Springs, dampers and servos of dofs, and springs and dampers of tendons, in MuJoCo's law. docs/mujoco.md.
+/* Springs, dampers and servos of dofs and of tendons in MuJoCo's law. docs/mujoco.md.
  *
  *   explicit   tau -= D v0 + k (q - q_spring) - F(q, v0)          A = M
  *   discrete   the same at the end of the step: tau -= (D + h k) v0 + k (q - q_spring) - ...,  A = M + h (D + h k)
  *   servo      F = clamp(kp (q_d - q) + kd (v_d - v) + u, lower, upper): a spring kp and a damper kd where it is inside its bounds
  *
- * The discrete step is that of a damper D + h k, which free motion takes as joint damping (mujoco_damping). */
+ * The discrete step is that of a damper D + h k, which free motion takes as joint damping (mujoco_damping). Forces of
+ * tendons are explicit. */
+
+/* Element i of the numbers of the law, which all worlds share. */
+KERNEL_FN real mujoco_get(const SapField field[2], int i) {
+    return real_of(((const scalar *)field[SAP_PRECISION == 64].data)[i]);
+}
 
 KERNEL_FN real mujoco_dof_get(const Context *ctx, int i, int column) {
-    return field_get(ctx->args->mujoco->dof[SAP_PRECISION == 64], SAP_MUJOCO_DOF_SIZE * i + column, ctx->pack);
+    return mujoco_get(ctx->args->mujoco->dof, SAP_MUJOCO_DOF_SIZE * i + column);
 }
 
 /* The servo of dof i at the start of the step. */
@@ -56,8 +62,21 @@ KERNEL_FN real mujoco_damping_after(const Context *ctx, int i) {
     return ctx->args->mujoco->implicitfast ? D + mujoco_drive(ctx, i).kd : D;
 }
 
-/* The force of spring and damper of tendon t, which has joint terms only. */
-STAGE_FN real mujoco_tendon_force(const Context *ctx, int t) {
+/* The force of the servo of a tendon with this length and rate, positive where it lengthens the tendon. */
+STAGE_FN real mujoco_tendon_drive(const Context *ctx, int t, real length, real rate, real *check) {
+    const SapConstraintArgs *args = &ctx->args->constraints;
+    const SapConstants *c = STAGE_CONSTANTS;
+    real l_d = buffer_get(args->target_pos, t, ctx->pack), v_d = buffer_get(args->target_vel, t, ctx->pack);
+    real u = args->act.data ? buffer_get(args->act, t, ctx->pack) : real_of(0);
+    real kp = field_get(c->tendon_target_ke, t, ctx->pack), kd = field_get(c->tendon_target_kd, t, ctx->pack);
+    real bound = field_get(c->tendon_effort_limit, t, ctx->pack);
+    *check = *check + check_of(l_d) + check_of(v_d) + check_of(u);
+    real F = real_fma(kp, l_d - length, real_fma(kd, v_d - rate, u));
+    return real_max(-bound, real_min(F, bound));
+}
+
+/* The force of spring, damper and servo of tendon t, which has joint terms only. */
+STAGE_FN real mujoco_tendon_force(const Context *ctx, int t, real *check) {
     const SapPlan *plan = &ctx->args->plan;
     const SapConstants *c = STAGE_CONSTANTS;
     real length = tendon_sum(ctx, t, -1), rate = real_of(0), zero = real_of(0);
@@ -67,14 +86,15 @@ STAGE_FN real mujoco_tendon_force(const Context *ctx, int t) {
     real above = length - field_get(c->tendon_spring_upper, t, ctx->pack);
     real stretch = real_max(above, zero) - real_max(below, zero);
     real spring = field_get(c->tendon_spring_ke, t, ctx->pack) * stretch;
-    return -real_fma(field_get(c->tendon_damping, t, ctx->pack), rate, spring);
+    real F = -real_fma(field_get(c->tendon_damping, t, ctx->pack), rate, spring);
+    return plan->tendon_driven[t] ? F + mujoco_tendon_drive(ctx, t, length, rate, check) : F;
 }
 
 /* The forces of tendons on dof i. */
-STAGE_FN real mujoco_tendon_pull(const Context *ctx, int i) {
+STAGE_FN real mujoco_tendon_pull(const Context *ctx, int i, real *check) {
     real f = real_of(0);
     for (int t = 0; t < ctx->args->plan.num_tendons; t++)
-        f = real_fma(tendon_sum(ctx, t, i), mujoco_tendon_force(ctx, t), f);
+        f = real_fma(tendon_sum(ctx, t, i), mujoco_tendon_force(ctx, t, check), f);
     return f;
 }
 
@@ -91,7 +111,7 @@ STAGE_FN void mujoco_add_force(const Context *ctx, int i, real *check) {
         f = real_fma(-k, FM(q)[coord] - mujoco_dof_get(ctx, i, SAP_MUJOCO_SPRING_REF), f);
     }
     if (ctx->args->mujoco->tendons_pull)
-        f = f + mujoco_tendon_pull(ctx, i);
+        f = f + mujoco_tendon_pull(ctx, i, check);
     FM(f)[i] = f;
     *check = *check + drive.check;
 }
