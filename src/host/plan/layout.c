@@ -159,6 +159,7 @@ static void layout_pack_ints(const SapPlan *plan, int lanes, long long *next, Sa
     ints->status = take(next, lanes);
     ints->acts = take(next, plan->nv);
     ints->line_acts = take(next, plan->nv);
+    ints->acting = take(next, plan->num_blocks > 0 ? 1 + plan->num_blocks : 0);
 }
 
 /* The pattern of tiles. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/base/eigen3.h"
 #include "host/base/fail.h"
@@ -205,6 +206,8 @@ static SapStatus add_closed(Work *w, SapPlanOwner *out) {
     if (plan->num_blocks == 0)
         return SAP_OK;
     sap_elimination_tree(plan, w->parent_dof, w->closed, w->scratch);
+    if (plan->nv == 0 || memcmp(w->closed, w->parent_dof, (size_t)plan->nv * sizeof *w->closed) == 0)
+        return SAP_OK;
     return own_pattern(plan->nv, w->closed, &plan->closed, SAP_PLAN_CLOSED, out);
 }
 

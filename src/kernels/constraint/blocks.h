@@ -10,6 +10,41 @@ KERNEL_FN mask block_acts(const Context *ctx, const SapBlock *b) {
     return *BLOCK(acts, b) != K(0.0);
 }
 
+/* Whether no law of the block acts in any world of the pack. Its values are then 0, and nothing is added to sums. */
+KERNEL_FN bool block_idles(const Context *ctx, const SapBlock *b) {
+    return !mask_any(block_acts(ctx, b));
+}
+
+/* The blocks that act in some world of the pack, in their order. One thread has a list of them; a thread of a team owns
+ * the block k of all blocks, as it does elsewhere. */
+#define FIRST_BLOCKS (TEAM_OF_ONE ? ACTING_BLOCKS[0] : NUM_BLOCKS)
+#define ONE_BLOCK(b, k)                                                                                                \
+    for (const SapBlock *b = BLOCK_AT(TEAM_OF_ONE ? ACTING_BLOCKS[1 + (k)] : (k)), *b##_left = b;                      \
+         b##_left && (TEAM_OF_ONE || !block_idles(ctx, b)); b##_left = 0)
+/* Of all of them in every thread, for sums; of those that a thread owns. */
+#define FOR_ALL_ACTING(b)                                                                                              \
+    for (int b##_k = 0, b##_n = FIRST_BLOCKS; b##_k < b##_n; b##_k++)                                                  \
+    ONE_BLOCK(b, b##_k)
+#define FOR_ACTING(b)                                                                                                  \
+    TEAM_FOR(b##_k, FIRST_BLOCKS)                                                                                      \
+    ONE_BLOCK(b, b##_k)
+/* Of those that have a velocity. */
+#define FOR_MOVING(b)                                                                                                  \
+    TEAM_FOR(b##_k, IDLE_BLOCKS_MOVE ? NUM_BLOCKS : FIRST_BLOCKS)                                                      \
+        for (const SapBlock *b = BLOCK_AT(TEAM_OF_ONE && !IDLE_BLOCKS_MOVE ? ACTING_BLOCKS[1 + b##_k] : b##_k),        \
+                            *b##_left = b;                                                                             \
+             b##_left; b##_left = 0)
+
+/* Lists the blocks that act, for a team of one thread. */
+KERNEL_FN void blocks_list(const Context *ctx) {
+    int count = 0;
+    for (int k = 0; TEAM_OF_ONE && k < NUM_BLOCKS; k++)
+        if (!block_idles(ctx, BLOCK_AT(k)))
+            ACTING_BLOCKS[1 + count++] = k;
+    if (TEAM_OF_ONE)
+        ACTING_BLOCKS[0] = count;
+}
+
 /* ---- all blocks of a world ---- */
 
 /* Worlds in which a block acts. */
@@ -46,22 +81,32 @@ RARE_FN mask blocks_control_lawful(const Context *ctx) {
 
 /* `cost` and the costs of all blocks, in their order. */
 RARE_FN real blocks_add_cost(const Context *ctx, real cost) {
-    for (int b = 0; b < NUM_BLOCKS; b++)
-        cost = cost + *BLOCK(cost, BLOCK_AT(b));
+    FOR_ALL_ACTING(b)
+    cost = cost + *BLOCK(cost, b);
     return cost;
 }
 
 /* ---- values; one thread has all of a block ---- */
 
+/* The values of a block that idles. */
+KERNEL_FN void block_clear(const Context *ctx, const SapBlock *b) {
+    for (int r = 0; r < b->rows; r++)
+        BLOCK(gamma, b)[r] = BLOCK(G, b)[r] = real_of(0);
+    *BLOCK(cost, b) = real_of(0);
+}
+
 RARE_FN void blocks_make(const Context *ctx) {
-    TEAM_FOR(k, NUM_BLOCKS)
+    TEAM_FOR(k, NUM_BLOCKS) {
         block_make(ctx, BLOCK_AT(k));
+        if (block_idles(ctx, BLOCK_AT(k)))
+            block_clear(ctx, BLOCK_AT(k));
+    }
+    blocks_list(ctx);
 }
 
 /* v_c = J v in the worlds of `which`. */
 RARE_FN void blocks_set_velocity(const Context *ctx, const real *v, mask which) {
-    TEAM_FOR(k, NUM_BLOCKS) {
-        const SapBlock *b = BLOCK_AT(k);
+    FOR_MOVING(b) {
         real *vc = BLOCK(vc, b);
         for (int r = 0; r < b->rows; r++)
             vc[r] = real_select(which, block_J_mul(ctx, b, r, v), vc[r]);
@@ -70,8 +115,7 @@ RARE_FN void blocks_set_velocity(const Context *ctx, const real *v, mask which) 
 
 /* v_c += a J d in the worlds of `which`. */
 RARE_FN void blocks_move(const Context *ctx, real a, mask which) {
-    TEAM_FOR(k, NUM_BLOCKS) {
-        const SapBlock *b = BLOCK_AT(k);
+    FOR_MOVING(b) {
         real *vc = BLOCK(vc, b);
         for (int r = 0; r < b->rows; r++)
             vc[r] = real_select(which, real_fma(a, BLOCK(Jd, b)[r], vc[r]), vc[r]);
@@ -91,16 +135,24 @@ STAGE_FN void block_evaluate(const Context *ctx, const SapBlock *b) {
 }
 
 RARE_FN void blocks_evaluate(const Context *ctx) {
-    TEAM_FOR(k, NUM_BLOCKS)
-        block_evaluate(ctx, BLOCK_AT(k));
+    FOR_ACTING(b)
+    block_evaluate(ctx, b);
 }
 
 /* J d along the direction d of a line. */
 RARE_FN void blocks_line_start(const Context *ctx, const real *d) {
-    TEAM_FOR(k, NUM_BLOCKS) {
-        const SapBlock *b = BLOCK_AT(k);
+    FOR_MOVING(b) {
         for (int r = 0; r < b->rows; r++)
             BLOCK(Jd, b)[r] = block_J_mul(ctx, b, r, d);
+    }
+}
+
+/* v_c = J d in the worlds of `which`. */
+RARE_FN void blocks_take_Jd(const Context *ctx, mask which) {
+    FOR_MOVING(b) {
+        real *vc = BLOCK(vc, b);
+        for (int r = 0; r < b->rows; r++)
+            vc[r] = real_select(which, BLOCK(Jd, b)[r], vc[r]);
     }
 }
 
@@ -120,19 +172,33 @@ STAGE_FN void block_line(const Context *ctx, const SapBlock *b, real a) {
     line[2] = curvature;
 }
 
+/* The values of block_line at a = 0, from impulse and curvature at v; the change of cost is 0. */
+RARE_FN void blocks_line_first(const Context *ctx) {
+    FOR_ACTING(b) {
+        real slope = real_of(0), curvature = real_of(0);
+        for (int r = 0; r < b->rows; r++) {
+            real u = BLOCK(Jd, b)[r];
+            slope = real_fma(BLOCK(gamma, b)[r], u, slope);
+            curvature = real_fma(BLOCK(G, b)[r] * u, u, curvature);
+        }
+        BLOCK(line, b)[1] = slope;
+        BLOCK(line, b)[2] = curvature;
+    }
+}
+
 /* The sum of value k of block_line over all blocks. */
 RARE_FN real blocks_line_sum(const Context *ctx, int k) {
     real sum = real_of(0);
-    for (int b = 0; b < NUM_BLOCKS; b++)
-        sum = sum + BLOCK(line, BLOCK_AT(b))[k];
+    FOR_ALL_ACTING(b)
+    sum = sum + BLOCK(line, b)[k];
     return sum;
 }
 
 /* Evaluates all blocks at v + a d; returns the change of cost. Call it after problem_line_point, whose barriers follow
  * the last use of the values by other threads. */
 RARE_FN real blocks_line(const Context *ctx, real a) {
-    TEAM_FOR(k, NUM_BLOCKS)
-        block_line(ctx, BLOCK_AT(k), a);
+    FOR_ACTING(b)
+    block_line(ctx, b, a);
     TEAM_SYNC(); /* the sums read the values of all blocks */
     return blocks_line_sum(ctx, 0);
 }
@@ -148,14 +214,30 @@ KERNEL_FN real block_impulse(const Context *ctx, const SapBlock *b, int j) {
     return s;
 }
 
+/* Visits the columns of the blocks that act: column of block b, whose dof is i. A dof meets its blocks in their order, in the
+ * thread that TEAM_FOR gives it. One thread runs through the columns of each block in turn. */
+#define FOR_BLOCK_COLUMNS(b, column, i, body)                                                                          \
+    do {                                                                                                               \
+        if (TEAM_OF_ONE) {                                                                                             \
+            FOR_ALL_ACTING(b)                                                                                          \
+            for (int column = 0; column < b->num_columns; column++) {                                                  \
+                int i = block_dofs(ctx, b)[column];                                                                    \
+                body;                                                                                                  \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            const SapPlan *plan = &ctx->args->plan;                                                                    \
+            TEAM_FOR(i, plan->nv)                                                                                      \
+                for (int t = plan->dof_block_start[i]; t < plan->dof_block_start[i + 1]; t++) {                        \
+                    const SapBlock *b = BLOCK_AT(plan->dof_block[t].block);                                            \
+                    int column = plan->dof_block[t].column;                                                            \
+                    body;                                                                                              \
+                }                                                                                                      \
+        }                                                                                                              \
+    } while (0)
+
 /* impulse_i += (J' gamma)_i of all blocks. */
 RARE_FN void blocks_add_impulse(const Context *ctx, real *impulse) {
-    const SapPlan *plan = &ctx->args->plan;
-    TEAM_FOR(i, plan->nv)
-        for (int t = plan->dof_block_start[i]; t < plan->dof_block_start[i + 1]; t++) {
-            const SapBlockColumn *at = &plan->dof_block[t];
-            impulse[i] = impulse[i] + block_impulse(ctx, BLOCK_AT(at->block), at->column);
-        }
+    FOR_BLOCK_COLUMNS(b, column, i, impulse[i] = impulse[i] + block_impulse(ctx, b, column));
 }
 
 /* (J' G J)_ij of columns i and j of the block. The scratch of the solve may have another precision than this stage. */
@@ -167,19 +249,17 @@ KERNEL_FN real block_hessian(StageView solve, const SapBlock *b, int i, int j) {
     return s;
 }
 
+/* Adds J' G J of column i = `column` and the columns before it to row H_i. */
+KERNEL_FN void block_add_hessian(const Context *ctx, StageView solve, const SapBlock *b, int column,
+                                 const SapPattern *pattern, real *H_i) {
+    for (int j = 0; j <= column; j++) {
+        real *H_ij = H_i + row_column(pattern, block_dofs(ctx, b)[j]);
+        *H_ij = *H_ij + block_hessian(solve, b, column, j);
+    }
+}
+
 /* Adds J' G J of all blocks to H, which is on a pattern or, if that is NULL, on tiles. */
 RARE_FN void blocks_add_hessian(const Context *ctx, const SapPattern *pattern, real *H) {
-    const SapPlan *plan = &ctx->args->plan;
     StageView solve = BLOCK_VIEW;
-    TEAM_FOR(i, plan->nv) {
-        real *H_i = H + row_start(pattern, i);
-        for (int t = plan->dof_block_start[i]; t < plan->dof_block_start[i + 1]; t++) {
-            const SapBlock *b = BLOCK_AT(plan->dof_block[t].block);
-            int column = plan->dof_block[t].column;
-            for (int j = 0; j <= column; j++) {
-                real *H_ij = H_i + row_column(pattern, block_dofs(ctx, b)[j]);
-                *H_ij = *H_ij + block_hessian(solve, b, column, j);
-            }
-        }
-    }
+    FOR_BLOCK_COLUMNS(b, column, i, block_add_hessian(ctx, solve, b, column, pattern, H + row_start(pattern, i)));
 }

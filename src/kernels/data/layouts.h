@@ -88,6 +88,7 @@ typedef struct SapPackInts {
     int status;    /* [lanes] SAP_WORLD_... of the step so far */
     int acts;      /* [nv] which terms of the dof act in some world (law/sap_dof.h) */
     int line_acts; /* [nv] 1: in some world they act along the line and are no parabola (solve/problem.h) */
+    int acting; /* [1 + num_blocks] for one thread: how many blocks act in some world, and which; absent without blocks */
     int size;
 } SapPackInts;
 

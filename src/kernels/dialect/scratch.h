@@ -29,6 +29,7 @@
 #define STATUS(l)              ((ctx->ints + ctx->args->pack_ints.status)[l])
 #define DOF_ACTS(i)            ((ctx->ints + ctx->args->pack_ints.acts)[i])
 #define DOF_LINE_ACTS(i)       ((ctx->ints + ctx->args->pack_ints.line_acts)[i])
+#define ACTING_BLOCKS          (ctx->ints + ctx->args->pack_ints.acting)
 #define NEWTON(part)           ((real *)ctx->solve + ctx->args->newton.layout.part)
 #define LINEAR(part)           ((real *)ctx->linear[SAP_PRECISION == 64] + ctx->args->linear.part)
 

@@ -61,7 +61,7 @@ STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
     }
 }
 
-/* The pattern of H: the closed one, which is the tree's without blocks; or NULL, tiles, if a contact couples two
+/* The pattern of H: the closed one, which is the tree's if no block adds entries; or NULL, tiles, if a contact couples two
  * branches. */
 KERNEL_FN const SapPattern *newton_pattern(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
@@ -70,7 +70,7 @@ KERNEL_FN const SapPattern *newton_pattern(const Context *ctx) {
         problem_find_tiles(ctx, dense);
         return 0;
     }
-    return NUM_BLOCKS > 0 ? &plan->closed : &plan->tree;
+    return NUM_BLOCKS > 0 && plan->closed.row != plan->tree.row ? &plan->closed : &plan->tree;
 }
 
 /* grad.d of the direction d in the linear scratch of precision `is_f64`; not finite if d is not. */

@@ -455,6 +455,15 @@ KERNEL_FN void problem_line_dof(const JointTerms *at_a, mask same, real cost0, r
         at[2] = real_select(same, zero, at_a->hessian * d * d);
 }
 
+/* The parabola at a. */
+KERNEL_FN LinePoint line_parabola(const Line *line, real a) {
+    LinePoint p;
+    p.change = a * real_fma(K(0.5) * a, line->m2, line->m1);
+    p.slope = real_fma(a, line->m2, line->m1);
+    p.curvature = line->m2;
+    return p;
+}
+
 /* Adds the terms of one constraint or dof to p. */
 KERNEL_FN void line_add(LinePoint *p, const real *at, int derivatives) {
     p->change = p->change + at[0];
@@ -472,10 +481,7 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
     const int *acts = &DOF_LINE_ACTS(0);
     real *at = SOLVE(line);
     DofTerms all = dof_terms(ctx);
-    LinePoint p;
-    p.change = a * real_fma(K(0.5) * a, line->m2, line->m1);
-    p.slope = real_fma(a, line->m2, line->m1);
-    p.curvature = line->m2;
+    LinePoint p = line_parabola(line, a);
     /* the terms of constraints, then those of dofs; one thread alone adds them as it computes them */
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
@@ -579,9 +585,9 @@ KERNEL_FN void problem_hessian_A(const Context *ctx, const SapPattern *pattern, 
     }
 }
 
-/* H += sum_c J_c' G_c J_c. With blocks, H is not on the tree's pattern. */
+/* H += sum_c J_c' G_c J_c */
 KERNEL_FN void problem_hessian_constraints(const Context *ctx, const SapPattern *pattern, bool is_tree, real *H) {
-    if (!is_tree && NUM_BLOCKS > 0)
+    if (NUM_BLOCKS > 0)
         blocks_add_hessian(ctx, pattern, H);
     FOR_COLUMNS(at, Curvature, k, curvature_at)
     curvature_add(&k, at.column, pattern, is_tree, H + row_start(pattern, column_dof(&at)));
