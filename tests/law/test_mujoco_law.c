@@ -176,6 +176,41 @@ Test(mujoco_law, derivatives_are_those_of_the_cost_in_every_zone) {
               seen[2]);
 }
 
+/* A line search sees the cost, gamma.d and d'G d. The square of y_r as a parabola costs digits near the tip of a cone. */
+Test(mujoco_law, values_along_a_line_are_those_of_impulse_and_curvature) {
+    static const int dims[4] = {1, 3, 4, 6};
+    Random random = random_seed(10);
+    for (int k = 0; k < cases(4000); k++) {
+        bool elliptic = k % 2;
+        MujocoContact c = random_contact(&random, elliptic, dims[k / 2 % 4]);
+        double u[6], d[6], gamma[6], column[6], constants[ELLIPTIC_LINE_SIZE], slope = 0, curvature = 0;
+        double a = random_between(&random, 0, 2);
+        for (int i = 0; i < 6; i++) {
+            u[i] = random_between(&random, -2, 2);
+            d[i] = random_between(&random, -2, 2);
+        }
+        Six start = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}}, along = {{d[0], d[1], d[2]}, {d[3], d[4], d[5]}};
+        for (int i = 0; i < 6; i++)
+            u[i] += a * d[i];
+        Six at = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
+        LineValue line;
+        elliptic_line_make((const real *)&c, &start, &along, true, constants);
+        mujoco_contact_line((const real *)&c, elliptic, true, constants, a, &at, &along, &line);
+        SixValue value = value_at(&c, elliptic, u);
+        gamma_of(&value, gamma);
+        for (int i = 0; i < 6; i++) {
+            slope += gamma[i] * d[i];
+            G_column(&value, i, column);
+            for (int j = 0; j < 6; j++)
+                curvature += d[i] * column[j] * d[j];
+        }
+        cr_assert_eq(mujoco_contact_cost((const real *)&c, elliptic, true, &at), value.cost);
+        check_near(line.cost, value.cost, 1e-12 * (1 + value.cost), "cost");
+        check_near(line.slope, slope, 1e-11 * (1 + fabs(slope)), "slope");
+        check_near(line.curvature, curvature, 1e-9 * (1 + fabs(curvature)), "curvature");
+    }
+}
+
 /* Along a line through all three zones cost and impulse do not jump. */
 Test(mujoco_law, cost_and_impulse_are_continuous) {
     Random random = random_seed(9);

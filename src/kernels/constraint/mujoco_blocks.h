@@ -17,7 +17,7 @@
 /* Element i of the parameters of the block. */
 KERNEL_FN real mujoco_block_get(const Context *ctx, const SapBlock *b, int i) {
     int k = (int)(b - ctx->args->plan.block);
-    return field_get(MUJOCO->block[SAP_PRECISION == 64], SAP_MUJOCO_BLOCK_SIZE * k + i, ctx->pack);
+    return mujoco_get(MUJOCO->block, SAP_MUJOCO_BLOCK_SIZE * k + i);
 }
 
 /* ---- geometry ---- */
@@ -185,23 +185,27 @@ STAGE_FN void mujoco_equality_make(const Context *ctx, const SapBlock *b) {
 }
 
 /* One side of a limit at distance dist; the row of the upper side is -J. */
-KERNEL_FN RowLaw mujoco_limit(const Context *ctx, const SapBlock *b, const MujocoSoft *soft, real dist, int sign,
-                              real u0, real w) {
+STAGE_FN RowLaw mujoco_limit(const Context *ctx, const SapBlock *b, real dist, int sign, real u0, real w) {
     MujocoStep step = mujoco_step(ctx);
     real margin = mujoco_block_get(ctx, b, SAP_MUJOCO_LIMIT_MARGIN), zero = real_of(0), inf = real_infinity();
     real s = real_of((scalar)sign), error = dist - margin;
     mask near = dist < margin;
+    if (!mask_any(near)) /* the usual case */
+        return row_law_none();
     error = real_select(near, error, zero);
-    MujocoGains gains = mujoco_gains(soft, &step, error, true);
+    MujocoSoft soft = mujoco_block_soft(ctx, b, SAP_MUJOCO_SOFT);
+    MujocoGains gains = mujoco_gains(&soft, &step, error, true);
     real uref = s * mujoco_uref(&step, gains.B, gains.K_imp, s * u0, error, zero);
     return row_law(uref, K(1.0) / mujoco_R(&step, &gains, w), sign > 0 ? zero : -inf, sign > 0 ? inf : zero, near);
 }
 
 /* Friction loss: a damper towards u = 0 whose impulse is at most h F. */
-KERNEL_FN RowLaw mujoco_loss(const Context *ctx, const SapBlock *b, real u0, real w) {
+STAGE_FN RowLaw mujoco_loss(const Context *ctx, const SapBlock *b, real u0, real w) {
     MujocoStep step = mujoco_step(ctx);
-    MujocoSoft soft = mujoco_block_soft(ctx, b, SAP_MUJOCO_LOSS_SOFT);
     real zero = real_of(0), F = step.h * mujoco_block_get(ctx, b, SAP_MUJOCO_LOSS);
+    if (!mask_any(F > zero))
+        return row_law_none();
+    MujocoSoft soft = mujoco_block_soft(ctx, b, SAP_MUJOCO_LOSS_SOFT);
     MujocoGains gains = mujoco_gains(&soft, &step, zero, false);
     gains.K_imp = zero;
     real uref = mujoco_uref(&step, gains.B, zero, u0, zero, zero);
@@ -209,11 +213,17 @@ KERNEL_FN RowLaw mujoco_loss(const Context *ctx, const SapBlock *b, real u0, rea
 }
 
 STAGE_FN void mujoco_coordinate_make(const Context *ctx, const SapBlock *b) {
-    real x = *BLOCK(g, b), u0 = block_J_mul(ctx, b, 0, SOLVE(v0)), w = mujoco_row_weight(ctx, b, 0);
-    MujocoSoft soft = mujoco_block_soft(ctx, b, SAP_MUJOCO_SOFT);
+    real x = *BLOCK(g, b), margin = mujoco_block_get(ctx, b, SAP_MUJOCO_LIMIT_MARGIN);
     real lower = mujoco_block_get(ctx, b, SAP_MUJOCO_LOWER), upper = mujoco_block_get(ctx, b, SAP_MUJOCO_UPPER);
-    *BLOCK_LAW(b, 0, SAP_MUJOCO_LAW_LOWER) = mujoco_limit(ctx, b, &soft, x - lower, 1, u0, w);
-    *BLOCK_LAW(b, 0, SAP_MUJOCO_LAW_UPPER) = mujoco_limit(ctx, b, &soft, upper - x, -1, u0, w);
+    mask loses = mujoco_block_get(ctx, b, SAP_MUJOCO_LOSS) > K(0.0);
+    if (!mask_any((x - lower < margin) | (upper - x < margin) | loses)) { /* the usual case */
+        for (int i = 0; i < SAP_MUJOCO_LAWS; i++)
+            *BLOCK_LAW(b, 0, i) = row_law_none();
+        return;
+    }
+    real u0 = block_J_mul(ctx, b, 0, SOLVE(v0)), w = mujoco_row_weight(ctx, b, 0);
+    *BLOCK_LAW(b, 0, SAP_MUJOCO_LAW_LOWER) = mujoco_limit(ctx, b, x - lower, 1, u0, w);
+    *BLOCK_LAW(b, 0, SAP_MUJOCO_LAW_UPPER) = mujoco_limit(ctx, b, upper - x, -1, u0, w);
     *BLOCK_LAW(b, 0, SAP_MUJOCO_LAW_LOSS) = mujoco_loss(ctx, b, u0, w);
 }
 

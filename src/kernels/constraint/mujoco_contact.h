@@ -97,7 +97,7 @@ KERNEL_FN MujocoPlace mujoco_place_record(const Context *ctx, int c) {
 
 /* Element i of the parameters of a shape. */
 KERNEL_FN real mujoco_shape_get(const Context *ctx, int shape, int i) {
-    return field_get(MUJOCO->shape[SAP_PRECISION == 64], SAP_MUJOCO_SHAPE_SIZE * shape + i, ctx->pack);
+    return mujoco_get(MUJOCO->shape, SAP_MUJOCO_SHAPE_SIZE * shape + i);
 }
 
 /* From a pair of points on two shapes, as collision finds them. */
@@ -153,7 +153,7 @@ STAGE_FN void stage_contact_geometry(const Context *ctx) {
 KERNEL_FN real mujoco_side_weight(const Context *ctx, int c, int side) {
     int shape = ORIGIN_INTS(shape, c)[side], link = ORIGIN_INTS(link, c)[side];
     return shape >= 0  ? mujoco_shape_get(ctx, shape, SAP_MUJOCO_SHAPE_WEIGHT)
-           : link >= 0 ? field_get(MUJOCO->link[SAP_PRECISION == 64], link, ctx->pack)
+           : link >= 0 ? mujoco_get(MUJOCO->link, link)
                        : real_of(0);
 }
 
@@ -191,13 +191,25 @@ KERNEL_FN Six six_view(StageView J, int rows, int column) {
     return s;
 }
 
+/* Runs a statement that reads J with its number of rows, `constant`, and its precision as constants. */
+#define ROW_CASES(rows, J, constant, statement)                                                                        \
+    do {                                                                                                               \
+        if ((rows) > 3) {                                                                                              \
+            enum { constant = SAP_MUJOCO_CONTACT_ROWS };                                                               \
+            VIEW_CASES(J, statement);                                                                                  \
+        } else {                                                                                                       \
+            enum { constant = 3 };                                                                                     \
+            VIEW_CASES(J, statement);                                                                                  \
+        }                                                                                                              \
+    } while (0)
+
 /* J x */
-KERNEL_FN Six constraint_J_mul_by(const Constraint *k, StageView J, const real *x) {
+KERNEL_FN Six constraint_J_mul_by(const Constraint *k, StageView J, int rows, const real *x) {
     Six y = six_zero();
     for (int j = 0; j < k->num_dofs; j++) {
-        y.lin = vec3_fma(x[k->dof[j]], view_get_vec3(J, k->rows * j), y.lin);
-        if (is_wide(k))
-            y.ang = vec3_fma(x[k->dof[j]], view_get_vec3(J, k->rows * j + 3), y.ang);
+        y.lin = vec3_fma(x[k->dof[j]], view_get_vec3(J, rows * j), y.lin);
+        if (rows > 3)
+            y.ang = vec3_fma(x[k->dof[j]], view_get_vec3(J, rows * j + 3), y.ang);
     }
     return y;
 }
@@ -205,7 +217,7 @@ KERNEL_FN Six constraint_J_mul_by(const Constraint *k, StageView J, const real *
 KERNEL_FN Six constraint_J_mul(const Constraint *k, const real *x) {
     StageView J = k->J;
     Six y;
-    VIEW_CASES(J, y = constraint_J_mul_by(k, J, x));
+    ROW_CASES(k->rows, J, rows, y = constraint_J_mul_by(k, J, rows, x));
     return y;
 }
 
@@ -229,26 +241,27 @@ KERNEL_FN Curvature curvature_at(const Context *ctx, int c) {
     k.rows = CONTACT_ROWS;
     k.dof = SLOT_INTS(dof, c);
     k.J = SLOT_J_VIEW(c);
-    for (int i = 0; i < (k.rows > 3 ? MUJOCO_G_SIZE : 6); i++)
-        k.G[i] = view_get(solve, SLOT_OFFSET(G, c) + i);
+    UNROLLED for (int i = 0; i < 6; i++) k.G[i] = view_get(solve, SLOT_OFFSET(G, c) + i);
+    if (k.rows > 3)
+        UNROLLED for (int i = 6; i < MUJOCO_G_SIZE; i++) k.G[i] = view_get(solve, SLOT_OFFSET(G, c) + i);
     return k;
 }
 
 /* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H. */
-KERNEL_FN void curvature_add_by(const Curvature *k, StageView J, int column, const SapPattern *pattern, bool is_tree,
-                                real *H) {
-    bool wide = k->rows > 3;
-    Six J_i = six_view(J, k->rows, column), GJ = six_G_mul(k->G, &J_i, wide);
+KERNEL_FN void curvature_add_by(const Curvature *k, StageView J, int rows, int column, const SapPattern *pattern,
+                                bool is_tree, real *H) {
+    bool wide = rows > 3;
+    Six J_i = six_view(J, rows, column), GJ = six_G_mul(k->G, &J_i, wide);
     for (int j = 0; j <= column; j++) {
         real *H_ij = H + (is_tree ? j : row_column(pattern, k->dof[j]));
-        Six J_j = six_view(J, k->rows, j);
+        Six J_j = six_view(J, rows, j);
         *H_ij = *H_ij + six_dot(&GJ, &J_j, wide);
     }
 }
 
 KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPattern *pattern, bool is_tree, real *H) {
     StageView J = k->J;
-    VIEW_CASES(J, curvature_add_by(k, J, column, pattern, is_tree, H));
+    ROW_CASES(k->rows, J, rows, curvature_add_by(k, J, rows, column, pattern, is_tree, H));
 }
 
 /* v_c = J v in the worlds of `which`. */
@@ -273,6 +286,14 @@ KERNEL_FN Six constraint_ahead(const Constraint *k, real a) {
     return u;
 }
 
+/* v_c = J d in the worlds of `which`. */
+KERNEL_FN void constraint_take_Jd(const Constraint *k, mask which) {
+    Six old = six_load(k->vc, is_wide(k)), u = six_load(k->Jd, is_wide(k));
+    u.lin = vec3_select(which, u.lin, old.lin);
+    u.ang = vec3_select(which, u.ang, old.ang);
+    six_store(k->vc, &u, is_wide(k));
+}
+
 /* v_c += a J d in the worlds of `which`. */
 KERNEL_FN void constraint_move(const Constraint *k, real a, mask which) {
     Six old = six_load(k->vc, is_wide(k)), u = constraint_ahead(k, a);
@@ -294,15 +315,33 @@ KERNEL_FN void constraint_evaluate(const Constraint *k) {
 
 /* The constraint's terms at v + a d: the change of cost from v, and slope and curvature along d. */
 KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
-    Six u = constraint_ahead(k, a), d = six_load(k->Jd, is_wide(k)), Gd;
-    SixValue at;
-    mujoco_contact_evaluate(k->law_data, k->law, is_wide(k), &u, &at);
-    k->line[0] = at.cost - *k->cost;
-    if (derivatives == 0)
-        return;
-    Gd = six_G_mul(at.G, &d, is_wide(k));
-    k->line[1] = six_dot(&at.gamma, &d, is_wide(k));
+    Six u = constraint_ahead(k, a), d = six_load(k->Jd, is_wide(k));
+    LineValue at;
+    (void)derivatives; /* this law's search asks for both */
+    mujoco_contact_line(k->law_data, k->law, is_wide(k), k->G, a, &u, &d, &at);
+    k->line[0] = at.cost - (k->law ? k->G[ELLIPTIC_LINE_COST] : *k->cost);
+    k->line[1] = at.slope;
+    k->line[2] = at.curvature;
+}
+
+/* Computes the cost alone. */
+KERNEL_FN void constraint_evaluate_cost(const Constraint *k) {
+    Six u = six_load(k->vc, is_wide(k));
+    *k->cost = mujoco_contact_cost(k->law_data, k->law, is_wide(k), &u);
+}
+
+/* The terms along d at v itself, from impulse and curvature. The memory of G, which is not needed until the next
+ * evaluation, has the constants of the line from then on. */
+KERNEL_FN void constraint_line_first(const Constraint *k) {
+    Six d = six_load(k->Jd, is_wide(k)), gamma = six_load(k->gamma, is_wide(k));
+    Six Gd = six_G_mul(k->G, &d, is_wide(k));
+    k->line[0] = real_of(0);
+    k->line[1] = six_dot(&gamma, &d, is_wide(k));
     k->line[2] = six_dot(&d, &Gd, is_wide(k));
+    if (k->law) {
+        Six u = six_load(k->vc, is_wide(k));
+        elliptic_line_make(k->law_data, &u, &d, is_wide(k), k->G);
+    }
 }
 
 /* The region of slot c for reports. */

@@ -37,6 +37,11 @@ typedef struct SixValue {
     real G[MUJOCO_G_SIZE];
 } SixValue;
 
+/* Along a velocity d: cost, gamma.d and d'G d. */
+typedef struct LineValue {
+    real cost, slope, curvature;
+} LineValue;
+
 KERNEL_FN Six six_zero(void) {
     Six s;
     s.lin = s.ang = vec3_zero();
@@ -60,10 +65,17 @@ KERNEL_FN Six mujoco_error(const MujocoContact *c, const Six *u) {
 
 /* y in scaled coordinates, and the region. The normal component of the vectors is 0. */
 typedef struct EllipticTrial {
-    real y_n, y_r;
-    Six y;             /* y_j */
-    mask stick, slide; /* neither: no contact */
+    real y_n, y_r, inv_y_r; /* inv_y_r: 1/y_r, where it slides */
+    Six y;                  /* y_j */
+    mask stick, slide;      /* neither: no contact */
 } EllipticTrial;
+
+/* The region, from y_n and y_r. */
+KERNEL_FN void elliptic_find_region(const MujocoContact *c, EllipticTrial *s) {
+    s->stick = s->y_r <= s->y_n;
+    s->slide = mask_not(s->stick) & (-(c->m2 * s->y_r) < s->y_n);
+    s->inv_y_r = K(1.0) / real_select(s->slide, s->y_r, real_of(1));
+}
 
 KERNEL_FN EllipticTrial elliptic_trial(const MujocoContact *c, const Six *u, bool wide) {
     EllipticTrial s;
@@ -72,8 +84,7 @@ KERNEL_FN EllipticTrial elliptic_trial(const MujocoContact *c, const Six *u, boo
     s.y.lin = vec3(c->mu[0] * e.lin.x * c->inv_rho, c->mu[1] * e.lin.y * c->inv_rho, real_of(0));
     s.y.ang = wide ? vec3_scale(c->inv_rho, vec3_times(vec3_load(c->mu + 2), e.ang)) : vec3_zero();
     s.y_r = real_sqrt(vec3_dot(s.y.lin, s.y.lin) + vec3_dot(s.y.ang, s.y.ang));
-    s.stick = s.y_r <= s.y_n;
-    s.slide = mask_not(s.stick) & (-(c->m2 * s.y_r) < s.y_n);
+    elliptic_find_region(c, &s);
     return s;
 }
 
@@ -81,8 +92,7 @@ KERNEL_FN EllipticTrial elliptic_trial(const MujocoContact *c, const Six *u, boo
 KERNEL_FN void elliptic_projection(const MujocoContact *c, const EllipticTrial *s, real *normal, real *factor) {
     real zero = real_of(0), g_n = c->f * real_fma(c->m2, s->y_r, s->y_n);
     *normal = real_select(s->stick, s->y_n, real_select(s->slide, g_n, zero));
-    *factor =
-        real_select(s->stick, real_of(1), real_select(s->slide, g_n / real_select(s->slide, s->y_r, real_of(1)), zero));
+    *factor = real_select(s->stick, real_of(1), real_select(s->slide, g_n * s->inv_y_r, zero));
 }
 
 KERNEL_FN real elliptic_cost(const MujocoContact *c, const EllipticTrial *s, real normal, real factor) {
@@ -90,11 +100,14 @@ KERNEL_FN real elliptic_cost(const MujocoContact *c, const EllipticTrial *s, rea
     return K(0.5) * real_fma(c->R_n * normal, normal, c->rho * g_r * g_r);
 }
 
+KERNEL_FN real elliptic_normal_curvature(const MujocoContact *c, const EllipticTrial *s) {
+    real zero = real_of(0);
+    return real_select(s->stick, c->inv_R_n, real_select(s->slide, c->f * c->inv_R_n, zero));
+}
+
 /* G_nn, G_nj and G_jk = mu_j mu_k (across delta_jk + (along - across) t_j t_k); s_j = mu_j t_j. */
 KERNEL_FN void elliptic_hessian(const MujocoContact *c, const EllipticTrial *s, real factor, bool wide, real *G) {
-    real zero = real_of(0), inv_y_r = K(1.0) / real_select(s->slide, s->y_r, real_of(1));
-    real t_size = real_select(s->slide, inv_y_r, zero);
-    real G_nn = real_select(s->stick, c->inv_R_n, real_select(s->slide, c->f * c->inv_R_n, zero));
+    real zero = real_of(0), t_size = real_select(s->slide, s->inv_y_r, zero), G_nn = elliptic_normal_curvature(c, s);
     real across = factor * c->inv_rho, bend = real_select(s->slide, c->f * c->inv_R_n - across, zero);
     real couple = real_select(s->slide, c->f * c->inv_R_n, zero);
     Vec3 m = vec3(c->mu[0], c->mu[1], zero), a = vec3_scale(t_size, vec3_times(m, s->y.lin));
@@ -128,6 +141,64 @@ KERNEL_FN void elliptic_evaluate(const MujocoContact *c, const Six *u, bool wide
     elliptic_hessian(c, &s, factor, wide, out->G);
 }
 
+/* The constants of a line u + a d:  y_n = n0 - a n1,  |y_t|^2 = t0 - 2 a t1 + a^2 t2,  and the cost at a = 0. */
+enum {
+    ELLIPTIC_LINE_N0,
+    ELLIPTIC_LINE_N1,
+    ELLIPTIC_LINE_T0,
+    ELLIPTIC_LINE_T1,
+    ELLIPTIC_LINE_T2,
+    ELLIPTIC_LINE_COST,
+    ELLIPTIC_LINE_SIZE
+};
+
+/* The trial impulse at a. */
+KERNEL_FN EllipticTrial elliptic_line_trial(const MujocoContact *c, const real *line, real a) {
+    EllipticTrial s;
+    real t1 = line[ELLIPTIC_LINE_T1], t2 = line[ELLIPTIC_LINE_T2];
+    real squares = real_fma(a, real_fma(a, t2, K(-2.0) * t1), line[ELLIPTIC_LINE_T0]);
+    s.y = six_zero(); /* not needed */
+    s.y_n = real_fma(-a, line[ELLIPTIC_LINE_N1], line[ELLIPTIC_LINE_N0]);
+    s.y_r = real_sqrt(real_max(squares, real_of(0)));
+    elliptic_find_region(c, &s);
+    return s;
+}
+
+/* With p = t1 - a t2, so that rho p = y_t.(mu d) and rho^2 t2 = |mu d|^2, and along = rho p/y_r:
+ *   gamma.d = gamma_n d_n + |g|/y_r rho p      d'G d = G_nn (d_n + along)^2 + |g|/y_r (rho^2 t2 - along^2)/rho */
+KERNEL_FN void elliptic_line(const MujocoContact *c, const real *line, real a, LineValue *out) {
+    EllipticTrial s = elliptic_line_trial(c, line, a);
+    real normal, factor, t2 = line[ELLIPTIC_LINE_T2], d_n = line[ELLIPTIC_LINE_N1] * c->R_n;
+    real p = c->rho * real_fma(-a, t2, line[ELLIPTIC_LINE_T1]);
+    elliptic_projection(c, &s, &normal, &factor);
+    real along = real_select(s.slide, p * s.inv_y_r, real_of(0)), both = d_n + along;
+    out->cost = elliptic_cost(c, &s, normal, factor);
+    out->slope = real_fma(normal, d_n, factor * p);
+    out->curvature = real_fma(elliptic_normal_curvature(c, &s) * both, both,
+                              factor * real_fma(c->rho, t2, -(along * along * c->inv_rho)));
+}
+
+KERNEL_FN void elliptic_line_make(const real *data, const Six *u, const Six *d, bool wide, real *line) {
+    MujocoContact c = *(const MujocoContact *)data;
+    EllipticTrial s = elliptic_trial(&c, u, wide);
+    Vec3 q = vec3(c.mu[0] * d->lin.x * c.inv_rho, c.mu[1] * d->lin.y * c.inv_rho, real_of(0));
+    real t0 = vec3_dot(s.y.lin, s.y.lin), t1 = vec3_dot(s.y.lin, q), t2 = vec3_dot(q, q);
+    if (wide) {
+        Vec3 r = vec3_scale(c.inv_rho, vec3_times(vec3_load(c.mu + 2), d->ang));
+        t0 = t0 + vec3_dot(s.y.ang, s.y.ang);
+        t1 = t1 + vec3_dot(s.y.ang, r);
+        t2 = t2 + vec3_dot(r, r);
+    }
+    line[ELLIPTIC_LINE_N0] = s.y_n;
+    line[ELLIPTIC_LINE_N1] = d->lin.z * c.inv_R_n;
+    line[ELLIPTIC_LINE_T0] = t0;
+    line[ELLIPTIC_LINE_T1] = t1;
+    line[ELLIPTIC_LINE_T2] = t2;
+    LineValue at;
+    elliptic_line(&c, line, real_of(0), &at);
+    line[ELLIPTIC_LINE_COST] = at.cost;
+}
+
 /* ---- pyramidal ---- */
 
 /* The two edges of direction k: adds their cost and normal impulse, and gives impulse and curvatures along k. */
@@ -142,7 +213,7 @@ KERNEL_FN EdgePair pyramid_edges(const MujocoContact *c, real mu, real e_n, real
     mask has_plus = exists & (plus > zero), has_minus = exists & (minus > zero);
     real d_plus = real_select(has_plus, c->inv_edge, zero), d_minus = real_select(has_minus, c->inv_edge, zero);
     real g_plus = d_plus * plus, g_minus = d_minus * minus;
-    out->cost = out->cost + K(0.5) * real_fma(g_plus, plus, g_minus * minus);
+    out->cost = real_fma(K(0.5) * g_minus, minus, real_fma(K(0.5) * g_plus, plus, out->cost));
     out->gamma.lin.z = out->gamma.lin.z + (g_plus + g_minus);
     out->G[2] = out->G[2] + (d_plus + d_minus);
     pair.gamma = mu * (g_plus - g_minus);
@@ -179,9 +250,55 @@ KERNEL_FN void pyramid_evaluate(const MujocoContact *c, const Six *u, bool wide,
     vec3_store(out->G + 15, vec3(a.G_kk, b.G_kk, s.G_kk));
 }
 
+/* Adds a row with error e and curvature `stiff`, where it pushes, along its velocity d. */
+KERNEL_FN void edge_line(real stiff, real e, real d, mask exists, LineValue *out) {
+    real zero = real_of(0), held = real_select(exists & (e > zero), stiff, zero), gamma = held * e;
+    out->cost = real_fma(K(0.5) * gamma, e, out->cost);
+    out->slope = real_fma(gamma, d, out->slope);
+    out->curvature = real_fma(held * d, d, out->curvature);
+}
+
+KERNEL_FN void pyramid_line(const MujocoContact *c, const Six *u, const Six *d, bool wide, LineValue *out) {
+    Six e = mujoco_error(c, u);
+    out->cost = out->slope = out->curvature = real_of(0);
+    edge_line(c->inv_R_n, e.lin.z, d->lin.z, mask_all(), out);
+    const real e_k[5] = {e.lin.x, e.lin.y, e.ang.x, e.ang.y, e.ang.z};
+    const real d_k[5] = {d->lin.x, d->lin.y, d->ang.x, d->ang.y, d->ang.z};
+    for (int k = 0; k < (wide ? 5 : 2); k++) {
+        real mu = c->mu[k];
+        mask exists = mu > K(0.0);
+        edge_line(c->inv_edge, real_fma(mu, e_k[k], e.lin.z), real_fma(mu, d_k[k], d->lin.z), exists, out);
+        edge_line(c->inv_edge, real_fma(-mu, e_k[k], e.lin.z), real_fma(-mu, d_k[k], d->lin.z), exists, out);
+    }
+}
+
 /* ---- the law as constraints call it ---- */
 
 /* `wide`: some contact has condim 4 or 6. */
+KERNEL_FN real mujoco_contact_cost(const real *data, bool elliptic, bool wide, const Six *u) {
+    MujocoContact c = *(const MujocoContact *)data;
+    if (elliptic) {
+        EllipticTrial s = elliptic_trial(&c, u, wide);
+        real normal, factor;
+        elliptic_projection(&c, &s, &normal, &factor);
+        return elliptic_cost(&c, &s, normal, factor);
+    }
+    Six none = six_zero();
+    LineValue at;
+    pyramid_line(&c, u, &none, wide, &at);
+    return at.cost;
+}
+
+/* At the velocity u = u(0) + a d, along d; `line` from elliptic_line_make. */
+KERNEL_FN void mujoco_contact_line(const real *data, bool elliptic, bool wide, const real *line, real a, const Six *u,
+                                   const Six *d, LineValue *out) {
+    MujocoContact c = *(const MujocoContact *)data;
+    if (elliptic)
+        elliptic_line(&c, line, a, out);
+    else
+        pyramid_line(&c, u, d, wide, out);
+}
+
 KERNEL_FN void mujoco_contact_evaluate(const real *data, bool elliptic, bool wide, const Six *u, SixValue *out) {
     MujocoContact c = *(const MujocoContact *)data;
     if (elliptic)

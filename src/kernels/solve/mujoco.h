@@ -26,50 +26,58 @@ STAGE_FN void mujoco_start(const Context *ctx, MujocoNewton *n) {
         TEAM_FOR(l, ctx->args->plan.nl)
             mujoco_guess_link(ctx, l);
     }
-    TEAM_FOR(i, nv)
-        v[i] = SOLVE(v_star)[i];
-    real at_free = problem_evaluate(ctx);
-    TEAM_SYNC(); /* every thread has read the costs of all terms */
+    real at_free = problem_start_free(ctx);
     TEAM_FOR(i, nv)
         v[i] = real_select(n->open, SOLVE(guess)[i], SOLVE(v_star)[i]);
-    real at_guess = problem_evaluate(ctx);
-    mask back = n->open & mask_not(at_guess <= at_free); /* also if the guess is not finite */
-    n->result->cost = at_guess;
-    if (mask_any(back)) {
-        TEAM_SYNC(); /* as above */
-        TEAM_FOR(i, nv)
-            v[i] = real_select(back, SOLVE(v_star)[i], v[i]);
-        n->result->cost = problem_evaluate_moved(ctx, back);
-    }
+    problem_start_from_v(ctx, mask_all());
+    real at_guess = problem_cost_of_v(ctx);
+    problem_go_free(ctx, n->open & mask_not(at_guess <= at_free)); /* also if the guess is not finite */
+    n->result->cost = problem_evaluate_moved(ctx, mask_none());
 }
 
-/* d = -H^-1 grad, and the norms of the stopping tests. Worlds without a finite direction stop. */
+/* The norm of the gradient. */
+STAGE_FN void mujoco_gradient(const Context *ctx, MujocoNewton *n) {
+    real squares = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        squares = real_fma(SOLVE(grad)[i], SOLVE(grad)[i], squares);
+    n->gradient = n->scale * real_sqrt(squares);
+}
+
+/* d = -H^-1 grad, and the decrement. Worlds without a finite direction stop. */
 STAGE_FN void mujoco_direction(const Context *ctx, const SapPattern *pattern, MujocoNewton *n) {
     LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
     StageView x = LINEAR_VIEW(LINEAR_IS_F64);
     int nv = ctx->args->plan.nv, at = ctx->args->linear.x;
-    real *d = NEWTON(d), squares = real_of(0), slope = newton_slope(ctx, LINEAR_IS_F64);
+    real *d = NEWTON(d), slope = newton_slope(ctx, LINEAR_IS_F64);
     TEAM_FOR(i, nv)
         d[i] = view_get(x, at + i);
-    for (int i = 0; i < nv; i++)
-        squares = real_fma(SOLVE(grad)[i], SOLVE(grad)[i], squares);
     TEAM_SYNC(); /* the line search reads all of d */
-    n->gradient = n->scale * real_sqrt(squares);
     n->decrement = real_max(real_of(0), K(-0.5) * n->scale / STAGE_H * slope);
     mask lost = n->open & mask_not(real_finite(slope));
     n->result->no_descent = n->result->no_descent | lost;
     n->open = n->open & mask_not(lost);
 }
 
-/* Closes the worlds that are done after k steps. Before the first step both norms must be small. */
-STAGE_FN void mujoco_stop(const Context *ctx, int k, MujocoNewton *n) {
-    mask flat = n->gradient < n->tolerance, small = n->decrement < n->tolerance;
-    mask optimal = k == 0 ? flat & small : flat;
-    mask settled = k == 0 ? mask_none() : small | ((n->improvement > K(0.0)) & (n->improvement < n->tolerance));
+/* Closes the worlds that are done after k steps. */
+KERNEL_FN void mujoco_close(MujocoNewton *n, int k, mask optimal, mask settled) {
     n->result->optimal = n->result->optimal | (n->open & optimal);
     n->result->settled = n->result->settled | (n->open & settled);
     n->result->iterations = real_select(n->open, real_of((scalar)k), n->result->iterations);
     n->open = n->open & mask_not(optimal | settled);
+}
+
+/* The tests of the gradient and of the improvement after k > 0 steps, which need no direction. */
+STAGE_FN void mujoco_stop_before(int k, MujocoNewton *n) {
+    mask flat = n->gradient < n->tolerance;
+    mask settled = (n->improvement > K(0.0)) & (n->improvement < n->tolerance);
+    if (k > 0)
+        mujoco_close(n, k, flat, settled);
+}
+
+/* The test of the decrement. Before the first step the gradient must be small too. */
+STAGE_FN void mujoco_stop(const Context *ctx, int k, MujocoNewton *n) {
+    mask flat = n->gradient < n->tolerance, small = n->decrement < n->tolerance;
+    mujoco_close(n, k, k == 0 ? flat & small : mask_none(), k == 0 ? mask_none() : small);
     if (k >= ctx->args->mujoco->iterations) {
         n->result->limit = n->open;
         n->open = mask_none();
@@ -129,6 +137,10 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
     PROFILE(ctx, SAP_STAGE_EVALUATE);
     mujoco_start(ctx, &n);
     for (int k = 0;; k++) {
+        mujoco_gradient(ctx, &n);
+        mujoco_stop_before(k, &n);
+        if (!mask_any(n.open))
+            break;
         mujoco_direction(ctx, pattern, &n);
         mujoco_stop(ctx, k, &n);
         if (!mask_any(n.open))

@@ -28,16 +28,27 @@ KERNEL_FN ExactPoint exact_select(mask m, const ExactPoint *x, const ExactPoint 
     return p;
 }
 
-/* phi, phi' and phi'' at a; counts in the worlds of `which`. */
-STAGE_FN ExactPoint exact_at(const Context *ctx, ExactSearch *s, real a, mask which) {
-    LinePoint at = line_evaluate(ctx, s->line, a);
+/* The point of an evaluation at a, which counts in the worlds of `which`. */
+KERNEL_FN ExactPoint exact_point(ExactSearch *s, real a, const LinePoint *at, mask which) {
     ExactPoint p;
     p.a = a;
-    p.change = at.change;
-    p.slope = at.slope;
-    p.curvature = real_select(at.curvature > K(0.0), at.curvature, real_of(K(1e-15)));
+    p.change = at->change;
+    p.slope = at->slope;
+    p.curvature = real_select(at->curvature > K(0.0), at->curvature, real_of(K(1e-15)));
     s->count = real_select(which, s->count + K(1.0), s->count);
     return p;
+}
+
+/* phi, phi' and phi'' at a. */
+STAGE_FN ExactPoint exact_at(const Context *ctx, ExactSearch *s, real a, mask which) {
+    LinePoint at = line_evaluate(ctx, s->line, a);
+    return exact_point(s, a, &at, which);
+}
+
+/* The same at 0. */
+STAGE_FN ExactPoint exact_first(const Context *ctx, ExactSearch *s) {
+    LinePoint at = problem_line_first(ctx, s->line);
+    return exact_point(s, real_of(0), &at, s->open);
 }
 
 /* The Newton point of p in the worlds of `which`, else `otherwise`. */
@@ -130,7 +141,7 @@ STAGE_FN ExactSearch exact_search(const Context *ctx, const Line *line, real len
     s.most = real_of((scalar)ctx->args->mujoco->ls_iterations);
     s.count = s.a = s.change = real_of(0);
     s.open = open & mask_not(length < K(1e-15) * STAGE_H);
-    ExactPoint p2 = exact_at(ctx, &s, real_of(0), s.open), p1 = exact_newton(ctx, &s, &p2, s.open, &p2);
+    ExactPoint p2 = exact_first(ctx, &s), p1 = exact_newton(ctx, &s, &p2, s.open, &p2);
     exact_end(&s, exact_is_flat(&s, &p1) & ((p1.a == K(0.0)) | (p1.change < K(0.0))), &p1);
     exact_one_side(ctx, &s, &p1, &p2);
     if (mask_any(s.open))

@@ -30,21 +30,10 @@ KERNEL_FN void mujoco_advance_link(const Context *ctx, int l) {
         joint_advance(ctx, &ctx->args->plan.link[l], FM(q), FM(v0), FM(v), STAGE_H, FM(q1));
 }
 
-STAGE_FN void stage_velocity(const Context *ctx) {
+/* v1 - v0 from v - v0, in place; uses the memory of tau and wrenches, which are not needed any more (6 nl >= nv). */
+STAGE_FN void velocity_damp(const Context *ctx, real *change) {
     const SapPlan *plan = &ctx->args->plan;
-    bool gyroscopic = ctx->args->mujoco->implicitfast;
-    if (ctx->args->plan.rk4) {
-        TEAM_FOR(l, plan->nl)
-            rk_keep(ctx, l);
-        put_status(ctx, get_status(ctx));
-        TEAM_SYNC(); /* the next stage writes the state that was read, and reads the status */
-    }
-    if (!ctx->args->mujoco->damped && !gyroscopic)
-        return;
-    PROFILE(ctx, SAP_STAGE_INTEGRATE);
-    real *change = FM(f), *momentum = FM(F), *v = FM(v); /* tau and wrenches are not needed any more; 6 nl >= nv */
-    TEAM_FOR(i, plan->nv)
-        change[i] = v[i] - FM(v0)[i];
+    real *momentum = FM(F);
     TEAM_SYNC(); /* the product reads all changes */
     problem_A_mul(ctx, change, momentum);
     TEAM_SYNC(); /* A changes after the product */
@@ -55,8 +44,27 @@ STAGE_FN void stage_velocity(const Context *ctx) {
     TEAM_SYNC(); /* the factor reads all rows */
     factor_solve(&plan->tree, FM(A), FM(L), FM(inverse), momentum, change);
     TEAM_FOR(i, plan->nv)
-        v[i] = FM(v0)[i] + change[i];
-    TEAM_SYNC(); /* integration, and free bodies, read all of v */
+        FM(v)[i] = FM(v0)[i] + change[i];
+}
+
+STAGE_FN void stage_velocity(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    bool damped = ctx->args->mujoco->damped, gyroscopic = ctx->args->mujoco->implicitfast;
+    if (ctx->args->plan.rk4) {
+        TEAM_FOR(l, plan->nl)
+            rk_keep(ctx, l);
+        put_status(ctx, get_status(ctx));
+        TEAM_SYNC(); /* the next stage writes the state that was read, and reads the status */
+    }
+    if (!damped && !gyroscopic)
+        return;
+    PROFILE(ctx, SAP_STAGE_INTEGRATE);
+    real *change = FM(f), *v = FM(v);
+    TEAM_FOR(i, plan->nv)
+        change[i] = v[i] - FM(v0)[i];
+    if (damped)
+        velocity_damp(ctx, change);
+    TEAM_SYNC(); /* integration, and free bodies, read all of v and of the changes */
     if (!gyroscopic)
         return;
     TEAM_FOR(l, plan->nl)

@@ -1,0 +1,82 @@
+/* What MuJoCo's method asks of the problem beyond problem.h. It needs the cost of a velocity without its gradient, and
+ * the first point of a line, whose terms are known. This law has no terms of dofs. docs/mujoco.md. */
+
+/* ---- the better of two velocities ---- */
+
+/* Computes the costs of all terms. Impulses and curvatures of contacts keep their values. */
+STAGE_FN void problem_evaluate_costs(const Context *ctx) {
+    if (NUM_BLOCKS > 0)
+        blocks_evaluate(ctx);
+    TEAM_FOR(c, constraint_count(ctx)) {
+        Constraint k = constraint_at(ctx, c);
+        constraint_evaluate_cost(&k);
+    }
+    TEAM_FOR(i, ctx->args->plan.nv)
+        SOLVE(dof_cost)[i] = real_of(0);
+}
+
+/* l(v), without impulses and gradient. */
+STAGE_FN real problem_cost_of_v(const Context *ctx) {
+    problem_evaluate_costs(ctx);
+    TEAM_SYNC(); /* the sum reads the costs of all terms */
+    real cost = problem_cost(ctx);
+    TEAM_SYNC(); /* every thread has read them */
+    return cost;
+}
+
+/* v = v*, so that v - v* and r are 0. Returns l(v*). Jd keeps the velocities of the terms until problem_go_free. */
+STAGE_FN real problem_start_free(const Context *ctx) {
+    TEAM_FOR(i, ctx->args->plan.nv) {
+        SOLVE(v)[i] = SOLVE(v_star)[i];
+        SOLVE(dv)[i] = SOLVE(r)[i] = real_of(0);
+    }
+    TEAM_SYNC(); /* terms read the v of their dofs */
+    if (NUM_BLOCKS > 0) {
+        blocks_line_start(ctx, SOLVE(v));
+        blocks_take_Jd(ctx, mask_all());
+    }
+    TEAM_FOR(c, constraint_count(ctx)) {
+        Constraint k = constraint_at(ctx, c);
+        constraint_line_start(&k, SOLVE(v));
+        constraint_take_Jd(&k, mask_all());
+    }
+    return problem_cost_of_v(ctx);
+}
+
+/* Goes back to v* in the worlds of `which`. */
+STAGE_FN void problem_go_free(const Context *ctx, mask which) {
+    real zero = real_of(0);
+    TEAM_FOR(i, ctx->args->plan.nv) {
+        SOLVE(v)[i] = real_select(which, SOLVE(v_star)[i], SOLVE(v)[i]);
+        SOLVE(dv)[i] = real_select(which, zero, SOLVE(dv)[i]);
+        SOLVE(r)[i] = real_select(which, zero, SOLVE(r)[i]);
+    }
+    if (NUM_BLOCKS > 0)
+        blocks_take_Jd(ctx, which);
+    TEAM_FOR(c, constraint_count(ctx)) {
+        Constraint k = constraint_at(ctx, c);
+        constraint_take_Jd(&k, which);
+    }
+}
+
+/* ---- along a line ---- */
+
+/* phi' and phi'' at 0, from impulses and curvatures at v. */
+STAGE_FN LinePoint problem_line_first(const Context *ctx, const Line *line) {
+    TEAM_FOR(c, constraint_count(ctx)) {
+        Constraint k = constraint_at(ctx, c);
+        constraint_line_first(&k);
+    }
+    if (NUM_BLOCKS > 0)
+        blocks_line_first(ctx);
+    TEAM_SYNC(); /* the sums read the values of all terms */
+    LinePoint p = line_parabola(line, real_of(0));
+    for (int c = 0; c < constraint_count(ctx); c++)
+        line_add(&p, constraint_at(ctx, c).line, 2);
+    if (NUM_BLOCKS > 0) {
+        p.slope = p.slope - blocks_line_sum(ctx, 1);
+        p.curvature = p.curvature + blocks_line_sum(ctx, 2);
+    }
+    TEAM_SYNC(); /* the next evaluation overwrites the values that were summed */
+    return p;
+}
