@@ -90,11 +90,15 @@ function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
     set_target_properties(${kernel} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 endfunction()
 
-# Lanes of MuJoCo's law: one f64 register. One lane count and the generic build of one lane bound the time to compile a
-# second law; same as sap_mujoco_lanes in cpu/dispatch.c.
+# Lanes of MuJoCo's law: one register of f64; with clang also one of f32, for presets with stages in f32. Few lane counts and
+# the generic build of one lane bound the time to compile a second law; same as mujoco_tables in cpu/dispatch.c.
 set(mujoco_lanes_generic 1)
 set(mujoco_lanes_avx2 4)
-set(mujoco_lanes_avx512 8)
+set(mujoco_lanes_avx512 8 ${wide_lanes_avx512})
+if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+    list(APPEND mujoco_lanes_avx2 8)
+    list(APPEND SAPWOOD_KERNEL_DEFINITIONS SAPWOOD_HAVE_MUJOCO_AVX2_X8=1)
+endif()
 
 # Adds all kernels as <prefix>_<isa>_x<lanes>_f<precision> with the optimisation level `opt`, and stores their objects
 # in the variable `out`.
@@ -111,7 +115,7 @@ function(sapwood_add_cpu_kernels prefix opt out)
                 else()
                     sapwood_add_cpu_kernel(${kernel} ${isa} ${lanes} ${precision} ${opt})
                 endif()
-                if(lanes EQUAL mujoco_lanes_${isa})
+                if(lanes IN_LIST mujoco_lanes_${isa})
                     target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/mujoco_cpu.c)
                 endif()
                 list(APPEND objects $<TARGET_OBJECTS:${kernel}>)

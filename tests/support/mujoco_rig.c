@@ -56,7 +56,7 @@ bool rig_open_with(Rig *r, SapModel *model, int worlds, const SapOptions *o) {
     memset(r, 0, sizeof *r);
     r->model = model;
     SapStatus status = sap_solver_create(model, worlds, o, &r->solver);
-    if (status == SAP_ERROR_DEVICE) {
+    if (status == SAP_ERROR_DEVICE || (o->lanes && status == SAP_ERROR_UNSUPPORTED)) {
         sap_model_destroy(model);
         return false;
     }
@@ -81,14 +81,15 @@ bool rig_open_with(Rig *r, SapModel *model, int worlds, const SapOptions *o) {
     return true;
 }
 
-bool rig_open_isa(Rig *r, SapModel *model, int worlds, SapIsa isa) {
+bool rig_open_isa(Rig *r, SapModel *model, int worlds, SapIsa isa, int lanes) {
     SapOptions o = rig_options();
     o.isa = isa;
+    o.lanes = lanes;
     return rig_open_with(r, model, worlds, &o);
 }
 
 void rig_open(Rig *r, SapModel *model, int worlds) {
-    cr_assert(rig_open_isa(r, model, worlds, SAP_ISA_AUTO));
+    cr_assert(rig_open_isa(r, model, worlds, SAP_ISA_AUTO, 0));
 }
 
 void rig_step(Rig *r, double h) {

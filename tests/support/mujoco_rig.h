@@ -41,9 +41,9 @@ typedef struct Rig {
 SapOptions rig_options(void);
 
 /* Opens a rig on a model, which it owns; rig_open_with returns false if this machine does not have the instruction set of
- * the options, and rig_open_isa has the lanes of one: 1, 4 or 8. */
+ * the options, or the build not the lanes. rig_open_isa: lanes 0 = those of one register of f64, 1, 4 or 8. */
 bool rig_open_with(Rig *r, SapModel *model, int worlds, const SapOptions *o);
-bool rig_open_isa(Rig *r, SapModel *model, int worlds, SapIsa isa);
+bool rig_open_isa(Rig *r, SapModel *model, int worlds, SapIsa isa, int lanes);
 void rig_open(Rig *r, SapModel *model, int worlds);
 void rig_step(Rig *r, double h);
 void rig_close(Rig *r);

@@ -15,7 +15,7 @@
     extern const SapSensorKernels sap_sensor_kernels_##isa##_f32;                                                      \
     extern const SapSensorKernels sap_sensor_kernels_##isa##_f64;
 #define DECLARE_ISA(isa) DECLARE(isa, 1) DECLARE(isa, 4) DECLARE(isa, 8) DECLARE_SENSORS(isa)
-/* MuJoCo's law has one lane count per instruction set (kernels/target/mujoco_cpu.c, cmake/kernels.cmake). */
+/* MuJoCo's law has one or two lane counts per instruction set (kernels/target/mujoco_cpu.c, cmake/kernels.cmake). */
 #define DECLARE_MUJOCO(isa, lanes)                                                                                     \
     extern const SapKernels sap_mujoco_kernels_##isa##_x##lanes##_f32;                                                 \
     extern const SapKernels sap_mujoco_kernels_##isa##_x##lanes##_f64;
@@ -36,6 +36,9 @@ DECLARE_MUJOCO(generic, 1)
 #if SAPWOOD_HAVE_AVX2
 DECLARE_ISA(avx2)
 DECLARE_MUJOCO(avx2, 4)
+#if SAPWOOD_HAVE_MUJOCO_AVX2_X8
+DECLARE_MUJOCO(avx2, 8)
+#endif
 #endif
 #if SAPWOOD_HAVE_AVX512
 DECLARE_ISA(avx512)
@@ -43,6 +46,7 @@ DECLARE_MUJOCO(avx512, 8)
 #endif
 #if SAPWOOD_HAVE_AVX512_X16
 extern const SapKernels sap_kernels_avx512_x16_f32, sap_kernels_avx512_x16_f64;
+DECLARE_MUJOCO(avx512, 16)
 #endif
 
 /* [isa][lanes 1, 4, 8, 16][precision] */
@@ -76,14 +80,18 @@ static const SapSensorKernels *const sensor_tables[][2] = {
     [SAP_ISA_AVX512] = SENSOR_TABLES(avx512),
 #endif
 };
-/* [isa][precision] */
-static const SapKernels *const mujoco_tables[][2] = {
-    [SAP_ISA_GENERIC] = MUJOCO_PAIR(generic, 1),
-#if SAPWOOD_HAVE_AVX2
-    [SAP_ISA_AVX2] = MUJOCO_PAIR(avx2, 4),
+/* [isa][one register of f64, of f32][precision] */
+static const SapKernels *const mujoco_tables[][2][2] = {
+    [SAP_ISA_GENERIC] = {MUJOCO_PAIR(generic, 1)},
+#if SAPWOOD_HAVE_AVX2 && SAPWOOD_HAVE_MUJOCO_AVX2_X8
+    [SAP_ISA_AVX2] = {MUJOCO_PAIR(avx2, 4), MUJOCO_PAIR(avx2, 8)},
+#elif SAPWOOD_HAVE_AVX2
+    [SAP_ISA_AVX2] = {MUJOCO_PAIR(avx2, 4)},
 #endif
-#if SAPWOOD_HAVE_AVX512
-    [SAP_ISA_AVX512] = MUJOCO_PAIR(avx512, 8),
+#if SAPWOOD_HAVE_AVX512_X16
+    [SAP_ISA_AVX512] = {MUJOCO_PAIR(avx512, 8), MUJOCO_PAIR(avx512, 16)},
+#elif SAPWOOD_HAVE_AVX512
+    [SAP_ISA_AVX512] = {MUJOCO_PAIR(avx512, 8)},
 #endif
 };
 enum { NUM_TABLES = sizeof tables / sizeof tables[0] };
@@ -150,13 +158,14 @@ const SapSensorKernels *sap_sensor_kernels_find(SapIsa isa, SapPrecision precisi
     return sap_isa_available(isa) ? sensor_tables[isa][precision] : NULL;
 }
 
-int sap_mujoco_lanes(SapIsa isa) {
-    return mujoco_tables[isa][0]->lanes;
+int sap_mujoco_lanes(SapIsa isa, SapPrecision precision) {
+    const SapKernels *wide = mujoco_tables[isa][1][0];
+    return precision == SAP_FP32 && wide ? wide->lanes : mujoco_tables[isa][0][0]->lanes;
 }
 
-SapKernels sap_mujoco_kernels(SapIsa isa, SapPrecision precision) {
-    const SapKernels *own = mujoco_tables[isa][precision];
-    SapKernels k = *sap_kernels_find(isa, own->lanes, precision);
+SapKernels sap_mujoco_kernels(SapIsa isa, int lanes, SapPrecision precision) {
+    const SapKernels *own = mujoco_tables[isa][lanes != sap_mujoco_lanes(isa, SAP_FP64)][precision];
+    SapKernels k = *sap_kernels_find(isa, lanes, precision);
     k.free_motion = own->free_motion;
     k.place = own->place;
     k.contact_geometry = own->contact_geometry;

@@ -112,16 +112,6 @@ static SapStatus fill_args(SapSolver *s, int lanes) {
     return SAP_OK;
 }
 
-/* MuJoCo's law has one lane count per instruction set. */
-static SapStatus choose_mujoco_lanes(const SapSolver *s, const char *what, int *lanes) {
-    int allowed = sap_mujoco_lanes(s->isa);
-    if (s->options.lanes && s->options.lanes != allowed)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: lanes is %d; contact_solver mujoco with isa %s allows 0 and %d",
-                        what, s->options.lanes, sap_isa_name(s->isa), allowed);
-    *lanes = allowed;
-    return SAP_OK;
-}
-
 static int wanted_threads(const SapSolver *s) {
     return s->options.threads ? s->options.threads : sap_pool_cpus();
 }
@@ -129,18 +119,36 @@ static int wanted_threads(const SapSolver *s) {
 /* Packs of 16 worlds are for large batches: with less than four for each thread, threads would wait for the last one. */
 enum { WIDE_LANES = 16, PACKS_PER_THREAD = 4 };
 
+static bool has_many(const SapSolver *s, int lanes) {
+    return s->num_worlds / (lanes * PACKS_PER_THREAD) >= wanted_threads(s);
+}
+
+/* MuJoCo's law has the lanes of one register of f64 or f32. */
+static SapStatus choose_mujoco_lanes(const SapSolver *s, const char *what, int *lanes) {
+    int narrow = sap_mujoco_lanes(s->isa, SAP_FP64), wide = sap_mujoco_lanes(s->isa, SAP_FP32);
+    int wanted = s->options.lanes, most = sap_mujoco_lanes(s->isa, s->options.free_motion_solve_precision);
+    if (wanted && wanted != narrow && narrow == wide)
+        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: lanes is %d; contact_solver mujoco with isa %s allows 0 and %d",
+                        what, wanted, sap_isa_name(s->isa), narrow);
+    if (wanted && wanted != narrow && wanted != wide)
+        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: lanes is %d; contact_solver mujoco with isa %s allows 0, %d and %d",
+                        what, wanted, sap_isa_name(s->isa), narrow, wide);
+    *lanes = wanted ? wanted : has_many(s, most) ? most : narrow;
+    return SAP_OK;
+}
+
 static SapStatus choose_lanes(const SapSolver *s, const char *what, int *lanes) {
     bool dual = s->options.contact_solver != SAP_SOLVER_SAP;
     *lanes = s->options.lanes;
     if (*lanes && (!sap_kernels_find(s->isa, *lanes, SAP_FP32) || (dual && *lanes > SAP_DUAL_LANES)))
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "%s: lanes is %d; 16 lanes need contact_solver sap, isa avx512 (here %s) and a library that clang "
-                        "compiled; 0, 1, 4 and 8 are always allowed",
-                        what, *lanes, sap_isa_name(s->isa));
-    bool many = s->num_worlds / (WIDE_LANES * PACKS_PER_THREAD) >= wanted_threads(s);
+        return sap_fail(
+            SAP_ERROR_UNSUPPORTED,
+            "%s: lanes is %d; 16 lanes need contact_solver sap, isa avx512 (here %s) and a library that clang "
+            "compiled; 0, 1, 4 and 8 are always allowed",
+            what, *lanes, sap_isa_name(s->isa));
     if (*lanes == 0)
         *lanes = sap_default_lanes(s->isa, s->options.free_motion_solve_precision, s->num_worlds,
-                                   many && !dual ? WIDE_LANES : SAP_DUAL_LANES);
+                                   has_many(s, WIDE_LANES) && !dual ? WIDE_LANES : SAP_DUAL_LANES);
     return SAP_OK;
 }
 
@@ -149,7 +157,7 @@ static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t by
     bool mujoco = s->options.contact_solver == SAP_SOLVER_MUJOCO;
     for (int f64 = 0; f64 < 2; f64++) {
         SapPrecision precision = f64 ? SAP_FP64 : SAP_FP32;
-        s->mujoco_kernels[f64] = mujoco ? sap_mujoco_kernels(s->isa, precision) : (SapKernels){0};
+        s->mujoco_kernels[f64] = mujoco ? sap_mujoco_kernels(s->isa, lanes, precision) : (SapKernels){0};
         s->kernels.pack[f64] = mujoco ? &s->mujoco_kernels[f64] : sap_kernels_find(s->isa, lanes, precision);
         s->kernels.one_lane[f64] = sap_kernels_find(s->isa, 1, precision);
     }
