@@ -220,6 +220,9 @@ def parse(cores):
                         help="may be repeated; default approx32 and drake")
     parser.add_argument("--law", choices=("sap", "mujoco"), default="sap",
                         help="the law of Sapwood's worlds; mujoco: they follow MuJoCo, preset mujoco64; default sap")
+    parser.add_argument("--as-file", action="store_true",
+                        help="gymnasium's robots with the integrator and cone of their files, RK4 and pyramidal; default "
+                        "implicitfast and elliptic")
     parser.add_argument("--targets", action="append", choices=TARGETS, help="may be repeated; default both")
     parser.add_argument("--threads", type=positive, default=cores, help="default all cores")
     parser.add_argument("--worlds", type=positive, default=4096, help="default 4096")
@@ -237,6 +240,7 @@ def parse(cores):
     parser.add_argument("--json", action="store_true", help="print JSON")
     args = parser.parse_args()
     args.robot = args.robot or list(robots.NAMES)
+    robots.as_file = args.as_file
     args.preset = args.preset or (["approx32", "drake"] if args.law == "sap" else ["mujoco64"])
     args.targets = args.targets or list(TARGETS)
     args.options = ["--seed", args.seed, *[f"--set={setting}" for setting in args.set]]

@@ -14,6 +14,7 @@ GYMNASIUM = ("ant", "humanoid")
 OWN = ("gripper", "mesh_quadruped")  # MJCF, imported
 NAMES = PAIRS + GYMNASIUM + OWN
 INTERVAL = 4  # steps between two changes of the targets
+as_file = False  # gymnasium's robots with the integrator and the cone of their files
 
 
 def sphere_mesh(radius, rings, sectors):
@@ -43,9 +44,10 @@ def mujoco_model(name):
 
         assets = Path(gymnasium.__file__).parent / "envs/mujoco/assets"
         model = mujoco.MjModel.from_xml_path(str(assets / f"{name}.xml"))
-        # As in the other files; gymnasium's Runge-Kutta evaluates four times per step.
-        model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-        model.opt.solver, model.opt.cone = mujoco.mjtSolver.mjSOL_NEWTON, mujoco.mjtCone.mjCONE_ELLIPTIC
+        model.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
+        if not as_file:  # as in the other files; gymnasium's Runge-Kutta evaluates four times per step
+            model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+            model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         return model
     return mujoco.MjModel.from_xml_path(str(HERE / f"{name}.xml"))
 
