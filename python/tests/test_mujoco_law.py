@@ -195,9 +195,11 @@ LOSSES = {
 }
 
 
-SERVOS = """<mujoco><compiler autolimits="true" angle="radian"/><option timestep="0.004" integrator="{integrator}"/>
+TENDON_SERVOS = """<mujoco><compiler autolimits="true" angle="radian"/>
+<option timestep="0.004" integrator="{integrator}"/>
 <worldbody><body pos="0 0 1"><joint name="j" axis="0 1 0"/><geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/>
- <body pos="0.3 0 0"><joint name="k" axis="0 1 0" damping="0.2"/><geom type="capsule" size="0.03" fromto="0 0 0 .2 0 0"/>
+ <body pos="0.3 0 0"><joint name="k" axis="0 1 0" damping="0.2"/>
+  <geom type="capsule" size="0.03" fromto="0 0 0 0.2 0 0"/>
  <body pos="0.2 0 0"><joint name="l" type="slide" axis="1 0 0"/><geom size="0.05"/></body></body></body></worldbody>
 <tendon><fixed name="two"><joint joint="j" coef="1"/><joint joint="k" coef="-0.6"/></fixed>
  <fixed name="three"><joint joint="k" coef="0.3"/><joint joint="l" coef="2"/></fixed></tendon>
@@ -208,7 +210,7 @@ SERVOS = """<mujoco><compiler autolimits="true" angle="radian"/><option timestep
 
 @pytest.mark.parametrize("integrator, kv", [("Euler", 2), ("RK4", 2), ("implicitfast", 0)])
 def test_servos_of_tendons_follow_mujoco(integrator: str, kv: float) -> None:
-    m = mujoco.MjModel.from_xml_string(SERVOS.format(integrator=integrator, kv=kv))
+    m = mujoco.MjModel.from_xml_string(TENDON_SERVOS.format(integrator=integrator, kv=kv))
     batch, d, random, bounded = batch_of(m), mujoco.MjData(m), np.random.default_rng(4), 0
     for k in range(200):
         if k % 10 == 0:
@@ -222,7 +224,7 @@ def test_servos_of_tendons_follow_mujoco(integrator: str, kv: float) -> None:
 
 @pytest.mark.parametrize("integrator", ["implicitfast", "discrete"])
 def test_servos_of_tendons_that_are_implicit_in_mujoco_are_lost(integrator: str) -> None:
-    m = mujoco.MjModel.from_xml_string(SERVOS.format(integrator=integrator, kv=2))
+    m = mujoco.MjModel.from_xml_string(TENDON_SERVOS.format(integrator=integrator, kv=2))
     with pytest.raises(NotCarriedOver, match=f"several joints, implicit with integrator {integrator}"):
         sapwood.Model.from_mjmodel(m, strict=True, law="mujoco")
 
