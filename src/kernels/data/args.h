@@ -9,13 +9,14 @@
 
 #include "kernels/data/buffer.h"
 #include "kernels/data/constants.h"
+#include "kernels/data/fixed.h"
 #include "kernels/data/laws.h"
 #include "kernels/data/layouts.h"
 #include "kernels/data/methods.h"
 #include "kernels/data/plan.h"
 #include "kernels/data/reports.h"
 
-typedef struct SapContactArgs {
+typedef struct SAP_FIELDS(SapContactArgs) {
     int capacity;            /* records per world in reports: the most that a world can have */
     int num_slots;           /* slots in scratch: enough for all records of a pack if no two of them share a slot */
     int given_capacity;      /* records per world in the arrays below */
@@ -30,7 +31,8 @@ typedef struct SapContactArgs {
     int law;                                              /* SAP_LAW_... */
     int midpoint;                                         /* 1: contact_midpoint */
     int diag_delassus;                                    /* 1: diag_delassus */
-} SapContactArgs;
+} SAP_FIELDS(SapContactArgs);
+SAP_FIXED(SapContactArgs)
 
 /* Constraints and tendons of the model. */
 typedef struct SapConstraintArgs {
@@ -42,16 +44,17 @@ typedef struct SapConstraintArgs {
     int violated;                             /* 1: tendon_limit_window = violated */
 } SapConstraintArgs;
 
-typedef struct SapCollideArgs {
+typedef struct SAP_FIELDS(SapCollideArgs) {
     int enabled;      /* 1: the step finds its contacts and writes them to the arrays of SapContactArgs */
     int in_step;      /* on a GPU 1: a thread that steps a world also finds its contacts; 0: a kernel of its own does */
     int max_contacts; /* contact points per pair, 1 .. 8 */
     int chunk;        /* pairs that a pack processes at a time */
     SapCollideLayout layout;
-} SapCollideArgs;
+} SAP_FIELDS(SapCollideArgs);
+SAP_FIXED(SapCollideArgs)
 
 /* Options of Newton's method (options.h). */
-typedef struct SapNewtonArgs {
+typedef struct SAP_FIELDS(SapNewtonArgs) {
     int max_iterations, line_search_max_iterations;
     int line_search;   /* SapLineSearch */
     int linear_is_f64; /* precision of the linear system */
@@ -61,7 +64,8 @@ typedef struct SapNewtonArgs {
     double optimality_abs_tol, optimality_rel_tol, cost_abs_tol, cost_rel_tol, alpha_min;
     double armijo_c, rho, relative_slop;
     SapNewtonLayout layout;
-} SapNewtonArgs;
+} SAP_FIELDS(SapNewtonArgs);
+SAP_FIXED(SapNewtonArgs)
 
 /* The solvers in impulses (solve/dual_step.h). */
 typedef struct SapDualStepArgs {
@@ -106,7 +110,7 @@ typedef struct SapArenas {
     long long workspace_size; /* bytes of a world's part of the workspace */
 } SapArenas;
 
-typedef struct SapStepArgs {
+typedef struct SAP_FIELDS(SapStepArgs) {
     SapPlan plan;
     SapConstants constants[2]; /* f32, f64 */
     double h;                  /* s, time step */
@@ -146,7 +150,8 @@ typedef struct SapStepArgs {
     double *v_star, *A, *tau, *v0, *body_pose, *body_velocity, *body_bias;
 
     const struct SapMujocoArgs *mujoco; /* MuJoCo's law; NULL = the law of SAP */
-} SapStepArgs;
+} SAP_FIELDS(SapStepArgs);
+SAP_FIXED(SapStepArgs)
 
 /* The CUDA driver passes the arguments of a launch in 4 kB of constant memory. */
 enum { SAP_MAX_LAUNCH_BYTES = 4096 };

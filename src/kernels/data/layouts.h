@@ -3,9 +3,11 @@
 #ifndef SAPWOOD_KERNELS_DATA_LAYOUTS_H
 #define SAPWOOD_KERNELS_DATA_LAYOUTS_H
 
+#include "kernels/data/fixed.h"
+
 /* Scratch of free motion: offsets in reals. The parts from `passing` on are dead while the contact problem is solved,
  * whose scratch is in the same memory: the repetition of a solve computes S again, the end of a step V and a. */
-typedef struct SapMotionLayout {
+typedef struct SAP_FIELDS(SapMotionLayout) {
     int q;             /* [nq]     coordinates */
     int v0;            /* [nv]     velocity at the start, internal order */
     int state_check;   /* [nl]     0, or NaN if the input state of the link is not finite */
@@ -25,12 +27,13 @@ typedef struct SapMotionLayout {
     int L;    /* [nnz]    factor of A */
     int q1;   /* [nq]     coordinates at the end */
     int size; /* reals of free motion */
-} SapMotionLayout;
+} SAP_FIELDS(SapMotionLayout);
+SAP_FIXED(SapMotionLayout)
 
 /* The problem of a world, which every method reads (solve/problem.h): offsets in the solve's scratch, in reals. Vectors
  * are [nv] unless noted. v0, guess and dof_check are read only until the first v is set; they share the memory of the
  * direction d, grad and impulse. With MuJoCo's law v0 and guess have their own. */
-typedef struct SapProblemLayout {
+typedef struct SAP_FIELDS(SapProblemLayout) {
     int v, v0, v_star, guess, Av_star; /* current v, v at the start, v*, first v, A v* */
     int dv, r, impulse, grad;          /* v - v*, A (v - v*), J' gamma + dof terms, grad = r - impulse */
     int Ad;                            /* A d along the direction d of a line */
@@ -42,20 +45,22 @@ typedef struct SapProblemLayout {
                * linear system, which is dead during a line search */
     int touched; /* [articulations] 1: a constraint acts on the articulation, else 0; in the memory of `line` */
     int size;    /* reals of the problem, with that in impulses, without the contact slots */
-} SapProblemLayout;
+} SAP_FIELDS(SapProblemLayout);
+SAP_FIXED(SapProblemLayout)
 
 /* Reals that Newton's method keeps between the calls of the lockstep stages (solve/lockstep.h). */
 enum { SAP_LOCKSTEP_SIZE = 24 };
 
 /* Scratch of Newton's method, with that of the problem. */
-typedef struct SapNewtonLayout {
+typedef struct SAP_FIELDS(SapNewtonLayout) {
     int d;        /* [nv] direction */
     int lockstep; /* [SAP_LOCKSTEP_SIZE] state of the lockstep stages; absent in a fused step */
-} SapNewtonLayout;
+} SAP_FIELDS(SapNewtonLayout);
+SAP_FIXED(SapNewtonLayout)
 
 /* One contact slot: offsets in reals from its beginning. A slot has two parts, each in an arena of its own: what every
  * iteration reads, and the origin of the contact, which only sets up its law and its reports. */
-typedef struct SapSlotLayout {
+typedef struct SAP_FIELDS(SapSlotLayout) {
     int law;                          /* data of the contact law (laws.h) */
     int vc, gamma, cost, G, Jd, line; /* velocity, impulse, cost, curvature, J d, values along a line (constraint.h) */
     int size;                         /* reals of this part */
@@ -63,11 +68,12 @@ typedef struct SapSlotLayout {
     int x0, x1, frame, phi0, w, pair; /* witnesses, c_x c_y n, gap, weight, (mu, k, tau) */
     int valid, check;                 /* 1: the world has the contact, else 0; 0, or NaN if its numbers are invalid */
     int origin_size;                  /* reals of the origin */
-} SapSlotLayout;
+} SAP_FIELDS(SapSlotLayout);
+SAP_FIXED(SapSlotLayout)
 
 /* The integers of a contact slot, common to all worlds of the pack except `record`: offsets from its beginning. They
  * are in two parts, as its reals. */
-typedef struct SapSlotInts {
+typedef struct SAP_FIELDS(SapSlotInts) {
     int num_dofs, couples; /* number of columns of J; 1 if the contact couples two branches of the tree */
     int dof;               /* [max_columns] the dof of each column, increasing */
     int has;               /* [(nv + 31)/32] bit i: dof i has a column */
@@ -80,27 +86,30 @@ typedef struct SapSlotInts {
     int runs; /* [2] for one thread: the dofs of columns 0 .. runs[0] - 1 are consecutive, and those of runs[0] ..
                       * runs[1] - 1 */
     int origin_size; /* integers of the origin */
-} SapSlotInts;
+} SAP_FIELDS(SapSlotInts);
+SAP_FIXED(SapSlotInts)
 
 /* Integers of a pack that are not of a slot. */
-typedef struct SapPackInts {
+typedef struct SAP_FIELDS(SapPackInts) {
     int num_slots; /* slots in use */
     int status;    /* [lanes] SAP_WORLD_... of the step so far */
     int acts;      /* [nv] which terms of the dof act in some world (law/sap_dof.h) */
     int line_acts; /* [nv] 1: in some world they act along the line and are no parabola (solve/problem.h) */
     int acting; /* [1 + num_blocks] for one thread: how many blocks act in some world, and which; absent without blocks */
     int size;
-} SapPackInts;
+} SAP_FIELDS(SapPackInts);
+SAP_FIXED(SapPackInts)
 
 /* Integers of the pattern of H where contacts couple branches (tiles_of in math/tiles.h): for so many nodes, rows of
  * `words` words of bits, and dofs. */
 #define SAP_TILE_INTS(nodes, words, nv) ((nodes) * (2LL * (words) + (nodes) + 1) / 2 + 2LL * (nv) + 3)
 
 /* Scratch of the linear system: offsets in reals. */
-typedef struct SapLinearLayout {
+typedef struct SAP_FIELDS(SapLinearLayout) {
     int L, inverse, x; /* [nnz of the largest pattern] H, then its factor; [nv] 1 / L_ii; [nv] -grad, then d */
     int size;          /* reals of the arena */
-} SapLinearLayout;
+} SAP_FIELDS(SapLinearLayout);
+SAP_FIXED(SapLinearLayout)
 
 /* Reals of a candidate, a contact point before it becomes a record (collide.h). */
 enum { SAP_CANDIDATE_SIZE = 11 };
@@ -129,7 +138,7 @@ typedef struct SapDualLayout {
 } SapDualLayout;
 
 /* Scratch of the collision stage: offsets in reals. */
-typedef struct SapCollideLayout {
+typedef struct SAP_FIELDS(SapCollideLayout) {
     int pose;      /* [ns][7] shapes in the world */
     int ball;      /* [ns][4] bounding spheres: centre in the world, radius with margin and gap */
     int candidate; /* [chunk][max_contacts][SAP_CANDIDATE_SIZE] points of the pairs of the chunk */
@@ -148,6 +157,7 @@ typedef struct SapCollideLayout {
     int num_near_words; /* length of near_words */
     int tree_cursor;    /* [2] the next pair of the tree: smaller and larger index */
     int ints;           /* integers of the arena */
-} SapCollideLayout;
+} SAP_FIELDS(SapCollideLayout);
+SAP_FIXED(SapCollideLayout)
 
 #endif

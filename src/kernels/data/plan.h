@@ -38,7 +38,7 @@ typedef struct SapDescendant {
 } SapDescendant;
 
 /* The pattern of a sparse symmetric matrix on a tree of dofs, and its elimination order. */
-typedef struct SapPattern {
+typedef struct SAP_FIELDS(SapPattern) {
     int nnz;                         /* entries of the lower triangle */
     int num_depths;                  /* depths of dofs: 0 .. num_depths - 1 */
     const SapPatternRow *row;        /* [nv] */
@@ -46,16 +46,18 @@ typedef struct SapPattern {
     const SapDescendant *descendant; /* descendants of all rows, row after row */
     const int *depth_start;          /* [num_depths + 1] index in depth_dof */
     const int *depth_dof;            /* [nv] dofs by depth */
-} SapPattern;
+} SAP_FIELDS(SapPattern);
+SAP_FIXED(SapPattern)
 
 /* Nodes are branches of the tree, or several small ones together: consecutive dofs. Where contacts couple branches, the
  * pattern of a matrix is made of tiles, the rows of one node and the columns of another (math/tiles.h). */
-typedef struct SapNodes {
+typedef struct SAP_FIELDS(SapNodes) {
     int count, words;        /* number of nodes; 32-bit words of a row of `couples` */
     const int *start;        /* [count + 1] first dof of each node */
     const int *of_dof;       /* [nv] node of each dof */
     const unsigned *couples; /* [count][words] bit J < K of row K: the tree, or a block, couples nodes K and J */
-} SapNodes;
+} SAP_FIELDS(SapNodes);
+SAP_FIXED(SapNodes)
 
 /* A constraint or tendon of the model: one block of rows with a Jacobian on fixed dofs, and laws of the velocity of each
  * row (law/row.h). Blocks are in the order of the model: constraints, then tendons. */
@@ -166,7 +168,10 @@ typedef struct SapStaticTree {
     const unsigned *member;    /* [row_words] bit s: shape s is in the tree */
 } SapStaticTree;
 
-typedef struct SapPlan {
+/* More than there are types of shapes (SapShapeType). */
+enum { SAP_SHAPE_KINDS = 16 };
+
+typedef struct SAP_FIELDS(SapPlan) {
     int nl, nb, nq, nv, ns;  /* number of links, bodies, coordinates, dofs, shapes */
     int num_articulations;   /* as in the model */
     int num_levels;          /* levels of links: 0 .. num_levels - 1 */
@@ -216,6 +221,7 @@ typedef struct SapPlan {
     int mujoco;       /* 1: the plan of MuJoCo's law, whose blocks are also limits and friction */
     int contact_rows; /* rows of a contact slot: 3, or 6 (MuJoCo's condim 4 and 6) */
     int rk4;          /* 1: MuJoCo's integrator RK4 */
-} SapPlan;
+} SAP_FIELDS(SapPlan);
+SAP_FIXED(SapPlan)
 
 #endif

@@ -31,6 +31,10 @@
 #ifndef NUM_BLOCKS
 #define NUM_BLOCKS ctx->args->plan.num_blocks
 #endif
+/* Whether some two shapes of these types may touch: yes, unless the kernels are made for a batch that has no such pair. */
+#ifndef HAS_PAIR
+#define HAS_PAIR(first, second) 1
+#endif
 /* The law of the set of kernels: SAP's, unless the build defines SAP_SET_MUJOCO, which compiles the kernels with the
  * headers of MuJoCo's law (step/stages.h, where the functions are chosen that differ).
  *

@@ -139,7 +139,8 @@ KERNEL_FN real real_select(mask m, real a, real b) {
 
 /* The same value in every lane. */
 KERNEL_FN real real_of(scalar s) {
-    return s - (real){0};
+    const real zero = {0};
+    return s - zero;
 }
 
 #if SAP_LANES > 1 && defined(__FMA__) && defined(__GNUC__) && !defined(__clang__)

@@ -19,18 +19,22 @@
 #endif
 
 #if defined(__CUDACC__) && !defined(SAP_THREAD_PER_WORLD)
+/* Threads of a team; a constant in kernels made for one batch. */
+#ifndef TEAM_THREADS
+#define TEAM_THREADS blockDim.x
+#endif
 static __device__ inline int team_rank(void) {
     return (int)threadIdx.x;
 }
 static __device__ inline int team_size(void) {
-    return (int)blockDim.x;
+    return (int)TEAM_THREADS;
 }
 static __device__ inline void team_sync(void) {
     /* Teams smaller than a warp share a warp: each waits for its own lanes only. The team size is a power of two. */
-    if (blockDim.x < 32) {
-        unsigned first = (threadIdx.y * blockDim.x) & 31u;
-        __syncwarp(((1u << blockDim.x) - 1u) << first);
-    } else if (blockDim.x == 32) {
+    if (TEAM_THREADS < 32) {
+        unsigned first = (threadIdx.y * TEAM_THREADS) & 31u;
+        __syncwarp(((1u << TEAM_THREADS) - 1u) << first);
+    } else if (TEAM_THREADS == 32) {
         __syncwarp();
     } else {
         __syncthreads();

@@ -1,6 +1,6 @@
 // The kernels of the step for one set of precisions. An entry file (target/cuda.cu, cuda_dual.cu; cuda_thread.cu through
 // cuda_presets.cuh) includes this file once per set and defines first
-//   STEP_KERNEL                                  name of the step kernel, without collision
+//   STEP_KERNEL                                  name of the step kernel, without collision, if the set has one
 //   COLLIDE_KERNEL                               name of the collision kernel, if the set has its own
 //   STEP_SET                                     namespace that separates the names of the sets
 //   FM_IS_F64, GEOMETRY_IS_F64, WEIGHT_IS_F64,   precision of each stage: read from the arguments, or a constant, which
@@ -11,6 +11,7 @@
 //   STEP_BLOCKS                                  blocks of BLOCK_THREADS per multiprocessor: bounds the registers
 #include "kernels/target/cuda_stages.cuh"
 
+#ifdef STEP_KERNEL
 // Takes steps first_step .. end_step - 1 in every world.
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, STEP_BLOCKS)
     STEP_KERNEL(const __grid_constant__ SapStepArgs args) {
@@ -26,6 +27,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, STEP_BLOCKS)
         }
     }
 }
+#endif
 
 #ifdef COLLIDE_KERNEL
 // Finds the contacts of every world at its state.

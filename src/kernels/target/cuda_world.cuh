@@ -19,7 +19,10 @@ enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 //   TEAM_SCRATCH(ctx)       its address
 #if TEAM_OF_ONE
 enum { BLOCK_THREADS = 32 };
-#define DECLARE_SCRATCH(name) __align__(16) unsigned char name[SAP_THREAD_SCRATCH]
+#ifndef THREAD_SCRATCH // kernels made for a batch have as much as its worlds need
+#define THREAD_SCRATCH SAP_THREAD_SCRATCH
+#endif
+#define DECLARE_SCRATCH(name) __align__(16) unsigned char name[THREAD_SCRATCH]
 #define TEAM_SCRATCH(ctx)     ((unsigned char *)(ctx)->fm)
 #else
 enum { BLOCK_THREADS = MAX_TEAM };
