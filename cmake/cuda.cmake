@@ -95,3 +95,23 @@ function(sapwood_add_cuda_kernels target name source variable)
     add_custom_target(${target} ALL DEPENDS ${fatbin})
     set(${variable} ${fatbin} PARENT_SCOPE)
 endfunction()
+
+# sapwood_embed_kernel_sources(<source>): lists the sources of kernels that a batch can have made for it in a file that <source>
+# includes: SOURCE(number, name in includes, path). The kernels of MuJoCo's law, of the dual solvers and of sensors are not among them.
+function(sapwood_embed_kernel_sources source)
+    set(list ${PROJECT_BINARY_DIR}/generated/cuda_sources.h)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.h ${PROJECT_SOURCE_DIR}/src/kernels/*.cuh
+        ${PROJECT_SOURCE_DIR}/include/sapwood/*.h)
+    list(FILTER files EXCLUDE REGEX "kernels/.*(mujoco_|dual|sensor|_cpu|compact)")
+    list(APPEND files ${PROJECT_SOURCE_DIR}/src/kernels/target/cuda_made.cu)
+    set(lines "")
+    set(number 0)
+    foreach(file IN LISTS files)
+        string(REGEX REPLACE "^.*/(src|include)/" "" name ${file})
+        string(APPEND lines "SOURCE(${number}, \"${name}\", \"${file}\")\n")
+        math(EXPR number "${number} + 1")
+    endforeach()
+    file(CONFIGURE OUTPUT ${list} CONTENT "${lines}" @ONLY)
+    set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${files};${list}"
+        COMPILE_DEFINITIONS SAPWOOD_CUDA_SOURCES_LIST="${list}")
+endfunction()

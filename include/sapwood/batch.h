@@ -251,6 +251,7 @@ typedef struct SapBatchInfo {
     int blocks;             /* blocks of a launch */
     int shared_bytes;       /* shared memory per block */
     int specialised;        /* 1: the step kernel is compiled for the preset of the options */
+    const char *kernels;    /* which kernels the batch has, and why (option specialize); owned by the batch */
     size_t workspace_bytes; /* scratch in global memory, for all worlds that run at the same time */
     size_t device_bytes;    /* GPU memory that the batch holds, workspace included */
     void *stream;           /* the CUstream in use; owned by the caller who set it, else by the batch */

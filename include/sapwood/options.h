@@ -115,6 +115,13 @@ typedef enum SapDevice {
     SAP_DEVICE_CUDA = 1 /* "cuda": an NVIDIA GPU, for batches only (batch.h, docs/cuda.md) */
 } SapDevice;
 
+/* Whether the kernels of a batch on a GPU are compiled for it, by NVRTC (docs/cuda.md). All give the same bits. */
+typedef enum SapSpecialize {
+    SAP_SPECIALIZE_OFF = 0,  /* "off": those that were compiled with the library */
+    SAP_SPECIALIZE_AUTO = 1, /* "auto": where a thread steps a world */
+    SAP_SPECIALIZE_ON = 2    /* "on": wherever possible */
+} SapSpecialize;
+
 enum { SAP_DEFAULT_CONTACTS = 128 };
 
 /* Numbers are finite; NaN is allowed where it is the default. */
@@ -176,7 +183,7 @@ typedef struct SapOptions {
     SapCompat compat;                 /* default none; sap_warp is for number-by-number comparison with SAP Warp */
 
     /* ---- sleeping worlds and trees, for batches on the CPU (docs/sleep.md) ---- */
-    int sleep_steps;    /* steps at rest after which a world, or an island of it, sleeps; default 0 = never; 0 .. 1000000 */
+    int sleep_steps; /* steps at rest after which a world, or an island of it, sleeps; default 0 = never; 0 .. 1000000 */
     double sleep_speed; /* m/s, below which a tree rests; default 1e-3, > 0 */
 
     /* ---- how to run; none of these changes a bit of a result, except factor_plan = library ---- */
@@ -189,7 +196,8 @@ typedef struct SapOptions {
     int cuda_device;           /* GPU number of the driver; default 0; 0 .. 1023 */
     int team_size; /* GPU threads per world: 1, 8, 16, 32, 64 or 128; default 0 = by dofs and worlds (docs/cuda.md) */
     /* Bytes of a GPU's shared memory for the scratch of one world; the rest of its scratch is in global memory. */
-    int shared_memory; /* default 0 = as much as a block can have; 0 .. 1048576 */
+    int shared_memory;        /* default 0 = as much as a block can have; 0 .. 1048576 */
+    SapSpecialize specialize; /* kernels compiled for the batch; default off */
 } SapOptions;
 
 /* Fills *options with the defaults and a preset: "approx32", "approx64", "drake", "fast32", "mujoco32" or "mujoco64"; NULL

@@ -169,6 +169,7 @@ STRUCTS = {
         ("cuda_device", "int"),
         ("team_size", "int"),
         ("shared_memory", "int"),
+        ("specialize", "int"),
     ],
     "SapScene": [
         ("model", "ptr"),
@@ -241,6 +242,7 @@ STRUCTS = {
         ("blocks", "int"),
         ("shared_bytes", "int"),
         ("specialised", "int"),
+        ("kernels", "ptr"),
         ("workspace_bytes", "size"),
         ("device_bytes", "size"),
         ("stream", "ptr"),

@@ -374,7 +374,8 @@ class Batch(MjNames):
                 name for name, _ in _layout.STRUCTS["SapBatchInfo"] if name not in ("device", "num_worlds", "stream")
             ]
             used = {name: getattr(batch, name) for name in names}
-            return {"device": "cuda", **used, "mapping": ctypes.string_at(batch.mapping).decode()}
+            texts = {name: ctypes.string_at(getattr(batch, name)).decode() for name in ("mapping", "kernels")}
+            return {"device": "cuda", **used, **texts}
         info = SolverInfo()
         check(lib.sap_solver_info(lib.sap_batch_solver(self._open()), ctypes.byref(info)))
         isa = next(n for n, value in _layout.ENUMS["SapIsa"].items() if value == info.isa)

@@ -106,6 +106,7 @@ static const struct {
     {"cuda_device", "0", "1023"},
     {"team_size", "0", "128"},
     {"shared_memory", "0", "1048576"},
+    {"specialize", "off", "on"},
 };
 
 enum { NUM_ALL = sizeof all / sizeof all[0] };
@@ -249,6 +250,7 @@ Test(options, an_unknown_word_lists_the_known) {
     REFUSED("factor_plan", "tiled", "sparse, dense, library");
     REFUSED("device", "gpu", "option device is 'gpu'", "cpu, cuda");
     REFUSED("team_size", "24", "'24'", "0, 1, 8, 16, 32, 64, 128");
+    REFUSED("specialize", "fast", "option specialize is 'fast'", "off, auto, on");
 }
 
 Test(options, integers_out_of_range_say_what_is_allowed) {

@@ -8,6 +8,7 @@
 #include "host/base/fail.h"
 #include "host/cuda/arrays.h"
 #include "host/cuda/launch.h"
+#include "host/cuda/made.h"
 #include "host/cuda/sensors.h"
 #include "host/model/model.h"
 #include "host/plan/step_args.h"
@@ -50,7 +51,9 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     SAP_TRY(sap_cuda_create_memory(b, model));
     fill_args(b, model);
     SAP_TRY(sap_cuda_upload_model(c, model)); /* with the addresses that fill_args has put into it */
-    return sap_cuda_choose_grids(b);
+    SAP_TRY(sap_cuda_choose_grids(b));
+    sap_cuda_make_kernels(b, &model->plan->plan.plan);
+    return SAP_OK;
 }
 
 static SapStatus create(SapBatch *b, const char *what, const SapModel *model) {
@@ -74,6 +77,7 @@ static void free_on_device(SapCudaBatch *c) {
     if (c->own_stream)
         cuda->stream_synchronize(c->stream);
     sap_cuda_lockstep_destroy(c->lockstep);
+    sap_cuda_made_unload(&c->made, cuda);
     for (int i = 0; i < c->num_recorded; i++)
         cuda->memory_free(c->recorded[i]);
     if (c->workspace)
@@ -246,6 +250,7 @@ static void info(const SapBatch *b, SapBatchInfo *out) {
     out->cuda_device = c->device->index;
     out->team_size = step->shape.team;
     out->mapping = c->mapping;
+    out->kernels = sap_cuda_made_text(&c->made, &c->args);
     out->worlds_per_block = step->shape.worlds_per_block;
     out->blocks = (int)step->blocks;
     out->shared_bytes = step->shape.shared_bytes;

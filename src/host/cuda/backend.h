@@ -9,6 +9,7 @@
 #include "host/cuda/device.h"
 #include "host/cuda/launch_shape.h"
 #include "host/cuda/lockstep.h"
+#include "host/cuda/made.h"
 #include "host/cuda/world_parameters.h"
 
 /* Size of the pinned memory through which arrays are copied; larger arrays are copied in parts. */
@@ -17,6 +18,7 @@ enum { SAP_CUDA_STAGING_BYTES = 1 << 20 };
 /* A kernel of the step and its launch configuration. */
 typedef struct SapCudaPhase {
     CuFunction kernel;
+    CuFunction made; /* the same, made for this batch; NULL = none */
     SapArenas arenas;
     SapCudaShape shape;
     unsigned blocks;
@@ -41,6 +43,7 @@ typedef struct SapCudaBatch {
     bool has_threads;    /* steps use it */
     const char *mapping; /* why */
     bool specialised;
+    SapCudaMade made;
     SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */
 
     uint8_t *mask; /* [num_worlds] mask of a call, on the device */

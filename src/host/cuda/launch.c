@@ -75,6 +75,10 @@ static SapStatus prefer_cache(const SapCudaBatch *c, CuFunction kernel) {
     return SAP_OK;
 }
 
+SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, CuFunction kernel) {
+    return shape->team == 1 ? prefer_cache(c, kernel) : allow_shared(c, kernel);
+}
+
 SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     SapCudaBatch *c = b->own;
     /* Lockstep scratch persists between launches, so it is not in shared memory. */
@@ -188,14 +192,14 @@ static bool has_reports(const SapReportArgs *r) {
            r->region || r->force || r->wrench || r->drive || r->limit || r->friction;
 }
 
-static bool can_touch(const SapPlan *plan) {
+bool sap_cuda_can_touch(const SapPlan *plan) {
     return plan->allowed || plan->num_pairs > 0;
 }
 
 /* Steps of MuJoCo's law, each of which has one stage or the four of RK4. */
 static SapStatus launch_mujoco_steps(SapCudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
-    bool collides = can_touch(&args->plan);
+    bool collides = sap_cuda_can_touch(&args->plan);
     int stages = args->plan.rk4 ? 4 : 1;
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = collides || stages > 1 ? args->first_step + 1 : args->num_steps;
@@ -208,21 +212,26 @@ static SapStatus launch_mujoco_steps(SapCudaBatch *c, const char *what) {
     return SAP_OK;
 }
 
+/* The kernel of a phase; made: the one made for the batch, if there is one. */
+static CuFunction kernel_of(const SapCudaPhase *p, bool made) {
+    return made && p->made ? p->made : p->kernel;
+}
+
 SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
     SAP_TRY(sap_cuda_refresh(c, what));
     if (args->plan.mujoco)
         return launch_mujoco_steps(c, what);
-    bool collides = can_touch(&args->plan);
+    bool collides = sap_cuda_can_touch(&args->plan), made = sap_cuda_made_is_valid(&c->made, args);
     bool general = has_reports(&args->report) && !args->dual;
     const SapCudaPhase *phase = c->has_threads && !general ? &c->thread : &c->step;
-    CuFunction step = general ? c->device->step : phase->kernel;
+    CuFunction step = general ? c->device->step : kernel_of(phase, made), collide = kernel_of(&c->collide, made);
     if (phase == &c->thread && args->collide.in_step)
         collides = false; /* the step does it */
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = collides || c->lockstep ? args->first_step + 1 : args->num_steps;
         if (collides)
-            SAP_TRY(launch_program(c, what, &c->collide, c->collide.kernel));
+            SAP_TRY(launch_program(c, what, &c->collide, collide));
         SAP_TRY(c->lockstep ? launch_stages(c, what) : launch_program(c, what, phase, step));
     }
     return SAP_OK;

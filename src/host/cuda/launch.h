@@ -9,6 +9,12 @@
 SapStatus sap_cuda_choose_kernels(const SapBatch *batch);
 SapStatus sap_cuda_choose_grids(const SapBatch *batch);
 
+/* Shared memory and cache as a phase of this shape needs them. */
+SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, CuFunction kernel);
+
+/* Whether any two shapes can touch, so that steps have a launch for collision. */
+bool sap_cuda_can_touch(const SapPlan *plan);
+
 /* Each step is one launch for collision and one for the rest, or several with lockstep. If no shapes can touch and
  * there is no lockstep, one launch does all steps. */
 SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what);

@@ -34,8 +34,7 @@ static bool has_closed_form(int first, int second) {
     }
 }
 
-/* Whether all pairs of the model have, and are listed. */
-static bool has_closed_forms(const SapPlan *plan) {
+bool sap_cuda_has_closed_forms(const SapPlan *plan) {
     bool closed = plan->broad_phase == SAP_BROAD_PHASE_LISTED;
     for (int i = 0; closed && i < plan->num_pairs; i++)
         closed = has_closed_form(plan->shape_type[plan->pair[i].shape[0]], plan->shape_type[plan->pair[i].shape[1]]);
@@ -64,7 +63,7 @@ SapStatus sap_cuda_choose_mapping(const SapBatch *b, const char *suffix) {
     c->mapping = "as the option team_size says";
     if (wanted > 1)
         return SAP_OK;
-    c->args.collide.in_step = has_closed_forms(&c->args.plan);
+    c->args.collide.in_step = sap_cuda_has_closed_forms(&c->args.plan);
     SAP_TRY(sap_cuda_thread_shape(&c->args, &c->thread.arenas, &c->thread.shape));
     if (c->args.collide.in_step &&
         c->thread.arenas.size > SAP_THREAD_SCRATCH) { /* many shapes: a kernel of their own */

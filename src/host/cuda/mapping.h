@@ -9,4 +9,7 @@
  * SAP_ERROR_UNSUPPORTED. */
 SapStatus sap_cuda_choose_mapping(const SapBatch *b, const char *suffix);
 
+/* Whether all pairs of the model are listed, and have a closed form for all poses. plan: with host addresses. */
+bool sap_cuda_has_closed_forms(const SapPlan *plan);
+
 #endif

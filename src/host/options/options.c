@@ -80,6 +80,8 @@ static const Choice factor_plans[] = {
 static const Choice devices[] = {{"cpu", SAP_DEVICE_CPU}, {"cuda", SAP_DEVICE_CUDA}, {NULL, 0}};
 static const Choice team_sizes[] = {{"0", 0},   {"1", 1},     {"8", 8},    {"16", 16}, {"32", 32},
                                     {"64", 64}, {"128", 128}, {"auto", 0}, {NULL, 0}};
+static const Choice specializations[] = {
+    {"off", SAP_SPECIALIZE_OFF}, {"auto", SAP_SPECIALIZE_AUTO}, {"on", SAP_SPECIALIZE_ON}, {NULL, 0}};
 static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}, {"on", 1},
                                 {"off", 0},  {"1", 1},     {"0", 0},   {NULL, 0}};
 
@@ -147,7 +149,8 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(device, CHOICE(devices), .fallback = SAP_DEVICE_CPU)                                                             \
     X(cuda_device, INT(0, 1023), .fallback = 0)                                                                        \
     X(team_size, CHOICE(team_sizes), .fallback = 0)                                                                    \
-    X(shared_memory, INT(0, 1048576), .fallback = 0)
+    X(shared_memory, INT(0, 1048576), .fallback = 0)                                                                   \
+    X(specialize, CHOICE(specializations), .fallback = SAP_SPECIALIZE_OFF)
 
 #define OPTION_LINE(field, ...) {.name = #field, .offset = offsetof(SapOptions, field), __VA_ARGS__},
 #define OPTION_NAME(field, ...) #field,
@@ -192,7 +195,7 @@ _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegrat
                    sizeof(SapFactorPlan) == sizeof(int) && sizeof(SapDevice) == sizeof(int) &&
                    sizeof(SapConstraintWeight) == sizeof(int) && sizeof(SapLimitWindow) == sizeof(int) &&
                    sizeof(SapFrictionLaw) == sizeof(int) && sizeof(SapContactCompliance) == sizeof(int) &&
-                   sizeof(SapRestitutionRule) == sizeof(int),
+                   sizeof(SapRestitutionRule) == sizeof(int) && sizeof(SapSpecialize) == sizeof(int),
                "an enum of SapOptions is as large as an int");
 
 /* A bool is read as a byte: an uninitialised one may hold any value, and checking it must be well defined. */

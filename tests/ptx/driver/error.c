@@ -22,6 +22,7 @@ static const ErrorText errors[] = {
     ERROR(CUDA_ERROR_INVALID_CONTEXT, "invalid device context"),
     ERROR(CUDA_ERROR_NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device"),
     ERROR(CUDA_ERROR_INVALID_PTX, "a PTX JIT compilation failed"),
+    ERROR(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "the provided PTX was compiled with an unsupported toolchain."),
     ERROR(CUDA_ERROR_FILE_NOT_FOUND, "file not found"),
     ERROR(CUDA_ERROR_OPERATING_SYSTEM, "OS call failed or operation not supported on this OS"),
     ERROR(CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"),

@@ -22,3 +22,12 @@ API cuGetProcAddress(const char *name, void **function, int version, cuuint64_t 
         *status = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
+
+/* Undocumented tables of functions for NVIDIA's own libraries; there are none here. NVRTC asks for one. A table begins with its size in
+ * bytes. */
+API cuGetExportTable(const void **table, const CUuuid *id) {
+    static const size_t none = sizeof none;
+    REQUIRE(table && id, CUDA_ERROR_INVALID_VALUE);
+    *table = &none;
+    return CUDA_SUCCESS;
+}
