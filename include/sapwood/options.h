@@ -188,7 +188,8 @@ typedef struct SapOptions {
 
     /* ---- how to run; none of these changes a bit of a result, except factor_plan = library ---- */
     int threads;               /* worker threads; default 0 = the CPUs this process may use; 0 .. 1024 */
-    int lanes;                 /* worlds per SIMD pack: 1, 4, 8, or 16 with isa avx512 and contact_solver sap; default 0 = automatic */
+    /* Worlds per SIMD pack: 1, 4, 8; 16 with isa avx512 and contact_solver sap, in a library compiled by clang. */
+    int lanes;                 /* default 0 = automatic */
     SapIsa isa;                /* default auto */
     SapBroadPhase broad_phase; /* default auto */
     SapFactorPlan factor_plan; /* default sparse */

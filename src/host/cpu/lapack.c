@@ -4,9 +4,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/symbol.h"
 
 /* Constant of LAPACKE. Row i of the lower triangle is column i of the upper one. */
 enum { COLUMN_MAJOR = 102 };
@@ -26,20 +26,14 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *const names[] = {"liblapacke.so.3", "libopenblas.so.0", "liblapacke.so", "libopenblas.so"};
 enum { NUM_NAMES = sizeof names / sizeof *names };
 
-static bool look_up(void *library, const char *name, void *function) {
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
 /* The library is never closed: its threads may outlive any solver. */
 static void load(void) {
     for (int i = 0; i < NUM_NAMES && !found; i++) {
         void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        found = library && look_up(library, "LAPACKE_dpotrf", &lapack.dpotrf) &&
-                look_up(library, "LAPACKE_dpotrs", &lapack.dpotrs) &&
-                look_up(library, "LAPACKE_spotrf", &lapack.spotrf) &&
-                look_up(library, "LAPACKE_spotrs", &lapack.spotrs);
+        found = library && sap_find_symbol(library, "LAPACKE_dpotrf", &lapack.dpotrf) &&
+                sap_find_symbol(library, "LAPACKE_dpotrs", &lapack.dpotrs) &&
+                sap_find_symbol(library, "LAPACKE_spotrf", &lapack.spotrf) &&
+                sap_find_symbol(library, "LAPACKE_spotrs", &lapack.spotrs);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "host/base/symbol.h"
 
 static const char default_library[] = "libcuda.so.1";
 
@@ -20,14 +21,11 @@ static bool ready;
 
 /* ---- loading ---- */
 
-/* ISO C has no cast from void * to a function pointer; POSIX guarantees the same representation. */
 static SapStatus find(void *library, const char *path, const char *symbol, void *pointer) {
-    void *address = dlsym(library, symbol);
-    if (!address)
-        return sap_fail(SAP_ERROR_DEVICE, "device cuda: '%s' has no %s; a driver for CUDA 12 or later is needed", path,
-                        symbol);
-    memcpy(pointer, &address, sizeof address);
-    return SAP_OK;
+    if (sap_find_symbol(library, symbol, pointer))
+        return SAP_OK;
+    return sap_fail(SAP_ERROR_DEVICE, "device cuda: '%s' has no %s; a driver for CUDA 12 or later is needed", path,
+                    symbol);
 }
 
 static SapStatus find_all(void *library, const char *path, SapCuda *out) {

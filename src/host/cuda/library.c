@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/base/symbol.h"
 
 /* ---- declarations of <cusolverDn.h> ---- */
 
@@ -39,17 +39,11 @@ struct SapCudaLibrary {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool found;
 
-static bool find(void *library, const char *symbol, void *pointer) {
-    void *address = dlsym(library, symbol);
-    memcpy(pointer, &address, sizeof address);
-    return address != NULL;
-}
-
 static bool load_from(const char *path) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return false;
-#define FIND(name, symbol, parameters) &&find(library, #symbol, &cusolver.name)
+#define FIND(name, symbol, parameters) &&sap_find_symbol(library, #symbol, &cusolver.name)
     return true FUNCTIONS(FIND);
 }
 

@@ -8,6 +8,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/base/symbol.h"
 
 /* ---- declarations of <nvrtc.h> ---- */
 
@@ -38,17 +39,11 @@ static struct { FUNCTIONS(POINTER) } nvrtc;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool found;
 
-static bool find(void *library, const char *symbol, void *pointer) {
-    void *address = dlsym(library, symbol);
-    memcpy(pointer, &address, sizeof address);
-    return address != NULL;
-}
-
 static bool load_from(const char *path) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return false;
-#define FIND(name, symbol, parameters) &&find(library, #symbol, &nvrtc.name)
+#define FIND(name, symbol, parameters) &&sap_find_symbol(library, #symbol, &nvrtc.name)
     return true FUNCTIONS(FIND);
 }
 
