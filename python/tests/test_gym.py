@@ -42,8 +42,19 @@ def test_a_world_draws_by_its_own_seed():
     assert np.array_equal(all_worlds[2:4], two)
 
 
-def test_an_observation_stays_until_the_step_after_the_next():
-    env = Quadruped(2)
+def test_observations_are_copies_that_no_step_changes():
+    env, seen = Quadruped(2, autoreset_mode=AutoresetMode.SAME_STEP, time_limit=3), []
+    seen.append(env.reset(seed=0)[0])
+    for _ in range(5):
+        seen.append(env.step(np.ones((2, 12)))[0])
+    copies = [x.copy() for x in seen]
+    env.step(np.ones((2, 12)))
+    assert all(np.array_equal(x, kept) for x, kept in zip(seen, copies))
+    assert not any(np.shares_memory(x, y) for i, x in enumerate(seen) for y in seen[:i])
+
+
+def test_an_observation_that_is_no_copy_stays_until_the_step_after_the_next():
+    env = Quadruped(2, copy=False)
     first, _ = env.reset(seed=0)
     kept = first.copy()
     second, *_ = env.step(np.ones((2, 12)))

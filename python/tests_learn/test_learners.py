@@ -135,9 +135,10 @@ def test_torchrl_trains():
     assert torch.isfinite(layers[0].weight).all() and not torch.equal(before, layers[0].weight)
 
 
-def test_a_rollout_of_torchrl_keeps_the_observations_of_all_its_steps():
-    """Those of an environment are valid until the step after the next only."""
-    env, seen = quadruped(4, time_limit=5), []
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_rollout_of_torchrl_keeps_the_observations_of_all_its_steps(copy):
+    """Those of an environment with copy=False are valid until the step after the next only."""
+    env, seen = quadruped(4, time_limit=5, copy=copy), []
     step = env.step
 
     def record(actions):

@@ -54,7 +54,7 @@ def test_two_processes_train_one_policy_and_resume(tmp_path):
 
 @pytest.mark.parametrize("make", [Quadruped, Humanoid, Gripper])
 def test_tensors_share_the_memory_of_the_environment(make):
-    env = make(4, threads=1, autoreset_mode=AutoresetMode.SAME_STEP)
+    env = make(4, threads=1, autoreset_mode=AutoresetMode.SAME_STEP, copy=False)
     tensors = Tensors(env)
     first = tensors.reset(seed=0)
     kept, actions = first.clone(), torch.zeros(env.action_space.shape)

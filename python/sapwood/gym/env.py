@@ -35,7 +35,8 @@ class BatchEnv(VectorEnv):
 
     The random numbers of a reset depend on the seed and the number of resets of the world, not on other worlds: world w
     has the seed `seed + batch.world_offset + w`, so processes that share the worlds draw the numbers of one (dist.py).
-    Observations alternate between two buffers: a returned one is valid until the step after the next.
+    A returned observation is a copy that the environment never writes to again, as in gymnasium's vector environments.
+    With `copy=False` observations alternate between two buffers: one is valid until the step after the next.
 
     `arrays` selects what `step` takes and returns, and what the task computes with: "numpy", the default on the CPU, or
     "torch", tensors on the device of the batch. On a GPU nothing of a step passes through the host but the number of
@@ -61,8 +62,9 @@ class BatchEnv(VectorEnv):
         dumps: str | os.PathLike[str] | None = None,
         guard: int = 8,
         arrays: str | None = None,
+        copy: bool = True,
     ) -> None:
-        self.batch, self.steps, self.time_limit = batch, steps, time_limit
+        self.batch, self.steps, self.time_limit, self.copy = batch, steps, time_limit, copy
         self.arrays = xp.space(batch, arrays)
         self.status = self.arrays.live(batch, "status_int32")
         self.xp = xp.module(self.status)
@@ -146,7 +148,7 @@ class BatchEnv(VectorEnv):
             info["log"] = dict(log)
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
             done = xp.copy(self.ended)
-            info |= {"final_obs": xp.copy(self._observation()), "_final_obs": done}
+            info |= {"final_obs": xp.copy(self._fill()), "_final_obs": done}
             self._turn ^= 1  # reuse the buffer, which was not returned
             self._reset_worlds(done)
         return self._observation(), reward, terminated, truncated, info
@@ -185,7 +187,7 @@ class BatchEnv(VectorEnv):
             xp.write(getattr(self, name), arrays[f"env/{name}"])
         observation = self._buffers[self._turn]
         xp.write(observation, arrays["observation"])
-        return observation
+        return xp.copy(observation) if self.copy else observation
 
     def _header(self) -> list[str]:
         model = self.batch.model
@@ -216,6 +218,10 @@ class BatchEnv(VectorEnv):
             self.dumped.append(path)
 
     def _observation(self) -> Array:
+        return xp.copy(self._fill()) if self.copy else self._fill()
+
+    def _fill(self) -> Array:
+        """The observation, in the buffer that was not returned last."""
         self._turn ^= 1
         out = self._buffers[self._turn]
         self.observe(out)

@@ -55,10 +55,11 @@ class Gripper(BatchEnv):
         noise: float = 1.0,
         dumps: Any = None,
         arrays: str | None = None,
+        copy: bool = True,
         **batch: Any,
     ) -> None:
         made = Batch(scene("gripper"), num_envs, **batch)
-        super().__init__(made, 24, 2, steps, time_limit, autoreset_mode, dumps, arrays=arrays)
+        super().__init__(made, 24, 2, steps, time_limit, autoreset_mode, dumps, arrays=arrays, copy=copy)
         self.dt, self.noise = steps * self.batch.dt, noise
         self.goal, self.target = (self.arrays.zeros((num_envs,), "f64") for _ in range(2))
         self.action, self.last_action = (self.arrays.zeros((num_envs, 2), "f64") for _ in range(2))

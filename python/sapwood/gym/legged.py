@@ -71,6 +71,7 @@ class Legged(BatchEnv):
         noise: float = 1.0,
         dumps: Any = None,
         arrays: str | None = None,
+        copy: bool = True,
         **batch: Any,
     ) -> None:
         drives, coordinates = _drives(model)
@@ -79,7 +80,7 @@ class Legged(BatchEnv):
         made = Batch(model if ground is None else terrain.lay(model, ground), num_envs, **batch)
         n, points = len(drives), 0 if ground is None else _attach_scan(made)
         size = 15 + 3 * n + len(feet) + points
-        super().__init__(made, size, n, steps, time_limit, autoreset_mode, dumps, arrays=arrays)
+        super().__init__(made, size, n, steps, time_limit, autoreset_mode, dumps, arrays=arrays, copy=copy)
         self._find_robot(model, drives, coordinates, feet)
         self._begin_task(command, ground)
 

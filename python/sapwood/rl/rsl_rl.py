@@ -17,8 +17,8 @@ from ..gym import BatchEnv
 
 
 class VecEnv(rsl_rl.env.VecEnv):  # type: ignore[misc]
-    """An environment with autoreset_mode SAME_STEP, as rsl_rl expects it. Its observations are the group `policy`; they
-    share the memory of the environment, which keeps them until the step after the next."""
+    """An environment with autoreset_mode SAME_STEP, as rsl_rl expects it. Its observations are the group `policy`.
+    rsl_rl copies them into its storage, so `copy=False` of the environment is safe here."""
 
     def __init__(self, env: BatchEnv, cfg: dict[str, Any] | None = None) -> None:
         if env.autoreset_mode != AutoresetMode.SAME_STEP:

@@ -30,7 +30,7 @@ class VecEnv(Base):  # type: ignore[misc]
         self._return[:] = 0
         seed = self._seeds[0]
         self._reset_seeds()
-        return self.env.reset(seed=seed)[0].copy()
+        return np.array(self.env.reset(seed=seed)[0], copy=not self.env.copy)
 
     def step_async(self, actions: NDArray[Any]) -> None:
         self._actions[:] = actions
@@ -47,7 +47,7 @@ class VecEnv(Base):  # type: ignore[misc]
                 "episode": {"r": float(self._return[w]), "l": int(age[w])},
             }
         self._return[done] = 0
-        return observation.copy(), reward.astype(np.float32), done, infos
+        return np.array(observation, copy=not self.env.copy), reward.astype(np.float32), done, infos
 
     def close(self) -> None:
         self.env.close()

@@ -12,8 +12,8 @@ from ..gym import BatchEnv
 class Tensors:
     """An environment whose `reset` and `step` take and return torch tensors, on the CPU or on the GPU of its batch.
 
-    Nothing is copied: observations, rewards and flags are the memory of the environment. An observation stays unchanged
-    until the step after the next, and the other tensors are new in each step.
+    Nothing is copied here: the tensors share the memory of the arrays that the environment returns, which are new in
+    each step. Only with its `copy=False` an observation changes, in the step after the next.
     """
 
     def __init__(self, env: BatchEnv) -> None:

@@ -13,7 +13,7 @@ from ..xp import copy
 
 class Env(GymWrapper):  # type: ignore[misc]
     """TorchRL's GymWrapper over an environment with autoreset_mode SAME_STEP. A rollout keeps its observations, so they
-    are copies: the environment writes into the same memory again two steps later."""
+    must be copies: those of an environment with `copy=False` are copied here."""
 
     def __init__(self, env: BatchEnv, **settings: Any) -> None:
         if env.autoreset_mode != AutoresetMode.SAME_STEP:
@@ -21,4 +21,4 @@ class Env(GymWrapper):  # type: ignore[misc]
         super().__init__(env, **settings)
 
     def read_obs(self, observations: Any) -> Any:
-        return super().read_obs(copy(observations))
+        return super().read_obs(observations if self._env.copy else copy(observations))
