@@ -91,18 +91,21 @@ def test_commands_change_every_five_seconds():
     assert np.all((seen[-1][:, 0] >= 0) & (seen[-1][:, 0] <= 1))
 
 
-def test_terrain_carries_the_robots_and_levels_follow_how_far_they_walk():
+def test_terrain_carries_the_robots_and_levels_follow_how_well_they_walk():
     ground = terrain.make(["flat", "slope"], levels=3, size=6.0)
-    env = Quadruped(4, ground=ground, threads=1, noise=0.0, command=(0.5, 0, 0), time_limit=20)
+    env = Quadruped(6, ground=ground, threads=1, noise=0.0, command=(0.5, 0, 0), time_limit=20)
     env.reset(seed=0)
-    for _ in range(19):
-        observation, *_ = env.step(np.zeros((4, 12)))
+    for _ in range(17):
+        observation, *_ = env.step(np.zeros((6, 12)))
     assert np.allclose(observation[:, 0], 1, atol=0.2), "all stand on their cells"
-    env.batch.joint_q[1, 0] += 3.2  # world 1 was carried across half of its cell
-    env.step(np.zeros((4, 12)))
-    env.step(np.zeros((4, 12)))  # the reset
-    assert env.level.tolist() == [0, 1, 0, 0]
-    where = env.batch.joint_q[:, :2] - env.ground.origins[[0, 1, 0, 0], [0, 1, 0, 1], :2]
+    assert np.allclose(env.wanted, 17 * 0.02 * 0.5) and np.abs(env.walked).max() < 0.1, "they stand"
+    env.level[:], env.wanted[:], env.walked[:] = 1, 2.0, [1.2, 1.6, 0.9, 1.6, 1.6, 1.6]
+    env.wanted[4], env.walked[4] = 1.0, 1.0  # too little to say
+    env.batch.joint_q[5, 2] = 0.1  # it falls
+    for _ in range(4):  # the last one resets them
+        env.step(np.zeros((6, 12)))
+    assert env.level.tolist() == [1, 2, 0, 2, 1, 0]
+    where = env.batch.joint_q[:, :2] - env.ground.origins[env.level, np.arange(6) % 2, :2]
     assert np.abs(where).max() < 0.01
 
 

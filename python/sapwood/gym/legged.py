@@ -48,8 +48,8 @@ class Legged(BatchEnv):
     `velocities`, unless `command` fixes it. An episode is truncated after `time_limit` steps of the environment.
 
     `ground` (terrain.make) takes the place of the model's plane. Worlds are dealt to its kinds and begin on its first
-    level; one that walks half a cell in an episode goes up, and one that walks less than half as far as it was told
-    goes down.
+    level. One that does not fall in an episode and walks three quarters of the way that it was told, at least a quarter
+    of a cell, goes up; one that falls or walks less than half of the way goes down.
     """
 
     kept = ("command", "command_keys", "action", "last_action", "level", "origin", "walked", "wanted")
@@ -110,7 +110,7 @@ class Legged(BatchEnv):
         levels, kinds = (1, 1) if ground is None else ground.origins.shape[:2]
         self.levels = Levels(worlds, levels, kinds, first=self.batch.world_offset, arrays=arrays)
         self.level, self.origin = self.levels.level, arrays.zeros((worlds, 3), "f64")
-        self.walked, self.wanted = (arrays.zeros((worlds,), "f64") for _ in range(2))  # m, from the origin; as told
+        self.walked, self.wanted = (arrays.zeros((worlds,), "f64") for _ in range(2))  # m, along the command; as told
         self.ground = None if ground is None else ground.moved(arrays)
         if ground is not None:
             self.scan = arrays.live(self.batch, "ray_distance")
@@ -127,13 +127,14 @@ class Legged(BatchEnv):
         put(self.qd, worlds, self.qd[worlds] + x[:, n:])
         self.commands.reset(worlds, random_keys(random, 1))
         self.action[worlds] = self.last_action[worlds] = 0
-        self.wanted[worlds] = 0
+        self.walked[worlds] = self.wanted[worlds] = 0
 
     def _place(self, ground: terrain.Ground, worlds: Array, random: Array) -> None:
         """Moves worlds up or down by how their episodes went, and onto their cells."""
-        done, walked = self.episodes[worlds] > 0, self.walked[worlds]
-        passed, failed = walked > ground.size / 2, walked < 0.5 * self.wanted[worlds]
-        self.levels.update(worlds, done & passed, done & failed, random_keys(random, 2))
+        done, walked, wanted = self.episodes[worlds] > 0, self.walked[worlds], self.wanted[worlds]
+        fell = self.age[worlds] < self.time_limit
+        passed = ~fell & (walked > 0.75 * wanted) & (wanted > ground.size / 4)
+        self.levels.update(worlds, done & passed, done & (fell | (walked < 0.5 * wanted)), random_keys(random, 2))
         self.origin[worlds] = ground.origins[self.level[worlds], self.levels.kind[worlds]]
         put(self.q, (worlds, slice(3)), self.q[worlds, :3] + self.origin[worlds])
 
@@ -187,8 +188,8 @@ class Legged(BatchEnv):
     def judge(self) -> tuple[Array, Array]:
         xp = self.xp
         self._gravity, self._velocity, self._omega = self.motion()
-        way = self.q[:, :2] - self.origin[:, :2]
-        self.walked[:] = xp.nan_to_num(xp.hypot(way[:, 0], way[:, 1]))
+        told = self.command[:, :2] / xp.clip(xp.hypot(self.command[:, 0], self.command[:, 1]), 1e-9, None)[:, None]
+        self.walked += self.dt * xp.nan_to_num((self._velocity[:, :2] * told).sum(1))
         fallen = (self.heights() < 0.5 * self.height) | (self._gravity[:, 2] > -0.5)
         fallen |= (self.status & FAILED) != 0
         return xp.where(fallen, -1.0, self.rewards()), fallen
