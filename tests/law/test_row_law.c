@@ -71,6 +71,39 @@ Test(row_law, cost_is_continuous_across_bounds) {
         check_near(value_of(law, kinks[i] + 1e-12).cost, value_of(law, kinks[i] - 1e-12).cost, 1e-12, "cost");
 }
 
+/* gamma (vhat - v) - R gamma^2/2 in more digits than the kernels have. */
+static long double cost_of(RowLaw law, double v) {
+    long double error = (long double)law.vhat - v, y = error * law.inv_R;
+    long double gamma = y < law.lower ? law.lower : y > law.upper ? law.upper : y;
+    return gamma * error - gamma * gamma / law.inv_R / 2;
+}
+
+/* A target of up to 1e6 m/s, and the cost of about 1 J that is left of one of up to 3e6 J at rest. */
+Test(row_law, the_cost_of_a_target_that_is_far_is_measured_from_rest) {
+    Random random = random_seed(11);
+    for (int k = 0; k < cases(2000); k++) {
+        double lower = random_below(&random, 3) ? -random_between(&random, 0, 3) : -INFINITY;
+        double upper = random_below(&random, 3) ? random_between(&random, 0, 3) : INFINITY;
+        double vhat = pow(10, random_between(&random, 2.01, 6)) * (random_below(&random, 2) ? 1 : -1);
+        double v = random_between(&random, -300, 300), inv_R = random_between(&random, 0.1, 10) / fabs(vhat);
+        RowLaw law = row_law(vhat, inv_R, lower, upper, mask_all());
+        double expected = (double)(cost_of(law, v) - cost_of(law, 0));
+        check_near(value_of(law, v).cost, expected, 1e-13 * (1 + 10 * fabs(v)), "cost");
+    }
+}
+
+/* With a gain that vanishes a drive is a force: the cost is minus its work. */
+Test(row_law, of_a_drive_whose_gain_vanishes_is_that_of_a_force) {
+    for (double gain = 1e-3; gain > 1e-20; gain *= 1e-3) {
+        RowLaw drive = row_law_drive(0, gain, 0, 0, 7, 50, row_w, row_h, mask_all());
+        RowLaw bounded = row_law_drive(0, gain, 0, 0, 70, 50, row_w, row_h, mask_all());
+        for (double v = -2; v <= 2; v += 0.5) {
+            check_near(value_of(drive, v).cost, -row_h * 7 * v, row_h * gain * v * v / 2 + 1e-16, "cost");
+            check_near(value_of(bounded, v).cost, -row_h * 50 * v, 1e-16, "cost at the effort limit");
+        }
+    }
+}
+
 Test(row_law, that_does_not_act_gives_exact_zeros) {
     RowValue at = value_of(row_law(3, 5, -1, 1, mask_none()), -2);
     cr_expect(at.cost == 0 && at.gamma == 0 && at.G == 0);

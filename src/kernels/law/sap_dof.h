@@ -68,7 +68,7 @@ KERNEL_FN int joint_law_acts(const JointLaw *t) {
 
 KERNEL_FN real joint_row_add(const JointLaw *t, int row, real v, RowValue *sum) {
     RowLaw law = joint_row(t, row);
-    return row_law_add(&law, v, sum);
+    return row == JOINT_ROW_DRIVE ? row_law_add_drive(&law, v, sum) : row_law_add(&law, v, sum);
 }
 
 /* Evaluates the kinds of terms in `acts` at v. */
