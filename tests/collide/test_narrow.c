@@ -314,6 +314,22 @@ Test(narrow, known_positions_have_their_known_answers) {
     }
 }
 
+/* Axes along z, in the same or the opposite direction, 3 apart in y: the overlap is the common part of their ranges of z. */
+Test(narrow, parallel_capsules_touch_at_both_ends_of_their_overlap) {
+    static const double half[] = {0.5, 2, 3}, shift[] = {-2.25, -0.75, 0.25, 1.75};
+    NarrowPair pair = make_pair(SAP_SHAPE_CAPSULE, SAP_SHAPE_CAPSULE);
+    for (int i = 0; i < 3 * 4 * 2 * 2; i++) {
+        double h = half[i % 3], z = shift[i / 3 % 4], low = fmax(-2, z - h), high = fmin(2, z + h);
+        int turned = i / 12 % 2;
+        NarrowCase c = {{{1, 2}, {0.5, h}}, {0, 3, z, turned, 0, 0, !turned}};
+        NarrowResult r;
+        builds[i / 24][0](&pair, &c, 1, &r);
+        cr_assert_eq(r.count, 2, "half length %g at %g: %d points", h, z, r.count);
+        cr_expect(fabs(fmin(r.p[0][2], r.p[1][2]) - low) < 5e-6 && fabs(fmax(r.p[0][2], r.p[1][2]) - high) < 5e-6,
+                  "half length %g at %g: ends %g and %g, not %g and %g", h, z, r.p[0][2], r.p[1][2], low, high);
+    }
+}
+
 Test(narrow, very_flat_ellipsoids_are_solved_too) {
     NarrowPair pair = make_pair(SAP_SHAPE_SPHERE, SAP_SHAPE_ELLIPSOID);
     static NarrowCase cases[CASES];

@@ -1,13 +1,16 @@
 /* The plan of a model: levels of links, rows, ancestors and descendants of dofs, and the layout of scratch. Known trees are
  * written out; random ones are compared with what follows from the definitions. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
 
 #include "host/plan/plan.h"
+#include "host/plan/step_args.h"
 #include "support/random_model.h"
 #include "support/sample_model.h"
+#include "support/scene_text.h"
 
 static SapPlanOwner plan_of(const SapModel *model) {
     SapPlanOwner owner;
@@ -286,6 +289,35 @@ Test(plan, parts_of_scratch_do_not_overlap_and_fill_it) {
         cr_assert_lt(kept[i], at->passing);
     sap_plan_free(&owner);
     sap_model_destroy(model);
+}
+
+/* ---- terms of dofs ---- */
+
+static int has_dof_terms(const char *joint) {
+    char text[512];
+    snprintf(text, sizeof text, HEAD BALL "joints: [{id: j, parent: world, child: ball, %s}]\n", joint);
+    SapScene *scene = parse(text);
+    SapPlanOwner owner = plan_of(scene->model);
+    const SapConstants constants[2] = {{0}};
+    SapDualStepArgs dual;
+    SapStepArgs args;
+    SapStatus status = sap_step_args_init(arrays_of(scene), &owner.plan, constants, &scene->options, 1, &dual, &args);
+    cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
+    sap_plan_free(&owner);
+    sap_scene_destroy(scene);
+    return args.has_dof_terms;
+}
+
+/* A world in free flight is then not solved at all. */
+Test(plan, only_drives_limits_and_friction_are_terms_of_dofs) {
+#define HINGE "type: revolute, axis: z, "
+    cr_expect_eq(has_dof_terms("type: free"), 0);
+    cr_expect_eq(has_dof_terms(HINGE "limit_ke: 0, friction: 0, armature: 1, target_kd: 1"), 0);
+    cr_expect_eq(has_dof_terms(HINGE "limit_ke: 1, limit_lower: -inf, limit_upper: inf"), 0);
+    cr_expect_eq(has_dof_terms(HINGE "limit_ke: 0, friction: 1e-3"), 1);
+    cr_expect_eq(has_dof_terms(HINGE "limit_ke: 1, limit_lower: -1, limit_upper: inf"), 1);
+    cr_expect_eq(has_dof_terms(HINGE "limit_ke: 1, limit_lower: -inf, limit_upper: 1"), 1);
+    cr_expect_eq(has_dof_terms(HINGE "limit_ke: 0, actuator_mode: velocity, target_kd: 1"), 1);
 }
 
 Test(plan, an_empty_plan_can_be_freed) {
