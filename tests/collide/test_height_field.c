@@ -163,7 +163,9 @@ ParameterizedTest(Precision *param, convex, a_ball_that_crosses_cells_meets_no_e
     TestShape ball = {SAP_SHAPE_SPHERE, {0.07, 0, 0}, NULL};
     field_make(&field, flat);
     for (int k = 0; k < 500; k++) {
-        const double pose[7] = {-0.7 + 0.0031 * k, -0.5 + 0.0017 * k, 0.25 + 0.069, 0, 0, 0, 1};
+        /* from corner to corner of the grid, along either diagonal */
+        const double side = k % 2 ? 1 : -1,
+                     pose[7] = {0.00596 * (k - 250), side * 0.00396 * (k - 250), 0.319, 0, 0, 0, 1};
         field_solve(&data, &field, &ball, pose, 0.05, 4, param->bits);
         cr_assert_eq(data.task.count, 1, "k %d: %d points", k, data.task.count);
         cr_assert(data.task.n[0][2] > 1 - 1e-9 && fabs(data.task.d[0] + 0.001) < 1e-6);

@@ -192,6 +192,36 @@ ParameterizedTest(Precision *param, hull_tables, change_no_bit_of_a_contact) {
     cr_assert_gt(found, 100, "%d poses with contacts", found);
 }
 
+/* ---- edges ---- */
+
+/* How often the edges of a hull join two vertices. */
+static int count_edges(const SapHullEdge *edge, int num_edges, int a, int b) {
+    int count = 0;
+    for (int i = 0; i < num_edges; i++)
+        count += (edge[i].from == a && edge[i].to == b) || (edge[i].from == b && edge[i].to == a);
+    return count;
+}
+
+/* A closed surface has half as many edges as its faces have corners. */
+Test(hull_tables, the_edges_of_a_hull_are_those_of_its_faces_each_once) {
+    static double x[MOST_POINTS][3];
+    static SapHullEdge edge[6 * MOST_POINTS];
+    Random random = random_seed(9);
+    for (int kind = 0; kind < 2; kind++) {
+        int n = make_points(kind, &random, x), num_edges;
+        SapHullShape hull;
+        need(sap_hull_create(&x[0][0], n, "points", &hull));
+        need(sap_hull_edges(&hull, edge, &num_edges));
+        cr_assert_eq(2 * num_edges, hull.num_corners);
+        for (int f = 0; f < hull.num_faces; f++) {
+            int last = hull.corner[hull.face_start[f + 1] - 1];
+            for (int i = hull.face_start[f]; i < hull.face_start[f + 1]; last = hull.corner[i++])
+                cr_assert_eq(count_edges(edge, num_edges, last, hull.corner[i]), 1, "face %d, corner %d", f, i);
+        }
+        sap_hull_free(&hull);
+    }
+}
+
 /* ---- boxes ---- */
 
 Test(hull_tables, a_box_around_a_hull_holds_its_vertices_and_touches_them) {
