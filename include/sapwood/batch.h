@@ -213,14 +213,15 @@ SAP_API SapStatus sap_batch_write(SapBatch *batch, SapBatchField field, const vo
 
 /* ---- parameters per world ---- */
 
-/* Gives every world its own values of a parameter. *view becomes an f64 array [num_worlds][...] in host memory, also
- * for a batch on a GPU; the batch owns it, and a second call returns the same array. It starts with the model's values
- * and is writable between calls. World w then moves, bit for bit, like a world of a model with those values. Every call
- * (step, kinematics, collision, inspection) compares the rows with those it read last, so changes need no announcement.
- * A world whose values break a rule of the model is skipped: it keeps its state, has no contacts, and its status is
- * SAP_WORLD_BAD_PARAMETERS until the values are valid again. A reset does not change the parameters. On a GPU, a call
- * that finds new values copies them first and waits for the copy, so it cannot be captured into a graph. An error with
- * factor_plan = library, and for a parameter that has no rows in the model. */
+/* Gives every world its own values of a parameter. *view becomes an array [num_worlds][...] in host memory, also for a
+ * batch on a GPU, of f64, or int32 for shape_mesh; the batch owns it, and a second call returns the same array. It
+ * starts with the model's values and is writable between calls. World w then moves, bit for bit, like a world of a
+ * model with those values. Every call (step, kinematics, collision, inspection, rays) compares the rows with those
+ * it read last, so changes need no announcement. A world whose values break a rule of the model is skipped: it
+ * keeps its state, has no contacts, and its status is SAP_WORLD_BAD_PARAMETERS until the values are valid again. A
+ * reset does not change the parameters. On a GPU, a call that finds new values copies them first and waits for the
+ * copy, so it cannot be captured into a graph. An error with factor_plan = library, and for a parameter that has no
+ * rows in the model. */
 SAP_API SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *view);
 
 /* Checks the parameters of all worlds. SAP_OK, or SAP_ERROR_MODEL and a message about the first broken rule: world,

@@ -7,7 +7,7 @@
 SAP_BEGIN_DECLS
 
 /* Arrays of SapModelArrays, one row per world; n = num_worlds. model.h gives their meaning, unit and range. Arrays per
- * dof are in public order. */
+ * dof are in public order. Numbers are f64 where no other type is given. */
 typedef enum SapParameter {
     SAP_PARAMETER_GRAVITY,               /* [n][3] */
     SAP_PARAMETER_BODY_MASS,             /* [n][nb] */
@@ -29,6 +29,8 @@ typedef enum SapParameter {
     SAP_PARAMETER_SHAPE_MATERIAL_TAU,    /* [n][ns] */
     SAP_PARAMETER_SHAPE_MARGIN,          /* [n][ns] */
     SAP_PARAMETER_SHAPE_GAP,             /* [n][ns] */
+    SAP_PARAMETER_SHAPE_MESH,            /* [n][ns] int32: the grid of a height field is that of the model or
+                                            one beside it that no shape has; other shapes keep theirs */
     SAP_PARAMETER_CONSTRAINT_X,          /* [n][nc][2][7] */
     SAP_PARAMETER_CONSTRAINT_POLYNOMIAL, /* [n][nc][5] */
     SAP_PARAMETER_CONSTRAINT_REFERENCE,  /* [n][nc][2] */

@@ -304,8 +304,9 @@ class Batch(MjNames):
         """`status` as int32, over the same memory: torch has few operations for uint32."""
         return self.status.view(np.int32)
 
-    def expand(self, name: str) -> NDArray[np.float64]:
-        """Gives every world its own copy of a model array: (num_worlds, ...), f64, live, initialised from the model.
+    def expand(self, name: str) -> NDArray[Any]:
+        """Gives every world its own copy of a model array: (num_worlds, ...), live, initialised from the model. Its type
+        is f64; that of shape_mesh, by which worlds choose height fields (terrain.choose), is int32.
 
         `name` is one of PARAMETERS. Written values take effect at the next call, without notification; world w then
         has the same results, bit for bit, as a model with these values. A world with values that violate a rule of
@@ -316,9 +317,7 @@ class Batch(MjNames):
             hint = nearest(name, PARAMETERS)
             raise ValueError(f"{name!r} cannot be expanded{hint or ';'} These can: {', '.join(PARAMETERS)}")
         found = self.__dict__.get(name)
-        array: NDArray[np.float64] = (
-            self._show(name, lib.sap_batch_expand, PARAMETERS[name]) if found is None else found
-        )
+        array: NDArray[Any] = self._show(name, lib.sap_batch_expand, PARAMETERS[name]) if found is None else found
         return array
 
     @property

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 JOINT_WORDS = {value: name.removeprefix("SAP_JOINT_").lower() for name, value in JOINT_TYPES.items()}
+HEIGHT_FIELD = SHAPE_TYPES["SAP_SHAPE_HEIGHT_FIELD"]
 SHAPE_WORDS = {value: name.removeprefix("SAP_SHAPE_").lower() for name, value in SHAPE_TYPES.items()}
 SIZES = {
     "sphere": ["radius"],
@@ -180,8 +181,19 @@ def _shapes(model: Model, path: Path) -> list[dict[str, Any]]:
             shape.update(file=_mesh_file(path, int(model.shape_mesh[s])), scale=model.shape_scale[s])
         elif kind == "height_field":
             shape["heights"] = _grid(model, int(model.shape_mesh[s]))
+            if choices := _choices(model, s):
+                shape["choices"] = [_grid(model, i) for i in choices]
         out.append(shape)
     return out
+
+
+def _choices(model: Model, s: int) -> list[int]:
+    """The grids after that of shape s that no shape has: worlds may choose them."""
+    used = sorted(int(model.shape_mesh[t]) for t, kind in enumerate(model.shape_type) if kind == HEIGHT_FIELD)
+    if used[0] != 0:
+        raise ValueError(f"height field 0 of {model.name} has no shape; in a scene file it can only follow one that has")
+    last = next((i for i in used if i > model.shape_mesh[s]), model.num_height_fields)
+    return list(range(int(model.shape_mesh[s]) + 1, last))
 
 
 def _grid(model: Model, i: int) -> Any:

@@ -7,7 +7,13 @@ batch.joint_q[:, :3] += ground.origins[level, kind]      # a cell for each world
 
 All worlds have the same field: the cell of a world is its terrain, and moving a world to another cell changes it. The
 columns of cells are kinds, the rows are levels of difficulty. Each cell has a flat square in its middle, at which
-`origins` points. Height fields of your own become cells with `terrain.join`: each world then chooses its field.
+`origins` points. Height fields of your own become cells with `terrain.join`.
+
+Or a world chooses one of several grounds, which all lie in the same place:
+
+model = terrain.lay(sapwood.scene("quadruped"), [terrain.make(["rough"], 1, seed=k) for k in range(20)])
+batch = sapwood.Batch(model, 1024)
+terrain.choose(batch, np.arange(1024) % 20)
 """
 
 from __future__ import annotations
@@ -21,9 +27,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .arguments import integer, nearest
 from .model import SHAPE_TYPES, Model
-from .xp import Array, Numpy, Torch, cast, like, module
+from .xp import Array, Numpy, Torch, cast, host, like, module
 
 if TYPE_CHECKING:
+    from .batch import Batch
     from .mjcf import Import
 
 Floats = Array  # f64; of numpy, but for a Ground that was moved
@@ -182,9 +189,14 @@ def _joined(cells: Floats, size: float, kinds: tuple[str, ...], middle: Floats) 
     return Ground(heights, half, origins, kinds, size)
 
 
-def lay(model: Model, ground: Ground, mu: float | None = None) -> Model:
+def lay(model: Model, ground: Ground | Sequence[Ground], mu: float | None = None) -> Model:
     """The model on this ground: the height field takes the place, the material and the collision group of its first
-    static plane; other static planes go. `mu` is another friction of the ground."""
+    static plane; other static planes go. `mu` is another friction of the ground. Of several grounds, of one extent,
+    worlds have the first until they choose another (terrain.choose)."""
+    grounds = [ground] if isinstance(ground, Ground) else list(ground)
+    extents = {tuple(map(float, each.half_extents)) for each in grounds}
+    if len(extents) != 1:
+        raise ValueError(f"grounds have the half extents {sorted(extents)}; there must be one, of all of them")
     planes = _static_planes(model)
     if not len(planes):
         raise ValueError(f"{model.name} has no static plane, whose place the terrain could take")
@@ -193,7 +205,7 @@ def lay(model: Model, ground: Ground, mu: float | None = None) -> Model:
     for name in [name for name in arrays if name.startswith("shape_") and "pairs" not in name]:
         values = arrays[name]
         arrays[name] = [values[i] for i in kept] if isinstance(values, list) else values[kept]
-    field = {"type": SHAPE_TYPES["SAP_SHAPE_HEIGHT_FIELD"], "scale": (*ground.half_extents, 0.0), "name": "terrain"}
+    field = {"type": SHAPE_TYPES["SAP_SHAPE_HEIGHT_FIELD"], "scale": (*extents.pop(), 0.0), "name": "terrain"}
     field |= {"mesh": model.num_height_fields} | ({} if mu is None else {"material_mu": mu})
     for name, value in field.items():
         arrays[f"shape_{name}"][first] = value
@@ -201,13 +213,33 @@ def lay(model: Model, ground: Ground, mu: float | None = None) -> Model:
     number[kept] = np.arange(len(kept))
     pairs = number[np.asarray(arrays["shape_filter_pairs"]).reshape(-1, 2)]
     arrays["shape_filter_pairs"] = pairs[np.all(pairs >= 0, axis=1)]
-    arrays["height_field_size"] = [*np.reshape(arrays["height_field_size"], (-1, 2)).tolist(), ground.heights.shape]
-    arrays["heights"] = np.append(arrays["heights"], ground.heights.ravel())
+    sizes = np.reshape(arrays["height_field_size"], (-1, 2)).tolist()
+    arrays["height_field_size"] = sizes + [each.heights.shape for each in grounds]
+    arrays["heights"] = np.concatenate([arrays["heights"], *(each.heights.ravel() for each in grounds)])
     for name in ("num_shapes", "num_height_fields", "num_heights", "num_shape_filter_pairs"):
         arrays.pop(name)
     out = Model(dt=model.dt, **arrays)
     out.options, out.imported = model.options, model.imported and _renumbered(model.imported, number)
     return out
+
+
+def choose(batch: Batch, ground: ArrayLike, worlds: ArrayLike | None = None) -> None:
+    """Gives worlds the ground with this index among those that `lay` was given; one for all, or one for each.
+
+    Contacts and rays of the next call are with it. An index that there is not is refused. The batch keeps the choice of
+    each world in `batch.expand("shape_mesh")`, which a reset does not change and `get_state` includes.
+    """
+    model = batch.model
+    terrains = np.nonzero(np.array(model.shape_name) == "terrain")[0]
+    if len(terrains) != 1:
+        raise ValueError(f"{model.name} has {len(terrains)} shapes with the name 'terrain'; terrain.lay gives it one")
+    shape, index = int(terrains[0]), host(ground)
+    first = int(model.shape_mesh[shape])
+    count = model.num_height_fields - first
+    if not np.issubdtype(index.dtype, np.integer) or np.any((index < 0) | (index >= count)):
+        raise ValueError(f"ground is {index.tolist()}; it must be in 0 .. {count - 1}")
+    rows = slice(None) if worlds is None else host(worlds)
+    batch.expand("shape_mesh")[rows, shape] = first + index
 
 
 def _static_planes(model: Model) -> NDArray[np.intp]:

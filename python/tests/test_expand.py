@@ -54,7 +54,7 @@ def test_every_parameter_can_be_expanded_and_begins_as_the_models(quadruped):
         present = [name for name in PARAMETERS if getattr(quadruped, name).size]  # it has no constraints and tendons
         for name in present:
             array = batch.expand(name)
-            assert array.shape == (3, *getattr(quadruped, name).shape) and array.dtype == np.float64
+            assert array.shape == (3, *getattr(quadruped, name).shape) and array.dtype == getattr(quadruped, name).dtype
             assert np.array_equal(array[2], getattr(quadruped, name))
             assert batch.expand(name) is array and getattr(batch, name) is array
         assert batch.expanded == present

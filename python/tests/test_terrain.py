@@ -55,6 +55,98 @@ def test_each_world_chooses_one_of_given_fields():
         assert above[:2] == pytest.approx(float(plane.joint_q[0, 2]), abs=1e-4)
 
 
+def grounds(count=4):
+    return [terrain.make(["rough"], levels=1, size=6.0, seed=seed) for seed in range(count)]
+
+
+@pytest.mark.parametrize("preset", ["approx32", "approx64"])
+def test_a_world_that_chose_a_ground_moves_and_sees_as_a_model_with_that_ground(preset):
+    """Bit for bit, at any index, also after a choice in the middle of a run."""
+    every = grounds()
+    scan = sapwood.pattern_grid((1.0, 1.0), 0.25)
+    choice = np.array([2, 0, 3, 1, 2, 1, 0, 3, 3])
+    with sapwood.Batch(terrain.lay(quadruped(), every), 9, preset=preset, threads=2, seed=3) as batch:
+        batch.joint_q[:, 0] += 1.5  # beyond the flat square in the middle
+        batch.perturb()
+        batch.step(20)
+        terrain.choose(batch, choice)
+        batch.step(60)
+        rays = batch.raycast(*scan, body="trunk", axes="heading", sees="static")
+        assert not (batch.status & sapwood.batch.FAILED).any() and np.ptp(batch.joint_q[:, 2]) > 1e-3
+        for w in (0, 1, 2, 8):
+            model = terrain.lay(quadruped(), [every[choice[w]], *every[:1]])
+            with sapwood.Batch(model, 1, preset=preset, threads=1, seed=3, world_offset=w) as alone:
+                terrain.choose(alone, 1)
+                alone.joint_q[:, 0] += 1.5
+                alone.perturb()
+                alone.step(20)
+                terrain.choose(alone, 0)
+                alone.step(60)
+                for name in ("joint_q", "joint_qd", "contact_count", "cost"):
+                    assert np.array_equal(getattr(batch, name)[w], getattr(alone, name)[0]), (w, name)
+                hits = alone.raycast(*scan, body="trunk", axes="heading", sees="static")
+                assert np.allclose(rays.distance[w], hits.distance[0], atol=1e-6)
+
+
+def test_the_chosen_ground_is_the_one_that_contacts_and_rays_meet():
+    levels = [terrain.join(np.full((1, 5, 5), 0.1 * k), size=6.0) for k in range(3)]
+    model = terrain.lay(quadruped(), levels)
+    with sapwood.Batch(model, 6) as batch:
+        terrain.choose(batch, np.arange(6) % 3)
+        terrain.choose(batch, 1, worlds=[5])
+        height = 0.1 * np.array([0, 1, 2, 0, 1, 1])
+        down = batch.raycast([[0.0, 0.0, 5.0]], [[0.0, 0.0, -1.0]], sees="static")
+        assert down.distance[:, 0] == pytest.approx(5 - height, abs=1e-6)
+        batch.joint_q[:, 2] += height
+        batch.step(300)
+        assert np.ptp(batch.joint_q[:, 2] - height) < 1e-4
+        state = batch.get_state()
+        with sapwood.Batch(model, 6) as other:
+            other.set_state(state)
+            assert np.array_equal(other.shape_mesh, batch.shape_mesh)
+            for each in (batch, other):
+                each.step(5)
+            assert np.array_equal(batch.joint_q, other.joint_q)
+
+
+def test_a_ground_that_there_is_not_stops_its_world_and_choose_refuses_it():
+    with sapwood.Batch(terrain.lay(quadruped(), grounds(2)), 3) as batch:
+        shape = batch.model.shape_name.index("terrain")
+        for wrong in (2, -1, [0, 1, 7], 0.5):
+            with pytest.raises(ValueError, match=r"ground is .*; it must be in 0 \.\. 1"):
+                terrain.choose(batch, wrong)
+        batch.expand("shape_mesh")[1, shape] = 2
+        with pytest.raises(sapwood.ModelError, match=r"world 1: shape_mesh\[\d+\] .*'terrain'.* is 2; .* 0 \.\. 1"):
+            batch.check_parameters()
+        batch.step()
+        assert batch.status_text(1) == ["bad_parameters"] and batch.stats["failed"] == 1
+
+
+def test_grounds_of_a_model_are_saved(tmp_path):
+    model = terrain.lay(quadruped(), grounds(3))
+    model.save(tmp_path / "model.yaml")
+    copy = sapwood.Model.load(tmp_path / "model.yaml")
+    for name in ("heights", "height_field_size", "shape_mesh", "shape_scale"):
+        assert np.array_equal(getattr(copy, name), getattr(model, name)), name
+
+
+def test_worlds_choose_grounds_with_the_law_of_mujoco_too():
+    mujoco = pytest.importorskip("mujoco")
+    xml = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+      <body pos="1.5 0 .3"><freejoint/><geom type="box" size=".2 .1 .1"/></body></worldbody></mujoco>"""
+    model = sapwood.Model.from_mjmodel(mujoco.MjModel.from_xml_string(xml), law="mujoco")
+    every = grounds(3)
+    with sapwood.Batch(terrain.lay(model, every), 3) as batch:
+        assert batch.options["contact_solver"] == "mujoco"
+        terrain.choose(batch, [2, 0, 1])
+        batch.step(200)
+        for w, ground in enumerate([2, 0, 1]):
+            with sapwood.Batch(terrain.lay(model, every[ground]), 1) as alone:
+                alone.step(200)
+                assert np.array_equal(batch.joint_q[w], alone.joint_q[0])
+        assert np.ptp(batch.joint_q[:, 2]) > 1e-3
+
+
 @pytest.mark.parametrize(
     "fields, rest, message",
     [
@@ -145,6 +237,8 @@ def test_an_imported_robot_keeps_its_names_and_numbers():
         (lambda: terrain.make(["flat"], levels=0), "levels"),
         (lambda: terrain.make(["flat"], size=1.0), "size is 1.0"),
         (lambda: terrain.lay(sapwood.Model.load(SCENES / "cartpole.yaml"), terrain.make(["flat"])), "no static plane"),
+        (lambda: terrain.lay(quadruped(), []), "half extents"),
+        (lambda: terrain.lay(quadruped(), [terrain.make(["flat"], 1), terrain.make(["flat"], 2)]), "half extents"),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):

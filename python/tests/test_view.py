@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import sapwood
-from sapwood import view
-from sapwood.view.scene import place_worlds
+from sapwood import terrain, view
+from sapwood.view.scene import Scene, place_worlds
 from sapwood.view.triangles import triangles
 
 from conftest import SCENES
@@ -136,3 +136,28 @@ def test_meshes_of_an_imported_robot_are_drawn_as_they_are(tmp_path):
     assert len(model.imported.visuals) == 1 and visual.faces.shape == (4, 3) and visual.body == 0
     assert visual.colour.tolist() == pytest.approx([1, 0, 0])
     assert model.imported.undrawn == {model.shape_name.index("skin")}, "geoms of group 3 are hidden, as in MuJoCo"
+
+
+def test_worlds_that_chose_grounds_are_drawn_on_them(tmp_path):
+    grounds = [terrain.make(["rough"], levels=1, size=3.0, resolution=0.5, seed=seed) for seed in range(3)]
+    model = terrain.lay(sapwood.Model.load(SCENES / "quadruped.yaml"), grounds)
+    shape = model.shape_name.index("terrain")
+    with sapwood.Batch(model, 3) as batch:
+        plain = view.capture(batch, 3)
+        terrain.choose(batch, [2, 0, 2])
+        frame = view.capture(batch, 3)
+        terrain.choose(batch, 1)
+    assert plain.shape_mesh is None and frame.shape_mesh[:, shape].tolist() == [2, 0, 2], "a frame is a copy"
+    server = view._server(port=0)
+    try:
+        scene = Scene(server.scene, model, place_worlds(model, frame.body_q, None), None)
+        scene.show(frame)
+        sizes = {grid: node.batched_scales.tolist() for (_, grid), node in scene.grids.items()}
+    finally:
+        view._stop(server)
+    assert sizes == {0: [0, 1, 0], 2: [1, 0, 1]}
+    for grid in range(3):
+        vertices, _ = triangles(model, shape, grid)
+        assert np.allclose(vertices[:, 2], grounds[grid].heights.ravel(), atol=1e-7)
+    view.html(model, [plain, frame], tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 10**5

@@ -158,6 +158,9 @@ Test(sleep, changes_wake_their_world_only) {
     settle(b, h);
     ((double *)mass.data)[4] *= 1.5;
     expect_woken(b, h, "mass");
+    ((double *)mass.data)[4] *= 1.5;
+    need(sap_batch_forward_kinematics(b, NULL)); /* reads the mass too */
+    expect_woken(b, h, "mass that kinematics has read");
     sap_batch_destroy(b);
     sap_scene_destroy(scene);
 }

@@ -123,7 +123,9 @@ static void set_parameter(Machine *m, Input *in) {
         fuzz_checked(sap_batch_expand(m->batch, (SapParameter)integer(in, 0, SAP_NUM_PARAMETERS - 1), &view));
     double value = real(in);
     size_t at = byte(in) + 256u * byte(in);
-    if (status == SAP_OK)
+    if (status == SAP_OK && view.type == SAP_TYPE_I32)
+        ((int32_t *)view.data)[at % ((size_t)(view.shape[0] * view.strides[0]) / 4)] = (int32_t)(at % 8) - 2;
+    else if (status == SAP_OK)
         ((double *)view.data)[at % ((size_t)(view.shape[0] * view.strides[0]) / 8)] = value;
     fuzz_checked(sap_batch_check_parameters(m->batch));
 }

@@ -9,6 +9,8 @@
 
 #include "support/own_parameters.h"
 
+enum { FIELD = 18 }; /* the last shape of the model */
+
 typedef struct Bad {
     SapParameter parameter;
     int index;
@@ -42,6 +44,9 @@ static const Bad bad_values[] = {
     {SAP_PARAMETER_SHAPE_MATERIAL_TAU, 2, -1, "shape_material_tau[2]"},
     {SAP_PARAMETER_SHAPE_MARGIN, 1, NAN, "shape_margin[1]"},
     {SAP_PARAMETER_SHAPE_GAP, 1, -0.1, "shape_gap[1]"},
+    {SAP_PARAMETER_SHAPE_MESH, FIELD, NUM_GRIDS, "shape_mesh[18] of shape 18 ('field') is 3; a world can choose 0 .. 2"},
+    {SAP_PARAMETER_SHAPE_MESH, FIELD, -1, "is -1; a world can choose 0 .. 2"},
+    {SAP_PARAMETER_SHAPE_MESH, 2, 0, "is 0; a world can choose -1 .. -1"},
     {SAP_PARAMETER_CONSTRAINT_X, 17, 2, "constraint_X[1] of constraint 1"},
     {SAP_PARAMETER_CONSTRAINT_X, 1, NAN, "constraint_X[0][1]"},
     {SAP_PARAMETER_CONSTRAINT_POLYNOMIAL, 15, INFINITY, "constraint_polynomial[3][0]"},
@@ -77,13 +82,14 @@ static uint64_t companion(const Bad *bad) {
 static void check_bad(const SapModel *base, const Bad *bad) {
     SapOptions o = options_of("approx32", 4, 1);
     SapBatch *batch = create(base, 7, &o), *clean = create(base, 7, &o);
-    int n = size_of(sap_model_arrays(base), bad->parameter);
-    double *cell = expand(batch, bad->parameter) + 5 * n + bad->index, good = *cell;
+    void *row = expand_row(batch, base, bad->parameter, 5);
+    size_t at = (size_t)bad->index;
+    double good = element(bad->parameter, row, at);
     cr_assert_eq(sap_batch_step(batch, h, 3), SAP_OK);
     cr_assert_eq(sap_batch_step(clean, h, 3), SAP_OK);
     cr_assert_eq(sap_batch_check_parameters(batch), SAP_OK);
     World before = read_world(batch, base, 5);
-    *cell = bad->value;
+    set_element(bad->parameter, row, at, bad->value);
     write_world(batch, base, companion(bad), 5, 2);
     cr_expect_eq(sap_batch_check_parameters(batch), SAP_ERROR_MODEL);
     cr_expect(strncmp(sap_error_message(), "world 5: ", 9) == 0, "%s", sap_error_message());
@@ -98,7 +104,7 @@ static void check_bad(const SapModel *base, const Bad *bad) {
             cr_expect(w != 5 || (x.status == SAP_WORLD_BAD_PARAMETERS && x.contacts == 0), "status %#x", x.status);
         }
     }
-    *cell = good;
+    set_element(bad->parameter, row, at, good);
     SapModel *changed = varied_model(base, companion(bad), 2);
     SapBatch *on = take_over(changed, batch, 7, &o);
     cr_assert_eq(sap_batch_step(batch, h, 3), SAP_OK);
@@ -129,7 +135,7 @@ Test(expand, a_world_that_is_left_out_gets_its_state_in_another_array_too) {
     SapBatch *batch = create(base, 4, &o);
     SapState *out = NULL;
     cr_assert_eq(sap_state_create(base, 4, SAP_F64, &out), SAP_OK);
-    expand(batch, SAP_PARAMETER_BODY_MASS)[2 * a->num_bodies] = -1;
+    ((double *)expand(batch, SAP_PARAMETER_BODY_MASS))[2 * a->num_bodies] = -1;
     set_velocity(batch, base, 2, 9);
     memset(out->joint_qd, 0x55, 4 * (size_t)a->num_dofs * sizeof(double));
     cr_assert_eq(sap_step(sap_batch_solver(batch), sap_batch_state(batch), NULL, NULL, h, out), SAP_OK);

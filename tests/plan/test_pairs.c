@@ -335,7 +335,7 @@ Test(plan_shapes, every_hull_shape_has_a_hull_of_its_own) {
     cr_assert_eq(sap_plan_create(model_of(&f), &owner), SAP_OK, "%s", sap_error_message());
     const SapPlan *p = &owner.plan;
     cr_assert(p->num_hulls == 3 && p->num_height_fields == 2);
-    cr_assert(p->shape_mesh[8] == 0 && p->shape_mesh[9] == 1 && p->shape_mesh[10] == 2 && p->shape_mesh[11] == 1);
+    cr_assert(p->shape_mesh[8] == 0 && p->shape_mesh[9] == 1 && p->shape_mesh[10] == 2 && p->shape_mesh[11] == 11);
     cr_assert_eq(p->shape_mesh[BOX], -1);
     for (int s = 0; s < NS; s++)
         cr_assert_eq(p->shape_type[s], f.shape_type[s]);

@@ -130,7 +130,9 @@ Test(expand, arrays_hold_the_models_values_and_stay_where_they_are) {
         cr_assert_eq(view.shape[0], 9);
         cr_assert_eq(count, n, "%s", sap_parameter_names()[p]);
         for (int w = 0; w < 9; w++)
-            cr_assert_eq(memcmp((double *)view.data + w * n, sap_parameter_get(a, (SapParameter)p), (size_t)n * 8), 0);
+            cr_assert_eq(memcmp(expand_row(batch, base, (SapParameter)p, w), sap_parameter_get(a, (SapParameter)p),
+                                (size_t)n * sap_parameter_bytes((SapParameter)p)),
+                         0);
         cr_assert_eq(expand(batch, (SapParameter)p), view.data);
     }
     cr_assert_gt(sap_batch_bytes(batch), before);
@@ -163,8 +165,9 @@ Test(expand, a_write_between_calls_is_noticed_by_the_next_and_so_is_taking_it_ba
             write_world(batch, base, ALL, w, round);
         for (int p = 0; p < SAP_NUM_PARAMETERS && !which; p++)
             for (int w = 0, n = size_of(sap_model_arrays(base), (SapParameter)p); w < 11; w++)
-                memcpy(expand(batch, (SapParameter)p) + w * n,
-                       sap_parameter_get(sap_model_arrays(base), (SapParameter)p), (size_t)n * sizeof(double));
+                memcpy(expand_row(batch, base, (SapParameter)p, w),
+                       sap_parameter_get(sap_model_arrays(base), (SapParameter)p),
+                       (size_t)n * sap_parameter_bytes((SapParameter)p));
         cr_assert_eq(sap_batch_step(batch, h, 7), SAP_OK);
         cr_assert_eq(sap_batch_step(expected, h, 7), SAP_OK);
         for (int w = 0; w < 11; w++) {
@@ -272,7 +275,7 @@ Test(expand, wrong_arguments_are_refused) {
     cr_assert_eq(sap_batch_expand(NULL, SAP_PARAMETER_BODY_MASS, &view), SAP_ERROR_ARGUMENT);
     cr_assert_eq(sap_batch_expand(batch, SAP_PARAMETER_BODY_MASS, NULL), SAP_ERROR_ARGUMENT);
     cr_assert_eq(sap_batch_expand(batch, SAP_NUM_PARAMETERS, &view), SAP_ERROR_ARGUMENT);
-    cr_assert(strstr(sap_error_message(), "it must be in 0 .. 40"), "%s", sap_error_message());
+    cr_assert(strstr(sap_error_message(), "it must be in 0 .. 41"), "%s", sap_error_message());
     SapModelArrays a = *sap_model_arrays(base);
     a.num_shapes = 0;
     SapModel *bare = create_model(&a);

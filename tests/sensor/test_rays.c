@@ -335,6 +335,41 @@ Test(rays, meet_the_second_of_two_grids) {
     sap_batch_destroy(batch);
 }
 
+/* Written values count for the next cast, without a step. */
+Test(rays, meet_the_grid_that_their_world_chose) {
+    enum { CELLS = 2 * 2, GRIDS = 3, WORLDS = 4 };
+    static const int32_t sizes[2 * GRIDS] = {2, 2, 2, 2, 2, 2};
+    double heights[GRIDS * CELLS], origin[3] = {0.3, 0.2, 10}, direction[3] = {0, 0, -1}, distance[WORLDS];
+    for (int i = 0; i < GRIDS * CELLS; i++)
+        heights[i] = i / CELLS;
+    shape_model_init(&closed);
+    shape_model_body(&closed, 50, 0, 0);
+    int field = shape_model_shape(&closed, -1, SAP_SHAPE_HEIGHT_FIELD, 1, 1, 0);
+    closed.a.num_height_fields = GRIDS;
+    closed.a.num_heights = GRIDS * CELLS;
+    closed.a.height_field_size = sizes;
+    closed.a.heights = heights;
+    SapBatch *batch = batch_of(&closed, WORLDS, "approx32");
+    SapArray grid;
+    need(sap_batch_expand(batch, SAP_PARAMETER_SHAPE_MESH, &grid));
+    cr_assert_eq(grid.type, SAP_TYPE_I32);
+    SapRays rays = rays_of(&cast, 1);
+    rays.origin = origin;
+    rays.direction = direction;
+    rays.distance = distance;
+    for (int round = 0; round < 3; round++) {
+        for (int w = 0; w < WORLDS; w++)
+            ((int32_t *)grid.data)[w + field] = (w + round) % GRIDS;
+        need(sap_batch_raycast(batch, &rays));
+        for (int w = 0; w < WORLDS; w++)
+            cr_expect_float_eq(distance[w], 10 - (w + round) % GRIDS, 1e-5, "round %d, world %d", round, w);
+    }
+    ((int32_t *)grid.data)[2] = GRIDS; /* there is none: the last good one stays */
+    need(sap_batch_raycast(batch, &rays));
+    cr_expect_float_eq(distance[2], 10 - (2 + 2) % GRIDS, 1e-5);
+    sap_batch_destroy(batch);
+}
+
 /* A second grid follows the first one in memory. A ray leaves the first in a piece as long as a rounding, and heights of
  * 1e12 m there would reach up to it. */
 Test(rays, that_leave_a_height_field_do_not_see_the_next_one) {

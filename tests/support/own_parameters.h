@@ -18,6 +18,8 @@ static const double h = 0.002;
 
 /* ---- models ---- */
 
+enum { NUM_GRIDS = 3 };
+
 /* A number in (-1, 1) that depends on world, parameter and index. */
 static inline double noise(int content, int parameter, int i) {
     return sin(12.9898 * (content + 1) + 78.233 * i + 37.719 * parameter);
@@ -27,6 +29,7 @@ static inline double noise(int content, int parameter, int i) {
 static inline double varied(SapParameter p, int content, int i, double x) {
     double s = noise(content, (int)p, i);
     switch (p) {
+    case SAP_PARAMETER_SHAPE_MESH: return x < 0 ? x : 1 + content % (NUM_GRIDS - 1); /* the model's is 0 */
     case SAP_PARAMETER_GRAVITY: return x + 0.5 * s;
     case SAP_PARAMETER_BODY_COM: return x + 0.01 * s;
     case SAP_PARAMETER_BODY_INERTIA: return x * (1.4 + noise(content, (int)p, i / 9)); /* a body's as a whole */
@@ -112,7 +115,40 @@ static inline void add_constraints(SapModelArrays *a) {
     a->tendon_target_vel = NULL;
 }
 
-/* The quadruped with limits that act from the beginning, constraints and tendons, moving. */
+/* Adds a static height field around the plane of the quadruped, and grids that it can have: a row of each array of
+ * shapes, a copy of the plane's but for type, size and grid. The arrays are never freed. */
+static inline void add_height_field(SapModelArrays *a) {
+    static const int32_t size[2 * NUM_GRIDS] = {5, 9, 9, 5, 7, 7};
+    enum { NUM_HEIGHTS = 5 * 9 + 9 * 5 + 7 * 7 };
+    static double heights[NUM_HEIGHTS];
+    int ns = a->num_shapes, plane = 0;
+    while (a->shape_type[plane] != SAP_SHAPE_PLANE)
+        plane++;
+    for (int i = 0; i < NUM_HEIGHTS; i++)
+        heights[i] = 0.02 * noise(3, 7, i);
+    for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++) {
+        const SapModelField *field = &sap_model_fields[i];
+        const char *from = sap_model_field_get(a, field);
+        size_t row = (size_t)field->columns * (field->element == SAP_ELEMENT_I32 ? sizeof(int32_t) : sizeof(double));
+        if (field->rows != SAP_ROWS_SHAPES || from == NULL)
+            continue;
+        char *to = malloc((size_t)(ns + 1) * row);
+        memcpy(to, from, (size_t)ns * row);
+        memcpy(to + (size_t)ns * row, from + (size_t)plane * row, row);
+        sap_model_field_set(a, field, to);
+    }
+    ((int32_t *)a->shape_type)[ns] = SAP_SHAPE_HEIGHT_FIELD;
+    ((int32_t *)a->shape_mesh)[ns] = 0;
+    memcpy((double *)a->shape_scale + 3 * ns, (double[3]){0.6, 0.5, 0}, 3 * sizeof(double));
+    ((const char **)a->shape_name)[ns] = "field";
+    a->num_shapes = ns + 1;
+    a->num_height_fields = NUM_GRIDS;
+    a->height_field_size = size;
+    a->num_heights = NUM_HEIGHTS;
+    a->heights = heights;
+}
+
+/* The quadruped on a plane and a height field, with limits that act from the beginning, constraints and tendons, moving. */
 static inline SapModel *base_model(void) {
     SapScene *scene = NULL;
     cr_assert_eq(sap_scene_load(SAPWOOD_SOURCE_DIR "/bench/scenes/quadruped.yaml", &scene), SAP_OK, "%s",
@@ -133,6 +169,7 @@ static inline SapModel *base_model(void) {
     a.joint_limit_kd = kd;
     a.joint_qd = qd;
     add_constraints(&a);
+    add_height_field(&a);
     SapModel *model = create_model(&a);
     sap_scene_destroy(scene);
     return model;
@@ -142,18 +179,33 @@ static inline int size_of(const SapModelArrays *a, SapParameter p) {
     return sap_parameter_rows(a, p) * sap_parameter_columns(p);
 }
 
+/* Elements of an array of a parameter: f64 or int32. */
+static inline double element(SapParameter p, const void *array, size_t at) {
+    return sap_parameter_number(p, array, (int)at);
+}
+
+static inline void set_element(SapParameter p, void *array, size_t at, double x) {
+    if (sap_parameter_bytes(p) == sizeof(int32_t))
+        ((int32_t *)array)[at] = (int32_t)x;
+    else
+        ((double *)array)[at] = x;
+}
+
+/* Writes the values of a content to a row of n elements. */
+static inline void vary_row(const SapModelArrays *a, SapParameter p, int content, void *row) {
+    for (int i = 0, n = size_of(a, p); i < n; i++)
+        set_element(p, row, (size_t)i, varied(p, content, i, element(p, sap_parameter_get(a, p), (size_t)i)));
+}
+
 /* The model with the values of a content for the parameters of `which` (bits). */
 static inline SapModel *varied_model(const SapModel *base, uint64_t which, int content) {
     SapModelArrays a = *sap_model_arrays(base);
-    double *memory[SAP_NUM_PARAMETERS] = {0};
+    void *memory[SAP_NUM_PARAMETERS] = {0};
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
         if (!(which >> p & 1))
             continue;
-        int n = size_of(&a, (SapParameter)p);
-        memory[p] = calloc((size_t)n, sizeof **memory);
-        for (int i = 0; i < n; i++)
-            memory[p][i] =
-                varied((SapParameter)p, content, i, sap_parameter_get(sap_model_arrays(base), (SapParameter)p)[i]);
+        memory[p] = calloc((size_t)size_of(&a, (SapParameter)p), sizeof(double));
+        vary_row(sap_model_arrays(base), (SapParameter)p, content, memory[p]);
         sap_parameter_set(&a, (SapParameter)p, memory[p]);
     }
     SapModel *model = create_model(&a);
@@ -178,24 +230,24 @@ static inline SapBatch *create(const SapModel *model, int worlds, const SapOptio
     return batch;
 }
 
-static inline double *expand(SapBatch *batch, SapParameter p) {
+static inline void *expand(SapBatch *batch, SapParameter p) {
     SapArray view;
     cr_assert_eq(sap_batch_expand(batch, p, &view), SAP_OK, "%s", sap_error_message());
-    cr_assert_eq(view.type, SAP_TYPE_F64);
+    cr_assert_eq(view.type, p == SAP_PARAMETER_SHAPE_MESH ? SAP_TYPE_I32 : SAP_TYPE_F64);
     return view.data;
+}
+
+static inline void *expand_row(SapBatch *batch, const SapModel *base, SapParameter p, int w) {
+    size_t row = (size_t)size_of(sap_model_arrays(base), p) * sap_parameter_bytes(p);
+    return (char *)expand(batch, p) + (size_t)w * row;
 }
 
 /* Gives world w the values of a content. */
 static inline void write_world(SapBatch *batch, const SapModel *base, uint64_t which, int w, int content) {
-    const SapModelArrays *a = sap_model_arrays(base);
-    for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
-        if (!(which >> p & 1))
-            continue;
-        int n = size_of(a, (SapParameter)p);
-        double *row = expand(batch, (SapParameter)p) + (size_t)w * (size_t)n;
-        for (int i = 0; i < n; i++)
-            row[i] = varied((SapParameter)p, content, i, sap_parameter_get(a, (SapParameter)p)[i]);
-    }
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+        if (which >> p & 1)
+            vary_row(sap_model_arrays(base), (SapParameter)p, content,
+                     expand_row(batch, base, (SapParameter)p, w));
 }
 
 static inline void set_velocity(SapBatch *batch, const SapModel *model, int w, int content) {

@@ -39,6 +39,8 @@ class Randomizer:
     """
 
     def __init__(self, batch: Batch, **ranges: Scale | Value) -> None:
+        if "shape_mesh" in ranges:
+            raise ValueError("shape_mesh is an index; terrain.choose gives worlds another ground")
         self.batch, self.ranges = batch, ranges
         self.with_mass = isinstance(ranges.get("body_mass"), Scale) and "body_inertia" not in ranges
         self.base: Mapping[str, Floats] = {name: np.array(getattr(batch.model, name), float) for name in ranges}

@@ -36,6 +36,7 @@ class Frame:
     force_world: NDArray[np.int64]  # [forces] the world of each contact, an index into this frame
     force_at: NDArray[np.float64]  # [forces][3] m, world axes
     force: NDArray[np.float64]  # [forces][3] N, on the moving body; between two, on that of shape 1
+    shape_mesh: NDArray[np.int32] | None = None  # [worlds][shapes] the grids that worlds chose; None: the model's
 
 
 def capture(batch: Batch, worlds: int | ArrayLike = 1, time: float | None = None) -> Frame:
@@ -54,7 +55,8 @@ def capture(batch: Batch, worlds: int | ArrayLike = 1, time: float | None = None
     now = float(batch.time[chosen[0]]) if time is None else float(time)
     world = np.broadcast_to(np.arange(len(chosen))[:, None], used.shape)[used]
     forces = np.where(static[:, None], -1.0, 1.0) * force[used]
-    return Frame(now, body_q, failed, world, np.array(at[used], np.float64), forces)
+    grids = batch.expand("shape_mesh")[chosen] if "shape_mesh" in batch.expanded else None
+    return Frame(now, body_q, failed, world, np.array(at[used], np.float64), forces, grids)
 
 
 def html(

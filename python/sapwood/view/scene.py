@@ -34,6 +34,10 @@ def place_worlds(model: Model, body_q: Floats, spacing: float | None) -> Floats:
     return np.asarray(spacing * place)
 
 
+def _colour(body: int) -> NDArray[np.uint8]:
+    return PALETTE[body % len(PALETTE)] if body >= 0 else np.array(GROUND, np.uint8)
+
+
 @dataclass
 class Part:
     """Something that moves with a body."""
@@ -54,6 +58,7 @@ class Scene:
         scene.set_up_direction("+z")
         self.body_q = np.tile(pose(), (len(place), model.num_bodies, 1))  # [worlds][bodies][7], the last one drawn
         self.parts: list[Part] = []
+        self.grids: dict[tuple[int, int], Any] = {}  # the node of a height field with a grid
         self._add_shapes()
         for i, visual in enumerate(model.imported.visuals if model.imported else []):
             colour = np.array(255 * visual.colour, np.uint8)
@@ -67,10 +72,11 @@ class Scene:
             if model.shape_type[shape] == SHAPE_TYPES["SAP_SHAPE_PLANE"]:
                 self._add_ground(f"/ground/{name}", place)
             elif shape not in undrawn:
-                colour = PALETTE[body % len(PALETTE)] if body >= 0 else np.array(GROUND, np.uint8)
-                self._add(f"/shapes/{name}", triangles(model, int(shape)), body, place, colour)
+                node = self._add(f"/shapes/{name}", triangles(model, int(shape)), body, place, _colour(body))
+                if model.shape_type[shape] == SHAPE_TYPES["SAP_SHAPE_HEIGHT_FIELD"]:
+                    self.grids[int(shape), int(model.shape_mesh[shape])] = node
 
-    def _add(self, name: str, mesh: Triangles, body: int, at: Floats, colour: NDArray[np.uint8]) -> None:
+    def _add(self, name: str, mesh: Triangles, body: int, at: Floats, colour: NDArray[np.uint8]) -> Any:
         """A mesh with an instance for each world."""
         worlds = len(self.place)
         node = self.scene.add_batched_meshes_simple(
@@ -84,6 +90,19 @@ class Scene:
         )
         if body >= 0:
             self.parts.append(Part(body, at, colour, node))
+        return node
+
+    def _show_grids(self, shape_mesh: NDArray[np.int32]) -> None:
+        """Each world shows the grids that it chose: a node for each, with the size 0 in the other worlds."""
+        model = self.model
+        for shape in {shape for shape, _ in self.grids}:
+            body, place = int(model.shape_body[shape]), np.array(model.shape_transform[shape])
+            for grid in set(shape_mesh[:, shape].tolist()) & set(range(model.num_height_fields)):
+                if (shape, grid) not in self.grids:
+                    name, mesh = f"/shapes/{shape}/{grid}", triangles(model, shape, grid)
+                    self.grids[shape, grid] = self._add(name, mesh, body, place, _colour(body))
+        for (shape, grid), node in self.grids.items():
+            node.batched_scales = (shape_mesh[:, shape] == grid).astype(np.float32)
 
     def _add_ground(self, name: str, at: Floats) -> None:
         """A plane is one for all worlds: worlds are placed along it."""
@@ -108,6 +127,8 @@ class Scene:
             part.node.batched_positions = place.astype(np.float32)
             part.node.batched_wxyzs = quat_to_wxyz(turn).astype(np.float32)
             part.node.batched_colors = np.where(frame.failed[:, None], np.array(FAILED, np.uint8), part.colour)
+        if frame.shape_mesh is not None:
+            self._show_grids(frame.shape_mesh)
         self._show_forces(frame)
 
     def _show_forces(self, frame: Frame) -> None:

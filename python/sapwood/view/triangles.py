@@ -16,9 +16,13 @@ PLANE_SIZE = 20.0  # m, the square that stands for an infinite plane
 _NAMES = {value: name.removeprefix("SAP_SHAPE_") for name, value in SHAPE_TYPES.items()}
 
 
-def triangles(model: Model, shape: int) -> Triangles:
-    """The surface of a shape of the model."""
-    mesh = _DRAW[_NAMES[int(model.shape_type[shape])]](model, shape, np.array(model.shape_scale[shape]))
+def triangles(model: Model, shape: int, grid: int | None = None) -> Triangles:
+    """The surface of a shape of the model; of a height field with another grid than the model's."""
+    scale = np.array(model.shape_scale[shape])
+    if grid is not None:
+        mesh = _grid(model, grid, scale)
+    else:
+        mesh = _DRAW[_NAMES[int(model.shape_type[shape])]](model, shape, scale)
     return np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32)
 
 
@@ -28,7 +32,10 @@ def _plane(model: Model, shape: int, scale: Any) -> Any:
 
 
 def _height_field(model: Model, shape: int, scale: Any) -> Any:
-    field = int(model.shape_mesh[shape])
+    return _grid(model, int(model.shape_mesh[shape]), scale)
+
+
+def _grid(model: Model, field: int, scale: Any) -> Any:
     sizes = np.array(model.height_field_size)
     rows, columns = sizes[field]
     start = int(np.sum(sizes[:field, 0] * sizes[:field, 1]))

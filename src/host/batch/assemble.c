@@ -61,9 +61,9 @@ static SapStatus copy_parameter(Assembly *s, SapParameter parameter) {
         return SAP_OK;
     SapArray view;
     SAP_TRY(sap_batch_expand(s->rig, parameter, &view));
-    size_t size = (size_t)from->size;
     for (int k = 0; k < s->count; k++)
-        memcpy((double *)view.data + (size_t)k * size, from->given + (size_t)s->world[k] * size, size * sizeof(double));
+        memcpy((char *)view.data + (size_t)k * from->row, (const char *)from->given + (size_t)s->world[k] * from->row,
+               from->row);
     return SAP_OK;
 }
 

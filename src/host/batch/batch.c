@@ -272,9 +272,9 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
     if (batch->options.factor_plan == SAP_FACTOR_LIBRARY)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: factor_plan is library, whose worlds share the model's "
                                             "parameters; it must be sparse or dense");
-    if (batch->options.contact_solver == SAP_SOLVER_MUJOCO)
+    if (batch->options.contact_solver == SAP_SOLVER_MUJOCO && parameter != SAP_PARAMETER_SHAPE_MESH)
         return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "sap_batch_expand: contact_solver is mujoco, whose worlds share the model's parameters");
+                        "sap_batch_expand: contact_solver is mujoco, whose worlds share the model's parameters but for shape_mesh");
     const SapWorldParameters *e = batch->backend->parameters(batch);
     if (sap_parameter_rows(e->model, parameter) == 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: %s has no rows in this model",
@@ -282,7 +282,8 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
     SAP_TRY(batch->backend->expand(batch, parameter));
     int columns = sap_parameter_columns(parameter), rows = e->parameter[parameter].size / columns;
     bool is_row = parameter == SAP_PARAMETER_GRAVITY; /* [n][3] */
-    *view = view_of(batch, e->parameter[parameter].given, SAP_TYPE_F64, is_row ? columns : rows,
+    SapElementType type = sap_parameter_bytes(parameter) == sizeof(int32_t) ? SAP_TYPE_I32 : SAP_TYPE_F64;
+    *view = view_of(batch, e->parameter[parameter].given, type, is_row ? columns : rows,
                     is_row || columns == 1 ? 0 : columns);
     view->device = SAP_DEVICE_CPU;
     if (parameter == SAP_PARAMETER_CONSTRAINT_X) { /* [n][nc][2][7] */

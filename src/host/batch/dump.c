@@ -62,13 +62,17 @@ static SapStatus write_options(SapRecordWriter *writer, const SapOptions *option
     return SAP_OK;
 }
 
+static SapRecordType record_type(SapParameter p) {
+    return sap_parameter_bytes(p) == sizeof(int32_t) ? SAP_RECORD_I32 : SAP_RECORD_F64;
+}
+
 static void write_parameters(SapRecordWriter *writer, const SapBatch *b, int world) {
     const SapWorldParameters *e = b->backend->parameters(b);
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (e->parameter[p].given) {
-            size_t size = (size_t)e->parameter[p].size;
-            sap_records_put(writer, "parameters/", sap_parameter_names()[p], SAP_RECORD_F64,
-                            e->parameter[p].seen + (size_t)world * size, size);
+            const SapWorldParameter *x = &e->parameter[p];
+            sap_records_put(writer, "parameters/", sap_parameter_names()[p], record_type(p),
+                            (const char *)x->seen + (size_t)world * x->row, (size_t)x->size);
         }
 }
 
@@ -194,7 +198,7 @@ typedef struct OwnedDump {
     SapDumpCall *calls;
     SapRecords records;                          /* the arrays point into it */
     SapBatchArrays arrays;                       /* the inputs of all calls; other arrays are NULL */
-    const double *parameter[SAP_NUM_PARAMETERS]; /* NULL: not expanded */
+    const void *parameter[SAP_NUM_PARAMETERS];   /* NULL: not expanded */
 } OwnedDump;
 
 static SapStatus check_version(SapRecords *records) {
@@ -254,7 +258,7 @@ static SapStatus read_parameters(OwnedDump *d) {
         size_t size = (size_t)sap_parameter_rows(a, (SapParameter)p) * (size_t)sap_parameter_columns((SapParameter)p);
         if (sap_records_find(&d->records, "parameters/", name) == NULL)
             continue;
-        SAP_TRY(sap_records_get(&d->records, "parameters/", name, SAP_RECORD_F64, size, &data));
+        SAP_TRY(sap_records_get(&d->records, "parameters/", name, record_type((SapParameter)p), size, &data));
         d->parameter[p] = data;
     }
     return SAP_OK;

@@ -39,6 +39,9 @@ SapStatus sap_solver_raycast(SapSolver *s, const char *what, const SapRayArgs *a
     const SapSensorKernels *kernels = sap_sensor_kernels_find(s->isa, args->is_f64 ? SAP_FP64 : SAP_FP32);
     long long n = args->num_worlds, moving = args->sees_moving ? args->shapes.num_moving : 0;
     SAP_TRY(sap_pool_check(s->pool, what));
+    /* rays depend on no other parameter */
+    for (int w = 0; w < s->num_worlds && s->parameters.parameter[SAP_PARAMETER_SHAPE_MESH].given; w++)
+        sap_world_parameters_refresh(&s->parameters, w);
     run_items(&(Job){.solver = s, .rays = args, .cast = kernels->place_shapes, .items = n * moving});
     run_items(&(Job){.solver = s, .rays = args, .cast = kernels->cast_rays, .items = n * args->num_rays});
     return SAP_OK;

@@ -340,10 +340,13 @@ static void wake(SapSolver *s, const SapStepArgs *args, const Watched *watched) 
     SapSleep *sleep = s->sleep;
     for (int w = 0; w < s->num_worlds; w++) {
         bool changed = sleep->asleep[w] != sleep->known[w]; /* the caller or a reset woke it */
+        if (s->parameters.count > 0 && sleep->asleep[w] != AWAKE)
+            sap_world_parameters_refresh(&s->parameters, w);
+        /* also what another call has read since */
+        bool other_parameters = sap_world_parameters_take_change(&s->parameters, w);
         if (!changed && sleep->asleep[w] == AWAKE)
             continue;
-        if (s->parameters.count > 0 && sap_world_parameters_refresh(&s->parameters, w))
-            changed = true;
+        changed |= other_parameters;
         if (changed || (sleep->asleep[w] == WORLD_SLEEPS && rows_changed(sleep, watched, w)))
             wake_world(sleep, w);
         else if (sleep->asleep[w] == TREES_SLEEP && !args->body_q.data)

@@ -133,10 +133,18 @@ static const SapStepArgs *step_args(const SapBatch *b) {
     return &((SapCudaBatch *)b->own)->args;
 }
 
+/* Rays depend on no other parameter than the choice of height fields. */
+static SapStatus refresh_and_cast(SapBatch *b, const char *what, const uint8_t *mask, SapRayArgs *args) {
+    SapCudaBatch *c = b->own;
+    if (c->parameters.host.parameter[SAP_PARAMETER_SHAPE_MESH].given)
+        SAP_TRY(sap_cuda_refresh(c, what));
+    return sap_cuda_raycast(b, what, mask, args);
+}
+
 static SapStatus raycast(SapBatch *b, const char *what, const uint8_t *mask, SapRayArgs *args) {
     const SapCudaBatch *c = b->own;
     SAP_TRY(sap_cuda_enter(c->device, what));
-    return sap_cuda_leave(c->device, what, sap_cuda_raycast(b, what, mask, args));
+    return sap_cuda_leave(c->device, what, refresh_and_cast(b, what, mask, args));
 }
 
 static SapStatus sense(SapBatch *b, const char *what, const uint8_t *mask, SapSenseArgs *args) {

@@ -25,6 +25,7 @@
     X(SHAPE_MATERIAL_TAU, shape_material_tau, SHAPES, 1)                                                               \
     X(SHAPE_MARGIN, shape_margin, SHAPES, 1)                                                                           \
     X(SHAPE_GAP, shape_gap, SHAPES, 1)                                                                                 \
+    X(SHAPE_MESH, shape_mesh, SHAPES, 1)                                                                               \
     X(CONSTRAINT_X, constraint_X, CONSTRAINTS, 14)                                                                     \
     X(CONSTRAINT_POLYNOMIAL, constraint_polynomial, CONSTRAINTS, 5)                                                    \
     X(CONSTRAINT_REFERENCE, constraint_reference, CONSTRAINTS, 2)                                                      \
@@ -51,10 +52,12 @@ typedef struct Parameter {
     size_t array; /* offset in SapModelArrays */
     SapParameterOwner owner;
     int columns;
+    size_t bytes; /* of an element */
 } Parameter;
 
 #define ROW(parameter, name, of, num_columns)                                                                          \
-    [SAP_PARAMETER_##parameter] = {offsetof(SapModelArrays, name), SAP_PARAMETER_OF_##of, num_columns},
+    [SAP_PARAMETER_##parameter] = {offsetof(SapModelArrays, name), SAP_PARAMETER_OF_##of, num_columns,                 \
+                                   sizeof *((SapModelArrays *)0)->name},
 #define NAME(parameter, name, of, num_columns) [SAP_PARAMETER_##parameter] = #name,
 
 static const Parameter parameters[SAP_NUM_PARAMETERS] = {PARAMETERS(ROW)};
@@ -89,15 +92,23 @@ int sap_parameter_columns(SapParameter p) {
     return parameters[p].columns;
 }
 
-const double *sap_parameter_get(const SapModelArrays *m, SapParameter p) {
+size_t sap_parameter_bytes(SapParameter p) {
+    return parameters[p].bytes;
+}
+
+double sap_parameter_number(SapParameter p, const void *values, int i) {
+    return parameters[p].bytes == sizeof(int32_t) ? ((const int32_t *)values)[i] : ((const double *)values)[i];
+}
+
+const void *sap_parameter_get(const SapModelArrays *m, SapParameter p) {
     if (p == SAP_PARAMETER_GRAVITY)
         return m->gravity;
-    const double *values;
+    const void *values;
     memcpy(&values, (const char *)m + parameters[p].array, sizeof values);
     return values;
 }
 
-void sap_parameter_set(SapModelArrays *m, SapParameter p, const double *values) {
+void sap_parameter_set(SapModelArrays *m, SapParameter p, const void *values) {
     if (p == SAP_PARAMETER_GRAVITY)
         memcpy(m->gravity, values, sizeof m->gravity);
     else

@@ -26,8 +26,12 @@ const SapModelField *sap_parameter_field(SapParameter parameter);
 int sap_parameter_rows(const SapModelArrays *model, SapParameter parameter);
 int sap_parameter_columns(SapParameter parameter);
 
+/* Bytes of an element: f64, or int32; and element i of such an array. */
+size_t sap_parameter_bytes(SapParameter parameter);
+double sap_parameter_number(SapParameter parameter, const void *values, int i);
+
 /* Reads the array of a model, and replaces it: gravity is copied, for the others the pointer is set. */
-const double *sap_parameter_get(const SapModelArrays *model, SapParameter parameter);
-void sap_parameter_set(SapModelArrays *model, SapParameter parameter, const double *values);
+const void *sap_parameter_get(const SapModelArrays *model, SapParameter parameter);
+void sap_parameter_set(SapModelArrays *model, SapParameter parameter, const void *values);
 
 #endif

@@ -109,16 +109,32 @@ static void hull_bound(const SapModelArrays *m, int shape, double *bound) {
                                        scale[2] * p[3 * i + 2] - bound[2]));
 }
 
+SapGrids sap_height_field_choices(const SapModelArrays *m, int shape) {
+    int own = m->shape_mesh[shape];
+    SapGrids out = {0, m->num_height_fields};
+    for (int s = 0; s < m->num_shapes; s++) {
+        int grid = sap_shape_data(m->shape_type[s]) == SAP_SHAPE_DATA_GRID ? m->shape_mesh[s] : own;
+        if (grid < own && grid >= out.first)
+            out.first = grid + 1;
+        if (grid > own && grid < out.end)
+            out.end = grid;
+    }
+    return out;
+}
+
+/* Of all grids that a world may choose. */
 static void height_field_bound(const SapModelArrays *m, int shape, double *bound) {
     const double *half = size_of(m, shape), *height = m->heights;
     const int32_t *size = m->height_field_size;
-    int grid = m->shape_mesh[shape];
-    for (int i = 0; i < grid; i++)
-        height += size[2 * i] * size[2 * i + 1];
+    SapGrids grids = sap_height_field_choices(m, shape);
     double low = INFINITY, high = -INFINITY;
-    for (int i = 0; i < size[2 * grid] * size[2 * grid + 1]; i++) {
-        low = fmin(low, height[i]);
-        high = fmax(high, height[i]);
+    for (int grid = 0; grid < grids.end; grid++) {
+        int count = size[2 * grid] * size[2 * grid + 1];
+        for (int i = 0; i < count && grid >= grids.first; i++) {
+            low = fmin(low, height[i]);
+            high = fmax(high, height[i]);
+        }
+        height += count;
     }
     bound[2] = low / 2 + high / 2;
     bound[3] = norm(half[0], half[1], high / 2 - low / 2);

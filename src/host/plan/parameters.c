@@ -32,6 +32,7 @@ static const Parameter parameters[SAP_NUM_PARAMETERS] = {
     [SAP_PARAMETER_SHAPE_MATERIAL_TAU] = PARAMETER(shape_tau, 1),
     [SAP_PARAMETER_SHAPE_MARGIN] = PARAMETER(shape_margin, 1),
     [SAP_PARAMETER_SHAPE_GAP] = PARAMETER(shape_gap, 1),
+    [SAP_PARAMETER_SHAPE_MESH] = PARAMETER(shape_mesh, 1),
     [SAP_PARAMETER_CONSTRAINT_X] = PARAMETER(constraint_X, 14),
     [SAP_PARAMETER_CONSTRAINT_POLYNOMIAL] = PARAMETER(constraint_polynomial, 5),
     [SAP_PARAMETER_CONSTRAINT_REFERENCE] = PARAMETER(constraint_reference, 2),
@@ -100,10 +101,10 @@ void sap_parameter_put(const SapModelArrays *m, const SapPlan *plan, SapParamete
     SapParameterOwner owner = sap_parameter_owner(p);
     int columns = sap_parameter_columns(p), packed = parameters[p].packed;
     bool is_inertia = p == SAP_PARAMETER_BODY_INERTIA;
-    const double *values = sap_parameter_get(m, p);
+    const void *values = sap_parameter_get(m, p);
     for (int i = 0, n = num_rows(plan, owner); i < n; i++) {
-        const double *from = values + columns * model_row(plan, owner, i);
+        int from = columns * model_row(plan, owner, i);
         for (int k = 0; k < packed; k++)
-            put(row, f64, packed * i + k, from[is_inertia ? of_inertia[k] : k]);
+            put(row, f64, packed * i + k, sap_parameter_number(p, values, from + (is_inertia ? of_inertia[k] : k)));
     }
 }

@@ -92,7 +92,7 @@ static SapStatus fill_shapes(const SapModel *model, Fill *f) {
     for (int s = 0, k = 0; s < m->num_shapes; s++) {
         int mesh = m->shape_mesh[s];
         f->shape_type[s] = m->shape_type[s];
-        f->shape_mesh[s] = sap_shape_data(m->shape_type[s]) == SAP_SHAPE_DATA_GRID ? mesh : -1;
+        f->shape_mesh[s] = sap_shape_data(m->shape_type[s]) == SAP_SHAPE_DATA_GRID ? s : -1;
         if (sap_shape_data(m->shape_type[s]) != SAP_SHAPE_DATA_MESH)
             continue;
         SAP_TRY(fill_hull(sap_model_hull(model, mesh), m->mesh_start[mesh], k, f));

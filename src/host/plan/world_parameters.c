@@ -7,6 +7,8 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/check.h"
+#include "host/model/label.h"
+#include "host/model/shape_types.h"
 #include "host/plan/parameters.h"
 #include "host/plan/step_args.h"
 
@@ -25,13 +27,14 @@ void sap_world_parameters_free(SapWorldParameters *e) {
     free(e->fallback[0]);
     free(e->fallback[1]);
     free(e->bad);
+    free(e->changed);
     *e = (SapWorldParameters){0};
 }
 
 /* ---- one world ---- */
 
-static double *row_of(double *array, const SapWorldParameter *x, int w) {
-    return array + (size_t)w * (size_t)x->size;
+static void *row_of(void *array, const SapWorldParameter *x, int w) {
+    return (char *)array + (size_t)w * x->row;
 }
 
 static void *constants_of(const SapWorldParameter *x, int f64, int w) {
@@ -39,7 +42,7 @@ static void *constants_of(const SapWorldParameter *x, int f64, int w) {
 }
 
 static bool has_changed(const SapWorldParameter *x, int w) {
-    return memcmp(row_of(x->given, x, w), row_of(x->seen, x, w), (size_t)x->size * sizeof *x->given) != 0;
+    return memcmp(row_of(x->given, x, w), row_of(x->seen, x, w), x->row) != 0;
 }
 
 SapModelArrays sap_world_parameters_model(const SapWorldParameters *e, int w) {
@@ -50,12 +53,26 @@ SapModelArrays sap_world_parameters_model(const SapWorldParameters *e, int w) {
     return m;
 }
 
+/* Worlds choose grids of height fields; other shapes keep what the model has. */
+static SapStatus check_grids(const SapModelArrays *model, const SapModelArrays *m) {
+    for (int s = 0; s < m->num_shapes; s++) {
+        int chosen = m->shape_mesh[s], own = model->shape_mesh[s];
+        SapGrids allowed = {own, own + 1};
+        if (chosen != own && sap_shape_data(m->shape_type[s]) == SAP_SHAPE_DATA_GRID)
+            allowed = sap_height_field_choices(model, s);
+        if (chosen < allowed.first || chosen >= allowed.end)
+            return sap_fail(SAP_ERROR_MODEL, "shape_mesh[%d] of %s is %d; a world can choose %d .. %d", s,
+                            sap_shape_label(m, s).text, chosen, allowed.first, allowed.end - 1);
+    }
+    return SAP_OK;
+}
+
 /* Checks the rules of the expanded parameters in the bit set `which`. */
 static SapStatus check(const SapWorldParameters *e, const SapModelArrays *m, uint64_t which) {
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (e->parameter[p].given && (which >> p & 1))
             SAP_TRY(sap_model_check_parameter(m, p));
-    return SAP_OK;
+    return which >> SAP_PARAMETER_SHAPE_MESH & 1 ? check_grids(e->model, m) : SAP_OK;
 }
 
 static void convert(SapWorldParameters *e, const SapModelArrays *m, SapParameter p, int w) {
@@ -77,7 +94,7 @@ static uint64_t look(SapWorldParameters *e, int w) {
         const SapWorldParameter *x = &e->parameter[p];
         if (!x->given || !has_changed(x, w))
             continue;
-        memcpy(row_of(x->seen, x, w), row_of(x->given, x, w), (size_t)x->size * sizeof *x->seen);
+        memcpy(row_of(x->seen, x, w), row_of(x->given, x, w), x->row);
         changed |= UINT64_C(1) << p;
     }
     return changed;
@@ -87,6 +104,7 @@ bool sap_world_parameters_refresh(SapWorldParameters *e, int w) {
     uint64_t changed = look(e, w);
     if (!changed)
         return false;
+    e->changed[w] = 1;
     if (e->bad[w]) /* values given together with invalid ones are not converted yet */
         changed = all_parameters;
     SapModelArrays m = sap_world_parameters_model(e, w);
@@ -95,6 +113,13 @@ bool sap_world_parameters_refresh(SapWorldParameters *e, int w) {
         if (e->parameter[p].given && (changed >> p & 1))
             convert(e, &m, p, w);
     return true;
+}
+
+bool sap_world_parameters_take_change(SapWorldParameters *e, int w) {
+    bool changed = e->changed && e->changed[w];
+    if (changed)
+        e->changed[w] = 0;
+    return changed;
 }
 
 SapStatus sap_world_parameters_check(const SapWorldParameters *e, int w) {
@@ -115,7 +140,7 @@ static SapStatus take(SapWorldParameters *e, void *pointer, size_t width, size_t
 }
 
 static void release(SapWorldParameters *e, SapWorldParameter *x) {
-    size_t n = (size_t)e->num_worlds, size = n * (size_t)x->size * sizeof(double);
+    size_t n = (size_t)e->num_worlds, size = n * x->row;
     size_t width[2] = {n * (size_t)x->width * sizeof(float), n * (size_t)x->width * sizeof(double)};
     e->bytes -= (x->given ? size : 0) + (x->seen ? size : 0);
     for (int f64 = 0; f64 < 2; f64++) {
@@ -131,25 +156,28 @@ static SapStatus allocate(SapWorldParameters *e, SapParameter p) {
     SapWorldParameter *x = &e->parameter[p];
     x->size = sap_parameter_rows(e->model, p) * sap_parameter_columns(p);
     x->width = sap_parameter_width(e->plan, p);
+    x->row = (size_t)x->size * sap_parameter_bytes(p);
     for (int f64 = 0; f64 < 2; f64++)
         SAP_TRY(take(e, &x->constants[f64], (size_t)x->width, f64 ? sizeof(double) : sizeof(float)));
-    SAP_TRY(take(e, &x->seen, (size_t)x->size, sizeof *x->seen));
+    SAP_TRY(take(e, &x->seen, (size_t)x->size, sap_parameter_bytes(p)));
     if (!e->bad)
         SAP_TRY(take(e, &e->bad, 1, sizeof *e->bad));
+    if (!e->changed)
+        SAP_TRY(take(e, &e->changed, 1, sizeof *e->changed));
     double **fallback = p == SAP_PARAMETER_SHAPE_MATERIAL_MU    ? &e->fallback[0]
                         : p == SAP_PARAMETER_SHAPE_MATERIAL_TAU ? &e->fallback[1]
                                                                 : NULL;
     if (fallback && !*fallback)
         SAP_TRY(take(e, fallback, 1, sizeof **fallback));
-    return take(e, &x->given, (size_t)x->size, sizeof *x->given);
+    return take(e, &x->given, (size_t)x->size, sap_parameter_bytes(p));
 }
 
 static void fill(SapWorldParameters *e, SapParameter p) {
     const SapWorldParameter *x = &e->parameter[p];
-    const double *values = sap_parameter_get(e->model, p);
+    const void *values = sap_parameter_get(e->model, p);
     for (int w = 0; w < e->num_worlds; w++) {
-        memcpy(row_of(x->given, x, w), values, (size_t)x->size * sizeof *values);
-        memcpy(row_of(x->seen, x, w), values, (size_t)x->size * sizeof *values);
+        memcpy(row_of(x->given, x, w), values, x->row);
+        memcpy(row_of(x->seen, x, w), values, x->row);
         SapModelArrays m = sap_world_parameters_model(e, w);
         convert(e, &m, p, w);
     }

@@ -16,9 +16,10 @@
 #include "kernels/data/args.h"
 
 typedef struct SapWorldParameter {
-    double *given, *seen; /* [num_worlds][size] like the model's array; NULL: not expanded */
-    void *constants[2];   /* [num_worlds][width] of the kernels, f32 and f64 */
+    void *given, *seen;  /* [num_worlds][size] of the type of the model's array; NULL: not expanded */
+    void *constants[2];  /* [num_worlds][width] of the kernels, f32 and f64 */
     int size, width;
+    size_t row; /* bytes of a world in `given` and in `seen` */
 } SapWorldParameter;
 
 typedef struct SapWorldParameters {
@@ -32,6 +33,7 @@ typedef struct SapWorldParameters {
     double *fallback[2];
     uint8_t
         *bad; /* [num_worlds] 1: the values last read are invalid; the kernel constants still hold the previous ones */
+    uint8_t *changed; /* [num_worlds] 1: a call has read other values since the last sap_world_parameters_take_change */
     size_t bytes;
 } SapWorldParameters;
 
@@ -46,6 +48,9 @@ SapStatus sap_world_parameters_add(SapWorldParameters *e, SapParameter parameter
 /* Reads the given values of world w; returns true if they changed. Sets bad[w] if they violate a rule. Different
  * threads may process different worlds. */
 bool sap_world_parameters_refresh(SapWorldParameters *e, int w);
+
+/* Returns whether calls have read other values of world w since the last call of this function. */
+bool sap_world_parameters_take_change(SapWorldParameters *e, int w);
 
 /* Checks the values currently given to world w: SAP_ERROR_MODEL if they violate a rule. */
 SapStatus sap_world_parameters_check(const SapWorldParameters *e, int w);

@@ -244,7 +244,7 @@ SapStatus sap_scene_check_masses(const SapSceneBuilder *builder);
 
 /* The geometry keys of a shape with a mesh or a height field, read by a table before sap_scene_read_geometry. */
 typedef struct SapSceneGeometry {
-    const SapYamlEntry *file, *vertices, *scale, *heights;
+    const SapYamlEntry *file, *vertices, *scale, *heights, *choices;
     double half[2];            /* half extents of a height field */
     double base, height_scale; /* heights of a height field are base + height_scale * given */
 } SapSceneGeometry;

@@ -24,6 +24,7 @@ static const SapSceneField grid_fields[] = {
     {"hy", SAP_SCENE_NUMBER, offsetof(SapSceneGeometry, half[1]), SAP_RANGE_POSITIVE, true},
     SAP_SCENE_FIELD("file", ENTRY, SapSceneGeometry, file),
     SAP_SCENE_FIELD("heights", ENTRY, SapSceneGeometry, heights),
+    SAP_SCENE_FIELD("choices", ENTRY, SapSceneGeometry, choices),
     SAP_SCENE_FIELD("base", NUMBER, SapSceneGeometry, base),
     SAP_SCENE_FIELD("height_scale", NUMBER, SapSceneGeometry, height_scale),
 };
@@ -253,13 +254,9 @@ static SapStatus read_hull(SapSceneBuilder *builder, const SapYamlEntry *entry, 
 
 /* ---- height fields ---- */
 
-static SapStatus read_height_field(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
-                                   SapSceneShape *shape, Points *points) {
-    SAP_TRY(check_source(entry, keys->file, keys->heights, "heights"));
-    if (keys->file != NULL)
-        SAP_TRY(read_points_file(builder, keys->file, true, points));
-    else
-        SAP_TRY(read_height_list(builder, keys->heights, points));
+/* Appends a grid and its heights. */
+static SapStatus append_grid(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
+                             const Points *points) {
     int count = points->count * points->columns; /* at most SAP_MAX_HEIGHTS */
     if (sap_scene_count(builder, SAP_ROWS_HEIGHTS) > SAP_MAX_HEIGHTS - count)
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "the height fields of the scene have more than %d heights",
@@ -268,11 +265,40 @@ static SapStatus read_height_field(SapSceneBuilder *builder, const SapYamlEntry 
     SAP_TRY(sap_scene_append_many(builder, SAP_ROWS_HEIGHTS, count, &row));
     for (int i = 0; i < count; i++)
         ((SapSceneNumber *)row)[i].value = keys->base + keys->height_scale * points->value[i];
-    shape->mesh = sap_scene_count(builder, SAP_ROWS_HEIGHT_FIELDS);
-    memcpy(shape->scale, keys->half, sizeof keys->half);
     SAP_TRY(sap_scene_append(builder, SAP_ROWS_HEIGHT_FIELDS, &row));
     *(SapSceneGrid *)row = (SapSceneGrid){{points->count, points->columns}};
     return SAP_OK;
+}
+
+/* A grid from a file, or from a list of rows. */
+static SapStatus read_grid(SapSceneBuilder *builder, const SapYamlEntry *source, bool is_file,
+                           const SapSceneGeometry *keys) {
+    Points points = {0};
+    SapStatus status = is_file ? read_points_file(builder, source, true, &points)
+                               : read_height_list(builder, source, &points);
+    if (status == SAP_OK)
+        status = append_grid(builder, source, keys, &points);
+    free(points.value);
+    return status;
+}
+
+/* The grids that worlds may have instead of the first. */
+static SapStatus read_choices(SapSceneBuilder *builder, const SapSceneGeometry *keys) {
+    const SapYamlNode *list = keys->choices->node;
+    if (list->kind != SAP_YAML_LIST)
+        return sap_scene_refuse(keys->choices, "a list of grids: rows of numbers, or files");
+    for (int i = 0; i < list->count; i++)
+        SAP_TRY(read_grid(builder, &list->entries[i], list->entries[i].node->kind != SAP_YAML_LIST, keys));
+    return SAP_OK;
+}
+
+static SapStatus read_height_field(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
+                                   SapSceneShape *shape) {
+    SAP_TRY(check_source(entry, keys->file, keys->heights, "heights"));
+    shape->mesh = sap_scene_count(builder, SAP_ROWS_HEIGHT_FIELDS);
+    memcpy(shape->scale, keys->half, sizeof keys->half);
+    SAP_TRY(read_grid(builder, keys->file ? keys->file : keys->heights, keys->file != NULL, keys));
+    return keys->choices ? read_choices(builder, keys) : SAP_OK;
 }
 
 SapStatus sap_scene_read_geometry(SapSceneBuilder *builder, const SapYamlEntry *entry, const SapSceneGeometry *keys,
@@ -280,7 +306,7 @@ SapStatus sap_scene_read_geometry(SapSceneBuilder *builder, const SapYamlEntry *
     Points points = {0};
     bool mesh = sap_shape_data(shape->type) == SAP_SHAPE_DATA_MESH;
     SapStatus status = mesh ? read_hull(builder, entry, keys, density, shape, mass, &points)
-                            : read_height_field(builder, entry, keys, shape, &points);
+                            : read_height_field(builder, entry, keys, shape);
     free(points.value);
     return status;
 }

@@ -10,7 +10,7 @@ enum { MANIFOLD_MAX = 8 };
 /* A shape for the narrow phase. */
 typedef struct Solid {
     int type;  /* SapShapeType; uniform */
-    int mesh;  /* index of the hull or height field in the plan; else -1 */
+    int mesh;  /* index of the hull in the plan; height field: its shape; else -1 */
     Vec3 size; /* shape_scale */
 } Solid;
 

@@ -3,14 +3,22 @@
  * Closed forms process all worlds of the pack at once. The general method (convex.h: GJK, EPA, height fields) branches
  * on numbers, so it processes one world at a time, in the build with one lane. */
 
+/* The hull of a shape, or the grid that the world of lane l has chosen for a height field. */
+KERNEL_FN int solid_mesh(const Context *ctx, const Solid *s, int l) {
+    if (s->type != SAP_SHAPE_HEIGHT_FIELD)
+        return s->mesh;
+    SapField grid = STAGE_CONSTANTS->shape_mesh;
+    return (int)((const scalar *)grid.data)[ctx->pack->world[l] * grid.stride + s->mesh];
+}
+
 /* Fills the task of lane l. */
-STAGE_FN void narrow_task(const Solid *a, const Solid *b, Pose X, real reach, int l, SapConvexTask *task) {
-    (void)l;
+STAGE_FN void narrow_task(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, int l,
+                          SapConvexTask *task) {
     const Solid *solid[2] = {a, b};
     for (int side = 0; side < 2; side++) {
         const Solid *s = solid[side];
         task->type[side] = s->type;
-        task->mesh[side] = s->mesh;
+        task->mesh[side] = solid_mesh(ctx, s, l);
         task->size[side][0] = (double)LANE(s->size.x, l);
         task->size[side][1] = (double)LANE(s->size.y, l);
         task->size[side][2] = (double)LANE(s->size.z, l);
@@ -56,7 +64,7 @@ STAGE_FN void narrow_convex(const Context *ctx, const Solid *a, const Solid *b, 
     for (int l = 0; l < SAP_LANES; l++) {
         if (!mask_lane(which, l))
             continue;
-        narrow_task(a, b, X, reach, l, &task);
+        narrow_task(ctx, a, b, X, reach, l, &task);
         CONVEX(ctx, &task);
         narrow_task_result(&task, l, m);
     }

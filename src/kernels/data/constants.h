@@ -31,6 +31,7 @@ typedef struct SapConstants {
     SapField shape_size;  /* [ns][3] shape_scale */
     SapField shape_bound; /* [ns][4] bounding sphere in the shape frame: centre, radius (unused for a plane) */
     SapField shape_margin, shape_gap;
+    SapField shape_mesh;  /* [ns] index of the grid of a height field; unused for other shapes */
     SapField hull_vertex; /* [vertices of all hulls][3] in the shape frame */
     SapField hull_plane;  /* [faces of all hulls][4] outward unit normal, offset: n.x <= offset inside */
     SapField hull_extent; /* [num_hulls] the largest absolute coordinate of a vertex */

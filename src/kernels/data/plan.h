@@ -190,7 +190,7 @@ typedef struct SAP_FIELDS(SapPlan) {
     SapMotionLayout layout;
 
     const int *shape_type; /* [ns] SapShapeType */
-    const int *shape_mesh; /* [ns] index of the hull or height field, -1 = neither */
+    const int *shape_mesh; /* [ns] index of the hull; height field: s, whose grid is constants.shape_mesh; else -1 */
     int num_hulls, num_height_fields;
     const SapHull *hull;                    /* [num_hulls] */
     const SapHullFace *hull_face;           /* [faces of all hulls] */

@@ -98,8 +98,8 @@ STAGE_FN bool field_meets(const RayField *f, real low, real high, real *t, int *
 }
 
 /* The ray in cells; the grid covers |x| <= size.x, |y| <= size.y. */
-KERNEL_FN RayField ray_field(const SapRayArgs *args, int mesh, Vec3 size, Ray ray) {
-    const SapHeightField *h = &args->plan.height_field[mesh];
+KERNEL_FN RayField ray_field(const SapRayArgs *args, int grid, Vec3 size, Ray ray) {
+    const SapHeightField *h = &args->plan.height_field[grid];
     RayField f;
     f.height = (const scalar *)args->constants.height.data + h->height;
     f.rows = h->rows;
@@ -111,8 +111,8 @@ KERNEL_FN RayField ray_field(const SapRayArgs *args, int mesh, Vec3 size, Ray ra
 }
 
 /* The upward normal, not of unit length, of the triangle `surface`. */
-KERNEL_FN Vec3 field_normal(const SapRayArgs *args, int mesh, Vec3 size, int surface) {
-    const SapHeightField *f = &args->plan.height_field[mesh];
+KERNEL_FN Vec3 field_normal(const SapRayArgs *args, int grid, Vec3 size, int surface) {
+    const SapHeightField *f = &args->plan.height_field[grid];
     const scalar *h = (const scalar *)args->constants.height.data + f->height + surface / 2;
     real dx = K(2.0) * size.x / (scalar)(f->columns - 1), dy = K(2.0) * size.y / (scalar)(f->rows - 1);
     real side = surface % 2 ? h[f->columns] : h[1], near = h[0], far = h[f->columns + 1];

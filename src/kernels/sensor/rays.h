@@ -80,6 +80,11 @@ KERNEL_FN Vec3 shape_size(const SapRayArgs *args, int s, const SapPack *pack) {
     return field_get_vec3(args->constants.shape_size, 3 * s, pack);
 }
 
+/* The grid that the world of the ray has chosen for a height field. */
+KERNEL_FN int grid_of(const WorldRay *w, int s) {
+    return (int)field_get(w->args->constants.shape_mesh, s, &w->pack);
+}
+
 /* The half-space z <= 0 of X, from its front. */
 KERNEL_FN void meet_plane(const WorldRay *w, Pose X, int s, RayHit *hit) {
     Ray ray = ray_local(w, X, K(0.0));
@@ -97,7 +102,7 @@ STAGE_FN void meet_height_field(const WorldRay *w, Pose X, int s, real nearest, 
     real low = real_max(inside.in, real_max(-reach, -nearest));
     real high = real_min(inside.out, real_min(reach, hit->t - nearest)), t;
     int surface = 0;
-    RayField f = ray_field(w->args, w->args->plan.shape_mesh[s], size, ray);
+    RayField f = ray_field(w->args, grid_of(w, s), size, ray);
     if (low <= high && field_meets(&f, low, high, &t, &surface))
         hit_offer(hit, t + nearest, s, surface);
 }
@@ -250,7 +255,7 @@ STAGE_FN Vec3 hit_normal(const WorldRay *w, const RayHit *hit) {
                            place.X);
     Vec3 size = shape_size(args, s, &w->pack), x = ray_local(w, place.X, hit->t).o;
     Vec3 n = args->plan.shape_type[s] == SAP_SHAPE_HEIGHT_FIELD
-                 ? field_normal(args, args->plan.shape_mesh[s], size, hit->surface)
+                 ? field_normal(args, grid_of(w, s), size, hit->surface)
                  : surface_normal(args, s, size, x, hit->surface);
     real norm = real_sqrt(vec3_dot(n, n));
     /* the tip of a cone and the centre of a sphere without radius have no normal: against the ray */

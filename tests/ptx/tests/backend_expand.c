@@ -17,7 +17,8 @@ static double factor(int round, int p, int64_t at) {
 static SapArray expand(SapBatch *batch, int p) {
     SapArray view;
     NEED(sap_batch_expand(batch, (SapParameter)p, &view));
-    CHECK(view.device == SAP_DEVICE_CPU && view.type == SAP_TYPE_F64, "parameter %d is not in host memory", p);
+    SapElementType type = p == SAP_PARAMETER_SHAPE_MESH ? SAP_TYPE_I32 : SAP_TYPE_F64;
+    CHECK(view.device == SAP_DEVICE_CPU && view.type == type, "parameter %d is not in host memory", p);
     return view;
 }
 
@@ -35,6 +36,8 @@ static bool is_upper(int p) {
  * their rotation. */
 static void vary(SapBatch *batch, int p, int first, int round) {
     SapArray view = expand(batch, p);
+    if (p == SAP_PARAMETER_SHAPE_MESH)
+        return; /* check_grids */
     int64_t size = view.strides[0] / 8;
     for (int64_t w = first; w < view.shape[0]; w++)
         for (int64_t i = 0; i < size; i++) {
@@ -115,7 +118,42 @@ static void check_preset(const SapScene *scene, const char *preset) {
         sap_batch_destroy(pair[i]);
 }
 
+/* Worlds on grids that they choose, again before the third round; rays see them without a step. */
+static void check_grids(const char *preset) {
+    SapScene *scene = backend_scene("tests/scenes/ball_on_fields.yaml");
+    SapOptions options = scene->options;
+    SapBatch *pair[2];
+    const SapModelArrays *a = sap_model_arrays(scene->model);
+    NEED(sap_options_set(&options, "contact_preset_variant", preset));
+    for (int i = 0; i < 2; i++)
+        pair[i] = backend_batch(scene->model, WORLDS, &options, (SapDevice)i);
+    for (int round = 0; round < 4; round++) {
+        double origin[3] = {0.1, 0.2, 2}, direction[3] = {0, 0, -1}, distance[2][WORLDS] = {{0}};
+        for (int i = 0; i < 2; i++) {
+            int32_t *grid = expand(pair[i], SAP_PARAMETER_SHAPE_MESH).data;
+            for (int w = 0; w < WORLDS; w++)
+                grid[w * a->num_shapes + a->num_shapes - 1] = (w + round / 2) % a->num_height_fields;
+            SapRays rays;
+            sap_rays_default(&rays);
+            rays.num_rays = rays.shared = 1;
+            rays.sees = SAP_RAY_SEES_STATIC;
+            rays.origin = origin;
+            rays.direction = direction;
+            rays.distance = distance[i];
+            NEED(sap_batch_raycast(pair[i], &rays));
+        }
+        CHECK(memcmp(distance[0], distance[1], sizeof distance[0]) == 0, "rays of round %d", round);
+        CHECK(distance[0][0] != distance[0][1], "worlds 0 and 1 have the same ground");
+        step_both(pair, 20, preset);
+    }
+    for (int i = 0; i < 2; i++)
+        sap_batch_destroy(pair[i]);
+    sap_scene_destroy(scene);
+}
+
 int main(void) {
+    check_grids("approx32");
+    check_grids("approx64");
     SapScene *scene = backend_scene("bench/scenes/quadruped.yaml");
     check_preset(scene, "approx32");
     check_preset(scene, "approx64");
