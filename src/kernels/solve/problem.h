@@ -325,23 +325,24 @@ KERNEL_FN ProblemNorms problem_norms(const Context *ctx) {
     return norms_of(&sums);
 }
 
-/* As problem_evaluate_moved and problem_norms, in one pass over the dofs. Returns l(v). */
+/* As problem_evaluate_moved and problem_norms. Returns l(v). One thread alone takes gradient, cost and norms in one pass
+ * over the dofs. In a team the gradient is shared work, and cost and norms together would only need more registers. */
 KERNEL_FN real problem_evaluate_moved_norms(const Context *ctx, mask drifted, ProblemNorms *norms) {
+    if (!TEAM_OF_ONE) {
+        real l = problem_evaluate_moved(ctx, drifted);
+        *norms = problem_norms(ctx);
+        return l;
+    }
     problem_evaluate_moved_terms(ctx, drifted);
-    if (!TEAM_OF_ONE)
-        problem_evaluate_gradient(ctx);
-    TEAM_SYNC(); /* the sums read all of r and impulse */
     const real *scale = SOLVE(scale), *r = SOLVE(r), *Av_star = SOLVE(Av_star), *impulse = SOLVE(impulse);
     const real *dv = SOLVE(dv), *dof_cost = SOLVE(dof_cost);
     real *grad = SOLVE(grad), cost = real_of(0);
     int nv = ctx->args->plan.nv;
     NormSums sums = norm_sums_none();
     for (int i = 0; i < nv; i++) {
-        real g = r[i] - impulse[i];
-        if (TEAM_OF_ONE)
-            grad[i] = g;
+        grad[i] = r[i] - impulse[i];
         cost = cost_add_dof(cost, dv[i], r[i], dof_cost[i]);
-        norm_sums_add(&sums, scale[i], g, r[i], Av_star[i], impulse[i]);
+        norm_sums_add(&sums, scale[i], grad[i], r[i], Av_star[i], impulse[i]);
     }
     *norms = norms_of(&sums);
     return problem_add_constraint_costs(ctx, cost);
