@@ -243,6 +243,7 @@ typedef struct SapBatchInfo {
     int num_worlds;   /* n */
     int capacity;     /* contact slots per world: max_rigid_contact, or what a probe finds if that is 0; fewer if the model
                          cannot have as many */
+    const char *factor; /* how Newton's systems are solved, and why (option factor_plan); owned by the batch */
 
     /* on a GPU; 0 or NULL on the CPU */
     int cuda_device;        /* the option of that name */

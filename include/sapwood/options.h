@@ -59,9 +59,10 @@ typedef enum SapLineSearch {
 } SapLineSearch;
 /* How Newton's matrix is stored and factored. */
 typedef enum SapFactorPlan {
-    SAP_FACTOR_SPARSE = 0, /* "sparse": on the pattern of tree and constraints unless a contact couples two branches */
-    SAP_FACTOR_DENSE = 1,  /* "dense": the full matrix */
-    SAP_FACTOR_LIBRARY = 2 /* "library": dense, by LAPACK or cuSOLVER; for worlds of more than about 128 dofs */
+    SAP_FACTOR_SPARSE = 0,  /* "sparse": on the pattern of tree and constraints unless a contact couples two branches */
+    SAP_FACTOR_DENSE = 1,   /* "dense": the full matrix */
+    SAP_FACTOR_LIBRARY = 2, /* "library": dense, by LAPACK or cuSOLVER; for worlds of many dofs */
+    SAP_FACTOR_AUTO = 3     /* "auto": library for worlds of many dofs on a GPU if it is there, else sparse */
 } SapFactorPlan;
 /* How the gyroscopic torque of free and ball bodies is integrated (docs/free_motion.md). */
 typedef enum SapGyroscopic {
@@ -186,7 +187,7 @@ typedef struct SapOptions {
     int sleep_steps; /* steps at rest after which a world, or an island of it, sleeps; default 0 = never; 0 .. 1000000 */
     double sleep_speed; /* m/s, below which a tree rests; default 1e-3, > 0 */
 
-    /* ---- how to run; none of these changes a bit of a result, except factor_plan = library ---- */
+    /* ---- how to run; none of these changes a bit of a result, except factor_plan = library, auto ---- */
     int threads;               /* worker threads; default 0 = the CPUs this process may use; 0 .. 1024 */
     /* Worlds per SIMD pack: 1, 4, 8; 16 with isa avx512 and contact_solver sap, in a library compiled by clang. */
     int lanes;                 /* default 0 = automatic */

@@ -235,6 +235,7 @@ STRUCTS = {
         ("device", "int"),
         ("num_worlds", "int"),
         ("capacity", "int"),
+        ("factor", "ptr"),
         ("cuda_device", "int"),
         ("team_size", "int"),
         ("mapping", "ptr"),

@@ -11,6 +11,8 @@
 #include "support/hash_worlds.h"
 #include "host/cpu/dispatch.h"
 #include "host/cpu/lapack.h"
+#include "host/plan/factor_plan.h"
+#include "host/plan/model_plan.h"
 #include "support/kernel_batch.h"
 #include "support/kernel_contacts.h"
 #include "support/model_parts.h"
@@ -110,9 +112,34 @@ Test(lockstep, agrees_with_the_built_in_factor_in_worlds_of_more_than_128_dofs) 
     sap_model_destroy(model);
 }
 
-Test(lockstep, gives_the_same_bits_for_any_lanes_and_threads) {
+/* A chain: its contacts touch most dofs, so that the library adds them to H. */
+static SapModel *chain(int links) {
+    ModelParts parts;
+    parts_init(&parts);
+    parts_add(&parts, -1, SAP_JOINT_FREE, 0, 0);
+    for (int b = 1; b < links; b++)
+        parts_add(&parts, b - 1, SAP_JOINT_REVOLUTE, 0, 1);
+    return hash_model_with_terms(parts_model(&parts), 4);
+}
+
+/* Whether a solver of the model has the library add the contacts. */
+static bool adds_contacts(const SapModel *model) {
+    const SapModelPlan *plan;
+    need(sap_model_plan(model, SAP_BROAD_PHASE_AUTO, &plan));
+    return sap_library_adds_contacts(&plan->plan.plan);
+}
+
+Test(lockstep, agrees_with_the_built_in_factor_where_the_library_adds_the_contacts) {
+    SapModel *model = chain(8), *trees = forest();
+    cr_assert(adds_contacts(model));
+    cr_assert_not(adds_contacts(trees));
+    check_agreement(model);
+    sap_model_destroy(model);
+    sap_model_destroy(trees);
+}
+
+static void check_sameness(SapModel *model) {
     const int lanes[] = {4, 8, 1}, threads[] = {1, 2, 3};
-    SapModel *model = forest();
     size_t bytes = (size_t)(WORLDS * sap_model_arrays(model)->num_dofs) * sizeof(double);
     SapOptions o = options_of("approx32");
     int iterations = 0;
@@ -125,6 +152,57 @@ Test(lockstep, gives_the_same_bits_for_any_lanes_and_threads) {
         cr_assert_eq(memcmp(v, expected, bytes), 0, "%d lanes, %d threads", lanes[i], threads[i]);
         free(v);
     }
+    free(expected);
+    sap_model_destroy(model);
+}
+
+Test(lockstep, gives_the_same_bits_for_any_lanes_and_threads) {
+    check_sameness(forest());
+}
+
+Test(lockstep, gives_the_same_bits_for_any_lanes_and_threads_where_the_library_adds_the_contacts) {
+    check_sameness(chain(8));
+}
+
+/* ---- factor_plan = auto ---- */
+
+static SapFactorPlan chosen(SapOptions o, int nv, SapStatus (*find)(void), const char *reason) {
+    o.factor_plan = SAP_FACTOR_AUTO;
+    const char *text = sap_factor_plan_choose(&o, nv, find);
+    cr_expect(strstr(text, reason), "%d dofs: '%s' instead of '%s'", nv, text, reason);
+    return o.factor_plan;
+}
+
+static SapStatus find_none(void) {
+    return SAP_ERROR_UNSUPPORTED;
+}
+
+Test(lockstep, auto_takes_the_library_for_large_worlds_on_a_GPU_only_and_says_why) {
+    SapOptions o = options_of("approx32");
+    cr_expect_eq(chosen(o, 1000, NULL, "on a CPU"), SAP_FACTOR_SPARSE);
+    o.device = SAP_DEVICE_CUDA;
+    cr_expect_eq(chosen(o, 1000, sap_lapack_load, "the worlds are large"), SAP_FACTOR_LIBRARY);
+    cr_expect_eq(chosen(o, 30, sap_lapack_load, "so few dofs"), SAP_FACTOR_SPARSE);
+    cr_expect_eq(chosen(o, 1000, find_none, "cannot be loaded"), SAP_FACTOR_SPARSE);
+    o.sleep_steps = 5;
+    cr_expect_eq(chosen(o, 1000, sap_lapack_load, "sleep"), SAP_FACTOR_SPARSE);
+    o.sleep_steps = 0;
+    o.contact_solver = SAP_SOLVER_CONE;
+    cr_expect_eq(chosen(o, 1000, sap_lapack_load, "solver sap"), SAP_FACTOR_SPARSE);
+}
+
+/* The bits of what it stands for; those of the default are not touched. */
+Test(lockstep, auto_gives_the_bits_of_its_choice) {
+    SapModel *model = forest();
+    size_t bytes = (size_t)(WORLDS * sap_model_arrays(model)->num_dofs) * sizeof(double);
+    SapOptions o = options_of("approx32");
+    int iterations = 0;
+    o.factor_plan = SAP_FACTOR_SPARSE;
+    double *expected = run(model, &o, &iterations);
+    o.factor_plan = SAP_FACTOR_AUTO;
+    double *v = run(model, &o, &iterations);
+    cr_assert_eq(memcmp(v, expected, bytes), 0);
+    free(v);
     free(expected);
     sap_model_destroy(model);
 }

@@ -247,7 +247,7 @@ Test(options, an_unknown_word_lists_the_known) {
     REFUSED("lanes", "2", "'2'", "0, 1, 4, 8, 16");
     REFUSED("isa", "sse2", "auto, generic, avx2, avx512");
     REFUSED("broad_phase", "octree", "auto, listed, explicit, nxn, sweep, sap, tree");
-    REFUSED("factor_plan", "tiled", "sparse, dense, library");
+    REFUSED("factor_plan", "tiled", "sparse, dense, library, auto");
     REFUSED("device", "gpu", "option device is 'gpu'", "cpu, cuda");
     REFUSED("team_size", "24", "'24'", "0, 1, 8, 16, 32, 64, 128");
     REFUSED("specialize", "fast", "option specialize is 'fast'", "off, auto, on");

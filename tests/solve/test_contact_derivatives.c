@@ -83,7 +83,7 @@ static Value value_at(const Context *ctx, const double *v) {
 /* Newton's matrix at the velocity of the last value, in full. */
 static void matrix(const Context *ctx, double H[MAX_DOFS][MAX_DOFS]) {
     const SapPattern *pattern = newton_pattern(ctx);
-    stage_linear_assemble(ctx, pattern);
+    linear_assemble(ctx, pattern, true);
     Tiles tiles = tiles_of(ctx);
     int nv = ctx->args->plan.nv;
     for (int i = 0; i < nv; i++)

@@ -27,6 +27,7 @@ typedef struct SapKept {
 
 typedef struct SapBatchBackend {
     SapDevice device;
+    SapStatus (*find_library)(void); /* what factor_plan = auto may choose; NULL on the CPU */
     /* Fills `own`, and allocates the zeroed arrays and starts of the batch with sap_batch_carve. On failure destroy
      * cleans up. Messages about the number of worlds begin with `what`. */
     SapStatus (*create)(SapBatch *batch, const char *what, const SapModel *model);
@@ -105,6 +106,7 @@ struct SapBatch {
     void *own; /* data of the backend */
     int num_worlds;
     SapOptions options;
+    const char *factor; /* as in SapBatchInfo */
     SapDtype dtype;
     int nq, nv, nb;
     int num_constraints, num_rows, num_tendons; /* constraints, their rows, tendons */

@@ -14,6 +14,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/model/constraint_types.h"
+#include "host/plan/factor_plan.h"
 #include "host/plan/pairs.h"
 #include "host/plan/parameters.h"
 #include "host/plan/plan.h"
@@ -61,6 +62,7 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
     /* do not allocate slots that can never be used */
     if (most < b->options.max_rigid_contact)
         b->options.max_rigid_contact = most > 0 ? most : 1;
+    b->factor = sap_factor_plan_choose(&b->options, b->nv, b->backend->find_library);
     b->num_starts = 1 + a->num_keyframes;
     SAP_TRY(b->backend->create(b, what, model));
     SAP_TRY(fill_arrays(b));
@@ -325,8 +327,10 @@ SapStatus sap_batch_synchronize(SapBatch *batch) {
 SapStatus sap_batch_info(const SapBatch *batch, SapBatchInfo *out) {
     SAP_NEED(batch);
     SAP_NEED(out);
-    *out = (SapBatchInfo){
-        .device = batch->backend->device, .num_worlds = batch->num_worlds, .capacity = batch->arrays.contacts.capacity};
+    *out = (SapBatchInfo){.device = batch->backend->device,
+                          .num_worlds = batch->num_worlds,
+                          .capacity = batch->arrays.contacts.capacity,
+                          .factor = batch->factor};
     batch->backend->info(batch, out);
     return SAP_OK;
 }

@@ -7,6 +7,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/cpu/lapack.h"
+#include "host/plan/factor_plan.h"
 
 struct SapLockstep {
     SapKernelSet kernels;
@@ -27,6 +28,17 @@ static SapStatus create_scratch(SapLockstep *s, const SapStepArgs *args) {
     return SAP_OK;
 }
 
+/* J and G J of the contacts. */
+static SapStatus create_rows(SapLockstep *s, const SapStepArgs *args, size_t number) {
+    SapLibraryArgs *l = &s->library;
+    size_t n = (size_t)s->num_worlds, of_world = sap_library_rows(args);
+    l->J = l->GJ = (SapBuffer){NULL, (int)of_world, args->newton.linear_is_f64};
+    l->J.data = sap_allocate(n * of_world, number, "Newton systems");
+    l->GJ.data = sap_allocate(n * of_world, number, "Newton systems");
+    s->library_bytes += 2 * n * of_world * number;
+    return l->J.data && l->GJ.data ? SAP_OK : SAP_ERROR_MEMORY;
+}
+
 static SapStatus create_library(SapLockstep *s, const SapStepArgs *args) {
     SapLibraryArgs *l = &s->library;
     size_t n = (size_t)s->num_worlds, nv = (size_t)args->plan.nv;
@@ -37,7 +49,9 @@ static SapStatus create_library(SapLockstep *s, const SapStepArgs *args) {
     l->active = sap_allocate(n, sizeof *l->active, "Newton systems");
     l->info = sap_allocate(n, sizeof *l->info, "Newton systems");
     s->library_bytes = n * ((nv + 1) * nv * number + sizeof *l->active + sizeof *l->info);
-    return l->matrix.data && l->vector.data && l->active && l->info ? SAP_OK : SAP_ERROR_MEMORY;
+    if (!l->matrix.data || !l->vector.data || !l->active || !l->info)
+        return SAP_ERROR_MEMORY;
+    return sap_library_adds_contacts(&args->plan) ? create_rows(s, args, number) : SAP_OK;
 }
 
 SapStatus sap_lockstep_create(const SapStepArgs *args, const SapKernelSet *kernels, SapLockstep **out) {
@@ -68,6 +82,8 @@ void sap_lockstep_destroy(SapLockstep *s) {
     free(s->scratch);
     free(s->library.matrix.data);
     free(s->library.vector.data);
+    free(s->library.J.data);
+    free(s->library.GJ.data);
     free(s->library.active);
     free(s->library.info);
     free(s);
@@ -103,16 +119,26 @@ static void run(const SapLockstep *s, SapPool *pool, const SapStepArgs *args, Sa
     sap_pool_run(pool, run_packs, &job);
 }
 
+/* The numbers of world w; NULL if there are none. */
+static void *row_of(const SapBuffer *buffer, int w) {
+    size_t number = buffer->is_f64 ? sizeof(double) : sizeof(float);
+    return buffer->data ? (char *)buffer->data + (size_t)w * (size_t)buffer->stride * number : NULL;
+}
+
 /* Solves the Newton systems of the active worlds of the pack with LAPACK. */
 static void solve_systems(SapContext *ctx) {
     const SapLibraryArgs *l = &ctx->args->library;
-    size_t number = l->matrix.is_f64 ? sizeof(double) : sizeof(float);
+    const SapContactArgs *contacts = &ctx->args->contacts;
+    int is_f64 = l->matrix.is_f64, nv = ctx->args->plan.nv;
     for (int i = 0; i < ctx->pack->count; i++) {
         int w = ctx->pack->world[i];
-        char *matrix = (char *)l->matrix.data + (size_t)w * (size_t)l->matrix.stride * number;
-        char *vector = (char *)l->vector.data + (size_t)w * (size_t)l->vector.stride * number;
-        if (l->active[w])
-            l->info[w] = sap_lapack_solve(l->matrix.is_f64, ctx->args->plan.nv, matrix, vector);
+        void *matrix = row_of(&l->matrix, w);
+        if (!l->active[w])
+            continue;
+        int rows = 3 * (contacts->count ? contacts->count[w] : 0); /* those of other contacts are 0 */
+        if (l->J.data && rows > 0)
+            sap_lapack_add_product(is_f64, nv, rows, row_of(&l->J, w), row_of(&l->GJ, w), matrix);
+        l->info[w] = sap_lapack_solve(is_f64, nv, matrix, row_of(&l->vector, w));
     }
 }
 

@@ -16,6 +16,7 @@
 #include "host/cpu/profile.h"
 #include "host/cpu/sleep.h"
 #include "host/options/options.h"
+#include "host/plan/factor_plan.h"
 #include "host/plan/layout.h"
 #include "host/plan/mujoco_weights.h"
 #include "host/plan/step_args.h"
@@ -88,8 +89,10 @@ static SapStatus check_memory(const SapSolver *s, const char *what, size_t bytes
     const double small = 1 << 26; /* as for a single allocation */
     double scratch = (double)scratch_bytes(s), fixed = scratch * s->threads, nv = s->args.plan.nv;
     double per_world = (double)bytes_per_world + 2 * sizeof(double) + 6 * sizeof(int32_t);
-    if (uses_lockstep(s)) /* every world keeps its scratch, and has its own matrix */
-        per_world += scratch / s->kernels.pack[0]->lanes + nv * nv * sizeof(double);
+    if (uses_lockstep(s)) { /* every world keeps its scratch, and has its own matrices */
+        double rows = sap_library_adds_contacts(&s->args.plan) ? 2 * (double)sap_library_rows(&s->args) : 0;
+        per_world += scratch / s->kernels.pack[0]->lanes + (nv * nv + rows) * sizeof(double);
+    }
     double bytes = fixed + per_world * s->num_worlds;
     double available = bytes <= small ? small : (double)sap_available_memory();
     if (bytes <= available)
@@ -215,8 +218,10 @@ SapStatus sap_solver_create_for(const char *what, const SapModel *model, int num
         status = sap_fail(
             SAP_ERROR_UNSUPPORTED,
             "sap_solver_create: option device is 'cuda'; a SapSolver runs on the cpu only, a SapBatch on both");
-    if (status == SAP_OK)
+    if (status == SAP_OK) {
+        sap_factor_plan_choose(&s->options, sap_model_arrays(model)->num_dofs, NULL);
         status = fill_solver(s, what, model, bytes_per_world);
+    }
     if (status != SAP_OK) {
         sap_solver_destroy(s);
         return status;

@@ -45,7 +45,8 @@ static SapStatus create_streams(SapCudaBatch *c) {
 static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     SapCudaBatch *c = b->own;
     if (b->options.factor_plan == SAP_FACTOR_LIBRARY && c->args.newton.dense)
-        SAP_TRY(sap_cuda_lockstep_create(c->device, &c->lockstep));
+        SAP_TRY(sap_cuda_lockstep_create(c->device, &c->args.plan, &c->lockstep));
+    b->factor = sap_cuda_lockstep_describe(c->lockstep, &c->args.plan, b->factor);
     SAP_TRY(create_streams(c));
     SAP_TRY(sap_cuda_choose_kernels(b));
     SAP_TRY(sap_cuda_create_memory(b, model));
@@ -275,6 +276,7 @@ static size_t bytes(const SapBatch *b) {
 }
 
 const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
+                                        .find_library = sap_cuda_library_find,
                                         .create = create,
                                         .destroy = destroy,
                                         .step = step,

@@ -1,9 +1,11 @@
 #include "host/cuda/lockstep.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "host/base/fail.h"
+#include "host/plan/factor_plan.h"
 
 static SapStatus find_kernels(const SapCudaDevice *device, SapCudaLockstep *s) {
     const struct {
@@ -22,12 +24,13 @@ static SapStatus find_kernels(const SapCudaDevice *device, SapCudaLockstep *s) {
     return SAP_OK;
 }
 
-SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, SapCudaLockstep **out) {
+SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, const SapPlan *plan, SapCudaLockstep **out) {
     SapCudaLockstep *s = *out = sap_allocate(1, sizeof *s, "batch");
     if (!s)
         return SAP_ERROR_MEMORY;
     SAP_TRY(find_kernels(device, s));
-    return sap_cuda_library_create(&s->library);
+    s->adds_contacts = sap_library_adds_contacts(plan) && sap_cuda_library_has_products();
+    return sap_cuda_library_create(s->adds_contacts, &s->library);
 }
 
 void sap_cuda_lockstep_destroy(SapCudaLockstep *s) {
@@ -37,6 +40,16 @@ void sap_cuda_lockstep_destroy(SapCudaLockstep *s) {
     free(s);
 }
 
+const char *sap_cuda_lockstep_describe(SapCudaLockstep *s, const SapPlan *plan, const char *choice) {
+    if (!s)
+        return choice;
+    const char *contacts = s->adds_contacts                  ? "cuBLAS adds the contacts to H"
+                           : sap_library_adds_contacts(plan) ? "kernels add the contacts to H: there is no cuBLAS"
+                                                             : "kernels add the contacts to H: they touch few dofs";
+    snprintf(s->factor, sizeof s->factor, "%s; %s", choice, contacts);
+    return s->factor;
+}
+
 void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaLockstep *s) {
     size_t n = (size_t)num_worlds, nv = (size_t)args->plan.nv;
     int is_f64 = args->newton.linear_is_f64;
@@ -44,6 +57,11 @@ void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_w
     SapLibraryArgs *l = &s->systems;
     l->matrix = (SapBuffer){sap_arena_carve(arena, n * nv * nv, number), (int)(nv * nv), is_f64};
     l->vector = (SapBuffer){sap_arena_carve(arena, n * nv, number), (int)nv, is_f64};
+    size_t rows = s->adds_contacts ? sap_library_rows(args) : 0;
+    if (s->adds_contacts) {
+        l->J = (SapBuffer){sap_arena_carve(arena, n * rows, number), (int)rows, is_f64};
+        l->GJ = (SapBuffer){sap_arena_carve(arena, n * rows, number), (int)rows, is_f64};
+    }
     SAP_CARVE(arena, l->active, n);
     SAP_CARVE(arena, l->info, n);
     SAP_CARVE(arena, l->place, n);
@@ -51,11 +69,18 @@ void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_w
                                .active = l->active,
                                .matrix = l->matrix.data,
                                .vector = l->vector.data,
+                               .J = l->J.data,
+                               .GJ = l->GJ.data,
                                .matrix_bytes = (long long)(nv * nv * number),
                                .vector_bytes = (long long)(nv * number),
+                               .rows_bytes = (long long)(rows * number),
                                .place = l->place};
     SAP_CARVE(arena, s->list.matrices, n);
     SAP_CARVE(arena, s->list.vectors, n);
+    if (s->adds_contacts) {
+        SAP_CARVE(arena, s->list.Js, n);
+        SAP_CARVE(arena, s->list.GJs, n);
+    }
     SAP_CARVE(arena, s->list.count, 1);
     SAP_CARVE(arena, s->scratch, 1);
 }
@@ -77,6 +102,9 @@ SapStatus sap_cuda_lockstep_solve(const SapCudaLockstep *s, const SapCudaDevice 
                               .count = *count,
                               .matrices = address_of(s->list.matrices),
                               .vectors = address_of(s->list.vectors),
+                              .rows = (int)(s->systems.J.stride / s->systems.vector.stride),
+                              .Js = address_of(s->list.Js),
+                              .GJs = address_of(s->list.GJs),
                               .info = address_of(s->systems.info),
                               .scratch = address_of(s->scratch)};
     return *count == 0 ? SAP_OK : sap_cuda_library_solve(s->library, stream, &systems);

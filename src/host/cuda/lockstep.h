@@ -1,5 +1,5 @@
-/* Large worlds on a GPU: steps in stages over the whole batch (solve/lockstep.h), with cuSOLVER for the Newton systems.
- * */
+/* Large worlds on a GPU: steps in stages over the whole batch (solve/lockstep.h), with cuSOLVER for the Newton systems
+ * and cuBLAS for their contacts. */
 #ifndef SAPWOOD_HOST_CUDA_LOCKSTEP_H
 #define SAPWOOD_HOST_CUDA_LOCKSTEP_H
 
@@ -11,15 +11,20 @@
 
 typedef struct SapCudaLockstep {
     SapCudaLibrary *library;
+    bool adds_contacts; /* cuBLAS adds them to H */
     CuFunction begin, assemble, advance, finish, compact;
     SapLibraryArgs systems; /* arrays that the kernels read and write */
     SapCompactArgs list;    /* list of the systems passed to the library */
     int *scratch;           /* one int */
+    char factor[160];       /* sap_cuda_lockstep_describe */
 } SapCudaLockstep;
 
-/* Finds the kernels and the library; the device's context must be current. Destroy accepts NULL. */
-SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, SapCudaLockstep **out);
+/* Finds the kernels and the libraries; the device's context must be current. Destroy accepts NULL. */
+SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, const SapPlan *plan, SapCudaLockstep **out);
 void sap_cuda_lockstep_destroy(SapCudaLockstep *lockstep);
+
+/* What sap_batch_info says of the factor: `choice`, with where the contacts are added if there is a lockstep. */
+const char *sap_cuda_lockstep_describe(SapCudaLockstep *lockstep, const SapPlan *plan, const char *choice);
 
 /* Carves the device memory of the systems. */
 void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaLockstep *lockstep);

@@ -75,8 +75,11 @@ static const Choice broad_phases[] = {{"auto", SAP_BROAD_PHASE_AUTO},       {"li
                                       {"explicit", SAP_BROAD_PHASE_LISTED}, {"nxn", SAP_BROAD_PHASE_LISTED},
                                       {"sweep", SAP_BROAD_PHASE_SWEEP},     {"sap", SAP_BROAD_PHASE_SWEEP},
                                       {"tree", SAP_BROAD_PHASE_TREE},       {NULL, 0}};
-static const Choice factor_plans[] = {
-    {"sparse", SAP_FACTOR_SPARSE}, {"dense", SAP_FACTOR_DENSE}, {"library", SAP_FACTOR_LIBRARY}, {NULL, 0}};
+static const Choice factor_plans[] = {{"sparse", SAP_FACTOR_SPARSE},
+                                      {"dense", SAP_FACTOR_DENSE},
+                                      {"library", SAP_FACTOR_LIBRARY},
+                                      {"auto", SAP_FACTOR_AUTO},
+                                      {NULL, 0}};
 static const Choice devices[] = {{"cpu", SAP_DEVICE_CPU}, {"cuda", SAP_DEVICE_CUDA}, {NULL, 0}};
 static const Choice team_sizes[] = {{"0", 0},   {"1", 1},     {"8", 8},    {"16", 16}, {"32", 32},
                                     {"64", 64}, {"128", 128}, {"auto", 0}, {NULL, 0}};

@@ -82,6 +82,7 @@ typedef struct SapDualStepArgs {
 typedef struct SapLibraryArgs {
     SapBuffer matrix; /* [num_worlds][nv][nv] H, the lower triangle by rows; the library overwrites it */
     SapBuffer vector; /* [num_worlds][nv] -grad, then d */
+    SapBuffer J, GJ;  /* [num_worlds][3 capacity][nv] of the contacts: the library adds J' (G J) to H; NULL = H has them */
     int *active;      /* [num_worlds] 1: the world has a system to solve */
     int *info;        /* [num_worlds] 0, or != 0 if the factorisation failed; indexed by place */
     int *place;       /* [num_worlds] index of an active world in the library's list; NULL = the world's number */

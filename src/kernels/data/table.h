@@ -38,7 +38,7 @@ typedef struct SapKernels {
     void (*lockstep_assemble)(const SapContext *ctx);
     void (*lockstep_advance)(const SapContext *ctx);
     void (*lockstep_finish)(const SapContext *ctx);
-    void (*linear_assemble)(const SapContext *ctx, const SapPattern *pattern);
+    void (*linear_assemble)(const SapContext *ctx);
     void (*linear_solve)(const SapContext *ctx, const SapPattern *pattern);
     void (*mass_solve)(const SapContext *ctx); /* NULL in the kernels of SAP, as the next */
     void (*velocity)(const SapContext *ctx);

@@ -1,10 +1,13 @@
 /* Newton's linear system H d = -grad on a pattern, or on the tiles of the pack if the pattern is NULL, in the precision of
  * this stage. */
 
-/* Writes H to LINEAR(L) and -grad to LINEAR(x). */
-STAGE_FN void stage_linear_assemble(const Context *ctx, const SapPattern *pattern) {
+/* Writes H to LINEAR(L), without its contacts if a library adds them, and -grad to LINEAR(x). */
+KERNEL_FN void linear_assemble(const Context *ctx, const SapPattern *pattern, bool has_contacts) {
     PROFILE(ctx, SAP_STAGE_ASSEMBLY);
-    problem_hessian(ctx, pattern, LINEAR(L));
+    if (has_contacts)
+        problem_hessian(ctx, pattern, LINEAR(L));
+    else
+        problem_hessian_without_contacts(ctx, LINEAR(L));
     StageView solve = SOLVE_VIEW;
     int nv = ctx->args->plan.nv, grad = ctx->args->problem.grad;
     real *x = LINEAR(x);
@@ -13,9 +16,14 @@ STAGE_FN void stage_linear_assemble(const Context *ctx, const SapPattern *patter
     TEAM_SYNC(); /* the factor reads all rows of H, the solve all of x */
 }
 
+/* The system on all tiles, for a library. */
+STAGE_FN void stage_linear_assemble(const Context *ctx) {
+    linear_assemble(ctx, 0, !ctx->args->library.J.data);
+}
+
 /* Assembles and solves the system; d is in LINEAR(x). */
 STAGE_FN void stage_linear_solve(const Context *ctx, const SapPattern *pattern) {
-    stage_linear_assemble(ctx, pattern);
+    linear_assemble(ctx, pattern, true);
     PROFILE(ctx, SAP_STAGE_FACTOR);
     PROFILE_FACTOR(ctx, !pattern);
     if (pattern) {

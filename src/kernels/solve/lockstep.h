@@ -1,5 +1,6 @@
 /* Newton's method in lockstep, for large worlds. All worlds run one stage; between assemble and advance a library
- * solves the Newton systems H d = -grad of all open worlds, in args->library. docs/gpu.md.
+ * solves the Newton systems H d = -grad of all open worlds, in args->library, and may add the contacts J' G J to H
+ * before. docs/gpu.md.
  *
  *   begin     sets up the problem and its first v
  *   assemble  evaluates, closes the worlds that are done, writes H and -grad of the others
@@ -47,11 +48,58 @@ STAGE_FN void lockstep_set_active(const Context *ctx, mask which) {
     }
 }
 
+/* Writes dof i of the three rows of a contact, number place[l] of the world of lane l. */
+KERNEL_FN void lockstep_put_rows(const Context *ctx, SapBuffer rows, const int *place, int i, Vec3 x, mask which) {
+    int nv = ctx->args->plan.nv;
+    buffer_scatter(rows, place, 3 * nv, i, x.x, which, ctx->pack);
+    buffer_scatter(rows, place, 3 * nv, nv + i, x.y, which, ctx->pack);
+    buffer_scatter(rows, place, 3 * nv, 2 * nv + i, x.z, which, ctx->pack);
+}
+
+/* Writes contact c of the worlds of `which`. In the first iteration also J, and the zeros of both. */
+KERNEL_FN void lockstep_put_contact(const Context *ctx, int c, const int *place, mask which, bool first) {
+    const SapLibraryArgs *library = &ctx->args->library;
+    Constraint k = constraint_at(ctx, c);
+    int nv = ctx->args->plan.nv;
+    TEAM_FOR(i, nv) {
+        int column = constraint_column(ctx, c, i);
+        if (column < 0 && !first)
+            continue;
+        Vec3 J = column < 0 ? vec3_zero() : view_get_vec3(k.J, k.rows * column);
+        lockstep_put_rows(ctx, library->GJ, place, i, law_G_mul(k.G, J), which);
+        if (first)
+            lockstep_put_rows(ctx, library->J, place, i, J, which);
+    }
+}
+
+/* Writes J and G J of the contacts of each world in their order. Rows without a contact are 0: all matrices that the
+ * library multiplies have the same size. */
+STAGE_FN void lockstep_put_contacts(const Context *ctx, mask which, bool first) {
+    const SapLibraryArgs *library = &ctx->args->library;
+    int place[SAP_LANES] = {0}, row[SAP_LANES], nv = ctx->args->plan.nv;
+    for (int c = 0; c < constraint_count(ctx); c++) {
+        mask acts = which & constraint_acts(ctx, c);
+        lockstep_put_contact(ctx, c, place, acts, first);
+        FOR_LANES(l) place[l] += mask_lane(acts, l) != 0;
+    }
+    for (int c = 0; first && c < ctx->args->contacts.capacity; c++) {
+        mask none = which;
+        FOR_LANES(l) {
+            row[l] = c;
+            LANE(none, l) = c < place[l] ? 0 : LANE(none, l);
+        }
+        TEAM_FOR(i, nv) {
+            lockstep_put_rows(ctx, library->J, row, i, vec3_zero(), none);
+            lockstep_put_rows(ctx, library->GJ, row, i, vec3_zero(), none);
+        }
+    }
+}
+
 /* Writes -grad and the lower triangle of H by rows, which is the upper triangle by columns for LAPACK. */
 STAGE_FN void lockstep_put_system(const Context *ctx, mask open) {
     const SapLibraryArgs *library = &ctx->args->library;
     mask which = open & pack_lanes(ctx->pack); /* lanes past the count repeat another lane's world */
-    LINEAR_ASSEMBLE(ctx, LINEAR_IS_F64, 0);
+    LINEAR_ASSEMBLE(ctx, LINEAR_IS_F64);
     StageView system = LINEAR_VIEW(LINEAR_IS_F64);
     int nv = ctx->args->plan.nv, x = ctx->args->linear.x;
     TEAM_FOR(i, nv) {
@@ -60,6 +108,8 @@ STAGE_FN void lockstep_put_system(const Context *ctx, mask open) {
             buffer_put(library->matrix, i * nv + j, view_get(system, H + j), which, ctx->pack);
         buffer_put(library->vector, i, view_get(system, x + i), which, ctx->pack);
     }
+    if (library->J.data)
+        lockstep_put_contacts(ctx, which, library->iteration == 0);
 }
 
 /* Copies the library's solution to LINEAR(x); NaN where its factorisation failed. */

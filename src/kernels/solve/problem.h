@@ -613,6 +613,15 @@ KERNEL_FN void problem_hessian_on(const Context *ctx, const SapPattern *pattern,
     problem_hessian_dofs(ctx, pattern, H);
 }
 
+/* H on the tiles without the contacts, which a library adds. */
+STAGE_FN void problem_hessian_without_contacts(const Context *ctx, real *H) {
+    StageView A = FM_VIEW(A);
+    VIEW_CASES(A, problem_hessian_A(ctx, 0, false, A, H));
+    if (NUM_BLOCKS > 0)
+        blocks_add_hessian(ctx, 0, H);
+    problem_hessian_dofs(ctx, 0, H);
+}
+
 /* Writes H on `pattern`, the tree's or the closed one, or on the tiles if it is NULL, in the precision of this stage,
  * which may differ from that of the solve. Every part is read in the precision that it has. The thread of dof i writes
  * row i. */

@@ -19,6 +19,10 @@ extern "C" __global__ void __launch_bounds__(SAP_COMPACT_THREADS)
             args.place[world] = place;
             args.matrices[place] = args.matrix + world * args.matrix_bytes;
             args.vectors[place] = args.vector + world * args.vector_bytes;
+            if (args.Js) {
+                args.Js[place] = args.J + world * args.rows_bytes;
+                args.GJs[place] = args.GJ + world * args.rows_bytes;
+            }
         }
         listed += sum;
         __syncthreads(); // the next round reuses the storage of the scan

@@ -12,7 +12,7 @@ static __device__ void linear_solve_rare(const SapContext *ctx, bool is_f64, con
 #define DECLARE_MASS_SOLVE
 #endif
 #define DECLARE_STAGES                                                                                                 \
-    static __device__ void stage_linear_assemble(const SapContext *ctx, const SapPattern *pattern);                    \
+    static __device__ void stage_linear_assemble(const SapContext *ctx);                                               \
     static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);                       \
     DECLARE_MASS_SOLVE
 namespace f32 {

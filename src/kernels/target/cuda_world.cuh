@@ -47,8 +47,7 @@ struct ContextCopy {
 #endif
 
 // The linear system of either precision, for the solve.
-#define LINEAR_ASSEMBLE(ctx, is_f64, pattern)                                                                          \
-    ((is_f64) ? f64::stage_linear_assemble(ctx, pattern) : f32::stage_linear_assemble(ctx, pattern))
+#define LINEAR_ASSEMBLE(ctx, is_f64) ((is_f64) ? f64::stage_linear_assemble(ctx) : f32::stage_linear_assemble(ctx))
 #define LINEAR_SOLVE_ANY(ctx, is_f64, pattern)                                                                         \
     ((is_f64) ? f64::stage_linear_solve(ctx, pattern) : f32::stage_linear_solve(ctx, pattern))
 #if TEAM_OF_ONE
@@ -102,7 +101,8 @@ static __device__ __forceinline__ void set_slots(SapContext *ctx, unsigned char 
 }
 
 // Sets the memory of their origins.
-static __device__ __forceinline__ void set_origins(SapContext *ctx, unsigned char *scratch, const SapSlotArenas *slots) {
+static __device__ __forceinline__ void set_origins(SapContext *ctx, unsigned char *scratch,
+                                                   const SapSlotArenas *slots) {
     const SapArenas *arena = &ctx->args->arena;
     ctx->origin = arena_at(scratch, arena, slots->origin);
     ctx->origin_ints = (int *)arena_at(scratch, arena, slots->origin_ints);

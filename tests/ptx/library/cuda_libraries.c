@@ -1,5 +1,5 @@
-/* A stand-in for cuSOLVER: its batched Cholesky solver on the executor's device memory, which the host can read, by LAPACK. So the
- * lockstep solve runs in tests with the very arithmetic of the CPU's. Streams are not waited for: without PTX_DEFER all work is done. */
+/* A stand-in for cuSOLVER and cuBLAS: the batched Cholesky solver and the batched product on the executor's device memory, which the
+ * host can read, by LAPACK and BLAS. So the lockstep solve runs in tests with the very arithmetic of the CPU's. Streams are not waited for: without PTX_DEFER all work is done. */
 #include <lapacke.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -45,3 +45,40 @@ int cusolverDnSetStream(void *handle, void *stream) {
     }
 DEFINE(double, cusolverDnDpotrfBatched, LAPACKE_dpotrf, cusolverDnDpotrsBatched, LAPACKE_dpotrs)
 DEFINE(float, cusolverDnSpotrfBatched, LAPACKE_spotrf, cusolverDnSpotrsBatched, LAPACKE_spotrs)
+
+/* ---- cuBLAS ---- */
+
+enum { PLAIN = 0, TRANSPOSED = 1 };
+
+EXPORT int cublasCreate_v2(void **handle);
+EXPORT int cublasDestroy_v2(void *handle);
+EXPORT int cublasSetStream_v2(void *handle, void *stream);
+
+int cublasCreate_v2(void **handle) {
+    return cusolverDnCreate(handle);
+}
+
+int cublasDestroy_v2(void *handle) {
+    return cusolverDnDestroy(handle);
+}
+
+int cublasSetStream_v2(void *handle, void *stream) {
+    return cusolverDnSetStream(handle, stream);
+}
+
+#define DEFINE_PRODUCT(real, name, multiply)                                                                           \
+    void multiply(const char *op_a, const char *op_b, const int *m, const int *n, const int *k, const real *alpha,     \
+                  const real *a, const int *lda, const real *b, const int *ldb, const real *beta, real *c,             \
+                  const int *ldc);                                                                                     \
+    EXPORT int name(void *handle, int op_a, int op_b, int m, int n, int k, const real *alpha, real **a, int lda,       \
+                    real **b, int ldb, const real *beta, real **c, int ldc, int count);                                \
+    int name(void *handle, int op_a, int op_b, int m, int n, int k, const real *alpha, real **a, int lda, real **b,    \
+             int ldb, const real *beta, real **c, int ldc, int count) {                                                \
+        if (!handle || op_a != PLAIN || op_b != TRANSPOSED) /* all that is used */                                     \
+            return INVALID_VALUE;                                                                                      \
+        for (int i = 0; i < count; i++)                                                                                \
+            multiply("N", "T", &m, &n, &k, alpha, a[i], &lda, b[i], &ldb, beta, c[i], &ldc);                           \
+        return SUCCESS;                                                                                                \
+    }
+DEFINE_PRODUCT(double, cublasDgemmBatched, dgemm_)
+DEFINE_PRODUCT(float, cublasSgemmBatched, sgemm_)
