@@ -330,6 +330,19 @@ Test(narrow, parallel_capsules_touch_at_both_ends_of_their_overlap) {
     }
 }
 
+/* Tilted by a hundredth, one end is nearer than the other; it is the nearest point too, and counts once. */
+Test(narrow, nearly_parallel_capsules_touch_at_both_ends_in_the_order_of_z) {
+    NarrowPair pair = make_pair(SAP_SHAPE_CAPSULE, SAP_SHAPE_CAPSULE);
+    for (int i = 0; i < 4; i++) {
+        double tilt = i % 2 ? 0.01 : -0.01;
+        NarrowCase c = {{{1, 2}, {0.5, 1.5}}, {0, 3, 0.25, sin(tilt / 2), 0, 0, cos(tilt / 2)}};
+        NarrowResult r;
+        builds[i / 2][0](&pair, &c, 1, &r);
+        cr_assert_eq(r.count, 2, "tilt %g: %d points", tilt, r.count);
+        cr_expect(r.p[0][2] < -1 && r.p[1][2] > 1.5, "tilt %g: ends %g and %g", tilt, r.p[0][2], r.p[1][2]);
+    }
+}
+
 Test(narrow, very_flat_ellipsoids_are_solved_too) {
     NarrowPair pair = make_pair(SAP_SHAPE_SPHERE, SAP_SHAPE_ELLIPSOID);
     static NarrowCase cases[CASES];

@@ -326,6 +326,13 @@ static void copy_end(SapBatch *a, SapBatch *b, SapBatchField f) {
     memcpy(y, x + a_bytes - b_bytes, b_bytes);
 }
 
+static void pull_tendons(SapBatch *b) {
+    SapArray f;
+    need(sap_batch_array(b, SAP_BATCH_TENDON_F, &f));
+    for (int i = 0; i < f.shape[0] * f.shape[1]; i++)
+        number_put(f.data, sap_batch_control(b)->dtype, (size_t)i, 0.1 * (double)(1 + i % f.shape[1]));
+}
+
 static void expect_linkages_as_alone(const char *solver) {
     static const SapBatchField results[] = {SAP_BATCH_JOINT_Q,
                                             SAP_BATCH_JOINT_QD,
@@ -347,6 +354,8 @@ static void expect_linkages_as_alone(const char *solver) {
         field(a, results[i], &bytes);
         field(b, results[i], &bytes);
     }
+    pull_tendons(a);
+    pull_tendons(b);
     SapArray mass[2];
     need(sap_batch_expand(a, SAP_PARAMETER_BODY_MASS, &mass[0]));
     need(sap_batch_expand(b, SAP_PARAMETER_BODY_MASS, &mass[1]));
