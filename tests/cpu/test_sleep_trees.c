@@ -269,6 +269,30 @@ Test(sleep_trees, wake_when_their_own_numbers_change) {
     sap_scene_destroy(scene);
 }
 
+/* A box wakes again and again in each of two worlds that are alike, whose islands have the same numbers. */
+Test(sleep_trees, wake_in_their_own_world_only) {
+    SapScene *scene = bodies(0, BODIES);
+    SapOptions o = sleepy(scene, STEPS);
+    SapBatch *b = rolling(scene, &o, 2);
+    settle(b, scene->dt);
+    cr_assert_eq(asleep(b)[1], PARTLY);
+    for (int i = 0; i < 8; i++) {
+        int world = i % 2;
+        velocity(b, BODIES, world, 0)[2] = 1e-3;
+        for (int step = 0; step < 3; step++) {
+            need(sap_batch_step(b, scene->dt, 1));
+            for (int body = 0; body < BODIES; body++) {
+                cr_expect_eq(sleeps(b, world, body), body != BALL && body != 0, "round %d: body %d", i, body);
+                cr_expect_eq(sleeps(b, 1 - world, body), body != BALL, "round %d: body %d of the other", i, body);
+            }
+        }
+        for (int step = 0; step < 400 && !sleeps(b, world, 0); step++)
+            need(sap_batch_step(b, scene->dt, 1));
+    }
+    sap_batch_destroy(b);
+    sap_scene_destroy(scene);
+}
+
 /* ---- beside trees of every kind ---- */
 
 enum { EXTRA = 6 };
