@@ -407,6 +407,37 @@ Test(sleep_trees, leave_constraints_tendons_drives_and_own_parameters_as_they_ar
     expect_linkages_as_alone("cone");
 }
 
+/* ---- many trees ---- */
+
+/* 64 balls without gravity, of which one moves. Flags of so many trees fill a line of memory: one more would be in the next
+ * array. */
+Test(sleep_trees, may_be_64) {
+    enum { TREES = 64 };
+    static char text[1 << 14];
+    SapScene *scene = NULL;
+    size_t n =
+        (size_t)snprintf(text, sizeof text, "schema_version: 1\nbuilder: {gravity: 0}\nground: false\nbodies:\n");
+    for (int i = 0; i < TREES; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "- {id: b%d, transform: {p: [0, %d, 0]}, shapes: [{type: sphere, radius: 0.1}]}\n", i, i);
+    n += (size_t)snprintf(text + n, sizeof text - n, "joints:\n");
+    for (int i = 0; i < TREES; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "- {id: j%d, type: free, parent: world, child: b%d}\n", i, i);
+    need(sap_scene_parse(text, n, "balls", &scene));
+    SapOptions o = sleepy(scene, STEPS);
+    SapBatch *b;
+    need(sap_batch_create_as(scene->model, 2, &o, SAP_F64, &b));
+    for (int w = 0; w < 2; w++)
+        velocity(b, TREES, w, 5)[0] = 1;
+    need(sap_batch_step(b, 0.01, 2 * STEPS));
+    for (int w = 0; w < 2; w++) {
+        cr_expect_eq(asleep(b)[w], PARTLY);
+        cr_expect_float_eq(position(b, TREES, w, 5)[0], 0.01 * 2 * STEPS, 1e-5);
+    }
+    sap_batch_destroy(b);
+    sap_scene_destroy(scene);
+}
+
 /* ---- many worlds ---- */
 
 /* World w of a batch of n: what it does depends on its content alone. */
