@@ -23,7 +23,7 @@ typedef struct Fixture {
     double scale[NS][3], transform[NS][7], margin[NS], gap[NS];
     int32_t body_pairs[2][2], shape_pairs[2][2];
     int32_t mesh_start[3], grid_size[2][2];
-    double vertices[9 + 4][3], heights[4 + 6];
+    double vertices[9 + 4][3], heights[6 + 4];
     SapModel *model;
 } Fixture;
 
@@ -56,7 +56,7 @@ static void init_shapes(Fixture *f) {
 /* Mesh 0: the cube [-1, 1]^3 and its centre. Mesh 1: a tetrahedron. Grid 0 is 2 x 2, grid 1 is 2 x 3. */
 static void init_meshes(Fixture *f) {
     static const double corner[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    static const double heights[] = {1, 2, 3, 4, -1, 0, 1, 2, 3, 5};
+    static const double heights[] = {1, 2, 3, 4, 0.5, 6, -1, 0, 2, 5};
     for (int i = 0; i < 8; i++)
         for (int k = 0; k < 3; k++)
             f->vertices[i][k] = (i >> k & 1) ? 1 : -1;
@@ -64,8 +64,8 @@ static void init_meshes(Fixture *f) {
     memcpy(f->heights, heights, sizeof heights);
     f->mesh_start[1] = 9;
     f->mesh_start[2] = 13;
-    f->grid_size[0][0] = f->grid_size[0][1] = f->grid_size[1][0] = 2;
-    f->grid_size[1][1] = 3;
+    f->grid_size[0][0] = f->grid_size[1][0] = f->grid_size[1][1] = 2;
+    f->grid_size[0][1] = 3; /* 2 x 3, of which the sum is not the product */
     f->a.num_meshes = 2;
     f->a.num_mesh_vertices = 13;
     f->a.mesh_start = f->mesh_start;
@@ -350,8 +350,8 @@ Test(plan_shapes, every_hull_shape_has_a_hull_of_its_own) {
     }
     cr_assert_eq(p->hull_source[16], 9, "the first vertex of the second mesh");
     const SapHeightField *grid = p->height_field;
-    cr_assert(grid[0].height == 0 && grid[0].rows == 2 && grid[0].columns == 2);
-    cr_assert(grid[1].height == 4 && grid[1].rows == 2 && grid[1].columns == 3);
+    cr_assert(grid[0].height == 0 && grid[0].rows == 2 && grid[0].columns == 3);
+    cr_assert(grid[1].height == 6 && grid[1].rows == 2 && grid[1].columns == 2);
     sap_plan_free(&owner);
     sap_model_destroy(f.model);
 }
