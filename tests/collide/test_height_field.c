@@ -211,6 +211,30 @@ ParameterizedTest(Precision *param, convex, a_ball_in_a_valley_touches_both_side
     cr_assert(data.task.n[0][0] * data.task.n[1][0] < 0);
 }
 
+/* A slope beside the floor, from x = 0 on. */
+static double bank(double x, double y) {
+    return x > -0.01 ? fmax(0, y) : 0;
+}
+
+ParameterizedTestParameters(convex, of_a_capsule_in_a_gutter_two_points_are_its_ends) {
+    return precision_params();
+}
+
+/* The capsule is a millimetre deeper in the floor than in the bank. The bank begins nearer to the first end than the other
+ * end is, and its other normal does not outweigh that. */
+ParameterizedTest(Precision *param, convex, of_a_capsule_in_a_gutter_two_points_are_its_ends) {
+    static FieldData field;
+    static TaskData data;
+    TestShape capsule = {SAP_SHAPE_CAPSULE, {0.1, 0.4, 0}, NULL};
+    const double half = 0.70710678118654752, pose[7] = {0, -0.042, 0.098, 0, half, 0, half};
+    field_make(&field, bank);
+    field_solve(&data, &field, &capsule, pose, 0.005, 2, param->bits);
+    cr_assert_eq(data.task.count, 2);
+    for (int i = 0; i < 2; i++)
+        cr_expect(fabs(data.task.p[i][0] - (i ? -0.4 : 0.4)) < 1e-5 && data.task.n[i][2] > 1 - 1e-6,
+                  "point %d at %g, normal %g", i, data.task.p[i][0], data.task.n[i][2]);
+}
+
 ParameterizedTestParameters(convex, beside_a_field_and_without_a_pose_there_is_nothing) {
     return precision_params();
 }
