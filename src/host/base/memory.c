@@ -10,6 +10,17 @@
 
 #include "host/base/fail.h"
 
+#ifdef __has_feature
+#define ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SANITIZER 1
+#else
+#define ADDRESS_SANITIZER 0
+#endif
+#if ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
+
 enum { ALIGNMENT = 64 };
 
 /* ---- what is available ---- */
@@ -117,13 +128,33 @@ void *sap_allocate(size_t count, size_t size, const char *what) {
     return memory ? memset(memory, 0, padded_size(count, size)) : NULL;
 }
 
+/* With the address sanitizer a line follows each array of an arena that nobody may touch, nor what was added to round the
+ * array up: an index too large is found there as it is in an allocation. */
+#if ADDRESS_SANITIZER
+enum { GUARD = ALIGNMENT };
+static void guard(char *array, size_t bytes, size_t carved) {
+    __asan_unpoison_memory_region(array, bytes);
+    __asan_poison_memory_region(array + bytes, carved - bytes);
+}
+#else
+enum { GUARD = 0 };
+static void guard(char *array, size_t bytes, size_t carved) {
+    (void)array;
+    (void)bytes;
+    (void)carved;
+}
+#endif
+
 void *sap_arena_carve(SapArena *arena, size_t count, size_t size) {
     size_t at = arena->used, bytes = padded_size(count, size);
-    if (bytes > SIZE_MAX / 2 - at) /* the overflow is kept in `used`, so the allocation fails */
+    if (bytes > SIZE_MAX / 2 - GUARD - at) /* the overflow is kept in `used`, so the allocation fails */
         arena->used = SIZE_MAX / 2;
     else
-        arena->used += bytes;
-    return arena->base ? arena->base + at : NULL;
+        arena->used += bytes + GUARD;
+    if (!arena->base)
+        return NULL;
+    guard(arena->base + at, count * size, arena->used - at);
+    return arena->base + at;
 }
 
 SapStatus sap_arena_allocate(SapArena *arena, const char *what) {
