@@ -152,7 +152,10 @@ mutants: setup
 	$(PYTHON) -B bench/mutants/run --work build/mutants $(MUTANT_ARGS)
 
 ptx-mutants: setup
-	$(call ptx_script,barrier_mutants) --work build/release/tests/ptx/mutants $(if $(MUTANTS),$(MUTANTS),--update docs/gpu.md)
+	cmake --preset release
+	cmake --build --preset release --target ptx_barriers ptx_libraries
+	$(PYTHON) -B tests/ptx/barrier_mutants.py --driver build/release/tests/ptx/driver --work build/release/tests/ptx/mutants \
+		$(if $(MUTANTS),$(MUTANTS),--update docs/gpu.md)
 
 ptxas-table: build
 	$(PYTHON) -B tests/ptx/ptxas_figures.py --update docs/gpu.md build/release/cuda/*.cubin

@@ -1,10 +1,10 @@
 """Leaves out each TEAM_SYNC() of the kernels in turn, and tells whether the executor's race check notices.
 
-    barrier_mutants.py --nvcc NVCC --program SAPWOOD --driver FOLDER --work FOLDER [--update PAGE] [FILE:LINE ...]
+    barrier_mutants.py --nvcc NVCC --driver FOLDER --work FOLDER [--update PAGE] [FILE:LINE ...]
 
 The kernels are compiled once, with line numbers and all stages in f64; a barrier is left out when they run (PTX_SKIP), so a mutant costs
-a run and no compilation. RUNS are the programs that must notice: one of them has to fail where all succeed with the barrier in place.
-A barrier that none of them misses is not needed, or stands on a path that these scenes do not take. Barriers of kernels that are
+a run and no compilation. One of CASES has to fail where all succeed with the barrier in place.
+A barrier that none of them misses is not needed, or stands on a path that they do not take. Barriers of kernels that are
 not compiled here (dual solvers, MuJoCo's law) are left out. --update rewrites the table of PAGE (docs/gpu.md).
 """
 import argparse
@@ -17,14 +17,11 @@ import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = SOURCE / "src" / "kernels"
-# Scene, worlds, steps, options.
-RUNS = (
-    ("quadruped", 1, 3, ("team_size=64",)),
-    ("stack5", 1, 3, ("team_size=64", "broad_phase=sweep")),
-    ("tests/scenes/pebbles.yaml", 1, 20, ("team_size=64",)),
-    ("arm3", 2, 2, ("team_size=64",)),
-    ("tests/scenes/linkages.yaml", 1, 2, ("team_size=64",)),
-)
+# The cases of tests/barriers.c, in the order that finds most barriers soonest. In the last, bits are added to words by atomics: the
+# order of threads decides whether one is added before the word is cleared.
+CASES = ("robot", "tiles", "linkages", "steps of a launch", "failed worlds", "worlds of a team", "lockstep", "lockstep with products",
+         "static tree")
+ORDERS = {"static tree": "reverse"}
 
 
 BEGIN, END = "<!-- barriers: begin, written by make ptx-mutants -->", "<!-- barriers: end -->"
@@ -62,14 +59,14 @@ def update_page(path, text):
 
 
 def write_small_source(path):
-    """target/cuda.cu with the general set only, and that in f64: a third of the code. Lines keep their numbers."""
+    """target/cuda.cu without the sets of presets, and in f64: a third of the code. Lines keep their numbers."""
     keep, lines = True, []
     for line in (KERNELS / "target" / "cuda.cu").read_text().splitlines():
-        if line.startswith("// Those of the preset"):
+        if line.startswith("#define STEP_OF"):
             keep = False
-        elif line.startswith("// ---- the rest"):
+        elif line.startswith("// ---- large worlds"):
             keep = True
-        line = re.sub(r"(#define \w+_IS_F64 +).*", r"\g<1>1", line) if keep else ""
+        line = re.sub(r"(#define (?:\w+_IS|SOLVE_STARTS)_F64 +).*", r"\g<1>1", line) if keep else ""
         lines.append(line.replace("if (args.fm_is_f64)", "if (1)"))
     path.write_text("\n".join(lines) + "\n")
 
@@ -85,12 +82,11 @@ def compile_ptx(options):
 
 def run(options, ptx, case, skip):
     """What was noticed: '' or the first line of a complaint."""
-    scene, worlds, steps, settings = case
-    command = [options.program, "run", scene, "--device", "cuda", "--preset", "drake", "--worlds", str(worlds), "--steps", str(steps)]
-    for setting in settings:
-        command += ["--set", setting]
-    environment = {**os.environ, "LD_LIBRARY_PATH": options.driver, "SAPWOOD_CUDA_IMAGE": str(ptx), "PTX_CHECK": "2",
-                   "PTX_CACHE": str(options.work), "PTX_SKIP": skip}
+    libraries = str(options.driver.parent / "libptx_libraries.so")
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(options.driver), "SAPWOOD_CUDA_IMAGE": str(ptx), "PTX_CHECK": "2",
+                   "PTX_CACHE": str(options.work), "PTX_SKIP": skip, "PTX_MULTIPROCESSORS": "1", "PTX_ORDER": ORDERS.get(case, "forward"),
+                   "SAPWOOD_CUSOLVER": libraries, "SAPWOOD_CUBLAS": libraries}
+    command = [options.driver.parent / "ptx_barriers", case]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=SOURCE, timeout=300)
     except subprocess.TimeoutExpired:
@@ -106,21 +102,21 @@ def run(options, ptx, case, skip):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--driver", required=True)
+    parser.add_argument("--driver", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--update", type=pathlib.Path, metavar="PAGE")
     parser.add_argument("only", nargs="*", help="FILE:LINE of the barriers to try")
     options = parser.parse_args()
+    options.work, options.driver = options.work.resolve(), options.driver.resolve()
     ptx = compile_ptx(options)
-    for case in RUNS:
+    for case in CASES:
         if complaint := run(options, ptx, case, ""):
-            sys.exit(f"barrier_mutants: {case[0]} fails with all barriers in place: {complaint}")
+            sys.exit(f"barrier_mutants: {case} fails with all barriers in place: {complaint}")
     rows, caught = ["| barrier, and what it protects | without it |", "| --- | --- |"], 0
     for path, file, line, protects in find_barriers(ptx):
         if options.only and f"{file}:{line}" not in options.only:
             continue
-        verdict = next((f"{v} ({pathlib.Path(case[0]).stem})" for case in RUNS if (v := run(options, ptx, case, f"{file}:{line}"))), "")
+        verdict = next((f"{v} ({case})" for case in CASES if (v := run(options, ptx, case, f"{file}:{line}"))), "")
         caught += bool(verdict)
         rows.append(f"| `{path}`: {protects} | {verdict or 'not detected'} |")
         print(f"{file}:{line} {rows[-1]}", flush=True)

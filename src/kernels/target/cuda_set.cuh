@@ -39,8 +39,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, COLLIDE_BLOCKS)
     for (unsigned round = 0; begin(&args, round, scratch, STEP_SET::linear_is_f64(&ctx), &pack, &ctx); round++) {
         if (skip_world(&args, pack.world[0]))
             continue;
-        STEP_SET::collide_once(&ctx);
-        TEAM_SYNC(); // the next world overwrites the scratch
+        STEP_SET::collide_once(&ctx); // all have passed its last barrier: after it they read only whether pairs are left
     }
 }
 #endif

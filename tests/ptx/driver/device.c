@@ -1,5 +1,5 @@
 /* The devices: PTX_DEVICES (default 1) equal ones of the compute capability PTX_DEVICE (80, 86, 89, 90, 100, 120; default 80);
- * PTX_DEVICE=none is a machine without one. */
+ * PTX_DEVICE=none is a machine without one. PTX_MULTIPROCESSORS (default 4) of each. */
 #include "driver.h"
 
 #include <string.h>
@@ -30,9 +30,13 @@ static const DeviceLimits *device(void) {
     return &limits[0];
 }
 
+static int number_of(const char *setting, int otherwise) {
+    const char *text = getenv(setting);
+    return text ? atoi(text) : otherwise;
+}
+
 static int num_devices(void) {
-    const char *text = getenv("PTX_DEVICES");
-    return text ? atoi(text) : 1;
+    return number_of("PTX_DEVICES", 1);
 }
 
 int device_exists(CUdevice d) {
@@ -106,7 +110,7 @@ static int attribute(CUdevice_attribute a) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: return device_capability() / 10;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: return device_capability() % 10;
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE: return 32;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: return 4;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: return number_of("PTX_MULTIPROCESSORS", 4);
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: return 1024;
