@@ -56,7 +56,7 @@ static void init_shapes(Fixture *f) {
 /* Mesh 0: the cube [-1, 1]^3 and its centre. Mesh 1: a tetrahedron. Grid 0 is 2 x 2, grid 1 is 2 x 3. */
 static void init_meshes(Fixture *f) {
     static const double corner[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    static const double heights[] = {1, 2, 3, 4, 0.5, 6, -1, 0, 2, 5};
+    static const double heights[] = {1, 2, 3, 4, 0.5, 3, -1, 0, 2, 5};
     for (int i = 0; i < 8; i++)
         for (int k = 0; k < 3; k++)
             f->vertices[i][k] = (i >> k & 1) ? 1 : -1;
