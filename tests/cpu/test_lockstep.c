@@ -122,17 +122,19 @@ static SapModel *chain(int links) {
     return hash_model_with_terms(parts_model(&parts), 4);
 }
 
-/* Whether a solver of the model has the library add the contacts. */
-static bool adds_contacts(const SapModel *model) {
+/* Whether the library adds the contacts of worlds with so many slots. */
+static bool adds_contacts(const SapModel *model, int slots) {
     const SapModelPlan *plan;
     need(sap_model_plan(model, SAP_BROAD_PHASE_AUTO, &plan));
-    return sap_library_adds_contacts(&plan->plan.plan);
+    SapStepArgs args = {.plan = plan->plan.plan, .contacts = {.capacity = slots}};
+    return sap_library_adds_contacts(&args);
 }
 
 Test(lockstep, agrees_with_the_built_in_factor_where_the_library_adds_the_contacts) {
     SapModel *model = chain(8), *trees = forest();
-    cr_assert(adds_contacts(model));
-    cr_assert_not(adds_contacts(trees));
+    cr_assert(adds_contacts(model, HASH_SLOTS));
+    cr_assert_not(adds_contacts(model, 1 << 29), "more numbers than an int counts");
+    cr_assert_not(adds_contacts(trees, HASH_SLOTS));
     check_agreement(model);
     sap_model_destroy(model);
     sap_model_destroy(trees);

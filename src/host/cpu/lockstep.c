@@ -51,7 +51,7 @@ static SapStatus create_library(SapLockstep *s, const SapStepArgs *args) {
     s->library_bytes = n * ((nv + 1) * nv * number + sizeof *l->active + sizeof *l->info);
     if (!l->matrix.data || !l->vector.data || !l->active || !l->info)
         return SAP_ERROR_MEMORY;
-    return sap_library_adds_contacts(&args->plan) ? create_rows(s, args, number) : SAP_OK;
+    return sap_library_adds_contacts(args) ? create_rows(s, args, number) : SAP_OK;
 }
 
 SapStatus sap_lockstep_create(const SapStepArgs *args, const SapKernelSet *kernels, SapLockstep **out) {

@@ -90,7 +90,7 @@ static SapStatus check_memory(const SapSolver *s, const char *what, size_t bytes
     double scratch = (double)scratch_bytes(s), fixed = scratch * s->threads, nv = s->args.plan.nv;
     double per_world = (double)bytes_per_world + 2 * sizeof(double) + 6 * sizeof(int32_t);
     if (uses_lockstep(s)) { /* every world keeps its scratch, and has its own matrices */
-        double rows = sap_library_adds_contacts(&s->args.plan) ? 2 * (double)sap_library_rows(&s->args) : 0;
+        double rows = sap_library_adds_contacts(&s->args) ? 2 * (double)sap_library_rows(&s->args) : 0;
         per_world += scratch / s->kernels.pack[0]->lanes + (nv * nv + rows) * sizeof(double);
     }
     double bytes = fixed + per_world * s->num_worlds;

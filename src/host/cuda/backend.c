@@ -45,8 +45,8 @@ static SapStatus create_streams(SapCudaBatch *c) {
 static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     SapCudaBatch *c = b->own;
     if (b->options.factor_plan == SAP_FACTOR_LIBRARY && c->args.newton.dense)
-        SAP_TRY(sap_cuda_lockstep_create(c->device, &c->args.plan, &c->lockstep));
-    b->factor = sap_cuda_lockstep_describe(c->lockstep, &c->args.plan, b->factor);
+        SAP_TRY(sap_cuda_lockstep_create(c->device, &c->args, &c->lockstep));
+    b->factor = sap_cuda_lockstep_describe(c->lockstep, &c->args, b->factor);
     SAP_TRY(create_streams(c));
     SAP_TRY(sap_cuda_choose_kernels(b));
     SAP_TRY(sap_cuda_create_memory(b, model));

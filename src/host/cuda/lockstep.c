@@ -24,12 +24,12 @@ static SapStatus find_kernels(const SapCudaDevice *device, SapCudaLockstep *s) {
     return SAP_OK;
 }
 
-SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, const SapPlan *plan, SapCudaLockstep **out) {
+SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, const SapStepArgs *args, SapCudaLockstep **out) {
     SapCudaLockstep *s = *out = sap_allocate(1, sizeof *s, "batch");
     if (!s)
         return SAP_ERROR_MEMORY;
     SAP_TRY(find_kernels(device, s));
-    s->adds_contacts = sap_library_adds_contacts(plan) && sap_cuda_library_has_products();
+    s->adds_contacts = sap_library_adds_contacts(args) && sap_cuda_library_has_products();
     return sap_cuda_library_create(s->adds_contacts, &s->library);
 }
 
@@ -40,11 +40,11 @@ void sap_cuda_lockstep_destroy(SapCudaLockstep *s) {
     free(s);
 }
 
-const char *sap_cuda_lockstep_describe(SapCudaLockstep *s, const SapPlan *plan, const char *choice) {
+const char *sap_cuda_lockstep_describe(SapCudaLockstep *s, const SapStepArgs *args, const char *choice) {
     if (!s)
         return choice;
     const char *contacts = s->adds_contacts                  ? "cuBLAS adds the contacts to H"
-                           : sap_library_adds_contacts(plan) ? "kernels add the contacts to H: there is no cuBLAS"
+                           : sap_library_adds_contacts(args) ? "kernels add the contacts to H: there is no cuBLAS"
                                                              : "kernels add the contacts to H: they touch few dofs";
     snprintf(s->factor, sizeof s->factor, "%s; %s", choice, contacts);
     return s->factor;

@@ -20,11 +20,11 @@ typedef struct SapCudaLockstep {
 } SapCudaLockstep;
 
 /* Finds the kernels and the libraries; the device's context must be current. Destroy accepts NULL. */
-SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, const SapPlan *plan, SapCudaLockstep **out);
+SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, const SapStepArgs *args, SapCudaLockstep **out);
 void sap_cuda_lockstep_destroy(SapCudaLockstep *lockstep);
 
 /* What sap_batch_info says of the factor: `choice`, with where the contacts are added if there is a lockstep. */
-const char *sap_cuda_lockstep_describe(SapCudaLockstep *lockstep, const SapPlan *plan, const char *choice);
+const char *sap_cuda_lockstep_describe(SapCudaLockstep *lockstep, const SapStepArgs *args, const char *choice);
 
 /* Carves the device memory of the systems. */
 void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaLockstep *lockstep);

@@ -1,5 +1,7 @@
 #include "host/plan/factor_plan.h"
 
+#include <limits.h>
+
 /* From so many dofs on, a library is chosen on a GPU. It executes half the instructions for a pile of 126 dofs, and as many
  * for a chain of 128, but its steps wait for the host (docs/gpu.md, Large worlds). */
 enum { LIBRARY_DOFS = 128 };
@@ -25,11 +27,12 @@ const char *sap_factor_plan_choose(SapOptions *o, int nv, SapStatus (*find)(void
     return "library: the worlds are large";
 }
 
-bool sap_library_adds_contacts(const SapPlan *plan) {
+bool sap_library_adds_contacts(const SapStepArgs *args) {
+    const SapPlan *plan = &args->plan;
     int deepest = 0; /* the most dofs on a path to the root: those that a contact with the ground touches */
     for (int i = 0; i < plan->nv; i++)
         deepest = plan->tree.row[i].depth + 1 > deepest ? plan->tree.row[i].depth + 1 : deepest;
-    return 10LL * deepest >= 6LL * plan->nv;
+    return 10LL * deepest >= 6LL * plan->nv && sap_library_rows(args) <= INT_MAX; /* the stride of a buffer is an int */
 }
 
 size_t sap_library_rows(const SapStepArgs *args) {

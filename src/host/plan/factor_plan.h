@@ -15,7 +15,7 @@ const char *sap_factor_plan_choose(SapOptions *options, int nv, SapStatus (*find
 
 /* Whether the library adds the contacts to H, as a product of dense matrices. It does where they touch most dofs: the
  * kernels visit only those that a contact touches. */
-bool sap_library_adds_contacts(const SapPlan *plan);
+bool sap_library_adds_contacts(const SapStepArgs *args);
 
 /* Numbers of J, and of G J, of a world. */
 size_t sap_library_rows(const SapStepArgs *args);
