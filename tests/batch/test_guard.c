@@ -284,6 +284,7 @@ Test(guard, refuses_bad_arguments) {
     SapBatch *again = NULL;
     refuses(sap_dump_batch(dump, 1, 1, NULL, &again), SAP_ERROR_ARGUMENT, "call is 1; it must be in 0 .. 0");
     refuses(sap_dump_batch(dump, 0, 0, NULL, &again), SAP_ERROR_ARGUMENT, "num_worlds is 0");
+    sap_dump_destroy(dump);
     refuses(sap_dump_load("/no/such/file", &dump), SAP_ERROR_IO, "cannot be opened");
     refuses(sap_dump_load("/dev/zero", &dump), SAP_ERROR_IO, "not a regular file");
     refuses(sap_dump_load(SAPWOOD_SOURCE_DIR "/README.md", &dump), SAP_ERROR_PARSE, "not a file of records");
