@@ -122,7 +122,10 @@ def runs_of(args, name):
     own = dict(setting.split("=", 1) for setting in args.set)
     runs = {"MuJoCo default": robots.Theirs(name, False, args), "MuJoCo tuned": robots.Theirs(name, True, args)}
     if args.law == "mujoco":
-        return runs | {f"{preset} mujoco": robots.Follows(name, preset, own, args) for preset in args.preset}
+        for preset in args.preset:
+            runs[f"{preset} default"] = robots.Follows(name, False, preset, own, args)
+            runs[f"{preset} tuned"] = robots.Follows(name, True, preset, own, args)
+        return runs
     for preset in args.preset:
         runs[f"{preset} default"] = robots.Ours(name, preset, own, args)
         runs[f"{preset} wolfe"] = robots.Ours(name, preset, own | WOLFE, args)

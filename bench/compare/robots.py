@@ -124,11 +124,13 @@ class Ours:
 
     law = "sap"
 
-    def __init__(self, name, preset, settings, args):
+    def __init__(self, name, preset, settings, args, tuned=False):
         import sapwood
 
         self.args, self.settings = args, settings
         self.scene = peer.Scene(mujoco_model(name))
+        if tuned:
+            tune(self.scene.model)
         self.pair = name in PAIRS and self.law == "sap"
         self.model = sapwood.Model.load(HERE / f"{name}.yaml") if self.pair else sapwood.Model.from_mjmodel(
             self.scene.model, quiet=True, law=self.law)
@@ -192,16 +194,17 @@ class Ours:
 
 
 class Follows(Ours):
-    """A Sapwood batch that follows MuJoCo: the same file and the same law."""
+    """A Sapwood batch that follows MuJoCo: the same file, the same law and, if tuned, the same tolerance as Theirs."""
 
     law = "mujoco"
 
-    def __init__(self, name, preset, settings, args):
-        super().__init__(name, preset, {**settings, "contact_solver": "mujoco"}, args)
+    def __init__(self, name, tuned, preset, settings, args):
+        super().__init__(name, preset, {**settings, "contact_solver": "mujoco"}, args, tuned)
 
     def accuracy(self):
         """Largest difference of a velocity from MuJoCo after one step from the same state: 95th percentile."""
         model, data, found = self.scene.model, self.scene.data, []
+        model.opt.tolerance = min(model.opt.tolerance, 1e-8)  # a tuned batch is compared with the same result
         worlds = np.arange(min(64, self.args.worlds))
         with self.make(self.settings, self.preset, len(worlds)) as batch:
             batch.set_state(self.batch.get_state(worlds))
