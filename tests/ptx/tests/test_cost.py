@@ -65,6 +65,21 @@ class Misses(unittest.TestCase):
         self.assertGreater(counts.cycles(512, 512), counts.cycles(512, 1024))
 
 
+class Rows(unittest.TestCase):
+    def test_a_row_has_what_a_kernel_executes_and_needs_and_a_prediction_for_every_gpu(self):
+        names = ("scene", "preset", "worlds", "load", "kernel", "warp_instructions", "active_lanes", "cycles", "scratch_bytes",
+                 "touched_code_bytes", "registers", "spill_bytes", "stack_bytes", "launches", "predicted")
+        case, kernel = ("quadruped", "approx32", "moving", "thread"), "sap_kernel_step_thread_approx32"
+        figures = {(kernel, gpu["code"]): dict(registers=128, spill=8, stack=64) for gpu in roofline.GPUS.values()}
+        report = dict(coordinates=19, dofs=18, bodies=13)
+        rows = list(roofline.rows_of(case, {kernel: Misses().counts(2, 999)}, report, figures))
+        self.assertEqual([row["worlds"] for row in rows], [4096, 65536])
+        for row in rows:
+            self.assertEqual([name for name in names if name not in row], [])
+            self.assertEqual(list(row["predicted"]), ["A100", "H100", "RTX 4090", "B200"])
+            self.assertTrue(all(rate > 0 for rate in row["predicted"].values()))
+
+
 class Budgets(unittest.TestCase):
     key = ("quadruped", "approx32", "settled", "sap_kernel_step")
     row = dict(scene=key[0], preset=key[1], load=key[2], kernel=key[3], warp_instructions=100, cycles=200, scratch_bytes=300,
