@@ -125,10 +125,12 @@ typedef enum SapBatchField {
     SAP_BATCH_TENDON_TARGET_VEL, /* [n][nt] m/s or rad/s */
     SAP_BATCH_TENDON_ACT,        /* [n][nt] N, feed-forward of a tendon's drive */
     SAP_BATCH_TENDON_F,          /* [n][nt] N, force along a tendon; positive lengthens */
+    SAP_BATCH_ACTUATOR_CTRL,     /* [n][nu] controls of the actuators of MuJoCo's law (mujoco.h) */
+    SAP_BATCH_ACTUATOR_ACT,      /* [n][nu] their activations: state; 0 of an actuator without dynamics */
     SAP_BATCH_STATUS,            /* [n] u32 bits SAP_WORLD_... of the last call */
-    SAP_BATCH_ASLEEP,            /* [n] i32 1: the world sleeps (option sleep_steps); 2: some of its trees do; write 0 to
+    SAP_BATCH_ASLEEP,          /* [n] i32 1: the world sleeps (option sleep_steps); 2: some of its trees do; write 0 to
                                     wake it */
-    SAP_BATCH_ITERATIONS,        /* [n] i32 Newton iterations of the last step */
+    SAP_BATCH_ITERATIONS,      /* [n] i32 Newton iterations of the last step */
     SAP_BATCH_LINE_ITERATIONS, /* [n] i32 line search iterations of the last step, summed over its Newton iterations */
     SAP_BATCH_SAFEGUARDS,      /* [n] i32 of the last step, as in SapWorldReport */
     SAP_BATCH_ACTIVE,          /* [n] i32 of the last step, as in SapWorldReport */
@@ -178,19 +180,19 @@ typedef enum SapBatchField {
 
     /* Sensors (sensors.h), of the type of the batch; num_sites and num_touch as in SapSensors. Measured by the calls of
      * sap_batch_step that follow the first request for the array. */
-    SAP_BATCH_SITE_Q,              /* [n][num_sites][7] pose of a site in the world, m */
-    SAP_BATCH_SITE_QD,             /* [n][num_sites][6] [v of the site ; omega], m/s and rad/s, world axes */
-    SAP_BATCH_SITE_GYRO,           /* [n][num_sites][3] rad/s, angular velocity in axes of the site */
-    SAP_BATCH_SITE_ACCELEROMETER,  /* [n][num_sites][3] m/s^2, acceleration less gravity in axes of the site; mean over the
+    SAP_BATCH_SITE_Q,             /* [n][num_sites][7] pose of a site in the world, m */
+    SAP_BATCH_SITE_QD,            /* [n][num_sites][6] [v of the site ; omega], m/s and rad/s, world axes */
+    SAP_BATCH_SITE_GYRO,          /* [n][num_sites][3] rad/s, angular velocity in axes of the site */
+    SAP_BATCH_SITE_ACCELEROMETER, /* [n][num_sites][3] m/s^2, acceleration less gravity in axes of the site; mean over the
                                       call */
-    SAP_BATCH_QACC,                /* [n][nv] m/s^2 or rad/s^2, change of joint_qd over the call per time */
-    SAP_BATCH_JOINT_TORQUE,        /* [n][nv] N or N m: joint_f, and drive, limits and friction of the last step */
-    SAP_BATCH_TOUCH_FOUND,         /* [n][num_touch] i32 contacts that push, in the last step */
-    SAP_BATCH_TOUCH_FIRST,         /* [n][num_touch] i32 1: a contact began in the call */
-    SAP_BATCH_TOUCH_FORCE,         /* [n][num_touch][3] N, net force on the body, world axes; mean over the call */
-    SAP_BATCH_TOUCH_PRESSURE,      /* [n][num_touch] N, sum of normal forces; mean over the call */
-    SAP_BATCH_TOUCH_FRICTION,      /* [n][num_touch] N, sum of magnitudes of friction forces; mean over the call */
-    SAP_BATCH_TOUCH_MOST,          /* [n][num_touch] N, largest magnitude of the net force in a step of the call */
+    SAP_BATCH_QACC,               /* [n][nv] m/s^2 or rad/s^2, change of joint_qd over the call per time */
+    SAP_BATCH_JOINT_TORQUE,       /* [n][nv] N or N m: joint_f, and drive, limits and friction of the last step */
+    SAP_BATCH_TOUCH_FOUND,        /* [n][num_touch] i32 contacts that push, in the last step */
+    SAP_BATCH_TOUCH_FIRST,        /* [n][num_touch] i32 1: a contact began in the call */
+    SAP_BATCH_TOUCH_FORCE,        /* [n][num_touch][3] N, net force on the body, world axes; mean over the call */
+    SAP_BATCH_TOUCH_PRESSURE,     /* [n][num_touch] N, sum of normal forces; mean over the call */
+    SAP_BATCH_TOUCH_FRICTION,     /* [n][num_touch] N, sum of magnitudes of friction forces; mean over the call */
+    SAP_BATCH_TOUCH_MOST,         /* [n][num_touch] N, largest magnitude of the net force in a step of the call */
     SAP_BATCH_TOUCH_CONTACT_TIME,  /* [n][num_touch] s since the contact began; 0 without contact */
     SAP_BATCH_TOUCH_AIR_TIME,      /* [n][num_touch] s since the last contact ended; 0 in contact */
     SAP_BATCH_TOUCH_LAST_AIR_TIME, /* [n][num_touch] s in the air before the last contact began */
@@ -241,7 +243,7 @@ SAP_API SapStatus sap_batch_synchronize(SapBatch *batch);
 typedef struct SapBatchInfo {
     SapDevice device; /* where the batch lives and runs */
     int num_worlds;   /* n */
-    int capacity;     /* contact slots per world: max_rigid_contact, or what a probe finds if that is 0; fewer if the model
+    int capacity; /* contact slots per world: max_rigid_contact, or what a probe finds if that is 0; fewer if the model
                          cannot have as many */
     const char *factor; /* how Newton's systems are solved, and why (option factor_plan); owned by the batch */
 

@@ -28,9 +28,10 @@ typedef enum SapMujocoIntegrator {
 /* The numbers of MuJoCo's law. All arrays are host memory, f64, row-major; arrays of dofs are in public order. As an
  * argument of sap_model_create_mujoco they are the caller's and are copied: a "required" array must not be NULL unless
  * its length is 0, any other may be NULL and then has the given default. Limits, friction, damping, armature, frames,
- * tendons and drives are those of SapModelArrays (joint_friction is MuJoCo's frictionloss; a drive is a servo). Numbers are finite. solref is two
- * numbers, time constant and damping ratio, both > 0, or stiffness and damping, both <= 0; a pair of different signs
- * acts as the default, as in MuJoCo. solimp is d0, dw, width, mid, power, clamped as MuJoCo does. */
+ * tendons and drives are those of SapModelArrays (joint_friction is MuJoCo's frictionloss; a drive is a servo). Numbers
+ * are finite, counts and indices whole. solref is two numbers, time constant and damping ratio, both > 0, or stiffness
+ * and damping, both <= 0; a pair of different signs acts as the default, as in MuJoCo. solimp is d0, dw, width, mid,
+ * power, clamped as MuJoCo does. */
 typedef struct SapMujocoArrays {
     SapMujocoCone cone;             /* default pyramidal */
     SapMujocoIntegrator integrator; /* default Euler */
@@ -82,6 +83,36 @@ typedef struct SapMujocoArrays {
     const double *shape_friction; /* [ns][3] slide, spin, roll, >= 0; default 1 0.005 0.0001 */
     const double *shape_solref;   /* [ns][2]; default as above */
     const double *shape_solimp;   /* [ns][5]; default as above */
+
+    /* Pairs of shapes with parameters of their own in place of mixed ones, in any order of the two shapes. The shapes must
+     * be allowed to collide, and find each other at MuJoCo's margin + gap of the pair. */
+    int num_pairs;               /* np >= 0, default 0 */
+    const double *pair_shape;    /* [np][2] two shapes; a pair is listed once; required */
+    const double *pair_condim;   /* [np] 1, 3, 4 or 6; default 3 */
+    const double *pair_margin;   /* [np] m, without the gap; default 0 */
+    const double *pair_friction; /* [np][5] slide, slide, spin, roll, roll, >= 0; default 1 1 0.005 0.0001 0.0001 */
+    const double *pair_solref;   /* [np][2]; default as above */
+    const double *pair_solreffriction; /* [np][2] (0, 0): as solref; of elliptic cones only; default 0 0 */
+    const double *pair_solimp;         /* [np][5]; default as above */
+
+    /* General actuators, beside drives. Actuator a has the force F = clamp((g0 + g1 l + g2 w) u + b0 + b1 l + b2 w), with
+     * the length l = sum r q and the rate w = sum r v over its terms, each a dof with a moment arm r: a gear, times the
+     * coefficients of a fixed tendon. It pushes each dof by r F. The input u is the clamped control (actuator_ctrl of
+     * SapControl), or the activation (actuator_act of SapState), which follows the control. docs/mujoco.md. */
+    int num_actuators;                  /* nu >= 0, default 0 */
+    int num_actuator_terms;             /* nr >= 0, default 0 */
+    const double *actuator_gain;        /* [nu][3] g0, g1, g2; default 1 0 0 */
+    const double *actuator_bias;        /* [nu][3] b0, b1, b2; default 0 */
+    const double *actuator_ctrl_range;  /* [nu][2] lower, upper, or infinite; default infinite */
+    const double *actuator_force_range; /* [nu][2] N or N m, of F; default infinite */
+    const double *actuator_dynamics;  /* [nu] 0 none, 1 integrator, 2 filter, 3 filterexact (enum mjtDyn); default 0 */
+    const double *actuator_tau;       /* [nu] s, >= 0, time constant of a filter; default 1 */
+    const double *actuator_early;     /* [nu] 0 or 1: F has the activation of the end of the step; default 0 */
+    const double *actuator_act_range; /* [nu][2] of the activation; default infinite */
+    const double *actuator_term_of;   /* [nr] actuator of each term, increasing; required */
+    const double *actuator_term_dof;  /* [nr] dof of a joint other than ball and free, once per actuator; required */
+    const double *actuator_term_arm;  /* [nr] r; required */
+    const double *dof_actuator_range; /* [nv][2] N or N m, of the sum of the actuators' forces; default infinite */
 } SapMujocoArrays;
 
 /* Sets every field to its default. Does nothing for NULL. */

@@ -19,12 +19,13 @@ typedef enum SapDtype {
 /* The arrays are the caller's, or the object's if sap_state_create made it. Quaternions in joint_q are normalised when
  * read; a zero quaternion fails its world. */
 typedef struct SapState {
-    int num_worlds; /* n >= 1 */
-    SapDtype dtype; /* type of every array below */
-    void *joint_q;  /* [n][nq] m, rad, quaternions; required */
-    void *joint_qd; /* [n][nv] m/s or rad/s; required */
-    void *body_q;   /* [n][nb][7] m, pose of each body frame; output only; NULL = not computed */
-    void *body_qd;  /* [n][nb][6] [v of the centre of mass ; omega], world axes; output only; NULL = not computed */
+    int num_worlds;     /* n >= 1 */
+    SapDtype dtype;     /* type of every array below */
+    void *joint_q;      /* [n][nq] m, rad, quaternions; required */
+    void *joint_qd;     /* [n][nv] m/s or rad/s; required */
+    void *body_q;       /* [n][nb][7] m, pose of each body frame; output only; NULL = not computed */
+    void *body_qd;      /* [n][nb][6] [v of the centre of mass ; omega], world axes; output only; NULL = not computed */
+    void *actuator_act; /* [n][nu] activations of the actuators of MuJoCo's law (mujoco.h); NULL = 0, not kept */
 } SapState;
 
 /* The arrays are the caller's, or the object's if sap_control_create made it. Kernels only read them. */
@@ -41,6 +42,7 @@ typedef struct SapControl {
     void *tendon_target_vel;    /* [n][nt] m/s or rad/s; NULL = the model's */
     void *tendon_act;           /* [n][nt] N, feed-forward of a tendon's drive; NULL = 0 */
     void *tendon_f;             /* [n][nt] N, force along a tendon, positive lengthens; NULL = 0 */
+    void *actuator_ctrl;        /* [n][nu] controls of the actuators of MuJoCo's law (mujoco.h); NULL = 0 */
     void *guess;                /* [n][nv] first v of Newton's method, internal order; NULL = the state's velocity */
 } SapControl;
 
@@ -50,8 +52,8 @@ SAP_API SapStatus sap_state_create(const SapModel *model, int num_worlds, SapDty
 /* Frees what sap_state_create allocated; NULL is allowed. */
 SAP_API void sap_state_destroy(SapState *state);
 
-/* The same for control: joint_f, targets, joint_act and constraint_active are the model's, body_f, tendon_act and
- * tendon_f are 0, guess is NULL. */
+/* The same for control: joint_f, targets, joint_act and constraint_active are the model's, body_f, tendon_act, tendon_f
+ * and actuator_ctrl are 0, guess is NULL. */
 SAP_API SapStatus sap_control_create(const SapModel *model, int num_worlds, SapDtype dtype, SapControl **out);
 /* Frees what sap_control_create allocated; NULL is allowed. */
 SAP_API void sap_control_destroy(SapControl *control);

@@ -46,6 +46,8 @@ class Activations:
     exact: NDArray[np.bool_]
     early: NDArray[np.bool_]
     range: Floats  # [na][2]
+    in_steps: bool  # steps of MuJoCo's law advance the activations, the first columns of actuator_act
+    pushes: NDArray[np.bool_]  # and compute the force of the actuator
 
     def advance(self, act: Floats, u: Floats, h: float) -> Floats:
         """The activations [..., na] after a step with clipped controls [..., nu]."""
@@ -59,7 +61,7 @@ class Activations:
         """Makes the activation of a control the control itself."""
         at = self.control == control
         self.tau[at], self.integrates[at], self.exact[at], self.early[at] = 0, False, True, True
-        self.range[at] = -np.inf, np.inf
+        self.range[at], self.pushes[at] = (-np.inf, np.inf), False
 
     def inputs(self, act: Floats, u: Floats, h: float) -> Floats:
         """The inputs of all actuators [..., nu] in a step: activations in place of their controls."""
@@ -86,11 +88,13 @@ class Actuation:
     velocity0: Floats
     thrusters: list[Thruster] = field(default_factory=list)
     activations: Activations | None = None
+    # [num_actuators] index in ctrl of the actuators that steps of MuJoCo's law compute, those with activations first
+    listed: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     used: dict[str, NDArray[np.intp]] = field(init=False)  # dofs or tendons written in each array
 
     def __post_init__(self) -> None:
         maps = {"f": self.motor, "target_pos": self.position, "target_vel": self.velocity}
-        self.used = {}
+        self.used = {"actuator_ctrl": np.arange(len(self.listed))} if len(self.listed) else {}
         for word, matrix in maps.items():
             moved = np.any(matrix != 0, axis=0)
             self.used[f"joint_{word}"] = np.nonzero(moved[: self.num_dofs])[0]
@@ -112,6 +116,7 @@ class Actuation:
         same = all(
             np.array_equal(x, reset[name.partition("_")[2]][self.columns(name)])
             for name, x in self.arrays(zero).items()
+            if name != "actuator_ctrl"  # steps clip controls of 0 themselves
         )
         return same and not (self.thrusters and bool(np.any(self.forces(zero))))
 
@@ -123,21 +128,24 @@ class Actuation:
     @property
     def changes(self) -> bool:
         """Whether the forces of constant controls change from step to step: each step then converts them again."""
-        return bool(self.thrusters) or self.activations is not None
+        return bool(self.thrusters) or not (self.activations is None or bool(np.all(self.activations.pushes)))
 
     def forces(self, u: Floats) -> Floats:
         """[..., nu] the forces of motors and thrusters for inputs: clipped controls, or activations."""
         out: Floats = np.clip(u * self.gain + self.bias, self.force_range[:, 0], self.force_range[:, 1])
         return out
 
-    def arrays(self, u: Floats) -> dict[str, Floats]:
-        """{array: [..., dofs or tendons in used[array]]} for inputs [..., nu]."""
+    def arrays(self, u: Floats, ctrl: Floats | None = None) -> dict[str, Floats]:
+        """{array: [..., dofs, tendons or actuators in used[array]]} for inputs [..., nu]; ctrl: clipped controls, if
+        inputs are others."""
         out = {}
         for name, used in self.used.items():
             x = self.columns(name)
             if not len(used):
                 continue
-            if name.endswith("_f"):
+            if name == "actuator_ctrl":
+                out[name] = (u if ctrl is None else ctrl)[..., self.listed]
+            elif name.endswith("_f"):
                 out[name] = np.clip(_times(self.forces(u), self.motor[:, x]), *self.range[x].T)
             elif name.endswith("_pos"):
                 out[name] = _times(u, self.position[:, x]) + self.position0[x]

@@ -36,7 +36,7 @@ from .sensors import declare
 FIELDS = enum_names("SapBatchField", "SAP_BATCH_")  # joint_q: 0, joint_qd: 1, ...
 PARAMETERS = enum_names("SapParameter", "SAP_PARAMETER_")  # gravity: 0, body_mass: 1, ...
 STATE = ("joint_q", "joint_qd")
-CACHE = ("cache_key", "cache", "dof_cache")  # of the option warm_start
+CACHE = ("cache_key", "cache", "dof_cache", "actuator_act")  # of the option warm_start; of MuJoCo's law
 CONTROL = (
     "joint_f",
     "body_f",
@@ -48,6 +48,7 @@ CONTROL = (
     "tendon_target_vel",
     "tendon_act",
     "tendon_f",
+    "actuator_ctrl",
 )
 
 NONFINITE_STATE = _layout.BITS["SAP_WORLD_NONFINITE_STATE"]
@@ -103,7 +104,7 @@ class Batch(MjNames):
 
     | state | joint_q, joint_qd, body_q, body_qd |
     | control | joint_f, body_f, joint_target_pos, joint_target_vel, joint_act, constraint_active,
-      tendon_target_pos, tendon_target_vel, tendon_act, tendon_f |
+      tendon_target_pos, tendon_target_vel, tendon_act, tendon_f, actuator_ctrl |
     | results | status, asleep, iterations, line_iterations, safeguards, active, cost, residual |
     | contacts of the last step | contact_count, contact_dropped, contact_shape0, contact_shape1, contact_point0,
       contact_point1, contact_normal |
@@ -115,12 +116,14 @@ class Batch(MjNames):
       site_accelerometer, touch_found, touch_first, touch_force, touch_pressure, touch_friction, touch_most,
       touch_contact_time, touch_air_time, touch_last_air_time, ray_distance, ray_normal, ray_shape |
     | contact cache of the option warm_start | cache_key, cache, dof_cache |
+    | activations of MuJoCo's law, a part of its state | actuator_act |
     | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
     | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, act, eq_active, xpos, xquat, site_xpos, sensordata, time |
 
     Options are those of the model's scene file, if it has one, then `preset` (approx32 without a scene), then
     `options`: a mapping of changes, or an Options, which replaces all of this. If none of them chooses the number of
-    contact slots of a world (max_rigid_contact is 0), a probe does (sapwood/batch.h). `dtype` is the type of state and
+    contact slots of a world (max_rigid_contact is 0), a probe does (sapwood/batch.h). `solver` is the option
+    contact_solver: "sap", "mujoco", ...; an MJCF model keeps the numbers of "mujoco" with law="mujoco". `dtype` is the type of state and
     control; by default the precision of the preset's free motion. `seed` and `world_offset` are used by `perturb`:
     world w of this batch is world world_offset + w of a larger one.
 
@@ -159,6 +162,7 @@ class Batch(MjNames):
         world_offset: int = 0,
         options: Options | Mapping[str, Any] | None = None,
         dtype: Any = None,
+        solver: str | None = None,
     ) -> None:
         self._handle, self._pointer, self._forked, self._lock = None, None, False, threading.Lock()
         self._inner = None
@@ -167,6 +171,8 @@ class Batch(MjNames):
         self.model, self.num_worlds = model, integer("num_worlds", num_worlds, 1)
         self.seed, self.world_offset = integer("seed", seed, 0, 2**64 - 1), integer("world_offset", world_offset)
         self.options = _options_of(model, preset, options)
+        if solver is not None:
+            self.options["contact_solver"] = solver
         if device is not None:
             self.options.update(_device_options(device))
         self.device = self.options["device"]
@@ -611,8 +617,8 @@ class Batch(MjNames):
     def _cache(self) -> tuple[str, ...]:
         """The arrays that the next solve starts from."""
         if self.options["contact_solver"] == "mujoco":
-            return ("dof_cache",)
-        return CACHE if self.options["warm_start"] == "true" and self.options["contact_solver"] != "sap" else ()
+            return ("dof_cache", "actuator_act")
+        return CACHE[:3] if self.options["warm_start"] == "true" and self.options["contact_solver"] != "sap" else ()
 
     def get_state(self, worlds: ArrayLike | None = None) -> dict[str, NDArray[Any]]:
         """Copies of everything that determines the next steps, for the worlds with these indices (default all)."""

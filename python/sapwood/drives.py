@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,13 +51,15 @@ def set_drive(
         arrays[name][dofs] = values
     arrays["joint_target_pos"][dofs] = arrays["joint_q"][_coords_of(model, dofs)]
     arrays["joint_target_vel"][dofs] = 0
+    former = model.mujoco
     if model.mujoco is not None and "dof_drive_range" in model.mujoco:
         bounds = np.array(model.mujoco["dof_drive_range"])
         bounds[dofs] = np.stack([-arrays["joint_effort_limit"][dofs], arrays["joint_effort_limit"][dofs]], axis=1)
-        model.mujoco = {**model.mujoco, "dof_drive_range": bounds}
+        model.mujoco = {**model.mujoco, "dof_drive_range": bounds, **_without_actuators(model.mujoco, dofs)}
+    listed = _listed_drivers(actuation, former, dofs)
     model._replace(arrays)
     if actuation:
-        _become_servos(actuation, model, dofs)
+        _become_servos(actuation, model, dofs, listed)
 
 
 def _coords_of(model: Model, dofs: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -81,11 +83,30 @@ def _former_effort(actuation: Actuation | None, limit: NDArray[np.float64], dofs
     return out
 
 
-def _become_servos(actuation: Actuation, model: Model, dofs: NDArray[np.intp]) -> None:
+def _without_actuators(law: dict[str, Any], dofs: NDArray[np.intp]) -> dict[str, Any]:
+    """The terms of the actuators that steps of MuJoCo's law compute, without those that move the dofs."""
+    if "actuator_term_dof" not in law:
+        return {}
+    kept = ~np.isin(law["actuator_term_dof"], dofs)
+    terms = {f"actuator_term_{name}": np.array(law[f"actuator_term_{name}"])[kept] for name in ("of", "dof", "arm")}
+    return {**terms, "num_actuator_terms": int(np.count_nonzero(kept))}
+
+
+def _listed_drivers(
+    actuation: Actuation | None, law: dict[str, Any] | None, dofs: NDArray[np.intp]
+) -> dict[int, list[int]]:
+    """{dof: controls of the actuators that steps of MuJoCo's law compute}."""
+    if actuation is None or law is None or "actuator_term_dof" not in law:
+        return {}
+    of, dof = np.array(law["actuator_term_of"], int), np.array(law["actuator_term_dof"], int)
+    return {int(v): [int(actuation.listed[i]) for i in of[dof == v]] for v in dofs}
+
+
+def _become_servos(actuation: Actuation, model: Model, dofs: NDArray[np.intp], listed: dict[int, list[int]]) -> None:
     """Makes the target of each dof the control of its actuator, and no actuator's force act on it besides."""
     for v in dofs:
         maps = (actuation.motor, actuation.position, actuation.velocity)
-        drivers = np.nonzero(np.any([m[:, v] != 0 for m in maps], axis=0))[0]
+        drivers = [*np.nonzero(np.any([m[:, v] != 0 for m in maps], axis=0))[0], *listed.get(int(v), [])]
         for m in maps:
             m[:, v] = 0
         if len(drivers):

@@ -207,7 +207,12 @@ class MjNames:
 
     @property
     def act(self) -> NDArray[np.float64]:
-        """(num_worlds, na) MuJoCo's activations: state of the actuators with dynamics, in their order. Live."""
+        """(num_worlds, na) MuJoCo's activations: state of the actuators with dynamics, in their order. Live; on a GPU a
+        copy if steps advance them (law="mujoco"), and assigning to it writes."""
+        if self._steps_activate():
+            count = len(self._actuation().activations.control)  # type: ignore[union-attr]
+            view: NDArray[np.float64] = self._get("actuator_act")[..., :count]
+            return view
         if self._activations is None:
             activations = self._actuation().activations
             self._activations = np.zeros((self.num_worlds, 0 if activations is None else len(activations.control)))
@@ -215,7 +220,19 @@ class MjNames:
 
     @act.setter
     def act(self, values: ArrayLike) -> None:
-        self.act[...] = values
+        self._put_act(slice(None), values)
+
+    def _steps_activate(self) -> bool:
+        activations = self.model.imported.actuation.activations if self.model.imported else None
+        return activations is not None and activations.in_steps
+
+    def _put_act(self, rows: Any, values: ArrayLike) -> None:
+        if self._steps_activate():
+            count = self.act.shape[1]
+            index = (rows, slice(count)) if isinstance(rows, slice) else np.ix_(rows, np.arange(count))
+            self._put("actuator_act", index, values)
+        else:
+            self.act[rows] = values
 
     def set_ctrl(self, ctrl: ArrayLike) -> None:
         """Sets the MuJoCo controls (num_worlds, nu) of an imported model: writes joint_f and the targets of drives."""
@@ -228,7 +245,7 @@ class MjNames:
     def _advance_activations(self, h: float) -> None:
         """The activations after a step with the controls."""
         actuation = self._actuation()
-        if actuation.activations is not None:
+        if actuation.activations is not None and not actuation.activations.in_steps:
             self.act[...] = actuation.activations.advance(self.act, actuation.clip(self.ctrl), h)
 
     def _write_controls(self, rows: Any, ctrl: ArrayLike, h: float | None = None) -> None:
@@ -237,10 +254,10 @@ class MjNames:
         Thrusters act in the axes of their bodies at this moment.
         """
         actuation = self._actuation()
-        inputs = actuation.clip(ctrl)
-        if actuation.activations is not None:
+        inputs = clipped = actuation.clip(ctrl)
+        if actuation.activations is not None and actuation.changes:
             inputs = actuation.activations.inputs(self.act[rows], inputs, self.dt if h is None else h)
-        for name, values in actuation.arrays(inputs).items():
+        for name, values in actuation.arrays(inputs, clipped).items():
             if isinstance(rows, slice):
                 self._put(name, (rows, actuation.used[name]), values)
             else:
@@ -257,7 +274,7 @@ class MjNames:
             return
         ctrl = imported.key_ctrl[keyframe - 1] if keyframe else np.zeros(imported.actuation.num_controls)
         if imported.actuation.activations is not None:
-            self.act[rows] = imported.key_act[keyframe - 1] if keyframe else 0.0
+            self._put_act(rows, imported.key_act[keyframe - 1] if keyframe else 0.0)
         if keyframe or self._controls is not None or not imported.actuation.rests:
             self._write_controls(rows, np.tile(ctrl, (len(rows), 1)))
         starts = np.any(ctrl) or bool(keyframe and np.any(imported.key_act))
@@ -286,8 +303,8 @@ class MjNames:
         data.time = float(self.time[w])
         if self._controls is not None:
             data.ctrl[:] = self._controls[w]
-        if self._activations is not None:
-            data.act[:] = self._activations[w]
+        if self._activations is not None or self._steps_activate():
+            data.act[:] = self.act[w]
         if self.model.imported and np.any(self.model.imported.constraint >= 0):
             data.eq_active[:] = self.eq_active[w]
         mujoco.mj_forward(m, data)

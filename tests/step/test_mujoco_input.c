@@ -56,6 +56,31 @@ Test(mujoco_input, a_free_body_has_its_weights_by_hand) {
     sap_model_destroy(model);
 }
 
+/* Two slides along one axis, the first of nearly no mass: M = [[1, 1], [1, 1]] has no inverse to compute weights from. */
+Test(mujoco_input, a_model_without_its_numbers_and_without_a_way_to_compute_them_is_refused_by_name) {
+    const int32_t type[2] = {SAP_JOINT_PRISMATIC, SAP_JOINT_PRISMATIC}, parent[2] = {-1, 0}, child[2] = {0, 1};
+    const double mass[2] = {1e-30, 1}, axis[6] = {1, 0, 0, 1, 0, 0};
+    const double inertia[18] = {1e-30, 0, 0, 0, 1e-30, 0, 0, 0, 1e-30, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    Point p;
+    SapModel *model = NULL;
+    SapSolver *solver = NULL;
+    const SapOptions o = rig_options();
+    point_fill(&p);
+    sap_model_arrays_default(&p.m);
+    p.m.name = "dust";
+    p.m.num_bodies = p.m.num_joints = p.m.num_dofs = p.m.num_coords = 2;
+    p.m.joint_type = type;
+    p.m.joint_parent = parent;
+    p.m.joint_child = child;
+    p.m.joint_axis = axis;
+    p.m.body_mass = mass;
+    p.m.body_inertia = inertia;
+    cr_assert_eq(sap_model_create(&p.m, &model), SAP_OK, "%s", sap_error_message());
+    cr_assert_eq(sap_solver_create(model, 1, &o, &solver), SAP_ERROR_MODEL);
+    cr_assert(strstr(sap_error_message(), "model 'dust' has no mass matrix at joint_q"), "%s", sap_error_message());
+    sap_model_destroy(model);
+}
+
 static void refuse(const Point *p, const char *word) {
     SapModel *model = NULL;
     cr_assert_eq(sap_model_create_mujoco(&p->m, &p->law, &model), SAP_ERROR_MODEL, "%s", word);
@@ -83,7 +108,66 @@ Test(mujoco_input, numbers_out_of_range_are_refused_by_name) {
     REFUSE(body_invweight, NULL);
     REFUSE(dof_invweight, NULL);
     REFUSE(dof_limit_solimp, nan3);
+    REFUSE(num_pairs, -1);
+    REFUSE(num_actuators, 1 << 20);
 #undef REFUSE
+}
+
+/* An actuator of two dofs; `change` breaks one number. */
+static void refuse_actuator(void (*change)(SapMujocoArrays *), const char *word) {
+    static const double of[2] = {0, 0}, dof[2] = {0, 2}, arm[2] = {1, -1};
+    Point p;
+    point_fill(&p);
+    p.law.num_actuators = 1;
+    p.law.num_actuator_terms = 2;
+    p.law.actuator_term_of = of;
+    p.law.actuator_term_dof = dof;
+    p.law.actuator_term_arm = arm;
+    if (change) {
+        change(&p.law);
+        refuse(&p, word);
+    } else {
+        sap_model_destroy(point_model(&p));
+    }
+}
+
+static void repeat_a_dof(SapMujocoArrays *law) {
+    static const double dof[2] = {1, 1};
+    law->actuator_term_dof = dof;
+}
+static void name_no_dof(SapMujocoArrays *law) {
+    static const double dof[2] = {0, 3};
+    law->actuator_term_dof = dof;
+}
+static void invent_dynamics(SapMujocoArrays *law) {
+    static const double dynamics[1] = {4};
+    law->actuator_dynamics = dynamics;
+}
+static void turn_the_range(SapMujocoArrays *law) {
+    static const double range[2] = {1, -1};
+    law->actuator_force_range = range;
+}
+static void leave_out_arms(SapMujocoArrays *law) {
+    law->actuator_term_arm = NULL;
+}
+
+Test(mujoco_input, actuators_that_are_wrong_are_refused_by_name) {
+    refuse_actuator(NULL, NULL);
+    refuse_actuator(repeat_a_dof, "actuator_term_dof[1] is 1, as in term 0");
+    refuse_actuator(name_no_dof, "actuator_term_dof[1] is 3; allowed: 0 .. 2");
+    refuse_actuator(invent_dynamics, "actuator_dynamics[0] is 4; allowed: 0 .. 3");
+    refuse_actuator(turn_the_range, "actuator_force_range[0] is 1, -1");
+    refuse_actuator(leave_out_arms, "actuator_term_arm is NULL");
+}
+
+Test(mujoco_input, pairs_that_are_wrong_are_refused_by_name) {
+    const double unknown[2] = {0, 5};
+    Point p;
+    point_fill(&p);
+    p.law.num_pairs = 1;
+    refuse(&p, "pair_shape is NULL");
+    p.law.pair_shape = unknown;
+    refuse(&p, "pair_shape[0] is 0; allowed: 0 .. -1"); /* the model has no shapes */
 }
 
 /* A solver of the model is refused with a message that has `word`. */
@@ -93,6 +177,22 @@ static void refuse_solver(const Point *p, const SapOptions *o, const char *word)
     cr_assert_neq(sap_solver_create(model, 1, o, &solver), SAP_OK, "%s", word);
     cr_assert(strstr(sap_error_message(), word), "%s", sap_error_message());
     sap_model_destroy(model);
+}
+
+/* Its spring is an entry of A off the diagonal. */
+Test(mujoco_input, an_actuator_that_couples_dofs_in_a_discrete_step_is_refused) {
+    static const double of[2] = {0, 0}, dof[2] = {0, 2}, arm[2] = {1, -1}, bias[3] = {0, -5, 0};
+    const SapOptions o = rig_options();
+    Point p;
+    point_fill(&p);
+    p.law.num_actuators = 1;
+    p.law.num_actuator_terms = 2;
+    p.law.actuator_term_of = of;
+    p.law.actuator_term_dof = dof;
+    p.law.actuator_term_arm = arm;
+    p.law.actuator_bias = bias;
+    p.law.integrator = SAP_INTEGRATOR_DISCRETE;
+    refuse_solver(&p, &o, "actuator 0 moves several dofs");
 }
 
 Test(mujoco_input, forces_of_tendons_that_the_law_does_not_have_are_refused_by_name) {

@@ -67,6 +67,70 @@ Test(mujoco_motion, a_target_that_is_not_finite_fails_the_world) {
     cr_assert(status & SAP_WORLD_FAILED, "%x", (unsigned)status);
 }
 
+/* ---- actuators ---- */
+
+enum { ACTUATOR_V, ACTUATOR_ACT, ACTUATOR_RESULTS };
+
+/* The velocity of a slide of 2 kg and the activation after one step of 5 ms, from q = 0.2, v = 0.7 and an activation of 0.3,
+ * of an actuator with arm 1.5, gain 2 - 3 l - 0.5 w and bias 1 - 4 l - 0.2 w whose filter of 0.1 s gets the control 0.8,
+ * which is clamped to 0.6. */
+static void actuator_step(SapMujocoIntegrator integrator, double control, double out[ACTUATOR_RESULTS],
+                          uint32_t *status) {
+    const double gain[3] = {2, -3, -0.5}, bias[3] = {1, -4, -0.2}, range[2] = {-1, 0.6}, filter[1] = {2},
+                 tau[1] = {0.1};
+    const double zero[1] = {0}, arm[1] = {1.5};
+    Point p;
+    Rig r;
+    point_fill(&p);
+    p.law.integrator = integrator;
+    p.law.num_actuators = p.law.num_actuator_terms = 1;
+    p.law.actuator_gain = gain;
+    p.law.actuator_bias = bias;
+    p.law.actuator_ctrl_range = range;
+    p.law.actuator_dynamics = filter;
+    p.law.actuator_tau = tau;
+    p.law.actuator_term_of = p.law.actuator_term_dof = zero;
+    p.law.actuator_term_arm = arm;
+    memset(p.m.gravity, 0, sizeof p.m.gravity);
+    rig_open(&r, point_model(&p), 1);
+    r.control->guess = NULL;
+    r.contacts->count[0] = 0;
+    rig_set(r.in->joint_q, 3, (const double[]){0.2, 0, 0});
+    rig_set(r.in->joint_qd, 3, (const double[]){0.7, 0, 0});
+    rig_set(r.in->actuator_act, 1, (const double[]){0.3});
+    rig_set(r.control->actuator_ctrl, 1, &control);
+    rig_step(&r, 0.005);
+    out[ACTUATOR_V] = ((const double *)r.out->joint_qd)[0];
+    out[ACTUATOR_ACT] = ((const double *)r.out->actuator_act)[0];
+    *status = sap_solver_world_status(r.solver)[0];
+    rig_close(&r);
+}
+
+/* By hand; l = 1.5 0.2 and w = 1.5 0.7. */
+Test(mujoco_motion, an_actuator_has_its_affine_gain_and_bias_and_follows_its_filter) {
+    const double m = 2, h = 0.005, r = 1.5, l = r * 0.2, w = r * 0.7, u = 0.3;
+    const double F = (2 - 3 * l - 0.5 * w) * u + 1 - 4 * l - 0.2 * w, kp = r * r * (4 + 3 * u),
+                 kd = r * r * (0.2 + 0.5 * u);
+    double out[ACTUATOR_RESULTS];
+    uint32_t status;
+    actuator_step(SAP_INTEGRATOR_EULER, 0.8, out, &status);
+    cr_assert_float_eq(out[ACTUATOR_V], 0.7 + h * r * F / m, 1e-15);
+    cr_assert_float_eq(out[ACTUATOR_ACT], 0.3 + h * (0.6 - 0.3) / 0.1, 1e-15);
+    actuator_step(SAP_INTEGRATOR_IMPLICITFAST, 0.8, out, &status);
+    cr_assert_float_eq(out[ACTUATOR_V], 0.7 + h * r * F / (m + h * kd), 1e-15);
+    actuator_step(SAP_INTEGRATOR_DISCRETE, 0.8, out, &status);
+    cr_assert_float_eq(out[ACTUATOR_V], 0.7 + h * (r * F - h * kp * 0.7) / (m + h * kd + h * h * kp), 1e-15);
+}
+
+Test(mujoco_motion, a_control_of_an_actuator_that_is_not_finite_fails_the_world_and_keeps_its_activation) {
+    double out[ACTUATOR_RESULTS];
+    uint32_t status;
+    actuator_step(SAP_INTEGRATOR_RK4, NAN, out, &status);
+    cr_assert(status & SAP_WORLD_NONFINITE_CONTROL, "%x", (unsigned)status);
+    cr_assert_eq(out[ACTUATOR_V], 0.7);
+    cr_assert_eq(out[ACTUATOR_ACT], 0.3);
+}
+
 /* The tendon l = x - y/2 of the point with a servo kp = 50 and `kd` of target l_d, with no gravity, from q = (0.1, 0, 0) and
  * v = (0.2, 0.1, -0.3): coordinates and velocities after three steps of 5 ms. */
 static void tendon_servo(SapMujocoIntegrator integrator, double kd, double limit, double l_d, double out[6],

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..actuation import Activations, Actuation, Thruster
 from ..conventions import Floats, pose, pose_mul, quat_from_wxyz, quat_matrix
+from .general import General
 from .source import (
     BIAS_AFFINE,
-    DYN_FILTER,
     DYN_FILTEREXACT,
     DYN_INTEGRATOR,
     DYN_NONE,
@@ -20,10 +20,10 @@ from .source import (
     TRN_SITE,
     TRN_TENDON,
 )
-from .tendons import JOINT, Tendons
+from .tendons import JOINT
 
 
-class Actuators(Tendons):
+class Actuators(General):
     def add_drives(self) -> Actuation:
         """Converts springs, and actuators whose bias depends on their coordinate, to the drive of the coordinate: a dof
         x < nv, or tendon x - nv."""
@@ -39,14 +39,15 @@ class Actuators(Tendons):
         self.range_gear: dict[int, float] = {}  # of the actuators of a tendon that has a range
         self.thrusters: list[Thruster] = []
         self.add_springs()
-        for a in range(int(getattr(m, "nactuator", nu))):
+        self.choose_listed()
+        for a in range(self.num_actuators()):
             self.add_actuator(a)
         limited = np.zeros(nu, bool) if "CLAMPCTRL" in self.disabled else np.array(m.actuator_ctrllimited, bool)
         ctrl_range[limited] = np.array(m.actuator_ctrlrange)[limited]
         return self.finish_drives(ctrl_range)
 
     def finish_drives(self, ctrl_range: Floats) -> Actuation:
-        m, nv = self.m, int(self.m.nv)
+        nv = int(self.m.nv)
         scale_p, scale_v = np.where(self.ke > 0, self.ke, 1), np.where(self.kd > 0, self.kd, 1)
         target = self.pull / scale_p
         active = (self.ke > 0) | (self.kd > 0)
@@ -62,7 +63,7 @@ class Actuators(Tendons):
             self.rows.columns["joint_" + name] = values[:nv]
             if self.terms:
                 self.rows.columns["tendon_" + name] = values[nv:]
-        names = [self.name("ACTUATOR", i) for i in range(int(getattr(m, "nactuator", m.nu)))]
+        names = [self.name("ACTUATOR", i) for i in range(self.num_actuators())]
         return Actuation(
             names,
             nv,
@@ -78,33 +79,28 @@ class Actuators(Tendons):
             self.velocity0 / scale_v,
             self.thrusters,
             self.activations(),
+            np.array([self.control(a) for a in self.listed], np.intp),
         )
 
     def activations(self) -> Activations | None:
         """The activations of MuJoCo, in their order; actuators that are lost have them too, but act on nothing."""
         m = self.m
-        actuators = [a for a in range(int(getattr(m, "nactuator", m.nu))) if self.has_dynamics(a)]
+        actuators = [a for a in range(self.num_actuators()) if self.has_dynamics(a)]
         if not actuators:
             return None
         kinds = np.array(m.actuator_dyntype)[actuators]
         limited = np.array(m.actuator_actlimited, bool)[actuators]
         bounds = np.where(limited[:, None], np.array(m.actuator_actrange)[actuators], [-np.inf, np.inf])
-        control = np.array(m.actuator_ctrladr)[actuators] if hasattr(m, "actuator_ctrladr") else np.array(actuators)
         return Activations(
-            control.astype(np.intp),
+            np.array([self.control(a) for a in actuators], np.intp),
             np.array(m.actuator_dynprm)[actuators, 0],
             kinds == DYN_INTEGRATOR,
             kinds == DYN_FILTEREXACT,
             np.array(m.actuator_actearly, bool)[actuators],
             bounds,
+            bool(self.listed),
+            np.array([a in self.pushes for a in actuators], bool),
         )
-
-    def has_dynamics(self, a: int) -> bool:
-        """Whether a batch can follow the activation of an actuator, and of all others: their arrays are one."""
-        m = self.m
-        kinds = {int(kind) for kind in m.actuator_dyntype} - {DYN_NONE}
-        known = kinds <= {DYN_INTEGRATOR, DYN_FILTER, DYN_FILTEREXACT} and np.all(np.array(m.actuator_actnum) <= 1)
-        return bool(known) and int(m.actuator_dyntype[a]) != DYN_NONE
 
     def add_springs(self) -> None:
         m = self.m
@@ -131,7 +127,7 @@ class Actuators(Tendons):
         m = self.m
         if "ACTUATION" in self.disabled:
             return self.lose("ACTUATOR", a, "actuation is disabled")
-        u = int(m.actuator_ctrladr[a]) if hasattr(m, "actuator_ctrladr") else a
+        u = self.control(a)
         out = int(m.actuator_outadr[a]) if hasattr(m, "actuator_outadr") else a
         fault = self.actuator_fault(a)
         if int(m.actuator_trntype[a]) == TRN_SITE and not fault:
@@ -140,20 +136,29 @@ class Actuators(Tendons):
         if fault or x < 0:
             return self.lose("ACTUATOR", a, fault or self.transmission_fault(a))
         self.lose_dynamics(a)
+        if a in self.pushes:
+            return self.add_listed(a, x, gear)
+        if np.any(self.gain_of(a)[1:]):
+            return self.lose("ACTUATOR", a, "a gain that depends on the state, of a tendon that couples joints")
         self.turn_range(a, x, gear)
         self.note_joint_ranges(a, x)
-        bias = np.array(m.actuator_biasprm[a, :3]) if int(m.actuator_biastype[a]) == BIAS_AFFINE else np.zeros(3)
+        bias = self.bias_of(a)
         self.add_reflected(a, x, gear)
         if np.any(bias[1:]):
             self.add_drive(a, u, x, gear, bias)
         else:
             self.add_motor(a, u, self.moment_arms(x, gear), float(bias[0]))
 
+    def add_listed(self, a: int, x: int, gear: float) -> None:
+        """Steps compute its force; the effort limits of its joints are for drives that replace it."""
+        self.add_reflected(a, x, gear)
+        for dof, arm in self.arms(a):
+            effort = abs(arm) * self.list_effort(a)
+            self.limit[dof] = effort + (self.limit[dof] if np.isfinite(self.limit[dof]) else 0.0)
+
     def lose_dynamics(self, a: int) -> None:
         m = self.m
-        if self.has_dynamics(a) and self.law == "mujoco" and int(m.opt.integrator) == INTEGRATOR_RK4:
-            self.approximate("ACTUATOR", a, "activation dynamics with RK4: its stages have the activation of the start")
-        elif int(m.actuator_dyntype[a]) != DYN_NONE and not self.has_dynamics(a):
+        if int(m.actuator_dyntype[a]) != DYN_NONE and not self.has_dynamics(a):
             self.lose("ACTUATOR", a, "activation dynamics; the control acts at once")
         if np.any(getattr(m, "actuator_delay", np.zeros(m.nu))[a : a + 1]):
             self.lose("ACTUATOR", a, "delay; the control acts at once")
@@ -163,11 +168,13 @@ class Actuators(Tendons):
         m, site = self.m, int(self.m.actuator_trnid[a, 0])
         body = int(m.site_bodyid[site])
         link, affine = int(self.body[body]), int(m.actuator_biastype[a]) == BIAS_AFFINE
-        if int(m.actuator_trnid[a, 1]) >= 0 or (affine and np.any(m.actuator_biasprm[a, 1:3])):
+        if int(m.actuator_trnid[a, 1]) >= 0 or self.depends_on_state(a):
             return self.lose("ACTUATOR", a, "a site that is driven relative to another, or by its position or velocity")
         if link < 0:
             return self.lose("ACTUATOR", a, "a force on a part of the world")
         self.lose_dynamics(a)
+        if self.law == "mujoco" and int(m.opt.integrator) == INTEGRATOR_RK4:
+            self.approximate("ACTUATOR", a, "a site and RK4: its stages have the force of the start of the step")
         place = pose_mul(self.offset[body], pose(m.site_pos[site], quat_from_wxyz(m.site_quat[site])))
         rotation, gear = quat_matrix(place[3:]), np.array(m.actuator_gear[out])
         force, arm = rotation @ gear[:3], place[:3] - np.array(self.rows.columns["body_com"][link])

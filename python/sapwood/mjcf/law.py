@@ -30,14 +30,15 @@ class Law(Actuators):
         if len(geom):  # the distance at which a contact begins; the law subtracts the margin itself
             columns["shape_gap"] = (m.geom_margin + m.geom_gap)[geom]
             columns["shape_margin"] = np.zeros(len(geom))
-        if m.npair:
-            self.lost.append(Lost("option", "pair", "parameters of explicit pairs; those of the geoms are mixed"))
+        pairs = self.law_of_pairs()
         return {
             **self.law_options(),
             **self.law_of_dofs(),
             **self.law_of_tendons(),
             **self.law_of_equalities(),
-            **self.law_of_shapes(geom),
+            **self.law_of_shapes(geom, pairs),
+            **pairs,
+            **self.list_numbers(),
         }
 
     # ---- actuators ----
@@ -45,7 +46,7 @@ class Law(Actuators):
     def lose_servos(self) -> None:
         """Servos, actuators whose force depends on the joint or tendon, are its drives, with bounds of the force."""
         m = self.m
-        servos = [a for a in range(int(getattr(m, "nactuator", m.nu))) if self.is_servo(a)]
+        servos = [a for a in range(self.num_actuators()) if self.is_servo(a) and a not in self.pushes]
         driven = [self.transmission(a, a)[0] for a in servos]
         self.drive_range = np.tile([-np.inf, np.inf], (m.nv, 1))
         kept = ("is taken as +-", "its force range also limits")  # force ranges are as they are
@@ -111,8 +112,11 @@ class Law(Actuators):
             return "a path over sites"
         if m.tendon_armature[t]:
             return "armature"
-        if m.tendon_damping[t] and integrator in ("IMPLICITFAST", "DISCRETE"):
-            return f"damping and integrator {integrator.lower()}"
+        if m.tendon_damping[t] and integrator == "DISCRETE":
+            return "damping and integrator discrete"
+        joints = [m.dof_jntid[dof] for _, dof, _ in self.terms[self.tendon[t]]]
+        if m.tendon_damping[t] and integrator == "IMPLICITFAST" and np.any(m.jnt_actfrclimited[joints]):
+            return "damping, integrator implicitfast and a joint with actuatorfrcrange"
         if m.tendon_stiffness[t] and integrator == "DISCRETE":
             return "a spring and integrator discrete"
         return ""
@@ -213,10 +217,37 @@ class Law(Actuators):
             "joint_ball_limit": ball,
         }
 
-    def law_of_shapes(self, geom: Any) -> dict[str, Any]:
+    def law_of_pairs(self) -> dict[str, Any]:
+        """Explicit pairs have parameters of their own. Their shapes find each other at margin + gap of the pair."""
+        m, gap = self.m, self.rows.columns.get("shape_gap", np.zeros(0))
+        known: dict[frozenset[int], int] = {}
+        for p in range(m.npair):
+            shapes = frozenset(int(self.shape[g]) for g in (m.pair_geom1[p], m.pair_geom2[p]))
+            if min(shapes) < 0:
+                continue
+            if known.setdefault(shapes, p) != p:
+                self.lost.append(Lost("pair", self.name("PAIR", p), "geoms that another pair has already"))
+        for shapes, p in known.items():
+            first = min(shapes)
+            gap[first] += max(float(m.pair_margin[p] + m.pair_gap[p]) - sum(gap[s] for s in shapes), 0.0)
+        found = list(known.values())
+        if not found:
+            return {}
+        return {
+            "num_pairs": len(found),
+            "pair_shape": [sorted(shapes) for shapes in known],
+            "pair_condim": np.array(m.pair_dim)[found],
+            **{
+                f"pair_{name}": np.array(getattr(m, f"pair_{name}"))[found]
+                for name in ("margin", "friction", "solref", "solreffriction", "solimp")
+            },
+        }
+
+    def law_of_shapes(self, geom: Any, pairs: dict[str, Any]) -> dict[str, Any]:
         m = self.m
         collides = [g for g in range(m.ngeom) if self.shape[g] >= 0]
-        most = max((int(m.geom_condim[g]) for g in collides), default=3)
+        condims = [*(m.geom_condim[g] for g in collides), *pairs.get("pair_condim", [])]
+        most = max((int(n) for n in condims), default=3)
         for g in collides:
             kind = mujoco_module().mjtGeom(int(m.geom_type[g])).name.removeprefix("mjGEOM_").lower()
             if kind in OWN_POINTS:

@@ -50,6 +50,8 @@ def spring(solref: Floats, solimp: Floats, dt: float, load: float | None = None)
     spring the secant of MuJoCo's law there. Without it d is the mean of dmin and dmax.
     """
     dmax = float(np.clip(solimp[1], 1e-4, 1 - 1e-4))
+    if (solref[0] > 0) != (solref[1] > 0):  # MuJoCo takes its default for a pair of mixed signs
+        solref = np.array([0.02, 1.0])
     if solref[0] > 0:
         time = max(float(solref[0]), 2 * dt)
         K, b = 1 / (dmax * time * solref[1]) ** 2, 2 / (dmax * time)
@@ -163,11 +165,12 @@ class Source:
         self.approximated.append(f"{kind.lower()} '{self.name(kind, i)}': {what}")
 
     def actuator_fault(self, a: int) -> str:
-        """Why the force is not a linear function of control, coordinate and velocity; "" if it is."""
+        """Why the force is not a function of control, coordinate and velocity that can be converted; "" if it is."""
         m, gain = self.m, int(self.m.actuator_gaintype[a])
         if hasattr(m, "actuator_ctrlnum") and (m.actuator_ctrlnum[a] != 1 or m.actuator_outnum[a] != 1):
             return "several controls or outputs"
-        if gain not in (GAIN_FIXED, GAIN_AFFINE) or (gain == GAIN_AFFINE and np.any(m.actuator_gainprm[a, 1:3])):
+        varies = gain == GAIN_AFFINE and bool(np.any(m.actuator_gainprm[a, 1:3])) and self.law != "mujoco"
+        if gain not in (GAIN_FIXED, GAIN_AFFINE) or varies:
             return "a gain that depends on the state"
         if int(m.actuator_biastype[a]) not in (BIAS_NONE, BIAS_AFFINE):
             return "a bias of its own kind"

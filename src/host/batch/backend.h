@@ -110,6 +110,7 @@ struct SapBatch {
     SapDtype dtype;
     int nq, nv, nb;
     int num_constraints, num_rows, num_tendons; /* constraints, their rows, tendons */
+    int num_actuators;                          /* of MuJoCo's law, if the batch has it */
 
     SapBatchArrays arrays;
     /* The states that a reset restores: one per start, first the initial state, then the keyframes; and one control.

@@ -14,6 +14,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/model/constraint_types.h"
+#include "host/model/mujoco.h"
 #include "host/plan/factor_plan.h"
 #include "host/plan/pairs.h"
 #include "host/plan/parameters.h"
@@ -53,6 +54,11 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
     b->nb = a->num_bodies;
     b->num_constraints = a->num_constraints;
     b->num_tendons = a->num_tendons;
+    b->num_actuators = sap_mujoco_num_actuators(model);
+    if (b->num_actuators > 0 && b->options.contact_solver != SAP_SOLVER_MUJOCO)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "%s: model '%s' has %d actuators of MuJoCo's law; contact_solver must be mujoco", what, a->name,
+                        b->num_actuators);
     for (int i = 0; i < a->num_constraints; i++)
         b->num_rows += sap_constraint_type(a->constraint_type[i])->rows;
     int most;

@@ -38,6 +38,8 @@ enum {
       TO_CONTROL, 0)                                                                                                   \
     X(SAP_BATCH_TENDON_ACT, "tendon_act", control.tendon_act, REAL, TENDONS, 0, ALWAYS, TO_CONTROL, 0)                 \
     X(SAP_BATCH_TENDON_F, "tendon_f", control.tendon_f, REAL, TENDONS, 0, ALWAYS, TO_CONTROL, 0)                       \
+    X(SAP_BATCH_ACTUATOR_CTRL, "actuator_ctrl", control.actuator_ctrl, REAL, ACTUATORS, 0, ALWAYS, TO_CONTROL, 0)      \
+    X(SAP_BATCH_ACTUATOR_ACT, "actuator_act", state.actuator_act, REAL, ACTUATORS, 0, ALWAYS, TO_ZERO, 0)              \
     X(SAP_BATCH_CONTACT_COUNT, "contact_count", contacts.count, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                     \
     X(SAP_BATCH_CONTACT_DROPPED, "contact_dropped", contacts.dropped, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)               \
     X(SAP_BATCH_STATUS, "status", status, U32, WORLD, 0, ALWAYS, TO_ZERO, 0)                                           \
@@ -194,6 +196,7 @@ int sap_batch_row_count(const SapBatch *b, const SapBatchRow *row) {
     case SAP_FIELD_CONSTRAINTS: return b->num_constraints;
     case SAP_FIELD_CONSTRAINT_ROWS: return b->num_rows;
     case SAP_FIELD_TENDONS: return b->num_tendons;
+    case SAP_FIELD_ACTUATORS: return b->num_actuators;
     case SAP_FIELD_SITES: return b->sensors.num_sites;
     case SAP_FIELD_TOUCH: return b->sensors.num_touch;
     case SAP_FIELD_RAYS: return b->sensors.num_rays;

@@ -26,6 +26,7 @@ typedef enum SapFieldRows {
     SAP_FIELD_CONSTRAINTS,
     SAP_FIELD_CONSTRAINT_ROWS, /* rows of all constraints */
     SAP_FIELD_TENDONS,
+    SAP_FIELD_ACTUATORS, /* of MuJoCo's law */
     SAP_FIELD_SITES,
     SAP_FIELD_TOUCH, /* contact sensors */
     SAP_FIELD_RAYS   /* rays of all ray sensors */

@@ -9,8 +9,9 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/model/mujoco.h"
 
-enum { NUM_STATE_ARRAYS = 4, NUM_CONTROL_ARRAYS = 9, POSE = 7, TWIST = 6 };
+enum { NUM_STATE_ARRAYS = 5, NUM_CONTROL_ARRAYS = 10, POSE = 7, TWIST = 6 };
 
 /* The public structs together with the arrays that the create functions allocated. These are stored separately, because
  * users may replace the pointers of a state, for instance by NULL, before destroying it. The public struct is the first
@@ -99,18 +100,21 @@ static SapStatus initial_bodies(const SapModel *model, double *body_q, double *b
     return status;
 }
 
-static SapStatus make_state_arrays(const SapModelArrays *a, const double *body_q, const double *body_qd,
+static SapStatus make_state_arrays(const SapModel *model, const double *body_q, const double *body_qd,
                                    OwnedState *owned) {
+    const SapModelArrays *a = sap_model_arrays(model);
     SapState *state = &owned->state;
     const Rows rows[NUM_STATE_ARRAYS] = {{"joint_q", a->num_coords, a->joint_q},
                                          {"joint_qd", a->num_dofs, a->joint_qd},
                                          {"body_q", a->num_bodies * POSE, body_q},
-                                         {"body_qd", a->num_bodies * TWIST, body_qd}};
+                                         {"body_qd", a->num_bodies * TWIST, body_qd},
+                                         {"actuator_act", sap_mujoco_num_actuators(model), NULL}};
     SAP_TRY(make_arrays(rows, NUM_STATE_ARRAYS, state->num_worlds, state->dtype, owned->memory));
     state->joint_q = owned->memory[0];
     state->joint_qd = owned->memory[1];
     state->body_q = owned->memory[2];
     state->body_qd = owned->memory[3];
+    state->actuator_act = owned->memory[4];
     return SAP_OK;
 }
 
@@ -123,7 +127,7 @@ static SapStatus fill_state(const SapModel *model, OwnedState *owned) {
     double *body_qd = body_q + num_bodies * POSE;
     SapStatus status = initial_bodies(model, body_q, body_qd);
     if (status == SAP_OK)
-        status = make_state_arrays(a, body_q, body_qd, owned);
+        status = make_state_arrays(model, body_q, body_qd, owned);
     free(body_q);
     return status;
 }
@@ -166,7 +170,8 @@ static SapStatus fill_active(const SapModelArrays *a, OwnedControl *owned) {
     return SAP_OK;
 }
 
-static SapStatus fill_control(const SapModelArrays *a, OwnedControl *owned) {
+static SapStatus fill_control(const SapModel *model, OwnedControl *owned) {
+    const SapModelArrays *a = sap_model_arrays(model);
     SapControl *control = &owned->control;
     const Rows rows[NUM_CONTROL_ARRAYS] = {{"joint_f", a->num_dofs, a->joint_f},
                                            {"body_f", a->num_bodies * TWIST, NULL},
@@ -176,7 +181,8 @@ static SapStatus fill_control(const SapModelArrays *a, OwnedControl *owned) {
                                            {"tendon_target_pos", a->num_tendons, a->tendon_target_pos},
                                            {"tendon_target_vel", a->num_tendons, a->tendon_target_vel},
                                            {"tendon_act", a->num_tendons, NULL},
-                                           {"tendon_f", a->num_tendons, NULL}};
+                                           {"tendon_f", a->num_tendons, NULL},
+                                           {"actuator_ctrl", sap_mujoco_num_actuators(model), NULL}};
     SAP_TRY(make_arrays(rows, NUM_CONTROL_ARRAYS, control->num_worlds, control->dtype, owned->memory));
     control->joint_f = owned->memory[0];
     control->body_f = owned->memory[1];
@@ -187,6 +193,7 @@ static SapStatus fill_control(const SapModelArrays *a, OwnedControl *owned) {
     control->tendon_target_vel = owned->memory[6];
     control->tendon_act = owned->memory[7];
     control->tendon_f = owned->memory[8];
+    control->actuator_ctrl = owned->memory[9];
     return fill_active(a, owned);
 }
 
@@ -200,7 +207,7 @@ SapStatus sap_control_create(const SapModel *model, int num_worlds, SapDtype dty
     if (owned == NULL)
         return SAP_ERROR_MEMORY;
     owned->control = (SapControl){.num_worlds = num_worlds, .dtype = dtype};
-    SapStatus status = fill_control(sap_model_arrays(model), owned);
+    SapStatus status = fill_control(model, owned);
     if (status == SAP_OK)
         *out = &owned->control;
     else

@@ -12,6 +12,7 @@
 #include "host/cpu/sleep.h"
 #include "host/model/energy.h"
 #include "host/model/model.h"
+#include "host/plan/mujoco.h"
 #include "host/plan/step_args.h"
 
 /* ---- arguments of a call ---- */
@@ -61,8 +62,9 @@ static SapStatus check_overlap(const char *name, const void *a, size_t a_bytes, 
 static SapStatus check_in_place(const SapSolver *s, const SapState *in, const SapState *out) {
     const SapPlan *p = &s->args.plan;
     size_t in_size = in->dtype == SAP_F64 ? 8 : 4, out_size = out->dtype == SAP_F64 ? 8 : 4, n = (size_t)s->num_worlds;
-    size_t nq = n * (size_t)p->nq, nv = n * (size_t)p->nv;
+    size_t nq = n * (size_t)p->nq, nv = n * (size_t)p->nv, nu = n * (size_t)s->mujoco.num_actuators;
     bool same = in->dtype == out->dtype;
+    SAP_TRY(check_overlap("actuator_act", in->actuator_act, nu * in_size, out->actuator_act, nu * out_size, same));
     SAP_TRY(check_overlap("joint_q", in->joint_q, nq * in_size, out->joint_q, nq * out_size, same));
     SAP_TRY(check_overlap("joint_qd", in->joint_qd, nv * in_size, out->joint_qd, nv * out_size, same));
     SAP_TRY(check_apart("in->joint_q", in->joint_q, nq * in_size, "out->joint_qd", out->joint_qd, nv * out_size));
@@ -120,6 +122,7 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
     args.h = h;
     sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, __func__, control, &args));
+    sap_mujoco_args_set_actuators(&solver->mujoco, in, control, out);
     solver->mujoco.contact.data = NULL;
     solver->dual.contact_key = contacts ? contacts->key : NULL;
     if (contacts) {
@@ -179,6 +182,7 @@ SapStatus sap_step_many(SapSolver *solver, const char *what, SapState *state, co
     args.num_steps = num_steps;
     sap_step_args_set_input(&args, state);
     SAP_TRY(set_control(solver, what, control, &args));
+    sap_mujoco_args_set_actuators(&solver->mujoco, state, control, state);
     if (contacts) {
         SAP_TRY(check_own_contacts(solver, what, contacts));
         sap_step_args_set_contacts(&args, contacts);
@@ -256,6 +260,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     args.body_bias = out->body_bias;
     sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, __func__, control, &args));
+    sap_mujoco_args_set_actuators(&solver->mujoco, in, control, NULL);
     size_t nv = (size_t)solver->args.plan.nv;
     if (out->A) /* the kernels write the entries of the tree pattern only */
         memset(out->A, 0, (size_t)solver->num_worlds * nv * nv * sizeof *out->A);

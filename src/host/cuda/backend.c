@@ -11,6 +11,7 @@
 #include "host/cuda/made.h"
 #include "host/cuda/sensors.h"
 #include "host/model/model.h"
+#include "host/plan/mujoco.h"
 #include "host/plan/step_args.h"
 
 /* ---- creation ---- */
@@ -25,6 +26,7 @@ static void fill_args(SapBatch *b, SapCudaModel *model) {
     sap_step_args_set_output(args, &b->arrays.state);
     sap_step_args_set_control(args, &b->arrays.control, model->arrays);
     sap_step_args_set_contacts(args, &b->arrays.contacts);
+    sap_mujoco_args_set_actuators(&model->mujoco, &b->arrays.state, &b->arrays.control, &b->arrays.state);
     args->collide.enabled = 1;
     if (c->lockstep)
         args->library = c->lockstep->systems;

@@ -103,8 +103,13 @@ static void translate_plan(const SapCudaModel *model, const SapPlan *p) {
 
 static void translate_mujoco(SapCudaModel *model, SapStepArgs *args) {
     SapMujocoArgs *m = &model->mujoco;
+    const void *const lists[] = {&m->pair_shape, &m->actuator, &m->term, &m->dof_term_start, &m->dof_term};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        translate(model, lists[i]);
     for (int f64 = 0; f64 < 2; f64++) {
-        const void *const fields[] = {&m->block[f64].data, &m->link[f64].data, &m->dof[f64].data, &m->shape[f64].data};
+        const void *const fields[] = {&m->block[f64].data,           &m->link[f64].data,          &m->dof[f64].data,
+                                      &m->shape[f64].data,           &m->pair[f64].data,          &m->arm[f64].data,
+                                      &m->actuator_number[f64].data, &m->actuator_range[f64].data};
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
             translate(model, fields[i]);
     }

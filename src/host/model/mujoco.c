@@ -10,6 +10,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
+#include "kernels/data/mujoco.h"
 
 /* ---- the table ---- */
 
@@ -17,19 +18,27 @@ typedef struct Field {
     const char *name;
     size_t offset; /* of the pointer in SapMujocoArrays */
     SapModelRows rows;
+    size_t count; /* offset of the number of rows in SapMujocoArrays, if that has it; 0: `rows` of the model */
     int columns;
     bool required, from_zero, infinite; /* from_zero: >= 0; infinite: infinity is allowed */
     const double *row;                  /* default of every row; NULL = zeros */
 } Field;
 
 static const double solref[2] = {0.02, 1}, solimp[5] = {0.9, 0.95, 0.001, 0.5, 2}, one[1] = {1}, none[1] = {INFINITY},
-                    three[1] = {3}, friction[3] = {1, 0.005, 0.0001};
+                    three[1] = {3}, friction[3] = {1, 0.005, 0.0001}, pair_friction[5] = {1, 1, 0.005, 0.0001, 0.0001},
+                    unbounded[2] = {-INFINITY, INFINITY}, gain[3] = {1, 0, 0};
 
 #define FIELD(field, owner, width, ...)                                                                                \
     {                                                                                                                  \
         .name = #field, .offset = offsetof(SapMujocoArrays, field), .rows = SAP_ROWS_##owner, .columns = width,        \
         __VA_ARGS__                                                                                                    \
     }
+#define OWN(field, counter, width, ...)                                                                                \
+    {                                                                                                                  \
+        .name = #field, .offset = offsetof(SapMujocoArrays, field), .count = offsetof(SapMujocoArrays, counter),       \
+        .columns = width, __VA_ARGS__                                                                                  \
+    }
+#define RANGE                .infinite = true, .row = unbounded
 #define SOLREF(field, owner) FIELD(field, owner, 2, .row = solref)
 #define SOLIMP(field, owner) FIELD(field, owner, 5, .row = solimp)
 static const Field fields[] = {
@@ -61,6 +70,25 @@ static const Field fields[] = {
     FIELD(shape_friction, SHAPES, 3, .from_zero = true, .row = friction),
     SOLREF(shape_solref, SHAPES),
     SOLIMP(shape_solimp, SHAPES),
+    OWN(pair_shape, num_pairs, 2, .required = true, .from_zero = true),
+    OWN(pair_condim, num_pairs, 1, .from_zero = true, .row = three),
+    OWN(pair_margin, num_pairs, 1, .row = NULL),
+    OWN(pair_friction, num_pairs, 5, .from_zero = true, .row = pair_friction),
+    OWN(pair_solref, num_pairs, 2, .row = solref),
+    OWN(pair_solreffriction, num_pairs, 2, .row = NULL),
+    OWN(pair_solimp, num_pairs, 5, .row = solimp),
+    OWN(actuator_gain, num_actuators, 3, .row = gain),
+    OWN(actuator_bias, num_actuators, 3, .row = NULL),
+    OWN(actuator_ctrl_range, num_actuators, 2, RANGE),
+    OWN(actuator_force_range, num_actuators, 2, RANGE),
+    OWN(actuator_dynamics, num_actuators, 1, .from_zero = true),
+    OWN(actuator_tau, num_actuators, 1, .from_zero = true, .row = one),
+    OWN(actuator_early, num_actuators, 1, .from_zero = true),
+    OWN(actuator_act_range, num_actuators, 2, RANGE),
+    OWN(actuator_term_of, num_actuator_terms, 1, .required = true, .from_zero = true),
+    OWN(actuator_term_dof, num_actuator_terms, 1, .required = true, .from_zero = true),
+    OWN(actuator_term_arm, num_actuator_terms, 1, .required = true),
+    FIELD(dof_actuator_range, DOFS, 2, RANGE),
 };
 enum { NUM_FIELDS = sizeof fields / sizeof *fields };
 
@@ -126,14 +154,93 @@ static SapStatus check_field(const Field *f, const double *data, int rows) {
     return SAP_OK;
 }
 
-static SapStatus check_condims(const SapMujocoArrays *a, int num_shapes) {
-    for (int s = 0; s < num_shapes; s++) {
-        double n = a->shape_condim[s];
+static SapStatus check_condims(const SapMujocoArrays *a, const char *name, const double *condim, int count) {
+    for (int i = 0; i < count; i++) {
+        double n = condim[i];
         if ((n != 1 && n != 3 && n != 4 && n != 6) || n > a->max_condim)
-            return sap_fail(SAP_ERROR_MODEL,
-                            "mujoco.shape_condim[%d] is %g; allowed: 1, 3, 4, 6, at most max_condim = %d", s, n,
-                            a->max_condim);
+            return sap_fail(SAP_ERROR_MODEL, "mujoco.%s[%d] is %g; allowed: 1, 3, 4, 6, at most max_condim = %d", name,
+                            i, n, a->max_condim);
     }
+    return SAP_OK;
+}
+
+/* An array of whole numbers 0 .. end - 1. */
+static SapStatus check_indices(const char *name, const double *index, int count, int end) {
+    for (int i = 0; i < count; i++)
+        if (index[i] != floor(index[i]) || index[i] >= end)
+            return sap_fail(SAP_ERROR_MODEL, "mujoco.%s[%d] is %g; allowed: 0 .. %d", name, i, index[i], end - 1);
+    return SAP_OK;
+}
+
+static SapStatus check_pairs(const SapMujocoArrays *a, int num_shapes) {
+    SAP_TRY(check_indices("pair_shape", a->pair_shape, 2 * a->num_pairs, num_shapes));
+    for (int p = 0; p < a->num_pairs; p++)
+        for (int q = 0; q < p; q++) {
+            const double *x = a->pair_shape + 2 * p, *y = a->pair_shape + 2 * q;
+            if ((x[0] == y[0] && x[1] == y[1]) || (x[0] == y[1] && x[1] == y[0]))
+                return sap_fail(SAP_ERROR_MODEL, "mujoco.pair_shape[%d] is %g, %g, which is pair %d already", p, x[0],
+                                x[1], q);
+        }
+    return check_condims(a, "pair_condim", a->pair_condim, a->num_pairs);
+}
+
+/* The dofs of actuators have coordinates. */
+static SapStatus check_terms(const SapModelArrays *m, const SapMujocoArrays *a) {
+    const double *of = a->actuator_term_of, *dof = a->actuator_term_dof;
+    SAP_TRY(check_indices("actuator_term_of", of, a->num_actuator_terms, a->num_actuators));
+    SAP_TRY(check_indices("actuator_term_dof", dof, a->num_actuator_terms, m->num_dofs));
+    for (int k = 0; k < a->num_actuator_terms; k++) {
+        if (k > 0 && of[k] < of[k - 1])
+            return sap_fail(SAP_ERROR_MODEL, "mujoco.actuator_term_of[%d] is %g after %g; actuators must increase", k,
+                            of[k], of[k - 1]);
+        for (int i = k - 1; i >= 0 && of[i] == of[k]; i--)
+            if (dof[i] == dof[k])
+                return sap_fail(SAP_ERROR_MODEL, "mujoco.actuator_term_dof[%d] is %g, as in term %d of the actuator", k,
+                                dof[k], i);
+    }
+    for (int j = 0; j < m->num_joints; j++)
+        for (int k = 0; k < a->num_actuator_terms; k++)
+            if ((m->joint_type[j] == SAP_JOINT_BALL || m->joint_type[j] == SAP_JOINT_FREE) &&
+                dof[k] >= m->joint_qd_start[j] && dof[k] < m->joint_qd_start[j + 1])
+                return sap_fail(
+                    SAP_ERROR_MODEL,
+                    "mujoco.actuator_term_dof[%d] is %g, of joint '%s', a ball or free joint; actuators move "
+                    "other joints",
+                    k, dof[k], m->joint_name[j]);
+    return SAP_OK;
+}
+
+static SapStatus check_range(const char *name, const double *bounds, int rows) {
+    for (int i = 0; i < rows; i++)
+        if (!(bounds[2 * i] <= bounds[2 * i + 1]))
+            return sap_fail(SAP_ERROR_MODEL, "mujoco.%s[%d] is %g, %g; the lower bound must not be above", name, i,
+                            bounds[2 * i], bounds[2 * i + 1]);
+    return SAP_OK;
+}
+
+static SapStatus check_actuators(const SapModelArrays *m, const SapMujocoArrays *a) {
+    int n = a->num_actuators;
+    SAP_TRY(check_indices("actuator_dynamics", a->actuator_dynamics, n, SAP_MUJOCO_DYNAMICS_FILTEREXACT + 1));
+    SAP_TRY(check_indices("actuator_early", a->actuator_early, n, 2));
+    SAP_TRY(check_range("actuator_ctrl_range", a->actuator_ctrl_range, n));
+    SAP_TRY(check_range("actuator_force_range", a->actuator_force_range, n));
+    SAP_TRY(check_range("actuator_act_range", a->actuator_act_range, n));
+    SAP_TRY(check_range("dof_actuator_range", a->dof_actuator_range, m->num_dofs));
+    return check_terms(m, a);
+}
+
+static SapStatus check_counts(const SapMujocoArrays *a) {
+    const struct {
+        const char *name;
+        int count;
+    } counts[] = {{"num_pairs", a->num_pairs},
+                  {"num_actuators", a->num_actuators},
+                  {"num_actuator_terms", a->num_actuator_terms}};
+    enum { MOST = 1 << 16 };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].count < 0 || counts[i].count > MOST)
+            return sap_fail(SAP_ERROR_MODEL, "mujoco.%s is %d; allowed: 0 .. %d", counts[i].name, counts[i].count,
+                            MOST);
     return SAP_OK;
 }
 
@@ -143,8 +250,15 @@ static double **pointer(SapMujocoArrays *a, const Field *f) {
     return (double **)((char *)a + f->offset);
 }
 
+/* Rows of an array. */
+static int rows_of(const SapModelArrays *m, const SapMujocoArrays *a, const Field *f) {
+    int count;
+    memcpy(&count, (const char *)a + f->count, sizeof count);
+    return f->count ? count : sap_model_rows(m, f->rows);
+}
+
 static SapStatus copy_field(const SapModelArrays *m, const SapMujocoArrays *from, const Field *f, SapMujocoArrays *to) {
-    int rows = sap_model_rows(m, f->rows);
+    int rows = rows_of(m, from, f);
     const double *given;
     memcpy(&given, (const char *)from + f->offset, sizeof given);
     if (!given && f->required && rows > 0)
@@ -174,17 +288,10 @@ static void fill_ranges(const SapModelArrays *m, SapMujocoArrays *to) {
     }
 }
 
-static SapStatus check_ranges(const SapMujocoArrays *a, int num_dofs) {
-    for (int i = 0; i < num_dofs; i++)
-        if (!(a->dof_drive_range[2 * i] <= a->dof_drive_range[2 * i + 1]))
-            return sap_fail(SAP_ERROR_MODEL, "mujoco.dof_drive_range[%d] is %g, %g; the lower bound must not be above",
-                            i, a->dof_drive_range[2 * i], a->dof_drive_range[2 * i + 1]);
-    return SAP_OK;
-}
-
 SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoArrays *from, SapMujocoArrays **out) {
     *out = NULL;
     SAP_TRY(check_options(from));
+    SAP_TRY(check_counts(from));
     SapMujocoArrays *to = *out = sap_allocate(1, sizeof *to, "numbers of MuJoCo's law");
     if (!to)
         return SAP_ERROR_MEMORY;
@@ -197,8 +304,10 @@ SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoArrays *fr
         fill_weights(model, to);
     if (!from->dof_drive_range)
         fill_ranges(model, to);
-    SAP_TRY(check_ranges(to, model->num_dofs));
-    return check_condims(to, model->num_shapes);
+    SAP_TRY(check_range("dof_drive_range", to->dof_drive_range, model->num_dofs));
+    SAP_TRY(check_condims(to, "shape_condim", to->shape_condim, model->num_shapes));
+    SAP_TRY(check_pairs(to, model->num_shapes));
+    return check_actuators(model, to);
 }
 
 void sap_mujoco_free(SapMujocoArrays *arrays) {
@@ -234,6 +343,11 @@ const SapMujocoArrays *sap_model_mujoco(const SapModel *model) {
     const SapMujocoArrays *numbers = owner->mujoco;
     pthread_mutex_unlock(&owner->lock);
     return numbers;
+}
+
+int sap_mujoco_num_actuators(const SapModel *model) {
+    const SapMujocoArrays *numbers = sap_model_mujoco(model);
+    return numbers ? numbers->num_actuators : 0;
 }
 
 SapStatus sap_mujoco_give(const SapModel *model, const SapMujocoArrays *numbers) {

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,27 @@ static SapStatus check_tendons(const SapModel *model) {
     return SAP_OK;
 }
 
+/* Whether the force of an actuator depends on its length or rate. */
+static bool has_bias_rate(const SapMujocoArrays *a, int i) {
+    return a->actuator_gain[3 * i + 2] != 0 || a->actuator_bias[3 * i + 2] != 0;
+}
+static bool has_bias_length(const SapMujocoArrays *a, int i) {
+    return a->actuator_gain[3 * i + 1] != 0 || a->actuator_bias[3 * i + 1] != 0;
+}
+
+/* In a discrete step springs and dampers are in A, whose pattern is that of the tree: only its diagonal has room. */
+static SapStatus check_actuators(const SapMujocoArrays *a) {
+    for (int k = 1; k < a->num_actuator_terms && a->integrator == SAP_INTEGRATOR_DISCRETE; k++) {
+        int i = (int)a->actuator_term_of[k];
+        if (i == (int)a->actuator_term_of[k - 1] && (has_bias_rate(a, i) || has_bias_length(a, i)))
+            return sap_fail(SAP_ERROR_MODEL,
+                            "actuator %d moves several dofs with a force that depends on them; contact_solver mujoco "
+                            "allows that with Euler, RK4 and implicitfast, and the integrator is discrete",
+                            i);
+    }
+    return SAP_OK;
+}
+
 SapStatus sap_mujoco_check(const SapModel *model) {
     const SapModelArrays *m = &model->arrays;
     if (!model->mujoco)
@@ -82,6 +104,7 @@ SapStatus sap_mujoco_check(const SapModel *model) {
             m->name);
     SAP_TRY(check_constraints(m));
     SAP_TRY(check_drives(m));
+    SAP_TRY(check_actuators(model->mujoco));
     return check_tendons(model);
 }
 
@@ -236,12 +259,17 @@ static void put_block(const SapModel *model, const SapBlock *b, double *row) {
 static void set_options(const SapModel *model, SapMujocoArgs *args) {
     const SapMujocoArrays *a = model->mujoco;
     const SapModelArrays *m = &model->arrays;
-    bool damped = false, driven = false, servo_damped = false, pull = false;
+    bool damped = false, driven = false, servo_damped = false, pull = false, couples = false;
     for (int i = 0; i < m->num_dofs; i++) {
         damped |= m->joint_damping[i] > 0;
         driven |= m->joint_target_mode[i] != SAP_TARGET_NONE;
         servo_damped |= m->joint_target_mode[i] != SAP_TARGET_NONE && m->joint_target_kd[i] > 0;
     }
+    for (int i = 0; i < a->num_actuators; i++)
+        servo_damped |= has_bias_rate(a, i);
+    for (int k = 1; k < a->num_actuator_terms; k++)
+        couples |=
+            a->actuator_term_of[k] == a->actuator_term_of[k - 1] && has_bias_rate(a, (int)a->actuator_term_of[k]);
     for (int t = 0; t < m->num_tendons; t++)
         pull |= m->tendon_spring_ke[t] > 0 || m->tendon_damping[t] > 0 || has_drive(m, t);
     args->elliptic = a->cone == SAP_CONE_ELLIPTIC;
@@ -249,7 +277,10 @@ static void set_options(const SapModel *model, SapMujocoArgs *args) {
     args->implicitfast = a->integrator == SAP_INTEGRATOR_IMPLICITFAST;
     args->damped =
         args->implicitfast ? damped || servo_damped : damped && a->eulerdamp && a->integrator == SAP_INTEGRATOR_EULER;
-    args->driven = driven;
+    args->driven = (driven ? SAP_MUJOCO_SERVOS : 0) | (a->num_actuators > 0 ? SAP_MUJOCO_ACTUATORS : 0);
+    args->couples = args->implicitfast && couples;
+    args->num_actuators = a->num_actuators;
+    args->num_pairs = a->num_pairs;
     args->tendons_pull = pull;
     args->refsafe = a->refsafe;
     args->iterations = a->iterations;
@@ -311,26 +342,129 @@ static void fill_shapes(const SapModel *model, int f64, const SapField *shape) {
     }
 }
 
+static void fill_pairs(const SapModel *model, int f64, const SapField *pair) {
+    const SapMujocoArrays *a = model->mujoco;
+    for (int p = 0; p < a->num_pairs; p++) {
+        double row[SAP_MUJOCO_PAIR_SIZE];
+        row[SAP_MUJOCO_PAIR_CONDIM] = a->pair_condim[p];
+        row[SAP_MUJOCO_PAIR_MARGIN] = a->pair_margin[p];
+        memcpy(row + SAP_MUJOCO_PAIR_FRICTION, a->pair_friction + 5 * p, 5 * sizeof *row);
+        memcpy(row + SAP_MUJOCO_PAIR_SOLREF, a->pair_solref + 2 * p, 2 * sizeof *row);
+        memcpy(row + SAP_MUJOCO_PAIR_SOLREFFRICTION, a->pair_solreffriction + 2 * p, 2 * sizeof *row);
+        memcpy(row + SAP_MUJOCO_PAIR_SOLIMP, a->pair_solimp + 5 * p, 5 * sizeof *row);
+        for (int i = 0; i < SAP_MUJOCO_PAIR_SIZE; i++)
+            put(pair, f64, SAP_MUJOCO_PAIR_SIZE * p + i, row[i]);
+    }
+}
+
+/* ---- actuators ---- */
+
+static void fill_actuators(const SapModel *model, const SapPlan *plan, int f64, SapMujocoArgs *args) {
+    const SapMujocoArrays *a = model->mujoco;
+    for (int i = 0; i < a->num_actuators; i++) {
+        double row[SAP_MUJOCO_ACTUATOR_SIZE];
+        memcpy(row + SAP_MUJOCO_ACTUATOR_GAIN, a->actuator_gain + 3 * i, 3 * sizeof *row);
+        memcpy(row + SAP_MUJOCO_ACTUATOR_BIAS, a->actuator_bias + 3 * i, 3 * sizeof *row);
+        memcpy(row + SAP_MUJOCO_ACTUATOR_CTRL, a->actuator_ctrl_range + 2 * i, 2 * sizeof *row);
+        memcpy(row + SAP_MUJOCO_ACTUATOR_FORCE, a->actuator_force_range + 2 * i, 2 * sizeof *row);
+        memcpy(row + SAP_MUJOCO_ACTUATOR_ACT, a->actuator_act_range + 2 * i, 2 * sizeof *row);
+        row[SAP_MUJOCO_ACTUATOR_TAU] = a->actuator_tau[i];
+        for (int k = 0; k < SAP_MUJOCO_ACTUATOR_SIZE; k++)
+            put(&args->actuator_number[f64], f64, SAP_MUJOCO_ACTUATOR_SIZE * i + k, row[k]);
+    }
+    for (int k = 0; k < a->num_actuator_terms; k++)
+        put(&args->arm[f64], f64, k, a->actuator_term_arm[k]);
+    for (int i = 0; i < plan->nv; i++)
+        for (int k = 0; k < 2; k++)
+            put(&args->actuator_range[f64], f64, 2 * i + k, a->dof_actuator_range[2 * plan->dof_public[i] + k]);
+}
+
+/* Lists of integers, in memory that SapMujocoArgs points to as constant. */
+typedef struct Lists {
+    int *pair_shape, *dof_term_start, *dof_term;
+    SapMujocoActuator *actuator;
+    SapMujocoTerm *term;
+} Lists;
+
+/* The terms by actuator, and by dof in the order of actuators. */
+static void fill_lists(const SapMujocoArrays *a, const SapPlan *plan, const Lists *to) {
+    int next = 0;
+    for (int i = 0; i < 2 * a->num_pairs; i++)
+        to->pair_shape[i] = (int)a->pair_shape[i];
+    for (int i = 0; i < a->num_actuators; i++) {
+        int first = next;
+        while (next < a->num_actuator_terms && (int)a->actuator_term_of[next] == i)
+            next++;
+        to->actuator[i] = (SapMujocoActuator){(int)a->actuator_dynamics[i], (int)a->actuator_early[i], first, next};
+    }
+    int count = 0;
+    for (int i = 0; i < plan->nv; i++) {
+        to->dof_term_start[i] = count;
+        for (int k = 0; k < a->num_actuator_terms; k++)
+            if ((int)a->actuator_term_dof[k] == plan->dof_public[i]) {
+                to->term[k] = (SapMujocoTerm){(int)a->actuator_term_of[k], i, plan->dof_coord[i]};
+                to->dof_term[count++] = k;
+            }
+    }
+    to->dof_term_start[plan->nv] = count;
+}
+
+static Lists carve_lists(SapArena *arena, const SapMujocoArrays *a, const SapPlan *plan, SapMujocoArgs *args) {
+    size_t terms = (size_t)a->num_actuator_terms, actuators = (size_t)a->num_actuators;
+    Lists to;
+    args->pair_shape = to.pair_shape = sap_arena_carve(arena, 2 * (size_t)a->num_pairs, sizeof *to.pair_shape);
+    args->actuator = to.actuator = sap_arena_carve(arena, actuators, sizeof *to.actuator);
+    args->term = to.term = sap_arena_carve(arena, terms, sizeof *to.term);
+    args->dof_term_start = to.dof_term_start = sap_arena_carve(arena, (size_t)plan->nv + 1, sizeof(int));
+    args->dof_term = to.dof_term = sap_arena_carve(arena, terms, sizeof(int));
+    return to;
+}
+
+static SapBuffer rows_of(const void *data, int count, SapDtype dtype) {
+    return (SapBuffer){.data = (void *)(uintptr_t)data, .stride = count, .is_f64 = dtype == SAP_F64};
+}
+
+void sap_mujoco_args_set_actuators(SapMujocoArgs *args, const SapState *in, const SapControl *control,
+                                   const SapState *out) {
+    int n = args->num_actuators;
+    args->ctrl = control ? rows_of(control->actuator_ctrl, n, control->dtype) : (SapBuffer){0};
+    args->act_in = rows_of(in->actuator_act, n, in->dtype);
+    args->act_out = out ? rows_of(out->actuator_act, n, out->dtype) : (SapBuffer){0};
+}
+
+/* ---- all of them ---- */
+
 SapStatus sap_mujoco_args_create(const SapModel *model, const SapPlan *plan, SapMujocoOwner *out) {
     *out = (SapMujocoOwner){0};
     SapArena arena = {0};
     SapMujocoArgs *args = &out->args;
+    const SapMujocoArrays *a = model->mujoco;
+    Lists lists = {0};
     for (int pass = 0; pass < 2; pass++) {
+        lists = carve_lists(&arena, a, plan, args);
         for (int f64 = 0; f64 < 2; f64++) {
             size_t size = f64 ? sizeof(double) : sizeof(float);
             args->block[f64].data = sap_arena_carve(&arena, (size_t)plan->num_blocks * SAP_MUJOCO_BLOCK_SIZE, size);
             args->link[f64].data = sap_arena_carve(&arena, (size_t)plan->nl, size);
             args->shape[f64].data = sap_arena_carve(&arena, (size_t)plan->ns * SAP_MUJOCO_SHAPE_SIZE, size);
             args->dof[f64].data = sap_arena_carve(&arena, (size_t)plan->nv * SAP_MUJOCO_DOF_SIZE, size);
+            args->pair[f64].data = sap_arena_carve(&arena, (size_t)a->num_pairs * SAP_MUJOCO_PAIR_SIZE, size);
+            args->actuator_number[f64].data =
+                sap_arena_carve(&arena, (size_t)a->num_actuators * SAP_MUJOCO_ACTUATOR_SIZE, size);
+            args->arm[f64].data = sap_arena_carve(&arena, (size_t)a->num_actuator_terms, size);
+            args->actuator_range[f64].data = sap_arena_carve(&arena, 2 * (size_t)plan->nv, size);
         }
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "plan"));
     }
     out->memory = arena.base;
     out->bytes = arena.used;
+    fill_lists(a, plan, &lists);
     for (int f64 = 0; f64 < 2; f64++) {
         fill(model, plan, f64, args);
         fill_shapes(model, f64, &args->shape[f64]);
+        fill_pairs(model, f64, &args->pair[f64]);
+        fill_actuators(model, plan, f64, args);
     }
     set_options(model, args);
     return SAP_OK;

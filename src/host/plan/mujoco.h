@@ -3,6 +3,7 @@
 #define SAPWOOD_HOST_PLAN_MUJOCO_H
 
 #include <sapwood/options.h>
+#include <sapwood/state.h>
 
 #include "host/model/model.h"
 #include "kernels/data/mujoco.h"
@@ -31,6 +32,9 @@ typedef struct SapMujocoOwner {
     size_t bytes;
 } SapMujocoOwner;
 SapStatus sap_mujoco_args_create(const SapModel *model, const SapPlan *plan, SapMujocoOwner *out);
+/* The controls and activations of a call; control and out may be NULL. */
+void sap_mujoco_args_set_actuators(SapMujocoArgs *args, const SapState *in, const SapControl *control,
+                                   const SapState *out);
 void sap_mujoco_args_free(SapMujocoOwner *owner);
 
 #endif

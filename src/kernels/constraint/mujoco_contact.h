@@ -100,10 +100,39 @@ KERNEL_FN real mujoco_shape_get(const Context *ctx, int shape, int i) {
     return mujoco_get(MUJOCO->shape, SAP_MUJOCO_SHAPE_SIZE * shape + i);
 }
 
+/* The pair of the shapes of slot c that has parameters of its own, or -1. */
+KERNEL_FN int mujoco_pair(const Context *ctx, int c) {
+    const int *shape = ORIGIN_INTS(shape, c), *pair = MUJOCO->pair_shape;
+    for (int p = 0; p < MUJOCO->num_pairs; p++) {
+        int a = pair[2 * p], b = pair[2 * p + 1];
+        if ((shape[0] == a && shape[1] == b) || (shape[0] == b && shape[1] == a))
+            return p;
+    }
+    return -1;
+}
+
+/* Element i of the parameters of a pair. */
+KERNEL_FN real mujoco_pair_get(const Context *ctx, int pair, int i) {
+    return mujoco_get(MUJOCO->pair, SAP_MUJOCO_PAIR_SIZE * pair + i);
+}
+
+/* The margin of slot c: of its pair, or the sum of those of its shapes. */
+KERNEL_FN real mujoco_margin(const Context *ctx, int c) {
+    const int *shape = ORIGIN_INTS(shape, c);
+    int pair = mujoco_pair(ctx, c);
+    real margin = real_of(0);
+    if (pair >= 0)
+        return mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_MARGIN);
+    for (int side = 0; side < 2; side++)
+        if (shape[side] >= 0)
+            margin = margin + mujoco_shape_get(ctx, shape[side], SAP_MUJOCO_SHAPE_MARGIN);
+    return margin;
+}
+
 /* From a pair of points on two shapes, as collision finds them. */
 KERNEL_FN MujocoPlace mujoco_place_shapes(const Context *ctx, int c) {
     const SapContactArgs *contacts = &ctx->args->contacts;
-    const int *record = ORIGIN_INTS(record, c), *link = ORIGIN_INTS(link, c), *shape = ORIGIN_INTS(shape, c);
+    const int *record = ORIGIN_INTS(record, c), *link = ORIGIN_INTS(link, c);
     Vec3 x0 = contact_witness(ctx, link[0], buffer_gather_vec3(contacts->point[0], record, ctx->pack));
     Vec3 x1 = contact_witness(ctx, link[1], buffer_gather_vec3(contacts->point[1], record, ctx->pack));
     Vec3 n = buffer_gather_vec3(contacts->normal, record, ctx->pack);
@@ -112,10 +141,7 @@ KERNEL_FN MujocoPlace mujoco_place_shapes(const Context *ctx, int c) {
     at.p = vec3_scale(real_of(K(0.5)), vec3_add(x0, x1));
     at.C = mujoco_frame(n, mujoco_hint(ctx, c));
     at.dist = vec3_dot(vec3_sub(x1, x0), n);
-    at.margin = real_of(0);
-    for (int side = 0; side < 2; side++)
-        if (shape[side] >= 0)
-            at.margin = at.margin + mujoco_shape_get(ctx, shape[side], SAP_MUJOCO_SHAPE_MARGIN);
+    at.margin = mujoco_margin(ctx, c);
     return at;
 }
 
@@ -422,7 +448,21 @@ KERNEL_FN void mujoco_material_mix(const Context *ctx, int c, MujocoMaterial *ou
         out->solreffriction[i] = real_of(0);
     }
 #undef SIDES
-    out->margin = mujoco_place_shapes(ctx, c).margin;
+    out->margin = mujoco_margin(ctx, c);
+}
+
+/* Of a pair with parameters of its own. */
+KERNEL_FN void mujoco_material_pair(const Context *ctx, int pair, MujocoMaterial *out) {
+    out->dim = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_CONDIM);
+    out->margin = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_MARGIN);
+    for (int i = 0; i < 5; i++) {
+        out->friction[i] = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_FRICTION + i);
+        out->solimp[i] = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_SOLIMP + i);
+    }
+    for (int i = 0; i < 2; i++) {
+        out->solref[i] = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_SOLREF + i);
+        out->solreffriction[i] = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_SOLREFFRICTION + i);
+    }
 }
 
 /* Friction coefficients in the order of the law; 0 for directions that condim does not have. */
@@ -480,8 +520,11 @@ STAGE_FN void constraint_make(const Context *ctx, int c) {
     MujocoContact law;
     MujocoMaterial m;
     /* parameters, and the gains at this distance */
+    int own = mujoco_pair(ctx, c);
     if (MUJOCO->contact.data)
         mujoco_material_record(ctx, c, &m);
+    else if (own >= 0)
+        mujoco_material_pair(ctx, own, &m);
     else
         mujoco_material_mix(ctx, c, &m);
     MujocoStep step = mujoco_step(ctx);

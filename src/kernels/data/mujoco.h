@@ -58,6 +58,50 @@ enum {
     SAP_MUJOCO_DOF_SIZE
 };
 
+/* Columns of the parameters of a pair of shapes. */
+enum {
+    SAP_MUJOCO_PAIR_CONDIM,
+    SAP_MUJOCO_PAIR_MARGIN,
+    SAP_MUJOCO_PAIR_FRICTION, /* slide, slide, spin, roll, roll */
+    SAP_MUJOCO_PAIR_SOLREF = SAP_MUJOCO_PAIR_FRICTION + 5,
+    SAP_MUJOCO_PAIR_SOLREFFRICTION = SAP_MUJOCO_PAIR_SOLREF + 2,
+    SAP_MUJOCO_PAIR_SOLIMP = SAP_MUJOCO_PAIR_SOLREFFRICTION + 2,
+    SAP_MUJOCO_PAIR_SIZE = SAP_MUJOCO_PAIR_SOLIMP + 5
+};
+
+/* Columns of the numbers of an actuator. */
+enum {
+    SAP_MUJOCO_ACTUATOR_GAIN, /* [3] of input, input times length, input times rate */
+    SAP_MUJOCO_ACTUATOR_BIAS = SAP_MUJOCO_ACTUATOR_GAIN + 3,
+    SAP_MUJOCO_ACTUATOR_CTRL = SAP_MUJOCO_ACTUATOR_BIAS + 3, /* lower, upper */
+    SAP_MUJOCO_ACTUATOR_FORCE = SAP_MUJOCO_ACTUATOR_CTRL + 2,
+    SAP_MUJOCO_ACTUATOR_ACT = SAP_MUJOCO_ACTUATOR_FORCE + 2,
+    SAP_MUJOCO_ACTUATOR_TAU = SAP_MUJOCO_ACTUATOR_ACT + 2,
+    SAP_MUJOCO_ACTUATOR_SIZE
+};
+
+/* How an activation follows the control: the numbers of enum mjtDyn. */
+enum {
+    SAP_MUJOCO_DYNAMICS_NONE,
+    SAP_MUJOCO_DYNAMICS_INTEGRATOR,
+    SAP_MUJOCO_DYNAMICS_FILTER,
+    SAP_MUJOCO_DYNAMICS_FILTEREXACT
+};
+
+typedef struct SapMujocoActuator {
+    int dynamics;
+    int early;      /* 1: its force has the activation of the end of the step */
+    int first, end; /* its terms: first .. end - 1 */
+} SapMujocoActuator;
+
+/* A dof that an actuator moves, and the coordinate of the dof. */
+typedef struct SapMujocoTerm {
+    int actuator, dof, coord;
+} SapMujocoTerm;
+
+/* What drives dofs (SapMujocoArgs.driven). */
+enum { SAP_MUJOCO_SERVOS = 1, SAP_MUJOCO_ACTUATORS = 2 };
+
 /* The laws of the row of a coordinate; the row of an equality has one law. */
 enum { SAP_MUJOCO_LAW_LOWER, SAP_MUJOCO_LAW_UPPER, SAP_MUJOCO_LAW_LOSS, SAP_MUJOCO_LAWS };
 
@@ -94,7 +138,8 @@ typedef struct SapMujocoArgs {
     int damped;       /* 1: damping is implicit after the solve (Euler, implicitfast) */
     int implicitfast; /* 1: and so is the gyroscopic force of free bodies */
     int refsafe;      /* 1: time constants are at least 2 h */
-    int driven;       /* 1: some dof has a servo */
+    int driven;       /* SAP_MUJOCO_SERVOS: some dof has a servo; SAP_MUJOCO_ACTUATORS: there are actuators */
+    int couples;      /* 1: after the solve, damping of actuators couples the dofs of their terms (implicitfast) */
     int tendons_pull; /* 1: some tendon has a spring, a damper or a servo */
     int pgs;          /* 1: on_failure = pgs */
     int iterations, ls_iterations;
@@ -104,8 +149,19 @@ typedef struct SapMujocoArgs {
     SapField link[2];  /* [nl] translational body_invweight0 */
     SapField dof[2];   /* [nv][SAP_MUJOCO_DOF_SIZE], internal order */
     SapField shape[2]; /* [ns][SAP_MUJOCO_SHAPE_SIZE] */
+    int num_pairs;
+    const int *pair_shape; /* [num_pairs][2] */
+    SapField pair[2];      /* [num_pairs][SAP_MUJOCO_PAIR_SIZE] */
+    int num_actuators;
+    const SapMujocoActuator *actuator;    /* [num_actuators] */
+    const SapMujocoTerm *term;            /* [terms of all actuators] actuator after actuator */
+    const int *dof_term_start, *dof_term; /* [nv + 1] first entry of each dof in the list of its terms */
+    SapField actuator_number[2];          /* [num_actuators][SAP_MUJOCO_ACTUATOR_SIZE] */
+    SapField arm[2];                      /* [terms] moment arms */
+    SapField actuator_range[2];           /* [nv][2] bounds of the sum of the actuators' forces, internal order */
     /* of a call */
     SapBuffer contact; /* [num_worlds][given_capacity][SAP_MUJOCO_CONTACT_SIZE]; absent: contacts of collision */
+    SapBuffer ctrl, act_in, act_out; /* [num_worlds][num_actuators]; may be absent */
     void
         *rk; /* [num_worlds][8][nv] reals of free motion: FM(rk) where the stages of RK4 are launches; NULL = scratch */
     SapMujocoRowReport rows;

@@ -4,31 +4,18 @@
  *   discrete   the same at the end of the step: tau -= (D + h k) v0 + k (q - q_spring) - ...,  A = M + h (D + h k)
  *   servo      F = clamp(kp (q_d - q) + kd (v_d - v) + u, lower, upper): a spring kp and a damper kd where it is inside its bounds
  *
- * The discrete step is that of a damper D + h k, which free motion takes as joint damping (mujoco_damping). Forces of
- * tendons are explicit. */
-
-/* Element i of the numbers of the law, which all worlds share. */
-KERNEL_FN real mujoco_get(const SapField field[2], int i) {
-    return real_of(((const scalar *)field[SAP_PRECISION == 64].data)[i]);
-}
+ * Actuators: mujoco_actuators.h. The discrete step is that of a damper D + h k, which free motion takes as joint
+ * damping (mujoco_damping). Forces of tendons are explicit. */
 
 KERNEL_FN real mujoco_dof_get(const Context *ctx, int i, int column) {
     return mujoco_get(ctx->args->mujoco->dof, SAP_MUJOCO_DOF_SIZE * i + column);
 }
 
-/* The servo of dof i at the start of the step. */
-typedef struct MujocoDrive {
-    real force;
-    real kp, kd; /* -dF/dq, -dF/dv: 0 at a bound */
-    real check;  /* 0, or NaN if its control is not finite */
-} MujocoDrive;
-
-STAGE_FN MujocoDrive mujoco_drive(const Context *ctx, int i) {
+/* The servo of dof i. */
+KERNEL_FN MujocoDrive mujoco_servo(const Context *ctx, int i) {
     const SapStepArgs *args = ctx->args;
     real zero = real_of(0);
     MujocoDrive out = {zero, zero, zero, zero};
-    if (!args->mujoco->driven)
-        return out;
     int given = args->plan.dof_public[i], coord = args->plan.dof_coord[i];
     real kp = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_KP), kd = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_KD);
     mask exists = (kp > zero) | (kd > zero);
@@ -39,11 +26,25 @@ STAGE_FN MujocoDrive mujoco_drive(const Context *ctx, int i) {
     real u = buffer_get(args->act, given, ctx->pack);
     real error = coord < 0 ? zero : q_d - view_get(FM_VIEW(q), coord);
     real F = real_fma(kp, error, real_fma(kd, v_d - view_get(FM_VIEW(v0), i), u));
-    mask inside = (F > lower) & (F < upper);
-    out.force = real_select(inside, F, real_select(F < upper, lower, upper));
-    out.kp = real_select(inside, kp, zero);
-    out.kd = real_select(inside, kd, zero);
-    out.check = check_of(q_d) + check_of(v_d) + check_of(u);
+    return drive_within(F, kp, kd, lower, upper, check_of(q_d) + check_of(v_d) + check_of(u));
+}
+
+/* The servo and the actuators of dof i. */
+STAGE_FN MujocoDrive mujoco_drive(const Context *ctx, int i) {
+    real zero = real_of(0);
+    MujocoDrive out = {zero, zero, zero, zero};
+    int driven = ctx->args->mujoco->driven;
+    if (!driven)
+        return out;
+    if (driven & SAP_MUJOCO_SERVOS)
+        out = mujoco_servo(ctx, i);
+    if (driven & SAP_MUJOCO_ACTUATORS) {
+        MujocoDrive more = actuators_drive(ctx, i);
+        out.force = out.force + more.force;
+        out.kp = out.kp + more.kp;
+        out.kd = out.kd + more.kd;
+        out.check = out.check + more.check;
+    }
     return out;
 }
 

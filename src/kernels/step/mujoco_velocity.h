@@ -40,6 +40,8 @@ STAGE_FN void velocity_damp(const Context *ctx, real *change) {
     TEAM_FOR(i, plan->nv) {
         real *A_ii = FM(A) + plan->tree.row[i].start + plan->tree.row[i].depth;
         *A_ii = real_fma(STAGE_H, mujoco_damping_after(ctx, i), *A_ii);
+        if (ctx->args->mujoco->couples)
+            actuators_couple(ctx, i);
     }
     TEAM_SYNC(); /* the factor reads all rows */
     factor_solve(&plan->tree, FM(A), FM(L), FM(inverse), momentum, change);

@@ -6,24 +6,28 @@
  *   OWN_STATE         moves the state of the start of the step to that of this stage
  *   OWN_FORCES        adds forces of the law to the joint forces
  *   OWN_FINISH(which) follows the solve
- *   ADVANCE(l)        the state of link l at the end of the step */
+ *   ADVANCE(l)        the state of link l at the end of the step
+ *   OWN_STORE(ok, unchanged) stores the state of the law, or keeps it as it was */
 #undef DOF_DAMPING
 #undef OWN_STATE
 #undef OWN_FORCES
 #undef OWN_FINISH
 #undef ADVANCE
+#undef OWN_STORE
 #ifdef SAP_SET_MUJOCO
-#define DOF_DAMPING(i)    mujoco_damping(ctx, i)
-#define OWN_STATE         rk_begin(ctx)
-#define OWN_FORCES        mujoco_add_forces(ctx)
-#define OWN_FINISH(which) mujoco_finish(ctx, which)
-#define ADVANCE(l)        mujoco_advance_link(ctx, l)
+#define DOF_DAMPING(i)           mujoco_damping(ctx, i)
+#define OWN_STATE                rk_begin(ctx)
+#define OWN_FORCES               mujoco_add_forces(ctx)
+#define OWN_FINISH(which)        mujoco_finish(ctx, which)
+#define ADVANCE(l)               mujoco_advance_link(ctx, l)
+#define OWN_STORE(ok, unchanged) actuators_store(ctx, ok, unchanged)
 #else
-#define DOF_DAMPING(i)    field_get(STAGE_CONSTANTS->damping, i, ctx->pack)
-#define OWN_STATE         ((void)0)
-#define OWN_FORCES        ((void)0)
-#define OWN_FINISH(which) ((void)0)
-#define ADVANCE(l)        joint_advance(ctx, &plan->link[l], FM(q), FM(v0), FM(v), STAGE_H, FM(q1))
+#define DOF_DAMPING(i)           field_get(STAGE_CONSTANTS->damping, i, ctx->pack)
+#define OWN_STATE                ((void)0)
+#define OWN_FORCES               ((void)0)
+#define OWN_FINISH(which)        ((void)0)
+#define ADVANCE(l)               joint_advance(ctx, &plan->link[l], FM(q), FM(v0), FM(v), STAGE_H, FM(q1))
+#define OWN_STORE(ok, unchanged) ((void)0)
 #endif
 
 #include "kernels/dialect/lane.h"
@@ -48,6 +52,7 @@
 #include "kernels/motion/tendons.h"
 #ifdef SAP_SET_MUJOCO
 #include "kernels/motion/mujoco_rk4.h"
+#include "kernels/motion/mujoco_actuators.h"
 #include "kernels/motion/mujoco_forces.h"
 #include "kernels/motion/mujoco_free_body.h"
 #include "kernels/motion/mujoco_mass.h"

@@ -119,11 +119,15 @@ void backend_disturb(SapBatch *batch, uint64_t seed) {
     disturb(batch, SAP_BATCH_BODY_F, seed, 0.1);
     disturb(batch, SAP_BATCH_JOINT_TARGET_POS, seed, 0.1);
     disturb(batch, SAP_BATCH_JOINT_TARGET_VEL, seed, 0.1);
+    if (backend_bytes(batch, SAP_BATCH_ACTUATOR_CTRL) > 0)
+        disturb(batch, SAP_BATCH_ACTUATOR_CTRL, seed, 0.5);
 }
 
 void backend_copy_worlds(SapBatch *from, SapBatch *to) {
-    for (int f = SAP_BATCH_JOINT_Q; f <= SAP_BATCH_JOINT_ACT; f++) {
-        if (f == SAP_BATCH_BODY_Q || f == SAP_BATCH_BODY_QD)
+    for (int f = SAP_BATCH_JOINT_Q; f <= SAP_BATCH_ACTUATOR_ACT; f++) {
+        bool bodies = f == SAP_BATCH_BODY_Q || f == SAP_BATCH_BODY_QD;
+        bool tendons = f > SAP_BATCH_JOINT_ACT && f < SAP_BATCH_ACTUATOR_CTRL;
+        if (bodies || tendons || backend_bytes(to, (SapBatchField)f) == 0)
             continue;
         SapArray here = view_of(from, (SapBatchField)f), there = view_of(to, (SapBatchField)f);
         size_t bytes = backend_bytes(to, (SapBatchField)f), size = there.type == SAP_TYPE_F64 ? 8 : 4;

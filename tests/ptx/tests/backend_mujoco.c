@@ -1,5 +1,5 @@
 /* A batch of MuJoCo's law on the GPU has the bits of one on the CPU: every integrator with both cones, contacts of three and six rows,
- * precisions, team sizes, and scratch in shared memory and in the workspace. */
+ * precisions, team sizes, scratch in shared memory and in the workspace; with actuators and a pair of shapes. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,6 +34,31 @@ static const Case cases[] = {
     {CUBE, "mujoco32", SAP_INTEGRATOR_EULER, SAP_CONE_PYRAMIDAL, 6, 16, 0, true, true},
 };
 
+/* An activation with a gain that depends on the state on the last dof, and a servo of the last two dofs, which is a motor
+ * in a discrete step. The first two shapes are a pair. */
+static void add_extras(const SapModelArrays *m, SapMujocoArrays *law) {
+    static const double gain[6] = {0.2, -0.1, -0.05, 0.3, 0, 0}, bias[6] = {0, 0, 0, 0, -0.4, -0.2};
+    static const double dynamics[2] = {3, 0}, tau[2] = {0.02, 1}, of[3] = {0, 1, 1}, arm[3] = {1.5, 0.7, -0.4};
+    static const double shapes[2] = {1, 0}, friction[5] = {0.4, 0.5, 0.01, 0.001, 0.002};
+    static double dof[3];
+    dof[0] = dof[1] = m->num_dofs - 1;
+    dof[2] = m->num_dofs - 2;
+    law->num_pairs = m->num_shapes > 1;
+    law->pair_shape = shapes;
+    law->pair_friction = friction;
+    if (m->joint_type[m->num_joints - 1] == SAP_JOINT_FREE)
+        return;
+    law->num_actuators = 2;
+    law->num_actuator_terms = 3;
+    law->actuator_gain = gain;
+    law->actuator_bias = law->integrator == SAP_INTEGRATOR_DISCRETE ? NULL : bias;
+    law->actuator_dynamics = dynamics;
+    law->actuator_tau = tau;
+    law->actuator_term_of = of;
+    law->actuator_term_dof = dof;
+    law->actuator_term_arm = arm;
+}
+
 /* The model of a scene with joint friction, and the numbers of the law as the case has them. */
 static SapModel *model_of(const SapScene *scene, const Case *c) {
     SapModelArrays arrays = *sap_model_arrays(scene->model);
@@ -58,6 +83,7 @@ static SapModel *model_of(const SapScene *scene, const Case *c) {
     law.body_invweight = body;
     law.dof_invweight = dof;
     law.shape_condim = condim;
+    add_extras(&arrays, &law);
     NEED(sap_model_create_mujoco(&arrays, &law, &model));
     free(body);
     free(dof);
