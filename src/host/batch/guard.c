@@ -80,11 +80,14 @@ SapStatus sap_batch_guard(SapBatch *batch, int calls) {
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_guard: calls is %d; it must be in 1 .. %d", calls,
                         SAP_GUARD_MAX_CALLS);
     bool warm = batch->options.warm_start && batch->options.contact_solver != SAP_SOLVER_SAP;
-    if (warm || batch->options.sleep_steps > 0)
+    bool mujoco = batch->options.contact_solver == SAP_SOLVER_MUJOCO; /* accelerations and activations are state */
+    if (warm || mujoco || batch->options.sleep_steps > 0)
         return sap_fail(
             SAP_ERROR_UNSUPPORTED,
             "sap_batch_guard: option %s is set, so a step depends on earlier ones, which a dump does not repeat",
-            warm ? "warm_start" : "sleep_steps");
+            mujoco ? "contact_solver = mujoco"
+            : warm ? "warm_start"
+                   : "sleep_steps");
     if (batch->guard && batch->guard->room != calls)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_guard: calls is %d; the batch has a guard of %d already", calls,
                         batch->guard->room);
