@@ -36,7 +36,7 @@ typedef struct SapMujocoArrays {
     SapMujocoCone cone;             /* default pyramidal */
     SapMujocoIntegrator integrator; /* default Euler */
     double impratio;                /* > 0, default 1: friction is that much stiffer than the normal */
-    double tolerance;               /* >= 0, default 1e-8, of the stopping tests */
+    double tolerance;               /* >= 0, default 1e-8, of the stopping tests; a solve in f32 takes 1e-6 if it is less */
     int iterations;                 /* 1 .. 100000, default 100 */
     double ls_tolerance;            /* > 0, default 0.01, of the line search relative to tolerance */
     int ls_iterations;              /* 1 .. 100000, default 50: evaluations of one line search */

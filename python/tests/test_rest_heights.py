@@ -31,18 +31,20 @@ PAIRS += [("capsule", "capsule")]
 OTHER_COUNT = {("plane", "upright cylinder"): (3, 4)}  # MuJoCo's and our number of contacts
 
 
+@pytest.mark.parametrize("preset", ["mujoco64", "mujoco32"])
 @pytest.mark.parametrize("below, name", PAIRS)
-def test_a_body_rests_within_a_tenth_of_a_millimetre_of_mujocos(below: str, name: str) -> None:
+def test_a_body_rests_within_a_tenth_of_a_millimetre_of_mujocos(below: str, name: str, preset: str) -> None:
     geom, height = GEOMS[name]
     ground, lift = {"plane": ("", 0.0), "box": (TABLE, 0.1), "capsule": (BAR, 0.2)}[below]
     m = mujoco.MjModel.from_xml_string(SCENE.format(below=ground, height=height + lift, geom=geom))
     d = mujoco.MjData(m)
-    batch = sapwood.Batch(sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco"), 1, options={"threads": 1})
+    batch = sapwood.Batch(sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco"), 1, preset=preset,
+                          options={"threads": 1})
     mujoco.mj_step(m, d, 1500)
     batch.step(1500)
     ours, theirs = float(batch.qpos[0, 2]), float(d.qpos[2])
     count = int(batch.contact_count[0])
-    print(f"| {below} | {name} | {d.ncon} | {count} | {1e3 * theirs:.4f} | {1e3 * ours:.4f} |")
+    print(f"| {preset} | {below} | {name} | {d.ncon} | {count} | {1e3 * theirs:.4f} | {1e3 * ours:.4f} |")
     assert np.abs(batch.qvel).max() < 1e-3
     assert abs(ours - theirs) < 1e-4
     assert (d.ncon, count) == OTHER_COUNT.get((below, name), (d.ncon, d.ncon))

@@ -183,7 +183,7 @@ Test(mujoco_law, values_along_a_line_are_those_of_impulse_and_curvature) {
     for (int k = 0; k < cases(4000); k++) {
         bool elliptic = k % 2;
         MujocoContact c = random_contact(&random, elliptic, dims[k / 2 % 4]);
-        double u[6], d[6], gamma[6], column[6], constants[ELLIPTIC_LINE_SIZE], slope = 0, curvature = 0;
+        double u[6], d[6], gamma[6], column[6], constants[MUJOCO_G_SIZE], slope = 0, curvature = 0;
         double a = random_between(&random, 0, 2);
         for (int i = 0; i < 6; i++) {
             u[i] = random_between(&random, -2, 2);
@@ -194,8 +194,8 @@ Test(mujoco_law, values_along_a_line_are_those_of_impulse_and_curvature) {
             u[i] += a * d[i];
         Six at = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
         LineValue line;
-        elliptic_line_make((const real *)&c, &start, &along, true, constants);
-        mujoco_contact_line((const real *)&c, elliptic, true, constants, a, &at, &along, &line);
+        mujoco_contact_line_make((const real *)&c, elliptic, true, &start, &along, constants);
+        mujoco_contact_line((const real *)&c, elliptic, true, constants, a, &line);
         SixValue value = value_at(&c, elliptic, u);
         gamma_of(&value, gamma);
         for (int i = 0; i < 6; i++) {

@@ -410,7 +410,7 @@ static const struct {
 } presets[] = {
     {"use_f64_boundary_pose", {"false", "true", "true", "false", "false", "true"}},
     {"free_motion_solve_precision", {"fp32", "fp64", "fp64", "fp32", "fp32", "fp64"}},
-    {"contact_solve_precision", {"fp64", "fp64", "fp64", "fp32", "fp64", "fp64"}},
+    {"contact_solve_precision", {"fp64", "fp64", "fp64", "fp32", "fp32", "fp64"}},
     {"contact_linear_solve_precision", {"fp32", "fp64", "fp64", "fp32", "fp32", "fp64"}},
     {"sap_contact_weight_precision", {"fp32", "fp64", "fp64", "fp32", "fp32", "fp64"}},
     {"contact_weight_mode",
@@ -446,13 +446,13 @@ Test(options, presets_are_the_documented_table) {
 Test(options, presets_of_mujoco_choose_their_law_and_the_others_leave_it) {
     set("contact_preset_variant", "mujoco-64");
     expect_value("contact_solver", "mujoco");
-    set("contact_preset_variant", "approx32");
+    set("contact_preset_variant", "fast32");
     expect_value("contact_solver", "mujoco");
-    expect_value("contact_preset_variant", "mujoco32"); /* it has the precisions of approx32 */
+    expect_value("contact_preset_variant", "mujoco32"); /* it has the precisions of fast32 */
     set("contact_solver", "sap");
-    expect_value("contact_preset_variant", "approx32");
+    expect_value("contact_preset_variant", "fast32");
     set("contact_solver", "pgs");
-    expect_value("contact_preset_variant", "approx32");
+    expect_value("contact_preset_variant", "fast32");
 }
 
 Test(options, presets_have_aliases_and_a_default) {

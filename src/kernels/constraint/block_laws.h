@@ -1,5 +1,13 @@
 /* The laws of the model's constraints and tendons, made once per step. docs/constraints.md. */
 
+/* The sum of the n laws of a row at velocity v, and at v + a d. */
+KERNEL_FN RowValue block_row_at(const real *data, int n, real v) {
+    return row_laws_at(data, n, v);
+}
+KERNEL_FN RowValue block_row_ahead(const real *data, int n, real v, real a, real d) {
+    return row_laws_at(data, n, real_fma(a, d, v));
+}
+
 /* ---- constraints ---- */
 
 /* The bounds of a one-sided constraint: g >= 0 pushes up, g <= 0 pulls down. */

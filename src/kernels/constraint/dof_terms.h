@@ -1,6 +1,8 @@
 /* Drives, limits and friction of dofs: rows whose Jacobian is a unit vector, so each is a potential of one velocity
  * (law/sap_dof.h). docs/joint_law.md. */
 
+enum { HAS_DOF_TERMS = 1 };
+
 #define DOF_LAW(i) ((JointLaw *)(SOLVE(dof_law)) + (i))
 
 /* A limit at distance `gap`: vhat = -gap/(h + kd/ke), also where the step cannot resolve ke. Active if the gap is at most

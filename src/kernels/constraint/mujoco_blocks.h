@@ -158,6 +158,22 @@ KERNEL_FN real mujoco_row_weight(const Context *ctx, const SapBlock *b, int r) {
 
 /* ---- laws ---- */
 
+/* The sum of the n laws of a row at v + a d; none of them is a drive. Errors are rounded as vhat - v is, not as v, so that f32
+ * has their digits along a line. A law that acts in no world of the pack would add 0. */
+KERNEL_FN RowValue block_row_ahead(const real *data, int n, real v, real a, real d) {
+    RowValue out = row_value_none();
+    for (int i = 0; i < n; i++) {
+        const RowLaw *t = (const RowLaw *)data + i;
+        if (mask_any(row_law_acts(t)))
+            row_law_add_error(t, real_fma(-a, d, t->vhat - v), &out);
+    }
+    return out;
+}
+/* The same at v. */
+KERNEL_FN RowValue block_row_at(const real *data, int n, real v) {
+    return block_row_ahead(data, n, v, real_of(0), real_of(0));
+}
+
 KERNEL_FN MujocoSoft mujoco_block_soft(const Context *ctx, const SapBlock *b, int first) {
     real solref[2], solimp[5];
     for (int i = 0; i < 2; i++)

@@ -339,13 +339,13 @@ KERNEL_FN void constraint_evaluate(const Constraint *k) {
         k->G[i] = at.G[i];
 }
 
-/* The constraint's terms at v + a d: the change of cost from v, and slope and curvature along d. */
+/* The constraint's terms at v + a d: the change of cost from v, which only f64 uses (solve/mujoco_line.h), and slope and
+ * curvature along d. */
 KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
-    Six u = constraint_ahead(k, a), d = six_load(k->Jd, is_wide(k));
     LineValue at;
     (void)derivatives; /* this law's search asks for both */
-    mujoco_contact_line(k->law_data, k->law, is_wide(k), k->G, a, &u, &d, &at);
-    k->line[0] = at.cost - (k->law ? k->G[ELLIPTIC_LINE_COST] : *k->cost);
+    mujoco_contact_line(k->law_data, k->law, is_wide(k), k->G, a, &at);
+    k->line[0] = SAP_PRECISION == 64 ? at.cost - (k->law ? k->G[ELLIPTIC_LINE_COST] : *k->cost) : real_of(0);
     k->line[1] = at.slope;
     k->line[2] = at.curvature;
 }
@@ -364,10 +364,8 @@ KERNEL_FN void constraint_line_first(const Constraint *k) {
     k->line[0] = real_of(0);
     k->line[1] = six_dot(&gamma, &d, is_wide(k));
     k->line[2] = six_dot(&d, &Gd, is_wide(k));
-    if (k->law) {
-        Six u = six_load(k->vc, is_wide(k));
-        elliptic_line_make(k->law_data, &u, &d, is_wide(k), k->G);
-    }
+    Six u = six_load(k->vc, is_wide(k));
+    mujoco_contact_line_make(k->law_data, k->law, is_wide(k), &u, &d, k->G);
 }
 
 /* The region of slot c for reports. */

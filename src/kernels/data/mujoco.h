@@ -5,6 +5,9 @@
 #include "kernels/data/buffer.h"
 #include "kernels/data/constants.h"
 
+/* The least tolerance of a solve in f32, as MuJoCo's own port to f32 has it. */
+#define SAP_MUJOCO_LEAST_TOLERANCE 1e-6
+
 /* Columns of a contact record (SapMujocoContact). */
 enum {
     SAP_MUJOCO_POS = 0,

@@ -179,23 +179,23 @@ KERNEL_FN void elliptic_line(const MujocoContact *c, const real *line, real a, L
 }
 
 KERNEL_FN void elliptic_line_make(const real *data, const Six *u, const Six *d, bool wide, real *line) {
-    MujocoContact c = *(const MujocoContact *)data;
-    EllipticTrial s = elliptic_trial(&c, u, wide);
-    Vec3 q = vec3(c.mu[0] * d->lin.x * c.inv_rho, c.mu[1] * d->lin.y * c.inv_rho, real_of(0));
+    const MujocoContact *c = (const MujocoContact *)data;
+    EllipticTrial s = elliptic_trial(c, u, wide);
+    Vec3 q = vec3(c->mu[0] * d->lin.x * c->inv_rho, c->mu[1] * d->lin.y * c->inv_rho, real_of(0));
     real t0 = vec3_dot(s.y.lin, s.y.lin), t1 = vec3_dot(s.y.lin, q), t2 = vec3_dot(q, q);
     if (wide) {
-        Vec3 r = vec3_scale(c.inv_rho, vec3_times(vec3_load(c.mu + 2), d->ang));
+        Vec3 r = vec3_scale(c->inv_rho, vec3_times(vec3_load(c->mu + 2), d->ang));
         t0 = t0 + vec3_dot(s.y.ang, s.y.ang);
         t1 = t1 + vec3_dot(s.y.ang, r);
         t2 = t2 + vec3_dot(r, r);
     }
     line[ELLIPTIC_LINE_N0] = s.y_n;
-    line[ELLIPTIC_LINE_N1] = d->lin.z * c.inv_R_n;
+    line[ELLIPTIC_LINE_N1] = d->lin.z * c->inv_R_n;
     line[ELLIPTIC_LINE_T0] = t0;
     line[ELLIPTIC_LINE_T1] = t1;
     line[ELLIPTIC_LINE_T2] = t2;
     LineValue at;
-    elliptic_line(&c, line, real_of(0), &at);
+    elliptic_line(c, line, real_of(0), &at);
     line[ELLIPTIC_LINE_COST] = at.cost;
 }
 
@@ -208,7 +208,7 @@ typedef struct EdgePair {
 
 KERNEL_FN EdgePair pyramid_edges(const MujocoContact *c, real mu, real e_n, real e_k, SixValue *out) {
     EdgePair pair;
-    real zero = real_of(0), plus = real_fma(mu, e_k, e_n), minus = real_fma(-mu, e_k, e_n);
+    real zero = real_of(0), x = mu * e_k, plus = e_n + x, minus = e_n - x;
     mask exists = mu > zero;
     mask has_plus = exists & (plus > zero), has_minus = exists & (minus > zero);
     real d_plus = real_select(has_plus, c->inv_edge, zero), d_minus = real_select(has_minus, c->inv_edge, zero);
@@ -228,7 +228,7 @@ KERNEL_FN void pyramid_evaluate(const MujocoContact *c, const Six *u, bool wide,
     mask pushes = e_n > zero;
     /* condim 1 has a normal and no edges */
     real d_n = real_select(pushes, c->inv_R_n, zero), g_n = d_n * e_n;
-    for (int i = 0; i < MUJOCO_G_SIZE; i++)
+    for (int i = 0; i < (wide ? MUJOCO_G_SIZE : 6); i++)
         out->G[i] = zero;
     out->gamma = six_zero();
     out->cost = K(0.5) * g_n * e_n;
@@ -250,25 +250,52 @@ KERNEL_FN void pyramid_evaluate(const MujocoContact *c, const Six *u, bool wide,
     vec3_store(out->G + 15, vec3(a.G_kk, b.G_kk, s.G_kk));
 }
 
+/* The constants of a line u + a d: the error of the normal and mu_k times that of direction k, n - a dn and x_k - a dx_k,
+ * so that the edges have (n +- x_k) - a (dn +- dx_k). Their rounding is that of the errors, not of u. */
+enum {
+    PYRAMID_LINE_N0,
+    PYRAMID_LINE_N1,
+    PYRAMID_LINE_K, /* two numbers per direction */
+    PYRAMID_LINE_SIZE = PYRAMID_LINE_K + 2 * 5
+};
+static_assert((int)ELLIPTIC_LINE_SIZE <= 6 && (int)PYRAMID_LINE_K + 4 <= 6 && (int)PYRAMID_LINE_SIZE <= MUJOCO_G_SIZE,
+              "the constants of a line are in the memory of G, which has 6 numbers or MUJOCO_G_SIZE");
+
+/* The number of directions with friction. */
+KERNEL_FN int mujoco_directions(bool wide) {
+    return wide ? 5 : 2;
+}
+
+KERNEL_FN void pyramid_line_make(const real *data, const Six *u, const Six *d, bool wide, real *line) {
+    const MujocoContact *c = (const MujocoContact *)data;
+    Six e = mujoco_error(c, u);
+    const real e_k[5] = {e.lin.x, e.lin.y, e.ang.x, e.ang.y, e.ang.z};
+    const real d_k[5] = {d->lin.x, d->lin.y, d->ang.x, d->ang.y, d->ang.z};
+    line[PYRAMID_LINE_N0] = e.lin.z;
+    line[PYRAMID_LINE_N1] = d->lin.z;
+    for (int k = 0; k < mujoco_directions(wide); k++) {
+        line[PYRAMID_LINE_K + 2 * k] = c->mu[k] * e_k[k];
+        line[PYRAMID_LINE_K + 2 * k + 1] = c->mu[k] * d_k[k];
+    }
+}
+
 /* Adds a row with error e and curvature `stiff`, where it pushes, along its velocity d. */
-KERNEL_FN void edge_line(real stiff, real e, real d, mask exists, LineValue *out) {
-    real zero = real_of(0), held = real_select(exists & (e > zero), stiff, zero), gamma = held * e;
+KERNEL_FN void edge_line(real stiff, real e, real d, LineValue *out) {
+    real zero = real_of(0), held = real_select(e > zero, stiff, zero), gamma = held * e;
     out->cost = real_fma(K(0.5) * gamma, e, out->cost);
     out->slope = real_fma(gamma, d, out->slope);
     out->curvature = real_fma(held * d, d, out->curvature);
 }
 
-KERNEL_FN void pyramid_line(const MujocoContact *c, const Six *u, const Six *d, bool wide, LineValue *out) {
-    Six e = mujoco_error(c, u);
-    out->cost = out->slope = out->curvature = real_of(0);
-    edge_line(c->inv_R_n, e.lin.z, d->lin.z, mask_all(), out);
-    const real e_k[5] = {e.lin.x, e.lin.y, e.ang.x, e.ang.y, e.ang.z};
-    const real d_k[5] = {d->lin.x, d->lin.y, d->ang.x, d->ang.y, d->ang.z};
-    for (int k = 0; k < (wide ? 5 : 2); k++) {
-        real mu = c->mu[k];
-        mask exists = mu > K(0.0);
-        edge_line(c->inv_edge, real_fma(mu, e_k[k], e.lin.z), real_fma(mu, d_k[k], d->lin.z), exists, out);
-        edge_line(c->inv_edge, real_fma(-mu, e_k[k], e.lin.z), real_fma(-mu, d_k[k], d->lin.z), exists, out);
+KERNEL_FN void pyramid_line(const MujocoContact *c, const real *line, real a, bool wide, LineValue *out) {
+    real zero = real_of(0), dn = line[PYRAMID_LINE_N1], n = real_fma(-a, dn, line[PYRAMID_LINE_N0]);
+    out->cost = out->slope = out->curvature = zero;
+    edge_line(c->inv_R_n, n, dn, out);
+    for (int k = 0; k < mujoco_directions(wide); k++) {
+        real dx = line[PYRAMID_LINE_K + 2 * k + 1], x = real_fma(-a, dx, line[PYRAMID_LINE_K + 2 * k]);
+        real stiff = real_select(c->mu[k] > zero, c->inv_edge, zero);
+        edge_line(stiff, n + x, dn + dx, out);
+        edge_line(stiff, n - x, dn - dx, out);
     }
 }
 
@@ -276,47 +303,58 @@ KERNEL_FN void pyramid_line(const MujocoContact *c, const Six *u, const Six *d, 
 
 /* `wide`: some contact has condim 4 or 6. */
 KERNEL_FN real mujoco_contact_cost(const real *data, bool elliptic, bool wide, const Six *u) {
-    MujocoContact c = *(const MujocoContact *)data;
+    const MujocoContact *c = (const MujocoContact *)data;
     if (elliptic) {
-        EllipticTrial s = elliptic_trial(&c, u, wide);
+        EllipticTrial s = elliptic_trial(c, u, wide);
         real normal, factor;
-        elliptic_projection(&c, &s, &normal, &factor);
-        return elliptic_cost(&c, &s, normal, factor);
+        elliptic_projection(c, &s, &normal, &factor);
+        return elliptic_cost(c, &s, normal, factor);
     }
+    real line[PYRAMID_LINE_SIZE];
     Six none = six_zero();
     LineValue at;
-    pyramid_line(&c, u, &none, wide, &at);
+    pyramid_line_make(data, u, &none, wide, line);
+    pyramid_line(c, line, real_of(0), wide, &at);
     return at.cost;
 }
 
-/* At the velocity u = u(0) + a d, along d; `line` from elliptic_line_make. */
-KERNEL_FN void mujoco_contact_line(const real *data, bool elliptic, bool wide, const real *line, real a, const Six *u,
-                                   const Six *d, LineValue *out) {
-    MujocoContact c = *(const MujocoContact *)data;
+/* The constants of the line u + a d. */
+KERNEL_FN void mujoco_contact_line_make(const real *data, bool elliptic, bool wide, const Six *u, const Six *d,
+                                        real *line) {
     if (elliptic)
-        elliptic_line(&c, line, a, out);
+        elliptic_line_make(data, u, d, wide, line);
     else
-        pyramid_line(&c, u, d, wide, out);
+        pyramid_line_make(data, u, d, wide, line);
+}
+
+/* At the velocity u + a d, along d. */
+KERNEL_FN void mujoco_contact_line(const real *data, bool elliptic, bool wide, const real *line, real a,
+                                   LineValue *out) {
+    const MujocoContact *c = (const MujocoContact *)data;
+    if (elliptic)
+        elliptic_line(c, line, a, out);
+    else
+        pyramid_line(c, line, a, wide, out);
 }
 
 KERNEL_FN void mujoco_contact_evaluate(const real *data, bool elliptic, bool wide, const Six *u, SixValue *out) {
-    MujocoContact c = *(const MujocoContact *)data;
+    const MujocoContact *c = (const MujocoContact *)data;
     if (elliptic)
-        elliptic_evaluate(&c, u, wide, out);
+        elliptic_evaluate(c, u, wide, out);
     else
-        pyramid_evaluate(&c, u, wide, out);
+        pyramid_evaluate(c, u, wide, out);
 }
 
 /* The region as a number: 0 none, 1 stiction or any edge of a pyramid, 2 sliding. */
 KERNEL_FN real mujoco_contact_region(const real *data, bool elliptic, bool wide, const Six *u) {
-    MujocoContact c = *(const MujocoContact *)data;
+    const MujocoContact *c = (const MujocoContact *)data;
     real zero = real_of(0), one = real_of(1);
     if (elliptic) {
-        EllipticTrial s = elliptic_trial(&c, u, wide);
+        EllipticTrial s = elliptic_trial(c, u, wide);
         return real_select(s.stick & (s.y_n > zero), one, real_select(s.slide, real_of(2), zero));
     }
     SixValue at;
-    pyramid_evaluate(&c, u, wide, &at);
+    pyramid_evaluate(c, u, wide, &at);
     return real_select(at.gamma.lin.z > zero, one, zero);
 }
 

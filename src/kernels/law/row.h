@@ -72,14 +72,18 @@ KERNEL_FN RowImpulse row_law_impulse(const RowLaw *t, real error) {
     return out;
 }
 
-/* Adds the law at velocity v. Returns its own impulse. */
-KERNEL_FN real row_law_add(const RowLaw *t, real v, RowValue *out) {
-    real error = t->vhat - v;
+/* Adds the law where its velocity is `error` below vhat. Returns its own impulse. */
+KERNEL_FN real row_law_add_error(const RowLaw *t, real error, RowValue *out) {
     RowImpulse at = row_law_impulse(t, error);
     out->cost = real_fma(at.gamma, real_fma(real_of(K(-0.5)), at.held, error), out->cost);
     out->gamma = out->gamma + at.gamma;
     out->G = out->G + real_select(at.free, t->inv_R, real_of(0));
     return at.gamma;
+}
+
+/* Adds the law at velocity v. Returns its own impulse. */
+KERNEL_FN real row_law_add(const RowLaw *t, real v, RowValue *out) {
+    return row_law_add_error(t, t->vhat - v, out);
 }
 
 /* l(v) - l(0) = (gamma - gamma_0) (vhat - v - R (gamma + gamma_0)/2) - gamma_0 v */

@@ -9,6 +9,11 @@
  *
  * These are MuJoCo's numbers, whose unknown is the acceleration: F = l/h^2 and dF/da = grad/h. */
 
+/* What f32 resolves: a smaller tolerance of the stopping tests is this one, and a slope along a line below the rounding of
+ * its terms is 0. */
+#define MUJOCO_LEAST_TOLERANCE (SAP_PRECISION == 64 ? K(0.0) : K(SAP_MUJOCO_LEAST_TOLERANCE))
+#define MUJOCO_LINE_ROUNDING   K(4.8e-7)
+
 typedef struct MujocoNewton {
     mask open;  /* worlds that still iterate */
     real scale; /* 1/(h trace A) */
@@ -84,6 +89,17 @@ STAGE_FN void mujoco_stop(const Context *ctx, int k, MujocoNewton *n) {
     }
 }
 
+/* The slope along d that the line search accepts; length = |d|. */
+KERNEL_FN real mujoco_line_tolerance(const Context *ctx, const MujocoNewton *n, real length) {
+    const real *d = NEWTON(d), *r = SOLVE(r), *impulse = SOLVE(impulse);
+    real tolerance = n->tolerance * (scalar)ctx->args->mujoco->ls_tolerance * length / n->scale, size = real_of(0);
+    if (SAP_PRECISION == 64)
+        return tolerance;
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        size = real_fma(real_abs(d[i]), real_abs(r[i]) + real_abs(impulse[i]), size);
+    return real_max(tolerance, MUJOCO_LINE_ROUNDING * size);
+}
+
 /* Takes a step in every open world. A world without a step that improves stops: it is optimal if its gradient is. */
 STAGE_FN void mujoco_advance(const Context *ctx, MujocoNewton *n) {
     const real *d = NEWTON(d);
@@ -91,9 +107,8 @@ STAGE_FN void mujoco_advance(const Context *ctx, MujocoNewton *n) {
     for (int i = 0; i < ctx->args->plan.nv; i++)
         squares = real_fma(d[i], d[i], squares);
     real length = real_sqrt(squares);
-    real tolerance = n->tolerance * (scalar)ctx->args->mujoco->ls_tolerance * length / n->scale;
     Line line = problem_line_start(ctx, d, n->result->cost, n->open);
-    ExactSearch found = exact_search(ctx, &line, length, tolerance, n->open);
+    ExactSearch found = exact_search(ctx, &line, length, mujoco_line_tolerance(ctx, n, length), n->open);
     mask stays = n->open & (found.a == K(0.0)), flat = n->gradient < n->tolerance;
     n->result->inner_iterations =
         real_select(n->open & mask_not(stays), n->result->inner_iterations + found.count, n->result->inner_iterations);
@@ -131,7 +146,7 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
     n.result = out;
     n.open = constrained;
     n.scale = K(1.0) / (STAGE_H * problem_trace(ctx));
-    n.tolerance = real_of((scalar)ctx->args->mujoco->tolerance);
+    n.tolerance = real_max(real_of((scalar)ctx->args->mujoco->tolerance), real_of(MUJOCO_LEAST_TOLERANCE));
     n.improvement = real_of(0);
     const SapPattern *pattern = newton_pattern(ctx);
     PROFILE(ctx, SAP_STAGE_EVALUATE);

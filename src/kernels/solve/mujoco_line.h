@@ -4,7 +4,12 @@
  *   N(p) = a - phi'/phi''                 the Newton point of p
  *   p1 = N(0), then N(p1) while phi' keeps its sign (one side), then between p1 and p2: their Newton points and the middle
  *
- * A point is accepted if |phi'| < tolerance. Every evaluation counts. Each world has its own search, as in line_search.h. */
+ * A point is accepted if |phi'| < tolerance. Every evaluation counts. Each world has its own search, as in line_search.h.
+ *
+ * f64 has phi(a) - phi(0) as the sum of the changes of all terms. In f32 the rounding of these sums exceeds the changes
+ * that matter, those below the tolerance. There it is the trapezoid of phi', a (phi'(0) + phi'(a))/2, which is the same
+ * where no term changes its region, as in the last steps of a solve, and a bounded error of a change that is large
+ * elsewhere: phi' increases, so that for phi'(a) = 0 both lie between a phi'(0) and 0. */
 
 typedef struct ExactPoint {
     real a, change, slope, curvature; /* change: phi(a) - phi(0) */
@@ -13,6 +18,7 @@ typedef struct ExactPoint {
 typedef struct ExactSearch {
     const Line *line;
     real tolerance; /* of phi' */
+    real slope0;    /* phi'(0) */
     real most;      /* evaluations */
     real count;     /* evaluations so far */
     mask open;      /* worlds that still search */
@@ -32,7 +38,7 @@ KERNEL_FN ExactPoint exact_select(mask m, const ExactPoint *x, const ExactPoint 
 KERNEL_FN ExactPoint exact_point(ExactSearch *s, real a, const LinePoint *at, mask which) {
     ExactPoint p;
     p.a = a;
-    p.change = at->change;
+    p.change = SAP_PRECISION == 64 ? at->change : K(0.5) * a * (s->slope0 + at->slope);
     p.slope = at->slope;
     p.curvature = real_select(at->curvature > K(0.0), at->curvature, real_of(K(1e-15)));
     s->count = real_select(which, s->count + K(1.0), s->count);
@@ -48,6 +54,7 @@ STAGE_FN ExactPoint exact_at(const Context *ctx, ExactSearch *s, real a, mask wh
 /* The same at 0. */
 STAGE_FN ExactPoint exact_first(const Context *ctx, ExactSearch *s) {
     LinePoint at = problem_line_first(ctx, s->line);
+    s->slope0 = at.slope;
     return exact_point(s, real_of(0), &at, s->open);
 }
 

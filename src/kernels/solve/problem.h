@@ -402,7 +402,7 @@ KERNEL_FN void line_find_parabolas(const Context *ctx, const real *d, mask open)
     real *keeps = SOLVE(line_keeps), reach = line_reach(ctx);
     int *acts = &DOF_LINE_ACTS(0), nv = ctx->args->plan.nv;
     DofTerms all = dof_terms(ctx);
-    TEAM_FOR(i, nv) {
+    TEAM_FOR(i, HAS_DOF_TERMS ? nv : 0) {
         acts[i] = 0;
         if (all.acts[i]) {
             mask same = dof_terms_keep(&all, i, v[i], real_fma(reach, d[i], v[i]));
@@ -432,7 +432,7 @@ STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0, mas
     line.m1 = line.m2 = line.slope0 = zero;
     for (int i = 0; i < nv; i++) {
         real m1 = SOLVE(r)[i], m2 = Ad[i];
-        if (acts[i]) {
+        if (HAS_DOF_TERMS && acts[i]) {
             mask same = keeps[i] != K(0.0);
             m1 = m1 - real_select(same, gamma[i], zero);
             m2 = real_fma(real_select(same, hessian[i], zero), d[i], m2);
@@ -490,7 +490,7 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
         if (TEAM_OF_ONE)
             line_add(&p, k.line, derivatives);
     }
-    TEAM_FOR(i, nv)
+    TEAM_FOR(i, HAS_DOF_TERMS ? nv : 0)
         if (acts[i]) {
             JointTerms terms = dof_terms_at(&all, i, real_fma(a, d[i], v[i]));
             problem_line_dof(&terms, keeps[i] != K(0.0), cost0[i], d[i], derivatives, at + 3 * i);
@@ -502,7 +502,7 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
     TEAM_SYNC(); /* the sums read the values of all constraints and dofs */
     for (int c = 0; c < constraint_count(ctx); c++)
         line_add(&p, constraint_at(ctx, c).line, derivatives);
-    for (int i = 0; i < nv; i++)
+    for (int i = 0; HAS_DOF_TERMS && i < nv; i++)
         if (acts[i])
             line_add(&p, at + 3 * i, derivatives);
     TEAM_SYNC(); /* the next evaluation overwrites the values that were summed */

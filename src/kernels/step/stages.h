@@ -100,7 +100,11 @@
 #include "kernels/constraint/slots.h"
 #include "kernels/constraint/slot_columns.h"
 #include "kernels/constraint/columns.h"
+#ifdef SAP_SET_MUJOCO
+#include "kernels/constraint/mujoco_dofs.h"
+#else
 #include "kernels/constraint/dof_terms.h"
+#endif
 #include "kernels/constraint/block_geometry.h"
 #include "kernels/constraint/block_rows.h"
 #ifdef SAP_SET_MUJOCO
