@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "host/cpu/group.h"
 #include "host/cpu/keep.h"
 #include "host/cpu/profile.h"
 #include "kernels/step/skip_world.h"
@@ -54,6 +55,15 @@ static SapPack pack_of(const Job *job, int first, int lanes) {
     return pack;
 }
 
+/* Copies the inputs of the pack's worlds, if asked to. Without a list they are neighbours. */
+static void keep_pack(const Job *job, const SapPack *pack) {
+    const SapKept *kept = job->solver->kept;
+    if (kept && !job->list)
+        sap_keep_worlds(kept, pack->world[0], pack->count);
+    for (int l = 0; kept && job->list && l < pack->count; l++)
+        sap_keep_worlds(kept, pack->world[l], 1);
+}
+
 /* The work of one thread: packs from its own range, then from those of other threads. */
 static void run_packs(void *arg, int worker, int num_workers) {
     const Job *job = arg;
@@ -63,8 +73,7 @@ static void run_packs(void *arg, int worker, int num_workers) {
     double start = sap_ticks_begin(scratch->ticks);
     for (int p; (p = sap_work_ranges_take(s->ranges, worker, num_workers, &from)) >= 0;) {
         SapPack pack = pack_of(job, p * lanes, lanes);
-        if (s->kept)
-            sap_keep_worlds(s->kept, pack.world[0], pack.count);
+        keep_pack(job, &pack);
         if (job->mask || s->parameters.count > 0)
             thin_pack(job, lanes, &pack);
         if (pack.count > 0)
@@ -95,6 +104,14 @@ void sap_solver_run_listed(SapSolver *s, const SapStepArgs *args, const int *wor
     run_job(s, &(Job){.solver = s, .args = args, .program = sap_program_step, .list = worlds, .count = count});
 }
 
+/* The order in which the worlds of a step form packs; NULL = their own. */
+static const int *choose_order(const SapSolver *s, const SapStepArgs *args) {
+    if (!s->order || !args->collide.enabled)
+        return NULL;
+    sap_group_worlds(s->pool, args, s->order);
+    return s->order;
+}
+
 void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {
     bool solves = sap_program_solves(args);
     size_t wrenches = (size_t)s->num_worlds * (size_t)s->args.plan.nb * 6;
@@ -107,5 +124,9 @@ void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {
     if (s->lockstep)
         sap_lockstep_step(s->lockstep, s->pool, args);
     else
-        sap_solver_run(s, args, sap_program_step, NULL);
+        run_job(s, &(Job){.solver = s,
+                          .args = args,
+                          .program = sap_program_step,
+                          .list = choose_order(s, args),
+                          .count = s->num_worlds});
 }

@@ -13,6 +13,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/cpu/dispatch.h"
+#include "host/cpu/group.h"
 #include "host/cpu/profile.h"
 #include "host/cpu/sleep.h"
 #include "host/options/options.h"
@@ -31,6 +32,14 @@ static SapStatus create_scratch(SapSolver *s) {
     for (int i = 0; i < s->threads; i++)
         SAP_TRY(sap_scratch_create(&s->args, &s->kernels, &s->scratch[i]));
     return SAP_OK;
+}
+
+/* Only for MuJoCo's law, where it was measured to pay (docs/mujoco.md). */
+static SapStatus create_order(SapSolver *s) {
+    if (!s->args.mujoco || !sap_group_pays(s->num_worlds, s->kernels.pack[0]->lanes))
+        return SAP_OK;
+    s->order = sap_allocate((size_t)s->num_worlds, sizeof *s->order, "solver");
+    return s->order ? SAP_OK : SAP_ERROR_MEMORY;
 }
 
 static void carve_results(SapArena *arena, int num_worlds, SapStepArgs *args) {
@@ -88,7 +97,7 @@ static size_t scratch_bytes(const SapSolver *s) {
 static SapStatus check_memory(const SapSolver *s, const char *what, size_t bytes_per_world) {
     const double small = 1 << 26; /* as for a single allocation */
     double scratch = (double)scratch_bytes(s), fixed = scratch * s->threads, nv = s->args.plan.nv;
-    double per_world = (double)bytes_per_world + 2 * sizeof(double) + 6 * sizeof(int32_t);
+    double per_world = (double)bytes_per_world + 2 * sizeof(double) + 7 * sizeof(int32_t);
     if (uses_lockstep(s)) { /* every world keeps its scratch, and has its own matrices */
         double rows = sap_library_adds_contacts(&s->args) ? 2 * (double)sap_library_rows(&s->args) : 0;
         per_world += scratch / s->kernels.pack[0]->lanes + (nv * nv + rows) * sizeof(double);
@@ -195,6 +204,7 @@ static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *mod
     SAP_TRY(status);
     SAP_TRY(create_results(s));
     SAP_TRY(create_scratch(s));
+    SAP_TRY(create_order(s));
     sap_world_parameters_init(&s->parameters, sap_model_arrays(s->model), &s->plan->plan.plan, &s->options,
                               s->num_worlds);
     if (uses_lockstep(s))
@@ -248,6 +258,7 @@ void sap_solver_destroy(SapSolver *s) {
         sap_scratch_free(&s->scratch[i]);
     free(s->scratch);
     free(s->ranges);
+    free(s->order);
     free(s->ticks);
     sap_lockstep_destroy(s->lockstep);
     sap_sleep_destroy(s->sleep);
@@ -404,6 +415,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
     SAP_NEED(s);
     SAP_NEED(out);
     size_t per_world = s->results ? sizeof(uint32_t) + 5 * sizeof(int32_t) + 2 * sizeof(double) : 0;
+    per_world += s->order ? sizeof *s->order : 0;
     size_t model_bytes =
         s->plan->plan.bytes + s->plan->constants[0].bytes + s->plan->constants[1].bytes + s->plan->mujoco.bytes;
     *out = (SapSolverInfo){

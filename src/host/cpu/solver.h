@@ -27,6 +27,7 @@ struct SapSolver {
     SapPool *pool;
     int threads;
     SapWorkRange *ranges;         /* [threads] */
+    int *order;                   /* [num_worlds] the order in which worlds form packs (group.h); NULL: their own */
     SapScratch *scratch;          /* [threads] */
     SapTicks *ticks;              /* [threads]; NULL until a profile is requested */
     SapSleep *sleep;              /* NULL unless worlds may sleep */
