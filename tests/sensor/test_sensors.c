@@ -420,8 +420,8 @@ static void expect_casts(SapBatch *batch, const SapRays rays[2], const char *whe
         int32_t cast_shape[RAY_WORLDS * DOWN];
         SapRays call = rays[i];
         for (int k = 0; k < 3 * call.num_rays; k++) {
-            origin[0][k] = i ? (double)along_origin[k] : down_origin[0][k];
-            toward[0][k] = i ? (double)along[k] : down[0][k];
+            origin[k / 3][k % 3] = i ? (double)along_origin[k] : down_origin[k / 3][k % 3];
+            toward[k / 3][k % 3] = i ? (double)along[k] : down[k / 3][k % 3];
         }
         call.dtype = SAP_F64;
         call.origin = origin;
