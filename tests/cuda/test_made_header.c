@@ -31,7 +31,8 @@ static Planned plan(const char *name, const char *option, const char *value) {
 }
 
 static char *header_of(const Planned *p, SapCudaPart part, int team) {
-    char *text = sap_cuda_made_header(&p->args, &p->model.plan->plan.plan, part, team, 7168);
+    const SapArenas arenas = {.solve = 1234, .size = 7168};
+    char *text = sap_cuda_made_header(&p->args, &p->model.plan->plan.plan, part, team, &arenas);
     cr_assert(text, "%s", sap_error_message());
     return text;
 }
@@ -57,6 +58,34 @@ Test(made_header, the_constants_are_the_numbers_of_the_arguments) {
     text = header_of(&p, SAP_CUDA_COLLIDE, 1);
     cr_expect(strstr(text, "#define MADE_COLLIDE\n") && strstr(text, "#define SAP_THREAD_PER_WORLD\n"), "%s", text);
     expect_line(text, "#define THREAD_SCRATCH %d\n", 7168);
+    free(text);
+    sap_scene_destroy(p.scene);
+}
+
+/* The tables of the model, where a thread has a world: loops over them can then be unrolled. */
+Test(made_header, the_tables_of_the_model_are_constants_where_a_thread_has_a_world) {
+    Planned p = plan("bench/scenes/quadruped", "contact_preset_variant", "approx32");
+    char *text = header_of(&p, SAP_CUDA_STEP, 1);
+    const SapPlan *of = &p.model.plan->plan.plan;
+    const SapLink *link = &of->link[2];
+    cr_assert_eq(link->parent, 1);
+    char expected[256];
+    snprintf(expected, sizeof expected, "},{%d,%d,%d,%d,%d,%d,", link->type, link->parent, link->root, link->body,
+             link->q, link->v);
+    cr_expect(strstr(text, expected), "no '%s' in\n%s", expected, text);
+    const SapPatternRow *row = &of->tree.row[17];
+    snprintf(expected, sizeof expected, "{%d,%d,%d,%d,%d,},};", row->start, row->depth, row->link, row->desc_start,
+             row->num_desc);
+    cr_expect(strstr(text, expected), "no '%s' in\n%s", expected, text);
+    expect_line(text, " static constexpr const SapPatternRow *row = SapPattern_row;", 0);
+    expect_line(text, "#define NUM_DOFS %d\n", 18);
+    expect_line(text, "#define MOST_PATH %d\n", of->tree.num_depths);
+    expect_line(text, " X(%d, __VA_ARGS__)\n", 17);
+    expect_line(text, "SapArenas static constexpr int fm = 0, solve = %d, ", 1234);
+    free(text);
+    /* threads of a team have different rows */
+    text = header_of(&p, SAP_CUDA_STEP, 8);
+    cr_expect(strstr(text, "#define SAP_TABLES_SapPlan\n") && !strstr(text, "SapPlan_link"), "%s", text);
     free(text);
     sap_scene_destroy(p.scene);
 }

@@ -167,7 +167,7 @@ static SapStatus make_with_header(SapCudaBatch *c, SapCudaPart part, SapCudaPhas
 
 /* Makes the kernel of a phase. */
 static SapStatus make(SapCudaBatch *c, const SapPlan *plan, SapCudaPart part, SapCudaPhase *phase, Image *image) {
-    char *header = sap_cuda_made_header(&c->args, plan, part, phase->shape.team, phase->arenas.size);
+    char *header = sap_cuda_made_header(&c->args, plan, part, phase->shape.team, &phase->arenas);
     if (!header)
         return SAP_ERROR_MEMORY;
     SapStatus status = make_with_header(c, part, phase, header, image);

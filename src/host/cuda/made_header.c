@@ -12,7 +12,7 @@
 /* An int of the arguments that no call of a batch changes, except sap_batch_expand. */
 typedef struct Number {
     const char *structure, *name;
-    size_t offset; /* in SapStepArgs */
+    size_t offset; /* in SapStepArgs, or in SapArenas */
 } Number;
 
 /* The numbers of each struct, in its order (kernels/data). Only structs that occur once in the arguments: the constants belong
@@ -76,9 +76,21 @@ static const Number numbers[] = {
 
 enum { NUM_NUMBERS = sizeof numbers / sizeof *numbers };
 
-static int number_of(const SapStepArgs *args, const Number *number) {
+/* The places of arenas, which belong to a phase of a step. Those of contact slots depend on the world. */
+/* clang-format off */
+static const Number places[] = {
+#define OF(name) {"SapArenas", #name, offsetof(SapArenas, name)}
+    OF(fm), OF(solve), OF(ints), OF(collide), OF(pairs), OF(tiles), OF(repeat), OF(repeat_slots), OF(blocks),
+    OF(few_slots), OF(size),
+#undef OF
+};
+/* clang-format on */
+
+enum { NUM_PLACES = sizeof places / sizeof *places };
+
+static int number_of(const void *structs, const Number *number) {
     int value;
-    memcpy(&value, (const char *)args + number->offset, sizeof value);
+    memcpy(&value, (const char *)structs + number->offset, sizeof value);
     return value;
 }
 
@@ -89,26 +101,141 @@ bool sap_cuda_made_fits(const SapStepArgs *made_for, const SapStepArgs *args) {
     return true;
 }
 
+/* ---- tables ---- */
+
+/* An array of the plan. Its elements are ints, or structs of ints and then floats. */
+typedef struct Table {
+    const char *structure, *name, *type;
+    const void *data;
+    int count, ints, floats; /* elements; numbers of each */
+} Table;
+
+enum { MOST_TABLES = 32 };
+
+#define TABLE(of, name, type, count, ints, floats)                                                                     \
+    { of, #name, type, plan->name, count, ints, floats }
+#define INTS(name, count) TABLE("SapPlan", name, "int", count, 1, 0)
+
+/* The tables that loops over links, dofs, rows of matrices and pairs read. The patterns of the tree and of the tree with
+ * constraints are of one type: they are constants if they are the same. Returns their number. */
+static int list_tables(const SapPlan *plan, Table tables[MOST_TABLES]) {
+    const SapPattern *tree = &plan->tree;
+    int descendants = 0;
+    for (int i = 0; i < plan->nv; i++)
+        descendants += tree->row[i].num_desc;
+    const Table of_plan[] = {
+        TABLE("SapPlan", link, "SapLink", plan->nl, 14, 1),
+        INTS(child, plan->nl),
+        INTS(level_start, plan->num_levels + 1),
+        INTS(level_link, plan->nl),
+        INTS(body_link, plan->nb),
+        INTS(shape_link, plan->ns),
+        INTS(dof_public, plan->nv),
+        INTS(dof_coord, plan->nv),
+        INTS(dof_driven, plan->nv),
+        INTS(dof_limited, plan->nv),
+        INTS(shape_type, plan->ns),
+        INTS(shape_mesh, plan->ns),
+        TABLE("SapPlan", pair, "SapPair", plan->num_pairs, 2, 0),
+    };
+    const Table of_tree[] = {
+        {"SapPattern", "row", "SapPatternRow", tree->row, plan->nv, 5, 0},
+        {"SapPattern", "ancestor", "int", tree->ancestor, tree->nnz, 1, 0},
+        {"SapPattern", "descendant", "SapDescendant", tree->descendant, descendants, 2, 0},
+        {"SapPattern", "depth_start", "int", tree->depth_start, tree->num_depths + 1, 1, 0},
+        {"SapPattern", "depth_dof", "int", tree->depth_dof, plan->nv, 1, 0},
+    };
+    enum { OF_PLAN = sizeof of_plan / sizeof *of_plan, OF_TREE = sizeof of_tree / sizeof *of_tree };
+    int of_pattern = plan->num_blocks == 0 ? OF_TREE : 0;
+    memcpy(tables, of_plan, sizeof of_plan);
+    memcpy(tables + OF_PLAN, of_tree, (size_t)of_pattern * sizeof *tables);
+    return OF_PLAN + of_pattern;
+}
+
 /* ---- the text ---- */
 
-static void write_structs(FILE *out, const SapStepArgs *args) {
+static void write_numbers(FILE *out, const void *structs, const Number *list, int count) {
     const char *last = "";
-    for (int i = 0; i < NUM_NUMBERS; i++) {
-        const Number *n = &numbers[i];
+    for (int i = 0; i < count; i++) {
+        const Number *n = &list[i];
         bool first = strcmp(n->structure, last) != 0;
         if (first)
             fprintf(out, "%s#define SAP_FIXED_%s static constexpr int", i > 0 ? ";\n" : "", n->structure);
-        fprintf(out, "%s %s = %d", first ? "" : ",", n->name, number_of(args, n));
+        fprintf(out, "%s %s = %d", first ? "" : ",", n->name, number_of(structs, n));
         last = n->structure;
     }
     fprintf(out, ";\n");
 }
 
-/* The patterns of the tree and of the tree with constraints are of one type: constants if they are the same. */
 static void write_patterns(FILE *out, const SapPlan *plan) {
     fprintf(out, "#define SAP_FIXED_SapPattern");
     if (plan->num_blocks == 0)
         fprintf(out, " static constexpr int nnz = %d, num_depths = %d;", plan->tree.nnz, plan->tree.num_depths);
+    fprintf(out, "\n");
+}
+
+static void write_number(FILE *out, const char *at, bool is_float) {
+    int number;
+    float real;
+    memcpy(&number, at, sizeof number);
+    memcpy(&real, at, sizeof real);
+    if (is_float)
+        fprintf(out, "%af,", (double)real);
+    else
+        fprintf(out, "%d,", number);
+}
+
+/* One array, as a definition. */
+static void write_table(FILE *out, const Table *t) {
+    int numbers_each = t->ints + t->floats;
+    const char *at = t->data;
+    fprintf(out, " static __device__ const %s %s_%s[] = {", t->type, t->structure, t->name);
+    for (int i = 0; i < t->count; i++) {
+        fputs(numbers_each > 1 ? "{" : "", out);
+        for (int k = 0; k < numbers_each; k++, at += sizeof(int))
+            write_number(out, at, k >= t->ints);
+        fputs(numbers_each > 1 ? "}," : "", out);
+    }
+    fprintf(out, "};");
+}
+
+/* Macros for one struct: the arrays, and pointers to them that hide its fields. An empty array is none. */
+static void write_tables_of(FILE *out, const char *structure, const Table *tables, int count) {
+    fprintf(out, "#define SAP_TABLES_%s", structure);
+    for (int i = 0; i < count; i++)
+        if (strcmp(tables[i].structure, structure) == 0 && tables[i].count > 0)
+            write_table(out, &tables[i]);
+    fprintf(out, "\n#define SAP_POINTERS_%s", structure);
+    for (int i = 0; i < count; i++)
+        if (strcmp(tables[i].structure, structure) == 0 && tables[i].count > 0)
+            fprintf(out, " static constexpr const %s *%s = %s_%s;", tables[i].type, tables[i].name, structure,
+                    tables[i].name);
+    fprintf(out, "\n");
+}
+
+/* A thread that has a world runs through all rows of a table, so that loops over them can be unrolled. The threads of a team
+ * have different rows: they gain nothing. */
+static void write_tables(FILE *out, const SapPlan *plan, int team) {
+    Table tables[MOST_TABLES];
+    int count = team == 1 ? list_tables(plan, tables) : 0;
+    write_tables_of(out, "SapPlan", tables, count);
+    write_tables_of(out, "SapPattern", tables, count);
+}
+
+/* The lists of dofs and links of EACH_DOF and EACH_LINK (kernels/dialect/lane.h). Links are in the order of the model, branch
+ * after branch, unless one of them comes before its parent; then level after level. */
+static void write_lists(FILE *out, const SapPlan *plan) {
+    bool in_order = true;
+    for (int l = 0; l < plan->nl; l++)
+        in_order &= plan->link[l].parent < l;
+    fprintf(out, "#define NUM_DOFS %d\n#define MOST_PATH %d\n", plan->nv,
+            plan->tree.num_depths > 1 ? plan->tree.num_depths : 1);
+    fprintf(out, "#define SAP_EACH_DOF(X, ...)");
+    for (int i = 0; i < plan->nv; i++)
+        fprintf(out, " X(%d, __VA_ARGS__)", i);
+    fprintf(out, "\n#define SAP_EACH_LINK(X, ...)");
+    for (int i = 0; i < plan->nl; i++)
+        fprintf(out, " X(%d, __VA_ARGS__)", in_order ? i : plan->level_link[i]);
     fprintf(out, "\n");
 }
 
@@ -122,6 +249,7 @@ static void write_choices(FILE *out, const SapStepArgs *args, int team) {
     fprintf(out, "#define LINEAR_IS_F64 %d\n", args->newton.linear_is_f64);
     fprintf(out, "#define NUM_BLOCKS %d\n", args->plan.num_blocks);
     fprintf(out, "#define COMPAT %d\n", args->compat);
+    fprintf(out, "#define MADE_IN_F64 %d\n", f64 || args->geometry_is_f64 || args->weight_is_f64 || args->solve_is_f64);
     fprintf(out, "#define STEP_BLOCKS %d\n", team == 1 ? (f64 ? 8 : 16) : (f64 ? 3 : 4));
 }
 
@@ -146,26 +274,31 @@ static void write_pair_kinds(FILE *out, const SapPlan *plan) {
 }
 
 static void write_header(FILE *out, const SapStepArgs *args, const SapPlan *plan, SapCudaPart part, int team,
-                         int scratch) {
+                         const SapArenas *arenas) {
     fprintf(out, "#define MADE_ARGS_BYTES %zu\n", sizeof *args);
     if (part == SAP_CUDA_COLLIDE)
         fprintf(out, "#define MADE_COLLIDE\n");
     if (team == 1)
-        fprintf(out, "#define SAP_THREAD_PER_WORLD\n#define THREAD_SCRATCH %d\n", scratch);
+        fprintf(out, "#define SAP_THREAD_PER_WORLD\n#define THREAD_SCRATCH %d\n", arenas->size);
     else
         fprintf(out, "#define TEAM_THREADS %du\n", team);
     write_choices(out, args, team);
     write_pair_kinds(out, plan);
     write_patterns(out, plan);
-    write_structs(out, args);
+    write_numbers(out, args, numbers, NUM_NUMBERS);
+    write_numbers(out, arenas, places, NUM_PLACES);
+    write_tables(out, plan, team);
+    if (team == 1)
+        write_lists(out, plan);
 }
 
-char *sap_cuda_made_header(const SapStepArgs *args, const SapPlan *plan, SapCudaPart part, int team, int scratch) {
+char *sap_cuda_made_header(const SapStepArgs *args, const SapPlan *plan, SapCudaPart part, int team,
+                           const SapArenas *arenas) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (out)
-        write_header(out, args, plan, part, team, scratch);
+        write_header(out, args, plan, part, team, arenas);
     if (out && fclose(out) == 0)
         return text;
     free(text);

@@ -7,9 +7,10 @@
 #include "host/cuda/launch_shape.h"
 #include "kernels/data/args.h"
 
-/* Writes the header for the arguments of a batch. team: threads per world; scratch: bytes of fast memory of a world, which a
- * thread that has a world declares; plan: that of the arguments, with host addresses. NULL and a message of SAP_ERROR_MEMORY if there is no memory. Free with free(). */
-char *sap_cuda_made_header(const SapStepArgs *args, const SapPlan *plan, SapCudaPart part, int team, int scratch);
+/* Writes the header for the arguments of a batch. team: threads per world; arenas: those of the phase; plan: that of the
+ * arguments, with host addresses. NULL and a message of SAP_ERROR_MEMORY if there is no memory. Free with free(). */
+char *sap_cuda_made_header(const SapStepArgs *args, const SapPlan *plan, SapCudaPart part, int team,
+                           const SapArenas *arenas);
 
 /* Whether two sets of arguments have the same constants. Kernels made for one of them may then run with the other. */
 bool sap_cuda_made_fits(const SapStepArgs *made_for, const SapStepArgs *args);

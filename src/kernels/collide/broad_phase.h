@@ -16,7 +16,7 @@ STAGE_FN int broad_listed_word(const Context *ctx, int w) {
     const SapPlan *plan = &ctx->args->plan;
     int first = w * WORD_BITS, n = plan->num_pairs - first < WORD_BITS ? plan->num_pairs - first : WORD_BITS;
     unsigned word = 0;
-    for (int i = 0; i < n; i++) {
+    FOR_UP_TO(i, n, WORD_BITS) {
         const SapPair *pair = &plan->pair[first + i];
         if (mask_any(pair_near(ctx, pair->shape[0], pair->shape[1])))
             word |= 1u << i;
@@ -146,11 +146,13 @@ STAGE_FN void broad_tree(const Context *ctx) {
 /* Finds the pairs whose bounding spheres overlap in some world. */
 STAGE_FN void broad_phase(const Context *ctx) {
     int method = ctx->args->plan.broad_phase;
-    if (method == SAP_BROAD_PHASE_SWEEP)
+    if (method == SAP_BROAD_PHASE_SWEEP) {
         broad_sweep(ctx);
-    else
+    } else {
+        UNROLL
         TEAM_FOR(w, ctx->args->collide.layout.num_words)
             COLLIDE_INTS(near)[w] = broad_listed_word(ctx, w);
+    }
     if (method == SAP_BROAD_PHASE_TREE)
         broad_tree(ctx);
     TEAM_SYNC(); /* one thread reads all words, and the shapes placed by others */

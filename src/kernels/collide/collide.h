@@ -190,6 +190,7 @@ STAGE_FN void collide_clear(const Context *ctx) {
 KERNEL_FN mask collide_finite(const Context *ctx) {
     StageView check = FM_VIEW(state_check);
     real sum = real_of(0);
+    UNROLL
     for (int l = 0; l < ctx->args->plan.nl; l++)
         sum = sum + view_get(check, l);
     return sum == K(0.0);
@@ -201,6 +202,7 @@ STAGE_FN void stage_collide(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_BROAD_PHASE);
     const SapPlan *plan = &ctx->args->plan;
     bool tree = plan->broad_phase == SAP_BROAD_PHASE_TREE; /* its shapes are placed when something is near */
+    UNROLL
     TEAM_FOR(i, tree ? plan->statics.num_placed : plan->ns)
         collide_shape(ctx, tree ? plan->statics.placed[i] : i);
     TEAM_ONCE() {

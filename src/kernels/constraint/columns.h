@@ -5,6 +5,7 @@
 typedef struct Constraint {
     int law;              /* SAP_LAW_...; of MuJoCo's law 1 for an elliptic cone, 0 for a pyramid */
     int rows, num_dofs;   /* uniform */
+    int most_dofs;        /* of any constraint */
     const int *dof;       /* [num_dofs] increasing */
     StageView J;          /* [num_dofs][rows] columns of the Jacobian, in the precision of contact geometry */
     real *vc, *gamma;     /* [rows] velocity, impulse */
@@ -20,6 +21,7 @@ KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
     k.law = CONTACT_LAW;
     k.rows = CONTACT_ROWS;
     k.num_dofs = *SLOT_INTS(num_dofs, c);
+    k.most_dofs = ctx->args->slot_ints.max_columns;
     k.dof = SLOT_INTS(dof, c);
     k.J = SLOT_J_VIEW(c);
     k.vc = SLOT(vc, c);
@@ -112,3 +114,33 @@ KERNEL_FN int column_dof(const ColumnRange *at) {
         for (int team_c = 0, team_n = constraint_count(ctx); team_c < team_n; team_c++)                                \
             for (ColumnRange at = column_range(ctx, team_c, team_row); at.column < at.end;)                            \
                 for (Type k = load(ctx, team_c); at.column < at.end; at.column++)
+
+/* ---- columns that are unrolled ----
+ * With known tables (TABLES_KNOWN) one thread runs through the columns of a contact of three rows in straight-line code. */
+
+/* Adds J' gamma. */
+KERNEL_FN void columns_add_impulse(const Constraint *k, real *impulse) {
+    StageView J = view_begin(k->J, k->J.is_f64);
+    Vec3 gamma = vec3_load(k->gamma);
+    FOR_UP_TO(j, k->num_dofs, k->most_dofs) {
+        real *at = impulse + k->dof[j];
+        *at = *at + vec3_dot(view_get_vec3(J, 3 * j), gamma);
+    }
+}
+
+/* Adds J' G J of n columns, whose dofs are on one path, to H on the tree's pattern: column j is entry j of its rows. J stays
+ * in registers. */
+KERNEL_FN void columns_add_curvature(const real *G, const int *dof, StageView J, int n, const SapPattern *tree,
+                                     real *H) {
+    Vec3 column[MOST_PATH];
+    J = view_begin(J, J.is_f64);
+    FOR_UP_TO(i, n, MOST_PATH) {
+        column[i] = view_get_vec3(J, 3 * i);
+        Vec3 GJ = law_G_mul(G, column[i]);
+        real *H_i = H + tree->row[dof[i]].start;
+        UNROLL
+        for (int j = 0; j < MOST_PATH; j++)
+            if (j <= i)
+                H_i[j] = H_i[j] + vec3_dot(GJ, column[j]);
+    }
+}

@@ -16,7 +16,7 @@ KERNEL_FN void constraint_make(const Context *ctx, int c) {
 /* J x */
 KERNEL_FN Vec3 constraint_J_mul_by(const Constraint *k, StageView J, const real *x) {
     Vec3 y = vec3_zero();
-    for (int j = 0; j < k->num_dofs; j++)
+    FOR_UP_TO(j, k->num_dofs, k->most_dofs)
         y = vec3_fma(x[k->dof[j]], view_get_vec3(J, k->rows * j), y);
     return y;
 }

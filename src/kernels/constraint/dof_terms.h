@@ -88,23 +88,33 @@ KERNEL_FN mask dof_terms_active(const Context *ctx, int i) {
 typedef struct DofTerms {
     const JointLaw *law; /* [nv] */
     const int *acts;     /* [nv] */
+    const SapPlan *plan;
 } DofTerms;
 
 KERNEL_FN DofTerms dof_terms(const Context *ctx) {
     DofTerms terms;
     terms.law = DOF_LAW(0);
     terms.acts = &DOF_ACTS(0);
+    terms.plan = &ctx->args->plan;
     return terms;
+}
+
+/* The kinds of terms of dof i that act. Known tables say which ones it can have at all. */
+KERNEL_FN int dof_terms_kinds(const DofTerms *terms, int i) {
+    if (!TABLES_KNOWN)
+        return terms->acts[i];
+    int drive = terms->plan->dof_driven[i] ? JOINT_DRIVE : 0, limit = terms->plan->dof_limited[i] ? JOINT_LIMIT : 0;
+    return terms->acts[i] & (drive | limit | JOINT_FRICTION);
 }
 
 /* The potentials of dof i at velocity v. */
 KERNEL_FN JointTerms dof_terms_at(const DofTerms *terms, int i, real v) {
     JointLaw law = terms->law[i];
-    return joint_law_evaluate(&law, terms->acts[i], v);
+    return joint_law_evaluate(&law, dof_terms_kinds(terms, i), v);
 }
 
 /* Worlds in which the potentials of dof i are one parabola between the velocities v and u. */
 KERNEL_FN mask dof_terms_keep(const DofTerms *terms, int i, real v, real u) {
     JointLaw law = terms->law[i];
-    return joint_law_keeps(&law, terms->acts[i], v, u);
+    return joint_law_keeps(&law, dof_terms_kinds(terms, i), v, u);
 }

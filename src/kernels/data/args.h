@@ -100,16 +100,17 @@ enum { SAP_THREAD_SCRATCH = 16384 };
 /* A world's scratch on a GPU. An arena with offset >= 0 is in fast memory, which is shared, or local if a thread has a
  * world; one with offset < 0 is at ~offset in the workspace. Offsets are in bytes from the beginning of the world's part
  * of either. */
-typedef struct SapArenas {
+typedef struct SAP_FIELDS(SapArenas) {
     int fm, solve, linear[2], ints, collide, pairs;
     int tiles, repeat, repeat_slots, blocks;
     SapSlotArenas slots; /* for worlds of up to few_slots contacts */
     SapSlotArenas more;  /* for the others */
     int few_slots;
     int size;                 /* bytes of a world's part of fast memory */
-    unsigned char *workspace; /* [teams of the grid][workspace_size], global memory; NULL = all arenas are in fast memory */
+    unsigned char *workspace; /* [teams of the grid][workspace_size], global memory; NULL = all is in fast memory */
     long long workspace_size; /* bytes of a world's part of the workspace */
-} SapArenas;
+} SAP_FIELDS(SapArenas);
+SAP_FIXED(SapArenas)
 
 typedef struct SAP_FIELDS(SapStepArgs) {
     SapPlan plan;

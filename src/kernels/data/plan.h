@@ -47,7 +47,7 @@ typedef struct SAP_FIELDS(SapPattern) {
     const int *depth_start;          /* [num_depths + 1] index in depth_dof */
     const int *depth_dof;            /* [nv] dofs by depth */
 } SAP_FIELDS(SapPattern);
-SAP_FIXED(SapPattern)
+SAP_FIXED_TABLES(SapPattern)
 
 /* Nodes are branches of the tree, or several small ones together: consecutive dofs. Where contacts couple branches, the
  * pattern of a matrix is made of tiles, the rows of one node and the columns of another (math/tiles.h). */
@@ -222,6 +222,6 @@ typedef struct SAP_FIELDS(SapPlan) {
     int contact_rows; /* rows of a contact slot: 3, or 6 (MuJoCo's condim 4 and 6) */
     int rk4;          /* 1: MuJoCo's integrator RK4 */
 } SAP_FIELDS(SapPlan);
-SAP_FIXED(SapPlan)
+SAP_FIXED_TABLES(SapPlan)
 
 #endif

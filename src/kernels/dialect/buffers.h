@@ -109,7 +109,7 @@ KERNEL_FN mask pack_lanes(const SapPack *pack) {
 /* Element i of a model constant. */
 KERNEL_FN real field_get(SapField field, int i, const SapPack *pack) {
     const scalar *data = (const scalar *)field.data;
-    if (field.stride == 0)
+    if (!TABLES_KNOWN && field.stride == 0) /* there every address has a world, without a branch */
         return real_of(data[i]);
     real r;
     FOR_LANES(l) LANE(r, l) = data[pack->world[l] * field.stride + i];

@@ -64,6 +64,53 @@ typedef long long scalar_bits;
 #define UNROLLED _Pragma("GCC unroll 8")
 #endif
 
+/* Loops over dofs, rows or links of the model. In kernels made for a batch whose threads have a world each, the tables of the
+ * model are constants (data/fixed.h). Unrolled code then has neither indices nor loops; TABLES_KNOWN is 1. It is 0 elsewhere,
+ * and in a precision that only rare second attempts have.
+ *
+ *   UNROLL                   precedes a loop whose length is a constant there; nothing elsewhere
+ *   FOR_UP_TO(i, n, most)    a loop over 0 .. n - 1 that is unrolled there, with an exit; n <= most, a constant there
+ *   EACH_DOF(i, nv, call)    TEAM_FOR(i, nv) call; there the call is repeated with constants i, so that loops in it whose length
+ *                            depends on i have a constant length before the compiler unrolls any
+ *   EACH_LINK(l, nl, call)   the same for links; there parents come first
+ *   NUM_DOFS, MOST_PATH      there dofs, and most dofs on a path */
+#undef TABLES_KNOWN
+#undef UNROLL
+#undef FOR_UP_TO
+#undef EACH_DOF
+#undef EACH_LINK
+#if defined(SAP_MADE_FOR_BATCH) && defined(SAP_THREAD_PER_WORLD)
+#define TABLES_KNOWN (SAP_PRECISION == 32 || MADE_IN_F64)
+#else
+#define TABLES_KNOWN 0
+#define NUM_DOFS     0
+#define MOST_PATH    1
+#endif
+#if TABLES_KNOWN
+#define UNROLL _Pragma("unroll")
+#define FOR_UP_TO(i, n, most)                                                                                          \
+    UNROLL                                                                                                             \
+    for (int i = 0; i < (most); i++)                                                                                   \
+        if (i >= (n))                                                                                                  \
+            break;                                                                                                     \
+        else
+#define EACH_ONE(value, i, ...)                                                                                        \
+    {                                                                                                                  \
+        const int i = value;                                                                                           \
+        __VA_ARGS__;                                                                                                   \
+    }
+#define EACH_DOF(i, nv, ...)  SAP_EACH_DOF(EACH_ONE, i, __VA_ARGS__)
+#define EACH_LINK(l, nl, ...) SAP_EACH_LINK(EACH_ONE, l, __VA_ARGS__)
+#else
+#define UNROLL
+#define FOR_UP_TO(i, n, most) for (int i = 0; i < (n); i++)
+#define EACH_DOF(i, nv, ...)                                                                                           \
+    TEAM_FOR(i, nv) {                                                                                                  \
+        __VA_ARGS__;                                                                                                   \
+    }
+#define EACH_LINK EACH_DOF
+#endif
+
 #if SAP_LANES == 1
 typedef float real_f32;
 typedef double real_f64;

@@ -64,6 +64,7 @@ KERNEL_FN void factor_entries(FactorSystem sys, SapPatternRow row, const SapDesc
                               bool last) {
     const real *A = sys.A + row.start;
     FactorSums sums = factor_begin(A + column, A + row.depth, sys.b + i, n, last);
+    UNROLL
     for (int j = 0; j < row.num_desc; j++) {
         const real *L_k = sys.L + below[j].start;
         factor_subtract(&sums, L_k + row.depth, L_k + column, sys.y + below[j].dof, n, last);
@@ -85,8 +86,20 @@ KERNEL_FN void factor_block(FactorSystem sys, SapPatternRow row, const SapDescen
 #undef LAST
 }
 
+/* All of row i. */
+KERNEL_FN void factor_row(const SapPattern *pattern, FactorSystem sys, int i) {
+    SapPatternRow row = pattern->row[i];
+    UNROLL
+    for (int b = 0; b <= row.depth / FACTOR_COLUMNS; b++)
+        factor_block(sys, row, pattern->descendant + row.desc_start, i, b);
+}
+
 /* Factors A and computes y = L'^-1 b. factor_succeeded reports whether A is positive definite. */
 STAGE_FN void factor(const SapPattern *pattern, FactorSystem sys) {
+    if (TABLES_KNOWN) { /* branch after branch, so that registers hold the rows of one */
+        EACH_DOF(j, NUM_DOFS, factor_row(pattern, sys, NUM_DOFS - 1 - j))
+        return;
+    }
     const SapPatternRow *row = pattern->row;
     const SapDescendant *descendant = pattern->descendant;
     const int *depth_start = pattern->depth_start, *depth_dof = pattern->depth_dof;
@@ -117,19 +130,30 @@ KERNEL_FN void factor_forward(const SapPattern *pattern, const real *L, const re
     }
 }
 
+/* x_i of a dof at this depth, from those of its ancestors. */
+KERNEL_FN void factor_back_row(int start, const int *ancestor, const real *L, const real *inverse, real *x, int i,
+                               int depth) {
+    real s = x[i];
+    UNROLL
+    for (int t = 0; t < depth; t++)
+        s = real_fma(-L[start + t], x[ancestor[start + t]], s);
+    x[i] = s * inverse[i];
+}
+
 /* Solves L x = y from the root; x holds y on entry. */
 STAGE_FN void factor_back(const SapPattern *pattern, const real *L, const real *inverse, real *x) {
     const SapPatternRow *row = pattern->row;
     const int *ancestor = pattern->ancestor, *depth_start = pattern->depth_start, *depth_dof = pattern->depth_dof;
     int num_depths = pattern->num_depths;
+    if (TABLES_KNOWN) {
+        EACH_DOF(i, NUM_DOFS, factor_back_row(row[i].start, ancestor, L, inverse, x, i, row[i].depth))
+        return;
+    }
     for (int depth = 0; depth < num_depths; depth++) {
         int first = depth_start[depth], count = depth_start[depth + 1] - first;
         TEAM_FOR(j, count) {
-            int i = depth_dof[first + j], start = row[i].start;
-            real s = x[i];
-            for (int t = 0; t < depth; t++)
-                s = real_fma(-L[start + t], x[ancestor[start + t]], s);
-            x[i] = s * inverse[i];
+            int i = depth_dof[first + j];
+            factor_back_row(row[i].start, ancestor, L, inverse, x, i, depth);
         }
         TEAM_SYNC(); /* the depth below reads x */
     }
@@ -150,6 +174,7 @@ KERNEL_FN void factor_solve(const SapPattern *pattern, const real *A, real *L, r
 /* Worlds in which A is positive definite. */
 STAGE_FN mask factor_succeeded(int nv, const real *inverse) {
     mask ok = mask_all();
+    UNROLL
     for (int i = 0; i < nv; i++) /* 1/sqrt(s) of the pivot s is finite and positive only for finite s > 0 */
         ok = ok & real_finite(inverse[i]) & (inverse[i] > K(0.0));
     return ok;

@@ -58,6 +58,7 @@ STAGE_FN void link_dynamics(const Context *ctx, int l) {
     const SapConstants *k = STAGE_CONSTANTS;
     Vec3 c = link_com(ctx, l);
     real J[6];
+    UNROLL
     for (int i = 0; i < 6; i++)
         J[i] = field_get(k->inertia, 6 * l + i, ctx->pack);
     Mat3 R = quat_matrix(quat_load(FM(X) + 7 * l + 3));
@@ -114,6 +115,7 @@ STAGE_FN void assemble_row(const Context *ctx, int i, real h) {
     *tau = *tau - spatial_dot(S_i, spatial_load(FM(F) + 6 * row->link)) - damping * FM(v0)[i];
 
     Spatial IS = inertia_mul(inertia_load(FM(I) + 10 * row->link), S_i);
+    UNROLL
     for (int t = 0; t <= row->depth; t++)
         A[t] = spatial_dot(spatial_load(S + 6 * plan->tree.ancestor[row->start + t]), IS);
     A[row->depth] = A[row->depth] + real_fma(h, damping, field_get(k->armature, i, ctx->pack));
@@ -126,10 +128,14 @@ STAGE_FN void free_motion(const Context *ctx) {
 
     /* forward: X, S, V, a, then I and F of each link */
     PROFILE(ctx, SAP_STAGE_KINEMATICS);
-    forward_kinematics(ctx, FM(q), FM(v0));
-    PROFILE(ctx, SAP_STAGE_DYNAMICS);
-    TEAM_FOR(l, plan->nl)
-        link_dynamics(ctx, l);
+    if (TABLES_KNOWN) { /* link after link, so that registers hold the motion of one */
+        EACH_LINK(l, plan->nl, link_kinematics(ctx, l, FM(q), FM(v0)); link_dynamics(ctx, l))
+    } else {
+        forward_kinematics(ctx, FM(q), FM(v0));
+        PROFILE(ctx, SAP_STAGE_DYNAMICS);
+        TEAM_FOR(l, plan->nl)
+            link_dynamics(ctx, l);
+    }
     if (ctx->args->implicit_gyroscopic) {
         TEAM_FOR(l, plan->nl)
             link_implicit_gyroscopic(ctx, l, h);
@@ -148,13 +154,13 @@ STAGE_FN void free_motion(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_MASS_MATRIX);
     if (NUM_BLOCKS > 0 && ctx->args->constraints.f.data)
         tendon_forces_add(ctx, FM(f));
-    TEAM_FOR(i, plan->nv)
-        assemble_row(ctx, i, h);
+    EACH_DOF(i, plan->nv, assemble_row(ctx, i, h))
     TEAM_SYNC(); /* the factor reads all rows of A, the solve all of tau */
 
     /* v* = v0 + h A^-1 tau */
     PROFILE(ctx, SAP_STAGE_FREE_FACTOR);
     factor_solve(&plan->tree, FM(A), FM(L), FM(inverse), FM(f), FM(v));
+    UNROLL
     TEAM_FOR(i, plan->nv)
         FM(v)[i] = real_fma(h, FM(v)[i], FM(v0)[i]);
     TEAM_SYNC(); /* all threads read v* */

@@ -220,6 +220,7 @@ STAGE_FN void joint_advance(const Context *ctx, const SapLink *link, const real 
     bool has_quaternion = link->type == SAP_JOINT_FREE || link->type == SAP_JOINT_BALL;
     int num_ends = ctx->args->euler || ADVANCES_WITH_V ? 6 : ctx->args->implicit_gyroscopic && has_quaternion ? 3 : 0;
     real u[6];
+    UNROLL
     for (int i = 0; i < link->nlin + link->nang; i++)
         u[i] = i < num_ends ? v[link->v + i] : K(0.5) * (v0[link->v + i] + v[link->v + i]);
     q += link->q;
@@ -231,6 +232,7 @@ STAGE_FN void joint_advance(const Context *ctx, const SapLink *link, const real 
         quat_store(q1 + 3, joint_advance_rotation(ctx, quat_load(q + 3), vec3_load(u), h));
         break;
     default:
+        UNROLL
         for (int i = 0; i < link->nlin + link->nang; i++) {
             q1[i] = real_fma(h, u[i], q[i]);
             if (i >= link->nlin) /* an angle without a sine has no pose: NaN */

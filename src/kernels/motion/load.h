@@ -28,6 +28,7 @@ STAGE_FN void load_coordinates(const Context *ctx, const SapLink *link, real *ch
         scalars = 3;
         quat_store(q + first + 3, load_quat(ctx, first + 3, check));
     }
+    UNROLL
     for (int i = first; i < first + scalars; i++) {
         q[i] = buffer_get(ctx->args->q_in, i, ctx->pack);
         *check = *check + check_of(q[i]);
@@ -48,6 +49,7 @@ STAGE_FN void load_velocity(const Context *ctx, int l, real *check) {
     const SapLink *link = &ctx->args->plan.link[l];
     SapBuffer buffer = ctx->args->qd_in;
     real *v = FM(v0) + link->v;
+    UNROLL
     for (int i = 0; i < link->nlin + link->nang; i++) {
         v[i] = buffer_get(buffer, link->v + i, ctx->pack);
         *check = *check + check_of(v[i]);
@@ -64,6 +66,7 @@ STAGE_FN void load_joint_f(const Context *ctx, int l, real *check) {
     const SapLink *link = &ctx->args->plan.link[l];
     SapBuffer buffer = ctx->args->joint_f;
     real *f = FM(f) + link->v;
+    UNROLL
     for (int i = 0; i < link->nlin + link->nang; i++) {
         f[i] = buffer.data ? buffer_get(buffer, link->v + i, ctx->pack) : real_of(0);
         *check = *check + check_of(f[i]);
@@ -75,24 +78,28 @@ STAGE_FN void load_joint_f(const Context *ctx, int l, real *check) {
     }
 }
 
+KERNEL_FN void load_link_state(const Context *ctx, int l) {
+    real check = real_of(0);
+    load_coordinates(ctx, &ctx->args->plan.link[l], &check);
+    load_velocity(ctx, l, &check);
+    FM(state_check)[l] = check;
+}
+
 /* Loads the state of every link. Needs a barrier before other threads read it. */
 STAGE_FN void load_state(const Context *ctx) {
-    TEAM_FOR(l, ctx->args->plan.nl) {
-        real check = real_of(0);
-        load_coordinates(ctx, &ctx->args->plan.link[l], &check);
-        load_velocity(ctx, l, &check);
-        FM(state_check)[l] = check;
-    }
+    EACH_LINK(l, ctx->args->plan.nl, load_link_state(ctx, l))
+}
+
+KERNEL_FN void load_link_control(const Context *ctx, int l) {
+    real check = real_of(0);
+    load_joint_f(ctx, l, &check);
+    bool forces = l == 0 && NUM_BLOCKS > 0 && ctx->args->constraints.f.data;
+    for (int t = 0; forces && t < ctx->args->plan.num_tendons; t++)
+        check = check + check_of(buffer_get(ctx->args->constraints.f, t, ctx->pack));
+    FM(control_check)[l] = check;
 }
 
 /* Loads the joint forces of every link. Each thread needs only the coordinates of its own links. */
 STAGE_FN void load_control(const Context *ctx) {
-    TEAM_FOR(l, ctx->args->plan.nl) {
-        real check = real_of(0);
-        load_joint_f(ctx, l, &check);
-        bool forces = l == 0 && NUM_BLOCKS > 0 && ctx->args->constraints.f.data;
-        for (int t = 0; forces && t < ctx->args->plan.num_tendons; t++)
-            check = check + check_of(buffer_get(ctx->args->constraints.f, t, ctx->pack));
-        FM(control_check)[l] = check;
-    }
+    EACH_LINK(l, ctx->args->plan.nl, load_link_control(ctx, l))
 }

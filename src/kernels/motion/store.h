@@ -29,7 +29,7 @@ KERNEL_FN real velocity_check(const Context *ctx, int l, const real *q) {
     const real *v = FM(v) + link->v;
     real check = real_of(0);
     bool is_free = link->type == SAP_JOINT_FREE; /* stores v_C in place of v_O */
-    for (int i = 0; i < (is_free ? 3 : link->nlin + link->nang); i++)
+    FOR_UP_TO(i, is_free ? 3 : link->nlin + link->nang, 6)
         check = check + check_of(buffer_stored(ctx->args->qd_out, v[i]));
     if (is_free)
         check = check + buffer_check_vec3(ctx->args->qd_out, free_joint_v_C(ctx, l, q, v));
@@ -41,7 +41,8 @@ KERNEL_FN real velocity_check(const Context *ctx, int l, const real *q) {
 KERNEL_FN bits spin_status(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     bits none = real_bits(real_of(0)), status = none;
-    for (int l = 0; l < plan->nl && !ctx->args->implicit_gyroscopic; l++) {
+    UNROLL
+    for (int l = 0; l < (ctx->args->implicit_gyroscopic ? 0 : plan->nl); l++) {
         scalar bound = (scalar)plan->link[l].max_turn;
         if (bound > 0) {
             Vec3 turn = vec3_scale(STAGE_H, vec3_load(FM(v) + plan->link[l].v));
@@ -83,10 +84,13 @@ STAGE_FN bits world_status(const Context *ctx) {
     mask input_ok = state_ok & control_ok;
     mask spd = factor_succeeded(plan->nv, FM(inverse));
     real assembled = real_of(0), result = real_of(0);
+    UNROLL
     for (int i = 0; i < plan->nv; i++)
         assembled = assembled + check_of(FM(A)[plan->tree.row[i].start + plan->tree.row[i].depth]);
+    UNROLL
     for (int l = 0; l < plan->nl; l++)
         result = result + velocity_check(ctx, l, FM(q1));
+    UNROLL
     for (int i = 0; i < plan->nq; i++)
         result = result + check_of(buffer_stored(ctx->args->q_out, FM(q1)[i]));
     /* an A that overflowed is NONFINITE_RESULT, not NOT_SPD */
@@ -109,6 +113,7 @@ STAGE_FN void store_velocity(const Context *ctx, int l, const real *q, const rea
         buffer_put_vec3(buffer, link->v, free_joint_v_C(ctx, l, q, v), which, ctx->pack);
         buffer_put_vec3(buffer, link->v + 3, vec3_load(v), which, ctx->pack);
     } else {
+        UNROLL
         for (int i = 0; i < link->nlin + link->nang; i++)
             buffer_put(buffer, link->v + i, v[i], which, ctx->pack);
     }
@@ -128,10 +133,10 @@ STAGE_FN void store_unchanged(const Context *ctx, mask which) {
 STAGE_FN void store_state(const Context *ctx, mask which) {
     const SapPlan *plan = &ctx->args->plan;
     const real *q1 = FM(q1);
+    UNROLL
     TEAM_FOR(i, plan->nq)
         buffer_put(ctx->args->q_out, i, q1[i], which, ctx->pack);
-    TEAM_FOR(l, plan->nl)
-        store_velocity(ctx, l, q1, FM(v), which);
+    EACH_LINK(l, plan->nl, store_velocity(ctx, l, q1, FM(v), which))
 }
 
 /* Worlds in which all body_q and body_qd are finite in the type of the output. */

@@ -11,6 +11,7 @@ KERNEL_FN void linear_assemble(const Context *ctx, const SapPattern *pattern, bo
     StageView solve = SOLVE_VIEW;
     int nv = ctx->args->plan.nv, grad = ctx->args->problem.grad;
     real *x = LINEAR(x);
+    UNROLL
     TEAM_FOR(i, nv)
         x[i] = -view_get(solve, grad + i);
     TEAM_SYNC(); /* the factor reads all rows of H, the solve all of x */

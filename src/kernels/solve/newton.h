@@ -77,6 +77,7 @@ KERNEL_FN const SapPattern *newton_pattern(const Context *ctx) {
 STAGE_FN real newton_slope(const Context *ctx, int is_f64) {
     StageView x = LINEAR_VIEW(is_f64);
     real slope = real_of(0);
+    UNROLL
     for (int i = 0; i < ctx->args->plan.nv; i++)
         slope = real_fma(view_get(x, ctx->args->linear.x + i), SOLVE(grad)[i], slope);
     return slope;
@@ -99,6 +100,7 @@ STAGE_FN void newton_direction(const Context *ctx, const SapPattern *pattern, Ne
     bool retried = !is_f64 && mask_any(retry);
     int nv = ctx->args->plan.nv, at = ctx->args->linear.x;
     real *d = NEWTON(d);
+    UNROLL
     TEAM_FOR(i, nv) {
         d[i] = view_get(x, at + i);
         if (retried)

@@ -25,6 +25,7 @@ STAGE_FN void problem_load(const Context *ctx) {
     real *w = SOLVE(w), *scale = SOLVE(scale), *v_star = SOLVE(v_star), *v0 = SOLVE(v0);
     real *dv = SOLVE(dv), *r = SOLVE(r);
     StageView A = FM_VIEW(A), fm_v = FM_VIEW(v), fm_v0 = FM_VIEW(v0);
+    UNROLL
     TEAM_FOR(i, nv) {
         real A_ii = view_get(A, row[i].start + row[i].depth);
         real a = real_select(A_ii > K(1e-12), A_ii, real_of(K(1e-12)));
@@ -50,32 +51,33 @@ KERNEL_FN real problem_A_row(const SapPattern *tree, StageView A, int i, const r
 }
 
 /* The same product for all rows by one thread, which reads an entry A_ij once: it goes to y_i and to y_j. Every y_i
- * gets its terms in the order of problem_A_row. */
-KERNEL_FN void problem_A_rows(const SapPattern *tree, StageView A, int nv, const real *x, real *y) {
-    const SapPatternRow *row = tree->row;
-    const int *ancestors = tree->ancestor;
-    for (int i = 0; i < nv; i++) {
-        int depth = row[i].depth, start = row[i].start;
-        const int *ancestor = ancestors + start;
-        real s = real_of(0), x_i = x[i];
-        for (int t = 0; t < depth; t++) {
-            real A_ij = view_get(A, start + t);
-            s = real_fma(A_ij, x[ancestor[t]], s);
-            y[ancestor[t]] = real_fma(A_ij, x_i, y[ancestor[t]]);
-        }
-        y[i] = real_fma(view_get(A, start + depth), x_i, s);
+ * gets its terms in the order of problem_A_row. This is row i, whose y_i is complete but for its descendants. */
+KERNEL_FN void problem_A_add_row(const SapPatternRow *row, const int *ancestors, StageView A, const real *x, real *y,
+                                 int i) {
+    int depth = row[i].depth, start = row[i].start;
+    const int *ancestor = ancestors + start;
+    real s = real_of(0), x_i = x[i];
+    UNROLL
+    for (int t = 0; t < depth; t++) {
+        real A_ij = view_get(A, start + t);
+        s = real_fma(A_ij, x[ancestor[t]], s);
+        y[ancestor[t]] = real_fma(A_ij, x_i, y[ancestor[t]]);
     }
+    y[i] = real_fma(view_get(A, start + depth), x_i, s);
 }
 
 /* y = A x; thread i of the team owns y_i. */
 KERNEL_FN void problem_A_mul_by(const Context *ctx, StageView A, const real *x, real *y) {
     const SapPattern *tree = &ctx->args->plan.tree;
     int nv = ctx->args->plan.nv;
-    if (TEAM_OF_ONE)
-        problem_A_rows(tree, A, nv, x, y);
-    else
+    if (TEAM_OF_ONE) {
+        const SapPatternRow *row = tree->row;
+        const int *ancestors = tree->ancestor;
+        EACH_DOF(i, nv, problem_A_add_row(row, ancestors, A, x, y, i))
+    } else {
         TEAM_FOR(i, nv)
             y[i] = problem_A_row(tree, A, i, x);
+    }
 }
 
 STAGE_FN void problem_A_mul(const Context *ctx, const real *x, real *y) {
@@ -100,6 +102,7 @@ STAGE_FN void problem_make_terms(const Context *ctx) {
 /* Worlds whose free motion is finite. */
 STAGE_FN mask problem_is_sound(const Context *ctx) {
     real check = real_of(0);
+    UNROLL
     for (int i = 0; i < ctx->args->plan.nv; i++)
         check = check + check_of(SOLVE(v_star)[i]) + check_of(SOLVE(w)[i]) + check_of(SOLVE(v0)[i]);
     return check == K(0.0);
@@ -182,6 +185,7 @@ STAGE_FN void problem_start_from_v(const Context *ctx, mask which) {
     real *dv = SOLVE(dv), *r = SOLVE(r), *product = SOLVE(grad); /* grad is free until the gradient is evaluated */
     int nv = ctx->args->plan.nv;
     TEAM_SYNC(); /* constraints read the v of their dofs */
+    UNROLL
     TEAM_FOR(i, nv)
         dv[i] = real_select(which, v[i] - v_star[i], dv[i]);
     if (NUM_BLOCKS > 0)
@@ -192,6 +196,7 @@ STAGE_FN void problem_start_from_v(const Context *ctx, mask which) {
     }
     TEAM_SYNC(); /* the product reads all of dv */
     problem_A_mul(ctx, dv, product);
+    UNROLL
     TEAM_FOR(i, nv)
         r[i] = real_select(which, product[i], r[i]);
 }
@@ -208,6 +213,7 @@ STAGE_FN void problem_evaluate_terms(const Context *ctx) {
     real *gamma = SOLVE(dof_gamma), *impulse = SOLVE(impulse), *cost = SOLVE(dof_cost), *hessian = SOLVE(dof_hessian);
     DofTerms all = dof_terms(ctx);
     int nv = ctx->args->plan.nv;
+    UNROLL
     TEAM_FOR(i, nv) {
         JointTerms terms = dof_terms_at(&all, i, v[i]);
         gamma[i] = impulse[i] = joint_terms_impulse(&terms);
@@ -221,6 +227,13 @@ STAGE_FN void problem_evaluate_impulse(const Context *ctx) {
     real *impulse = SOLVE(impulse);
     if (NUM_BLOCKS > 0)
         blocks_add_impulse(ctx, impulse);
+    if (TABLES_KNOWN) {
+        for (int c = 0; c < constraint_count(ctx); c++) {
+            Constraint k = constraint_at(ctx, c);
+            columns_add_impulse(&k, impulse);
+        }
+        return;
+    }
     FOR_COLUMNS(at, Constraint, k, constraint_at) {
         int i = column_dof(&at);
         impulse[i] = impulse[i] + constraint_Jt_mul(&k, at.column);
@@ -232,6 +245,7 @@ KERNEL_FN void problem_evaluate_gradient(const Context *ctx) {
     const real *r = SOLVE(r), *impulse = SOLVE(impulse);
     real *grad = SOLVE(grad);
     int nv = ctx->args->plan.nv;
+    UNROLL
     TEAM_FOR(i, nv)
         grad[i] = r[i] - impulse[i];
 }
@@ -339,6 +353,7 @@ KERNEL_FN real problem_evaluate_moved_norms(const Context *ctx, mask drifted, Pr
     real *grad = SOLVE(grad), cost = real_of(0);
     int nv = ctx->args->plan.nv;
     NormSums sums = norm_sums_none();
+    UNROLL
     for (int i = 0; i < nv; i++) {
         grad[i] = r[i] - impulse[i];
         cost = cost_add_dof(cost, dv[i], r[i], dof_cost[i]);
@@ -402,6 +417,7 @@ KERNEL_FN void line_find_parabolas(const Context *ctx, const real *d, mask open)
     real *keeps = SOLVE(line_keeps), reach = line_reach(ctx);
     int *acts = &DOF_LINE_ACTS(0), nv = ctx->args->plan.nv;
     DofTerms all = dof_terms(ctx);
+    UNROLL
     TEAM_FOR(i, HAS_DOF_TERMS ? nv : 0) {
         acts[i] = 0;
         if (all.acts[i]) {
@@ -430,6 +446,7 @@ STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0, mas
     Line line;
     line.d = d;
     line.m1 = line.m2 = line.slope0 = zero;
+    UNROLL
     for (int i = 0; i < nv; i++) {
         real m1 = SOLVE(r)[i], m2 = Ad[i];
         if (HAS_DOF_TERMS && acts[i]) {
@@ -490,6 +507,7 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
         if (TEAM_OF_ONE)
             line_add(&p, k.line, derivatives);
     }
+    UNROLL
     TEAM_FOR(i, HAS_DOF_TERMS ? nv : 0)
         if (acts[i]) {
             JointTerms terms = dof_terms_at(&all, i, real_fma(a, d[i], v[i]));
@@ -515,6 +533,7 @@ STAGE_FN void problem_move(const Context *ctx, const Line *line, real a, mask wh
     const real *d = line->d, *Ad = SOLVE(Ad);
     real *v = SOLVE(v), *dv = SOLVE(dv), *r = SOLVE(r);
     int nv = ctx->args->plan.nv;
+    UNROLL
     TEAM_FOR(i, nv) {
         v[i] = real_select(which, real_fma(a, d[i], v[i]), v[i]);
         dv[i] = real_select(which, real_fma(a, d[i], dv[i]), dv[i]);
@@ -570,6 +589,7 @@ KERNEL_FN void problem_hessian_A(const Context *ctx, const SapPattern *pattern, 
     int nv = ctx->args->plan.nv;
     Tiles tiles = tiles_of(ctx);
     if (TEAM_OF_ONE && is_tree) { /* both have the same entries in the same order */
+        UNROLL
         for (int t = 0; t < pattern->nnz; t++)
             H[t] = view_get(A, t);
         return;
@@ -590,6 +610,13 @@ KERNEL_FN void problem_hessian_A(const Context *ctx, const SapPattern *pattern, 
 KERNEL_FN void problem_hessian_constraints(const Context *ctx, const SapPattern *pattern, bool is_tree, real *H) {
     if (NUM_BLOCKS > 0)
         blocks_add_hessian(ctx, pattern, H);
+    if (TABLES_KNOWN && is_tree) {
+        for (int c = 0; c < constraint_count(ctx); c++) {
+            Curvature k = curvature_at(ctx, c);
+            columns_add_curvature(k.G, k.dof, k.J, *SLOT_INTS(num_dofs, c), pattern, H);
+        }
+        return;
+    }
     FOR_COLUMNS(at, Curvature, k, curvature_at)
     curvature_add(&k, at.column, pattern, is_tree, H + row_start(pattern, column_dof(&at)));
 }
@@ -599,6 +626,7 @@ KERNEL_FN void problem_hessian_dofs(const Context *ctx, const SapPattern *patter
     StageView solve = SOLVE_VIEW;
     int nv = ctx->args->plan.nv, dof_hessian = ctx->args->problem.dof_hessian;
     scalar shift = (scalar)ctx->args->contacts.diag_shift;
+    UNROLL
     TEAM_FOR(i, nv) {
         real *H_ii = H + row_start(pattern, i) + row_column(pattern, i);
         *H_ii = *H_ii + view_get(solve, dof_hessian + i) + shift;

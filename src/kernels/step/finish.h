@@ -8,8 +8,7 @@ STAGE_FN void stage_finish(const Context *ctx) {
     bool bodies = (args->body_q.data || args->body_qd.data) && ctx->step == args->num_steps - 1;
     /* q1 = q + h u */
     PROFILE(ctx, SAP_STAGE_INTEGRATE);
-    TEAM_FOR(l, plan->nl)
-        ADVANCE(l);
+    EACH_LINK(l, plan->nl, ADVANCE(l))
     TEAM_SYNC(); /* the status reads all of q1 */
     PROFILE(ctx, SAP_STAGE_STORE);
 

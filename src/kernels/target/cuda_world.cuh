@@ -92,20 +92,30 @@ static __device__ __forceinline__ unsigned char *arena_at(unsigned char *scratch
     return arenas->workspace + (blockIdx.x * blockDim.y + threadIdx.y) * arenas->workspace_size + ~offset;
 }
 
+// The address of an arena. Where offsets are constants, its alignment makes several numbers one access: SAP_ARENA_ALIGNMENT is
+// a multiple of 16 bytes.
+static __device__ __forceinline__ unsigned char *aligned(unsigned char *arena) {
+#ifdef SAP_MADE_FOR_BATCH
+    return (unsigned char *)__builtin_assume_aligned(arena, 16);
+#else
+    return arena;
+#endif
+}
+
 // Sets the memory of the contact slots.
 static __device__ __forceinline__ void set_slots(SapContext *ctx, unsigned char *scratch, const SapSlotArenas *slots) {
     const SapArenas *arena = &ctx->args->arena;
-    ctx->slots = arena_at(scratch, arena, slots->reals);
-    ctx->jacobians = arena_at(scratch, arena, slots->jacobians);
-    ctx->slot_ints = (int *)arena_at(scratch, arena, slots->ints);
+    ctx->slots = aligned(arena_at(scratch, arena, slots->reals));
+    ctx->jacobians = aligned(arena_at(scratch, arena, slots->jacobians));
+    ctx->slot_ints = (int *)aligned(arena_at(scratch, arena, slots->ints));
 }
 
 // Sets the memory of their origins.
 static __device__ __forceinline__ void set_origins(SapContext *ctx, unsigned char *scratch,
                                                    const SapSlotArenas *slots) {
     const SapArenas *arena = &ctx->args->arena;
-    ctx->origin = arena_at(scratch, arena, slots->origin);
-    ctx->origin_ints = (int *)arena_at(scratch, arena, slots->origin_ints);
+    ctx->origin = aligned(arena_at(scratch, arena, slots->origin));
+    ctx->origin_ints = (int *)aligned(arena_at(scratch, arena, slots->origin_ints));
 }
 
 // Slots of a world with few contacts are in fast memory, those of other worlds in the workspace. A pack is one world, so

@@ -130,8 +130,8 @@ static void check_no_cache(void) {
 static void check_refusals(void) {
     empty_cache();
     setenv("PTX_NVRTC_ERROR", "x\na.h(3): error: no\ny", 1);
-    expect(options_of(NULL, NULL), "compiled with the library: NVRTC cannot compile the kernels: a.h(3): error: no", false,
-           1);
+    expect(options_of(NULL, NULL), "compiled with the library: NVRTC cannot compile the kernels: a.h(3): error: no",
+           false, 1);
     unsetenv("PTX_NVRTC_ERROR");
     write_kernels("sap_kernel_step_made", "sap_kernel_of_another_kind");
     expect(options_of(NULL, NULL), "compiled with the library: device cuda: cuModuleGetFunction failed", false, 2);
@@ -216,6 +216,7 @@ int main(int argc, char **argv) {
         check_stand_in();
     } else {
         check_bits("bench/scenes/quadruped.yaml", "approx32", 1, 33);
+        check_bits("bench/scenes/quadruped.yaml", "fast32", 1, 33);
         check_bits("bench/scenes/quadruped.yaml", "approx32", 8, 3);
         check_bits("tests/scenes/linkages.yaml", "drake", 16, 3);
     }
