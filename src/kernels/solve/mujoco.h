@@ -93,11 +93,9 @@ STAGE_FN void mujoco_stop(const Context *ctx, int k, MujocoNewton *n) {
 KERNEL_FN real mujoco_line_tolerance(const Context *ctx, const MujocoNewton *n, real length) {
     const real *d = NEWTON(d), *r = SOLVE(r), *impulse = SOLVE(impulse);
     real tolerance = n->tolerance * (scalar)ctx->args->mujoco->ls_tolerance * length / n->scale, size = real_of(0);
-    if (SAP_PRECISION == 64)
-        return tolerance;
-    for (int i = 0; i < ctx->args->plan.nv; i++)
+    for (int i = 0; SAP_PRECISION == 32 && i < ctx->args->plan.nv; i++)
         size = real_fma(real_abs(d[i]), real_abs(r[i]) + real_abs(impulse[i]), size);
-    return real_max(tolerance, MUJOCO_LINE_ROUNDING * size);
+    return SAP_PRECISION == 32 ? real_max(tolerance, MUJOCO_LINE_ROUNDING * size) : tolerance;
 }
 
 /* Takes a step in every open world. A world without a step that improves stops: it is optimal if its gradient is. */
