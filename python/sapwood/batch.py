@@ -76,13 +76,16 @@ def _device_options(device: str) -> dict[str, str]:
     return {"device": kind, "cuda_device": index} if colon else {"device": kind}
 
 
-def _options_of(model: Model, preset: str | None, options: Any) -> Options:
+def _options_of(model: Model, preset: str | None, options: Any, solver: str | None = None) -> Options:
     if isinstance(options, Options):
-        return options.copy()
-    out = model.options.copy() if model.options is not None else Options()
-    if preset is not None:
-        out["contact_preset_variant"] = preset
-    out.update(options or {})
+        out = options.copy()
+    else:
+        out = model.options.copy() if model.options is not None else Options()
+        if preset is not None:
+            out["contact_preset_variant"] = preset
+        out.update(options or {})
+    if solver is not None:
+        out["contact_solver"] = solver
     return out
 
 
@@ -123,9 +126,10 @@ class Batch(MjNames):
     Options are those of the model's scene file, if it has one, then `preset` (approx32 without a scene), then
     `options`: a mapping of changes, or an Options, which replaces all of this. If none of them chooses the number of
     contact slots of a world (max_rigid_contact is 0), a probe does (sapwood/batch.h). `solver` is the option
-    contact_solver: "sap", "mujoco", ...; an MJCF model keeps the numbers of "mujoco" with law="mujoco". `dtype` is the type of state and
-    control; by default the precision of the preset's free motion. `seed` and `world_offset` are used by `perturb`:
-    world w of this batch is world world_offset + w of a larger one.
+    contact_solver: "sap", "mujoco", ... With "mujoco" the `model` of the batch is an MJCF model as
+    law="mujoco" imports it, unless it was changed after its import. `dtype` is the type of state and control; by default
+    the precision of the preset's free motion. `seed` and `world_offset` are used by `perturb`: world w of this batch is
+    world world_offset + w of a larger one.
 
     `device` is "cpu", "cuda", "cuda:1", ...; by default that of the options. On a GPU arrays are DeviceArrays, except
     the per-world parameters, and calls return before their work is done; `numpy()` of an array waits.
@@ -168,11 +172,13 @@ class Batch(MjNames):
         self._inner = None
         if not isinstance(model, Model):
             raise TypeError(f"model is a {type(model).__name__}; it must be a sapwood.Model")
-        self.model, self.num_worlds = model, integer("num_worlds", num_worlds, 1)
+        self.num_worlds = integer("num_worlds", num_worlds, 1)
         self.seed, self.world_offset = integer("seed", seed, 0, 2**64 - 1), integer("world_offset", world_offset)
-        self.options = _options_of(model, preset, options)
-        if solver is not None:
-            self.options["contact_solver"] = solver
+        self.options = _options_of(model, preset, options, solver)
+        if self.options["contact_solver"] == "mujoco" and model.mujoco is None and model.imported is not None:
+            model = model.imported.again("mujoco") or model
+            self.options = _options_of(model, preset, options, solver)
+        self.model = model
         if device is not None:
             self.options.update(_device_options(device))
         self.device = self.options["device"]

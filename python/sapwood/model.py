@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
@@ -146,8 +147,8 @@ class Model:
     ) -> Model:
         """The model of an MJCF file, read by MuJoCo's compiler (pip install sapwood[mujoco]).
 
-        With law="mujoco" it keeps the numbers of MuJoCo's own law, and its batches follow MuJoCo: cone, integrator,
-        tolerances and impratio are those of the file (docs/mujoco.md).
+        With law="mujoco" its batches follow MuJoCo: cone, integrator, tolerances and impratio are those of the file
+        (docs/mujoco.md). A batch with solver="mujoco" imports any other MJCF model again in this way.
 
         What moves the robot and is lost gives one SapwoodImportWarning for each kind of element; `quiet` silences them,
         `strict` makes them an error. `report()` lists everything that is not exact (docs/python.md). Equalities and
@@ -234,8 +235,10 @@ class Model:
         set_drive(self, joints, kp, kd, effort)
 
     def _replace(self, arrays: dict[str, Any]) -> None:
-        """Becomes the model of other arrays; dt, options and imported stay."""
+        """Becomes the model of other arrays; dt, options and imported stay, but it is no longer that of its source."""
         other = Model(dt=self.dt, mujoco=self.mujoco, **arrays)
+        if self.imported:
+            self.imported = replace(self.imported, source=None)
         self._handle, self._struct, self._capacities = other._handle, other._struct, {}
 
     def save(self, path: str | os.PathLike[str]) -> None:

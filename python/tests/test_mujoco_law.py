@@ -92,9 +92,7 @@ def test_criterion_7_the_file_chooses_cone_integrator_and_tolerances() -> None:
 def test_the_solver_is_an_argument_of_a_batch() -> None:
     model = sapwood.Model.from_mjmodel(compiled(), law="mujoco")
     assert sapwood.Batch(model, 1).options["contact_solver"] == "mujoco"
-    other = sapwood.Model.from_mjmodel(compiled(), quiet=True)
-    assert sapwood.Batch(other, 1).options["contact_solver"] == "sap"
-    assert sapwood.Batch(other, 1, solver="mujoco").options["contact_solver"] == "mujoco"
+    assert sapwood.Batch(sapwood.Model.from_mjmodel(compiled(), quiet=True), 1).options["contact_solver"] == "sap"
     with pytest.raises(ValueError, match="contact_solver"):
         sapwood.Batch(model, 1, solver="bullet")
 
@@ -266,6 +264,19 @@ def test_an_unknown_law_is_refused() -> None:
         sapwood.Model.from_mjmodel(compiled(), law="coulomb")
 
 
+@pytest.mark.parametrize("asked", [{"solver": "mujoco"}, {"preset": "mujoco64"}])
+def test_a_batch_with_the_law_has_all_numbers_of_the_file(asked: dict[str, str]) -> None:
+    m = compiled("RK4", "elliptic", 4)
+    model = sapwood.Model.from_mjmodel(m, quiet=True)
+    m.opt.impratio = 7  # a change after the import
+    batch = sapwood.Batch(copy.copy(model), 1, **asked)
+    assert batch.options["contact_solver"] == "mujoco"
+    assert batch.model.mujoco is not None and batch.model.mujoco["impratio"] == 2
+    m.opt.impratio = 2
+    assert max(errors(m, batch, 40)) < 1e-8
+    assert model.mujoco is None and sapwood.Batch(model, 1).options["contact_solver"] == "sap"
+
+
 def test_a_model_without_the_law_gets_mujocos_weights() -> None:
     """Weights are computed; the rest are MuJoCo's defaults, so that it moves nearly as the model with the law."""
     m = compiled("discrete")
@@ -275,7 +286,9 @@ def test_a_model_without_the_law_gets_mujocos_weights() -> None:
     assert np.allclose(body, with_law.mujoco["body_invweight"], rtol=1e-12)
     assert np.allclose(dof, with_law.mujoco["dof_invweight"], rtol=1e-12)
     assert len(tendon) == 0
+    model._replace(model.arrays())  # no longer the model of the file
     batch = sapwood.Batch(model, 2, preset="mujoco64")
+    assert batch.model is model
     batch.step(50)
     assert not np.any(batch.status & sapwood.batch.FAILED)
 

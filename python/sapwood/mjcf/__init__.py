@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,14 @@ class Import:
     undrawn: set[int] = field(default_factory=set)  # shapes that are not drawn: a visual is drawn in their place
     sensors: list[MjSensor] = field(default_factory=list)  # those that a batch can measure
     num_sensordata: int = 0
+    source: tuple[Any, HullOptions, bool] | None = None  # arguments of `convert`; None: the model was changed since
+
+    def again(self, law: str) -> Model | None:
+        """The model of the same source for a law, or None without a source. Its report lists what is lost."""
+        if self.source is None:
+            return None
+        m, hulls, rigid = self.source
+        return convert(m, quiet=True, hulls=hulls, rigid=rigid, law=law)
 
 
 class NotCarriedOver(ValueError):
@@ -95,6 +104,7 @@ def convert(
     builder = _Builder(m, rigid)
     builder.hulls, builder.law = hulls, law
     model = builder.build(strict)
+    model.imported = replace(model.imported, source=(copy(m), hulls, rigid))
     if not quiet:
         warn(builder.model_name(), builder.lost)
     return model
