@@ -25,7 +25,12 @@ static inline HashBatch hash_batch_create(const SapModelArrays *m, int n, SapDty
     size_t size = number_width(dtype), worlds = (size_t)n;
     size_t nq = worlds * (size_t)m->num_coords, nv = worlds * (size_t)m->num_dofs, nb = worlds * (size_t)m->num_bodies;
     HashBatch batch = {.m = m, .n = n};
-    batch.state = (SapState){n, dtype, calloc(nq, size), calloc(nv, size), calloc(nb * 7, size), calloc(nb * 6, size)};
+    batch.state = (SapState){.num_worlds = n,
+                             .dtype = dtype,
+                             .joint_q = calloc(nq, size),
+                             .joint_qd = calloc(nv, size),
+                             .body_q = calloc(nb * 7, size),
+                             .body_qd = calloc(nb * 6, size)};
     batch.control =
         (SapControl){.num_worlds = n, .dtype = dtype, .joint_f = calloc(nv, size), .body_f = calloc(nb * 6, size)};
     return batch;
