@@ -160,11 +160,15 @@ ptx-mutants: setup
 ptxas-table: build
 	$(PYTHON) -B tests/ptx/ptxas_figures.py --update docs/gpu.md build/release/cuda/*.cubin
 
-roofline: setup
-	$(call ptx_script,roofline) --figures build/release/cuda $(ROOFLINE_ARGS)
+# Registers of a thread per world are those of the cubin that its budget test assembles.
+FIGURES = --figures build/release/cuda --figures build/release/tests/ptx
 
-roofline-table: setup
-	$(call ptx_script,roofline) --figures build/release/cuda --update docs/gpu.md --predictions src/host/cli/predicted.h
+roofline: setup
+	$(call ptx_script,roofline) $(FIGURES) $(ROOFLINE_ARGS)
+
+roofline-table: build
+	ctest --preset release -C all -R '^ptx_budgets_thread$$'
+	$(call ptx_script,roofline) $(FIGURES) --update docs/gpu.md --predictions src/host/cli/predicted.h
 
 fuzz: setup
 	cmake --preset release

@@ -321,7 +321,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
     parser.add_argument("--driver", required=True)
-    parser.add_argument("--figures", type=pathlib.Path, help="the folder of the cubins; without it, 128 registers are assumed")
+    parser.add_argument("--figures", type=pathlib.Path, action="append", default=[],
+                        help="a folder of cubins, may be repeated; 128 registers are assumed for kernels without a cubin")
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the solver")
     parser.add_argument("--json", action="store_true")
@@ -331,7 +332,7 @@ def main():
     parser.add_argument("cases", nargs="*", default=DEFAULT_CASES)
     options = parser.parse_intermixed_args()
     figures = {}
-    for path in options.figures.glob("*.cubin") if options.figures else []:
+    for path in (path for folder in options.figures for path in folder.glob("*.cubin")):
         figures.update(read_cubin(str(path)))
     rows = []
     for case in options.cases:
