@@ -44,7 +44,8 @@ static const Bad bad_values[] = {
     {SAP_PARAMETER_SHAPE_MATERIAL_TAU, 2, -1, "shape_material_tau[2]"},
     {SAP_PARAMETER_SHAPE_MARGIN, 1, NAN, "shape_margin[1]"},
     {SAP_PARAMETER_SHAPE_GAP, 1, -0.1, "shape_gap[1]"},
-    {SAP_PARAMETER_SHAPE_MESH, FIELD, NUM_GRIDS, "shape_mesh[18] of shape 18 ('field') is 3; a world can choose 0 .. 2"},
+    {SAP_PARAMETER_SHAPE_MESH, FIELD, NUM_GRIDS,
+     "shape_mesh[18] of shape 18 ('field') is 3; a world can choose 0 .. 2"},
     {SAP_PARAMETER_SHAPE_MESH, FIELD, -1, "is -1; a world can choose 0 .. 2"},
     {SAP_PARAMETER_SHAPE_MESH, 2, 0, "is 0; a world can choose -1 .. -1"},
     {SAP_PARAMETER_CONSTRAINT_X, 17, 2, "constraint_X[1] of constraint 1"},
@@ -76,7 +77,7 @@ static const Bad bad_values[] = {
 /* A parameter that gets a good value together with the bad one. */
 static uint64_t companion(const Bad *bad) {
     return UINT64_C(1) << (bad->parameter == SAP_PARAMETER_JOINT_DAMPING ? SAP_PARAMETER_JOINT_ARMATURE
-                                                                : SAP_PARAMETER_JOINT_DAMPING);
+                                                                         : SAP_PARAMETER_JOINT_DAMPING);
 }
 
 static void check_bad(const SapModel *base, const Bad *bad) {

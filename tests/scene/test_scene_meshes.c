@@ -92,19 +92,21 @@ Test(scene, height_fields_have_their_sizes_and_heights) {
 }
 
 Test(scene, height_fields_have_grids_to_choose) {
-    SapScene *scene = parse(GROUND_SHAPE("type: height_field, hx: 4, hy: 3, heights: [[1, 2], [3, 4]], height_scale: 2, "
-                                         "choices: [[[5, 6, 7], [8, 9, 10]], [[1, 1], [1, 1]]]"));
+    SapScene *scene =
+        parse(GROUND_SHAPE("type: height_field, hx: 4, hy: 3, heights: [[1, 2], [3, 4]], height_scale: 2, "
+                           "choices: [[[5, 6, 7], [8, 9, 10]], [[1, 1], [1, 1]]]"));
     const SapModelArrays *a = arrays_of(scene);
     cr_assert(a->num_height_fields == 3 && a->num_heights == 14 && a->shape_mesh[1] == 0);
     cr_expect(a->height_field_size[2] == 2 && a->height_field_size[3] == 3 && a->height_field_size[4] == 2);
     for (int i = 0; i < 10; i++)
         cr_expect_eq(a->heights[i], 2 * (i + 1));
     sap_scene_destroy(scene);
-    EXPECT_FAILURES(
-        {GROUND_SHAPE("type: height_field, hx: 4, hy: 3, heights: [[1, 2], [3, 4]], choices: 3"),
-         "scene.yaml:4: choices: ", {"'3'", "a list of grids"}},
-        {GROUND_SHAPE("type: height_field, hx: 4, hy: 3, heights: [[1, 2], [3, 4]], choices: [[[1, 2]]]"),
-         "scene.yaml:4: choices[0]: ", {"2 or more rows"}});
+    EXPECT_FAILURES({GROUND_SHAPE("type: height_field, hx: 4, hy: 3, heights: [[1, 2], [3, 4]], choices: 3"),
+                     "scene.yaml:4: choices: ",
+                     {"'3'", "a list of grids"}},
+                    {GROUND_SHAPE("type: height_field, hx: 4, hy: 3, heights: [[1, 2], [3, 4]], choices: [[[1, 2]]]"),
+                     "scene.yaml:4: choices[0]: ",
+                     {"2 or more rows"}});
 }
 
 Test(scene, refuses_wrong_meshes) {

@@ -63,11 +63,10 @@ static inline void add_constraints(SapModelArrays *a) {
     static const int32_t type[] = {SAP_CONSTRAINT_BALL, SAP_CONSTRAINT_WELD, SAP_CONSTRAINT_DISTANCE,
                                    SAP_CONSTRAINT_COUPLER},
                          body[] = {3, 6, -1, 0, 9, 12, -1, -1}, coordinate[] = {-1, -1, -1, -1, -1, -1, 7, 10};
-    static const double X[] = {0, 0.1, -0.1, 0, 0, 0, 1, 0, -0.1, 0, 0, 0, 0, 1, 0.1, 0, 0.3, 0, 0, 0, 1,
-                               0, 0,   0.1,  0, 0, 0, 1, 0, 0,    0, 0, 0, 0, 1, 0,   0, 0.1, 0, 0, 0, 1,
-                               0, 0,   0,    0, 0, 0, 1, 0, 0,    0, 0, 0, 0, 1},
-                        polynomial[] = {0, 1, 0, 0, 0, 0, 1,   0,   0,   0,
-                                        0, 1, 0, 0, 0, 0.1, 0.5, 0.2, 0.1, 0.1},
+    static const double X[] = {0, 0.1, -0.1, 0, 0,   0, 1, 0, -0.1, 0, 0, 0, 0, 1, 0.1, 0, 0.3, 0, 0,
+                               0, 1,   0,    0, 0.1, 0, 0, 0, 1,    0, 0, 0, 0, 0, 0,   1, 0,   0, 0.1,
+                               0, 0,   0,    1, 0,   0, 0, 0, 0,    0, 1, 0, 0, 0, 0,   0, 0,   1},
+                        polynomial[] = {0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0.1, 0.5, 0.2, 0.1, 0.1},
                         reference[] = {0, 0, 0, 0, 0, 0, 0.2, 0.3}, length[] = {0, 0, 0.2, 0},
                         ke[] = {200, 50, 300, 5, 100, 50, 20, 20}, kd[] = {2, 1, 3, 0.1, 1, 1, 0.2, 0.2};
     static const int32_t start[] = {0, 2, 5}, term_type[] = {0, 0, 1, 1, 1}, term_index[] = {8, 11, -1, 0, 12},
@@ -246,8 +245,7 @@ static inline void *expand_row(SapBatch *batch, const SapModel *base, SapParamet
 static inline void write_world(SapBatch *batch, const SapModel *base, uint64_t which, int w, int content) {
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (which >> p & 1)
-            vary_row(sap_model_arrays(base), (SapParameter)p, content,
-                     expand_row(batch, base, (SapParameter)p, w));
+            vary_row(sap_model_arrays(base), (SapParameter)p, content, expand_row(batch, base, (SapParameter)p, w));
 }
 
 static inline void set_velocity(SapBatch *batch, const SapModel *model, int w, int content) {

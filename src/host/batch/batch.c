@@ -281,8 +281,9 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: factor_plan is library, whose worlds share the model's "
                                             "parameters; it must be sparse or dense");
     if (batch->options.contact_solver == SAP_SOLVER_MUJOCO && parameter != SAP_PARAMETER_SHAPE_MESH)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "sap_batch_expand: contact_solver is mujoco, whose worlds share the model's parameters but for shape_mesh");
+        return sap_fail(
+            SAP_ERROR_UNSUPPORTED,
+            "sap_batch_expand: contact_solver is mujoco, whose worlds share the model's parameters but for shape_mesh");
     const SapWorldParameters *e = batch->backend->parameters(batch);
     if (sap_parameter_rows(e->model, parameter) == 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: %s has no rows in this model",

@@ -196,9 +196,9 @@ typedef struct OwnedDump {
     SapDump dump;
     SapModel *model;
     SapDumpCall *calls;
-    SapRecords records;                          /* the arrays point into it */
-    SapBatchArrays arrays;                       /* the inputs of all calls; other arrays are NULL */
-    const void *parameter[SAP_NUM_PARAMETERS];   /* NULL: not expanded */
+    SapRecords records;                        /* the arrays point into it */
+    SapBatchArrays arrays;                     /* the inputs of all calls; other arrays are NULL */
+    const void *parameter[SAP_NUM_PARAMETERS]; /* NULL: not expanded */
 } OwnedDump;
 
 static SapStatus check_version(SapRecords *records) {

@@ -16,8 +16,8 @@
 #include "kernels/data/args.h"
 
 typedef struct SapWorldParameter {
-    void *given, *seen;  /* [num_worlds][size] of the type of the model's array; NULL: not expanded */
-    void *constants[2];  /* [num_worlds][width] of the kernels, f32 and f64 */
+    void *given, *seen; /* [num_worlds][size] of the type of the model's array; NULL: not expanded */
+    void *constants[2]; /* [num_worlds][width] of the kernels, f32 and f64 */
     int size, width;
     size_t row; /* bytes of a world in `given` and in `seen` */
 } SapWorldParameter;

@@ -24,8 +24,8 @@ typedef struct SapSceneMaterial {
 typedef struct SapSceneBody {
     const SapYamlEntry *entry;
     const char *id, *label;
-    double pose[7];            /* in world coordinates */
-    SapMassProperties mass;    /* including the shapes read so far */
+    double pose[7];         /* in world coordinates */
+    SapMassProperties mass; /* including the shapes read so far */
     double gravcomp;
     SapSceneMaterial material; /* defaults of its shapes */
     int joint;                 /* the joint whose child it is; -1: none yet */

@@ -274,8 +274,8 @@ static SapStatus append_grid(SapSceneBuilder *builder, const SapYamlEntry *entry
 static SapStatus read_grid(SapSceneBuilder *builder, const SapYamlEntry *source, bool is_file,
                            const SapSceneGeometry *keys) {
     Points points = {0};
-    SapStatus status = is_file ? read_points_file(builder, source, true, &points)
-                               : read_height_list(builder, source, &points);
+    SapStatus status =
+        is_file ? read_points_file(builder, source, true, &points) : read_height_list(builder, source, &points);
     if (status == SAP_OK)
         status = append_grid(builder, source, keys, &points);
     free(points.value);
