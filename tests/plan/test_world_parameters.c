@@ -34,7 +34,7 @@ static void check_arrangement(const SapModel *base, const char *preset, int worl
 
 static void check_all_parameters(const char *preset) {
     enum { CONTENTS = 3 };
-    int steps = 10 + (int)(50 * work_scale());
+    int steps = 5 + (int)(55 * work_scale());
     static World expected[CONTENTS];
     SapModel *base = base_model();
     for (int i = 0; i < CONTENTS; i++) {
@@ -59,16 +59,17 @@ ParameterizedTest(const int *preset, expand, a_world_with_its_own_parameters_has
 
 Test(expand, each_parameter_alone_is_that_of_a_model_and_matters) {
     SapModel *base = base_model();
+    int steps = 6 + (int)(24 * work_scale());
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
         const char *name = sap_parameter_names()[p];
         SapOptions o = options_of("approx64", 4, 1);
         SapBatch *batch = create(base, 5, &o);
-        World plain = run_alone(base, 0, 3, "approx64", 30),
-              expected = run_alone(base, UINT64_C(1) << p, 3, "approx64", 30);
+        World plain = run_alone(base, 0, 3, "approx64", steps),
+              expected = run_alone(base, UINT64_C(1) << p, 3, "approx64", steps);
         write_world(batch, base, UINT64_C(1) << p, 2, 3);
         for (int w = 0; w < 5; w++)
             set_velocity(batch, base, w, 3);
-        cr_assert_eq(sap_batch_step(batch, h, 30), SAP_OK);
+        cr_assert_eq(sap_batch_step(batch, h, steps), SAP_OK);
         World own = read_world(batch, base, 2), other = read_world(batch, base, 1);
         cr_expect_eq(memcmp(&own, &expected, sizeof own), 0, "%s: not as in a model", name);
         cr_expect_eq(memcmp(&other, &plain, sizeof own), 0, "%s: a world that was not written has changed", name);
