@@ -17,11 +17,11 @@ import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = SOURCE / "src" / "kernels"
-# The cases of tests/barriers.c, in the order that finds most barriers soonest. In the last, bits are added to words by atomics: the
-# order of threads decides whether one is added before the word is cleared.
-CASES = ("robot", "tiles", "linkages", "steps of a launch", "failed worlds", "worlds of a team", "lockstep", "lockstep with products",
+# The cases of tests/barriers.c with the order of threads, in the order that finds most barriers soonest. In the last, bits are added to
+# words by atomics: the order decides whether one is added before the word is cleared, and whether one is added after it is read.
+NAMES = ("robot", "tiles", "linkages", "steps of a launch", "failed worlds", "worlds of a team", "lockstep", "lockstep with products",
          "static tree")
-ORDERS = {"static tree": "reverse"}
+CASES = tuple((name, "forward") for name in NAMES) + (("static tree", "reverse"),)
 
 
 BEGIN, END = "<!-- barriers: begin, written by make ptx-mutants -->", "<!-- barriers: end -->"
@@ -80,11 +80,11 @@ def compile_ptx(options):
     return ptx
 
 
-def run(options, ptx, case, skip):
+def run(options, ptx, case, order, skip):
     """What was noticed: '' or the first line of a complaint."""
     libraries = str(options.driver.parent / "libptx_libraries.so")
     environment = {**os.environ, "LD_LIBRARY_PATH": str(options.driver), "SAPWOOD_CUDA_IMAGE": str(ptx), "PTX_CHECK": "2",
-                   "PTX_CACHE": str(options.work), "PTX_SKIP": skip, "PTX_MULTIPROCESSORS": "1", "PTX_ORDER": ORDERS.get(case, "forward"),
+                   "PTX_CACHE": str(options.work), "PTX_SKIP": skip, "PTX_MULTIPROCESSORS": "1", "PTX_ORDER": order,
                    "SAPWOOD_CUSOLVER": libraries, "SAPWOOD_CUBLAS": libraries}
     command = [options.driver.parent / "ptx_barriers", case]
     try:
@@ -109,14 +109,14 @@ def main():
     options = parser.parse_args()
     options.work, options.driver = options.work.resolve(), options.driver.resolve()
     ptx = compile_ptx(options)
-    for case in CASES:
-        if complaint := run(options, ptx, case, ""):
+    for case, order in CASES:
+        if complaint := run(options, ptx, case, order, ""):
             sys.exit(f"barrier_mutants: {case} fails with all barriers in place: {complaint}")
     rows, caught = ["| barrier, and what it protects | without it |", "| --- | --- |"], 0
     for path, file, line, protects in find_barriers(ptx):
         if options.only and f"{file}:{line}" not in options.only:
             continue
-        verdict = next((f"{v} ({case})" for case in CASES if (v := run(options, ptx, case, f"{file}:{line}"))), "")
+        verdict = next((f"{v} ({case})" for case, order in CASES if (v := run(options, ptx, case, order, f"{file}:{line}"))), "")
         caught += bool(verdict)
         rows.append(f"| `{path}`: {protects} | {verdict or 'not detected'} |")
         print(f"{file}:{line} {rows[-1]}", flush=True)

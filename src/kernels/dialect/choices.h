@@ -31,6 +31,11 @@
 #ifndef NUM_BLOCKS
 #define NUM_BLOCKS ctx->args->plan.num_blocks
 #endif
+/* Whether the call has a problem to solve. It does not depend on the world, so every world gets the same stages. A
+ * batch on a GPU has contact slots, so it always solves. */
+#ifndef STEP_SOLVES
+#define STEP_SOLVES (ctx->args->contacts.count || ctx->args->has_dof_terms || NUM_BLOCKS > 0)
+#endif
 /* Whether some two shapes of these types may touch: yes, unless the kernels are made for a batch that has no such pair. */
 #ifndef HAS_PAIR
 #define HAS_PAIR(first, second) 1

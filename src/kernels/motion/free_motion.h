@@ -163,5 +163,6 @@ STAGE_FN void free_motion(const Context *ctx) {
     UNROLL
     TEAM_FOR(i, plan->nv)
         FM(v)[i] = real_fma(h, FM(v)[i], FM(v0)[i]);
-    TEAM_SYNC(); /* all threads read v* */
+    if (!STEP_SOLVES)
+        TEAM_SYNC(); /* integration reads v*; a solve has barriers before it does */
 }

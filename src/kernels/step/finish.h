@@ -25,7 +25,6 @@ STAGE_FN void stage_finish(const Context *ctx) {
     mask mine = pack_lanes(ctx->pack);
     mask ok = mine & ((status & SAP_WORLD_FAILED) == 0);
     mask state_ok = mine & ((status & SAP_WORLD_NONFINITE_STATE) == 0);
-    TEAM_SYNC(); /* all threads have read the status of the solve, q1, v and the bodies before they are overwritten */
     put_status(ctx, status | bits_select(ok, spin_status(ctx), none));
     store_state(ctx, ok);
     store_unchanged(ctx, state_ok & mask_not(ok));
@@ -42,4 +41,5 @@ STAGE_FN void stage_finish(const Context *ctx) {
     }
     if (bodies)
         store_bodies(ctx, state_ok);
+    TEAM_SYNC(); /* the next step reads the stored state; it or the next world overwrites what all threads read here */
 }

@@ -11,11 +11,6 @@
  * and, if they are constants, the choices of dialect/choices.h. */
 #include "kernels/dialect/choices.h"
 
-/* Whether the call has a problem to solve. It does not depend on the world, so every world gets the same stages. */
-STEP_FN bool step_solves(const SapContext *ctx) {
-    return ctx->args->contacts.count || ctx->args->has_dof_terms || NUM_BLOCKS > 0;
-}
-
 /* Contacts and the model's constraints as the solve reads them, in its precision: slots, geometry and weights. */
 STEP_FN void step_constrain(SapContext *ctx) {
     STEP_PLACE_SLOTS;
@@ -33,7 +28,7 @@ STEP_FN void step_prepare(SapContext *ctx) {
     STAGE(FM_IS_F64, free_motion);
     if (STEP_COLLIDES && ctx->args->collide.enabled)
         STAGE(GEOMETRY_IS_F64, collide);
-    if (step_solves(ctx))
+    if (STEP_SOLVES)
         step_constrain(ctx);
 }
 
@@ -87,7 +82,7 @@ STEP_FN void step_once(SapContext *ctx) {
     }
 #endif
     step_prepare(ctx);
-    if (step_solves(ctx))
+    if (STEP_SOLVES)
         step_solve(ctx);
     STAGE(FM_IS_F64, finish);
 }
@@ -105,7 +100,7 @@ STEP_FN void collide_once(SapContext *ctx) {
 STEP_FN void lockstep_begin(SapContext *ctx) {
     ctx->step = ctx->args->first_step;
     step_prepare(ctx);
-    if (step_solves(ctx))
+    if (STEP_SOLVES)
         STAGE(SOLVE_IS_F64, lockstep_begin);
 }
 
@@ -122,7 +117,7 @@ STEP_FN void lockstep_advance(SapContext *ctx) {
 STEP_FN void lockstep_finish(SapContext *ctx) {
     ctx->step = ctx->args->first_step;
     ctx->num_slots = STAGE(0, kept_slots);
-    if (step_solves(ctx))
+    if (STEP_SOLVES)
         STAGE(SOLVE_IS_F64, lockstep_finish);
     STAGE(FM_IS_F64, finish);
 }

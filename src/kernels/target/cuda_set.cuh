@@ -21,10 +21,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, STEP_BLOCKS)
     for (unsigned round = 0; begin(&args, round, scratch, STEP_SET::linear_is_f64(&ctx), &pack, &ctx); round++) {
         if (skip_world(&args, pack.world[0]))
             continue;
-        for (ctx.step = args.first_step; ctx.step < args.end_step; ctx.step++) {
-            STEP_SET::step_once(&ctx);
-            TEAM_SYNC(); // the next step reads the state that this one stored; the next world overwrites the scratch
-        }
+        for (ctx.step = args.first_step; ctx.step < args.end_step; ctx.step++)
+            STEP_SET::step_once(&ctx); // ends with a barrier: the next world overwrites the scratch
     }
 }
 #endif

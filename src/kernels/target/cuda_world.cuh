@@ -82,6 +82,7 @@ struct ContextCopy {
 #endif
 #define STAGE(is_f64, name) ((is_f64) ? f64::stage_##name(ctx) : f32::stage_##name(ctx))
 #define STEP_PLACE_SLOTS    place_slots(ctx)
+#define STEP_SOLVES         1
 
 // Address of an arena of this team: in its part of fast memory, or of the workspace. is_fast: it is known to be in fast
 // memory, a constant.
