@@ -7,8 +7,8 @@
  *
  * On a GPU (docs/cuda.md), sap_batch_step, sap_batch_reset and sap_batch_forward_kinematics queue work on the batch's
  * stream and return. They neither wait nor allocate, so they can be captured into a CUDA graph. Two calls wait and
- * cannot be captured: a step with factor_plan = library, which reads a count back in every iteration, and a call that
- * copies new parameters of worlds (sap_batch_expand).
+ * cannot be captured: a call that copies new parameters of worlds (sap_batch_expand), and a step with factor_plan =
+ * library if the host runs its loop (SapBatchInfo.factor), for it reads a count back in every iteration.
  *
  * After fork, a batch belongs to the parent. In the child a batch with two or more threads, and any batch on a GPU, gives
  * SAP_ERROR_UNSUPPORTED where it would run; sap_batch_destroy frees its memory. A batch with one thread can be used. No
@@ -245,7 +245,8 @@ typedef struct SapBatchInfo {
     int num_worlds;   /* n */
     int capacity; /* contact slots per world: max_rigid_contact, or what a probe finds if that is 0; fewer if the model
                          cannot have as many */
-    const char *factor; /* how Newton's systems are solved, and why (option factor_plan); owned by the batch */
+    const char *factor; /* how Newton's systems are solved, and why (option factor_plan); on a GPU with a library also
+                         whether a CUDA graph or the host runs the loop; owned by the batch, a step may change it */
 
     /* on a GPU; 0 or NULL on the CPU */
     int cuda_device;        /* the option of that name */

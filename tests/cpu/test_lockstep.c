@@ -335,11 +335,11 @@ static int solve_systems(Stages *s) {
 static void step_with_failure(Stages *s, int victim) {
     SapLibraryArgs *l = &s->k.args.library;
     run_stage(s, sap_program_lockstep_begin);
-    for (l->iteration = 0;; l->iteration++) {
+    for (int iteration = 0;; iteration++) {
         run_stage(s, sap_program_lockstep_assemble);
         if (solve_systems(s) == 0)
             break;
-        if (l->iteration == 0 && victim >= 0)
+        if (iteration == 0 && victim >= 0)
             l->info[victim] = 1;
         run_stage(s, sap_program_lockstep_advance);
     }

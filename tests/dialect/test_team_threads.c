@@ -211,13 +211,13 @@ static void wait_for_team(void) {
 }
 
 static void program_stages(SapContext *ctx) {
-    SapStepArgs args = *ctx->args; /* of this thread: the iteration is counted here */
+    SapStepArgs args = *ctx->args;
     int world = ctx->pack->world[0];
     ctx->args = &args;
     args.newton.dense = 1;
     sap_program_lockstep_begin(ctx);
     wait_for_team();
-    for (;; args.library.iteration++) {
+    for (;;) {
         sap_program_lockstep_assemble(ctx);
         wait_for_team();
         if (!args.library.active[world])
@@ -248,14 +248,23 @@ static void library_free(const SapLibraryArgs *l) {
     free(l->info);
 }
 
+/* Several steps of a call: each overwrites what the one before has read. */
+static void program_steps(SapContext *ctx) {
+    SapStepArgs args = *ctx->args;
+    ctx->args = &args;
+    args.num_steps = 2;
+    sap_program_step(ctx);
+}
+
 static void run_job(void *arg) {
     const Job *job = arg;
     run_program(job, job->batch, sap_program_kinematics);
     run_program(job, job->batch, sap_program_inspect);
     if (job->batch->args.collide.enabled)
         run_program(job, job->batch, sap_program_collide);
-    run_program(job, job->without, sap_program_step);
-    if (job->batch->args.contacts.count && !job->batch->args.dual)
+    bool contacts = job->batch->args.contacts.count; /* which fewer steps keep */
+    run_program(job, job->without, contacts ? sap_program_step : program_steps);
+    if (contacts && !job->batch->args.dual)
         run_program(job, job->batch, program_stages);
     run_program(job, job->batch, sap_program_step); /* last: the status is the step's */
 }
@@ -311,7 +320,8 @@ static Seen run_case(const Case *c, const SapKernels *const *kernels, int team, 
         f64.solve = (team > 0 ? &sap_dual_kernels_team_x1_f64 : &sap_dual_kernels_generic_x1_f64)->step_solve;
     const SapKernels *const tables[2] = {kernels[0], &f64};
     SapOptions options = c->options;
-    if (options.contact_solver == SAP_SOLVER_SAP) /* scratch for the stages; the other programs use the plan of the case */
+    if (options.contact_solver ==
+        SAP_SOLVER_SAP) /* scratch for the stages; the other programs use the plan of the case */
         options.factor_plan = SAP_FACTOR_LIBRARY;
     KernelBatch k = kernel_batch_create_with(c->model, WORLDS, &options, tables, 0.005);
     k.args.newton.dense = c->options.factor_plan != SAP_FACTOR_SPARSE;

@@ -332,8 +332,9 @@ void cli_gpu_print(const SapBatchInfo *where) {
     printf(
         "%s, %d threads per world (%s), kernels %s, factor %s, %d worlds per block, %d blocks, shared memory %d bytes, "
         "workspace %zu bytes",
-        gpu_of(where).name, where->team_size, where->mapping, cli_shown(where->kernels).text, where->factor,
-        where->worlds_per_block, where->blocks, where->shared_bytes, where->workspace_bytes);
+        gpu_of(where).name, where->team_size, where->mapping, cli_shown(where->kernels).text,
+        cli_shown(where->factor).text, where->worlds_per_block, where->blocks, where->shared_bytes,
+        where->workspace_bytes);
 }
 
 void cli_batch_print_where(const CliBatch *batch) {
@@ -345,9 +346,9 @@ void cli_batch_print_where(const CliBatch *batch) {
 
 json_t *cli_gpu_json(const SapBatchInfo *where) {
     const SapDeviceInfo gpu = gpu_of(where);
-    return json_pack("{so si si si ss so ss si si si sI sI}", "name", cli_json_text(gpu.name), "compute_capability",
+    return json_pack("{so si si si ss so so si si si sI sI}", "name", cli_json_text(gpu.name), "compute_capability",
                      gpu.capability, "driver_version", gpu.driver_version, "team_size", where->team_size, "mapping",
-                     where->mapping, "kernels", cli_json_text(where->kernels), "factor", where->factor,
+                     where->mapping, "kernels", cli_json_text(where->kernels), "factor", cli_json_text(where->factor),
                      "worlds_per_block", where->worlds_per_block, "blocks", where->blocks, "shared_bytes",
                      where->shared_bytes, "workspace_bytes", (json_int_t)where->workspace_bytes, "device_bytes",
                      (json_int_t)where->device_bytes);

@@ -1,6 +1,6 @@
 /* `sapwood selftest`: every scene in every preset, on the requested device and on one CPU thread without SIMD. States,
- * statuses and counters must agree in every bit. On a GPU also every form of arithmetic instruction, alone, and the speed
- * beside the predicted one. The report contains what is needed to analyse a difference without access to the device. */
+ * statuses and counters must agree in every bit. On a GPU also every form of arithmetic instruction, alone, large worlds
+ * with cuSOLVER, and the speed beside the predicted one. The report contains what is needed to analyse a difference without access to the device. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "host/cli/batch.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/machine.h"
+#include "host/cli/selftest_library.h"
 #include "host/cli/selftest_speed.h"
 
 enum { MAX_SCENES = 64 };
@@ -167,7 +168,8 @@ typedef struct Report {
     SapDeviceInfo gpu;
     char arithmetic[1024]; /* what the test of arithmetic says if it fails; else empty */
     int forms;             /* of instructions that it tested */
-    json_t *rows, *speed;  /* NULL for text output */
+    CliLibraryTest library;
+    json_t *rows, *speed; /* NULL for text output */
     int cases, different;
 } Report;
 
@@ -293,6 +295,23 @@ static void test_arithmetic(Report *r) {
         printf("arithmetic: %s\n", r->arithmetic);
 }
 
+/* Large worlds of a GPU, with the first of the scenes: whether they are right, and who runs their loop. */
+static bool test_library(Report *r) {
+    CliLibraryTest *t = &r->library;
+    if (!r->on_gpu || cli_interrupted())
+        return true;
+    if (!cli_selftest_library(&r->args->settings, r->args->scenes[0], t))
+        return false;
+    r->cases += t->ran;
+    r->different += t->ran && !t->same;
+    if (!r->rows && t->ran)
+        printf("large worlds: %s: factor %s; positions differ from those of 'sparse' by %.1g%s\n", r->args->scenes[0],
+               cli_shown(t->text).text, t->difference, t->same ? "" : ", which is TOO MUCH");
+    else if (!r->rows)
+        printf("large worlds: not run: %s\n", cli_shown(t->text).text);
+    return true;
+}
+
 /* Measures the speed of a GPU if that is wanted. */
 static bool measure_speed(Report *r) {
     int wanted = r->args->speed == SPEED_OF_ALL ? (r->args->found ? 0 : NO_SPEED) : r->args->speed;
@@ -308,16 +327,25 @@ static json_t *arithmetic_json(const Report *r) {
                      r->arithmetic[0] ? cli_json_text(r->arithmetic) : json_null());
 }
 
+static json_t *library_json(const Report *r) {
+    const CliLibraryTest *t = &r->library;
+    if (!r->on_gpu)
+        return json_null();
+    return json_pack("{sb so so}", "ran", t->ran, "factor", cli_json_text(t->text), "difference",
+                     t->ran ? cli_json_real(t->difference) : json_null());
+}
+
 static bool finish(Report *r) {
     if (!r->rows) {
         printf("%d cases, %d differ%s\n", r->cases, r->different, r->different ? ": please send this report" : "");
         return true;
     }
-    return cli_json_print(json_pack(
-        "{ss ss s{so si ss} so so si si si si so so}", "version", sap_version(), "commit", cli_commit(), "machine",
-        "cpu", cli_json_text(cli_cpu_name().text), "cpus", cli_num_cpus(), "compiler", cli_compiler(), "device",
-        device_json(r), "arithmetic", arithmetic_json(r), "worlds", r->args->worlds, "steps", r->args->steps, "cases",
-        r->cases, "different", r->different, "rows", json_incref(r->rows), "speed", json_incref(r->speed)));
+    return cli_json_print(json_pack("{ss ss s{so si ss} so so so si si si si so so}", "version", sap_version(),
+                                    "commit", cli_commit(), "machine", "cpu", cli_json_text(cli_cpu_name().text),
+                                    "cpus", cli_num_cpus(), "compiler", cli_compiler(), "device", device_json(r),
+                                    "arithmetic", arithmetic_json(r), "large_worlds", library_json(r), "worlds",
+                                    r->args->worlds, "steps", r->args->steps, "cases", r->cases, "different",
+                                    r->different, "rows", json_incref(r->rows), "speed", json_incref(r->speed)));
 }
 
 static bool run(Report *r, SelftestArgs *a) {
@@ -334,7 +362,7 @@ static bool run(Report *r, SelftestArgs *a) {
     for (int i = 0; i < a->num_scenes && !cli_interrupted(); i++)
         if (!run_scene(r, a->scenes[i]) && !cli_interrupted())
             return false;
-    return measure_speed(r) && finish(r);
+    return test_library(r) && measure_speed(r) && finish(r);
 }
 
 int cli_selftest(int argc, char **argv) {
@@ -346,7 +374,7 @@ int cli_selftest(int argc, char **argv) {
                                   "Steps each SCENE (default: all of bench/scenes) in every preset on the device of "
                                   "--device and on one CPU thread without SIMD, and compares the bits of states, "
                                   "statuses and counters. On a GPU also tests each form of arithmetic instruction and "
-                                  "measures the speed beside the predicted one.",
+                                  "the solution by cuSOLVER, and measures the speed beside the predicted one.",
                               .children = children};
     SelftestArgs args = {.worlds = 256, .steps = 200, .speed = SPEED_OF_ALL};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)

@@ -151,7 +151,7 @@ static bool any_active(const SapLockstep *s) {
 
 /* Newton's method on all worlds together; worlds that have converged wait for the others. */
 static void iterate(const SapLockstep *s, SapPool *pool, SapStepArgs *args) {
-    for (args->library.iteration = 0;; args->library.iteration++) {
+    for (;;) {
         run(s, pool, args, sap_program_lockstep_assemble);
         if (!any_active(s))
             return;

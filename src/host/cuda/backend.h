@@ -45,6 +45,7 @@ typedef struct SapCudaBatch {
     bool specialised;
     SapCudaMade made;
     SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */
+    struct SapCudaLoop *loop;  /* its loop as a graph (loop.h); NULL = the host runs it */
 
     uint8_t *mask; /* [num_worlds] mask of a call, on the device */
 

@@ -4,6 +4,7 @@
 
 #include "host/base/fail.h"
 #include "host/cuda/arrays.h"
+#include "host/cuda/loop.h"
 #include "host/cuda/mapping.h"
 
 /* ---- kernels and grids ---- */
@@ -167,10 +168,10 @@ static SapStatus launch_program(SapCudaBatch *c, const char *what, const SapCuda
     return launch_stage(c, what, p, kernel, 0);
 }
 
-/* Newton's method on all worlds together; worlds that have converged wait for the others. */
+/* Newton's method on all worlds together, with the host in the loop; worlds that have converged wait for the others. */
 static SapStatus launch_iterations(SapCudaBatch *c, const char *what) {
-    int *iteration = &c->args.library.iteration, *count = c->staging;
-    for (*iteration = 0;; ++*iteration) {
+    int *count = c->staging;
+    for (;;) {
         SAP_TRY(launch_program(c, what, &c->step, c->lockstep->assemble));
         SAP_TRY(sap_cuda_lockstep_solve(c->lockstep, c->device, c->stream, what, count));
         if (*count == 0)
@@ -182,7 +183,8 @@ static SapStatus launch_iterations(SapCudaBatch *c, const char *what) {
 /* One step without collision. */
 static SapStatus launch_stages(SapCudaBatch *c, const char *what) {
     SAP_TRY(launch_program(c, what, &c->step, c->lockstep->begin));
-    SAP_TRY(launch_iterations(c, what)); /* a batch always has contact slots */
+    /* a batch always has contact slots */
+    SAP_TRY(sap_cuda_loop_is_ready(c, what) ? sap_cuda_loop_launch(c, what) : launch_iterations(c, what));
     return launch_program(c, what, &c->step, c->lockstep->finish);
 }
 

@@ -16,7 +16,10 @@ typedef struct SapCudaLockstep {
     SapLibraryArgs systems; /* arrays that the kernels read and write */
     SapCompactArgs list;    /* list of the systems passed to the library */
     int *scratch;           /* one int */
-    char factor[160];       /* sap_cuda_lockstep_describe */
+    char *workspace;        /* of cuBLAS; NULL = its own */
+    size_t workspace_bytes;
+    char factor[512]; /* sap_cuda_lockstep_describe */
+    size_t described; /* bytes of it, without what sap_cuda_lockstep_say adds */
 } SapCudaLockstep;
 
 /* Finds the kernels and the libraries; the device's context must be current. Destroy accepts NULL. */
@@ -26,8 +29,21 @@ void sap_cuda_lockstep_destroy(SapCudaLockstep *lockstep);
 /* What sap_batch_info says of the factor: `choice`, with where the contacts are added if there is a lockstep. */
 const char *sap_cuda_lockstep_describe(SapCudaLockstep *lockstep, const SapStepArgs *args, const char *choice);
 
+/* Ends that text with who runs the loop, and why. */
+void sap_cuda_lockstep_say(SapCudaLockstep *lockstep, const char *loop, const char *reason);
+
 /* Carves the device memory of the systems. */
 void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaLockstep *lockstep);
+
+/* Lets cuBLAS use the workspace of the batch, if it has one, from the next change of the stream on. */
+void sap_cuda_lockstep_use_workspace(const SapCudaLockstep *lockstep);
+
+/* Lists the systems on the stream, those of active worlds first. */
+SapStatus sap_cuda_lockstep_list(const SapCudaLockstep *lockstep, const SapCudaDevice *device, CuStream stream,
+                                 const char *what);
+
+/* Solves the first `count` systems of the list, on the stream of the library. */
+SapStatus sap_cuda_lockstep_call(const SapCudaLockstep *lockstep, int count);
 
 /* Solves the systems of the active worlds, and waits for their number; *count is pinned host memory. */
 SapStatus sap_cuda_lockstep_solve(const SapCudaLockstep *lockstep, const SapCudaDevice *device, CuStream stream,

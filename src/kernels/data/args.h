@@ -86,7 +86,6 @@ typedef struct SapLibraryArgs {
     int *active;      /* [num_worlds] 1: the world has a system to solve */
     int *info;        /* [num_worlds] 0, or != 0 if the factorisation failed; indexed by place */
     int *place;       /* [num_worlds] index of an active world in the library's list; NULL = the world's number */
-    int iteration;    /* iteration of Newton's method, from 0 */
 } SapLibraryArgs;
 
 /* The parts of the contact slots (SapSlotLayout): offsets of arenas, as below. */

@@ -14,6 +14,7 @@ typedef struct Lockstep {
     ProblemChecks is;
     mask open; /* the state of Newton's method, without its pointer */
     real cost_prev, alpha, drift;
+    real iteration; /* of Newton's method, from 0: what each launch adds to, so that all can have the same arguments */
     SolveResult result;
 } Lockstep;
 static_assert(sizeof(Lockstep) <= SAP_LOCKSTEP_SIZE * sizeof(real), "layouts.h keeps too few reals for a Lockstep");
@@ -95,8 +96,9 @@ STAGE_FN void lockstep_put_contacts(const Context *ctx, mask which, bool first) 
     }
 }
 
-/* Writes -grad and the lower triangle of H by rows, which is the upper triangle by columns for LAPACK. */
-STAGE_FN void lockstep_put_system(const Context *ctx, mask open) {
+/* Writes -grad and the lower triangle of H by rows, which is the upper triangle by columns for LAPACK; contacts as
+ * above. */
+STAGE_FN void lockstep_put_system(const Context *ctx, mask open, bool first) {
     const SapLibraryArgs *library = &ctx->args->library;
     mask which = open & pack_lanes(ctx->pack); /* lanes past the count repeat another lane's world */
     LINEAR_ASSEMBLE(ctx, LINEAR_IS_F64);
@@ -109,7 +111,7 @@ STAGE_FN void lockstep_put_system(const Context *ctx, mask open) {
         buffer_put(library->vector, i, view_get(system, x + i), which, ctx->pack);
     }
     if (library->J.data)
-        lockstep_put_contacts(ctx, which, library->iteration == 0);
+        lockstep_put_contacts(ctx, which, first);
 }
 
 /* Copies the library's solution to LINEAR(x); NaN where its factorisation failed. */
@@ -134,16 +136,18 @@ STAGE_FN void stage_lockstep_begin(const Context *ctx) {
     s.is = problem_begin(ctx);
     Newton n = newton_begin(s.is.constrained, &s.result);
     newton_pattern(ctx); /* all tiles: the library's matrices are dense */
+    s.iteration = real_of(0);
     lockstep_store(ctx, &n, &s);
 }
 
 STAGE_FN void stage_lockstep_assemble(const Context *ctx) {
     Lockstep s;
     Newton n = lockstep_load(ctx, &s);
-    int k = ctx->args->library.iteration;
+    int k = (int)LANE(s.iteration, 0); /* the same in all lanes */
     if (k == 0 || mask_any(n.open)) {
         if (newton_check(ctx, k, &n))
-            lockstep_put_system(ctx, n.open);
+            lockstep_put_system(ctx, n.open, k == 0);
+        s.iteration = s.iteration + K(1.0);
         lockstep_store(ctx, &n, &s);
     }
     lockstep_set_active(ctx, n.open);

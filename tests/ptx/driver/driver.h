@@ -3,6 +3,7 @@
  *
  *   guard.c     what every call begins with: the lock, injected failures, the state of the library
  *   objects.c   handles: which are live, and what was not released in the end
+ *   library.c   what the stand-ins for NVIDIA's libraries call
  *   device.c context.c module.c memory.c stream.c launch.c graph.c error.c    the API */
 #ifndef PTX_DRIVER_H
 #define PTX_DRIVER_H
@@ -58,6 +59,7 @@ typedef enum {
     OBJECT_EVENT,
     OBJECT_MODULE,
     OBJECT_GRAPH,
+    OBJECT_BODY,
     OBJECT_GRAPH_EXEC,
     OBJECT_PINNED,
     NUM_OBJECT_KINDS
@@ -86,7 +88,16 @@ const DeviceModule *module_tables(CUmodule module);
 
 /* ---- stream.c: work in the order it was given */
 
-typedef enum { WORK_LAUNCH, WORK_COPY, WORK_SET, WORK_EVENT, WORK_HOST } WorkKind;
+typedef enum {
+    WORK_LAUNCH,
+    WORK_COPY,
+    WORK_SET,
+    WORK_EVENT,
+    WORK_HOST,
+    WORK_LIBRARY,    /* of a stand-in for one of NVIDIA's libraries: what would be its kernels */
+    WORK_GRAPH,      /* a graph in a graph, or the launch of one */
+    WORK_CONDITIONAL /* while or if */
+} WorkKind;
 
 typedef struct Work {
     WorkKind kind;
@@ -99,8 +110,12 @@ typedef struct Work {
     unsigned value;
     unsigned value_bytes;
     CUevent event;
-    CUhostFn host_function;
-    void *host_data;
+    CUhostFn host_function; /* host, library */
+    void *host_data;        /* library: owned, of `size` bytes */
+    CUgraph body;           /* graph, conditional: owned */
+    CUgraphConditionalNodeType conditional;
+    u64 condition;             /* handle */
+    int is_launch;             /* of a graph, which gives its conditions their first values */
     const struct Work *origin; /* in a graph made executable: the node of the graph it comes from */
     struct Work *next;
 } Work;
@@ -114,9 +129,13 @@ Work *work_append(WorkList *list, const Work *work); /* copies it, and what it o
 void work_clear(WorkList *list);
 /* Runs it, keeps it for the next synchronisation, or records it in the graph the stream captures. Takes what it owns. */
 CUresult work_submit(CUstream stream, Work work);
+void work_run(Work *work);
 CUresult work_finish(void);
 int stream_is_valid(CUstream stream);
+int stream_is_capturing(CUstream stream);
 int stream_any_capturing(void);
+/* To be called by what no capture allows: all captures fail. */
+CUresult stream_forbid_in_capture(void);
 
 /* ---- launch.c */
 
@@ -128,5 +147,12 @@ CUresult launch_prepare(Work *work, CUfunction f, const unsigned grid[3], const 
 struct CUgraph_st {
     WorkList work;
 };
+/* kind: OBJECT_GRAPH, which the user destroys, or OBJECT_BODY, which belongs to a node. */
+CUgraph graph_create(ObjectKind kind);
+CUgraph graph_clone(CUgraph graph); /* as a body */
+void graph_destroy(CUgraph graph);
+int graph_is_live(CUgraph graph);
+void graph_run(const Work *work); /* a graph or a conditional node */
+int graph_has_conditions(CUgraph graph);
 
 #endif

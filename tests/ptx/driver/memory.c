@@ -20,7 +20,7 @@ static CUresult check_range(const void *pointer, size_t size, const char *what) 
 API cuMemAlloc(CUdeviceptr *out, size_t size) {
     ENTER_CONTEXT();
     REQUIRE(out && size > 0, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(!stream_any_capturing(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    TRY(stream_forbid_in_capture());
     u64 address = ptx_allocate(size);
     REQUIRE(address, CUDA_ERROR_OUT_OF_MEMORY);
     *out = address;

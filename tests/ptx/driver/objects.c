@@ -53,7 +53,7 @@ static size_t append_count(char *text, size_t used, size_t size, unsigned count,
 
 static __attribute__((destructor)) void report_leaks(void) {
     static const char *const names[NUM_OBJECT_KINDS] = {
-        "stream", "event", "module", "graph", "graph executable", "pinned allocation"};
+        "stream", "event", "module", "graph", "body of a graph's node", "graph executable", "pinned allocation"};
     char text[512] = "";
     size_t used = 0;
     unsigned count[NUM_OBJECT_KINDS] = {0};

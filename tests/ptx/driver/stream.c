@@ -6,7 +6,11 @@
 #include <time.h>
 
 struct CUstream_st {
-    CUgraph capture; /* NULL = not capturing */
+    CUgraph capture;  /* NULL = not capturing */
+    int is_relaxed;   /* the capture allows calls that others do not */
+    int is_invalid;   /* it will fail */
+    CUgraphNode last; /* what cuStreamGetCaptureInfo returned */
+    CUstream next;    /* of those that capture */
 };
 
 struct CUevent_st {
@@ -15,7 +19,7 @@ struct CUevent_st {
 };
 
 static WorkList deferred = {.last = &deferred.first};
-static int num_capturing;
+static CUstream capturing; /* list */
 
 /* ---- lists */
 
@@ -29,16 +33,30 @@ Work *work_append(WorkList *list, const Work *work) {
         copy->params = malloc(size);
         memcpy(copy->params, work->params, size);
     }
+    if (work->kind == WORK_LIBRARY) {
+        copy->host_data = malloc(work->size);
+        memcpy(copy->host_data, work->host_data, work->size);
+    }
+    if (work->body)
+        copy->body = graph_clone(work->body);
     *list->last = copy;
     list->last = &copy->next;
     list->count++;
     return copy;
 }
 
+static void free_owned(Work *work) {
+    free(work->params);
+    if (work->kind == WORK_LIBRARY)
+        free(work->host_data);
+    if (work->body)
+        graph_destroy(work->body);
+}
+
 void work_clear(WorkList *list) {
     for (Work *work = list->first, *next; work; work = next) {
         next = work->next;
-        free(work->params);
+        free_owned(work);
         free(work);
     }
     *list = (WorkList){.last = &list->first};
@@ -76,7 +94,7 @@ static void run_set(const Work *w) {
     ptx_mark_written((u64)w->to, w->size);
 }
 
-static void run(Work *w) {
+void work_run(Work *w) {
     switch (w->kind) {
     case WORK_LAUNCH:
         w->launch.params = w->params;
@@ -88,7 +106,10 @@ static void run(Work *w) {
         clock_gettime(CLOCK_MONOTONIC, &w->event->time);
         w->event->recorded = 1;
         break;
-    case WORK_HOST: w->host_function(w->host_data); break;
+    case WORK_HOST:
+    case WORK_LIBRARY: w->host_function(w->host_data); break;
+    case WORK_GRAPH:
+    case WORK_CONDITIONAL: graph_run(w); break;
     }
 }
 
@@ -102,14 +123,14 @@ CUresult work_submit(CUstream stream, Work work) {
     else if (getenv("PTX_DEFER"))
         work_append(&deferred, &work);
     else
-        run(&work);
-    free(work.params);
+        work_run(&work);
+    free_owned(&work);
     return result;
 }
 
 CUresult work_finish(void) {
     for (Work *w = deferred.first; w && driver_sticky_error == CUDA_SUCCESS; w = w->next)
-        run(w);
+        work_run(w);
     work_clear(&deferred);
     return driver_sticky_error;
 }
@@ -121,10 +142,20 @@ int stream_is_valid(CUstream s) {
 }
 
 int stream_any_capturing(void) {
-    return num_capturing > 0;
+    return capturing != NULL;
 }
 
-static int is_capturing(CUstream s) {
+CUresult stream_forbid_in_capture(void) {
+    CUresult result = CUDA_SUCCESS;
+    for (CUstream s = capturing; s; s = s->next)
+        if (!s->is_relaxed) {
+            s->is_invalid = 1;
+            result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        }
+    return result;
+}
+
+int stream_is_capturing(CUstream s) {
     return object_is_live(OBJECT_STREAM, s) && s->capture;
 }
 
@@ -146,11 +177,17 @@ API cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority) {
     return create_stream(out);
 }
 
-static void drop_capture(CUstream s) {
-    work_clear(&s->capture->work);
-    object_destroy(OBJECT_GRAPH, s->capture);
+static void end_capture(CUstream s) {
+    CUstream *place = &capturing;
+    while (*place != s)
+        place = &(*place)->next;
+    *place = s->next;
     s->capture = NULL;
-    num_capturing--;
+}
+
+static void drop_capture(CUstream s) {
+    graph_destroy(s->capture);
+    end_capture(s);
 }
 
 API cuStreamDestroy(CUstream s) {
@@ -165,7 +202,7 @@ API cuStreamDestroy(CUstream s) {
 
 static CUresult synchronize(CUstream s) {
     REQUIRE(stream_is_valid(s), CUDA_ERROR_INVALID_HANDLE);
-    REQUIRE(!is_capturing(s), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    REQUIRE(!stream_is_capturing(s), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     return work_finish();
 }
 
@@ -196,13 +233,14 @@ API cuLaunchHostFunc(CUstream s, CUhostFn function, void *data) {
 
 API cuStreamBeginCapture(CUstream s, CUstreamCaptureMode mode) {
     ENTER_CONTEXT();
-    (void)mode;
     REQUIRE(object_is_live(OBJECT_STREAM, s), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     REQUIRE(!s->capture, CUDA_ERROR_ILLEGAL_STATE);
-    s->capture = object_create(OBJECT_GRAPH, sizeof *s->capture);
+    s->capture = graph_create(OBJECT_GRAPH);
     REQUIRE(s->capture, CUDA_ERROR_OUT_OF_MEMORY);
-    s->capture->work.last = &s->capture->work.first;
-    num_capturing++;
+    s->is_relaxed = mode == CU_STREAM_CAPTURE_MODE_RELAXED;
+    s->is_invalid = 0;
+    s->next = capturing;
+    capturing = s;
     return CUDA_SUCCESS;
 }
 
@@ -210,16 +248,56 @@ API cuStreamEndCapture(CUstream s, CUgraph *out) {
     ENTER_CONTEXT();
     REQUIRE(out && object_is_live(OBJECT_STREAM, s), CUDA_ERROR_INVALID_VALUE);
     REQUIRE(s->capture, CUDA_ERROR_ILLEGAL_STATE);
+    *out = NULL;
+    if (s->is_invalid) {
+        drop_capture(s);
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    }
     *out = s->capture;
-    s->capture = NULL;
-    num_capturing--;
+    end_capture(s);
+    return CUDA_SUCCESS;
+}
+
+/* A new node of the graph comes after the one added last. */
+API cuStreamGetCaptureInfo(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                           const CUgraphNode **dependencies, const CUgraphEdgeData **edges, size_t *count) {
+    ENTER_CONTEXT();
+    REQUIRE(status && stream_is_valid(s), CUDA_ERROR_INVALID_VALUE);
+    *status = stream_is_capturing(s) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    if (!stream_is_capturing(s))
+        return CUDA_SUCCESS;
+    WorkList *work = &s->capture->work;
+    s->last = NULL;
+    for (Work *w = work->first; w; w = w->next)
+        s->last = (CUgraphNode)w;
+    if (id)
+        *id = 1;
+    if (graph)
+        *graph = s->capture;
+    if (dependencies)
+        *dependencies = &s->last;
+    if (edges)
+        *edges = NULL;
+    if (count)
+        *count = s->last ? 1 : 0;
+    return CUDA_SUCCESS;
+}
+
+/* What follows comes after these nodes; here it comes after all, so they have to be the last. */
+API cuStreamUpdateCaptureDependencies(CUstream s, CUgraphNode *dependencies, const CUgraphEdgeData *edges, size_t count,
+                                      unsigned flags) {
+    ENTER_CONTEXT();
+    (void)edges;
+    REQUIRE(stream_is_capturing(s), CUDA_ERROR_ILLEGAL_STATE);
+    REQUIRE(flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES && count == 1, CUDA_ERROR_NOT_SUPPORTED);
+    REQUIRE(dependencies && ((Work *)dependencies[0])->next == NULL, CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
 
 API cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) {
     ENTER_CONTEXT();
     REQUIRE(status && stream_is_valid(s), CUDA_ERROR_INVALID_VALUE);
-    *status = is_capturing(s) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    *status = stream_is_capturing(s) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
 
