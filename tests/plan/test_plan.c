@@ -207,9 +207,15 @@ static void check_descendants(const SapModelArrays *m, const SapPlan *p) {
                 continue;
             cr_assert_lt(n, p->tree.row[i].num_desc);
             const SapDescendant *d = &p->tree.descendant[p->tree.row[i].desc_start + n++];
-            cr_assert(d->dof == k && d->start == p->tree.row[k].start, "descendant %d of %d", k, i);
+            cr_assert(d->dof == k && d->at == p->tree.row[k].start + p->tree.row[i].depth, "descendant %d of %d", k, i);
         }
         cr_assert_eq(n, p->tree.row[i].num_desc);
+        /* before them, the entries of row i */
+        for (int t = 0; t <= p->tree.row[i].depth; t++) {
+            int at = p->tree.row[i].start + t;
+            const SapDescendant *d = &p->tree.descendant[p->tree.row[i].desc_start - p->tree.row[i].depth - 1 + t];
+            cr_assert(d->at == at && d->dof == p->tree.ancestor[at], "entry %d of %d", t, i);
+        }
     }
 }
 

@@ -120,7 +120,7 @@ enum { MOST_TABLES = 32 };
  * constraints are of one type: they are constants if they are the same. Returns their number. */
 static int list_tables(const SapPlan *plan, Table tables[MOST_TABLES]) {
     const SapPattern *tree = &plan->tree;
-    int descendants = 0;
+    int descendants = tree->nnz;
     for (int i = 0; i < plan->nv; i++)
         descendants += tree->row[i].num_desc;
     const Table of_plan[] = {

@@ -187,6 +187,9 @@ static void fill_pattern(const SapPattern *w, const SapPart *part, SapPattern *p
         SapPatternRow row = w->row[part->dof_of[k]];
         for (int t = 0; t <= row.depth; t++)
             OWN(int, p->ancestor)[start + t] = part->dof[w->ancestor[row.start + t]];
+        /* the path of the dof, then its descendants, whose entries are known when all rows are */
+        for (int t = 0; t <= row.depth; t++, below++)
+            OWN(SapDescendant, p->descendant)[below] = (SapDescendant){.dof = p->ancestor[start + t], .at = start + t};
         for (int d = 0; d < row.num_desc; d++)
             OWN(SapDescendant, p->descendant)[below + d].dof = part->dof[w->descendant[row.desc_start + d].dof];
         row.start = start;
@@ -196,8 +199,11 @@ static void fill_pattern(const SapPattern *w, const SapPart *part, SapPattern *p
         below += row.num_desc;
         OWN(SapPatternRow, p->row)[k] = row;
     }
-    for (int d = 0; d < below; d++)
-        OWN(SapDescendant, p->descendant)[d].start = p->row[p->descendant[d].dof].start;
+    for (int k = 0; k < part->plan.nv; k++) {
+        SapDescendant *d = OWN(SapDescendant, p->descendant) + p->row[k].desc_start;
+        for (int j = 0; j < p->row[k].num_desc; j++)
+            d[j].at = p->row[d[j].dof].start + p->row[k].depth;
+    }
     p->nnz = start;
     p->num_depths = filter_groups(w->num_depths, w->depth_start, w->depth_dof, part->dof, OWN(int, p->depth_start),
                                   OWN(int, p->depth_dof));

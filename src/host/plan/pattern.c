@@ -37,20 +37,25 @@ static void fill_rows(int nv, const int *parent_dof, const Fill *f) {
     }
 }
 
-/* Dofs are visited in increasing order, so each list of descendants is increasing. */
+/* The path of each dof, then its descendants. Dofs are visited in increasing order, so each list is increasing. */
 static void fill_descendants(int nv, const int *parent_dof, const Fill *f) {
     for (int k = 0; k < nv; k++)
         for (int i = parent_dof[k]; i >= 0; i = parent_dof[i])
             f->row[i].num_desc++;
     for (int i = 0, next = 0; i < nv; i++) {
-        f->row[i].desc_start = next;
-        next += f->row[i].num_desc;
-        f->row[i].num_desc = 0;
+        SapPatternRow *row = &f->row[i];
+        for (int t = 0; t <= row->depth; t++, next++)
+            f->descendant[next] = (SapDescendant){.dof = f->ancestor[row->start + t], .at = row->start + t};
+        row->desc_start = next;
+        next += row->num_desc;
+        row->num_desc = 0;
     }
     for (int k = 0; k < nv; k++)
-        for (int i = parent_dof[k]; i >= 0; i = parent_dof[i])
-            f->descendant[f->row[i].desc_start + f->row[i].num_desc++] =
-                (SapDescendant){.dof = k, .start = f->row[k].start};
+        for (int i = parent_dof[k]; i >= 0; i = parent_dof[i]) {
+            SapPatternRow *row = &f->row[i];
+            f->descendant[row->desc_start + row->num_desc++] =
+                (SapDescendant){.dof = k, .at = f->row[k].start + row->depth};
+        }
 }
 
 static SapStatus fill_pattern(int nv, const int *parent_dof, int *depth, SapPattern *out, void **memory,
@@ -68,7 +73,7 @@ static SapStatus fill_pattern(int nv, const int *parent_dof, int *depth, SapPatt
     for (int pass = 0; pass < 2; pass++) {
         SAP_CARVE(&arena, f.row, nv);
         SAP_CARVE(&arena, f.ancestor, nnz);
-        SAP_CARVE(&arena, f.descendant, sum);
+        SAP_CARVE(&arena, f.descendant, sum + nnz);
         SAP_CARVE(&arena, f.depth_start, depths + 1);
         SAP_CARVE(&arena, f.depth_dof, nv);
         if (pass == 0)

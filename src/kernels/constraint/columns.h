@@ -69,14 +69,18 @@ KERNEL_FN void constraint_touch(const Context *ctx, int c, int a) {
     articulation_touch(ctx, a, ORIGIN_INTS(link, c)[1], acts);
 }
 
-/* The column of J for dof i, or -1: columns are in the order of dofs. */
-KERNEL_FN int constraint_column(const Context *ctx, int c, int i) {
-    const unsigned *has = (const unsigned *)SLOT_INTS(has, c);
-    unsigned word = has[i / 32], below = (1u << i % 32) - 1u;
-    int column = count_bits(word & below);
-    for (int w = 0; w < i / 32; w++)
+/* The place of dof i >= 0 in the set of dofs of a Jacobian, or -1: columns are in the order of dofs. */
+KERNEL_FN int column_of(const unsigned *has, int i) {
+    unsigned bit = 1u << ((unsigned)i % 32), word = has[(unsigned)i / 32];
+    int column = count_bits(word & (bit - 1u));
+    for (int w = 0; w < (int)((unsigned)i / 32); w++)
         column += count_bits(has[w]);
-    return word >> i % 32 & 1u ? column : -1;
+    return word & bit ? column : -1;
+}
+
+/* The column of J of constraint c for dof i, or -1. */
+KERNEL_FN int constraint_column(const Context *ctx, int c, int i) {
+    return column_of((const unsigned *)SLOT_INTS(has, c), i);
 }
 
 /* ---- columns ---- */
@@ -88,14 +92,31 @@ typedef struct ColumnRange {
     int row;        /* the dof, if the team has more than one thread */
 } ColumnRange;
 
-KERNEL_FN ColumnRange column_range(const Context *ctx, int c, int row) {
+/* A walk through all constraints, which looks for the column of one dof if the team has more than one thread. */
+typedef struct ColumnSearch {
+    int c, count;        /* constraint; number of constraints */
+    int row, size;       /* the dof; integers from one constraint to the next */
+    const unsigned *has; /* of constraint c */
+} ColumnSearch;
+
+KERNEL_FN ColumnSearch column_search(const Context *ctx, int row) {
+    ColumnSearch s;
+    s.c = 0;
+    s.count = constraint_count(ctx);
+    s.row = row;
+    s.size = ctx->args->slot_ints.size;
+    s.has = (const unsigned *)SLOT_INTS(has, 0);
+    return s;
+}
+
+KERNEL_FN ColumnRange column_range(const Context *ctx, const ColumnSearch *s) {
     ColumnRange at;
-    at.dof = SLOT_INTS(dof, c);
-    at.row = row;
+    at.dof = SLOT_INTS(dof, s->c);
+    at.row = s->row;
     at.column = 0;
-    at.end = *SLOT_INTS(num_dofs, c);
+    at.end = TEAM_OF_ONE ? *SLOT_INTS(num_dofs, s->c) : 0;
     if (!TEAM_OF_ONE) {
-        int column = constraint_column(ctx, c, row);
+        int column = column_of(s->has, s->row);
         at.column = column < 0 ? 0 : column;
         at.end = column + 1;
     }
@@ -111,9 +132,10 @@ KERNEL_FN int column_dof(const ColumnRange *at) {
  * of each constraint in turn; in a larger team a thread looks for its dofs in each constraint. */
 #define FOR_COLUMNS(at, Type, k, load)                                                                                 \
     TEAM_FOR(team_row, TEAM_OF_ONE ? 1 : ctx->args->plan.nv)                                                           \
-        for (int team_c = 0, team_n = constraint_count(ctx); team_c < team_n; team_c++)                                \
-            for (ColumnRange at = column_range(ctx, team_c, team_row); at.column < at.end;)                            \
-                for (Type k = load(ctx, team_c); at.column < at.end; at.column++)
+        for (ColumnSearch search = column_search(ctx, team_row); search.c < search.count;                              \
+             search.c++, search.has += search.size)                                                                    \
+            for (ColumnRange at = column_range(ctx, &search); at.column < at.end;)                                     \
+                for (Type k = load(ctx, search.c); at.column < at.end; at.column++)
 
 /* ---- columns that are unrolled ----
  * With known tables (TABLES_KNOWN) one thread runs through the columns of a contact of three rows in straight-line code. */

@@ -28,13 +28,15 @@ typedef struct SapPatternRow {
     int start;      /* first entry of row i */
     int depth;      /* number of entries before the diagonal, which is entry start + depth */
     int link;       /* link that owns the dof */
-    int desc_start; /* descendants of i, increasing: pattern.descendant[desc_start .. desc_start + num_desc) */
+    int desc_start; /* descendants of i, increasing: pattern.descendant[desc_start .. desc_start + num_desc); the entries
+                     * of row i itself, root first, are the depth + 1 before them */
     int num_desc;   /* number of descendants */
 } SapPatternRow;
 
-typedef struct SapDescendant {
-    int dof;
-    int start; /* first entry of the dof's row */
+/* An entry of row and column i of a symmetric matrix; aligned, so that one instruction loads it. */
+typedef struct __attribute__((aligned(8))) SapDescendant {
+    int dof; /* descendant k of i: entry (k, i); or j on the path of i: entry (i, j) */
+    int at;  /* that entry */
 } SapDescendant;
 
 /* The pattern of a sparse symmetric matrix on a tree of dofs, and its elimination order. */
@@ -43,7 +45,7 @@ typedef struct SAP_FIELDS(SapPattern) {
     int num_depths;                  /* depths of dofs: 0 .. num_depths - 1 */
     const SapPatternRow *row;        /* [nv] */
     const int *ancestor;             /* [nnz] dof of each entry's column */
-    const SapDescendant *descendant; /* descendants of all rows, row after row */
+    const SapDescendant *descendant; /* path and descendants of all rows, row after row */
     const int *depth_start;          /* [num_depths + 1] index in depth_dof */
     const int *depth_dof;            /* [nv] dofs by depth */
 } SAP_FIELDS(SapPattern);

@@ -66,10 +66,28 @@ KERNEL_FN void factor_entries(FactorSystem sys, SapPatternRow row, const SapDesc
     FactorSums sums = factor_begin(A + column, A + row.depth, sys.b + i, n, last);
     UNROLL
     for (int j = 0; j < row.num_desc; j++) {
-        const real *L_k = sys.L + below[j].start;
-        factor_subtract(&sums, L_k + row.depth, L_k + column, sys.y + below[j].dof, n, last);
+        const real *L_ki = sys.L + below[j].at;
+        factor_subtract(&sums, L_ki, L_ki + (column - row.depth), sys.y + below[j].dof, n, last);
     }
     factor_end(sys, &sums, i, sys.L + row.start + column, n, last);
+}
+
+/* One entry of row i in a team, which has a thread for each: entry t is L_it for t < depth, and y_i with the pivot for
+ * t = depth. y is one more column, and every thread sums the pivot, so that all of them run the same loop. */
+KERNEL_FN void factor_entry(FactorSystem sys, SapPatternRow row, const SapDescendant *below, int i, int t) {
+    bool is_y = t == row.depth;
+    const real *A = sys.A + row.start, *column = is_y ? sys.y : sys.L + (t - row.depth);
+    real pivot = A[row.depth], s = is_y ? sys.b[i] : A[t];
+    for (int j = 0; j < row.num_desc; j++) {
+        SapDescendant k = below[j];
+        real L_ki = sys.L[k.at];
+        s = real_fma(-L_ki, column[is_y ? k.dof : k.at], s);
+        pivot = real_fma(-L_ki, L_ki, pivot);
+    }
+    real inverse = K(1.0) / real_sqrt(pivot), *to = is_y ? sys.y + i : sys.L + row.start + t;
+    *to = s * inverse;
+    if (is_y)
+        sys.inverse[i] = inverse;
 }
 
 /* Block b of row i, counted from the end of the row: block 0 ends with the pivot and has the entries that are left if
@@ -106,8 +124,13 @@ STAGE_FN void factor(const SapPattern *pattern, FactorSystem sys) {
     for (int depth = pattern->num_depths - 1; depth >= 0; depth--) {
         const int *dof = depth_dof + depth_start[depth];
         int dofs = depth_start[depth + 1] - depth_start[depth];
-        TEAM_FOR_2(j, dofs, b, depth / FACTOR_COLUMNS + 1)
-        factor_block(sys, row[dof[j]], descendant + row[dof[j]].desc_start, dof[j], b);
+        TEAM_FOR_2(j, dofs, b, TEAM_OF_ONE ? depth / FACTOR_COLUMNS + 1 : depth + 1) {
+            SapPatternRow of = row[dof[j]];
+            if (TEAM_OF_ONE)
+                factor_block(sys, of, descendant + of.desc_start, dof[j], b);
+            else
+                factor_entry(sys, of, descendant + of.desc_start, dof[j], b);
+        }
         TEAM_SYNC(); /* the depth above reads these rows and their y */
     }
 }
@@ -123,7 +146,7 @@ KERNEL_FN void factor_forward(const SapPattern *pattern, const real *L, const re
             const SapDescendant *below = pattern->descendant + row[i].desc_start;
             real s = y[i];
             for (int k = 0; k < row[i].num_desc; k++)
-                s = real_fma(-L[below[k].start + depth], y[below[k].dof], s);
+                s = real_fma(-L[below[k].at], y[below[k].dof], s);
             y[i] = s * inverse[i];
         }
         TEAM_SYNC(); /* the depth above reads y */

@@ -101,6 +101,33 @@ STAGE_FN void link_gather(const Context *ctx, int l) {
     }
 }
 
+/* Number e of the 16 of a subtree, 10 of its inertia and 6 of its wrench, for some links: in a team each number has a
+ * thread. */
+KERNEL_FN void links_gather_number(const Context *ctx, const int *link, int count, int e) {
+    const SapLink *links = ctx->args->plan.link;
+    const int *children = ctx->args->plan.child;
+    int of_F = e >= 10, size = of_F ? 6 : 10;
+    real *x = of_F ? FM(F) + (e - 10) : FM(I) + e;
+    for (int i = 0; i < count; i++) {
+        int l = link[i], first = links[l].first_child, end = first + links[l].num_children;
+        real sum = x[size * l];
+        for (int j = first; j < end; j++)
+            sum = sum + x[size * children[j]];
+        x[size * l] = sum;
+    }
+}
+
+/* Gathers the subtrees of the links of one level. */
+STAGE_FN void links_gather(const Context *ctx, const int *link, int count) {
+    if (TEAM_OF_ONE) {
+        for (int i = 0; i < count; i++)
+            link_gather(ctx, link[i]);
+    } else {
+        TEAM_FOR(e, 16)
+            links_gather_number(ctx, link, count, e);
+    }
+}
+
 /* Row i of A and the generalised force tau_i, from the subtree of its link. */
 STAGE_FN void assemble_row(const Context *ctx, int i, real h) {
     const SapPlan *plan = &ctx->args->plan;
@@ -145,8 +172,7 @@ STAGE_FN void free_motion(const Context *ctx) {
     /* backward: I and F of subtrees */
     for (int level = plan->num_levels - 2; level >= 0; level--) {
         int first = plan->level_start[level], count = plan->level_start[level + 1] - first;
-        TEAM_FOR(i, count)
-            link_gather(ctx, plan->level_link[first + i]);
+        links_gather(ctx, plan->level_link + first, count);
         TEAM_SYNC(); /* the level above reads these subtrees */
     }
 

@@ -72,7 +72,7 @@ STAGE_FN void delassus_block(const Context *ctx, const SapBlock *b, int r, real 
         SapPatternRow row = tree->row[i];
         const SapDescendant *below = tree->descendant + row.desc_start;
         for (int k = 0; k < row.num_desc; k++)
-            Y[i] = real_fma(-L[below[k].start + row.depth], Y[below[k].dof], Y[i]);
+            Y[i] = real_fma(-L[below[k].at], Y[below[k].dof], Y[i]);
         Y[i] = Y[i] * inverse[i];
     }
 }

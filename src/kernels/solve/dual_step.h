@@ -426,7 +426,7 @@ KERNEL_FN real dual_step_sum(const Context *ctx, int i) {
             s = s + vec3_dot(vec3_load(SLOT_Y(c) + 3 * k), vec3_load(SLOT(gamma, c)));
     }
     for (int j = -1; j < row.num_desc; j++) {
-        int at = j < 0 ? i : below[j].dof, start = j < 0 ? row.start : below[j].start;
+        int at = j < 0 ? i : below[j].dof, start = j < 0 ? row.start : below[j].at - row.depth;
         const real *impulse = DOF_IMPULSES(at);
         if (DUAL_INTS(has_rows)[at])
             s = real_fma(Y[start + row.depth], impulse[0] + impulse[1] + impulse[2], s);

@@ -40,13 +40,11 @@ STAGE_FN void problem_load(const Context *ctx) {
 /* (A x)_i from the sparse rows: ancestors, i itself, then descendants. */
 KERNEL_FN real problem_A_row(const SapPattern *tree, StageView A, int i, const real *x) {
     SapPatternRow row = tree->row[i];
-    const int *ancestor = tree->ancestor + row.start;
-    const SapDescendant *below = tree->descendant + row.desc_start;
+    int before = row.depth + 1, n = before + row.num_desc;
+    const SapDescendant *entry = tree->descendant + (row.desc_start - before);
     real s = real_of(0);
-    for (int t = 0; t <= row.depth; t++)
-        s = real_fma(view_get(A, row.start + t), x[ancestor[t]], s);
-    for (int k = 0; k < row.num_desc; k++)
-        s = real_fma(view_get(A, below[k].start + row.depth), x[below[k].dof], s);
+    for (int k = 0; k < n; k++)
+        s = real_fma(view_get(A, entry[k].at), x[entry[k].dof], s);
     return s;
 }
 
