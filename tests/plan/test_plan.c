@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 
+#include "host/plan/layout.h"
 #include "host/plan/plan.h"
 #include "host/plan/step_args.h"
 #include "support/random_model.h"
@@ -293,6 +294,11 @@ Test(plan, parts_of_scratch_do_not_overlap_and_fill_it) {
     const int kept[] = {at->q, at->v0, at->state_check, at->control_check, at->X, at->A, at->inverse, at->v};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         cr_assert_lt(kept[i], at->passing);
+    /* the poses of bodies are, if nothing reads them later; no part moves for that */
+    SapMotionLayout less = sap_motion_layout(p, false);
+    cr_assert_eq(less.passing, at->X);
+    less.passing = at->passing;
+    cr_assert_arr_eq(&less, at, sizeof less);
     sap_plan_free(&owner);
     sap_model_destroy(model);
 }

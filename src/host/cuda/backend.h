@@ -39,9 +39,11 @@ typedef struct SapCudaBatch {
     SapStepArgs args;
     SapDualStepArgs dual, *device_dual; /* of a dual solver, and its copy on the device, which args has */
     SapCudaPhase collide, step;
-    SapCudaPhase thread; /* the step with a thread per world */
-    bool has_threads;    /* steps use it */
-    const char *mapping; /* why */
+    SapCudaPhase thread;           /* the step with a thread per world */
+    SapCudaPhase report;           /* the step that reports contacts, by the general kernel */
+    SapMotionLayout report_layout; /* its layout of free motion, which keeps the poses of bodies */
+    bool has_threads;              /* steps use it */
+    const char *mapping;           /* why */
     bool specialised;
     SapCudaMade made;
     SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */

@@ -6,6 +6,7 @@
 #include "host/cuda/arrays.h"
 #include "host/cuda/loop.h"
 #include "host/cuda/mapping.h"
+#include "host/plan/layout.h"
 
 /* ---- kernels and grids ---- */
 
@@ -80,10 +81,22 @@ SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, C
     return shape->team == 1 ? prefer_cache(c, kernel) : allow_shared(c, kernel);
 }
 
+/* Whether the contact problem may be in the memory of the poses of bodies: a step that reports nothing of contacts reads
+ * them after it only with the implicit gyroscopic term. Kernels of any set of precisions may have constraints. */
+static bool poses_pass(const SapCudaBatch *c) {
+    const SapStepArgs *a = &c->args;
+    return !a->plan.mujoco && !a->dual && !c->lockstep && !a->implicit_gyroscopic && *step_suffix(a);
+}
+
 SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     SapCudaBatch *c = b->own;
     /* Lockstep scratch persists between launches, so it is not in shared memory. */
     int most = c->device->shared_per_block, of_step = c->lockstep ? 0 : most;
+    SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->report.arenas, &c->report.shape));
+    c->report.kernel = c->device->step;
+    c->report_layout = c->args.plan.layout;
+    if (poses_pass(c))
+        c->args.plan.layout = sap_motion_layout(&c->args.plan, false);
     SAP_TRY(
         sap_cuda_launch_shape(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
     SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->step.arenas, &c->step.shape));
@@ -117,13 +130,15 @@ static size_t workspace_of(const SapCudaPhase *p) {
 
 /* The kernels of a step run one after the other and share the workspace. */
 static SapStatus create_workspace(SapCudaBatch *c) {
-    size_t collide = workspace_of(&c->collide), step = workspace_of(&c->step), thread = workspace_of(&c->thread);
-    c->workspace_bytes = collide > step ? collide : step;
-    c->workspace_bytes = c->workspace_bytes > thread ? c->workspace_bytes : thread;
+    SapCudaPhase *phases[] = {&c->collide, &c->step, &c->thread, &c->report};
+    enum { NUM_PHASES = sizeof phases / sizeof *phases };
+    for (int i = 0; i < NUM_PHASES; i++)
+        c->workspace_bytes =
+            workspace_of(phases[i]) > c->workspace_bytes ? workspace_of(phases[i]) : c->workspace_bytes;
     if (c->workspace_bytes > 0)
         SAP_TRY(sap_cuda_take_memory(c, "scratch", c->workspace_bytes, &c->workspace));
-    c->collide.arenas.workspace = c->step.arenas.workspace = c->thread.arenas.workspace =
-        sap_cuda_pointer(c->workspace);
+    for (int i = 0; i < NUM_PHASES; i++)
+        phases[i]->arenas.workspace = sap_cuda_pointer(c->workspace);
     return SAP_OK;
 }
 
@@ -140,6 +155,7 @@ SapStatus sap_cuda_choose_grids(const SapBatch *b) {
     SapCudaBatch *c = b->own;
     SAP_TRY(choose_grid(b, c, false, &c->collide));
     SAP_TRY(choose_grid(b, c, c->lockstep != NULL, &c->step));
+    SAP_TRY(choose_grid(b, c, c->lockstep != NULL, &c->report));
     if (c->has_threads)
         SAP_TRY(choose_grid(b, c, false, &c->thread));
     limit_threads(b, c);
@@ -166,6 +182,15 @@ static SapStatus launch_stage(SapCudaBatch *c, const char *what, const SapCudaPh
 
 static SapStatus launch_program(SapCudaBatch *c, const char *what, const SapCudaPhase *p, CuFunction kernel) {
     return launch_stage(c, what, p, kernel, 0);
+}
+
+/* Launches steps that report contacts. */
+static SapStatus launch_reported(SapCudaBatch *c, const char *what) {
+    SapMotionLayout layout = c->args.plan.layout;
+    c->args.plan.layout = c->report_layout;
+    SapStatus status = launch_program(c, what, &c->report, c->report.kernel);
+    c->args.plan.layout = layout;
+    return status;
 }
 
 /* Newton's method on all worlds together, with the host in the loop; worlds that have converged wait for the others. */
@@ -227,14 +252,16 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     bool collides = sap_cuda_can_touch(&args->plan), made = sap_cuda_made_is_valid(&c->made, args);
     bool general = has_reports(&args->report) && !args->dual;
     const SapCudaPhase *phase = c->has_threads && !general ? &c->thread : &c->step;
-    CuFunction step = general ? c->device->step : kernel_of(phase, made), collide = kernel_of(&c->collide, made);
+    CuFunction step = kernel_of(phase, made), collide = kernel_of(&c->collide, made);
     if (phase == &c->thread && args->collide.in_step)
         collides = false; /* the step does it */
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = collides || c->lockstep ? args->first_step + 1 : args->num_steps;
         if (collides)
             SAP_TRY(launch_program(c, what, &c->collide, collide));
-        SAP_TRY(c->lockstep ? launch_stages(c, what) : launch_program(c, what, phase, step));
+        SAP_TRY(c->lockstep ? launch_stages(c, what)
+                : general   ? launch_reported(c, what)
+                            : launch_program(c, what, phase, step));
     }
     return SAP_OK;
 }

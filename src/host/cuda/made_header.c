@@ -50,8 +50,8 @@ static const Number numbers[] = {
 #undef OF
 #define OF(name) {"SapProblemLayout", #name, offsetof(SapStepArgs, problem.name)}
     OF(v), OF(v0), OF(v_star), OF(guess), OF(Av_star), OF(dv), OF(r), OF(impulse), OF(grad), OF(Ad), OF(w), OF(scale),
-    OF(dof_law), OF(dof_gamma), OF(dof_cost), OF(dof_hessian), OF(dof_check), OF(line_keeps), OF(line), OF(touched),
-    OF(size),
+    OF(dof_law), OF(dof_gamma), OF(dof_cost), OF(dof_hessian), OF(dof_check), OF(search), OF(line_keeps), OF(line),
+    OF(touched), OF(size),
 #undef OF
 #define OF(name) {"SapSlotLayout", #name, offsetof(SapStepArgs, slot.name)}
     OF(law), OF(vc), OF(gamma), OF(cost), OF(G), OF(Jd), OF(line), OF(size), OF(x0), OF(x1), OF(frame), OF(phi0),

@@ -9,7 +9,7 @@
 
 /* ---- free motion ---- */
 
-SapMotionLayout sap_motion_layout(const SapPlan *p) {
+SapMotionLayout sap_motion_layout(const SapPlan *p, bool keeps_poses) {
     SapMotionLayout at;
     int next = 0;
 #define PART(part, count) (at.part = next, next += (count))
@@ -17,11 +17,11 @@ SapMotionLayout sap_motion_layout(const SapPlan *p) {
     PART(v0, p->nv);
     PART(state_check, p->nl);
     PART(control_check, p->nl);
-    PART(X, 7 * p->nl);
     PART(A, p->tree.nnz);
     PART(inverse, p->nv);
     PART(v, p->nv);
     PART(rk, p->rk4 ? 8 * p->nv : 0);
+    PART(X, 7 * p->nl);
     PART(S, 6 * p->nv);
     PART(V, 6 * p->nl);
     PART(a, 6 * p->nl);
@@ -32,7 +32,7 @@ SapMotionLayout sap_motion_layout(const SapPlan *p) {
     PART(q1, p->nq);
 #undef PART
     at.size = next;
-    at.passing = p->mujoco ? next : at.S; /* MuJoCo's law reads them after its solve */
+    at.passing = p->mujoco ? next : keeps_poses ? at.S : at.X; /* MuJoCo's law reads them after its solve */
     return at;
 }
 
@@ -115,15 +115,17 @@ static int contact_law_size(int law) {
     return sizes[law];
 }
 
-static void layout_slot(int law_size, int rows, SapSlotLayout *slot) {
+/* keeps_G: G is read while Jd and the values along a line are alive. */
+static void layout_slot(int law_size, int rows, bool keeps_G, SapSlotLayout *slot) {
     long long next = 0;
     slot->law = take(&next, law_size);
     slot->vc = take(&next, rows);
     slot->gamma = take(&next, rows);
     slot->cost = take(&next, 1);
     slot->G = take(&next, rows * (rows + 1) / 2);
-    slot->Jd = take(&next, rows);
-    slot->line = take(&next, 3);
+    /* the system of Newton's method has read G before a line search begins, and the next evaluation follows it */
+    slot->Jd = keeps_G ? take(&next, rows) : slot->G;
+    slot->line = keeps_G ? take(&next, 3) : slot->G + rows;
     slot->size = (int)next;
     next = 0;
     slot->x0 = take(&next, 3);
@@ -178,16 +180,23 @@ static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
 /* The problem and Newton's method, without the contact slots. */
 static void layout_problem(const SapPlan *plan, int lockstep, long long *next, SapProblemLayout *p,
                            SapNewtonLayout *newton) {
-    int *vectors[] = {&p->v,         &p->v_star,   &p->Av_star,     &p->dv,         &p->r,
-                      &p->impulse,   &p->grad,     &p->Ad,          &p->w,          &p->scale,
-                      &p->dof_gamma, &p->dof_cost, &p->dof_hessian, &p->line_keeps, &newton->d};
+    int *vectors[] = {&p->v,    &p->v_star, &p->Av_star,   &p->dv,       &p->r,          &p->impulse,
+                      &p->grad, &p->scale,  &p->dof_gamma, &p->dof_cost, &p->dof_hessian};
+    int *of_line[] = {&newton->d, &p->line_keeps, &p->Ad};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = take(next, plan->nv);
-    p->v0 = plan->mujoco ? take(next, plan->nv) : newton->d; /* MuJoCo's law reads both until its end */
-    p->guess = plan->mujoco ? take(next, plan->nv) : p->grad;
     p->dof_check = p->impulse;
     p->dof_law = take(next, SAP_DOF_LAW_SIZE * (long long)plan->nv);
     newton->lockstep = take(next, lockstep ? SAP_LOCKSTEP_SIZE : 0);
+    /* a line search has the memory of the linear system from here on; MuJoCo's law reads its vectors until its end */
+    p->search = (int)(*next > INT_MAX ? INT_MAX : *next);
+    for (unsigned i = 0; i < sizeof of_line / sizeof *of_line; i++)
+        *of_line[i] = take(next, plan->nv);
+    p->v0 = plan->mujoco ? take(next, plan->nv) : newton->d;
+    p->guess = plan->mujoco ? take(next, plan->nv) : p->grad;
+    p->w = plan->mujoco ? take(next, plan->nv) : p->line_keeps;
+    if (plan->mujoco)
+        p->search = (int)(*next > INT_MAX ? INT_MAX : *next);
     long long line = 3LL * plan->nv, touched = plan->num_articulations; /* one after the other */
     p->line = p->touched = take(next, line > touched ? line : touched);
 }
@@ -239,7 +248,8 @@ int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs 
     long long problem = 0, ints = 0;
     if (plan->nv * (plan->nv + 1LL) > INT_MAX || tile_ints(plan) > INT_MAX)
         return 0;
-    layout_slot(plan->mujoco ? SAP_LAW_SIZE_mujoco : contact_law_size(args->contacts.law), plan->contact_rows, &args->slot);
+    layout_slot(plan->mujoco ? SAP_LAW_SIZE_mujoco : contact_law_size(args->contacts.law), plan->contact_rows,
+                plan->mujoco || args->dual, &args->slot);
     layout_slot_ints(plan, lanes, &args->slot_ints);
     layout_pack_ints(plan, lanes, &ints, &args->pack_ints);
     layout_linear(plan, &args->linear);
@@ -250,7 +260,8 @@ int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs 
     args->pack_ints.size = ints > INT_MAX ? INT_MAX : (int)ints;
     /* kernels compute offsets of slots in ints */
     const long long sizes[] = {args->slot.size, args->slot.origin_size, args->slot_ints.size,
-                               args->slot_ints.origin_size, (long long)plan->contact_rows * args->slot_ints.max_columns};
+                               args->slot_ints.origin_size,
+                               (long long)plan->contact_rows * args->slot_ints.max_columns};
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i] * num_slots > INT_MAX)
             return 0;
@@ -273,7 +284,7 @@ SapSharedScratch sap_shared_scratch(const SapStepArgs *a, const int real_bytes[2
     SapSharedScratch at;
     at.solve = aligned(product(a->plan.layout.passing, fm));
     /* a solve in impulses reads the factor to its end */
-    at.linear = aligned(at.solve + product(a->dual ? a->problem.size : a->problem.line, solve));
+    at.linear = aligned(at.solve + product(a->dual ? a->problem.size : a->problem.search, solve));
     size_t ends[3] = {product(a->plan.layout.size, fm), at.solve + product(a->problem.size, solve),
                       at.linear + product(a->linear.size, linear)};
     at.bytes = 0;

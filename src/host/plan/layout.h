@@ -2,12 +2,14 @@
 #ifndef SAPWOOD_HOST_PLAN_LAYOUT_H
 #define SAPWOOD_HOST_PLAN_LAYOUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "kernels/data/args.h"
 
-/* Layout of free motion. The plan is complete except for this layout. */
-SapMotionLayout sap_motion_layout(const SapPlan *plan);
+/* Layout of free motion. The plan is complete except for this layout. keeps_poses: something reads the poses of bodies
+ * after the contact problem is set up; otherwise it is in their memory too. */
+SapMotionLayout sap_motion_layout(const SapPlan *plan, bool keeps_poses);
 
 /* Fills collide.layout of *args for worlds of up to `capacity` contacts; chunk and max_contacts must be set. False if
  * the size does not fit an int. */

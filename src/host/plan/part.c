@@ -399,7 +399,7 @@ void sap_part_choose(const SapPlan *whole, const int *tree, const bool *in_part,
     for (int s = 0; s < whole->ns; s++)
         OWN(int, p.shape_link)[s] = map(part->link, whole->shape_link[s]);
     filter_pairs(&filter, &part->plan);
-    part->plan.layout = sap_motion_layout(&part->plan);
+    part->plan.layout = sap_motion_layout(&part->plan, true);
     p = part->plan;
     take_pair_arrays(&part->border, &p);
     filter_pairs(&border, &p);

@@ -250,7 +250,7 @@ static SapStatus fill_plan(const SapModel *model, bool mujoco, Work *w, SapPlanO
     SAP_TRY(add_closed(w, out));
     SAP_TRY(sap_plan_add_nodes(w->parent_dof, out));
     link_rows(m, &out->plan.tree);
-    out->plan.layout = sap_motion_layout(&out->plan);
+    out->plan.layout = sap_motion_layout(&out->plan, true);
     return sap_plan_add_shapes(model, out);
 }
 

@@ -12,12 +12,12 @@ typedef struct SAP_FIELDS(SapMotionLayout) {
     int v0;            /* [nv]     velocity at the start, internal order */
     int state_check;   /* [nl]     0, or NaN if the input state of the link is not finite */
     int control_check; /* [nl]     0, or NaN if the control of the link is not finite */
-    int X;             /* [nl][7]  body poses */
+    int X;             /* [nl][7]  body poses; passing, unless a report or the gyroscopic term reads them */
     int A;             /* [nnz]    mass matrix, sparse rows */
     int inverse;       /* [nv]     1 / L_ii of its factor L */
     int v;             /* [nv]     velocity at the end, internal order */
     int rk;            /* [8][nv]  accelerations, then rates, of the four stages of MuJoCo's RK4 */
-    int passing;       /* the first of the parts that follow; size: none, with MuJoCo's law */
+    int passing;       /* the first of the parts that pass: X, or S; size: none, with MuJoCo's law */
     int S;             /* [nv][6]  motion subspace about O */
     int V;             /* [nl][6]  twists about O */
     int a;             /* [nl][6]  bias accelerations about O */
@@ -31,8 +31,10 @@ typedef struct SAP_FIELDS(SapMotionLayout) {
 SAP_FIXED(SapMotionLayout)
 
 /* The problem of a world, which every method reads (solve/problem.h): offsets in the solve's scratch, in reals. Vectors
- * are [nv] unless noted. v0, guess and dof_check are read only until the first v is set; they share the memory of the
- * direction d, grad and impulse. With MuJoCo's law v0 and guess have their own. */
+ * are [nv] unless noted. v0, w, guess and dof_check are read only until the first v is set; they share the memory of the
+ * direction d, line_keeps, grad and impulse. The parts of a line search are in the memory of the linear system, which is
+ * dead then: d first, where the system has its matrix, because it is copied from the solution at the system's end. With
+ * MuJoCo's law v0, w, guess, d, Ad and line_keeps have their own memory. */
 typedef struct SAP_FIELDS(SapProblemLayout) {
     int v, v0, v_star, guess, Av_star; /* current v, v at the start, v*, first v, A v* */
     int dv, r, impulse, grad;          /* v - v*, A (v - v*), J' gamma + dof terms, grad = r - impulse */
@@ -40,11 +42,11 @@ typedef struct SAP_FIELDS(SapProblemLayout) {
     int w, scale;                      /* 1/A_ii; 1/sqrt(A_ii), or 0 for an inactive dof (problem_start) */
     int dof_law;                       /* [nv][SAP_DOF_LAW_SIZE] data of the dof terms */
     int dof_gamma, dof_cost, dof_hessian, dof_check; /* impulse, cost, curvature of the dof terms; 0 or NaN */
-    int line_keeps;                                  /* 1: the terms of the dof are a parabola along the line, else 0 */
-    int line; /* [nv][3] change of cost, slope and curvature of the dof terms along a line; last, in the memory of the
-               * linear system, which is dead during a line search */
-    int touched; /* [articulations] 1: a constraint acts on the articulation, else 0; in the memory of `line` */
-    int size;    /* reals of the problem, with that in impulses, without the contact slots */
+    int search;     /* the first of the parts in the memory of the linear system: d, line_keeps, Ad, line */
+    int line_keeps; /* 1: the terms of the dof are a parabola along the line, else 0 */
+    int line;       /* [nv][3] change of cost, slope and curvature of the dof terms along a line */
+    int touched;    /* [articulations] 1: a constraint acts on the articulation, else 0; in the memory of `line` */
+    int size;       /* reals of the problem, with that in impulses, without the contact slots */
 } SAP_FIELDS(SapProblemLayout);
 SAP_FIXED(SapProblemLayout)
 
@@ -62,7 +64,8 @@ SAP_FIXED(SapNewtonLayout)
  * iteration reads, and the origin of the contact, which only sets up its law and its reports. */
 typedef struct SAP_FIELDS(SapSlotLayout) {
     int law;                          /* data of the contact law (laws.h) */
-    int vc, gamma, cost, G, Jd, line; /* velocity, impulse, cost, curvature, J d, values along a line (constraint.h) */
+    int vc, gamma, cost, G, Jd, line; /* velocity, impulse, cost, curvature, J d, values along a line (constraint.h);
+                                       * with Newton's method for SAP the last two are in the memory of G */
     int size;                         /* reals of this part */
     /* origin */
     int x0, x1, frame, phi0, w, pair; /* witnesses, c_x c_y n, gap, weight, (mu, k, tau) */
