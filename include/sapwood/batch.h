@@ -255,6 +255,8 @@ typedef struct SapBatchInfo {
     int worlds_per_block;   /* teams per block */
     int blocks;             /* blocks of a launch */
     int shared_bytes;       /* shared memory per block */
+    int waiting_pairs;      /* pairs of shapes of a world that can wait for a launch of the general narrow phase; further pairs
+                               that need it are solved at once. 0: all pairs of the model have closed forms */
     int specialised;        /* 1: the step kernel is compiled for the preset of the options */
     const char *kernels;    /* which kernels the batch has, and why (option specialize); owned by the batch */
     size_t workspace_bytes; /* scratch in global memory, for all worlds that run at the same time */

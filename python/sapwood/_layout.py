@@ -244,6 +244,7 @@ STRUCTS = {
         ("worlds_per_block", "int"),
         ("blocks", "int"),
         ("shared_bytes", "int"),
+        ("waiting_pairs", "int"),
         ("specialised", "int"),
         ("kernels", "ptr"),
         ("workspace_bytes", "size"),

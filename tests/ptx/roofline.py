@@ -63,6 +63,7 @@ DEFAULT_CASES += [f"{case}:{load}:thread" for case in ("quadruped:approx32", "qu
                                                        "humanoid:approx32", "humanoid:fast32") for load in ("settled", "moving")]
 NUM_WORLDS = (4096, 65536)
 COUNTED_WORLDS = {"team": 8, "thread": 32}  # worlds that the executor steps
+WAITING = ("sap_kernel_convex", "sap_kernel_merge")  # of pairs that wait for the general narrow phase
 WARMUP = 20  # steps of the moving load before it counts
 BEGIN, END = "<!-- counts: begin, written by make roofline-table -->", "<!-- counts: end -->"
 
@@ -76,6 +77,9 @@ class Counts:
         self.block, self.shared = launches[0]["block"], launches[0]["shared"]
         self.worlds_per_block = self.block[1]
         self.warps_per_block = (self.block[0] * self.block[1] * self.block[2] + 31) // 32
+        if launches[0]["kernel"].startswith(WAITING):
+            # a thread per pair or world that waited: all of the counted worlds share a warp
+            self.worlds_per_block, self.warps_per_block = worlds, 1
 
         def per_step(value):
             return sum(map(value, launches)) / world_steps
@@ -87,7 +91,7 @@ class Counts:
         noted = sum(l["grid"][0] for l in launches)
         self.reuse = {kind: [sum(bins) / noted for bins in zip(*(l["local_reuse"][kind] for l in launches))]
                       for kind in ("load", "store")}
-        self.is_thread = self.block[0] == 1
+        self.is_thread = self.block[0] == 1 and not launches[0]["kernel"].startswith(WAITING)
         self.classes = {n: per_step(lambda l: l["instructions"].get(n, 0)) for l in launches for n in l["instructions"]}
         self.bytes = {n: per_step(lambda l: l["bytes"][n]) for n in launches[0]["bytes"]}
         self.touched = INSTRUCTION_BYTES * max(l["touched_issue"] for l in launches)
@@ -161,6 +165,7 @@ def count_scene(options, scene, preset, load, mapping):
     names = {part: [name for name in launches if name.startswith(part)] for part in ("sap_kernel_collide", "sap_kernel_step_")}
     step = max(names["sap_kernel_step_"], key=lambda name: len(launches[name]))
     collide = [name for name in names["sap_kernel_collide"] if len(launches[name]) > reported]
+    collide += sorted(name for name in launches if name.startswith(WAITING))
     skipped = WARMUP if load == "moving" else 0
     return {name: Counts(launches[name][skipped:], worlds) for name in collide + [step]}, report
 

@@ -1,6 +1,6 @@
 /* A batch on a GPU. One block of device memory holds the model (plan and constants), the start states, and all arrays
  * of the worlds. A second block is the workspace for scratch that does not fit shared memory. The kernel arguments are
- * created once, with device addresses. A step is two launches with a copy of them: collision, then the rest. */
+ * created once, with device addresses. A step is launches with a copy of them: collision, then the rest. */
 #include "host/cuda/backend.h"
 
 #include <stdlib.h>
@@ -89,6 +89,8 @@ static void free_on_device(SapCudaBatch *c) {
         cuda->memory_free(c->recorded[i]);
     if (c->workspace)
         cuda->memory_free(c->workspace);
+    if (c->pool)
+        cuda->memory_free(c->pool);
     if (c->memory)
         cuda->memory_free(c->memory);
     if (c->staging)
@@ -269,16 +271,17 @@ static void info(const SapBatch *b, SapBatchInfo *out) {
     out->worlds_per_block = step->shape.worlds_per_block;
     out->blocks = (int)step->blocks;
     out->shared_bytes = step->shape.shared_bytes;
+    out->waiting_pairs = c->args.collide.waiting.most;
     out->specialised = c->specialised;
-    out->workspace_bytes = c->workspace_bytes;
+    out->workspace_bytes = c->workspace_bytes + c->pool_bytes;
     out->stream = c->stream;
-    out->device_bytes = c->memory_bytes + c->workspace_bytes + c->recorded_bytes;
+    out->device_bytes = c->memory_bytes + c->workspace_bytes + c->pool_bytes + c->recorded_bytes;
 }
 
 static size_t bytes(const SapBatch *b) {
     const SapCudaBatch *c = b->own;
-    return c->memory_bytes + c->workspace_bytes + c->recorded_bytes + SAP_CUDA_STAGING_BYTES + sizeof *b + sizeof *c +
-           c->parameters.host.bytes;
+    return c->memory_bytes + c->workspace_bytes + c->pool_bytes + c->recorded_bytes + SAP_CUDA_STAGING_BYTES +
+           sizeof *b + sizeof *c + c->parameters.host.bytes;
 }
 
 const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,

@@ -30,8 +30,8 @@ typedef struct SapCudaBatch {
     CuStream own_stream, stream; /* `stream` is the one in use */
     CuEvent event;               /* orders a new stream after the previous one */
     void *staging;
-    CuAddress memory, workspace;
-    size_t memory_bytes, workspace_bytes;
+    CuAddress memory, workspace, pool; /* pool: workspaces of the general narrow phase */
+    size_t memory_bytes, workspace_bytes, pool_bytes;
     CuAddress recorded[SAP_BATCH_MAX_RECORDED];
     int num_recorded;
     size_t recorded_bytes;
@@ -39,6 +39,7 @@ typedef struct SapCudaBatch {
     SapStepArgs args;
     SapDualStepArgs dual, *device_dual; /* of a dual solver, and its copy on the device, which args has */
     SapCudaPhase collide, step;
+    SapCudaPhase convex, merge;    /* of collision, if pairs of shapes wait for the general narrow phase */
     SapCudaPhase thread;           /* the step with a thread per world */
     SapCudaPhase report;           /* the step that reports contacts, by the general kernel */
     SapMotionLayout report_layout; /* its layout of free motion, which keeps the poses of bodies */

@@ -60,10 +60,17 @@ static SapStatus find_kernels(SapCudaDevice *d) {
     const struct {
         const char *name;
         CuFunction *out;
-    } kernels[] = {{"sap_kernel_step", &d->step},           {"sap_kernel_kinematics", &d->kinematics},
-                   {"sap_kernel_collide", &d->collide},     {"sap_kernel_reset", &d->reset},
-                   {"sap_kernel_mask", &d->mask},           {"sap_kernel_place_shapes", &d->place_shapes},
-                   {"sap_kernel_cast_rays", &d->cast_rays}, {"sap_kernel_sense", &d->sense}};
+    } kernels[] = {{"sap_kernel_step", &d->step},
+                   {"sap_kernel_kinematics", &d->kinematics},
+                   {"sap_kernel_collide", &d->collide},
+                   {"sap_kernel_reset", &d->reset},
+                   {"sap_kernel_mask", &d->mask},
+                   {"sap_kernel_place_shapes", &d->place_shapes},
+                   {"sap_kernel_cast_rays", &d->cast_rays},
+                   {"sap_kernel_sense", &d->sense},
+                   {"sap_kernel_convex_f32", &d->convex[0]},
+                   {"sap_kernel_convex_f64", &d->convex[1]},
+                   {"sap_kernel_merge", &d->merge}};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         SAP_TRY(need_kernel(d, SAP_CUDA_IMAGE_STEP, kernels[i].name, kernels[i].out));
     return SAP_OK;

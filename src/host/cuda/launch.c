@@ -6,6 +6,7 @@
 #include "host/cuda/arrays.h"
 #include "host/cuda/loop.h"
 #include "host/cuda/mapping.h"
+#include "host/cuda/waiting.h"
 #include "host/plan/layout.h"
 
 /* ---- kernels and grids ---- */
@@ -101,6 +102,7 @@ SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
         sap_cuda_launch_shape(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
     SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->step.arenas, &c->step.shape));
     SAP_TRY(find_kernels(c));
+    SAP_TRY(sap_cuda_choose_waiting(c, b->num_worlds));
     SAP_TRY(sap_cuda_choose_mapping(b, step_suffix(&c->args)));
     if (c->has_threads)
         SAP_TRY(prefer_cache(c, c->thread.kernel));
@@ -130,14 +132,14 @@ static size_t workspace_of(const SapCudaPhase *p) {
 
 /* The kernels of a step run one after the other and share the workspace. */
 static SapStatus create_workspace(SapCudaBatch *c) {
-    SapCudaPhase *phases[] = {&c->collide, &c->step, &c->thread, &c->report};
-    enum { NUM_PHASES = sizeof phases / sizeof *phases };
-    for (int i = 0; i < NUM_PHASES; i++)
-        c->workspace_bytes =
-            workspace_of(phases[i]) > c->workspace_bytes ? workspace_of(phases[i]) : c->workspace_bytes;
+    SapCudaPhase *const phases[] = {&c->step, &c->thread, &c->report, &c->collide};
+    int num_phases = c->args.collide.waiting.most > 0 ? 3 : 4; /* collision has the pool then */
+    for (int i = 0; i < num_phases; i++)
+        if (workspace_of(phases[i]) > c->workspace_bytes)
+            c->workspace_bytes = workspace_of(phases[i]);
     if (c->workspace_bytes > 0)
         SAP_TRY(sap_cuda_take_memory(c, "scratch", c->workspace_bytes, &c->workspace));
-    for (int i = 0; i < NUM_PHASES; i++)
+    for (int i = 0; i < num_phases; i++)
         phases[i]->arenas.workspace = sap_cuda_pointer(c->workspace);
     return SAP_OK;
 }
@@ -159,7 +161,8 @@ SapStatus sap_cuda_choose_grids(const SapBatch *b) {
     if (c->has_threads)
         SAP_TRY(choose_grid(b, c, false, &c->thread));
     limit_threads(b, c);
-    return create_workspace(c);
+    SAP_TRY(create_workspace(c));
+    return sap_cuda_create_pool(c);
 }
 
 /* ---- launches ---- */
@@ -191,6 +194,16 @@ static SapStatus launch_reported(SapCudaBatch *c, const char *what) {
     SapStatus status = launch_program(c, what, &c->report, c->report.kernel);
     c->args.plan.layout = layout;
     return status;
+}
+
+/* Collision: pairs of shapes that need the general narrow phase wait for a launch of their own, and another one adds their
+ * contacts to the records. */
+static SapStatus launch_collision(SapCudaBatch *c, const char *what, CuFunction kernel, int stage) {
+    SAP_TRY(launch_stage(c, what, &c->collide, kernel, stage));
+    if (c->args.collide.waiting.most == 0)
+        return SAP_OK;
+    SAP_TRY(launch_program(c, what, &c->convex, c->convex.kernel));
+    return launch_program(c, what, &c->merge, c->merge.kernel);
 }
 
 /* Newton's method on all worlds together, with the host in the loop; worlds that have converged wait for the others. */
@@ -232,7 +245,7 @@ static SapStatus launch_mujoco_steps(SapCudaBatch *c, const char *what) {
         args->end_step = collides || stages > 1 ? args->first_step + 1 : args->num_steps;
         for (int stage = 0; stage < stages; stage++) {
             if (collides)
-                SAP_TRY(launch_stage(c, what, &c->collide, c->collide.kernel, stage));
+                SAP_TRY(launch_collision(c, what, c->collide.kernel, stage));
             SAP_TRY(launch_stage(c, what, &c->step, c->step.kernel, stage));
         }
     }
@@ -258,7 +271,7 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = collides || c->lockstep ? args->first_step + 1 : args->num_steps;
         if (collides)
-            SAP_TRY(launch_program(c, what, &c->collide, collide));
+            SAP_TRY(launch_collision(c, what, collide, 0));
         SAP_TRY(c->lockstep ? launch_stages(c, what)
                 : general   ? launch_reported(c, what)
                             : launch_program(c, what, phase, step));

@@ -15,7 +15,8 @@ SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, C
 /* Whether any two shapes can touch, so that steps have a launch for collision. */
 bool sap_cuda_can_touch(const SapPlan *plan);
 
-/* Each step is one launch for collision and one for the rest, or several with lockstep. If no shapes can touch and
+/* Each step is one launch for collision (three if pairs of shapes can need the general narrow phase) and one for the rest, or
+ * several with lockstep. If no shapes can touch and
  * there is no lockstep, one launch does all steps. */
 SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what);
 

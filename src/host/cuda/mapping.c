@@ -41,6 +41,26 @@ bool sap_cuda_has_closed_forms(const SapPlan *plan) {
     return closed;
 }
 
+/* Pairs of a table of bits, in which a plan with a sweep or a tree has them. */
+static long long general_pairs_allowed(const SapPlan *plan) {
+    long long count = 0;
+    for (int a = 0; a < plan->ns; a++)
+        for (int b = a + 1; b < plan->ns; b++) {
+            int i = plan->shape_type[a], k = plan->shape_type[b];
+            count += !has_closed_form(i < k ? i : k, i < k ? k : i);
+        }
+    return count;
+}
+
+long long sap_cuda_general_pairs(const SapPlan *plan) {
+    if (plan->broad_phase != SAP_BROAD_PHASE_LISTED)
+        return general_pairs_allowed(plan);
+    long long count = 0;
+    for (int i = 0; i < plan->num_pairs; i++)
+        count += !has_closed_form(plan->shape_type[plan->pair[i].shape[0]], plan->shape_type[plan->pair[i].shape[1]]);
+    return count;
+}
+
 /* Looks for the kernel. Without it, or if the driver cannot load it, a batch can still use teams. */
 static const char *find_kernel(SapCudaBatch *c, const char *suffix) {
     char name[64];

@@ -12,4 +12,7 @@ SapStatus sap_cuda_choose_mapping(const SapBatch *b, const char *suffix);
 /* Whether all pairs of the model are listed, and have a closed form for all poses. plan: with host addresses. */
 bool sap_cuda_has_closed_forms(const SapPlan *plan);
 
+/* The most pairs of a world that can need the general narrow phase. plan: with host addresses. */
+long long sap_cuda_general_pairs(const SapPlan *plan);
+
 #endif

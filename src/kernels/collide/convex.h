@@ -28,6 +28,9 @@ KERNEL_FN void task_store(SapConvexTask *task, const Manifold *m) {
     }
 }
 
+static_assert(CONVEX_END <= (SAP_PRECISION == 64 ? SAP_CONVEX_BYTES_F64 : SAP_CONVEX_BYTES_F32),
+              "the workspace is too small");
+
 /* Finds the contacts of one pair in one world. */
 STAGE_FN void stage_convex(SapConvexTask *task) {
     Pose X = convex_pose(task), origin;
@@ -36,19 +39,20 @@ STAGE_FN void stage_convex(SapConvexTask *task) {
         return;
     origin.p = vec3_zero();
     origin.q = quat(K(0.0), K(0.0), K(0.0), K(1.0));
-    Candidates list;
+    WORKSPACE(Candidates, list, task->work, LIST_AT);
     Convex b;
-    list.count = 0;
+    list->count = 0;
+    WORKSPACE_PASS(list, task);
     convex_load(&b, task, 1, X);
-    list.by.turns = task->type[0] == SAP_SHAPE_HEIGHT_FIELD;
+    list->by.turns = task->type[0] == SAP_SHAPE_HEIGHT_FIELD;
     if (task->type[0] == SAP_SHAPE_HEIGHT_FIELD) {
-        height_field_pair(task, &b, (scalar)task->reach, &list);
+        height_field_pair(task, &b, (scalar)task->reach, list);
     } else {
         Convex a;
         convex_load(&a, task, 0, origin);
-        convex_pair(&a, &b, (scalar)task->reach, &list);
+        convex_pair(&a, &b, (scalar)task->reach, list);
     }
-    Manifold m;
-    manifold_reduce(list.at, list.count, task->max_contacts, &list.by, &m);
-    task_store(task, &m);
+    WORKSPACE(Manifold, m, task->work, MANIFOLD_AT);
+    candidates_reduce(list, task->max_contacts, m);
+    task_store(task, m);
 }

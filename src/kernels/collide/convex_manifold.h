@@ -25,22 +25,59 @@ typedef struct Candidates {
     ContactPoint at[CANDIDATES_MAX];
     int count;
     Measure by;
+    void *work; /* of the task, on a GPU */
 } Candidates;
+
+/* The farthest points along some directions. */
+typedef struct FarPoints {
+    ContactPoint at[CANDIDATE_DIRECTIONS];
+} FarPoints;
+
+/* Two features, and the corners of their intersection. */
+typedef struct FeaturePair {
+    Feature a, b;
+} FeaturePair;
+typedef struct ClipCorners {
+    Vec3 x[CLIP_MAX], spare[CLIP_MAX];
+} ClipCorners;
+
+/* The places of these data in the workspace. A list is thinned and reduced when there is no polytope. */
+enum {
+    FLAT_AT = EPA_AT,
+    FAR_AT = WORKSPACE_END(FLAT_AT, FlatPoints),
+    LIST_AT = EPA_END,
+    OVERLAY_AT = WORKSPACE_END(LIST_AT, Candidates),
+    CLIP_AT = WORKSPACE_END(OVERLAY_AT, FeaturePair),
+    POLISH_AT = WORKSPACE_END(CLIP_AT, ClipCorners),
+    PRISM_AT = WORKSPACE_END(POLISH_AT, FeaturePair),
+    TASK_AT = WORKSPACE_END(PRISM_AT, FeaturePair),
+    MANIFOLD_AT = WORKSPACE_END(TASK_AT, SapConvexTask),
+    RESULT_AT = WORKSPACE_END(MANIFOLD_AT, Manifold),
+    CONVEX_END = WORKSPACE_END(RESULT_AT, Manifold)
+};
+
+static_assert(WORKSPACE_END(FAR_AT, FarPoints) <= EPA_END, "the data of a reduction are larger than a polytope");
+
+/* Reduces the list to a manifold of at most `max` points. */
+KERNEL_FN void candidates_reduce(const Candidates *list, int max, Manifold *out) {
+    WORKSPACE(FlatPoints, flat, list->work, FLAT_AT);
+    manifold_reduce(list->at, list->count, max, &list->by, flat->at, out);
+}
 
 /* Thins a full list to its manifold and the farthest points along 16 directions orthogonal to the normal of the deepest
  * point. A point that is farthest along one of these directions in the complete list is therefore not lost. */
 STAGE_FN void candidates_thin(Candidates *list) {
     const scalar c = K(0.92387953251128676), s = K(0.38268343236508977); /* cosine and sine of 2 pi/16 */
     Manifold kept;
-    manifold_reduce(list->at, list->count, MANIFOLD_MAX, &list->by, &kept);
-    ContactPoint far[CANDIDATE_DIRECTIONS];
+    candidates_reduce(list, MANIFOLD_MAX, &kept);
+    WORKSPACE(FarPoints, far, list->work, FAR_AT);
     Vec3 t = vec3_orthogonal(kept.at[0].n), u = vec3_cross(kept.at[0].n, t);
     for (int i = 0; i < CANDIDATE_DIRECTIONS; i++) {
         int best = 0;
         for (int k = 1; k < list->count; k++)
             if (vec3_dot(t, vec3_sub(list->at[k].p, list->at[best].p)) > list->by.tie)
                 best = k;
-        far[i] = list->at[best];
+        far->at[i] = list->at[best];
         Vec3 turned = vec3_fma(s, u, vec3_scale(c, t));
         u = vec3_fma(-s, t, vec3_scale(c, u));
         t = turned;
@@ -49,7 +86,7 @@ STAGE_FN void candidates_thin(Candidates *list) {
     for (int i = 0; i < kept.count && kept.at[i].valid; i++)
         list->at[list->count++] = kept.at[i];
     for (int i = 0; i < CANDIDATE_DIRECTIONS; i++)
-        list->at[list->count++] = far[i];
+        list->at[list->count++] = far->at[i];
 }
 
 /* Adds a point if d <= reach. */
@@ -283,9 +320,8 @@ KERNEL_FN int clip_segment(Vec3 *x, Vec3 at, Vec3 q) {
 }
 
 /* The part of feature s that lies over the polygon r, projected along the unit vector `out`, which is outward of r.
- * Returns the number of its points. */
-STAGE_FN int clip_over(const Feature *s, const Feature *r, Vec3 out, real slack, Vec3 *result) {
-    Vec3 spare[CLIP_MAX];
+ * Returns the number of its points. spare: memory for CLIP_MAX corners if s is a polygon. */
+STAGE_FN int clip_over(const Feature *s, const Feature *r, Vec3 out, real slack, Vec3 *spare, Vec3 *result) {
     int n = s->count;
     for (int i = 0; i < n; i++)
         result[i] = s->x[i];
@@ -308,8 +344,9 @@ STAGE_FN int clip_over(const Feature *s, const Feature *r, Vec3 out, real slack,
 /* Adds the points of s over the polygon r. r_is_first: r is a feature of shape 0. */
 STAGE_FN void overlay_polygon(const Feature *r, const Feature *s, bool r_is_first, Vec3 n, real reach, real slack,
                               Candidates *list) {
-    Vec3 x[CLIP_MAX];
-    int count = clip_over(s, r, r_is_first ? n : vec3_scale(K(-1.0), n), slack, x);
+    WORKSPACE(ClipCorners, corners, list->work, CLIP_AT);
+    Vec3 *x = corners->x;
+    int count = clip_over(s, r, r_is_first ? n : vec3_scale(K(-1.0), n), slack, corners->spare, x);
     for (int i = 0; i < count; i++) {
         real t = vec3_dot(vec3_sub(r->x[0], x[i]), r->m) / vec3_dot(n, r->m); /* x + t n is on r */
         if (r_is_first)
@@ -367,19 +404,20 @@ KERNEL_FN bool feature_is_flat(const Feature *f) {
 
 /* Adds all points where the facing features of a and b overlap along n. */
 STAGE_FN void manifold_overlay(const Convex *a, const Convex *b, Vec3 n, real reach, real slack, Candidates *list) {
-    Feature fa, fb;
+    WORKSPACE(FeaturePair, f, list->work, OVERLAY_AT);
+    Feature *fa = &f->a, *fb = &f->b;
     Vec3 back = vec3_scale(K(-1.0), n);
-    feature_find(&fa, a, n, true);
-    feature_find(&fb, b, back, true);
-    if (fa.count > 2 && !feature_is_flat(&fa) && !feature_is_flat(&fb))
-        feature_find(&fa, a, n, false);
-    if (fb.count > 2 && !feature_is_flat(&fa) && !feature_is_flat(&fb))
-        feature_find(&fb, b, back, false);
-    bool first = feature_is_flat(&fa) && !(feature_is_flat(&fb) && fb.tilt < fa.tilt);
+    feature_find(fa, a, n, true);
+    feature_find(fb, b, back, true);
+    if (fa->count > 2 && !feature_is_flat(fa) && !feature_is_flat(fb))
+        feature_find(fa, a, n, false);
+    if (fb->count > 2 && !feature_is_flat(fa) && !feature_is_flat(fb))
+        feature_find(fb, b, back, false);
+    bool first = feature_is_flat(fa) && !(feature_is_flat(fb) && fb->tilt < fa->tilt);
     if (first)
-        overlay_polygon(&fa, &fb, true, n, reach, slack, list);
-    else if (feature_is_flat(&fb))
-        overlay_polygon(&fb, &fa, false, n, reach, slack, list);
-    else if (fa.count == 2 && fb.count == 2)
-        overlay_segments(&fa, &fb, n, reach, list);
+        overlay_polygon(fa, fb, true, n, reach, slack, list);
+    else if (feature_is_flat(fb))
+        overlay_polygon(fb, fa, false, n, reach, slack, list);
+    else if (fa->count == 2 && fb->count == 2)
+        overlay_segments(fa, fb, n, reach, list);
 }

@@ -45,6 +45,7 @@ KERNEL_FN void convex_load(Convex *c, const SapConvexTask *task, int side, Pose 
     c->vertex = c->plane = 0;
     c->face = 0;
     c->corner = 0;
+    WORKSPACE_PASS(c, task);
     if (c->type == SAP_SHAPE_HULL)
         convex_hull_load(c, task->args, task->mesh[side]);
 }
@@ -85,11 +86,11 @@ STAGE_FN bool convex_distance(const CorePair *pair, real reach, ContactPoint *ou
     }
     polish(pair, &n, &p, &d);
     /* a face normal of a or b in place of n, if it separates equally */
-    Feature f;
-    feature_facing(&f, a, mat3_transpose_mul(a->R, n), true);
-    convex_snap(pair, &f, K(1.0), &n, d);
-    feature_facing(&f, b, mat3_transpose_mul(b->R, vec3_scale(K(-1.0), n)), true);
-    convex_snap(pair, &f, K(-1.0), &n, d);
+    WORKSPACE(Feature, f, b->work, POLISH_AT);
+    feature_facing(f, a, mat3_transpose_mul(a->R, n), true);
+    convex_snap(pair, f, K(1.0), &n, d);
+    feature_facing(f, b, mat3_transpose_mul(b->R, vec3_scale(K(-1.0), n)), true);
+    convex_snap(pair, f, K(-1.0), &n, d);
     /* from the cores to the surfaces */
     out->n = n;
     out->p = vec3_fma(a->radius, n, p);

@@ -133,24 +133,25 @@ STAGE_FN void polish_free(const CorePair *pair, Vec3 *n) {
 /* The points of the cores that are opposite each other along n: on the facing segment of a core if `segment`,
  * else its support. */
 STAGE_FN Vec3 polish_opposite(const CorePair *pair, Vec3 n, bool segment_a, bool segment_b, Vec3 *xb) {
-    Feature fa, fb;
+    WORKSPACE(FeaturePair, f, pair->b->work, POLISH_AT);
+    Feature *fa = &f->a, *fb = &f->b;
     Vec3 back = vec3_scale(K(-1.0), n);
     Vec3 xa = support(pair->a, n);
     *xb = support(pair->b, back);
     if (segment_a)
-        core_segment(&fa, pair->a, n);
+        core_segment(fa, pair->a, n);
     if (segment_b)
-        core_segment(&fb, pair->b, back);
+        core_segment(fb, pair->b, back);
     if (segment_a && segment_b) {
         /* projected along n, the point of a is the intersection of both lines */
-        Vec3 e = vec3_sub(fa.x[1], fa.x[0]), across = vec3_cross(vec3_sub(fb.x[1], fb.x[0]), n);
-        real t = vec3_dot(vec3_sub(fb.x[0], fa.x[0]), across) / vec3_dot(e, across);
-        xa = vec3_fma(real_min(real_max(t, real_of(0)), real_of(1)), e, fa.x[0]);
-        *xb = segment_at(&fb, segment_place(&fb, xa));
+        Vec3 e = vec3_sub(fa->x[1], fa->x[0]), across = vec3_cross(vec3_sub(fb->x[1], fb->x[0]), n);
+        real t = vec3_dot(vec3_sub(fb->x[0], fa->x[0]), across) / vec3_dot(e, across);
+        xa = vec3_fma(real_min(real_max(t, real_of(0)), real_of(1)), e, fa->x[0]);
+        *xb = segment_at(fb, segment_place(fb, xa));
     } else if (segment_a) {
-        xa = segment_at(&fa, segment_place(&fa, *xb));
+        xa = segment_at(fa, segment_place(fa, *xb));
     } else if (segment_b) {
-        *xb = segment_at(&fb, segment_place(&fb, xa));
+        *xb = segment_at(fb, segment_place(fb, xa));
     }
     return xa;
 }

@@ -39,6 +39,9 @@ typedef struct Epa {
     short edge[EPA_EDGES][2]; /* the horizon */
 } Epa;
 
+/* Its place in the workspace. */
+enum { EPA_AT = 0, EPA_END = WORKSPACE_END(EPA_AT, Epa) };
+
 /* Adds a face; false if there is no space. The polytope only grows, so a face nearer to the origin than
  * `lowest`, the nearest face before, was folded over by rounding on a flat side. It is treated like a face
  * without area and ignored. */
@@ -222,28 +225,28 @@ STAGE_FN void epa(const CorePair *pair, Simplex *s, Vec3 *n, Vec3 *p, real *d) {
         *d = K(0.0);
         return;
     }
-    Epa e;
-    epa_begin(&e, s);
+    WORKSPACE(Epa, e, pair->b->work, EPA_AT);
+    epa_begin(e, s);
     real gap = K(EPA_GAP) * pair->scale, upper = K(EPA_BIG);
     for (;;) {
         /* bounds of the depth from the nearest face */
-        int best = epa_nearest_face(&e);
-        Vec3 out = e.face[best].n;
+        int best = epa_nearest_face(e);
+        Vec3 out = e->face[best].n;
         CoreVertex next = core_support(pair, out);
         real bound = vec3_dot(out, next.w);
-        bool met = !(bound > e.face[best].d + gap);
+        bool met = !(bound > e->face[best].d + gap);
         /* keep the face with the smallest upper bound */
-        if (bound < upper && e.face[best].d < K(EPA_BIG)) {
+        if (bound < upper && e->face[best].d < K(EPA_BIG)) {
             upper = bound;
             *n = out;
             *d = -bound;
-            *p = epa_point(&e, best, gap);
+            *p = epa_point(e, best, gap);
         }
-        if (met || e.num_vertices == EPA_VERTICES)
+        if (met || e->num_vertices == EPA_VERTICES)
             return;
         /* grow the polytope by the support point */
-        e.at[e.num_vertices] = next;
-        if (!epa_expand(&e, e.num_vertices++, best, K(0.5) * gap))
+        e->at[e->num_vertices] = next;
+        if (!epa_expand(e, e->num_vertices++, best, K(0.5) * gap))
             return;
     }
 }

@@ -214,15 +214,16 @@ STAGE_FN void field_plane(const Convex *b, Vec3 x, Vec3 m, real reach, Candidate
 STAGE_FN void triangle_prism(const Convex *triangle, const FieldTriangle *t, const Convex *b, Vec3 low, real reach,
                              real slack, Candidates *list) {
     int first = list->count;
-    Feature face, point;
+    WORKSPACE(FeaturePair, f, list->work, PRISM_AT);
+    Feature *face = &f->a, *point = &f->b;
     ContactPoint deepest;
     manifold_overlay(triangle, b, t->m, reach, slack, list);
     for (int k = 0; k < 3; k++)
-        face.x[k] = t->x[k];
-    face.count = 3;
-    point.x[0] = low;
-    point.count = 1;
-    if (clip_over(&point, &face, t->m, slack, &deepest.p) == 0)
+        face->x[k] = t->x[k];
+    face->count = 3;
+    point->x[0] = low;
+    point->count = 1;
+    if (clip_over(point, face, t->m, slack, 0, &deepest.p) == 0)
         return;
     deepest.n = t->m;
     deepest.d = vec3_dot(t->m, vec3_sub(low, t->x[0]));

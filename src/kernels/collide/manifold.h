@@ -282,6 +282,11 @@ KERNEL_FN void reduce_flat(FlatPoint *candidate, int n, int count, const Measure
 
 enum { CANDIDATES_MAX = 64 };
 
+/* Memory for the reduction of a full list of candidates. */
+typedef struct FlatPoints {
+    FlatPoint at[CANDIDATES_MAX];
+} FlatPoints;
+
 /* The normal of the deepest valid candidate. */
 KERNEL_FN Vec3 deepest_normal(const ContactPoint *candidate, int n) {
     Vec3 normal = candidate[0].n;
@@ -309,12 +314,13 @@ KERNEL_FN ContactPoint candidate_chosen(const ContactPoint *candidate, int n, co
     return c;
 }
 
-/* Reduces n candidates, at most CANDIDATES_MAX, to at most max of them (reduce_flat). */
-STAGE_FN void manifold_reduce(const ContactPoint *candidate, int n, int max, const Measure *by, Manifold *out) {
+/* Reduces n candidates to at most max of them (reduce_flat). flat: memory for n of them. */
+STAGE_FN void manifold_reduce(const ContactPoint *candidate, int n, int max, const Measure *by, FlatPoint *flat,
+                              Manifold *out) {
     out->count = n < max ? n : max;
     if (n <= 0)
         return;
-    FlatPoint flat[CANDIDATES_MAX], chosen[MANIFOLD_MAX];
+    FlatPoint chosen[MANIFOLD_MAX];
     Vec3 normal = deepest_normal(candidate, n), t = vec3_perpendicular(normal), u = vec3_cross(normal, t);
     for (int i = 0; i < n; i++) {
         flat[i].x = vec3_dot(t, candidate[i].p);

@@ -52,22 +52,34 @@ STAGE_FN void narrow_task_result(const SapConvexTask *task, int l, Manifold *m) 
 }
 
 /* The general method in the lanes of `which`; the other lanes keep their points. */
+STAGE_FN void narrow_solve(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask which,
+                           Manifold *m) {
+    WORKSPACE(SapConvexTask, task, CONVEX_WORK(ctx), TASK_AT);
+    task->args = ctx->args;
+    task->max_contacts = ctx->args->collide.max_contacts;
+    manifold_extend(m, task->max_contacts);
+    for (int l = 0; l < SAP_LANES; l++) {
+        if (!mask_lane(which, l))
+            continue;
+        narrow_task(ctx, a, b, X, reach, l, task);
+        CONVEX(ctx, task);
+        narrow_task_result(task, l, m);
+    }
+}
+
+/* The number of points of a manifold whose pair waits. */
+enum { NARROW_WAITS = -1 };
+
+/* The same unless boxes around the shapes are apart. */
 STAGE_FN void narrow_convex(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask which,
                             Manifold *m) {
     which = which & mask_not(solids_apart(ctx, a, b, X, reach));
     if (!mask_any(which))
         return;
-    SapConvexTask task;
-    task.args = ctx->args;
-    task.max_contacts = ctx->args->collide.max_contacts;
-    manifold_extend(m, task.max_contacts);
-    for (int l = 0; l < SAP_LANES; l++) {
-        if (!mask_lane(which, l))
-            continue;
-        narrow_task(ctx, a, b, X, reach, l, &task);
-        CONVEX(ctx, &task);
-        narrow_task_result(&task, l, m);
-    }
+    if (CONVEX_WAITS)
+        m->count = NARROW_WAITS;
+    else
+        narrow_solve(ctx, a, b, X, reach, which, m);
 }
 
 /* Two boxes. Where the closed form does not apply (`redo`), the general method replaces its result. */

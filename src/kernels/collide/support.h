@@ -28,6 +28,7 @@ typedef struct Convex {
     const SapHullEdge *edge; /* [num_edges] */
     const SapPlan *plan;     /* hulls: the cells and points of the tables */
     const SapHull *hull;     /* hulls: the tables of directions; NULL = a triangle, which has none */
+    void *work;              /* of the task, on a GPU; not of a triangle */
 } Convex;
 
 /* R' v */

@@ -44,12 +44,25 @@ typedef struct SapConstraintArgs {
     int violated;                             /* 1: tendon_limit_window = violated */
 } SapConstraintArgs;
 
+/* Pairs of shapes that wait for the second pass of collision on a GPU (collide/waiting.h). Reals are in the precision of
+ * collision. */
+typedef struct SapWaitingArgs {
+    int most;     /* pairs of a world that can wait; 0 = none, because all pairs have closed forms */
+    int *count;   /* [num_worlds] pairs that wait */
+    int *listed;  /* number of entries of the list */
+    int *list;    /* [num_worlds most] places of the waiting pairs of all worlds, in any order */
+    int *ints;    /* [num_worlds][most][SAP_WAITING_INTS] */
+    void *points; /* [num_worlds][most][max_contacts][SAP_CANDIDATE_SIZE] poses, then candidates */
+    void *gap;    /* [num_worlds][given_capacity] gaps of records, of worlds that may have more contacts than records */
+} SapWaitingArgs;
+
 typedef struct SAP_FIELDS(SapCollideArgs) {
     int enabled;      /* 1: the step finds its contacts and writes them to the arrays of SapContactArgs */
     int in_step;      /* on a GPU 1: a thread that steps a world also finds its contacts; 0: a kernel of its own does */
     int max_contacts; /* contact points per pair, 1 .. 8 */
     int chunk;        /* pairs that a pack processes at a time */
     SapCollideLayout layout;
+    SapWaitingArgs waiting;
 } SAP_FIELDS(SapCollideArgs);
 SAP_FIXED(SapCollideArgs)
 
@@ -102,6 +115,7 @@ enum { SAP_THREAD_SCRATCH = 16384 };
 typedef struct SAP_FIELDS(SapArenas) {
     int fm, solve, linear[2], ints, collide, pairs;
     int tiles, repeat, repeat_slots, blocks;
+    int convex;          /* of the general narrow phase, always in the workspace */
     SapSlotArenas slots; /* for worlds of up to few_slots contacts */
     SapSlotArenas more;  /* for the others */
     int few_slots;

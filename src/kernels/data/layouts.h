@@ -114,8 +114,14 @@ typedef struct SAP_FIELDS(SapLinearLayout) {
 } SAP_FIELDS(SapLinearLayout);
 SAP_FIXED(SapLinearLayout)
 
-/* Reals of a candidate, a contact point before it becomes a record (collide.h). */
+/* Reals of a candidate, a contact point before it becomes a record (candidates.h). */
 enum { SAP_CANDIDATE_SIZE = 11 };
+
+/* Integers of a pair that waits for the second pass of collision (waiting.h). */
+enum { SAP_WAITING_INTS = 4 };
+
+/* Bytes of the workspace of the general narrow phase, in f32 and in f64 (convex.h). */
+enum { SAP_CONVEX_BYTES_F32 = 12736, SAP_CONVEX_BYTES_F64 = 22720 };
 
 /* Reals of scratch of a dual problem (solve/dual_problem.h): two packed triangles, and vectors with one element per row
  * or per block. */

@@ -13,6 +13,7 @@ typedef struct SapConvexTask {
     double pose[7];          /* pose of shape 1 in the frame of shape 0 */
     double reach;            /* m, points with d <= reach are contacts */
     int max_contacts;        /* 1 .. 8 */
+    void *work;              /* on a GPU: SAP_CONVEX_BYTES_..., see WORKSPACE in dialect/lane.h */
 
     /* The result: points p on shape 0, normals n, distances d in the frame of shape 0 (collide/manifold.h). */
     int count;

@@ -27,6 +27,10 @@
 #ifndef CLOSED_FORMS_ONLY
 #define CLOSED_FORMS_ONLY 0
 #endif
+/* Whether pairs without a closed form wait for another launch (collide/waiting.h): on a GPU only. */
+#ifndef CONVEX_WAITS
+#define CONVEX_WAITS 0
+#endif
 /* Constraints and tendons of the model (SapBlock): their number, or 0 in a kernel set without them. */
 #ifndef NUM_BLOCKS
 #define NUM_BLOCKS ctx->args->plan.num_blocks

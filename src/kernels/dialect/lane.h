@@ -46,6 +46,22 @@ typedef long long scalar_bits;
 #define RARE_FN   static __attribute__((noinline, unused))
 #endif
 
+/* WORKSPACE(type, name, work, offset): large data of a function, *name. On a CPU it is on the stack. A GPU reserves a stack for
+ * every thread that can be resident, so there it is at an offset in `work`, memory that only threads with such data have.
+ * WORKSPACE_PASS(to, from) copies the pointer `work` of a struct, on a GPU only. */
+#undef WORKSPACE
+#undef WORKSPACE_PASS
+#if defined(__CUDACC__)
+#define WORKSPACE(type, name, work, offset) type *const name = (type *)((unsigned char *)(work) + (offset))
+#define WORKSPACE_PASS(to, from)            ((to)->work = (from)->work)
+#else
+#define WORKSPACE(type, name, work, offset)                                                                            \
+    type name##_on_stack;                                                                                              \
+    type *const name = &name##_on_stack
+#define WORKSPACE_PASS(to, from) ((void)0)
+#endif
+#define WORKSPACE_END(offset, type) (((int)(offset) + (int)sizeof(type) + 15) / 16 * 16) /* where the next data begin */
+
 /* Entries of a factor's row that one call computes together, so that the common factor is loaded once: as many as fit
  * the registers. In a team of a GPU each entry has its own thread. UNROLLED precedes a loop of constant length whose array must
  * stay in registers. */

@@ -1,8 +1,9 @@
 /* The team: the threads that step one pack. TEAM_FOR distributes the indices 0 .. n-1 over the threads of the team; the
  * body of index i writes only data that i owns. TEAM_FOR_2 distributes pairs of indices. After TEAM_SYNC, every thread
  * may read everything written before it. The control flow around both must be the same for the whole team. team_or adds
- * bits to an integer that several threads add bits to; the result does not depend on their order. TEAM_OF_ONE
- * is 1 if every team has one thread, else 0: a constant, for loops that such a team runs in a better order.
+ * bits to an integer that several threads add bits to; the result does not depend on their order. team_take takes n places
+ * of a list that all teams fill; its order is arbitrary, so no result may depend on it. TEAM_OF_ONE is 1 if every team has
+ * one thread, else 0: a constant, for loops that such a team runs in a better order.
  *
  *   CUDA              the team is one row (threadIdx.y) of a block: up to a warp, or the whole block; with
  *                     SAP_THREAD_PER_WORLD it is one thread, as on a CPU
@@ -43,6 +44,9 @@ static __device__ inline void team_sync(void) {
 static __device__ inline void team_or(int *word, int bits) {
     atomicOr(word, bits);
 }
+static __device__ inline int team_take(int *count, int n) {
+    return atomicAdd(count, n);
+}
 #define TEAM_RANK   team_rank()
 #define TEAM_SIZE   team_size()
 #define TEAM_SYNC() team_sync()
@@ -52,6 +56,9 @@ static __device__ inline void team_or(int *word, int bits) {
 static inline void team_or(int *word, int bits) {
     __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
 }
+static inline int team_take(int *count, int n) {
+    return __atomic_fetch_add(count, n, __ATOMIC_RELAXED);
+}
 #define TEAM_RANK   sap_team_rank
 #define TEAM_SIZE   sap_team_size
 #define TEAM_SYNC() sap_team_sync()
@@ -59,6 +66,10 @@ static inline void team_or(int *word, int bits) {
 #else
 TEAM_FN void team_or(int *word, int bits) {
     *word |= bits;
+}
+TEAM_FN int team_take(int *count, int n) {
+    *count += n;
+    return *count - n;
 }
 #define TEAM_FOR(i, n) for (int i = 0; i < (n); i++)
 #define TEAM_SYNC()    ((void)0)

@@ -83,6 +83,10 @@
 #include "kernels/collide/shapes.h"
 #include "kernels/collide/static_tree.h"
 #include "kernels/collide/broad_phase.h"
+#include "kernels/collide/candidates.h"
+#include "kernels/collide/waiting.h"
+#include "kernels/collide/records.h"
+#include "kernels/collide/merge.h"
 #include "kernels/collide/collide.h"
 #endif
 

@@ -2,6 +2,7 @@
 // block) threads and dynamic shared memory for the scratch of its worlds. docs/gpu.md.
 //
 //   sap_kernel_collide       contact records of the state; launched before each step if the step finds its contacts
+//   sap_kernel_convex_f32, _f64, sap_kernel_merge   contacts of the pairs that wait for them (collide/waiting.h)
 //   sap_kernel_step...       free motion, contact solve, integration: steps first_step .. end_step - 1 of a call
 //   sap_kernel_kinematics    poses and velocities of bodies
 //   sap_kernel_lockstep_...  the stages of a step between which a library solves the Newton systems (solve/lockstep.h)
@@ -41,6 +42,48 @@
 #define BLOCKS_32       4
 #define BLOCKS_64       3
 #include "kernels/target/cuda_presets.cuh"
+
+// ---- pairs that wait: the general narrow phase, in the precision of collision, and the records of their contacts ----
+
+// Blocks are warps. So few are launched that each thread has a workspace (host/cuda/launch.c); all fit the multiprocessors.
+enum { WARP = 32, CONVEX_BLOCKS = 8, MERGE_THREADS = 128 };
+
+#define CONVEX_KERNEL(name, precision)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(WARP, CONVEX_BLOCKS)                                                  \
+        name(const __grid_constant__ SapStepArgs args) {                                                               \
+        const SapWaitingArgs *w = &args.collide.waiting;                                                               \
+        int listed = *w->listed;                                                                                       \
+        SapPack pack;                                                                                                  \
+        SapContext ctx;                                                                                                \
+        ctx.args = &args;                                                                                              \
+        ctx.pack = &pack;                                                                                              \
+        pack.count = 1;                                                                                                \
+        for (int i = (int)(blockIdx.x * WARP + threadIdx.y); i < listed; i += (int)(gridDim.x * WARP)) {               \
+            pack.world[0] = w->list[i] / w->most;                                                                      \
+            any_precision::precision::stage_waiting(&ctx, w->list[i]);                                                 \
+        }                                                                                                              \
+    }
+CONVEX_KERNEL(sap_kernel_convex_f32, f32)
+CONVEX_KERNEL(sap_kernel_convex_f64, f64)
+
+// Completes the records of the worlds with waiting pairs, and empties the list for the next step.
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS) sap_kernel_merge(const __grid_constant__ SapStepArgs args) {
+    SapPack pack;
+    SapContext ctx;
+    int world = (int)(blockIdx.x * blockDim.y + threadIdx.y);
+    if (world == 0)
+        *args.collide.waiting.listed = 0;
+    if (world >= args.num_worlds || (args.skipped && args.skipped[world]) || args.collide.waiting.count[world] == 0)
+        return;
+    ctx.args = &args;
+    ctx.pack = &pack;
+    pack.world[0] = world;
+    pack.count = 1;
+    if (args.geometry_is_f64)
+        any_precision::f64::stage_merge(&ctx);
+    else
+        any_precision::f32::stage_merge(&ctx);
+}
 
 // ---- large worlds: the step in lockstep, in any precision; every world has a team and a part of the workspace ----
 

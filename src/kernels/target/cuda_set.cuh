@@ -37,7 +37,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, COLLIDE_BLOCKS)
     for (unsigned round = 0; begin(&args, round, scratch, STEP_SET::linear_is_f64(&ctx), &pack, &ctx); round++) {
         if (skip_world(&args, pack.world[0]))
             continue;
-        STEP_SET::collide_once(&ctx); // all have passed its last barrier: after it they read only whether pairs are left
+        // All have passed its last barrier. After it they read whether pairs are left, and the gaps of records, which the next
+        // world overwrites after other barriers.
+        STEP_SET::collide_once(&ctx);
     }
 }
 #endif

@@ -59,8 +59,13 @@ struct ContextCopy {
 #define LINEAR_SOLVE(ctx, is_f64, pattern) LINEAR_SOLVE_ANY(ctx, is_f64, pattern)
 #endif
 
-// A real is one number, so the general narrow phase is called directly.
-#define CONVEX(ctx, task) stage_convex(task)
+// A real is one number, so the general narrow phase is called directly. Its workspace is in global memory. In a team, pairs
+// that need it wait for a launch of their own.
+#define CONVEX(ctx, task) ((task)->work = CONVEX_WORK(ctx), stage_convex(task))
+#define CONVEX_WORK(ctx)  convex_work(ctx)
+#if !TEAM_OF_ONE
+#define CONVEX_WAITS (!CLOSED_FORMS_ONLY)
+#endif
 
 // The list of stages, each in the namespace of its precision. Collision is a separate launch, unless a thread has a world
 // and all pairs have closed forms.
@@ -91,6 +96,11 @@ static __device__ __forceinline__ unsigned char *arena_at(unsigned char *scratch
     if (is_fast || offset >= 0)
         return scratch + offset;
     return arenas->workspace + (blockIdx.x * blockDim.y + threadIdx.y) * arenas->workspace_size + ~offset;
+}
+
+// The workspace of the general narrow phase, of a thread of the convex kernel or of a team.
+static __device__ __forceinline__ unsigned char *convex_work(const SapContext *ctx) {
+    return arena_at(NULL, &ctx->args->arena, ctx->args->arena.convex);
 }
 
 // The address of an arena. Where offsets are constants, its alignment makes several numbers one access: SAP_ARENA_ALIGNMENT is

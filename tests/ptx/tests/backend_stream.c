@@ -32,8 +32,8 @@ static void check_graph(const SapScene *scene, CUstream stream) {
     CHECK(sap_batch_synchronize(gpu) == SAP_ERROR_DEVICE, "waiting is not possible while a graph is captured");
     NEED_CU(cuStreamEndCapture(stream, &graph));
     NEED_CU(cuGraphGetNodes(graph, NULL, &nodes));
-    /* a call of one step, one of three, each step 1 to 3 launches or all of a call in one; 2 of a reset with a mask of the host */
-    CHECK(nodes >= 1 + 1 + 2 && nodes <= 3 * (1 + 3) + 2, "the graph has %zu nodes", nodes);
+    /* a call of one step, one of three, each step 1 to 4 launches or all of a call in one; 2 of a reset with a mask of the host */
+    CHECK(nodes >= 1 + 1 + 2 && nodes <= 4 * (1 + 3) + 2, "the graph has %zu nodes", nodes);
     NEED_CU(cuGraphInstantiate(&executable, graph, 0));
     for (int i = 0; i < 4; i++)
         NEED_CU(cuGraphLaunch(executable, stream));
