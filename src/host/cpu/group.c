@@ -1,18 +1,32 @@
 #include "host/cpu/group.h"
 
+#include <math.h>
 #include <stdint.h>
 
-/* Worlds of a block are sorted among themselves, by one thread and in its cache. */
-enum { BLOCK = 1024, DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
+#include "kernels/data/mujoco.h"
 
-/* The key: a bit for each contact pair, modulo PAIR_BITS, then the iterations. Neighbours in this order have most pairs in
- * common. */
-enum { PAIR_BITS = 24, MOST_ITERATIONS = DIGITS - 1, MOST_CONTACTS = 64 };
+enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
+
+/* The key, from its highest bits on: a bit for each contact pair, modulo PAIR_BITS; a bit for each dof at a limit, modulo
+ * LIMIT_BITS; the iterations. Neighbours in this order have most pairs and limits in common. */
+enum { PAIR_BITS = 24, LIMIT_BITS = 24, KEY_BITS = PAIR_BITS + LIMIT_BITS + DIGIT_BITS };
+enum { MOST_ITERATIONS = DIGITS - 1, MOST_CONTACTS = 64, MOST_LIMITS = 64 };
 
 typedef struct Entry {
-    uint32_t key;
+    uint64_t key;
     int world;
 } Entry;
+
+/* A dof with limits, and where they begin to act. */
+typedef struct Limit {
+    int coord, dof;
+    double lower, upper;
+} Limit;
+
+typedef struct Limits {
+    int count;
+    Limit at[MOST_LIMITS];
+} Limits;
 
 bool sap_group_pays(int num_worlds, int lanes) {
     return lanes > 1 && num_worlds > lanes;
@@ -22,14 +36,51 @@ static int clamp(int x, int most) {
     return x < 0 ? 0 : x < most ? x : most;
 }
 
-static uint32_t key_of(const SapStepArgs *args, int world) {
-    const SapContactArgs *c = &args->contacts;
+static Limits find_limits(const SapStepArgs *args) {
+    Limits limits = {0};
+    const double *numbers = args->mujoco ? args->mujoco->block[1].data : NULL;
+    for (int k = 0; k < args->plan.num_blocks && limits.count < MOST_LIMITS; k++) {
+        const SapBlock *b = &args->plan.block[k];
+        const double *of = numbers + (size_t)k * SAP_MUJOCO_BLOCK_SIZE;
+        int coord = b->kind == SAP_BLOCK_DOF ? args->plan.dof_coord[b->coordinate[0]] : -1;
+        if (coord >= 0)
+            limits.at[limits.count++] =
+                (Limit){coord, b->coordinate[0], of[SAP_MUJOCO_LOWER] + of[SAP_MUJOCO_LIMIT_MARGIN],
+                        of[SAP_MUJOCO_UPPER] - of[SAP_MUJOCO_LIMIT_MARGIN]};
+    }
+    return limits;
+}
+
+static double number_at(const SapBuffer *buffer, int world, int i) {
+    size_t at = (size_t)world * (size_t)buffer->stride + (size_t)i;
+    return buffer->is_f64 ? ((const double *)buffer->data)[at] : (double)((const float *)buffer->data)[at];
+}
+
+/* Dofs that are beyond a limit now, or are after a step with their present velocity. */
+static uint64_t limits_of(const SapStepArgs *args, const Limits *limits, int world) {
+    uint64_t beyond = 0;
+    for (int k = 0; k < limits->count; k++) {
+        const Limit *limit = &limits->at[k];
+        double q = number_at(&args->q_in, world, limit->coord);
+        double end = q + args->h * number_at(&args->qd_in, world, limit->dof);
+        if (fmin(q, end) < limit->lower || fmax(q, end) > limit->upper)
+            beyond |= 1ull << k % LIMIT_BITS;
+    }
+    return beyond;
+}
+
+static uint64_t pairs_of(const SapContactArgs *c, int world) {
     int n = clamp(clamp(c->count[world], c->given_capacity), MOST_CONTACTS);
     size_t first = (size_t)world * (size_t)c->given_capacity;
-    uint32_t pairs = 0;
+    uint64_t pairs = 0;
     for (size_t k = first; k < first + (size_t)n; k++)
-        pairs |= 1u << (31 * (uint32_t)c->shape[0][k] + (uint32_t)c->shape[1][k]) % PAIR_BITS;
-    return pairs << DIGIT_BITS | (uint32_t)clamp(args->report.iterations[world], MOST_ITERATIONS);
+        pairs |= 1ull << (31 * (uint32_t)c->shape[0][k] + (uint32_t)c->shape[1][k]) % PAIR_BITS;
+    return pairs;
+}
+
+static uint64_t key_of(const SapStepArgs *args, const Limits *limits, int world) {
+    return (pairs_of(&args->contacts, world) << LIMIT_BITS | limits_of(args, limits, world)) << DIGIT_BITS |
+           (uint64_t)clamp(args->report.iterations[world], MOST_ITERATIONS);
 }
 
 /* Sorts by one digit, stably. Returns false, and writes nothing, if all have the same. */
@@ -49,15 +100,16 @@ static bool sort_by_digit(const Entry *from, int n, int shift, Entry *to) {
     return true;
 }
 
-static void sort_block(const SapStepArgs *args, int first, int n, int *order) {
-    Entry entries[2][BLOCK];
+void sap_group_list(const SapStepArgs *args, int *worlds, int n) {
+    Entry entries[2][SAP_GROUP_MOST];
+    Limits limits = find_limits(args);
     int now = 0;
     for (int i = 0; i < n; i++)
-        entries[0][i] = (Entry){key_of(args, first + i), first + i};
-    for (int shift = 0; shift < 32; shift += DIGIT_BITS)
+        entries[0][i] = (Entry){key_of(args, &limits, worlds[i]), worlds[i]};
+    for (int shift = 0; shift < KEY_BITS; shift += DIGIT_BITS)
         now ^= sort_by_digit(entries[now], n, shift, entries[!now]);
     for (int i = 0; i < n; i++)
-        order[first + i] = entries[now][i].world;
+        worlds[i] = entries[now][i].world;
 }
 
 typedef struct Job {
@@ -69,13 +121,17 @@ typedef struct Job {
 static void sort_blocks(void *arg, int worker, int num_workers) {
     const Job *job = arg;
     int worlds = job->args->num_worlds;
-    for (int first = worker * BLOCK; first < worlds; first += num_workers * BLOCK)
-        sort_block(job->args, first, worlds - first < BLOCK ? worlds - first : BLOCK, job->order);
+    for (int first = worker * SAP_GROUP_MOST; first < worlds; first += num_workers * SAP_GROUP_MOST) {
+        int n = worlds - first < SAP_GROUP_MOST ? worlds - first : SAP_GROUP_MOST;
+        for (int i = first; i < first + n; i++)
+            job->order[i] = i;
+        sap_group_list(job->args, job->order + first, n);
+    }
 }
 
 void sap_group_worlds(SapPool *pool, const SapStepArgs *args, int *order) {
     Job job = {args, order};
-    if (args->num_worlds > BLOCK)
+    if (args->num_worlds > SAP_GROUP_MOST)
         sap_pool_run(pool, sort_blocks, &job);
     else
         sort_blocks(&job, 0, 1);

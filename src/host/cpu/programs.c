@@ -86,6 +86,11 @@ void sap_program_step(SapContext *ctx) {
         step_once(ctx);
 }
 
+void sap_program_one_step(SapContext *ctx) {
+    ctx->step = ctx->args->first_step;
+    step_once(ctx);
+}
+
 void sap_program_lockstep_begin(SapContext *ctx) {
     lockstep_begin(ctx);
 }

@@ -38,8 +38,9 @@ bool sap_program_solves(const SapStepArgs *args);
 
 typedef void SapProgram(SapContext *ctx);
 
-void sap_program_step(SapContext *ctx);    /* free motion, collision, contacts, solve, integration */
-void sap_program_collide(SapContext *ctx); /* contact records */
+void sap_program_step(SapContext *ctx);     /* free motion, collision, contacts, solve, integration */
+void sap_program_one_step(SapContext *ctx); /* step args->first_step of them */
+void sap_program_collide(SapContext *ctx);  /* contact records */
 
 /* Step args->first_step in stages (solve/lockstep.h): all worlds must finish a stage before the next one starts. Each
  * world keeps its scratch between stages. */

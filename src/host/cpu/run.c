@@ -14,8 +14,13 @@ typedef struct Job {
     SapProgram *program;
     const uint8_t *mask; /* [num_worlds] nonzero: the world is processed; NULL = all */
     const int *list;     /* [count] the worlds to process; NULL = all */
+    int *order;          /* the list, if its worlds may change places; NULL = they may not */
     int count;
+    int share; /* places that a thread takes at once: a pack, or a group of packs */
 } Job;
+
+/* Worlds of a group: few, so that their state stays in the nearest cache. */
+enum { GROUP = 64 };
 
 static void clear_dual_counters(const SapReportArgs *r, int world) {
     if (r->safeguards)
@@ -64,21 +69,45 @@ static void keep_pack(const Job *job, const SapPack *pack) {
         sap_keep_worlds(kept, pack->world[l], 1);
 }
 
-/* The work of one thread: packs from its own range, then from those of other threads. */
+/* Runs the program with *args on the pack that begins with place `first`. */
+static void run_pack(const Job *job, const SapStepArgs *args, int first, const SapScratch *scratch) {
+    const SapSolver *s = job->solver;
+    int lanes = s->kernels.pack[0]->lanes;
+    SapPack pack = pack_of(job, first, lanes);
+    if (args->first_step == 0)
+        keep_pack(job, &pack);
+    if (job->mask || s->parameters.count > 0)
+        thin_pack(job, lanes, &pack);
+    if (pack.count > 0)
+        sap_program_run(job->program, args, &pack, &s->kernels, scratch);
+    sap_ticks_rest(scratch->ticks);
+}
+
+/* All steps of the worlds at places `first` to `end` - 1 of the order, which stay in the cache. After each step packs are
+ * made anew of them. */
+static void run_group(const Job *job, int first, int end, const SapScratch *scratch) {
+    SapStepArgs args = *job->args;
+    for (args.first_step = 0; args.first_step < args.num_steps; args.first_step++) {
+        if (args.first_step > 0)
+            sap_group_list(&args, job->order + first, end - first);
+        for (int i = first; i < end; i += job->solver->kernels.pack[0]->lanes)
+            run_pack(job, &args, i, scratch);
+    }
+}
+
+/* The work of one thread: packs, or groups of them, from its own range, then from those of other threads. */
 static void run_packs(void *arg, int worker, int num_workers) {
     const Job *job = arg;
     const SapSolver *s = job->solver;
     const SapScratch *scratch = &s->scratch[worker];
-    int lanes = s->kernels.pack[0]->lanes, from = worker;
+    int from = worker;
     double start = sap_ticks_begin(scratch->ticks);
     for (int p; (p = sap_work_ranges_take(s->ranges, worker, num_workers, &from)) >= 0;) {
-        SapPack pack = pack_of(job, p * lanes, lanes);
-        keep_pack(job, &pack);
-        if (job->mask || s->parameters.count > 0)
-            thin_pack(job, lanes, &pack);
-        if (pack.count > 0)
-            sap_program_run(job->program, job->args, &pack, &s->kernels, scratch);
-        sap_ticks_rest(scratch->ticks);
+        int first = p * job->share, end = job->count - first < job->share ? job->count : first + job->share;
+        if (job->order)
+            run_group(job, first, end, scratch);
+        else
+            run_pack(job, job->args, first, scratch);
     }
     sap_ticks_end(scratch->ticks, start);
 }
@@ -89,9 +118,27 @@ static void clear_counters(const SapReportArgs *r, int world) {
     clear_dual_counters(r, world);
 }
 
+/* A group is smaller than GROUP if threads would have too few of them to share the work evenly. */
+static int share_of(const SapSolver *s, const Job *job) {
+    int lanes = s->kernels.pack[0]->lanes, even = job->count / (4 * s->threads), most = even < GROUP ? even : GROUP;
+    return job->order && most > lanes ? most / lanes * lanes : lanes;
+}
+
 static void run_job(SapSolver *s, Job *job) {
-    sap_work_ranges_start(s->ranges, s->threads, (job->count - 1) / s->kernels.pack[0]->lanes + 1);
+    job->share = share_of(s, job);
+    sap_work_ranges_start(s->ranges, s->threads, (job->count - 1) / job->share + 1);
     sap_pool_run(s->pool, run_packs, job);
+}
+
+/* Steps in packs of worlds that are alike. */
+static void run_grouped(SapSolver *s, const SapStepArgs *args) {
+    sap_group_worlds(s->pool, args, s->order);
+    run_job(s, &(Job){.solver = s,
+                      .args = args,
+                      .program = sap_program_one_step,
+                      .list = s->order,
+                      .order = s->order,
+                      .count = s->num_worlds});
 }
 
 void sap_solver_run(SapSolver *s, const SapStepArgs *args, SapProgram *program, const uint8_t *mask) {
@@ -102,14 +149,6 @@ void sap_solver_run_listed(SapSolver *s, const SapStepArgs *args, const int *wor
     for (int k = 0; k < count && !sap_program_solves(args); k++)
         clear_counters(&args->report, worlds[k]); /* no stage writes them in this case */
     run_job(s, &(Job){.solver = s, .args = args, .program = sap_program_step, .list = worlds, .count = count});
-}
-
-/* The order in which the worlds of a step form packs; NULL = their own. */
-static const int *choose_order(const SapSolver *s, const SapStepArgs *args) {
-    if (!s->order || !args->collide.enabled)
-        return NULL;
-    sap_group_worlds(s->pool, args, s->order);
-    return s->order;
 }
 
 void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {
@@ -123,10 +162,8 @@ void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {
         sap_keep_worlds(s->kept, 0, s->num_worlds);
     if (s->lockstep)
         sap_lockstep_step(s->lockstep, s->pool, args);
+    else if (s->order && args->collide.enabled)
+        run_grouped(s, args);
     else
-        run_job(s, &(Job){.solver = s,
-                          .args = args,
-                          .program = sap_program_step,
-                          .list = choose_order(s, args),
-                          .count = s->num_worlds});
+        run_job(s, &(Job){.solver = s, .args = args, .program = sap_program_step, .count = s->num_worlds});
 }
