@@ -3,8 +3,11 @@
 /* Loads the pack's worlds and computes A and v*. */
 STAGE_FN void stage_free_motion(const Context *ctx) {
     PROFILE(ctx, SAP_STAGE_LOAD);
-    load_state(ctx);
-    load_control(ctx);
+    if (!OWN_RECALL) {
+        load_state(ctx);
+        load_control(ctx);
+        OWN_REMEMBER;
+    }
     if (IS_FIRST_STAGE)
         begin_status(ctx);
     else

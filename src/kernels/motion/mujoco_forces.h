@@ -57,9 +57,16 @@ KERNEL_FN real mujoco_damping(const Context *ctx, int i) {
     return real_fma(STAGE_H, k + drive.kp, mujoco_dof_get(ctx, i, SAP_MUJOCO_DAMPING) + drive.kd);
 }
 
+/* Whether the damping of servos waits in the memory of q1 from the forces until the end of the step, for one thread. */
+KERNEL_FN bool mujoco_keeps_kd(const Context *ctx) {
+    return TEAM_OF_ONE && ctx->args->mujoco->implicitfast;
+}
+
 /* The damping of dof i that is implicit after the solve: that of servos with implicitfast only. */
 KERNEL_FN real mujoco_damping_after(const Context *ctx, int i) {
     real D = mujoco_dof_get(ctx, i, SAP_MUJOCO_DAMPING);
+    if (mujoco_keeps_kd(ctx))
+        return D + FM(q1)[i];
     return ctx->args->mujoco->implicitfast ? D + mujoco_drive(ctx, i).kd : D;
 }
 
@@ -114,6 +121,8 @@ STAGE_FN void mujoco_add_force(const Context *ctx, int i, real *check) {
     if (ctx->args->mujoco->tendons_pull)
         f = f + mujoco_tendon_pull(ctx, i, check);
     FM(f)[i] = f;
+    if (mujoco_keeps_kd(ctx))
+        FM(q1)[i] = drive.kd;
     *check = *check + drive.check;
 }
 

@@ -75,6 +75,37 @@ STAGE_FN void rk_state(const Context *ctx, int l) {
         vec3_store(v, quat_rotate(quat_load(q + rk_quat(link)), vec3_load(v)));
 }
 
+/* Whether state and control of the start of the step stay in scratch over its stages: gathering them from the memory of
+ * the worlds of a pack costs more than a copy. They are where the last stage leaves its results, and in q1. */
+KERNEL_FN bool rk_remembers(const Context *ctx) {
+    return TEAM_OF_ONE && ctx->args->plan.rk4 && !ctx->args->mujoco->rk;
+}
+
+KERNEL_FN void rk_copy(const real *from, int n, real *to) {
+    for (int i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
+STAGE_FN void rk_remember(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    if (!rk_remembers(ctx))
+        return;
+    rk_copy(FM(q), plan->nq, FM(q1));
+    rk_copy(FM(v0), plan->nv, RK_K(3));
+    rk_copy(FM(f), plan->nv, RK_A(3));
+}
+
+/* Returns false if they must be loaded. The checks of the first stage stay as they are. */
+STAGE_FN bool rk_recall(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    if (ctx->stage == 0 || !rk_remembers(ctx))
+        return false;
+    rk_copy(FM(q1), plan->nq, FM(q));
+    rk_copy(RK_K(3), plan->nv, FM(v0));
+    rk_copy(RK_A(3), plan->nv, FM(f));
+    return true;
+}
+
 STAGE_FN void rk_begin(const Context *ctx) {
     if (ctx->stage == 0)
         return;
@@ -109,15 +140,18 @@ KERNEL_FN real rk_mean(const Context *ctx, const real *first, int i) {
     return (real_fma(real_of(2), middle, first[i] + first[3 * nv + i])) / K(6.0);
 }
 
-/* The state of link l at the end of the step, from the state at its start, which is loaded again. */
+/* The state of link l at the end of the step, from the state at its start, which is taken again. */
 STAGE_FN void rk_advance(const Context *ctx, int l) {
     const SapLink *link = &ctx->args->plan.link[l];
     int n = link->nlin + link->nang, coords = n + (rk_turns(link) ? 1 : 0);
     real unused = real_of(0), u[6], *q1 = FM(q1), *v = FM(v) + link->v;
-    load_coordinates(ctx, link, &unused);
+    if (rk_remembers(ctx)) {
+        rk_copy(q1 + link->q, coords, FM(q) + link->q);
+    } else {
+        load_coordinates(ctx, link, &unused);
+        rk_copy(FM(q) + link->q, coords, q1 + link->q);
+    }
     load_velocity(ctx, l, &unused);
-    for (int i = 0; i < coords; i++)
-        q1[link->q + i] = FM(q)[link->q + i];
     for (int i = 0; i < n; i++) {
         u[i] = STAGE_H * rk_mean(ctx, RK_K(0), link->v + i);
         v[i] = FM(v0)[link->v + i];

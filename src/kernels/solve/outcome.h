@@ -27,7 +27,8 @@ STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const So
         view_put(out, i, real_select(which, v, view_get(out, i)));
     }
     OWN_FINISH(which);
-    report_world(ctx, result, which);
+    if (IS_LAST_STAGE)
+        report_world(ctx, result, which);
     if (NUM_BLOCKS > 0 || REPORTS_ROWS)
         report_constraints(ctx, which);
     add_status(ctx, bits_select(which, solve_status(is, result), none));

@@ -94,7 +94,8 @@ STAGE_FN void problem_make_terms(const Context *ctx) {
         SOLVE(guess)[i] = ctx->args->guess.data ? buffer_get(ctx->args->guess, i, ctx->pack) : SOLVE(v0)[i];
         SOLVE(dof_check)[i] = SOLVE(dof_check)[i] + check_of(SOLVE(guess)[i]);
     }
-    problem_A_mul(ctx, SOLVE(v_star), SOLVE(Av_star));
+    if (IS_LAST_STAGE) /* only norms read it */
+        problem_A_mul(ctx, SOLVE(v_star), SOLVE(Av_star));
 }
 
 /* Worlds whose free motion is finite. */

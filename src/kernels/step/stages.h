@@ -3,12 +3,15 @@
 /* What the laws do differently within a stage that they share.
  *
  *   DOF_DAMPING(i)    damping of dof i that is part of A
+ *   OWN_RECALL        takes state and control from scratch, where OWN_REMEMBER left them in the first stage; whether it did
  *   OWN_STATE         moves the state of the start of the step to that of this stage
  *   OWN_FORCES        adds forces of the law to the joint forces
  *   OWN_FINISH(which) follows the solve
  *   ADVANCE(l)        the state of link l at the end of the step
  *   OWN_STORE(ok, unchanged) stores the state of the law, or keeps it as it was */
 #undef DOF_DAMPING
+#undef OWN_RECALL
+#undef OWN_REMEMBER
 #undef OWN_STATE
 #undef OWN_FORCES
 #undef OWN_FINISH
@@ -16,6 +19,8 @@
 #undef OWN_STORE
 #ifdef SAP_SET_MUJOCO
 #define DOF_DAMPING(i)           mujoco_damping(ctx, i)
+#define OWN_RECALL               rk_recall(ctx)
+#define OWN_REMEMBER             rk_remember(ctx)
 #define OWN_STATE                rk_begin(ctx)
 #define OWN_FORCES               mujoco_add_forces(ctx)
 #define OWN_FINISH(which)        mujoco_finish(ctx, which)
@@ -23,6 +28,8 @@
 #define OWN_STORE(ok, unchanged) actuators_store(ctx, ok, unchanged)
 #else
 #define DOF_DAMPING(i)           field_get(STAGE_CONSTANTS->damping, i, ctx->pack)
+#define OWN_RECALL               0
+#define OWN_REMEMBER             ((void)0)
 #define OWN_STATE                ((void)0)
 #define OWN_FORCES               ((void)0)
 #define OWN_FINISH(which)        ((void)0)
