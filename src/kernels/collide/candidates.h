@@ -47,6 +47,10 @@ KERNEL_FN Quat pair_turn(const Context *ctx, const SapPair *pair) {
  * in shape 0, turn the orientation of shape 0. */
 STAGE_FN void candidate_store(const Context *ctx, const SapPair *pair, Pose X, Quat turn, const ContactPoint *at,
                               real reach, mask near, real *candidate) {
+    if (SAP_LANES > 1 && !mask_any(near & at->valid & (at->d <= reach))) { /* most pairs are near and do not touch */
+        candidate[CANDIDATE_VALID] = real_of(0);
+        return;
+    }
     Pose body0 = shape_in_body(ctx, pair->shape[0]), body1 = shape_in_body(ctx, pair->shape[1]);
     Quat inverse = quat_conjugate(X.q);
     Vec3 p1 = quat_rotate(inverse, vec3_sub(vec3_fma(at->d, at->n, at->p), X.p));

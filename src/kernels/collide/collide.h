@@ -16,6 +16,8 @@ STAGE_FN void collide_add(const Context *ctx, int num_pairs, mask which) {
             n = mask_any(which) ? waiting_add(ctx, place) : 0;
         for (int k = 0; k < n; k++) {
             const real *candidate = candidate_at(ctx, place, k);
+            if (SAP_LANES > 1 && !mask_any(candidate[CANDIDATE_VALID] != K(0.0)))
+                continue;
             for (int l = 0; l < ctx->pack->count; l++)
                 if (mask_lane(which, l) && LANE(candidate[CANDIDATE_VALID], l) != K(0.0))
                     record_add(ctx, &collide_chunk(ctx)[place], candidate, l);

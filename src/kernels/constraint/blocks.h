@@ -203,6 +203,16 @@ RARE_FN real blocks_line(const Context *ctx, real a) {
     return blocks_line_sum(ctx, 0);
 }
 
+/* The same for one thread, which has all three sums in one pass. */
+RARE_FN void blocks_line_sums(const Context *ctx, real a, real sum[3]) {
+    sum[0] = sum[1] = sum[2] = real_of(0);
+    FOR_ALL_ACTING(b) {
+        block_line(ctx, b, a);
+        for (int k = 0; k < 3; k++)
+            sum[k] = sum[k] + BLOCK(line, b)[k];
+    }
+}
+
 /* ---- sums over the blocks that move a dof, in their order ---- */
 
 /* (J' gamma) of column j of the block. */

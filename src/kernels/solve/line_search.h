@@ -13,7 +13,14 @@ typedef struct LineResult {
 /* phi(a) - phi(0), and phi' and phi'' at a as far as `derivatives` says. */
 KERNEL_FN LinePoint line_point(const Context *ctx, const Line *line, real a, int derivatives) {
     LinePoint p = problem_line_point(ctx, line, a, derivatives);
-    if (NUM_BLOCKS > 0) {
+    if (NUM_BLOCKS > 0 && TEAM_OF_ONE) {
+        real sum[3];
+        blocks_line_sums(ctx, a, sum);
+        p.change = p.change + sum[0];
+        p.slope = p.slope - sum[1];
+        if (derivatives > 1)
+            p.curvature = p.curvature + sum[2];
+    } else if (NUM_BLOCKS > 0) {
         p.change = p.change + blocks_line(ctx, a);
         p.slope = p.slope - blocks_line_sum(ctx, 1);
         if (derivatives > 1)
