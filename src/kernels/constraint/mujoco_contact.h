@@ -368,6 +368,12 @@ KERNEL_FN void constraint_line_first(const Constraint *k) {
     mujoco_contact_line_make(k->law_data, k->law, is_wide(k), &u, &d, k->G);
 }
 
+/* Worlds whose G may differ from that at the start of the line, after a move and before the next evaluation. */
+KERNEL_FN mask constraint_changes(const Constraint *k) {
+    Six u = six_load(k->vc, is_wide(k));
+    return k->law ? mask_all() : pyramid_changes((const MujocoContact *)k->law_data, k->G, &u, is_wide(k));
+}
+
 /* The region of slot c for reports. */
 KERNEL_FN real report_region(const Context *ctx, int c) {
     Six u = six_load(SLOT(vc, c), mujoco_wide(ctx));

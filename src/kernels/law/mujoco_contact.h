@@ -279,6 +279,21 @@ KERNEL_FN void pyramid_line_make(const real *data, const Six *u, const Six *d, b
     }
 }
 
+/* Worlds in which an edge pushes at one and not at the other of two velocities, u and that of `line` at a = 0. G is the same
+ * in the others. */
+KERNEL_FN mask pyramid_changes(const MujocoContact *c, const real *line, const Six *u, bool wide) {
+    Six e = mujoco_error(c, u);
+    const real e_k[5] = {e.lin.x, e.lin.y, e.ang.x, e.ang.y, e.ang.z};
+    real zero = real_of(0), before = line[PYRAMID_LINE_N0], now = e.lin.z;
+    mask changes = (c->inv_R_n > zero) & ((before > zero) != (now > zero));
+    for (int k = 0; k < mujoco_directions(wide); k++) {
+        real x = line[PYRAMID_LINE_K + 2 * k], y = c->mu[k] * e_k[k];
+        mask plus = (before + x > zero) != (now + y > zero), minus = (before - x > zero) != (now - y > zero);
+        changes = changes | ((c->mu[k] > zero) & (plus | minus));
+    }
+    return changes;
+}
+
 /* Adds a row with error e and curvature `stiff`, where it pushes, along its velocity d. */
 KERNEL_FN void edge_line(real stiff, real e, real d, LineValue *out) {
     real zero = real_of(0), held = real_select(e > zero, stiff, zero), gamma = held * e;

@@ -14,9 +14,14 @@
 #define MUJOCO_LEAST_TOLERANCE (SAP_PRECISION == 64 ? K(0.0) : K(SAP_MUJOCO_LEAST_TOLERANCE))
 #define MUJOCO_LINE_ROUNDING   K(4.8e-7)
 
+/* Whether a factor is used again where H is the same: f32 does not see that the gradient is 0 after the last step, and needs
+ * one more direction for the decrement. One thread alone, so that a GPU has no code for it. */
+#define MUJOCO_KEEPS_FACTOR (SAP_PRECISION == 32 && TEAM_OF_ONE)
+
 typedef struct MujocoNewton {
-    mask open;  /* worlds that still iterate */
-    real scale; /* 1/(h trace A) */
+    mask open;    /* worlds that still iterate */
+    mask changed; /* worlds whose H is not that of the last factor */
+    real scale;   /* 1/(h trace A) */
     real tolerance;
     real gradient, decrement, improvement;
     SolveResult *result;
@@ -48,9 +53,22 @@ STAGE_FN void mujoco_gradient(const Context *ctx, MujocoNewton *n) {
     n->gradient = n->scale * real_sqrt(squares);
 }
 
+/* The solution with the factor of the last system. It has the bits of a new factor, whose matrix would be the same. */
+STAGE_FN void mujoco_solve_again(const Context *ctx, const SapPattern *pattern) {
+    PROFILE(ctx, SAP_STAGE_FACTOR);
+    real *x = LINEAR(x);
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        x[i] = -SOLVE(grad)[i];
+    factor_forward(pattern, LINEAR(L), LINEAR(inverse), x);
+    factor_back(pattern, LINEAR(L), LINEAR(inverse), x);
+}
+
 /* d = -H^-1 grad, and the decrement. Worlds without a finite direction stop. */
 STAGE_FN void mujoco_direction(const Context *ctx, const SapPattern *pattern, MujocoNewton *n) {
-    LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
+    if (MUJOCO_KEEPS_FACTOR && !LINEAR_IS_F64 && pattern && !mask_any(n->open & n->changed))
+        mujoco_solve_again(ctx, pattern);
+    else
+        LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
     StageView x = LINEAR_VIEW(LINEAR_IS_F64);
     int nv = ctx->args->plan.nv, at = ctx->args->linear.x;
     real *d = NEWTON(d), slope = newton_slope(ctx, LINEAR_IS_F64);
@@ -143,6 +161,7 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
     *out = solve_result_none();
     n.result = out;
     n.open = constrained;
+    n.changed = mask_all();
     n.scale = K(1.0) / (STAGE_H * problem_trace(ctx));
     n.tolerance = real_max(real_of((scalar)ctx->args->mujoco->tolerance), real_of(MUJOCO_LEAST_TOLERANCE));
     n.improvement = real_of(0);
@@ -161,11 +180,14 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
         PROFILE(ctx, SAP_STAGE_LINE_SEARCH);
         mujoco_advance(ctx, &n);
         PROFILE(ctx, SAP_STAGE_EVALUATE);
-        out->cost = problem_evaluate_moved(ctx, mask_none());
+        out->cost = MUJOCO_KEEPS_FACTOR ? problem_evaluate_changes(ctx, &n.changed)
+                                        : problem_evaluate_moved(ctx, mask_none());
         if (!mask_any(n.open))
             break;
     }
     mujoco_rescue(ctx, &n);
+    if (!IS_LAST_STAGE)
+        return;
     ProblemNorms norms = problem_norms(ctx);
     out->residual = norms.residual;
     out->residual_scale = norms.scale;

@@ -80,3 +80,24 @@ STAGE_FN LinePoint problem_line_first(const Context *ctx, const Line *line) {
     TEAM_SYNC(); /* the next evaluation overwrites the values that were summed */
     return p;
 }
+
+/* ---- curvatures ---- */
+
+/* l(v) after problem_move, with all terms and the gradient. *changes: the worlds in which the curvature of a term may not be
+ * what it was before the move. Equalities have always the same; that of a limit or of friction waits in the memory of the
+ * line. */
+STAGE_FN real problem_evaluate_changes(const Context *ctx, mask *changes) {
+    mask any = mask_none();
+    for (int c = 0; c < constraint_count(ctx); c++) {
+        Constraint k = constraint_at(ctx, c);
+        any = any | constraint_changes(&k);
+    }
+    FOR_ALL_ACTING(b)
+    BLOCK(line, b)[0] = BLOCK(G, b)[0];
+    real cost = problem_evaluate_moved(ctx, mask_none());
+    FOR_ALL_ACTING(b)
+    if (b->laws > 1)
+        any = any | (BLOCK(line, b)[0] != BLOCK(G, b)[0]);
+    *changes = any;
+    return cost;
+}
