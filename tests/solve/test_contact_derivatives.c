@@ -178,12 +178,14 @@ static int only_difference(const Regions *a, const Regions *b) {
     return found;
 }
 
-/* A direction of dofs of the size that a unit of sqrt(J) has. */
+/* A direction of dofs of the size that a unit of sqrt(J) has: multiples of 1/sqrt(A_ii). */
 static void random_direction(const Context *ctx, Random *random, double *e) {
     int nv = ctx->args->plan.nv;
+    const SapPatternRow *row = ctx->args->plan.tree.row;
+    StageView A = FM_VIEW(A);
     random_numbers(random, 1, e, nv);
     for (int i = 0; i < nv; i++)
-        e[i] *= sqrt(SOLVE(w)[i]);
+        e[i] *= sqrt(1 / view_get(A, row[i].start + row[i].depth));
 }
 
 /* Both sides of a boundary that lies between a0 and a1 of the line x + a e. */

@@ -24,7 +24,7 @@ STAGE_FN void descent_solve(const Context *ctx, mask constrained, SolveResult *o
             return;
         }
         TEAM_FOR(i, ctx->args->plan.nv) {
-            real step = DESCENT_STEP * SOLVE(w)[i] * SOLVE(grad)[i];
+            real step = DESCENT_STEP * SOLVE(scale)[i] * SOLVE(scale)[i] * SOLVE(grad)[i];
             SOLVE(v)[i] = real_select(open, SOLVE(v)[i] - step, SOLVE(v)[i]);
         }
         TEAM_SYNC(); /* constraints read the v of their dofs */
