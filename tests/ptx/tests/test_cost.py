@@ -46,9 +46,9 @@ class Misses(unittest.TestCase):
         bins = [0] * 16
         for distance in distances:
             bins[min(distance.bit_length(), 15)] += 1
-        launch = dict(block=[1, 32, 1], shared=0, grid=[1, 1, 1], warp_instructions=32, thread_instructions=32, warp_clocks=320,
-                      warp_far_clocks=3200, warp_issue=32, instructions={}, bytes={}, touched_issue=1,
-                      local_reuse=dict(load=bins, store=[0] * 16))
+        launch = dict(kernel="step", block=[1, 32, 1], shared=0, grid=[1, 1, 1], warp_instructions=32,
+                      thread_instructions=32, warp_clocks=320, warp_far_clocks=3200, warp_issue=32, instructions={}, bytes={},
+                      touched_issue=1, local_reuse=dict(load=bins, store=[0] * 16))
         return roofline.Counts([launch], 32)
 
     def test_a_cache_has_the_words_that_were_used_last(self):
