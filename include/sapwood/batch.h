@@ -8,17 +8,16 @@
  * On a GPU (docs/cuda.md), sap_batch_step, sap_batch_reset and sap_batch_forward_kinematics queue work on the batch's
  * stream and return. They neither wait nor allocate, so they can be captured into a CUDA graph. Two calls wait and
  * cannot be captured: a call that copies new parameters of worlds (sap_batch_expand), and a step with factor_plan =
- * library if the host runs its loop (SapBatchInfo.factor), for it reads a count back in every iteration.
+ * library if the host runs its loop (SapBatchInfo.factor), which reads a count back in every iteration.
  *
- * After fork, a batch belongs to the parent. In the child a batch with two or more threads, and any batch on a GPU, gives
- * SAP_ERROR_UNSUPPORTED where it would run; sap_batch_destroy frees its memory. A batch with one thread can be used. No
- * other thread may be inside a call while a process forks.
+ * After fork, a batch belongs to the parent. In the child every call that would run a batch with two or more threads,
+ * or a batch on a GPU, gives SAP_ERROR_UNSUPPORTED; sap_batch_destroy frees its memory. A batch with one thread can be
+ * used. No other thread may be inside a call while a process forks.
  *
  * Every function computes in the default floating-point mode (round to nearest, denormals kept, no traps), whatever the
  * mode of the caller, and restores that mode. Worker threads block all signals.
  *
- * Only one thread may use a batch at a time; different batches are independent. Unless a comment allows NULL, a NULL
- * argument gives SAP_ERROR_ARGUMENT. */
+ * Only one thread may use a batch at a time; different batches are independent. */
 #ifndef SAPWOOD_BATCH_H
 #define SAPWOOD_BATCH_H
 
@@ -32,8 +31,8 @@ typedef struct SapBatch SapBatch;
 /* Creates num_worlds >= 1 worlds at the model's initial state. The batch keeps the model alive, so the caller may
  * destroy it at any time. options are copied; NULL = sap_options_preset("approx32"). State and control are f64 if
  * free_motion_solve_precision is fp64, else f32. Contacts are f64 if use_f64_boundary_pose is set, else f32. A batch
- * that does not fit in the memory that is available is refused before it is allocated (SAP_ERROR_MEMORY). The caller owns
- * *out. */
+ * that does not fit in the memory that is available is refused before it is allocated (SAP_ERROR_MEMORY). The caller
+ * owns *out. */
 SAP_API SapStatus sap_batch_create(const SapModel *model, int num_worlds, const SapOptions *options, SapBatch **out);
 /* The same, with state and control of type dtype. */
 SAP_API SapStatus sap_batch_create_as(const SapModel *model, int num_worlds, const SapOptions *options, SapDtype dtype,
@@ -58,26 +57,28 @@ SAP_API SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyf
  * SAP_WORLD_BAD_PARAMETERS; body_q and body_qd of a world with one of these bits do not change. */
 SAP_API SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask);
 
-/* Moves the coordinates of the worlds with mask[w] != 0 onto their constraints, without time passing: after a reset to
- * coordinates that do not close the loops. mask as in sap_batch_reset, in host memory. All active constraints with both
- * sides take part; limits, contacts and one-sided constraints do not. Every repetition halves the errors, by the
- * smallest movement in the metric of the mass matrix, until all are below 1e-9 m or rad, 50 times at most. Velocities
- * become 0, and body_q and body_qd follow. residual, [num_worlds] in host memory, or NULL, receives the largest error
- * that is left in each chosen world, before its coordinates are rounded to the type of the batch. It is NAN for a world
- * that cannot be computed (a distance without direction, a state or parameters that are not valid); such a world keeps
- * its state. The computation is on the CPU in f64. On a GPU the call waits, copies the state there and back, and cannot
- * be captured into a graph. Allocates. */
+/* Moves the coordinates of the worlds with mask[w] != 0 onto their constraints, without time passing. Use it after a
+ * reset to coordinates that do not close the loops. mask as in sap_batch_reset, in host memory. All active two-sided
+ * constraints take part; limits, contacts and one-sided constraints do not. Each iteration halves the errors by the
+ * smallest movement in the metric of the mass matrix, until all are below 1e-9 m or rad; there are at most 50
+ * iterations. Velocities become 0, and body_q and body_qd are updated. residual is [num_worlds] in host memory, or
+ * NULL. It receives the largest remaining error of each selected world, before its coordinates are rounded to the type
+ * of the batch, or NAN if the world cannot be computed (a distance without direction, an invalid state or parameter);
+ * such a world keeps its state. The computation is on the CPU in f64. On a GPU the call waits, copies the state there
+ * and back, and cannot be captured into a graph. Allocates. */
 SAP_API SapStatus sap_batch_assemble(SapBatch *batch, const uint8_t *mask, double *residual);
 
-/* Lets a weld hold the present pose, as a gripper that grasps: in the worlds of mask (as in sap_batch_reset, in host
- * memory), frame b of constraint becomes the place of frame a on body b, by body_q, and the constraint is active. Expands
- * SAP_PARAMETER_CONSTRAINT_X. constraint is the index of a weld. On a GPU the call waits and cannot be captured. */
+/* Makes a weld hold the present pose, as when a gripper grasps. In the worlds of mask (as in sap_batch_reset, in host
+ * memory) frame b of the constraint moves to where frame a is on body b, by body_q, and the constraint becomes active.
+ * constraint is the index of a weld. Expands SAP_PARAMETER_CONSTRAINT_X. On a GPU the call waits and cannot be
+ * captured. */
 SAP_API SapStatus sap_batch_attach(SapBatch *batch, int constraint, const uint8_t *mask);
 
-/* The number of contact slots of a world in a batch with these options and max_rigid_contact = 0; options NULL: the
- * defaults. 16 worlds on the CPU start in the initial state, at keyframes and in random poses and fall for a second; the
- * result is twice the largest number of contacts of one of them, a multiple of 4. A model of more than 128 dofs or 4096
- * shapes is not probed and gets 128. At most as many as the pairs of shapes can have. */
+/* Computes the number of contact slots that a batch with max_rigid_contact = 0 gives each world, and writes it to
+ * *slots. options NULL = the defaults. 16 worlds on the CPU start in the initial state, at keyframes and in random
+ * poses and fall for a second; the result is twice the largest number of contacts of one of them, a multiple of 4. A
+ * model of more than 128 dofs or 4096 shapes is not probed and gets 128. At most as many as the pairs of shapes can
+ * have. */
 SAP_API SapStatus sap_batch_probe_contacts(const SapModel *model, const SapOptions *options, int *slots);
 
 /* The parts of a batch on the CPU, owned by the batch. The caller may set body_q and body_qd of the state to NULL to
@@ -108,8 +109,8 @@ typedef struct SapArray {
     int64_t strides[4];  /* distance between neighbours along each dimension, in bytes */
 } SapArray;
 
-/* The arrays of a batch. n = num_worlds, capacity = SapBatchInfo.capacity; nq, nv, nb as in model.h. State and control
- * have the type of the batch (sap_batch_create), in public dof order. */
+/* The arrays of a batch. n = num_worlds, capacity = SapBatchInfo.capacity; nq, nv, nb, nc, nt as in model.h, nu as in
+ * mujoco.h. State and control have the type of the batch (sap_batch_create), in public dof order. */
 typedef enum SapBatchField {
     SAP_BATCH_JOINT_Q,           /* [n][nq] m, rad, unit quaternions */
     SAP_BATCH_JOINT_QD,          /* [n][nv] m/s, rad/s */
@@ -154,8 +155,8 @@ typedef enum SapBatchField {
     SAP_BATCH_CONTACT_FORCE,       /* [n][capacity][3] N, world axes, on the body of shape 1 */
     SAP_BATCH_BODY_CONTACT_WRENCH, /* [n][nb][6] N and N m, world axes: [force ; torque about the centre of mass] */
 
-    /* f64, as in SapConstraintReport; nc, nt as in model.h, num_rows = sum of the rows of all constraints. Recorded by the
-     * steps that follow the first request for the array. */
+    /* f64, as in SapConstraintReport; nc, nt as in model.h, num_rows = sum of the rows of all constraints. Recorded by
+     * the steps that follow the first request for the array. */
     SAP_BATCH_CONSTRAINT_IMPULSE,     /* [n][num_rows] N s or N m s */
     SAP_BATCH_CONSTRAINT_ERROR,       /* [n][num_rows] m or rad */
     SAP_BATCH_CONSTRAINT_VELOCITY,    /* [n][num_rows] m/s or rad/s */
@@ -180,19 +181,19 @@ typedef enum SapBatchField {
 
     /* Sensors (sensors.h), of the type of the batch; num_sites and num_touch as in SapSensors. Measured by the calls of
      * sap_batch_step that follow the first request for the array. */
-    SAP_BATCH_SITE_Q,             /* [n][num_sites][7] pose of a site in the world, m */
-    SAP_BATCH_SITE_QD,            /* [n][num_sites][6] [v of the site ; omega], m/s and rad/s, world axes */
-    SAP_BATCH_SITE_GYRO,          /* [n][num_sites][3] rad/s, angular velocity in axes of the site */
-    SAP_BATCH_SITE_ACCELEROMETER, /* [n][num_sites][3] m/s^2, acceleration less gravity in axes of the site; mean over the
-                                      call */
-    SAP_BATCH_QACC,               /* [n][nv] m/s^2 or rad/s^2, change of joint_qd over the call per time */
-    SAP_BATCH_JOINT_TORQUE,       /* [n][nv] N or N m: joint_f, and drive, limits and friction of the last step */
-    SAP_BATCH_TOUCH_FOUND,        /* [n][num_touch] i32 contacts that push, in the last step */
-    SAP_BATCH_TOUCH_FIRST,        /* [n][num_touch] i32 1: a contact began in the call */
-    SAP_BATCH_TOUCH_FORCE,        /* [n][num_touch][3] N, net force on the body, world axes; mean over the call */
-    SAP_BATCH_TOUCH_PRESSURE,     /* [n][num_touch] N, sum of normal forces; mean over the call */
-    SAP_BATCH_TOUCH_FRICTION,     /* [n][num_touch] N, sum of magnitudes of friction forces; mean over the call */
-    SAP_BATCH_TOUCH_MOST,         /* [n][num_touch] N, largest magnitude of the net force in a step of the call */
+    SAP_BATCH_SITE_Q,              /* [n][num_sites][7] pose of a site in the world, m */
+    SAP_BATCH_SITE_QD,             /* [n][num_sites][6] [v of the site ; omega], m/s and rad/s, world axes */
+    SAP_BATCH_SITE_GYRO,           /* [n][num_sites][3] rad/s, angular velocity in axes of the site */
+    SAP_BATCH_SITE_ACCELEROMETER,  /* [n][num_sites][3] m/s^2, acceleration less gravity in axes of the site; mean over
+                                      the call */
+    SAP_BATCH_QACC,                /* [n][nv] m/s^2 or rad/s^2, change of joint_qd over the call per time */
+    SAP_BATCH_JOINT_TORQUE,        /* [n][nv] N or N m: joint_f, and drive, limits and friction of the last step */
+    SAP_BATCH_TOUCH_FOUND,         /* [n][num_touch] i32 contacts that push, in the last step */
+    SAP_BATCH_TOUCH_FIRST,         /* [n][num_touch] i32 1: a contact began in the call */
+    SAP_BATCH_TOUCH_FORCE,         /* [n][num_touch][3] N, net force on the body, world axes; mean over the call */
+    SAP_BATCH_TOUCH_PRESSURE,      /* [n][num_touch] N, sum of normal forces; mean over the call */
+    SAP_BATCH_TOUCH_FRICTION,      /* [n][num_touch] N, sum of magnitudes of friction forces; mean over the call */
+    SAP_BATCH_TOUCH_MOST,          /* [n][num_touch] N, largest magnitude of the net force in a step of the call */
     SAP_BATCH_TOUCH_CONTACT_TIME,  /* [n][num_touch] s since the contact began; 0 without contact */
     SAP_BATCH_TOUCH_AIR_TIME,      /* [n][num_touch] s since the last contact ended; 0 in contact */
     SAP_BATCH_TOUCH_LAST_AIR_TIME, /* [n][num_touch] s in the air before the last contact began */
@@ -202,7 +203,7 @@ typedef enum SapBatchField {
     SAP_BATCH_NUM_FIELDS
 } SapBatchField;
 
-/* Fills *view. The first request for a recorded array (from CONTACT_IMPULSE on) allocates it. */
+/* Fills *view, which the caller owns. The first request for a recorded array (from CONTACT_IMPULSE on) allocates it. */
 SAP_API SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view);
 
 /* "joint_q", "joint_qd", ... in the order of SapBatchField; NULL-terminated, static. */
@@ -218,12 +219,12 @@ SAP_API SapStatus sap_batch_write(SapBatch *batch, SapBatchField field, const vo
 /* Gives every world its own values of a parameter. *view becomes an array [num_worlds][...] in host memory, also for a
  * batch on a GPU, of f64, or int32 for shape_mesh; the batch owns it, and a second call returns the same array. It
  * starts with the model's values and is writable between calls. World w then moves, bit for bit, like a world of a
- * model with those values. Every call (step, kinematics, collision, inspection, rays) compares the rows with those
- * it read last, so changes need no announcement. A world whose values break a rule of the model is skipped: it
- * keeps its state, has no contacts, and its status is SAP_WORLD_BAD_PARAMETERS until the values are valid again. A
- * reset does not change the parameters. On a GPU, a call that finds new values copies them first and waits for the
- * copy, so it cannot be captured into a graph. An error with factor_plan = library, and for a parameter that has no
- * rows in the model. */
+ * model with those values. Every call (step, kinematics, collision, inspection, rays) compares the rows with those it
+ * read last, so a write is enough. A world whose values break a rule of the model is skipped: it keeps its state, has
+ * no contacts, and its status is SAP_WORLD_BAD_PARAMETERS until the values are valid again. A reset does not change the
+ * parameters. On a GPU, a call that finds new values copies them first and waits for the copy, so it cannot be captured
+ * into a graph. SAP_ERROR_ARGUMENT with factor_plan = library, and for a parameter that has no rows in the model;
+ * SAP_ERROR_UNSUPPORTED with contact_solver = mujoco, except for SAP_PARAMETER_SHAPE_MESH. */
 SAP_API SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *view);
 
 /* Checks the parameters of all worlds. SAP_OK, or SAP_ERROR_MODEL and a message about the first broken rule: world,
@@ -249,25 +250,25 @@ typedef struct SapBatchInfo {
                          whether a CUDA graph or the host runs the loop; owned by the batch, a step may change it */
 
     /* on a GPU; 0 or NULL on the CPU */
-    int cuda_device;        /* the option of that name */
-    int team_size;          /* threads per world */
-    const char *mapping;    /* why so many; static */
-    int worlds_per_block;   /* teams per block */
-    int blocks;             /* blocks of a launch */
-    int shared_bytes;       /* shared memory per block */
-    int waiting_pairs;      /* pairs of shapes of a world that can wait for a launch of the general narrow phase; further pairs
-                               that need it are solved at once. 0: all pairs of the model have closed forms */
-    int specialised;        /* 1: the step kernel is compiled for the preset of the options */
+    int cuda_device;      /* the option of that name */
+    int team_size;        /* threads per world */
+    const char *mapping;  /* why this team size was chosen; static */
+    int worlds_per_block; /* teams per block */
+    int blocks;           /* blocks of a launch */
+    int shared_bytes;     /* shared memory per block */
+    int waiting_pairs; /* pairs of shapes of a world that can wait for a launch of the general narrow phase; others are
+                               solved at once. 0: all pairs of the model have closed forms */
+    int specialised;   /* 1: the step kernel is compiled for the preset of the options */
     const char *kernels;    /* which kernels the batch has, and why (option specialize); owned by the batch */
     size_t workspace_bytes; /* scratch in global memory, for all worlds that run at the same time */
     size_t device_bytes;    /* GPU memory that the batch holds, workspace included */
-    void *stream;           /* the CUstream in use; owned by the caller who set it, else by the batch */
+    void *stream;           /* the CUstream in use; owned by the caller that set it, else by the batch */
 } SapBatchInfo;
 
 SAP_API SapStatus sap_batch_info(const SapBatch *batch, SapBatchInfo *out);
 
-/* Bytes that the batch holds on its device and in host memory; 0 for NULL. On a CPU this includes the plan of the model,
- * which all solvers and batches of a model share. */
+/* Bytes that the batch holds on its device and in host memory; 0 for NULL. On a CPU this includes the plan of the
+ * model, which all solvers and batches of a model share. */
 SAP_API size_t sap_batch_bytes(const SapBatch *batch);
 
 /* A GPU, as its driver describes it. */
@@ -284,10 +285,10 @@ typedef struct SapDeviceInfo {
  * such a GPU. */
 SAP_API SapStatus sap_device_info(int cuda_device, SapDeviceInfo *out);
 
-/* Tests the arithmetic of GPU cuda_device >= 0: every form of arithmetic instruction that the kernels use, alone, on edge
- * values and random ones, against the same operation in C. NaNs are equal whatever their bits. *num_forms is their number;
- * NULL is allowed. SAP_ERROR_DEVICE if a result differs, with the first such form and its operands in the message, and
- * without a driver or such a GPU. */
+/* Tests the arithmetic of GPU cuda_device >= 0: every form of arithmetic instruction that the kernels use, alone, on
+ * edge values and random ones, against the same operation in C. NaNs are equal whatever their bits. *num_forms is their
+ * number; NULL is allowed. SAP_ERROR_DEVICE if a result differs, with the first such form and its operands in the
+ * message, and without a driver or such a GPU. */
 SAP_API SapStatus sap_device_test(int cuda_device, int *num_forms);
 
 SAP_END_DECLS

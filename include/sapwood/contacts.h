@@ -34,8 +34,8 @@ typedef struct SapContacts {
     void *tau;       /* [n][capacity] s, >= 0, dissipation time */
     void *mu;        /* [n][capacity] >= 0, Coulomb friction */
 
-    /* Contacts of MuJoCo's law, contact_solver = mujoco (mujoco.h): [n][capacity]. That law reads these, shapes and bodies
-     * only. The caller's; NULL = none. */
+    /* Contacts of MuJoCo's law, contact_solver = mujoco (mujoco.h): [n][capacity]. That law reads these, shapes and
+     * bodies only. The caller's; NULL = none. */
     const struct SapMujocoContact *mujoco;
 
     /* For warm_start of the dual solvers (docs/dual.md): which contact of its pair a record is, such as the number of a

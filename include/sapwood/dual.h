@@ -9,7 +9,7 @@
  *
  * W = J A^-1 J' is symmetric and positive semidefinite. z and the cost are unique; l is not where rows of J depend on
  * each other. A problem has the same bits in any position, for any number of problems, threads and lanes.
- * docs/dual.md describes the methods. Unless a comment allows NULL, a NULL argument gives SAP_ERROR_ARGUMENT. */
+ * docs/dual.md describes the methods. */
 #ifndef SAPWOOD_DUAL_H
 #define SAPWOOD_DUAL_H
 
@@ -47,9 +47,9 @@ typedef struct SapDualOptions {
     SapDualMethod method;        /* default cone */
     SapFrictionLaw friction_law; /* default convex */
     double optimality_rel_tol;   /* largest residual, see SapDualSolution; default 1e-6, >= 0; f32: >= 1e-4 */
-    double optimality_abs_tol;   /* sqrt(J), also optimal if residual |q| is at most this; default 0, >= 0 */
-    /* Factors of one run of cone or active_set, sweeps of pgs, 0 .. 100000. Default -1: 40 for cone, 50 for pgs, 2 C + 10
-     * for active_set, which then goes on with single exchanges, 2 C for active_set_single. */
+    double optimality_abs_tol;   /* sqrt(J), also optimal if residual times |q| is at most this; default 0, >= 0 */
+    /* Factorisations of one run of cone or active_set, or sweeps of pgs, 0 .. 100000. Default -1: 40 for cone, 50 for
+     * pgs, 2 C + 10 for active_set, which then continues with single exchanges, and 2 C for active_set_single. */
     int max_iterations;
     double pgs_omega;       /* over-relaxation of pgs and pgs_rows; default 1, 0 < value < 2 */
     SapPrecision precision; /* of the computation; default f64 */
@@ -85,10 +85,10 @@ typedef struct SapDualSolution {
     double *cost;        /* [n] J, at l */
     double *residual;    /* [n] |x - Proj(x - (P x - q))| / |q|, scaled (docs/dual.md) */
     uint32_t *status;    /* [n] SAP_WORLD_OPTIMAL, COST_SETTLED (pgs_rows settled), ITERATION_LIMIT, ... of solver.h */
-    int32_t *iterations; /* [n] factors (cone, active_set) or sweeps (pgs) */
+    int32_t *iterations; /* [n] factorisations (cone, active_set) or sweeps (pgs) */
     int32_t *inner_iterations; /* [n] retraction trials of cone */
     int32_t *safeguards;       /* [n] 0 none; cone: 1 restart, 2 augmented Lagrangian; active_set: 1 single exchanges */
-    int32_t *active;           /* [n] rows strictly between their bounds; of contacts the normals > 0 */
+    int32_t *active;           /* [n] rows strictly between their bounds; contacts: with a normal impulse > 0 */
     int32_t *region;           /* [n][num_blocks] SapDualRegion */
 } SapDualSolution;
 
@@ -99,8 +99,8 @@ SAP_API SapStatus sap_dual_solve(const SapDualProblem *problem, const SapDualOpt
 
 /* ---- the problems of a step ---- */
 
-/* Copies of the problems that a step solves. Arrays are the caller's, host; none may be NULL. Unused blocks of a world are
- * zero, as in SapDualProblem; the arrays past num_blocks and its rows do not change. */
+/* Copies of the problems that a step solves. Arrays are the caller's, host; none may be NULL. Unused blocks of a world
+ * are zero, as in SapDualProblem; the arrays past num_blocks and its rows do not change. */
 typedef struct SapDualRecord {
     int max_rows;         /* room for the rows of a world, at least sap_solver_problem_rows */
     int32_t *num_blocks;  /* [n] blocks; the contacts of the world in the order of its records, then the other rows */
@@ -111,11 +111,11 @@ typedef struct SapDualRecord {
     double *impulse;      /* [n][max_rows] N s, the solution of the step */
 } SapDualRecord;
 
-/* Most rows that the problem of a world can have; 0 for NULL and with contact_solver = sap. */
+/* The largest number of rows that the problem of a world can have; 0 for NULL and with contact_solver = sap. */
 SAP_API int sap_solver_problem_rows(const SapSolver *solver);
 
-/* Makes every further step fill the arrays of *record; NULL stops that. The struct is copied; its arrays must stay valid.
- * SAP_ERROR_UNSUPPORTED with contact_solver = sap. */
+/* Makes every further step fill the arrays of *record; NULL stops that. The struct is copied; its arrays must stay
+ * valid. SAP_ERROR_UNSUPPORTED with contact_solver = sap. */
 SAP_API SapStatus sap_solver_record_problem(SapSolver *solver, const SapDualRecord *record);
 
 SAP_END_DECLS

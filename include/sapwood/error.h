@@ -2,7 +2,9 @@
  *
  * Every call that can fail returns a SapStatus. On failure the outputs do not change, except that an `out` handle is
  * set to NULL, and sap_error_message() names the cause, its value and what is allowed. No call exits, aborts or prints.
- * A failure inside one world is not an error of a call: see the world status bits in solver.h. */
+ * A failure inside one world is not an error of a call: see the world status bits in solver.h.
+ *
+ * In all headers: unless a comment allows NULL, a NULL argument gives SAP_ERROR_ARGUMENT. Text is zero-terminated. */
 #ifndef SAPWOOD_ERROR_H
 #define SAPWOOD_ERROR_H
 
@@ -24,8 +26,8 @@ typedef enum SapStatus {
 /* The name of a status, such as "SAP_ERROR_MODEL"; "unknown SapStatus" for any other value. Static; never NULL. */
 SAP_API const char *sap_status_string(SapStatus status);
 
-/* The message of the last failed call on this thread; "" if none has failed.
- * It has no control characters. Owned by the library, never NULL, valid until the next failing call on the same thread. */
+/* The message of the last failed call on this thread; "" if none has failed. It has no control characters. Owned by the
+ * library, never NULL, valid until the next failing call on the same thread. */
 SAP_API const char *sap_error_message(void);
 
 SAP_END_DECLS

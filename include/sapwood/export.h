@@ -8,8 +8,8 @@
 #define SAP_API
 #endif
 
-/* Checks the arguments of a printf-like function at compile time. text: position of the format, first:
- * of its arguments. */
+/* Checks the arguments of a printf-like function at compile time. text is the position of the format, first that of the
+ * first argument of the format. */
 #if defined(__GNUC__)
 #define SAP_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else

@@ -14,14 +14,15 @@ SAP_BEGIN_DECLS
 
 /* Keeps the inputs of the last `calls` (1 .. 1024) calls of sap_batch_step with num_steps > 0: copies of joint_q,
  * joint_qd and the control arrays of all worlds before the call, and their status after it. A batch has one guard: a
- * second call with the same number does nothing, and with another number it fails. Takes calls * n * (nq + 5 nv + 6 nb)
- * numbers, and 8 bytes per world and call; allocates nothing later. Does not keep SapControl.guess. On a GPU the copies
- * stay in its memory and do not wait; a captured step writes to the place that it had when it was captured. */
+ * second call with the same number does nothing, and with another number it fails. The call allocates calls * n * (nq +
+ * 5 nv + 6 nb) numbers of the batch's type, and 8 bytes per world and call; steps allocate nothing. SapControl.guess is
+ * not kept. On a GPU the copies stay in its memory and do not wait; a captured step writes to the place that it had
+ * when it was captured. */
 SAP_API SapStatus sap_batch_guard(SapBatch *batch, int calls);
 
-/* Writes world `world` to a new file: model, options, the kept calls, the parameters that the world had in the last call,
- * and the results of the last call. Call it before the world is reset or written to. Needs a guard and at least one step.
- * On failure there is no file. On a GPU the call waits. */
+/* Writes world `world` to a new file: model, options, the kept calls, the parameters that the world had in the last
+ * call, and the results of the last call. Call it before the world is reset or written to. Needs a guard and at least
+ * one step. On failure there is no file. On a GPU the call waits. */
 SAP_API SapStatus sap_batch_dump(SapBatch *batch, int world, const char *path);
 
 /* ---- reading ---- */
@@ -35,10 +36,10 @@ typedef struct SapDumpCall {
 
 /* The contents of a dump. All memory is host memory and belongs to the dump. */
 typedef struct SapDump {
-    const SapModel *model;
-    SapOptions options;
-    int world;                /* its index in its batch */
-    int num_worlds;           /* of its batch */
+    const SapModel *model;    /* the model of the batch */
+    SapOptions options;       /* the options of the batch */
+    int world;                /* index of the world in the batch */
+    int num_worlds;           /* number of worlds of the batch */
     int num_calls;            /* c, 1 .. 1024 */
     const SapDumpCall *calls; /* [c], oldest first; the last one is the call before the dump */
     SapState inputs;          /* joint_q and joint_qd before each call: c "worlds"; body_q and body_qd are NULL */

@@ -109,8 +109,8 @@ typedef struct SapModelArrays {
     const double *joint_X_p;       /* [nj][7] m, pose of F in the parent body; default identity */
     const double *joint_X_c;       /* [nj][7] m, pose of M in the child body; default identity */
 
-    /* Whether shapes of the child and of the parent body are kept from colliding. No effect if the parent
-     * is the world. */
+    /* Whether collision between the shapes of the child and of the parent body is disabled. No effect if the parent is
+     * the world. */
     const int32_t *joint_filter_parent; /* [nj] 1: they do not collide, 0: they do; default 1 */
     /* The parent of a joint is in the range of that joint, or is the world. */
     const int32_t *articulation_start; /* [na+1] joint ranges, 0 .. nj, increasing; default: one range */
@@ -252,12 +252,12 @@ SAP_API void sap_model_arrays_default(SapModelArrays *arrays);
  * quaternions within 1e-6 of unit length are normalised, others are an error; nothing else changes. */
 SAP_API SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out);
 
-/* sap_model_create without the normalisation: axes and quaternions keep their digits. For number-by-number comparison
- * with a program that uses them as they are (options.compat). */
+/* As sap_model_create, but without the normalisation: axes and quaternions keep their digits. For number-by-number
+ * comparison with a program that uses them as they are (option compat). */
 SAP_API SapStatus sap_model_copy(const SapModelArrays *arrays, SapModel **out);
 
-/* Gives up the caller's model; NULL is allowed. Solvers and batches keep the model alive, so the order
- * does not matter. */
+/* Releases the caller's reference; NULL is allowed. Solvers and batches keep the model alive, so they may be destroyed
+ * later. */
 SAP_API void sap_model_destroy(SapModel *model);
 
 /* The arrays of a model, owned by the model. NULL gives NULL. */
@@ -270,20 +270,20 @@ SAP_API int sap_model_find_keyframe(const SapModel *model, const char *name);
 SAP_API int sap_model_find_constraint(const SapModel *model, const char *name);
 SAP_API int sap_model_find_tendon(const SapModel *model, const char *name);
 
-/* The name of array i = 0, 1, ... of a model (of SapModelArrays, gravity and name too), and the FNV-1a hash of its bytes
- * in *hash, to compare models in different processes; NULL past the last one, for a negative i and for a NULL argument.
- * Static text. */
+/* The name of array i = 0, 1, ... of a model (of SapModelArrays, gravity and name too), and the FNV-1a hash of its
+ * bytes in *hash, to compare models in different processes; NULL past the last one, for a negative i and for a NULL
+ * argument. Static text. */
 SAP_API const char *sap_model_array_hash(const SapModel *model, int i, uint64_t *hash);
 
-/* Warning i = 0, 1, ... of a model, one line that names the body and the value; NULL past the last one, for a negative i
- * and for a NULL model. The model owns the text. A body gets a warning if the rules allow its values but its contacts
+/* Warning i = 0, 1, ... of a model, one line that names the body and the value; NULL past the last one, for a negative
+ * i and for a NULL model. The model owns the text. A body gets a warning if the rules allow its values but its contacts
  * will be unrealistic: a moment of inertia more than 100 times less than that of a solid of its shapes with its mass
  * (docs/faq.md). */
 SAP_API const char *sap_model_warning(const SapModel *model, int i);
 
 /* Chooses at most `most` (>= 8) of n vertices [n][3], so that their convex hull is close to that of all: *num_kept
- * indices, increasing, in kept ([most], owned by the caller). *lost is the largest distance of a vertex from the hull of
- * those kept, in their unit; 0 if the hull of all vertices has at most `most` of them. For meshes before
+ * indices, increasing, in kept ([most], owned by the caller). *lost is the largest distance of a vertex from the hull
+ * of those kept, in their unit; 0 if the hull of all vertices has at most `most` of them. For meshes before
  * sap_model_create: the cost of a contact grows with the vertices of its hulls. The vertices must span a volume
  * (SAP_ERROR_MODEL). */
 SAP_API SapStatus sap_mesh_reduce(const double *vertices, int n, int most, int32_t *kept, int *num_kept, double *lost);

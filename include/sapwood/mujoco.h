@@ -1,6 +1,6 @@
 /* MuJoCo's law: the numbers of a model that MuJoCo has and the other laws do not, contacts in MuJoCo's form, and the
- * rows of the problem as MuJoCo lists them. A solver uses it with the option contact_solver = mujoco. docs/mujoco.md has
- * the equations. Unless a comment allows NULL, a NULL argument gives SAP_ERROR_ARGUMENT. */
+ * rows of the problem as MuJoCo lists them. A solver uses it with the option contact_solver = mujoco. docs/mujoco.md
+ * has the equations. */
 #ifndef SAPWOOD_MUJOCO_H
 #define SAPWOOD_MUJOCO_H
 
@@ -36,7 +36,7 @@ typedef struct SapMujocoArrays {
     SapMujocoCone cone;             /* default pyramidal */
     SapMujocoIntegrator integrator; /* default Euler */
     double impratio;                /* > 0, default 1: friction is that much stiffer than the normal */
-    double tolerance;               /* >= 0, default 1e-8, of the stopping tests; a solve in f32 takes 1e-6 if it is less */
+    double tolerance;               /* >= 0, default 1e-8, of the stopping tests; in f32 at least 1e-6 is used */
     int iterations;                 /* 1 .. 100000, default 100 */
     double ls_tolerance;            /* > 0, default 0.01, of the line search relative to tolerance */
     int ls_iterations;              /* 1 .. 100000, default 50: evaluations of one line search */
@@ -84,8 +84,8 @@ typedef struct SapMujocoArrays {
     const double *shape_solref;   /* [ns][2]; default as above */
     const double *shape_solimp;   /* [ns][5]; default as above */
 
-    /* Pairs of shapes with parameters of their own in place of mixed ones, in any order of the two shapes. The shapes must
-     * be allowed to collide, and find each other at MuJoCo's margin + gap of the pair. */
+    /* Pairs of shapes with explicit parameters instead of mixed ones; the two shapes may be in any order. The shapes
+     * must be allowed to collide, and the sum of their shape_gap must cover MuJoCo's margin + gap of the pair. */
     int num_pairs;               /* np >= 0, default 0 */
     const double *pair_shape;    /* [np][2] two shapes; a pair is listed once; required */
     const double *pair_condim;   /* [np] 1, 3, 4 or 6; default 3 */
@@ -95,10 +95,11 @@ typedef struct SapMujocoArrays {
     const double *pair_solreffriction; /* [np][2] (0, 0): as solref; of elliptic cones only; default 0 0 */
     const double *pair_solimp;         /* [np][5]; default as above */
 
-    /* General actuators, beside drives. Actuator a has the force F = clamp((g0 + g1 l + g2 w) u + b0 + b1 l + b2 w), with
-     * the length l = sum r q and the rate w = sum r v over its terms, each a dof with a moment arm r: a gear, times the
-     * coefficients of a fixed tendon. It pushes each dof by r F. The input u is the clamped control (actuator_ctrl of
-     * SapControl), or the activation (actuator_act of SapState), which follows the control. docs/mujoco.md. */
+    /* General actuators, beside drives. Actuator a has the force F = clamp((g0 + g1 l + g2 w) u + b0 + b1 l + b2 w),
+     * with the length l = sum r q and the rate w = sum r v over its terms, each a dof with a moment arm r: a gear,
+     * times the coefficients of a fixed tendon. It pushes each dof by r F. The input u is the clamped control
+     * (actuator_ctrl of SapControl), or the activation (actuator_act of SapState), which follows the control.
+     * docs/mujoco.md. */
     int num_actuators;                  /* nu >= 0, default 0 */
     int num_actuator_terms;             /* nr >= 0, default 0 */
     const double *actuator_gain;        /* [nu][3] g0, g1, g2; default 1 0 0 */
@@ -118,19 +119,19 @@ typedef struct SapMujocoArrays {
 /* Sets every field to its default. Does nothing for NULL. */
 SAP_API void sap_mujoco_arrays_default(SapMujocoArrays *arrays);
 
-/* sap_model_create with the numbers of MuJoCo's law. MuJoCo's first body of an equality is body b of the constraint, the
- * second is body a. The caller owns *out. */
+/* sap_model_create with the numbers of MuJoCo's law. MuJoCo's first body of an equality is body b of the constraint,
+ * the second is body a. The caller owns *out. */
 SAP_API SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoArrays *mujoco, SapModel **out);
 
-/* The numbers of a model, owned by the model; NULL if it has none. A model that was created without them, such as that of a
- * scene, gets some with its first solver or batch of this law: computed weights, shape_friction = (mu, 0.005, 0.0001) and
- * shape_margin of its shapes, integrator discrete (Euler if a tendon has a spring or damping), max_condim 3, else the
- * defaults. */
+/* The numbers of a model, owned by the model; NULL if it has none. A model that was created without them, such as that
+ * of a scene, gets some with its first solver or batch of this law: computed weights, shape_friction = (mu, 0.005,
+ * 0.0001) and shape_margin of its shapes, integrator discrete (Euler if a tendon has a spring or damping), max_condim
+ * 3, else the defaults. */
 SAP_API const SapMujocoArrays *sap_model_mujoco(const SapModel *model);
 
 /* Computes MuJoCo's weights of a model at its initial coordinates, from the inverse of the mass matrix with armature:
- * body [nb][2], dof [nv] in public order, tendon [nt], as body_invweight, dof_invweight and tendon_invweight above. An array
- * of no elements may be NULL. SAP_ERROR_MODEL if the mass matrix is singular. */
+ * body [nb][2], dof [nv] in public order, tendon [nt], as body_invweight, dof_invweight and tendon_invweight above. An
+ * array of no elements may be NULL. SAP_ERROR_MODEL if the mass matrix is singular. */
 SAP_API SapStatus sap_mujoco_weights(const SapModel *model, double *body, double *dof, double *tendon);
 
 /* A contact in MuJoCo's form (mjContact). SapContacts.mujoco is an array of these. */

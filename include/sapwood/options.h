@@ -30,8 +30,8 @@ typedef enum SapContactSolver {
 
 /* Friction of the solvers in impulses. */
 typedef enum SapFrictionLaw {
-    SAP_FRICTION_CONVEX = 0, /* "convex": sliding with speed s parts the sides with mu s */
-    SAP_FRICTION_COULOMB     /* "coulomb": sliding does not part the sides; cone and pgs only */
+    SAP_FRICTION_CONVEX = 0, /* "convex": a contact that slides at speed s separates at speed mu s */
+    SAP_FRICTION_COULOMB     /* "coulomb": sliding does not separate the contact; cone and pgs only */
 } SapFrictionLaw;
 /* What happens to a world whose Newton method does not converge. */
 typedef enum SapOnFailure {
@@ -42,12 +42,12 @@ typedef enum SapOnFailure {
 typedef enum SapContactCompliance {
     SAP_COMPLIANCE_RIGID = 0, /* "rigid": none; a part of the overlap is removed in each step */
     SAP_COMPLIANCE_MATERIAL,  /* "material": stiffness and dissipation time of the pair */
-    SAP_COMPLIANCE_SAP        /* "sap": that of SAP, regularised friction included: the solution of sap */
+    SAP_COMPLIANCE_SAP        /* "sap": the regularisation of SAP, friction included; cone then solves as sap does */
 } SapContactCompliance;
 /* Which contacts of an impact have a restitution. */
 typedef enum SapRestitutionRule {
-    SAP_RESTITUTION_MOREAU = 0, /* "moreau": all, also those that part while others collide */
-    SAP_RESTITUTION_CLAMPED     /* "clamped": those that approach */
+    SAP_RESTITUTION_MOREAU = 0, /* "moreau": all, including those that separate while others collide */
+    SAP_RESTITUTION_CLAMPED     /* "clamped": only those that approach */
 } SapRestitutionRule;
 
 /* Line search of Newton's method (docs/solve.md). */
@@ -79,15 +79,15 @@ typedef enum SapContactPoint {
     SAP_WITNESS_POINT = 0,   /* "witness_point": on each body at the witness point of that body */
     SAP_CONTACT_MIDPOINT = 1 /* "contact_midpoint": on both bodies at the point between the witnesses */
 } SapContactPoint;
-/* The blocks of rows of which a weld has one weight each (docs/constraints.md). */
+/* How the rows of a weld are weighted (docs/constraints.md). */
 typedef enum SapConstraintWeight {
-    SAP_WEIGHT_SPLIT = 0, /* "split": rotation and translation by themselves: independent of the unit of length */
-    SAP_WEIGHT_MIXED = 1  /* "mixed": all six rows in one norm, as Drake does */
+    SAP_WEIGHT_SPLIT = 0, /* "split": one weight for rotation, one for translation; independent of the unit of length */
+    SAP_WEIGHT_MIXED = 1  /* "mixed": one weight for all six rows, as in Drake */
 } SapConstraintWeight;
-/* When the limits of a tendon take part in a step. */
+/* When the limits of a tendon act in a step. */
 typedef enum SapLimitWindow {
-    SAP_WINDOW_REACH = 0,   /* "reach": a side that the tendon can reach in the step, as limits of joints */
-    SAP_WINDOW_VIOLATED = 1 /* "violated": both sides once one of them is violated, as in Drake */
+    SAP_WINDOW_REACH = 0,   /* "reach": a limit acts if the tendon can reach it in the step, as limits of joints do */
+    SAP_WINDOW_VIOLATED = 1 /* "violated": both limits act once one of them is violated, as in Drake */
 } SapLimitWindow;
 /* How collision finds pairs of shapes that may touch. All find the same contacts. */
 typedef enum SapBroadPhase {
@@ -118,11 +118,12 @@ typedef enum SapDevice {
 
 /* Whether the kernels of a batch on a GPU are compiled for it, by NVRTC (docs/cuda.md). All give the same bits. */
 typedef enum SapSpecialize {
-    SAP_SPECIALIZE_OFF = 0,  /* "off": those that were compiled with the library */
-    SAP_SPECIALIZE_AUTO = 1, /* "auto": where a thread steps a world */
-    SAP_SPECIALIZE_ON = 2    /* "on": wherever possible */
+    SAP_SPECIALIZE_OFF = 0,  /* "off": the batch uses the kernels of the library */
+    SAP_SPECIALIZE_AUTO = 1, /* "auto": compiled if one thread steps a world */
+    SAP_SPECIALIZE_ON = 2    /* "on": compiled wherever possible */
 } SapSpecialize;
 
+/* Contact slots per world of a solver without a batch, and of models that are too large to probe. */
 enum { SAP_DEFAULT_CONTACTS = 128 };
 
 /* Numbers are finite; NaN is allowed where it is the default. */
@@ -136,8 +137,8 @@ typedef struct SapOptions {
     SapContactWeight contact_weight_mode;        /* how the contact weight w is computed */
     SapContactPoint contact_point_mode;          /* where the contact force acts */
     SapPositionIntegration position_integration; /* which velocity moves the coordinates */
-    SapConstraintWeight constraint_weight;       /* blocks of a weld's weights */
-    SapLimitWindow tendon_limit_window;          /* when limits of tendons take part */
+    SapConstraintWeight constraint_weight;       /* how the rows of a weld are weighted */
+    SapLimitWindow tendon_limit_window;          /* when limits of tendons act */
 
     /* ---- free motion ---- */
     SapGyroscopic gyroscopic; /* default explicit, in all presets */
@@ -157,7 +158,7 @@ typedef struct SapOptions {
     double diag_shift;               /* kg or kg m^2, added to the diagonal of Newton's matrix; default 0, >= 0 */
     double constraint_speed;         /* m/s or rad/s, fastest correction of a constraint's error; NaN = no bound; > 0 */
     SapContactSolver contact_solver; /* contact law and method; default sap */
-    /* The next nine apply to the solvers in impulses: all but sap. */
+    /* The next nine apply to the solvers in impulses: cone, pgs, pgs_rows and active_set. */
     SapFrictionLaw friction_law;             /* default convex */
     double pgs_omega;                        /* over-relaxation of pgs and pgs_rows; default 1, (0, 2) */
     SapContactCompliance contact_compliance; /* default rigid */
@@ -167,7 +168,7 @@ typedef struct SapOptions {
     double push_factor;           /* part of an overlap that a rigid contact removes per step; default 0.2, 0 .. 1 */
     double max_push;              /* m/s or rad/s, largest velocity of that removal; default 1, >= 0 */
     bool warm_start;              /* start from the forces of the last step (docs/dual.md); default false */
-    SapOnFailure on_failure;      /* worlds whose Newton method does not converge; default report */
+    SapOnFailure on_failure;      /* what happens if Newton's method does not converge; default report */
     /* Newton iterations; default 100, 0 .. 1000000. Solvers in impulses: SapDualOptions.max_iterations, where 100 reads
      * as the method's own limit. */
     int max_iterations;
@@ -184,11 +185,11 @@ typedef struct SapOptions {
     SapCompat compat;                 /* default none; sap_warp is for number-by-number comparison with SAP Warp */
 
     /* ---- sleeping worlds and trees, for batches on the CPU (docs/sleep.md) ---- */
-    int sleep_steps; /* steps at rest after which a world, or an island of it, sleeps; default 0 = never; 0 .. 1000000 */
+    int sleep_steps;    /* steps at rest after which a world or an island sleeps; default 0 = never; 0 .. 1000000 */
     double sleep_speed; /* m/s, below which a tree rests; default 1e-3, > 0 */
 
     /* ---- how to run; none of these changes a bit of a result, except factor_plan = library, auto ---- */
-    int threads;               /* worker threads; default 0 = the CPUs this process may use; 0 .. 1024 */
+    int threads; /* worker threads; default 0 = the CPUs this process may use; 0 .. 1024 */
     /* Worlds per SIMD pack: 1, 4, 8; 16 with isa avx512 and contact_solver sap, in a library compiled by clang. */
     int lanes;                 /* default 0 = automatic */
     SapIsa isa;                /* default auto */
@@ -202,8 +203,8 @@ typedef struct SapOptions {
     SapSpecialize specialize; /* kernels compiled for the batch; default off */
 } SapOptions;
 
-/* Fills *options with the defaults and a preset: "approx32", "approx64", "drake", "fast32", "mujoco32" or "mujoco64"; NULL
- * means "approx32". The last two also set contact_solver = mujoco. */
+/* Fills *options with the defaults and a preset: "approx32", "approx64", "drake", "fast32", "mujoco32" or "mujoco64";
+ * NULL means "approx32". The last two also set contact_solver = mujoco. */
 SAP_API SapStatus sap_options_preset(const char *preset, SapOptions *options);
 
 /* Sets one option by name from text, e.g. ("free_motion_solve_precision", "fp64"), ("threads", "2"). An unknown name or

@@ -17,17 +17,18 @@ typedef struct SapScene {
     SapOptions options; /* the preset, then the explicit values of simulation.solver */
 } SapScene;
 
-/* Reads the scene file `path`, a regular file of at most 16 MiB. Mesh and height files that it names are relative to its
- * folder and must be regular files in that folder or below it, after following links. A malformed file, an unknown key, an invalid value or an unsupported
- * feature is an error with a message that begins with FILE:LINE and names the key. The caller owns *out. No argument
- * may be NULL. */
+/* Reads the scene file `path`, a regular file of at most 16 MiB. Mesh and height files that it names are relative to
+ * its folder and must be regular files in that folder or below it, after following links. A malformed file, an unknown
+ * key, an invalid value or an unsupported feature is an error with a message that begins with FILE:LINE and names the
+ * key. The caller owns *out. */
 SAP_API SapStatus sap_scene_load(const char *path, SapScene **out);
 
-/* The same; the files that the scene names may also be below the folder asset_root. NULL: only below its own. */
+/* The same; the files that the scene names may also be below the folder asset_root. asset_root NULL = only below the
+ * folder of the scene. */
 SAP_API SapStatus sap_scene_load_with_root(const char *path, const char *asset_root, SapScene **out);
 
-/* The same from memory: `text` has `length` bytes, is the caller's and need not be zero-terminated; `name` stands for
- * the file in messages, and its folder for the scene's. No pointer may be NULL. */
+/* The same from memory: `text` has `length` bytes, is the caller's and need not be zero-terminated; `name` is the file
+ * name in messages, and its folder is that of the scene. */
 SAP_API SapStatus sap_scene_parse(const char *text, size_t length, const char *name, SapScene **out);
 
 /* Frees a scene and the model that it owns; NULL is allowed. */

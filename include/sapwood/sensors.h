@@ -1,5 +1,5 @@
-/* Sensors: rays, sites (pose, velocity, gyroscope, accelerometer), dofs (acceleration, torque) and contacts of bodies and
- * shapes. docs/sensors.md.
+/* Sensors: rays, sites (pose, velocity, gyroscope, accelerometer), dofs (acceleration, torque) and contacts of bodies
+ * and shapes. docs/sensors.md.
  *
  * ---- rays ----
  *
@@ -10,9 +10,9 @@
  *
  * sap_batch_set_sensors declares sites, contact sensors and rays of sensors. Readings are arrays of the batch, from
  * SAP_BATCH_SITE_Q on; the first request for one (sap_batch_array) turns it on and measures at the present state. From
- * then on every call of sap_batch_step measures at its end, and sap_batch_reset and sap_batch_forward_kinematics begin
- * anew: accelerations, torques, contact forces and times are 0, and an accelerometer reads -g. Readings of a world that
- * fails are those of the state that it keeps. */
+ * then on every call of sap_batch_step measures at its end, and sap_batch_reset and sap_batch_forward_kinematics
+ * restart the measurement: accelerations, torques, contact forces and times are 0, and an accelerometer reads -g.
+ * Readings of a world that fails are those of the state that it keeps. */
 #ifndef SAPWOOD_SENSORS_H
 #define SAPWOOD_SENSORS_H
 
@@ -66,8 +66,8 @@ SAP_API void sap_rays_default(SapRays *rays);
 
 /* Casts rays in all worlds. A ray that starts inside a shape meets the surface where it leaves it; a plane is met from
  * the front only, and a height field from above and from below. Of two shapes at the same distance the one with the
- * smaller index is reported. A world whose state is not finite has rays that are invalid, or shapes that are not seen;
- * other worlds do not notice. The computation has the precision of collision (use_f64_boundary_pose).
+ * smaller index is reported. A world whose state is not finite has invalid rays, or shapes that are not seen; other
+ * worlds are unaffected. The computation has the precision of collision (use_f64_boundary_pose).
  *
  * The first call allocates room for the poses of shapes; later ones allocate nothing. On a GPU with arrays in device
  * memory the call queues its work and returns, and later calls can be captured into a CUDA graph. With arrays in host
@@ -84,7 +84,8 @@ enum {
 
 enum { SAP_MAX_RAY_SENSORS = 8 };
 
-/* The caller owns the arrays; sap_batch_set_sensors copies them. They are in host memory. */
+/* The sensors of a batch. The caller owns the arrays, in host memory; sap_batch_set_sensors copies them. An array of no
+ * elements may be NULL. */
 typedef struct SapSensors {
     int num_sites;            /* >= 0 */
     const int32_t *site_body; /* [num_sites] body that carries the site, 0 .. nb - 1; -1 = the world */

@@ -1,7 +1,6 @@
 /* A solver steps n worlds of one model on the CPU. It owns threads and scratch; a step allocates nothing.
  *
- * Only one thread may use a solver at a time; different solvers are independent. Unless a comment allows NULL, a NULL
- * argument gives SAP_ERROR_ARGUMENT. */
+ * Only one thread may use a solver at a time; different solvers are independent. */
 #ifndef SAPWOOD_SOLVER_H
 #define SAPWOOD_SOLVER_H
 
@@ -34,8 +33,8 @@ enum {
     SAP_WORLD_COST_SETTLED = 1 << 9, /* the cost test passed */
 
     SAP_WORLD_ITERATION_LIMIT = 1 << 10,    /* max_iterations did not suffice */
-    SAP_WORLD_LINE_SEARCH_FAILED = 1 << 11, /* no step along the last direction was accepted, nor by the exact search */
-    SAP_WORLD_NO_DESCENT = 1 << 12,         /* Newton's matrix gave no descent direction, nor in f64 */
+    SAP_WORLD_LINE_SEARCH_FAILED = 1 << 11, /* no step along the last direction was accepted, not even by exact_root */
+    SAP_WORLD_NO_DESCENT = 1 << 12,         /* Newton's matrix gave no descent direction, not even in f64 */
     SAP_WORLD_NOT_CONVERGED = SAP_WORLD_ITERATION_LIMIT | SAP_WORLD_LINE_SEARCH_FAILED | SAP_WORLD_NO_DESCENT,
 
     SAP_WORLD_CONTACTS_TRUNCATED = 1 << 13, /* contacts were dropped because the world has too few slots */
@@ -47,14 +46,14 @@ enum {
     SAP_WORLD_UNBOUNDED = 1 << 15,             /* the targets contradict each other: solved with compliance instead */
     SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 16, /* friction_law = coulomb: the solution is that of the convex law */
 
-    /* contact_solver = mujoco, on_failure = pgs: Newton's method did not converge, and projected Gauss-Seidel solved the
-     * problem, or with SAP_WORLD_ITERATION_LIMIT did not converge either */
+    /* contact_solver = mujoco, on_failure = pgs: Newton's method did not converge, and projected Gauss-Seidel solved
+     * the problem, or with SAP_WORLD_ITERATION_LIMIT did not converge either */
     SAP_WORLD_PGS = 1 << 17
 };
 
 /* Creates a solver for num_worlds >= 1 worlds. The solver keeps the model alive and copies the options; options NULL =
- * sap_options_preset("approx32"). The option device must be cpu; use a SapBatch for a GPU. What batch.h says
- * about fork, signals and the floating-point mode is true for a solver too. The caller owns *out. */
+ * sap_options_preset("approx32"). The option device must be cpu; use a SapBatch for a GPU. The rules of batch.h for
+ * fork, signals and the floating-point mode apply to a solver too. The caller owns *out. */
 SAP_API SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOptions *options, SapSolver **out);
 /* Frees a solver; NULL is allowed. */
 SAP_API void sap_solver_destroy(SapSolver *solver);
@@ -78,7 +77,8 @@ SAP_API SapStatus sap_collide(SapSolver *solver, const SapState *state, SapConta
 SAP_API const uint32_t *sap_solver_world_status(const SapSolver *solver);
 
 /* The result of each world's solve in the last step. The arrays are [num_worlds], host, owned by the solver, and keep
- * their address as long as the solver lives. */
+ * their address as long as the solver lives. With solvers in impulses (docs/dual.md), iterations, line_iterations, cost
+ * and residual are iterations, inner_iterations, cost and residual of SapDualSolution, and refactored is 0. */
 typedef struct SapWorldReport {
     const uint32_t *status;         /* bits SAP_WORLD_... */
     const int32_t *iterations;      /* Newton iterations */
@@ -86,7 +86,7 @@ typedef struct SapWorldReport {
     const int32_t *refactored; /* linear systems solved again in f64: no descent direction or no convergence in f32 */
     const double *cost;        /* l(v), J */
     const double *residual;    /* |D grad| / max(|D A v|, |D j|), which optimality_rel_tol bounds */
-    const int32_t *safeguards; /* solvers in impulses: as in SapDualSolution, as are the three above; else 0 */
+    const int32_t *safeguards; /* solvers in impulses: as in SapDualSolution; else 0 */
     const int32_t *active;     /* solvers in impulses: rows between their bounds, as in SapDualSolution; else 0 */
 } SapWorldReport;
 
@@ -110,8 +110,8 @@ typedef struct SapContactReport {
     double *force;    /* [n][capacity][3] N, world axes, on body 1 at `position`; on body 0 it is the opposite */
     double *wrench; /* [n][nb][6] sum over the contacts of a body: [force ; torque about its COM], N, N m, world axes */
     double *drive, *limit, *friction; /* [n][nv] generalised impulses of drives, limits and friction, N s or N m s */
-    /* The contact cache of warm_start (docs/dual.md), read and written by each step; zeros are an empty one. All three or
-     * none. A world continues bit for bit only with its cache. */
+    /* The contact cache of warm_start (docs/dual.md), read and written by each step; zeros are an empty one. All three
+     * or none. A world continues bit for bit only with its cache. */
     int32_t *cache_key; /* [n][capacity][3] sides and index within the pair; 0 ends the list of a world */
     double *cache;      /* [n][capacity][6] normal, and force on body 1, N, world axes */
     double *dof_cache;  /* [n][nv][4] forces of drive, lower and upper limit and friction, N or N m */
