@@ -30,7 +30,7 @@ uint64_t sap_hash(uint64_t hash, const void *data, size_t bytes) {
 /* ---- names ---- */
 
 static bool put(SapFileCache *out, const char *folder, const char *below, const char *name) {
-    if (!folder || folder[0] != '/') /* also where XDG says so: a relative folder would be one per working directory */
+    if (!folder || folder[0] != '/') /* a relative one would depend on the working directory */
         return false;
     int length = snprintf(out->folder, sizeof out->folder, "%s%s%s%s", folder, below, *name ? "/" : "", name);
     return length > 0 && (size_t)length < sizeof out->folder;
@@ -69,7 +69,7 @@ static bool read_all(int file, void *to, size_t size) {
     return true;
 }
 
-/* Whether the file can be ours: a regular file of this user that nobody else can write, as long as its header says. */
+/* Whether the file can be ours: a regular file that only this user can write and that has the length in its header. */
 static bool is_ours(int file, SapCacheKey key, Header *header) {
     struct stat info;
     if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() ||

@@ -1,6 +1,6 @@
-/* A folder of files that can be made again: each has the bytes of one key. Processes share it. A file is complete or absent,
- * because it is written under another name first. A file is believed only if it belongs to this user, nobody else can write
- * it, and its key, size and checksum are right. */
+/* A folder of files that can be made again: each has the bytes of one key. Processes share it. A file is complete or
+ * absent, because it is written under another name first. A file is used only if it belongs to this user, nobody else
+ * can write it, and its key, size and checksum are right. */
 #ifndef SAPWOOD_HOST_BASE_FILE_CACHE_H
 #define SAPWOOD_HOST_BASE_FILE_CACHE_H
 
@@ -29,15 +29,15 @@ typedef enum SapCacheRead {
 #define SAP_HASH_START 0xcbf29ce484222325u
 uint64_t sap_hash(uint64_t hash, const void *data, size_t bytes);
 
-/* The folder for `name`: that of the environment variable, or `name` in $XDG_CACHE_HOME, or in $HOME/.cache. False if there is
- * none, or if its path is too long. */
+/* The folder for `name`: that of the environment variable, or `name` in $XDG_CACHE_HOME, or in $HOME/.cache. False if
+ * there is none, or if its path is too long. */
 bool sap_file_cache_find(const char *variable, const char *name, SapFileCache *out);
 
 /* Reads the file of a key. Free *data, which is zero-terminated, with free(); it is NULL unless the file is found. */
 SapCacheRead sap_file_cache_read(const SapFileCache *cache, SapCacheKey key, char **data, size_t *size);
 
-/* Writes the file of a key; creates the folder if needed. Then removes old files. False if the file cannot be written; errno
- * says why. */
+/* Writes the file of a key; creates the folder if needed. Then removes old files. False if the file cannot be written;
+ * errno has the reason. */
 bool sap_file_cache_write(const SapFileCache *cache, SapCacheKey key, const void *data, size_t size);
 
 #endif

@@ -1,6 +1,7 @@
 /* The floating-point mode of a thread. Results have the same bits everywhere only if operations round to nearest and
- * keep denormals, and bad numbers propagate only if exceptions do not trap. A caller may have set another mode: fesetround,
- * feenableexcept, torch.set_flush_denormal, or any library linked with -ffast-math, which changes it when it is loaded.
+ * keep denormals, and bad numbers propagate only if exceptions do not trap. A caller may have set another mode:
+ * fesetround, feenableexcept, torch.set_flush_denormal, or any library linked with -ffast-math, which changes it when
+ * it is loaded.
  *
  * Every public function that computes begins with SAP_DEFAULT_FP_MODE(). */
 #ifndef SAPWOOD_HOST_BASE_FP_MODE_H
@@ -15,7 +16,7 @@
 typedef struct SapFpMode {
 #if defined(__x86_64__)
     uint32_t mxcsr; /* SSE and AVX */
-    uint16_t x87;   /* strtod and printf round as it says */
+    uint16_t x87;   /* strtod and printf round by it */
 #elif defined(__aarch64__)
     uint64_t fpcr;
 #else

@@ -128,8 +128,8 @@ void *sap_allocate(size_t count, size_t size, const char *what) {
     return memory ? memset(memory, 0, padded_size(count, size)) : NULL;
 }
 
-/* With the address sanitizer a line follows each array of an arena that nobody may touch, nor what was added to round the
- * array up: an index too large is found there as it is in an allocation. */
+/* With the address sanitizer a poisoned line follows each array of an arena, and the padding of the array is poisoned
+ * too: an index that is too large is found as in a separate allocation. */
 #if ADDRESS_SANITIZER
 enum { GUARD = ALIGNMENT };
 static void guard(char *array, size_t bytes, size_t carved) {

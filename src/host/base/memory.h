@@ -8,14 +8,14 @@
 #include <sapwood/error.h>
 
 /* Returns NULL and sets the message of SAP_ERROR_MEMORY if count * size overflows, is more than the memory that is
- * available, or the allocation fails. A system that overcommits grants such a request, and kills a process when the
+ * available, or the allocation fails. A system that overcommits grants such a request and kills a process once the
  * memory is used. Free with free(). */
 void *sap_allocate(size_t count, size_t size, const char *what);
 /* Same without clearing the memory: pages that are never written cost nothing. */
 void *sap_allocate_raw(size_t count, size_t size, const char *what);
 
-/* Bytes that this process can still use without being killed: what the system has available, swap included, and what its
- * control groups and its address space limit leave. SIZE_MAX / 2 if that is not known. */
+/* Bytes that this process can still use without being killed: what the system has available, swap included, and what
+ * its control groups and its address space limit leave. SIZE_MAX / 2 if that is not known. */
 size_t sap_available_memory(void);
 
 typedef struct SapArena {

@@ -3,8 +3,8 @@
  *   "sapwood records\n"                                   16 bytes
  *   records: name[48], type (u32), 0 (u32), count (u64), then `count` elements, filled up with zeros to 8 bytes
  *
- * The reader takes nothing for granted: every size is compared with what is left of the file, and every array is
- * requested with the type and the count that it must have. */
+ * The reader trusts nothing: every size is compared with what is left of the file, and every array is requested with
+ * the type and the count that it must have. */
 #ifndef SAPWOOD_HOST_BASE_RECORDS_H
 #define SAPWOOD_HOST_BASE_RECORDS_H
 
@@ -73,7 +73,7 @@ SapStatus sap_records_get(SapRecords *records, const char *prefix, const char *n
 /* The `rows` texts of a record of zero-terminated texts. *out is to be freed; its texts belong to `records`. */
 SapStatus sap_records_get_texts(SapRecords *records, const char *prefix, const char *name, size_t rows,
                                 const char *const **out);
-/* Fails if there is a record that nobody requested. */
+/* Fails if there is a record that was not requested. */
 SapStatus sap_records_check_used(const SapRecords *records);
 
 #endif

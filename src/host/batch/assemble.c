@@ -38,8 +38,8 @@ typedef struct Assembly {
 
 /* ---- the rig ---- */
 
-/* A model in which only constraints act, all of them rigid. Springs, limits, drives and shapes are left out: NULL arrays
- * are defaults, which do nothing. */
+/* A model in which only constraints act, all of them rigid. Springs, limits, drives and shapes are left out: NULL
+ * arrays are defaults, which do nothing. */
 static SapStatus create_model(const SapModelArrays *m, SapModel **out) {
     SapModelArrays a = *m;
     a.joint_damping = a.joint_friction = a.joint_target_ke = a.joint_target_kd = a.joint_limit_ke = NULL;
@@ -86,8 +86,8 @@ static SapStatus create_rig(Assembly *s, const SapModel *model) {
 
 /* ---- states ---- */
 
-/* Reads coordinates and activity of the batch, and puts those of the chosen worlds into the rig. One-sided constraints
- * do not act. */
+/* Reads coordinates and constraint_active of the batch, and copies those of the chosen worlds to the rig. One-sided
+ * constraints do not act. */
 static SapStatus load(Assembly *s, const int32_t *side) {
     SapBatch *b = s->batch;
     size_t n = (size_t)b->num_worlds, nq = (size_t)b->nq, nc = (size_t)b->num_constraints,

@@ -1,4 +1,4 @@
-/* Lets a weld hold the present pose of its bodies (sap_batch_attach). */
+/* Makes a weld hold the present pose of its bodies (sap_batch_attach). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -34,7 +34,8 @@ static SapStatus fill_arrays(SapBatch *b) {
     return SAP_OK;
 }
 
-/* The contact cache is a part of the state of a batch with warm_start; MuJoCo's law keeps accelerations in that of dofs. */
+/* The contact cache is a part of the state of a batch with warm_start; MuJoCo's law keeps accelerations in that of
+ * dofs. */
 static SapStatus create_cache(SapBatch *b) {
     SapArray view;
     if (b->options.contact_solver == SAP_SOLVER_MUJOCO)

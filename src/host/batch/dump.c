@@ -1,7 +1,7 @@
 /* Dumps: writing a world of a batch with a guard, and reading it again (sapwood/guard.h).
  *
- * Records of the file: version, world, dtype, options; model/...; parameters/...; calls/..., with one row per kept call;
- * results/... of the last call. */
+ * Records of the file: version, world, dtype, options; model/...; parameters/...; calls/..., with one row per kept
+ * call; results/... of the last call. */
 #include <sapwood/guard.h>
 
 #include <math.h>

@@ -34,12 +34,12 @@ typedef enum SapFieldRows {
 
 typedef enum SapFieldTime { SAP_FIELD_ALWAYS, SAP_FIELD_ON_REQUEST } SapFieldTime;
 
-/* What a reset does to the array. TO_STATE and TO_CONTROL: copy from the start. MEASURE: sensors begin anew. */
+/* What a reset does to the array. TO_STATE and TO_CONTROL: copy from the start. MEASURE: sensors restart. */
 typedef enum SapFieldReset {
     SAP_FIELD_TO_STATE,
     SAP_FIELD_TO_CONTROL,
     SAP_FIELD_TO_ZERO,
-    SAP_FIELD_KEEP, /* from here on the copy of rows has no part in it */
+    SAP_FIELD_KEEP, /* from here on rows are not copied */
     SAP_FIELD_MEASURE
 } SapFieldReset;
 

@@ -117,7 +117,7 @@ void sap_guard_free(SapGuard *guard) {
 /* The array of a row, which is copied. */
 static SapStatus find_array(const SapBatch *b, const SapBatchRow *row, const void **array) {
     *array = sap_batch_row_get(&b->arrays, row);
-    if (!*array) /* the caller took the array away: steps read zeros or the model's */
+    if (!*array) /* the caller set the array to NULL: steps read zeros or the model's values */
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_step: %s was set to NULL, and the batch has a guard", row->name);
     return SAP_OK;
 }

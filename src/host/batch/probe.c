@@ -1,6 +1,6 @@
-/* A few worlds start in the initial state, at the keyframes and in random poses, and fall for a second. The largest number
- * of contacts that one of them has, twice, is the number of slots. A world that later needs more keeps its deepest
- * contacts and counts the others. */
+/* A few worlds start in the initial state, at the keyframes and in random poses, and fall for a second. The largest
+ * number of contacts that one of them has, twice, is the number of slots. A world that later needs more keeps its
+ * deepest contacts and counts the others. */
 #include "host/batch/probe.h"
 
 #include <math.h>

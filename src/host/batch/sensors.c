@@ -225,7 +225,8 @@ static SapStatus record_touch(SapBatch *b) {
     return SAP_OK;
 }
 
-/* Allocates the reading of a field, after everything else that its sensor needs: a sensor is on if its reading exists. */
+/* Allocates the reading of a field, after everything else that its sensor needs: a sensor is on if its reading
+ * exists. */
 static SapStatus record_field(SapBatch *b, int field) {
     if (is_touch(field))
         return record_touch(b);
@@ -419,7 +420,7 @@ static void keep(SapBuffer *reading, int field, SapBatchField own) {
         reading->data = NULL;
 }
 
-/* Other sensors keep what they have read. Those of contact begin with zeros. */
+/* Other sensors keep their readings. Contact sensors begin with zeros. */
 static SapStatus begin_one(SapBatch *b, const char *what, int field) {
     SapSenseArgs args = sense_args(b, 0, 0, 0);
     keep(&args.site.q, field, SAP_BATCH_SITE_Q);

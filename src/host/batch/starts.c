@@ -69,7 +69,8 @@ static SapStatus write_initial_bodies(SapBatch *b, const SapModel *model) {
     return status;
 }
 
-/* Computes the bodies of the starts. The first worlds serve as workspace, as many starts at a time as there are worlds. */
+/* Computes the bodies of the starts. The first worlds serve as workspace, as many starts at a time as there are
+ * worlds. */
 static SapStatus place_starts(SapBatch *b, uint8_t *mask, void *host) {
     static const SapBatchField state[] = {SAP_BATCH_JOINT_Q, SAP_BATCH_JOINT_QD, SAP_BATCH_BODY_Q, SAP_BATCH_BODY_QD};
     for (int first = 0, count; first < b->num_starts; first += count) {

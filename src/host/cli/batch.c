@@ -117,7 +117,7 @@ static bool fill(const SapScene *scene, const SapOptions *options, int worlds, S
     return b->failed && b->seen && cli_check(sap_solver_info(b->solver, &b->info)) && cli_batch_pull(b);
 }
 
-/* The options of this rank: a GPU and threads of its own, unless the user chose. */
+/* The options of this rank: its own GPU and threads, unless the user chose them. */
 static SapOptions rank_options(const SapOptions *options) {
     SapOptions own = *options;
     if (own.threads == 0)

@@ -25,7 +25,8 @@ typedef struct CliBatch {
 /* The storage type that keeps every digit of the free motion: its precision, f32 or f64. */
 SapDtype cli_default_dtype(const SapOptions *options);
 
-/* Creates a batch with all worlds in the scene's initial state; under mpirun, this rank's part of them. `bodies`: steps also write body_q and body_qd. */
+/* Creates a batch with all worlds in the scene's initial state; under mpirun, this rank's part of them. `bodies`: steps
+ * also write body_q and body_qd. */
 bool cli_batch_create(const SapScene *scene, const SapOptions *options, int worlds, SapDtype dtype, bool bodies,
                       CliBatch *out);
 void cli_batch_free(CliBatch *batch); /* a zeroed batch is allowed */

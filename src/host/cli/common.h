@@ -98,7 +98,8 @@ typedef struct CliSettings {
     } set[CLI_MAX_SETTINGS];
 } CliSettings;
 
-/* The options --preset, --set, --isa, --device and --asset-root, for use as an argp child; its input is a CliSettings. */
+/* The options --preset, --set, --isa, --device and --asset-root, for use as an argp child; its input is a
+ * CliSettings. */
 extern const struct argp cli_settings_argp;
 
 /* Checks and appends one setting; `option` is its name in messages. */

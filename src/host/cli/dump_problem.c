@@ -1,4 +1,5 @@
-/* `sapwood dump-problem SCENE`: the contact problems of chosen worlds in impulses, as JSON that `sapwood conform` reads. */
+/* `sapwood dump-problem SCENE`: the contact problems of chosen worlds in impulses, as JSON that `sapwood conform`
+ * reads. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +195,7 @@ static bool dump(const DumpArgs *args, CliScene *scene) {
     for (int i = 0; i < args->worlds.count; i++)
         worlds = args->worlds.value[i] >= worlds ? args->worlds.value[i] + 1 : worlds;
     SapOptions o = scene->scene->options;
-    o.lanes = 1; /* a world of its own: no blocks of its neighbours */
+    o.lanes = 1; /* one world per pack: no blocks of its neighbours */
     if (o.contact_solver == SAP_SOLVER_SAP)
         o.contact_solver = SAP_SOLVER_CONE;
     CliBatch batch = {0};

@@ -26,7 +26,7 @@ bool cli_check(SapStatus status) {
     return status == SAP_OK || cli_fail("%s", sap_error_message());
 }
 
-/* Memory that the system can still give, in bytes; infinite if it does not say. */
+/* Memory that the system has available, in bytes; infinite if that is not known. */
 static double available_bytes(void) {
     FILE *file = fopen("/proc/meminfo", "r");
     char line[128];
@@ -39,7 +39,7 @@ static double available_bytes(void) {
 }
 
 void *cli_allocate(size_t count, size_t size) {
-    /* A system that overcommits grants more than it has, and kills the program when it uses that. */
+    /* A system that overcommits grants more than it has and kills the program once the memory is used. */
     double bytes = (double)count * (double)size, available = bytes > 64e6 ? available_bytes() : bytes;
     void *memory = bytes <= available ? calloc(count ? count : 1, size) : NULL;
     if (memory == NULL && bytes > available)

@@ -6,7 +6,7 @@
 
 #include "host/cli/common.h"
 
-/* An error above this is worth a word: the first steps close it fast. */
+/* An error above this gives a warning: the first steps would close it at high speed. */
 static const double OPEN = 1e-3;
 
 /* ---- measuring ---- */

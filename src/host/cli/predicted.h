@@ -1,5 +1,5 @@
-/* Predicted world-steps per second under moving targets, written by make roofline-table (tests/ptx/roofline.py); docs/gpu.md
- * has the model. X(scene, preset, worlds, A100, H100, RTX 4090, B200) */
+/* Predicted world-steps per second under moving targets, written by make roofline-table (tests/ptx/roofline.py);
+ * docs/gpu.md has the model. X(scene, preset, worlds, A100, H100, RTX 4090, B200) */
 #define CLI_PREDICTED_GPUS "A100", "H100", "RTX 4090", "B200"
 #define CLI_PREDICTIONS(X)                                                                                             \
     X("quadruped", "approx32", 4096, 3e+06, 6.3e+06, 4e+06, 6.2e+06)                                                   \

@@ -1,4 +1,4 @@
-/* `sapwood replay DUMP`: steps the world of a dump again, says why it failed, and compares every bit. */
+/* `sapwood replay DUMP`: steps the world of a dump again, reports why it failed, and compares every bit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Scenes in the formats of other programs, MJCF and URDF: the Python package converts them, through MuJoCo's compiler. */
+/* Scenes in the formats of other programs, MJCF and URDF: the Python package converts them, through MuJoCo's
+ * compiler. */
 #ifndef SAPWOOD_HOST_CLI_ROBOT_FILE_H
 #define SAPWOOD_HOST_CLI_ROBOT_FILE_H
 

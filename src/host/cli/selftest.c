@@ -1,6 +1,7 @@
 /* `sapwood selftest`: every scene in every preset, on the requested device and on one CPU thread without SIMD. States,
- * statuses and counters must agree in every bit. On a GPU also every form of arithmetic instruction, alone, large worlds
- * with cuSOLVER, and the speed beside the predicted one. The report contains what is needed to analyse a difference without access to the device. */
+ * statuses and counters must agree in every bit. On a GPU also every form of arithmetic instruction, alone, large
+ * worlds with cuSOLVER, and the speed beside the predicted one. The report contains what is needed to analyse a
+ * difference without access to the device. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +167,7 @@ typedef struct Report {
     const SelftestArgs *args;
     bool on_gpu;
     SapDeviceInfo gpu;
-    char arithmetic[1024]; /* what the test of arithmetic says if it fails; else empty */
+    char arithmetic[1024]; /* message of the test of arithmetic if it fails; else empty */
     int forms;             /* of instructions that it tested */
     CliLibraryTest library;
     json_t *rows, *speed; /* NULL for text output */
@@ -239,7 +240,7 @@ static void add_row(Report *r, const Row *row) {
         print_row(r, row);
 }
 
-/* Whether the law of a preset has what the scene's model has; SAP has everything. If not, says why. */
+/* Whether the law of a preset supports the scene's model; SAP supports all. If not, prints why. */
 static bool law_has(const CliScene *scene, const char *name, const char *preset) {
     SapOptions o = scene->scene->options;
     SapSolver *solver = NULL;
@@ -295,7 +296,8 @@ static void test_arithmetic(Report *r) {
         printf("arithmetic: %s\n", r->arithmetic);
 }
 
-/* Large worlds of a GPU, with the first of the scenes: whether they are right, and who runs their loop. */
+/* Large worlds on a GPU, with the first scene: whether their results are right, and whether a graph or the host runs
+ * their loop. */
 static bool test_library(Report *r) {
     CliLibraryTest *t = &r->library;
     if (!r->on_gpu || cli_interrupted())
@@ -312,7 +314,7 @@ static bool test_library(Report *r) {
     return true;
 }
 
-/* Measures the speed of a GPU if that is wanted. */
+/* Measures the speed of a GPU if requested. */
 static bool measure_speed(Report *r) {
     int wanted = r->args->speed == SPEED_OF_ALL ? (r->args->found ? 0 : NO_SPEED) : r->args->speed;
     if (!r->on_gpu || wanted == NO_SPEED || cli_interrupted())

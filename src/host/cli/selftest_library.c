@@ -7,7 +7,7 @@
 enum { WORLDS = 5, STEPS = 4 };
 static const double bound = 1e-9; /* of the test `lockstep`, in f64; rounding gives 3e-13 there */
 
-/* Positions after the steps, to free; NULL: something failed. text: what the batch says of the factor, or what failed. */
+/* Positions after the steps, to be freed; NULL: something failed. text: SapBatchInfo.factor, or what failed. */
 static double *positions(const SapScene *scene, const SapOptions *o, size_t *bytes, char *text, size_t size) {
     SapBatch *batch = NULL;
     SapBatchInfo info;

@@ -5,10 +5,10 @@
 #include "host/cli/common.h"
 
 typedef struct CliLibraryTest {
-    bool ran;          /* false: there is no cuSOLVER, or the scene has a law of its own */
+    bool ran;          /* false: there is no cuSOLVER, or the scene selects another law */
     bool same;         /* the difference is within the bound */
     double difference; /* largest of positions, from factor_plan = sparse */
-    char text[640];    /* how the systems were solved, and who ran the loop; or why nothing ran */
+    char text[640];    /* how the systems were solved and what ran the loop, or why nothing ran */
 } CliLibraryTest;
 
 /* Steps some worlds of the scene with factor_plan = library and with sparse. False: the scene cannot be opened. */

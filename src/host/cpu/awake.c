@@ -207,7 +207,7 @@ static void copy_row(const SapAwake *a, SapBuffer b, int row, bool back) {
             memcpy(own + (size_t)k * size, world + (size_t)of[k] * size, size);
 }
 
-/* Makes the buffer read the part's row, if there is one. */
+/* Redirects the buffer to the part's row, if it has rows. */
 static void gather(SapAwake *a, SapBuffer *b, int row) {
     if (!b->data)
         return;
@@ -240,7 +240,7 @@ static void begin_results(const SapAwake *a, size_t nv, SapReportArgs *r) {
     }
 }
 
-/* Puts the numbers of the part where they belong; the others stay. */
+/* Scatters the results of the part to the row of the world; the other numbers stay. */
 static void end_results(const SapAwake *a, size_t nv, SapReportArgs whole) {
     double **results[NUM_RESULTS], *kept = a->kept;
     list_results(&whole, results);

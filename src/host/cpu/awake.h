@@ -1,5 +1,5 @@
-/* Steps the awake trees of one world whose other trees sleep, as the model without the sleeping trees would: the part of
- * its plan (host/plan/part.h), of its constants and of its rows, with the kernels for one lane. One per worker. */
+/* Steps the awake trees of one world whose other trees sleep, as the model without the sleeping trees would: the part
+ * of its plan (host/plan/part.h), of its constants and of its rows, with the kernels for one lane. One per worker. */
 #ifndef SAPWOOD_HOST_CPU_AWAKE_H
 #define SAPWOOD_HOST_CPU_AWAKE_H
 

@@ -22,8 +22,8 @@ int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds, int mo
 /* The next smaller lane count. */
 int sap_fewer_lanes(int lanes);
 
-/* The kernels of a resolved isa with 1, 4, 8 or 16 lanes; NULL if there are none. Only avx512 has 16, in builds by clang:
- * gcc keeps vectors wider than a register in memory, as f64 would be. */
+/* The kernels of a resolved isa with 1, 4, 8 or 16 lanes; NULL if there are none. Only avx512 has 16, in builds by
+ * clang: gcc keeps vectors wider than a register in memory, as f64 would be. */
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
 /* Those of MuJoCo's law: the kernels of SAP with its own stages in their place. An isa has them with the lanes of one
  * register of f64 and, in builds by clang, of f32. */

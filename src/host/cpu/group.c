@@ -7,8 +7,8 @@
 
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 
-/* The key, from its highest bits on: a bit for each contact pair, modulo PAIR_BITS; a bit for each dof at a limit, modulo
- * LIMIT_BITS; the iterations. Neighbours in this order have most pairs and limits in common. */
+/* The key, from its highest bits on: a bit for each contact pair, modulo PAIR_BITS; a bit for each dof at a limit,
+ * modulo LIMIT_BITS; the iterations. Neighbours in this order have most pairs and limits in common. */
 enum { PAIR_BITS = 24, LIMIT_BITS = 24, KEY_BITS = PAIR_BITS + LIMIT_BITS + DIGIT_BITS };
 enum { MOST_ITERATIONS = DIGITS - 1, MOST_CONTACTS = 64, MOST_LIMITS = 64 };
 

@@ -1,5 +1,6 @@
-/* The worlds of a pack share its slots and wait for the one with the most iterations. So packs are made of worlds that are
- * alike: those with the same contact pairs, limits and iterations in their last step. A world's results do not depend on its pack. */
+/* The worlds of a pack share its slots and wait for the one with the most iterations. So packs are made of worlds that
+ * are alike: those with the same contact pairs, limits and iterations in their last step. A world's results do not
+ * depend on its pack. */
 #ifndef SAPWOOD_HOST_CPU_GROUP_H
 #define SAPWOOD_HOST_CPU_GROUP_H
 

@@ -12,8 +12,8 @@ SapStatus sap_lapack_load(void);
  * finite. */
 int sap_lapack_solve(int is_f64, int n, void *matrix, void *vector);
 
-/* H += J' (G J) for one world: J and GJ have `rows` rows of n numbers, the matrix is as above. Its other triangle, which
- * nothing reads, receives the same sum. */
+/* H += J' (G J) for one world: J and GJ have `rows` rows of n numbers, the matrix is as above. Its other triangle,
+ * which nothing reads, receives the same sum. */
 void sap_lapack_add_product(int is_f64, int n, int rows, const void *J, const void *GJ, void *matrix);
 
 #endif

@@ -60,7 +60,7 @@ static SapPack pack_of(const Job *job, int first, int lanes) {
     return pack;
 }
 
-/* Copies the inputs of the pack's worlds, if asked to. Without a list they are neighbours. */
+/* Copies the inputs of the pack's worlds, if requested. Without a list they are neighbours. */
 static void keep_pack(const Job *job, const SapPack *pack) {
     const SapKept *kept = job->solver->kept;
     if (kept && !job->list)
@@ -83,8 +83,8 @@ static void run_pack(const Job *job, const SapStepArgs *args, int first, const S
     sap_ticks_rest(scratch->ticks);
 }
 
-/* All steps of the worlds at places `first` to `end` - 1 of the order, which stay in the cache. After each step packs are
- * made anew of them. */
+/* All steps of the worlds at places `first` to `end` - 1 of the order, which stay in the cache. Packs are formed again
+ * after each step. */
 static void run_group(const Job *job, int first, int end, const SapScratch *scratch) {
     SapStepArgs args = *job->args;
     for (args.first_step = 0; args.first_step < args.num_steps; args.first_step++) {

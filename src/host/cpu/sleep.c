@@ -85,8 +85,8 @@ static void subtree_masses(const SapPlan *plan, const double *body_mass, double 
             mass[plan->link[l].parent] += mass[l];
 }
 
-/* sqrt(A_ii/m) in the model's initial state, m the mass that dof i moves: 1 for a linear dof, for an angular one the radius of
- * gyration about its axis. */
+/* sqrt(A_ii/m) in the model's initial state, m the mass that dof i moves: 1 for a linear dof, for an angular one the
+ * radius of gyration about its axis. */
 static SapStatus find_lengths(const SapSolver *s, double *length) {
     const SapPlan *plan = &s->args.plan;
     const SapModelArrays *m = sap_model_arrays(s->model);
@@ -260,7 +260,7 @@ static void keep_rows(SapSleep *sleep, const Watched *watched, int world, int ro
         }
 }
 
-/* Whether a bit of them changed since. */
+/* Whether a bit of the kept rows has changed. */
 static bool rows_changed(const SapSleep *sleep, const Watched *watched, int world) {
     const char *kept = sleep->kept + (size_t)world * (sleep->kept_bytes + 1);
     for (int i = 0; i < NUM_WATCHED; i++)
@@ -279,8 +279,8 @@ static void wake_world(SapSleep *sleep, int world) {
     sleep->asleep[world] = AWAKE;
 }
 
-/* A world sleeps in part while half of its dofs do: its awake trees are stepped alone, which a pack of whole worlds
- * outweighs otherwise. */
+/* Some trees of a world sleep only while at least half of its dofs do: its awake trees are stepped with one lane, and
+ * with fewer sleeping dofs a pack of whole worlds is faster. */
 static bool pays(int nv, int dofs) {
     return 2 * dofs >= nv;
 }
@@ -312,7 +312,8 @@ static int watched_tree(const SapSleep *sleep, int row, size_t i) {
     }
 }
 
-/* Wakes the sleeping trees of a world whose numbers changed, with their islands; tendons and constraints wake the world. */
+/* Wakes the sleeping trees of a world whose numbers changed, with their islands; tendons and constraints wake the
+ * world. */
 static void wake_changed_trees(SapSleep *sleep, int nv, const Watched *watched, int world) {
     const char *kept = sleep->kept + (size_t)world * (sleep->kept_bytes + 1);
     const int *quiet = quiet_of(sleep, world);
@@ -342,7 +343,7 @@ static void wake(SapSolver *s, const SapStepArgs *args, const Watched *watched) 
         bool changed = sleep->asleep[w] != sleep->known[w]; /* the caller or a reset woke it */
         if (s->parameters.count > 0 && sleep->asleep[w] != AWAKE)
             sap_world_parameters_refresh(&s->parameters, w);
-        /* also what another call has read since */
+        /* includes values that another call has read since */
         bool other_parameters = sap_world_parameters_take_change(&s->parameters, w);
         if (!changed && sleep->asleep[w] == AWAKE)
             continue;
@@ -423,7 +424,8 @@ static void find_islands(const SapSleep *sleep, const SapStepArgs *a, int world)
     }
 }
 
-/* Marks the roots of islands that may sleep: all their trees have rested long enough. Returns the number of their dofs. */
+/* Marks the roots of islands that may sleep: all their trees have rested long enough. Returns the number of their
+ * dofs. */
 static int mark_resting(SapSleep *sleep, int world) {
     const int *quiet = quiet_of(sleep, world);
     int dofs = 0;
@@ -565,8 +567,8 @@ static int list_not_asleep(SapSolver *s) {
     return count;
 }
 
-/* One step of all worlds that are not asleep; false if there is none. Trees wake before the contacts of the step are found,
- * and fall asleep after it. */
+/* One step of all worlds that are not asleep; false if there is none. Trees wake before the contacts of the step are
+ * found, and fall asleep after it. */
 static bool take_step(SapSolver *s, const SapStepArgs *one, const Watched *watched) {
     run_part_job(s, one, list_worlds(s, TREES_SLEEP), false);
     int whole = list_worlds(s, AWAKE);
@@ -594,6 +596,6 @@ void sap_sleep_steps(SapSolver *s, const SapStepArgs *args, int num_steps) {
         args->status[w] |= sleep->seen[w] & lasting;
     memcpy(sleep->known, sleep->asleep, (size_t)s->num_worlds * sizeof *sleep->known);
     int parts = list_worlds(s, TREES_SLEEP);
-    for (int k = 0; k < parts; k++) /* what the awake trees did is no change */
+    for (int k = 0; k < parts; k++) /* changes by the awake trees do not wake */
         keep_rows(sleep, watched, sleep->list[k], WATCHED_QD + 1);
 }

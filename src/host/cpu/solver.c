@@ -128,7 +128,8 @@ static int wanted_threads(const SapSolver *s) {
     return s->options.threads ? s->options.threads : sap_pool_cpus();
 }
 
-/* Packs of 16 worlds are for large batches: with less than four for each thread, threads would wait for the last one. */
+/* Packs of 16 worlds are for large batches: with less than four for each thread, threads would wait for the last
+ * one. */
 enum { WIDE_LANES = 16, PACKS_PER_THREAD = 4 };
 
 static bool has_many(const SapSolver *s, int lanes) {
@@ -222,7 +223,7 @@ SapStatus sap_solver_create_for(const char *what, const SapModel *model, int num
     SapStatus status = options ? sap_options_check(options) : sap_options_preset(NULL, &s->options);
     if (status == SAP_OK && options)
         s->options = *options;
-    if (status == SAP_OK && s->options.max_rigid_contact == 0) /* a batch asks a probe */
+    if (status == SAP_OK && s->options.max_rigid_contact == 0) /* a batch chooses it by a probe */
         s->options.max_rigid_contact = SAP_DEFAULT_CONTACTS;
     if (status == SAP_OK && s->options.device != SAP_DEVICE_CPU)
         status = sap_fail(

@@ -21,7 +21,7 @@ struct SapSolver {
     SapIsa isa;
     int num_worlds;
     SapKernelSet kernels;
-    SapKernels dual_table; /* the f64 kernels with the solve in impulses, if contact_solver asks for it */
+    SapKernels dual_table; /* the f64 kernels with the solve in impulses, if contact_solver selects it */
     SapDualStepArgs dual;  /* its arguments */
     SapDualRecord record;  /* where it copies its problems */
     SapPool *pool;
@@ -40,8 +40,8 @@ struct SapSolver {
     void *results; /* memory of args.status and of the per-world arrays of args.report; NULL: a batch owns them */
 };
 
-/* sap_solver_create for an owner with bytes_per_world of its own arrays, which must fit in memory too. The arguments are
- * not checked. Messages begin with `what`. */
+/* sap_solver_create for an owner with bytes_per_world of its own arrays, which must fit in memory too. The arguments
+ * are not checked. Messages begin with `what`. */
 SapStatus sap_solver_create_for(const char *what, const SapModel *model, int num_worlds, const SapOptions *options,
                                 size_t bytes_per_world, SapSolver **out);
 
@@ -56,7 +56,7 @@ SapStatus sap_forward_kinematics_of(SapSolver *solver, const char *what, SapStat
 /* Redirects the results of steps to these arrays; the solver's own arrays are freed. */
 void sap_solver_set_results(SapSolver *solver, uint32_t *status, const SapReportArgs *report);
 
-/* Lets worlds sleep, if the options say so. asleep: [num_worlds] 1 = the world sleeps; the caller's. */
+/* Lets worlds sleep if the option sleep_steps is set. asleep: [num_worlds] 1 = the world sleeps; the caller's. */
 SapStatus sap_solver_let_sleep(SapSolver *solver, int32_t *asleep);
 
 /* Makes the solver read a parameter per world. */

@@ -82,8 +82,8 @@ SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, C
     return shape->team == 1 ? prefer_cache(c, kernel) : allow_shared(c, kernel);
 }
 
-/* Whether the contact problem may be in the memory of the poses of bodies: a step that reports nothing of contacts reads
- * them after it only with the implicit gyroscopic term. Kernels of any set of precisions may have constraints. */
+/* Whether the contact problem may be in the memory of the poses of bodies: a step that reports nothing of contacts
+ * reads them after it only with the implicit gyroscopic term. Kernels of any set of precisions may have constraints. */
 static bool poses_pass(const SapCudaBatch *c) {
     const SapStepArgs *a = &c->args;
     return !a->plan.mujoco && !a->dual && !c->lockstep && !a->implicit_gyroscopic && *step_suffix(a);
@@ -196,7 +196,7 @@ static SapStatus launch_reported(SapCudaBatch *c, const char *what) {
     return status;
 }
 
-/* Collision: pairs of shapes that need the general narrow phase wait for a launch of their own, and another one adds their
+/* Collision: pairs of shapes that need the general narrow phase wait for a second launch, and a third one adds their
  * contacts to the records. */
 static SapStatus launch_collision(SapCudaBatch *c, const char *what, CuFunction kernel, int stage) {
     SAP_TRY(launch_stage(c, what, &c->collide, kernel, stage));

@@ -26,10 +26,10 @@ typedef struct SapCudaLockstep {
 SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, const SapStepArgs *args, SapCudaLockstep **out);
 void sap_cuda_lockstep_destroy(SapCudaLockstep *lockstep);
 
-/* What sap_batch_info says of the factor: `choice`, with where the contacts are added if there is a lockstep. */
+/* The text of SapBatchInfo.factor: `choice` and, with a lockstep, where the contacts are added. */
 const char *sap_cuda_lockstep_describe(SapCudaLockstep *lockstep, const SapStepArgs *args, const char *choice);
 
-/* Ends that text with who runs the loop, and why. */
+/* Appends to that text whether a graph or the host runs the loop, and why. */
 void sap_cuda_lockstep_say(SapCudaLockstep *lockstep, const char *loop, const char *reason);
 
 /* Carves the device memory of the systems. */

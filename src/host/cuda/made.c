@@ -178,7 +178,7 @@ static SapStatus make(SapCudaBatch *c, const SapPlan *plan, SapCudaPart part, Sa
 
 /* ---- batches ---- */
 
-/* Why the batch has no kernels of its own; NULL = it shall have. */
+/* Why no kernels are made for the batch; NULL = they are to be made. */
 static const char *why_not(const SapBatch *b) {
     const SapCudaBatch *c = b->own;
     if (c->args.plan.mujoco || c->args.dual)

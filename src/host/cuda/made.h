@@ -1,6 +1,6 @@
-/* Kernels made for one batch: the sources of the library, compiled by NVRTC with the numbers of the batch as constants, and kept
- * in a folder of files for the next batch of the same kind. Whatever is missing or fails, the batch has the kernels that were
- * compiled with the library, and a line of text says why. docs/gpu.md. */
+/* Kernels made for one batch: the sources of the library, compiled by NVRTC with the numbers of the batch as constants,
+ * and kept in a folder of files for the next batch of the same kind. If something is missing or fails, the batch has
+ * the kernels that were compiled with the library, and a line of text gives the reason. docs/gpu.md. */
 #ifndef SAPWOOD_HOST_CUDA_MADE_H
 #define SAPWOOD_HOST_CUDA_MADE_H
 
@@ -16,8 +16,8 @@ typedef struct SapCudaMade {
     char text[320];     /* which kernels the batch has, and why */
 } SapCudaMade;
 
-/* Makes the kernels that the option `specialize` asks for: fills `made` of the phases of the batch. Needs all arguments of the
- * batch, their plan with host addresses, and a current context. */
+/* Makes the kernels that the option `specialize` requests: fills `made` of the phases of the batch. Needs all arguments
+ * of the batch, their plan with host addresses, and a current context. */
 void sap_cuda_make_kernels(const SapBatch *batch, const SapPlan *plan);
 void sap_cuda_made_unload(SapCudaMade *made, const SapCuda *cuda);
 

@@ -1,5 +1,5 @@
-/* A thread per world takes fewer instructions than a team, but fills a GPU only with many worlds, and its scratch must fit
- * local memory (docs/gpu.md). Otherwise a team steps a world. */
+/* A thread per world takes fewer instructions than a team, but fills a GPU only with many worlds, and its scratch must
+ * fit local memory (docs/gpu.md). Otherwise a team steps a world. */
 #include "host/cuda/mapping.h"
 
 #include <stdio.h>
@@ -23,8 +23,8 @@ static const char *why_not(const SapCudaBatch *c, const char *suffix) {
     return NULL;
 }
 
-/* Whether the narrow phase of two shapes is a closed form for all their poses (kernels/collide/narrow.h). The type of the
- * first is not larger than that of the second. */
+/* Whether the narrow phase of two shapes is a closed form for all their poses (kernels/collide/narrow.h). The type of
+ * the first is not larger than that of the second. */
 static bool has_closed_form(int first, int second) {
     switch (first) {
     case SAP_SHAPE_PLANE: return second != SAP_SHAPE_HEIGHT_FIELD;
@@ -86,7 +86,7 @@ SapStatus sap_cuda_choose_mapping(const SapBatch *b, const char *suffix) {
     c->args.collide.in_step = sap_cuda_has_closed_forms(&c->args.plan);
     SAP_TRY(sap_cuda_thread_shape(&c->args, &c->thread.arenas, &c->thread.shape));
     if (c->args.collide.in_step &&
-        c->thread.arenas.size > SAP_THREAD_SCRATCH) { /* many shapes: a kernel of their own */
+        c->thread.arenas.size > SAP_THREAD_SCRATCH) { /* many shapes: collision is a separate kernel */
         c->args.collide.in_step = 0;
         SAP_TRY(sap_cuda_thread_shape(&c->args, &c->thread.arenas, &c->thread.shape));
     }

@@ -73,7 +73,7 @@ SapStatus sap_nvrtc_version(SapNvrtcVersion *out) {
     return status_of(nvrtc.version(&out->major, &out->minor), "nvrtcVersion");
 }
 
-/* The newest architecture that NVRTC knows and the GPU has. */
+/* The newest architecture that both NVRTC and the GPU support. */
 static void choose_arch(const int *archs, int count, int capability, SapNvrtcTarget *out) {
     for (int i = 0; i < count; i++)
         if (archs[i] <= capability && archs[i] > out->arch)

@@ -6,7 +6,8 @@
 #include <sapwood/model.h>
 #include <sapwood/parameters.h>
 
-/* Part of the first rules: every count is in its range. Of the arrays only articulation_start is looked at, for NULL. */
+/* Part of the first rules: every count is in its range. Of the arrays only articulation_start is looked at, for
+ * NULL. */
 SapStatus sap_model_check_counts(const SapModelArrays *arrays);
 
 /* First, before copying: counts, required arrays, and joint types and axes whose sums are nv and nq. Reads only

@@ -12,7 +12,7 @@
 #include "host/base/memory.h"
 #include "host/model/hull.h"
 
-/* Points added before the hull is computed anew: the farthest outside each of as many faces. */
+/* Points added before the hull is computed again: the farthest outside each of as many faces. */
 enum { PER_ROUND = 4 };
 
 typedef struct Reduction {

@@ -4,7 +4,7 @@
 
 #include <sapwood/error.h>
 
-/* Vertices of the hull of an imported mesh unless the import says otherwise. */
+/* Vertices of the hull of an imported mesh unless the import selects another number. */
 enum { SAP_DEFAULT_HULL_VERTICES = 64, SAP_LEAST_HULL_VERTICES = 8 };
 
 /* Chooses `*num_kept` <= most of n points [][3], increasing in `kept` ([most] entries); most >= 8. If the hull of all

@@ -84,8 +84,8 @@ static SapKeyword next_word(Text *text, char separator) {
     return word;
 }
 
-/* Number `index` of a line, from 1. The message does not quote the word, because a scene may name a file that its author
- * cannot read. */
+/* Number `index` of a line, from 1. The message does not quote the word, because a scene may name a file that its
+ * author cannot read. */
 static SapStatus read_number(const Text *text, const SapKeyword *word, int index, double *out) {
     if (sap_text_to_double(word->text, out) && isfinite(*out))
         return SAP_OK;

@@ -11,7 +11,7 @@ void sap_mujoco_free(SapMujocoArrays *arrays);
 /* Actuators of a model; 0 if it has no numbers of the law. */
 int sap_mujoco_num_actuators(const SapModel *model);
 
-/* Gives a copy of the numbers to a model, unless it has some already. Callable from any thread. */
+/* Stores a copy of the numbers in a model, unless it has some already. Callable from any thread. */
 SapStatus sap_mujoco_give(const SapModel *model, const SapMujocoArrays *numbers);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <limits.h>
 
-/* From so many dofs on, a library is chosen on a GPU. It executes half the instructions for a pile of 126 dofs, and as many
- * for a chain of 128, but its steps wait for the host (docs/gpu.md, Large worlds). */
+/* From so many dofs on, a library is chosen on a GPU. It executes half the instructions for a pile of 126 dofs, and as
+ * many for a chain of 128, but its steps wait for the host (docs/gpu.md, Large worlds). */
 enum { LIBRARY_DOFS = 128 };
 
 const char *sap_factor_plan_choose(SapOptions *o, int nv, SapStatus (*find)(void)) {

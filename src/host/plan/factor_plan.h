@@ -9,8 +9,8 @@
 
 #include "kernels/data/args.h"
 
-/* Replaces `auto` by `library` or `sparse` in the options of a batch of worlds of nv dofs. find: looks for the library of a
- * GPU; its failure is no error here. Returns what was chosen and why, as sap_batch_info says it; static. */
+/* Replaces `auto` by `library` or `sparse` in the options of a batch of worlds of nv dofs. find: looks for the library
+ * of a GPU; its failure is no error here. Returns the choice and its reason, for SapBatchInfo.factor; static. */
 const char *sap_factor_plan_choose(SapOptions *options, int nv, SapStatus (*find)(void));
 
 /* Whether the library adds the contacts to H, as a product of dense matrices. It does where they touch most dofs: the

@@ -1,4 +1,4 @@
-/* What the kernels know of a hull besides its vertices and faces: edges, tables of directions, a box around it. */
+/* What the kernels read of a hull besides its vertices and faces: edges, tables of directions, a box around it. */
 #ifndef SAPWOOD_HOST_PLAN_HULLS_H
 #define SAPWOOD_HOST_PLAN_HULLS_H
 

@@ -25,7 +25,7 @@ static SapStatus check_constraints(const SapModelArrays *m) {
     return SAP_OK;
 }
 
-/* A servo acts on a coordinate of its own. */
+/* A servo acts on a dof that has a coordinate. */
 static SapStatus check_drives(const SapModelArrays *m) {
     for (int j = 0; j < m->num_joints; j++) {
         bool turns = m->joint_type[j] == SAP_JOINT_BALL || m->joint_type[j] == SAP_JOINT_FREE;
@@ -145,8 +145,8 @@ static SapBlock coordinate_block(int kind, int index, int dof) {
         .kind = kind, .index = index, .rows = 1, .laws = SAP_MUJOCO_LAWS, .link = {-1, -1}, .coordinate = {dof, -1}};
 }
 
-/* A block about an axis of the body, or the limit, of a ball or free joint, whose first three internal dofs are angular.
- * index: public dof. */
+/* A block about an axis of the body, or the limit, of a ball or free joint, whose first three internal dofs are
+ * angular. index: public dof. */
 static SapBlock ball_block(const SapPlan *plan, int kind, int joint, int index, int axis) {
     SapBlock b = coordinate_block(kind, index, plan->link[joint].v);
     b.link[1] = joint;

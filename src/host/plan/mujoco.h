@@ -9,10 +9,10 @@
 #include "kernels/data/mujoco.h"
 #include "kernels/data/plan.h"
 
-/* Whether a model can be stepped with the law: it has the numbers, and MuJoCo has its constraints. */
+/* Whether a model can be stepped with the law: it has the numbers of the law, and only constraints that MuJoCo has. */
 SapStatus sap_mujoco_check(const SapModel *model);
 
-/* Whether the law has what the options ask for. */
+/* Whether the law supports the options. */
 SapStatus sap_mujoco_check_options(const SapOptions *options);
 
 /* Rows of a contact slot: 6 if contacts may have condim 4 or 6, else 3. */

@@ -153,8 +153,8 @@ static void fill_links(const SapPlan *w, const SapPart *part) {
         OWN(int, p->body_link)[b] = map(part->link, w->body_link[b]);
 }
 
-/* Groups of elements, such as the links of a level, without those that are not in the part; returns the number of groups
- * up to the last one with an element. */
+/* Groups of elements, such as the links of a level, without those that are not in the part; returns the number of
+ * groups up to the last one with an element. */
 static int filter_groups(int groups, const int *start, const int *element, const int *to, int *new_start,
                          int *new_element) {
     int n = 0, used = 0;

@@ -1,7 +1,7 @@
 /* The plan of a part of a model: some of its trees, with all static shapes. It is what the plan of a model without the
  * other trees would be, except that bodies and shapes keep their numbers. Links, dofs and coordinates of the part are
- * numbered in their order. Trees with constraints or tendons must be in every part. The memory is allocated once, for the
- * whole model. */
+ * numbered in their order. Trees with constraints or tendons must be in every part. The memory is allocated once, for
+ * the whole model. */
 #ifndef SAPWOOD_HOST_PLAN_PART_H
 #define SAPWOOD_HOST_PLAN_PART_H
 

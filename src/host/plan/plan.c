@@ -132,8 +132,8 @@ static void fill_articulations(const SapModelArrays *m, SapLink *link) {
             link[j].articulation = a;
 }
 
-/* The dofs of a free joint are linear first in the public order and angular first in the internal order. Limits
- * exist only for joints with a single axis. A drive may be on any dof; without a coordinate only its velocity gain acts.
+/* The dofs of a free joint are linear first in the public order and angular first in the internal order. Limits exist
+ * only for joints with a single axis. A drive may be on any dof; without a coordinate only its velocity gain acts.
  * MuJoCo's law has limits and friction as blocks, and no drives. */
 static void fill_dofs(const SapModelArrays *m, bool mujoco, const Fill *f) {
     for (int j = 0; j < m->num_joints; j++) {

@@ -48,8 +48,8 @@ static void set_constraint_options(const SapModelArrays *m, const SapOptions *o,
     c->active = m->constraint_active;
 }
 
-/* The law and the method of each contact_solver. The solvers in impulses read the law's numbers and replace the stage that
- * runs the method. */
+/* The law and the method of each contact_solver. The solvers in impulses read the law's numbers and replace the stage
+ * that runs the method. */
 static const struct {
     const char *name;
     int law, method;

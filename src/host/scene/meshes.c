@@ -60,7 +60,7 @@ static SapStatus path_of(const SapSceneBuilder *builder, const char *name, char 
     return SAP_OK;
 }
 
-/* A scene may come from anywhere; it must not make the program read other files of its user. */
+/* A scene is not trusted: it must not make the program read other files of its user. */
 static SapStatus check_place(const SapSceneBuilder *builder, const SapYamlEntry *entry, const char *name,
                              const char *path) {
     const char *root = builder->asset_root;

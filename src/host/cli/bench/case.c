@@ -389,7 +389,7 @@ bool bench_case(const BenchPlan *plan, const CliScene *scene, bool (*is_known)(v
                 void *arg, BenchRow *row) {
     Case c = {.plan = plan};
     bool ok = create(&c, scene, row);
-    if (ok && cli_cluster_max(is_known(arg, row) ? 0 : 1) > 0) /* some rank does not know it */
+    if (ok && cli_cluster_max(is_known(arg, row) ? 0 : 1) > 0) /* some rank has not measured it yet */
         ok = run(&c, row);
     free(c.q);
     free(c.qd);

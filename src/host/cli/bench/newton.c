@@ -3,8 +3,8 @@
  *
  *   cost = (t(ITERATIONS) - t(0)) / ITERATIONS,   t(k) = duration of a step that takes exactly k iterations
  *
- * The tolerances can never be met, so every world of every pack takes as many iterations as allowed. A solve in f32 that
- * ends so is repeated in f64 (docs/solve.md): the cost of the same iterations in f64 is subtracted. */
+ * The tolerances can never be met, so every world of every pack takes as many iterations as allowed. A solve in f32
+ * that ends so is repeated in f64 (docs/solve.md): the cost of the same iterations in f64 is subtracted. */
 #include <math.h>
 #include <stdlib.h>
 

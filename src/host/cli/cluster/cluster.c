@@ -32,8 +32,8 @@ int cli_cluster_threads(void) {
 
 /* ---- start ---- */
 
-/* The number of processes that a launcher says it started; 1 without a launcher. srun sets SLURM_LOCALID, the script of a
- * job has SLURM_NTASKS alone. */
+/* The number of processes that a launcher says it started; 1 without a launcher. srun sets SLURM_LOCALID, the script of
+ * a job has SLURM_NTASKS alone. */
 static int launched(void) {
     static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

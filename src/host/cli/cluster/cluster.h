@@ -1,8 +1,8 @@
 /* `run` and `bench` in several processes (ranks) under mpirun: each rank steps a contiguous part of the worlds, and the
  * results are those of one process (docs/cluster.md).
  *
- * Without mpirun there is one rank, nothing is loaded, and every function below does what it does for one rank. MPI is in
- * a module of its own (mpi.c), which is loaded on demand, so the program runs where there is no MPI. */
+ * Without mpirun there is one rank, nothing is loaded, and every function below acts for that one rank. MPI is in a
+ * separate module (mpi.c), which is loaded on demand, so the program runs where there is no MPI. */
 #ifndef SAPWOOD_HOST_CLI_CLUSTER_CLUSTER_H
 #define SAPWOOD_HOST_CLI_CLUSTER_CLUSTER_H
 
@@ -12,8 +12,8 @@
 
 #include "host/cli/cluster/mpi.h"
 
-/* Joins the other ranks, if mpirun or srun started this process. `command` is the command of the program. On ranks other
- * than 0 standard output is discarded. Ranks that share all CPUs of a node are bound to a part of them. */
+/* Joins the other ranks, if mpirun or srun started this process. `command` is the command of the program. On ranks
+ * other than 0 standard output is discarded. Ranks that share all CPUs of a node are bound to a part of them. */
 bool cli_cluster_start(const char *command);
 
 /* To be called with the exit code of the command: ends this rank, or all of them if the code is an error. Returns the

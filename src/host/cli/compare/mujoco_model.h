@@ -6,9 +6,9 @@
 
 #include "host/cli/common.h"
 
-/* The friction of the shapes, elliptic cones, MuJoCo's default softness, and weights at the initial state as MuJoCo computes
- * them. The integrator is `discrete`: drives and damping at the end of the step, as the other solvers have them. The
- * caller destroys *out. */
+/* The friction of the shapes, elliptic cones, MuJoCo's default softness, and weights at the initial state as MuJoCo
+ * computes them. The integrator is `discrete`: drives and damping at the end of the step, as the other solvers have
+ * them. The caller destroys *out. */
 bool cli_mujoco_model(const SapModel *model, SapModel **out);
 
 #endif

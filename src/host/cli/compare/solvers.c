@@ -166,8 +166,8 @@ static void turn(const double *from, const double *to, double *x) {
     memcpy(x, turned, sizeof turned);
 }
 
-/* Contacts of MuJoCo's law have other tangents and weights. They get those of another solver at the same state, so that all
- * are measured alike. */
+/* Contacts of MuJoCo's law have other tangents and weights. They get those of another solver at the same state, so that
+ * all are measured alike. */
 static void measure_as(const Bench *other, Bench *b, int worlds) {
     size_t slots = (size_t)b->capacity;
     for (size_t at = 0; at < (size_t)worlds * slots; at++) {
@@ -322,7 +322,7 @@ static bool run_together(Solvers *s, Bench *bench) {
     return true;
 }
 
-/* ---- a run of its own ---- */
+/* ---- each solver alone ---- */
 
 static double mean_energy(CliBatch *batch, double *energies) {
     if (!cli_batch_energies(batch, energies))

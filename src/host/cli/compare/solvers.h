@@ -31,7 +31,7 @@ typedef struct SolverRow {
     CliCount iterations;  /* per world and step */
     int not_converged;    /* solves */
     double ns;            /* processor time per world and step */
-    double depth, energy; /* of a run of its own: m, deepest overlap; J, change of the energy, mean over worlds */
+    double depth, energy; /* from the solver's own run: m, deepest overlap; J, change of the energy, mean over worlds */
     double slip;          /* m/s, largest tangential velocity of a closed contact in its last tenth */
     int failed;           /* worlds of that run */
 } SolverRow;

@@ -17,8 +17,8 @@ typedef struct ConformFile {
     int capacity;
 } ConformFile;
 
-/* Loads a .json or .json.gz file. False with a message on stderr: the file is not trusted, and every array must have the
- * count that the model requires. Close it also after a failure. */
+/* Loads a .json or .json.gz file. False with a message on stderr: the file is not trusted, and every array must have
+ * the count that the model requires. Close it also after a failure. */
 bool conform_open(const char *path, ConformFile *out);
 /* The same of JSON, which becomes the file's; `path` stands for the file in messages. */
 bool conform_read(json_t *json, const char *path, ConformFile *out);

@@ -20,8 +20,8 @@ bool conform_is_constraints(const json_t *file);
  * False with a message on stderr if the file or its scene cannot be used. */
 bool conform_constraints(const char *path, const json_t *file, bool verbose, ConformCount *count);
 
-/* Largest errors: v after one step, m/s or rad/s, and coordinates of trajectories, m or rad. A step of which a world fails
- * has an infinite error. */
+/* Largest errors: v after one step, m/s or rad/s, and coordinates of trajectories, m or rad. A step of which a world
+ * fails has an infinite error. */
 typedef struct ConformErrors {
     double v, q;
 } ConformErrors;

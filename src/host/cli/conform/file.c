@@ -93,8 +93,8 @@ static bool take_topology(Taken *t, SapModelArrays *a) {
            last_start(t, "joint_qd_start", a->joint_qd_start, a->num_joints, &a->num_dofs);
 }
 
-/* Quaternions are stored as f32 and are not normalised here: SAP Warp normalises them where it composes poses, except as
- * described in joints_sap_warp.h. */
+/* Quaternions are stored as f32 and are not normalised here: SAP Warp normalises them where it composes poses, except
+ * as described in joints_sap_warp.h. */
 static bool take_joints(Taken *t, SapModelArrays *a) {
     size_t nj = (size_t)a->num_joints, nv = (size_t)a->num_dofs;
     return take_doubles(t, "joint_X_p", 7 * nj, &a->joint_X_p) && take_doubles(t, "joint_X_c", 7 * nj, &a->joint_X_c) &&

@@ -309,7 +309,8 @@ static bool is_simple(const double *weight, double mass) {
     return weight[1] == 0 && fabs(weight[0] * mass - 1) < 1e-12;
 }
 
-/* Weights as sap_mujoco_weights computes them, of the bodies that have mass; those between the joints of a body have none. */
+/* Weights as sap_mujoco_weights computes them, of the bodies that have mass; those between the joints of a body have
+ * none. */
 static bool compare_weights(Bench *b, const Verdict *to) {
     const SapModel *model = b->file.model[MUJOCO_EULER];
     const SapModelArrays *m = sap_model_arrays(model);

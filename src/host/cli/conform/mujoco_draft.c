@@ -1,4 +1,4 @@
-/* Our models of a reference file: one joint of ours per joint of MuJoCo. */
+/* Our models of a reference file: one joint per joint of MuJoCo. */
 #include "host/cli/conform/mujoco_draft.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "host/cli/common.h"
 #include "host/cli/conform/mujoco_math.h"
 
-/* A body between two joints of one body of MuJoCo has no mass; ours need one. It does not change a digit. */
+/* Between two joints of one body MuJoCo has no mass; our bodies need one. It does not change a digit. */
 static const double NO_MASS = 1e-30;
 
 /* ---- the model under construction ---- */
@@ -299,7 +299,7 @@ static bool set_options(const MujocoFile *f, double tolerance, SapMujocoArrays *
     a->cone = mujoco_file_option(f, "cone") != 0 ? SAP_CONE_ELLIPTIC : SAP_CONE_PYRAMIDAL;
     a->impratio = mujoco_file_option(f, "impratio");
     a->tolerance = tolerance;
-    a->iterations = 100; /* as the file was made: humanoid asks for 50 of PGS */
+    a->iterations = 100; /* as the file was made: the humanoid's file has 50 iterations of PGS */
     a->ls_iterations = (int)mujoco_file_option(f, "ls_iterations");
     a->ls_tolerance = mujoco_file_option(f, "ls_tolerance");
     a->refsafe = !(disabled & DISABLE_REFSAFE);

@@ -9,7 +9,7 @@
 #include <sapwood/mujoco.h>
 #include <sapwood/sapwood.h>
 
-/* The arrays of mjModel that are read, by their names there. [columns] per row; rows as the comment says. */
+/* The arrays of mjModel that are read, by their names there. [columns] per row; the comments give the rows. */
 #define MUJOCO_DOUBLES(X)                                                                                              \
     X(qpos0, nq, 1)                                                                                                    \
     X(qpos_spring, nq, 1)                                                                                              \

@@ -10,8 +10,8 @@
  * memory of the text. The largest file of tests/data has 0.06 and 0.8 MB. */
 enum { REFERENCE_MAX_FILE_BYTES = 16 << 20, REFERENCE_MAX_TEXT_BYTES = 32 << 20 };
 
-/* Owned by the caller (json_decref). NULL and a message on stderr unless `path` is a regular file within the limits that
- * contains JSON. */
+/* Owned by the caller (json_decref). NULL and a message on stderr unless `path` is a regular file within the limits
+ * that contains JSON. */
 json_t *reference_file_load(const char *path);
 /* The same from memory; `name` stands for the file in messages. */
 json_t *reference_file_parse(const void *bytes, size_t length, const char *name);
