@@ -93,7 +93,7 @@ STAGE_FN void narrow_boxes(const Context *ctx, const Solid *a, const Solid *b, P
 }
 
 #define SHAPES(first, second) ((first)*SAP_SHAPE_KINDS + (second))
-/* A case of the switch below. Kernels made for a batch have only those of its own pairs. */
+/* A case of the switch below. Kernels made for a batch have only the cases of its pairs. */
 #define PAIR(first, second)                                                                                            \
     SHAPES(first, second) : if (HAS_PAIR(first, second))
 

@@ -164,7 +164,7 @@ STAGE_FN FlatPoint plane_hull_choose(const PlaneHull *h, const FlatPoint *chosen
 }
 
 /* The reduction of manifold.h over all vertices within reach, which are recomputed for each choice instead of stored;
- * most are too high in every world, which their height tells. The band of full value is thinner than in reduce_flat: it
+ * most are too high in every world, as their height shows. The band of full value is thinner than in reduce_flat: it
  * ends below the middle of a flat hull, and in the middle of the penetration, so that lower vertices are preferred. */
 STAGE_FN void narrow_plane_hull(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask near,
                                 Manifold *m, int max_contacts) {

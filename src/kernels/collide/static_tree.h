@@ -1,5 +1,5 @@
-/* The broad phase of static shapes: a tree of boxes, made once by the host (host/plan/static_tree.h), which every moving
- * shape queries in all worlds of the pack at once. docs/collision.md.
+/* The broad phase of static shapes: a tree of boxes, made once by the host (host/plan/static_tree.h), which every
+ * moving shape queries in all worlds of the pack at once. docs/collision.md.
  *
  *   seek    from the root down, through the nodes whose box meets that of the bounding sphere in some world; the leaves
  *           are static shapes that may touch something: bits in the order of shapes
@@ -12,7 +12,7 @@
 /* Boxes of queries are enlarged by this fraction of the centre and the radius: more than the rounding of pair_near. */
 #define TREE_WIDENING 1e-6
 
-/* The boxes are those of the model. In worlds with margins or gaps of their own they do not hold. */
+/* The boxes have the margins and gaps of the model. They are not valid in worlds with other margins or gaps. */
 KERNEL_FN bool tree_holds(const Context *ctx) {
     return STAGE_CONSTANTS->shape_margin.stride == 0 && STAGE_CONSTANTS->shape_gap.stride == 0;
 }

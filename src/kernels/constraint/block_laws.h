@@ -34,8 +34,8 @@ STAGE_FN void constraint_laws_make(const Context *ctx, const SapBlock *b) {
 
 /* ---- tendons ---- */
 
-/* A side takes part where it is within reach, gap <= 2 h max(|l'|, |l'*|); or, as in Drake, both do where one of them is
- * violated. */
+/* A side takes part where it is within reach, gap <= 2 h max(|l'|, |l'*|); or, as in Drake, both do where one of them
+ * is violated. */
 KERNEL_FN void tendon_limits_make(const Context *ctx, const SapBlock *b, real l, real w) {
     const SapConstants *c = STAGE_CONSTANTS;
     real h = STAGE_H, zero = real_of(0), inf = real_infinity();
@@ -62,11 +62,12 @@ KERNEL_FN void tendon_spring_make(const Context *ctx, const SapBlock *b, real l,
     real lower = field_get(c->tendon_spring_lower, b->index, ctx->pack),
          upper = field_get(c->tendon_spring_upper, b->index, ctx->pack);
     mask point = lower == upper;
-    /* gains that the step cannot resolve are scaled down, each law by itself */
+    /* gains that the step cannot resolve are scaled down, each law separately */
     real k1 = k, d1 = real_select(point, d, zero), k2 = zero, d2 = real_select(point, zero, d);
     drive_effective_gains(h, w, &k1, &d1);
     drive_effective_gains(h, w, &k2, &d2);
-    /* a point: vhat = -k (l - l_r)/(h k + d), R = 1/(h (h k + d)); a band: d1 = 0, which leaves -(l - l_r)/h, 1/(h^2 k) */
+    /* a point: vhat = -k (l - l_r)/(h k + d), R = 1/(h (h k + d)); a band: d1 = 0, which leaves -(l - l_r)/h, 1/(h^2
+     * k) */
     real g_d = real_fma(h, k1, d1), per = real_select(g_d > zero, g_d, real_of(1));
     *BLOCK_LAW(b, 0, SAP_TENDON_SPRING) =
         row_law(-k1 * (l - lower) / per, h * g_d, real_select(point, -inf, zero), inf, g_d > zero);

@@ -2,8 +2,8 @@
  *
  *   W = J diag(1/A_ii) J',   w = |W|_F / n   for the n rows of the block
  *
- * constraint_weight = split takes rotation and translation of a weld by themselves, so that results do not depend on
- * the unit of length; mixed puts all six rows into one norm, as Drake does. */
+ * constraint_weight = split gives rotation and translation of a weld separate weights, so that results do not depend on
+ * the unit of length; mixed has one norm for all six rows, as in Drake. */
 
 /* (J diag(1/A_ii) J')_rs of a block. */
 KERNEL_FN real block_delassus(const Context *ctx, const SapBlock *b, int r, int s) {

@@ -5,8 +5,8 @@ enum { HAS_DOF_TERMS = 1 };
 
 #define DOF_LAW(i) ((JointLaw *)(SOLVE(dof_law)) + (i))
 
-/* A limit at distance `gap`: vhat = -gap/(h + kd/ke), also where the step cannot resolve ke. Active if the gap is at most
- * `window`, the distance that the joint can travel in a step. */
+/* A limit at distance `gap`: vhat = -gap/(h + kd/ke), also where the step cannot resolve ke. Active if the gap is at
+ * most `window`, the distance that the joint can travel in a step. */
 KERNEL_FN void joint_limit_make(real gap, real ke, real kd, real w, real h, real window, real *vhat, real *inv_R) {
     mask exists = (ke > K(0.0)) & real_finite(gap);
     mask active = exists & (gap <= window);
@@ -79,7 +79,7 @@ STAGE_FN void dof_terms_make(const Context *ctx, int i) {
 KERNEL_FN mask dof_terms_active(const Context *ctx, int i) {
     JointLaw law = *DOF_LAW(i);
     mask active = mask_none();
-    if (DOF_ACTS(i)) /* in some world of the pack, so in one lane without looking at the law */
+    if (DOF_ACTS(i)) /* in some world of the pack; with one lane this needs no look at the law */
         active = SAP_LANES == 1 ? mask_all() : joint_law_active(&law);
     return active;
 }
@@ -99,7 +99,7 @@ KERNEL_FN DofTerms dof_terms(const Context *ctx) {
     return terms;
 }
 
-/* The kinds of terms of dof i that act. Known tables say which ones it can have at all. */
+/* The kinds of terms of dof i that act. Known tables exclude the kinds that it cannot have. */
 KERNEL_FN int dof_terms_kinds(const DofTerms *terms, int i) {
     if (!TABLES_KNOWN)
         return terms->acts[i];

@@ -44,8 +44,8 @@ typedef struct SapConstraintArgs {
     int violated;                             /* 1: tendon_limit_window = violated */
 } SapConstraintArgs;
 
-/* Pairs of shapes that wait for the second pass of collision on a GPU (collide/waiting.h). Reals are in the precision of
- * collision. */
+/* Pairs of shapes that wait for the second pass of collision on a GPU (collide/waiting.h). Reals are in the precision
+ * of collision. */
 typedef struct SapWaitingArgs {
     int most;     /* pairs of a world that can wait; 0 = none, because all pairs have closed forms */
     int *count;   /* [num_worlds] pairs that wait */
@@ -58,7 +58,7 @@ typedef struct SapWaitingArgs {
 
 typedef struct SAP_FIELDS(SapCollideArgs) {
     int enabled;      /* 1: the step finds its contacts and writes them to the arrays of SapContactArgs */
-    int in_step;      /* on a GPU 1: a thread that steps a world also finds its contacts; 0: a kernel of its own does */
+    int in_step;      /* on a GPU 1: a thread that steps a world also finds its contacts; 0: a separate kernel does */
     int max_contacts; /* contact points per pair, 1 .. 8 */
     int chunk;        /* pairs that a pack processes at a time */
     SapCollideLayout layout;
@@ -110,8 +110,8 @@ typedef struct SapSlotArenas {
 enum { SAP_THREAD_SCRATCH = 16384 };
 
 /* A world's scratch on a GPU. An arena with offset >= 0 is in fast memory, which is shared, or local if a thread has a
- * world; one with offset < 0 is at ~offset in the workspace. Offsets are in bytes from the beginning of the world's part
- * of either. */
+ * world; one with offset < 0 is at ~offset in the workspace. Offsets are in bytes from the beginning of the world's
+ * part of either. */
 typedef struct SAP_FIELDS(SapArenas) {
     int fm, solve, linear[2], ints, collide, pairs;
     int tiles, repeat, repeat_slots, blocks;

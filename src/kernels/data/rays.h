@@ -1,6 +1,6 @@
-/* Arguments of a ray cast (kernels/sensor/rays.h), and the table of functions of one build of the sensors. Plain structs,
- * shared by host and kernels. Sensors read the state arrays of a batch and have programs of their own, so the kernels of
- * a step do not know them. */
+/* Arguments of a ray cast (kernels/sensor/rays.h), and the table of functions of one build of the sensors. Plain
+ * structs, shared by host and kernels. Sensors are separate programs that read the state arrays of a batch; the kernels
+ * of a step do not contain them. */
 #ifndef SAPWOOD_KERNELS_DATA_RAYS_H
 #define SAPWOOD_KERNELS_DATA_RAYS_H
 

@@ -28,9 +28,10 @@ typedef long long scalar_bits;
 /* A constant in the precision of this stage. */
 #define K(constant) ((scalar)(constant))
 
-/* KERNEL_FN: a small function, always inlined. STAGE_FN: a larger part of a stage, not inlined on a GPU, unless a thread
- * has a world: then the compiler knows that its scratch is local memory and its arguments are constants. RARE_FN: one that
- * few models need, never inlined, so that the registers of its caller are free for the usual path. */
+/* KERNEL_FN: a small function, always inlined. STAGE_FN: a larger part of a stage, not inlined on a GPU, unless a
+ * thread has a world: then the compiler knows that its scratch is local memory and its arguments are constants.
+ * RARE_FN: a function that few models need, never inlined, so that its caller keeps its registers for the usual
+ * path. */
 #if defined(__CUDACC__)
 #define KERNEL_FN static __device__ __forceinline__
 #define RARE_FN   static __device__ __noinline__
@@ -46,9 +47,9 @@ typedef long long scalar_bits;
 #define RARE_FN   static __attribute__((noinline, unused))
 #endif
 
-/* WORKSPACE(type, name, work, offset): large data of a function, *name. On a CPU it is on the stack. A GPU reserves a stack for
- * every thread that can be resident, so there it is at an offset in `work`, memory that only threads with such data have.
- * WORKSPACE_PASS(to, from) copies the pointer `work` of a struct, on a GPU only. */
+/* WORKSPACE(type, name, work, offset): large data of a function, *name. On a CPU it is on the stack. A GPU reserves a
+ * stack for every thread that can be resident, so there it is at an offset in `work`, memory that only threads with
+ * such data have. WORKSPACE_PASS(to, from) copies the pointer `work` of a struct, on a GPU only. */
 #undef WORKSPACE
 #undef WORKSPACE_PASS
 #if defined(__CUDACC__)
@@ -63,8 +64,8 @@ typedef long long scalar_bits;
 #define WORKSPACE_END(offset, type) (((int)(offset) + (int)sizeof(type) + 15) / 16 * 16) /* where the next data begin */
 
 /* Entries of a factor's row that one call computes together, so that the common factor is loaded once: as many as fit
- * the registers. In a team of a GPU each entry has its own thread. UNROLLED precedes a loop of constant length whose array must
- * stay in registers. */
+ * the registers. In a team of a GPU each entry has its own thread. UNROLLED precedes a loop of constant length whose
+ * array must stay in registers. */
 #undef FACTOR_COLUMNS
 #undef UNROLLED
 #if defined(__CUDACC__) && !defined(SAP_THREAD_PER_WORLD)
@@ -80,14 +81,14 @@ typedef long long scalar_bits;
 #define UNROLLED _Pragma("GCC unroll 8")
 #endif
 
-/* Loops over dofs, rows or links of the model. In kernels made for a batch whose threads have a world each, the tables of the
- * model are constants (data/fixed.h). Unrolled code then has neither indices nor loops; TABLES_KNOWN is 1. It is 0 elsewhere,
- * and in a precision that only rare second attempts have.
+/* Loops over dofs, rows or links of the model. In kernels made for a batch whose threads have a world each, the tables
+ * of the model are constants (data/fixed.h). Unrolled code then has neither indices nor loops; TABLES_KNOWN is 1. It is
+ * 0 elsewhere, and in a precision that only rare second attempts have.
  *
  *   UNROLL                   precedes a loop whose length is a constant there; nothing elsewhere
  *   FOR_UP_TO(i, n, most)    a loop over 0 .. n - 1 that is unrolled there, with an exit; n <= most, a constant there
- *   EACH_DOF(i, nv, call)    TEAM_FOR(i, nv) call; there the call is repeated with constants i, so that loops in it whose length
- *                            depends on i have a constant length before the compiler unrolls any
+ *   EACH_DOF(i, nv, call)    TEAM_FOR(i, nv) call; there the call is repeated with constants i, so that loops in it whose
+ *                            length depends on i have a constant length before the compiler unrolls any
  *   EACH_LINK(l, nl, call)   the same for links; there parents come first
  *   NUM_DOFS, MOST_PATH      there dofs, and most dofs on a path */
 #undef TABLES_KNOWN

@@ -1,9 +1,9 @@
 /* The pattern of a matrix in which contacts couple branches of the tree, and its factorisation. docs/factor.md.
  *
- * A node is a branch of the tree, or several small ones: dofs start[K] .. start[K + 1] - 1 (SapNodes). The rows of node K
- * and the columns of node J < K are the tile (K, J). Bit J of row K of `couples` says that the tile may have entries; the
- * others are zero and neither written nor read. Node K itself is a full lower triangle. The matrix is a packed triangle:
- * row i begins at i (i + 1)/2 and has its column j at place j.
+ * A node is a branch of the tree, or several small ones: dofs start[K] .. start[K + 1] - 1 (SapNodes). The rows of node
+ * K and the columns of node J < K are the tile (K, J). Bit J of row K of `couples` is set if the tile may have entries;
+ * the others are zero and neither written nor read. Node K itself is a full lower triangle. The matrix is a packed
+ * triangle: row i begins at i (i + 1)/2 and has its column j at place j.
  *
  * Elimination goes from the last dof to the first, as on the tree. Eliminating node K couples all nodes of its row with
  * each other. It is enough to pass the row on to its largest node P, which passes it on in turn:
@@ -138,7 +138,8 @@ KERNEL_FN void tiles_list_below(const Tiles *t, int J) {
     t->num_below[J] = n;
 }
 
-/* Completes the pattern from `couples` before elimination. The factor reads `below` after the barrier of the assembly. */
+/* Completes the pattern from `couples` before elimination. The factor reads `below` after the barrier of the
+ * assembly. */
 KERNEL_FN void tiles_complete(const Tiles *t, int nv) {
     TEAM_ONCE() {
         tiles_fill(t);
@@ -183,8 +184,8 @@ KERNEL_FN void tile_entries(FactorSystem sys, const Tiles *t, int P, int i, int 
     factor_end(sys, &sums, i, sys.L + tile_row(i) + j, n, last);
 }
 
-/* All entries of row i, of node P, by one thread: first those that end with the pivot, then the rest of the node and the
- * tiles. */
+/* All entries of row i, of node P, by one thread: first those that end with the pivot, then the rest of the node and
+ * the tiles. */
 KERNEL_FN void tile_row_entries(FactorSystem sys, const Tiles *t, int P, int i) {
 #define CASE(n, last)                                                                                                  \
     case n: tile_entries(sys, t, P, i, J, j, n, last); break;

@@ -2,10 +2,11 @@
  *
  *   w = P x - q;   every row is active (w = 0) or at a bound: x = lo with w >= 0, or x = hi with w <= 0
  *
- * The first set is all rows, which most often is the answer. If it is not, ten sweeps of Gauss-Seidel choose the second:
- * a sweep costs far less than a factor. Then block pivoting exchanges all wrong rows at once. If their number does not fall for three iterations, it exchanges only
- * the last until it falls below the record. Lanes that reach the limit go on with single exchanges: the active row
- * furthest outside its bounds leaves, or if there is none the row with the largest wrong w enters. */
+ * The first set has all rows, which is usually the answer. If it is not, ten sweeps of Gauss-Seidel choose the second
+ * set: a sweep costs far less than a factor. Then block pivoting exchanges all wrong rows at once. If their number does
+ * not fall for three iterations, it exchanges only the last until it falls below the record. Lanes that reach the limit
+ * go on with single exchanges: the active row furthest outside its bounds leaves, or if there is none the row with the
+ * largest wrong w enters. */
 
 enum { SET_STATE = PGS_WORK, SET_WRONG, SET_FIXED, SET_R };
 enum { SET_AT_LO, SET_ACTIVE, SET_AT_HI };
@@ -46,7 +47,8 @@ STAGE_FN void active_set_begin(Dual *dual, ActiveSet *set) {
     set->used = zero;
 }
 
-/* Solves the active rows with the others at their bounds: x, and image = P x. No gather: the same code for all lanes. */
+/* Solves the active rows with the others at their bounds: x, and image = P x. No gather: the same code for all
+ * lanes. */
 STAGE_FN void active_set_solve_rows(Dual *dual) {
     const scalar delta = SAP_PRECISION == 64 ? K(1e-10) : K(1e-6); /* for rows that depend on each other */
     real **work = dual->work, zero = real_of(0);
@@ -68,7 +70,7 @@ STAGE_FN void active_set_solve_rows(Dual *dual) {
     dense_factor(dual->rows, dual->M, dual->inverse, dual_floor(dual));
     dense_solve(dual->rows, dual->M, dual->inverse, work[SET_R], dual->x);
     dual_apply(dual, dual->x, dual->image);
-    /* one step of refinement takes delta out again */
+    /* one step of refinement removes the effect of delta */
     TEAM_FOR(i, dual->rows)
         work[SET_R][i] = real_select(work[SET_STATE][i] == K(1.0), dual->q[i] - dual->image[i], zero);
     dense_solve(dual->rows, dual->M, dual->inverse, work[SET_R], work[SET_R]);

@@ -9,18 +9,18 @@
  *   r = |x - Proj(x - z)| / |q|,   z = P x - q
  *   friction_law = coulomb: z_n + |z_t| stands for z_n, which is de Saxce's form of Coulomb's law
  *
- * A block whose rows of W and b are zero is not used: its x and z stay 0, and it counts nowhere.
- * Blocks are distributed over the team by index, and so are rows. A function whose result depends on elements of other
- * threads, or that writes elements which others read, ends with a barrier. */
+ * A block whose rows of W and b are zero is not used: its x and z stay 0, and it counts nowhere. Blocks are distributed
+ * over the team by index, and so are rows. A function whose result depends on elements of other threads, or that writes
+ * elements which others read, ends with a barrier. */
 
 /* The method: that of the options, unless a kernel set of the GPU defines it as a constant (target/cuda_dual.cu). */
 #ifndef DUAL_METHOD
 #define DUAL_METHOD(dual) ((dual)->options->method)
 #endif
 
-/* One pack of problems. Arrays are in scratch and have one element per row unless noted. Who sets up a problem (the call
- * of dual_solve.h, or a step) writes W + R to P, b to q, mu, the bounds of boxes, the guess and the two masks of
- * lanes, then calls dual_load, which scales them in place. */
+/* One pack of problems. Arrays are in scratch and have one element per row unless noted. The code that sets up a
+ * problem (dual_call.h, or dual_step.h for a step) writes W + R to P, b to q, mu, the bounds of boxes, the guess and
+ * the two masks of lanes, then calls dual_load, which scales them in place. */
 typedef struct Dual {
     const SapDualOptions *options;
     int rows, blocks;
@@ -266,14 +266,15 @@ KERNEL_FN void dual_apply(const Dual *dual, const real *x, real *image) {
     dense_multiply(dual->rows, dual->P, x, image);
 }
 
-/* Impulses beyond this belong to targets that contradict each other: no velocity fulfils them. Masses of 1 : 1e6 give 1e6. */
+/* Impulses beyond this belong to targets that contradict each other: no velocity fulfils them. Masses of 1 : 1e6 give
+ * 1e6. */
 KERNEL_FN mask dual_is_large(const Dual *dual, const real *x) {
     real bound = K(1e9) * dual->norm;
     return mask_not(dual_square(dual, x) <= bound * bound);
 }
 
-/* Makes `point` the answer in the lanes of `which` where its residual is smaller. Returns its residual. In a large x the
- * residual is lost to rounding. */
+/* Makes `point` the answer in the lanes of `which` where its residual is smaller. Returns its residual. In a large x
+ * the residual is lost to rounding. */
 STAGE_FN real dual_offer(Dual *dual, mask which) {
     dual_apply(dual, dual->point, dual->image);
     real r = dual_residual(dual, dual->point, dual->image);

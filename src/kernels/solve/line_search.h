@@ -10,7 +10,7 @@ typedef struct LineResult {
     mask accepted; /* worlds with an accepted step */
 } LineResult;
 
-/* phi(a) - phi(0), and phi' and phi'' at a as far as `derivatives` says. */
+/* phi(a) - phi(0), and the first `derivatives` of phi' and phi'' at a. */
 KERNEL_FN LinePoint line_point(const Context *ctx, const Line *line, real a, int derivatives) {
     LinePoint p = problem_line_point(ctx, line, a, derivatives);
     if (NUM_BLOCKS > 0 && TEAM_OF_ONE) {
@@ -206,7 +206,8 @@ KERNEL_FN void line_move_end(LineEnd *end, mask which, real a, LinePoint p) {
     end->slope = real_select(which, p.slope, end->slope);
 }
 
-/* The minimum of the cubic that has the values and slopes of both ends, at least a twentieth of the bracket from each. */
+/* The minimum of the cubic that has the values and slopes of both ends, at least a twentieth of the bracket from
+ * each. */
 KERNEL_FN real line_cubic_minimum(const LineEnd *low, const LineEnd *high) {
     real width = high->a - low->a, margin = K(0.05) * width;
     real s = low->slope + high->slope - K(3.0) * (high->change - low->change) / width;

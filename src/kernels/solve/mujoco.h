@@ -9,13 +9,13 @@
  *
  * These are MuJoCo's numbers, whose unknown is the acceleration: F = l/h^2 and dF/da = grad/h. */
 
-/* What f32 resolves: a smaller tolerance of the stopping tests is this one, and a slope along a line below the rounding of
- * its terms is 0. */
+/* What f32 resolves: a smaller tolerance of the stopping tests is this one, and a slope along a line below the rounding
+ * of its terms is 0. */
 #define MUJOCO_LEAST_TOLERANCE (SAP_PRECISION == 64 ? K(0.0) : K(SAP_MUJOCO_LEAST_TOLERANCE))
 #define MUJOCO_LINE_ROUNDING   K(4.8e-7)
 
-/* Whether a factor is used again where H is the same: f32 does not see that the gradient is 0 after the last step, and needs
- * one more direction for the decrement. One thread alone, so that a GPU has no code for it. */
+/* Whether a factor is used again where H is the same: f32 does not see that the gradient is 0 after the last step, and
+ * needs one more direction for the decrement. One thread alone, so that a GPU has no code for it. */
 #define MUJOCO_KEEPS_FACTOR (SAP_PRECISION == 32 && TEAM_OF_ONE)
 
 typedef struct MujocoNewton {
@@ -135,7 +135,7 @@ STAGE_FN void mujoco_advance(const Context *ctx, MujocoNewton *n) {
     problem_move(ctx, &line, found.a, n->open);
 }
 
-/* Worlds that do not converge are solved by PGS, if the options ask for it. A solve in f32 is repeated in f64 first. */
+/* Worlds that do not converge are solved by PGS if on_failure = pgs. A solve in f32 is repeated in f64 first. */
 STAGE_FN void mujoco_rescue(const Context *ctx, MujocoNewton *n) {
     SolveResult *r = n->result;
     mask lost = r->limit | r->line_failed | r->no_descent;

@@ -1,12 +1,11 @@
 // Entry file of the dual solvers on a GPU: the step with its contact solve in impulses (docs/dual.md), one kernel set per
-// method, each with that method alone. It is a module of its own, so the kernels of cuda.cu have neither a register nor
+// method, each with that method alone. It is a separate module, so the kernels of cuda.cu have neither a register nor
 // an instruction of it. Collision, kinematics and reset are theirs.
 //
 //   sap_kernel_step_cone         contact_solver = cone, with friction_law = convex or coulomb
 //   sap_kernel_step_pgs          pgs and pgs_rows
 //   sap_kernel_step_active_set   active_set
-//
-// The stages before the solve have any precision, as the arguments say; the solve is in f64.
+// The arguments select the precisions of the stages before the solve; the solve is in f64.
 #define SAP_SET_DUAL
 #define STEP_HAS_MUJOCO   0
 #define STEP_HAS_LOCKSTEP 0

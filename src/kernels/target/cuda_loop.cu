@@ -1,4 +1,4 @@
-// Entry file of a module of its own: the kernel that sets the conditions of the loop of large worlds, when that is a node of
+// Entry file of a separate module: the kernel that sets the conditions of the loop of large worlds, when that is a node of
 // a CUDA graph (docs/gpu.md). It calls a function of the driver, which older drivers do not have: they cannot load it.
 #include "kernels/target/loop.h"
 

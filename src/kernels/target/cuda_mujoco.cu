@@ -1,4 +1,4 @@
-// Entry file of the GPU target for MuJoCo's law: a module of its own, loaded with the first batch of that law, so that the
+// Entry file of the GPU target for MuJoCo's law: a separate module, loaded with the first batch of that law, so that the
 // kernels of SAP have nothing of it. The other kernels of such a batch are those of cuda.cu. docs/gpu.md.
 //
 //   sap_kernel_mujoco_collide   contact records of the state of a stage

@@ -60,7 +60,7 @@ struct ContextCopy {
 #endif
 
 // A real is one number, so the general narrow phase is called directly. Its workspace is in global memory. In a team, pairs
-// that need it wait for a launch of their own.
+// that need it wait for a separate launch.
 #define CONVEX(ctx, task) ((task)->work = CONVEX_WORK(ctx), stage_convex(task))
 #define CONVEX_WORK(ctx)  convex_work(ctx)
 #if !TEAM_OF_ONE

@@ -1,6 +1,6 @@
 /* Entry file of the dual solvers on a CPU, compiled once per instruction set, lane count and precision as cpu.c is. It
- * exports one table, sap_dual_kernels_<isa>_x<lanes>_f<precision>. The solvers know neither models nor steps, so a change
- * of the step does not compile them again, nor the other way round. */
+ * exports one table, sap_dual_kernels_<isa>_x<lanes>_f<precision>. The solvers depend on neither models nor steps, so a
+ * change of the step does not compile them again, nor vice versa. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>

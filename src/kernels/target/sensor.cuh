@@ -1,4 +1,4 @@
-// The sensors on a GPU: one thread per item, in both precisions. Names have a namespace of their own, so that the kernels
+// The sensors on a GPU: one thread per item, in both precisions. Names are in a separate namespace, so that the kernels
 // of the step are compiled as without this file.
 #include <sapwood/sensors.h>
 
