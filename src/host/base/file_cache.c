@@ -141,11 +141,13 @@ static Entry *list(const SapFileCache *cache, size_t *count) {
         if ((!part && !has_ending(item->d_name, ending)) || (size_t)length >= sizeof entry.path ||
             lstat(entry.path, &info) != 0)
             continue;
+        /* An old file that was never finished is removed. */
         if (part) {
             if (info.st_mtime + OLD_SECONDS < time(NULL))
                 unlink(entry.path);
             continue;
         }
+        /* A complete one is listed; if memory is short, the list ends. */
         entry.bytes = (long long)info.st_size;
         entry.used = info.st_mtim;
         Entry *more = realloc(entries, (*count + 1) * sizeof *entries);

@@ -275,6 +275,7 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
     SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
     SAP_NEED(view);
+    /* Reject parameters that the batch cannot have per world. */
     if ((int)parameter < 0 || parameter >= SAP_NUM_PARAMETERS)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: parameter is %d; it must be in 0 .. %d", (int)parameter,
                         (int)SAP_NUM_PARAMETERS - 1);
@@ -289,6 +290,7 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
     if (sap_parameter_rows(e->model, parameter) == 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: %s has no rows in this model",
                         sap_parameter_names()[parameter]);
+    /* Expand it, and describe the array. */
     SAP_TRY(batch->backend->expand(batch, parameter));
     int columns = sap_parameter_columns(parameter), rows = e->parameter[parameter].size / columns;
     bool is_row = parameter == SAP_PARAMETER_GRAVITY; /* [n][3] */

@@ -79,6 +79,7 @@ SapStatus sap_batch_guard(SapBatch *batch, int calls) {
     if (calls < 1 || calls > SAP_GUARD_MAX_CALLS)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_guard: calls is %d; it must be in 1 .. %d", calls,
                         SAP_GUARD_MAX_CALLS);
+    /* A step must be a function of the inputs that are kept. */
     bool warm = batch->options.warm_start && batch->options.contact_solver != SAP_SOLVER_SAP;
     bool mujoco = batch->options.contact_solver == SAP_SOLVER_MUJOCO; /* accelerations and activations are state */
     if (warm || mujoco || batch->options.sleep_steps > 0)
@@ -88,11 +89,13 @@ SapStatus sap_batch_guard(SapBatch *batch, int calls) {
             mujoco ? "contact_solver = mujoco"
             : warm ? "warm_start"
                    : "sleep_steps");
+    /* A batch has one guard. */
     if (batch->guard && batch->guard->room != calls)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_guard: calls is %d; the batch has a guard of %d already", calls,
                         batch->guard->room);
     if (batch->guard)
         return SAP_OK;
+    /* Make it; on failure the batch has none. */
     batch->guard = sap_allocate(1, sizeof *batch->guard, "guard");
     if (!batch->guard)
         return SAP_ERROR_MEMORY;

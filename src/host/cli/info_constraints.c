@@ -91,6 +91,7 @@ bool cli_errors_measure(const SapScene *scene, CliErrors *out) {
     *out = (CliErrors){.num_starts = (int)n};
     if (nc + nt == 0)
         return true;
+    /* A batch of one world that reports its constraints. */
     SapOptions o;
     SapBatch *batch = NULL;
     double *rows = cli_allocate(6 * nc + 1, sizeof *rows), *length = cli_allocate(nt + 1, sizeof *length);
@@ -102,6 +103,7 @@ bool cli_errors_measure(const SapScene *scene, CliErrors *out) {
     o.threads = o.lanes = 1;
     ok = ok && cli_check(sap_batch_create(scene->model, 1, &o, &batch)) &&
          cli_check(sap_solver_record_constraints(sap_batch_solver(batch), &report));
+    /* The errors of each start, and the rank of J in the initial state. */
     for (int k = 0; ok && k < (int)n; k++) {
         ok = measure_start(a, batch, k, scene->dt, rows, length, out);
         if (ok && k == 0)

@@ -111,6 +111,7 @@ static BadNumber find_bad_number(const SapDump *d, int call) {
     const SapModelArrays *a = sap_model_arrays(d->model);
     size_t nq = (size_t)a->num_coords, nv = (size_t)a->num_dofs, nb = 6 * (size_t)a->num_bodies;
     size_t nt = (size_t)a->num_tendons;
+    /* The inputs of a call. */
     const struct {
         const char *name;
         const void *data;
@@ -127,6 +128,7 @@ static BadNumber find_bad_number(const SapDump *d, int call) {
                   {"tendon_target_vel", d->controls.tendon_target_vel, nt, NULL},
                   {"tendon_act", d->controls.tendon_act, nt, NULL},
                   {"tendon_f", d->controls.tendon_f, nt, NULL}};
+    /* Test the numbers of the call, array by array. */
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         for (size_t i = 0; i < arrays[k].width; i++) {
             double value = number_at(arrays[k].data, d->inputs.dtype, (size_t)call * arrays[k].width + i);
@@ -396,13 +398,13 @@ static int replay_dump(const ReplayArgs *args, const SapDump *dump) {
 
 int cli_replay(int argc, char **argv) {
     const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {.options = options,
-                              .parser = parse,
-                              .args_doc = "DUMP",
-                              .doc =
-                                  "Steps the world of DUMP, a file of the guard (docs/guard.md), again: says in which "
-                                  "step and why it failed, and whether every bit is the same.",
-                              .children = children};
+    const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "DUMP",
+        .doc = "Steps the world of DUMP, a file of the guard (docs/guard.md), again. Reports in which "
+               "step and why it failed, and whether every bit is the same.",
+        .children = children};
     ReplayArgs args = {.worlds = 1};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;

@@ -32,15 +32,16 @@ enum { NO_SPEED = -1, SPEED_OF_ALL = -2 };
 
 enum { KEY_WORLDS = 256, KEY_STEPS, KEY_SEED, KEY_SPEED, KEY_JSON };
 
-static const struct argp_option options[] = {{"worlds", KEY_WORLDS, "N", 0, "Number of worlds; default 256", 1},
-                                             {"steps", KEY_STEPS, "N", 0, "Number of time steps; default 200", 1},
-                                             {"seed", KEY_SEED, "S", 0, "Seed of the noise; default 0", 1},
-                                             {"speed", KEY_SPEED, "N", 0,
-                                              "On a GPU, also measure the speed with N worlds; 0: with those of the "
-                                              "predictions, the default if no SCENE is given",
-                                              1},
-                                             {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
-                                             {0}};
+static const struct argp_option options[] = {
+    {"worlds", KEY_WORLDS, "N", 0, "Number of worlds; default 256", 1},
+    {"steps", KEY_STEPS, "N", 0, "Number of time steps; default 200", 1},
+    {"seed", KEY_SEED, "S", 0, "Seed of the noise; default 0", 1},
+    {"speed", KEY_SPEED, "N", 0,
+     "On a GPU, also measure the speed with N worlds; 0: with the numbers of worlds of "
+     "the predictions, the default if no SCENE is given",
+     1},
+    {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
+    {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     SelftestArgs *a = state->input;

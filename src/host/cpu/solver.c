@@ -287,6 +287,7 @@ SapStatus sap_solver_report(const SapSolver *s, SapWorldReport *out) {
 SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
     SAP_NEED(s);
     const SapContactReport none = {0}, *r = report ? report : &none;
+    /* MuJoCo's law does not have these quantities. */
     const char *missing = r->pair        ? "pair"
                           : r->drive     ? "drive"
                           : r->limit     ? "limit"
@@ -298,6 +299,7 @@ SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
                         "sap_solver_record: contact_solver is mujoco, which does not record %s; sap_solver_record_rows "
                         "has its rows",
                         missing);
+    /* The arrays that steps fill from now on. */
     SapReportArgs *a = &s->args.report;
     a->impulse = r->impulse;
     a->velocity = r->velocity;

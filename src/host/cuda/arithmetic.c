@@ -302,6 +302,7 @@ static void fill_operands(Operands rows[ROWS]) {
                                      0x3ff0000010000000,
                                      0x7fffffffffffffff,
                                      0xffffffffffffffff};
+    /* Edge values in all operands of even rows and in a quarter of the others, else random ones. */
     enum { EDGES = sizeof words / sizeof *words };
     uint64_t state = 1;
     for (int i = 0; i < ROWS; i++) {
@@ -410,6 +411,7 @@ static SapStatus compare(const Operands *rows, const uint64_t *results) {
     int different = 0, first = -1, first_row = 0;
     uint64_t expected[NUM_FORMS], wanted = 0;
     bool differs[NUM_FORMS] = {false};
+    /* Count the forms that differ, and keep the first. */
     for (int row = 0; row < ROWS; row++) {
         compute(&rows[row], expected);
         for (int i = 0; i < NUM_FORMS; i++) {

@@ -94,6 +94,7 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
                                  [MORE_INTS] = &a->more.ints,
                                  [MORE_ORIGINS] = &a->more.origin,
                                  [MORE_ORIGIN_INTS] = &a->more.origin_ints};
+    /* Place each arena behind the one before it in its memory. */
     long long shared = 0, workspace = 0;
     for (int i = 0; i < NUM_ARENAS; i++) {
         long long *next = s->outside[i] ? &workspace : &shared;
@@ -102,6 +103,7 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
         *at[i] = s->outside[i] ? ~(int)*next : (int)*next;
         *next += s->bytes[i];
     }
+    /* Parts of other arenas: the solve and one linear system in that of free motion; origins that are shared. */
     a->solve = within(a->fm, parts.solve);
     a->linear[0] = a->linear[1];
     a->linear[args->newton.linear_is_f64] = within(a->fm, parts.linear);

@@ -71,6 +71,7 @@ void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_w
     size_t n = (size_t)num_worlds, nv = (size_t)args->plan.nv;
     int is_f64 = args->newton.linear_is_f64;
     size_t number = is_f64 ? sizeof(double) : sizeof(float);
+    /* The systems of all worlds. */
     SapLibraryArgs *l = &s->systems;
     l->matrix = (SapBuffer){sap_arena_carve(arena, n * nv * nv, number), (int)(nv * nv), is_f64};
     l->vector = (SapBuffer){sap_arena_carve(arena, n * nv, number), (int)nv, is_f64};
@@ -82,6 +83,7 @@ void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_w
     SAP_CARVE(arena, l->active, n);
     SAP_CARVE(arena, l->info, n);
     SAP_CARVE(arena, l->place, n);
+    /* The list of the systems to solve. */
     s->list = (SapCompactArgs){.num_worlds = num_worlds,
                                .active = l->active,
                                .matrix = l->matrix.data,
@@ -100,6 +102,7 @@ void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_w
     }
     SAP_CARVE(arena, s->list.count, 1);
     SAP_CARVE(arena, s->scratch, 1);
+    /* The workspace of cuBLAS. */
     if (s->workspace_bytes > 0)
         s->workspace = sap_arena_carve(arena, s->workspace_bytes + WORKSPACE_ALIGNMENT, 1);
 }

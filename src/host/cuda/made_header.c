@@ -123,6 +123,7 @@ static int list_tables(const SapPlan *plan, Table tables[MOST_TABLES]) {
     int descendants = tree->nnz;
     for (int i = 0; i < plan->nv; i++)
         descendants += tree->row[i].num_desc;
+    /* Tables of the plan, and of the pattern of the tree. */
     const Table of_plan[] = {
         TABLE("SapPlan", link, "SapLink", plan->nl, 14, 1),
         INTS(child, plan->nl),
@@ -145,6 +146,7 @@ static int list_tables(const SapPlan *plan, Table tables[MOST_TABLES]) {
         {"SapPattern", "depth_start", "int", tree->depth_start, tree->num_depths + 1, 1, 0},
         {"SapPattern", "depth_dof", "int", tree->depth_dof, plan->nv, 1, 0},
     };
+    /* The tables of the pattern are constants only without constraints. */
     enum { OF_PLAN = sizeof of_plan / sizeof *of_plan, OF_TREE = sizeof of_tree / sizeof *of_tree };
     int of_pattern = plan->num_blocks == 0 ? OF_TREE : 0;
     memcpy(tables, of_plan, sizeof of_plan);

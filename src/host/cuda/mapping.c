@@ -80,7 +80,7 @@ static SapStatus refuse(const SapCudaBatch *c, const char *reason) {
 SapStatus sap_cuda_choose_mapping(const SapBatch *b, const char *suffix) {
     SapCudaBatch *c = b->own;
     int wanted = b->options.team_size;
-    c->mapping = "as the option team_size says";
+    c->mapping = "by the option team_size";
     if (wanted > 1)
         return SAP_OK;
     c->args.collide.in_step = sap_cuda_has_closed_forms(&c->args.plan);

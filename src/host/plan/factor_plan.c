@@ -7,9 +7,9 @@
 enum { LIBRARY_DOFS = 128 };
 
 const char *sap_factor_plan_choose(SapOptions *o, int nv, SapStatus (*find)(void)) {
-    static const char *const given[] = {[SAP_FACTOR_SPARSE] = "sparse, as the option factor_plan says",
-                                        [SAP_FACTOR_DENSE] = "dense, as the option factor_plan says",
-                                        [SAP_FACTOR_LIBRARY] = "library, as the option factor_plan says"};
+    static const char *const given[] = {[SAP_FACTOR_SPARSE] = "sparse, by the option factor_plan",
+                                        [SAP_FACTOR_DENSE] = "dense, by the option factor_plan",
+                                        [SAP_FACTOR_LIBRARY] = "library, by the option factor_plan"};
     if (o->factor_plan != SAP_FACTOR_AUTO)
         return given[o->factor_plan];
     o->factor_plan = SAP_FACTOR_SPARSE;

@@ -259,6 +259,7 @@ static void put_block(const SapModel *model, const SapBlock *b, double *row) {
 static void set_options(const SapModel *model, SapMujocoArgs *args) {
     const SapMujocoArrays *a = model->mujoco;
     const SapModelArrays *m = &model->arrays;
+    /* What the dofs, actuators and tendons of the model have. */
     bool damped = false, driven = false, servo_damped = false, pull = false, couples = false;
     for (int i = 0; i < m->num_dofs; i++) {
         damped |= m->joint_damping[i] > 0;
@@ -272,6 +273,7 @@ static void set_options(const SapModel *model, SapMujocoArgs *args) {
             a->actuator_term_of[k] == a->actuator_term_of[k - 1] && has_bias_rate(a, (int)a->actuator_term_of[k]);
     for (int t = 0; t < m->num_tendons; t++)
         pull |= m->tendon_spring_ke[t] > 0 || m->tendon_damping[t] > 0 || has_drive(m, t);
+    /* Cone, integrator and the terms that it makes implicit. */
     args->elliptic = a->cone == SAP_CONE_ELLIPTIC;
     args->discrete = a->integrator == SAP_INTEGRATOR_DISCRETE;
     args->implicitfast = a->integrator == SAP_INTEGRATOR_IMPLICITFAST;
@@ -282,6 +284,7 @@ static void set_options(const SapModel *model, SapMujocoArgs *args) {
     args->num_actuators = a->num_actuators;
     args->num_pairs = a->num_pairs;
     args->tendons_pull = pull;
+    /* Options of the rows and of the solve. */
     args->refsafe = a->refsafe;
     args->iterations = a->iterations;
     args->ls_iterations = a->ls_iterations;
@@ -439,6 +442,7 @@ SapStatus sap_mujoco_args_create(const SapModel *model, const SapPlan *plan, Sap
     SapArena arena = {0};
     SapMujocoArgs *args = &out->args;
     const SapMujocoArrays *a = model->mujoco;
+    /* Allocate: measure, then carve. */
     Lists lists = {0};
     for (int pass = 0; pass < 2; pass++) {
         lists = carve_lists(&arena, a, plan, args);
@@ -459,6 +463,7 @@ SapStatus sap_mujoco_args_create(const SapModel *model, const SapPlan *plan, Sap
     }
     out->memory = arena.base;
     out->bytes = arena.used;
+    /* Lists, numbers in both precisions, options. */
     fill_lists(a, plan, &lists);
     for (int f64 = 0; f64 < 2; f64++) {
         fill(model, plan, f64, args);

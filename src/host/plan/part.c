@@ -227,7 +227,7 @@ static void fill_nodes(const SapNodes *w, const SapPart *part, SapNodes *p) {
             int old = w->of_dof[part->dof_of[p->start[J]]];
             if (row[old / WORD_BITS] >> (old % WORD_BITS) & 1)
                 OWN(unsigned, p->couples)
-                [(size_t)K * (size_t)w->words + (size_t)J / WORD_BITS] |= 1u << (J % WORD_BITS);
+            [(size_t)K * (size_t)w->words + (size_t)J / WORD_BITS] |= 1u << (J % WORD_BITS);
         }
     }
     p->count = count;
@@ -243,6 +243,7 @@ static int map_coordinate(const SapPlan *w, const SapPart *part, int coordinate)
 /* All blocks are in the part, with their dofs. */
 static void fill_blocks(const SapPlan *w, const SapPart *part) {
     const SapPlan *p = &part->plan;
+    /* Blocks with the numbers of the part. */
     int columns = 0;
     for (int b = 0; b < w->num_blocks; b++) {
         SapBlock *block = &OWN(SapBlock, p->block)[b];
@@ -254,6 +255,7 @@ static void fill_blocks(const SapPlan *w, const SapPart *part) {
         for (int c = 0; c < block->num_columns; c++)
             OWN(int, p->block_dof)[block->columns + c] = part->dof[w->block_dof[block->columns + c]];
     }
+    /* The blocks that move each dof. */
     for (int k = 0; k < p->nv && w->num_blocks > 0; k++) {
         int i = part->dof_of[k];
         OWN(int, p->dof_block_start)[k] = columns;
@@ -261,6 +263,7 @@ static void fill_blocks(const SapPlan *w, const SapPart *part) {
             OWN(SapBlockColumn, p->dof_block)[columns++] = w->dof_block[c];
     }
     OWN(int, p->dof_block_start)[p->nv] = columns;
+    /* The terms of tendons. */
     for (int t = 0; t < w->num_tendon_terms; t++) {
         SapTendonTerm term = w->tendon_term[t];
         if (term.type == SAP_TENDON_JOINT) {

@@ -70,6 +70,7 @@ static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapS
     if (!solvers[o->contact_solver].dual)
         return SAP_OK;
     args->dual = d;
+    /* Reject what the method cannot solve. */
     bool coulomb = o->contact_solver == SAP_SOLVER_CONE || o->contact_solver == SAP_SOLVER_PGS;
     if (o->friction_law == SAP_FRICTION_COULOMB && !coulomb)
         return sap_fail(SAP_ERROR_ARGUMENT,
@@ -79,6 +80,7 @@ static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapS
         return sap_fail(SAP_ERROR_ARGUMENT,
                         "option max_rigid_contact is %d: the world can have %lld rows, and contact_solver %s allows %d",
                         o->max_rigid_contact, rows, solvers[o->contact_solver].name, MAX_ROWS);
+    /* Precision, targets of the rows, options of the method. */
     args->solve_is_f64 = 1;
     args->newton.linear_is_f64 = 1;
     d->compliance = (int)o->contact_compliance;

@@ -109,12 +109,14 @@ static SapStatus read_path_item(SapSceneBuilder *builder, const SapYamlEntry *it
     static const SapSceneField pulley_fields[] = {
         SAP_SCENE_IN_RANGE("pulley", POSITIVE, Keys, divisor),
     };
+    /* Read the keys of a point or of a pulley. */
     Keys keys = {.divisor = 1};
     if (item->node->kind != SAP_YAML_MAP)
         return sap_scene_refuse(item, "a map of body and point, or of pulley");
     bool pulley = sap_yaml_find(item->node, "pulley") != NULL;
     SapSceneTable points = SAP_SCENE_TABLE(point_fields, &keys), pulleys = SAP_SCENE_TABLE(pulley_fields, &keys);
     SAP_TRY(sap_scene_read(item, pulley ? &pulleys : &points, 1));
+    /* The term of the tendon. */
     *term = (SapSceneTerm){.type = pulley ? SAP_TENDON_PULLEY : SAP_TENDON_POINT, .index = -1};
     if (pulley)
         term->value[0] = keys.divisor;

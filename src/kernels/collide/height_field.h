@@ -159,6 +159,7 @@ typedef struct TriangleHull {
 
 KERNEL_FN void triangle_hull(TriangleHull *h, const FieldTriangle *t) {
     Vec3 centre = vec3_scale(K(1.0) / K(3.0), vec3_add(t->x[0], vec3_add(t->x[1], t->x[2])));
+    /* vertices about the centre, corners and edges; then the face and its plane */
     real extent = real_of(0);
     for (int k = 0; k < 3; k++) {
         Vec3 x = vec3_sub(t->x[k], centre);
@@ -172,6 +173,7 @@ KERNEL_FN void triangle_hull(TriangleHull *h, const FieldTriangle *t) {
     h->plane[3] = vec3_dot(t->m, vec3_sub(t->x[0], centre));
     h->face.corner = 0;
     h->face.num_corners = 3;
+    /* a hull without a rotation that points to these arrays */
     Convex *c = &h->convex;
     c->type = SAP_SHAPE_HULL;
     c->size = vec3_zero();

@@ -157,6 +157,7 @@ STAGE_FN void active_set_run(Dual *dual, mask which) {
         dual->safeguards = real_select(late & mask_not(ends), real_of(1), dual->safeguards);
         if (!mask_any(set.open))
             break;
+        /* solve with this set, and choose the rows to exchange */
         active_set_solve_rows(dual);
         set.used = set.used + K(1.0);
         dual->iterations = dual->iterations + real_select(set.open, real_of(1), real_of(0));
@@ -167,6 +168,7 @@ STAGE_FN void active_set_run(Dual *dual, mask which) {
             dual->work[SET_STATE][i] = dual->work[SET_WRONG][i];
         }
         TEAM_SYNC(); /* the product reads point, the next solve the states */
+        /* the projected solution as a candidate; lanes without a wrong row end */
         dual->residual = real_select(set.open, real_of(K(1.0)) / real_of(0), dual->residual);
         mask large = dual_is_large(dual, dual->point);
         dual_offer(dual, set.open);
@@ -175,6 +177,7 @@ STAGE_FN void active_set_run(Dual *dual, mask which) {
         dual->unbounded = dual->unbounded | (done & large);
         dual->no_descent = dual->no_descent | (done & mask_not(optimal | large));
         set.open = set.open & mask_not(done);
+        /* sweeps choose the second set */
         mask second = set.open & mask_not(set.single | dual->warm) & (set.used == K(1.0));
         if (mask_any(second))
             active_set_sweep(dual, second);

@@ -504,11 +504,13 @@ STAGE_FN void cone_run(Dual *dual, mask which, mask warm, real nu, int limit) {
     cone.kappa = real_of(1);
     cone_begin(dual, warm, nu);
     for (int k = 0;; k++) {
+        /* the projected iterate as a candidate, and which lanes are done */
         real before = dual->residual;
         cone_stop(dual, &cone, cone_offer(dual, dual->x, dual->z, cone.open));
         if (k == limit || !mask_any(cone.open))
             break;
         dual->iterations = dual->iterations + real_select(cone.open, real_of(1), real_of(0));
+        /* directions; the affine one may give the answer at once */
         cone_directions(dual, &cone);
         cone_offer_affine(dual, cone.open);
         mask optimal = cone.open & (dual->residual <= dual->tolerance);
@@ -516,6 +518,7 @@ STAGE_FN void cone_run(Dual *dual, mask which, mask warm, real nu, int limit) {
         cone.open = cone.open & mask_not(optimal);
         if (!mask_any(cone.open))
             break;
+        /* a retraction, or the interior step where none is accepted */
         mask accepted = cone_retraction(dual, &cone), interior = cone.open & mask_not(accepted);
         if (mask_any(interior))
             cone_interior(dual, &cone, interior, dual->residual < before);

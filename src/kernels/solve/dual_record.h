@@ -14,6 +14,7 @@ STAGE_FN void record_problem(const Context *ctx, const Dual *dual) {
     if (!to)
         return;
     long long most = to->max_rows;
+    /* kinds and sets of the blocks */
     TEAM_FOR(b, dual->blocks) {
         int row = dual_row(dual, b);
         bool box = dual->kind[b] == SAP_DUAL_BOX;
@@ -25,6 +26,7 @@ STAGE_FN void record_problem(const Context *ctx, const Dual *dual) {
         record_number(ctx, to->lo, most, b, box ? dual->lo[row] : real_of(0));
         record_number(ctx, to->hi, most, b, box ? dual->hi[row] : real_of(0));
     }
+    /* rows of b and of W + R */
     TEAM_FOR(i, dual->rows) {
         record_number(ctx, to->b, most, i, dual->q[i]);
         for (int j = 0; j <= i; j++)

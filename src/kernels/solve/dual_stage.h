@@ -18,6 +18,7 @@ KERNEL_FN SolveResult dual_step_result(const Dual *dual, real cost) {
 STAGE_FN int stage_solve(const Context *ctx) {
     const SapDualStepArgs *args = ctx->args->dual;
     Dual dual;
+    /* v*, the factor of A, and the blocks of the problem */
     PROFILE(ctx, SAP_STAGE_SETUP);
     mask which = pack_lanes(ctx->pack);
     ProblemChecks is = problem_begin(ctx);
@@ -25,6 +26,7 @@ STAGE_FN int stage_solve(const Context *ctx) {
     SapDualShape shape = dual_step_shape(ctx);
     dual_open(&dual, &shape, &args->options, DUAL_STEP(scratch));
     dual.excluded = mask_not(is.constrained);
+    /* W, b and sets, the guess, and the scaled problem */
     PROFILE(ctx, SAP_STAGE_ASSEMBLY);
     dual_step_load(ctx, &dual);
     mask overflowed = is.constrained & dual_step_overflowed(&dual);
@@ -34,6 +36,7 @@ STAGE_FN int stage_solve(const Context *ctx) {
     dual_load(&dual);
     PROFILE(ctx, SAP_STAGE_FACTOR);
     dual_solve(&dual);
+    /* impulses, the cache, and v */
     PROFILE(ctx, SAP_STAGE_STORE);
     real largest, active = dual_count_active(&dual, &largest);
     dual_step_impulses(ctx, &dual, dual.slip[0], largest);
@@ -42,7 +45,7 @@ STAGE_FN int stage_solve(const Context *ctx) {
     cache_store(ctx, &dual, dual.work[0],
                 which & is.sound & is.constraints & is.dofs & is.blocks & mask_not(overflowed));
     dual_step_velocity(ctx);
-    /* results */
+    /* status and reports */
     SolveResult result = dual_step_result(&dual, cost);
     bits none = real_bits(real_of(0)), status = bits_select(overflowed, none + SAP_WORLD_NONFINITE_RESULT, none);
     status = status | bits_select(dual.unbounded, none + SAP_WORLD_UNBOUNDED, none);

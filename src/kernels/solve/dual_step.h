@@ -122,6 +122,7 @@ RARE_FN void dual_step_add_block_rows(const Context *ctx, int *n, int contacts) 
 STAGE_FN SapDualShape dual_step_shape(const Context *ctx) {
     int *kind = DUAL_INTS(kind), *first = DUAL_INTS(row);
     TEAM_ONCE() {
+        /* contacts: as many blocks as the world with most records has */
         int contacts = 0, n = 0;
         for (int c = 0; c < ctx->num_slots; c++)
             for (int l = 0; l < SAP_LANES; l++)
@@ -130,6 +131,7 @@ STAGE_FN SapDualShape dual_step_shape(const Context *ctx) {
             kind[n] = SAP_DUAL_CONTACT;
             first[n] = 3 * n;
         }
+        /* rows of dofs, then of constraints and tendons */
         for (int i = 0; i < ctx->args->plan.nv; i++) {
             int before = n;
             for (int t = 0; t < JOINT_ROWS && DOF_ACTS(i); t++)
@@ -342,6 +344,7 @@ STAGE_FN void dual_step_load(const Context *ctx, Dual *dual) {
     TEAM_FOR(b, dual->blocks)
         dual->mu[b] = real_of(0);
     TEAM_SYNC(); /* products read Y of other slots and dofs; P and q are zero */
+    /* contacts, their products with each other, then the other rows */
     TEAM_FOR(c, slots)
         dual_step_contact(ctx, dual, c);
     TEAM_FOR_2(c, slots, d, slots) {

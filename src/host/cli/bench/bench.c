@@ -71,7 +71,7 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Measurement:", 3},
     {"steps", KEY_STEPS, "N", 0, "Steps per pass; passes repeat until a measurement takes 0.3 s; default 48", 3},
     {"warmup", KEY_WARMUP, "N", 0, "Steps before the measurement; default 100", 3},
-    {"steps-per-call", KEY_CALL, "N", 0, "Most steps of a call, 1 to 4 (default)", 3},
+    {"steps-per-call", KEY_CALL, "N", 0, "Largest number of steps per call, 1 to 4; default 4", 3},
     {"repeat", KEY_REPEAT, "R", 0, "Number of measurements; the median is reported; default 5", 3},
     {"processor-time", KEY_PROCESSOR_TIME, NULL, 0, "Measure processor time instead of wall time, for a busy machine",
      3},

@@ -1,5 +1,5 @@
-/* `sapwood compare SCENE`: the effect of each option of a preset on a scene. The same worlds run under every preset and
- * under approx64 with one option changed at a time; all runs are compared with approx64. */
+/* `sapwood compare SCENE`: the effect of each option of a preset on a scene. The same worlds run with three presets and
+ * with approx64 and one option changed at a time; all runs are compared with approx64. */
 #include "host/cli/compare/compare.h"
 
 #include "host/cli/compare/solvers.h"
@@ -33,18 +33,17 @@ static const struct argp_option options[] = {
     {"seed", KEY_SEED, "S", 0, "Seed of the noise; default 0", 1},
     {"noise", KEY_NOISE, "X", 0,
      "Amplitude of the noise on the initial joint velocities of worlds 1, 2, ... (m/s, rad/s); default 0.1", 1},
-    {NULL, 0, NULL, 0, "Contact solvers:", 2},
+    {NULL, 0, NULL, 0, "Contact solvers:", 3},
     {"solvers", KEY_SOLVERS, "LIST", 0,
-     "Compare contact solvers instead of presets: sap, cone, coulomb, pgs, pgs_rows, active_set; the first moves the "
-     "worlds",
-     2},
-    {"plot", KEY_PLOT, "FILE.svg", 0, "With --solvers: draw accuracy against processor time", 2},
-    {NULL, 0, NULL, 0, "Output:", 3},
-    {"json", KEY_JSON, NULL, 0, "Print as JSON", 3},
+     "Compare contact solvers instead of presets: sap, mujoco, cone, coulomb, pgs, pgs_rows, active_set; the first "
+     "moves the worlds",
+     3},
+    {"plot", KEY_PLOT, "FILE.svg", 0, "With --solvers: draw accuracy against processor time", 3},
+    {NULL, 0, NULL, 0, "Output:", 4},
+    {"json", KEY_JSON, NULL, 0, "Print as JSON", 4},
     {0}};
 
-/* The options of a preset are what is compared: setting one would change all runs except those that set it themselves.
- * */
+/* The options of a preset are compared: setting one would change all runs except those that set it themselves. */
 static void check_settings(const struct argp_state *state, const CliSettings *settings) {
     SapOptions before, after;
     if (settings->preset)
@@ -248,13 +247,14 @@ int cli_compare(int argc, char **argv) {
         .options = options,
         .parser = parse,
         .args_doc = "SCENE",
-        .doc = "Runs the same worlds of SCENE, a file or a name in bench/scenes, under every preset "
-               "and under approx64 with one option changed at a time, and shows the differences. With "
-               "--solvers, runs them under each contact solver instead.",
+        .doc = "Runs the same worlds of SCENE, a file or a name in bench/scenes, with approx32, approx64 and drake, "
+               "and with approx64 and one option changed at a time, and shows the differences. With "
+               "--solvers, runs them with each contact solver instead.",
         .children = children};
     CompareArgs args = {.worlds = 64, .steps = 200, .noise = 0.1};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;
+    /* Contact solvers instead of presets. */
     if (args.solvers.count > 0) {
         SolversArgs solvers = {.settings = args.settings,
                                .scene = args.scene,
@@ -267,6 +267,7 @@ int cli_compare(int argc, char **argv) {
                                .json = args.json};
         return cli_compare_solvers(&solvers);
     }
+    /* Presets and options. */
     Compare c = {.args = &args};
     bool ok = run_cases(&c) && cli_compare_print(&c);
     int code = !ok                          ? CLI_EXIT_BAD

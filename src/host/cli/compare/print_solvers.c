@@ -20,7 +20,7 @@ static void print_human(const Solvers *s) {
         "\nfrom the states and contacts of %s: largest difference of v (m/s, rad/s) and of contact impulses (N s), "
         "root\n"
         "mean square over worlds; mean residual of rigid contact; momentum without an impulse; iterations; processor\n"
-        "time per world-step. In a run of its own: deepest overlap (m), change of the energy (J), slip at the end "
+        "time per world-step. In the solver's own run: deepest overlap (m), change of the energy (J), slip at the end "
         "(m/s)\n",
         name_of(s, 0));
     printf("\n%-11s %9s %9s %9s %9s %12s %8s %9s | %9s %9s %9s %6s\n", "solver", "v", "impulse", "residual", "momentum",

@@ -72,6 +72,7 @@ static bool bench_create(const SapScene *scene, const SapOptions *o, const Solve
     b->nv = b->batch.arrays->num_dofs;
     b->push = o->push_factor;
     b->max_push = o->max_push;
+    /* The arrays that its steps fill. */
     double **const all[] = {&b->impulse, &b->velocity, &b->gap,      &b->pair,   &b->weight, &b->jacobian, &b->frame,
                             &b->drive,   &b->limit,    &b->friction, &b->v_star, &b->A,      &b->v_after};
     const size_t size[] = {3 * slots, 3 * slots, slots, 3 * slots, slots, 3 * nv * slots, 9 * slots, nv,
@@ -79,6 +80,7 @@ static bool bench_create(const SapScene *scene, const SapOptions *o, const Solve
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(*all[i] = numbers(n, size[i])))
             return false;
+    /* Record them, and perturb the worlds. */
     SapContactReport report = {.impulse = b->impulse,
                                .velocity = b->velocity,
                                .gap = b->gap,

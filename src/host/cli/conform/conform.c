@@ -29,8 +29,7 @@ static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "Print as JSON", 0},
     {"verbose", KEY_VERBOSE, NULL, 0, "Print every output, not only those that differ", 0},
     {"dump", KEY_DUMP, "FILE", 0, "Write the computed results in the format of the first FILE", 0},
-    {"knobs", KEY_KNOBS, NULL, 0, "Show the effect of setting each precision to f32 by itself, instead of pass or fail",
-     0},
+    {"knobs", KEY_KNOBS, NULL, 0, "Show the effect of each single precision set to f32, instead of pass or fail", 0},
     {0}};
 
 static const char doc[] =
@@ -232,11 +231,8 @@ static void print_worst(const Tally *t) {
 int cli_conform(int argc, char **argv) {
     ConformArgs a = {0};
     const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {.options = options,
-                              .parser = parse,
-                              .args_doc = "FILE...",
-                              .doc = doc,
-                              .children = children};
+    const struct argp argp = {
+        .options = options, .parser = parse, .args_doc = "FILE...", .doc = doc, .children = children};
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     if (a.knobs)
         return cli_conform_knobs(&(ConformKnobs){&a.settings, a.compat, a.json}, argv + a.first_file,
