@@ -491,7 +491,7 @@ class Batch(MjNames):
         return residual
 
     def attach(self, constraint: int | str, worlds: ArrayLike | None = None) -> None:
-        """Activates a weld and lets it hold the present pose of its bodies, as a gripper that grasps.
+        """Activates a weld and makes it hold the present pose of its bodies, as when a gripper grasps.
 
         `constraint` is an index or a name. Set `constraint_active` to 0 to let go.
         """

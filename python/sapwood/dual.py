@@ -42,7 +42,7 @@ def _word(name: str, value: str, words: dict[str, int]) -> int:
 @dataclass(frozen=True)
 class DualSolution:
     """The results of dual_solve; the fields of SapDualSolution (sapwood/dual.h). Arrays have the batch axis of inputs,
-    if it has one. `status` holds bits SAP_WORLD_...; `converged` is what they say."""
+    if it has one. `status` holds bits SAP_WORLD_...; `converged` is derived from them."""
 
     impulse: np.ndarray
     velocity: np.ndarray

@@ -235,7 +235,7 @@ class Model:
         set_drive(self, joints, kp, kd, effort)
 
     def _replace(self, arrays: dict[str, Any]) -> None:
-        """Becomes the model of other arrays; dt, options and imported stay, but it is no longer that of its source."""
+        """Replaces the arrays; dt, options and imported stay, but the model no longer matches its source."""
         other = Model(dt=self.dt, mujoco=self.mujoco, **arrays)
         if self.imported:
             self.imported = replace(self.imported, source=None)
@@ -385,7 +385,7 @@ def _rebuild(
     imported: Import | None,
     mujoco: dict[str, Any] | None = None,
 ) -> Model:
-    """The model of its own arrays, for copies and pickles."""
+    """A model with these arrays, for copies and pickles."""
     model = kind.__new__(kind)
     Model.__init__(model, dt=dt, mujoco=mujoco, **arrays)
     model.options, model.imported = options, imported

@@ -8,7 +8,7 @@ from ._library import check, lib
 from .model import Model
 from .options import Options
 
-UNSET = "0"  # the default of the option: ask a probe
+UNSET = "0"  # the default of the option: a probe chooses the number
 
 
 def contact_capacity(model: Model, options: Options) -> int:

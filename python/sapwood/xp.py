@@ -1,7 +1,7 @@
 """Arrays of numpy, or tensors of torch on the CPU or a GPU: what tasks and their parts compute with.
 
 numpy and torch have the same names for most functions: `xp = module(x)` is the one that made x, and code calls
-xp.where, xp.exp, ... Here are the others. torch is imported by those who pass tensors only.
+xp.where, xp.exp, ... Here are the others. torch is imported only if tensors are passed.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class BatchEnv(VectorEnv):
 
     A world that fails (a NaN, say) ends its episode, and numbers of its observation and reward that are not finite
     become 0, so that training goes on. `failures` counts such worlds. With `dumps`, a folder, the first `most_dumps` of
-    them are written there with the inputs of their last `guard` calls (dump.py); `sapwood replay` says why they failed.
+    them are written there with the inputs of their last `guard` calls (dump.py); `sapwood replay` shows the reason.
     """
 
     kept: tuple[str, ...] = ()  # arrays of the task that `save` writes

@@ -1,4 +1,4 @@
-"""Domain randomisation: parameters of worlds that are drawn anew at each reset."""
+"""Domain randomisation: parameters of worlds that are drawn again at each reset."""
 
 from __future__ import annotations
 

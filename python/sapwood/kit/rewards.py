@@ -32,7 +32,7 @@ class Rewards:
         return total
 
     def log(self, ended: Array) -> Mapping[str, float]:
-        """The mean of each term per second over the episodes that ended, which start anew; {} without any."""
+        """The mean of each term per second over the episodes that ended, which are then cleared; {} without any."""
         if not ended.any():
             return {}
         seconds = module(ended).clip(self.steps[ended], 1, None) * self.dt

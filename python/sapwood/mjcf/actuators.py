@@ -117,7 +117,7 @@ class Actuators(General):
             if m.jnt_type[j] not in (HINGE, SLIDE):
                 self.lose("JOINT", j, "spring of a free or ball joint")
                 continue
-            if self.law == "mujoco":  # it has springs of its own (law.py)
+            if self.law == "mujoco":  # MuJoCo's law has its own springs (law.py)
                 continue
             self.ke[v] += k
             self.pull[v] += k * float(m.qpos_spring[m.jnt_qposadr[j]])

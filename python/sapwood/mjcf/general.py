@@ -79,7 +79,7 @@ class General(Tendons):
         return self.tendon_arms(x - nv, gear) if x >= nv else [(x, gear)] if x >= 0 else []
 
     def tendon_arms(self, t: int, gear: float) -> list[tuple[int, float]]:
-        """Those of a tendon of ours; [] if it goes through points."""
+        """Dofs and moment arms of a fixed tendon; [] if the tendon goes through points."""
         sums: dict[int, float] = {}
         for kind, dof, (coefficient, *_) in self.terms[t]:
             if kind != JOINT:

@@ -218,7 +218,7 @@ class Law(Actuators):
         }
 
     def law_of_pairs(self) -> dict[str, Any]:
-        """Explicit pairs have parameters of their own. Their shapes find each other at margin + gap of the pair."""
+        """Explicit pairs have their own parameters. Collision finds their contacts at the margin + gap of the pair."""
         m, gap = self.m, self.rows.columns.get("shape_gap", np.zeros(0))
         known: dict[frozenset[int], int] = {}
         for p in range(m.npair):

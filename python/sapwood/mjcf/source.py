@@ -103,7 +103,7 @@ class Source:
 
     def __init__(self, m: Any, rigid: bool = False) -> None:
         self.m = m
-        self.rigid = rigid  # equalities and limits of tendons are rigid, not as soft as solref and solimp say
+        self.rigid = rigid  # equalities and limits of tendons are rigid, whatever solref and solimp are
         self.rows = Rows()
         self.coordinates = Coordinates()
         self.lost: list[Lost] = []

@@ -31,7 +31,7 @@ class Tendons(Source):
                 self.approximate("TENDON", t, f"left out: {fault}")
 
     def tendons_in_use(self) -> set[int]:
-        """Those of actuators that are converted, of equalities and of sensors."""
+        """The tendons that converted actuators, equalities and sensors use."""
         m, used = self.m, set()
         for a in range(int(getattr(m, "nactuator", m.nu))):
             if m.actuator_trntype[a] == TRN_TENDON and not self.actuator_fault(a):

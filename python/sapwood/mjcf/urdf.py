@@ -27,7 +27,7 @@ def load(
         for body in spec.worldbody.bodies:
             if not body.joints:
                 body.add_freejoint()
-    return convert(spec.compile(), strict, quiet, hulls, rigid=True)  # the file knows no softness of mimic joints
+    return convert(spec.compile(), strict, quiet, hulls, rigid=True)  # URDF has no softness of mimic joints
 
 
 def text_of(path: Path, packages: Mapping[str, str | os.PathLike[str]]) -> str:

@@ -92,7 +92,7 @@ def html(
 class Viewer:
     """A page that follows a batch while it is stepped: viewer = Viewer(model); viewer.show(batch) after a step.
 
-    The page is at http://localhost:`port`, on this machine only unless `host` says otherwise.
+    The page is at http://localhost:`port`, on this machine only unless `host` names another address.
     """
 
     def __init__(
