@@ -179,15 +179,6 @@ SapStatus sap_model_check_starts(const SapModelArrays *a) {
 static bool in_range(const SapModelArrays *a, SapRange range, double x) {
     switch (range) {
     case SAP_RANGE_ANY: return true;
-    case SAP_RANGE_FINITE: return isfinite(x);
-    case SAP_RANGE_NON_NEGATIVE: return isfinite(x) && x >= 0;
-    case SAP_RANGE_POSITIVE: return isfinite(x) && x > 0;
-    case SAP_RANGE_LENGTH: return fabs(x) <= SAP_MAX_LENGTH;
-    case SAP_RANGE_LENGTH_FROM_0: return x >= 0 && x <= SAP_MAX_LENGTH;
-    case SAP_RANGE_GAIN: return x == 0 || (isfinite(x) && x >= SAP_LEAST_GAIN);
-    case SAP_RANGE_POSITIVE_OR_INF: return x > 0;
-    case SAP_RANGE_FINITE_OR_NEG_INF: return x < INFINITY;
-    case SAP_RANGE_FINITE_OR_INF: return x > -INFINITY;
     case SAP_RANGE_BODY: return x >= 0 && x < a->num_bodies;
     case SAP_RANGE_BODY_OR_WORLD: return x >= -1 && x < a->num_bodies;
     case SAP_RANGE_AXIS_COUNT: return x >= 0 && x <= 3;
@@ -196,8 +187,8 @@ static bool in_range(const SapModelArrays *a, SapRange range, double x) {
     case SAP_RANGE_FLAG: return x == 0 || x == 1;
     case SAP_RANGE_SIDE: return x == -1 || x == 0 || x == 1;
     case SAP_RANGE_SHAPE_FLAGS: return x >= 0 && x <= (SAP_SHAPE_VISIBLE | SAP_SHAPE_COLLIDES);
+    default: return sap_range_holds(range, x);
     }
-    return false;
 }
 
 static SapLabel range_text(const SapModelArrays *a, SapRange range) {

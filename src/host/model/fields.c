@@ -127,8 +127,7 @@ const SapModelField sap_model_fields[] = {
     FIELD(tendon_name, TENDONS, 1, TEXT, ANY, COMPUTED),
 };
 
-/* Both assertions fail when an array is added to SapModelArrays but not here: its pointers are the fields and `name`.
- * */
+/* Both assertions fail if an array is added to SapModelArrays but not here: its pointers are the fields and `name`. */
 _Static_assert(sizeof sap_model_fields / sizeof sap_model_fields[0] == SAP_MODEL_NUM_FIELDS, "count of fields");
 _Static_assert(sizeof(SapModelArrays) == (1 + SAP_MODEL_NUM_FIELDS) * sizeof(void *) + 3 * sizeof(double) +
                                              6 * sizeof(int) + 7 * sizeof(int64_t),
@@ -157,6 +156,20 @@ const SapModelField *sap_model_field(const char *name) {
         if (strcmp(sap_model_fields[i].name, name) == 0)
             return &sap_model_fields[i];
     return NULL;
+}
+
+bool sap_range_holds(SapRange range, double x) {
+    switch (range) {
+    case SAP_RANGE_NON_NEGATIVE: return isfinite(x) && x >= 0;
+    case SAP_RANGE_POSITIVE: return isfinite(x) && x > 0;
+    case SAP_RANGE_LENGTH: return fabs(x) <= SAP_MAX_LENGTH;
+    case SAP_RANGE_LENGTH_FROM_0: return x >= 0 && x <= SAP_MAX_LENGTH;
+    case SAP_RANGE_GAIN: return x == 0 || (isfinite(x) && x >= SAP_LEAST_GAIN);
+    case SAP_RANGE_POSITIVE_OR_INF: return x > 0;
+    case SAP_RANGE_FINITE_OR_NEG_INF: return x < INFINITY;
+    case SAP_RANGE_FINITE_OR_INF: return x > -INFINITY;
+    default: return isfinite(x);
+    }
 }
 
 int sap_model_rows(const SapModelArrays *arrays, SapModelRows rows) {

@@ -123,6 +123,9 @@ typedef enum SapRange {
     SAP_RANGE_SIDE               /* -1, 0 or 1 */
 } SapRange;
 
+/* Whether x is in a range of plain numbers, SAP_RANGE_FINITE .. SAP_RANGE_FINITE_OR_INF. */
+bool sap_range_holds(SapRange range, double x);
+
 /* One array of SapModelArrays. */
 typedef struct SapModelField {
     const char *name;

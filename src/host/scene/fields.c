@@ -24,21 +24,8 @@ SapStatus sap_scene_refuse(const SapYamlEntry *entry, const char *allowed) {
                          allowed);
 }
 
-bool sap_scene_in_range(SapRange range, double x) {
-    switch (range) {
-    case SAP_RANGE_NON_NEGATIVE: return isfinite(x) && x >= 0;
-    case SAP_RANGE_POSITIVE: return isfinite(x) && x > 0;
-    case SAP_RANGE_LENGTH: return fabs(x) <= SAP_MAX_LENGTH;
-    case SAP_RANGE_LENGTH_FROM_0: return x >= 0 && x <= SAP_MAX_LENGTH;
-    case SAP_RANGE_GAIN: return x == 0 || (isfinite(x) && x >= SAP_LEAST_GAIN);
-    case SAP_RANGE_POSITIVE_OR_INF: return x > 0;
-    case SAP_RANGE_FINITE_OR_NEG_INF: return x < INFINITY;
-    case SAP_RANGE_FINITE_OR_INF: return x > -INFINITY;
-    default: return isfinite(x);
-    }
-}
-
-const char *sap_scene_range_text(SapRange range) {
+/* A range of plain numbers in words. */
+static const char *range_text(SapRange range) {
     switch (range) {
     case SAP_RANGE_NON_NEGATIVE: return "a finite number >= 0";
     case SAP_RANGE_POSITIVE: return "a finite number > 0";
@@ -57,13 +44,12 @@ SapStatus sap_scene_number(const SapYamlEntry *entry, SapRange range, double *ou
     char quote[SAP_QUOTE_SIZE];
     double value;
     if (entry->node->kind != SAP_YAML_SCALAR || sap_yaml_is_null(entry->node))
-        return sap_scene_refuse(entry, sap_scene_range_text(range));
+        return sap_scene_refuse(entry, range_text(range));
     if (!sap_expression_evaluate(entry->node->text, &value, &error))
         return sap_yaml_fail(entry, SAP_ERROR_PARSE, "%s, column %d: %s; allowed: %s",
-                             sap_quote(entry->node->text, quote), error.column, error.what,
-                             sap_scene_range_text(range));
-    if (!sap_scene_in_range(range, value))
-        return sap_scene_refuse(entry, sap_scene_range_text(range));
+                             sap_quote(entry->node->text, quote), error.column, error.what, range_text(range));
+    if (!sap_range_holds(range, value))
+        return sap_scene_refuse(entry, range_text(range));
     *out = value;
     return SAP_OK;
 }

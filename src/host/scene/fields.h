@@ -79,8 +79,4 @@ SapStatus sap_scene_gravity(const SapYamlEntry *entry, double out[3]); /* a numb
 /* Rejects anything but a list; null is an empty list. */
 SapStatus sap_scene_expect_list(const SapYamlEntry *entry);
 
-/* Whether x is in the range, and the range in words. Only for ranges of plain numbers. */
-bool sap_scene_in_range(SapRange range, double x);
-const char *sap_scene_range_text(SapRange range);
-
 #endif
