@@ -73,6 +73,31 @@ Test(cli, help_and_version_go_to_stdout) {
     }
 }
 
+/* Lines of the help that begin with an option, after spaces: `name` has its dashes and its length. */
+static int count_option(const char *help, const char *name, int length) {
+    int count = 0;
+    for (const char *line = help; line; line = strchr(line, '\n')) {
+        line += strspn(line, "\n ");
+        count += strncmp(line, name, (size_t)length) == 0 && strchr("= \n", line[length]);
+    }
+    return count;
+}
+
+Test(cli, help_lists_every_option_once) {
+    static const char *const commands[] = {"run",     "info",   "bench",    "compare",
+                                           "conform", "replay", "selftest", "dump-problem"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        int options = 0;
+        cr_assert_eq(sapwood("%s --help", commands[i]), 0);
+        for (const char *line = strstr(out, "\n      --"); line; line = strstr(line, "\n      --"), options++) {
+            line += strlen("\n      ");
+            int length = (int)strcspn(line, "= \n");
+            cr_expect_eq(count_option(out, line, length), 1, "%s --help: %.*s", commands[i], length, line);
+        }
+        cr_expect_geq(options, 5, "%s --help lists its options", commands[i]);
+    }
+}
+
 /* ---- input and output ---- */
 
 Test(cli, refuses_a_bad_scene_file_with_file_and_line) {

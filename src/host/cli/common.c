@@ -184,10 +184,11 @@ static error_t parse_settings(int key, char *arg, struct argp_state *state) {
     }
 }
 
+/* The preset is first, so that the other options are an array too. */
 static const struct argp_option settings_options[] = {
-    {NULL, 0, NULL, 0, "Solver:", 2},
     {"preset", KEY_PRESET, "P", 0,
      "Preset of solver options: approx32, approx64, drake, fast32, mujoco32, mujoco64; default: the scene's", 2},
+    {NULL, 0, NULL, 0, "Solver:", 2},
     {"set", KEY_SET, "NAME=VALUE", 0, "Set a solver option; overrides scene and preset; may be repeated", 2},
     {"isa", KEY_ISA, "I", 0, "Instruction set: auto, generic, avx2, avx512", 2},
     {"device", KEY_DEVICE, "D", 0, "Device: cpu (default) or cuda", 2},
@@ -196,6 +197,7 @@ static const struct argp_option settings_options[] = {
     {0}};
 
 const struct argp cli_settings_argp = {.options = settings_options, .parser = parse_settings};
+const struct argp cli_settings_but_preset_argp = {.options = settings_options + 1, .parser = parse_settings};
 
 bool cli_settings_apply(const CliSettings *settings, SapOptions *options) {
     if (settings->preset && !cli_check(sap_options_set(options, "contact_preset_variant", settings->preset)))

@@ -99,8 +99,8 @@ typedef struct CliSettings {
 } CliSettings;
 
 /* The options --preset, --set, --isa, --device and --asset-root, for use as an argp child; its input is a
- * CliSettings. */
-extern const struct argp cli_settings_argp;
+ * CliSettings. The second is for a command with its own --preset. */
+extern const struct argp cli_settings_argp, cli_settings_but_preset_argp;
 
 /* Checks and appends one setting; `option` is its name in messages. */
 void cli_settings_add(const struct argp_state *state, CliSettings *settings, const char *option, const char *name,
