@@ -79,14 +79,10 @@ function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
     endif()
     target_compile_definitions(${kernel} PRIVATE SAP_ISA_NAME=${isa} SAP_LANES=${lanes} SAP_PRECISION=${precision})
     target_include_directories(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(${kernel} PRIVATE sapwood_flags)
+    target_link_libraries(${kernel} PRIVATE sapwood_flags sapwood_kernel_checks)
     # errno and floating-point traps are not used; without them sqrt and selects compile to one instruction.
     # psabi: no vector is passed between files, so the calling convention of vectors does not matter.
     target_compile_options(${kernel} PRIVATE ${opt} -fno-math-errno -fno-trapping-math -Wno-psabi ${march_${isa}})
-    if(SAPWOOD_SANITIZE MATCHES "undefined")
-        # This check triples the compile time of the kernels.
-        target_compile_options(${kernel} PRIVATE -fno-sanitize=pointer-overflow)
-    endif()
     set_target_properties(${kernel} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 endfunction()
 
