@@ -25,7 +25,8 @@ typedef struct World {
     SapModel *model;
     KernelBatch batch;
     SapContacts *contacts;
-    double jacobian[HASH_SLOTS][3][MAX_DOFS], impulse[HASH_SLOTS][3], velocity[HASH_SLOTS][3], weight[HASH_SLOTS];
+    double jacobian[HASH_SLOTS * 3 * MAX_DOFS]; /* [slots][3][nv] */
+    double impulse[HASH_SLOTS][3], velocity[HASH_SLOTS][3], weight[HASH_SLOTS];
 } World;
 
 static void world_create(World *w, uint64_t seed, int law, int method) {
@@ -46,7 +47,7 @@ static void world_create(World *w, uint64_t seed, int law, int method) {
     sap_scratch_free(&w->batch.scratch); /* the layout is another one */
     cr_assert_eq(sap_scratch_create(args, &set, &w->batch.scratch), SAP_OK);
     w->contacts = kernel_batch_add_contacts(&w->batch, seed, toy);
-    args->report.jacobian = w->jacobian[0][0];
+    args->report.jacobian = w->jacobian;
     args->report.impulse = w->impulse[0];
     args->report.velocity = w->velocity[0];
     args->report.weight = w->weight;
@@ -65,9 +66,9 @@ static void step(World *w) {
     cr_assert_eq(*w->batch.status & (SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED), 0, "status %#x", *w->batch.status);
 }
 
-/* Row (c, axis) of the contacts' Jacobian, whose rows have nv numbers. */
+/* Row (c, axis) of the contacts' Jacobian. */
 static const double *row(const World *w, int c, int axis) {
-    return w->jacobian[0][0] + (3 * c + axis) * w->batch.args.plan.nv;
+    return w->jacobian + (3 * c + axis) * w->batch.args.plan.nv;
 }
 
 /* v* + A^-1 J' gamma */

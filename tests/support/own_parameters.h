@@ -115,7 +115,7 @@ static inline void add_constraints(SapModelArrays *a) {
 }
 
 /* Adds a static height field around the plane of the quadruped, and grids that it can have: a row of each array of
- * shapes, a copy of the plane's but for type, size and grid. The arrays are never freed. */
+ * shapes, a copy of the plane's but for type, size and grid. free_shape_arrays frees the arrays. */
 static inline void add_height_field(SapModelArrays *a) {
     static const int32_t size[2 * NUM_GRIDS] = {5, 9, 9, 5, 7, 7};
     enum { NUM_HEIGHTS = 5 * 9 + 9 * 5 + 7 * 7 };
@@ -147,6 +147,12 @@ static inline void add_height_field(SapModelArrays *a) {
     a->heights = heights;
 }
 
+static inline void free_shape_arrays(SapModelArrays *a) {
+    for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
+        if (sap_model_fields[i].rows == SAP_ROWS_SHAPES)
+            free((void *)sap_model_field_get(a, &sap_model_fields[i]));
+}
+
 /* The quadruped on a plane and a height field, with limits that act from the beginning, constraints and tendons, moving. */
 static inline SapModel *base_model(void) {
     SapScene *scene = NULL;
@@ -170,6 +176,7 @@ static inline SapModel *base_model(void) {
     add_constraints(&a);
     add_height_field(&a);
     SapModel *model = create_model(&a);
+    free_shape_arrays(&a);
     sap_scene_destroy(scene);
     return model;
 }
