@@ -59,8 +59,9 @@ static Regions regions_at(const Context *ctx, const double *v) {
         out.term[out.count++] = (int)sap_contact_trial_region(&trial);
     }
     for (int i = 0; i < ctx->args->plan.nv; i++) {
+        JointLaw law = dof_law(ctx, i);
         for (int r = 0; r < JOINT_ROWS; r++) {
-            RowLaw row = joint_row(DOF_LAW(i), r);
+            RowLaw row = joint_row(&law, r);
             out.term[out.count++] = row_region(&row, v[i]);
         }
     }
@@ -251,11 +252,15 @@ static Context context_of(const KernelBatch *k, const SapPack *pack) {
 
 /* Sets the problem up and solves it; its scratch stays. */
 static void solve_world(Context *ctx) {
+    double v_star[MAX_DOFS];
+    size_t bytes = (size_t)ctx->args->plan.nv * sizeof *v_star;
     stage_free_motion(ctx);
+    memcpy(v_star, FM(v), bytes);
     ctx->num_slots = stage_fill_slots(ctx);
     stage_contact_geometry(ctx);
     stage_contact_weight(ctx);
     stage_solve(ctx);
+    memcpy(FM(v), v_star, bytes); /* where the problem reads it, and the solve leaves v */
 }
 
 /* A random model with drives, limits and friction, which is strong: where it holds a joint the velocity is then not too small

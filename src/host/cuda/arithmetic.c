@@ -176,6 +176,7 @@ static uint32_t insert_bits(uint32_t a, uint32_t b, uint32_t position, uint32_t 
     X("cvt.u32.u64", w, "%x0", L(0))                                                                                   \
     X("cvt.u16.u32", h, "%w0", W(0))                                                                                   \
     X("cvt.u32.u16", w, "%h0", H(0))                                                                                   \
+    X("cvt.u64.u16", x, "%h0", H(0))                                                                                   \
     X("cvt.s32.s16", w, "%h0", (uint64_t)(int16_t)H(0))                                                                \
     X("cvt.s32.s8", w, "%h0", (uint64_t)(int8_t)H(0))                                                                  \
     ORDER_FORMS(X, "s32", w, S)                                                                                        \

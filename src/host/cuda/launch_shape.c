@@ -30,14 +30,19 @@ static int choose_few_slots(const SapStepArgs *args, int shared_limit) {
     return shared_limit == 0 || trees >= slots / SLOTS_PER_TREE ? slots : SLOTS_PER_TREE * trees;
 }
 
-static long long round_up(long long bytes) {
-    return (bytes + SAP_ARENA_ALIGNMENT - 1) / SAP_ARENA_ALIGNMENT * SAP_ARENA_ALIGNMENT;
+static long long round_up(long long bytes, int to) {
+    return (bytes + to - 1) / to * to;
+}
+
+static long long arena_bytes(size_t bytes) {
+    return round_up((long long)bytes, SAP_PART_ALIGNMENT);
 }
 
 /* The worlds of a warp access the same offset of their scratch at the same time. Their scratch is offset by half of the
  * banks: doubles of two teams of 8 threads and floats of two teams of 16 then have no bank conflicts, and other sizes
  * have half as many. */
 static long long apart(long long bytes) {
+    bytes = round_up(bytes, SAP_ARENA_ALIGNMENT);
     return bytes > 0 && bytes % BANKS_BYTES == 0 ? bytes + SAP_ARENA_ALIGNMENT : bytes;
 }
 
@@ -73,7 +78,8 @@ static int within(int arena, size_t part) {
     return arena >= 0 ? arena + (int)part : ~(~arena + (int)part);
 }
 
-/* Assigns offsets: from 0 in shared memory, ~offset in the workspace. False if an offset is too large. */
+/* Assigns offsets: from 0 in shared memory, ~offset in the workspace, whose arenas begin at whole lines. False if an offset
+ * is too large. */
 static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch parts, SapArenas *a) {
     int *const at[NUM_ARENAS] = {[SAP_ARENA_FM] = &a->fm,
                                  [SAP_ARENA_PACK_INTS] = &a->ints,
@@ -101,7 +107,7 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
         if (*next > INT_MAX - s->bytes[i])
             return false;
         *at[i] = s->outside[i] ? ~(int)*next : (int)*next;
-        *next += s->bytes[i];
+        *next += s->outside[i] ? round_up(s->bytes[i], SAP_ARENA_ALIGNMENT) : s->bytes[i];
     }
     /* Parts of other arenas: the solve and one linear system in that of free motion; origins that are shared. */
     a->solve = within(a->fm, parts.solve);
@@ -133,14 +139,14 @@ static Scratch scratch_of(SapCudaPart part, const SapStepArgs *args, int few_slo
     int first_outside = own_origins ? SAP_ARENA_TILES : SAP_ARENA_ORIGINS;
     for (int i = 0; i < SAP_NUM_ARENAS; i++) {
         s.outside[i] = i >= first_outside && i <= SAP_ARENA_LINEAR64;
-        s.bytes[i] = uses(part, i) ? round_up((long long)(s.outside[i] ? all : few)[i]) : 0;
+        s.bytes[i] = uses(part, i) ? arena_bytes((s.outside[i] ? all : few)[i]) : 0;
     }
     if (part == SAP_CUDA_COLLIDE) /* kinematics only */
-        s.bytes[SAP_ARENA_FM] = round_up((long long)args->plan.layout.I * real_bytes[args->fm_is_f64]);
+        s.bytes[SAP_ARENA_FM] = arena_bytes((size_t)args->plan.layout.I * (size_t)real_bytes[args->fm_is_f64]);
     for (int i = 0; MORE_SLOTS + i < NUM_ARENAS; i++) {
         bool some_have_more = part == SAP_CUDA_STEP && few_slots < args->contacts.num_slots;
         bool own = SAP_ARENA_SLOTS + i < first_outside;
-        s.bytes[MORE_SLOTS + i] = some_have_more && own ? round_up((long long)all[SAP_ARENA_SLOTS + i]) : 0;
+        s.bytes[MORE_SLOTS + i] = some_have_more && own ? arena_bytes(all[SAP_ARENA_SLOTS + i]) : 0;
         s.outside[MORE_SLOTS + i] = true;
     }
     return s;
@@ -175,8 +181,8 @@ static bool share_slots(const SapStepArgs *args, SapArenas *a) {
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};
     size_t bytes[SAP_NUM_ARENAS];
     sap_arena_bytes(args, 0, real_bytes, bytes);
-    long long pairs = a->slots.reals + round_up((long long)bytes[SAP_ARENA_COLLIDE]),
-              end = pairs + round_up((long long)bytes[SAP_ARENA_PAIRS]);
+    long long pairs = a->slots.reals + arena_bytes(bytes[SAP_ARENA_COLLIDE]),
+              end = pairs + arena_bytes(bytes[SAP_ARENA_PAIRS]);
     if (end > INT_MAX)
         return false;
     a->collide = a->slots.reals;

@@ -25,8 +25,8 @@ static const Number numbers[] = {
     OF(num_tendon_terms), OF(num_blocks), OF(num_rows), OF(block_size), OF(mujoco), OF(contact_rows), OF(rk4),
 #undef OF
 #define OF(name) {"SapMotionLayout", #name, offsetof(SapStepArgs, plan.layout.name)}
-    OF(q), OF(v0), OF(state_check), OF(control_check), OF(X), OF(A), OF(inverse), OF(v), OF(rk), OF(passing), OF(S),
-    OF(V), OF(a), OF(I), OF(F), OF(f), OF(L), OF(q1), OF(size),
+    OF(q), OF(v0), OF(checks), OF(A), OF(v), OF(rk), OF(X), OF(passing), OF(S), OF(V), OF(a), OF(state_check),
+    OF(control_check), OF(I), OF(F), OF(f), OF(inverse), OF(L), OF(q1), OF(size),
 #undef OF
 #define OF(name) {"SapNodes", #name, offsetof(SapStepArgs, plan.nodes.name)}
     OF(count), OF(words),
@@ -62,7 +62,7 @@ static const Number numbers[] = {
     OF(runs), OF(origin_size),
 #undef OF
 #define OF(name) {"SapPackInts", #name, offsetof(SapStepArgs, pack_ints.name)}
-    OF(num_slots), OF(status), OF(acts), OF(line_acts), OF(size),
+    OF(num_slots), OF(status), OF(acts), OF(size),
 #undef OF
 #define OF(name) {"SapLinearLayout", #name, offsetof(SapStepArgs, linear.name)}
     OF(L), OF(inverse), OF(x), OF(size),
@@ -135,6 +135,7 @@ static int list_tables(const SapPlan *plan, Table tables[MOST_TABLES]) {
         INTS(dof_coord, plan->nv),
         INTS(dof_driven, plan->nv),
         INTS(dof_limited, plan->nv),
+        INTS(dof_law, plan->nv),
         INTS(shape_type, plan->ns),
         INTS(shape_mesh, plan->ns),
         TABLE("SapPlan", pair, "SapPair", plan->num_pairs, 2, 0),

@@ -92,7 +92,7 @@ static void translate_plan(const SapCudaModel *model, const SapPlan *p) {
         &p->hull_source,   &p->height_field,    &p->pair,           &p->allowed,         &p->block,
         &p->block_dof,     &p->dof_block_start, &p->dof_block,      &p->tendon_start,    &p->tendon_term,
         &p->tendon_driven, &p->hull_edge,       &p->direction_cell, &p->direction_point, &p->nodes.start,
-        &p->nodes.of_dof,  &p->nodes.couples,
+        &p->nodes.of_dof,  &p->nodes.couples,   &p->dof_law,
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         translate(model, fields[i]);

@@ -15,25 +15,43 @@ SapMotionLayout sap_motion_layout(const SapPlan *p, bool keeps_poses) {
 #define PART(part, count) (at.part = next, next += (count))
     PART(q, p->nq);
     PART(v0, p->nv);
-    PART(state_check, p->nl);
-    PART(control_check, p->nl);
+    PART(checks, SAP_MOTION_CHECKS);
     PART(A, p->tree.nnz);
-    PART(inverse, p->nv);
     PART(v, p->nv);
     PART(rk, p->rk4 ? 8 * p->nv : 0);
     PART(X, 7 * p->nl);
     PART(S, 6 * p->nv);
     PART(V, 6 * p->nl);
     PART(a, 6 * p->nl);
-    PART(I, 10 * p->nl);
-    PART(F, 6 * p->nl);
+    PART(state_check, p->nl);
+    PART(control_check, p->nl);
+    int inertias = 10 * p->nl, wrenches = 6 * p->nl;
+    if (p->mujoco) { /* its solve reads I, and its end F */
+        PART(I, inertias);
+        PART(F, wrenches);
+        PART(L, p->tree.nnz);
+        PART(q1, p->nq);
+    } else { /* the factor follows the rows of A, the last that read I and F */
+        PART(I, inertias > p->tree.nnz ? inertias : p->tree.nnz);
+        PART(F, wrenches > p->nq ? wrenches : p->nq);
+        at.L = at.I;
+        at.q1 = at.F;
+    }
     PART(f, p->nv);
-    PART(L, p->tree.nnz);
-    PART(q1, p->nq);
+    PART(inverse, p->nv);
 #undef PART
     at.size = next;
     at.passing = p->mujoco ? next : keeps_poses ? at.S : at.X; /* MuJoCo's law reads them after its solve */
     return at;
+}
+
+int sap_place_dof_laws(const SapPlan *plan, int *place) {
+    int next = 0;
+    for (int i = 0; i < plan->nv; i++) {
+        place[i] = next;
+        next += plan->dof_driven[i] || plan->dof_limited[i] ? SAP_DOF_LAW_SIZE : SAP_DOF_FRICTION_SIZE;
+    }
+    return next;
 }
 
 /* ---- collision ---- */
@@ -145,6 +163,7 @@ static void layout_slot_ints(const SapPlan *plan, int lanes, SapSlotInts *ints) 
     ints->num_dofs = take(&next, 1);
     ints->couples = take(&next, 1);
     ints->dof = take(&next, ints->max_columns);
+    next = (next + 1) / 2; /* these have 16 bits */
     ints->has = take(&next, (plan->nv + 31) / 32);
     ints->size = (int)next;
     next = 0;
@@ -160,7 +179,6 @@ static void layout_pack_ints(const SapPlan *plan, int lanes, long long *next, Sa
     ints->num_slots = take(next, 1);
     ints->status = take(next, lanes);
     ints->acts = take(next, plan->nv);
-    ints->line_acts = take(next, plan->nv);
     ints->acting = take(next, plan->num_blocks > 0 ? 1 + plan->num_blocks : 0);
 }
 
@@ -178,23 +196,25 @@ static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
 }
 
 /* The problem and Newton's method, without the contact slots. */
-static void layout_problem(const SapPlan *plan, int lockstep, long long *next, SapProblemLayout *p,
+static void layout_problem(const SapPlan *plan, int lanes, int lockstep, long long *next, SapProblemLayout *p,
                            SapNewtonLayout *newton) {
-    int *vectors[] = {&p->v,    &p->v_star, &p->Av_star,   &p->dv,       &p->r,          &p->impulse,
-                      &p->grad, &p->scale,  &p->dof_gamma, &p->dof_cost, &p->dof_hessian};
-    int *of_line[] = {&newton->d, &p->line_keeps, &p->Ad};
+    int *vectors[] = {&p->v,     &p->Av_star,   &p->dv,       &p->r,          &p->grad,
+                      &p->scale, &p->dof_gamma, &p->dof_cost, &p->dof_hessian};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = take(next, plan->nv);
-    p->dof_check = p->impulse;
-    p->dof_law = take(next, SAP_DOF_LAW_SIZE * (long long)plan->nv);
+    p->dof_check = p->dof_gamma;
+    p->dof_law = take(next, plan->dof_law_size);
     newton->lockstep = take(next, lockstep ? SAP_LOCKSTEP_SIZE : 0);
     /* a line search has the memory of the linear system from here on; MuJoCo's law reads its vectors until its end */
     p->search = (int)(*next > INT_MAX ? INT_MAX : *next);
-    for (unsigned i = 0; i < sizeof of_line / sizeof *of_line; i++)
-        *of_line[i] = take(next, plan->nv);
+    newton->d = take(next, plan->nv);
+    p->line_keeps = take(next, lanes == 1 ? 0 : plan->nv); /* one lane has a bit for it */
+    p->Ad = take(next, plan->nv);
+    p->impulse = plan->mujoco ? take(next, plan->nv) : newton->d;
+    p->v_star = plan->mujoco ? take(next, plan->nv) : p->Ad;
     p->v0 = plan->mujoco ? take(next, plan->nv) : newton->d;
     p->guess = plan->mujoco ? take(next, plan->nv) : p->grad;
-    p->w = plan->mujoco ? take(next, plan->nv) : p->line_keeps;
+    p->w = plan->mujoco ? take(next, plan->nv) : p->dof_hessian;
     if (plan->mujoco)
         p->search = (int)(*next > INT_MAX ? INT_MAX : *next);
     long long line = 3LL * plan->nv, touched = plan->num_articulations; /* one after the other */
@@ -253,7 +273,7 @@ int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs 
     layout_slot_ints(plan, lanes, &args->slot_ints);
     layout_pack_ints(plan, lanes, &ints, &args->pack_ints);
     layout_linear(plan, &args->linear);
-    layout_problem(plan, args->newton.lockstep, &problem, &args->problem, &args->newton.layout);
+    layout_problem(plan, lanes, args->newton.lockstep, &problem, &args->problem, &args->newton.layout);
     if (args->dual)
         layout_dual(plan, args->contacts.capacity, num_slots, &problem, &ints, args, dual);
     args->problem.size = problem > INT_MAX ? INT_MAX : (int)problem;
@@ -274,17 +294,19 @@ static size_t product(int count, int size) {
     return (size_t)count * (size_t)size;
 }
 
-static size_t aligned(size_t bytes) {
-    return (bytes + SAP_ARENA_ALIGNMENT - 1) / SAP_ARENA_ALIGNMENT * SAP_ARENA_ALIGNMENT;
+/* Where the next part of an arena begins. Vectors of several lanes are aligned as arenas are. */
+static size_t aligned(size_t bytes, const int real_bytes[2]) {
+    size_t to = real_bytes[1] == sizeof(double) ? SAP_PART_ALIGNMENT : SAP_ARENA_ALIGNMENT;
+    return (bytes + to - 1) / to * to;
 }
 
 SapSharedScratch sap_shared_scratch(const SapStepArgs *a, const int real_bytes[2]) {
     int fm = real_bytes[a->fm_is_f64], solve = real_bytes[a->solve_is_f64],
         linear = real_bytes[a->newton.linear_is_f64];
     SapSharedScratch at;
-    at.solve = aligned(product(a->plan.layout.passing, fm));
+    at.solve = aligned(product(a->plan.layout.passing, fm), real_bytes);
     /* a solve in impulses reads the factor to its end */
-    at.linear = aligned(at.solve + product(a->dual ? a->problem.size : a->problem.search, solve));
+    at.linear = aligned(at.solve + product(a->dual ? a->problem.size : a->problem.search, solve), real_bytes);
     size_t ends[3] = {product(a->plan.layout.size, fm), at.solve + product(a->problem.size, solve),
                       at.linear + product(a->linear.size, linear)};
     at.bytes = 0;

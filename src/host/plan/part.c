@@ -67,6 +67,7 @@ static void carve(SapArena *arena, const SapPlan *w, SapPart *part) {
     SAP_CARVE(arena, p->dof_coord, w->nv);
     SAP_CARVE(arena, p->dof_driven, w->nv);
     SAP_CARVE(arena, p->dof_limited, w->nv);
+    SAP_CARVE(arena, p->dof_law, w->nv);
     carve_pattern(arena, &w->tree, w->nv, &p->tree);
     carve_pattern(arena, &w->closed, w->nv, &p->closed);
     SAP_CARVE(arena, p->nodes.start, w->nodes.count + 1);
@@ -365,6 +366,7 @@ static SapPlan with_arrays(const SapPlan *whole, const SapPlan *own) {
     p.dof_coord = own->dof_coord;
     p.dof_driven = own->dof_driven;
     p.dof_limited = own->dof_limited;
+    p.dof_law = own->dof_law;
     p.tree = own->tree;
     p.closed = own->closed;
     p.nodes = own->nodes;
@@ -402,6 +404,7 @@ void sap_part_choose(const SapPlan *whole, const int *tree, const bool *in_part,
     for (int s = 0; s < whole->ns; s++)
         OWN(int, p.shape_link)[s] = map(part->link, whole->shape_link[s]);
     filter_pairs(&filter, &part->plan);
+    part->plan.dof_law_size = sap_place_dof_laws(&part->plan, OWN(int, p.dof_law));
     part->plan.layout = sap_motion_layout(&part->plan, true);
     p = part->plan;
     take_pair_arrays(&part->border, &p);

@@ -18,7 +18,7 @@
 typedef struct Fill {
     SapLink *link;
     int *child, *level_start, *level_link, *body_link, *shape_link;
-    int *dof_public, *dof_coord, *dof_driven, *dof_limited;
+    int *dof_public, *dof_coord, *dof_driven, *dof_limited, *dof_law;
 } Fill;
 
 typedef struct Work {
@@ -177,6 +177,7 @@ static SapStatus carve_plan(const SapModelArrays *m, const Work *w, Fill *f, Sap
         SAP_CARVE(&arena, f->dof_coord, m->num_dofs);
         SAP_CARVE(&arena, f->dof_driven, m->num_dofs);
         SAP_CARVE(&arena, f->dof_limited, m->num_dofs);
+        SAP_CARVE(&arena, f->dof_law, m->num_dofs);
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "plan"));
     }
@@ -241,6 +242,7 @@ static SapStatus fill_plan(const SapModel *model, bool mujoco, Work *w, SapPlanO
                           .dof_coord = f.dof_coord,
                           .dof_driven = f.dof_driven,
                           .dof_limited = f.dof_limited,
+                          .dof_law = f.dof_law,
                           .mujoco = mujoco,
                           .contact_rows = mujoco ? sap_mujoco_contact_rows(model) : 3,
                           .rk4 = mujoco && sap_mujoco_is_rk4(model)};
@@ -250,6 +252,7 @@ static SapStatus fill_plan(const SapModel *model, bool mujoco, Work *w, SapPlanO
     SAP_TRY(add_closed(w, out));
     SAP_TRY(sap_plan_add_nodes(w->parent_dof, out));
     link_rows(m, &out->plan.tree);
+    out->plan.dof_law_size = sap_place_dof_laws(&out->plan, f.dof_law);
     out->plan.layout = sap_motion_layout(&out->plan, true);
     return sap_plan_add_shapes(model, out);
 }

@@ -6,7 +6,7 @@ typedef struct Constraint {
     int law;              /* SAP_LAW_...; of MuJoCo's law 1 for an elliptic cone, 0 for a pyramid */
     int rows, num_dofs;   /* uniform */
     int most_dofs;        /* of any constraint */
-    const int *dof;       /* [num_dofs] increasing */
+    const SapColumn *dof; /* [num_dofs] increasing */
     StageView J;          /* [num_dofs][rows] columns of the Jacobian, in the precision of contact geometry */
     real *vc, *gamma;     /* [rows] velocity, impulse */
     real *G;              /* curvature: [6] xx yy zz xy xz yz; of six rows [MUJOCO_G_SIZE] */
@@ -20,9 +20,9 @@ KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
     Constraint k;
     k.law = CONTACT_LAW;
     k.rows = CONTACT_ROWS;
-    k.num_dofs = *SLOT_INTS(num_dofs, c);
+    k.num_dofs = *SLOT_SHORTS(num_dofs, c);
     k.most_dofs = ctx->args->slot_ints.max_columns;
-    k.dof = SLOT_INTS(dof, c);
+    k.dof = SLOT_SHORTS(dof, c);
     k.J = SLOT_J_VIEW(c);
     k.vc = SLOT(vc, c);
     k.gamma = SLOT(gamma, c);
@@ -50,7 +50,7 @@ KERNEL_FN real constraint_check(const Context *ctx, int c) {
 
 /* Whether the constraint couples two branches of the tree, so that H has entries off the tree's pattern. */
 KERNEL_FN bool constraint_couples(const Context *ctx, int c) {
-    return *SLOT_INTS(couples, c) != 0;
+    return *SLOT_SHORTS(couples, c) != 0;
 }
 
 /* Sets touched[a] to 1 in the worlds of `acts` if a is the articulation of the link. One thread alone takes every a. */
@@ -88,8 +88,8 @@ KERNEL_FN int constraint_column(const Context *ctx, int c, int i) {
 /* The columns of a constraint that one thread visits: column .. end - 1. */
 typedef struct ColumnRange {
     int column, end;
-    const int *dof; /* of each column */
-    int row;        /* the dof, if the team has more than one thread */
+    const SapColumn *dof; /* of each column */
+    int row;              /* the dof, if the team has more than one thread */
 } ColumnRange;
 
 /* A walk through all constraints, which looks for the column of one dof if the team has more than one thread. */
@@ -111,10 +111,10 @@ KERNEL_FN ColumnSearch column_search(const Context *ctx, int row) {
 
 KERNEL_FN ColumnRange column_range(const Context *ctx, const ColumnSearch *s) {
     ColumnRange at;
-    at.dof = SLOT_INTS(dof, s->c);
+    at.dof = SLOT_SHORTS(dof, s->c);
     at.row = s->row;
     at.column = 0;
-    at.end = TEAM_OF_ONE ? *SLOT_INTS(num_dofs, s->c) : 0;
+    at.end = TEAM_OF_ONE ? *SLOT_SHORTS(num_dofs, s->c) : 0;
     if (!TEAM_OF_ONE) {
         int column = column_of(s->has, s->row);
         at.column = column < 0 ? 0 : column;
@@ -152,7 +152,7 @@ KERNEL_FN void columns_add_impulse(const Constraint *k, real *impulse) {
 
 /* Adds J' G J of n columns, whose dofs are on one path, to H on the tree's pattern: column j is entry j of its rows. J stays
  * in registers. */
-KERNEL_FN void columns_add_curvature(const real *G, const int *dof, StageView J, int n, const SapPattern *tree,
+KERNEL_FN void columns_add_curvature(const real *G, const SapColumn *dof, StageView J, int n, const SapPattern *tree,
                                      real *H) {
     Vec3 column[MOST_PATH];
     J = view_begin(J, J.is_f64);

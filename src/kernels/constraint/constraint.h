@@ -38,7 +38,7 @@ KERNEL_FN real constraint_Jt_mul(const Constraint *k, int column) {
 /* What H needs of a constraint, in the precision of this stage, which may differ from that of the solve. */
 typedef struct Curvature {
     int rows;
-    const int *dof;
+    const SapColumn *dof;
     int split,
         rest; /* the dofs of columns 0 .. split - 1 are consecutive, and those of split .. rest - 1; 0 in a team */
     StageView J;
@@ -49,7 +49,7 @@ KERNEL_FN Curvature curvature_at(const Context *ctx, int c) {
     Curvature k;
     StageView solve = SLOT_VIEW;
     k.rows = 3;
-    k.dof = SLOT_INTS(dof, c);
+    k.dof = SLOT_SHORTS(dof, c);
     k.split = TEAM_OF_ONE ? ORIGIN_INTS(runs, c)[0] : 0;
     k.rest = TEAM_OF_ONE ? ORIGIN_INTS(runs, c)[1] : 0;
     k.J = SLOT_J_VIEW(c);

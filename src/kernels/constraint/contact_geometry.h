@@ -56,8 +56,9 @@ KERNEL_FN Vec3 contact_midpoint(const Context *ctx, const int *shape, Vec3 x0, V
 /* Writes the columns of J, three reals each, in the order of the slot's dofs. y[side] is the velocity point
  * of each side. */
 STAGE_FN void contact_jacobian(const Context *ctx, int c, const Mat3 *C, const Vec3 y[2]) {
-    const int *dof = SLOT_INTS(dof, c), *path = ORIGIN_INTS(path, c);
-    int n = *SLOT_INTS(num_dofs, c);
+    const SapColumn *dof = SLOT_SHORTS(dof, c);
+    const int *path = ORIGIN_INTS(path, c);
+    int n = *SLOT_SHORTS(num_dofs, c);
     real *J = SLOT_J(c);
     for (int k = 0; k < n; k++) {
         Vec3 u = vec3_zero();

@@ -47,9 +47,9 @@ KERNEL_FN real contact_weight_diag_delassus(const Context *ctx, int c) {
     real W[6]; /* xx yy zz xy xz yz */
     for (int i = 0; i < 6; i++)
         W[i] = real_of(0);
-    int n = *SLOT_INTS(num_dofs, c);
+    int n = *SLOT_SHORTS(num_dofs, c);
     for (int k = 0; k < n; k++) {
-        const SapPatternRow *row = &tree->row[SLOT_INTS(dof, c)[k]];
+        const SapPatternRow *row = &tree->row[SLOT_SHORTS(dof, c)[k]];
         real inverse = K(1.0) / real_max(view_get(A, row->start + row->depth), real_of(WEIGHT_FLOOR));
         Vec3 J = view_get_vec3(SLOT_J_VIEW(c), 3 * k);
         Vec3 WJ = vec3_scale(inverse, J);

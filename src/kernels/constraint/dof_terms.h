@@ -3,7 +3,30 @@
 
 enum { HAS_DOF_TERMS = 1 };
 
-#define DOF_LAW(i) ((JointLaw *)(SOLVE(dof_law)) + (i))
+/* What DOF_ACTS(i) says of dof i: the kinds of its terms that act in some world; whether they are no parabola along the
+ * line in some world (solve/problem.h); and where its law is. 0 if no term acts. */
+enum { DOF_KINDS = JOINT_ALL, DOF_LINE_ACTS = 8, DOF_LAW_SHIFT = 4 };
+
+/* The law of dof i, with zeros for the kinds of terms that it cannot have. */
+KERNEL_FN JointLaw dof_law(const Context *ctx, int i) {
+    const SapPlan *plan = &ctx->args->plan;
+    const real *at = SOLVE(dof_law) + plan->dof_law[i];
+    JointLaw law = joint_law_none();
+    if (plan->dof_driven[i] || plan->dof_limited[i])
+        return *(const JointLaw *)at;
+    law.friction_inv_R = at[0];
+    law.friction_bound = at[1];
+    return law;
+}
+
+KERNEL_FN void dof_law_put(const Context *ctx, int i, const JointLaw *law) {
+    const SapPlan *plan = &ctx->args->plan;
+    real *at = SOLVE(dof_law) + plan->dof_law[i];
+    at[0] = law->friction_inv_R;
+    at[1] = law->friction_bound;
+    if (plan->dof_driven[i] || plan->dof_limited[i])
+        *(JointLaw *)at = *law;
+}
 
 /* A limit at distance `gap`: vhat = -gap/(h + kd/ke), also where the step cannot resolve ke. Active if the gap is at
  * most `window`, the distance that the joint can travel in a step. */
@@ -52,7 +75,7 @@ STAGE_FN void dof_terms_make(const Context *ctx, int i) {
     real w = SOLVE(w)[i];
     int coord = plan->dof_coord[i];
     real q0 = coord >= 0 ? view_get(FM_VIEW(q), coord) : zero;
-    JointLaw law = {zero, zero, zero, zero, zero, zero, zero, zero, zero, zero};
+    JointLaw law = joint_law_none();
     if (plan->dof_driven[i])
         joint_drive_make(ctx, i, q0, w, &law, &check);
     /* limits inside the window 2 h max(|v0|, |v*|) */
@@ -70,51 +93,54 @@ STAGE_FN void dof_terms_make(const Context *ctx, int i) {
         law.friction_inv_R = row.inv_R;
         law.friction_bound = row.upper;
     }
-    *DOF_LAW(i) = law;
-    DOF_ACTS(i) = joint_law_acts(&law);
+    dof_law_put(ctx, i, &law);
+    int acts = joint_law_acts(&law);
+    DOF_ACTS(i) = acts ? acts | plan->dof_law[i] << DOF_LAW_SHIFT : 0;
     SOLVE(dof_check)[i] = check;
 }
 
 /* Worlds in which a potential of dof i acts. */
 KERNEL_FN mask dof_terms_active(const Context *ctx, int i) {
-    JointLaw law = *DOF_LAW(i);
-    mask active = mask_none();
-    if (DOF_ACTS(i)) /* in some world of the pack; with one lane this needs no look at the law */
-        active = SAP_LANES == 1 ? mask_all() : joint_law_active(&law);
-    return active;
+    int acts = DOF_ACTS(i);
+    if (acts == 0 || SAP_LANES == 1) /* acts in some world of the pack; with one lane this needs no look at the law */
+        return acts ? mask_all() : mask_none();
+    return joint_law_active((const JointLaw *)(SOLVE(dof_law) + (acts >> DOF_LAW_SHIFT)), acts);
 }
 
 /* The potentials of all dofs, for loops over dofs. */
 typedef struct DofTerms {
-    const JointLaw *law; /* [nv] */
-    const int *acts;     /* [nv] */
+    const real *law; /* [dof_law_size] */
+    const int *acts; /* [nv] */
     const SapPlan *plan;
 } DofTerms;
 
 KERNEL_FN DofTerms dof_terms(const Context *ctx) {
     DofTerms terms;
-    terms.law = DOF_LAW(0);
+    terms.law = SOLVE(dof_law);
     terms.acts = &DOF_ACTS(0);
     terms.plan = &ctx->args->plan;
     return terms;
 }
 
-/* The kinds of terms of dof i that act. Known tables exclude the kinds that it cannot have. */
+/* The law of dof i, whose DOF_ACTS is `acts`; at the beginning if that is 0. Only numbers of kinds that act are there. */
+KERNEL_FN const JointLaw *dof_terms_law(const DofTerms *terms, int i, int acts) {
+    return (const JointLaw *)(terms->law + (TABLES_KNOWN ? terms->plan->dof_law[i] : acts >> DOF_LAW_SHIFT));
+}
+
+/* The kinds of terms of dof i that act. Known tables say which ones it can have at all. */
 KERNEL_FN int dof_terms_kinds(const DofTerms *terms, int i) {
     if (!TABLES_KNOWN)
-        return terms->acts[i];
+        return terms->acts[i] & DOF_KINDS;
     int drive = terms->plan->dof_driven[i] ? JOINT_DRIVE : 0, limit = terms->plan->dof_limited[i] ? JOINT_LIMIT : 0;
     return terms->acts[i] & (drive | limit | JOINT_FRICTION);
 }
 
 /* The potentials of dof i at velocity v. */
 KERNEL_FN JointTerms dof_terms_at(const DofTerms *terms, int i, real v) {
-    JointLaw law = terms->law[i];
-    return joint_law_evaluate(&law, dof_terms_kinds(terms, i), v);
+    return joint_law_evaluate(dof_terms_law(terms, i, terms->acts[i]), dof_terms_kinds(terms, i), v);
 }
 
 /* Worlds in which the potentials of dof i are one parabola between the velocities v and u. */
 KERNEL_FN mask dof_terms_keep(const DofTerms *terms, int i, real v, real u) {
-    JointLaw law = terms->law[i];
-    return joint_law_keeps(&law, dof_terms_kinds(terms, i), v, u);
+    return joint_law_keeps(dof_terms_law(terms, i, terms->acts[i]), dof_terms_kinds(terms, i), v, u);
 }

@@ -151,7 +151,7 @@ STAGE_FN void stage_constraint_weight(const Context *ctx) {
 KERNEL_FN real mujoco_row_weight(const Context *ctx, const SapBlock *b, int r) {
     real w = BLOCK(w, b)[r];
     if (MUJOCO->discrete)
-        w = w * mujoco_spread(ctx, block_dofs(ctx, b), b->num_columns, BLOCK_VIEW, b->rows, BLOCK_OFFSET(J, b) + r,
+        w = w * mujoco_spread(ctx, 0, block_dofs(ctx, b), b->num_columns, BLOCK_VIEW, b->rows, BLOCK_OFFSET(J, b) + r,
                               BLOCK_OFFSET(J, b) + r, real_of(0));
     return w;
 }

@@ -32,8 +32,9 @@ KERNEL_FN Vec3 mujoco_record_vec3(const Context *ctx, int c, int i) {
 
 /* Writes the columns of J; C: t1, t2, n. */
 STAGE_FN void mujoco_jacobian(const Context *ctx, int c, const Mat3 *C, Vec3 p) {
-    const int *dof = SLOT_INTS(dof, c), *path = ORIGIN_INTS(path, c);
-    int n = *SLOT_INTS(num_dofs, c), rows = CONTACT_ROWS;
+    const SapColumn *dof = SLOT_SHORTS(dof, c);
+    const int *path = ORIGIN_INTS(path, c);
+    int n = *SLOT_SHORTS(num_dofs, c), rows = CONTACT_ROWS;
     real *J = SLOT_J(c);
     for (int k = 0; k < n; k++) {
         /* a dof on both paths moves both bodies alike at p */
@@ -256,7 +257,7 @@ KERNEL_FN real constraint_Jt_mul(const Constraint *k, int column) {
 /* What H needs of a constraint, in the precision of this stage. */
 typedef struct Curvature {
     int rows;
-    const int *dof;
+    const SapColumn *dof;
     StageView J;
     real G[MUJOCO_G_SIZE];
 } Curvature;
@@ -265,7 +266,7 @@ KERNEL_FN Curvature curvature_at(const Context *ctx, int c) {
     Curvature k;
     StageView solve = SLOT_VIEW;
     k.rows = CONTACT_ROWS;
-    k.dof = SLOT_INTS(dof, c);
+    k.dof = SLOT_SHORTS(dof, c);
     k.J = SLOT_J_VIEW(c);
     UNROLLED for (int i = 0; i < 6; i++) k.G[i] = view_get(solve, SLOT_OFFSET(G, c) + i);
     if (k.rows > 3)
@@ -541,7 +542,7 @@ STAGE_FN void constraint_make(const Context *ctx, int c) {
     mujoco_friction(&m, law.mu);
     real w = *ORIGIN(w, c);
     if (step.discrete)
-        w = w * mujoco_spread(ctx, k.dof, k.num_dofs, k.J, k.rows, 2, 0, MUJOCO->elliptic ? zero : law.mu[0]);
+        w = w * mujoco_spread(ctx, k.dof, 0, k.num_dofs, k.J, k.rows, 2, 0, MUJOCO->elliptic ? zero : law.mu[0]);
     mujoco_regularise(ctx, &gains, w, dim, &law);
     mujoco_references(ctx, &m, &gains, &u0, error, &law);
 

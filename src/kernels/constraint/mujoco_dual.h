@@ -89,11 +89,11 @@ STAGE_FN void dual_spread(const Context *ctx, int c, const real *gamma, real *x)
     TEAM_FOR(i, ctx->args->plan.nv)
         x[i] = real_of(0);
     TEAM_SYNC(); /* as for rows */
-    TEAM_FOR(j, *SLOT_INTS(num_dofs, c)) {
+    TEAM_FOR(j, *SLOT_SHORTS(num_dofs, c)) {
         real s = real_of(0);
         for (int r = 0; r < rows; r++)
             s = real_fma(view_get(J, rows * j + r), gamma[r], s);
-        x[SLOT_INTS(dof, c)[j]] = s;
+        x[SLOT_SHORTS(dof, c)[j]] = s;
     }
     TEAM_SYNC(); /* as for rows */
 }

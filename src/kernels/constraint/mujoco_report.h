@@ -111,11 +111,11 @@ STAGE_FN void contact_report_row(const Context *ctx, RowCursor *at, int c, mask 
                                  const RowNumbers *row) {
     row_begin(ctx, at, has, row);
     StageView J = SLOT_J_VIEW(c);
-    for (int j = 0; j < *SLOT_INTS(num_dofs, c); j++) {
+    for (int j = 0; j < *SLOT_SHORTS(num_dofs, c); j++) {
         real value = n < 0 ? real_of(0) : view_get(J, CONTACT_ROWS * j + n);
         if (k >= 0)
             value = real_fma(mu, view_get(J, CONTACT_ROWS * j + k), value);
-        row_put_column(ctx, at, has, SLOT_INTS(dof, c)[j], value);
+        row_put_column(ctx, at, has, SLOT_SHORTS(dof, c)[j], value);
     }
     row_end(at, has);
 }
@@ -195,7 +195,7 @@ STAGE_FN void contact_report_pyramid(const Context *ctx, RowCursor *at, int c, m
 /* Worlds in which a dof moves one body of the contact against the other. */
 KERNEL_FN mask contact_moves(const Context *ctx, int c) {
     mask moves = mask_none();
-    for (int i = 0; i < CONTACT_ROWS * *SLOT_INTS(num_dofs, c); i++)
+    for (int i = 0; i < CONTACT_ROWS * *SLOT_SHORTS(num_dofs, c); i++)
         moves = moves | (view_get(SLOT_J_VIEW(c), i) != K(0.0));
     return moves;
 }

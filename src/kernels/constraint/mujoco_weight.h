@@ -34,22 +34,25 @@ STAGE_FN void mujoco_spread_turn(const Context *ctx, const SapLink *link, int i,
     }
 }
 
-/* w_h/w of the row J[a + stride j] + mu J[b + stride j] over n columns; 1 where it is 0. */
-STAGE_FN real mujoco_spread(const Context *ctx, const int *dof, int n, StageView J, int stride, int a, int b, real mu) {
+/* w_h/w of the row J[a + stride j] + mu J[b + stride j] over n columns; 1 where it is 0. The dofs of the columns are those
+ * of a contact or, if that is NULL, of a block. */
+STAGE_FN real mujoco_spread(const Context *ctx, const SapColumn *of_contact, const int *of_block, int n, StageView J,
+                            int stride, int a, int b, real mu) {
     const SapPlan *plan = &ctx->args->plan;
     MujocoSpread sum;
     sum.metric = sum.mass = real_of(0);
     for (int j = 0; j < n; j++) {
-        const SapLink *link = &plan->link[plan->tree.row[dof[j]].link];
-        bool turns = (link->type == SAP_JOINT_FREE || link->type == SAP_JOINT_BALL) && dof[j] == link->v;
+        int dof = of_contact ? of_contact[j] : of_block[j];
+        const SapLink *link = &plan->link[plan->tree.row[dof].link];
+        bool turns = (link->type == SAP_JOINT_FREE || link->type == SAP_JOINT_BALL) && dof == link->v;
         real e[3];
         for (int k = 0; k < (turns ? 3 : 1); k++)
             e[k] = real_fma(mu, view_get(J, b + stride * (j + k)), view_get(J, a + stride * (j + k)));
         if (turns) {
-            mujoco_spread_turn(ctx, link, dof[j], vec3_load(e), &sum);
+            mujoco_spread_turn(ctx, link, dof, vec3_load(e), &sum);
             j += 2;
         } else {
-            mujoco_spread_add(ctx, dof[j], e[0], mujoco_A(ctx, dof[j], dof[j]), &sum);
+            mujoco_spread_add(ctx, dof, e[0], mujoco_A(ctx, dof, dof), &sum);
         }
     }
     mask none = sum.mass == K(0.0);

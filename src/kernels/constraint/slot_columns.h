@@ -42,7 +42,7 @@ KERNEL_FN bool is_one_path(const SapPattern *pattern, int i, int j) {
 }
 
 /* The end of the run of consecutive dofs that begins at column j of n. */
-KERNEL_FN int run_end(const int *dof, int j, int n) {
+KERNEL_FN int run_end(const SapColumn *dof, int j, int n) {
     for (j++; j < n && dof[j] == dof[j - 1] + 1; j++)
         ;
     return j;
@@ -52,7 +52,8 @@ KERNEL_FN int run_end(const int *dof, int j, int n) {
  * the two paths are not on one path of the closed pattern. */
 KERNEL_FN void contact_columns(const Context *ctx, int c) {
     const SapPlan *plan = &ctx->args->plan;
-    int *dof = SLOT_INTS(dof, c), *path = ORIGIN_INTS(path, c);
+    SapColumn *dof = SLOT_SHORTS(dof, c);
+    int *path = ORIGIN_INTS(path, c);
     unsigned *has = (unsigned *)SLOT_INTS(has, c);
     const int *path0, *path1;
     int n = 0, n0 = link_path(plan, ORIGIN_INTS(link, c)[0], &path0),
@@ -62,19 +63,20 @@ KERNEL_FN void contact_columns(const Context *ctx, int c) {
     for (int i0 = 0, i1 = 0; i0 < n0 || i1 < n1; n++) {
         bool in0 = i0 < n0 && (i1 == n1 || path0[i0] <= path1[i1]),
              in1 = i1 < n1 && (i0 == n0 || path1[i1] <= path0[i0]);
-        dof[n] = in0 ? path0[i0] : path1[i1];
+        int i = in0 ? path0[i0] : path1[i1];
+        dof[n] = (SapColumn)i;
         path[n] = in0 + 2 * in1;
-        has[dof[n] / 32] |= 1u << dof[n] % 32;
+        has[i / 32] |= 1u << i % 32;
         i0 += in0;
         i1 += in1;
     }
-    *SLOT_INTS(num_dofs, c) = n;
+    *SLOT_SHORTS(num_dofs, c) = (SapColumn)n;
     if (TEAM_OF_ONE) {
         int *runs = ORIGIN_INTS(runs, c);
         runs[0] = run_end(dof, 0, n);
         runs[1] = run_end(dof, runs[0], n);
     }
-    *SLOT_INTS(couples, c) = n0 > 0 && n1 > 0 && !is_one_path(&plan->closed, path0[n0 - 1], path1[n1 - 1]);
+    *SLOT_SHORTS(couples, c) = n0 > 0 && n1 > 0 && !is_one_path(&plan->closed, path0[n0 - 1], path1[n1 - 1]);
 }
 
 /* The velocity of the point y per unit velocity of dof i. */

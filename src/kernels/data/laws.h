@@ -19,8 +19,8 @@ enum {
 #undef LAW
 };
 
-/* Reals of data for the potentials of one dof (law/sap_dof.h). */
-enum { SAP_DOF_LAW_SIZE = 10 };
+/* Reals of data for the potentials of one dof (law/sap_dof.h), and of a dof that has neither drive nor limits. */
+enum { SAP_DOF_LAW_SIZE = 10, SAP_DOF_FRICTION_SIZE = 2 };
 
 /* Reals of the law of a row (law/row.h), and the laws of the row of a tendon. */
 enum { SAP_ROW_LAW_SIZE = 5 };

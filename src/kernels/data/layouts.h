@@ -5,45 +5,50 @@
 
 #include "kernels/data/fixed.h"
 
+/* Checks of free motion that a world keeps to the end of its step. */
+enum { SAP_MOTION_STATE, SAP_MOTION_CONTROL, SAP_MOTION_FACTOR, SAP_MOTION_CHECKS };
+
 /* Scratch of free motion: offsets in reals. The parts from `passing` on are dead while the contact problem is solved,
  * whose scratch is in the same memory: the repetition of a solve computes S again, the end of a step V and a. */
 typedef struct SAP_FIELDS(SapMotionLayout) {
     int q;             /* [nq]     coordinates */
     int v0;            /* [nv]     velocity at the start, internal order */
-    int state_check;   /* [nl]     0, or NaN if the input state of the link is not finite */
-    int control_check; /* [nl]     0, or NaN if the control of the link is not finite */
-    int X;             /* [nl][7]  body poses; passing, unless a report or the gyroscopic term reads them */
+    int checks;        /* [SAP_MOTION_CHECKS] 0 or NaN: those of all links together, and of the factor of A */
     int A;             /* [nnz]    mass matrix, sparse rows */
-    int inverse;       /* [nv]     1 / L_ii of its factor L */
     int v;             /* [nv]     velocity at the end, internal order */
     int rk;            /* [8][nv]  accelerations, then rates, of the four stages of MuJoCo's RK4 */
+    int X;             /* [nl][7]  body poses; passing, unless a report or the gyroscopic term reads them */
     int passing;       /* the first of the parts that pass: X, or S; size: none, with MuJoCo's law */
     int S;             /* [nv][6]  motion subspace about O */
     int V;             /* [nl][6]  twists about O */
     int a;             /* [nl][6]  bias accelerations about O */
-    int I;    /* [nl][10] inertias about O, of the link, then of its subtree: m, m c, Ixx Iyy Izz Ixy Ixz Iyz */
-    int F;    /* [nl][6]  wrenches about O, of the link, then of its subtree */
-    int f;    /* [nv]     joint_f, internal order; then tau */
-    int L;    /* [nnz]    factor of A */
-    int q1;   /* [nq]     coordinates at the end */
-    int size; /* reals of free motion */
+    int state_check;   /* [nl]     0, or NaN if the input state of the link is not finite */
+    int control_check; /* [nl]     0, or NaN if the control of the link is not finite */
+    int I;       /* [nl][10] inertias about O, of the link, then of its subtree: m, m c, Ixx Iyy Izz Ixy Ixz Iyz */
+    int F;       /* [nl][6]  wrenches about O, of the link, then of its subtree */
+    int f;       /* [nv]     joint_f, internal order; then tau */
+    int inverse; /* [nv]     1 / L_ii of the factor L of A */
+    int L;       /* [nnz]    factor of A; in the memory of I, unless MuJoCo's law reads that later */
+    int q1;      /* [nq]     coordinates at the end; in the memory of F, unless MuJoCo's law reads that later */
+    int size;    /* reals of free motion */
 } SAP_FIELDS(SapMotionLayout);
 SAP_FIXED(SapMotionLayout)
 
 /* The problem of a world, which every method reads (solve/problem.h): offsets in the solve's scratch, in reals. Vectors
- * are [nv] unless noted. v0, w, guess and dof_check are read only until the first v is set; they share the memory of the
- * direction d, line_keeps, grad and impulse. The parts of a line search are in the memory of the linear system, which is
- * dead then: d first, where the system has its matrix, because it is copied from the solution at the system's end. With
- * MuJoCo's law v0, w, guess, d, Ad and line_keeps have their own memory. */
+ * are [nv] unless noted. v0, v_star, w, guess and dof_check are read only until the first v is set; they share the memory
+ * of the direction d, Ad, dof_hessian, grad and dof_gamma. The parts of a line search are in the memory of the linear
+ * system, which is dead then: d first, where the system has its matrix, because it is copied from the solution at the
+ * system's end. The impulse is dead from the norms of an evaluation to the next evaluation: it is in the memory of d.
+ * With MuJoCo's law v0, v_star, w, guess, impulse, d, Ad and line_keeps have their own memory. */
 typedef struct SAP_FIELDS(SapProblemLayout) {
     int v, v0, v_star, guess, Av_star; /* current v, v at the start, v*, first v, A v* */
     int dv, r, impulse, grad;          /* v - v*, A (v - v*), J' gamma + dof terms, grad = r - impulse */
     int Ad;                            /* A d along the direction d of a line */
     int w, scale;                      /* 1/A_ii; 1/sqrt(A_ii), or 0 for an inactive dof (problem_start) */
-    int dof_law;                       /* [nv][SAP_DOF_LAW_SIZE] data of the dof terms */
+    int dof_law;                       /* [dof_law_size] data of the dof terms; those of a dof at dof_law of the plan */
     int dof_gamma, dof_cost, dof_hessian, dof_check; /* impulse, cost, curvature of the dof terms; 0 or NaN */
     int search;     /* the first of the parts in the memory of the linear system: d, line_keeps, Ad, line */
-    int line_keeps; /* 1: the terms of the dof are a parabola along the line, else 0 */
+    int line_keeps; /* 1: the terms of the dof are a parabola along the line, else 0; absent with one lane */
     int line;       /* [nv][3] change of cost, slope and curvature of the dof terms along a line */
     int touched;    /* [articulations] 1: a constraint acts on the articulation, else 0; in the memory of `line` */
     int size;       /* reals of the problem, with that in impulses, without the contact slots */
@@ -74,14 +79,20 @@ typedef struct SAP_FIELDS(SapSlotLayout) {
 } SAP_FIELDS(SapSlotLayout);
 SAP_FIXED(SapSlotLayout)
 
+/* Number or dof of a column of J: a plan has fewer dofs than this has values, because the matrices of more would have more
+ * entries than an int can count. */
+typedef unsigned short SapColumn;
+
 /* The integers of a contact slot, common to all worlds of the pack except `record`: offsets from its beginning. They
  * are in two parts, as its reals. */
 typedef struct SAP_FIELDS(SapSlotInts) {
+    /* SapColumn, offsets in such (SLOT_SHORTS) */
     int num_dofs, couples; /* number of columns of J; 1 if the contact couples two branches of the tree */
     int dof;               /* [max_columns] the dof of each column, increasing */
-    int has;               /* [(nv + 31)/32] bit i: dof i has a column */
-    int size;              /* integers of this part */
-    int max_columns;       /* most columns of J */
+    /* int (SLOT_INTS) */
+    int has;         /* [(nv + 31)/32] bit i: dof i has a column */
+    int size;        /* integers of this part */
+    int max_columns; /* most columns of J */
     /* origin */
     int record;      /* [lanes] index of the world's record in the slot, -1 = none */
     int shape, link; /* [2] -1 = none, static; before the geometry stage, link holds the body of the record */
@@ -96,8 +107,7 @@ SAP_FIXED(SapSlotInts)
 typedef struct SAP_FIELDS(SapPackInts) {
     int num_slots; /* slots in use */
     int status;    /* [lanes] SAP_WORLD_... of the step so far */
-    int acts;      /* [nv] which terms of the dof act in some world (law/sap_dof.h) */
-    int line_acts; /* [nv] 1: in some world they act along the line and are no parabola (solve/problem.h) */
+    int acts;      /* [nv] which terms of the dof act in some world, and where its law is (constraint/dof_terms.h) */
     int acting; /* [1 + num_blocks] for one thread: how many blocks act in some world, and which; absent without blocks */
     int size;
 } SAP_FIELDS(SapPackInts);

@@ -187,6 +187,8 @@ typedef struct SAP_FIELDS(SapPlan) {
     const int *dof_coord;    /* [nv] coordinate of each dof, -1 for dofs of ball and free joints */
     const int *dof_driven;   /* [nv] 1 if the model has a drive on this dof */
     const int *dof_limited;  /* [nv] 1 if the dof may have limits: it is the only axis of its joint */
+    const int *dof_law;      /* [nv] place of its law (law/sap_dof.h) among those of all dofs, in reals */
+    int dof_law_size;        /* reals of all these laws */
     SapPattern tree, closed; /* of the tree; of the tree and all blocks */
     SapNodes nodes;          /* branches, for the pattern with contacts that couple them */
     SapMotionLayout layout;

@@ -130,12 +130,17 @@ KERNEL_FN real check_of(real a) {
     return a - a;
 }
 
-/* Worlds in which all n checks are 0. Every thread of the team computes the same sum. */
-KERNEL_FN mask checks_pass(const real *check, int n) {
+/* 0 if all n checks are 0, else NaN. */
+KERNEL_FN real check_sum(const real *check, int n) {
     real sum = real_of(0);
     for (int i = 0; i < n; i++)
         sum = sum + check[i];
-    return sum == K(0.0);
+    return sum;
+}
+
+/* Worlds in which all n checks are 0. Every thread of the team computes the same sum. */
+KERNEL_FN mask checks_pass(const real *check, int n) {
+    return check_sum(check, n) == K(0.0);
 }
 
 /* Element i of a field, or `absent` for i < 0. */

@@ -2,7 +2,8 @@
  *
  *   FM(x)             part x of free motion's arena
  *   SOLVE(x)          part x of the problem of the world, which every method reads
- *   SLOT(x, c)        part x of contact slot c, in the precision of the solve; SLOT_INTS(x, c) its integers
+ *   SLOT(x, c)        part x of contact slot c, in the precision of the solve; SLOT_INTS(x, c) its integers of 32 bits,
+ *                     SLOT_SHORTS(x, c) those of 16 bits
  *   ORIGIN(x, c)      part x of the origin of slot c, in the same precision; ORIGIN_INTS(x, c) its integers
  *   SLOT_J(c)         the Jacobian of slot c, in the precision of contact geometry
  *   BLOCK(x, b)       part x of a constraint or tendon of the model (SapBlock *b), in the precision of the solve
@@ -18,6 +19,7 @@
 #define SLOT_OFFSET(part, c)   ((c)*ctx->args->slot.size + ctx->args->slot.part)
 #define SLOT(part, c)          ((real *)ctx->slots + SLOT_OFFSET(part, c))
 #define SLOT_INTS(part, c)     (ctx->slot_ints + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
+#define SLOT_SHORTS(part, c)   ((SapColumn *)(ctx->slot_ints + (c)*ctx->args->slot_ints.size) + ctx->args->slot_ints.part)
 #define SLOT_J_OFFSET(c)       ((c)*CONTACT_ROWS * ctx->args->slot_ints.max_columns)
 #define SLOT_J(c)              ((real *)ctx->jacobians + SLOT_J_OFFSET(c)) /* in the stage of contact geometry only */
 #define ORIGIN_OFFSET(part, c) ((c)*ctx->args->slot.origin_size + ctx->args->slot.part)
@@ -28,7 +30,6 @@
 #define NUM_SLOTS              (ctx->ints + ctx->args->pack_ints.num_slots)
 #define STATUS(l)              ((ctx->ints + ctx->args->pack_ints.status)[l])
 #define DOF_ACTS(i)            ((ctx->ints + ctx->args->pack_ints.acts)[i])
-#define DOF_LINE_ACTS(i)       ((ctx->ints + ctx->args->pack_ints.line_acts)[i])
 #define ACTING_BLOCKS          (ctx->ints + ctx->args->pack_ints.acting)
 #define NEWTON(part)           ((real *)ctx->solve + ctx->args->newton.layout.part)
 #define LINEAR(part)           ((real *)ctx->linear[SAP_PRECISION == 64] + ctx->args->linear.part)

@@ -8,14 +8,21 @@
  * A drive or limit that is too stiff for the step is softened to the near-rigid bound R >= (0.1/(2 pi))^2 w,
  * w = 1/A_ii. */
 
-/* The numbers of the rows that their kind does not imply. inv_R = 0: the row does not act. */
+/* The numbers of the rows that their kind does not imply. inv_R = 0: the row does not act. In scratch a dof that can have
+ * friction only has only its numbers. */
 typedef struct JointLaw {
+    real friction_inv_R, friction_bound;                /* bound: h F */
     real drive_vhat, drive_inv_R, drive_R, drive_bound; /* bound: h e, may be infinite */
     real lower_vhat, lower_inv_R;
     real upper_vhat, upper_inv_R;
-    real friction_inv_R, friction_bound; /* bound: h F */
 } JointLaw;
 static_assert(sizeof(JointLaw) == SAP_DOF_LAW_SIZE * sizeof(real), "data/laws.h has another size for dofs");
+
+KERNEL_FN JointLaw joint_law_none(void) {
+    real zero = real_of(0);
+    JointLaw none = {zero, zero, zero, zero, zero, zero, zero, zero, zero, zero};
+    return none;
+}
 
 /* Kinds of terms. A kind that acts in no world of the pack is not evaluated; it would add 0. */
 enum { JOINT_DRIVE = 1, JOINT_LIMIT = 2, JOINT_FRICTION = 4, JOINT_ALL = 7 };
@@ -51,10 +58,16 @@ KERNEL_FN RowLaw joint_row(const JointLaw *t, int row) {
     return friction;
 }
 
-/* Worlds in which a row acts. */
-KERNEL_FN mask joint_law_active(const JointLaw *t) {
-    return (t->drive_inv_R > K(0.0)) | (t->lower_inv_R > K(0.0)) | (t->upper_inv_R > K(0.0)) |
-           (t->friction_inv_R > K(0.0));
+/* Worlds in which a row of the kinds in `acts` acts. */
+KERNEL_FN mask joint_law_active(const JointLaw *t, int acts) {
+    mask active = mask_none();
+    if (acts & JOINT_DRIVE)
+        active = active | (t->drive_inv_R > K(0.0));
+    if (acts & JOINT_LIMIT)
+        active = active | (t->lower_inv_R > K(0.0)) | (t->upper_inv_R > K(0.0));
+    if (acts & JOINT_FRICTION)
+        active = active | (t->friction_inv_R > K(0.0));
+    return active;
 }
 
 /* The kinds that act in some world of the pack. */

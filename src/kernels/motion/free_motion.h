@@ -148,6 +148,19 @@ STAGE_FN void assemble_row(const Context *ctx, int i, real h) {
     A[row->depth] = A[row->depth] + real_fma(h, damping, field_get(k->armature, i, ctx->pack));
 }
 
+/* Keeps the checks of all links and of the factor of A. Other threads read them behind a barrier of the solve or of the
+ * end of the step. */
+STAGE_FN void free_motion_keep_checks(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    TEAM_ONCE() {
+        real state = check_sum(FM(state_check), plan->nl), control = check_sum(FM(control_check), plan->nl);
+        mask spd = factor_succeeded(plan->nv, FM(inverse));
+        FM(checks)[SAP_MOTION_STATE] = state;
+        FM(checks)[SAP_MOTION_CONTROL] = control;
+        FM(checks)[SAP_MOTION_FACTOR] = real_select(spd, real_of(0), real_nan());
+    }
+}
+
 /* Kinematics, A and tau at (q, v0); then the factor of A, and v = v*. */
 STAGE_FN void free_motion(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
@@ -189,6 +202,7 @@ STAGE_FN void free_motion(const Context *ctx) {
     UNROLL
     TEAM_FOR(i, plan->nv)
         FM(v)[i] = real_fma(h, FM(v)[i], FM(v0)[i]);
+    free_motion_keep_checks(ctx);
     if (!STEP_SOLVES)
         TEAM_SYNC(); /* integration reads v*; a solve has barriers before it does */
 }

@@ -79,10 +79,9 @@ STAGE_FN bits speed_status(const Context *ctx, const real *q) {
 STAGE_FN bits world_status(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     bits none = real_bits(real_of(0)), status = none;
-    mask state_ok = checks_pass(FM(state_check), plan->nl);
-    mask control_ok = checks_pass(FM(control_check), plan->nl);
-    mask input_ok = state_ok & control_ok;
-    mask spd = factor_succeeded(plan->nv, FM(inverse));
+    const real *checks = FM(checks);
+    mask state_ok = checks[SAP_MOTION_STATE] == K(0.0), control_ok = checks[SAP_MOTION_CONTROL] == K(0.0);
+    mask input_ok = state_ok & control_ok, spd = checks[SAP_MOTION_FACTOR] == K(0.0);
     real assembled = real_of(0), result = real_of(0);
     UNROLL
     for (int i = 0; i < plan->nv; i++)

@@ -12,10 +12,10 @@
 /* Y of slot c: three reals per column of J, the deepest dofs first. */
 STAGE_FN void delassus_slot(const Context *ctx, int c) {
     const SapPattern *tree = &ctx->args->plan.tree;
-    const int *dof = SLOT_INTS(dof, c);
+    const SapColumn *dof = SLOT_SHORTS(dof, c);
     const real *L = LINEAR(L), *inverse = LINEAR(inverse);
     real *Y = SLOT_Y(c);
-    int n = *SLOT_INTS(num_dofs, c);
+    int n = *SLOT_SHORTS(num_dofs, c);
     for (int k = n - 1; k >= 0; k--) {
         Vec3 y = view_get_vec3(SLOT_J_VIEW(c), 3 * k);
         int depth = tree->row[dof[k]].depth;
@@ -46,8 +46,8 @@ STAGE_FN void delassus_dof(const Context *ctx, int i) {
 
 /* W[3 a + b] of row a of slot c and row b of slot d. */
 KERNEL_FN void delassus_slots(const Context *ctx, int c, int d, real W[9]) {
-    const int *dof = SLOT_INTS(dof, d);
-    int n = *SLOT_INTS(num_dofs, d);
+    const SapColumn *dof = SLOT_SHORTS(dof, d);
+    int n = *SLOT_SHORTS(num_dofs, d);
     for (int i = 0; i < 9; i++)
         W[i] = real_of(0);
     for (int j = 0; j < n; j++) {
@@ -91,8 +91,8 @@ KERNEL_FN real delassus_at(const Context *ctx, int source, int i) {
 
 /* W of the three rows of slot c and a row. */
 KERNEL_FN Vec3 delassus_slot_row(const Context *ctx, int c, int source) {
-    const int *dof = SLOT_INTS(dof, c);
-    int n = *SLOT_INTS(num_dofs, c);
+    const SapColumn *dof = SLOT_SHORTS(dof, c);
+    int n = *SLOT_SHORTS(num_dofs, c);
     Vec3 W = vec3_zero();
     for (int k = 0; k < n; k++)
         W = vec3_fma(delassus_at(ctx, source, dof[k]), vec3_load(SLOT_Y(c) + 3 * k), W);

@@ -54,8 +54,8 @@ KERNEL_FN void limit_row(const Context *ctx, real gap, real vhat, real inv_R, Du
 
 KERNEL_FN DualRow dof_row(const Context *ctx, int i, int term) {
     const SapConstants *k = STAGE_CONSTANTS;
-    const JointLaw *joint = DOF_LAW(i);
-    RowLaw law = joint_row(joint, term);
+    JointLaw joint = dof_law(ctx, i);
+    RowLaw law = joint_row(&joint, term);
     real zero = real_of(0), one = real_of(1);
     int coord = ctx->args->plan.dof_coord[i];
     real q0 = coord >= 0 ? view_get(FM_VIEW(q), coord) : zero;
@@ -74,7 +74,7 @@ KERNEL_FN DualRow dof_row(const Context *ctx, int i, int term) {
         row.hi = law.upper;
     }
     row.lo = -row.hi;
-    row.sign = real_select(dof_row_acts(joint, term), row.sign, zero);
+    row.sign = real_select(dof_row_acts(&joint, term), row.sign, zero);
     return row;
 }
 
@@ -133,9 +133,10 @@ STAGE_FN SapDualShape dual_step_shape(const Context *ctx) {
         }
         /* rows of dofs, then of constraints and tendons */
         for (int i = 0; i < ctx->args->plan.nv; i++) {
+            JointLaw law = dof_law(ctx, i);
             int before = n;
             for (int t = 0; t < JOINT_ROWS && DOF_ACTS(i); t++)
-                if (mask_any(dof_row_acts(DOF_LAW(i), t)))
+                if (mask_any(dof_row_acts(&law, t)))
                     dual_step_add_row(ctx, &n, contacts, i, t,
                                       t == JOINT_ROW_LOWER || t == JOINT_ROW_UPPER ? SAP_DUAL_UNILATERAL
                                                                                    : SAP_DUAL_BOX);
@@ -168,12 +169,12 @@ STAGE_FN void dual_step_free_motion(const Context *ctx) {
     StageView A = FM_VIEW(A);
     TEAM_FOR(i, nv) {
         SapPatternRow row = tree->row[i];
-        const JointLaw *law = DOF_LAW(i);
-        mask linear = drive_in_A(law);
+        JointLaw law = dof_law(ctx, i);
+        mask linear = drive_in_A(&law);
         for (int t = 0; t <= row.depth; t++)
             L[row.start + t] = view_get(A, row.start + t);
-        L[row.start + row.depth] = L[row.start + row.depth] + real_select(linear, law->drive_inv_R, zero);
-        x[i] = real_select(linear, drive_impulse(law, v_star[i]), zero);
+        L[row.start + row.depth] = L[row.start + row.depth] + real_select(linear, law.drive_inv_R, zero);
+        x[i] = real_select(linear, drive_impulse(&law, v_star[i]), zero);
     }
     TEAM_SYNC(); /* the factor reads all rows */
     factor_solve(tree, L, L, LINEAR(inverse), x, x);
@@ -451,9 +452,9 @@ STAGE_FN void dual_step_velocity(const Context *ctx) {
     TEAM_SYNC(); /* the solve reads x of the dofs above */
     factor_back(tree, LINEAR(L), LINEAR(inverse), x);
     TEAM_FOR(i, nv) {
-        const JointLaw *law = DOF_LAW(i);
+        JointLaw law = dof_law(ctx, i);
         v[i] = DUAL_STEP(v_free)[i] + x[i];
-        real drive = real_select(drive_in_A(law), drive_impulse(law, v[i]), zero);
+        real drive = real_select(drive_in_A(&law), drive_impulse(&law, v[i]), zero);
         DOF_IMPULSES(i)[0] = DOF_IMPULSES(i)[0] + drive;
     }
     TEAM_SYNC(); /* contacts read v of their dofs */

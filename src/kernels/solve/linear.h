@@ -4,6 +4,7 @@
 /* Writes H to LINEAR(L), without its contacts if a library adds them, and -grad to LINEAR(x). */
 KERNEL_FN void linear_assemble(const Context *ctx, const SapPattern *pattern, bool has_contacts) {
     PROFILE(ctx, SAP_STAGE_ASSEMBLY);
+    TEAM_SYNC(); /* the norms have read all of the impulse, whose memory H overwrites */
     if (has_contacts)
         problem_hessian(ctx, pattern, LINEAR(L));
     else

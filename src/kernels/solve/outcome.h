@@ -23,7 +23,7 @@ STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const So
     bits none = real_bits(real_of(0));
     int nv = ctx->args->plan.nv;
     TEAM_FOR(i, nv) {
-        real v = real_select(is->constrained, SOLVE(v)[i], SOLVE(v_star)[i]) + K(0.0);
+        real v = real_select(is->constrained, SOLVE(v)[i], view_get(out, i)) + K(0.0);
         view_put(out, i, real_select(which, v, view_get(out, i)));
     }
     OWN_FINISH(which);

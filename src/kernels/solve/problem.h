@@ -180,13 +180,14 @@ STAGE_FN ProblemChecks problem_begin(const Context *ctx) {
 
 /* Computes v - v*, r = A (v - v*) and the velocities of constraints from v, in the worlds of `which`. */
 STAGE_FN void problem_start_from_v(const Context *ctx, mask which) {
-    const real *v = SOLVE(v), *v_star = SOLVE(v_star);
+    const real *v = SOLVE(v);
+    StageView v_star = FM_VIEW(v);
     real *dv = SOLVE(dv), *r = SOLVE(r), *product = SOLVE(grad); /* grad is free until the gradient is evaluated */
     int nv = ctx->args->plan.nv;
     TEAM_SYNC(); /* constraints read the v of their dofs */
     UNROLL
     TEAM_FOR(i, nv)
-        dv[i] = real_select(which, v[i] - v_star[i], dv[i]);
+        dv[i] = real_select(which, v[i] - view_get(v_star, i), dv[i]);
     if (NUM_BLOCKS > 0)
         blocks_set_velocity(ctx, v, which);
     TEAM_FOR(c, constraint_count(ctx)) {
@@ -410,21 +411,28 @@ KERNEL_FN real line_reach(const Context *ctx) {
     return real_max(real_of(K(1.5)), real_of((scalar)(1.0 / ctx->args->newton.rho)));
 }
 
-/* Finds the worlds in which the terms of dof i are a parabola along the line: keeps[i] is 1 there. */
+/* Finds the worlds in which the terms of dof i are a parabola along the line: keeps[i] is 1 there. One lane, which is open,
+ * has the bit of its dof instead. */
 KERNEL_FN void line_find_parabolas(const Context *ctx, const real *d, mask open) {
     const real *v = SOLVE(v);
     real *keeps = SOLVE(line_keeps), reach = line_reach(ctx);
-    int *acts = &DOF_LINE_ACTS(0), nv = ctx->args->plan.nv;
+    int *acts = &DOF_ACTS(0), nv = ctx->args->plan.nv;
     DofTerms all = dof_terms(ctx);
     UNROLL
-    TEAM_FOR(i, HAS_DOF_TERMS ? nv : 0) {
-        acts[i] = 0;
-        if (all.acts[i]) {
+    TEAM_FOR(i, HAS_DOF_TERMS ? nv : 0)
+        if (acts[i]) {
             mask same = dof_terms_keep(&all, i, v[i], real_fma(reach, d[i], v[i]));
-            keeps[i] = real_select(same, real_of(1), real_of(0));
-            acts[i] = mask_any(open & mask_not(same));
+            if (SAP_LANES > 1)
+                keeps[i] = real_select(same, real_of(1), real_of(0));
+            acts[i] = (acts[i] & ~DOF_LINE_ACTS) | (mask_any(open & mask_not(same)) ? DOF_LINE_ACTS : 0);
         }
-    }
+}
+
+/* Worlds in which the terms of dof i are a parabola along the line; acts: DOF_ACTS(i). */
+KERNEL_FN mask line_keeps(const real *keeps, int i, int acts) {
+    if (SAP_LANES == 1)
+        return acts & DOF_LINE_ACTS ? mask_none() : mask_all();
+    return keeps[i] != K(0.0);
 }
 
 /* Computes A d, J d and the constants of the line along d for the worlds of `open`; l0 = l(v). */
@@ -449,7 +457,7 @@ STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0, mas
     for (int i = 0; i < nv; i++) {
         real m1 = SOLVE(r)[i], m2 = Ad[i];
         if (HAS_DOF_TERMS && acts[i]) {
-            mask same = keeps[i] != K(0.0);
+            mask same = line_keeps(keeps, i, acts[i]);
             m1 = m1 - real_select(same, gamma[i], zero);
             m2 = real_fma(real_select(same, hessian[i], zero), d[i], m2);
         }
@@ -495,7 +503,7 @@ KERNEL_FN void line_add(LinePoint *p, const real *at, int derivatives) {
 KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, real a, int derivatives) {
     int nv = ctx->args->plan.nv;
     const real *d = line->d, *v = SOLVE(v), *keeps = SOLVE(line_keeps), *cost0 = SOLVE(dof_cost);
-    const int *acts = &DOF_LINE_ACTS(0);
+    const int *acts = &DOF_ACTS(0);
     real *at = SOLVE(line);
     DofTerms all = dof_terms(ctx);
     LinePoint p = line_parabola(line, a);
@@ -508,9 +516,9 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
     }
     UNROLL
     TEAM_FOR(i, HAS_DOF_TERMS ? nv : 0)
-        if (acts[i]) {
+        if (acts[i] & DOF_LINE_ACTS) {
             JointTerms terms = dof_terms_at(&all, i, real_fma(a, d[i], v[i]));
-            problem_line_dof(&terms, keeps[i] != K(0.0), cost0[i], d[i], derivatives, at + 3 * i);
+            problem_line_dof(&terms, line_keeps(keeps, i, acts[i]), cost0[i], d[i], derivatives, at + 3 * i);
             if (TEAM_OF_ONE)
                 line_add(&p, at + 3 * i, derivatives);
         }
@@ -520,7 +528,7 @@ KERNEL_FN LinePoint problem_line_point(const Context *ctx, const Line *line, rea
     for (int c = 0; c < constraint_count(ctx); c++)
         line_add(&p, constraint_at(ctx, c).line, derivatives);
     for (int i = 0; HAS_DOF_TERMS && i < nv; i++)
-        if (acts[i])
+        if (acts[i] & DOF_LINE_ACTS)
             line_add(&p, at + 3 * i, derivatives);
     TEAM_SYNC(); /* the next evaluation overwrites the values that were summed */
     return p;
@@ -612,7 +620,7 @@ KERNEL_FN void problem_hessian_constraints(const Context *ctx, const SapPattern 
     if (TABLES_KNOWN && is_tree) {
         for (int c = 0; c < constraint_count(ctx); c++) {
             Curvature k = curvature_at(ctx, c);
-            columns_add_curvature(k.G, k.dof, k.J, *SLOT_INTS(num_dofs, c), pattern, H);
+            columns_add_curvature(k.G, k.dof, k.J, *SLOT_SHORTS(num_dofs, c), pattern, H);
         }
         return;
     }

@@ -45,6 +45,7 @@ STAGE_FN void velocity_damp(const Context *ctx, real *change) {
     }
     TEAM_SYNC(); /* the factor reads all rows */
     factor_solve(&plan->tree, FM(A), FM(L), FM(inverse), momentum, change);
+    free_motion_keep_checks(ctx);
     TEAM_FOR(i, plan->nv)
         FM(v)[i] = FM(v0)[i] + change[i];
 }
