@@ -1,12 +1,13 @@
 """A model of the speed of a GPU that nobody has run yet: predictions from counts, not measurements.
 
     roofline.py --program SAPWOOD --driver FOLDER --figures FOLDER [--json] [--update PAGE] [--predictions HEADER]
-                [--budgets FILE] [--steps N] [--set NAME=VALUE] [SCENE:PRESET[:LOAD[:MAPPING]] ...]
+                [--budgets FILE] [--steps N] [--set NAME=VALUE] [SCENE:PRESET[:LOAD[:MAPPING[:CAPACITY]]] ...]
 
 Runs each scene under the PTX executor (--driver has its libcuda.so.1), which counts what a world-step executes, and takes
 registers, spills and stack from what ptxas said of each cubin (--figures). LOAD is `settled`, the scene from rest with
-constant targets, or `moving`, the targets of `sapwood bench`. MAPPING is `team` or `thread`, per world. --json prints a row per
-kernel and number of worlds; --update rewrites the tables of PAGE (docs/gpu.md), --predictions those that `sapwood selftest`
+constant targets, or `moving`, the targets of `sapwood bench`. MAPPING is `team` or `thread`, per world. CAPACITY is a
+`max_rigid_contact` instead of the scene's; 0, its default, stands for what a probe finds. --json prints a row per kernel and
+number of worlds; --update rewrites the tables of PAGE (docs/gpu.md), --predictions those that `sapwood selftest`
 prints (src/host/cli/predicted.h); --budgets compares the counts with a file and fails if one grew.
 
 The blocks that fit a multiprocessor, by shared memory, registers and warps, run together: a wave. A wave takes as long as
@@ -61,6 +62,8 @@ DEFAULT_CASES = [f"{scene}:{preset}:{load}" for scene in ("quadruped", "humanoid
                  for preset in ("approx32", "fast32", "approx64", "drake") for load in ("settled", "moving")]
 DEFAULT_CASES += [f"{case}:{load}:thread" for case in ("quadruped:approx32", "quadruped:fast32", "quadruped:drake",
                                                        "humanoid:approx32", "humanoid:fast32") for load in ("settled", "moving")]
+DEFAULT_CASES += [f"quadruped:{preset}:moving:{mapping}:{capacity}" for preset in ("approx32", "fast32")
+                  for mapping in ("team", "thread") for capacity in (0, 128)]
 NUM_WORLDS = (4096, 65536)
 COUNTED_WORLDS = {"team": 8, "thread": 32}  # worlds that the executor steps
 WAITING = ("sap_kernel_convex", "sap_kernel_merge")  # of pairs that wait for the general narrow phase
@@ -139,9 +142,10 @@ def call(command, **environment):
     return json.loads(done.stdout)
 
 
-def count_scene(options, scene, preset, load, mapping):
+def count_scene(options, scene, preset, load, mapping, capacity):
     """{kernel: Counts} of the step's kernels, and what is known of the scene."""
-    settings = [argument for setting in options.set for argument in ("--set", setting)]
+    chosen = options.set + ([f"max_rigid_contact={capacity}"] if capacity else [])
+    settings = [argument for setting in chosen for argument in ("--set", setting)]
     worlds = COUNTED_WORLDS[mapping]
     if mapping == "thread":
         settings += ["--set", "team_size=1"]
@@ -153,7 +157,7 @@ def count_scene(options, scene, preset, load, mapping):
         # not show: one step a call. A trajectory has every step. Each call ends with the poses of bodies, here each step.
         commands["settled"] += ["--trajectory", os.devnull]
         commands["moving"] += ["--steps-per-call", "1"]
-    report = call([options.program, "info", scene, "--json"])
+    report = call([options.program, "info", scene, "--json", *settings])
     with tempfile.NamedTemporaryFile("r", suffix=".json") as stats:
         call([options.program, *commands[load], *common], LD_LIBRARY_PATH=options.driver, PTX_STATS=stats.name)
         launches = {}
@@ -228,7 +232,7 @@ def compulsory_bytes(report, preset):
 
 def rows_of(case, kernels, report, figures):
     """The JSON rows of a case: one per kernel and number of worlds; collision is the same with a thread per world."""
-    scene, preset, load, mapping = case
+    scene, preset, load, mapping, capacity = case
     dram_bytes = compulsory_bytes(report, preset)
     for num_worlds in NUM_WORLDS:
         predicted = {name: predict(gpu, kernels, figures, num_worlds, dram_bytes) for name, gpu in GPUS.items()}
@@ -237,6 +241,7 @@ def rows_of(case, kernels, report, figures):
                 continue
             of = figures[kernel, "sm_80"]
             yield {"scene": scene, "preset": preset, "worlds": num_worlds, "load": load, "mapping": mapping, "kernel": kernel,
+                   "capacity": capacity, "contact_slots": report["contact_slots"],
                    "warp_instructions": round(counts.warp), "active_lanes": round(counts.thread / counts.warp, 1),
                    "cycles": round(counts.cycles()), "scratch_bytes": counts.scratch(),
                    "touched_code_bytes": counts.touched, "registers": of["registers"], "spill_bytes": of["spill"],
@@ -258,7 +263,7 @@ def tables(rows):
     lines = ["| scene | preset | load | kernel | warp instructions | active lanes | clocks of a warp | scratch bytes | global bytes"
              " | code that runs, kB | registers | spills | stack |", "|" + " --- |" * 13]
     for r in rows:
-        if r["worlds"] == NUM_WORLDS[0]:
+        if r["worlds"] == NUM_WORLDS[0] and not r["capacity"]:
             lines.append(f"| {r['scene']} | {r['preset']} | {r['load']} | {r['kernel'].removeprefix('sap_kernel_')} |"
                          f" {r['warp_instructions']} | {r['active_lanes']} | {r['cycles']} | {r['scratch_bytes']} | {r['global_bytes']} |"
                          f" {r['touched_code_bytes'] // 1024} | {r['registers']} | {r['spill_bytes']} | {r['stack_bytes']} |")
@@ -266,7 +271,8 @@ def tables(rows):
               "| scene | preset | load | worlds | " + " | ".join(GPUS) + " | limit |", "|" + " --- |" * (5 + len(GPUS))]
     shown = set()
     for r in rows:
-        case = (r["scene"], r["preset"] + (", thread" if r["mapping"] == "thread" else ""), r["load"], r["worlds"])
+        slots = {"": "", "0": f", {r['contact_slots']} slots (default)"}.get(r["capacity"], f", {r['contact_slots']} slots")
+        case = (r["scene"], r["preset"] + (", thread" if r["mapping"] == "thread" else "") + slots, r["load"], r["worlds"])
         if case not in shown:
             shown.add(case)
             lines.append("| " + " | ".join(map(str, case)) + " | " + " | ".join(million(r["predicted"][g]) for g in GPUS) +
@@ -292,6 +298,7 @@ def write_predictions(path, rows):
                  if (r["scene"], r["preset"], r["worlds"], r["load"]) == (scene, preset, worlds, "moving")}
         return found["thread" if enough and "thread" in found else "team"]
 
+    rows = [r for r in rows if not r["capacity"]]
     cases = dict.fromkeys((r["scene"], r["preset"], r["worlds"]) for r in rows if r["load"] == "moving" and r["preset"] != "approx64")
     lines = [f'    X("{scene}", "{preset}", {worlds}, ' + ", ".join(f"{rate(scene, preset, worlds, name):.2g}" for name in GPUS) + ")"
              for scene, preset, worlds in cases]
@@ -342,11 +349,11 @@ def main():
     rows = []
     for case in options.cases:
         words = case.split(":")
-        scene, preset, load, mapping = words + ["", "", "settled", "team"][len(words):]
-        kernels, report = count_scene(options, scene, preset, load, mapping)
+        case = words + ["", "", "settled", "team", ""][len(words):]
+        kernels, report = count_scene(options, *case)
         for key in ((kernel, gpu["code"]) for kernel in kernels for gpu in GPUS.values()):
             figures.setdefault(key, figures.get((key[0], "sm_80"), dict(registers=128, spill=0, stack=0)))
-        rows += rows_of((scene, preset, load, mapping), kernels, report, figures)
+        rows += rows_of(case, kernels, report, figures)
     if options.predictions:
         write_predictions(options.predictions, rows)
     if options.json:

@@ -68,10 +68,10 @@ class Misses(unittest.TestCase):
 class Rows(unittest.TestCase):
     def test_a_row_has_what_a_kernel_executes_and_needs_and_a_prediction_for_every_gpu(self):
         names = ("scene", "preset", "worlds", "load", "kernel", "warp_instructions", "active_lanes", "cycles", "scratch_bytes",
-                 "touched_code_bytes", "registers", "spill_bytes", "stack_bytes", "launches", "predicted")
-        case, kernel = ("quadruped", "approx32", "moving", "thread"), "sap_kernel_step_thread_approx32"
+                 "touched_code_bytes", "registers", "spill_bytes", "stack_bytes", "launches", "contact_slots", "predicted")
+        case, kernel = ("quadruped", "approx32", "moving", "thread", "0"), "sap_kernel_step_thread_approx32"
         figures = {(kernel, gpu["code"]): dict(registers=128, spill=8, stack=64) for gpu in roofline.GPUS.values()}
-        report = dict(coordinates=19, dofs=18, bodies=13)
+        report = dict(coordinates=19, dofs=18, bodies=13, contact_slots=16)
         rows = list(roofline.rows_of(case, {kernel: Misses().counts(2, 999)}, report, figures))
         self.assertEqual([row["worlds"] for row in rows], [4096, 65536])
         for row in rows:
