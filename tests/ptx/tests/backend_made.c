@@ -217,6 +217,7 @@ int main(int argc, char **argv) {
     } else {
         check_bits("bench/scenes/quadruped.yaml", "approx32", 1, 33);
         check_bits("bench/scenes/quadruped.yaml", "fast32", 1, 33);
+        check_bits("bench/scenes/humanoid.yaml", "fast32", 1, 33); /* pairs of boxes: collision has a team */
         check_bits("bench/scenes/quadruped.yaml", "approx32", 8, 3);
         check_bits("tests/scenes/linkages.yaml", "drake", 16, 3);
     }
