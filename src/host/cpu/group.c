@@ -1,6 +1,5 @@
 #include "host/cpu/group.h"
 
-#include <math.h>
 #include <stdint.h>
 
 #include "kernels/data/mujoco.h"
@@ -51,20 +50,26 @@ static Limits find_limits(const SapStepArgs *args) {
     return limits;
 }
 
-static double number_at(const SapBuffer *buffer, int world, int i) {
-    size_t at = (size_t)world * (size_t)buffer->stride + (size_t)i;
-    return buffer->is_f64 ? ((const double *)buffer->data)[at] : (double)((const float *)buffer->data)[at];
+/* Whether a coordinate is beyond a limit now, or is after a step with its present velocity. */
+static uint64_t is_beyond(const Limit *limit, double q, double v, double h) {
+    double end = q + h * v;
+    return (uint64_t)((q < limit->lower) | (end < limit->lower) | (q > limit->upper) | (end > limit->upper));
 }
 
-/* Dofs that are beyond a limit now, or are after a step with their present velocity. */
+/* The dofs of which that is so. Both arrays of the state have one type. */
 static uint64_t limits_of(const SapStepArgs *args, const Limits *limits, int world) {
+    size_t q_at = (size_t)world * (size_t)args->q_in.stride, v_at = (size_t)world * (size_t)args->qd_in.stride;
     uint64_t beyond = 0;
-    for (int k = 0; k < limits->count; k++) {
-        const Limit *limit = &limits->at[k];
-        double q = number_at(&args->q_in, world, limit->coord);
-        double end = q + args->h * number_at(&args->qd_in, world, limit->dof);
-        if (fmin(q, end) < limit->lower || fmax(q, end) > limit->upper)
-            beyond |= 1ull << k % LIMIT_BITS;
+    if (args->q_in.is_f64) {
+        const double *q = (const double *)args->q_in.data + q_at, *v = (const double *)args->qd_in.data + v_at;
+        for (int k = 0; k < limits->count; k++)
+            beyond |= is_beyond(&limits->at[k], q[limits->at[k].coord], v[limits->at[k].dof], args->h)
+                      << k % LIMIT_BITS;
+    } else {
+        const float *q = (const float *)args->q_in.data + q_at, *v = (const float *)args->qd_in.data + v_at;
+        for (int k = 0; k < limits->count; k++)
+            beyond |= is_beyond(&limits->at[k], (double)q[limits->at[k].coord], (double)v[limits->at[k].dof], args->h)
+                      << k % LIMIT_BITS;
     }
     return beyond;
 }
@@ -83,13 +88,11 @@ static uint64_t key_of(const SapStepArgs *args, const Limits *limits, int world)
            (uint64_t)clamp(args->report.iterations[world], MOST_ITERATIONS);
 }
 
-/* Sorts by one digit, stably. Returns false, and writes nothing, if all have the same. */
-static bool sort_by_digit(const Entry *from, int n, int shift, Entry *to) {
+/* Sorts by one digit, stably. */
+static void sort_by_digit(const Entry *from, int n, int shift, Entry *to) {
     int at[DIGITS] = {0}, sum = 0;
     for (int i = 0; i < n; i++)
         at[from[i].key >> shift & (DIGITS - 1)]++;
-    if (at[from[0].key >> shift & (DIGITS - 1)] == n)
-        return false;
     for (int d = 0; d < DIGITS; d++) {
         int count = at[d];
         at[d] = sum;
@@ -97,17 +100,23 @@ static bool sort_by_digit(const Entry *from, int n, int shift, Entry *to) {
     }
     for (int i = 0; i < n; i++)
         to[at[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
-    return true;
 }
 
 void sap_group_list(const SapStepArgs *args, int *worlds, int n) {
     Entry entries[2][SAP_GROUP_MOST];
     Limits limits = find_limits(args);
+    uint64_t differ = 0;
     int now = 0;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         entries[0][i] = (Entry){key_of(args, &limits, worlds[i]), worlds[i]};
+        differ |= entries[0][i].key ^ entries[0][0].key;
+    }
+    /* a digit that is the same in all worlds changes nothing */
     for (int shift = 0; shift < KEY_BITS; shift += DIGIT_BITS)
-        now ^= sort_by_digit(entries[now], n, shift, entries[!now]);
+        if (differ >> shift & (DIGITS - 1)) {
+            sort_by_digit(entries[now], n, shift, entries[!now]);
+            now = !now;
+        }
     for (int i = 0; i < n; i++)
         worlds[i] = entries[now][i].world;
 }

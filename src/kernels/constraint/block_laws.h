@@ -1,5 +1,8 @@
 /* The laws of the model's constraints and tendons, made once per step. docs/constraints.md. */
 
+/* Whether a line search reads costs. */
+enum { LINES_HAVE_COST = 1 };
+
 /* The sum of the n laws of a row at velocity v, and at v + a d. */
 KERNEL_FN RowValue block_row_at(const real *data, int n, real v) {
     return row_laws_at(data, n, v);

@@ -156,7 +156,8 @@ RARE_FN void blocks_take_Jd(const Context *ctx, mask which) {
     }
 }
 
-/* The terms of the block at v + a d: the change of cost from v, gamma.(J d) and (J d)'G (J d). */
+/* The terms of the block at v + a d: the change of cost from v, or 0 if the law's search does not read it, gamma.(J d) and
+ * (J d)'G (J d). */
 STAGE_FN void block_line(const Context *ctx, const SapBlock *b, real a) {
     real cost = real_of(0), slope = real_of(0), curvature = real_of(0);
     for (int r = 0; r < b->rows; r++) {
@@ -167,7 +168,7 @@ STAGE_FN void block_line(const Context *ctx, const SapBlock *b, real a) {
         curvature = real_fma(at.G * u, u, curvature);
     }
     real *line = BLOCK(line, b);
-    line[0] = cost - *BLOCK(cost, b);
+    line[0] = LINES_HAVE_COST ? cost - *BLOCK(cost, b) : real_of(0);
     line[1] = slope;
     line[2] = curvature;
 }

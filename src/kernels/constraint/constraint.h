@@ -118,3 +118,15 @@ KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
     if (derivatives > 1)
         k->line[2] = vec3_dot(u, law_G_mul(at.G, u));
 }
+
+/* ---- sums that a law has ways of its own for ---- */
+
+/* Adds J' gamma of all constraints, and writes H on the pattern of the tree; whether it did. This law leaves them to problem.h. */
+KERNEL_FN bool constraints_add_impulse(const Context *ctx, real *impulse) {
+    (void)ctx, (void)impulse;
+    return false;
+}
+KERNEL_FN bool constraints_hessian_on_tree(const Context *ctx, real *H) {
+    (void)ctx, (void)H;
+    return false;
+}

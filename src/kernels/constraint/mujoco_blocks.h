@@ -158,6 +158,9 @@ KERNEL_FN real mujoco_row_weight(const Context *ctx, const SapBlock *b, int r) {
 
 /* ---- laws ---- */
 
+/* Whether a line search reads costs (solve/mujoco_line.h). */
+enum { LINES_HAVE_COST = SAP_PRECISION == 64 };
+
 /* The sum of the n laws of a row at v + a d; none of them is a drive. Errors are rounded as vhat - v is, not as v, so that f32
  * has their digits along a line. A law that acts in no world of the pack would add 0. */
 KERNEL_FN RowValue block_row_ahead(const real *data, int n, real v, real a, real d) {

@@ -14,7 +14,7 @@ KERNEL_FN DofTerms dof_terms(const Context *ctx) {
 }
 
 KERNEL_FN void dof_terms_make(const Context *ctx, int i) {
-    SOLVE(dof_check)[i] = real_of(0);
+    SOLVE(dof_check)[i] = SOLVE(dof_gamma)[i] = SOLVE(dof_cost)[i] = SOLVE(dof_hessian)[i] = real_of(0);
 }
 
 KERNEL_FN mask dof_terms_active(const Context *ctx, int i) {

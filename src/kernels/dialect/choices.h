@@ -50,12 +50,14 @@
  *   CONTACT_ROWS      rows of a contact slot
  *   IS_FIRST_STAGE    whether this is the first or only stage of a step
  *   IS_LAST_STAGE     whether it is the last: its solve is the one that is reported
+ *   NORMS_ARE_READ    whether a report has the norms of this solve: those of the last step of a call
  *   ADVANCES_WITH_V   whether coordinates advance with the velocity at the end of the step
  *   REPORTS_ROWS      whether a report of constraints has the rows of contacts too
  *   IDLE_BLOCKS_MOVE  whether blocks that do not act have a velocity too, for reports */
 #undef CONTACT_ROWS
 #undef IS_FIRST_STAGE
 #undef IS_LAST_STAGE
+#undef NORMS_ARE_READ
 #undef ADVANCES_WITH_V
 #undef REPORTS_ROWS
 #undef IDLE_BLOCKS_MOVE
@@ -63,6 +65,7 @@
 #define CONTACT_ROWS     ctx->args->plan.contact_rows
 #define IS_FIRST_STAGE   (ctx->stage == 0)
 #define IS_LAST_STAGE    (!ctx->args->plan.rk4 || ctx->stage == 3)
+#define NORMS_ARE_READ   (IS_LAST_STAGE && ctx->step == ctx->args->num_steps - 1)
 #define ADVANCES_WITH_V  1
 #define REPORTS_ROWS     1
 #define IDLE_BLOCKS_MOVE 0
@@ -70,6 +73,7 @@
 #define CONTACT_ROWS     3
 #define IS_FIRST_STAGE   1
 #define IS_LAST_STAGE    1
+#define NORMS_ARE_READ   1
 #define ADVANCES_WITH_V  0
 #define REPORTS_ROWS     0
 #define IDLE_BLOCKS_MOVE 1

@@ -68,8 +68,16 @@ typedef long long scalar_bits;
  * array must stay in registers. */
 #undef FACTOR_COLUMNS
 #undef UNROLLED
+#undef MANY_REGISTERS
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+#define MANY_REGISTERS 1 /* 32 of 512 bits */
+#else
+#define MANY_REGISTERS 0
+#endif
 #if defined(__CUDACC__) && !defined(SAP_THREAD_PER_WORLD)
 #define FACTOR_COLUMNS 1
+#elif MANY_REGISTERS
+#define FACTOR_COLUMNS 8
 #else
 #define FACTOR_COLUMNS (SAP_PRECISION * SAP_LANES <= 256 ? 8 : 4)
 #endif

@@ -186,7 +186,7 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
             break;
     }
     mujoco_rescue(ctx, &n);
-    if (!IS_LAST_STAGE)
+    if (!NORMS_ARE_READ)
         return;
     ProblemNorms norms = problem_norms(ctx);
     out->residual = norms.residual;

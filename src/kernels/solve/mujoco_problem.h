@@ -11,8 +11,6 @@ STAGE_FN void problem_evaluate_costs(const Context *ctx) {
         Constraint k = constraint_at(ctx, c);
         constraint_evaluate_cost(&k);
     }
-    TEAM_FOR(i, ctx->args->plan.nv)
-        SOLVE(dof_cost)[i] = real_of(0);
 }
 
 /* l(v), without impulses and gradient. */

@@ -64,6 +64,41 @@ KERNEL_FN void problem_A_add_row(const SapPatternRow *row, const int *ancestors,
     y[i] = real_fma(view_get(A, start + depth), x_i, s);
 }
 
+/* The dofs of a free base, which all other dofs of the world move with: where there are registers for them, their x and y
+ * stay there for all rows below. */
+enum { BASE_DOFS = 6 };
+KERNEL_FN bool problem_has_base(const SapPatternRow *row, int nv) {
+    return MANY_REGISTERS && nv > BASE_DOFS && row[BASE_DOFS - 1].depth == BASE_DOFS - 1 &&
+           row[BASE_DOFS - 1].num_desc == nv - BASE_DOFS;
+}
+
+/* The rows below a free base, whose own rows are complete but for their descendants. */
+KERNEL_FN void problem_A_add_below_base(const SapPatternRow *row, const int *ancestors, StageView A, const real *x,
+                                        real *y, int nv) {
+    real base_x[BASE_DOFS], base_y[BASE_DOFS];
+    UNROLLED for (int t = 0; t < BASE_DOFS; t++) {
+        base_x[t] = x[t];
+        base_y[t] = y[t];
+    }
+    for (int i = BASE_DOFS; i < nv; i++) {
+        int depth = row[i].depth, start = row[i].start;
+        const int *ancestor = ancestors + start;
+        real s = real_of(0), x_i = x[i];
+        UNROLLED for (int t = 0; t < BASE_DOFS; t++) {
+            real A_ij = view_get(A, start + t);
+            s = real_fma(A_ij, base_x[t], s);
+            base_y[t] = real_fma(A_ij, x_i, base_y[t]);
+        }
+        for (int t = BASE_DOFS; t < depth; t++) {
+            real A_ij = view_get(A, start + t);
+            s = real_fma(A_ij, x[ancestor[t]], s);
+            y[ancestor[t]] = real_fma(A_ij, x_i, y[ancestor[t]]);
+        }
+        y[i] = real_fma(view_get(A, start + depth), x_i, s);
+    }
+    UNROLLED for (int t = 0; t < BASE_DOFS; t++) y[t] = base_y[t];
+}
+
 /* y = A x; thread i of the team owns y_i. */
 KERNEL_FN void problem_A_mul_by(const Context *ctx, StageView A, const real *x, real *y) {
     const SapPattern *tree = &ctx->args->plan.tree;
@@ -71,7 +106,10 @@ KERNEL_FN void problem_A_mul_by(const Context *ctx, StageView A, const real *x, 
     if (TEAM_OF_ONE) {
         const SapPatternRow *row = tree->row;
         const int *ancestors = tree->ancestor;
-        EACH_DOF(i, nv, problem_A_add_row(row, ancestors, A, x, y, i))
+        bool base = problem_has_base(row, nv);
+        EACH_DOF(i, base ? BASE_DOFS : nv, problem_A_add_row(row, ancestors, A, x, y, i))
+        if (base)
+            problem_A_add_below_base(row, ancestors, A, x, y, nv);
     } else {
         TEAM_FOR(i, nv)
             y[i] = problem_A_row(tree, A, i, x);
@@ -94,7 +132,7 @@ STAGE_FN void problem_make_terms(const Context *ctx) {
         SOLVE(guess)[i] = ctx->args->guess.data ? buffer_get(ctx->args->guess, i, ctx->pack) : SOLVE(v0)[i];
         SOLVE(dof_check)[i] = SOLVE(dof_check)[i] + check_of(SOLVE(guess)[i]);
     }
-    if (IS_LAST_STAGE) /* only norms read it */
+    if (NORMS_ARE_READ) /* nothing else reads it */
         problem_A_mul(ctx, SOLVE(v_star), SOLVE(Av_star));
 }
 
@@ -215,6 +253,10 @@ STAGE_FN void problem_evaluate_terms(const Context *ctx) {
     int nv = ctx->args->plan.nv;
     UNROLL
     TEAM_FOR(i, nv) {
+        if (!HAS_DOF_TERMS) { /* the others are 0 from the start */
+            impulse[i] = real_of(0);
+            continue;
+        }
         JointTerms terms = dof_terms_at(&all, i, v[i]);
         gamma[i] = impulse[i] = joint_terms_impulse(&terms);
         cost[i] = terms.cost;
@@ -227,6 +269,8 @@ STAGE_FN void problem_evaluate_impulse(const Context *ctx) {
     real *impulse = SOLVE(impulse);
     if (NUM_BLOCKS > 0)
         blocks_add_impulse(ctx, impulse);
+    if (constraints_add_impulse(ctx, impulse))
+        return;
     if (TABLES_KNOWN) {
         for (int c = 0; c < constraint_count(ctx); c++) {
             Constraint k = constraint_at(ctx, c);
@@ -268,7 +312,7 @@ KERNEL_FN real problem_add_constraint_costs(const Context *ctx, real cost) {
 STAGE_FN real problem_cost(const Context *ctx) {
     real cost = real_of(0);
     for (int i = 0; i < ctx->args->plan.nv; i++)
-        cost = cost_add_dof(cost, SOLVE(dv)[i], SOLVE(r)[i], SOLVE(dof_cost)[i]);
+        cost = cost_add_dof(cost, SOLVE(dv)[i], SOLVE(r)[i], HAS_DOF_TERMS ? SOLVE(dof_cost)[i] : real_of(0));
     return problem_add_constraint_costs(ctx, cost);
 }
 
@@ -662,6 +706,8 @@ STAGE_FN void problem_hessian_without_contacts(const Context *ctx, real *H) {
  * row i. */
 STAGE_FN void problem_hessian(const Context *ctx, const SapPattern *pattern, real *H) {
     const SapPlan *plan = &ctx->args->plan;
+    if (pattern == &plan->tree && constraints_hessian_on_tree(ctx, H))
+        return;
     if (pattern == &plan->tree)
         problem_hessian_on(ctx, &plan->tree, true, H);
     else if (NUM_BLOCKS > 0 && pattern)

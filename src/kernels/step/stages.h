@@ -133,6 +133,7 @@
 #endif
 #include "kernels/constraint/blocks.h"
 #ifdef SAP_SET_MUJOCO
+#include "kernels/constraint/mujoco_columns.h"
 #include "kernels/constraint/mujoco_dual.h"
 #include "kernels/constraint/mujoco_report.h"
 #endif
