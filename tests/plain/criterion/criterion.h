@@ -57,7 +57,11 @@ _Noreturn void plain_skip(const char *format, ...) __attribute__((format(printf,
 #define cr_assert_arr_eq(a, b, size, ...) PLAIN_CHECK(true, memcmp(a, b, size) == 0, #a " equals " #b, ##__VA_ARGS__)
 #define cr_expect(condition, ...)         PLAIN_CHECK(false, condition, #condition, ##__VA_ARGS__)
 #define cr_expect_eq(a, b, ...)           PLAIN_COMPARE(false, a, ==, b, ##__VA_ARGS__)
-#define cr_skip_test(...)                 plain_skip("" __VA_ARGS__)
-#define cr_skip(...)                      plain_skip("" __VA_ARGS__)
+#define cr_expect_null(p, ...)            PLAIN_COMPARE(false, p, ==, NULL, ##__VA_ARGS__)
+#define cr_expect_arr_eq(a, b, size, ...) PLAIN_CHECK(false, memcmp(a, b, size) == 0, #a " equals " #b, ##__VA_ARGS__)
+#define cr_expect_float_eq(a, b, epsilon, ...)                                                                         \
+    PLAIN_CHECK(false, (a) - (b) <= (epsilon) && (b) - (a) <= (epsilon), #a " is near " #b, ##__VA_ARGS__)
+#define cr_skip_test(...) plain_skip("" __VA_ARGS__)
+#define cr_skip(...)      plain_skip("" __VA_ARGS__)
 
 #endif
