@@ -455,3 +455,25 @@ Test(mujoco, a_bad_contact_stops_its_world_only) {
         rig_close(&r);
     }
 }
+
+/* ---- line search ---- */
+
+/* Evaluations of the searches of 300 contacts with friction and a limit of dofs, whose brackets shrink at both ends. */
+Test(mujoco, line_searches_take_as_few_evaluations_as_stated) {
+    int sum = 0;
+    for (int k = 0; k < 300; k++) {
+        Point p;
+        Rig r;
+        point_fill(&p);
+        p.law.cone = k % 2 ? SAP_CONE_ELLIPTIC : SAP_CONE_PYRAMIDAL;
+        p.law.impratio = 3;
+        p.friction[0] = p.friction[1] = 0.5 + 0.1 * (k % 7);
+        p.upper[0] = -1e-4 * (k % 5);
+        rig_open(&r, point_model(&p), 1);
+        rig_place(&r, 0, (const double[]){0.02 * (k % 31), -0.05 * (k % 13), -0.01 * (k % 17)});
+        rig_step(&r, 0.005);
+        sum += rig_evaluations(&r, 0);
+        rig_close(&r);
+    }
+    cr_expect_leq(sum, 2748, "%d evaluations", sum);
+}
