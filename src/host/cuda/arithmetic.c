@@ -16,7 +16,7 @@
 
 /* ---- operands ---- */
 
-enum { OPERANDS = 4, ROWS = 256 };
+enum { OPERANDS = 4, EDGES = 16, ROWS = 2 * EDGES * EDGES };
 
 /* Operands of one thread. The last of each kind is positive and odd, for division. */
 typedef struct Operands {
@@ -284,36 +284,37 @@ static uint64_t next_random(uint64_t *state) {
 static void fill_operands(Operands rows[ROWS]) {
     /* of floats: zeros, ones, the ends of the ranges of denormal and normal numbers, infinity, NaN, halves between floats
      * and integers; of integers: ends of ranges, widths of shifts */
-    static const uint32_t words[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 1,          0x807fffff,
-                                     0x00800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x4effffff,
-                                     0xcf000000, 0x7fffffff, 0xffffffff, 31};
-    static const uint64_t wides[] = {0,
-                                     0x8000000000000000,
-                                     0x3ff0000000000000,
-                                     0xbff0000000000000,
-                                     1,
-                                     0x800fffffffffffff,
-                                     0x0010000000000000,
-                                     0x7fefffffffffffff,
-                                     0x7ff0000000000000,
-                                     0xfff0000000000000,
-                                     0x7ff8000000000000,
-                                     0x41dfffffffc00000,
-                                     0xc1e0000000200000,
-                                     0x3ff0000010000000,
-                                     0x7fffffffffffffff,
-                                     0xffffffffffffffff};
-    /* Edge values in all operands of even rows and in a quarter of the others, else random ones. */
-    enum { EDGES = sizeof words / sizeof *words };
+    static const uint32_t words[EDGES] = {0,          0x80000000, 0x3f800000, 0xbf800000, 1,          0x807fffff,
+                                          0x00800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x4effffff,
+                                          0xcf000000, 0x7fffffff, 0xffffffff, 31};
+    static const uint64_t wides[EDGES] = {0,
+                                          0x8000000000000000,
+                                          0x3ff0000000000000,
+                                          0xbff0000000000000,
+                                          1,
+                                          0x800fffffffffffff,
+                                          0x0010000000000000,
+                                          0x7fefffffffffffff,
+                                          0x7ff0000000000000,
+                                          0xfff0000000000000,
+                                          0x7ff8000000000000,
+                                          0x41dfffffffc00000,
+                                          0xc1e0000000200000,
+                                          0x3ff0000010000000,
+                                          0x7fffffffffffffff,
+                                          0xffffffffffffffff};
+    /* The first half of the rows has every pair of edges in the first two operands and edges in the others; the second half
+     * has edges in a quarter of all operands, else random bits. */
     uint64_t state = 1;
     for (int i = 0; i < ROWS; i++) {
+        bool is_pair = i < EDGES * EDGES;
         for (int k = 0; k < OPERANDS; k++) {
-            uint64_t random = next_random(&state), edge = k == 0   ? (uint64_t)i % EDGES
-                                                          : k == 1 ? (uint64_t)i / EDGES
-                                                                   : random >> 60;
-            bool is_edge = i % 2 == 0 || (random >> 32) % 4 == 0;
-            rows[i].word[k] = is_edge ? words[edge % EDGES] : (uint32_t)next_random(&state);
-            rows[i].wide[k] = is_edge ? wides[edge % EDGES] : next_random(&state);
+            uint64_t random = next_random(&state), edge = random >> 60;
+            if (is_pair && k < 2)
+                edge = (uint64_t)(k == 0 ? i % EDGES : i / EDGES);
+            bool is_edge = is_pair || (random >> 32) % 4 == 0;
+            rows[i].word[k] = is_edge ? words[edge] : (uint32_t)next_random(&state);
+            rows[i].wide[k] = is_edge ? wides[edge] : next_random(&state);
         }
         rows[i].word[OPERANDS - 1] = rows[i].word[OPERANDS - 1] >> 1 | 1;
         rows[i].wide[OPERANDS - 1] = rows[i].wide[OPERANDS - 1] >> 1 | 1;
