@@ -326,7 +326,7 @@ static int has_dof_terms(const char *joint) {
     snprintf(text, sizeof text, HEAD BALL "joints: [{id: j, parent: world, child: ball, %s}]\n", joint);
     SapScene *scene = parse(text);
     SapPlanOwner owner = plan_of(scene->model);
-    const SapConstants constants[2] = {{0}};
+    static const SapConstants constants[2];
     SapDualStepArgs dual;
     SapStepArgs args;
     SapStatus status = sap_step_args_init(arrays_of(scene), &owner.plan, constants, &scene->options, 1, &dual, &args);

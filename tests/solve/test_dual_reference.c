@@ -31,7 +31,7 @@ enum { NUM_SETS = sizeof sets / sizeof *sets };
 /* Calls `visit` with every problem of a set. */
 static void each(const Set *set, void (*visit)(const DualCase *c, void *arg), void *arg) {
     char path[64];
-    snprintf(path, sizeof path, "dual/%s.json.gz", set->name);
+    snprintf(path, sizeof path, "dual/%.40s.json.gz", set->name);
     json_t *root = reference_load(path);
     cr_assert_not_null(root);
     const json_t *problems = json_object_get(root, "problems");

@@ -194,7 +194,7 @@ static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *mod
     SAP_TRY(mujoco ? sap_model_plan_mujoco(s->model, s->options.broad_phase, &s->plan)
                    : sap_model_plan(s->model, s->options.broad_phase, &s->plan));
     SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
-    int lanes;
+    int lanes = 0; /* set next, which gcc does not see */
     SAP_TRY(mujoco ? choose_mujoco_lanes(s, what, &lanes) : choose_lanes(s, what, &lanes));
     SapStatus status = fill_lanes(s, what, lanes, bytes_per_world);
     /* the scratch of a pack has all its worlds: large worlds may fit only in smaller packs */

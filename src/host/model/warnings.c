@@ -63,7 +63,7 @@ static bool is_small(const double ratio[3]) {
 
 /* ---- the list ---- */
 
-static SapStatus list_warnings(SapModel *model, const double (*ratio)[3]) {
+static SapStatus list_warnings(SapModel *model, double (*ratio)[3]) {
     int count = 0;
     for (int body = 0; body < model->arrays.num_bodies; body++)
         count += is_small(ratio[body]);

@@ -232,7 +232,7 @@ static SapStatus read_bodies(SapSceneBuilder *builder, ConstraintKeys *keys) {
 static SapStatus read_coordinate(const SapSceneBuilder *builder, const SapYamlEntry *joint, const SapYamlEntry *axis,
                                  const SapYamlEntry *tendon, int32_t *out) {
     const char *name;
-    int dof, index;
+    int dof = 0, index;
     if (joint != NULL && tendon != NULL)
         return sap_yaml_fail(tendon, SAP_ERROR_PARSE, "'%s' is given already; a coupler takes one of the two",
                              joint->key);

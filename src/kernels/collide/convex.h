@@ -28,7 +28,7 @@ KERNEL_FN void task_store(SapConvexTask *task, const Manifold *m) {
     }
 }
 
-static_assert(CONVEX_END <= (SAP_PRECISION == 64 ? SAP_CONVEX_BYTES_F64 : SAP_CONVEX_BYTES_F32),
+static_assert((int)CONVEX_END <= (int)(SAP_PRECISION == 64 ? SAP_CONVEX_BYTES_F64 : SAP_CONVEX_BYTES_F32),
               "the workspace is too small");
 
 /* Finds the contacts of one pair in one world. */

@@ -108,9 +108,9 @@ STAGE_FN void narrow_phase(const Context *ctx, const Solid *a, const Solid *b, P
     case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_CYLINDER) narrow_plane_cylinder(ctx, a, b, X, m); break;
     case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_BOX) narrow_plane_box(ctx, a, b, X, m); break;
     case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_CONE) narrow_plane_cone(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_HULL)
+    case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_HULL) {
         narrow_plane_hull(ctx, a, b, X, reach, near, m, ctx->args->collide.max_contacts);
-        break;
+    } break;
     case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_SPHERE) narrow_sphere_sphere(ctx, a, b, X, m); break;
     case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_CAPSULE) narrow_sphere_capsule(ctx, a, b, X, m); break;
     case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_ELLIPSOID) narrow_sphere_ellipsoid(ctx, a, b, X, m); break;
@@ -119,10 +119,10 @@ STAGE_FN void narrow_phase(const Context *ctx, const Solid *a, const Solid *b, P
     case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_CONE) narrow_sphere_cone(ctx, a, b, X, m); break;
     case PAIR(SAP_SHAPE_CAPSULE, SAP_SHAPE_CAPSULE) narrow_capsule_capsule(ctx, a, b, X, m); break;
     case PAIR(SAP_SHAPE_CAPSULE, SAP_SHAPE_BOX) narrow_capsule_box(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_BOX, SAP_SHAPE_BOX)
+    case PAIR(SAP_SHAPE_BOX, SAP_SHAPE_BOX) {
         if (!CLOSED_FORMS_ONLY)
             narrow_boxes(ctx, a, b, X, reach, near, m);
-        break;
+    } break;
     default:
         if (!CLOSED_FORMS_ONLY)
             narrow_convex(ctx, a, b, X, reach, near, m);

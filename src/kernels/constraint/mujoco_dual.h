@@ -146,6 +146,7 @@ STAGE_FN void dual_update_pyramid(DualContact *at, DualChange *to, const real *g
 KERNEL_FN void dual_elliptic_step(DualContact *at, DualChange *to, const real *s, real w, real *z) {
     const MujocoContact *law = at->law;
     real zero = real_of(0), squares = zero, g[6], next[6], delta[6];
+    next[2] = zero; /* a contact has three rows or more, which gcc does not see */
     for (int i = 0; i < at->rows; i++) {
         g[i] = real_fma(i == 2 ? law->R_n : law->rho, z[i], s[i] * (at->u[i] - law->uref[i]));
         next[i] = z[i] - g[i] / w;
