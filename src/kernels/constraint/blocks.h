@@ -15,9 +15,9 @@ KERNEL_FN bool block_idles(const Context *ctx, const SapBlock *b) {
     return !mask_any(block_acts(ctx, b));
 }
 
-/* The blocks that act in some world of the pack, in their order. One thread has a list of them; a thread of a team owns
- * the block k of all blocks, as it does elsewhere. */
-#define FIRST_BLOCKS (TEAM_OF_ONE ? ACTING_BLOCKS[0] : NUM_BLOCKS)
+/* The blocks that act in some world of the pack, in their order. One thread has a list of them, unless the model has no
+ * blocks; a thread of a team owns the block k of all blocks, as it does elsewhere. */
+#define FIRST_BLOCKS (TEAM_OF_ONE && NUM_BLOCKS > 0 ? ACTING_BLOCKS[0] : NUM_BLOCKS)
 #define ONE_BLOCK(b, k)                                                                                                \
     for (const SapBlock *b = BLOCK_AT(TEAM_OF_ONE ? ACTING_BLOCKS[1 + (k)] : (k)), *b##_left = b;                      \
          b##_left && (TEAM_OF_ONE || !block_idles(ctx, b)); b##_left = 0)
