@@ -24,6 +24,7 @@ KERNEL_FN void law_evaluate(int law, const real *data, Vec3 v, LawValue *out) {
     case SAP_LAW_##name: name##_evaluate(data, v, out); break;
     LAW_SWITCH(law) {
         SAP_CONTACT_LAWS(LAW)
+    default: __builtin_unreachable(); /* tells the compiler that *out is always set */
     }
 #undef LAW
 }
