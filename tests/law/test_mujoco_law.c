@@ -94,10 +94,15 @@ static MujocoContact random_contact(Random *random, bool elliptic, int dim) {
     return c;
 }
 
-static SixValue value_at(const MujocoContact *c, bool elliptic, const double *u) {
+static Six error_at(const MujocoContact *c, const double *u) {
     Six six = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
+    return mujoco_error((const real *)c, &six);
+}
+
+static SixValue value_at(const MujocoContact *c, bool elliptic, const double *u) {
+    Six e = error_at(c, u);
     SixValue at;
-    mujoco_contact_evaluate((const real *)c, elliptic, true, &six, &at);
+    mujoco_contact_evaluate((const real *)c, elliptic, true, &e, &at);
     return at;
 }
 
@@ -120,9 +125,9 @@ static void gamma_of(const SixValue *at, double *out) {
 
 /* The zone as a number: the region of an elliptic contact, the active edges of a pyramid. */
 static int zone_of(const MujocoContact *c, bool elliptic, const double *u) {
-    Six six = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
+    Six e = error_at(c, u);
     if (elliptic)
-        return (int)mujoco_contact_region((const real *)c, true, true, &six);
+        return (int)mujoco_contact_region((const real *)c, true, true, &e);
     static const int component[5] = {0, 1, 3, 4, 5};
     int zone = c->uref[2] > u[2];
     for (int k = 0; k < 5; k++)
@@ -189,10 +194,10 @@ Test(mujoco_law, values_along_a_line_are_those_of_impulse_and_curvature) {
             u[i] = random_between(&random, -2, 2);
             d[i] = random_between(&random, -2, 2);
         }
-        Six start = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}}, along = {{d[0], d[1], d[2]}, {d[3], d[4], d[5]}};
+        Six start = error_at(&c, u), along = {{d[0], d[1], d[2]}, {d[3], d[4], d[5]}};
         for (int i = 0; i < 6; i++)
             u[i] += a * d[i];
-        Six at = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
+        Six at = error_at(&c, u);
         LineValue line;
         mujoco_contact_line_make((const real *)&c, elliptic, true, &start, &along, constants);
         mujoco_contact_line((const real *)&c, elliptic, true, constants, a, &line);

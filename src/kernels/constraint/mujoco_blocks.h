@@ -158,23 +158,27 @@ KERNEL_FN real mujoco_row_weight(const Context *ctx, const SapBlock *b, int r) {
 
 /* ---- laws ---- */
 
+/* The two laws of a limit: the side that acts is the first, so that one law does for all worlds of a pack; the upper side is the
+ * other only where both act. */
+enum { LIMIT_LAW = SAP_MUJOCO_LAW_LOWER, OTHER_LIMIT_LAW = SAP_MUJOCO_LAW_UPPER };
+
 /* Whether a line search reads costs (solve/mujoco_line.h). */
 enum { LINES_HAVE_COST = SAP_PRECISION == 64 };
 
-/* The sum of the n laws of a row at v + a d; none of them is a drive. Errors are rounded as vhat - v is, not as v, so that f32
- * has their digits along a line. A law that acts in no world of the pack would add 0. */
-KERNEL_FN RowValue block_row_ahead(const real *data, int n, real v, real a, real d) {
+/* The sum of the n laws of a row at v + a d; none of them is a drive. A law that acts in no world of the pack would add 0. The
+ * row keeps x = v - vhat of its first law in place of v (problem_take_errors): its rounding is that of an error. */
+KERNEL_FN RowValue block_row_ahead(const real *data, int n, real x, real a, real d) {
     RowValue out = row_value_none();
+    const RowLaw *law = (const RowLaw *)data;
     for (int i = 0; i < n; i++) {
-        const RowLaw *t = (const RowLaw *)data + i;
-        if (mask_any(row_law_acts(t)))
-            row_law_add_error(t, real_fma(-a, d, t->vhat - v), &out);
+        if (mask_any(row_law_acts(law + i)))
+            row_law_add_error(law + i, real_fma(-a, d, i == 0 ? -x : law[i].vhat - law[0].vhat - x), &out);
     }
     return out;
 }
 /* The same at v. */
-KERNEL_FN RowValue block_row_at(const real *data, int n, real v) {
-    return block_row_ahead(data, n, v, real_of(0), real_of(0));
+KERNEL_FN RowValue block_row_at(const real *data, int n, real x) {
+    return block_row_ahead(data, n, x, real_of(0), real_of(0));
 }
 
 KERNEL_FN MujocoSoft mujoco_block_soft(const Context *ctx, const SapBlock *b, int first) {
@@ -203,19 +207,19 @@ STAGE_FN void mujoco_equality_make(const Context *ctx, const SapBlock *b) {
     }
 }
 
-/* One side of a limit at distance dist; the row of the upper side is -J. */
-STAGE_FN RowLaw mujoco_limit(const Context *ctx, const SapBlock *b, real dist, int sign, real u0, real w) {
-    MujocoStep step = mujoco_step(ctx);
-    real margin = mujoco_block_get(ctx, b, SAP_MUJOCO_LIMIT_MARGIN), zero = real_of(0), inf = real_infinity();
-    real s = real_of((scalar)sign), error = dist - margin;
-    mask near = dist < margin;
+/* A side of a limit in the worlds of `near`, at distance dist: the lower one, or in the worlds of `upper` the upper one, whose
+ * row is -J. */
+STAGE_FN RowLaw mujoco_limit(const Context *ctx, const SapBlock *b, real dist, mask upper, real u0, real w, mask near) {
     if (!mask_any(near)) /* the usual case */
         return row_law_none();
-    error = real_select(near, error, zero);
+    MujocoStep step = mujoco_step(ctx);
+    real margin = mujoco_block_get(ctx, b, SAP_MUJOCO_LIMIT_MARGIN), zero = real_of(0), inf = real_infinity();
+    real s = real_select(upper, real_of(-1), real_of(1)), error = real_select(near, dist - margin, zero);
     MujocoSoft soft = mujoco_block_soft(ctx, b, SAP_MUJOCO_SOFT);
     MujocoGains gains = mujoco_gains(&soft, &step, error, true);
     real uref = s * mujoco_uref(&step, gains.B, gains.K_imp, s * u0, error, zero);
-    return row_law(uref, K(1.0) / mujoco_R(&step, &gains, w), sign > 0 ? zero : -inf, sign > 0 ? inf : zero, near);
+    return row_law(uref, K(1.0) / mujoco_R(&step, &gains, w), real_select(upper, -inf, zero),
+                   real_select(upper, zero, inf), near);
 }
 
 /* Friction loss: a damper towards u = 0 whose impulse is at most h F. */
@@ -235,14 +239,16 @@ STAGE_FN void mujoco_coordinate_make(const Context *ctx, const SapBlock *b) {
     real x = *BLOCK(g, b), margin = mujoco_block_get(ctx, b, SAP_MUJOCO_LIMIT_MARGIN);
     real lower = mujoco_block_get(ctx, b, SAP_MUJOCO_LOWER), upper = mujoco_block_get(ctx, b, SAP_MUJOCO_UPPER);
     mask loses = mujoco_block_get(ctx, b, SAP_MUJOCO_LOSS) > K(0.0);
-    if (!mask_any((x - lower < margin) | (upper - x < margin) | loses)) { /* the usual case */
+    mask below = x - lower < margin, above = upper - x < margin, other = above & mask_not(below);
+    if (!mask_any(below | above | loses)) { /* the usual case */
         for (int i = 0; i < SAP_MUJOCO_LAWS; i++)
             *BLOCK_LAW(b, 0, i) = row_law_none();
         return;
     }
     real u0 = block_J_mul(ctx, b, 0, SOLVE(v0)), w = mujoco_row_weight(ctx, b, 0);
-    *BLOCK_LAW(b, 0, SAP_MUJOCO_LAW_LOWER) = mujoco_limit(ctx, b, x - lower, 1, u0, w);
-    *BLOCK_LAW(b, 0, SAP_MUJOCO_LAW_UPPER) = mujoco_limit(ctx, b, upper - x, -1, u0, w);
+    *BLOCK_LAW(b, 0, LIMIT_LAW) =
+        mujoco_limit(ctx, b, real_select(other, upper - x, x - lower), other, u0, w, below | above);
+    *BLOCK_LAW(b, 0, OTHER_LIMIT_LAW) = mujoco_limit(ctx, b, upper - x, mask_all(), u0, w, below & above);
     *BLOCK_LAW(b, 0, SAP_MUJOCO_LAW_LOSS) = mujoco_loss(ctx, b, u0, w);
 }
 

@@ -291,12 +291,18 @@ KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPattern *p
     ROW_CASES(k->rows, J, rows, curvature_add_by(k, J, rows, column, pattern, is_tree, H));
 }
 
+/* vc has the error uref - v_c from here to problem_end. This is that of the velocity u, in the worlds of `which`. */
+KERNEL_FN void constraint_take(const Constraint *k, const Six *u, mask which) {
+    Six e = mujoco_error(k->law_data, u), old = six_load(k->vc, is_wide(k));
+    e.lin = vec3_select(which, e.lin, old.lin);
+    e.ang = vec3_select(which, e.ang, old.ang);
+    six_store(k->vc, &e, is_wide(k));
+}
+
 /* v_c = J v in the worlds of `which`. */
 KERNEL_FN void constraint_set_velocity(const Constraint *k, const real *v, mask which) {
-    Six u = constraint_J_mul(k, v), old = six_load(k->vc, is_wide(k));
-    u.lin = vec3_select(which, u.lin, old.lin);
-    u.ang = vec3_select(which, u.ang, old.ang);
-    six_store(k->vc, &u, is_wide(k));
+    Six u = constraint_J_mul(k, v);
+    constraint_take(k, &u, which);
 }
 
 /* J d along the direction d of a line. */
@@ -305,35 +311,31 @@ KERNEL_FN void constraint_line_start(const Constraint *k, const real *d) {
     six_store(k->Jd, &u, is_wide(k));
 }
 
-/* v_c + a J d */
-KERNEL_FN Six constraint_ahead(const Constraint *k, real a) {
-    Six u = six_load(k->vc, is_wide(k)), d = six_load(k->Jd, is_wide(k));
-    u.lin = vec3_fma(a, d.lin, u.lin);
-    u.ang = vec3_fma(a, d.ang, u.ang);
-    return u;
-}
-
 /* v_c = J d in the worlds of `which`. */
 KERNEL_FN void constraint_take_Jd(const Constraint *k, mask which) {
-    Six old = six_load(k->vc, is_wide(k)), u = six_load(k->Jd, is_wide(k));
-    u.lin = vec3_select(which, u.lin, old.lin);
-    u.ang = vec3_select(which, u.ang, old.ang);
-    six_store(k->vc, &u, is_wide(k));
+    Six u = six_load(k->Jd, is_wide(k));
+    constraint_take(k, &u, which);
 }
 
 /* v_c += a J d in the worlds of `which`. */
 KERNEL_FN void constraint_move(const Constraint *k, real a, mask which) {
-    Six old = six_load(k->vc, is_wide(k)), u = constraint_ahead(k, a);
-    u.lin = vec3_select(which, u.lin, old.lin);
-    u.ang = vec3_select(which, u.ang, old.ang);
+    Six old = six_load(k->vc, is_wide(k)), d = six_load(k->Jd, is_wide(k)), e;
+    e.lin = vec3_select(which, vec3_fma(-a, d.lin, old.lin), old.lin);
+    e.ang = vec3_select(which, vec3_fma(-a, d.ang, old.ang), old.ang);
+    six_store(k->vc, &e, is_wide(k));
+}
+
+/* After the solve vc is v_c again, for reports. */
+KERNEL_FN void constraint_end(const Constraint *k) {
+    Six e = six_load(k->vc, is_wide(k)), u = mujoco_error(k->law_data, &e);
     six_store(k->vc, &u, is_wide(k));
 }
 
 /* Computes impulse, cost and curvature at v_c. */
 KERNEL_FN void constraint_evaluate(const Constraint *k) {
-    Six u = six_load(k->vc, is_wide(k));
+    Six e = six_load(k->vc, is_wide(k));
     SixValue at;
-    mujoco_contact_evaluate(k->law_data, k->law, is_wide(k), &u, &at);
+    mujoco_contact_evaluate(k->law_data, k->law, is_wide(k), &e, &at);
     six_store(k->gamma, &at.gamma, is_wide(k));
     *k->cost = at.cost;
     for (int i = 0; i < (is_wide(k) ? MUJOCO_G_SIZE : 6); i++)
@@ -353,8 +355,8 @@ KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
 
 /* Computes the cost alone. */
 KERNEL_FN void constraint_evaluate_cost(const Constraint *k) {
-    Six u = six_load(k->vc, is_wide(k));
-    *k->cost = mujoco_contact_cost(k->law_data, k->law, is_wide(k), &u);
+    Six e = six_load(k->vc, is_wide(k));
+    *k->cost = mujoco_contact_cost(k->law_data, k->law, is_wide(k), &e);
 }
 
 /* The terms along d at v itself, from impulse and curvature. The memory of G, which is not needed until the next
@@ -365,20 +367,20 @@ KERNEL_FN void constraint_line_first(const Constraint *k) {
     k->line[0] = real_of(0);
     k->line[1] = six_dot(&gamma, &d, is_wide(k));
     k->line[2] = six_dot(&d, &Gd, is_wide(k));
-    Six u = six_load(k->vc, is_wide(k));
-    mujoco_contact_line_make(k->law_data, k->law, is_wide(k), &u, &d, k->G);
+    Six e = six_load(k->vc, is_wide(k));
+    mujoco_contact_line_make(k->law_data, k->law, is_wide(k), &e, &d, k->G);
 }
 
 /* Worlds whose G may differ from that at the start of the line, after a move and before the next evaluation. */
 KERNEL_FN mask constraint_changes(const Constraint *k) {
-    Six u = six_load(k->vc, is_wide(k));
-    return k->law ? mask_all() : pyramid_changes((const MujocoContact *)k->law_data, k->G, &u, is_wide(k));
+    Six e = six_load(k->vc, is_wide(k));
+    return k->law ? mask_all() : pyramid_changes((const MujocoContact *)k->law_data, k->G, &e, is_wide(k));
 }
 
 /* The region of slot c for reports. */
 KERNEL_FN real report_region(const Context *ctx, int c) {
-    Six u = six_load(SLOT(vc, c), mujoco_wide(ctx));
-    return mujoco_contact_region(SLOT(law, c), MUJOCO->elliptic, mujoco_wide(ctx), &u);
+    Six u = six_load(SLOT(vc, c), mujoco_wide(ctx)), e = mujoco_error(SLOT(law, c), &u);
+    return mujoco_contact_region(SLOT(law, c), MUJOCO->elliptic, mujoco_wide(ctx), &e);
 }
 
 /* ---- the law of a slot ---- */

@@ -62,11 +62,23 @@ KERNEL_FN mask block_moves(const Context *ctx, const SapBlock *b) {
     return moves;
 }
 
-/* Row r of a block under law i. The upper side of a limit is the row -J. */
+/* The law of one side of a limit, which is the first that acts (mujoco_blocks.h). */
+KERNEL_FN RowLaw block_side(const RowLaw *law, bool upper) {
+    RowLaw side;
+    mask first = law[LIMIT_LAW].upper > K(0.0), other = row_law_acts(law + OTHER_LIMIT_LAW);
+    const real *limit = (const real *)(law + LIMIT_LAW), *second = (const real *)(law + OTHER_LIMIT_LAW);
+    for (int i = 0; i < SAP_ROW_LAW_SIZE; i++) {
+        real none = real_of(0), own = real_select(first, none, limit[i]);
+        ((real *)&side)[i] = upper ? real_select(other, second[i], own) : real_select(first, limit[i], none);
+    }
+    return side;
+}
+
+/* Row r of a block under law i; of a limit its lower side or its upper side, which is the row -J. */
 STAGE_FN void block_report_law(const Context *ctx, RowCursor *at, const SapBlock *b, int r, int i, int type,
                                mask moves) {
-    const RowLaw *law = BLOCK_LAW(b, r, i);
-    bool upper = b->laws > 1 && i == SAP_MUJOCO_LAW_UPPER, is_loss = b->laws > 1 && i == SAP_MUJOCO_LAW_LOSS;
+    bool is_loss = b->laws > 1 && i == SAP_MUJOCO_LAW_LOSS, upper = b->laws > 1 && i == OTHER_LIMIT_LAW;
+    RowLaw made = b->laws > 1 && !is_loss ? block_side(BLOCK_LAW(b, r, 0), upper) : *BLOCK_LAW(b, r, i), *law = &made;
     real zero = real_of(0), one = real_of(1), sign = real_of(upper ? -1 : 1), g = BLOCK(g, b)[r];
     mask has = moves & row_law_acts(law);
     RowValue value = row_value_none();

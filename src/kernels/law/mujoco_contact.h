@@ -1,5 +1,8 @@
 /* MuJoCo's contact laws: convex potentials of the contact velocity u = (t1, t2, n, spin, roll, roll). docs/mujoco.md.
  *
+ * They are given the error e = uref - u, which the solve keeps in place of u: its rounding is smaller by the ratio of the two,
+ * and so is that of the impulse e/R.
+ *
  * elliptic: the projection on a cone, as the law of SAP (law/sap_contact.h) in coordinates scaled by mu_j
  *   y_n = (uref_n - u_n)/R_n     y_j = mu_j (uref_j - u_j)/rho     y_r = |y_t|, t = y_t/y_r      rho = R_n m2
  *     stiction   y_r <= y_n                     gamma_n = y_n                        g = y_t
@@ -53,8 +56,9 @@ KERNEL_FN Vec3 vec3_times(Vec3 a, Vec3 b) {
     return vec3(a.x * b.x, a.y * b.y, a.z * b.z);
 }
 
-/* uref - u */
-KERNEL_FN Six mujoco_error(const MujocoContact *c, const Six *u) {
+/* uref - u, and of an error u */
+KERNEL_FN Six mujoco_error(const real *data, const Six *u) {
+    const MujocoContact *c = (const MujocoContact *)data;
     Six e;
     e.lin = vec3_sub(vec3_load(c->uref), u->lin);
     e.ang = vec3_sub(vec3_load(c->uref + 3), u->ang);
@@ -77,12 +81,11 @@ KERNEL_FN void elliptic_find_region(const MujocoContact *c, EllipticTrial *s) {
     s->inv_y_r = K(1.0) / real_select(s->slide, s->y_r, real_of(1));
 }
 
-KERNEL_FN EllipticTrial elliptic_trial(const MujocoContact *c, const Six *u, bool wide) {
+KERNEL_FN EllipticTrial elliptic_trial(const MujocoContact *c, const Six *e, bool wide) {
     EllipticTrial s;
-    Six e = mujoco_error(c, u);
-    s.y_n = e.lin.z * c->inv_R_n;
-    s.y.lin = vec3(c->mu[0] * e.lin.x * c->inv_rho, c->mu[1] * e.lin.y * c->inv_rho, real_of(0));
-    s.y.ang = wide ? vec3_scale(c->inv_rho, vec3_times(vec3_load(c->mu + 2), e.ang)) : vec3_zero();
+    s.y_n = e->lin.z * c->inv_R_n;
+    s.y.lin = vec3(c->mu[0] * e->lin.x * c->inv_rho, c->mu[1] * e->lin.y * c->inv_rho, real_of(0));
+    s.y.ang = wide ? vec3_scale(c->inv_rho, vec3_times(vec3_load(c->mu + 2), e->ang)) : vec3_zero();
     s.y_r = real_sqrt(vec3_dot(s.y.lin, s.y.lin) + vec3_dot(s.y.ang, s.y.ang));
     elliptic_find_region(c, &s);
     return s;
@@ -131,8 +134,8 @@ KERNEL_FN void elliptic_hessian(const MujocoContact *c, const EllipticTrial *s, 
     G[20] = bend * b.y * b.z;
 }
 
-KERNEL_FN void elliptic_evaluate(const MujocoContact *c, const Six *u, bool wide, SixValue *out) {
-    EllipticTrial s = elliptic_trial(c, u, wide);
+KERNEL_FN void elliptic_evaluate(const MujocoContact *c, const Six *e, bool wide, SixValue *out) {
+    EllipticTrial s = elliptic_trial(c, e, wide);
     real normal, factor;
     elliptic_projection(c, &s, &normal, &factor);
     out->cost = elliptic_cost(c, &s, normal, factor);
@@ -141,7 +144,8 @@ KERNEL_FN void elliptic_evaluate(const MujocoContact *c, const Six *u, bool wide
     elliptic_hessian(c, &s, factor, wide, out->G);
 }
 
-/* The constants of a line u + a d:  y_n = n0 - a n1,  |y_t|^2 = t0 - 2 a t1 + a^2 t2,  and the cost at a = 0. */
+/* The constants of a line u + a d, which has the errors e - a d:
+ *   y_n = n0 - a n1,  |y_t|^2 = t0 - 2 a t1 + a^2 t2,  and the cost at a = 0. */
 enum {
     ELLIPTIC_LINE_N0,
     ELLIPTIC_LINE_N1,
@@ -178,9 +182,9 @@ KERNEL_FN void elliptic_line(const MujocoContact *c, const real *line, real a, L
                               factor * real_fma(c->rho, t2, -(along * along * c->inv_rho)));
 }
 
-KERNEL_FN void elliptic_line_make(const real *data, const Six *u, const Six *d, bool wide, real *line) {
+KERNEL_FN void elliptic_line_make(const real *data, const Six *e, const Six *d, bool wide, real *line) {
     const MujocoContact *c = (const MujocoContact *)data;
-    EllipticTrial s = elliptic_trial(c, u, wide);
+    EllipticTrial s = elliptic_trial(c, e, wide);
     Vec3 q = vec3(c->mu[0] * d->lin.x * c->inv_rho, c->mu[1] * d->lin.y * c->inv_rho, real_of(0));
     real t0 = vec3_dot(s.y.lin, s.y.lin), t1 = vec3_dot(s.y.lin, q), t2 = vec3_dot(q, q);
     if (wide) {
@@ -222,9 +226,8 @@ KERNEL_FN EdgePair pyramid_edges(const MujocoContact *c, real mu, real e_n, real
     return pair;
 }
 
-KERNEL_FN void pyramid_evaluate(const MujocoContact *c, const Six *u, bool wide, SixValue *out) {
-    Six e = mujoco_error(c, u);
-    real zero = real_of(0), e_n = e.lin.z;
+KERNEL_FN void pyramid_evaluate(const MujocoContact *c, const Six *e, bool wide, SixValue *out) {
+    real zero = real_of(0), e_n = e->lin.z;
     mask pushes = e_n > zero;
     /* condim 1 has a normal and no edges */
     real d_n = real_select(pushes, c->inv_R_n, zero), g_n = d_n * e_n;
@@ -234,7 +237,7 @@ KERNEL_FN void pyramid_evaluate(const MujocoContact *c, const Six *u, bool wide,
     out->cost = K(0.5) * g_n * e_n;
     out->gamma.lin.z = g_n;
     out->G[2] = d_n;
-    EdgePair x = pyramid_edges(c, c->mu[0], e_n, e.lin.x, out), y = pyramid_edges(c, c->mu[1], e_n, e.lin.y, out);
+    EdgePair x = pyramid_edges(c, c->mu[0], e_n, e->lin.x, out), y = pyramid_edges(c, c->mu[1], e_n, e->lin.y, out);
     out->gamma.lin.x = x.gamma;
     out->gamma.lin.y = y.gamma;
     out->G[0] = x.G_kk;
@@ -243,15 +246,15 @@ KERNEL_FN void pyramid_evaluate(const MujocoContact *c, const Six *u, bool wide,
     out->G[5] = y.G_nk;
     if (!wide)
         return;
-    EdgePair a = pyramid_edges(c, c->mu[2], e_n, e.ang.x, out), b = pyramid_edges(c, c->mu[3], e_n, e.ang.y, out),
-             s = pyramid_edges(c, c->mu[4], e_n, e.ang.z, out);
+    EdgePair a = pyramid_edges(c, c->mu[2], e_n, e->ang.x, out), b = pyramid_edges(c, c->mu[3], e_n, e->ang.y, out),
+             s = pyramid_edges(c, c->mu[4], e_n, e->ang.z, out);
     out->gamma.ang = vec3(a.gamma, b.gamma, s.gamma);
     vec3_store(out->G + 12, vec3(a.G_nk, b.G_nk, s.G_nk));
     vec3_store(out->G + 15, vec3(a.G_kk, b.G_kk, s.G_kk));
 }
 
 /* The constants of a line u + a d: the error of the normal and mu_k times that of direction k, n - a dn and x_k - a dx_k,
- * so that the edges have (n +- x_k) - a (dn +- dx_k). Their rounding is that of the errors, not of u. */
+ * so that the edges have (n +- x_k) - a (dn +- dx_k). */
 enum {
     PYRAMID_LINE_N0,
     PYRAMID_LINE_N1,
@@ -266,12 +269,11 @@ KERNEL_FN int mujoco_directions(bool wide) {
     return wide ? 5 : 2;
 }
 
-KERNEL_FN void pyramid_line_make(const real *data, const Six *u, const Six *d, bool wide, real *line) {
+KERNEL_FN void pyramid_line_make(const real *data, const Six *e, const Six *d, bool wide, real *line) {
     const MujocoContact *c = (const MujocoContact *)data;
-    Six e = mujoco_error(c, u);
-    const real e_k[5] = {e.lin.x, e.lin.y, e.ang.x, e.ang.y, e.ang.z};
+    const real e_k[5] = {e->lin.x, e->lin.y, e->ang.x, e->ang.y, e->ang.z};
     const real d_k[5] = {d->lin.x, d->lin.y, d->ang.x, d->ang.y, d->ang.z};
-    line[PYRAMID_LINE_N0] = e.lin.z;
+    line[PYRAMID_LINE_N0] = e->lin.z;
     line[PYRAMID_LINE_N1] = d->lin.z;
     for (int k = 0; k < mujoco_directions(wide); k++) {
         line[PYRAMID_LINE_K + 2 * k] = c->mu[k] * e_k[k];
@@ -279,12 +281,11 @@ KERNEL_FN void pyramid_line_make(const real *data, const Six *u, const Six *d, b
     }
 }
 
-/* Worlds in which an edge pushes at one and not at the other of two velocities, u and that of `line` at a = 0. G is the same
- * in the others. */
-KERNEL_FN mask pyramid_changes(const MujocoContact *c, const real *line, const Six *u, bool wide) {
-    Six e = mujoco_error(c, u);
-    const real e_k[5] = {e.lin.x, e.lin.y, e.ang.x, e.ang.y, e.ang.z};
-    real zero = real_of(0), before = line[PYRAMID_LINE_N0], now = e.lin.z;
+/* Worlds in which an edge pushes at one and not at the other of two errors, e and that of `line` at a = 0. G is the same in the
+ * others. */
+KERNEL_FN mask pyramid_changes(const MujocoContact *c, const real *line, const Six *e, bool wide) {
+    const real e_k[5] = {e->lin.x, e->lin.y, e->ang.x, e->ang.y, e->ang.z};
+    real zero = real_of(0), before = line[PYRAMID_LINE_N0], now = e->lin.z;
     mask changes = (c->inv_R_n > zero) & ((before > zero) != (now > zero));
     for (int k = 0; k < mujoco_directions(wide); k++) {
         real x = line[PYRAMID_LINE_K + 2 * k], y = c->mu[k] * e_k[k];
@@ -317,10 +318,10 @@ KERNEL_FN void pyramid_line(const MujocoContact *c, const real *line, real a, bo
 /* ---- the law as constraints call it ---- */
 
 /* `wide`: some contact has condim 4 or 6. */
-KERNEL_FN real mujoco_contact_cost(const real *data, bool elliptic, bool wide, const Six *u) {
+KERNEL_FN real mujoco_contact_cost(const real *data, bool elliptic, bool wide, const Six *e) {
     const MujocoContact *c = (const MujocoContact *)data;
     if (elliptic) {
-        EllipticTrial s = elliptic_trial(c, u, wide);
+        EllipticTrial s = elliptic_trial(c, e, wide);
         real normal, factor;
         elliptic_projection(c, &s, &normal, &factor);
         return elliptic_cost(c, &s, normal, factor);
@@ -328,18 +329,18 @@ KERNEL_FN real mujoco_contact_cost(const real *data, bool elliptic, bool wide, c
     real line[PYRAMID_LINE_SIZE];
     Six none = six_zero();
     LineValue at;
-    pyramid_line_make(data, u, &none, wide, line);
+    pyramid_line_make(data, e, &none, wide, line);
     pyramid_line(c, line, real_of(0), wide, &at);
     return at.cost;
 }
 
 /* The constants of the line u + a d. */
-KERNEL_FN void mujoco_contact_line_make(const real *data, bool elliptic, bool wide, const Six *u, const Six *d,
+KERNEL_FN void mujoco_contact_line_make(const real *data, bool elliptic, bool wide, const Six *e, const Six *d,
                                         real *line) {
     if (elliptic)
-        elliptic_line_make(data, u, d, wide, line);
+        elliptic_line_make(data, e, d, wide, line);
     else
-        pyramid_line_make(data, u, d, wide, line);
+        pyramid_line_make(data, e, d, wide, line);
 }
 
 /* At the velocity u + a d, along d. */
@@ -352,24 +353,24 @@ KERNEL_FN void mujoco_contact_line(const real *data, bool elliptic, bool wide, c
         pyramid_line(c, line, a, wide, out);
 }
 
-KERNEL_FN void mujoco_contact_evaluate(const real *data, bool elliptic, bool wide, const Six *u, SixValue *out) {
+KERNEL_FN void mujoco_contact_evaluate(const real *data, bool elliptic, bool wide, const Six *e, SixValue *out) {
     const MujocoContact *c = (const MujocoContact *)data;
     if (elliptic)
-        elliptic_evaluate(c, u, wide, out);
+        elliptic_evaluate(c, e, wide, out);
     else
-        pyramid_evaluate(c, u, wide, out);
+        pyramid_evaluate(c, e, wide, out);
 }
 
 /* The region as a number: 0 none, 1 stiction or any edge of a pyramid, 2 sliding. */
-KERNEL_FN real mujoco_contact_region(const real *data, bool elliptic, bool wide, const Six *u) {
+KERNEL_FN real mujoco_contact_region(const real *data, bool elliptic, bool wide, const Six *e) {
     const MujocoContact *c = (const MujocoContact *)data;
     real zero = real_of(0), one = real_of(1);
     if (elliptic) {
-        EllipticTrial s = elliptic_trial(c, u, wide);
+        EllipticTrial s = elliptic_trial(c, e, wide);
         return real_select(s.stick & (s.y_n > zero), one, real_select(s.slide, real_of(2), zero));
     }
     SixValue at;
-    pyramid_evaluate(c, u, wide, &at);
+    pyramid_evaluate(c, e, wide, &at);
     return real_select(at.gamma.lin.z > zero, one, zero);
 }
 

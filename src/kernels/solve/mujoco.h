@@ -40,6 +40,7 @@ STAGE_FN void mujoco_start(const Context *ctx, MujocoNewton *n) {
     TEAM_FOR(i, nv)
         v[i] = real_select(n->open, SOLVE(guess)[i], SOLVE(v_star)[i]);
     problem_start_from_v(ctx, mask_all());
+    problem_take_errors(ctx, mask_all());
     real at_guess = problem_cost_of_v(ctx);
     problem_go_free(ctx, n->open & mask_not(at_guess <= at_free)); /* also if the guess is not finite */
     n->result->cost = problem_evaluate_moved(ctx, mask_none());
@@ -144,7 +145,9 @@ STAGE_FN void mujoco_rescue(const Context *ctx, MujocoNewton *n) {
     real sweeps;
     TEAM_SYNC(); /* all threads have read the values of the terms, whose memory PGS uses */
     mask solved = pgs_solve(ctx, lost, n->scale / STAGE_H, n->tolerance, &sweeps);
-    real cost = problem_evaluate_moved(ctx, lost);
+    problem_start_from_v(ctx, lost);
+    problem_take_errors(ctx, lost);
+    real cost = problem_evaluate_moved(ctx, mask_none());
     bits none = real_bits(real_of(0));
     add_status(ctx, bits_select(lost, none + SAP_WORLD_PGS, none));
     r->cost = real_select(lost, cost, r->cost);
@@ -186,6 +189,7 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
             break;
     }
     mujoco_rescue(ctx, &n);
+    problem_end(ctx);
     if (!NORMS_ARE_READ)
         return;
     ProblemNorms norms = problem_norms(ctx);

@@ -22,6 +22,19 @@ STAGE_FN real problem_cost_of_v(const Context *ctx) {
     return cost;
 }
 
+/* Velocities of blocks, just computed from v in the worlds of `which`, become differences from the reference of their first law,
+ * until problem_end. Contacts have theirs already. The rounding of an error is smaller than that of a velocity, and so is that
+ * of the impulse, which f32 needs to see that the gradient is 0. */
+STAGE_FN void problem_take_errors(const Context *ctx, mask which) {
+    if (NUM_BLOCKS > 0) {
+        FOR_ACTING(b)
+        for (int r = 0; r < b->rows; r++) {
+            real *vc = BLOCK(vc, b) + r;
+            *vc = real_select(which, *vc - BLOCK_LAW(b, r, 0)->vhat, *vc);
+        }
+    }
+}
+
 /* v = v*, so that v - v* and r are 0. Returns l(v*). Jd keeps the velocities of the terms until problem_go_free. */
 STAGE_FN real problem_start_free(const Context *ctx) {
     TEAM_FOR(i, ctx->args->plan.nv) {
@@ -33,6 +46,7 @@ STAGE_FN real problem_start_free(const Context *ctx) {
         blocks_line_start(ctx, SOLVE(v));
         blocks_take_Jd(ctx, mask_all());
     }
+    problem_take_errors(ctx, mask_all());
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         constraint_line_start(&k, SOLVE(v));
@@ -51,10 +65,25 @@ STAGE_FN void problem_go_free(const Context *ctx, mask which) {
     }
     if (NUM_BLOCKS > 0)
         blocks_take_Jd(ctx, which);
+    problem_take_errors(ctx, which);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         constraint_take_Jd(&k, which);
     }
+}
+
+/* Ends the solve: terms have their velocities again, which reports read. */
+STAGE_FN void problem_end(const Context *ctx) {
+    if (NUM_BLOCKS > 0) {
+        FOR_ACTING(b)
+        for (int r = 0; r < b->rows; r++)
+            BLOCK(vc, b)[r] = BLOCK(vc, b)[r] + BLOCK_LAW(b, r, 0)->vhat;
+    }
+    TEAM_FOR(c, constraint_count(ctx)) {
+        Constraint k = constraint_at(ctx, c);
+        constraint_end(&k);
+    }
+    TEAM_SYNC(); /* a report reads the velocities of all terms */
 }
 
 /* ---- along a line ---- */
