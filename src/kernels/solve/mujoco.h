@@ -9,13 +9,13 @@
  *
  * These are MuJoCo's numbers, whose unknown is the acceleration: F = l/h^2 and dF/da = grad/h. */
 
-/* What f32 resolves: a smaller tolerance of the stopping tests is this one, and a slope along a line below the rounding
- * of its terms is 0. */
+/* What f32 resolves: a smaller tolerance of the stopping tests is this one, and a gradient or a slope along a line below the
+ * rounding of its terms, ten times 2^-23 of their size, is 0. */
 #define MUJOCO_LEAST_TOLERANCE (SAP_PRECISION == 64 ? K(0.0) : K(SAP_MUJOCO_LEAST_TOLERANCE))
-#define MUJOCO_LINE_ROUNDING   K(4.8e-7)
+#define MUJOCO_ROUNDING        K(1.2e-6)
 
-/* Whether a factor is used again where H is the same: f32 does not see that the gradient is 0 after the last step, and
- * needs one more direction for the decrement. One thread alone, so that a GPU has no code for it. */
+/* Whether a factor is used again where H is the same: f32 does not always see that the gradient is 0 after the last step, and
+ * then needs one more direction for the decrement. One thread alone, so that a GPU has no code for it. */
 #define MUJOCO_KEEPS_FACTOR (SAP_PRECISION == 32 && TEAM_OF_ONE)
 
 typedef struct MujocoNewton {
@@ -23,7 +23,8 @@ typedef struct MujocoNewton {
     mask changed; /* worlds whose H is not that of the last factor */
     real scale;   /* 1/(h trace A) */
     real tolerance;
-    real gradient, decrement, improvement;
+    real decrement, improvement;
+    mask flat; /* worlds whose gradient is small enough */
     SolveResult *result;
 } MujocoNewton;
 
@@ -46,12 +47,21 @@ STAGE_FN void mujoco_start(const Context *ctx, MujocoNewton *n) {
     n->result->cost = problem_evaluate_moved(ctx, mask_none());
 }
 
-/* The norm of the gradient. */
+/* Finds the worlds whose gradient is below the tolerance or, in f32, below the rounding of its terms r and j: no direction
+ * improves them. */
 STAGE_FN void mujoco_gradient(const Context *ctx, MujocoNewton *n) {
-    real squares = real_of(0);
-    for (int i = 0; i < ctx->args->plan.nv; i++)
-        squares = real_fma(SOLVE(grad)[i], SOLVE(grad)[i], squares);
-    n->gradient = n->scale * real_sqrt(squares);
+    const real *grad = SOLVE(grad), *r = SOLVE(r), *impulse = SOLVE(impulse);
+    real squares = real_of(0), terms = real_of(0);
+    for (int i = 0; i < ctx->args->plan.nv; i++) {
+        squares = real_fma(grad[i], grad[i], squares);
+        if (SAP_PRECISION == 32) {
+            real size = real_abs(r[i]) + real_abs(impulse[i]);
+            terms = real_fma(size, size, terms);
+        }
+    }
+    n->flat = n->scale * real_sqrt(squares) < n->tolerance;
+    if (SAP_PRECISION == 32)
+        n->flat = n->flat | (squares < MUJOCO_ROUNDING * MUJOCO_ROUNDING * terms);
 }
 
 /* The solution with the factor of the last system. It has the bits of a new factor, whose matrix would be the same. */
@@ -92,16 +102,15 @@ KERNEL_FN void mujoco_close(MujocoNewton *n, int k, mask optimal, mask settled) 
 
 /* The tests of the gradient and of the improvement after k > 0 steps, which need no direction. */
 STAGE_FN void mujoco_stop_before(int k, MujocoNewton *n) {
-    mask flat = n->gradient < n->tolerance;
     mask settled = (n->improvement > K(0.0)) & (n->improvement < n->tolerance);
     if (k > 0)
-        mujoco_close(n, k, flat, settled);
+        mujoco_close(n, k, n->flat, settled);
 }
 
 /* The test of the decrement. Before the first step the gradient must be small too. */
 STAGE_FN void mujoco_stop(const Context *ctx, int k, MujocoNewton *n) {
-    mask flat = n->gradient < n->tolerance, small = n->decrement < n->tolerance;
-    mujoco_close(n, k, k == 0 ? flat & small : mask_none(), k == 0 ? mask_none() : small);
+    mask small = n->decrement < n->tolerance;
+    mujoco_close(n, k, k == 0 ? n->flat & small : mask_none(), k == 0 ? mask_none() : small);
     if (k >= ctx->args->mujoco->iterations) {
         n->result->limit = n->open;
         n->open = mask_none();
@@ -114,7 +123,7 @@ KERNEL_FN real mujoco_line_tolerance(const Context *ctx, const MujocoNewton *n, 
     real tolerance = n->tolerance * (scalar)ctx->args->mujoco->ls_tolerance * length / n->scale, size = real_of(0);
     for (int i = 0; SAP_PRECISION == 32 && i < ctx->args->plan.nv; i++)
         size = real_fma(real_abs(d[i]), real_abs(r[i]) + real_abs(impulse[i]), size);
-    return SAP_PRECISION == 32 ? real_max(tolerance, MUJOCO_LINE_ROUNDING * size) : tolerance;
+    return SAP_PRECISION == 32 ? real_max(tolerance, MUJOCO_ROUNDING * size) : tolerance;
 }
 
 /* Takes a step in every open world. A world without a step that improves stops: it is optimal if its gradient is. */
@@ -126,11 +135,11 @@ STAGE_FN void mujoco_advance(const Context *ctx, MujocoNewton *n) {
     real length = real_sqrt(squares);
     Line line = problem_line_start(ctx, d, n->result->cost, n->open);
     ExactSearch found = exact_search(ctx, &line, length, mujoco_line_tolerance(ctx, n, length), n->open);
-    mask stays = n->open & (found.a == K(0.0)), flat = n->gradient < n->tolerance;
+    mask stays = n->open & (found.a == K(0.0));
     n->result->inner_iterations =
         real_select(n->open & mask_not(stays), n->result->inner_iterations + found.count, n->result->inner_iterations);
-    n->result->optimal = n->result->optimal | (stays & flat);
-    n->result->line_failed = n->result->line_failed | (stays & mask_not(flat));
+    n->result->optimal = n->result->optimal | (stays & n->flat);
+    n->result->line_failed = n->result->line_failed | (stays & mask_not(n->flat));
     n->open = n->open & mask_not(stays);
     n->improvement = -found.change * n->scale / h;
     problem_move(ctx, &line, found.a, n->open);
