@@ -138,17 +138,32 @@ STAGE_FN void store_state(const Context *ctx, mask which) {
     EACH_LINK(l, plan->nl, store_velocity(ctx, l, q1, FM(v), which))
 }
 
-/* Worlds in which all body_q and body_qd are finite in the type of the output. */
-STAGE_FN mask bodies_finite(const Context *ctx) {
+/* 0, or NaN where body_q or body_qd of link l is not finite in the type of the output. */
+KERNEL_FN real body_check(const Context *ctx, int l) {
     const SapStepArgs *args = ctx->args;
+    Spatial V = spatial_load(FM(V) + 6 * l);
     real check = real_of(0);
-    for (int l = 0; l < args->plan.nl; l++) {
-        Spatial V = spatial_load(FM(V) + 6 * l);
-        if (args->body_q.data)
-            check = check + buffer_check_vec3(args->body_q, vec3_load(FM(X) + 7 * l));
-        if (args->body_qd.data)
-            check = check + buffer_check_vec3(args->body_qd, V.ang) +
-                    buffer_check_vec3(args->body_qd, spatial_at(V, link_com(ctx, l)));
+    if (args->body_q.data)
+        check = check + buffer_check_vec3(args->body_q, vec3_load(FM(X) + 7 * l));
+    if (args->body_qd.data)
+        check = check + buffer_check_vec3(args->body_qd, V.ang) +
+                buffer_check_vec3(args->body_qd, spatial_at(V, link_com(ctx, l)));
+    return check;
+}
+
+/* Worlds in which all body_q and body_qd are finite. Each thread of a team checks some bodies; the checks of the control
+ * are summed by then, so theirs are in that memory. */
+STAGE_FN mask bodies_finite(const Context *ctx) {
+    int nl = ctx->args->plan.nl;
+    real check = real_of(0);
+    if (TEAM_OF_ONE) {
+        for (int l = 0; l < nl; l++)
+            check = check + body_check(ctx, l);
+    } else {
+        TEAM_FOR(l, nl)
+            FM(control_check)[l] = body_check(ctx, l);
+        TEAM_SYNC(); /* every thread reads the checks of all bodies */
+        check = check_sum(FM(control_check), nl);
     }
     return check == K(0.0);
 }
