@@ -57,25 +57,11 @@ static void destroy(Planned *p) {
 enum { NUM_MORE = 5, NUM_PLACES = SAP_NUM_ARENAS + NUM_MORE };
 
 static void places_of(const SapArenas *a, int at[NUM_PLACES]) {
-    const int all[NUM_PLACES] = {a->fm,
-                                 a->ints,
-                                 a->blocks,
-                                 a->slots.reals,
-                                 a->slots.jacobians,
-                                 a->slots.ints,
-                                 a->slots.origin,
-                                 a->slots.origin_ints,
-                                 a->tiles,
-                                 a->repeat,
-                                 a->repeat_slots,
-                                 a->linear[1],
-                                 a->collide,
-                                 a->pairs,
-                                 a->more.reals,
-                                 a->more.jacobians,
-                                 a->more.ints,
-                                 a->more.origin,
-                                 a->more.origin_ints};
+    const int all[NUM_PLACES] = {a->fm,         a->blocks,       a->slots.reals,       a->slots.jacobians,
+                                 a->slots.ints, a->slots.origin, a->slots.origin_ints, a->tiles,
+                                 a->repeat,     a->repeat_slots, a->linear[1],         a->collide,
+                                 a->pairs,      a->ints,         a->more.reals,        a->more.jacobians,
+                                 a->more.ints,  a->more.origin,  a->more.origin_ints};
     memcpy(at, all, sizeof all);
 }
 
@@ -183,7 +169,7 @@ Test(cuda_plan, what_every_iteration_reads_is_in_shared_memory_and_its_largest_a
     destroy(&p);
 }
 
-/* The budget of a world with 8 contacts, in a step that reports nothing of them. */
+/* The budget of a world with 8 contacts, in a step that finds them itself and reports nothing of them. */
 Test(cuda_plan, a_quadruped_with_eight_contacts_takes_as_much_shared_memory_whatever_the_capacity) {
     static const struct {
         const char *preset;
@@ -194,7 +180,7 @@ Test(cuda_plan, a_quadruped_with_eight_contacts_takes_as_much_shared_memory_what
             Planned p = plan_contacts("bench/scenes/quadruped", cases[i].preset, capacity);
             SapCudaShape shape;
             p.args.plan.layout = sap_motion_layout(&p.args.plan, false);
-            arrange(&p, SHARED_A100, SAP_CUDA_STEP, &shape);
+            arrange(&p, SHARED_A100, SAP_CUDA_FUSED_STEP, &shape);
             cr_expect_leq(p.args.arena.size, cases[i].bytes, "%s, %d contacts: %d bytes", cases[i].preset, capacity,
                           p.args.arena.size);
             destroy(&p);
@@ -236,7 +222,8 @@ Test(cuda_plan, a_thread_has_what_every_iteration_reads_in_its_local_memory) {
             SapCudaShape shape;
             size_t bytes[NUM_PLACES];
             int at[NUM_PLACES];
-            cr_assert_eq(sap_cuda_thread_shape(&p.args, &p.args.arena, &shape), SAP_OK, "%s", sap_error_message());
+            cr_assert_eq(sap_cuda_thread_shape(SAP_CUDA_STEP, &p.args, &p.args.arena, &shape), SAP_OK, "%s",
+                         sap_error_message());
             bytes_with(&p, SAP_CUDA_STEP, true, bytes);
             check_arenas(&p.args.arena, bytes);
             places_of(&p.args.arena, at);
@@ -248,23 +235,52 @@ Test(cuda_plan, a_thread_has_what_every_iteration_reads_in_its_local_memory) {
         }
 }
 
-/* Collision of a step ends before its slots are filled: it has their memory, and overlaps nothing else. */
-Test(cuda_plan, collision_in_the_step_of_a_thread_is_in_the_memory_of_the_slots) {
-    for (int s = 0; s < NUM_SCENES; s++) {
-        Planned p = plan(scenes[s], s % 2 ? "approx32" : "drake");
-        static const int real_bytes[2] = {4, 8};
+/* Collision of a fused step reads the kinematics, which end at layout.I, and the integers of the pack hold the status; it
+ * overlaps neither. Its integers are in the memory of free motion: slots are filled while threads may still read them. */
+static void check_collision(const Planned *p, const char *scene) {
+    static const int real_bytes[2] = {4, 8};
+    const SapArenas *a = &p->args.arena;
+    size_t own[SAP_NUM_ARENAS];
+    sap_arena_bytes(&p->args, 0, real_bytes, own);
+    int kinematics = p->args.plan.layout.I * (p->args.fm_is_f64 ? 8 : 4);
+    cr_expect(a->in_step && a->fm == 0 && a->pairs >= kinematics, "%s", scene);
+    cr_expect(a->pairs % 16 == 0 && a->collide % 16 == 0, "%s", scene);
+    cr_expect_lt(a->pairs, a->slots.reals, "%s", scene);
+    cr_expect_geq(a->collide, a->pairs + (int)own[SAP_ARENA_PAIRS], "%s", scene);
+    cr_expect_leq(a->collide + (int)own[SAP_ARENA_COLLIDE], a->ints, "%s", scene);
+    cr_expect_leq(a->ints + (int)own[SAP_ARENA_PACK_INTS], a->size, "%s", scene);
+}
+
+Test(cuda_plan, collision_in_a_step_has_memory_that_the_step_does_not_use_then) {
+    for (int s = 0; s < NUM_SCENES; s++)
+        for (int is_thread = 0; is_thread < 2; is_thread++) {
+            Planned p = plan(scenes[s], s % 2 ? "approx32" : "drake");
+            SapCudaShape shape;
+            if (is_thread)
+                cr_assert_eq(sap_cuda_thread_shape(SAP_CUDA_FUSED_STEP, &p.args, &p.args.arena, &shape), SAP_OK);
+            else
+                arrange(&p, SHARED_A100, SAP_CUDA_FUSED_STEP, &shape);
+            check_collision(&p, scenes[s]);
+            destroy(&p);
+        }
+}
+
+Test(cuda_plan, collision_in_a_step_is_in_the_workspace_if_the_step_is_not_all_in_shared_memory) {
+    static const int limits[] = {1, 100, 1000, 5000};
+    for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
+        Planned p = plan("bench/scenes/quadruped", "approx32");
         SapCudaShape shape;
         size_t bytes[NUM_PLACES], own[SAP_NUM_ARENAS];
-        p.args.collide.in_step = 1;
-        cr_assert_eq(sap_cuda_thread_shape(&p.args, &p.args.arena, &shape), SAP_OK, "%s", sap_error_message());
-        bytes_with(&p, SAP_CUDA_STEP, true, bytes);
+        static const int real_bytes[2] = {4, 8};
+        p.options.shared_memory = limits[l];
+        arrange(&p, SHARED_A100, SAP_CUDA_FUSED_STEP, &shape);
+        bytes_of(&p, SAP_CUDA_STEP, bytes);
         sap_arena_bytes(&p.args, p.args.arena.few_slots, real_bytes, own);
-        for (int i = SAP_ARENA_SLOTS; i <= SAP_ARENA_ORIGIN_INTS; i++)
-            bytes[i] = 0;
         bytes[SAP_ARENA_COLLIDE] = own[SAP_ARENA_COLLIDE];
         bytes[SAP_ARENA_PAIRS] = own[SAP_ARENA_PAIRS];
         check_arenas(&p.args.arena, bytes);
-        cr_expect_eq(p.args.arena.collide, p.args.arena.slots.reals);
+        cr_expect(p.args.arena.in_step && p.args.arena.collide < 0 && p.args.arena.pairs < 0);
+        cr_expect_leq(p.args.arena.size, limits[l]);
         destroy(&p);
     }
 }
@@ -280,7 +296,8 @@ Test(cuda_plan, robots_fit_the_local_memory_of_a_thread_and_a_stack_of_boxes_doe
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Planned p = plan(cases[i].scene, cases[i].preset);
         SapCudaShape shape;
-        cr_assert_eq(sap_cuda_thread_shape(&p.args, &p.args.arena, &shape), SAP_OK, "%s", sap_error_message());
+        cr_assert_eq(sap_cuda_thread_shape(SAP_CUDA_STEP, &p.args, &p.args.arena, &shape), SAP_OK, "%s",
+                     sap_error_message());
         cr_expect_eq(p.args.arena.size <= SAP_THREAD_SCRATCH, cases[i].fits, "%s, %s: %d bytes", cases[i].scene,
                      cases[i].preset, p.args.arena.size);
         destroy(&p);

@@ -152,11 +152,10 @@ def count_scene(options, scene, preset, load, mapping, capacity):
     common = ["--device", "cuda", "--preset", preset, "--worlds", str(worlds), "--steps", str(options.steps), *settings]
     commands = {"settled": ["run", scene, "--json"],
                 "moving": ["bench", "--scene", scene, "--format", "json", "--repeat", "1", "--warmup", str(WARMUP)]}
-    if mapping == "thread":
-        # A launch has all steps of a call, and a warp waits in each for its slowest world, which counts of the whole launch would
-        # not show: one step a call. A trajectory has every step. Each call ends with the poses of bodies, here each step.
-        commands["settled"] += ["--trajectory", os.devnull]
-        commands["moving"] += ["--steps-per-call", "1"]
+    # A launch may have all steps of a call, and a warp waits in each for its slowest world, which counts of the whole launch would
+    # not show: one step a call. A trajectory has every step. Each call ends with the poses of bodies, here each step.
+    commands["settled"] += ["--trajectory", os.devnull]
+    commands["moving"] += ["--steps-per-call", "1"]
     report = call([options.program, "info", scene, "--json", *settings])
     with tempfile.NamedTemporaryFile("r", suffix=".json") as stats:
         call([options.program, *commands[load], *common], LD_LIBRARY_PATH=options.driver, PTX_STATS=stats.name)

@@ -89,6 +89,13 @@ static bool poses_pass(const SapCudaBatch *c) {
     return !a->plan.mujoco && !a->dual && !c->lockstep && !a->implicit_gyroscopic && *step_suffix(a);
 }
 
+/* The kernels of presets find the contacts of models with closed forms only. */
+static SapCudaPart part_of_step(const SapCudaBatch *c) {
+    const SapStepArgs *a = &c->args;
+    bool is_preset = !a->plan.mujoco && !a->dual && !c->lockstep && c->specialised;
+    return is_preset ? sap_cuda_part_of_preset(&a->plan) : SAP_CUDA_STEP;
+}
+
 SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     SapCudaBatch *c = b->own;
     /* Lockstep scratch persists between launches, so it is not in shared memory. */
@@ -100,8 +107,8 @@ SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
         c->args.plan.layout = sap_motion_layout(&c->args.plan, false);
     SAP_TRY(
         sap_cuda_launch_shape(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
-    SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->step.arenas, &c->step.shape));
     SAP_TRY(find_kernels(c));
+    SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, part_of_step(c), &c->args, &c->step.arenas, &c->step.shape));
     SAP_TRY(sap_cuda_choose_waiting(c, b->num_worlds));
     SAP_TRY(sap_cuda_choose_mapping(b, step_suffix(&c->args)));
     if (c->has_threads)
@@ -266,7 +273,7 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     bool general = has_reports(&args->report) && !args->dual;
     const SapCudaPhase *phase = c->has_threads && !general ? &c->thread : &c->step;
     CuFunction step = kernel_of(phase, made), collide = kernel_of(&c->collide, made);
-    if (phase == &c->thread && args->collide.in_step)
+    if (!general && phase->arenas.in_step)
         collides = false; /* the step does it */
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
         args->end_step = collides || c->lockstep ? args->first_step + 1 : args->num_steps;

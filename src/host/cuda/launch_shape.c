@@ -7,8 +7,8 @@
  * in global memory. If the rest does not fit either, its largest arenas move to global memory too. Generic addresses hide
  * the difference from the kernels.
  *
- * A thread that steps a world alone has the same in its local memory, with the origins, and what collision needs in the
- * memory of the slots. If that is too small, a team steps the world. */
+ * A thread that steps a world alone has the same in its local memory, with the origins. If that is too small, a team steps
+ * the world. */
 #include "host/cuda/launch_shape.h"
 
 #include <limits.h>
@@ -78,11 +78,10 @@ static int within(int arena, size_t part) {
     return arena >= 0 ? arena + (int)part : ~(~arena + (int)part);
 }
 
-/* Assigns offsets: from 0 in shared memory, ~offset in the workspace, whose arenas begin at whole lines. False if an offset
- * is too large. */
-static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch parts, SapArenas *a) {
+/* Assigns offsets: from 0 in shared memory, ~offset in the workspace, whose arenas begin at whole lines. end: where the
+ * memory of collision ends that is a part of others, or 0. False if an offset is too large. */
+static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch parts, long long end, SapArenas *a) {
     int *const at[NUM_ARENAS] = {[SAP_ARENA_FM] = &a->fm,
-                                 [SAP_ARENA_PACK_INTS] = &a->ints,
                                  [SAP_ARENA_BLOCKS] = &a->blocks,
                                  [SAP_ARENA_SLOTS] = &a->slots.reals,
                                  [SAP_ARENA_JACOBIANS] = &a->slots.jacobians,
@@ -95,6 +94,7 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
                                  [SAP_ARENA_LINEAR64] = &a->linear[1],
                                  [SAP_ARENA_COLLIDE] = &a->collide,
                                  [SAP_ARENA_PAIRS] = &a->pairs,
+                                 [SAP_ARENA_PACK_INTS] = &a->ints,
                                  [MORE_SLOTS] = &a->more.reals,
                                  [MORE_JACOBIANS] = &a->more.jacobians,
                                  [MORE_INTS] = &a->more.ints,
@@ -104,6 +104,8 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
     long long shared = 0, workspace = 0;
     for (int i = 0; i < NUM_ARENAS; i++) {
         long long *next = s->outside[i] ? &workspace : &shared;
+        if (i == SAP_ARENA_PACK_INTS && end > shared)
+            shared = end;
         if (*next > INT_MAX - s->bytes[i])
             return false;
         *at[i] = s->outside[i] ? ~(int)*next : (int)*next;
@@ -122,7 +124,7 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
     return true;
 }
 
-/* Whether a kernel uses an arena. Both kernels use free motion's; each computes the part that it needs. */
+/* Whether a kernel has an arena of its own. Both kernels use free motion's; each computes the part that it needs. */
 static bool uses(SapCudaPart part, int arena) {
     bool of_collision = arena == SAP_ARENA_COLLIDE || arena == SAP_ARENA_PAIRS;
     return arena == SAP_ARENA_FM || of_collision == (part == SAP_CUDA_COLLIDE);
@@ -144,7 +146,7 @@ static Scratch scratch_of(SapCudaPart part, const SapStepArgs *args, int few_slo
     if (part == SAP_CUDA_COLLIDE) /* kinematics only */
         s.bytes[SAP_ARENA_FM] = arena_bytes((size_t)args->plan.layout.I * (size_t)real_bytes[args->fm_is_f64]);
     for (int i = 0; MORE_SLOTS + i < NUM_ARENAS; i++) {
-        bool some_have_more = part == SAP_CUDA_STEP && few_slots < args->contacts.num_slots;
+        bool some_have_more = part != SAP_CUDA_COLLIDE && few_slots < args->contacts.num_slots;
         bool own = SAP_ARENA_SLOTS + i < first_outside;
         s.bytes[MORE_SLOTS + i] = some_have_more && own ? arena_bytes(all[SAP_ARENA_SLOTS + i]) : 0;
         s.outside[MORE_SLOTS + i] = true;
@@ -157,16 +159,54 @@ static SapStatus too_large(const SapStepArgs *args) {
                     args->contacts.capacity, args->plan.nv);
 }
 
+/* ---- collision in the step ---- */
+
+/* Whether everything that a step has in fast memory before the integers of the pack is there. */
+static bool is_all_fast(const Scratch *s) {
+    bool outside = false;
+    for (int i = SAP_ARENA_FM; i <= SAP_ARENA_SLOT_INTS; i++)
+        outside |= s->outside[i];
+    return !outside;
+}
+
+/* Places the arenas of a kernel; limit: most bytes of a world in fast memory.
+ *
+ * Collision of a fused step reads the kinematics of free motion and ends before contact slots are filled, so it has the
+ * memory of the other parts of free motion and of the slots. Its integers come first, in that of free motion: a thread may
+ * fill its slots while another one still reads how many pairs are left. If that does not fit, it has workspace. */
+static SapStatus place_part(SapCudaPart part, const SapStepArgs *args, long long limit, Scratch *s, SapArenas *a) {
+    static const int real_bytes[2] = {sizeof(float), sizeof(double)};
+    size_t bytes[SAP_NUM_ARENAS];
+    sap_arena_bytes(args, 0, real_bytes, bytes);
+    long long pairs = arena_bytes((size_t)args->plan.layout.I * (size_t)real_bytes[args->fm_is_f64]),
+              collide = pairs + arena_bytes(bytes[SAP_ARENA_PAIRS]),
+              end = collide + arena_bytes(bytes[SAP_ARENA_COLLIDE]);
+    bool fused = part == SAP_CUDA_FUSED_STEP,
+         shares = fused && is_all_fast(s) && apart(end + s->bytes[SAP_ARENA_PACK_INTS]) <= limit;
+    for (int i = SAP_ARENA_COLLIDE; fused && !shares && i <= SAP_ARENA_PAIRS; i++) {
+        s->bytes[i] = arena_bytes(bytes[i]);
+        s->outside[i] = true;
+    }
+    if (!place(s, args, sap_shared_scratch(args, real_bytes), shares ? end : 0, a))
+        return too_large(args);
+    a->in_step = fused;
+    if (shares) {
+        a->pairs = (int)pairs;
+        a->collide = (int)collide;
+    }
+    return SAP_OK;
+}
+
+/* ---- the shapes ---- */
+
 SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
                                 SapArenas *arenas, SapCudaShape *out) {
-    static const int real_bytes[2] = {sizeof(float), sizeof(double)};
     int wanted = options->shared_memory, limit = wanted > 0 && wanted < shared_limit ? wanted : shared_limit;
     arenas->few_slots = choose_few_slots(args, shared_limit);
     Scratch scratch = scratch_of(part, args, arenas->few_slots, false);
     while (apart(shared_sum(&scratch)) > limit && move_largest(&scratch))
         ;
-    if (!place(&scratch, args, sap_shared_scratch(args, real_bytes), arenas))
-        return too_large(args);
+    SAP_TRY(place_part(part, args, limit, &scratch, arenas));
     out->team = options->team_size > 1 ? options->team_size : choose_team(args->plan.nv);
     out->worlds_per_block = out->team < WARP ? WARP / out->team : 1;
     while (out->worlds_per_block > 1 && (long long)out->worlds_per_block * arenas->size > shared_limit)
@@ -176,28 +216,10 @@ SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, Sap
     return SAP_OK;
 }
 
-/* Collision ends before the slots are filled, so its scratch is in their memory. */
-static bool share_slots(const SapStepArgs *args, SapArenas *a) {
-    static const int real_bytes[2] = {sizeof(float), sizeof(double)};
-    size_t bytes[SAP_NUM_ARENAS];
-    sap_arena_bytes(args, 0, real_bytes, bytes);
-    long long pairs = a->slots.reals + arena_bytes(bytes[SAP_ARENA_COLLIDE]),
-              end = pairs + arena_bytes(bytes[SAP_ARENA_PAIRS]);
-    if (end > INT_MAX)
-        return false;
-    a->collide = a->slots.reals;
-    a->pairs = (int)pairs;
-    a->size = end > a->size ? (int)end : a->size;
-    return true;
-}
-
-SapStatus sap_cuda_thread_shape(const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out) {
-    static const int real_bytes[2] = {sizeof(float), sizeof(double)};
+SapStatus sap_cuda_thread_shape(SapCudaPart part, const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out) {
     arenas->few_slots = choose_few_slots(args, SAP_THREAD_SCRATCH);
-    Scratch scratch = scratch_of(SAP_CUDA_STEP, args, arenas->few_slots, true);
-    if (!place(&scratch, args, sap_shared_scratch(args, real_bytes), arenas) ||
-        (args->collide.in_step && !share_slots(args, arenas)))
-        return too_large(args);
+    Scratch scratch = scratch_of(part, args, arenas->few_slots, true);
+    SAP_TRY(place_part(part, args, LLONG_MAX, &scratch, arenas));
     *out = (SapCudaShape){.team = 1, .worlds_per_block = WARP, .workspace_size = arenas->workspace_size};
     return SAP_OK;
 }

@@ -13,16 +13,15 @@ typedef struct SapCudaShape {
     long long workspace_size; /* bytes of global memory per team; 0 = none */
 } SapCudaShape;
 
-/* The kernels of a step; each gets only the scratch that it uses. */
-typedef enum SapCudaPart { SAP_CUDA_COLLIDE, SAP_CUDA_STEP } SapCudaPart;
+/* The kernels of a step; each gets only the scratch that it uses. A fused step also finds its contacts. */
+typedef enum SapCudaPart { SAP_CUDA_COLLIDE, SAP_CUDA_STEP, SAP_CUDA_FUSED_STEP } SapCudaPart;
 
 /* Fills *out and the offsets and sizes of *arenas. shared_limit: largest size of shared memory per block, in bytes. An
  * arena that is too large to address is SAP_ERROR_MEMORY. */
 SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
                                 SapArenas *arenas, SapCudaShape *out);
 
-/* The same for the step with a thread per world. It is possible if arenas->size <= SAP_THREAD_SCRATCH. With
- * args->collide.in_step its scratch also has what collision needs. */
-SapStatus sap_cuda_thread_shape(const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out);
+/* The same for a step with a thread per world. It is possible if arenas->size <= SAP_THREAD_SCRATCH. */
+SapStatus sap_cuda_thread_shape(SapCudaPart part, const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out);
 
 #endif

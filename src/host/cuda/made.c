@@ -203,7 +203,7 @@ static SapStatus make_all(const SapBatch *b, const SapPlan *plan) {
     Image step = {.cached = false}, collide = {.cached = true};
     c->made.args = c->args;
     SAP_TRY(make(c, plan, SAP_CUDA_STEP, step_phase, &step));
-    bool apart = sap_cuda_can_touch(plan) && !(c->has_threads && c->args.collide.in_step);
+    bool apart = sap_cuda_can_touch(plan) && !step_phase->arenas.in_step;
     SapStatus status = apart ? make(c, plan, SAP_CUDA_COLLIDE, &c->collide, &collide) : SAP_OK;
     if (status != SAP_OK)
         step_phase->made = NULL;

@@ -35,7 +35,7 @@ static const Number numbers[] = {
     OF(capacity), OF(num_slots), OF(given_capacity), OF(law), OF(midpoint), OF(diag_delassus),
 #undef OF
 #define OF(name) {"SapCollideArgs", #name, offsetof(SapStepArgs, collide.name)}
-    OF(in_step), OF(max_contacts), OF(chunk),
+    OF(max_contacts), OF(chunk),
 #undef OF
 #define OF(name) {"SapCollideLayout", #name, offsetof(SapStepArgs, collide.layout.name)}
     OF(pose), OF(ball), OF(candidate), OF(gap), OF(size), OF(chunk), OF(num_chunk), OF(num_candidates), OF(near),
@@ -81,7 +81,7 @@ enum { NUM_NUMBERS = sizeof numbers / sizeof *numbers };
 static const Number places[] = {
 #define OF(name) {"SapArenas", #name, offsetof(SapArenas, name)}
     OF(fm), OF(solve), OF(ints), OF(collide), OF(pairs), OF(tiles), OF(repeat), OF(repeat_slots), OF(blocks),
-    OF(few_slots), OF(size),
+    OF(few_slots), OF(in_step), OF(size),
 #undef OF
 };
 /* clang-format on */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "host/base/fail.h"
+#include "host/cuda/launch.h"
 
 /* Below so many warps per multiprocessor a team per world is predicted to be faster. */
 enum { WARP = 32, MIN_WARPS = 6 };
@@ -39,6 +40,10 @@ bool sap_cuda_has_closed_forms(const SapPlan *plan) {
     for (int i = 0; closed && i < plan->num_pairs; i++)
         closed = has_closed_form(plan->shape_type[plan->pair[i].shape[0]], plan->shape_type[plan->pair[i].shape[1]]);
     return closed;
+}
+
+SapCudaPart sap_cuda_part_of_preset(const SapPlan *plan) {
+    return sap_cuda_can_touch(plan) && sap_cuda_has_closed_forms(plan) ? SAP_CUDA_FUSED_STEP : SAP_CUDA_STEP;
 }
 
 /* Pairs of a table of bits, in which a plan with a sweep or a tree has them. */
@@ -83,13 +88,11 @@ SapStatus sap_cuda_choose_mapping(const SapBatch *b, const char *suffix) {
     c->mapping = "by the option team_size";
     if (wanted > 1)
         return SAP_OK;
-    c->args.collide.in_step = sap_cuda_has_closed_forms(&c->args.plan);
-    SAP_TRY(sap_cuda_thread_shape(&c->args, &c->thread.arenas, &c->thread.shape));
-    if (c->args.collide.in_step &&
-        c->thread.arenas.size > SAP_THREAD_SCRATCH) { /* many shapes: collision is a separate kernel */
-        c->args.collide.in_step = 0;
-        SAP_TRY(sap_cuda_thread_shape(&c->args, &c->thread.arenas, &c->thread.shape));
-    }
+    SapCudaPart part = sap_cuda_part_of_preset(&c->args.plan);
+    SAP_TRY(sap_cuda_thread_shape(part, &c->args, &c->thread.arenas, &c->thread.shape));
+    if (part == SAP_CUDA_FUSED_STEP &&
+        c->thread.arenas.size > SAP_THREAD_SCRATCH) /* many shapes: collision is a separate kernel */
+        SAP_TRY(sap_cuda_thread_shape(SAP_CUDA_STEP, &c->args, &c->thread.arenas, &c->thread.shape));
     const char *reason = why_not(c, suffix);
     if (!reason && wanted == 0 && b->num_worlds < MIN_WARPS * WARP * c->device->multiprocessors)
         reason = "a team per world: too few worlds to fill the GPU with a thread each";

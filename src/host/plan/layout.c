@@ -25,6 +25,7 @@ SapMotionLayout sap_motion_layout(const SapPlan *p, bool keeps_poses) {
     PART(a, 6 * p->nl);
     PART(state_check, p->nl);
     PART(control_check, p->nl);
+    PART(inverse, p->nv); /* read last: the rest is free for collision when A is factored */
     int inertias = 10 * p->nl, wrenches = 6 * p->nl;
     if (p->mujoco) { /* its solve reads I, and its end F */
         PART(I, inertias);
@@ -38,7 +39,6 @@ SapMotionLayout sap_motion_layout(const SapPlan *p, bool keeps_poses) {
         at.q1 = at.F;
     }
     PART(f, p->nv);
-    PART(inverse, p->nv);
 #undef PART
     at.size = next;
     at.passing = p->mujoco ? next : keeps_poses ? at.S : at.X; /* MuJoCo's law reads them after its solve */

@@ -29,7 +29,6 @@ int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs 
 /* The arenas of a world or a pack (SapContext). */
 enum {
     SAP_ARENA_FM, /* free motion, the contact problem without its slots, and the linear system */
-    SAP_ARENA_PACK_INTS,
     SAP_ARENA_BLOCKS,
     SAP_ARENA_SLOTS,
     SAP_ARENA_JACOBIANS,
@@ -42,6 +41,7 @@ enum {
     SAP_ARENA_LINEAR64,
     SAP_ARENA_COLLIDE,
     SAP_ARENA_PAIRS,
+    SAP_ARENA_PACK_INTS, /* last: in use while collision has the memory of others (host/cuda/launch_shape.c) */
     SAP_NUM_ARENAS
 };
 enum { SAP_ARENA_ALIGNMENT = 64 };

@@ -58,7 +58,6 @@ typedef struct SapWaitingArgs {
 
 typedef struct SAP_FIELDS(SapCollideArgs) {
     int enabled;      /* 1: the step finds its contacts and writes them to the arrays of SapContactArgs */
-    int in_step;      /* on a GPU 1: a thread that steps a world also finds its contacts; 0: a separate kernel does */
     int max_contacts; /* contact points per pair, 1 .. 8 */
     int chunk;        /* pairs that a pack processes at a time */
     SapCollideLayout layout;
@@ -119,6 +118,7 @@ typedef struct SAP_FIELDS(SapArenas) {
     SapSlotArenas slots; /* for worlds of up to few_slots contacts */
     SapSlotArenas more;  /* for the others */
     int few_slots;
+    int in_step;              /* 1: the step also finds the contacts; 0: a separate kernel does */
     int size;                 /* bytes of a world's part of fast memory */
     unsigned char *workspace; /* [teams of the grid][workspace_size], global memory; NULL = all is in fast memory */
     long long workspace_size; /* bytes of a world's part of the workspace */

@@ -3,7 +3,7 @@
  *   STEP_FN                the declaration specifiers of the functions below
  *   STEP_RARE_FN           those of a function that few steps need, STEP_CALL_RARE(f, ctx) calls it
  *   STAGE(is_f64, name)    calls stage_<name>(ctx) in that precision
- *   STEP_COLLIDES          whether a step runs collision; 0 for a team of a GPU, whose collision is a separate launch
+ *   STEP_COLLIDES          whether a step runs collision; on a GPU it may be a separate launch
  *   STEP_PLACE_SLOTS       chooses the memory of the pack's contact slots
  *   STEP_HAS_MUJOCO        whether there are kernels of MuJoCo's law
  *   STEP_HAS_LOCKSTEP      whether there are the stages of a step in lockstep

@@ -1,7 +1,7 @@
 // Entry file of the GPU target: the programs of the CPU with one team per world. A block has (team size, worlds per
 // block) threads and dynamic shared memory for the scratch of its worlds. docs/gpu.md.
 //
-//   sap_kernel_collide       contact records of the state; launched before each step if the step finds its contacts
+//   sap_kernel_collide       contact records of the state; launched before each step that does not find them itself
 //   sap_kernel_convex_f32, _f64, sap_kernel_merge   contacts of the pairs that wait for them (collide/waiting.h)
 //   sap_kernel_step...       free motion, contact solve, integration: steps first_step .. end_step - 1 of a call
 //   sap_kernel_kinematics    poses and velocities of bodies
@@ -11,8 +11,9 @@
 //   sap_kernel_mask          unpacks a mask of worlds
 //   sap_kernel_place_shapes, sap_kernel_cast_rays, sap_kernel_sense   rays and sensors (target/sensor.cuh)
 //
-// Collision is a separate kernel because it needs more registers and a much larger stack than the other stages
-// (docs/gpu.md). Its output, the contact records, is in global memory in any case.
+// Collision is a separate kernel because the general narrow phase needs more registers and a much larger stack than the
+// other stages (docs/gpu.md). Its output, the contact records, is in global memory in any case. The steps of presets find
+// contacts themselves if all pairs of shapes have closed forms.
 #include "kernels/target/cuda_world.cuh"
 #include "kernels/step/reset.h"
 #include "kernels/target/compact.cuh"
@@ -37,8 +38,22 @@
 #define REPORTS          1
 #include "kernels/target/cuda_set.cuh"
 
+// Collision in the precisions of approx32 and fast32.
+#define COLLIDE_KERNEL   sap_kernel_collide_approx32
+#define STEP_SET         collide_approx32
+#define FM_IS_F64        0
+#define GEOMETRY_IS_F64  0
+#define WEIGHT_IS_F64    0
+#define SOLVE_STARTS_F64 0
+#define LINEAR_IS_F64    0
+#define METHOD_KIND      SAP_METHOD_newton
+#define CONTACT_LAW      SAP_LAW_sap_contact
+#define NUM_BLOCKS       0
+#define COMPAT           0
+#define REPORTS          0
+#include "kernels/target/cuda_set.cuh"
+
 #define STEP_OF(preset) sap_kernel_step_##preset
-#define COLLIDE_32      sap_kernel_collide_approx32
 #define BLOCKS_32       4
 #define BLOCKS_64       3
 #include "kernels/target/cuda_presets.cuh"

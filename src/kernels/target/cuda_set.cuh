@@ -1,6 +1,6 @@
 // The kernels of the step for one set of precisions. An entry file (target/cuda.cu, cuda_dual.cu; cuda_thread.cu through
 // cuda_presets.cuh) includes this file once per set and defines first
-//   STEP_KERNEL                                  name of the step kernel, without collision, if the set has one
+//   STEP_KERNEL                                  name of the step kernel, if the set has one
 //   COLLIDE_KERNEL                               name of the collision kernel, if the set has its own
 //   STEP_SET                                     namespace that separates the names of the sets
 //   FM_IS_F64, GEOMETRY_IS_F64, WEIGHT_IS_F64,   precision of each stage: read from the arguments, or a constant, which
@@ -8,6 +8,7 @@
 //   METHOD_KIND, CONTACT_LAW                     method and contact law, constants
 //   NUM_BLOCKS                                   constraints and tendons of the model, or 0 for a set without them
 //   COMPAT, REPORTS                              the same for joints as in SAP Warp, and for reports of contacts and dofs
+//   CLOSED_FORMS_ONLY                            1: the set has no general narrow phase, and its step can find contacts
 //   STEP_BLOCKS                                  blocks of BLOCK_THREADS per multiprocessor: bounds the registers
 #include "kernels/target/cuda_stages.cuh"
 
@@ -58,3 +59,4 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, COLLIDE_BLOCKS)
 #undef NUM_BLOCKS
 #undef COMPAT
 #undef REPORTS
+#undef CLOSED_FORMS_ONLY

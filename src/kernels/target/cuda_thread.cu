@@ -4,7 +4,6 @@
 // separate module. A step finds its contacts itself if all pairs of shapes have closed forms, and one launch takes all
 // steps of a call; other collision and all other kernels are those of teams (target/cuda.cu). docs/gpu.md.
 #define SAP_THREAD_PER_WORLD
-#define CLOSED_FORMS_ONLY 1
 #define STEP_HAS_MUJOCO   0
 #define STEP_HAS_LOCKSTEP 0
 #include "kernels/target/cuda_world.cuh"

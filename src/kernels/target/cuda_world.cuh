@@ -67,12 +67,12 @@ struct ContextCopy {
 #define CONVEX_WAITS (!CLOSED_FORMS_ONLY)
 #endif
 
-// The list of stages, each in the namespace of its precision. Collision is a separate launch, unless a thread has a world
-// and all pairs have closed forms.
+// The list of stages, each in the namespace of its precision. Collision is a part of the step in sets without the general
+// narrow phase, for models that do not need it; otherwise it is a separate launch.
+#define STEP_COLLIDES (CLOSED_FORMS_ONLY && ctx->args->arena.in_step)
 #if TEAM_OF_ONE
-#define STEP_COLLIDES ctx->args->collide.in_step
-#define STEP_FN       static __device__ __forceinline__
-#define STEP_RARE_FN  static __device__ __noinline__
+#define STEP_FN      static __device__ __forceinline__
+#define STEP_RARE_FN static __device__ __noinline__
 #define STEP_CALL_RARE(function, ctx)                                                                                  \
     do {                                                                                                               \
         ContextCopy copy(ctx);                                                                                         \
@@ -80,7 +80,6 @@ struct ContextCopy {
         (ctx)->repeats = copy.ctx.repeats;                                                                             \
     } while (0)
 #else
-#define STEP_COLLIDES                 0
 #define STEP_FN                       static __device__
 #define STEP_RARE_FN                  static __device__
 #define STEP_CALL_RARE(function, ctx) function(ctx)

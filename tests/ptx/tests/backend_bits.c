@@ -91,13 +91,15 @@ static void check_case(const Subject *subject, SapOptions o, int n, int team, in
     sap_batch_destroy(got);
 }
 
-/* Steps without reports, with a team of this many threads. False if a thread cannot step such a world. */
-static bool check_preset(const Subject *subject, SapOptions o, int n, int team, SapBatch *start, SapBatch *expected,
-                         const char *name) {
+/* Steps without reports, with a team of this many threads and so much shared memory (0 = all). False if a thread cannot
+ * step such a world. */
+static bool check_preset(const Subject *subject, SapOptions o, int n, int team, int shared, SapBatch *start,
+                         SapBatch *expected, const char *name) {
     char what[256];
     SapBatch *got;
     SapBatchInfo info;
     o.team_size = team;
+    o.shared_memory = shared;
     o.device = SAP_DEVICE_CUDA;
     SapStatus status = sap_batch_create(subject->model, n, &o, &got);
     if (team == 1 && status == SAP_ERROR_UNSUPPORTED)
@@ -105,7 +107,8 @@ static bool check_preset(const Subject *subject, SapOptions o, int n, int team, 
     NEED(status);
     step(subject, got, start);
     NEED(sap_batch_info(got, &info));
-    snprintf(what, sizeof what, "%s, %d worlds, team %d, no reports", name, n, info.team_size);
+    snprintf(what, sizeof what, "%s, %d worlds, team %d, %d bytes of shared memory, no reports", name, n,
+             info.team_size, shared);
     CHECK(team == 0 || info.team_size == team, "%s", what);
     backend_same(expected, got, what);
     sap_batch_destroy(got);
@@ -118,8 +121,10 @@ static void check_presets(const Subject *subject, const SapOptions *o, SapBatch 
     int n = extent == EXTENT_ALL ? MOST_WORLDS : 3;
     SapBatch *expected = backend_batch(subject->model, n, o, SAP_DEVICE_CPU);
     step(subject, expected, start);
-    counts->cases += check_preset(subject, *o, 3, 0, start, expected, name);
-    counts->threads += check_preset(subject, *o, n, 1, start, expected, name);
+    counts->cases += check_preset(subject, *o, 3, 0, 0, start, expected, name);
+    /* collision in a step is in the workspace if the step is not all in shared memory */
+    counts->cases += check_preset(subject, *o, 3, teams[subject->turn % NUM_TEAMS], 2048, start, expected, name);
+    counts->threads += check_preset(subject, *o, n, 1, 0, start, expected, name);
     sap_batch_destroy(expected);
 }
 

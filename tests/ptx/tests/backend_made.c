@@ -65,6 +65,7 @@ static SapOptions options_of(const char *name, const char *value) {
     SapOptions o = cube->options;
     o.specialize = SAP_SPECIALIZE_ON;
     o.max_rigid_contact = 8;
+    o.broad_phase = SAP_BROAD_PHASE_SWEEP; /* collision is a kernel of its own */
     if (name)
         NEED(sap_options_set(&o, name, value));
     return o;
@@ -98,6 +99,7 @@ static void check_cache(void) {
     /* other options, another team and machine code are other kernels; the first ones are still there */
     expect(options_of("max_contacts_per_pair", "2"), made, true, 2);
     expect(options_of("team_size", "1"), made, true, 1); /* collision has a team, as before */
+    expect(options_of("broad_phase", "listed"), made, true, 1); /* closed forms: the step finds its contacts */
     setenv("SAPWOOD_NVRTC_PTX", "", 1);
     expect(options_of(NULL, NULL), made, true, 2);
     setenv("SAPWOOD_NVRTC_PTX", "1", 1);

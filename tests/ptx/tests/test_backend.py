@@ -36,6 +36,7 @@ class Backend(unittest.TestCase):
         many, status, out, messages = count_calls('25')
         self.assertEqual((status, out, messages), (0, 'ok', ''))
         more = {name: many[name] - none.get(name, 0) for name in many if many[name] != none.get(name, 0)}
+        # backend_use asks for impulses: such steps take the general kernels, whose collision is a launch
         self.assertEqual(more, {'cuLaunchKernel': 50, 'cuCtxPushCurrent': 25, 'cuCtxPopCurrent': 25})
 
     def test_every_call_that_fails_gives_an_error_with_the_drivers_words_and_leaves_nothing_behind(self):
@@ -121,19 +122,24 @@ class Backend(unittest.TestCase):
             self.assertGreater(min(row['world_steps_per_second'], *row['predicted'].values()), 0)
 
     @unittest.skipUnless(SAPWOOD, 'needs the program')
-    def test_a_thread_takes_the_steps_of_a_call_in_one_launch_if_all_pairs_have_closed_forms(self):
-        for scene, has_closed_forms in (('cube', True), ('humanoid', False)):
-            stats = harness.WORK / 'launches.json'
-            stats.unlink(missing_ok=True)
-            status, out, messages = run('bench', '--device', 'cuda', '--scene', scene, '--preset', 'fast32', '--worlds', '2', '--steps', '4',
-                                        '--warmup', '4', '--repeat', '1', '--set', 'team_size=1', program=SAPWOOD, PTX_STATS=str(stats))
-            self.assertEqual(status, 0, out + messages)
-            kernels = [json.loads(line)['kernel'] for line in stats.read_text().splitlines()]
-            count = {name: kernels.count('sap_kernel_' + name) for name in ('step', 'step_thread_fast32', 'collide_approx32')}
-            # steps that report gaps take the general kernels, one launch each
-            of_thread = count['collide_approx32'] - count['step']
-            self.assertEqual((of_thread == 0, of_thread == count['step_thread_fast32']), (has_closed_forms, not has_closed_forms), count)
-            self.assertGreater(count['step_thread_fast32'], 0)
+    def test_the_steps_of_a_call_are_one_launch_if_all_pairs_have_closed_forms(self):
+        for team, step in (('1', 'step_thread_fast32'), ('8', 'step_fast32')):
+            for scene, has_closed_forms in (('cube', True), ('humanoid', False)):
+                with self.subTest(team=team, scene=scene):
+                    self.check_launches(team, step, scene, has_closed_forms)
+
+    def check_launches(self, team, step, scene, has_closed_forms):
+        stats = harness.WORK / 'launches.json'
+        stats.unlink(missing_ok=True)
+        status, out, messages = run('bench', '--device', 'cuda', '--scene', scene, '--preset', 'fast32', '--worlds', '2', '--steps', '4',
+                                    '--warmup', '4', '--repeat', '1', '--set', f'team_size={team}', program=SAPWOOD, PTX_STATS=str(stats))
+        self.assertEqual(status, 0, out + messages)
+        kernels = [json.loads(line)['kernel'] for line in stats.read_text().splitlines()]
+        count = {name: kernels.count('sap_kernel_' + name) for name in ('step', step, 'collide_approx32')}
+        # steps that report gaps take the general kernels, one launch each
+        apart = count['collide_approx32'] - count['step']
+        self.assertEqual((apart == 0, apart == count[step]), (has_closed_forms, not has_closed_forms), count)
+        self.assertGreater(count[step], 0)
 
     @unittest.skipUnless(SAPWOOD and STEP, 'needs the program and the PTX of the step')
     def test_a_selftest_finds_one_kind_of_instruction_that_rounds_otherwise(self):
