@@ -1,5 +1,5 @@
-/* The folder of files that can be made again: what is written is read, what is not ours is not believed, its size is bounded, and
- * processes can share it. */
+/* The folder of files that can be made again: what is written is read, what is not ours is not believed, its size is
+ * bounded, and processes can share it. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* Poses of the host (host/base/pose.h): a product turns as its factors do, one after the other, and stays of unit length. */
+/* Poses of the host (host/base/pose.h): a product turns as its factors do, one after the other, and stays of unit
+ * length. */
 #include <math.h>
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
-/* sap_batch_assemble moves the chosen worlds onto their constraints and leaves the others; sap_batch_attach lets a weld hold
- * the present pose. */
+/* sap_batch_assemble moves the chosen worlds onto their constraints and leaves the others; sap_batch_attach lets a weld
+ * hold the present pose. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The guard: a dump of any world repeats its last call bit for bit, with any number of threads, lanes and copies; it holds
- * the parameters and options of the world; what is not a whole dump of this version is refused. */
+/* The guard: a dump of any world repeats its last call bit for bit, with any number of threads, lanes and copies; it
+ * holds the parameters and options of the world; what is not a whole dump of this version is refused. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

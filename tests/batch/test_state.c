@@ -15,8 +15,8 @@
 
 enum { NQ = 8, NV = 7, NB = 2 };
 
-/* A box at (1, 2, 3), turned by 90 degrees about z, and on its y axis a slider 0.5 + 0.25 out. The centre of mass of the
- * slider is off its origin. */
+/* A box at (1, 2, 3), turned by 90 degrees about z, and on its y axis a slider 0.5 + 0.25 out. The centre of mass of
+ * the slider is off its origin. */
 static const double joint_q[NQ] = {1, 2, 3, 0, 0, 0.70710678118654752, 0.70710678118654752, 0.25};
 static const double joint_qd[NV] = {0.5, 0, 0, 0, 0, 2, 4};
 static const double joint_f[NV] = {1, 2, 3, 4, 5, 6, 7};

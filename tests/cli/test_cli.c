@@ -1,4 +1,5 @@
-/* The program: usage, input and output, and what it tells of a scene. Each test runs it as a user would, through a shell. */
+/* The program: usage, input and output, and what it tells of a scene. Each test runs it as a user would, through a
+ * shell. */
 #include <string.h>
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
-/* `sapwood bench`: what it measures, prints and refuses. Times are only held against each other, never against a clock. */
+/* `sapwood bench`: what it measures, prints and refuses. Times are only held against each other, never against a
+ * clock. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

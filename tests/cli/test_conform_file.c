@@ -1,5 +1,5 @@
-/* Reference files are not trusted: an array that is longer or shorter than the model requires, a value of another type, a
- * file that is too large or not regular ends `sapwood conform` with a message and status 2. */
+/* Reference files are not trusted: an array that is longer or shorter than the model requires, a value of another type,
+ * a file that is too large or not regular ends `sapwood conform` with a message and status 2. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* The fifteen criteria of MuJoCo's law, each by its number: golden numbers of small worlds, and MuJoCo's own numbers of whole
- * models (docs/mujoco.md, Criteria). Number 7 is in python/tests/test_mujoco_law.py: it needs MuJoCo's compiler. */
+/* The fifteen criteria of MuJoCo's law, each by its number: golden numbers of small worlds, and MuJoCo's own numbers of
+ * whole models (docs/mujoco.md, Criteria). Number 7 is in python/tests/test_mujoco_law.py: it needs MuJoCo's
+ * compiler. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* `sapwood selftest`, and --device of the other commands, on a machine without a GPU: a driver that does not exist makes every machine one. */
+/* `sapwood selftest`, and --device of the other commands, on a machine without a GPU: a driver that does not exist
+ * makes every machine one. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

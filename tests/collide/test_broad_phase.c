@@ -293,9 +293,9 @@ static SapModel *row_with_sliders(void) {
     return shape_model_create(&m);
 }
 
-/* Places beyond f32 are infinite in collision. A slider at 1.7e308 on a body that is turned by half a turn about an axis
- * across its own is infinitely far, as the turn takes its place twice; one on it that slides back is at NaN. All three
- * coordinates are, so the sweep has no other axis to take. */
+/* Places beyond f32 are infinite in collision. A slider at 1.7e308 on a body that is turned by half a turn about an
+ * axis across its own is infinitely far, as the turn takes its place twice; one on it that slides back is at NaN. All
+ * three coordinates are, so the sweep has no other axis to take. */
 Test(collide, shapes_whose_bounds_are_not_finite_take_no_contacts_from_others) {
     static const double place[] = {0, 3.3e38, 1e39, -1e39, 1e300, -1e300, 1.7e308, 1.7e308};
     enum { WORLDS = sizeof place / sizeof *place };

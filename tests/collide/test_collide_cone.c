@@ -1,5 +1,5 @@
-/* Cones against every other shape: distances and normals of the narrow phase against a slow oracle that tries directions
- * (support_oracle.h). MuJoCo has no cone. */
+/* Cones against every other shape: distances and normals of the narrow phase against a slow oracle that tries
+ * directions (support_oracle.h). MuJoCo has no cone. */
 #include <stdio.h>
 #include <stdlib.h>
 

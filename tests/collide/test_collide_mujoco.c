@@ -1,5 +1,5 @@
-/* Distances and normals of the narrow phase against MuJoCo's, ten thousand poses of each of 27 pairs of shapes. The rows in which
- * MuJoCo is wrong are compared with a slow oracle instead. compare/mujoco_distance.py makes the data. */
+/* Distances and normals of the narrow phase against MuJoCo's, ten thousand poses of each of 27 pairs of shapes. The
+ * rows in which MuJoCo is wrong are compared with a slow oracle instead. compare/mujoco_distance.py makes the data. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* What contacts must not depend on: the order of the two shapes in the model, and where in the world the pair is.
  *
- * Contacts of two runs are matched by place: each of one run needs one of the other within the tolerance, and the counts agree. */
+ * Contacts of two runs are matched by place: each of one run needs one of the other within the tolerance, and the
+ * counts agree. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ static int sets(void) {
     return scaled < 7 ? 7 : scaled;
 }
 
-/* m, m, and length of the difference of unit vectors. Where a search over a curved surface ends is known to the root of its tolerance. */
+/* m, m, and length of the difference of unit vectors. Where a search over a curved surface ends is known to the root of
+ * its tolerance. */
 typedef struct Tolerance {
     double gap, point, normal;
 } Tolerance;

@@ -1,5 +1,5 @@
-/* The narrow phase of one world (src/kernels/collide/convex.h) in both precisions: distances against an independent search over directions,
- * witnesses on both surfaces, symmetries, manifolds of flat contacts and degenerate poses. */
+/* The narrow phase of one world (src/kernels/collide/convex.h) in both precisions: distances against an independent
+ * search over directions, witnesses on both surfaces, symmetries, manifolds of flat contacts and degenerate poses. */
 #include <math.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ static const int types[] = {SAP_SHAPE_SPHERE, SAP_SHAPE_CAPSULE, SAP_SHAPE_ELLIP
                             SAP_SHAPE_BOX,    SAP_SHAPE_CONE,    SAP_SHAPE_HULL};
 enum { NUM_TYPES = sizeof types / sizeof *types };
 
-/* What a precision can hold for shapes of about half a metre: distances, and points on curved surfaces under a nearly flat contact,
- * which move much when the normal moves little. Measured maxima are a third of these or less. */
+/* What a precision can hold for shapes of about half a metre: distances, and points on curved surfaces under a nearly
+ * flat contact, which move much when the normal moves little. Measured maxima are a third of these or less. */
 typedef struct Tolerance {
     double distance, surface;
 } Tolerance;

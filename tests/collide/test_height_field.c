@@ -1,4 +1,5 @@
-/* Shapes on height fields (src/kernels/collide/height_field.h) in both precisions: planes, edges, valleys, and what lies beside. */
+/* Shapes on height fields (src/kernels/collide/height_field.h) in both precisions: planes, edges, valleys, and what
+ * lies beside. */
 #include <math.h>
 #include <string.h>
 
@@ -220,8 +221,8 @@ ParameterizedTestParameters(convex, of_a_capsule_in_a_gutter_two_points_are_its_
     return precision_params();
 }
 
-/* The capsule is a millimetre deeper in the floor than in the bank. The bank begins nearer to the first end than the other
- * end is, and its other normal does not outweigh that. */
+/* The capsule is a millimetre deeper in the floor than in the bank. The bank begins nearer to the first end than the
+ * other end is, and its other normal does not outweigh that. */
 ParameterizedTest(Precision *param, convex, of_a_capsule_in_a_gutter_two_points_are_its_ends) {
     static FieldData field;
     static TaskData data;

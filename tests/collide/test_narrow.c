@@ -1,8 +1,9 @@
 /* The closed-form narrow phase (src/kernels/narrow_*.h, manifold.h) in every lane count and both precisions.
  *
- * For convex shapes the signed distance is the largest separation over all directions, sep(n) = -h_1(-n) - h_0(n) with h the support
- * function. That is the oracle: a result (n, d) is right if sep(n) = d and no direction gives more. Tolerances are in units of the shapes'
- * size, which is about 1: 1e-12 for f64 and 5e-6 for f32, ten times what was measured. */
+ * For convex shapes the signed distance is the largest separation over all directions, sep(n) = -h_1(-n) - h_0(n) with
+ * h the support function. That is the oracle: a result (n, d) is right if sep(n) = d and no direction gives more.
+ * Tolerances are in units of the shapes' size, which is about 1: 1e-12 for f64 and 5e-6 for f32, ten times what was
+ * measured. */
 #include <math.h>
 #include <string.h>
 
@@ -189,7 +190,8 @@ ParameterizedTest(int *at, narrow, the_deepest_point_has_the_signed_distance) {
     }
 }
 
-/* The upper end of a steep capsule over a plane is inside it, and points along an overlap are off by the square of the angle. */
+/* The upper end of a steep capsule over a plane is inside it, and points along an overlap are off by the square of the
+ * angle. */
 static double surface_tolerance(const NarrowPair *pair, int f64) {
     return pair->type[0] == SAP_SHAPE_CAPSULE ? 2e-3 : tolerance[f64];
 }
@@ -314,7 +316,8 @@ Test(narrow, known_positions_have_their_known_answers) {
     }
 }
 
-/* Axes along z, in the same or the opposite direction, 3 apart in y: the overlap is the common part of their ranges of z. */
+/* Axes along z, in the same or the opposite direction, 3 apart in y: the overlap is the common part of their ranges of
+ * z. */
 Test(narrow, parallel_capsules_touch_at_both_ends_of_their_overlap) {
     static const double half[] = {0.5, 2, 3}, shift[] = {-2.25, -0.75, 0.25, 1.75};
     NarrowPair pair = make_pair(SAP_SHAPE_CAPSULE, SAP_SHAPE_CAPSULE);

@@ -1,5 +1,6 @@
-/* A world's result is a function of its own numbers: not of the lanes, the threads, the instruction set, the number of worlds,
- * its place among them, the storage, or whether the step was in place. One hash per world is compared with ==. */
+/* A world's result is a function of its own numbers: not of the lanes, the threads, the instruction set, the number of
+ * worlds, its place among them, the storage, or whether the step was in place. One hash per world is compared with
+ * ==. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,8 +150,8 @@ static void check_storage_and_ping_pong(const SapModel *model, Run run, const ui
     }
 }
 
-/* The best instruction set takes the full table. The others, in which a fused multiply-add may be a call, take fewer worlds and
- * fewer steps. */
+/* The best instruction set takes the full table. The others, in which a fused multiply-add may be a call, take fewer
+ * worlds and fewer steps. */
 static void check_model(SapModel *model, SapPrecision precision) {
     static uint64_t reference[MAX_WORLDS], early[MAX_WORLDS];
     Run run = {.precision = precision, .dtype = precision == SAP_FP32 ? SAP_F32 : SAP_F64, .multiplier = 1};

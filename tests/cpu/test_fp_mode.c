@@ -1,5 +1,5 @@
-/* The floating-point mode of the caller: whatever it is, results have the same bits, every call leaves it as it was, and
- * numbers that are bad do not trap. */
+/* The floating-point mode of the caller: whatever it is, results have the same bits, every call leaves it as it was,
+ * and numbers that are bad do not trap. */
 #include <fenv.h>
 #include <stdint.h>
 #include <stdio.h>

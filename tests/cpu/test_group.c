@@ -1,4 +1,5 @@
-/* Packs of worlds that are alike: the order has every world once, puts equal contacts together, and changes no result. */
+/* Packs of worlds that are alike: the order has every world once, puts equal contacts together, and changes no
+ * result. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +97,8 @@ Test(group, numbers_out_of_range_do_no_harm) {
     check_permutation(MOST);
 }
 
-/* A dof at rest below its lower limit, one that moves beyond its upper limit within the step, and one that does neither. */
+/* A dof at rest below its lower limit, one that moves beyond its upper limit within the step, and one that does
+ * neither. */
 Test(group, worlds_at_the_same_limits_are_neighbours) {
     static double q[MOST], qd[MOST];
     const int coord = 0;

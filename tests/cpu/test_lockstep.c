@@ -1,4 +1,5 @@
-/* factor_plan = library: the solve in stages over the whole batch, with LAPACK for the Newton systems, against the built-in one. */
+/* factor_plan = library: the solve in stages over the whole batch, with LAPACK for the Newton systems, against the
+ * built-in one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

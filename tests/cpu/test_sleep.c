@@ -1,6 +1,6 @@
-/* Sleeping worlds: a world at rest stops with velocities of 0 and keeps its pose to the bit; the others have the bits that
- * they have without sleeping; force, target, state, parameter, reset and the caller wake a world, which then continues from
- * the state it had. */
+/* Sleeping worlds: a world at rest stops with velocities of 0 and keeps its pose to the bit; the others have the bits
+ * that they have without sleeping; force, target, state, parameter, reset and the caller wake a world, which then
+ * continues from the state it had. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,8 +183,8 @@ Test(sleep, a_woken_world_continues_from_the_state_it_had) {
     sap_scene_destroy(scene);
 }
 
-/* A carriage of 1 kg that carries 3 kg, and a pendulum of 1 kg at 0.5 m that carries 3 kg at 1 m; no forces. A dof rests
- * below sleep_speed/L, L = sqrt(A_ii/m): 1 for the rail, sqrt((1 0.5^2 + 3 1^2)/4) = 0.90 m for the hinge. */
+/* A carriage of 1 kg that carries 3 kg, and a pendulum of 1 kg at 0.5 m that carries 3 kg at 1 m; no forces. A dof
+ * rests below sleep_speed/L, L = sqrt(A_ii/m): 1 for the rail, sqrt((1 0.5^2 + 3 1^2)/4) = 0.90 m for the hinge. */
 Test(sleep, a_dof_rests_below_the_speed_of_the_mass_that_it_moves) {
     static const char text[] = "schema_version: 1\n"
                                "simulation: {dt: 0.001}\n"

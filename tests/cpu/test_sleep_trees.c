@@ -1,6 +1,6 @@
 /* Sleeping trees: islands at rest drop out of the step of a world that moves. The trees that are awake then step as the
- * model without the others does, bit for bit; contact, force, velocity, reset and the caller wake an island, and its first
- * step is that of a world that never slept. */
+ * model without the others does, bit for bit; contact, force, velocity, reset and the caller wake an island, and its
+ * first step is that of a world that never slept. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,8 +182,8 @@ static void copy_from(SapBatch *from, int first, SapBatch *to, int count) {
     memcpy(velocity(to, count, 0, 0), velocity(from, BODIES, 0, first), (size_t)count * NV * sizeof(double));
 }
 
-/* The ball reaches the stack of boxes 4 and 5, and wakes both; the others sleep on. Their first step is that of the model of
- * these three, which never slept, from the same pose at rest. */
+/* The ball reaches the stack of boxes 4 and 5, and wakes both; the others sleep on. Their first step is that of the
+ * model of these three, which never slept, from the same pose at rest. */
 Test(sleep_trees, wake_with_their_island_when_touched) {
     enum { TOUCHED = 3 }; /* bodies 3, 4, 5 */
     SapScene *scene = bodies(0, BODIES), *few = bodies(BALL, BALL + TOUCHED);
@@ -409,8 +409,8 @@ Test(sleep_trees, leave_constraints_tendons_drives_and_own_parameters_as_they_ar
 
 /* ---- many trees ---- */
 
-/* 64 balls without gravity, of which one moves. Flags of so many trees fill a line of memory: one more would be in the next
- * array. */
+/* 64 balls without gravity, of which one moves. Flags of so many trees fill a line of memory: one more would be in the
+ * next array. */
 Test(sleep_trees, may_be_64) {
     enum { TREES = 64 };
     static char text[1 << 14];

@@ -1,6 +1,6 @@
-/* Work ranges: every pack goes to one worker, also where another worker takes a pack between the look at a range and the
- * increment of its counter. The functions are compiled into this file with an increment that lets the other worker go
- * first, so the order of events is always the same. */
+/* Work ranges: every pack goes to one worker, also where another worker takes a pack between the look at a range and
+ * the increment of its counter. The functions are compiled into this file with an increment that lets the other worker
+ * go first, so the order of events is always the same. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What the CUDA backend works out on the host, with or without a GPU: where scratch lies, how many threads a world gets, and the arguments with
- * addresses of the device. */
+/* What the CUDA backend works out on the host, with or without a GPU: where scratch lies, how many threads a world
+ * gets, and the arguments with addresses of the device. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,8 +72,8 @@ static void arrange(Planned *p, int shared_limit, SapCudaPart part, SapCudaShape
 
 /* ---- scratch ---- */
 
-/* What a kernel needs of each arena: collision and the step share that of free motion only. With a team the origins of all
- * contacts are in one place. */
+/* What a kernel needs of each arena: collision and the step share that of free motion only. With a team the origins of
+ * all contacts are in one place. */
 static void bytes_with(const Planned *p, SapCudaPart part, bool is_thread, size_t bytes[NUM_PLACES]) {
     static const int real_bytes[2] = {4, 8};
     int few = p->args.arena.few_slots, all = p->args.contacts.num_slots;
@@ -235,8 +235,9 @@ Test(cuda_plan, a_thread_has_what_every_iteration_reads_in_its_local_memory) {
         }
 }
 
-/* Collision of a fused step reads the kinematics, which end at layout.I, and the integers of the pack hold the status; it
- * overlaps neither. Its integers are in the memory of free motion: slots are filled while threads may still read them. */
+/* Collision of a fused step reads the kinematics, which end at layout.I, and the integers of the pack hold the status;
+ * it overlaps neither. Its integers are in the memory of free motion: slots are filled while threads may still read
+ * them. */
 static void check_collision(const Planned *p, const char *scene) {
     static const int real_bytes[2] = {4, 8};
     const SapArenas *a = &p->args.arena;

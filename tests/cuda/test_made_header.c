@@ -1,4 +1,5 @@
-/* The header of constants of kernels made for a batch: it has the numbers of the arguments, and kernels are not used with others. */
+/* The header of constants of kernels made for a batch: it has the numbers of the arguments, and kernels are not used
+ * with others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

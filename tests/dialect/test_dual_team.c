@@ -1,7 +1,7 @@
-/* The dual solvers on a team of real threads with a real barrier: the same bits as on one thread, for every method, with
- * safeguards, contradictory targets and Coulomb's law. Built with the thread sanitizer too, where a missing barrier shows
- * itself as a race; barrier_mutants.sh removes each barrier in turn to see that it does. SAPWOOD_TEST_SCALE below 0.01 is the
- * short run for that. */
+/* The dual solvers on a team of real threads with a real barrier: the same bits as on one thread, for every method,
+ * with safeguards, contradictory targets and Coulomb's law. Built with the thread sanitizer too, where a missing
+ * barrier shows itself as a race; barrier_mutants.sh removes each barrier in turn to see that it does.
+ * SAPWOOD_TEST_SCALE below 0.01 is the short run for that. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

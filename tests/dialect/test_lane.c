@@ -1,5 +1,5 @@
-/* The kernel dialect (lane.h, buffer.h): what a real, a mask and a row are. Compiled once for every lane count and precision, with
- * SAP_LANES, SAP_PRECISION and the name of the suite, LANE_SUITE. */
+/* The kernel dialect (lane.h, buffer.h): what a real, a mask and a row are. Compiled once for every lane count and
+ * precision, with SAP_LANES, SAP_PRECISION and the name of the suite, LANE_SUITE. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>

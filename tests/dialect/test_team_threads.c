@@ -1,7 +1,8 @@
-/* The kernels on a team of real threads with a real barrier: the same bits as on one thread, for every program and team size,
- * without contacts, with given ones and with those it finds, in one go and in stages, and everything that a solve reports.
- * Built with the thread sanitizer too, where a barrier that is missing shows itself as a race; barrier_mutants.sh removes
- * each barrier in turn to see that it does. SAPWOOD_TEST_SCALE below 0.01 is the short run for that. */
+/* The kernels on a team of real threads with a real barrier: the same bits as on one thread, for every program and team
+ * size, without contacts, with given ones and with those it finds, in one go and in stages, and everything that a solve
+ * reports. Built with the thread sanitizer too, where a barrier that is missing shows itself as a race;
+ * barrier_mutants.sh removes each barrier in turn to see that it does. SAPWOOD_TEST_SCALE below 0.01 is the short run
+ * for that. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +120,8 @@ static Output output_into(SapStepArgs *args) {
     return all;
 }
 
-/* The contact cache and the copies of problems, for solves in impulses: zeroed, and after the step a part of what is compared. */
+/* The contact cache and the copies of problems, for solves in impulses: zeroed, and after the step a part of what is
+ * compared. */
 typedef struct DualOutput {
     SapDualRecord record;
     void *memory;
@@ -534,8 +536,9 @@ ParameterizedTest(const int *solver, team_threads, contacts_in_impulses) {
 
 /* ---- collision ---- */
 
-/* Bodies that lie in a row on a plane, in touch with it and with their neighbours: more pairs than are worked on at a time. Before them, in
- * the air, as many as fill the first word of the broad phase with pairs that are not near: the next word, of another thread, is read at once. */
+/* Bodies that lie in a row on a plane, in touch with it and with their neighbours: more pairs than are worked on at a
+ * time. Before them, in the air, as many as fill the first word of the broad phase with pairs that are not near: the
+ * next word, of another thread, is read at once. */
 static SapModel *row_of_shapes(void) {
     static const SapShapeType types[] = {SAP_SHAPE_BOX, SAP_SHAPE_SPHERE,   SAP_SHAPE_CAPSULE,
                                          SAP_SHAPE_BOX, SAP_SHAPE_CYLINDER, SAP_SHAPE_HULL};

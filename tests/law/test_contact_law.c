@@ -1,5 +1,5 @@
-/* The potential of a contact (sap_contact.h) by itself: known numbers, derivatives against differences on all sides of every
- * boundary, and what a friction cone promises. One lane, f64. */
+/* The potential of a contact (sap_contact.h) by itself: known numbers, derivatives against differences on all sides of
+ * every boundary, and what a friction cone promises. One lane, f64. */
 #include <math.h>
 #include <string.h>
 
@@ -35,8 +35,8 @@ static Point contact_at(const ContactLaw *law, const double v[3]) {
     return p;
 }
 
-/* The law in coordinates z = sqrt(R) y, in which it is the projection on a round cone: v = (0, 0, vhat) - sqrt(R) z, the
- * gradient of the cost by z is sqrt(R) gamma and its Hessian sqrt(R) G sqrt(R), whose eigenvalues are in [0, 1]. */
+/* The law in coordinates z = sqrt(R) y, in which it is the projection on a round cone: v = (0, 0, vhat) - sqrt(R) z,
+ * the gradient of the cost by z is sqrt(R) gamma and its Hessian sqrt(R) G sqrt(R), whose eigenvalues are in [0, 1]. */
 typedef struct Scaled {
     Point point;
     double cost, gradient[3], hessian[3][3];

@@ -1,5 +1,5 @@
-/* The potential of a dof (sap_dof.h) by itself: known numbers, and derivatives against differences on all sides of every kink.
- * One lane, f64. */
+/* The potential of a dof (sap_dof.h) by itself: known numbers, and derivatives against differences on all sides of
+ * every kink. One lane, f64. */
 #include <math.h>
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
-/* MuJoCo's laws by themselves: contacts against differences of their cost in every zone, continuity between zones, and the
- * parameters of rows against known numbers. One lane, f64. */
+/* MuJoCo's laws by themselves: contacts against differences of their cost in every zone, continuity between zones, and
+ * the parameters of rows against known numbers. One lane, f64. */
 #define SAP_SET_MUJOCO
 #include "kernels/data/mujoco.h"
 #include "support/law_check.h"
@@ -181,7 +181,8 @@ Test(mujoco_law, derivatives_are_those_of_the_cost_in_every_zone) {
               seen[2]);
 }
 
-/* A line search sees the cost, gamma.d and d'G d. The square of y_r as a parabola costs digits near the tip of a cone. */
+/* A line search sees the cost, gamma.d and d'G d. The square of y_r as a parabola costs digits near the tip of a
+ * cone. */
 Test(mujoco_law, values_along_a_line_are_those_of_impulse_and_curvature) {
     static const int dims[4] = {1, 3, 4, 6};
     Random random = random_seed(10);

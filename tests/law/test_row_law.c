@@ -1,5 +1,5 @@
-/* The law of a row (row.h) by itself: known numbers, derivatives against differences on all sides of every bound, and a cost
- * that is continuous across them. One lane, f64. */
+/* The law of a row (row.h) by itself: known numbers, derivatives against differences on all sides of every bound, and a
+ * cost that is continuous across them. One lane, f64. */
 #include <math.h>
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
-/* The arc tangent of the kernels (src/kernels/math/trig.h) against libm in long double. Compiled once for every lane count
- * and precision, with SAP_LANES, SAP_PRECISION and the name of the suite, ARC_TANGENT_SUITE. docs/trig.md. */
+/* The arc tangent of the kernels (src/kernels/math/trig.h) against libm in long double. Compiled once for every lane
+ * count and precision, with SAP_LANES, SAP_PRECISION and the name of the suite, ARC_TANGENT_SUITE. docs/trig.md. */
 #include <math.h>
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
-/* The sparse factor A = L'L and its solve (factor.h) against LAPACK, one random matrix per lane. Compiled once for every lane
- * count and precision, with SAP_LANES, SAP_PRECISION and the name of the suite, FACTOR_SUITE. */
+/* The sparse factor A = L'L and its solve (factor.h) against LAPACK, one random matrix per lane. Compiled once for
+ * every lane count and precision, with SAP_LANES, SAP_PRECISION and the name of the suite, FACTOR_SUITE. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* The pattern of tiles and its factor (tiles.h): elimination fills nothing outside it, a stack is block tridiagonal, and a matrix
- * has the same solution on every pattern that holds its entries, bit for bit. Compiled once for every lane count and precision,
- * with SAP_LANES, SAP_PRECISION and the name of the suite, TILES_SUITE. */
+/* The pattern of tiles and its factor (tiles.h): elimination fills nothing outside it, a stack is block tridiagonal,
+ * and a matrix has the same solution on every pattern that holds its entries, bit for bit. Compiled once for every lane
+ * count and precision, with SAP_LANES, SAP_PRECISION and the name of the suite, TILES_SUITE. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Sine and cosine of the kernels (src/kernels/math/trig.h), reached through the table of each build: their error against libm in a
- * wider precision, their symmetries, their limits, and that every build gives the same bits. docs/trig.md has the numbers. */
+/* Sine and cosine of the kernels (src/kernels/math/trig.h), reached through the table of each build: their error
+ * against libm in a wider precision, their symmetries, their limits, and that every build gives the same bits.
+ * docs/trig.md has the numbers. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

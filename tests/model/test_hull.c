@@ -45,7 +45,8 @@ static int edge_count(const SapHullShape *h, int from, int to) {
     return count;
 }
 
-/* What every hull of n points is: a closed surface of planar convex faces with all points inside, in the promised order. */
+/* What every hull of n points is: a closed surface of planar convex faces with all points inside, in the promised
+ * order. */
 static void check_hull(const SapHullShape *h, int n, double tolerance) {
     double corner[MOST][3];
     cr_assert(h->num_vertices >= 4 && h->num_faces >= 4);
@@ -273,7 +274,8 @@ Test(hull_mass, the_hull_of_a_box_weighs_as_the_box) {
     sap_hull_free(&h);
 }
 
-/* x, y, z >= 0 and x + y + z <= 1: volume 1/6, centre (1, 1, 1)/4; about it the moments are m 3/40, the products m/80. */
+/* x, y, z >= 0 and x + y + z <= 1: volume 1/6, centre (1, 1, 1)/4; about it the moments are m 3/40, the products
+ * m/80. */
 Test(hull_mass, a_tetrahedron_has_its_closed_form) {
     static const double one[3] = {1, 1, 1};
     set_point(0, 0, 0, 0), set_point(1, 1, 0, 0), set_point(2, 0, 1, 0), set_point(3, 0, 0, 1);

@@ -1,4 +1,5 @@
-/* Files of geometry: what is read, every message, and files cut short and mutated. SAPWOOD_TEST_SCALE scales the fuzzing. */
+/* Files of geometry: what is read, every message, and files cut short and mutated. SAPWOOD_TEST_SCALE scales the
+ * fuzzing. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Rules of constraints and tendons in a model: each broken rule has a message with array, index, name, value and what is
- * allowed; what is left out takes its default. */
+/* Rules of constraints and tendons in a model: each broken rule has a message with array, index, name, value and what
+ * is allowed; what is left out takes its default. */
 #include <math.h>
 #include <string.h>
 

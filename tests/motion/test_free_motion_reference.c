@@ -1,7 +1,7 @@
 /* Free motion against the reference data: v*, A and the next coordinates of every case of tests/data/reference/f64.
  *
- * The reference keeps velocities and forces in internal order and wrenches about body origins; they are put into public order
- * here (oracle.h), so the conversions of the step are part of what is compared. */
+ * The reference keeps velocities and forces in internal order and wrenches about body origins; they are put into public
+ * order here (oracle.h), so the conversions of the step are part of what is compared. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -131,7 +131,8 @@ static int list_files(File *files) {
 
 /* ---- cases ---- */
 
-/* v + w t + u x t, t = 2 u x v, for q = (u, w): what a rotation by q is where its length is taken for 1, whether or not it is. */
+/* v + w t + u x t, t = 2 u x v, for q = (u, w): what a rotation by q is where its length is taken for 1, whether or not
+ * it is. */
 static void rotate_as_given(const double *q, const double *v, number *out) {
     number t[3];
     for (int i = 0; i < 3; i++)
@@ -140,8 +141,8 @@ static void rotate_as_given(const double *q, const double *v, number *out) {
         out[i] = v[i] + q[3] * t[i] + (q[(i + 1) % 3] * t[(i + 2) % 3] - q[(i + 2) % 3] * t[(i + 1) % 3]);
 }
 
-/* Wrenches on bodies, from [torque about the origin ; force] to [force ; torque about the centre of mass]. The arm comes from
- * the pose that free motion gives, w->out.body_pose. */
+/* Wrenches on bodies, from [torque about the origin ; force] to [force ; torque about the centre of mass]. The arm
+ * comes from the pose that free motion gives, w->out.body_pose. */
 static void set_body_f(Worlds *w, int world, const double *applied) {
     for (int b = 0; b < w->nb; b++) {
         const double *torque = applied + 6 * b, *f = torque + 3;
@@ -308,8 +309,8 @@ static const json_t *output_of_preset(const json_t *cases, int i, const char *pr
     return NULL;
 }
 
-/* The step's coordinates and velocities of world i against those of an output. Velocities are differences of numbers of the
- * size of v*, so that is the least scale of their error. */
+/* The step's coordinates and velocities of world i against those of an output. Velocities are differences of numbers of
+ * the size of v*, so that is the least scale of their error. */
 static double next_state_error(File *file, const Worlds *w, int i, const json_t *output) {
     int mark = file->num_arrays;
     double *q_next = doubles(file, output, "q_next", (size_t)w->nq);
@@ -336,8 +337,8 @@ static struct criterion_test_params integration_params(void) {
     return cr_make_param_array(int, indices, 2);
 }
 
-/* Adds to joint_f what takes the world to the velocity v_next: f = A (v_next - v*) / h. Contacts, drives and limits do no
- * more to a step, so this makes every case one whose coordinates can be compared. */
+/* Adds to joint_f what takes the world to the velocity v_next: f = A (v_next - v*) / h. Contacts, drives and limits do
+ * no more to a step, so this makes every case one whose coordinates can be compared. */
 static void push_to(File *file, Worlds *w, int i, double h, const json_t *output) {
     int mark = file->num_arrays, nv = w->nv;
     const double *goal = doubles(file, output, "v_next", (size_t)nv);

@@ -1,9 +1,10 @@
 /* Integration: the two maps from velocities to coordinates, and the order at which what should be conserved is.
  *
- * The velocity of a step comes from accelerations at its beginning, v1 = v0 + h a(q0, v0), whatever the map. So both maps give
- * first-order trajectories: midpoint has a second-order position for the velocities it is given, but the velocities themselves
- * are first order, and energy and angular momentum of a system whose acceleration changes along the way drift with h. What
- * midpoint gains is exactness where accelerations are constant: free fall and steady rotation. */
+ * The velocity of a step comes from accelerations at its beginning, v1 = v0 + h a(q0, v0), whatever the map. So both
+ * maps give first-order trajectories: midpoint has a second-order position for the velocities it is given, but the
+ * velocities themselves are first order, and energy and angular momentum of a system whose acceleration changes along
+ * the way drift with h. What midpoint gains is exactness where accelerations are constant: free fall and steady
+ * rotation. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

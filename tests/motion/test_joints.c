@@ -1,8 +1,8 @@
-/* Joints: velocities are rates of poses, biases are rates of velocities, and the mass matrix and forces built on them are those
- * of Newton and Euler. Every joint type, D6 with every pair of axis counts.
+/* Joints: velocities are rates of poses, biases are rates of velocities, and the mass matrix and forces built on them
+ * are those of Newton and Euler. Every joint type, D6 with every pair of axis counts.
  *
- * Two kinds of check: finite differences of what the kernels themselves give at nearby coordinates, and the oracle (oracle.h),
- * an implementation in another arithmetic that shares no formula with them. */
+ * Two kinds of check: finite differences of what the kernels themselves give at nearby coordinates, and the oracle
+ * (oracle.h), an implementation in another arithmetic that shares no formula with them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,8 @@ static void near_enough(double error, double tolerance, const char *what, JointK
 
 /* ---- finite differences ---- */
 
-/* x'(0) from x(-2e), x(-e), x(e), x(2e), to e^4. States of a batch are put in that order after the one in the middle. */
+/* x'(0) from x(-2e), x(-e), x(e), x(2e), to e^4. States of a batch are put in that order after the one in the
+ * middle. */
 enum { STENCIL = 5, STATES = 3 };
 static const double stencil_time[STENCIL] = {0, -2, -1, 1, 2};
 static const double stencil_weight[STENCIL] = {0, 1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
@@ -181,7 +182,8 @@ Test(joints, compat_sap_warp_changes_nothing_else_where_axes_and_quaternions_are
 
 /* ---- linearity ---- */
 
-/* World 0 has the velocity v, world 1 + i has velocity 1 in internal dof i alone; all have the coordinates of world 0. */
+/* World 0 has the velocity v, world 1 + i has velocity 1 in internal dof i alone; all have the coordinates of world
+ * 0. */
 static void set_unit_velocities(Worlds *w) {
     number *unit = calloc((size_t)w->nv, sizeof *unit);
     for (int i = 0; i < w->nv; i++) {

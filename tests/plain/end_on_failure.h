@@ -1,5 +1,5 @@
-/* For programs without a runner whose models are made by code that reports through plain/criterion/criterion.h: a failure is the end.
- * Defines plain_fail, so one file of a program includes it. */
+/* For programs without a runner whose models are made by code that reports through plain/criterion/criterion.h: a
+ * failure is the end. Defines plain_fail, so one file of a program includes it. */
 #ifndef SAPWOOD_TESTS_PLAIN_END_ON_FAILURE_H
 #define SAPWOOD_TESTS_PLAIN_END_ON_FAILURE_H
 

@@ -1,5 +1,5 @@
-/* Runs the tests registered through plain/criterion/criterion.h, each in a child process, and reports like Criterion: 0 if
- * all pass. */
+/* Runs the tests registered through plain/criterion/criterion.h, each in a child process, and reports like Criterion: 0
+ * if all pass. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>

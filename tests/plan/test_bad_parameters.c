@@ -1,4 +1,5 @@
-/* Parameters that worlds have of their own: a value that no model may have stops its world alone, until it is put right. */
+/* Parameters that worlds have of their own: a value that no model may have stops its world alone, until it is put
+ * right. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

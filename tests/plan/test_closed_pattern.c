@@ -1,4 +1,5 @@
-/* The closed pattern: elimination of the tree and its constraints fills nothing outside it, and loops cost few entries. */
+/* The closed pattern: elimination of the tree and its constraints fills nothing outside it, and loops cost few
+ * entries. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The plan of a model: levels of links, rows, ancestors and descendants of dofs, and the layout of scratch. Known trees are
- * written out; random ones are compared with what follows from the definitions. */
+/* The plan of a model: levels of links, rows, ancestors and descendants of dofs, and the layout of scratch. Known trees
+ * are written out; random ones are compared with what follows from the definitions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

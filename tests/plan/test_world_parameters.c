@@ -1,5 +1,5 @@
-/* Parameters that worlds have of their own: a world with its own values is, bit for bit, a world of a model with those values,
- * and what is written is what the next call uses. */
+/* Parameters that worlds have of their own: a world with its own values is, bit for bit, a world of a model with those
+ * values, and what is written is what the next call uses. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -18,7 +18,8 @@
 
 /* ---- against the reference ---- */
 
-/* Stored quaternions of free joints may lack unit length: SAP Warp normalises them when it reads them, we when we write. */
+/* Stored quaternions of free joints may lack unit length: SAP Warp normalises them when it reads them, we when we
+ * write. */
 static void normalise_quaternions(const SapModelArrays *arrays, double *joint_q) {
     for (int j = 0; j < arrays->num_joints; j++) {
         double *q = &joint_q[arrays->joint_q_start[j] + 3];

@@ -1,5 +1,5 @@
-/* Sections `constraints` and `tendons` of scenes: what they become in the model, what they take from the initial state, and
- * the messages where they are refused. */
+/* Sections `constraints` and `tendons` of scenes: what they become in the model, what they take from the initial state,
+ * and the messages where they are refused. */
 #include <math.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 
 #include "support/scene_text.h"
 
-/* Lines 1 to 18: a crank and a slider ("rocker") on the world, a coupler on the crank, a plate fixed to the rocker, a base
- * fixed to the world, a ball joint, a d6 joint. What a test adds is line 19. */
+/* Lines 1 to 18: a crank and a slider ("rocker") on the world, a coupler on the crank, a plate fixed to the rocker, a
+ * base fixed to the world, a ball joint, a d6 joint. What a test adds is line 19. */
 #define LINKAGE                                                                                                        \
     "schema_version: 1\n"                                                                                              \
     "bodies:\n"                                                                                                        \

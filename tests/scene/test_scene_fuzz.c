@@ -1,5 +1,5 @@
-/* Broken scene files: cut short, mutated, and read while memory runs out. Each gives an error or a model, never a crash, a
- * hang or a leak. SAPWOOD_TEST_SCALE scales the work: 1 is every truncation and 100,000 mutations. */
+/* Broken scene files: cut short, mutated, and read while memory runs out. Each gives an error or a model, never a
+ * crash, a hang or a leak. SAPWOOD_TEST_SCALE scales the work: 1 is every truncation and 100,000 mutations. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -488,7 +488,8 @@ static void try_mutations(long first, long end) {
     }
     expect_no_leak(before);
     expect_fast(&tally);
-    /* The mutations reach everything: files that are still good, that ask for too much, that no model can be made of. */
+    /* The mutations reach everything: files that are still good, that ask for too much, that no model can be made
+     * of. */
     cr_log_info("%ld models, %ld errors, %ld unsupported, %ld refused; slowest %g s", tally.models, tally.errors,
                 tally.unsupported, tally.refused, tally.slowest);
     cr_expect_gt(tally.models, (end - first) / 50);

@@ -1,6 +1,6 @@
-/* Ray casts (sapwood/sensors.h): every shape type against a search along the ray for where it enters or leaves the shape, by
- * an inside test that shares nothing with the kernels; closed forms; frames and filters; the same bits for any batch,
- * thread count and instruction set; and rays that are none. */
+/* Ray casts (sapwood/sensors.h): every shape type against a search along the ray for where it enters or leaves the
+ * shape, by an inside test that shares nothing with the kernels; closed forms; frames and filters; the same bits for
+ * any batch, thread count and instruction set; and rays that are none. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -370,8 +370,8 @@ Test(rays, meet_the_grid_that_their_world_chose) {
     sap_batch_destroy(batch);
 }
 
-/* A second grid follows the first one in memory. A ray leaves the first in a piece as long as a rounding, and heights of
- * 1e12 m there would reach up to it. */
+/* A second grid follows the first one in memory. A ray leaves the first in a piece as long as a rounding, and heights
+ * of 1e12 m there would reach up to it. */
 Test(rays, that_leave_a_height_field_do_not_see_the_next_one) {
     enum { RAYS = 300, ROWS = 11, COLUMNS = 9, CELLS = ROWS * COLUMNS };
     static double heights[2 * CELLS];

@@ -1,5 +1,6 @@
-/* Sensors of a batch (sapwood/sensors.h): sites on a pendulum and in a fall against closed forms, contact sensors against weight
- * and time of fall, torques and accelerations of dofs; what does not change the state, and the same bits for any batch. */
+/* Sensors of a batch (sapwood/sensors.h): sites on a pendulum and in a fall against closed forms, contact sensors
+ * against weight and time of fall, torques and accelerations of dofs; what does not change the state, and the same bits
+ * for any batch. */
 #include <math.h>
 #include <string.h>
 

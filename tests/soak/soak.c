@@ -1,6 +1,6 @@
-/* soak [WORLD_STEPS]: steps scenes for long, as training does, with noise on targets, resets, and new masses and friction
- * for every reset world. One world per round is made to fail. Fails if another world fails, if that one does not, or if
- * memory grows. Default: 10 million world-steps. */
+/* soak [WORLD_STEPS]: steps scenes for long, as training does, with noise on targets, resets, and new masses and
+ * friction for every reset world. One world per round is made to fail. Fails if another world fails, if that one does
+ * not, or if memory grows. Default: 10 million world-steps. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,12 @@
-/* The whole problem of a world as the kernels evaluate it: the gradient they form is the derivative of the cost they form, and
- * Newton's matrix that of the gradient,
+/* The whole problem of a world as the kernels evaluate it: the gradient they form is the derivative of the cost they
+ * form, and Newton's matrix that of the gradient,
  *
  *   grad.e = d l(v + a e)/da      H e = d grad(v + a e)/da      at a = 0
  *
- * by differences of fourth order, on random problems with many contacts, drives, limits and joint friction in all their regions
- * at once. Along lines through the solution, where sticking contacts are, every boundary between two regions is found by
- * bisection and both of its sides are checked; a difference never reaches over a boundary. Kernels of one lane, f64. */
+ * by differences of fourth order, on random problems with many contacts, drives, limits and joint friction in all their
+ * regions at once. Along lines through the solution, where sticking contacts are, every boundary between two regions is
+ * found by bisection and both of its sides are checked; a difference never reaches over a boundary. Kernels of one
+ * lane, f64. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,8 +35,8 @@ enum { MAX_DOFS = 96, MAX_TERMS = HASH_SLOTS + 4 * MAX_DOFS };
 
 /* ---- the problem at a velocity ---- */
 
-/* Which region every term is in: contacts, then for every dof its drive (-1, 0, 1: clamped, inside, clamped), its limits (0 or 1
- * each) and its friction (as the drive). */
+/* Which region every term is in: contacts, then for every dof its drive (-1, 0, 1: clamped, inside, clamped), its
+ * limits (0 or 1 each) and its friction (as the drive). */
 typedef struct Regions {
     int count, term[MAX_TERMS];
 } Regions;
@@ -263,8 +264,8 @@ static void solve_world(Context *ctx) {
     memcpy(FM(v), v_star, bytes); /* where the problem reads it, and the solve leaves v */
 }
 
-/* A random model with drives, limits and friction, which is strong: where it holds a joint the velocity is then not too small
- * for differences. */
+/* A random model with drives, limits and friction, which is strong: where it holds a joint the velocity is then not too
+ * small for differences. */
 static SapModel *make_model(uint64_t seed) {
     double friction[MAX_DOFS];
     SapModel *model = hash_model_with_terms(random_forest(seed, 3 + (int)(seed % 6)), seed), *out;

@@ -1,6 +1,7 @@
-/* Problems on the edge of what numbers can hold: mass ratios of 1e9, stiffness 1e12, friction 0 and 1000, hundreds of redundant
- * contacts, mass matrices that are nearly singular, bodies a metre deep in each other, huge velocities. The solve need not
- * converge, but it gives numbers, does not make the cost larger than it was at the guess, and says truly how it ended. */
+/* Problems on the edge of what numbers can hold: mass ratios of 1e9, stiffness 1e12, friction 0 and 1000, hundreds of
+ * redundant contacts, mass matrices that are nearly singular, bodies a metre deep in each other, huge velocities. The
+ * solve need not converge, but it gives numbers, does not make the cost larger than it was at the guess, and says truly
+ * how it ended. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

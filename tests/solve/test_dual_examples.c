@@ -1,6 +1,7 @@
-/* Small contact problems with known solutions: one and two contacts, projections on friction cones, normals by the active
- * set, and over-relaxed Gauss-Seidel. Contacts are written (n; t1, t2) here and permuted to the (t1, t2, n) of the library.
- * Some widely copied expectations for such problems are wrong; a comment says so where one is corrected. */
+/* Small contact problems with known solutions: one and two contacts, projections on friction cones, normals by the
+ * active set, and over-relaxed Gauss-Seidel. Contacts are written (n; t1, t2) here and permuted to the (t1, t2, n) of
+ * the library. Some widely copied expectations for such problems are wrong; a comment says so where one is
+ * corrected. */
 #include <math.h>
 #include <string.h>
 
@@ -70,8 +71,8 @@ static void expect_cone(const Contacts *c, const DualRun *run, const char *what)
     }
 }
 
-/* Converged within `most` iterations at a residual of 1e-8, in the cone, finite; and l as given, to `tolerance`. The values
- * are compared at 1e-12: 1e-10 in W decides some of them. */
+/* Converged within `most` iterations at a residual of 1e-8, in the cone, finite; and l as given, to `tolerance`. The
+ * values are compared at 1e-12: 1e-10 in W decides some of them. */
 static void expect_solution(const char *what, const Contacts *c, int most, const double *l, double tolerance) {
     DualRun run = solve(c, 1e-8), exact = solve(c, 1e-12);
     cr_expect(dual_is_optimal(&run), "%s: status %x", what, run.status);
@@ -100,8 +101,8 @@ Test(dual_light, sliding_contact_is_on_its_cone) {
     Contacts c = one(tenth, 1.5, -3, -4, 0.3);
     EXPECT(c, 6, 1e-8, 27.522935752, -4.954128435, -6.605504581);
 }
-/* Both contacts end on the surface with z = 0, and 1e-10 alone decides the split, 35 : 10. The often quoted 7.5 : 7.5 is not
- * in the cones. */
+/* Both contacts end on the surface with z = 0, and 1e-10 alone decides the split, 35 : 10. The often quoted 7.5 : 7.5
+ * is not in the cones. */
 Test(dual_light, two_contacts_of_one_body_share_the_load) {
     Contacts c = {.count = 2, .b = {1.5, -1, 0, 1.5, -1, 0}, .mu = {0.8, 0.2}};
     for (int i = 0; i < 6; i++)
@@ -323,8 +324,8 @@ Test(dual_projection, is_idempotent) {
         expect_point(0.5, once, once, 1e-5); /* on the surface with z = 0: digits come as the square root */
     }
 }
-/* Proj is continuous and 1-Lipschitz across both boundaries. Its derivative is not continuous there, although it is often
- * said to be: at (2; 1, 0) its eigenvalues are 1, 1, 1 from inside and 0, 1, 1 from outside. */
+/* Proj is continuous and 1-Lipschitz across both boundaries. Its derivative is not continuous there, although it is
+ * often said to be: at (2; 1, 0) its eigenvalues are 1, 1, 1 from inside and 0, 1, 1 from outside. */
 Test(dual_projection, is_continuous_across_both_boundaries) {
     Point boundary[] = {{2, 1, 0}, {-1, 2, 0}};
     for (int i = 0; i < 2; i++) {
@@ -387,8 +388,9 @@ static DualRun normals(int count, const double *A, const double *b, SapDualMetho
     return dual_run(&problem, &options);
 }
 
-/* l, the size of the set, the iterations of single and of block exchanges; and complementarity. Where the set of all rows is
- * not the answer, sweeps choose the second, so block exchanges take 2 iterations where plain block pivoting takes 3. */
+/* l, the size of the set, the iterations of single and of block exchanges; and complementarity. Where the set of all
+ * rows is not the answer, sweeps choose the second, so block exchanges take 2 iterations where plain block pivoting
+ * takes 3. */
 static void expect_normals(int count, const double *A, const double *b, const double *l, double tolerance, int size,
                            int single, int block) {
     for (int m = 0; m < 2; m++) {
@@ -525,7 +527,8 @@ Test(pgs, the_cost_never_rises_without_over_relaxation) {
         }
     }
 }
-/* omega = 1 is plain Gauss-Seidel, bit for bit: the first sweep from 0 for W = E is the projection, computed here alike. */
+/* omega = 1 is plain Gauss-Seidel, bit for bit: the first sweep from 0 for W = E is the projection, computed here
+ * alike. */
 Test(pgs, omega_1_is_plain_gauss_seidel) {
     Contacts c = one(1, 1, 3, 4, 1);
     SapDualOptions options = dual_options(SAP_DUAL_PGS, 0);
@@ -544,7 +547,8 @@ Test(pgs, a_row_sees_the_rows_before_it) {
     cr_expect_leq(fabs(run.impulse[0] - n) + fabs(run.impulse[1] - t1) + fabs(run.impulse[2] - t2), 1e-9,
                   "%.12g %.12g %.12g", run.impulse[0], run.impulse[1], run.impulse[2]);
 }
-/* Row by row, friction does not push the normal: the limit is near Coulomb's law, and the status says which test ended it. */
+/* Row by row, friction does not push the normal: the limit is near Coulomb's law, and the status says which test ended
+ * it. */
 Test(pgs, rows_settle_near_coulombs_law) {
     Contacts c = one(2, 30, 20, 0, 0.3);
     SapDualOptions options = dual_options(SAP_DUAL_PGS_ROWS, 1e-8);
@@ -564,8 +568,8 @@ Test(pgs, coulombs_law_by_blocks) {
 
 /* ---- rows with bounds ---- */
 
-/* Rows between bounds only, of which some end at a bound. Mehrotra's corrector saves iterations: the sum over 20 problems is
- * stated. */
+/* Rows between bounds only, of which some end at a bound. Mehrotra's corrector saves iterations: the sum over 20
+ * problems is stated. */
 Test(dual_box, the_corrector_of_bounded_rows_saves_iterations) {
     enum { ROWS = 12, PROBLEMS = 20 };
     int32_t kinds[ROWS];

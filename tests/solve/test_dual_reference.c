@@ -1,6 +1,6 @@
-/* The dual solvers against the 250 problems of tests/data/reference/dual: the method cone reaches every stored solution,
- * cold and warm, within the iterations that docs/dual.md states; active_set solves the normals of all of them; the
- * problems without a solution, and no others, are unbounded. */
+/* The dual solvers against the 250 problems of tests/data/reference/dual: the method cone reaches every stored
+ * solution, cold and warm, within the iterations that docs/dual.md states; active_set solves the normals of all of
+ * them; the problems without a solution, and no others, are unbounded. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +156,8 @@ Test(dual_reference, a_solution_as_the_guess_takes_no_iteration) {
 
 /* ---- Coulomb's law ---- */
 
-/* |x - Proj(x - z)| / |q| of Coulomb's law in scaled form, for problems of contacts only, independent of the kernels. */
+/* |x - Proj(x - z)| / |q| of Coulomb's law in scaled form, for problems of contacts only, independent of the
+ * kernels. */
 static double coulomb_residual(const DualCase *c, const double *l) {
     int n = c->rows;
     double error = 0, norm = 0;

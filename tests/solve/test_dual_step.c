@@ -1,6 +1,6 @@
 /* The contact solve of a step in impulses: with SAP's compliance it is SAP's solution, on every reference scene; closed
- * solutions of single contacts, limits, drives and joint friction; restitution; contradictory targets; order of contacts;
- * options that do not fit are refused. */
+ * solutions of single contacts, limits, drives and joint friction; restitution; contradictory targets; order of
+ * contacts; options that do not fit are refused. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,8 +128,8 @@ ParameterizedTest(const int *index, dual_step, cone_with_the_compliance_of_sap_g
     "joints: [{id: free, type: free, parent: world, child: block}]\n"                                                  \
     "articulations: [{id: block, joints: [free]}]\n"
 
-/* A block of 1 kg that slides with 1 m/s loses mu g h of it. The convex law lifts it by mu times its speed; Coulomb's does
- * not. Without friction it keeps its speed. */
+/* A block of 1 kg that slides with 1 m/s loses mu g h of it. The convex law lifts it by mu times its speed; Coulomb's
+ * does not. Without friction it keeps its speed. */
 Test(dual_step, a_sliding_block_slows_down_by_mu_g_h) {
     const double h = 0.01, g = 9.81, mu = 0.5;
     const struct {
@@ -212,8 +212,8 @@ Test(dual_step, rows_of_dofs_have_their_closed_solutions) {
     "joints: [{id: free, type: free, parent: world, child: ball}]\n"                                                   \
     "articulations: [{id: ball, joints: [free]}]\n"
 
-/* A sphere from 1 m with e = 0.5 rises to 1/4 m, then to 1/16 m: e^2 of the height before, to the distance of one step. The
- * speed after each impact is e times the speed before it exactly. */
+/* A sphere from 1 m with e = 0.5 rises to 1/4 m, then to 1/16 m: e^2 of the height before, to the distance of one step.
+ * The speed after each impact is e times the speed before it exactly. */
 static void bounce(const char *gap) {
     char text[1024];
     snprintf(text, sizeof text, SPHERE, gap);
@@ -400,8 +400,8 @@ Test(dual_step, a_contact_finds_its_force_by_the_key_of_the_caller_in_any_order)
     sap_scene_destroy(scene);
 }
 
-/* A ball at rest on the ground, and three masses on rails: one with friction, one past its limit, one with a drive at its
- * bound. */
+/* A ball at rest on the ground, and three masses on rails: one with friction, one past its limit, one with a drive at
+ * its bound. */
 static const char terms_text[] =
     "schema_version: 1\n"
     "simulation: {dt: 0.01, max_rigid_contact: 4}\n"

@@ -1,5 +1,6 @@
-/* Steps of worlds with constraints and tendons: the Jacobian against differences of the errors, statics, closed solutions,
- * momentum, the same bits however a world is run, and worlds that differ. cli_compare has the comparison with Drake. */
+/* Steps of worlds with constraints and tendons: the Jacobian against differences of the errors, statics, closed
+ * solutions, momentum, the same bits however a world is run, and worlds that differ. cli_compare has the comparison
+ * with Drake. */
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,8 +16,8 @@
 
 /* ---- derivatives ---- */
 
-/* Scenes of the reference data with one constraint whose coordinates are their dofs. The rate of a weld is exact only where
- * its error is 0; the reference data have its Jacobian. */
+/* Scenes of the reference data with one constraint whose coordinates are their dofs. The rate of a weld is exact only
+ * where its error is 0; the reference data have its Jacobian. */
 static const char *const plain_scenes[] = {"fourbar_ball", "pendulums_rod", "gripper_coupler", "own_coupler_polynomial",
                                            "own_rope"};
 
@@ -246,8 +247,8 @@ Test(constraints, springs_dampers_and_forces_of_tendons_are_those_of_one_slider)
     HEAD "builder: {gravity: [4, 0, 0]}\nbodies: [{id: a, mass: 2, inertia: [1, 1, 1]}]\n"                             \
          "joints: [{id: x, type: prismatic, axis: x, parent: world, child: a" joint "}]\n" rest
 
-/* Drive, limits and friction of a joint and of a tendon over this joint are the same rows, with and without a Jacobian. The
- * slider starts with its drive at its bound, passes its target and ends at its limit. */
+/* Drive, limits and friction of a joint and of a tendon over this joint are the same rows, with and without a Jacobian.
+ * The slider starts with its drive at its bound, passes its target and ends at its limit. */
 Test(constraints, a_tendon_over_one_joint_moves_it_as_the_terms_of_the_joint_do) {
     SapScene *with_joint = parse(SLIDER(", " SLIDER_TERMS, "")),
              *with_tendon = parse(SLIDER("", "tendons: [{id: t, joints: [x], coefficients: [1], " SLIDER_TERMS "}]\n"));

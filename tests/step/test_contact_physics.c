@@ -1,4 +1,5 @@
-/* Contact with closed answers: rest, sliding and rolling on planes, and what contacts may not do to energy and momentum. */
+/* Contact with closed answers: rest, sliding and rolling on planes, and what contacts may not do to energy and
+ * momentum. */
 #include "support/contact_bench.h"
 
 /* ---- a box, a block and a ball ---- */
@@ -246,8 +247,8 @@ Test(contact_physics, contacts_between_two_bodies_keep_their_momentum) {
 
 /* ---- what contacts do to a body ---- */
 
-/* SAP Warp's revolute joints at the root keep the length of a quaternion that is unit only to single precision. The torque about the
- * centre of mass is that of the rotation all the same. */
+/* SAP Warp's revolute joints at the root keep the length of a quaternion that is unit only to single precision. The
+ * torque about the centre of mass is that of the rotation all the same. */
 Test(contact_physics, under_compat_the_torque_on_a_body_is_about_the_centre_of_its_rotated_mass) {
     static const double point[3] = {0.1, -0.2, -0.1};
     const double h = 0.005, size = 1 + 4e-7;

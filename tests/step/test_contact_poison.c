@@ -1,6 +1,7 @@
-/* A bad number in the contacts, the control or the state of one world stops that world only. One element of one input of one world
- * among many is made NaN, infinite, huge, denormal or out of range, element by element: the world says what is wrong and keeps its
- * last good state, and every other world has the same bits as without it. SAPWOOD_TEST_SCALE below 0.1 takes every seventh. */
+/* A bad number in the contacts, the control or the state of one world stops that world only. One element of one input
+ * of one world among many is made NaN, infinite, huge, denormal or out of range, element by element: the world says
+ * what is wrong and keeps its last good state, and every other world has the same bits as without it.
+ * SAPWOOD_TEST_SCALE below 0.1 takes every seventh. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -205,7 +206,8 @@ static void check_truthful(const Bench *b, int world, const char *what) {
                   w.cost[world]);
 }
 
-/* Steps with what is in the bench and restores it. Returns the status of `world`, 0 if all its bits are those of the clean one. */
+/* Steps with what is in the bench and restores it. Returns the status of `world`, 0 if all its bits are those of the
+ * clean one. */
 static uint32_t step_poisoned(Bench *b, int world, const char *what) {
     int nq = b->m->num_coords, nv = b->m->num_dofs;
     double before[512];
@@ -267,7 +269,8 @@ static bool of_slot(const Field *f) {
     return f->slots > 1;
 }
 
-/* Whether a short run leaves the next poison out. Seven has no factor in common with the numbers of poisons, worlds and slots. */
+/* Whether a short run leaves the next poison out. Seven has no factor in common with the numbers of poisons, worlds and
+ * slots. */
 static bool left_out(Bench *b) {
     return b->num_poisons++ % (work_scale() < 0.1 ? 7 : 1) != 0;
 }

@@ -1,6 +1,6 @@
-/* The contact solve of a world is a function of its own numbers: not of the lanes, the threads, the instruction set, the number
- * of worlds or its place among them, although the worlds of a pack have different contacts, patterns and numbers of iterations.
- * Every quantity of every step is compared with ==. */
+/* The contact solve of a world is a function of its own numbers: not of the lanes, the threads, the instruction set,
+ * the number of worlds or its place among them, although the worlds of a pack have different contacts, patterns and
+ * numbers of iterations. Every quantity of every step is compared with ==. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,8 +164,8 @@ static void check_isas(const SapModel *model, const SapOptions *options) {
     }
 }
 
-/* Models: one articulation of all kinds of joints with drives, limits and friction; two articulations and no joint terms, where
- * a pack without contacts has nothing to solve. */
+/* Models: one articulation of all kinds of joints with drives, limits and friction; two articulations and no joint
+ * terms, where a pack without contacts has nothing to solve. */
 static SapModel *forest(void) {
     return hash_model_with_terms(random_forest(5, 9), 3);
 }
@@ -224,7 +224,8 @@ ParameterizedTest(const int *way, contact_sameness, a_solve_in_impulses_has_the_
     sap_model_destroy(models[1]);
 }
 
-/* Free motion in f64 and a solve in f32: a world that has nothing to solve must not go through f32 for its neighbours' sake. */
+/* Free motion in f64 and a solve in f32: a world that has nothing to solve must not go through f32 for its neighbours'
+ * sake. */
 Test(contact_sameness, mixed_precisions) {
     SapModel *models[] = {forest(), sample_model_create()};
     for (int mixed = 0; mixed < 8; mixed++) {
@@ -281,7 +282,8 @@ static void *run_scene(const SapScene *scene, const char *preset, int lanes, Sap
     return v;
 }
 
-/* Worlds of a pack touch at different times, so their tiles differ; alone, in a pack and with all tiles they are the same. */
+/* Worlds of a pack touch at different times, so their tiles differ; alone, in a pack and with all tiles they are the
+ * same. */
 Test(contact_sameness, tiles_of_other_worlds_in_scenes) {
     const char *const scenes[] = {"stack5", "gripper"}, *const presets[] = {"approx32", "drake"};
     for (int s = 0; s < 2; s++)

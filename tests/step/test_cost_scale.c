@@ -1,6 +1,6 @@
-/* The relative cost test of Newton's method: a constant of the cost must not end a solve. A drive with a small gain g and an
- * effort a has the cost h (a - g v)^2/(2 g), whose constant h a^2/(2 g) grows without bound as g falls, while the drive
- * becomes the constant effort a. */
+/* The relative cost test of Newton's method: a constant of the cost must not end a solve. A drive with a small gain g
+ * and an effort a has the cost h (a - g v)^2/(2 g), whose constant h a^2/(2 g) grows without bound as g falls, while
+ * the drive becomes the constant effort a. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +72,9 @@ ParameterizedTestParameters(cost_scale, a_drive_of_small_gain_ends_no_solve_earl
     return preset_params();
 }
 
-/* The same torque by joint_f gives the residual and the iterations to expect. Where the cost had the constant, the largest
- * residual of approx32 with its line search was 1 from a gain of 1e-5 on, and a step took one iteration from 1e-8 on. */
+/* The same torque by joint_f gives the residual and the iterations to expect. Where the cost had the constant, the
+ * largest residual of approx32 with its line search was 1 from a gain of 1e-5 on, and a step took one iteration from
+ * 1e-8 on. */
 ParameterizedTest(int *preset, cost_scale, a_drive_of_small_gain_ends_no_solve_early) {
     for (int search = SAP_MONOTONE_DECAY; search <= SAP_WOLFE; search++) {
         Run plain = run("", preset_names[*preset], (SapLineSearch)search, 0.1, 0);

@@ -1,6 +1,6 @@
-/* Scenes under the solvers in impulses: a stack stands, also with masses of 1 : 1e6; a house of cards stands by friction
- * alone; the rod of Painleve has a truthful status; energy and friction power have the signs that the theory allows; a warm
- * start changes results by less than the tolerance, and resumes bit for bit. */
+/* Scenes under the solvers in impulses: a stack stands, also with masses of 1 : 1e6; a house of cards stands by
+ * friction alone; the rod of Painleve has a truthful status; energy and friction power have the signs that the theory
+ * allows; a warm start changes results by less than the tolerance, and resumes bit for bit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,8 +96,8 @@ ParameterizedTestParameters(dual_scenes, a_stack_of_ten_stands_or_is_said_not_to
     return cr_make_param_array(int, all, NUM_WAYS);
 }
 
-/* Sweeps do not converge on a stack of this height (docs/dual.md): it creeps, and every step says so. The others stand: 10,000
- * steps with SAPWOOD_TEST_SCALE=10. */
+/* Sweeps do not converge on a stack of this height (docs/dual.md): it creeps, and every step says so. The others stand:
+ * 10,000 steps with SAPWOOD_TEST_SCALE=10. */
 ParameterizedTest(const int *way, dual_scenes, a_stack_of_ten_stands_or_is_said_not_to_be_solved) {
     SapScene *scene = stack(BOXES, 1000, 1000);
     SapOptions o = options_of(&ways[*way]);
@@ -192,8 +192,8 @@ Test(dual_scenes, a_house_of_cards_stands_by_friction_alone) {
     "joints: [{id: free, type: free, parent: world, child: rod}]\n"                                                    \
     "articulations: [{id: rod, joints: [free]}]\n"
 
-/* The status is OPTIMAL, and says so where Coulomb's law has no solution that the iteration finds. Where it claims one, the
- * impulses fulfil it: in the cone, friction against the sliding, no impulse on a contact that parts. */
+/* The status is OPTIMAL, and says so where Coulomb's law has no solution that the iteration finds. Where it claims one,
+ * the impulses fulfil it: in the cone, friction against the sliding, no impulse on a contact that parts. */
 Test(dual_scenes, the_rod_of_painleve_has_a_truthful_status) {
     int solved = 0, not_found = 0;
     for (int k = 0; k < 24; k++) {
@@ -297,9 +297,9 @@ static int watch(SapBatch *batch, double h, int count, void (*check)(const Energ
     return impacts;
 }
 
-/* c <= 0: contact takes energy from the free motion, whatever the friction. A changes with the pose in a step; the metric is
- * that of its beginning. The velocity after the step is read at the new pose, where only the directions of free joints are
- * the same: world axes. */
+/* c <= 0: contact takes energy from the free motion, whatever the friction. A changes with the pose in a step; the
+ * metric is that of its beginning. The velocity after the step is read at the new pose, where only the directions of
+ * free joints are the same: world axes. */
 static void loses(const Energies *e, int w) {
     double free = kinetic(e->A[w], e->v_star[w]), end = kinetic(e->A[w], e->after[w]);
     cr_assert_leq(end, free * (1 + 1e-9) + 1e-9, "world %d: %.12g J from %.12g J", w, end, free);
@@ -322,8 +322,8 @@ Test(dual_scenes, contact_without_restitution_takes_energy) {
     }
 }
 
-/* One e for all, no friction, Moreau's rule, no gravity, cubes, which have no gyroscopic torque: the energy after the impact
- * is not above that before it. */
+/* One e for all, no friction, Moreau's rule, no gravity, cubes, which have no gyroscopic torque: the energy after the
+ * impact is not above that before it. */
 static void keeps(const Energies *e, int w) {
     double start = kinetic(e->A[w], e->before[w]), end = kinetic(e->A[w], e->after[w]);
     cr_assert_leq(end, start * (1 + 1e-8) + 1e-9, "world %d: %.12g J from %.12g J", w, end, start);

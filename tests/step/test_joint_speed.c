@@ -14,7 +14,8 @@
 enum { WORLDS = 11 };
 static const double h = 0.01;
 
-/* A body that slides along z, falls, and is never stopped; beside it a free body with its centre of mass off its origin. */
+/* A body that slides along z, falls, and is never stopped; beside it a free body with its centre of mass off its
+ * origin. */
 static SapModel *falling_model(void) {
     ModelParts parts;
     parts_init(&parts);
@@ -86,8 +87,8 @@ Test(joint_speed, the_state_before_the_limit_is_kept_for_the_rest_of_the_call) {
     sap_batch_destroy(batch);
 }
 
-/* A free body that spins about z at 1.5 rad/s with its centre of mass at rest: its origin, 3 m away, moves at 4.5 m/s, which
- * does not count. */
+/* A free body that spins about z at 1.5 rad/s with its centre of mass at rest: its origin, 3 m away, moves at 4.5 m/s,
+ * which does not count. */
 Test(joint_speed, the_limit_is_on_the_centre_of_mass_of_a_free_body_and_on_its_spin) {
     static const struct {
         int dof;

@@ -1,6 +1,6 @@
-/* Linkages against closed solutions: rates of every kind of row against differences, a four-bar against its loop equation,
- * a welded pair against one body, a coupled pair against its reflected inertia, momentum, and the loops of the scenes of
- * bench/scenes, which stay closed. */
+/* Linkages against closed solutions: rates of every kind of row against differences, a four-bar against its loop
+ * equation, a welded pair against one body, a coupled pair against its reflected inertia, momentum, and the loops of
+ * the scenes of bench/scenes, which stay closed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -324,7 +324,8 @@ typedef struct Poison {
     size_t nq, nv;
 } Poison;
 
-/* One step from the start. The world with the bad number is finite; the others have the bits that they have without it. */
+/* One step from the start. The world with the bad number is finite; the others have the bits that they have without
+ * it. */
 static void check_poison(const Poison *p, const char *what, size_t i, double value) {
     memcpy(p->v, p->v0, POISON_WORLDS * p->nv * sizeof *p->v);
     need(sap_batch_step(p->batch, 0.005, 1));

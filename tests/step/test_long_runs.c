@@ -1,5 +1,5 @@
-/* Scenes with contact for 10,000 steps: nothing fails, nothing blows up, what stands keeps standing. A few worlds each, whose free
- * bodies begin up to a millimetre apart. */
+/* Scenes with contact for 10,000 steps: nothing fails, nothing blows up, what stands keeps standing. A few worlds each,
+ * whose free bodies begin up to a millimetre apart. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,8 +174,8 @@ static double energy_slack(const Run *run) {
     return total_mass(run->m) * gravity_size(run->m) * 1e-4;
 }
 
-/* m. All the weight (and the force of a drive) on one contact of the softest pair, and the speed of the longest fall stopped by it:
- * W/k + v sqrt(M/k). Twice, for boxes land on corners and bounce. */
+/* m. All the weight (and the force of a drive) on one contact of the softest pair, and the speed of the longest fall
+ * stopped by it: W/k + v sqrt(M/k). Twice, for boxes land on corners and bounce. */
 static double depth_bound(const Run *run) {
     double k = INFINITY, mass = total_mass(run->m), weight = mass * gravity_size(run->m);
     for (int s = 0; s < run->m->num_shapes; s++)
@@ -245,9 +245,9 @@ ParameterizedTest(const Case *c, long_runs, ten_thousand_steps_stay_bounded_and_
 
 /* ---- creep ---- */
 
-/* Sticking friction is a slow creep: slip = R_t gamma_t with R_t = sigma w (docs/contact_law.md). The friction of a step carries the weight,
- * sum gamma_t = m g h, so a contact that carried it alone would slip with sigma w m g h. w m is (1/3) sum of 1 + m q^2/I: below 5
- * where the lever is not longer than twice the radius of gyration. */
+/* Sticking friction is a slow creep: slip = R_t gamma_t with R_t = sigma w (docs/contact_law.md). The friction of a
+ * step carries the weight, sum gamma_t = m g h, so a contact that carried it alone would slip with sigma w m g h. w m
+ * is (1/3) sum of 1 + m q^2/I: below 5 where the lever is not longer than twice the radius of gyration. */
 Test(long_runs, a_pinched_capsule_creeps_no_faster_than_regularised_friction_allows) {
     for (int preset = 0; preset < 2; preset++) {
         Run *run = run_create(&long_runs[3], preset ? "approx64" : "approx32");

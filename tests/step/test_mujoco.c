@@ -327,7 +327,8 @@ Test(mujoco, projected_gauss_seidel_finds_the_solution_of_newton_where_that_does
     }
 }
 
-/* Some of eleven worlds converge in one iteration: they keep their bits, whatever happens to the others of their pack. */
+/* Some of eleven worlds converge in one iteration: they keep their bits, whatever happens to the others of their
+ * pack. */
 Test(mujoco, projected_gauss_seidel_leaves_worlds_alone_that_converge) {
     double v[2][3 * RIG_WORLDS], force[2][RIG_WORLDS * RIG_ROWS];
     uint32_t status[2][RIG_WORLDS];

@@ -28,9 +28,9 @@ Test(mujoco_input, a_model_without_its_numbers_gets_computed_weights) {
     sap_model_destroy(model);
 }
 
-/* By hand, for a centre of mass at (c, 0, 0) and a diagonal inertia about it: the body weighs 1/m and the mean of 1/I_i,
- * and so does the rotation of its joint. A push at the origin also turns the body, which adds c^2/I_z in y and c^2/I_y
- * in z; dofs have the mean of their three. */
+/* By hand, for a centre of mass at (c, 0, 0) and a diagonal inertia about it: the body weighs 1/m and the mean of
+ * 1/I_i, and so does the rotation of its joint. A push at the origin also turns the body, which adds c^2/I_z in y and
+ * c^2/I_y in z; dofs have the mean of their three. */
 Test(mujoco_input, a_free_body_has_its_weights_by_hand) {
     const double m = 2, c = 0.3, I[3] = {0.5, 0.4, 0.25}, inertia[9] = {I[0], 0, 0, 0, I[1], 0, 0, 0, I[2]};
     const double centre[3] = {c, 0, 0}, turn = (1 / I[0] + 1 / I[1] + 1 / I[2]) / 3;
@@ -56,7 +56,8 @@ Test(mujoco_input, a_free_body_has_its_weights_by_hand) {
     sap_model_destroy(model);
 }
 
-/* Two slides along one axis, the first of nearly no mass: M = [[1, 1], [1, 1]] has no inverse to compute weights from. */
+/* Two slides along one axis, the first of nearly no mass: M = [[1, 1], [1, 1]] has no inverse to compute weights
+ * from. */
 Test(mujoco_input, a_model_without_its_numbers_and_without_a_way_to_compute_them_is_refused_by_name) {
     const int32_t type[2] = {SAP_JOINT_PRISMATIC, SAP_JOINT_PRISMATIC}, parent[2] = {-1, 0}, child[2] = {0, 1};
     const double mass[2] = {1e-30, 1}, axis[6] = {1, 0, 0, 1, 0, 0};
@@ -346,7 +347,8 @@ Test(mujoco_input, a_step_of_no_time_is_refused) {
     rig_close(&r);
 }
 
-/* An equality whose control is 0 has no rows: the world moves freely, as MuJoCo's does with all constraints disabled. */
+/* An equality whose control is 0 has no rows: the world moves freely, as MuJoCo's does with all constraints
+ * disabled. */
 Test(mujoco_input, a_world_whose_constraints_are_all_switched_off_moves_freely) {
     static const int32_t type[1] = {SAP_CONSTRAINT_BALL}, body[2] = {-1, 0};
     Point p;

@@ -71,9 +71,9 @@ Test(mujoco_motion, a_target_that_is_not_finite_fails_the_world) {
 
 enum { ACTUATOR_V, ACTUATOR_ACT, ACTUATOR_RESULTS };
 
-/* The velocity of a slide of 2 kg and the activation after one step of 5 ms, from q = 0.2, v = 0.7 and an activation of 0.3,
- * of an actuator with arm 1.5, gain 2 - 3 l - 0.5 w and bias 1 - 4 l - 0.2 w whose filter of 0.1 s gets the control 0.8,
- * which is clamped to 0.6. */
+/* The velocity of a slide of 2 kg and the activation after one step of 5 ms, from q = 0.2, v = 0.7 and an activation of
+ * 0.3, of an actuator with arm 1.5, gain 2 - 3 l - 0.5 w and bias 1 - 4 l - 0.2 w whose filter of 0.1 s gets the
+ * control 0.8, which is clamped to 0.6. */
 static void actuator_step(SapMujocoIntegrator integrator, double control, double out[ACTUATOR_RESULTS],
                           uint32_t *status) {
     const double gain[3] = {2, -3, -0.5}, bias[3] = {1, -4, -0.2}, range[2] = {-1, 0.6}, filter[1] = {2},
@@ -131,8 +131,8 @@ Test(mujoco_motion, a_control_of_an_actuator_that_is_not_finite_fails_the_world_
     cr_assert_eq(out[ACTUATOR_ACT], 0.3);
 }
 
-/* The tendon l = x - y/2 of the point with a servo kp = 50 and `kd` of target l_d, with no gravity, from q = (0.1, 0, 0) and
- * v = (0.2, 0.1, -0.3): coordinates and velocities after three steps of 5 ms. */
+/* The tendon l = x - y/2 of the point with a servo kp = 50 and `kd` of target l_d, with no gravity, from q = (0.1, 0,
+ * 0) and v = (0.2, 0.1, -0.3): coordinates and velocities after three steps of 5 ms. */
 static void tendon_servo(SapMujocoIntegrator integrator, double kd, double limit, double l_d, double out[6],
                          uint32_t *status) {
     const int32_t mode[1] = {SAP_TARGET_POSITION}, start[2] = {0, 2}, dof[2] = {0, 1};
@@ -439,8 +439,8 @@ static const SapBatchField poisoned[] = {SAP_BATCH_JOINT_Q,          SAP_BATCH_J
                                          SAP_BATCH_JOINT_TARGET_POS, SAP_BATCH_BODY_F,   SAP_BATCH_DOF_CACHE};
 enum { NUM_POISONED = sizeof poisoned / sizeof *poisoned };
 
-/* Every element of every input of one world in turn is NaN, infinite, huge or denormal; the other worlds keep their bits, and
- * the world fails and keeps its state, or is finite. */
+/* Every element of every input of one world in turn is NaN, infinite, huge or denormal; the other worlds keep their
+ * bits, and the world fails and keeps its state, or is finite. */
 Test(mujoco_motion, a_bad_number_stops_its_world_only, .timeout = 120) {
     static const double bad[] = {NAN, -INFINITY, 1e300, 5e-324};
     SapScene *scene = NULL;

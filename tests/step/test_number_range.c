@@ -1,5 +1,5 @@
-/* Results that leave the range of their numbers: an angle beyond that of sine, a quaternion whose square overflows, a value too
- * large for its storage. None is a result: the world says so and keeps its last good state. */
+/* Results that leave the range of their numbers: an angle beyond that of sine, a quaternion whose square overflows, a
+ * value too large for its storage. None is a result: the world says so and keeps its last good state. */
 #include <math.h>
 
 #include <criterion/criterion.h>
@@ -81,7 +81,8 @@ Test(poison, a_spin_that_overflows_its_quaternion_is_no_result) {
     }
 }
 
-/* A cart of 1 kg whose drive has the gain kp, target 0.5 m and the effort u, bounded by 8 N: its velocity after a step. */
+/* A cart of 1 kg whose drive has the gain kp, target 0.5 m and the effort u, bounded by 8 N: its velocity after a
+ * step. */
 static double driven_cart(const char *preset, double kp, double u, uint32_t *status) {
     const int32_t mode = SAP_TARGET_POSITION;
     const double kd = 0, bound = 8, target = 0.5;
@@ -112,8 +113,8 @@ static double driven_cart(const char *preset, double kp, double u, uint32_t *sta
     return v;
 }
 
-/* The least gain that a model allows: the effort is u, up to its bound, in every precision. Of less a law in f32 would make
- * the bound. An effort for which even this law overflows is beyond the bound, or no result. */
+/* The least gain that a model allows: the effort is u, up to its bound, in every precision. Of less a law in f32 would
+ * make the bound. An effort for which even this law overflows is beyond the bound, or no result. */
 Test(poison, a_drive_of_the_least_gain_has_a_finite_law) {
     const char *const presets[] = {"fast32", "approx32", "drake"};
     uint32_t status;
@@ -129,7 +130,8 @@ Test(poison, a_drive_of_the_least_gain_has_a_finite_law) {
     cr_assert(status & SAP_WORLD_FAILED ? v == 0 : fabs(v - H * 8) < 1e-6, "%#x, %g", (unsigned)status, v);
 }
 
-/* f64 kernels on f32 storage: a cart of 1 kg at (q, v), pushed by f for h seconds; what they compute is well within f64. */
+/* f64 kernels on f32 storage: a cart of 1 kg at (q, v), pushed by f for h seconds; what they compute is well within
+ * f64. */
 static uint32_t cart_status(float q, float v, double f, double h) {
     ModelParts parts;
     parts_init(&parts);
@@ -191,8 +193,8 @@ static uint32_t f32_status(const ModelParts *parts, double force, double h, bool
     return status;
 }
 
-/* v_C = 3.3e38 and v_O = 1.3e38 both fit in f32. A force that adds 2e37 to both makes v_C, which is stored, too large. The step is
- * so short that the spin of 2e38 rad/s does nothing else. */
+/* v_C = 3.3e38 and v_O = 1.3e38 both fit in f32. A force that adds 2e37 to both makes v_C, which is stored, too large.
+ * The step is so short that the spin of 2e38 rad/s does nothing else. */
 Test(poison, a_free_bodys_velocity_too_large_where_it_is_stored_is_no_result) {
     const double h = 1e-200;
     ModelParts parts;

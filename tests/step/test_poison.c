@@ -1,6 +1,6 @@
-/* A bad number in one world stops that world only. One element of one input of one world among many is made NaN, infinite, huge
- * or denormal, element by element: the world says what is wrong and keeps its last good state, and every other world has the
- * same bits as without it. */
+/* A bad number in one world stops that world only. One element of one input of one world among many is made NaN,
+ * infinite, huge or denormal, element by element: the world says what is wrong and keeps its last good state, and every
+ * other world has the same bits as without it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -330,7 +330,8 @@ static void put_quaternion(Bench *b, int world, int joint, const double q[4]) {
         number_put(element(&b->in, Q, world, b->in.m->joint_q_start[joint + 1] - 4 + i), b->in.state.dtype, 0, q[i]);
 }
 
-/* The status of world 20 when one of its quaternions is x times that of a good state; its velocity after the step in `qd`. */
+/* The status of world 20 when one of its quaternions is x times that of a good state; its velocity after the step in
+ * `qd`. */
 static uint32_t status_of_scaled_quaternion(SapPrecision precision, int joint, double x, double qd[SAMPLE_NV]) {
     const Setup setup = {.precision = precision, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 8, .threads = 1};
     const double q[4] = {0.5 * x, -0.5 * x, 0.1 * x, 0.7 * x};
@@ -388,8 +389,8 @@ Test(poison, a_quaternion_of_any_ordinary_length_is_made_unit) {
     }
 }
 
-/* A light cart on a rail carries a heavy one whose rail turns: where the rails are parallel, the light mass vanishes against the
- * heavy one in f32 and A has two equal rows. */
+/* A light cart on a rail carries a heavy one whose rail turns: where the rails are parallel, the light mass vanishes
+ * against the heavy one in f32 and A has two equal rows. */
 static SapModel *parallel_rails(void) {
     ModelParts parts;
     parts_init(&parts);
@@ -465,7 +466,8 @@ Test(poison, the_kept_state_has_the_bits_of_the_input) {
     bench_destroy(b);
 }
 
-/* Several worlds fail in different ways while the batch goes on; a world that is given a good state again goes on too. */
+/* Several worlds fail in different ways while the batch goes on; a world that is given a good state again goes on
+ * too. */
 Test(poison, a_repaired_world_goes_on) {
     const Setup setup = {
         .precision = SAP_FP64, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 4, .threads = 2, .in_place = true};

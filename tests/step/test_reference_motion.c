@@ -76,7 +76,8 @@ typedef struct Run {
     const char *scene, *preset, *line_search;
 } Run;
 
-/* SAP Warp keeps the witness points of spheres and capsules on their cores, a centre or an axis, with the radius as margin. */
+/* SAP Warp keeps the witness points of spheres and capsules on their cores, a centre or an axis, with the radius as
+ * margin. */
 static void move_to_cores(const SapModelArrays *a, SapContacts *c, const SapState *state) {
     double *points[2] = {c->point0, c->point1}, *margins[2] = {c->margin0, c->margin1}, *normal = c->normal;
     const int32_t *shapes[2] = {c->shape0, c->shape1};
@@ -94,8 +95,8 @@ static void move_to_cores(const SapModelArrays *a, SapContacts *c, const SapStat
         }
 }
 
-/* The last positions' distance from the stored ones, with witnesses on the cores. Without a lever arm nothing holds the spin of a
- * capsule about its axis, so rotations are left out. */
+/* The last positions' distance from the stored ones, with witnesses on the cores. Without a lever arm nothing holds the
+ * spin of a capsule about its axis, so rotations are left out. */
 static double follow_on_cores(const SapScene *scene, const json_t *steps) {
     SapOptions options = scene->options;
     options.compat = SAP_COMPAT_SAP_WARP;
@@ -173,7 +174,8 @@ SAP_WARP_TEST(quadruped, lands_and_stands_where_it_stood, 2e-3, false)
 SAP_WARP_TEST(cube_tumble, comes_to_rest_where_it_rested, 2e-3, false)
 SAP_WARP_TEST(box_slide, slides_as_far, 2e-3, false)
 
-/* Balls and capsules that roll do so here with the lever arm of their surface, there with none (spheres.drake.exact_root ends 0.14 m
- * apart): with their points moved to the cores as SAP Warp has them, the same motion comes out. */
+/* Balls and capsules that roll do so here with the lever arm of their surface, there with none
+ * (spheres.drake.exact_root ends 0.14 m apart): with their points moved to the cores as SAP Warp has them, the same
+ * motion comes out. */
 SAP_WARP_TEST(spheres, rolls_as_in_sap_warp_where_its_points_are_on_the_cores, 2e-3, true)
 SAP_WARP_TEST(arm3, swings_as_in_sap_warp_where_its_points_are_on_the_cores, 2e-3, true)

@@ -22,10 +22,12 @@ typedef struct Comparison {
     char worst_gap[COMPARE_TEXT], worst_normal[COMPARE_TEXT], first_missed[COMPARE_TEXT];
 } Comparison;
 
-/* Adds a set of `rows` poses, drawn from its beginning. Rows with .wrong == `wrong` are compared, the others left out. */
+/* Adds a set of `rows` poses, drawn from its beginning. Rows with .wrong == `wrong` are compared, the others left
+ * out. */
 void compare_set(Comparison *comparison, const PoseSet *set, const ExpectedContact *expected, int rows, bool wrong);
 
-/* Fails the test if something was missed or an error is above its tolerance (m; and length of the difference of unit normals). */
+/* Fails the test if something was missed or an error is above its tolerance (m; and length of the difference of unit
+ * normals). */
 void check_comparison(const Comparison *comparison, const char *name, double gap_tolerance, double normal_tolerance);
 
 #endif

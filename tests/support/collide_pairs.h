@@ -59,8 +59,8 @@ void support_point(const TestShape *shape, const double n[3], double p[3]);
 
 /* ---- models ---- */
 
-/* Two free bodies, body i with shape i alone at its origin. A shape with a pose in static_pose[i] (not NULL) is static there, and
- * body i has none. All contacts up to a distance of 20 m are made. The caller destroys it. */
+/* Two free bodies, body i with shape i alone at its origin. A shape with a pose in static_pose[i] (not NULL) is static
+ * there, and body i has none. All contacts up to a distance of 20 m are made. The caller destroys it. */
 SapModel *pair_model(const TestShape *const shape[2], const double *const static_pose[2]);
 
 /* A pair in n worlds. */

@@ -1,4 +1,5 @@
-/* A batch with contacts for tests: worlds, slots for records, and everything a solve reports; random problems to put into it. */
+/* A batch with contacts for tests: worlds, slots for records, and everything a solve reports; random problems to put
+ * into it. */
 #ifndef SAPWOOD_TESTS_SUPPORT_CONTACT_BENCH_H
 #define SAPWOOD_TESTS_SUPPORT_CONTACT_BENCH_H
 
@@ -61,7 +62,8 @@ void bench_destroy(Bench *b);
 /* One step in place; every world must end as it should. */
 void bench_step(Bench *b, double h);
 
-/* Slot c of a world: `point` of body 0, in its own axes, against the static plane through the origin with that normal. */
+/* Slot c of a world: `point` of body 0, in its own axes, against the static plane through the origin with that
+ * normal. */
 void put_plane_contact(Bench *b, int world, int c, const double *point, const double *normal, double k, double tau,
                        double mu);
 
@@ -90,12 +92,12 @@ bool has_coordinates(const SapModelArrays *m, int j);
 
 /* ---- random problems ---- */
 
-/* A contact in a random place: the witnesses are `gap` apart (margins included) along the normal. Needs the poses of free
- * motion. */
+/* A contact in a random place: the witnesses are `gap` apart (margins included) along the normal. Needs the poses of
+ * free motion. */
 void put_random_contact(Bench *b, Random *random, int world, int c, double gap);
 
-/* `problems` random states of one random model, with drives, limits and friction or without, each with contacts of its own. World
- * p * copies + k is copy k of problem p. */
+/* `problems` random states of one random model, with drives, limits and friction or without, each with contacts of its
+ * own. World p * copies + k is copy k of problem p. */
 Bench random_bench(uint64_t seed, int problems, int copies, const SapOptions *o, double h, bool joint_terms);
 
 /* Only the optimality test ends a solve; drake or approx64. */

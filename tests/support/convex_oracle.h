@@ -1,5 +1,6 @@
-/* Convex shapes and height fields for tests of the narrow phase, and answers of an independent kind: supports and distances to
- * surfaces from their definitions, and the signed distance of two shapes as the largest separation over all directions,
+/* Convex shapes and height fields for tests of the narrow phase, and answers of an independent kind: supports and
+ * distances to surfaces from their definitions, and the signed distance of two shapes as the largest separation over
+ * all directions,
  *   d = max_n  min_{x in 1} n.x - max_{x in 0} n.x
  * by sampling the sphere and then climbing from its best samples. f64 throughout. */
 #ifndef SAPWOOD_TESTS_SUPPORT_CONVEX_ORACLE_H

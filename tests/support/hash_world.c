@@ -1,8 +1,9 @@
-/* Prints one line per build of the kernels, precision, model and way of stepping: the hash of a few worlds after some steps.
- * test_compilers.sh builds it with every compiler and optimisation there is; all must print the same, which is also what
- * tests/data/hash_world.txt holds, so that machines agree as well.
+/* Prints one line per build of the kernels, precision, model and way of stepping: the hash of a few worlds after some
+ * steps. test_compilers.sh builds it with every compiler and optimisation there is; all must print the same, which is
+ * also what tests/data/hash_world.txt holds, so that machines agree as well.
  *
- * Nothing here goes through libm, whose last bit differs between versions: models and contents are made of +, -, *, / and sqrt. */
+ * Nothing here goes through libm, whose last bit differs between versions: models and contents are made of +, -, *, /
+ * and sqrt. */
 #include <stdio.h>
 
 #include <criterion/criterion.h>

@@ -1,5 +1,6 @@
-/* One hash per world. Content number c (state and control) is the same numbers wherever it is put: any row of any batch, in f32
- * or f64 storage; and two worlds have the same hash if and only if all their numbers have the same bits. */
+/* One hash per world. Content number c (state and control) is the same numbers wherever it is put: any row of any
+ * batch, in f32 or f64 storage; and two worlds have the same hash if and only if all their numbers have the same
+ * bits. */
 #ifndef SAPWOOD_TESTS_SUPPORT_HASH_WORLDS_H
 #define SAPWOOD_TESTS_SUPPORT_HASH_WORLDS_H
 

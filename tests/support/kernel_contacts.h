@@ -5,8 +5,8 @@
 #include "support/hash_contacts.h"
 #include "support/kernel_batch.h"
 
-/* Contacts of content i + `first` for world i, at the poses of its state, which `plain` (kernels of a team of one) finds. The
- * caller destroys them, after the batch. */
+/* Contacts of content i + `first` for world i, at the poses of its state, which `plain` (kernels of a team of one)
+ * finds. The caller destroys them, after the batch. */
 static inline SapContacts *kernel_batch_add_contacts(KernelBatch *k, uint64_t first, const SapKernels *const plain[2]) {
     SapContacts *c;
     SapKernelSet set = kernel_set(plain);

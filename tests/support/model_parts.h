@@ -21,8 +21,9 @@ typedef struct ModelParts {
 /* No links yet, gravity (0, 0, -9.81). */
 void parts_init(ModelParts *parts);
 
-/* Adds a link below body `parent` (-1 = world) and returns its number: identity frames, mass 1 kg, inertia 0.1 kg m^2 about
- * every axis, centre of mass at the origin, z axes, zero coordinates. nlin and nang are read for D6 joints only. */
+/* Adds a link below body `parent` (-1 = world) and returns its number: identity frames, mass 1 kg, inertia 0.1 kg m^2
+ * about every axis, centre of mass at the origin, z axes, zero coordinates. nlin and nang are read for D6 joints
+ * only. */
 int parts_add(ModelParts *parts, int parent, SapJointType type, int nlin, int nang);
 
 /* Small setters. */

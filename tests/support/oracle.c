@@ -177,7 +177,8 @@ static JetPose jet_pose_inverse(const double *pose) {
     return (JetPose){inverse, p};
 }
 
-/* Where M is in F. Axes come linear first, then angular; each turn happens in the frame the turns before it have made. */
+/* Where M is in F. Axes come linear first, then angular; each turn happens in the frame the turns before it have
+ * made. */
 static JetPose joint_motion(const SapModelArrays *m, int j, const double *q, const number *v) {
     JetPose X = jet_identity();
     q += m->joint_q_start[j];

@@ -1,8 +1,9 @@
-/* Free motion a second time, in another way: long double, rotation matrices, and time derivatives by Taylor arithmetic instead
- * of formulas for velocities and biases. Slow and plain; what the kernels are held against.
+/* Free motion a second time, in another way: long double, rotation matrices, and time derivatives by Taylor arithmetic
+ * instead of formulas for velocities and biases. Slow and plain; what the kernels are held against.
  *
- * Every number of a pose is a polynomial in time, x + x' t + x'' t^2/2, along the motion with constant joint velocities. Forward
- * kinematics on such numbers gives velocities and accelerations of bodies without any rule for how they add up along a tree.
+ * Every number of a pose is a polynomial in time, x + x' t + x'' t^2/2, along the motion with constant joint
+ * velocities. Forward kinematics on such numbers gives velocities and accelerations of bodies without any rule for how
+ * they add up along a tree.
  *
  * All arrays are those of one world. Velocities and forces are in internal order unless said otherwise. */
 #ifndef SAPWOOD_TESTS_SUPPORT_ORACLE_H
@@ -27,8 +28,8 @@ typedef struct OracleBody {
 /* bodies: [nb]. Quaternions of q and axes are made unit. */
 void oracle_bodies(const SapModelArrays *m, const double *q, const number *v, OracleBody *bodies);
 
-/* A [nv][nv] = sum of J' M J + armature + h damping; tau [nv] = joint_f - damping v - sum of J' (inertial - applied forces).
- * body_f is the public one. */
+/* A [nv][nv] = sum of J' M J + armature + h damping; tau [nv] = joint_f - damping v - sum of J' (inertial - applied
+ * forces). body_f is the public one. */
 void oracle_dynamics(const SapModelArrays *m, const double *q, const number *v, const number *joint_f,
                      const double *body_f, double h, number *A, number *tau);
 void oracle_energy(const SapModelArrays *m, const double *q, const number *v, number *kinetic, number *potential);
@@ -36,7 +37,8 @@ void oracle_energy(const SapModelArrays *m, const double *q, const number *v, nu
 /* Solves A x = b, [n]; A and b are overwritten, b with x. */
 void oracle_solve(number *A, number *b, int n);
 
-/* The coordinates after h seconds: exact = at constant velocity v1, no discretisation; else the two integration maps. */
+/* The coordinates after h seconds: exact = at constant velocity v1, no discretisation; else the two integration
+ * maps. */
 typedef enum OracleMap { ORACLE_EXACT, ORACLE_MIDPOINT, ORACLE_EULER } OracleMap;
 void oracle_advance(const SapModelArrays *m, const double *q, const number *v0, const number *v1, double h,
                     OracleMap map, double *q1);

@@ -25,7 +25,8 @@ static inline double noise(int content, int parameter, int i) {
     return sin(12.9898 * (content + 1) + 78.233 * i + 37.719 * parameter);
 }
 
-/* Value i of a parameter in the world with that content; `x` is the model's. Every number obeys the rules and does something. */
+/* Value i of a parameter in the world with that content; `x` is the model's. Every number obeys the rules and does
+ * something. */
 static inline double varied(SapParameter p, int content, int i, double x) {
     double s = noise(content, (int)p, i);
     switch (p) {
@@ -153,7 +154,8 @@ static inline void free_shape_arrays(SapModelArrays *a) {
             free((void *)sap_model_field_get(a, &sap_model_fields[i]));
 }
 
-/* The quadruped on a plane and a height field, with limits that act from the beginning, constraints and tendons, moving. */
+/* The quadruped on a plane and a height field, with limits that act from the beginning, constraints and tendons,
+ * moving. */
 static inline SapModel *base_model(void) {
     SapScene *scene = NULL;
     cr_assert_eq(sap_scene_load(SAPWOOD_SOURCE_DIR "/bench/scenes/quadruped.yaml", &scene), SAP_OK, "%s",

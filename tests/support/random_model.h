@@ -1,5 +1,6 @@
-/* Random models and states: valid, the same for a seed on every machine, and with everything a model can have (frames at both
- * ends of a joint, offset centres of mass, full inertias, armature, damping, bodies numbered in another order than joints). */
+/* Random models and states: valid, the same for a seed on every machine, and with everything a model can have (frames
+ * at both ends of a joint, offset centres of mass, full inertias, armature, damping, bodies numbered in another order
+ * than joints). */
 #ifndef SAPWOOD_TESTS_SUPPORT_RANDOM_MODEL_H
 #define SAPWOOD_TESTS_SUPPORT_RANDOM_MODEL_H
 

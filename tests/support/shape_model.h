@@ -1,5 +1,5 @@
-/* Models of free bodies with shapes on them, put together shape by shape, for tests of collision. The test scenes' sizes are of the order of
- * 0.1 .. 1 m. */
+/* Models of free bodies with shapes on them, put together shape by shape, for tests of collision. The test scenes'
+ * sizes are of the order of 0.1 .. 1 m. */
 #ifndef SAPWOOD_TESTS_SUPPORT_SHAPE_MODEL_H
 #define SAPWOOD_TESTS_SUPPORT_SHAPE_MODEL_H
 

@@ -1,5 +1,5 @@
-/* A slow distance of two convex shapes: see support_oracle.h. In long double: f is flat at a minimum, and the direction is known to
- * the root of f's rounding only. */
+/* A slow distance of two convex shapes: see support_oracle.h. In long double: f is flat at a minimum, and the direction
+ * is known to the root of f's rounding only. */
 #include "support/support_oracle.h"
 
 #include <math.h>
@@ -126,8 +126,8 @@ static Direction neighbour(const Problem *problem, const Long *n, Long radius, L
     return chart_direction(&chart, radius * cosl(angle), radius * sinl(angle));
 }
 
-/* Pattern search: the best of eight neighbours in a frame that turns from round to round; smaller steps where none is better. It
- * finds the basin; in a valley with a sharp bottom it may stop before the end. */
+/* Pattern search: the best of eight neighbours in a frame that turns from round to round; smaller steps where none is
+ * better. It finds the basin; in a valley with a sharp bottom it may stop before the end. */
 static Direction descend(const Problem *problem, Direction best, Long radius) {
     for (int round = 0; round < 60 && radius > 1e-4L; round++) {
         Direction from = best;
@@ -166,8 +166,8 @@ static Direction least_over_b(const Chart *chart, Long a, Long radius, Long floo
     return at_left.value < at_right.value ? at_left : at_right;
 }
 
-/* Golden sections within golden sections: sharp bottoms do no harm. The inner ones go on to floor_b, for what they miss is noise to the
- * outer. */
+/* Golden sections within golden sections: sharp bottoms do no harm. The inner ones go on to floor_b, for what they miss
+ * is noise to the outer. */
 static Direction least_nearby(const Problem *problem, Direction from, Long radius, Long floor, Long floor_b) {
     Chart chart = chart_at(problem, from.n);
     Direction best = from;

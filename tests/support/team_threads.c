@@ -11,8 +11,8 @@ _Thread_local int sap_team_size;
 
 enum { MAX_SIZE = 64 };
 
-/* Two barriers take turns. With one, a thread that is woken late from it would, to the thread sanitizer, have waited for
- * everything up to the next one that the others have already reached, and their races with it would be hidden. */
+/* Two barriers take turns. With one, a thread that is woken late from it would, to the thread sanitizer, have waited
+ * for everything up to the next one that the others have already reached, and their races with it would be hidden. */
 typedef struct Barrier {
     pthread_barrier_t turn[2];
 } Barrier;

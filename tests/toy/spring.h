@@ -1,4 +1,5 @@
-/* A toy law: a linear spring on a contact's velocity. Its data are larger than those of sap_contact, unused but for the first.
+/* A toy law: a linear spring on a contact's velocity. Its data are larger than those of sap_contact, unused but for the
+ * first.
  *
  *   l = k/2 |v|^2      gamma = -k v      G = k E,      k = 1/w: as stiff as the contact is heavy */
 

@@ -19,8 +19,8 @@ typedef struct Job {
     int share; /* places that a thread takes at once: a pack, or a group of packs */
 } Job;
 
-/* Worlds of a group: few, so that their state stays in the nearest cache. In f32 it takes half the room, and twice as many give
- * packs of twice as many lanes the same choice. */
+/* Worlds of a group: few, so that their state stays in the nearest cache. In f32 it takes half the room, and twice as
+ * many give packs of twice as many lanes the same choice. */
 enum { GROUP_F64 = 64, GROUP_F32 = 128 };
 
 static void clear_dual_counters(const SapReportArgs *r, int world) {

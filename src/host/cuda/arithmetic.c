@@ -1,6 +1,7 @@
-/* Tests the arithmetic of a GPU: every form of instruction that the kernels are made of, alone, on the same operands as the
- * same operation in C. Equal bits of CPU and GPU rest on these forms, so a difference between the two is searched for here
- * first. The kernel is PTX that this file writes: a thread has a row of operands and stores one result per form. */
+/* Tests the arithmetic of a GPU: every form of instruction that the kernels are made of, alone, on the same operands as
+ * the same operation in C. Equal bits of CPU and GPU rest on these forms, so a difference between the two is searched
+ * for here first. The kernel is PTX that this file writes: a thread has a row of operands and stores one result per
+ * form. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,8 +70,8 @@ static double greatest(double a, double b) {
     return -least(-a, -b);
 }
 
-/* The nearest representable integer in the direction of 0. NaN gives 0 if it is an f32, and the least integer if it is an
- * f64. */
+/* The nearest representable integer in the direction of 0. NaN gives 0 if it is an f32, and the least integer if it is
+ * an f64. */
 static uint64_t to_int(double x, int32_t of_nan) {
     return (uint32_t)(x != x ? of_nan : x >= 2147483648.0 ? INT32_MAX : x <= -2147483649.0 ? INT32_MIN : (int32_t)x);
 }
@@ -282,8 +283,8 @@ static uint64_t next_random(uint64_t *state) {
 }
 
 static void fill_operands(Operands rows[ROWS]) {
-    /* of floats: zeros, ones, the ends of the ranges of denormal and normal numbers, infinity, NaN, halves between floats
-     * and integers; of integers: ends of ranges, widths of shifts */
+    /* of floats: zeros, ones, the ends of the ranges of denormal and normal numbers, infinity, NaN, halves between
+     * floats and integers; of integers: ends of ranges, widths of shifts */
     static const uint32_t words[EDGES] = {0,          0x80000000, 0x3f800000, 0xbf800000, 1,          0x807fffff,
                                           0x00800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x4effffff,
                                           0xcf000000, 0x7fffffff, 0xffffffff, 31};
@@ -303,8 +304,8 @@ static void fill_operands(Operands rows[ROWS]) {
                                           0x3ff0000010000000,
                                           0x7fffffffffffffff,
                                           0xffffffffffffffff};
-    /* The first half of the rows has every pair of edges in the first two operands and edges in the others; the second half
-     * has edges in a quarter of all operands, else random bits. */
+    /* The first half of the rows has every pair of edges in the first two operands and edges in the others; the second
+     * half has edges in a quarter of all operands, else random bits. */
     uint64_t state = 1;
     for (int i = 0; i < ROWS; i++) {
         bool is_pair = i < EDGES * EDGES;

@@ -40,7 +40,8 @@ void sap_cuda_device_release(SapCudaDevice *device);
 
 /* The kernel of that name; *out is NULL if the module has none. The context must be current. */
 SapStatus sap_cuda_device_find(const SapCudaDevice *device, const char *name, CuFunction *out);
-/* The same in a module that is loaded at the first call; a kernel that is missing is an error. Callable from any thread. */
+/* The same in a module that is loaded at the first call; a kernel that is missing is an error. Callable from any
+ * thread. */
 SapStatus sap_cuda_device_find_in(SapCudaDevice *device, SapCudaImage image, const char *name, CuFunction *out);
 
 /* Makes the GPU's context current on this thread. sap_cuda_leave restores the previous context and returns `status`, or

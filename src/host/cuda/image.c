@@ -1,5 +1,5 @@
-/* The GPU kernels compiled by nvcc, embedded in the library: the fatbins of the modules of SapCudaImage. Their names are
- * not defined without nvcc. */
+/* The GPU kernels compiled by nvcc, embedded in the library: the fatbins of the modules of SapCudaImage. Their names
+ * are not defined without nvcc. */
 #include <stddef.h>
 
 #include "host/cuda/device.h"

@@ -16,8 +16,8 @@ SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, C
 bool sap_cuda_can_touch(const SapPlan *plan);
 
 /* One launch does all steps if no shapes can touch or the step finds its contacts itself, and there is no lockstep.
- * Otherwise each step is one launch for collision (three if pairs of shapes can need the general narrow phase) and one for
- * the rest, or several with lockstep. */
+ * Otherwise each step is one launch for collision (three if pairs of shapes can need the general narrow phase) and one
+ * for the rest, or several with lockstep. */
 SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what);
 
 /* Whether an address is in device memory. Memory unknown to the driver is host memory. */

@@ -1,14 +1,14 @@
 /* Threads per world: a team of 8 for most robots. Four worlds then share a warp, whose threads are busier than those of
- * a larger team: much of a step is a loop over fewer links, dofs or contacts than a warp has threads. Worlds of up to 32
- * threads share a warp; a block is then one warp, so no world waits for another warp.
+ * a larger team: much of a step is a loop over fewer links, dofs or contacts than a warp has threads. Worlds of up to
+ * 32 threads share a warp; a block is then one warp, so no world waits for another warp.
  *
- * What every iteration of a solve reads is in shared memory if it fits: free motion, the problem, and the slots of worlds
- * with few contacts. The origins of contacts, the slots of worlds with more contacts, tiles and second attempts in f64 are
- * in global memory. If the rest does not fit either, its largest arenas move to global memory too. Generic addresses hide
- * the difference from the kernels.
+ * What every iteration of a solve reads is in shared memory if it fits: free motion, the problem, and the slots of
+ * worlds with few contacts. The origins of contacts, the slots of worlds with more contacts, tiles and second attempts
+ * in f64 are in global memory. If the rest does not fit either, its largest arenas move to global memory too. Generic
+ * addresses hide the difference from the kernels.
  *
- * A thread that steps a world alone has the same in its local memory, with the origins. If that is too small, a team steps
- * the world. */
+ * A thread that steps a world alone has the same in its local memory, with the origins. If that is too small, a team
+ * steps the world. */
 #include "host/cuda/launch_shape.h"
 
 #include <limits.h>
@@ -46,8 +46,8 @@ static long long apart(long long bytes) {
     return bytes > 0 && bytes % BANKS_BYTES == 0 ? bytes + SAP_ARENA_ALIGNMENT : bytes;
 }
 
-/* The arenas of a world: those of sap_arena_bytes, then the slots of worlds with many contacts, and their origins if they
- * have their own. */
+/* The arenas of a world: those of sap_arena_bytes, then the slots of worlds with many contacts, and their origins if
+ * they have their own. */
 enum { MORE_SLOTS = SAP_NUM_ARENAS, MORE_JACOBIANS, MORE_INTS, MORE_ORIGINS, MORE_ORIGIN_INTS, NUM_ARENAS };
 
 typedef struct Scratch {
@@ -172,8 +172,8 @@ static bool is_all_fast(const Scratch *s) {
 /* Places the arenas of a kernel; limit: most bytes of a world in fast memory.
  *
  * Collision of a fused step reads the kinematics of free motion and ends before contact slots are filled, so it has the
- * memory of the other parts of free motion and of the slots. Its integers come first, in that of free motion: a thread may
- * fill its slots while another one still reads how many pairs are left. If that does not fit, it has workspace. */
+ * memory of the other parts of free motion and of the slots. Its integers come first, in that of free motion: a thread
+ * may fill its slots while another one still reads how many pairs are left. If that does not fit, it has workspace. */
 static SapStatus place_part(SapCudaPart part, const SapStepArgs *args, long long limit, Scratch *s, SapArenas *a) {
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};
     size_t bytes[SAP_NUM_ARENAS];

@@ -102,7 +102,8 @@ static SapStatus fill_body(const SapCudaBatch *c, const char *what, CuGraph body
     return append(c, what, body, &advance, &last);
 }
 
-/* The arguments of the stages in the loop, without those that only other stages read: a graph serves all steps of a call. */
+/* The arguments of the stages in the loop, without those that only other stages read: a graph serves all steps of a
+ * call. */
 static void loop_args(const SapCudaBatch *c, SapStepArgs *out) {
     memcpy(out, &c->args, sizeof *out); /* with the padding, so that equal arguments have equal bytes */
     memcpy(&out->arena, &c->step.arenas, sizeof out->arena);

@@ -15,8 +15,8 @@ typedef struct Number {
     size_t offset; /* in SapStepArgs, or in SapArenas */
 } Number;
 
-/* The numbers of each struct, in its order (kernels/data). Only structs that occur once in the arguments: the constants belong
- * to the type. */
+/* The numbers of each struct, in its order (kernels/data). Only structs that occur once in the arguments: the constants
+ * belong to the type. */
 /* clang-format off */
 static const Number numbers[] = {
 #define OF(name) {"SapPlan", #name, offsetof(SapStepArgs, plan.name)}
@@ -116,8 +116,8 @@ enum { MOST_TABLES = 32 };
     { of, #name, type, plan->name, count, ints, floats }
 #define INTS(name, count) TABLE("SapPlan", name, "int", count, 1, 0)
 
-/* The tables that loops over links, dofs, rows of matrices and pairs read. The patterns of the tree and of the tree with
- * constraints are of one type: they are constants if they are the same. Returns their number. */
+/* The tables that loops over links, dofs, rows of matrices and pairs read. The patterns of the tree and of the tree
+ * with constraints are of one type: they are constants if they are the same. Returns their number. */
 static int list_tables(const SapPlan *plan, Table tables[MOST_TABLES]) {
     const SapPattern *tree = &plan->tree;
     int descendants = tree->nnz;
@@ -216,8 +216,8 @@ static void write_tables_of(FILE *out, const char *structure, const Table *table
     fprintf(out, "\n");
 }
 
-/* A thread that has a world runs through all rows of a table, so that loops over them can be unrolled. The threads of a team
- * have different rows: they gain nothing. */
+/* A thread that has a world runs through all rows of a table, so that loops over them can be unrolled. The threads of a
+ * team have different rows: they gain nothing. */
 static void write_tables(FILE *out, const SapPlan *plan, int team) {
     Table tables[MOST_TABLES];
     int count = team == 1 ? list_tables(plan, tables) : 0;
@@ -225,8 +225,8 @@ static void write_tables(FILE *out, const SapPlan *plan, int team) {
     write_tables_of(out, "SapPattern", tables, count);
 }
 
-/* The lists of dofs and links of EACH_DOF and EACH_LINK (kernels/dialect/lane.h). Links are in the order of the model, branch
- * after branch, unless one of them comes before its parent; then level after level. */
+/* The lists of dofs and links of EACH_DOF and EACH_LINK (kernels/dialect/lane.h). Links are in the order of the model,
+ * branch after branch, unless one of them comes before its parent; then level after level. */
 static void write_lists(FILE *out, const SapPlan *plan) {
     bool in_order = true;
     for (int l = 0; l < plan->nl; l++)

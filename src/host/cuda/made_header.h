@@ -7,8 +7,9 @@
 #include "host/cuda/launch_shape.h"
 #include "kernels/data/args.h"
 
-/* Writes the header for the arguments of a batch. team: threads per world; arenas: those of the phase; plan: that of the
- * arguments, with host addresses. NULL and a message of SAP_ERROR_MEMORY if there is no memory. Free with free(). */
+/* Writes the header for the arguments of a batch. team: threads per world; arenas: those of the phase; plan: that of
+ * the arguments, with host addresses. NULL and a message of SAP_ERROR_MEMORY if there is no memory. Free with
+ * free(). */
 char *sap_cuda_made_header(const SapStepArgs *args, const SapPlan *plan, SapCudaPart part, int team,
                            const SapArenas *arenas);
 

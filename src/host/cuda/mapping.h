@@ -4,8 +4,8 @@
 
 #include "host/cuda/backend.h"
 
-/* Sets has_threads, the reason in `mapping` and, with a thread per world, the kernel and shape of `thread`. suffix: that of
- * the step's kernel, empty for the general one. If option team_size is 1 and a thread per world is impossible:
+/* Sets has_threads, the reason in `mapping` and, with a thread per world, the kernel and shape of `thread`. suffix:
+ * that of the step's kernel, empty for the general one. If option team_size is 1 and a thread per world is impossible:
  * SAP_ERROR_UNSUPPORTED. */
 SapStatus sap_cuda_choose_mapping(const SapBatch *b, const char *suffix);
 

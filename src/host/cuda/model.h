@@ -9,7 +9,8 @@
 #include "kernels/data/args.h"
 #include "kernels/data/mujoco.h"
 
-/* The plan, then constants in f32 and f64, then numbers and arguments of MuJoCo's law, which are empty for other laws. */
+/* The plan, then constants in f32 and f64, then numbers and arguments of MuJoCo's law, which are empty for other
+ * laws. */
 enum {
     SAP_CUDA_CONSTANTS = SAP_PLAN_NUM_BLOCKS,
     SAP_CUDA_MUJOCO_NUMBERS = SAP_CUDA_CONSTANTS + 2,
@@ -36,8 +37,8 @@ SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, 
 /* Carves device memory for the blocks, and for what stages of RK4 leave for the next. */
 void sap_cuda_model_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaModel *model);
 
-/* Replaces every address of plan, constants and numbers of MuJoCo's law in *args and in the blocks by the device address
- * of its copy. The blocks are to be uploaded after that. */
+/* Replaces every address of plan, constants and numbers of MuJoCo's law in *args and in the blocks by the device
+ * address of its copy. The blocks are to be uploaded after that. */
 void sap_cuda_model_translate(SapCudaModel *model, SapStepArgs *args);
 
 #endif

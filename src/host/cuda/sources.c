@@ -3,7 +3,8 @@
 #include <stddef.h>
 
 #ifdef SAPWOOD_CUDA_SOURCES_LIST
-/* The build writes the list: lines SOURCE(number, name, file). The assembler includes the files, each with a 0 at its end. */
+/* The build writes the list: lines SOURCE(number, name, file). The assembler includes the files, each with a 0 at its
+ * end. */
 #define SOURCE(number, name, file)                                                                                     \
     __asm__(".section .rodata\n"                                                                                       \
             ".local sap_cuda_source_" #number "\n"                                                                     \

@@ -2,7 +2,8 @@
 #ifndef SAPWOOD_HOST_CUDA_SOURCES_H
 #define SAPWOOD_HOST_CUDA_SOURCES_H
 
-/* Files by the names that includes give them; the last one is {NULL, NULL}. Empty if the library was built without nvcc. */
+/* Files by the names that includes give them; the last one is {NULL, NULL}. Empty if the library was built without
+ * nvcc. */
 typedef struct SapCudaSource {
     const char *name, *text;
 } SapCudaSource;

@@ -6,8 +6,8 @@
 #include "host/cuda/arrays.h"
 #include "host/cuda/mapping.h"
 
-/* Threads of the general narrow phase: warps per multiprocessor. Each thread has a workspace of 13 or 23 kB, and eight warps
- * hide some of the latency of its accesses. */
+/* Threads of the general narrow phase: warps per multiprocessor. Each thread has a workspace of 13 or 23 kB, and eight
+ * warps hide some of the latency of its accesses. */
 enum { WARP = 32, WARPS = 8, MERGE_THREADS = 128 };
 
 /* A world can let as many pairs wait as it has contact records, but not more than there are. */

@@ -9,7 +9,8 @@
 /* Chooses how many pairs of a world can wait, and the launches for them. Before the arguments have device addresses. */
 SapStatus sap_cuda_choose_waiting(SapCudaBatch *c, int num_worlds);
 
-/* Allocates the workspace of collision and of the general narrow phase, if pairs can wait; after the grids are chosen. */
+/* Allocates the workspace of collision and of the general narrow phase, if pairs can wait; after the grids are
+ * chosen. */
 SapStatus sap_cuda_create_pool(SapCudaBatch *c);
 
 /* Carves the memory of the waiting pairs; the list is empty if it is 0. */

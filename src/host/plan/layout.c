@@ -221,8 +221,8 @@ static void layout_problem(const SapPlan *plan, int lanes, int lockstep, long lo
     p->line = p->touched = take(next, line > touched ? line : touched);
 }
 
-/* Rows that a world can have beside its contacts: of a dof a drive, two limits and friction, and the laws of the model's
- * constraints and tendons (solve/dual_step.h). */
+/* Rows that a world can have beside its contacts: of a dof a drive, two limits and friction, and the laws of the
+ * model's constraints and tendons (solve/dual_step.h). */
 static long long max_other_rows(const SapPlan *plan) {
     long long rows = 0;
     for (int i = 0; i < plan->nv; i++)

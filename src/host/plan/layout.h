@@ -11,8 +11,8 @@
  * after the contact problem is set up; otherwise it is in their memory too. */
 SapMotionLayout sap_motion_layout(const SapPlan *plan, bool keeps_poses);
 
-/* Places the laws of all dofs one after the other: drive, limits and friction, or friction alone for a dof that can have
- * nothing else. Returns the reals of all. */
+/* Places the laws of all dofs one after the other: drive, limits and friction, or friction alone for a dof that can
+ * have nothing else. Returns the reals of all. */
 int sap_place_dof_laws(const SapPlan *plan, int *place);
 
 /* Fills collide.layout of *args for worlds of up to `capacity` contacts; chunk and max_contacts must be set. False if
@@ -48,8 +48,8 @@ enum { SAP_ARENA_ALIGNMENT = 64 };
 /* Bytes to which the parts of a world with one lane are aligned: two doubles, so that a GPU can load both at once. */
 enum { SAP_PART_ALIGNMENT = 16 };
 
-/* Bytes of each arena; 0 if it is not used. num_slots: slots of the arenas of slots and origins; those of second attempts
- * have all of contacts.num_slots. real_bytes: size of one real, all lanes, in f32 and in f64. */
+/* Bytes of each arena; 0 if it is not used. num_slots: slots of the arenas of slots and origins; those of second
+ * attempts have all of contacts.num_slots. real_bytes: size of one real, all lanes, in f32 and in f64. */
 void sap_arena_bytes(const SapStepArgs *args, int num_slots, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]);
 
 /* The first arena: the solve is in the memory of those parts of free motion that are dead by then, and the linear

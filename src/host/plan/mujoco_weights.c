@@ -4,8 +4,8 @@
  *   dof      (M^-1)_ii; ball: mean of its three; free: mean of the three linear, mean of the three angular
  *   tendon   L M^-1 L'
  *
- * A solver of SAP with one world gives both: M = A with a step of almost 0, and a column of J is the velocity of the bodies
- * at a unit velocity of the internal dof. docs/mujoco.md. */
+ * A solver of SAP with one world gives both: M = A with a step of almost 0, and a column of J is the velocity of the
+ * bodies at a unit velocity of the internal dof. docs/mujoco.md. */
 #include "host/plan/mujoco_weights.h"
 
 #include <math.h>
@@ -82,7 +82,8 @@ static void turn_velocity(const double *omega, const double *pose, const double 
 }
 
 /* Sets joint_qd to a unit velocity of the internal dof of public dof i of a joint. The public linear velocity of a free
- * joint is that of its centre of mass, the internal one that of its origin, which an internal angular dof does not move. */
+ * joint is that of its centre of mass, the internal one that of its origin, which an internal angular dof does not
+ * move. */
 static void set_velocity(const Work *w, int joint, int i) {
     int first = w->m->joint_qd_start[joint], body = w->m->joint_child[joint], turns = i - first - 3;
     double *v = w->state->joint_qd;

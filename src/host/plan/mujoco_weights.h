@@ -4,8 +4,8 @@
 
 #include <sapwood/mujoco.h>
 
-/* Gives a model without numbers of MuJoCo's law computed ones (sap_mujoco_weights) and MuJoCo's defaults. Callable from any
- * thread. */
+/* Gives a model without numbers of MuJoCo's law computed ones (sap_mujoco_weights) and MuJoCo's defaults. Callable from
+ * any thread. */
 SapStatus sap_mujoco_complete(const SapModel *model);
 
 #endif

@@ -1,5 +1,6 @@
-/* The third launch of collision in two passes (waiting.h): inserts the candidates of the pairs that waited into the records of
- * a world, in the order of pairs, and drops the shallowest contacts if they are too many. One thread per world. */
+/* The third launch of collision in two passes (waiting.h): inserts the candidates of the pairs that waited into the
+ * records of a world, in the order of pairs, and drops the shallowest contacts if they are too many. One thread per
+ * world. */
 
 /* The shallowest contact of a world: a record, or a candidate of a waiting pair. */
 typedef struct Shallowest {
@@ -71,8 +72,8 @@ STAGE_FN int merge_count(const Context *ctx, int world) {
     return count;
 }
 
-/* Inserts the `added` candidates of the waiting pairs into the n records of the world, from the last to the first, so that
- * a record moves once. */
+/* Inserts the `added` candidates of the waiting pairs into the n records of the world, from the last to the first, so
+ * that a record moves once. */
 STAGE_FN void merge_insert(const Context *ctx, int world, int n, int added) {
     const SapContactArgs *c = &ctx->args->contacts;
     long long first = (long long)world * c->given_capacity;

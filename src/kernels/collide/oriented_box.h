@@ -1,5 +1,5 @@
-/* Boxes around shapes, to find out cheaply that two shapes are apart: all worlds of the pack at once, before the general
- * method, which processes one world at a time.
+/* Boxes around shapes, to find out cheaply that two shapes are apart: all worlds of the pack at once, before the
+ * general method, which processes one world at a time.
  *
  * Boxes with half extents a and b, the second with the axes R_j and the centre p in the frame of the first, are farther
  * apart than `reach` if for one of the 15 directions L of narrow_box.h

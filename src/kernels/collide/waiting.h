@@ -1,14 +1,15 @@
-/* Collision in two passes, on a GPU. The general narrow phase (convex.h) takes many times longer than closed forms and needs a
- * large workspace, so the threads of a team would wait for the one that runs it. A pair that needs it waits instead:
+/* Collision in two passes, on a GPU. The general narrow phase (convex.h) takes many times longer than closed forms and
+ * needs a large workspace, so the threads of a team would wait for the one that runs it. A pair that needs it waits
+ * instead:
  *
  *   collide   a team per world: records of the pairs with closed forms; pairs that wait are listed
  *   convex    a thread per listed pair, over all worlds: its candidates
  *   merge     a thread per world: inserts these candidates into the records, in the order of pairs (merge.h)
  *
- * Waiting pair k of a world, in the order of pairs, is at the fixed place world most + k, so results do not depend on the order
- * of the list. The records that a world keeps are the given_capacity deepest candidates (ties: the earlier) whatever the
- * order in which they are compared, so it does not matter that merge compares some of them later. If more than `most`
- * pairs of a world would wait, the others are solved at once. */
+ * Waiting pair k of a world, in the order of pairs, is at the fixed place world most + k, so results do not depend on
+ * the order of the list. The records that a world keeps are the given_capacity deepest candidates (ties: the earlier)
+ * whatever the order in which they are compared, so it does not matter that merge compares some of them later. If more
+ * than `most` pairs of a world would wait, the others are solved at once. */
 
 /* The integers of a waiting pair. */
 enum {
@@ -66,8 +67,8 @@ STAGE_FN void stage_waiting(const Context *ctx, long long place) {
 
 /* ---- collide ---- */
 
-/* Lets the pair at a place of the chunk wait and returns 0. If no more pairs of the world can wait, finds its candidates
- * and returns their number. Called by one thread. */
+/* Lets the pair at a place of the chunk wait and returns 0. If no more pairs of the world can wait, finds its
+ * candidates and returns their number. Called by one thread. */
 STAGE_FN int waiting_add(const Context *ctx, int place) {
     const SapWaitingArgs *w = &ctx->args->collide.waiting;
     SapPair pair = collide_chunk(ctx)[place];

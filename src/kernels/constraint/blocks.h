@@ -156,8 +156,8 @@ RARE_FN void blocks_take_Jd(const Context *ctx, mask which) {
     }
 }
 
-/* The terms of the block at v + a d: the change of cost from v, or 0 if the law's search does not read it, gamma.(J d) and
- * (J d)'G (J d). */
+/* The terms of the block at v + a d: the change of cost from v, or 0 if the law's search does not read it, gamma.(J d)
+ * and (J d)'G (J d). */
 STAGE_FN void block_line(const Context *ctx, const SapBlock *b, real a) {
     real cost = real_of(0), slope = real_of(0), curvature = real_of(0);
     for (int r = 0; r < b->rows; r++) {
@@ -225,8 +225,8 @@ KERNEL_FN real block_impulse(const Context *ctx, const SapBlock *b, int j) {
     return s;
 }
 
-/* Visits the columns of the blocks that act: column of block b, whose dof is i. A dof meets its blocks in their order, in the
- * thread that TEAM_FOR gives it. One thread runs through the columns of each block in turn. */
+/* Visits the columns of the blocks that act: column of block b, whose dof is i. A dof meets its blocks in their order,
+ * in the thread that TEAM_FOR gives it. One thread runs through the columns of each block in turn. */
 #define FOR_BLOCK_COLUMNS(b, column, i, body)                                                                          \
     do {                                                                                                               \
         if (TEAM_OF_ONE) {                                                                                             \

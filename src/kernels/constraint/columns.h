@@ -1,5 +1,5 @@
-/* What constraints whose columns change, the contacts of all laws, have in common: where their numbers are, which worlds
- * have one, and the columns of its Jacobian. constraint.h has their values. */
+/* What constraints whose columns change, the contacts of all laws, have in common: where their numbers are, which
+ * worlds have one, and the columns of its Jacobian. constraint.h has their values. */
 
 /* Pointers into scratch. */
 typedef struct Constraint {
@@ -138,7 +138,8 @@ KERNEL_FN int column_dof(const ColumnRange *at) {
                 for (Type k = load(ctx, search.c); at.column < at.end; at.column++)
 
 /* ---- columns that are unrolled ----
- * With known tables (TABLES_KNOWN) one thread runs through the columns of a contact of three rows in straight-line code. */
+ * With known tables (TABLES_KNOWN) one thread runs through the columns of a contact of three rows in straight-line
+ * code. */
 
 /* Adds J' gamma. */
 KERNEL_FN void columns_add_impulse(const Constraint *k, real *impulse) {
@@ -150,8 +151,8 @@ KERNEL_FN void columns_add_impulse(const Constraint *k, real *impulse) {
     }
 }
 
-/* Adds J' G J of n columns, whose dofs are on one path, to H on the tree's pattern: column j is entry j of its rows. J stays
- * in registers. */
+/* Adds J' G J of n columns, whose dofs are on one path, to H on the tree's pattern: column j is entry j of its rows. J
+ * stays in registers. */
 KERNEL_FN void columns_add_curvature(const real *G, const SapColumn *dof, StageView J, int n, const SapPattern *tree,
                                      real *H) {
     Vec3 column[MOST_PATH];

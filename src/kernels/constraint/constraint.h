@@ -57,8 +57,8 @@ KERNEL_FN Curvature curvature_at(const Context *ctx, int c) {
     return k;
 }
 
-/* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H, which is on a pattern or, if that is NULL,
- * on tiles. Consecutive dofs have consecutive entries; on the tree's pattern column j is entry j. */
+/* Adds J_i' G J_j of column i = `column` and the columns j <= i to row i of H, which is on a pattern or, if that is
+ * NULL, on tiles. Consecutive dofs have consecutive entries; on the tree's pattern column j is entry j. */
 KERNEL_FN void curvature_add_by(const Curvature *k, StageView J, int column, const SapPattern *pattern, bool is_tree,
                                 real *H) {
     Vec3 GJ = law_G_mul(k->G, view_get_vec3(J, k->rows * column));
@@ -121,7 +121,8 @@ KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
 
 /* ---- sums that a law has ways of its own for ---- */
 
-/* Adds J' gamma of all constraints, and writes H on the pattern of the tree; whether it did. This law leaves them to problem.h. */
+/* Adds J' gamma of all constraints, and writes H on the pattern of the tree; whether it did. This law leaves them to
+ * problem.h. */
 KERNEL_FN bool constraints_add_impulse(const Context *ctx, real *impulse) {
     (void)ctx, (void)impulse;
     return false;

@@ -122,7 +122,8 @@ KERNEL_FN DofTerms dof_terms(const Context *ctx) {
     return terms;
 }
 
-/* The law of dof i, whose DOF_ACTS is `acts`; at the beginning if that is 0. Only numbers of kinds that act are there. */
+/* The law of dof i, whose DOF_ACTS is `acts`; at the beginning if that is 0. Only numbers of kinds that act are
+ * there. */
 KERNEL_FN const JointLaw *dof_terms_law(const DofTerms *terms, int i, int acts) {
     return (const JointLaw *)(terms->law + (TABLES_KNOWN ? terms->plan->dof_law[i] : acts >> DOF_LAW_SHIFT));
 }

@@ -158,15 +158,16 @@ KERNEL_FN real mujoco_row_weight(const Context *ctx, const SapBlock *b, int r) {
 
 /* ---- laws ---- */
 
-/* The two laws of a limit: the side that acts is the first, so that one law does for all worlds of a pack; the upper side is the
- * other only where both act. */
+/* The two laws of a limit: the side that acts is the first, so that one law does for all worlds of a pack; the upper
+ * side is the other only where both act. */
 enum { LIMIT_LAW = SAP_MUJOCO_LAW_LOWER, OTHER_LIMIT_LAW = SAP_MUJOCO_LAW_UPPER };
 
 /* Whether a line search reads costs (solve/mujoco_line.h). */
 enum { LINES_HAVE_COST = SAP_PRECISION == 64 };
 
-/* The sum of the n laws of a row at v + a d; none of them is a drive. A law that acts in no world of the pack would add 0. The
- * row keeps x = v - vhat of its first law in place of v (problem_take_errors): its rounding is that of an error. */
+/* The sum of the n laws of a row at v + a d; none of them is a drive. A law that acts in no world of the pack would add
+ * 0. The row keeps x = v - vhat of its first law in place of v (problem_take_errors): its rounding is that of an
+ * error. */
 KERNEL_FN RowValue block_row_ahead(const real *data, int n, real x, real a, real d) {
     RowValue out = row_value_none();
     const RowLaw *law = (const RowLaw *)data;
@@ -207,8 +208,8 @@ STAGE_FN void mujoco_equality_make(const Context *ctx, const SapBlock *b) {
     }
 }
 
-/* A side of a limit in the worlds of `near`, at distance dist: the lower one, or in the worlds of `upper` the upper one, whose
- * row is -J. */
+/* A side of a limit in the worlds of `near`, at distance dist: the lower one, or in the worlds of `upper` the upper
+ * one, whose row is -J. */
 STAGE_FN RowLaw mujoco_limit(const Context *ctx, const SapBlock *b, real dist, mask upper, real u0, real w, mask near) {
     if (!mask_any(near)) /* the usual case */
         return row_law_none();

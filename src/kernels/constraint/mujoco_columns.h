@@ -1,10 +1,10 @@
-/* J' gamma, and H on the pattern of the tree, of MuJoCo's law by one thread: the same sums as problem.h has, in the same order,
- * with fewer loads and stores. docs/mujoco.md.
+/* J' gamma, and H on the pattern of the tree, of MuJoCo's law by one thread: the same sums as problem.h has, in the
+ * same order, with fewer loads and stores. docs/mujoco.md.
  *
  *   H_i = A_i + sum_b (J' G J)_i + sum_c (J' G J)_i
  *
- * The first term that is added to a row reads it from A, so that only rows without any are copied. A contact adds three rows at
- * a time, which share the columns that are read. */
+ * The first term that is added to a row reads it from A, so that only rows without any are copied. A contact adds three
+ * rows at a time, which share the columns that are read. */
 
 /* ---- J' gamma ---- */
 
@@ -52,7 +52,8 @@ KERNEL_FN void hessian_copy_row(const HessianRows *r, int i) {
         to[t] = from[t];
 }
 
-/* Adds J' G J of n columns from `first` on, whose rows have the columns before them in common. n and `rows` are constants. */
+/* Adds J' G J of n columns from `first` on, whose rows have the columns before them in common. n and `rows` are
+ * constants. */
 KERNEL_FN void hessian_add_rows(const HessianRows *r, const Curvature *k, StageView J, int rows, int first, int n) {
     enum { MOST = 3 };
     Six GJ[MOST];

@@ -55,8 +55,8 @@ typedef struct MujocoPlace {
     real dist, margin; /* it acts where dist < margin */
 } MujocoPlace;
 
-/* The frame of a normal: t1 is `hint`, or, where that is 0, the y axis (the z axis if n is nearer to y), made orthogonal
- * to n. */
+/* The frame of a normal: t1 is `hint`, or, where that is 0, the y axis (the z axis if n is nearer to y), made
+ * orthogonal to n. */
 KERNEL_FN Mat3 mujoco_frame(Vec3 n, Vec3 hint) {
     real zero = real_of(0), one = real_of(1);
     mask near_y = mask_not(real_abs(n.y) < K(0.5)), given = vec3_dot(hint, hint) > K(0.25);
@@ -342,8 +342,8 @@ KERNEL_FN void constraint_evaluate(const Constraint *k) {
         k->G[i] = at.G[i];
 }
 
-/* The constraint's terms at v + a d: the change of cost from v, which only f64 uses (solve/mujoco_line.h), and slope and
- * curvature along d. */
+/* The constraint's terms at v + a d: the change of cost from v, which only f64 uses (solve/mujoco_line.h), and slope
+ * and curvature along d. */
 KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
     LineValue at;
     (void)derivatives; /* this law's search asks for both */

@@ -6,7 +6,8 @@
  *   pyramid   its edges one after the other, as rows
  *   elliptic  z = (gamma_j/mu_j, gamma_n): steps z - grad/w with w above the largest curvature, projected on |z_t| <= z_n
  *
- * Velocities within a term follow its own impulses by W. Impulses are in memory of the term that evaluations overwrite. */
+ * Velocities within a term follow its own impulses by W. Impulses are in memory of the term that evaluations
+ * overwrite. */
 
 /* What an update does to a term in the worlds of `open`. */
 typedef struct DualChange {
@@ -62,8 +63,8 @@ STAGE_FN void dual_update_row(const Context *ctx, const SapBlock *b, int r, Dual
 
 /* ---- contacts ---- */
 
-/* Impulses of a contact: edges of its pyramid and, behind them, the normal of condim 1; or z of an elliptic cone. They are
- * in vc and gamma, which follow each other and have room for 2 (rows - 1) edges and one more. */
+/* Impulses of a contact: edges of its pyramid and, behind them, the normal of condim 1; or z of an elliptic cone. They
+ * are in vc and gamma, which follow each other and have room for 2 (rows - 1) edges and one more. */
 KERNEL_FN real *dual_impulse(const Context *ctx, int c) {
     return SLOT(vc, c);
 }

@@ -34,8 +34,8 @@ STAGE_FN void mujoco_spread_turn(const Context *ctx, const SapLink *link, int i,
     }
 }
 
-/* w_h/w of the row J[a + stride j] + mu J[b + stride j] over n columns; 1 where it is 0. The dofs of the columns are those
- * of a contact or, if that is NULL, of a block. */
+/* w_h/w of the row J[a + stride j] + mu J[b + stride j] over n columns; 1 where it is 0. The dofs of the columns are
+ * those of a contact or, if that is NULL, of a block. */
 STAGE_FN real mujoco_spread(const Context *ctx, const SapColumn *of_contact, const int *of_block, int n, StageView J,
                             int stride, int a, int b, real mu) {
     const SapPlan *plan = &ctx->args->plan;

@@ -1,5 +1,5 @@
-/* The bodies of a contact slot, the columns of its Jacobian (the dofs on the paths of the two bodies) and its geometry as
- * the solve reads it. The same for contacts of every law. */
+/* The bodies of a contact slot, the columns of its Jacobian (the dofs on the paths of the two bodies) and its geometry
+ * as the solve reads it. The same for contacts of every law. */
 
 /* Finds the link of one side: that of its shape, or that of its body if it has no shape. False if an index is
  * out of range. */
@@ -92,8 +92,8 @@ KERNEL_FN Vec3 contact_witness(const Context *ctx, int link, Vec3 point) {
     return vec3_add(X.p, quat_rotate(X.q, point));
 }
 
-/* Writes the geometry of slot c in the precision of the solve: witnesses, frame and gap, the worlds that have the contact,
- * and NaN in `bad` where its numbers are invalid. */
+/* Writes the geometry of slot c in the precision of the solve: witnesses, frame and gap, the worlds that have the
+ * contact, and NaN in `bad` where its numbers are invalid. */
 KERNEL_FN void origin_put(const Context *ctx, int c, Vec3 x0, Vec3 x1, const Mat3 *C, real phi0, mask valid, real bad) {
     StageView s = ORIGIN_VIEW;
     view_put_vec3(s, ORIGIN_OFFSET(x0, c), x0);

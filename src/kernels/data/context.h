@@ -6,8 +6,8 @@
 
 #include "kernels/data/args.h"
 
-/* The worlds that one team steps, one per lane. Lanes past `count` repeat the last world and store nothing. An entry file
- * whose teams have one world defines SAP_MAX_LANES as 1. */
+/* The worlds that one team steps, one per lane. Lanes past `count` repeat the last world and store nothing. An entry
+ * file whose teams have one world defines SAP_MAX_LANES as 1. */
 #ifndef SAP_MAX_LANES
 #define SAP_MAX_LANES 16
 #endif

@@ -35,11 +35,11 @@ typedef struct SAP_FIELDS(SapMotionLayout) {
 SAP_FIXED(SapMotionLayout)
 
 /* The problem of a world, which every method reads (solve/problem.h): offsets in the solve's scratch, in reals. Vectors
- * are [nv] unless noted. v0, v_star, w, guess and dof_check are read only until the first v is set; they share the memory
- * of the direction d, Ad, dof_hessian, grad and dof_gamma. The parts of a line search are in the memory of the linear
- * system, which is dead then: d first, where the system has its matrix, because it is copied from the solution at the
- * system's end. The impulse is dead from the norms of an evaluation to the next evaluation: it is in the memory of d.
- * With MuJoCo's law v0, v_star, w, guess, impulse, d, Ad and line_keeps have their own memory. */
+ * are [nv] unless noted. v0, v_star, w, guess and dof_check are read only until the first v is set; they share the
+ * memory of the direction d, Ad, dof_hessian, grad and dof_gamma. The parts of a line search are in the memory of the
+ * linear system, which is dead then: d first, where the system has its matrix, because it is copied from the solution
+ * at the system's end. The impulse is dead from the norms of an evaluation to the next evaluation: it is in the memory
+ * of d. With MuJoCo's law v0, v_star, w, guess, impulse, d, Ad and line_keeps have their own memory. */
 typedef struct SAP_FIELDS(SapProblemLayout) {
     int v, v0, v_star, guess, Av_star; /* current v, v at the start, v*, first v, A v* */
     int dv, r, impulse, grad;          /* v - v*, A (v - v*), J' gamma + dof terms, grad = r - impulse */
@@ -79,8 +79,8 @@ typedef struct SAP_FIELDS(SapSlotLayout) {
 } SAP_FIELDS(SapSlotLayout);
 SAP_FIXED(SapSlotLayout)
 
-/* Number or dof of a column of J: a plan has fewer dofs than this has values, because the matrices of more would have more
- * entries than an int can count. */
+/* Number or dof of a column of J: a plan has fewer dofs than this has values, because the matrices of more would have
+ * more entries than an int can count. */
 typedef unsigned short SapColumn;
 
 /* The integers of a contact slot, common to all worlds of the pack except `record`: offsets from its beginning. They

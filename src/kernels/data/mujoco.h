@@ -130,8 +130,8 @@ typedef struct SapMujocoRowReport {
     double *qacc;                   /* [num_worlds][nv] internal order; may be NULL */
 } SapMujocoRowReport;
 
-/* Columns of a dof in the cache of a batch (SAP_BATCH_DOF_CACHE). This law uses the first: qacc of the last solve, angular
- * parts in axes of the body. Without a cache the guess is v0. */
+/* Columns of a dof in the cache of a batch (SAP_BATCH_DOF_CACHE). This law uses the first: qacc of the last solve,
+ * angular parts in axes of the body. Without a cache the guess is v0. */
 enum { SAP_MUJOCO_WARM_SIZE = 4 };
 
 typedef struct SapMujocoArgs {

@@ -61,8 +61,8 @@ typedef struct SAP_FIELDS(SapNodes) {
 } SAP_FIELDS(SapNodes);
 SAP_FIXED(SapNodes)
 
-/* A constraint or tendon of the model: one block of rows with a Jacobian on fixed dofs, and laws of the velocity of each
- * row (law/row.h). Blocks are in the order of the model: constraints, then tendons. */
+/* A constraint or tendon of the model: one block of rows with a Jacobian on fixed dofs, and laws of the velocity of
+ * each row (law/row.h). Blocks are in the order of the model: constraints, then tendons. */
 enum {
     SAP_BLOCK_BALL,
     SAP_BLOCK_WELD,
@@ -104,8 +104,8 @@ typedef struct SapTendonTerm {
     int link;       /* point: link of the body, -1 = static */
 } SapTendonTerm;
 
-/* A table of directions for a set of points: which of them can be farthest along a direction u. The directions are those
- * to a cube around the origin, whose sides have resolution x resolution cells. The points of u's cell include the
+/* A table of directions for a set of points: which of them can be farthest along a direction u. The directions are
+ * those to a cube around the origin, whose sides have resolution x resolution cells. The points of u's cell include the
  * farthest one (host/plan/directions.h). */
 typedef struct SapDirections {
     int resolution; /* cells along an edge of the cube; 0 = no table */

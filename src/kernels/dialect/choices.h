@@ -1,6 +1,6 @@
 /* Choices that the arguments make by default: the precision of each stage, the method, the contact law, whether joints
- * are those of SAP Warp, whether a step can report contacts, dofs and wrenches, and whether the model has constraints. A
- * kernel set of the GPU defines them as constants first, which removes the other choices from its kernels
+ * are those of SAP Warp, whether a step can report contacts, dofs and wrenches, and whether the model has constraints.
+ * A kernel set of the GPU defines them as constants first, which removes the other choices from its kernels
  * (target/cuda.cu). The macros need a variable `ctx`. */
 #ifndef FM_IS_F64
 #define FM_IS_F64        ctx->args->fm_is_f64
@@ -40,7 +40,8 @@
 #ifndef STEP_SOLVES
 #define STEP_SOLVES (ctx->args->contacts.count || ctx->args->has_dof_terms || NUM_BLOCKS > 0)
 #endif
-/* Whether some two shapes of these types may touch: yes, unless the kernels are made for a batch that has no such pair. */
+/* Whether some two shapes of these types may touch: yes, unless the kernels are made for a batch that has no such
+ * pair. */
 #ifndef HAS_PAIR
 #define HAS_PAIR(first, second) 1
 #endif

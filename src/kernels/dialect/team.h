@@ -1,9 +1,9 @@
 /* The team: the threads that step one pack. TEAM_FOR distributes the indices 0 .. n-1 over the threads of the team; the
  * body of index i writes only data that i owns. TEAM_FOR_2 distributes pairs of indices. After TEAM_SYNC, every thread
  * may read everything written before it. The control flow around both must be the same for the whole team. team_or adds
- * bits to an integer that several threads add bits to; the result does not depend on their order. team_take takes n places
- * of a list that all teams fill; its order is arbitrary, so no result may depend on it. TEAM_OF_ONE is 1 if every team has
- * one thread, else 0: a constant, for loops that such a team runs in a better order.
+ * bits to an integer that several threads add bits to; the result does not depend on their order. team_take takes n
+ * places of a list that all teams fill; its order is arbitrary, so no result may depend on it. TEAM_OF_ONE is 1 if
+ * every team has one thread, else 0: a constant, for loops that such a team runs in a better order.
  *
  *   CUDA              the team is one row (threadIdx.y) of a block: up to a warp, or the whole block; with
  *                     SAP_THREAD_PER_WORLD it is one thread, as on a CPU
@@ -83,7 +83,8 @@ TEAM_FN int team_take(int *count, int n) {
 #define TEAM_FOR(i, n) for (int i = TEAM_RANK; i < (n); i += TEAM_SIZE)
 #endif
 #ifndef TEAM_FOR_2
-/* Brings j below n by carrying into i: a team is small, so this takes fewer clocks than a division. False at the end. */
+/* Brings j below n by carrying into i: a team is small, so this takes fewer clocks than a division. False at the
+ * end. */
 TEAM_FN int team_carry(int *i, int m, int *j, int n) {
     for (; *j >= n && *i < m; *j -= n)
         ++*i;

@@ -1,5 +1,5 @@
-/* The law of a row: a potential of its velocity v_c = J v. docs/constraints.md. Rows are those of constraints and tendons,
- * and the drives, limits and friction of dofs (sap_dof.h), whose Jacobian is a unit vector.
+/* The law of a row: a potential of its velocity v_c = J v. docs/constraints.md. Rows are those of constraints and
+ * tendons, and the drives, limits and friction of dofs (sap_dof.h), whose Jacobian is a unit vector.
  *
  *   y     = (vhat - v_c)/R                        impulse without bounds
  *   gamma = clamp(y, lower, upper)                lower <= 0 <= upper
@@ -23,9 +23,9 @@ typedef struct RowValue {
 #define ROW_NEAR_RIGID K(0.00025330295910584445) /* 0.1^2/(4 pi^2) */
 #define ROW_LEAST_R    K(1e-30)
 /* A drive whose target velocity is above this, m/s or rad/s, pushes rather than holds: effort a and a small gain g give
- * vhat = a/g. Its cost at rest, h a^2/(2 g), grows without bound while its force does not, and hides from the tests on the
- * cost how much a solve still gains. The cost of such a drive is therefore l(v) - l(0). The bound is above the target
- * velocities of the reference data, so that costs there are those of SAP Warp. */
+ * vhat = a/g. Its cost at rest, h a^2/(2 g), grows without bound while its force does not, and hides from the tests on
+ * the cost how much a solve still gains. The cost of such a drive is therefore l(v) - l(0). The bound is above the
+ * target velocities of the reference data, so that costs there are those of SAP Warp. */
 #define ROW_FORCE_SPEED K(100.0)
 
 KERNEL_FN RowLaw row_law_none(void) {
@@ -103,15 +103,15 @@ KERNEL_FN real row_law_add_drive(const RowLaw *t, real v, RowValue *out) {
     return gamma;
 }
 
-/* Worlds in which the law is one parabola or line between the velocities v and u. It is where it does not act: a world's
- * result must not depend on laws of other worlds of the pack. */
+/* Worlds in which the law is one parabola or line between the velocities v and u. It is where it does not act: a
+ * world's result must not depend on laws of other worlds of the pack. */
 KERNEL_FN mask row_law_keeps(const RowLaw *t, real v, real u) {
     real x = (t->vhat - v) * t->inv_R, y = (t->vhat - u) * t->inv_R;
     return ((x > t->lower) == (y > t->lower)) & ((x < t->upper) == (y < t->upper));
 }
 
-/* The sum of n laws of one row at velocity v, any of which may be a drive. A law that acts in no world of the pack would
- * add 0. */
+/* The sum of n laws of one row at velocity v, any of which may be a drive. A law that acts in no world of the pack
+ * would add 0. */
 KERNEL_FN RowValue row_laws_at(const real *data, int n, real v) {
     RowValue out = row_value_none();
     for (int i = 0; i < n; i++) {
@@ -151,8 +151,8 @@ KERNEL_FN RowLaw row_law_force(real a, real g_d, real h, real e, mask acts) {
     return row_law(vhat, h * g_d, -(h * e), h * e, has);
 }
 
-/* The effective gains of a spring, damper or drive: if R = 1/(h (h kp + kd)) is below R_near_rigid, kp and kd are scaled
- * down at the same ratio to R = R_near_rigid. */
+/* The effective gains of a spring, damper or drive: if R = 1/(h (h kp + kd)) is below R_near_rigid, kp and kd are
+ * scaled down at the same ratio to R = R_near_rigid. */
 KERNEL_FN void drive_effective_gains(real h, real w, real *kp, real *kd) {
     real one = real_of(1);
     real R_nr = ROW_NEAR_RIGID * real_max(w, real_of(K(1e-12)));

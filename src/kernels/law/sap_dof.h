@@ -8,8 +8,8 @@
  * A drive or limit that is too stiff for the step is softened to the near-rigid bound R >= (0.1/(2 pi))^2 w,
  * w = 1/A_ii. */
 
-/* The numbers of the rows that their kind does not imply. inv_R = 0: the row does not act. In scratch a dof that can have
- * friction only has only its numbers. */
+/* The numbers of the rows that their kind does not imply. inv_R = 0: the row does not act. In scratch a dof that can
+ * have friction only has only its numbers. */
 typedef struct JointLaw {
     real friction_inv_R, friction_bound;                /* bound: h F */
     real drive_vhat, drive_inv_R, drive_R, drive_bound; /* bound: h e, may be infinite */

@@ -20,8 +20,8 @@ typedef struct FactorSystem {
 enum { FACTOR_MOST = 8 };
 
 /* The sums of n entries of row i; of y_i if the entries end with the pivot (`last`). In a team, another thread has the
- * pivot of other entries: this one computes it again rather than waiting for it. n and `last` are compile-time constants
- * at every call. */
+ * pivot of other entries: this one computes it again rather than waiting for it. n and `last` are compile-time
+ * constants at every call. */
 typedef struct FactorSums {
     real s[FACTOR_MOST], pivot, y;
 } FactorSums;

@@ -1,4 +1,5 @@
-/* The implicit gyroscopic torque of free and ball bodies (option gyroscopic = implicit). docs/free_motion.md derives it.
+/* The implicit gyroscopic torque of free and ball bodies (option gyroscopic = implicit). docs/free_motion.md derives
+ * it.
  *
  * J is the body's inertia at the start of the step in world axes, about its centre of mass (free) or its joint (ball).
  * The midpoint rule of Euler's equation for the change d of the angular velocity w, m = w + d/2,

@@ -1,9 +1,11 @@
-/* The implicit gyroscopic force of a free body without children, as MuJoCo's implicit integrators have it. docs/mujoco.md.
+/* The implicit gyroscopic force of a free body without children, as MuJoCo's implicit integrators have it.
+ * docs/mujoco.md.
  *
  *   (M + h B) d1 = M d          d: change of velocity in the step, [angular ; linear] at the body's origin O
  *   B = [ -m [s] X + [w] I_C - [I_C w] , 0 ;  -m X , 0 ],     X = [w x s] + [w] [s]
  *
- * [s] is the matrix of s x, s from O to the centre of mass, w the angular velocity, I_C the inertia about the centre. */
+ * [s] is the matrix of s x, s from O to the centre of mass, w the angular velocity, I_C the inertia about the
+ * centre. */
 
 typedef struct MujocoFreeBody {
     Inertia I;           /* about O */

@@ -151,8 +151,8 @@ KERNEL_FN real body_check(const Context *ctx, int l) {
     return check;
 }
 
-/* Worlds in which all body_q and body_qd are finite. Each thread of a team checks some bodies; the checks of the control
- * are summed by then, so theirs are in that memory. */
+/* Worlds in which all body_q and body_qd are finite. Each thread of a team checks some bodies; the checks of the
+ * control are summed by then, so theirs are in that memory. */
 STAGE_FN mask bodies_finite(const Context *ctx) {
     int nl = ctx->args->plan.nl;
     real check = real_of(0);

@@ -2,9 +2,9 @@
  *
  * Along a ray, the height above the surface,
  *   g(t) = z(t) - surface(x(t), y(t)),
- * is continuous, and linear between the lines of the grid and the diagonals of its cells. The ray meets the surface in the
- * first piece whose ends have different signs. The end of a piece is the beginning of the next, so no ray slips through
- * between two triangles. A walk visits at most rows + columns cells. */
+ * is continuous, and linear between the lines of the grid and the diagonals of its cells. The ray meets the surface in
+ * the first piece whose ends have different signs. The end of a piece is the beginning of the next, so no ray slips
+ * through between two triangles. A walk visits at most rows + columns cells. */
 
 typedef struct RayField {
     const scalar *height; /* [rows][columns] */

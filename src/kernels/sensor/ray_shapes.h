@@ -6,8 +6,8 @@
  * three intervals. The ray meets the shape at `in`, or, if it starts inside, at `out`. The number of the surface that
  * clipped last gives the normal, which is computed once, for the nearest shape.
  *
- * o is not where the ray starts but its point nearest to the centre of the shape's bounding sphere. Then all numbers are
- * of the size of the shape, and f32 is accurate at any distance. */
+ * o is not where the ray starts but its point nearest to the centre of the shape's bounding sphere. Then all numbers
+ * are of the size of the shape, and f32 is accurate at any distance. */
 
 #define RAY_FAR 1e30 /* m: no surface of a shape is as far away; its square is finite in f64 only, and never formed */
 
@@ -142,9 +142,9 @@ KERNEL_FN Inside inside_box(Ray ray, Vec3 h) {
     return s;
 }
 
-/* x^2 + y^2 <= k^2 u^2, u = h - z >= 0, |z| <= h, k = r/(2 h). The quadric is a double cone with its tip at u = 0. A ray
- * flatter than its side (a > 0) is inside between the roots, a steeper one outside; one of its two parts is below the
- * tip. */
+/* x^2 + y^2 <= k^2 u^2, u = h - z >= 0, |z| <= h, k = r/(2 h). The quadric is a double cone with its tip at u = 0. A
+ * ray flatter than its side (a > 0) is inside between the roots, a steeper one outside; one of its two parts is below
+ * the tip. */
 KERNEL_FN Inside inside_cone(Ray ray, real r, real h) {
     Inside s = inside_all();
     Vec3 o = ray.o, d = ray.d;

@@ -58,7 +58,8 @@ KERNEL_FN ShapePlace place_load(const real *row) {
 
 /* ---- one shape ---- */
 
-/* Keeps the nearer of the hit and a meeting of shape s at distance t; of two at the same distance, the smaller shape. */
+/* Keeps the nearer of the hit and a meeting of shape s at distance t; of two at the same distance, the smaller
+ * shape. */
 KERNEL_FN void hit_offer(RayHit *hit, real t, int s, int surface) {
     if (t >= K(0.0) && (t < hit->t || (t == hit->t && (hit->shape < 0 || s < hit->shape)))) {
         hit->t = t;

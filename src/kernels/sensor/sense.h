@@ -1,5 +1,5 @@
-/* A measurement of all sensors of a batch, after a step or at a beginning. An item is one sensor of one world: sites, then
- * dofs, then contact sensors, then the status of the world. */
+/* A measurement of all sensors of a batch, after a step or at a beginning. An item is one sensor of one world: sites,
+ * then dofs, then contact sensors, then the status of the world. */
 
 /* The status of a call of several steps that were taken one by one: failures and warnings accumulate. */
 KERNEL_FN void sense_status(const SapSenseArgs *args, int world) {

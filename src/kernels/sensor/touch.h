@@ -1,6 +1,6 @@
-/* A contact sensor: the contacts of a body or of one of its shapes, with anything, with static shapes, with one other body
- * or with one other shape. docs/sensors.md. It is measured after every step of a call. Forces are means over the steps
- * of the call. */
+/* A contact sensor: the contacts of a body or of one of its shapes, with anything, with static shapes, with one other
+ * body or with one other shape. docs/sensors.md. It is measured after every step of a call. Forces are means over the
+ * steps of the call. */
 
 /* The sum over the contacts of a step. */
 typedef struct Touch {

@@ -5,8 +5,8 @@
  *   centring:      (P + S) dx_c = nu x^-1,  dz_c = nu x^-1 - S dx_c               towards the path
  *
  * One factor of P + S per iteration, then one of two updates. The retraction pulls the full step back to the path at
- * sigma nu, for the smallest sigma at which F stays small; it converges fast and can start anywhere. Where no sigma does,
- * the interior step goes a part of the way, with Mehrotra's corrector, and never increases F. */
+ * sigma nu, for the smallest sigma at which F stays small; it converges fast and can start anywhere. Where no sigma
+ * does, the interior step goes a part of the way, with Mehrotra's corrector, and never increases F. */
 
 /* Vectors of dual->work. */
 enum { CONE_F, CONE_DXA, CONE_DZA, CONE_DXC, CONE_DZC, CONE_DXK, CONE_DZK, CONE_TX, CONE_TZ, CONE_KX, CONE_KZ, CONE_R };
@@ -213,8 +213,8 @@ KERNEL_FN real cone_infeasibility(const Dual *dual, const real *image, const rea
     return real_sqrt(s);
 }
 
-/* Starts on the path at nu: from `best` in the lanes of `warm`, else from q. The first candidate reads a block in the thread
- * that placed it, so there is no barrier. */
+/* Starts on the path at nu: from `best` in the lanes of `warm`, else from q. The first candidate reads a block in the
+ * thread that placed it, so there is no barrier. */
 STAGE_FN void cone_begin(Dual *dual, mask warm, real nu) {
     dual_apply(dual, dual->best, dual->image);
     TEAM_FOR(b, dual->blocks) {
@@ -383,8 +383,8 @@ STAGE_FN void cone_correct(Dual *dual) {
     TEAM_SYNC(); /* every thread reads the direction */
 }
 
-/* Chooses the direction: the first of sigma, 1, 10, 100, 1e3, 1e4 with a step of at least 0.3, else the longest; the first
- * two with or without corrector. More than 1 raises nu: F is too large for it. */
+/* Chooses the direction: the first of sigma, 1, 10, 100, 1e3, 1e4 with a step of at least 0.3, else the longest; the
+ * first two with or without corrector. More than 1 raises nu: F is too large for it. */
 KERNEL_FN real cone_choose(const Dual *dual, const Cone *cone, real sigma, ConeDirection *chosen) {
     const scalar raised[5] = {K(1.0), K(10.0), K(100.0), K(1e3), K(1e4)};
     real longest = real_of(-1);

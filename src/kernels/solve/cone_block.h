@@ -1,7 +1,7 @@
 /* The parts of the method cone that concern one block. docs/dual.md#cone.
  *
- * For a contact, L is the cone of a Jordan algebra: y o y' = (y.y', y_n y'_t + y'_n y_t), and y = y_1 c_1 + y_2 c_2 with
- * y_1 = y_n - |y_t|, y_2 = y_n + |y_t|. The scaling matrix S, symmetric with S x = z, is stored as its shape
+ * For a contact, L is the cone of a Jordan algebra: y o y' = (y.y', y_n y'_t + y'_n y_t), and y = y_1 c_1 + y_2 c_2
+ * with y_1 = y_n - |y_t|, y_2 = y_n + |y_t|. The scaling matrix S, symmetric with S x = z, is stored as its shape
  *
  *   {t1, t2, a1, a2, a3}   eigenvalues a1 along (-t, 1), a2 along (t, 1), a3 across the unit vector t
  *

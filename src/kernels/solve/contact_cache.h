@@ -1,9 +1,9 @@
 /* The contact cache: forces of the last step, from which the next one starts. docs/dual.md#warm-start.
  *
- * Entry k of a world is its contact record k: the two sides, the caller's key of the contact or its index within its pair,
- * the normal and the force on side 1 in world axes. A contact finds the entry of the same key whose normal is within 15 degrees of its own.
- * Entries live one step; an entry whose first side is 0 ends the list, so a row of zeros is empty. Rows of dofs are cached
- * per dof. Forces, not impulses, so that a change of h needs no correction. */
+ * Entry k of a world is its contact record k: the two sides, the caller's key of the contact or its index within its
+ * pair, the normal and the force on side 1 in world axes. A contact finds the entry of the same key whose normal is
+ * within 15 degrees of its own. Entries live one step; an entry whose first side is 0 ends the list, so a row of zeros
+ * is empty. Rows of dofs are cached per dof. Forces, not impulses, so that a change of h needs no correction. */
 
 enum { CACHE_KEY = 3, CACHE_NUMBERS = 6, CACHE_TERMS = JOINT_ROWS };
 #define CACHE_COS_15 0.9659258262890683

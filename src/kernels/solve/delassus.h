@@ -3,8 +3,8 @@
  *   L' Y_c = J_c'     W_cd = Y_c' Y_d     A^-1 J' l = L^-1 sum_c Y_c l_c
  *
  * A row of J is nonzero on the paths of its bodies. A path contains the ancestors of its dofs, so a column of Y has the
- * nonzeros of its row of J: no fill. The row of one dof i is nonzero on the path of i; its Y is stored as row i of A is.
- * Rows of the model's constraints and tendons have a dense Y. */
+ * nonzeros of its row of J: no fill. The row of one dof i is nonzero on the path of i; its Y is stored as row i of A
+ * is. Rows of the model's constraints and tendons have a dense Y. */
 
 #define DUAL_STEP(part) ((real *)ctx->solve + ctx->args->dual->layout.part)
 #define SLOT_Y(c)       (DUAL_STEP(Y) + (c)*3 * ctx->args->slot_ints.max_columns)

@@ -1,5 +1,5 @@
-/* The dual solvers in one precision, in order of dependence, after the dialect of that precision (dialect/lane.h, vec.h,
- * buffers.h). */
+/* The dual solvers in one precision, in order of dependence, after the dialect of that precision (dialect/lane.h,
+ * vec.h, buffers.h). */
 #include "kernels/math/dense_factor.h"
 
 #include "kernels/solve/dual_problem.h"

@@ -159,8 +159,8 @@ STAGE_FN SapDualShape dual_step_shape(const Context *ctx) {
 
 /* ---- v* and the factor ---- */
 
-/* Drives without effort limit are linear in v: A + diag(1/R) stands for A, and v* + A^-1 (vhat - v*)/R for v*. Factors A;
- * v* stays as it is where no such drive acts. */
+/* Drives without effort limit are linear in v: A + diag(1/R) stands for A, and v* + A^-1 (vhat - v*)/R for v*. Factors
+ * A; v* stays as it is where no such drive acts. */
 STAGE_FN void dual_step_free_motion(const Context *ctx) {
     const SapPattern *tree = &ctx->args->plan.tree;
     real *L = LINEAR(L), *x = LINEAR(x), *v_free = DUAL_STEP(v_free), zero = real_of(0);
@@ -279,8 +279,8 @@ KERNEL_FN bool slot_is_fixed(const Context *ctx, int c) {
     return last0 == last1;
 }
 
-/* Y of slot c, and whether its contact can move. Where it cannot, as at the pivot of a hinge, W is rounding error of J, and
- * no impulse reaches a target. The contact weight is what W would be without joints. */
+/* Y of slot c, and whether its contact can move. Where it cannot, as at the pivot of a hinge, W is rounding error of J,
+ * and no impulse reaches a target. The contact weight is what W would be without joints. */
 STAGE_FN void dual_step_slot(const Context *ctx, const Dual *dual, int c) {
     const scalar rounding = GEOMETRY_IS_F64 ? K(1e-12) : K(1e-8);
     real W[9], one = real_of(1), zero = real_of(0);

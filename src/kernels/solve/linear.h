@@ -1,5 +1,5 @@
-/* Newton's linear system H d = -grad on a pattern, or on the tiles of the pack if the pattern is NULL, in the precision of
- * this stage. */
+/* Newton's linear system H d = -grad on a pattern, or on the tiles of the pack if the pattern is NULL, in the precision
+ * of this stage. */
 
 /* Writes H to LINEAR(L), without its contacts if a library adds them, and -grad to LINEAR(x). */
 KERNEL_FN void linear_assemble(const Context *ctx, const SapPattern *pattern, bool has_contacts) {

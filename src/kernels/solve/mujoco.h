@@ -9,13 +9,13 @@
  *
  * These are MuJoCo's numbers, whose unknown is the acceleration: F = l/h^2 and dF/da = grad/h. */
 
-/* What f32 resolves: a smaller tolerance of the stopping tests is this one, and a gradient or a slope along a line below the
- * rounding of its terms, ten times 2^-23 of their size, is 0. */
+/* What f32 resolves: a smaller tolerance of the stopping tests is this one, and a gradient or a slope along a line
+ * below the rounding of its terms, ten times 2^-23 of their size, is 0. */
 #define MUJOCO_LEAST_TOLERANCE (SAP_PRECISION == 64 ? K(0.0) : K(SAP_MUJOCO_LEAST_TOLERANCE))
 #define MUJOCO_ROUNDING        K(1.2e-6)
 
-/* Whether a factor is used again where H is the same: f32 does not always see that the gradient is 0 after the last step, and
- * then needs one more direction for the decrement. One thread alone, so that a GPU has no code for it. */
+/* Whether a factor is used again where H is the same: f32 does not always see that the gradient is 0 after the last
+ * step, and then needs one more direction for the decrement. One thread alone, so that a GPU has no code for it. */
 #define MUJOCO_KEEPS_FACTOR (SAP_PRECISION == 32 && TEAM_OF_ONE)
 
 typedef struct MujocoNewton {
@@ -47,8 +47,8 @@ STAGE_FN void mujoco_start(const Context *ctx, MujocoNewton *n) {
     n->result->cost = problem_evaluate_moved(ctx, mask_none());
 }
 
-/* Finds the worlds whose gradient is below the tolerance or, in f32, below the rounding of its terms r and j: no direction
- * improves them. */
+/* Finds the worlds whose gradient is below the tolerance or, in f32, below the rounding of its terms r and j: no
+ * direction improves them. */
 STAGE_FN void mujoco_gradient(const Context *ctx, MujocoNewton *n) {
     const real *grad = SOLVE(grad), *r = SOLVE(r), *impulse = SOLVE(impulse);
     real squares = real_of(0), terms = real_of(0);

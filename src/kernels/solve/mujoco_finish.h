@@ -1,5 +1,5 @@
-/* What follows the solve of MuJoCo's law: the warm start of the next step, and in a discrete step the gyroscopic force of
- * free bodies that no row touches. RK4 keeps the acceleration of its last stage. docs/mujoco.md. */
+/* What follows the solve of MuJoCo's law: the warm start of the next step, and in a discrete step the gyroscopic force
+ * of free bodies that no row touches. RK4 keeps the acceleration of its last stage. docs/mujoco.md. */
 
 /* The quaternion of a free or ball joint; its first three dofs are an angular velocity before this turn. */
 KERNEL_FN Quat mujoco_turn_of(const Context *ctx, const SapLink *link) {

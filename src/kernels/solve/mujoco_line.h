@@ -4,7 +4,8 @@
  *   N(p) = a - phi'/phi''                 the Newton point of p
  *   p1 = N(0), then N(p1) while phi' keeps its sign (one side), then between p1 and p2: their Newton points and the middle
  *
- * A point is accepted if |phi'| < tolerance. Every evaluation counts. Each world has its own search, as in line_search.h.
+ * A point is accepted if |phi'| < tolerance. Every evaluation counts. Each world has its own search, as in
+ * line_search.h.
  *
  * f64 has phi(a) - phi(0) as the sum of the changes of all terms. In f32 the rounding of these sums exceeds the changes
  * that matter, those below the tolerance. There it is the trapezoid of phi', a (phi'(0) + phi'(a))/2, which is the same

@@ -5,7 +5,8 @@
  *   sweep   for every term: update its impulses (constraint/mujoco_dual.h), v += A^-1 J' (change)
  *   stop    where the dual cost decreases by less than the tolerance in a sweep, in MuJoCo's unit
  *
- * The terms have the order of the model and of the contacts of each world, so a world's numbers do not depend on its pack. */
+ * The terms have the order of the model and of the contacts of each world, so a world's numbers do not depend on its
+ * pack. */
 
 enum { PGS_SWEEPS = 10000 };
 
@@ -80,8 +81,8 @@ STAGE_FN void pgs_sweep(const Context *ctx, DualChange *to, real *x) {
     }
 }
 
-/* Solves the worlds of `which` from v*. scale: 1/(h^2 trace A). Returns the worlds that converge; `sweeps` is their number,
- * or that of the last. */
+/* Solves the worlds of `which` from v*. scale: 1/(h^2 trace A). Returns the worlds that converge; `sweeps` is their
+ * number, or that of the last. */
 STAGE_FN mask pgs_solve(const Context *ctx, mask which, real scale, real tolerance, real *sweeps) {
     real *x = SOLVE(Ad);
     DualChange to;

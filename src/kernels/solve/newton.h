@@ -61,8 +61,8 @@ STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
     }
 }
 
-/* The pattern of H: the closed one, which is the tree's if no block adds entries; or NULL, tiles, if a contact couples two
- * branches. */
+/* The pattern of H: the closed one, which is the tree's if no block adds entries; or NULL, tiles, if a contact couples
+ * two branches. */
 KERNEL_FN const SapPattern *newton_pattern(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     bool dense = ctx->args->newton.dense != 0;

@@ -64,8 +64,8 @@ KERNEL_FN void problem_A_add_row(const SapPatternRow *row, const int *ancestors,
     y[i] = real_fma(view_get(A, start + depth), x_i, s);
 }
 
-/* The dofs of a free base, which all other dofs of the world move with: where there are registers for them, their x and y
- * stay there for all rows below. */
+/* The dofs of a free base, which all other dofs of the world move with: where there are registers for them, their x and
+ * y stay there for all rows below. */
 enum { BASE_DOFS = 6 };
 KERNEL_FN bool problem_has_base(const SapPatternRow *row, int nv) {
     return MANY_REGISTERS && nv > BASE_DOFS && row[BASE_DOFS - 1].depth == BASE_DOFS - 1 &&
@@ -383,8 +383,9 @@ KERNEL_FN ProblemNorms problem_norms(const Context *ctx) {
     return norms_of(&sums);
 }
 
-/* As problem_evaluate_moved and problem_norms. Returns l(v). One thread alone takes gradient, cost and norms in one pass
- * over the dofs. In a team the gradient is shared work, and cost and norms together would only need more registers. */
+/* As problem_evaluate_moved and problem_norms. Returns l(v). One thread alone takes gradient, cost and norms in one
+ * pass over the dofs. In a team the gradient is shared work, and cost and norms together would only need more
+ * registers. */
 KERNEL_FN real problem_evaluate_moved_norms(const Context *ctx, mask drifted, ProblemNorms *norms) {
     if (!TEAM_OF_ONE) {
         real l = problem_evaluate_moved(ctx, drifted);
@@ -455,8 +456,8 @@ KERNEL_FN real line_reach(const Context *ctx) {
     return real_max(real_of(K(1.5)), real_of((scalar)(1.0 / ctx->args->newton.rho)));
 }
 
-/* Finds the worlds in which the terms of dof i are a parabola along the line: keeps[i] is 1 there. One lane, which is open,
- * has the bit of its dof instead. */
+/* Finds the worlds in which the terms of dof i are a parabola along the line: keeps[i] is 1 there. One lane, which is
+ * open, has the bit of its dof instead. */
 KERNEL_FN void line_find_parabolas(const Context *ctx, const real *d, mask open) {
     const real *v = SOLVE(v);
     real *keeps = SOLVE(line_keeps), reach = line_reach(ctx);

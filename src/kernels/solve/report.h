@@ -1,6 +1,6 @@
 /* Reports of the solve: results per world, and impulses and geometry per contact and dof, at the velocity that the
- * solve returns. Regions of contacts and impulses of dofs come from report_region and report_joint_terms, which the solve
- * defines: by the laws at v (report_laws.h), or by the answer of a dual method (dual_step.h). */
+ * solve returns. Regions of contacts and impulses of dofs come from report_region and report_joint_terms, which the
+ * solve defines: by the laws at v (report_laws.h), or by the answer of a dual method (dual_step.h). */
 
 STAGE_FN void report_ints(const Context *ctx, int *data, real x, mask which) {
     if (!data)

@@ -1,5 +1,5 @@
-/* Reports of the model's constraints and tendons, at the velocity that the solve returns. Errors and points are those of
- * the beginning of the step. */
+/* Reports of the model's constraints and tendons, at the velocity that the solve returns. Errors and points are those
+ * of the beginning of the step. */
 
 /* Writes x to element i of the rows of an array [num_worlds][n] of f64, if the array is present. */
 KERNEL_FN void report_put(const Context *ctx, double *data, int n, int i, real x, mask mine) {

@@ -1,6 +1,6 @@
 // Lists the worlds whose Newton systems the library solves: compacts the systems of the active worlds into arrays of
-// pointers. One block; worlds keep their order. The systems of the other worlds follow, last world first: a graph solves a
-// fixed number of systems, and nothing reads those.
+// pointers. One block; worlds keep their order. The systems of the other worlds follow, last world first: a graph
+// solves a fixed number of systems, and nothing reads those.
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/target/compact.h"

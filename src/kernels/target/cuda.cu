@@ -12,8 +12,8 @@
 //   sap_kernel_place_shapes, sap_kernel_cast_rays, sap_kernel_sense   rays and sensors (target/sensor.cuh)
 //
 // Collision is a separate kernel because the general narrow phase needs more registers and a much larger stack than the
-// other stages (docs/gpu.md). Its output, the contact records, is in global memory in any case. The steps of presets find
-// contacts themselves if all pairs of shapes have closed forms.
+// other stages (docs/gpu.md). Its output, the contact records, is in global memory in any case. The steps of presets
+// find contacts themselves if all pairs of shapes have closed forms.
 #include "kernels/target/cuda_world.cuh"
 #include "kernels/step/reset.h"
 #include "kernels/target/compact.cuh"
@@ -60,7 +60,8 @@
 
 // ---- pairs that wait: the general narrow phase, in the precision of collision, and the records of their contacts ----
 
-// Blocks are warps. So few are launched that each thread has a workspace (host/cuda/launch.c); all fit the multiprocessors.
+// Blocks are warps. So few are launched that each thread has a workspace (host/cuda/launch.c); all fit the
+// multiprocessors.
 enum { WARP = 32, CONVEX_BLOCKS = 8, MERGE_THREADS = 128 };
 
 #define CONVEX_KERNEL(name, precision)                                                                                 \

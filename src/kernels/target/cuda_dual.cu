@@ -1,6 +1,6 @@
-// Entry file of the dual solvers on a GPU: the step with its contact solve in impulses (docs/dual.md), one kernel set per
-// method, each with that method alone. It is a separate module, so the kernels of cuda.cu have neither a register nor
-// an instruction of it. Collision, kinematics and reset are theirs.
+// Entry file of the dual solvers on a GPU: the step with its contact solve in impulses (docs/dual.md), one kernel set
+// per method, each with that method alone. It is a separate module, so the kernels of cuda.cu have neither a register
+// nor an instruction of it. Collision, kinematics and reset are theirs.
 //
 //   sap_kernel_step_cone         contact_solver = cone, with friction_law = convex or coulomb
 //   sap_kernel_step_pgs          pgs and pgs_rows

@@ -1,7 +1,7 @@
-// Entry file of kernels made for one batch. NVRTC compiles it when a batch requests it (host/cuda/made.c), with a header of
-// constants, made.h, that host/cuda/made_header.c writes from the arguments of the batch: sizes of the model, layouts of
-// scratch, choices of the options, and the team. The sources are those of all kernels; kernels/data/fixed.h defines how they
-// get the constants. docs/gpu.md.
+// Entry file of kernels made for one batch. NVRTC compiles it when a batch requests it (host/cuda/made.c), with a
+// header of constants, made.h, that host/cuda/made_header.c writes from the arguments of the batch: sizes of the model,
+// layouts of scratch, choices of the options, and the team. The sources are those of all kernels; kernels/data/fixed.h
+// defines how they get the constants. docs/gpu.md.
 //
 //   sap_kernel_step_made      as sap_kernel_step, or sap_kernel_step_thread_... with SAP_THREAD_PER_WORLD
 //   sap_kernel_collide_made   as sap_kernel_collide

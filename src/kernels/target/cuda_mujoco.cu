@@ -1,10 +1,11 @@
-// Entry file of the GPU target for MuJoCo's law: a separate module, loaded with the first batch of that law, so that the
-// kernels of SAP have nothing of it. The other kernels of such a batch are those of cuda.cu. docs/gpu.md.
+// Entry file of the GPU target for MuJoCo's law: a separate module, loaded with the first batch of that law, so that
+// the kernels of SAP have nothing of it. The other kernels of such a batch are those of cuda.cu. docs/gpu.md.
 //
 //   sap_kernel_mujoco_collide   contact records of the state of a stage
 //   sap_kernel_mujoco_step      one stage of a step: the only one, or one of the four of RK4; the last one ends the step
 //
-// The stages of RK4 are launches, because each has its own contacts. What one leaves for the next is in SapMujocoArgs.rk.
+// The stages of RK4 are launches, because each has its own contacts. What one leaves for the next is in
+// SapMujocoArgs.rk.
 #define SAP_SET_MUJOCO
 #define SAP_SET_COLLIDES
 #include "kernels/target/cuda_world.cuh"
@@ -30,8 +31,8 @@
 // Blocks of MAX_TEAM threads of the step that must fit a multiprocessor: bounds the registers.
 enum { STEP_BLOCKS = 3 };
 
-// Takes a stage of steps first_step .. end_step - 1 in every world. Several steps are only for worlds without contacts and
-// a single stage.
+// Takes a stage of steps first_step .. end_step - 1 in every world. Several steps are only for worlds without contacts
+// and a single stage.
 extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)
     sap_kernel_mujoco_step(const __grid_constant__ SapStepArgs args, int stage) {
     SapPack pack;

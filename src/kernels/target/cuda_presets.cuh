@@ -1,6 +1,7 @@
 // The kernel sets of the presets: the precisions are constants. They are for models without constraints and tendons,
-// without joints as in SAP Warp and for steps that report counters only. A step finds its contacts itself if all pairs of
-// shapes have closed forms; the general narrow phase would cost the other stages registers. The entry file defines first
+// without joints as in SAP Warp and for steps that report counters only. A step finds its contacts itself if all pairs
+// of shapes have closed forms; the general narrow phase would cost the other stages registers. The entry file defines
+// first
 //   STEP_OF(preset)        name of the step kernel
 //   BLOCKS_32, BLOCKS_64   STEP_BLOCKS of presets in f32 and in f64
 

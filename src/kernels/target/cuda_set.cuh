@@ -1,5 +1,5 @@
-// The kernels of the step for one set of precisions. An entry file (target/cuda.cu, cuda_dual.cu; cuda_thread.cu through
-// cuda_presets.cuh) includes this file once per set and defines first
+// The kernels of the step for one set of precisions. An entry file (target/cuda.cu, cuda_dual.cu; cuda_thread.cu
+// through cuda_presets.cuh) includes this file once per set and defines first
 //   STEP_KERNEL                                  name of the step kernel, if the set has one
 //   COLLIDE_KERNEL                               name of the collision kernel, if the set has its own
 //   STEP_SET                                     namespace that separates the names of the sets
@@ -38,8 +38,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, COLLIDE_BLOCKS)
     for (unsigned round = 0; begin(&args, round, scratch, STEP_SET::linear_is_f64(&ctx), &pack, &ctx); round++) {
         if (skip_world(&args, pack.world[0]))
             continue;
-        // All have passed its last barrier. After it they read whether pairs are left, and the gaps of records, which the next
-        // world overwrites after other barriers.
+        // All have passed its last barrier. After it they read whether pairs are left, and the gaps of records, which
+        // the next world overwrites after other barriers.
         STEP_SET::collide_once(&ctx);
     }
 }

@@ -1,5 +1,5 @@
-// What the entry files of the GPU target share: the team of a world, its scratch, and how a step calls its stages. An entry
-// file includes it once, before target/cuda_set.cuh, and defines what differs (step/step_list.h).
+// What the entry files of the GPU target share: the team of a world, its scratch, and how a step calls its stages. An
+// entry file includes it once, before target/cuda_set.cuh, and defines what differs (step/step_list.h).
 #define SAP_MAX_LANES 1 // a team has one world
 #include <sapwood/solver.h>
 
@@ -12,9 +12,9 @@
 // kernel that must fit a multiprocessor.
 enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 
-// The scratch of a team is in fast memory and in the workspace, which is global memory. Fast memory is shared memory. If a
-// thread has a world (TEAM_OF_ONE) it is local memory: it always has the arena of free motion, which comes first, and with it
-// the problem and its linear system; also the slots and origins of worlds with few contacts.
+// The scratch of a team is in fast memory and in the workspace, which is global memory. Fast memory is shared memory.
+// If a thread has a world (TEAM_OF_ONE) it is local memory: it always has the arena of free motion, which comes first,
+// and with it the problem and its linear system; also the slots and origins of worlds with few contacts.
 //   DECLARE_SCRATCH(name)   declares the team's part of fast memory in a kernel with the parameter `args`
 //   TEAM_SCRATCH(ctx)       its address
 #if TEAM_OF_ONE
@@ -59,16 +59,16 @@ struct ContextCopy {
 #define LINEAR_SOLVE(ctx, is_f64, pattern) LINEAR_SOLVE_ANY(ctx, is_f64, pattern)
 #endif
 
-// A real is one number, so the general narrow phase is called directly. Its workspace is in global memory. In a team, pairs
-// that need it wait for a separate launch.
+// A real is one number, so the general narrow phase is called directly. Its workspace is in global memory. In a team,
+// pairs that need it wait for a separate launch.
 #define CONVEX(ctx, task) ((task)->work = CONVEX_WORK(ctx), stage_convex(task))
 #define CONVEX_WORK(ctx)  convex_work(ctx)
 #if !TEAM_OF_ONE
 #define CONVEX_WAITS (!CLOSED_FORMS_ONLY)
 #endif
 
-// The list of stages, each in the namespace of its precision. Collision is a part of the step in sets without the general
-// narrow phase, for models that do not need it; otherwise it is a separate launch.
+// The list of stages, each in the namespace of its precision. Collision is a part of the step in sets without the
+// general narrow phase, for models that do not need it; otherwise it is a separate launch.
 #define STEP_COLLIDES (CLOSED_FORMS_ONLY && ctx->args->arena.in_step)
 #if TEAM_OF_ONE
 #define STEP_FN      static __device__ __forceinline__
@@ -102,8 +102,8 @@ static __device__ __forceinline__ unsigned char *convex_work(const SapContext *c
     return arena_at(NULL, &ctx->args->arena, ctx->args->arena.convex);
 }
 
-// The address of an arena. Where offsets are constants, its alignment makes several numbers one access: SAP_ARENA_ALIGNMENT is
-// a multiple of 16 bytes.
+// The address of an arena. Where offsets are constants, its alignment makes several numbers one access:
+// SAP_ARENA_ALIGNMENT is a multiple of 16 bytes.
 static __device__ __forceinline__ unsigned char *aligned(unsigned char *arena) {
 #ifdef SAP_MADE_FOR_BATCH
     return (unsigned char *)__builtin_assume_aligned(arena, 16);
@@ -128,8 +128,8 @@ static __device__ __forceinline__ void set_origins(SapContext *ctx, unsigned cha
     ctx->origin_ints = (int *)aligned(arena_at(scratch, arena, slots->origin_ints));
 }
 
-// Slots of a world with few contacts are in fast memory, those of other worlds in the workspace. A pack is one world, so
-// it has a slot for each record.
+// Slots of a world with few contacts are in fast memory, those of other worlds in the workspace. A pack is one world,
+// so it has a slot for each record.
 static __device__ __forceinline__ void place_slots(SapContext *ctx) {
     const SapArenas *arena = &ctx->args->arena;
     const int *count = ctx->args->contacts.count;

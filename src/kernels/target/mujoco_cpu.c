@@ -1,6 +1,7 @@
-/* The stages of MuJoCo's law on a CPU: a second build of the step with the headers of that law (SAP_SET_MUJOCO, step/stages.h).
- * It exports one table, sap_mujoco_kernels_<isa>_x<lanes>_f<precision>, with the stages that differ from SAP's; the host
- * takes the others from the table of cpu.c (cpu/dispatch.h). Neither law costs the other an instruction. */
+/* The stages of MuJoCo's law on a CPU: a second build of the step with the headers of that law (SAP_SET_MUJOCO,
+ * step/stages.h). It exports one table, sap_mujoco_kernels_<isa>_x<lanes>_f<precision>, with the stages that differ
+ * from SAP's; the host takes the others from the table of cpu.c (cpu/dispatch.h). Neither law costs the other an
+ * instruction. */
 #define SAP_SET_MUJOCO
 #include <math.h>
 #include <stdbool.h>

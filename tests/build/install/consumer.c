@@ -1,4 +1,5 @@
-/* Uses the installed library as a stranger would: the linked version is that of the headers, and the presets are inside. */
+/* Uses the installed library as a stranger would: the linked version is that of the headers, and the presets are
+ * inside. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* A stand-in for Criterion where its sandbox cannot run: under the thread sanitizer. The same tests compile against it; it
- * has what those tests use and no more. Each test runs in its own process. */
+/* A stand-in for Criterion where its sandbox cannot run: under the thread sanitizer. The same tests compile against it;
+ * it has what those tests use and no more. Each test runs in its own process. */
 #ifndef SAPWOOD_TESTS_PLAIN_CRITERION_H
 #define SAPWOOD_TESTS_PLAIN_CRITERION_H
 

@@ -1,4 +1,5 @@
-/* A stand-in for Criterion's tests with parameters, see criterion.h: one process runs all parameters, one after another. */
+/* A stand-in for Criterion's tests with parameters, see criterion.h: one process runs all parameters, one after
+ * another. */
 #ifndef SAPWOOD_TESTS_PLAIN_PARAMETERIZED_H
 #define SAPWOOD_TESTS_PLAIN_PARAMETERIZED_H
 

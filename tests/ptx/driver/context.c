@@ -1,5 +1,5 @@
-/* The primary context of one device, with a count of its holders, and each thread's stack of current contexts. Where there are
- * several devices, a process uses one of them at a time. */
+/* The primary context of one device, with a count of its holders, and each thread's stack of current contexts. Where
+ * there are several devices, a process uses one of them at a time. */
 #include "driver.h"
 
 enum { MAX_DEPTH = 16 };

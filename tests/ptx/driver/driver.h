@@ -1,5 +1,6 @@
-/* A stand-in for the CUDA driver library: the part of its API that a host side like ours calls, on top of the PTX runtime.
- * Only public names of <cuda.h> are exported; <cuda.h> itself maps a name to its version (cuMemAlloc is cuMemAlloc_v2).
+/* A stand-in for the CUDA driver library: the part of its API that a host side like ours calls, on top of the PTX
+ * runtime. Only public names of <cuda.h> are exported; <cuda.h> itself maps a name to its version (cuMemAlloc is
+ * cuMemAlloc_v2).
  *
  *   guard.c     what every call begins with: the lock, injected failures, the state of the library
  *   objects.c   handles: which are live, and what was not released in the end
@@ -127,7 +128,8 @@ typedef struct WorkList {
 
 Work *work_append(WorkList *list, const Work *work); /* copies it, and what it owns */
 void work_clear(WorkList *list);
-/* Runs it, keeps it for the next synchronisation, or records it in the graph the stream captures. Takes what it owns. */
+/* Runs it, keeps it for the next synchronisation, or records it in the graph the stream captures. Takes what it
+ * owns. */
 CUresult work_submit(CUstream stream, Work work);
 void work_run(Work *work);
 CUresult work_finish(void);

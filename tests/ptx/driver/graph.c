@@ -1,6 +1,8 @@
-/* Graphs: the work in the order it was added, which is one of the orders its dependencies allow. A node is its piece of work.
+/* Graphs: the work in the order it was added, which is one of the orders its dependencies allow. A node is its piece of
+ * work.
  *
- * The conditions of conditional nodes live as long as the process: those of a graph outlive it in what was made of it. */
+ * The conditions of conditional nodes live as long as the process: those of a graph outlive it in what was made of
+ * it. */
 #include "driver.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
  *
  *     PTX_FAIL=cuMemAlloc:3,cuLaunchKernel:1:719      the third cuMemAlloc and the first cuLaunchKernel fail
  *
- * with the error number given, else out of memory for what allocates and "unknown" for the rest. PTX_CALLS=FILE writes how
- * often each function was called, which is where such a list can come from. */
+ * with the error number given, else out of memory for what allocates and "unknown" for the rest. PTX_CALLS=FILE writes
+ * how often each function was called, which is where such a list can come from. */
 #include "driver.h"
 #include "library.h"
 

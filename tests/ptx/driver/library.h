@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Runs function(data) as work of the stream, in its order or as a part of the graph that it captures. Copies the `size` bytes of
- * data. Returns a CUresult. */
+/* Runs function(data) as work of the stream, in its order or as a part of the graph that it captures. Copies the `size`
+ * bytes of data. Returns a CUresult. */
 int ptx_library_work(void *stream, void (*function)(void *), const void *data, size_t size);
 int ptx_library_is_captured(void *stream);
 

@@ -1,5 +1,5 @@
-/* Modules: an image is PTX text or a fatbin; its PTX is translated and compiled by the translator, which keeps results in
- * the folder PTX_CACHE, and loaded as a shared object.
+/* Modules: an image is PTX text or a fatbin; its PTX is translated and compiled by the translator, which keeps results
+ * in the folder PTX_CACHE, and loaded as a shared object.
  *
  *   PTX_CHECK     0, 1 (default), 2: see runtime/access.h
  *   PTX_CACHE     default: ptx_cache in the system's folder for temporary files

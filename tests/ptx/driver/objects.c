@@ -1,5 +1,5 @@
-/* Live handles. When the process ends, what was not released is named on standard error; with PTX_LEAKS=fail the process then
- * ends with status 86. */
+/* Live handles. When the process ends, what was not released is named on standard error; with PTX_LEAKS=fail the
+ * process then ends with status 86. */
 #include "driver.h"
 
 #include <string.h>

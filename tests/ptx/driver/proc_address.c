@@ -23,8 +23,8 @@ API cuGetProcAddress(const char *name, void **function, int version, cuuint64_t 
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-/* Undocumented tables of functions for NVIDIA's own libraries; there are none here. NVRTC asks for one. A table begins with its size in
- * bytes. */
+/* Undocumented tables of functions for NVIDIA's own libraries; there are none here. NVRTC asks for one. A table begins
+ * with its size in bytes. */
 API cuGetExportTable(const void **table, const CUuuid *id) {
     static const size_t none = sizeof none;
     REQUIRE(table && id, CUDA_ERROR_INVALID_VALUE);

@@ -1,5 +1,6 @@
-/* Streams and events. Work of all streams runs in the order it was given, which is one of the orders CUDA allows: at once, or
- * with PTX_DEFER=1 only when somebody waits for it, which shows a host that frees or changes memory too early. */
+/* Streams and events. Work of all streams runs in the order it was given, which is one of the orders CUDA allows: at
+ * once, or with PTX_DEFER=1 only when somebody waits for it, which shows a host that frees or changes memory too
+ * early. */
 #include "driver.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* A stand-in for cuSOLVER and cuBLAS: the batched Cholesky solver and the batched product on the executor's device memory, which the
- * host can read, by LAPACK and BLAS. So the lockstep solve runs in tests with the very arithmetic of the CPU's. A call is work of the
- * stream, as the kernels of the real libraries are.
+/* A stand-in for cuSOLVER and cuBLAS: the batched Cholesky solver and the batched product on the executor's device
+ * memory, which the host can read, by LAPACK and BLAS. So the lockstep solve runs in tests with the very arithmetic of
+ * the CPU's. A call is work of the stream, as the kernels of the real libraries are.
  *
  * PTX_LIBRARY names what a library might do in a capture:
  *   cublas-refuses, cusolver-refuses    returns an error
@@ -95,8 +95,8 @@ static void count_systems(int count) {
     fclose(file);
 }
 
-/* As cuSOLVER does, a matrix that is not positive definite is no error of the call; solutions with it are worthless, and so are those of
- * a graph whose buffer has been replaced. */
+/* As cuSOLVER does, a matrix that is not positive definite is no error of the call; solutions with it are worthless,
+ * and so are those of a graph whose buffer has been replaced. */
 #define DEFINE(real, factor_name, factor, solve_name, solve)                                                           \
     EXPORT int factor_name(void *handle, int part, int n, real **a, int lda, int *info, int count);                    \
     EXPORT int solve_name(void *handle, int part, int n, int columns, real **a, int lda, real **b, int ldb, int *info, \

@@ -4,9 +4,9 @@
  *   CHECK 1   every byte is in a live allocation, variable or frame; the address is a multiple of the width
  *   CHECK 2   also: bytes are written before they are read, and no two threads race (race.c)
  *
- * A load all of whose bytes are unwritten is reported; one that is partly written is not: structs are copied with their padding.
- * Local memory is not looked at in that way: nvcc loads elements of local arrays early and then does not use them. It is filled
- * with NaNs instead, so that a use shows in the results. */
+ * A load all of whose bytes are unwritten is reported; one that is partly written is not: structs are copied with their
+ * padding. Local memory is not looked at in that way: nvcc loads elements of local arrays early and then does not use
+ * them. It is filled with NaNs instead, so that a use shows in the results. */
 #ifndef PTX_ACCESS_H
 #define PTX_ACCESS_H
 
@@ -132,7 +132,8 @@ PTX_INLINE u8 *generic_at(Thread *t, u64 address, u32 width, u32 site, Access ki
     return global_at(t, address, width, site, kind);
 }
 
-/* Functions, not inlined: there are thousands of accesses in a program, and inlining them triples the time to compile it. */
+/* Functions, not inlined: there are thousands of accesses in a program, and inlining them triples the time to compile
+ * it. */
 #define PTX_DEFINE_ACCESS(space, width)                                                                                \
     PTX_NOINLINE u8 *space##_##width(Thread *t, u64 address, u32 site, Access kind) {                                  \
         return space##_at(t, address, width, site, kind);                                                              \
@@ -150,8 +151,8 @@ PTX_DEFINE_WIDTHS(local)
 PTX_DEFINE_WIDTHS(param)
 PTX_DEFINE_WIDTHS(generic)
 
-/* Takes a frame of local memory from the thread's stack, with a gap after it; filled with NaNs, so that what is read unwritten
- * shows in results too. */
+/* Takes a frame of local memory from the thread's stack, with a gap after it; filled with NaNs, so that what is read
+ * unwritten shows in results too. */
 PTX_NOINLINE u8 *local_enter(Thread *t, u32 size, u32 align, u32 site) {
     enum { GAP = 16 };
     u64 start = (t->local_top + GAP + align - 1) & ~(u64)(align - 1);

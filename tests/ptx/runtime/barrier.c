@@ -1,5 +1,5 @@
-/* Barriers of a block. One without a count waits for all threads that have not ended; reaching it from different places is
- * reported, since all threads must agree on the branch that leads to it. */
+/* Barriers of a block. One without a count waits for all threads that have not ended; reaching it from different places
+ * is reported, since all threads must agree on the branch that leads to it. */
 #include "executor.h"
 
 #include <stdlib.h>
@@ -89,8 +89,8 @@ static int is_at(u32 file, u32 line, const char *name, size_t length, u32 wanted
     return strlen(path) == length && !strncmp(path, name, length);
 }
 
-/* PTX_SKIP=FILE:LINE leaves out the barriers that stand in that line of CUDA source, or were inlined for a call there: a program that
- * needs one must then be caught. */
+/* PTX_SKIP=FILE:LINE leaves out the barriers that stand in that line of CUDA source, or were inlined for a call there:
+ * a program that needs one must then be caught. */
 int ptx_is_skipped(u32 site) {
     static const char *skip;
     static int known;

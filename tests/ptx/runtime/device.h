@@ -1,7 +1,8 @@
-/* What translated code sees: types, the state of a thread, and the runtime's functions. The meaning of instructions is in
- * semantics.h, checked access to memory in access.h.
+/* What translated code sees: types, the state of a thread, and the runtime's functions. The meaning of instructions is
+ * in semantics.h, checked access to memory in access.h.
  *
- * A thread is a fiber with a C stack of its own. Only one runs at a time; it runs until it waits at a barrier or ends. */
+ * A thread is a fiber with a C stack of its own. Only one runs at a time; it runs until it waits at a barrier or
+ * ends. */
 #ifndef PTX_DEVICE_H
 #define PTX_DEVICE_H
 
@@ -19,7 +20,8 @@ typedef int64_t s64;
 typedef float f32;
 typedef double f64;
 
-/* Device memory lies in one reserved range, so that an address tells its space. Each byte has a state in a second range. */
+/* Device memory lies in one reserved range, so that an address tells its space. Each byte has a state in a second
+ * range. */
 #define ARENA_BASE  0x200000000000ull
 #define ARENA_SIZE  0x100000000ull
 #define STATES_BASE 0x210000000000ull

@@ -1,5 +1,5 @@
-/* Device memory: allocations in one reserved range, with a gap between them that may not be touched, and a state for each byte.
- * A place is not used again after it was freed, so that a use after free is seen. */
+/* Device memory: allocations in one reserved range, with a gap between them that may not be touched, and a state for
+ * each byte. A place is not used again after it was freed, so that a use after free is seen. */
 #ifndef PTX_DEVICE_MEMORY_H
 #define PTX_DEVICE_MEMORY_H
 

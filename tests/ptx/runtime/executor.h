@@ -1,4 +1,5 @@
-/* The state of the block that runs. Blocks of a launch run one after the other; their threads are fibers that take turns.
+/* The state of the block that runs. Blocks of a launch run one after the other; their threads are fibers that take
+ * turns.
  *
  *   launch.c    a launch: its blocks, its counts
  *   fiber.c     switching between threads, and whose turn it is

@@ -1,4 +1,5 @@
-/* A launch: its blocks one after the other, then the counts of what they did, as one line of JSON in the file PTX_STATS. */
+/* A launch: its blocks one after the other, then the counts of what they did, as one line of JSON in the file
+ * PTX_STATS. */
 #define _GNU_SOURCE
 #include "executor.h"
 

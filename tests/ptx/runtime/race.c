@@ -1,16 +1,17 @@
 /* Races: two threads touch the same bytes, at least one writes, and nothing orders the two accesses.
  *
- * Time in a block is counted in epochs, which a barrier of all threads ends, and within one by a clock for each thread, which
- * goes on at every barrier the thread takes part in. knows(a)[b] is the clock of b up to which a has seen what b did; threads
- * that meet exchange it (vector clocks). An access at (epoch, thread, clock) comes before one by thread a now if
+ * Time in a block is counted in epochs, which a barrier of all threads ends, and within one by a clock for each thread,
+ * which goes on at every barrier the thread takes part in. knows(a)[b] is the clock of b up to which a has seen what b
+ * did; threads that meet exchange it (vector clocks). An access at (epoch, thread, clock) comes before one by thread a
+ * now if
  *
  *     epoch < now   or   thread == a   or   clock <= knows(a)[thread].
  *
- * Epochs are never used twice, so stamps of earlier blocks and launches are told by their number and need no clearing. In
- * shared memory they mean nothing; in global memory those of other blocks of this launch are unordered.
+ * Epochs are never used twice, so stamps of earlier blocks and launches are told by their number and need no clearing.
+ * In shared memory they mean nothing; in global memory those of other blocks of this launch are unordered.
  *
- * Each word of four bytes keeps its last write and two reads that are not ordered with each other: of many concurrent readers
- * the others are forgotten, which can miss a race, but reports none that is not there. */
+ * Each word of four bytes keeps its last write and two reads that are not ordered with each other: of many concurrent
+ * readers the others are forgotten, which can miss a race, but reports none that is not there. */
 #define _GNU_SOURCE
 #include "executor.h"
 

@@ -1,7 +1,8 @@
-/* Reuse of local memory: how many other words a thread accesses between two accesses to the same word. A cache of n words
- * with the least recently used word replaced misses the accesses whose distance is n or more, so that one run tells the
- * misses of a cache of any size. The threads of a warp access the same words together, and a line of the hardware's cache
- * is one word of all 32, so the first thread of a block stands for its warp. Words are in a list, the most recent first. */
+/* Reuse of local memory: how many other words a thread accesses between two accesses to the same word. A cache of n
+ * words with the least recently used word replaced misses the accesses whose distance is n or more, so that one run
+ * tells the misses of a cache of any size. The threads of a warp access the same words together, and a line of the
+ * hardware's cache is one word of all 32, so the first thread of a block stands for its warp. Words are in a list, the
+ * most recent first. */
 #include "executor.h"
 
 #include <stdlib.h>

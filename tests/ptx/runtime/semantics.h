@@ -171,8 +171,8 @@ PTX_CLASSIFY(f64, 0x1p-1022)
 PTX_ROUND(f32, f)
 PTX_ROUND(f64, )
 
-/* A number past the range gives its end. NaN gives 0 from f32 to at most 32 bits, else the top bit alone: what the hardware
- * does, see PTX ISA, cvt. */
+/* A number past the range gives its end. NaN gives 0 from f32 to at most 32 bits, else the top bit alone: what the
+ * hardware does, see PTX ISA, cvt. */
 #define PTX_TO_INTEGER(type, low, high, above)                                                                         \
     PTX_FN type type##_of_f32(f32 x) {                                                                                 \
         if (x != x)                                                                                                    \

@@ -1,5 +1,6 @@
-/* What the lanes of a warp do together: sync, shuffle, vote, match, reduce. Each lane leaves a request; the last lane of the
- * mask to arrive computes the results of all. A mask may name any lanes, so teams smaller than a warp work side by side. */
+/* What the lanes of a warp do together: sync, shuffle, vote, match, reduce. Each lane leaves a request; the last lane
+ * of the mask to arrive computes the results of all. A mask may name any lanes, so teams smaller than a warp work side
+ * by side. */
 #include "executor.h"
 
 #include <stdlib.h>

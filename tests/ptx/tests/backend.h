@@ -1,5 +1,5 @@
-/* What the tests of the CUDA backend share. Each is a program that ends with 0, or says what is wrong and ends with 1; it runs with the
- * stand-in driver, and the same programs run on a real GPU. */
+/* What the tests of the CUDA backend share. Each is a program that ends with 0, or says what is wrong and ends with 1;
+ * it runs with the stand-in driver, and the same programs run on a real GPU. */
 #ifndef PTX_TESTS_BACKEND_H
 #define PTX_TESTS_BACKEND_H
 
@@ -28,7 +28,8 @@ bool backend_has(SapBatch *batch, SapBatchField field);
 size_t backend_bytes(SapBatch *batch, SapBatchField field);
 void *backend_read(SapBatch *batch, SapBatchField field);
 
-/* Ends the program unless every array that they have of the worlds of `got` has the bits of the first ones of `expected`. */
+/* Ends the program unless every array that they have of the worlds of `got` has the bits of the first ones of
+ * `expected`. */
 void backend_same(SapBatch *expected, SapBatch *got, const char *what);
 
 /* Velocities, coordinates and controls of all worlds, each of them different: a function of seed, world and index. */

@@ -1,8 +1,10 @@
-/* States, statuses, contacts, impulses and counters of a batch on the GPU are those of one on the CPU, bit for bit: scenes x presets x line
- * searches x numbers of worlds x team sizes, from states with contacts. A step that reports contacts and dofs takes the general kernel; steps
- * without reports take the kernel of the preset, with a team and, where its scratch fits, with a thread per world.
+/* States, statuses, contacts, impulses and counters of a batch on the GPU are those of one on the CPU, bit for bit:
+ * scenes x presets x line searches x numbers of worlds x team sizes, from states with contacts. A step that reports
+ * contacts and dofs takes the general kernel; steps without reports take the kernel of the preset, with a team and,
+ * where its scratch fits, with a thread per world.
  *
- * backend_bits [all|some|few]    all cases of the bench scenes (default) and some of the others; some of all, whose line searches and
+ * backend_bits [all|some|few]    all cases of the bench scenes (default) and some of the others; some of all, whose
+ * line searches and
  *                                teams take turns; one of each scene, for slow checks */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Parameters that worlds have of their own do on a GPU what they do on the CPU: every array has the same bits after writes, bad values,
- * resets, and where worlds are assembled. */
+/* Parameters that worlds have of their own do on a GPU what they do on the CPU: every array has the same bits after
+ * writes, bad values, resets, and where worlds are assembled. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static bool is_upper(int p) {
            p == SAP_PARAMETER_TENDON_SPRING_UPPER;
 }
 
-/* Other values of a parameter in the worlds first .. WORLDS - 1. Inertias of a world grow together, limits stay in order, frames keep
- * their rotation. */
+/* Other values of a parameter in the worlds first .. WORLDS - 1. Inertias of a world grow together, limits stay in
+ * order, frames keep their rotation. */
 static void vary(SapBatch *batch, int p, int first, int round) {
     SapArray view = expand(batch, p);
     if (p == SAP_PARAMETER_SHAPE_MESH)

@@ -1,5 +1,5 @@
-/* Memory: many worlds, more teams than the workspace has room for, and nothing left behind (PTX_LEAKS=fail). What makes no sense on a
- * GPU is refused in words. */
+/* Memory: many worlds, more teams than the workspace has room for, and nothing left behind (PTX_LEAKS=fail). What makes
+ * no sense on a GPU is refused in words. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

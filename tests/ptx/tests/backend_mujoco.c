@@ -1,5 +1,6 @@
-/* A batch of MuJoCo's law on the GPU has the bits of one on the CPU: every integrator with both cones, contacts of three and six rows,
- * precisions, team sizes, scratch in shared memory and in the workspace; with actuators and a pair of shapes. */
+/* A batch of MuJoCo's law on the GPU has the bits of one on the CPU: every integrator with both cones, contacts of
+ * three and six rows, precisions, team sizes, scratch in shared memory and in the workspace; with actuators and a pair
+ * of shapes. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,8 +35,8 @@ static const Case cases[] = {
     {CUBE, "mujoco32", SAP_INTEGRATOR_EULER, SAP_CONE_PYRAMIDAL, 6, 16, 0, true, true},
 };
 
-/* An activation with a gain that depends on the state on the last dof, and a servo of the last two dofs, which is a motor
- * in a discrete step. The first two shapes are a pair. */
+/* An activation with a gain that depends on the state on the last dof, and a servo of the last two dofs, which is a
+ * motor in a discrete step. The first two shapes are a pair. */
 static void add_extras(const SapModelArrays *m, SapMujocoArrays *law) {
     static const double gain[6] = {0.2, -0.1, -0.05, 0.3, 0, 0}, bias[6] = {0, 0, 0, 0, -0.4, -0.2};
     static const double dynamics[2] = {3, 0}, tau[2] = {0.02, 1}, of[3] = {0, 1, 1}, arm[3] = {1.5, 0.7, -0.4};

@@ -1,5 +1,5 @@
-/* Rays on the GPU meet what they meet on the CPU, bit for bit: scenes with every shape type, static trees and height fields,
- * in both precisions, with arrays in host and in device memory. */
+/* Rays on the GPU meet what they meet on the CPU, bit for bit: scenes with every shape type, static trees and height
+ * fields, in both precisions, with arrays in host and in device memory. */
 #include <cuda.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What is queued besides steps does what it does on the CPU: resets by masks of either memory, to keyframes, the kinematics of chosen
- * worlds, and the copies of a guard. */
+/* What is queued besides steps does what it does on the CPU: resets by masks of either memory, to keyframes, the
+ * kinematics of chosen worlds, and the copies of a guard. */
 #include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Streams and graphs: steps and resets can be captured and run as often as the graph is launched, a caller's stream can be used, and work
- * that was queued on one stream comes before that of the next. With PTX_DEFER=1 the stand-in runs nothing before somebody waits. */
+/* Streams and graphs: steps and resets can be captured and run as often as the graph is launched, a caller's stream can
+ * be used, and work that was queued on one stream comes before that of the next. With PTX_DEFER=1 the stand-in runs
+ * nothing before somebody waits. */
 #include <cuda.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@ static void check_graph(const SapScene *scene, CUstream stream) {
     CHECK(sap_batch_synchronize(gpu) == SAP_ERROR_DEVICE, "waiting is not possible while a graph is captured");
     NEED_CU(cuStreamEndCapture(stream, &graph));
     NEED_CU(cuGraphGetNodes(graph, NULL, &nodes));
-    /* a call of one step, one of three, each step 1 to 4 launches or all of a call in one; 2 of a reset with a mask of the host */
+    /* a call of one step, one of three, each step 1 to 4 launches or all of a call in one; 2 of a reset with a mask of
+     * the host */
     CHECK(nodes >= 1 + 1 + 2 && nodes <= 4 * (1 + 3) + 2, "the graph has %zu nodes", nodes);
     NEED_CU(cuGraphInstantiate(&executable, graph, 0));
     for (int i = 0; i < 4; i++)

@@ -1,5 +1,6 @@
-/* A short life of a batch on the GPU that calls every function the backend has, with a parameter that its worlds have of their own: for test_backend.py, which makes calls of the driver fail.
- * Prints "ok", or the error, and ends with 0: crashes and leaks are what it is about.
+/* A short life of a batch on the GPU that calls every function the backend has, with a parameter that its worlds have
+ * of their own: for test_backend.py, which makes calls of the driver fail. Prints "ok", or the error, and ends with 0:
+ * crashes and leaks are what it is about.
  *
  * backend_use [steps]    calls of sap_batch_step; 2 unless given */
 #include <stdio.h>

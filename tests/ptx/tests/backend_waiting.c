@@ -1,6 +1,7 @@
-/* Collision in two passes: pairs of shapes without a closed form wait for a launch of their own. Contacts and states have the bits of the
- * CPU, whatever the order of the list (PTX_ORDER), also where more pairs touch than can wait, where contacts are dropped, and in worlds
- * whose state is not finite. A step has as many launches as its pairs need. */
+/* Collision in two passes: pairs of shapes without a closed form wait for a launch of their own. Contacts and states
+ * have the bits of the CPU, whatever the order of the list (PTX_ORDER), also where more pairs touch than can wait,
+ * where contacts are dropped, and in worlds whose state is not finite. A step has as many launches as its pairs
+ * need. */
 #include <cuda.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +32,8 @@ static void end(Start *start) {
     sap_scene_destroy(start->scene);
 }
 
-/* Worlds in which more than `limit` pairs without the plane touch, in a batch with a record for each contact. The plane is shape 0 of its
- * pairs. */
+/* Worlds in which more than `limit` pairs without the plane touch, in a batch with a record for each contact. The plane
+ * is shape 0 of its pairs. */
 static int worlds_beyond(SapBatch *batch, int limit, int plane) {
     int32_t *count = backend_read(batch, SAP_BATCH_CONTACT_COUNT), *a = backend_read(batch, SAP_BATCH_CONTACT_SHAPE0),
             *b = backend_read(batch, SAP_BATCH_CONTACT_SHAPE1);
@@ -73,7 +74,8 @@ static void break_world(SapBatch *batch, int world) {
     free(qd);
 }
 
-/* Steps of both devices from the start; capacity: of contact records, 0 = that of the scene. Returns the contacts dropped. */
+/* Steps of both devices from the start; capacity: of contact records, 0 = that of the scene. Returns the contacts
+ * dropped. */
 static long long check_bits(const Start *start, const char *preset, int capacity, const char *method, bool broken) {
     SapOptions o = start->scene->options;
     SapBatch *pair[2];

@@ -1,5 +1,5 @@
-/* What barrier_mutants.py runs without one of the barriers: cases that together need every one of them. Whether one is missing is for
- * the race check to say (PTX_CHECK=2); this program only drives the kernels.
+/* What barrier_mutants.py runs without one of the barriers: cases that together need every one of them. Whether one is
+ * missing is for the race check to say (PTX_CHECK=2); this program only drives the kernels.
  *
  * barriers CASE */
 #include <math.h>

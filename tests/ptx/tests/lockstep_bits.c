@@ -1,5 +1,5 @@
-/* factor_plan = library on a GPU: the bits of the CPU's lockstep solve, which the stand-in for cuSOLVER and cuBLAS makes possible by
- * calling the same LAPACK and BLAS.
+/* factor_plan = library on a GPU: the bits of the CPU's lockstep solve, which the stand-in for cuSOLVER and cuBLAS
+ * makes possible by calling the same LAPACK and BLAS.
  *
  * lockstep_bits SCENE PRESET CONTACTS [BOUND]
  *

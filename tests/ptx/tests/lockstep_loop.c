@@ -1,5 +1,6 @@
 /* factor_plan = library with its loop in a conditional node of a CUDA graph, on the stand-ins for driver and libraries:
- * the bits of the loop that the host runs, no waits, steps that can be captured, and the host's loop where anything of it fails.
+ * the bits of the loop that the host runs, no waits, steps that can be captured, and the host's loop where anything of
+ * it fails.
  *
  * lockstep_loop SCENE */
 #include <cuda.h>
@@ -93,7 +94,8 @@ static void check_calls(void) {
     sap_batch_destroy(graph);
 }
 
-/* A step can be captured, and the graph launched as often as one likes. The host's loop waits, which no capture allows. */
+/* A step can be captured, and the graph launched as often as one likes. The host's loop waits, which no capture
+ * allows. */
 static void check_capture(CUstream stream) {
     SapBatch *cpu = create(SAP_DEVICE_CPU, 3), *graph = create(SAP_DEVICE_CUDA, 3), *host = create_with_host(3);
     CUgraph captured;

@@ -1,4 +1,5 @@
-// Small kernels that use what ours use: fibers, barriers, shuffles, votes, atomics, calls, local memory, big parameters.
+// Small kernels that use what ours use: fibers, barriers, shuffles, votes, atomics, calls, local memory, big
+// parameters.
 #define KERNEL extern "C" __global__ void
 
 // Inclusive scan of a block in shared memory; the barrier count differs with the block.

@@ -1,4 +1,5 @@
-// Kernels with one planted mistake each, and beside them the same without it. Each takes (n, p): p has blockDim.x floats.
+// Kernels with one planted mistake each, and beside them the same without it. Each takes (n, p): p has blockDim.x
+// floats.
 #include <assert.h>
 
 #define KERNEL extern "C" __global__ void
