@@ -3,9 +3,10 @@
  * contacts and dofs takes the general kernel; steps without reports take the kernel of the preset, with a team and,
  * where its scratch fits, with a thread per world.
  *
- * backend_bits [all|some|few]    all cases of the bench scenes (default) and some of the others; some of all, whose
- * line searches and
- *                                teams take turns; one of each scene, for slow checks */
+ * backend_bits all     all presets, line searches and team sizes of the bench scenes, whose numbers of worlds take
+ *                      turns, and some cases of the others (default)
+ * backend_bits some    some cases of all scenes, whose line searches and teams take turns
+ * backend_bits few     one case of each scene, for slow checks */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "support/hash_contacts.h"
 #include "support/random_model.h"
 
-enum { MOST_WORLDS = 33, WARM_UP = 100, STEPS = 3, NUM_TEAMS = 5 };
+enum { MOST_WORLDS = 33, WARM_UP = 100, STEPS = 3, NUM_TEAMS = 5, NUM_WORLDS = 3 };
 typedef enum Extent { EXTENT_ALL, EXTENT_SOME, EXTENT_FEW } Extent;
 
 static const char *const bench_scenes[] = {"arm3",    "cartpole", "cube",      "double_pendulum",
@@ -24,7 +25,7 @@ static const char *const bench_scenes[] = {"arm3",    "cartpole", "cube",      "
 static const char *const test_scenes[] = {"ball_on_field", "corner", "hulls", "linkages",
                                           "pebbles",       "pinch",  "tower", "wedge"};
 static const char *const line_searches[] = {"monotone_decay", "armijo_decay", "exact_root", "wolfe"};
-static const int worlds[] = {1, 3, MOST_WORLDS}, teams[NUM_TEAMS] = {8, 16, 32, 64, 128};
+static const int worlds[NUM_WORLDS] = {1, 3, MOST_WORLDS}, teams[NUM_TEAMS] = {8, 16, 32, 64, 128};
 
 typedef struct Subject {
     const char *name;
@@ -141,9 +142,9 @@ static void check_options(const Subject *subject, const SapOptions *o, SapBatch 
     SapBatch *expected = run(subject, o, MOST_WORLDS, SAP_DEVICE_CPU, start);
     count_contacts(expected, counts);
     if (extent == EXTENT_ALL)
-        for (size_t t = 0; t < NUM_TEAMS - 1; t++)
-            for (size_t w = 0; w < sizeof worlds / sizeof *worlds; w++)
-                check_case(subject, *o, worlds[w], teams[t], 0, start, expected, name, counts);
+        for (size_t t = 0; t < NUM_TEAMS - 1; t++) /* each team has each number of worlds with some line search */
+            check_case(subject, *o, worlds[(t + o->line_search_variant) % NUM_WORLDS], teams[t], 0, start, expected,
+                       name, counts);
     int team = extent == EXTENT_ALL ? teams[NUM_TEAMS - 1] : next_team(subject, extent, counts);
     check_case(subject, *o, 3, team, 0, start, expected, name, counts);
     /* what is not in shared memory is in the workspace */

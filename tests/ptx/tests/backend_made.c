@@ -1,8 +1,7 @@
 /* Kernels made for a batch.
  *
  * backend_made          what becomes of NVRTC's result, and of the files in the cache. A stand-in for NVRTC
- * (library/nvrtc.c) returns
- *                       kernels that do nothing, so the state shows which kernels ran
+ *                       (library/nvrtc.c) returns kernels that do nothing, so the state shows which kernels ran
  * backend_made nvrtc    with NVRTC itself: the bits of the CPU, with a team and with a thread per world */
 #include <dirent.h>
 #include <stdio.h>
