@@ -51,7 +51,7 @@ string(TOUPPER "${SAPWOOD_KERNEL_ISAS}" SAPWOOD_KERNEL_DEFINITIONS) # for the ke
 list(TRANSFORM SAPWOOD_KERNEL_DEFINITIONS REPLACE "(.+)" "SAPWOOD_HAVE_\\1=1")
 # Packs of 16 worlds for presets in f32, whose reals fill a register of 512 bits. Reals in f64 then have two registers,
 # which gcc would keep in memory.
-if(CMAKE_C_COMPILER_ID MATCHES "Clang" AND "avx512" IN_LIST SAPWOOD_KERNEL_ISAS)
+if(SAPWOOD_WIDE_LANES AND CMAKE_C_COMPILER_ID MATCHES "Clang" AND "avx512" IN_LIST SAPWOOD_KERNEL_ISAS)
     set(wide_lanes_avx512 16)
     list(APPEND SAPWOOD_KERNEL_DEFINITIONS SAPWOOD_HAVE_AVX512_X16=1)
 endif()
