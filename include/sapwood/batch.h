@@ -29,7 +29,7 @@ SAP_BEGIN_DECLS
 typedef struct SapBatch SapBatch;
 
 /* Creates num_worlds >= 1 worlds at the model's initial state. The batch keeps the model alive, so the caller may
- * destroy it at any time. options are copied; NULL = sap_options_preset("approx32"). State and control are f64 if
+ * destroy it at any time. options are copied; NULL = sap_options_preset(NULL). State and control are f64 if
  * free_motion_solve_precision is fp64, else f32. Contacts are f64 if use_f64_boundary_pose is set, else f32. A batch
  * that does not fit in the memory that is available is refused before it is allocated (SAP_ERROR_MEMORY). The caller
  * owns *out. */

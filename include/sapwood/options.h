@@ -141,7 +141,7 @@ typedef struct SapOptions {
     SapLimitWindow tendon_limit_window;          /* when limits of tendons act */
 
     /* ---- free motion ---- */
-    SapGyroscopic gyroscopic; /* default explicit, in all presets */
+    SapGyroscopic gyroscopic; /* set by the preset: implicit in fast32 and fast64, else explicit */
     /* A world with a faster dof fails with SAP_WORLD_TOO_FAST, before its numbers overflow. */
     double max_joint_speed; /* m/s or rad/s, of each number of joint_qd; default NaN = no limit; > 0 */
 
@@ -172,11 +172,11 @@ typedef struct SapOptions {
     /* Newton iterations; default 100, 0 .. 1000000. Solvers in impulses: SapDualOptions.max_iterations, where 100 reads
      * as the method's own limit. */
     int max_iterations;
-    double optimality_abs_tol;         /* absolute tolerance of the optimality test; default 1e-14, >= 0 */
-    double optimality_rel_tol;         /* relative tolerance of the optimality test; default 1e-6, >= 0 */
-    double cost_abs_tol;               /* J, of the cost test; default NaN = 0 (monotone_decay, wolfe) or 1e-30; >= 0 */
-    double cost_rel_tol;               /* of the cost test; default NaN = 5e-3 (monotone_decay, wolfe) or 1e-15; >= 0 */
-    SapLineSearch line_search_variant; /* default monotone_decay */
+    double optimality_abs_tol; /* absolute tolerance of the optimality test; default 1e-14, >= 0 */
+    double optimality_rel_tol; /* relative tolerance of the optimality test; default 1e-6, >= 0 */
+    double cost_abs_tol;       /* J, of the cost test; default NaN = 0 (wolfe, monotone_decay) or 1e-30; >= 0 */
+    double cost_rel_tol;       /* of the cost test; default NaN = 1e-6 (wolfe), 5e-3 (monotone_decay) or 1e-15; >= 0 */
+    SapLineSearch line_search_variant; /* set by the preset: exact_root in drake, else wolfe */
     int line_search_max_iterations;    /* per line search; default 40 (exact_root: 40 reads as 100), 1 .. 1000000 */
     double armijo_c;                   /* sufficient decrease of armijo_decay; default 1e-4, (0, 1) */
     double rho;                        /* step reduction of armijo_decay; default 0.8, (0, 1) */
@@ -203,14 +203,14 @@ typedef struct SapOptions {
     SapSpecialize specialize; /* kernels compiled for the batch; default off */
 } SapOptions;
 
-/* Fills *options with the defaults and a preset: "approx32", "approx64", "drake", "fast32", "mujoco32" or "mujoco64";
- * NULL means "approx32". The last two also set contact_solver = mujoco. */
+/* Fills *options with the defaults and a preset: "fast32", "fast64", "approx32", "approx64", "drake", "mujoco32" or
+ * "mujoco64"; NULL means "fast32". The last two also set contact_solver = mujoco. */
 SAP_API SapStatus sap_options_preset(const char *preset, SapOptions *options);
 
 /* Sets one option by name from text, e.g. ("free_motion_solve_precision", "fp64"), ("threads", "2"). An unknown name or
  * a value out of range is an error with a message that lists what is allowed. The name "contact_preset_variant"
- * overwrites the ten fields of a preset, so set it first. The value "none" sets NaN where that is the default, and
- * does not change the ten fields of a preset. SAP Warp's keywords without a field here have no effect: block_size
+ * overwrites the twelve fields of a preset, so set it first. The value "none" sets NaN where that is the default, and
+ * does not change the twelve fields of a preset. SAP Warp's keywords without a field here have no effect: block_size
  * accepts its range, the others only the value that requests nothing. No argument may be NULL. */
 SAP_API SapStatus sap_options_set(SapOptions *options, const char *name, const char *value);
 
@@ -219,7 +219,7 @@ SAP_API SapStatus sap_options_check(const SapOptions *options);
 
 /* Writes the value of an option to `text`, which the caller owns and has `size` bytes (64 always suffice),
  * zero-terminated; NaN is "none". An unknown name and a text that does not fit are errors. "contact_preset_variant"
- * gives the preset whose ten values are set, or "custom". No pointer may be NULL. */
+ * gives the preset whose values are set, or "custom"; the line search may be another one. No pointer may be NULL. */
 SAP_API SapStatus sap_options_get(const SapOptions *options, const char *name, char *text, int size);
 
 /* The names of all options, one per field in the order above; NULL-terminated, static. */

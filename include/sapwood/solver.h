@@ -30,12 +30,14 @@ enum {
 
     /* How the solve ended. Neither bit is set if no contact, drive, limit or friction of the world is active. */
     SAP_WORLD_OPTIMAL = 1 << 8,      /* the optimality test passed */
-    SAP_WORLD_COST_SETTLED = 1 << 9, /* the cost test passed */
+    SAP_WORLD_COST_SETTLED = 1 << 9, /* the cost test passed, at a relative residual of at most 1e-2 */
 
     SAP_WORLD_ITERATION_LIMIT = 1 << 10,    /* max_iterations did not suffice */
     SAP_WORLD_LINE_SEARCH_FAILED = 1 << 11, /* no step along the last direction was accepted, not even by exact_root */
     SAP_WORLD_NO_DESCENT = 1 << 12,         /* Newton's matrix gave no descent direction, not even in f64 */
-    SAP_WORLD_NOT_CONVERGED = SAP_WORLD_ITERATION_LIMIT | SAP_WORLD_LINE_SEARCH_FAILED | SAP_WORLD_NO_DESCENT,
+    SAP_WORLD_COST_STALLED = 1 << 18,       /* the cost test ended the solve at a relative residual above 1e-2 */
+    SAP_WORLD_NOT_CONVERGED =
+        SAP_WORLD_ITERATION_LIMIT | SAP_WORLD_LINE_SEARCH_FAILED | SAP_WORLD_NO_DESCENT | SAP_WORLD_COST_STALLED,
 
     SAP_WORLD_CONTACTS_TRUNCATED = 1 << 13, /* contacts were dropped because the world has too few slots */
     /* A free or ball body turns so far in a step that the explicit gyroscopic torque adds energy, 1 % of its wobble per
@@ -52,7 +54,7 @@ enum {
 };
 
 /* Creates a solver for num_worlds >= 1 worlds. The solver keeps the model alive and copies the options; options NULL =
- * sap_options_preset("approx32"). The option device must be cpu; use a SapBatch for a GPU. The rules of batch.h for
+ * sap_options_preset(NULL). The option device must be cpu; use a SapBatch for a GPU. The rules of batch.h for
  * fork, signals and the floating-point mode apply to a solver too. The caller owns *out. */
 SAP_API SapStatus sap_solver_create(const SapModel *model, int num_worlds, const SapOptions *options, SapSolver **out);
 /* Frees a solver; NULL is allowed. */

@@ -54,6 +54,7 @@ CONTROL = (
 NONFINITE_STATE = _layout.BITS["SAP_WORLD_NONFINITE_STATE"]
 FAILED = _layout.BITS["SAP_WORLD_FAILED"]
 NOT_CONVERGED = _layout.BITS["SAP_WORLD_NOT_CONVERGED"]
+COST_STALLED = _layout.BITS["SAP_WORLD_COST_STALLED"]
 UNBOUNDED = _layout.BITS["SAP_WORLD_UNBOUNDED"]
 NOT_COULOMB = _layout.BITS["SAP_WORLD_COULOMB_NOT_CONVERGED"]
 _STATUS_BITS = {
@@ -123,7 +124,7 @@ class Batch(MjNames):
     | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
     | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, act, eq_active, xpos, xquat, site_xpos, sensordata, time |
 
-    Options are those of the model's scene file, if it has one, then `preset` (approx32 without a scene), then
+    Options are those of the model's scene file, if it has one, then `preset` (fast32 without a scene), then
     `options`: a mapping of changes, or an Options, which replaces all of this. If none of them chooses the number of
     contact slots of a world (max_rigid_contact is 0), a probe does (sapwood/batch.h). `solver` is the option
     contact_solver: "sap", "mujoco", ... With "mujoco" the `model` of the batch is an MJCF model as
@@ -362,6 +363,7 @@ class Batch(MjNames):
         return {
             "failed": int(np.count_nonzero(status & FAILED)),
             "not_converged": int(np.count_nonzero(status & NOT_CONVERGED)),
+            "cost_stalled": int(np.count_nonzero(status & COST_STALLED)),
             "unbounded": int(np.count_nonzero(status & UNBOUNDED)),
             "coulomb_not_converged": int(np.count_nonzero(status & NOT_COULOMB)),
             "safeguarded": int(np.count_nonzero(self._get("safeguards"))),
@@ -557,7 +559,7 @@ class Batch(MjNames):
         if self._inner is None:
             moves = 6 * self.model.num_dofs
             worlds = moves * max(1, min(self.num_worlds, linearize.WORLDS // moves))
-            options = Options.of("approx32", self.options)
+            options = Options.of(None, self.options)
             options.update(linearize.EXACT)
             self._inner = Batch(self.model, worlds, options=options, dtype=np.float64)
         return linearize.linearize(self, self._inner, eps, self.dt if h is None else h, control)

@@ -11,7 +11,7 @@ from .arguments import nearest
 
 
 def preset_names() -> list[str]:
-    """The presets: approx32, approx64, drake, fast32, mujoco32, mujoco64."""
+    """The presets: fast32 (the default), fast64, approx32, approx64, drake, mujoco32, mujoco64."""
     return texts(lib.sap_preset_names())
 
 
@@ -25,7 +25,7 @@ def _text_of(value: Any) -> str:
 
 
 class Options(MutableMapping[str, str]):
-    """A preset with changes. Values are strings; numbers, flags and None are accepted and converted.
+    """A preset, by default fast32, with changes. Values are strings; numbers, flags and None are accepted and converted.
 
     >>> options = Options("approx64", threads=2)
     >>> options["max_iterations"] = 50
@@ -33,7 +33,7 @@ class Options(MutableMapping[str, str]):
     '50'
     """
 
-    def __init__(self, preset: str | None = "approx32", **changes: Any) -> None:
+    def __init__(self, preset: str | None = None, **changes: Any) -> None:
         self.struct = OptionsStruct()
         check(lib.sap_options_preset(preset.encode() if preset else None, ctypes.byref(self.struct)))
         self.update(changes)

@@ -34,7 +34,8 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"run cube --noise -0.5", {"--noise", "'-0.5'", ">= 0"}},
         {"run cube --seed -1", {"--seed", "'-1'", "0 .. 18446744073709551615"}},
         {"run cube --dtype f16", {"--dtype", "'f16'", "f32, f64"}},
-        {"run cube --preset best", {"--preset", "'best'", "approx32, approx64, drake, fast32, mujoco32, mujoco64"}},
+        {"run cube --preset best",
+         {"--preset", "'best'", "fast32, fast64, approx32, approx64, drake, mujoco32, mujoco64"}},
         {"run cube --set rho", {"--set", "'rho'", "NAME=VALUE"}},
         {"run cube --set rho=2", {"--set", "rho is '2'", "< 1"}},
         {"run cube --set roh=0.5", {"--set", "'roh'", "rho"}},
@@ -163,7 +164,7 @@ Test(cli, info_tells_what_a_scene_holds) {
     cr_expect_eq(number(json, "bytes.state_f64"), 8 * (19 + 18 + 13 * 13));
     cr_expect_eq(number(json, "factor.nonzeros"), 21 + 4 * (7 + 8 + 9), "the trunk, and four legs below it");
     cr_expect_eq(number(json, "factor.dense"), 18 * 19 / 2);
-    cr_expect_str_eq(text(json, "options.preset"), "approx32");
+    cr_expect_str_eq(text(json, "options.preset"), "fast32");
     cr_expect_eq(json_array_size(member(json, "tree")), 13);
     cr_expect_str_eq(text(json, "broad_phase"), "listed");
     cr_expect_gt(number(json, "shape_pairs"), 0);
@@ -178,7 +179,7 @@ Test(cli, info_tells_how_many_contact_slots_a_world_has) {
     cr_assert_eq(sapwood("info quadruped"), 0, "%s", err);
     cr_expect(strstr(out, "contact slots      32 per world, by max_rigid_contact"), "%s", out);
     cr_assert_eq(sapwood("info quadruped --set max_rigid_contact=0"), 0, "%s", err);
-    cr_expect(strstr(out, "contact slots      16 per world, chosen by a probe"), "%s", out);
+    cr_expect(strstr(out, "contact slots      20 per world, chosen by a probe"), "%s", out);
 }
 
 Test(cli, info_lists_constraints_and_warns_of_errors) {

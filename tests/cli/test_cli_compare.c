@@ -108,15 +108,16 @@ Test(cli, compare_changes_one_knob_of_the_preset_at_a_time) {
         cr_expect_geq(number(row, "v_difference.largest"), number(row, "v_difference.end"));
         cr_expect_gt(number(row, "ns_per_world_step"), 0);
     }
-    json_t *same = compare_row(json, "line_search_variant", "monotone_decay");
+    json_t *same = compare_row(json, "line_search_variant", "wolfe");
     cr_expect_eq(number(same, "v_difference.largest"), 0, "the baseline again, to the bit");
     cr_expect_eq(number(same, "q_difference.largest"), 0);
     double precision = number(compare_row(json, "contact_preset_variant", "approx32"), "v_difference.largest");
     double model = number(compare_row(json, "contact_preset_variant", "drake"), "v_difference.largest");
     cr_expect(0 < precision && precision < 1e-4, "%g", precision);
     cr_expect(precision < model, "%g, %g", precision, model);
-    /* Without contacts the integration is all that drake changes. */
-    cr_expect_eq(model, number(compare_row(json, "position_integration", "sap_euler"), "v_difference.largest"));
+    /* Without contacts the integration is nearly all that drake changes. */
+    double euler = number(compare_row(json, "position_integration", "sap_euler"), "v_difference.largest");
+    cr_expect_float_eq(model, euler, 1e-6 * euler);
     json_decref(json);
 }
 

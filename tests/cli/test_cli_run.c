@@ -72,7 +72,7 @@ Test(cli, run_reports_as_text_and_is_quiet_in_a_pipe) {
     cr_assert_eq(sapwood("run quadruped --worlds 64 --steps 50"), 0);
     cr_expect_str_empty(err, "%s", err);
     static const char *const parts[] = {
-        "quadruped.yaml", "approx32",      "lanes",           "threads",     "world-steps/s",  "worlds failed",
+        "quadruped.yaml", "fast32",        "lanes",           "threads",     "world-steps/s",  "worlds failed",
         "0 of 64",        "ns per",        "energy, mean",    "state hash",  "contacts",       "Newton: mean",
         "smallest gap",   "not converged", "first step done", "B per world", "times real time"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -148,7 +148,7 @@ static void trajectory_of(const char *arguments, char *csv, size_t size) {
 
 Test(cli, a_trajectory_has_names_and_a_row_per_step) {
     static char csv[1 << 16];
-    trajectory_of("cube --steps 4 --set free_motion_solve_precision=f64", csv, sizeof csv);
+    trajectory_of("cube --steps 4 --preset approx64", csv, sizeof csv);
     const char *header = "step,time,cube_free.px,cube_free.py,cube_free.pz,cube_free.qx,cube_free.qy,cube_free.qz,"
                          "cube_free.qw,cube_free.vx,cube_free.vy,cube_free.vz,cube_free.wx,cube_free.wy,cube_free.wz\n";
     cr_assert(strncmp(csv, header, strlen(header)) == 0, "%s", csv);

@@ -40,7 +40,7 @@ static void expect_text(const char *part) {
 
 Test(selftest, the_cpu_with_all_its_lanes_has_the_bits_of_one_lane) {
     cr_assert_eq(sapwood("selftest --worlds 11 --steps 20 cube quadruped"), 0, "%s", out);
-    expect_text("12 cases, 0 differ"); /* two scenes in every preset */
+    expect_text("14 cases, 0 differ"); /* two scenes in every preset */
     expect_text("device: cpu");
     expect_text(" CPUs, "); /* before the compiler */
     cr_expect(strstr(out, "clang ") || strstr(out, "gcc "), "no compiler in: %s", out);
@@ -51,7 +51,7 @@ Test(selftest, the_report_is_json_where_that_is_wanted) {
     cr_assert_eq(sapwood("selftest --worlds 3 --steps 5 cube --json"), 0, "%s", out);
     json_t *json = json_loads(out, 0, &error), *rows = json_object_get(json, "rows");
     cr_assert_not_null(json, "%s: %s", error.text, out);
-    cr_expect_eq(json_array_size(rows), 6); /* one per preset */
+    cr_expect_eq(json_array_size(rows), 7); /* one per preset */
     for (size_t i = 0; i < json_array_size(rows); i++)
         cr_expect(json_is_true(json_object_get(json_array_get(rows, i), "same")));
     cr_expect_eq(json_integer_value(json_object_get(json, "different")), 0);

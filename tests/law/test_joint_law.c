@@ -66,13 +66,16 @@ static void check_joint_derivatives(const JointLaw *t, double v) {
     double d = 0.5 * room;
     JointTerms below = joint_law_evaluate(t, JOINT_ALL, v - d), above = joint_law_evaluate(t, JOINT_ALL, v + d);
     JointTerms at = joint_law_evaluate(t, JOINT_ALL, v);
+    /* Costs round as their parts, which are those at the target of the drive and at rest. */
+    JointTerms at_target = joint_law_evaluate(t, JOINT_ALL | JOINT_COST_AT_TARGET, v);
+    double size = at_target.cost + joint_law_evaluate(t, JOINT_ALL | JOINT_COST_AT_TARGET, 0).cost;
     double gamma = joint_terms_impulse(&at), rounding = 1e-15 * (1 + fabs(v)) / d;
     double scale = t->drive_inv_R + t->lower_inv_R + t->upper_inv_R + t->friction_inv_R;
     check_near((below.cost - above.cost) / (2 * d), gamma,
-               rounding * (at.cost + scale * (1 + v * v)) + 1e-13 * scale * (1 + fabs(v)), "a joint's impulse");
+               rounding * (size + scale * (1 + v * v)) + 1e-13 * scale * (1 + fabs(v)), "a joint's impulse");
     check_near((joint_terms_impulse(&below) - joint_terms_impulse(&above)) / (2 * d), at.hessian,
                rounding * (fabs(gamma) + scale * (1 + fabs(v))) + 1e-13 * scale, "a joint's curvature");
-    cr_assert_geq(at.cost, 0);
+    cr_assert_geq(at_target.cost, 0);
 }
 
 Test(joint_law, impulse_and_curvature_are_derivatives_of_the_cost) {
@@ -102,15 +105,30 @@ Test(joint_law, impulse_and_curvature_are_derivatives_of_the_cost_on_both_sides_
 
 Test(joint_law, a_drive_keeps_its_effort_limit) {
     JointLaw t = drive_law(3, 2, 1.5);
-    JointTerms inside = joint_law_evaluate(&t, JOINT_ALL, 1.25); /* y = 0.5 */
+    const int acts = JOINT_ALL | JOINT_COST_AT_TARGET;
+    JointTerms inside = joint_law_evaluate(&t, acts, 1.25); /* y = 0.5 */
     check_digits(inside.drive, joint_h * 0.5, "the impulse inside the limit");
     check_digits(inside.cost, joint_h / 2 * 0.125, "the cost inside the limit");
     check_digits(inside.hessian, joint_h * 2, "the curvature inside the limit");
-    JointTerms above = joint_law_evaluate(&t, JOINT_ALL, -1); /* y = 5 */
+    JointTerms above = joint_law_evaluate(&t, acts, -1); /* y = 5 */
     check_digits(above.drive, joint_h * 1.5, "the impulse above the limit");
     check_digits(above.cost, joint_h / 2 * 1.5 * (5 - 0.75), "the cost above the limit");
     cr_assert_eq(above.hessian, 0);
     check_digits(joint_law_evaluate(&t, JOINT_ALL, 4).drive, -joint_h * 1.5, "the impulse below the limit");
+}
+
+/* The two costs differ by a constant, that of the drive at rest. */
+Test(joint_law, the_cost_of_a_drive_is_0_at_rest_or_with_compat_at_its_target) {
+    Random random = random_seed(13);
+    for (int i = 0; i < cases(2000); i++) {
+        JointLaw t = random_joint_law(&random, DRIVE);
+        double v = random_between(&random, -2, 2);
+        const int compat = JOINT_ALL | JOINT_COST_AT_TARGET;
+        double here = joint_law_evaluate(&t, compat, v).cost, rest = joint_law_evaluate(&t, compat, 0).cost;
+        cr_assert_eq(joint_law_evaluate(&t, JOINT_ALL, 0).cost, 0);
+        cr_assert_eq(joint_law_evaluate(&t, compat, t.drive_vhat).cost, 0);
+        check_near(joint_law_evaluate(&t, JOINT_ALL, v).cost, here - rest, 1e-14 * (here + rest), "the cost from rest");
+    }
 }
 
 Test(joint_law, limits_only_push_away_and_friction_keeps_its_bound) {

@@ -243,9 +243,6 @@ Test(mujoco_input, options_that_the_law_does_not_have_are_refused_by_name) {
     o = rig_options();
     o.sleep_steps = 5;
     refuse_solver(&p, &o, "sleep_steps");
-    o = rig_options();
-    o.gyroscopic = SAP_GYROSCOPIC_IMPLICIT;
-    refuse_solver(&p, &o, "gyroscopic");
 }
 
 Test(mujoco_input, rows_are_refused_for_another_law) {

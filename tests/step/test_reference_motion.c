@@ -45,8 +45,10 @@ static double follow_drake(const char *name) {
     snprintf(scene_file, sizeof scene_file, "%s.yaml", name);
     json_t *reference = reference_load(path), *steps = json_object_get(reference, "joint_q");
     SapScene *scene = load_scene(scene_file);
+    SapOptions drake; /* the preset and nothing else */
     SapBatch *batch = NULL;
-    cr_assert_eq(sap_batch_create(scene->model, 1, &scene->options, &batch), SAP_OK, "%s", sap_error_message());
+    cr_assert_eq(sap_options_preset("drake", &drake), SAP_OK);
+    cr_assert_eq(sap_batch_create(scene->model, 1, &drake, &batch), SAP_OK, "%s", sap_error_message());
     double worst = 0;
     for (size_t i = 0; i < json_array_size(steps); i++) {
         cr_assert_eq(sap_batch_step(batch, scene->dt, 1), SAP_OK);
@@ -62,8 +64,8 @@ static double follow_drake(const char *name) {
 }
 
 #define DRAKE_TEST(scene)                                                                                              \
-    Test(reference_motion, the_drake_preset_follows_drake_to_1e_minus_5_in_##scene) {                                  \
-        cr_assert_lt(follow_drake("drake_" #scene), 1e-5);                                                             \
+    Test(reference_motion, the_drake_preset_follows_drake_to_1e_minus_9_in_##scene) {                                  \
+        cr_assert_lt(follow_drake("drake_" #scene), 1e-9);                                                             \
     }
 
 DRAKE_TEST(sphere_roll)
@@ -142,6 +144,9 @@ static double follow_sap_warp(const Run *run, bool on_cores) {
     SapScene *scene = load_scene(scene_file);
     cr_assert_eq(sap_options_set(&scene->options, "contact_preset_variant", run->preset), SAP_OK);
     cr_assert_eq(sap_options_set(&scene->options, "line_search_variant", run->line_search), SAP_OK);
+    /* monotone_decay ended there far from the minimum: only with its stopping test is the motion the same. */
+    if (strcmp(run->line_search, "monotone_decay") == 0)
+        cr_assert_eq(sap_options_set(&scene->options, "compat", "sap_warp"), SAP_OK);
     double error = on_cores ? follow_on_cores(scene, steps) : follow_on_surfaces(scene, steps);
     sap_scene_destroy(scene);
     json_decref(reference);

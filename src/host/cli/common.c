@@ -186,8 +186,7 @@ static error_t parse_settings(int key, char *arg, struct argp_state *state) {
 
 /* The preset is first, so that the other options are an array too. */
 static const struct argp_option settings_options[] = {
-    {"preset", KEY_PRESET, "P", 0,
-     "Preset of solver options: approx32, approx64, drake, fast32, mujoco32, mujoco64; default: the scene's", 2},
+    {"preset", KEY_PRESET, "P", 0, "Preset of solver options: " CLI_PRESETS "; default: the scene's", 2},
     {NULL, 0, NULL, 0, "Solver:", 2},
     {"set", KEY_SET, "NAME=VALUE", 0, "Set a solver option; overrides scene and preset; may be repeated", 2},
     {"isa", KEY_ISA, "I", 0, "Instruction set: auto, generic, avx2, avx512", 2},

@@ -25,6 +25,9 @@ enum {
     CLI_EXIT_INTERRUPTED = 130 /* the convention of shells: 128 + SIGINT */
 };
 
+/* The presets, for help texts. */
+#define CLI_PRESETS "fast32, fast64, approx32, approx64, drake, mujoco32, mujoco64"
+
 /* The commands. argv[0] is "sapwood COMMAND"; they return an exit code. */
 int cli_run(int argc, char **argv);
 int cli_info(int argc, char **argv);

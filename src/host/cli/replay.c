@@ -60,8 +60,12 @@ static const struct {
                     {SAP_WORLD_ITERATION_LIMIT, "ITERATION_LIMIT"},
                     {SAP_WORLD_LINE_SEARCH_FAILED, "LINE_SEARCH_FAILED"},
                     {SAP_WORLD_NO_DESCENT, "NO_DESCENT"},
+                    {SAP_WORLD_COST_STALLED, "COST_STALLED"},
                     {SAP_WORLD_CONTACTS_TRUNCATED, "CONTACTS_TRUNCATED"},
-                    {SAP_WORLD_FAST_SPIN, "FAST_SPIN"}};
+                    {SAP_WORLD_FAST_SPIN, "FAST_SPIN"},
+                    {SAP_WORLD_UNBOUNDED, "UNBOUNDED"},
+                    {SAP_WORLD_COULOMB_NOT_CONVERGED, "COULOMB_NOT_CONVERGED"},
+                    {SAP_WORLD_PGS, "PGS"}};
 enum { NUM_STATUS_NAMES = sizeof status_names / sizeof *status_names };
 
 typedef struct StatusText {

@@ -57,16 +57,21 @@ double cli_gaps_depth(const CliGaps *gaps, int percent) {
 
 /* ---- sampling ---- */
 
-const CliFailure cli_ends[CLI_NUM_ENDS] = {{SAP_WORLD_ITERATION_LIMIT, "iteration_limit", "iteration limit"},
-                                           {SAP_WORLD_LINE_SEARCH_FAILED, "line_search_failed", "line search failed"},
-                                           {SAP_WORLD_NO_DESCENT, "no_descent", "no descent"}};
+const CliFailure cli_ends[CLI_NUM_ENDS] = {
+    {SAP_WORLD_ITERATION_LIMIT, "iteration_limit", "iteration limit"},
+    {SAP_WORLD_LINE_SEARCH_FAILED, "line_search_failed", "line search failed"},
+    {SAP_WORLD_NO_DESCENT, "no_descent", "no descent"},
+    {SAP_WORLD_COST_STALLED, "cost_stalled", "stalled above a residual of 1e-2"}};
 
 const CliStop cli_stops[CLI_NUM_STOPS] = {[CLI_STOP_OPTIMAL] = {"optimality", "optimality"},
                                           [CLI_STOP_COST] = {"cost", "cost"},
                                           [CLI_STOP_NOTHING] = {"nothing_active", "nothing active"},
+                                          [CLI_STOP_STALLED] = {"cost_stalled", "cost at a residual above 1e-2"},
                                           [CLI_STOP_NOT_CONVERGED] = {"not_converged", "not converged"}};
 
 static int stop_of(uint32_t status) {
+    if (status & SAP_WORLD_COST_STALLED)
+        return CLI_STOP_STALLED;
     if (status & SAP_WORLD_NOT_CONVERGED)
         return CLI_STOP_NOT_CONVERGED;
     return status & SAP_WORLD_OPTIMAL        ? CLI_STOP_OPTIMAL

@@ -34,11 +34,11 @@ void cli_gaps_add(CliGaps *gaps, double gap);
 double cli_gaps_depth(const CliGaps *gaps, int percent);
 
 /* Reasons for not converging, with JSON keys and descriptions like the failures. */
-enum { CLI_NUM_ENDS = 3 };
+enum { CLI_NUM_ENDS = 4 };
 extern const CliFailure cli_ends[CLI_NUM_ENDS];
 
 /* Stopping criteria of the solves in the sampled steps. */
-enum { CLI_STOP_OPTIMAL, CLI_STOP_COST, CLI_STOP_NOTHING, CLI_STOP_NOT_CONVERGED, CLI_NUM_STOPS };
+enum { CLI_STOP_OPTIMAL, CLI_STOP_COST, CLI_STOP_NOTHING, CLI_STOP_STALLED, CLI_STOP_NOT_CONVERGED, CLI_NUM_STOPS };
 typedef struct CliStop {
     const char *key, *words;
 } CliStop;

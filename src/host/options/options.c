@@ -29,6 +29,7 @@ typedef struct Option {
     size_t offset;
     OptionKind kind;
     bool preset;           /* set by presets; "none" keeps the preset's value */
+    bool search;           /* how the minimum is found, not which: it is no part of what names a preset */
     bool open;             /* low and high are excluded; otherwise included */
     bool none;             /* "none" is allowed and stored as NaN */
     double low, high;      /* range of a number; high may be infinity, but the number itself must be finite */
@@ -109,7 +110,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(position_integration, CHOICE(integrations), PRESET)                                                              \
     X(constraint_weight, CHOICE(constraint_weights), PRESET)                                                           \
     X(tendon_limit_window, CHOICE(limit_windows), PRESET)                                                              \
-    X(gyroscopic, CHOICE(gyroscopics), .fallback = SAP_GYROSCOPIC_EXPLICIT)                                            \
+    X(gyroscopic, CHOICE(gyroscopics), PRESET)                                                                         \
     X(max_joint_speed, REAL(0), .open = true, OR_NONE)                                                                 \
     X(max_rigid_contact, INT(0, 65535), .fallback = 0)                                                                 \
     X(max_contacts_per_pair, INT(1, 8), .fallback = 4)                                                                 \
@@ -136,7 +137,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(optimality_rel_tol, REAL(0), .fallback = 1e-6)                                                                   \
     X(cost_abs_tol, REAL(0), OR_NONE)                                                                                  \
     X(cost_rel_tol, REAL(0), OR_NONE)                                                                                  \
-    X(line_search_variant, CHOICE(line_searches), .fallback = SAP_MONOTONE_DECAY)                                      \
+    X(line_search_variant, CHOICE(line_searches), PRESET, .search = true)                                              \
     X(line_search_max_iterations, INT(1, 1000000), .fallback = 40)                                                     \
     X(armijo_c, BETWEEN(0, 1), .fallback = 1e-4)                                                                       \
     X(rho, BETWEEN(0, 1), .fallback = 0.8)                                                                             \
@@ -198,7 +199,8 @@ _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegrat
                    sizeof(SapFactorPlan) == sizeof(int) && sizeof(SapDevice) == sizeof(int) &&
                    sizeof(SapConstraintWeight) == sizeof(int) && sizeof(SapLimitWindow) == sizeof(int) &&
                    sizeof(SapFrictionLaw) == sizeof(int) && sizeof(SapContactCompliance) == sizeof(int) &&
-                   sizeof(SapRestitutionRule) == sizeof(int) && sizeof(SapSpecialize) == sizeof(int),
+                   sizeof(SapRestitutionRule) == sizeof(int) && sizeof(SapSpecialize) == sizeof(int) &&
+                   sizeof(SapOnFailure) == sizeof(int),
                "an enum of SapOptions is as large as an int");
 
 /* A bool is read as a byte: an uninitialised one may hold any value, and checking it must be well defined. */
@@ -401,7 +403,8 @@ bool sap_option_is_in_presets(const char *name) {
 
 bool sap_options_same_preset(const SapOptions *a, const SapOptions *b) {
     for (int i = 0; i < NUM_OPTIONS; i++)
-        if (options_table[i].preset && get_field(a, &options_table[i]) != get_field(b, &options_table[i]))
+        if (options_table[i].preset && !options_table[i].search &&
+            get_field(a, &options_table[i]) != get_field(b, &options_table[i]))
             return false;
     return true;
 }

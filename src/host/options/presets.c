@@ -9,15 +9,12 @@
 #include "host/base/nearest.h"
 #include "host/base/yaml_tree.h"
 
-static const char default_preset[] = "approx32";
+static const char default_preset[] = "fast32";
 
 static const struct {
     const char *alias, *name;
-} aliases[] = {{"approx_32", "approx32"},
-               {"approx_64", "approx64"},
-               {"fast_32", "fast32"},
-               {"mujoco_32", "mujoco32"},
-               {"mujoco_64", "mujoco64"}};
+} aliases[] = {{"approx_32", "approx32"}, {"approx_64", "approx64"}, {"fast_32", "fast32"},
+               {"fast_64", "fast64"},     {"mujoco_32", "mujoco32"}, {"mujoco_64", "mujoco64"}};
 
 /* ---- preset files ---- */
 

@@ -100,18 +100,31 @@ static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapS
     return SAP_OK;
 }
 
-/* Resolves defaults that depend on the line search and the precision. */
+/* The tolerances of the cost test that a line search has unless they are set. */
+static const struct {
+    double abs, rel;
+} cost_tolerances[] = {
+    [SAP_MONOTONE_DECAY] = {0, 5e-3},    /* SAP Warp's: loose */
+    [SAP_ARMIJO_DECAY] = {1e-30, 1e-15}, /* Drake's, as for exact_root: the optimality test decides */
+    [SAP_EXACT_ROOT] = {1e-30, 1e-15},
+    [SAP_WOLFE] = {0, 1e-6},
+};
+
+/* Resolves defaults that depend on the line search. A short step changes the cost little, however far the minimum is,
+ * so the cost test reads only steps of at least 1/2; SAP Warp's reads all. */
 static void set_newton_options(const SapOptions *o, SapNewtonArgs *n) {
-    bool quick = o->line_search_variant == SAP_MONOTONE_DECAY || o->line_search_variant == SAP_WOLFE;
+    bool every_step = o->compat == SAP_COMPAT_SAP_WARP &&
+                      (o->line_search_variant == SAP_MONOTONE_DECAY || o->line_search_variant == SAP_WOLFE);
     n->max_iterations = o->max_iterations;
     n->line_search_max_iterations = o->line_search_max_iterations;
     n->line_search = o->line_search_variant;
     n->linear_is_f64 = is_f64(o->contact_linear_solve_precision);
     n->optimality_abs_tol = o->optimality_abs_tol;
     n->optimality_rel_tol = o->optimality_rel_tol;
-    n->cost_abs_tol = value_or(o->cost_abs_tol, quick ? 0 : 1e-30);
-    n->cost_rel_tol = value_or(o->cost_rel_tol, quick ? 5e-3 : 1e-15);
-    n->alpha_min = quick ? 0 : 0.5;
+    n->cost_abs_tol = value_or(o->cost_abs_tol, cost_tolerances[o->line_search_variant].abs);
+    n->cost_rel_tol = value_or(o->cost_rel_tol, cost_tolerances[o->line_search_variant].rel);
+    n->alpha_min = every_step ? 0 : 0.5;
+    n->cost_decides = o->compat == SAP_COMPAT_SAP_WARP;
     n->armijo_c = o->armijo_c;
     n->rho = o->rho;
     n->relative_slop = value_or(o->line_search_relative_slop, 1000 * DBL_EPSILON); /* of differences of costs */

@@ -3,12 +3,16 @@
 /* Whether a line search reads costs. */
 enum { LINES_HAVE_COST = 1 };
 
-/* The sum of the n laws of a row at velocity v, and at v + a d. */
-KERNEL_FN RowValue block_row_at(const real *data, int n, real v) {
-    return row_laws_at(data, n, v);
+/* The sum of the laws of a row of block b at velocity v, and at v + a d. A constraint has one law per row. */
+KERNEL_FN RowValue block_row_at(const SapBlock *b, const real *data, real v) {
+    RowValue out = row_value_none();
+    if (b->kind == SAP_BLOCK_TENDON)
+        return row_laws_at(data, b->laws, v);
+    row_law_add((const RowLaw *)data, v, &out);
+    return out;
 }
-KERNEL_FN RowValue block_row_ahead(const real *data, int n, real v, real a, real d) {
-    return row_laws_at(data, n, real_fma(a, d, v));
+KERNEL_FN RowValue block_row_ahead(const SapBlock *b, const real *data, real v, real a, real d) {
+    return block_row_at(b, data, real_fma(a, d, v));
 }
 
 /* ---- constraints ---- */

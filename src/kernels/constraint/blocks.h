@@ -126,7 +126,7 @@ RARE_FN void blocks_move(const Context *ctx, real a, mask which) {
 STAGE_FN void block_evaluate(const Context *ctx, const SapBlock *b) {
     real cost = real_of(0);
     for (int r = 0; r < b->rows; r++) {
-        RowValue at = block_row_at((const real *)BLOCK_LAW(b, r, 0), b->laws, BLOCK(vc, b)[r]);
+        RowValue at = block_row_at(b, (const real *)BLOCK_LAW(b, r, 0), BLOCK(vc, b)[r]);
         BLOCK(gamma, b)[r] = at.gamma;
         BLOCK(G, b)[r] = at.G;
         cost = cost + at.cost;
@@ -162,7 +162,7 @@ STAGE_FN void block_line(const Context *ctx, const SapBlock *b, real a) {
     real cost = real_of(0), slope = real_of(0), curvature = real_of(0);
     for (int r = 0; r < b->rows; r++) {
         real u = BLOCK(Jd, b)[r];
-        RowValue at = block_row_ahead((const real *)BLOCK_LAW(b, r, 0), b->laws, BLOCK(vc, b)[r], a, u);
+        RowValue at = block_row_ahead(b, (const real *)BLOCK_LAW(b, r, 0), BLOCK(vc, b)[r], a, u);
         cost = cost + at.cost;
         slope = real_fma(at.gamma, u, slope);
         curvature = real_fma(at.G * u, u, curvature);

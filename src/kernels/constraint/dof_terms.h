@@ -112,6 +112,7 @@ typedef struct DofTerms {
     const real *law; /* [dof_law_size] */
     const int *acts; /* [nv] */
     const SapPlan *plan;
+    int cost_at_target; /* JOINT_COST_AT_TARGET, or 0 */
 } DofTerms;
 
 KERNEL_FN DofTerms dof_terms(const Context *ctx) {
@@ -119,6 +120,7 @@ KERNEL_FN DofTerms dof_terms(const Context *ctx) {
     terms.law = SOLVE(dof_law);
     terms.acts = &DOF_ACTS(0);
     terms.plan = &ctx->args->plan;
+    terms.cost_at_target = COMPAT ? JOINT_COST_AT_TARGET : 0;
     return terms;
 }
 
@@ -138,7 +140,8 @@ KERNEL_FN int dof_terms_kinds(const DofTerms *terms, int i) {
 
 /* The potentials of dof i at velocity v. */
 KERNEL_FN JointTerms dof_terms_at(const DofTerms *terms, int i, real v) {
-    return joint_law_evaluate(dof_terms_law(terms, i, terms->acts[i]), dof_terms_kinds(terms, i), v);
+    int acts = dof_terms_kinds(terms, i) | terms->cost_at_target;
+    return joint_law_evaluate(dof_terms_law(terms, i, terms->acts[i]), acts, v);
 }
 
 /* Worlds in which the potentials of dof i are one parabola between the velocities v and u. */

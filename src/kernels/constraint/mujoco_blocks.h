@@ -165,21 +165,21 @@ enum { LIMIT_LAW = SAP_MUJOCO_LAW_LOWER, OTHER_LIMIT_LAW = SAP_MUJOCO_LAW_UPPER 
 /* Whether a line search reads costs (solve/mujoco_line.h). */
 enum { LINES_HAVE_COST = SAP_PRECISION == 64 };
 
-/* The sum of the n laws of a row at v + a d; none of them is a drive. A law that acts in no world of the pack would add
+/* The sum of the laws of a row of block b at v + a d; none of them is a drive. A law that acts in no world of the pack would add
  * 0. The row keeps x = v - vhat of its first law in place of v (problem_take_errors): its rounding is that of an
  * error. */
-KERNEL_FN RowValue block_row_ahead(const real *data, int n, real x, real a, real d) {
+KERNEL_FN RowValue block_row_ahead(const SapBlock *b, const real *data, real x, real a, real d) {
     RowValue out = row_value_none();
     const RowLaw *law = (const RowLaw *)data;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < b->laws; i++) {
         if (mask_any(row_law_acts(law + i)))
             row_law_add_error(law + i, real_fma(-a, d, i == 0 ? -x : law[i].vhat - law[0].vhat - x), &out);
     }
     return out;
 }
 /* The same at v. */
-KERNEL_FN RowValue block_row_at(const real *data, int n, real x) {
-    return block_row_ahead(data, n, x, real_of(0), real_of(0));
+KERNEL_FN RowValue block_row_at(const SapBlock *b, const real *data, real x) {
+    return block_row_ahead(b, data, x, real_of(0), real_of(0));
 }
 
 KERNEL_FN MujocoSoft mujoco_block_soft(const Context *ctx, const SapBlock *b, int first) {

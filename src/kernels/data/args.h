@@ -72,7 +72,8 @@ typedef struct SAP_FIELDS(SapNewtonArgs) {
     int linear_is_f64; /* precision of the linear system */
     int dense;         /* 1: always all tiles */
     int lockstep;      /* 1: a library solves the linear systems (solve/lockstep.h) */
-    /* The cost test applies after steps longer than alpha_min. */
+    /* The cost test applies after steps of at least alpha_min; cost_decides: at any residual, as in SAP Warp. */
+    int cost_decides;
     double optimality_abs_tol, optimality_rel_tol, cost_abs_tol, cost_rel_tol, alpha_min;
     double armijo_c, rho, relative_slop;
     SapNewtonLayout layout;
@@ -94,10 +95,11 @@ typedef struct SapDualStepArgs {
 typedef struct SapLibraryArgs {
     SapBuffer matrix; /* [num_worlds][nv][nv] H, the lower triangle by rows; the library overwrites it */
     SapBuffer vector; /* [num_worlds][nv] -grad, then d */
-    SapBuffer J, GJ;  /* [num_worlds][3 capacity][nv] of the contacts: the library adds J' (G J) to H; NULL = H has them */
-    int *active;      /* [num_worlds] 1: the world has a system to solve */
-    int *info;        /* [num_worlds] 0, or != 0 if the factorisation failed; indexed by place */
-    int *place;       /* [num_worlds] index of an active world in the library's list; NULL = the world's number */
+    SapBuffer J,
+        GJ;      /* [num_worlds][3 capacity][nv] of the contacts: the library adds J' (G J) to H; NULL = H has them */
+    int *active; /* [num_worlds] 1: the world has a system to solve */
+    int *info;   /* [num_worlds] 0, or != 0 if the factorisation failed; indexed by place */
+    int *place;  /* [num_worlds] index of an active world in the library's list; NULL = the world's number */
 } SapLibraryArgs;
 
 /* The parts of the contact slots (SapSlotLayout): offsets of arenas, as below. */

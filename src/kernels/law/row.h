@@ -7,7 +7,11 @@
  *   G     = 1/R where lower < y < upper, else 0
  *
  * Equalities, limits, springs, dampers, drives, friction and inertia differ in these four numbers only. Data of 0 mean
- * no law: cost, impulse and curvature are then 0. */
+ * no law: cost, impulse and curvature are then 0.
+ *
+ * A drive or spring pushes more than it holds: effort a and a small gain g give vhat = a/g. l(0) = h a^2/(2 g) grows
+ * without bound as g falls, while the force does not, and hides from the test on the cost how much a solve still gains.
+ * The cost of drives and of tendons is therefore measured from rest, l(v) - l(0): minus the work of the force. */
 
 typedef struct RowLaw {
     real vhat, inv_R, R; /* target velocity; 1/R, or 0 for no law; R */
@@ -22,11 +26,6 @@ typedef struct RowValue {
 
 #define ROW_NEAR_RIGID K(0.00025330295910584445) /* 0.1^2/(4 pi^2) */
 #define ROW_LEAST_R    K(1e-30)
-/* A drive whose target velocity is above this, m/s or rad/s, pushes rather than holds: effort a and a small gain g give
- * vhat = a/g. Its cost at rest, h a^2/(2 g), grows without bound while its force does not, and hides from the tests on
- * the cost how much a solve still gains. The cost of such a drive is therefore l(v) - l(0). The bound is above the
- * target velocities of the reference data, so that costs there are those of SAP Warp. */
-#define ROW_FORCE_SPEED K(100.0)
 
 KERNEL_FN RowLaw row_law_none(void) {
     RowLaw t;
@@ -86,21 +85,17 @@ KERNEL_FN real row_law_add(const RowLaw *t, real v, RowValue *out) {
     return row_law_add_error(t, t->vhat - v, out);
 }
 
-/* l(v) - l(0) = (gamma - gamma_0) (vhat - v - R (gamma + gamma_0)/2) - gamma_0 v */
-KERNEL_FN real row_law_cost_from_rest(const RowLaw *t, real v) {
+/* The same with the cost l(v) - l(0), which has no cancellation as
+ *
+ *   l(v) - l(0) = (gamma - gamma_0) (vhat - v - R (gamma + gamma_0)/2) - gamma_0 v */
+KERNEL_FN real row_law_add_from_rest(const RowLaw *t, real v, RowValue *out) {
     real error = t->vhat - v, half = real_of(K(-0.5));
     RowImpulse at = row_law_impulse(t, error), rest = row_law_impulse(t, t->vhat);
     real mean = real_fma(half, rest.held, real_fma(half, at.held, error));
-    return real_fma(at.gamma - rest.gamma, mean, -(rest.gamma * v));
-}
-
-/* Adds the law of a drive, whose cost is l(v) - l(0) where its target is far. */
-KERNEL_FN real row_law_add_drive(const RowLaw *t, real v, RowValue *out) {
-    real before = out->cost, gamma = row_law_add(t, v, out);
-    mask far = real_abs(t->vhat) > ROW_FORCE_SPEED;
-    if (mask_any(far))
-        out->cost = real_select(far, before + row_law_cost_from_rest(t, v), out->cost);
-    return gamma;
+    out->cost = out->cost + real_fma(at.gamma - rest.gamma, mean, -(rest.gamma * v));
+    out->gamma = out->gamma + at.gamma;
+    out->G = out->G + real_select(at.free, t->inv_R, real_of(0));
+    return at.gamma;
 }
 
 /* Worlds in which the law is one parabola or line between the velocities v and u. It is where it does not act: a
@@ -110,14 +105,13 @@ KERNEL_FN mask row_law_keeps(const RowLaw *t, real v, real u) {
     return ((x > t->lower) == (y > t->lower)) & ((x < t->upper) == (y < t->upper));
 }
 
-/* The sum of n laws of one row at velocity v, any of which may be a drive. A law that acts in no world of the pack
- * would add 0. */
+/* The sum of the n laws of a tendon at velocity v. A law that acts in no world of the pack would add 0. */
 KERNEL_FN RowValue row_laws_at(const real *data, int n, real v) {
     RowValue out = row_value_none();
     for (int i = 0; i < n; i++) {
         const RowLaw *t = (const RowLaw *)data + i;
         if (mask_any(row_law_acts(t)))
-            row_law_add_drive(t, v, &out);
+            row_law_add_from_rest(t, v, &out);
     }
     return out;
 }

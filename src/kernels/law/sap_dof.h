@@ -26,6 +26,8 @@ KERNEL_FN JointLaw joint_law_none(void) {
 
 /* Kinds of terms. A kind that acts in no world of the pack is not evaluated; it would add 0. */
 enum { JOINT_DRIVE = 1, JOINT_LIMIT = 2, JOINT_FRICTION = 4, JOINT_ALL = 7 };
+/* Beside the kinds that are evaluated: the cost of the drive is 0 at its target, as in SAP Warp, and not at rest. */
+enum { JOINT_COST_AT_TARGET = 8 };
 
 /* Impulses of the three kinds, and the sum of their costs and curvatures. */
 typedef struct JointTerms {
@@ -81,7 +83,12 @@ KERNEL_FN int joint_law_acts(const JointLaw *t) {
 
 KERNEL_FN real joint_row_add(const JointLaw *t, int row, real v, RowValue *sum) {
     RowLaw law = joint_row(t, row);
-    return row == JOINT_ROW_DRIVE ? row_law_add_drive(&law, v, sum) : row_law_add(&law, v, sum);
+    return row_law_add(&law, v, sum);
+}
+
+KERNEL_FN real joint_drive_add(const JointLaw *t, int acts, real v, RowValue *sum) {
+    RowLaw law = joint_row(t, JOINT_ROW_DRIVE);
+    return acts & JOINT_COST_AT_TARGET ? row_law_add(&law, v, sum) : row_law_add_from_rest(&law, v, sum);
 }
 
 /* Evaluates the kinds of terms in `acts` at v. */
@@ -90,7 +97,7 @@ KERNEL_FN JointTerms joint_law_evaluate(const JointLaw *t, int acts, real v) {
     RowValue sum = row_value_none();
     out.drive = out.limit = out.friction = real_of(0);
     if (acts & JOINT_DRIVE)
-        out.drive = joint_row_add(t, JOINT_ROW_DRIVE, v, &sum);
+        out.drive = joint_drive_add(t, acts, v, &sum);
     if (acts & JOINT_LIMIT) {
         real lower = joint_row_add(t, JOINT_ROW_LOWER, v, &sum);
         out.limit = lower + joint_row_add(t, JOINT_ROW_UPPER, v, &sum);

@@ -148,7 +148,7 @@ STAGE_FN void mujoco_advance(const Context *ctx, MujocoNewton *n) {
 /* Worlds that do not converge are solved by PGS if on_failure = pgs. A solve in f32 is repeated in f64 first. */
 STAGE_FN void mujoco_rescue(const Context *ctx, MujocoNewton *n) {
     SolveResult *r = n->result;
-    mask lost = r->limit | r->line_failed | r->no_descent;
+    mask lost = solve_unconverged(r);
     if (!ctx->args->mujoco->pgs || SAP_PRECISION == 32 || !mask_any(lost))
         return;
     real sweeps;
@@ -192,8 +192,8 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
         PROFILE(ctx, SAP_STAGE_LINE_SEARCH);
         mujoco_advance(ctx, &n);
         PROFILE(ctx, SAP_STAGE_EVALUATE);
-        out->cost = MUJOCO_KEEPS_FACTOR ? problem_evaluate_changes(ctx, &n.changed)
-                                        : problem_evaluate_moved(ctx, mask_none());
+        out->cost =
+            MUJOCO_KEEPS_FACTOR ? problem_evaluate_changes(ctx, &n.changed) : problem_evaluate_moved(ctx, mask_none());
         if (!mask_any(n.open))
             break;
     }

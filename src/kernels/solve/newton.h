@@ -2,7 +2,8 @@
  *
  *   repeat  evaluate l and its gradient at v
  *           stop where |D grad| <= abs + rel max(|D A v|, |D j|)     D = diag(1/sqrt(A_ii)) over the active dofs
- *           stop where the last accepted step changed the cost by less than its tolerance
+ *           stop where the last accepted step, of at least alpha_min, changed the cost by less than its tolerance and
+ *                the relative residual is at most 1e-2, or the change is rounding
  *           solve H d = -grad,  v += alpha d by the line search
  *
  * A world that has stopped keeps its v while the other worlds continue. If the f32 direction of a world is not finite
@@ -20,8 +21,10 @@ typedef struct Newton {
 
 #define NEWTON_ROUNDING (SAP_PRECISION == 64 ? K(2.3e-16) : K(1.2e-7)) /* spacing of numbers at 1 */
 
-/* A change of an f32 cost by less than four roundings is none: it ends the solve, whatever the tolerance. */
-#define NEWTON_COST_ROUNDING (SAP_PRECISION == 64 ? K(0.0) : K(4.8e-7))
+/* A relative change of the cost below four ulps counts as none: no further step lowers the residual by it. An f32 solve
+ * ends there, whatever the tolerance. */
+#define NEWTON_COST_ROUNDING  (SAP_PRECISION == 64 ? K(8.9e-16) : K(4.8e-7))
+#define NEWTON_LEAST_COST_TOL (SAP_PRECISION == 64 ? K(0.0) : NEWTON_COST_ROUNDING)
 
 /* The residual that the optimality test accepts. */
 KERNEL_FN real newton_tolerance(const Context *ctx, const Newton *n) {
@@ -41,20 +44,29 @@ STAGE_FN void newton_evaluate(const Context *ctx, int k, Newton *n) {
     n->drift = real_fma(real_of(NEWTON_ROUNDING), norms.momentum, real_select(drifted, real_of(0), n->drift));
 }
 
+/* The largest relative residual at which the cost test counts as a solution. */
+#define NEWTON_SOLVED K(1e-2)
+
 /* Closes the worlds that are done after k steps. */
 STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
     const SapNewtonArgs *o = &ctx->args->newton;
     mask optimal = n->result->residual <= newton_tolerance(ctx, n);
     real mean = K(0.5) * (real_abs(n->result->cost) + real_abs(n->cost_prev));
-    real rel_tol = real_max(real_of((scalar)o->cost_rel_tol), real_of(NEWTON_COST_ROUNDING));
+    real rel_tol = real_max(real_of((scalar)o->cost_rel_tol), real_of(NEWTON_LEAST_COST_TOL));
     real cost_tol = real_fma(rel_tol, mean, real_of((scalar)o->cost_abs_tol));
-    mask settled = (n->alpha > (scalar)o->alpha_min) & (real_abs(n->result->cost - n->cost_prev) < cost_tol);
+    real change = real_abs(n->result->cost - n->cost_prev);
+    mask still = n->open & (n->alpha >= (scalar)o->alpha_min) & (change < cost_tol);
+    mask solved = n->result->residual <= NEWTON_SOLVED * n->result->residual_scale;
+    mask futile = change <= NEWTON_COST_ROUNDING * mean;
     if (k == 0)
-        settled = settled & mask_not(settled);
+        still = mask_none();
+    if (!o->cost_decides)
+        still = still & (solved | futile);
     n->result->optimal = n->result->optimal | (n->open & optimal);
-    n->result->settled = n->result->settled | (n->open & settled);
+    n->result->settled = n->result->settled | (still & solved);
+    n->result->stalled = n->result->stalled | (still & mask_not(optimal | solved));
     n->result->iterations = real_select(n->open, real_of((scalar)k), n->result->iterations);
-    n->open = n->open & mask_not(optimal | settled);
+    n->open = n->open & mask_not(optimal | still);
     if (k >= o->max_iterations) {
         n->result->limit = n->open;
         n->open = n->open & mask_not(n->open);

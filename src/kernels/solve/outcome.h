@@ -9,6 +9,7 @@ STAGE_FN bits solve_status(const ProblemChecks *is, const SolveResult *result) {
     mask solved = is->sound & is->constraints & is->dofs & is->blocks;
     status = status | bits_select(solved & result->optimal, none + SAP_WORLD_OPTIMAL, none);
     status = status | bits_select(solved & result->settled, none + SAP_WORLD_COST_SETTLED, none);
+    status = status | bits_select(solved & result->stalled, none + SAP_WORLD_COST_STALLED, none);
     status = status | bits_select(solved & result->limit, none + SAP_WORLD_ITERATION_LIMIT, none);
     status = status | bits_select(solved & result->line_failed, none + SAP_WORLD_LINE_SEARCH_FAILED, none);
     status = status | bits_select(solved & result->no_descent, none + SAP_WORLD_NO_DESCENT, none);

@@ -35,7 +35,7 @@ STAGE_FN int stage_solve(const Context *ctx) {
     }
     method_solve(ctx, is.constrained, &result);
     if (SAP_PRECISION == 32)
-        again = which & is.constrained & (result.limit | result.line_failed | result.no_descent);
+        again = which & is.constrained & solve_unconverged(&result);
     if (SAP_PRECISION == 64 && ctx->repeats) /* all systems of a repeated solve count as solved again in f64 */
         result.refactored = result.iterations;
     solve_finish(ctx, &is, &result, which & mask_not(again));

@@ -3,6 +3,7 @@
 #define SAPWOOD_HOST_CLI_BENCH_BENCH_H
 
 #include "host/cli/batch.h"
+#include "host/cli/statistics.h"
 
 typedef enum BenchFormat { BENCH_HUMAN, BENCH_CSV, BENCH_JSON } BenchFormat;
 typedef enum BenchHostile { BENCH_HOSTILE_NONE, BENCH_HOSTILE_NAN, BENCH_HOSTILE_WILD } BenchHostile;
@@ -25,8 +26,6 @@ typedef struct BenchCount {
     int p95, largest;
 } BenchCount;
 
-enum { BENCH_NUM_STOPS = 4 }; /* cli_stops */
-
 /* Time per stage. */
 typedef struct BenchProfile {
     double ns[SAP_NUM_STAGES];  /* per world-step */
@@ -46,7 +45,7 @@ typedef struct BenchRow {
     double ns, ns_min, ns_max; /* per world-step: median and extremes of the repeats */
     double flops, peak;        /* of free motion per world-step; of the threads in use per second, NaN or 0: unknown */
     BenchCount contacts, newton, line;
-    double stops[BENCH_NUM_STOPS];       /* fractions */
+    double stops[CLI_NUM_STOPS];         /* fractions */
     int most_slots, capacity;            /* largest number of contacts of a world, and capacity */
     double depth_p95, depth_most;        /* penetration, m; NaN without contacts */
     double bytes, array_bytes, resident; /* per world: batch, its arrays, and growth of the process */
