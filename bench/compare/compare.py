@@ -1,8 +1,7 @@
 """Runs the same robots with MuJoCo's batch interface and with Sapwood, alternately and on the same cores.
 
 First both simulate some worlds of three scenes until they rest, and must agree. Then these runs of every robot are
-timed: MuJoCo with its defaults and at its best, Sapwood with its defaults, with its fastest line search and with a tight
-tolerance. README.md describes the comparison and the tables.
+timed: MuJoCo with its defaults and at its best, Sapwood in its presets. README.md describes the comparison and the tables.
 """
 
 import argparse
@@ -20,7 +19,7 @@ import program
 import robots
 
 HERE = Path(__file__).resolve().parent
-PRESETS = ("fast32", "approx32", "approx64", "drake", "mujoco32", "mujoco64")
+PRESETS = ("fast32", "fast64", "approx32", "approx64", "drake", "mujoco32", "mujoco64")
 TARGETS = ("settled", "moving")
 
 # The body whose height is shown, the range of its final height (the cube flat on its lower face, the stack upright, the
@@ -40,8 +39,6 @@ STATE_TOLERANCE = 1e-6  # of every initial coordinate and velocity
 DEPTH_FACTOR = 1.25  # of the mean depth of contacts at rest, in either direction
 CONTACTS_TOLERANCE = 0.1  # of the number of contacts at rest
 KINETIC_AT_REST = 1e-3  # J per world
-WOLFE = {"line_search_variant": "wolfe"}
-TIGHT = {"cost_rel_tol": 1e-15}  # only the gradient ends a solve
 
 
 class Mismatches:
@@ -127,9 +124,7 @@ def runs_of(args, name):
             runs[f"{preset} tuned"] = robots.Follows(name, True, preset, own, args)
         return runs
     for preset in args.preset:
-        runs[f"{preset} default"] = robots.Ours(name, preset, own, args)
-        runs[f"{preset} wolfe"] = robots.Ours(name, preset, own | WOLFE, args)
-        runs[f"{preset} tight"] = robots.Ours(name, preset, own | TIGHT, args)
+        runs[preset] = robots.Ours(name, preset, own, args)
     return runs
 
 
@@ -150,12 +145,13 @@ def measure(args, name, progress, mismatches):
         for label, run in runs.items():
             accuracy = run.accuracy()
             error, residual = accuracy if isinstance(accuracy, tuple) else (accuracy, None)
+            support = run.support() if isinstance(run, robots.Ours) else None
             rate = statistics.median(rates[label])
             if isinstance(run, robots.Ours) and run.failed():
                 mismatches.found.append(f"{name}, {label}: {run.failed()} worlds failed; allowed: 0")
             rows.append({"robot": name, "targets": targets, "run": label, "rate": rate,
                          "to_default": rate / base["MuJoCo default"], "to_tuned": rate / base["MuJoCo tuned"],
-                         "spread": spread(rates[label]), "error": error, "residual": residual,
+                         "spread": spread(rates[label]), "error": error, "residual": residual, "support": support,
                          "repeats": rates[label]})
     return rows
 
@@ -184,11 +180,12 @@ def print_timing(rows, args):
     print(f"\nspeed: {args.worlds} worlds, {args.steps} steps, {args.threads} threads; {clock}, "
           f"median of {args.repeat}")
     print(f"{'robot':<15}{'targets':<9}{'run':<18}{'w-steps/s':>12}{'to default':>11}{'to tuned':>10}{'spread':>9}"
-          f"{'error':>10}{'residual':>10}")
+          f"{'error':>10}{'residual':>10}{'support':>9}")
     for row in rows:
         residual = "" if row["residual"] is None else f"{row['residual']:.1e}"
+        support = "" if row["support"] is None else f"{row['support']:.3f}"
         print(f"{row['robot']:<15}{row['targets']:<9}{row['run']:<18}{row['rate']:>12,.0f}{row['to_default']:>11.2f}"
-              f"{row['to_tuned']:>10.2f}{100 * row['spread']:>7.0f} %{row['error']:>10.1e}{residual:>10}")
+              f"{row['to_tuned']:>10.2f}{100 * row['spread']:>7.0f} %{row['error']:>10.1e}{residual:>10}{support:>9}")
 
 
 def processor():
@@ -220,7 +217,7 @@ def parse(cores):
     parser = argparse.ArgumentParser(prog="bench/compare/run", description=__doc__)
     parser.add_argument("--robot", action="append", choices=robots.NAMES, help="may be repeated; default all")
     parser.add_argument("--preset", action="append", choices=PRESETS,
-                        help="may be repeated; default approx32 and drake")
+                        help="may be repeated; default fast32 and drake")
     parser.add_argument("--law", choices=("sap", "mujoco"), default="sap",
                         help="the law of Sapwood's worlds; mujoco: they follow MuJoCo, preset mujoco64; default sap")
     parser.add_argument("--as-file", action="store_true",
@@ -244,7 +241,7 @@ def parse(cores):
     args = parser.parse_args()
     args.robot = args.robot or list(robots.NAMES)
     robots.as_file = args.as_file
-    args.preset = args.preset or (["approx32", "drake"] if args.law == "sap" else ["mujoco64"])
+    args.preset = args.preset or (["fast32", "drake"] if args.law == "sap" else ["mujoco64"])
     args.targets = args.targets or list(TARGETS)
     args.options = ["--seed", args.seed, *[f"--set={setting}" for setting in args.set]]
     return args
