@@ -242,6 +242,40 @@ CliFailures cli_batch_seen(const CliBatch *batch, uint32_t bits) {
     return out;
 }
 
+void cli_counts_print(const CliFailure *bits, const int *count, int n) {
+    const char *separator = " (";
+    for (int i = 0; i < n; i++)
+        if (count[i]) {
+            printf("%s%s: %d", separator, bits[i].words, count[i]);
+            separator = ", ";
+        }
+    fputs(separator[0] == ',' ? ")" : "", stdout);
+}
+
+void cli_failures_print(const CliFailures *f, int worlds) {
+    printf("%d of %d", f->total, worlds);
+    cli_counts_print(cli_failures, f->count, CLI_NUM_FAILURES);
+    fputs(f->total ? "; worlds" : "", stdout);
+    for (int i = 0; i < f->num_shown; i++)
+        printf(" %d", f->shown[i]);
+    puts(f->num_shown < f->total ? " ..." : "");
+}
+
+json_t *cli_counts_json(int total, const CliFailure *bits, const int *count, int n) {
+    json_t *by_status = json_object();
+    for (int i = 0; i < n; i++)
+        cli_json_put(&by_status, bits[i].key, json_integer(count[i]));
+    return json_pack("{si so}", "count", total, "by_status", by_status);
+}
+
+json_t *cli_failures_json(const CliFailures *f) {
+    json_t *json = cli_counts_json(f->total, cli_failures, f->count, CLI_NUM_FAILURES), *first = json_array();
+    for (int i = 0; i < f->num_shown; i++)
+        json_array_append_new(first, json_integer(f->shown[i]));
+    cli_json_put(&json, "first", first);
+    return json;
+}
+
 bool cli_batch_energies(CliBatch *batch, double *energies) {
     const SapFreeMotion wanted = {.energy = energies};
     return cli_check(sap_free_motion(batch->solver, batch->state, NULL, batch->dt, &wanted));

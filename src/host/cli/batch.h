@@ -72,6 +72,14 @@ CliFailures cli_batch_failures(const CliBatch *batch);
 /* The worlds with one of these other bits in any step so far; no counts by bit. */
 CliFailures cli_batch_seen(const CliBatch *batch, uint32_t bits);
 
+/* Prints " (result not finite: 2, ...)", or nothing if all counts are 0. */
+void cli_counts_print(const CliFailure *bits, const int *count, int n);
+/* Prints "2 of 3 (result not finite: 2); worlds 1 2". */
+void cli_failures_print(const CliFailures *failures, int worlds);
+/* {"count": ..., "by_status": {...}, "first": [...]}; the second function has the first two keys. */
+json_t *cli_failures_json(const CliFailures *failures);
+json_t *cli_counts_json(int total, const CliFailure *bits, const int *count, int n);
+
 /* Kinetic and potential energy of each world, J; [worlds][2]. Overwrites the solver's status of the last step. */
 bool cli_batch_energies(CliBatch *batch, double *energies);
 

@@ -20,23 +20,6 @@ static void print_energy(const char *label, const double start[2], const double 
            start[0] + start[1], start[0], start[1], end[0] + end[1], end[0], end[1]);
 }
 
-static void print_failures(const CliFailures *f, int worlds) {
-    printf("%-16s %d of %d", "worlds failed", f->total, worlds);
-    const char *separator = " (";
-    for (int i = 0; i < CLI_NUM_FAILURES; i++)
-        if (f->count[i]) {
-            printf("%s%s: %d", separator, cli_failures[i].words, f->count[i]);
-            separator = ", ";
-        }
-    if (f->total) {
-        fputs("); worlds", stdout);
-        for (int i = 0; i < f->num_shown; i++)
-            printf(" %d", f->shown[i]);
-        fputs(f->num_shown < f->total ? " ..." : "", stdout);
-    }
-    putchar('\n');
-}
-
 static void print_time(const Run *r) {
     double worlds = r->batch.total;
     if (r->done)
@@ -66,7 +49,8 @@ static void print_human(const Run *r) {
     cli_batch_print_where(&r->batch);
     putchar('\n');
     print_time(r);
-    print_failures(&r->failures, worlds);
+    printf("%-16s ", "worlds failed");
+    cli_failures_print(&r->failures, worlds);
     cli_statistics_print(&r->statistics, &r->batch, 16);
     print_energy("energy, world 0", r->start.world, r->end.world);
     print_energy("energy, mean", r->start.mean, r->end.mean);
@@ -79,15 +63,6 @@ static json_t *energy_json(const double start[2], const double end[2]) {
     return json_pack("{s{so so} s{so so}}", "start", "kinetic", cli_json_real(start[0]), "potential",
                      cli_json_real(start[1]), "end", "kinetic", cli_json_real(end[0]), "potential",
                      cli_json_real(end[1]));
-}
-
-static json_t *failures_json(const CliFailures *f) {
-    json_t *by_status = json_object(), *first = json_array();
-    for (int i = 0; i < CLI_NUM_FAILURES; i++)
-        cli_json_put(&by_status, cli_failures[i].key, json_integer(f->count[i]));
-    for (int i = 0; i < f->num_shown; i++)
-        json_array_append_new(first, json_integer(f->shown[i]));
-    return json_pack("{si so so}", "count", f->total, "by_status", by_status, "first", first);
 }
 
 static json_t *hash_json(uint64_t hash) {
@@ -119,7 +94,7 @@ static json_t *report_json(const Run *r) {
     cli_json_put(&json, "world_steps_per_second", cli_json_real(cli_run_rate(r)));
     cli_json_put(&json, "ns_per_world_step", cli_json_real(1e9 / cli_run_rate(r)));
     /* Results. */
-    cli_json_put(&json, "failed", failures_json(&r->failures));
+    cli_json_put(&json, "failed", cli_failures_json(&r->failures));
     cli_statistics_put(&r->statistics, &r->batch, &json);
     cli_json_put(&json, "energy",
                  json_pack("{so so}", "world_0", energy_json(r->start.world, r->end.world), "mean",

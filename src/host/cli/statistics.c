@@ -179,13 +179,8 @@ void cli_statistics_gather(CliStatistics *s) {
 
 static void print_ends(const CliStatistics *s, int worlds, int width) {
     printf("%-*s %d of %d", width, "not converged", s->not_converged, worlds);
-    const char *separator = " (";
-    for (int i = 0; i < CLI_NUM_ENDS; i++)
-        if (s->by_end[i]) {
-            printf("%s%s: %d", separator, cli_ends[i].words, s->by_end[i]);
-            separator = ", ";
-        }
-    puts(s->not_converged ? ")" : "");
+    cli_counts_print(cli_ends, s->by_end, CLI_NUM_ENDS);
+    putchar('\n');
 }
 
 /* A step that was not sampled may have needed more. */
@@ -224,13 +219,6 @@ void cli_statistics_print(const CliStatistics *s, const CliBatch *batch, int wid
 
 /* ---- as JSON ---- */
 
-static json_t *ends_json(const CliStatistics *s) {
-    json_t *by_status = json_object();
-    for (int i = 0; i < CLI_NUM_ENDS; i++)
-        cli_json_put(&by_status, cli_ends[i].key, json_integer(s->by_end[i]));
-    return json_pack("{si so}", "count", s->not_converged, "by_status", by_status);
-}
-
 void cli_statistics_put(const CliStatistics *s, const CliBatch *batch, json_t **json) {
     json_t *contacts = cli_count_json(&s->contacts);
     cli_json_put(&contacts, "needed", cli_count_json(&s->needed));
@@ -241,7 +229,7 @@ void cli_statistics_put(const CliStatistics *s, const CliBatch *batch, json_t **
     cli_json_put(json, "contacts", contacts);
     cli_json_put(json, "newton_iterations", cli_count_json(&s->newton));
     cli_json_put(json, "line_search_iterations", cli_count_json(&s->line));
-    cli_json_put(json, "not_converged", ends_json(s));
+    cli_json_put(json, "not_converged", cli_counts_json(s->not_converged, cli_ends, s->by_end, CLI_NUM_ENDS));
     cli_json_put(json, "fast_spin_worlds", json_integer(s->fast_spins));
     cli_json_put(json, "unbounded_worlds", json_integer(s->unbounded));
     cli_json_put(json, "coulomb_not_converged_worlds", json_integer(s->not_coulomb));
