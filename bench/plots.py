@@ -126,8 +126,8 @@ def draw_profile(plt, folder):
 
 
 def draw_precision(plt, folder):
-    compared = json.loads((folder / "compare.json").read_text())["rows"]
-    effect = {(r["option"], r["value"]): r["v_difference"]["largest"] for r in compared}
+    compared = json.loads((folder / "compare.json").read_text())["one_step"]
+    effect = {(r["option"], r["value"]): r["v_difference"]["p99"] for r in compared}
     base = rows_of(folder / "speed_approx64.csv")[0]
     cases = [("approx32", "contact_preset_variant", "approx32")] + [(k, k, v) for k, v in KNOBS.items()]
     figure, (speed, error) = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True)
@@ -137,7 +137,7 @@ def draw_precision(plt, folder):
     speed.axvline(1, color="#888", linewidth=1)
     speed.set(xlabel="speed, times approx64")
     error.barh(names, [effect[c[1:]] for c in cases], color="#b03a2e")
-    error.set(xscale="log", xlabel="largest difference of velocities to approx64")
+    error.set(xscale="log", xlabel="velocity after one step, difference to approx64, 99th percentile")
     speed.tick_params(axis="y", labelsize=8)
     speed.invert_yaxis()
     figure.suptitle("approx64 with single precision in one place at a time: quadruped")

@@ -1,4 +1,5 @@
 /* `sapwood compare` and `sapwood conform`: options against each other, and the solver against reference data. */
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +14,25 @@ TestSuite(cli, .init = make_folder, .fini = remove_folder, .timeout = 120);
 
 /* ---- compare ---- */
 
-/* The row of a run, by option and value. */
-static json_t *compare_row(json_t *json, const char *option, const char *value) {
-    json_t *rows = member(json, "rows");
+/* A row of a section, "one_step" or "drift", by option and value; NULL without one. */
+static json_t *find_row(json_t *json, const char *section, const char *option, const char *value) {
+    json_t *rows = member(json, section);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         json_t *row = json_array_get(rows, i);
         if (strcmp(text(row, "option"), option) == 0 && strcmp(text(row, "value"), value) == 0)
             return row;
     }
-    cr_assert_fail("no row %s=%s", option, value);
     return NULL;
+}
+
+static json_t *row_of(json_t *json, const char *section, const char *option, const char *value) {
+    json_t *row = find_row(json, section, option, value);
+    cr_assert_not_null(row, "no row %s=%s in %s", option, value, section);
+    return row;
+}
+
+static json_t *preset_row(json_t *json, const char *section, const char *preset) {
+    return row_of(json, section, "contact_preset_variant", preset);
 }
 
 /* The row of a solver. */
@@ -54,14 +64,13 @@ Test(cli, compare_solves_the_same_contacts_with_every_solver) {
     cr_expect_lt(number(mujoco, "residual"), 1, "its impulses are in the frames of the others");
     cr_expect_lt(number(mujoco, "momentum_error"), 1e-4);
     cr_expect_lt(number(cone, "momentum_error"), 1e-6);
-    cr_expect_eq(number(cone, "failed"), 0);
+    cr_expect_eq(number(cone, "failed.count"), 0);
     json_decref(json);
     static char plot[1 << 16];
     read_text(path_of("plot.svg"), plot, sizeof plot);
     cr_expect(strstr(plot, "<svg") && strstr(plot, "active_set"));
     cr_expect_eq(sapwood("compare bench/scenes/stack5.yaml --solvers cone,fast"), 2);
     cr_expect(strstr(err, "fast") && strstr(err, "pgs_rows"), "%s", err);
-    cr_expect_eq(sapwood("compare bench/scenes/stack5.yaml --plot x.svg"), 2);
 }
 
 Test(cli, a_dumped_problem_conforms) {
@@ -77,9 +86,9 @@ Test(cli, a_dumped_problem_conforms) {
 }
 
 Test(cli, compare_changes_one_knob_of_the_preset_at_a_time) {
-    static const char *const knobs[][3] = {{"contact_preset_variant", "approx64", "baseline"},
-                                           {"contact_preset_variant", "approx32", "precision"},
-                                           {"contact_preset_variant", "drake", "model"},
+    static const char *const knobs[][3] = {{"contact_preset_variant", "approx64", "reference"},
+                                           {"contact_preset_variant", "approx32", "Delta_precision"},
+                                           {"contact_preset_variant", "drake", "Delta_model"},
                                            {"free_motion_solve_precision", "fp32", "precision"},
                                            {"contact_solve_precision", "fp32", "precision"},
                                            {"contact_linear_solve_precision", "fp32", "precision"},
@@ -88,6 +97,8 @@ Test(cli, compare_changes_one_knob_of_the_preset_at_a_time) {
                                            {"contact_weight_mode", "diag_delassus", "model"},
                                            {"contact_point_mode", "contact_midpoint", "model"},
                                            {"position_integration", "sap_euler", "model"},
+                                           {"constraint_weight", "mixed", "model"},
+                                           {"tendon_limit_window", "violated", "model"},
                                            {"line_search_variant", "monotone_decay", "line search"},
                                            {"line_search_variant", "armijo_decay", "line search"},
                                            {"line_search_variant", "exact_root", "line search"},
@@ -97,40 +108,189 @@ Test(cli, compare_changes_one_knob_of_the_preset_at_a_time) {
     json_t *json = parse_json();
     cr_expect_eq(number(json, "worlds"), 5);
     cr_expect_eq(number(json, "steps"), 20);
-    cr_expect_eq(json_array_size(member(json, "rows")), COUNT);
+    cr_expect_eq(json_array_size(member(json, "one_step")), json_array_size(member(json, "drift")));
     for (size_t i = 0; i < COUNT; i++) {
-        json_t *row = compare_row(json, knobs[i][0], knobs[i][1]);
-        cr_expect_str_eq(text(row, "kind"), knobs[i][2], "%s", knobs[i][0]);
-        cr_expect_eq(number(row, "failed"), 0);
-        cr_expect_eq(number(row, "not_converged"), 0);
-        cr_expect_geq(number(row, "newton_iterations.mean"), 1, "the drives are solved for");
-        cr_expect_geq(number(row, "newton_iterations.largest"), number(row, "newton_iterations.mean"));
-        cr_expect_geq(number(row, "v_difference.largest"), number(row, "v_difference.end"));
-        cr_expect_gt(number(row, "ns_per_world_step"), 0);
+        json_t *step = row_of(json, "one_step", knobs[i][0], knobs[i][1]);
+        json_t *run = row_of(json, "drift", knobs[i][0], knobs[i][1]);
+        cr_expect_str_eq(text(step, "kind"), knobs[i][2], "%s", knobs[i][0]);
+        cr_expect_str_eq(text(step, "against"), "approx64");
+        cr_expect_eq(number(step, "failed.count") + number(run, "failed.count"), 0);
+        cr_expect_eq(number(step, "not_converged.count"), 0);
+        cr_expect_geq(number(step, "newton_iterations.mean"), 1, "the drives are solved for");
+        cr_expect_leq(number(step, "v_difference.p50"), number(step, "v_difference.p90"));
+        cr_expect_leq(number(step, "v_difference.p90"), number(step, "v_difference.p99"));
+        cr_expect_leq(number(step, "v_difference.p99"), number(step, "v_difference.max"));
+        cr_expect_geq(number(run, "v_difference.largest"), number(run, "v_difference.end"));
+        cr_expect_gt(number(run, "ns_per_world_step"), 0);
     }
-    json_t *same = compare_row(json, "line_search_variant", "wolfe");
-    cr_expect_eq(number(same, "v_difference.largest"), 0, "the baseline again, to the bit");
-    cr_expect_eq(number(same, "q_difference.largest"), 0);
-    double precision = number(compare_row(json, "contact_preset_variant", "approx32"), "v_difference.largest");
-    double model = number(compare_row(json, "contact_preset_variant", "drake"), "v_difference.largest");
+    double precision = number(preset_row(json, "drift", "approx32"), "v_difference.largest");
+    double model = number(preset_row(json, "drift", "drake"), "v_difference.largest");
     cr_expect(0 < precision && precision < 1e-4, "%g", precision);
     cr_expect(precision < model, "%g, %g", precision, model);
-    /* Without contacts the integration is nearly all that drake changes. */
-    double euler = number(compare_row(json, "position_integration", "sap_euler"), "v_difference.largest");
-    cr_expect_float_eq(model, euler, 1e-6 * euler);
+    /* Without contacts the integration is all that drake changes. */
+    json_t *euler = row_of(json, "drift", "position_integration", "sap_euler");
+    cr_expect_eq(model, number(euler, "v_difference.largest"));
     json_decref(json);
 }
 
-Test(cli, compare_prints_a_table) {
-    cr_assert_eq(sapwood("compare arm3 --worlds 2 --steps 3"), 0, "%s", err);
-    cr_expect(strstr(out, "\nprecision    approx32 ") && strstr(out, "\nmodel        drake ") &&
-                  strstr(out, "\nmodel          contact_weight_mode=diag_delassus "),
-              "%s", out);
-    cr_expect_str_empty(err);
-    cr_assert_eq(sapwood("compare cube --worlds 3 --steps 2 --noise 1e30 --json"), 1, "%s", err);
+/* The twin "approx64" of "approx32" if there is such a preset, else approx64. */
+static void expected_against(const char *preset, char *against) {
+    char path[512];
+    size_t stem = strlen(preset) - 2;
+    snprintf(against, 64, "%.*s64", (int)stem, preset);
+    snprintf(path, sizeof path, SAPWOOD_SOURCE_DIR "/presets/%s.yaml", against);
+    if (strcmp(preset + stem, "32") != 0 || access(path, R_OK) != 0)
+        strcpy(against, "approx64");
+}
+
+Test(cli, compare_has_every_preset_and_each_f32_preset_against_its_f64_twin) {
+    cr_assert_eq(sapwood("compare quadruped --worlds 2 --steps 10 --json"), 0, "%s", err);
     json_t *json = parse_json();
-    cr_expect_eq(number(compare_row(json, "contact_preset_variant", "approx64"), "failed"), 2);
+    DIR *folder = opendir(SAPWOOD_SOURCE_DIR "/presets");
+    cr_assert_not_null(folder);
+    int presets = 0;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char preset[64], against[64];
+        const char *end = strstr(entry->d_name, ".yaml");
+        if (!end)
+            continue;
+        snprintf(preset, sizeof preset, "%.*s", (int)(end - entry->d_name), entry->d_name);
+        expected_against(preset, against);
+        json_t *row = preset_row(json, "one_step", preset);
+        cr_expect_str_eq(text(row, "against"), against, "%s", preset);
+        cr_expect_eq(strcmp(text(row, "kind"), "Delta_precision") == 0, strstr(preset, "32") != NULL, "%s is %s",
+                     preset, text(row, "kind"));
+        presets++;
+    }
+    closedir(folder);
+    cr_expect_geq(presets, 6);
     json_decref(json);
+}
+
+/* The integration moves q and not v, so one step has the same v from the same state, and a run does not. */
+Test(cli, compare_takes_each_step_from_the_states_of_the_reference) {
+    cr_assert_eq(sapwood("compare cube --worlds 4 --steps 100 --json"), 0, "%s", err);
+    json_t *json = parse_json();
+    json_t *step = row_of(json, "one_step", "position_integration", "sap_euler");
+    json_t *run = row_of(json, "drift", "position_integration", "sap_euler");
+    cr_expect_eq(number(step, "v_difference.max"), 0);
+    cr_expect_gt(number(step, "q_difference.p50"), 0);
+    cr_expect_gt(number(run, "v_difference.largest"), 1e-2, "the runs hit the ground in other steps");
+    cr_expect_eq(number(preset_row(json, "one_step", "approx64"), "v_difference.max"), 0,
+                 "a step from a state that was written back has the same bits");
+    cr_expect_eq(number(preset_row(json, "one_step", "approx64"), "q_difference.max"), 0);
+    json_decref(json);
+}
+
+/* A convex problem has one minimum, whatever the line search. The stopping rules of the presets are far looser than the
+ * difference of their models: 0.002 m/s on the way down of the humanoid. */
+Test(cli, compare_solves_tightly_unless_asked_otherwise) {
+    static const char *const searches[] = {"monotone_decay", "armijo_decay", "exact_root", "wolfe"};
+    static const char *const f64[] = {"approx64", "approx32", "drake", "mujoco64"};
+    cr_assert_eq(sapwood("compare humanoid --worlds 8 --json"), 0, "%s", err);
+    json_t *tight = parse_json();
+    cr_assert_eq(sapwood("compare humanoid --worlds 8 --stopping own --json"), 0, "%s", err);
+    json_t *own = parse_json();
+    cr_expect_str_eq(text(tight, "stopping"), "tight");
+    cr_expect_str_eq(text(own, "stopping"), "own");
+    for (int i = 0; i < 4; i++) {
+        json_t *row = row_of(tight, "one_step", "line_search_variant", searches[i]);
+        cr_expect_lt(number(row, "v_difference.max"), 1e-7, "%s", searches[i]);
+        row = preset_row(tight, "one_step", f64[i]);
+        cr_expect_lt(number(row, "largest_residual"), 1e-9, "%s", f64[i]);
+        cr_expect_lt(number(row, "largest_residual"),
+                     1e-2 * number(preset_row(own, "one_step", f64[i]), "largest_residual"), "%s", f64[i]);
+    }
+    double model = number(preset_row(tight, "one_step", "drake"), "v_difference.max");
+    cr_expect(1e-4 < model && model < 1e-2, "Delta_model is %g", model);
+    json_decref(tight);
+    json_decref(own);
+}
+
+Test(cli, compare_applies_a_tolerance_that_is_named) {
+    cr_assert_eq(sapwood("compare stack5 --worlds 2 --steps 50 --set max_iterations=1 --json"), 0, "%s", err);
+    json_t *json = parse_json();
+    json_t *row = preset_row(json, "one_step", "approx64");
+    cr_expect_eq(number(row, "newton_iterations.largest"), 1);
+    cr_expect_gt(number(row, "not_converged.count"), 0);
+    cr_expect_eq(number(row, "not_converged.count"), number(row, "not_converged.by_status.iteration_limit"));
+    json_decref(json);
+}
+
+Test(cli, compare_moves_the_worlds_with_another_reference) {
+    cr_assert_eq(sapwood("compare arm3 --worlds 2 --steps 3 --reference drake --json"), 0, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_str_eq(text(json, "reference"), "drake");
+    cr_expect_str_eq(text(preset_row(json, "one_step", "approx64"), "kind"), "Delta_model");
+    cr_expect_str_eq(text(preset_row(json, "one_step", "approx64"), "against"), "drake");
+    cr_expect_str_eq(text(preset_row(json, "one_step", "approx32"), "against"), "approx64");
+    cr_expect_not_null(find_row(json, "one_step", "contact_point_mode", "witness_point"));
+    cr_expect_null(find_row(json, "one_step", "contact_point_mode", "contact_midpoint"));
+    json_decref(json);
+}
+
+Test(cli, compare_prints_two_sections) {
+    cr_assert_eq(sapwood("compare arm3 --worlds 2 --steps 3"), 0, "%s", err);
+    const char *step = strstr(out, "\nONE STEP from the same states"), *run = strstr(out, "\nDRIFT over a run");
+    cr_assert(step && run && step < run, "%s", out);
+    cr_expect(strstr(step, "\nDelta_precision approx32 ") && strstr(step, "\nDelta_model     drake ") &&
+                  strstr(step, "\nmodel             contact_weight_mode=diag_delassus "),
+              "%s", out);
+    cr_expect(strstr(run, "\nDelta_precision approx32 ") && strstr(run, "\nDelta_model     drake "), "%s", out);
+    cr_expect_str_empty(err);
+}
+
+Test(cli, compare_names_the_worlds_that_failed) {
+    cr_assert_eq(sapwood("compare cube --worlds 3 --steps 2 --noise 1e30"), 1, "%s", err);
+    cr_expect(strstr(out, "worlds failed    approx64, one step: 2 of 3 (result not finite: 2); worlds 1 2\n"), "%s",
+              out);
+    cr_assert_eq(sapwood("compare cube --worlds 3 --steps 2 --noise 1e30 --json"), 1, "%s", err);
+    json_t *json = parse_json(), *row = preset_row(json, "drift", "approx64");
+    cr_expect_eq(number(row, "failed.count"), 2);
+    cr_expect_eq(json_integer_value(json_array_get(member(row, "failed.first"), 1)), 2);
+    cr_expect_eq(number(preset_row(json, "one_step", "approx64"), "failed.count"), 2);
+    json_decref(json);
+    cr_assert_eq(sapwood("compare cube --worlds 3 --steps 2 --noise 1e30 --solvers sap,cone"), 1, "%s", err);
+    cr_expect(strstr(out, "worlds failed    sap: 2 of 3 (") && strstr(out, "worlds 1 2\n"), "%s", out);
+}
+
+Test(cli, compare_leaves_out_presets_that_the_scene_cannot_have) {
+    cr_assert_eq(sapwood("compare tendon_finger --worlds 2 --steps 3 --json"), 0, "%s", err);
+    json_t *json = parse_json(), *left_out = member(json, "left_out");
+    cr_assert_eq(json_array_size(left_out), 2);
+    cr_expect_str_eq(text(json_array_get(left_out, 0), "preset"), "mujoco64");
+    cr_expect_not_null(strstr(text(json_array_get(left_out, 0), "reason"), "tendon 'flexor' has points"));
+    cr_expect_null(find_row(json, "one_step", "contact_preset_variant", "mujoco64"));
+    json_decref(json);
+    cr_expect_eq(sapwood("compare tendon_finger --reference mujoco64"), 2);
+    cr_expect(strstr(err, "mujoco64") && strstr(err, "tendon 'flexor' has points"), "%s", err);
+}
+
+Test(cli, compare_draws_the_differences_of_one_step) {
+    static char plot[1 << 16];
+    cr_assert_eq(sapwood("compare arm3 --worlds 2 --steps 3 --plot %s", path_of("plot.svg")), 0, "%s", err);
+    read_text(path_of("plot.svg"), plot, sizeof plot);
+    cr_expect(strstr(plot, "<svg") && strstr(plot, "one step from the same states") && strstr(plot, "</svg>"));
+    cr_expect(strstr(plot, ">Delta_model<") && strstr(plot, ">drake - approx64<"), "%s", plot);
+    cr_expect(strstr(plot, "m/s and rad/s") && strstr(plot, "<line "), "%s", plot);
+    cr_expect_eq(sapwood("compare arm3 --worlds 1 --steps 1 --plot %s", path_of("no/such/folder.svg")), 2);
+    cr_expect(strstr(err, "folder.svg"), "%s", err);
+}
+
+Test(cli, compare_refuses_settings_of_what_it_compares) {
+    static const struct {
+        const char *arguments, *named;
+    } refused[] = {{"--preset drake", "--preset is 'drake'"},
+                   {"--set contact_weight_mode=diag_delassus", "contact_weight_mode is 'diag_delassus'"},
+                   {"--set contact_solve_precision=fp32", "contact_solve_precision is 'fp32'"},
+                   {"--reference drak", "did you mean 'drake'"},
+                   {"--stopping loose", "allowed: tight, own"},
+                   {"--solvers sap,cone --reference drake", "--reference is 'drake'"},
+                   {"--solvers sap,cone --stopping own", "--stopping is 'own'"}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        cr_expect_eq(sapwood("compare arm3 --worlds 1 --steps 1 %s", refused[i].arguments), 2);
+        cr_expect(strstr(err, refused[i].named), "%s: %s", refused[i].arguments, err);
+    }
 }
 
 /* ---- conform ---- */

@@ -1,4 +1,4 @@
-/* `sapwood compare`: arguments and results, passed from compare.c to the table in print.c. */
+/* `sapwood compare`: arguments, variants and results, passed from compare.c to the table, the JSON and the plot. */
 #ifndef SAPWOOD_HOST_CLI_COMPARE_COMPARE_H
 #define SAPWOOD_HOST_CLI_COMPARE_COMPARE_H
 
@@ -6,46 +6,88 @@
 
 typedef struct CompareArgs {
     CliSettings settings;
-    const char *scene;
+    const char *scene, *reference; /* reference: the preset that moves the worlds */
     int worlds, steps;
     uint64_t seed;
     double noise;
+    bool own_stopping; /* --stopping own; else every solve is tight */
     bool json;
     CliList solvers;  /* --solvers: indices of solver_choices (solvers.h); none: presets are compared */
     const char *plot; /* --plot */
 } CompareArgs;
 
-/* One run: approx64 with one option set to another value; for a preset that option is contact_preset_variant. */
-typedef struct CompareCase {
-    const char *kind; /* cause of the difference to the baseline */
-    const char *option, *value;
-} CompareCase;
+/* A way to take a step: a preset, or the reference with one option changed. */
+typedef struct CompareVariant {
+    const char *option; /* contact_preset_variant for a preset */
+    CliText value;
+    const char *kind; /* what the difference is the effect of; Delta_... between two presets */
+    int against;      /* the variant whose steps its steps are compared with; the reference has itself */
+    SapOptions options;
+} CompareVariant;
 
-enum { COMPARE_CASES = 15 };
-/* The first is the baseline. */
-extern const CompareCase compare_cases[COMPARE_CASES];
+/* Differences between two variants, one per world and step: the values that 50, 90 and 99 per cent do not exceed, and
+ * the largest; NaN without differences. */
+typedef struct CompareSpread {
+    double p50, p90, p99, max;
+} CompareSpread;
 
-/* |x - x of the baseline|: norm over coordinates or dofs, root mean square over worlds; NaN without worlds. */
-typedef struct CompareDifference {
+/* A difference during a run, root mean square over worlds; NaN without worlds. */
+typedef struct CompareDrift {
     double end;     /* after the last step */
     double largest; /* over all steps */
-} CompareDifference;
+} CompareDrift;
 
+/* v: norm over dofs; q: norm over coordinates. */
 typedef struct CompareRow {
-    CompareDifference v, q;
-    CliCount newton, line;     /* per world and step */
-    int not_converged, failed; /* worlds, in any step */
-    double ns;                 /* per world and step */
+    /* One step from each state of the trajectory. */
+    CompareSpread step_v, step_q;
+    CliCount newton, line;                   /* iterations of a solve */
+    int not_converged, by_end[CLI_NUM_ENDS]; /* solves */
+    double residual;                         /* largest relative residual of a solve */
+    CliFailures step_failed;
+    /* A run from the initial states. */
+    CompareDrift run_v, run_q;
+    CliFailures run_failed;
+    double ns; /* per world and step */
 } CompareRow;
+
+/* A preset that the scene cannot run with, and why. */
+typedef struct CompareLeftOut {
+    const char *preset;
+    char reason[512];
+} CompareLeftOut;
+
+enum { COMPARE_VARIANTS = 64 };
 
 typedef struct Compare {
     const CompareArgs *args;
     CliScene scene;
-    int num_rows; /* fewer than COMPARE_CASES after an interruption */
-    CompareRow row[COMPARE_CASES];
+    SapModel *law_model; /* tight numbers for the variants with MuJoCo's law; NULL: they use the scene's model */
+    int num_variants, num_left_out;
+    CompareVariant variant[COMPARE_VARIANTS]; /* the first is the reference; those to compare with precede the others */
+    CompareLeftOut left_out[COMPARE_VARIANTS];
+    int num_rows; /* fewer than num_variants after an interruption */
+    CompareRow row[COMPARE_VARIANTS];
 } Compare;
 
-/* Prints the table, or JSON, on stdout. */
+/* Lists the variants of the scene, which is open. */
+bool cli_compare_variants(Compare *compare);
+/* The name of an option that --set would change to *value although its values are compared, or NULL. */
+const char *cli_compare_fixed_option(const CompareArgs *args, CliText *value);
+
+/* Takes the steps of all variants. Stops early at Ctrl-C. */
+bool cli_compare_run(Compare *compare);
+
+/* "approx32", or "contact_point_mode=contact_midpoint". */
+typedef struct CompareName {
+    char text[2 * CLI_TEXT_SIZE];
+} CompareName;
+CompareName cli_compare_name(const CompareVariant *variant);
+bool cli_compare_is_preset(const CompareVariant *variant);
+
+/* Prints the tables, or JSON, on stdout. */
 bool cli_compare_print(const Compare *compare);
+/* Draws the differences of one step. */
+bool cli_compare_plot(const Compare *compare);
 
 #endif

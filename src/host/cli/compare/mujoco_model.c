@@ -31,3 +31,10 @@ bool cli_mujoco_model(const SapModel *model, SapModel **out) {
     free(tendon);
     return ok;
 }
+
+bool cli_mujoco_tight(const SapModel *model, SapModel **out) {
+    SapMujocoArrays tight = *sap_model_mujoco(model);
+    tight.tolerance = 1e-15;
+    tight.iterations = 1000;
+    return cli_check(sap_model_create_mujoco(sap_model_arrays(model), &tight, out));
+}

@@ -1,15 +1,23 @@
 #include "host/cli/compare/solvers.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "host/cli/compare/figure.h"
 
 static const char *name_of(const Solvers *s, int i) {
     return solver_choices[s->args->solvers.value[i]].name;
 }
 
 /* ---- as text ---- */
+
+static void print_failures(const Solvers *s) {
+    for (int i = 0; i < s->args->solvers.count; i++)
+        if (s->row[i].failed.total) {
+            printf("%-16s %s: ", "worlds failed", name_of(s, i));
+            cli_failures_print(&s->row[i].failed, s->args->worlds);
+        }
+}
 
 static void print_human(const Solvers *s) {
     const SolversArgs *args = s->args;
@@ -29,8 +37,9 @@ static void print_human(const Solvers *s) {
         const SolverRow *r = &s->row[i];
         printf("%-11s %9.2e %9.2e %9.2e %9.2e %7.2f %4d %8d %9.0f | %9.2e %9.2e %9.2e %6d\n", name_of(s, i), r->v,
                r->impulse, r->residual, r->momentum, cli_count_mean(&r->iterations), r->iterations.largest,
-               r->not_converged, r->ns, r->depth, r->energy, r->slip, r->failed);
+               r->not_converged, r->ns, r->depth, r->energy, r->slip, r->failed.total);
     }
+    print_failures(s);
 }
 
 /* ---- as JSON ---- */
@@ -49,7 +58,7 @@ static json_t *row_json(const Solvers *s, int i) {
     cli_json_put(&json, "depth", cli_json_real(r->depth));
     cli_json_put(&json, "energy_change", cli_json_real(r->energy));
     cli_json_put(&json, "slip", cli_json_real(r->slip));
-    cli_json_put(&json, "failed", json_integer(r->failed));
+    cli_json_put(&json, "failed", cli_failures_json(&r->failed));
     return json;
 }
 
@@ -69,65 +78,41 @@ static json_t *report_json(const Solvers *s) {
 
 /* ---- as a plot ---- */
 
-enum { WIDTH = 640, HEIGHT = 400, MARGIN = 70 };
-
-/* The decades that hold all values. */
-typedef struct Axis {
-    int low, high;
-} Axis;
-
-static void axis_add(Axis *a, double value) {
-    int low = (int)floor(log10(value)), high = (int)ceil(log10(value));
-    a->low = low < a->low ? low : a->low;
-    a->high = high > a->high ? high : a->high;
-}
-
-static double place(const Axis *a, double value, double from, double to) {
-    double span = a->high > a->low ? a->high - a->low : 1;
-    return from + (to - from) * (log10(value) - a->low) / span;
-}
+enum { WIDTH = 720, HEIGHT = 460, LEFT = 80, RIGHT = 120, TOP = 70, BOTTOM = 60 };
 
 /* A residual of 0 has no logarithm. */
 static double shown(double residual) {
     return fmax(residual, 1e-16);
 }
 
-static void write_ticks(FILE *file, const Axis *x, const Axis *y) {
-    for (int e = x->low; e <= x->high; e++)
-        fprintf(file, "<text x=\"%.0f\" y=\"%d\" text-anchor=\"middle\">1e%d</text>\n",
-                place(x, pow(10, e), MARGIN, WIDTH - MARGIN), HEIGHT - MARGIN + 20, e);
-    for (int e = y->low; e <= y->high; e += 2)
-        fprintf(file, "<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">1e%d</text>\n", MARGIN - 8,
-                place(y, pow(10, e), HEIGHT - MARGIN, MARGIN) + 4, e);
+static void draw_solver(const Figure *f, const Solvers *s, int i, double x, double y) {
+    static const char *const colours[] = {"#1f5fa8", "#b03a2e", "#2e8b57", "#d4880f", "#7d3c98", "#555555", "#17a2b8"};
+    const char *colour = colours[(size_t)i % (sizeof colours / sizeof *colours)];
+    double line = TOP + 10 + 20 * i;
+    cli_figure_dot(f, x, y, 5, colour);
+    cli_figure_dot(f, WIDTH - RIGHT + 20, line, 5, colour);
+    cli_figure_text(f, WIDTH - RIGHT + 32, line + 4, FIGURE_START, "%s", name_of(s, i));
 }
 
 /* Residual against processor time, both by decades, one point per solver. */
 static bool write_plot(const Solvers *s) {
-    FILE *file = fopen(s->args->plot, "w");
-    if (!file)
-        return cli_fail("%s: cannot be written: %s", s->args->plot, strerror(errno));
-    Axis x = {99, -99}, y = {99, -99};
+    Figure f;
+    FigureAxis x = cli_figure_axis(LEFT, WIDTH - RIGHT), y = cli_figure_axis(HEIGHT - BOTTOM, TOP);
     for (int i = 0; i < s->args->solvers.count; i++) {
-        axis_add(&x, s->row[i].ns);
-        axis_add(&y, shown(s->row[i].residual));
+        cli_figure_axis_add(&x, s->row[i].ns);
+        cli_figure_axis_add(&y, shown(s->row[i].residual));
     }
-    fprintf(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
-            "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-            WIDTH, HEIGHT);
-    fprintf(file, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"black\"/>\n", MARGIN,
-            MARGIN, WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN);
-    write_ticks(file, &x, &y);
-    for (int i = 0; i < s->args->solvers.count; i++) {
-        double px = place(&x, s->row[i].ns, MARGIN, WIDTH - MARGIN);
-        double py = place(&y, shown(s->row[i].residual), HEIGHT - MARGIN, MARGIN);
-        fprintf(file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", px, py,
-                px + 7, py - 6, name_of(s, i));
-    }
-    fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">processor time per world-step, ns</text>\n",
-            WIDTH / 2, HEIGHT - 20);
-    fprintf(file, "<text x=\"%d\" y=\"%d\">mean residual of rigid contact</text>\n</svg>\n", MARGIN, MARGIN - 20);
-    return fclose(file) == 0 || cli_fail("%s: cannot be written: %s", s->args->plot, strerror(errno));
+    if (!cli_figure_open(&f, s->args->plot, WIDTH, HEIGHT, "Accuracy and work of contact solvers"))
+        return false;
+    cli_figure_text(&f, WIDTH / 2.0, 46, FIGURE_MIDDLE, "%s: %d worlds, %d steps of %g s", s->scene.arrays->name,
+                    s->args->worlds, s->args->steps, s->scene.scene->dt);
+    cli_figure_grid_x(&f, &x, TOP, HEIGHT - BOTTOM);
+    cli_figure_grid_y(&f, &y, LEFT, WIDTH - RIGHT);
+    for (int i = 0; i < s->args->solvers.count; i++)
+        draw_solver(&f, s, i, cli_figure_axis_at(&x, s->row[i].ns), cli_figure_axis_at(&y, shown(s->row[i].residual)));
+    cli_figure_text(&f, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 16, FIGURE_MIDDLE, "processor time per world-step, ns");
+    cli_figure_text(&f, LEFT, TOP - 8, FIGURE_START, "mean residual of rigid contact");
+    return cli_figure_close(&f);
 }
 
 bool cli_solvers_print(const Solvers *s) {

@@ -352,7 +352,8 @@ static bool run_alone(const SolversArgs *args, Bench *b, SolverRow *row) {
         ok = cli_batch_step(&b->batch, 1) && cli_batch_gather(&b->batch);
         look_at_contacts(b, step >= args->steps - args->steps / 10 - 1, row);
     }
-    row->failed = ok ? cli_batch_failures(&b->batch).total : 0;
+    if (ok)
+        row->failed = cli_batch_failures(&b->batch);
     row->energy = ok ? mean_energy(&b->batch, energies) - start : 0;
     free(energies);
     return ok;
@@ -387,7 +388,7 @@ int cli_compare_solvers(const SolversArgs *args) {
         s->args = args;
     ok = ok && compare(s, bench) && cli_solvers_print(s);
     for (int i = 0; s && bench && i < args->solvers.count; i++) {
-        failed += s->row[i].failed;
+        failed += s->row[i].failed.total;
         bench_free(&bench[i]);
     }
     if (s)

@@ -33,7 +33,7 @@ typedef struct SolverRow {
     double ns;            /* processor time per world and step */
     double depth, energy; /* from the solver's own run: m, deepest overlap; J, change of the energy, mean over worlds */
     double slip;          /* m/s, largest tangential velocity of a closed contact in its last tenth */
-    int failed;           /* worlds of that run */
+    CliFailures failed;   /* worlds of that run */
 } SolverRow;
 
 typedef struct Solvers {
