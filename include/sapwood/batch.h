@@ -2,7 +2,8 @@
  * option `device` selects.
  *
  * The batch owns its arrays. They are row-major [world][i], writable between calls, and keep their address until the
- * batch is destroyed. Every step finds its own contacts. sap_batch_array returns a view of an array where it is;
+ * batch is destroyed. sap_batch_step finds its own contacts; sap_batch_step_contacts takes those of the caller.
+ * sap_batch_array returns a view of an array where it is;
  * sap_batch_read and sap_batch_write copy an array to and from host memory on either device.
  *
  * On a GPU (docs/cuda.md), sap_batch_step, sap_batch_reset and sap_batch_forward_kinematics queue work on the batch's
@@ -45,6 +46,25 @@ SAP_API void sap_batch_destroy(SapBatch *batch);
  * accumulate over the steps of the call; its other bits and its counters are those of the last step. A failed world
  * keeps its state for the rest of the call. */
 SAP_API SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps);
+
+/* Takes num_steps >= 0 steps of h seconds with these contacts instead of its own; contacts NULL = none. The records hold
+ * in all steps of the call: their points move with the bodies, their normals do not turn. The layout is that of
+ * contacts.h, with any capacity in 1 .. 65535 and either dtype; every array is on the device of the batch. The call
+ * copies the records into the arrays of the batch (SAP_BATCH_CONTACT_...), which keep the numbers in their own type,
+ * so that arrays of the batch, reports and sensors are those of these contacts. The arrays may be those of the batch;
+ * otherwise they must be apart from them.
+ *
+ * A world with more records than the batch has slots (SapBatchInfo.capacity, at least the option given_contacts) keeps
+ * the first. Those without a slot, those by which its count is above the capacity of the arrays, and those in
+ * contacts->dropped are counted in SAP_BATCH_CONTACT_DROPPED, and its status has SAP_WORLD_CONTACTS_TRUNCATED. A world
+ * with a bad contact, a side that does not exist or a negative count fails alone, with SAP_WORLD_BAD_CONTACT.
+ *
+ * With contact_solver = mujoco the step reads contacts->mujoco if it is not NULL, else points and normals with the
+ * parameters of the shapes. warm_start reads contacts->key if it is not NULL. The first call with body0 or body1,
+ * stiffness, tau or mu, key or mujoco allocates the array of the batch for it, as sap_batch_array does; other calls
+ * allocate nothing and can be captured into a CUDA graph. SAP_ERROR_UNSUPPORTED with a guard, with sleep_steps, and
+ * with MuJoCo's integrator RK4, which needs contacts at each of its stages. */
+SAP_API SapStatus sap_batch_step_contacts(SapBatch *batch, const SapContacts *contacts, double h, int num_steps);
 
 /* Resets the worlds with mask[w] != 0 to a stored state. mask has num_worlds elements and stays the caller's;
  * NULL = all worlds. On a GPU the mask may be in host memory, which the call reads before it returns, or on the device.
@@ -144,6 +164,18 @@ typedef enum SapBatchField {
     SAP_BATCH_CONTACT_POINT0,  /* [n][capacity][3] m, in the frame of shape 0's body (the world's if static) */
     SAP_BATCH_CONTACT_POINT1,  /* [n][capacity][3] m, in the frame of shape 1's body */
     SAP_BATCH_CONTACT_NORMAL,  /* [n][capacity][3] unit, world axes, from shape 0 to shape 1 */
+    SAP_BATCH_CONTACT_MARGIN0, /* [n][capacity] m, margin of side 0 */
+    SAP_BATCH_CONTACT_MARGIN1, /* [n][capacity] m */
+
+    /* As in SapContacts. Bodies are recorded by the steps that follow the first request for the array; the others are
+     * those of the last call of sap_batch_step_contacts. */
+    SAP_BATCH_CONTACT_BODY0,     /* [n][capacity] i32 body index, -1 = static */
+    SAP_BATCH_CONTACT_BODY1,     /* [n][capacity] i32 */
+    SAP_BATCH_CONTACT_STIFFNESS, /* [n][capacity] f64 N/m; NaN = that of the shapes */
+    SAP_BATCH_CONTACT_TAU,       /* [n][capacity] f64 s; likewise */
+    SAP_BATCH_CONTACT_MU,        /* [n][capacity] f64; likewise */
+    SAP_BATCH_CONTACT_KEY,       /* [n][capacity] i32 which contact of its pair a record is */
+    SAP_BATCH_CONTACT_MUJOCO,    /* [n][capacity][29] f64 the numbers of SapMujocoContact */
 
     /* f64 (REGION: i32), as in SapContactReport. Recorded by the steps that follow the first request for the array. */
     SAP_BATCH_CONTACT_IMPULSE,     /* [n][capacity][3] N s, contact frame (t1, t2, n), on the body of shape 1 */
@@ -203,7 +235,7 @@ typedef enum SapBatchField {
     SAP_BATCH_NUM_FIELDS
 } SapBatchField;
 
-/* Fills *view, which the caller owns. The first request for a recorded array (from CONTACT_IMPULSE on) allocates it. */
+/* Fills *view, which the caller owns. The first request for a recorded array (from CONTACT_BODY0 on) allocates it. */
 SAP_API SapStatus sap_batch_array(SapBatch *batch, SapBatchField field, SapArray *view);
 
 /* "joint_q", "joint_qd", ... in the order of SapBatchField; NULL-terminated, static. */

@@ -148,6 +148,8 @@ typedef struct SapOptions {
     /* ---- contact solve ---- */
     int max_rigid_contact;     /* contact slots per world, 0 .. 65535; default 0: a batch has as many as a probe finds
                                   (sap_batch_probe_contacts), a solver without a batch SAP_DEFAULT_CONTACTS */
+    int given_contacts;        /* contact slots that a world of a batch has at least, for contacts of the caller
+                           (sap_batch_step_contacts), 0 .. 65535; default 0 = as many as its own can fill */
     int max_contacts_per_pair; /* most contact points of two shapes; default 4, 1 .. 8 */
     /* fallback_mu, fallback_stiffness and contact_tau_d apply to a contact side without a shape. */
     double fallback_mu;              /* default NaN = the smallest positive mu of the shapes, else 0.1; >= 0 */

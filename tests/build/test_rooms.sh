@@ -39,7 +39,7 @@ cpu -> host/batch/backend.h
 cuda -> host/batch/backend.h
 '
 for room in base options model scene plan cpu cuda batch; do
-    open_headers+="$room -> kernels/step/reset.h"$'\n'
+    open_headers+="$room -> kernels/step/reset.h"$'\n'"$room -> kernels/step/take_contacts.h"$'\n'
 done
 
 # Exceptions that stay, "finding | reason".

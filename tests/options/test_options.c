@@ -65,6 +65,7 @@ static const struct {
     {"gyroscopic", "implicit", "explicit"},
     {"max_joint_speed", "none", "100"},
     {"max_rigid_contact", "0", "65535"},
+    {"given_contacts", "0", "64"},
     {"max_contacts_per_pair", "4", "8"},
     {"fallback_mu", "none", "0.3"},
     {"fallback_stiffness", "10000000000", "123456.789"},

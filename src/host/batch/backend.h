@@ -3,6 +3,8 @@
 #ifndef SAPWOOD_HOST_BATCH_BACKEND_H
 #define SAPWOOD_HOST_BATCH_BACKEND_H
 
+#include <stdbool.h>
+
 #include <sapwood/batch.h>
 #include <sapwood/sensors.h>
 
@@ -10,6 +12,7 @@
 #include "host/plan/world_parameters.h"
 #include "kernels/data/rays.h"
 #include "kernels/step/reset.h"
+#include "kernels/step/take_contacts.h"
 
 /* Inputs of a call that are copied before worlds change them (guard.h). An input of a world that is all zero bits need
  * not be copied: most controls are. */
@@ -25,6 +28,16 @@ typedef struct SapKept {
     uint32_t *copied; /* [num_worlds] bit i is 0: row i of the world is zero and was not copied. All 1 at first */
 } SapKept;
 
+/* The steps of a call. */
+typedef struct SapBatchSteps {
+    const char *what; /* messages begin with it */
+    double h;
+    int num_steps;
+    bool given;     /* the contacts are those of the caller, in the arrays of the batch; else each step finds its own */
+    bool has_key;   /* given contacts have identities, and */
+    bool is_mujoco; /* records of MuJoCo's form */
+} SapBatchSteps;
+
 typedef struct SapBatchBackend {
     SapDevice device;
     SapStatus (*find_library)(void); /* what factor_plan = auto may choose; NULL on the CPU */
@@ -32,7 +45,11 @@ typedef struct SapBatchBackend {
      * cleans up. Messages about the number of worlds begin with `what`. */
     SapStatus (*create)(SapBatch *batch, const char *what, const SapModel *model);
     void (*destroy)(SapBatch *batch); /* own may be NULL */
-    SapStatus (*step)(SapBatch *batch, double h, int num_steps);
+    SapStatus (*step)(SapBatch *batch, const SapBatchSteps *steps);
+    /* Whether the device can read this memory of the caller; on the CPU that is not checked. */
+    SapStatus (*can_read)(SapBatch *batch, const char *what, const void *memory, bool *out);
+    /* Takes the contacts of the caller into the arrays of the batch. */
+    SapStatus (*take_contacts)(SapBatch *batch, const char *what, SapTakeArgs *args);
     /* `mask` is the caller's mask; args holds everything else. */
     SapStatus (*reset)(SapBatch *batch, const char *what, const uint8_t *mask, SapResetArgs *args);
     SapStatus (*forward_kinematics)(SapBatch *batch, const char *what, const uint8_t *mask);
@@ -65,8 +82,8 @@ typedef struct SapBatchBackend {
 extern const SapBatchBackend sap_batch_cpu, sap_batch_cuda;
 
 /* Arrays that are allocated after creation: reports, readings with six arrays behind them, one block of rays and one of
- * sensors, and parameters on a GPU. */
-enum { SAP_BATCH_MAX_RECORDED = SAP_BATCH_NUM_FIELDS + 8 + 2 * SAP_NUM_PARAMETERS + 3 };
+ * sensors, parameters and arguments of laws on a GPU. */
+enum { SAP_BATCH_MAX_RECORDED = SAP_BATCH_NUM_FIELDS + 8 + 2 * SAP_NUM_PARAMETERS + 4 };
 
 /* Readings of sensors, and what was before (sensors.c). */
 typedef struct SapSensedArrays {
@@ -95,6 +112,7 @@ typedef struct SapBatchArrays {
     SapState state;
     SapControl control;
     SapContacts contacts;
+    SapContacts given; /* parameters of contacts of the caller, f64; its other arrays are NULL */
     uint32_t *status;
     int32_t *asleep;
     SapReportArgs report;

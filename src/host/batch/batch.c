@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "host/batch/fields.h"
+#include "host/batch/given.h"
 #include "host/batch/guard.h"
 #include "host/batch/probe.h"
 #include "host/batch/sensors.h"
@@ -69,6 +70,8 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
     /* do not allocate slots that can never be used */
     if (most < b->options.max_rigid_contact)
         b->options.max_rigid_contact = most > 0 ? most : 1;
+    if (b->options.max_rigid_contact < b->options.given_contacts)
+        b->options.max_rigid_contact = b->options.given_contacts;
     b->factor = sap_factor_plan_choose(&b->options, b->nv, b->backend->find_library);
     b->num_starts = 1 + a->num_keyframes;
     SAP_TRY(b->backend->create(b, what, model));
@@ -160,19 +163,38 @@ const SapContacts *sap_batch_contacts(const SapBatch *b) {
 
 /* ---- running ---- */
 
+static SapStatus check_steps(const char *what, double h, int num_steps) {
+    if (num_steps < 0)
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: num_steps is %d; it must not be negative", what, num_steps);
+    return sap_check_timestep(what, h);
+}
+
+static SapStatus take_steps(SapBatch *b, const SapBatchSteps *steps) {
+    return sap_sensors_are_on(b) ? sap_sensors_step(b, steps) : b->backend->step(b, steps);
+}
+
 SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps) {
     SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
-    if (num_steps < 0)
-        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_step: num_steps is %d; it must not be negative", num_steps);
-    SAP_TRY(sap_check_timestep(__func__, h));
+    SAP_TRY(check_steps(__func__, h, num_steps));
     if (num_steps == 0)
         return SAP_OK;
     if (batch->guard)
         SAP_TRY(sap_guard_begin(batch, h, num_steps));
-    SAP_TRY(sap_sensors_are_on(batch) ? sap_sensors_step(batch, h, num_steps)
-                                      : batch->backend->step(batch, h, num_steps));
+    SAP_TRY(take_steps(batch, &(SapBatchSteps){.what = __func__, .h = h, .num_steps = num_steps}));
     return batch->guard ? sap_guard_end(batch) : SAP_OK;
+}
+
+SapStatus sap_batch_step_contacts(SapBatch *batch, const SapContacts *contacts, double h, int num_steps) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(batch);
+    SAP_TRY(check_steps(__func__, h, num_steps));
+    SapBatchSteps steps = {.what = __func__, .h = h, .num_steps = num_steps, .given = true};
+    SAP_TRY(sap_batch_check_given(batch, contacts, &steps));
+    if (num_steps == 0)
+        return SAP_OK;
+    SAP_TRY(sap_batch_take_given(batch, contacts, &steps));
+    return take_steps(batch, &steps);
 }
 
 SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask) {

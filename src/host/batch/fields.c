@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "host/base/fail.h"
+#include "kernels/data/mujoco.h"
 
 /* Arrays without a SapBatchField. The skipped number is the index of the NULL that ends the list of names. */
 enum {
     ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1,
-    ROW_CONTACT_MARGIN0,
-    ROW_CONTACT_MARGIN1,
     ROW_SITE_BEFORE,
     ROW_QD_BEFORE,
     ROW_DRIVE,
@@ -56,8 +55,16 @@ enum {
     X(SAP_BATCH_CONTACT_POINT0, "contact_point0", contacts.point0, CONTACT, CONTACTS, 3, ALWAYS, KEEP, 0)              \
     X(SAP_BATCH_CONTACT_POINT1, "contact_point1", contacts.point1, CONTACT, CONTACTS, 3, ALWAYS, KEEP, 0)              \
     X(SAP_BATCH_CONTACT_NORMAL, "contact_normal", contacts.normal, CONTACT, CONTACTS, 3, ALWAYS, KEEP, 0)              \
-    X(ROW_CONTACT_MARGIN0, "contact_margin0", contacts.margin0, CONTACT, CONTACTS, 0, ALWAYS, KEEP, 0)                 \
-    X(ROW_CONTACT_MARGIN1, "contact_margin1", contacts.margin1, CONTACT, CONTACTS, 0, ALWAYS, KEEP, 0)                 \
+    X(SAP_BATCH_CONTACT_MARGIN0, "contact_margin0", contacts.margin0, CONTACT, CONTACTS, 0, ALWAYS, KEEP, 0)           \
+    X(SAP_BATCH_CONTACT_MARGIN1, "contact_margin1", contacts.margin1, CONTACT, CONTACTS, 0, ALWAYS, KEEP, 0)           \
+    X(SAP_BATCH_CONTACT_BODY0, "contact_body0", contacts.body0, I32, CONTACTS, 0, ON_REQUEST, KEEP, NO_SHAPE)          \
+    X(SAP_BATCH_CONTACT_BODY1, "contact_body1", contacts.body1, I32, CONTACTS, 0, ON_REQUEST, KEEP, NO_SHAPE)          \
+    X(SAP_BATCH_CONTACT_STIFFNESS, "contact_stiffness", given.stiffness, F64, CONTACTS, 0, ON_REQUEST, KEEP, NOT_SET)  \
+    X(SAP_BATCH_CONTACT_TAU, "contact_tau", given.tau, F64, CONTACTS, 0, ON_REQUEST, KEEP, NOT_SET)                    \
+    X(SAP_BATCH_CONTACT_MU, "contact_mu", given.mu, F64, CONTACTS, 0, ON_REQUEST, KEEP, NOT_SET)                       \
+    X(SAP_BATCH_CONTACT_KEY, "contact_key", given.key, I32, CONTACTS, 0, ON_REQUEST, KEEP, 0)                          \
+    X(SAP_BATCH_CONTACT_MUJOCO, "contact_mujoco", given.mujoco, F64, CONTACTS, SAP_MUJOCO_CONTACT_SIZE, ON_REQUEST,    \
+      KEEP, 0)                                                                                                         \
     X(SAP_BATCH_CONTACT_IMPULSE, "contact_impulse", report.impulse, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)             \
     X(SAP_BATCH_CONTACT_VELOCITY, "contact_velocity", report.velocity, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)          \
     X(SAP_BATCH_CONTACT_POSITION, "contact_position", report.position, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)          \
@@ -122,7 +129,7 @@ enum {
     X(SAP_BATCH_RAY_NORMAL, "ray_normal", sensed.ray_normal, REAL, RAYS, 3, ON_REQUEST, MEASURE, 0)                    \
     X(SAP_BATCH_RAY_SHAPE, "ray_shape", sensed.ray_shape, I32, RAYS, 0, ON_REQUEST, MEASURE, 0)
 
-enum { NO_SHAPE = 0xff }; /* -1 */
+enum { NO_SHAPE = 0xff, NOT_SET = 0xff }; /* -1 of integers, NaN of numbers */
 
 #define ROW(field, name, where, type, rows, columns, time, reset, fill)                                                \
     {field,                                                                                                            \
@@ -232,6 +239,8 @@ void sap_batch_carve(SapArena *arena, SapBatch *b) {
     b->arrays.control = (SapControl){.num_worlds = b->num_worlds, .dtype = b->dtype};
     b->arrays.contacts =
         (SapContacts){.num_worlds = b->num_worlds, .capacity = b->options.max_rigid_contact, .dtype = contact_dtype(b)};
+    b->arrays.given = b->arrays.contacts;
+    b->arrays.given.dtype = SAP_F64;
     for (int i = 0; i < NUM_ROWS; i++)
         if (sap_batch_row_has_start(&sap_batch_rows[i]))
             carve_row(arena, b, &sap_batch_rows[i], sap_batch_row_starts(b, &sap_batch_rows[i]), &b->starts);
@@ -252,7 +261,10 @@ SapStatus sap_batch_record_row(SapBatch *b, const SapBatchRow *row) {
     void *data = NULL;
     if (sap_batch_row_get(&b->arrays, row))
         return SAP_OK;
-    SAP_TRY(b->backend->allocate(b, (size_t)b->num_worlds, sap_batch_row_bytes(b, row), row->name, &data));
+    size_t n = (size_t)b->num_worlds, bytes = sap_batch_row_bytes(b, row);
+    SAP_TRY(b->backend->allocate(b, n, bytes, row->name, &data));
+    if (row->fill != 0)
+        SAP_TRY(b->backend->fill(b, "sap_batch_array", data, row->fill, n * bytes));
     sap_batch_row_set(&b->arrays, row, data);
     b->backend->record(b);
     return SAP_OK;

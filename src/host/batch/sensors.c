@@ -383,25 +383,25 @@ static SapStatus measure_rays(SapBatch *b, const char *what, const uint8_t *mask
     return SAP_OK;
 }
 
-static SapStatus step_and_measure(SapBatch *b, const char *what, double h, int num_steps) {
-    bool by_step = is_by_step(b);
-    if (!by_step) {
-        SAP_TRY(b->backend->step(b, h, num_steps));
-        SapSenseArgs args = sense_args(b, h, num_steps - 1, num_steps);
-        return has_readings(b) ? measure(b, what, NULL, &args) : SAP_OK;
+static SapStatus step_and_measure(SapBatch *b, const SapBatchSteps *steps) {
+    SapBatchSteps one = *steps;
+    one.num_steps = 1;
+    if (!is_by_step(b)) {
+        SAP_TRY(b->backend->step(b, steps));
+        SapSenseArgs args = sense_args(b, steps->h, steps->num_steps - 1, steps->num_steps);
+        return has_readings(b) ? measure(b, steps->what, NULL, &args) : SAP_OK;
     }
-    for (int k = 0; k < num_steps; k++) {
-        SAP_TRY(b->backend->step(b, h, 1));
-        SapSenseArgs args = sense_args(b, h, k, num_steps);
-        SAP_TRY(measure(b, what, NULL, &args));
+    for (int k = 0; k < steps->num_steps; k++) {
+        SAP_TRY(b->backend->step(b, &one));
+        SapSenseArgs args = sense_args(b, steps->h, k, steps->num_steps);
+        SAP_TRY(measure(b, steps->what, NULL, &args));
     }
     return SAP_OK;
 }
 
-SapStatus sap_sensors_step(SapBatch *b, double h, int num_steps) {
-    static const char what[] = "sap_batch_step";
-    SAP_TRY(step_and_measure(b, what, h, num_steps));
-    return measure_rays(b, what, NULL);
+SapStatus sap_sensors_step(SapBatch *b, const SapBatchSteps *steps) {
+    SAP_TRY(step_and_measure(b, steps));
+    return measure_rays(b, steps->what, NULL);
 }
 
 SapStatus sap_sensors_begin(SapBatch *b, const char *what, const uint8_t *mask) {

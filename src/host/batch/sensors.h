@@ -15,7 +15,7 @@ SapStatus sap_sensors_request(SapBatch *batch, const char *what, const SapBatchR
 bool sap_sensors_are_on(const SapBatch *batch);
 
 /* Takes steps and measures. */
-SapStatus sap_sensors_step(SapBatch *batch, double h, int num_steps);
+SapStatus sap_sensors_step(SapBatch *batch, const SapBatchSteps *steps);
 
 /* Restarts the measurement of the worlds of a mask (as in sap_batch_reset); does nothing if no sensor is on. */
 SapStatus sap_sensors_begin(SapBatch *batch, const char *what, const uint8_t *mask);

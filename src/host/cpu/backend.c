@@ -9,6 +9,7 @@
 #include "host/model/model.h"
 #include "host/cpu/sensors.h"
 #include "host/cpu/solver.h"
+#include "host/cpu/take_contacts.h"
 
 typedef struct CpuBatch {
     SapSolver *solver;
@@ -51,12 +52,22 @@ SapSolver *sap_batch_solver(const SapBatch *b) {
     return b && b->backend == &sap_batch_cpu ? ((CpuBatch *)b->own)->solver : NULL;
 }
 
-static SapStatus step(SapBatch *b, double h, int num_steps) {
+static SapStatus step(SapBatch *b, const SapBatchSteps *steps) {
     SapSolver *solver = ((CpuBatch *)b->own)->solver;
-    SapStatus status = sap_step_many(solver, "sap_batch_step", &b->arrays.state, &b->arrays.control,
-                                     &b->arrays.contacts, h, num_steps);
+    SapStatus status =
+        sap_step_many(solver, steps, &b->arrays.state, &b->arrays.control, &b->arrays.contacts, &b->arrays.given);
     solver->kept = NULL;
     return status;
+}
+
+static SapStatus can_read(SapBatch *b, const char *what, const void *memory, bool *out) {
+    (void)b, (void)what, (void)memory;
+    *out = true;
+    return SAP_OK;
+}
+
+static SapStatus take(SapBatch *b, const char *what, SapTakeArgs *args) {
+    return sap_solver_take_contacts(((CpuBatch *)b->own)->solver, what, args);
 }
 
 static SapStatus keep(SapBatch *b, const char *what, const SapKept *kept) {
@@ -163,6 +174,8 @@ const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
                                        .create = create,
                                        .destroy = destroy,
                                        .step = step,
+                                       .can_read = can_read,
+                                       .take_contacts = take,
                                        .reset = reset,
                                        .forward_kinematics = forward_kinematics,
                                        .step_args = step_args,

@@ -8,6 +8,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/batch/backend.h"
 #include "host/cpu/run.h"
 #include "host/cpu/sleep.h"
 #include "host/model/energy.h"
@@ -108,6 +109,11 @@ static SapStatus check_counts(const char *what, const SapContacts *c) {
     return SAP_OK;
 }
 
+/* Records of MuJoCo's form, which kernels only read. */
+static SapBuffer mujoco_records(const struct SapMujocoContact *records, int capacity) {
+    return (SapBuffer){.data = (void *)(uintptr_t)records, .stride = SAP_MUJOCO_CONTACT_SIZE * capacity, .is_f64 = 1};
+}
+
 /* ---- steps and collision ---- */
 
 SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control, const SapContacts *contacts,
@@ -137,9 +143,7 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
         SAP_TRY(check_contacts(solver, __func__, contacts));
         SAP_TRY(check_counts(__func__, contacts));
         sap_step_args_set_contacts(&args, contacts);
-        solver->mujoco.contact = (SapBuffer){.data = (void *)(uintptr_t)contacts->mujoco, /* only read */
-                                             .stride = SAP_MUJOCO_CONTACT_SIZE * contacts->capacity,
-                                             .is_f64 = 1};
+        solver->mujoco.contact = mujoco_records(contacts->mujoco, contacts->capacity);
     }
     sap_step_args_set_output(&args, out);
     sap_solver_run_step(solver, &args);
@@ -172,27 +176,36 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
     return SAP_OK;
 }
 
-SapStatus sap_step_many(SapSolver *solver, const char *what, SapState *state, const SapControl *control,
-                        SapContacts *contacts, double h, int num_steps) {
-    SAP_TRY(check_state(solver, what, "state", state));
+/* Contacts of the caller, in the arrays of a batch. */
+static void set_given_contacts(SapSolver *solver, const SapBatchSteps *steps, const SapContacts *contacts,
+                               const SapContacts *given, SapStepArgs *args) {
+    sap_step_args_set_contacts(args, contacts);
+    sap_step_args_set_parameters(args, given);
+    solver->dual.contact_key = steps->has_key ? given->key : NULL;
+    solver->mujoco.contact = mujoco_records(steps->is_mujoco ? given->mujoco : NULL, given->capacity);
+}
+
+SapStatus sap_step_many(SapSolver *solver, const SapBatchSteps *steps, SapState *state, const SapControl *control,
+                        SapContacts *contacts, const SapContacts *given) {
+    SAP_TRY(check_state(solver, steps->what, "state", state));
     solver->mujoco.contact.data = NULL;
     solver->dual.contact_key = NULL; /* collision counts the contacts of a pair */
     SapStepArgs args = solver->args;
-    args.h = h;
-    args.num_steps = num_steps;
+    args.h = steps->h;
+    args.num_steps = steps->num_steps;
     sap_step_args_set_input(&args, state);
-    SAP_TRY(set_control(solver, what, control, &args));
+    SAP_TRY(set_control(solver, steps->what, control, &args));
     sap_mujoco_args_set_actuators(&solver->mujoco, state, control, state);
-    if (contacts) {
-        SAP_TRY(check_own_contacts(solver, what, contacts));
-        sap_step_args_set_contacts(&args, contacts);
+    if (steps->given) {
+        set_given_contacts(solver, steps, contacts, given, &args);
+    } else {
+        SAP_TRY(check_own_contacts(solver, steps->what, contacts));
+        sap_step_args_set_contacts(&args, contacts); /* without parameters: those of their shapes apply */
         args.collide.enabled = 1;
-        /* contacts found by collision use the parameters of their shapes */
-        args.contacts.stiffness.data = args.contacts.tau.data = args.contacts.mu.data = NULL;
     }
     sap_step_args_set_output(&args, state);
     if (solver->sleep)
-        sap_sleep_steps(solver, &args, num_steps);
+        sap_sleep_steps(solver, &args, steps->num_steps);
     else
         sap_solver_run_step(solver, &args);
     return SAP_OK;

@@ -13,6 +13,7 @@
 
 typedef struct SapSleep SapSleep; /* sleep.h */
 struct SapKept;
+struct SapBatchSteps;
 
 struct SapSolver {
     SapModel *model; /* held: the caller may destroy it first */
@@ -45,10 +46,10 @@ struct SapSolver {
 SapStatus sap_solver_create_for(const char *what, const SapModel *model, int num_worlds, const SapOptions *options,
                                 size_t bytes_per_world, SapSolver **out);
 
-/* Takes num_steps steps of h in place. Each step finds its contacts and stores them in *contacts; NULL = no collision.
- * The arguments are not checked in full, because they come from a batch. Messages begin with `what`. */
-SapStatus sap_step_many(SapSolver *solver, const char *what, SapState *state, const SapControl *control,
-                        SapContacts *contacts, double h, int num_steps);
+/* Takes steps in place, for a batch. Each step finds its contacts and stores them in *contacts, or all have those in
+ * *contacts with the parameters in *given. The arguments are not checked in full, because they come from a batch. */
+SapStatus sap_step_many(SapSolver *solver, const struct SapBatchSteps *steps, SapState *state,
+                        const SapControl *control, SapContacts *contacts, const SapContacts *given);
 
 /* Computes body_q and body_qd of the worlds with mask[w] != 0 (NULL = all). Messages begin with `what`. */
 SapStatus sap_forward_kinematics_of(SapSolver *solver, const char *what, SapState *state, const uint8_t *mask);

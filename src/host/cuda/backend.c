@@ -14,6 +14,7 @@
 #include "host/model/model.h"
 #include "host/plan/mujoco.h"
 #include "host/plan/step_args.h"
+#include "kernels/data/mujoco.h"
 
 /* ---- creation ---- */
 
@@ -117,13 +118,68 @@ static void destroy(SapBatch *b) {
 
 /* ---- running ---- */
 
-static SapStatus step(SapBatch *b, double h, int num_steps) {
-    static const char what[] = "sap_batch_step";
+/* The arguments of the law with the caller's identities of contacts, or with records of MuJoCo's form. */
+static SapStatus create_given_law(SapBatch *b, const SapBatchSteps *steps) {
     SapCudaBatch *c = b->own;
-    c->args.h = h;
-    c->args.num_steps = num_steps;
+    const SapContacts *given = &b->arrays.given;
+    SapDualStepArgs dual = c->dual;
+    SapMujocoArgs mujoco = {0};
+    size_t bytes = steps->has_key ? sizeof dual : sizeof mujoco;
+    void *law;
+    if (c->given_law || (!steps->has_key && !steps->is_mujoco))
+        return SAP_OK;
+    dual.contact_key = given->key;
+    if (steps->is_mujoco)
+        SAP_TRY(sap_cuda_download(c, steps->what, &mujoco, c->args.mujoco, sizeof mujoco));
+    mujoco.contact = (SapBuffer){
+        .data = (void *)(uintptr_t)given->mujoco, .stride = SAP_MUJOCO_CONTACT_SIZE * given->capacity, .is_f64 = 1};
+    SAP_TRY(sap_cuda_allocate(c, bytes, "contacts of the caller", &law));
+    SAP_TRY(sap_cuda_upload(c, steps->what, law, steps->has_key ? (void *)&dual : (void *)&mujoco, bytes));
+    c->given_law = law;
+    return SAP_OK;
+}
+
+/* Steps with the contacts of the caller, which are in the arrays of the batch. */
+static SapStatus launch_given(SapBatch *b, const SapBatchSteps *steps) {
+    SapCudaBatch *c = b->own;
+    SapStepArgs *args = &c->args;
+    SAP_TRY(create_given_law(b, steps));
+    const SapDualStepArgs *dual = args->dual;
+    const struct SapMujocoArgs *mujoco = args->mujoco;
+    const SapContacts none = {.capacity = b->arrays.given.capacity};
+    args->collide.enabled = 0;
+    sap_step_args_set_parameters(args, &b->arrays.given);
+    if (steps->has_key)
+        args->dual = c->given_law;
+    if (steps->is_mujoco)
+        args->mujoco = c->given_law;
+    SapStatus status = sap_cuda_launch_steps(c, steps->what);
+    args->collide.enabled = 1;
+    sap_step_args_set_parameters(args, &none);
+    args->dual = dual;
+    args->mujoco = mujoco;
+    return status;
+}
+
+static SapStatus step(SapBatch *b, const SapBatchSteps *steps) {
+    SapCudaBatch *c = b->own;
+    c->args.h = steps->h;
+    c->args.num_steps = steps->num_steps;
+    SAP_TRY(sap_cuda_enter(c->device, steps->what));
+    return sap_cuda_leave(c->device, steps->what,
+                          steps->given ? launch_given(b, steps) : sap_cuda_launch_steps(c, steps->what));
+}
+
+static SapStatus can_read(SapBatch *b, const char *what, const void *memory, bool *out) {
+    const SapCudaBatch *c = b->own;
     SAP_TRY(sap_cuda_enter(c->device, what));
-    return sap_cuda_leave(c->device, what, sap_cuda_launch_steps(c, what));
+    return sap_cuda_leave(c->device, what, sap_cuda_is_on_device(c, what, memory, out));
+}
+
+static SapStatus take(SapBatch *b, const char *what, SapTakeArgs *args) {
+    const SapCudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    return sap_cuda_leave(c->device, what, sap_cuda_launch_take(b, what, args));
 }
 
 static SapStatus forward_kinematics(SapBatch *b, const char *what, const uint8_t *mask) {
@@ -194,7 +250,10 @@ static SapStatus allocate(SapBatch *b, size_t count, size_t size, const char *wh
 }
 
 static void record(SapBatch *b) {
-    ((SapCudaBatch *)b->own)->args.report = b->arrays.report;
+    SapStepArgs *args = &((SapCudaBatch *)b->own)->args;
+    args->report = b->arrays.report;
+    args->contacts.body[0] = b->arrays.contacts.body0;
+    args->contacts.body[1] = b->arrays.contacts.body1;
 }
 
 static SapStatus read_array(SapBatch *b, const char *what, const void *from, void *host, size_t bytes) {
@@ -289,6 +348,8 @@ const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
                                         .create = create,
                                         .destroy = destroy,
                                         .step = step,
+                                        .can_read = can_read,
+                                        .take_contacts = take,
                                         .reset = reset,
                                         .forward_kinematics = forward_kinematics,
                                         .step_args = step_args,

@@ -38,6 +38,9 @@ typedef struct SapCudaBatch {
 
     SapStepArgs args;
     SapDualStepArgs dual, *device_dual; /* of a dual solver, and its copy on the device, which args has */
+    void
+        *given_law; /* what args.dual or args.mujoco is for contacts of the caller with identities, or of MuJoCo's form,
+                        on the device; NULL until there are such */
     SapCudaPhase collide, step;
     SapCudaPhase convex, merge;    /* of collision, if pairs of shapes wait for the general narrow phase */
     SapCudaPhase thread;           /* the step with a thread per world */

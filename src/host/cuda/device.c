@@ -64,6 +64,7 @@ static SapStatus find_kernels(SapCudaDevice *d) {
                    {"sap_kernel_kinematics", &d->kinematics},
                    {"sap_kernel_collide", &d->collide},
                    {"sap_kernel_reset", &d->reset},
+                   {"sap_kernel_take_contacts", &d->take_contacts},
                    {"sap_kernel_mask", &d->mask},
                    {"sap_kernel_place_shapes", &d->place_shapes},
                    {"sap_kernel_cast_rays", &d->cast_rays},

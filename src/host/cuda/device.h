@@ -25,7 +25,7 @@ typedef struct SapCudaDevice {
     CuDevice device;
     CuContext context;                    /* the primary context, which PyTorch and others also use */
     CuModule module[SAP_CUDA_NUM_IMAGES]; /* NULL: not loaded */
-    CuFunction collide, step, kinematics, reset, mask, place_shapes, cast_rays, sense;
+    CuFunction collide, step, kinematics, reset, take_contacts, mask, place_shapes, cast_rays, sense;
     CuFunction convex[2], merge; /* f32, f64 */
     int multiprocessors;
     int shared_per_block; /* bytes, including the opt-in part */

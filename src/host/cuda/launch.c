@@ -246,10 +246,11 @@ bool sap_cuda_can_touch(const SapPlan *plan) {
 /* Steps of MuJoCo's law, each of which has one stage or the four of RK4. */
 static SapStatus launch_mujoco_steps(SapCudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
-    bool collides = sap_cuda_can_touch(&args->plan);
+    bool collides = args->collide.enabled && sap_cuda_can_touch(&args->plan);
+    bool one_by_one = collides || !args->collide.enabled; /* they have contacts */
     int stages = args->plan.rk4 ? 4 : 1;
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
-        args->end_step = collides || stages > 1 ? args->first_step + 1 : args->num_steps;
+        args->end_step = one_by_one || stages > 1 ? args->first_step + 1 : args->num_steps;
         for (int stage = 0; stage < stages; stage++) {
             if (collides)
                 SAP_TRY(launch_collision(c, what, c->collide.kernel, stage));
@@ -269,14 +270,15 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     SAP_TRY(sap_cuda_refresh(c, what));
     if (args->plan.mujoco)
         return launch_mujoco_steps(c, what);
-    bool collides = sap_cuda_can_touch(&args->plan), made = sap_cuda_made_is_valid(&c->made, args);
+    bool collides = args->collide.enabled && sap_cuda_can_touch(&args->plan),
+         made = sap_cuda_made_is_valid(&c->made, args);
     bool general = has_reports(&args->report) && !args->dual;
     const SapCudaPhase *phase = c->has_threads && !general ? &c->thread : &c->step;
     CuFunction step = kernel_of(phase, made), collide = kernel_of(&c->collide, made);
     if (!general && phase->arenas.in_step)
         collides = false; /* the step does it */
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
-        args->end_step = collides || c->lockstep ? args->first_step + 1 : args->num_steps;
+        args->end_step = collides || !args->collide.enabled || c->lockstep ? args->first_step + 1 : args->num_steps;
         if (collides)
             SAP_TRY(launch_collision(c, what, collide, 0));
         SAP_TRY(c->lockstep ? launch_stages(c, what)
@@ -344,4 +346,11 @@ SapStatus sap_cuda_launch_reset(const SapBatch *b, const char *what, const uint8
     SAP_TRY(sap_cuda_find_mask(b, what, mask, &args->mask));
     unsigned blocks = ((unsigned)b->num_worlds - 1) / (unsigned)c->step.shape.worlds_per_block + 1;
     return launch(c, what, c->device->reset, &c->step.shape, blocks, 0, parameters);
+}
+
+SapStatus sap_cuda_launch_take(const SapBatch *b, const char *what, SapTakeArgs *args) {
+    const SapCudaBatch *c = b->own;
+    void *parameters[] = {args};
+    unsigned blocks = ((unsigned)b->num_worlds - 1) / (unsigned)c->step.shape.worlds_per_block + 1;
+    return launch(c, what, c->device->take_contacts, &c->step.shape, blocks, 0, parameters);
 }

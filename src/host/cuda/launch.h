@@ -30,4 +30,7 @@ SapStatus sap_cuda_find_mask(const SapBatch *batch, const char *what, const uint
 SapStatus sap_cuda_launch_kinematics(const SapBatch *batch, const char *what, const uint8_t *mask);
 SapStatus sap_cuda_launch_reset(const SapBatch *batch, const char *what, const uint8_t *mask, SapResetArgs *args);
 
+/* Takes the contacts of the caller into the arrays of the batch. */
+SapStatus sap_cuda_launch_take(const SapBatch *batch, const char *what, SapTakeArgs *args);
+
 #endif

@@ -108,6 +108,10 @@ static void loop_args(const SapCudaBatch *c, SapStepArgs *out) {
     memcpy(out, &c->args, sizeof *out); /* with the padding, so that equal arguments have equal bytes */
     memcpy(&out->arena, &c->step.arenas, sizeof out->arena);
     out->first_step = out->end_step = out->num_steps = 0;
+    SapBuffer *const parameters[] = {&out->contacts.stiffness, &out->contacts.tau, &out->contacts.mu};
+    for (int i = 0; i < 3; i++) /* in the data of the laws by then */
+        memset(parameters[i], 0, sizeof *parameters[i]);
+    out->collide.enabled = 0;
 }
 
 /* Adds the loop to a graph. It begins with an iteration, which closes the worlds that have nothing to solve. */

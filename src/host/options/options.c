@@ -113,6 +113,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(gyroscopic, CHOICE(gyroscopics), PRESET)                                                                         \
     X(max_joint_speed, REAL(0), .open = true, OR_NONE)                                                                 \
     X(max_rigid_contact, INT(0, 65535), .fallback = 0)                                                                 \
+    X(given_contacts, INT(0, 65535), .fallback = 0)                                                                    \
     X(max_contacts_per_pair, INT(1, 8), .fallback = 4)                                                                 \
     X(fallback_mu, REAL(0), OR_NONE)                                                                                   \
     X(fallback_stiffness, REAL(0), .open = true, .fallback = 1e10)                                                     \

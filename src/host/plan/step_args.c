@@ -265,6 +265,12 @@ void sap_step_args_set_contacts(SapStepArgs *args, const SapContacts *c) {
     a->normal = buffer(c->normal, 3 * n, c->dtype);
     a->margin[0] = buffer(c->margin0, n, c->dtype);
     a->margin[1] = buffer(c->margin1, n, c->dtype);
+    sap_step_args_set_parameters(args, c);
+}
+
+void sap_step_args_set_parameters(SapStepArgs *args, const SapContacts *c) {
+    SapContactArgs *a = &args->contacts;
+    int n = c->capacity;
     a->stiffness = buffer(c->stiffness, n, c->dtype);
     a->tau = buffer(c->tau, n, c->dtype);
     a->mu = buffer(c->mu, n, c->dtype);

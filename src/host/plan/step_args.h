@@ -27,5 +27,6 @@ void sap_step_args_set_output(SapStepArgs *args, const SapState *out); /* includ
 void sap_step_args_set_bodies(SapStepArgs *args, const SapState *out);
 void sap_step_args_set_control(SapStepArgs *args, const SapControl *control, const SapModelArrays *model);
 void sap_step_args_set_contacts(SapStepArgs *args, const SapContacts *contacts);
+void sap_step_args_set_parameters(SapStepArgs *args, const SapContacts *contacts); /* of contacts, a part of them */
 
 #endif

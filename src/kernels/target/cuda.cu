@@ -8,6 +8,7 @@
 //   sap_kernel_lockstep_...  the stages of a step between which a library solves the Newton systems (solve/lockstep.h)
 //   sap_kernel_compact       the list of systems for the library
 //   sap_kernel_reset         resets worlds
+//   sap_kernel_take_contacts the contacts of the caller into the arrays of the batch
 //   sap_kernel_mask          unpacks a mask of worlds
 //   sap_kernel_place_shapes, sap_kernel_cast_rays, sap_kernel_sense   rays and sensors (target/sensor.cuh)
 //
@@ -16,6 +17,7 @@
 // find contacts themselves if all pairs of shapes have closed forms.
 #include "kernels/target/cuda_world.cuh"
 #include "kernels/step/reset.h"
+#include "kernels/step/take_contacts.h"
 #include "kernels/target/compact.cuh"
 
 #define STEP_HAS_MUJOCO   0
@@ -141,6 +143,14 @@ extern "C" __global__ void sap_kernel_reset(const __grid_constant__ SapResetArgs
     int world = (int)(blockIdx.x * blockDim.y + threadIdx.y);
     if (world < args.num_worlds)
         reset_world(&args, world);
+}
+
+// Takes the contacts of the caller: one world per team.
+extern "C" __global__ void __launch_bounds__(MAX_TEAM)
+    sap_kernel_take_contacts(const __grid_constant__ SapTakeArgs args) {
+    int world = (int)(blockIdx.x * blockDim.y + threadIdx.y);
+    if (world < args.num_worlds)
+        take_contacts(&args, world);
 }
 
 // Unpacks the bits of a mask to bytes, one per thread.
