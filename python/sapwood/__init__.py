@@ -23,6 +23,7 @@ from ._library import (
     version,
 )
 from .batch import Batch
+from .contacts import Contacts
 from .dual import DualSolution, dual_solve
 from .dump import Dump
 from .model import Model
@@ -30,11 +31,14 @@ from .options import Options, preset_names
 from .rays import RayHits, RaySensor, pattern_grid, pattern_lidar
 from .sensors import TouchSensor
 from .shipped import scene, scene_names, scene_path
+from .solver import Control, Solver, State
 
 __all__ = [
     "ArgumentError",
     "Batch",
     "BusyError",
+    "Contacts",
+    "Control",
     "DeviceError",
     "DualSolution",
     "Dump",
@@ -49,6 +53,8 @@ __all__ = [
     "RaySensor",
     "SapwoodError",
     "SapwoodImportWarning",
+    "Solver",
+    "State",
     "TouchSensor",
     "UnsupportedError",
     "dist",

@@ -26,6 +26,8 @@ from ._library import (
 )
 from .arguments import MOST, index_of, integer, nearest, world_mask
 from .arrays import DeviceArray, Handle, batch_array
+from .contacts import Contacts, contacts_of, is_on_gpu
+from .contacts import Struct as _ContactsStruct
 from .keys import world_noise
 from .mjdata import MjNames
 from .model import Model
@@ -50,6 +52,8 @@ CONTROL = (
     "tendon_f",
     "actuator_ctrl",
 )
+
+_CONTACT_REALS = ("point0", "point1", "normal", "margin0", "margin1")
 
 NONFINITE_STATE = _layout.BITS["SAP_WORLD_NONFINITE_STATE"]
 FAILED = _layout.BITS["SAP_WORLD_FAILED"]
@@ -111,7 +115,9 @@ class Batch(MjNames):
       tendon_target_pos, tendon_target_vel, tendon_act, tendon_f, actuator_ctrl |
     | results | status, asleep, iterations, line_iterations, safeguards, active, cost, residual |
     | contacts of the last step | contact_count, contact_dropped, contact_shape0, contact_shape1, contact_point0,
-      contact_point1, contact_normal |
+      contact_point1, contact_normal, contact_margin0, contact_margin1; `contacts` has all of them |
+    | the same, from their first access on | contact_body0, contact_body1; of contacts of the caller also
+      contact_stiffness, contact_tau, contact_mu, contact_key, contact_mujoco |
     | recorded from their first access on | contact_impulse, contact_velocity, contact_position,
       contact_frame, contact_gap, contact_region, contact_force, body_contact_wrench, constraint_impulse,
       constraint_error, constraint_velocity, constraint_wrench, body_constraint_wrench, constraint_residual,
@@ -412,25 +418,70 @@ class Batch(MjNames):
     def dt(self, h: float) -> None:
         self._dt = ctypes.c_double(h)
 
-    def step(self, n: int = 1, h: float | None = None) -> None:
-        """Takes n steps of h seconds (default: dt)."""
+    def step(self, n: int = 1, h: float | None = None, contacts: Contacts | Mapping[str, Any] | None = None) -> None:
+        """Takes n steps of h seconds (default: dt).
+
+        With `contacts` the steps have these in place of their own: Contacts, or a mapping of their arrays, of numpy, or
+        on a GPU also in its memory. The same records hold in all n steps. The arrays contact_... of the batch become
+        theirs. A world with more contacts than the batch has slots keeps the first and counts the others in
+        contact_dropped; the option given_contacts is the least number of slots (docs/contacts.md).
+        """
         if type(n) is not int or n > MOST:
             n = integer("n", n)
         seconds = self._dt if h is None else ctypes.c_double(h)
+        given = None if contacts is None else self._given(contacts)
         if self._controls is None:
-            return self._advance(n, seconds)
+            return self._advance(n, seconds, given)
         # Thrusters turn with their bodies, and activations change: their forces are converted again before each step.
         for count in [1] * n if self._actuation().changes else [n]:
             self._write_controls(slice(None), self._controls, seconds.value)
-            self._advance(count, seconds)
+            self._advance(count, seconds, given)
             self._advance_activations(seconds.value)
 
-    def _advance(self, n: int, h: ctypes.c_double) -> None:
+    @property
+    def contacts(self) -> Contacts:
+        """The contacts of the last step, as views of the arrays contact_count, contact_point0, ... of the batch."""
+        names = ("count", "dropped", "shape0", "shape1", *_CONTACT_REALS)
+        return Contacts.of(**{name: getattr(self, f"contact_{name}") for name in names})
+
+    def _given(self, contacts: Contacts | Mapping[str, Any]) -> Any:
+        """The struct of contacts for a step. On a GPU, arrays of numpy are copied into those of the batch."""
+        found = contacts_of(contacts)
+        on_gpu = [is_on_gpu(array) for _, array in found.items()]
+        if self.device == "cpu" and any(on_gpu):
+            raise DeviceError("the contacts are in GPU memory, and the batch is on the CPU")
+        if self.device != "cpu" and any(on_gpu) != all(on_gpu):
+            raise DeviceError("some arrays of the contacts are in GPU memory and some are not; all must be")
+        if self.device == "cpu" or all(on_gpu) or found.num_worlds != self.num_worlds:
+            return found.struct()
+        own: dict[str, Any] = {}
+        for name, array in found.items():
+            own[name] = getattr(self, f"contact_{name}")
+            rows = own[name].numpy()
+            if name in ("count", "dropped"):
+                rows[...] = array
+            else:
+                rows[:, : found.capacity] = array[:, : rows.shape[1]]
+            own[name].write(rows)
+        reals = next((own[name].dtype for name in _CONTACT_REALS if name in own), np.dtype(np.float64))
+        addresses = {name: array.pointer for name, array in own.items()}
+        capacity = min(found.capacity, self.info["capacity"])
+        if capacity < self.info["capacity"]:  # slots of the batch beyond those of the arrays
+            own["count"].write(np.minimum(found.count, capacity))
+            lost = np.maximum(found.count, capacity) - capacity + (0 if found.dropped is None else found.dropped)
+            self.contact_dropped.write(lost)
+            addresses["dropped"] = self.contact_dropped.pointer
+        return _ContactsStruct(self.num_worlds, self.info["capacity"], int(reals.itemsize == 8), **addresses)
+
+    def _advance(self, n: int, h: ctypes.c_double, given: Any = None) -> None:
         handle, lock = self._handle, self._lock  # the handle keeps the memory if another thread closes the batch
         if not lock.acquire(False):
             self._take_turn()
         try:
-            status = self._step(self._argument, h, n)
+            if given is None:
+                status = self._step(self._argument, h, n)
+            else:
+                status = lib.sap_batch_step_contacts(self._argument, ctypes.byref(given), h, n)
             if status:
                 self._open()
                 fail(status)
