@@ -78,8 +78,8 @@ class Contacts:
     | key | (n, capacity) | for warm_start: which contact of its pair each is |
 
     `Contacts(n, capacity)` makes all arrays but the last two, empty, of `dtype` float32 or float64; integers are int32.
-    `Contacts.of(count=..., point0=..., ...)` takes arrays as they are, of numpy or in GPU memory (torch, cupy, arrays of
-    a batch); what is missing is absent. `contacts.mu = x` writes into an array as `contacts.mu[...] = x`.
+    `Contacts.of(count=..., point0=..., ...)` takes arrays as they are, of numpy or in GPU memory (torch, cupy, arrays
+    of a batch); what is missing is absent. `contacts.mu = x` writes into an array as `contacts.mu[...] = x`.
     """
 
     num_worlds: int

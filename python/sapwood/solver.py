@@ -1,4 +1,4 @@
-"""A solver: the step as a function of arrays of yours, `step(state_in, state_out, control, contacts, h)`, on the CPU."""
+"""A solver: the step as a function of your arrays, step(state_in, state_out, control, contacts, h), on the CPU."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _layout
-from ._library import _C_TYPES, BusyError, ForkError, SolverInfo, check, lib
+from ._library import _C_TYPES, ArgumentError, BusyError, ForkError, SolverInfo, check, lib
 from .arguments import integer, nearest
 from .arrays import Handle, memory_view
 from .batch import _options_of, status_names
 from .contacts import Contacts, contacts_of, real_dtype
 from .model import Model
 from .options import Options
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _INTERNAL = {name: _C_TYPES[f"Sap{name}"] for name in ("State", "Control", "FreeMotion", "WorldReport", "Profile")}
 _ContactReport, _ConstraintReport = _C_TYPES["SapContactReport"], _C_TYPES["SapConstraintReport"]
@@ -44,32 +47,37 @@ class _Arrays:
 
     _struct: Any
     _required: tuple[str, ...] = ()
-    _integers: tuple[str, ...] = ()
     num_worlds: int
     dtype: np.dtype[Any]
     _arrays: dict[str, NDArray[Any] | None]
+    _dropped: dict[str, NDArray[Any]]  # arrays that were set to None
 
-    def __init__(self, num_worlds: int, dtype: Any, arrays: Mapping[str, NDArray[Any] | None]) -> None:
-        self.__dict__.update(num_worlds=num_worlds, dtype=dtype, _arrays=dict(arrays), _all=dict(arrays))
+    def __init__(self, num_worlds: int, dtype: np.dtype[Any], arrays: Mapping[str, NDArray[Any] | None]) -> None:
+        self.__dict__.update(num_worlds=num_worlds, dtype=dtype, _arrays=dict(arrays), _dropped={})
 
     @classmethod
-    def _create(cls, model: Model, num_worlds: int, dtype: Any, shapes: Mapping[str, tuple[int, ...]]) -> Any:
-        """Copies of what the library creates for a model."""
-        kind = real_dtype("dtype", dtype)
-        name = cls.__name__.lower()
-        made = ctypes.c_void_p()
+    def _rows(cls, model: Model) -> dict[str, tuple[int, ...]]:
+        """The shape of a world's row in each array."""
+        raise NotImplementedError
+
+    @classmethod
+    def of(cls, model: Model, num_worlds: int, dtype: Any = np.float64) -> Self:
+        """What the library creates for a model: its initial state, or its control, in every world."""
+        kind, n = real_dtype("dtype", dtype), integer("num_worlds", num_worlds, 1)
+        name, made = cls.__name__.lower(), ctypes.c_void_p()
         create, destroy = getattr(lib, f"sap_{name}_create"), getattr(lib, f"sap_{name}_destroy")
-        check(create(model.pointer, integer("num_worlds", num_worlds, 1), int(kind.itemsize == 8), ctypes.byref(made)))
+        check(create(model.pointer, n, int(kind.itemsize == 8), ctypes.byref(made)))
         try:
             struct = cls._struct.from_address(made.value)
-            arrays = {}
-            for array, shape in shapes.items():
-                of = np.dtype(np.int32) if array in cls._integers else kind
-                address = getattr(struct, array)
-                arrays[array] = np.array(memory_view(address, (num_worlds, *shape), of, None, False)) if address else None
+            types = {array: np.dtype(np.int32) if array == "constraint_active" else kind for array in cls._rows(model)}
+            views = {
+                array: memory_view(getattr(struct, array), (n, *row), types[array], None, False)
+                for array, row in cls._rows(model).items()
+            }
+            out = cls(n, kind, {array: np.array(view) for array, view in views.items()})
         finally:
             destroy(made)
-        return cls(num_worlds, kind, arrays)
+        return out
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("_arrays", ()):
@@ -79,23 +87,26 @@ class _Arrays:
 
     def __setattr__(self, name: str, value: Any) -> None:
         array = self.__getattr__(name)
-        if value is None:
-            if name in self._required:
-                raise TypeError(f"{name} cannot be None: a {type(self).__name__.lower()} needs it")
-            self._arrays[name] = None
-        elif value is not array:
+        if value is array:
+            return
+        if value is not None:
             if array is None:
-                array = self._arrays[name] = self.__dict__["_all"][name]
-            if array is None:
-                raise TypeError(f"{name} cannot be set: this {type(self).__name__.lower()} does not have it")
+                array = self._arrays[name] = self._dropped.pop(name)
             array[...] = value
+            return
+        if name in self._required:
+            raise TypeError(f"{name} cannot be None: a {type(self).__name__.lower()} needs it")
+        self._dropped[name], self._arrays[name] = array, None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)
 
-    def copy(self) -> Any:
+    def copy(self) -> Self:
         """A copy with arrays of its own."""
-        return type(self)(self.num_worlds, self.dtype, {k: None if a is None else a.copy() for k, a in self._arrays.items()})
+        out = type(self)(self.num_worlds, self.dtype, {})
+        copies = {name: None if array is None else array.copy() for name, array in self._arrays.items()}
+        out.__dict__.update(_arrays=copies, _dropped={name: array.copy() for name, array in self._dropped.items()})
+        return out
 
     def struct(self) -> Any:
         """The struct of the library, which is valid while the arrays are."""
@@ -114,31 +125,32 @@ class State(_Arrays):
     _required = ("joint_q", "joint_qd")
 
     @classmethod
-    def of(cls, model: Model, num_worlds: int, dtype: Any = np.float64) -> State:
-        """The initial state of a model in every world."""
-        nv, nb, nu = model.num_dofs, model.num_bodies, _num_actuators(model)
-        shapes = {"joint_q": (model.num_coords,), "joint_qd": (nv,), "body_q": (nb, 7), "body_qd": (nb, 6)}
-        out: State = cls._create(model, num_worlds, dtype, {**shapes, "actuator_act": (nu,)})
-        return out
+    def _rows(cls, model: Model) -> dict[str, tuple[int, ...]]:
+        bodies = {"body_q": (model.num_bodies, 7), "body_qd": (model.num_bodies, 6)}
+        dofs = {"joint_q": (model.num_coords,), "joint_qd": (model.num_dofs,)}
+        return {**dofs, **bodies, "actuator_act": (_num_actuators(model),)}
 
 
 class Control(_Arrays):
-    """The control of the worlds of a solver, as in a batch: joint_f, joint_target_pos, ...; an array that is set to None
-    is that of the model. `guess` (n, nv), internal order, is the first velocity of the solve; None = that of the state."""
+    """The control of the worlds of a solver, as in a batch: joint_f, joint_target_pos, ...; an array that is set to
+    None is that of the model. `guess` (n, nv), in internal order, is the first velocity of the solve; None, from which it
+    starts, is that of the state."""
 
     _struct = _INTERNAL["Control"]
-    _integers = ("constraint_active",)
 
     @classmethod
-    def of(cls, model: Model, num_worlds: int, dtype: Any = np.float64) -> Control:
-        """The control of a model in every world."""
-        nv, nt, nc = model.num_dofs, model.num_tendons, model.num_constraints
+    def _rows(cls, model: Model) -> dict[str, tuple[int, ...]]:
         dofs = ("joint_f", "joint_target_pos", "joint_target_vel", "joint_act", "guess")
         tendons = ("tendon_target_pos", "tendon_target_vel", "tendon_act", "tendon_f")
-        shapes: dict[str, tuple[int, ...]] = {name: (nv,) for name in dofs} | {name: (nt,) for name in tendons}
-        shapes |= {"body_f": (model.num_bodies, 6), "constraint_active": (nc,), "actuator_ctrl": (_num_actuators(model),)}
-        out: Control = cls._create(model, num_worlds, dtype, shapes)
-        out.__dict__["_all"]["guess"] = np.zeros((num_worlds, nv), out.dtype)
+        rows: dict[str, tuple[int, ...]] = {name: (model.num_dofs,) for name in dofs}
+        rows |= {name: (model.num_tendons,) for name in tendons}
+        rows |= {"body_f": (model.num_bodies, 6), "constraint_active": (model.num_constraints,)}
+        return {**rows, "actuator_ctrl": (_num_actuators(model),)}
+
+    @classmethod
+    def of(cls, model: Model, num_worlds: int, dtype: Any = np.float64) -> Self:
+        out = super().of(model, num_worlds, dtype)
+        out.guess = None
         return out
 
 
@@ -266,18 +278,11 @@ class Solver:
     def _struct(self, name: str, value: Any, kind: type[_Arrays]) -> Any:
         if not isinstance(value, kind):
             raise TypeError(f"{name} is a {type(value).__name__}; it must be a sapwood.{kind.__name__}")
-        model, expected = self.model, {"joint_q": self.model.num_coords, "joint_qd": self.model.num_dofs}
-        for array, width in expected.items():
-            found = value._arrays.get(array)
-            if found is not None and found.shape != (self.num_worlds, width):
-                raise ValueError(
-                    f"{name}.{array} has shape {found.shape}; this solver of {model.name!r} needs "
-                    f"{(self.num_worlds, width)}"
-                )
-        if kind is Control and value._arrays["joint_f"] is not None:
-            found = value._arrays["joint_f"]
-            if found.shape != (self.num_worlds, model.num_dofs):
-                raise ValueError(f"{name}.joint_f has shape {found.shape}; it must be {(self.num_worlds, model.num_dofs)}")
+        rows = kind._rows(self.model)
+        for array, found in value._arrays.items():
+            expected = (self.num_worlds, *rows[array])
+            if found is not None and found.shape != expected:
+                raise ArgumentError(f"{name}.{array} has shape {found.shape}; this solver needs {expected}")
         return value.struct()
 
     def _contacts(self, contacts: Any) -> Any:
@@ -381,7 +386,8 @@ class Solver:
         wanted = list(names)
         for name in wanted:
             if name not in shapes:
-                raise ValueError(f"there is no {name!r} to record{nearest(name, shapes)}; there are {', '.join(shapes)}")
+                hint = nearest(name, shapes)
+                raise ArgumentError(f"there is no {name!r} to record{hint}; there are {', '.join(shapes)}")
         integers = ("region", "cache_key")
         arrays = {
             name: np.zeros((self.num_worlds, *shapes[name]), np.int32 if name in integers else np.float64)
@@ -414,15 +420,16 @@ class Solver:
         shapes: dict[str, tuple[int, ...]] = {"num_blocks": (), "kind": (rows,), "W": (rows, rows)}
         shapes |= {name: (rows,) for name in ("b", "mu", "lo", "hi", "impulse")}
         kinds = {"num_blocks": np.int32, "kind": np.int32}
-        arrays = {name: np.zeros((n, *shape), kinds.get(name, np.float64)) for name, shape in shapes.items()} if on else {}
+        arrays = {name: np.zeros((n, *shape), kinds.get(name, np.float64)) for name, shape in shapes.items() if on}
         struct = _DualRecord(rows, **{name: array.ctypes.data for name, array in arrays.items()})
         self._call(lib.sap_solver_record_problem, ctypes.byref(struct) if on else None)
         self._kept["record_problem"] = arrays
         return SimpleNamespace(**arrays)
 
     def record_rows(self, capacity: int = 256) -> SimpleNamespace:
-        """Makes further steps of MuJoCo's law write the rows of their problems, and returns the arrays of SapMujocoRows:
-        count, type, state, jacobian, pos, R, aref, force (n, capacity, ...) and qacc. A capacity of 0 stops that."""
+        """Makes further steps of MuJoCo's law write the rows of their problems, and returns the arrays of
+        SapMujocoRows: count, type, state, jacobian, pos, R, aref, force (n, capacity, ...) and qacc. A capacity of 0
+        stops that."""
         rows, nv, n = integer("capacity", capacity), self.model.num_dofs, self.num_worlds
         shapes: dict[str, tuple[int, ...]] = {"count": (), "type": (rows,), "state": (rows,), "jacobian": (rows, nv)}
         shapes |= {"pos": (rows,), "R": (rows,), "aref": (rows,), "force": (rows,), "qacc": (nv,)}

@@ -48,7 +48,7 @@ def pair(driver, quadruped):
 
 def assert_same(cpu, gpu):
     for name in FIELDS:
-        assert np.array_equal(np.asarray(getattr(cpu, name)), np.asarray(getattr(gpu, name))), name
+        assert np.array_equal(np.asarray(getattr(cpu, name)), np.asarray(getattr(gpu, name)), equal_nan=True), name
 
 
 # ---- everywhere ----
@@ -216,3 +216,47 @@ def test_rays_meet_the_same_on_both_devices(pair):
         batch.step(3)
     expected, got = (batch.raycast(origins, directions, body=0, exclude_body=0) for batch in (cpu, gpu))
     assert all(np.array_equal(a, b) for a, b in zip(expected, got)) and np.any(got.shape >= 0)
+
+
+# ---- contacts of the caller ----
+
+
+def test_contacts_of_numpy_and_of_the_device_give_the_bits_of_the_cpu(pair):
+    cpu, gpu = pair
+    finder = [sapwood.Batch(cpu.model, 5, device=device, seed=4) for device in ("cpu", "cuda")]
+    for batch in finder:
+        batch.perturb()
+    for k in range(12):
+        for batch in finder:
+            batch.step(4)
+        host = finder[0].contacts.copy()
+        cpu.step(contacts=host)
+        gpu.step(contacts=finder[1].contacts if k % 2 else host)
+        assert np.array_equal(cpu.joint_q, gpu.joint_q.numpy()) and np.array_equal(cpu.status, gpu.status.numpy()), k
+    assert cpu.contact_count.sum() > 0 and finder[1].contacts.on_gpu
+    assert np.array_equal(cpu.contact_force, gpu.contact_force.numpy())
+
+
+@pytest.mark.parametrize("capacity", [3, 40])
+def test_contacts_of_numpy_with_more_or_fewer_slots_than_the_batch_lose_none_uncounted(pair, capacity):
+    contacts = sapwood.Contacts(5, capacity)
+    contacts.body1[:], contacts.normal[..., 2], contacts.point1[..., 2], contacts.mu[:] = 0, 1, -0.2, 0.3
+    contacts.count, contacts.dropped[4] = [0, 2, capacity, capacity + 7, 1], 2
+    for batch in pair:
+        batch.step(contacts=contacts)
+    cpu, gpu = pair
+    for name in ("joint_q", "contact_count", "contact_dropped", "status", "contact_mu"):
+        assert np.array_equal(getattr(cpu, name), getattr(gpu, name).numpy(), equal_nan=True), name
+    slots = min(capacity, cpu.info["capacity"])
+    assert cpu.contact_dropped.tolist() == [0, 0, capacity - slots, capacity + 7 - slots, 2]
+
+
+def test_contacts_of_two_memories_are_refused(pair):
+    cpu, gpu = pair
+    with pytest.raises(sapwood.DeviceError, match="the contacts are in GPU memory, and the batch is on the CPU"):
+        cpu.step(contacts=gpu.contacts)
+    with pytest.raises(sapwood.DeviceError, match="some arrays of the contacts are in GPU memory"):
+        gpu.step(contacts={**dict(gpu.contacts.items()), "mu": np.zeros(gpu.contact_shape0.shape, gpu.contacts.dtype)})
+    with pytest.raises(TypeError, match="a solver runs on the CPU"):
+        solver = sapwood.Solver(cpu.model, 5)
+        solver.step(solver.state(), solver.state(), contacts=gpu.contacts)

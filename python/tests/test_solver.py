@@ -188,6 +188,8 @@ def test_arguments_that_do_not_fit_are_refused():
         solver.step({}, state)
     with pytest.raises(ValueError, match="state_in.joint_q has shape"):
         solver.step(other.state(), state)
+    with pytest.raises(ValueError, match="control.joint_f has shape"):
+        solver.step(state, state, other.control())
     with pytest.raises(TypeError, match="contacts is a list"):
         solver.step(state, state, contacts=[1])
     with pytest.raises(ValueError, match="h is 0"):
@@ -205,6 +207,10 @@ def test_arguments_that_do_not_fit_are_refused():
         solver.step(state, state, contacts=contacts)
     with pytest.raises(TypeError, match="joint_q cannot be None"):
         state.joint_q = None
+    state.body_q = None  # not computed
+    solver.step(state, state)
+    state.body_q = 1  # the array again
+    assert state.body_q.shape == (3, solver.model.num_bodies, 7) and np.all(state.body_q == 1)
     with pytest.raises(AttributeError, match="did you mean 'joint_q'"):
         state.joint_p = 0
     with pytest.raises(ValueError, match="there is no 'impulses' to record; did you mean 'impulse'"):
