@@ -610,11 +610,14 @@ KERNEL_FN bool problem_couples(const Context *ctx) {
 }
 
 /* Marks the nodes that constraint c couples: those of its columns, in the row of the largest. In a team, the thread of
- * node K marks row K. */
+ * node K marks row K. The model couples the nodes of every path of the tree, but with blocks not those of every path of
+ * the closed pattern, on which a contact does not count as coupling. */
 KERNEL_FN void problem_mark_tiles(const Context *ctx, const Tiles *t, int K, int c) {
-    if (!constraint_couples(ctx, c))
+    if (NUM_BLOCKS == 0 && !constraint_couples(ctx, c))
         return;
     Constraint k = constraint_at(ctx, c);
+    if (k.num_dofs == 0)
+        return;
     int largest = t->node[k.dof[k.num_dofs - 1]];
     for (int j = 0; j < k.num_dofs && (TEAM_OF_ONE || K == largest); j++)
         if (t->node[k.dof[j]] != largest)
