@@ -46,6 +46,19 @@ def test_a_guess_saves_iterations_and_coulombs_law_does_not_lift():
     assert np.allclose(coulomb.impulse, [4.5, 0, 15], atol=1e-4)
 
 
+def test_converged_means_the_problem_as_it_was_posed():
+    # A rod that slides on its tip: friction presses the tip into the ground, and the fixed point finds no solution.
+    W = np.array([[3.98, 0, 1.8], [0, 1, 0], [1.8, 0, 1.08]])
+    batch = sapwood.dual_solve([W, np.eye(3)], [[6.01, 0, 0.19], [0.3, 0, 1]], [2.52], friction_law="coulomb")
+    assert batch.status[0] & sapwood._layout.BITS["SAP_WORLD_COULOMB_NOT_CONVERGED"]
+    assert list(batch.converged) == [False, True]
+    convex = sapwood.dual_solve(W, [6.01, 0, 0.19], [2.52])
+    assert convex.converged and (convex.impulse == batch.impulse[0]).all()
+    # Two walls that both push the box between them: the impulses are those of another problem, with compliance.
+    pressed = sapwood.dual_solve([[1.0, -1], [-1, 1]], [1.0, 1], kinds=["unilateral", "unilateral"])
+    assert pressed.unbounded and not pressed.converged
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
