@@ -400,6 +400,60 @@ Test(dual_step, a_contact_finds_its_force_by_the_key_of_the_caller_in_any_order)
     sap_scene_destroy(scene);
 }
 
+/* A contact of the same two shapes and normal with their sides exchanged pushes each of them the other way: it has no
+ * force of the last step to start from. */
+Test(dual_step, a_contact_with_exchanged_sides_is_another_contact) {
+    const double h = 0.001;
+    char text[1024];
+    snprintf(text, sizeof text, SPHERE, "0.01");
+    SapScene *scene = parse(text);
+    SapOptions o = options_of(SAP_SOLVER_CONE);
+    o.warm_start = true;
+    static Caches caches, none, found;
+    SapContactReport record = {.cache_key = caches.key, .cache = caches.cache, .dof_cache = caches.dof_cache};
+    SapSolver *solver;
+    SapContacts *contacts;
+    SapState *state, *out;
+    need(sap_solver_create(scene->model, 1, &o, &solver));
+    need(sap_contacts_create(1, 4, SAP_F64, &contacts));
+    need(sap_state_create(scene->model, 1, SAP_F64, &state));
+    need(sap_state_create(scene->model, 1, SAP_F64, &out));
+    need(sap_solver_record(solver, &record));
+    ((double *)state->joint_q)[2] = 0.1;
+    for (int step = 0; step < 20; step++) {
+        need(sap_collide(solver, state, contacts));
+        need(sap_step(solver, state, NULL, contacts, h, state));
+    }
+    need(sap_collide(solver, state, contacts));
+    cr_assert_eq(contacts->count[0], 1);
+    double *v = state->joint_qd, *point0 = contacts->point0, *point1 = contacts->point1;
+    found = caches;
+    cr_assert_eq(iterations_of(solver, &caches, state, out, contacts, h), 0, "a warm start at rest takes no iteration");
+    int32_t shape = contacts->shape0[0];
+    contacts->shape0[0] = contacts->shape1[0];
+    contacts->shape1[0] = shape;
+    for (int i = 0; i < 3; i++) {
+        double x = point0[i];
+        point0[i] = point1[i];
+        point1[i] = x;
+    }
+    /* it rises, so that the contact has a force with its sides exchanged too */
+    v[2] = 2;
+    int with = iterations_of(solver, &caches, state, out, contacts, h);
+    double velocity_with = ((double *)out->joint_qd)[2];
+    caches = none;
+    int without = iterations_of(solver, &caches, state, out, contacts, h);
+    cr_expect_eq(with, without, "%d iterations, %d from an empty cache", with, without);
+    cr_expect_eq(velocity_with, ((double *)out->joint_qd)[2]);
+    cr_expect_gt(without, 0);
+    cr_expect_neq(found.key[0], found.key[1]);
+    sap_state_destroy(state);
+    sap_state_destroy(out);
+    sap_contacts_destroy(contacts);
+    sap_solver_destroy(solver);
+    sap_scene_destroy(scene);
+}
+
 /* A ball at rest on the ground, and three masses on rails: one with friction, one past its limit, one with a drive at
  * its bound. */
 static const char terms_text[] =
