@@ -59,6 +59,12 @@ def test_converged_means_the_problem_as_it_was_posed():
     assert pressed.unbounded and not pressed.converged
 
 
+def test_a_heavy_body_on_a_light_one_is_not_a_contradiction():
+    solution = sapwood.dual_solve([[1.0, -1], [-1, 1 + 1e-6]], [1.0, 0], kinds=["unilateral", "unilateral"])
+    assert solution.converged and not solution.unbounded
+    assert np.allclose(solution.impulse, [1000001, 1000000], rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -568,10 +568,10 @@ Test(pgs, coulombs_law_by_blocks) {
 
 /* ---- rows with bounds ---- */
 
-/* Rows between bounds only, of which some end at a bound. Mehrotra's corrector saves iterations: the sum over 20
- * problems is stated. */
+/* Rows between bounds only, of which some end at a bound. Mehrotra's corrector saves iterations: the sum over 400
+ * problems is stated; it is 2417 without. */
 Test(dual_box, the_corrector_of_bounded_rows_saves_iterations) {
-    enum { ROWS = 12, PROBLEMS = 20 };
+    enum { ROWS = 12, PROBLEMS = 400 };
     int32_t kinds[ROWS];
     double lo[ROWS], hi[ROWS], b[ROWS], B[ROWS * ROWS], W[ROWS * ROWS];
     uint64_t state = 7;
@@ -600,5 +600,5 @@ Test(dual_box, the_corrector_of_bounded_rows_saves_iterations) {
             bounded += run.impulse[i] < lo[i] + 1e-6 || run.impulse[i] > hi[i] - 1e-6;
     }
     cr_expect_gt(bounded, 20);
-    cr_expect_leq(sum, 118, "%d iterations", sum);
+    cr_expect_leq(sum, 2405, "%d iterations", sum);
 }

@@ -340,3 +340,18 @@ KERNEL_FN bits real_bits(real a) {
     u.r = a;
     return u.b;
 }
+
+KERNEL_FN real real_from_bits(bits b) {
+    union {
+        bits b;
+        real r;
+    } u;
+    u.b = b;
+    return u.r;
+}
+
+/* The largest power of 2 that is at most a, for a normal a > 0. */
+KERNEL_FN real real_power_of_2(real a) {
+    const int fraction = SAP_PRECISION == 64 ? 52 : 23;
+    return real_from_bits(real_bits(a) >> fraction << fraction);
+}

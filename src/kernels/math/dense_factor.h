@@ -63,8 +63,8 @@ STAGE_FN void dense_factor(int n, real *M, real *inverse, real floor) {
     }
 }
 
-/* x = M^-1 b by L y = b, L' x = y. x and b may be the same array. */
-STAGE_FN void dense_solve(int n, const real *L, const real *inverse, const real *b, real *x) {
+/* y_i/L_ii of L y = b in x. x and b may be the same array. */
+KERNEL_FN void dense_forward(int n, const real *L, const real *inverse, const real *b, real *x) {
     TEAM_FOR(i, n)
         x[i] = b[i];
     TEAM_SYNC(); /* every thread reads x_j of its column */
@@ -79,6 +79,11 @@ STAGE_FN void dense_solve(int n, const real *L, const real *inverse, const real 
     TEAM_FOR(i, n)
         x[i] = x[i] * inverse[i];
     TEAM_SYNC(); /* every thread reads y_j of its row */
+}
+
+/* x = M^-1 b by L y = b, L' x = y. x and b may be the same array. */
+STAGE_FN void dense_solve(int n, const real *L, const real *inverse, const real *b, real *x) {
+    dense_forward(n, L, inverse, b, x);
     /* x_j = (y_j - sum_{i > j} L_ij x_i) / L_jj: row j of L, then the one above */
     for (int j = n - 1; j >= 0; j--) {
         real y = x[j] * inverse[j];
@@ -88,6 +93,21 @@ STAGE_FN void dense_solve(int n, const real *L, const real *inverse, const real 
     }
     TEAM_FOR(i, n)
         x[i] = x[i] * inverse[i];
+    TEAM_SYNC(); /* the caller reads x */
+}
+
+/* x += M^-1 b, in place of b the work. Each row takes into account by how much rounding has changed the elements of x
+ * below it, so that M x is far closer to its target than with an x of rounded elements. */
+STAGE_FN void dense_add_solution(int n, const real *L, const real *inverse, real *b, real *x) {
+    dense_forward(n, L, inverse, b, b);
+    for (int j = n - 1; j >= 0; j--) {
+        real moved = real_fma(b[j], inverse[j], x[j]) - x[j];
+        TEAM_FOR(i, j)
+            b[i] = real_fma(-L[packed_row(j) + i], moved, b[i]);
+        TEAM_SYNC(); /* the next row reads b_(j - 1) */
+    }
+    TEAM_FOR(i, n)
+        x[i] = real_fma(b[i], inverse[i], x[i]);
     TEAM_SYNC(); /* the caller reads x */
 }
 
@@ -118,5 +138,20 @@ KERNEL_FN void dense_rows(int n, const real *P, int first, const real *x, real *
 STAGE_FN void dense_multiply(int n, const real *P, const real *x, real *y) {
     TEAM_FOR(g, row_groups(n))
         dense_rows(n, P, g * FACTOR_COLUMNS, x, y);
+    TEAM_SYNC(); /* the caller reads y */
+}
+
+/* The same in the lanes of `which`, with sums as if in twice the precision; y of the others stays. Each product and sum
+ * is split into its rounded value and the error of that, which fma and differences give exactly. */
+STAGE_FN void dense_multiply_exactly(int n, const real *P, const real *x, real *y, mask which) {
+    TEAM_FOR(i, n) {
+        real s = real_of(0), lost = real_of(0);
+        for (int j = 0; j < n; j++) {
+            real a = P[packed_at(i, j)], product = a * x[j], next = s + product, part = next - s;
+            lost = lost + (((s - (next - part)) + (product - part)) + real_fma(a, x[j], -product));
+            s = next;
+        }
+        y[i] = real_select(which, s + lost, y[i]);
+    }
     TEAM_SYNC(); /* the caller reads y */
 }

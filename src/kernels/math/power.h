@@ -17,15 +17,6 @@
 #define POWER_LEAST         -708.0
 #endif
 
-KERNEL_FN real real_from_bits(bits b) {
-    union {
-        bits b;
-        real r;
-    } u;
-    u.b = b;
-    return u.r;
-}
-
 /* log(t) of a normal t > 0 */
 KERNEL_FN real real_log(real t) {
     bits raw = real_bits(t), one = real_bits(real_of(1));

@@ -212,11 +212,11 @@ STAGE_FN void augmented_run(Dual *dual, mask which, int limit) {
         steps = real_select(centre, real_of(0), steps);
         augmented_evaluate(dual, rho);
         dual_offer(dual, open);
-        mask optimal = open & (dual->residual <= dual->tolerance);
-        mask unbounded = open & mask_not(optimal) & dual_is_large(dual, dual->point);
-        dual->optimal = dual->optimal | optimal;
+        open = dual_end(dual, open);
+        mask large = open & dual_is_large(dual, dual->point);
+        mask unbounded = mask_any(large) ? dual_contradicts(dual, large) : mask_none();
         dual->unbounded = dual->unbounded | unbounded;
-        open = open & mask_not(optimal | unbounded);
+        open = open & mask_not(unbounded);
         if (k == limit || !mask_any(open))
             break;
         /* a Newton step */

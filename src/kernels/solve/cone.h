@@ -22,19 +22,6 @@ typedef struct Cone {
 
 /* ---- one block: points, matrices, directions ---- */
 
-/* Vec3 of a contact, or a scalar row as the normal part. */
-KERNEL_FN Vec3 block_load(const Dual *dual, int b, const real *v) {
-    int row = dual_row(dual, b);
-    return dual_is_cone(dual, b) ? vec3_load(v + row) : vec3(real_of(0), real_of(0), v[row]);
-}
-KERNEL_FN void block_store(const Dual *dual, int b, real *v, Vec3 a) {
-    int row = dual_row(dual, b);
-    if (dual_is_cone(dual, b))
-        vec3_store(v + row, a);
-    else
-        v[row] = a.z;
-}
-
 /* The point of the path with rho x - z/rho = u at nu, as x, z and S. rho balances impulses and velocities. */
 KERNEL_FN void cone_place(const Dual *dual, int b, Vec3 u, real nu, real rho, real *x, real *z, real *shape) {
     int row = dual_row(dual, b);
@@ -228,7 +215,7 @@ STAGE_FN void cone_begin(Dual *dual, mask warm, real nu) {
 STAGE_FN void cone_directions(Dual *dual, const Cone *cone) {
     real **work = dual->work;
     /* S and the matrix; F = P x - q - z */
-    dual_apply(dual, dual->x, dual->image);
+    dual_apply_exactly(dual, dual->x, dual->image);
     TEAM_FOR(b, dual->blocks) {
         cone_update_shape(dual, cone, b);
         cone_matrix(dual, b);
@@ -482,13 +469,12 @@ STAGE_FN void cone_interior(Dual *dual, Cone *cone, mask which, mask improved) {
 
 /* ---- the loop ---- */
 
-/* Ends lanes that are done. best is the answer. r: residual of point. */
-KERNEL_FN void cone_stop(Dual *dual, Cone *cone, real r) {
-    mask optimal = cone->open & (dual->residual <= dual->tolerance), open = cone->open & mask_not(optimal);
+/* Ends lanes that are done. best is the answer. r: residual of point, which is overwritten. */
+STAGE_FN void cone_stop(Dual *dual, Cone *cone, real r) {
+    mask open = dual_end(dual, cone->open);
     mask broken = open & mask_not(real_finite(r + dual_square(dual, dual->x)));
-    mask large = dual_is_large(dual, dual->x) | dual_is_large(dual, dual->point),
-         unbounded = open & mask_not(broken) & large;
-    dual->optimal = dual->optimal | optimal;
+    mask large = open & mask_not(broken) & (dual_is_large(dual, dual->x) | dual_is_large(dual, dual->point));
+    mask unbounded = mask_any(large) ? dual_contradicts(dual, large) : mask_none();
     dual->no_descent = dual->no_descent | broken;
     dual->unbounded = dual->unbounded | unbounded;
     cone->open = open & mask_not(broken | unbounded);

@@ -65,7 +65,8 @@ STAGE_FN void coulomb_copy(Dual *dual, const real *from, real *to, mask which) {
 
 /* Replaces the convex solution in `best` by one of Coulomb's law where the iteration converges. */
 STAGE_FN void coulomb_fixed_point(Dual *dual) {
-    mask convex = dual->optimal, unbounded = dual->unbounded, open = convex & mask_not(unbounded), found = mask_none();
+    mask optimal = dual->optimal, settled = dual->settled, convex = optimal | settled, unbounded = dual->unbounded;
+    mask open = convex & mask_not(unbounded), found = mask_none();
     real tolerance = dual->tolerance, residual = dual->residual, omega = real_of(1);
     TEAM_FOR(b, dual->blocks) {
         dual->slip[SLIP][b] = dual->slip[SLIP_ERROR][b] = real_of(0);
@@ -92,13 +93,14 @@ STAGE_FN void coulomb_fixed_point(Dual *dual) {
         dual->tolerance = K(0.1) * tolerance; /* the fixed point amplifies the error of its steps */
         dual_reopen(dual, open);
         cone_attempts(dual, open, open, dual_limit(dual, 40));
-        open = open & dual->optimal;
+        open = open & (dual->optimal | dual->settled);
     }
     /* the answer: Coulomb's where found, else the convex one */
     coulomb_copy(dual, dual->kept, dual->best, mask_all());
     dual->residual = residual;
     dual->tolerance = tolerance;
-    dual->optimal = convex;
+    dual->optimal = optimal;
+    dual->settled = settled;
     dual->unbounded = unbounded;
     dual->limit = dual->limit & mask_not(convex);
     dual->no_descent = dual->no_descent & mask_not(convex);

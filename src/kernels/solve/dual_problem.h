@@ -3,6 +3,7 @@
  *   minimise  1/2 x'P x - q'x   over x of each block in its set;   l = d x,  P = d (W + R) d,  q = d b
  *   d = s / sqrt(w)             contact: s = (mu, mu, 1), w = (W_nn + mu^2 (W_t1t1 + W_t2t2))/3;  row k: s = 1, w = W_kk
  *
+ * active_set, and cone with a small tolerance, take the nearest power of 2 for 1/sqrt(w), which rounds nothing.
  * The set of a contact is then L = {|x_t| <= x_n} for every mu, a cone that is its own dual. mu = 0 is no special case:
  * d_t = 0. Scalar rows have bounds [lo, hi]: unilateral [0, inf], free [-inf, inf]. The residual of x is
  *
@@ -110,6 +111,18 @@ KERNEL_FN int dual_is_cone(const Dual *dual, int b) {
 KERNEL_FN int dual_row(const Dual *dual, int b) {
     return dual->row[b];
 }
+/* Vec3 of a contact, or a scalar row as the normal part. */
+KERNEL_FN Vec3 block_load(const Dual *dual, int b, const real *v) {
+    int row = dual_row(dual, b);
+    return dual_is_cone(dual, b) ? vec3_load(v + row) : vec3(real_of(0), real_of(0), v[row]);
+}
+KERNEL_FN void block_store(const Dual *dual, int b, real *v, Vec3 a) {
+    int row = dual_row(dual, b);
+    if (dual_is_cone(dual, b))
+        vec3_store(v + row, a);
+    else
+        v[row] = a.z;
+}
 /* Methods without friction solve for normals only. */
 KERNEL_FN int dual_frictionless(const Dual *dual) {
     return DUAL_METHOD(dual) == SAP_DUAL_ACTIVE_SET || DUAL_METHOD(dual) == SAP_DUAL_ACTIVE_SET_SINGLE;
@@ -117,9 +130,16 @@ KERNEL_FN int dual_frictionless(const Dual *dual) {
 
 /* ---- scaling ---- */
 
+/* Whether units are powers of 2, so that P of normals and scalar rows has no rounding. */
+KERNEL_FN bool dual_has_exact_units(const Dual *dual) {
+    return dual_frictionless(dual) || dual->options->optimality_rel_tol < 1e-8;
+}
+
 /* d of a block with mean diagonal w: 0 in problems that are not solved. */
 KERNEL_FN real dual_unit(const Dual *dual, real w) {
     real d = K(1.0) / real_sqrt(real_max(w, real_of(K(1e-30)))); /* 1e-30: a row without mass */
+    if (dual_has_exact_units(dual))
+        d = real_power_of_2(K(1.4142135623730951) * d); /* the nearest one, by factors */
     return real_select(dual->excluded, real_of(0), d);
 }
 
@@ -238,17 +258,18 @@ KERNEL_FN Vec3 cone_lift(Vec3 z) {
     return z;
 }
 
-/* |x - Proj(x - z)|^2 of block b at x with P x = image. */
+/* |x - Proj(x - z)|^2 of block b at x with P x = image. Written so that a z far below x is not lost in x - z. */
 KERNEL_FN real dual_block_residual(const Dual *dual, int b, const real *x, const real *image) {
     int row = dual_row(dual, b);
     if (dual_is_cone(dual, b)) {
         Vec3 at = vec3_load(x + row), z = vec3_sub(vec3_load(image + row), vec3_load(dual->q + row));
         if (dual->coulomb)
             z = cone_lift(z);
-        Vec3 error = vec3_sub(at, cone_project(vec3_sub(at, z)));
+        Vec3 p = vec3_sub(at, z), error = vec3_sub(at, cone_project(p));
+        error = vec3_select(real_sqrt(real_fma(p.y, p.y, p.x * p.x)) <= p.z, z, error);
         return vec3_dot(error, error);
     }
-    real error = x[row] - dual_clamp(dual, row, x[row] - (image[row] - dual->q[row]));
+    real error = real_min(x[row] - dual->lo[row], real_max(x[row] - dual->hi[row], image[row] - dual->q[row]));
     return error * error;
 }
 
@@ -266,24 +287,97 @@ KERNEL_FN void dual_apply(const Dual *dual, const real *x, real *image) {
     dense_multiply(dual->rows, dual->P, x, image);
 }
 
-/* Impulses beyond this belong to targets that contradict each other: no velocity fulfils them. Masses of 1 : 1e6 give
- * 1e6. */
-KERNEL_FN mask dual_is_large(const Dual *dual, const real *x) {
-    real bound = K(1e9) * dual->norm;
-    return mask_not(dual_square(dual, x) <= bound * bound);
+KERNEL_FN real dual_epsilon(void) {
+    return real_of(SAP_PRECISION == 64 ? K(2.220446049250313e-16) : K(1.1920929e-7));
 }
 
-/* Makes `point` the answer in the lanes of `which` where its residual is smaller. Returns its residual. In a large x
- * the residual is lost to rounding. */
+/* Lanes in which the rounding of P x is not far below the tolerance of the residual. */
+KERNEL_FN mask dual_is_rough(const Dual *dual, const real *x) {
+    return K(64.0) * dual_epsilon() * real_sqrt(dual_square(dual, x)) > dual->tolerance * dual->norm;
+}
+
+/* image = P x, with exact sums where their rounding would show in the residual. */
+STAGE_FN void dual_apply_exactly(const Dual *dual, const real *x, real *image) {
+    mask rough = dual_is_rough(dual, x);
+    dual_apply(dual, x, image);
+    if (mask_any(rough))
+        dense_multiply_exactly(dual->rows, dual->P, x, image, rough);
+}
+
+/* Makes `point` the answer in the lanes of `which` where its residual is smaller. Returns its residual. */
 STAGE_FN real dual_offer(Dual *dual, mask which) {
-    dual_apply(dual, dual->point, dual->image);
+    dual_apply_exactly(dual, dual->point, dual->image);
     real r = dual_residual(dual, dual->point, dual->image);
-    mask better = which & (r < dual->residual) & mask_not(dual_is_large(dual, dual->point));
+    mask better = which & (r < dual->residual);
     TEAM_FOR(i, dual->rows)
         dual->best[i] = real_select(better, dual->point[i], dual->best[i]);
     TEAM_SYNC(); /* every thread reads best, and may write point again */
     dual->residual = real_select(better, r, dual->residual);
     return r;
+}
+
+/* Impulses of this size may belong to targets that contradict each other: no velocity fulfils them. */
+KERNEL_FN mask dual_is_large(const Dual *dual, const real *x) {
+    real bound = K(1e9) * dual->norm;
+    return mask_not(dual_square(dual, x) <= bound * bound);
+}
+
+/* Lanes whose residual is as small as the rounding of `best` makes it: no answer in this precision is far better. An x
+ * of cone that is large may be on its way to infinity; active_set has the right set. */
+KERNEL_FN mask dual_is_rounded(const Dual *dual) {
+    real rounding = K(2.0) * dual_epsilon() * real_sqrt(dual_square(dual, dual->best));
+    mask small = dual_frictionless(dual) ? mask_all() : mask_not(dual_is_large(dual, dual->best));
+    return small & (dual->residual * dual->norm <= rounding) & (dual->residual <= K(1e-2));
+}
+
+/* Ends the lanes of `which`: with the answer below the tolerance, or as small as rounding lets it be. Returns the rest. */
+KERNEL_FN mask dual_end(Dual *dual, mask which) {
+    mask optimal = which & (dual->residual <= dual->tolerance);
+    mask settled = which & mask_not(optimal) & dual_is_rounded(dual);
+    dual->optimal = dual->optimal | optimal;
+    dual->settled = (dual->settled & mask_not(optimal)) | settled;
+    return which & mask_not(optimal | settled);
+}
+
+/* ---- contradictory targets ---- */
+
+/* Lanes of `which` in which `point` proves that: along a ray p of the sets the cost falls without end if P p = 0 and
+ * q'p > 0. For any p in the sets, a solution x has x'P x >= (q'p)^2/p'P p; a bound of 1e9 |q|^2 is a mass ratio of 1e9,
+ * for the q of the rows that p moves: others fade out where p is below 1e-4 of its largest element.
+ * p'P p below rounding is taken as rounding. Overwrites point and image. In f32 the rounding of P hides such rays: there
+ * a large x is all there is to go by. */
+STAGE_FN mask dual_contradicts(Dual *dual, mask which) {
+    const real zero = real_of(0);
+    if (SAP_PRECISION == 32)
+        return which & dual_is_large(dual, dual->point);
+    /* p, with a largest element of 1, since the square of a large one may overflow */
+    real largest = zero;
+    for (int i = 0; i < dual->rows; i++)
+        largest = real_max(largest, real_abs(dual->point[i]));
+    real scale = K(1.0) / real_select(largest > K(0.0), largest, real_of(1));
+    TEAM_SYNC(); /* every thread has read point */
+    TEAM_FOR(b, dual->blocks) {
+        int row = dual_row(dual, b);
+        Vec3 p = vec3_scale(scale, block_load(dual, b, dual->point));
+        if (!dual_is_cone(dual, b)) {
+            p.z = real_select(real_finite(dual->lo[row]), real_max(p.z, zero), p.z);
+            p.z = real_select(real_finite(dual->hi[row]), real_min(p.z, zero), p.z);
+        }
+        block_store(dual, b, dual->point, p);
+    }
+    TEAM_SYNC(); /* the product reads point */
+    dual_apply(dual, dual->point, dual->image);
+    real gain = zero, curvature = zero, scale_q = zero;
+    for (int i = 0; i < dual->rows; i++) {
+        real p = dual->point[i], q = dual->q[i] / dual->norm;
+        real part = q * real_min(K(1e4) * real_abs(p), real_of(1));
+        gain = real_fma(q, p, gain);
+        curvature = real_fma(p, dual->image[i], curvature);
+        scale_q = real_fma(part, part, scale_q);
+    }
+    curvature = real_max(curvature, K(4.0) * dual_epsilon() * dual_square(dual, dual->point));
+    TEAM_SYNC(); /* every thread has read point and image */
+    return which & (gain > K(0.0)) & (gain * gain > K(1e9) * scale_q * curvature);
 }
 
 /* Offers Proj(p), which replaces the answer of the lanes in `which`. */
@@ -335,14 +429,14 @@ STAGE_FN void dual_soften(Dual *dual, mask which) {
 /* Clears how the lanes of `which` ended, for another attempt. */
 KERNEL_FN void dual_reopen(Dual *dual, mask which) {
     dual->optimal = dual->optimal & mask_not(which);
+    dual->settled = dual->settled & mask_not(which);
     dual->limit = dual->limit & mask_not(which);
     dual->no_descent = dual->no_descent & mask_not(which);
 }
 
 /* A pivot of at most this part of its diagonal is rounding error. */
 KERNEL_FN real dual_floor(const Dual *dual) {
-    const scalar epsilon = SAP_PRECISION == 64 ? K(2.220446049250313e-16) : K(1.1920929e-7);
-    return K(16.0) * epsilon * dual->used_rows;
+    return K(16.0) * dual_epsilon() * dual->used_rows;
 }
 
 /* The limit of iterations: the option, or the method's own. */
