@@ -1,5 +1,6 @@
 /* Heavy bodies on light ones. The method cone solves what has a solution, with mass ratios of a million and to tolerances
- * below the rounding of its impulses, and calls nothing else contradictory. */
+ * below the rounding of its impulses, and calls nothing else contradictory; active_set finds impulses to the last bits
+ * up to a ratio of 1e12. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -145,6 +146,32 @@ Test(dual_mass_ratio, two_rows_of_one_to_a_million_have_their_solution) {
         cr_expect_float_eq(run.impulse[0] / 1000001, 1, 1e-6, "%.12g", run.impulse[0]);
         cr_expect_float_eq(run.impulse[1] / 1000000, 1, 1e-6, "%.12g", run.impulse[1]);
     }
+}
+
+/* Masses are powers of 2, so W and the impulses, b times the mass above, are exact. */
+Test(dual_mass_ratio, active_set_is_exact_up_to_a_ratio_of_1e12) {
+    int32_t kinds[8];
+    for (int i = 0; i < 8; i++)
+        kinds[i] = SAP_DUAL_UNILATERAL;
+    for (int power = 10; power <= 40; power += 5)
+        for (int count = 2; count <= 8; count++)
+            for (SapDualMethod m = SAP_DUAL_ACTIVE_SET; m <= SAP_DUAL_ACTIVE_SET_SINGLE; m++) {
+                double W[64] = {0}, b[8] = {0.04905}, above = ldexp(1, power) + count - 1;
+                for (int i = 0; i < count; i++) {
+                    double inverse = i == count - 1 ? ldexp(1, -power) : 1;
+                    W[i * count + i] = i ? 1 + inverse : inverse;
+                    if (i)
+                        W[i * count + i - 1] = W[(i - 1) * count + i] = -1;
+                }
+                SapDualProblem problem = {.num_problems = 1, .num_blocks = count, .kind = kinds, .W = W, .b = b};
+                SapDualOptions options = dual_options(m, 1e-6);
+                DualRun run = dual_run(&problem, &options);
+                cr_expect_eq(run.status, power <= 30 ? SAP_WORLD_OPTIMAL : SAP_WORLD_COST_SETTLED, "2^%d: %#x", power,
+                             (unsigned)run.status);
+                for (int i = 0; i < count; i++, above -= 1)
+                    cr_expect_leq(fabs(run.impulse[i] / (0.04905 * above) - 1), 1e-15, "2^%d, row %d of %d: %.17g",
+                                  power, i, count, run.impulse[i]);
+            }
 }
 
 /* ---- problems that have a solution, and those that have none ---- */
