@@ -23,7 +23,7 @@ typedef enum SapJointType {
 } SapJointType;
 
 typedef enum SapShapeType {
-    SAP_SHAPE_PLANE = 1,        /* the half-space below z = 0 of the shape frame; shape_scale unused */
+    SAP_SHAPE_PLANE = 1,        /* half-space below z = 0; shape_scale: half extents of what rays see, 0 = infinite */
     SAP_SHAPE_HEIGHT_FIELD = 2, /* shape_scale: half extents in x and y; heights from grid shape_mesh; solid below */
     SAP_SHAPE_SPHERE = 3,       /* shape_scale: radius */
     SAP_SHAPE_CAPSULE = 4,      /* shape_scale: radius, half length of the axis (z) without the caps */
@@ -139,12 +139,12 @@ typedef struct SapModelArrays {
                                     mass: 0 none, 1 the body floats; default 0 */
 
     /* ---- shapes ---- */
-    const int32_t *shape_type;     /* [ns] SapShapeType; required */
-    const int32_t *shape_body;     /* [ns] body index, -1 = static world geometry; required */
-    const double *shape_transform; /* [ns][7] m, pose in the body (or world) frame; default identity */
-    const double *shape_scale;     /* [ns][3] m (hull: 1), sizes as listed at SapShapeType, > 0 where used; required */
-    const double *shape_margin;    /* [ns] m, >= 0, offset of the contact surface; default 0 */
-    const double *shape_gap;       /* [ns] m, >= 0, distance at which contacts begin before touching; default 0 */
+    const int32_t *shape_type;        /* [ns] SapShapeType; required */
+    const int32_t *shape_body;        /* [ns] body index, -1 = static world geometry; required */
+    const double *shape_transform;    /* [ns][7] m, pose in the body (or world) frame; default identity */
+    const double *shape_scale;        /* [ns][3] m (hull: 1), sizes of the SapShapeType, > 0 (plane: >= 0); required */
+    const double *shape_margin;       /* [ns] m, >= 0, offset of the contact surface; default 0 */
+    const double *shape_gap;          /* [ns] m, >= 0, distance at which contacts begin before touching; default 0 */
     const double *shape_material_mu;  /* [ns] Coulomb friction, >= 0; default 0.5 */
     const double *shape_material_ke;  /* [ns] N/m, > 0, infinity = rigid; default 1e5 */
     const double *shape_material_tau; /* [ns] s, >= 0, dissipation time; default 0.01 */

@@ -27,7 +27,7 @@ SIZES = {
     "ellipsoid": ["a", "b", "c"],
     "box": ["hx", "hy", "hz"],
     "height_field": ["hx", "hy"],
-    "plane": [],
+    "plane": ["hx", "hy"],
     "hull": [],
 }
 

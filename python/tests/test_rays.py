@@ -69,6 +69,20 @@ def _random_rays(rng, kind, count):
     return o, v / np.linalg.norm(v, axis=1, keepdims=True)
 
 
+@pytest.mark.parametrize("size", ["1.5 0.7 1", "0 0.7 1", "1.5 0 1"])
+def test_rays_end_where_those_of_mujoco_end_on_a_finite_plane(rng, size, monkeypatch):
+    mujoco = pytest.importorskip("mujoco")
+    monkeypatch.setitem(_GEOMS, "plane", _GEOMS["plane"].replace("0 0 1", size, 1))
+    m, d, model = _worlds(mujoco, rng, "plane")
+    o, v = _random_rays(rng, "plane", RAYS)
+    distance, _ = _expected(mujoco, m, d, o, v)
+    with sapwood.Batch(model, 1, preset="approx64") as batch:
+        assert np.abs(batch.raycast(o, v).distance[0] - distance).max() < 1e-9
+    monkeypatch.setitem(_GEOMS, "plane", _GEOMS["plane"].replace(size, "0 0 1", 1))
+    endless = _expected(mujoco, *_worlds(mujoco, rng, "plane")[:2], o, v)[0]
+    assert np.count_nonzero(endless != distance) > RAYS / 20, "some rays pass the plane"
+
+
 @pytest.mark.parametrize("preset,tolerance", [("approx64", 1e-9), ("approx32", 3e-4)])
 @pytest.mark.parametrize("kind", list(_GEOMS))
 def test_rays_meet_what_those_of_mujoco_meet(rng, kind, preset, tolerance):

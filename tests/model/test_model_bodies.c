@@ -155,13 +155,25 @@ Test(model, refuses_sizes_that_are_not_positive_where_they_are_used) {
             char place[64];
             setup();
             sample.shape_scale[s][k] = -0.5;
-            if (k >= used[s]) {
+            if (k >= used[s] && (s > 0 || k == 2)) { /* planes have extents */
                 sap_model_destroy(create(&sample.arrays));
                 continue;
             }
+            if (k >= used[s])
+                continue;
             snprintf(place, sizeof place, "shape_scale[%d][%d] of shape %d ('shape_%d') is ", s, k, s, s);
             REFUSED(place, " -0.5; ", "> 0");
             sample.shape_scale[s][k] = 0;
             REFUSED(place, " 0; ", "> 0");
         }
+}
+
+Test(model, refuses_negative_extents_of_planes) {
+    for (int k = 0; k < 2; k++) {
+        setup();
+        sample.shape_scale[0][k] = -0.5;
+        REFUSED(k ? "shape_scale[0][1]" : "shape_scale[0][0]", " -0.5; ", ">= 0");
+        sample.shape_scale[0][k] = 0.5;
+        sap_model_destroy(create(&sample.arrays));
+    }
 }

@@ -136,9 +136,11 @@ Test(scene, knows_every_shape_and_its_sizes) {
 Test(scene, puts_planes_where_they_are_told) {
     SapScene *scene =
         parse(HEAD BALL FREE "ground: false\n"
-                             "post_build: [{op: add_shape, type: plane, transform: {p: [0, 0, -0.1]}, mu: 0.3}]\n");
+                             "post_build: [{op: add_shape, type: plane, transform: {p: [0, 0, -0.1]}, mu: 0.3},\n"
+                             "             {op: add_shape, type: plane, hx: 2, hy: 0}]\n");
     const SapModelArrays *a = arrays_of(scene);
-    cr_expect_eq(a->num_shapes, 2);
+    cr_expect_eq(a->num_shapes, 3);
+    cr_expect(a->shape_scale[3] == 0 && a->shape_scale[6] == 2 && a->shape_scale[7] == 0, "its extents, 0 = endless");
     cr_expect_eq(a->shape_type[1], SAP_SHAPE_PLANE);
     cr_expect_eq(a->shape_body[1], -1);
     cr_expect_eq(a->shape_transform[7 + 2], -0.1);

@@ -269,6 +269,24 @@ Test(rays, that_start_inside_meet_the_surface_where_they_leave) {
     sap_batch_destroy(batch);
 }
 
+Test(rays, end_where_a_plane_does) {
+    static ShapeModel planes;
+    shape_model_init(&planes);
+    int plane = shape_model_shape(&planes, -1, SAP_SHAPE_PLANE, 2, 0, 0); /* 2 m to either side in x, endless in y */
+    planes.pose[plane][0] = 1;
+    shape_model_shape(&planes, shape_model_body(&planes, 0, 0, 90), SAP_SHAPE_SPHERE, 0.5, 0, 0);
+    SapBatch *batch = batch_of(&planes, 1, "approx64");
+    SapRays rays = rays_of(&cast, 1);
+    const double inside[] = {-1, 0, 3}, outside[] = {-1.001, 3.001, 1e6};
+    for (int i = 0; i < 3; i++) {
+        one_ray(&cast, inside[i], 1e6, 2, 0, 0, -1);
+        expect(batch, &rays, 2, 0, 0, 0, 1);
+        one_ray(&cast, outside[i], 0, 2, 0, 0, -1);
+        expect(batch, &rays, -1, SAP_RAY_MISS, 0, 0, 0);
+    }
+    sap_batch_destroy(batch);
+}
+
 Test(rays, end_at_their_largest_distance) {
     SapBatch *batch = closed_batch(1, "approx64");
     SapRays rays = rays_of(&cast, 1);

@@ -117,8 +117,8 @@ class Geoms(Source):
     def sizes(self, g: int, kind: str) -> tuple[Floats, int]:
         m, size = self.m, np.array(self.m.geom_size[g])
         data = int(m.geom_dataid[g])
-        if kind == "PLANE":
-            return np.zeros(3), -1
+        if kind == "PLANE":  # infinite for contacts; rays end at its half sizes
+            return np.array([*size[:2], 0.0]), -1
         if kind == "HULL":
             if data not in self.meshes:
                 self.meshes[data] = self.add_mesh(data)

@@ -57,10 +57,14 @@ static SapStatus check_shape_type(const SapModelArrays *a, int s) {
 }
 
 static SapStatus check_shape_sizes(const SapModelArrays *a, int s) {
-    for (int k = 0; k < sap_shape_type(a->shape_type[s])->num_sizes; k++)
-        if (!(a->shape_scale[3 * s + k] > 0))
-            return sap_fail(SAP_ERROR_MODEL, "shape_scale[%d][%d] of %s is %.9g; it must be > 0", s, k,
-                            sap_shape_label(a, s).text, a->shape_scale[3 * s + k]);
+    const SapShapeTypeRow *type = sap_shape_type(a->shape_type[s]);
+    for (int k = 0; k < type->num_sizes + type->num_extents; k++) {
+        double size = a->shape_scale[3 * s + k];
+        bool is_extent = k >= type->num_sizes;
+        if (!(size > 0 || (is_extent && size == 0)))
+            return sap_fail(SAP_ERROR_MODEL, "shape_scale[%d][%d] of %s is %.9g; it must be %s", s, k,
+                            sap_shape_label(a, s).text, size, is_extent ? ">= 0" : "> 0");
+    }
     return SAP_OK;
 }
 

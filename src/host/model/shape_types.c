@@ -145,7 +145,12 @@ static void height_field_bound(const SapModelArrays *m, int shape, double *bound
 /* In the order of lists in messages. Round shapes touch convex ones in one point, capsules also along a line, which
  * gives its two ends and a deeper point between them. */
 const SapShapeTypeRow sap_shape_types[] = {
-    {.type = SAP_SHAPE_PLANE, .names = {"plane"}, .is_terrain = true, .points = SAP_ANY_POINTS},
+    {.type = SAP_SHAPE_PLANE,
+     .names = {"plane"},
+     .num_extents = 2,
+     .size_keys = {"hx", "hy"},
+     .is_terrain = true,
+     .points = SAP_ANY_POINTS},
     {.type = SAP_SHAPE_BOX,
      .names = {"box"},
      .num_sizes = 3,

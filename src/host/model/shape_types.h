@@ -25,7 +25,8 @@ enum { SAP_ANY_POINTS = 1 << 16 }; /* limited by max_contacts_per_pair only */
 typedef struct SapShapeTypeRow {
     SapShapeType type;
     const char *names[4];     /* names in scenes and messages; the first is shown, the others are aliases */
-    int num_sizes;            /* number of entries of shape_scale in use */
+    int num_sizes;            /* number of entries of shape_scale in use, > 0 */
+    int num_extents;          /* number of entries after them that only rays read, >= 0; 0 = infinite */
     const char *size_keys[3]; /* their keys in scenes; NULL if meshes.c reads them */
     SapShapeData data;
     bool is_terrain;        /* has no back side: two terrains never touch */

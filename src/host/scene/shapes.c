@@ -78,11 +78,13 @@ static SapSceneTable size_keys(const SapShapeTypeRow *type, SapSceneField fields
                                SapSceneGeometry *geometry) {
     if (type->data != SAP_SHAPE_DATA_NONE)
         return sap_scene_geometry_keys(type->data, geometry);
-    for (int i = 0; i < type->num_sizes; i++)
-        fields[i] =
-            (SapSceneField){type->size_keys[i], SAP_SCENE_NUMBER,
-                            offsetof(SapSceneShape, scale) + (size_t)i * sizeof(double), SAP_RANGE_POSITIVE, true};
-    return (SapSceneTable){fields, type->num_sizes, shape};
+    for (int i = 0; i < type->num_sizes + type->num_extents; i++) {
+        size_t offset = offsetof(SapSceneShape, scale) + (size_t)i * sizeof(double);
+        bool is_extent = i >= type->num_sizes;
+        fields[i] = (SapSceneField){type->size_keys[i], SAP_SCENE_NUMBER, offset,
+                                    is_extent ? SAP_RANGE_NON_NEGATIVE : SAP_RANGE_POSITIVE, !is_extent};
+    }
+    return (SapSceneTable){fields, type->num_sizes + type->num_extents, shape};
 }
 
 /* Copies the material to the shape; sites have no mass and do not collide. */

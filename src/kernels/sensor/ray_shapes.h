@@ -179,6 +179,23 @@ KERNEL_FN Inside inside_hull(const SapRayArgs *args, int mesh, Ray ray) {
     return s;
 }
 
+/* A solid of these sizes; a type that has none of the forms above is empty. */
+KERNEL_FN Inside inside_solid(int type, Vec3 size, Ray ray) {
+    Inside s;
+    switch (type) {
+    case SAP_SHAPE_SPHERE: return inside_ball(ray, vec3_zero(), size.x);
+    case SAP_SHAPE_CAPSULE: return inside_capsule(ray, size.x, size.y);
+    case SAP_SHAPE_ELLIPSOID: return inside_ellipsoid(ray, size);
+    case SAP_SHAPE_CYLINDER: return inside_cylinder(ray, size.x, size.y);
+    case SAP_SHAPE_BOX: return inside_box(ray, size);
+    case SAP_SHAPE_CONE: return inside_cone(ray, size.x, size.y);
+    default:
+        s = inside_all();
+        inside_nothing(&s);
+        return s;
+    }
+}
+
 /* ---- normals ---- */
 
 /* The outward normal, not of unit length, at the point x of surface number `surface`. */

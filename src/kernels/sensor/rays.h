@@ -86,11 +86,20 @@ KERNEL_FN int grid_of(const WorldRay *w, int s) {
     return (int)field_get(w->args->constants.shape_mesh, s, &w->pack);
 }
 
-/* The half-space z <= 0 of X, from its front. */
+/* Whether x is within the half size h of a plane; 0 = infinite. */
+KERNEL_FN bool plane_reaches(real x, real h) {
+    return !(h > K(0.0)) || real_abs(x) <= h;
+}
+
+/* The half-space z <= 0 of X, from its front, where the plane has a size within it. */
 KERNEL_FN void meet_plane(const WorldRay *w, Pose X, int s, RayHit *hit) {
     Ray ray = ray_local(w, X, K(0.0));
-    if (ray.d.z < K(0.0) && ray.o.z >= K(0.0))
-        hit_offer(hit, -ray.o.z / ray.d.z, s, 0);
+    if (!(ray.d.z < K(0.0) && ray.o.z >= K(0.0)))
+        return;
+    real t = -ray.o.z / ray.d.z;
+    Vec3 size = shape_size(w->args, s, &w->pack), x = vec3_fma(t, ray.d, ray.o);
+    if (plane_reaches(x.x, size.x) && plane_reaches(x.y, size.y))
+        hit_offer(hit, t, s, 0);
 }
 
 /* Between `nearest` - `reach` and `nearest` + `reach`, where the ray is in the bounding sphere. */
@@ -109,15 +118,8 @@ STAGE_FN void meet_height_field(const WorldRay *w, Pose X, int s, real nearest, 
 }
 
 KERNEL_FN Inside inside_shape(const SapRayArgs *args, int s, Vec3 size, Ray ray) {
-    switch (args->plan.shape_type[s]) {
-    case SAP_SHAPE_SPHERE: return inside_ball(ray, vec3_zero(), size.x);
-    case SAP_SHAPE_CAPSULE: return inside_capsule(ray, size.x, size.y);
-    case SAP_SHAPE_ELLIPSOID: return inside_ellipsoid(ray, size);
-    case SAP_SHAPE_CYLINDER: return inside_cylinder(ray, size.x, size.y);
-    case SAP_SHAPE_BOX: return inside_box(ray, size);
-    case SAP_SHAPE_CONE: return inside_cone(ray, size.x, size.y);
-    default: return inside_hull(args, args->plan.shape_mesh[s], ray);
-    }
+    int type = args->plan.shape_type[s];
+    return type == SAP_SHAPE_HULL ? inside_hull(args, args->plan.shape_mesh[s], ray) : inside_solid(type, size, ray);
 }
 
 STAGE_FN void meet_convex(const WorldRay *w, Pose X, int s, real nearest, RayHit *hit) {
@@ -255,9 +257,8 @@ STAGE_FN Vec3 hit_normal(const WorldRay *w, const RayHit *hit) {
         place.X = pose_mul(buffer_get_pose(args->body_q, 7 * args->plan.link[args->plan.shape_link[s]].body, &w->pack),
                            place.X);
     Vec3 size = shape_size(args, s, &w->pack), x = ray_local(w, place.X, hit->t).o;
-    Vec3 n = args->plan.shape_type[s] == SAP_SHAPE_HEIGHT_FIELD
-                 ? field_normal(args, grid_of(w, s), size, hit->surface)
-                 : surface_normal(args, s, size, x, hit->surface);
+    Vec3 n = args->plan.shape_type[s] == SAP_SHAPE_HEIGHT_FIELD ? field_normal(args, grid_of(w, s), size, hit->surface)
+                                                                : surface_normal(args, s, size, x, hit->surface);
     real norm = real_sqrt(vec3_dot(n, n));
     /* the tip of a cone and the centre of a sphere without radius have no normal: against the ray */
     return norm > K(0.0) ? vec3_scale(K(1.0) / norm, quat_rotate(place.X.q, n)) : vec3_scale(K(-1.0), w->d);
