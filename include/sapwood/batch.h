@@ -211,6 +211,12 @@ typedef enum SapBatchField {
     SAP_BATCH_DOF_CACHE, /* [n][nv][4] f64, dofs in internal order; of contact_solver mujoco, which always has it: the
                             acceleration of the last solve in column 0, its angular parts in axes of the body */
 
+    /* The start of the last step: the state that it was computed at, and the motion of bodies with the acceleration of
+     * its solve. Recorded by the steps that follow the first request for the array; 0 before, and after a reset. */
+    SAP_BATCH_STEP_START, /* [n][nq + nv + 19 nb + nu] f64: JOINT_Q; JOINT_QD; of each body its pose as BODY_Q, velocity
+                             as BODY_QD and acceleration [a of the centre of mass ; alpha], m/s^2 and rad/s^2, world
+                             axes; ACTUATOR_ACT */
+
     /* Sensors (sensors.h), of the type of the batch; num_sites and num_touch as in SapSensors. Measured by the calls of
      * sap_batch_step that follow the first request for the array. */
     SAP_BATCH_SITE_Q,              /* [n][num_sites][7] pose of a site in the world, m */

@@ -92,12 +92,19 @@ typedef struct SapSensors {
     const double *site_pose; /* [num_sites][7] position (m) and quaternion x y z w of length 1 in the frame of the body;
                                   NULL = the frames of the bodies */
     int num_touch;           /* contact sensors, >= 0 */
-    const int32_t *touch_body; /* [num_touch] body whose contacts are measured, 0 .. nb - 1 */
+    const int32_t *touch_body; /* [num_touch] body whose contacts are measured, 0 .. nb - 1; -1 = static shapes */
     const int32_t *touch_with; /* [num_touch] contacts with this body only, 0 .. nb - 1, or SAP_TOUCH_...; NULL = any */
     const int32_t *touch_shape;      /* [num_touch] contacts of this shape of touch_body only; -1 = all; NULL = all */
     const int32_t *touch_with_shape; /* [num_touch] contacts with this shape only, 0 .. num_shapes - 1, which touch_with
                                         must allow; -1 = all; NULL = all */
-    int num_ray_sensors;             /* 0 .. SAP_MAX_RAY_SENSORS: height scans, lidars */
+    const int32_t *touch_zone;     /* [num_touch] contacts in a zone only, a solid that touch_body carries: SapShapeType
+                                      sphere, capsule, ellipsoid, cylinder, box or cone; -1 = everywhere; NULL =
+                                      everywhere. A contact counts if it lies in the zone, or if a ray from it along its
+                                      normal, out of touch_body, meets the zone */
+    const double *touch_zone_size; /* [num_touch][3] m, as shape_scale (model.h); required with touch_zone */
+    const double *touch_zone_pose; /* [num_touch][7] of the zone in the frame of touch_body, as site_pose; NULL = the
+                                      frames of the bodies */
+    int num_ray_sensors;           /* 0 .. SAP_MAX_RAY_SENSORS: height scans, lidars */
     const SapRays *ray_sensor; /* [num_ray_sensors] their rays, one sensor after the other in the arrays of readings;
                                   distance, normal and shape are NULL */
 } SapSensors;

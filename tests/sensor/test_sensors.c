@@ -97,6 +97,29 @@ Test(sensors, of_a_pendulum_read_the_closed_form) {
     sap_batch_destroy(batch);
 }
 
+/* Pose, velocity and acceleration of the start of the last step, whatever the integration does afterwards. */
+Test(sensors, have_the_motion_of_bodies_where_the_last_step_began) {
+    SapBatch *batch = pendulum(0.7, 1.3);
+    double *q = reals(batch, SAP_BATCH_STEP_START), *qd = q + 1, *body = q + 2;
+    for (int call = 0; call < 3; call++) {
+        SapState *state = sap_batch_state(batch);
+        need(sap_batch_step(batch, 0.01, 2));
+        double a = *(double *)state->joint_q, w = *(double *)state->joint_qd;
+        need(sap_batch_step(batch, 0.01, 1));
+        double alpha = pendulum_acceleration(a), s = sin(a), c = cos(a);
+        cr_assert(q[0] == a && qd[0] == w);
+        expect_vector(body, 0, 0, 0, 1e-13);
+        expect_vector(body + 3, 0, sin(a / 2), 0, 1e-13);
+        expect_vector(body + 7, -arm * w * c, 0, arm * w * s, 1e-12);
+        expect_vector(body + 10, 0, w, 0, 1e-13);
+        expect_vector(body + 13, arm * (w * w * s - alpha * c), 0, arm * (w * w * c + alpha * s), 1e-11);
+        expect_vector(body + 16, 0, alpha, 0, 1e-11);
+    }
+    need(sap_batch_reset(batch, NULL, 0));
+    cr_assert(q[0] == 0 && body[6] == 0 && body[17] == 0, "there was no step yet");
+    sap_batch_destroy(batch);
+}
+
 Test(sensors, read_the_mean_acceleration_of_a_call_with_many_steps) {
     SapBatch *batch = pendulum(0.7, 0);
     double *qacc = reals(batch, SAP_BATCH_QACC), before = *(double *)sap_batch_state(batch)->joint_qd;
@@ -227,6 +250,47 @@ Test(sensors, of_contact_tell_the_shapes_of_a_body_apart) {
     for (int i = 0; i < COUNT; i++) {
         expect_vector(force + 3 * i, 0, 0, 0.5 * feet[i] * g, 1e-4);
         cr_assert_eq(found[i], feet[i], "sensor %d", i);
+    }
+    sap_batch_destroy(batch);
+}
+
+/* A beam that slides along x on two feet; a zone at each place that the first foot may have, and at other places. */
+Test(sensors, of_contact_with_a_zone_measure_what_is_in_it_where_the_step_began) {
+    enum { COUNT = 5 };
+    static const int32_t types[COUNT] = {SAP_SHAPE_SPHERE, SAP_SHAPE_BOX, -1, SAP_SHAPE_CYLINDER, SAP_SHAPE_SPHERE};
+    static const double sizes[COUNT][3] = {{0.03}, {0.02, 0.02, 0.02}, {0}, {0.01, 0.01}, {0.04}};
+    static const double pose[COUNT][7] = {{-0.3, 0, -0.1, 0, 0, 0, 1}, /* around the contact of one foot */
+                                          {0.3, 0, -0.1, 0, 0, 0, 1},  /* around that of the other */
+                                          {0, 0, 0, 0, 0, 0, 1},
+                                          {0.3, 0, -0.5, 0.6, 0, 0, 0.8}, /* below it, where its normal leads */
+                                          {0.3, 0, 0.05, 0, 0, 0, 1}};    /* above it */
+    static const int feet[COUNT] = {1, 1, 2, 1, 0};
+    shape_model_init(&boxes);
+    int beam = shape_model_body(&boxes, 0, 0, 0.1);
+    shape_model_shape(&boxes, -1, SAP_SHAPE_PLANE, 0, 0, 0);
+    for (int side = 0; side < 2; side++) {
+        int foot = shape_model_shape(&boxes, beam, SAP_SHAPE_SPHERE, 0.1, 0, 0);
+        boxes.pose[foot][0] = side ? 0.3 : -0.3;
+    }
+    static const double smooth[3] = {0, 0, 0};
+    boxes.a.shape_material_mu = smooth;
+    SapBatch *batch = batch_of(shape_model_create(&boxes), 1, "approx64");
+    const int32_t body[COUNT] = {beam, beam, beam, beam, beam};
+    need(sap_batch_set_sensors(batch, &(SapSensors){.num_touch = COUNT,
+                                                    .touch_body = body,
+                                                    .touch_zone = types,
+                                                    .touch_zone_size = sizes[0],
+                                                    .touch_zone_pose = pose[0]}));
+    double *force = reals(batch, SAP_BATCH_TOUCH_FORCE);
+    int32_t *found = ints(batch, SAP_BATCH_TOUCH_FOUND);
+    need(sap_batch_step(batch, 0.002, 1000));
+    *(double *)sap_batch_state(batch)->joint_qd = 25; /* m/s: 5 cm per step, more than the zones are wide */
+    for (int call = 0; call < 5; call++) {
+        need(sap_batch_step(batch, 0.002, 1 + call));
+        for (int i = 0; i < COUNT; i++) {
+            expect_vector(force + 3 * i, 0, 0, 0.5 * feet[i] * g, 1e-3);
+            cr_assert_eq(found[i], feet[i], "sensor %d", i);
+        }
     }
     sap_batch_destroy(batch);
 }
@@ -512,6 +576,15 @@ Test(sensors, refuse_wrong_declarations_by_name) {
             .touch_body = good, .touch_shape = good);
     REFUSED("touch_with_shape[0] is 0, a shape of body -1; touch_with[0], 0, must allow it", .num_touch = 1,
             .touch_body = good, .touch_with = good, .touch_with_shape = good);
+    static const int32_t box[1] = {SAP_SHAPE_BOX}, plane[1] = {SAP_SHAPE_PLANE};
+    static const double size[3] = {1, -1, 1};
+    REFUSED("touch_zone_size is NULL", .num_touch = 1, .touch_body = good, .touch_zone = box);
+    REFUSED("touch_zone[0] is 1; it must be -1 or the type of a sphere", .num_touch = 1, .touch_body = good,
+            .touch_zone = plane, .touch_zone_size = size);
+    REFUSED("touch_zone_size[0][1] is -1; it must be finite and > 0", .num_touch = 1, .touch_body = good,
+            .touch_zone = box, .touch_zone_size = size);
+    REFUSED("touch_zone_pose[0]: the quaternion has length 2", .num_touch = 1, .touch_body = good,
+            .touch_zone_pose = pose);
     REFUSED("touch_with_shape[0] is -3", .num_touch = 1, .touch_body = good, .touch_with_shape = low);
     SapRays rays[2];
     double distance[RAYS];

@@ -101,9 +101,12 @@ typedef struct SapSensedArrays {
 typedef struct SapSensorLists {
     int num_sites, num_touch, num_ray_sensors;
     int num_rays; /* of all ray sensors */
-    int *ints; /* [num_sites] body; [num_touch] body, with, own shape, other shape, one list after the other; NULL: none
-                  declared */
+    int *
+        ints; /* [num_sites] body; [num_touch] body, with, own shape, other shape, zone, one list after the other; NULL:
+                  none declared */
     double *pose;                            /* [num_sites][7] */
+    double *zone;                            /* [num_touch][10] sizes and pose of zones */
+    bool has_zones;                          /* some contact sensor has one */
     SapRays ray_sensor[SAP_MAX_RAY_SENSORS]; /* with f64 arrays on the device, and no results */
 } SapSensorLists;
 

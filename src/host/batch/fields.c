@@ -101,6 +101,7 @@ enum {
     X(SAP_BATCH_CACHE_KEY, "cache_key", report.cache_key, I32, CONTACTS, 3, ON_REQUEST, TO_ZERO, 0)                    \
     X(SAP_BATCH_CACHE, "cache", report.cache, F64, CONTACTS, 6, ON_REQUEST, TO_ZERO, 0)                                \
     X(SAP_BATCH_DOF_CACHE, "dof_cache", report.dof_cache, F64, DOFS, 4, ON_REQUEST, TO_ZERO, 0)                        \
+    X(SAP_BATCH_STEP_START, "step_start", report.step_start, F64, STEP_START, 0, ON_REQUEST, TO_ZERO, 0)               \
     X(SAP_BATCH_SITE_Q, "site_q", sensed.site_q, REAL, SITES, 7, ON_REQUEST, MEASURE, 0)                               \
     X(SAP_BATCH_SITE_QD, "site_qd", sensed.site_qd, REAL, SITES, 6, ON_REQUEST, MEASURE, 0)                            \
     X(SAP_BATCH_SITE_GYRO, "site_gyro", sensed.site_gyro, REAL, SITES, 3, ON_REQUEST, MEASURE, 0)                      \
@@ -204,6 +205,7 @@ int sap_batch_row_count(const SapBatch *b, const SapBatchRow *row) {
     case SAP_FIELD_CONSTRAINT_ROWS: return b->num_rows;
     case SAP_FIELD_TENDONS: return b->num_tendons;
     case SAP_FIELD_ACTUATORS: return b->num_actuators;
+    case SAP_FIELD_STEP_START: return b->nq + b->nv + SAP_START_BODY_SIZE * b->nb + b->num_actuators;
     case SAP_FIELD_SITES: return b->sensors.num_sites;
     case SAP_FIELD_TOUCH: return b->sensors.num_touch;
     case SAP_FIELD_RAYS: return b->sensors.num_rays;

@@ -9,6 +9,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/batch/rays.h"
+#include "host/model/shape_types.h"
 
 /* ---- declaration ---- */
 
@@ -22,16 +23,16 @@ static SapStatus check_range(const char *name, const int32_t *value, int count, 
     return SAP_OK;
 }
 
-static SapStatus check_poses(const SapSensors *s) {
-    for (int i = 0; s->site_pose && i < s->num_sites; i++) {
-        const double *X = s->site_pose + 7 * i;
+/* poses may be NULL. */
+static SapStatus check_poses(const char *name, const double *poses, int count) {
+    for (int i = 0; poses && i < count; i++) {
+        const double *X = poses + 7 * i;
         double norm = sqrt(X[3] * X[3] + X[4] * X[4] + X[5] * X[5] + X[6] * X[6]);
         if (!isfinite(X[0] + X[1] + X[2]))
-            return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: site_pose[%d]: a position is not finite", i);
+            return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: %s[%d]: a position is not finite", name, i);
         if (!(fabs(norm - 1) <= 1e-3))
             return sap_fail(SAP_ERROR_ARGUMENT,
-                            "sap_batch_set_sensors: site_pose[%d]: the quaternion has length %g; it must be 1", i,
-                            norm);
+                            "sap_batch_set_sensors: %s[%d]: the quaternion has length %g; it must be 1", name, i, norm);
     }
     return SAP_OK;
 }
@@ -97,10 +98,37 @@ static SapStatus check_touch_shapes(const SapSensors *s, const SapModelArrays *m
     return SAP_OK;
 }
 
+/* Sizes of a solid that a zone can be; 0: none. */
+static int sizes_of_zone(int type) {
+    const SapShapeTypeRow *row = sap_shape_type(type);
+    return row != NULL && row->data == SAP_SHAPE_DATA_NONE ? row->num_sizes : 0;
+}
+
+static SapStatus check_zones(const SapSensors *s) {
+    if (s->touch_zone && !s->touch_zone_size)
+        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_set_sensors: touch_zone_size is NULL; touch_zone needs it");
+    for (int i = 0; s->touch_zone && i < s->num_touch; i++) {
+        int type = s->touch_zone[i], sizes = sizes_of_zone(type);
+        if (type != -1 && sizes == 0)
+            return sap_fail(
+                SAP_ERROR_ARGUMENT,
+                "sap_batch_set_sensors: touch_zone[%d] is %d; it must be -1 or the type of a sphere, capsule, "
+                "ellipsoid, cylinder, box or cone",
+                i, type);
+        for (int k = 0; k < sizes; k++)
+            if (!(s->touch_zone_size[3 * i + k] > 0 && isfinite(s->touch_zone_size[3 * i + k])))
+                return sap_fail(SAP_ERROR_ARGUMENT,
+                                "sap_batch_set_sensors: touch_zone_size[%d][%d] is %g; it must be finite and > 0", i, k,
+                                s->touch_zone_size[3 * i + k]);
+    }
+    return check_poses("touch_zone_pose", s->touch_zone_pose, s->num_touch);
+}
+
 static SapStatus check_touch(const SapBatch *b, const SapSensors *s) {
     if (s->num_touch == 0)
         return SAP_OK;
-    SAP_TRY(check_range("touch_body", s->touch_body, s->num_touch, 0, b->nb - 1));
+    SAP_TRY(check_range("touch_body", s->touch_body, s->num_touch, -1, b->nb - 1));
+    SAP_TRY(check_zones(s));
     if (s->touch_with)
         SAP_TRY(check_range("touch_with", s->touch_with, s->num_touch, SAP_TOUCH_ANY, b->nb - 1));
     return check_touch_shapes(s, sap_model_arrays(b->model));
@@ -110,7 +138,7 @@ static SapStatus check(const SapBatch *b, const SapSensors *s) {
     SAP_TRY(check_counts(b, s));
     if (s->num_sites > 0)
         SAP_TRY(check_range("site_body", s->site_body, s->num_sites, -1, b->nb - 1));
-    SAP_TRY(check_poses(s));
+    SAP_TRY(check_poses("site_pose", s->site_pose, s->num_sites));
     SAP_TRY(check_touch(b, s));
     return check_rays(b, s);
 }
@@ -128,7 +156,26 @@ static void fill_lists(const SapSensors *s, int *ints, double *pose) {
         touch[n + i] = s->touch_with ? s->touch_with[i] : SAP_TOUCH_ANY;
         touch[2 * n + i] = s->touch_shape ? s->touch_shape[i] : -1;
         touch[3 * n + i] = s->touch_with_shape ? s->touch_with_shape[i] : -1;
+        touch[4 * n + i] = s->touch_zone ? s->touch_zone[i] : -1;
     }
+}
+
+/* Sizes and poses of zones, as the kernels read them. */
+static void fill_zones(const SapSensors *s, double *zone) {
+    for (int i = 0; i < s->num_touch; i++, zone += 10) {
+        zone[9] = 1;
+        if (s->touch_zone && s->touch_zone[i] >= 0)
+            memcpy(zone, s->touch_zone_size + 3 * i, (size_t)sizes_of_zone(s->touch_zone[i]) * sizeof *zone);
+        if (s->touch_zone_pose)
+            memcpy(zone + 3, s->touch_zone_pose + 7 * i, 7 * sizeof *zone);
+    }
+}
+
+static bool has_zones(const SapSensors *s) {
+    bool some = false;
+    for (int i = 0; s->touch_zone && i < s->num_touch; i++)
+        some = some || s->touch_zone[i] >= 0;
+    return some;
 }
 
 /* Numbers of the origins of a ray sensor, or of its directions. */
@@ -160,19 +207,23 @@ static void fill_rays(const SapBatch *b, const SapSensors *s, double *host, doub
     }
 }
 
-/* The lists of the kernels: poses, rays, then bodies, in one block, so that a failure leaves nothing behind. */
+/* The lists of the kernels: poses, zones, rays, then bodies, in one block, so that a failure leaves nothing behind. */
 static SapStatus upload(SapBatch *b, const SapSensors *s, size_t numbers, size_t bytes, char *host) {
-    SapSensorLists lists = {
-        .num_sites = s->num_sites, .num_touch = s->num_touch, .num_ray_sensors = s->num_ray_sensors};
+    SapSensorLists lists = {.num_sites = s->num_sites,
+                            .num_touch = s->num_touch,
+                            .num_ray_sensors = s->num_ray_sensors,
+                            .has_zones = has_zones(s)};
     void *device;
-    size_t poses = 7 * (size_t)s->num_sites;
+    size_t poses = 7 * (size_t)s->num_sites, fixed = poses + 10 * (size_t)s->num_touch;
     if (!host)
         return SAP_ERROR_MEMORY;
     SAP_TRY(b->backend->allocate(b, 1, bytes, "sensors", &device));
     fill_lists(s, (int *)(host + numbers * sizeof(double)), (double *)host);
-    fill_rays(b, s, (double *)host + poses, (double *)device + poses, &lists);
+    fill_zones(s, (double *)host + poses);
+    fill_rays(b, s, (double *)host + fixed, (double *)device + fixed, &lists);
     SAP_TRY(b->backend->write(b, "sap_batch_set_sensors", device, host, bytes));
     lists.pose = device;
+    lists.zone = (double *)device + poses;
     lists.ints = (int *)((double *)device + numbers);
     b->sensors = lists;
     return SAP_OK;
@@ -183,10 +234,10 @@ SapStatus sap_batch_set_sensors(SapBatch *batch, const SapSensors *sensors) {
     SAP_NEED(batch);
     SAP_NEED(sensors);
     SAP_TRY(check(batch, sensors));
-    size_t numbers = 7 * (size_t)sensors->num_sites;
+    size_t numbers = 7 * (size_t)sensors->num_sites + 10 * (size_t)sensors->num_touch;
     for (int i = 0; i < sensors->num_ray_sensors; i++)
         numbers += 2 * ray_numbers(batch, &sensors->ray_sensor[i]);
-    size_t ints = (size_t)sensors->num_sites + 4 * (size_t)sensors->num_touch + 1;
+    size_t ints = (size_t)sensors->num_sites + 5 * (size_t)sensors->num_touch + 1;
     size_t bytes = numbers * sizeof(double) + ints * sizeof(int);
     char *host = sap_allocate(1, bytes, "sensors");
     SapStatus status = upload(batch, sensors, numbers, bytes, host);
@@ -219,10 +270,19 @@ static SapStatus record_at(SapBatch *b, size_t offset) {
 /* Contact sensors are measured together. touch_found is the last array: they are on if it exists. */
 static SapStatus record_touch(SapBatch *b) {
     SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.force)));
+    if (b->sensors.has_zones) {
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.position)));
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.step_start)));
+    }
     SAP_TRY(record_at(b, offsetof(SapBatchArrays, sensed.status_before)));
     for (int f = SAP_BATCH_TOUCH_LAST_AIR_TIME; f >= SAP_BATCH_TOUCH_FOUND; f--)
         SAP_TRY(sap_batch_record_row(b, sap_batch_row((SapBatchField)f)));
     return SAP_OK;
+}
+
+/* Whether accelerometers have the acceleration of the last step, as MuJoCo's do. */
+static bool is_exact(const SapBatch *b) {
+    return b->options.contact_solver == SAP_SOLVER_MUJOCO;
 }
 
 /* Allocates the reading of a field, after everything else that its sensor needs: a sensor is on if its reading
@@ -232,6 +292,8 @@ static SapStatus record_field(SapBatch *b, int field) {
         return record_touch(b);
     if (field == SAP_BATCH_SITE_ACCELEROMETER)
         SAP_TRY(record_at(b, offsetof(SapBatchArrays, sensed.site_before)));
+    if (field == SAP_BATCH_SITE_ACCELEROMETER && is_exact(b))
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.step_start)));
     if (field == SAP_BATCH_QACC)
         SAP_TRY(record_at(b, offsetof(SapBatchArrays, sensed.qd_before)));
     if (field == SAP_BATCH_JOINT_TORQUE) {
@@ -279,7 +341,8 @@ static SapSiteArgs site_args(const SapBatch *b) {
                          .qd = buffer(b, s->site_qd, 6 * n),
                          .gyro = buffer(b, s->site_gyro, 3 * n),
                          .accelerometer = buffer(b, s->site_accelerometer, 3 * n),
-                         .before = buffer(b, s->site_before, 3 * n)};
+                         .before = buffer(b, s->site_before, 3 * n),
+                         .is_exact = is_exact(b)};
 }
 
 static SapDofSensorArgs dof_args(const SapBatch *b) {
@@ -305,11 +368,14 @@ static SapTouchArgs touch_args(const SapBatch *b) {
                           .with = lists + n,
                           .own_shape = lists + 2 * n,
                           .other_shape = lists + 3 * n,
+                          .zone_type = lists + 4 * n,
+                          .zone = {b->sensors.zone, 0, 1},
                           .capacity = c->capacity,
                           .num_contacts = c->count,
                           .shape = {c->shape0, c->shape1},
                           .normal = {c->normal, 3 * c->capacity, c->dtype == SAP_F64},
                           .contact_force = b->arrays.report.force,
+                          .contact_position = b->arrays.report.position,
                           .found = s->touch_found,
                           .first = s->touch_first,
                           .force = buffer(b, s->touch_force, 3 * n),
@@ -326,6 +392,13 @@ static SapStatus check_bodies_exist(const SapBatch *b, const char *what, const S
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: %s of the batch was set to NULL; sites need it", what,
                         b->arrays.state.body_q ? "body_qd" : "body_q");
     return SAP_OK;
+}
+
+/* The motion of bodies where the last step began: a part of each row of step_start. */
+static SapBuffer start_of_bodies(const SapBatch *b) {
+    double *start = b->arrays.report.step_start;
+    const SapBatchRow *row = sap_batch_row(SAP_BATCH_STEP_START);
+    return (SapBuffer){start ? start + b->nq + b->nv : NULL, sap_batch_row_count(b, row), 1};
 }
 
 /* Arguments of a measurement after step `step` of num_steps steps of h; num_steps 0 = a beginning. */
@@ -346,6 +419,7 @@ static SapSenseArgs sense_args(const SapBatch *b, double h, int step, int num_st
                           .body_qd = buffer(b, state->body_qd, 6 * b->nb),
                           .joint_qd = buffer(b, state->joint_qd, b->nv),
                           .joint_f = buffer(b, b->arrays.control.joint_f, b->nv),
+                          .start_body = start_of_bodies(b),
                           .site = site_args(b),
                           .dof = dof_args(b),
                           .touch = touch_args(b),

@@ -177,6 +177,7 @@ SapKernels sap_mujoco_kernels(SapIsa isa, int lanes, SapPrecision precision) {
     k.linear_solve = own->linear_solve;
     k.mass_solve = own->mass_solve;
     k.velocity = own->velocity;
+    k.measure = own->measure;
     k.finish = own->finish;
     k.inspect = own->inspect;
     return k;

@@ -2,6 +2,9 @@
 #ifndef SAPWOOD_KERNELS_DATA_REPORTS_H
 #define SAPWOOD_KERNELS_DATA_REPORTS_H
 
+/* Numbers of a body at the start of a step: its pose, then [v ; omega] and [a ; alpha] of its centre of mass. */
+enum { SAP_START_BODY_SIZE = 19 };
+
 /* Arrays that a step fills, as in SapWorldReport and SapContactReport; each may be NULL. */
 typedef struct SapReportArgs {
     int *iterations, *line_iterations, *refactored;           /* [num_worlds] */
@@ -16,6 +19,8 @@ typedef struct SapReportArgs {
     double *drive, *limit, *friction; /* [num_worlds][nv] generalised impulses, internal order */
     int *cache_key;                   /* [num_worlds][capacity][3] the contact cache (solve/contact_cache.h) */
     double *cache, *dof_cache;        /* [num_worlds][capacity][6]; [num_worlds][nv][4] */
+
+    double *step_start; /* [num_worlds][nq + nv + SAP_START_BODY_SIZE nb + actuators] (step/measure.h) */
 
     /* as in SapConstraintReport */
     double *row_impulse, *row_error, *row_velocity, *row_weight, *row_target, *row_R; /* [num_worlds][num_rows] */

@@ -14,6 +14,7 @@ typedef struct SapSiteArgs {
     SapBuffer q, qd;               /* [num_worlds][count][7], [..][6] */
     SapBuffer gyro, accelerometer; /* [num_worlds][count][3] */
     SapBuffer before;              /* [num_worlds][count][3] velocity at the last measurement, with accelerometer */
+    int is_exact;                  /* 1: the accelerometer has the acceleration of the last step (start_body) */
 } SapSiteArgs;
 
 typedef struct SapDofSensorArgs {
@@ -28,10 +29,12 @@ typedef struct SapTouchArgs {
     int count;
     const int *body, *with;             /* [count]; with -1 = static shapes, -2 = anything */
     const int *own_shape, *other_shape; /* [count]; -1 = any shape */
+    const int *zone_type;               /* [count] SapShapeType of a zone; -1 = none */
+    SapBuffer zone;                     /* [count][10] its sizes and its pose in the body; one row for all worlds */
     int capacity;                       /* contacts per world */
     const int *num_contacts, *shape[2];
     SapBuffer normal;                                /* [num_worlds][capacity][3] */
-    const double *contact_force;                     /* [num_worlds][capacity][3] */
+    const double *contact_force, *contact_position;  /* [num_worlds][capacity][3]; positions only with zones */
     int *found, *first;                              /* [num_worlds][count] */
     SapBuffer force;                                 /* [num_worlds][count][3] */
     SapBuffer pressure, friction, most;              /* [num_worlds][count] */
@@ -50,6 +53,8 @@ typedef struct SapSenseArgs {
     int step, num_steps;       /* this step of a call, and all of them */
     int ends;                  /* 1: the last step of a call, after which sites and dofs are measured */
     SapBuffer body_q, body_qd, joint_qd, joint_f;
+    SapBuffer
+        start_body; /* [num_worlds][nb][SAP_START_BODY_SIZE], a part of step_start; absent unless a sensor reads it */
     SapSiteArgs site;
     SapDofSensorArgs dof;
     SapTouchArgs touch;

@@ -43,6 +43,7 @@ typedef struct SapKernels {
     void (*linear_solve)(const SapContext *ctx, const SapPattern *pattern);
     void (*mass_solve)(const SapContext *ctx); /* NULL in the kernels of SAP, as the next */
     void (*velocity)(const SapContext *ctx);
+    void (*measure)(const SapContext *ctx);
     void (*finish)(const SapContext *ctx);
     void (*inspect)(const SapContext *ctx);
     void (*kinematics)(const SapContext *ctx);

@@ -104,6 +104,13 @@ RARE_FN void actuators_store(const Context *ctx, mask ok, mask unchanged) {
     }
 }
 
+/* Reports the activations at the start of the step, at the end of a row (step/measure.h). */
+RARE_FN void actuators_measure(const Context *ctx, SapBuffer out, mask mine) {
+    int n = ctx->args->mujoco->num_actuators;
+    TEAM_FOR(a, n)
+        buffer_put(out, out.stride - n + a, actuator_act(ctx, a), mine, ctx->pack);
+}
+
 /* ---- forces ---- */
 
 /* The input of the force in this stage. */

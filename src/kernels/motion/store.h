@@ -103,18 +103,20 @@ STAGE_FN bits world_status(const Context *ctx) {
     return status;
 }
 
-/* Stores the public velocity of link l at coordinates q: [v_O + omega x r ; omega] for a free joint. */
-STAGE_FN void store_velocity(const Context *ctx, int l, const real *q, const real *v, mask which) {
+/* Stores the public velocity of link l at coordinates q, [v_O + omega x r ; omega] for a free joint, from element
+ * `first` of the buffer on. */
+STAGE_FN void store_velocity(const Context *ctx, SapBuffer buffer, int first, int l, const real *q, const real *v,
+                             mask which) {
     const SapLink *link = &ctx->args->plan.link[l];
-    SapBuffer buffer = ctx->args->qd_out;
     v += link->v;
+    first += link->v;
     if (link->type == SAP_JOINT_FREE) {
-        buffer_put_vec3(buffer, link->v, free_joint_v_C(ctx, l, q, v), which, ctx->pack);
-        buffer_put_vec3(buffer, link->v + 3, vec3_load(v), which, ctx->pack);
+        buffer_put_vec3(buffer, first, free_joint_v_C(ctx, l, q, v), which, ctx->pack);
+        buffer_put_vec3(buffer, first + 3, vec3_load(v), which, ctx->pack);
     } else {
         UNROLL
         for (int i = 0; i < link->nlin + link->nang; i++)
-            buffer_put(buffer, link->v + i, v[i], which, ctx->pack);
+            buffer_put(buffer, first + i, v[i], which, ctx->pack);
     }
 }
 
@@ -135,7 +137,7 @@ STAGE_FN void store_state(const Context *ctx, mask which) {
     UNROLL
     TEAM_FOR(i, plan->nq)
         buffer_put(ctx->args->q_out, i, q1[i], which, ctx->pack);
-    EACH_LINK(l, plan->nl, store_velocity(ctx, l, q1, FM(v), which))
+    EACH_LINK(l, plan->nl, store_velocity(ctx, ctx->args->qd_out, 0, l, q1, FM(v), which))
 }
 
 /* 0, or NaN where body_q or body_qd of link l is not finite in the type of the output. */

@@ -1,6 +1,9 @@
 /* A contact sensor: the contacts of a body or of one of its shapes, with anything, with static shapes, with one other
  * body or with one other shape. docs/sensors.md. It is measured after every step of a call. Forces are means over the
- * steps of the call. */
+ * steps of the call.
+ *
+ * A sensor with a zone, a solid that its body carries, measures contacts whose force points back into the zone: those
+ * that a ray from the contact along its normal, out of the body, meets. All contacts within the zone are such. */
 
 /* The sum over the contacts of a step. */
 typedef struct Touch {
@@ -32,6 +35,24 @@ KERNEL_FN int touch_side(const SapSenseArgs *args, int i, long long contact) {
     return touch_measures(args, i, s0, s1) ? -1 : 0;
 }
 
+/* Whether the contact is one of the zone of sensor i, if it has one. n: its normal, out of the sensor's body. */
+KERNEL_FN bool touch_in_zone(const SapSenseArgs *args, int i, long long contact, Vec3 n, const SapPack *pack) {
+    const SapTouchArgs *t = &args->touch;
+    int type = t->zone_type[i], at = 10 * i;
+    if (type < 0)
+        return true;
+    const double *p = t->contact_position + 3 * contact;
+    Pose X = buffer_get_pose(t->zone, at + 3, pack);
+    if (t->body[i] >= 0)
+        X = pose_mul(buffer_get_pose(args->start_body, SAP_START_BODY_SIZE * t->body[i], pack), X);
+    Quat turn = quat_conjugate(X.q);
+    Ray ray;
+    ray.o = quat_rotate(turn, vec3_sub(vec3((scalar)p[0], (scalar)p[1], (scalar)p[2]), X.p));
+    ray.d = quat_rotate(turn, n);
+    Inside inside = inside_solid(type, buffer_get_vec3(t->zone, at, pack), ray);
+    return inside.in <= inside.out && inside.out >= K(0.0);
+}
+
 KERNEL_FN void touch_add(const SapSenseArgs *args, int i, int c, const SapPack *pack, Touch *sum) {
     long long contact = (long long)pack->world[0] * args->touch.capacity + c;
     int side = touch_side(args, i, contact);
@@ -39,7 +60,7 @@ KERNEL_FN void touch_add(const SapSenseArgs *args, int i, int c, const SapPack *
     Vec3 force = vec3((scalar)f[0], (scalar)f[1], (scalar)f[2]);
     Vec3 n = buffer_get_vec3(args->touch.normal, 3 * c, pack);
     real pressure = vec3_dot(force, n);
-    if (side == 0 || !(pressure > K(0.0)))
+    if (side == 0 || !(pressure > K(0.0)) || !touch_in_zone(args, i, contact, vec3_scale((scalar)-side, n), pack))
         return;
     Vec3 tangential = vec3_fma(-pressure, n, force);
     sum->found++;

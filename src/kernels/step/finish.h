@@ -29,6 +29,8 @@ STAGE_FN void stage_finish(const Context *ctx) {
     store_state(ctx, ok);
     store_unchanged(ctx, state_ok & mask_not(ok));
     OWN_STORE(ok, state_ok & mask_not(ok));
+    if (REPORTS && args->report.step_start)
+        measure_forget(ctx, mine & mask_not(ok));
     /* bodies of failed worlds at the input state */
     if (bodies && mask_any(state_ok & mask_not(ok))) {
         TEAM_SYNC(); /* q1 and v are stored before they are overwritten */

@@ -7,7 +7,7 @@
 #include "kernels/dialect/team.h"
 
 /* Arrays of a reset, and words of a mask, that fit the arguments of a launch. */
-enum { SAP_RESET_MAX_ROWS = 48, SAP_MASK_WORDS = 960 };
+enum { SAP_RESET_MAX_ROWS = 80, SAP_MASK_WORDS = 960 };
 
 typedef struct SapResetRow {
     unsigned *to;         /* [num_worlds][words]; NULL = absent */

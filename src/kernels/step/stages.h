@@ -8,6 +8,8 @@
  *   OWN_FORCES        adds forces of the law to the joint forces
  *   OWN_FINISH(which) follows the solve
  *   ADVANCE(l)        the state of link l at the end of the step
+ *   OWN_ACTUATORS     number of actuators with activations
+ *   OWN_MEASURE(out, mine) reports the state of the law at the start of the step
  *   OWN_STORE(ok, unchanged) stores the state of the law, or keeps it as it was */
 #undef DOF_DAMPING
 #undef OWN_RECALL
@@ -16,6 +18,8 @@
 #undef OWN_FORCES
 #undef OWN_FINISH
 #undef ADVANCE
+#undef OWN_ACTUATORS
+#undef OWN_MEASURE
 #undef OWN_STORE
 #ifdef SAP_SET_MUJOCO
 #define DOF_DAMPING(i)           mujoco_damping(ctx, i)
@@ -25,6 +29,8 @@
 #define OWN_FORCES               mujoco_add_forces(ctx)
 #define OWN_FINISH(which)        mujoco_finish(ctx, which)
 #define ADVANCE(l)               mujoco_advance_link(ctx, l)
+#define OWN_ACTUATORS            ctx->args->mujoco->num_actuators
+#define OWN_MEASURE(out, mine)   actuators_measure(ctx, out, mine)
 #define OWN_STORE(ok, unchanged) actuators_store(ctx, ok, unchanged)
 #else
 #define DOF_DAMPING(i)           field_get(STAGE_CONSTANTS->damping, i, ctx->pack)
@@ -34,6 +40,8 @@
 #define OWN_FORCES               ((void)0)
 #define OWN_FINISH(which)        ((void)0)
 #define ADVANCE(l)               joint_advance(ctx, &plan->link[l], FM(q), FM(v0), FM(v), STAGE_H, FM(q1))
+#define OWN_ACTUATORS            0
+#define OWN_MEASURE(out, mine)   ((void)0)
 #define OWN_STORE(ok, unchanged) ((void)0)
 #endif
 
@@ -169,4 +177,5 @@
 #ifdef SAP_SET_MUJOCO
 #include "kernels/step/mujoco_velocity.h"
 #endif
+#include "kernels/step/measure.h"
 #include "kernels/step/finish.h"

@@ -52,6 +52,12 @@ STEP_FN void step_solve(SapContext *ctx) {
         STEP_CALL_RARE(step_repeat, ctx);
 }
 
+/* What sensors need of the start of the step, after the solve. */
+STEP_FN void step_measure(SapContext *ctx) {
+    if (REPORTS && ctx->args->report.step_start)
+        STAGE(FM_IS_F64, measure);
+}
+
 #if STEP_HAS_MUJOCO
 /* Stages of a step of MuJoCo's law: one, or the four of RK4. */
 STEP_FN int step_mujoco_stages(const SapContext *ctx) {
@@ -62,6 +68,8 @@ STEP_FN int step_mujoco_stages(const SapContext *ctx) {
 STEP_FN void step_mujoco_stage(SapContext *ctx) {
     step_prepare(ctx);
     step_solve(ctx);
+    if (ctx->stage == 0)
+        step_measure(ctx);
     STAGE(FM_IS_F64, velocity);
     if (ctx->stage == step_mujoco_stages(ctx) - 1)
         STAGE(FM_IS_F64, finish);
@@ -84,6 +92,7 @@ STEP_FN void step_once(SapContext *ctx) {
     step_prepare(ctx);
     if (STEP_SOLVES)
         step_solve(ctx);
+    step_measure(ctx);
     STAGE(FM_IS_F64, finish);
 }
 
@@ -119,6 +128,7 @@ STEP_FN void lockstep_finish(SapContext *ctx) {
     ctx->num_slots = STAGE(0, kept_slots);
     if (STEP_SOLVES)
         STAGE(SOLVE_IS_F64, lockstep_finish);
+    step_measure(ctx);
     STAGE(FM_IS_F64, finish);
 }
 #endif

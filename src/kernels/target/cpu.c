@@ -55,6 +55,7 @@ const SapKernels TABLE = {
     .lockstep_finish = stage_lockstep_finish,
     .linear_assemble = stage_linear_assemble,
     .linear_solve = stage_linear_solve,
+    .measure = stage_measure,
     .finish = stage_finish,
     .inspect = stage_inspect,
     .kinematics = stage_kinematics,

@@ -35,6 +35,7 @@ const SapKernels TABLE = {
     .linear_solve = stage_linear_solve,
     .mass_solve = stage_mass_solve,
     .velocity = stage_velocity,
+    .measure = stage_measure,
     .finish = stage_finish,
     .inspect = stage_inspect,
 };

@@ -25,6 +25,9 @@ static SapBatch *sensed_batch(const SapScene *scene, const SapOptions *options, 
     static const double pose[3][7] = {{0.1, 0.2, 0.3, 0, 0.6, 0, 0.8}, {1, 2, 3, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 0, 1}};
     static const double origin[3][3] = {{0.3, 0.1, 1}, {-0.2, 0.4, 1}, {0.1, 0.1, 1}};
     static const double directions[3][3] = {{0, 0, -1}, {0.1, 0, -1}, {0, -0.2, -0.5}};
+    static const int32_t zone[NUM_TOUCH] = {SAP_SHAPE_BOX, -1, SAP_SHAPE_SPHERE};
+    static const double size[NUM_TOUCH][3] = {{0.3, 0.4, 0.5}, {0}, {0.2}};
+    static const double place[NUM_TOUCH][7] = {{0, 0, -0.3, 0, 0.6, 0, 0.8}, {[6] = 1}, {0, 0, -0.2, 0, 0, 0, 1}};
     SapRays rays[2];
     for (int i = 0; i < 2; i++) {
         sap_rays_default(&rays[i]);
@@ -43,10 +46,13 @@ static SapBatch *sensed_batch(const SapScene *scene, const SapOptions *options, 
                                                     .touch_with = with,
                                                     .touch_shape = own,
                                                     .touch_with_shape = other,
+                                                    .touch_zone = zone,
+                                                    .touch_zone_size = size[0],
+                                                    .touch_zone_pose = place[0],
                                                     .num_ray_sensors = 2,
                                                     .ray_sensor = rays}));
-    for (int f = SAP_BATCH_SITE_Q; f <= SAP_BATCH_RAY_SHAPE; f++)
-        backend_bytes(batch, (SapBatchField)f); /* the request turns it on */
+    for (int f = SAP_BATCH_STEP_START; f <= SAP_BATCH_RAY_SHAPE; f++)
+        backend_has(batch, (SapBatchField)f); /* the request turns it on */
     return batch;
 }
 
@@ -100,9 +106,10 @@ static void check_scene(const char *path, const char *preset) {
 }
 
 int main(void) {
-    static const char *const presets[] = {"approx32", "approx64"};
-    for (int p = 0; p < 2; p++) {
-        check_scene("bench/scenes/cube.yaml", presets[p]);
+    static const char *const presets[] = {"approx32", "approx64", "mujoco32", "mujoco64"};
+    for (int p = 0; p < 4; p++) {
+        if (p < 2)
+            check_scene("bench/scenes/cube.yaml", presets[p]);
         check_scene("bench/scenes/quadruped.yaml", presets[p]);
     }
     return 0;
