@@ -134,7 +134,8 @@ class Batch(MjNames):
     `options`: a mapping of changes, or an Options, which replaces all of this. If none of them chooses the number of
     contact slots of a world (max_rigid_contact is 0), a probe does (sapwood/batch.h). `solver` is the option
     contact_solver: "sap", "mujoco", ... With "mujoco" the `model` of the batch is an MJCF model as
-    law="mujoco" imports it, unless it was changed after its import. `dtype` is the type of state and control; by default
+    law="mujoco" imports it, unless it was changed after its import; what this law loses gives warnings, or an error,
+    as `quiet` and `strict` of the import say. `dtype` is the type of state and control; by default
     the precision of the preset's free motion. `seed` and `world_offset` are used by `perturb`: world w of this batch is
     world world_offset + w of a larger one.
 

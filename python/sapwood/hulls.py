@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ._library import check, lib
 from .conventions import Floats
 
-MAX_HULL_VERTICES = 64
+MAX_HULL_VERTICES = {"sap": 64, "mujoco": 0}  # of a hull where the caller names none, by law; 0: exact hulls
 LEAST_HULL_VERTICES = 8
 CONCAVITY = 0.05  # CoACD's default threshold
 
@@ -24,18 +24,22 @@ CONCAVITY = 0.05  # CoACD's default threshold
 class HullOptions:
     """How an import makes hulls of meshes."""
 
-    max_vertices: int = MAX_HULL_VERTICES  # of a hull; 0: exact hulls
+    max_vertices: int | None = None  # of a hull; 0: exact hulls; None: MAX_HULL_VERTICES of the law
     decompose: bool | float = False  # meshes into convex parts, up to this concavity; True: CONCAVITY
     cache: Path | None = None  # folder of the parts; None: they are not kept
 
     def __post_init__(self) -> None:
         most, concavity = self.max_vertices, self.decompose
         whole = isinstance(most, (int, np.integer)) and not isinstance(most, bool)
-        if not whole or (most != 0 and most < LEAST_HULL_VERTICES):
+        if most is not None and (not whole or (most != 0 and most < LEAST_HULL_VERTICES)):
             allowed = f"0 (exact hulls), or {LEAST_HULL_VERTICES} or more"
             raise ValueError(f"max_hull_vertices is {most!r}; allowed: {allowed}")
         if not isinstance(concavity, bool) and not 0.01 <= concavity <= 1:
             raise ValueError(f"decompose is {concavity!r}; allowed: False, True, or a concavity 0.01 .. 1")
+
+    def most(self, law: str) -> int:
+        """Vertices of a hull at most; 0: exact hulls."""
+        return MAX_HULL_VERTICES[law] if self.max_vertices is None else self.max_vertices
 
     @property
     def concavity(self) -> float:

@@ -140,7 +140,7 @@ class Model:
         path: str | os.PathLike[str],
         strict: bool = False,
         quiet: bool = False,
-        max_hull_vertices: int = 64,
+        max_hull_vertices: int | None = None,
         decompose: bool | float = False,
         rigid: bool = False,
         law: str = "sap",
@@ -148,15 +148,17 @@ class Model:
         """The model of an MJCF file, read by MuJoCo's compiler (pip install sapwood[mujoco]).
 
         With law="mujoco" its batches follow MuJoCo: cone, integrator, tolerances and impratio are those of the file
-        (docs/mujoco.md). A batch with solver="mujoco" imports any other MJCF model again in this way.
+        (docs/mujoco.md). A batch with solver="mujoco" imports any other MJCF model again in this way, with the same
+        `strict` and `quiet`.
 
         What moves the robot and is lost gives one SapwoodImportWarning for each kind of element; `quiet` silences them,
-        `strict` makes them an error. `report()` lists everything that is not exact (docs/python.md). Equalities and
+        `strict` makes them an error. `report(law)` lists everything that is not exact (docs/python.md). Equalities and
         limits of tendons are as soft as MuJoCo's; `rigid` makes them as stiff as the step allows.
 
         A mesh collides as its convex hull. A hull with more than `max_hull_vertices` is replaced by one with that many
-        vertices inside it; 0 keeps exact hulls. `decompose` divides meshes into convex parts instead, with CoACD (pip
-        install sapwood[decompose]), up to that concavity (True: 0.05); the parts are kept in `<path>.parts`.
+        vertices inside it; 0 keeps exact hulls, None (the default) is 64, or 0 with MuJoCo's law. `decompose` divides
+        meshes into convex parts instead, with CoACD (pip install sapwood[decompose]), up to that concavity (True:
+        0.05); the parts are kept in `<path>.parts`.
         """
         from . import hulls, mjcf
 
@@ -172,7 +174,7 @@ class Model:
         packages: Mapping[str, str | os.PathLike[str]] | None = None,
         kp: ArrayLike | None = None,
         kd: ArrayLike = 0.0,
-        max_hull_vertices: int = 64,
+        max_hull_vertices: int | None = None,
         decompose: bool | float = False,
     ) -> Model:
         """The model of a URDF file, read by MuJoCo's compiler.
@@ -197,7 +199,7 @@ class Model:
         m: Any,
         strict: bool = False,
         quiet: bool = False,
-        max_hull_vertices: int = 64,
+        max_hull_vertices: int | None = None,
         decompose: bool | float = False,
         rigid: bool = False,
         law: str = "sap",
@@ -207,9 +209,26 @@ class Model:
 
         return mjcf.convert(m, strict, quiet, hulls.HullOptions(max_hull_vertices, decompose), rigid, law)
 
-    def report(self) -> list[str]:
-        """The elements that an import did not convert."""
-        return list(self.imported.report) if self.imported else []
+    def report(self, law: str | None = None) -> list[str]:
+        """The elements that an import did not convert, or converted to something else.
+
+        They depend on the law, "sap" or "mujoco": by default that of the model's batches. With "mujoco" the list is
+        that of the import that a batch with solver="mujoco" makes.
+        """
+        from .mjcf import check_law
+
+        own = "sap" if self.mujoco is None else "mujoco"
+        wanted = law or ("mujoco" if self.options and self.options["contact_solver"] == "mujoco" else own)
+        check_law(wanted)
+        if not self.imported:
+            return []
+        if wanted == own:
+            return list(self.imported.report)
+        other = self.imported.again(wanted, quiet=True)
+        if other is not None:
+            return other.report(wanted)
+        changed = f"model: changed after its import; the numbers of the file for law={wanted!r} are lost"
+        return [changed, *self.imported.report]
 
     @property
     def frames(self) -> Mapping[str, Frame]:

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from sapwood import Model
+from sapwood import Batch, Model
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -33,6 +33,14 @@ def test_a_hull_has_at_most_max_hull_vertices_and_the_report_says_what_is_lost()
     exact = Model.from_mjmodel(m, max_hull_vertices=0)
     assert len(exact.mesh_vertices) == 400 and not any("hull" in line for line in exact.report())
     assert len(Model.from_mjmodel(m, max_hull_vertices=20).mesh_vertices) == 20
+
+
+def test_hulls_are_exact_with_mujocos_law_unless_a_number_is_asked_for():
+    m = mujoco.MjModel.from_xml_string(_mesh_model(_ball(400)))
+    assert len(Model.from_mjmodel(m, law="mujoco").mesh_vertices) == 400
+    assert len(Model.from_mjmodel(m, law="mujoco", max_hull_vertices=20).mesh_vertices) == 20
+    assert len(Batch(Model.from_mjmodel(m), 1, solver="mujoco").model.mesh_vertices) == 400
+    assert len(Batch(Model.from_mjmodel(m, max_hull_vertices=20), 1, solver="mujoco").model.mesh_vertices) == 20
 
 
 @pytest.mark.parametrize("wrong", [-1, 7, 2.5, True])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -275,6 +276,77 @@ def test_a_batch_with_the_law_has_all_numbers_of_the_file(asked: dict[str, str])
     m.opt.impratio = 2
     assert max(errors(m, batch, 40)) < 1e-8
     assert model.mujoco is None and sapwood.Batch(model, 1).options["contact_solver"] == "sap"
+
+
+# A string, an actuator on it, and sweeps after the solve: the law of SAP has the first two, this one has none.
+STRING = """<mujoco model="cup"><option noslip_iterations="3"/><worldbody><site name="hook" pos="0 0 2"/>
+ <body pos="0 0 1"><freejoint/><geom size="0.1"/><site name="eye"/></body></worldbody>
+ <tendon><spatial name="string" limited="true" range="0 1"><site site="hook"/><site site="eye"/></spatial></tendon>
+ <actuator><motor name="reel" tendon="string"/></actuator></mujoco>"""
+LOST = ("tendon 'string': a path over sites", "actuator 'reel': tendon 'string' is not", "option 'noslip_iterations': no")
+
+
+def test_a_batch_with_the_law_warns_of_what_it_loses_where_the_batch_is_made() -> None:
+    m = mujoco.MjModel.from_xml_string(STRING)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = sapwood.Model.from_mjmodel(m)
+        assert not caught
+        sapwood.Batch(model, 1, solver="mujoco")
+    assert [w.category for w in caught] == [sapwood.SapwoodImportWarning] * 3 and {w.filename for w in caught} == {__file__}
+    assert all(any(f"cup: lost: {text}" in str(w.message) for w in caught) for text in LOST)
+
+
+def test_quiet_and_strict_of_an_import_hold_for_the_batch_with_the_law() -> None:
+    m = mujoco.MjModel.from_xml_string(STRING)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sapwood.Batch(sapwood.Model.from_mjmodel(m, quiet=True), 1, solver="mujoco")
+        strict = sapwood.Model.from_mjmodel(m, strict=True)
+        assert sapwood.Batch(strict, 1).options["contact_solver"] == "sap"
+        with pytest.raises(NotCarriedOver, match="tendon 'string'.*"):
+            sapwood.Batch(strict, 1, solver="mujoco")
+
+
+def test_the_report_is_that_of_the_law_that_will_be_used() -> None:
+    m = mujoco.MjModel.from_xml_string(STRING)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = sapwood.Model.from_mjmodel(m)
+        assert not any(text in line for line in model.report() for text in LOST)
+        assert all(any(text in line for line in model.report("mujoco")) for text in LOST)
+    with pytest.warns(sapwood.SapwoodImportWarning):
+        used = sapwood.Batch(model, 1, solver="mujoco").model
+    assert used.report() == used.report("mujoco") == model.report("mujoco") and used.report("sap") == model.report()
+    model.options = sapwood.Options("mujoco64")
+    assert model.report() == used.report()
+    with pytest.raises(ValueError, match="law is 'mujco'"):
+        model.report("mujco")
+    assert sapwood.scene("quadruped").report("mujoco") == []
+
+
+def test_the_report_does_not_call_lost_what_the_law_has() -> None:
+    m = mujoco.MjModel.from_xml_string(PAIRS.format(integrator="Euler", cone="elliptic", condim=6, mask='condim="6"'))
+    model = sapwood.Model.from_mjmodel(m)
+    assert any("touches, with the parameters of its geoms" in line for line in model.report())
+    assert any("condim 6 is taken as 3" in line for line in model.report())
+    assert model.report("mujoco") == []
+
+
+@pytest.mark.parametrize("solver", ["PGS", "CG"])
+def test_a_solver_of_the_file_that_becomes_newton_is_said(solver: str) -> None:
+    m = compiled()
+    assert sapwood.Model.from_mjmodel(m, law="mujoco").report() == []
+    m.opt.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver}")
+    line = f"option 'solver': {solver}; Newton's method solves the same problem"
+    assert sapwood.Model.from_mjmodel(m, law="mujoco", strict=True).report() == [line]
+    assert line not in sapwood.Model.from_mjmodel(m).report()
+
+
+def test_the_report_of_a_changed_model_says_that_the_law_has_no_numbers() -> None:
+    model = sapwood.Model.from_mjmodel(compiled())
+    model.set_drive(["hip1"], 10.0)
+    assert "changed after its import" in model.report("mujoco")[0] and model.report("mujoco")[1:] == model.report()
 
 
 def test_a_model_without_the_law_gets_mujocos_weights() -> None:

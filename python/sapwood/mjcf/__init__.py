@@ -41,6 +41,17 @@ class Frame:
     pose: Floats  # [7] in the body
 
 
+@dataclass(frozen=True)
+class ImportSource:
+    """What an import was made of: the arguments of `convert`."""
+
+    m: Any  # mujoco.MjModel
+    strict: bool
+    quiet: bool
+    hulls: HullOptions
+    rigid: bool
+
+
 @dataclass
 class Import:
     """The result of an import, and the maps between the two models."""
@@ -63,14 +74,14 @@ class Import:
     undrawn: set[int] = field(default_factory=set)  # shapes that are not drawn: a visual is drawn in their place
     sensors: list[MjSensor] = field(default_factory=list)  # those that a batch can measure
     num_sensordata: int = 0
-    source: tuple[Any, HullOptions, bool] | None = None  # arguments of `convert`; None: the model was changed since
+    source: ImportSource | None = None  # None: the model was changed since
+    elements: list[Lost] = field(default_factory=list)  # those of `lost`
 
-    def again(self, law: str) -> Model | None:
-        """The model of the same source for a law, or None without a source. Its report lists what is lost."""
-        if self.source is None:
-            return None
-        m, hulls, rigid = self.source
-        return convert(m, quiet=True, hulls=hulls, rigid=rigid, law=law)
+    def again(self, law: str, quiet: bool = False) -> Model | None:
+        """The model of the same source for a law, or None without a source. It warns, or raises, as the import did that
+        the caller asked for; `quiet` does neither."""
+        s = self.source
+        return None if s is None else convert(s.m, s.strict and not quiet, s.quiet or quiet, s.hulls, s.rigid, law)
 
 
 class NotCarriedOver(ValueError):
@@ -90,6 +101,11 @@ def load(
     return convert(mujoco_module().MjModel.from_xml_path(os.fspath(path)), strict, quiet, hulls, rigid, law)
 
 
+def check_law(law: str) -> None:
+    if law not in ("sap", "mujoco"):
+        raise ValueError(f"law is {law!r}{nearest(law, ('sap', 'mujoco'))}; allowed: 'sap', 'mujoco'")
+
+
 def convert(
     m: Any,
     strict: bool = False,
@@ -99,12 +115,11 @@ def convert(
     law: str = "sap",
 ) -> Model:
     """Converts a mujoco.MjModel."""
-    if law not in ("sap", "mujoco"):
-        raise ValueError(f"law is {law!r}{nearest(law, ('sap', 'mujoco'))}; allowed: 'sap', 'mujoco'")
+    check_law(law)
     builder = _Builder(m, rigid)
     builder.hulls, builder.law = hulls, law
     model = builder.build(strict)
-    model.imported = replace(model.imported, source=(copy(m), hulls, rigid))
+    model.imported = replace(model.imported, source=ImportSource(copy(m), strict, quiet, hulls, rigid))
     if not quiet:
         warn(builder.model_name(), builder.lost)
     return model
@@ -179,6 +194,7 @@ class _Builder(Bodies, Law, Equalities, Geoms):
             *visuals(m, self.body, self.offset, self.shape),
             self.sensors,
             int(m.nsensordata),
+            elements=list(self.lost),
         )
         return model
 

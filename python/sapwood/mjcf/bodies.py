@@ -169,7 +169,7 @@ class Bodies(Source):
         if not m.jnt_limited[j] or "LIMIT" in self.disabled:
             return -np.inf, np.inf, 0.0, 0.0
         if m.jnt_type[j] == BALL:
-            if v == m.jnt_dofadr[j]:
+            if v == m.jnt_dofadr[j] and self.law == "sap":
                 self.lose("JOINT", j, "limit of a ball joint")
             return -np.inf, np.inf, 0.0, 0.0
         stiffness, time = spring(m.jnt_solref[j], m.jnt_solimp[j], m.opt.timestep)

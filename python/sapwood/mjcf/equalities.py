@@ -53,7 +53,7 @@ class Equalities(Source):
             },
         )
         unit = "N/m or N m/rad" if kind == "COUPLER" else "N/m"
-        self.approximate("EQUALITY", e, f"{kind.lower()} of {self.stiffness_text(soft[0][0], unit)}")
+        self.note_stiffness("EQUALITY", e, kind.lower(), soft[0][0], unit)
 
     # ---- loops ----
 

@@ -68,7 +68,7 @@ class Geoms(Source):
             shape_material_tau=time / 2,
             shape_flags=3 if collides else 1,
         )
-        if collides and m.geom_condim[g] > 3:
+        if collides and m.geom_condim[g] > 3 and self.law == "sap":
             kinds = "torsional friction" if m.geom_condim[g] == 4 else "torsional and rolling friction"
             self.approximate("GEOM", g, f"condim {m.geom_condim[g]} is taken as 3, without {kinds}")
 
@@ -143,7 +143,7 @@ class Geoms(Source):
 
     def reduce(self, points: Floats, what: str) -> Floats:
         """The vertices of the hull of the points, or of a hull of at most max_hull_vertices inside it."""
-        kept, lost = reduce_hull(points, self.hulls.max_vertices or len(points))
+        kept, lost = reduce_hull(points, self.hulls.most(self.law) or len(points))
         if lost > 0:
             self.approximated.append(
                 f"{what}: a hull of {len(kept)} vertices, at most {lost:.2g} m inside the exact one (max_hull_vertices)"
@@ -204,7 +204,8 @@ class Geoms(Source):
                 self.lose("PAIR", p, "two geoms that do not move against each other")
                 continue
             wanted[one, two] = wanted[two, one] = True
-            self.approximate("PAIR", p, "touches, with the parameters of its geoms")
+            if self.law == "sap":
+                self.approximate("PAIR", p, "touches, with the parameters of its geoms")
         return np.zeros_like(wanted) if "CONTACT" in self.disabled else wanted
 
     def pair_friction(self, kept: NDArray[np.intp]) -> Floats:
@@ -238,7 +239,7 @@ class Geoms(Source):
         for i, j in zip(*np.nonzero(np.triu(wanted & (np.abs(ours - theirs) > 1e-9)))):
             names = f"'{self.name('GEOM', int(kept[i]))}' and '{self.name('GEOM', int(kept[j]))}'"
             different.setdefault((float(ours[i, j]), float(theirs[i, j])), []).append(names)
-        for (have, want), pairs in different.items():
+        for (have, want), pairs in different.items() if self.law == "sap" else ():
             more = f" and {len(pairs) - 1} more pairs" if len(pairs) > 1 else ""
             self.approximated.append(f"friction of geoms {pairs[0]}{more}: {have:g}, not {want:g}")
 

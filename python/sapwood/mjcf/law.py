@@ -11,8 +11,6 @@ from .actuators import Actuators
 from .source import BALL, BIAS_AFFINE, HINGE, SLIDE, Lost, mujoco_module
 from .tendons import JOINT
 
-# What is lost for the law of SAP and exists in MuJoCo's.
-KEPT = ("torsional and rolling friction", "limit of a ball joint")
 INTEGRATORS = {"EULER": 0, "RK4": 1, "IMPLICITFAST": 3, "DISCRETE": 4}
 OWN_POINTS = ("box", "cylinder", "ellipsoid", "mesh")  # geoms whose contact points are not MuJoCo's
 
@@ -23,8 +21,6 @@ class Law(Actuators):
     def take_law(self) -> dict[str, Any]:
         """The fields of SapMujocoArrays. Changes the rows and the list of lost elements to those of this law."""
         m, columns = self.m, self.rows.columns
-        self.lost = [element for element in self.lost if element.what not in KEPT]
-        self.approximated = [text for text in self.approximated if "N/m" not in text]  # the softness is MuJoCo's
         self.lose_servos()
         geom = self.geom_of_shape()
         if len(geom):  # the distance at which a contact begins; the law subtracts the margin itself
@@ -167,6 +163,9 @@ class Law(Actuators):
         integrator = self.integrator()
         if integrator not in INTEGRATORS:
             self.lost.append(Lost("option", "integrator", f"{integrator.lower()}; implicitfast is used"))
+        solver = str(mujoco.mjtSolver(int(m.opt.solver)).name.removeprefix("mjSOL_"))
+        if solver != "NEWTON":
+            self.approximated.append(f"option 'solver': {solver}; Newton's method solves the same problem")
         if int(m.opt.noslip_iterations):
             self.lost.append(Lost("option", "noslip_iterations", "no such sweeps follow the solve"))
         for word in ("DIAGEXACT", "IPC", "SPECULATIVE", "SLEEP"):

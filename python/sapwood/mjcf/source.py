@@ -152,10 +152,14 @@ class Source:
         ke = stiffness / max(weight, 1e-12)
         return ke, ke * max(time, 0.0)
 
-    def stiffness_text(self, ke: float, unit: str) -> str:
+    def note_stiffness(self, kind: str, i: int, what: str, ke: float, unit: str) -> None:
+        """Reports the stiffness of a row with the law of SAP; with MuJoCo's it is that of solref and solimp."""
+        if self.law == "mujoco":
+            return
+        text = f"stiffness {ke:.3g} {unit}, MuJoCo's under a load of one g; rigid=True makes it infinite"
         if np.isinf(ke):
-            return "infinite stiffness, not that of solref and solimp"
-        return f"stiffness {ke:.3g} {unit}, MuJoCo's under a load of one g; rigid=True makes it infinite"
+            text = "infinite stiffness, not that of solref and solimp"
+        self.approximate(kind, i, f"{what} of {text}")
 
     def enum(self, kind: str, name: str) -> int:
         """The value of one of MuJoCo's enums; -1 if this version does not have it."""

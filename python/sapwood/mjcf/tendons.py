@@ -130,7 +130,7 @@ class Tendons(Source):
             return -np.inf, np.inf, np.inf, 0.0
         ke, kd = self.softness(m.tendon_solref_lim[t], m.tendon_solimp_lim[t], float(m.tendon_invweight0[t]))
         lower, upper = np.array(m.tendon_range[t]) + np.array([1, -1]) * m.tendon_margin[t]
-        self.approximate("TENDON", t, f"limits of {self.stiffness_text(ke, 'N/m or N m/rad')}")
+        self.note_stiffness("TENDON", t, "limits", ke, "N/m or N m/rad")
         return float(lower), float(max(lower, upper)), ke, kd
 
     def tendon_range(self) -> Floats:
