@@ -125,6 +125,7 @@ class Batch(MjNames):
     | sensors, from their first access on | qacc, joint_torque; after `set_sensors` site_q, site_qd, site_gyro,
       site_accelerometer, touch_found, touch_first, touch_force, touch_pressure, touch_friction, touch_most,
       touch_contact_time, touch_air_time, touch_last_air_time, ray_distance, ray_normal, ray_shape |
+    | start of the last step, from its first access on | step_start |
     | contact cache of the option warm_start | cache_key, cache, dof_cache |
     | activations of MuJoCo's law, a part of its state | actuator_act |
     | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
@@ -432,10 +433,12 @@ class Batch(MjNames):
         seconds = self._dt if h is None else ctypes.c_double(h)
         given = None if contacts is None else self._given(contacts)
         if self._controls is None:
+            self._keep_controls()
             return self._advance(n, seconds, given)
         # Thrusters turn with their bodies, and activations change: their forces are converted again before each step.
         for count in [1] * n if self._actuation().changes else [n]:
             self._write_controls(slice(None), self._controls, seconds.value)
+            self._keep_controls()
             self._advance(count, seconds, given)
             self._advance_activations(seconds.value)
 

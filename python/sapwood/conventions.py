@@ -49,6 +49,10 @@ def quat_mul(a: ArrayLike, b: ArrayLike) -> Floats:
     return np.append(vector, a[..., 3:] * b[..., 3:] - np.sum(a[..., :3] * b[..., :3], axis=-1, keepdims=True), axis=-1)
 
 
+def quat_conjugate(q: ArrayLike) -> Floats:
+    return np.asarray(q, np.float64) * [-1, -1, -1, 1]
+
+
 def axis_turn(axis: ArrayLike, angle: float) -> Floats:
     return np.append(np.asarray(axis, np.float64) * np.sin(angle / 2), np.cos(angle / 2))
 

@@ -60,6 +60,8 @@ class MjNames:
     _activations: NDArray[np.float64] | None  # act, once it has been used
     _clock: Clock
     _mjsensors: MjSensors | None  # once sensordata has been used
+    _written: Floats | None  # controls as they were converted last
+    _acted: tuple[Floats, Floats | None] | None  # controls and activations of the last step, if a sensor reads them
 
     # ---- of the batch ----
 
@@ -82,7 +84,7 @@ class MjNames:
         imported = self.model.imported
         self._coordinates = imported.coordinates if imported else coordinates_of(self.model)
         self._controls, self._activations, self._clock = None, None, Clock(np.zeros(self.num_worlds))
-        self._mjsensors = None
+        self._mjsensors, self._written, self._acted = None, None, None
         self._start_controls(np.ones(self.num_worlds, bool), 0)
 
     @property
@@ -173,10 +175,12 @@ class MjNames:
     def sensordata(self) -> Floats:
         """(num_worlds, nsensordata) readings of MuJoCo's sensors (docs/sensors.md). A copy.
 
-        The first access declares their sites and contact sensors (set_sensors) and begins to measure.
+        The first access declares their sites and contact sensors (set_sensors), begins to measure, and warns of sensors
+        that the batch does not have, which read 0.
         """
         imported = self._imported("sensors")
         if self._mjsensors is None:
+            imported.warn_of_sensors(self.model.name)
             self._mjsensors = MjSensors(self, imported.sensors, imported.num_sensordata)  # type: ignore[arg-type]
         return _fixed(self._mjsensors.read())
 
@@ -242,6 +246,28 @@ class MjNames:
             self.ctrl = ctrl
             self._write_controls(slice(None), self.ctrl)
 
+    def _keep_controls(self) -> None:
+        """Before a step: what sensors of actuator forces read of it."""
+        if self._mjsensors is not None and self._mjsensors.keeps_controls():
+            none = np.zeros((self.num_worlds, self._actuation().num_controls))
+            self._acted = (
+                none if self._written is None else self._written.copy(),
+                None if self._activations is None else self._activations.copy(),
+            )
+
+    def _last_controls(self) -> Floats:
+        """(num_worlds, nu) the clipped controls of the last step."""
+        if self._acted is None:
+            return np.zeros((self.num_worlds, self._actuation().num_controls))
+        return self._acted[0]
+
+    def _last_activations(self, of_steps: Floats) -> Floats:
+        """(num_worlds, na) the activations at the start of the last step; of_steps: those of MuJoCo's law."""
+        if self._steps_activate():
+            return of_steps
+        kept = None if self._acted is None else self._acted[1]
+        return np.zeros_like(self.act) if kept is None else kept
+
     def _advance_activations(self, h: float) -> None:
         """The activations after a step with the controls."""
         actuation = self._actuation()
@@ -255,6 +281,9 @@ class MjNames:
         """
         actuation = self._actuation()
         inputs = clipped = actuation.clip(ctrl)
+        if self._written is None:
+            self._written = np.zeros((self.num_worlds, actuation.num_controls))
+        self._written[rows] = clipped
         if actuation.activations is not None and actuation.changes:
             inputs = actuation.activations.inputs(self.act[rows], inputs, self.dt if h is None else h)
         for name, values in actuation.arrays(inputs, clipped).items():

@@ -32,7 +32,7 @@ LOSSES = """<mujoco model="thing"><worldbody>
   <site name="w" pos="0 0 9"/></worldbody>
   <tendon><spatial name="belt" damping="1"><site site="w"/><geom geom="c"/><site site="c"/></spatial>
     <spatial name="strap" stiffness="1"><site site="w"/><geom geom="c"/><site site="c"/></spatial></tendon>
-  <sensor><ballangvel name="gyro" joint="b"/></sensor></mujoco>"""
+  <sensor><e_kinetic name="energy"/></sensor></mujoco>"""
 
 
 def test_each_kind_of_element_that_is_lost_gives_one_warning_that_points_to_the_caller():
@@ -55,12 +55,12 @@ def test_quiet_silences_the_warnings_and_keeps_the_report():
 
 def test_what_does_not_move_the_robot_gives_no_warning_and_passes_strict():
     xml = """<mujoco><worldbody><body><joint name="h"/><geom size="1"/><site name="s"/></body></worldbody>
-      <sensor><jointpos joint="h"/><clock name="encoder"/></sensor></mujoco>"""
+      <sensor><jointpos joint="h"/><e_kinetic name="energy"/></sensor></mujoco>"""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = both(xml, strict=True)[2]
     assert [line for line in model.report() if "sensor" in line] == [
-        "sensor 'encoder': clock, left out: its readings are 0; it does not move the robot"
+        "sensor 'energy': e_kinetic, lost: no such reading; it reads 0, and does not move the robot"
     ]
 
 

@@ -75,7 +75,14 @@ class Import:
     sensors: list[MjSensor] = field(default_factory=list)  # those that a batch can measure
     num_sensordata: int = 0
     source: ImportSource | None = None  # None: the model was changed since
-    elements: list[Lost] = field(default_factory=list)  # those of `lost`
+    lost_sensors: list[str] = field(default_factory=list)  # those that read 0, and why
+
+    def warn_of_sensors(self, name: str) -> None:
+        """One warning if a batch lacks sensors, unless the import is quiet."""
+        if self.lost_sensors and not (self.source and self.source.quiet):
+            more = len(self.lost_sensors) - 1
+            text = f"{name or 'model'}: {self.lost_sensors[0]}{f'; {more} more in model.report()' if more else ''}"
+            warnings.warn(text, SapwoodImportWarning, stacklevel=_callers_level())
 
     def again(self, law: str, quiet: bool = False) -> Model | None:
         """The model of the same source for a law, or None without a source. It warns, or raises, as the import did that
@@ -194,7 +201,7 @@ class _Builder(Bodies, Law, Equalities, Geoms):
             *visuals(m, self.body, self.offset, self.shape),
             self.sensors,
             int(m.nsensordata),
-            elements=list(self.lost),
+            lost_sensors=self.lost_sensors,
         )
         return model
 
@@ -227,7 +234,7 @@ class _Builder(Bodies, Law, Equalities, Geoms):
         for kind, count in (("FLEX", m.nflex), ("PLUGIN", m.nplugin)):
             for i in range(count):
                 self.lose(kind, i)
-        self.sensors = sensors(self)
+        self.sensors, self.lost_sensors = sensors(self)
         for g in range(m.ngeom):
             if np.any(getattr(m, "geom_adhesion", np.zeros(m.ngeom))[g]):
                 self.lose("GEOM", g, "adhesion")

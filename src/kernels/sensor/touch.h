@@ -2,8 +2,8 @@
  * body or with one other shape. docs/sensors.md. It is measured after every step of a call. Forces are means over the
  * steps of the call.
  *
- * A sensor with a zone, a solid that its body carries, measures contacts whose force points back into the zone: those
- * that a ray from the contact along its normal, out of the body, meets. All contacts within the zone are such. */
+ * A sensor with a zone, a solid that its body carries, measures the contacts from which a ray along the normal, out of
+ * the body, meets the zone. All contacts within the zone are such. */
 
 /* The sum over the contacts of a step. */
 typedef struct Touch {
