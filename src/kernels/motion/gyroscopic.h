@@ -10,7 +10,7 @@
  *
  *   M d = -h w x (J w)        M = J + h/2 ([w] J - [J w])
  *
- * Where w + d has more energy than w, it is scaled back. The moment -J d/h replaces w x (J w) in the wrench F.
+ * w + d is scaled to the energy of w. The moment -J d/h replaces w x (J w) in the wrench F.
  *
  * The velocity of a free body is that of its origin. Its centre of mass, at r from there, keeps its velocity over the
  * rotation from r to r1 if the force m (w + d) x (r1 - r)/h replaces the centripetal force m w x (w x r). */
@@ -67,12 +67,15 @@ KERNEL_FN Vec3 gyroscopic_change(Mat3 J, Vec3 w, real h) {
     Vec3 b = vec3_scale(scale, vec3_cross(w, Jw));
     Vec3 d = vec3(vec3_dot(yz, b), vec3_dot(vec3_cross(z, x), b), vec3_dot(vec3_cross(x, y), b));
 
-    /* w'J w may not grow */
-    Vec3 w1 = vec3_add(w, d);
-    real energy0 = vec3_dot(w, Jw), energy1 = vec3_dot(w1, mat3_mul(J, w1));
-    mask grows = energy1 > energy0;
-    real back = real_sqrt(energy0 / real_select(grows, energy1, one));
-    return vec3_select(grows, vec3_sub(vec3_scale(back, w1), w), d);
+    /* r = (w1'J w1 - w'J w) / w'J w from its own terms, which keeps the digits that a difference of energies loses. w1
+     * is scaled by 1/sqrt(1 + r), as the sum d + (1/sqrt(1 + r) - 1) w1. Where the step loses most of the energy, w1 is
+     * mostly error and stays; NaN for w = 0 does too. */
+    Vec3 m = vec3_fma(real_of(K(0.5)), d, w);
+    real r = K(2.0) * vec3_dot(m, mat3_mul(J, d)) / vec3_dot(w, Jw);
+    mask near = r > K(-0.75);
+    r = real_select(near, r, zero);
+    real s = -r / (one + r + real_sqrt(one + r));
+    return vec3_fma(s, vec3_add(w, d), d);
 }
 
 /* The change of the centripetal force on a free body of mass m: m ((w + d) x (r1 - r)/h - w x (w x r)). */
