@@ -69,6 +69,12 @@ typedef enum SapGyroscopic {
     SAP_GYROSCOPIC_EXPLICIT = 0, /* "explicit": from the velocity at the start of the step */
     SAP_GYROSCOPIC_IMPLICIT = 1  /* "implicit": one Newton step per body; adds no energy at any spin */
 } SapGyroscopic;
+
+/* The velocity of the forces that depend on velocity: centrifugal, Coriolis and gyroscopic (docs/free_motion.md). */
+typedef enum SapVelocityForces {
+    SAP_VELOCITY_OF_START = 0, /* "start": v0 */
+    SAP_VELOCITY_MEAN = 1      /* "mean": (v0 + v*)/2, by a second evaluation of free motion */
+} SapVelocityForces;
 /* How the contact weight w is computed. */
 typedef enum SapContactWeight {
     SAP_BODY_INERTIA = 0, /* "body_inertia": w from each body's own mass and inertia */
@@ -141,7 +147,8 @@ typedef struct SapOptions {
     SapLimitWindow tendon_limit_window;          /* when limits of tendons act */
 
     /* ---- free motion ---- */
-    SapGyroscopic gyroscopic; /* set by the preset: implicit in fast32 and fast64, else explicit */
+    SapGyroscopic gyroscopic;          /* set by the preset: implicit in fast32 and fast64, else explicit */
+    SapVelocityForces velocity_forces; /* default start, in all presets */
     /* A world with a faster dof fails with SAP_WORLD_TOO_FAST, before its numbers overflow. */
     double max_joint_speed; /* m/s or rad/s, of each number of joint_qd; default NaN = no limit; > 0 */
 

@@ -126,6 +126,7 @@ STRUCTS = {
         ("constraint_weight", "int"),
         ("tendon_limit_window", "int"),
         ("gyroscopic", "int"),
+        ("velocity_forces", "int"),
         ("max_joint_speed", "double"),
         ("max_rigid_contact", "int"),
         ("given_contacts", "int"),

@@ -63,6 +63,7 @@ static const struct {
     {"constraint_weight", "split", "mixed"},
     {"tendon_limit_window", "reach", "violated"},
     {"gyroscopic", "implicit", "explicit"},
+    {"velocity_forces", "start", "mean"},
     {"max_joint_speed", "none", "100"},
     {"max_rigid_contact", "0", "65535"},
     {"given_contacts", "0", "64"},

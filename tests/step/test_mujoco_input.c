@@ -243,6 +243,9 @@ Test(mujoco_input, options_that_the_law_does_not_have_are_refused_by_name) {
     o = rig_options();
     o.sleep_steps = 5;
     refuse_solver(&p, &o, "sleep_steps");
+    o = rig_options();
+    o.velocity_forces = SAP_VELOCITY_MEAN;
+    refuse_solver(&p, &o, "velocity_forces");
 }
 
 Test(mujoco_input, rows_are_refused_for_another_law) {

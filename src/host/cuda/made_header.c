@@ -68,7 +68,7 @@ static const Number numbers[] = {
     OF(L), OF(inverse), OF(x), OF(size),
 #undef OF
 #define OF(name) {"SapStepArgs", #name, offsetof(SapStepArgs, name)}
-    OF(euler), OF(implicit_gyroscopic), OF(compat), OF(fm_is_f64), OF(geometry_is_f64), OF(weight_is_f64),
+    OF(euler), OF(implicit_gyroscopic), OF(mean_velocity_forces), OF(compat), OF(fm_is_f64), OF(geometry_is_f64), OF(weight_is_f64),
     OF(solve_is_f64), OF(has_dof_terms), OF(has_gravcomp), OF(method),
 #undef OF
 };

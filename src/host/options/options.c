@@ -47,6 +47,7 @@ static const Choice constraint_weights[] = {{"split", SAP_WEIGHT_SPLIT}, {"mixed
 static const Choice limit_windows[] = {{"reach", SAP_WINDOW_REACH}, {"violated", SAP_WINDOW_VIOLATED}, {NULL, 0}};
 static const Choice gyroscopics[] = {
     {"explicit", SAP_GYROSCOPIC_EXPLICIT}, {"implicit", SAP_GYROSCOPIC_IMPLICIT}, {NULL, 0}};
+static const Choice velocities[] = {{"start", SAP_VELOCITY_OF_START}, {"mean", SAP_VELOCITY_MEAN}, {NULL, 0}};
 static const Choice contact_solvers[] = {{"sap", SAP_SOLVER_SAP},
                                          {"cone", SAP_SOLVER_CONE},
                                          {"pgs", SAP_SOLVER_PGS},
@@ -111,6 +112,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(constraint_weight, CHOICE(constraint_weights), PRESET)                                                           \
     X(tendon_limit_window, CHOICE(limit_windows), PRESET)                                                              \
     X(gyroscopic, CHOICE(gyroscopics), PRESET)                                                                         \
+    X(velocity_forces, CHOICE(velocities), .fallback = SAP_VELOCITY_OF_START)                                          \
     X(max_joint_speed, REAL(0), .open = true, OR_NONE)                                                                 \
     X(max_rigid_contact, INT(0, 65535), .fallback = 0)                                                                 \
     X(given_contacts, INT(0, 65535), .fallback = 0)                                                                    \
@@ -194,14 +196,14 @@ enum { NUM_FIXED = sizeof fixed_table / sizeof fixed_table[0] };
 
 _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegration) == sizeof(int) &&
                    sizeof(SapContactSolver) == sizeof(int) && sizeof(SapGyroscopic) == sizeof(int) &&
-                   sizeof(SapLineSearch) == sizeof(int) && sizeof(SapContactWeight) == sizeof(int) &&
-                   sizeof(SapContactPoint) == sizeof(int) && sizeof(SapCompat) == sizeof(int) &&
-                   sizeof(SapIsa) == sizeof(int) && sizeof(SapBroadPhase) == sizeof(int) &&
-                   sizeof(SapFactorPlan) == sizeof(int) && sizeof(SapDevice) == sizeof(int) &&
-                   sizeof(SapConstraintWeight) == sizeof(int) && sizeof(SapLimitWindow) == sizeof(int) &&
-                   sizeof(SapFrictionLaw) == sizeof(int) && sizeof(SapContactCompliance) == sizeof(int) &&
-                   sizeof(SapRestitutionRule) == sizeof(int) && sizeof(SapSpecialize) == sizeof(int) &&
-                   sizeof(SapOnFailure) == sizeof(int),
+                   sizeof(SapVelocityForces) == sizeof(int) && sizeof(SapLineSearch) == sizeof(int) &&
+                   sizeof(SapContactWeight) == sizeof(int) && sizeof(SapContactPoint) == sizeof(int) &&
+                   sizeof(SapCompat) == sizeof(int) && sizeof(SapIsa) == sizeof(int) &&
+                   sizeof(SapBroadPhase) == sizeof(int) && sizeof(SapFactorPlan) == sizeof(int) &&
+                   sizeof(SapDevice) == sizeof(int) && sizeof(SapConstraintWeight) == sizeof(int) &&
+                   sizeof(SapLimitWindow) == sizeof(int) && sizeof(SapFrictionLaw) == sizeof(int) &&
+                   sizeof(SapContactCompliance) == sizeof(int) && sizeof(SapRestitutionRule) == sizeof(int) &&
+                   sizeof(SapSpecialize) == sizeof(int) && sizeof(SapOnFailure) == sizeof(int),
                "an enum of SapOptions is as large as an int");
 
 /* A bool is read as a byte: an uninitialised one may hold any value, and checking it must be well defined. */

@@ -115,6 +115,7 @@ SapStatus sap_mujoco_check_options(const SapOptions *o) {
     } refused[] = {
         {"factor_plan", "library", o->factor_plan == SAP_FACTOR_LIBRARY},
         {"compat", "sap_warp", o->compat == SAP_COMPAT_SAP_WARP},
+        {"velocity_forces", "mean", o->velocity_forces == SAP_VELOCITY_MEAN},
         {"friction_law", "coulomb", o->friction_law == SAP_FRICTION_COULOMB},
         {"sleep_steps", "above 0", o->sleep_steps > 0},
     };

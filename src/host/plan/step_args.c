@@ -158,6 +158,7 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .num_steps = 1,
                           .euler = o->position_integration == SAP_EULER,
                           .implicit_gyroscopic = o->gyroscopic == SAP_GYROSCOPIC_IMPLICIT,
+                          .mean_velocity_forces = o->velocity_forces == SAP_VELOCITY_MEAN,
                           .compat = o->compat == SAP_COMPAT_SAP_WARP,
                           .fm_is_f64 = is_f64(o->free_motion_solve_precision),
                           .geometry_is_f64 = o->use_f64_boundary_pose,

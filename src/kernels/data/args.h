@@ -136,6 +136,7 @@ typedef struct SAP_FIELDS(SapStepArgs) {
     int first_step, end_step;  /* the steps of one launch on a GPU: first_step .. end_step - 1 */
     int euler;                 /* 1: sap_euler, 0: midpoint */
     int implicit_gyroscopic;   /* 1: motion/gyroscopic.h, and rotations of free and ball joints advance with v */
+    int mean_velocity_forces;  /* 1: velocity forces of (v0 + v*)/2 (motion/free_motion.h) */
     int compat;                /* 1: joints as SAP Warp computes them (joints_sap_warp.h), witnesses on the core */
     int fm_is_f64, geometry_is_f64, weight_is_f64, solve_is_f64; /* precision of each stage */
     int has_dof_terms;                                           /* 1: some dof has a drive, a limit or friction */

@@ -7,7 +7,9 @@
  *             A_ii += armature_i + h damping_i
  *   solve     A (v* - v0) = h tau
  *
- * Joint damping is implicit: M (v* - v0) = h (tau - D v*), hence h D in A and D v0 in tau. */
+ * Joint damping is implicit: M (v* - v0) = h (tau - D v*), hence h D in A and D v0 in tau.
+ *
+ * With velocity_forces = mean all of it is done twice: first at v0, then with V, a and F of (v0 + v*)/2. */
 
 /* O of the tree of link l. */
 KERNEL_FN Vec3 tree_origin(const Context *ctx, int l) {
@@ -161,24 +163,25 @@ STAGE_FN void free_motion_keep_checks(const Context *ctx) {
     }
 }
 
-/* Kinematics, A and tau at (q, v0); then the factor of A, and v = v*. */
-STAGE_FN void free_motion(const Context *ctx) {
+/* Kinematics, A and tau at (q, u); then the factor of A, and v = v*. u is v0, or in the second evaluation the mean
+ * velocity, in the memory of v. */
+STAGE_FN void free_motion_at(const Context *ctx, const real *u, int second) {
     const SapPlan *plan = &ctx->args->plan;
     real h = STAGE_H;
 
     /* forward: X, S, V, a, then I and F of each link */
     PROFILE(ctx, SAP_STAGE_KINEMATICS);
     if (TABLES_KNOWN) { /* link after link, so that registers hold the motion of one */
-        EACH_LINK(l, plan->nl, link_kinematics(ctx, l, FM(q), FM(v0)); link_dynamics(ctx, l))
+        EACH_LINK(l, plan->nl, link_kinematics(ctx, l, FM(q), u); link_dynamics(ctx, l))
     } else {
-        forward_kinematics(ctx, FM(q), FM(v0));
+        forward_kinematics(ctx, FM(q), u);
         PROFILE(ctx, SAP_STAGE_DYNAMICS);
         TEAM_FOR(l, plan->nl)
             link_dynamics(ctx, l);
     }
     if (ctx->args->implicit_gyroscopic) {
         TEAM_FOR(l, plan->nl)
-            link_implicit_gyroscopic(ctx, l, h);
+            link_implicit_gyroscopic(ctx, l, h, second);
     }
     TEAM_SYNC(); /* gathering reads the I and F of other links */
 
@@ -203,6 +206,23 @@ STAGE_FN void free_motion(const Context *ctx) {
     TEAM_FOR(i, plan->nv)
         FM(v)[i] = real_fma(h, FM(v)[i], FM(v0)[i]);
     free_motion_keep_checks(ctx);
+}
+
+/* A and v* of a step. */
+STAGE_FN void free_motion(const Context *ctx) {
+    int evaluations = 1 + ctx->args->mean_velocity_forces;
+    const real *u = FM(v0);
+    for (int k = 0; k < evaluations; k++) {
+        if (k > 0) {     /* u = (v0 + v*)/2, and the joint forces, in whose memory tau is */
+            TEAM_SYNC(); /* the checks and tau have been read */
+            TEAM_FOR(i, ctx->args->plan.nv)
+                FM(v)[i] = K(0.5) * (FM(v0)[i] + FM(v)[i]);
+            load_control(ctx);
+            TEAM_SYNC(); /* kinematics reads all of u, rows of tau the forces that other threads loaded */
+            u = FM(v);
+        }
+        free_motion_at(ctx, u, k);
+    }
     if (!STEP_SOLVES)
         TEAM_SYNC(); /* integration reads v*; a solve has barriers before it does */
 }

@@ -12,6 +12,9 @@
  *
  * w + d is scaled to the energy of w. The moment -J d/h replaces w x (J w) in the wrench F.
  *
+ * In the second evaluation of velocity_forces = mean, V has the mean velocity u. Half of what other forces change comes
+ * before d and half after: d starts from u - d/2, with the d of the first evaluation. That is w for a free body alone.
+ *
  * The velocity of a free body is that of its origin. Its centre of mass, at r from there, keeps its velocity over the
  * rotation from r to r1 if the force m (w + d) x (r1 - r)/h replaces the centripetal force m w x (w x r). */
 
@@ -78,22 +81,35 @@ KERNEL_FN Vec3 gyroscopic_change(Mat3 J, Vec3 w, real h) {
     return vec3_fma(s, vec3_add(w, d), d);
 }
 
-/* The change of the centripetal force on a free body of mass m: m ((w + d) x (r1 - r)/h - w x (w x r)). */
-KERNEL_FN Vec3 centripetal_change(const Context *ctx, int l, Vec3 w, Vec3 d, Vec3 r, real h) {
-    Vec3 com = field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack), w1 = vec3_add(w, d);
+/* The change of the centripetal force on a free body of mass m: m (w1 x (r1 - r)/h - w x (w x r)). */
+KERNEL_FN Vec3 centripetal_change(const Context *ctx, int l, Vec3 w, Vec3 w1, Vec3 r, real h) {
+    Vec3 com = field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack);
     Quat q1 = joint_advance_rotation(ctx, quat_load(FM(X) + 7 * l + 3), w1, h);
     Vec3 turned = vec3_scale(K(1.0) / h, vec3_sub(quat_rotate(q1, com), r));
     Vec3 change = vec3_sub(vec3_cross(w1, turned), vec3_cross(w, vec3_cross(w, r)));
     return vec3_scale(field_get(STAGE_CONSTANTS->mass, l, ctx->pack), change);
 }
 
+/* The angular velocity of link l at the start of the step: the sum of S v0 over its path. */
+KERNEL_FN Vec3 start_rate(const Context *ctx, int l) {
+    const SapPlan *plan = &ctx->args->plan;
+    const SapLink *link = &plan->link[l];
+    const SapPatternRow *row = &plan->tree.row[link->v + link->nlin + link->nang - 1];
+    Vec3 w = vec3_zero();
+    for (int t = 0; t <= row->depth; t++) {
+        int i = plan->tree.ancestor[row->start + t];
+        w = vec3_fma(FM(v0)[i], vec3_load(FM(S) + 6 * i), w);
+    }
+    return w;
+}
+
 /* Replaces the explicit gyroscopic torque of link l in its wrench F. */
-STAGE_FN void link_implicit_gyroscopic(const Context *ctx, int l, real h) {
+STAGE_FN void link_implicit_gyroscopic(const Context *ctx, int l, real h, int second) {
     int type = ctx->args->plan.link[l].type;
     if (type != SAP_JOINT_FREE && type != SAP_JOINT_BALL)
         return;
     Mat3 J = gyroscopic_inertia(ctx, l);
-    Vec3 w = vec3_load(FM(V) + 6 * l);
+    Vec3 w = vec3_load(FM(V) + 6 * l), from = second ? start_rate(ctx, l) : w;
 
     /* d, with J scaled to trace 1, so that products of three moments stay in the range of f32 */
     real s = K(1.0) / (J.x.x + J.y.y + J.z.z);
@@ -101,14 +117,18 @@ STAGE_FN void link_implicit_gyroscopic(const Context *ctx, int l, real h) {
     unit.x = vec3_scale(s, J.x);
     unit.y = vec3_scale(s, J.y);
     unit.z = vec3_scale(s, J.z);
-    Vec3 d = gyroscopic_change(unit, w, h);
+    Vec3 d = gyroscopic_change(unit, from, h);
+    if (second) {
+        from = vec3_fma(real_of(K(-0.5)), d, w);
+        d = gyroscopic_change(unit, from, h);
+    }
 
     /* F += [ -J d/h - w x (J w) ; 0 ], and the force at the centre of mass of a free body, whose origin is O */
     Vec3 moment = vec3_fma(K(-1.0) / h, mat3_mul(J, d), vec3_cross(mat3_mul(J, w), w));
     Spatial F = spatial_add(spatial_load(FM(F) + 6 * l), spatial(moment, vec3_zero()));
     if (type == SAP_JOINT_FREE) {
         Vec3 r = quat_rotate(quat_load(FM(X) + 7 * l + 3), field_get_vec3(STAGE_CONSTANTS->com, 3 * l, ctx->pack));
-        Vec3 force = centripetal_change(ctx, l, w, d, r, h);
+        Vec3 force = centripetal_change(ctx, l, w, vec3_add(from, d), r, h);
         F = spatial_add(F, spatial(vec3_cross(r, force), force));
     }
     spatial_store(FM(F) + 6 * l, F);

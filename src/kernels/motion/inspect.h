@@ -61,5 +61,7 @@ STAGE_FN void stage_inspect(const Context *ctx) {
         FM(q1)[i] = FM(q)[i];
     TEAM_SYNC(); /* the status reads all of q1 */
     put_status(ctx, world_status(ctx));
+    if (ctx->args->mean_velocity_forces) /* the twists of the second evaluation are those of the mean velocity */
+        forward_kinematics(ctx, FM(q), FM(v0));
     inspect_free_motion(ctx, pack_lanes(ctx->pack));
 }
