@@ -217,10 +217,12 @@ Test(mujoco, the_wrench_of_contacts_is_what_changes_the_momentum) {
 }
 
 /* The velocity of a spinning body without rows after a step. */
-static void spin(SapMujocoIntegrator integrator, const double *armature, double *v) {
+static void spin(SapMujocoIntegrator integrator, SapGyroscopic gyroscopic, const double *armature, double *v) {
     const double inertia[9] = {0.02, 0.002, 0, 0.002, 0.03, 0.001, 0, 0.001, 0.04}, centre[3] = {0.03, -0.02, 0.05};
     Rig r;
-    rig_open(&r, free_body(SAP_CONE_ELLIPTIC, integrator, armature, inertia, centre), 1);
+    SapOptions o = rig_options();
+    o.gyroscopic = gyroscopic;
+    cr_assert(rig_open_with(&r, free_body(SAP_CONE_ELLIPTIC, integrator, armature, inertia, centre), 1, &o));
     rig_set(r.in->joint_q, 7, (const double[]){0, 0, 1, 0.5, -0.1, 0.7, 0.5});
     rig_set(r.in->joint_qd, 6, (const double[]){0.5, -1, 0.2, 8, -5, 12});
     r.control->guess = NULL;
@@ -233,12 +235,20 @@ static void spin(SapMujocoIntegrator integrator, const double *armature, double 
 Test(mujoco, a_spinning_body_with_armature_moves_alike_with_both_implicit_integrators) {
     const double armature[6] = {0.3, 0.5, 0.7, 0.01, 0.02, 0.03};
     double v[3][6];
-    spin(SAP_INTEGRATOR_IMPLICITFAST, armature, v[0]);
-    spin(SAP_INTEGRATOR_DISCRETE, armature, v[1]);
-    spin(SAP_INTEGRATOR_DISCRETE, NULL, v[2]);
+    spin(SAP_INTEGRATOR_IMPLICITFAST, SAP_GYROSCOPIC_EXPLICIT, armature, v[0]);
+    spin(SAP_INTEGRATOR_DISCRETE, SAP_GYROSCOPIC_EXPLICIT, armature, v[1]);
+    spin(SAP_INTEGRATOR_DISCRETE, SAP_GYROSCOPIC_EXPLICIT, NULL, v[2]);
     rig_check(v[1], v[0], 6, 1e-13, "velocity");
     for (int i = 0; i < 6; i++)
         cr_assert_gt(fabs(v[2][i] - v[0][i]), 1e-4, "armature %d has no effect", i);
+}
+
+/* fast32, the default preset, sets gyroscopic = implicit; the law has its own integrators. */
+Test(mujoco, the_law_does_not_read_the_option_gyroscopic) {
+    double v[2][6];
+    spin(SAP_INTEGRATOR_EULER, SAP_GYROSCOPIC_EXPLICIT, NULL, v[0]);
+    spin(SAP_INTEGRATOR_EULER, SAP_GYROSCOPIC_IMPLICIT, NULL, v[1]);
+    cr_expect_eq(memcmp(v[0], v[1], sizeof v[0]), 0, "omega_x %.17g, then %.17g", v[0][3], v[1][3]);
 }
 
 /* ---- the solve ---- */

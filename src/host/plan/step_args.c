@@ -157,7 +157,7 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .constants = {constants[0], constants[1]},
                           .num_steps = 1,
                           .euler = o->position_integration == SAP_EULER,
-                          .implicit_gyroscopic = o->gyroscopic == SAP_GYROSCOPIC_IMPLICIT,
+                          .implicit_gyroscopic = o->gyroscopic == SAP_GYROSCOPIC_IMPLICIT && !plan->mujoco,
                           .mean_velocity_forces = o->velocity_forces == SAP_VELOCITY_MEAN,
                           .compat = o->compat == SAP_COMPAT_SAP_WARP,
                           .fm_is_f64 = is_f64(o->free_motion_solve_precision),
