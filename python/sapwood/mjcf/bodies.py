@@ -174,5 +174,6 @@ class Bodies(Source):
             return -np.inf, np.inf, 0.0, 0.0
         stiffness, time = spring(m.jnt_solref[j], m.jnt_solimp[j], m.opt.timestep)
         ke = stiffness / max(float(m.dof_invweight0[v]), 1e-12)
-        lower, upper = m.jnt_range[j] + np.array([1, -1]) * m.jnt_margin[j]
+        margin = 0.0 if self.law == "mujoco" else m.jnt_margin[j]  # that law has margins of its own (law.py)
+        lower, upper = m.jnt_range[j] + np.array([1, -1]) * margin
         return float(lower), float(max(lower, upper)), ke, ke * time

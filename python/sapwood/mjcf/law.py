@@ -118,12 +118,12 @@ class Law(Actuators):
         return ""
 
     def law_of_tendons(self) -> dict[str, Any]:
-        """Limits have MuJoCo's margin in their range (tendons.py), so their own margin is 0."""
         m, found = self.m, np.nonzero(self.tendon >= 0)[0]
         if not len(found):
             return {}
         return {
             "tendon_invweight": np.array(m.tendon_invweight0)[found],
+            "tendon_limit_margin": np.array(m.tendon_margin)[found],
             "tendon_limit_solref": np.array(m.tendon_solref_lim)[found],
             "tendon_limit_solimp": np.array(m.tendon_solimp_lim)[found],
             "tendon_friction_solref": np.array(m.tendon_solref_fri)[found],
@@ -187,7 +187,6 @@ class Law(Actuators):
         }
 
     def law_of_dofs(self) -> dict[str, Any]:
-        """Limits have MuJoCo's margin in their range (bodies.py), so their own margin is 0."""
         m = self.m
         joint = np.array(m.dof_jntid)
         scalar = np.isin(np.array(m.jnt_type)[joint], (HINGE, SLIDE))
@@ -197,18 +196,16 @@ class Law(Actuators):
             if self.body[b] >= 0:
                 body[self.body[b]] = m.body_invweight0[b]
         ball = np.full(self.rows.count("joint_type"), np.inf)
-        margin = np.zeros(m.nv)
         for j in range(m.njnt):
             if m.jnt_type[j] == BALL and m.jnt_limited[j] and "LIMIT" not in self.disabled:
                 ball[self.joint[j]] = np.max(m.jnt_range[j])
-                margin[m.jnt_dofadr[j]] = m.jnt_margin[j]
         return {
             "body_invweight": body,
             "dof_invweight": np.array(m.dof_invweight0),
             "dof_stiffness": np.where(springs, np.array(m.jnt_stiffness)[joint], 0.0),
             "dof_spring_ref": np.where(scalar, np.array(m.qpos_spring)[np.array(m.jnt_qposadr)[joint]], 0.0),
             "dof_drive_range": self.drive_range,
-            "dof_limit_margin": margin,
+            "dof_limit_margin": np.array(m.jnt_margin)[joint],
             "dof_limit_solref": np.array(m.jnt_solref)[joint],
             "dof_limit_solimp": np.array(m.jnt_solimp)[joint],
             "dof_friction_solref": np.array(m.dof_solref),

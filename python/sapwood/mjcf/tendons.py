@@ -129,7 +129,8 @@ class Tendons(Source):
         if not m.tendon_limited[t] or "LIMIT" in self.disabled:
             return -np.inf, np.inf, np.inf, 0.0
         ke, kd = self.softness(m.tendon_solref_lim[t], m.tendon_solimp_lim[t], float(m.tendon_invweight0[t]))
-        lower, upper = np.array(m.tendon_range[t]) + np.array([1, -1]) * m.tendon_margin[t]
+        margin = 0.0 if self.law == "mujoco" else m.tendon_margin[t]  # that law has margins of its own (law.py)
+        lower, upper = np.array(m.tendon_range[t]) + np.array([1, -1]) * margin
         self.note_stiffness("TENDON", t, "limits", ke, "N/m or N m/rad")
         return float(lower), float(max(lower, upper)), ke, kd
 
