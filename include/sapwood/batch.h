@@ -177,7 +177,8 @@ typedef enum SapBatchField {
     SAP_BATCH_CONTACT_KEY,       /* [n][capacity] i32 which contact of its pair a record is */
     SAP_BATCH_CONTACT_MUJOCO,    /* [n][capacity][29] f64 the numbers of SapMujocoContact */
 
-    /* f64 (REGION: i32), as in SapContactReport. Recorded by the steps that follow the first request for the array. */
+    /* f64 (REGION: i32), as in SapContactReport. Recorded by the steps that follow the first request for the array.
+     * Contacts that do not push have force and impulse 0; entries from contact_count on are 0. */
     SAP_BATCH_CONTACT_IMPULSE,     /* [n][capacity][3] N s, contact frame (t1, t2, n), on the body of shape 1 */
     SAP_BATCH_CONTACT_VELOCITY,    /* [n][capacity][3] m/s, contact frame */
     SAP_BATCH_CONTACT_POSITION,    /* [n][capacity][3] m, world, between the witnesses */
@@ -188,7 +189,9 @@ typedef enum SapBatchField {
     SAP_BATCH_BODY_CONTACT_WRENCH, /* [n][nb][6] N and N m, world axes: [force ; torque about the centre of mass] */
 
     /* f64, as in SapConstraintReport; nc, nt as in model.h, num_rows = sum of the rows of all constraints. Recorded by
-     * the steps that follow the first request for the array. */
+     * the steps that follow the first request for the array. With contact_solver mujoco the rotation of a weld is
+     * MuJoCo's, torquescale times the vector of the relative quaternion, in m, and springs, dampers and drives of
+     * tendons are forces at the start of the step. */
     SAP_BATCH_CONSTRAINT_IMPULSE,     /* [n][num_rows] N s or N m s */
     SAP_BATCH_CONSTRAINT_ERROR,       /* [n][num_rows] m or rad */
     SAP_BATCH_CONSTRAINT_VELOCITY,    /* [n][num_rows] m/s or rad/s */
@@ -203,6 +206,33 @@ typedef enum SapBatchField {
     SAP_BATCH_TENDON_DAMPER_FORCE,    /* [n][nt] N */
     SAP_BATCH_TENDON_FRICTION_FORCE,  /* [n][nt] N */
     SAP_BATCH_TENDON_DRIVE_FORCE,     /* [n][nt] N */
+
+    /* f64. Forces of the last step on dofs, in public order. Recorded by the steps that follow the first request. With
+     * contact_solver mujoco the drive is that of servos and actuators at the start of the step; motors of an
+     * import are in joint_f. */
+    SAP_BATCH_JOINT_DRIVE_FORCE,      /* [n][nv] N or N m */
+    SAP_BATCH_JOINT_LIMIT_FORCE,      /* [n][nv] N or N m */
+    SAP_BATCH_JOINT_FRICTION_FORCE,   /* [n][nv] N or N m */
+    SAP_BATCH_JOINT_CONSTRAINT_FORCE, /* [n][nv] N or N m: J' f of all that the solve decides: contacts, constraints,
+                                         limits and friction (MuJoCo's qfrc_constraint), with contact_solver sap drives
+                                         and tendons too. Refused with solvers in impulses */
+
+    /* Rows of MuJoCo's law in MuJoCo's order, f64 unless noted; R is the largest number of rows that a world of the
+     * batch can have. Rows from row_count on are 0. Recorded by the steps that follow the first request. Refused with
+     * other solvers. docs/mujoco.md names MuJoCo's own arrays. */
+    SAP_BATCH_ROW_COUNT,     /* [n] i32 rows of each world */
+    SAP_BATCH_ROW_ACTIVE,    /* [n] i32 rows that push: whose state is not 0 */
+    SAP_BATCH_ROW_TYPE,      /* [n][R] i32 as in SapMujocoRows, as are the following */
+    SAP_BATCH_ROW_ID,        /* [n][R] i32 constraint, dof, tendon or contact */
+    SAP_BATCH_ROW_STATE,     /* [n][R] i32 0 satisfied, 1 quadratic, 2 linear negative, 3 linear positive, 4 cone */
+    SAP_BATCH_ROW_POSITION,  /* [n][R] m or rad */
+    SAP_BATCH_ROW_MARGIN,    /* [n][R] m or rad */
+    SAP_BATCH_ROW_VELOCITY,  /* [n][R] m/s or rad/s */
+    SAP_BATCH_ROW_IMPEDANCE, /* [n][R] 0 .. 1 */
+    SAP_BATCH_ROW_REGULARIZATION, /* [n][R] 1/kg or 1/(kg m^2), R */
+    SAP_BATCH_ROW_REFERENCE,      /* [n][R] m/s^2 or rad/s^2, aref */
+    SAP_BATCH_ROW_COST,           /* [n][R] J */
+    SAP_BATCH_ROW_FORCE,          /* [n][R] N or N m */
 
     /* The contact cache of warm_start, as in SapContactReport; a batch with warm_start has it from the start. A reset
      * empties it. It is a part of the state: copy it with joint_q and joint_qd to continue bit for bit. */

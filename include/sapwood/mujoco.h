@@ -147,7 +147,8 @@ typedef struct SapMujocoContact {
     double dim; /* condim: 1, 3, 4 or 6 */
 } SapMujocoContact;
 
-/* The rows of the problem in MuJoCo's order. The arrays are the caller's, host; all but qacc are required. */
+/* The rows of the problem in MuJoCo's order. The arrays are the caller's, host; all but the last six are required. Rows
+ * from `count` on are 0. */
 typedef struct SapMujocoRows {
     int capacity;     /* rows per world, >= 1; further rows are counted only */
     int32_t *count;   /* [n] rows of each world; more than capacity: some are missing */
@@ -159,7 +160,14 @@ typedef struct SapMujocoRows {
     double *R;        /* [n][capacity] regularisation */
     double *aref;     /* [n][capacity] reference acceleration */
     double *force;    /* [n][capacity] N or N m */
-    double *qacc;     /* [n][nv] acceleration that the solve found, dofs in internal order; may be NULL */
+    /* may be NULL */
+    double *qacc;      /* [n][nv] acceleration that the solve found, dofs in internal order */
+    int32_t *id;       /* [n][capacity] constraint, dof (of a limit too; the first of a ball joint), tendon, or contact:
+                          its place in SapContacts */
+    double *margin;    /* [n][capacity] m or rad; a limit or contact acts where pos < margin */
+    double *velocity;  /* [n][capacity] J v at the start of the step */
+    double *impedance; /* [n][capacity] d of solimp, 0 .. 1 */
+    double *cost;      /* [n][capacity] J, its share in l(v); of an elliptic contact all in its first row */
 } SapMujocoRows;
 
 /* Makes every further step write its rows; rows NULL stops that. The struct is copied; its arrays must stay valid.

@@ -97,8 +97,9 @@ SAP_API SapStatus sap_solver_report(const SapSolver *solver, SapWorldReport *out
 
 /* Impulses, velocities and geometry of contacts and joints, at the velocity that the step returned. The arrays are the
  * caller's, host, f64 unless noted; any may be NULL. capacity = max_rigid_contact: one element per record, as in
- * SapContacts. Arrays per dof are in internal order. Records past a world's count do not change. Contacts and bodies
- * are at their position at the beginning of the step. The values of a failed world are meaningless. */
+ * SapContacts. Arrays per dof are in internal order. Records past a world's count are 0, as are impulse, velocity and
+ * force of a contact that does not act. Contacts and bodies are at their position at the beginning of the step. The
+ * values of a failed world are meaningless. */
 typedef struct SapContactReport {
     double *impulse;  /* [n][capacity][3] N s, contact frame (t1, t2, n), on body 1; the force is impulse / h */
     double *velocity; /* [n][capacity][3] m/s, contact frame, of body 1 relative to body 0 */

@@ -31,9 +31,12 @@ def assert_same_state(a, b):
 # ---- arrays ----
 
 
+ARRAYS = [name for name in FIELDS if not name.startswith("row_")]  # of a batch with SAP's law
+
+
 def test_every_array_is_there_with_the_worlds_first(quadruped):
     with sapwood.Batch(quadruped, 5) as batch:
-        for name in FIELDS:
+        for name in ARRAYS:
             array = getattr(batch, name)
             assert array.shape[0] == 5 and array.flags.writeable, name
         assert batch.joint_q.shape == (5, quadruped.num_coords)
@@ -42,10 +45,10 @@ def test_every_array_is_there_with_the_worlds_first(quadruped):
 
 def test_arrays_are_the_memory_of_the_library_and_stay_where_they_are(quadruped):
     with sapwood.Batch(quadruped, 3) as batch:
-        address = {name: getattr(batch, name).__array_interface__["data"][0] for name in FIELDS}
+        address = {name: getattr(batch, name).__array_interface__["data"][0] for name in ARRAYS}
         batch.step(5)
         batch.reset()
-        for name in FIELDS:
+        for name in ARRAYS:
             fresh = type(batch).__getattr__(batch, name)  # one without elements has no address
             assert fresh.size == 0 or fresh.__array_interface__["data"][0] == address[name], name
 

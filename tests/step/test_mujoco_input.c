@@ -256,11 +256,13 @@ Test(mujoco_input, rows_are_refused_for_another_law) {
     SapMujocoRows incomplete = r.rows;
     incomplete.R = NULL;
     cr_assert_eq(sap_solver_record_rows(r.solver, &incomplete), SAP_ERROR_ARGUMENT);
-    const SapContactReport limits = {.limit = r.R};
-    const SapConstraintReport lengths = {.tendon_length = r.R};
-    cr_assert_eq(sap_solver_record(r.solver, &limits), SAP_ERROR_UNSUPPORTED);
-    cr_assert(strstr(sap_error_message(), "does not record limit"), "%s", sap_error_message());
-    cr_assert_eq(sap_solver_record_constraints(r.solver, &lengths), SAP_ERROR_UNSUPPORTED);
+    const SapContactReport pair = {.pair = r.R}, cache = {.cache_key = r.type};
+    cr_assert_eq(sap_solver_record(r.solver, &pair), SAP_ERROR_UNSUPPORTED);
+    cr_assert(strstr(sap_error_message(), "contact_solver is mujoco, whose contacts have no pair"), "%s",
+              sap_error_message());
+    cr_assert_eq(sap_solver_record(r.solver, &cache), SAP_ERROR_UNSUPPORTED);
+    cr_assert(strstr(sap_error_message(), "contact_solver is mujoco, which has no cache_key"), "%s",
+              sap_error_message());
     SapOptions o = rig_options();
     o.contact_solver = SAP_SOLVER_SAP;
     SapSolver *other = NULL;

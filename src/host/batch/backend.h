@@ -81,9 +81,9 @@ typedef struct SapBatchBackend {
 
 extern const SapBatchBackend sap_batch_cpu, sap_batch_cuda;
 
-/* Arrays that are allocated after creation: reports, readings with six arrays behind them, one block of rays and one of
- * sensors, parameters and arguments of laws on a GPU. */
-enum { SAP_BATCH_MAX_RECORDED = SAP_BATCH_NUM_FIELDS + 8 + 2 * SAP_NUM_PARAMETERS + 4 };
+/* Arrays that are allocated after creation: reports and the addresses of the extra ones, readings with six arrays behind
+ * them, one block of rays and one of sensors, parameters and arguments of laws on a GPU. */
+enum { SAP_BATCH_MAX_RECORDED = SAP_BATCH_NUM_FIELDS + 9 + 2 * SAP_NUM_PARAMETERS + 4 };
 
 /* Readings of sensors, and what was before (sensors.c). */
 typedef struct SapSensedArrays {
@@ -119,6 +119,7 @@ typedef struct SapBatchArrays {
     uint32_t *status;
     int32_t *asleep;
     SapReportArgs report;
+    SapExtraReport extra; /* report.extra is its copy on the device */
     SapSensedArrays sensed;
 } SapBatchArrays;
 

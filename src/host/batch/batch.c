@@ -17,6 +17,7 @@
 #include "host/model/constraint_types.h"
 #include "host/model/mujoco.h"
 #include "host/plan/factor_plan.h"
+#include "host/plan/mujoco.h"
 #include "host/plan/pairs.h"
 #include "host/plan/parameters.h"
 #include "host/plan/plan.h"
@@ -75,6 +76,8 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
     b->factor = sap_factor_plan_choose(&b->options, b->nv, b->backend->find_library);
     b->num_starts = 1 + a->num_keyframes;
     SAP_TRY(b->backend->create(b, what, model));
+    if (b->options.contact_solver == SAP_SOLVER_MUJOCO)
+        b->arrays.extra.rows.capacity = sap_mujoco_most_rows(model, b->options.max_rigid_contact);
     SAP_TRY(fill_arrays(b));
     SAP_TRY(sap_batch_fill_starts(b, model));
     SAP_TRY(create_cache(b));
@@ -238,17 +241,20 @@ static SapArray view_of(const SapBatch *b, void *data, SapElementType type, int 
     return view;
 }
 
+static bool is_of_rows(SapBatchField field) {
+    return field >= SAP_BATCH_ROW_COUNT && field <= SAP_BATCH_ROW_FORCE;
+}
+
 static SapStatus view_array(SapBatch *b, const char *what, SapBatchField field, SapArray *view) {
     if ((int)field < 0 || field >= SAP_BATCH_NUM_FIELDS)
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: field is %d; it must be in 0 .. %d", what, (int)field,
                         (int)SAP_BATCH_NUM_FIELDS - 1);
     const SapBatchRow *row = sap_batch_row(field);
-    bool has_rows =
-        (field >= SAP_BATCH_CONSTRAINT_IMPULSE && field < SAP_BATCH_DOF_CACHE) || field == SAP_BATCH_JOINT_TORQUE;
-    if (b->options.contact_solver == SAP_SOLVER_MUJOCO && has_rows)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "%s: contact_solver is mujoco, which does not record %s; sap_solver_record_rows has its rows",
-                        what, row->name);
+    const char *refusal = sap_batch_row_refusal(b, row);
+    if (refusal)
+        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: %s is not recorded: %s", what, row->name, refusal);
+    if (is_of_rows(field)) /* the number of rows says which are of this step */
+        SAP_TRY(sap_batch_record_row(b, sap_batch_row(SAP_BATCH_ROW_COUNT)));
     if (row->time == SAP_FIELD_ON_REQUEST)
         SAP_TRY(sap_sensors_take_part(row) ? sap_sensors_request(b, what, row) : sap_batch_record_row(b, row));
     int rows = row->rows == SAP_FIELD_WORLD ? -1 : sap_batch_row_count(b, row);

@@ -7,16 +7,7 @@
 #include "kernels/data/mujoco.h"
 
 /* Arrays without a SapBatchField. The skipped number is the index of the NULL that ends the list of names. */
-enum {
-    ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1,
-    ROW_SITE_BEFORE,
-    ROW_QD_BEFORE,
-    ROW_DRIVE,
-    ROW_LIMIT,
-    ROW_FRICTION,
-    ROW_STATUS_BEFORE,
-    END_OF_NAMES
-};
+enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_SITE_BEFORE, ROW_QD_BEFORE, ROW_STATUS_BEFORE, END_OF_NAMES };
 
 /* Each line: X(field, name, member, type, rows, columns, when it exists, action of a reset, initial byte value). */
 #define FIELDS(X)                                                                                                      \
@@ -65,13 +56,13 @@ enum {
     X(SAP_BATCH_CONTACT_KEY, "contact_key", given.key, I32, CONTACTS, 0, ON_REQUEST, KEEP, 0)                          \
     X(SAP_BATCH_CONTACT_MUJOCO, "contact_mujoco", given.mujoco, F64, CONTACTS, SAP_MUJOCO_CONTACT_SIZE, ON_REQUEST,    \
       KEEP, 0)                                                                                                         \
-    X(SAP_BATCH_CONTACT_IMPULSE, "contact_impulse", report.impulse, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)             \
-    X(SAP_BATCH_CONTACT_VELOCITY, "contact_velocity", report.velocity, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)          \
-    X(SAP_BATCH_CONTACT_POSITION, "contact_position", report.position, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)          \
-    X(SAP_BATCH_CONTACT_FRAME, "contact_frame", report.frame, F64, CONTACTS, 9, ON_REQUEST, KEEP, 0)                   \
-    X(SAP_BATCH_CONTACT_GAP, "contact_gap", report.gap, F64, CONTACTS, 0, ON_REQUEST, KEEP, 0)                         \
-    X(SAP_BATCH_CONTACT_REGION, "contact_region", report.region, I32, CONTACTS, 0, ON_REQUEST, KEEP, 0)                \
-    X(SAP_BATCH_CONTACT_FORCE, "contact_force", report.force, F64, CONTACTS, 3, ON_REQUEST, KEEP, 0)                   \
+    X(SAP_BATCH_CONTACT_IMPULSE, "contact_impulse", report.impulse, F64, CONTACTS, 3, ON_REQUEST, TO_ZERO, 0)          \
+    X(SAP_BATCH_CONTACT_VELOCITY, "contact_velocity", report.velocity, F64, CONTACTS, 3, ON_REQUEST, TO_ZERO, 0)       \
+    X(SAP_BATCH_CONTACT_POSITION, "contact_position", report.position, F64, CONTACTS, 3, ON_REQUEST, TO_ZERO, 0)       \
+    X(SAP_BATCH_CONTACT_FRAME, "contact_frame", report.frame, F64, CONTACTS, 9, ON_REQUEST, TO_ZERO, 0)                \
+    X(SAP_BATCH_CONTACT_GAP, "contact_gap", report.gap, F64, CONTACTS, 0, ON_REQUEST, TO_ZERO, 0)                      \
+    X(SAP_BATCH_CONTACT_REGION, "contact_region", report.region, I32, CONTACTS, 0, ON_REQUEST, TO_ZERO, 0)             \
+    X(SAP_BATCH_CONTACT_FORCE, "contact_force", report.force, F64, CONTACTS, 3, ON_REQUEST, TO_ZERO, 0)                \
     X(SAP_BATCH_BODY_CONTACT_WRENCH, "body_contact_wrench", report.wrench, F64, BODIES, 6, ON_REQUEST, TO_ZERO, 0)     \
     X(SAP_BATCH_CONSTRAINT_IMPULSE, "constraint_impulse", report.row_impulse, F64, CONSTRAINT_ROWS, 0, ON_REQUEST,     \
       TO_ZERO, 0)                                                                                                      \
@@ -98,6 +89,25 @@ enum {
       TO_ZERO, 0)                                                                                                      \
     X(SAP_BATCH_TENDON_DRIVE_FORCE, "tendon_drive_force", report.tendon_drive, F64, TENDONS, 0, ON_REQUEST, TO_ZERO,   \
       0)                                                                                                               \
+    X(SAP_BATCH_JOINT_DRIVE_FORCE, "joint_drive_force", extra.joint_drive, F64, DOFS, 0, ON_REQUEST, TO_ZERO, 0)       \
+    X(SAP_BATCH_JOINT_LIMIT_FORCE, "joint_limit_force", extra.joint_limit, F64, DOFS, 0, ON_REQUEST, TO_ZERO, 0)       \
+    X(SAP_BATCH_JOINT_FRICTION_FORCE, "joint_friction_force", extra.joint_friction, F64, DOFS, 0, ON_REQUEST, TO_ZERO, \
+      0)                                                                                                               \
+    X(SAP_BATCH_JOINT_CONSTRAINT_FORCE, "joint_constraint_force", extra.joint_constraint, F64, DOFS, 0, ON_REQUEST,    \
+      TO_ZERO, 0)                                                                                                      \
+    X(SAP_BATCH_ROW_COUNT, "row_count", extra.rows.count, I32, WORLD, 0, ON_REQUEST, TO_ZERO, 0)                       \
+    X(SAP_BATCH_ROW_ACTIVE, "row_active", extra.rows.active, I32, WORLD, 0, ON_REQUEST, TO_ZERO, 0)                    \
+    X(SAP_BATCH_ROW_TYPE, "row_type", extra.rows.type, I32, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)                       \
+    X(SAP_BATCH_ROW_ID, "row_id", extra.rows.id, I32, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)                             \
+    X(SAP_BATCH_ROW_STATE, "row_state", extra.rows.state, I32, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)                    \
+    X(SAP_BATCH_ROW_POSITION, "row_position", extra.rows.pos, F64, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)                \
+    X(SAP_BATCH_ROW_MARGIN, "row_margin", extra.rows.margin, F64, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)                 \
+    X(SAP_BATCH_ROW_VELOCITY, "row_velocity", extra.rows.velocity, F64, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)           \
+    X(SAP_BATCH_ROW_IMPEDANCE, "row_impedance", extra.rows.imp, F64, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)              \
+    X(SAP_BATCH_ROW_REGULARIZATION, "row_regularization", extra.rows.R, F64, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)      \
+    X(SAP_BATCH_ROW_REFERENCE, "row_reference", extra.rows.aref, F64, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)             \
+    X(SAP_BATCH_ROW_COST, "row_cost", extra.rows.cost, F64, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)                       \
+    X(SAP_BATCH_ROW_FORCE, "row_force", extra.rows.force, F64, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)                    \
     X(SAP_BATCH_CACHE_KEY, "cache_key", report.cache_key, I32, CONTACTS, 3, ON_REQUEST, TO_ZERO, 0)                    \
     X(SAP_BATCH_CACHE, "cache", report.cache, F64, CONTACTS, 6, ON_REQUEST, TO_ZERO, 0)                                \
     X(SAP_BATCH_DOF_CACHE, "dof_cache", report.dof_cache, F64, DOFS, 4, ON_REQUEST, TO_ZERO, 0)                        \
@@ -111,9 +121,6 @@ enum {
     X(SAP_BATCH_QACC, "qacc", sensed.qacc, REAL, DOFS, 0, ON_REQUEST, MEASURE, 0)                                      \
     X(ROW_QD_BEFORE, "qd_before", sensed.qd_before, REAL, DOFS, 0, ON_REQUEST, MEASURE, 0)                             \
     X(SAP_BATCH_JOINT_TORQUE, "joint_torque", sensed.joint_torque, REAL, DOFS, 0, ON_REQUEST, MEASURE, 0)              \
-    X(ROW_DRIVE, "drive_impulse", report.drive, F64, DOFS, 0, ON_REQUEST, KEEP, 0)                                     \
-    X(ROW_LIMIT, "limit_impulse", report.limit, F64, DOFS, 0, ON_REQUEST, KEEP, 0)                                     \
-    X(ROW_FRICTION, "friction_impulse", report.friction, F64, DOFS, 0, ON_REQUEST, KEEP, 0)                            \
     X(SAP_BATCH_TOUCH_FOUND, "touch_found", sensed.touch_found, I32, TOUCH, 0, ON_REQUEST, MEASURE, 0)                 \
     X(SAP_BATCH_TOUCH_FIRST, "touch_first", sensed.touch_first, I32, TOUCH, 0, ON_REQUEST, MEASURE, 0)                 \
     X(SAP_BATCH_TOUCH_FORCE, "touch_force", sensed.touch_force, REAL, TOUCH, 3, ON_REQUEST, MEASURE, 0)                \
@@ -209,6 +216,7 @@ int sap_batch_row_count(const SapBatch *b, const SapBatchRow *row) {
     case SAP_FIELD_SITES: return b->sensors.num_sites;
     case SAP_FIELD_TOUCH: return b->sensors.num_touch;
     case SAP_FIELD_RAYS: return b->sensors.num_rays;
+    case SAP_FIELD_LAW_ROWS: return b->arrays.extra.rows.capacity;
     case SAP_FIELD_WORLD: break;
     }
     return 1;
@@ -225,6 +233,30 @@ bool sap_batch_row_has_start(const SapBatchRow *row) {
 
 int sap_batch_row_starts(const SapBatch *b, const SapBatchRow *row) {
     return row->reset == SAP_FIELD_TO_STATE ? b->num_starts : 1;
+}
+
+/* Arrays that have a meaning with some options only. */
+const char *sap_batch_row_refusal(const SapBatch *b, const SapBatchRow *row) {
+    SapContactSolver solver = b->options.contact_solver;
+    bool mujoco = solver == SAP_SOLVER_MUJOCO;
+    switch (row->field) {
+    case SAP_BATCH_CACHE_KEY:
+    case SAP_BATCH_CACHE:
+        return mujoco
+                   ? "contact_solver is mujoco, whose steps start from the accelerations of the last step (dof_cache) "
+                     "and not from its contacts"
+                   : NULL;
+    case SAP_BATCH_JOINT_CONSTRAINT_FORCE:
+        return mujoco || solver == SAP_SOLVER_SAP
+                   ? NULL
+                   : "contact_solver is one in impulses, which computes velocities from them without the sum over the "
+                     "constraints of a dof; use sap or mujoco";
+    default: break;
+    }
+    return !mujoco && row->field >= SAP_BATCH_ROW_COUNT && row->field <= SAP_BATCH_ROW_FORCE
+               ? "contact_solver is not mujoco, whose rows these are; contact_, constraint_, joint_ and tendon_ arrays "
+                 "have the forces of every solver"
+               : NULL;
 }
 
 /* ---- all rows ---- */
@@ -259,6 +291,22 @@ size_t sap_batch_array_bytes(const SapBatch *b) {
     return bytes;
 }
 
+static bool is_extra(const SapBatchRow *row) {
+    size_t first = offsetof(SapBatchArrays, extra);
+    return row->offset >= first && row->offset < first + sizeof(SapExtraReport);
+}
+
+/* Copies the addresses of extra reports to the device. */
+static SapStatus show_extra(SapBatch *b) {
+    SapExtraReport **copy = &b->arrays.report.extra;
+    if (!*copy) {
+        void *data;
+        SAP_TRY(b->backend->allocate(b, 1, sizeof **copy, "reports", &data));
+        *copy = data;
+    }
+    return b->backend->write(b, "sap_batch_array", *copy, &b->arrays.extra, sizeof **copy);
+}
+
 SapStatus sap_batch_record_row(SapBatch *b, const SapBatchRow *row) {
     void *data = NULL;
     if (sap_batch_row_get(&b->arrays, row))
@@ -268,6 +316,8 @@ SapStatus sap_batch_record_row(SapBatch *b, const SapBatchRow *row) {
     if (row->fill != 0)
         SAP_TRY(b->backend->fill(b, "sap_batch_array", data, row->fill, n * bytes));
     sap_batch_row_set(&b->arrays, row, data);
+    if (is_extra(row))
+        SAP_TRY(show_extra(b));
     b->backend->record(b);
     return SAP_OK;
 }

@@ -29,8 +29,9 @@ typedef enum SapFieldRows {
     SAP_FIELD_ACTUATORS,  /* of MuJoCo's law */
     SAP_FIELD_STEP_START, /* numbers of the start of a step */
     SAP_FIELD_SITES,
-    SAP_FIELD_TOUCH, /* contact sensors */
-    SAP_FIELD_RAYS   /* rays of all ray sensors */
+    SAP_FIELD_TOUCH,   /* contact sensors */
+    SAP_FIELD_RAYS,    /* rays of all ray sensors */
+    SAP_FIELD_LAW_ROWS /* rows of MuJoCo's law */
 } SapFieldRows;
 
 typedef enum SapFieldTime { SAP_FIELD_ALWAYS, SAP_FIELD_ON_REQUEST } SapFieldTime;
@@ -74,6 +75,9 @@ SapElementType sap_batch_row_type(const SapBatch *batch, const SapBatchRow *row)
 /* Whether the starts hold this array, and for how many worlds. */
 bool sap_batch_row_has_start(const SapBatchRow *row);
 int sap_batch_row_starts(const SapBatch *batch, const SapBatchRow *row);
+
+/* Why a batch with these options does not have the array; NULL: it has. */
+const char *sap_batch_row_refusal(const SapBatch *batch, const SapBatchRow *row);
 
 /* Allocates an array that is recorded on request, unless it was before. */
 SapStatus sap_batch_record_row(SapBatch *batch, const SapBatchRow *row);

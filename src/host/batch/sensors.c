@@ -297,9 +297,9 @@ static SapStatus record_field(SapBatch *b, int field) {
     if (field == SAP_BATCH_QACC)
         SAP_TRY(record_at(b, offsetof(SapBatchArrays, sensed.qd_before)));
     if (field == SAP_BATCH_JOINT_TORQUE) {
-        SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.drive)));
-        SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.limit)));
-        SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.friction)));
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, extra.joint_drive)));
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, extra.joint_limit)));
+        SAP_TRY(record_at(b, offsetof(SapBatchArrays, extra.joint_friction)));
     }
     if (is_of_rays(field))
         SAP_TRY(record_at(b, offsetof(SapBatchArrays, sensed.ray_distance)));
@@ -347,13 +347,13 @@ static SapSiteArgs site_args(const SapBatch *b) {
 
 static SapDofSensorArgs dof_args(const SapBatch *b) {
     const SapSensedArrays *s = &b->arrays.sensed;
-    const SapReportArgs *r = &b->arrays.report;
+    const SapExtraReport *x = &b->arrays.extra;
     return (SapDofSensorArgs){.qacc = buffer(b, s->qacc, b->nv),
                               .before = buffer(b, s->qd_before, b->nv),
                               .torque = buffer(b, s->joint_torque, b->nv),
-                              .drive = r->drive,
-                              .limit = r->limit,
-                              .friction = r->friction};
+                              .drive = x->joint_drive,
+                              .limit = x->joint_limit,
+                              .friction = x->joint_friction};
 }
 
 static SapTouchArgs touch_args(const SapBatch *b) {

@@ -29,9 +29,10 @@ static const Constant constants[] = {
 enum { NUM_CONSTANTS = sizeof constants / sizeof *constants };
 
 /* Arrays of a call that have a row per world with an element per coordinate or dof. q and qd are changed in place. */
-/* Results with numbers per dof: impulses of drive, limits and friction; the cache of a dual solver. */
-enum { NUM_RESULTS = 4, RESULT_COLUMNS = 7 };
-static const int result_columns[NUM_RESULTS] = {1, 1, 1, 4};
+/* Results with numbers per dof: impulses of drive, limits and friction, and their forces and that of all constraints;
+ * the cache of a dual solver. */
+enum { NUM_RESULTS = 8, RESULT_COLUMNS = 11 };
+static const int result_columns[NUM_RESULTS] = {1, 1, 1, 1, 1, 1, 1, 4};
 
 enum { ROW_Q, ROW_QD, ROW_JOINT_F, ROW_TARGET_POS, ROW_TARGET_VEL, ROW_ACT, ROW_GUESS, NUM_ROWS };
 
@@ -216,17 +217,18 @@ static void gather(SapAwake *a, SapBuffer *b, int row) {
     b->stride = 0;
 }
 
-static void list_results(SapReportArgs *r, double **out[NUM_RESULTS]) {
-    double **const all[NUM_RESULTS] = {&r->drive, &r->limit, &r->friction, &r->dof_cache};
+static void list_results(SapReportArgs *r, SapExtraReport *x, double **out[NUM_RESULTS]) {
+    double **const all[NUM_RESULTS] = {&r->drive,       &r->limit,          &r->friction,         &x->joint_drive,
+                                       &x->joint_limit, &x->joint_friction, &x->joint_constraint, &r->dof_cache};
     memcpy(out, all, sizeof all);
 }
 
 /* The kernels write [num_worlds][nv][columns] for the nv of the part, so its row is at the beginning of the world's row
  * while it runs. nv: of the model. */
-static void begin_results(const SapAwake *a, size_t nv, SapReportArgs *r) {
+static void begin_results(const SapAwake *a, size_t nv, SapReportArgs *r, SapExtraReport *extra) {
     double **results[NUM_RESULTS], *kept = a->kept;
     size_t part_nv = (size_t)a->part.plan.nv;
-    list_results(r, results);
+    list_results(r, extra, results);
     for (int i = 0; i < NUM_RESULTS; i++) {
         size_t columns = (size_t)result_columns[i];
         if (!*results[i])
@@ -241,9 +243,9 @@ static void begin_results(const SapAwake *a, size_t nv, SapReportArgs *r) {
 }
 
 /* Scatters the results of the part to the row of the world; the other numbers stay. */
-static void end_results(const SapAwake *a, size_t nv, SapReportArgs whole) {
+static void end_results(const SapAwake *a, size_t nv, SapReportArgs whole, SapExtraReport extra) {
     double **results[NUM_RESULTS], *kept = a->kept;
-    list_results(&whole, results);
+    list_results(&whole, &extra, results);
     for (int i = 0; i < NUM_RESULTS; i++) {
         size_t columns = (size_t)result_columns[i];
         if (!*results[i])
@@ -292,6 +294,8 @@ void sap_awake_touch(SapAwake *a, SapSolver *s, const SapStepArgs *call, int wor
 void sap_awake_step(SapAwake *a, SapSolver *s, const SapStepArgs *call, int worker) {
     size_t nv = (size_t)s->args.plan.nv;
     SapStepArgs args = args_with(&a->args, call);
+    SapExtraReport whole = call->report.extra ? *call->report.extra : (SapExtraReport){0}, extra = whole;
+    args.report.extra = call->report.extra ? &extra : NULL;
     gather(a, &args.q_in, ROW_Q);
     gather(a, &args.qd_in, ROW_QD);
     gather(a, &args.joint_f, ROW_JOINT_F);
@@ -301,9 +305,9 @@ void sap_awake_step(SapAwake *a, SapSolver *s, const SapStepArgs *call, int work
     gather(a, &args.guess, ROW_GUESS);
     args.q_out = args.q_in;
     args.qd_out = args.qd_in;
-    begin_results(a, nv, &args.report);
+    begin_results(a, nv, &args.report, &extra);
     run(a, sap_program_step, &args, &s->scratch[worker]);
-    end_results(a, nv, call->report);
+    end_results(a, nv, call->report, whole);
     copy_row(a, call->q_out, ROW_Q, true);
     copy_row(a, call->qd_out, ROW_QD, true);
 }

@@ -287,18 +287,15 @@ SapStatus sap_solver_report(const SapSolver *s, SapWorldReport *out) {
 SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
     SAP_NEED(s);
     const SapContactReport none = {0}, *r = report ? report : &none;
-    /* MuJoCo's law does not have these quantities. */
-    const char *missing = r->pair        ? "pair"
-                          : r->drive     ? "drive"
-                          : r->limit     ? "limit"
-                          : r->friction  ? "friction"
-                          : r->cache_key ? "cache_key"
-                                         : NULL;
-    if (s->args.mujoco && missing)
+    if (s->args.mujoco && r->pair)
+        return sap_fail(
+            SAP_ERROR_UNSUPPORTED,
+            "sap_solver_record: contact_solver is mujoco, whose contacts have no pair: no mu, stiffness and "
+            "dissipation time; sap_solver_record_rows has the parameters of their rows");
+    if (s->args.mujoco && r->cache_key)
         return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "sap_solver_record: contact_solver is mujoco, which does not record %s; sap_solver_record_rows "
-                        "has its rows",
-                        missing);
+                        "sap_solver_record: contact_solver is mujoco, which has no cache_key: a step starts from the "
+                        "accelerations of the last one, not from contacts");
     /* The arrays that steps fill from now on. */
     SapReportArgs *a = &s->args.report;
     a->impulse = r->impulse;
@@ -326,9 +323,6 @@ SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
 SapStatus sap_solver_record_constraints(SapSolver *s, const SapConstraintReport *report) {
     SAP_NEED(s);
     const SapConstraintReport none = {0}, *r = report ? report : &none;
-    if (s->args.mujoco && report)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "sap_solver_record_constraints: contact_solver is mujoco; sap_solver_record_rows has its rows");
     SapReportArgs *a = &s->args.report;
     a->row_impulse = r->impulse;
     a->row_error = r->error;
@@ -388,16 +382,22 @@ SapStatus sap_solver_record_rows(SapSolver *s, const SapMujocoRows *rows) {
         return sap_fail(SAP_ERROR_ARGUMENT,
                         "sap_solver_record_rows: %s; all arrays are required, and a capacity of 1 or more",
                         complete ? "capacity is below 1" : "an array is NULL");
-    s->mujoco.rows = (SapMujocoRowReport){.capacity = r->capacity,
-                                          .count = r->count,
-                                          .type = r->type,
-                                          .state = r->state,
-                                          .jacobian = r->jacobian,
-                                          .pos = r->pos,
-                                          .R = r->R,
-                                          .aref = r->aref,
-                                          .force = r->force,
-                                          .qacc = r->qacc};
+    s->extra.rows = (SapRowReport){.capacity = r->capacity,
+                                   .count = r->count,
+                                   .type = r->type,
+                                   .id = r->id,
+                                   .state = r->state,
+                                   .jacobian = r->jacobian,
+                                   .pos = r->pos,
+                                   .margin = r->margin,
+                                   .velocity = r->velocity,
+                                   .imp = r->impedance,
+                                   .R = r->R,
+                                   .aref = r->aref,
+                                   .cost = r->cost,
+                                   .force = r->force,
+                                   .qacc = r->qacc};
+    s->args.report.extra = rows ? &s->extra : NULL;
     return SAP_OK;
 }
 

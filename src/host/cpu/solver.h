@@ -25,6 +25,7 @@ struct SapSolver {
     SapKernels dual_table; /* the f64 kernels with the solve in impulses, if contact_solver selects it */
     SapDualStepArgs dual;  /* its arguments */
     SapDualRecord record;  /* where it copies its problems */
+    SapExtraReport extra;  /* of sap_solver_record_rows */
     SapPool *pool;
     int threads;
     SapWorkRange *ranges;         /* [threads] */

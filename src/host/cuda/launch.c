@@ -236,7 +236,7 @@ static SapStatus launch_stages(SapCudaBatch *c, const char *what) {
 /* Whether a step reports more than its counters, which only the general kernel does. */
 static bool has_reports(const SapReportArgs *r) {
     return r->impulse || r->velocity || r->frame || r->gap || r->weight || r->pair || r->position || r->jacobian ||
-           r->region || r->force || r->wrench || r->drive || r->limit || r->friction || r->step_start;
+           r->region || r->force || r->wrench || r->drive || r->limit || r->friction || r->step_start || r->extra;
 }
 
 bool sap_cuda_can_touch(const SapPlan *plan) {

@@ -1,5 +1,6 @@
 #include "host/plan/mujoco.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/model/constraint_types.h"
 #include "host/model/joint_types.h"
 
 /* ---- the model ---- */
@@ -181,6 +183,27 @@ int sap_mujoco_dof_blocks(const SapModel *model, const SapPlan *plan, const int 
     for (int j = 0; j < model->arrays.num_joints; j++)
         add_joint(model, plan, dof_of, j, &count, out);
     return count;
+}
+
+/* The rows of a limit with these bounds and of friction. */
+static long long coordinate_rows(double lower, double upper, double friction) {
+    return (long long)(isfinite(lower) != 0) + (isfinite(upper) != 0) + (friction > 0);
+}
+
+int sap_mujoco_most_rows(const SapModel *model, int contacts) {
+    const SapModelArrays *m = &model->arrays;
+    const SapMujocoArrays *a = model->mujoco;
+    int dim = a->max_condim, of_contact = a->cone == SAP_CONE_ELLIPTIC || dim == 1 ? dim : 2 * (dim - 1);
+    long long rows = (long long)contacts * of_contact;
+    for (int c = 0; c < m->num_constraints; c++)
+        rows += sap_constraint_type(m->constraint_type[c])->rows;
+    for (int i = 0; i < m->num_dofs; i++)
+        rows += coordinate_rows(m->joint_limit_lower[i], m->joint_limit_upper[i], m->joint_friction[i]);
+    for (int j = 0; j < m->num_joints; j++)
+        rows += isfinite(a->joint_ball_limit[j]) != 0;
+    for (int t = 0; t < m->num_tendons; t++)
+        rows += coordinate_rows(m->tendon_limit_lower[t], m->tendon_limit_upper[t], m->tendon_friction[t]);
+    return rows < INT_MAX ? (int)rows : INT_MAX;
 }
 
 /* ---- parameters of blocks ---- */

@@ -15,6 +15,9 @@ SapStatus sap_mujoco_check(const SapModel *model);
 /* Whether the law supports the options. */
 SapStatus sap_mujoco_check_options(const SapOptions *options);
 
+/* The most rows that a world with so many contacts can have. */
+int sap_mujoco_most_rows(const SapModel *model, int contacts);
+
 /* Rows of a contact slot: 6 if contacts may have condim 4 or 6, else 3. */
 int sap_mujoco_contact_rows(const SapModel *model);
 

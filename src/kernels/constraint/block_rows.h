@@ -18,3 +18,8 @@ KERNEL_FN mask constraint_active(const Context *ctx, const SapBlock *b) {
     FOR_LANES(l) LANE(active, l) = -(args->active[ctx->pack->world[l] * args->active_stride + b->index] != 0);
     return active;
 }
+
+/* The force of a tendon and its parts, N, for reports. */
+typedef struct TendonForces {
+    real all, limit, spring, damper, friction, drive;
+} TendonForces;

@@ -121,3 +121,9 @@ STAGE_FN void stage_contact_geometry(const Context *ctx) {
     TEAM_FOR(c, ctx->num_slots)
         contact_geometry_slot(ctx, c);
 }
+
+/* Contacts within their gap, which do not act: this law has none (constraint/mujoco_contact.h). */
+KERNEL_FN mask report_gap(const Context *ctx, int c, real position[3], real frame[9], real *gap) {
+    (void)ctx, (void)c, (void)position, (void)frame, (void)gap;
+    return mask_none();
+}

@@ -383,6 +383,24 @@ KERNEL_FN real report_region(const Context *ctx, int c) {
     return mujoco_contact_region(SLOT(law, c), MUJOCO->elliptic, mujoco_wide(ctx), &e);
 }
 
+/* Point, frame and distance of slot c for reports, in the worlds of the result: those where the contact is within its
+ * gap. It does not act, so the slot has placeholders. */
+STAGE_FN mask report_gap(const Context *ctx, int c, real position[3], real frame[9], real *gap) {
+    const int *record = ORIGIN_INTS(record, c), *link = ORIGIN_INTS(link, c);
+    mask near;
+    FOR_LANES(l) LANE(near, l) = -(record[l] >= 0 && (link[0] >= 0 || link[1] >= 0));
+    near = near & (*ORIGIN(valid, c) == K(0.0));
+    if (!mask_any(near))
+        return near;
+    MujocoPlace at = mujoco_place(ctx, c);
+    vec3_store(position, at.p);
+    vec3_store(frame, at.C.x);
+    vec3_store(frame + 3, at.C.y);
+    vec3_store(frame + 6, at.C.z);
+    *gap = at.dist;
+    return near & (at.dist >= at.margin);
+}
+
 /* ---- the law of a slot ---- */
 
 /* The parameters of a contact. */
@@ -522,18 +540,23 @@ KERNEL_FN void mujoco_references(const Context *ctx, const MujocoMaterial *m, co
                                        : mujoco_uref(&step, B, zero, u[i], zero, zero);
 }
 
+/* The parameters of slot c. */
+KERNEL_FN void mujoco_material(const Context *ctx, int c, MujocoMaterial *out) {
+    int own = mujoco_pair(ctx, c);
+    if (MUJOCO->contact.data)
+        mujoco_material_record(ctx, c, out);
+    else if (own >= 0)
+        mujoco_material_pair(ctx, own, out);
+    else
+        mujoco_material_mix(ctx, c, out);
+}
+
 /* Makes the law of slot c. Worlds without a contact in the slot get law data of 0. */
 STAGE_FN void constraint_make(const Context *ctx, int c) {
     MujocoContact law;
     MujocoMaterial m;
     /* parameters, and the gains at this distance */
-    int own = mujoco_pair(ctx, c);
-    if (MUJOCO->contact.data)
-        mujoco_material_record(ctx, c, &m);
-    else if (own >= 0)
-        mujoco_material_pair(ctx, own, &m);
-    else
-        mujoco_material_mix(ctx, c, &m);
+    mujoco_material(ctx, c, &m);
     MujocoStep step = mujoco_step(ctx);
     real zero = real_of(0), dim = m.dim, error = *ORIGIN(phi0, c) - m.margin;
     MujocoSoft soft = mujoco_soft(m.solref, m.solimp);

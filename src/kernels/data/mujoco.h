@@ -120,16 +120,6 @@ enum {
     SAP_MUJOCO_ROW_ELLIPTIC
 };
 
-/* Rows of the problem in MuJoCo's order, as in SapMujocoRows. */
-typedef struct SapMujocoRowReport {
-    int capacity;                   /* rows per world */
-    int *count;                     /* [num_worlds]; NULL = no report */
-    int *type, *state;              /* [num_worlds][capacity] */
-    double *jacobian;               /* [num_worlds][capacity][nv] internal order */
-    double *pos, *R, *aref, *force; /* [num_worlds][capacity] */
-    double *qacc;                   /* [num_worlds][nv] internal order; may be NULL */
-} SapMujocoRowReport;
-
 /* Columns of a dof in the cache of a batch (SAP_BATCH_DOF_CACHE). This law uses the first: qacc of the last solve,
  * angular parts in axes of the body. Without a cache the guess is v0. */
 enum { SAP_MUJOCO_WARM_SIZE = 4 };
@@ -167,7 +157,6 @@ typedef struct SapMujocoArgs {
     SapBuffer ctrl, act_in, act_out; /* [num_worlds][num_actuators]; may be absent */
     void
         *rk; /* [num_worlds][8][nv] reals of free motion: FM(rk) where the stages of RK4 are launches; NULL = scratch */
-    SapMujocoRowReport rows;
 } SapMujocoArgs;
 
 /* Rows of a contact in scratch: velocities along t1, t2, n and, with condim 4 or 6, about t1, t2, n. */

@@ -5,6 +5,23 @@
 /* Numbers of a body at the start of a step: its pose, then [v ; omega] and [a ; alpha] of its centre of mass. */
 enum { SAP_START_BODY_SIZE = 19 };
 
+/* Rows of MuJoCo's law in MuJoCo's order, as in SapMujocoRows; each array but the count may be NULL. */
+typedef struct SapRowReport {
+    int capacity;                          /* rows per world */
+    int *count, *active;                   /* [num_worlds] rows, and those that push; count NULL: no report */
+    int *type, *id, *state;                /* [num_worlds][capacity] */
+    double *pos, *margin, *velocity, *imp; /* [num_worlds][capacity] */
+    double *R, *aref, *cost, *force;       /* [num_worlds][capacity] */
+    double *jacobian, *qacc;               /* [num_worlds][capacity][nv], [num_worlds][nv] internal order */
+} SapRowReport;
+
+/* Arrays that few callers ask for, behind a pointer: the arguments of a launch have no room for them. */
+typedef struct SapExtraReport {
+    /* [num_worlds][nv] N or N m, public order: forces on dofs, and of all constraints together */
+    double *joint_drive, *joint_limit, *joint_friction, *joint_constraint;
+    SapRowReport rows; /* of MuJoCo's law */
+} SapExtraReport;
+
 /* Arrays that a step fills, as in SapWorldReport and SapContactReport; each may be NULL. */
 typedef struct SapReportArgs {
     int *iterations, *line_iterations, *refactored;           /* [num_worlds] */
@@ -29,6 +46,8 @@ typedef struct SapReportArgs {
     double *constraint_residual;                            /* [num_worlds] */
     double *tendon_length, *tendon_velocity, *tendon_force; /* [num_worlds][nt] */
     double *tendon_limit, *tendon_spring, *tendon_damper, *tendon_friction, *tendon_drive; /* [num_worlds][nt] */
+
+    SapExtraReport *extra; /* in memory of the device; NULL: nobody asked */
 } SapReportArgs;
 
 #endif

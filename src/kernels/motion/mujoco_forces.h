@@ -83,19 +83,37 @@ STAGE_FN real mujoco_tendon_drive(const Context *ctx, int t, real length, real r
     return real_max(-bound, real_min(F, bound));
 }
 
-/* The force of spring, damper and servo of tendon t, which has joint terms only. */
-STAGE_FN real mujoco_tendon_force(const Context *ctx, int t, real *check) {
+/* Spring, damper and servo of a tendon, which has joint terms only. */
+typedef struct MujocoTendon {
+    real spring;        /* the tension of its spring */
+    real damping, rate; /* the tension of its damper is their product */
+    real drive;         /* positive where it lengthens the tendon */
+} MujocoTendon;
+
+STAGE_FN MujocoTendon mujoco_tendon(const Context *ctx, int t, real *check) {
     const SapPlan *plan = &ctx->args->plan;
     const SapConstants *c = STAGE_CONSTANTS;
+    MujocoTendon out;
+    StageView v0 = FM_VIEW(v0);
     real length = tendon_sum(ctx, t, -1), rate = real_of(0), zero = real_of(0);
     for (int k = plan->tendon_start[t]; k < plan->tendon_start[t + 1]; k++)
-        rate = real_fma(field_get(c->tendon_term_value, 3 * k, ctx->pack), FM(v0)[plan->tendon_term[k].dof], rate);
+        rate =
+            real_fma(field_get(c->tendon_term_value, 3 * k, ctx->pack), view_get(v0, plan->tendon_term[k].dof), rate);
     real below = field_get(c->tendon_spring_lower, t, ctx->pack) - length;
     real above = length - field_get(c->tendon_spring_upper, t, ctx->pack);
     real stretch = real_max(above, zero) - real_max(below, zero);
-    real spring = field_get(c->tendon_spring_ke, t, ctx->pack) * stretch;
-    real F = -real_fma(field_get(c->tendon_damping, t, ctx->pack), rate, spring);
-    return plan->tendon_driven[t] ? F + mujoco_tendon_drive(ctx, t, length, rate, check) : F;
+    out.spring = field_get(c->tendon_spring_ke, t, ctx->pack) * stretch;
+    out.damping = field_get(c->tendon_damping, t, ctx->pack);
+    out.rate = rate;
+    out.drive = plan->tendon_driven[t] ? mujoco_tendon_drive(ctx, t, length, rate, check) : zero;
+    return out;
+}
+
+/* The force of tendon t, positive where it lengthens the tendon. */
+STAGE_FN real mujoco_tendon_force(const Context *ctx, int t, real *check) {
+    MujocoTendon at = mujoco_tendon(ctx, t, check);
+    real F = -real_fma(at.damping, at.rate, at.spring);
+    return ctx->args->plan.tendon_driven[t] ? F + at.drive : F;
 }
 
 /* The forces of tendons on dof i. */

@@ -29,8 +29,8 @@ STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const So
     }
     OWN_FINISH(which);
     if (IS_LAST_STAGE)
-        report_world(ctx, result, which);
-    if (NUM_BLOCKS > 0 || REPORTS_ROWS)
+        report_world(ctx, result, is->constrained, which);
+    if (IS_LAST_STAGE && (NUM_BLOCKS > 0 || REPORTS_ROWS))
         report_constraints(ctx, which);
     add_status(ctx, bits_select(which, solve_status(is, result), none));
     TEAM_SYNC(); /* integration reads all of v and the status of the world */

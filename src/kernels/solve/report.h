@@ -1,6 +1,7 @@
 /* Reports of the solve: results per world, and impulses and geometry per contact and dof, at the velocity that the
  * solve returns. Regions of contacts and impulses of dofs come from report_region and report_joint_terms, which the
- * solve defines: by the laws at v (report_laws.h), or by the answer of a dual method (dual_step.h). */
+ * solve defines: by the laws at v (report_laws.h, constraint/mujoco_report.h), or by the answer of a dual method
+ * (dual_step.h). Each step writes all elements of a report: those of contacts that do not act are 0. */
 
 STAGE_FN void report_ints(const Context *ctx, int *data, real x, mask which) {
     if (!data)
@@ -98,6 +99,49 @@ STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
     buffer_put_vec3(buffer, at + 3, torque, mine, ctx->pack);
 }
 
+/* Sets n numbers of record k to 0. */
+STAGE_FN void report_clear(const Context *ctx, double *data, int k, int n, mask mine) {
+    if (!data)
+        return;
+    SapBuffer buffer = buffer_f64(data, ctx->args->contacts.capacity * n);
+    for (int i = 0; i < n; i++)
+        buffer_put(buffer, n * k + i, real_of(0), mine, ctx->pack);
+}
+
+/* Clears the report of record k, which the slot that acts for it then writes. */
+STAGE_FN void report_clear_contact(const Context *ctx, int k, mask mine) {
+    const SapReportArgs *r = &ctx->args->report;
+    if (r->region) {
+        FOR_LANES(l) {
+            if (mask_lane(mine, l))
+                r->region[(long long)ctx->pack->world[l] * ctx->args->contacts.capacity + k] = 0;
+        }
+    }
+    report_clear(ctx, r->impulse, k, 3, mine);
+    report_clear(ctx, r->velocity, k, 3, mine);
+    report_clear(ctx, r->frame, k, 9, mine);
+    report_clear(ctx, r->gap, k, 1, mine);
+    report_clear(ctx, r->weight, k, 1, mine);
+    report_clear(ctx, r->pair, k, 3, mine);
+    report_clear(ctx, r->position, k, 3, mine);
+    report_clear(ctx, r->force, k, 3, mine);
+    report_clear(ctx, r->jacobian, k, 3 * ctx->args->plan.nv, mine);
+}
+
+/* Writes where a contact within its gap is. */
+STAGE_FN void report_contact_in_gap(const Context *ctx, int c, mask mine) {
+    const SapReportArgs *r = &ctx->args->report;
+    real position[3], frame[9], gap;
+    if (!r->position && !r->frame && !r->gap)
+        return;
+    mask which = mine & report_gap(ctx, c, position, frame, &gap);
+    if (!mask_any(which))
+        return;
+    report_slot(ctx, r->position, c, position, 3, which);
+    report_slot(ctx, r->frame, c, frame, 9, which);
+    report_slot(ctx, r->gap, c, &gap, 1, which);
+}
+
 /* Writes the report of slot c. */
 STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
@@ -121,6 +165,7 @@ STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     report_slot(ctx, r->position, c, position, 3, which);
     report_slot(ctx, r->force, c, force, 3, which);
     report_jacobian(ctx, c, which);
+    report_contact_in_gap(ctx, c, mine);
 }
 
 /* Writes the impulses of the terms of dof i. */
@@ -134,13 +179,46 @@ STAGE_FN void report_joint(const Context *ctx, int i, mask mine) {
             buffer_put(buffer_f64(data[k], ctx->args->plan.nv), i, value[k], mine, ctx->pack);
 }
 
+/* Forces on the dofs of link l in public order: of a free joint [f ; tau about the centre of mass], where the solve has
+ * [tau about the origin ; f]. `constrained`: worlds that had a problem. */
+STAGE_FN void report_link_forces(const Context *ctx, int l, mask constrained, mask mine) {
+    const SapExtraReport *r = ctx->args->report.extra;
+    const SapLink *link = &ctx->args->plan.link[l];
+    double *const data[4] = {r->joint_drive, r->joint_limit, r->joint_friction, r->joint_constraint};
+    real force[4][6], per_h = K(1.0) / STAGE_H;
+    int n = link->nlin + link->nang;
+    for (int i = 0; i < n; i++) {
+        JointTerms terms = report_joint_terms(ctx, link->v + i);
+        force[0][i] = per_h * terms.drive;
+        force[1][i] = per_h * terms.limit;
+        force[2][i] = per_h * terms.friction;
+        force[3][i] = real_select(constrained, per_h * SOLVE(impulse)[link->v + i], real_of(0));
+    }
+    for (int k = 0; k < 4; k++) {
+        if (!data[k])
+            continue;
+        if (link->type == SAP_JOINT_FREE) {
+            Vec3 tau = vec3_load(force[k]), f = vec3_load(force[k] + 3);
+            Vec3 arm = vec3_sub(report_centre(ctx, l), body_pose(ctx, l).p);
+            vec3_store(force[k], f);
+            vec3_store(force[k] + 3, vec3_sub(tau, vec3_cross(arm, f)));
+        }
+        for (int i = 0; i < n; i++)
+            buffer_put(buffer_f64(data[k], ctx->args->plan.nv), link->v + i, force[k][i], mine, ctx->pack);
+    }
+}
+
 KERNEL_FN bool report_asked_for_contacts(const SapReportArgs *r) {
     return r->impulse || r->velocity || r->frame || r->gap || r->weight || r->pair || r->position || r->force ||
            r->jacobian || r->region;
 }
 
-/* Writes all reports of the pack's worlds. */
-STAGE_FN void report_world(const Context *ctx, const SolveResult *n, mask mine) {
+KERNEL_FN bool report_asked_for_joints(const SapExtraReport *r) {
+    return r->joint_drive || r->joint_limit || r->joint_friction || r->joint_constraint;
+}
+
+/* Writes all reports of the pack's worlds. `constrained`: those that had a problem. */
+STAGE_FN void report_world(const Context *ctx, const SolveResult *n, mask constrained, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
     TEAM_ONCE() {
         report_ints(ctx, r->iterations, n->iterations, mine);
@@ -153,9 +231,16 @@ STAGE_FN void report_world(const Context *ctx, const SolveResult *n, mask mine) 
     if (REPORTS && (r->drive || r->limit || r->friction))
         TEAM_FOR(i, ctx->args->plan.nv)
             report_joint(ctx, i, mine);
-    if (REPORTS && report_asked_for_contacts(r))
+    if (REPORTS && r->extra && report_asked_for_joints(r->extra))
+        TEAM_FOR(l, ctx->args->plan.nl)
+            report_link_forces(ctx, l, constrained, mine);
+    if (REPORTS && report_asked_for_contacts(r)) {
+        TEAM_FOR(k, ctx->args->contacts.capacity)
+            report_clear_contact(ctx, k, mine);
+        TEAM_SYNC(); /* slots write the records that other threads cleared */
         TEAM_FOR(c, ctx->num_slots)
             report_contact(ctx, c, mine);
+    }
     if (REPORTS && r->wrench)
         TEAM_FOR(l, ctx->args->plan.nl)
             report_wrench(ctx, l, mine);

@@ -1,5 +1,10 @@
 /* Reports of the model's constraints and tendons, at the velocity that the solve returns. Errors and points are those
- * of the beginning of the step. */
+ * of the beginning of the step. What differs between the laws is in report_blocks.h and constraint/mujoco_report.h:
+ *
+ *   report_block_row       the row of the block that is row r of its constraint
+ *   report_block_velocity  J v of a row of the block
+ *   report_weld            the impulse of a weld on body b and its moment, and where the impulse acts
+ *   report_tendon_forces   the force of a tendon and its parts */
 
 /* Writes x to element i of the rows of an array [num_worlds][n] of f64, if the array is present. */
 KERNEL_FN void report_put(const Context *ctx, double *data, int n, int i, real x, mask mine) {
@@ -13,17 +18,17 @@ KERNEL_FN void report_put(const Context *ctx, double *data, int n, int i, real x
 STAGE_FN void report_row(const Context *ctx, const SapBlock *b, int r, mask mine) {
     const SapReportArgs *report = &ctx->args->report;
     const SapPlan *plan = &ctx->args->plan;
-    int n = plan->num_rows, i = b->first_row + r, nv = plan->nv;
-    report_put(ctx, report->row_impulse, n, i, BLOCK(gamma, b)[r], mine);
-    report_put(ctx, report->row_error, n, i, BLOCK(g, b)[r], mine);
-    report_put(ctx, report->row_velocity, n, i, BLOCK(vc, b)[r], mine);
-    report_put(ctx, report->row_weight, n, i, BLOCK(w, b)[r], mine);
-    report_put(ctx, report->row_target, n, i, BLOCK_LAW(b, r, 0)->vhat, mine);
-    report_put(ctx, report->row_R, n, i, BLOCK_LAW(b, r, 0)->R, mine);
+    int n = plan->num_rows, i = b->first_row + r, nv = plan->nv, own = report_block_row(b, r);
+    report_put(ctx, report->row_impulse, n, i, BLOCK(gamma, b)[own], mine);
+    report_put(ctx, report->row_error, n, i, BLOCK(g, b)[own], mine);
+    report_put(ctx, report->row_velocity, n, i, report_block_velocity(ctx, b, own), mine);
+    report_put(ctx, report->row_weight, n, i, BLOCK(w, b)[own], mine);
+    report_put(ctx, report->row_target, n, i, BLOCK_LAW(b, own, 0)->vhat, mine);
+    report_put(ctx, report->row_R, n, i, BLOCK_LAW(b, own, 0)->R, mine);
     for (int k = 0; report->row_jacobian && k < nv; k++)
         report_put(ctx, report->row_jacobian, n * nv, i * nv + k, real_of(0), mine);
     for (int j = 0; report->row_jacobian && j < b->num_columns; j++)
-        report_put(ctx, report->row_jacobian, n * nv, i * nv + block_dofs(ctx, b)[j], BLOCK(J, b)[b->rows * j + r],
+        report_put(ctx, report->row_jacobian, n * nv, i * nv + block_dofs(ctx, b)[j], BLOCK(J, b)[b->rows * j + own],
                    mine);
 }
 
@@ -40,11 +45,7 @@ STAGE_FN BlockWrench block_wrench(const Context *ctx, const SapBlock *b, int sid
     real scale = real_of(side == 0 ? -1 : 1) / STAGE_H;
     Vec3 impulse, moment = vec3_zero(), at = f.X[side].p;
     switch (b->kind) {
-    case SAP_BLOCK_WELD:
-        moment = vec3_load(gamma);
-        impulse = vec3_load(gamma + 3);
-        at = vec3_scale(real_of(K(0.5)), vec3_add(f.X[0].p, f.X[1].p));
-        break;
+    case SAP_BLOCK_WELD: report_weld(ctx, b, &f, side, &impulse, &moment, &at); break;
     case SAP_BLOCK_DISTANCE: {
         Vec3 along = vec3_sub(f.X[1].p, f.X[0].p);
         real d = real_sqrt(vec3_dot(along, along));
@@ -109,26 +110,18 @@ STAGE_FN void report_constraint_residual(const Context *ctx, mask mine) {
 
 /* ---- tendons ---- */
 
-/* The force of one law of a tendon, N. */
-KERNEL_FN real tendon_law_force(const Context *ctx, const SapBlock *b, int law) {
-    RowValue at = row_value_none();
-    return row_law_add(BLOCK_LAW(b, 0, law), *BLOCK(vc, b), &at) / STAGE_H;
-}
-
 STAGE_FN void report_tendon(const Context *ctx, const SapBlock *b, mask mine) {
     const SapReportArgs *report = &ctx->args->report;
     int nt = ctx->args->plan.num_tendons, t = b->index;
-    real force[SAP_TENDON_LAWS];
-    for (int i = 0; i < SAP_TENDON_LAWS; i++)
-        force[i] = tendon_law_force(ctx, b, i);
+    TendonForces force = report_tendon_forces(ctx, b);
     report_put(ctx, report->tendon_length, nt, t, *BLOCK(g, b), mine);
-    report_put(ctx, report->tendon_velocity, nt, t, *BLOCK(vc, b), mine);
-    report_put(ctx, report->tendon_force, nt, t, *BLOCK(gamma, b) / STAGE_H, mine);
-    report_put(ctx, report->tendon_limit, nt, t, force[SAP_TENDON_LOWER] + force[SAP_TENDON_UPPER], mine);
-    report_put(ctx, report->tendon_spring, nt, t, force[SAP_TENDON_SPRING] + force[SAP_TENDON_SPRING_UPPER], mine);
-    report_put(ctx, report->tendon_damper, nt, t, force[SAP_TENDON_DAMPER], mine);
-    report_put(ctx, report->tendon_friction, nt, t, force[SAP_TENDON_FRICTION], mine);
-    report_put(ctx, report->tendon_drive, nt, t, force[SAP_TENDON_DRIVE], mine);
+    report_put(ctx, report->tendon_velocity, nt, t, report_block_velocity(ctx, b, 0), mine);
+    report_put(ctx, report->tendon_force, nt, t, force.all, mine);
+    report_put(ctx, report->tendon_limit, nt, t, force.limit, mine);
+    report_put(ctx, report->tendon_spring, nt, t, force.spring, mine);
+    report_put(ctx, report->tendon_damper, nt, t, force.damper, mine);
+    report_put(ctx, report->tendon_friction, nt, t, force.friction, mine);
+    report_put(ctx, report->tendon_drive, nt, t, force.drive, mine);
 }
 
 /* ---- all ---- */
@@ -140,19 +133,17 @@ KERNEL_FN bool report_asked_for_constraints(const SapReportArgs *r) {
            r->tendon_damper || r->tendon_friction || r->tendon_drive;
 }
 
-RARE_FN void report_constraints(const Context *ctx, mask mine) {
+STAGE_FN void report_blocks(const Context *ctx, mask mine) {
     const SapPlan *plan = &ctx->args->plan;
     const SapReportArgs *report = &ctx->args->report;
-    if (!report_asked_for_constraints(report))
-        return;
     TEAM_FOR(k, NUM_BLOCKS) {
         const SapBlock *b = &plan->block[k];
-        bool tendon = b->kind == SAP_BLOCK_TENDON;
-        for (int r = 0; r < b->rows && !tendon; r++)
+        bool constraint = k < plan->num_constraints;
+        for (int r = 0; r < b->rows && constraint; r++)
             report_row(ctx, b, r, mine);
-        if (!tendon && report->constraint_wrench)
+        if (constraint && report->constraint_wrench)
             report_constraint_wrench(ctx, b, mine);
-        if (tendon)
+        if (b->kind == SAP_BLOCK_TENDON)
             report_tendon(ctx, b, mine);
     }
     if (report->body_constraint_wrench)
@@ -162,4 +153,10 @@ RARE_FN void report_constraints(const Context *ctx, mask mine) {
         TEAM_ONCE() {
             report_constraint_residual(ctx, mine);
         }
+}
+
+RARE_FN void report_constraints(const Context *ctx, mask mine) {
+    if (report_asked_for_constraints(&ctx->args->report))
+        report_blocks(ctx, mine);
+    OWN_REPORT(mine);
 }

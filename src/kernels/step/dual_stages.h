@@ -1,7 +1,8 @@
 /* The contact solve of a step in impulses, in order of dependence: the problem as every method of the step has it, and
  * the dual solvers on it. Its precision is f64. */
-/* Nothing follows the solve (solve/outcome.h). */
+/* Nothing follows the solve and its reports (solve/outcome.h, solve/report_constraints.h). */
 #define OWN_FINISH(which) ((void)0)
+#define OWN_REPORT(which) ((void)0)
 
 #include "kernels/dialect/lane.h"
 #include "kernels/dialect/vec.h"
@@ -45,6 +46,7 @@
 #include "kernels/solve/contact_cache.h"
 #include "kernels/solve/dual_record.h"
 #include "kernels/solve/report.h"
+#include "kernels/solve/report_blocks.h"
 #include "kernels/solve/report_constraints.h"
 #include "kernels/solve/outcome.h"
 #include "kernels/solve/dual_stage.h"

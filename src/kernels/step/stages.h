@@ -7,6 +7,7 @@
  *   OWN_STATE         moves the state of the start of the step to that of this stage
  *   OWN_FORCES        adds forces of the law to the joint forces
  *   OWN_FINISH(which) follows the solve
+ *   OWN_REPORT(which) reports of the law
  *   ADVANCE(l)        the state of link l at the end of the step
  *   OWN_ACTUATORS     number of actuators with activations
  *   OWN_MEASURE(out, mine) reports the state of the law at the start of the step
@@ -17,6 +18,7 @@
 #undef OWN_STATE
 #undef OWN_FORCES
 #undef OWN_FINISH
+#undef OWN_REPORT
 #undef ADVANCE
 #undef OWN_ACTUATORS
 #undef OWN_MEASURE
@@ -28,6 +30,7 @@
 #define OWN_STATE                rk_begin(ctx)
 #define OWN_FORCES               mujoco_add_forces(ctx)
 #define OWN_FINISH(which)        mujoco_finish(ctx, which)
+#define OWN_REPORT(which)        rows_report(ctx, which)
 #define ADVANCE(l)               mujoco_advance_link(ctx, l)
 #define OWN_ACTUATORS            ctx->args->mujoco->num_actuators
 #define OWN_MEASURE(out, mine)   actuators_measure(ctx, out, mine)
@@ -39,6 +42,7 @@
 #define OWN_STATE                ((void)0)
 #define OWN_FORCES               ((void)0)
 #define OWN_FINISH(which)        ((void)0)
+#define OWN_REPORT(which)        ((void)0)
 #define ADVANCE(l)               joint_advance(ctx, &plan->link[l], FM(q), FM(v0), FM(v), STAGE_H, FM(q1))
 #define OWN_ACTUATORS            0
 #define OWN_MEASURE(out, mine)   ((void)0)
@@ -162,8 +166,9 @@
 #endif
 #include "kernels/solve/report.h"
 #ifndef SAP_SET_MUJOCO
-#include "kernels/solve/report_constraints.h"
+#include "kernels/solve/report_blocks.h"
 #endif
+#include "kernels/solve/report_constraints.h"
 #include "kernels/solve/outcome.h"
 #ifdef SAP_SET_DUAL
 #include "kernels/solve/dual_stage.h"

@@ -51,7 +51,8 @@ static SapBatch *warm_up(const Subject *subject) {
 
 static void ask_for_all(SapBatch *batch) {
     for (int f = 0; f < SAP_BATCH_NUM_FIELDS; f++)
-        backend_bytes(batch, (SapBatchField)f);
+        if (backend_has(batch, (SapBatchField)f))
+            backend_bytes(batch, (SapBatchField)f);
 }
 
 static void step(const Subject *subject, SapBatch *batch, SapBatch *start) {

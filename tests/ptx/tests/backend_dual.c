@@ -38,7 +38,8 @@ static SapBatch *warm_up(const SapScene *scene) {
 static SapBatch *run(const SapScene *scene, const SapOptions *o, SapDevice device, SapBatch *start) {
     SapBatch *batch = backend_batch(scene->model, WORLDS, o, device);
     for (int f = 0; f < SAP_BATCH_NUM_FIELDS; f++) /* recorded from the first step on */
-        backend_bytes(batch, (SapBatchField)f);
+        if (backend_has(batch, (SapBatchField)f))
+            backend_bytes(batch, (SapBatchField)f);
     backend_copy_worlds(start, batch);
     NEED(sap_batch_step(batch, scene->dt, 1));
     NEED(sap_batch_step(batch, scene->dt, STEPS - 1));

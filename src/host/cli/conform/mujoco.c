@@ -63,12 +63,17 @@ static bool open_rows(int nv, SapMujocoRows *r) {
                          .R = cli_allocate(MAX_ROWS, sizeof(double)),
                          .aref = cli_allocate(MAX_ROWS, sizeof(double)),
                          .force = cli_allocate(MAX_ROWS, sizeof(double)),
-                         .qacc = cli_allocate((size_t)nv, sizeof(double))};
-    return r->count && r->type && r->state && r->jacobian && r->pos && r->R && r->aref && r->force && r->qacc;
+                         .qacc = cli_allocate((size_t)nv, sizeof(double)),
+                         .margin = cli_allocate(MAX_ROWS, sizeof(double)),
+                         .velocity = cli_allocate(MAX_ROWS, sizeof(double)),
+                         .impedance = cli_allocate(MAX_ROWS, sizeof(double))};
+    return r->margin && r->velocity && r->impedance && r->count && r->type && r->state && r->jacobian && r->pos &&
+           r->R && r->aref && r->force && r->qacc;
 }
 
 static void close_rows(SapMujocoRows *r) {
-    void *const arrays[] = {r->count, r->type, r->state, r->jacobian, r->pos, r->R, r->aref, r->force, r->qacc};
+    void *const arrays[] = {r->count, r->type,  r->state, r->jacobian, r->pos,      r->R,
+                            r->aref,  r->force, r->qacc,  r->margin,   r->velocity, r->impedance};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
 }
@@ -348,6 +353,15 @@ static void compare_rows(Bench *b, const json_t *one, const Verdict *to) {
         turn(b->T, nv, true, b->rows.jacobian + r * nv, J + r * nv);
     double error = relative(json_object_get(rows, "J"), J, n * nv);
     tally(to, "J", within(b, ERROR_J, error, ASSEMBLED), error);
+    const struct {
+        const char *name;
+        const double *ours;
+    } state[] = {
+        {"pos", b->rows.pos}, {"margin", b->rows.margin}, {"vel", b->rows.velocity}, {"imp", b->rows.impedance}};
+    for (size_t i = 0; i < sizeof state / sizeof *state; i++) {
+        error = relative(json_object_get(rows, state[i].name), state[i].ours, n);
+        tally(to, state[i].name, error <= ASSEMBLED, error);
+    }
     error = relative_each(json_object_get(rows, "R"), b->rows.R, n);
     tally(to, "R", within(b, ERROR_R, error, ASSEMBLED), error);
     error = relative(json_object_get(rows, "aref"), b->rows.aref, n);
