@@ -234,6 +234,11 @@ typedef enum SapBatchField {
     SAP_BATCH_ROW_COST,           /* [n][R] J */
     SAP_BATCH_ROW_FORCE,          /* [n][R] N or N m */
 
+    /* Sleeping trees: a tree is a root joint, whose parent is the world, with all bodies below it; trees are in the
+     * order of their roots. Recorded by the steps that follow the first request. Refused with sleep_steps 0. */
+    SAP_BATCH_TREE_ASLEEP, /* [n][trees] i32 1: the tree sleeps, alone or with its world */
+    SAP_BATCH_TREE_REST,   /* [n][trees] f64 s for which the tree has been at rest or asleep; 0: it moves */
+
     /* The contact cache of warm_start, as in SapContactReport; a batch with warm_start has it from the start. A reset
      * empties it. It is a part of the state: copy it with joint_q and joint_qd to continue bit for bit. */
     SAP_BATCH_CACHE_KEY, /* [n][capacity][3] i32 */

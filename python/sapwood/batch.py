@@ -125,6 +125,7 @@ class Batch(MjNames):
       joint_friction_force, joint_constraint_force |
     | rows of MuJoCo's law, from their first access on | row_count, row_active, row_type, row_id, row_state,
       row_position, row_margin, row_velocity, row_impedance, row_regularization, row_reference, row_cost, row_force |
+    | sleeping trees, from their first access on | tree_asleep, tree_rest |
     | sensors, from their first access on | qacc, joint_torque; after `set_sensors` site_q, site_qd, site_gyro,
       site_accelerometer, touch_found, touch_first, touch_force, touch_pressure, touch_friction, touch_most,
       touch_contact_time, touch_air_time, touch_last_air_time, ray_distance, ray_normal, ray_shape |

@@ -302,6 +302,15 @@ class Model:
     def counts(self) -> dict[str, int]:
         return {name: getattr(self._struct, name) for name in _COUNTS}
 
+    @property
+    def body_tree(self) -> NDArray[np.int32]:
+        """(num_bodies,) the tree of each body: trees are the root joints, whose parent is the world, in their order."""
+        tree, count = np.zeros(self.num_bodies, np.int32), 0
+        for parent, child in zip(self.joint_parent, self.joint_child):  # parents come first
+            tree[child] = count if parent < 0 else tree[parent]
+            count += parent < 0
+        return tree
+
     def __getattr__(self, name: str) -> Any:
         if name in _COUNTS:
             return getattr(self._struct, name)

@@ -65,3 +65,22 @@ def test_worlds_at_rest_sleep() -> None:
         batch.body_f[2, 0, 2] = 1
         batch.step()
         assert batch.asleep.tolist() == [1, 1, 0, 1]
+
+
+def test_a_sleeping_world_tells_of_its_trees() -> None:
+    with sapwood.Batch(sapwood.scene("stack5"), 2, options={"sleep_steps": 10}) as batch:
+        assert batch.model.body_tree.tolist() == list(range(batch.model.num_bodies))
+        asleep, rest = batch.tree_asleep, batch.tree_rest
+        assert asleep.shape == rest.shape == (2, batch.model.num_bodies)
+        for _ in range(1000):
+            batch.step()
+            if batch.asleep.all():
+                break
+        assert asleep.all() and np.all(rest >= 10 * batch.dt * (1 - 1e-9))
+        before = rest.copy()
+        batch.step(7)
+        assert np.allclose(rest - before, 7 * batch.dt)
+        batch.joint_qd[1, 0] = 1
+        batch.step()
+        assert asleep[0].all() and not asleep[1].any() and rest[1, 0] == 0
+    assert sapwood.scene("quadruped").body_tree.tolist() == [0] * sapwood.scene("quadruped").num_bodies

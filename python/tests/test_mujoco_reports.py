@@ -298,5 +298,6 @@ def test_reports_that_have_no_meaning_say_why() -> None:
             getattr(batch, name)
         except sapwood.SapwoodError as error:
             refused[name] = str(error)
-    assert set(refused) == {"cache_key", "cache"}
+    assert set(refused) == {"cache_key", "cache", "tree_asleep", "tree_rest"}
     assert "whose steps start from the accelerations of the last step" in refused["cache"]
+    assert "option sleep_steps is 0" in refused["tree_rest"]

@@ -14,9 +14,10 @@
 #include "support/pose.h"
 #include "support/scene_batch.h"
 
-/* Rows are of MuJoCo's law. */
+/* Rows are of MuJoCo's law, and trees of worlds that may sleep. */
 static bool is_of_other_options(int field) {
-    return field >= SAP_BATCH_ROW_COUNT && field <= SAP_BATCH_ROW_FORCE;
+    return (field >= SAP_BATCH_ROW_COUNT && field <= SAP_BATCH_ROW_FORCE) || field == SAP_BATCH_TREE_ASLEEP ||
+           field == SAP_BATCH_TREE_REST;
 }
 
 Test(batch, every_array_has_its_shape_and_stays_where_it_is) {

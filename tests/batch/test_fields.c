@@ -16,6 +16,8 @@ static SapBatch *make(const char *preset, SapScene **scene) {
     SapBatch *batch;
     cr_assert_eq(sap_scene_load("tests/scenes/hulls.yaml", scene), SAP_OK, "%s", sap_error_message());
     cr_assert_eq(sap_options_preset(preset, &options), SAP_OK);
+    if (options.contact_solver == SAP_SOLVER_SAP)
+        options.sleep_steps = 5;
     cr_assert_eq(sap_batch_create((*scene)->model, WORLDS, &options, &batch), SAP_OK, "%s", sap_error_message());
     SapArray view;
     for (int f = 0; f < SAP_BATCH_NUM_FIELDS; f++) {

@@ -293,6 +293,71 @@ Test(sleep_trees, wake_in_their_own_world_only) {
     sap_scene_destroy(scene);
 }
 
+/* ---- reports ---- */
+
+/* What the batch tells of its trees, which are its bodies. */
+typedef struct Trees {
+    const int32_t *asleep;
+    const double *rest;
+} Trees;
+
+static Trees trees_of(SapBatch *b) {
+    SapArray asleep_view, rest_view;
+    need(sap_batch_array(b, SAP_BATCH_TREE_ASLEEP, &asleep_view));
+    need(sap_batch_array(b, SAP_BATCH_TREE_REST, &rest_view));
+    cr_assert(asleep_view.shape[1] == BODIES && rest_view.shape[1] == BODIES);
+    return (Trees){asleep_view.data, rest_view.data};
+}
+
+Test(sleep_trees, are_reported_with_the_time_that_they_have_rested) {
+    SapScene *scene = bodies(0, BODIES);
+    SapOptions o = sleepy(scene, STEPS);
+    SapBatch *b = rolling(scene, &o, 2);
+    Trees trees = trees_of(b);
+    double h = scene->dt, before[2 * BODIES];
+    for (int step = 0; step < 200; step++) {
+        memcpy(before, trees.rest, sizeof before);
+        need(sap_batch_step(b, h, 1));
+        for (int t = 0; t < 2 * BODIES; t++) {
+            bool sleeping = trees.asleep[t] != 0;
+            cr_expect_eq(sleeping, sleeps(b, t / BODIES, t % BODIES), "step %d, tree %d", step, t);
+            cr_expect(trees.rest[t] == 0 || trees.rest[t] == before[t] + h, "step %d, tree %d", step, t);
+            cr_expect(!sleeping || trees.rest[t] >= (STEPS - 0.5) * h, "step %d, tree %d: %g", step, t, trees.rest[t]);
+        }
+    }
+    cr_assert_eq(asleep(b)[0], PARTLY);
+    cr_expect(trees.rest[BALL] == 0 && trees.asleep[BALL] == 0);
+    /* a tree that is pushed begins again; the others go on, whatever the number of steps of a call */
+    memcpy(before, trees.rest, sizeof before);
+    velocity(b, BODIES, 0, 1)[2] = 1e-5;
+    need(sap_batch_step(b, h, 5));
+    cr_expect(trees.asleep[1] == 0 && fabs(trees.rest[1] - 5 * h) < 1e-12, "%g", trees.rest[1]);
+    cr_expect(trees.asleep[2] == 1 && fabs(trees.rest[2] - before[2] - 5 * h) < 1e-12, "%g", trees.rest[2]);
+    sap_batch_destroy(b);
+    sap_scene_destroy(scene);
+}
+
+Test(sleep_trees, of_a_sleeping_world_all_sleep_until_it_wakes) {
+    SapScene *scene = bodies(0, BODIES);
+    SapOptions o = sleepy(scene, STEPS);
+    SapBatch *b = create(scene, 1, &o);
+    need(sap_batch_step(b, scene->dt, 300));
+    cr_assert_eq(asleep(b)[0], 1);
+    Trees trees = trees_of(b); /* counted from here on */
+    need(sap_batch_step(b, scene->dt, 40));
+    for (int t = 0; t < BODIES; t++)
+        cr_expect(trees.asleep[t] == 1 && fabs(trees.rest[t] - 40 * scene->dt) < 1e-12, "tree %d: %g", t,
+                  trees.rest[t]);
+    roll(b, 0, 0.5);
+    for (int body = 0; body < BODIES; body++)
+        velocity(b, BODIES, 0, body)[2] = 0.1;
+    need(sap_batch_step(b, scene->dt, 1));
+    for (int t = 0; t < BODIES; t++)
+        cr_expect(trees.asleep[t] == 0 && trees.rest[t] == 0, "tree %d: %g", t, trees.rest[t]);
+    sap_batch_destroy(b);
+    sap_scene_destroy(scene);
+}
+
 /* ---- beside trees of every kind ---- */
 
 enum { EXTRA = 6 };
@@ -358,16 +423,11 @@ static void pull_tendons(SapBatch *b) {
 }
 
 static void expect_linkages_as_alone(const char *solver) {
-    static const SapBatchField results[] = {SAP_BATCH_JOINT_Q,
-                                            SAP_BATCH_JOINT_QD,
-                                            SAP_BATCH_BODY_Q,
-                                            SAP_BATCH_BODY_QD,
-                                            SAP_BATCH_CONSTRAINT_IMPULSE,
-                                            SAP_BATCH_TENDON_FORCE,
-                                            SAP_BATCH_JOINT_TORQUE,
-                                            SAP_BATCH_STATUS,
-                                            SAP_BATCH_ITERATIONS,
-                                            SAP_BATCH_CONTACT_COUNT};
+    static const SapBatchField results[] = {
+        SAP_BATCH_JOINT_Q,      SAP_BATCH_JOINT_QD,           SAP_BATCH_BODY_Q,
+        SAP_BATCH_BODY_QD,      SAP_BATCH_CONSTRAINT_IMPULSE, SAP_BATCH_TENDON_FORCE,
+        SAP_BATCH_JOINT_TORQUE, SAP_BATCH_JOINT_DRIVE_FORCE,  SAP_BATCH_JOINT_LIMIT_FORCE,
+        SAP_BATCH_STATUS,       SAP_BATCH_ITERATIONS,         SAP_BATCH_CONTACT_COUNT};
     SapScene *scene = linkages(true), *alone = linkages(false);
     SapOptions o = sleepy(scene, STEPS), plain = sleepy(alone, 0);
     need(sap_options_set(&o, "contact_solver", solver));

@@ -199,6 +199,7 @@ Test(mujoco_reports, that_have_no_meaning_are_refused_with_the_reason) {
         {"approx64", "cone", SAP_BATCH_ROW_COUNT, "row_count is not recorded: contact_solver is not mujoco"},
         {"approx64", "cone", SAP_BATCH_JOINT_CONSTRAINT_FORCE,
          "joint_constraint_force is not recorded: contact_solver is one in impulses"},
+        {"approx64", "sap", SAP_BATCH_TREE_REST, "tree_rest is not recorded: option sleep_steps is 0"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         SapScene *scene;

@@ -117,7 +117,8 @@ typedef struct SapBatchArrays {
     SapContacts contacts;
     SapContacts given; /* parameters of contacts of the caller, f64; its other arrays are NULL */
     uint32_t *status;
-    int32_t *asleep;
+    int32_t *asleep, *tree_asleep;
+    double *tree_rest;
     SapReportArgs report;
     SapExtraReport extra; /* report.extra is its copy on the device */
     SapSensedArrays sensed;
@@ -132,6 +133,7 @@ struct SapBatch {
     SapDtype dtype;
     int nq, nv, nb;
     int num_constraints, num_rows, num_tendons; /* constraints, their rows, tendons */
+    int num_trees;                              /* root joints; at least 1 */
     int num_actuators;                          /* of MuJoCo's law, if the batch has it */
 
     SapBatchArrays arrays;

@@ -49,6 +49,13 @@ static SapStatus create_cache(SapBatch *b) {
     return sap_batch_array(b, SAP_BATCH_DOF_CACHE, &view);
 }
 
+static int count_trees(const SapModelArrays *a) {
+    int count = 0;
+    for (int j = 0; j < a->num_joints; j++)
+        count += a->joint_parent[j] < 0;
+    return count > 0 ? count : 1;
+}
+
 static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model) {
     const SapModelArrays *a = sap_model_arrays(model);
     b->model = model;
@@ -62,6 +69,7 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
         return sap_fail(SAP_ERROR_UNSUPPORTED,
                         "%s: model '%s' has %d actuators of MuJoCo's law; contact_solver must be mujoco", what, a->name,
                         b->num_actuators);
+    b->num_trees = count_trees(a);
     for (int i = 0; i < a->num_constraints; i++)
         b->num_rows += sap_constraint_type(a->constraint_type[i])->rows;
     int most;

@@ -108,6 +108,8 @@ enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_SITE_BEFORE, ROW_QD_BEFORE
     X(SAP_BATCH_ROW_REFERENCE, "row_reference", extra.rows.aref, F64, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)             \
     X(SAP_BATCH_ROW_COST, "row_cost", extra.rows.cost, F64, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)                       \
     X(SAP_BATCH_ROW_FORCE, "row_force", extra.rows.force, F64, LAW_ROWS, 0, ON_REQUEST, TO_ZERO, 0)                    \
+    X(SAP_BATCH_TREE_ASLEEP, "tree_asleep", tree_asleep, I32, TREES, 0, ON_REQUEST, TO_ZERO, 0)                        \
+    X(SAP_BATCH_TREE_REST, "tree_rest", tree_rest, F64, TREES, 0, ON_REQUEST, TO_ZERO, 0)                              \
     X(SAP_BATCH_CACHE_KEY, "cache_key", report.cache_key, I32, CONTACTS, 3, ON_REQUEST, TO_ZERO, 0)                    \
     X(SAP_BATCH_CACHE, "cache", report.cache, F64, CONTACTS, 6, ON_REQUEST, TO_ZERO, 0)                                \
     X(SAP_BATCH_DOF_CACHE, "dof_cache", report.dof_cache, F64, DOFS, 4, ON_REQUEST, TO_ZERO, 0)                        \
@@ -217,6 +219,7 @@ int sap_batch_row_count(const SapBatch *b, const SapBatchRow *row) {
     case SAP_FIELD_TOUCH: return b->sensors.num_touch;
     case SAP_FIELD_RAYS: return b->sensors.num_rays;
     case SAP_FIELD_LAW_ROWS: return b->arrays.extra.rows.capacity;
+    case SAP_FIELD_TREES: return b->num_trees;
     case SAP_FIELD_WORLD: break;
     }
     return 1;
@@ -251,6 +254,9 @@ const char *sap_batch_row_refusal(const SapBatch *b, const SapBatchRow *row) {
                    ? NULL
                    : "contact_solver is one in impulses, which computes velocities from them without the sum over the "
                      "constraints of a dof; use sap or mujoco";
+    case SAP_BATCH_TREE_ASLEEP:
+    case SAP_BATCH_TREE_REST:
+        return b->options.sleep_steps > 0 ? NULL : "option sleep_steps is 0, so no tree falls asleep";
     default: break;
     }
     return !mujoco && row->field >= SAP_BATCH_ROW_COUNT && row->field <= SAP_BATCH_ROW_FORCE

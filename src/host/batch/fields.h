@@ -29,9 +29,10 @@ typedef enum SapFieldRows {
     SAP_FIELD_ACTUATORS,  /* of MuJoCo's law */
     SAP_FIELD_STEP_START, /* numbers of the start of a step */
     SAP_FIELD_SITES,
-    SAP_FIELD_TOUCH,   /* contact sensors */
-    SAP_FIELD_RAYS,    /* rays of all ray sensors */
-    SAP_FIELD_LAW_ROWS /* rows of MuJoCo's law */
+    SAP_FIELD_TOUCH,    /* contact sensors */
+    SAP_FIELD_RAYS,     /* rays of all ray sensors */
+    SAP_FIELD_LAW_ROWS, /* rows of MuJoCo's law */
+    SAP_FIELD_TREES     /* trees that sleep */
 } SapFieldRows;
 
 typedef enum SapFieldTime { SAP_FIELD_ALWAYS, SAP_FIELD_ON_REQUEST } SapFieldTime;

@@ -121,7 +121,9 @@ static SapWorldParameters *parameters(const SapBatch *b) {
 }
 
 static void record(SapBatch *b) {
-    sap_solver_set_results(((CpuBatch *)b->own)->solver, b->arrays.status, &b->arrays.report);
+    SapSolver *solver = ((CpuBatch *)b->own)->solver;
+    sap_solver_set_results(solver, b->arrays.status, &b->arrays.report);
+    sap_solver_record_trees(solver, b->arrays.tree_asleep, b->arrays.tree_rest);
 }
 
 static SapStatus read_array(SapBatch *b, const char *what, const void *from, void *host, size_t bytes) {

@@ -47,15 +47,17 @@ struct SapSleep {
     int *first_dof, *dof;                          /* [num_trees + 1], [nv] the dofs of tree t: dof[first_dof[t] ..] */
     bool *bound; /* [num_trees] has constraints or tendons: it sleeps with its world only */
     /* worlds */
-    int32_t *asleep;   /* [num_worlds] of the batch */
-    int32_t *known;    /* [num_worlds] its values after the last call */
-    int *quiet;        /* [num_worlds][num_trees] steps at rest, or ASLEEP */
-    int *island;       /* [num_worlds][num_trees] of sleeping trees: those with the same number wake together */
-    int *dofs;         /* [num_worlds] of sleeping trees */
-    unsigned *version; /* [num_worlds] counts the changes of its sleeping trees */
-    int *list;         /* [num_worlds] worlds to process, in their order */
-    uint32_t *seen;    /* [num_worlds] status bits that last for a call */
-    char *kept;        /* [num_worlds][kept_bytes + 1] the watched rows of worlds with sleeping trees */
+    int32_t *asleep;      /* [num_worlds] of the batch */
+    int32_t *known;       /* [num_worlds] its values after the last call */
+    int *quiet;           /* [num_worlds][num_trees] steps at rest, or ASLEEP */
+    int *island;          /* [num_worlds][num_trees] of sleeping trees: those with the same number wake together */
+    int *dofs;            /* [num_worlds] of sleeping trees */
+    unsigned *version;    /* [num_worlds] counts the changes of its sleeping trees */
+    int32_t *tree_asleep; /* [num_worlds][num_trees] of the batch; NULL: nobody asked */
+    double *tree_rest;    /* [num_worlds][num_trees] s at rest or asleep, of the batch; NULL: nobody asked */
+    int *list;            /* [num_worlds] worlds to process, in their order */
+    uint32_t *seen;       /* [num_worlds] status bits that last for a call */
+    char *kept;           /* [num_worlds][kept_bytes + 1] the watched rows of worlds with sleeping trees */
     size_t kept_bytes;
     /* work */
     int *group; /* [num_trees] */
@@ -272,8 +274,16 @@ static bool rows_changed(const SapSleep *sleep, const Watched *watched, int worl
     return false;
 }
 
+/* A tree that wakes has not rested. */
+static void wake_one_tree(const SapSleep *sleep, int world, int tree) {
+    quiet_of(sleep, world)[tree] = 0;
+    if (sleep->tree_rest)
+        sleep->tree_rest[(size_t)world * (size_t)sleep->num_trees + (size_t)tree] = 0;
+}
+
 static void wake_world(SapSleep *sleep, int world) {
-    memset(quiet_of(sleep, world), 0, (size_t)sleep->num_trees * sizeof *sleep->quiet);
+    for (int t = 0; t < sleep->num_trees; t++)
+        wake_one_tree(sleep, world, t);
     sleep->dofs[world] = 0;
     sleep->version[world]++;
     sleep->asleep[world] = AWAKE;
@@ -290,7 +300,7 @@ static void wake_tree(SapSleep *sleep, int nv, int world, int tree) {
     int *quiet = quiet_of(sleep, world), *island = island_of(sleep, world), number = island[tree];
     for (int t = 0; t < sleep->num_trees; t++)
         if (quiet[t] == ASLEEP && island[t] == number) {
-            quiet[t] = 0;
+            wake_one_tree(sleep, world, t);
             sleep->dofs[world] -= sleep->num_dofs[t];
         }
     sleep->version[world]++;
@@ -549,6 +559,33 @@ static void run_part_job(SapSolver *s, const SapStepArgs *args, int count, bool 
     sap_pool_run(s->pool, run_parts, &job);
 }
 
+/* ---- reports ---- */
+
+static bool tree_sleeps(const SapSleep *sleep, int world, int tree) {
+    return sleep->asleep[world] == WORLD_SLEEPS || quiet_of(sleep, world)[tree] == ASLEEP;
+}
+
+/* After `time` seconds: how long each tree has rested. */
+static void count_rest(const SapSleep *sleep, int num_worlds, double time) {
+    for (int w = 0; w < num_worlds && sleep->tree_rest; w++)
+        for (int t = 0; t < sleep->num_trees; t++) {
+            double *rest = &sleep->tree_rest[(size_t)w * (size_t)sleep->num_trees + (size_t)t];
+            bool rests = tree_sleeps(sleep, w, t) || quiet_of(sleep, w)[t] > 0;
+            *rest = rests ? *rest + time : 0;
+        }
+}
+
+static void report_trees(const SapSleep *sleep, int num_worlds) {
+    for (int w = 0; w < num_worlds && sleep->tree_asleep; w++)
+        for (int t = 0; t < sleep->num_trees; t++)
+            sleep->tree_asleep[(size_t)w * (size_t)sleep->num_trees + (size_t)t] = tree_sleeps(sleep, w, t);
+}
+
+void sap_sleep_record_trees(SapSleep *sleep, int32_t *tree_asleep, double *tree_rest) {
+    sleep->tree_asleep = tree_asleep;
+    sleep->tree_rest = tree_rest;
+}
+
 /* ---- steps ---- */
 
 static int list_worlds(SapSolver *s, int32_t state) {
@@ -590,8 +627,11 @@ void sap_sleep_steps(SapSolver *s, const SapStepArgs *args, int num_steps) {
     watch_all(args, watched);
     wake(s, args, watched);
     memset(sleep->seen, 0, (size_t)s->num_worlds * sizeof *sleep->seen);
-    for (int step = 0; step < num_steps && take_step(s, &one, watched); step++)
-        ;
+    int step = 0;
+    for (; step < num_steps && take_step(s, &one, watched); step++)
+        count_rest(sleep, s->num_worlds, args->h);
+    count_rest(sleep, s->num_worlds, args->h * (num_steps - step));
+    report_trees(sleep, s->num_worlds);
     for (int w = 0; w < s->num_worlds; w++)
         args->status[w] |= sleep->seen[w] & lasting;
     memcpy(sleep->known, sleep->asleep, (size_t)s->num_worlds * sizeof *sleep->known);

@@ -9,6 +9,9 @@ SapStatus sap_sleep_create(const SapSolver *solver, int32_t *asleep, SapSleep **
 void sap_sleep_destroy(SapSleep *sleep);
 size_t sap_sleep_bytes(const SapSleep *sleep);
 
+/* Writes from now on which trees sleep and for how many seconds each has rested, [num_worlds][num_trees]; NULL: not. */
+void sap_sleep_record_trees(SapSleep *sleep, int32_t *tree_asleep, double *tree_rest);
+
 /* Takes num_steps steps of the worlds that are awake, gathered into full packs. */
 void sap_sleep_steps(SapSolver *solver, const SapStepArgs *args, int num_steps);
 

@@ -79,6 +79,11 @@ SapStatus sap_solver_let_sleep(SapSolver *s, int32_t *asleep) {
     return sap_sleep_create(s, asleep, &s->sleep);
 }
 
+void sap_solver_record_trees(SapSolver *s, int32_t *tree_asleep, double *tree_rest) {
+    if (s->sleep)
+        sap_sleep_record_trees(s->sleep, tree_asleep, tree_rest);
+}
+
 static bool uses_lockstep(const SapSolver *s) {
     return s->options.factor_plan == SAP_FACTOR_LIBRARY && s->args.newton.dense;
 }

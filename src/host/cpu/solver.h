@@ -60,6 +60,8 @@ void sap_solver_set_results(SapSolver *solver, uint32_t *status, const SapReport
 
 /* Lets worlds sleep if the option sleep_steps is set. asleep: [num_worlds] 1 = the world sleeps; the caller's. */
 SapStatus sap_solver_let_sleep(SapSolver *solver, int32_t *asleep);
+/* As sap_sleep_record_trees, if worlds may sleep. */
+void sap_solver_record_trees(SapSolver *solver, int32_t *tree_asleep, double *tree_rest);
 
 /* Makes the solver read a parameter per world. */
 SapStatus sap_solver_expand(SapSolver *solver, SapParameter parameter);
