@@ -130,9 +130,9 @@ Test(mujoco_reports, of_a_world_do_not_depend_on_the_others) {
     }
 }
 
-/* Forces on the dofs of a free body [f ; tau about the centre of mass] are the sum of the wrenches of its contacts and of
- * its constraints. SAP pushes the two bodies of a contact at two points and reports a force between them, so its torques
- * differ by the gap. */
+/* Forces on the dofs of a free body [f ; tau about the centre of mass] are the sum of the wrenches of its contacts and
+ * of its constraints. SAP pushes the two bodies of a contact at two points and reports a force between them, so its
+ * torques differ by the gap. */
 Test(mujoco_reports, forces_on_a_free_body_are_those_of_its_contacts_and_constraints) {
     static const int body[] = {LEFT, RIGHT, BALL};
     for (int p = 0; p < 2; p++) {

@@ -373,7 +373,8 @@ KERNEL_FN real report_block_velocity(const Context *ctx, const SapBlock *b, int 
     return s;
 }
 
-/* Each body is pushed at its own point. The moment m of the rotation has m.w = gamma.(s/2 vec(q_P* w q_Q)) for all w. */
+/* Each body is pushed at its own point. The moment m of the rotation has m.w = gamma.(s/2 vec(q_P* w q_Q)) for all
+ * w. */
 STAGE_FN void report_weld(const Context *ctx, const SapBlock *b, const BlockFrames *f, int side, Vec3 *impulse,
                           Vec3 *moment, Vec3 *at) {
     real half = K(0.5) * mujoco_block_get(ctx, b, SAP_MUJOCO_TORQUESCALE), zero = real_of(0), one = real_of(1);
