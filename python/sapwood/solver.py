@@ -428,12 +428,13 @@ class Solver:
 
     def record_rows(self, capacity: int = 256) -> SimpleNamespace:
         """Makes further steps of MuJoCo's law write the rows of their problems, and returns the arrays of
-        SapMujocoRows: count, type, state, jacobian, pos, R, aref, force (n, capacity, ...) and qacc. A capacity of 0
-        stops that."""
+        SapMujocoRows: count, type, id, state, jacobian, pos, margin, velocity, impedance, R, aref, cost, force
+        (n, capacity, ...) and qacc. A capacity of 0 stops that."""
         rows, nv, n = integer("capacity", capacity), self.model.num_dofs, self.num_worlds
         shapes: dict[str, tuple[int, ...]] = {"count": (), "type": (rows,), "state": (rows,), "jacobian": (rows, nv)}
-        shapes |= {"pos": (rows,), "R": (rows,), "aref": (rows,), "force": (rows,), "qacc": (nv,)}
-        kinds = {"count": np.int32, "type": np.int32, "state": np.int32}
+        numbers = ("id", "pos", "margin", "velocity", "impedance", "R", "aref", "cost", "force")
+        shapes |= {name: (rows,) for name in numbers} | {"qacc": (nv,)}
+        kinds = {"count": np.int32, "type": np.int32, "id": np.int32, "state": np.int32}
         arrays = {name: np.zeros((n, *shape), kinds.get(name, np.float64)) for name, shape in shapes.items()}
         struct = _MujocoRows(rows, **{name: array.ctypes.data for name, array in arrays.items()})
         self._call(lib.sap_solver_record_rows, ctypes.byref(struct) if rows else None)
