@@ -130,9 +130,9 @@ Test(cli_bench, tells_what_a_world_takes_in_memory) {
     json_t *rows = rows_of("--scene cube --worlds 4096 --threads 1 --lanes 8 --steps 1 --warmup 0 --repeat 1"),
            *row = row_at(rows, 0);
     double bytes = number(row, "bytes_per_world"), arrays = number(row, "array_bytes_per_world");
-    /* q 7, qd 6, body 13, control 4 6 + 6, four points of 2 shapes and 9 numbers; status and sleep, four counters, cost
+    /* q 7, qd 6, body 13, control 4 6 + 6, four points of 2 shapes and 11 numbers; status and sleep, four counters, cost
      * and residual, contacts and dropped */
-    cr_expect_eq(arrays, 4 * (7 + 6 + 13 + 4 * 6 + 6) + 4 * (2 * 4 + 9 * 4) + 2 * 4 + 4 * 4 + 2 * 8 + 2 * 4, "%g",
+    cr_expect_eq(arrays, 4 * (7 + 6 + 13 + 4 * 6 + 6) + 4 * (2 * 4 + 11 * 4) + 2 * 4 + 4 * 4 + 2 * 8 + 2 * 4, "%g",
                  arrays);
     cr_expect(bytes >= arrays && bytes < 1.3 * arrays, "%g bytes, the arrays need %g", bytes, arrays);
     json_decref(rows);

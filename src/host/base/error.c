@@ -9,7 +9,7 @@
 
 /* A file name longer than NAME_SHOWN would truncate the rest of the message; only its end is shown, which is more
  * specific. */
-enum { MESSAGE_SIZE = 1024, NAME_SHOWN = 256 };
+enum { MESSAGE_SIZE = 2048, NAME_SHOWN = 256 };
 static _Thread_local char message[MESSAGE_SIZE];
 
 /* Replaces control characters, also U+0080 .. U+009F, which are C2 80 .. C2 9F in UTF-8: names in a file may contain

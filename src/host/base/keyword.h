@@ -25,7 +25,7 @@ bool sap_keyword_is_none(const char *word);
 
 /* "a, b, c" for messages; entries that do not fit are dropped. */
 typedef struct SapList {
-    char text[1024];
+    char text[2048];
     size_t length;
 } SapList;
 
