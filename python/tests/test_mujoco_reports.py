@@ -240,7 +240,9 @@ def test_constraints_are_mujocos_equalities(integrator: str) -> None:
 
 GROUPS = ("contact_", "constraint_", "tendon_", "row_", "joint_", "body_contact_", "body_constraint_")
 REPORTS = [name for name in FIELDS if name.startswith(GROUPS)]
-KEPT = ("contact_shape0", "contact_shape1", "contact_point0", "contact_point1", "contact_normal")  # of earlier contacts
+# Records of contacts, whose unused entries are those of earlier contacts.
+RECORDS = ("shape0", "shape1", "point0", "point1", "normal", "margin0", "margin1", "body0", "body1")
+KEPT = tuple(f"contact_{name}" for name in RECORDS)
 
 
 @pytest.mark.parametrize("name", ["elliptic 3", "pyramidal 4", "rows", "friction"])

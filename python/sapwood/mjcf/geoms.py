@@ -143,7 +143,7 @@ class Geoms(Source):
 
     def reduce(self, points: Floats, what: str) -> Floats:
         """The vertices of the hull of the points, or of a hull of at most max_hull_vertices inside it."""
-        kept, lost = reduce_hull(points, self.hulls.most(self.law) or len(points))
+        kept, lost = reduce_hull(points, self.hulls.most(self.law) or max(8, len(points)))
         if lost > 0:
             self.approximated.append(
                 f"{what}: a hull of {len(kept)} vertices, at most {lost:.2g} m inside the exact one (max_hull_vertices)"
