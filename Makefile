@@ -1,6 +1,7 @@
 # Shortcuts to the CMake build: CMakePresets.json has the builds and CMakeLists.txt the options.
 #
 #   make build      the library and the program, in build/release
+#   make cuda-all   the same with the machine code of every GPU architecture: 8.0, 9.0 and 10.0
 #   make run        steps a scene:              make run SCENE=my.yaml ARGS="--worlds 64 --steps 1000"
 #                   with a program built for the CPU of this machine only, in build/run
 #   make test       builds and runs all tests, including Python; warnings are errors
@@ -41,7 +42,7 @@ PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
-.PHONY: slow-test wheel-test aarch64-test learn-test hosts-test long-test fuzz soak valgrind setup setup-run build run test test-all wheel python-test ptx-test mutants ptx-mutants ptxas-table roofline roofline-table bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: slow-test wheel-test aarch64-test learn-test hosts-test long-test fuzz soak valgrind setup setup-run build cuda-all run test test-all wheel python-test ptx-test mutants ptx-mutants ptxas-table roofline roofline-table bench instructions plots compare format install clean gcc-test asan-test tsan-test
 
 setup:
 	@scripts/setup
@@ -51,6 +52,10 @@ setup-run:
 
 build: setup
 	@test -f build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release --target sapwood_all
+
+cuda-all: setup
+	cmake --preset release "-DSAPWOOD_CUDA_CODE=80;90;100"
 	@cmake --build --preset release --target sapwood_all
 
 # A program for this machine: the generic kernels and those of its best instruction set, no CUDA kernels, and no packages
@@ -84,7 +89,7 @@ endef
 # Python tests run first, so that the output ends with the summary of ctest.
 test: setup
 	$(call test_build,release)
-	$(MAKE) python-test WHEEL_ISAS=native
+	$(MAKE) python-test
 	$(call test_run,release)
 
 # All tests in four builds, the kernels of aarch64, the learners, the slow tests and the long runs: an hour on two cores.
@@ -93,9 +98,11 @@ test-all: test slow-test asan-test tsan-test gcc-test aarch64-test wheel-test le
 # The tag of a wheel names the oldest C library that it runs with: that of this machine.
 WHEEL_PLATFORM = $(shell getconf GNU_LIBC_VERSION | sed 's/glibc /manylinux_/; s/\./_/')_$(shell uname -m)
 WHEEL_ARGS = --config-setting=cmake.define.SAPWOOD_CUDA=OFF
-# Instruction sets of a wheel, avx2 and avx512 if empty. `make test` compiles for this machine only.
+# Instruction sets of a wheel, avx2 and avx512 if empty; native: this machine's; none: the generic kernels, not optimised.
 WHEEL_ISAS =
-ifneq ($(WHEEL_ISAS),)
+ifeq ($(WHEEL_ISAS),none)
+WHEEL_ARGS += --config-setting=cmake.define.SAPWOOD_ISAS= --config-setting=cmake.define.SAPWOOD_KERNEL_OPT=-O0
+else ifneq ($(WHEEL_ISAS),)
 WHEEL_ARGS += --config-setting=cmake.define.SAPWOOD_ISAS=$(WHEEL_ISAS)
 endif
 
@@ -105,20 +112,30 @@ wheel: setup
 	build/wheel-venv/bin/pip install --quiet build
 	_PYTHON_HOST_PLATFORM=$(WHEEL_PLATFORM) build/wheel-venv/bin/python -m build --wheel --outdir build/wheel $(WHEEL_ARGS)
 
-# As a user would: the wheel in a new environment, then the tests of the installed package.
-python-test: setup build wheel
+# $(call install_wheel): as a user would, in a new environment, with what the tests need.
+define install_wheel
 	rm -rf build/python-venv
 	$(PYTHON) -m venv build/python-venv
 	build/python-venv/bin/pip install --quiet "$$(ls build/wheel/*.whl)[test]"
-	SAPWOOD_PROGRAM=$(CURDIR)/build/release/sapwood build/python-venv/bin/python -m pytest -q -rs python/tests
+endef
+
+# The tests of the package that a wheel installs. That wheel has kernels that compile at once, which the first tests run; the
+# others have the library of build/release.
+python-test: setup build
+	$(MAKE) wheel WHEEL_ISAS=none
+	$(call install_wheel)
+	build/python-venv/bin/python -m pytest -q python/tests/test_package.py
+	SAPWOOD_LIBRARY=$(CURDIR)/build/release/src/libsapwood.so SAPWOOD_PROGRAM=$(CURDIR)/build/release/sapwood \
+	    build/python-venv/bin/python -m pytest -q -rs python/tests
 # Batches on a GPU, if the stand-in driver has been built (make test, make ptx-test).
 	@if test -f $(PTX_DRIVER)/libcuda.so.1; then \
 	    SAPWOOD_LIBRARY=$(CURDIR)/build/release/src/libsapwood.so SAPWOOD_CUDA_DRIVER=$(PTX_DRIVER)/libcuda.so.1 \
 	    PTX_LEAKS=fail build/python-venv/bin/python -m pytest -q python/tests/test_cuda.py; fi
 
 # The tests of the wheel that is given to others: it has the kernels of all instruction sets.
-wheel-test:
-	SAPWOOD_WHEEL=full $(MAKE) python-test
+wheel-test: setup build wheel
+	$(call install_wheel)
+	SAPWOOD_WHEEL=full SAPWOOD_PROGRAM=$(CURDIR)/build/release/sapwood build/python-venv/bin/python -m pytest -q -rs python/tests
 
 # Learners, with PyTorch for CPUs, and the page in a browser: a gigabyte of packages, so it is no part of make test.
 learn-test:
@@ -157,7 +174,7 @@ ptx-mutants: setup
 	$(PYTHON) -B tests/ptx/barrier_mutants.py --driver build/release/tests/ptx/driver --work build/release/tests/ptx/mutants \
 		$(if $(MUTANTS),$(MUTANTS),--update docs/gpu.md)
 
-ptxas-table: build
+ptxas-table: cuda-all
 	$(PYTHON) -B tests/ptx/ptxas_figures.py --update docs/gpu.md build/release/cuda/*.cubin
 
 # Registers of a thread per world are those of the cubin that its budget test assembles.
@@ -179,9 +196,9 @@ hosts-test: build
 	ctest --preset release -C all -R '^cluster_hosts$$'
 
 # Every barrier of the CPU's teams removed in turn; the kernels of the other code generator.
-slow-test: build
+slow-test: cuda-all
 	cmake --build --preset release
-	ctest --preset release -C all -R '^(barrier_mutants|ptx_backend_bits_100|ptx_backend_memory_checks|ptx_budgets_dual|ptx_budgets_mujoco|ptx_budgets_thread|compilers_O3)$$'
+	ctest --preset release -C all -R '^(barrier_mutants|ptx_backend_bits_100|ptx_backend_memory_checks|ptx_budgets|ptx_budgets_dual|ptx_budgets_mujoco|ptx_budgets_thread|compilers_O3)$$'
 
 long-test: build
 	cmake --build --preset release --target test_linkages test_dual_scenes

@@ -2,9 +2,10 @@
 # assembled from that PTX. Custom commands are used instead of CMake's CUDA language, which links a test program and the
 # CUDA run-time library; neither is needed here.
 
-# A100 (also for L4, L40 and RTX 40, which are 8.9), H100, B200. An architecture that nvcc does not know is skipped with
-# a message.
-set(SAPWOOD_CUDA_CODE 80 90 100 CACHE STRING "Architectures of the machine code; empty: PTX only, which the driver compiles")
+# 80 is the A100, also for L4, L40 and RTX 40, which are 8.9; 90 the H100, 100 the B200. ptxas takes minutes for each, so that
+# a build has the machine code of one and leaves the others to the driver, which compiles the PTX; `make cuda-all` has all
+# three. An architecture that nvcc does not know is skipped with a message.
+set(SAPWOOD_CUDA_CODE 80 CACHE STRING "Architectures of the machine code, such as 80;90;100; empty: PTX only, which the driver compiles")
 # The oldest architecture. Its PTX is the source of all machine code, because the kernels use no newer features, and one
 # run of the front end is enough. The driver compiles the PTX of the fatbin for all other architectures.
 set(SAPWOOD_CUDA_PTX 80)

@@ -188,6 +188,28 @@ def print_timing(rows, args):
               f"{row['to_tuned']:>10.2f}{100 * row['spread']:>7.0f} %{row['error']:>10.1e}{residual:>10}{support:>9}")
 
 
+def rate_text(rate):
+    return f"{rate / 1e6:.2f} M" if rate >= 1e6 else f"{rate / 1e3:.0f} k"
+
+
+def print_markdown(rows):
+    """The table of docs/bench.md."""
+    print("| robot, targets | MuJoCo: default, tuned (error) | preset | steps/s (to tuned, to default) | error | residual "
+          "| support | spread |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    theirs = {}
+    for row in rows:
+        case = f"{row['robot']}, {row['targets']}"
+        if row["run"].startswith("MuJoCo"):
+            theirs.setdefault(case, []).append(f"{rate_text(row['rate'])} ({row['error']:.0e})")
+            continue
+        support = "" if row["support"] is None else f"{row['support']:.3f}"
+        first, peers = (case, ", ".join(theirs.pop(case))) if case in theirs else ("", "")
+        print(f"| {first} | {peers} | {row['run']} | {rate_text(row['rate'])} ({row['to_tuned']:.1f}x, "
+              f"{row['to_default']:.1f}x) | {row['error']:.0e} | {row['residual']:.0e} | {support} "
+              f"| {100 * row['spread']:.0f} % |")
+
+
 def processor():
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
@@ -238,6 +260,7 @@ def parse(cores):
     parser.add_argument("--processor-time", action="store_true",
                         help="measure processor time instead of wall time, for a busy machine")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--markdown", action="store_true", help="print the second table as docs/bench.md has it")
     args = parser.parse_args()
     args.robot = args.robot or list(robots.NAMES)
     robots.as_file = args.as_file
@@ -284,6 +307,8 @@ def main():
                           "seed": args.seed, "set": args.set, "repeat": args.repeat, "threads": args.threads,
                           "processor_time": args.processor_time, "rest": rest, "speed": timing,
                           "mismatches": mismatches.found}, indent=2))
+    elif args.markdown:
+        print_markdown(timing)
     else:
         print(f"{machine['processor']}, {cores} cores; MuJoCo {machine['mujoco']}\n")
         if rest:
