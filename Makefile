@@ -198,7 +198,7 @@ hosts-test: build
 # Every barrier of the CPU's teams removed in turn; the kernels of the other code generator.
 slow-test: cuda-all
 	cmake --build --preset release
-	ctest --preset release -C all -R '^(barrier_mutants|ptx_backend_bits_100|ptx_backend_memory_checks|ptx_budgets|ptx_budgets_dual|ptx_budgets_mujoco|ptx_budgets_thread|compilers_O3)$$'
+	ctest --preset release -C all -R '^(barrier_mutants|ptx_backend_bits|ptx_backend_bits_100|ptx_backend_memory_checks|ptx_budgets|ptx_budgets_dual|ptx_budgets_mujoco|ptx_budgets_thread|compilers_O3)$$'
 
 long-test: build
 	cmake --build --preset release --target test_linkages test_dual_scenes
