@@ -43,7 +43,7 @@ typedef struct Regions {
 
 typedef struct Value {
     double cost, cost_size, grad[MAX_DOFS]; /* cost_size: sum of the sizes of its terms */
-    double size[MAX_DOFS]; /* |r_i| + |j_i|: what grad_i is the difference of */
+    double size[MAX_DOFS];                  /* |r_i| + |j_i|: what grad_i is the difference of */
     Regions regions;
 } Value;
 
