@@ -148,7 +148,7 @@ class Backend(unittest.TestCase):
         harness.WORK.mkdir(parents=True, exist_ok=True)
         other.write_text(text.replace('div.rn.f64', 'div.rz.f64'))
         self.assertNotEqual(text, other.read_text())
-        for image, code, word in ((STEP, 0, '8 cases, 0 differ'), (str(other), 1, ' DIFFER ')):
+        for image, code, word in ((STEP, 0, '9 cases, 0 differ'), (str(other), 1, ' DIFFER ')):
             status, out, messages = run('selftest', '--device', 'cuda', '--worlds', '3', '--steps', '100', 'cube',
                                         program=SAPWOOD, SAPWOOD_CUDA_IMAGE=image)
             self.assertEqual((status, word in out, 'forms of instructions compute as in C' in out), (code, True, True), out + messages)
