@@ -37,7 +37,7 @@ ARGS   = --worlds 4096 --steps 400
 PREFIX = /usr/local
 PYTHON = python3
 FUZZ_SECONDS = 60
-SOAK_STEPS = 10000000
+SOAK_STEPS = 10300000
 PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
 JOBS   = $(shell nproc)
 

@@ -137,7 +137,7 @@ def draw_precision(plt, folder):
     speed.axvline(1, color="#888", linewidth=1)
     speed.set(xlabel="speed, times approx64")
     error.barh(names, [effect[c[1:]] for c in cases], color="#b03a2e")
-    error.set(xscale="log", xlabel="velocity after one step, difference to approx64, 99th percentile")
+    error.set(xscale="log", xlabel="difference of a velocity in one step, p99, m/s or rad/s")
     speed.tick_params(axis="y", labelsize=8)
     speed.invert_yaxis()
     figure.suptitle("approx64 with single precision in one place at a time: quadruped")
