@@ -13,7 +13,7 @@
 #   make plots      measures, and draws the figures in docs/images
 #   make mutants    changes 100 expressions of kernels and host, one at a time, and counts how many the fast tests catch
 #   make ptx-mutants    removes each barrier of the kernels in turn and runs the race check of the executor
-#   make fuzz       runs each libFuzzer harness of tests/fuzz for FUZZ_SECONDS (60)
+#   make fuzz       runs each libFuzzer harness of lab/fuzz for FUZZ_SECONDS (60)
 #   make soak       steps scenes for SOAK_STEPS (10 million) world-steps with resets and randomisation
 #   make valgrind   runs the program without SIMD under valgrind
 #   make roofline   predicts the performance limits on GPUs, see docs/gpu.md
@@ -38,7 +38,7 @@ PREFIX = /usr/local
 PYTHON = python3
 FUZZ_SECONDS = 60
 SOAK_STEPS = 10300000
-PTX_DRIVER = $(CURDIR)/build/release/tests/ptx/driver
+PTX_DRIVER = $(CURDIR)/build/release/lab/ptx/driver
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
@@ -161,24 +161,24 @@ ptx-test: setup
 define ptx_script
 	cmake --preset release
 	cmake --build --preset release --target sapwood_all ptx_cuda
-	$(PYTHON) -B tests/ptx/$(1).py --program build/release/sapwood --driver build/release/tests/ptx/driver
+	$(PYTHON) -B lab/ptx/$(1).py --program build/release/sapwood --driver build/release/lab/ptx/driver
 endef
 
-# All mutants in one build behind a run-time switch: bench/mutants/README.md.
+# All mutants in one build behind a run-time switch: lab/mutants/README.md.
 mutants: setup
-	$(PYTHON) -B bench/mutants/run --work build/mutants $(MUTANT_ARGS)
+	$(PYTHON) -B lab/mutants/run --work build/mutants $(MUTANT_ARGS)
 
 ptx-mutants: setup
 	cmake --preset release
 	cmake --build --preset release --target ptx_barriers ptx_libraries
-	$(PYTHON) -B tests/ptx/barrier_mutants.py --driver build/release/tests/ptx/driver --work build/release/tests/ptx/mutants \
+	$(PYTHON) -B lab/ptx/barrier_mutants.py --driver build/release/lab/ptx/driver --work build/release/lab/ptx/mutants \
 		$(if $(MUTANTS),$(MUTANTS),--update docs/gpu.md)
 
 ptxas-table: cuda-all
-	$(PYTHON) -B tests/ptx/ptxas_figures.py --update docs/gpu.md build/release/cuda/*.cubin
+	$(PYTHON) -B lab/ptx/ptxas_figures.py --update docs/gpu.md build/release/cuda/*.cubin
 
 # Registers of a thread per world are those of the cubin that its budget test assembles.
-FIGURES = --figures build/release/cuda --figures build/release/tests/ptx
+FIGURES = --figures build/release/cuda --figures build/release/lab/ptx
 
 roofline: setup
 	$(call ptx_script,roofline) $(FIGURES) $(ROOFLINE_ARGS)

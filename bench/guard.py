@@ -84,7 +84,7 @@ def main():
     elif args.instructions:
         worlds = args.worlds or 256
         step = count(worlds, ["sap_step_many"], "--plain")
-        guard = count(worlds, ["sap_guard_begin", "sap_keep_worlds", "sap_guard_end"])
+        guard = count(worlds, ["sap_guard_begin", "sap_snapshot_worlds", "sap_guard_end"])
         print(f"instructions per world and call of one step: step {step:.0f}, guard {guard:.0f}")
         for n in (1, 4):
             print(f"{n} steps per call: {100 * guard / (n * step):+.3f} %")

@@ -331,7 +331,7 @@ typedef struct SapBatchInfo {
     int shared_bytes;     /* shared memory per block */
     int waiting_pairs; /* pairs of shapes of a world that can wait for a launch of the general narrow phase; others are
                                solved at once. 0: all pairs of the model have closed forms */
-    int specialised;   /* 1: the step kernel is compiled for the preset of the options */
+    int preset_kernel;   /* 1: the step kernel is compiled for the preset of the options */
     const char *kernels;    /* which kernels the batch has, and why (option specialize); owned by the batch */
     size_t workspace_bytes; /* scratch in global memory, for all worlds that run at the same time */
     size_t device_bytes;    /* GPU memory that the batch holds, workspace included */

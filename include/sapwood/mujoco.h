@@ -32,7 +32,7 @@ typedef enum SapMujocoIntegrator {
  * are finite, counts and indices whole. solref is two numbers, time constant and damping ratio, both > 0, or stiffness
  * and damping, both <= 0; a pair of different signs acts as the default, as in MuJoCo. solimp is d0, dw, width, mid,
  * power, clamped as MuJoCo does. */
-typedef struct SapMujocoArrays {
+typedef struct SapMujocoParameters {
     SapMujocoCone cone;             /* default pyramidal */
     SapMujocoIntegrator integrator; /* default Euler */
     double impratio;                /* > 0, default 1: friction is that much stiffer than the normal */
@@ -114,20 +114,20 @@ typedef struct SapMujocoArrays {
     const double *actuator_term_dof;  /* [nr] dof of a joint other than ball and free, once per actuator; required */
     const double *actuator_term_arm;  /* [nr] r; required */
     const double *dof_actuator_range; /* [nv][2] N or N m, of the sum of the actuators' forces; default infinite */
-} SapMujocoArrays;
+} SapMujocoParameters;
 
 /* Sets every field to its default. Does nothing for NULL. */
-SAP_API void sap_mujoco_arrays_default(SapMujocoArrays *arrays);
+SAP_API void sap_mujoco_arrays_default(SapMujocoParameters *arrays);
 
 /* sap_model_create with the numbers of MuJoCo's law. MuJoCo's first body of an equality is body b of the constraint,
  * the second is body a. The caller owns *out. */
-SAP_API SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoArrays *mujoco, SapModel **out);
+SAP_API SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoParameters *mujoco, SapModel **out);
 
 /* The numbers of a model, owned by the model; NULL if it has none. A model that was created without them, such as that
  * of a scene, gets some with its first solver or batch of this law: computed weights, shape_friction = (mu, 0.005,
  * 0.0001) and shape_margin of its shapes, integrator discrete (Euler if a tendon has a spring or damping), max_condim
  * 3, else the defaults. */
-SAP_API const SapMujocoArrays *sap_model_mujoco(const SapModel *model);
+SAP_API const SapMujocoParameters *sap_model_mujoco(const SapModel *model);
 
 /* Computes MuJoCo's weights of a model at its initial coordinates, from the inverse of the mass matrix with armature:
  * body [nb][2], dof [nv] in public order, tendon [nt], as body_invweight, dof_invweight and tendon_invweight above. An
@@ -141,7 +141,7 @@ typedef struct SapMujocoContact {
     double dist;              /* m, negative in penetration */
     double includemargin;     /* m; the contact acts where dist < includemargin */
     double friction[5];       /* slide, slide, spin, roll, roll; at least 1e-5 is used */
-    double solref[2];         /* as in SapMujocoArrays */
+    double solref[2];         /* as in SapMujocoParameters */
     double solreffriction[2]; /* (0, 0): as solref; of elliptic cones only */
     double solimp[5];
     double dim; /* condim: 1, 3, 4 or 6 */

@@ -80,12 +80,12 @@ SAP_API const uint32_t *sap_solver_world_status(const SapSolver *solver);
 
 /* The result of each world's solve in the last step. The arrays are [num_worlds], host, owned by the solver, and keep
  * their address as long as the solver lives. With solvers in impulses (docs/dual.md), iterations, line_iterations, cost
- * and residual are iterations, inner_iterations, cost and residual of SapDualSolution, and refactored is 0. */
+ * and residual are iterations, inner_iterations, cost and residual of SapDualSolution, and f64_retries is 0. */
 typedef struct SapWorldReport {
     const uint32_t *status;         /* bits SAP_WORLD_... */
     const int32_t *iterations;      /* Newton iterations */
     const int32_t *line_iterations; /* line search iterations, summed over the Newton iterations */
-    const int32_t *refactored; /* linear systems solved again in f64: no descent direction or no convergence in f32 */
+    const int32_t *f64_retries; /* linear systems solved again in f64: no descent direction or no convergence in f32 */
     const double *cost;        /* l(v), J */
     const double *residual;    /* |D grad| / max(|D A v|, |D j|), which optimality_rel_tol bounds */
     const int32_t *safeguards; /* solvers in impulses: as in SapDualSolution; else 0 */
@@ -192,35 +192,35 @@ SAP_API SapStatus sap_solver_info(const SapSolver *solver, SapSolverInfo *out);
 /* ---- time per stage ---- */
 
 /* The stages of a step in order. Newton's method repeats EVALUATE .. LINE_SEARCH. */
-typedef enum SapStage {
-    SAP_STAGE_LOAD,         /* state and control into scratch */
-    SAP_STAGE_KINEMATICS,   /* poses, motion subspaces, velocities, bias accelerations */
-    SAP_STAGE_DYNAMICS,     /* inertias and wrenches of bodies, then of subtrees */
-    SAP_STAGE_MASS_MATRIX,  /* rows of A and of the generalised force */
-    SAP_STAGE_FREE_FACTOR,  /* factor of A, and v* */
-    SAP_STAGE_BROAD_PHASE,  /* shapes in the world, pairs whose bounds overlap */
-    SAP_STAGE_NARROW_PHASE, /* contact points of these pairs */
-    SAP_STAGE_RECORDS,      /* contact records of these points */
-    SAP_STAGE_SLOTS,        /* assignment of records to the slots of a pack */
-    SAP_STAGE_GEOMETRY,     /* frames, gaps and Jacobians of slots */
-    SAP_STAGE_WEIGHT,       /* contact weights */
-    SAP_STAGE_SETUP,        /* laws of contacts and joints, A v*, the first v */
-    SAP_STAGE_EVALUATE,     /* cost, gradient and stopping tests of an iteration */
-    SAP_STAGE_ASSEMBLY,     /* Newton's matrix */
-    SAP_STAGE_FACTOR,       /* its factor and the direction */
-    SAP_STAGE_LINE_SEARCH,  /* length of the step along the direction, new v */
-    SAP_STAGE_INTEGRATE,    /* coordinates at the end of the step */
-    SAP_STAGE_STORE,        /* reports, status, state and bodies out of scratch */
-    SAP_STAGE_REST,         /* between packs */
-    SAP_NUM_STAGES
-} SapStage;
+typedef enum SapSection {
+    SAP_SECTION_LOAD,         /* state and control into scratch */
+    SAP_SECTION_KINEMATICS,   /* poses, motion subspaces, velocities, bias accelerations */
+    SAP_SECTION_DYNAMICS,     /* inertias and wrenches of bodies, then of subtrees */
+    SAP_SECTION_MASS_MATRIX,  /* rows of A and of the generalised force */
+    SAP_SECTION_FREE_FACTOR,  /* factor of A, and v* */
+    SAP_SECTION_BROAD_PHASE,  /* shapes in the world, pairs whose bounds overlap */
+    SAP_SECTION_NARROW_PHASE, /* contact points of these pairs */
+    SAP_SECTION_RECORDS,      /* contact records of these points */
+    SAP_SECTION_SLOTS,        /* assignment of records to the slots of a pack */
+    SAP_SECTION_GEOMETRY,     /* frames, gaps and Jacobians of slots */
+    SAP_SECTION_WEIGHT,       /* contact weights */
+    SAP_SECTION_SETUP,        /* laws of contacts and joints, A v*, the first v */
+    SAP_SECTION_EVALUATE,     /* cost, gradient and stopping tests of an iteration */
+    SAP_SECTION_ASSEMBLY,     /* Newton's matrix */
+    SAP_SECTION_FACTOR,       /* its factor and the direction */
+    SAP_SECTION_LINE_SEARCH,  /* length of the step along the direction, new v */
+    SAP_SECTION_INTEGRATE,    /* coordinates at the end of the step */
+    SAP_SECTION_STORE,        /* reports, status, state and bodies out of scratch */
+    SAP_SECTION_REST,         /* between packs */
+    SAP_NUM_SECTIONS
+} SapSection;
 
 /* "load", "free factor", ...; "unknown" for any other value; static. */
-SAP_API const char *sap_stage_name(SapStage stage);
+SAP_API const char *sap_section_name(SapSection stage);
 
 /* Times and counts since sap_solver_profile. */
 typedef struct SapProfile {
-    double seconds[SAP_NUM_STAGES]; /* s, sum over all threads */
+    double seconds[SAP_NUM_SECTIONS]; /* s, sum over all threads */
     double factors[2]; /* Newton's linear systems, one per lane: [0] on the model's pattern, [1] on tiles */
 } SapProfile;
 

@@ -48,7 +48,7 @@ BatchInfo = _C_TYPES["SapBatchInfo"]
 DumpCallStruct = _C_TYPES["SapDumpCall"]
 DumpStruct = _C_TYPES["SapDump"]
 Rays = _C_TYPES["SapRays"]
-MujocoArrays = _C_TYPES["SapMujocoArrays"]
+MujocoArrays = _C_TYPES["SapMujocoParameters"]
 Sensors = _C_TYPES["SapSensors"]
 
 
@@ -147,7 +147,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_solver_problem_rows": (_INT, [_P]),
     "sap_solver_profile": (_INT, [_P, ctypes.c_bool]),
     "sap_solver_profile_read": (_INT, [_P, _P]),
-    "sap_stage_name": (_TEXT, [_INT]),
+    "sap_section_name": (_TEXT, [_INT]),
     "sap_step": (_INT, [_P, _P, _P, _P, _DOUBLE, _P]),
     "sap_collide": (_INT, [_P, _P, _P]),
     "sap_forward_kinematics": (_INT, [_P, _P]),

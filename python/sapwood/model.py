@@ -72,7 +72,7 @@ class Model:
     _capacities: dict[str, int]  # contact slots that a probe found (probe.py)
 
     def __init__(self, *, dt: float = 0.005, mujoco: Mapping[str, Any] | None = None, **arrays: Any) -> None:
-        """`mujoco`: the fields of SapMujocoArrays, for contact_solver = mujoco."""
+        """`mujoco`: the fields of SapMujocoParameters, for contact_solver = mujoco."""
         struct, keep = _struct_of(arrays)
         pointer = ctypes.c_void_p()
         if mujoco is None:
@@ -424,7 +424,7 @@ def _law_of(numbers: Mapping[str, Any]) -> tuple[Any, list[Any]]:
     """The C struct of MuJoCo's law, and the arrays that must outlive it."""
     struct = MujocoArrays()
     lib.sap_mujoco_arrays_default(ctypes.byref(struct))
-    kinds = dict(_layout.STRUCTS["SapMujocoArrays"])
+    kinds = dict(_layout.STRUCTS["SapMujocoParameters"])
     keep: list[Any] = []
     for name, value in numbers.items():
         if name not in kinds:

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 _INTERNAL = {name: _C_TYPES[f"Sap{name}"] for name in ("State", "Control", "FreeMotion", "WorldReport", "Profile")}
 _ContactReport, _ConstraintReport = _C_TYPES["SapContactReport"], _C_TYPES["SapConstraintReport"]
 _DualRecord, _MujocoRows = _C_TYPES["SapDualRecord"], _C_TYPES["SapMujocoRows"]
-_STAGES = [name for name in _layout.ENUMS["SapStage"] if name != "SAP_NUM_STAGES"]
+_STAGES = [name for name in _layout.ENUMS["SapSection"] if name != "SAP_NUM_SECTIONS"]
 
 _REPORT = {
     "status": np.uint32,
     "iterations": np.int32,
     "line_iterations": np.int32,
-    "refactored": np.int32,
+    "f64_retries": np.int32,
     "cost": np.float64,
     "residual": np.float64,
     "safeguards": np.int32,
@@ -345,7 +345,7 @@ class Solver:
     @property
     def report(self) -> SimpleNamespace:
         """How the solve of each world ended in the last step: live arrays status, iterations, line_iterations,
-        refactored, cost, residual, safeguards and active (SapWorldReport)."""
+        f64_retries, cost, residual, safeguards and active (SapWorldReport)."""
         struct = _INTERNAL["WorldReport"]()
         self._call(lib.sap_solver_report, ctypes.byref(struct))
         n, owner = (self.num_worlds,), self._handle
@@ -463,7 +463,7 @@ class Solver:
         """Seconds of each stage since the profile began, summed over threads."""
         struct = _INTERNAL["Profile"]()
         self._call(lib.sap_solver_profile_read, ctypes.byref(struct))
-        return {lib.sap_stage_name(i).decode(): struct.seconds[i] for i in range(len(_STAGES))}
+        return {lib.sap_section_name(i).decode(): struct.seconds[i] for i in range(len(_STAGES))}
 
     def __repr__(self) -> str:
         return f"<Solver of {self.num_worlds} worlds of {self.model!r}>"

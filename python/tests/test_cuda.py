@@ -1,4 +1,4 @@
-"""Batches on a GPU, or on a stand-in for its driver (tests/ptx): SAPWOOD_CUDA_DRIVER names it."""
+"""Batches on a GPU, or on a stand-in for its driver (lab/ptx): SAPWOOD_CUDA_DRIVER names it."""
 
 import ctypes
 import os

@@ -354,4 +354,4 @@ def test_a_batch_refuses_contacts_by_name():
 
 
 def test_every_stage_has_a_name():
-    assert len({lib.sap_stage_name(i) for i in range(_layout.ENUMS["SapStage"]["SAP_NUM_STAGES"])}) == 19
+    assert len({lib.sap_section_name(i) for i in range(_layout.ENUMS["SapSection"]["SAP_NUM_SECTIONS"])}) == 19

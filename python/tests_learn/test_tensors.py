@@ -132,7 +132,7 @@ class OnTheDevice:
 
 
 def test_on_a_gpu_a_step_of_a_task_touches_no_array_of_the_host(monkeypatch):
-    """The batch is on the stand-in for a GPU of tests/ptx; torch has none, so tensors are views of its memory."""
+    """The batch is on the stand-in for a GPU of lab/ptx; torch has none, so tensors are views of its memory."""
     try:
         sapwood.Batch(sapwood.scene("cube"), 1, device="cuda").close()
     except sapwood.DeviceError as error:

@@ -33,7 +33,7 @@ STRUCTS = [
     "SapDumpCall",
     "SapDump",
     "SapRays",
-    "SapMujocoArrays",
+    "SapMujocoParameters",
     "SapMujocoRows",
     "SapSensors",
 ]
@@ -47,7 +47,7 @@ ENUMS = [
     "SapDtype",
     "SapIsa",
     "SapBroadPhase",
-    "SapStage",
+    "SapSection",
     "SapBatchField",
     "SapParameter",
     "SapDualKind",

@@ -120,7 +120,7 @@ Test(contacts_sort, refuses_a_record_of_no_world_and_changes_nothing) {
 }
 
 Test(contacts_sort, a_world_that_lost_contacts_says_so) {
-    Bench b = golden_bench("approx64", SAP_EXACT_ROOT);
+    Fixture b = golden_bench("approx64", SAP_EXACT_ROOT);
     b.c->dropped[0] = 2;
     need(sap_step(b.w->solver, b.w->state, b.w->control, b.c, 1.0 / 128, b.w->state));
     cr_assert_eq(sap_solver_world_status(b.w->solver)[0], SAP_WORLD_OPTIMAL | SAP_WORLD_CONTACTS_TRUNCATED);
@@ -139,12 +139,12 @@ Test(contacts, refuses_sizes_that_cannot_be) {
 
 /* ---- arguments of a step ---- */
 
-static SapStatus step_with(const Bench *b, const SapContacts *c) {
+static SapStatus step_with(const Fixture *b, const SapContacts *c) {
     return sap_step(b->w->solver, b->w->state, b->w->control, c, 0.01, b->w->state);
 }
 
 Test(contact_arguments, refuses_contacts_that_cannot_be_read_and_names_what) {
-    Bench b = golden_bench("approx64", SAP_EXACT_ROOT);
+    Fixture b = golden_bench("approx64", SAP_EXACT_ROOT);
     double before[7];
     memcpy(before, b.w->q, sizeof before);
     SapContacts c = *b.c;
@@ -180,7 +180,7 @@ Test(contact_arguments, refuses_contacts_that_cannot_be_read_and_names_what) {
 
 Test(contact_arguments, a_contact_that_is_not_sound_stops_its_world) {
     for (int fault = 0; fault < 12; fault++) {
-        Bench b = golden_bench("approx64", SAP_EXACT_ROOT);
+        Fixture b = golden_bench("approx64", SAP_EXACT_ROOT);
         double before[7];
         memcpy(before, b.w->q, sizeof before);
         switch (fault) {
@@ -206,7 +206,7 @@ Test(contact_arguments, a_contact_that_is_not_sound_stops_its_world) {
 }
 
 Test(contact_arguments, shapes_and_margins_and_own_parameters_may_be_left_out) {
-    Bench b = golden_bench("approx64", SAP_EXACT_ROOT);
+    Fixture b = golden_bench("approx64", SAP_EXACT_ROOT);
     b.c->body1[0] = 0;
     SapContacts c = *b.c;
     c.shape0 = c.shape1 = NULL;
@@ -228,7 +228,7 @@ Test(contact_arguments, a_world_with_nothing_to_solve_reports_no_iterations_whoe
     for (int k = 0; k < 3; k++) {
         SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
         o.lanes = lanes[k];
-        Bench b = bench_create(golden_body(), WORLDS, &o);
+        Fixture b = bench_create(golden_body(), WORLDS, &o);
         for (int pass = 0; pass < 2; pass++) {
             for (int w = 0; w < WORLDS; w++) {
                 int slot = w * SLOTS;
@@ -253,8 +253,8 @@ Test(contact_arguments, a_world_with_nothing_to_solve_reports_no_iterations_whoe
 }
 
 Test(contact_arguments, a_step_without_contacts_is_free_motion) {
-    Bench b = golden_bench("approx64", SAP_EXACT_ROOT);
-    Bench none = golden_bench("approx64", SAP_EXACT_ROOT);
+    Fixture b = golden_bench("approx64", SAP_EXACT_ROOT);
+    Fixture none = golden_bench("approx64", SAP_EXACT_ROOT);
     b.c->count[0] = 0;
     need(step_with(&b, b.c));
     need(step_with(&none, NULL));
@@ -266,7 +266,7 @@ Test(contact_arguments, a_step_without_contacts_is_free_motion) {
 }
 
 Test(contact_arguments, a_step_refuses_states_whose_arrays_share_memory_in_part) {
-    Bench b = golden_bench("approx64", SAP_EXACT_ROOT);
+    Fixture b = golden_bench("approx64", SAP_EXACT_ROOT);
     double memory[40] = {0};
     const struct {
         int in_q, in_v, out_q, out_v; /* places in `memory`; 7 coordinates, 6 velocities */

@@ -184,7 +184,7 @@ Test(given_contacts, hold_for_all_steps_of_a_call) {
 enum { H_PARTS = 128 };
 
 /* A batch in the state of the bench, with its control. */
-static SapBatch *batch_like(const Bench *bench, SapOptions o, int slots) {
+static SapBatch *batch_like(const Fixture *bench, SapOptions o, int slots) {
     SapBatch *batch;
     const Worlds *w = bench->w;
     o.given_contacts = slots;
@@ -201,7 +201,7 @@ static SapBatch *batch_like(const Bench *bench, SapOptions o, int slots) {
     return batch;
 }
 
-static void check_like(const Bench *bench, SapBatch *batch, const char *what) {
+static void check_like(const Fixture *bench, SapBatch *batch, const char *what) {
     const Worlds *w = bench->w;
     SapArray q = view_of(batch, SAP_BATCH_JOINT_Q), v = view_of(batch, SAP_BATCH_JOINT_QD),
              status = view_of(batch, SAP_BATCH_STATUS);
@@ -219,7 +219,7 @@ Test(given_contacts, of_any_records_give_the_step_of_sap_step) {
         SapOptions o = options_of(presets[seed % 4], SAP_EXACT_ROOT);
         if (seed % 3 == 0)
             o.contact_solver = SAP_SOLVER_CONE;
-        Bench b = random_bench(seed, 5, 2, &o, 1.0 / H_PARTS, seed % 2);
+        Fixture b = random_bench(seed, 5, 2, &o, 1.0 / H_PARTS, seed % 2);
         Random random = random_seed(seed);
         for (int i = 0; i < b.w->n * SLOTS; i++)
             if (seed % 2) { /* bodies in place of shapes, parameters of some records */
@@ -240,7 +240,7 @@ Test(given_contacts, of_any_records_give_the_step_of_sap_step) {
 Test(given_contacts, of_a_model_without_shapes_have_the_slots_of_the_option) {
     SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
     SapBatchInfo info;
-    Bench b = golden_bench("approx64", SAP_EXACT_ROOT);
+    Fixture b = golden_bench("approx64", SAP_EXACT_ROOT);
     SapBatch *none = batch_like(&b, o, 0), *some = batch_like(&b, o, 40);
     need(sap_batch_info(none, &info));
     int own = info.capacity;
@@ -256,9 +256,9 @@ Test(given_contacts, of_a_model_without_shapes_have_the_slots_of_the_option) {
 enum { MANY = 9 };
 
 /* Bodies on a plane, each with one contact: the fault of world 4 must not be seen in another. */
-static Bench apart_bench(SapOptions *o) {
+static Fixture apart_bench(SapOptions *o) {
     *o = options_of("approx64", SAP_EXACT_ROOT);
-    Bench b = bench_create(golden_body(), MANY, o);
+    Fixture b = bench_create(golden_body(), MANY, o);
     for (int w = 0; w < MANY; w++) {
         b.c->count[w] = 2;
         b.w->v[6 * w + 2] = -0.1 * (w + 1);
@@ -279,7 +279,7 @@ Test(given_contacts, that_are_bad_stop_their_world_alone) {
     enum { BAD = 4, AT = BAD * SLOTS + 1 };
     for (int fault = 0; fault < 11; fault++) {
         SapOptions o;
-        Bench b = apart_bench(&o);
+        Fixture b = apart_bench(&o);
         SapBatch *good = batch_like(&b, o, SLOTS), *bad = batch_like(&b, o, SLOTS);
         need(sap_batch_step_contacts(good, b.c, 0.01, 2));
         switch (fault) {
@@ -314,7 +314,7 @@ Test(given_contacts, that_are_bad_stop_their_world_alone) {
 
 Test(given_contacts, without_a_slot_are_counted) {
     SapOptions o;
-    Bench b = apart_bench(&o);
+    Fixture b = apart_bench(&o);
     SapContacts *wide;
     need(sap_contacts_create(MANY, 3 * SLOTS, SAP_F32, &wide));
     SapBatch *batch = batch_like(&b, o, SLOTS);
@@ -484,7 +484,7 @@ static void check_refused(SapStatus status, SapStatus expected, const char *part
 Test(given_contacts, that_cannot_be_read_are_refused_by_name) {
     const SapStatus bad = SAP_ERROR_ARGUMENT;
     SapOptions o;
-    Bench b = apart_bench(&o);
+    Fixture b = apart_bench(&o);
     SapBatch *batch = batch_like(&b, o, SLOTS);
     SapContacts c = *b.c;
     check_refused(sap_batch_step_contacts(NULL, b.c, 0.01, 1), bad, "NULL");

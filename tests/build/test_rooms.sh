@@ -27,11 +27,11 @@ batch:   base options model plan batch
 cli:     cli
 '
 # Rooms of the kernels, from low to high: each may know itself and those before it.
-kernel_rooms='data dialect math motion collide sensor law constraint solve step target'
+kernel_rooms='data dialect math motion collide sensor contact solve sap mujoco dual step target'
 
 # Headers that list others: stages.h all stages, once per precision, the others the laws and methods among them.
 stage_list=kernels/step/stages.h
-lists="$stage_list kernels/law/laws.h kernels/solve/methods.h kernels/solve/dual_methods.h kernels/sensor/sensors.h"
+lists="$stage_list kernels/solve/methods.h kernels/dual/methods.h kernels/sensor/sensors.h"
 
 # Single headers of rooms that are otherwise closed: "room -> header". Any host room may include kernels/data.
 open_headers='
@@ -49,7 +49,7 @@ host/cpu/programs.c -> kernels/step/step_list.h | the list of stages, which a CP
 host/cpu/profile.c -> kernels/dialect/profile.h | the host reads the same clock as the kernels
 host/cpu/run.c -> kernels/step/skip_world.h | a CPU leaves worlds out before it makes packs of the others
 host/cuda/lockstep.h -> kernels/target/compact.h | arguments of a kernel that the host launches
-host/cuda/captured.h -> kernels/target/loop.h | arguments of a kernel that the host launches
+host/cuda/library_graph.h -> kernels/target/loop.h | arguments of a kernel that the host launches
 '
 # Known and to be removed, "finding | cure".
 known=''

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # cluster_gpus.sh PROGRAM MPIRUN FOLDER_OF_THE_DRIVER
-# One GPU per rank of a node, with the stand-in driver of tests/ptx: two ranks with two GPUs have the hash of one process on
+# One GPU per rank of a node, with the stand-in driver of lab/ptx: two ranks with two GPUs have the hash of one process on
 # the CPU; with one GPU, rank 1 asks for the second, which is not there.
 set -uo pipefail
 program=$1 mpirun=$2

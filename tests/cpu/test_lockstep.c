@@ -271,7 +271,7 @@ typedef struct Stages {
     SapContacts *contacts;
     SapScratch scratch[WORLDS];
     SapKernelSet set;
-    int iterations[WORLDS], refactored[WORLDS];
+    int iterations[WORLDS], f64_retries[WORLDS];
 } Stages;
 
 static void create_stages(Stages *s, SapPrecision linear) {
@@ -294,7 +294,7 @@ static void create_stages(Stages *s, SapPrecision linear) {
     l->active = calloc(WORLDS, sizeof *l->active);
     l->info = calloc(WORLDS, sizeof *l->info);
     s->k.args.report.iterations = s->iterations;
-    s->k.args.report.refactored = s->refactored;
+    s->k.args.report.f64_retries = s->f64_retries;
     for (int w = 0; w < WORLDS; w++)
         need(sap_scratch_create(&s->k.args, &s->set, &s->scratch[w]));
 }
@@ -369,7 +369,7 @@ static void check_failure(SapPrecision linear) {
         bool failed = w == victim && linear == SAP_FP64;
         cr_assert_eq((broken.k.status[w] & SAP_WORLD_NO_DESCENT) != 0, failed, "world %d: status %#x", w,
                      broken.k.status[w]);
-        cr_assert_eq(broken.refactored[w] - whole.refactored[w], w == victim && linear == SAP_FP32, "world %d", w);
+        cr_assert_eq(broken.f64_retries[w] - whole.f64_retries[w], w == victim && linear == SAP_FP32, "world %d", w);
         if (w != victim)
             cr_assert_eq(memcmp(a + w * nv, b + w * nv, (size_t)nv * sizeof *a), 0, "world %d", w);
     }

@@ -35,7 +35,7 @@ static void turn(SapBatch *batch, bool on) {
 
 static double total(const SapProfile *profile) {
     double sum = 0;
-    for (int i = 0; i < SAP_NUM_STAGES; i++)
+    for (int i = 0; i < SAP_NUM_SECTIONS; i++)
         sum += profile->seconds[i];
     return sum;
 }
@@ -46,8 +46,8 @@ Test(profile, every_stage_takes_time_while_it_is_on) {
         turn(batch, true);
         step(batch);
         SapProfile profile = profile_of(batch);
-        for (int i = 0; i < SAP_NUM_STAGES; i++)
-            cr_expect(profile.seconds[i] > 0, "%s, %d threads", sap_stage_name((SapStage)i), threads);
+        for (int i = 0; i < SAP_NUM_SECTIONS; i++)
+            cr_expect(profile.seconds[i] > 0, "%s, %d threads", sap_section_name((SapSection)i), threads);
         cr_expect(profile.factors[0] > 0);
         sap_batch_destroy(batch);
     }
@@ -100,9 +100,9 @@ Test(profile, every_factor_is_counted) {
 }
 
 Test(profile, stages_have_names_and_bad_arguments_are_refused) {
-    for (int i = 0; i < SAP_NUM_STAGES; i++)
-        cr_expect(strcmp(sap_stage_name((SapStage)i), "unknown") != 0, "stage %d", i);
-    cr_expect(strcmp(sap_stage_name(SAP_NUM_STAGES), "unknown") == 0);
+    for (int i = 0; i < SAP_NUM_SECTIONS; i++)
+        cr_expect(strcmp(sap_section_name((SapSection)i), "unknown") != 0, "stage %d", i);
+    cr_expect(strcmp(sap_section_name(SAP_NUM_SECTIONS), "unknown") == 0);
     SapProfile profile;
     cr_expect_eq(sap_solver_profile(NULL, true), SAP_ERROR_ARGUMENT);
     cr_expect_eq(sap_solver_profile_read(NULL, &profile), SAP_ERROR_ARGUMENT);

@@ -65,7 +65,7 @@ static void places_of(const SapArenas *a, int at[NUM_PLACES]) {
     memcpy(at, all, sizeof all);
 }
 
-static void arrange(Planned *p, int shared_limit, SapCudaPart part, SapCudaShape *shape) {
+static void arrange(Planned *p, int shared_limit, SapKernelKind part, SapCudaShape *shape) {
     SapStatus status = sap_cuda_launch_shape(&p->options, shared_limit, part, &p->args, &p->args.arena, shape);
     cr_assert_eq(status, SAP_OK, "%s", sap_error_message());
 }
@@ -74,7 +74,7 @@ static void arrange(Planned *p, int shared_limit, SapCudaPart part, SapCudaShape
 
 /* What a kernel needs of each arena: collision and the step share that of free motion only. With a team the origins of
  * all contacts are in one place. */
-static void bytes_with(const Planned *p, SapCudaPart part, bool is_thread, size_t bytes[NUM_PLACES]) {
+static void bytes_with(const Planned *p, SapKernelKind part, bool is_thread, size_t bytes[NUM_PLACES]) {
     static const int real_bytes[2] = {4, 8};
     int few = p->args.arena.few_slots, all = p->args.contacts.num_slots;
     size_t of_all[SAP_NUM_ARENAS];
@@ -97,7 +97,7 @@ static void bytes_with(const Planned *p, SapCudaPart part, bool is_thread, size_
         bytes[SAP_ARENA_LINEAR64] = 0;
 }
 
-static void bytes_of(const Planned *p, SapCudaPart part, size_t bytes[NUM_PLACES]) {
+static void bytes_of(const Planned *p, SapKernelKind part, size_t bytes[NUM_PLACES]) {
     bytes_with(p, part, false, bytes);
 }
 
@@ -118,7 +118,7 @@ static void check_arenas(const SapArenas *a, const size_t bytes[NUM_PLACES]) {
     }
 }
 
-static void check_places(const Planned *p, SapCudaPart part, const SapCudaShape *shape, int limit) {
+static void check_places(const Planned *p, SapKernelKind part, const SapCudaShape *shape, int limit) {
     const SapArenas *a = &p->args.arena;
     size_t bytes[NUM_PLACES];
     bytes_of(p, part, bytes);
@@ -137,8 +137,8 @@ Test(cuda_plan, arenas_fit_where_they_lie_and_overlap_nowhere) {
             SapCudaShape shape;
             p.options.shared_memory = limits[l];
             for (int part = SAP_CUDA_COLLIDE; part <= SAP_CUDA_STEP; part++) {
-                arrange(&p, SHARED_A100, (SapCudaPart)part, &shape);
-                check_places(&p, (SapCudaPart)part, &shape, limits[l] ? limits[l] : SHARED_A100);
+                arrange(&p, SHARED_A100, (SapKernelKind)part, &shape);
+                check_places(&p, (SapKernelKind)part, &shape, limits[l] ? limits[l] : SHARED_A100);
             }
             destroy(&p);
         }

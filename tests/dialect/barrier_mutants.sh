@@ -41,7 +41,7 @@ entry_of() { # <file>
     local list=$project/src/kernels/solve
     if grep -q "\"kernels/$1\"" "$list/dual_methods.h"; then
         echo dual_cpu dual_team
-    elif [[ $1 =~ ^solve/(d|contact_cache) ]] && grep -q "\"kernels/$1\"" "$project/src/kernels/step/dual_stages.h"; then
+    elif [[ $1 =~ ^solve/(d|contact_cache) ]] && grep -q "\"kernels/$1\"" "$project/src/kernels/dual/stages.h"; then
         echo dual_cpu team_threads
     else
         echo cpu team_threads

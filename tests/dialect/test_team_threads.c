@@ -115,7 +115,7 @@ static Output output_into(SapStepArgs *args) {
     int *ints = all.ints = calloc(all.num_ints, sizeof *ints);
     r->iterations = ints;
     r->line_iterations = ints + WORLDS;
-    r->refactored = ints + 2 * WORLDS;
+    r->f64_retries = ints + 2 * WORLDS;
     r->region = ints + 3 * WORLDS;
     return all;
 }
@@ -284,7 +284,7 @@ typedef struct Case {
 
 /* What a case made happen, to know that it tests something. */
 typedef struct Seen {
-    int iterations, line_iterations, refactored;
+    int iterations, line_iterations, f64_retries;
     int contacts, dropped;
     uint32_t status;
 } Seen;
@@ -295,7 +295,7 @@ static Seen look(const KernelBatch *k) {
     for (int w = 0; w < WORLDS; w++) {
         seen.iterations += r->iterations[w];
         seen.line_iterations += r->line_iterations[w];
-        seen.refactored += r->refactored[w];
+        seen.f64_retries += r->f64_retries[w];
         seen.status |= k->status[w];
     }
     return seen;
@@ -494,7 +494,7 @@ Test(team_threads, contacts_whose_f32_direction_is_taken_from_f64) {
     o.contact_linear_solve_precision = SAP_FP32;
     o.contact_beta = o.contact_sigma = 1e-6;
     Seen seen = check_contacts("f32 linear solve", &o, true);
-    cr_assert_gt(seen.refactored, 0, "f32 gave every direction");
+    cr_assert_gt(seen.f64_retries, 0, "f32 gave every direction");
 }
 
 Test(team_threads, contacts_in_mixed_precision) {

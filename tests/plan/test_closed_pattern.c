@@ -16,7 +16,7 @@ enum { MOST = 24 };
 /* A random forest of single dofs with random blocks, and the entries that elimination fills. */
 typedef struct Problem {
     int nv, parent[MOST], closed[MOST], num_blocks;
-    SapBlock block[8];
+    SapModelConstraint block[8];
     int block_dof[8 * MOST], start[MOST + 1];
     SapBlockColumn dof_block[8 * MOST];
     bool filled[MOST][MOST];
@@ -26,7 +26,7 @@ static void add_blocks(Random *random, Problem *p, int count) {
     int next = 0;
     p->num_blocks = count;
     for (int b = 0; b < count; b++) {
-        p->block[b] = (SapBlock){.columns = next};
+        p->block[b] = (SapModelConstraint){.columns = next};
         for (int i = 0; i < p->nv; i++)
             if (random_below(random, 4) == 0)
                 p->block_dof[next++] = i;

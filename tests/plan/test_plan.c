@@ -309,11 +309,11 @@ Test(plan, parts_of_scratch_do_not_overlap_and_fill_it) {
     /* what the solve and the end of a step read of free motion is not in the memory of the solve */
     const int kept[] = {at->q, at->v0, at->checks, at->X, at->A, at->v};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        cr_assert_lt(kept[i], at->passing);
+        cr_assert_lt(kept[i], at->overlap_begin);
     /* the poses of bodies are, if nothing reads them later; no part moves for that */
     SapMotionLayout less = sap_motion_layout(p, false);
-    cr_assert_eq(less.passing, at->X);
-    less.passing = at->passing;
+    cr_assert_eq(less.overlap_begin, at->X);
+    less.overlap_begin = at->overlap_begin;
     cr_assert_arr_eq(&less, at, sizeof less);
     sap_plan_free(&owner);
     sap_model_destroy(model);

@@ -34,7 +34,7 @@ Test(contact_golden, a_body_on_a_plane_has_known_numbers) {
     static const double diagonal[6] = {0.24436640625, 0.20890625, 0.30551640625, 2, 2, 2};
     for (int k = 0; k < 2; k++) {
         const GoldenStep *g = &golden_steps[k];
-        Bench b = golden_bench(g->preset, SAP_EXACT_ROOT);
+        Fixture b = golden_bench(g->preset, SAP_EXACT_ROOT);
         need(sap_free_motion(b.w->solver, b.w->state, b.w->control, 1.0 / 128, &b.w->out));
         for (int i = 0; i < 6; i++) {
             check_digits(b.w->out.v_star[i], v_star[i], "v*");
@@ -64,7 +64,7 @@ Test(contact_golden, a_body_on_a_plane_takes_known_numbers_of_iterations) {
     for (int k = 0; k < 2; k++)
         for (int s = 0; s < 3; s++) {
             const GoldenStep *g = &golden_steps[k];
-            Bench b = golden_bench(g->preset, search[s]);
+            Fixture b = golden_bench(g->preset, search[s]);
             bench_step(&b, 1.0 / 128);
             cr_assert(b.world.iterations[0] == g->counts[s][0] && b.world.line_iterations[0] == g->counts[s][1],
                       "%s with line search %d took %d/%d iterations, not %d/%d", g->preset, (int)search[s],
@@ -76,7 +76,7 @@ Test(contact_golden, a_body_on_a_plane_takes_known_numbers_of_iterations) {
 Test(contact_golden, monotone_decay_stops_early_at_a_known_velocity) {
     static const double expected[6] = {0.2201944357654719, 0.9094204066073652, 0.5287430313641474,
                                        0.386109684631344,  0.0362199516675098, -0.2479546283203971};
-    Bench b = golden_bench("approx64", SAP_MONOTONE_DECAY);
+    Fixture b = golden_bench("approx64", SAP_MONOTONE_DECAY);
     double v[6];
     bench_step(&b, 1.0 / 128);
     internal_velocity(&b, 0, v);
@@ -94,7 +94,7 @@ Test(contact_golden, wolfe_ends_at_the_minimum_that_exact_root_finds) {
         double v[2][64];
         for (int k = 0; k < 2; k++) {
             o.line_search_variant = k == 0 ? SAP_EXACT_ROOT : SAP_WOLFE;
-            Bench b = random_bench(seed, 1, 1, &o, 0.005, true);
+            Fixture b = random_bench(seed, 1, 1, &o, 0.005, true);
             cr_assert_leq(b.w->nv, 64);
             bench_step(&b, 0.005);
             cr_expect(b.world.status[0] & SAP_WORLD_OPTIMAL, "seed %d, search %d: status %d", (int)seed, k,
@@ -139,16 +139,16 @@ static SapModel *slider_model(const Slider *s) {
     return remade(model, &a);
 }
 
-static Bench slider_step_in(SapCompat compat, const Slider *s, double h) {
+static Fixture slider_step_in(SapCompat compat, const Slider *s, double h) {
     SapOptions o = options_of("drake", SAP_EXACT_ROOT);
     o.compat = compat;
-    Bench b = bench_create(slider_model(s), 1, &o);
+    Fixture b = bench_create(slider_model(s), 1, &o);
     need(sap_free_motion(b.w->solver, b.w->state, b.w->control, h, &b.w->out));
     bench_step(&b, h);
     return b;
 }
 
-static Bench slider_step(const Slider *s, double h) {
+static Fixture slider_step(const Slider *s, double h) {
     return slider_step_in(SAP_COMPAT_NONE, s, h);
 }
 
@@ -163,7 +163,7 @@ Test(contact_golden, a_slider_with_drive_and_limit_has_known_numbers) {
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         Slider s = {1,   0.25,   rows[r].kp,       rows[r].kd,       rows[r].effort, 0.5,          0,
                     0.5, 0.0625, rows[r].limit_ke, rows[r].limit_kd, 0.125,          0.0615234375, 0.25};
-        Bench b = slider_step(&s, 1.0 / 128);
+        Fixture b = slider_step(&s, 1.0 / 128);
         check_digits(b.w->out.v_star[0], 0.25078125, "v*");
         check_digits(b.w->v[0], rows[r].v, "v");
         if (!isnan(rows[r].drive))
@@ -198,7 +198,7 @@ Test(contact_golden, a_drive_gives_the_velocity_of_its_closed_form) {
                     .v = random_between(&random, -1, 1)};
         double A = s.mass + s.armature, v_star = s.v + h * s.f / A, g = h * s.kp + s.kd;
         double a = s.kp * (s.q_d - s.q) + s.kd * s.v_d + s.act, v = (A * v_star + h * a) / (A + h * g);
-        Bench b = slider_step(&s, h);
+        Fixture b = slider_step(&s, h);
         check_near(b.w->v[0], v, 1e-13 * (1 + fabs(v)), "the velocity of a drive");
         check_near(b.report.drive[0], A * (v - v_star), 1e-12 * (1 + fabs(v)), "the drive's impulse");
         bench_destroy(&b);
@@ -226,7 +226,7 @@ Test(contact_golden, joint_friction_holds_up_to_its_bound_and_then_brakes) {
         SapModel *model = slider_model(&s);
         SapModelArrays a = *sap_model_arrays(model);
         a.joint_friction = &F;
-        Bench b = bench_create(remade(model, &a), 1, &o);
+        Fixture b = bench_create(remade(model, &a), 1, &o);
         bench_step(&b, h);
         check_near(b.w->v[0], rows[r].expected, rows[r].tolerance, "the velocity of a joint with friction");
         bench_destroy(&b);

@@ -80,15 +80,15 @@ static SapModel *case_model(const Case *c) {
     return parts_model(&parts);
 }
 
-typedef struct Bench {
+typedef struct Fixture {
     const Case *c;
     SapModel *model;
     HashBatch batch;
     SapContacts *contacts;
     double *q, *qd; /* the state to start from */
-} Bench;
+} Fixture;
 
-static void fill_contact(const Bench *b, Random *random, int world, int slot, const double *place, const double *n) {
+static void fill_contact(const Fixture *b, Random *random, int world, int slot, const double *place, const double *n) {
     static const int pairs[][2] = {{-1, LIGHT}, {LIGHT, HEAVY}, {-1, HEAVY}, {HEAVY, RAIL_1}, {RAIL_0, -1}};
     const int *pair = pairs[random_below(random, 5)];
     const Case *c = b->c;
@@ -108,7 +108,7 @@ static void fill_contact(const Bench *b, Random *random, int world, int slot, co
     ((double *)b->contacts->tau)[at] = c->tau;
 }
 
-static void fill_world(Bench *b, int world) {
+static void fill_world(Fixture *b, int world) {
     const SapModelArrays *m = b->batch.m;
     Random random = random_seed(97 * (uint64_t)(world + 1));
     double place[SLOTS][3], n[SLOTS][3];
@@ -127,14 +127,14 @@ static void fill_world(Bench *b, int world) {
     }
 }
 
-static void start(Bench *b) {
+static void start(Fixture *b) {
     const SapModelArrays *m = b->batch.m;
     memcpy(b->batch.state.joint_q, b->q, (size_t)WORLDS * (size_t)m->num_coords * sizeof *b->q);
     memcpy(b->batch.state.joint_qd, b->qd, (size_t)WORLDS * (size_t)m->num_dofs * sizeof *b->qd);
 }
 
-static Bench bench_create(const Case *c) {
-    Bench b = {.c = c, .model = case_model(c)};
+static Fixture bench_create(const Case *c) {
+    Fixture b = {.c = c, .model = case_model(c)};
     const SapModelArrays *m = sap_model_arrays(b.model);
     SapOptions options;
     SapSolver *solver;
@@ -157,7 +157,7 @@ static Bench bench_create(const Case *c) {
     return b;
 }
 
-static void bench_destroy(Bench *b) {
+static void bench_destroy(Fixture *b) {
     hash_batch_destroy(&b->batch);
     sap_contacts_destroy(b->contacts);
     sap_model_destroy(b->model);
@@ -174,7 +174,7 @@ typedef struct Outcome {
     double impulse[WORLDS][SLOTS][3];
 } Outcome;
 
-static void solve(Bench *b, const SapOptions *options, Outcome *out) {
+static void solve(Fixture *b, const SapOptions *options, Outcome *out) {
     SapSolver *solver;
     need(sap_solver_create(b->model, WORLDS, options, &solver));
     SapContactReport report = {.impulse = out->impulse[0][0]};
@@ -193,7 +193,7 @@ static void solve(Bench *b, const SapOptions *options, Outcome *out) {
     sap_solver_destroy(solver);
 }
 
-static void check_finite(const Bench *b, const Outcome *out, int world, const char *what) {
+static void check_finite(const Fixture *b, const Outcome *out, int world, const char *what) {
     const SapModelArrays *m = b->batch.m;
     const double *q = (double *)b->batch.state.joint_q + world * m->num_coords;
     const double *v = (double *)b->batch.state.joint_qd + world * m->num_dofs;
@@ -212,7 +212,7 @@ static void check_finite(const Bench *b, const Outcome *out, int world, const ch
 }
 
 /* `epsilon` is the rounding of a cost in the precision of the solve. */
-static void check_world(const Bench *b, const Outcome *guess, const Outcome *out, int world, double epsilon,
+static void check_world(const Fixture *b, const Outcome *guess, const Outcome *out, int world, double epsilon,
                         const char *config) {
     const uint32_t ends = SAP_WORLD_OPTIMAL | SAP_WORLD_COST_SETTLED | SAP_WORLD_NOT_CONVERGED;
     uint32_t status = out->status[world];
@@ -272,7 +272,7 @@ static void check_options(const SapOptions *base, const char *preset) {
     options.max_rigid_contact = SLOTS;
     double epsilon = options.contact_solve_precision == SAP_FP64 ? 1e-11 : 1e-5;
     for (int i = 0; i < NUM_CASES; i++) {
-        Bench b = bench_create(&cases[i]);
+        Fixture b = bench_create(&cases[i]);
         for (int variant = SAP_MONOTONE_DECAY; variant <= SAP_WOLFE; variant++) {
             Tally own = {{0}, 0, 0, 0, 0, 0, 0};
             snprintf(config, sizeof config, "%s %s", preset, searches[variant]);

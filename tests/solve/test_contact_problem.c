@@ -6,7 +6,7 @@
 /* ---- the momentum balance ---- */
 
 /* The contact's impulse by the law, in long double. */
-static void law_impulse(const Bench *b, int slot, double h_, const long double *v, long double *gamma) {
+static void law_impulse(const Fixture *b, int slot, double h_, const long double *v, long double *gamma) {
     long double mu = b->report.pair[3 * slot], k = b->report.pair[3 * slot + 1], tau = b->report.pair[3 * slot + 2];
     long double w = b->report.weight[slot], h = h_, pi = acosl(-1), phi = b->report.gap[slot];
     long double R_t = 1e-3L * w, R_n = fmaxl(w / (4 * pi * pi), 1 / (h * k * (h + tau)));
@@ -29,7 +29,7 @@ static long double clamp(long double x, long double bound) {
 }
 
 /* The joint terms' impulse on internal dof i of joint j of a world, in long double. q0 is before the step. */
-static long double joint_impulse(const Bench *b, int world, int j, int i, double h_, const double *q0, double v) {
+static long double joint_impulse(const Fixture *b, int world, int j, int i, double h_, const double *q0, double v) {
     const SapModelArrays *m = b->w->m;
     int nv = b->w->nv, row = world * nv;
     int first = m->joint_qd_start[j], public_dof = i;
@@ -62,7 +62,7 @@ static long double joint_impulse(const Bench *b, int world, int j, int i, double
 }
 
 /* j = J' gamma + the joint terms' impulses at the velocity v of a world. */
-static void total_impulse(const Bench *b, int world, double h, const double *q0, const double *v, long double *j) {
+static void total_impulse(const Fixture *b, int world, double h, const double *q0, const double *v, long double *j) {
     const SapModelArrays *m = b->w->m;
     int nv = b->w->nv;
     for (int k = 0; k < m->num_joints; k++)
@@ -83,7 +83,7 @@ static void total_impulse(const Bench *b, int world, double h, const double *q0,
 }
 
 /* |s (A (v - v*) - j)| / max(|s A v|, |s j|) of a world, s = 1/sqrt(A_ii). */
-static double optimality_residual(const Bench *b, int world, double h, const double *q0) {
+static double optimality_residual(const Fixture *b, int world, double h, const double *q0) {
     int nv = b->w->nv;
     const double *A = b->w->out.A + world * nv * nv, *v_star = b->w->out.v_star + world * nv;
     double v[PARTS_DOFS];
@@ -109,7 +109,7 @@ Test(contact_problem, the_solution_balances_momentum) {
     double terms[3] = {0}; /* largest impulses of drives, limits, friction */
     for (uint64_t seed = 0; seed < (uint64_t)n; seed++) {
         SapOptions o = tight_options(seed);
-        Bench b = random_bench(seed, 1, 1, &o, h, true);
+        Fixture b = random_bench(seed, 1, 1, &o, h, true);
         double q0[PARTS_COORDS];
         memcpy(q0, b.w->q, (size_t)b.w->nq * sizeof *q0);
         bench_step(&b, h);
@@ -136,7 +136,7 @@ Test(contact_problem, contact_velocities_are_those_of_the_bodies) {
     const double h = 0.005;
     for (uint64_t seed = 0; seed < (uint64_t)cases(100); seed++) {
         SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
-        Bench b = random_bench(seed, 1, 1, &o, h, false);
+        Fixture b = random_bench(seed, 1, 1, &o, h, false);
         bench_step(&b, h);
         for (int c = 0; c < b.c->count[0]; c++) {
             const double *C = b.report.frame + 9 * c, *J = b.report.jacobian + 3 * c * b.w->nv;
@@ -173,7 +173,7 @@ Test(contact_problem, contact_velocities_are_those_of_the_bodies) {
 enum { PROBLEMS = 50, GUESSES = 10 };
 
 /* All copies of problem p at the same velocity, which fulfils the optimality condition. */
-static void check_one_minimum(const Bench *b, int p, double h, const double *q0, const char *what) {
+static void check_one_minimum(const Fixture *b, int p, double h, const double *q0, const char *what) {
     int nv = b->w->nv, first = p * GUESSES;
     const double *v = b->w->v + first * nv;
     double scale = 1;
@@ -193,7 +193,7 @@ static void check_guesses(uint64_t seed) {
     const double h = 0.005;
     SapOptions o = tight_options(seed);
     o.optimality_rel_tol = 1e-11;
-    Bench b = random_bench(1000 + seed, PROBLEMS, GUESSES, &o, h, true);
+    Fixture b = random_bench(1000 + seed, PROBLEMS, GUESSES, &o, h, true);
     Random random = random_seed(seed);
     double *guess = calloc((size_t)(b.w->n * b.w->nv), sizeof *guess), *q0;
     random_numbers(&random, 3, guess, b.w->n * b.w->nv);
@@ -224,7 +224,7 @@ Test(contact_problem, the_solution_as_guess_takes_no_iteration) {
         o.optimality_rel_tol = 1e-9; /* a solution to more digits than the second solve asks for */
         double guess[PARTS_DOFS];
         for (int pass = 0; pass < 2; pass++) {
-            Bench b = random_bench(seed, 1, 1, &o, h, true);
+            Fixture b = random_bench(seed, 1, 1, &o, h, true);
             if (pass)
                 b.w->control->guess = guess;
             bench_step(&b, h);

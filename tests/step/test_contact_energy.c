@@ -42,7 +42,7 @@ static Scene make_scene(bool cube, double h) {
     return s;
 }
 
-static Bench throw_bodies(const Scene *s, SapPositionIntegration integration) {
+static Fixture throw_bodies(const Scene *s, SapPositionIntegration integration) {
     ModelParts parts;
     parts_init(&parts);
     parts_add(&parts, -1, SAP_JOINT_FREE, 0, 0);
@@ -52,7 +52,7 @@ static Bench throw_bodies(const Scene *s, SapPositionIntegration integration) {
     o.position_integration = integration;
     o.optimality_rel_tol = 1e-12;
     o.cost_abs_tol = o.cost_rel_tol = 0;
-    Bench b = bench_create(parts_model(&parts), WORLDS, &o);
+    Fixture b = bench_create(parts_model(&parts), WORLDS, &o);
     Random random = random_seed(2);
     for (int w = 0; w < WORLDS; w++) {
         double *q = b.w->q + 7 * w, *v = b.w->v + 6 * w;
@@ -65,7 +65,7 @@ static Bench throw_bodies(const Scene *s, SapPositionIntegration integration) {
     return b;
 }
 
-static void put_contacts(Bench *b, const Scene *s) {
+static void put_contacts(Fixture *b, const Scene *s) {
     for (int w = 0; w < WORLDS; w++)
         for (int c = 0; c < s->num_points; c++) {
             put_plane_contact(b, w, c, s->point[c], up, s->k[w], s->tau[w], s->mu[w]);
@@ -73,7 +73,7 @@ static void put_contacts(Bench *b, const Scene *s) {
         }
 }
 
-static double energy(const Bench *b, const Scene *s, int w) {
+static double energy(const Fixture *b, const Scene *s, int w) {
     const double *X = b->w->q + 7 * w, *v = b->w->v + 6 * w;
     double E = mass * gravity * X[2];
     for (int i = 0; i < 3; i++)
@@ -92,7 +92,7 @@ typedef struct Course {
     double speed;                    /* of any point of the body, the largest ever */
 } Course;
 
-static void follow(const Bench *b, const Scene *s, int w, Course *course) {
+static void follow(const Fixture *b, const Scene *s, int w, Course *course) {
     const double *v = b->w->v + 6 * w;
     double E = energy(b, s, w);
     course->last = E;
@@ -107,7 +107,7 @@ static void follow(const Bench *b, const Scene *s, int w, Course *course) {
 }
 
 static void run_scene(const Scene *s, SapPositionIntegration integration, Course course[WORLDS]) {
-    Bench b = throw_bodies(s, integration);
+    Fixture b = throw_bodies(s, integration);
     int steps = cases(STEPS);
     for (int w = 0; w < WORLDS; w++) {
         double E = energy(&b, s, w);

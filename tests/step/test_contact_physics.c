@@ -18,7 +18,7 @@ Test(contact_physics, a_box_at_rest_is_carried_by_its_corners) {
     parts.q[2] = half[2] + 1e-3;
     SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
     o.optimality_rel_tol = 1e-12;
-    Bench b = bench_create(parts_model(&parts), 1, &o);
+    Fixture b = bench_create(parts_model(&parts), 1, &o);
     for (int step = 0; step < 400; step++) {
         for (int c = 0; c < 4; c++) {
             double corner[3] = {c & 1 ? half[0] : -half[0], c & 2 ? half[1] : -half[1], -half[2]};
@@ -55,7 +55,7 @@ static double incline_speed(double theta, double mu, double h, int steps, double
     const double n[3] = {sin(theta), 0, cos(theta)}, origin[3] = {0, 0, 0}, k = 1e5, m = 1.5;
     SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
     o.optimality_rel_tol = 1e-10;
-    Bench b = bench_create(block_model(m), 1, &o);
+    Fixture b = bench_create(block_model(m), 1, &o);
     double depth = m * 9.81 * cos(theta) / k, speed = 0;
     for (int i = 0; i < 3; i++)
         b.w->q[i] = b.w->body_q[i] = -depth * n[i];
@@ -87,7 +87,7 @@ Test(contact_physics, a_sliding_block_stops_after_the_right_distance) {
     const double h = 1e-3, mu = 0.5, g = 9.81, k = 1e5, origin[3] = {0, 0, 0};
     for (double speed = 0.5; speed < 4; speed *= 2) {
         SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
-        Bench b = bench_create(block_model(1), 1, &o);
+        Fixture b = bench_create(block_model(1), 1, &o);
         b.w->q[2] = b.w->body_q[2] = -g / k;
         b.w->v[0] = speed;
         for (int step = 0; step < 1.5 * speed / (mu * g) / h; step++) {
@@ -112,7 +112,7 @@ static void launch_ball(SapCompat compat, double *v, double *spin) {
     parts.qd[0] = 1;
     SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
     o.compat = compat;
-    Bench b = bench_create(parts_model(&parts), 1, &o);
+    Fixture b = bench_create(parts_model(&parts), 1, &o);
     for (int step = 0; step < 400; step++) {
         put_plane_contact(&b, 0, 0, centre, up, 1e5, 0.02, 0.5);
         *(double *)b.c->margin1 = radius;
@@ -140,7 +140,7 @@ Test(contact_physics, with_witnesses_on_the_core_a_ball_gets_no_spin) {
 /* ---- energy ---- */
 
 /* v' A v */
-static double energy_norm(const Bench *b, const double *v) {
+static double energy_norm(const Fixture *b, const double *v) {
     double sum = 0;
     for (int i = 0; i < b->w->nv; i++)
         for (int k = 0; k < b->w->nv; k++)
@@ -153,7 +153,7 @@ Test(contact_physics, contacts_that_just_touch_give_no_energy) {
     int lost = 0, n = cases(200);
     for (uint64_t seed = 0; seed < (uint64_t)n; seed++) {
         SapOptions o = tight_options(seed);
-        Bench b = random_bench(seed, 1, 1, &o, h, false);
+        Fixture b = random_bench(seed, 1, 1, &o, h, false);
         Random random = random_seed(seed);
         for (int c = 0, n_c = b.c->count[0]; c < n_c; c++)
             put_random_contact(&b, &random, 0, c, 0);
@@ -172,7 +172,7 @@ Test(contact_physics, contacts_that_just_touch_give_no_energy) {
 /* ---- momentum ---- */
 
 /* Adds a free body's linear momentum and its angular momentum about the world's origin, at the pose before the step. */
-static void add_momentum(const Bench *b, int body, const double *v, double *p, double *L) {
+static void add_momentum(const Fixture *b, int body, const double *v, double *p, double *L) {
     const SapModelArrays *m = b->w->m;
     const double *X = b->w->out.body_pose + 7 * body, *omega = v, *I = m->body_inertia + 9 * body;
     double r[3], s[3], arm[3], v_c[3], local[3], inverse[4] = {-X[3], -X[4], -X[5], X[6]}, spin[3] = {0};
@@ -208,7 +208,7 @@ static void momentum_error(SapContactPoint mode, uint64_t seed, double *linear, 
     SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
     o.optimality_rel_tol = 1e-12;
     o.contact_point_mode = mode;
-    Bench b = bench_create(parts_model(&parts), 1, &o);
+    Fixture b = bench_create(parts_model(&parts), 1, &o);
     random_coordinates(&random, b.w->m, b.w->q);
     random_numbers(&random, 2, b.w->v, b.w->nv);
     need(sap_free_motion(b.w->solver, b.w->state, b.w->control, h, &b.w->out));
@@ -265,7 +265,7 @@ Test(contact_physics, under_compat_the_torque_on_a_body_is_about_the_centre_of_i
     sap_model_destroy(made);
     SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
     o.compat = SAP_COMPAT_SAP_WARP;
-    Bench b = bench_create(model, 1, &o);
+    Fixture b = bench_create(model, 1, &o);
     double wrench[6], centre[3], force[3] = {0}, arm[3], torque[3];
     b.report.wrench = wrench;
     need(sap_solver_record(b.w->solver, &b.report));

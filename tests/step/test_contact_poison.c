@@ -43,7 +43,7 @@ typedef struct Field {
 
 enum { NUM_FIELDS = 16 };
 
-typedef struct Bench {
+typedef struct Fixture {
     Setup setup;
     SapModel *model;
     const SapModelArrays *m;
@@ -55,7 +55,7 @@ typedef struct Bench {
     double *clean[NUM_FIELDS]; /* copies of the fields without poison */
     uint64_t clean_hash[WORLDS][NUM_HASHES];
     int num_poisons; /* so far */
-} Bench;
+} Fixture;
 
 /* ---- the bench ---- */
 
@@ -70,7 +70,7 @@ static double *random_row_per_world(int n, uint64_t seed) {
     return x;
 }
 
-static void bench_fields(Bench *b) {
+static void bench_fields(Fixture *b) {
     const SapState *s = &b->batch.state;
     const SapControl *u = &b->batch.control;
     const SapContacts *c = b->contacts;
@@ -98,17 +98,17 @@ static void bench_fields(Bench *b) {
     }
 }
 
-static void restore(Bench *b) {
+static void restore(Fixture *b) {
     for (int f = 0; f < NUM_FIELDS; f++)
         memcpy(b->field[f].data, b->clean[f], field_size(&b->field[f]) * sizeof(double));
 }
 
-static void step(Bench *b) {
+static void step(Fixture *b) {
     need(sap_step(b->solver, &b->batch.state, &b->batch.control, b->contacts, H, &b->batch.state));
 }
 
-static Bench *bench_create(const Setup *setup) {
-    Bench *b = calloc(1, sizeof *b);
+static Fixture *bench_create(const Setup *setup) {
+    Fixture *b = calloc(1, sizeof *b);
     SapOptions options;
     need(sap_options_preset(setup->preset, &options));
     options.max_rigid_contact = HASH_SLOTS;
@@ -143,7 +143,7 @@ static Bench *bench_create(const Setup *setup) {
     return b;
 }
 
-static void bench_destroy(Bench *b) {
+static void bench_destroy(Fixture *b) {
     for (int f = 0; f < NUM_FIELDS; f++)
         free(b->clean[f]);
     free(b->batch.control.joint_target_pos);
@@ -161,7 +161,7 @@ static void bench_destroy(Bench *b) {
 /* ---- what must hold ---- */
 
 /* The quantity of a world that differs from the clean batch's, or NULL. */
-static const char *difference(const Bench *b, int world) {
+static const char *difference(const Fixture *b, int world) {
     uint64_t hash[NUM_HASHES];
     hash_step(&b->batch, b->solver, &b->report, world, b->contacts->count[world], hash);
     for (int q = 0; q < NUM_HASHES; q++)
@@ -170,7 +170,7 @@ static const char *difference(const Bench *b, int world) {
     return NULL;
 }
 
-static void check_others(const Bench *b, int world, const char *what) {
+static void check_others(const Fixture *b, int world, const char *what) {
     for (int i = 0; i < WORLDS; i++) {
         const char *differs = i != world ? difference(b, i) : NULL;
         cr_assert_null(differs, "%s in world %d changed %s of world %d", what, world, differs, i);
@@ -178,7 +178,7 @@ static void check_others(const Bench *b, int world, const char *what) {
 }
 
 /* The state that went in is in `before`, [nq] then [nv]. */
-static void check_kept(const Bench *b, int world, const double *before, const char *what) {
+static void check_kept(const Fixture *b, int world, const double *before, const char *what) {
     int nq = b->m->num_coords, nv = b->m->num_dofs;
     const double *q = (const double *)b->batch.state.joint_q + world * nq;
     const double *v = (const double *)b->batch.state.joint_qd + world * nv;
@@ -187,7 +187,7 @@ static void check_kept(const Bench *b, int world, const double *before, const ch
 }
 
 /* A world that did not fail is finite, says how the solve ended, and says so truly. */
-static void check_truthful(const Bench *b, int world, const char *what) {
+static void check_truthful(const Fixture *b, int world, const char *what) {
     const uint32_t ends = SAP_WORLD_OPTIMAL | SAP_WORLD_COST_SETTLED | SAP_WORLD_NOT_CONVERGED;
     SapWorldReport w;
     need(sap_solver_report(b->solver, &w));
@@ -208,7 +208,7 @@ static void check_truthful(const Bench *b, int world, const char *what) {
 
 /* Steps with what is in the bench and restores it. Returns the status of `world`, 0 if all its bits are those of the
  * clean one. */
-static uint32_t step_poisoned(Bench *b, int world, const char *what) {
+static uint32_t step_poisoned(Fixture *b, int world, const char *what) {
     int nq = b->m->num_coords, nv = b->m->num_dofs;
     double before[512];
     memcpy(before, (double *)b->batch.state.joint_q + world * nq, (size_t)nq * sizeof *before);
@@ -230,18 +230,18 @@ static uint32_t step_poisoned(Bench *b, int world, const char *what) {
 static const double poisons[] = {NAN, INFINITY, -INFINITY, 1e30, 1e-310};
 enum { NUM_POISONS = sizeof poisons / sizeof *poisons };
 
-static int link_of(const Bench *b, const int32_t *shape, const int32_t *body, int world, int c) {
+static int link_of(const Fixture *b, const int32_t *shape, const int32_t *body, int world, int c) {
     int at = world * HASH_SLOTS + c;
     return shape[at] >= 0 ? b->m->shape_body[shape[at]] : body[at];
 }
 
 /* A contact between two static bodies acts on nothing and need not be looked at. */
-static bool acts(const Bench *b, int world, int c) {
+static bool acts(const Fixture *b, int world, int c) {
     const SapContacts *k = b->contacts;
     return link_of(b, k->shape0, k->body0, world, c) >= 0 || link_of(b, k->shape1, k->body1, world, c) >= 0;
 }
 
-static bool driven(const Bench *b, int dof) {
+static bool driven(const Fixture *b, int dof) {
     const SapModelArrays *m = b->m;
     int j = 0;
     while (m->joint_qd_start[j + 1] <= dof)
@@ -251,7 +251,7 @@ static bool driven(const Bench *b, int dof) {
 }
 
 /* The one failure a number must cause, or 0. */
-static uint32_t expected_failure(const Bench *b, const Field *f, int i, double x) {
+static uint32_t expected_failure(const Fixture *b, const Field *f, int i, double x) {
     switch (f->source) {
     case STATE: return isfinite(x) ? 0 : SAP_WORLD_NONFINITE_STATE;
     case CONTROL: return isfinite(x) ? 0 : SAP_WORLD_NONFINITE_CONTROL;
@@ -271,12 +271,12 @@ static bool of_slot(const Field *f) {
 
 /* Whether a short run leaves the next poison out. Seven has no factor in common with the numbers of poisons, worlds and
  * slots. */
-static bool left_out(Bench *b) {
+static bool left_out(Fixture *b) {
     return b->num_poisons++ % (work_scale() < 0.1 ? 7 : 1) != 0;
 }
 
 /* Element i of slot c, poisoned in `world`. */
-static void poison_element(Bench *b, const Field *f, int world, int c, int i, double x) {
+static void poison_element(Fixture *b, const Field *f, int world, int c, int i, double x) {
     char what[160];
     if (left_out(b))
         return;
@@ -298,7 +298,7 @@ static void poison_element(Bench *b, const Field *f, int world, int c, int i, do
 }
 
 /* A world other than `last`, with slot c in use or not. */
-static int find_world(const Bench *b, int last, int c, bool used) {
+static int find_world(const Fixture *b, int last, int c, bool used) {
     for (int k = 1; k <= WORLDS; k++) {
         int world = (last + 5 * k) % WORLDS;
         if ((c < b->contacts->count[world]) == used)
@@ -309,7 +309,7 @@ static int find_world(const Bench *b, int last, int c, bool used) {
 }
 
 static void poison_all(const Setup *setup) {
-    Bench *b = bench_create(setup);
+    Fixture *b = bench_create(setup);
     int world = 0;
     for (int k = 0; k < NUM_FIELDS; k++) {
         const Field *f = &b->field[k];
@@ -351,7 +351,7 @@ ParameterizedTest(const int *setup, contact_poison, any_bad_number_stops_its_wor
 
 /* ---- indices, normals, counts ---- */
 
-static void poison_index(Bench *b, const char *name, int32_t *index, int world, int c, int32_t bad, bool is_read) {
+static void poison_index(Fixture *b, const char *name, int32_t *index, int world, int c, int32_t bad, bool is_read) {
     char what[128];
     int at = world * HASH_SLOTS + c;
     int32_t good = index[at];
@@ -367,7 +367,7 @@ static void poison_index(Bench *b, const char *name, int32_t *index, int world, 
 
 Test(contact_poison, an_index_out_of_range_is_a_bad_contact) {
     for (int s = 0; s < NUM_SETUPS; s++) {
-        Bench *b = bench_create(&setups[s]);
+        Fixture *b = bench_create(&setups[s]);
         SapContacts *k = b->contacts;
         const int32_t shapes[] = {-2, b->m->num_shapes, INT32_MAX, INT32_MIN};
         const int32_t bodies[] = {-2, b->m->num_bodies, INT32_MAX, INT32_MIN};
@@ -389,7 +389,7 @@ Test(contact_poison, an_index_out_of_range_is_a_bad_contact) {
 
 Test(contact_poison, a_zero_normal_is_a_bad_contact) {
     for (int s = 0; s < NUM_SETUPS; s++) {
-        Bench *b = bench_create(&setups[s]);
+        Fixture *b = bench_create(&setups[s]);
         for (int world = 0; world < WORLDS; world++) {
             for (int c = 0; c < b->contacts->count[world]; c++) {
                 if (left_out(b))
@@ -406,7 +406,7 @@ Test(contact_poison, a_zero_normal_is_a_bad_contact) {
 
 Test(contact_poison, dropped_contacts_are_told_and_change_nothing_else) {
     for (int s = 0; s < NUM_SETUPS; s++) {
-        Bench *b = bench_create(&setups[s]);
+        Fixture *b = bench_create(&setups[s]);
         for (int world = 0; world < WORLDS; world += 4) {
             b->contacts->dropped[world] = 3;
             uint32_t status = step_poisoned(b, world, "dropped");

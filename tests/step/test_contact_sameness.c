@@ -33,7 +33,7 @@ typedef uint64_t Hashes[MAX_WORLDS][STEPS][NUM_HASHES];
 
 /* What the contents of a batch made happen, to know that the test tests something. */
 typedef struct Seen {
-    int with_contacts, without, failed, not_converged, refactored;
+    int with_contacts, without, failed, not_converged, f64_retries;
     int iterations[101];
 } Seen;
 
@@ -48,7 +48,7 @@ static void look(Seen *seen, const SapSolver *solver, const SapContacts *contact
     seen->without += contacts->count[world] == 0;
     seen->failed += (w.status[world] & SAP_WORLD_FAILED) != 0;
     seen->not_converged += (w.status[world] & SAP_WORLD_NOT_CONVERGED) != 0;
-    seen->refactored += w.refactored[world];
+    seen->f64_retries += w.f64_retries[world];
     seen->iterations[w.iterations[world] < 100 ? w.iterations[world] : 100]++;
 }
 
@@ -109,8 +109,8 @@ static void check_seen(const Seen *seen) {
         if (seen->iterations[k] && strlen(text) < sizeof text - 32)
             snprintf(text + strlen(text), 32, " %d:%d", k, seen->iterations[k]);
     }
-    cr_log_info("%d solves with contacts, %d without, %d failed, %d not converged, %d refactored; iterations:%s",
-                seen->with_contacts, seen->without, seen->failed, seen->not_converged, seen->refactored, text);
+    cr_log_info("%d solves with contacts, %d without, %d failed, %d not converged, %d f64_retries; iterations:%s",
+                seen->with_contacts, seen->without, seen->failed, seen->not_converged, seen->f64_retries, text);
     cr_assert_eq(seen->failed, 0);
     cr_assert(seen->with_contacts > 30 && seen->without > 10 && kinds >= 4);
 }

@@ -66,7 +66,7 @@ Test(f64_repeat, a_world_that_does_not_converge_in_f32_moves_as_with_a_solve_in_
             bool open = report_of(fast).status[w] & SAP_WORLD_ITERATION_LIMIT;
             repeated += open;
             others += !same_velocity(fast, approx, a->num_dofs, w);
-            cr_assert(!open || report_of(fast).refactored[w] > 0, "step %d, world %d", i, w);
+            cr_assert(!open || report_of(fast).f64_retries[w] > 0, "step %d, world %d", i, w);
             cr_assert(!open || same_velocity(fast, approx, a->num_dofs, w), "step %d, world %d", i, w);
         }
         put_state(approx, fast, a);
@@ -92,7 +92,7 @@ Test(f64_repeat, a_repeat_changes_no_other_world_of_the_pack) {
         step(eight, scene);
         step(one, scene);
         for (int w = 0; w < WORLDS; w++) {
-            open += report_of(eight).refactored[w] > 0;
+            open += report_of(eight).f64_retries[w] > 0;
             cr_assert(same_velocity(eight, one, a->num_dofs, w), "step %d, world %d", i, w);
         }
         mixed += open > 0 && open < WORLDS;
@@ -119,7 +119,7 @@ ParameterizedTest(int *line_search, f64_repeat, every_line_search_converges_in_f
     for (int i = 0; i < STEPS; i++) {
         step(batch, scene);
         for (int w = 0; w < WORLDS; w++) {
-            repeated += report_of(batch).refactored[w] > 0;
+            repeated += report_of(batch).f64_retries[w] > 0;
             cr_assert(!(report_of(batch).status[w] & SAP_WORLD_NOT_CONVERGED), "step %d, world %d", i, w);
         }
     }

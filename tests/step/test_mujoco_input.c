@@ -19,7 +19,7 @@ Test(mujoco_input, a_model_without_its_numbers_gets_computed_weights) {
     cr_assert_eq(sap_model_create(&p.m, &model), SAP_OK);
     cr_assert_null(sap_model_mujoco(model));
     cr_assert_eq(sap_solver_create(model, 1, &o, &solver), SAP_OK, "%s", sap_error_message());
-    const SapMujocoArrays *law = sap_model_mujoco(model);
+    const SapMujocoParameters *law = sap_model_mujoco(model);
     cr_assert_not_null(law);
     rig_check(law->body_invweight, p.body_weight, 2, 1e-15, "weight of the body");
     rig_check(law->dof_invweight, p.dof_weight, 3, 1e-15, "weights of dofs");
@@ -49,7 +49,7 @@ Test(mujoco_input, a_free_body_has_its_weights_by_hand) {
     p.m.body_com = centre;
     cr_assert_eq(sap_model_create(&p.m, &model), SAP_OK, "%s", sap_error_message());
     cr_assert_eq(sap_solver_create(model, 1, &o, &solver), SAP_OK, "%s", sap_error_message());
-    const SapMujocoArrays *law = sap_model_mujoco(model);
+    const SapMujocoParameters *law = sap_model_mujoco(model);
     rig_check(law->body_invweight, (const double[]){1 / m, turn}, 2, 1e-13, "weight of the body");
     rig_check(law->dof_invweight, (const double[]){move, move, move, turn, turn, turn}, 6, 1e-13, "weights of dofs");
     sap_solver_destroy(solver);
@@ -115,7 +115,7 @@ Test(mujoco_input, numbers_out_of_range_are_refused_by_name) {
 }
 
 /* An actuator of two dofs; `change` breaks one number. */
-static void refuse_actuator(void (*change)(SapMujocoArrays *), const char *word) {
+static void refuse_actuator(void (*change)(SapMujocoParameters *), const char *word) {
     static const double of[2] = {0, 0}, dof[2] = {0, 2}, arm[2] = {1, -1};
     Point p;
     point_fill(&p);
@@ -132,23 +132,23 @@ static void refuse_actuator(void (*change)(SapMujocoArrays *), const char *word)
     }
 }
 
-static void repeat_a_dof(SapMujocoArrays *law) {
+static void repeat_a_dof(SapMujocoParameters *law) {
     static const double dof[2] = {1, 1};
     law->actuator_term_dof = dof;
 }
-static void name_no_dof(SapMujocoArrays *law) {
+static void name_no_dof(SapMujocoParameters *law) {
     static const double dof[2] = {0, 3};
     law->actuator_term_dof = dof;
 }
-static void invent_dynamics(SapMujocoArrays *law) {
+static void invent_dynamics(SapMujocoParameters *law) {
     static const double dynamics[1] = {4};
     law->actuator_dynamics = dynamics;
 }
-static void turn_the_range(SapMujocoArrays *law) {
+static void turn_the_range(SapMujocoParameters *law) {
     static const double range[2] = {1, -1};
     law->actuator_force_range = range;
 }
-static void leave_out_arms(SapMujocoArrays *law) {
+static void leave_out_arms(SapMujocoParameters *law) {
     law->actuator_term_arm = NULL;
 }
 

@@ -29,13 +29,13 @@ typedef struct Setup {
 } Setup;
 
 /* Input, output, and what the output is without poison. */
-typedef struct Bench {
+typedef struct Fixture {
     Setup setup;
     SapModel *model;
     SapSolver *solver;
     HashBatch clean, in, out, expected;
     uint64_t clean_hash[WORLDS];
-} Bench;
+} Fixture;
 
 /* ---- arrays of a batch ---- */
 
@@ -108,23 +108,23 @@ static bool row_is_same(const HashBatch *a, const HashBatch *b, int array, int w
 
 /* ---- one step of a bench ---- */
 
-static SapState *output(Bench *b) {
+static SapState *output(Fixture *b) {
     return b->setup.in_place ? &b->in.state : &b->out.state;
 }
 
-static const HashBatch *result(const Bench *b) {
+static const HashBatch *result(const Fixture *b) {
     return b->setup.in_place ? &b->in : &b->out;
 }
 
 /* The status of a world. A huge velocity is a fast spin as well, which is no failure. */
-static uint32_t step(Bench *b, int world) {
+static uint32_t step(Fixture *b, int world) {
     fill_sentinels(&b->out);
     need(sap_step(b->solver, &b->in.state, &b->in.control, NULL, H, output(b)));
     return sap_solver_world_status(b->solver)[world] & ~(uint32_t)SAP_WORLD_FAST_SPIN;
 }
 
-static Bench *bench_create(const Setup *setup, SapModel *model) {
-    Bench *b = calloc(1, sizeof *b);
+static Fixture *bench_create(const Setup *setup, SapModel *model) {
+    Fixture *b = calloc(1, sizeof *b);
     const SapModelArrays *m = sap_model_arrays(model);
     SapOptions options;
     need(sap_options_preset("approx32", &options));
@@ -144,7 +144,7 @@ static Bench *bench_create(const Setup *setup, SapModel *model) {
     return b;
 }
 
-static void bench_destroy(Bench *b) {
+static void bench_destroy(Fixture *b) {
     hash_batch_destroy(&b->clean);
     hash_batch_destroy(&b->in);
     hash_batch_destroy(&b->out);
@@ -155,7 +155,7 @@ static void bench_destroy(Bench *b) {
 }
 
 /* Steps the clean batch and remembers the result. */
-static void run_clean(Bench *b) {
+static void run_clean(Fixture *b) {
     copy_batch(&b->in, &b->clean);
     step(b, 0);
     for (int i = 0; i < WORLDS; i++) {
@@ -166,7 +166,7 @@ static void run_clean(Bench *b) {
 
 /* ---- what must hold ---- */
 
-static void check_others(const Bench *b, int world, const char *what) {
+static void check_others(const Fixture *b, int world, const char *what) {
     for (int i = 0; i < WORLDS; i++)
         if (i != world)
             cr_assert_eq(hash_world(result(b), i, sap_solver_world_status(b->solver)[i]), b->clean_hash[i],
@@ -174,7 +174,7 @@ static void check_others(const Bench *b, int world, const char *what) {
 }
 
 /* body_q and body_qd are those of the kept state. */
-static void check_bodies(Bench *b, int world, const char *what) {
+static void check_bodies(Fixture *b, int world, const char *what) {
     const HashBatch *out = result(b);
     SapState copy = b->expected.state;
     copy_batch(&b->expected, out);
@@ -190,7 +190,7 @@ static void check_bodies(Bench *b, int world, const char *what) {
 }
 
 /* A world that did not fail has a state that the next step can read: finite numbers and unit quaternions. */
-static void check_success(Bench *b, int world, const char *what) {
+static void check_success(Fixture *b, int world, const char *what) {
     const SapModelArrays *m = b->in.m;
     const HashBatch *out = result(b);
     for (int array = Q; array <= QD; array++)
@@ -210,7 +210,7 @@ static void check_success(Bench *b, int world, const char *what) {
 }
 
 /* A world with a bad state leaves the output as it was; one that failed on a good state puts that state out again. */
-static void check_failure(Bench *b, int world, uint32_t status, const HashBatch *poisoned, const char *what) {
+static void check_failure(Fixture *b, int world, uint32_t status, const HashBatch *poisoned, const char *what) {
     const HashBatch *out = result(b);
     if (b->setup.in_place) {
         cr_assert(row_is_same(out, poisoned, Q, world) && row_is_same(out, poisoned, QD, world),
@@ -229,7 +229,7 @@ static void check_failure(Bench *b, int world, uint32_t status, const HashBatch 
         cr_assert(row_is_sentinel(out, BODY_Q, world) && row_is_sentinel(out, BODY_QD, world), "%s", what);
 }
 
-static void check_step(Bench *b, int world, uint32_t status, const HashBatch *poisoned, const char *what) {
+static void check_step(Fixture *b, int world, uint32_t status, const HashBatch *poisoned, const char *what) {
     cr_assert_eq(status & ~(uint32_t)SAP_WORLD_FAILED, 0, "%s: status %#x", what, (unsigned)status);
     check_others(b, world, what);
     if (status == 0)
@@ -251,7 +251,7 @@ static const Poison poisons[] = {{NAN, NOT_FINITE},  {INFINITY, NOT_FINITE}, {-I
                                  {1e-40, TINY},      {1e-310, TINY}};
 enum { NUM_POISONS = sizeof poisons / sizeof *poisons };
 
-static void poison_element(Bench *b, int array, int i, const Poison *poison, int world) {
+static void poison_element(Fixture *b, int array, int i, const Poison *poison, int world) {
     static HashBatch poisoned;
     char what[128];
     snprintf(what, sizeof what, "%s[%d] = %g, %s kernels, %d lanes, %s -> %s, %s, %s", array_name[array], i,
@@ -278,7 +278,7 @@ static void poison_element(Bench *b, int array, int i, const Poison *poison, int
 
 /* Every element of every input; the world's place in its pack varies with it. */
 static void poison_all(const Setup *setup) {
-    Bench *b = bench_create(setup, sample_model_create());
+    Fixture *b = bench_create(setup, sample_model_create());
     run_clean(b);
     int world = 0;
     for (int array = Q; array <= BODY_F; array++)
@@ -325,7 +325,7 @@ ParameterizedTest(const Way *way, poison, any_bad_number_stops_its_world_only) {
 /* ---- cases with a name ---- */
 
 /* Writes the quaternion of a joint of one world. */
-static void put_quaternion(Bench *b, int world, int joint, const double q[4]) {
+static void put_quaternion(Fixture *b, int world, int joint, const double q[4]) {
     for (int i = 0; i < 4; i++)
         number_put(element(&b->in, Q, world, b->in.m->joint_q_start[joint + 1] - 4 + i), b->in.state.dtype, 0, q[i]);
 }
@@ -335,7 +335,7 @@ static void put_quaternion(Bench *b, int world, int joint, const double q[4]) {
 static uint32_t status_of_scaled_quaternion(SapPrecision precision, int joint, double x, double qd[SAMPLE_NV]) {
     const Setup setup = {.precision = precision, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 8, .threads = 1};
     const double q[4] = {0.5 * x, -0.5 * x, 0.1 * x, 0.7 * x};
-    Bench *b = bench_create(&setup, sample_model_create());
+    Fixture *b = bench_create(&setup, sample_model_create());
     HashBatch poisoned = hash_batch_create(b->in.m, WORLDS, SAP_F64);
     run_clean(b);
     copy_batch(&b->in, &b->clean);
@@ -414,7 +414,7 @@ Test(poison, a_mass_matrix_that_loses_its_definiteness_is_reported) {
                                  .out_dtype = SAP_F64,
                                  .lanes = lanes,
                                  .threads = 1};
-            Bench *b = bench_create(&setup, parallel_rails());
+            Fixture *b = bench_create(&setup, parallel_rails());
             for (int i = 0; i < WORLDS; i++) /* rails well apart */
                 number_put(element(&b->clean, Q, i, 1), SAP_F64, 0, 0.5 + 0.02 * i);
             run_clean(b);
@@ -439,7 +439,7 @@ Test(poison, a_mass_matrix_that_overflows_is_a_result_that_is_not_finite) {
     parts_add(&parts, 0, SAP_JOINT_PRISMATIC, 0, 0);
     parts_set_axis(&parts, 1, 1, 0, 0);
     const Setup setup = {.precision = SAP_FP32, .in_dtype = SAP_F32, .out_dtype = SAP_F32, .lanes = 4, .threads = 1};
-    Bench *b = bench_create(&setup, parts_model(&parts));
+    Fixture *b = bench_create(&setup, parts_model(&parts));
     run_clean(b);
     copy_batch(&b->in, &b->clean);
     number_put(element(&b->in, Q, 36, 1), SAP_F32, 0, 1e25);
@@ -455,7 +455,7 @@ Test(poison, a_mass_matrix_that_overflows_is_a_result_that_is_not_finite) {
 /* A state in f64 that the f32 kernels could not use is given back with all its digits. */
 Test(poison, the_kept_state_has_the_bits_of_the_input) {
     const Setup setup = {.precision = SAP_FP32, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 8, .threads = 1};
-    Bench *b = bench_create(&setup, sample_model_create());
+    Fixture *b = bench_create(&setup, sample_model_create());
     run_clean(b);
     copy_batch(&b->in, &b->clean);
     for (int i = 0; i < b->in.m->num_dofs; i++)
@@ -471,7 +471,7 @@ Test(poison, the_kept_state_has_the_bits_of_the_input) {
 Test(poison, a_repaired_world_goes_on) {
     const Setup setup = {
         .precision = SAP_FP64, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 4, .threads = 2, .in_place = true};
-    Bench *b = bench_create(&setup, sample_model_create());
+    Fixture *b = bench_create(&setup, sample_model_create());
     const uint32_t *status = sap_solver_world_status(b->solver);
     run_clean(b);
     copy_batch(&b->in, &b->clean);
@@ -495,7 +495,7 @@ Test(poison, a_repaired_world_goes_on) {
 /* One array of a state may be in place and the other apart. */
 Test(poison, a_failed_world_keeps_both_arrays_when_only_one_is_in_place) {
     const Setup setup = {.precision = SAP_FP64, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 4, .threads = 1};
-    Bench *b = bench_create(&setup, sample_model_create());
+    Fixture *b = bench_create(&setup, sample_model_create());
     copy_batch(&b->in, &b->clean);
     number_put(element(&b->in, JOINT_F, 7, 3), SAP_F64, 0, NAN);
     fill_sentinels(&b->out);

@@ -16,8 +16,8 @@ static double *doubles(int n) {
     return x;
 }
 
-Bench bench_create(SapModel *model, int n, const SapOptions *options) {
-    Bench b = {.w = worlds_create(model, n, options)};
+Fixture bench_create(SapModel *model, int n, const SapOptions *options) {
+    Fixture b = {.w = worlds_create(model, n, options)};
     int slots = n * SLOTS;
     need(sap_contacts_create(n, SLOTS, SAP_F64, &b.c));
     b.report = (SapContactReport){.impulse = doubles(3 * slots),
@@ -36,7 +36,7 @@ Bench bench_create(SapModel *model, int n, const SapOptions *options) {
     return b;
 }
 
-void bench_destroy(Bench *b) {
+void bench_destroy(Fixture *b) {
     double *const arrays[] = {b->report.impulse, b->report.velocity, b->report.position, b->report.frame,
                               b->report.gap,     b->report.weight,   b->report.pair,     b->report.jacobian,
                               b->report.drive,   b->report.limit,    b->report.friction};
@@ -47,7 +47,7 @@ void bench_destroy(Bench *b) {
     worlds_destroy(b->w);
 }
 
-void bench_step(Bench *b, double h) {
+void bench_step(Fixture *b, double h) {
     need(sap_step(b->w->solver, b->w->state, b->w->control, b->c, h, b->w->state));
     need(sap_solver_report(b->w->solver, &b->world));
     for (int i = 0; i < b->w->n; i++) {
@@ -63,7 +63,7 @@ void com_arm(const SapModelArrays *m, int body, const double *q, double *r) {
     rotate(q, m->body_com + 3 * body, r);
 }
 
-void internal_velocity(const Bench *b, int world, double *out) {
+void internal_velocity(const Fixture *b, int world, double *out) {
     const SapModelArrays *m = b->w->m;
     const double *v = b->w->v + world * b->w->nv, *q = b->w->q + world * b->w->nq;
     memcpy(out, v, (size_t)b->w->nv * sizeof *out);
@@ -81,7 +81,7 @@ void internal_velocity(const Bench *b, int world, double *out) {
     }
 }
 
-void put_plane_contact(Bench *b, int world, int c, const double *point, const double *normal, double k, double tau,
+void put_plane_contact(Fixture *b, int world, int c, const double *point, const double *normal, double k, double tau,
                        double mu) {
     const double *X = b->w->body_q + 7 * world * b->w->nb;
     int slot = world * SLOTS + c;
@@ -105,7 +105,7 @@ void put_plane_contact(Bench *b, int world, int c, const double *point, const do
         b->c->count[world] = c + 1;
 }
 
-void body_pose(const Bench *b, int world, int body, double *pose) {
+void body_pose(const Fixture *b, int world, int body, double *pose) {
     static const double identity[7] = {0, 0, 0, 0, 0, 0, 1};
     memcpy(pose, body < 0 ? identity : b->w->out.body_pose + 7 * (world * b->w->nb + body), sizeof identity);
 }
@@ -141,10 +141,10 @@ SapModel *golden_body(void) {
     return remade(model, &a);
 }
 
-Bench golden_bench(const char *preset, SapLineSearch line_search) {
+Fixture golden_bench(const char *preset, SapLineSearch line_search) {
     SapOptions o = options_of(preset, line_search);
     o.compat = SAP_COMPAT_SAP_WARP; /* witnesses on the core */
-    Bench b = bench_create(golden_body(), 1, &o);
+    Fixture b = bench_create(golden_body(), 1, &o);
     static const double q[7] = {0.125, 0.25, 0.5, 0.1, 0.3, 0.3, 0.9}, v[6] = {0.3, -0.2, 0.5, 0.4, 0.1, -0.6},
                         f[6] = {0.5, -0.25, 0.125, 1, 2, -0.5};
     double r[3], wr[3], rf[3];
@@ -181,7 +181,7 @@ static void random_direction(Random *random, double *n) {
         n[i] = q[i] / norm;
 }
 
-void put_random_contact(Bench *b, Random *random, int world, int c, double gap) {
+void put_random_contact(Fixture *b, Random *random, int world, int c, double gap) {
     int slot = world * SLOTS + c, body[2];
     double n[3], X0[7], X1[7], x[3], inverse[4], margin[2];
     do {
@@ -272,7 +272,7 @@ static void spread(double *rows, int width, int from, int copies) {
         memcpy(rows + (from + i) * width, rows + from * width, (size_t)width * sizeof *rows);
 }
 
-static void random_problem_contacts(Bench *b, Random *random, int first, int copies) {
+static void random_problem_contacts(Fixture *b, Random *random, int first, int copies) {
     int contacts = 1 + random_below(random, 5);
     for (int c = 0; c < contacts; c++) {
         double gap = random_between(random, -1e-2, 2e-3);
@@ -284,12 +284,12 @@ static void random_problem_contacts(Bench *b, Random *random, int first, int cop
     }
 }
 
-Bench random_bench(uint64_t seed, int problems, int copies, const SapOptions *o, double h, bool joint_terms) {
+Fixture random_bench(uint64_t seed, int problems, int copies, const SapOptions *o, double h, bool joint_terms) {
     Random random = random_seed(seed);
     SapModel *model = random_forest(seed, 2 + random_below(&random, 4));
     if (joint_terms)
         model = with_joint_terms(model, &random);
-    Bench b = bench_create(model, problems * copies, o);
+    Fixture b = bench_create(model, problems * copies, o);
     Worlds *w = b.w;
     for (int p = 0; p < problems; p++) {
         int first = p * copies;

@@ -46,25 +46,25 @@ static inline void set3(double *v, double x, double y, double z) {
 
 enum { SLOTS = 8 };
 
-typedef struct Bench {
+typedef struct Fixture {
     Worlds *w;
     SapContacts *c;
     SapContactReport report;
     SapWorldReport world;
-} Bench;
+} Fixture;
 
 SapOptions options_of(const char *preset, SapLineSearch line_search);
 
 /* Takes the model over. */
-Bench bench_create(SapModel *model, int n, const SapOptions *options);
-void bench_destroy(Bench *b);
+Fixture bench_create(SapModel *model, int n, const SapOptions *options);
+void bench_destroy(Fixture *b);
 
 /* One step in place; every world must end as it should. */
-void bench_step(Bench *b, double h);
+void bench_step(Fixture *b, double h);
 
 /* Slot c of a world: `point` of body 0, in its own axes, against the static plane through the origin with that
  * normal. */
-void put_plane_contact(Bench *b, int world, int c, const double *point, const double *normal, double k, double tau,
+void put_plane_contact(Fixture *b, int world, int c, const double *point, const double *normal, double k, double tau,
                        double mu);
 
 /* ---- rotations and velocities ---- */
@@ -73,10 +73,10 @@ void put_plane_contact(Bench *b, int world, int c, const double *point, const do
 void com_arm(const SapModelArrays *m, int body, const double *q, double *r);
 
 /* The state's velocities of one world in internal order: a free joint is [omega ; v of the origin]. */
-void internal_velocity(const Bench *b, int world, double *out);
+void internal_velocity(const Fixture *b, int world, double *out);
 
 /* A body's pose as free motion found it; -1 = static. */
-void body_pose(const Bench *b, int world, int body, double *pose);
+void body_pose(const Fixture *b, int world, int body, double *pose);
 
 /* ---- models ---- */
 
@@ -85,7 +85,7 @@ SapModel *remade(SapModel *old, const SapModelArrays *a);
 
 /* A free body on a plane, in round numbers. */
 SapModel *golden_body(void);
-Bench golden_bench(const char *preset, SapLineSearch line_search);
+Fixture golden_bench(const char *preset, SapLineSearch line_search);
 
 int joint_axes(const SapModelArrays *m, int j);
 bool has_coordinates(const SapModelArrays *m, int j);
@@ -94,11 +94,11 @@ bool has_coordinates(const SapModelArrays *m, int j);
 
 /* A contact in a random place: the witnesses are `gap` apart (margins included) along the normal. Needs the poses of
  * free motion. */
-void put_random_contact(Bench *b, Random *random, int world, int c, double gap);
+void put_random_contact(Fixture *b, Random *random, int world, int c, double gap);
 
 /* `problems` random states of one random model, with drives, limits and friction or without, each with contacts of its
  * own. World p * copies + k is copy k of problem p. */
-Bench random_bench(uint64_t seed, int problems, int copies, const SapOptions *o, double h, bool joint_terms);
+Fixture random_bench(uint64_t seed, int problems, int copies, const SapOptions *o, double h, bool joint_terms);
 
 /* Only the optimality test ends a solve; drake or approx64. */
 SapOptions tight_options(uint64_t seed);

@@ -210,7 +210,7 @@ enum {
     NUM_HASHES
 };
 static const char *const hash_names[NUM_HASHES] = {
-    "gap",      "jacobian", "weight",           "status", "iterations",    "line iterations",  "refactored", "cost",
+    "gap",      "jacobian", "weight",           "status", "iterations",    "line iterations",  "f64_retries", "cost",
     "residual", "velocity", "contact impulses", "drive",  "limit impulse", "friction impulse", "state"};
 
 static inline uint64_t hash_of_doubles(const double *data, int row, int width, int n) {
@@ -234,7 +234,7 @@ static inline void hash_step(const HashBatch *batch, const SapSolver *solver, co
     hash[HASH_STATUS] = w.status[row];
     hash[HASH_ITERATIONS] = (uint64_t)w.iterations[row];
     hash[HASH_LINE_ITERATIONS] = (uint64_t)w.line_iterations[row];
-    hash[HASH_REFACTORED] = (uint64_t)w.refactored[row];
+    hash[HASH_REFACTORED] = (uint64_t)w.f64_retries[row];
     hash[HASH_COST] = hash_of_doubles(w.cost, row, 1, 1);
     hash[HASH_RESIDUAL] = hash_of_doubles(w.residual, row, 1, 1);
     hash[HASH_VELOCITY] = hash_of_doubles(c->velocity, row, 3 * HASH_SLOTS, 3 * count);

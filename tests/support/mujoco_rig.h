@@ -11,7 +11,7 @@
 /* A body of 2 kg on three slides x, y, z, with MuJoCo's weights. */
 typedef struct Point {
     SapModelArrays m;
-    SapMujocoArrays law;
+    SapMujocoParameters law;
     int32_t type, parent, child, dim[2];
     double axis[9], mass, inertia[9], friction[3], damping[3], lower[3], upper[3];
     double body_weight[2], dof_weight[3];

@@ -1,4 +1,4 @@
-"""Actuators that the steps of MuJoCo's law compute (SapMujocoArrays): what motors and drives of joints cannot do."""
+"""Actuators that the steps of MuJoCo's law compute (SapMujocoParameters): what motors and drives of joints cannot do."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class General(Tendons):
         return servo and shared and (limited or bounded)
 
     def list_numbers(self) -> dict[str, Any]:
-        """The fields of SapMujocoArrays: actuators, then dampers of tendons, which have no control."""
+        """The fields of SapMujocoParameters: actuators, then dampers of tendons, which have no control."""
         m, listed, dampers = self.m, self.listed, self.take_dampers()
         if not listed and not dampers:
             return {}

@@ -19,7 +19,7 @@ class Law(Actuators):
     drive_range: Any  # [nv][2]
 
     def take_law(self) -> dict[str, Any]:
-        """The fields of SapMujocoArrays. Changes the rows and the list of lost elements to those of this law."""
+        """The fields of SapMujocoParameters. Changes the rows and the list of lost elements to those of this law."""
         m, columns = self.m, self.rows.columns
         self.lose_servos()
         geom = self.geom_of_shape()

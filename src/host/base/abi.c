@@ -15,7 +15,7 @@ size_t sap_struct_size(const char *name) {
         STRUCT(SapFreeMotion),  STRUCT(SapSolverInfo),   STRUCT(SapContactReport), STRUCT(SapArray),
         STRUCT(SapBatchInfo),   STRUCT(SapDeviceInfo),   STRUCT(SapProfile),       STRUCT(SapDualOptions),
         STRUCT(SapDualProblem), STRUCT(SapDualSolution), STRUCT(SapDumpCall),      STRUCT(SapDump),
-        STRUCT(SapRays),        STRUCT(SapMujocoArrays), STRUCT(SapSensors),       STRUCT(SapConstraintReport),
+        STRUCT(SapRays),        STRUCT(SapMujocoParameters), STRUCT(SapSensors),       STRUCT(SapConstraintReport),
         STRUCT(SapDualRecord),  STRUCT(SapMujocoRows)};
 #undef STRUCT
     for (size_t i = 0; name && i < sizeof structs / sizeof *structs; i++)

@@ -16,17 +16,17 @@
 
 /* Inputs of a call that are copied before worlds change them (guard.h). An input of a world that is all zero bits need
  * not be copied: most controls are. */
-enum { SAP_KEPT_MAX_ROWS = 32 };
-typedef struct SapKeptRow {
+enum { SAP_SNAPSHOT_MAX_ROWS = 32 };
+typedef struct SapSnapshotRow {
     const char *from; /* [num_worlds] rows of `bytes` bytes, a multiple of 4 */
     char *to;         /* the same */
     size_t bytes;
-} SapKeptRow;
-typedef struct SapKept {
+} SapSnapshotRow;
+typedef struct SapSnapshot {
     int num_rows;
-    SapKeptRow row[SAP_KEPT_MAX_ROWS];
+    SapSnapshotRow row[SAP_SNAPSHOT_MAX_ROWS];
     uint32_t *copied; /* [num_worlds] bit i is 0: row i of the world is zero and was not copied. All 1 at first */
-} SapKept;
+} SapSnapshot;
 
 /* The steps of a call. */
 typedef struct SapBatchSteps {
@@ -67,7 +67,7 @@ typedef struct SapBatchBackend {
     /* Later steps fill the arrays of batch->arrays.report. */
     void (*record)(SapBatch *batch);
     /* Copies these rows before the next step changes them; that step follows at once. */
-    SapStatus (*keep)(SapBatch *batch, const char *what, const SapKept *kept);
+    SapStatus (*keep)(SapBatch *batch, const char *what, const SapSnapshot *kept);
     /* Messages begin with `what`. */
     SapStatus (*read)(SapBatch *batch, const char *what, const void *from, void *host, size_t bytes);
     SapStatus (*write)(SapBatch *batch, const char *what, void *to, const void *host, size_t bytes);

@@ -7,7 +7,7 @@
 #include "kernels/data/mujoco.h"
 
 /* Arrays without a SapBatchField. The skipped number is the index of the NULL that ends the list of names. */
-enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_SITE_BEFORE, ROW_QD_BEFORE, ROW_STATUS_BEFORE, END_OF_NAMES };
+enum { ROW_F64_RETRIES = SAP_BATCH_NUM_FIELDS + 1, ROW_SITE_BEFORE, ROW_QD_BEFORE, ROW_STATUS_BEFORE, END_OF_NAMES };
 
 /* Each line: X(field, name, member, type, rows, columns, when it exists, action of a reset, initial byte value). */
 #define FIELDS(X)                                                                                                      \
@@ -38,7 +38,7 @@ enum { ROW_REFACTORED = SAP_BATCH_NUM_FIELDS + 1, ROW_SITE_BEFORE, ROW_QD_BEFORE
     X(SAP_BATCH_LINE_ITERATIONS, "line_iterations", report.line_iterations, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)         \
     X(SAP_BATCH_SAFEGUARDS, "safeguards", report.safeguards, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                        \
     X(SAP_BATCH_ACTIVE, "active", report.active, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                                    \
-    X(ROW_REFACTORED, "refactored", report.refactored, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                              \
+    X(ROW_F64_RETRIES, "f64_retries", report.f64_retries, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                              \
     X(SAP_BATCH_COST, "cost", report.cost, F64, WORLD, 0, ALWAYS, TO_ZERO, 0)                                          \
     X(SAP_BATCH_RESIDUAL, "residual", report.residual, F64, WORLD, 0, ALWAYS, TO_ZERO, 0)                              \
     X(SAP_BATCH_CONTACT_SHAPE0, "contact_shape0", contacts.shape0, I32, CONTACTS, 0, ALWAYS, KEEP, NO_SHAPE)           \
@@ -160,7 +160,7 @@ static_assert(NUM_ROWS == END_OF_NAMES - 1, "each field has one row");
 static_assert((FIELDS(COUNT)) <= SAP_RESET_MAX_ROWS, "a reset has room for its rows");
 #undef COUNT
 #define COUNT(field, name, where, type, rows, columns, time, reset, fill) +(SAP_FIELD_##reset == SAP_FIELD_TO_CONTROL)
-static_assert(2 + (FIELDS(COUNT)) <= SAP_KEPT_MAX_ROWS, "a guard has room for positions, velocities and controls");
+static_assert(2 + (FIELDS(COUNT)) <= SAP_SNAPSHOT_MAX_ROWS, "a guard has room for positions, velocities and controls");
 #undef COUNT
 
 const char *const *sap_batch_field_names(void) {

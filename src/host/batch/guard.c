@@ -23,7 +23,7 @@ static char *array_of(const SapGuard *g, long long call, const SapBatchRow *row)
     return place_of(g, call) + g->offset[row - sap_batch_rows];
 }
 
-/* The bit of an input in SapKept.copied. */
+/* The bit of an input in SapSnapshot.copied. */
 static int bit_of(const SapBatchRow *row) {
     int bit = 0;
     for (const SapBatchRow *before = sap_batch_rows; before < row; before++)
@@ -136,7 +136,7 @@ SapStatus sap_guard_begin(SapBatch *b, double h, int num_steps) {
             continue;
         SAP_TRY(find_array(b, row, &from));
         g->kept.row[g->kept.num_rows++] =
-            (SapKeptRow){from, array_of(g, g->num_calls, row), sap_batch_row_bytes(b, row)};
+            (SapSnapshotRow){from, array_of(g, g->num_calls, row), sap_batch_row_bytes(b, row)};
     }
     g->call[g->num_calls % g->room] = (SapGuardCall){h, num_steps};
     return b->backend->keep(b, "sap_batch_step", &g->kept);

@@ -21,10 +21,10 @@ typedef struct SapGuard {
     long long num_calls; /* calls so far; call k is in place k % room */
     SapGuardCall *call;  /* [room] */
     size_t *offset;      /* [sap_batch_num_rows] bytes from the start of a place to an array */
-    size_t copied;       /* bytes from the start of a place to SapKept.copied */
+    size_t copied;       /* bytes from the start of a place to SapSnapshot.copied */
     size_t place_bytes;  /* bytes of a place */
     char *memory;        /* [room] places: each input of all worlds, their status, which inputs were copied */
-    SapKept kept;        /* of the current call: the inputs in the order of sap_batch_rows */
+    SapSnapshot kept;        /* of the current call: the inputs in the order of sap_batch_rows */
 } SapGuard;
 
 /* Copies the inputs of all worlds, and, after the call, their status. */

@@ -1,4 +1,4 @@
-/* Predicted world-steps per second under moving targets, written by make roofline-table (tests/ptx/roofline.py);
+/* Predicted world-steps per second under moving targets, written by make roofline-table (lab/ptx/roofline.py);
  * docs/gpu.md has the model. X(scene, preset, worlds, A100, H100, RTX 4090, B200) */
 #define CLI_PREDICTED_GPUS "A100", "H100", "RTX 4090", "B200"
 #define CLI_PREDICTIONS(X)                                                                                             \

@@ -70,7 +70,7 @@ static SapStatus take(SapBatch *b, const char *what, SapTakeArgs *args) {
     return sap_solver_take_contacts(((CpuBatch *)b->own)->solver, what, args);
 }
 
-static SapStatus keep(SapBatch *b, const char *what, const SapKept *kept) {
+static SapStatus keep(SapBatch *b, const char *what, const SapSnapshot *kept) {
     (void)what; /* it cannot fail */
     ((CpuBatch *)b->own)->solver->kept = kept;
     return SAP_OK;

@@ -39,7 +39,7 @@ static Limits find_limits(const SapStepArgs *args) {
     Limits limits = {0};
     const double *numbers = args->mujoco ? args->mujoco->block[1].data : NULL;
     for (int k = 0; k < args->plan.num_blocks && limits.count < MOST_LIMITS; k++) {
-        const SapBlock *b = &args->plan.block[k];
+        const SapModelConstraint *b = &args->plan.block[k];
         const double *of = numbers + (size_t)k * SAP_MUJOCO_BLOCK_SIZE;
         int coord = b->kind == SAP_BLOCK_DOF ? args->plan.dof_coord[b->coordinate[0]] : -1;
         if (coord >= 0)

@@ -1,5 +1,5 @@
 /* Steps of large worlds in stages over the whole batch, so that a library can solve the Newton systems of all worlds
- * between two stages (solve/lockstep.h). The CPU uses LAPACK; the GPU does the same with cuSOLVER. */
+ * between two stages (sap/lockstep.h). The CPU uses LAPACK; the GPU does the same with cuSOLVER. */
 #ifndef SAPWOOD_HOST_CPU_LOCKSTEP_H
 #define SAPWOOD_HOST_CPU_LOCKSTEP_H
 

@@ -44,8 +44,8 @@ void sap_scratch_set(const SapScratch *scratch, SapContext *ctx) {
     ctx->origin = scratch->arena[SAP_ARENA_ORIGINS];
     ctx->origin_ints = scratch->arena[SAP_ARENA_ORIGIN_INTS];
     ctx->tiles = scratch->arena[SAP_ARENA_TILES];
-    ctx->repeat = scratch->arena[SAP_ARENA_REPEAT];
-    ctx->repeat_slots = scratch->arena[SAP_ARENA_REPEAT_SLOTS];
+    ctx->repeat = scratch->arena[SAP_ARENA_RETRY];
+    ctx->repeat_slots = scratch->arena[SAP_ARENA_RETRY_SLOTS];
     ctx->collide = scratch->arena[SAP_ARENA_COLLIDE];
     ctx->pairs = scratch->arena[SAP_ARENA_PAIRS];
     ctx->ticks = scratch->ticks;

@@ -42,7 +42,7 @@ void sap_program_step(SapContext *ctx);     /* free motion, collision, contacts,
 void sap_program_one_step(SapContext *ctx); /* step args->first_step of them */
 void sap_program_collide(SapContext *ctx);  /* contact records */
 
-/* Step args->first_step in stages (solve/lockstep.h): all worlds must finish a stage before the next one starts. Each
+/* Step args->first_step in stages (sap/lockstep.h): all worlds must finish a stage before the next one starts. Each
  * world keeps its scratch between stages. */
 void sap_program_lockstep_begin(SapContext *ctx);    /* up to the initial v */
 void sap_program_lockstep_assemble(SapContext *ctx); /* Newton systems of the active worlds */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host/cpu/group.h"
-#include "host/cpu/keep.h"
+#include "host/cpu/snapshot.h"
 #include "host/cpu/profile.h"
 #include "kernels/step/skip_world.h"
 
@@ -63,11 +63,11 @@ static SapPack pack_of(const Job *job, int first, int lanes) {
 
 /* Copies the inputs of the pack's worlds, if requested. Without a list they are neighbours. */
 static void keep_pack(const Job *job, const SapPack *pack) {
-    const SapKept *kept = job->solver->kept;
+    const SapSnapshot *kept = job->solver->kept;
     if (kept && !job->list)
-        sap_keep_worlds(kept, pack->world[0], pack->count);
+        sap_snapshot_worlds(kept, pack->world[0], pack->count);
     for (int l = 0; kept && job->list && l < pack->count; l++)
-        sap_keep_worlds(kept, pack->world[l], 1);
+        sap_snapshot_worlds(kept, pack->world[l], 1);
 }
 
 /* Runs the program with *args on the pack that begins with place `first`. */
@@ -114,7 +114,7 @@ static void run_packs(void *arg, int worker, int num_workers) {
 }
 
 static void clear_counters(const SapReportArgs *r, int world) {
-    r->iterations[world] = r->line_iterations[world] = r->refactored[world] = 0;
+    r->iterations[world] = r->line_iterations[world] = r->f64_retries[world] = 0;
     r->cost[world] = r->residual[world] = 0;
     clear_dual_counters(r, world);
 }
@@ -161,7 +161,7 @@ void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {
     if (!solves && args->report.wrench)
         memset(args->report.wrench, 0, wrenches * sizeof *args->report.wrench);
     if (s->lockstep && s->kept)
-        sap_keep_worlds(s->kept, 0, s->num_worlds);
+        sap_snapshot_worlds(s->kept, 0, s->num_worlds);
     if (s->lockstep)
         sap_lockstep_step(s->lockstep, s->pool, args);
     else if (s->order && args->collide.enabled)

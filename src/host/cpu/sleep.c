@@ -7,7 +7,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/base/sort_by_key.h"
-#include "host/cpu/awake.h"
+#include "host/cpu/active_subtree.h"
 #include "host/cpu/run.h"
 #include "host/model/model.h"
 

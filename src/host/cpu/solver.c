@@ -46,7 +46,7 @@ static void carve_results(SapArena *arena, int num_worlds, SapStepArgs *args) {
     SAP_CARVE(arena, args->status, num_worlds);
     SAP_CARVE(arena, args->report.iterations, num_worlds);
     SAP_CARVE(arena, args->report.line_iterations, num_worlds);
-    SAP_CARVE(arena, args->report.refactored, num_worlds);
+    SAP_CARVE(arena, args->report.f64_retries, num_worlds);
     SAP_CARVE(arena, args->report.safeguards, num_worlds);
     SAP_CARVE(arena, args->report.active, num_worlds);
     SAP_CARVE(arena, args->report.cost, num_worlds);
@@ -281,7 +281,7 @@ SapStatus sap_solver_report(const SapSolver *s, SapWorldReport *out) {
     *out = (SapWorldReport){.status = s->args.status,
                             .iterations = r->iterations,
                             .line_iterations = r->line_iterations,
-                            .refactored = r->refactored,
+                            .f64_retries = r->f64_retries,
                             .cost = r->cost,
                             .residual = r->residual,
                             .safeguards = r->safeguards,

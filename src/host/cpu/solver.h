@@ -12,7 +12,7 @@
 #include "host/plan/world_parameters.h"
 
 typedef struct SapSleep SapSleep; /* sleep.h */
-struct SapKept;
+struct SapSnapshot;
 struct SapBatchSteps;
 
 struct SapSolver {
@@ -38,7 +38,7 @@ struct SapSolver {
     SapMujocoArgs mujoco;         /* args.mujoco, if contact_solver is mujoco */
     SapKernels mujoco_kernels[2]; /* kernels.pack then, f32 and f64 */
     SapWorldParameters parameters;
-    const struct SapKept *kept; /* what the next step copies first (keep.h); NULL: nothing */
+    const struct SapSnapshot *kept; /* what the next step copies first (keep.h); NULL: nothing */
     void *results; /* memory of args.status and of the per-world arrays of args.report; NULL: a batch owns them */
 };
 

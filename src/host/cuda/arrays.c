@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "host/cuda/waiting.h"
+#include "host/cuda/deferred.h"
 
 /* ---- copies ---- */
 

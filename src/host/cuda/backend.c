@@ -9,7 +9,7 @@
 #include "host/cuda/arrays.h"
 #include "host/cuda/launch.h"
 #include "host/cuda/loop.h"
-#include "host/cuda/made.h"
+#include "host/cuda/specialized.h"
 #include "host/cuda/sensors.h"
 #include "host/model/model.h"
 #include "host/plan/mujoco.h"
@@ -85,7 +85,7 @@ static void free_on_device(SapCudaBatch *c) {
         cuda->stream_synchronize(c->stream);
     sap_cuda_loop_destroy(c);
     sap_cuda_lockstep_destroy(c->lockstep);
-    sap_cuda_made_unload(&c->made, cuda);
+    sap_cuda_specialized_unload(&c->specialized, cuda);
     for (int i = 0; i < c->num_recorded; i++)
         cuda->memory_free(c->recorded[i]);
     if (c->workspace)
@@ -275,9 +275,9 @@ static SapStatus copy_array(SapBatch *b, const char *what, void *to, const void 
     return sap_cuda_leave(c->device, what, sap_cuda_status(c->device->cuda, result, sap_cu_name_copy_on_device, what));
 }
 
-static SapStatus keep(SapBatch *b, const char *what, const SapKept *kept) {
+static SapStatus keep(SapBatch *b, const char *what, const SapSnapshot *kept) {
     for (int i = 0; i < kept->num_rows; i++) {
-        const SapKeptRow *row = &kept->row[i];
+        const SapSnapshotRow *row = &kept->row[i];
         SAP_TRY(copy_array(b, what, row->to, row->from, (size_t)b->num_worlds * row->bytes));
     }
     return SAP_OK;
@@ -326,12 +326,12 @@ static void info(const SapBatch *b, SapBatchInfo *out) {
     out->cuda_device = c->device->index;
     out->team_size = step->shape.team;
     out->mapping = c->mapping;
-    out->kernels = sap_cuda_made_text(&c->made, &c->args);
+    out->kernels = sap_cuda_specialized_text(&c->specialized, &c->args);
     out->worlds_per_block = step->shape.worlds_per_block;
     out->blocks = (int)step->blocks;
     out->shared_bytes = step->shape.shared_bytes;
     out->waiting_pairs = c->args.collide.waiting.most;
-    out->specialised = c->specialised;
+    out->preset_kernel = c->preset_kernel;
     out->workspace_bytes = c->workspace_bytes + c->pool_bytes;
     out->stream = c->stream;
     out->device_bytes = c->memory_bytes + c->workspace_bytes + c->pool_bytes + c->recorded_bytes;

@@ -9,7 +9,7 @@
 #include "host/cuda/device.h"
 #include "host/cuda/launch_shape.h"
 #include "host/cuda/lockstep.h"
-#include "host/cuda/made.h"
+#include "host/cuda/specialized.h"
 #include "host/cuda/world_parameters.h"
 
 /* Size of the pinned memory through which arrays are copied; larger arrays are copied in parts. */
@@ -18,7 +18,7 @@ enum { SAP_CUDA_STAGING_BYTES = 1 << 20 };
 /* A kernel of the step and its launch configuration. */
 typedef struct SapCudaPhase {
     CuFunction kernel;
-    CuFunction made; /* the same, made for this batch; NULL = none */
+    CuFunction specialized; /* the same, specialized for this batch; NULL = none */
     SapArenas arenas;
     SapCudaShape shape;
     unsigned blocks;
@@ -48,8 +48,8 @@ typedef struct SapCudaBatch {
     SapMotionLayout report_layout; /* its layout of free motion, which keeps the poses of bodies */
     bool has_threads;              /* steps use it */
     const char *mapping;           /* why */
-    bool specialised;
-    SapCudaMade made;
+    bool preset_kernel;
+    SapCudaSpecialized specialized;
     SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */
     struct SapCudaLoop *loop;  /* its loop as a graph (loop.h); NULL = the host runs it */
 

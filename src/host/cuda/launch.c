@@ -6,12 +6,12 @@
 #include "host/cuda/arrays.h"
 #include "host/cuda/loop.h"
 #include "host/cuda/mapping.h"
-#include "host/cuda/waiting.h"
+#include "host/cuda/deferred.h"
 #include "host/plan/layout.h"
 
 /* ---- kernels and grids ---- */
 
-/* Suffix of the step specialised for these precisions: the name of a preset, or empty. Those steps have no constraints
+/* Suffix of the step preset_kernel for these precisions: the name of a preset, or empty. Those steps have no constraints
  * and tendons. */
 static const char *step_suffix(const SapStepArgs *a) {
     int stages = a->fm_is_f64 + a->geometry_is_f64 + a->weight_is_f64 + a->newton.linear_is_f64;
@@ -59,7 +59,7 @@ static SapStatus find_kernels(SapCudaBatch *c) {
     else
         SAP_TRY(choose_kernel(c, "sap_kernel_step", step_suffix(&c->args), c->device->step, &c->step.kernel));
     SAP_TRY(choose_kernel(c, "sap_kernel_collide", collide_suffix(&c->args), c->device->collide, &c->collide.kernel));
-    c->specialised = c->step.kernel != c->device->step;
+    c->preset_kernel = c->step.kernel != c->device->step;
     return SAP_OK;
 }
 
@@ -84,15 +84,15 @@ SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, C
 
 /* Whether the contact problem may be in the memory of the poses of bodies: a step that reports nothing of contacts
  * reads them after it only with the implicit gyroscopic term. Kernels of any set of precisions may have constraints. */
-static bool poses_pass(const SapCudaBatch *c) {
+static bool may_overlap_poses(const SapCudaBatch *c) {
     const SapStepArgs *a = &c->args;
     return !a->plan.mujoco && !a->dual && !c->lockstep && !a->implicit_gyroscopic && *step_suffix(a);
 }
 
 /* The kernels of presets find the contacts of models with closed forms only. */
-static SapCudaPart part_of_step(const SapCudaBatch *c) {
+static SapKernelKind part_of_step(const SapCudaBatch *c) {
     const SapStepArgs *a = &c->args;
-    bool is_preset = !a->plan.mujoco && !a->dual && !c->lockstep && c->specialised;
+    bool is_preset = !a->plan.mujoco && !a->dual && !c->lockstep && c->preset_kernel;
     return is_preset ? sap_cuda_part_of_preset(&a->plan) : SAP_CUDA_STEP;
 }
 
@@ -103,7 +103,7 @@ SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->report.arenas, &c->report.shape));
     c->report.kernel = c->device->step;
     c->report_layout = c->args.plan.layout;
-    if (poses_pass(c))
+    if (may_overlap_poses(c))
         c->args.plan.layout = sap_motion_layout(&c->args.plan, false);
     SAP_TRY(
         sap_cuda_launch_shape(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
@@ -260,9 +260,9 @@ static SapStatus launch_mujoco_steps(SapCudaBatch *c, const char *what) {
     return SAP_OK;
 }
 
-/* The kernel of a phase; made: the one made for the batch, if there is one. */
-static CuFunction kernel_of(const SapCudaPhase *p, bool made) {
-    return made && p->made ? p->made : p->kernel;
+/* The kernel of a phase; specialized: the one made for the batch, if there is one. */
+static CuFunction kernel_of(const SapCudaPhase *p, bool specialized) {
+    return specialized && p->specialized ? p->specialized : p->kernel;
 }
 
 SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
@@ -271,10 +271,10 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     if (args->plan.mujoco)
         return launch_mujoco_steps(c, what);
     bool collides = args->collide.enabled && sap_cuda_can_touch(&args->plan),
-         made = sap_cuda_made_is_valid(&c->made, args);
+         specialized = sap_cuda_specialized_is_valid(&c->specialized, args);
     bool general = has_reports(&args->report) && !args->dual;
     const SapCudaPhase *phase = c->has_threads && !general ? &c->thread : &c->step;
-    CuFunction step = kernel_of(phase, made), collide = kernel_of(&c->collide, made);
+    CuFunction step = kernel_of(phase, specialized), collide = kernel_of(&c->collide, specialized);
     if (!general && phase->arenas.in_step)
         collides = false; /* the step does it */
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {

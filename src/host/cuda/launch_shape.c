@@ -89,8 +89,8 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
                                  [SAP_ARENA_ORIGINS] = &a->slots.origin,
                                  [SAP_ARENA_ORIGIN_INTS] = &a->slots.origin_ints,
                                  [SAP_ARENA_TILES] = &a->tiles,
-                                 [SAP_ARENA_REPEAT] = &a->repeat,
-                                 [SAP_ARENA_REPEAT_SLOTS] = &a->repeat_slots,
+                                 [SAP_ARENA_RETRY] = &a->repeat,
+                                 [SAP_ARENA_RETRY_SLOTS] = &a->repeat_slots,
                                  [SAP_ARENA_LINEAR64] = &a->linear[1],
                                  [SAP_ARENA_COLLIDE] = &a->collide,
                                  [SAP_ARENA_PAIRS] = &a->pairs,
@@ -125,14 +125,14 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
 }
 
 /* Whether a kernel has an arena of its own. Both kernels use free motion's; each computes the part that it needs. */
-static bool uses(SapCudaPart part, int arena) {
+static bool uses(SapKernelKind part, int arena) {
     bool of_collision = arena == SAP_ARENA_COLLIDE || arena == SAP_ARENA_PAIRS;
     return arena == SAP_ARENA_FM || of_collision == (part == SAP_CUDA_COLLIDE);
 }
 
 /* The arenas of a kernel, with those that are always in global memory there. own_origins: worlds with few contacts have
  * origins in fast memory. */
-static Scratch scratch_of(SapCudaPart part, const SapStepArgs *args, int few_slots, bool own_origins) {
+static Scratch scratch_of(SapKernelKind part, const SapStepArgs *args, int few_slots, bool own_origins) {
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};
     size_t few[SAP_NUM_ARENAS], all[SAP_NUM_ARENAS];
     Scratch s = {{0}, {false}};
@@ -174,7 +174,7 @@ static bool is_all_fast(const Scratch *s) {
  * Collision of a fused step reads the kinematics of free motion and ends before contact slots are filled, so it has the
  * memory of the other parts of free motion and of the slots. Its integers come first, in that of free motion: a thread
  * may fill its slots while another one still reads how many pairs are left. If that does not fit, it has workspace. */
-static SapStatus place_part(SapCudaPart part, const SapStepArgs *args, long long limit, Scratch *s, SapArenas *a) {
+static SapStatus place_part(SapKernelKind part, const SapStepArgs *args, long long limit, Scratch *s, SapArenas *a) {
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};
     size_t bytes[SAP_NUM_ARENAS];
     sap_arena_bytes(args, 0, real_bytes, bytes);
@@ -199,7 +199,7 @@ static SapStatus place_part(SapCudaPart part, const SapStepArgs *args, long long
 
 /* ---- the shapes ---- */
 
-SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
+SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapKernelKind part, const SapStepArgs *args,
                                 SapArenas *arenas, SapCudaShape *out) {
     int wanted = options->shared_memory, limit = wanted > 0 && wanted < shared_limit ? wanted : shared_limit;
     arenas->few_slots = choose_few_slots(args, shared_limit);
@@ -216,7 +216,7 @@ SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, Sap
     return SAP_OK;
 }
 
-SapStatus sap_cuda_thread_shape(SapCudaPart part, const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out) {
+SapStatus sap_cuda_thread_shape(SapKernelKind part, const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out) {
     arenas->few_slots = choose_few_slots(args, SAP_THREAD_SCRATCH);
     Scratch scratch = scratch_of(part, args, arenas->few_slots, true);
     SAP_TRY(place_part(part, args, LLONG_MAX, &scratch, arenas));

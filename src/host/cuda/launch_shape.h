@@ -14,14 +14,14 @@ typedef struct SapCudaShape {
 } SapCudaShape;
 
 /* The kernels of a step; each gets only the scratch that it uses. A fused step also finds its contacts. */
-typedef enum SapCudaPart { SAP_CUDA_COLLIDE, SAP_CUDA_STEP, SAP_CUDA_FUSED_STEP } SapCudaPart;
+typedef enum SapKernelKind { SAP_CUDA_COLLIDE, SAP_CUDA_STEP, SAP_CUDA_FUSED_STEP } SapKernelKind;
 
 /* Fills *out and the offsets and sizes of *arenas. shared_limit: largest size of shared memory per block, in bytes. An
  * arena that is too large to address is SAP_ERROR_MEMORY. */
-SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapCudaPart part, const SapStepArgs *args,
+SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapKernelKind part, const SapStepArgs *args,
                                 SapArenas *arenas, SapCudaShape *out);
 
 /* The same for a step with a thread per world. It is possible if arenas->size <= SAP_THREAD_SCRATCH. */
-SapStatus sap_cuda_thread_shape(SapCudaPart part, const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out);
+SapStatus sap_cuda_thread_shape(SapKernelKind part, const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out);
 
 #endif

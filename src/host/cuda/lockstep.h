@@ -1,4 +1,4 @@
-/* Large worlds on a GPU: steps in stages over the whole batch (solve/lockstep.h), with cuSOLVER for the Newton systems
+/* Large worlds on a GPU: steps in stages over the whole batch (sap/lockstep.h), with cuSOLVER for the Newton systems
  * and cuBLAS for their contacts. */
 #ifndef SAPWOOD_HOST_CUDA_LOCKSTEP_H
 #define SAPWOOD_HOST_CUDA_LOCKSTEP_H

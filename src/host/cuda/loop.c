@@ -5,7 +5,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
-#include "host/cuda/captured.h"
+#include "host/cuda/library_graph.h"
 
 typedef struct SapCudaLoop {
     SapCudaCaptured calls;

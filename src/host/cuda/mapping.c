@@ -42,7 +42,7 @@ bool sap_cuda_has_closed_forms(const SapPlan *plan) {
     return closed;
 }
 
-SapCudaPart sap_cuda_part_of_preset(const SapPlan *plan) {
+SapKernelKind sap_cuda_part_of_preset(const SapPlan *plan) {
     return sap_cuda_can_touch(plan) && sap_cuda_has_closed_forms(plan) ? SAP_CUDA_FUSED_STEP : SAP_CUDA_STEP;
 }
 
@@ -88,7 +88,7 @@ SapStatus sap_cuda_choose_mapping(const SapBatch *b, const char *suffix) {
     c->mapping = "by the option team_size";
     if (wanted > 1)
         return SAP_OK;
-    SapCudaPart part = sap_cuda_part_of_preset(&c->args.plan);
+    SapKernelKind part = sap_cuda_part_of_preset(&c->args.plan);
     SAP_TRY(sap_cuda_thread_shape(part, &c->args, &c->thread.arenas, &c->thread.shape));
     if (part == SAP_CUDA_FUSED_STEP &&
         c->thread.arenas.size > SAP_THREAD_SCRATCH) /* many shapes: collision is a separate kernel */

@@ -13,7 +13,7 @@ SapStatus sap_cuda_choose_mapping(const SapBatch *b, const char *suffix);
 bool sap_cuda_has_closed_forms(const SapPlan *plan);
 
 /* Whether the step of a preset also finds the contacts: with closed forms only, if there is anything to find. */
-SapCudaPart sap_cuda_part_of_preset(const SapPlan *plan);
+SapKernelKind sap_cuda_part_of_preset(const SapPlan *plan);
 
 /* The most pairs of a world that can need the general narrow phase. plan: with host addresses. */
 long long sap_cuda_general_pairs(const SapPlan *plan);

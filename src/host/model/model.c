@@ -280,7 +280,7 @@ SapModel *sap_model_hold(const SapModel *model) {
 }
 
 SapStatus sap_model_part(const SapModel *model, SapModelPartOf which, SapMakeModelPart *make,
-                         const SapModelPart **out) {
+                         const SapModelCache **out) {
     SapModel *owner = (SapModel *)model;
     SapStatus status = SAP_OK;
     pthread_mutex_lock(&owner->lock);

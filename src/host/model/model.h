@@ -15,9 +15,9 @@
 #include "host/model/mesh_hulls.h"
 
 /* Data that a higher layer derives from a model once and shares between all users of the model. The model owns it. */
-typedef struct SapModelPart {
-    void (*free)(struct SapModelPart *part);
-} SapModelPart;
+typedef struct SapModelCache {
+    void (*free)(struct SapModelCache *part);
+} SapModelCache;
 typedef enum SapModelPartOf {
     SAP_PART_PLAN_LISTED,
     SAP_PART_PLAN_SWEEP,
@@ -32,12 +32,12 @@ typedef enum SapModelPartOf {
 struct SapModel {
     SapModelArrays arrays;
     SapHullShape *hulls;            /* [num_meshes] */
-    struct SapMujocoArrays *mujoco; /* numbers of MuJoCo's law; NULL = none yet */
+    struct SapMujocoParameters *mujoco; /* numbers of MuJoCo's law; NULL = none yet */
     char **warnings;                /* [num_warnings] texts */
     int num_warnings;
     atomic_int more_holders; /* number of holders besides the first */
     pthread_mutex_t lock;    /* protects part and mujoco */
-    SapModelPart *part[SAP_MODEL_NUM_PARTS];
+    SapModelCache *part[SAP_MODEL_NUM_PARTS];
 };
 
 /* sap_model_create with mesh hulls that are known already: see sap_mesh_hulls_create. */
@@ -51,8 +51,8 @@ const SapHullShape *sap_model_hull(const SapModel *model, int mesh);
 SapModel *sap_model_hold(const SapModel *model);
 
 /* A part of the model; `make` creates it at the first call. Callable from any thread. */
-typedef SapStatus SapMakeModelPart(const SapModel *model, SapModelPart **out);
-SapStatus sap_model_part(const SapModel *model, SapModelPartOf which, SapMakeModelPart *make, const SapModelPart **out);
+typedef SapStatus SapMakeModelPart(const SapModel *model, SapModelCache **out);
+SapStatus sap_model_part(const SapModel *model, SapModelPartOf which, SapMakeModelPart *make, const SapModelCache **out);
 
 /* Largest counts. They keep every size computed from a model, such as 8 nv nv bytes or 3 nv columns of contacts, far
  * inside 64 bits, and turn an uninitialised count into an error rather than a huge allocation. */

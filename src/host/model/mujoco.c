@@ -16,9 +16,9 @@
 
 typedef struct Field {
     const char *name;
-    size_t offset; /* of the pointer in SapMujocoArrays */
+    size_t offset; /* of the pointer in SapMujocoParameters */
     SapModelRows rows;
-    size_t count; /* offset of the number of rows in SapMujocoArrays, if that has it; 0: `rows` of the model */
+    size_t count; /* offset of the number of rows in SapMujocoParameters, if that has it; 0: `rows` of the model */
     int columns;
     bool required, from_zero, infinite; /* from_zero: >= 0; infinite: infinity is allowed */
     const double *row;                  /* default of every row; NULL = zeros */
@@ -30,12 +30,12 @@ static const double solref[2] = {0.02, 1}, solimp[5] = {0.9, 0.95, 0.001, 0.5, 2
 
 #define FIELD(field, owner, width, ...)                                                                                \
     {                                                                                                                  \
-        .name = #field, .offset = offsetof(SapMujocoArrays, field), .rows = SAP_ROWS_##owner, .columns = width,        \
+        .name = #field, .offset = offsetof(SapMujocoParameters, field), .rows = SAP_ROWS_##owner, .columns = width,        \
         __VA_ARGS__                                                                                                    \
     }
 #define OWN(field, counter, width, ...)                                                                                \
     {                                                                                                                  \
-        .name = #field, .offset = offsetof(SapMujocoArrays, field), .count = offsetof(SapMujocoArrays, counter),       \
+        .name = #field, .offset = offsetof(SapMujocoParameters, field), .count = offsetof(SapMujocoParameters, counter),       \
         .columns = width, __VA_ARGS__                                                                                  \
     }
 #define RANGE                .infinite = true, .row = unbounded
@@ -92,9 +92,9 @@ static const Field fields[] = {
 };
 enum { NUM_FIELDS = sizeof fields / sizeof *fields };
 
-void sap_mujoco_arrays_default(SapMujocoArrays *arrays) {
+void sap_mujoco_arrays_default(SapMujocoParameters *arrays) {
     if (arrays)
-        *arrays = (SapMujocoArrays){.cone = SAP_CONE_PYRAMIDAL,
+        *arrays = (SapMujocoParameters){.cone = SAP_CONE_PYRAMIDAL,
                                     .integrator = SAP_INTEGRATOR_EULER,
                                     .impratio = 1,
                                     .tolerance = 1e-8,
@@ -121,7 +121,7 @@ static SapStatus check_count(const char *name, int value) {
     return SAP_OK;
 }
 
-static SapStatus check_options(const SapMujocoArrays *a) {
+static SapStatus check_options(const SapMujocoParameters *a) {
     int condim = a->max_condim;
     if (a->cone != SAP_CONE_PYRAMIDAL && a->cone != SAP_CONE_ELLIPTIC)
         return sap_fail(SAP_ERROR_MODEL, "mujoco.cone is %d; allowed: 0 pyramidal, 1 elliptic", (int)a->cone);
@@ -154,7 +154,7 @@ static SapStatus check_field(const Field *f, const double *data, int rows) {
     return SAP_OK;
 }
 
-static SapStatus check_condims(const SapMujocoArrays *a, const char *name, const double *condim, int count) {
+static SapStatus check_condims(const SapMujocoParameters *a, const char *name, const double *condim, int count) {
     for (int i = 0; i < count; i++) {
         double n = condim[i];
         if ((n != 1 && n != 3 && n != 4 && n != 6) || n > a->max_condim)
@@ -172,7 +172,7 @@ static SapStatus check_indices(const char *name, const double *index, int count,
     return SAP_OK;
 }
 
-static SapStatus check_pairs(const SapMujocoArrays *a, int num_shapes) {
+static SapStatus check_pairs(const SapMujocoParameters *a, int num_shapes) {
     SAP_TRY(check_indices("pair_shape", a->pair_shape, 2 * a->num_pairs, num_shapes));
     for (int p = 0; p < a->num_pairs; p++)
         for (int q = 0; q < p; q++) {
@@ -185,7 +185,7 @@ static SapStatus check_pairs(const SapMujocoArrays *a, int num_shapes) {
 }
 
 /* The dofs of actuators have coordinates. */
-static SapStatus check_terms(const SapModelArrays *m, const SapMujocoArrays *a) {
+static SapStatus check_terms(const SapModelArrays *m, const SapMujocoParameters *a) {
     const double *of = a->actuator_term_of, *dof = a->actuator_term_dof;
     SAP_TRY(check_indices("actuator_term_of", of, a->num_actuator_terms, a->num_actuators));
     SAP_TRY(check_indices("actuator_term_dof", dof, a->num_actuator_terms, m->num_dofs));
@@ -218,7 +218,7 @@ static SapStatus check_range(const char *name, const double *bounds, int rows) {
     return SAP_OK;
 }
 
-static SapStatus check_actuators(const SapModelArrays *m, const SapMujocoArrays *a) {
+static SapStatus check_actuators(const SapModelArrays *m, const SapMujocoParameters *a) {
     int n = a->num_actuators;
     SAP_TRY(check_indices("actuator_dynamics", a->actuator_dynamics, n, SAP_MUJOCO_DYNAMICS_FILTEREXACT + 1));
     SAP_TRY(check_indices("actuator_early", a->actuator_early, n, 2));
@@ -229,7 +229,7 @@ static SapStatus check_actuators(const SapModelArrays *m, const SapMujocoArrays 
     return check_terms(m, a);
 }
 
-static SapStatus check_counts(const SapMujocoArrays *a) {
+static SapStatus check_counts(const SapMujocoParameters *a) {
     const struct {
         const char *name;
         int count;
@@ -246,18 +246,18 @@ static SapStatus check_counts(const SapMujocoArrays *a) {
 
 /* ---- copies ---- */
 
-static double **pointer(SapMujocoArrays *a, const Field *f) {
+static double **pointer(SapMujocoParameters *a, const Field *f) {
     return (double **)((char *)a + f->offset);
 }
 
 /* Rows of an array. */
-static int rows_of(const SapModelArrays *m, const SapMujocoArrays *a, const Field *f) {
+static int rows_of(const SapModelArrays *m, const SapMujocoParameters *a, const Field *f) {
     int count;
     memcpy(&count, (const char *)a + f->count, sizeof count);
     return f->count ? count : sap_model_rows(m, f->rows);
 }
 
-static SapStatus copy_field(const SapModelArrays *m, const SapMujocoArrays *from, const Field *f, SapMujocoArrays *to) {
+static SapStatus copy_field(const SapModelArrays *m, const SapMujocoParameters *from, const Field *f, SapMujocoParameters *to) {
     int rows = rows_of(m, from, f);
     const double *given;
     memcpy(&given, (const char *)from + f->offset, sizeof given);
@@ -273,14 +273,14 @@ static SapStatus copy_field(const SapModelArrays *m, const SapMujocoArrays *from
 }
 
 /* The weights of shapes that are not given. */
-static void fill_weights(const SapModelArrays *m, SapMujocoArrays *to) {
+static void fill_weights(const SapModelArrays *m, SapMujocoParameters *to) {
     double *weight = (double *)to->shape_invweight; /* our own copy */
     for (int s = 0; s < m->num_shapes; s++)
         weight[s] = m->shape_body[s] < 0 ? 0 : to->body_invweight[2 * m->shape_body[s]];
 }
 
 /* The bounds of drives that are not given. */
-static void fill_ranges(const SapModelArrays *m, SapMujocoArrays *to) {
+static void fill_ranges(const SapModelArrays *m, SapMujocoParameters *to) {
     double *range = (double *)to->dof_drive_range; /* our own copy */
     for (int i = 0; i < m->num_dofs; i++) {
         range[2 * i] = -m->joint_effort_limit[i];
@@ -288,11 +288,11 @@ static void fill_ranges(const SapModelArrays *m, SapMujocoArrays *to) {
     }
 }
 
-SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoArrays *from, SapMujocoArrays **out) {
+SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoParameters *from, SapMujocoParameters **out) {
     *out = NULL;
     SAP_TRY(check_options(from));
     SAP_TRY(check_counts(from));
-    SapMujocoArrays *to = *out = sap_allocate(1, sizeof *to, "numbers of MuJoCo's law");
+    SapMujocoParameters *to = *out = sap_allocate(1, sizeof *to, "numbers of MuJoCo's law");
     if (!to)
         return SAP_ERROR_MEMORY;
     *to = *from;
@@ -310,7 +310,7 @@ SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoArrays *fr
     return check_actuators(model, to);
 }
 
-void sap_mujoco_free(SapMujocoArrays *arrays) {
+void sap_mujoco_free(SapMujocoParameters *arrays) {
     for (int i = 0; arrays && i < NUM_FIELDS; i++)
         free(*pointer(arrays, &fields[i]));
     free(arrays);
@@ -318,7 +318,7 @@ void sap_mujoco_free(SapMujocoArrays *arrays) {
 
 /* ---- models ---- */
 
-SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoArrays *mujoco, SapModel **out) {
+SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoParameters *mujoco, SapModel **out) {
     SAP_DEFAULT_FP_MODE();
     SAP_NEED(out);
     *out = NULL;
@@ -335,24 +335,24 @@ SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoA
 }
 
 /* A model gets numbers once; they stay until it is destroyed. */
-const SapMujocoArrays *sap_model_mujoco(const SapModel *model) {
+const SapMujocoParameters *sap_model_mujoco(const SapModel *model) {
     SapModel *owner = (SapModel *)model;
     if (!owner)
         return NULL;
     pthread_mutex_lock(&owner->lock);
-    const SapMujocoArrays *numbers = owner->mujoco;
+    const SapMujocoParameters *numbers = owner->mujoco;
     pthread_mutex_unlock(&owner->lock);
     return numbers;
 }
 
 int sap_mujoco_num_actuators(const SapModel *model) {
-    const SapMujocoArrays *numbers = sap_model_mujoco(model);
+    const SapMujocoParameters *numbers = sap_model_mujoco(model);
     return numbers ? numbers->num_actuators : 0;
 }
 
-SapStatus sap_mujoco_give(const SapModel *model, const SapMujocoArrays *numbers) {
+SapStatus sap_mujoco_give(const SapModel *model, const SapMujocoParameters *numbers) {
     SapModel *owner = (SapModel *)model;
-    SapMujocoArrays *copy, *left;
+    SapMujocoParameters *copy, *left;
     SapStatus status = sap_mujoco_copy(&model->arrays, numbers, &copy);
     pthread_mutex_lock(&owner->lock);
     bool take = status == SAP_OK && !owner->mujoco;

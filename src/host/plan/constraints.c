@@ -12,7 +12,7 @@
 
 /* The arrays under construction, and scratch. */
 typedef struct Fill {
-    SapBlock *block;
+    SapModelConstraint *block;
     int *block_dof, *dof_block_start;
     SapBlockColumn *dof_block;
     int *tendon_start, *tendon_driven;
@@ -70,7 +70,7 @@ static void mark_coordinate(const Work *w, const Fill *f, int x) {
 
 /* Marks the dofs of a block with bit 4. A ball uses its two points as they are, so dofs on both paths move them
  * against each other, and are columns too. */
-static void mark_block(const Work *w, const Fill *f, const SapBlock *b) {
+static void mark_block(const Work *w, const Fill *f, const SapModelConstraint *b) {
     memset(w->mark, 0, (size_t)w->plan->nv);
     switch (b->kind) {
     case SAP_BLOCK_BALL:
@@ -101,7 +101,7 @@ static void mark_block(const Work *w, const Fill *f, const SapBlock *b) {
 static long long list_columns(const Work *w, const Fill *f, int num_blocks) {
     long long next = 0;
     for (int k = 0; k < num_blocks; k++) {
-        SapBlock *b = &f->block[k];
+        SapModelConstraint *b = &f->block[k];
         mark_block(w, f, b);
         b->columns = (int)next;
         for (int i = 0; i < w->plan->nv; i++)
@@ -137,9 +137,9 @@ static void fill_tendons(const Work *w, const Fill *f) {
     }
 }
 
-static SapBlock constraint_block(const Work *w, int c) {
+static SapModelConstraint constraint_block(const Work *w, int c) {
     const SapModelArrays *m = w->m;
-    return (SapBlock){.kind = m->constraint_type[c],
+    return (SapModelConstraint){.kind = m->constraint_type[c],
                       .index = c,
                       .rows = sap_constraint_type(m->constraint_type[c])->rows,
                       .laws = 1,
@@ -149,8 +149,8 @@ static SapBlock constraint_block(const Work *w, int c) {
                       .side = m->constraint_side[c]};
 }
 
-static SapBlock tendon_block(int t, int laws) {
-    return (SapBlock){
+static SapModelConstraint tendon_block(int t, int laws) {
+    return (SapModelConstraint){
         .kind = SAP_BLOCK_TENDON, .index = t, .rows = 1, .laws = laws, .link = {-1, -1}, .coordinate = {-1, -1}};
 }
 
@@ -160,7 +160,7 @@ static void fill_blocks(const Work *w, const Fill *f) {
         f->block[c].first_row = row;
         row += f->block[c].rows;
     }
-    SapBlock *next = f->block + w->m->num_constraints;
+    SapModelConstraint *next = f->block + w->m->num_constraints;
     if (w->plan->mujoco)
         next += sap_mujoco_dof_blocks(w->model, w->plan, w->dof_of, next);
     for (int t = 0; t < w->m->num_tendons; t++)
@@ -171,7 +171,7 @@ static void fill_blocks(const Work *w, const Fill *f) {
 static long long layout_blocks(const Fill *f, int num_blocks, bool mujoco) {
     long long next = 0;
     for (int k = 0; k < num_blocks; k++) {
-        SapBlock *b = &f->block[k];
+        SapModelConstraint *b = &f->block[k];
 #define PART(part, count) (b->part = (int)next, next += (count))
         PART(g, b->rows);
         PART(w, mujoco ? 2 * b->rows : b->rows); /* and bias */
@@ -320,7 +320,7 @@ void sap_elimination_tree(const SapPlan *plan, const int *parent_dof, int *close
                 add_edge(i, plan->tree.descendant[k].dof, closed, anc);
         /* neighbours in the list of a block: all its dofs then lie on one path */
         for (int at = plan->dof_block_start[i]; at < plan->dof_block_start[i + 1]; at++) {
-            const SapBlock *b = &plan->block[plan->dof_block[at].block];
+            const SapModelConstraint *b = &plan->block[plan->dof_block[at].block];
             int next = plan->dof_block[at].column + 1;
             if (next < b->num_columns)
                 add_edge(i, plan->block_dof[b->columns + next], closed, anc);

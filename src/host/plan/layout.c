@@ -41,7 +41,7 @@ SapMotionLayout sap_motion_layout(const SapPlan *p, bool keeps_poses) {
     PART(f, p->nv);
 #undef PART
     at.size = next;
-    at.passing = p->mujoco ? next : keeps_poses ? at.S : at.X; /* MuJoCo's law reads them after its solve */
+    at.overlap_begin = p->mujoco ? next : keeps_poses ? at.S : at.X; /* MuJoCo's law reads them after its solve */
     return at;
 }
 
@@ -124,13 +124,6 @@ static int max_columns(const SapPlan *plan) {
             most = n > most ? n : most;
         }
     return most;
-}
-
-static int contact_law_size(int law) {
-#define LAW(name, size) size,
-    static const int sizes[] = {SAP_CONTACT_LAWS(LAW)};
-#undef LAW
-    return sizes[law];
 }
 
 /* keeps_G: G is read while Jd and the values along a line are alive. */
@@ -222,7 +215,7 @@ static void layout_problem(const SapPlan *plan, int lanes, int lockstep, long lo
 }
 
 /* Rows that a world can have beside its contacts: of a dof a drive, two limits and friction, and the laws of the
- * model's constraints and tendons (solve/dual_step.h). */
+ * model's constraints and tendons (dual/step.h). */
 static long long max_other_rows(const SapPlan *plan) {
     long long rows = 0;
     for (int i = 0; i < plan->nv; i++)
@@ -268,7 +261,7 @@ int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs 
     long long problem = 0, ints = 0;
     if (plan->nv * (plan->nv + 1LL) > INT_MAX || tile_ints(plan) > INT_MAX)
         return 0;
-    layout_slot(plan->mujoco ? SAP_LAW_SIZE_mujoco : contact_law_size(args->contacts.law), plan->contact_rows,
+    layout_slot(plan->mujoco ? SAP_LAW_SIZE_mujoco : SAP_CONTACT_LAW_SIZE, plan->contact_rows,
                 plan->mujoco || args->dual, &args->slot);
     layout_slot_ints(plan, lanes, &args->slot_ints);
     layout_pack_ints(plan, lanes, &ints, &args->pack_ints);
@@ -304,7 +297,7 @@ SapSharedScratch sap_shared_scratch(const SapStepArgs *a, const int real_bytes[2
     int fm = real_bytes[a->fm_is_f64], solve = real_bytes[a->solve_is_f64],
         linear = real_bytes[a->newton.linear_is_f64];
     SapSharedScratch at;
-    at.solve = aligned(product(a->plan.layout.passing, fm), real_bytes);
+    at.solve = aligned(product(a->plan.layout.overlap_begin, fm), real_bytes);
     /* a solve in impulses reads the factor to its end */
     at.linear = aligned(at.solve + product(a->dual ? a->problem.size : a->problem.search, solve), real_bytes);
     size_t ends[3] = {product(a->plan.layout.size, fm), at.solve + product(a->problem.size, solve),
@@ -328,8 +321,8 @@ void sap_arena_bytes(const SapStepArgs *a, int num_slots, const int real_bytes[2
     bytes[SAP_ARENA_ORIGINS] = product(a->slot.origin_size * num_slots, repeats ? f64 : solve);
     bytes[SAP_ARENA_ORIGIN_INTS] = product(a->slot_ints.origin_size * num_slots, sizeof(int));
     bytes[SAP_ARENA_TILES] = (size_t)tile_ints(&a->plan) * sizeof(int);
-    bytes[SAP_ARENA_REPEAT] = repeats ? product(a->problem.size, f64) : 0;
-    bytes[SAP_ARENA_REPEAT_SLOTS] = repeats ? product(a->slot.size * all_slots, f64) : 0;
+    bytes[SAP_ARENA_RETRY] = repeats ? product(a->problem.size, f64) : 0;
+    bytes[SAP_ARENA_RETRY_SLOTS] = repeats ? product(a->slot.size * all_slots, f64) : 0;
     bytes[SAP_ARENA_LINEAR64] = a->newton.linear_is_f64 ? 0 : product(a->linear.size, f64);
     bytes[SAP_ARENA_COLLIDE] = product(a->collide.layout.size, geometry);
     bytes[SAP_ARENA_PAIRS] = product(a->collide.layout.ints, sizeof(int));

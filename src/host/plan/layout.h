@@ -36,8 +36,8 @@ enum {
     SAP_ARENA_ORIGINS,
     SAP_ARENA_ORIGIN_INTS,
     SAP_ARENA_TILES,
-    SAP_ARENA_REPEAT, /* from here on, second attempts in f64: the problem, its slots, the linear system */
-    SAP_ARENA_REPEAT_SLOTS,
+    SAP_ARENA_RETRY, /* from here on, second attempts in f64: the problem, its slots, the linear system */
+    SAP_ARENA_RETRY_SLOTS,
     SAP_ARENA_LINEAR64,
     SAP_ARENA_COLLIDE,
     SAP_ARENA_PAIRS,

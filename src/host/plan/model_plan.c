@@ -6,7 +6,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 
-static void free_plan(SapModelPart *part) {
+static void free_plan(SapModelCache *part) {
     SapModelPlan *p = (SapModelPlan *)part;
     for (int f64 = 0; f64 < 2; f64++)
         sap_constants_free(&p->constants[f64]);
@@ -35,7 +35,7 @@ static SapStatus fill(const SapModel *model, bool mujoco, SapBroadPhase broad_ph
     return mujoco ? fill_mujoco(model, p) : SAP_OK;
 }
 
-static SapStatus make(const SapModel *model, bool mujoco, SapBroadPhase broad_phase, SapModelPart **out) {
+static SapStatus make(const SapModel *model, bool mujoco, SapBroadPhase broad_phase, SapModelCache **out) {
     SapModelPlan *p = sap_allocate(1, sizeof *p, "plan");
     if (!p)
         return SAP_ERROR_MEMORY;
@@ -49,7 +49,7 @@ static SapStatus make(const SapModel *model, bool mujoco, SapBroadPhase broad_ph
 }
 
 #define MAKE(name, mujoco, broad_phase)                                                                                \
-    static SapStatus name(const SapModel *model, SapModelPart **out) {                                                 \
+    static SapStatus name(const SapModel *model, SapModelCache **out) {                                                 \
         return make(model, mujoco, broad_phase, out);                                                                  \
     }
 MAKE(make_listed, false, SAP_BROAD_PHASE_LISTED)
@@ -70,7 +70,7 @@ static SapStatus find(const SapModel *model, SapBroadPhase broad_phase, const Ma
                       const SapModelPlan **out) {
     *out = NULL;
     SAP_TRY(sap_plan_broad_phase(&model->arrays, broad_phase, &broad_phase));
-    const SapModelPart *part;
+    const SapModelCache *part;
     SapStatus status = sap_model_part(model, makers[broad_phase].part, makers[broad_phase].make, &part);
     *out = (const SapModelPlan *)part;
     return status;

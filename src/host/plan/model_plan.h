@@ -8,7 +8,7 @@
 #include "host/plan/plan.h"
 
 typedef struct SapModelPlan {
-    SapModelPart part;
+    SapModelCache part;
     SapPlanOwner plan;
     SapConstantsOwner constants[2]; /* f32, f64 */
     SapMujocoOwner mujoco;          /* of a plan of MuJoCo's law, else empty */

@@ -76,15 +76,15 @@ static SapStatus check_tendons(const SapModel *model) {
 }
 
 /* Whether the force of an actuator depends on its length or rate. */
-static bool has_bias_rate(const SapMujocoArrays *a, int i) {
+static bool has_bias_rate(const SapMujocoParameters *a, int i) {
     return a->actuator_gain[3 * i + 2] != 0 || a->actuator_bias[3 * i + 2] != 0;
 }
-static bool has_bias_length(const SapMujocoArrays *a, int i) {
+static bool has_bias_length(const SapMujocoParameters *a, int i) {
     return a->actuator_gain[3 * i + 1] != 0 || a->actuator_bias[3 * i + 1] != 0;
 }
 
 /* In a discrete step springs and dampers are in A, whose pattern is that of the tree: only its diagonal has room. */
-static SapStatus check_actuators(const SapMujocoArrays *a) {
+static SapStatus check_actuators(const SapMujocoParameters *a) {
     for (int k = 1; k < a->num_actuator_terms && a->integrator == SAP_INTEGRATOR_DISCRETE; k++) {
         int i = (int)a->actuator_term_of[k];
         if (i == (int)a->actuator_term_of[k - 1] && (has_bias_rate(a, i) || has_bias_length(a, i)))
@@ -142,21 +142,21 @@ static bool is_limited(const SapModelArrays *m, int dof) {
     return isfinite(m->joint_limit_lower[dof]) || isfinite(m->joint_limit_upper[dof]);
 }
 
-static SapBlock coordinate_block(int kind, int index, int dof) {
-    return (SapBlock){
+static SapModelConstraint coordinate_block(int kind, int index, int dof) {
+    return (SapModelConstraint){
         .kind = kind, .index = index, .rows = 1, .laws = SAP_MUJOCO_LAWS, .link = {-1, -1}, .coordinate = {dof, -1}};
 }
 
 /* A block about an axis of the body, or the limit, of a ball or free joint, whose first three internal dofs are
  * angular. index: public dof. */
-static SapBlock ball_block(const SapPlan *plan, int kind, int joint, int index, int axis) {
-    SapBlock b = coordinate_block(kind, index, plan->link[joint].v);
+static SapModelConstraint ball_block(const SapPlan *plan, int kind, int joint, int index, int axis) {
+    SapModelConstraint b = coordinate_block(kind, index, plan->link[joint].v);
     b.link[1] = joint;
     b.side = axis;
     return b;
 }
 
-static void add(SapBlock block, int *count, SapBlock *out) {
+static void add(SapModelConstraint block, int *count, SapModelConstraint *out) {
     if (out)
         out[*count] = block;
     ++*count;
@@ -164,7 +164,7 @@ static void add(SapBlock block, int *count, SapBlock *out) {
 
 /* Dofs of ball joints, and the angular ones of free joints, have friction about the axes of the body. */
 static void add_joint(const SapModel *model, const SapPlan *plan, const int *dof_of, int joint, int *count,
-                      SapBlock *out) {
+                      SapModelConstraint *out) {
     const SapModelArrays *m = &model->arrays;
     int first = m->joint_qd_start[joint], end = m->joint_qd_start[joint + 1], type = m->joint_type[joint];
     int angular = type == SAP_JOINT_BALL ? first : type == SAP_JOINT_FREE ? first + 3 : end;
@@ -178,7 +178,7 @@ static void add_joint(const SapModel *model, const SapPlan *plan, const int *dof
         add(ball_block(plan, SAP_BLOCK_BALL_LIMIT, joint, first, 0), count, out);
 }
 
-int sap_mujoco_dof_blocks(const SapModel *model, const SapPlan *plan, const int *dof_of, SapBlock *out) {
+int sap_mujoco_dof_blocks(const SapModel *model, const SapPlan *plan, const int *dof_of, SapModelConstraint *out) {
     int count = 0;
     for (int j = 0; j < model->arrays.num_joints; j++)
         add_joint(model, plan, dof_of, j, &count, out);
@@ -192,7 +192,7 @@ static long long coordinate_rows(double lower, double upper, double friction) {
 
 int sap_mujoco_most_rows(const SapModel *model, int contacts) {
     const SapModelArrays *m = &model->arrays;
-    const SapMujocoArrays *a = model->mujoco;
+    const SapMujocoParameters *a = model->mujoco;
     int dim = a->max_condim, of_contact = a->cone == SAP_CONE_ELLIPTIC || dim == 1 ? dim : 2 * (dim - 1);
     long long rows = (long long)contacts * of_contact;
     for (int c = 0; c < m->num_constraints; c++)
@@ -218,7 +218,7 @@ static void put_soft(double *row, int first, Soft soft, int i) {
     memcpy(row + first + 2, soft.solimp + 5 * i, 5 * sizeof *row);
 }
 
-static double body_weight(const SapMujocoArrays *a, int body, int which) {
+static double body_weight(const SapMujocoParameters *a, int body, int which) {
     return body < 0 ? 0 : a->body_invweight[2 * body + which];
 }
 
@@ -230,7 +230,7 @@ static double coordinate_weight(const SapModel *model, int x) {
 
 static void put_equality(const SapModel *model, int c, double *row) {
     const SapModelArrays *m = &model->arrays;
-    const SapMujocoArrays *a = model->mujoco;
+    const SapMujocoParameters *a = model->mujoco;
     const int *body = m->constraint_body + 2 * c, *x = m->constraint_coordinate + 2 * c;
     for (int which = 0; which < 2; which++)
         row[SAP_MUJOCO_WEIGHT + which] = m->constraint_type[c] == SAP_CONSTRAINT_COUPLER
@@ -241,9 +241,9 @@ static void put_equality(const SapModel *model, int c, double *row) {
     put_soft(row, SAP_MUJOCO_LOSS_SOFT, (Soft){a->constraint_solref, a->constraint_solimp}, c); /* not used */
 }
 
-static void put_dof(const SapModel *model, const SapBlock *b, double *row) {
+static void put_dof(const SapModel *model, const SapModelConstraint *b, double *row) {
     const SapModelArrays *m = &model->arrays;
-    const SapMujocoArrays *a = model->mujoco;
+    const SapMujocoParameters *a = model->mujoco;
     int i = b->index;
     bool is_dof = b->kind == SAP_BLOCK_DOF, is_limit = b->kind == SAP_BLOCK_BALL_LIMIT;
     row[SAP_MUJOCO_WEIGHT] = row[SAP_MUJOCO_WEIGHT + 1] = a->dof_invweight[i];
@@ -257,7 +257,7 @@ static void put_dof(const SapModel *model, const SapBlock *b, double *row) {
 
 static void put_tendon(const SapModel *model, int t, double *row) {
     const SapModelArrays *m = &model->arrays;
-    const SapMujocoArrays *a = model->mujoco;
+    const SapMujocoParameters *a = model->mujoco;
     row[SAP_MUJOCO_WEIGHT] = row[SAP_MUJOCO_WEIGHT + 1] = a->tendon_invweight[t];
     row[SAP_MUJOCO_LOWER] = m->tendon_limit_lower[t];
     row[SAP_MUJOCO_UPPER] = m->tendon_limit_upper[t];
@@ -267,7 +267,7 @@ static void put_tendon(const SapModel *model, int t, double *row) {
     put_soft(row, SAP_MUJOCO_LOSS_SOFT, (Soft){a->tendon_friction_solref, a->tendon_friction_solimp}, t);
 }
 
-static void put_block(const SapModel *model, const SapBlock *b, double *row) {
+static void put_block(const SapModel *model, const SapModelConstraint *b, double *row) {
     memset(row, 0, SAP_MUJOCO_BLOCK_SIZE * sizeof *row);
     if (b->laws == 1)
         put_equality(model, b->index, row);
@@ -280,7 +280,7 @@ static void put_block(const SapModel *model, const SapBlock *b, double *row) {
 /* ---- arguments ---- */
 
 static void set_options(const SapModel *model, SapMujocoArgs *args) {
-    const SapMujocoArrays *a = model->mujoco;
+    const SapMujocoParameters *a = model->mujoco;
     const SapModelArrays *m = &model->arrays;
     /* What the dofs, actuators and tendons of the model have. */
     bool damped = false, driven = false, servo_damped = false, pull = false, couples = false;
@@ -325,7 +325,7 @@ static void put(const SapField *field, int f64, int i, double value) {
 
 static void fill(const SapModel *model, const SapPlan *plan, int f64, SapMujocoArgs *args) {
     const SapModelArrays *m = &model->arrays;
-    const SapMujocoArrays *a = model->mujoco;
+    const SapMujocoParameters *a = model->mujoco;
     double row[SAP_MUJOCO_BLOCK_SIZE];
     for (int k = 0; k < plan->num_blocks; k++) {
         put_block(model, &plan->block[k], row);
@@ -352,7 +352,7 @@ static void fill(const SapModel *model, const SapPlan *plan, int f64, SapMujocoA
 }
 
 static void fill_shapes(const SapModel *model, int f64, const SapField *shape) {
-    const SapMujocoArrays *a = model->mujoco;
+    const SapMujocoParameters *a = model->mujoco;
     for (int s = 0; s < model->arrays.num_shapes; s++) {
         double row[SAP_MUJOCO_SHAPE_SIZE];
         row[SAP_MUJOCO_SHAPE_CONDIM] = a->shape_condim[s];
@@ -369,7 +369,7 @@ static void fill_shapes(const SapModel *model, int f64, const SapField *shape) {
 }
 
 static void fill_pairs(const SapModel *model, int f64, const SapField *pair) {
-    const SapMujocoArrays *a = model->mujoco;
+    const SapMujocoParameters *a = model->mujoco;
     for (int p = 0; p < a->num_pairs; p++) {
         double row[SAP_MUJOCO_PAIR_SIZE];
         row[SAP_MUJOCO_PAIR_CONDIM] = a->pair_condim[p];
@@ -386,7 +386,7 @@ static void fill_pairs(const SapModel *model, int f64, const SapField *pair) {
 /* ---- actuators ---- */
 
 static void fill_actuators(const SapModel *model, const SapPlan *plan, int f64, SapMujocoArgs *args) {
-    const SapMujocoArrays *a = model->mujoco;
+    const SapMujocoParameters *a = model->mujoco;
     for (int i = 0; i < a->num_actuators; i++) {
         double row[SAP_MUJOCO_ACTUATOR_SIZE];
         memcpy(row + SAP_MUJOCO_ACTUATOR_GAIN, a->actuator_gain + 3 * i, 3 * sizeof *row);
@@ -413,7 +413,7 @@ typedef struct Lists {
 } Lists;
 
 /* The terms by actuator, and by dof in the order of actuators. */
-static void fill_lists(const SapMujocoArrays *a, const SapPlan *plan, const Lists *to) {
+static void fill_lists(const SapMujocoParameters *a, const SapPlan *plan, const Lists *to) {
     int next = 0;
     for (int i = 0; i < 2 * a->num_pairs; i++)
         to->pair_shape[i] = (int)a->pair_shape[i];
@@ -435,7 +435,7 @@ static void fill_lists(const SapMujocoArrays *a, const SapPlan *plan, const List
     to->dof_term_start[plan->nv] = count;
 }
 
-static Lists carve_lists(SapArena *arena, const SapMujocoArrays *a, const SapPlan *plan, SapMujocoArgs *args) {
+static Lists carve_lists(SapArena *arena, const SapMujocoParameters *a, const SapPlan *plan, SapMujocoArgs *args) {
     size_t terms = (size_t)a->num_actuator_terms, actuators = (size_t)a->num_actuators;
     Lists to;
     args->pair_shape = to.pair_shape = sap_arena_carve(arena, 2 * (size_t)a->num_pairs, sizeof *to.pair_shape);
@@ -464,7 +464,7 @@ SapStatus sap_mujoco_args_create(const SapModel *model, const SapPlan *plan, Sap
     *out = (SapMujocoOwner){0};
     SapArena arena = {0};
     SapMujocoArgs *args = &out->args;
-    const SapMujocoArrays *a = model->mujoco;
+    const SapMujocoParameters *a = model->mujoco;
     /* Allocate: measure, then carve. */
     Lists lists = {0};
     for (int pass = 0; pass < 2; pass++) {

@@ -26,7 +26,7 @@ int sap_mujoco_is_rk4(const SapModel *model);
 
 /* The blocks of limits and friction of joints, in MuJoCo's order; returns their number. out NULL = count them only.
  * dof_of: [nv] internal dof of each public dof. */
-int sap_mujoco_dof_blocks(const SapModel *model, const SapPlan *plan, const int *dof_of, SapBlock *out);
+int sap_mujoco_dof_blocks(const SapModel *model, const SapPlan *plan, const int *dof_of, SapModelConstraint *out);
 
 /* The numbers of the law as kernels read them. */
 typedef struct SapMujocoOwner {

@@ -230,7 +230,7 @@ SapStatus sap_mujoco_weights(const SapModel *model, double *body, double *dof, d
 
 /* The numbers of a model that has only SAP's: its weights, and friction and margins of its shapes. The integrator is
  * discrete, in which drives are implicit as for SAP, unless the law does not have it with the model's tendons. */
-static void make_numbers(const SapModelArrays *m, double *weights, double *friction, SapMujocoArrays *out) {
+static void make_numbers(const SapModelArrays *m, double *weights, double *friction, SapMujocoParameters *out) {
     bool tendons_pull = false;
     for (int t = 0; t < m->num_tendons; t++)
         tendons_pull |= m->tendon_spring_ke[t] > 0 || m->tendon_damping[t] > 0;
@@ -256,7 +256,7 @@ SapStatus sap_mujoco_complete(const SapModel *model) {
     size_t nb = (size_t)m->num_bodies, count = 2 * nb + (size_t)m->num_dofs + (size_t)m->num_tendons;
     double *weights = sap_allocate(count + 1, sizeof *weights, "weights of MuJoCo's law");
     double *friction = sap_allocate(3 * (size_t)m->num_shapes + 1, sizeof *friction, "weights of MuJoCo's law");
-    SapMujocoArrays numbers;
+    SapMujocoParameters numbers;
     SapStatus status = weights && friction ? SAP_OK : SAP_ERROR_MEMORY;
     if (status == SAP_OK)
         status = sap_mujoco_weights(model, weights, weights + 2 * nb, weights + 2 * nb + m->num_dofs);

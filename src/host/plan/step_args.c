@@ -48,20 +48,18 @@ static void set_constraint_options(const SapModelArrays *m, const SapOptions *o,
     c->active = m->constraint_active;
 }
 
-/* The law and the method of each contact_solver. The solvers in impulses read the law's numbers and replace the stage
- * that runs the method. */
+/* Each contact_solver. The solvers in impulses read the numbers of SAP's law and replace the stage of its method. */
 static const struct {
     const char *name;
-    int law, method;
     bool dual;
     SapDualMethod dual_method;
 } solvers[] = {
-    [SAP_SOLVER_SAP] = {"sap", SAP_LAW_sap_contact, SAP_METHOD_newton, false, SAP_DUAL_CONE},
-    [SAP_SOLVER_CONE] = {"cone", SAP_LAW_sap_contact, SAP_METHOD_newton, true, SAP_DUAL_CONE},
-    [SAP_SOLVER_PGS] = {"pgs", SAP_LAW_sap_contact, SAP_METHOD_newton, true, SAP_DUAL_PGS},
-    [SAP_SOLVER_PGS_ROWS] = {"pgs_rows", SAP_LAW_sap_contact, SAP_METHOD_newton, true, SAP_DUAL_PGS_ROWS},
-    [SAP_SOLVER_ACTIVE_SET] = {"active_set", SAP_LAW_sap_contact, SAP_METHOD_newton, true, SAP_DUAL_ACTIVE_SET},
-    [SAP_SOLVER_MUJOCO] = {"mujoco", -1, -1, false, SAP_DUAL_CONE}, /* its set of kernels has them (SAP_SET_MUJOCO) */
+    [SAP_SOLVER_SAP] = {"sap", false, SAP_DUAL_CONE},
+    [SAP_SOLVER_CONE] = {"cone", true, SAP_DUAL_CONE},
+    [SAP_SOLVER_PGS] = {"pgs", true, SAP_DUAL_PGS},
+    [SAP_SOLVER_PGS_ROWS] = {"pgs_rows", true, SAP_DUAL_PGS_ROWS},
+    [SAP_SOLVER_ACTIVE_SET] = {"active_set", true, SAP_DUAL_ACTIVE_SET},
+    [SAP_SOLVER_MUJOCO] = {"mujoco", false, SAP_DUAL_CONE}, /* its set of kernels has them (SAP_SET_MUJOCO) */
 };
 
 /* The options of the solvers in impulses. They compute in f64. */
@@ -172,8 +170,6 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
         SAP_TRY(sap_mujoco_check_options(o));
     else if (o->on_failure == SAP_FAILURE_PGS)
         return sap_fail(SAP_ERROR_UNSUPPORTED, "option on_failure is pgs; only contact_solver mujoco has it");
-    args->contacts.law = solvers[o->contact_solver].law;
-    args->method = solvers[o->contact_solver].method;
     if (o->factor_plan == SAP_FACTOR_LIBRARY && solvers[o->contact_solver].dual)
         return sap_fail(SAP_ERROR_UNSUPPORTED,
                         "factor_plan is library, which is for Newton's method; contact_solver %s has another one",

@@ -78,7 +78,7 @@ STAGE_FN void collide_reduce(const Context *ctx, const SapPair *pair, Manifold *
 }
 
 /* Finds the points of a pair and writes them as candidates to its place in the chunk. If the pair waits, the place has
- * X, and the number of its candidates is NARROW_WAITS. */
+ * X, and the number of its candidates is NARROW_DEFERRED. */
 STAGE_FN void collide_pair(const Context *ctx, const SapPair *pair, int place) {
     Solid a = shape_solid(ctx, pair->shape[0]), b = shape_solid(ctx, pair->shape[1]);
     Pose X =
@@ -91,7 +91,7 @@ STAGE_FN void collide_pair(const Context *ctx, const SapPair *pair, int place) {
         collide_reduce(ctx, pair, &m);
     for (int k = 0; k < m.count; k++)
         candidate_store(ctx, pair, X, pair_turn(ctx, pair), &m.at[k], reach, near, candidate_at(ctx, place, k));
-    if (CONVEX_WAITS && m.count == NARROW_WAITS)
+    if (CONVEX_DEFERRED && m.count == NARROW_DEFERRED)
         pose_store(candidate_at(ctx, place, 0), X);
     COLLIDE_INTS(num_candidates)[place] = m.count;
 }

@@ -12,7 +12,7 @@
 STAGE_FN void collide_add(const Context *ctx, int num_pairs, mask which) {
     for (int place = 0; place < num_pairs; place++) {
         int n = COLLIDE_INTS(num_candidates)[place];
-        if (CONVEX_WAITS && n == NARROW_WAITS)
+        if (CONVEX_DEFERRED && n == NARROW_DEFERRED)
             n = mask_any(which) ? waiting_add(ctx, place) : 0;
         for (int k = 0; k < n; k++) {
             const real *candidate = candidate_at(ctx, place, k);
@@ -32,7 +32,7 @@ STAGE_FN void collide_clear(const Context *ctx) {
     const SapContactArgs *c = &ctx->args->contacts;
     for (int l = 0; l < ctx->pack->count; l++)
         c->count[ctx->pack->world[l]] = c->dropped[ctx->pack->world[l]] = 0;
-    if (CONVEX_WAITS && ctx->args->collide.waiting.most > 0)
+    if (CONVEX_DEFERRED && ctx->args->collide.waiting.most > 0)
         ctx->args->collide.waiting.count[ctx->pack->world[0]] = 0;
 }
 
@@ -49,7 +49,7 @@ KERNEL_FN mask collide_finite(const Context *ctx) {
 /* Finds the contacts of the pack's worlds and writes their records. */
 STAGE_FN void stage_collide(const Context *ctx) {
     /* shapes in the world, empty records */
-    PROFILE(ctx, SAP_STAGE_BROAD_PHASE);
+    PROFILE(ctx, SAP_SECTION_BROAD_PHASE);
     const SapPlan *plan = &ctx->args->plan;
     bool tree = plan->broad_phase == SAP_BROAD_PHASE_TREE; /* its shapes are placed when something is near */
     UNROLL
@@ -63,7 +63,7 @@ STAGE_FN void stage_collide(const Context *ctx) {
     broad_phase(ctx);
     for (;;) {
         /* the pairs of the next chunk */
-        PROFILE(ctx, SAP_STAGE_BROAD_PHASE);
+        PROFILE(ctx, SAP_SECTION_BROAD_PHASE);
         TEAM_ONCE() {
             *COLLIDE_INTS(num_chunk) = broad_take(ctx, collide_chunk(ctx), ctx->args->collide.chunk);
         }
@@ -72,16 +72,16 @@ STAGE_FN void stage_collide(const Context *ctx) {
         if (n == 0)
             break;
         /* their candidates, one pair per thread */
-        PROFILE(ctx, SAP_STAGE_NARROW_PHASE);
+        PROFILE(ctx, SAP_SECTION_NARROW_PHASE);
         TEAM_FOR(i, n)
             collide_pair(ctx, &collide_chunk(ctx)[i], i);
         TEAM_SYNC(); /* one thread reads the candidates of all pairs and overwrites the chunk */
         /* their records, in order */
-        PROFILE(ctx, SAP_STAGE_RECORDS);
+        PROFILE(ctx, SAP_SECTION_RECORDS);
         TEAM_ONCE() {
             collide_add(ctx, n, finite);
         }
     }
-    if (CONVEX_WAITS)
+    if (CONVEX_DEFERRED)
         waiting_list(ctx);
 }

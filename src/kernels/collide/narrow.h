@@ -68,7 +68,7 @@ STAGE_FN void narrow_solve(const Context *ctx, const Solid *a, const Solid *b, P
 }
 
 /* The number of points of a manifold whose pair waits. */
-enum { NARROW_WAITS = -1 };
+enum { NARROW_DEFERRED = -1 };
 
 /* The same unless boxes around the shapes are apart. */
 STAGE_FN void narrow_convex(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask which,
@@ -76,8 +76,8 @@ STAGE_FN void narrow_convex(const Context *ctx, const Solid *a, const Solid *b, 
     which = which & mask_not(solids_apart(ctx, a, b, X, reach));
     if (!mask_any(which))
         return;
-    if (CONVEX_WAITS)
-        m->count = NARROW_WAITS;
+    if (CONVEX_DEFERRED)
+        m->count = NARROW_DEFERRED;
     else
         narrow_solve(ctx, a, b, X, reach, which, m);
 }

@@ -72,7 +72,7 @@ STAGE_FN void record_add(const Context *ctx, const SapPair *pair, const real *ca
             record_move(c, first + i + 1, first + i);
             LANE(gap[i], l) = LANE(gap[i + 1], l);
         }
-        if (CONVEX_WAITS)
+        if (CONVEX_DEFERRED)
             waiting_record_left(ctx, world, worst);
         n--;
     }

@@ -12,11 +12,10 @@
 #include "kernels/data/fixed.h"
 #include "kernels/data/laws.h"
 #include "kernels/data/layouts.h"
-#include "kernels/data/methods.h"
 #include "kernels/data/plan.h"
 #include "kernels/data/reports.h"
 
-typedef struct SAP_FIELDS(SapContactArgs) {
+typedef struct SAP_SPECIALIZABLE(SapContactArgs) {
     int capacity;            /* records per world in reports: the most that a world can have */
     int num_slots;           /* slots in scratch: enough for all records of a pack if no two of them share a slot */
     int given_capacity;      /* records per world in the arrays below */
@@ -28,11 +27,10 @@ typedef struct SAP_FIELDS(SapContactArgs) {
     double fallback_mu, fallback_stiffness, fallback_tau; /* of a side without a shape */
     SapBuffer own_fallback_mu, own_fallback_tau;          /* [num_worlds][1] if the materials differ between worlds */
     double beta, sigma, diag_shift;                       /* contact_beta, contact_sigma, diag_shift of the options */
-    int law;                                              /* SAP_LAW_... */
     int midpoint;                                         /* 1: contact_midpoint */
     int diag_delassus;                                    /* 1: diag_delassus */
-} SAP_FIELDS(SapContactArgs);
-SAP_FIXED(SapContactArgs)
+} SAP_SPECIALIZABLE(SapContactArgs);
+SAP_SPECIALIZED(SapContactArgs)
 
 /* Constraints and tendons of the model. */
 typedef struct SapConstraintArgs {
@@ -44,7 +42,7 @@ typedef struct SapConstraintArgs {
     int violated;                             /* 1: tendon_limit_window = violated */
 } SapConstraintArgs;
 
-/* Pairs of shapes that wait for the second pass of collision on a GPU (collide/waiting.h). Reals are in the precision
+/* Pairs of shapes that wait for the second pass of collision on a GPU (collide/deferred.h). Reals are in the precision
  * of collision. */
 typedef struct SapWaitingArgs {
     int most;     /* pairs of a world that can wait; 0 = none, because all pairs have closed forms */
@@ -56,31 +54,31 @@ typedef struct SapWaitingArgs {
     void *gap;    /* [num_worlds][given_capacity] gaps of records, of worlds that may have more contacts than records */
 } SapWaitingArgs;
 
-typedef struct SAP_FIELDS(SapCollideArgs) {
+typedef struct SAP_SPECIALIZABLE(SapCollideArgs) {
     int enabled;      /* 1: the step finds its contacts and writes them to the arrays of SapContactArgs */
     int max_contacts; /* contact points per pair, 1 .. 8 */
     int chunk;        /* pairs that a pack processes at a time */
     SapCollideLayout layout;
     SapWaitingArgs waiting;
-} SAP_FIELDS(SapCollideArgs);
-SAP_FIXED(SapCollideArgs)
+} SAP_SPECIALIZABLE(SapCollideArgs);
+SAP_SPECIALIZED(SapCollideArgs)
 
 /* Options of Newton's method (options.h). */
-typedef struct SAP_FIELDS(SapNewtonArgs) {
+typedef struct SAP_SPECIALIZABLE(SapNewtonArgs) {
     int max_iterations, line_search_max_iterations;
     int line_search;   /* SapLineSearch */
     int linear_is_f64; /* precision of the linear system */
     int dense;         /* 1: always all tiles */
-    int lockstep;      /* 1: a library solves the linear systems (solve/lockstep.h) */
+    int lockstep;      /* 1: a library solves the linear systems (sap/lockstep.h) */
     /* The cost test applies after steps of at least alpha_min; cost_decides: at any residual, as in SAP Warp. */
     int cost_decides;
     double optimality_abs_tol, optimality_rel_tol, cost_abs_tol, cost_rel_tol, alpha_min;
     double armijo_c, rho, relative_slop;
     SapNewtonLayout layout;
-} SAP_FIELDS(SapNewtonArgs);
-SAP_FIXED(SapNewtonArgs)
+} SAP_SPECIALIZABLE(SapNewtonArgs);
+SAP_SPECIALIZED(SapNewtonArgs)
 
-/* The solvers in impulses (solve/dual_step.h). */
+/* The solvers in impulses (dual/step.h). */
 typedef struct SapDualStepArgs {
     int compliance, moreau; /* SapContactCompliance; 1: restitution_rule = moreau */
     int warm_start;         /* 1: steps read and write the contact cache, if there is one */
@@ -91,7 +89,7 @@ typedef struct SapDualStepArgs {
     const int *contact_key;      /* [num_worlds][given_capacity] the caller's identities of contacts; NULL = none */
 } SapDualStepArgs;
 
-/* The Newton systems of all worlds for the library (solve/lockstep.h). */
+/* The Newton systems of all worlds for the library (sap/lockstep.h). */
 typedef struct SapLibraryArgs {
     SapBuffer matrix; /* [num_worlds][nv][nv] H, the lower triangle by rows; the library overwrites it */
     SapBuffer vector; /* [num_worlds][nv] -grad, then d */
@@ -113,7 +111,7 @@ enum { SAP_THREAD_SCRATCH = 16384 };
 /* A world's scratch on a GPU. An arena with offset >= 0 is in fast memory, which is shared, or local if a thread has a
  * world; one with offset < 0 is at ~offset in the workspace. Offsets are in bytes from the beginning of the world's
  * part of either. */
-typedef struct SAP_FIELDS(SapArenas) {
+typedef struct SAP_SPECIALIZABLE(SapArenas) {
     int fm, solve, linear[2], ints, collide, pairs;
     int tiles, repeat, repeat_slots, blocks;
     int convex;          /* of the general narrow phase, always in the workspace */
@@ -124,10 +122,10 @@ typedef struct SAP_FIELDS(SapArenas) {
     int size;                 /* bytes of a world's part of fast memory */
     unsigned char *workspace; /* [teams of the grid][workspace_size], global memory; NULL = all is in fast memory */
     long long workspace_size; /* bytes of a world's part of the workspace */
-} SAP_FIELDS(SapArenas);
-SAP_FIXED(SapArenas)
+} SAP_SPECIALIZABLE(SapArenas);
+SAP_SPECIALIZED(SapArenas)
 
-typedef struct SAP_FIELDS(SapStepArgs) {
+typedef struct SAP_SPECIALIZABLE(SapStepArgs) {
     SapPlan plan;
     SapConstants constants[2]; /* f32, f64 */
     double h;                  /* s, time step */
@@ -152,7 +150,6 @@ typedef struct SAP_FIELDS(SapStepArgs) {
     SapCollideArgs collide;
     SapContactArgs contacts;
     SapConstraintArgs constraints;
-    int method; /* SAP_METHOD_... */
     SapNewtonArgs newton;
     const SapDualStepArgs *dual; /* NULL: the solve of a step is in velocities */
     SapLibraryArgs library;
@@ -168,8 +165,8 @@ typedef struct SAP_FIELDS(SapStepArgs) {
     double *v_star, *A, *tau, *v0, *body_pose, *body_velocity, *body_bias;
 
     const struct SapMujocoArgs *mujoco; /* MuJoCo's law; NULL = the law of SAP */
-} SAP_FIELDS(SapStepArgs);
-SAP_FIXED(SapStepArgs)
+} SAP_SPECIALIZABLE(SapStepArgs);
+SAP_SPECIALIZED(SapStepArgs)
 
 /* The CUDA driver passes the arguments of a launch in 4 kB of constant memory. */
 enum { SAP_MAX_LAUNCH_BYTES = 4096 };

@@ -19,11 +19,11 @@ typedef struct SapPack {
 /* Time per stage of one worker (dialect/profile.h), in ticks of an arbitrary clock. The worker measures the length
  * of a tick. */
 typedef struct SapTicks {
-    unsigned long long of[SAP_NUM_STAGES]; /* ticks per stage */
-    unsigned long long last;               /* time at which the current stage began */
-    int stage;                             /* the current stage */
-    long long factors[2];                  /* linear systems: on the model's pattern, on tiles */
-    double seconds;                        /* s, duration of all ticks together */
+    unsigned long long of[SAP_NUM_SECTIONS]; /* ticks per stage */
+    unsigned long long last;                 /* time at which the current stage began */
+    int stage;                               /* the current stage */
+    long long factors[2];                    /* linear systems: on the model's pattern, on tiles */
+    double seconds;                          /* s, duration of all ticks together */
 } SapTicks;
 
 /* The scratch has one arena per stage that may differ in precision, each 64-byte aligned. */
@@ -36,7 +36,7 @@ typedef struct SapContext {
     void *collide;                        /* arena of collision */
     void *solve;                          /* the contact problem and its method; in the arena of free motion */
     void *slots, *origin;                 /* contact slots and their origins (SapSlotLayout) */
-    void *blocks;                         /* constraints and tendons of the model (SapBlock) */
+    void *blocks;                         /* constraints and tendons of the model (SapModelConstraint) */
     void *jacobians;                      /* [slots][max_columns][3] */
     void *repeat, *repeat_slots;          /* solve and slots of the repetition in f64 of an f32 solve */
     void *linear[2];                      /* linear systems, f32 and f64 */
@@ -45,9 +45,9 @@ typedef struct SapContext {
     int *tiles;                           /* the pattern of tiles (SAP_TILE_INTS) */
     int *pairs;                           /* integers of collision (SapCollideLayout) */
     int num_slots;                        /* slots in use; set after fill_slots */
-    int repeats;                          /* bit l: the solve of lane l is repeated in f64; 0 = it is the first solve */
+    int retry_f64;                        /* bit l: the solve of lane l is repeated in f64; 0 = it is the first solve */
     int step;                             /* current step, 0 .. args->num_steps - 1 */
-    int stage;                            /* current stage of the step, 0 .. 3 for MuJoCo's RK4, else 0 */
+    int rk_stage;                         /* current stage of the step, 0 .. 3 for MuJoCo's RK4, else 0 */
     SapTicks *ticks;                      /* NULL = no profile, as always on a GPU */
 } SapContext;
 

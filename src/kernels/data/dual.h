@@ -1,4 +1,4 @@
-/* Arguments of the dual solvers (kernels/solve/dual_problem.h), and the table of functions of one build of them. Plain
+/* Arguments of the dual solvers (kernels/dual/problem.h), and the table of functions of one build of them. Plain
  * structs, shared by host and kernels. */
 #ifndef SAPWOOD_KERNELS_DATA_DUAL_H
 #define SAPWOOD_KERNELS_DATA_DUAL_H

@@ -1,28 +1,14 @@
-/* The numbers of the contact laws, and the sizes of law data. */
+/* The sizes of the data of laws, in reals. */
 #ifndef SAPWOOD_KERNELS_DATA_LAWS_H
 #define SAPWOOD_KERNELS_DATA_LAWS_H
 
-#include "kernels/data/lists.h"
+/* Reals of the law of a contact (sap/contact.h). */
+enum { SAP_CONTACT_LAW_SIZE = 8 };
 
-/* SAP_LAW_sap_contact, ... */
-enum {
-#define LAW(name, size) SAP_LAW_##name,
-    SAP_CONTACT_LAWS(LAW)
-#undef LAW
-        SAP_NUM_CONTACT_LAWS
-};
-
-/* SAP_LAW_SIZE_sap_contact, ...: reals of data per contact. */
-enum {
-#define LAW(name, size) SAP_LAW_SIZE_##name = size,
-    SAP_CONTACT_LAWS(LAW)
-#undef LAW
-};
-
-/* Reals of data for the potentials of one dof (law/sap_dof.h), and of a dof that has neither drive nor limits. */
+/* Reals of data for the potentials of one dof (sap/dof.h), and of a dof that has neither drive nor limits. */
 enum { SAP_DOF_LAW_SIZE = 10, SAP_DOF_FRICTION_SIZE = 2 };
 
-/* Reals of the law of a row (law/row.h), and the laws of the row of a tendon. */
+/* Reals of the law of a row (contact/row.h), and the laws of the row of a tendon. */
 enum { SAP_ROW_LAW_SIZE = 5 };
 enum {
     SAP_TENDON_LOWER,

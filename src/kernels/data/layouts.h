@@ -8,17 +8,17 @@
 /* Checks of free motion that a world keeps to the end of its step. */
 enum { SAP_MOTION_STATE, SAP_MOTION_CONTROL, SAP_MOTION_FACTOR, SAP_MOTION_CHECKS };
 
-/* Scratch of free motion: offsets in reals. The parts from `passing` on are dead while the contact problem is solved,
+/* Scratch of free motion: offsets in reals. The parts from `overlap_begin` on are dead while the contact problem is solved,
  * whose scratch is in the same memory: the repetition of a solve computes S again, the end of a step V and a. */
-typedef struct SAP_FIELDS(SapMotionLayout) {
+typedef struct SAP_SPECIALIZABLE(SapMotionLayout) {
     int q;             /* [nq]     coordinates */
     int v0;            /* [nv]     velocity at the start, internal order */
     int checks;        /* [SAP_MOTION_CHECKS] 0 or NaN: those of all links together, and of the factor of A */
     int A;             /* [nnz]    mass matrix, sparse rows */
     int v;             /* [nv]     velocity at the end, internal order */
     int rk;            /* [8][nv]  accelerations, then rates, of the four stages of MuJoCo's RK4 */
-    int X;             /* [nl][7]  body poses; passing, unless a report or the gyroscopic term reads them */
-    int passing;       /* the first of the parts that pass: X, or S; size: none, with MuJoCo's law */
+    int X;             /* [nl][7]  body poses; overlap_begin, unless a report or the gyroscopic term reads them */
+    int overlap_begin;       /* the first of the parts that pass: X, or S; size: none, with MuJoCo's law */
     int S;             /* [nv][6]  motion subspace about O */
     int V;             /* [nl][6]  twists about O */
     int a;             /* [nl][6]  bias accelerations about O */
@@ -31,8 +31,8 @@ typedef struct SAP_FIELDS(SapMotionLayout) {
     int L;       /* [nnz]    factor of A; in the memory of I, unless MuJoCo's law reads that later */
     int q1;      /* [nq]     coordinates at the end; in the memory of F, unless MuJoCo's law reads that later */
     int size;    /* reals of free motion */
-} SAP_FIELDS(SapMotionLayout);
-SAP_FIXED(SapMotionLayout)
+} SAP_SPECIALIZABLE(SapMotionLayout);
+SAP_SPECIALIZED(SapMotionLayout)
 
 /* The problem of a world, which every method reads (solve/problem.h): offsets in the solve's scratch, in reals. Vectors
  * are [nv] unless noted. v0, v_star, w, guess and dof_check are read only until the first v is set; they share the
@@ -40,7 +40,7 @@ SAP_FIXED(SapMotionLayout)
  * linear system, which is dead then: d first, where the system has its matrix, because it is copied from the solution
  * at the system's end. The impulse is dead from the norms of an evaluation to the next evaluation: it is in the memory
  * of d. With MuJoCo's law v0, v_star, w, guess, impulse, d, Ad and line_keeps have their own memory. */
-typedef struct SAP_FIELDS(SapProblemLayout) {
+typedef struct SAP_SPECIALIZABLE(SapProblemLayout) {
     int v, v0, v_star, guess, Av_star; /* current v, v at the start, v*, first v, A v* */
     int dv, r, impulse, grad;          /* v - v*, A (v - v*), J' gamma + dof terms, grad = r - impulse */
     int Ad;                            /* A d along the direction d of a line */
@@ -52,22 +52,22 @@ typedef struct SAP_FIELDS(SapProblemLayout) {
     int line;       /* [nv][3] change of cost, slope and curvature of the dof terms along a line */
     int touched;    /* [articulations] 1: a constraint acts on the articulation, else 0; in the memory of `line` */
     int size;       /* reals of the problem, with that in impulses, without the contact slots */
-} SAP_FIELDS(SapProblemLayout);
-SAP_FIXED(SapProblemLayout)
+} SAP_SPECIALIZABLE(SapProblemLayout);
+SAP_SPECIALIZED(SapProblemLayout)
 
-/* Reals that Newton's method keeps between the calls of the lockstep stages (solve/lockstep.h). */
+/* Reals that Newton's method keeps between the calls of the lockstep stages (sap/lockstep.h). */
 enum { SAP_LOCKSTEP_SIZE = 24 };
 
 /* Scratch of Newton's method, with that of the problem. */
-typedef struct SAP_FIELDS(SapNewtonLayout) {
+typedef struct SAP_SPECIALIZABLE(SapNewtonLayout) {
     int d;        /* [nv] direction */
     int lockstep; /* [SAP_LOCKSTEP_SIZE] state of the lockstep stages; absent in a fused step */
-} SAP_FIELDS(SapNewtonLayout);
-SAP_FIXED(SapNewtonLayout)
+} SAP_SPECIALIZABLE(SapNewtonLayout);
+SAP_SPECIALIZED(SapNewtonLayout)
 
 /* One contact slot: offsets in reals from its beginning. A slot has two parts, each in an arena of its own: what every
  * iteration reads, and the origin of the contact, which only sets up its law and its reports. */
-typedef struct SAP_FIELDS(SapSlotLayout) {
+typedef struct SAP_SPECIALIZABLE(SapSlotLayout) {
     int law;                          /* data of the contact law (laws.h) */
     int vc, gamma, cost, G, Jd, line; /* velocity, impulse, cost, curvature, J d, values along a line (constraint.h);
                                        * with Newton's method for SAP the last two are in the memory of G */
@@ -76,17 +76,17 @@ typedef struct SAP_FIELDS(SapSlotLayout) {
     int x0, x1, frame, phi0, w, pair; /* witnesses, c_x c_y n, gap, weight, (mu, k, tau) */
     int valid, check;                 /* 1: the world has the contact, else 0; 0, or NaN if its numbers are invalid */
     int origin_size;                  /* reals of the origin */
-} SAP_FIELDS(SapSlotLayout);
-SAP_FIXED(SapSlotLayout)
+} SAP_SPECIALIZABLE(SapSlotLayout);
+SAP_SPECIALIZED(SapSlotLayout)
 
 /* Number or dof of a column of J: a plan has fewer dofs than this has values, because the matrices of more would have
  * more entries than an int can count. */
-typedef unsigned short SapColumn;
+typedef unsigned short SapDofIndex;
 
 /* The integers of a contact slot, common to all worlds of the pack except `record`: offsets from its beginning. They
  * are in two parts, as its reals. */
-typedef struct SAP_FIELDS(SapSlotInts) {
-    /* SapColumn, offsets in such (SLOT_SHORTS) */
+typedef struct SAP_SPECIALIZABLE(SapSlotInts) {
+    /* SapDofIndex, offsets in such (SLOT_SHORTS) */
     int num_dofs, couples; /* number of columns of J; 1 if the contact couples two branches of the tree */
     int dof;               /* [max_columns] the dof of each column, increasing */
     /* int (SLOT_INTS) */
@@ -100,29 +100,29 @@ typedef struct SAP_FIELDS(SapSlotInts) {
     int runs; /* [2] for one thread: the dofs of columns 0 .. runs[0] - 1 are consecutive, and those of runs[0] ..
                       * runs[1] - 1 */
     int origin_size; /* integers of the origin */
-} SAP_FIELDS(SapSlotInts);
-SAP_FIXED(SapSlotInts)
+} SAP_SPECIALIZABLE(SapSlotInts);
+SAP_SPECIALIZED(SapSlotInts)
 
 /* Integers of a pack that are not of a slot. */
-typedef struct SAP_FIELDS(SapPackInts) {
+typedef struct SAP_SPECIALIZABLE(SapPackInts) {
     int num_slots; /* slots in use */
     int status;    /* [lanes] SAP_WORLD_... of the step so far */
-    int acts;      /* [nv] which terms of the dof act in some world, and where its law is (constraint/dof_terms.h) */
+    int acts;      /* [nv] which terms of the dof act in some world, and where its law is (sap/dof_terms.h) */
     int acting; /* [1 + num_blocks] for one thread: how many blocks act in some world, and which; absent without blocks */
     int size;
-} SAP_FIELDS(SapPackInts);
-SAP_FIXED(SapPackInts)
+} SAP_SPECIALIZABLE(SapPackInts);
+SAP_SPECIALIZED(SapPackInts)
 
 /* Integers of the pattern of H where contacts couple branches (tiles_of in math/tiles.h): for so many nodes, rows of
  * `words` words of bits, and dofs. */
 #define SAP_TILE_INTS(nodes, words, nv) ((nodes) * (2LL * (words) + (nodes) + 1) / 2 + 2LL * (nv) + 3)
 
 /* Scratch of the linear system: offsets in reals. */
-typedef struct SAP_FIELDS(SapLinearLayout) {
+typedef struct SAP_SPECIALIZABLE(SapLinearLayout) {
     int L, inverse, x; /* [nnz of the largest pattern] H, then its factor; [nv] 1 / L_ii; [nv] -grad, then d */
     int size;          /* reals of the arena */
-} SAP_FIELDS(SapLinearLayout);
-SAP_FIXED(SapLinearLayout)
+} SAP_SPECIALIZABLE(SapLinearLayout);
+SAP_SPECIALIZED(SapLinearLayout)
 
 /* Reals of a candidate, a contact point before it becomes a record (candidates.h). */
 enum { SAP_CANDIDATE_SIZE = 11 };
@@ -133,14 +133,14 @@ enum { SAP_WAITING_INTS = 4 };
 /* Bytes of the workspace of the general narrow phase, in f32 and in f64 (convex.h). */
 enum { SAP_CONVEX_BYTES_F32 = 12736, SAP_CONVEX_BYTES_F64 = 22720 };
 
-/* Reals of scratch of a dual problem (solve/dual_problem.h): two packed triangles, and vectors with one element per row
+/* Reals of scratch of a dual problem (dual/problem.h): two packed triangles, and vectors with one element per row
  * or per block. */
 enum { SAP_DUAL_ROW_VECTORS = 24, SAP_DUAL_BLOCK_VECTORS = 20 };
 #define SAP_DUAL_SCRATCH(blocks, rows)                                                                                 \
     ((long long)(rows) * ((rows) + 1) + SAP_DUAL_ROW_VECTORS * (long long)(rows) +                                     \
      SAP_DUAL_BLOCK_VECTORS * (long long)(blocks))
 
-/* The problem of a world in impulses (solve/dual_step.h). */
+/* The problem of a world in impulses (dual/step.h). */
 typedef struct SapDualLayout {
     int Y;       /* [slots][max_columns][3] columns of Y, as the Jacobians; offsets from the problem */
     int Y_dof;   /* [nnz of the tree] rows of Y of dofs */
@@ -157,7 +157,7 @@ typedef struct SapDualLayout {
 } SapDualLayout;
 
 /* Scratch of the collision stage: offsets in reals. */
-typedef struct SAP_FIELDS(SapCollideLayout) {
+typedef struct SAP_SPECIALIZABLE(SapCollideLayout) {
     int pose;      /* [ns][7] shapes in the world */
     int ball;      /* [ns][4] bounding spheres: centre in the world, radius with margin and gap */
     int candidate; /* [chunk][max_contacts][SAP_CANDIDATE_SIZE] points of the pairs of the chunk */
@@ -176,7 +176,7 @@ typedef struct SAP_FIELDS(SapCollideLayout) {
     int num_near_words; /* length of near_words */
     int tree_cursor;    /* [2] the next pair of the tree: smaller and larger index */
     int ints;           /* integers of the arena */
-} SAP_FIELDS(SapCollideLayout);
-SAP_FIXED(SapCollideLayout)
+} SAP_SPECIALIZABLE(SapCollideLayout);
+SAP_SPECIALIZED(SapCollideLayout)
 
 #endif

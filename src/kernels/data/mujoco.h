@@ -162,7 +162,7 @@ typedef struct SapMujocoArgs {
 /* Rows of a contact in scratch: velocities along t1, t2, n and, with condim 4 or 6, about t1, t2, n. */
 enum { SAP_MUJOCO_CONTACT_ROWS = 6 };
 
-/* Reals of the data of a contact's law (law/mujoco_contact.h). */
+/* Reals of the data of a contact's law (mujoco/contact_law.h). */
 enum { SAP_LAW_SIZE_mujoco = 18 };
 
 #endif

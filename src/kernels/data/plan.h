@@ -40,7 +40,7 @@ typedef struct __attribute__((aligned(8))) SapDescendant {
 } SapDescendant;
 
 /* The pattern of a sparse symmetric matrix on a tree of dofs, and its elimination order. */
-typedef struct SAP_FIELDS(SapPattern) {
+typedef struct SAP_SPECIALIZABLE(SapPattern) {
     int nnz;                         /* entries of the lower triangle */
     int num_depths;                  /* depths of dofs: 0 .. num_depths - 1 */
     const SapPatternRow *row;        /* [nv] */
@@ -48,33 +48,33 @@ typedef struct SAP_FIELDS(SapPattern) {
     const SapDescendant *descendant; /* path and descendants of all rows, row after row */
     const int *depth_start;          /* [num_depths + 1] index in depth_dof */
     const int *depth_dof;            /* [nv] dofs by depth */
-} SAP_FIELDS(SapPattern);
-SAP_FIXED_TABLES(SapPattern)
+} SAP_SPECIALIZABLE(SapPattern);
+SAP_SPECIALIZED_TABLES(SapPattern)
 
 /* Nodes are branches of the tree, or several small ones together: consecutive dofs. Where contacts couple branches, the
  * pattern of a matrix is made of tiles, the rows of one node and the columns of another (math/tiles.h). */
-typedef struct SAP_FIELDS(SapNodes) {
+typedef struct SAP_SPECIALIZABLE(SapNodes) {
     int count, words;        /* number of nodes; 32-bit words of a row of `couples` */
     const int *start;        /* [count + 1] first dof of each node */
     const int *of_dof;       /* [nv] node of each dof */
     const unsigned *couples; /* [count][words] bit J < K of row K: the tree, or a block, couples nodes K and J */
-} SAP_FIELDS(SapNodes);
-SAP_FIXED(SapNodes)
+} SAP_SPECIALIZABLE(SapNodes);
+SAP_SPECIALIZED(SapNodes)
 
 /* A constraint or tendon of the model: one block of rows with a Jacobian on fixed dofs, and laws of the velocity of
- * each row (law/row.h). Blocks are in the order of the model: constraints, then tendons. */
+ * each row (contact/row.h). Blocks are in the order of the model: constraints, then tendons. */
 enum {
     SAP_BLOCK_BALL,
     SAP_BLOCK_WELD,
     SAP_BLOCK_DISTANCE,
     SAP_BLOCK_COUPLER,
     SAP_BLOCK_TENDON,
-    /* of MuJoCo's law only (constraint/mujoco_blocks.h) */
+    /* of MuJoCo's law only (mujoco/blocks.h) */
     SAP_BLOCK_DOF,        /* limits and friction of a dof: coordinate[0] */
     SAP_BLOCK_BALL_LIMIT, /* the largest angle of the ball joint of link[1] */
     SAP_BLOCK_BALL_AXIS /* friction about axis side of the body of link[1], a ball or free joint; coordinate[0]: first dof */
 };
-typedef struct SapBlock {
+typedef struct SapModelConstraint {
     int kind;                 /* SAP_BLOCK_...; the first four are the values of constraint_type */
     int index;                /* of the constraint or the tendon */
     int rows, laws;           /* rows; laws of each row */
@@ -90,7 +90,7 @@ typedef struct SapBlock {
     int control_check;           /* [1] 0, or NaN if its control is not finite */
     int law;                     /* [rows][laws][SAP_ROW_LAW_SIZE] */
     int J;                       /* [num_columns][rows] */
-} SapBlock;
+} SapModelConstraint;
 
 /* A block that moves a dof, and its column there. */
 typedef struct SapBlockColumn {
@@ -173,7 +173,7 @@ typedef struct SapStaticTree {
 /* More than there are types of shapes (SapShapeType). */
 enum { SAP_SHAPE_KINDS = 16 };
 
-typedef struct SAP_FIELDS(SapPlan) {
+typedef struct SAP_SPECIALIZABLE(SapPlan) {
     int nl, nb, nq, nv, ns;  /* number of links, bodies, coordinates, dofs, shapes */
     int num_articulations;   /* as in the model */
     int num_levels;          /* levels of links: 0 .. num_levels - 1 */
@@ -187,7 +187,7 @@ typedef struct SAP_FIELDS(SapPlan) {
     const int *dof_coord;    /* [nv] coordinate of each dof, -1 for dofs of ball and free joints */
     const int *dof_driven;   /* [nv] 1 if the model has a drive on this dof */
     const int *dof_limited;  /* [nv] 1 if the dof may have limits: it is the only axis of its joint */
-    const int *dof_law;      /* [nv] place of its law (law/sap_dof.h) among those of all dofs, in reals */
+    const int *dof_law;      /* [nv] place of its law (sap/dof.h) among those of all dofs, in reals */
     int dof_law_size;        /* reals of all these laws */
     SapPattern tree, closed; /* of the tree; of the tree and all blocks */
     SapNodes nodes;          /* branches, for the pattern with contacts that couple them */
@@ -214,7 +214,7 @@ typedef struct SAP_FIELDS(SapPlan) {
 
     int num_constraints, num_tendons, num_tendon_terms; /* as in the model */
     int num_blocks, num_rows, block_size;               /* blocks; rows of constraints; reals of all blocks */
-    const SapBlock *block;                              /* [num_blocks] */
+    const SapModelConstraint *block;                              /* [num_blocks] */
     const int *block_dof;                               /* dofs of all blocks */
     const int *dof_block_start;                         /* [nv + 1] index in dof_block */
     const SapBlockColumn *dof_block;                    /* the blocks that move each dof, in their order */
@@ -225,7 +225,7 @@ typedef struct SAP_FIELDS(SapPlan) {
     int mujoco;       /* 1: the plan of MuJoCo's law, whose blocks are also limits and friction */
     int contact_rows; /* rows of a contact slot: 3, or 6 (MuJoCo's condim 4 and 6) */
     int rk4;          /* 1: MuJoCo's integrator RK4 */
-} SAP_FIELDS(SapPlan);
-SAP_FIXED_TABLES(SapPlan)
+} SAP_SPECIALIZABLE(SapPlan);
+SAP_SPECIALIZED_TABLES(SapPlan)
 
 #endif

@@ -24,7 +24,7 @@ typedef struct SapExtraReport {
 
 /* Arrays that a step fills, as in SapWorldReport and SapContactReport; each may be NULL. */
 typedef struct SapReportArgs {
-    int *iterations, *line_iterations, *refactored;           /* [num_worlds] */
+    int *iterations, *line_iterations, *f64_retries;           /* [num_worlds] */
     int *safeguards, *active;                                 /* [num_worlds] of the dual methods only */
     double *cost, *residual;                                  /* [num_worlds] */
     double *impulse, *velocity, *frame, *gap, *weight, *pair; /* [num_worlds][capacity][3, 3, 9, 1, 1, 3] */
@@ -34,7 +34,7 @@ typedef struct SapReportArgs {
     double *force;                                            /* [num_worlds][capacity][3] */
     double *wrench;                                           /* [num_worlds][nb][6] */
     double *drive, *limit, *friction; /* [num_worlds][nv] generalised impulses, internal order */
-    int *cache_key;                   /* [num_worlds][capacity][3] the contact cache (solve/contact_cache.h) */
+    int *cache_key;                   /* [num_worlds][capacity][3] the contact cache (dual/cache.h) */
     double *cache, *dof_cache;        /* [num_worlds][capacity][6]; [num_worlds][nv][4] */
 
     double *step_start; /* [num_worlds][nq + nv + SAP_START_BODY_SIZE nb + actuators] (step/measure.h) */

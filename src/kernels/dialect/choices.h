@@ -11,13 +11,15 @@
 #endif
 /* The solve is in its own precision, then, where it must be repeated, in f64 (step/step_list.h). */
 #undef SOLVE_IS_F64
-#define SOLVE_IS_F64 (SOLVE_STARTS_F64 || ctx->repeats)
-#if !defined(METHOD_KIND) && defined(SAP_SET_MUJOCO)
-#define METHOD_KIND SAP_METHOD_mujoco
-#define CONTACT_LAW ctx->args->mujoco->elliptic
-#elif !defined(METHOD_KIND)
-#define METHOD_KIND ctx->args->method
-#define CONTACT_LAW ctx->args->contacts.law
+#define SOLVE_IS_F64 (SOLVE_STARTS_F64 || ctx->retry_f64)
+#undef METHOD_SOLVE
+#undef CONTACT_LAW
+#ifdef SAP_SET_MUJOCO
+#define METHOD_SOLVE mujoco_solve
+#define CONTACT_LAW  ctx->args->mujoco->elliptic
+#else
+#define METHOD_SOLVE newton_solve
+#define CONTACT_LAW  0
 #endif
 #ifndef COMPAT
 #define COMPAT  ctx->args->compat
@@ -27,18 +29,18 @@
 #ifndef CLOSED_FORMS_ONLY
 #define CLOSED_FORMS_ONLY 0
 #endif
-/* Whether pairs without a closed form wait for another launch (collide/waiting.h): on a GPU only. */
-#ifndef CONVEX_WAITS
-#define CONVEX_WAITS 0
+/* Whether pairs without a closed form wait for another launch (collide/deferred.h): on a GPU only. */
+#ifndef CONVEX_DEFERRED
+#define CONVEX_DEFERRED 0
 #endif
-/* Constraints and tendons of the model (SapBlock): their number, or 0 in a kernel set without them. */
-#ifndef NUM_BLOCKS
-#define NUM_BLOCKS ctx->args->plan.num_blocks
+/* Constraints and tendons of the model (SapModelConstraint): their number, or 0 in a kernel set without them. */
+#ifndef NUM_MODEL_CONSTRAINTS
+#define NUM_MODEL_CONSTRAINTS ctx->args->plan.num_blocks
 #endif
 /* Whether the call has a problem to solve. It does not depend on the world, so every world gets the same stages. A
  * batch on a GPU has contact slots, so it always solves. */
 #ifndef STEP_SOLVES
-#define STEP_SOLVES (ctx->args->contacts.count || ctx->args->has_dof_terms || NUM_BLOCKS > 0)
+#define STEP_SOLVES (ctx->args->contacts.count || ctx->args->has_dof_terms || NUM_MODEL_CONSTRAINTS > 0)
 #endif
 /* Whether some two shapes of these types may touch: yes, unless the kernels are made for a batch that has no such
  * pair. */
@@ -64,8 +66,8 @@
 #undef IDLE_BLOCKS_MOVE
 #ifdef SAP_SET_MUJOCO
 #define CONTACT_ROWS     ctx->args->plan.contact_rows
-#define IS_FIRST_STAGE   (ctx->stage == 0)
-#define IS_LAST_STAGE    (!ctx->args->plan.rk4 || ctx->stage == 3)
+#define IS_FIRST_STAGE   (ctx->rk_stage == 0)
+#define IS_LAST_STAGE    (!ctx->args->plan.rk4 || ctx->rk_stage == 3)
 #define NORMS_ARE_READ   (IS_LAST_STAGE && ctx->step == ctx->args->num_steps - 1)
 #define ADVANCES_WITH_V  1
 #define REPORTS_ROWS     1

@@ -104,8 +104,8 @@ typedef long long scalar_bits;
 #undef FOR_UP_TO
 #undef EACH_DOF
 #undef EACH_LINK
-#if defined(SAP_MADE_FOR_BATCH) && defined(SAP_THREAD_PER_WORLD)
-#define TABLES_KNOWN (SAP_PRECISION == 32 || MADE_IN_F64)
+#if defined(SAP_SPECIALIZED_BUILD) && defined(SAP_THREAD_PER_WORLD)
+#define TABLES_KNOWN (SAP_PRECISION == 32 || SPECIALIZED_IN_F64)
 #else
 #define TABLES_KNOWN 0
 #define NUM_DOFS     0

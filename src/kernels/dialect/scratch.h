@@ -4,9 +4,9 @@
  *   SOLVE(x)          part x of the problem of the world, which every method reads
  *   SLOT(x, c)        part x of contact slot c, in the precision of the solve; SLOT_INTS(x, c) its integers of 32 bits,
  *                     SLOT_SHORTS(x, c) those of 16 bits
- *   ORIGIN(x, c)      part x of the origin of slot c, in the same precision; ORIGIN_INTS(x, c) its integers
+ *   SLOT_SETUP(x, c)      part x of the origin of slot c, in the same precision; SLOT_SETUP_INTS(x, c) its integers
  *   SLOT_J(c)         the Jacobian of slot c, in the precision of contact geometry
- *   BLOCK(x, b)       part x of a constraint or tendon of the model (SapBlock *b), in the precision of the solve
+ *   BLOCK(x, b)       part x of a constraint or tendon of the model (SapModelConstraint *b), in the precision of the solve
  *   NEWTON(x)         part x of Newton's scratch, with the problem
  *   LINEAR(x)         part x of the linear system, in the precision of this stage
  *   FM_VIEW(x) ...    a part of another stage's arena, whose precision may differ (views.h) */
@@ -19,12 +19,12 @@
 #define SLOT_OFFSET(part, c)   ((c)*ctx->args->slot.size + ctx->args->slot.part)
 #define SLOT(part, c)          ((real *)ctx->slots + SLOT_OFFSET(part, c))
 #define SLOT_INTS(part, c)     (ctx->slot_ints + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
-#define SLOT_SHORTS(part, c)   ((SapColumn *)(ctx->slot_ints + (c)*ctx->args->slot_ints.size) + ctx->args->slot_ints.part)
+#define SLOT_SHORTS(part, c)   ((SapDofIndex *)(ctx->slot_ints + (c)*ctx->args->slot_ints.size) + ctx->args->slot_ints.part)
 #define SLOT_J_OFFSET(c)       ((c)*CONTACT_ROWS * ctx->args->slot_ints.max_columns)
 #define SLOT_J(c)              ((real *)ctx->jacobians + SLOT_J_OFFSET(c)) /* in the stage of contact geometry only */
-#define ORIGIN_OFFSET(part, c) ((c)*ctx->args->slot.origin_size + ctx->args->slot.part)
-#define ORIGIN(part, c)        ((real *)ctx->origin + ORIGIN_OFFSET(part, c))
-#define ORIGIN_INTS(part, c)   (ctx->origin_ints + (c)*ctx->args->slot_ints.origin_size + ctx->args->slot_ints.part)
+#define SLOT_SETUP_OFFSET(part, c) ((c)*ctx->args->slot.origin_size + ctx->args->slot.part)
+#define SLOT_SETUP(part, c)        ((real *)ctx->origin + SLOT_SETUP_OFFSET(part, c))
+#define SLOT_SETUP_INTS(part, c)   (ctx->origin_ints + (c)*ctx->args->slot_ints.origin_size + ctx->args->slot_ints.part)
 #define BLOCK_OFFSET(part, b)  ((b)->part)
 #define BLOCK(part, b)         ((real *)ctx->blocks + BLOCK_OFFSET(part, b))
 #define NUM_SLOTS              (ctx->ints + ctx->args->pack_ints.num_slots)

@@ -170,12 +170,12 @@ STAGE_FN void free_motion_at(const Context *ctx, const real *u, int second) {
     real h = STAGE_H;
 
     /* forward: X, S, V, a, then I and F of each link */
-    PROFILE(ctx, SAP_STAGE_KINEMATICS);
+    PROFILE(ctx, SAP_SECTION_KINEMATICS);
     if (TABLES_KNOWN) { /* link after link, so that registers hold the motion of one */
         EACH_LINK(l, plan->nl, link_kinematics(ctx, l, FM(q), u); link_dynamics(ctx, l))
     } else {
         forward_kinematics(ctx, FM(q), u);
-        PROFILE(ctx, SAP_STAGE_DYNAMICS);
+        PROFILE(ctx, SAP_SECTION_DYNAMICS);
         TEAM_FOR(l, plan->nl)
             link_dynamics(ctx, l);
     }
@@ -193,14 +193,14 @@ STAGE_FN void free_motion_at(const Context *ctx, const real *u, int second) {
     }
 
     /* rows of A and of tau */
-    PROFILE(ctx, SAP_STAGE_MASS_MATRIX);
-    if (NUM_BLOCKS > 0 && ctx->args->constraints.f.data)
+    PROFILE(ctx, SAP_SECTION_MASS_MATRIX);
+    if (NUM_MODEL_CONSTRAINTS > 0 && ctx->args->constraints.f.data)
         tendon_forces_add(ctx, FM(f));
     EACH_DOF(i, plan->nv, assemble_row(ctx, i, h))
     TEAM_SYNC(); /* the factor reads all rows of A, the solve all of tau */
 
     /* v* = v0 + h A^-1 tau */
-    PROFILE(ctx, SAP_STAGE_FREE_FACTOR);
+    PROFILE(ctx, SAP_SECTION_FREE_FACTOR);
     factor_solve(&plan->tree, FM(A), FM(L), FM(inverse), FM(f), FM(v));
     UNROLL
     TEAM_FOR(i, plan->nv)

@@ -93,7 +93,7 @@ STAGE_FN void load_state(const Context *ctx) {
 KERNEL_FN void load_link_control(const Context *ctx, int l) {
     real check = real_of(0);
     load_joint_f(ctx, l, &check);
-    bool forces = l == 0 && NUM_BLOCKS > 0 && ctx->args->constraints.f.data;
+    bool forces = l == 0 && NUM_MODEL_CONSTRAINTS > 0 && ctx->args->constraints.f.data;
     for (int t = 0; forces && t < ctx->args->plan.num_tendons; t++)
         check = check + check_of(buffer_get(ctx->args->constraints.f, t, ctx->pack));
     FM(control_check)[l] = check;

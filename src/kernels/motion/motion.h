@@ -2,7 +2,7 @@
 
 /* Loads the pack's worlds and computes A and v*. */
 STAGE_FN void stage_free_motion(const Context *ctx) {
-    PROFILE(ctx, SAP_STAGE_LOAD);
+    PROFILE(ctx, SAP_SECTION_LOAD);
     if (!OWN_RECALL) {
         load_state(ctx);
         load_control(ctx);
@@ -19,7 +19,7 @@ STAGE_FN void stage_free_motion(const Context *ctx) {
 }
 
 /* Poses of bodies only, for collision without free motion. Within a step (on a GPU) it does not write the status. */
-STAGE_FN void stage_place(const Context *ctx) {
+STAGE_FN void stage_poses(const Context *ctx) {
     load_state(ctx);
     TEAM_SYNC(); /* kinematics reads the state that other threads loaded */
     OWN_STATE;
@@ -30,6 +30,6 @@ STAGE_FN void stage_place(const Context *ctx) {
 
 /* Poses and velocities of bodies only. Worlds whose state is not finite do not change. */
 STAGE_FN void stage_kinematics(const Context *ctx) {
-    stage_place(ctx);
+    stage_poses(ctx);
     store_bodies(ctx, pack_lanes(ctx->pack) & (state_status(ctx) == 0));
 }

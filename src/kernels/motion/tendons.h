@@ -92,7 +92,7 @@ STAGE_FN real tendon_force(const Context *ctx, int i) {
     const SapPlan *plan = &ctx->args->plan;
     real force = real_of(0);
     for (int k = plan->dof_block_start[i]; k < plan->dof_block_start[i + 1]; k++) {
-        const SapBlock *b = &plan->block[plan->dof_block[k].block];
+        const SapModelConstraint *b = &plan->block[plan->dof_block[k].block];
         if (b->kind == SAP_BLOCK_TENDON)
             force = real_fma(tendon_sum(ctx, b->index, i), buffer_get(ctx->args->constraints.f, b->index, ctx->pack),
                              force);

@@ -3,7 +3,7 @@
 
 /* Writes H to LINEAR(L), without its contacts if a library adds them, and -grad to LINEAR(x). */
 KERNEL_FN void linear_assemble(const Context *ctx, const SapPattern *pattern, bool has_contacts) {
-    PROFILE(ctx, SAP_STAGE_ASSEMBLY);
+    PROFILE(ctx, SAP_SECTION_ASSEMBLY);
     TEAM_SYNC(); /* the norms have read all of the impulse, whose memory H overwrites */
     if (has_contacts)
         problem_hessian(ctx, pattern, LINEAR(L));
@@ -26,7 +26,7 @@ STAGE_FN void stage_linear_assemble(const Context *ctx) {
 /* Assembles and solves the system; d is in LINEAR(x). */
 STAGE_FN void stage_linear_solve(const Context *ctx, const SapPattern *pattern) {
     linear_assemble(ctx, pattern, true);
-    PROFILE(ctx, SAP_STAGE_FACTOR);
+    PROFILE(ctx, SAP_SECTION_FACTOR);
     PROFILE_FACTOR(ctx, !pattern);
     if (pattern) {
         factor_solve(pattern, LINEAR(L), LINEAR(L), LINEAR(inverse), LINEAR(x), LINEAR(x));

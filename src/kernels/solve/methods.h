@@ -1,11 +1,11 @@
-/* The methods (data/lists.h) and the headers that each consists of. */
+/* The headers of the methods. */
 #include "kernels/solve/linear.h"
-#include "kernels/solve/line_search.h"
-#include "kernels/solve/newton.h"
+#include "kernels/sap/line_search.h"
+#include "kernels/sap/newton.h"
 #ifdef SAP_SET_MUJOCO
-#include "kernels/solve/mujoco_finish.h"
-#include "kernels/solve/mujoco_problem.h"
-#include "kernels/solve/mujoco_line.h"
-#include "kernels/solve/mujoco_pgs.h"
-#include "kernels/solve/mujoco.h"
+#include "kernels/mujoco/finish.h"
+#include "kernels/mujoco/problem.h"
+#include "kernels/mujoco/line.h"
+#include "kernels/mujoco/pgs.h"
+#include "kernels/mujoco/newton.h"
 #endif

@@ -19,7 +19,7 @@ STAGE_FN bits solve_status(const ProblemChecks *is, const SolveResult *result) {
 /* In the worlds of `which`: writes v to free motion's scratch (v* for worlds without a problem), reports and adds the
  * status. */
 STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const SolveResult *result, mask which) {
-    PROFILE(ctx, SAP_STAGE_STORE);
+    PROFILE(ctx, SAP_SECTION_STORE);
     StageView out = FM_VIEW(v);
     bits none = real_bits(real_of(0));
     int nv = ctx->args->plan.nv;
@@ -30,7 +30,7 @@ STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const So
     OWN_FINISH(which);
     if (IS_LAST_STAGE)
         report_world(ctx, result, is->constrained, which);
-    if (IS_LAST_STAGE && (NUM_BLOCKS > 0 || REPORTS_ROWS))
+    if (IS_LAST_STAGE && (NUM_MODEL_CONSTRAINTS > 0 || REPORTS_ROWS))
         report_constraints(ctx, which);
     add_status(ctx, bits_select(which, solve_status(is, result), none));
     TEAM_SYNC(); /* integration reads all of v and the status of the world */

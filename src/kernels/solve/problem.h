@@ -123,7 +123,7 @@ STAGE_FN void problem_A_mul(const Context *ctx, const real *x, real *y) {
 
 /* Makes the terms of constraints and dofs, the guess, and A v*. */
 STAGE_FN void problem_make_terms(const Context *ctx) {
-    if (NUM_BLOCKS > 0)
+    if (NUM_MODEL_CONSTRAINTS > 0)
         blocks_make(ctx);
     TEAM_FOR(c, constraint_count(ctx))
         constraint_make(ctx, c);
@@ -156,12 +156,12 @@ STAGE_FN mask problem_constraints_lawful(const Context *ctx) {
 /* Worlds whose drive targets and guess are finite. */
 STAGE_FN mask problem_dofs_lawful(const Context *ctx) {
     mask lawful = checks_pass(SOLVE(dof_check), ctx->args->plan.nv);
-    return NUM_BLOCKS > 0 ? lawful & blocks_control_lawful(ctx) : lawful;
+    return NUM_MODEL_CONSTRAINTS > 0 ? lawful & blocks_control_lawful(ctx) : lawful;
 }
 
 /* Worlds with a constraint or an active dof term; the others have free motion. */
 STAGE_FN mask problem_any_active(const Context *ctx) {
-    mask any = NUM_BLOCKS > 0 ? blocks_any_act(ctx) : mask_none();
+    mask any = NUM_MODEL_CONSTRAINTS > 0 ? blocks_any_act(ctx) : mask_none();
     for (int c = 0; c < constraint_count(ctx); c++)
         any = any | constraint_acts(ctx, c);
     for (int i = 0; i < ctx->args->plan.nv; i++)
@@ -176,7 +176,7 @@ STAGE_FN void problem_find_touched(const Context *ctx) {
     TEAM_FOR(a, plan->num_articulations)
         SOLVE(touched)[a] = real_of(0);
     TEAM_FOR(a, TEAM_OF_ONE ? 1 : plan->num_articulations) {
-        if (NUM_BLOCKS > 0)
+        if (NUM_MODEL_CONSTRAINTS > 0)
             blocks_touch(ctx, a);
         for (int c = 0; c < constraint_count(ctx); c++)
             constraint_touch(ctx, c, a);
@@ -208,7 +208,7 @@ STAGE_FN ProblemChecks problem_begin(const Context *ctx) {
     is.sound = problem_is_sound(ctx);
     is.constraints = problem_constraints_lawful(ctx);
     is.dofs = problem_dofs_lawful(ctx);
-    is.blocks = NUM_BLOCKS > 0 ? blocks_lawful(ctx) : mask_all();
+    is.blocks = NUM_MODEL_CONSTRAINTS > 0 ? blocks_lawful(ctx) : mask_all();
     is.constrained = is.sound & is.constraints & is.dofs & is.blocks & problem_any_active(ctx);
     problem_start(ctx);
     return is;
@@ -226,7 +226,7 @@ STAGE_FN void problem_start_from_v(const Context *ctx, mask which) {
     UNROLL
     TEAM_FOR(i, nv)
         dv[i] = real_select(which, v[i] - view_get(v_star, i), dv[i]);
-    if (NUM_BLOCKS > 0)
+    if (NUM_MODEL_CONSTRAINTS > 0)
         blocks_set_velocity(ctx, v, which);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
@@ -241,7 +241,7 @@ STAGE_FN void problem_start_from_v(const Context *ctx, mask which) {
 
 /* Computes impulses, costs and curvatures of all terms. */
 STAGE_FN void problem_evaluate_terms(const Context *ctx) {
-    if (NUM_BLOCKS > 0)
+    if (NUM_MODEL_CONSTRAINTS > 0)
         blocks_evaluate(ctx);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
@@ -267,7 +267,7 @@ STAGE_FN void problem_evaluate_terms(const Context *ctx) {
 /* Impulse j = J' gamma + dof terms; needs the evaluated terms. */
 STAGE_FN void problem_evaluate_impulse(const Context *ctx) {
     real *impulse = SOLVE(impulse);
-    if (NUM_BLOCKS > 0)
+    if (NUM_MODEL_CONSTRAINTS > 0)
         blocks_add_impulse(ctx, impulse);
     if (constraints_add_impulse(ctx, impulse))
         return;
@@ -301,7 +301,7 @@ KERNEL_FN real cost_add_dof(real cost, real dv, real r, real dof_cost) {
 
 /* Adds the constraints to the cost. */
 KERNEL_FN real problem_add_constraint_costs(const Context *ctx, real cost) {
-    if (NUM_BLOCKS > 0)
+    if (NUM_MODEL_CONSTRAINTS > 0)
         cost = blocks_add_cost(ctx, cost);
     for (int c = 0; c < constraint_count(ctx); c++)
         cost = cost + *constraint_at(ctx, c).cost;
@@ -412,7 +412,7 @@ KERNEL_FN real problem_evaluate_moved_norms(const Context *ctx, mask drifted, Pr
 KERNEL_FN mask problem_touched(const Context *ctx, int i) {
     const SapPlan *plan = &ctx->args->plan;
     mask touched = mask_none();
-    for (int t = NUM_BLOCKS > 0 ? plan->dof_block_start[i] : 0; NUM_BLOCKS > 0 && t < plan->dof_block_start[i + 1]; t++)
+    for (int t = NUM_MODEL_CONSTRAINTS > 0 ? plan->dof_block_start[i] : 0; NUM_MODEL_CONSTRAINTS > 0 && t < plan->dof_block_start[i + 1]; t++)
         touched = touched | block_acts(ctx, BLOCK_AT(plan->dof_block[t].block));
     for (int c = 0; c < constraint_count(ctx); c++)
         if (constraint_column(ctx, c, i) >= 0)
@@ -484,7 +484,7 @@ KERNEL_FN mask line_keeps(const real *keeps, int i, int acts) {
 STAGE_FN Line problem_line_start(const Context *ctx, const real *d, real l0, mask open) {
     int nv = ctx->args->plan.nv;
     problem_A_mul(ctx, d, SOLVE(Ad));
-    if (NUM_BLOCKS > 0)
+    if (NUM_MODEL_CONSTRAINTS > 0)
         blocks_line_start(ctx, d);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
@@ -591,7 +591,7 @@ STAGE_FN void problem_move(const Context *ctx, const Line *line, real a, mask wh
         dv[i] = real_select(which, real_fma(a, d[i], dv[i]), dv[i]);
         r[i] = real_select(which, real_fma(a, Ad[i], r[i]), r[i]);
     }
-    if (NUM_BLOCKS > 0)
+    if (NUM_MODEL_CONSTRAINTS > 0)
         blocks_move(ctx, a, which);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
@@ -613,7 +613,7 @@ KERNEL_FN bool problem_couples(const Context *ctx) {
  * node K marks row K. The model couples the nodes of every path of the tree, but with blocks not those of every path of
  * the closed pattern, on which a contact does not count as coupling. */
 KERNEL_FN void problem_mark_tiles(const Context *ctx, const Tiles *t, int K, int c) {
-    if (NUM_BLOCKS == 0 && !constraint_couples(ctx, c))
+    if (NUM_MODEL_CONSTRAINTS == 0 && !constraint_couples(ctx, c))
         return;
     Constraint k = constraint_at(ctx, c);
     if (k.num_dofs == 0)
@@ -663,7 +663,7 @@ KERNEL_FN void problem_hessian_A(const Context *ctx, const SapPattern *pattern, 
 
 /* H += sum_c J_c' G_c J_c */
 KERNEL_FN void problem_hessian_constraints(const Context *ctx, const SapPattern *pattern, bool is_tree, real *H) {
-    if (NUM_BLOCKS > 0)
+    if (NUM_MODEL_CONSTRAINTS > 0)
         blocks_add_hessian(ctx, pattern, H);
     if (TABLES_KNOWN && is_tree) {
         for (int c = 0; c < constraint_count(ctx); c++) {
@@ -700,7 +700,7 @@ KERNEL_FN void problem_hessian_on(const Context *ctx, const SapPattern *pattern,
 STAGE_FN void problem_hessian_without_contacts(const Context *ctx, real *H) {
     StageView A = FM_VIEW(A);
     VIEW_CASES(A, problem_hessian_A(ctx, 0, false, A, H));
-    if (NUM_BLOCKS > 0)
+    if (NUM_MODEL_CONSTRAINTS > 0)
         blocks_add_hessian(ctx, 0, H);
     problem_hessian_dofs(ctx, 0, H);
 }
@@ -714,7 +714,7 @@ STAGE_FN void problem_hessian(const Context *ctx, const SapPattern *pattern, rea
         return;
     if (pattern == &plan->tree)
         problem_hessian_on(ctx, &plan->tree, true, H);
-    else if (NUM_BLOCKS > 0 && pattern)
+    else if (NUM_MODEL_CONSTRAINTS > 0 && pattern)
         problem_hessian_on(ctx, &plan->closed, false, H);
     else
         problem_hessian_on(ctx, 0, false, H);

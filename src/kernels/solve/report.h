@@ -1,6 +1,6 @@
 /* Reports of the solve: results per world, and impulses and geometry per contact and dof, at the velocity that the
  * solve returns. Regions of contacts and impulses of dofs come from report_region and report_joint_terms, which the
- * solve defines: by the laws at v (report_laws.h, constraint/mujoco_report.h), or by the answer of a dual method
+ * solve defines: by the laws at v (report_laws.h, mujoco/report.h), or by the answer of a dual method
  * (dual_step.h). Each step writes all elements of a report: those of contacts that do not act are 0. */
 
 STAGE_FN void report_ints(const Context *ctx, int *data, real x, mask which) {
@@ -27,7 +27,7 @@ STAGE_FN void report_slot(const Context *ctx, double *data, int c, const real *x
         return;
     SapBuffer buffer = buffer_f64(data, ctx->args->contacts.capacity * n);
     for (int i = 0; i < n; i++)
-        buffer_scatter(buffer, ORIGIN_INTS(record, c), n, i, x[i], which, ctx->pack);
+        buffer_scatter(buffer, SLOT_SETUP_INTS(record, c), n, i, x[i], which, ctx->pack);
 }
 
 /* Writes J of slot c as three dense rows over the dofs; zero off the paths. */
@@ -40,14 +40,14 @@ STAGE_FN void report_jacobian(const Context *ctx, int c, mask which) {
     for (int i = 0; i < nv; i++) {
         int k = constraint_column(ctx, c, i);
         for (int axis = 0; axis < 3; axis++)
-            buffer_scatter(buffer, ORIGIN_INTS(record, c), 3 * nv, axis * nv + i,
+            buffer_scatter(buffer, SLOT_SETUP_INTS(record, c), 3 * nv, axis * nv + i,
                            k < 0 ? real_of(0) : view_get(SLOT_J_VIEW(c), CONTACT_ROWS * k + axis), which, ctx->pack);
     }
 }
 
 /* The force of slot c on body 1, world axes: (t1 gamma_1 + t2 gamma_2 + n gamma_3) / h. */
 KERNEL_FN Vec3 report_force(const Context *ctx, int c) {
-    const real *gamma = SLOT(gamma, c), *C = ORIGIN(frame, c);
+    const real *gamma = SLOT(gamma, c), *C = SLOT_SETUP(frame, c);
     Vec3 impulse = vec3_scale(gamma[0], vec3_load(C));
     impulse = vec3_fma(gamma[1], vec3_load(C + 3), impulse);
     impulse = vec3_fma(gamma[2], vec3_load(C + 6), impulse);
@@ -58,7 +58,7 @@ KERNEL_FN Vec3 report_force(const Context *ctx, int c) {
 KERNEL_FN Vec3 report_torque(const Context *ctx, int c) {
     if (CONTACT_ROWS == 3)
         return vec3_zero();
-    const real *gamma = SLOT(gamma, c), *C = ORIGIN(frame, c);
+    const real *gamma = SLOT(gamma, c), *C = SLOT_SETUP(frame, c);
     Vec3 impulse = vec3_scale(gamma[3], vec3_load(C));
     impulse = vec3_fma(gamma[4], vec3_load(C + 3), impulse);
     impulse = vec3_fma(gamma[5], vec3_load(C + 6), impulse);
@@ -67,7 +67,7 @@ KERNEL_FN Vec3 report_torque(const Context *ctx, int c) {
 
 /* The point where the force of slot c acts: midway between the witnesses. */
 KERNEL_FN Vec3 report_position(const Context *ctx, int c) {
-    return vec3_scale(real_of(K(0.5)), vec3_add(vec3_load(ORIGIN(x0, c)), vec3_load(ORIGIN(x1, c))));
+    return vec3_scale(real_of(K(0.5)), vec3_add(vec3_load(SLOT_SETUP(x0, c)), vec3_load(SLOT_SETUP(x1, c))));
 }
 
 /* The centre of mass of link l at the beginning of the step, where the contacts are. */
@@ -83,9 +83,9 @@ STAGE_FN void report_wrench(const Context *ctx, int l, mask mine) {
     Vec3 centre = report_centre(ctx, l), force = vec3_zero(), torque = vec3_zero();
     for (int c = 0; c < ctx->num_slots; c++) {
         for (int side = 0; side < 2; side++) {
-            if (ORIGIN_INTS(link, c)[side] != l)
+            if (SLOT_SETUP_INTS(link, c)[side] != l)
                 continue;
-            mask which = *ORIGIN(valid, c) != K(0.0);
+            mask which = *SLOT_SETUP(valid, c) != K(0.0);
             Vec3 f = vec3_scale(real_of(side == 0 ? -1 : 1), report_force(ctx, c));
             Vec3 t = vec3_cross(vec3_sub(report_position(ctx, c), centre), f);
             force = vec3_select(which, vec3_add(force, f), force);
@@ -145,23 +145,23 @@ STAGE_FN void report_contact_in_gap(const Context *ctx, int c, mask mine) {
 /* Writes the report of slot c. */
 STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     const SapReportArgs *r = &ctx->args->report;
-    mask which = mine & (*ORIGIN(valid, c) != K(0.0));
+    mask which = mine & (*SLOT_SETUP(valid, c) != K(0.0));
     real region = report_region(ctx, c), position[3], force[3];
     vec3_store(position, report_position(ctx, c));
     vec3_store(force, report_force(ctx, c));
     if (r->region) {
         FOR_LANES(l) {
             if (mask_lane(which, l))
-                r->region[(long long)ctx->pack->world[l] * ctx->args->contacts.capacity + ORIGIN_INTS(record, c)[l]] =
+                r->region[(long long)ctx->pack->world[l] * ctx->args->contacts.capacity + SLOT_SETUP_INTS(record, c)[l]] =
                     (int)LANE(region, l);
         }
     }
     report_slot(ctx, r->impulse, c, SLOT(gamma, c), 3, which);
     report_slot(ctx, r->velocity, c, SLOT(vc, c), 3, which);
-    report_slot(ctx, r->frame, c, ORIGIN(frame, c), 9, which);
-    report_slot(ctx, r->gap, c, ORIGIN(phi0, c), 1, which);
-    report_slot(ctx, r->weight, c, ORIGIN(w, c), 1, which);
-    report_slot(ctx, r->pair, c, ORIGIN(pair, c), 3, which);
+    report_slot(ctx, r->frame, c, SLOT_SETUP(frame, c), 9, which);
+    report_slot(ctx, r->gap, c, SLOT_SETUP(phi0, c), 1, which);
+    report_slot(ctx, r->weight, c, SLOT_SETUP(w, c), 1, which);
+    report_slot(ctx, r->pair, c, SLOT_SETUP(pair, c), 3, which);
     report_slot(ctx, r->position, c, position, 3, which);
     report_slot(ctx, r->force, c, force, 3, which);
     report_jacobian(ctx, c, which);
@@ -223,7 +223,7 @@ STAGE_FN void report_world(const Context *ctx, const SolveResult *n, mask constr
     TEAM_ONCE() {
         report_ints(ctx, r->iterations, n->iterations, mine);
         report_ints(ctx, r->line_iterations, n->inner_iterations, mine);
-        report_ints(ctx, r->refactored, n->refactored, mine);
+        report_ints(ctx, r->f64_retries, n->f64_retries, mine);
         report_reals(ctx, r->cost, n->cost, mine);
         /* relative to max(|D A v|, |D j|), as in the optimality test */
         report_reals(ctx, r->residual, n->residual / real_max(n->residual_scale, real_of(K(1e-30))), mine);

@@ -1,5 +1,5 @@
 /* Reports of the model's constraints and tendons, at the velocity that the solve returns. Errors and points are those
- * of the beginning of the step. What differs between the laws is in report_blocks.h and constraint/mujoco_report.h:
+ * of the beginning of the step. What differs between the laws is in report_blocks.h and mujoco/report.h:
  *
  *   report_block_row       the row of the block that is row r of its constraint
  *   report_block_velocity  J v of a row of the block
@@ -15,7 +15,7 @@ KERNEL_FN void report_put(const Context *ctx, double *data, int n, int i, real x
 /* ---- rows ---- */
 
 /* Row r of a constraint. The law of an inactive constraint is 0. */
-STAGE_FN void report_row(const Context *ctx, const SapBlock *b, int r, mask mine) {
+STAGE_FN void report_row(const Context *ctx, const SapModelConstraint *b, int r, mask mine) {
     const SapReportArgs *report = &ctx->args->report;
     const SapPlan *plan = &ctx->args->plan;
     int n = plan->num_rows, i = b->first_row + r, nv = plan->nv, own = report_block_row(b, r);
@@ -39,7 +39,7 @@ typedef struct BlockWrench {
     Vec3 force, torque;
 } BlockWrench;
 
-STAGE_FN BlockWrench block_wrench(const Context *ctx, const SapBlock *b, int side) {
+STAGE_FN BlockWrench block_wrench(const Context *ctx, const SapModelConstraint *b, int side) {
     BlockFrames f = block_frames(ctx, b);
     const real *gamma = BLOCK(gamma, b);
     real scale = real_of(side == 0 ? -1 : 1) / STAGE_H;
@@ -62,7 +62,7 @@ STAGE_FN BlockWrench block_wrench(const Context *ctx, const SapBlock *b, int sid
 }
 
 /* The wrench on b; of a coupler, the generalised forces on x0 and x1. */
-STAGE_FN void report_constraint_wrench(const Context *ctx, const SapBlock *b, mask mine) {
+STAGE_FN void report_constraint_wrench(const Context *ctx, const SapModelConstraint *b, mask mine) {
     SapBuffer buffer = buffer_f64(ctx->args->report.constraint_wrench, 6 * ctx->args->plan.num_constraints);
     BlockWrench w = {vec3_zero(), vec3_zero()};
     if (b->kind == SAP_BLOCK_COUPLER) {
@@ -101,7 +101,7 @@ STAGE_FN void report_constraint_residual(const Context *ctx, mask mine) {
     const SapPlan *plan = &ctx->args->plan;
     real largest = real_of(0);
     for (int c = 0; c < plan->num_constraints; c++) {
-        const SapBlock *b = &plan->block[c];
+        const SapModelConstraint *b = &plan->block[c];
         for (int r = 0; r < b->rows && b->side == SAP_SIDE_BOTH; r++)
             largest = real_select(block_acts(ctx, b), real_max(largest, real_abs(BLOCK(g, b)[r])), largest);
     }
@@ -110,7 +110,7 @@ STAGE_FN void report_constraint_residual(const Context *ctx, mask mine) {
 
 /* ---- tendons ---- */
 
-STAGE_FN void report_tendon(const Context *ctx, const SapBlock *b, mask mine) {
+STAGE_FN void report_tendon(const Context *ctx, const SapModelConstraint *b, mask mine) {
     const SapReportArgs *report = &ctx->args->report;
     int nt = ctx->args->plan.num_tendons, t = b->index;
     TendonForces force = report_tendon_forces(ctx, b);
@@ -136,8 +136,8 @@ KERNEL_FN bool report_asked_for_constraints(const SapReportArgs *r) {
 STAGE_FN void report_blocks(const Context *ctx, mask mine) {
     const SapPlan *plan = &ctx->args->plan;
     const SapReportArgs *report = &ctx->args->report;
-    TEAM_FOR(k, NUM_BLOCKS) {
-        const SapBlock *b = &plan->block[k];
+    TEAM_FOR(k, NUM_MODEL_CONSTRAINTS) {
+        const SapModelConstraint *b = &plan->block[k];
         bool constraint = k < plan->num_constraints;
         for (int r = 0; r < b->rows && constraint; r++)
             report_row(ctx, b, r, mine);

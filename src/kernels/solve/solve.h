@@ -1,14 +1,6 @@
 /* The contact solve of a step: sets up the problem, minimises it with a method, writes v to free
  * motion's scratch, reports. */
 
-/* One switch over the rows of data/lists.h, constant while there is only one method. */
-KERNEL_FN void method_solve(const Context *ctx, mask constrained, SolveResult *out) {
-#define METHOD(name)                                                                                                   \
-    case SAP_METHOD_##name: name##_solve(ctx, constrained, out); break;
-    switch (SAP_NUM_METHODS == 1 ? 0 : METHOD_KIND) { SAP_METHODS(METHOD) }
-#undef METHOD
-}
-
 /* The lanes of a mask as bits, and back. */
 KERNEL_FN int solve_lane_bits(mask m) {
     int lanes = 0;
@@ -22,22 +14,22 @@ KERNEL_FN mask solve_lanes(int lanes) {
     return m;
 }
 
-/* The first solve, or in f64 its repetition in the lanes of ctx->repeats. Returns the lanes to repeat: those whose f32
+/* The first solve, or in f64 its repetition in the lanes of ctx->retry_f64. Returns the lanes to repeat: those whose f32
  * solve does not converge. */
 STAGE_FN int stage_solve(const Context *ctx) {
     SolveResult result;
-    PROFILE(ctx, SAP_STAGE_SETUP);
+    PROFILE(ctx, SAP_SECTION_SETUP);
     mask which = pack_lanes(ctx->pack), again = mask_none();
     ProblemChecks is = problem_begin(ctx);
-    if (SAP_PRECISION == 64 && ctx->repeats) {
-        which = which & solve_lanes(ctx->repeats);
+    if (SAP_PRECISION == 64 && ctx->retry_f64) {
+        which = which & solve_lanes(ctx->retry_f64);
         is.constrained = is.constrained & which;
     }
-    method_solve(ctx, is.constrained, &result);
+    METHOD_SOLVE(ctx, is.constrained, &result);
     if (SAP_PRECISION == 32)
         again = which & is.constrained & solve_unconverged(&result);
-    if (SAP_PRECISION == 64 && ctx->repeats) /* all systems of a repeated solve count as solved again in f64 */
-        result.refactored = result.iterations;
+    if (SAP_PRECISION == 64 && ctx->retry_f64) /* all systems of a repeated solve count as solved again in f64 */
+        result.f64_retries = result.iterations;
     solve_finish(ctx, &is, &result, which & mask_not(again));
     return solve_lane_bits(again);
 }

@@ -7,10 +7,10 @@ STAGE_FN void stage_finish(const Context *ctx) {
     const SapPlan *plan = &args->plan;
     bool bodies = (args->body_q.data || args->body_qd.data) && ctx->step == args->num_steps - 1;
     /* q1 = q + h u */
-    PROFILE(ctx, SAP_STAGE_INTEGRATE);
+    PROFILE(ctx, SAP_SECTION_INTEGRATE);
     EACH_LINK(l, plan->nl, ADVANCE(l))
     TEAM_SYNC(); /* the status reads all of q1 */
-    PROFILE(ctx, SAP_STAGE_STORE);
+    PROFILE(ctx, SAP_SECTION_STORE);
 
     /* status; bodies that overflow at the new state fail their world */
     bits none = real_bits(real_of(0)), status = get_status(ctx) | world_status(ctx) | truncation_status(ctx);

@@ -24,7 +24,7 @@ TEAM_FN void leave_row(SapBuffer to, SapBuffer from, int world, int width) {
 /* Clears the counters of the world. */
 TEAM_FN void leave_counters(const SapStepArgs *args, int world) {
     const SapReportArgs *r = &args->report;
-    int *const counters[3] = {r->iterations, r->line_iterations, r->refactored};
+    int *const counters[3] = {r->iterations, r->line_iterations, r->f64_retries};
     double *const numbers[2] = {r->cost, r->residual};
     for (int i = 0; i < 3; i++)
         if (counters[i])

@@ -70,11 +70,11 @@
 #include "kernels/motion/bodies.h"
 #include "kernels/motion/tendons.h"
 #ifdef SAP_SET_MUJOCO
-#include "kernels/motion/mujoco_rk4.h"
-#include "kernels/motion/mujoco_actuators.h"
-#include "kernels/motion/mujoco_forces.h"
-#include "kernels/motion/mujoco_free_body.h"
-#include "kernels/motion/mujoco_mass.h"
+#include "kernels/mujoco/rk4.h"
+#include "kernels/mujoco/actuators.h"
+#include "kernels/mujoco/forces.h"
+#include "kernels/mujoco/free_body.h"
+#include "kernels/mujoco/mass.h"
 #endif
 #include "kernels/motion/free_motion.h"
 #include "kernels/motion/status.h"
@@ -103,84 +103,83 @@
 #include "kernels/collide/static_tree.h"
 #include "kernels/collide/broad_phase.h"
 #include "kernels/collide/candidates.h"
-#include "kernels/collide/waiting.h"
+#include "kernels/collide/deferred.h"
 #include "kernels/collide/records.h"
 #include "kernels/collide/merge.h"
 #include "kernels/collide/collide.h"
 #endif
 
-#include "kernels/law/value.h"
+#include "kernels/contact/value.h"
 #ifdef SAP_SET_MUJOCO
-#include "kernels/law/mujoco_row.h"
-#include "kernels/law/mujoco_contact.h"
+#include "kernels/mujoco/row.h"
+#include "kernels/mujoco/contact_law.h"
 #else
-#include "kernels/law/laws.h"
-#include "kernels/law/law.h"
+#include "kernels/sap/contact.h"
 #endif
-#include "kernels/law/row.h"
-#include "kernels/law/sap_dof.h"
+#include "kernels/contact/row.h"
+#include "kernels/sap/dof.h"
 
-#include "kernels/constraint/slots.h"
-#include "kernels/constraint/slot_columns.h"
-#include "kernels/constraint/columns.h"
+#include "kernels/contact/slots.h"
+#include "kernels/contact/slot_columns.h"
+#include "kernels/contact/columns.h"
 #ifdef SAP_SET_MUJOCO
-#include "kernels/constraint/mujoco_dofs.h"
+#include "kernels/mujoco/dofs.h"
 #else
-#include "kernels/constraint/dof_terms.h"
+#include "kernels/sap/dof_terms.h"
 #endif
-#include "kernels/constraint/block_geometry.h"
-#include "kernels/constraint/block_rows.h"
+#include "kernels/contact/block_geometry.h"
+#include "kernels/contact/block_rows.h"
 #ifdef SAP_SET_MUJOCO
-#include "kernels/constraint/mujoco_weight.h"
-#include "kernels/constraint/mujoco_contact.h"
-#include "kernels/constraint/mujoco_blocks.h"
+#include "kernels/mujoco/weight.h"
+#include "kernels/mujoco/contact.h"
+#include "kernels/mujoco/blocks.h"
 #else
-#include "kernels/constraint/contact_geometry.h"
-#include "kernels/constraint/contact_weight.h"
-#include "kernels/constraint/contact_material.h"
-#include "kernels/constraint/constraint.h"
-#include "kernels/constraint/block_stage.h"
-#include "kernels/constraint/block_weight.h"
-#include "kernels/constraint/block_laws.h"
+#include "kernels/contact/contact_geometry.h"
+#include "kernels/sap/weight.h"
+#include "kernels/sap/material.h"
+#include "kernels/sap/constraint.h"
+#include "kernels/sap/block_stage.h"
+#include "kernels/sap/block_weight.h"
+#include "kernels/sap/block_laws.h"
 #endif
-#include "kernels/constraint/blocks.h"
+#include "kernels/contact/blocks.h"
 #ifdef SAP_SET_MUJOCO
-#include "kernels/constraint/mujoco_columns.h"
-#include "kernels/constraint/mujoco_dual.h"
-#include "kernels/constraint/mujoco_report.h"
+#include "kernels/mujoco/columns.h"
+#include "kernels/mujoco/dual.h"
+#include "kernels/mujoco/report.h"
 #endif
 
 #include "kernels/solve/problem.h"
 #include "kernels/solve/method.h"
-#ifdef SAP_SET_DUAL /* the solve in impulses (target/cuda_dual.cu); on a CPU step/dual_stages.h */
-#include "kernels/solve/dual_methods.h"
-#include "kernels/solve/delassus.h"
-#include "kernels/solve/dual_step.h"
-#include "kernels/solve/contact_cache.h"
-#include "kernels/solve/dual_record.h"
+#ifdef SAP_SET_DUAL /* the solve in impulses (target/cuda_dual.cu); on a CPU dual/stages.h */
+#include "kernels/dual/methods.h"
+#include "kernels/dual/delassus.h"
+#include "kernels/dual/step.h"
+#include "kernels/dual/cache.h"
+#include "kernels/dual/record.h"
 #else
 #include "kernels/solve/methods.h"
 #endif
 #if !defined(SAP_SET_MUJOCO) && !defined(SAP_SET_DUAL)
-#include "kernels/solve/report_laws.h"
+#include "kernels/sap/report_laws.h"
 #endif
 #include "kernels/solve/report.h"
 #ifndef SAP_SET_MUJOCO
-#include "kernels/solve/report_blocks.h"
+#include "kernels/sap/report_blocks.h"
 #endif
 #include "kernels/solve/report_constraints.h"
 #include "kernels/solve/outcome.h"
 #ifdef SAP_SET_DUAL
-#include "kernels/solve/dual_stage.h"
+#include "kernels/dual/stage.h"
 #else
 #include "kernels/solve/solve.h"
 #endif
 #if !defined(SAP_SET_MUJOCO) && !defined(SAP_SET_DUAL)
-#include "kernels/solve/lockstep.h"
+#include "kernels/sap/lockstep.h"
 #endif
 
 #ifdef SAP_SET_MUJOCO
-#include "kernels/step/mujoco_velocity.h"
+#include "kernels/mujoco/velocity.h"
 #endif
 #include "kernels/step/measure.h"
 #include "kernels/step/finish.h"

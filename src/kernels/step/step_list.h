@@ -17,7 +17,7 @@ STEP_FN void step_constrain(SapContext *ctx) {
     ctx->num_slots = STAGE(0, fill_slots); /* integers only, so the precision does not matter */
     STAGE(GEOMETRY_IS_F64, contact_geometry);
     STAGE(WEIGHT_IS_F64, contact_weight);
-    if (NUM_BLOCKS > 0) {
+    if (NUM_MODEL_CONSTRAINTS > 0) {
         STAGE(GEOMETRY_IS_F64, constraint_geometry);
         STAGE(WEIGHT_IS_F64, constraint_weight);
     }
@@ -42,13 +42,13 @@ STEP_RARE_FN void step_repeat(SapContext *ctx) {
     STAGE(1, solve);
     ctx->solve = solve;
     ctx->slots = slots;
-    ctx->repeats = 0;
+    ctx->retry_f64 = 0;
 }
 
 /* The solve. Worlds whose f32 solve does not converge are solved again in f64. */
 STEP_FN void step_solve(SapContext *ctx) {
-    ctx->repeats = STAGE(SOLVE_STARTS_F64, solve);
-    if (!SOLVE_STARTS_F64 && ctx->repeats)
+    ctx->retry_f64 = STAGE(SOLVE_STARTS_F64, solve);
+    if (!SOLVE_STARTS_F64 && ctx->retry_f64)
         STEP_CALL_RARE(step_repeat, ctx);
 }
 
@@ -68,15 +68,15 @@ STEP_FN int step_mujoco_stages(const SapContext *ctx) {
 STEP_FN void step_mujoco_stage(SapContext *ctx) {
     step_prepare(ctx);
     step_solve(ctx);
-    if (ctx->stage == 0)
+    if (ctx->rk_stage == 0)
         step_measure(ctx);
     STAGE(FM_IS_F64, velocity);
-    if (ctx->stage == step_mujoco_stages(ctx) - 1)
+    if (ctx->rk_stage == step_mujoco_stages(ctx) - 1)
         STAGE(FM_IS_F64, finish);
 }
 
 STEP_FN void step_mujoco(SapContext *ctx) {
-    for (ctx->stage = 0; ctx->stage < step_mujoco_stages(ctx); ctx->stage++)
+    for (ctx->rk_stage = 0; ctx->rk_stage < step_mujoco_stages(ctx); ctx->rk_stage++)
         step_mujoco_stage(ctx);
 }
 #endif
@@ -103,7 +103,7 @@ STEP_FN void collide_once(SapContext *ctx) {
 }
 
 #if STEP_HAS_LOCKSTEP
-/* ---- the same step with Newton's method in lockstep (solve/lockstep.h) ----
+/* ---- the same step with Newton's method in lockstep (sap/lockstep.h) ----
  * All worlds finish one of these functions before the next. It does not repeat f32 solves in f64. */
 
 STEP_FN void lockstep_begin(SapContext *ctx) {
@@ -114,18 +114,18 @@ STEP_FN void lockstep_begin(SapContext *ctx) {
 }
 
 STEP_FN void lockstep_assemble(SapContext *ctx) {
-    ctx->num_slots = STAGE(0, kept_slots);
+    ctx->num_slots = STAGE(0, stored_slots);
     STAGE(SOLVE_IS_F64, lockstep_assemble);
 }
 
 STEP_FN void lockstep_advance(SapContext *ctx) {
-    ctx->num_slots = STAGE(0, kept_slots);
+    ctx->num_slots = STAGE(0, stored_slots);
     STAGE(SOLVE_IS_F64, lockstep_advance);
 }
 
 STEP_FN void lockstep_finish(SapContext *ctx) {
     ctx->step = ctx->args->first_step;
-    ctx->num_slots = STAGE(0, kept_slots);
+    ctx->num_slots = STAGE(0, stored_slots);
     if (STEP_SOLVES)
         STAGE(SOLVE_IS_F64, lockstep_finish);
     step_measure(ctx);

@@ -2,10 +2,10 @@
 // block) threads and dynamic shared memory for the scratch of its worlds. docs/gpu.md.
 //
 //   sap_kernel_collide       contact records of the state; launched before each step that does not find them itself
-//   sap_kernel_convex_f32, _f64, sap_kernel_merge   contacts of the pairs that wait for them (collide/waiting.h)
+//   sap_kernel_convex_f32, _f64, sap_kernel_merge   contacts of the pairs that wait for them (collide/deferred.h)
 //   sap_kernel_step...       free motion, contact solve, integration: steps first_step .. end_step - 1 of a call
 //   sap_kernel_kinematics    poses and velocities of bodies
-//   sap_kernel_lockstep_...  the stages of a step between which a library solves the Newton systems (solve/lockstep.h)
+//   sap_kernel_lockstep_...  the stages of a step between which a library solves the Newton systems (sap/lockstep.h)
 //   sap_kernel_compact       the list of systems for the library
 //   sap_kernel_reset         resets worlds
 //   sap_kernel_take_contacts the contacts of the caller into the arrays of the batch
@@ -33,9 +33,7 @@
 #define WEIGHT_IS_F64    ctx->args->weight_is_f64
 #define SOLVE_STARTS_F64 ctx->args->solve_is_f64
 #define LINEAR_IS_F64    ctx->args->newton.linear_is_f64
-#define METHOD_KIND      SAP_METHOD_newton
-#define CONTACT_LAW      SAP_LAW_sap_contact
-#define NUM_BLOCKS       ctx->args->plan.num_blocks
+#define NUM_MODEL_CONSTRAINTS       ctx->args->plan.num_blocks
 #define COMPAT           ctx->args->compat
 #define REPORTS          1
 #include "kernels/target/cuda_set.cuh"
@@ -48,9 +46,7 @@
 #define WEIGHT_IS_F64    0
 #define SOLVE_STARTS_F64 0
 #define LINEAR_IS_F64    0
-#define METHOD_KIND      SAP_METHOD_newton
-#define CONTACT_LAW      SAP_LAW_sap_contact
-#define NUM_BLOCKS       0
+#define NUM_MODEL_CONSTRAINTS       0
 #define COMPAT           0
 #define REPORTS          0
 #include "kernels/target/cuda_set.cuh"

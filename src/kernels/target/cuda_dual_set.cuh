@@ -5,9 +5,7 @@
 #define WEIGHT_IS_F64    ctx->args->weight_is_f64
 #define SOLVE_STARTS_F64 1
 #define LINEAR_IS_F64    1
-#define METHOD_KIND      SAP_METHOD_newton // not used: DUAL_METHOD
-#define CONTACT_LAW      SAP_LAW_sap_contact
-#define NUM_BLOCKS       ctx->args->plan.num_blocks
+#define NUM_MODEL_CONSTRAINTS       ctx->args->plan.num_blocks
 #define COMPAT           ctx->args->compat
 #define REPORTS          1
 #include "kernels/target/cuda_set.cuh"

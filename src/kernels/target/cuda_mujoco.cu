@@ -23,7 +23,7 @@
 #define WEIGHT_IS_F64     ctx->args->weight_is_f64
 #define SOLVE_STARTS_F64  ctx->args->solve_is_f64
 #define LINEAR_IS_F64     ctx->args->newton.linear_is_f64
-#define NUM_BLOCKS        ctx->args->plan.num_blocks
+#define NUM_MODEL_CONSTRAINTS        ctx->args->plan.num_blocks
 #define COMPAT            0
 #define REPORTS           1
 #include "kernels/target/cuda_stages.cuh"
@@ -41,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)
     for (unsigned round = 0; begin(&args, round, scratch, false, &pack, &ctx); round++) {
         if (skip_world(&args, pack.world[0]))
             continue;
-        ctx.stage = stage;
+        ctx.rk_stage = stage;
         for (ctx.step = args.first_step; ctx.step < args.end_step; ctx.step++) {
             mujoco::step_mujoco_stage(&ctx);
             TEAM_SYNC(); // the next step reads the state that this one stored; the next world overwrites the scratch
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, COLLIDE_BLOCKS)
     for (unsigned round = 0; begin(&args, round, scratch, false, &pack, &ctx); round++) {
         if (skip_world(&args, pack.world[0]))
             continue;
-        ctx.stage = stage;
+        ctx.rk_stage = stage;
         mujoco::collide_once(&ctx);
         TEAM_SYNC(); // the next world overwrites the scratch
     }

@@ -14,9 +14,7 @@
 #define WEIGHT_IS_F64     0
 #define SOLVE_STARTS_F64  1
 #define LINEAR_IS_F64     0
-#define METHOD_KIND       SAP_METHOD_newton
-#define CONTACT_LAW       SAP_LAW_sap_contact
-#define NUM_BLOCKS        0
+#define NUM_MODEL_CONSTRAINTS        0
 #define COMPAT            0
 #define REPORTS           0
 #define CLOSED_FORMS_ONLY 1
@@ -31,9 +29,7 @@
 #define WEIGHT_IS_F64     0
 #define SOLVE_STARTS_F64  0
 #define LINEAR_IS_F64     0
-#define METHOD_KIND       SAP_METHOD_newton
-#define CONTACT_LAW       SAP_LAW_sap_contact
-#define NUM_BLOCKS        0
+#define NUM_MODEL_CONSTRAINTS        0
 #define COMPAT            0
 #define REPORTS           0
 #define CLOSED_FORMS_ONLY 1
@@ -48,9 +44,7 @@
 #define WEIGHT_IS_F64     1
 #define SOLVE_STARTS_F64  1
 #define LINEAR_IS_F64     1
-#define METHOD_KIND       SAP_METHOD_newton
-#define CONTACT_LAW       SAP_LAW_sap_contact
-#define NUM_BLOCKS        0
+#define NUM_MODEL_CONSTRAINTS        0
 #define COMPAT            0
 #define REPORTS           0
 #define CLOSED_FORMS_ONLY 1

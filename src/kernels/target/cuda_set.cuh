@@ -5,8 +5,7 @@
 //   STEP_SET                                     namespace that separates the names of the sets
 //   FM_IS_F64, GEOMETRY_IS_F64, WEIGHT_IS_F64,   precision of each stage: read from the arguments, or a constant, which
 //   SOLVE_STARTS_F64, LINEAR_IS_F64                  removes the other precision from the kernel
-//   METHOD_KIND, CONTACT_LAW                     method and contact law, constants
-//   NUM_BLOCKS                                   constraints and tendons of the model, or 0 for a set without them
+//   NUM_MODEL_CONSTRAINTS                                   constraints and tendons of the model, or 0 for a set without them
 //   COMPAT, REPORTS                              the same for joints as in SAP Warp, and for reports of contacts and dofs
 //   CLOSED_FORMS_ONLY                            1: the set has no general narrow phase, and its step can find contacts
 //   STEP_BLOCKS                                  blocks of BLOCK_THREADS per multiprocessor: bounds the registers
@@ -54,9 +53,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, COLLIDE_BLOCKS)
 #undef WEIGHT_IS_F64
 #undef SOLVE_STARTS_F64
 #undef LINEAR_IS_F64
-#undef METHOD_KIND
-#undef CONTACT_LAW
-#undef NUM_BLOCKS
+#undef NUM_MODEL_CONSTRAINTS
 #undef COMPAT
 #undef REPORTS
 #undef CLOSED_FORMS_ONLY

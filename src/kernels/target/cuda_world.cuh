@@ -64,7 +64,7 @@ struct ContextCopy {
 #define CONVEX(ctx, task) ((task)->work = CONVEX_WORK(ctx), stage_convex(task))
 #define CONVEX_WORK(ctx)  convex_work(ctx)
 #if !TEAM_OF_ONE
-#define CONVEX_WAITS (!CLOSED_FORMS_ONLY)
+#define CONVEX_DEFERRED (!CLOSED_FORMS_ONLY)
 #endif
 
 // The list of stages, each in the namespace of its precision. Collision is a part of the step in sets without the
@@ -77,7 +77,7 @@ struct ContextCopy {
     do {                                                                                                               \
         ContextCopy copy(ctx);                                                                                         \
         function(&copy.ctx);                                                                                           \
-        (ctx)->repeats = copy.ctx.repeats;                                                                             \
+        (ctx)->retry_f64 = copy.ctx.retry_f64;                                                                            \
     } while (0)
 #else
 #define STEP_FN                       static __device__
@@ -105,7 +105,7 @@ static __device__ __forceinline__ unsigned char *convex_work(const SapContext *c
 // The address of an arena. Where offsets are constants, its alignment makes several numbers one access:
 // SAP_ARENA_ALIGNMENT is a multiple of 16 bytes.
 static __device__ __forceinline__ unsigned char *aligned(unsigned char *arena) {
-#ifdef SAP_MADE_FOR_BATCH
+#ifdef SAP_SPECIALIZED_BUILD
     return (unsigned char *)__builtin_assume_aligned(arena, 16);
 #else
     return arena;
@@ -165,7 +165,7 @@ static __device__ __forceinline__ bool begin(const SapStepArgs *args, unsigned r
     set_slots(ctx, scratch, &arena->slots);
     set_origins(ctx, scratch, &arena->slots);
     ctx->num_slots = 0;
-    ctx->repeats = 0;
+    ctx->retry_f64 = 0;
     ctx->step = 0;
     return true;
 }

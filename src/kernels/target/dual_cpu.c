@@ -10,13 +10,13 @@
 #include "kernels/dialect/bits.h"
 
 #if SAP_PRECISION == 64 /* a step solves in f64 */
-#include "kernels/step/dual_stages.h"
+#include "kernels/dual/stages.h"
 #else
 #include "kernels/dialect/lane.h"
 #include "kernels/dialect/vec.h"
 #include "kernels/dialect/buffers.h"
 
-#include "kernels/solve/dual_methods.h"
+#include "kernels/dual/methods.h"
 #endif
 
 #define PASTE_OF(isa, lanes, precision) sap_dual_kernels_##isa##_x##lanes##_f##precision

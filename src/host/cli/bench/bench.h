@@ -28,7 +28,7 @@ typedef struct BenchCount {
 
 /* Time per stage. */
 typedef struct BenchProfile {
-    double ns[SAP_NUM_STAGES];  /* per world-step */
+    double ns[SAP_NUM_SECTIONS];  /* per world-step */
     double overhead;            /* time with the profile over time without */
     double free_motion, factor; /* fractions of peak; NaN: unknown */
 } BenchProfile;

@@ -230,13 +230,13 @@ static double share_of_peak(double flops_per_second, double peak) {
 }
 
 static void fill_profile(const Case *c, const SapProfile *p, double off, double on, BenchRow *row) {
-    static const SapStage free_motion[] = {SAP_STAGE_LOAD,        SAP_STAGE_KINEMATICS,  SAP_STAGE_DYNAMICS,
-                                           SAP_STAGE_MASS_MATRIX, SAP_STAGE_FREE_FACTOR, SAP_STAGE_INTEGRATE,
-                                           SAP_STAGE_STORE};
+    static const SapSection free_motion[] = {SAP_SECTION_LOAD,        SAP_SECTION_KINEMATICS,  SAP_SECTION_DYNAMICS,
+                                           SAP_SECTION_MASS_MATRIX, SAP_SECTION_FREE_FACTOR, SAP_SECTION_INTEGRATE,
+                                           SAP_SECTION_STORE};
     double all = 0, free_ns = 0, flops[2];
-    for (int i = 0; i < SAP_NUM_STAGES; i++)
+    for (int i = 0; i < SAP_NUM_SECTIONS; i++)
         all += p->seconds[i];
-    for (int i = 0; i < SAP_NUM_STAGES; i++)
+    for (int i = 0; i < SAP_NUM_SECTIONS; i++)
         row->profile.ns[i] = row->ns * p->seconds[i] / all;
     for (size_t i = 0; i < sizeof free_motion / sizeof free_motion[0]; i++)
         free_ns += row->profile.ns[free_motion[i]];
@@ -246,7 +246,7 @@ static void fill_profile(const Case *c, const SapProfile *p, double off, double 
     bool counted = cli_factor_flops(c->batch.arrays, false, &flops[0]) &&
                    cli_factor_flops(c->batch.arrays, true, &flops[1]) &&
                    (p->factors[1] == 0 || row->options.factor_plan == SAP_FACTOR_DENSE);
-    double rate = (p->factors[0] * flops[0] + p->factors[1] * flops[1]) * row->threads / p->seconds[SAP_STAGE_FACTOR];
+    double rate = (p->factors[0] * flops[0] + p->factors[1] * flops[1]) * row->threads / p->seconds[SAP_SECTION_FACTOR];
     row->profile.factor =
         counted ? share_of_peak(rate, bench_peak(row->isa, row->options.contact_linear_solve_precision, row->threads))
                 : (double)NAN;
@@ -262,7 +262,7 @@ static bool profile(Case *c, BenchRow *row) {
             !measure_once(c, row->passes, &on[i]) || !cli_check(sap_solver_profile(c->batch.solver, false)) ||
             !cli_check(sap_solver_profile_read(c->batch.solver, &part)))
             return false;
-        for (int k = 0; k < SAP_NUM_STAGES; k++)
+        for (int k = 0; k < SAP_NUM_SECTIONS; k++)
             sum.seconds[k] += part.seconds[k];
         for (int k = 0; k < 2; k++)
             sum.factors[k] += part.factors[k];

@@ -12,7 +12,7 @@ bool cli_mujoco_model(const SapModel *model, SapModel **out) {
     const SapModelArrays *m = sap_model_arrays(model);
     double *friction = numbers(3 * m->num_shapes), *body = numbers(2 * m->num_bodies), *dof = numbers(m->num_dofs);
     double *tendon = numbers(m->num_tendons);
-    SapMujocoArrays mujoco;
+    SapMujocoParameters mujoco;
     sap_mujoco_arrays_default(&mujoco);
     bool ok = friction && body && dof && tendon && cli_check(sap_mujoco_weights(model, body, dof, tendon));
     for (int s = 0; ok && s < m->num_shapes; s++)
@@ -33,7 +33,7 @@ bool cli_mujoco_model(const SapModel *model, SapModel **out) {
 }
 
 bool cli_mujoco_tight(const SapModel *model, SapModel **out) {
-    SapMujocoArrays tight = *sap_model_mujoco(model);
+    SapMujocoParameters tight = *sap_model_mujoco(model);
     tight.tolerance = 1e-15;
     tight.iterations = 1000;
     return cli_check(sap_model_create_mujoco(sap_model_arrays(model), &tight, out));

@@ -10,7 +10,7 @@
 
 bool cli_record_create(const SapModel *model, int worlds, int steps, Record *out) {
     const SapModelArrays *a = sap_model_arrays(model);
-    const SapMujocoArrays *mujoco = sap_model_mujoco(model);
+    const SapMujocoParameters *mujoco = sap_model_mujoco(model);
     size_t rows = (size_t)steps + 1, n = (size_t)worlds, nu = mujoco ? (size_t)mujoco->num_actuators : 0;
     *out = (Record){.worlds = n,
                     .q_bytes = n * (size_t)a->num_coords * sizeof *out->q,

@@ -98,7 +98,7 @@ static json_t *output_json(const char *file, const char *name, const json_t *out
     cli_json_put(&o, "counts_agree", r->counts_compared ? json_boolean(r->counts_agree) : json_null());
     cli_json_put(&o, "newton_iterations", json_integer(c->iterations));
     cli_json_put(&o, "line_search_iterations", json_integer(c->line_iterations));
-    cli_json_put(&o, "refactored", json_integer(c->refactored));
+    cli_json_put(&o, "f64_retries", json_integer(c->f64_retries));
     cli_json_put(&o, "residual", cli_json_real(c->residual));
     cli_json_put(&o, "status", json_integer((json_int_t)c->status));
     json_t *errors = json_object();

@@ -38,7 +38,7 @@ typedef struct ConformCase {
     double *v;                                                           /* solution, internal order */
     double cost, residual;
     uint32_t status;
-    int iterations, line_iterations, refactored;
+    int iterations, line_iterations, f64_retries;
 } ConformCase;
 
 bool conform_case_open(const ConformFile *file, const json_t *json, ConformCase *out);

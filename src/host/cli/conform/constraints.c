@@ -17,7 +17,7 @@ static const double ASSEMBLED = 1e-11, SOLVED = 1e-9, IMPULSES = 1e-8, DRAKE = 5
                     CONTACT_PATH = 1e-7;
 
 /* A scene at work, one world. */
-typedef struct Bench {
+typedef struct Fixture {
     SapScene *scene;
     const SapOptions *precisions; /* of the stages; NULL: the scene's */
     const SapModelArrays *m;
@@ -25,7 +25,7 @@ typedef struct Bench {
     int num_rows;
     double *v, *v_star, *A;                                           /* [nv], [nv], [nv][nv], internal order */
     double *impulse, *error, *weight, *target, *R, *jacobian, *force; /* constraints [num_rows], tendons [nt] */
-} Bench;
+} Fixture;
 
 /* One comparison: the largest error over its tolerance, and what it was. */
 typedef struct Worst {
@@ -45,12 +45,12 @@ bool conform_is_constraints(const json_t *file) {
 
 /* ---- a scene ---- */
 
-static int rows_of(const Bench *b, int c) {
+static int rows_of(const Fixture *b, int c) {
     int type = b->m->constraint_type[c];
     return type == SAP_CONSTRAINT_BALL ? 3 : type == SAP_CONSTRAINT_WELD ? 6 : 1;
 }
 
-static bool open_scene(const char *path, const json_t *file, Bench *b) {
+static bool open_scene(const char *path, const json_t *file, Fixture *b) {
     char name[1024];
     const char *slash = strrchr(path, '/'), *scene = json_string_value(json_object_get(file, "scene"));
     int n = snprintf(name, sizeof name, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, scene);
@@ -73,7 +73,7 @@ static void take_precisions(const SapOptions *from, SapOptions *o) {
 }
 
 /* A batch of one world that solves to rounding; in f32 to the tolerances of the scene. */
-static bool open_batch(Bench *b, bool split) {
+static bool open_batch(Fixture *b, bool split) {
     SapOptions o = b->scene->options;
     o.threads = 1;
     if (b->precisions)
@@ -97,7 +97,7 @@ static bool open_batch(Bench *b, bool split) {
            cli_check(sap_solver_record_constraints(sap_batch_solver(b->batch), &report));
 }
 
-static bool allocate(Bench *b) {
+static bool allocate(Fixture *b) {
     size_t nv = (size_t)b->m->num_dofs, rows = (size_t)b->num_rows, nt = (size_t)b->m->num_tendons;
     const struct {
         double **array;
@@ -111,7 +111,7 @@ static bool allocate(Bench *b) {
     return true;
 }
 
-static void close_bench(Bench *b) {
+static void close_bench(Fixture *b) {
     double *arrays[] = {b->v, b->v_star, b->A, b->impulse, b->error, b->weight, b->target, b->R, b->jacobian, b->force};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
@@ -121,7 +121,7 @@ static void close_bench(Bench *b) {
 
 /* ---- state: velocities of the file have the angular part of a free joint first, at the body's origin ---- */
 
-static void set_state(const Bench *b, const double *q, const double *v) {
+static void set_state(const Fixture *b, const double *q, const double *v) {
     SapState *state = sap_batch_state(b->batch);
     double *to = state->joint_qd;
     memcpy(state->joint_q, q, (size_t)b->m->num_coords * sizeof *q);
@@ -145,7 +145,7 @@ static void set_state(const Bench *b, const double *q, const double *v) {
 }
 
 /* The largest difference of coordinates; the sign of a quaternion is free. */
-static double coordinate_error(const Bench *b, const double *ours, const double *theirs) {
+static double coordinate_error(const Fixture *b, const double *ours, const double *theirs) {
     double largest = 0;
     for (int j = 0; j < b->m->num_joints; j++) {
         int first = b->m->joint_q_start[j], end = b->m->joint_q_start[j + 1];
@@ -196,7 +196,7 @@ static bool is_row_of(const json_t *row, const char *name) {
 }
 
 /* Compares one row of the file, which may be a part of a constraint, with our rows from `first` on. */
-static void compare_row(const Bench *b, const json_t *row, int first, Worst *w) {
+static void compare_row(const Fixture *b, const json_t *row, int first, Worst *w) {
     int nv = b->m->num_dofs, n = (int)json_array_size(json_object_get(row, "g"));
     double weight = json_number_value(json_object_get(row, "w"));
     worst_of(w, "J", relative(json_object_get(row, "J"), b->jacobian + first * nv, n * nv, 0), ASSEMBLED);
@@ -208,7 +208,7 @@ static void compare_row(const Bench *b, const json_t *row, int first, Worst *w) 
 }
 
 /* One that pulls down only is stored with the opposite sign. */
-static void turn_upper(const Bench *b) {
+static void turn_upper(const Fixture *b) {
     for (int c = 0, first = 0; c < b->m->num_constraints; first += rows_of(b, c++)) {
         if (b->m->constraint_side[c] != SAP_SIDE_UPPER)
             continue;
@@ -221,7 +221,7 @@ static void turn_upper(const Bench *b) {
 }
 
 /* The rows of all constraints, in order. */
-static void compare_rows(const Bench *b, const json_t *rows, Worst *w) {
+static void compare_rows(const Fixture *b, const json_t *rows, Worst *w) {
     turn_upper(b);
     for (int c = 0, first = 0; c < b->m->num_constraints; first += rows_of(b, c++)) {
         int found = 0;
@@ -249,7 +249,7 @@ static bool is_upper_limit(const json_t *row) {
 }
 
 /* The sum of the impulses of each tendon. */
-static void compare_tendons(const Bench *b, const json_t *rows, double h, Worst *w) {
+static void compare_tendons(const Fixture *b, const json_t *rows, double h, Worst *w) {
     for (int t = 0; t < b->m->num_tendons; t++) {
         double theirs = 0, scale = 0;
         size_t i;
@@ -270,7 +270,7 @@ static void compare_tendons(const Bench *b, const json_t *rows, double h, Worst 
 }
 
 /* Takes the step of a case. False if the world fails. */
-static bool take_step(Bench *b, const double *q, const double *v, double h) {
+static bool take_step(Fixture *b, const double *q, const double *v, double h) {
     const SapFreeMotion before = {.v_star = b->v_star, .A = b->A}, after = {.joint_qd = b->v};
     SapSolver *solver = sap_batch_solver(b->batch);
     set_state(b, q, v);
@@ -290,7 +290,7 @@ static void tally(const char *path, const char *name, const Worst *w, bool verbo
 }
 
 /* One case, with the results in `expected`: the case itself or its part `split`. */
-static bool run_case(const char *path, Bench *b, const json_t *one, const json_t *expected, double h, bool verbose,
+static bool run_case(const char *path, Fixture *b, const json_t *one, const json_t *expected, double h, bool verbose,
                      ConformCount *count) {
     size_t nq = 0, nv = 0, next = 0;
     double *q = reference_doubles(json_object_get(one, "joint_q"), &nq),
@@ -326,7 +326,7 @@ static bool run_case(const char *path, Bench *b, const json_t *one, const json_t
 }
 
 /* The largest error of coordinates in the trajectory from the first case on. */
-static bool trajectory_error(const char *path, Bench *b, const json_t *file, double h, double *error) {
+static bool trajectory_error(const char *path, Fixture *b, const json_t *file, double h, double *error) {
     const json_t *path_q = json_object_get(file, "joint_q"), *first = json_array_get(json_object_get(file, "cases"), 0);
     size_t nq = 0, nv = 0, n = 0, i;
     double *q = reference_doubles(json_object_get(first, "joint_q"), &nq),
@@ -352,7 +352,7 @@ static bool trajectory_error(const char *path, Bench *b, const json_t *file, dou
     return ok;
 }
 
-static bool run_trajectory(const char *path, Bench *b, const json_t *file, double h, bool verbose,
+static bool run_trajectory(const char *path, Fixture *b, const json_t *file, double h, bool verbose,
                            ConformCount *count) {
     double contacts = json_number_value(json_object_get(json_object_get(file, "measured"), "steps_with_contact")), error;
     Worst w = {0};
@@ -364,7 +364,7 @@ static bool run_trajectory(const char *path, Bench *b, const json_t *file, doubl
 }
 
 bool conform_constraints(const char *path, const json_t *file, bool verbose, ConformCount *count) {
-    Bench b = {0};
+    Fixture b = {0};
     double h = json_number_value(json_object_get(file, "dt"));
     const json_t *cases = json_object_get(file, "cases");
     size_t i;
@@ -384,7 +384,7 @@ bool conform_constraints(const char *path, const json_t *file, bool verbose, Con
 
 /* ---- errors of other precisions ---- */
 
-static bool raise_step_error(const char *path, Bench *b, const json_t *one, double h, double *largest) {
+static bool raise_step_error(const char *path, Fixture *b, const json_t *one, double h, double *largest) {
     size_t nq = 0, nv = 0;
     double *q = reference_doubles(json_object_get(one, "joint_q"), &nq),
            *v = reference_doubles(json_object_get(one, "joint_qd"), &nv);
@@ -402,7 +402,7 @@ static bool raise_step_error(const char *path, Bench *b, const json_t *one, doub
 
 bool conform_constraints_errors(const char *path, const json_t *file, const SapOptions *precisions,
                                 ConformErrors *errors) {
-    Bench b = {.precisions = precisions};
+    Fixture b = {.precisions = precisions};
     double h = json_number_value(json_object_get(file, "dt")), q = 0;
     size_t i;
     json_t *one;

@@ -373,7 +373,7 @@ static bool step_case(SapSolver *solver, const ConformFile *file, ConformCase *c
     c->status = report.status[0];
     c->iterations = report.iterations[0];
     c->line_iterations = report.line_iterations[0];
-    c->refactored = report.refactored[0];
+    c->f64_retries = report.f64_retries[0];
     c->cost = report.cost[0];
     c->residual = report.residual[0];
     return cli_check(sap_free_motion(solver, c->out, NULL, c->h, &after));

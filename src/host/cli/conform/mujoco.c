@@ -23,7 +23,7 @@ static const char *const names[NUM_ERRORS] = {
 static const char *const integrators[MUJOCO_NUM_MODELS] = {"", "Euler", "implicitfast", "discrete", "RK4"};
 
 /* A file at work, one world. */
-typedef struct Bench {
+typedef struct Fixture {
     MujocoFile file;
     SapSolver *solver[MUJOCO_NUM_MODELS];
     SapState *in, *out;
@@ -34,7 +34,7 @@ typedef struct Bench {
     double *v, *f, *guess, *T, *A, *scratch;
     int least_rows, most_rows;
     double worst[NUM_ERRORS];
-} Bench;
+} Fixture;
 
 /* One comparison. */
 typedef struct Verdict {
@@ -87,7 +87,7 @@ static bool set_options(SapOptions *o) {
     return true;
 }
 
-static bool open_solvers(Bench *b) {
+static bool open_solvers(Fixture *b) {
     SapOptions o;
     bool ok = set_options(&o);
     for (int i = 0; ok && i < MUJOCO_NUM_MODELS; i++)
@@ -96,7 +96,7 @@ static bool open_solvers(Bench *b) {
     return ok;
 }
 
-static bool open_bench(const char *path, const json_t *json, Bench *b) {
+static bool open_bench(const char *path, const json_t *json, Fixture *b) {
     if (!mujoco_file_open(path, json, &b->file))
         return false;
     size_t nv = (size_t)b->file.nv;
@@ -115,7 +115,7 @@ static bool open_bench(const char *path, const json_t *json, Bench *b) {
            cli_check(sap_contacts_create(1, MAX_CONTACTS, SAP_F64, &b->contacts)) && open_solvers(b);
 }
 
-static void close_bench(Bench *b) {
+static void close_bench(Fixture *b) {
     for (int i = 0; i < MUJOCO_NUM_MODELS; i++)
         sap_solver_destroy(b->solver[i]);
     sap_state_destroy(b->in);
@@ -133,7 +133,7 @@ static void close_bench(Bench *b) {
 /* ---- a case ---- */
 
 /* The numbers of a case by name; NULL with a message unless there are `count`. The caller frees them. */
-static double *numbers(const Bench *b, const json_t *one, const char *name, int count) {
+static double *numbers(const Fixture *b, const json_t *one, const char *name, int count) {
     size_t n;
     double *values = reference_doubles(json_object_get(one, name), &n);
     if (values && (int)n == count)
@@ -144,7 +144,7 @@ static double *numbers(const Bench *b, const json_t *one, const char *name, int 
 }
 
 /* Copies `count` numbers of a contact. */
-static bool contact_numbers(const Bench *b, const json_t *contact, const char *name, int count, double *out) {
+static bool contact_numbers(const Fixture *b, const json_t *contact, const char *name, int count, double *out) {
     double *values = numbers(b, contact, name, count);
     if (values)
         memcpy(out, values, (size_t)count * sizeof *out);
@@ -152,7 +152,7 @@ static bool contact_numbers(const Bench *b, const json_t *contact, const char *n
     return values != NULL;
 }
 
-static bool read_contact(Bench *b, const json_t *contact, int i) {
+static bool read_contact(Fixture *b, const json_t *contact, int i) {
     SapMujocoContact *r = &b->records[i];
     double geom[2];
     if (!contact_numbers(b, contact, "geom", 2, geom) || !contact_numbers(b, contact, "pos", 3, r->pos) ||
@@ -172,7 +172,7 @@ static bool read_contact(Bench *b, const json_t *contact, int i) {
     return true;
 }
 
-static bool read_contacts(Bench *b, const json_t *one) {
+static bool read_contacts(Fixture *b, const json_t *one) {
     const json_t *list = json_object_get(one, "contacts");
     size_t n = json_array_size(list);
     if (n > MAX_CONTACTS)
@@ -196,7 +196,7 @@ static void turn(const double *T, int nv, bool transposed, const double *x, doub
 }
 
 /* Forces that the kernels do not have: those of actuators, tendons and fluids. */
-static void other_forces(const Bench *b, const double *qpos, const double *qvel, const double *passive,
+static void other_forces(const Fixture *b, const double *qpos, const double *qvel, const double *passive,
                          const double *actuator, double *f) {
     const MujocoFile *file = &b->file;
     for (int i = 0; i < file->nv; i++)
@@ -209,7 +209,7 @@ static void other_forces(const Bench *b, const double *qpos, const double *qvel,
 }
 
 /* State, control and contacts of a case. */
-static bool read_case(Bench *b, const json_t *one) {
+static bool read_case(Fixture *b, const json_t *one) {
     int nv = b->file.nv;
     double *qpos = numbers(b, one, "qpos", b->file.nq), *qvel = numbers(b, one, "qvel", nv),
            *warm = numbers(b, one, "qacc_warmstart", nv), *passive = numbers(b, one, "qfrc_passive", nv),
@@ -267,14 +267,14 @@ static bool same_ints(const json_t *node, const int32_t *ours, int count) {
 }
 
 /* Notes an error; -1 stands for no comparison. */
-static bool within(Bench *b, int which, double error, double tolerance) {
+static bool within(Fixture *b, int which, double error, double tolerance) {
     if (!(error <= b->worst[which]))
         b->worst[which] = error;
     return error <= tolerance;
 }
 
 /* The mass matrix, T' A T. */
-static bool compare_mass(Bench *b, const json_t *one, const Verdict *to) {
+static bool compare_mass(Fixture *b, const json_t *one, const Verdict *to) {
     int nv = b->file.nv;
     double *AT = b->scratch, *M = b->A;
     const SapFreeMotion before = {.A = b->A};
@@ -316,10 +316,10 @@ static bool is_simple(const double *weight, double mass) {
 
 /* Weights as sap_mujoco_weights computes them, of the bodies that have mass; those between the joints of a body have
  * none. */
-static bool compare_weights(Bench *b, const Verdict *to) {
+static bool compare_weights(Fixture *b, const Verdict *to) {
     const SapModel *model = b->file.model[MUJOCO_EULER];
     const SapModelArrays *m = sap_model_arrays(model);
-    const SapMujocoArrays *theirs = sap_model_mujoco(model);
+    const SapMujocoParameters *theirs = sap_model_mujoco(model);
     const double least_mass = 1e-20;
     size_t nb = (size_t)m->num_bodies, nv = (size_t)m->num_dofs;
     double *ours = cli_allocate(2 * nb + nv + (size_t)m->num_tendons + 1, sizeof *ours), error = 0;
@@ -341,7 +341,7 @@ static bool compare_weights(Bench *b, const Verdict *to) {
     return ok;
 }
 
-static void compare_rows(Bench *b, const json_t *one, const Verdict *to) {
+static void compare_rows(Fixture *b, const json_t *one, const Verdict *to) {
     const json_t *rows = json_object_get(one, "rows");
     int n = b->rows.count[0], nv = b->file.nv;
     bool fits = n <= MAX_ROWS && same_ints(json_object_get(rows, "type"), b->rows.type, n);
@@ -371,14 +371,14 @@ static void compare_rows(Bench *b, const json_t *one, const Verdict *to) {
     tally(to, "states of rows", same_ints(json_object_get(rows, "state"), b->rows.state, n), n);
 }
 
-static void compare_solution(Bench *b, const json_t *one, const Verdict *to) {
+static void compare_solution(Fixture *b, const json_t *one, const Verdict *to) {
     turn(b->T, b->file.nv, true, b->rows.qacc, b->scratch);
     double error = relative(json_object_get(one, "qacc"), b->scratch, b->file.nv);
     tally(to, "qacc", within(b, ERROR_QACC, error, SOLVED), error);
 }
 
 /* The sign of a quaternion is free: a coordinate is compared with both. */
-static void compare_next(Bench *b, const json_t *one, int model, const Verdict *to) {
+static void compare_next(Fixture *b, const json_t *one, int model, const Verdict *to) {
     const json_t *next = json_object_get(json_object_get(one, "next"), integrators[model]);
     int nq = b->file.nq, nv = b->file.nv;
     double *qpos = b->scratch, *qvel = b->scratch + nq, error = 0;
@@ -398,7 +398,7 @@ static void compare_next(Bench *b, const json_t *one, int model, const Verdict *
 }
 
 /* Iterations, and evaluations of all line searches. */
-static bool compare_counts(const Bench *b, const json_t *one, const Verdict *to) {
+static bool compare_counts(const Fixture *b, const json_t *one, const Verdict *to) {
     const json_t *newton = json_object_get(one, "newton");
     SapWorldReport r;
     if (!cli_check(sap_solver_report(b->solver[MUJOCO_LOOSE], &r)))
@@ -412,12 +412,12 @@ static bool compare_counts(const Bench *b, const json_t *one, const Verdict *to)
     return true;
 }
 
-static bool take_step(const Bench *b, int model) {
+static bool take_step(const Fixture *b, int model) {
     return cli_check(sap_step(b->solver[model], b->in, b->control, b->contacts, b->file.h, b->out));
 }
 
 /* Rows and solution of a discrete step, which are others than those of the integrators that solve with M. */
-static void compare_discrete(Bench *b, const json_t *one, const Verdict *to) {
+static void compare_discrete(Fixture *b, const json_t *one, const Verdict *to) {
     const json_t *theirs = json_object_get(json_object_get(one, "next"), "discrete");
     int n = b->rows.count[0], nv = b->file.nv;
     double R = n > 0 ? relative_each(json_object_get(theirs, "R"), b->rows.R, n) : 0;
@@ -432,7 +432,7 @@ static void compare_discrete(Bench *b, const json_t *one, const Verdict *to) {
 }
 
 /* The step of a batch, which finds its contacts itself, as every stage of RK4 must. */
-static bool take_own_step(const Bench *b, int model) {
+static bool take_own_step(const Fixture *b, int model) {
     SapOptions o;
     SapBatch *batch = NULL;
     size_t nq = (size_t)b->file.nq * sizeof(double), nv = (size_t)b->file.nv * sizeof(double);
@@ -450,7 +450,7 @@ static bool take_own_step(const Bench *b, int model) {
 }
 
 /* The next state of the integrators. */
-static bool compare_steps(Bench *b, const json_t *one, const Verdict *to) {
+static bool compare_steps(Fixture *b, const json_t *one, const Verdict *to) {
     for (int model = MUJOCO_EULER; model < MUJOCO_NUM_MODELS; model++) {
         bool own = model == MUJOCO_RK4;
         if ((model != MUJOCO_EULER && !mujoco_file_has_forces(&b->file, model)) ||
@@ -465,7 +465,7 @@ static bool compare_steps(Bench *b, const json_t *one, const Verdict *to) {
     return true;
 }
 
-static bool run_case(Bench *b, const json_t *one, const Verdict *to) {
+static bool run_case(Fixture *b, const json_t *one, const Verdict *to) {
     if (!read_case(b, one) || !take_step(b, MUJOCO_LOOSE) || !compare_counts(b, one, to) || !compare_mass(b, one, to) ||
         !take_step(b, MUJOCO_EULER))
         return false;
@@ -485,7 +485,7 @@ static bool run_case(Bench *b, const json_t *one, const Verdict *to) {
 /* ---- trajectories ---- */
 
 /* Writes the forces of actuators at the state of the batch. */
-static void actuate(Bench *b, SapBatch *batch, const double *ctrl) {
+static void actuate(Fixture *b, SapBatch *batch, const double *ctrl) {
     int nq = b->file.nq, nv = b->file.nv;
     double *qpos = b->scratch, *qvel = qpos + nq, *f = qvel + nv;
     const SapState *state = sap_batch_state(batch);
@@ -497,7 +497,7 @@ static void actuate(Bench *b, SapBatch *batch, const double *ctrl) {
 }
 
 /* The largest difference of coordinates after a step; the sign of a quaternion is free. */
-static double path_error(Bench *b, SapBatch *batch, const double *theirs) {
+static double path_error(Fixture *b, SapBatch *batch, const double *theirs) {
     double *qpos = b->scratch, *qvel = qpos + b->file.nq, error = 0;
     const SapState *state = sap_batch_state(batch);
     mujoco_file_from_state(&b->file, state->joint_q, state->joint_qd, qpos, qvel);
@@ -507,7 +507,7 @@ static double path_error(Bench *b, SapBatch *batch, const double *theirs) {
 }
 
 /* Runs a trajectory with our own collision. False if the file cannot be used. */
-static bool follow(Bench *b, SapBatch *batch, const json_t *path, double h, double *error) {
+static bool follow(Fixture *b, SapBatch *batch, const json_t *path, double h, double *error) {
     double *qpos = numbers(b, path, "qpos0", b->file.nq), *qvel = numbers(b, path, "qvel0", b->file.nv);
     const json_t *ctrl = json_object_get(path, "ctrl"), *steps = json_object_get(path, "qpos");
     bool ok = qpos && qvel;
@@ -538,7 +538,7 @@ static bool follow(Bench *b, SapBatch *batch, const json_t *path, double h, doub
 }
 
 /* A nudge of 1e-9 of the start grows by `growth`; the file has 13 digits. */
-static bool run_trajectory(Bench *b, const json_t *path, const Verdict *to) {
+static bool run_trajectory(Fixture *b, const json_t *path, const Verdict *to) {
     const char *integrator = json_string_value(json_object_get(path, "integrator"));
     double h = json_number_value(json_object_get(path, "timestep")), error = 0;
     double growth = json_number_value(json_object_get(path, "growth"));
@@ -559,7 +559,7 @@ static bool run_trajectory(Bench *b, const json_t *path, const Verdict *to) {
     return ok;
 }
 
-static void print_errors(const Bench *b, const json_t *file) {
+static void print_errors(const Fixture *b, const json_t *file) {
     const char *model = json_string_value(json_object_get(file, "model"));
     printf("%-22s rows %d .. %d", model ? model : "?", b->least_rows, b->most_rows);
     for (int i = 0; i < NUM_ERRORS; i++)
@@ -571,7 +571,7 @@ static void print_errors(const Bench *b, const json_t *file) {
 }
 
 bool conform_mujoco(const char *path, const json_t *file, bool verbose, ConformCount *count) {
-    Bench b = {0};
+    Fixture b = {0};
     for (int i = 0; i < NUM_ERRORS; i++)
         b.worst[i] = -1; /* not compared */
     const json_t *cases = json_object_get(file, "cases");

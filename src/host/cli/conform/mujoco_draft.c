@@ -291,7 +291,7 @@ bool mujoco_file_has_contacts(const MujocoFile *f) {
 
 /* ---- the models ---- */
 
-static bool set_options(const MujocoFile *f, double tolerance, SapMujocoArrays *a) {
+static bool set_options(const MujocoFile *f, double tolerance, SapMujocoParameters *a) {
     int disabled = (int)mujoco_file_option(f, "disableflags");
     if (disabled & ~(DISABLE_REFSAFE | DISABLE_EULERDAMP))
         return cli_fail("%s: opt.disableflags is %d; allowed: refsafe and eulerdamp", f->path, disabled);
@@ -307,7 +307,7 @@ static bool set_options(const MujocoFile *f, double tolerance, SapMujocoArrays *
     return true;
 }
 
-static void set_materials(const MujocoFile *f, SapMujocoArrays *a) {
+static void set_materials(const MujocoFile *f, SapMujocoParameters *a) {
     a->shape_condim = f->geom_condim;
     a->shape_priority = f->geom_priority;
     a->shape_solmix = f->geom_solmix;
@@ -317,7 +317,7 @@ static void set_materials(const MujocoFile *f, SapMujocoArrays *a) {
     a->shape_solimp = f->geom_solimp;
 }
 
-static void set_law(const MujocoFile *f, const Draft *d, SapMujocoArrays *a) {
+static void set_law(const MujocoFile *f, const Draft *d, SapMujocoParameters *a) {
     a->body_invweight = d->invweight;
     a->dof_invweight = f->dof_invweight0;
     a->dof_stiffness = d->stiffness;
@@ -413,7 +413,7 @@ static bool make_models(MujocoFile *f, Draft *d) {
                                                                        SAP_INTEGRATOR_IMPLICITFAST,
                                                                        SAP_INTEGRATOR_DISCRETE, SAP_INTEGRATOR_RK4};
     for (int i = 0; ok && i < MUJOCO_NUM_MODELS; i++) {
-        SapMujocoArrays a;
+        SapMujocoParameters a;
         ok = set_options(f, i == MUJOCO_LOOSE ? mujoco_file_option(f, "tolerance") : 0, &a);
         a.integrator = integrators[i];
         set_law(f, d, &a);

@@ -1,0 +1,313 @@
+#include "host/cpu/active_subtree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/base/fail.h"
+#include "host/base/memory.h"
+#include "host/base/pose.h"
+#include "host/cpu/dispatch.h"
+#include "host/plan/subtree.h"
+
+/* Constants that have a row per link or per dof. The others are by world, shape, constraint or tendon. */
+typedef struct Constant {
+    size_t at; /* offset in SapConstants */
+    int columns;
+    bool of_links;
+} Constant;
+
+#define OF_LINKS(name, columns)                                                                                        \
+    { offsetof(SapConstants, name), columns, true }
+#define OF_DOFS(name, columns)                                                                                         \
+    { offsetof(SapConstants, name), columns, false }
+static const Constant constants[] = {
+    OF_LINKS(X_p, 7),        OF_LINKS(X_c_inv, 7),    OF_LINKS(mass, 1),     OF_LINKS(com, 3),
+    OF_LINKS(inertia, 6),    OF_DOFS(axis, 3),        OF_DOFS(armature, 1),  OF_DOFS(damping, 1),
+    OF_DOFS(friction, 1),    OF_DOFS(target_ke, 1),   OF_DOFS(target_kd, 1), OF_DOFS(effort_limit, 1),
+    OF_DOFS(limit_lower, 1), OF_DOFS(limit_upper, 1), OF_DOFS(limit_ke, 1),  OF_DOFS(limit_kd, 1),
+};
+enum { NUM_CONSTANTS = sizeof constants / sizeof *constants };
+
+/* Arrays of a call that have a row per world with an element per coordinate or dof. q and qd are changed in place. */
+/* Results with numbers per dof: impulses of drive, limits and friction, and their forces and that of all constraints;
+ * the cache of a dual solver. */
+enum { NUM_RESULTS = 8, RESULT_COLUMNS = 11 };
+static const int result_columns[NUM_RESULTS] = {1, 1, 1, 1, 1, 1, 1, 4};
+
+enum { ROW_Q, ROW_QD, ROW_JOINT_F, ROW_TARGET_POS, ROW_TARGET_VEL, ROW_ACT, ROW_GUESS, NUM_ROWS };
+
+struct SapAwake {
+    SapSubtreePlan part;
+    int world; /* -1: nothing is chosen */
+    unsigned version;
+    SapStepArgs args, interface_contacts;         /* with the layouts of the part, and of its interface_contacts */
+    SapDualStepArgs dual;             /* of a dual solver */
+    SapKernels dual_table;            /* its f64 kernels */
+    SapKernelSet kernels;             /* for one lane */
+    int real_bytes[2];                /* of them */
+    void *constant[2][NUM_CONSTANTS]; /* f32 and f64, of the part */
+    void *shape_pose[2];              /* [ns][7] f32 and f64; of the other trees, in the world */
+    double *row[NUM_ROWS];            /* [nq or nv] of the part, f32 or f64 as the call's */
+    double *kept;                     /* [RESULT_COLUMNS nv] rows of results */
+    void *memory;
+    size_t bytes;
+};
+
+/* ---- creation ---- */
+
+static void carve(SapArena *arena, const SapPlan *p, SapAwake *a) {
+    for (int f64 = 0; f64 < 2; f64++)
+        for (int i = 0; i < NUM_CONSTANTS; i++) {
+            size_t rows = (size_t)(constants[i].of_links ? p->nl : p->nv);
+            a->constant[f64][i] = sap_arena_carve(arena, rows * (size_t)constants[i].columns, f64 ? 8 : 4);
+        }
+    for (int f64 = 0; f64 < 2; f64++)
+        a->shape_pose[f64] = sap_arena_carve(arena, 7 * (size_t)p->ns, f64 ? 8 : 4);
+    for (int i = 0; i < NUM_ROWS; i++)
+        SAP_CARVE(arena, a->row[i], i == ROW_Q ? p->nq : p->nv);
+    SAP_CARVE(arena, a->kept, RESULT_COLUMNS * (size_t)p->nv);
+}
+
+static void find_kernels(const SapSolver *s, SapAwake *a) {
+    for (int f64 = 0; f64 < 2; f64++) {
+        a->kernels.pack[f64] = a->kernels.one_lane[f64] = s->kernels.one_lane[f64];
+        a->real_bytes[f64] = s->kernels.one_lane[f64]->real_bytes;
+    }
+    if (!s->args.dual)
+        return;
+    a->dual_table = *s->kernels.one_lane[1];
+    a->dual_table.solve = sap_dual_kernels_find(s->isa, 1, SAP_FP64)->step_solve;
+    a->kernels.pack[1] = &a->dual_table;
+    a->dual = s->dual;
+}
+
+SapStatus sap_awake_create(const SapSolver *s, SapAwake **out) {
+    SapArena arena = {0};
+    SapAwake *a = *out = sap_allocate(1, sizeof *a, "sleeping trees");
+    if (!a)
+        return SAP_ERROR_MEMORY;
+    a->world = -1;
+    SAP_TRY(sap_part_create(&s->args.plan, &a->part));
+    for (int pass = 0; pass < 2; pass++) { /* measure, then carve */
+        carve(&arena, &s->args.plan, a);
+        if (pass == 0)
+            SAP_TRY(sap_arena_allocate(&arena, "sleeping trees"));
+        a->memory = arena.base;
+    }
+    a->bytes = sizeof *a + arena.used + a->part.bytes;
+    find_kernels(s, a);
+    return SAP_OK;
+}
+
+void sap_awake_destroy(SapAwake *a) {
+    if (!a)
+        return;
+    sap_part_free(&a->part);
+    free(a->memory);
+    free(a);
+}
+
+size_t sap_awake_bytes(const SapAwake *a) {
+    return a ? a->bytes : 0;
+}
+
+/* ---- choice ---- */
+
+/* A part is not larger than the whole, whose layouts fit. */
+static void lay_out(const SapSolver *s, SapAwake *a) {
+    int contacts = s->options.max_rigid_contact;
+    a->args = a->interface_contacts = s->args;
+    a->args.plan = a->part.plan;
+    a->interface_contacts.plan = a->part.interface_contacts;
+    a->args.contacts.num_slots = a->interface_contacts.contacts.num_slots = contacts;
+    a->args.dual = s->args.dual ? &a->dual : NULL;
+    sap_collide_layout(&a->args.plan, contacts, &a->args.collide);
+    sap_collide_layout(&a->interface_contacts.plan, contacts, &a->interface_contacts.collide);
+    sap_solve_layout(&a->args.plan, contacts, 1, &a->args, &a->dual.layout);
+}
+
+static SapField *field_at(SapConstants *c, int i) {
+    return (SapField *)((char *)c + constants[i].at);
+}
+
+/* The constants of the part's links and dofs in the world. */
+static void gather_constants(const SapSolver *s, SapAwake *a) {
+    for (int f64 = 0; f64 < 2; f64++) {
+        SapConstants from = s->args.constants[f64];
+        a->args.constants[f64] = from;
+        for (int i = 0; i < NUM_CONSTANTS; i++) {
+            const SapField *source = field_at(&from, i);
+            const int *of = constants[i].of_links ? a->part.link_of : a->part.dof_of;
+            int n = constants[i].of_links ? a->part.plan.nl : a->part.plan.nv;
+            size_t size = f64 ? sizeof(double) : sizeof(float), width = (size_t)constants[i].columns * size;
+            const char *row = (const char *)source->data + (size_t)(a->world * source->stride) * size;
+            for (int k = 0; k < n; k++)
+                memcpy((char *)a->constant[f64][i] + (size_t)k * width, row + (size_t)of[k] * width, width);
+            *field_at(&a->args.constants[f64], i) = (SapField){a->constant[f64][i], 0};
+        }
+    }
+}
+
+static double number_at(SapBuffer b, size_t i) {
+    return b.is_f64 ? ((const double *)b.data)[i] : (double)((const float *)b.data)[i];
+}
+
+/* The poses of shapes for the interface_contacts: in the world for those of trees that are not in the part. */
+static void place_shapes(const SapSolver *s, const SapStepArgs *args, SapAwake *a) {
+    const SapPlan *whole = &s->args.plan;
+    for (int shape = 0; shape < whole->ns; shape++) {
+        double pose[7], body[7];
+        int link = whole->shape_link[shape];
+        for (int i = 0; i < 7; i++)
+            pose[i] = ((const double *)s->args.constants[1].shape_pose.data)[7 * shape + i];
+        if (link >= 0 && a->part.link[link] < 0) {
+            size_t at = (size_t)a->world * (size_t)args->body_q.stride + 7 * (size_t)whole->link[link].body;
+            for (size_t i = 0; i < 7; i++)
+                body[i] = number_at(args->body_q, at + i);
+            pose_compose(body, pose);
+            memcpy(pose, body, sizeof pose);
+        }
+        for (int i = 0; i < 7; i++) {
+            ((float *)a->shape_pose[0])[7 * shape + i] = (float)pose[i];
+            ((double *)a->shape_pose[1])[7 * shape + i] = pose[i];
+        }
+    }
+    for (int f64 = 0; f64 < 2; f64++) {
+        a->interface_contacts.constants[f64] = a->args.constants[f64];
+        a->interface_contacts.constants[f64].shape_pose = (SapField){a->shape_pose[f64], 0};
+    }
+}
+
+void sap_awake_choose(SapAwake *a, const SapSolver *s, const SapStepArgs *args, SapAwakeChoice choice) {
+    if (a->world == choice.world && a->version == choice.version)
+        return;
+    sap_part_choose(&s->args.plan, choice.tree, choice.in_part, &a->part);
+    lay_out(s, a);
+    a->world = choice.world;
+    a->version = choice.version;
+    gather_constants(s, a);
+    place_shapes(s, args, a);
+}
+
+/* ---- rows ---- */
+
+static size_t size_of(const SapBuffer *b) {
+    return b->is_f64 ? sizeof(double) : sizeof(float);
+}
+
+/* Copies the part's elements of the world's row to or from a row of the part. */
+static void copy_row(const SapAwake *a, SapBuffer b, int row, bool back) {
+    const int *of = row == ROW_Q ? a->part.coord_of : a->part.dof_of;
+    int n = row == ROW_Q ? a->part.plan.nq : a->part.plan.nv;
+    size_t size = size_of(&b);
+    char *world = (char *)b.data + (size_t)a->world * (size_t)b.stride * size, *own = (char *)a->row[row];
+    for (int k = 0; k < n; k++)
+        if (back)
+            memcpy(world + (size_t)of[k] * size, own + (size_t)k * size, size);
+        else
+            memcpy(own + (size_t)k * size, world + (size_t)of[k] * size, size);
+}
+
+/* Redirects the buffer to the part's row, if it has rows. */
+static void gather(SapAwake *a, SapBuffer *b, int row) {
+    if (!b->data)
+        return;
+    copy_row(a, *b, row, false);
+    b->data = a->row[row];
+    b->stride = 0;
+}
+
+static void list_results(SapReportArgs *r, SapExtraReport *x, double **out[NUM_RESULTS]) {
+    double **const all[NUM_RESULTS] = {&r->drive,       &r->limit,          &r->friction,         &x->joint_drive,
+                                       &x->joint_limit, &x->joint_friction, &x->joint_constraint, &r->dof_cache};
+    memcpy(out, all, sizeof all);
+}
+
+/* The kernels write [num_worlds][nv][columns] for the nv of the part, so its row is at the beginning of the world's row
+ * while it runs. nv: of the model. */
+static void begin_results(const SapAwake *a, size_t nv, SapReportArgs *r, SapExtraReport *extra) {
+    double **results[NUM_RESULTS], *kept = a->kept;
+    size_t part_nv = (size_t)a->part.plan.nv;
+    list_results(r, extra, results);
+    for (int i = 0; i < NUM_RESULTS; i++) {
+        size_t columns = (size_t)result_columns[i];
+        if (!*results[i])
+            continue;
+        double *row = *results[i] + (size_t)a->world * nv * columns;
+        memcpy(kept, row, nv * columns * sizeof *row);
+        for (size_t k = 0; k < part_nv; k++)
+            memcpy(row + k * columns, kept + (size_t)a->part.dof_of[k] * columns, columns * sizeof *row);
+        *results[i] += (size_t)a->world * (nv - part_nv) * columns;
+        kept += nv * columns;
+    }
+}
+
+/* Scatters the results of the part to the row of the world; the other numbers stay. */
+static void end_results(const SapAwake *a, size_t nv, SapReportArgs whole, SapExtraReport extra) {
+    double **results[NUM_RESULTS], *kept = a->kept;
+    list_results(&whole, &extra, results);
+    for (int i = 0; i < NUM_RESULTS; i++) {
+        size_t columns = (size_t)result_columns[i];
+        if (!*results[i])
+            continue;
+        double *row = *results[i] + (size_t)a->world * nv * columns;
+        for (size_t k = 0; k < (size_t)a->part.plan.nv; k++)
+            memcpy(kept + (size_t)a->part.dof_of[k] * columns, row + k * columns, columns * sizeof *row);
+        memcpy(row, kept, nv * columns * sizeof *row);
+        kept += nv * columns;
+    }
+}
+
+/* ---- runs ---- */
+
+static void run(const SapAwake *a, SapProgram *program, const SapStepArgs *args, const SapScratch *scratch) {
+    SapScratch own = *scratch;
+    SapPack pack = {.count = 1, .world = {a->world}};
+    own.shared = sap_shared_scratch(args, a->real_bytes);
+    sap_program_run(program, args, &pack, &a->kernels, &own);
+}
+
+/* The arguments of the call, for the part or its interface_contacts. */
+static SapStepArgs args_with(const SapStepArgs *own, const SapStepArgs *call) {
+    SapStepArgs args = *call;
+    args.plan = own->plan;
+    memcpy(args.constants, own->constants, sizeof args.constants);
+    args.dual = own->dual;
+    args.collide.layout = own->collide.layout;
+    args.contacts.num_slots = own->contacts.num_slots;
+    args.newton.layout = own->newton.layout;
+    args.problem = own->problem;
+    args.slot = own->slot;
+    args.slot_ints = own->slot_ints;
+    args.pack_ints = own->pack_ints;
+    args.linear = own->linear;
+    return args;
+}
+
+void sap_awake_touch(SapAwake *a, SapSolver *s, const SapStepArgs *call, int worker) {
+    SapStepArgs args = args_with(&a->interface_contacts, call);
+    gather(a, &args.q_in, ROW_Q);
+    gather(a, &args.qd_in, ROW_QD);
+    run(a, sap_program_collide, &args, &s->scratch[worker]);
+}
+
+void sap_awake_step(SapAwake *a, SapSolver *s, const SapStepArgs *call, int worker) {
+    size_t nv = (size_t)s->args.plan.nv;
+    SapStepArgs args = args_with(&a->args, call);
+    SapExtraReport whole = call->report.extra ? *call->report.extra : (SapExtraReport){0}, extra = whole;
+    args.report.extra = call->report.extra ? &extra : NULL;
+    gather(a, &args.q_in, ROW_Q);
+    gather(a, &args.qd_in, ROW_QD);
+    gather(a, &args.joint_f, ROW_JOINT_F);
+    gather(a, &args.target_pos, ROW_TARGET_POS);
+    gather(a, &args.target_vel, ROW_TARGET_VEL);
+    gather(a, &args.act, ROW_ACT);
+    gather(a, &args.guess, ROW_GUESS);
+    args.q_out = args.q_in;
+    args.qd_out = args.qd_in;
+    begin_results(a, nv, &args.report, &extra);
+    run(a, sap_program_step, &args, &s->scratch[worker]);
+    end_results(a, nv, call->report, whole);
+    copy_row(a, call->q_out, ROW_Q, true);
+    copy_row(a, call->qd_out, ROW_QD, true);
+}

@@ -1,2 +1,0 @@
-/* The contact laws (data/lists.h), one header each. */
-#include "kernels/law/sap_contact.h"
