@@ -27,7 +27,10 @@ batch:   base options model plan batch
 cli:     cli
 '
 # Rooms of the kernels, from low to high: each may know itself and those before it.
-kernel_rooms='data dialect math motion collide sensor contact solve sap mujoco dual step target'
+kernel_rooms='data dialect math motion collide sensor contact solve step target'
+# Formulations of the contact problem. They know the rooms up to solve, and step and target know them; contact and solve
+# call the functions that the formulation of a build defines.
+formulations='sap mujoco dual'
 
 # Headers that list others: stages.h all stages, once per precision, the others the laws and methods among them.
 stage_list=kernels/step/stages.h
@@ -58,13 +61,13 @@ known=''
 
 # A file outside the rooms; only cli has folders of its own.
 check_places() {
-    find . -type f | sed 's|^\./||' | sort | host=$host_rooms awk -v kernels="$kernel_rooms" '
+    find . -type f | sed 's|^\./||' | sort | host=$host_rooms awk -v kernels="$kernel_rooms" -v formulations="$formulations" '
         BEGIN {
             n = split(ENVIRON["host"], lines, "\n")
             for (i = 1; i <= n; i++)
                 if (sub(/:.*/, "", lines[i]))
                     room["host/" lines[i]] = 1
-            n = split(kernels, names, " ")
+            n = split(kernels " " formulations, names, " ")
             for (i = 1; i <= n; i++)
                 room["kernels/" names[i]] = 1
             room["host/cli/cluster"] = 1
@@ -86,7 +89,7 @@ includes() {
 }
 
 check_includes() {
-    includes | host=$host_rooms open=$open_headers awk -F : -v kernels="$kernel_rooms" '
+    includes | host=$host_rooms open=$open_headers awk -F : -v kernels="$kernel_rooms" -v formulations="$formulations" '
         function finding(text) { print $1 " -> " $3 "\t" $1 ":" $2 "\t" text " \"" $3 "\"" }
         function room_of(path,    part) { split(path, part, "/"); return part[2] }
         BEGIN {
@@ -99,6 +102,9 @@ check_includes() {
             n = split(kernels, word, " ")
             for (i = 1; i <= n; i++)
                 level[word[i]] = i
+            n = split(formulations, word, " ")
+            for (i = 1; i <= n; i++)
+                level[word[i]] = level["solve"]
             n = split(ENVIRON["open"], lines, "\n")
             for (i = 1; i <= n; i++)
                 is_open[lines[i]] = 1
@@ -118,7 +124,7 @@ check_includes() {
 # Stages are listed lower rooms first, and leave it to the lists to include other stages.
 check_stage_list() {
     [ -f "$stage_list" ] || { printf '%s\t%s:1\tis not there; it lists the stages\n' "$stage_list" "$stage_list"; return; }
-    includes | awk -F : -v kernels="$kernel_rooms" -v list="$stage_list" '
+    includes | awk -F : -v kernels="$kernel_rooms" -v formulations="$formulations" -v list="$stage_list" '
         BEGIN {
             n = split(kernels, word, " ")
             for (i = 1; i <= n; i++)
@@ -126,6 +132,8 @@ check_stage_list() {
         }
         $1 == list {
             split($3, part, "/")
+            if (!(part[2] in level)) # a formulation has stages in every room
+                next
             if (level[part[2]] < highest)
                 print "order: " $3 "\t" $1 ":" $2 "\tcomes after a stage of " word[highest] ", a higher room: " $3
             else
@@ -149,7 +157,7 @@ check_stage_list() {
 # Functions by name: what a room calls, it or a lower room defines. (Stages do not include each other, so includes do not tell.)
 check_functions() {
     find kernels -name '*.h' -o -name '*.c' -o -name '*.cu' -o -name '*.cuh' | sort | strip_comments |
-        awk -v kernels="$kernel_rooms" '
+        awk -v kernels="$kernel_rooms" -v formulations="$formulations" '
         BEGIN {
             n = split(kernels, word, " ")
             for (i = 1; i <= n; i++)
@@ -160,9 +168,10 @@ check_functions() {
             place[NR] = substr($0, 1, RLENGTH - 1)
             code[NR] = substr($0, RLENGTH + 1)
             split($0, part, "/")
-            room[NR] = level[part[2]]
+            room[NR] = part[2] in level ? level[part[2]] : level["solve"]
+            is_shared[NR] = part[2] in level
         }
-        code[NR] ~ /^([A-Z]+_FN|static inline) / && match(code[NR], /[A-Za-z_][A-Za-z_0-9]*\(/) {
+        is_shared[NR] && code[NR] ~ /^([A-Z]+_FN|static inline) / && match(code[NR], /[A-Za-z_][A-Za-z_0-9]*\(/) {
             name = substr(code[NR], RSTART, RLENGTH - 1)
             if (!(name in lowest) || room[NR] < lowest[name])
                 lowest[name] = room[NR]

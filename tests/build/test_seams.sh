@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test_seams.sh SOURCE_DIR
 # The seam between methods and constraints: in kernels/solve only the problem and its reports know that there are contacts and
-# joints: problem.h and report.h in velocities, dual_step.h with delassus.h and contact_cache.h in impulses. The code of the
-# other files, comments aside, says neither SLOT, num_slots, contact_ nor joint_. Names file and line of what does.
+# joints. In kernels/dual the step, delassus.h and cache.h do. The code of the other files, comments aside, says neither SLOT,
+# num_slots, contact_ nor joint_. Names file and line of what does.
 set -euo pipefail
 shopt -s inherit_errexit
 . "$(dirname "${BASH_SOURCE[0]}")/source_check.sh"
@@ -20,8 +20,8 @@ known='
 # Prints lines "key<TAB>file:line<TAB>text".
 check_words() {
     local files
-    files=$(find kernels/solve -type f ! -name problem.h ! -name 'report*.h' \
-        ! -name dual_step.h ! -name delassus.h ! -name contact_cache.h | sort)
+    files=$(find kernels/solve kernels/dual -type f ! -name problem.h ! -name 'report*.h' \
+        ! -path kernels/dual/step.h ! -name delassus.h ! -name cache.h ! -name stages.h | sort)
     [ -n "$files" ] || { printf 'solve\tkernels/solve:1\thas no files\n'; return; }
     strip_comments <<<"$files" | awk -v words="$words" '
         {
