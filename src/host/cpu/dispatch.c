@@ -167,7 +167,7 @@ SapKernels sap_mujoco_kernels(SapIsa isa, int lanes, SapPrecision precision) {
     const SapKernels *own = mujoco_tables[isa][lanes != sap_mujoco_lanes(isa, SAP_FP64)][precision];
     SapKernels k = *sap_kernels_find(isa, lanes, precision);
     k.free_motion = own->free_motion;
-    k.place = own->place;
+    k.poses = own->poses;
     k.contact_geometry = own->contact_geometry;
     k.contact_weight = own->contact_weight;
     k.constraint_geometry = own->constraint_geometry;

@@ -26,7 +26,7 @@ typedef struct SapKernels {
     int real_bytes; /* size of one real, all lanes */
     int lanes_pay;  /* whether packs of this many lanes are faster than smaller ones (dialect/lane.h) */
     void (*free_motion)(const SapContext *ctx);
-    void (*place)(const SapContext *ctx); /* body poses only, for collision without free motion */
+    void (*poses)(const SapContext *ctx); /* body poses only, for collision without free motion */
     void (*collide)(const SapContext *ctx);
     int (*fill_slots)(const SapContext *ctx); /* returns the number of slots in use */
     void (*contact_geometry)(const SapContext *ctx);

@@ -35,7 +35,7 @@ STEP_FN void step_prepare(SapContext *ctx) {
 /* Solves again in f64, from the contact records on. The first solve has overwritten the kinematics. */
 STEP_RARE_FN void step_repeat(SapContext *ctx) {
     void *solve = ctx->solve, *slots = ctx->slots;
-    STAGE(FM_IS_F64, place);
+    STAGE(FM_IS_F64, poses);
     step_constrain(ctx);
     ctx->solve = ctx->repeat;
     ctx->slots = ctx->repeat_slots;
@@ -98,7 +98,7 @@ STEP_FN void step_once(SapContext *ctx) {
 
 /* Contact records at the state, without a step. */
 STEP_FN void collide_once(SapContext *ctx) {
-    STAGE(FM_IS_F64, place);
+    STAGE(FM_IS_F64, poses);
     STAGE(GEOMETRY_IS_F64, collide);
 }
 

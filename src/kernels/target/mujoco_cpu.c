@@ -25,7 +25,7 @@ extern const SapKernels TABLE;
 const SapKernels TABLE = {
     .lanes = SAP_LANES,
     .free_motion = stage_free_motion,
-    .place = stage_poses,
+    .poses = stage_poses,
     .contact_geometry = stage_contact_geometry,
     .contact_weight = stage_contact_weight,
     .constraint_geometry = stage_constraint_geometry,
