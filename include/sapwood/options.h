@@ -33,11 +33,6 @@ typedef enum SapFrictionLaw {
     SAP_FRICTION_CONVEX = 0, /* "convex": a contact that slides at speed s separates at speed mu s */
     SAP_FRICTION_COULOMB     /* "coulomb": sliding does not separate the contact; cone and pgs only */
 } SapFrictionLaw;
-/* What happens to a world whose Newton method does not converge. */
-typedef enum SapOnFailure {
-    SAP_FAILURE_REPORT = 0, /* "report": it moves with its last velocity; its status says so */
-    SAP_FAILURE_PGS         /* "pgs": projected Gauss-Seidel solves it; contact_solver mujoco only */
-} SapOnFailure;
 /* Compliance of contacts and joint limits in the solvers in impulses. */
 typedef enum SapContactCompliance {
     SAP_COMPLIANCE_RIGID = 0, /* "rigid": none; a part of the overlap is removed in each step */
@@ -177,7 +172,6 @@ typedef struct SapOptions {
     double push_factor;           /* part of an overlap that a rigid contact removes per step; default 0.2, 0 .. 1 */
     double max_push;              /* m/s or rad/s, largest velocity of that removal; default 1, >= 0 */
     bool warm_start;              /* start from the forces of the last step (docs/dual.md); default false */
-    SapOnFailure on_failure;      /* what happens if Newton's method does not converge; default report */
     /* Newton iterations; default 100, 0 .. 1000000. Solvers in impulses: SapDualOptions.max_iterations, where 100 reads
      * as the method's own limit. */
     int max_iterations;

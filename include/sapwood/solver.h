@@ -46,11 +46,7 @@ enum {
 
     /* Solvers in impulses (docs/dual.md). Neither is a failure. */
     SAP_WORLD_UNBOUNDED = 1 << 15,             /* the targets contradict each other: solved with compliance instead */
-    SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 16, /* friction_law = coulomb: the solution is that of the convex law */
-
-    /* contact_solver = mujoco, on_failure = pgs: Newton's method did not converge, and projected Gauss-Seidel solved
-     * the problem, or with SAP_WORLD_ITERATION_LIMIT did not converge either */
-    SAP_WORLD_PGS = 1 << 17
+    SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 16 /* friction_law = coulomb: the solution is that of the convex law */
 };
 
 /* Creates a solver for num_worlds >= 1 worlds. The solver keeps the model alive and copies the options; options NULL =

@@ -148,7 +148,6 @@ STRUCTS = {
         ("push_factor", "double"),
         ("max_push", "double"),
         ("warm_start", "bool"),
-        ("on_failure", "int"),
         ("max_iterations", "int"),
         ("optimality_abs_tol", "double"),
         ("optimality_rel_tol", "double"),
@@ -930,5 +929,4 @@ BITS = {
     "SAP_WORLD_FAST_SPIN": 16384,
     "SAP_WORLD_UNBOUNDED": 32768,
     "SAP_WORLD_COULOMB_NOT_CONVERGED": 65536,
-    "SAP_WORLD_PGS": 131072,
 }

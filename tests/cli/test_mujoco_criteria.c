@@ -1,4 +1,4 @@
-/* The fifteen criteria of MuJoCo's law, each by its number: golden numbers of small worlds, and MuJoCo's own numbers of
+/* The criteria of MuJoCo's law, each by its number: golden numbers of small worlds, and MuJoCo's own numbers of
  * whole models (docs/mujoco.md, Criteria). Number 7 is in python/tests/test_mujoco_law.py: it needs MuJoCo's
  * compiler. */
 #include <math.h>
@@ -64,25 +64,6 @@ static Outcome step_point(const Point *p, const SapOptions *options, const SapMu
 }
 
 static const double sliding[3] = {0.8, -0.3, -0.05};
-
-Test(mujoco_criteria, criterion_1_newton_and_pgs_agree) {
-    for (int cone = 0; cone < 2; cone++) {
-        Point p;
-        point_fill(&p);
-        p.law.cone = (SapMujocoCone)cone;
-        p.law.tolerance = 0;
-        p.friction[0] = p.friction[1] = 0.5;
-        Outcome newton = step_point(&p, NULL, &rig_on_plane, sliding, sliding);
-        SapOptions o = rig_options();
-        o.on_failure = SAP_FAILURE_PGS;
-        p.law.iterations = 1;
-        Outcome pgs = step_point(&p, &o, &rig_on_plane, sliding, sliding);
-        cr_assert(pgs.status & SAP_WORLD_PGS, "%x", (unsigned)pgs.status);
-        rig_check(pgs.force, newton.force, newton.rows, 1e-6, "force");
-        rig_check(pgs.v, newton.v, 3, 1e-6, "velocity");
-    }
-    conforms("condim_pyramidal");
-}
 
 /* From a cold start, 1, 3, 1 and 6 iterations, and no other number. */
 Test(mujoco_criteria, criterion_2_newton_takes_the_iterations_of_mujoco) {

@@ -85,7 +85,6 @@ static const struct {
     {"push_factor", "0.2", "1"},
     {"max_push", "1", "0"},
     {"warm_start", "false", "true"},
-    {"on_failure", "report", "pgs"},
     {"max_iterations", "100", "0"},
     {"optimality_abs_tol", "1e-14", "0"},
     {"optimality_rel_tol", "1e-06", "0.1"},
@@ -234,6 +233,10 @@ Test(options, an_unknown_name_lists_all_names) {
     char text[64];
     cr_assert_eq(sap_options_get(&options, "nothing", text, sizeof text), SAP_ERROR_ARGUMENT);
     cr_expect(strstr(sap_error_message(), "unknown option 'nothing'"));
+}
+
+Test(options, an_option_that_is_gone_lists_those_that_are_left) {
+    REFUSED("on_failure", "pgs", "unknown option 'on_failure'", "allowed: ", "contact_solver");
 }
 
 Test(options, an_unknown_word_lists_the_known) {

@@ -64,8 +64,7 @@ static const struct {
                     {SAP_WORLD_CONTACTS_TRUNCATED, "CONTACTS_TRUNCATED"},
                     {SAP_WORLD_FAST_SPIN, "FAST_SPIN"},
                     {SAP_WORLD_UNBOUNDED, "UNBOUNDED"},
-                    {SAP_WORLD_COULOMB_NOT_CONVERGED, "COULOMB_NOT_CONVERGED"},
-                    {SAP_WORLD_PGS, "PGS"}};
+                    {SAP_WORLD_COULOMB_NOT_CONVERGED, "COULOMB_NOT_CONVERGED"}};
 enum { NUM_STATUS_NAMES = sizeof status_names / sizeof *status_names };
 
 typedef struct StatusText {

@@ -175,7 +175,6 @@ SapKernels sap_mujoco_kernels(SapIsa isa, int lanes, SapPrecision precision) {
     k.solve = own->solve;
     k.linear_assemble = own->linear_assemble;
     k.linear_solve = own->linear_solve;
-    k.mass_solve = own->mass_solve;
     k.velocity = own->velocity;
     k.measure = own->measure;
     k.finish = own->finish;

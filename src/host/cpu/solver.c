@@ -124,7 +124,6 @@ static SapStatus fill_args(SapSolver *s, int lanes) {
     SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->dual, &s->args));
     s->args.num_worlds = s->num_worlds;
     s->mujoco = s->plan->mujoco.args;
-    s->mujoco.pgs = s->options.on_failure == SAP_FAILURE_PGS;
     s->args.mujoco = plan->mujoco ? &s->mujoco : NULL;
     return SAP_OK;
 }

@@ -37,7 +37,6 @@ SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, 
     SAP_TRY(mujoco ? sap_model_plan_mujoco(model, options->broad_phase, &out->plan)
                    : sap_model_plan(model, options->broad_phase, &out->plan));
     list_blocks(out);
-    out->mujoco.pgs = options->on_failure == SAP_FAILURE_PGS;
     const SapConstants constants[2] = {out->plan->constants[0].constants, out->plan->constants[1].constants};
     SAP_TRY(sap_step_args_init(m, &out->plan->plan.plan, constants, options, 1, dual, args));
     if (options->sleep_steps > 0)

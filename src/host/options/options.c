@@ -55,7 +55,6 @@ static const Choice contact_solvers[] = {{"sap", SAP_SOLVER_SAP},
                                          {"active_set", SAP_SOLVER_ACTIVE_SET},
                                          {"mujoco", SAP_SOLVER_MUJOCO},
                                          {NULL, 0}};
-static const Choice failures[] = {{"report", SAP_FAILURE_REPORT}, {"pgs", SAP_FAILURE_PGS}, {NULL, 0}};
 static const Choice friction_laws[] = {{"convex", SAP_FRICTION_CONVEX}, {"coulomb", SAP_FRICTION_COULOMB}, {NULL, 0}};
 static const Choice compliances[] = {
     {"rigid", SAP_COMPLIANCE_RIGID}, {"material", SAP_COMPLIANCE_MATERIAL}, {"sap", SAP_COMPLIANCE_SAP}, {NULL, 0}};
@@ -134,7 +133,6 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(push_factor, FROM_TO(0, 1), .fallback = 0.2)                                                                     \
     X(max_push, REAL(0), .fallback = 1)                                                                                \
     X(warm_start, BOOL, .fallback = 0)                                                                                 \
-    X(on_failure, CHOICE(failures), .fallback = SAP_FAILURE_REPORT)                                                    \
     X(max_iterations, INT(0, 1000000), .fallback = 100)                                                                \
     X(optimality_abs_tol, REAL(0), .fallback = 1e-14)                                                                  \
     X(optimality_rel_tol, REAL(0), .fallback = 1e-6)                                                                   \
@@ -203,7 +201,7 @@ _Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegrat
                    sizeof(SapDevice) == sizeof(int) && sizeof(SapConstraintWeight) == sizeof(int) &&
                    sizeof(SapLimitWindow) == sizeof(int) && sizeof(SapFrictionLaw) == sizeof(int) &&
                    sizeof(SapContactCompliance) == sizeof(int) && sizeof(SapRestitutionRule) == sizeof(int) &&
-                   sizeof(SapSpecialize) == sizeof(int) && sizeof(SapOnFailure) == sizeof(int),
+                   sizeof(SapSpecialize) == sizeof(int),
                "an enum of SapOptions is as large as an int");
 
 /* A bool is read as a byte: an uninitialised one may hold any value, and checking it must be well defined. */

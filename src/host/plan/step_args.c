@@ -168,8 +168,6 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
     /* Solver and contacts. */
     if (plan->mujoco)
         SAP_TRY(sap_mujoco_check_options(o));
-    else if (o->on_failure == SAP_FAILURE_PGS)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "option on_failure is pgs; only contact_solver mujoco has it");
     if (o->factor_plan == SAP_FACTOR_LIBRARY && solvers[o->contact_solver].dual)
         return sap_fail(SAP_ERROR_UNSUPPORTED,
                         "factor_plan is library, which is for Newton's method; contact_solver %s has another one",

@@ -134,7 +134,6 @@ typedef struct SapMujocoArgs {
     int driven;       /* SAP_MUJOCO_SERVOS: some dof has a servo; SAP_MUJOCO_ACTUATORS: there are actuators */
     int couples;      /* 1: after the solve, damping of actuators couples the dofs of their terms (implicitfast) */
     int tendons_pull; /* 1: some tendon has a spring, a damper or a servo */
-    int pgs;          /* 1: on_failure = pgs */
     int iterations, ls_iterations;
     double tolerance, ls_tolerance, impratio;
     /* numbers of the model, f32 and f64 */

@@ -41,8 +41,7 @@ typedef struct SapKernels {
     void (*lockstep_finish)(const SapContext *ctx);
     void (*linear_assemble)(const SapContext *ctx);
     void (*linear_solve)(const SapContext *ctx, const SapPattern *pattern);
-    void (*mass_solve)(const SapContext *ctx); /* NULL in the kernels of SAP, as the next */
-    void (*velocity)(const SapContext *ctx);
+    void (*velocity)(const SapContext *ctx); /* NULL in the kernels of SAP */
     void (*measure)(const SapContext *ctx);
     void (*finish)(const SapContext *ctx);
     void (*inspect)(const SapContext *ctx);

@@ -145,28 +145,6 @@ STAGE_FN void mujoco_advance(const Context *ctx, MujocoNewton *n) {
     problem_move(ctx, &line, found.a, n->open);
 }
 
-/* Worlds that do not converge are solved by PGS if on_failure = pgs. A solve in f32 is repeated in f64 first. */
-STAGE_FN void mujoco_rescue(const Context *ctx, MujocoNewton *n) {
-    SolveResult *r = n->result;
-    mask lost = solve_unconverged(r);
-    if (!ctx->args->mujoco->pgs || SAP_PRECISION == 32 || !mask_any(lost))
-        return;
-    real sweeps;
-    TEAM_SYNC(); /* all threads have read the values of the terms, whose memory PGS uses */
-    mask solved = pgs_solve(ctx, lost, n->scale / STAGE_H, n->tolerance, &sweeps);
-    problem_start_from_v(ctx, lost);
-    problem_take_errors(ctx, lost);
-    real cost = problem_evaluate_moved(ctx, mask_none());
-    bits none = real_bits(real_of(0));
-    add_status(ctx, bits_select(lost, none + SAP_WORLD_PGS, none));
-    r->cost = real_select(lost, cost, r->cost);
-    r->iterations = real_select(lost, r->iterations + sweeps, r->iterations);
-    r->settled = r->settled | solved;
-    r->limit = (r->limit | lost) & mask_not(solved);
-    r->line_failed = r->line_failed & mask_not(lost);
-    r->no_descent = r->no_descent & mask_not(lost);
-}
-
 /* The method as solve.h calls it. */
 STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *out) {
     MujocoNewton n;
@@ -197,7 +175,6 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
         if (!mask_any(n.open))
             break;
     }
-    mujoco_rescue(ctx, &n);
     problem_end(ctx);
     if (!NORMS_ARE_READ)
         return;

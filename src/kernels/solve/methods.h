@@ -6,6 +6,5 @@
 #include "kernels/mujoco/finish.h"
 #include "kernels/mujoco/problem.h"
 #include "kernels/mujoco/line.h"
-#include "kernels/mujoco/pgs.h"
 #include "kernels/mujoco/newton.h"
 #endif

@@ -74,7 +74,6 @@
 #include "kernels/mujoco/actuators.h"
 #include "kernels/mujoco/forces.h"
 #include "kernels/mujoco/free_body.h"
-#include "kernels/mujoco/mass.h"
 #endif
 #include "kernels/motion/free_motion.h"
 #include "kernels/motion/status.h"
@@ -145,7 +144,6 @@
 #include "kernels/contact/blocks.h"
 #ifdef SAP_SET_MUJOCO
 #include "kernels/mujoco/columns.h"
-#include "kernels/mujoco/dual.h"
 #include "kernels/mujoco/report.h"
 #endif
 

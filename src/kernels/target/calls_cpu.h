@@ -3,7 +3,5 @@
 /* The linear system in either precision. */
 #define LINEAR_ASSEMBLE(ctx, is_f64)       (ctx)->kernels[is_f64]->linear_assemble(ctx)
 #define LINEAR_SOLVE(ctx, is_f64, pattern) (ctx)->kernels[is_f64]->linear_solve(ctx, pattern)
-/* The product with the inverse of the mass matrix, of MuJoCo's law. */
-#define MASS_SOLVE(ctx, is_f64) (ctx)->kernels[is_f64]->mass_solve(ctx)
 /* The general narrow phase, which processes one world at a time, from the build with one lane. */
 #define CONVEX(ctx, task) (ctx)->one_lane[SAP_PRECISION == 64]->convex(task)

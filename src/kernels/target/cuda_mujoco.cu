@@ -11,9 +11,6 @@
 #include "kernels/target/cuda_world.cuh"
 #include "kernels/data/mujoco.h"
 
-// The product with the inverse of the mass matrix.
-#define MASS_SOLVE(ctx, is_f64) ((is_f64) ? f64::stage_mass_solve(ctx) : f32::stage_mass_solve(ctx))
-
 // One set, for any precision of each stage.
 #define STEP_HAS_MUJOCO   1
 #define STEP_HAS_LOCKSTEP 0

@@ -6,15 +6,9 @@ static __device__ void linear_solve_rare(const SapContext *ctx, bool is_f64, con
 #endif
 
 // What stages of the other precision call.
-#ifdef SAP_SET_MUJOCO
-#define DECLARE_MASS_SOLVE static __device__ void stage_mass_solve(const SapContext *ctx);
-#else
-#define DECLARE_MASS_SOLVE
-#endif
 #define DECLARE_STAGES                                                                                                 \
     static __device__ void stage_linear_assemble(const SapContext *ctx);                                               \
-    static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);                       \
-    DECLARE_MASS_SOLVE
+    static __device__ void stage_linear_solve(const SapContext *ctx, const SapPattern *pattern);
 namespace f32 {
 DECLARE_STAGES
 } // namespace f32
@@ -22,7 +16,6 @@ namespace f64 {
 DECLARE_STAGES
 } // namespace f64
 #undef DECLARE_STAGES
-#undef DECLARE_MASS_SOLVE
 
 namespace f32 {
 #define SAP_PRECISION 32

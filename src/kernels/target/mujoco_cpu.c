@@ -33,7 +33,6 @@ const SapKernels TABLE = {
     .solve = stage_solve,
     .linear_assemble = stage_linear_assemble,
     .linear_solve = stage_linear_solve,
-    .mass_solve = stage_mass_solve,
     .velocity = stage_velocity,
     .measure = stage_measure,
     .finish = stage_finish,
