@@ -17,8 +17,8 @@
 #   make soak       steps scenes for SOAK_STEPS (10 million) world-steps with resets and randomisation
 #   make valgrind   runs the program without SIMD under valgrind
 #   make roofline   predicts the performance limits on GPUs, see docs/gpu.md
-#   make ptxas-table    rewrites the table of registers, stack and code in docs/gpu.md
-#   make roofline-table rewrites the tables of counts and predictions there
+#   make ptxas-table    writes registers, stack and code of the kernels to lab/results/ptxas.md
+#   make roofline-table writes counts and predictions to lab/results/roofline.md
 #   make compare    runs the same scenes in MuJoCo, see bench/compare/README.md
 #   make format     formats all C and CUDA sources
 #   make install    installs into PREFIX
@@ -171,11 +171,11 @@ mutants: setup
 ptx-mutants: setup
 	cmake --preset release
 	cmake --build --preset release --target ptx_barriers ptx_libraries
-	$(PYTHON) -B lab/ptx/barrier_mutants.py --driver build/release/lab/ptx/driver --work build/release/lab/ptx/mutants \
-		$(if $(MUTANTS),$(MUTANTS),--update docs/gpu.md)
+	$(if $(MUTANTS),$(PYTHON) -B lab/ptx/barrier_mutants.py --driver build/release/lab/ptx/driver \
+		--work build/release/lab/ptx/mutants $(MUTANTS),$(PYTHON) -B lab/results.py barriers)
 
 ptxas-table: cuda-all
-	$(PYTHON) -B lab/ptx/ptxas_figures.py --update docs/gpu.md build/release/cuda/*.cubin
+	$(PYTHON) -B lab/results.py ptxas
 
 # Registers of a thread per world are those of the cubin that its budget test assembles.
 FIGURES = --figures build/release/cuda --figures build/release/lab/ptx
@@ -185,7 +185,8 @@ roofline: setup
 
 roofline-table: build
 	ctest --preset release -C all -R '^ptx_budgets_thread$$'
-	$(call ptx_script,roofline) $(FIGURES) --update docs/gpu.md --predictions src/host/cli/predicted.h
+	cmake --build --preset release --target sapwood_all ptx_cuda
+	$(PYTHON) -B lab/results.py roofline
 
 fuzz: setup
 	cmake --preset release

@@ -193,7 +193,7 @@ def rate_text(rate):
 
 
 def print_markdown(rows):
-    """The table of docs/bench.md."""
+    """The table of lab/results/compare.md."""
     print("| robot, targets | MuJoCo: default, tuned (error) | preset | steps/s (to tuned, to default) | error | residual "
           "| support | spread |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
@@ -260,7 +260,7 @@ def parse(cores):
     parser.add_argument("--processor-time", action="store_true",
                         help="measure processor time instead of wall time, for a busy machine")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--markdown", action="store_true", help="print the second table as docs/bench.md has it")
+    parser.add_argument("--markdown", action="store_true", help="print the second table in Markdown")
     args = parser.parse_args()
     args.robot = args.robot or list(robots.NAMES)
     robots.as_file = args.as_file

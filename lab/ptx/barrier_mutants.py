@@ -1,11 +1,11 @@
 """Leaves out each TEAM_SYNC() of the kernels in turn, and tells whether the executor's race check notices.
 
-    barrier_mutants.py --nvcc NVCC --driver FOLDER --work FOLDER [--update PAGE] [FILE:LINE ...]
+    barrier_mutants.py --nvcc NVCC --driver FOLDER --work FOLDER [FILE:LINE ...]
 
 The kernels are compiled once, with line numbers and all stages in f64; a barrier is left out when they run (PTX_SKIP), so a mutant costs
 a run and no compilation. One of CASES has to fail where all succeed with the barrier in place.
 A barrier that none of them misses is not needed, or stands on a path that they do not take. Barriers of kernels that are
-not compiled here (dual solvers, MuJoCo's law) are left out. --update rewrites the table of PAGE (docs/gpu.md).
+not compiled here (dual solvers, MuJoCo's law) are left out.
 """
 import argparse
 import os
@@ -24,7 +24,6 @@ NAMES = ("robot", "tiles", "linkages", "steps of a launch", "failed worlds", "wo
 CASES = tuple((name, "forward") for name in NAMES) + (("static tree", "reverse"),)
 
 
-BEGIN, END = "<!-- barriers: begin, written by make ptx-mutants -->", "<!-- barriers: end -->"
 
 
 def compiled_places(ptx):
@@ -49,13 +48,6 @@ def find_barriers(ptx):
                 protects = re.sub(r".*TEAM_SYNC\(\); */[/*] *|\*/.*", "", text).strip()
                 found.append((path.relative_to(KERNELS), path.name, number, protects))
     return found
-
-
-def update_page(path, text):
-    page = path.read_text()
-    if page.count(BEGIN) != 1 or page.count(END) != 1:
-        sys.exit(f"barrier_mutants: {path} must have one line '{BEGIN}' and one line '{END}'")
-    path.write_text(re.sub(re.escape(BEGIN) + ".*" + re.escape(END), lambda _: f"{BEGIN}\n{text}\n{END}", page, flags=re.S))
 
 
 def write_small_source(path):
@@ -104,7 +96,6 @@ def main():
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
     parser.add_argument("--driver", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--update", type=pathlib.Path, metavar="PAGE")
     parser.add_argument("only", nargs="*", help="FILE:LINE of the barriers to try")
     options = parser.parse_args()
     options.work, options.driver = options.work.resolve(), options.driver.resolve()
@@ -119,11 +110,8 @@ def main():
         verdict = next((f"{v} ({case})" for case, order in CASES if (v := run(options, ptx, case, order, f"{file}:{line}"))), "")
         caught += bool(verdict)
         rows.append(f"| `{path}`: {protects} | {verdict or 'not detected'} |")
-        print(f"{file}:{line} {rows[-1]}", flush=True)
-    rows.append(f"\nThe race check detects {caught} of these {len(rows) - 2}.")
-    print(rows[-1])
-    if options.update:
-        update_page(options.update, "\n".join(rows))
+        print(f"{file}:{line} {rows[-1]}", file=sys.stderr, flush=True)
+    print(*rows, f"\nThe race check detects {caught} of these {len(rows) - 2}.", sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Registers, stack, spills and code size of every kernel and architecture, as ptxas reports them: budgets and a table.
 
     ptxas_figures.py BUDGETS CUBIN...         each CUBIN with the output of `ptxas -v` beside it, in CUBIN.log
-    ptxas_figures.py --update PAGE CUBIN...   rewrites the table between the two markers of PAGE (docs/gpu.md; make ptxas-table)
+    ptxas_figures.py --markdown FOLDER        prints the figures of the cubins of FOLDER as a table (make ptxas-table)
 
 A line of BUDGETS is: kernel, most registers, most bytes of stack, of spill stores, of static shared memory and of code (kB);
 '#' begins a comment. A kernel above its budget, without one, or missing from an architecture is an error.
 """
+import pathlib
 import re
 import struct
 import sys
@@ -13,7 +14,6 @@ import sys
 COLUMNS = ("registers", "stack", "spill", "shared", "code")  # bytes, code in kB
 NAMES = {"registers": "registers", "stack": "bytes of stack", "spill": "bytes of spill stores",
          "shared": "bytes of static shared memory", "code": "kB of code"}
-BEGIN, END = "<!-- ptxas figures: begin, written by make ptxas-table -->", "<!-- ptxas figures: end -->"
 
 
 def read_log(text):
@@ -97,34 +97,21 @@ def markdown_table(figures):
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def replace_table(text, table):
-    """The text with everything between the two marker lines replaced by the table."""
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise ValueError(f"the page must have one line '{BEGIN}', and one line '{END}' after it")
-    before, rest = text.split(BEGIN)
-    return before + BEGIN + "\n" + table + "\n" + END + rest.split(END)[1]
-
-
-def update_page(path, figures):
-    with open(path) as file:
-        text = file.read()
-    with open(path, "w") as file:
-        file.write(replace_table(text, markdown_table(figures)))
-
-
 def main(arguments):
-    update = arguments[:1] == ["--update"]
-    page_or_budgets, *cubins = arguments[1:] if update else arguments
+    markdown = arguments[:1] == ["--markdown"]
+    budgets, *cubins = arguments
+    if markdown:
+        cubins = map(str, pathlib.Path(arguments[1]).glob("*.cubin"))
     figures = {}
     for path in cubins:
         figures.update(read_cubin(path))
     if not figures:
         sys.exit("ptxas_figures: no kernels found")
-    if update:
-        update_page(page_or_budgets, figures)
+    if markdown:
+        print(markdown_table(figures))
         return 0
     print(text_table(figures))
-    complaints = list(judge(figures, read_budgets(page_or_budgets)))
+    complaints = list(judge(figures, read_budgets(budgets)))
     for complaint in complaints:
         print(complaint, file=sys.stderr)
     return 1 if complaints else 0

@@ -1,13 +1,13 @@
 """A model of the speed of a GPU that nobody has run yet: predictions from counts, not measurements.
 
-    roofline.py --program SAPWOOD --driver FOLDER --figures FOLDER [--json] [--update PAGE] [--predictions HEADER]
+    roofline.py --program SAPWOOD --driver FOLDER --figures FOLDER [--json] [--predictions HEADER]
                 [--budgets FILE] [--steps N] [--set NAME=VALUE] [SCENE:PRESET[:LOAD[:MAPPING[:CAPACITY]]] ...]
 
 Runs each scene under the PTX executor (--driver has its libcuda.so.1), which counts what a world-step executes, and takes
 registers, spills and stack from what ptxas said of each cubin (--figures). LOAD is `settled`, the scene from rest with
 constant targets, or `moving`, the targets of `sapwood bench`. MAPPING is `team` or `thread`, per world. CAPACITY is a
-`max_rigid_contact` instead of the scene's; 0, its default, stands for what a probe finds. --json prints a row per kernel and
-number of worlds; --update rewrites the tables of PAGE (docs/gpu.md), --predictions those that `sapwood selftest`
+`max_rigid_contact` instead of the scene's; 0, its default, stands for what a probe finds. It prints tables
+in Markdown, or with --json a row per kernel and number of worlds; --predictions rewrites those that `sapwood selftest`
 prints (src/host/cli/predicted.h); --budgets compares the counts with a file and fails if one grew.
 
 The blocks that fit a multiprocessor, by shared memory, registers and warps, run together: a wave. A wave takes as long as
@@ -68,7 +68,6 @@ NUM_WORLDS = (4096, 65536)
 COUNTED_WORLDS = {"team": 8, "thread": 32}  # worlds that the executor steps
 WAITING = ("sap_kernel_convex", "sap_kernel_merge")  # of pairs that wait for the general narrow phase
 WARMUP = 20  # steps of the moving load before it counts
-BEGIN, END = "<!-- counts: begin, written by make roofline-table -->", "<!-- counts: end -->"
 
 
 class Counts:
@@ -279,13 +278,6 @@ def tables(rows):
     return "\n".join(lines)
 
 
-def update_page(path, text):
-    page = path.read_text()
-    if page.count(BEGIN) != 1 or page.count(END) != 1:
-        sys.exit(f"roofline: {path} must have one line '{BEGIN}' and one line '{END}'")
-    path.write_text(re.sub(re.escape(BEGIN) + ".*" + re.escape(END), lambda _: f"{BEGIN}\n{text}\n{END}", page, flags=re.S))
-
-
 MIN_WARPS = 6  # from so many warps per multiprocessor on, a thread has a world (src/host/cuda/mapping.c)
 
 
@@ -337,7 +329,6 @@ def main():
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the solver")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--update", type=pathlib.Path, metavar="PAGE")
     parser.add_argument("--predictions", type=pathlib.Path, metavar="HEADER")
     parser.add_argument("--budgets", type=pathlib.Path, metavar="FILE")
     parser.add_argument("cases", nargs="*", default=DEFAULT_CASES)
@@ -357,8 +348,6 @@ def main():
         write_predictions(options.predictions, rows)
     if options.json:
         print("[" + ",\n ".join(map(json.dumps, rows)) + "]")
-    elif options.update:
-        update_page(options.update, tables(rows))
     elif options.budgets:
         complaints = list(judge(rows, read_budgets(options.budgets)))
         for row in rows:

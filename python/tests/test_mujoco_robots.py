@@ -96,7 +96,7 @@ def test_a_robot_that_lies_still_lies_still_in_mujoco(preset: str) -> None:
 
 @pytest.mark.parametrize("robot", ["ant", "half_cheetah", "humanoid", "walker2d"])
 def test_single_precision_stays_near_double_precision(robot: str) -> None:
-    """One step from the same states; pytest -s prints the table of docs/mujoco.md."""
+    """One step from the same states; pytest -s prints the table."""
     m, random, errors = compiled(robot), np.random.default_rng(3), []
     m.opt.tolerance = 1e-8
     model = sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco")

@@ -1,6 +1,6 @@
 """contact_solver = mujoco with our own collision: bodies come to rest where they do in MuJoCo.
 
-pytest -s python/tests/test_rest_heights.py     prints the table of docs/mujoco.md
+pytest -s python/tests/test_rest_heights.py     prints the table
 """
 
 from __future__ import annotations
