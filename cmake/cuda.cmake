@@ -103,7 +103,7 @@ function(sapwood_embed_kernel_sources source)
     set(list ${PROJECT_BINARY_DIR}/generated/cuda_sources.h)
     file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.h ${PROJECT_SOURCE_DIR}/src/kernels/*.cuh
         ${PROJECT_SOURCE_DIR}/include/sapwood/*.h)
-    list(FILTER files EXCLUDE REGEX "kernels/(mujoco/|dual/|.*(mujoco|dual|sensor|_cpu|compact|loop))")
+    list(FILTER files EXCLUDE REGEX "kernels/(mujoco/|dual/|.*(mujoco|dual|sensor|_cpu|compact))")
     list(APPEND files ${PROJECT_SOURCE_DIR}/src/kernels/target/cuda_specialized.cu)
     set(lines "")
     set(number 0)

@@ -9,7 +9,7 @@
  * On a GPU (docs/cuda.md), sap_batch_step, sap_batch_reset and sap_batch_forward_kinematics queue work on the batch's
  * stream and return. They neither wait nor allocate, so they can be captured into a CUDA graph. Two calls wait and
  * cannot be captured: a call that copies new parameters of worlds (sap_batch_expand), and a step with factor_plan =
- * library if the host runs its loop (SapBatchInfo.factor), which reads a count back in every iteration.
+ * library, which reads a count back in every iteration.
  *
  * After fork, a batch belongs to the parent. In the child every call that would run a batch with two or more threads,
  * or a batch on a GPU, gives SAP_ERROR_UNSUPPORTED; sap_batch_destroy frees its memory. A batch with one thread can be
@@ -320,7 +320,7 @@ typedef struct SapBatchInfo {
     int capacity; /* contact slots per world: max_rigid_contact, or what a probe finds if that is 0; fewer if the model
                          cannot have as many */
     const char *factor; /* how Newton's systems are solved, and why (option factor_plan); on a GPU with a library also
-                         whether a CUDA graph or the host runs the loop; owned by the batch, a step may change it */
+                         where the contacts are added; owned by the batch */
 
     /* on a GPU; 0 or NULL on the CPU */
     int cuda_device;      /* the option of that name */
@@ -331,7 +331,7 @@ typedef struct SapBatchInfo {
     int shared_bytes;     /* shared memory per block */
     int waiting_pairs; /* pairs of shapes of a world that can wait for a launch of the general narrow phase; others are
                                solved at once. 0: all pairs of the model have closed forms */
-    int preset_kernel;   /* 1: the step kernel is compiled for the preset of the options */
+    int preset_kernel; /* 1: the step kernel is compiled for the preset of the options */
     const char *kernels;    /* which kernels the batch has, and why (option specialize); owned by the batch */
     size_t workspace_bytes; /* scratch in global memory, for all worlds that run at the same time */
     size_t device_bytes;    /* GPU memory that the batch holds, workspace included */

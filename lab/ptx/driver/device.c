@@ -1,6 +1,5 @@
 /* The devices: PTX_DEVICES (default 1) equal ones of the compute capability PTX_DEVICE (80, 86, 89, 90, 100, 120;
- * default 80); PTX_DEVICE=none is a machine without one. PTX_MULTIPROCESSORS (default 4) of each. PTX_DRIVER_VERSION:
- * what the driver says of itself, such as 12030. */
+ * default 80); PTX_DEVICE=none is a machine without one. PTX_MULTIPROCESSORS (default 4) of each. */
 #include "driver.h"
 
 #include <string.h>
@@ -62,7 +61,7 @@ API cuInit(unsigned flags) {
 
 API cuDriverGetVersion(int *version) {
     REQUIRE(version, CUDA_ERROR_INVALID_VALUE);
-    *version = number_of("PTX_DRIVER_VERSION", CUDA_VERSION);
+    *version = CUDA_VERSION;
     return CUDA_SUCCESS;
 }
 

@@ -95,9 +95,8 @@ typedef enum {
     WORK_SET,
     WORK_EVENT,
     WORK_HOST,
-    WORK_LIBRARY,    /* of a stand-in for one of NVIDIA's libraries: what would be its kernels */
-    WORK_GRAPH,      /* a graph in a graph, or the launch of one */
-    WORK_CONDITIONAL /* while or if */
+    WORK_LIBRARY, /* of a stand-in for one of NVIDIA's libraries: what would be its kernels */
+    WORK_GRAPH    /* a graph in a graph, or the launch of one */
 } WorkKind;
 
 typedef struct Work {
@@ -111,12 +110,9 @@ typedef struct Work {
     unsigned value;
     unsigned value_bytes;
     CUevent event;
-    CUhostFn host_function; /* host, library */
-    void *host_data;        /* library: owned, of `size` bytes */
-    CUgraph body;           /* graph, conditional: owned */
-    CUgraphConditionalNodeType conditional;
-    u64 condition;             /* handle */
-    int is_launch;             /* of a graph, which gives its conditions their first values */
+    CUhostFn host_function;    /* host, library */
+    void *host_data;           /* library: owned, of `size` bytes */
+    CUgraph body;              /* graph: owned */
     const struct Work *origin; /* in a graph made executable: the node of the graph it comes from */
     struct Work *next;
 } Work;
@@ -153,8 +149,6 @@ struct CUgraph_st {
 CUgraph graph_create(ObjectKind kind);
 CUgraph graph_clone(CUgraph graph); /* as a body */
 void graph_destroy(CUgraph graph);
-int graph_is_live(CUgraph graph);
-void graph_run(const Work *work); /* a graph or a conditional node */
-int graph_has_conditions(CUgraph graph);
+void graph_run(const Work *work);
 
 #endif

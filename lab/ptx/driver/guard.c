@@ -5,7 +5,6 @@
  * with the error number given, else out of memory for what allocates and "unknown" for the rest. PTX_CALLS=FILE writes
  * how often each function was called, which is where such a list can come from. */
 #include "driver.h"
-#include "library.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -53,13 +52,6 @@ static unsigned count_call(const char *name) {
     if (i == num_functions)
         snprintf(calls[num_functions++].name, NAME_BYTES, "%s", name);
     return ++calls[i].count;
-}
-
-__attribute__((visibility("default"))) unsigned ptx_num_calls(const char *function) {
-    for (int i = 0; i < num_functions; i++)
-        if (strcmp(calls[i].name, function) == 0)
-            return calls[i].count;
-    return 0;
 }
 
 static CUresult default_error(const char *name) {

@@ -20,7 +20,3 @@ static CUresult library_work(CUstream stream, void (*function)(void *), const vo
 EXPORT int ptx_library_work(void *stream, void (*function)(void *), const void *data, size_t size) {
     return (int)library_work(stream, function, data, size);
 }
-
-EXPORT int ptx_library_is_captured(void *stream) {
-    return stream_is_capturing(stream);
-}

@@ -1,4 +1,4 @@
-/* What the stand-ins for NVIDIA's libraries call instead of launching kernels, and what tests ask the driver. */
+/* What the stand-ins for NVIDIA's libraries call instead of launching kernels. */
 #ifndef PTX_DRIVER_LIBRARY_H
 #define PTX_DRIVER_LIBRARY_H
 
@@ -7,9 +7,5 @@
 /* Runs function(data) as work of the stream, in its order or as a part of the graph that it captures. Copies the `size`
  * bytes of data. Returns a CUresult. */
 int ptx_library_work(void *stream, void (*function)(void *), const void *data, size_t size);
-int ptx_library_is_captured(void *stream);
-
-/* How often a function of the driver has been called, under the name in the documentation. For tests. */
-unsigned ptx_num_calls(const char *function);
 
 #endif

@@ -7,11 +7,10 @@
 #include <time.h>
 
 struct CUstream_st {
-    CUgraph capture;  /* NULL = not capturing */
-    int is_relaxed;   /* the capture allows calls that others do not */
-    int is_invalid;   /* it will fail */
-    CUgraphNode last; /* what cuStreamGetCaptureInfo returned */
-    CUstream next;    /* of those that capture */
+    CUgraph capture; /* NULL = not capturing */
+    int is_relaxed;  /* the capture allows calls that others do not */
+    int is_invalid;  /* it will fail */
+    CUstream next;   /* of those that capture */
 };
 
 struct CUevent_st {
@@ -109,8 +108,7 @@ void work_run(Work *w) {
         break;
     case WORK_HOST:
     case WORK_LIBRARY: w->host_function(w->host_data); break;
-    case WORK_GRAPH:
-    case WORK_CONDITIONAL: graph_run(w); break;
+    case WORK_GRAPH: graph_run(w); break;
     }
 }
 
@@ -256,42 +254,6 @@ API cuStreamEndCapture(CUstream s, CUgraph *out) {
     }
     *out = s->capture;
     end_capture(s);
-    return CUDA_SUCCESS;
-}
-
-/* A new node of the graph comes after the one added last. */
-API cuStreamGetCaptureInfo(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-                           const CUgraphNode **dependencies, const CUgraphEdgeData **edges, size_t *count) {
-    ENTER_CONTEXT();
-    REQUIRE(status && stream_is_valid(s), CUDA_ERROR_INVALID_VALUE);
-    *status = stream_is_capturing(s) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
-    if (!stream_is_capturing(s))
-        return CUDA_SUCCESS;
-    WorkList *work = &s->capture->work;
-    s->last = NULL;
-    for (Work *w = work->first; w; w = w->next)
-        s->last = (CUgraphNode)w;
-    if (id)
-        *id = 1;
-    if (graph)
-        *graph = s->capture;
-    if (dependencies)
-        *dependencies = &s->last;
-    if (edges)
-        *edges = NULL;
-    if (count)
-        *count = s->last ? 1 : 0;
-    return CUDA_SUCCESS;
-}
-
-/* What follows comes after these nodes; here it comes after all, so they have to be the last. */
-API cuStreamUpdateCaptureDependencies(CUstream s, CUgraphNode *dependencies, const CUgraphEdgeData *edges, size_t count,
-                                      unsigned flags) {
-    ENTER_CONTEXT();
-    (void)edges;
-    REQUIRE(stream_is_capturing(s), CUDA_ERROR_ILLEGAL_STATE);
-    REQUIRE(flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES && count == 1, CUDA_ERROR_NOT_SUPPORTED);
-    REQUIRE(dependencies && ((Work *)dependencies[0])->next == NULL, CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
 

@@ -1,28 +1,17 @@
 /* A stand-in for cuSOLVER and cuBLAS: the batched Cholesky solver and the batched product on the executor's device
  * memory, which the host can read, by LAPACK and BLAS. So the lockstep solve runs in tests with the very arithmetic of
- * the CPU's. A call is work of the stream, as the kernels of the real libraries are.
- *
- * PTX_LIBRARY names what a library might do in a capture:
- *   cublas-refuses, cusolver-refuses    returns an error
- *   cusolver-allocates                  allocates memory, which no capture allows
- *   cusolver-replaces                   uses a buffer of its own, which a later call replaces
- * PTX_SYSTEMS=FILE appends the number of systems of each factorisation that runs. */
+ * the CPU's. A call is work of the stream, as the kernels of the real libraries are. */
 #include <cuda.h>
 #include <lapacke.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../driver/library.h"
 
 #define EXPORT __attribute__((visibility("default")))
-enum { SUCCESS = 0, ALLOC_FAILED = 2, INVALID_VALUE = 3, EXECUTION_FAILED = 6, NOT_SUPPORTED = 15, UPPER = 1 };
+enum { SUCCESS = 0, ALLOC_FAILED = 2, INVALID_VALUE = 3, EXECUTION_FAILED = 6, UPPER = 1 };
 
 typedef struct Library {
     void *stream;
-    int buffer;                /* number of the one in use */
-    void *workspace;           /* of cuBLAS */
-    unsigned long long memory; /* which a call in a capture could not allocate */
 } Library;
 
 /* ---- handles ---- */
@@ -35,11 +24,6 @@ static int create(void **handle) {
 static int destroy(void *handle) {
     free(handle);
     return handle ? SUCCESS : INVALID_VALUE;
-}
-
-static int does(const char *what) {
-    const char *said = getenv("PTX_LIBRARY");
-    return said && strcmp(said, what) == 0;
 }
 
 static int submit(Library *library, void (*function)(void *), const void *data, size_t size) {
@@ -67,67 +51,41 @@ int cusolverDnSetStream(void *handle, void *stream) {
 /* ---- cuSOLVER ---- */
 
 typedef struct Systems {
-    Library *library;
-    int buffer; /* of the library when the call was made */
     int part, n, lda, ldb, count;
     void *a, *b; /* arrays of pointers */
     int *info;
 } Systems;
 
-/* What a call in a capture does that it should not. */
-static int misbehave(Library *library) {
-    int captured = ptx_library_is_captured(library->stream);
-    if (captured && does("cusolver-refuses"))
-        return NOT_SUPPORTED;
-    if (captured && does("cusolver-allocates") && cuMemAlloc(&library->memory, 64) != CUDA_SUCCESS)
-        return ALLOC_FAILED;
-    if (!captured && does("cusolver-replaces"))
-        library->buffer++;
-    return SUCCESS;
-}
-
-static void count_systems(int count) {
-    const char *path = getenv("PTX_SYSTEMS");
-    FILE *file = path ? fopen(path, "a") : NULL;
-    if (!file)
-        return;
-    fprintf(file, "%d\n", count);
-    fclose(file);
-}
-
-/* As cuSOLVER does, a matrix that is not positive definite is no error of the call; solutions with it are worthless,
- * and so are those of a graph whose buffer has been replaced. */
+/* As in cuSOLVER, a matrix that is not positive definite is no error of the call; its solution has no meaning. */
 #define DEFINE(real, factor_name, factor, solve_name, solve)                                                           \
     EXPORT int factor_name(void *handle, int part, int n, real **a, int lda, int *info, int count);                    \
     EXPORT int solve_name(void *handle, int part, int n, int columns, real **a, int lda, real **b, int ldb, int *info, \
                           int count);                                                                                  \
     static void run_##factor_name(void *data) {                                                                        \
         const Systems *s = data;                                                                                       \
-        count_systems(s->count);                                                                                       \
         for (int i = 0; i < s->count; i++)                                                                             \
             s->info[i] = factor(LAPACK_COL_MAJOR, s->part == UPPER ? 'U' : 'L', s->n, ((real **)s->a)[i], s->lda);     \
     }                                                                                                                  \
     static void run_##solve_name(void *data) {                                                                         \
         const Systems *s = data;                                                                                       \
         *s->info = 0;                                                                                                  \
-        for (int i = 0; i < s->count; i++) {                                                                           \
-            real *b = ((real **)s->b)[i];                                                                              \
-            solve(LAPACK_COL_MAJOR, s->part == UPPER ? 'U' : 'L', s->n, 1, ((real **)s->a)[i], s->lda, b, s->ldb);     \
-            b[0] += s->buffer == s->library->buffer ? 0 : 1;                                                           \
-        }                                                                                                              \
+        for (int i = 0; i < s->count; i++)                                                                             \
+            solve(LAPACK_COL_MAJOR, s->part == UPPER ? 'U' : 'L', s->n, 1, ((real **)s->a)[i], s->lda,                 \
+                  ((real **)s->b)[i], s->ldb);                                                                         \
     }                                                                                                                  \
     int factor_name(void *handle, int part, int n, real **a, int lda, int *info, int count) {                          \
         Library *library = handle;                                                                                     \
-        int status = library ? misbehave(library) : INVALID_VALUE;                                                     \
-        Systems s = {library, 0, part, n, lda, 0, count, a, NULL, info};                                               \
-        return status == SUCCESS ? submit(library, run_##factor_name, &s, sizeof s) : status;                          \
+        if (!library)                                                                                                  \
+            return INVALID_VALUE;                                                                                      \
+        Systems s = {part, n, lda, 0, count, a, NULL, info};                                                           \
+        return submit(library, run_##factor_name, &s, sizeof s);                                                       \
     }                                                                                                                  \
     int solve_name(void *handle, int part, int n, int columns, real **a, int lda, real **b, int ldb, int *info,        \
                    int count) {                                                                                        \
         Library *library = handle;                                                                                     \
         if (!library || columns != 1) /* all that the real one does */                                                 \
             return INVALID_VALUE;                                                                                      \
-        Systems s = {library, library->buffer, part, n, lda, ldb, count, a, b, info};                                  \
+        Systems s = {part, n, lda, ldb, count, a, b, info};                                                            \
         return submit(library, run_##solve_name, &s, sizeof s);                                                        \
     }
 DEFINE(double, cusolverDnDpotrfBatched, LAPACKE_dpotrf, cusolverDnDpotrsBatched, LAPACKE_dpotrs)
@@ -135,12 +93,11 @@ DEFINE(float, cusolverDnSpotrfBatched, LAPACKE_spotrf, cusolverDnSpotrsBatched, 
 
 /* ---- cuBLAS ---- */
 
-enum { PLAIN = 0, TRANSPOSED = 1, WORKSPACE_ALIGNMENT = 256 };
+enum { PLAIN = 0, TRANSPOSED = 1 };
 
 EXPORT int cublasCreate_v2(void **handle);
 EXPORT int cublasDestroy_v2(void *handle);
 EXPORT int cublasSetStream_v2(void *handle, void *stream);
-EXPORT int cublasSetWorkspace_v2(void *handle, void *workspace, size_t bytes);
 
 int cublasCreate_v2(void **handle) {
     return create(handle);
@@ -150,18 +107,8 @@ int cublasDestroy_v2(void *handle) {
     return destroy(handle);
 }
 
-/* As in the real one, a new stream takes the workspace away. */
 int cublasSetStream_v2(void *handle, void *stream) {
-    if (handle)
-        ((Library *)handle)->workspace = NULL;
     return cusolverDnSetStream(handle, stream);
-}
-
-int cublasSetWorkspace_v2(void *handle, void *workspace, size_t bytes) {
-    if (!handle || !workspace || bytes == 0 || (size_t)workspace % WORKSPACE_ALIGNMENT != 0)
-        return INVALID_VALUE;
-    ((Library *)handle)->workspace = workspace;
-    return SUCCESS;
 }
 
 typedef struct Products {
@@ -169,15 +116,6 @@ typedef struct Products {
     double alpha, beta;
     void *a, *b, *c; /* arrays of pointers */
 } Products;
-
-/* Without a workspace of the caller a call in a capture is refused: the real one would then use memory of its own. */
-static int check_product(const Library *library, int op_a, int op_b) {
-    if (!library || op_a != PLAIN || op_b != TRANSPOSED) /* all that is used */
-        return INVALID_VALUE;
-    if (ptx_library_is_captured(library->stream) && (does("cublas-refuses") || !library->workspace))
-        return NOT_SUPPORTED;
-    return SUCCESS;
-}
 
 #define DEFINE_PRODUCT(real, name, multiply)                                                                           \
     void multiply(const char *op_a, const char *op_b, const int *m, const int *n, const int *k, const real *alpha,     \
@@ -195,9 +133,10 @@ static int check_product(const Library *library, int op_a, int op_b) {
     int name(void *handle, int op_a, int op_b, int m, int n, int k, const real *alpha, real **a, int lda, real **b,    \
              int ldb, const real *beta, real **c, int ldc, int count) {                                                \
         Library *library = handle;                                                                                     \
-        int status = check_product(library, op_a, op_b);                                                               \
+        if (!library || op_a != PLAIN || op_b != TRANSPOSED) /* all that is used */                                    \
+            return INVALID_VALUE;                                                                                      \
         Products p = {m, n, k, lda, ldb, ldc, count, (double)*alpha, (double)*beta, a, b, c};                          \
-        return status == SUCCESS ? submit(library, run_##name, &p, sizeof p) : status;                                 \
+        return submit(library, run_##name, &p, sizeof p);                                                              \
     }
 DEFINE_PRODUCT(double, cublasDgemmBatched, dgemm_)
 DEFINE_PRODUCT(float, cublasSgemmBatched, sgemm_)

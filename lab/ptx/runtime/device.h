@@ -79,7 +79,6 @@ typedef struct Runtime {
     void (*yield)(Thread *t);
     void (*trap)(Thread *t, u32 site, const char *what);
     void (*assert_fail)(Thread *t, u32 site, u8 *message, u8 *file, u8 *line, u8 *function, u8 *char_size);
-    void (*set_condition)(Thread *t, u32 site, u8 *handle, u8 *value);
     u64 (*clock)(void);
     /* Reports a bad access and ends the launch. */
     void (*fault)(Thread *t, Space space, u64 address, u32 width, u32 site, Access kind);

@@ -18,18 +18,6 @@ static u64 read_clock(void) {
     return (u64)now.tv_sec * 1000000000ull + (u64)now.tv_nsec;
 }
 
-int (*ptx_condition_setter)(u64 handle, u32 value);
-
-/* cudaGraphSetConditional: its parameters are at these addresses. */
-static void set_condition(Thread *t, u32 site, u8 *handle, u8 *value) {
-    u64 which;
-    u32 to;
-    memcpy(&which, handle, sizeof which);
-    memcpy(&to, value, sizeof to);
-    if (!ptx_condition_setter || !ptx_condition_setter(which, to))
-        ptx_trap(t, site, "a condition that is not one of the graph that runs");
-}
-
 const Runtime ptx_runtime_functions = {.sync_block = ptx_sync_block,
                                        .arrive_block = ptx_arrive_block,
                                        .reduce_block = ptx_reduce_block,
@@ -43,7 +31,6 @@ const Runtime ptx_runtime_functions = {.sync_block = ptx_sync_block,
                                        .yield = ptx_yield,
                                        .trap = ptx_trap,
                                        .assert_fail = ptx_assert_fail,
-                                       .set_condition = set_condition,
                                        .clock = read_clock,
                                        .fault = ptx_fault,
                                        .note_access = ptx_note_access,

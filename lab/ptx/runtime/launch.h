@@ -21,8 +21,6 @@ typedef struct PtxLaunch {
 
 PtxFailure ptx_launch(const DeviceModule *module, const Kernel *kernel, const PtxLaunch *launch);
 extern const Runtime ptx_runtime_functions;
-/* Sets a condition of the graph that runs; 0: there is none of that handle. */
-extern int (*ptx_condition_setter)(u64 handle, u32 value);
 
 /* The last report. */
 const char *ptx_last_report(void);

@@ -9,7 +9,7 @@ import harness
 
 NOT_INITIALIZED, INVALID_VALUE, OUT_OF_MEMORY, NO_DEVICE, INVALID_DEVICE = 3, 1, 2, 100, 101
 INVALID_CONTEXT, INVALID_PTX, INVALID_HANDLE, NOT_FOUND, CAPTURE_UNSUPPORTED, UNKNOWN = 201, 218, 400, 500, 900, 999
-CAPTURE_INVALIDATED, LAUNCH_FAILED = 901, 719
+CAPTURE_INVALIDATED = 901
 NO_BINARY, ILLEGAL_ADDRESS, NOT_SUPPORTED = 209, 700, 801
 
 # p[i] += n for one block
@@ -213,33 +213,6 @@ for mode in (0, 1, 2):
     print(code(d.allocate, 8))
     g = c_void_p(); print(code(d.call, 'cuStreamEndCapture', s, byref(g)))
 ''', CAPTURE_UNSUPPORTED, CAPTURE_INVALIDATED, CAPTURE_UNSUPPORTED, CAPTURE_INVALIDATED, 0, 0)
-
-    def test_a_condition_can_be_set_only_by_a_graph_that_has_it(self):
-        self.check('''
-d = Driver().start()
-m = d.load("""
-.version 8.0
-.target sm_80
-.address_size 64
-.extern .func cudaGraphSetConditional (.param .b64 h, .param .b32 v);
-.visible .entry set(.param .u64 handle)
-{
-    .reg .b32 %r<2>;
-    .reg .b64 %rd<2>;
-    ld.param.u64 %rd1, [handle];
-    mov.u32 %r1, 1;
-    {
-    .param .b64 param0;
-    st.param.b64 [param0+0], %rd1;
-    .param .b32 param1;
-    st.param.b32 [param1+0], %r1;
-    call.uni cudaGraphSetConditional, (param0, param1);
-    }
-    ret;
-}
-""")
-print(code(lambda: (d.launch(d.function(m, 'set'), 1, 1, [c_uint64(64)]), d.call('cuCtxSynchronize'))))
-''', LAUNCH_FAILED)
 
     def test_parameters_of_a_captured_launch_can_be_changed(self):
         self.check('''

@@ -6,7 +6,7 @@ from .parse import split_list
 from .types import TYPES, PtxError, unsigned
 
 U32 = unsigned(32)
-RUNTIME_CALLS = {'__assertfail': 'assert_fail', 'cudaGraphSetConditional': 'set_condition'}
+RUNTIME_CALLS = {'__assertfail': 'assert_fail'}
 
 
 def _label(name):

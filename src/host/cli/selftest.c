@@ -297,8 +297,7 @@ static void test_arithmetic(Report *r) {
         printf("arithmetic: %s\n", r->arithmetic);
 }
 
-/* Large worlds on a GPU, with the first scene: whether their results are right, and whether a graph or the host runs
- * their loop. */
+/* Large worlds on a GPU, with the first scene: whether their results are right. */
 static bool test_library(Report *r) {
     CliLibraryTest *t = &r->library;
     if (!r->on_gpu || cli_interrupted())

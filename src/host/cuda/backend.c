@@ -8,7 +8,6 @@
 #include "host/base/fail.h"
 #include "host/cuda/arrays.h"
 #include "host/cuda/launch.h"
-#include "host/cuda/loop.h"
 #include "host/cuda/specialized.h"
 #include "host/cuda/sensors.h"
 #include "host/model/model.h"
@@ -58,8 +57,6 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     SAP_TRY(sap_cuda_upload_model(c, model)); /* with the addresses that fill_args has put into it */
     SAP_TRY(sap_cuda_choose_grids(b));
     sap_cuda_make_kernels(b, &model->plan->plan.plan);
-    if (c->lockstep)
-        sap_cuda_loop_create(c);
     return SAP_OK;
 }
 
@@ -83,7 +80,6 @@ static void free_on_device(SapCudaBatch *c) {
     const SapCuda *cuda = c->device->cuda;
     if (c->own_stream)
         cuda->stream_synchronize(c->stream);
-    sap_cuda_loop_destroy(c);
     sap_cuda_lockstep_destroy(c->lockstep);
     sap_cuda_specialized_unload(&c->specialized, cuda);
     for (int i = 0; i < c->num_recorded; i++)

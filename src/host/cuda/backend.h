@@ -51,19 +51,10 @@ typedef struct SapCudaBatch {
     bool preset_kernel;
     SapCudaSpecialized specialized;
     SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */
-    struct SapCudaLoop *loop;  /* its loop as a graph (loop.h); NULL = the host runs it */
 
     uint8_t *mask; /* [num_worlds] mask of a call, on the device */
 
     SapCudaWorldParameters parameters;
 } SapCudaBatch;
-
-static inline void *sap_cuda_pointer(CuAddress address) {
-    return (void *)(uintptr_t)address;
-}
-
-static inline CuAddress sap_cuda_address(const void *pointer) {
-    return (CuAddress)(uintptr_t)pointer;
-}
 
 #endif

@@ -6,14 +6,13 @@
 
 #include "host/cuda/driver.h"
 
-/* The modules of kernels: target/cuda.cu, loaded with the device; cuda_dual.cu, cuda_mujoco.cu, cuda_thread.cu and
- * cuda_loop.cu, loaded when a batch needs them. */
+/* The modules of kernels: target/cuda.cu, loaded with the device; cuda_dual.cu, cuda_mujoco.cu and cuda_thread.cu,
+ * loaded when a batch needs them. */
 typedef enum SapCudaImage {
     SAP_CUDA_IMAGE_STEP,
     SAP_CUDA_IMAGE_DUAL,
     SAP_CUDA_IMAGE_MUJOCO,
     SAP_CUDA_IMAGE_THREAD,
-    SAP_CUDA_IMAGE_LOOP,
     SAP_CUDA_NUM_IMAGES
 } SapCudaImage;
 

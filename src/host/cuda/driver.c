@@ -14,7 +14,6 @@ static const char default_library[] = "libcuda.so.1";
 
 #define NAME(name, symbol, parameters) const char sap_cu_name_##name[] = #symbol;
 SAP_CU_FUNCTIONS(NAME)
-SAP_CU_GRAPH_FUNCTIONS(NAME)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static SapCuda driver;
@@ -32,17 +31,6 @@ static SapStatus find(void *library, const char *path, const char *symbol, void 
 static SapStatus find_all(void *library, const char *path, SapCuda *out) {
 #define FIND(name, symbol, parameters) SAP_TRY(find(library, path, #symbol, &out->name));
     SAP_CU_FUNCTIONS(FIND)
-#define FIND_GRAPH(name, symbol, parameters) &&sap_find_symbol(library, #symbol, &out->name)
-    out->has_graphs = true SAP_CU_GRAPH_FUNCTIONS(FIND_GRAPH);
-    return SAP_OK;
-}
-
-/* Drivers before CUDA 12.4 may have some of the functions, but no conditional nodes that can be used. */
-static SapStatus check_version(SapCuda *cuda) {
-    enum { CONDITIONAL_NODES = 12040 };
-    int version;
-    SAP_CU_TRY(cuda, driver_version, "device cuda", (&version));
-    cuda->has_graphs = cuda->has_graphs && version >= CONDITIONAL_NODES;
     return SAP_OK;
 }
 
@@ -62,8 +50,6 @@ static SapStatus load(void) {
     SapStatus status = find_all(library, path, &driver);
     if (status == SAP_OK)
         status = start(&driver);
-    if (status == SAP_OK)
-        status = check_version(&driver);
     if (status != SAP_OK)
         dlclose(library);
     return status;

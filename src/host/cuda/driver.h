@@ -7,9 +7,9 @@
 #ifndef SAPWOOD_HOST_CUDA_DRIVER_H
 #define SAPWOOD_HOST_CUDA_DRIVER_H
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <sapwood/error.h>
 
@@ -23,10 +23,14 @@ typedef struct CUmod_st *CuModule;
 typedef struct CUfunc_st *CuFunction;
 typedef struct CUstream_st *CuStream;
 typedef struct CUevent_st *CuEvent;
-typedef struct CUgraph_st *CuGraph;
-typedef struct CUgraphExec_st *CuGraphExec;
-typedef struct CUgraphNode_st *CuGraphNode;
-typedef unsigned long long CuGraphHandle; /* CUgraphConditionalHandle */
+
+static inline void *sap_cuda_pointer(CuAddress address) {
+    return (void *)(uintptr_t)address;
+}
+
+static inline CuAddress sap_cuda_address(const void *pointer) {
+    return (CuAddress)(uintptr_t)pointer;
+}
 
 enum { CU_SUCCESS = 0, CU_INVALID_VALUE = 1, CU_OUT_OF_MEMORY = 2, CU_NO_DEVICE = 100, CU_NOT_FOUND = 500 };
 
@@ -41,40 +45,6 @@ enum {
 enum { CU_FUNC_MAX_DYNAMIC_SHARED = 8, CU_FUNC_SHARED_CARVEOUT = 9 };
 enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DISABLE_TIMING = 2 };
 enum { CU_POINTER_MEMORY_TYPE = 2, CU_MEMORY_HOST = 1 };
-
-/* ---- nodes of graphs ---- */
-
-enum { CU_NODE_KERNEL = 0, CU_NODE_GRAPH = 4, CU_NODE_CONDITIONAL = 13 };
-enum { CU_CONDITION_IF = 0, CU_CONDITION_WHILE = 1, CU_CONDITION_ASSIGN_DEFAULT = 1 };
-enum { CU_CAPTURE_THREAD_LOCAL = 1, CU_CAPTURE_ACTIVE = 1, CU_SET_DEPENDENCIES = 1 };
-
-/* CUgraphNodeParams, with the kinds in use: 256 bytes, those without a meaning 0. */
-typedef struct CuNodeParams {
-    int type, reserved[3];
-    union {
-        long long words[29];
-        struct {
-            CuFunction function;
-            unsigned grid[3], block[3], shared;
-            void **parameters, **extra;
-            void *kernel;
-            CuContext context;
-        } kernel;
-        struct {
-            CuGraph graph; /* copied */
-            int ownership;
-        } child;
-        struct {
-            CuGraphHandle handle;
-            int type;
-            unsigned size;   /* 1 */
-            CuGraph *bodies; /* out: [size], owned by the node */
-            CuContext context;
-        } conditional;
-    };
-    long long reserved_end;
-} CuNodeParams;
-static_assert(sizeof(CuNodeParams) == 256, "CUgraphNodeParams of <cuda.h> has 256 bytes");
 
 /* ---- the functions ---- */
 
@@ -120,31 +90,9 @@ static_assert(sizeof(CuNodeParams) == 256, "CUgraphNodeParams of <cuda.h> has 25
       (CuFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,     \
        unsigned block_z, unsigned shared, CuStream stream, void **parameters, void **extra))
 
-/* Graphs with conditional nodes, which drivers for CUDA 12.4 and later have. */
-#define SAP_CU_GRAPH_FUNCTIONS(X)                                                                                      \
-    X(graph_create, cuGraphCreate, (CuGraph * graph, unsigned flags))                                                  \
-    X(graph_destroy, cuGraphDestroy, (CuGraph graph))                                                                  \
-    X(graph_add, cuGraphAddNode_v2,                                                                                    \
-      (CuGraphNode * node, CuGraph graph, const CuGraphNode *dependencies, const void *edges, size_t count,            \
-       CuNodeParams *parameters))                                                                                      \
-    X(condition_create, cuGraphConditionalHandleCreate,                                                                \
-      (CuGraphHandle * handle, CuGraph graph, CuContext context, unsigned value, unsigned flags))                      \
-    X(instantiate, cuGraphInstantiateWithFlags, (CuGraphExec * exec, CuGraph graph, unsigned long long flags))         \
-    X(exec_destroy, cuGraphExecDestroy, (CuGraphExec exec))                                                            \
-    X(graph_launch, cuGraphLaunch, (CuGraphExec exec, CuStream stream))                                                \
-    X(capture_begin, cuStreamBeginCapture_v2, (CuStream stream, int mode))                                             \
-    X(capture_end, cuStreamEndCapture, (CuStream stream, CuGraph * graph))                                             \
-    X(capture_info, cuStreamGetCaptureInfo_v3,                                                                         \
-      (CuStream stream, int *status, unsigned long long *id, CuGraph *graph, const CuGraphNode **dependencies,         \
-       const void **edges, size_t *count))                                                                             \
-    X(capture_update, cuStreamUpdateCaptureDependencies_v2,                                                            \
-      (CuStream stream, CuGraphNode * dependencies, const void *edges, size_t count, unsigned flags))
-
 #define SAP_CU_POINTER(name, symbol, parameters) CuResult(*name) parameters;
 typedef struct SapCuda {
     SAP_CU_FUNCTIONS(SAP_CU_POINTER)
-    SAP_CU_GRAPH_FUNCTIONS(SAP_CU_POINTER) /* undefined unless has_graphs */
-    bool has_graphs;
 } SapCuda;
 
 /* The functions of the driver. The first successful call loads and initialises it; it is never unloaded. Callable from
@@ -166,6 +114,5 @@ SapStatus sap_cuda_status(const SapCuda *cuda, CuResult result, const char *func
 /* Names of the functions in messages: those of the documentation. */
 #define SAP_CU_NAME(name, symbol, parameters) extern const char sap_cu_name_##name[];
 SAP_CU_FUNCTIONS(SAP_CU_NAME)
-SAP_CU_GRAPH_FUNCTIONS(SAP_CU_NAME)
 
 #endif

@@ -20,11 +20,9 @@ EMBED(sap_cuda_image, SAPWOOD_CUDA_IMAGE_FILE);
 EMBED(sap_cuda_dual_image, SAPWOOD_CUDA_DUAL_IMAGE_FILE);
 EMBED(sap_cuda_mujoco_image, SAPWOOD_CUDA_MUJOCO_IMAGE_FILE);
 EMBED(sap_cuda_thread_image, SAPWOOD_CUDA_THREAD_IMAGE_FILE);
-EMBED(sap_cuda_loop_image, SAPWOOD_CUDA_LOOP_IMAGE_FILE);
 
 const void *sap_cuda_embedded_image(SapCudaImage image) {
-    const void *const images[] = {sap_cuda_image, sap_cuda_dual_image, sap_cuda_mujoco_image, sap_cuda_thread_image,
-                                  sap_cuda_loop_image};
+    const void *const images[] = {sap_cuda_image, sap_cuda_dual_image, sap_cuda_mujoco_image, sap_cuda_thread_image};
     return images[image];
 }
 #else

@@ -4,7 +4,6 @@
 
 #include "host/base/fail.h"
 #include "host/cuda/arrays.h"
-#include "host/cuda/loop.h"
 #include "host/cuda/mapping.h"
 #include "host/cuda/deferred.h"
 #include "host/plan/layout.h"
@@ -229,7 +228,7 @@ static SapStatus launch_iterations(SapCudaBatch *c, const char *what) {
 static SapStatus launch_stages(SapCudaBatch *c, const char *what) {
     SAP_TRY(launch_program(c, what, &c->step, c->lockstep->begin));
     /* a batch always has contact slots */
-    SAP_TRY(sap_cuda_loop_is_ready(c, what) ? sap_cuda_loop_launch(c, what) : launch_iterations(c, what));
+    SAP_TRY(launch_iterations(c, what));
     return launch_program(c, what, &c->step, c->lockstep->finish);
 }
 

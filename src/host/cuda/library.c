@@ -32,7 +32,6 @@ enum { PLAIN = 0, TRANSPOSED = 1 }; /* CUBLAS_OP_N, CUBLAS_OP_T */
     X(create, cublasCreate_v2, (Handle * handle))                                                                      \
     X(destroy, cublasDestroy_v2, (Handle handle))                                                                      \
     X(set_stream, cublasSetStream_v2, (Handle handle, CuStream stream))                                                \
-    X(set_workspace, cublasSetWorkspace_v2, (Handle handle, void *workspace, size_t bytes))                            \
     X(multiply32, cublasSgemmBatched,                                                                                  \
       (Handle handle, int op_a, int op_b, int m, int n, int k, const float *alpha, float **a, int lda, float **b,      \
        int ldb, const float *beta, float **c, int ldc, int count))                                                     \
@@ -46,8 +45,6 @@ static struct { PRODUCT_FUNCTIONS(POINTER) } cublas;
 
 struct SapCudaLibrary {
     Handle solver, products; /* products: NULL = none */
-    void *workspace;         /* of cuBLAS; NULL = its own */
-    size_t workspace_bytes;
 };
 
 /* ---- loading ---- */
@@ -129,32 +126,16 @@ void sap_cuda_library_destroy(SapCudaLibrary *library) {
 
 /* ---- systems ---- */
 
-static void *pointer_of(CuAddress address) {
-    return (void *)(uintptr_t)address;
-}
-
-void sap_cuda_library_set_workspace(SapCudaLibrary *library, CuAddress workspace, size_t bytes) {
-    library->workspace = pointer_of(workspace);
-    library->workspace_bytes = bytes;
-}
-
 SapStatus sap_cuda_library_set_stream(SapCudaLibrary *library, CuStream stream) {
     SAP_TRY(status_of(cusolver.set_stream(library->solver, stream), "cusolverDnSetStream"));
-    if (!library->products)
-        return SAP_OK;
-    SAP_TRY(status_of(cublas.set_stream(library->products, stream), "cublasSetStream"));
-    if (!library->workspace)
-        return SAP_OK;
-    /* a new stream has taken the workspace away */
-    return status_of(cublas.set_workspace(library->products, library->workspace, library->workspace_bytes),
-                     "cublasSetWorkspace");
+    return library->products ? status_of(cublas.set_stream(library->products, stream), "cublasSetStream") : SAP_OK;
 }
 
 /* H += J' (G J): by columns J and G J are n x rows. */
 static SapStatus add_products(const SapCudaLibrary *library, const SapCudaSystems *s) {
     Handle handle = library->products;
     int n = s->n, rows = s->rows, count = s->count;
-    void *J = pointer_of(s->Js), *GJ = pointer_of(s->GJs), *H = pointer_of(s->matrices);
+    void *J = sap_cuda_pointer(s->Js), *GJ = sap_cuda_pointer(s->GJs), *H = sap_cuda_pointer(s->matrices);
     if (s->is_f64)
         return status_of(cublas.multiply64(handle, PLAIN, TRANSPOSED, n, n, rows, &(double){1}, J, n, GJ, n,
                                            &(double){1}, H, n, count),
@@ -166,15 +147,15 @@ static SapStatus add_products(const SapCudaLibrary *library, const SapCudaSystem
 
 SapStatus sap_cuda_library_solve(SapCudaLibrary *library, const SapCudaSystems *s) {
     Handle handle = library->solver;
-    int *info = pointer_of(s->info), *scratch = pointer_of(s->scratch), n = s->n, count = s->count;
+    int *info = sap_cuda_pointer(s->info), *scratch = sap_cuda_pointer(s->scratch), n = s->n, count = s->count;
     if (s->rows > 0)
         SAP_TRY(add_products(library, s));
     if (s->is_f64) {
-        double **a = pointer_of(s->matrices), **b = pointer_of(s->vectors);
+        double **a = sap_cuda_pointer(s->matrices), **b = sap_cuda_pointer(s->vectors);
         SAP_TRY(status_of(cusolver.factor64(handle, UPPER, n, a, n, info, count), "cusolverDnDpotrfBatched"));
         return status_of(cusolver.solve64(handle, UPPER, n, 1, a, n, b, n, scratch, count), "cusolverDnDpotrsBatched");
     }
-    float **a = pointer_of(s->matrices), **b = pointer_of(s->vectors);
+    float **a = sap_cuda_pointer(s->matrices), **b = sap_cuda_pointer(s->vectors);
     SAP_TRY(status_of(cusolver.factor32(handle, UPPER, n, a, n, info, count), "cusolverDnSpotrfBatched"));
     return status_of(cusolver.solve32(handle, UPPER, n, 1, a, n, b, n, scratch, count), "cusolverDnSpotrsBatched");
 }

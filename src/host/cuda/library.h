@@ -28,9 +28,7 @@ typedef struct SapCudaSystems {
     CuAddress scratch;           /* one int */
 } SapCudaSystems;
 
-/* Sets the stream of the calls that follow. A workspace for cuBLAS, [bytes] aligned to 256, is used from then on: its
- * calls can then be captured. */
-void sap_cuda_library_set_workspace(SapCudaLibrary *library, CuAddress workspace, size_t bytes);
+/* Sets the stream of the calls that follow. */
 SapStatus sap_cuda_library_set_stream(SapCudaLibrary *library, CuStream stream);
 
 /* Enqueues products and solution; the solutions replace the right-hand sides. */

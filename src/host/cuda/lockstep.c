@@ -7,8 +7,6 @@
 #include "host/base/fail.h"
 #include "host/plan/factor_plan.h"
 
-enum { WORKSPACE_ALIGNMENT = 256 };
-
 static SapStatus find_kernels(const SapCudaDevice *device, SapCudaLockstep *s) {
     const struct {
         const char *name;
@@ -26,22 +24,12 @@ static SapStatus find_kernels(const SapCudaDevice *device, SapCudaLockstep *s) {
     return SAP_OK;
 }
 
-/* The workspace that cuBLAS recommends; a graph needs its address. */
-static SapStatus choose_workspace(const SapCudaDevice *device, SapCudaLockstep *s) {
-    int major;
-    SAP_CU_TRY(device->cuda, device_attribute, "device cuda", (&major, CU_CAPABILITY_MAJOR, device->device));
-    if (s->adds_contacts && device->cuda->has_graphs)
-        s->workspace_bytes = (size_t)(major >= 9 ? 32 : 4) << 20;
-    return SAP_OK;
-}
-
 SapStatus sap_cuda_lockstep_create(const SapCudaDevice *device, const SapStepArgs *args, SapCudaLockstep **out) {
     SapCudaLockstep *s = *out = sap_allocate(1, sizeof *s, "batch");
     if (!s)
         return SAP_ERROR_MEMORY;
     SAP_TRY(find_kernels(device, s));
     s->adds_contacts = sap_library_adds_contacts(args) && sap_cuda_library_has_products();
-    SAP_TRY(choose_workspace(device, s));
     return sap_cuda_library_create(s->adds_contacts, &s->library);
 }
 
@@ -58,13 +46,8 @@ const char *sap_cuda_lockstep_describe(SapCudaLockstep *s, const SapStepArgs *ar
     const char *contacts = s->adds_contacts                  ? "cuBLAS adds the contacts to H"
                            : sap_library_adds_contacts(args) ? "kernels add the contacts to H: there is no cuBLAS"
                                                              : "kernels add the contacts to H: they touch few dofs";
-    s->described = (size_t)snprintf(s->factor, sizeof s->factor / 2, "%s; %s", choice, contacts);
+    snprintf(s->factor, sizeof s->factor, "%s; %s", choice, contacts);
     return s->factor;
-}
-
-void sap_cuda_lockstep_say(SapCudaLockstep *s, const char *loop, const char *reason) {
-    size_t begin = s->described < sizeof s->factor / 2 ? s->described : sizeof s->factor / 2 - 1;
-    snprintf(s->factor + begin, sizeof s->factor - begin, "; %s%s%s", loop, *reason ? ": " : "", reason);
 }
 
 void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaLockstep *s) {
@@ -102,52 +85,34 @@ void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_w
     }
     SAP_CARVE(arena, s->list.count, 1);
     SAP_CARVE(arena, s->scratch, 1);
-    /* The workspace of cuBLAS. */
-    if (s->workspace_bytes > 0)
-        s->workspace = sap_arena_carve(arena, s->workspace_bytes + WORKSPACE_ALIGNMENT, 1);
 }
 
-static CuAddress address_of(const void *pointer) {
-    return (CuAddress)(uintptr_t)pointer;
-}
-
-void sap_cuda_lockstep_use_workspace(const SapCudaLockstep *s) {
-    CuAddress first = address_of(s->workspace) + WORKSPACE_ALIGNMENT - 1;
-    if (s->workspace)
-        sap_cuda_library_set_workspace(s->library, first / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT,
-                                       s->workspace_bytes);
-}
-
-SapStatus sap_cuda_lockstep_list(const SapCudaLockstep *s, const SapCudaDevice *device, CuStream stream,
-                                 const char *what) {
+/* Lists the systems of the active worlds on the stream. */
+static SapStatus list_systems(const SapCudaLockstep *s, const SapCuda *cuda, CuStream stream, const char *what) {
     void *parameters[] = {(void *)&s->list};
-    SAP_CU_TRY(device->cuda, launch, what,
+    SAP_CU_TRY(cuda, launch, what,
                (s->compact, 1, 1, 1, SAP_COMPACT_THREADS, 1, 1, SAP_COMPACT_SHARED, stream, parameters, NULL));
     return SAP_OK;
-}
-
-SapStatus sap_cuda_lockstep_call(const SapCudaLockstep *s, int count) {
-    SapCudaSystems systems = {.is_f64 = s->systems.matrix.is_f64,
-                              .n = (int)s->systems.vector.stride,
-                              .count = count,
-                              .matrices = address_of(s->list.matrices),
-                              .vectors = address_of(s->list.vectors),
-                              .rows = (int)(s->systems.J.stride / s->systems.vector.stride),
-                              .Js = address_of(s->list.Js),
-                              .GJs = address_of(s->list.GJs),
-                              .info = address_of(s->systems.info),
-                              .scratch = address_of(s->scratch)};
-    return sap_cuda_library_solve(s->library, &systems);
 }
 
 SapStatus sap_cuda_lockstep_solve(const SapCudaLockstep *s, const SapCudaDevice *device, CuStream stream,
                                   const char *what, int *count) {
     const SapCuda *cuda = device->cuda;
-    SAP_TRY(sap_cuda_lockstep_list(s, device, stream, what));
-    SAP_CU_TRY(cuda, copy_to_host, what, (count, address_of(s->list.count), sizeof *count, stream));
+    SAP_TRY(list_systems(s, cuda, stream, what));
+    SAP_CU_TRY(cuda, copy_to_host, what, (count, sap_cuda_address(s->list.count), sizeof *count, stream));
     SAP_CU_TRY(cuda, stream_synchronize, what, (stream));
     if (*count == 0)
         return SAP_OK;
     SAP_TRY(sap_cuda_library_set_stream(s->library, stream));
-    return sap_cuda_lockstep_call(s, *count);
+    SapCudaSystems systems = {.is_f64 = s->systems.matrix.is_f64,
+                              .n = (int)s->systems.vector.stride,
+                              .count = *count,
+                              .matrices = sap_cuda_address(s->list.matrices),
+                              .vectors = sap_cuda_address(s->list.vectors),
+                              .rows = (int)(s->systems.J.stride / s->systems.vector.stride),
+                              .Js = sap_cuda_address(s->list.Js),
+                              .GJs = sap_cuda_address(s->list.GJs),
+                              .info = sap_cuda_address(s->systems.info),
+                              .scratch = sap_cuda_address(s->scratch)};
+    return sap_cuda_library_solve(s->library, &systems);
 }

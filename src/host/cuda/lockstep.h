@@ -16,10 +16,7 @@ typedef struct SapCudaLockstep {
     SapLibraryArgs systems; /* arrays that the kernels read and write */
     SapCompactArgs list;    /* list of the systems passed to the library */
     int *scratch;           /* one int */
-    char *workspace;        /* of cuBLAS; NULL = its own */
-    size_t workspace_bytes;
-    char factor[512]; /* sap_cuda_lockstep_describe */
-    size_t described; /* bytes of it, without what sap_cuda_lockstep_say adds */
+    char factor[256];       /* sap_cuda_lockstep_describe */
 } SapCudaLockstep;
 
 /* Finds the kernels and the libraries; the device's context must be current. Destroy accepts NULL. */
@@ -29,21 +26,8 @@ void sap_cuda_lockstep_destroy(SapCudaLockstep *lockstep);
 /* The text of SapBatchInfo.factor: `choice` and, with a lockstep, where the contacts are added. */
 const char *sap_cuda_lockstep_describe(SapCudaLockstep *lockstep, const SapStepArgs *args, const char *choice);
 
-/* Appends to that text whether a graph or the host runs the loop, and why. */
-void sap_cuda_lockstep_say(SapCudaLockstep *lockstep, const char *loop, const char *reason);
-
 /* Carves the device memory of the systems. */
 void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaLockstep *lockstep);
-
-/* Lets cuBLAS use the workspace of the batch, if it has one, from the next change of the stream on. */
-void sap_cuda_lockstep_use_workspace(const SapCudaLockstep *lockstep);
-
-/* Lists the systems on the stream, those of active worlds first. */
-SapStatus sap_cuda_lockstep_list(const SapCudaLockstep *lockstep, const SapCudaDevice *device, CuStream stream,
-                                 const char *what);
-
-/* Solves the first `count` systems of the list, on the stream of the library. */
-SapStatus sap_cuda_lockstep_call(const SapCudaLockstep *lockstep, int count);
 
 /* Solves the systems of the active worlds, and waits for their number; *count is pinned host memory. */
 SapStatus sap_cuda_lockstep_solve(const SapCudaLockstep *lockstep, const SapCudaDevice *device, CuStream stream,

@@ -1,6 +1,5 @@
 // Lists the worlds whose Newton systems the library solves: compacts the systems of the active worlds into arrays of
-// pointers. One block; worlds keep their order. The systems of the other worlds follow, last world first: a graph
-// solves a fixed number of systems, and nothing reads those.
+// pointers. One block; worlds keep their order.
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/target/compact.h"
@@ -15,8 +14,8 @@ extern "C" __global__ void __launch_bounds__(SAP_COMPACT_THREADS)
         int world = first + (int)threadIdx.x, before, sum;
         int active = world < args.num_worlds && args.active[world];
         Scan(storage).ExclusiveSum(active, before, sum);
-        if (world < args.num_worlds) {
-            int place = active ? listed + before : args.num_worlds - 1 - (world - listed - before);
+        if (active) {
+            int place = listed + before;
             args.place[world] = place;
             args.matrices[place] = args.matrix + world * args.matrix_bytes;
             args.vectors[place] = args.vector + world * args.vector_bytes;

@@ -13,9 +13,9 @@ typedef struct SapCompactArgs {
     char *J, *GJ;                         /* [num_worlds][rows_bytes] of the contacts, if the library adds them to H */
     long long matrix_bytes, vector_bytes; /* size of one world's matrix and vector */
     long long rows_bytes;                 /* size of one world's J */
-    void **matrices, **vectors;           /* [num_worlds] out: addresses of the active worlds' systems, then of others */
+    void **matrices, **vectors;           /* [num_worlds] out: addresses of the active worlds' systems */
     void **Js, **GJs;                     /* [num_worlds] out: the same of J and G J; NULL = none */
-    int *place;                           /* [num_worlds] out: index of a world in these arrays */
+    int *place;                           /* [num_worlds] out: index of an active world in these arrays */
     int *count;                           /* [1] out: number of active worlds */
 } SapCompactArgs;
 
