@@ -56,7 +56,7 @@ typedef enum SapLineSearch {
 typedef enum SapFactorPlan {
     SAP_FACTOR_SPARSE = 0,  /* "sparse": on the pattern of tree and constraints unless a contact couples two branches */
     SAP_FACTOR_DENSE = 1,   /* "dense": the full matrix */
-    SAP_FACTOR_LIBRARY = 2, /* "library": dense, by LAPACK or cuSOLVER; for worlds of many dofs */
+    SAP_FACTOR_LIBRARY = 2, /* "library": dense, by cuSOLVER; for worlds of many dofs on a GPU, refused on a CPU */
     SAP_FACTOR_AUTO = 3     /* "auto": library for worlds of many dofs on a GPU if it is there, else sparse */
 } SapFactorPlan;
 /* How the gyroscopic torque of free and ball bodies is integrated (docs/free_motion.md). */

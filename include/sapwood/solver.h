@@ -221,7 +221,7 @@ typedef struct SapProfile {
 } SapProfile;
 
 /* on = true sets the profile to zero and makes every further call measure its stages; on = false stops that. Profiling
- * does not change results and costs nothing while it is off. SAP_ERROR_UNSUPPORTED with factor_plan = library. */
+ * does not change results and costs nothing while it is off. */
 SAP_API SapStatus sap_solver_profile(SapSolver *solver, bool on);
 /* Reads the profile; all zeros if profiling was never on. */
 SAP_API SapStatus sap_solver_profile_read(const SapSolver *solver, SapProfile *out);

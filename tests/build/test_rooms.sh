@@ -52,7 +52,6 @@ host/cpu/programs.c -> kernels/step/step_list.h | the list of stages, which a CP
 host/cpu/profile.c -> kernels/dialect/profile.h | the host reads the same clock as the kernels
 host/cpu/run.c -> kernels/step/skip_world.h | a CPU leaves worlds out before it makes packs of the others
 host/cuda/lockstep.h -> kernels/target/compact.h | arguments of a kernel that the host launches
-host/cuda/library_graph.h -> kernels/target/loop.h | arguments of a kernel that the host launches
 '
 # Known and to be removed, "finding | cure".
 known=''

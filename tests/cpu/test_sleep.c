@@ -216,13 +216,3 @@ Test(sleep, a_dof_rests_below_the_speed_of_the_mass_that_it_moves) {
         sap_scene_destroy(scene);
     }
 }
-
-Test(sleep, is_refused_where_it_does_not_work) {
-    SapScene *scene = load("cube");
-    SapOptions o = sleepy(STEPS);
-    SapBatch *b = NULL;
-    o.factor_plan = SAP_FACTOR_LIBRARY;
-    cr_expect_eq(sap_batch_create(scene->model, 1, &o, &b), SAP_ERROR_UNSUPPORTED);
-    cr_expect(strstr(sap_error_message(), "sleep_steps is 10"), "%s", sap_error_message());
-    sap_scene_destroy(scene);
-}

@@ -16,6 +16,7 @@
 #include "host/cpu/dispatch.h"
 #include "host/plan/layout.h"
 #include "support/kernel_contacts.h"
+#include "support/lockstep_stages.h"
 #include "kernels/data/dual.h"
 #include "kernels/dialect/team_threads.h"
 #include "support/random_model.h"
@@ -217,20 +218,20 @@ static void program_stages(SapContext *ctx) {
     int world = ctx->pack->world[0];
     ctx->args = &args;
     args.newton.dense = 1;
-    sap_program_lockstep_begin(ctx);
+    lockstep_begin(ctx);
     wait_for_team();
     for (;;) {
-        sap_program_lockstep_assemble(ctx);
+        lockstep_assemble(ctx);
         wait_for_team();
         if (!args.library.active[world])
             break;
         if (sap_team_rank == 0)
             solve_system(&args.library, world, args.plan.nv);
         wait_for_team();
-        sap_program_lockstep_advance(ctx);
+        lockstep_advance(ctx);
         wait_for_team();
     }
-    sap_program_lockstep_finish(ctx);
+    lockstep_finish(ctx);
 }
 
 static void library_create(SapStepArgs *args) {

@@ -451,6 +451,8 @@ SapStatus sap_dump_batch(const SapDump *dump, int call, int num_worlds, const Sa
     SapOptions own = dump->options;
     SapBatch *batch;
     own.device = SAP_DEVICE_CPU;
+    if (own.factor_plan == SAP_FACTOR_LIBRARY) /* for a GPU only */
+        own.factor_plan = SAP_FACTOR_SPARSE;
     SAP_TRY(sap_batch_create_as(dump->model, num_worlds, options ? options : &own, dump->inputs.dtype, &batch));
     SapStatus status = fill_batch((const OwnedDump *)dump, call, batch);
     if (status == SAP_OK)

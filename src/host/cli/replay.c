@@ -387,6 +387,8 @@ static bool report(const Replay *r) {
 static int replay_dump(const ReplayArgs *args, const SapDump *dump) {
     Replay r = {.args = args, .dump = dump, .options = dump->options};
     r.options.device = SAP_DEVICE_CPU;
+    if (r.options.factor_plan == SAP_FACTOR_LIBRARY) /* for a GPU only */
+        r.options.factor_plan = SAP_FACTOR_SPARSE;
     r.options.threads = r.options.lanes = 0;
     r.options.isa = SAP_ISA_AUTO;
     bool ok = cli_settings_apply(&args->settings, &r.options) && replay(&r) && report(&r);

@@ -69,7 +69,7 @@ void sap_program_inspect(SapContext *ctx) {
 #define STEP_COLLIDES                 1
 #define STEP_PLACE_SLOTS              ((void)0) /* all packs have theirs in the same arenas */
 #define STEP_HAS_MUJOCO               1
-#define STEP_HAS_LOCKSTEP             1
+#define STEP_HAS_LOCKSTEP             0
 #include "kernels/step/step_list.h"
 
 bool sap_program_solves(const SapStepArgs *args) {
@@ -89,22 +89,6 @@ void sap_program_step(SapContext *ctx) {
 void sap_program_one_step(SapContext *ctx) {
     ctx->step = ctx->args->first_step;
     step_once(ctx);
-}
-
-void sap_program_lockstep_begin(SapContext *ctx) {
-    lockstep_begin(ctx);
-}
-
-void sap_program_lockstep_assemble(SapContext *ctx) {
-    lockstep_assemble(ctx);
-}
-
-void sap_program_lockstep_advance(SapContext *ctx) {
-    lockstep_advance(ctx);
-}
-
-void sap_program_lockstep_finish(SapContext *ctx) {
-    lockstep_finish(ctx);
 }
 
 void sap_program_run(SapProgram *program, const SapStepArgs *args, const SapPack *pack, const SapKernelSet *kernels,

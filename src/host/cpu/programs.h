@@ -42,13 +42,6 @@ void sap_program_step(SapContext *ctx);     /* free motion, collision, contacts,
 void sap_program_one_step(SapContext *ctx); /* step args->first_step of them */
 void sap_program_collide(SapContext *ctx);  /* contact records */
 
-/* Step args->first_step in stages (sap/lockstep.h): all worlds must finish a stage before the next one starts. Each
- * world keeps its scratch between stages. */
-void sap_program_lockstep_begin(SapContext *ctx);    /* up to the initial v */
-void sap_program_lockstep_assemble(SapContext *ctx); /* Newton systems of the active worlds */
-void sap_program_lockstep_advance(SapContext *ctx);  /* line search along their solutions */
-void sap_program_lockstep_finish(SapContext *ctx);   /* results, integration */
-
 void sap_program_inspect(SapContext *ctx);    /* free motion, copied out */
 void sap_program_kinematics(SapContext *ctx); /* body poses and velocities */
 

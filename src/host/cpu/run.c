@@ -160,11 +160,7 @@ void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {
         clear_counters(&args->report, w); /* no stage writes them in this case */
     if (!solves && args->report.wrench)
         memset(args->report.wrench, 0, wrenches * sizeof *args->report.wrench);
-    if (s->lockstep && s->kept)
-        sap_snapshot_worlds(s->kept, 0, s->num_worlds);
-    if (s->lockstep)
-        sap_lockstep_step(s->lockstep, s->pool, args);
-    else if (s->order && args->collide.enabled)
+    if (s->order && args->collide.enabled)
         run_grouped(s, args);
     else
         run_job(s, &(Job){.solver = s, .args = args, .program = sap_program_step, .count = s->num_worlds});

@@ -72,20 +72,12 @@ void sap_solver_set_results(SapSolver *s, uint32_t *status, const SapReportArgs 
 SapStatus sap_solver_let_sleep(SapSolver *s, int32_t *asleep) {
     if (s->options.sleep_steps == 0)
         return SAP_OK;
-    if (s->options.factor_plan == SAP_FACTOR_LIBRARY)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "option sleep_steps is %d; with factor_plan = library worlds do not sleep",
-                        s->options.sleep_steps);
     return sap_sleep_create(s, asleep, &s->sleep);
 }
 
 void sap_solver_record_trees(SapSolver *s, int32_t *tree_asleep, double *tree_rest) {
     if (s->sleep)
         sap_sleep_record_trees(s->sleep, tree_asleep, tree_rest);
-}
-
-static bool uses_lockstep(const SapSolver *s) {
-    return s->options.factor_plan == SAP_FACTOR_LIBRARY && s->args.newton.dense;
 }
 
 /* Bytes of one thread's scratch. */
@@ -101,12 +93,8 @@ static size_t scratch_bytes(const SapSolver *s) {
 /* Compares all memory that the solver will have, and `bytes_per_world` of its owner, with what is available. */
 static SapStatus check_memory(const SapSolver *s, const char *what, size_t bytes_per_world) {
     const double small = 1 << 26; /* as for a single allocation */
-    double scratch = (double)scratch_bytes(s), fixed = scratch * s->threads, nv = s->args.plan.nv;
+    double fixed = (double)scratch_bytes(s) * s->threads;
     double per_world = (double)bytes_per_world + 2 * sizeof(double) + 7 * sizeof(int32_t);
-    if (uses_lockstep(s)) { /* every world keeps its scratch, and has its own matrices */
-        double rows = sap_library_adds_contacts(&s->args) ? 2 * (double)sap_library_rows(&s->args) : 0;
-        per_world += scratch / s->kernels.pack[0]->lanes + (nv * nv + rows) * sizeof(double);
-    }
     double bytes = fixed + per_world * s->num_worlds;
     double available = bytes <= small ? small : (double)sap_available_memory();
     if (bytes <= available)
@@ -118,10 +106,15 @@ static SapStatus check_memory(const SapSolver *s, const char *what, size_t bytes
                     available > fixed ? floor((available - fixed) / per_world) : 0);
 }
 
-static SapStatus fill_args(SapSolver *s, int lanes) {
+static SapStatus fill_args(SapSolver *s, const char *what, int lanes) {
     const SapConstants constants[2] = {s->plan->constants[0].constants, s->plan->constants[1].constants};
     const SapPlan *plan = &s->plan->plan.plan;
     SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->dual, &s->args));
+    if (s->options.factor_plan == SAP_FACTOR_LIBRARY)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "%s: option factor_plan is 'library', which needs device cuda; allowed on a cpu: sparse, dense, "
+                        "auto",
+                        what);
     s->args.num_worlds = s->num_worlds;
     s->mujoco = s->plan->mujoco.args;
     s->args.mujoco = plan->mujoco ? &s->mujoco : NULL;
@@ -178,7 +171,7 @@ static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t by
         s->kernels.pack[f64] = mujoco ? &s->mujoco_kernels[f64] : sap_kernels_find(s->isa, lanes, precision);
         s->kernels.one_lane[f64] = sap_kernels_find(s->isa, 1, precision);
     }
-    SAP_TRY(fill_args(s, lanes));
+    SAP_TRY(fill_args(s, what, lanes));
     if (s->args.dual) { /* the solve in impulses takes the place of that in velocities */
         s->dual_table = *s->kernels.pack[1];
         s->dual_table.solve = sap_dual_kernels_find(s->isa, lanes, SAP_FP64)->step_solve;
@@ -212,8 +205,6 @@ static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *mod
     SAP_TRY(create_order(s));
     sap_world_parameters_init(&s->parameters, sap_model_arrays(s->model), &s->plan->plan.plan, &s->options,
                               s->num_worlds);
-    if (uses_lockstep(s))
-        SAP_TRY(sap_lockstep_create(&s->args, &s->kernels, &s->lockstep));
     return sap_pool_create(s->threads, &s->pool);
 }
 
@@ -265,7 +256,6 @@ void sap_solver_destroy(SapSolver *s) {
     free(s->ranges);
     free(s->order);
     free(s->ticks);
-    sap_lockstep_destroy(s->lockstep);
     sap_sleep_destroy(s->sleep);
     free(s->results);
     sap_world_parameters_free(&s->parameters);
@@ -435,7 +425,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
         .total_bytes = sizeof *s + model_bytes +
                        (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch + sizeof *s->ranges) +
                        (size_t)s->num_worlds * per_world + s->parameters.bytes +
-                       (s->lockstep ? sap_lockstep_bytes(s->lockstep) : 0) + sap_sleep_bytes(s->sleep),
+                       sap_sleep_bytes(s->sleep),
         .factor_nonzeros = s->args.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->args.plan),
         .broad_phase = (SapBroadPhase)s->args.plan.broad_phase,
@@ -447,10 +437,6 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
 
 SapStatus sap_solver_profile(SapSolver *s, bool on) {
     SAP_NEED(s);
-    if (on && s->lockstep)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "sap_solver_profile: factor_plan is library, whose stages are not timed; it "
-                        "must be sparse or dense");
     if (on && !s->ticks)
         s->ticks = sap_allocate((size_t)s->threads, sizeof *s->ticks, "profile");
     if (on && !s->ticks)

@@ -4,7 +4,6 @@
 
 #include <sapwood/batch.h>
 
-#include "host/cpu/lockstep.h"
 #include "host/cpu/pool.h"
 #include "host/cpu/programs.h"
 #include "host/cpu/work_ranges.h"
@@ -33,7 +32,6 @@ struct SapSolver {
     SapScratch *scratch;          /* [threads] */
     SapTicks *ticks;              /* [threads]; NULL until a profile is requested */
     SapSleep *sleep;              /* NULL unless worlds may sleep */
-    SapLockstep *lockstep;        /* NULL unless a library solves the Newton systems */
     SapStepArgs args;             /* arguments that are the same in all calls */
     SapMujocoArgs mujoco;         /* args.mujoco, if contact_solver is mujoco */
     SapKernels mujoco_kernels[2]; /* kernels.pack then, f32 and f64 */
