@@ -83,7 +83,7 @@ def main():
             batch.step()
     elif args.instructions:
         worlds = args.worlds or 256
-        step = count(worlds, ["sap_step_many"], "--plain")
+        step = count(worlds, ["take_steps"], "--plain")
         guard = count(worlds, ["sap_guard_begin", "sap_snapshot_worlds", "sap_guard_end"])
         print(f"instructions per world and call of one step: step {step:.0f}, guard {guard:.0f}")
         for n in (1, 4):

@@ -82,10 +82,10 @@ typedef struct SapWorldReport {
     const int32_t *iterations;      /* Newton iterations */
     const int32_t *line_iterations; /* line search iterations, summed over the Newton iterations */
     const int32_t *f64_retries; /* linear systems solved again in f64: no descent direction or no convergence in f32 */
-    const double *cost;        /* l(v), J */
-    const double *residual;    /* |D grad| / max(|D A v|, |D j|), which optimality_rel_tol bounds */
-    const int32_t *safeguards; /* solvers in impulses: as in SapDualSolution; else 0 */
-    const int32_t *active;     /* solvers in impulses: rows between their bounds, as in SapDualSolution; else 0 */
+    const double *cost;         /* l(v), J */
+    const double *residual;     /* |D grad| / max(|D A v|, |D j|), which optimality_rel_tol bounds */
+    const int32_t *safeguards;  /* solvers in impulses: as in SapDualSolution; else 0 */
+    const int32_t *active;      /* solvers in impulses: rows between their bounds, as in SapDualSolution; else 0 */
 } SapWorldReport;
 
 /* Fills *out with pointers to the solver's arrays. */

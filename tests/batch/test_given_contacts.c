@@ -68,13 +68,13 @@ static long long sum_of(SapBatch *batch, SapBatchField field) {
 
 static const char *const formulations[][3] = {
     /* preset, option, value */
-    {"approx32", "contact_solver", "sap"},       {"approx64", "contact_solver", "sap"},
-    {"drake", "contact_solver", "sap"},          {"fast32", "contact_solver", "sap"},
-    {"approx64", "contact_solver", "cone"},      {"approx64", "friction_law", "coulomb"},
-    {"approx32", "contact_solver", "pgs"},       {"approx64", "contact_solver", "pgs_rows"},
-    {"approx64", "warm_start", "true"},          {"approx64", "contact_solver", "active_set"},
-    {"mujoco64", "contact_solver", "mujoco"},    {"mujoco32", "contact_solver", "mujoco"},
-    {"approx32", "max_rigid_contact", "3"},    {"approx32", "line_search_variant", "wolfe"}};
+    {"approx32", "contact_solver", "sap"},    {"approx64", "contact_solver", "sap"},
+    {"drake", "contact_solver", "sap"},       {"fast32", "contact_solver", "sap"},
+    {"approx64", "contact_solver", "cone"},   {"approx64", "friction_law", "coulomb"},
+    {"approx32", "contact_solver", "pgs"},    {"approx64", "contact_solver", "pgs_rows"},
+    {"approx64", "warm_start", "true"},       {"approx64", "contact_solver", "active_set"},
+    {"mujoco64", "contact_solver", "mujoco"}, {"mujoco32", "contact_solver", "mujoco"},
+    {"approx32", "max_rigid_contact", "3"},   {"approx32", "line_search_variant", "wolfe"}};
 enum { NUM_FORMULATIONS = sizeof formulations / sizeof *formulations, STEPS = 40 };
 static const char *const scenes[] = {"quadruped", "stack5"};
 

@@ -248,9 +248,8 @@ static void check_line(const Context *ctx, const double *x, Random *random, Tall
 }
 
 static Context context_of(const KernelBatch *k, const SapPack *pack) {
-    Context ctx = {.args = &k->args, .pack = pack, .kernels = {k->kernels[0], k->kernels[1]}};
-    sap_scratch_set(&k->scratch, &ctx);
-    return ctx;
+    SapKernelSet set = kernel_set(k->kernels);
+    return sap_context(&k->args, pack, &set, &k->scratch);
 }
 
 /* Sets the problem up and solves it; its scratch stays. */

@@ -7,7 +7,7 @@
 
 #include "support/hash_worlds.h"
 #include "host/plan/plan.h"
-#include "host/cpu/programs.h"
+#include "host/cpu/run.h"
 #include "host/plan/step_args.h"
 #include "kernels/data/table.h"
 
@@ -123,7 +123,8 @@ static inline void kernel_batch_destroy(KernelBatch *k) {
 static inline void kernel_batch_run(const KernelBatch *k, SapProgram *program, int first) {
     SapPack pack = sap_pack_at(first, k->args.num_worlds, k->kernels[0]->lanes);
     SapKernelSet set = kernel_set(k->kernels);
-    sap_program_run(program, &k->args, &pack, &set, &k->scratch);
+    SapContext ctx = sap_context(&k->args, &pack, &set, &k->scratch);
+    program(&ctx);
 }
 
 #endif

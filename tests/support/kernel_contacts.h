@@ -13,7 +13,8 @@ static inline SapContacts *kernel_batch_add_contacts(KernelBatch *k, uint64_t fi
     cr_assert_eq(sap_contacts_create(k->batch.n, HASH_SLOTS, k->batch.state.dtype, &c), SAP_OK);
     for (int w = 0; w < k->batch.n; w++) {
         SapPack pack = sap_pack_at(w, k->batch.n, 1);
-        sap_program_run(sap_program_kinematics, &k->args, &pack, &set, &k->scratch);
+        SapContext ctx = sap_context(&k->args, &pack, &set, &k->scratch);
+        sap_program_kinematics(&ctx);
         hash_fill_contacts(&k->batch, c, w, first + (uint64_t)w, 0);
     }
     sap_step_args_set_contacts(&k->args, c);

@@ -51,7 +51,8 @@ void lockstep_destroy(Lockstep *s) {
 static void run_stage(Lockstep *s, SapProgram *stage) {
     for (int w = 0; w < s->args.num_worlds; w++) {
         SapPack pack = sap_pack_at(w, s->args.num_worlds, 1);
-        sap_program_run(stage, &s->args, &pack, &s->kernels, &s->scratch[w]);
+        SapContext ctx = sap_context(&s->args, &pack, &s->kernels, &s->scratch[w]);
+        stage(&ctx);
     }
 }
 

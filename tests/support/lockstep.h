@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_TESTS_SUPPORT_LOCKSTEP_H
 #define SAPWOOD_TESTS_SUPPORT_LOCKSTEP_H
 
-#include "host/cpu/programs.h"
+#include "host/cpu/run.h"
 
 typedef struct Lockstep {
     SapStepArgs args; /* for one lane, with factor_plan = library */

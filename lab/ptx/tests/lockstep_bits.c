@@ -38,8 +38,7 @@ static void step_reference(const SapBatch *batch, double h, int steps) {
     SapDualStepArgs dual;
     SapStepArgs args;
     for (int f64 = 0; f64 < 2; f64++)
-        kernels.pack[f64] = kernels.one_lane[f64] =
-            sap_kernels_find(SAP_ISA_GENERIC, 1, f64 ? SAP_FP64 : SAP_FP32);
+        kernels.pack[f64] = kernels.one_lane[f64] = sap_kernels_find(SAP_ISA_GENERIC, 1, f64 ? SAP_FP64 : SAP_FP32);
     options.factor_plan = SAP_FACTOR_LIBRARY;
     NEED(sap_model_plan((SapModel *)batch->model, options.broad_phase, &plan));
     const SapConstants constants[2] = {plan->constants[0].constants, plan->constants[1].constants};

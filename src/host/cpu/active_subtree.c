@@ -40,15 +40,15 @@ struct SapAwake {
     SapSubtreePlan part;
     int world; /* -1: nothing is chosen */
     unsigned version;
-    SapStepArgs args, interface_contacts;         /* with the layouts of the part, and of its interface_contacts */
-    SapDualStepArgs dual;             /* of a dual solver */
-    SapKernels dual_table;            /* its f64 kernels */
-    SapKernelSet kernels;             /* for one lane */
-    int real_bytes[2];                /* of them */
-    void *constant[2][NUM_CONSTANTS]; /* f32 and f64, of the part */
-    void *shape_pose[2];              /* [ns][7] f32 and f64; of the other trees, in the world */
-    double *row[NUM_ROWS];            /* [nq or nv] of the part, f32 or f64 as the call's */
-    double *kept;                     /* [RESULT_COLUMNS nv] rows of results */
+    SapStepArgs args, interface_contacts; /* with the layouts of the part, and of its interface_contacts */
+    SapDualStepArgs dual;                 /* of a dual solver */
+    SapKernels dual_table;                /* its f64 kernels */
+    SapKernelSet kernels;                 /* for one lane */
+    int real_bytes[2];                    /* of them */
+    void *constant[2][NUM_CONSTANTS];     /* f32 and f64, of the part */
+    void *shape_pose[2];                  /* [ns][7] f32 and f64; of the other trees, in the world */
+    double *row[NUM_ROWS];                /* [nq or nv] of the part, f32 or f64 as the call's */
+    double *kept;                         /* [RESULT_COLUMNS nv] rows of results */
     void *memory;
     size_t bytes;
 };
@@ -264,7 +264,8 @@ static void run(const SapAwake *a, SapProgram *program, const SapStepArgs *args,
     SapScratch own = *scratch;
     SapPack pack = {.count = 1, .world = {a->world}};
     own.shared = sap_shared_scratch(args, a->real_bytes);
-    sap_program_run(program, args, &pack, &a->kernels, &own);
+    SapContext ctx = sap_context(args, &pack, &a->kernels, &own);
+    program(&ctx);
 }
 
 /* The arguments of the call, for the part or its interface_contacts. */

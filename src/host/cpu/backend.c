@@ -8,8 +8,11 @@
 #include "host/base/memory.h"
 #include "host/model/model.h"
 #include "host/cpu/sensors.h"
+#include "host/cpu/sleep.h"
 #include "host/cpu/solver.h"
 #include "host/cpu/take_contacts.h"
+#include "host/plan/mujoco.h"
+#include "host/plan/step_args.h"
 
 typedef struct CpuBatch {
     SapSolver *solver;
@@ -52,12 +55,38 @@ SapSolver *sap_batch_solver(const SapBatch *b) {
     return b && b->backend == &sap_batch_cpu ? ((CpuBatch *)b->own)->solver : NULL;
 }
 
-static SapStatus step(SapBatch *b, const SapBatchSteps *steps) {
+/* The contacts of the caller, or those that each step finds. */
+static void set_contacts(SapSolver *solver, const SapBatchSteps *steps, const SapBatchArrays *arrays,
+                         SapStepArgs *args) {
+    const SapContacts *given = &arrays->given;
+    bool is_mujoco = steps->given && steps->is_mujoco;
+    sap_step_args_set_contacts(args, &arrays->contacts);
+    if (steps->given)
+        sap_step_args_set_parameters(args, given);
+    args->collide.enabled = !steps->given;
+    solver->dual.contact_key = steps->given && steps->has_key ? given->key : NULL;
+    solver->mujoco.contact = sap_mujoco_records(is_mujoco ? given->mujoco : NULL, given->capacity);
+}
+
+static SapStatus take_steps(SapBatch *b, const SapBatchSteps *steps) {
     SapSolver *solver = ((CpuBatch *)b->own)->solver;
-    SapStatus status =
-        sap_step_many(solver, steps, &b->arrays.state, &b->arrays.control, &b->arrays.contacts, &b->arrays.given);
+    const SapBatchArrays *arrays = &b->arrays;
+    SapStepArgs args = solver->args;
+    SAP_TRY(sap_solver_check_arrays(solver, steps->what, &arrays->state, &arrays->control,
+                                    steps->given ? NULL : &arrays->contacts));
+    args.h = steps->h;
+    args.num_steps = steps->num_steps;
+    sap_step_args_set_input(&args, &arrays->state);
+    sap_step_args_set_output(&args, &arrays->state);
+    sap_step_args_set_control(&args, &arrays->control, sap_model_arrays(solver->model));
+    sap_mujoco_args_set_actuators(&solver->mujoco, &arrays->state, &arrays->control, &arrays->state);
+    set_contacts(solver, steps, arrays, &args);
+    if (solver->sleep)
+        sap_sleep_steps(solver, &args, steps->num_steps);
+    else
+        sap_solver_run(solver, &(SapRun){.args = &args, .program = sap_program_step});
     solver->kept = NULL;
-    return status;
+    return SAP_OK;
 }
 
 static SapStatus can_read(SapBatch *b, const char *what, const void *memory, bool *out) {
@@ -175,7 +204,7 @@ static size_t bytes(const SapBatch *b) {
 const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
                                        .create = create,
                                        .destroy = destroy,
-                                       .step = step,
+                                       .step = take_steps,
                                        .can_read = can_read,
                                        .take_contacts = take,
                                        .reset = reset,

@@ -8,9 +8,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
-#include "host/batch/backend.h"
-#include "host/cpu/run.h"
-#include "host/cpu/sleep.h"
+#include "host/cpu/solver.h"
 #include "host/model/energy.h"
 #include "host/model/model.h"
 #include "host/plan/mujoco.h"
@@ -109,9 +107,22 @@ static SapStatus check_counts(const char *what, const SapContacts *c) {
     return SAP_OK;
 }
 
-/* Records of MuJoCo's form, which kernels only read. */
-static SapBuffer mujoco_records(const struct SapMujocoContact *records, int capacity) {
-    return (SapBuffer){.data = (void *)(uintptr_t)records, .stride = SAP_MUJOCO_CONTACT_SIZE * capacity, .is_f64 = 1};
+/* Collision writes the shapes of its contacts and the number of dropped contacts, so these arrays are required. */
+static SapStatus check_own_contacts(const SapSolver *s, const char *what, const SapContacts *c) {
+    SAP_TRY(check_contacts(s, what, c));
+    if (!c->shape0 || !c->shape1 || !c->dropped)
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: contacts: %s is NULL; collision writes it", what,
+                        !c->shape0   ? "shape0"
+                        : !c->shape1 ? "shape1"
+                                     : "dropped");
+    return SAP_OK;
+}
+
+SapStatus sap_solver_check_arrays(const SapSolver *s, const char *what, const SapState *state,
+                                  const SapControl *control, const SapContacts *own_contacts) {
+    SAP_TRY(check_state(s, what, "state", state));
+    SAP_TRY(check_batch(s, what, "control", control->num_worlds, control->dtype));
+    return own_contacts ? check_own_contacts(s, what, own_contacts) : SAP_OK;
 }
 
 /* ---- steps and collision ---- */
@@ -143,21 +154,10 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
         SAP_TRY(check_contacts(solver, __func__, contacts));
         SAP_TRY(check_counts(__func__, contacts));
         sap_step_args_set_contacts(&args, contacts);
-        solver->mujoco.contact = mujoco_records(contacts->mujoco, contacts->capacity);
+        solver->mujoco.contact = sap_mujoco_records(contacts->mujoco, contacts->capacity);
     }
     sap_step_args_set_output(&args, out);
-    sap_solver_run_step(solver, &args);
-    return SAP_OK;
-}
-
-/* Collision writes the shapes of its contacts and the number of dropped contacts, so these arrays are required. */
-static SapStatus check_own_contacts(const SapSolver *s, const char *what, const SapContacts *c) {
-    SAP_TRY(check_contacts(s, what, c));
-    if (!c->shape0 || !c->shape1 || !c->dropped)
-        return sap_fail(SAP_ERROR_ARGUMENT, "%s: contacts: %s is NULL; collision writes it", what,
-                        !c->shape0   ? "shape0"
-                        : !c->shape1 ? "shape1"
-                                     : "dropped");
+    sap_solver_run(solver, &(SapRun){.args = &args, .program = sap_program_step});
     return SAP_OK;
 }
 
@@ -172,42 +172,7 @@ SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *con
     sap_step_args_set_contacts(&args, contacts);
     args.collide.enabled = 1;
     args.num_steps = 0; /* collision only */
-    sap_solver_run(solver, &args, sap_program_collide, NULL);
-    return SAP_OK;
-}
-
-/* Contacts of the caller, in the arrays of a batch. */
-static void set_given_contacts(SapSolver *solver, const SapBatchSteps *steps, const SapContacts *contacts,
-                               const SapContacts *given, SapStepArgs *args) {
-    sap_step_args_set_contacts(args, contacts);
-    sap_step_args_set_parameters(args, given);
-    solver->dual.contact_key = steps->has_key ? given->key : NULL;
-    solver->mujoco.contact = mujoco_records(steps->is_mujoco ? given->mujoco : NULL, given->capacity);
-}
-
-SapStatus sap_step_many(SapSolver *solver, const SapBatchSteps *steps, SapState *state, const SapControl *control,
-                        SapContacts *contacts, const SapContacts *given) {
-    SAP_TRY(check_state(solver, steps->what, "state", state));
-    solver->mujoco.contact.data = NULL;
-    solver->dual.contact_key = NULL; /* collision counts the contacts of a pair */
-    SapStepArgs args = solver->args;
-    args.h = steps->h;
-    args.num_steps = steps->num_steps;
-    sap_step_args_set_input(&args, state);
-    SAP_TRY(set_control(solver, steps->what, control, &args));
-    sap_mujoco_args_set_actuators(&solver->mujoco, state, control, state);
-    if (steps->given) {
-        set_given_contacts(solver, steps, contacts, given, &args);
-    } else {
-        SAP_TRY(check_own_contacts(solver, steps->what, contacts));
-        sap_step_args_set_contacts(&args, contacts); /* without parameters: those of their shapes apply */
-        args.collide.enabled = 1;
-    }
-    sap_step_args_set_output(&args, state);
-    if (solver->sleep)
-        sap_sleep_steps(solver, &args, steps->num_steps);
-    else
-        sap_solver_run_step(solver, &args);
+    sap_solver_run(solver, &(SapRun){.args = &args, .program = sap_program_collide});
     return SAP_OK;
 }
 
@@ -219,7 +184,7 @@ SapStatus sap_forward_kinematics_of(SapSolver *solver, const char *what, SapStat
     sap_step_args_set_input(&args, state);
     sap_step_args_set_bodies(&args, state);
     args.num_steps = 0;
-    sap_solver_run(solver, &args, sap_program_kinematics, mask);
+    sap_solver_run(solver, &(SapRun){.args = &args, .program = sap_program_kinematics, .mask = mask});
     return SAP_OK;
 }
 
@@ -241,7 +206,7 @@ static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *en
     if (!args->body_pose || !args->body_velocity) {
         status = SAP_ERROR_MEMORY;
     } else {
-        sap_solver_run(s, args, sap_program_inspect, NULL);
+        sap_solver_run(s, &(SapRun){.args = args, .program = sap_program_inspect});
         for (int w = 0; w < s->num_worlds; w++) {
             if (s->args.status[w] & SAP_WORLD_BAD_PARAMETERS)
                 continue;
@@ -279,6 +244,6 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
         memset(out->A, 0, (size_t)solver->num_worlds * nv * nv * sizeof *out->A);
     if (out->energy)
         return inspect_with_energy(solver, &args, out->energy);
-    sap_solver_run(solver, &args, sap_program_inspect, NULL);
+    sap_solver_run(solver, &(SapRun){.args = &args, .program = sap_program_inspect});
     return SAP_OK;
 }

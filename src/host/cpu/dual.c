@@ -9,7 +9,7 @@
 #include "host/base/memory.h"
 #include "host/cpu/dispatch.h"
 #include "host/cpu/pool.h"
-#include "host/cpu/programs.h"
+#include "host/cpu/context.h"
 #include "host/cpu/work_ranges.h"
 #include "kernels/data/dual.h"
 

@@ -1,22 +1,63 @@
 #include "host/cpu/run.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "host/cpu/group.h"
 #include "host/cpu/snapshot.h"
 #include "host/cpu/profile.h"
+#include "host/cpu/solver.h"
+#include "kernels/data/mujoco.h"
 #include "kernels/step/skip_world.h"
+
+/* ---- programs ---- */
+
+void sap_program_kinematics(SapContext *ctx) {
+    ctx->kernels[ctx->args->fm_is_f64]->kinematics(ctx);
+}
+
+void sap_program_inspect(SapContext *ctx) {
+    const SapKernels *fm = ctx->kernels[ctx->args->fm_is_f64];
+    fm->free_motion(ctx);
+    fm->inspect(ctx);
+}
+
+/* The list of stages, each called through the kernel table of its precision. */
+#define STEP_FN                       static
+#define STEP_RARE_FN                  static
+#define STEP_CALL_RARE(function, ctx) function(ctx)
+#define STAGE(is_f64, name)           (ctx->kernels[is_f64]->name(ctx))
+#define STEP_COLLIDES                 1
+#define STEP_PLACE_SLOTS              ((void)0) /* all packs have theirs in the same arenas */
+#define STEP_HAS_MUJOCO               1
+#define STEP_HAS_LOCKSTEP             0
+#include "kernels/step/step_list.h"
+
+bool sap_program_solves(const SapStepArgs *args) {
+    const SapContext of_call = {.args = args}, *ctx = &of_call;
+    return STEP_SOLVES;
+}
+
+void sap_program_collide(SapContext *ctx) {
+    collide_once(ctx);
+}
+
+void sap_program_step(SapContext *ctx) {
+    for (ctx->step = 0; ctx->step < ctx->args->num_steps; ctx->step++)
+        step_once(ctx);
+}
+
+void sap_program_one_step(SapContext *ctx) {
+    ctx->step = ctx->args->first_step;
+    step_once(ctx);
+}
+
+/* ---- packs of worlds ---- */
 
 typedef struct Job {
     SapSolver *solver;
-    const SapStepArgs *args;
-    SapProgram *program;
-    const uint8_t *mask; /* [num_worlds] nonzero: the world is processed; NULL = all */
-    const int *list;     /* [count] the worlds to process; NULL = all */
-    int *order;          /* the list, if its worlds may change places; NULL = they may not */
-    int count;
-    int share; /* places that a thread takes at once: a pack, or a group of packs */
+    SapRun run;
+    int *order; /* the list, if its worlds may change places; NULL = they may not */
+    int share;  /* places that a thread takes at once: a pack, or a group of packs */
 } Job;
 
 /* Worlds of a group: few, so that their state stays in the nearest cache. In f32 it takes half the room, and twice as
@@ -31,14 +72,14 @@ static void clear_dual_counters(const SapReportArgs *r, int world) {
 }
 
 static bool takes_part(const Job *job, int world) {
-    if (job->mask && !job->mask[world])
+    if (job->run.mask && !job->run.mask[world])
         return false;
     SapWorldParameters *e = &job->solver->parameters;
     if (e->count > 0)
         sap_world_parameters_refresh(e, world);
-    if (!skip_world(job->args, world))
+    if (!skip_world(job->run.args, world))
         return true;
-    clear_dual_counters(&job->args->report, world);
+    clear_dual_counters(&job->run.args->report, world);
     return false;
 }
 
@@ -55,18 +96,18 @@ static void thin_pack(const Job *job, int lanes, SapPack *pack) {
 
 /* The pack that begins with place `first` of the list, or with that world. */
 static SapPack pack_of(const Job *job, int first, int lanes) {
-    SapPack pack = sap_pack_at(first, job->count, lanes);
-    for (int l = 0; job->list && l < lanes; l++)
-        pack.world[l] = job->list[pack.world[l]];
+    SapPack pack = sap_pack_at(first, job->run.count, lanes);
+    for (int l = 0; job->run.list && l < lanes; l++)
+        pack.world[l] = job->run.list[pack.world[l]];
     return pack;
 }
 
 /* Copies the inputs of the pack's worlds, if requested. Without a list they are neighbours. */
 static void keep_pack(const Job *job, const SapPack *pack) {
     const SapSnapshot *kept = job->solver->kept;
-    if (kept && !job->list)
+    if (kept && !job->run.list)
         sap_snapshot_worlds(kept, pack->world[0], pack->count);
-    for (int l = 0; kept && job->list && l < pack->count; l++)
+    for (int l = 0; kept && job->run.list && l < pack->count; l++)
         sap_snapshot_worlds(kept, pack->world[l], 1);
 }
 
@@ -77,17 +118,19 @@ static void run_pack(const Job *job, const SapStepArgs *args, int first, const S
     SapPack pack = pack_of(job, first, lanes);
     if (args->first_step == 0)
         keep_pack(job, &pack);
-    if (job->mask || s->parameters.count > 0)
+    if (job->run.mask || s->parameters.count > 0)
         thin_pack(job, lanes, &pack);
-    if (pack.count > 0)
-        sap_program_run(job->program, args, &pack, &s->kernels, scratch);
+    if (pack.count > 0) {
+        SapContext ctx = sap_context(args, &pack, &s->kernels, scratch);
+        job->run.program(&ctx);
+    }
     sap_ticks_rest(scratch->ticks);
 }
 
 /* All steps of the worlds at places `first` to `end` - 1 of the order, which stay in the cache. Packs are formed again
  * after each step. */
 static void run_group(const Job *job, int first, int end, const SapScratch *scratch) {
-    SapStepArgs args = *job->args;
+    SapStepArgs args = *job->run.args;
     for (args.first_step = 0; args.first_step < args.num_steps; args.first_step++) {
         if (args.first_step > 0)
             sap_group_list(&args, job->order + first, end - first);
@@ -104,64 +147,50 @@ static void run_packs(void *arg, int worker, int num_workers) {
     int from = worker;
     double start = sap_ticks_begin(scratch->ticks);
     for (int p; (p = sap_work_ranges_take(s->ranges, worker, num_workers, &from)) >= 0;) {
-        int first = p * job->share, end = job->count - first < job->share ? job->count : first + job->share;
+        int first = p * job->share, end = job->run.count - first < job->share ? job->run.count : first + job->share;
         if (job->order)
             run_group(job, first, end, scratch);
         else
-            run_pack(job, job->args, first, scratch);
+            run_pack(job, job->run.args, first, scratch);
     }
     sap_ticks_end(scratch->ticks, start);
 }
 
-static void clear_counters(const SapReportArgs *r, int world) {
+/* The results that stages of a solve would write. */
+static void clear_results(const SapStepArgs *args, int world) {
+    const SapReportArgs *r = &args->report;
+    size_t wrench = 6 * (size_t)args->plan.nb;
     r->iterations[world] = r->line_iterations[world] = r->f64_retries[world] = 0;
     r->cost[world] = r->residual[world] = 0;
     clear_dual_counters(r, world);
+    if (r->wrench)
+        memset(r->wrench + (size_t)world * wrench, 0, wrench * sizeof *r->wrench);
 }
 
 /* A group is smaller if threads would have too few of them to share the work evenly. */
-static int share_of(const SapSolver *s, const Job *job) {
-    int lanes = s->kernels.pack[0]->lanes, even = job->count / (4 * s->threads);
-    int group = job->args->q_in.is_f64 ? GROUP_F64 : GROUP_F32, most = even < group ? even : group;
+static int choose_share(const Job *job) {
+    int lanes = job->solver->kernels.pack[0]->lanes, even = job->run.count / (4 * job->solver->threads);
+    int group = job->run.args->q_in.is_f64 ? GROUP_F64 : GROUP_F32, most = even < group ? even : group;
     return job->order && most > lanes ? most / lanes * lanes : lanes;
 }
 
-static void run_job(SapSolver *s, Job *job) {
-    job->share = share_of(s, job);
-    sap_work_ranges_start(s->ranges, s->threads, (job->count - 1) / job->share + 1);
-    sap_pool_run(s->pool, run_packs, job);
-}
-
 /* Steps in packs of worlds that are alike. */
-static void run_grouped(SapSolver *s, const SapStepArgs *args) {
-    sap_group_worlds(s->pool, args, s->order);
-    run_job(s, &(Job){.solver = s,
-                      .args = args,
-                      .program = sap_program_one_step,
-                      .list = s->order,
-                      .order = s->order,
-                      .count = s->num_worlds});
+static void group_worlds(Job *job) {
+    sap_group_worlds(job->solver->pool, job->run.args, job->solver->order);
+    job->run.list = job->order = job->solver->order;
+    job->run.program = sap_program_one_step;
 }
 
-void sap_solver_run(SapSolver *s, const SapStepArgs *args, SapProgram *program, const uint8_t *mask) {
-    run_job(s, &(Job){.solver = s, .args = args, .program = program, .mask = mask, .count = s->num_worlds});
-}
-
-void sap_solver_run_listed(SapSolver *s, const SapStepArgs *args, const int *worlds, int count) {
-    for (int k = 0; k < count && !sap_program_solves(args); k++)
-        clear_counters(&args->report, worlds[k]); /* no stage writes them in this case */
-    run_job(s, &(Job){.solver = s, .args = args, .program = sap_program_step, .list = worlds, .count = count});
-}
-
-void sap_solver_run_step(SapSolver *s, const SapStepArgs *args) {
-    bool solves = sap_program_solves(args);
-    size_t wrenches = (size_t)s->num_worlds * (size_t)s->args.plan.nb * 6;
-    for (int w = 0; w < s->num_worlds && !solves; w++)
-        clear_counters(&args->report, w); /* no stage writes them in this case */
-    if (!solves && args->report.wrench)
-        memset(args->report.wrench, 0, wrenches * sizeof *args->report.wrench);
-    if (s->order && args->collide.enabled)
-        run_grouped(s, args);
-    else
-        run_job(s, &(Job){.solver = s, .args = args, .program = sap_program_step, .count = s->num_worlds});
+void sap_solver_run(SapSolver *s, const SapRun *run) {
+    Job job = {.solver = s, .run = *run};
+    bool is_step = run->program == sap_program_step;
+    if (!run->list)
+        job.run.count = s->num_worlds;
+    for (int i = 0; is_step && !sap_program_solves(run->args) && i < job.run.count; i++)
+        clear_results(run->args, run->list ? run->list[i] : i);
+    if (is_step && !run->list && s->order && run->args->collide.enabled)
+        group_worlds(&job);
+    job.share = choose_share(&job);
+    sap_work_ranges_start(s->ranges, s->threads, (job.run.count - 1) / job.share + 1);
+    sap_pool_run(s->pool, run_packs, &job);
 }

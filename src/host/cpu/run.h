@@ -1,16 +1,35 @@
-/* Runs programs on all worlds of a solver: packs of worlds, distributed to the threads. */
+/* Programs, and how a solver runs them: on packs of worlds, distributed to the threads. A program is a list of stages,
+ * each in the kernels of its precision. */
 #ifndef SAPWOOD_HOST_CPU_RUN_H
 #define SAPWOOD_HOST_CPU_RUN_H
 
-#include "host/cpu/solver.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Runs on the worlds with mask[w] != 0 (NULL = all) and valid parameters. */
-void sap_solver_run(SapSolver *solver, const SapStepArgs *args, SapProgram *program, const uint8_t *mask);
+#include <sapwood/solver.h>
 
-/* Takes args->num_steps steps of all worlds. */
-void sap_solver_run_step(SapSolver *solver, const SapStepArgs *args);
+#include "host/cpu/context.h"
 
-/* Takes a step of the worlds in a list, in packs of neighbours of the list. */
-void sap_solver_run_listed(SapSolver *solver, const SapStepArgs *args, const int *worlds, int count);
+typedef void SapProgram(SapContext *ctx);
+
+void sap_program_step(SapContext *ctx);       /* free motion, collision, contacts, solve, integration */
+void sap_program_one_step(SapContext *ctx);   /* step args->first_step of them */
+void sap_program_collide(SapContext *ctx);    /* contact records */
+void sap_program_inspect(SapContext *ctx);    /* free motion, copied out */
+void sap_program_kinematics(SapContext *ctx); /* body poses and velocities */
+
+/* Whether a call with these arguments has a contact problem to solve. */
+bool sap_program_solves(const SapStepArgs *args);
+
+typedef struct SapRun {
+    const SapStepArgs *args;
+    SapProgram *program;
+    const uint8_t *mask; /* [num_worlds] nonzero: the world is processed; NULL = all */
+    const int *list;     /* [count] the worlds to process, in packs of neighbours of the list; NULL = all */
+    int count;
+} SapRun;
+
+/* Runs a program on the worlds with valid parameters. */
+void sap_solver_run(SapSolver *solver, const SapRun *run);
 
 #endif

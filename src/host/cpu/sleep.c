@@ -8,7 +8,6 @@
 #include "host/base/memory.h"
 #include "host/base/sort_by_key.h"
 #include "host/cpu/active_subtree.h"
-#include "host/cpu/run.h"
 #include "host/model/model.h"
 
 /* The arrays of a call that wake a world: state, control of joints and bodies, control of constraints and tendons. */
@@ -610,7 +609,7 @@ static bool take_step(SapSolver *s, const SapStepArgs *one, const Watched *watch
     run_part_job(s, one, list_worlds(s, TREES_SLEEP), false);
     int whole = list_worlds(s, AWAKE);
     if (whole > 0)
-        sap_solver_run_listed(s, one, s->sleep->list, whole);
+        sap_solver_run(s, &(SapRun){.args = one, .program = sap_program_step, .list = s->sleep->list, .count = whole});
     run_part_job(s, one, list_worlds(s, TREES_SLEEP), true);
     int count = list_not_asleep(s);
     settle(s, one, watched, count);

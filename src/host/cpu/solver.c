@@ -111,10 +111,11 @@ static SapStatus fill_args(SapSolver *s, const char *what, int lanes) {
     const SapPlan *plan = &s->plan->plan.plan;
     SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->dual, &s->args));
     if (s->options.factor_plan == SAP_FACTOR_LIBRARY)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "%s: option factor_plan is 'library', which needs device cuda; allowed on a cpu: sparse, dense, "
-                        "auto",
-                        what);
+        return sap_fail(
+            SAP_ERROR_UNSUPPORTED,
+            "%s: option factor_plan is 'library', which needs device cuda; allowed on a cpu: sparse, dense, "
+            "auto",
+            what);
     s->args.num_worlds = s->num_worlds;
     s->mujoco = s->plan->mujoco.args;
     s->args.mujoco = plan->mujoco ? &s->mujoco : NULL;
@@ -424,8 +425,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
         .model_bytes = model_bytes,
         .total_bytes = sizeof *s + model_bytes +
                        (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch + sizeof *s->ranges) +
-                       (size_t)s->num_worlds * per_world + s->parameters.bytes +
-                       sap_sleep_bytes(s->sleep),
+                       (size_t)s->num_worlds * per_world + s->parameters.bytes + sap_sleep_bytes(s->sleep),
         .factor_nonzeros = s->args.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->args.plan),
         .broad_phase = (SapBroadPhase)s->args.plan.broad_phase,

@@ -5,14 +5,13 @@
 #include <sapwood/batch.h>
 
 #include "host/cpu/pool.h"
-#include "host/cpu/programs.h"
+#include "host/cpu/run.h"
 #include "host/cpu/work_ranges.h"
 #include "host/plan/model_plan.h"
 #include "host/plan/world_parameters.h"
 
 typedef struct SapSleep SapSleep; /* sleep.h */
 struct SapSnapshot;
-struct SapBatchSteps;
 
 struct SapSolver {
     SapModel *model; /* held: the caller may destroy it first */
@@ -45,10 +44,10 @@ struct SapSolver {
 SapStatus sap_solver_create_for(const char *what, const SapModel *model, int num_worlds, const SapOptions *options,
                                 size_t bytes_per_world, SapSolver **out);
 
-/* Takes steps in place, for a batch. Each step finds its contacts and stores them in *contacts, or all have those in
- * *contacts with the parameters in *given. The arguments are not checked in full, because they come from a batch. */
-SapStatus sap_step_many(SapSolver *solver, const struct SapBatchSteps *steps, SapState *state,
-                        const SapControl *control, SapContacts *contacts, const SapContacts *given);
+/* Checks the arrays of a batch, which a caller can change. own_contacts: where steps write their contacts; NULL: not
+ * checked. Messages begin with `what`. */
+SapStatus sap_solver_check_arrays(const SapSolver *solver, const char *what, const SapState *state,
+                                  const SapControl *control, const SapContacts *own_contacts);
 
 /* Computes body_q and body_qd of the worlds with mask[w] != 0 (NULL = all). Messages begin with `what`. */
 SapStatus sap_forward_kinematics_of(SapSolver *solver, const char *what, SapState *state, const uint8_t *mask);

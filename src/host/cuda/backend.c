@@ -127,8 +127,7 @@ static SapStatus create_given_law(SapBatch *b, const SapBatchSteps *steps) {
     dual.contact_key = given->key;
     if (steps->is_mujoco)
         SAP_TRY(sap_cuda_download(c, steps->what, &mujoco, c->args.mujoco, sizeof mujoco));
-    mujoco.contact = (SapBuffer){
-        .data = (void *)(uintptr_t)given->mujoco, .stride = SAP_MUJOCO_CONTACT_SIZE * given->capacity, .is_f64 = 1};
+    mujoco.contact = sap_mujoco_records(given->mujoco, given->capacity);
     SAP_TRY(sap_cuda_allocate(c, bytes, "contacts of the caller", &law));
     SAP_TRY(sap_cuda_upload(c, steps->what, law, steps->has_key ? (void *)&dual : (void *)&mujoco, bytes));
     c->given_law = law;
@@ -157,7 +156,7 @@ static SapStatus launch_given(SapBatch *b, const SapBatchSteps *steps) {
     return status;
 }
 
-static SapStatus step(SapBatch *b, const SapBatchSteps *steps) {
+static SapStatus take_steps(SapBatch *b, const SapBatchSteps *steps) {
     SapCudaBatch *c = b->own;
     c->args.h = steps->h;
     c->args.num_steps = steps->num_steps;
@@ -343,7 +342,7 @@ const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
                                         .find_library = sap_cuda_library_find,
                                         .create = create,
                                         .destroy = destroy,
-                                        .step = step,
+                                        .step = take_steps,
                                         .can_read = can_read,
                                         .take_contacts = take,
                                         .reset = reset,

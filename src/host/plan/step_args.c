@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "host/base/fail.h"
 #include "host/plan/layout.h"
@@ -269,4 +270,8 @@ void sap_step_args_set_parameters(SapStepArgs *args, const SapContacts *c) {
     a->stiffness = buffer(c->stiffness, n, c->dtype);
     a->tau = buffer(c->tau, n, c->dtype);
     a->mu = buffer(c->mu, n, c->dtype);
+}
+
+SapBuffer sap_mujoco_records(const struct SapMujocoContact *records, int capacity) {
+    return (SapBuffer){.data = (void *)(uintptr_t)records, .stride = SAP_MUJOCO_CONTACT_SIZE * capacity, .is_f64 = 1};
 }
