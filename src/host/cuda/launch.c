@@ -10,7 +10,7 @@
 
 /* ---- kernels and grids ---- */
 
-/* Suffix of the step preset_kernel for these precisions: the name of a preset, or empty. Those steps have no constraints
+/* Suffix of the kernel made for these precisions: the name of a preset, or empty. Those steps have no constraints
  * and tendons. */
 static const char *step_suffix(const SapStepArgs *a) {
     int stages = a->fm_is_f64 + a->geometry_is_f64 + a->weight_is_f64 + a->newton.linear_is_f64;

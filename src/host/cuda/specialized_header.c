@@ -163,7 +163,7 @@ static void write_numbers(FILE *out, const void *structs, const Number *list, in
         const Number *n = &list[i];
         bool first = strcmp(n->structure, last) != 0;
         if (first)
-            fprintf(out, "%s#define SAP_FIXED_%s static constexpr int", i > 0 ? ";\n" : "", n->structure);
+            fprintf(out, "%s#define SAP_SPECIALIZED_%s static constexpr int", i > 0 ? ";\n" : "", n->structure);
         fprintf(out, "%s %s = %d", first ? "" : ",", n->name, number_of(structs, n));
         last = n->structure;
     }
