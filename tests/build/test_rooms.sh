@@ -36,7 +36,8 @@ formulations='sap mujoco dual'
 stage_list=kernels/step/stages.h
 lists="$stage_list kernels/solve/methods.h kernels/dual/methods.h kernels/sensor/sensors.h"
 
-# Single headers of rooms that are otherwise closed: "room -> header". Any host room may include kernels/data.
+# Single headers of rooms that are otherwise closed: "room -> header". Any host room may include kernels/data, and the
+# data of a formulation, kernels/<formulation>/data.h.
 open_headers='
 cpu -> host/batch/backend.h
 cuda -> host/batch/backend.h
@@ -115,7 +116,7 @@ check_includes() {
         $1 ~ /^kernels\// && level[to] > level[from] { finding("room " from " may not know " to ":"); next }
         $1 ~ /^kernels\// { next }
         (from " -> " $3) in is_open { next }
-        $3 ~ /^kernels\/data\// && from != "cli" { next }
+        $3 ~ /^kernels\/(data\/|[a-z]+\/data\.h$)/ && from != "cli" { next }
         $3 ~ /^kernels\// { finding("room " from " may not know this kernel:"); next }
         !((from " " to) in may) { finding("room " from " may not know " to ":") }'
 }

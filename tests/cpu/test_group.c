@@ -8,7 +8,7 @@
 #include <sapwood/sapwood.h>
 
 #include "host/cpu/group.h"
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 #include "support/need.h"
 #include "support/shape_model.h"
 

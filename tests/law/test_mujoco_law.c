@@ -1,7 +1,7 @@
 /* MuJoCo's laws by themselves: contacts against differences of their cost in every zone, continuity between zones, and
  * the parameters of rows against known numbers. One lane, f64. */
 #define SAP_SET_MUJOCO
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 #include "support/law_check.h"
 
 /* ---- powers and impedance ---- */

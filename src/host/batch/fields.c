@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 
 /* Arrays without a SapBatchField. The skipped number is the index of the NULL that ends the list of names. */
 enum { ROW_F64_RETRIES = SAP_BATCH_NUM_FIELDS + 1, ROW_SITE_BEFORE, ROW_QD_BEFORE, ROW_STATUS_BEFORE, END_OF_NAMES };

@@ -6,7 +6,7 @@
 
 #include "host/base/fail.h"
 #include "host/batch/fields.h"
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 
 enum { MAX_CAPACITY = 65535 };
 

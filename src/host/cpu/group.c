@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 

@@ -13,7 +13,7 @@
 #include "host/model/model.h"
 #include "host/plan/mujoco.h"
 #include "host/plan/step_args.h"
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 
 /* ---- creation ---- */
 

@@ -7,7 +7,7 @@
 #include "host/base/memory.h"
 #include "host/plan/model_plan.h"
 #include "kernels/data/args.h"
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 
 /* The plan, then constants in f32 and f64, then numbers and arguments of MuJoCo's law, which are empty for other
  * laws. */

@@ -10,7 +10,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 
 /* ---- the table ---- */
 

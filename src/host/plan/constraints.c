@@ -8,7 +8,7 @@
 #include "host/model/constraint_types.h"
 #include "host/plan/mujoco.h"
 #include "host/plan/plan.h"
-#include "kernels/data/laws.h"
+#include "kernels/data/layouts.h"
 
 /* The arrays under construction, and scratch. */
 typedef struct Fill {

@@ -5,7 +5,7 @@
 
 #include <sapwood/options.h>
 
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 
 /* ---- free motion ---- */
 

@@ -6,7 +6,7 @@
 #include <sapwood/state.h>
 
 #include "host/model/model.h"
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 #include "kernels/data/plan.h"
 
 /* Whether a model can be stepped with the law: it has the numbers of the law, and only constraints that MuJoCo has. */

@@ -17,7 +17,7 @@ typedef struct RowLaw {
     real vhat, inv_R, R; /* target velocity; 1/R, or 0 for no law; R */
     real lower, upper;   /* bounds of the impulse */
 } RowLaw;
-static_assert(sizeof(RowLaw) == SAP_ROW_LAW_SIZE * sizeof(real), "data/laws.h has another size for rows");
+static_assert(sizeof(RowLaw) == SAP_ROW_LAW_SIZE * sizeof(real), "data/layouts.h has another size for rows");
 
 /* Cost, impulse and curvature of a row. */
 typedef struct RowValue {

@@ -10,7 +10,6 @@
 #include "kernels/data/buffer.h"
 #include "kernels/data/constants.h"
 #include "kernels/data/fixed.h"
-#include "kernels/data/laws.h"
 #include "kernels/data/layouts.h"
 #include "kernels/data/plan.h"
 #include "kernels/data/reports.h"

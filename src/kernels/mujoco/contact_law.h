@@ -29,7 +29,7 @@ typedef struct MujocoContact {
     real m2, f;        /* of the equations above */
     real inv_edge;     /* kg: 1/R of the edges of a pyramid */
 } MujocoContact;
-static_assert(sizeof(MujocoContact) == SAP_LAW_SIZE_mujoco * sizeof(real), "data/mujoco.h has another size of the law");
+static_assert(sizeof(MujocoContact) == SAP_LAW_SIZE_mujoco * sizeof(real), "mujoco/data.h has another size of the law");
 
 /* Cost, impulse and curvature. G: the linear block xx yy zz xy xz yz, the block of linear rows and angular columns by
  * rows, the angular block as the linear one. */

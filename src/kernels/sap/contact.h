@@ -15,7 +15,7 @@ typedef struct ContactLaw {
     real mu, mu_hat, f;              /* mu, mu^ and f of the equations above */
 } ContactLaw;
 static_assert(sizeof(ContactLaw) == SAP_CONTACT_LAW_SIZE * sizeof(real),
-              "data/laws.h has another size for contacts");
+              "data/layouts.h has another size for contacts");
 
 /* Contacts with mu up to this value have no friction: the cone is a ray. */
 #define FRICTIONLESS K(1e-12)

@@ -16,7 +16,7 @@ typedef struct JointLaw {
     real lower_vhat, lower_inv_R;
     real upper_vhat, upper_inv_R;
 } JointLaw;
-static_assert(sizeof(JointLaw) == SAP_DOF_LAW_SIZE * sizeof(real), "data/laws.h has another size for dofs");
+static_assert(sizeof(JointLaw) == SAP_DOF_LAW_SIZE * sizeof(real), "data/layouts.h has another size for dofs");
 
 KERNEL_FN JointLaw joint_law_none(void) {
     real zero = real_of(0);

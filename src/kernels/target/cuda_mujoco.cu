@@ -9,7 +9,7 @@
 #define SAP_SET_MUJOCO
 #define SAP_SET_COLLIDES
 #include "kernels/target/cuda_world.cuh"
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 
 // One set, for any precision of each stage.
 #define STEP_HAS_MUJOCO   1

@@ -9,7 +9,7 @@
 
 #include <sapwood/solver.h>
 
-#include "kernels/data/mujoco.h"
+#include "kernels/mujoco/data.h"
 #include "kernels/data/table.h"
 #include "kernels/target/calls_cpu.h"
 #include "kernels/dialect/team.h"

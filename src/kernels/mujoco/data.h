@@ -1,6 +1,6 @@
 /* Arguments of MuJoCo's law (docs/mujoco.md). Plain data, the same on every target; steps of other laws have none. */
-#ifndef SAPWOOD_KERNELS_DATA_MUJOCO_H
-#define SAPWOOD_KERNELS_DATA_MUJOCO_H
+#ifndef SAPWOOD_KERNELS_MUJOCO_DATA_H
+#define SAPWOOD_KERNELS_MUJOCO_DATA_H
 
 #include "kernels/data/buffer.h"
 #include "kernels/data/constants.h"
