@@ -1,6 +1,6 @@
 # Shortcuts to the CMake build: CMakePresets.json has the builds and CMakeLists.txt the options.
 #
-#   make build      the library and the program, in build/release
+#   make build      the library and the programs, in build/release
 #   make cuda-all   the same with the machine code of every GPU architecture: 8.0, 9.0 and 10.0
 #   make run        steps a scene:              make run SCENE=my.yaml ARGS="--worlds 64 --steps 1000"
 #                   with a program built for the CPU of this machine only, in build/run
@@ -62,7 +62,7 @@ cuda-all: setup
 # of the tests.
 run: setup-run
 	@test -f build/run/build.ninja || cmake --preset run
-	@cmake --build --preset run --target sapwood_all
+	@cmake --build --preset run --target sapwood_program
 	build/run/sapwood run $(SCENE) $(ARGS)
 
 bench: build
@@ -231,7 +231,7 @@ tsan-test: setup
 	$(call test_run,tsan)
 
 format: setup
-	find include src tests bench examples -name '*.[ch]' -o -name '*.cu' | xargs clang-format -i
+	find include src lab tests bench examples -name '*.[ch]' -o -name '*.cu' | xargs clang-format -i
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)

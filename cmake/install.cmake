@@ -1,4 +1,4 @@
-# cmake --install: the headers, the shared library, the program, and the CMake and pkg-config files.
+# cmake --install: the headers, the shared library, the programs, and the CMake and pkg-config files.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -9,6 +9,11 @@ if(SAPWOOD_PROGRAM)
     file(RELATIVE_PATH libdir_from_bindir /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
     set_target_properties(sapwood_program PROPERTIES INSTALL_RPATH "$ORIGIN/${libdir_from_bindir}")
     install(TARGETS sapwood_program)
+    get_property(commands GLOBAL PROPERTY SAPWOOD_COMMANDS)
+    set(libexec_dir ${CMAKE_INSTALL_LIBEXECDIR}/sapwood)
+    file(RELATIVE_PATH libdir_from_libexec /${libexec_dir} /${CMAKE_INSTALL_LIBDIR})
+    set_target_properties(${commands} PROPERTIES INSTALL_RPATH "$ORIGIN/${libdir_from_libexec}")
+    install(TARGETS ${commands} RUNTIME DESTINATION ${libexec_dir})
     if(TARGET sapwood_mpi)
         install(TARGETS sapwood_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()

@@ -1,10 +1,11 @@
-# The files of the wheel outside python/: the library, the program, the scenes, and the shared libraries that both need
+# The files of the wheel outside python/: the library, the programs, the scenes, and the shared libraries that both need
 # besides those of the C library, with their licences. A wheel has no symbolic links, so the library has one name.
 set_property(TARGET sapwood PROPERTY VERSION)
 set_property(TARGET sapwood PROPERTY SOVERSION)
 set_target_properties(sapwood PROPERTIES INSTALL_RPATH "$ORIGIN")
-set_target_properties(sapwood_program PROPERTIES INSTALL_RPATH "$ORIGIN/..")
-install(TARGETS sapwood sapwood_program
+get_property(commands GLOBAL PROPERTY SAPWOOD_COMMANDS)
+set_target_properties(sapwood_program ${commands} PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+install(TARGETS sapwood sapwood_program ${commands}
     LIBRARY DESTINATION sapwood COMPONENT python
     RUNTIME DESTINATION sapwood/bin COMPONENT python)
 install(DIRECTORY bench/scenes DESTINATION sapwood COMPONENT python)

@@ -47,7 +47,7 @@ RESULTS = {
     "pile": ("Many free bodies", "bench/pile --settle 60 --steps 3 --bodies 10,30,100,300"),
     "ptxas": ("Registers, stack and code of the CUDA kernels", f"{PTX}ptxas_figures.py --markdown build/release/cuda"),
     "roofline": ("Counts of the CUDA kernels and predicted speeds",
-                 f"{PTX}roofline.py {EXECUTOR} {FIGURES} --predictions src/host/cli/predicted.h"),
+                 f"{PTX}roofline.py {EXECUTOR} {FIGURES} --predictions lab/selftest/predicted.h"),
     "sensors": ("Cost of sensor readings", "python3 bench/sensors.py"),
     "sleep": ("Gain of sleeping", "bench/sleep"),
     "stages": ("Instructions and operations of each stage", "bench/stage_operations"),

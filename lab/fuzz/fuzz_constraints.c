@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "host/cli/conform/constraints.h"
-#include "host/cli/conform/reference_file.h"
+#include "lab/conform/constraints.h"
+#include "lab/conform/reference_file.h"
 
 /* Shortens a list, so that an input takes milliseconds. */
 static void shorten(json_t *list, size_t most) {

@@ -5,8 +5,8 @@
 #include <sapwood/dual.h>
 
 #include "fuzz/fuzz.h"
-#include "host/cli/conform/dual_file.h"
-#include "host/cli/conform/reference_file.h"
+#include "lab/conform/dual_file.h"
+#include "lab/conform/reference_file.h"
 
 enum { MOST_ROWS = 48 };
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "host/cli/conform/conform.h"
-#include "host/cli/conform/reference_file.h"
+#include "lab/conform/conform.h"
+#include "lab/conform/reference_file.h"
 
 static void run_output(const ConformFile *file, ConformCase *c, const json_t *output) {
     const char *preset = json_string_value(json_object_get(output, "preset"));

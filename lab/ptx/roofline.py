@@ -8,7 +8,7 @@ registers, spills and stack from what ptxas said of each cubin (--figures). LOAD
 constant targets, or `moving`, the targets of `sapwood bench`. MAPPING is `team` or `thread`, per world. CAPACITY is a
 `max_rigid_contact` instead of the scene's; 0, its default, stands for what a probe finds. It prints tables
 in Markdown, or with --json a row per kernel and number of worlds; --predictions rewrites those that `sapwood selftest`
-prints (src/host/cli/predicted.h); --budgets compares the counts with a file and fails if one grew.
+prints (lab/selftest/predicted.h); --budgets compares the counts with a file and fails if one grew.
 
 The blocks that fit a multiprocessor, by shared memory, registers and warps, run together: a wave. A wave takes as long as
 the busiest unit of the multiprocessor, or as one warp alone, whichever is longer:

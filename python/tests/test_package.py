@@ -35,6 +35,13 @@ def test_the_console_script_runs_a_scene_by_name_outside_the_source_tree(tmp_pat
 
 
 @wheel
+@pytest.mark.parametrize("command", ["conform", "selftest", "dump-problem"])
+def test_the_separate_programs_are_beside_the_program(command, tmp_path):
+    run = subprocess.run([PROGRAM, command, "--help"], cwd=tmp_path, env={}, capture_output=True, text=True)
+    assert run.returncode == 0 and f"Usage: sapwood {command}" in run.stdout, run.stderr
+
+
+@wheel
 def test_every_instruction_set_of_the_program_gives_the_same_bits(tmp_path):
     def state_hash(isa):
         command = [PROGRAM, "run", "quadruped", "--worlds", "8", "--steps", "20", "--json", "--isa", isa]

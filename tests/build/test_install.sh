@@ -41,3 +41,8 @@ LD_LIBRARY_PATH=$libdir "$work/consumer" || fail "the program built with pkg-con
 # The command line program finds the moved library by itself.
 "$prefix/bin/sapwood" info "$source/bench/scenes/quadruped.yaml" >"$work/log" 2>&1 ||
     fail "the installed program: $(cat "$work/log")"
+
+# It finds the separate programs, which find the library too.
+for command in conform selftest dump-problem; do
+    (cd / && "$prefix/bin/sapwood" "$command" --version >"$work/log" 2>&1) || fail "$command: $(cat "$work/log")"
+done

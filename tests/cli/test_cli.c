@@ -17,7 +17,7 @@ typedef struct Refusal {
 
 Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
     static const Refusal refusals[] = {
-        {"", {"command is missing", "run, info, bench"}},
+        {"", {"the command is missing", "sapwood help"}},
         {"walk", {"'walk'", "run, info, bench"}},
         {"run", {"scene is missing"}},
         {"run cube stack5", {"'stack5'", "one scene", "'cube'"}},
@@ -73,6 +73,48 @@ Test(cli, help_and_version_go_to_stdout) {
         cr_expect(strstr(out, calls[i][1]), "sapwood %s says: %s", calls[i][0], out);
         cr_expect_str_empty(err);
     }
+}
+
+Test(cli, help_and_h_are_other_words_for_the_option_help) {
+    static const char *const calls[][3] = {{"--help", "-h", "help"},
+                                           {"run --help", "run -h", "help run"},
+                                           {"replay --help", "replay -h", "help replay"},
+                                           {"conform --help", "conform -h", "help conform"}};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        static char help[sizeof out];
+        cr_expect_eq(sapwood("%s", calls[i][0]), 0);
+        memcpy(help, out, sizeof out);
+        for (int k = 1; k < 3; k++) {
+            cr_expect_eq(sapwood("%s", calls[i][k]), 0, "sapwood %s: %s", calls[i][k], err);
+            cr_expect_str_eq(out, help, "sapwood %s", calls[i][k]);
+        }
+    }
+    cr_expect_eq(sapwood("help benhc"), 2);
+    cr_expect(strstr(err, "'benhc' (did you mean 'bench'?)"), "%s", err);
+}
+
+/* A copy of the program in a folder of its own; the command line that follows is run by a shell. */
+static int run_copy(const char *command) {
+    return sapwood("--version >/dev/null && cd '%s' && mkdir -p bin libexec/sapwood tools && cp '%s' bin && %s",
+                   path_of(""), SAPWOOD_PROGRAM, command);
+}
+
+Test(cli, a_missing_separate_program_is_named_with_where_it_was_looked_for) {
+    cr_expect_eq(run_copy("bin/sapwood selftest"), 2);
+    cr_expect(strstr(err, "sapwood-selftest, which is missing") && strstr(err, "bin/../libexec/sapwood") &&
+                  strstr(err, "make build"),
+              "%s", err);
+}
+
+#define PROGRAM(folder) "printf '#!/bin/sh\\necho " folder " $*' >" folder "/sapwood-conform && chmod +x " folder "/*"
+
+Test(cli, a_separate_program_is_beside_the_program_or_in_libexec_or_in_path) {
+    cr_expect_eq(run_copy(PROGRAM("tools") " && PATH=tools:$PATH bin/sapwood conform a --json"), 0, "%s", err);
+    cr_expect_str_eq(out, "tools a --json\n");
+    cr_expect_eq(run_copy(PROGRAM("libexec/sapwood") " && PATH=tools:$PATH bin/sapwood conform b"), 0, "%s", err);
+    cr_expect_str_eq(out, "libexec/sapwood b\n");
+    cr_expect_eq(run_copy(PROGRAM("bin") " && PATH=tools:$PATH bin/sapwood conform c"), 0, "%s", err);
+    cr_expect_str_eq(out, "bin c\n");
 }
 
 /* Lines of the help that begin with an option, after spaces: `name` has its dashes and its length. */

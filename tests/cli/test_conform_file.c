@@ -9,7 +9,7 @@
 
 #include <zlib.h>
 
-#include "host/cli/conform/reference_file.h"
+#include "lab/conform/reference_file.h"
 #include "support/reference.h"
 #include "support/run_program.h"
 

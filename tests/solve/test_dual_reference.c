@@ -8,7 +8,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "host/cli/conform/dual_file.h"
+#include "lab/conform/dual_file.h"
 #include "support/dual_run.h"
 #include "support/reference.h"
 

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "host/cli/conform/reference_file.h"
+#include "lab/conform/reference_file.h"
 
 #define REFERENCE_FOLDER SAPWOOD_SOURCE_DIR "/tests/data/reference"
 

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <unistd.h>
 
 #include "host/cli/robot_file.h"
 
@@ -90,6 +89,13 @@ int cli_choice(const struct argp_state *state, const char *option, const char *t
     if (!read_choice(text, choices, &value))
         refuse_choice(state, option, text, choices);
     return value;
+}
+
+error_t cli_short_help(int key, struct argp_state *state) {
+    if (key != 'h')
+        return ARGP_ERR_UNKNOWN;
+    argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+    return 0;
 }
 
 error_t cli_scene_argument(int key, const char *arg, struct argp_state *state, const char **scene) {
@@ -180,7 +186,7 @@ static error_t parse_settings(int key, char *arg, struct argp_state *state) {
     case KEY_ISA: cli_settings_add(state, settings, "--isa", "isa", arg); return 0;
     case KEY_DEVICE: cli_settings_add(state, settings, "--device", "device", arg); return 0;
     case KEY_ASSET_ROOT: settings->asset_root = arg; return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return cli_short_help(key, state);
     }
 }
 
@@ -193,6 +199,7 @@ static const struct argp_option settings_options[] = {
     {"device", KEY_DEVICE, "D", 0, "Device: cpu (default) or cuda", 2},
     {"asset-root", KEY_ASSET_ROOT, "DIR", 0,
      "Folder below which the files that a scene names may be, besides the folder of the scene", 2},
+    CLI_SHORT_HELP,
     {0}};
 
 const struct argp cli_settings_argp = {.options = settings_options, .parser = parse_settings};
@@ -209,17 +216,18 @@ bool cli_settings_apply(const CliSettings *settings, SapOptions *options) {
 
 /* ---- scenes ---- */
 
+void cli_program_folder(char folder[PATH_MAX]) {
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    while (length > 0 && folder[length - 1] != '/')
+        length--;
+    strcpy(folder + (length > 0 ? length : 0), length > 0 ? "" : "./");
+}
+
 /* The folder `scenes` beside that of the program, as in the Python package. */
 static const char *installed_scenes(void) {
-    static char path[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "/scenes");
-    for (int up = 0; up < 2 && length > 0; up++)
-        while (length > 0 && path[--length] != '/')
-            ;
-    if (length <= 0)
-        return "bench/scenes";
-    strcpy(path + length, "/scenes");
-    return path;
+    static char path[PATH_MAX + sizeof "../scenes"];
+    cli_program_folder(path);
+    return strcat(path, "../scenes");
 }
 
 const char *const *cli_scene_folders(void) {

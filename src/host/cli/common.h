@@ -28,15 +28,12 @@ enum {
 /* The presets, for help texts. */
 #define CLI_PRESETS "fast32, fast64, approx32, approx64, drake, mujoco32, mujoco64"
 
-/* The commands. argv[0] is "sapwood COMMAND"; they return an exit code. */
+/* The commands of `sapwood` itself (start.h). */
 int cli_run(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_compare(int argc, char **argv);
-int cli_conform(int argc, char **argv);
 int cli_replay(int argc, char **argv);
-int cli_selftest(int argc, char **argv);
-int cli_dump_problem(int argc, char **argv);
 
 /* ---- errors ---- */
 
@@ -69,6 +66,11 @@ CliText cli_hint(const char *word, const char *const *names);
 
 /* The index of one of `choices`, which is NULL-terminated. */
 int cli_choice(const struct argp_state *state, const char *option, const char *text, const char *const *choices);
+
+/* An option -h that is --help, and the key of it: the parser of a command has both from its settings. */
+#define CLI_SHORT_HELP                                                                                                 \
+    { NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 }
+error_t cli_short_help(int key, struct argp_state *state);
 
 /* Handles the keys of a command whose only argument is a scene; call it for every key that the command does not handle.
  * */
@@ -122,6 +124,9 @@ typedef struct CliScene {
 /* `name` is a file, or a scene of bench/scenes, with or without ".yaml". MJCF and URDF are converted (robot_file.h). */
 bool cli_scene_open(const char *name, const CliSettings *settings, CliScene *out);
 void cli_scene_close(CliScene *scene);
+
+/* The folder of the program that runs, with a "/" at its end. */
+void cli_program_folder(char folder[PATH_MAX]);
 
 /* The candidate folders of bench/scenes in search order; NULL-terminated. */
 const char *const *cli_scene_folders(void);

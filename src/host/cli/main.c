@@ -1,29 +1,26 @@
 /* The program `sapwood`: finds the command and passes the rest of the command line to it. Manual: docs/cli.md. */
-#include <errno.h>
-#include <fenv.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "host/cli/cluster/cluster.h"
 #include "host/cli/common.h"
-#include "host/cli/machine.h"
+#include "host/cli/start.h"
 
 typedef struct Command {
-    const char *name; /* argv[0] of the command: its name in messages and --help */
-    int (*run)(int argc, char **argv);
+    const char *name, *arguments, *about;
+    CliCommand *run; /* NULL: a separate program */
 } Command;
 
-static const Command commands[] = {{"sapwood run", cli_run},           {"sapwood info", cli_info},
-                                   {"sapwood bench", cli_bench},       {"sapwood compare", cli_compare},
-                                   {"sapwood conform", cli_conform},   {"sapwood replay", cli_replay},
-                                   {"sapwood selftest", cli_selftest}, {"sapwood dump-problem", cli_dump_problem}};
-static const char *const short_names[] = {"run",    "info",     "bench",        "compare", "conform",
-                                          "replay", "selftest", "dump-problem", NULL};
+static const Command commands[] = {
+    {"run", "SCENE", "step worlds; report speed, contacts, failures and energy", cli_run},
+    {"info", "SCENE", "show what a scene contains, and the contacts it needs", cli_info},
+    {"bench", "", "measure throughput", cli_bench},
+    {"compare", "SCENE", "show the effect of presets, and of each option", cli_compare},
+    {"replay", "DUMP", "step a world that failed again, and compare every bit", cli_replay},
+    {"conform", "FILE...", "compare steps and contact problems with reference cases", NULL},
+    {"selftest", "[SCENE...]", "compare the bits of this CPU or GPU with one lane", NULL},
+    {"dump-problem", "SCENE", "write the contact problems of a step, for conform", NULL},
+};
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
-
-static const char *short_name(const Command *command) {
-    return command->name + strlen("sapwood ");
-}
 
 /* The command line from the command on. */
 typedef struct Rest {
@@ -32,70 +29,60 @@ typedef struct Rest {
     char **argv;
 } Rest;
 
-static const Command *find_command(const char *name) {
+/* The command with this name, or an error. */
+static const Command *find_command(const struct argp_state *state, const char *name) {
+    const char *names[NUM_COMMANDS + 1] = {NULL};
     for (int i = 0; i < NUM_COMMANDS; i++)
-        if (strcmp(short_name(&commands[i]), name) == 0)
-            return &commands[i];
-    return NULL;
+        names[i] = commands[i].name;
+    return &commands[cli_choice(state, "the command", name, names)];
+}
+
+/* `sapwood help`, `sapwood help COMMAND`. */
+static void help(struct argp_state *state, Rest *rest) {
+    static char *argv[] = {NULL, "--help", NULL};
+    const char *name = state->argv[state->next];
+    if (name == NULL)
+        argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+    *rest = (Rest){find_command(state, name), 2, argv};
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     Rest *rest = state->input;
     switch (key) {
     case ARGP_KEY_ARG:
-        rest->command = find_command(arg);
-        if (rest->command == NULL)
-            argp_error(
-                state,
-                "the command is '%s'%s; allowed: run, info, bench, compare, conform, replay, selftest, dump-problem",
-                arg, cli_hint(arg, short_names).text);
-        rest->argc = state->argc - state->next + 1;
-        rest->argv = state->argv + state->next - 1;
+        if (strcmp(arg, "help") == 0)
+            help(state, rest);
+        else
+            *rest = (Rest){find_command(state, arg), state->argc - state->next + 1, state->argv + state->next - 1};
         state->next = state->argc;
         return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state,
-                   "a command is missing; allowed: run, info, bench, compare, conform, replay, selftest, dump-problem");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "the command is missing; `sapwood help` lists the commands"); return 0;
+    default: return cli_short_help(key, state);
     }
 }
 
-static void print_version(FILE *stream, struct argp_state *state) {
-    (void)state;
-    fprintf(stream, "sapwood %s (%s), %s\n", sap_version(), cli_commit(), cli_compiler());
+/* The text of --help. */
+static const char *doc(void) {
+    static char text[4096] = "Simulates thousands of copies of a rigid-body world in parallel.\vCommands:\n";
+    size_t at = strlen(text);
+    for (const Command *c = commands; c < commands + NUM_COMMANDS; c++) {
+        char usage[CLI_TEXT_SIZE];
+        snprintf(usage, sizeof usage, "%s %s", c->name, c->arguments);
+        at += (size_t)snprintf(text + at, sizeof text - at, "  %-20s %s\n", usage, c->about);
+    }
+    snprintf(text + at, sizeof text - at,
+             "\n`sapwood help COMMAND` lists the options of a command. Exit status: 0 success; 1 some worlds failed, "
+             "or bits differ; 2 bad usage or input, out of memory, or output could not be written; 130 interrupted.");
+    return text;
 }
-
-static const char doc[] =
-    "Simulates thousands of copies of a rigid-body world in parallel."
-    "\vCommands:\n"
-    "  run SCENE        step worlds and report speed, contacts, failures and energy\n"
-    "  info SCENE       show what a scene contains and how many contacts it needs\n"
-    "  bench            measure throughput\n"
-    "  compare SCENE    show the effect of each option of a preset on a scene\n"
-    "  conform FILE...  compare a step with reference cases\n"
-    "  replay DUMP      step a world that failed again, and compare every bit\n"
-    "  selftest         compare the bits of this CPU or GPU with those of one lane\n"
-    "  dump-problem SCENE  write the contact problems of a step, for conform\n"
-    "\n"
-    "Each command has its own --help. Exit status: 0 success; 1 some worlds failed, or bits differ; "
-    "2 bad usage or input, out of memory, or output could not be written; 130 interrupted.";
 
 int main(int argc, char **argv) {
-    cli_note_start();
-    fesetenv(FE_DFL_ENV); /* a preloaded library may have changed it */
-    argp_err_exit_status = CLI_EXIT_BAD;
-    argp_program_version_hook = print_version;
+    cli_start();
     Rest rest = {0};
-    const struct argp argp = {.parser = parse, .args_doc = "COMMAND [ARGUMENT...]", .doc = doc};
+    static const struct argp_option options[] = {CLI_SHORT_HELP, {0}};
+    const struct argp argp = {.options = options, .parser = parse, .args_doc = "COMMAND [ARGUMENT...]", .doc = doc()};
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &rest) != 0 || rest.command == NULL)
         return CLI_EXIT_BAD;
-    rest.argv[0] = (char *)rest.command->name;
-    bool joined = cli_cluster_start(short_name(rest.command));
-    int code = joined ? rest.command->run(rest.argc, rest.argv) : CLI_EXIT_BAD;
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_fail("cannot write to standard output: %s", strerror(errno));
-        code = CLI_EXIT_BAD;
-    }
-    return cli_cluster_finish(code);
+    const Command *c = rest.command;
+    return c->run ? cli_run_command(c->name, c->run, rest.argc, rest.argv) : cli_run_program(c->name, rest.argv);
 }

@@ -50,11 +50,7 @@ static int launched(void) {
 static bool load_module(void) {
     static const char *const folders[] = {"", SAPWOOD_MPI_FOLDER};
     char program[PATH_MAX], path[2 * PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(program, '/');
-    if (slash != NULL)
-        slash[1] = '\0';
+    cli_program_folder(program);
     for (size_t i = 0; i < sizeof folders / sizeof *folders && cluster.mpi == NULL; i++) {
         snprintf(path, sizeof path, "%s%s%s", program, folders[i], SAPWOOD_MPI_MODULE);
         /* global: the plugins of MPI look for its symbols */
