@@ -42,7 +42,7 @@ _GEOMETRY = ("point0", "point1", "normal")
 
 def real_dtype(name: str, dtype: Any) -> np.dtype[Any]:
     """float32 or float64; anything else is refused."""
-    out = np.dtype(dtype)
+    out: np.dtype[Any] = np.dtype(dtype)
     if out not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"{name} is {out.name}; it must be float32 or float64")
     return out

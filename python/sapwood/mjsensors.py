@@ -292,7 +292,7 @@ class MjSensors:
 
     def _external(self) -> Floats:
         """[n][nb][6] forces of contacts and of loops, and those of the user; not those of actuators at sites."""
-        out = np.array(self.arrays["body_contact_wrench"]) + self.arrays["body_f"]
+        out: Floats = np.array(self.arrays["body_contact_wrench"]) + self.arrays["body_f"]
         imported = self.batch.model.imported
         thrusters = imported.actuation.thrusters if imported else []
         for body in {thruster.body for thruster in thrusters}:

@@ -132,9 +132,9 @@ class State(_Arrays):
 
 
 class Control(_Arrays):
-    """The control of the worlds of a solver, as in a batch: joint_f, joint_target_pos, ...; an array that is set to
-    None is that of the model. `guess` (n, nv), in internal order, is the first velocity of the solve; None, from which it
-    starts, is that of the state."""
+    """The control of the worlds of a solver, as in a batch: joint_f, joint_target_pos, ... For an array that is None
+    the step uses the model's values. `guess` (n, nv), in internal order, is the velocity from which the solve starts;
+    by default it is None, and the solve starts from the velocity of the state."""
 
     _struct = _INTERNAL["Control"]
 
@@ -155,7 +155,7 @@ class Control(_Arrays):
 
 
 def _num_actuators(model: Model) -> int:
-    return model.mujoco.num_actuators if model.mujoco is not None else 0
+    return int(model.mujoco.get("num_actuators", 0)) if model.mujoco is not None else 0
 
 
 _open_solvers: weakref.WeakSet[Solver] = weakref.WeakSet()
@@ -381,7 +381,9 @@ class Solver:
         fields = (name for name, _ in _layout.STRUCTS["SapConstraintReport"])
         return shapes | {name: (nt,) for name in fields if name.startswith("tendon_")}
 
-    def _record(self, kind: str, struct: Any, names: Iterable[str], shapes: Mapping[str, tuple[int, ...]]) -> Any:
+    def _record(
+        self, kind: str, struct: Any, names: Iterable[str], shapes: Mapping[str, tuple[int, ...]]
+    ) -> SimpleNamespace:
         """Arrays that steps fill, by name; no names = none."""
         wanted = list(names)
         for name in wanted:

@@ -244,3 +244,17 @@ def test_actuators_with_bad_numbers_are_refused(name: str) -> None:
     value, text = BAD[name]
     with pytest.raises(sapwood.ModelError, match=text):
         sapwood.Model(mujoco={**numbers, name: value}, **model.arrays())
+
+
+def test_a_solver_has_controls_and_activations_of_actuators():
+    m = compiled('<general joint="a" dyntype="filter" dynprm="0.1" gainprm="2"/><motor joint="b"/>')
+    model = sapwood.Model.from_mjmodel(m, strict=True, law="mujoco")
+    solver = sapwood.Solver(model, 2, solver="mujoco")
+    before, after, control = solver.state(), solver.state(), solver.control()
+    assert control.actuator_ctrl.shape == (2, model.mujoco["num_actuators"])
+    control.actuator_ctrl[:] = [[0], [1]]
+    for _ in range(2):
+        solver.step(before, after, control, h=0.004)
+        before.actuator_act[:] = after.actuator_act
+    assert after.actuator_act[0, 0] == 0 and after.actuator_act[1, 0] > 0
+    assert after.joint_qd[0, 0] != after.joint_qd[1, 0]

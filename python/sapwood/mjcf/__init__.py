@@ -126,6 +126,7 @@ def convert(
     builder = _Builder(m, rigid)
     builder.hulls, builder.law = hulls, law
     model = builder.build(strict)
+    assert model.imported is not None
     model.imported = replace(model.imported, source=ImportSource(copy(m), strict, quiet, hulls, rigid))
     if not quiet:
         warn(builder.model_name(), builder.lost)
