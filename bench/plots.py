@@ -34,7 +34,9 @@ def enter_venv():
     if not (VENV / "complete").exists():
         print(f"plots: installing matplotlib into {VENV}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "matplotlib"], check=True)
+        subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "matplotlib"], check=True
+        )
         (VENV / "complete").touch()
     if Path(sys.prefix) != VENV:
         os.execv(python, [str(python), *sys.argv])
@@ -54,7 +56,11 @@ def measure(program, folder, most_worlds, clock):
     bench = f"bench --format csv --steps 16 {clock}"
     worlds = ",".join(str(4**i) for i in range(9) if 4**i <= most_worlds)
     run(program, f"{bench} --scene {SCENES} --worlds {worlds} --repeat 3", folder / "throughput.csv")
-    run(program, f"{bench} --scene cube,stack5,gripper,quadruped,humanoid --worlds 1024 --profile", folder / "profile.csv")
+    run(
+        program,
+        f"{bench} --scene cube,stack5,gripper,quadruped,humanoid --worlds 1024 --profile",
+        folder / "profile.csv",
+    )
     speed = f"{bench} --scene quadruped --worlds 1024"
     for preset in ("approx64", "approx32"):
         run(program, f"{speed} --preset {preset}", folder / f"speed_{preset}.csv")
@@ -99,8 +105,13 @@ def draw_throughput(plt, folder):
         middle, low, high = ([float(r["world_steps_per_second" + end]) for r in mine] for end in ("", "_min", "_max"))
         (line,) = axes.plot(worlds, middle, marker="o", label=scene)
         axes.fill_between(worlds, low, high, color=line.get_color(), alpha=0.2)
-    axes.set(xscale="log", yscale="log", xlabel="worlds", ylabel="world-steps per second",
-             title=f"whole steps, {rows[-1]['preset']}, {rows[-1]['threads']} threads")
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="worlds",
+        ylabel="world-steps per second",
+        title=f"whole steps, {rows[-1]['preset']}, {rows[-1]['threads']} threads",
+    )
     axes.grid(True, which="both", alpha=0.2)
     axes.legend()
     figure.tight_layout(rect=(0, 0.03, 1, 1))
@@ -116,7 +127,9 @@ def draw_profile(plt, folder):
     colours = plt.get_cmap("tab20").colors
     for i, stage in enumerate(stages):
         shares = [100 * float(r[stage]) / float(r["ns_per_world_step"]) for r in rows]
-        axes.barh([r["scene"] for r in rows], shares, left=left, color=colours[i % 20], label=stage[3:].replace("_", " "))
+        axes.barh(
+            [r["scene"] for r in rows], shares, left=left, color=colours[i % 20], label=stage[3:].replace("_", " ")
+        )
         left = [a + b for a, b in zip(left, shares)]
     axes.set(xlabel="share of a step, %", xlim=(0, 100), title=f"where the time goes, {rows[0]['preset']}")
     axes.invert_yaxis()
@@ -132,7 +145,10 @@ def draw_precision(plt, folder):
     cases = [("approx32", "contact_preset_variant", "approx32")] + [(k, k, v) for k, v in KNOBS.items()]
     figure, (speed, error) = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True)
     names = ["approx32 (preset)"] + [f"{k}\n= {v}" for k, v in KNOBS.items()]
-    ratios = [float(base["ns_per_world_step"]) / float(rows_of(folder / f"speed_{c[0]}.csv")[0]["ns_per_world_step"]) for c in cases]
+    ratios = [
+        float(base["ns_per_world_step"]) / float(rows_of(folder / f"speed_{c[0]}.csv")[0]["ns_per_world_step"])
+        for c in cases
+    ]
     speed.barh(names, ratios, color="#1f5fa8")
     speed.axvline(1, color="#888", linewidth=1)
     speed.set(xlabel="speed, times approx64")
@@ -148,11 +164,17 @@ def draw_precision(plt, folder):
 def draw_newton(plt, folder):
     rows = [r for r in rows_of(folder / "newton.csv") if r["plan"] == "sparse" and r["precision"] == "f32"]
     figure, panels = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
-    for axes, x, of, x_name, of_name in zip(panels, ("nv", "nc"), ("nc", "nv"), ("dofs", "contacts"), ("contacts", "dofs")):
+    for axes, x, of, x_name, of_name in zip(
+        panels, ("nv", "nc"), ("nc", "nv"), ("dofs", "contacts"), ("contacts", "dofs")
+    ):
         for value in sorted({int(r[of]) for r in rows}):
             mine = [r for r in rows if int(r[of]) == value]
-            axes.plot([int(r[x]) for r in mine], [float(r["ns_per_world_iteration"]) for r in mine], marker="o",
-                      label=f"{value} {of_name}")
+            axes.plot(
+                [int(r[x]) for r in mine],
+                [float(r["ns_per_world_iteration"]) for r in mine],
+                marker="o",
+                label=f"{value} {of_name}",
+            )
         axes.set(xscale="log", yscale="log", xlabel=x_name)
         axes.grid(True, which="both", alpha=0.2)
         axes.legend(fontsize=7)

@@ -43,7 +43,8 @@ def main():
     lidar = sapwood.pattern_lidar(4, 90)
     calls = {what: (lambda batch=batch: batch.step(1)) for what, batch in batches.items()}
     calls["height scan, 187 rays, static shapes"] = lambda: plain.raycast(
-        scan + [0, 0, 1], down, body=0, axes="heading", sees="static")
+        scan + [0, 0, 1], down, body=0, axes="heading", sees="static"
+    )
     calls["lidar, 360 rays, all shapes"] = lambda: plain.raycast(*lidar, body=0)
     times = {what: [] for what in calls}
     for _ in range(options.repeat):

@@ -1,7 +1,7 @@
 """Runs the same robots with MuJoCo's batch interface and with Sapwood, alternately and on the same cores.
 
 First both simulate some worlds of three scenes until they rest, and must agree. Then these runs of every robot are
-timed: MuJoCo with its defaults and at its best, Sapwood in its presets. README.md describes the comparison and the tables.
+timed: MuJoCo with its defaults and tuned, Sapwood in its presets. README.md describes the comparison and the tables.
 """
 
 import argparse
@@ -60,9 +60,15 @@ def check_start(name, preset, theirs, ours, mismatches):
     for world, (a, b) in enumerate(zip(theirs["starts"], ours["starts"])):
         for what, x, y in zip(("coordinate", "velocity"), a, b):
             worst = abs(y - x).argmax()
-            mismatches.check(abs(y[worst] - x[worst]) <= STATE_TOLERANCE, name, preset,
-                             f"{what} {worst} at the start, world {world}", x[worst], y[worst],
-                             f"{STATE_TOLERANCE} apart")
+            mismatches.check(
+                abs(y[worst] - x[worst]) <= STATE_TOLERANCE,
+                name,
+                preset,
+                f"{what} {worst} at the start, world {world}",
+                x[worst],
+                y[worst],
+                f"{STATE_TOLERANCE} apart",
+            )
 
 
 def check_rest(name, preset, theirs, ours, mismatches):
@@ -74,17 +80,41 @@ def check_rest(name, preset, theirs, ours, mismatches):
 
     for world, (a, b) in enumerate(zip(theirs["looks"], ours["looks"])):
         heights = a["heights"][body], b["heights"][body]
-        check(all(lowest <= z <= highest for z in heights), f"height of {body} at rest, world {world}", *heights,
-              f"{lowest} .. {highest} m")
+        check(
+            all(lowest <= z <= highest for z in heights),
+            f"height of {body} at rest, world {world}",
+            *heights,
+            f"{lowest} .. {highest} m",
+        )
         for part, z in a["heights"].items():
-            check(abs(b["heights"][part] - z) <= tolerance, f"height of {part} at rest, world {world}", z,
-                  b["heights"][part], f"{tolerance:g} m apart")
-        check(a["depth"] / DEPTH_FACTOR <= b["depth"] <= a["depth"] * DEPTH_FACTOR, f"depth of contacts, world {world}",
-              a["depth"], b["depth"], f"a factor of {DEPTH_FACTOR} apart")
-    check(max(theirs["kinetic"], ours["kinetic"]) <= KINETIC_AT_REST, "kinetic energy at rest, J", theirs["kinetic"],
-          ours["kinetic"], f"{KINETIC_AT_REST}")
-    check(abs(ours["contacts"] - theirs["contacts"]) <= CONTACTS_TOLERANCE * theirs["contacts"], "contacts at rest",
-          theirs["contacts"], ours["contacts"], f"{100 * CONTACTS_TOLERANCE:g} % apart")
+            check(
+                abs(b["heights"][part] - z) <= tolerance,
+                f"height of {part} at rest, world {world}",
+                z,
+                b["heights"][part],
+                f"{tolerance:g} m apart",
+            )
+        check(
+            a["depth"] / DEPTH_FACTOR <= b["depth"] <= a["depth"] * DEPTH_FACTOR,
+            f"depth of contacts, world {world}",
+            a["depth"],
+            b["depth"],
+            f"a factor of {DEPTH_FACTOR} apart",
+        )
+    check(
+        max(theirs["kinetic"], ours["kinetic"]) <= KINETIC_AT_REST,
+        "kinetic energy at rest, J",
+        theirs["kinetic"],
+        ours["kinetic"],
+        f"{KINETIC_AT_REST}",
+    )
+    check(
+        abs(ours["contacts"] - theirs["contacts"]) <= CONTACTS_TOLERANCE * theirs["contacts"],
+        "contacts at rest",
+        theirs["contacts"],
+        ours["contacts"],
+        f"{100 * CONTACTS_TOLERANCE:g} % apart",
+    )
 
 
 def settle(args, name, mismatches):
@@ -94,20 +124,34 @@ def settle(args, name, mismatches):
     theirs = scene.settle(SETTLE_WORLDS, SETTLE_STEPS, SETTLE_LAST, SETTLE_NOISE, args.seed)
     rows = []
     for preset in args.preset:
-        ours = program.settle(args.program, HERE / f"{name}.yaml", SETTLE_WORLDS, SETTLE_STEPS, SETTLE_LAST, "--noise",
-                              SETTLE_NOISE, "--preset", preset, *args.options)
+        ours = program.settle(
+            args.program,
+            HERE / f"{name}.yaml",
+            SETTLE_WORLDS,
+            SETTLE_STEPS,
+            SETTLE_LAST,
+            "--noise",
+            SETTLE_NOISE,
+            "--preset",
+            preset,
+            *args.options,
+        )
         ours["starts"] = [scene.read_row(row) for row in ours["first_rows"]]
         ours["looks"] = [scene.look(scene.read_row(row)[0]) for row in ours["last_rows"]]
         check_start(name, preset, theirs, ours, mismatches)
         check_rest(name, preset, theirs, ours, mismatches)
-        rows.append({"scene": name, "preset": preset, "body": body} | {
-            side: {
-                "height": statistics.fmean(look["heights"][body] for look in of["looks"]),
-                "depth": statistics.fmean(look["depth"] for look in of["looks"]),
-                "contacts": of["contacts"],
-                "iterations": of["iterations"],
-            } for side, of in (("mujoco", theirs), ("sapwood", ours))
-        })
+        rows.append(
+            {"scene": name, "preset": preset, "body": body}
+            | {
+                side: {
+                    "height": statistics.fmean(look["heights"][body] for look in of["looks"]),
+                    "depth": statistics.fmean(look["depth"] for look in of["looks"]),
+                    "contacts": of["contacts"],
+                    "iterations": of["iterations"],
+                }
+                for side, of in (("mujoco", theirs), ("sapwood", ours))
+            }
+        )
     return rows
 
 
@@ -149,10 +193,21 @@ def measure(args, name, progress, mismatches):
             rate = statistics.median(rates[label])
             if isinstance(run, robots.Ours) and run.failed():
                 mismatches.found.append(f"{name}, {label}: {run.failed()} worlds failed; allowed: 0")
-            rows.append({"robot": name, "targets": targets, "run": label, "rate": rate,
-                         "to_default": rate / base["MuJoCo default"], "to_tuned": rate / base["MuJoCo tuned"],
-                         "spread": spread(rates[label]), "error": error, "residual": residual, "support": support,
-                         "repeats": rates[label]})
+            rows.append(
+                {
+                    "robot": name,
+                    "targets": targets,
+                    "run": label,
+                    "rate": rate,
+                    "to_default": rate / base["MuJoCo default"],
+                    "to_tuned": rate / base["MuJoCo tuned"],
+                    "spread": spread(rates[label]),
+                    "error": error,
+                    "residual": residual,
+                    "support": support,
+                    "repeats": rates[label],
+                }
+            )
     return rows
 
 
@@ -171,21 +226,28 @@ def print_rest(rows):
         height = f"{row['body']} {a['height']:.5f} | {b['height']:.5f}"
         depth = f"{1e3 * a['depth']:.3f} | {1e3 * b['depth']:.3f}"
         contacts = f"{a['contacts']:.2f} | {b['contacts']:.2f}"
-        print(f"{row['scene']:<11}{row['preset']:<10}{height:<28}{depth:<18}{contacts:<16}"
-              f"{a['iterations']:.2f} | {b['iterations']:.2f}")
+        print(
+            f"{row['scene']:<11}{row['preset']:<10}{height:<28}{depth:<18}{contacts:<16}"
+            f"{a['iterations']:.2f} | {b['iterations']:.2f}"
+        )
 
 
 def print_timing(rows, args):
     clock = "processor time" if args.processor_time else "wall time"
-    print(f"\nspeed: {args.worlds} worlds, {args.steps} steps, {args.threads} threads; {clock}, "
-          f"median of {args.repeat}")
-    print(f"{'robot':<15}{'targets':<9}{'run':<18}{'w-steps/s':>12}{'to default':>11}{'to tuned':>10}{'spread':>9}"
-          f"{'error':>10}{'residual':>10}{'support':>9}")
+    print(
+        f"\nspeed: {args.worlds} worlds, {args.steps} steps, {args.threads} threads; {clock}, median of {args.repeat}"
+    )
+    print(
+        f"{'robot':<15}{'targets':<9}{'run':<18}{'w-steps/s':>12}{'to default':>11}{'to tuned':>10}{'spread':>9}"
+        f"{'error':>10}{'residual':>10}{'support':>9}"
+    )
     for row in rows:
         residual = "" if row["residual"] is None else f"{row['residual']:.1e}"
         support = "" if row["support"] is None else f"{row['support']:.3f}"
-        print(f"{row['robot']:<15}{row['targets']:<9}{row['run']:<18}{row['rate']:>12,.0f}{row['to_default']:>11.2f}"
-              f"{row['to_tuned']:>10.2f}{100 * row['spread']:>7.0f} %{row['error']:>10.1e}{residual:>10}{support:>9}")
+        print(
+            f"{row['robot']:<15}{row['targets']:<9}{row['run']:<18}{row['rate']:>12,.0f}{row['to_default']:>11.2f}"
+            f"{row['to_tuned']:>10.2f}{100 * row['spread']:>7.0f} %{row['error']:>10.1e}{residual:>10}{support:>9}"
+        )
 
 
 def rate_text(rate):
@@ -194,8 +256,10 @@ def rate_text(rate):
 
 def print_markdown(rows):
     """The table of lab/results/compare.md."""
-    print("| robot, targets | MuJoCo: default, tuned (error) | preset | steps/s (to tuned, to default) | error | residual "
-          "| support | spread |")
+    print(
+        "| robot, targets | MuJoCo: default, tuned (error) | preset | steps/s (to tuned, to default) | error | "
+        "residual | support | spread |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     theirs = {}
     for row in rows:
@@ -205,9 +269,11 @@ def print_markdown(rows):
             continue
         support = "" if row["support"] is None else f"{row['support']:.3f}"
         first, peers = (case, ", ".join(theirs.pop(case))) if case in theirs else ("", "")
-        print(f"| {first} | {peers} | {row['run']} | {rate_text(row['rate'])} ({row['to_tuned']:.1f}x, "
-              f"{row['to_default']:.1f}x) | {row['error']:.0e} | {row['residual']:.0e} | {support} "
-              f"| {100 * row['spread']:.0f} % |")
+        print(
+            f"| {first} | {peers} | {row['run']} | {rate_text(row['rate'])} ({row['to_tuned']:.1f}x, "
+            f"{row['to_default']:.1f}x) | {row['error']:.0e} | {row['residual']:.0e} | {support} "
+            f"| {100 * row['spread']:.0f} % |"
+        )
 
 
 def processor():
@@ -238,13 +304,19 @@ def positive(text):
 def parse(cores):
     parser = argparse.ArgumentParser(prog="bench/compare/run", description=__doc__)
     parser.add_argument("--robot", action="append", choices=robots.NAMES, help="may be repeated; default all")
-    parser.add_argument("--preset", action="append", choices=PRESETS,
-                        help="may be repeated; default fast32 and drake")
-    parser.add_argument("--law", choices=("sap", "mujoco"), default="sap",
-                        help="the law of Sapwood's worlds; mujoco: they follow MuJoCo, preset mujoco64; default sap")
-    parser.add_argument("--as-file", action="store_true",
-                        help="gymnasium's robots with the integrator and cone of their files, RK4 and pyramidal; default "
-                        "implicitfast and elliptic")
+    parser.add_argument("--preset", action="append", choices=PRESETS, help="may be repeated; default fast32 and drake")
+    parser.add_argument(
+        "--law",
+        choices=("sap", "mujoco"),
+        default="sap",
+        help="the law of Sapwood's worlds; mujoco: they follow MuJoCo, preset mujoco64; default sap",
+    )
+    parser.add_argument(
+        "--as-file",
+        action="store_true",
+        help="gymnasium's robots with the integrator and cone of their files, RK4 and pyramidal; default "
+        "implicitfast and elliptic",
+    )
     parser.add_argument("--targets", action="append", choices=TARGETS, help="may be repeated; default both")
     parser.add_argument("--threads", type=positive, default=cores, help="default all cores")
     parser.add_argument("--worlds", type=positive, default=4096, help="default 4096")
@@ -253,12 +325,19 @@ def parse(cores):
     parser.add_argument("--repeat", type=count, default=5, help="default 5; 0 only checks, without timing")
     parser.add_argument("--noise", type=float, default=0.1, help="noise of the initial velocities; default 0.1")
     parser.add_argument("--seed", type=count, default=0, help="seed of the noise; default 0")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        help="an option of Sapwood's solver that overrides the preset; may be repeated")
-    parser.add_argument("--program", type=Path, default=HERE.parents[1] / "build/release/sapwood",
-                        help="default build/release/sapwood")
-    parser.add_argument("--processor-time", action="store_true",
-                        help="measure processor time instead of wall time, for a busy machine")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of Sapwood's solver that overrides the preset; may be repeated",
+    )
+    parser.add_argument(
+        "--program", type=Path, default=HERE.parents[1] / "build/release/sapwood", help="default build/release/sapwood"
+    )
+    parser.add_argument(
+        "--processor-time", action="store_true", help="measure processor time instead of wall time, for a busy machine"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--markdown", action="store_true", help="print the second table in Markdown")
     args = parser.parse_args()
@@ -292,8 +371,10 @@ def main():
     args = parse(cores)
     machine = {"processor": processor(), "cores": cores, "load": os.getloadavg()[0], "mujoco": mujoco.__version__}
     if args.repeat and machine["load"] > 0.5 and not args.processor_time:
-        print(f"compare: the load is {machine['load']:.2f} before the start; good figures need a quiet machine",
-              file=sys.stderr)
+        print(
+            f"compare: the load is {machine['load']:.2f} before the start; good figures need a quiet machine",
+            file=sys.stderr,
+        )
     if args.processor_time:
         peer.clock = time.process_time
     mismatches = Mismatches()
@@ -303,10 +384,25 @@ def main():
         print(f"compare: {failure}", file=sys.stderr)
         return 2
     if args.json:
-        print(json.dumps({"machine": machine, "worlds": args.worlds, "steps": args.steps, "noise": args.noise,
-                          "seed": args.seed, "set": args.set, "repeat": args.repeat, "threads": args.threads,
-                          "processor_time": args.processor_time, "rest": rest, "speed": timing,
-                          "mismatches": mismatches.found}, indent=2))
+        print(
+            json.dumps(
+                {
+                    "machine": machine,
+                    "worlds": args.worlds,
+                    "steps": args.steps,
+                    "noise": args.noise,
+                    "seed": args.seed,
+                    "set": args.set,
+                    "repeat": args.repeat,
+                    "threads": args.threads,
+                    "processor_time": args.processor_time,
+                    "rest": rest,
+                    "speed": timing,
+                    "mismatches": mismatches.found,
+                },
+                indent=2,
+            )
+        )
     elif args.markdown:
         print_markdown(timing)
     else:

@@ -33,15 +33,28 @@ def settle(program, scene, worlds, steps, last, *options):
         path = Path(folder) / "trajectory.csv"
 
         def watched(world, n):
-            return run(program, scene, "--worlds", worlds, "--steps", n, "--trajectory", path,
-                       "--trajectory-world", world, *options)
+            return run(
+                program,
+                scene,
+                "--worlds",
+                worlds,
+                "--steps",
+                n,
+                "--trajectory",
+                path,
+                "--trajectory-world",
+                world,
+                *options,
+            )
 
         def contacts(report):
             if "contacts" not in report:
                 raise Failed(f"{program}: its report has no contacts; allowed: a program that counts them")
             if report["contacts"]["steps_looked_at"] != report["steps"]:
-                raise Failed(f"{scene}: contacts of {report['contacts']['steps_looked_at']} steps are counted; "
-                             f"allowed: all {report['steps']}")
+                raise Failed(
+                    f"{scene}: contacts of {report['contacts']['steps_looked_at']} steps are counted; "
+                    f"allowed: all {report['steps']}"
+                )
             return report["contacts"]["mean"] * report["steps"]
 
         before = contacts(watched(0, steps - last))

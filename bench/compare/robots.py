@@ -132,8 +132,11 @@ class Ours:
         if tuned:
             tune(self.scene.model)
         self.pair = name in PAIRS and self.law == "sap"
-        self.model = sapwood.Model.load(HERE / f"{name}.yaml") if self.pair else sapwood.Model.from_mjmodel(
-            self.scene.model, quiet=True, law=self.law)
+        self.model = (
+            sapwood.Model.load(HERE / f"{name}.yaml")
+            if self.pair
+            else sapwood.Model.from_mjmodel(self.scene.model, quiet=True, law=self.law)
+        )
         self.batch = self.make(settings, preset, args.worlds)
         self.preset = preset
         self.first_dof = self.model.num_dofs - self.scene.model.nu
@@ -141,8 +144,14 @@ class Ours:
     def make(self, settings, preset, worlds):
         import sapwood
 
-        return sapwood.Batch(self.model, worlds, preset=preset, threads=self.args.threads, seed=self.args.seed,
-                             options=dict(settings) or None)
+        return sapwood.Batch(
+            self.model,
+            worlds,
+            preset=preset,
+            threads=self.args.threads,
+            seed=self.args.seed,
+            options=dict(settings) or None,
+        )
 
     def put(self, batch, control):
         if self.pair and control.shape[1]:
@@ -179,8 +188,8 @@ class Ours:
         return self.args.worlds * self.args.steps / self.pass_over(self.control)
 
     def support(self):
-        """The mean vertical force of the ground over the weight in the last four of five seconds under the timed controls,
-        again and again; None if a body is held by more than the ground."""
+        """The mean vertical force of the ground over the weight, in the last four of five seconds in which the timed
+        controls repeat; None if a body is held by more than the ground."""
         from sapwood.mjdata import FREE
 
         if (np.asarray(self.model.joint_type)[np.asarray(self.model.joint_parent) < 0] != FREE).any():

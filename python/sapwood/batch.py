@@ -330,8 +330,8 @@ class Batch(MjNames):
         return self.status.view(np.int32)
 
     def expand(self, name: str) -> NDArray[Any]:
-        """Gives every world its own copy of a model array: (num_worlds, ...), live, initialised from the model. Its type
-        is f64; that of shape_mesh, by which worlds choose height fields (terrain.choose), is int32.
+        """Gives every world its own copy of a model array: (num_worlds, ...), live, initialised from the model. Its
+        type is f64, and int32 for shape_mesh, by which worlds choose height fields (terrain.choose).
 
         `name` is one of PARAMETERS. Written values take effect at the next call, without notification; world w then
         has the same results, bit for bit, as a model with these values. A world with values that violate a rule of

@@ -25,7 +25,7 @@ def _text_of(value: Any) -> str:
 
 
 class Options(MutableMapping[str, str]):
-    """A preset, by default fast32, with changes. Values are strings; numbers, flags and None are accepted and converted.
+    """A preset, by default fast32, with changes. Values are strings; numbers, flags and None are converted.
 
     >>> options = Options("approx64", threads=2)
     >>> options["max_iterations"] = 50

@@ -191,7 +191,9 @@ def _choices(model: Model, s: int) -> list[int]:
     """The grids after that of shape s that no shape has: worlds may choose them."""
     used = sorted(int(model.shape_mesh[t]) for t, kind in enumerate(model.shape_type) if kind == HEIGHT_FIELD)
     if used[0] != 0:
-        raise ValueError(f"height field 0 of {model.name} has no shape; in a scene file it can only follow one that has")
+        raise ValueError(
+            f"height field 0 of {model.name} has no shape; in a scene file it can only follow one that has"
+        )
     last = next((i for i in used if i > model.shape_mesh[s]), model.num_height_fields)
     return list(range(int(model.shape_mesh[s]) + 1, last))
 

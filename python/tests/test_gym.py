@@ -148,7 +148,9 @@ def test_the_vector_wrappers_of_gymnasium_work():
     from gymnasium.wrappers import vector
 
     env = Quadruped(4, time_limit=5, threads=1)
-    wrapped = vector.RescaleAction(vector.NormalizeObservation(vector.RecordEpisodeStatistics(env)), np.float32(-2), np.float32(2))
+    wrapped = vector.RescaleAction(
+        vector.NormalizeObservation(vector.RecordEpisodeStatistics(env)), np.float32(-2), np.float32(2)
+    )
     observation, _ = wrapped.reset(seed=0)
     assert observation.shape == (4, 55)
     lengths = []

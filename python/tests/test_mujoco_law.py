@@ -283,7 +283,11 @@ STRING = """<mujoco model="cup"><option noslip_iterations="3"/><worldbody><site 
  <body pos="0 0 1"><freejoint/><geom size="0.1"/><site name="eye"/></body></worldbody>
  <tendon><spatial name="string" limited="true" range="0 1"><site site="hook"/><site site="eye"/></spatial></tendon>
  <actuator><motor name="reel" tendon="string"/></actuator></mujoco>"""
-LOST = ("tendon 'string': a path over sites", "actuator 'reel': tendon 'string' is not", "option 'noslip_iterations': no")
+LOST = (
+    "tendon 'string': a path over sites",
+    "actuator 'reel': tendon 'string' is not",
+    "option 'noslip_iterations': no",
+)
 
 
 def test_a_batch_with_the_law_warns_of_what_it_loses_where_the_batch_is_made() -> None:
@@ -293,7 +297,9 @@ def test_a_batch_with_the_law_warns_of_what_it_loses_where_the_batch_is_made() -
         model = sapwood.Model.from_mjmodel(m)
         assert not caught
         sapwood.Batch(model, 1, solver="mujoco")
-    assert [w.category for w in caught] == [sapwood.SapwoodImportWarning] * 3 and {w.filename for w in caught} == {__file__}
+    assert [w.category for w in caught] == [sapwood.SapwoodImportWarning] * 3 and {w.filename for w in caught} == {
+        __file__
+    }
     assert all(any(f"cup: lost: {text}" in str(w.message) for w in caught) for text in LOST)
 
 

@@ -22,15 +22,22 @@ def test_every_shipped_scene_is_found_by_name():
 
 
 def test_an_unknown_scene_is_refused_with_the_names_that_exist():
-    with pytest.raises(ValueError, match=r"scene is 'quadrupedd'; did you mean 'quadruped'\?; allowed: .*quadruped.*\(in .*scenes\)"):
+    with pytest.raises(
+        ValueError, match=r"scene is 'quadrupedd'; did you mean 'quadruped'\?; allowed: .*quadruped.*\(in .*scenes\)"
+    ):
         sapwood.scene("quadrupedd")
 
 
 @wheel
 def test_the_console_script_runs_a_scene_by_name_outside_the_source_tree(tmp_path):
     script = Path(sys.executable).parent / "sapwood"
-    run = subprocess.run([script, "run", "quadruped", "--worlds", "2", "--steps", "2"], cwd=tmp_path,
-                         env={"PATH": os.environ["PATH"]}, capture_output=True, text=True)
+    run = subprocess.run(
+        [script, "run", "quadruped", "--worlds", "2", "--steps", "2"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 0, run.stderr
 
 
@@ -68,5 +75,7 @@ def test_the_package_needs_no_library_outside_itself_but_the_c_library():
         needed = subprocess.run(["ldd", file], capture_output=True, text=True, check=True).stdout
         paths = re.findall(r"=> (\S+)", needed)
         outside = [p for p in paths if PACKAGE.resolve() not in Path(p).resolve().parents]
-        assert paths and all(re.match(r"(lib(c|m|dl|rt|pthread)|ld-linux.*)\.so", Path(p).name) for p in outside), needed
+        assert paths and all(re.match(r"(lib(c|m|dl|rt|pthread)|ld-linux.*)\.so", Path(p).name) for p in outside), (
+            needed
+        )
         assert "not found" not in needed

@@ -38,8 +38,9 @@ def test_a_body_rests_within_a_tenth_of_a_millimetre_of_mujocos(below: str, name
     ground, lift = {"plane": ("", 0.0), "box": (TABLE, 0.1), "capsule": (BAR, 0.2)}[below]
     m = mujoco.MjModel.from_xml_string(SCENE.format(below=ground, height=height + lift, geom=geom))
     d = mujoco.MjData(m)
-    batch = sapwood.Batch(sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco"), 1, preset=preset,
-                          options={"threads": 1})
+    batch = sapwood.Batch(
+        sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco"), 1, preset=preset, options={"threads": 1}
+    )
     mujoco.mj_step(m, d, 1500)
     batch.step(1500)
     ours, theirs = float(batch.qpos[0, 2]), float(d.qpos[2])

@@ -146,7 +146,9 @@ def test_the_script_over_robots_shows_what_each_kind_of_element_does(tmp_path):
     assert all(row["loads"] == "ok" and row["failed"] == 0 and row["ratio"] > 0 for row in rows.values())
     for name in ("soft", "pyramid", "controlled"):
         assert rows[name]["rest mm"] < 0.05 and rows[name]["law mm"] < 0.05, name
-    assert rows["four_bar"]["rest mm"] < 1 and rows["four_bar"]["rest rad"] < 0.01  # its loop is loaded by more than one g
+    assert (
+        rows["four_bar"]["rest mm"] < 1 and rows["four_bar"]["rest rad"] < 0.01
+    )  # its loop is loaded by more than one g
     assert table.count("\n") == 2 + len(KINDS)
 
 

@@ -154,8 +154,22 @@ _FEET = """
 def test_touch_counts_the_contacts_whose_normals_lead_to_the_volume_of_the_site():
     """Sites of every type at one foot, above, below and beside it, all compared with MuJoCo."""
     mujoco = pytest.importorskip("mujoco")
-    places = [(0.5, 0, -0.1), (0.5, 0, -0.3), (0.5, 0, 0.1), (0.45, 0.02, -0.1), (0, 0.6, -0.1), (0, 0, 0), (0.4, 0, -0.05)]
-    sizes = {"sphere": ".06", "capsule": ".03 .05", "ellipsoid": ".06 .04 .09", "cylinder": ".06 .03", "box": ".06 .02 .05"}
+    places = [
+        (0.5, 0, -0.1),
+        (0.5, 0, -0.3),
+        (0.5, 0, 0.1),
+        (0.45, 0.02, -0.1),
+        (0, 0.6, -0.1),
+        (0, 0, 0),
+        (0.4, 0, -0.05),
+    ]
+    sizes = {
+        "sphere": ".06",
+        "capsule": ".03 .05",
+        "ellipsoid": ".06 .04 .09",
+        "cylinder": ".06 .03",
+        "box": ".06 .02 .05",
+    }
     names = [(kind, size, place) for kind, size in sizes.items() for place in places]
     names.append(("box", ".52 .1 .2", (0, 0, 0)))
     sites = "".join(
@@ -186,7 +200,9 @@ def test_forces_at_a_fixed_base_are_the_weight_of_what_it_carries():
         <sensor><force site="flange"/><torque site="flange"/></sensor></mujoco>"""
     )
     for law in ("sap", "mujoco"):
-        with sapwood.Batch(sapwood.Model.from_mjmodel(m, law=law), 2, preset=None if law == "mujoco" else "approx64") as batch:
+        with sapwood.Batch(
+            sapwood.Model.from_mjmodel(m, law=law), 2, preset=None if law == "mujoco" else "approx64"
+        ) as batch:
             batch.sensordata
             batch.step(3000)
             force, torque = batch.sensordata[1, :3], batch.sensordata[1, 3:]
@@ -306,7 +322,11 @@ def test_a_contact_sensor_of_a_shape_measures_that_shape_only(quadruped):
         ([], [sapwood.TouchSensor(0, other="static", other_shape=3)], "touch_with.0., -1, must allow it"),
         ([], [sapwood.TouchSensor()], "a contact sensor needs a body"),
         ([], [sapwood.TouchSensor(0, zone=("bxo", [1, 1, 1]))], "the zone of a contact sensor is 'bxo'"),
-        ([], [sapwood.TouchSensor(0, zone=("box", [1, 0, 1]))], "touch_zone_size.0..1. is 0; it must be finite and > 0"),
+        (
+            [],
+            [sapwood.TouchSensor(0, zone=("box", [1, 0, 1]))],
+            "touch_zone_size.0..1. is 0; it must be finite and > 0",
+        ),
         ([], [sapwood.TouchSensor(0, zone=("box", [1, 1, 1], [0, 0, 0, 0, 0, 0, 2]))], "touch_zone_pose.0.: the quat"),
         ([], [sapwood.TouchSensor(0, zone=("box", [1, 1, 1], [0, 0]))], "the zone of a contact sensor is .type"),
     ],

@@ -1,4 +1,4 @@
-"""Prints the figures of lab/results/import_cost.md: how long the first step takes, what a call and parameters of worlds cost.
+"""Prints the figures of lab/results/import_cost.md: time to the first step, cost of calls and of per-world parameters.
 
     python python/tools/measure.py                 # with the package installed; a C compiler for the second figure
 

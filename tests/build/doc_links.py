@@ -1,8 +1,10 @@
 """doc_links.py SOURCE_DIR: every relative link and #anchor of the documentation resolves, every source it names exists.
 
-Pages are the Markdown files of the root, docs, lab, tests, bench, examples and python. A source is a file name in backticks: with
-a folder, such as `collide/shapes.h`, it is below one of ROOTS; without one, such as `lane.h`, anywhere in the sources.
+Pages are the Markdown files of the root, docs, lab, tests, bench, examples and python. A source is a file name in
+backticks: with a folder, such as `collide/shapes.h`, it is below one of ROOTS; without one, such as `lane.h`, anywhere
+in the sources.
 """
+
 import pathlib
 import re
 import sys

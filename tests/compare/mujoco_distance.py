@@ -20,6 +20,7 @@ by a pattern search on the sphere. A row in which MuJoCo and the oracle differ b
 if the oracle's distance is the larger one, its direction is the proof; if MuJoCo's is, MuJoCo's own direction refutes it wherever
 moving the shapes apart along it by that distance leaves them overlapping ("refuted" in the report).
 """
+
 import argparse
 import gzip
 import multiprocessing
@@ -35,17 +36,24 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, HULL = 1, 3, 4, 5, 6, 7, 10
-NAMES = {PLANE: "plane", SPHERE: "sphere", CAPSULE: "capsule", ELLIPSOID: "ellipsoid", CYLINDER: "cylinder", BOX: "box",
-         HULL: "hull"}
+NAMES = {
+    PLANE: "plane",
+    SPHERE: "sphere",
+    CAPSULE: "capsule",
+    ELLIPSOID: "ellipsoid",
+    CYLINDER: "cylinder",
+    BOX: "box",
+    HULL: "hull",
+}
 TYPES = list(NAMES)
 PAIRS = [(a, b) for i, a in enumerate(TYPES) for b in TYPES[i:] if b != PLANE]
 SETS = 50
 SEED = 20250
 
-WRONG = 2e-7          # m: beyond it a number of MuJoCo's counts as wrong; a fifth of the test's tolerance
-TILT = 5e-5           # a normal of MuJoCo's farther than this from the oracle's is not compared; half of the test's tolerance
+WRONG = 2e-7  # m: beyond it a number of MuJoCo's counts as wrong; a fifth of the test's tolerance
+TILT = 5e-5  # a normal of MuJoCo's farther than this from the oracle's is not compared; half of the test's tolerance
 NORMAL_DISTANCE = 2e-3  # m: below, the witnesses are too near each other to give a normal
-RIVAL = 1e-4          # m: another local minimum this near the best one makes the normal a matter of luck
+RIVAL = 1e-4  # m: another local minimum this near the best one makes the normal a matter of luck
 
 FLAG_WRONG, FLAG_NORMAL = 1, 2
 
@@ -319,9 +327,13 @@ def is_flat(a, b, n, value):
 
 def matrix(q):
     x, y, z, w = q
-    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def place(kinds, sizes, hulls, row, p0, R0, R1, u, x):
@@ -366,8 +378,14 @@ class Set:
 
 def geom_text(kind, sizes, name):
     a, b, c = (repr(float(s)) for s in sizes)
-    size = {PLANE: "1 1 1", SPHERE: a, CAPSULE: f"{a} {b}", CYLINDER: f"{a} {b}", ELLIPSOID: f"{a} {b} {c}",
-            BOX: f"{a} {b} {c}"}
+    size = {
+        PLANE: "1 1 1",
+        SPHERE: a,
+        CAPSULE: f"{a} {b}",
+        CYLINDER: f"{a} {b}",
+        ELLIPSOID: f"{a} {b} {c}",
+        BOX: f"{a} {b} {c}",
+    }
     if kind == HULL:
         return f'<geom type="mesh" mesh="{name}"/>'
     return f'<geom type="{NAMES[kind]}" size="{size[kind]}"/>'
@@ -376,11 +394,14 @@ def geom_text(kind, sizes, name):
 def mujoco_model(s):
     meshes = "".join(
         f'<mesh name="m{i}" vertex="{" ".join(repr(float(x)) for x in s.hulls[i].flatten())}"/>'
-        for i in range(2) if s.kinds[i] == HULL)
+        for i in range(2)
+        if s.kinds[i] == HULL
+    )
     geoms = "".join(geom_text(s.kinds[i], s.sizes[i], f"m{i}") for i in range(2))
     return mujoco.MjModel.from_xml_string(
         f'<mujoco><option ccd_tolerance="1e-12" ccd_iterations="1000"/><asset>{meshes}</asset>'
-        f"<worldbody>{geoms}</worldbody></mujoco>")
+        f"<worldbody>{geoms}</worldbody></mujoco>"
+    )
 
 
 def mujoco_distances(s):
@@ -419,8 +440,13 @@ def gather(sets, side):
             v = s.hulls[side]
             vertices[r] = v[np.minimum(np.arange(MOST_VERTICES), len(v) - 1)]
     p, R = 3 * side, 3 * side + 2
-    return Shapes(kind, np.array([s.sizes[side] for s, _ in rows]), np.array([pose[p] for _, pose in rows]),
-                  np.array([pose[R] for _, pose in rows]), vertices)
+    return Shapes(
+        kind,
+        np.array([s.sizes[side] for s, _ in rows]),
+        np.array([pose[p] for _, pose in rows]),
+        np.array([pose[R] for _, pose in rows]),
+        vertices,
+    )
 
 
 def judge_plane(a, b):
@@ -473,12 +499,22 @@ def compare_pair(arguments):
     flat = np.zeros(len(d), bool) if kinds[0] == PLANE else is_flat(a, b, n, value)
     asked = (np.abs(truth) > NORMAL_DISTANCE) & ~rival & ~flat
     comparable = asked & ~wrong & (tilt < TILT)
-    report = dict(pair=f"{NAMES[kinds[0]]}-{NAMES[kinds[1]]}", rows=len(d), penetrating=int((truth < 0).sum()), proven=proven,
-                  wrong=int(wrong.sum()), too_deep=int((wrong & (d < truth)).sum()), too_high=int((wrong & (d > truth)).sum()),
-                  refuted=int((wrong & (d > truth) & (-f(a, b, mine[:, None, :])[:, 0] < d - WRONG)).sum()) if wrong.any() else 0,
-                  no_answer=int((~np.isfinite(d) | (d >= 100)).sum()),
-                  wrong_apart=int((wrong & (truth > 0)).sum()), worst=float(error.max()),
-                  right_worst=float(error[~wrong].max()), normals=int(comparable.sum()), tilted=int((asked & ~wrong & (tilt >= TILT)).sum()))
+    report = dict(
+        pair=f"{NAMES[kinds[0]]}-{NAMES[kinds[1]]}",
+        rows=len(d),
+        penetrating=int((truth < 0).sum()),
+        proven=proven,
+        wrong=int(wrong.sum()),
+        too_deep=int((wrong & (d < truth)).sum()),
+        too_high=int((wrong & (d > truth)).sum()),
+        refuted=int((wrong & (d > truth) & (-f(a, b, mine[:, None, :])[:, 0] < d - WRONG)).sum()) if wrong.any() else 0,
+        no_answer=int((~np.isfinite(d) | (d >= 100)).sum()),
+        wrong_apart=int((wrong & (truth > 0)).sum()),
+        worst=float(error.max()),
+        right_worst=float(error[~wrong].max()),
+        normals=int(comparable.sum()),
+        tilted=int((asked & ~wrong & (tilt >= TILT)).sum()),
+    )
     stored = np.where(wrong, truth, d)
     normal = np.where((wrong | ~comparable)[:, None], n, mine)
     flags = FLAG_WRONG * wrong + FLAG_NORMAL * np.where(wrong, asked, comparable)
@@ -502,7 +538,9 @@ def main():
     with multiprocessing.Pool(options.jobs) as pool:
         for pair, report, part in pool.imap_unordered(compare_pair, [(p, options.rows) for p in pairs]):
             parts[pair] = part
-            print(" ".join(f"{k} {v:.2g}" if isinstance(v, float) else f"{k} {v}" for k, v in report.items()), flush=True)
+            print(
+                " ".join(f"{k} {v:.2g}" if isinstance(v, float) else f"{k} {v}" for k, v in report.items()), flush=True
+            )
     if options.pairs:
         return
     version = [int(x) for x in mujoco.__version__.split(".")]

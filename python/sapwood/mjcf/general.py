@@ -1,4 +1,4 @@
-"""Actuators that the steps of MuJoCo's law compute (SapMujocoParameters): what motors and drives of joints cannot do."""
+"""Actuators that the steps of MuJoCo's law compute (SapMujocoParameters): what joint motors and drives cannot do."""
 
 from __future__ import annotations
 
