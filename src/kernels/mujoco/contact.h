@@ -55,8 +55,11 @@ typedef struct ContactFrame {
     real dist, margin; /* it acts where dist < margin */
 } ContactFrame;
 
+/* The length of t1 below which MuJoCo takes it for 0; in f32 what remains of parallel axes by rounding. */
+#define MUJOCO_NO_TANGENT (SAP_PRECISION == 64 ? MUJOCO_MINVAL : K(1e-6))
+
 /* The frame of a normal: t1 is `hint`, or, where that is 0, the y axis (the z axis if n is nearer to y), made
- * orthogonal to n. */
+ * orthogonal to n. A hint along n leaves no direction: t1 is then the x axis, whatever n is, as in MuJoCo. */
 KERNEL_FN Mat3 mujoco_frame(Vec3 n, Vec3 hint) {
     real zero = real_of(0), one = real_of(1);
     mask near_y = mask_not(real_abs(n.y) < K(0.5)), given = vec3_dot(hint, hint) > K(0.25);
@@ -66,7 +69,7 @@ KERNEL_FN Mat3 mujoco_frame(Vec3 n, Vec3 hint) {
     real length = real_sqrt(vec3_dot(t, t));
     Mat3 C;
     C.z = n;
-    C.x = vec3_scale(one / length, t);
+    C.x = vec3_select(length < MUJOCO_NO_TANGENT, vec3(one, zero, zero), vec3_scale(one / length, t));
     C.y = vec3_cross(n, C.x);
     return C;
 }
