@@ -1,5 +1,6 @@
-/* What follows the solve of MuJoCo's law: the warm start of the next step, and in a discrete step the gyroscopic force
- * of free bodies that no row touches. RK4 keeps the acceleration of its last stage. docs/mujoco.md. */
+/* What follows the solve of MuJoCo's law: the warm start of the next step, the impulse that velocity.h integrates, and
+ * in a discrete step the gyroscopic force of free bodies that no row touches. RK4 keeps the acceleration of its last
+ * stage. docs/mujoco.md. */
 
 /* The quaternion of a free or ball joint; its first three dofs are an angular velocity before this turn. */
 KERNEL_FN Quat mujoco_turn_of(const Context *ctx, const SapLink *link) {
@@ -72,10 +73,22 @@ STAGE_FN void mujoco_turn_free_body(const Context *ctx, int l, mask which) {
         view_put(out, link->v + i, real_select(which, numbers[i], view_get(out, link->v + i)));
 }
 
+/* The impulse of the step, h tau + J' gamma, in the memory of tau: of the forces at the last v of the solve, which need
+ * not be the minimum. */
+STAGE_FN void mujoco_keep_impulse(const Context *ctx, mask which) {
+    StageView f = FM_VIEW(f);
+    TEAM_FOR(i, ctx->args->plan.nv) {
+        real tau = view_get(f, i);
+        view_put(f, i, real_select(which, real_fma(STAGE_H, tau, SOLVE(impulse)[i]), tau));
+    }
+}
+
 /* The end of the solve, as solve.h calls it. */
 STAGE_FN void mujoco_finish(const Context *ctx, mask which) {
     const SapPlan *plan = &ctx->args->plan;
     TEAM_SYNC(); /* free bodies read and write v of free motion, which other threads wrote */
+    if (ctx->args->mujoco->damped || ctx->args->mujoco->implicitfast)
+        mujoco_keep_impulse(ctx, which);
     TEAM_FOR(l, plan->nl) {
         if (ctx->args->report.dof_cache && (!plan->rk4 || ctx->rk_stage == 3))
             mujoco_keep_acceleration(ctx, l, which);

@@ -1,9 +1,10 @@
-/* The velocity at the end of a step of MuJoCo's law from that of the solve, v: damping, and for implicitfast the
+/* The velocity at the end of a step of MuJoCo's law, from the impulse of the step: damping, and for implicitfast the
  * gyroscopic force of free bodies, implicit.
  *
- *   (M + h D) (v1 - v0) = M (v - v0)
+ *   (M + h D) (v1 - v0) = h tau + J' gamma
  *
- * Other integrators keep v; RK4 keeps the acceleration of each stage. docs/mujoco.md. */
+ * The right side is M (v - v0) only where the solve has converged. Other integrators keep v; RK4 keeps the acceleration
+ * of each stage. docs/mujoco.md. */
 
 /* The change of a free body's velocity with its gyroscopic force, in place of the one without. */
 STAGE_FN void velocity_free_body(const Context *ctx, int l, const real *change, real *v) {
@@ -30,24 +31,22 @@ KERNEL_FN void mujoco_advance_link(const Context *ctx, int l) {
         joint_advance(ctx, &ctx->args->plan.link[l], FM(q), FM(v0), FM(v), STAGE_H, FM(q1));
 }
 
-/* v1 - v0 from v - v0, in place; uses the memory of tau and wrenches, which are not needed any more (6 nl >= nv). */
-STAGE_FN void velocity_damp(const Context *ctx, real *change) {
+/* v1, and v1 - v0; uses the memory of wrenches, which are not needed any more (6 nl >= nv). */
+STAGE_FN const real *velocity_damp(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
-    real *momentum = FM(F);
-    TEAM_SYNC(); /* the product reads all changes */
-    problem_A_mul(ctx, change, momentum);
-    TEAM_SYNC(); /* A changes after the product */
+    real *change = FM(F);
     TEAM_FOR(i, plan->nv) {
         real *A_ii = FM(A) + plan->tree.row[i].start + plan->tree.row[i].depth;
         *A_ii = real_fma(STAGE_H, mujoco_damping_after(ctx, i), *A_ii);
         if (ctx->args->mujoco->couples)
             actuators_couple(ctx, i);
     }
-    TEAM_SYNC(); /* the factor reads all rows */
-    factor_solve(&plan->tree, FM(A), FM(L), FM(inverse), momentum, change);
+    TEAM_SYNC(); /* the factor reads all rows, the solve all impulses */
+    factor_solve(&plan->tree, FM(A), FM(L), FM(inverse), FM(f), change);
     free_motion_keep_checks(ctx);
     TEAM_FOR(i, plan->nv)
         FM(v)[i] = FM(v0)[i] + change[i];
+    return change;
 }
 
 STAGE_FN void stage_velocity(const Context *ctx) {
@@ -62,16 +61,12 @@ STAGE_FN void stage_velocity(const Context *ctx) {
     if (!damped && !gyroscopic)
         return;
     PROFILE(ctx, SAP_SECTION_INTEGRATE);
-    real *change = FM(f), *v = FM(v);
-    TEAM_FOR(i, plan->nv)
-        change[i] = v[i] - FM(v0)[i];
-    if (damped)
-        velocity_damp(ctx, change);
+    const real *change = velocity_damp(ctx);
     TEAM_SYNC(); /* integration, and free bodies, read all of v and of the changes */
     if (!gyroscopic)
         return;
     TEAM_FOR(l, plan->nl)
         if (free_body_is(&plan->link[l]))
-            velocity_free_body(ctx, l, change, v);
+            velocity_free_body(ctx, l, change, FM(v));
     TEAM_SYNC(); /* integration reads all of v */
 }
