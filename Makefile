@@ -126,7 +126,7 @@ python-test: setup build
 	$(call install_wheel)
 	build/python-venv/bin/python -m pytest -q python/tests/test_package.py
 	SAPWOOD_LIBRARY=$(CURDIR)/build/release/src/libsapwood.so SAPWOOD_PROGRAM=$(CURDIR)/build/release/sapwood \
-	    build/python-venv/bin/python -m pytest -q -rs python/tests
+	    build/python-venv/bin/python -m pytest -q -rs python/tests lab/conform
 # Batches on a GPU, if the stand-in driver has been built (make test, make ptx-test).
 	@if test -f $(PTX_DRIVER)/libcuda.so.1; then \
 	    SAPWOOD_LIBRARY=$(CURDIR)/build/release/src/libsapwood.so SAPWOOD_CUDA_DRIVER=$(PTX_DRIVER)/libcuda.so.1 \

@@ -4,15 +4,17 @@
 #include <string.h>
 
 #include "host/cli/common.h"
+#include "host/cli/python.h"
 #include "host/cli/start.h"
 #include "lab/conform/conform.h"
 #include "lab/conform/constraints.h"
 #include "lab/conform/dual.h"
 #include "lab/conform/dual_file.h"
 #include "lab/conform/knobs.h"
-#include "lab/conform/mujoco.h"
-#include "lab/conform/mujoco_file.h"
 #include "lab/conform/reference_file.h"
+
+/* mujoco_files.py, embedded. */
+extern const char *const conform_scripts_texts[];
 
 /* ---- command line ---- */
 
@@ -40,6 +42,8 @@ static const char doc[] =
     "impulses, cost, numbers of iterations.\n"
     "- Cases of a scene with constraints; the scene lies beside the file as NAME.yaml.\n"
     "- Contact problems in impulses and their solutions.\n"
+    "- Steps of MuJoCo, which the Python package compares: pip install 'sapwood[test]'; it runs as python3, or as the "
+    "interpreter that SAPWOOD_PYTHON names.\n"
     "Files of the project: tests/data/reference.";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -65,6 +69,8 @@ typedef struct Tally {
     const char *name[CONFORM_QUANTITIES];
     json_t *json;   /* NULL unless requested */
     json_t *dumped; /* outputs of the current case; NULL unless requested */
+    int num_mujoco;
+    const char **mujoco; /* "--verbose", then the files of MuJoCo, which run after the others */
 } Tally;
 
 static const char *text(const json_t *output, const char *key) {
@@ -170,14 +176,35 @@ static bool run_constraints(const ConformArgs *a, const char *path, const json_t
     return ok;
 }
 
-/* A file of MuJoCo. */
-static bool run_mujoco(const ConformArgs *a, const char *path, const json_t *file, Tally *t) {
-    ConformCount count = {0};
-    bool ok = !a->dump || cli_fail("--dump: %s has steps of MuJoCo; it needs steps of given contacts", path);
-    ok = ok && conform_mujoco(path, file, a->verbose, &count);
-    t->passed += count.passed;
-    t->failed += count.failed;
-    return ok;
+/* Whether a file has cases of MuJoCo, which the package in Python imports. */
+static bool is_of_mujoco(const json_t *json) {
+    return json_is_string(json_object_get(json, "mujoco")) && json_is_object(json_object_get(json, "constants"));
+}
+
+/* A line of mujoco_files.py; the last one has the numbers of comparisons. */
+static bool read_mujoco(void *arg, const char *line) {
+    Tally *t = arg;
+    int passed, failed, length = 0;
+    bool last = sscanf(line, "%d passed, %d failed%n", &passed, &failed, &length) == 2 && line[length] == '\0';
+    if (last) {
+        t->passed += passed;
+        t->failed += failed;
+    } else if (t->json == NULL) {
+        cli_put_printable(stdout, line);
+        putchar('\n');
+    }
+    return last;
+}
+
+static bool add_mujoco(const ConformArgs *a, const char *path, Tally *t) {
+    t->mujoco[1 + t->num_mujoco++] = path;
+    return !a->dump || cli_fail("--dump: %s has steps of MuJoCo; it needs steps of given contacts", path);
+}
+
+/* Runs the files of MuJoCo: one start of Python for all. */
+static bool run_mujoco(const ConformArgs *a, Tally *t) {
+    return t->num_mujoco == 0 || cli_python_script("files of MuJoCo are compared by", "test", conform_scripts_texts[0],
+                                                   t->mujoco + (a->verbose ? 0 : 1), read_mujoco, t);
 }
 
 /* Contact problems in impulses. */
@@ -194,10 +221,10 @@ static bool run_dual(const ConformArgs *a, const char *path, json_t *file, Tally
 /* Runs a file of another kind than steps; false if it has steps. *ok is whether it could be used. */
 static bool run_other(const ConformArgs *a, const char *path, Tally *t, bool *ok) {
     json_t *root = reference_file_load(path);
-    bool is_dual = dual_file_is(root), is_mujoco = mujoco_file_is(root),
+    bool is_dual = dual_file_is(root), is_mujoco = is_of_mujoco(root),
          has_constraints = root && conform_is_constraints(root);
     *ok = is_dual           ? run_dual(a, path, root, t)
-          : is_mujoco       ? run_mujoco(a, path, root, t)
+          : is_mujoco       ? add_mujoco(a, path, t)
           : has_constraints ? run_constraints(a, path, root, t)
                             : false;
     json_decref(root);
@@ -238,10 +265,14 @@ static int conform(int argc, char **argv) {
     if (a.knobs)
         return cli_conform_knobs(&(ConformKnobs){&a.settings, a.compat, a.json}, argv + a.first_file,
                                  argc - a.first_file);
-    Tally t = {.json = a.json ? json_array() : NULL};
-    bool ok = true;
+    Tally t = {.json = a.json ? json_array() : NULL, .mujoco = cli_allocate((size_t)argc + 2, sizeof *t.mujoco)};
+    bool ok = t.mujoco != NULL;
+    if (ok)
+        t.mujoco[0] = "--verbose";
     for (int i = a.first_file; ok && i < argc; i++)
         ok = run_file(&a, argv[i], a.dump && i == a.first_file, &t);
+    ok = ok && run_mujoco(&a, &t);
+    free(t.mujoco);
     if (t.json)
         ok = cli_json_print(json_pack("{s:o, s:i, s:i}", "outputs", t.json, "passed", t.passed, "failed", t.failed)) &&
              ok;

@@ -9,4 +9,5 @@ def main() -> None:
     program = Path(__file__).parent / "bin" / "sapwood"
     if not program.exists():
         sys.exit(f"sapwood: {program} is missing; install the package with pip, or run the program of a CMake build")
+    os.environ.setdefault("SAPWOOD_PYTHON", sys.executable)  # which has this package, for files that Python reads
     os.execv(program, ["sapwood", *sys.argv[1:]])

@@ -276,6 +276,20 @@ def test_problems_in_impulses_and_constraints_are_recorded():
     assert np.any(rows.impulse) and np.any(rows.wrench) and rows.residual.shape == (2,)
 
 
+def test_a_solver_takes_an_imported_model_with_mujocos_law():
+    mujoco = pytest.importorskip("mujoco")
+    joint = '<joint name="j" axis="0 1 0"/><geom size="0.1" pos="0 0 -0.5"/>'
+    damper = '<actuator><damper joint="j" kv="3" ctrlrange="0 1"/></actuator>'
+    m = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody><body>{joint}</body></worldbody>{damper}</mujoco>")
+    solver = sapwood.Solver(sapwood.Model.from_mjmodel(m, law="mujoco"), 2)
+    state, control = solver.state(), solver.control()
+    assert control.actuator_ctrl.shape == (2, 1)
+    control.actuator_ctrl = [[0.0], [1.0]]
+    state.joint_qd = 1.0
+    solver.step(state, state, control)
+    assert 0 < state.joint_qd[1, 0] < state.joint_qd[0, 0]
+
+
 def test_rows_of_mujocos_law_are_recorded():
     solver = solver_of(preset="mujoco64", law="mujoco", worlds=2)
     state = solver.state()

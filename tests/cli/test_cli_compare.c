@@ -318,10 +318,30 @@ Test(cli, conform_passes_on_constraints_and_tendons) {
     cr_expect(strstr(out, "282 passed, 0 failed"), "%s", out);
 }
 
-/* Rows, solutions, iterations, evaluations, next states and trajectories of 30 models. */
-Test(cli, conform_passes_on_steps_of_mujoco) {
-    cr_expect_eq(sapwood("conform " REFERENCE "/../mujoco/*.json.gz"), 0, "%s%s", out, err);
-    cr_expect(strstr(out, "2604 passed, 0 failed"), "%s", out);
+/* A stand-in for Python that prints the lines, one for each argument that is a file of MuJoCo. */
+static int conform_mujoco(const char *lines) {
+    char script[1024];
+    snprintf(script, sizeof script, "#!/bin/sh\nfor file; do case $file in *.gz) echo $file;; esac; done\n%s", lines);
+    write_text(path_of("python"), script);
+    return sapwood("--version >/dev/null && chmod +x %s && export SAPWOOD_PYTHON=%s && '%s' conform --compat " REFERENCE
+                   "/arm3.json.gz " REFERENCE "/../mujoco/w*.json.gz",
+                   path_of("python"), path_of("python"), SAPWOOD_PROGRAM);
+}
+
+Test(cli, conform_lets_python_compare_all_files_of_mujoco_and_adds_its_numbers) {
+    cr_expect_eq(conform_mujoco("echo '3 passed, 0 failed'"), 0, "%s", err);
+    cr_expect(strstr(out, "walker2d.json.gz\n") && strstr(out, "weld.json.gz\n"), "%s", out);
+    cr_expect_str_eq(last_line(), "45 passed, 0 failed", "%s", out);
+    cr_expect_eq(conform_mujoco("echo '3 passed, 2 failed'\nexit 1"), 1, "%s", err);
+    cr_expect_str_eq(last_line(), "45 passed, 2 failed", "%s", out);
+}
+
+Test(cli, conform_says_what_files_of_mujoco_need_where_python_fails) {
+    static const char *const scripts[] = {"exit 1", "echo '3 passed, 0 failed'\necho more\nexit 1"};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        cr_expect_eq(conform_mujoco(scripts[i]), 2, "%s", out);
+        cr_expect(strstr(err, "files of MuJoCo") && strstr(err, "pip install 'sapwood[test]'"), "%s", err);
+    }
 }
 
 /* In f32 coordinates are known to 1e-7 and vhat = -g/(2 h) to 1e-5 m/s; loops and contacts multiply that. */

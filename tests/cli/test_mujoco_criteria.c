@@ -1,6 +1,6 @@
-/* The criteria of MuJoCo's law, each by its number: golden numbers of small worlds, and MuJoCo's own numbers of
- * whole models (docs/mujoco.md, Criteria). Number 7 is in python/tests/test_mujoco_law.py: it needs MuJoCo's
- * compiler. */
+/* The criteria of MuJoCo's law, each by its number: golden numbers of small worlds (docs/mujoco.md, Criteria). MuJoCo's
+ * own numbers of whole models, for 2 to 5 and 15, are in lab/conform/test_mujoco_files.py, and number 7 in
+ * python/tests/test_mujoco_law.py: they need MuJoCo's compiler. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,19 +12,6 @@
 #include "support/run_program.h"
 
 TestSuite(mujoco_criteria, .init = make_folder, .fini = remove_folder, .timeout = 300);
-
-/* Every comparison of these models with MuJoCo's rows, solutions, counts, next states and trajectories passes. */
-static void conforms(const char *models) {
-    char list[1024] = "", copy[256], *rest = copy;
-    snprintf(copy, sizeof copy, "%s", models);
-    for (char *name = strtok_r(copy, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, " %s/tests/data/reference/mujoco/%s.json.gz", SAPWOOD_SOURCE_DIR,
-                 name);
-    }
-    cr_assert_eq(sapwood("conform --verbose%s", list), 0, "%s%s", out, err);
-    cr_assert(strstr(out, ", 0 failed"), "%s", out);
-}
 
 /* The numbers of a step of the point on the plane. */
 typedef struct Outcome {
@@ -65,27 +52,11 @@ static Outcome step_point(const Point *p, const SapOptions *options, const SapMu
 
 static const double sliding[3] = {0.8, -0.3, -0.05};
 
-/* From a cold start, 1, 3, 1 and 6 iterations, and no other number. */
-Test(mujoco_criteria, criterion_2_newton_takes_the_iterations_of_mujoco) {
-    conforms("mass_ratio condim_pyramidal all_kinds stack");
-    cr_assert(strstr(out, ": iterations "), "%s", out);
-    cr_assert(strstr(out, ": line-search evaluations "), "%s", out);
-}
-
 Test(mujoco_criteria, criterion_3_a_stiff_solref_does_not_diverge) {
     SapBatch *batch = rig_ball("approx64", 0.002, 1, 0.3, 1);
     cr_assert_eq(sap_batch_step(batch, 0.002, 3000), SAP_OK);
     check_near(rig_height(batch, 0), 0.1, 1e-3, "height at rest");
     sap_batch_destroy(batch);
-    conforms("bounce stack");
-}
-
-Test(mujoco_criteria, criterion_4_cones_of_every_condim) {
-    conforms("condim_elliptic condim_pyramidal impratio_elliptic impratio_pyramidal mixing");
-}
-
-Test(mujoco_criteria, criterion_5_all_kinds_of_rows_at_once) {
-    conforms("all_kinds");
 }
 
 Test(mujoco_criteria, criterion_6_a_world_that_does_not_converge_says_so_and_moves) {
@@ -116,7 +87,6 @@ Test(mujoco_criteria, criterion_8_apexes_of_a_bouncing_ball_never_grow) {
     }
     cr_assert_geq(bounces, 4);
     sap_batch_destroy(batch);
-    conforms("bounce");
 }
 
 /* The guess is the start unless v* has the smaller cost; at the solution nothing is left to do. */
@@ -144,7 +114,6 @@ Test(mujoco_criteria, criterion_11_a_world_without_rows_moves_freely) {
     Outcome o = step_point(&p, NULL, NULL, sliding, sliding);
     cr_assert(o.rows == 0 && o.iterations == 0);
     rig_check(o.v, (const double[]){0.8, -0.3, -0.05 - 0.005 * 9.81}, 3, 1e-15, "velocity");
-    conforms("tumble_euler tumble_implicitfast");
 }
 
 /* (-k, -b) is (c, z) with c = 2/b, z = b/(2 sqrt(k)). */
@@ -158,7 +127,6 @@ Test(mujoco_criteria, criterion_12_a_direct_solref_is_its_standard_form) {
     cr_assert_eq(a.rows, b.rows);
     rig_check(a.R, b.R, a.rows, 1e-15, "R");
     rig_check(a.aref, b.aref, a.rows, 1e-11, "aref");
-    conforms("solref_direct");
 }
 
 Test(mujoco_criteria, criterion_13_friction_loss_sticks_and_slides_both_ways) {
@@ -170,7 +138,6 @@ Test(mujoco_criteria, criterion_13_friction_loss_sticks_and_slides_both_ways) {
     Outcome o = step_point(&p, NULL, NULL, v, v);
     cr_assert(o.rows == 3 && o.state[0] == 1 && o.state[1] == 3 && o.state[2] == 2);
     rig_check(o.force + 1, (const double[]){-4, 4}, 2, 1e-11, "force");
-    conforms("friction_loss");
 }
 
 Test(mujoco_criteria, criterion_14_condim_1_has_one_row) {
@@ -184,9 +151,4 @@ Test(mujoco_criteria, criterion_14_condim_1_has_one_row) {
         cr_assert(o.rows == 1 && o.type[0] == 5, "%d rows", o.rows);
         check_near(o.v[0], sliding[0], 1e-15, "velocity along the plane");
     }
-    conforms("pusher");
-}
-
-Test(mujoco_criteria, criterion_15_welds) {
-    conforms("weld");
 }
