@@ -46,8 +46,8 @@ class Activations:
     exact: NDArray[np.bool_]
     early: NDArray[np.bool_]
     range: Floats  # [na][2]
-    in_steps: bool  # steps of MuJoCo's law advance the activations, the first columns of actuator_act
-    pushes: NDArray[np.bool_]  # and compute the force of the actuator
+    advanced_by_steps: bool  # steps of MuJoCo's law advance the activations, the first columns of actuator_act
+    acts_in_step: NDArray[np.bool_]  # and compute the force of the actuator
 
     def advance(self, act: Floats, u: Floats, h: float) -> Floats:
         """The activations [..., na] after a step with clipped controls [..., nu]."""
@@ -61,7 +61,7 @@ class Activations:
         """Makes the activation of a control the control itself."""
         at = self.control == control
         self.tau[at], self.integrates[at], self.exact[at], self.early[at] = 0, False, True, True
-        self.range[at], self.pushes[at] = (-np.inf, np.inf), False
+        self.range[at], self.acts_in_step[at] = (-np.inf, np.inf), False
 
     def inputs(self, act: Floats, u: Floats, h: float) -> Floats:
         """The inputs of all actuators [..., nu] in a step: activations in place of their controls."""
@@ -89,12 +89,12 @@ class Actuation:
     thrusters: list[Thruster] = field(default_factory=list)
     activations: Activations | None = None
     # [num_actuators] index in ctrl of the actuators that steps of MuJoCo's law compute, those with activations first
-    listed: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    in_step: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     used: dict[str, NDArray[np.intp]] = field(init=False)  # dofs or tendons written in each array
 
     def __post_init__(self) -> None:
         maps = {"f": self.motor, "target_pos": self.position, "target_vel": self.velocity}
-        self.used = {"actuator_ctrl": np.arange(len(self.listed))} if len(self.listed) else {}
+        self.used = {"actuator_ctrl": np.arange(len(self.in_step))} if len(self.in_step) else {}
         for word, matrix in maps.items():
             moved = np.any(matrix != 0, axis=0)
             self.used[f"joint_{word}"] = np.nonzero(moved[: self.num_dofs])[0]
@@ -128,7 +128,7 @@ class Actuation:
     @property
     def changes(self) -> bool:
         """Whether the forces of constant controls change from step to step: each step then converts them again."""
-        return bool(self.thrusters) or not (self.activations is None or bool(np.all(self.activations.pushes)))
+        return bool(self.thrusters) or not (self.activations is None or bool(np.all(self.activations.acts_in_step)))
 
     def forces(self, u: Floats) -> Floats:
         """[..., nu] the forces of motors and thrusters for inputs: clipped controls, or activations."""
@@ -144,7 +144,7 @@ class Actuation:
             if not len(used):
                 continue
             if name == "actuator_ctrl":
-                out[name] = (u if ctrl is None else ctrl)[..., self.listed]
+                out[name] = (u if ctrl is None else ctrl)[..., self.in_step]
             elif name.endswith("_f"):
                 out[name] = np.clip(_times(self.forces(u), self.motor[:, x]), *self.range[x].T)
             elif name.endswith("_pos"):

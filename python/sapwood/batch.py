@@ -189,7 +189,7 @@ class Batch(MjNames):
         self.seed, self.world_offset = integer("seed", seed, 0, 2**64 - 1), integer("world_offset", world_offset)
         self.options = _options_of(model, preset, options, solver)
         if self.options["contact_solver"] == "mujoco" and model.mujoco is None and model.imported is not None:
-            model = model.imported.again("mujoco") or model
+            model = model.imported.model("mujoco") or model
             self.options = _options_of(model, preset, options, solver)
         self.model = model
         if device is not None:

@@ -99,7 +99,7 @@ def _listed_drivers(
     if actuation is None or law is None or "actuator_term_dof" not in law:
         return {}
     of, dof = np.array(law["actuator_term_of"], int), np.array(law["actuator_term_dof"], int)
-    return {int(v): [int(actuation.listed[i]) for i in of[dof == v]] for v in dofs}
+    return {int(v): [int(actuation.in_step[i]) for i in of[dof == v]] for v in dofs}
 
 
 def _become_servos(actuation: Actuation, model: Model, dofs: NDArray[np.intp], listed: dict[int, list[int]]) -> None:

@@ -228,7 +228,7 @@ class MjNames:
 
     def _steps_activate(self) -> bool:
         activations = self.model.imported.actuation.activations if self.model.imported else None
-        return activations is not None and activations.in_steps
+        return activations is not None and activations.advanced_by_steps
 
     def _put_act(self, rows: Any, values: ArrayLike) -> None:
         if self._steps_activate():
@@ -271,7 +271,7 @@ class MjNames:
     def _advance_activations(self, h: float) -> None:
         """The activations after a step with the controls."""
         actuation = self._actuation()
-        if actuation.activations is not None and not actuation.activations.in_steps:
+        if actuation.activations is not None and not actuation.activations.advanced_by_steps:
             self.act[...] = actuation.activations.advance(self.act, actuation.clip(self.ctrl), h)
 
     def _write_controls(self, rows: Any, ctrl: ArrayLike, h: float | None = None) -> None:

@@ -147,9 +147,9 @@ class Model:
     ) -> Model:
         """The model of an MJCF file, read by MuJoCo's compiler (pip install sapwood[mujoco]).
 
-        With law="mujoco" its batches follow MuJoCo: cone, integrator, tolerances and impratio are those of the file
-        (docs/mujoco.md). A batch with solver="mujoco" imports any other MJCF model again in this way, with the same
-        `strict` and `quiet`.
+        An import has the parameters of both laws. With law="mujoco" its batches follow MuJoCo: cone, integrator,
+        tolerances and impratio are those of the file (docs/mujoco.md). A batch with solver="mujoco" of any other MJCF
+        model takes the parameters of this law, with the same `strict` and `quiet`.
 
         What moves the robot and is lost gives one SapwoodImportWarning for each kind of element; `quiet` silences them,
         `strict` makes them an error. `report(law)` lists everything that is not exact (docs/python.md). Equalities and
@@ -212,8 +212,7 @@ class Model:
     def report(self, law: str | None = None) -> list[str]:
         """The elements that an import did not convert, or converted to something else.
 
-        They depend on the law, "sap" or "mujoco": by default that of the model's batches. With "mujoco" the list is
-        that of the import that a batch with solver="mujoco" makes.
+        They depend on the law, "sap" or "mujoco": by default that of the model's batches.
         """
         from .mjcf import check_law
 
@@ -222,13 +221,11 @@ class Model:
         check_law(wanted)
         if not self.imported:
             return []
-        if wanted == own:
-            return list(self.imported.report)
-        other = self.imported.again(wanted, quiet=True)
-        if other is not None:
-            return other.report(wanted)
+        found = self.imported.report(wanted)
+        if found is not None:
+            return found
         changed = f"model: changed after its import; the numbers of the file for law={wanted!r} are lost"
-        return [changed, *self.imported.report]
+        return [changed, *(self.imported.report(own) or [])]
 
     @property
     def frames(self) -> Mapping[str, Frame]:
@@ -257,7 +254,7 @@ class Model:
         """Replaces the arrays; dt, options and imported stay, but the model no longer matches its source."""
         other = Model(dt=self.dt, mujoco=self.mujoco, **arrays)
         if self.imported:
-            self.imported = replace(self.imported, source=None)
+            self.imported = replace(self.imported, laws={})
         self._handle, self._struct, self._capacities = other._handle, other._struct, {}
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -205,7 +205,7 @@ class Solver:
         self.num_worlds = integer("num_worlds", num_worlds, 1)
         self.options = _options_of(model, preset, options, solver)
         if self.options["contact_solver"] == "mujoco" and model.mujoco is None and model.imported is not None:
-            model = model.imported.again("mujoco") or model
+            model = model.imported.model("mujoco") or model
             self.options = _options_of(model, preset, options, solver)
         if threads is not None:
             self.options["threads"] = threads

@@ -250,4 +250,4 @@ def _static_planes(model: Model) -> NDArray[np.intp]:
 def _renumbered(imported: Import, number: NDArray[np.int32]) -> Import:
     """The import with other shape numbers, [num_shapes] -> number or -1. Its model is no longer that of its source."""
     shape = np.where(imported.shape >= 0, number[imported.shape], -1).astype(np.int32)
-    return replace(imported, shape=shape, undrawn={int(number[i]) for i in imported.undrawn} - {-1}, source=None)
+    return replace(imported, shape=shape, undrawn={int(number[i]) for i in imported.undrawn} - {-1}, laws={})

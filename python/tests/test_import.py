@@ -46,6 +46,19 @@ def test_each_kind_of_element_that_is_lost_gives_one_warning_that_points_to_the_
     assert {w.filename for w in caught} == {__file__}
 
 
+def test_a_loss_is_data_with_a_code():
+    from sapwood.mjcf import Code
+
+    model = both(LOSSES, quiet=True)[2]
+    lost = [found for found in model.imported.found if found.code.lost]
+    assert [(found.code, found.kind, found.name) for found in lost] == [
+        (Code.BALL_LIMIT, "joint", "b"),
+        (Code.TENDON, "tendon", "belt"),
+        (Code.TENDON, "tendon", "strap"),
+    ]
+    assert [str(found) for found in lost] == model.imported.lost == model.report()[:3]
+
+
 def test_quiet_silences_the_warnings_and_keeps_the_report():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

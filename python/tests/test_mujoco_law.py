@@ -314,6 +314,19 @@ def test_quiet_and_strict_of_an_import_hold_for_the_batch_with_the_law() -> None
             sapwood.Batch(strict, 1, solver="mujoco")
 
 
+def test_one_import_has_the_parameters_of_both_laws(monkeypatch) -> None:
+    model = sapwood.Model.from_mjmodel(compiled(), quiet=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(sapwood.mjcf, "parts", None)  # nothing is converted again
+        used = sapwood.Batch(model, 1, solver="mujoco").model
+    theirs = sapwood.Model.from_mjmodel(compiled(), quiet=True, law="mujoco")
+    assert used.mujoco is not None and theirs.mujoco is not None and used.mujoco.keys() == theirs.mujoco.keys()
+    for ours, wanted in ((used.mujoco, theirs.mujoco), (used.arrays(), theirs.arrays())):
+        assert all(np.array_equal(ours[name], values) for name, values in wanted.items())
+    used.set_drive("hip1", 3.0)
+    assert sapwood.Batch(model, 1, solver="mujoco").model.joint_target_ke.max() == 0, "a changed model is its own"
+
+
 def test_the_report_is_that_of_the_law_that_will_be_used() -> None:
     m = mujoco.MjModel.from_xml_string(STRING)
     with warnings.catch_warnings():

@@ -6,58 +6,39 @@ docs/python.md lists what is exact, what is approximated and what is reported.
 from __future__ import annotations
 
 import os
-import sys
-import warnings
-from copy import copy
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _layout
-from .._library import SapwoodImportWarning
 from ..actuation import Actuation
 from ..arguments import nearest
 from ..conventions import Coordinates, Floats, pose, pose_mul, quat_from_wxyz
 from ..hulls import HullOptions, cache_folder
 from ..model import Model
 from ..options import Options
-from .bodies import Bodies
-from .equalities import Equalities
-from .geoms import Geoms
-from .law import Law
-from .sensors import MjSensor, sensors
-from .source import Lost, mujoco_module
-from .visuals import Visual, visuals
+from .actuators import actuation
+from .bodies import Tree, tree
+from .parameters import mujoco_parameters
+from .parts import parts
+from .report import Code, Finding, NotCarriedOver, lost, refuse_lost, texts, warn, warn_of_sensors
+from .sensors import Frame, MjSensor, sensors
+from .source import Source, mujoco_module
+from .visuals import Visual, undrawn, visuals
 
-
-@dataclass
-class Frame:
-    """A site: a pose fixed in a body."""
-
-    body: int  # ours; -1: the world
-    pose: Floats  # [7] in the body
-
-
-@dataclass(frozen=True)
-class ImportSource:
-    """What an import was made of: the arguments of `convert`."""
-
-    m: Any  # mujoco.MjModel
-    strict: bool
-    quiet: bool
-    hulls: HullOptions
-    rigid: bool
+__all__ = ["Code", "Finding", "Frame", "Import", "NotCarriedOver", "convert", "load"]
+LAWS = ("sap", "mujoco")
 
 
 @dataclass
 class Import:
-    """The result of an import, and the maps between the two models."""
+    """What an import made for one law, and the maps between the two models."""
 
-    report: list[str]  # elements that were not converted or were approximated
-    lost: list[str]  # those of them that move the robot
+    law: str
+    found: list[Finding]  # elements that were not converted or were approximated
     coordinates: Coordinates  # converts states
     actuation: Actuation  # converts ctrl
     body: NDArray[np.int32]  # [nbody] our body for each MuJoCo body; -1: part of the world
@@ -69,30 +50,44 @@ class Import:
     key_ctrl: Floats  # [nkey][nu]
     key_act: Floats  # [nkey][na]
     key_time: Floats  # [nkey] s
-    frames: dict[str, Frame] = field(default_factory=dict)  # sites, in MuJoCo's order
-    visuals: list[Visual] = field(default_factory=list)  # meshes to draw
-    undrawn: set[int] = field(default_factory=set)  # shapes that are not drawn: a visual is drawn in their place
-    sensors: list[MjSensor] = field(default_factory=list)  # those that a batch can measure
-    num_sensordata: int = 0
-    source: ImportSource | None = None  # None: the model was changed since
-    lost_sensors: list[str] = field(default_factory=list)  # those that read 0, and why
+    frames: dict[str, Frame]  # sites, in MuJoCo's order
+    visuals: list[Visual]  # meshes to draw
+    undrawn: set[int]  # shapes that are not drawn: a visual is drawn in their place
+    sensors: list[MjSensor]  # those that a batch can measure
+    num_sensordata: int
+    strict: bool = False
+    quiet: bool = False
+    laws: dict[str, Conversion | ValueError] = field(default_factory=dict)  # of the file; {}: the model was changed
+
+    @property
+    def lost(self) -> list[str]:
+        """The elements that move the robot in MuJoCo and have no counterpart."""
+        return list(map(str, lost(self.found)))
+
+    def report(self, law: str) -> list[str] | None:
+        """What was found for a law; None if the model was changed and is not of that law."""
+        if law == self.law:
+            return texts(self.found)
+        return texts(_conversion(self.laws, law).imported.found) if self.laws else None
+
+    def model(self, law: str) -> Model | None:
+        """The model of the same file for a law, with the warnings or the error that the import asked for; None if the
+        model was changed."""
+        return _model(self.laws, law, self.strict, self.quiet) if self.laws else None
 
     def warn_of_sensors(self, name: str) -> None:
         """One warning if a batch lacks sensors, unless the import is quiet."""
-        if self.lost_sensors and not (self.source and self.source.quiet):
-            more = len(self.lost_sensors) - 1
-            text = f"{name or 'model'}: {self.lost_sensors[0]}{f'; {more} more in model.report()' if more else ''}"
-            warnings.warn(text, SapwoodImportWarning, stacklevel=_callers_level())
-
-    def again(self, law: str, quiet: bool = False) -> Model | None:
-        """The model of the same source for a law, or None without a source. It warns, or raises, as the import did that
-        the caller asked for; `quiet` does neither."""
-        s = self.source
-        return None if s is None else convert(s.m, s.strict and not quiet, s.quiet or quiet, s.hulls, s.rigid, law)
+        if not self.quiet:
+            warn_of_sensors(name, self.found)
 
 
-class NotCarriedOver(ValueError):
-    """The model has elements that Sapwood cannot simulate, and strict is True."""
+@dataclass
+class Conversion:
+    """A file converted for one law."""
+
+    arguments: dict[str, Any]  # of Model()
+    imported: Import
+    capacities: dict[str, int] = field(default_factory=dict)  # contact slots that probes of its models found
 
 
 def load(
@@ -109,8 +104,8 @@ def load(
 
 
 def check_law(law: str) -> None:
-    if law not in ("sap", "mujoco"):
-        raise ValueError(f"law is {law!r}{nearest(law, ('sap', 'mujoco'))}; allowed: 'sap', 'mujoco'")
+    if law not in LAWS:
+        raise ValueError(f"law is {law!r}{nearest(law, LAWS)}; allowed: 'sap', 'mujoco'")
 
 
 def convert(
@@ -121,130 +116,131 @@ def convert(
     rigid: bool = False,
     law: str = "sap",
 ) -> Model:
-    """Converts a mujoco.MjModel."""
+    """Converts a mujoco.MjModel for both laws; the model is that of `law`."""
     check_law(law)
-    builder = _Builder(m, rigid)
-    builder.hulls, builder.law = hulls, law
-    model = builder.build(strict)
-    assert model.imported is not None
-    model.imported = replace(model.imported, source=ImportSource(copy(m), strict, quiet, hulls, rigid))
+    points: dict[int, list[Floats]] = {}
+    sources = [Source(m, each, hulls, rigid, points) for each in LAWS]
+    grown = tree(sources[0])
+    if not grown.num_joints:
+        raise NotCarriedOver("the model has no joint: nothing in it moves")
+    drawn = visuals(m, grown.body, grown.offset)
+    laws: dict[str, Conversion | ValueError] = {}
+    for source in sources:
+        try:
+            laws[source.law] = _convert(source, grown, drawn)
+        except ValueError as error:
+            laws[source.law] = error
+    for each in laws.values():
+        if isinstance(each, Conversion):
+            each.imported.laws = laws
+    return _model(laws, law, strict, quiet)
+
+
+def _conversion(laws: dict[str, Conversion | ValueError], law: str) -> Conversion:
+    found = laws[law]
+    if isinstance(found, ValueError):
+        raise found
+    return found
+
+
+def _model(laws: dict[str, Conversion | ValueError], law: str, strict: bool, quiet: bool) -> Model:
+    made = _conversion(laws, law)
+    if strict:
+        refuse_lost(made.imported.found)
+    model = Model(**made.arguments)
+    if model.mujoco is not None:
+        model.options = Options("approx64", contact_solver="mujoco")
+    own = deepcopy(made.imported.actuation)  # set_drive changes it
+    model.imported = replace(made.imported, actuation=own, strict=strict, quiet=quiet)
+    model._capacities = made.capacities
     if not quiet:
-        warn(builder.model_name(), builder.lost)
+        warn(model.name, made.imported.found)
     return model
 
 
-def warn(name: str, lost: list[Lost]) -> None:
-    """One warning for each kind of element that was lost."""
-    kinds: dict[str, list[Lost]] = {}
-    for element in lost:
-        kinds.setdefault(element.kind, []).append(element)
-    for kind, elements in kinds.items():
-        more = f"; {len(elements) - 1} more of {kind} in model.report()" if len(elements) > 1 else ""
-        text = f"{name or 'model'}: lost: {elements[0]}{more}"
-        warnings.warn(text, SapwoodImportWarning, stacklevel=_callers_level())
+def _convert(source: Source, grown: Tree, drawn: list[Visual]) -> Conversion:
+    m, converted = source.m, parts(source, grown)
+    read, unread = sensors(converted)
+    columns, found, numbers = converted.columns, [*converted.found, *_rest(source), *unread], None
+    if source.law == "mujoco":
+        parameters = mujoco_parameters(converted)
+        columns, numbers = {**columns, **parameters.columns}, parameters.fields
+        found += parameters.found
+    columns |= _keyframes(source, grown)
+    arguments = {
+        "dt": float(m.opt.timestep),
+        "name": source.model_name,
+        "gravity": np.zeros(3) if "GRAVITY" in source.disabled else np.array(m.opt.gravity),
+        "num_coords": int(m.nq),
+        "articulation_start": [*grown.starts, grown.num_joints],
+        "joint_q": grown.coordinates.joint_q(m.qpos0),
+        "mujoco": numbers,
+        **{name: _array(name, values) for name, values in columns.items()},
+    }
+    imported = Import(
+        source.law,
+        found,
+        grown.coordinates,
+        actuation(source, converted.drives, converted.actuators, converted.step),
+        grown.body,
+        grown.offset,
+        grown.joint,
+        converted.shapes.index,
+        converted.tendons.index,
+        converted.constraints.index,
+        np.array(m.key_ctrl).reshape(m.nkey, m.nu),
+        np.array(m.key_act).reshape(m.nkey, m.na),
+        np.array(m.key_time),
+        _frames(source, grown),
+        drawn,
+        undrawn(m, converted.shapes.index),
+        read,
+        int(m.nsensordata),
+    )
+    return Conversion(arguments, imported)
 
 
-def _callers_level() -> int:
-    """The stacklevel, seen from the caller of this function, of the first frame outside of the package."""
-    package, level, frame = str(Path(__file__).parents[1]), 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
-        level, frame = level + 1, frame.f_back
-    return level
+def _array(name: str, values: Any) -> Any:
+    kind: str = _layout.MODEL_ARRAYS[name][0]
+    return values if kind == "text" else np.array(values, kind)
 
 
-class _Builder(Bodies, Law, Equalities, Geoms):
-    def build(self, strict: bool) -> Model:
-        m = self.m
-        for b in range(1, m.nbody):
-            self.add_body(b)
-        if not self.rows.count("joint_armature"):
-            raise NotCarriedOver("the model has no joint: nothing in it moves")
-        self.add_tendons()
-        if self.law == "mujoco":
-            self.keep_tendons()
-        actuation = self.add_drives()
-        self.add_equalities()
-        self.add_shapes()
-        self.add_keyframes()
-        self.list_the_rest()
-        numbers = self.take_law() if self.law == "mujoco" else None
-        if strict and self.lost:
-            raise NotCarriedOver("not carried over:\n" + "\n".join(map(str, self.lost)))
-        gravity = np.zeros(3) if "GRAVITY" in self.disabled else np.array(m.opt.gravity)
-        model = Model(
-            dt=float(m.opt.timestep),
-            name=self.model_name(),
-            gravity=gravity,
-            num_coords=int(m.nq),
-            articulation_start=[*self.starts, self.rows.count("joint_type")],
-            joint_q=self.coordinates.joint_q(m.qpos0),
-            mujoco=numbers,
-            **self.arrays(),
-        )
-        if numbers is not None:
-            model.options = Options("approx64", contact_solver="mujoco")
-        lost = [str(element) for element in self.lost]
-        model.imported = Import(
-            [*lost, *self.approximated],
-            lost,
-            self.coordinates,
-            actuation,
-            self.body,
-            self.offset,
-            self.joint,
-            self.shape,
-            self.tendon,
-            self.constraint,
-            np.array(m.key_ctrl).reshape(m.nkey, m.nu),
-            np.array(m.key_act).reshape(m.nkey, m.na),
-            np.array(m.key_time),
-            self.frames(),
-            *visuals(m, self.body, self.offset, self.shape),
-            self.sensors,
-            int(m.nsensordata),
-            lost_sensors=self.lost_sensors,
-        )
-        return model
+def _frames(source: Source, grown: Tree) -> dict[str, Frame]:
+    m, out = source.m, {}
+    for s in range(m.nsite):
+        b, here = int(m.site_bodyid[s]), pose(m.site_pos[s], quat_from_wxyz(m.site_quat[s]))
+        out[source.name("SITE", s)] = Frame(int(grown.body[b]), pose_mul(grown.offset[b], here))
+    return out
 
-    def frames(self) -> dict[str, Frame]:
-        m = self.m
-        out = {}
-        for s in range(m.nsite):
-            b, here = int(m.site_bodyid[s]), pose(m.site_pos[s], quat_from_wxyz(m.site_quat[s]))
-            out[self.name("SITE", s)] = Frame(int(self.body[b]), pose_mul(self.offset[b], here))
-        return out
 
-    def arrays(self) -> dict[str, Any]:
-        return {name: values for name, values in self.rows.columns.items() if name in _layout.MODEL_ARRAYS}
+def _keyframes(source: Source, grown: Tree) -> dict[str, Any]:
+    m, mujoco = source.m, mujoco_module()
+    if m.nkey == 0:
+        return {}
+    q = grown.coordinates.joint_q(m.key_qpos)
+    names = [mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_KEY, k) for k in range(m.nkey)]
+    return {
+        "keyframe_joint_q": q,
+        "keyframe_joint_qd": grown.coordinates.joint_qd(q, m.key_qvel),
+        "keyframe_name": [name or None for name in names],
+    }
 
-    def add_keyframes(self) -> None:
-        m = self.m
-        if m.nkey == 0:
-            return
-        q = self.coordinates.joint_q(m.key_qpos)
-        mujoco = mujoco_module()
-        names = [mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_KEY, k) for k in range(m.nkey)]
-        self.rows.columns.update(
-            keyframe_joint_q=q,
-            keyframe_joint_qd=self.coordinates.joint_qd(q, m.key_qvel),
-            keyframe_name=[name or None for name in names],
-        )
 
-    def list_the_rest(self) -> None:
-        m = self.m
-        for kind, count in (("FLEX", m.nflex), ("PLUGIN", m.nplugin)):
-            for i in range(count):
-                self.lose(kind, i)
-        self.sensors, self.lost_sensors = sensors(self)
-        for g in range(m.ngeom):
-            if np.any(getattr(m, "geom_adhesion", np.zeros(m.ngeom))[g]):
-                self.lose("GEOM", g, "adhesion")
-            if np.any(getattr(m, "geom_surfacevel", np.zeros((m.ngeom, 1)))[g]):
-                self.lose("GEOM", g, "surface velocity")
-        for name in ("density", "viscosity"):
-            if getattr(m.opt, name):
-                self.lost.append(Lost("option", name, f"{getattr(m.opt, name):g}, forces of a fluid"))
-        if np.any(m.opt.wind):
-            self.lost.append(Lost("option", "wind", "forces of a fluid"))
-        if int(m.opt.enableflags) & int(mujoco_module().mjtEnableBit.mjENBL_OVERRIDE):
-            self.lost.append(Lost("option", "override", "parameters that replace those of all contacts"))
+def _rest(source: Source) -> list[Finding]:
+    """Elements of kinds that are not converted."""
+    m, found = source.m, []
+    for kind, count in (("FLEX", m.nflex), ("PLUGIN", m.nplugin)):
+        found += [source.find(Code.NOT_CONVERTED, kind, i) for i in range(count)]
+    for g in range(m.ngeom):
+        if np.any(source.optional("geom_adhesion", g)):
+            found.append(source.find(Code.ADHESION, "GEOM", g))
+        if np.any(source.optional("geom_surfacevel", g)):
+            found.append(source.find(Code.SURFACE_VELOCITY, "GEOM", g))
+    for name in ("density", "viscosity"):
+        if value := getattr(m.opt, name):
+            found.append(Finding(Code.FLUID, "option", name, {"value": value}))
+    if np.any(m.opt.wind):
+        found.append(Finding(Code.WIND, "option", "wind"))
+    if int(m.opt.enableflags) & int(mujoco_module().mjtEnableBit.mjENBL_OVERRIDE):
+        found.append(Finding(Code.OVERRIDE, "option", "override"))
+    return found

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from .._layout import ENUMS
 from ..conventions import Floats, pose, pose_mul, quat_from_wxyz
+from .equalities import sides
+from .parts import Parts
+from .report import Code, Finding, Why
 from .source import (
     EQ_CONNECT,
     EQ_WELD,
     HINGE,
-    INTEGRATOR_RK4,
     SLIDE,
     TRN_JOINT,
     TRN_JOINT_IN_PARENT,
@@ -23,7 +25,6 @@ from .source import (
     WRAP_JOINT,
     WRAP_PULLEY,
     WRAP_SITE,
-    Source,
     mujoco_module,
 )
 
@@ -111,19 +112,23 @@ class MjSensor:
 
 
 class Lost(Exception):
-    """The batch has no such reading; the message says why."""
+    """The batch has no such reading, and why."""
+
+    def __init__(self, why: Why, **fields: str) -> None:
+        super().__init__(why)
+        self.why, self.fields = why, fields
 
 
-class Sensors:
-    """The conversion of the sensors of a model."""
+class Converter:
+    """Converts the sensors of a model."""
 
-    def __init__(self, source: Source) -> None:
-        self.source, self.m = source, source.m
-        lost = [element.name for element in source.lost if element.kind == "actuator"]
-        self.lost_actuators = {a for a in range(self.num_actuators()) if source.name("ACTUATOR", a) in lost}
-
-    def num_actuators(self) -> int:
-        return int(getattr(self.m, "nactuator", self.m.nu))
+    def __init__(self, parts: Parts) -> None:
+        self.source, self.m, self.actuators = parts.source, parts.source.m, parts.actuators
+        self.body, self.offset = parts.tree.body, parts.tree.offset
+        self.shape, self.tendon = parts.shapes.index, parts.tendons.index
+        lost = [found for found in parts.drives.found if found.code.lost and found.kind == "actuator"]
+        self.lost_actuators = {found.name for found in lost}
+        self.found: list[Finding] = []
 
     # ---- places ----
 
@@ -141,41 +146,44 @@ class Sensors:
         elif kind == "XBODY":
             b, here = index, pose()
         else:
-            raise Lost("a frame that follows others" if kind == "CAMERA" else f"of a {kind.lower()}")
-        return Frame(int(self.source.body[b]), pose_mul(self.source.offset[b], here))
+            raise Lost(Why.FOLLOWING_CAMERA if kind == "CAMERA" else Why.OBJECT, object=kind.lower())
+        return Frame(int(self.body[b]), pose_mul(self.offset[b], here))
 
     def subtree(self, root: int) -> Subtree:
-        m, source = self.m, self.source
-        inside = np.zeros(m.nbody, bool)
-        inside[root] = True
-        for b in range(root + 1, m.nbody):
-            inside[b] = inside[m.body_parentid[b]]
-        links, static = source.body >= 0, np.nonzero(inside & (source.body < 0))[0]
+        m, inside = self.m, self.inside(root)
+        links, static = self.body >= 0, np.nonzero(inside & (self.body < 0))[0]
         # A body of ours that carries the root as a part of it does not belong to the subtree.
-        of_root = source.body[root] if root and self.is_part(root) else -1
-        bodies = np.unique(source.body[inside & links])
-        place = [pose_mul(source.offset[b], pose(m.body_ipos[b]))[:3] for b in static]
-        geoms = np.nonzero(np.isin(m.geom_bodyid, static) & (source.shape >= 0))[0]
+        of_root = self.body[root] if root and self.is_part(root) else -1
+        bodies = np.unique(self.body[inside & links])
+        place = [pose_mul(self.offset[b], pose(m.body_ipos[b]))[:3] for b in static]
+        geoms = np.nonzero(np.isin(m.geom_bodyid, static) & (self.shape >= 0))[0]
         return Subtree(
             bodies[bodies != of_root].astype(np.intp),
             np.array(m.body_mass)[static],
             np.array(place).reshape(-1, 3),
-            source.shape[geoms].astype(np.intp),
+            self.shape[geoms].astype(np.intp),
         )
+
+    def inside(self, root: int) -> NDArray[np.bool_]:
+        """[nbody] whether a body is in the subtree of another."""
+        out: NDArray[np.bool_] = np.arange(self.m.nbody) == root
+        for b in range(root + 1, self.m.nbody):
+            out[b] = out[self.m.body_parentid[b]]
+        return out
 
     def is_part(self, b: int) -> bool:
         """Whether a body is a part of another body of ours."""
-        return int(self.source.body[b]) == int(self.source.body[self.m.body_parentid[b]])
+        return int(self.body[b]) == int(self.body[self.m.body_parentid[b]])
 
     def is_rk4(self) -> bool:
-        return self.source.law == "mujoco" and int(self.m.opt.integrator) == INTEGRATOR_RK4
+        return self.source.law == "mujoco" and self.source.integrator == "RK4"
 
     # ---- lengths ----
 
     def joint_path(self, j: int) -> Path:
         m = self.m
         if m.jnt_type[j] not in (HINGE, SLIDE):
-            raise Lost("of a ball or free joint")
+            raise Lost(Why.MANY_AXES)
         return Path(np.array([m.jnt_qposadr[j]]), np.array([m.jnt_dofadr[j]]), np.ones(1))
 
     def tendon_path(self, t: int) -> Path:
@@ -186,7 +194,7 @@ class Sensors:
             joints, arms = (np.array(array)[list(wraps)] for array in (m.wrap_objid, m.wrap_prm))
             return Path(np.array(m.jnt_qposadr)[joints], np.array(m.jnt_dofadr)[joints], arms)
         if kinds - {WRAP_SITE, WRAP_PULLEY}:
-            raise Lost("of a tendon that wraps around a geom")
+            raise Lost(Why.WRAPPED_TENDON)
         path, divisor, last = Path(none, none, np.zeros(0)), 1.0, None
         for w in wraps:
             if int(m.wrap_type[w]) == WRAP_PULLEY:
@@ -201,55 +209,43 @@ class Sensors:
     # ---- actuators ----
 
     def actuator_path(self, a: int) -> tuple[Path, float]:
-        m = self.m
+        m, gear = self.m, float(self.actuators[a].gears[0])
         kind, target = int(m.actuator_trntype[a]), int(m.actuator_trnid[a, 0])
         if kind in (TRN_JOINT, TRN_JOINT_IN_PARENT):
-            return self.joint_path(target), self.gear(a)[0]
+            return self.joint_path(target), gear
         if kind == TRN_TENDON:
-            return self.tendon_path(target), self.gear(a)[0]
+            return self.tendon_path(target), gear
         if kind == TRN_SITE and int(m.actuator_trnid[a, 1]) < 0:  # its length is 0
             none = np.zeros(0, np.intp)
             return Path(none, none, np.zeros(0)), 1.0
-        raise Lost("of an actuator with a transmission that is no hinge, slide, tendon or site")
-
-    def gear(self, a: int) -> Floats:
-        m = self.m
-        return np.array(m.actuator_gear[int(m.actuator_outadr[a]) if hasattr(m, "actuator_outadr") else a])
+        raise Lost(Why.TRANSMISSION)
 
     def force(self, a: int) -> Force:
-        m, source = self.m, self.source
-        if a in self.lost_actuators:
-            raise Lost(f"actuator '{source.name('ACTUATOR', a)}' is not that of the file")
+        m, each = self.m, self.actuators[a]
+        if (name := self.source.name("ACTUATOR", a)) in self.lost_actuators:
+            raise Lost(Why.OTHER_ACTUATOR, actuator=name)
         path, gear = self.actuator_path(a)
-        if int(m.actuator_trntype[a]) == TRN_SITE and source.depends_on_state(a):  # type: ignore[attr-defined]
-            raise Lost("of an actuator at a site that depends on the velocity")
+        if int(m.actuator_trntype[a]) == TRN_SITE and each.depends_on_state:
+            raise Lost(Why.DAMPED_THRUSTER)
         tendon = int(m.actuator_trnid[a, 0]) if int(m.actuator_trntype[a]) == TRN_TENDON else -1
         if tendon >= 0 and m.tendon_actfrclimited[tendon]:
-            raise Lost("of a tendon with actuatorfrcrange")
-        active = [b for b in range(self.num_actuators()) if source.has_dynamics(b)]  # type: ignore[attr-defined]
-        limited = bool(m.actuator_forcelimited[a])
-        return Force(
-            source.control(a),  # type: ignore[attr-defined]
-            active.index(a) if a in active else -1,
-            source.gain_of(a),  # type: ignore[attr-defined]
-            source.bias_of(a),  # type: ignore[attr-defined]
-            np.array(m.actuator_forcerange[a] if limited else [-np.inf, np.inf]),
-            path,
-            gear,
-            tendon,
-        )
+            raise Lost(Why.BOUNDED_TENDON)
+        bounds = np.array([-np.inf, np.inf]) if each.force_range is None else each.force_range
+        active = [other for other in self.actuators if other.has_dynamics]
+        act = active.index(each) if each.has_dynamics else -1
+        return Force(each.control, act, each.gain, each.bias, bounds, path, gear, tendon)
 
     def forces_on(self, j: int) -> list[tuple[Force, float]]:
         """The actuators of a joint with one axis, and their moment arms."""
         m, dof = self.m, int(self.m.jnt_dofadr[j])
         out: list[tuple[Force, float]] = []
-        for a in range(self.num_actuators()):
+        for a in range(len(self.actuators)):
             if int(m.actuator_trntype[a]) == TRN_SITE:
                 b = int(m.site_bodyid[m.actuator_trnid[a, 0]])
                 while b > 0 and b != m.jnt_bodyid[j]:
                     b = int(m.body_parentid[b])
                 if b == m.jnt_bodyid[j]:
-                    raise Lost("of a joint that carries an actuator at a site")
+                    raise Lost(Why.CARRIES_THRUSTER)
                 continue
             try:
                 path, gear = self.actuator_path(a)
@@ -258,7 +254,7 @@ class Sensors:
                     continue  # a ball or free joint
                 raise
             if path.pieces:
-                raise Lost("with an actuator on a tendon through sites")
+                raise Lost(Why.DRIVEN_THROUGH_SITES)
             arm = float(np.sum(path.arm[path.dof == dof])) * gear
             if arm:
                 out.append((self.force(a), arm))
@@ -270,10 +266,9 @@ class Sensors:
         m, objects = self.m, mujoco_module().mjtObj
         out = MjSensor(kind, int(m.sensor_adr[i]), int(m.sensor_dim[i]), float(m.sensor_cutoff[i]))
         if out.size != KINDS.get(kind, -1):
-            raise Lost("no such reading")
-        timing = [getattr(m, name, np.zeros(m.nsensor))[i] for name in ("sensor_delay", "sensor_interval")]
-        if any(np.any(numbers) for numbers in timing):
-            raise Lost("with a delay or an interval")
+            raise Lost(Why.NO_READING)
+        if any(np.any(self.source.optional(name, i)) for name in ("sensor_delay", "sensor_interval")):
+            raise Lost(Why.DELAYED)
         index, of = int(m.sensor_objid[i]), objects(int(m.sensor_objtype[i])).name.removeprefix("mjOBJ_")
         if int(m.sensor_refid[i]) >= 0:
             reference = objects(int(m.sensor_reftype[i])).name.removeprefix("mjOBJ_")
@@ -297,7 +292,7 @@ class Sensors:
         if out.kind == "jointactfrc":
             out.forces = self.forces_on(j)
             if m.jnt_actgravcomp[j]:
-                raise Lost("with actuatorgravcomp")
+                raise Lost(Why.GRAVITY_ACTUATED)
             if m.jnt_actfrclimited[j]:
                 out.force_range = (float(m.jnt_actfrcrange[j, 0]), float(m.jnt_actfrcrange[j, 1]))
         if out.kind.startswith("jointlimit"):
@@ -312,7 +307,7 @@ class Sensors:
     def convert_tendon(self, out: MjSensor, t: int) -> None:
         m = self.m
         if out.kind == "tendonactfrc":
-            on = [a for a in range(self.num_actuators()) if int(m.actuator_trntype[a]) == TRN_TENDON]
+            on = [a for a in range(len(self.actuators)) if int(m.actuator_trntype[a]) == TRN_TENDON]
             out.forces = [(self.force(a), 1.0) for a in on if int(m.actuator_trnid[a, 0]) == t]
             return
         out.path = self.tendon_path(t)
@@ -325,7 +320,7 @@ class Sensors:
         out.path, out.gear = self.actuator_path(a)
         if int(self.m.actuator_trntype[a]) == TRN_SITE and out.kind == "actuatorvel":
             out.frame = self.frame("SITE", int(self.m.actuator_trnid[a, 0]))
-            out.thrust = self.gear(a)
+            out.thrust = self.actuators[a].gears
 
     def convert_framed(self, out: MjSensor, i: int, index: int) -> None:
         m = self.m
@@ -334,7 +329,7 @@ class Sensors:
         elif out.kind == "touch":
             self.convert_touch(out, index)
             if self.is_rk4():
-                self.source.approximate("SENSOR", i, "touch, with RK4 the contacts of its last stage, not of its first")
+                self.found.append(self.source.find(Code.TOUCH_RK4, "SENSOR", i))
         elif out.kind in ("force", "torque"):
             self.convert_force(out, int(m.site_bodyid[index]))
         elif out.kind == "insidesite":
@@ -348,34 +343,31 @@ class Sensors:
 
     def convert_touch(self, out: MjSensor, site: int) -> None:
         """Contacts are those of the geoms of the site's body; a body of ours may be several of MuJoCo's."""
-        m, source, b = self.m, self.source, int(self.m.site_bodyid[site])
+        m, b = self.m, int(self.m.site_bodyid[site])
         out.zone = self.zone(site)
-        own = np.unique(source.shape[(np.array(m.geom_bodyid) == b) & (source.shape >= 0)])
-        together = np.isin(np.array(m.geom_bodyid), np.nonzero(source.body == source.body[b])[0])
-        if len(own) == np.sum(together & (source.shape >= 0)):
+        own = np.unique(self.shape[(np.array(m.geom_bodyid) == b) & (self.shape >= 0)])
+        together = np.isin(np.array(m.geom_bodyid), np.nonzero(self.body == self.body[b])[0])
+        if len(own) == np.sum(together & (self.shape >= 0)):
             return
         if len(own) != 1:
-            raise Lost("of a body that is a part of another")
+            raise Lost(Why.PART_TOUCH)
         out.shape = int(own[0])
 
     def convert_force(self, out: MjSensor, b: int) -> None:
         m, source = self.m, self.source
         if self.is_rk4():
-            raise Lost("with RK4, whose last stage has the contacts and whose first has the motion")
-        if b and source.body[b] >= 0 and self.is_part(b):
-            raise Lost("of a body without mass that is a part of its parent")
+            raise Lost(Why.RK4)
+        if b and self.body[b] >= 0 and self.is_part(b):
+            raise Lost(Why.PART_FORCE)
         out.subtree = self.subtree(b)
-        inside = np.zeros(m.nbody, bool)
-        inside[b] = True
-        for i in range(b + 1, m.nbody):
-            inside[i] = inside[m.body_parentid[i]]
+        inside = self.inside(b)
         for e in range(m.neq):
             if source.law == "mujoco" and int(m.eq_type[e]) in (EQ_CONNECT, EQ_WELD):
-                sides = [source.eq_body(e, k) for k in (0, 1)]  # type: ignore[attr-defined]
-                if inside[sides[0]] != inside[sides[1]]:
-                    raise Lost(f"with the force of equality '{source.name('EQUALITY', e)}'")
-        if any(int(kind) == WRAP_SITE for kind in m.wrap_type) and np.any(source.tendon >= 0):
-            raise Lost("with tendons through sites")
+                first, second = sides(m, e)
+                if inside[first] != inside[second]:
+                    raise Lost(Why.EQUALITY_FORCE, equality=source.name("EQUALITY", e))
+        if any(int(kind) == WRAP_SITE for kind in m.wrap_type) and np.any(self.tendon >= 0):
+            raise Lost(Why.TENDONS_THROUGH_SITES)
 
     def camera(self, c: int) -> tuple[Floats, Floats]:
         """Focal lengths in pixels, and the centre of the image."""
@@ -388,18 +380,16 @@ class Sensors:
         return focal, resolution / 2
 
 
-def sensors(source: Source) -> tuple[list[MjSensor], list[str]]:
-    """The sensors that a batch measures, and the others, which read 0, with the reasons. The report has those too."""
-    m, kinds = source.m, mujoco_module().mjtSensor
-    found: list[MjSensor] = []
-    lost: list[str] = []
-    converter = Sensors(source)
+def sensors(parts: Parts) -> tuple[list[MjSensor], list[Finding]]:
+    """The sensors that a batch measures, and the others, which read 0, with the reasons."""
+    m, kinds = parts.source.m, mujoco_module().mjtSensor
+    out: list[MjSensor] = []
+    converter = Converter(parts)
     for i in range(m.nsensor):
         kind = kinds(int(m.sensor_type[i])).name.removeprefix("mjSENS_").lower()
         try:
-            found.append(converter.convert(i, kind))
-        except Lost as reason:
-            text = f"{kind}, lost: {reason}; it reads 0, and does not move the robot"
-            source.approximate("SENSOR", i, text)
-            lost.append(f"sensor '{source.name('SENSOR', i)}': {text}")
-    return found, lost
+            out.append(converter.convert(i, kind))
+        except Lost as lost:
+            fields = {"sensor": kind, **lost.fields}
+            converter.found.append(parts.source.find(Code.SENSOR, "SENSOR", i, lost.why, **fields))
+    return out, converter.found

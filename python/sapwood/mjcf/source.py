@@ -1,13 +1,16 @@
-"""A compiled MuJoCo model during its conversion: the common part of the import."""
+"""What the parts of an import share: the compiled MuJoCo model, its names and flags, and its soft constraints."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ..conventions import Coordinates, Floats, pose
+from ..conventions import Floats
+from ..hulls import HullOptions
+from .report import Code, Finding, Why
 
 # Values of MuJoCo's enums: mjtJoint, mjtTrn, mjtDyn, mjtGain, mjtBias, mjtIntegrator, mjtWrap, mjtEq.
 FREE, BALL, SLIDE, HINGE = range(4)
@@ -21,6 +24,7 @@ EQ_CONNECT, EQ_WELD, EQ_JOINT, EQ_TENDON = range(4)
 ONE_G = 9.81  # m/s^2 or rad/s^2, the load at which equalities and limits of tendons are as soft as MuJoCo's
 
 
+@cache
 def mujoco_module() -> Any:
     try:
         import mujoco
@@ -31,12 +35,18 @@ def mujoco_module() -> Any:
     return mujoco
 
 
+def _inside(x: float) -> float:
+    """MuJoCo's bounds of impedances and of their midpoint."""
+    return min(max(x, 1e-4), 1 - 1e-4)
+
+
 def impedance(solimp: Floats, depth: float) -> float:
     """MuJoCo's d(r): from dmin at r = 0 to dmax at r = width, by two powers that meet at the midpoint."""
-    dmin, dmax = np.clip(solimp[:2], 1e-4, 1 - 1e-4)
-    if solimp[2] <= 1e-15 or dmin == dmax:
-        return float((dmin + dmax) / 2)
-    x, middle, power = min(depth / solimp[2], 1.0), float(np.clip(solimp[3], 1e-4, 1 - 1e-4)), max(solimp[4], 1.0)
+    low, high, width, middle, power = solimp.tolist()
+    dmin, dmax, middle, power = _inside(low), _inside(high), _inside(middle), max(power, 1.0)
+    if width <= 1e-15 or dmin == dmax:
+        return (dmin + dmax) / 2
+    x = min(depth / width, 1.0)
     y = x**power / middle ** (power - 1) if x <= middle else 1 - (1 - x) ** power / (1 - middle) ** (power - 1)
     return float(dmin + y * (dmax - dmin))
 
@@ -49,7 +59,7 @@ def spring(solref: Floats, solimp: Floats, dt: float, load: float | None = None)
     with a damping of b/k times that. d and k = K d depend on r; `load` is the a0 whose depth sets them, which makes the
     spring the secant of MuJoCo's law there. Without it d is the mean of dmin and dmax.
     """
-    dmax = float(np.clip(solimp[1], 1e-4, 1 - 1e-4))
+    dmax = _inside(float(solimp[1]))
     if (solref[0] > 0) != (solref[1] > 0):  # MuJoCo takes its default for a pair of mixed signs
         solref = np.array([0.02, 1.0])
     if solref[0] > 0:
@@ -61,7 +71,7 @@ def spring(solref: Floats, solimp: Floats, dt: float, load: float | None = None)
     def stiffness(d: float) -> float:
         return float(K * d * d / (1 - d))
 
-    d = float(np.clip((solimp[0] + solimp[1]) / 2, 1e-4, 1 - 1e-4))
+    d = _inside(float(solimp[0] + solimp[1]) / 2)
     if load is not None:
         # r stiffness(d(r)) grows with r from 0, because d does: the depth is in (0, load/stiffness(smallest d)].
         low, high = 0.0, load / min(stiffness(impedance(solimp, 0.0)), stiffness(impedance(solimp, np.inf)))
@@ -72,16 +82,9 @@ def spring(solref: Floats, solimp: Floats, dt: float, load: float | None = None)
     return stiffness(d), b / (K * d)
 
 
-@dataclass
-class Lost:
-    """An element that moves the robot in MuJoCo and has no counterpart here."""
-
-    kind: str  # "joint", "equality", ...
-    name: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.kind} '{self.name}': {self.what}"
+FLAGS = (
+    "CONSTRAINT EQUALITY CONTACT LIMIT FRICTIONLOSS GRAVITY FILTERPARENT CLAMPCTRL ACTUATION SPRING DAMPER"
+).split()
 
 
 @dataclass
@@ -99,50 +102,36 @@ class Rows:
 
 
 class Source:
-    """The MjModel, the rows of our arrays created so far, and the elements that were not converted."""
+    """The MjModel, the law that its numbers are converted for, and the arguments of the import."""
 
-    def __init__(self, m: Any, rigid: bool = False) -> None:
+    def __init__(self, m: Any, law: str, hulls: HullOptions, rigid: bool, points: dict[int, list[Floats]]) -> None:
         self.m = m
+        self.law = law  # "sap" or "mujoco"
+        self.hulls = hulls
+        self.points = points  # of the convex parts of each mesh, for all laws of an import
         self.rigid = rigid  # equalities and limits of tendons are rigid, whatever solref and solimp are
-        self.rows = Rows()
-        self.coordinates = Coordinates()
-        self.lost: list[Lost] = []
-        self.approximated: list[str] = []
-        self.body = np.full(m.nbody, -1, np.int32)
-        self.joint = np.full(m.njnt, -1, np.int32)
-        self.shape = np.full(m.ngeom, -1, np.int32)
-        self.law = "sap"  # or "mujoco"
-        self.tendon = np.full(m.ntendon, -1, np.int32)
-        self.constraint = np.full(m.neq, -1, np.int32)
-        self.offset = np.tile(pose(), (m.nbody, 1))  # pose of a body in the link (or the world) that it is part of
-        self.starts = [0]
-        flags = mujoco_module().mjtDisableBit
-        self.disabled = {
-            name
-            for name in (
-                "CONSTRAINT",
-                "EQUALITY",
-                "CONTACT",
-                "LIMIT",
-                "FRICTIONLOSS",
-                "GRAVITY",
-                "FILTERPARENT",
-                "CLAMPCTRL",
-                "ACTUATION",
-                "SPRING",
-                "DAMPER",
-            )
-            if int(m.opt.disableflags) & int(getattr(flags, "mjDSBL_" + name, 0))
-        }
+        flags, mujoco = int(m.opt.disableflags), mujoco_module()
+        self.disabled = {name for name in FLAGS if flags & int(getattr(mujoco.mjtDisableBit, "mjDSBL_" + name, 0))}
         if "CONSTRAINT" in self.disabled:
             self.disabled |= {"EQUALITY", "CONTACT", "LIMIT", "FRICTIONLOSS"}
+        self.integrator = str(mujoco.mjtIntegrator(int(m.opt.integrator)).name.removeprefix("mjINT_"))
 
+    @property
     def model_name(self) -> str:
         return bytes(self.m.names).split(b"\0", 1)[0].decode()
 
     def name(self, kind: str, i: int) -> str:
         found = mujoco_module().mj_id2name(self.m, getattr(mujoco_module().mjtObj, "mjOBJ_" + kind), i)
         return found or f"{kind.lower()}_{i}"
+
+    def find(self, code: Code, kind: str, i: int, why: Why | None = None, **fields: Any) -> Finding:
+        """The finding of element i of a kind "JOINT", "GEOM", ..."""
+        return Finding(code, kind.lower(), self.name(kind, i), fields, why)
+
+    def optional(self, name: str, i: int) -> Any:
+        """Element i of an array that not every version of MuJoCo has; 0 without it."""
+        array = getattr(self.m, name, None)
+        return 0 if array is None else array[i]
 
     def softness(self, solref: Floats, solimp: Floats, weight: float) -> tuple[float, float]:
         """(ke, kd) of a row with MuJoCo's inverse weight; infinite and 0 for a rigid one."""
@@ -152,33 +141,14 @@ class Source:
         ke = stiffness / max(weight, 1e-12)
         return ke, ke * max(time, 0.0)
 
-    def note_stiffness(self, kind: str, i: int, what: str, ke: float, unit: str) -> None:
-        """Reports the stiffness of a row with the law of SAP; with MuJoCo's it is that of solref and solimp."""
+    def find_stiffness(self, kind: str, i: int, what: str, ke: float, unit: str) -> list[Finding]:
+        """The stiffness of a row with the law of SAP; with MuJoCo's it is that of solref and solimp."""
         if self.law == "mujoco":
-            return
-        text = f"stiffness {ke:.3g} {unit}, MuJoCo's under a load of one g; rigid=True makes it infinite"
-        if np.isinf(ke):
-            text = "infinite stiffness, not that of solref and solimp"
-        self.approximate(kind, i, f"{what} of {text}")
+            return []
+        code = Code.RIGID if np.isinf(ke) else Code.SOFT
+        return [self.find(code, kind, i, what=what, ke=ke, unit=unit)]
 
-    def enum(self, kind: str, name: str) -> int:
-        """The value of one of MuJoCo's enums; -1 if this version does not have it."""
-        return int(getattr(getattr(mujoco_module(), kind), name, -1))
 
-    def approximate(self, kind: str, i: int, what: str) -> None:
-        self.approximated.append(f"{kind.lower()} '{self.name(kind, i)}': {what}")
-
-    def actuator_fault(self, a: int) -> str:
-        """Why the force is not a function of control, coordinate and velocity that can be converted; "" if it is."""
-        m, gain = self.m, int(self.m.actuator_gaintype[a])
-        if hasattr(m, "actuator_ctrlnum") and (m.actuator_ctrlnum[a] != 1 or m.actuator_outnum[a] != 1):
-            return "several controls or outputs"
-        varies = gain == GAIN_AFFINE and bool(np.any(m.actuator_gainprm[a, 1:3])) and self.law != "mujoco"
-        if gain not in (GAIN_FIXED, GAIN_AFFINE) or varies:
-            return "a gain that depends on the state"
-        if int(m.actuator_biastype[a]) not in (BIAS_NONE, BIAS_AFFINE):
-            return "a bias of its own kind"
-        return ""
-
-    def lose(self, kind: str, i: int, what: str = "not carried over") -> None:
-        self.lost.append(Lost(kind.lower(), self.name(kind, i), what))
+def enum(kind: str, name: str) -> int:
+    """The value of one of MuJoCo's enums; -1 if this version does not have it."""
+    return int(getattr(getattr(mujoco_module(), kind), name, -1))

@@ -25,11 +25,20 @@ class Visual:
     colour: Floats  # [3] red, green, blue in 0..1
 
 
-def visuals(m: Any, body: NDArray[np.int32], offset: Floats, shape: NDArray[np.int32]) -> tuple[list[Visual], set[int]]:
-    """The meshes to draw, and the shapes that are not drawn because a mesh is: its hull, and geoms of other groups."""
-    drawn = [g for g in range(m.ngeom) if m.geom_type[g] == MESH and m.geom_group[g] < DRAWN_GROUPS]
+def _drawn(m: Any) -> list[int]:
+    return [g for g in range(m.ngeom) if m.geom_type[g] == MESH and m.geom_group[g] < DRAWN_GROUPS]
+
+
+def visuals(m: Any, body: NDArray[np.int32], offset: Floats) -> list[Visual]:
+    """The meshes to draw."""
+    return [_visual(m, g, body, offset) for g in _drawn(m)]
+
+
+def undrawn(m: Any, shape: NDArray[np.int32]) -> set[int]:
+    """The shapes that are not drawn because a mesh is: its hull, and geoms of other groups."""
+    drawn = _drawn(m)
     hidden = [g for g in range(m.ngeom) if m.geom_group[g] >= DRAWN_GROUPS] if drawn else []
-    return [_visual(m, g, body, offset) for g in drawn], {int(shape[g]) for g in (*drawn, *hidden) if shape[g] >= 0}
+    return {int(shape[g]) for g in (*drawn, *hidden) if shape[g] >= 0}
 
 
 def _visual(m: Any, g: int, body: NDArray[np.int32], offset: Floats) -> Visual:
