@@ -1,10 +1,14 @@
 # Shortcuts to the CMake build: CMakePresets.json has the builds and CMakeLists.txt the options.
 #
-#   make build      the library and the programs, in build/release
+#   make setup      installs what the build and the tests need (Debian's packages)
+#   make build      the library and the programs, in build/release; installs nothing
 #   make cuda-all   the same with the machine code of every GPU architecture: 8.0, 9.0 and 10.0
 #   make run        steps a scene:              make run SCENE=my.yaml ARGS="--worlds 64 --steps 1000"
 #                   with a program built for the CPU of this machine only, in build/run
+#   make check      builds and runs the fast tests; installs nothing
 #   make test       builds and runs all tests, including Python; warnings are errors
+#   make lint       clang-format, clang-tidy, ruff and mypy (scripts/lint)
+#   make docs       the documentation as a site with search, in build/docs
 #   make wheel      the Python package as a wheel that needs no other library, in build/wheel
 #   make python-test    installs the wheel into a new virtual environment and runs its tests
 #   make bench      measures throughput
@@ -20,7 +24,7 @@
 #   make ptxas-table    writes registers, stack and code of the kernels to lab/results/ptxas.md
 #   make roofline-table writes counts and predictions to lab/results/roofline.md
 #   make compare    runs the same scenes in MuJoCo, see bench/compare/README.md
-#   make format     formats all C and CUDA sources
+#   make format     formats all C, CUDA and Python sources
 #   make install    installs into PREFIX
 #   make clean      removes build/
 #   make gcc-test asan-test tsan-test    the tests in other builds: gcc; address and undefined; thread sanitizer
@@ -42,16 +46,23 @@ PTX_DRIVER = $(CURDIR)/build/release/lab/ptx/driver
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
-.PHONY: slow-test wheel-test aarch64-test learn-test hosts-test long-test fuzz soak valgrind setup setup-run build cuda-all run test test-all wheel python-test ptx-test mutants ptx-mutants ptxas-table roofline roofline-table bench instructions plots compare format install clean gcc-test asan-test tsan-test
+.PHONY: setup build release cuda-all run check test test-all wheel python-test wheel-test learn-test ptx-test slow-test \
+    long-test hosts-test gcc-test asan-test tsan-test aarch64-test lint format docs fuzz soak valgrind mutants ptx-mutants \
+    ptxas-table roofline roofline-table bench instructions plots compare install clean
 
 setup:
 	@scripts/setup
 
-setup-run:
-	@scripts/setup run
+# Without the packages of the tests it leaves the tests out.
+build:
+	@scripts/setup check build
+	@test -f build/release/build.ninja || \
+	    cmake --preset release -DSAPWOOD_TESTS=$$(scripts/setup check test 2>/dev/null && echo ON || echo OFF)
+	@cmake --build --preset release --target sapwood_all
 
-build: setup
-	@test -f build/release/build.ninja || cmake --preset release
+# The same with the packages of the tests, in a build that has them.
+release: setup
+	@cmake --preset release
 	@cmake --build --preset release --target sapwood_all
 
 cuda-all: setup
@@ -60,7 +71,8 @@ cuda-all: setup
 
 # A program for this machine: the generic kernels and those of its best instruction set, no CUDA kernels, and no packages
 # of the tests.
-run: setup-run
+run:
+	@scripts/setup run
 	@test -f build/run/build.ninja || cmake --preset run
 	@cmake --build --preset run --target sapwood_program
 	build/run/sapwood run $(SCENE) $(ARGS)
@@ -85,6 +97,13 @@ endef
 define test_run
 	ctest --preset $(1) -j $(JOBS)
 endef
+
+# The tests with the label fast, in a build for this machine without CUDA kernels.
+check:
+	@scripts/setup check test
+	@cmake --preset check
+	@cmake --build --preset check
+	@ctest --preset check -j $(JOBS)
 
 # Python tests run first, so that the output ends with the summary of ctest.
 test: setup
@@ -121,7 +140,7 @@ endef
 
 # The tests of the package that a wheel installs. That wheel has kernels that compile at once, which the first tests run; the
 # others have the library of build/release.
-python-test: setup build
+python-test: release
 	$(MAKE) wheel WHEEL_ISAS=none
 	$(call install_wheel)
 	build/python-venv/bin/python -m pytest -q python/tests/test_package.py
@@ -133,7 +152,7 @@ python-test: setup build
 	    PTX_LEAKS=fail build/python-venv/bin/python -m pytest -q python/tests/test_cuda.py; fi
 
 # The tests of the wheel that is given to others: it has the kernels of all instruction sets.
-wheel-test: setup build wheel
+wheel-test: release wheel
 	$(call install_wheel)
 	SAPWOOD_WHEEL=full SAPWOOD_PROGRAM=$(CURDIR)/build/release/sapwood build/python-venv/bin/python -m pytest -q -rs python/tests
 
@@ -183,7 +202,7 @@ FIGURES = --figures build/release/cuda --figures build/release/lab/ptx
 roofline: setup
 	$(call ptx_script,roofline) $(FIGURES) $(ROOFLINE_ARGS)
 
-roofline-table: build
+roofline-table: release
 	ctest --preset release -C all -R '^ptx_budgets_thread$$'
 	cmake --build --preset release --target sapwood_all ptx_cuda
 	$(PYTHON) -B lab/results.py roofline
@@ -193,7 +212,7 @@ fuzz: setup
 	cmake --build --preset release --target fuzz_scene fuzz_geometry fuzz_reference fuzz_api fuzz_constraints fuzz_dual fuzz_dump
 	FUZZ_SECONDS=$(FUZZ_SECONDS) ctest --preset release -R '^fuzz_' --verbose
 
-hosts-test: build
+hosts-test: release
 	ctest --preset release -C all -R '^cluster_hosts$$'
 
 # Every barrier of the CPU's teams removed in turn; the kernels of the other code generator.
@@ -201,16 +220,16 @@ slow-test: cuda-all
 	cmake --build --preset release
 	ctest --preset release -C all -R '^(barrier_mutants|ptx_backend_bits|ptx_backend_bits_100|ptx_backend_memory_checks|ptx_budgets|ptx_budgets_dual|ptx_budgets_mujoco|ptx_budgets_thread|compilers_O3)$$'
 
-long-test: build
+long-test: release
 	cmake --build --preset release --target test_linkages test_dual_scenes
 	SAPWOOD_TEST_STEPS=10000 build/release/tests/test_linkages --filter '*/scenes_*'
 	SAPWOOD_TEST_SCALE=10 build/release/tests/test_dual_scenes --filter '*/a_stack_of_ten*'
 
-soak: build
+soak: release
 	cmake --build --preset release --target soak
 	build/release/tests/soak $(SOAK_STEPS)
 
-valgrind: build
+valgrind: release
 	tests/build/valgrind.sh build/release/sapwood
 
 gcc-test: setup
@@ -230,8 +249,20 @@ tsan-test: setup
 	$(call test_build,tsan)
 	$(call test_run,tsan)
 
-format: setup
-	find include src lab tests bench examples -name '*.[ch]' -o -name '*.cu' | xargs clang-format -i
+lint:
+	@scripts/setup lint
+	@scripts/lint
+
+format:
+	@scripts/setup lint
+	@scripts/lint --fix format python
+
+# The site needs the library, because Sphinx imports the Python package: that of build/release, or of make run.
+docs:
+	@scripts/setup docs
+	@test -f build/release/src/libsapwood.so || \
+	    { cmake --preset run && cmake --build --preset run --target sapwood; }
+	@scripts/docs
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)

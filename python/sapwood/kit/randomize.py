@@ -32,8 +32,9 @@ class Value:
 class Randomizer:
     """Draws parameters (Batch.expand) of worlds.
 
-    randomize = Randomizer(batch, body_mass=Scale(LogUniform(0.8, 1.25)), shape_material_mu=Value(Uniform(0.4, 1.2)))
-    randomize(worlds, keys)                                    # after a reset of these worlds
+        friction = Value(Uniform(0.4, 1.2))
+        randomize = Randomizer(batch, body_mass=Scale(LogUniform(0.8, 1.25)), shape_material_mu=friction)
+        randomize(worlds, keys)  # after a reset of these worlds
 
     The inertia of a body scales with its mass, as if its density changed, unless body_inertia is drawn too.
     """

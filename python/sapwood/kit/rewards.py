@@ -13,7 +13,7 @@ Term = tuple[float, Callable[[], Floats]]
 class Rewards:
     """reward = dt sum_i weight_i term_i(), one number per world.
 
-    rewards = Rewards(worlds, dt, track=(1.0, self.tracking), jerk=(-0.1, self.jerk))
+        rewards = Rewards(worlds, dt, track=(1.0, self.tracking), jerk=(-0.1, self.jerk))
     """
 
     def __init__(self, worlds: int, dt: float, arrays: Numpy | Torch = NUMPY, **terms: Term) -> None:

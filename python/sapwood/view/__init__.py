@@ -1,10 +1,12 @@
 """Look at worlds in a browser: a page with a time slider, or a live viewer (pip install sapwood[view]).
 
-frames = []
-for _ in range(200):
-    batch.step(4)
-    frames.append(view.capture(batch, worlds=4))
-view.html(model, frames, "walk.html")
+    frames = []
+    for _ in range(200):
+        batch.step(4)
+        frames.append(view.capture(batch, worlds=4))
+    view.html(model, frames, "walk.html")
+
+`Viewer(model, worlds=4)` is a live page: `show(batch)` after a step updates it.
 """
 
 from __future__ import annotations
