@@ -17,10 +17,13 @@ libdir=$(dirname "$library")
 # All public headers are there.
 diff <(ls "$source/include/sapwood") <(ls "$prefix/include/sapwood") || fail "the installed headers differ"
 
-# The name that programs are linked to carries the version of the binary interface.
-major=$(sed -n 's/^#define SAP_VERSION_MAJOR //p' "$source/include/sapwood/export.h")
+# The name that programs are linked to carries the version of the binary interface: the major version, and before 1.0
+# also the minor one.
+version_of() { sed -n "s/^#define SAP_VERSION_$1 //p" "$source/include/sapwood/export.h"; }
+soversion=$(version_of MAJOR)
+[ "$soversion" != 0 ] || soversion=0.$(version_of MINOR)
 soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
-[ "$soname" = "libsapwood.so.$major" ] || fail "the soname is '$soname', not libsapwood.so.$major"
+[ "$soname" = "libsapwood.so.$soversion" ] || fail "the soname is '$soname', not libsapwood.so.$soversion"
 
 # Exported symbols and declared functions are the same set.
 declared=$(sed -n 's/^SAP_API .*[ *]\(sap_[a-z0-9_]*\)(.*/\1/p' "$source"/include/sapwood/*.h | sort)

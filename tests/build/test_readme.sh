@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test_readme.sh SOURCE_DIR QUICKSTART
-# The README's C example is examples/quickstart.c to the letter and runs; the targets and files it names are there.
+# The README's C example is examples/quickstart.c to the letter and runs; the targets and files it names are there. The
+# changelog and the citation know the version.
 set -euo pipefail
 source=$1 quickstart=$2
 readme=$source/README.md
@@ -24,3 +25,8 @@ done
 for path in $(sed -n '/^| folder /,/^$/s/^| `\([^`]*\)` .*/\1/p' "$readme"); do
     [ -e "$source/$path" ] || fail "README.md names $path, which is not there"
 done
+
+number() { sed -n "s/^#define SAP_VERSION_$1 //p" "$source/include/sapwood/export.h"; }
+version=$(number MAJOR).$(number MINOR).$(number PATCH)
+grep -q "^## $version[, ]" "$source/CHANGELOG.md" || fail "CHANGELOG.md has no section $version"
+grep -qx "version: $version" "$source/CITATION.cff" || fail "CITATION.cff does not have the version $version"

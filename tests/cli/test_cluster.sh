@@ -72,7 +72,8 @@ differ 'model ' run cube --worlds 8 --steps 2 -- run stack5 --worlds 8 --steps 2
 differ 'seed: 0.*seed: 1' bench --scene cube --worlds 8 --repeat 1 -- bench --scene cube --worlds 8 --repeat 1 --seed 1
 differ 'command: run.*command: bench' run cube --worlds 8 -- bench --scene cube --worlds 8
 mkdir "$work/other"
-cp "$(dirname "$program")"/src/libsapwood.so.0 "$work/other/libsapwood.so.0" && echo >>"$work/other/libsapwood.so.0"
+soname=$(readelf -d "$program" | sed -n 's/.*\[\(libsapwood[^]]*\)\]/\1/p')
+cp "$(dirname "$program")/src/$soname" "$work/other/$soname" && echo >>"$work/other/$soname"
 timeout 60 "$mpirun" -n 1 "$program" run cube --worlds 8 --steps 2 : -n 1 env LD_LIBRARY_PATH="$work/other" \
     "$program" run cube --worlds 8 --steps 2 >"$work/out" 2>"$work/err"
 if readelf -d "$program" | grep -q RPATH; then echo "skipped: another library (RPATH)"
