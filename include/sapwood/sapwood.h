@@ -3,6 +3,7 @@
 #define SAPWOOD_SAPWOOD_H
 
 #include <sapwood/batch.h>
+#include <sapwood/capabilities.h>
 #include <sapwood/contacts.h>
 #include <sapwood/dual.h>
 #include <sapwood/error.h>

@@ -32,11 +32,13 @@ from .rays import RayHits, RaySensor, pattern_grid, pattern_lidar
 from .sensors import TouchSensor
 from .shipped import scene, scene_names, scene_path
 from .solver import Control, Solver, State
+from .support import Capability, capabilities, capability
 
 __all__ = [
     "ArgumentError",
     "Batch",
     "BusyError",
+    "Capability",
     "Contacts",
     "Control",
     "DeviceError",
@@ -57,6 +59,8 @@ __all__ = [
     "State",
     "TouchSensor",
     "UnsupportedError",
+    "capabilities",
+    "capability",
     "dist",
     "dual_solve",
     "pattern_grid",

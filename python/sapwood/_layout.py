@@ -519,6 +519,13 @@ STRUCTS = {
         ("num_ray_sensors", "int"),
         ("ray_sensor", "ptr"),
     ],
+    "SapCapability": [
+        ("name", "ptr"),
+        ("group", "ptr"),
+        ("what", "ptr"),
+        ("support", "int"),
+        ("reason", "ptr"),
+    ],
 }
 
 MODEL_ARRAYS = {
@@ -886,6 +893,11 @@ ENUMS = {
         "SAP_INTEGRATOR_RK4": 1,
         "SAP_INTEGRATOR_IMPLICITFAST": 3,
         "SAP_INTEGRATOR_DISCRETE": 4,
+    },
+    "SapSupport": {
+        "SAP_SUPPORT_NO": 0,
+        "SAP_SUPPORT_YES": 1,
+        "SAP_SUPPORT_NOT_APPLICABLE": 2,
     },
 }
 

@@ -182,6 +182,10 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_dump_load": (_INT, [_TEXT, _P]),
     "sap_dump_destroy": (None, [_P]),
     "sap_dump_batch": (_INT, [_P, _INT, _INT, _P, _P]),
+    "sap_capability": (_INT, [_TEXT, _INT, _INT, _P]),
+    "sap_capability_names": (ctypes.POINTER(_TEXT), []),
+    "sap_contact_solver_names": (ctypes.POINTER(_TEXT), []),
+    "sap_device_names": (ctypes.POINTER(_TEXT), []),
     "sap_dual_options_default": (None, [_P]),
     "sap_dual_solve": (_INT, [_P, _P, _P]),
 }

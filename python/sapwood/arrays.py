@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
 from ._library import Array, BatchInfo, check, lib
+from .support import capability
 
 _DTYPES = {"SAP_TYPE_F32": np.float32, "SAP_TYPE_F64": np.float64, "SAP_TYPE_I32": np.int32, "SAP_TYPE_U32": np.uint32}
 _DTYPE_OF = {value: np.dtype(_DTYPES[name]) for name, value in _layout.ENUMS["SapElementType"].items()}
@@ -119,7 +120,7 @@ class DeviceArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("an array of a GPU cannot be one of numpy without a copy")
+            raise ValueError(capability("numpy", device="cuda").reason)
         return self.numpy() if dtype is None else self.numpy().astype(dtype)
 
     def __len__(self) -> int:

@@ -34,6 +34,7 @@ from .model import Model
 from .options import Options
 from .rays import RayHits, RaySensor, raycast
 from .sensors import declare
+from .support import capability
 
 FIELDS = enum_names("SapBatchField", "SAP_BATCH_")  # joint_q: 0, joint_qd: 1, ...
 PARAMETERS = enum_names("SapParameter", "SAP_PARAMETER_")  # gravity: 0, body_mass: 1, ...
@@ -457,7 +458,7 @@ class Batch(MjNames):
         found = contacts_of(contacts)
         on_gpu = [is_on_gpu(array) for _, array in found.items()]
         if self.device == "cpu" and any(on_gpu):
-            raise DeviceError("the contacts are in GPU memory, and the batch is on the CPU")
+            raise DeviceError(capability("contacts_in_gpu_memory").reason)
         if self.device != "cpu" and any(on_gpu) != all(on_gpu):
             raise DeviceError("some arrays of the contacts are in GPU memory and some are not; all must be")
         if self.device == "cpu" or all(on_gpu) or found.num_worlds != self.num_worlds:

@@ -21,6 +21,7 @@ from .batch import _options_of, status_names
 from .contacts import Contacts, contacts_of, real_dtype
 from .model import Model
 from .options import Options
+from .support import capability
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -288,7 +289,7 @@ class Solver:
     def _contacts(self, contacts: Any) -> Any:
         found = contacts_of(contacts)
         if found.on_gpu:
-            raise TypeError("the contacts are in GPU memory; a solver runs on the CPU, a batch on both")
+            raise TypeError(capability("contacts_in_gpu_memory").reason)
         return found.struct()
 
     # ---- running ----

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from sapwood import Batch, Model
+from sapwood import Batch, Model, capability
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -89,3 +89,5 @@ def test_a_mesh_that_is_not_convex_becomes_convex_parts_that_are_kept_beside_the
         assert list(model.shape_body) == [-1, 0, 0] and list(model.shape_mesh) == [-1, 0, 1]
     assert (tmp_path / "u.xml.parts").is_dir()
     assert Model.from_mjcf(path).num_shapes == 2
+    with pytest.raises(ValueError, match=capability("decompose", "mujoco").reason):
+        Model.from_mjcf(path, decompose=True, law="mujoco")

@@ -36,6 +36,7 @@ STRUCTS = [
     "SapMujocoParameters",
     "SapMujocoRows",
     "SapSensors",
+    "SapCapability",
 ]
 ENUMS = [
     "SapStatus",
@@ -57,6 +58,7 @@ ENUMS = [
     "SapRaySight",
     "SapMujocoCone",
     "SapMujocoIntegrator",
+    "SapSupport",
 ]
 WORDS = {"int": "int", "bool": "bool", "double": "double", "int32_t": "int", "int64_t": "int64", "size_t": "size"}
 WORDS["uint32_t"] = "int"

@@ -48,10 +48,9 @@ Test(factor_plan, a_library_is_refused_on_a_cpu) {
     o.factor_plan = SAP_FACTOR_LIBRARY;
     cr_expect_eq(sap_solver_create(model, 1, &o, &solver), SAP_ERROR_UNSUPPORTED);
     cr_expect_str_eq(sap_error_message(),
-                     "sap_solver_create: option factor_plan is 'library', which needs device cuda; allowed on a cpu: "
+                     "option factor_plan is library: not on device cpu: a library needs device cuda; allowed on a cpu: "
                      "sparse, dense, auto");
     cr_expect_eq(sap_batch_create(model, 1, &o, &batch), SAP_ERROR_UNSUPPORTED);
-    cr_expect(strstr(sap_error_message(), "sap_batch_create: option factor_plan is 'library'"), "%s",
-              sap_error_message());
+    cr_expect(strstr(sap_error_message(), "option factor_plan is library"), "%s", sap_error_message());
     sap_model_destroy(model);
 }

@@ -528,7 +528,7 @@ Test(dual_step, refuses_options_that_do_not_fit) {
     SapScene *scene = load("scenes/stack3");
     SapOptions o = options_of(SAP_SOLVER_ACTIVE_SET);
     o.friction_law = SAP_FRICTION_COULOMB;
-    refused(scene, SAP_ERROR_ARGUMENT, &o, "friction_law is coulomb");
+    refused(scene, SAP_ERROR_UNSUPPORTED, &o, "friction_law is coulomb");
     o = options_of(SAP_SOLVER_CONE);
     o.factor_plan = SAP_FACTOR_LIBRARY;
     refused(scene, SAP_ERROR_UNSUPPORTED, &o, "contact_solver cone");

@@ -236,7 +236,8 @@ Test(mujoco_input, options_that_the_law_does_not_have_are_refused_by_name) {
     SapOptions o = rig_options();
     o.isa = SAP_ISA_GENERIC;
     o.lanes = 8;
-    refuse_solver(&p, &o, "lanes is 8; contact_solver mujoco with isa generic allows 0 and 1");
+    refuse_solver(
+        &p, &o, "lanes is 8; isa generic allows 0, 1 (f64) and 1 (f32): not with contact_solver mujoco on device cpu");
     o = rig_options();
     o.factor_plan = SAP_FACTOR_LIBRARY;
     refuse_solver(&p, &o, "factor_plan");
@@ -258,11 +259,12 @@ Test(mujoco_input, rows_are_refused_for_another_law) {
     cr_assert_eq(sap_solver_record_rows(r.solver, &incomplete), SAP_ERROR_ARGUMENT);
     const SapContactReport pair = {.pair = r.R}, cache = {.cache_key = r.type};
     cr_assert_eq(sap_solver_record(r.solver, &pair), SAP_ERROR_UNSUPPORTED);
-    cr_assert(strstr(sap_error_message(), "contact_solver is mujoco, whose contacts have no pair"), "%s",
-              sap_error_message());
+    cr_assert(strstr(sap_error_message(), "pair: not with contact_solver mujoco on device cpu: contacts have no pair"),
+              "%s", sap_error_message());
     cr_assert_eq(sap_solver_record(r.solver, &cache), SAP_ERROR_UNSUPPORTED);
-    cr_assert(strstr(sap_error_message(), "contact_solver is mujoco, which has no cache_key"), "%s",
-              sap_error_message());
+    cr_assert(strstr(sap_error_message(),
+                     "cache_key: not with contact_solver mujoco on device cpu: a step starts from the accelerations"),
+              "%s", sap_error_message());
     SapOptions o = rig_options();
     o.contact_solver = SAP_SOLVER_SAP;
     SapSolver *other = NULL;

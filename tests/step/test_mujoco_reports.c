@@ -203,12 +203,14 @@ Test(mujoco_reports, that_have_no_meaning_are_refused_with_the_reason) {
         const char *reason;
     } refused[] = {
         {"approx64", "mujoco", SAP_BATCH_CACHE,
-         "sap_batch_array: cache is not recorded: contact_solver is mujoco, whose steps start"},
-        {"approx64", "mujoco", SAP_BATCH_CACHE_KEY, "cache_key is not recorded: contact_solver is mujoco"},
-        {"approx64", "sap", SAP_BATCH_ROW_FORCE, "row_force is not recorded: contact_solver is not mujoco"},
-        {"approx64", "cone", SAP_BATCH_ROW_COUNT, "row_count is not recorded: contact_solver is not mujoco"},
+         "sap_batch_array: cache is not recorded: not with contact_solver mujoco: steps start"},
+        {"approx64", "mujoco", SAP_BATCH_CACHE_KEY, "cache_key is not recorded: not with contact_solver mujoco"},
+        {"approx64", "sap", SAP_BATCH_ROW_FORCE,
+         "row_force is not recorded: not with contact_solver sap: only MuJoCo's law"},
+        {"approx64", "cone", SAP_BATCH_ROW_COUNT,
+         "row_count is not recorded: not with contact_solver cone: only MuJoCo's law"},
         {"approx64", "cone", SAP_BATCH_JOINT_CONSTRAINT_FORCE,
-         "joint_constraint_force is not recorded: contact_solver is one in impulses"},
+         "joint_constraint_force is not recorded: not with contact_solver cone: velocities come from impulses"},
         {"approx64", "sap", SAP_BATCH_TREE_REST, "tree_rest is not recorded: option sleep_steps is 0"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._layout import ENUMS
+from ..support import capability
 from . import in_step
 from .parts import Parts
 from .report import Code, Finding, Why
@@ -148,7 +149,7 @@ def _geom_of_shape(parts: Parts) -> Any:
     geom = np.full(parts.shapes.rows.count("shape_type"), -1)
     geom[index[index >= 0]] = np.nonzero(index >= 0)[0]
     if np.any(geom < 0):
-        raise ValueError("decompose divides geoms; with law='mujoco' every geom must be one shape")
+        raise ValueError(capability("decompose", "mujoco").reason)
     return geom
 
 

@@ -7,6 +7,7 @@
 #include "host/base/memory.h"
 #include "host/base/pose.h"
 #include "host/batch/backend.h"
+#include "host/options/capabilities.h"
 
 static SapStatus check(const SapModelArrays *m, int constraint) {
     if (constraint < 0 || constraint >= m->num_constraints)
@@ -60,6 +61,7 @@ static SapStatus attach(SapBatch *b, int constraint, const uint8_t *mask, char *
 SapStatus sap_batch_attach(SapBatch *batch, int constraint, const uint8_t *mask) {
     SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
+    SAP_REQUIRE(&batch->options, SAP_CAN_ATTACH, "sap_batch_attach");
     SAP_TRY(check(batch->backend->parameters(batch)->model, constraint));
     size_t n = (size_t)batch->num_worlds;
     char *body_q = sap_allocate(n * (size_t)batch->nb, 7 * sizeof(double), "body_q");

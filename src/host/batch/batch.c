@@ -65,10 +65,9 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
     b->num_constraints = a->num_constraints;
     b->num_tendons = a->num_tendons;
     b->num_actuators = sap_mujoco_num_actuators(model);
-    if (b->num_actuators > 0 && b->options.contact_solver != SAP_SOLVER_MUJOCO)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "%s: model '%s' has %d actuators of MuJoCo's law; contact_solver must be mujoco", what, a->name,
-                        b->num_actuators);
+    if (b->num_actuators > 0)
+        SAP_REQUIRE(&b->options, SAP_CAN_ACTUATORS, "%s: model '%s' has %d actuators of MuJoCo's law", what, a->name,
+                    b->num_actuators);
     b->num_trees = count_trees(a);
     for (int i = 0; i < a->num_constraints; i++)
         b->num_rows += sap_constraint_type(a->constraint_type[i])->rows;
@@ -154,12 +153,8 @@ void sap_batch_destroy(SapBatch *b) {
 
 /* Whether the arrays can be returned as structs in host memory. */
 static bool in_host_memory(const SapBatch *b, const char *function) {
-    if (b && b->backend->device != SAP_DEVICE_CPU)
-        sap_fail(SAP_ERROR_UNSUPPORTED,
-                 "%s: the batch is on a GPU; sap_batch_array gives its arrays, sap_batch_read and "
-                 "sap_batch_write copy them",
-                 function);
-    return b && b->backend->device == SAP_DEVICE_CPU;
+    return b &&
+           sap_require(SAP_CAN_HOST_STRUCTS, b->options.contact_solver, b->options.device, "%s", function) == SAP_OK;
 }
 
 SapState *sap_batch_state(const SapBatch *b) {
@@ -258,9 +253,7 @@ static SapStatus view_array(SapBatch *b, const char *what, SapBatchField field, 
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: field is %d; it must be in 0 .. %d", what, (int)field,
                         (int)SAP_BATCH_NUM_FIELDS - 1);
     const SapBatchRow *row = sap_batch_row(field);
-    const char *refusal = sap_batch_row_refusal(b, row);
-    if (refusal)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: %s is not recorded: %s", what, row->name, refusal);
+    SAP_TRY(sap_batch_check_row(b, what, row));
     if (is_of_rows(field)) /* the number of rows says which are of this step */
         SAP_TRY(sap_batch_record_row(b, sap_batch_row(SAP_BATCH_ROW_COUNT)));
     if (row->time == SAP_FIELD_ON_REQUEST)
@@ -316,12 +309,9 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: parameter is %d; it must be in 0 .. %d", (int)parameter,
                         (int)SAP_NUM_PARAMETERS - 1);
     if (batch->options.factor_plan == SAP_FACTOR_LIBRARY)
-        return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: factor_plan is library, whose worlds share the model's "
-                                            "parameters; it must be sparse or dense");
-    if (batch->options.contact_solver == SAP_SOLVER_MUJOCO && parameter != SAP_PARAMETER_SHAPE_MESH)
-        return sap_fail(
-            SAP_ERROR_UNSUPPORTED,
-            "sap_batch_expand: contact_solver is mujoco, whose worlds share the model's parameters but for shape_mesh");
+        SAP_REQUIRE(&batch->options, SAP_CAN_PARAMETERS_LIBRARY, "sap_batch_expand");
+    SAP_REQUIRE(&batch->options, sap_can_of_parameter(parameter), "sap_batch_expand: %s",
+                sap_parameter_names()[parameter]);
     const SapWorldParameters *e = batch->backend->parameters(batch);
     if (sap_parameter_rows(e->model, parameter) == 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: %s has no rows in this model",

@@ -38,7 +38,7 @@ enum { ROW_F64_RETRIES = SAP_BATCH_NUM_FIELDS + 1, ROW_SITE_BEFORE, ROW_QD_BEFOR
     X(SAP_BATCH_LINE_ITERATIONS, "line_iterations", report.line_iterations, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)         \
     X(SAP_BATCH_SAFEGUARDS, "safeguards", report.safeguards, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                        \
     X(SAP_BATCH_ACTIVE, "active", report.active, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                                    \
-    X(ROW_F64_RETRIES, "f64_retries", report.f64_retries, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                              \
+    X(ROW_F64_RETRIES, "f64_retries", report.f64_retries, I32, WORLD, 0, ALWAYS, TO_ZERO, 0)                           \
     X(SAP_BATCH_COST, "cost", report.cost, F64, WORLD, 0, ALWAYS, TO_ZERO, 0)                                          \
     X(SAP_BATCH_RESIDUAL, "residual", report.residual, F64, WORLD, 0, ALWAYS, TO_ZERO, 0)                              \
     X(SAP_BATCH_CONTACT_SHAPE0, "contact_shape0", contacts.shape0, I32, CONTACTS, 0, ALWAYS, KEEP, NO_SHAPE)           \
@@ -238,31 +238,33 @@ int sap_batch_row_starts(const SapBatch *b, const SapBatchRow *row) {
     return row->reset == SAP_FIELD_TO_STATE ? b->num_starts : 1;
 }
 
-/* Arrays that have a meaning with some options only. */
-const char *sap_batch_row_refusal(const SapBatch *b, const SapBatchRow *row) {
-    SapContactSolver solver = b->options.contact_solver;
-    bool mujoco = solver == SAP_SOLVER_MUJOCO;
-    switch (row->field) {
+SapCan sap_can_of_parameter(SapParameter parameter) {
+    return parameter == SAP_PARAMETER_SHAPE_MESH ? SAP_CAN_PARAMETER_SHAPE_MESH : SAP_CAN_PARAMETER;
+}
+
+SapCan sap_can_of_field(int field) {
+    switch (field) {
     case SAP_BATCH_CACHE_KEY:
-    case SAP_BATCH_CACHE:
-        return mujoco
-                   ? "contact_solver is mujoco, whose steps start from the accelerations of the last step (dof_cache) "
-                     "and not from its contacts"
-                   : NULL;
-    case SAP_BATCH_JOINT_CONSTRAINT_FORCE:
-        return mujoco || solver == SAP_SOLVER_SAP
-                   ? NULL
-                   : "contact_solver is one in impulses, which computes velocities from them without the sum over the "
-                     "constraints of a dof; use sap or mujoco";
+    case SAP_BATCH_CACHE: return SAP_CAN_ARRAY_CONTACT_CACHE;
+    case SAP_BATCH_JOINT_CONSTRAINT_FORCE: return SAP_CAN_ARRAY_JOINT_CONSTRAINT_FORCE;
     case SAP_BATCH_TREE_ASLEEP:
-    case SAP_BATCH_TREE_REST:
-        return b->options.sleep_steps > 0 ? NULL : "option sleep_steps is 0, so no tree falls asleep";
+    case SAP_BATCH_TREE_REST: return SAP_CAN_ARRAY_TREES;
+    case SAP_BATCH_ACTUATOR_CTRL:
+    case SAP_BATCH_ACTUATOR_ACT: return SAP_CAN_ARRAY_ACTUATORS;
     default: break;
     }
-    return !mujoco && row->field >= SAP_BATCH_ROW_COUNT && row->field <= SAP_BATCH_ROW_FORCE
-               ? "contact_solver is not mujoco, whose rows these are; contact_, constraint_, joint_ and tendon_ arrays "
-                 "have the forces of every solver"
-               : NULL;
+    if (field >= SAP_BATCH_SITE_Q && field <= SAP_BATCH_RAY_SHAPE)
+        return SAP_CAN_SENSOR;
+    return field >= SAP_BATCH_ROW_COUNT && field <= SAP_BATCH_ROW_FORCE ? SAP_CAN_ARRAY_ROWS : SAP_CAN_ARRAY;
+}
+
+SapStatus sap_batch_check_row(const SapBatch *b, const char *what, const SapBatchRow *row) {
+    SapCan can = sap_can_of_field(row->field);
+    SAP_REQUIRE(&b->options, can, "%s: %s is not recorded", what, row->name);
+    if (can == SAP_CAN_ARRAY_TREES && b->options.sleep_steps == 0)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "%s: %s is not recorded: option sleep_steps is 0, so no tree falls asleep", what, row->name);
+    return SAP_OK;
 }
 
 /* ---- all rows ---- */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "host/batch/backend.h"
+#include "host/options/capabilities.h"
 
 /* Element type: REAL as in state and control, CONTACT as in the contacts. */
 typedef enum SapFieldType {
@@ -77,8 +78,12 @@ SapElementType sap_batch_row_type(const SapBatch *batch, const SapBatchRow *row)
 bool sap_batch_row_has_start(const SapBatchRow *row);
 int sap_batch_row_starts(const SapBatch *batch, const SapBatchRow *row);
 
-/* Why a batch with these options does not have the array; NULL: it has. */
-const char *sap_batch_row_refusal(const SapBatch *batch, const SapBatchRow *row);
+/* The row of the table of capabilities that answers for a parameter or an array. */
+SapCan sap_can_of_parameter(SapParameter parameter);
+SapCan sap_can_of_field(int field);
+
+/* Fails unless a batch with these options has the array. */
+SapStatus sap_batch_check_row(const SapBatch *batch, const char *what, const SapBatchRow *row);
 
 /* Allocates an array that is recorded on request, unless it was before. */
 SapStatus sap_batch_record_row(SapBatch *batch, const SapBatchRow *row);

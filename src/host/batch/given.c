@@ -51,15 +51,12 @@ static bool is_read(const Array *a, const SapBatchSteps *steps) {
 
 static SapStatus check_batch(const SapBatch *b, const SapContacts *c, const char *what) {
     if (b->guard)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: the batch has a guard, which does not keep contacts of the caller",
-                        what);
+        SAP_REQUIRE(&b->options, SAP_CAN_CONTACTS_OF_CALLER_GUARD, "%s: the batch has a guard", what);
     if (b->options.sleep_steps > 0)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "%s: option sleep_steps is %d; worlds that may sleep find their contacts themselves", what,
-                        b->options.sleep_steps);
+        SAP_REQUIRE(&b->options, SAP_CAN_CONTACTS_OF_CALLER_SLEEP, "%s: option sleep_steps is %d", what,
+                    b->options.sleep_steps);
     if (c && b->backend->step_args(b)->plan.rk4)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "%s: the integrator is RK4, which finds the contacts of each stage: use sap_batch_step", what);
+        SAP_REQUIRE(&b->options, SAP_CAN_CONTACTS_OF_CALLER_RK4, "%s", what);
     return SAP_OK;
 }
 

@@ -80,15 +80,11 @@ SapStatus sap_batch_guard(SapBatch *batch, int calls) {
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_guard: calls is %d; it must be in 1 .. %d", calls,
                         SAP_GUARD_MAX_CALLS);
     /* A step must be a function of the inputs that are kept. */
-    bool warm = batch->options.warm_start && batch->options.contact_solver != SAP_SOLVER_SAP;
-    bool mujoco = batch->options.contact_solver == SAP_SOLVER_MUJOCO; /* accelerations and activations are state */
-    if (warm || mujoco || batch->options.sleep_steps > 0)
-        return sap_fail(
-            SAP_ERROR_UNSUPPORTED,
-            "sap_batch_guard: option %s is set, so a step depends on earlier ones, which a dump does not repeat",
-            mujoco ? "contact_solver = mujoco"
-            : warm ? "warm_start"
-                   : "sleep_steps");
+    SAP_REQUIRE(&batch->options, SAP_CAN_GUARD, "sap_batch_guard");
+    if (batch->options.warm_start)
+        SAP_REQUIRE(&batch->options, SAP_CAN_GUARD_WARM_START, "sap_batch_guard");
+    if (batch->options.sleep_steps > 0)
+        SAP_REQUIRE(&batch->options, SAP_CAN_GUARD_SLEEP, "sap_batch_guard");
     /* A batch has one guard. */
     if (batch->guard && batch->guard->room != calls)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_guard: calls is %d; the batch has a guard of %d already", calls,

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "host/cli/capabilities.h"
 #include "host/cli/info_constraints.h"
 #include "host/cli/model.h"
 #include "host/cli/probe.h"
@@ -12,16 +13,17 @@
 typedef struct InfoArgs {
     CliSettings settings;
     const char *scene;
-    bool json, probe;
+    bool json, probe, capabilities;
     const char *probe_only; /* an option that was given and requires --probe; NULL: none */
     CliProbe how;
 } InfoArgs;
 
-enum { KEY_JSON = 256, KEY_PROBE, KEY_WORLDS, KEY_STEPS, KEY_SEED, KEY_NOISE, KEY_LIST };
+enum { KEY_JSON = 256, KEY_PROBE, KEY_WORLDS, KEY_STEPS, KEY_SEED, KEY_NOISE, KEY_LIST, KEY_CAPABILITIES };
 
 static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "Print as JSON", 0},
     {"list", KEY_LIST, NULL, 0, "List the scenes of bench/scenes and exit", 0},
+    {"capabilities", KEY_CAPABILITIES, NULL, 0, "Print what each contact_solver and device can do", 0},
     {"probe", KEY_PROBE, NULL, 0, "Step some worlds, count their contacts, and propose max_rigid_contact", 1},
     {"worlds", KEY_WORLDS, "N", 0, "Number of worlds of the probe; default 64", 1},
     {"steps", KEY_STEPS, "N", 0, "Number of time steps of the probe; default 400", 1},
@@ -41,6 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
     case KEY_JSON: a->json = true; return 0;
     case KEY_LIST: exit(cli_scene_list(&a->settings));
+    case KEY_CAPABILITIES: a->capabilities = true; return 0;
     case KEY_PROBE: a->probe = true; return 0;
     case KEY_WORLDS: a->how.worlds = cli_int(state, of_probe(a, "--worlds"), arg, 1, 1000000); return 0;
     case KEY_STEPS: a->how.steps = cli_int(state, of_probe(a, "--steps"), arg, 1, 1000000); return 0;
@@ -50,6 +53,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         if (a->probe_only && !a->probe)
             argp_error(state, "%s is given without --probe", a->probe_only);
         return 0;
+    case ARGP_KEY_NO_ARGS:
+        if (a->capabilities)
+            return 0;
+        return cli_scene_argument(key, arg, state, &a->scene);
     default: return cli_scene_argument(key, arg, state, &a->scene);
     }
 }
@@ -365,6 +372,8 @@ int cli_info(int argc, char **argv) {
     InfoArgs args = {.how = {.worlds = 64, .steps = 400, .noise = 0.1}};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;
+    if (args.capabilities)
+        return cli_capabilities(args.json);
     Info info = {0};
     bool ok = collect(&args, &info) && (args.json ? cli_json_print(info_json(&info)) : print_human(&info));
     cli_errors_free(&info.errors);

@@ -11,6 +11,7 @@
 #include "host/cpu/sleep.h"
 #include "host/cpu/solver.h"
 #include "host/cpu/take_contacts.h"
+#include "host/options/capabilities.h"
 #include "host/plan/mujoco.h"
 #include "host/plan/step_args.h"
 
@@ -50,9 +51,9 @@ static void destroy(SapBatch *b) {
 }
 
 SapSolver *sap_batch_solver(const SapBatch *b) {
-    if (b && b->backend != &sap_batch_cpu)
-        sap_fail(SAP_ERROR_UNSUPPORTED, "sap_batch_solver: the batch is on a GPU, where there is no SapSolver");
-    return b && b->backend == &sap_batch_cpu ? ((CpuBatch *)b->own)->solver : NULL;
+    bool is_here = b && sap_require(SAP_CAN_SOLVER_OF_BATCH, b->options.contact_solver, b->options.device,
+                                    "sap_batch_solver") == SAP_OK;
+    return is_here ? ((CpuBatch *)b->own)->solver : NULL;
 }
 
 /* The contacts of the caller, or those that each step finds. */
@@ -181,7 +182,7 @@ static SapStatus fill(SapBatch *b, const char *what, void *to, uint8_t byte, siz
 
 static SapStatus set_stream(SapBatch *b, void *stream) {
     (void)b, (void)stream;
-    return sap_fail(SAP_ERROR_UNSUPPORTED, "sap_batch_set_stream: the batch is on the CPU, which has no streams");
+    return sap_require(SAP_CAN_SET_STREAM, b->options.contact_solver, b->options.device, "sap_batch_set_stream");
 }
 
 static SapStatus synchronize(SapBatch *b) {

@@ -8,6 +8,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/options/capabilities.h"
 #include "host/cpu/solver.h"
 #include "host/model/energy.h"
 #include "host/model/model.h"
@@ -146,11 +147,8 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
         if (solver->args.plan.rk4 && solver->options.max_rigid_contact > 0)
             for (int w = 0; w < solver->num_worlds && contacts->count; w++)
                 if (contacts->count[w] > 0)
-                    return sap_fail(
-                        SAP_ERROR_UNSUPPORTED,
-                        "sap_step: contacts: world %d has %d, but the integrator is RK4, which finds the contacts "
-                        "of each stage: use a SapBatch",
-                        w, contacts->count[w]);
+                    SAP_REQUIRE(&solver->options, SAP_CAN_CONTACTS_OF_CALLER_RK4, "sap_step: contacts: world %d has %d",
+                                w, contacts->count[w]);
         SAP_TRY(check_contacts(solver, __func__, contacts));
         SAP_TRY(check_counts(__func__, contacts));
         sap_step_args_set_contacts(&args, contacts);

@@ -16,6 +16,7 @@
 #include "host/cpu/group.h"
 #include "host/cpu/profile.h"
 #include "host/cpu/sleep.h"
+#include "host/options/capabilities.h"
 #include "host/options/options.h"
 #include "host/plan/factor_plan.h"
 #include "host/plan/layout.h"
@@ -106,16 +107,10 @@ static SapStatus check_memory(const SapSolver *s, const char *what, size_t bytes
                     available > fixed ? floor((available - fixed) / per_world) : 0);
 }
 
-static SapStatus fill_args(SapSolver *s, const char *what, int lanes) {
+static SapStatus fill_args(SapSolver *s, int lanes) {
     const SapConstants constants[2] = {s->plan->constants[0].constants, s->plan->constants[1].constants};
     const SapPlan *plan = &s->plan->plan.plan;
     SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->dual, &s->args));
-    if (s->options.factor_plan == SAP_FACTOR_LIBRARY)
-        return sap_fail(
-            SAP_ERROR_UNSUPPORTED,
-            "%s: option factor_plan is 'library', which needs device cuda; allowed on a cpu: sparse, dense, "
-            "auto",
-            what);
     s->args.num_worlds = s->num_worlds;
     s->mujoco = s->plan->mujoco.args;
     s->args.mujoco = plan->mujoco ? &s->mujoco : NULL;
@@ -138,12 +133,9 @@ static bool has_many(const SapSolver *s, int lanes) {
 static SapStatus choose_mujoco_lanes(const SapSolver *s, const char *what, int *lanes) {
     int narrow = sap_mujoco_lanes(s->isa, SAP_FP64), wide = sap_mujoco_lanes(s->isa, SAP_FP32);
     int wanted = s->options.lanes, most = sap_mujoco_lanes(s->isa, s->options.free_motion_solve_precision);
-    if (wanted && wanted != narrow && narrow == wide)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: lanes is %d; contact_solver mujoco with isa %s allows 0 and %d",
-                        what, wanted, sap_isa_name(s->isa), narrow);
     if (wanted && wanted != narrow && wanted != wide)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: lanes is %d; contact_solver mujoco with isa %s allows 0, %d and %d",
-                        what, wanted, sap_isa_name(s->isa), narrow, wide);
+        SAP_REQUIRE(&s->options, SAP_CAN_LANES, "%s: lanes is %d; isa %s allows 0, %d (f64) and %d (f32)", what, wanted,
+                    sap_isa_name(s->isa), narrow, wide);
     *lanes = wanted ? wanted : has_many(s, most) ? most : narrow;
     return SAP_OK;
 }
@@ -151,12 +143,13 @@ static SapStatus choose_mujoco_lanes(const SapSolver *s, const char *what, int *
 static SapStatus choose_lanes(const SapSolver *s, const char *what, int *lanes) {
     bool dual = s->options.contact_solver != SAP_SOLVER_SAP;
     *lanes = s->options.lanes;
-    if (*lanes && (!sap_kernels_find(s->isa, *lanes, SAP_FP32) || (dual && *lanes > SAP_DUAL_LANES)))
-        return sap_fail(
-            SAP_ERROR_UNSUPPORTED,
-            "%s: lanes is %d; 16 lanes need contact_solver sap, isa avx512 (here %s) and a library that clang "
-            "compiled; 0, 1, 4 and 8 are always allowed",
-            what, *lanes, sap_isa_name(s->isa));
+    if (*lanes > SAP_DUAL_LANES)
+        SAP_REQUIRE(&s->options, SAP_CAN_LANES_16, "%s: lanes is %d", what, *lanes);
+    if (*lanes && !sap_kernels_find(s->isa, *lanes, SAP_FP32))
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "%s: lanes is %d; 16 lanes need isa avx512 (here %s) and a library that clang compiled; "
+                        "0, 1, 4 and 8 are always allowed",
+                        what, *lanes, sap_isa_name(s->isa));
     if (*lanes == 0)
         *lanes = sap_default_lanes(s->isa, s->options.free_motion_solve_precision, s->num_worlds,
                                    has_many(s, WIDE_LANES) && !dual ? WIDE_LANES : SAP_DUAL_LANES);
@@ -172,7 +165,7 @@ static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t by
         s->kernels.pack[f64] = mujoco ? &s->mujoco_kernels[f64] : sap_kernels_find(s->isa, lanes, precision);
         s->kernels.one_lane[f64] = sap_kernels_find(s->isa, 1, precision);
     }
-    SAP_TRY(fill_args(s, what, lanes));
+    SAP_TRY(fill_args(s, lanes));
     if (s->args.dual) { /* the solve in impulses takes the place of that in velocities */
         s->dual_table = *s->kernels.pack[1];
         s->dual_table.solve = sap_dual_kernels_find(s->isa, lanes, SAP_FP64)->step_solve;
@@ -221,10 +214,8 @@ SapStatus sap_solver_create_for(const char *what, const SapModel *model, int num
         s->options = *options;
     if (status == SAP_OK && s->options.max_rigid_contact == 0) /* a batch chooses it by a probe */
         s->options.max_rigid_contact = SAP_DEFAULT_CONTACTS;
-    if (status == SAP_OK && s->options.device != SAP_DEVICE_CPU)
-        status = sap_fail(
-            SAP_ERROR_UNSUPPORTED,
-            "sap_solver_create: option device is 'cuda'; a SapSolver runs on the cpu only, a SapBatch on both");
+    if (status == SAP_OK)
+        status = sap_require(SAP_CAN_SOLVER, s->options.contact_solver, s->options.device, "sap_solver_create");
     if (status == SAP_OK) {
         sap_factor_plan_choose(&s->options, sap_model_arrays(model)->num_dofs, NULL);
         status = fill_solver(s, what, model, bytes_per_world);
@@ -282,15 +273,10 @@ SapStatus sap_solver_report(const SapSolver *s, SapWorldReport *out) {
 SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
     SAP_NEED(s);
     const SapContactReport none = {0}, *r = report ? report : &none;
-    if (s->args.mujoco && r->pair)
-        return sap_fail(
-            SAP_ERROR_UNSUPPORTED,
-            "sap_solver_record: contact_solver is mujoco, whose contacts have no pair: no mu, stiffness and "
-            "dissipation time; sap_solver_record_rows has the parameters of their rows");
-    if (s->args.mujoco && r->cache_key)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "sap_solver_record: contact_solver is mujoco, which has no cache_key: a step starts from the "
-                        "accelerations of the last one, not from contacts");
+    if (r->pair)
+        SAP_REQUIRE(&s->options, SAP_CAN_RECORD_PAIR, "sap_solver_record: pair");
+    if (r->cache_key)
+        SAP_REQUIRE(&s->options, SAP_CAN_RECORD_CACHE_KEY, "sap_solver_record: cache_key");
     /* The arrays that steps fill from now on. */
     SapReportArgs *a = &s->args.report;
     a->impulse = r->impulse;
@@ -346,9 +332,7 @@ int sap_solver_problem_rows(const SapSolver *s) {
 
 SapStatus sap_solver_record_problem(SapSolver *s, const SapDualRecord *record) {
     SAP_NEED(s);
-    if (!s->args.dual)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "sap_solver_record_problem: contact_solver is sap, which has no problem in impulses");
+    SAP_REQUIRE(&s->options, SAP_CAN_RECORD_PROBLEM, "sap_solver_record_problem");
     s->dual.record = NULL;
     if (!record)
         return SAP_OK;
@@ -368,9 +352,7 @@ SapStatus sap_solver_record_problem(SapSolver *s, const SapDualRecord *record) {
 
 SapStatus sap_solver_record_rows(SapSolver *s, const SapMujocoRows *rows) {
     SAP_NEED(s);
-    if (!s->args.mujoco)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "sap_solver_record_rows: contact_solver is not mujoco; only that has these rows");
+    SAP_REQUIRE(&s->options, SAP_CAN_RECORD_ROWS, "sap_solver_record_rows");
     const SapMujocoRows none = {0}, *r = rows ? rows : &none;
     bool complete = r->count && r->type && r->state && r->jacobian && r->pos && r->R && r->aref && r->force;
     if (rows && (!complete || r->capacity < 1))

@@ -38,11 +38,7 @@ SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, 
                    : sap_model_plan(model, options->broad_phase, &out->plan));
     list_blocks(out);
     const SapConstants constants[2] = {out->plan->constants[0].constants, out->plan->constants[1].constants};
-    SAP_TRY(sap_step_args_init(m, &out->plan->plan.plan, constants, options, 1, dual, args));
-    if (options->sleep_steps > 0)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "device cuda: option sleep_steps is %d; worlds sleep on the cpu only",
-                        options->sleep_steps);
-    return SAP_OK;
+    return sap_step_args_init(m, &out->plan->plan.plan, constants, options, 1, dual, args);
 }
 
 void sap_cuda_model_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaModel *model) {

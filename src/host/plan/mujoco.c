@@ -13,17 +13,19 @@
 #include "host/base/memory.h"
 #include "host/model/constraint_types.h"
 #include "host/model/joint_types.h"
+#include "host/options/capabilities.h"
 
 /* ---- the model ---- */
 
+/* Fails if MuJoCo's law does not have it. No row of models depends on the device. */
+#define NEED(row, ...) SAP_TRY(sap_require(row, SAP_SOLVER_MUJOCO, SAP_DEVICE_CPU, __VA_ARGS__))
+
 static SapStatus check_constraints(const SapModelArrays *m) {
     for (int c = 0; c < m->num_constraints; c++)
-        if (m->constraint_type[c] == SAP_CONSTRAINT_DISTANCE || m->constraint_side[c] != SAP_SIDE_BOTH)
-            return sap_fail(
-                SAP_ERROR_MODEL,
-                "constraint '%s' is a distance or has one side; contact_solver mujoco allows ball, weld and "
-                "coupler with both sides",
-                m->constraint_name[c]);
+        if (m->constraint_type[c] == SAP_CONSTRAINT_DISTANCE)
+            NEED(SAP_CAN_CONSTRAINT_DISTANCE, "constraint '%s' is a distance", m->constraint_name[c]);
+        else if (m->constraint_side[c] != SAP_SIDE_BOTH)
+            NEED(SAP_CAN_CONSTRAINT_ONE_SIDED, "constraint '%s' has one side", m->constraint_name[c]);
     return SAP_OK;
 }
 
@@ -33,10 +35,8 @@ static SapStatus check_drives(const SapModelArrays *m) {
         bool turns = m->joint_type[j] == SAP_JOINT_BALL || m->joint_type[j] == SAP_JOINT_FREE;
         for (int i = m->joint_qd_start[j]; i < m->joint_qd_start[j + 1]; i++)
             if (turns && m->joint_target_mode[i] != SAP_TARGET_NONE)
-                return sap_fail(SAP_ERROR_MODEL,
-                                "joint '%s' is a ball or free joint with a drive (joint_target_mode is %d); "
-                                "contact_solver mujoco allows drives of other joints",
-                                m->joint_name[j], (int)m->joint_target_mode[i]);
+                NEED(SAP_CAN_DRIVE_BALL, "joint '%s' is a ball or free joint with a drive (joint_target_mode is %d)",
+                     m->joint_name[j], (int)m->joint_target_mode[i]);
     }
     return SAP_OK;
 }
@@ -56,21 +56,25 @@ static SapStatus check_tendons(const SapModel *model) {
     SapMujocoIntegrator integrator = model->mujoco->integrator;
     bool discrete = integrator == SAP_INTEGRATOR_DISCRETE, implicit = integrator == SAP_INTEGRATOR_IMPLICITFAST;
     for (int t = 0; t < m->num_tendons; t++) {
-        const char *has = is_spatial(m, t)              ? "points"
-                          : m->tendon_armature[t] > 0   ? "armature"
-                          : discrete && has_drive(m, t) ? "a drive and integrator discrete"
-                          : implicit && has_drive(m, t) && m->tendon_target_kd[t] > 0
-                              ? "a drive with kd and integrator implicitfast"
-                          : discrete && m->tendon_spring_ke[t] > 0 ? "a spring and integrator discrete"
-                          : discrete && m->tendon_damping[t] > 0   ? "damping and integrator discrete"
-                          : implicit && m->tendon_damping[t] > 0   ? "damping and integrator implicitfast"
-                                                                   : NULL;
-        if (has)
-            return sap_fail(
-                SAP_ERROR_MODEL,
-                "tendon '%s' has %s; contact_solver mujoco allows joint terms, limits and friction, springs and drives "
-                "with Euler, RK4 and implicitfast, damping and drives with kd with Euler and RK4",
-                m->tendon_name[t], has);
+        const struct {
+            bool has;
+            SapCan row;
+            const char *what;
+        } checks[] = {
+            {is_spatial(m, t), SAP_CAN_TENDON_PATH, "points"},
+            {m->tendon_armature[t] > 0, SAP_CAN_TENDON_ARMATURE, "armature"},
+            {discrete && has_drive(m, t), SAP_CAN_TENDON_DRIVE_DISCRETE, "a drive and integrator discrete"},
+            {implicit && has_drive(m, t) && m->tendon_target_kd[t] > 0, SAP_CAN_TENDON_DRIVE_KD_IMPLICITFAST,
+             "a drive with kd and integrator implicitfast"},
+            {discrete && m->tendon_spring_ke[t] > 0, SAP_CAN_TENDON_SPRING_DISCRETE,
+             "a spring and integrator discrete"},
+            {discrete && m->tendon_damping[t] > 0, SAP_CAN_TENDON_DAMPING_DISCRETE, "damping and integrator discrete"},
+            {implicit && m->tendon_damping[t] > 0, SAP_CAN_TENDON_DAMPING_IMPLICITFAST,
+             "damping and integrator implicitfast"},
+        };
+        for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+            if (checks[i].has)
+                NEED(checks[i].row, "tendon '%s' has %s", m->tendon_name[t], checks[i].what);
     }
     return SAP_OK;
 }
@@ -88,10 +92,8 @@ static SapStatus check_actuators(const SapMujocoParameters *a) {
     for (int k = 1; k < a->num_actuator_terms && a->integrator == SAP_INTEGRATOR_DISCRETE; k++) {
         int i = (int)a->actuator_term_of[k];
         if (i == (int)a->actuator_term_of[k - 1] && (has_bias_rate(a, i) || has_bias_length(a, i)))
-            return sap_fail(SAP_ERROR_MODEL,
-                            "actuator %d moves several dofs with a force that depends on them; contact_solver mujoco "
-                            "allows that with Euler, RK4 and implicitfast, and the integrator is discrete",
-                            i);
+            NEED(SAP_CAN_ACTUATOR_COUPLED_DISCRETE, "actuator %d moves several dofs with a force that depends on them",
+                 i);
     }
     return SAP_OK;
 }
@@ -108,24 +110,6 @@ SapStatus sap_mujoco_check(const SapModel *model) {
     SAP_TRY(check_drives(m));
     SAP_TRY(check_actuators(model->mujoco));
     return check_tendons(model);
-}
-
-SapStatus sap_mujoco_check_options(const SapOptions *o) {
-    const struct {
-        const char *option, *value;
-        bool set;
-    } refused[] = {
-        {"factor_plan", "library", o->factor_plan == SAP_FACTOR_LIBRARY},
-        {"compat", "sap_warp", o->compat == SAP_COMPAT_SAP_WARP},
-        {"velocity_forces", "mean", o->velocity_forces == SAP_VELOCITY_MEAN},
-        {"friction_law", "coulomb", o->friction_law == SAP_FRICTION_COULOMB},
-        {"sleep_steps", "above 0", o->sleep_steps > 0},
-    };
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (refused[i].set)
-            return sap_fail(SAP_ERROR_UNSUPPORTED, "%s is %s, which contact_solver mujoco does not have",
-                            refused[i].option, refused[i].value);
-    return SAP_OK;
 }
 
 int sap_mujoco_contact_rows(const SapModel *model) {

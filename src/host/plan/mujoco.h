@@ -12,9 +12,6 @@
 /* Whether a model can be stepped with the law: it has the numbers of the law, and only constraints that MuJoCo has. */
 SapStatus sap_mujoco_check(const SapModel *model);
 
-/* Whether the law supports the options. */
-SapStatus sap_mujoco_check_options(const SapOptions *options);
-
 /* The most rows that a world with so many contacts can have. */
 int sap_mujoco_most_rows(const SapModel *model, int contacts);
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "host/base/fail.h"
+#include "host/options/capabilities.h"
 #include "host/plan/layout.h"
 #include "host/plan/mujoco.h"
 
@@ -70,10 +71,6 @@ static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapS
         return SAP_OK;
     args->dual = d;
     /* Reject what the method cannot solve. */
-    bool coulomb = o->contact_solver == SAP_SOLVER_CONE || o->contact_solver == SAP_SOLVER_PGS;
-    if (o->friction_law == SAP_FRICTION_COULOMB && !coulomb)
-        return sap_fail(SAP_ERROR_ARGUMENT,
-                        "option friction_law is coulomb; only the contact solvers cone and pgs have it");
     long long rows = sap_dual_max_rows(plan, o->max_rigid_contact);
     if (rows > MAX_ROWS)
         return sap_fail(SAP_ERROR_ARGUMENT,
@@ -167,12 +164,7 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .has_gravcomp = find_gravcomp(m),
                           .max_joint_speed = value_or(o->max_joint_speed, 0)};
     /* Solver and contacts. */
-    if (plan->mujoco)
-        SAP_TRY(sap_mujoco_check_options(o));
-    if (o->factor_plan == SAP_FACTOR_LIBRARY && solvers[o->contact_solver].dual)
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "factor_plan is library, which is for Newton's method; contact_solver %s has another one",
-                        solvers[o->contact_solver].name);
+    SAP_TRY(sap_require_options(o));
     set_contact_options(m, o, &args->contacts);
     set_constraint_options(m, o, &args->constraints);
     set_newton_options(o, &args->newton);
