@@ -31,8 +31,8 @@ host/options/capabilities.c |  with contact_solver
 host/options/capabilities.c | 16 lanes are for contact_solver sap and mujoco
 host/options/options.c | 
 host/options/presets.c | 
-host/plan/mujoco.c | contact_solver is mujoco; model
-host/plan/mujoco_weights.c | contact_solver is mujoco; model
+host/mujoco/plan.c | contact_solver is mujoco; model
+host/mujoco/weights.c | contact_solver is mujoco; model
 host/mujoco/check.c | contact_solver is mujoco; model
 host/mujoco/weights.c | contact_solver is mujoco; model
 host/plan/step_args.c | the world can have

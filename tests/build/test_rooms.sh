@@ -6,7 +6,8 @@
 #   - an include is not spelled in full from src/, or its file is not there,
 #   - a room includes one that it may not know,
 #   - the list of stages (kernels/step/stages.h) is not in the order of rooms, or a stage includes kernels on its own,
-#   - a kernel calls a function that only higher rooms define.
+#   - a kernel calls a function that only higher rooms define,
+#   - the host calls a function of a room that it may not know. Public functions are part of the room that defines them.
 set -euo pipefail
 shopt -s inherit_errexit
 . "$(dirname "${BASH_SOURCE[0]}")/source_check.sh"
@@ -21,7 +22,8 @@ options: base options
 model:   base options model
 scene:   base options model scene
 plan:    base options model plan
-cpu:     base options model plan cpu
+mujoco:  base options model plan mujoco
+cpu:     base options model plan mujoco cpu
 cuda:    base options model plan cuda
 batch:   base options model plan batch
 cli:     cli
@@ -42,9 +44,14 @@ open_headers='
 cpu -> host/batch/backend.h
 cuda -> host/batch/backend.h
 '
-for room in base options model scene plan cpu cuda batch; do
+for room in base options model scene plan mujoco cpu cuda batch; do
     open_headers+="$room -> kernels/step/reset.h"$'\n'"$room -> kernels/step/take_contacts.h"$'\n'
 done
+
+# Rooms that call public functions of another one, "room room".
+open_calls='
+batch cpu
+'
 
 # Exceptions that stay, "finding | reason".
 allowed='
@@ -193,6 +200,51 @@ check_functions() {
         }'
 }
 
-findings=$(check_places; check_includes; check_stage_list; check_functions)
+# Functions of the host by name: what a room calls, it or a room that it may know defines. The program is outside: it has
+# public headers only. A batch knows the solver by its public functions, and devices what batch/backend.h declares.
+check_host_functions() {
+    find host -name '*.c' ! -path 'host/cli/*' | sort | strip_comments |
+        host=$host_rooms open=$open_calls seam=$(grep -oE 'sap_[a-z_0-9]+\(' host/batch/backend.h) awk '
+        function room_of(path,    part) { split(path, part, "/"); return part[2] }
+        BEGIN {
+            n = split(ENVIRON["host"], lines, "\n")
+            for (i = 1; i <= n; i++) {
+                m = split(lines[i], word, /[: ]+/)
+                for (k = 2; k <= m; k++)
+                    may[word[1] " " word[k]] = 1
+            }
+            n = split(ENVIRON["open"], lines, "\n")
+            for (i = 1; i <= n; i++)
+                may[lines[i]] = 1
+            n = split(ENVIRON["seam"], word, /[(\n]+/)
+            for (i = 1; i <= n; i++)
+                in_seam[word[i]] = 1
+        }
+        {
+            match($0, /^[^:]*:[0-9]+:/)
+            place[NR] = substr($0, 1, RLENGTH - 1)
+            code[NR] = substr($0, RLENGTH + 1)
+            room[NR] = room_of($0)
+        }
+        code[NR] ~ /^[A-Za-z]/ && code[NR] !~ /;/ && match(code[NR], /sap_[a-z_0-9]+\(/) {
+            home[substr(code[NR], RSTART, RLENGTH - 1)] = room[NR]
+        }
+        END {
+            for (i = 1; i <= NR; i++) {
+                line = code[i]
+                while (match(line, /sap_[a-z_0-9]+/)) {
+                    name = substr(line, RSTART, RLENGTH)
+                    line = substr(line, RSTART + RLENGTH)
+                    if (name in home && !(name in in_seam) && home[name] != room[i] && !((room[i] " " home[name]) in may)) {
+                        file = place[i]
+                        sub(/:.*/, "", file)
+                        print file " calls " name "\t" place[i] "\troom " room[i] " may not know " name ", a function of " home[name]
+                    }
+                }
+            }
+        }'
+}
+
+findings=$(check_places; check_includes; check_stage_list; check_functions; check_host_functions)
 report_findings "$known" "$allowed" <<<"$findings" || exit 1
 echo "ok"

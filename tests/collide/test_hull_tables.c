@@ -155,7 +155,7 @@ ParameterizedTest(Precision *param, hull_tables, change_no_bit_of_a_contact) {
         SapModel *model = two_hulls(x[0], n, x[1], m);
         SapPlanOwner owner;
         SapConstantsOwner constants;
-        need(sap_plan_create(model, &owner));
+        need(sap_plan_create(model, 0, &owner));
         need(sap_constants_create(sap_model_arrays(model), &owner.plan, param->bits == 64, &constants));
         static SapStepArgs args, plain;
         SapHull hull[2];

@@ -8,6 +8,7 @@
 #include <sapwood/sapwood.h>
 
 #include "host/cpu/group.h"
+#include "host/plan/formulation.h"
 #include "kernels/mujoco/data.h"
 #include "support/need.h"
 #include "support/shape_model.h"
@@ -107,6 +108,7 @@ Test(group, worlds_at_the_same_limits_are_neighbours) {
     SapMujocoArgs mujoco = {.block = {{0}, {.data = numbers}}};
     SapStepArgs args = args_of(MOST);
     args.mujoco = &mujoco;
+    args.plan.formulation = sap_contact_solver(SAP_SOLVER_MUJOCO)->formulation;
     args.plan.num_blocks = 1;
     args.plan.block = &block;
     args.plan.dof_coord = &coord;

@@ -79,7 +79,7 @@ static void load_matrix(Problem *p, Random *random) {
 static Problem *problem_create(SapModel *model, uint64_t seed) {
     Problem *p = calloc(1, sizeof *p);
     Random random = random_seed(seed);
-    cr_assert_eq(sap_plan_create(model, &p->owner), SAP_OK, "%s", sap_error_message());
+    cr_assert_eq(sap_plan_create(model, 0, &p->owner), SAP_OK, "%s", sap_error_message());
     sap_model_destroy(model);
     p->nv = p->owner.plan.nv;
     p->nnz = p->owner.plan.tree.nnz;

@@ -103,7 +103,7 @@ static int closed_entries(const char *path, int *tree, int *dense) {
     SapScene *scene;
     cr_assert_eq(sap_scene_load(path, &scene), SAP_OK, "%s", sap_error_message());
     SapPlanOwner owner;
-    cr_assert_eq(sap_plan_create(scene->model, &owner), SAP_OK);
+    cr_assert_eq(sap_plan_create(scene->model, 0, &owner), SAP_OK);
     *tree = owner.plan.tree.nnz;
     *dense = owner.plan.nv * (owner.plan.nv + 1) / 2;
     int closed = owner.plan.closed.nnz;

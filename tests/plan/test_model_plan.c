@@ -10,11 +10,11 @@
 
 static atomic_int plans;
 
-SapStatus __real_sap_plan_create(const SapModel *model, SapPlanOwner *out);
-SapStatus __wrap_sap_plan_create(const SapModel *model, SapPlanOwner *out);
-SapStatus __wrap_sap_plan_create(const SapModel *model, SapPlanOwner *out) {
+SapStatus __real_sap_plan_create(const SapModel *model, int formulation, SapPlanOwner *out);
+SapStatus __wrap_sap_plan_create(const SapModel *model, int formulation, SapPlanOwner *out);
+SapStatus __wrap_sap_plan_create(const SapModel *model, int formulation, SapPlanOwner *out) {
     plans++;
-    return __real_sap_plan_create(model, out);
+    return __real_sap_plan_create(model, formulation, out);
 }
 
 static SapScene *load(void) {
@@ -65,9 +65,9 @@ Test(model_plan, is_shared_by_solvers_states_and_batches_of_a_model) {
 Test(model_plan, is_another_for_another_broad_phase) {
     SapScene *scene = load();
     const SapModelPlan *listed, *sweep, *chosen;
-    cr_assert_eq(sap_model_plan(scene->model, SAP_BROAD_PHASE_LISTED, &listed), SAP_OK);
-    cr_assert_eq(sap_model_plan(scene->model, SAP_BROAD_PHASE_SWEEP, &sweep), SAP_OK);
-    cr_assert_eq(sap_model_plan(scene->model, SAP_BROAD_PHASE_AUTO, &chosen), SAP_OK);
+    cr_assert_eq(sap_model_plan(scene->model, SAP_SOLVER_SAP, SAP_BROAD_PHASE_LISTED, &listed), SAP_OK);
+    cr_assert_eq(sap_model_plan(scene->model, SAP_SOLVER_SAP, SAP_BROAD_PHASE_SWEEP, &sweep), SAP_OK);
+    cr_assert_eq(sap_model_plan(scene->model, SAP_SOLVER_SAP, SAP_BROAD_PHASE_AUTO, &chosen), SAP_OK);
     cr_assert(listed->plan.plan.broad_phase == SAP_BROAD_PHASE_LISTED);
     cr_assert(sweep->plan.plan.broad_phase == SAP_BROAD_PHASE_SWEEP && chosen == listed);
     cr_assert_eq(plans, 2, "%d times", (int)plans);

@@ -332,7 +332,7 @@ Test(plan_shapes, every_hull_shape_has_a_hull_of_its_own) {
     init(&f);
     add_meshes(&f);
     SapPlanOwner owner;
-    cr_assert_eq(sap_plan_create(model_of(&f), &owner), SAP_OK, "%s", sap_error_message());
+    cr_assert_eq(sap_plan_create(model_of(&f), 0, &owner), SAP_OK, "%s", sap_error_message());
     const SapPlan *p = &owner.plan;
     cr_assert(p->num_hulls == 3 && p->num_height_fields == 2);
     cr_assert(p->shape_mesh[8] == 0 && p->shape_mesh[9] == 1 && p->shape_mesh[10] == 2 && p->shape_mesh[11] == 11);
@@ -387,7 +387,7 @@ Test(plan_shapes, constants_hold_the_shapes_in_both_precisions) {
     f.transform[8][0] = 7;
     const SapModelArrays *m = arrays_of(&f);
     SapPlanOwner owner;
-    cr_assert_eq(sap_plan_create(f.model, &owner), SAP_OK, "%s", sap_error_message());
+    cr_assert_eq(sap_plan_create(f.model, 0, &owner), SAP_OK, "%s", sap_error_message());
     for (int f64 = 0; f64 < 2; f64++) {
         SapConstantsOwner constants;
         cr_assert_eq(sap_constants_create(m, &owner.plan, f64, &constants), SAP_OK);

@@ -15,7 +15,7 @@
 
 static SapPlanOwner plan_of(const SapModel *model) {
     SapPlanOwner owner;
-    cr_assert_eq(sap_plan_create(model, &owner), SAP_OK, "%s", sap_error_message());
+    cr_assert_eq(sap_plan_create(model, 0, &owner), SAP_OK, "%s", sap_error_message());
     return owner;
 }
 

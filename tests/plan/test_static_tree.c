@@ -84,7 +84,7 @@ ParameterizedTest(int *places, static_tree, has_every_static_shape_once_in_boxes
     SapModel *model = make_model((Places)*places);
     const SapModelArrays *a = sap_model_arrays(model);
     SapPlanOwner owner;
-    cr_assert_eq(sap_plan_create(model, &owner), SAP_OK);
+    cr_assert_eq(sap_plan_create(model, 0, &owner), SAP_OK);
     cr_assert_eq(sap_plan_set_broad_phase(a, SAP_BROAD_PHASE_TREE, &owner), SAP_OK);
     const SapStaticTree *tree = &owner.plan.statics;
     int seen[SHAPE_MODEL_SHAPES] = {0};

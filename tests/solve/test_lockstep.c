@@ -107,7 +107,7 @@ Test(lockstep, agrees_with_the_built_in_factor_in_worlds_of_more_than_128_dofs) 
 /* Whether the library adds the contacts of worlds with so many slots. */
 static bool adds_contacts(const SapModel *model, int slots) {
     const SapModelPlan *plan;
-    need(sap_model_plan(model, SAP_BROAD_PHASE_AUTO, &plan));
+    need(sap_model_plan(model, SAP_SOLVER_SAP, SAP_BROAD_PHASE_AUTO, &plan));
     SapStepArgs args = {.plan = plan->plan.plan, .contacts = {.capacity = slots}};
     return sap_library_adds_contacts(&args);
 }

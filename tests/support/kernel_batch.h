@@ -68,7 +68,7 @@ static inline KernelBatch kernel_batch_create_with(const SapModel *model, int wo
     SapDtype dtype = o->free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
     KernelBatch k = {.batch = hash_batch_create(m, worlds, dtype), .kernels = {kernels[0], kernels[1]}};
     SapKernelSet set = kernel_set(kernels);
-    if (sap_plan_create(model, &k.plan) != SAP_OK || sap_plan_set_broad_phase(m, o->broad_phase, &k.plan) != SAP_OK)
+    if (sap_plan_create(model, 0, &k.plan) != SAP_OK || sap_plan_set_broad_phase(m, o->broad_phase, &k.plan) != SAP_OK)
         abort();
     for (int f64 = 0; f64 < 2; f64++)
         if (sap_constants_create(m, &k.plan.plan, f64, &k.constants[f64]) != SAP_OK)

@@ -40,7 +40,7 @@ static void step_reference(const SapBatch *batch, double h, int steps) {
     for (int f64 = 0; f64 < 2; f64++)
         kernels.pack[f64] = kernels.one_lane[f64] = sap_kernels_find(SAP_ISA_GENERIC, 1, f64 ? SAP_FP64 : SAP_FP32);
     options.factor_plan = SAP_FACTOR_LIBRARY;
-    NEED(sap_model_plan((SapModel *)batch->model, options.broad_phase, &plan));
+    NEED(sap_model_plan((SapModel *)batch->model, SAP_SOLVER_SAP, options.broad_phase, &plan));
     const SapConstants constants[2] = {plan->constants[0].constants, plan->constants[1].constants};
     NEED(sap_step_args_init(m, &plan->plan.plan, constants, &options, 1, &dual, &args));
     args.num_worlds = batch->num_worlds;

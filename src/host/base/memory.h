@@ -29,6 +29,21 @@ void *sap_arena_carve(SapArena *arena, size_t count, size_t size);
 /* Allocates the measured number of bytes, zeroed, and restarts the arena at its beginning for carving. */
 SapStatus sap_arena_allocate(SapArena *arena, const char *what);
 
+/* An array to carve: the address of its pointer, its elements and the bytes of each. */
+typedef struct SapPart {
+    const void *pointer;
+    size_t count, size;
+} SapPart;
+#define SAP_PART(pointer, count)                                                                                       \
+    (SapPart) {                                                                                                        \
+        &(pointer), (size_t)(count), sizeof *(pointer)                                                                 \
+    }
+
+/* Allocates an arena for these arrays, zeroed, and sets their pointers. */
+SapStatus sap_carve_all(SapArena *arena, const char *what, const SapPart *parts, size_t num_parts);
+#define SAP_CARVE_ALL(arena, what, ...)                                                                                \
+    sap_carve_all((arena), (what), (const SapPart[]){__VA_ARGS__}, sizeof((SapPart[]){__VA_ARGS__}) / sizeof(SapPart))
+
 #define SAP_CARVE(arena, pointer, count) ((pointer) = sap_arena_carve((arena), (size_t)(count), sizeof *(pointer)))
 
 #endif

@@ -9,6 +9,7 @@
 #include <sapwood/sensors.h>
 
 #include "host/base/memory.h"
+#include "host/plan/formulation.h"
 #include "host/plan/world_parameters.h"
 #include "kernels/data/rays.h"
 #include "kernels/step/reset.h"
@@ -33,14 +34,16 @@ typedef struct SapBatchSteps {
     const char *what; /* messages begin with it */
     double h;
     int num_steps;
-    bool given;     /* the contacts are those of the caller, in the arrays of the batch; else each step finds its own */
-    bool has_key;   /* given contacts have identities, and */
-    bool is_mujoco; /* records of MuJoCo's form */
+    bool given;    /* the contacts are those of the caller, in the arrays of the batch; else each step finds its own */
+    bool has_key;  /* given contacts have identities, and */
+    bool own_form; /* records in the own form of the formulation */
 } SapBatchSteps;
 
 typedef struct SapBatchBackend {
     SapDevice device;
     SapStatus (*find_library)(void); /* what factor_plan = auto may choose; NULL on the CPU */
+    /* Computes what the formulation of the batch needs beyond the model's arrays. Only the CPU does, for both. */
+    SapStatus (*complete_model)(const SapBatch *batch, const SapModel *model);
     /* Fills `own`, and allocates the zeroed arrays and starts of the batch with sap_batch_carve. On failure destroy
      * cleans up. Messages about the number of worlds begin with `what`. */
     SapStatus (*create)(SapBatch *batch, const char *what, const SapModel *model);
@@ -129,12 +132,13 @@ struct SapBatch {
     void *own; /* data of the backend */
     int num_worlds;
     SapOptions options;
+    const SapFormulation *formulation;
     const char *factor; /* as in SapBatchInfo */
     SapDtype dtype;
     int nq, nv, nb;
     int num_constraints, num_rows, num_tendons; /* constraints, their rows, tendons */
     int num_trees;                              /* root joints; at least 1 */
-    int num_actuators;                          /* of MuJoCo's law, if the batch has it */
+    int num_actuators;                          /* of the formulation */
 
     SapBatchArrays arrays;
     /* The states that a reset restores: one per start, first the initial state, then the keyframes; and one control.

@@ -15,9 +15,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/model/constraint_types.h"
-#include "host/model/mujoco.h"
 #include "host/plan/factor_plan.h"
-#include "host/plan/mujoco.h"
 #include "host/plan/pairs.h"
 #include "host/plan/parameters.h"
 #include "host/plan/plan.h"
@@ -36,11 +34,10 @@ static SapStatus fill_arrays(SapBatch *b) {
     return SAP_OK;
 }
 
-/* The contact cache is a part of the state of a batch with warm_start; MuJoCo's law keeps accelerations in that of
- * dofs. */
+/* The contact cache is a part of the state of a batch with warm_start; a formulation may have one of dofs. */
 static SapStatus create_cache(SapBatch *b) {
     SapArray view;
-    if (b->options.contact_solver == SAP_SOLVER_MUJOCO)
+    if (b->formulation->has_memory)
         return sap_batch_array(b, SAP_BATCH_DOF_CACHE, &view);
     if (!b->options.warm_start || b->options.contact_solver == SAP_SOLVER_SAP)
         return SAP_OK;
@@ -64,7 +61,8 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
     b->nb = a->num_bodies;
     b->num_constraints = a->num_constraints;
     b->num_tendons = a->num_tendons;
-    b->num_actuators = sap_mujoco_num_actuators(model);
+    b->formulation = sap_formulation_of(&b->options);
+    b->num_actuators = sap_model_num_actuators(model);
     if (b->num_actuators > 0)
         SAP_REQUIRE(&b->options, SAP_CAN_ACTUATORS, "%s: model '%s' has %d actuators of MuJoCo's law", what, a->name,
                     b->num_actuators);
@@ -82,9 +80,10 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
         b->options.max_rigid_contact = b->options.given_contacts;
     b->factor = sap_factor_plan_choose(&b->options, b->nv, b->backend->find_library);
     b->num_starts = 1 + a->num_keyframes;
+    SAP_TRY(sap_batch_cpu.complete_model(b, model));
     SAP_TRY(b->backend->create(b, what, model));
-    if (b->options.contact_solver == SAP_SOLVER_MUJOCO)
-        b->arrays.extra.rows.capacity = sap_mujoco_most_rows(model, b->options.max_rigid_contact);
+    if (b->formulation->most_rows)
+        b->arrays.extra.rows.capacity = b->formulation->most_rows(model, b->options.max_rigid_contact);
     SAP_TRY(fill_arrays(b));
     SAP_TRY(sap_batch_fill_starts(b, model));
     SAP_TRY(create_cache(b));

@@ -43,8 +43,7 @@ static const void *given(const SapContacts *c, const Array *a) {
 
 /* Whether steps of the batch read the array. */
 static bool is_read(const Array *a, const SapBatchSteps *steps) {
-    return a->field == SAP_BATCH_CONTACT_KEY ? steps->has_key
-                                             : a->field != SAP_BATCH_CONTACT_MUJOCO || steps->is_mujoco;
+    return a->field == SAP_BATCH_CONTACT_KEY ? steps->has_key : a->field != SAP_BATCH_CONTACT_MUJOCO || steps->own_form;
 }
 
 /* ---- checks ---- */
@@ -92,8 +91,7 @@ static SapStatus check_arrays(SapBatch *b, const SapContacts *c, const SapBatchS
     for (int i = 0; i < NUM_ARRAYS; i++) {
         bool is_geometry = arrays[i].field >= SAP_BATCH_CONTACT_POINT0 && arrays[i].field <= SAP_BATCH_CONTACT_NORMAL;
         if (is_read(&arrays[i], steps))
-            SAP_TRY(
-                check_array(b, steps->what, arrays[i].name, given(c, &arrays[i]), is_geometry && !steps->is_mujoco));
+            SAP_TRY(check_array(b, steps->what, arrays[i].name, given(c, &arrays[i]), is_geometry && !steps->own_form));
     }
     return SAP_OK;
 }
@@ -105,7 +103,7 @@ SapStatus sap_batch_check_given(SapBatch *b, const SapContacts *c, SapBatchSteps
     const SapStepArgs *args = b->backend->step_args(b);
     SAP_TRY(check_sizes(b, c, steps->what));
     steps->has_key = c->key && args->dual && b->options.warm_start;
-    steps->is_mujoco = c->mujoco && args->mujoco;
+    steps->own_form = b->formulation->has_records && b->formulation->has_records(c);
     return check_arrays(b, c, steps);
 }
 

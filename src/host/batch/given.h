@@ -4,7 +4,7 @@
 
 #include "host/batch/backend.h"
 
-/* Checks the contacts, NULL or the caller's, and sets has_key and is_mujoco of *steps. */
+/* Checks the contacts, NULL or the caller's, and sets has_key and own_form of *steps. */
 SapStatus sap_batch_check_given(SapBatch *batch, const SapContacts *contacts, SapBatchSteps *steps);
 
 /* Copies contacts that were checked into the arrays of the batch. */

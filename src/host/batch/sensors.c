@@ -280,11 +280,6 @@ static SapStatus record_touch(SapBatch *b) {
     return SAP_OK;
 }
 
-/* Whether accelerometers have the acceleration of the last step, as MuJoCo's do. */
-static bool is_exact(const SapBatch *b) {
-    return b->options.contact_solver == SAP_SOLVER_MUJOCO;
-}
-
 /* Allocates the reading of a field, after everything else that its sensor needs: a sensor is on if its reading
  * exists. */
 static SapStatus record_field(SapBatch *b, int field) {
@@ -292,7 +287,7 @@ static SapStatus record_field(SapBatch *b, int field) {
         return record_touch(b);
     if (field == SAP_BATCH_SITE_ACCELEROMETER)
         SAP_TRY(record_at(b, offsetof(SapBatchArrays, sensed.site_before)));
-    if (field == SAP_BATCH_SITE_ACCELEROMETER && is_exact(b))
+    if (field == SAP_BATCH_SITE_ACCELEROMETER && b->formulation->exact_motion)
         SAP_TRY(record_at(b, offsetof(SapBatchArrays, report.step_start)));
     if (field == SAP_BATCH_QACC)
         SAP_TRY(record_at(b, offsetof(SapBatchArrays, sensed.qd_before)));
@@ -342,7 +337,7 @@ static SapSiteArgs site_args(const SapBatch *b) {
                          .gyro = buffer(b, s->site_gyro, 3 * n),
                          .accelerometer = buffer(b, s->site_accelerometer, 3 * n),
                          .before = buffer(b, s->site_before, 3 * n),
-                         .is_exact = is_exact(b)};
+                         .is_exact = b->formulation->exact_motion};
 }
 
 static SapDofSensorArgs dof_args(const SapBatch *b) {

@@ -9,7 +9,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
-#include "host/model/mujoco.h"
+#include "host/plan/formulation.h"
 
 enum { NUM_STATE_ARRAYS = 5, NUM_CONTROL_ARRAYS = 10, POSE = 7, TWIST = 6 };
 
@@ -108,7 +108,7 @@ static SapStatus make_state_arrays(const SapModel *model, const double *body_q, 
                                          {"joint_qd", a->num_dofs, a->joint_qd},
                                          {"body_q", a->num_bodies * POSE, body_q},
                                          {"body_qd", a->num_bodies * TWIST, body_qd},
-                                         {"actuator_act", sap_mujoco_num_actuators(model), NULL}};
+                                         {"actuator_act", sap_model_num_actuators(model), NULL}};
     SAP_TRY(make_arrays(rows, NUM_STATE_ARRAYS, state->num_worlds, state->dtype, owned->memory));
     state->joint_q = owned->memory[0];
     state->joint_qd = owned->memory[1];
@@ -182,7 +182,7 @@ static SapStatus fill_control(const SapModel *model, OwnedControl *owned) {
                                            {"tendon_target_vel", a->num_tendons, a->tendon_target_vel},
                                            {"tendon_act", a->num_tendons, NULL},
                                            {"tendon_f", a->num_tendons, NULL},
-                                           {"actuator_ctrl", sap_mujoco_num_actuators(model), NULL}};
+                                           {"actuator_ctrl", sap_model_num_actuators(model), NULL}};
     SAP_TRY(make_arrays(rows, NUM_CONTROL_ARRAYS, control->num_worlds, control->dtype, owned->memory));
     control->joint_f = owned->memory[0];
     control->body_f = owned->memory[1];

@@ -12,7 +12,6 @@
 #include "host/cpu/solver.h"
 #include "host/cpu/take_contacts.h"
 #include "host/options/capabilities.h"
-#include "host/plan/mujoco.h"
 #include "host/plan/step_args.h"
 
 typedef struct CpuBatch {
@@ -22,6 +21,10 @@ typedef struct CpuBatch {
     int num_recorded;
     size_t recorded_bytes;
 } CpuBatch;
+
+static SapStatus complete_model(const SapBatch *b, const SapModel *model) {
+    return sap_solver_complete_model(model, &b->options);
+}
 
 static SapStatus create(SapBatch *b, const char *what, const SapModel *model) {
     CpuBatch *own = b->own = sap_allocate(1, sizeof *own, "batch");
@@ -60,13 +63,13 @@ SapSolver *sap_batch_solver(const SapBatch *b) {
 static void set_contacts(SapSolver *solver, const SapBatchSteps *steps, const SapBatchArrays *arrays,
                          SapStepArgs *args) {
     const SapContacts *given = &arrays->given;
-    bool is_mujoco = steps->given && steps->is_mujoco;
     sap_step_args_set_contacts(args, &arrays->contacts);
     if (steps->given)
         sap_step_args_set_parameters(args, given);
     args->collide.enabled = !steps->given;
     solver->dual.contact_key = steps->given && steps->has_key ? given->key : NULL;
-    solver->mujoco.contact = sap_mujoco_records(is_mujoco ? given->mujoco : NULL, given->capacity);
+    if (solver->law)
+        solver->formulation->set_contacts(solver->law, steps->given && steps->own_form ? given : NULL);
 }
 
 static SapStatus take_steps(SapBatch *b, const SapBatchSteps *steps) {
@@ -80,7 +83,8 @@ static SapStatus take_steps(SapBatch *b, const SapBatchSteps *steps) {
     sap_step_args_set_input(&args, &arrays->state);
     sap_step_args_set_output(&args, &arrays->state);
     sap_step_args_set_control(&args, &arrays->control, sap_model_arrays(solver->model));
-    sap_mujoco_args_set_actuators(&solver->mujoco, &arrays->state, &arrays->control, &arrays->state);
+    if (solver->law)
+        solver->formulation->set_state(solver->law, &arrays->state, &arrays->control, &arrays->state);
     set_contacts(solver, steps, arrays, &args);
     if (solver->sleep)
         sap_sleep_steps(solver, &args, steps->num_steps);
@@ -203,6 +207,7 @@ static size_t bytes(const SapBatch *b) {
 }
 
 const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
+                                       .complete_model = complete_model,
                                        .create = create,
                                        .destroy = destroy,
                                        .step = take_steps,

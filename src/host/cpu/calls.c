@@ -12,7 +12,6 @@
 #include "host/cpu/solver.h"
 #include "host/model/energy.h"
 #include "host/model/model.h"
-#include "host/plan/mujoco.h"
 #include "host/plan/step_args.h"
 
 /* ---- arguments of a call ---- */
@@ -62,7 +61,7 @@ static SapStatus check_overlap(const char *name, const void *a, size_t a_bytes, 
 static SapStatus check_in_place(const SapSolver *s, const SapState *in, const SapState *out) {
     const SapPlan *p = &s->args.plan;
     size_t in_size = in->dtype == SAP_F64 ? 8 : 4, out_size = out->dtype == SAP_F64 ? 8 : 4, n = (size_t)s->num_worlds;
-    size_t nq = n * (size_t)p->nq, nv = n * (size_t)p->nv, nu = n * (size_t)s->mujoco.num_actuators;
+    size_t nq = n * (size_t)p->nq, nv = n * (size_t)p->nv, nu = n * (size_t)sap_model_num_actuators(s->model);
     bool same = in->dtype == out->dtype;
     SAP_TRY(check_overlap("actuator_act", in->actuator_act, nu * in_size, out->actuator_act, nu * out_size, same));
     SAP_TRY(check_overlap("joint_q", in->joint_q, nq * in_size, out->joint_q, nq * out_size, same));
@@ -85,15 +84,15 @@ static SapStatus check_contacts(const SapSolver *s, const char *what, const SapC
         return sap_fail(SAP_ERROR_ARGUMENT,
                         "%s: contacts: capacity is %d; it must be in 1 .. max_rigid_contact, which is %d", what,
                         c->capacity, s->options.max_rigid_contact);
-    bool mujoco = s->args.mujoco != NULL && c->mujoco; /* the law reads its own records */
+    bool own_form = s->formulation->has_records && s->formulation->has_records(c); /* it reads those */
     const struct {
         const char *name;
         const void *data;
         bool needed;
     } required[] = {{"count", c->count, true},
-                    {"point0", c->point0, !mujoco},
-                    {"point1", c->point1, !mujoco},
-                    {"normal", c->normal, !mujoco}};
+                    {"point0", c->point0, !own_form},
+                    {"point1", c->point1, !own_form},
+                    {"normal", c->normal, !own_form}};
     for (size_t i = 0; i < sizeof required / sizeof *required; i++)
         if (!required[i].data && required[i].needed)
             return sap_fail(SAP_ERROR_ARGUMENT, "%s: contacts: %s is NULL", what, required[i].name);
@@ -126,6 +125,15 @@ SapStatus sap_solver_check_arrays(const SapSolver *s, const char *what, const Sa
     return own_contacts ? check_own_contacts(s, what, own_contacts) : SAP_OK;
 }
 
+/* The arguments of the formulation. */
+static void set_law(SapSolver *s, const SapState *in, const SapControl *control, const SapState *out,
+                    const SapContacts *contacts) {
+    if (!s->law)
+        return;
+    s->formulation->set_state(s->law, in, control, out);
+    s->formulation->set_contacts(s->law, contacts);
+}
+
 /* ---- steps and collision ---- */
 
 SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control, const SapContacts *contacts,
@@ -140,8 +148,7 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
     args.h = h;
     sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, __func__, control, &args));
-    sap_mujoco_args_set_actuators(&solver->mujoco, in, control, out);
-    solver->mujoco.contact.data = NULL;
+    set_law(solver, in, control, out, contacts);
     solver->dual.contact_key = contacts ? contacts->key : NULL;
     if (contacts) {
         if (solver->args.plan.rk4 && solver->options.max_rigid_contact > 0)
@@ -152,7 +159,6 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
         SAP_TRY(check_contacts(solver, __func__, contacts));
         SAP_TRY(check_counts(__func__, contacts));
         sap_step_args_set_contacts(&args, contacts);
-        solver->mujoco.contact = sap_mujoco_records(contacts->mujoco, contacts->capacity);
     }
     sap_step_args_set_output(&args, out);
     sap_solver_run(solver, &(SapRun){.args = &args, .program = sap_program_step});
@@ -236,7 +242,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     args.body_bias = out->body_bias;
     sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, __func__, control, &args));
-    sap_mujoco_args_set_actuators(&solver->mujoco, in, control, NULL);
+    set_law(solver, in, control, NULL, NULL);
     size_t nv = (size_t)solver->args.plan.nv;
     if (out->A) /* the kernels write the entries of the tree pattern only */
         memset(out->A, 0, (size_t)solver->num_worlds * nv * nv * sizeof *out->A);

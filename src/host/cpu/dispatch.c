@@ -158,13 +158,13 @@ const SapSensorKernels *sap_sensor_kernels_find(SapIsa isa, SapPrecision precisi
     return sap_isa_available(isa) ? sensor_tables[isa][precision] : NULL;
 }
 
-int sap_mujoco_lanes(SapIsa isa, SapPrecision precision) {
+int sap_own_lanes(SapIsa isa, SapPrecision precision) {
     const SapKernels *wide = mujoco_tables[isa][1][0];
     return precision == SAP_FP32 && wide ? wide->lanes : mujoco_tables[isa][0][0]->lanes;
 }
 
-SapKernels sap_mujoco_kernels(SapIsa isa, int lanes, SapPrecision precision) {
-    const SapKernels *own = mujoco_tables[isa][lanes != sap_mujoco_lanes(isa, SAP_FP64)][precision];
+SapKernels sap_own_kernels(SapIsa isa, int lanes, SapPrecision precision) {
+    const SapKernels *own = mujoco_tables[isa][lanes != sap_own_lanes(isa, SAP_FP64)][precision];
     SapKernels k = *sap_kernels_find(isa, lanes, precision);
     k.free_motion = own->free_motion;
     k.poses = own->poses;

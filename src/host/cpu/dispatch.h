@@ -25,10 +25,10 @@ int sap_fewer_lanes(int lanes);
 /* The kernels of a resolved isa with 1, 4, 8 or 16 lanes; NULL if there are none. Only avx512 has 16, in builds by
  * clang: gcc keeps vectors wider than a register in memory, as f64 would be. */
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
-/* Those of MuJoCo's law: the kernels of SAP with its own stages in their place. An isa has them with the lanes of one
- * register of f64 and, in builds by clang, of f32. */
-SapKernels sap_mujoco_kernels(SapIsa isa, int lanes, SapPrecision precision);
-int sap_mujoco_lanes(SapIsa isa, SapPrecision precision);
+/* Those of the formulation with its own kernels: the kernels of SAP with its stages in their place. An isa has them with
+ * the lanes of one register of f64 and, in builds by clang, of f32. */
+SapKernels sap_own_kernels(SapIsa isa, int lanes, SapPrecision precision);
+int sap_own_lanes(SapIsa isa, SapPrecision precision);
 /* Same for the dual solvers, which have at most SAP_DUAL_LANES: they compute in f64. */
 enum { SAP_DUAL_LANES = 8 };
 const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision);

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "kernels/mujoco/data.h"
+#include "host/plan/formulation.h"
 
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 
@@ -37,15 +37,15 @@ static int clamp(int x, int most) {
 
 static Limits find_limits(const SapStepArgs *args) {
     Limits limits = {0};
-    const double *numbers = args->mujoco ? args->mujoco->block[1].data : NULL;
+    const SapFormulation *f = sap_formulation(args->plan.formulation);
     for (int k = 0; k < args->plan.num_blocks && limits.count < MOST_LIMITS; k++) {
         const SapModelConstraint *b = &args->plan.block[k];
-        const double *of = numbers + (size_t)k * SAP_MUJOCO_BLOCK_SIZE;
         int coord = b->kind == SAP_BLOCK_DOF ? args->plan.dof_coord[b->coordinate[0]] : -1;
-        if (coord >= 0)
-            limits.at[limits.count++] =
-                (Limit){coord, b->coordinate[0], of[SAP_MUJOCO_LOWER] + of[SAP_MUJOCO_LIMIT_MARGIN],
-                        of[SAP_MUJOCO_UPPER] - of[SAP_MUJOCO_LIMIT_MARGIN]};
+        double range[2];
+        if (coord < 0)
+            continue;
+        f->acting_range(args, k, range);
+        limits.at[limits.count++] = (Limit){coord, b->coordinate[0], range[0], range[1]};
     }
     return limits;
 }

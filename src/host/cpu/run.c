@@ -6,7 +6,6 @@
 #include "host/cpu/snapshot.h"
 #include "host/cpu/profile.h"
 #include "host/cpu/solver.h"
-#include "kernels/mujoco/data.h"
 #include "kernels/step/skip_world.h"
 
 /* ---- programs ---- */

@@ -4,10 +4,9 @@
 #include <sapwood/dual.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <sapwood/mujoco.h>
 
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
@@ -20,7 +19,6 @@
 #include "host/options/options.h"
 #include "host/plan/factor_plan.h"
 #include "host/plan/layout.h"
-#include "host/plan/mujoco_weights.h"
 #include "host/plan/step_args.h"
 
 /* ---- creation ---- */
@@ -35,9 +33,9 @@ static SapStatus create_scratch(SapSolver *s) {
     return SAP_OK;
 }
 
-/* Only for MuJoCo's law, where it was measured to pay (docs/mujoco.md). */
+/* Only for a formulation where it was measured to pay (docs/mujoco.md). */
 static SapStatus create_order(SapSolver *s) {
-    if (!s->args.mujoco || !sap_group_pays(s->num_worlds, s->kernels.pack[0]->lanes))
+    if (!s->formulation->acting_range || !sap_group_pays(s->num_worlds, s->kernels.pack[0]->lanes))
         return SAP_OK;
     s->order = sap_allocate((size_t)s->num_worlds, sizeof *s->order, "solver");
     return s->order ? SAP_OK : SAP_ERROR_MEMORY;
@@ -107,14 +105,26 @@ static SapStatus check_memory(const SapSolver *s, const char *what, size_t bytes
                     available > fixed ? floor((available - fixed) / per_world) : 0);
 }
 
+/* The arguments of the formulation, which the arrays of a call are added to. */
+static SapStatus copy_law(SapSolver *s) {
+    const SapFormulationArgs *from = &s->plan->formulation;
+    if (!from->args)
+        return SAP_OK;
+    if (!s->law)
+        s->law = sap_allocate(1, from->args_bytes, "solver");
+    if (!s->law)
+        return SAP_ERROR_MEMORY;
+    memcpy(s->law, from->args, from->args_bytes);
+    s->formulation->set_args(&s->args, s->law);
+    return SAP_OK;
+}
+
 static SapStatus fill_args(SapSolver *s, int lanes) {
     const SapConstants constants[2] = {s->plan->constants[0].constants, s->plan->constants[1].constants};
     const SapPlan *plan = &s->plan->plan.plan;
     SAP_TRY(sap_step_args_init(sap_model_arrays(s->model), plan, constants, &s->options, lanes, &s->dual, &s->args));
     s->args.num_worlds = s->num_worlds;
-    s->mujoco = s->plan->mujoco.args;
-    s->args.mujoco = plan->mujoco ? &s->mujoco : NULL;
-    return SAP_OK;
+    return copy_law(s);
 }
 
 static int wanted_threads(const SapSolver *s) {
@@ -129,10 +139,10 @@ static bool has_many(const SapSolver *s, int lanes) {
     return s->num_worlds / (lanes * PACKS_PER_THREAD) >= wanted_threads(s);
 }
 
-/* MuJoCo's law has the lanes of one register of f64 or f32. */
-static SapStatus choose_mujoco_lanes(const SapSolver *s, const char *what, int *lanes) {
-    int narrow = sap_mujoco_lanes(s->isa, SAP_FP64), wide = sap_mujoco_lanes(s->isa, SAP_FP32);
-    int wanted = s->options.lanes, most = sap_mujoco_lanes(s->isa, s->options.free_motion_solve_precision);
+/* A formulation with its own kernels has the lanes of one register of f64 or f32. */
+static SapStatus choose_own_lanes(const SapSolver *s, const char *what, int *lanes) {
+    int narrow = sap_own_lanes(s->isa, SAP_FP64), wide = sap_own_lanes(s->isa, SAP_FP32);
+    int wanted = s->options.lanes, most = sap_own_lanes(s->isa, s->options.free_motion_solve_precision);
     if (wanted && wanted != narrow && wanted != wide)
         SAP_REQUIRE(&s->options, SAP_CAN_LANES, "%s: lanes is %d; isa %s allows 0, %d (f64) and %d (f32)", what, wanted,
                     sap_isa_name(s->isa), narrow, wide);
@@ -158,11 +168,13 @@ static SapStatus choose_lanes(const SapSolver *s, const char *what, int *lanes) 
 
 /* Kernels, threads and arguments for packs of `lanes` worlds, if they fit the memory. */
 static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t bytes_per_world) {
-    bool mujoco = s->options.contact_solver == SAP_SOLVER_MUJOCO;
     for (int f64 = 0; f64 < 2; f64++) {
         SapPrecision precision = f64 ? SAP_FP64 : SAP_FP32;
-        s->mujoco_kernels[f64] = mujoco ? sap_mujoco_kernels(s->isa, lanes, precision) : (SapKernels){0};
-        s->kernels.pack[f64] = mujoco ? &s->mujoco_kernels[f64] : sap_kernels_find(s->isa, lanes, precision);
+        s->kernels.pack[f64] = sap_kernels_find(s->isa, lanes, precision);
+        if (s->formulation->own_kernels) {
+            s->own_kernels[f64] = sap_own_kernels(s->isa, lanes, precision);
+            s->kernels.pack[f64] = &s->own_kernels[f64];
+        }
         s->kernels.one_lane[f64] = sap_kernels_find(s->isa, 1, precision);
     }
     SAP_TRY(fill_args(s, lanes));
@@ -179,17 +191,16 @@ static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t by
 
 static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *model, size_t bytes_per_world) {
     s->model = sap_model_hold(model);
-    bool mujoco = s->options.contact_solver == SAP_SOLVER_MUJOCO;
-    if (mujoco)
-        SAP_TRY(sap_mujoco_complete(model));
-    SAP_TRY(mujoco ? sap_model_plan_mujoco(s->model, s->options.broad_phase, &s->plan)
-                   : sap_model_plan(s->model, s->options.broad_phase, &s->plan));
+    s->formulation = sap_formulation_of(&s->options);
+    bool own = s->formulation->own_kernels;
+    SAP_TRY(sap_solver_complete_model(model, &s->options));
+    SAP_TRY(sap_model_plan(s->model, s->options.contact_solver, s->options.broad_phase, &s->plan));
     SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
     int lanes = 0; /* set next, which gcc does not see */
-    SAP_TRY(mujoco ? choose_mujoco_lanes(s, what, &lanes) : choose_lanes(s, what, &lanes));
+    SAP_TRY(own ? choose_own_lanes(s, what, &lanes) : choose_lanes(s, what, &lanes));
     SapStatus status = fill_lanes(s, what, lanes, bytes_per_world);
     /* the scratch of a pack has all its worlds: large worlds may fit only in smaller packs */
-    while (status == SAP_ERROR_MEMORY && !s->options.lanes && !mujoco && lanes > 1) {
+    while (status == SAP_ERROR_MEMORY && !s->options.lanes && !own && lanes > 1) {
         lanes = sap_fewer_lanes(lanes);
         status = fill_lanes(s, what, lanes, bytes_per_world);
     }
@@ -248,6 +259,7 @@ void sap_solver_destroy(SapSolver *s) {
     free(s->ranges);
     free(s->order);
     free(s->ticks);
+    free(s->law);
     sap_sleep_destroy(s->sleep);
     free(s->results);
     sap_world_parameters_free(&s->parameters);
@@ -350,34 +362,6 @@ SapStatus sap_solver_record_problem(SapSolver *s, const SapDualRecord *record) {
     return SAP_OK;
 }
 
-SapStatus sap_solver_record_rows(SapSolver *s, const SapMujocoRows *rows) {
-    SAP_NEED(s);
-    SAP_REQUIRE(&s->options, SAP_CAN_RECORD_ROWS, "sap_solver_record_rows");
-    const SapMujocoRows none = {0}, *r = rows ? rows : &none;
-    bool complete = r->count && r->type && r->state && r->jacobian && r->pos && r->R && r->aref && r->force;
-    if (rows && (!complete || r->capacity < 1))
-        return sap_fail(SAP_ERROR_ARGUMENT,
-                        "sap_solver_record_rows: %s; all arrays are required, and a capacity of 1 or more",
-                        complete ? "capacity is below 1" : "an array is NULL");
-    s->extra.rows = (SapRowReport){.capacity = r->capacity,
-                                   .count = r->count,
-                                   .type = r->type,
-                                   .id = r->id,
-                                   .state = r->state,
-                                   .jacobian = r->jacobian,
-                                   .pos = r->pos,
-                                   .margin = r->margin,
-                                   .velocity = r->velocity,
-                                   .imp = r->impedance,
-                                   .R = r->R,
-                                   .aref = r->aref,
-                                   .cost = r->cost,
-                                   .force = r->force,
-                                   .qacc = r->qacc};
-    s->args.report.extra = rows ? &s->extra : NULL;
-    return SAP_OK;
-}
-
 const uint32_t *sap_solver_world_status(const SapSolver *solver) {
     return solver ? solver->args.status : NULL;
 }
@@ -397,7 +381,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
     size_t per_world = s->results ? sizeof(uint32_t) + 5 * sizeof(int32_t) + 2 * sizeof(double) : 0;
     per_world += s->order ? sizeof *s->order : 0;
     size_t model_bytes =
-        s->plan->plan.bytes + s->plan->constants[0].bytes + s->plan->constants[1].bytes + s->plan->mujoco.bytes;
+        s->plan->plan.bytes + s->plan->constants[0].bytes + s->plan->constants[1].bytes + s->plan->formulation.bytes;
     *out = (SapSolverInfo){
         .num_worlds = s->num_worlds,
         .threads = s->threads,

@@ -26,14 +26,15 @@ struct SapSolver {
     SapExtraReport extra;  /* of sap_solver_record_rows */
     SapPool *pool;
     int threads;
-    SapWorkRange *ranges;         /* [threads] */
-    int *order;                   /* [num_worlds] the order in which worlds form packs (group.h); NULL: their own */
-    SapScratch *scratch;          /* [threads] */
-    SapTicks *ticks;              /* [threads]; NULL until a profile is requested */
-    SapSleep *sleep;              /* NULL unless worlds may sleep */
-    SapStepArgs args;             /* arguments that are the same in all calls */
-    SapMujocoArgs mujoco;         /* args.mujoco, if contact_solver is mujoco */
-    SapKernels mujoco_kernels[2]; /* kernels.pack then, f32 and f64 */
+    SapWorkRange *ranges; /* [threads] */
+    int *order;           /* [num_worlds] the order in which worlds form packs (group.h); NULL: their own */
+    SapScratch *scratch;  /* [threads] */
+    SapTicks *ticks;      /* [threads]; NULL until a profile is requested */
+    SapSleep *sleep;      /* NULL unless worlds may sleep */
+    SapStepArgs args;     /* arguments that are the same in all calls */
+    const SapFormulation *formulation;
+    void *law;                 /* its arguments, with the arrays of a call; NULL: none */
+    SapKernels own_kernels[2]; /* kernels.pack if it has its own, f32 and f64 */
     SapWorldParameters parameters;
     const struct SapSnapshot *kept; /* what the next step copies first (keep.h); NULL: nothing */
     void *results; /* memory of args.status and of the per-world arrays of args.report; NULL: a batch owns them */
@@ -54,6 +55,10 @@ SapStatus sap_forward_kinematics_of(SapSolver *solver, const char *what, SapStat
 
 /* Redirects the results of steps to these arrays; the solver's own arrays are freed. */
 void sap_solver_set_results(SapSolver *solver, uint32_t *status, const SapReportArgs *report);
+
+/* Computes the parameters that the formulation of the options needs beyond the model's arrays, unless the model has
+ * them. */
+SapStatus sap_solver_complete_model(const SapModel *model, const SapOptions *options);
 
 /* Lets worlds sleep if the option sleep_steps is set. asleep: [num_worlds] 1 = the world sleeps; the caller's. */
 SapStatus sap_solver_let_sleep(SapSolver *solver, int32_t *asleep);

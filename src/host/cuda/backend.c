@@ -11,9 +11,7 @@
 #include "host/cuda/specialized.h"
 #include "host/cuda/sensors.h"
 #include "host/model/model.h"
-#include "host/plan/mujoco.h"
 #include "host/plan/step_args.h"
-#include "kernels/mujoco/data.h"
 
 /* ---- creation ---- */
 
@@ -27,7 +25,10 @@ static void fill_args(SapBatch *b, SapCudaModel *model) {
     sap_step_args_set_output(args, &b->arrays.state);
     sap_step_args_set_control(args, &b->arrays.control, model->arrays);
     sap_step_args_set_contacts(args, &b->arrays.contacts);
-    sap_mujoco_args_set_actuators(&model->mujoco, &b->arrays.state, &b->arrays.control, &b->arrays.state);
+    if (model->law)
+        model->formulation->set_state(model->law, &b->arrays.state, &b->arrays.control, &b->arrays.state);
+    c->law = model->block[SAP_CUDA_LAW_ARGS].device;
+    c->law_bytes = model->block[SAP_CUDA_LAW_ARGS].bytes;
     args->collide.enabled = 1;
     if (c->lockstep)
         args->library = c->lockstep->systems;
@@ -60,6 +61,14 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     return SAP_OK;
 }
 
+static SapStatus create_with_model(SapBatch *b, SapCudaModel *model) {
+    SapCudaBatch *c = b->own;
+    c->formulation = model->formulation;
+    sap_cuda_world_parameters_init(&c->parameters, model->arrays, &model->plan->plan.plan, &b->options, b->num_worlds);
+    SAP_TRY(sap_cuda_enter(c->device, "device cuda"));
+    return sap_cuda_leave(c->device, "device cuda", create_on_device(b, model));
+}
+
 static SapStatus create(SapBatch *b, const char *what, const SapModel *model) {
     (void)what; /* its messages name the device */
     SapCudaBatch *c = b->own = sap_allocate(1, sizeof *c, "batch");
@@ -68,11 +77,11 @@ static SapStatus create(SapBatch *b, const char *what, const SapModel *model) {
         return SAP_ERROR_MEMORY;
     SAP_TRY(sap_cuda_device_retain(b->options.cuda_device, &c->device));
     c->model = sap_model_hold(model);
-    SAP_TRY(sap_cuda_model_init(c->model, &b->options, &c->dual, &c->args, &on_device));
-    sap_cuda_world_parameters_init(&c->parameters, on_device.arrays, &on_device.plan->plan.plan, &b->options,
-                                   b->num_worlds);
-    SAP_TRY(sap_cuda_enter(c->device, "device cuda"));
-    return sap_cuda_leave(c->device, "device cuda", create_on_device(b, &on_device));
+    SapStatus status = sap_cuda_model_init(c->model, &b->options, &c->dual, &c->args, &on_device);
+    if (status == SAP_OK)
+        status = create_with_model(b, &on_device);
+    sap_cuda_model_free(&on_device);
+    return status;
 }
 
 /* Errors during teardown are ignored; there is no caller to report them to. */
@@ -114,45 +123,55 @@ static void destroy(SapBatch *b) {
 
 /* ---- running ---- */
 
-/* The arguments of the law with the caller's identities of contacts, or with records of MuJoCo's form. */
-static SapStatus create_given_law(SapBatch *b, const SapBatchSteps *steps) {
-    SapCudaBatch *c = b->own;
-    const SapContacts *given = &b->arrays.given;
-    SapDualStepArgs dual = c->dual;
-    SapMujocoArgs mujoco = {0};
-    size_t bytes = steps->has_key ? sizeof dual : sizeof mujoco;
-    void *law;
-    if (c->given_law || (!steps->has_key && !steps->is_mujoco))
-        return SAP_OK;
-    dual.contact_key = given->key;
-    if (steps->is_mujoco)
-        SAP_TRY(sap_cuda_download(c, steps->what, &mujoco, c->args.mujoco, sizeof mujoco));
-    mujoco.contact = sap_mujoco_records(given->mujoco, given->capacity);
-    SAP_TRY(sap_cuda_allocate(c, bytes, "contacts of the caller", &law));
-    SAP_TRY(sap_cuda_upload(c, steps->what, law, steps->has_key ? (void *)&dual : (void *)&mujoco, bytes));
-    c->given_law = law;
+static SapStatus upload_given_law(SapCudaBatch *c, const char *what, const void *law, size_t bytes) {
+    void *on_device;
+    SAP_TRY(sap_cuda_allocate(c, bytes, "contacts of the caller", &on_device));
+    SAP_TRY(sap_cuda_upload(c, what, on_device, law, bytes));
+    c->given_law = on_device;
     return SAP_OK;
+}
+
+/* The arguments of the dual solver with the caller's identities of contacts. */
+static SapStatus create_given_dual(SapBatch *b, const char *what) {
+    SapCudaBatch *c = b->own;
+    SapDualStepArgs dual = c->dual;
+    dual.contact_key = b->arrays.given.key;
+    return upload_given_law(c, what, &dual, sizeof dual);
+}
+
+/* The arguments of the formulation with the caller's records in its own form. */
+static SapStatus create_given_law(SapBatch *b, const char *what) {
+    SapCudaBatch *c = b->own;
+    void *law = sap_allocate(1, c->law_bytes, "contacts of the caller");
+    if (!law)
+        return SAP_ERROR_MEMORY;
+    SapStatus status = sap_cuda_download(c, what, law, c->law, c->law_bytes);
+    c->formulation->set_contacts(law, &b->arrays.given);
+    if (status == SAP_OK)
+        status = upload_given_law(c, what, law, c->law_bytes);
+    free(law);
+    return status;
 }
 
 /* Steps with the contacts of the caller, which are in the arrays of the batch. */
 static SapStatus launch_given(SapBatch *b, const SapBatchSteps *steps) {
     SapCudaBatch *c = b->own;
     SapStepArgs *args = &c->args;
-    SAP_TRY(create_given_law(b, steps));
-    const SapDualStepArgs *dual = args->dual;
-    const struct SapMujocoArgs *mujoco = args->mujoco;
+    if (!c->given_law && (steps->has_key || steps->own_form))
+        SAP_TRY(steps->has_key ? create_given_dual(b, steps->what) : create_given_law(b, steps->what));
     const SapContacts none = {.capacity = b->arrays.given.capacity};
     args->collide.enabled = 0;
     sap_step_args_set_parameters(args, &b->arrays.given);
     if (steps->has_key)
         args->dual = c->given_law;
-    if (steps->is_mujoco)
-        args->mujoco = c->given_law;
+    if (steps->own_form)
+        c->formulation->set_args(args, c->given_law);
     SapStatus status = sap_cuda_launch_steps(c, steps->what);
     args->collide.enabled = 1;
     sap_step_args_set_parameters(args, &none);
-    args->dual = dual;
-    args->mujoco = mujoco;
+    args->dual = c->device_dual;
+    if (c->law)
+        c->formulation->set_args(args, c->law);
     return status;
 }
 

@@ -38,9 +38,11 @@ typedef struct SapCudaBatch {
 
     SapStepArgs args;
     SapDualStepArgs dual, *device_dual; /* of a dual solver, and its copy on the device, which args has */
-    void
-        *given_law; /* what args.dual or args.mujoco is for contacts of the caller with identities, or of MuJoCo's form,
-                        on the device; NULL until there are such */
+    const SapFormulation *formulation;
+    void *law;       /* its arguments on the device, which args has; NULL: none */
+    void *given_law; /* law, or device_dual, with records of the caller in the own form of the formulation, or with
+                        identities; NULL until there are such */
+    size_t law_bytes;
     SapCudaPhase collide, step;
     SapCudaPhase convex, merge;    /* of collision, if pairs of shapes wait for the general narrow phase */
     SapCudaPhase thread;           /* the step with a thread per world */

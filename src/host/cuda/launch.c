@@ -46,11 +46,17 @@ static const char *dual_step(SapDualMethod method) {
     }
 }
 
+/* A kernel of a formulation that has its own: sap_kernel_<formulation>_<name>. */
+static SapStatus find_own_kernel(SapCudaBatch *c, const char *name, CuFunction *out) {
+    char text[64];
+    snprintf(text, sizeof text, "sap_kernel_%s_%s", c->formulation->name, name);
+    return sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_FORMULATION, text, out);
+}
+
 static SapStatus find_kernels(SapCudaBatch *c) {
-    if (c->args.plan.mujoco) {
-        SAP_TRY(
-            sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_MUJOCO, "sap_kernel_mujoco_collide", &c->collide.kernel));
-        return sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_MUJOCO, "sap_kernel_mujoco_step", &c->step.kernel);
+    if (c->formulation->own_kernels) {
+        SAP_TRY(find_own_kernel(c, "collide", &c->collide.kernel));
+        return find_own_kernel(c, "step", &c->step.kernel);
     }
     if (c->args.dual)
         SAP_TRY(sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_DUAL, dual_step(c->dual.options.method),
@@ -85,13 +91,13 @@ SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, C
  * reads them after it only with the implicit gyroscopic term. Kernels of any set of precisions may have constraints. */
 static bool may_overlap_poses(const SapCudaBatch *c) {
     const SapStepArgs *a = &c->args;
-    return !a->plan.mujoco && !a->dual && !c->lockstep && !a->implicit_gyroscopic && *step_suffix(a);
+    return c->formulation->shares_scratch && !a->dual && !c->lockstep && !a->implicit_gyroscopic && *step_suffix(a);
 }
 
 /* The kernels of presets find the contacts of models with closed forms only. */
 static SapKernelKind part_of_step(const SapCudaBatch *c) {
     const SapStepArgs *a = &c->args;
-    bool is_preset = !a->plan.mujoco && !a->dual && !c->lockstep && c->preset_kernel;
+    bool is_preset = !c->formulation->own_kernels && !a->dual && !c->lockstep && c->preset_kernel;
     return is_preset ? sap_cuda_part_of_preset(&a->plan) : SAP_CUDA_STEP;
 }
 
@@ -182,7 +188,7 @@ static SapStatus launch(const SapCudaBatch *c, const char *what, CuFunction kern
     return SAP_OK;
 }
 
-/* Launches a kernel with the scratch of a phase. stage: the second parameter, which kernels of MuJoCo's law have. */
+/* Launches a kernel with the scratch of a phase. stage: the second parameter, which own kernels of a formulation have. */
 static SapStatus launch_stage(SapCudaBatch *c, const char *what, const SapCudaPhase *p, CuFunction kernel, int stage) {
     void *parameters[] = {&c->args, &stage};
     c->args.arena = p->arenas;
@@ -242,8 +248,8 @@ bool sap_cuda_can_touch(const SapPlan *plan) {
     return plan->allowed || plan->num_pairs > 0;
 }
 
-/* Steps of MuJoCo's law, each of which has one stage or the four of RK4. */
-static SapStatus launch_mujoco_steps(SapCudaBatch *c, const char *what) {
+/* Steps of a formulation with its own kernels, each of which has one stage or the four of RK4. */
+static SapStatus launch_own_steps(SapCudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
     bool collides = args->collide.enabled && sap_cuda_can_touch(&args->plan);
     bool one_by_one = collides || !args->collide.enabled; /* they have contacts */
@@ -267,8 +273,8 @@ static CuFunction kernel_of(const SapCudaPhase *p, bool specialized) {
 SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
     SAP_TRY(sap_cuda_refresh(c, what));
-    if (args->plan.mujoco)
-        return launch_mujoco_steps(c, what);
+    if (c->formulation->own_kernels)
+        return launch_own_steps(c, what);
     bool collides = args->collide.enabled && sap_cuda_can_touch(&args->plan),
          specialized = sap_cuda_specialized_is_valid(&c->specialized, args);
     bool general = has_reports(&args->report) && !args->dual;

@@ -12,7 +12,7 @@ enum { WARP = 32, MIN_WARPS = 6 };
 
 /* Why a thread cannot step a world of the batch; NULL = it can. */
 static const char *why_not(const SapCudaBatch *c, const char *suffix) {
-    if (c->args.plan.mujoco || c->args.dual)
+    if (c->formulation->own_kernels || c->args.dual)
         return "a team per world: only the solver sap has kernels with a thread per world";
     if (c->lockstep)
         return "a team per world: a library solves the linear systems";

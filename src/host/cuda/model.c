@@ -2,13 +2,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "host/plan/mujoco_weights.h"
+#include "host/base/number.h"
 #include "host/plan/step_args.h"
 
-static void list_blocks(SapCudaModel *out) {
+static SapStatus list_blocks(SapCudaModel *out) {
     const SapPlanOwner *plan = &out->plan->plan;
     for (int i = 0; i < SAP_PLAN_NUM_BLOCKS; i++) {
         out->block[i].host = plan->memory[i];
@@ -18,25 +19,26 @@ static void list_blocks(SapCudaModel *out) {
         out->block[SAP_CUDA_CONSTANTS + f64].host = out->plan->constants[f64].memory;
         out->block[SAP_CUDA_CONSTANTS + f64].bytes = out->plan->constants[f64].bytes;
     }
-    if (!plan->plan.mujoco)
-        return;
-    out->mujoco = out->plan->mujoco.args;
-    out->block[SAP_CUDA_MUJOCO_NUMBERS].host = out->plan->mujoco.memory;
-    out->block[SAP_CUDA_MUJOCO_NUMBERS].bytes = out->plan->mujoco.bytes;
-    out->block[SAP_CUDA_MUJOCO_ARGS].host = &out->mujoco;
-    out->block[SAP_CUDA_MUJOCO_ARGS].bytes = sizeof out->mujoco;
+    const SapFormulationArgs *law = &out->plan->formulation;
+    if (!law->args)
+        return SAP_OK;
+    out->law = sap_allocate(1, law->args_bytes, "device cuda");
+    if (!out->law)
+        return SAP_ERROR_MEMORY;
+    memcpy(out->law, law->args, law->args_bytes);
+    out->block[SAP_CUDA_LAW_NUMBERS].host = law->memory;
+    out->block[SAP_CUDA_LAW_NUMBERS].bytes = law->bytes;
+    out->block[SAP_CUDA_LAW_ARGS].host = out->law;
+    out->block[SAP_CUDA_LAW_ARGS].bytes = law->args_bytes;
+    return SAP_OK;
 }
 
 SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapDualStepArgs *dual,
                               SapStepArgs *args, SapCudaModel *out) {
     const SapModelArrays *m = sap_model_arrays(model);
-    *out = (SapCudaModel){.arrays = m};
-    bool mujoco = options->contact_solver == SAP_SOLVER_MUJOCO;
-    if (mujoco)
-        SAP_TRY(sap_mujoco_complete(model));
-    SAP_TRY(mujoco ? sap_model_plan_mujoco(model, options->broad_phase, &out->plan)
-                   : sap_model_plan(model, options->broad_phase, &out->plan));
-    list_blocks(out);
+    *out = (SapCudaModel){.arrays = m, .formulation = sap_formulation_of(options)};
+    SAP_TRY(sap_model_plan(model, options->contact_solver, options->broad_phase, &out->plan));
+    SAP_TRY(list_blocks(out));
     const SapConstants constants[2] = {out->plan->constants[0].constants, out->plan->constants[1].constants};
     return sap_step_args_init(m, &out->plan->plan.plan, constants, options, 1, dual, args);
 }
@@ -45,15 +47,17 @@ void sap_cuda_model_carve(SapArena *arena, const SapStepArgs *args, int num_worl
     for (int i = 0; i < SAP_CUDA_NUM_BLOCKS; i++)
         model->block[i].device = sap_arena_carve(arena, model->block[i].bytes, 1);
     if (args->plan.rk4)
-        model->mujoco.rk = sap_arena_carve(arena, 8 * (size_t)num_worlds * (size_t)args->plan.nv,
-                                           args->fm_is_f64 ? sizeof(double) : sizeof(float));
+        model->formulation->set_stages(
+            model->law,
+            sap_arena_carve(arena, 8 * (size_t)num_worlds * (size_t)args->plan.nv, sap_real_bytes(args->fm_is_f64)));
 }
 
 /* ---- addresses ---- */
 
 /* Translates the pointer at address `pointer`, which points into one of the blocks. The pointer of an empty array may
  * point anywhere and becomes NULL. */
-static void translate(const SapCudaModel *model, const void *pointer) {
+static void translate(void *context, const void *pointer) {
+    const SapCudaModel *model = context;
     uintptr_t address;
     memcpy(&address, pointer, sizeof address);
     for (int i = 0; i < SAP_CUDA_NUM_BLOCKS; i++) {
@@ -67,19 +71,19 @@ static void translate(const SapCudaModel *model, const void *pointer) {
     memset((void *)pointer, 0, sizeof address);
 }
 
-static void translate_pattern(const SapCudaModel *model, const SapPattern *p) {
+static void translate_pattern(SapCudaModel *model, const SapPattern *p) {
     const void *const fields[] = {&p->row, &p->ancestor, &p->descendant, &p->depth_start, &p->depth_dof};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         translate(model, fields[i]);
 }
 
-static void translate_statics(const SapCudaModel *model, const SapStaticTree *t) {
+static void translate_statics(SapCudaModel *model, const SapStaticTree *t) {
     const void *const fields[] = {&t->node, &t->placed, &t->seeker, &t->seekers_before, &t->member};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         translate(model, fields[i]);
 }
 
-static void translate_plan(const SapCudaModel *model, const SapPlan *p) {
+static void translate_plan(SapCudaModel *model, const SapPlan *p) {
     const void *const fields[] = {
         &p->link,          &p->child,           &p->level_start,    &p->level_link,      &p->body_link,
         &p->shape_link,    &p->dof_public,      &p->dof_coord,      &p->dof_driven,      &p->dof_limited,
@@ -96,24 +100,11 @@ static void translate_plan(const SapCudaModel *model, const SapPlan *p) {
     translate_pattern(model, &p->closed);
 }
 
-static void translate_mujoco(SapCudaModel *model, SapStepArgs *args) {
-    SapMujocoArgs *m = &model->mujoco;
-    const void *const lists[] = {&m->pair_shape, &m->actuator, &m->term, &m->dof_term_start, &m->dof_term};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        translate(model, lists[i]);
-    for (int f64 = 0; f64 < 2; f64++) {
-        const void *const fields[] = {&m->block[f64].data,           &m->link[f64].data,          &m->dof[f64].data,
-                                      &m->shape[f64].data,           &m->pair[f64].data,          &m->arm[f64].data,
-                                      &m->actuator_number[f64].data, &m->actuator_range[f64].data};
-        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-            translate(model, fields[i]);
-    }
-    args->mujoco = model->block[SAP_CUDA_MUJOCO_ARGS].device;
-}
-
 void sap_cuda_model_translate(SapCudaModel *model, SapStepArgs *args) {
-    if (args->plan.mujoco)
-        translate_mujoco(model, args);
+    if (model->law) {
+        model->formulation->visit_pointers(model->law, translate, model);
+        model->formulation->set_args(args, model->block[SAP_CUDA_LAW_ARGS].device);
+    }
     translate_plan(model, &args->plan);
     /* SapConstants consists of fields only */
     _Static_assert(sizeof(SapConstants) % sizeof(SapField) == 0, "SapConstants is an array of SapField");
@@ -122,4 +113,9 @@ void sap_cuda_model_translate(SapCudaModel *model, SapStepArgs *args) {
         for (size_t i = 0; i < sizeof(SapConstants) / sizeof(SapField); i++)
             translate(model, &field[i].data);
     }
+}
+
+void sap_cuda_model_free(SapCudaModel *model) {
+    free(model->law);
+    model->law = NULL;
 }

@@ -7,21 +7,20 @@
 #include "host/base/memory.h"
 #include "host/plan/model_plan.h"
 #include "kernels/data/args.h"
-#include "kernels/mujoco/data.h"
 
-/* The plan, then constants in f32 and f64, then numbers and arguments of MuJoCo's law, which are empty for other
- * laws. */
+/* The plan, then constants in f32 and f64, then numbers and arguments of the formulation, which SAP does not have. */
 enum {
     SAP_CUDA_CONSTANTS = SAP_PLAN_NUM_BLOCKS,
-    SAP_CUDA_MUJOCO_NUMBERS = SAP_CUDA_CONSTANTS + 2,
-    SAP_CUDA_MUJOCO_ARGS,
+    SAP_CUDA_LAW_NUMBERS = SAP_CUDA_CONSTANTS + 2,
+    SAP_CUDA_LAW_ARGS,
     SAP_CUDA_NUM_BLOCKS
 };
 
 typedef struct SapCudaModel {
     const SapModelArrays *arrays; /* borrowed, as the plan: the model must outlive this */
     const SapModelPlan *plan;
-    SapMujocoArgs mujoco; /* the block SAP_CUDA_MUJOCO_ARGS */
+    const SapFormulation *formulation;
+    void *law; /* the block SAP_CUDA_LAW_ARGS, owned; NULL: none */
     struct {
         const void *host;
         size_t bytes;
@@ -37,8 +36,9 @@ SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, 
 /* Carves device memory for the blocks, and for what stages of RK4 leave for the next. */
 void sap_cuda_model_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaModel *model);
 
-/* Replaces every address of plan, constants and numbers of MuJoCo's law in *args and in the blocks by the device
+/* Replaces every address of plan, constants and numbers of the formulation in *args and in the blocks by the device
  * address of its copy. The blocks are to be uploaded after that. */
 void sap_cuda_model_translate(SapCudaModel *model, SapStepArgs *args);
+void sap_cuda_model_free(SapCudaModel *model);
 
 #endif

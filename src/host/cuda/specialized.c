@@ -181,7 +181,7 @@ static SapStatus make(SapCudaBatch *c, const SapPlan *plan, SapKernelKind part, 
 /* Why no kernels are made for the batch; NULL = they are to be made. */
 static const char *why_not(const SapBatch *b) {
     const SapCudaBatch *c = b->own;
-    if (c->args.plan.mujoco || c->args.dual)
+    if (c->formulation->own_kernels || c->args.dual)
         return "only those of the solver sap can be made for a batch";
     if (c->lockstep)
         return "a library solves the linear systems";
@@ -193,8 +193,8 @@ static const char *why_not(const SapBatch *b) {
 static void say(SapCudaSpecialized *specialized, const Image *step, const Image *collide) {
     bool cached = step->cached && collide->cached;
     const char *note = *step->note ? step->note : collide->note;
-    snprintf(specialized->text, sizeof specialized->text, "made for this batch%s%s%s", cached ? ", from the cache" : " by NVRTC",
-             *note ? "; " : "", note);
+    snprintf(specialized->text, sizeof specialized->text, "made for this batch%s%s%s",
+             cached ? ", from the cache" : " by NVRTC", *note ? "; " : "", note);
 }
 
 static SapStatus make_all(const SapBatch *b, const SapPlan *plan) {

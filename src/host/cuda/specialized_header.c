@@ -22,7 +22,7 @@ static const Number numbers[] = {
 #define OF(name) {"SapPlan", #name, offsetof(SapStepArgs, plan.name)}
     OF(nl), OF(nb), OF(nq), OF(nv), OF(ns), OF(num_articulations), OF(num_levels), OF(num_hulls),
     OF(num_height_fields), OF(broad_phase), OF(num_pairs), OF(row_words), OF(num_constraints), OF(num_tendons),
-    OF(num_tendon_terms), OF(num_blocks), OF(num_rows), OF(block_size), OF(mujoco), OF(contact_rows), OF(rk4),
+    OF(num_tendon_terms), OF(num_blocks), OF(num_rows), OF(block_size), OF(formulation), OF(contact_rows), OF(rk4),
 #undef OF
 #define OF(name) {"SapMotionLayout", #name, offsetof(SapStepArgs, plan.layout.name)}
     OF(q), OF(v0), OF(checks), OF(A), OF(v), OF(rk), OF(X), OF(overlap_begin), OF(S), OF(V), OF(a), OF(state_check),

@@ -11,7 +11,6 @@
 #include "host/base/fp_mode.h"
 #include "host/model/check.h"
 #include "host/model/joint_types.h"
-#include "host/model/mujoco.h"
 #include "host/model/warnings.h"
 
 void sap_model_arrays_default(SapModelArrays *arrays) {
@@ -260,13 +259,15 @@ SapStatus sap_model_create(const SapModelArrays *arrays, SapModel **out) {
 void sap_model_destroy(SapModel *model) {
     if (model == NULL || atomic_fetch_sub(&model->more_holders, 1) > 0)
         return;
-    for (int i = 0; i < SAP_MODEL_NUM_PARTS; i++)
-        if (model->part[i] != NULL)
-            model->part[i]->free(model->part[i]);
+    for (int i = 0; i < SAP_MODEL_NUM_CACHES; i++)
+        if (model->cache[i] != NULL)
+            model->cache[i]->free(model->cache[i]);
+    SapModelCache *extension = atomic_load(&model->extension);
+    if (extension != NULL)
+        extension->free(extension);
     pthread_mutex_destroy(&model->lock);
     sap_mesh_hulls_free(model->hulls, model->arrays.num_meshes);
     sap_model_free_warnings(model);
-    sap_mujoco_free(model->mujoco);
     for (int i = 0; i < SAP_MODEL_NUM_FIELDS; i++)
         free((void *)sap_model_field_get(&model->arrays, &sap_model_fields[i]));
     free((void *)model->arrays.name);
@@ -279,16 +280,24 @@ SapModel *sap_model_hold(const SapModel *model) {
     return held;
 }
 
-SapStatus sap_model_part(const SapModel *model, SapModelPartOf which, SapMakeModelPart *make,
-                         const SapModelCache **out) {
+SapStatus sap_model_cache(const SapModel *model, int number, SapMakeModelCache *make, const SapModelCache **out) {
     SapModel *owner = (SapModel *)model;
     SapStatus status = SAP_OK;
     pthread_mutex_lock(&owner->lock);
-    if (owner->part[which] == NULL)
-        status = make(owner, &owner->part[which]);
-    *out = owner->part[which];
+    if (owner->cache[number] == NULL)
+        status = make(owner, number, &owner->cache[number]);
+    *out = owner->cache[number];
     pthread_mutex_unlock(&owner->lock);
     return status;
+}
+
+const SapModelCache *sap_model_extension(const SapModel *model) {
+    return atomic_load(&((SapModel *)model)->extension);
+}
+
+bool sap_model_extend(const SapModel *model, SapModelCache *extension) {
+    SapModelCache *none = NULL;
+    return atomic_compare_exchange_strong(&((SapModel *)model)->extension, &none, extension);
 }
 
 const SapModelArrays *sap_model_arrays(const SapModel *model) {

@@ -16,28 +16,20 @@
 
 /* Data that a higher layer derives from a model once and shares between all users of the model. The model owns it. */
 typedef struct SapModelCache {
-    void (*free)(struct SapModelCache *part);
+    void (*free)(struct SapModelCache *cache);
 } SapModelCache;
-typedef enum SapModelPartOf {
-    SAP_PART_PLAN_LISTED,
-    SAP_PART_PLAN_SWEEP,
-    SAP_PART_PLAN_TREE,
-    SAP_PART_MUJOCO_LISTED, /* plans of MuJoCo's law */
-    SAP_PART_MUJOCO_SWEEP,
-    SAP_PART_MUJOCO_TREE,
-    SAP_MODEL_NUM_PARTS
-} SapModelPartOf;
+enum { SAP_MODEL_NUM_CACHES = 8 }; /* plans, by formulation and broad phase (host/plan/model_plan.c) */
 
 /* Owns everything that `arrays` points to; no pointer is NULL. `arrays` is constant after creation. */
 struct SapModel {
     SapModelArrays arrays;
-    SapHullShape *hulls;            /* [num_meshes] */
-    struct SapMujocoParameters *mujoco; /* numbers of MuJoCo's law; NULL = none yet */
-    char **warnings;                /* [num_warnings] texts */
+    SapHullShape *hulls;                /* [num_meshes] */
+    _Atomic(SapModelCache *) extension; /* parameters that a formulation has given it, once; NULL = none yet */
+    char **warnings;                    /* [num_warnings] texts */
     int num_warnings;
     atomic_int more_holders; /* number of holders besides the first */
-    pthread_mutex_t lock;    /* protects part and mujoco */
-    SapModelCache *part[SAP_MODEL_NUM_PARTS];
+    pthread_mutex_t lock;    /* protects cache */
+    SapModelCache *cache[SAP_MODEL_NUM_CACHES];
 };
 
 /* sap_model_create with mesh hulls that are known already: see sap_mesh_hulls_create. */
@@ -50,9 +42,14 @@ const SapHullShape *sap_model_hull(const SapModel *model, int mesh);
  * thread. */
 SapModel *sap_model_hold(const SapModel *model);
 
-/* A part of the model; `make` creates it at the first call. Callable from any thread. */
-typedef SapStatus SapMakeModelPart(const SapModel *model, SapModelCache **out);
-SapStatus sap_model_part(const SapModel *model, SapModelPartOf which, SapMakeModelPart *make, const SapModelCache **out);
+/* The cache of that number; `make` creates it at the first call. Callable from any thread. */
+typedef SapStatus SapMakeModelCache(const SapModel *model, int number, SapModelCache **out);
+SapStatus sap_model_cache(const SapModel *model, int number, SapMakeModelCache *make, const SapModelCache **out);
+
+/* The extension of a model, and giving it one, which the model owns; false if it has one already. Callable from any
+ * thread. */
+const SapModelCache *sap_model_extension(const SapModel *model);
+bool sap_model_extend(const SapModel *model, SapModelCache *extension);
 
 /* Largest counts. They keep every size computed from a model, such as 8 nv nv bytes or 3 nv columns of contacts, far
  * inside 64 bits, and turn an uninitialised count into an error rather than a huge allocation. */

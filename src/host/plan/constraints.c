@@ -6,7 +6,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/model/constraint_types.h"
-#include "host/plan/mujoco.h"
+#include "host/plan/formulation.h"
 #include "host/plan/plan.h"
 #include "kernels/data/layouts.h"
 
@@ -23,6 +23,7 @@ typedef struct Work {
     const SapModel *model;
     const SapModelArrays *m;
     const SapPlan *plan;
+    const SapFormulation *formulation;
     unsigned char *mark; /* [nv] paths of the bodies that a block joins */
     int *dof_of;         /* [nv] internal dof of each public dof */
 } Work;
@@ -77,13 +78,13 @@ static void mark_block(const Work *w, const Fill *f, const SapModelConstraint *b
         mark_difference(w, b->link[0], -1);
         mark_difference(w, -1, b->link[1]);
         break;
-    case SAP_BLOCK_WELD: /* MuJoCo's has two points, as a ball */
-        if (w->plan->mujoco) {
+    case SAP_BLOCK_WELD:
+        if (w->formulation->point_welds) {
             mark_difference(w, b->link[0], -1);
             mark_difference(w, -1, b->link[1]);
-        } else {
-            mark_difference(w, b->link[0], b->link[1]);
+            break;
         }
+        mark_difference(w, b->link[0], b->link[1]);
         break;
     case SAP_BLOCK_DISTANCE: mark_difference(w, b->link[0], b->link[1]); break;
     case SAP_BLOCK_COUPLER:
@@ -139,19 +140,25 @@ static void fill_tendons(const Work *w, const Fill *f) {
 
 static SapModelConstraint constraint_block(const Work *w, int c) {
     const SapModelArrays *m = w->m;
-    return (SapModelConstraint){.kind = m->constraint_type[c],
-                      .index = c,
-                      .rows = sap_constraint_type(m->constraint_type[c])->rows,
-                      .laws = 1,
-                      .link = {link_of(w, m->constraint_body[2 * c]), link_of(w, m->constraint_body[2 * c + 1])},
-                      .coordinate = {internal_coordinate(w, m->constraint_coordinate[2 * c]),
-                                     internal_coordinate(w, m->constraint_coordinate[2 * c + 1])},
-                      .side = m->constraint_side[c]};
+    return (SapModelConstraint){
+        .kind = m->constraint_type[c],
+        .index = c,
+        .rows = sap_constraint_type(m->constraint_type[c])->rows,
+        .laws = 1,
+        .link = {link_of(w, m->constraint_body[2 * c]), link_of(w, m->constraint_body[2 * c + 1])},
+        .coordinate = {internal_coordinate(w, m->constraint_coordinate[2 * c]),
+                       internal_coordinate(w, m->constraint_coordinate[2 * c + 1])},
+        .side = m->constraint_side[c]};
 }
 
 static SapModelConstraint tendon_block(int t, int laws) {
     return (SapModelConstraint){
         .kind = SAP_BLOCK_TENDON, .index = t, .rows = 1, .laws = laws, .link = {-1, -1}, .coordinate = {-1, -1}};
+}
+
+/* Fills the blocks of dofs, unless out is NULL; returns their number. */
+static int num_dof_blocks(const Work *w, SapModelConstraint *out) {
+    return w->formulation->dof_blocks ? w->formulation->dof_blocks(w->model, w->plan, w->dof_of, out) : 0;
 }
 
 static void fill_blocks(const Work *w, const Fill *f) {
@@ -161,20 +168,19 @@ static void fill_blocks(const Work *w, const Fill *f) {
         row += f->block[c].rows;
     }
     SapModelConstraint *next = f->block + w->m->num_constraints;
-    if (w->plan->mujoco)
-        next += sap_mujoco_dof_blocks(w->model, w->plan, w->dof_of, next);
+    next += num_dof_blocks(w, next);
     for (int t = 0; t < w->m->num_tendons; t++)
-        next[t] = tendon_block(t, w->plan->mujoco ? SAP_MUJOCO_LAWS : SAP_TENDON_LAWS);
+        next[t] = tendon_block(t, w->formulation->tendon_laws);
 }
 
 /* Offsets of the scratch of every block; returns its size. */
-static long long layout_blocks(const Fill *f, int num_blocks, bool mujoco) {
+static long long layout_blocks(const Fill *f, int num_blocks, int row_weights) {
     long long next = 0;
     for (int k = 0; k < num_blocks; k++) {
         SapModelConstraint *b = &f->block[k];
 #define PART(part, count) (b->part = (int)next, next += (count))
         PART(g, b->rows);
-        PART(w, mujoco ? 2 * b->rows : b->rows); /* and bias */
+        PART(w, b->rows * row_weights);
         PART(vc, b->rows);
         PART(gamma, b->rows);
         PART(G, b->rows);
@@ -241,9 +247,7 @@ static SapStatus add_blocks(const Work *w, SapPlanOwner *out) {
     enum { MOST = 1 << 29 };
     SapPlan *plan = &out->plan;
     Fill f = {0};
-    plan->num_blocks = w->m->num_constraints + w->m->num_tendons;
-    if (plan->mujoco)
-        plan->num_blocks += sap_mujoco_dof_blocks(w->model, plan, w->dof_of, NULL);
+    plan->num_blocks = w->m->num_constraints + w->m->num_tendons + num_dof_blocks(w, NULL);
     if (plan->num_blocks == 0)
         return SAP_OK;
     /* Blocks, then the columns that each has. */
@@ -253,7 +257,7 @@ static SapStatus add_blocks(const Work *w, SapPlanOwner *out) {
     SAP_TRY(carve_columns(w, list_columns(w, &f, plan->num_blocks), &f, out));
     list_columns(w, &f, plan->num_blocks);
     fill_dof_blocks(w, &f, plan->num_blocks);
-    long long size = layout_blocks(&f, plan->num_blocks, plan->mujoco);
+    long long size = layout_blocks(&f, plan->num_blocks, w->formulation->row_weights);
     if (size > MOST)
         return sap_fail(SAP_ERROR_MEMORY,
                         "constraints and tendons of %d dofs need %lld numbers; at most %d are possible", plan->nv, size,
@@ -278,9 +282,9 @@ SapStatus sap_plan_add_constraints(const SapModel *model, SapPlanOwner *out) {
     plan->num_constraints = m->num_constraints;
     plan->num_tendons = m->num_tendons;
     plan->num_tendon_terms = m->num_tendon_terms;
-    if (m->num_constraints + m->num_tendons == 0 && !plan->mujoco)
+    Work w = {.model = model, .m = m, .plan = plan, .formulation = sap_formulation(plan->formulation)};
+    if (m->num_constraints + m->num_tendons == 0 && !w.formulation->dof_blocks)
         return SAP_OK;
-    Work w = {.model = model, .m = m, .plan = plan};
     SapArena arena = {0};
     for (int pass = 0; pass < 2; pass++) {
         SAP_CARVE(&arena, w.mark, plan->nv);

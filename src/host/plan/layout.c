@@ -5,12 +5,13 @@
 
 #include <sapwood/options.h>
 
-#include "kernels/mujoco/data.h"
+#include "host/plan/formulation.h"
 
 /* ---- free motion ---- */
 
 SapMotionLayout sap_motion_layout(const SapPlan *p, bool keeps_poses) {
     SapMotionLayout at;
+    bool shares = sap_formulation(p->formulation)->shares_scratch;
     int next = 0;
 #define PART(part, count) (at.part = next, next += (count))
     PART(q, p->nq);
@@ -27,21 +28,21 @@ SapMotionLayout sap_motion_layout(const SapPlan *p, bool keeps_poses) {
     PART(control_check, p->nl);
     PART(inverse, p->nv); /* read last: the rest is free for collision when A is factored */
     int inertias = 10 * p->nl, wrenches = 6 * p->nl;
-    if (p->mujoco) { /* its solve reads I, and its end F */
-        PART(I, inertias);
-        PART(F, wrenches);
-        PART(L, p->tree.nnz);
-        PART(q1, p->nq);
-    } else { /* the factor follows the rows of A, the last that read I and F */
+    if (shares) { /* the factor follows the rows of A, the last that read I and F */
         PART(I, inertias > p->tree.nnz ? inertias : p->tree.nnz);
         PART(F, wrenches > p->nq ? wrenches : p->nq);
         at.L = at.I;
         at.q1 = at.F;
+    } else {
+        PART(I, inertias);
+        PART(F, wrenches);
+        PART(L, p->tree.nnz);
+        PART(q1, p->nq);
     }
     PART(f, p->nv);
 #undef PART
     at.size = next;
-    at.overlap_begin = p->mujoco ? next : keeps_poses ? at.S : at.X; /* MuJoCo's law reads them after its solve */
+    at.overlap_begin = !shares ? next : keeps_poses ? at.S : at.X;
     return at;
 }
 
@@ -191,6 +192,7 @@ static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
 /* The problem and Newton's method, without the contact slots. */
 static void layout_problem(const SapPlan *plan, int lanes, int lockstep, long long *next, SapProblemLayout *p,
                            SapNewtonLayout *newton) {
+    bool shares = sap_formulation(plan->formulation)->shares_scratch;
     int *vectors[] = {&p->v,     &p->Av_star,   &p->dv,       &p->r,          &p->grad,
                       &p->scale, &p->dof_gamma, &p->dof_cost, &p->dof_hessian};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
@@ -198,17 +200,17 @@ static void layout_problem(const SapPlan *plan, int lanes, int lockstep, long lo
     p->dof_check = p->dof_gamma;
     p->dof_law = take(next, plan->dof_law_size);
     newton->lockstep = take(next, lockstep ? SAP_LOCKSTEP_SIZE : 0);
-    /* a line search has the memory of the linear system from here on; MuJoCo's law reads its vectors until its end */
+    /* a line search has the memory of the linear system from here on, or from behind vectors that are read to the end */
     p->search = (int)(*next > INT_MAX ? INT_MAX : *next);
     newton->d = take(next, plan->nv);
     p->line_keeps = take(next, lanes == 1 ? 0 : plan->nv); /* one lane has a bit for it */
     p->Ad = take(next, plan->nv);
-    p->impulse = plan->mujoco ? take(next, plan->nv) : newton->d;
-    p->v_star = plan->mujoco ? take(next, plan->nv) : p->Ad;
-    p->v0 = plan->mujoco ? take(next, plan->nv) : newton->d;
-    p->guess = plan->mujoco ? take(next, plan->nv) : p->grad;
-    p->w = plan->mujoco ? take(next, plan->nv) : p->dof_hessian;
-    if (plan->mujoco)
+    p->impulse = shares ? newton->d : take(next, plan->nv);
+    p->v_star = shares ? p->Ad : take(next, plan->nv);
+    p->v0 = shares ? newton->d : take(next, plan->nv);
+    p->guess = shares ? p->grad : take(next, plan->nv);
+    p->w = shares ? p->dof_hessian : take(next, plan->nv);
+    if (!shares)
         p->search = (int)(*next > INT_MAX ? INT_MAX : *next);
     long long line = 3LL * plan->nv, touched = plan->num_articulations; /* one after the other */
     p->line = p->touched = take(next, line > touched ? line : touched);
@@ -258,11 +260,11 @@ static void layout_dual(const SapPlan *plan, int contacts, int num_slots, long l
 }
 
 int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args, SapDualLayout *dual) {
+    const SapFormulation *f = sap_formulation(plan->formulation);
     long long problem = 0, ints = 0;
     if (plan->nv * (plan->nv + 1LL) > INT_MAX || tile_ints(plan) > INT_MAX)
         return 0;
-    layout_slot(plan->mujoco ? SAP_LAW_SIZE_mujoco : SAP_CONTACT_LAW_SIZE, plan->contact_rows,
-                plan->mujoco || args->dual, &args->slot);
+    layout_slot(f->contact_law_size, plan->contact_rows, !f->shares_scratch || args->dual, &args->slot);
     layout_slot_ints(plan, lanes, &args->slot_ints);
     layout_pack_ints(plan, lanes, &ints, &args->pack_ints);
     layout_linear(plan, &args->linear);

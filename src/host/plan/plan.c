@@ -11,8 +11,8 @@
 #include "host/base/memory.h"
 #include "host/base/sort_by_key.h"
 #include "host/model/joint_types.h"
+#include "host/plan/formulation.h"
 #include "host/plan/layout.h"
-#include "host/plan/mujoco.h"
 
 /* The arrays of the plan under construction, and the planner's scratch. */
 typedef struct Fill {
@@ -134,8 +134,8 @@ static void fill_articulations(const SapModelArrays *m, SapLink *link) {
 
 /* The dofs of a free joint are linear first in the public order and angular first in the internal order. Limits exist
  * only for joints with a single axis. A drive may be on any dof; without a coordinate only its velocity gain acts.
- * MuJoCo's law has limits and friction as blocks, and no drives. */
-static void fill_dofs(const SapModelArrays *m, bool mujoco, const Fill *f) {
+ * A formulation may have none of them as terms of dofs. */
+static void fill_dofs(const SapModelArrays *m, bool has_terms, const Fill *f) {
     for (int j = 0; j < m->num_joints; j++) {
         int v = m->joint_qd_start[j], n = m->joint_qd_start[j + 1] - v;
         const SapJointTypeRow *type = sap_joint_type(m->joint_type[j]);
@@ -144,8 +144,8 @@ static void fill_dofs(const SapModelArrays *m, bool mujoco, const Fill *f) {
             int given = type->is_pose ? v + (i - v + 3) % 6 : i;
             f->dof_public[i] = given;
             f->dof_coord[i] = has_coords ? m->joint_q_start[j] + i - v : -1;
-            f->dof_driven[i] = !mujoco && m->joint_target_mode[given] != SAP_TARGET_NONE;
-            f->dof_limited[i] = !mujoco && has_coords && n == 1;
+            f->dof_driven[i] = has_terms && m->joint_target_mode[given] != SAP_TARGET_NONE;
+            f->dof_limited[i] = has_terms && has_coords && n == 1;
         }
     }
 }
@@ -213,8 +213,9 @@ static SapStatus add_closed(Work *w, SapPlanOwner *out) {
 }
 
 /* Links, dofs and shapes. */
-static SapStatus fill_plan(const SapModel *model, bool mujoco, Work *w, SapPlanOwner *out) {
+static SapStatus fill_plan(const SapModel *model, int formulation, Work *w, SapPlanOwner *out) {
     const SapModelArrays *m = sap_model_arrays(model);
+    const SapFormulation *of = sap_formulation(formulation);
     Fill f;
     find_levels(m, w);
     find_parent_dofs(m, w);
@@ -223,7 +224,7 @@ static SapStatus fill_plan(const SapModel *model, bool mujoco, Work *w, SapPlanO
     fill_articulations(m, f.link);
     sap_sort_by_key(m->num_joints, w->level, w->levels, f.level_start, f.level_link);
     /* The plan points to these arrays. */
-    fill_dofs(m, mujoco, &f);
+    fill_dofs(m, of->dof_terms, &f);
     fill_shapes(m, w, &f);
     out->plan = (SapPlan){.nl = m->num_joints,
                           .nb = m->num_bodies,
@@ -243,9 +244,9 @@ static SapStatus fill_plan(const SapModel *model, bool mujoco, Work *w, SapPlanO
                           .dof_driven = f.dof_driven,
                           .dof_limited = f.dof_limited,
                           .dof_law = f.dof_law,
-                          .mujoco = mujoco,
-                          .contact_rows = mujoco ? sap_mujoco_contact_rows(model) : 3,
-                          .rk4 = mujoco && sap_mujoco_is_rk4(model)};
+                          .formulation = formulation,
+                          .contact_rows = of->contact_rows ? of->contact_rows(model) : 3,
+                          .rk4 = of->is_rk4 && of->is_rk4(model)};
     /* Patterns of the tree, and of the tree and the constraints; branches; the layout of free motion. */
     SAP_TRY(own_pattern(m->num_dofs, w->parent_dof, &out->plan.tree, SAP_PLAN_TREE, out));
     SAP_TRY(sap_plan_add_constraints(model, out));
@@ -257,9 +258,11 @@ static SapStatus fill_plan(const SapModel *model, bool mujoco, Work *w, SapPlanO
     return sap_plan_add_shapes(model, out);
 }
 
-static SapStatus create(const SapModel *model, bool mujoco, SapPlanOwner *out) {
+SapStatus sap_plan_create(const SapModel *model, int formulation, SapPlanOwner *out) {
     const SapModelArrays *m = sap_model_arrays(model);
     *out = (SapPlanOwner){0};
+    if (sap_formulation(formulation)->check_model)
+        SAP_TRY(sap_formulation(formulation)->check_model(model));
     SapArena arena = {0};
     Work w = {0};
     for (int pass = 0; pass < 2; pass++) {
@@ -271,21 +274,11 @@ static SapStatus create(const SapModel *model, bool mujoco, SapPlanOwner *out) {
         if (pass == 0)
             SAP_TRY(sap_arena_allocate(&arena, "plan"));
     }
-    SapStatus status = fill_plan(model, mujoco, &w, out);
+    SapStatus status = fill_plan(model, formulation, &w, out);
     free(arena.base);
     if (status != SAP_OK)
         sap_plan_free(out);
     return status;
-}
-
-SapStatus sap_plan_create(const SapModel *model, SapPlanOwner *out) {
-    return create(model, false, out);
-}
-
-SapStatus sap_plan_create_mujoco(const SapModel *model, SapPlanOwner *out) {
-    *out = (SapPlanOwner){0};
-    SAP_TRY(sap_mujoco_check(model));
-    return create(model, true, out);
 }
 
 void sap_plan_free(SapPlanOwner *plan) {

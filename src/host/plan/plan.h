@@ -32,11 +32,10 @@ typedef struct SapPlanOwner {
     size_t bytes; /* total size of the blocks */
 } SapPlanOwner;
 
-/* Fills *out; free with sap_plan_free, which accepts a zeroed plan. */
-SapStatus sap_plan_create(const SapModel *model, SapPlanOwner *out);
+/* Fills *out for a formulation (formulation.h), 0 for SAP; free with sap_plan_free, which accepts a zeroed plan.
+ * SAP_ERROR_MODEL if the formulation does not have the model. */
+SapStatus sap_plan_create(const SapModel *model, int formulation, SapPlanOwner *out);
 void sap_plan_free(SapPlanOwner *plan);
-/* The same for MuJoCo's law; SAP_ERROR_MODEL if the model does not have its numbers. */
-SapStatus sap_plan_create_mujoco(const SapModel *model, SapPlanOwner *out);
 
 /* Transfers ownership of a memory block to the plan; the previous one is freed. */
 void sap_plan_own(SapPlanOwner *plan, int block, void *memory, size_t bytes);

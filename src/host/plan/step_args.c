@@ -3,12 +3,12 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "host/base/fail.h"
 #include "host/options/capabilities.h"
+#include "host/plan/formulation.h"
 #include "host/plan/layout.h"
-#include "host/plan/mujoco.h"
+#include "host/plan/layout.h"
 
 static bool is_f64(SapPrecision precision) {
     return precision == SAP_FP64;
@@ -50,24 +50,11 @@ static void set_constraint_options(const SapModelArrays *m, const SapOptions *o,
     c->active = m->constraint_active;
 }
 
-/* Each contact_solver. The solvers in impulses read the numbers of SAP's law and replace the stage of its method. */
-static const struct {
-    const char *name;
-    bool dual;
-    SapDualMethod dual_method;
-} solvers[] = {
-    [SAP_SOLVER_SAP] = {"sap", false, SAP_DUAL_CONE},
-    [SAP_SOLVER_CONE] = {"cone", true, SAP_DUAL_CONE},
-    [SAP_SOLVER_PGS] = {"pgs", true, SAP_DUAL_PGS},
-    [SAP_SOLVER_PGS_ROWS] = {"pgs_rows", true, SAP_DUAL_PGS_ROWS},
-    [SAP_SOLVER_ACTIVE_SET] = {"active_set", true, SAP_DUAL_ACTIVE_SET},
-    [SAP_SOLVER_MUJOCO] = {"mujoco", false, SAP_DUAL_CONE}, /* its set of kernels has them (SAP_SET_MUJOCO) */
-};
-
 /* The options of the solvers in impulses. They compute in f64. */
 static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapStepArgs *args, SapDualStepArgs *d) {
     enum { OWN_LIMIT = 100, MAX_ROWS = 3072 }; /* the default of max_iterations reads as the method's own limit */
-    if (!solvers[o->contact_solver].dual)
+    const SapContactSolverRow *solver = sap_contact_solver(o->contact_solver);
+    if (!solver->is_dual)
         return SAP_OK;
     args->dual = d;
     /* Reject what the method cannot solve. */
@@ -75,7 +62,7 @@ static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapS
     if (rows > MAX_ROWS)
         return sap_fail(SAP_ERROR_ARGUMENT,
                         "option max_rigid_contact is %d: the world can have %lld rows, and contact_solver %s allows %d",
-                        o->max_rigid_contact, rows, solvers[o->contact_solver].name, MAX_ROWS);
+                        o->max_rigid_contact, rows, solver->name, MAX_ROWS);
     /* Precision, targets of the rows, options of the method. */
     args->solve_is_f64 = 1;
     args->newton.linear_is_f64 = 1;
@@ -86,7 +73,7 @@ static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapS
     d->restitution_threshold = o->restitution_threshold;
     d->push_factor = o->push_factor;
     d->max_push = o->max_push;
-    d->options = (SapDualOptions){.method = solvers[o->contact_solver].dual_method,
+    d->options = (SapDualOptions){.method = solver->dual_method,
                                   .friction_law = o->friction_law,
                                   .optimality_rel_tol = o->optimality_rel_tol,
                                   .optimality_abs_tol = o->optimality_abs_tol,
@@ -148,19 +135,20 @@ static bool find_gravcomp(const SapModelArrays *m) {
 
 SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const SapConstants constants[2],
                              const SapOptions *o, int lanes, SapDualStepArgs *dual, SapStepArgs *args) {
+    const SapFormulation *f = sap_formulation(plan->formulation);
     /* Precisions and integration. */
     *args = (SapStepArgs){.plan = *plan,
                           .constants = {constants[0], constants[1]},
                           .num_steps = 1,
                           .euler = o->position_integration == SAP_EULER,
-                          .implicit_gyroscopic = o->gyroscopic == SAP_GYROSCOPIC_IMPLICIT && !plan->mujoco,
+                          .implicit_gyroscopic = o->gyroscopic == SAP_GYROSCOPIC_IMPLICIT && !f->own_motion,
                           .mean_velocity_forces = o->velocity_forces == SAP_VELOCITY_MEAN,
                           .compat = o->compat == SAP_COMPAT_SAP_WARP,
                           .fm_is_f64 = is_f64(o->free_motion_solve_precision),
                           .geometry_is_f64 = o->use_f64_boundary_pose,
                           .weight_is_f64 = is_f64(o->sap_contact_weight_precision),
                           .solve_is_f64 = is_f64(o->contact_solve_precision),
-                          .has_dof_terms = plan->mujoco || find_joint_terms(m, plan),
+                          .has_dof_terms = f->own_motion || find_joint_terms(m, plan),
                           .has_gravcomp = find_gravcomp(m),
                           .max_joint_speed = value_or(o->max_joint_speed, 0)};
     /* Solver and contacts. */
@@ -262,8 +250,4 @@ void sap_step_args_set_parameters(SapStepArgs *args, const SapContacts *c) {
     a->stiffness = buffer(c->stiffness, n, c->dtype);
     a->tau = buffer(c->tau, n, c->dtype);
     a->mu = buffer(c->mu, n, c->dtype);
-}
-
-SapBuffer sap_mujoco_records(const struct SapMujocoContact *records, int capacity) {
-    return (SapBuffer){.data = (void *)(uintptr_t)records, .stride = SAP_MUJOCO_CONTACT_SIZE * capacity, .is_f64 = 1};
 }

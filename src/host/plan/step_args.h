@@ -28,7 +28,5 @@ void sap_step_args_set_bodies(SapStepArgs *args, const SapState *out);
 void sap_step_args_set_control(SapStepArgs *args, const SapControl *control, const SapModelArrays *model);
 void sap_step_args_set_contacts(SapStepArgs *args, const SapContacts *contacts);
 void sap_step_args_set_parameters(SapStepArgs *args, const SapContacts *contacts); /* of contacts, a part of them */
-/* Contacts in MuJoCo's form, which kernels only read; `records` may be NULL. */
-SapBuffer sap_mujoco_records(const struct SapMujocoContact *records, int capacity);
 
 #endif

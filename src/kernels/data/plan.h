@@ -222,9 +222,9 @@ typedef struct SAP_SPECIALIZABLE(SapPlan) {
     const SapTendonTerm *tendon_term;                   /* [num_tendon_terms] */
     const int *tendon_driven;                           /* [num_tendons] 1 if the tendon has a drive */
 
-    int mujoco;       /* 1: the plan of MuJoCo's law, whose blocks are also limits and friction */
-    int contact_rows; /* rows of a contact slot: 3, or 6 (MuJoCo's condim 4 and 6) */
-    int rk4;          /* 1: MuJoCo's integrator RK4 */
+    int formulation;  /* its number (host/plan/formulation.h), for the host only; 0: SAP */
+    int contact_rows; /* rows of a contact slot: 3, or 6 with torques */
+    int rk4;          /* 1: a step has the four stages of RK4 */
 } SAP_SPECIALIZABLE(SapPlan);
 SAP_SPECIALIZED_TABLES(SapPlan)
 

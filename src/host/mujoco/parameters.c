@@ -1,5 +1,5 @@
 /* The numbers of MuJoCo's law: an owned copy of the caller's arrays, one row of a table per array. */
-#include "host/model/mujoco.h"
+#include "host/mujoco/parameters.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -30,13 +30,13 @@ static const double solref[2] = {0.02, 1}, solimp[5] = {0.9, 0.95, 0.001, 0.5, 2
 
 #define FIELD(field, owner, width, ...)                                                                                \
     {                                                                                                                  \
-        .name = #field, .offset = offsetof(SapMujocoParameters, field), .rows = SAP_ROWS_##owner, .columns = width,        \
+        .name = #field, .offset = offsetof(SapMujocoParameters, field), .rows = SAP_ROWS_##owner, .columns = width,    \
         __VA_ARGS__                                                                                                    \
     }
 #define OWN(field, counter, width, ...)                                                                                \
     {                                                                                                                  \
-        .name = #field, .offset = offsetof(SapMujocoParameters, field), .count = offsetof(SapMujocoParameters, counter),       \
-        .columns = width, __VA_ARGS__                                                                                  \
+        .name = #field, .offset = offsetof(SapMujocoParameters, field),                                                \
+        .count = offsetof(SapMujocoParameters, counter), .columns = width, __VA_ARGS__                                 \
     }
 #define RANGE                .infinite = true, .row = unbounded
 #define SOLREF(field, owner) FIELD(field, owner, 2, .row = solref)
@@ -95,15 +95,15 @@ enum { NUM_FIELDS = sizeof fields / sizeof *fields };
 void sap_mujoco_arrays_default(SapMujocoParameters *arrays) {
     if (arrays)
         *arrays = (SapMujocoParameters){.cone = SAP_CONE_PYRAMIDAL,
-                                    .integrator = SAP_INTEGRATOR_EULER,
-                                    .impratio = 1,
-                                    .tolerance = 1e-8,
-                                    .iterations = 100,
-                                    .ls_tolerance = 0.01,
-                                    .ls_iterations = 50,
-                                    .refsafe = 1,
-                                    .eulerdamp = 1,
-                                    .max_condim = 6};
+                                        .integrator = SAP_INTEGRATOR_EULER,
+                                        .impratio = 1,
+                                        .tolerance = 1e-8,
+                                        .iterations = 100,
+                                        .ls_tolerance = 0.01,
+                                        .ls_iterations = 50,
+                                        .refsafe = 1,
+                                        .eulerdamp = 1,
+                                        .max_condim = 6};
 }
 
 /* ---- checks ---- */
@@ -257,7 +257,21 @@ static int rows_of(const SapModelArrays *m, const SapMujocoParameters *a, const 
     return f->count ? count : sap_model_rows(m, f->rows);
 }
 
-static SapStatus copy_field(const SapModelArrays *m, const SapMujocoParameters *from, const Field *f, SapMujocoParameters *to) {
+/* The extension of a model. */
+typedef struct Extension {
+    SapModelCache cache;
+    SapMujocoParameters parameters; /* no pointer is NULL */
+} Extension;
+
+static void free_extension(SapModelCache *cache) {
+    SapMujocoParameters *parameters = &((Extension *)cache)->parameters;
+    for (int i = 0; i < NUM_FIELDS; i++)
+        free(*pointer(parameters, &fields[i]));
+    free(cache);
+}
+
+static SapStatus copy_field(const SapModelArrays *m, const SapMujocoParameters *from, const Field *f,
+                            SapMujocoParameters *to) {
     int rows = rows_of(m, from, f);
     const double *given;
     memcpy(&given, (const char *)from + f->offset, sizeof given);
@@ -288,16 +302,14 @@ static void fill_ranges(const SapModelArrays *m, SapMujocoParameters *to) {
     }
 }
 
-SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoParameters *from, SapMujocoParameters **out) {
-    *out = NULL;
-    SAP_TRY(check_options(from));
-    SAP_TRY(check_counts(from));
-    SapMujocoParameters *to = *out = sap_allocate(1, sizeof *to, "numbers of MuJoCo's law");
-    if (!to)
-        return SAP_ERROR_MEMORY;
+/* A copy of the parameters in *to, to be freed also after a failure. */
+static SapStatus copy_parameters(const SapModelArrays *model, const SapMujocoParameters *from,
+                                 SapMujocoParameters *to) {
     *to = *from;
     for (int i = 0; i < NUM_FIELDS; i++)
         *pointer(to, &fields[i]) = NULL;
+    SAP_TRY(check_options(from));
+    SAP_TRY(check_counts(from));
     for (int i = 0; i < NUM_FIELDS; i++)
         SAP_TRY(copy_field(model, from, &fields[i], to));
     if (!from->shape_invweight)
@@ -310,13 +322,18 @@ SapStatus sap_mujoco_copy(const SapModelArrays *model, const SapMujocoParameters
     return check_actuators(model, to);
 }
 
-void sap_mujoco_free(SapMujocoParameters *arrays) {
-    for (int i = 0; arrays && i < NUM_FIELDS; i++)
-        free(*pointer(arrays, &fields[i]));
-    free(arrays);
-}
-
 /* ---- models ---- */
+
+SapStatus sap_mujoco_give(const SapModel *model, const SapMujocoParameters *parameters) {
+    Extension *extension = sap_allocate(1, sizeof *extension, "parameters of MuJoCo's law");
+    if (!extension)
+        return SAP_ERROR_MEMORY;
+    extension->cache.free = free_extension;
+    SapStatus status = copy_parameters(&model->arrays, parameters, &extension->parameters);
+    if (status != SAP_OK || !sap_model_extend(model, &extension->cache))
+        free_extension(&extension->cache);
+    return status;
+}
 
 SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoParameters *mujoco, SapModel **out) {
     SAP_DEFAULT_FP_MODE();
@@ -326,7 +343,7 @@ SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoP
     SAP_NEED(mujoco);
     SapModel *model;
     SAP_TRY(sap_model_create_with(arrays, NULL, &model));
-    SapStatus status = sap_mujoco_copy(&model->arrays, mujoco, &model->mujoco);
+    SapStatus status = sap_mujoco_give(model, mujoco);
     if (status == SAP_OK)
         *out = model;
     else
@@ -334,32 +351,7 @@ SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoP
     return status;
 }
 
-/* A model gets numbers once; they stay until it is destroyed. */
 const SapMujocoParameters *sap_model_mujoco(const SapModel *model) {
-    SapModel *owner = (SapModel *)model;
-    if (!owner)
-        return NULL;
-    pthread_mutex_lock(&owner->lock);
-    const SapMujocoParameters *numbers = owner->mujoco;
-    pthread_mutex_unlock(&owner->lock);
-    return numbers;
-}
-
-int sap_mujoco_num_actuators(const SapModel *model) {
-    const SapMujocoParameters *numbers = sap_model_mujoco(model);
-    return numbers ? numbers->num_actuators : 0;
-}
-
-SapStatus sap_mujoco_give(const SapModel *model, const SapMujocoParameters *numbers) {
-    SapModel *owner = (SapModel *)model;
-    SapMujocoParameters *copy, *left;
-    SapStatus status = sap_mujoco_copy(&model->arrays, numbers, &copy);
-    pthread_mutex_lock(&owner->lock);
-    bool take = status == SAP_OK && !owner->mujoco;
-    left = take ? NULL : copy;
-    if (take)
-        owner->mujoco = copy;
-    pthread_mutex_unlock(&owner->lock);
-    sap_mujoco_free(left);
-    return status;
+    const SapModelCache *extension = model ? sap_model_extension(model) : NULL;
+    return extension ? &((const Extension *)extension)->parameters : NULL;
 }

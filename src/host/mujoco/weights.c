@@ -4,27 +4,26 @@
  *   dof      (M^-1)_ii; ball: mean of its three; free: mean of the three linear, mean of the three angular
  *   tendon   L M^-1 L'
  *
- * A solver of SAP with one world gives both: M = A with a step of almost 0, and a column of J is the velocity of the
- * bodies at a unit velocity of the internal dof. docs/mujoco.md. */
-#include "host/plan/mujoco_weights.h"
+ * The free motion of a solver of SAP with one world gives both: M = A with a step of almost 0, and a column of J is the
+ * velocity of the bodies at a unit velocity of the internal dof. docs/mujoco.md. */
+#include "host/mujoco/weights.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <sapwood/solver.h>
-
 #include "host/base/fail.h"
-#include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
-#include "host/model/mujoco.h"
+#include "host/mujoco/parameters.h"
 
 typedef struct Work {
     const SapModelArrays *m;
     SapSolver *solver;
-    SapState *state;
+    SapFreeMotionOf *free_motion;
+    SapState state;
+    double *q, *v;           /* the state */
     double *L;               /* [nv][nv] factor of M, lower triangle, internal order */
     double *J;               /* [nb][6][nv] omega and the velocity of the centre of mass, internal order */
     double *pose, *velocity; /* [nb][7], [nb][6] */
@@ -32,33 +31,14 @@ typedef struct Work {
     int *dof_of;             /* [nv] internal dof of each public dof */
 } Work;
 
-static void free_work(Work *w) {
-    sap_solver_destroy(w->solver);
-    sap_state_destroy(w->state);
-    free(w->L);
-    free(w->J);
-    free(w->pose);
-    free(w->velocity);
-    free(w->row);
-    free(w->dof_of);
-}
-
-static SapStatus create_work(const SapModel *model, Work *w) {
-    static const char what[] = "weights of MuJoCo's law";
-    size_t nv = (size_t)w->m->num_dofs, nb = (size_t)w->m->num_bodies;
-    SapOptions options;
-    SAP_TRY(sap_options_preset("approx64", &options));
-    options.threads = 1;
-    options.max_rigid_contact = 1;
-    SAP_TRY(sap_solver_create(model, 1, &options, &w->solver));
-    SAP_TRY(sap_state_create(model, 1, SAP_F64, &w->state));
-    w->L = sap_allocate(nv * nv + 1, sizeof *w->L, what);
-    w->J = sap_allocate(6 * nv * nb + 1, sizeof *w->J, what);
-    w->pose = sap_allocate(7 * nb + 1, sizeof *w->pose, what);
-    w->velocity = sap_allocate(6 * nb + 1, sizeof *w->velocity, what);
-    w->row = sap_allocate(nv + 1, sizeof *w->row, what);
-    w->dof_of = sap_allocate(nv + 1, sizeof *w->dof_of, what);
-    return w->L && w->J && w->pose && w->velocity && w->row && w->dof_of ? SAP_OK : SAP_ERROR_MEMORY;
+static SapStatus create_work(Work *w, SapArena *arena) {
+    size_t nq = (size_t)w->m->num_coords, nv = (size_t)w->m->num_dofs, nb = (size_t)w->m->num_bodies;
+    SAP_TRY(SAP_CARVE_ALL(arena, "weights of MuJoCo's law", SAP_PART(w->q, nq), SAP_PART(w->v, nv),
+                          SAP_PART(w->L, nv * nv), SAP_PART(w->J, 6 * nv * nb), SAP_PART(w->pose, 7 * nb),
+                          SAP_PART(w->velocity, 6 * nb), SAP_PART(w->row, nv), SAP_PART(w->dof_of, nv)));
+    w->state = (SapState){.num_worlds = 1, .dtype = SAP_F64, .joint_q = w->q, .joint_qd = w->v};
+    memcpy(w->q, w->m->joint_q, nq * sizeof *w->q);
+    return SAP_OK;
 }
 
 /* ---- the mass matrix and the Jacobians ---- */
@@ -86,7 +66,7 @@ static void turn_velocity(const double *omega, const double *pose, const double 
  * move. */
 static void set_velocity(const Work *w, int joint, int i) {
     int first = w->m->joint_qd_start[joint], body = w->m->joint_child[joint], turns = i - first - 3;
-    double *v = w->state->joint_qd;
+    double *v = w->v;
     memset(v, 0, (size_t)w->m->num_dofs * sizeof *v);
     v[i] = 1;
     if (w->m->joint_type[joint] == SAP_JOINT_FREE && turns >= 0)
@@ -99,7 +79,7 @@ static SapStatus find_column(Work *w, int joint, int i) {
     int nv = w->m->num_dofs, at = 0;
     const SapFreeMotion out = {.body_pose = w->pose, .body_velocity = w->velocity, .joint_qd = w->row};
     set_velocity(w, joint, i);
-    SAP_TRY(sap_free_motion(w->solver, w->state, NULL, almost_no_step, &out));
+    SAP_TRY(w->free_motion(w->solver, &w->state, NULL, almost_no_step, &out));
     for (int k = 1; k < nv; k++)
         at = w->row[k] > w->row[at] ? k : at;
     w->dof_of[i] = at;
@@ -120,8 +100,8 @@ static SapStatus factor(Work *w) {
     const double almost_no_step = 1e-30;
     int nv = w->m->num_dofs;
     const SapFreeMotion out = {.A = w->L};
-    memset(w->state->joint_qd, 0, (size_t)nv * sizeof(double));
-    SAP_TRY(sap_free_motion(w->solver, w->state, NULL, almost_no_step, &out));
+    memset(w->v, 0, (size_t)nv * sizeof *w->v);
+    SAP_TRY(w->free_motion(w->solver, &w->state, NULL, almost_no_step, &out));
     for (int i = 0; i < nv; i++)
         for (int j = 0; j <= i; j++) {
             double *a = w->L + (size_t)i * (size_t)nv, *b = w->L + (size_t)j * (size_t)nv, sum = a[j];
@@ -198,9 +178,7 @@ static void weigh_tendons(const Work *w, double *out) {
     }
 }
 
-static SapStatus weigh_model(const SapModel *model, Work *w, double *body, double *dof, double *tendon) {
-    SAP_TRY(create_work(model, w));
-    memcpy(w->state->joint_q, w->m->joint_q, (size_t)w->m->num_coords * sizeof(double));
+static SapStatus weigh_model(Work *w, double *body, double *dof, double *tendon) {
     for (int j = 0; j < w->m->num_joints; j++)
         for (int i = w->m->joint_qd_start[j]; i < w->m->joint_qd_start[j + 1]; i++)
             SAP_TRY(find_column(w, j, i));
@@ -211,26 +189,24 @@ static SapStatus weigh_model(const SapModel *model, Work *w, double *body, doubl
     return SAP_OK;
 }
 
-SapStatus sap_mujoco_weights(const SapModel *model, double *body, double *dof, double *tendon) {
-    SAP_DEFAULT_FP_MODE();
-    SAP_NEED(model);
-    Work w = {.m = sap_model_arrays(model)};
-    if (w.m->num_bodies > 0)
-        SAP_NEED(body);
-    if (w.m->num_dofs > 0)
-        SAP_NEED(dof);
-    if (w.m->num_tendons > 0)
-        SAP_NEED(tendon);
-    SapStatus status = weigh_model(model, &w, body, dof, tendon);
-    free_work(&w);
+SapStatus sap_mujoco_weigh(const SapModel *model, SapSolver *solver, SapFreeMotionOf *free_motion, double *body,
+                           double *dof, double *tendon) {
+    Work w = {.m = sap_model_arrays(model), .solver = solver, .free_motion = free_motion};
+    SapArena arena = {0};
+    SapStatus status = create_work(&w, &arena);
+    if (status == SAP_OK)
+        status = weigh_model(&w, body, dof, tendon);
+    free(arena.base);
     return status;
 }
 
-/* ---- models without numbers of the law ---- */
+/* ---- models without parameters of the law ---- */
 
-/* The numbers of a model that has only SAP's: its weights, and friction and margins of its shapes. The integrator is
- * discrete, in which drives are implicit as for SAP, unless the law does not have it with the model's tendons. */
-static void make_numbers(const SapModelArrays *m, double *weights, double *friction, SapMujocoParameters *out) {
+/* The parameters of a model that has only SAP's, but for the weights: friction and margins of its shapes. The
+ * integrator is discrete, in which drives are implicit as for SAP, unless the law does not have it with the model's
+ * tendons. */
+static SapMujocoParameters make_parameters(const SapModelArrays *m, double *friction) {
+    SapMujocoParameters out;
     bool tendons_pull = false;
     for (int t = 0; t < m->num_tendons; t++)
         tendons_pull |= m->tendon_spring_ke[t] > 0 || m->tendon_damping[t] > 0;
@@ -239,32 +215,31 @@ static void make_numbers(const SapModelArrays *m, double *weights, double *frict
         friction[3 * s + 1] = 0.005;
         friction[3 * s + 2] = 0.0001;
     }
-    sap_mujoco_arrays_default(out);
-    out->integrator = tendons_pull ? SAP_INTEGRATOR_EULER : SAP_INTEGRATOR_DISCRETE;
-    out->max_condim = 3;
-    out->body_invweight = weights;
-    out->dof_invweight = weights + 2 * m->num_bodies;
-    out->tendon_invweight = weights + 2 * m->num_bodies + m->num_dofs;
-    out->shape_friction = friction;
-    out->shape_margin = m->shape_margin;
+    sap_mujoco_arrays_default(&out);
+    out.integrator = tendons_pull ? SAP_INTEGRATOR_EULER : SAP_INTEGRATOR_DISCRETE;
+    out.max_condim = 3;
+    out.shape_friction = friction;
+    out.shape_margin = m->shape_margin;
+    return out;
 }
 
-SapStatus sap_mujoco_complete(const SapModel *model) {
+SapStatus sap_mujoco_complete(const SapModel *model, SapWeightsOf *weigh) {
     const SapModelArrays *m = sap_model_arrays(model);
     if (sap_model_mujoco(model))
         return SAP_OK;
-    size_t nb = (size_t)m->num_bodies, count = 2 * nb + (size_t)m->num_dofs + (size_t)m->num_tendons;
-    double *weights = sap_allocate(count + 1, sizeof *weights, "weights of MuJoCo's law");
-    double *friction = sap_allocate(3 * (size_t)m->num_shapes + 1, sizeof *friction, "weights of MuJoCo's law");
-    SapMujocoParameters numbers;
-    SapStatus status = weights && friction ? SAP_OK : SAP_ERROR_MEMORY;
-    if (status == SAP_OK)
-        status = sap_mujoco_weights(model, weights, weights + 2 * nb, weights + 2 * nb + m->num_dofs);
+    double *body, *dof, *tendon, *friction;
+    SapArena arena = {0};
+    SAP_TRY(SAP_CARVE_ALL(&arena, "weights of MuJoCo's law", SAP_PART(body, 2 * m->num_bodies),
+                          SAP_PART(dof, m->num_dofs), SAP_PART(tendon, m->num_tendons),
+                          SAP_PART(friction, 3 * m->num_shapes)));
+    SapStatus status = weigh(model, body, dof, tendon);
     if (status == SAP_OK) {
-        make_numbers(m, weights, friction, &numbers);
-        status = sap_mujoco_give(model, &numbers);
+        SapMujocoParameters parameters = make_parameters(m, friction);
+        parameters.body_invweight = body;
+        parameters.dof_invweight = dof;
+        parameters.tendon_invweight = tendon;
+        status = sap_mujoco_give(model, &parameters);
     }
-    free(weights);
-    free(friction);
+    free(arena.base);
     return status;
 }
