@@ -380,7 +380,7 @@ static int selftest(int argc, char **argv) {
     free_scenes(&args);
     return !ok                 ? CLI_EXIT_BAD
            : report.different  ? CLI_EXIT_DIFFERENT
-           : cli_interrupted() ? CLI_EXIT_INTERRUPTED
+           : cli_interrupted() ? cli_exit_interrupted()
                                : CLI_EXIT_OK;
 }
 

@@ -322,6 +322,34 @@ Test(cli, names_are_printed_without_escape_sequences) {
     cr_expect_null(strchr(err, '\033'), "%s", err);
 }
 
+/* The first and last characters of the two ranges of bidirectional controls, and what is left of their names. */
+#define REVERSED(part) part "\\u202a\\u202e\\u2066\\u2069" part
+
+Test(cli, names_are_printed_without_bidirectional_overrides) {
+    static const char *const commands[] = {"info", "run --steps 2", "compare --worlds 1 --steps 2"};
+    static const char *const overrides[] = {"\u202a", "\u202e", "\u2066", "\u2069"};
+    write_text(
+        path_of("scene.yaml"),
+        "schema_version: 1\nname: \"" REVERSED(
+            "n") "\"\n"
+                 "bodies: [{id: \"" REVERSED("b") "\", shapes: [{type: sphere, radius: 1}]}]\n"
+                                                  "joints: [{id: \"" REVERSED("j") "\", type: free, child: \"" REVERSED(
+                                                      "b") "\"}]\n"
+                                                           "constraints: [{id: \"" REVERSED(
+                                                               "c") "\", type: ball, body_a: world, body_b: "
+                                                                    "\"" REVERSED("b") "\", "
+                                                                                       "point_a: [0, 0, 0]}]\n"
+                                                                                       "keyframes: [{name: \"" REVERSED(
+                                                                                           "k") "\"}]\n");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        cr_expect_eq(sapwood("%s %s", commands[i], path_of("scene.yaml")), 0, "%s: %s", commands[i], err);
+        for (size_t k = 0; k < sizeof overrides / sizeof *overrides; k++)
+            cr_expect(!strstr(out, overrides[k]) && !strstr(err, overrides[k]), "%s: %s%s", commands[i], out, err);
+    }
+    cr_expect_eq(sapwood("run \"$(printf 'no\\342\\200\\256file')\""), 2);
+    cr_expect(strstr(err, "no???file"), "%s", err);
+}
+
 Test(cli, assets_are_below_the_scene_or_the_asset_root) {
     char path[4096], root[4096];
     snprintf(path, sizeof path, "%s", path_of("scene.yaml"));

@@ -12,6 +12,8 @@
 
 #include <criterion/criterion.h>
 
+#include <sapwood/sapwood.h>
+
 #include "support/run_program.h"
 
 #ifndef SAPWOOD_PROGRAM
@@ -233,7 +235,10 @@ static int wait_for(pid_t child) {
     return WEXITSTATUS(status);
 }
 
-Test(cli, an_interrupted_run_reports_what_it_did) {
+#define ARM SAPWOOD_SOURCE_DIR "/bench/scenes/arm3.yaml"
+
+/* Sends a signal to a run that has begun to write its trajectory, and expects the exit code. */
+static void end_a_run(int signal_number, int code) {
     char csv[256];
     snprintf(csv, sizeof csv, "%s", path_of("t.csv"));
     char *arguments[] = {"sapwood",      "run",        SAPWOOD_SOURCE_DIR "/bench/scenes/arm3.yaml",
@@ -251,8 +256,8 @@ Test(cli, an_interrupted_run_reports_what_it_did) {
             break;
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
-    kill(child, SIGINT);
-    cr_assert_eq(wait_for(child), 130);
+    kill(child, signal_number);
+    cr_assert_eq(wait_for(child), code);
     close(null);
     json_t *json = parse_json();
     cr_expect(json_is_true(member(json, "interrupted")));
@@ -270,8 +275,16 @@ Test(cli, an_interrupted_run_reports_what_it_did) {
     cr_expect_eq(last[strlen(last) - 1], '\n');
 }
 
-/* Waits until the program has a handler for SIGINT: bit 1 of SigCgt in /proc/PID/status. */
-static void await_handler(pid_t child) {
+Test(cli, an_interrupted_run_reports_what_it_did) {
+    end_a_run(SIGINT, 130);
+}
+
+Test(cli, a_terminated_run_reports_what_it_did) {
+    end_a_run(SIGTERM, 143);
+}
+
+/* Waits until the program has a handler for the signal: a bit of SigCgt in /proc/PID/status. */
+static void await_handler(pid_t child, int signal_number) {
     char path[64], line[256];
     snprintf(path, sizeof path, "/proc/%d/status", (int)child);
     for (int i = 0; i < 6000; i++) {
@@ -282,26 +295,24 @@ static void await_handler(pid_t child) {
                 break;
         if (file)
             fclose(file);
-        if (caught & 1ull << (SIGINT - 1))
+        if (caught & 1ull << (signal_number - 1))
             return;
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
-    cr_assert_fail("the program does not handle SIGINT");
+    cr_assert_fail("the program does not handle signal %d", signal_number);
 }
 
-/* Runs a command that would take hours, interrupts it, and reads its report. */
-static json_t *interrupt(char *const arguments[]) {
+/* Runs a command that would take hours, ends it by a signal, and reads its report. */
+static json_t *interrupt(char *const arguments[], int signal_number) {
     int null = open("/dev/null", O_WRONLY);
     pid_t child = start(null, arguments);
     close(null);
-    await_handler(child);
+    await_handler(child, signal_number);
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-    kill(child, SIGINT);
-    cr_assert_eq(wait_for(child), 130, "%s", out);
+    kill(child, signal_number);
+    cr_assert_eq(wait_for(child), 128 + signal_number, "%s", out);
     return parse_json();
 }
-
-#define ARM SAPWOOD_SOURCE_DIR "/bench/scenes/arm3.yaml"
 
 Test(cli, interrupted_commands_report_the_cases_that_ended) {
     char *bench[] = {"sapwood", "bench",    "--scene", ARM,        "--worlds", "1", "--repeat",
@@ -314,10 +325,64 @@ Test(cli, interrupted_commands_report_the_cases_that_ended) {
         const char *rows;
     } cases[] = {{bench, "rows"}, {compare, "one_step"}, {selftest, "rows"}, {newton, "rows"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *json = interrupt(cases[i].command);
-        cr_expect_leq(json_array_size(member(json, cases[i].rows)), 14, "%s", cases[i].command[1]);
+        for (int terminated = 0; terminated < 2; terminated++) {
+            json_t *json = interrupt(cases[i].command, terminated ? SIGTERM : SIGINT);
+            cr_expect_leq(json_array_size(member(json, cases[i].rows)), 14, "%s", cases[i].command[1]);
+            json_decref(json);
+        }
+    }
+}
+
+/* A dump of a world of a scene with these numbers of steps in its calls, of which the file then says `steps`. */
+static void write_dump(const char *path, int steps) {
+    SapScene *scene = NULL;
+    SapBatch *batch = NULL;
+    cr_assert_eq(sap_scene_load(ARM, &scene), SAP_OK);
+    cr_assert_eq(sap_batch_create(scene->model, 1, &scene->options, &batch), SAP_OK);
+    cr_assert_eq(sap_batch_guard(batch, 2), SAP_OK);
+    cr_assert_eq(sap_batch_step(batch, scene->dt, 777), SAP_OK);
+    cr_assert_eq(sap_batch_step(batch, scene->dt, 777), SAP_OK);
+    cr_assert_eq(sap_batch_dump(batch, 0, path), SAP_OK);
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+    /* The numbers of steps are side by side. */
+    const int32_t before[2] = {777, 777}, after[2] = {steps, steps};
+    static char bytes[1 << 20];
+    FILE *file = fopen(path, "r+b");
+    cr_assert_not_null(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    char *at = memmem(bytes, size, before, sizeof before);
+    cr_assert_not_null(at);
+    fseek(file, at - bytes, SEEK_SET);
+    fwrite(after, sizeof after, 1, file);
+    fclose(file);
+}
+
+Test(cli, a_replay_of_many_steps_compares_every_bit) {
+    write_dump(path_of("arm.dump"), 777);
+    cr_expect_eq(sapwood("replay %s", path_of("arm.dump")), 0, "%s%s", out, err);
+    cr_expect(strstr(out, "the same bits"), "%s", out);
+}
+
+Test(cli, a_replay_that_is_terminated_reports_the_calls_that_ended) {
+    char path[256];
+    snprintf(path, sizeof path, "%s", path_of("long.dump"));
+    write_dump(path, 5000000);
+    char *replay[] = {"sapwood", "replay", path, "--worlds", "64", "--json", NULL};
+    for (int terminated = 0; terminated < 2; terminated++) {
+        json_t *json = interrupt(replay, terminated ? SIGTERM : SIGINT);
+        cr_expect(json_is_true(member(json, "interrupted")));
+        cr_expect(json_is_null(member(json, "same_bits")));
+        cr_expect_eq(json_array_size(member(json, "calls")), 0);
         json_decref(json);
     }
+}
+
+Test(cli, a_dump_that_asks_for_more_steps_than_a_replay_takes_is_refused) {
+    write_dump(path_of("endless.dump"), INT32_MAX);
+    cr_expect_eq(sapwood("replay %s", path_of("endless.dump")), 2);
+    cr_expect(strstr(err, "endless.dump") && strstr(err, "4294967294 steps") && strstr(err, "at most 10000000"), "%s",
+              err);
 }
 
 Test(cli, shows_progress_on_a_terminal) {

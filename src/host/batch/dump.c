@@ -272,6 +272,18 @@ static SapStatus read_call(OwnedDump *d, int k, double h, int num_steps, uint32_
                        num_steps, h);
 }
 
+/* A replay of more steps would not end in a reasonable time. */
+static SapStatus check_steps(const OwnedDump *d, int count) {
+    static const long long most = 10000000;
+    long long steps = 0;
+    for (int k = 0; k < count; k++)
+        steps += d->calls[k].num_steps;
+    if (steps <= most)
+        return SAP_OK;
+    return sap_fail_at(d->records.path, 0, SAP_ERROR_PARSE, "the calls have %lld steps; a dump has at most %lld", steps,
+                       most);
+}
+
 static SapStatus read_calls(OwnedDump *d) {
     const SapRecord *record = sap_records_find(&d->records, "calls/", "h");
     size_t count = record != NULL ? record->count : 0;
@@ -290,7 +302,7 @@ static SapStatus read_calls(OwnedDump *d) {
             read_call(d, k, ((const double *)h)[k], ((const int32_t *)num_steps)[k], ((const uint32_t *)status)[k]));
     d->dump.calls = d->calls;
     d->dump.num_calls = (int)count;
-    return SAP_OK;
+    return check_steps(d, (int)count);
 }
 
 /* A batch of one world of the dump as far as the sizes of its arrays go. */

@@ -225,9 +225,13 @@ void cli_program_folder(char folder[PATH_MAX]) {
 
 /* The folder `scenes` beside that of the program, as in the Python package. */
 static const char *installed_scenes(void) {
-    static char path[PATH_MAX + sizeof "../scenes"];
+    static char path[PATH_MAX + sizeof "scenes"];
     cli_program_folder(path);
-    return strcat(path, "../scenes");
+    size_t length = strlen(path) - 1; /* without the last "/", and then without the last folder */
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    strcpy(path + length, "scenes");
+    return path;
 }
 
 const char *const *cli_scene_folders(void) {
@@ -311,7 +315,7 @@ bool cli_scene_open(const char *name, const CliSettings *settings, CliScene *out
     out->arrays = sap_model_arrays(out->scene->model);
     const char *warning;
     for (int i = 0; (warning = sap_model_warning(out->scene->model, i)) != NULL; i++)
-        fprintf(stderr, "sapwood: warning: %s\n", warning);
+        fprintf(stderr, "sapwood: warning: %s\n", cli_shown(warning).text);
     if (cli_settings_apply(settings, &out->scene->options))
         return true;
     cli_scene_close(out);

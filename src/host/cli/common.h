@@ -20,9 +20,8 @@
 enum {
     CLI_EXIT_OK = 0,
     CLI_EXIT_WORLDS_FAILED = 1,
-    CLI_EXIT_DIFFERENT = 1,    /* the bits of a self-test differ */
-    CLI_EXIT_BAD = 2,          /* usage, input, memory, output */
-    CLI_EXIT_INTERRUPTED = 130 /* the convention of shells: 128 + SIGINT */
+    CLI_EXIT_DIFFERENT = 1, /* the bits of a self-test differ */
+    CLI_EXIT_BAD = 2        /* usage, input, memory, output; after a signal: interrupt.h */
 };
 
 /* The presets, for help texts. */

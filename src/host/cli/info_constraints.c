@@ -162,8 +162,9 @@ static bool is_fixed(const SapModelArrays *a, int t) {
 static void print_constraint(const SapModelArrays *a, const CliErrors *errors, int c) {
     char first[128], second[128];
     static const char *const sides[] = {", lower side only", "", ", upper side only"};
-    printf("  %s: %s, %s, %s", a->constraint_name[c], sap_constraint_type_name(a->constraint_type[c]),
-           member_name(a, c, 0, first, sizeof first), member_name(a, c, 1, second, sizeof second));
+    printf("  %s: %s, %s, %s", cli_shown(a->constraint_name[c]).text, sap_constraint_type_name(a->constraint_type[c]),
+           cli_shown(member_name(a, c, 0, first, sizeof first)).text,
+           cli_shown(member_name(a, c, 1, second, sizeof second)).text);
     if (isfinite(a->constraint_ke[2 * c]))
         printf(", ke %g, kd %g", a->constraint_ke[2 * c], a->constraint_kd[2 * c]);
     printf("%s%s, error", sides[a->constraint_side[c] + 1], a->constraint_active[c] ? "" : ", not active");
@@ -178,7 +179,8 @@ static void print_open(const SapModelArrays *a, const CliErrors *errors) {
             if (a->constraint_side[c] == SAP_SIDE_BOTH && !(errors->error[k * a->num_constraints + c] <= OPEN))
                 printf("warning: constraint %s is off by %.3g m or rad in %s: it closes in a few steps, with large "
                        "velocities unless sap_batch_assemble moves the world first or constraint_speed bounds them\n",
-                       a->constraint_name[c], errors->error[k * a->num_constraints + c], start_name(a, k));
+                       cli_shown(a->constraint_name[c]).text, errors->error[k * a->num_constraints + c],
+                       cli_shown(start_name(a, k)).text);
 }
 
 void cli_constraints_print(const SapModelArrays *a, const CliErrors *errors) {
@@ -192,7 +194,7 @@ void cli_constraints_print(const SapModelArrays *a, const CliErrors *errors) {
     if (a->num_tendons > 0)
         puts("tendons (length in the initial state and every keyframe, m or rad)");
     for (int t = 0; t < a->num_tendons; t++) {
-        printf("  %s: %s, terms %d, length", a->tendon_name[t], is_fixed(a, t) ? "fixed" : "spatial",
+        printf("  %s: %s, terms %d, length", cli_shown(a->tendon_name[t]).text, is_fixed(a, t) ? "fixed" : "spatial",
                a->tendon_start[t + 1] - a->tendon_start[t]);
         for (int k = 0; k < errors->num_starts; k++)
             printf("%s %.6g", k ? "," : "", errors->length[k * a->num_tendons + t]);

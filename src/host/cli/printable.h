@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 
-/* Replaces the control characters of the text (ASCII, and U+0080 .. U+009F in UTF-8) by "?", because they move cursors,
- * change colours and titles, or run commands on some terminals. Returns the text. */
+/* Replaces every byte of the control characters of the text (ASCII, and U+0080 .. U+009F in UTF-8) by "?", because they
+ * move cursors, change colours and titles, or run commands on some terminals; also of the characters that reverse the
+ * direction of text (U+202A .. U+202E, U+2066 .. U+2069), by which a name can look like another. Returns the text. */
 char *cli_printable(char *text);
 
 /* Writes the text in this form. */

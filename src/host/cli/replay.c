@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/cli/common.h"
+#include "host/cli/interrupt.h"
 
 /* ---- command line ---- */
 
@@ -171,6 +172,8 @@ typedef struct Replay {
     uint32_t *status;               /* [worlds] */
     uint32_t *call;                 /* [num_calls] status of world 0 after each call */
     bool *follows;                  /* [num_calls] the next call begins with the result of this one */
+    int ended;                      /* calls that ended before an interruption */
+    bool whole;                     /* nothing was interrupted */
     int same_calls;                 /* calls with the status of the dump, in all copies */
     int failed_step;                /* of the last call, from 1; 0: no step fails */
     uint32_t failure;               /* status in that step */
@@ -226,13 +229,33 @@ static bool compare_counters(Replay *r, SapBatch *batch) {
            array_is(r, batch, SAP_BATCH_RESIDUAL, &d->residual, sizeof d->residual, same);
 }
 
+/* Takes the steps of a call, as calls of at most CHUNK, so that an interruption ends soon. Of the status of the world,
+ * some bits are those of all steps and the others those of the last one (sap_batch_step). */
+static bool take_steps(Replay *r, const SapDumpCall *call, SapBatch *batch) {
+    enum { CHUNK = 256 };
+    const uint32_t of_all_steps = SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED;
+    uint32_t *seen = cli_allocate((size_t)r->args->worlds, sizeof *seen);
+    bool ok = seen != NULL;
+    for (int done = 0, n; ok && done < call->num_steps && !cli_interrupted(); done += n) {
+        n = call->num_steps - done < CHUNK ? call->num_steps - done : CHUNK;
+        ok = cli_check(sap_batch_step(batch, call->h, n)) && read_states(r, batch);
+        for (int w = 0; ok && w < r->args->worlds; w++) {
+            seen[w] |= r->status[w] & of_all_steps;
+            r->status[w] |= seen[w];
+        }
+    }
+    free(seen);
+    return ok;
+}
+
 /* Repeats call k and compares its results. */
 static bool repeat_call(Replay *r, int k, SapBatch *batch) {
     const SapDump *d = r->dump;
     const SapDumpCall *call = &d->calls[k];
     bool last = k == d->num_calls - 1, same = true;
-    if (!cli_check(sap_batch_step(batch, call->h, call->num_steps)) || !read_states(r, batch))
-        return false;
+    if (!take_steps(r, call, batch) || cli_interrupted())
+        return cli_interrupted();
+    r->ended++;
     for (int w = 0; w < r->args->worlds; w++)
         same &= r->status[w] == call->status;
     r->call[k] = r->status[0];
@@ -251,7 +274,7 @@ static bool find_failed_step(Replay *r, int k, SapBatch *batch) {
     const SapDumpCall *call = &r->dump->calls[k];
     if (!(call->status & SAP_WORLD_FAILED))
         return true;
-    for (int step = 1; step <= call->num_steps; step++) {
+    for (int step = 1; step <= call->num_steps && !cli_interrupted(); step++) {
         if (!cli_check(sap_batch_step(batch, call->h, 1)) || !read_states(r, batch))
             return false;
         if (r->status[0] & SAP_WORLD_FAILED) {
@@ -284,10 +307,13 @@ static bool replay(Replay *r) {
     r->follows = cli_allocate(calls, sizeof *r->follows);
     if (!r->q || !r->qd || !r->status || !r->call || !r->follows)
         return false;
-    for (int k = 0; k < r->dump->num_calls; k++)
+    cli_catch_interrupt();
+    for (int k = 0; k < r->dump->num_calls && !cli_interrupted(); k++)
         if (!with_batch(r, k, repeat_call))
             return false;
-    return with_batch(r, r->dump->num_calls - 1, find_failed_step);
+    bool ok = cli_interrupted() || with_batch(r, r->dump->num_calls - 1, find_failed_step);
+    r->whole = !cli_interrupted();
+    return ok;
 }
 
 static bool is_same(const Replay *r) {
@@ -329,13 +355,19 @@ static void print_human(const Replay *r) {
     printf("%-16s %s (%s: bodies %d, dofs %d)\n", "dump", cli_shown(r->args->path).text, cli_shown(a->name).text,
            a->num_bodies, a->num_dofs);
     printf("%-16s %d of %d, states %s\n", "world", d->world, d->num_worlds, d->inputs.dtype == SAP_F64 ? "f64" : "f32");
-    for (int k = 0; k < d->num_calls; k++)
+    for (int k = 0; k < r->ended; k++)
         print_call(r, k);
-    print_cause(r);
+    if (r->whole)
+        print_cause(r);
     printf("%-16s ", "replay");
     if (r->options.device == SAP_DEVICE_CPU)
         printf("%s, lanes %d, threads %d, ", cli_isa(r->info.isa).text, r->info.lanes, r->info.threads);
-    printf("worlds %d: %s\n", r->args->worlds, is_same(r) ? "the same bits" : "DIFFERENT");
+    printf("worlds %d: ", r->args->worlds);
+    if (!r->whole) {
+        printf("INTERRUPTED after %d of %d calls\n", r->ended, d->num_calls);
+        return;
+    }
+    puts(is_same(r) ? "the same bits" : "DIFFERENT");
     if (!is_same(r))
         printf("%-16s status of %d of %d calls, state %s, counters and cost %s\n", "same", r->same_calls, d->num_calls,
                r->same_state ? "same" : "different", r->same_counters ? "same" : "different");
@@ -359,7 +391,7 @@ static json_t *cause_json(const SapDump *d) {
 static json_t *report_json(const Replay *r) {
     const SapDump *d = r->dump;
     json_t *json = json_object(), *calls = json_array();
-    for (int k = 0; k < d->num_calls; k++)
+    for (int k = 0; k < r->ended; k++)
         json_array_append_new(calls, call_json(r, k));
     cli_json_put(&json, "dump", cli_json_text(r->args->path));
     cli_json_put(&json, "name", cli_json_text(sap_model_arrays(d->model)->name));
@@ -371,7 +403,8 @@ static json_t *report_json(const Replay *r) {
     cli_json_put(&json, "nonfinite_input", cause_json(d));
     cli_json_put(&json, "copies", json_integer(r->args->worlds));
     cli_json_put(&json, "threads", json_integer(r->info.threads));
-    cli_json_put(&json, "same_bits", json_boolean(is_same(r)));
+    cli_json_put(&json, "interrupted", json_boolean(!r->whole));
+    cli_json_put(&json, "same_bits", r->whole ? json_boolean(is_same(r)) : json_null());
     return json;
 }
 
@@ -392,7 +425,7 @@ static int replay_dump(const ReplayArgs *args, const SapDump *dump) {
     r.options.threads = r.options.lanes = 0;
     r.options.isa = SAP_ISA_AUTO;
     bool ok = cli_settings_apply(&args->settings, &r.options) && replay(&r) && report(&r);
-    int code = !ok ? CLI_EXIT_BAD : is_same(&r) ? CLI_EXIT_OK : CLI_EXIT_DIFFERENT;
+    int code = !ok ? CLI_EXIT_BAD : !r.whole ? cli_exit_interrupted() : is_same(&r) ? CLI_EXIT_OK : CLI_EXIT_DIFFERENT;
     free(r.q);
     free(r.qd);
     free(r.status);

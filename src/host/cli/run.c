@@ -209,7 +209,7 @@ static bool run(Run *r) {
 static int exit_code(const Run *r) {
     if (r->failures.total)
         return CLI_EXIT_WORLDS_FAILED;
-    return r->done < r->args->steps ? CLI_EXIT_INTERRUPTED : CLI_EXIT_OK;
+    return r->done < r->args->steps ? cli_exit_interrupted() : CLI_EXIT_OK;
 }
 
 int cli_run(int argc, char **argv) {

@@ -322,7 +322,7 @@ static int run_all(Bench *bench) {
     for (int i = 0; i < bench->rows.count; i++)
         if (bench_row_failed(&bench->rows.row[i]))
             return CLI_EXIT_WORLDS_FAILED;
-    return ok ? CLI_EXIT_OK : CLI_EXIT_INTERRUPTED; /* the case that was interrupted is not shown */
+    return ok ? CLI_EXIT_OK : cli_exit_interrupted(); /* the case that was interrupted is not shown */
 }
 
 /* The Newton benchmark uses the first entry of each list; its defaults are 1024 worlds and one thread. */

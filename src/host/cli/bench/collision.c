@@ -318,5 +318,5 @@ int cli_bench_collision(const BenchCollision *args) {
     if (ok && args->format == BENCH_JSON)
         ok = cli_json_print(json_pack("{ss sO}", "version", sap_version(), "rows", bench.rows));
     json_decref(bench.rows);
-    return !ok ? CLI_EXIT_BAD : cli_interrupted() ? CLI_EXIT_INTERRUPTED : CLI_EXIT_OK;
+    return !ok ? CLI_EXIT_BAD : cli_interrupted() ? cli_exit_interrupted() : CLI_EXIT_OK;
 }

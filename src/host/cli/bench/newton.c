@@ -247,5 +247,5 @@ int cli_bench_newton(const BenchNewton *args) {
     if (ok && args->format == BENCH_JSON)
         ok = cli_json_print(json_pack("{ss si sO}", "version", sap_version(), "worlds", args->worlds, "rows", g.rows));
     json_decref(g.rows);
-    return !ok ? CLI_EXIT_BAD : cli_interrupted() ? CLI_EXIT_INTERRUPTED : CLI_EXIT_OK;
+    return !ok ? CLI_EXIT_BAD : cli_interrupted() ? cli_exit_interrupted() : CLI_EXIT_OK;
 }

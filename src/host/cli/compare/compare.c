@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "host/cli/compare/solvers.h"
+#include "host/cli/interrupt.h"
 
 /* ---- command line ---- */
 
@@ -126,7 +127,7 @@ static int compare_presets(Compare *c) {
         return CLI_EXIT_BAD;
     if (any_failed(c))
         return CLI_EXIT_WORLDS_FAILED;
-    return c->num_rows < c->num_variants ? CLI_EXIT_INTERRUPTED : CLI_EXIT_OK;
+    return c->num_rows < c->num_variants ? cli_exit_interrupted() : CLI_EXIT_OK;
 }
 
 int cli_compare(int argc, char **argv) {
