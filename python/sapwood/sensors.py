@@ -40,8 +40,10 @@ def _site(batch: Batch, site: Any) -> tuple[int, Any]:
 class TouchSensor(NamedTuple):
     """Contacts that a batch measures after every step (Batch.set_sensors): of a body, or of one of its shapes.
 
-    TouchSensor("foot_fl", "static")                      # the foot with the ground
-    TouchSensor(shape="sole", other_shape="step_3")       # a pair of shapes
+        TouchSensor("fl_shank", "static")                 # a foot with the ground
+        TouchSensor(shape="sole", other_shape="step_3")   # a pair of shapes
+
+    docs/sensors.md describes the readings.
     """
 
     body: int | str | None = None  # None: that of `shape`

@@ -1,9 +1,9 @@
 """Ground that is not flat: one large height field of square cells, on which worlds are placed.
 
-ground = terrain.make(["slope", "stairs", "rough"], levels=10, seed=0)
-model = terrain.lay(sapwood.scene("quadruped"), ground)
-batch = sapwood.Batch(model, 1024)
-batch.joint_q[:, :3] += ground.origins[level, kind]      # a cell for each world
+    ground = terrain.make(["slope", "stairs", "rough"], levels=10, seed=0)
+    model = terrain.lay(sapwood.scene("quadruped"), ground)
+    batch = sapwood.Batch(model, 1024)
+    batch.joint_q[:, :3] += ground.origins[level, kind]      # a cell for each world
 
 All worlds have the same field: the cell of a world is its terrain, and moving a world to another cell changes it. The
 columns of cells are kinds, the rows are levels of difficulty. Each cell has a flat square in its middle, at which
@@ -11,9 +11,11 @@ columns of cells are kinds, the rows are levels of difficulty. Each cell has a f
 
 Or a world chooses one of several grounds, which all lie in the same place:
 
-model = terrain.lay(sapwood.scene("quadruped"), [terrain.make(["rough"], 1, seed=k) for k in range(20)])
-batch = sapwood.Batch(model, 1024)
-terrain.choose(batch, np.arange(1024) % 20)
+    model = terrain.lay(sapwood.scene("quadruped"), [terrain.make(["rough"], 1, seed=k) for k in range(20)])
+    batch = sapwood.Batch(model, 1024)
+    terrain.choose(batch, np.arange(1024) % 20)
+
+`lay` returns the model with the ground, `choose` the ground of each world.
 """
 
 from __future__ import annotations

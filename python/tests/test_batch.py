@@ -356,3 +356,10 @@ def test_two_batches_step_in_two_threads(quadruped):
         for thread in threads:
             thread.join()
         assert_same_state(one, two)
+
+
+def test_the_first_step_is_made_within_a_second():
+    start = time.perf_counter()
+    with sapwood.Batch(sapwood.scene("quadruped"), 1024) as batch:
+        batch.step()
+    assert time.perf_counter() - start < 1

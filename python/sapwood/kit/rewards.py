@@ -14,6 +14,8 @@ class Rewards:
     """reward = dt sum_i weight_i term_i(), one number per world.
 
         rewards = Rewards(worlds, dt, track=(1.0, self.tracking), jerk=(-0.1, self.jerk))
+
+    A term is a weight and a function that returns one number per world.
     """
 
     def __init__(self, worlds: int, dt: float, arrays: Numpy | Torch = NUMPY, **terms: Term) -> None:
