@@ -62,6 +62,8 @@ typedef struct SapMujocoParameters {
     const double *constraint_solref;      /* [nc][2]; default as above */
     const double *constraint_solimp;      /* [nc][5]; default as above */
     const double *constraint_torquescale; /* [nc] m, rotation of a weld against its translation; default 1 */
+    const double *constraint_invweight; /* [nc][2] >= 0, translation and rotation: sums over MuJoCo's two bodies, which
+                                           * may be parts of ours, joints or tendons; default: of ours */
 
     const double *tendon_invweight;       /* [nt] >= 0: tendon_invweight0; required */
     const double *tendon_limit_margin;    /* [nt] m or rad; default 0 */
@@ -121,7 +123,8 @@ SAP_API void sap_mujoco_arrays_default(SapMujocoParameters *arrays);
 
 /* sap_model_create with the numbers of MuJoCo's law. MuJoCo's first body of an equality is body b of the constraint,
  * the second is body a. The caller owns *out. */
-SAP_API SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoParameters *mujoco, SapModel **out);
+SAP_API SapStatus sap_model_create_mujoco(const SapModelArrays *arrays, const SapMujocoParameters *mujoco,
+                                          SapModel **out);
 
 /* The numbers of a model, owned by the model; NULL if it has none. A model that was created without them, such as that
  * of a scene, gets some with its first solver or batch of this law: computed weights, shape_friction = (mu, 0.005,

@@ -450,6 +450,7 @@ STRUCTS = {
         ("constraint_solref", "ptr"),
         ("constraint_solimp", "ptr"),
         ("constraint_torquescale", "ptr"),
+        ("constraint_invweight", "ptr"),
         ("tendon_invweight", "ptr"),
         ("tendon_limit_margin", "ptr"),
         ("tendon_limit_solref", "ptr"),

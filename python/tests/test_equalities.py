@@ -410,7 +410,29 @@ def test_equalities_that_cannot_act_are_left_out_without_a_loss():
     assert "equality 'one': left out; its bodies do not move" in report
     assert "equality 'two': left out; its bodies do not move" in report
     assert "equality 'follow': holds, but does not follow the mocap body 'hand'" in report
-    assert [line for line in model.imported.lost if "equality" in line] == []
+    assert model.imported.lost == [
+        "body 'hand': mocap; it stays where it is",
+        "equality 'follow': holds, but does not follow the mocap body 'hand'",
+    ]
+
+
+@pytest.mark.parametrize("law", ["sap", "mujoco"])
+@pytest.mark.parametrize("on", ['body1="hand" body2="a"', 'site1="grip" site2="s"', 'body1="finger" body2="a"'])
+def test_a_weld_to_a_mocap_body_is_a_loss(law, on):
+    """It holds at the initial pose of the mocap body, whose geoms are static."""
+    xml = f"""<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+      <body name="hand" mocap="true" pos="0 0 1"><geom name="g" size="0.05"/><site name="grip"/>
+        <body name="finger"><geom size="0.05"/></body></body>
+      <body name="a" pos="0 0 1"><freejoint/><geom size="0.1" contype="0" conaffinity="0"/><site name="s"/></body></worldbody>
+      <equality><weld name="w" {on}/></equality></mujoco>"""
+    with pytest.warns(sapwood.SapwoodImportWarning) as caught:
+        model = both(xml, law=law)[2]
+    assert any("equality 'w': holds, but does not follow" in str(w.message) for w in caught)
+    codes = {found.code.name for found in model.imported.found if found.code.lost}
+    assert codes == {"MOCAP", "FOLLOWS_MOCAP"}
+    assert model.num_bodies == 1 and model.shape_body.tolist() == [-1, -1, -1, 0]
+    with pytest.raises(ValueError, match="does not follow the mocap body"):
+        both(xml, law=law, strict=True)
 
 
 def test_disabled_equalities_are_left_out():

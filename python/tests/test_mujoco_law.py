@@ -327,6 +327,23 @@ def test_one_import_has_the_parameters_of_both_laws(monkeypatch) -> None:
     assert sapwood.Batch(model, 1, solver="mujoco").model.joint_target_ke.max() == 0, "a changed model is its own"
 
 
+@pytest.mark.parametrize("on", ['body1="tip" body2="post"', 'site1="s" site2="p"'])
+@pytest.mark.parametrize("kind", ["weld", "connect"])
+def test_an_equality_of_a_massless_body_has_the_weight_of_that_body(kind: str, on: str) -> None:
+    """MuJoCo's invweight0 of a massless body is that at its own place, not that of the body that carries it."""
+    anchor = ' anchor="0 0 0"' if kind == "connect" and "body" in on else ""
+    m = mujoco.MjModel.from_xml_string(f"""<mujoco><option><flag island="disable"/></option><worldbody>
+      <body name="post" pos="0.9 0.1 1.05"><joint axis="0 1 0"/><geom size="0.05"/><site name="p"/></body>
+      <body pos="0 0 1"><joint axis="0 1 0" stiffness="20"/><joint axis="0 0 1" damping="0.1"/>
+        <geom type="capsule" size="0.03" fromto="0 0 0 0.5 0.2 0"/>
+        <body name="tip" pos="0.85 0.1 0"><site name="s"/></body></body></worldbody>
+      <equality><{kind} {on}{anchor}/></equality></mujoco>""")
+    d, batch = mujoco.MjData(m), batch_of(m)
+    mujoco.mj_step(m, d)
+    batch.step()
+    assert np.abs(batch.qvel[0] - d.qvel).max() < 1e-12 * max(1, np.abs(d.qvel).max())
+
+
 def test_the_report_is_that_of_the_law_that_will_be_used() -> None:
     m = mujoco.MjModel.from_xml_string(STRING)
     with warnings.catch_warnings():

@@ -50,9 +50,9 @@ def _add_body(source: Source, out: Tree, b: int) -> None:
     parent, here = int(m.body_parentid[b]), pose(m.body_pos[b], quat_from_wxyz(m.body_quat[b]))
     here = pose_mul(out.offset[parent], here)
     link = int(out.body[parent])
-    if m.body_weldid[b] == 0 and m.body_mocapid[b] >= 0:
+    if m.body_mocapid[b] >= 0:
         out.found.append(source.find(Code.MOCAP, "BODY", b))
-    if m.body_weldid[b] == 0 or (m.body_jntnum[b] == 0 and m.body_mass[b] == 0):
+    if source.weld[b] == 0 or (m.body_jntnum[b] == 0 and m.body_mass[b] == 0):
         out.body[b], out.offset[b] = link, here
         return
     if link < 0 and out.num_joints:

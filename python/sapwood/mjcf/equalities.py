@@ -31,6 +31,7 @@ class Constraints:
 
     index: NDArray[np.int32]  # [neq] our constraint for each equality; -1: none
     rows: Rows = field(default_factory=Rows)
+    invweight: list[Floats] = field(default_factory=list)  # [2] MuJoCo's, of translation and rotation
     found: list[Finding] = field(default_factory=list)
 
 
@@ -49,13 +50,15 @@ def equalities(source: Source, tree: Tree, tendons: Tendons) -> Constraints:
     return out
 
 
-def _add_constraint(source: Source, out: Constraints, e: int, kind: str, weights: list[float], **row: Any) -> None:
-    """Adds a row of each array; `weights` are MuJoCo's inverse weights of translation (or of the only row) and of
-    the rotation of a weld."""
-    m = source.m
+def _add_constraint(
+    source: Source, out: Constraints, e: int, kind: str, invweight: Floats, scale: float = 0.0, **row: Any
+) -> None:
+    """Adds a row of each array; `scale` is the torquescale of a weld."""
+    m, weights = source.m, [float(invweight[0]), *([float(invweight[1] * (2 / scale) ** 2)] if scale else [])]
     soft = [source.softness(m.eq_solref[e], m.eq_solimp[e], weight) for weight in weights]
     soft += [(np.inf, 0.0)] * (2 - len(weights))
     out.index[e] = out.rows.count("constraint_type")
+    out.invweight.append(invweight)
     out.rows.add(
         constraint_type=TYPES["SAP_CONSTRAINT_" + kind],
         constraint_ke=[ke for ke, _ in soft],
@@ -73,7 +76,7 @@ def _add_constraint(source: Source, out: Constraints, e: int, kind: str, weights
 
 def _add_loop(source: Source, tree: Tree, out: Constraints, e: int) -> None:
     m, bodies = source.m, sides(source.m, e)
-    if m.body_weldid[bodies[0]] == m.body_weldid[bodies[1]]:
+    if source.weld[bodies[0]] == source.weld[bodies[1]]:
         out.found.append(source.find(Code.EQUALITY_WELDED, "EQUALITY", e))
         return
     for b in bodies:
@@ -81,14 +84,14 @@ def _add_loop(source: Source, tree: Tree, out: Constraints, e: int) -> None:
             out.found.append(source.find(Code.FOLLOWS_MOCAP, "EQUALITY", e, body=source.name("BODY", b)))
     data, weld = np.array(m.eq_data[e]), int(m.eq_type[e]) == EQ_WELD
     scale = float(data[10]) if weld else 0.0
-    invweight = np.array(m.body_invweight0[bodies]).sum(axis=0)
     frames = [pose_mul(tree.offset[b], _frame(m, e, i)) for i, b in enumerate(bodies)]
     _add_constraint(
         source,
         out,
         e,
         "WELD" if scale else "BALL",
-        [float(invweight[0]), float(invweight[1] * (2 / scale) ** 2)] if scale else [float(invweight[0])],
+        np.array(m.body_invweight0[bodies]).sum(axis=0),
+        scale,
         constraint_body=[int(tree.body[b]) for b in bodies],
         constraint_X=frames if scale else [pose(frame[:3]) for frame in frames],
     )
@@ -141,7 +144,7 @@ def _add_coupler(source: Source, tendons: Tendons, out: Constraints, e: int) -> 
         out,
         e,
         "COUPLER",
-        [weight],
+        np.array([weight, weight]),
         constraint_coordinate=(x + [-1])[:2],
         constraint_polynomial=np.array(m.eq_data[e][:5]),
         constraint_reference=(reference + [0.0])[:2],

@@ -50,7 +50,7 @@ def shapes(source: Source, tree: Tree) -> Shapes:
     if len(kept):
         wanted = wanted[np.ix_(kept, kept)]
         _set_friction(source, out, kept, wanted)
-        _set_filters(m, tree, out.rows, kept, wanted)
+        _set_filters(source, tree, out.rows, kept, wanted)
     if out.parts:
         _split_shapes(out)
     return out
@@ -207,8 +207,8 @@ def _wanted_pairs(source: Source) -> tuple[NDArray[np.bool_], list[Finding]]:
     contype, affinity = np.array(m.geom_contype), np.array(m.geom_conaffinity)
     wanted = (contype[:, None] & affinity[None]) != 0
     wanted |= wanted.T
-    weld = np.array(m.body_weldid)[m.geom_bodyid]
-    parent = np.array(m.body_weldid)[np.array(m.body_parentid)[weld]]
+    weld = source.weld[m.geom_bodyid]
+    parent = source.weld[np.array(m.body_parentid)[weld]]
     wanted &= weld[:, None] != weld[None]
     if "FILTERPARENT" not in source.disabled:
         child = (parent[:, None] == weld[None]) & (weld[None] != 0) & (weld[:, None] != 0)
@@ -272,9 +272,9 @@ def _friction_findings(
     ]
 
 
-def _set_filters(m: Any, tree: Tree, rows: Rows, kept: NDArray[np.intp], wanted: NDArray[np.bool_]) -> None:
+def _set_filters(source: Source, tree: Tree, rows: Rows, kept: NDArray[np.intp], wanted: NDArray[np.bool_]) -> None:
     """Filters exactly the pairs that cannot collide in MuJoCo: by groups, then by bodies, then by single pairs."""
-    body = np.array(rows.columns["shape_body"])
+    m, body = source.m, np.array(rows.columns["shape_body"])
     classes = np.stack([np.array(m.geom_contype)[kept], np.array(m.geom_conaffinity)[kept]], axis=1)
     _, kind = np.unique(classes, axis=0, return_inverse=True)
     kind = kind.ravel()
@@ -288,7 +288,7 @@ def _set_filters(m: Any, tree: Tree, rows: Rows, kept: NDArray[np.intp], wanted:
     allowed = np.where((a > 0) & (b > 0), a == b, a != b)
     active = np.array(rows.columns["shape_flags"]) == 3
     allowed &= active[:, None] & active[None]
-    weld = np.array(m.body_weldid)[np.array(m.geom_bodyid)[kept]]
+    weld = source.weld[np.array(m.geom_bodyid)[kept]]
     allowed &= weld[:, None] != weld[None]
     joints = list(zip(tree.rows.columns["joint_parent"], tree.rows.columns["joint_child"]))
     rows.columns.update(_filters(joints, body, allowed, wanted))

@@ -138,6 +138,7 @@ def _equalities(parts: Parts) -> dict[str, Any]:
         "constraint_solref": np.array(m.eq_solref)[found],
         "constraint_solimp": np.array(m.eq_solimp)[found],
         "constraint_torquescale": np.where(weld, np.array(m.eq_data)[found, 10], 1.0),
+        "constraint_invweight": parts.constraints.invweight,
     }
 
 

@@ -88,6 +88,7 @@ class Code(Enum):
     SHARED_SERVO = True, "a servo with a force range that shares its joint with another servo"
     BOUNDED_SERVO = True, "a servo of a joint with actuatorfrcrange and another actuator"
     TENDON_SERVO = True, "a servo of a tendon with several joints, {why}"
+    FOLLOWS_MOCAP = True, "holds, but does not follow the mocap body '{body}'"
     FLEX_EQUALITY = True, "it acts on a flex"
     SELF_COUPLING = True, "it couples a coordinate with itself"
     WELDED_PAIR = True, "two geoms that do not move against each other"
@@ -99,7 +100,6 @@ class Code(Enum):
     # approximated
     EQUALITY_DISABLED = False, "left out; equalities are disabled"
     EQUALITY_WELDED = False, "left out; its bodies do not move against each other"
-    FOLLOWS_MOCAP = False, "holds, but does not follow the mocap body '{body}'"
     SOFT = False, "{what} of stiffness {ke:.3g} {unit}, MuJoCo's under a load of one g; rigid=True makes it infinite"
     RIGID = False, "{what} of infinite stiffness, not that of solref and solimp"
     TENDON_IDLE = False, "left out; by itself it does nothing"

@@ -110,6 +110,8 @@ class Source:
         self.hulls = hulls
         self.points = points  # of the convex parts of each mesh, for all laws of an import
         self.rigid = rigid  # equalities and limits of tendons are rigid, whatever solref and solimp are
+        weld = np.array(m.body_weldid)
+        self.weld = np.where(np.array(m.body_mocapid)[weld] >= 0, 0, weld)  # [nbody] mocap bodies stay where they are
         flags, mujoco = int(m.opt.disableflags), mujoco_module()
         self.disabled = {name for name in FLAGS if flags & int(getattr(mujoco.mjtDisableBit, "mjDSBL_" + name, 0))}
         if "CONSTRAINT" in self.disabled:

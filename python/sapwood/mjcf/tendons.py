@@ -38,7 +38,7 @@ def tendons(source: Source, tree: Tree, drivers: set[int]) -> Tendons:
         if not acts and t not in used:
             out.found.append(source.find(Code.TENDON_IDLE, "TENDON", t))
             continue
-        terms, fault = _terms(source.m, tree, t)
+        terms, fault = _terms(source, tree, t)
         if terms:
             out.index[t] = len(out.terms)
             out.terms.append(terms)
@@ -93,13 +93,14 @@ def _acts(m: Any, t: int) -> bool:
 # ---- its length ----
 
 
-def _terms(m: Any, tree: Tree, t: int) -> tuple[list[Term], Why]:
+def _terms(source: Source, tree: Tree, t: int) -> tuple[list[Term], Why]:
     """The terms of its length, or none and the reason why it cannot be converted."""
+    m = source.m
     wraps = range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t])
     kinds = {int(m.wrap_type[w]) for w in wraps}
     if kinds - {WRAP_JOINT, WRAP_SITE, WRAP_PULLEY}:
         return [], Why.WRAPS
-    terms = _joint_terms(m, wraps) if kinds == {WRAP_JOINT} else _path_terms(m, tree, wraps)
+    terms = _joint_terms(m, wraps) if kinds == {WRAP_JOINT} else _path_terms(source, tree, wraps)
     return terms, Why.RIGID_PATH
 
 
@@ -108,8 +109,9 @@ def _joint_terms(m: Any, wraps: range) -> list[Term]:
     return [(JOINT, dof, (coefficient, 0.0, 0.0)) for dof, coefficient in terms if coefficient]
 
 
-def _path_terms(m: Any, tree: Tree, wraps: range) -> list[Term]:
+def _path_terms(source: Source, tree: Tree, wraps: range) -> list[Term]:
     """Sites and pulleys. Branches of one site have no length and are left out."""
+    m = source.m
     branches: list[tuple[float, list[int]]] = [(1.0, [])]  # divisor, sites
     for w in wraps:
         if int(m.wrap_type[w]) == WRAP_PULLEY:
@@ -117,7 +119,7 @@ def _path_terms(m: Any, tree: Tree, wraps: range) -> list[Term]:
         else:
             branches[-1][1].append(int(m.wrap_objid[w]))
     branches = [(divisor, sites) for divisor, sites in branches if len(sites) > 1]
-    welds = [{int(m.body_weldid[m.site_bodyid[s]]) for s in sites} for _, sites in branches]
+    welds = [{int(source.weld[m.site_bodyid[s]]) for s in sites} for _, sites in branches]
     if all(len(bodies) == 1 for bodies in welds):
         return []
     out: list[Term] = []

@@ -21,26 +21,9 @@ static void put_soft(double *row, int first, Soft soft, int i) {
     memcpy(row + first + 2, soft.solimp + 5 * i, 5 * sizeof *row);
 }
 
-static double body_weight(const SapMujocoParameters *a, int body, int which) {
-    return body < 0 ? 0 : a->body_invweight[2 * body + which];
-}
-
-/* w of a coordinate: a public dof, nv + tendon, or -1. */
-static double coordinate_weight(const SapModel *model, int x) {
-    int nv = model->arrays.num_dofs;
-    return x < 0    ? 0
-           : x < nv ? sap_model_mujoco(model)->dof_invweight[x]
-                    : sap_model_mujoco(model)->tendon_invweight[x - nv];
-}
-
 static void put_equality(const SapModel *model, int c, double *row) {
-    const SapModelArrays *m = &model->arrays;
     const SapMujocoParameters *a = sap_model_mujoco(model);
-    const int *body = m->constraint_body + 2 * c, *x = m->constraint_coordinate + 2 * c;
-    for (int which = 0; which < 2; which++)
-        row[SAP_MUJOCO_WEIGHT + which] = m->constraint_type[c] == SAP_CONSTRAINT_COUPLER
-                                             ? coordinate_weight(model, x[0]) + coordinate_weight(model, x[1])
-                                             : body_weight(a, body[0], which) + body_weight(a, body[1], which);
+    memcpy(row + SAP_MUJOCO_WEIGHT, a->constraint_invweight + 2 * c, 2 * sizeof *row);
     row[SAP_MUJOCO_TORQUESCALE] = a->constraint_torquescale[c];
     put_soft(row, SAP_MUJOCO_SOFT, (Soft){a->constraint_solref, a->constraint_solimp}, c);
     put_soft(row, SAP_MUJOCO_LOSS_SOFT, (Soft){a->constraint_solref, a->constraint_solimp}, c); /* not used */

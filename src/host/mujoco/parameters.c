@@ -56,6 +56,7 @@ static const Field fields[] = {
     SOLREF(constraint_solref, CONSTRAINTS),
     SOLIMP(constraint_solimp, CONSTRAINTS),
     FIELD(constraint_torquescale, CONSTRAINTS, 1, .row = one),
+    FIELD(constraint_invweight, CONSTRAINTS, 2, .from_zero = true), /* filled in from bodies, dofs and tendons */
     FIELD(tendon_invweight, TENDONS, 1, .required = true, .from_zero = true),
     FIELD(tendon_limit_margin, TENDONS, 1, .row = NULL),
     SOLREF(tendon_limit_solref, TENDONS),
@@ -293,6 +294,28 @@ static void fill_weights(const SapModelArrays *m, SapMujocoParameters *to) {
         weight[s] = m->shape_body[s] < 0 ? 0 : to->body_invweight[2 * m->shape_body[s]];
 }
 
+static double body_weight(const SapMujocoParameters *a, int body, int which) {
+    return body < 0 ? 0 : a->body_invweight[2 * body + which];
+}
+
+/* w of a coordinate: a public dof, nv + tendon, or -1. */
+static double coordinate_weight(const SapModelArrays *m, const SapMujocoParameters *a, int x) {
+    int nv = m->num_dofs;
+    return x < 0 ? 0 : x < nv ? a->dof_invweight[x] : a->tendon_invweight[x - nv];
+}
+
+/* The weights of constraints that are not given. */
+static void fill_constraint_weights(const SapModelArrays *m, SapMujocoParameters *to) {
+    double *weight = (double *)to->constraint_invweight; /* our own copy */
+    for (int c = 0; c < m->num_constraints; c++) {
+        const int *body = m->constraint_body + 2 * c, *x = m->constraint_coordinate + 2 * c;
+        bool couples = m->constraint_type[c] == SAP_CONSTRAINT_COUPLER;
+        for (int which = 0; which < 2; which++)
+            weight[2 * c + which] = couples ? coordinate_weight(m, to, x[0]) + coordinate_weight(m, to, x[1])
+                                            : body_weight(to, body[0], which) + body_weight(to, body[1], which);
+    }
+}
+
 /* The bounds of drives that are not given. */
 static void fill_ranges(const SapModelArrays *m, SapMujocoParameters *to) {
     double *range = (double *)to->dof_drive_range; /* our own copy */
@@ -314,6 +337,8 @@ static SapStatus copy_parameters(const SapModelArrays *model, const SapMujocoPar
         SAP_TRY(copy_field(model, from, &fields[i], to));
     if (!from->shape_invweight)
         fill_weights(model, to);
+    if (!from->constraint_invweight)
+        fill_constraint_weights(model, to);
     if (!from->dof_drive_range)
         fill_ranges(model, to);
     SAP_TRY(check_range("dof_drive_range", to->dof_drive_range, model->num_dofs));
