@@ -7,6 +7,10 @@
 ...     batch.joint_q[0]
 """
 
+import importlib
+import sys
+from typing import Any
+
 from . import dist
 from ._library import (
     ArgumentError,
@@ -29,6 +33,7 @@ from .dump import Dump
 from .model import Model
 from .options import Options, preset_names
 from .rays import RayHits, RaySensor, pattern_grid, pattern_lidar
+from .registration import register
 from .sensors import TouchSensor
 from .shipped import scene, scene_names, scene_path
 from .solver import Control, Solver, State
@@ -72,3 +77,18 @@ __all__ = [
     "version",
 ]
 __version__ = version()
+_LATER = ("gym", "kit", "mjcf", "rl", "terrain", "view")  # imported at their first use: some of them need an extra
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_LATER]
+
+
+if "gymnasium" in sys.modules:
+    register()

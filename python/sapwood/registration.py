@@ -1,5 +1,5 @@
-"""Names of the environments for gymnasium.make_vec and gymnasium.make. gymnasium calls `register` when it is imported,
-by the entry point "gymnasium.envs" of the package, in the namespace `sapwood`."""
+"""Names of the environments for gymnasium.make_vec and gymnasium.make, which exist once `sapwood.gym` is imported, or
+`sapwood` after gymnasium."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ def register() -> None:
     import gymnasium
 
     for name, task, settings in TASKS:
+        if f"sapwood/{name}" in gymnasium.registry:
+            continue
         gymnasium.register(
-            name,
+            f"sapwood/{name}",
             entry_point=f"sapwood.gym.single:{task.lower()}",
             vector_entry_point=f"sapwood.gym:{task}",
             kwargs=settings,

@@ -1,5 +1,8 @@
 """The vector environment: resets, seeds, buffers."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -132,16 +135,25 @@ def test_a_seed_honours_the_offset_of_the_worlds():
 
 def test_the_environment_has_a_name_in_gymnasium():
     import gymnasium
-    from gymnasium.envs.registration import namespace
 
-    from sapwood.registration import register
-
-    if "sapwood/QuadrupedVelocity-v0" not in gymnasium.registry:  # a package that is not installed has no entry point
-        with namespace("sapwood"):
-            register()
     env = gymnasium.make_vec("sapwood/QuadrupedVelocity-v0", num_envs=3, threads=1)
     assert env.reset(seed=0)[0].shape == (3, 55) and env.num_envs == 3
     env.close()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "import gymnasium, sapwood; name = 'sapwood/GripperLift-v0'",
+        "import sapwood.gym, gymnasium; name = 'sapwood/GripperLift-v0'",
+        "import sapwood, gymnasium; sapwood.gym; name = 'sapwood/GripperLift-v0'",
+        "import gymnasium; name = 'sapwood.gym:sapwood/GripperLift-v0'",
+    ],
+)
+def test_a_fresh_interpreter_makes_an_environment_by_name(lines):
+    code = f"{lines}; print(gymnasium.make_vec(name, num_envs=2, threads=1).reset(seed=0)[0].shape)"
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert run.stdout == "(2, 24)\n", run.stderr
 
 
 def test_the_vector_wrappers_of_gymnasium_work():

@@ -67,13 +67,7 @@ def test_worlds_do_not_depend_on_the_process_that_steps_them(task):
 @pytest.mark.parametrize("task", MAKE)
 def test_a_task_has_a_name_in_gymnasium(task):
     import gymnasium
-    from gymnasium.envs.registration import namespace
 
-    from sapwood.registration import register
-
-    if f"sapwood/{NAMES[task]}" not in gymnasium.registry:  # a package that is not installed has no entry point
-        with namespace("sapwood"):
-            register()
     env = gymnasium.make_vec(f"sapwood/{NAMES[task]}", num_envs=2, threads=1)
     assert type(env) is type(MAKE[task](1)) and env.reset(seed=0)[0].shape == env.observation_space.shape
     env.close()
@@ -186,14 +180,8 @@ def test_a_humanoid_is_rewarded_for_the_foot_that_swings():
 @pytest.mark.parametrize("task", MAKE)
 def test_the_checker_of_gymnasium_passes(task):
     import gymnasium
-    from gymnasium.envs.registration import namespace
     from gymnasium.utils.env_checker import check_env
 
-    from sapwood.registration import register
-
-    if f"sapwood/{NAMES[task]}" not in gymnasium.registry:
-        with namespace("sapwood"):
-            register()
     env = gymnasium.make(f"sapwood/{NAMES[task]}")
     check_env(env.unwrapped, skip_render_check=True)
     env.close()

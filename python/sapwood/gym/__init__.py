@@ -5,8 +5,11 @@ observation, info = env.reset(seed=0)
 observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 """
 
+from ..registration import register
 from .env import BatchEnv
 from .gripper import Gripper
 from .legged import Humanoid, Legged, Quadruped
+
+register()
 
 __all__ = ["BatchEnv", "Gripper", "Humanoid", "Legged", "Quadruped"]
