@@ -17,16 +17,20 @@ if TYPE_CHECKING:
 POSITION_VELOCITY = 3  # joint_target_mode of a drive with ke and kd
 
 
-def dofs_of(model: Model, joints: str | Sequence[str] | None) -> NDArray[np.intp]:
-    """The dofs of joints with one axis, by name; None: of all of them.
+def dof_names(model: Model) -> list[str]:
+    """The names of the joints of all dofs. Several MuJoCo joints of one body may be one D6 joint "a+b+c" here: each name
+    stands for its own axis."""
+    names: list[str] = []
+    for name, count in zip(model.joint_name, np.diff(model.joint_qd_start).tolist()):
+        split = count > 1 and name.count("+") == count - 1
+        names += name.split("+") if split else [name] * count
+    return names
 
-    Several MuJoCo joints of one body may be one D6 joint "a+b+c" here: each name stands for its own axis.
-    """
-    start, names = model.joint_qd_start, {}
-    for j, name in enumerate(model.joint_name):
-        count = int(start[j + 1] - start[j])
-        parts = name.split("+") if count > 1 and name.count("+") == count - 1 else [name] if count == 1 else []
-        names.update({part: int(start[j]) + i for i, part in enumerate(parts)})
+
+def dofs_of(model: Model, joints: str | Sequence[str] | None) -> NDArray[np.intp]:
+    """The dofs of joints with one axis, by name; None: of all of them."""
+    every = dof_names(model)
+    names = {name: v for v, name in enumerate(every) if every.count(name) == 1}
     if joints is None:
         return np.array(list(names.values()), np.intp)
     wanted = [joints] if isinstance(joints, str) else list(joints)

@@ -1,5 +1,7 @@
 """Parts of tasks: each against what it says."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import sapwood
 from sapwood import kit
 from sapwood.keys import random_keys
 
-from conftest import SCENES
+from conftest import ROOT, SCENES
 
 KEYS = random_keys(np.arange(20000))
 SOME = np.arange(4)
@@ -68,7 +70,41 @@ def test_values_are_those_of_the_world_or_of_each_entry(batch):
         all(len(np.unique(row)) == 1 for row in batch.shape_material_mu)
         and len(np.unique(batch.shape_material_mu)) == 4
     )
-    assert len(np.unique(batch.joint_damping)) == 4 * 18
+    legs = np.s_[:, 6:]
+    assert len(np.unique(batch.joint_damping[legs])) == 4 * 12
+
+
+def test_the_base_of_a_robot_keeps_its_dofs_unless_its_joint_is_named(batch):
+    friction, base = kit.Value(kit.Uniform(1, 2), each=True), batch.model.joint_friction[:6].copy()
+    kit.Randomizer(batch, joint_friction=friction)(SOME, KEYS[:4])
+    assert np.array_equal(batch.joint_friction[:, :6], np.tile(base, (batch.num_worlds, 1)))
+    legs = batch.joint_friction[SOME, 6:].copy()
+    assert np.all((legs >= 1) & (legs <= 2))
+    named = kit.Value(kit.Uniform(1, 2), each=True, of=[batch.model.joint_name[0], "*_knee"])
+    kit.Randomizer(batch, joint_friction=named)(SOME, KEYS[:4])
+    assert np.all(batch.joint_friction[SOME, :6] >= 1) and np.array_equal(batch.joint_friction[SOME, 6:], legs)
+
+
+def test_the_example_of_the_documentation_leaves_the_base_alone(batch):
+    code = re.search(
+        r"```python\n(from sapwood.kit import LogUniform.*?)```", (ROOT / "docs/tasks.md").read_text(), re.S
+    )
+    exec(code.group(1), {"batch": batch, "worlds": SOME, "keys": KEYS[:4]})
+    assert np.all(batch.joint_friction[:, :6] == 0) and np.all(batch.joint_friction[SOME, 6:] > 0)
+
+
+def test_entries_are_chosen_by_names_and_patterns(batch):
+    names = batch.model.body_name
+    chosen = [i for i, name in enumerate(names) if name.endswith("thigh")]
+    kit.Randomizer(batch, body_mass=kit.Scale(kit.Uniform(2, 3), of="*thigh"))(SOME, KEYS[:4])
+    changed = batch.body_mass[SOME] != batch.model.body_mass
+    assert 0 < len(chosen) < len(names) and np.array_equal(np.nonzero(changed.all(axis=0))[0], chosen)
+    assert np.array_equal(changed.any(axis=0), changed.all(axis=0))
+    batch.check_parameters()
+    with pytest.raises(ValueError, match=r"body_mass: nothing has the name 'trnk'; did you mean 'trunk'\?"):
+        kit.Randomizer(batch, body_mass=kit.Scale(kit.Uniform(2, 3), of="trnk"))
+    with pytest.raises(ValueError, match="gravity has no entries with names"):
+        kit.Randomizer(batch, gravity=kit.Scale(kit.Uniform(2, 3), of="trunk"))
 
 
 def test_commands_change_after_their_period_and_depend_on_the_world_only():
