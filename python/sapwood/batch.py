@@ -437,12 +437,12 @@ class Batch(MjNames):
             n = integer("n", n)
         seconds = self._dt if h is None else ctypes.c_double(h)
         given = None if contacts is None else self._given(contacts)
-        if self._controls is None:
+        if not self._converts_controls():
             self._keep_controls()
             return self._advance(n, seconds, given)
         # Thrusters turn with their bodies, and activations change: their forces are converted again before each step.
         for count in [1] * n if self._actuation().changes else [n]:
-            self._write_controls(slice(None), self._controls, seconds.value)
+            self._write_controls(slice(None), self.ctrl, seconds.value)
             self._keep_controls()
             self._advance(count, seconds, given)
             self._advance_activations(seconds.value)
@@ -692,7 +692,7 @@ class Batch(MjNames):
         """Copies of everything that determines the next steps, for the worlds with these indices (default all)."""
         rows = slice(None) if worlds is None else np.asarray(worlds)
         out = {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *self._cache(), *self.expanded)}
-        names = {"ctrl": self._controls, "act": self._activations}
+        names = {"ctrl": self._controls if self._converts_controls() else None, "act": self._activations}
         return {**out, **{name: array[rows].copy() for name, array in names.items() if array is not None}}
 
     def set_state(self, state: Mapping[str, ArrayLike], worlds: ArrayLike | None = None) -> None:
@@ -708,8 +708,10 @@ class Batch(MjNames):
                 self._put(name, rows, values)
             elif name in CACHE:
                 continue  # this batch starts cold
-            elif name in ("ctrl", "act"):
-                getattr(self, name)[rows] = values
+            elif name == "ctrl":
+                self._set_ctrl(rows, values)
+            elif name == "act":
+                self.act[rows] = values
             else:
                 parts = (*STATE, *CONTROL, *PARAMETERS)
                 raise KeyError(f"{name} is not part of a state{nearest(name, parts)} It has {', '.join(parts)}")

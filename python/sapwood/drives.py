@@ -18,7 +18,7 @@ POSITION_VELOCITY = 3  # joint_target_mode of a drive with ke and kd
 
 
 def dof_names(model: Model) -> list[str]:
-    """The names of the joints of all dofs. Several MuJoCo joints of one body may be one D6 joint "a+b+c" here: each name
+    """The name of the joint of each dof. Several MuJoCo joints of a body may be one D6 joint "a+b+c" here: each name
     stands for its own axis."""
     names: list[str] = []
     for name, count in zip(model.joint_name, np.diff(model.joint_qd_start).tolist()):

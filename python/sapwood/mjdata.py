@@ -57,10 +57,12 @@ class MjNames:
     num_worlds: int
     _coordinates: Coordinates
     _controls: NDArray[np.float64] | None  # ctrl, once it has been used
+    _shown: Floats | None  # its values that were not written by the caller
+    _converts: bool  # each step converts ctrl: once it has been written
     _activations: NDArray[np.float64] | None  # act, once it has been used
     _clock: Clock
     _mjsensors: MjSensors | None  # once sensordata has been used
-    _written: Floats | None  # controls as they were converted last
+    _written: Floats | None  # controls that were converted last
     _acted: tuple[Floats, Floats | None] | None  # controls and activations of the last step, if a sensor reads them
 
     # ---- of the batch ----
@@ -84,7 +86,7 @@ class MjNames:
         imported = self.model.imported
         self._coordinates = imported.coordinates if imported else coordinates_of(self.model)
         self._controls, self._activations, self._clock = None, None, Clock(np.zeros(self.num_worlds))
-        self._mjsensors, self._written, self._acted = None, None, None
+        self._mjsensors, self._written, self._acted, self._shown, self._converts = None, None, None, None, False
         self._start_controls(np.ones(self.num_worlds, bool), 0)
 
     @property
@@ -198,16 +200,27 @@ class MjNames:
     def ctrl(self) -> NDArray[np.float64]:
         """(num_worlds, nu) MuJoCo's controls of an imported model. Live: each step reads them.
 
-        From the first access on, every step converts them to joint_f, to the targets of drives and to body_f of bodies
-        with thrusters, and overwrites what was there.
+        Once a value has been changed, or `ctrl` has been assigned, every step converts them to joint_f, to the targets
+        of drives and to body_f of bodies with thrusters, and overwrites what was there.
         """
         if self._controls is None:
-            self._controls = np.zeros((self.num_worlds, self._actuation().num_controls))
+            shape = (self.num_worlds, self._actuation().num_controls)
+            self._controls = np.zeros(shape) if self._written is None else self._written.copy()
+            self._shown = self._controls.copy()
         return self._controls
 
     @ctrl.setter
     def ctrl(self, values: ArrayLike) -> None:
-        self.ctrl[...] = values
+        self._set_ctrl(..., values)
+
+    def _set_ctrl(self, rows: Any, values: ArrayLike) -> None:
+        self.ctrl[rows], self._converts = values, True
+
+    def _converts_controls(self) -> bool:
+        """Whether steps convert ctrl. A write into the array shows by its values."""
+        if not self._converts and self._controls is not None:
+            self._converts = not np.array_equal(self._controls, self._shown)  # type: ignore[arg-type]
+        return self._converts
 
     @property
     def act(self) -> NDArray[np.float64]:
@@ -240,7 +253,7 @@ class MjNames:
 
     def set_ctrl(self, ctrl: ArrayLike) -> None:
         """Sets the MuJoCo controls (num_worlds, nu) of an imported model: writes joint_f and the targets of drives."""
-        if self._controls is None and not self._actuation().changes:
+        if not self._converts_controls() and not self._actuation().changes:
             self._write_controls(slice(None), ctrl)
         else:
             self.ctrl = ctrl
@@ -251,7 +264,7 @@ class MjNames:
         if self._mjsensors is not None and self._mjsensors.keeps_controls():
             none = np.zeros((self.num_worlds, self._actuation().num_controls))
             self._acted = (
-                none if self._written is None else self._written.copy(),
+                none if self._written is None else self._actuation().clip(self._written),
                 None if self._activations is None else self._activations.copy(),
             )
 
@@ -283,7 +296,9 @@ class MjNames:
         inputs = clipped = actuation.clip(ctrl)
         if self._written is None:
             self._written = np.zeros((self.num_worlds, actuation.num_controls))
-        self._written[rows] = clipped
+        self._written[rows] = ctrl
+        if self._controls is not None and not self._converts:
+            self._controls[rows] = self._shown[rows] = ctrl  # type: ignore[index]
         if actuation.activations is not None and actuation.changes:
             inputs = actuation.activations.inputs(self.act[rows], inputs, self.dt if h is None else h)
         for name, values in actuation.arrays(inputs, clipped).items():
@@ -304,11 +319,14 @@ class MjNames:
         ctrl = imported.key_ctrl[keyframe - 1] if keyframe else np.zeros(imported.actuation.num_controls)
         if imported.actuation.activations is not None:
             self._put_act(rows, imported.key_act[keyframe - 1] if keyframe else 0.0)
-        if keyframe or self._controls is not None or not imported.actuation.rests:
+        converts, rests = self._converts_controls(), imported.actuation.rests
+        if keyframe or converts or not rests:
             self._write_controls(rows, np.tile(ctrl, (len(rows), 1)))
-        starts = np.any(ctrl) or bool(keyframe and np.any(imported.key_act))
-        if self._controls is not None or (imported.actuation.changes and starts):
-            self.ctrl[rows] = ctrl
+        elif self._controls is not None:
+            self._controls[rows] = self._shown[rows] = ctrl  # type: ignore[index]
+        starts = not rests or np.any(ctrl) or bool(keyframe and np.any(imported.key_act))
+        if converts or (imported.actuation.changes and starts):
+            self._set_ctrl(rows, ctrl)
 
     # ---- MjData ----
 
@@ -330,8 +348,8 @@ class MjNames:
         q, qd = self._get("joint_q")[w], self._get("joint_qd")[w]
         data.qpos[:], data.qvel[:] = self._coordinates.qpos(q), self._coordinates.qvel(q, qd)
         data.time = float(self.time[w])
-        if self._controls is not None:
-            data.ctrl[:] = self._controls[w]
+        if self.model.imported:
+            data.ctrl[:] = self.ctrl[w]
         if self._activations is not None or self._steps_activate():
             data.act[:] = self.act[w]
         if self.model.imported and np.any(self.model.imported.constraint >= 0):

@@ -330,6 +330,32 @@ def test_ctrl_is_live_and_each_step_reads_it():
         assert np.array_equal(batch.joint_q, other.joint_q)
 
 
+BIASED = """<mujoco><worldbody><body><freejoint/><geom size="0.1"/><site name="s" pos="0.1 0 0"/></body></worldbody>
+  <actuator><general site="s" gear="0 0 1 0 0 0" biastype="affine" biasprm="20 0 0"/></actuator></mujoco>"""
+READS = ["ctrl", "act", "qpos", "qvel", "xpos", "xquat", "site_xpos", "eq_active", "time", "stats", "info", "names"]
+
+
+@pytest.mark.parametrize("law", ["sap", "mujoco"])
+@pytest.mark.parametrize("xml", [CONTROLLED, BIASED])
+def test_no_read_has_an_effect(xml, law):
+    """The targets are written by hand; a reset to a keyframe sets others."""
+    model = both(xml, law=law, quiet=True)[2]
+    with sapwood.Batch(model, 2) as read, sapwood.Batch(model, 2) as other:
+        for batch in (read, other):
+            batch.joint_target_pos[:, 0] = 0.3
+        for reset in (None, *range(model.num_keyframes + 1)):
+            for batch in (read, other):
+                if reset is not None:
+                    batch.reset([1], reset)
+                if batch is read:
+                    shown = [np.array(getattr(batch, name), copy=True) for name in READS][0]
+                batch.step(5)
+            assert np.array_equal(read.joint_q, other.joint_q) and np.array_equal(read.joint_f, other.joint_f)
+            assert np.array_equal(read.joint_target_pos, other.joint_target_pos)
+            assert np.array_equal(shown[1], model.imported.key_ctrl[reset - 1] if reset else np.zeros(shown.shape[1]))
+        assert read.get_state().keys() - {"act"} == other.get_state().keys() - {"act"}
+
+
 def test_an_mjdata_gets_the_state_of_a_world(rng):
     m, d, model = both(CONTROLLED)
     with sapwood.Batch(model, 3, preset="approx64") as batch:
