@@ -33,8 +33,6 @@ host/options/options.c |
 host/options/presets.c | 
 host/mujoco/plan.c | contact_solver is mujoco; model
 host/mujoco/weights.c | contact_solver is mujoco; model
-host/mujoco/check.c | contact_solver is mujoco; model
-host/mujoco/weights.c | contact_solver is mujoco; model
 host/plan/step_args.c | the world can have
 '
 rooms="host/base host/options host/model host/plan host/cpu host/cuda host/batch"
