@@ -25,13 +25,13 @@ typedef enum SapMujocoIntegrator {
     SAP_INTEGRATOR_DISCRETE = 4      /* "discrete": springs, dampers and rows at the end of the step, in one solve */
 } SapMujocoIntegrator;
 
-/* The numbers of MuJoCo's law. All arrays are host memory, f64, row-major; arrays of dofs are in public order. As an
+/* The numbers of MuJoCo's law. All arrays are host memory, row-major; arrays of dofs are in public order. As an
  * argument of sap_model_create_mujoco they are the caller's and are copied: a "required" array must not be NULL unless
  * its length is 0, any other may be NULL and then has the given default. Limits, friction, damping, armature, frames,
  * tendons and drives are those of SapModelArrays (joint_friction is MuJoCo's frictionloss; a drive is a servo). Numbers
- * are finite, counts and indices whole. solref is two numbers, time constant and damping ratio, both > 0, or stiffness
- * and damping, both <= 0; a pair of different signs acts as the default, as in MuJoCo. solimp is d0, dw, width, mid,
- * power, clamped as MuJoCo does. */
+ * are finite. solref is two numbers, time constant and damping ratio, both > 0, or stiffness and damping, both <= 0; a
+ * pair of different signs acts as the default, as in MuJoCo. solimp is d0, dw, width, mid, power, clamped as MuJoCo
+ * does. */
 typedef struct SapMujocoParameters {
     SapMujocoCone cone;             /* default pyramidal */
     SapMujocoIntegrator integrator; /* default Euler */
@@ -75,10 +75,10 @@ typedef struct SapMujocoParameters {
     /* Shapes, for contacts that collision finds; those of two shapes are mixed as MuJoCo mixes geoms. The distance at
      * which collision finds a contact is shape_margin + shape_gap of SapModelArrays, of which shape_margin is to be 0:
      * shape_gap is MuJoCo's margin + gap. */
-    const double *shape_condim;   /* [ns] 1, 3, 4 or 6; default 3 */
-    const double *shape_priority; /* [ns]; default 0 */
-    const double *shape_solmix;   /* [ns] >= 0; default 1 */
-    const double *shape_margin;   /* [ns] m, MuJoCo's margin without its gap; default 0 */
+    const int32_t *shape_condim;   /* [ns] 1, 3, 4 or 6; default 3 */
+    const int32_t *shape_priority; /* [ns] any; default 0 */
+    const double *shape_solmix;    /* [ns] >= 0; default 1 */
+    const double *shape_margin;    /* [ns] m, MuJoCo's margin without its gap; default 0 */
     const double
         *shape_invweight; /* [ns] 1/kg, >= 0, translational invweight0 of the geom's body, which may be a part of
                                       ours; default: that of its body, 0 if static */
@@ -89,8 +89,8 @@ typedef struct SapMujocoParameters {
     /* Pairs of shapes with explicit parameters instead of mixed ones; the two shapes may be in any order. The shapes
      * must be allowed to collide, and the sum of their shape_gap must cover MuJoCo's margin + gap of the pair. */
     int num_pairs;               /* np >= 0, default 0 */
-    const double *pair_shape;    /* [np][2] two shapes; a pair is listed once; required */
-    const double *pair_condim;   /* [np] 1, 3, 4 or 6; default 3 */
+    const int32_t *pair_shape;   /* [np][2] two shapes, 0 .. ns - 1; a pair is listed once; required */
+    const int32_t *pair_condim;  /* [np] 1, 3, 4 or 6; default 3 */
     const double *pair_margin;   /* [np] m, without the gap; default 0 */
     const double *pair_friction; /* [np][5] slide, slide, spin, roll, roll, >= 0; default 1 1 0.005 0.0001 0.0001 */
     const double *pair_solref;   /* [np][2]; default as above */
@@ -108,12 +108,13 @@ typedef struct SapMujocoParameters {
     const double *actuator_bias;        /* [nu][3] b0, b1, b2; default 0 */
     const double *actuator_ctrl_range;  /* [nu][2] lower, upper, or infinite; default infinite */
     const double *actuator_force_range; /* [nu][2] N or N m, of F; default infinite */
-    const double *actuator_dynamics;  /* [nu] 0 none, 1 integrator, 2 filter, 3 filterexact (enum mjtDyn); default 0 */
+    const int32_t *actuator_dynamics; /* [nu] 0 none, 1 integrator, 2 filter, 3 filterexact (enum mjtDyn); default 0 */
     const double *actuator_tau;       /* [nu] s, >= 0, time constant of a filter; default 1 */
-    const double *actuator_early;     /* [nu] 0 or 1: F has the activation of the end of the step; default 0 */
+    const int32_t *actuator_early;    /* [nu] 0 or 1: F has the activation of the end of the step; default 0 */
     const double *actuator_act_range; /* [nu][2] of the activation; default infinite */
-    const double *actuator_term_of;   /* [nr] actuator of each term, increasing; required */
-    const double *actuator_term_dof;  /* [nr] dof of a joint other than ball and free, once per actuator; required */
+    const int32_t *actuator_term_of;  /* [nr] actuator of each term, 0 .. nu - 1, increasing; required */
+    const int32_t *actuator_term_dof; /* [nr] dof, 0 .. nv - 1, of a joint other than ball and free, once per actuator;
+                                          required */
     const double *actuator_term_arm;  /* [nr] r; required */
     const double *dof_actuator_range; /* [nv][2] N or N m, of the sum of the actuators' forces; default infinite */
 } SapMujocoParameters;

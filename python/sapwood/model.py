@@ -427,10 +427,18 @@ def _law_of(numbers: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         if name not in kinds:
             raise TypeError(f"MuJoCo's law has no number {name!r}{nearest(name, kinds)}")
         if kinds[name] == "ptr":
-            keep.append(np.ascontiguousarray(value, np.float64))
+            keep.append(_law_array(name, value))
             value = keep[-1].ctypes.data if keep[-1].size else None
         setattr(struct, name, value)
     return struct, keep
+
+
+def _law_array(name: str, value: Any) -> NDArray[Any]:
+    """An array of MuJoCo's law in the type that the library reads."""
+    array = np.ascontiguousarray(value, _layout.MUJOCO_ARRAYS[name][0])
+    for i in np.flatnonzero(array != np.asarray(value)) if array.dtype == np.int32 else ():
+        raise ModelError(f"mujoco.{name}[{i}] is {np.ravel(value)[i]:g}; it must be a whole number")
+    return array
 
 
 def _struct_of(arrays: dict[str, Any]) -> tuple[Any, list[Any]]:

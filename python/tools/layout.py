@@ -127,9 +127,9 @@ def read_struct(name, text, structs):
     return struct_fields(body, structs)
 
 
-def model_arrays(text, found):
-    """{name: (element, (length, ...))} of SapModelArrays: lengths are numbers, counts or (count, plus)."""
-    body = re.search(r"typedef struct SapModelArrays \{(.*?)\} SapModelArrays;", text, flags=re.S).group(1)
+def arrays_of(name, text, found):
+    """{name: (element, (length, ...))} of a struct of arrays: lengths are numbers, counts or (count, plus)."""
+    body = re.search(r"typedef struct " + name + r" \{(.*?)\} " + name + ";", text, flags=re.S).group(1)
     out = {}
     for match in re.finditer(r"const\s+(\w+)\s*\*\s*(const \*)?\s*(\w+);\s*@(\d+)@", body):
         comment = found[int(match.group(4))]
@@ -194,9 +194,10 @@ def main(folder):
         for field, kind, _ in read_struct(name, text, structs):
             print(f'        ("{field}", "{kind}"),')
         print("    ],")
-    print("}\n\nMODEL_ARRAYS = {")
-    for name, (element, sizes) in model_arrays(text, found).items():
-        print(f'    "{name}": ("{element}", {sizes!r}),'.replace("'", '"'))
+    for variable, struct in (("MODEL_ARRAYS", "SapModelArrays"), ("MUJOCO_ARRAYS", "SapMujocoParameters")):
+        print(f"}}\n\n{variable} = {{")
+        for name, (element, sizes) in arrays_of(struct, text, found).items():
+            print(f'    "{name}": ("{element}", {sizes!r}),'.replace("'", '"'))
     print("}\n\nENUMS = {")
     for name in ENUMS:
         print(f'    "{name}": {{')

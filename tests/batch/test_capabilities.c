@@ -262,7 +262,7 @@ static void set_no_friction(Trial *t) {
     t->law.shape_friction = friction;
 }
 static void set_condim(Trial *t) {
-    double *condim = calloc((size_t)t->a.num_shapes, sizeof *condim);
+    int32_t *condim = calloc((size_t)t->a.num_shapes, sizeof *condim);
     for (int s = 0; s < t->a.num_shapes; s++)
         condim[s] = 6;
     t->law.shape_condim = condim;
@@ -313,8 +313,8 @@ static void set_drive_kd_implicit(Trial *t) {
     t->law.integrator = SAP_INTEGRATOR_IMPLICITFAST;
 }
 static void add_actuator(Trial *t, int terms) {
-    static double of[2], dof[2], arm[2] = {1, 1};
-    static const double gain[3] = {1, 0, 0}, bias[3] = {3, -5, 0};
+    static int32_t of[2], dof[2];
+    static const double arm[2] = {1, 1}, gain[3] = {1, 0, 0}, bias[3] = {3, -5, 0};
     dof[0] = finger(t);
     dof[1] = finger(t) + 1;
     t->law.num_actuators = 1;

@@ -116,7 +116,8 @@ Test(mujoco_input, numbers_out_of_range_are_refused_by_name) {
 
 /* An actuator of two dofs; `change` breaks one number. */
 static void refuse_actuator(void (*change)(SapMujocoParameters *), const char *word) {
-    static const double of[2] = {0, 0}, dof[2] = {0, 2}, arm[2] = {1, -1};
+    static const int32_t of[2] = {0, 0}, dof[2] = {0, 2};
+    static const double arm[2] = {1, -1};
     Point p;
     point_fill(&p);
     p.law.num_actuators = 1;
@@ -133,15 +134,15 @@ static void refuse_actuator(void (*change)(SapMujocoParameters *), const char *w
 }
 
 static void repeat_a_dof(SapMujocoParameters *law) {
-    static const double dof[2] = {1, 1};
+    static const int32_t dof[2] = {1, 1};
     law->actuator_term_dof = dof;
 }
 static void name_no_dof(SapMujocoParameters *law) {
-    static const double dof[2] = {0, 3};
+    static const int32_t dof[2] = {0, 3};
     law->actuator_term_dof = dof;
 }
 static void invent_dynamics(SapMujocoParameters *law) {
-    static const double dynamics[1] = {4};
+    static const int32_t dynamics[1] = {4};
     law->actuator_dynamics = dynamics;
 }
 static void turn_the_range(SapMujocoParameters *law) {
@@ -162,7 +163,7 @@ Test(mujoco_input, actuators_that_are_wrong_are_refused_by_name) {
 }
 
 Test(mujoco_input, pairs_that_are_wrong_are_refused_by_name) {
-    const double unknown[2] = {0, 5};
+    const int32_t unknown[2] = {0, 5};
     Point p;
     point_fill(&p);
     p.law.num_pairs = 1;
@@ -182,7 +183,8 @@ static void refuse_solver(const Point *p, const SapOptions *o, const char *word)
 
 /* Its spring is an entry of A off the diagonal. */
 Test(mujoco_input, an_actuator_that_couples_dofs_in_a_discrete_step_is_refused) {
-    static const double of[2] = {0, 0}, dof[2] = {0, 2}, arm[2] = {1, -1}, bias[3] = {0, -5, 0};
+    static const int32_t of[2] = {0, 0}, dof[2] = {0, 2};
+    static const double arm[2] = {1, -1}, bias[3] = {0, -5, 0};
     const SapOptions o = rig_options();
     Point p;
     point_fill(&p);

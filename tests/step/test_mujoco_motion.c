@@ -76,9 +76,9 @@ enum { ACTUATOR_V, ACTUATOR_ACT, ACTUATOR_RESULTS };
  * control 0.8, which is clamped to 0.6. */
 static void actuator_step(SapMujocoIntegrator integrator, double control, double out[ACTUATOR_RESULTS],
                           uint32_t *status) {
-    const double gain[3] = {2, -3, -0.5}, bias[3] = {1, -4, -0.2}, range[2] = {-1, 0.6}, filter[1] = {2},
-                 tau[1] = {0.1};
-    const double zero[1] = {0}, arm[1] = {1.5};
+    const double gain[3] = {2, -3, -0.5}, bias[3] = {1, -4, -0.2}, range[2] = {-1, 0.6}, tau[1] = {0.1},
+                 arm[1] = {1.5};
+    const int32_t filter[1] = {2}, zero[1] = {0};
     Point p;
     Rig r;
     point_fill(&p);
@@ -214,7 +214,8 @@ Test(mujoco_motion, a_target_of_a_tendon_that_is_not_finite_fails_the_world) {
 
 /* One shape of the mixing tests. */
 typedef struct Side {
-    double condim, priority, solmix, margin, friction[3], solref[2], solimp[5];
+    int32_t condim, priority;
+    double solmix, margin, friction[3], solref[2], solimp[5];
 } Side;
 
 /* R, aref and force of the rows of a ball on a plane: by our own collision with the materials of two shapes, or by a
@@ -222,15 +223,16 @@ typedef struct Side {
 static int ball_rows(const Side side[2], const SapMujocoContact *mixed, double *out) {
     static const int32_t shape_type[2] = {SAP_SHAPE_PLANE, SAP_SHAPE_SPHERE}, shape_body[2] = {-1, 0};
     static const double size[6] = {1, 1, 1, 0.1, 1, 1}, q[3] = {0, 0, 0.099}, v[3] = {0.3, 0.2, -0.1};
-    double column[7][14] = {{0}}, gap[2];
+    double column[5][14] = {{0}}, gap[2];
+    int32_t condim[2], priority[2];
     for (int s = 0; s < 2; s++) {
-        column[0][s] = side[s].condim;
-        column[1][s] = side[s].priority;
-        column[2][s] = side[s].solmix;
-        column[3][s] = gap[s] = side[s].margin;
-        memcpy(&column[4][3 * s], side[s].friction, sizeof side[s].friction);
-        memcpy(&column[5][2 * s], side[s].solref, sizeof side[s].solref);
-        memcpy(&column[6][5 * s], side[s].solimp, sizeof side[s].solimp);
+        condim[s] = side[s].condim;
+        priority[s] = side[s].priority;
+        column[0][s] = side[s].solmix;
+        column[1][s] = gap[s] = side[s].margin;
+        memcpy(&column[2][3 * s], side[s].friction, sizeof side[s].friction);
+        memcpy(&column[3][2 * s], side[s].solref, sizeof side[s].solref);
+        memcpy(&column[4][5 * s], side[s].solimp, sizeof side[s].solimp);
     }
     Point p;
     Rig r;
@@ -240,13 +242,13 @@ static int ball_rows(const Side side[2], const SapMujocoContact *mixed, double *
     p.m.shape_body = shape_body;
     p.m.shape_scale = size;
     p.m.shape_gap = gap;
-    p.law.shape_condim = column[0];
-    p.law.shape_priority = column[1];
-    p.law.shape_solmix = column[2];
-    p.law.shape_margin = column[3];
-    p.law.shape_friction = column[4];
-    p.law.shape_solref = column[5];
-    p.law.shape_solimp = column[6];
+    p.law.shape_condim = condim;
+    p.law.shape_priority = priority;
+    p.law.shape_solmix = column[0];
+    p.law.shape_margin = column[1];
+    p.law.shape_friction = column[2];
+    p.law.shape_solref = column[3];
+    p.law.shape_solimp = column[4];
     p.law.cone = SAP_CONE_ELLIPTIC;
     rig_open(&r, point_model(&p), 1);
     rig_place(&r, 0, v);

@@ -39,9 +39,9 @@ static const Case cases[] = {
  * motor in a discrete step. The first two shapes are a pair. */
 static void add_extras(const SapModelArrays *m, SapMujocoParameters *law) {
     static const double gain[6] = {0.2, -0.1, -0.05, 0.3, 0, 0}, bias[6] = {0, 0, 0, 0, -0.4, -0.2};
-    static const double dynamics[2] = {3, 0}, tau[2] = {0.02, 1}, of[3] = {0, 1, 1}, arm[3] = {1.5, 0.7, -0.4};
-    static const double shapes[2] = {1, 0}, friction[5] = {0.4, 0.5, 0.01, 0.001, 0.002};
-    static double dof[3];
+    static const double tau[2] = {0.02, 1}, arm[3] = {1.5, 0.7, -0.4}, friction[5] = {0.4, 0.5, 0.01, 0.001, 0.002};
+    static const int32_t dynamics[2] = {3, 0}, of[3] = {0, 1, 1}, shapes[2] = {1, 0};
+    static int32_t dof[3];
     dof[0] = dof[1] = m->num_dofs - 1;
     dof[2] = m->num_dofs - 2;
     law->num_pairs = m->num_shapes > 1;
@@ -67,7 +67,8 @@ static SapModel *model_of(const SapScene *scene, const Case *c) {
     SapModel *model;
     int nb = arrays.num_bodies, nv = arrays.num_dofs, ns = arrays.num_shapes;
     double *body = calloc(2 * (size_t)nb, sizeof *body), *dof = calloc((size_t)nv, sizeof *dof);
-    double *condim = calloc((size_t)ns + 1, sizeof *condim), *friction = calloc((size_t)nv, sizeof *friction);
+    double *friction = calloc((size_t)nv, sizeof *friction);
+    int32_t *condim = calloc((size_t)ns + 1, sizeof *condim);
     NEED(sap_mujoco_weights(scene->model, body, dof, NULL));
     sap_mujoco_arrays_default(&law);
     for (int s = 0; s < ns; s++)

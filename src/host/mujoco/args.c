@@ -87,7 +87,7 @@ static void set_options(const SapModel *model, SapMujocoArgs *args) {
         servo_damped |= sap_mujoco_has_rate(a, i);
     for (int k = 1; k < a->num_actuator_terms; k++)
         couples |=
-            a->actuator_term_of[k] == a->actuator_term_of[k - 1] && sap_mujoco_has_rate(a, (int)a->actuator_term_of[k]);
+            a->actuator_term_of[k] == a->actuator_term_of[k - 1] && sap_mujoco_has_rate(a, a->actuator_term_of[k]);
     for (int t = 0; t < m->num_tendons; t++)
         pull |= m->tendon_spring_ke[t] > 0 || m->tendon_damping[t] > 0 || sap_mujoco_tendon_has_drive(m, t);
     /* Cone, integrator and the terms that it makes implicit. */
@@ -140,8 +140,6 @@ static void fill_shapes(const SapModel *model, int f64, SapMujocoArgs *args) {
     const SapMujocoParameters *a = sap_model_mujoco(model);
     for (int s = 0; s < model->arrays.num_shapes; s++) {
         double row[SAP_MUJOCO_SHAPE_SIZE];
-        row[SAP_MUJOCO_SHAPE_CONDIM] = a->shape_condim[s];
-        row[SAP_MUJOCO_SHAPE_PRIORITY] = a->shape_priority[s];
         row[SAP_MUJOCO_SHAPE_SOLMIX] = a->shape_solmix[s];
         row[SAP_MUJOCO_SHAPE_MARGIN] = a->shape_margin[s];
         row[SAP_MUJOCO_SHAPE_WEIGHT] = a->shape_invweight[s];
@@ -156,7 +154,6 @@ static void fill_pairs(const SapModel *model, int f64, SapMujocoArgs *args) {
     const SapMujocoParameters *a = sap_model_mujoco(model);
     for (int p = 0; p < a->num_pairs; p++) {
         double row[SAP_MUJOCO_PAIR_SIZE];
-        row[SAP_MUJOCO_PAIR_CONDIM] = a->pair_condim[p];
         row[SAP_MUJOCO_PAIR_MARGIN] = a->pair_margin[p];
         memcpy(row + SAP_MUJOCO_PAIR_FRICTION, a->pair_friction + 5 * p, 5 * sizeof *row);
         memcpy(row + SAP_MUJOCO_PAIR_SOLREF, a->pair_solref + 2 * p, 2 * sizeof *row);
@@ -188,24 +185,29 @@ static void fill_actuators(const SapModel *model, const SapPlan *plan, int f64, 
 
 /* The terms by actuator, and by dof in the order of actuators. */
 static void fill_lists(const SapMujocoParameters *a, const SapPlan *plan, const SapMujocoArgs *args) {
+    int *whole = (int *)args->shape_whole, *pair_condim = (int *)args->pair_condim;
     int *pair_shape = (int *)args->pair_shape, *start = (int *)args->dof_term_start, *list = (int *)args->dof_term;
     SapMujocoActuator *actuator = (SapMujocoActuator *)args->actuator;
     SapMujocoTerm *term = (SapMujocoTerm *)args->term;
     int next = 0;
-    for (int i = 0; i < 2 * a->num_pairs; i++)
-        pair_shape[i] = (int)a->pair_shape[i];
+    for (int s = 0; s < plan->ns; s++) {
+        whole[SAP_MUJOCO_SHAPE_WHOLE_SIZE * s + SAP_MUJOCO_SHAPE_CONDIM] = a->shape_condim[s];
+        whole[SAP_MUJOCO_SHAPE_WHOLE_SIZE * s + SAP_MUJOCO_SHAPE_PRIORITY] = a->shape_priority[s];
+    }
+    memcpy(pair_shape, a->pair_shape, 2 * (size_t)a->num_pairs * sizeof *pair_shape);
+    memcpy(pair_condim, a->pair_condim, (size_t)a->num_pairs * sizeof *pair_condim);
     for (int i = 0; i < a->num_actuators; i++) {
         int first = next;
-        while (next < a->num_actuator_terms && (int)a->actuator_term_of[next] == i)
+        while (next < a->num_actuator_terms && a->actuator_term_of[next] == i)
             next++;
-        actuator[i] = (SapMujocoActuator){(int)a->actuator_dynamics[i], (int)a->actuator_early[i], first, next};
+        actuator[i] = (SapMujocoActuator){a->actuator_dynamics[i], a->actuator_early[i], first, next};
     }
     int count = 0;
     for (int i = 0; i < plan->nv; i++) {
         start[i] = count;
         for (int k = 0; k < a->num_actuator_terms; k++)
-            if ((int)a->actuator_term_dof[k] == plan->dof_public[i]) {
-                term[k] = (SapMujocoTerm){(int)a->actuator_term_of[k], i, plan->dof_coord[i]};
+            if (a->actuator_term_dof[k] == plan->dof_public[i]) {
+                term[k] = (SapMujocoTerm){a->actuator_term_of[k], i, plan->dof_coord[i]};
                 list[count++] = k;
             }
     }
@@ -216,7 +218,9 @@ static void fill_lists(const SapMujocoParameters *a, const SapPlan *plan, const 
 
 /* The arrays of the arguments: X(pointer, elements); those of numbers are in f32 and in f64. */
 #define LISTS(X)                                                                                                       \
+    X(shape_whole, plan->ns *SAP_MUJOCO_SHAPE_WHOLE_SIZE)                                                              \
     X(pair_shape, 2 * a->num_pairs)                                                                                    \
+    X(pair_condim, a->num_pairs)                                                                                       \
     X(actuator, a->num_actuators)                                                                                      \
     X(term, a->num_actuator_terms)                                                                                     \
     X(dof_term_start, plan->nv + 1)                                                                                    \

@@ -20,6 +20,7 @@ typedef struct Field {
     SapModelRows rows;
     size_t count; /* offset of the number of rows in SapMujocoParameters, if that has it; 0: `rows` of the model */
     int columns;
+    bool whole;                         /* int32 instead of f64; their ranges are checked by name */
     bool required, from_zero, infinite; /* from_zero: >= 0; infinite: infinity is allowed */
     const double *row;                  /* default of every row; NULL = zeros */
 } Field;
@@ -63,16 +64,16 @@ static const Field fields[] = {
     SOLIMP(tendon_limit_solimp, TENDONS),
     SOLREF(tendon_friction_solref, TENDONS),
     SOLIMP(tendon_friction_solimp, TENDONS),
-    FIELD(shape_condim, SHAPES, 1, .from_zero = true, .row = three),
-    FIELD(shape_priority, SHAPES, 1, .row = NULL),
+    FIELD(shape_condim, SHAPES, 1, .whole = true, .row = three),
+    FIELD(shape_priority, SHAPES, 1, .whole = true),
     FIELD(shape_solmix, SHAPES, 1, .from_zero = true, .row = one),
     FIELD(shape_margin, SHAPES, 1, .row = NULL),
     FIELD(shape_invweight, SHAPES, 1, .from_zero = true), /* filled in from the bodies */
     FIELD(shape_friction, SHAPES, 3, .from_zero = true, .row = friction),
     SOLREF(shape_solref, SHAPES),
     SOLIMP(shape_solimp, SHAPES),
-    OWN(pair_shape, num_pairs, 2, .required = true, .from_zero = true),
-    OWN(pair_condim, num_pairs, 1, .from_zero = true, .row = three),
+    OWN(pair_shape, num_pairs, 2, .whole = true, .required = true),
+    OWN(pair_condim, num_pairs, 1, .whole = true, .row = three),
     OWN(pair_margin, num_pairs, 1, .row = NULL),
     OWN(pair_friction, num_pairs, 5, .from_zero = true, .row = pair_friction),
     OWN(pair_solref, num_pairs, 2, .row = solref),
@@ -82,12 +83,12 @@ static const Field fields[] = {
     OWN(actuator_bias, num_actuators, 3, .row = NULL),
     OWN(actuator_ctrl_range, num_actuators, 2, RANGE),
     OWN(actuator_force_range, num_actuators, 2, RANGE),
-    OWN(actuator_dynamics, num_actuators, 1, .from_zero = true),
+    OWN(actuator_dynamics, num_actuators, 1, .whole = true),
     OWN(actuator_tau, num_actuators, 1, .from_zero = true, .row = one),
-    OWN(actuator_early, num_actuators, 1, .from_zero = true),
+    OWN(actuator_early, num_actuators, 1, .whole = true),
     OWN(actuator_act_range, num_actuators, 2, RANGE),
-    OWN(actuator_term_of, num_actuator_terms, 1, .required = true, .from_zero = true),
-    OWN(actuator_term_dof, num_actuator_terms, 1, .required = true, .from_zero = true),
+    OWN(actuator_term_of, num_actuator_terms, 1, .whole = true, .required = true),
+    OWN(actuator_term_dof, num_actuator_terms, 1, .whole = true, .required = true),
     OWN(actuator_term_arm, num_actuator_terms, 1, .required = true),
     FIELD(dof_actuator_range, DOFS, 2, RANGE),
 };
@@ -155,21 +156,21 @@ static SapStatus check_field(const Field *f, const double *data, int rows) {
     return SAP_OK;
 }
 
-static SapStatus check_condims(const SapMujocoParameters *a, const char *name, const double *condim, int count) {
+static SapStatus check_condims(const SapMujocoParameters *a, const char *name, const int32_t *condim, int count) {
     for (int i = 0; i < count; i++) {
-        double n = condim[i];
+        int n = condim[i];
         if ((n != 1 && n != 3 && n != 4 && n != 6) || n > a->max_condim)
-            return sap_fail(SAP_ERROR_MODEL, "mujoco.%s[%d] is %g; allowed: 1, 3, 4, 6, at most max_condim = %d", name,
+            return sap_fail(SAP_ERROR_MODEL, "mujoco.%s[%d] is %d; allowed: 1, 3, 4, 6, at most max_condim = %d", name,
                             i, n, a->max_condim);
     }
     return SAP_OK;
 }
 
-/* An array of whole numbers 0 .. end - 1. */
-static SapStatus check_indices(const char *name, const double *index, int count, int end) {
+/* An array of numbers 0 .. end - 1. */
+static SapStatus check_indices(const char *name, const int32_t *index, int count, int end) {
     for (int i = 0; i < count; i++)
-        if (index[i] != floor(index[i]) || index[i] >= end)
-            return sap_fail(SAP_ERROR_MODEL, "mujoco.%s[%d] is %g; allowed: 0 .. %d", name, i, index[i], end - 1);
+        if (index[i] < 0 || index[i] >= end)
+            return sap_fail(SAP_ERROR_MODEL, "mujoco.%s[%d] is %d; allowed: 0 .. %d", name, i, (int)index[i], end - 1);
     return SAP_OK;
 }
 
@@ -177,27 +178,27 @@ static SapStatus check_pairs(const SapMujocoParameters *a, int num_shapes) {
     SAP_TRY(check_indices("pair_shape", a->pair_shape, 2 * a->num_pairs, num_shapes));
     for (int p = 0; p < a->num_pairs; p++)
         for (int q = 0; q < p; q++) {
-            const double *x = a->pair_shape + 2 * p, *y = a->pair_shape + 2 * q;
+            const int32_t *x = a->pair_shape + 2 * p, *y = a->pair_shape + 2 * q;
             if ((x[0] == y[0] && x[1] == y[1]) || (x[0] == y[1] && x[1] == y[0]))
-                return sap_fail(SAP_ERROR_MODEL, "mujoco.pair_shape[%d] is %g, %g, which is pair %d already", p, x[0],
-                                x[1], q);
+                return sap_fail(SAP_ERROR_MODEL, "mujoco.pair_shape[%d] is %d, %d, which is pair %d already", p,
+                                (int)x[0], (int)x[1], q);
         }
     return check_condims(a, "pair_condim", a->pair_condim, a->num_pairs);
 }
 
 /* The dofs of actuators have coordinates. */
 static SapStatus check_terms(const SapModelArrays *m, const SapMujocoParameters *a) {
-    const double *of = a->actuator_term_of, *dof = a->actuator_term_dof;
+    const int32_t *of = a->actuator_term_of, *dof = a->actuator_term_dof;
     SAP_TRY(check_indices("actuator_term_of", of, a->num_actuator_terms, a->num_actuators));
     SAP_TRY(check_indices("actuator_term_dof", dof, a->num_actuator_terms, m->num_dofs));
     for (int k = 0; k < a->num_actuator_terms; k++) {
         if (k > 0 && of[k] < of[k - 1])
-            return sap_fail(SAP_ERROR_MODEL, "mujoco.actuator_term_of[%d] is %g after %g; actuators must increase", k,
-                            of[k], of[k - 1]);
+            return sap_fail(SAP_ERROR_MODEL, "mujoco.actuator_term_of[%d] is %d after %d; actuators must increase", k,
+                            (int)of[k], (int)of[k - 1]);
         for (int i = k - 1; i >= 0 && of[i] == of[k]; i--)
             if (dof[i] == dof[k])
-                return sap_fail(SAP_ERROR_MODEL, "mujoco.actuator_term_dof[%d] is %g, as in term %d of the actuator", k,
-                                dof[k], i);
+                return sap_fail(SAP_ERROR_MODEL, "mujoco.actuator_term_dof[%d] is %d, as in term %d of the actuator", k,
+                                (int)dof[k], i);
     }
     for (int j = 0; j < m->num_joints; j++)
         for (int k = 0; k < a->num_actuator_terms; k++)
@@ -205,9 +206,9 @@ static SapStatus check_terms(const SapModelArrays *m, const SapMujocoParameters 
                 dof[k] >= m->joint_qd_start[j] && dof[k] < m->joint_qd_start[j + 1])
                 return sap_fail(
                     SAP_ERROR_MODEL,
-                    "mujoco.actuator_term_dof[%d] is %g, of joint '%s', a ball or free joint; actuators move "
+                    "mujoco.actuator_term_dof[%d] is %d, of joint '%s', a ball or free joint; actuators move "
                     "other joints",
-                    k, dof[k], m->joint_name[j]);
+                    k, (int)dof[k], m->joint_name[j]);
     return SAP_OK;
 }
 
@@ -247,8 +248,15 @@ static SapStatus check_counts(const SapMujocoParameters *a) {
 
 /* ---- copies ---- */
 
-static double **pointer(SapMujocoParameters *a, const Field *f) {
-    return (double **)((char *)a + f->offset);
+/* The pointer of an array. */
+static void *get_array(const SapMujocoParameters *a, const Field *f) {
+    void *data;
+    memcpy(&data, (const char *)a + f->offset, sizeof data);
+    return data;
+}
+
+static void set_array(SapMujocoParameters *a, const Field *f, void *data) {
+    memcpy((char *)a + f->offset, &data, sizeof data);
 }
 
 /* Rows of an array. */
@@ -267,24 +275,29 @@ typedef struct Extension {
 static void free_extension(SapModelCache *cache) {
     SapMujocoParameters *parameters = &((Extension *)cache)->parameters;
     for (int i = 0; i < NUM_FIELDS; i++)
-        free(*pointer(parameters, &fields[i]));
+        free(get_array(parameters, &fields[i]));
     free(cache);
 }
 
 static SapStatus copy_field(const SapModelArrays *m, const SapMujocoParameters *from, const Field *f,
                             SapMujocoParameters *to) {
-    int rows = rows_of(m, from, f);
-    const double *given;
-    memcpy(&given, (const char *)from + f->offset, sizeof given);
+    int rows = rows_of(m, from, f), count = rows * f->columns;
+    const void *given = get_array(from, f);
     if (!given && f->required && rows > 0)
         return sap_fail(SAP_ERROR_MODEL, "mujoco.%s is NULL; the law needs it", f->name);
-    double *data = sap_allocate((size_t)rows * (size_t)f->columns + 1, sizeof *data, "numbers of MuJoCo's law");
-    *pointer(to, f) = data;
+    size_t size = f->whole ? sizeof(int32_t) : sizeof(double);
+    void *data = sap_allocate((size_t)count + 1, size, "numbers of MuJoCo's law");
+    set_array(to, f, data);
     if (!data)
         return SAP_ERROR_MEMORY;
-    for (int i = 0; i < rows * f->columns; i++)
-        data[i] = given ? given[i] : f->row ? f->row[i % f->columns] : 0;
-    return check_field(f, data, rows);
+    if (given)
+        memcpy(data, given, (size_t)count * size);
+    for (int i = 0; i < count && !given && f->row; i++)
+        if (f->whole)
+            ((int32_t *)data)[i] = (int32_t)f->row[i % f->columns];
+        else
+            ((double *)data)[i] = f->row[i % f->columns];
+    return f->whole ? SAP_OK : check_field(f, data, rows);
 }
 
 /* The weights of shapes that are not given. */
@@ -330,7 +343,7 @@ static SapStatus copy_parameters(const SapModelArrays *model, const SapMujocoPar
                                  SapMujocoParameters *to) {
     *to = *from;
     for (int i = 0; i < NUM_FIELDS; i++)
-        *pointer(to, &fields[i]) = NULL;
+        set_array(to, &fields[i], NULL);
     SAP_TRY(check_options(from));
     SAP_TRY(check_counts(from));
     for (int i = 0; i < NUM_FIELDS; i++)

@@ -58,9 +58,10 @@ static SapStatus check_tendons(const SapModel *model) {
         } checks[] = {
             {is_spatial(m, t), SAP_CAN_TENDON_PATH, "points"},
             {m->tendon_armature[t] > 0, SAP_CAN_TENDON_ARMATURE, "armature"},
-            {discrete && sap_mujoco_tendon_has_drive(m, t), SAP_CAN_TENDON_DRIVE_DISCRETE, "a drive and integrator discrete"},
-            {implicit && sap_mujoco_tendon_has_drive(m, t) && m->tendon_target_kd[t] > 0, SAP_CAN_TENDON_DRIVE_KD_IMPLICITFAST,
-             "a drive with kd and integrator implicitfast"},
+            {discrete && sap_mujoco_tendon_has_drive(m, t), SAP_CAN_TENDON_DRIVE_DISCRETE,
+             "a drive and integrator discrete"},
+            {implicit && sap_mujoco_tendon_has_drive(m, t) && m->tendon_target_kd[t] > 0,
+             SAP_CAN_TENDON_DRIVE_KD_IMPLICITFAST, "a drive with kd and integrator implicitfast"},
             {discrete && m->tendon_spring_ke[t] > 0, SAP_CAN_TENDON_SPRING_DISCRETE,
              "a spring and integrator discrete"},
             {discrete && m->tendon_damping[t] > 0, SAP_CAN_TENDON_DAMPING_DISCRETE, "damping and integrator discrete"},
@@ -82,8 +83,8 @@ static bool has_bias_length(const SapMujocoParameters *a, int i) {
 /* In a discrete step springs and dampers are in A, whose pattern is that of the tree: only its diagonal has room. */
 static SapStatus check_actuators(const SapMujocoParameters *a) {
     for (int k = 1; k < a->num_actuator_terms && a->integrator == SAP_INTEGRATOR_DISCRETE; k++) {
-        int i = (int)a->actuator_term_of[k];
-        if (i == (int)a->actuator_term_of[k - 1] && (sap_mujoco_has_rate(a, i) || has_bias_length(a, i)))
+        int i = a->actuator_term_of[k];
+        if (i == a->actuator_term_of[k - 1] && (sap_mujoco_has_rate(a, i) || has_bias_length(a, i)))
             NEED(SAP_CAN_ACTUATOR_COUPLED_DISCRETE, "actuator %d moves several dofs with a force that depends on them",
                  i);
     }

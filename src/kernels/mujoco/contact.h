@@ -434,9 +434,17 @@ KERNEL_FN real mujoco_side(const Context *ctx, int c, int side, int i) {
     return s < 0 ? real_nan() : mujoco_shape_get(ctx, s, i); /* without any shape there is no material */
 }
 
+/* The same of a whole parameter. */
+KERNEL_FN real mujoco_side_whole(const Context *ctx, int c, int side, int i) {
+    const int *shape = SLOT_SETUP_INTS(shape, c);
+    int s = shape[side] >= 0 ? shape[side] : shape[1 - side];
+    return s < 0 ? real_nan() : real_of((scalar)MUJOCO->shape_whole[SAP_MUJOCO_SHAPE_WHOLE_SIZE * s + i]);
+}
+
 /* The share of side 0: 0 or 1 if the priorities differ, else by solmix. */
 KERNEL_FN real mujoco_share(const Context *ctx, int c, mask *same) {
-    real p0 = mujoco_side(ctx, c, 0, SAP_MUJOCO_SHAPE_PRIORITY), p1 = mujoco_side(ctx, c, 1, SAP_MUJOCO_SHAPE_PRIORITY);
+    real p0 = mujoco_side_whole(ctx, c, 0, SAP_MUJOCO_SHAPE_PRIORITY),
+         p1 = mujoco_side_whole(ctx, c, 1, SAP_MUJOCO_SHAPE_PRIORITY);
     real s0 = mujoco_side(ctx, c, 0, SAP_MUJOCO_SHAPE_SOLMIX), s1 = mujoco_side(ctx, c, 1, SAP_MUJOCO_SHAPE_SOLMIX);
     real zero = real_of(0), one = real_of(1), half = real_of(K(0.5));
     mask none0 = s0 < MUJOCO_MINVAL, none1 = s1 < MUJOCO_MINVAL;
@@ -455,10 +463,9 @@ KERNEL_FN void mujoco_material_mix(const Context *ctx, int c, MujocoMaterial *ou
     mask first = share > K(0.5);
     /* the numbers of both sides, a and b */
 #define SIDES(i) real a = mujoco_side(ctx, c, 0, (i)), b = mujoco_side(ctx, c, 1, (i))
-    {
-        SIDES(SAP_MUJOCO_SHAPE_CONDIM);
-        out->dim = real_select(same, real_max(a, b), real_select(first, a, b));
-    }
+    real dim0 = mujoco_side_whole(ctx, c, 0, SAP_MUJOCO_SHAPE_CONDIM),
+         dim1 = mujoco_side_whole(ctx, c, 1, SAP_MUJOCO_SHAPE_CONDIM);
+    out->dim = real_select(same, real_max(dim0, dim1), real_select(first, dim0, dim1));
     for (int i = 0; i < 5; i++) {
         SIDES(SAP_MUJOCO_SHAPE_FRICTION + friction[i]);
         out->friction[i] = real_select(same, real_max(a, b), real_select(first, a, b));
@@ -481,7 +488,7 @@ KERNEL_FN void mujoco_material_mix(const Context *ctx, int c, MujocoMaterial *ou
 
 /* Of a pair with parameters of its own. */
 KERNEL_FN void mujoco_material_pair(const Context *ctx, int pair, MujocoMaterial *out) {
-    out->dim = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_CONDIM);
+    out->dim = real_of((scalar)MUJOCO->pair_condim[pair]);
     out->margin = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_MARGIN);
     for (int i = 0; i < 5; i++) {
         out->friction[i] = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_FRICTION + i);

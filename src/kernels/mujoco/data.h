@@ -36,10 +36,9 @@ enum {
     SAP_MUJOCO_BLOCK_SIZE = 21
 };
 
-/* Columns of the parameters of a shape. */
+/* Columns of the parameters of a shape that are whole, and of the others. */
+enum { SAP_MUJOCO_SHAPE_CONDIM, SAP_MUJOCO_SHAPE_PRIORITY, SAP_MUJOCO_SHAPE_WHOLE_SIZE };
 enum {
-    SAP_MUJOCO_SHAPE_CONDIM,
-    SAP_MUJOCO_SHAPE_PRIORITY,
     SAP_MUJOCO_SHAPE_SOLMIX,
     SAP_MUJOCO_SHAPE_MARGIN,
     SAP_MUJOCO_SHAPE_WEIGHT,   /* translational invweight0 of its body */
@@ -63,7 +62,6 @@ enum {
 
 /* Columns of the parameters of a pair of shapes. */
 enum {
-    SAP_MUJOCO_PAIR_CONDIM,
     SAP_MUJOCO_PAIR_MARGIN,
     SAP_MUJOCO_PAIR_FRICTION, /* slide, slide, spin, roll, roll */
     SAP_MUJOCO_PAIR_SOLREF = SAP_MUJOCO_PAIR_FRICTION + 5,
@@ -142,8 +140,10 @@ typedef struct SapMujocoArgs {
     SapField dof[2];   /* [nv][SAP_MUJOCO_DOF_SIZE], internal order */
     SapField shape[2]; /* [ns][SAP_MUJOCO_SHAPE_SIZE] */
     int num_pairs;
-    const int *pair_shape; /* [num_pairs][2] */
-    SapField pair[2];      /* [num_pairs][SAP_MUJOCO_PAIR_SIZE] */
+    const int *shape_whole; /* [ns][SAP_MUJOCO_SHAPE_WHOLE_SIZE] */
+    const int *pair_shape;  /* [num_pairs][2] */
+    const int *pair_condim; /* [num_pairs] */
+    SapField pair[2];       /* [num_pairs][SAP_MUJOCO_PAIR_SIZE] */
     int num_actuators;
     const SapMujocoActuator *actuator;    /* [num_actuators] */
     const SapMujocoTerm *term;            /* [terms of all actuators] actuator after actuator */
