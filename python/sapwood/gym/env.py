@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ class BatchEnv(VectorEnv):
     them are written there with the inputs of their last `guard` calls (dump.py); `sapwood replay` shows the reason.
     """
 
-    kept: tuple[str, ...] = ()  # arrays of the task that `save` writes
+    kept: tuple[str, ...] = ()  # arrays of the task that `save` writes, such as "goal" or "history.past"
     most_dumps = 10
     keyframe = 0  # where episodes start: 0 is the model's initial state
 
@@ -165,7 +166,7 @@ class BatchEnv(VectorEnv):
             raise ValueError("a checkpoint needs worlds without memory: sleep_steps = 0, warm_start = false")
         arrays: dict[str, Any] = {f"batch/{name}": values for name, values in self.batch.get_state().items()}
         own = ("seeds", "episodes", "age", "ended", *self.kept)
-        arrays.update({f"env/{name}": xp.host(getattr(self, name)) for name in own})
+        arrays.update({f"env/{name}": xp.host(attrgetter(name)(self)) for name in own})
         arrays["observation"] = xp.host(self._buffers[self._turn])
         arrays["header"] = np.array(self._header())
         with open(path, "wb") as file:
@@ -184,7 +185,7 @@ class BatchEnv(VectorEnv):
         state = {name.removeprefix("batch/"): x for name, x in arrays.items() if name.startswith("batch/")}
         self.batch.set_state(state)
         for name in ("seeds", "episodes", "age", "ended", *self.kept):
-            xp.write(getattr(self, name), arrays[f"env/{name}"])
+            xp.write(attrgetter(name)(self), arrays[f"env/{name}"])
         observation = self._buffers[self._turn]
         xp.write(observation, arrays["observation"])
         return xp.copy(observation) if self.copy else observation
