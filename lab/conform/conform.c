@@ -258,7 +258,7 @@ static void print_worst(const Tally *t) {
 
 static int conform(int argc, char **argv) {
     ConformArgs a = {0};
-    const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{cli_settings_argp(0), 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = options, .parser = parse, .args_doc = "FILE...", .doc = doc, .children = children};
     argp_parse(&argp, argc, argv, 0, NULL, &a);

@@ -213,7 +213,7 @@ static bool dump(const DumpArgs *args, CliScene *scene) {
 }
 
 static int dump_problems(int argc, char **argv) {
-    const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{cli_settings_argp(CLI_PRESET | CLI_ASSET_ROOT), 0, NULL, 0}, {0}};
     const struct argp argp = {.options = options,
                               .parser = parse,
                               .args_doc = "SCENE",

@@ -31,7 +31,7 @@ typedef struct SelftestArgs {
 } SelftestArgs;
 enum { NO_SPEED = -1, SPEED_OF_ALL = -2 };
 
-enum { KEY_WORLDS = 256, KEY_STEPS, KEY_SEED, KEY_SPEED, KEY_JSON };
+enum { KEY_WORLDS = 256, KEY_STEPS, KEY_SEED, KEY_SPEED, KEY_PRESET, KEY_JSON };
 
 static const struct argp_option options[] = {
     {"worlds", KEY_WORLDS, "N", 0, "Number of worlds; default 256", 1},
@@ -42,6 +42,7 @@ static const struct argp_option options[] = {
      "the predictions, the default if no SCENE is given",
      1},
     {"json", KEY_JSON, NULL, 0, "Print the report as JSON", 3},
+    {"preset", KEY_PRESET, "P", OPTION_HIDDEN, NULL, 3},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -58,10 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             argp_error(state, "'%s': allowed: at most %d scenes", arg, MAX_SCENES);
         a->scenes[a->num_scenes++] = arg;
         return 0;
-    case ARGP_KEY_END:
-        if (a->settings.preset)
-            argp_error(state, "--preset is '%s'; a self-test runs all presets", a->settings.preset);
-        return 0;
+    case KEY_PRESET: argp_error(state, "--preset is '%s'; a self-test runs all presets", arg); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -360,7 +358,7 @@ static bool run(Report *r, SelftestArgs *a) {
 }
 
 static int selftest(int argc, char **argv) {
-    const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{cli_settings_argp(CLI_DEVICE | CLI_ASSET_ROOT), 0, NULL, 0}, {0}};
     const struct argp argp = {.options = options,
                               .parser = parse,
                               .args_doc = "[SCENE...]",

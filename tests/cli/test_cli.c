@@ -142,6 +142,21 @@ Test(cli, help_lists_every_option_once) {
     }
 }
 
+Test(cli, help_has_no_option_that_the_command_refuses) {
+    static const char *const refused[][4] = {{"replay", "--preset drake", "--device cpu", "--asset-root ."},
+                                             {"conform", "--preset drake", "--device cpu", "--asset-root ."},
+                                             {"dump-problem", "--device cuda"},
+                                             {"selftest", "--preset drake"}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        for (int k = 1; k < 4 && refused[i][k]; k++) {
+            int length = (int)strcspn(refused[i][k], " ");
+            cr_expect_eq(sapwood("%s --help", refused[i][0]), 0);
+            cr_expect_eq(count_option(out, refused[i][k], length), 0, "%s --help: %s", refused[i][0], refused[i][k]);
+            cr_expect_eq(sapwood("%s %s x", refused[i][0], refused[i][k]), 2);
+            cr_expect(strstr(err, "--preset is 'drake'") || strstr(err, "unrecognized option"), "%s", err);
+        }
+}
+
 /* ---- input and output ---- */
 
 Test(cli, refuses_a_bad_scene_file_with_file_and_line) {
@@ -252,16 +267,42 @@ Test(cli, info_counts_redundant_rows) {
     json_decref(json);
 }
 
-Test(cli, info_draws_the_tree_and_lists_the_options) {
-    cr_assert_eq(sapwood("info quadruped --preset drake --set rho=0.25"), 0, "%s", err);
-    cr_expect(strstr(out, "\n  trunk_free: free, dofs 6") && strstr(out, "\n    fl_abduction: revolute, dofs 1") &&
-                  strstr(out, "\n      fl_hip: revolute") && strstr(out, "\n        fl_knee: revolute"),
+/* The line of `info` of a joint. */
+static const char *line_of(const char *joint) {
+    static char text[512];
+    const char *line = strstr(out, joint);
+    cr_assert_not_null(line, "%s: %s", joint, out);
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+    return text;
+}
+
+Test(cli, info_shows_the_robot_first) {
+    cr_assert_eq(sapwood("info quadruped"), 0, "%s", err);
+    cr_expect(strstr(out, "bodies 13, total mass 13.58 kg, dofs 18\n"), "%s", out);
+    cr_expect(strstr(out, "\ntrunk_free ") && strstr(out, "\n  fl_abduction ") && strstr(out, "\n    fl_hip ") &&
+                  strstr(out, "\n      fl_knee "),
               "%s", out);
-    cr_expect_lt(strstr(out, "fl_knee:"), strstr(out, "fr_abduction:"), "a leg in full before the next");
-    cr_expect(strstr(out, "preset drake"), "%s", out);
+    cr_expect_lt(strstr(out, " fl_knee "), strstr(out, " fr_abduction "), "a leg in full before the next");
+    cr_expect_lt(strstr(out, "hr_knee"), strstr(out, "contact slots"), "the robot before what it costs");
+    const char *knee = line_of(" fl_knee");
+    cr_expect(strstr(knee, " revolute ") && strstr(knee, "-143.2 .. -5.73 deg") && strstr(knee, "40 N m") &&
+                  strstr(knee, " fl_shank ") && strstr(knee, "207 g") &&
+                  strstr(knee, "capsule 30 x 210 mm, sphere 50 mm"),
+              "%s", knee);
+    cr_expect(strstr(line_of("(world)"), "plane"), "%s", out);
+    cr_expect(strstr(out, "that may touch, broad phase listed\n"), "%s", out);
+    cr_assert_eq(sapwood("info gripper"), 0, "%s", err);
+    cr_expect(strstr(line_of("close_left"), "-30 .. 50 mm") && strstr(line_of("close_left"), "20 N "), "%s", out);
+}
+
+Test(cli, info_lists_options_on_request) {
+    cr_assert_eq(sapwood("info quadruped --preset drake --set rho=0.25"), 0, "%s", err);
+    cr_expect(strstr(out, "drake, and ") && strstr(out, "rho=0.25") && strstr(out, "--options lists all"), "%s", out);
+    cr_expect_null(strstr(out, "optimality_abs_tol"), "%s", out);
+    cr_assert_eq(sapwood("info quadruped --preset drake --set rho=0.25 --options"), 0, "%s", err);
     const char *rho = strstr(out, "\n  rho ");
     cr_expect(rho && strncmp(rho + strspn(rho, " \nrho"), "0.25\n", 5) == 0, "%s", out);
-    cr_expect(strstr(out, "that may touch, broad phase listed\n"), "%s", out);
+    cr_expect_not_null(strstr(out, "optimality_abs_tol"), "%s", out);
 }
 
 Test(cli, info_counts_the_same_pairs_for_either_broad_phase) {
@@ -328,19 +369,18 @@ Test(cli, names_are_printed_without_escape_sequences) {
 Test(cli, names_are_printed_without_bidirectional_overrides) {
     static const char *const commands[] = {"info", "run --steps 2", "compare --worlds 1 --steps 2"};
     static const char *const overrides[] = {"\u202a", "\u202e", "\u2066", "\u2069"};
-    write_text(
-        path_of("scene.yaml"),
-        "schema_version: 1\nname: \"" REVERSED(
-            "n") "\"\n"
-                 "bodies: [{id: \"" REVERSED("b") "\", shapes: [{type: sphere, radius: 1}]}]\n"
-                                                  "joints: [{id: \"" REVERSED("j") "\", type: free, child: \"" REVERSED(
-                                                      "b") "\"}]\n"
-                                                           "constraints: [{id: \"" REVERSED(
-                                                               "c") "\", type: ball, body_a: world, body_b: "
-                                                                    "\"" REVERSED("b") "\", "
-                                                                                       "point_a: [0, 0, 0]}]\n"
-                                                                                       "keyframes: [{name: \"" REVERSED(
-                                                                                           "k") "\"}]\n");
+    write_text(path_of("scene.yaml"),
+               "schema_version: 1\nname: \"" REVERSED(
+                   "n") "\"\n"
+                        "bodies: [{id: \"" REVERSED(
+                            "b") "\", shapes: [{type: sphere, radius: 1}]}]\n"
+                                 "joints: [{id: \"" REVERSED("j") "\", type: free, child: \"" REVERSED(
+                                     "b") "\"}]\n"
+                                          "constraints: [{id: \"" REVERSED(
+                                              "c") "\", type: ball, body_a: world, body_b: "
+                                                   "\"" REVERSED("b") "\", "
+                                                                      "point_a: [0, 0, 0]}]\n"
+                                                                      "keyframes: [{name: \"" REVERSED("k") "\"}]\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         cr_expect_eq(sapwood("%s %s", commands[i], path_of("scene.yaml")), 0, "%s: %s", commands[i], err);
         for (size_t k = 0; k < sizeof overrides / sizeof *overrides; k++)

@@ -171,17 +171,19 @@ static void add_assignment(const struct argp_state *state, CliSettings *settings
     cli_settings_add(state, settings, "--set", text, equals + 1);
 }
 
+void cli_settings_preset(const struct argp_state *state, CliSettings *settings, const char *preset) {
+    SapOptions scratch;
+    if (sap_options_preset(preset, &scratch) != SAP_OK)
+        argp_error(state, "--preset: %s", sap_error_message());
+    settings->preset = preset;
+}
+
 enum { KEY_PRESET = 256, KEY_SET, KEY_ISA, KEY_DEVICE, KEY_ASSET_ROOT };
 
 static error_t parse_settings(int key, char *arg, struct argp_state *state) {
     CliSettings *settings = state->input;
-    SapOptions scratch;
     switch (key) {
-    case KEY_PRESET:
-        if (sap_options_preset(arg, &scratch) != SAP_OK)
-            argp_error(state, "--preset: %s", sap_error_message());
-        settings->preset = arg;
-        return 0;
+    case KEY_PRESET: cli_settings_preset(state, settings, arg); return 0;
     case KEY_SET: add_assignment(state, settings, arg); return 0;
     case KEY_ISA: cli_settings_add(state, settings, "--isa", "isa", arg); return 0;
     case KEY_DEVICE: cli_settings_add(state, settings, "--device", "device", arg); return 0;
@@ -190,20 +192,31 @@ static error_t parse_settings(int key, char *arg, struct argp_state *state) {
     }
 }
 
-/* The preset is first, so that the other options are an array too. */
-static const struct argp_option settings_options[] = {
-    {"preset", KEY_PRESET, "P", 0, "Preset of solver options: " CLI_PRESETS "; default: the scene's", 2},
-    {NULL, 0, NULL, 0, "Solver:", 2},
-    {"set", KEY_SET, "NAME=VALUE", 0, "Set a solver option; overrides scene and preset; may be repeated", 2},
-    {"isa", KEY_ISA, "I", 0, "Instruction set: auto, generic, avx2, avx512", 2},
-    {"device", KEY_DEVICE, "D", 0, "Device: cpu (default) or cuda", 2},
-    {"asset-root", KEY_ASSET_ROOT, "DIR", 0,
-     "Folder below which the files that a scene names may be, besides the folder of the scene", 2},
-    CLI_SHORT_HELP,
-    {0}};
+/* `accepted`: the bit that a command must have; 0: all commands have the option. */
+static const struct {
+    int accepted;
+    struct argp_option option;
+} settings_options[] = {
+    {0, {NULL, 0, NULL, 0, "Solver:", 2}},
+    {CLI_PRESET, {"preset", KEY_PRESET, "P", 0, "Preset of solver options: " CLI_PRESETS "; default: the scene's", 2}},
+    {0, {"set", KEY_SET, "NAME=VALUE", 0, "Set a solver option; overrides scene and preset; may be repeated", 2}},
+    {0, {"isa", KEY_ISA, "I", 0, "Instruction set: auto, generic, avx2, avx512", 2}},
+    {CLI_DEVICE, {"device", KEY_DEVICE, "D", 0, "Device: cpu (default) or cuda", 2}},
+    {CLI_ASSET_ROOT,
+     {"asset-root", KEY_ASSET_ROOT, "DIR", 0,
+      "Folder below which the files that a scene names may be, besides the folder of the scene", 2}},
+    {0, CLI_SHORT_HELP}};
+enum { NUM_SETTINGS = sizeof settings_options / sizeof *settings_options };
 
-const struct argp cli_settings_argp = {.options = settings_options, .parser = parse_settings};
-const struct argp cli_settings_but_preset_argp = {.options = settings_options + 1, .parser = parse_settings};
+const struct argp *cli_settings_argp(int accepted) {
+    static struct argp_option options[NUM_SETTINGS + 1]; /* ends with zeros */
+    static const struct argp argp = {.options = options, .parser = parse_settings};
+    int count = 0;
+    for (int i = 0; i < NUM_SETTINGS; i++)
+        if ((settings_options[i].accepted & ~accepted) == 0)
+            options[count++] = settings_options[i].option;
+    return &argp;
+}
 
 bool cli_settings_apply(const CliSettings *settings, SapOptions *options) {
     if (settings->preset && !cli_check(sap_options_set(options, "contact_preset_variant", settings->preset)))
@@ -336,6 +349,12 @@ CliText cli_si(double value) {
     for (; value >= 999.5 && i < 4; i++)
         value /= 1000;
     snprintf(out.text, sizeof out.text, i ? "%.3g %c" : "%.3g", value, prefixes[i]);
+    return out;
+}
+
+CliText cli_bytes(double bytes) {
+    CliText out, number = cli_si(bytes);
+    snprintf(out.text, sizeof out.text, "%.32s%sB", number.text, strchr(number.text, ' ') ? "" : " ");
     return out;
 }
 

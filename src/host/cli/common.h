@@ -102,9 +102,18 @@ typedef struct CliSettings {
     } set[CLI_MAX_SETTINGS];
 } CliSettings;
 
-/* The options --preset, --set, --isa, --device and --asset-root, for use as an argp child; its input is a
- * CliSettings. The second is for a command with its own --preset. */
-extern const struct argp cli_settings_argp, cli_settings_but_preset_argp;
+/* The options --set, --isa and -h, and of --preset, --device and --asset-root those that a command accepts, for use as
+ * an argp child; its input is a CliSettings. A program calls this once. */
+enum {
+    CLI_PRESET = 1,
+    CLI_DEVICE = 2,
+    CLI_ASSET_ROOT = 4,
+    CLI_SCENE_SETTINGS = CLI_PRESET | CLI_DEVICE | CLI_ASSET_ROOT
+};
+const struct argp *cli_settings_argp(int accepted);
+
+/* Checks and sets --preset. */
+void cli_settings_preset(const struct argp_state *state, CliSettings *settings, const char *preset);
 
 /* Checks and appends one setting; `option` is its name in messages. */
 void cli_settings_add(const struct argp_state *state, CliSettings *settings, const char *option, const char *name,
@@ -134,6 +143,8 @@ const char *const *cli_scene_folders(void);
 
 /* "1.23 M": three digits and an SI prefix. */
 CliText cli_si(double value);
+/* "1.23 MB" */
+CliText cli_bytes(double bytes);
 /* The value of an option as text, such as the name of a preset ("contact_preset_variant"). */
 CliText cli_option(const SapOptions *options, const char *name);
 CliText cli_isa(SapIsa isa);

@@ -1,9 +1,13 @@
-/* `sapwood info SCENE`: the contents of a scene, its cost, and with --probe the number of contacts it needs. */
+/* `sapwood info SCENE`: the robot and its surroundings, the cost of a step, and with --probe the number of contacts that
+ * it needs. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "host/cli/capabilities.h"
 #include "host/cli/info_constraints.h"
+#include "host/cli/info_robot.h"
+#include "host/cli/machine.h"
 #include "host/cli/model.h"
 #include "host/cli/probe.h"
 #include "host/cli/scene_list.h"
@@ -13,15 +17,16 @@
 typedef struct InfoArgs {
     CliSettings settings;
     const char *scene;
-    bool json, probe, capabilities;
+    bool json, probe, capabilities, all_options;
     const char *probe_only; /* an option that was given and requires --probe; NULL: none */
     CliProbe how;
 } InfoArgs;
 
-enum { KEY_JSON = 256, KEY_PROBE, KEY_WORLDS, KEY_STEPS, KEY_SEED, KEY_NOISE, KEY_LIST, KEY_CAPABILITIES };
+enum { KEY_JSON = 256, KEY_OPTIONS, KEY_PROBE, KEY_WORLDS, KEY_STEPS, KEY_SEED, KEY_NOISE, KEY_LIST, KEY_CAPABILITIES };
 
 static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "Print as JSON", 0},
+    {"options", KEY_OPTIONS, NULL, 0, "Also print the value of every option", 0},
     {"list", KEY_LIST, NULL, 0, "List the scenes of bench/scenes and exit", 0},
     {"capabilities", KEY_CAPABILITIES, NULL, 0, "Print what each contact_solver and device can do", 0},
     {"probe", KEY_PROBE, NULL, 0, "Step some worlds, count their contacts, and propose max_rigid_contact", 1},
@@ -42,6 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
     case KEY_JSON: a->json = true; return 0;
+    case KEY_OPTIONS: a->all_options = true; return 0;
     case KEY_LIST: exit(cli_scene_list(&a->settings));
     case KEY_CAPABILITIES: a->capabilities = true; return 0;
     case KEY_PROBE: a->probe = true; return 0;
@@ -126,74 +132,6 @@ static const char *broad_phase_name(const SapSolverInfo *s) {
                                                     : "listed";
 }
 
-/* ---- the tree ---- */
-
-/* The joints in depth-first order: each after its parent and before its siblings' subtrees. */
-typedef struct Tree {
-    int *order; /* [nj] */
-    int *depth; /* [nj] by joint */
-    int *memory;
-} Tree;
-
-/* Visits `joint` and its subtree: down to the first child, otherwise to the next sibling of the nearest ancestor that
- * has one. */
-static int visit(const int *first, const int *next, const int *up, int joint, int count, Tree *tree) {
-    for (int at = joint;;) {
-        tree->depth[at] = up[at] < 0 ? 0 : tree->depth[up[at]] + 1;
-        tree->order[count++] = at;
-        if (first[at] >= 0) {
-            at = first[at];
-            continue;
-        }
-        while (at != joint && next[at] < 0)
-            at = up[at];
-        if (at == joint)
-            return count;
-        at = next[at];
-    }
-}
-
-static bool tree_create(const SapModelArrays *a, Tree *tree) {
-    size_t n = (size_t)a->num_joints;
-    tree->memory = cli_allocate(6 * n, sizeof *tree->memory);
-    if (tree->memory == NULL)
-        return false;
-    tree->order = tree->memory;
-    tree->depth = tree->memory + n;
-    int *first = tree->memory + 2 * n, *next = first + n, *up = next + n, *joint_of = up + n;
-    for (int j = 0; j < a->num_joints; j++) {
-        joint_of[a->joint_child[j]] = j;
-        first[j] = next[j] = up[j] = -1;
-    }
-    for (int j = a->num_joints - 1; j >= 0; j--)
-        if (a->joint_parent[j] >= 0) {
-            up[j] = joint_of[a->joint_parent[j]];
-            next[j] = first[up[j]];
-            first[up[j]] = j;
-        }
-    int count = 0;
-    for (int j = 0; j < a->num_joints; j++)
-        if (up[j] < 0)
-            count = visit(first, next, up, j, count, tree);
-    return true;
-}
-
-static bool print_tree(const SapModelArrays *a) {
-    enum { MAX_INDENT = 40 }; /* indent of all deeper levels */
-    Tree tree;
-    if (!tree_create(a, &tree))
-        return false;
-    puts("tree");
-    for (int i = 0; i < a->num_joints; i++) {
-        int j = tree.order[i], depth = tree.depth[j] < MAX_INDENT ? tree.depth[j] : MAX_INDENT;
-        printf("  %*s%s: %s, dofs %d, body %s, %.6g kg\n", 2 * depth, "", cli_shown(a->joint_name[j]).text,
-               cli_joint_type(a->joint_type[j]), num_dofs(a, j), cli_shown(a->body_name[a->joint_child[j]]).text,
-               a->body_mass[a->joint_child[j]]);
-    }
-    free(tree.memory);
-    return true;
-}
-
 /* ---- as text ---- */
 
 typedef int32_t TypeAt(int i);
@@ -212,55 +150,70 @@ static void print_types(const char *label, const int32_t *types, int count, Type
     puts(separator[0] == ',' ? ")" : "");
 }
 
-static void print_memory(const SapModelArrays *a, const SapSolverInfo *s) {
-    long long state = state_numbers(a), control = control_numbers(a);
-    printf("%-18s state %lld B in f32, %lld B in f64; control %lld B, %lld B; results 32 B\n", "memory per world",
-           4 * state, 8 * state, 4 * control, 8 * control);
-    printf("%-18s scratch %zu B per thread (%zu B per world of a pack), model %zu B; total %zu B for %d worlds\n",
-           "memory of solver", s->scratch_bytes, s->scratch_bytes / (size_t)s->lanes, s->model_bytes, s->total_bytes,
-           s->num_worlds);
+static void print_robot_size(const SapModelArrays *a) {
+    printf("%-18s bodies %d, total mass %s, dofs %d\n", "robot", a->num_bodies, cli_mass_text(total_mass(a)).text,
+           a->num_dofs);
+    print_types("joints", a->joint_type, a->num_joints, sap_joint_type_at, cli_joint_type);
+    print_types("shapes", a->shape_type, a->num_shapes, sap_shape_type_at, cli_shape_type);
 }
 
-static void print_options(const SapOptions *o) {
-    printf("options            preset %s\n", cli_option(o, "contact_preset_variant").text);
-    for (const char *const *name = sap_options_names(); *name; name++)
+static void print_contacts(const Info *info) {
+    const SapModelArrays *a = info->scene.arrays;
+    double least = INFINITY, most = 0;
+    for (int s = 0; s < a->num_shapes; s++) {
+        least = fmin(least, a->shape_material_mu[s]);
+        most = fmax(most, a->shape_material_mu[s]);
+    }
+    if (a->num_shapes > 0)
+        printf(least < most ? "%-18s %.3g .. %.3g\n" : "%-18s %.3g\n", "friction", least, most);
+    printf("%-18s %d that may touch, broad phase %s\n", "shape pairs", info->solver.shape_pairs,
+           broad_phase_name(&info->solver));
+    printf("%-18s %d per world, %s\n", "contact slots", info->slots,
+           info->scene.scene->options.max_rigid_contact ? "by max_rigid_contact" : "chosen by a probe");
+    if (info->probe)
+        cli_probe_print(info->probe, info->slots, 18);
+}
+
+static void print_cost(const Info *info) {
+    const SapModelArrays *a = info->scene.arrays;
+    const SapSolverInfo *s = &info->solver;
+    long long nv = a->num_dofs, dense = nv * (nv + 1) / 2;
+    printf("%-18s about %s flops per world; factor %d nonzeros, %.0f %% of a dense one\n", "free motion",
+           cli_si(info->flops).text, s->factor_nonzeros, 100.0 * s->factor_nonzeros / (double)dense);
+    printf("%-18s state and control of a world %s in f32, %s in f64; scratch %s per thread\n", "memory",
+           cli_bytes(4.0 * (double)(state_numbers(a) + control_numbers(a))).text,
+           cli_bytes(8.0 * (double)(state_numbers(a) + control_numbers(a))).text,
+           cli_bytes((double)s->scratch_bytes).text);
+    printf("%-18s %s, lanes %d, threads %d\n", "runs on", cli_isa(s->isa).text, s->lanes, s->threads);
+}
+
+static void print_options(const SapOptions *o, bool all) {
+    json_t *knobs = cli_knobs_json(o);
+    printf("%-18s %s%s", "preset", cli_option(o, "contact_preset_variant").text,
+           json_object_size(knobs) > 0 ? ", and " : "");
+    json_decref(knobs);
+    cli_knobs_print(stdout, o);
+    puts(all ? "\noptions" : "; --options lists all options");
+    for (const char *const *name = sap_options_names(); all && *name; name++)
         printf("  %-32s %s\n", *name, cli_option(o, *name).text);
 }
 
-static bool print_human(const Info *info) {
-    /* Scene. */
+static bool print_human(const Info *info, bool all_options) {
     const SapModelArrays *a = info->scene.arrays;
     const SapScene *scene = info->scene.scene;
-    const SapSolverInfo *s = &info->solver;
-    long long nv = a->num_dofs, dense = nv * (nv + 1) / 2;
-    printf("%-18s %s\n%-18s %s\n", "scene", cli_shown(info->scene.path).text, "name", cli_shown(a->name).text);
-    printf("%-18s %d, time step %g s, gravity %g %g %g m/s^2\n", "worlds", scene->num_worlds, scene->dt, a->gravity[0],
-           a->gravity[1], a->gravity[2]);
-    /* Bodies, joints and shapes. */
-    printf("%-18s %d, total mass %.6g kg\n", "bodies", a->num_bodies, total_mass(a));
-    print_types("joints", a->joint_type, a->num_joints, sap_joint_type_at, cli_joint_type);
-    printf("%-18s %d, coordinates %d\n", "dofs", a->num_dofs, a->num_coords);
-    print_types("shapes", a->shape_type, a->num_shapes, sap_shape_type_at, cli_shape_type);
-    printf("%-18s %d that may touch, broad phase %s\n", "shape pairs", s->shape_pairs, broad_phase_name(s));
-    printf("%-18s %d of %d vertices, height fields %d of %d heights\n", "meshes", a->num_meshes, a->num_mesh_vertices,
-           a->num_height_fields, a->num_heights);
-    printf("%-18s %d\n", "articulations", a->num_articulations);
-    printf("%-18s %d\n", "keyframes", a->num_keyframes);
-    printf("%-18s %d, tendons %d\n", "constraints", a->num_constraints, a->num_tendons);
-    /* Cost and device. */
-    printf("%-18s %d nonzeros, dense %lld (%.0f %%)\n", "factor", s->factor_nonzeros, dense,
-           100.0 * s->factor_nonzeros / (double)dense);
-    printf("%-18s about %s flops per world\n", "free motion", cli_si(info->flops).text);
-    print_memory(a, s);
-    printf("%-18s %s, lanes %d, threads %d\n", "runs on", cli_isa(s->isa).text, s->lanes, s->threads);
-    /* Contacts, options and the kinematic tree. */
-    printf("%-18s %d per world, %s\n", "contact slots", info->slots,
-           scene->options.max_rigid_contact ? "by max_rigid_contact" : "chosen by a probe");
-    if (info->probe)
-        cli_probe_print(info->probe, info->slots, 18);
-    print_options(&scene->options);
+    printf("%-18s %s (%s)\n", "scene", cli_shown(info->scene.path).text, cli_shown(a->name).text);
+    print_robot_size(a);
+    puts("");
+    if (!cli_robot_print(a))
+        return false;
+    puts("");
+    printf("%-18s %d, time step %.4g ms, gravity %g %g %g m/s^2, keyframes %d\n", "worlds", scene->num_worlds,
+           1e3 * scene->dt, a->gravity[0], a->gravity[1], a->gravity[2], a->num_keyframes);
+    print_contacts(info);
     cli_constraints_print(a, &info->errors);
-    return print_tree(a);
+    print_cost(info);
+    print_options(&scene->options, all_options);
+    return true;
 }
 
 /* ---- as JSON ---- */
@@ -362,7 +315,7 @@ static json_t *info_json(const Info *info) {
 }
 
 int cli_info(int argc, char **argv) {
-    const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{cli_settings_argp(CLI_SCENE_SETTINGS), 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = options,
         .parser = parse,
@@ -375,7 +328,8 @@ int cli_info(int argc, char **argv) {
     if (args.capabilities)
         return cli_capabilities(args.json);
     Info info = {0};
-    bool ok = collect(&args, &info) && (args.json ? cli_json_print(info_json(&info)) : print_human(&info));
+    bool ok =
+        collect(&args, &info) && (args.json ? cli_json_print(info_json(&info)) : print_human(&info, args.all_options));
     cli_errors_free(&info.errors);
     cli_scene_close(&info.scene);
     return !ok ? CLI_EXIT_BAD : args.how.failed ? CLI_EXIT_WORLDS_FAILED : CLI_EXIT_OK;

@@ -435,7 +435,7 @@ static int replay_dump(const ReplayArgs *args, const SapDump *dump) {
 }
 
 int cli_replay(int argc, char **argv) {
-    const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{cli_settings_argp(0), 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = options,
         .parser = parse,

@@ -213,7 +213,7 @@ static int exit_code(const Run *r) {
 }
 
 int cli_run(int argc, char **argv) {
-    const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{cli_settings_argp(CLI_SCENE_SETTINGS), 0, NULL, 0}, {0}};
     const struct argp argp = {.options = options,
                               .parser = parse,
                               .args_doc = "SCENE",

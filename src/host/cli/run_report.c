@@ -28,7 +28,7 @@ static void print_time(const Run *r) {
     if (r->done)
         printf(": %s world-steps/s, %.4g ns per world-step, %s times real time", cli_si(cli_run_rate(r)).text,
                1e9 / cli_run_rate(r), cli_si(cli_run_rate(r) * r->batch.dt).text);
-    printf("\n%-16s %sB, %.0f B per world\n", "memory", cli_si(r->bytes).text, r->bytes / worlds);
+    printf("\n%-16s %s, %.0f B per world\n", "memory", cli_bytes(r->bytes).text, r->bytes / worlds);
 }
 
 static void print_human(const Run *r) {

@@ -374,7 +374,7 @@ static int run(BenchArgs *a) {
 }
 
 int cli_bench(int argc, char **argv) {
-    const struct argp_child children[] = {{&cli_settings_but_preset_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{cli_settings_argp(CLI_DEVICE | CLI_ASSET_ROOT), 0, NULL, 0}, {0}};
     const struct argp argp = {.options = options,
                               .parser = parse,
                               .doc = "Measures throughput in world-steps per second.",

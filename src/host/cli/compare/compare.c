@@ -17,6 +17,7 @@ enum {
     KEY_REFERENCE,
     KEY_STOPPING,
     KEY_SOLVERS,
+    KEY_PRESET,
     KEY_PLOT,
     KEY_JSON,
     MOST = 1000000
@@ -29,23 +30,23 @@ static const struct argp_option options[] = {
     {"seed", KEY_SEED, "S", 0, "Seed of the noise; default 0", 1},
     {"noise", KEY_NOISE, "X", 0,
      "Amplitude of the noise on the initial joint velocities of worlds 1, 2, ... (m/s, rad/s); default 0.1", 1},
-    {NULL, 0, NULL, 0, "Presets:", 2},
+    {NULL, 0, NULL, 0, "Presets:", 3},
     {"reference", KEY_REFERENCE, "P", 0,
-     "The preset that moves the worlds, and whose options are changed one at a time; default approx64", 2},
+     "The preset that moves the worlds, and whose options are changed one at a time; default approx64", 3},
     {"stopping", KEY_STOPPING, "tight|own", 0,
      "tight: every solve ends at rounding, so that stopping rules make no difference; own: each preset stops by its "
-     "own "
-     "rule; default tight",
-     2},
-    {NULL, 0, NULL, 0, "Contact solvers:", 3},
+     "own rule; default tight",
+     3},
+    {NULL, 0, NULL, 0, "Contact solvers:", 4},
     {"solvers", KEY_SOLVERS, "LIST", 0,
      "Compare contact solvers instead of presets: sap, mujoco, cone, coulomb, pgs, pgs_rows, active_set; the first "
      "moves the worlds",
-     3},
-    {NULL, 0, NULL, 0, "Output:", 4},
+     4},
+    {"preset", KEY_PRESET, "P", 0, "With --solvers: preset of all of them; default: the scene's", 4},
+    {NULL, 0, NULL, 0, "Output:", 5},
     {"plot", KEY_PLOT, "FILE.svg", 0,
-     "Draw the differences of one step; with --solvers accuracy against processor time", 4},
-    {"json", KEY_JSON, NULL, 0, "Print as JSON", 4},
+     "Draw the differences of one step; with --solvers accuracy against processor time", 5},
+    {"json", KEY_JSON, NULL, 0, "Print as JSON", 5},
     {0}};
 
 /* The options of a preset are compared: setting one would change all variants except those that set it themselves. */
@@ -91,6 +92,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         return 0;
     case KEY_STOPPING: a->own_stopping = cli_choice(state, "--stopping", arg, rules) == 1; return 0;
     case KEY_SOLVERS: a->solvers = cli_choice_list(state, "--solvers", arg, solver_names); return 0;
+    case KEY_PRESET: cli_settings_preset(state, &a->settings, arg); return 0;
     case KEY_PLOT: a->plot = arg; return 0;
     case KEY_JSON: a->json = true; return 0;
     case ARGP_KEY_END: check(state, a); return 0;
@@ -131,7 +133,7 @@ static int compare_presets(Compare *c) {
 }
 
 int cli_compare(int argc, char **argv) {
-    const struct argp_child children[] = {{&cli_settings_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{cli_settings_argp(CLI_DEVICE | CLI_ASSET_ROOT), 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = options,
         .parser = parse,
