@@ -110,6 +110,25 @@ SAP_API SapControl *sap_batch_control(const SapBatch *batch);
 SAP_API const SapContacts *sap_batch_contacts(const SapBatch *batch);
 SAP_API SapSolver *sap_batch_solver(const SapBatch *batch);
 
+/* ---- saved states ---- */
+
+/* A world continues bit for bit if joint_q, joint_qd and the control arrays are restored, and with some options more:
+ * the contact cache with warm_start, dof_cache and actuator_act with contact_solver = mujoco, the parameters of worlds
+ * that were expanded, and the memory of sleeping below. After a sleeping world all its results are restored too: it does
+ * not compute them. Poses of bodies, which sap_batch_forward_kinematics computes but for rounding, and readings of
+ * sensors are restored after that, and sap_batch_begin_sensors (sensors.h) between the two. get_state and set_state of
+ * Python do all of this. */
+
+/* Numbers of a world in the memory of sleeping: 1 + 2 trees; 0 if worlds do not sleep (option sleep_steps). */
+SAP_API int sap_batch_sleep_size(const SapBatch *batch);
+/* Copies that memory to rows, [n][sap_batch_sleep_size], in host memory: `asleep`, the steps at rest of each tree (-1: it
+ * sleeps), and the island of each tree. Inputs that have changed since the last step count as in the next one; the batch
+ * does not change. */
+SAP_API SapStatus sap_batch_get_sleep(SapBatch *batch, int32_t *rows);
+/* Restores it in the worlds with mask[w] != 0 (NULL = all), whose other arrays have been restored: from now on a change
+ * of these wakes. Zeros wake a world. Numbers out of range are an error and change nothing. */
+SAP_API SapStatus sap_batch_set_sleep(SapBatch *batch, const uint8_t *mask, const int32_t *rows);
+
 /* ---- every array by name ---- */
 
 typedef enum SapElementType {

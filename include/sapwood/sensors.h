@@ -112,6 +112,10 @@ typedef struct SapSensors {
 /* Declares the sensors of a batch, once, before one of their arrays is requested. Allocates. */
 SAP_API SapStatus sap_batch_set_sensors(SapBatch *batch, const SapSensors *sensors);
 
+/* Sensors of the worlds with mask[w] != 0 (NULL = all) begin again from the state, body_q and body_qd, as after
+ * sap_batch_reset: velocities are 0 s old, and no contact has begun. On a GPU the mask may be on the device. */
+SAP_API SapStatus sap_batch_begin_sensors(SapBatch *batch, const uint8_t *mask);
+
 SAP_END_DECLS
 
 #endif

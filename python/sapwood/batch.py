@@ -53,6 +53,16 @@ CONTROL = (
     "tendon_f",
     "actuator_ctrl",
 )
+BODIES = ("body_q", "body_qd")
+TOUCH = {name for name in FIELDS if name.startswith("touch_")}
+READINGS = tuple(
+    name for name in FIELDS if name.startswith(("site_", "touch_", "ray_")) or name in ("qacc", "joint_torque")
+)
+RESULTS = {  # which every batch has
+    *("status", "iterations", "line_iterations", "safeguards", "active", "cost", "residual"),
+    *("contact_count", "contact_dropped", "contact_shape0", "contact_shape1", "contact_point0", "contact_point1"),
+    *("contact_normal", "contact_margin0", "contact_margin1"),
+}
 
 _CONTACT_REALS = ("point0", "point1", "normal", "margin0", "margin1")
 
@@ -168,6 +178,7 @@ class Batch(MjNames):
     _lock: threading.Lock
     _forked: bool
     _inner: Batch | None  # the perturbed worlds of `linearize`
+    _sensed: tuple[str, ...]  # prefixes of the arrays of declared sensors
 
     def __init__(
         self,
@@ -183,7 +194,7 @@ class Batch(MjNames):
         solver: str | None = None,
     ) -> None:
         self._handle, self._pointer, self._forked, self._lock = None, None, False, threading.Lock()
-        self._inner = None
+        self._inner, self._sensed = None, ()
         if not isinstance(model, Model):
             raise TypeError(f"model is a {type(model).__name__}; it must be a sapwood.Model")
         self.num_worlds = integer("num_worlds", num_worlds, 1)
@@ -220,7 +231,7 @@ class Batch(MjNames):
         """The batch that a function of the library has created."""
         self = cls.__new__(cls)
         self._handle, self._pointer, self._forked, self._lock = None, None, False, threading.Lock()
-        self._inner = None
+        self._inner, self._sensed = None, ()
         self.model, self.num_worlds, self.seed, self.world_offset = model, num_worlds, 0, 0
         self.options, self.device = options, options["device"]
         self._take(pointer)
@@ -662,6 +673,8 @@ class Batch(MjNames):
         no declaration.
         """
         declare(self, sites, touch, rays)
+        kinds = {"site_": sites, "touch_": touch, "ray_": rays}
+        self._sensed = tuple(kind for kind, declared in kinds.items() if declared)
 
     # ---- guard ----
 
@@ -688,38 +701,106 @@ class Batch(MjNames):
             return ("dof_cache", "actuator_act")
         return CACHE[:3] if self.options["warm_start"] == "true" and self.options["contact_solver"] != "sap" else ()
 
+    def _results(self) -> tuple[str, ...]:
+        """The results that are saved: readings of sensors, which have a memory, and with worlds that may sleep all
+        results, because a sleeping world does not compute its own."""
+        recorded = [name for name in FIELDS if name in self.__dict__]
+        if TOUCH & {*recorded}:  # their forces are those of contacts
+            recorded += [*TOUCH, "contact_force"]
+        names = FIELDS if lib.sap_batch_sleep_size(self._open()) else READINGS
+        known = (*STATE, *BODIES, *CONTROL, *CACHE)
+        return tuple(name for name in names if name in {*recorded, *RESULTS} and name not in known)
+
+    def _results_of(self, state: Mapping[str, ArrayLike]) -> list[str]:
+        """The results in a state that this batch can have; it records them from now on."""
+        sensed = [name for name in READINGS if name.startswith(("qacc", "joint_torque", *self._sensed))]
+        sleeps = lib.sap_batch_sleep_size(self._open()) > 0
+        return [name for name in FIELDS if name in state and (name in sensed or (sleeps and name not in READINGS))]
+
     def get_state(self, worlds: ArrayLike | None = None) -> dict[str, NDArray[Any]]:
-        """Copies of everything that determines the next steps, for the worlds with these indices (default all)."""
+        """Copies of everything that determines the next steps, for the worlds with these indices (default all).
+
+        It has the state, the control, caches of solvers, parameters of worlds, poses of bodies, readings of sensors,
+        the memory of sleeping worlds and the time, as far as the batch has them.
+        """
         rows = slice(None) if worlds is None else np.asarray(worlds)
-        out = {name: np.array(self._get(name)[rows]) for name in (*STATE, *CONTROL, *self._cache(), *self.expanded)}
-        names = {"ctrl": self._controls if self._converts_controls() else None, "act": self._activations}
-        return {**out, **{name: array[rows].copy() for name, array in names.items() if array is not None}}
+        names = (*STATE, *CONTROL, *self._cache(), *self.expanded, *BODIES, *self._results())
+        out = {name: np.array(self._get(name)[rows]) for name in names}
+        actuation = {"ctrl": self._controls if self._converts_controls() else None, "act": self._activations}
+        out.update({name: array[rows].copy() for name, array in actuation.items() if array is not None})
+        if size := lib.sap_batch_sleep_size(self._open()):
+            memory = np.zeros((self.num_worlds, size), np.int32)
+            self._call(lib.sap_batch_get_sleep, memory.ctypes.data)
+            out["sleep"] = memory[rows].copy()
+            if "tree_rest" in out:  # of trees that wake in the next step
+                trees = out["tree_rest"].shape[1]
+                out["tree_rest"][(out["sleep"][:, :1] != 1) & (out["sleep"][:, 1 : 1 + trees] == 0)] = 0
+        return {**out, "time": np.array(self.time[rows])}
 
     def set_state(self, state: Mapping[str, ArrayLike], worlds: ArrayLike | None = None) -> None:
         """Writes a result of get_state to any worlds of any batch of the model; they continue bit for bit.
 
         Per-world parameters in the state are expanded. Those missing from a complete state are reset to the model's.
+        Caches, readings and sleep that the state does not have begin as after a reset. Caches and readings of sensors
+        that this batch does not have are left out.
         """
         rows = slice(None) if worlds is None else np.asarray(worlds)
+        mask = np.zeros(self.num_worlds, np.uint8)
+        mask[rows] = 1
         for name, values in state.items():
             if name in PARAMETERS:
                 self.expand(name)[rows] = values
             elif name in STATE + CONTROL + self._cache():
                 self._put(name, rows, values)
-            elif name in CACHE:
-                continue  # this batch starts cold
             elif name == "ctrl":
                 self._set_ctrl(rows, values)
             elif name == "act":
                 self.act[rows] = values
-            else:
+            elif name not in FIELDS and name not in ("sleep", "time"):
                 parts = (*STATE, *CONTROL, *PARAMETERS)
                 raise KeyError(f"{name} is not part of a state{nearest(name, parts)} It has {', '.join(parts)}")
         if {*STATE, *CONTROL} <= {*state}:
             for name in self.expanded:
                 if name not in state:
                     getattr(self, name)[rows] = getattr(self.model, name)
-        self.forward_kinematics()
+        self._call(lib.sap_batch_forward_kinematics, mask.ctypes.data)
+        self._put_bodies(state, rows)
+        self._call(lib.sap_batch_begin_sensors, mask.ctypes.data)
+        for name in self._results_of(state):
+            getattr(self, name)
+        for name in self._results():
+            if name in state:
+                self._put_columns(name, rows, state[name])
+        self._put_sleep(state, rows, mask)
+        if "time" in state:
+            self._clock.start[rows] = self._clock.now - np.asarray(state["time"])
+
+    def _put_bodies(self, state: Mapping[str, ArrayLike], rows: Any) -> None:
+        """Bodies as the step left them, which differ by rounding from those that forward kinematics has just
+        computed; where they differ by more, the caller has changed the coordinates of the state."""
+        for name in BODIES:
+            if name not in state:
+                continue
+            own = self._get(name)[rows]
+            saved = np.asarray(state[name])
+            close = np.isclose(saved, own, rtol=1e-3, atol=1e-3 * max(1.0, float(np.abs(own).max(initial=0.0))))
+            same = close.all(axis=tuple(range(1, own.ndim)), keepdims=True)
+            self._put(name, rows, np.where(same, saved, own))
+
+    def _put_columns(self, name: str, rows: Any, values: ArrayLike) -> None:
+        """Writes rows of results; those of contacts may have been saved with another number of slots."""
+        array, own = np.asarray(values), self._get(name)[rows]
+        if array.ndim == own.ndim >= 2:
+            own[:, : array.shape[1]] = array[:, : own.shape[1]]
+        else:
+            own[...] = array
+        self._put(name, rows, own)
+
+    def _put_sleep(self, state: Mapping[str, ArrayLike], rows: Any, mask: NDArray[np.uint8]) -> None:
+        if size := lib.sap_batch_sleep_size(self._open()):
+            memory = np.zeros((self.num_worlds, size), np.int32)
+            memory[rows] = state.get("sleep", 0)
+            self._call(lib.sap_batch_set_sleep, mask.ctypes.data, memory.ctypes.data)
 
     def perturb(self, noise: float = 0.1) -> None:
         """Changes the joint velocities of all worlds but world 0 by up to `noise`, as `sapwood run` does."""

@@ -33,6 +33,7 @@ EXACT: dict[str, Any] = {
     "optimality_rel_tol": 1e-12,
     "cost_rel_tol": 0,
     "cost_abs_tol": 0,
+    "sleep_steps": 0,
 }
 
 
@@ -106,13 +107,17 @@ def perturbed(state: dict[str, NDArray[Any]], tangent: Tangent, control: str, ep
 
 def linearize(batch: Batch, inner: Batch, eps: float, h: float, control: str) -> tuple[Real, Real]:
     """A and B of every world; `inner` is the batch of perturbed states, whose size is a multiple of 6 nv."""
+    from .batch import CACHE, CONTROL, PARAMETERS, STATE
+
+    inputs = {*STATE, *CONTROL, *CACHE, *PARAMETERS, "ctrl", "act"}
     nv, tangent = batch.model.num_dofs, Tangent(batch.model)
     each = inner.num_worlds // (6 * nv)
     out = np.empty((batch.num_worlds, 2 * nv, 3 * nv))
     for first in range(0, batch.num_worlds, each):
         worlds = np.arange(first, min(first + each, batch.num_worlds))
         rows = np.arange(len(worlds) * 6 * nv)
-        inner.set_state(perturbed(batch.get_state(worlds), tangent, control, eps), rows)
+        state = {name: x for name, x in batch.get_state(worlds).items() if name in inputs}
+        inner.set_state(perturbed(state, tangent, control, eps), rows)
         inner.step(1, h)
         # ends: [world][sign][column][...]
         q, qd = (inner._get(name)[rows].reshape(len(worlds), 2, 3 * nv, -1) for name in ("joint_q", "joint_qd"))

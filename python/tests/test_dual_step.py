@@ -50,7 +50,7 @@ def test_a_state_with_a_cache_fits_a_batch_without_one() -> None:
 
 
 def test_coulombs_law_is_refused_where_no_solver_has_it() -> None:
-    with pytest.raises(sapwood.ArgumentError, match="friction_law is coulomb"):
+    with pytest.raises(sapwood.UnsupportedError, match="friction_law is coulomb"):
         sapwood.Batch(sapwood.scene("cube"), 1, options={"contact_solver": "active_set", "friction_law": "coulomb"})
 
 

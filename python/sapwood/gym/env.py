@@ -157,13 +157,7 @@ class BatchEnv(VectorEnv):
     # ---- checkpoints ----
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything that determines the next steps to a file of numpy (.npz).
-
-        With the options sleep_steps or warm_start a step has a memory that is not part of the file: refused.
-        """
-        options = self.batch.options
-        if options["sleep_steps"] != "0" or (options["warm_start"] == "true" and options["contact_solver"] != "sap"):
-            raise ValueError("a checkpoint needs worlds without memory: sleep_steps = 0, warm_start = false")
+        """Writes everything that determines the next steps to a file of numpy (.npz)."""
         arrays: dict[str, Any] = {f"batch/{name}": values for name, values in self.batch.get_state().items()}
         own = ("seeds", "episodes", "age", "ended", *self.kept)
         arrays.update({f"env/{name}": xp.host(attrgetter(name)(self)) for name in own})

@@ -209,6 +209,12 @@ SapStatus sap_batch_forward_kinematics(SapBatch *batch, const uint8_t *mask) {
     return sap_sensors_begin(batch, __func__, mask);
 }
 
+SapStatus sap_batch_begin_sensors(SapBatch *batch, const uint8_t *mask) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(batch);
+    return sap_sensors_begin(batch, __func__, mask);
+}
+
 SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
     SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);

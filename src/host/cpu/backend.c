@@ -5,6 +5,7 @@
 
 #include "host/batch/backend.h"
 #include "host/base/fail.h"
+#include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
 #include "host/cpu/sensors.h"
@@ -93,6 +94,53 @@ static SapStatus take_steps(SapBatch *b, const SapBatchSteps *steps) {
     solver->kept = NULL;
     return SAP_OK;
 }
+
+/* ---- saved states ---- */
+
+/* The arguments with which the next call would begin. */
+static SapStepArgs args_of_state(const SapBatch *b) {
+    SapSolver *solver = ((CpuBatch *)b->own)->solver;
+    SapStepArgs args = solver->args;
+    sap_step_args_set_input(&args, &b->arrays.state);
+    sap_step_args_set_output(&args, &b->arrays.state);
+    sap_step_args_set_control(&args, &b->arrays.control, sap_model_arrays(solver->model));
+    return args;
+}
+
+static SapSleep *sleep_of(const SapBatch *b) {
+    return b && b->backend == &sap_batch_cpu ? ((CpuBatch *)b->own)->solver->sleep : NULL;
+}
+
+int sap_batch_sleep_size(const SapBatch *b) {
+    return sap_sleep_row_size(sleep_of(b));
+}
+
+static SapStatus need_sleep(const SapBatch *b, const char *what) {
+    SAP_REQUIRE(&b->options, SAP_CAN_SLEEP, "%s", what);
+    return sleep_of(b) ? SAP_OK
+                       : sap_fail(SAP_ERROR_ARGUMENT, "%s: option sleep_steps is 0, so the worlds do not sleep", what);
+}
+
+SapStatus sap_batch_get_sleep(SapBatch *b, int32_t *rows) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(b);
+    SAP_NEED(rows);
+    SAP_TRY(need_sleep(b, __func__));
+    SapStepArgs args = args_of_state(b);
+    sap_sleep_get(((CpuBatch *)b->own)->solver, &args, rows);
+    return SAP_OK;
+}
+
+SapStatus sap_batch_set_sleep(SapBatch *b, const uint8_t *mask, const int32_t *rows) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(b);
+    SAP_NEED(rows);
+    SAP_TRY(need_sleep(b, __func__));
+    SapStepArgs args = args_of_state(b);
+    return sap_sleep_set(((CpuBatch *)b->own)->solver, __func__, &args, mask, rows);
+}
+
+/* ---- the backend ---- */
 
 static SapStatus can_read(SapBatch *b, const char *what, const void *memory, bool *out) {
     (void)b, (void)what, (void)memory;

@@ -59,8 +59,9 @@ struct SapSleep {
     char *kept;           /* [num_worlds][kept_bytes + 1] the watched rows of worlds with sleeping trees */
     size_t kept_bytes;
     /* work */
-    int *group; /* [num_trees] */
-    bool *flag; /* [num_trees] */
+    int *group;   /* [num_trees] */
+    bool *flag;   /* [num_trees] */
+    int32_t *row; /* [1 + 2 num_trees] */
     int num_workers;
     SapAwake **worker; /* [num_workers]; NULL if there is one tree */
     bool *in_part;     /* [num_workers][num_trees] */
@@ -170,6 +171,7 @@ static void carve(SapArena *arena, const SapSolver *s, SapSleep *sleep) {
     SAP_CARVE(arena, sleep->kept, n * (sleep->kept_bytes + 1));
     SAP_CARVE(arena, sleep->group, trees);
     SAP_CARVE(arena, sleep->flag, trees);
+    SAP_CARVE(arena, sleep->row, 1 + 2 * trees);
     SAP_CARVE(arena, sleep->worker, s->threads);
     SAP_CARVE(arena, sleep->in_part, (size_t)s->threads * trees);
 }
@@ -345,24 +347,32 @@ static void wake_changed_trees(SapSleep *sleep, int nv, const Watched *watched, 
     }
 }
 
-/* Wakes the worlds and trees whose numbers changed since they fell asleep. */
+/* Wakes a world, or trees of it, if its numbers changed since they fell asleep. */
+static void wake_changed(SapSleep *sleep, const SapStepArgs *args, const Watched *watched, int w,
+                         bool other_parameters) {
+    bool changed = sleep->asleep[w] != sleep->known[w]; /* the caller or a reset woke it */
+    if (!changed && sleep->asleep[w] == AWAKE)
+        return;
+    changed |= other_parameters;
+    if (changed || (sleep->asleep[w] == WORLD_SLEEPS && rows_changed(sleep, watched, w)))
+        wake_world(sleep, w);
+    else if (sleep->asleep[w] == TREES_SLEEP && !args->body_q.data)
+        wake_world(sleep, w);
+    else if (sleep->asleep[w] == TREES_SLEEP)
+        wake_changed_trees(sleep, args->plan.nv, watched, w);
+}
+
+/* Reads the parameters of a world that sleeps. */
+static void refresh_parameters(SapSolver *s, int world) {
+    if (s->parameters.count > 0 && s->sleep->asleep[world] != AWAKE)
+        sap_world_parameters_refresh(&s->parameters, world);
+}
+
 static void wake(SapSolver *s, const SapStepArgs *args, const Watched *watched) {
-    SapSleep *sleep = s->sleep;
     for (int w = 0; w < s->num_worlds; w++) {
-        bool changed = sleep->asleep[w] != sleep->known[w]; /* the caller or a reset woke it */
-        if (s->parameters.count > 0 && sleep->asleep[w] != AWAKE)
-            sap_world_parameters_refresh(&s->parameters, w);
+        refresh_parameters(s, w);
         /* includes values that another call has read since */
-        bool other_parameters = sap_world_parameters_take_change(&s->parameters, w);
-        if (!changed && sleep->asleep[w] == AWAKE)
-            continue;
-        changed |= other_parameters;
-        if (changed || (sleep->asleep[w] == WORLD_SLEEPS && rows_changed(sleep, watched, w)))
-            wake_world(sleep, w);
-        else if (sleep->asleep[w] == TREES_SLEEP && !args->body_q.data)
-            wake_world(sleep, w);
-        else if (sleep->asleep[w] == TREES_SLEEP)
-            wake_changed_trees(sleep, s->args.plan.nv, watched, w);
+        wake_changed(s->sleep, args, watched, w, sap_world_parameters_take_change(&s->parameters, w));
     }
 }
 
@@ -637,4 +647,89 @@ void sap_sleep_steps(SapSolver *s, const SapStepArgs *args, int num_steps) {
     int parts = list_worlds(s, TREES_SLEEP);
     for (int k = 0; k < parts; k++) /* changes by the awake trees do not wake */
         keep_rows(sleep, watched, sleep->list[k], WATCHED_QD + 1);
+}
+
+/* ---- saved states ---- */
+
+int sap_sleep_row_size(const SapSleep *sleep) {
+    return sleep ? 1 + 2 * sleep->num_trees : 0;
+}
+
+/* The row of a world: asleep, the steps at rest of its trees, their islands. */
+static void copy_row(const SapSleep *sleep, int world, int32_t *row) {
+    size_t trees = (size_t)sleep->num_trees;
+    row[0] = sleep->asleep[world];
+    memcpy(row + 1, quiet_of(sleep, world), trees * sizeof *row);
+    memcpy(row + 1 + trees, island_of(sleep, world), trees * sizeof *row);
+}
+
+static void set_row(SapSleep *sleep, int world, const int32_t *row) {
+    size_t trees = (size_t)sleep->num_trees;
+    sleep->asleep[world] = row[0];
+    memcpy(quiet_of(sleep, world), row + 1, trees * sizeof *row);
+    memcpy(island_of(sleep, world), row + 1 + trees, trees * sizeof *row);
+    sleep->dofs[world] = 0;
+    for (int t = 0; t < sleep->num_trees; t++)
+        sleep->dofs[world] += row[1 + t] == ASLEEP ? sleep->num_dofs[t] : 0;
+    sleep->version[world]++;
+}
+
+void sap_sleep_get(SapSolver *s, const SapStepArgs *args, int32_t *rows) {
+    SapSleep *sleep = s->sleep;
+    Watched watched[NUM_WATCHED];
+    double *reported = sleep->tree_rest;
+    int size = sap_sleep_row_size(sleep);
+    sleep->tree_rest = NULL; /* nothing wakes yet */
+    watch_all(args, watched);
+    for (int w = 0; w < s->num_worlds; w++) {
+        int32_t *row = rows + (size_t)w * (size_t)size, *now = sleep->row;
+        copy_row(sleep, w, now);
+        refresh_parameters(s, w);
+        wake_changed(sleep, args, watched, w, s->parameters.changed && s->parameters.changed[w]);
+        copy_row(sleep, w, row);
+        set_row(sleep, w, now);
+    }
+    sleep->tree_rest = reported;
+}
+
+static SapStatus check_row(const SapSleep *sleep, const char *what, int world, const int32_t *row) {
+    int sleeping = 0;
+    if (row[0] < AWAKE || row[0] > TREES_SLEEP)
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: world %d: asleep is %d; allowed: 0, 1, 2", what, world, (int)row[0]);
+    for (int t = 0; t < sleep->num_trees; t++) {
+        int quiet = row[1 + t], island = row[1 + sleep->num_trees + t];
+        sleeping += quiet == ASLEEP;
+        if (quiet < ASLEEP || quiet > sleep->steps)
+            return sap_fail(SAP_ERROR_ARGUMENT, "%s: world %d: tree %d rests for %d steps; allowed: -1 .. %d", what,
+                            world, t, quiet, sleep->steps);
+        if (island < 0 || island >= sleep->num_trees)
+            return sap_fail(SAP_ERROR_ARGUMENT, "%s: world %d: the island of tree %d is %d; allowed: 0 .. %d", what,
+                            world, t, island, sleep->num_trees - 1);
+    }
+    if ((sleeping > 0 && row[0] == AWAKE) || (sleeping == 0 && row[0] == TREES_SLEEP))
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: world %d: asleep is %d, and %d of its trees sleep", what, world,
+                        (int)row[0], sleeping);
+    return SAP_OK;
+}
+
+SapStatus sap_sleep_set(SapSolver *s, const char *what, const SapStepArgs *args, const uint8_t *mask,
+                        const int32_t *rows) {
+    SapSleep *sleep = s->sleep;
+    Watched watched[NUM_WATCHED];
+    size_t size = (size_t)sap_sleep_row_size(sleep);
+    for (int w = 0; w < s->num_worlds; w++)
+        if (!mask || mask[w])
+            SAP_TRY(check_row(sleep, what, w, rows + (size_t)w * size));
+    watch_all(args, watched);
+    for (int w = 0; w < s->num_worlds; w++) {
+        if (mask && !mask[w])
+            continue;
+        set_row(sleep, w, rows + (size_t)w * size);
+        sleep->known[w] = sleep->asleep[w];
+        if (s->parameters.count > 0)
+            sap_world_parameters_refresh(&s->parameters, w);
+        sap_world_parameters_take_change(&s->parameters, w);
+        keep_rows(sleep, watched, w, NUM_WATCHED);
+    }
+    return SAP_OK;
 }

@@ -15,4 +15,12 @@ void sap_sleep_record_trees(SapSleep *sleep, int32_t *tree_asleep, double *tree_
 /* Takes num_steps steps of the worlds that are awake, gathered into full packs. */
 void sap_sleep_steps(SapSolver *solver, const SapStepArgs *args, int num_steps);
 
+/* What sleeping keeps between calls, for saved states: [num_worlds][row_size] of each world `asleep`, the steps at rest
+ * of each tree (-1: it sleeps) and its island. sap_sleep_get gives the rows with which the next call would begin, and
+ * wakes nothing; sap_sleep_set is called after the arrays of `args` were restored. */
+int sap_sleep_row_size(const SapSleep *sleep);
+void sap_sleep_get(SapSolver *solver, const SapStepArgs *args, int32_t *rows);
+SapStatus sap_sleep_set(SapSolver *solver, const char *what, const SapStepArgs *args, const uint8_t *mask,
+                        const int32_t *rows);
+
 #endif
