@@ -524,6 +524,36 @@ static void refused(const SapScene *scene, SapStatus expected, const SapOptions 
     sap_batch_destroy(batch);
 }
 
+/* Two worlds of a pack press a slider against its limit; then one is moved far from it. Its row of the limit is there
+ * for the other world only, and the force of the last step is not its own any more. */
+Test(dual_step, a_limit_out_of_reach_has_no_force_from_the_cache) {
+    SapScene *scene = parse("schema_version: 1\n"
+                            "ground: false\n"
+                            "bodies: [{id: b, shapes: [{type: box, hx: 0.1, hy: 0.1, hz: 0.1, density: 1000}]}]\n"
+                            "joints: [{id: j, type: prismatic, axis: x, parent: world, child: b, limit_lower: -1, "
+                            "limit_upper: 0, friction: 8}]\n");
+    static const SapContactSolver solvers[] = {SAP_SOLVER_CONE, SAP_SOLVER_PGS, SAP_SOLVER_PGS_ROWS,
+                                               SAP_SOLVER_ACTIVE_SET};
+    for (int k = 0; k < 4; k++) {
+        SapOptions o = options_of(solvers[k]);
+        SapBatch *batch = NULL;
+        o.warm_start = true;
+        o.lanes = 4;
+        need(sap_batch_create(scene->model, 2, &o, &batch));
+        double *force = sap_batch_control(batch)->joint_f;
+        force[0] = force[1] = 80;
+        need(sap_batch_step(batch, 0.01, 2));
+        cr_expect_float_eq(velocity(batch)[0], 0, 1e-6, "solver %d", k); /* the tolerance of the solve */
+        position(batch)[0] = -0.5;
+        need(sap_batch_step(batch, 0.01, 1));
+        cr_expect_float_eq(velocity(batch)[0], 0.09, 1e-6, "solver %d: h (F - friction)/m with m = 8 kg, not %g", k,
+                           velocity(batch)[0]);
+        cr_expect_float_eq(velocity(batch)[1], 0, 1e-6, "solver %d", k);
+        sap_batch_destroy(batch);
+    }
+    sap_scene_destroy(scene);
+}
+
 Test(dual_step, refuses_options_that_do_not_fit) {
     SapScene *scene = load("scenes/stack3");
     SapOptions o = options_of(SAP_SOLVER_ACTIVE_SET);

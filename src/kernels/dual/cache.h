@@ -30,7 +30,8 @@ KERNEL_FN void cache_key(const Context *ctx, int c, int l, int key[CACHE_KEY]) {
         return;
     }
     for (int d = 0; d < c; d++)
-        key[2] += cache_side(ctx, d, 0) == key[0] && cache_side(ctx, d, 1) == key[1] && SLOT_SETUP_INTS(record, d)[l] >= 0;
+        key[2] +=
+            cache_side(ctx, d, 0) == key[0] && cache_side(ctx, d, 1) == key[1] && SLOT_SETUP_INTS(record, d)[l] >= 0;
 }
 
 KERNEL_FN double cache_dot(const double *a, const double *b) {
@@ -70,10 +71,12 @@ KERNEL_FN void cache_load_contact(const Context *ctx, Dual *dual, int c, int l) 
     }
 }
 
-/* The impulse of row r of the dofs in lane l. */
+/* The impulse of row r of the dofs in lane l. A row that acts in other worlds of the pack only is zero and stays 0. */
 KERNEL_FN void cache_load_dof(const Context *ctx, Dual *dual, int r, int l) {
     int i = DUAL_INTS(source)[r], row = 3 * *DUAL_INTS(contacts) + r;
     if (i >= ctx->args->plan.nv) /* constraints and tendons start from 0 */
+        return;
+    if (LANE(dual->P[packed_at(row, row)], l) == K(0.0))
         return;
     long long at = ((long long)ctx->pack->world[l] * ctx->args->plan.nv + i) * CACHE_TERMS + DUAL_INTS(term)[r];
     LANE(dual->guess[row], l) = (scalar)cache_finite(ctx->args->h * ctx->args->report.dof_cache[at]);
@@ -85,7 +88,7 @@ STAGE_FN void cache_load(const Context *ctx, Dual *dual) {
         return;
     TEAM_FOR(c, ctx->num_slots)
         FOR_LANES(l) {
-            if (SLOT_SETUP_INTS(record, c)[l] >= 0)
+            if (SLOT_SETUP_INTS(record, c)[l] >= 0 && LANE(*SLOT_MOVES(c), l) != K(0.0))
                 cache_load_contact(ctx, dual, c, l);
         }
     TEAM_FOR(r, dual->blocks - *DUAL_INTS(contacts))
