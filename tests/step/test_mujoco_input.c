@@ -8,6 +8,8 @@
 
 #include "support/mujoco_rig.h"
 #include "support/near.h"
+#include "support/need.h"
+#include "support/scene_text.h"
 
 /* A mass on three slides weighs 1/m in every direction, and its rotation nothing. */
 Test(mujoco_input, a_model_without_its_numbers_gets_computed_weights) {
@@ -374,4 +376,23 @@ Test(mujoco_input, a_world_whose_constraints_are_all_switched_off_moves_freely) 
     cr_assert_eq(rig_iterations(&r, 0), 0);
     rig_check(r.out->joint_qd, (const double[]){1, 2, 3 - 0.0981}, 3, 1e-14, "velocity");
     rig_close(&r);
+}
+
+/* The weight of a body is that of its centre of mass: 0 on a hinge through it. */
+Test(mujoco_input, a_body_whose_centre_of_mass_is_fixed_has_contacts) {
+    SapScene *scene =
+        parse(HEAD "bodies: [{id: a, shapes: [{type: box, hx: 0.3, hy: 0.1, hz: 0.1}]}]\n"
+                   "joints: [{id: j, type: revolute, axis: y, parent: world, child: a, parent_xform: {p: [0, 0, 0.15], "
+                   "q: {axis_angle: {axis: y, angle: 0.3}}}}]\n");
+    SapBatch *batch;
+    SapArray status, force;
+    need(sap_options_preset("mujoco64", &scene->options));
+    need(sap_batch_create(scene->model, 1, &scene->options, &batch));
+    need(sap_batch_array(batch, SAP_BATCH_BODY_CONTACT_WRENCH, &force));
+    need(sap_batch_step(batch, 0.002, 1));
+    need(sap_batch_array(batch, SAP_BATCH_STATUS, &status));
+    cr_expect_eq(*(const uint32_t *)status.data & SAP_WORLD_FAILED, 0, "status 0x%x", *(const uint32_t *)status.data);
+    cr_expect_gt(((const double *)force.data)[2], 1);
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
 }

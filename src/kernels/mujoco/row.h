@@ -104,9 +104,10 @@ KERNEL_FN real mujoco_uref(const MujocoStep *step, real B, real K_imp, real u0, 
     return real_fma(-step->h, real_fma(B, u0, pull), u0);
 }
 
+/* Never 0: the weight of a body whose centre of mass does not move is. */
 KERNEL_FN real mujoco_R(const MujocoStep *step, const MujocoGains *g, real w) {
     real R = (K(1.0) - g->imp) / g->imp * w;
-    if (!step->discrete)
-        return real_max(R, real_of(MUJOCO_MINVAL));
-    return real_max(R / mujoco_divisor(step, g->B, g->K_imp), (K(1.0) - MUJOCO_MAXIMP) / MUJOCO_MAXIMP * w);
+    if (step->discrete)
+        R = real_max(R / mujoco_divisor(step, g->B, g->K_imp), (K(1.0) - MUJOCO_MAXIMP) / MUJOCO_MAXIMP * w);
+    return real_max(R, real_of(MUJOCO_MINVAL));
 }
