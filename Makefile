@@ -18,7 +18,8 @@
 #   make mutants    changes 100 expressions of kernels and host, one at a time, and counts how many the fast tests catch
 #   make ptx-mutants    removes each barrier of the kernels in turn and runs the race check of the executor
 #   make fuzz       runs each libFuzzer harness of lab/fuzz for FUZZ_SECONDS (60)
-#   make soak       steps scenes for SOAK_STEPS (10 million) world-steps with resets and randomisation
+#   make soak       steps scenes for SOAK_STEPS (10 million) world-steps with resets and randomisation, then runs
+#                   SOAK_SCENES (2000) generated scenes from seed SOAK_SEED
 #   make valgrind   runs the program without SIMD under valgrind
 #   make roofline   predicts the performance limits on GPUs, see docs/gpu.md
 #   make ptxas-table    writes registers, stack and code of the kernels to lab/results/ptxas.md
@@ -42,6 +43,8 @@ PREFIX = /usr/local
 PYTHON = python3
 FUZZ_SECONDS = 60
 SOAK_STEPS = 10300000
+SOAK_SCENES = 2000
+SOAK_SEED = 1000
 PTX_DRIVER = $(CURDIR)/build/release/lab/ptx/driver
 JOBS   = $(shell nproc)
 
@@ -226,8 +229,9 @@ long-test: release
 	SAPWOOD_TEST_SCALE=10 build/release/tests/test_dual_scenes --filter '*/a_stack_of_ten*'
 
 soak: release
-	cmake --build --preset release --target soak
+	cmake --build --preset release --target soak generate
 	build/release/tests/soak $(SOAK_STEPS)
+	build/release/tests/generate --from $(SOAK_SEED) --count $(SOAK_SCENES)
 
 valgrind: release
 	tests/build/valgrind.sh build/release/sapwood

@@ -8,18 +8,7 @@
 
 #include <sapwood/model.h>
 
-/* ---- numbers ---- */
-
-typedef struct Random {
-    uint64_t state;
-} Random;
-
-Random random_seed(uint64_t seed);
-uint64_t random_bits(Random *random);
-double random_between(Random *random, double low, double high); /* uniform */
-int random_below(Random *random, int n);                        /* 0 .. n - 1 */
-void random_unit(Random *random, double *v, int n);             /* a unit vector of n numbers */
-void random_quaternion(Random *random, double *q);              /* uniform over rotations */
+#include "support/random.h"
 
 /* ---- models ---- */
 
@@ -47,8 +36,7 @@ SapModel *random_forest(uint64_t seed, int num_links);
 
 /* ---- states ---- */
 
-/* Coordinates of one world [nq] of the order of 1 (quaternions unit), and n numbers of size `scale`. */
+/* Coordinates of one world [nq] of the order of 1, quaternions unit. */
 void random_coordinates(Random *random, const SapModelArrays *model, double *q);
-void random_numbers(Random *random, double scale, double *x, int n);
 
 #endif
