@@ -47,13 +47,27 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
         endif()
     endforeach()
 endif()
-string(TOUPPER "${SAPWOOD_KERNEL_ISAS}" SAPWOOD_KERNEL_DEFINITIONS) # for the kernel table of the host
-list(TRANSFORM SAPWOOD_KERNEL_DEFINITIONS REPLACE "(.+)" "SAPWOOD_HAVE_\\1=1")
-# Packs of 16 worlds for presets in f32, whose reals fill a register of 512 bits. Reals in f64 then have two registers,
-# which gcc would keep in memory.
-if(SAPWOOD_WIDE_LANES AND CMAKE_C_COMPILER_ID MATCHES "Clang" AND "avx512" IN_LIST SAPWOOD_KERNEL_ISAS)
-    set(wide_lanes_avx512 16)
-    list(APPEND SAPWOOD_KERNEL_DEFINITIONS SAPWOOD_HAVE_AVX512_X16=1)
+
+# Lanes of each instruction set. 16 lanes are for presets in f32, whose reals fill a register of 512 bits; reals in f64 then
+# have two registers, which gcc would keep in memory. Packs of 1 and 4 worlds gain nothing from AVX-512, so a library with
+# AVX2 has those of AVX2 only; and the generic kernels of a library with AVX2 are for machines too old to fill 8 lanes.
+set(narrow_lanes 1 4)
+set(lanes_generic ${narrow_lanes})
+if(SAPWOOD_KERNEL_ISAS STREQUAL "generic")
+    list(APPEND lanes_generic 8)
+endif()
+set(lanes_avx2 ${narrow_lanes} 8)
+set(lanes_avx512 8)
+if(NOT "avx2" IN_LIST SAPWOOD_KERNEL_ISAS)
+    list(PREPEND lanes_avx512 ${narrow_lanes})
+endif()
+if(SAPWOOD_WIDE_LANES AND CMAKE_C_COMPILER_ID MATCHES "Clang")
+    list(APPEND lanes_avx512 16)
+endif()
+# A build for this machine runs its generic kernels only if `isa` names them.
+if(SAPWOOD_ISAS STREQUAL "native" AND NOT SAPWOOD_KERNEL_ISAS STREQUAL "generic")
+    set(lanes_generic 1)
+    set(opt_generic -O0)
 endif()
 message(STATUS "CPU kernels: ${SAPWOOD_KERNEL_ISAS}, ${SAPWOOD_KERNEL_OPT}, ${CMAKE_C_COMPILER_ID}")
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -71,7 +85,7 @@ function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
         set(opt -O2)
     endif()
     add_library(${kernel} OBJECT ${PROJECT_SOURCE_DIR}/src/kernels/target/cpu.c)
-    if(lanes LESS_EQUAL 8) # SAP_DUAL_LANES of cpu/dispatch.h
+    if(lanes LESS_EQUAL 8) # the dual solvers compute in f64
         target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/dual_cpu.c)
     endif()
     if(lanes EQUAL 1)
@@ -86,37 +100,34 @@ function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
     set_target_properties(${kernel} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 endfunction()
 
-# Lanes of MuJoCo's law: one register of f64; with clang also one of f32, for presets with stages in f32. Few lane counts and
-# the generic build of one lane bound the time to compile a second law; same as mujoco_tables in cpu/dispatch.c.
-set(mujoco_lanes_generic 1)
-set(mujoco_lanes_avx2 4)
-set(mujoco_lanes_avx512 8 ${wide_lanes_avx512})
-if(CMAKE_C_COMPILER_ID MATCHES "Clang")
-    list(APPEND mujoco_lanes_avx2 8)
-    list(APPEND SAPWOOD_KERNEL_DEFINITIONS SAPWOOD_HAVE_MUJOCO_AVX2_X8=1)
-endif()
-
 # Adds all kernels as <prefix>_<isa>_x<lanes>_f<precision> with the optimisation level `opt`, and stores their objects
-# in the variable `out`.
+# in the variable `out`. cpu/dispatch.c has them from the list generated/cpu_kernels.h: KERNELS(ISA, isa, lanes) for SAP and
+# MuJoCo's law, DUAL_KERNELS(ISA, isa, lanes) for the dual solvers, SENSOR_KERNELS(ISA, isa).
 function(sapwood_add_cpu_kernels prefix opt out)
     set(objects "")
+    set(list "/* Made by cmake/kernels.cmake. */\n")
     foreach(isa IN LISTS SAPWOOD_KERNEL_ISAS)
-        foreach(lanes 1 4 8 ${wide_lanes_${isa}})
+        string(TOUPPER ${isa} ISA)
+        set(isa_opt ${opt})
+        if(opt_${isa})
+            set(isa_opt ${opt_${isa}})
+        endif()
+        foreach(lanes IN LISTS lanes_${isa})
+            string(APPEND list "KERNELS(${ISA}, ${isa}, ${lanes})\n")
+            if(lanes LESS_EQUAL 8)
+                string(APPEND list "DUAL_KERNELS(${ISA}, ${isa}, ${lanes})\n")
+            endif()
+            if(lanes EQUAL 1)
+                string(APPEND list "SENSOR_KERNELS(${ISA}, ${isa})\n")
+            endif()
             foreach(precision 32 64)
                 set(kernel ${prefix}_${isa}_x${lanes}_f${precision})
-                # A build for this machine runs its generic kernels only if `isa` names them. Optimised, they would take
-                # as long to compile as all others.
-                if(isa STREQUAL "generic" AND SAPWOOD_ISAS STREQUAL "native" AND NOT SAPWOOD_KERNEL_ISAS STREQUAL "generic")
-                    sapwood_add_cpu_kernel(${kernel} ${isa} ${lanes} ${precision} -O0)
-                else()
-                    sapwood_add_cpu_kernel(${kernel} ${isa} ${lanes} ${precision} ${opt})
-                endif()
-                if(lanes IN_LIST mujoco_lanes_${isa})
-                    target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/mujoco_cpu.c)
-                endif()
+                sapwood_add_cpu_kernel(${kernel} ${isa} ${lanes} ${precision} ${isa_opt})
+                target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/mujoco_cpu.c)
                 list(APPEND objects $<TARGET_OBJECTS:${kernel}>)
             endforeach()
         endforeach()
     endforeach()
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/cpu_kernels.h CONTENT "${list}" @ONLY)
     set(${out} ${objects} PARENT_SCOPE)
 endfunction()

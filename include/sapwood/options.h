@@ -193,7 +193,7 @@ typedef struct SapOptions {
 
     /* ---- how to run; none of these changes a bit of a result, except factor_plan = library, auto ---- */
     int threads; /* worker threads; default 0 = the CPUs this process may use; 0 .. 1024 */
-    /* Worlds per SIMD pack: 1, 4, 8; 16 with isa avx512 and contact_solver sap, in a library compiled by clang. */
+    /* Worlds per SIMD pack: 1, 4; 8 with avx2, avx512 or generic alone; 16 with avx512 by clang, but not in impulses. */
     int lanes;                 /* default 0 = automatic */
     SapIsa isa;                /* default auto */
     SapBroadPhase broad_phase; /* default auto */

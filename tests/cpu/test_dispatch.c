@@ -39,7 +39,7 @@ Test(dispatch, one_world_has_one_lane_and_four_worlds_at_most_four) {
 /* clang computes with reals of two registers, so that packs of f32 presets have eight worlds on every machine. */
 Test(dispatch, f32_presets_have_at_least_eight_lanes_where_eight_doubles_pay) {
     for (SapIsa isa = SAP_ISA_GENERIC; isa <= SAP_ISA_AVX512; isa++)
-        if (sap_isa_available(isa) && sap_kernels_find(isa, 8, SAP_FP64)->lanes_pay)
+        if (sap_kernels_find(isa, 8, SAP_FP64) && sap_kernels_find(isa, 8, SAP_FP64)->lanes_pay)
             cr_assert_geq(sap_default_lanes(isa, SAP_FP32, 64, 16), 8, "%s", sap_isa_name(isa));
 }
 
@@ -85,7 +85,7 @@ Test(dispatch, sixteen_lanes_are_refused_by_name_where_there_are_none) {
             cr_assert_eq(lanes_of(model, 3, &o), sap_kernels_find(isa, 16, SAP_FP32) ? 16 : 0);
             o.contact_solver = SAP_SOLVER_PGS;
             cr_assert_eq(lanes_of(model, 3, &o), 0);
-            cr_assert(strstr(sap_error_message(), "lanes is 16") && strstr(sap_error_message(), sap_isa_name(isa)), "%s",
+            cr_assert(strstr(sap_error_message(), "lanes is 16: not with contact_solver pgs"), "%s",
                       sap_error_message());
         }
     sap_model_destroy(model);

@@ -22,7 +22,7 @@ static const double MAX_ULP_32 = 0.91, MAX_ULP_64 = 0.92;
 static const SapKernels *best(SapPrecision precision) {
     SapIsa isa;
     cr_assert_eq(sap_isa_resolve(SAP_ISA_AUTO, &isa), SAP_OK);
-    return sap_kernels_find(isa, 8, precision);
+    return sap_kernels_find(isa, sap_default_lanes(isa, precision, 64, 8), precision);
 }
 
 /* ---- error ---- */
@@ -236,7 +236,7 @@ Test(trig, beyond_the_limit_and_for_what_is_no_number_the_result_is_nan) {
     float s32[6], c32[6];
     double s64[6], c64[6];
     for (int isa = SAP_ISA_GENERIC; isa <= SAP_ISA_AVX512; isa++) {
-        for (int lanes = 1; lanes <= 8 && sap_isa_available((SapIsa)isa); lanes = lanes == 1 ? 4 : 2 * lanes) {
+        for (int lanes = 1; sap_kernels_find((SapIsa)isa, lanes, SAP_FP32); lanes = lanes == 1 ? 4 : 2 * lanes) {
             sap_kernels_find((SapIsa)isa, lanes, SAP_FP32)->sincos(x32, s32, c32, 6);
             sap_kernels_find((SapIsa)isa, lanes, SAP_FP64)->sincos(x64, s64, c64, 6);
             for (int i = 0; i < 6; i++) {
@@ -268,7 +268,7 @@ Test(trig, every_instruction_set_and_lane_count_gives_the_same_bits) {
         run_sample(&reference, SAP_ISA_GENERIC, 1, CHUNK);
         int n = counts[seed - 10];
         for (int isa = SAP_ISA_GENERIC; isa <= SAP_ISA_AVX512; isa++) {
-            for (int lanes = 1; lanes <= 8 && sap_isa_available((SapIsa)isa); lanes = lanes == 1 ? 4 : 2 * lanes) {
+            for (int lanes = 1; sap_kernels_find((SapIsa)isa, lanes, SAP_FP32); lanes = lanes == 1 ? 4 : 2 * lanes) {
                 fill_sample(&other, seed);
                 run_sample(&other, (SapIsa)isa, lanes, n);
                 const char *name = sap_isa_name((SapIsa)isa);

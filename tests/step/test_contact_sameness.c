@@ -82,7 +82,7 @@ static void run_batch(const SapModel *model, const Run *run, Hashes hashes, Seen
 
 /* Only SAP has packs of 16 worlds, with avx512. */
 static bool has_lanes(const SapOptions *o) {
-    return o->lanes <= 8 || (o->contact_solver == SAP_SOLVER_SAP && sap_kernels_find(o->isa, o->lanes, SAP_FP32));
+    return sap_kernels_find(o->isa, o->lanes, SAP_FP32) && (o->lanes <= 8 || o->contact_solver == SAP_SOLVER_SAP);
 }
 
 static void check_run(const SapModel *model, const Run *run, Hashes reference) {

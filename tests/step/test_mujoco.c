@@ -343,9 +343,10 @@ Test(mujoco, worlds_have_the_same_bits_in_every_pack) {
         static const struct {
             SapIsa isa;
             int lanes;
-        } pack[4] = {{SAP_ISA_AVX2, 4}, {SAP_ISA_AVX2, 8}, {SAP_ISA_AVX512, 8}, {SAP_ISA_AVX512, 16}};
+        } pack[] = {{SAP_ISA_GENERIC, 4}, {SAP_ISA_AVX2, 1}, {SAP_ISA_AVX2, 4}, {SAP_ISA_AVX2, 8},
+                    {SAP_ISA_AVX512, 4}, {SAP_ISA_AVX512, 8}, {SAP_ISA_AVX512, 16}};
         cr_assert(step_many(SAP_ISA_GENERIC, 1, (SapMujocoCone)cone, q[0], v[0]));
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < (int)(sizeof pack / sizeof pack[0]); i++) {
             if (!step_many(pack[i].isa, pack[i].lanes, (SapMujocoCone)cone, q[1], v[1]))
                 continue;
             cr_assert_eq(memcmp(q[0], q[1], sizeof q[0]), 0, "positions with isa %d, %d lanes", pack[i].isa,

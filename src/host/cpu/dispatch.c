@@ -1,100 +1,72 @@
 #include "host/cpu/dispatch.h"
 
-#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "host/base/fail.h"
 
-/* Every build exports two tables per lane count and precision (kernels/target/cpu.c, dual_cpu.c), and one per precision
- * (sensor_cpu.c). */
-#define DECLARE(isa, lanes)                                                                                            \
-    extern const SapKernels sap_kernels_##isa##_x##lanes##_f32;                                                        \
-    extern const SapKernels sap_kernels_##isa##_x##lanes##_f64;                                                        \
-    extern const SapDualKernels sap_dual_kernels_##isa##_x##lanes##_f32;                                               \
-    extern const SapDualKernels sap_dual_kernels_##isa##_x##lanes##_f64;
-#define DECLARE_SENSORS(isa)                                                                                           \
-    extern const SapSensorKernels sap_sensor_kernels_##isa##_f32;                                                      \
-    extern const SapSensorKernels sap_sensor_kernels_##isa##_f64;
-#define DECLARE_ISA(isa) DECLARE(isa, 1) DECLARE(isa, 4) DECLARE(isa, 8) DECLARE_SENSORS(isa)
-/* MuJoCo's law has one or two lane counts per instruction set (kernels/target/mujoco_cpu.c, cmake/kernels.cmake). */
-#define DECLARE_MUJOCO(isa, lanes)                                                                                     \
-    extern const SapKernels sap_mujoco_kernels_##isa##_x##lanes##_f32;                                                 \
-    extern const SapKernels sap_mujoco_kernels_##isa##_x##lanes##_f64;
-#define MUJOCO_PAIR(isa, lanes)                                                                                        \
-    { &sap_mujoco_kernels_##isa##_x##lanes##_f32, &sap_mujoco_kernels_##isa##_x##lanes##_f64 }
-#define PAIR(isa, lanes)                                                                                               \
-    { &sap_kernels_##isa##_x##lanes##_f32, &sap_kernels_##isa##_x##lanes##_f64 }
-#define TABLES(isa) PAIR(isa, 1), PAIR(isa, 4), PAIR(isa, 8)
-#define DUAL_PAIR(isa, lanes)                                                                                          \
-    { &sap_dual_kernels_##isa##_x##lanes##_f32, &sap_dual_kernels_##isa##_x##lanes##_f64 }
-#define DUAL_TABLES(isa)                                                                                               \
-    { DUAL_PAIR(isa, 1), DUAL_PAIR(isa, 4), DUAL_PAIR(isa, 8) }
-#define SENSOR_TABLES(isa)                                                                                             \
-    { &sap_sensor_kernels_##isa##_f32, &sap_sensor_kernels_##isa##_f64 }
+/* Every build of the kernels exports a table per precision for SAP, MuJoCo's law, the dual solvers and the sensors
+ * (kernels/target). generated/cpu_kernels.h lists the builds of this library. */
+#define PAIR(name)                                                                                                     \
+    { &name##_f32, &name##_f64 }
 
-DECLARE_ISA(generic)
-DECLARE_MUJOCO(generic, 1)
-#if SAPWOOD_HAVE_AVX2
-DECLARE_ISA(avx2)
-DECLARE_MUJOCO(avx2, 4)
-#if SAPWOOD_HAVE_MUJOCO_AVX2_X8
-DECLARE_MUJOCO(avx2, 8)
-#endif
-#endif
-#if SAPWOOD_HAVE_AVX512
-DECLARE_ISA(avx512)
-DECLARE_MUJOCO(avx512, 8)
-#endif
-#if SAPWOOD_HAVE_AVX512_X16
-extern const SapKernels sap_kernels_avx512_x16_f32, sap_kernels_avx512_x16_f64;
-DECLARE_MUJOCO(avx512, 16)
-#endif
+#define KERNELS(ISA, isa, lanes)                                                                                       \
+    extern const SapKernels sap_kernels_##isa##_x##lanes##_f32, sap_kernels_##isa##_x##lanes##_f64;                    \
+    extern const SapKernels sap_mujoco_kernels_##isa##_x##lanes##_f32, sap_mujoco_kernels_##isa##_x##lanes##_f64;
+#define DUAL_KERNELS(ISA, isa, lanes)                                                                                  \
+    extern const SapDualKernels sap_dual_kernels_##isa##_x##lanes##_f32, sap_dual_kernels_##isa##_x##lanes##_f64;
+#define SENSOR_KERNELS(ISA, isa)                                                                                       \
+    extern const SapSensorKernels sap_sensor_kernels_##isa##_f32, sap_sensor_kernels_##isa##_f64;
+#include "cpu_kernels.h"
+#undef KERNELS
+#undef DUAL_KERNELS
+#undef SENSOR_KERNELS
 
-/* [isa][lanes 1, 4, 8, 16][precision] */
-static const SapKernels *const tables[][4][2] = {
-    [SAP_ISA_GENERIC] = {TABLES(generic)},
-#if SAPWOOD_HAVE_AVX2
-    [SAP_ISA_AVX2] = {TABLES(avx2)},
-#endif
-#if SAPWOOD_HAVE_AVX512_X16
-    [SAP_ISA_AVX512] = {TABLES(avx512), PAIR(avx512, 16)},
-#elif SAPWOOD_HAVE_AVX512
-    [SAP_ISA_AVX512] = {TABLES(avx512)},
-#endif
+/* In the order of instruction sets. [precision] */
+typedef struct StepBuild {
+    SapIsa isa;
+    int lanes;
+    const SapKernels *sap[2], *mujoco[2];
+} StepBuild;
+static const StepBuild step_builds[] = {
+#define KERNELS(ISA, isa, lanes)                                                                                       \
+    {SAP_ISA_##ISA, lanes, PAIR(sap_kernels_##isa##_x##lanes), PAIR(sap_mujoco_kernels_##isa##_x##lanes)},
+#define DUAL_KERNELS(ISA, isa, lanes)
+#define SENSOR_KERNELS(ISA, isa)
+#include "cpu_kernels.h"
+#undef KERNELS
+#undef DUAL_KERNELS
+#undef SENSOR_KERNELS
 };
-/* [isa][lanes 1, 4, 8][precision] */
-static const SapDualKernels *const dual_tables[][3][2] = {
-    [SAP_ISA_GENERIC] = DUAL_TABLES(generic),
-#if SAPWOOD_HAVE_AVX2
-    [SAP_ISA_AVX2] = DUAL_TABLES(avx2),
-#endif
-#if SAPWOOD_HAVE_AVX512
-    [SAP_ISA_AVX512] = DUAL_TABLES(avx512),
-#endif
+typedef struct DualBuild {
+    SapIsa isa;
+    int lanes;
+    const SapDualKernels *dual[2];
+} DualBuild;
+static const DualBuild dual_builds[] = {
+#define KERNELS(ISA, isa, lanes)
+#define DUAL_KERNELS(ISA, isa, lanes) {SAP_ISA_##ISA, lanes, PAIR(sap_dual_kernels_##isa##_x##lanes)},
+#define SENSOR_KERNELS(ISA, isa)
+#include "cpu_kernels.h"
+#undef KERNELS
+#undef DUAL_KERNELS
+#undef SENSOR_KERNELS
 };
-static const SapSensorKernels *const sensor_tables[][2] = {
-    [SAP_ISA_GENERIC] = SENSOR_TABLES(generic),
-#if SAPWOOD_HAVE_AVX2
-    [SAP_ISA_AVX2] = SENSOR_TABLES(avx2),
-#endif
-#if SAPWOOD_HAVE_AVX512
-    [SAP_ISA_AVX512] = SENSOR_TABLES(avx512),
-#endif
+typedef struct SensorBuild {
+    SapIsa isa;
+    const SapSensorKernels *sensors[2];
+} SensorBuild;
+static const SensorBuild sensor_builds[] = {
+#define KERNELS(ISA, isa, lanes)
+#define DUAL_KERNELS(ISA, isa, lanes)
+#define SENSOR_KERNELS(ISA, isa) {SAP_ISA_##ISA, PAIR(sap_sensor_kernels_##isa)},
+#include "cpu_kernels.h"
 };
-/* [isa][one register of f64, of f32][precision] */
-static const SapKernels *const mujoco_tables[][2][2] = {
-    [SAP_ISA_GENERIC] = {MUJOCO_PAIR(generic, 1)},
-#if SAPWOOD_HAVE_AVX2 && SAPWOOD_HAVE_MUJOCO_AVX2_X8
-    [SAP_ISA_AVX2] = {MUJOCO_PAIR(avx2, 4), MUJOCO_PAIR(avx2, 8)},
-#elif SAPWOOD_HAVE_AVX2
-    [SAP_ISA_AVX2] = {MUJOCO_PAIR(avx2, 4)},
-#endif
-#if SAPWOOD_HAVE_AVX512_X16
-    [SAP_ISA_AVX512] = {MUJOCO_PAIR(avx512, 8), MUJOCO_PAIR(avx512, 16)},
-#elif SAPWOOD_HAVE_AVX512
-    [SAP_ISA_AVX512] = {MUJOCO_PAIR(avx512, 8)},
-#endif
+enum {
+    NUM_STEP_BUILDS = sizeof step_builds / sizeof step_builds[0],
+    NUM_DUAL_BUILDS = sizeof dual_builds / sizeof dual_builds[0],
+    NUM_SENSOR_BUILDS = sizeof sensor_builds / sizeof sensor_builds[0]
 };
-enum { NUM_TABLES = sizeof tables / sizeof tables[0] };
 
 static bool machine_has(SapIsa isa) {
 #if defined(__x86_64__)
@@ -109,8 +81,19 @@ static bool machine_has(SapIsa isa) {
     return isa == SAP_ISA_GENERIC;
 }
 
+/* The last build for `isa` or a smaller instruction set with these lanes; NULL if there is none. */
+static const StepBuild *find_step(SapIsa isa, int lanes) {
+    for (int i = NUM_STEP_BUILDS; i-- > 0;)
+        if (step_builds[i].isa <= isa && step_builds[i].lanes == lanes)
+            return &step_builds[i];
+    return NULL;
+}
+
 bool sap_isa_available(SapIsa isa) {
-    return isa > SAP_ISA_AUTO && (int)isa < NUM_TABLES && tables[isa][0][0] != NULL && machine_has(isa);
+    for (int i = 0; i < NUM_STEP_BUILDS; i++)
+        if (step_builds[i].isa == isa)
+            return machine_has(isa);
+    return false;
 }
 
 const char *sap_isa_name(SapIsa isa) {
@@ -133,39 +116,35 @@ SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out) {
         return SAP_OK;
     }
     *out = SAP_ISA_GENERIC;
-    for (int isa = SAP_ISA_GENERIC; isa < NUM_TABLES; isa++)
+    for (int isa = SAP_ISA_GENERIC; isa <= SAP_ISA_AVX512; isa++)
         if (sap_isa_available((SapIsa)isa))
             *out = (SapIsa)isa;
     return SAP_OK;
 }
 
-/* The row of a table for a number of lanes; -1 if there is none. */
-static int row_of(int lanes) {
-    return lanes == 1 ? 0 : lanes == 4 ? 1 : lanes == 8 ? 2 : lanes == 16 ? 3 : -1;
-}
-
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision) {
-    int row = row_of(lanes);
-    return row < 0 || !sap_isa_available(isa) ? NULL : tables[isa][row][precision];
+    const StepBuild *build = sap_isa_available(isa) ? find_step(isa, lanes) : NULL;
+    return build ? build->sap[precision] : NULL;
 }
 
 const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision) {
-    int row = row_of(lanes);
-    return row < 0 || row > 2 || !sap_isa_available(isa) ? NULL : dual_tables[isa][row][precision];
+    for (int i = sap_isa_available(isa) ? NUM_DUAL_BUILDS : 0; i-- > 0;)
+        if (dual_builds[i].isa <= isa && dual_builds[i].lanes == lanes)
+            return dual_builds[i].dual[precision];
+    return NULL;
 }
 
 const SapSensorKernels *sap_sensor_kernels_find(SapIsa isa, SapPrecision precision) {
-    return sap_isa_available(isa) ? sensor_tables[isa][precision] : NULL;
-}
-
-int sap_own_lanes(SapIsa isa, SapPrecision precision) {
-    const SapKernels *wide = mujoco_tables[isa][1][0];
-    return precision == SAP_FP32 && wide ? wide->lanes : mujoco_tables[isa][0][0]->lanes;
+    for (int i = sap_isa_available(isa) ? NUM_SENSOR_BUILDS : 0; i-- > 0;)
+        if (sensor_builds[i].isa <= isa)
+            return sensor_builds[i].sensors[precision];
+    return NULL;
 }
 
 SapKernels sap_own_kernels(SapIsa isa, int lanes, SapPrecision precision) {
-    const SapKernels *own = mujoco_tables[isa][lanes != sap_own_lanes(isa, SAP_FP64)][precision];
-    SapKernels k = *sap_kernels_find(isa, lanes, precision);
+    const StepBuild *build = find_step(isa, lanes);
+    const SapKernels *own = build->mujoco[precision];
+    SapKernels k = *build->sap[precision];
     k.free_motion = own->free_motion;
     k.poses = own->poses;
     k.contact_geometry = own->contact_geometry;
@@ -180,6 +159,16 @@ SapKernels sap_own_kernels(SapIsa isa, int lanes, SapPrecision precision) {
     k.finish = own->finish;
     k.inspect = own->inspect;
     return k;
+}
+
+SapLanesText sap_lanes_allowed(SapIsa isa, int most) {
+    SapLanesText list = {"0"};
+    for (int lanes = 1; lanes <= most; lanes++)
+        if (find_step(isa, lanes)) {
+            size_t used = strlen(list.text);
+            snprintf(list.text + used, sizeof list.text - used, ", %d", lanes);
+        }
+    return list;
 }
 
 int sap_fewer_lanes(int lanes) {

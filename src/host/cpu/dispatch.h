@@ -19,20 +19,25 @@ SapStatus sap_isa_resolve(SapIsa wanted, SapIsa *out);
 
 /* The lane count selected by options.lanes = 0, for a resolved isa: at most `most`. */
 int sap_default_lanes(SapIsa isa, SapPrecision precision, int num_worlds, int most);
+/* The values that options.lanes may have for a resolved isa, up to `most`: "0, 1, 4, 8". */
+typedef struct SapLanesText {
+    char text[32];
+} SapLanesText;
+SapLanesText sap_lanes_allowed(SapIsa isa, int most);
 /* The next smaller lane count. */
 int sap_fewer_lanes(int lanes);
 
-/* The kernels of a resolved isa with 1, 4, 8 or 16 lanes; NULL if there are none. Only avx512 has 16, in builds by
- * clang: gcc keeps vectors wider than a register in memory, as f64 would be. */
+/* The kernels of a resolved isa with 1, 4, 8 or 16 lanes, or those of a smaller instruction set where it has none of its
+ * own with so few lanes; NULL if there are none. Only avx512 has 16, in builds by clang: gcc keeps vectors wider than a
+ * register in memory, as f64 would be. */
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
-/* Those of the formulation with its own kernels: the kernels of SAP with its stages in their place. An isa has them with
- * the lanes of one register of f64 and, in builds by clang, of f32. */
+/* Those of the formulation with its own kernels, with lanes that sap_kernels_find has: SAP's with its stages in their
+ * place. */
 SapKernels sap_own_kernels(SapIsa isa, int lanes, SapPrecision precision);
-int sap_own_lanes(SapIsa isa, SapPrecision precision);
-/* Same for the dual solvers, which have at most SAP_DUAL_LANES: they compute in f64. */
+/* Those of the dual solvers, which have at most SAP_DUAL_LANES: they compute in f64. */
 enum { SAP_DUAL_LANES = 8 };
 const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
-/* Same for the sensors, which have one lane. */
+/* Those of the sensors, which have one lane. */
 const SapSensorKernels *sap_sensor_kernels_find(SapIsa isa, SapPrecision precision);
 
 #endif

@@ -139,30 +139,18 @@ static bool has_many(const SapSolver *s, int lanes) {
     return s->num_worlds / (lanes * PACKS_PER_THREAD) >= wanted_threads(s);
 }
 
-/* A formulation with its own kernels has the lanes of one register of f64 or f32. */
-static SapStatus choose_own_lanes(const SapSolver *s, const char *what, int *lanes) {
-    int narrow = sap_own_lanes(s->isa, SAP_FP64), wide = sap_own_lanes(s->isa, SAP_FP32);
-    int wanted = s->options.lanes, most = sap_own_lanes(s->isa, s->options.free_motion_solve_precision);
-    if (wanted && wanted != narrow && wanted != wide)
-        SAP_REQUIRE(&s->options, SAP_CAN_LANES, "%s: lanes is %d; isa %s allows 0, %d (f64) and %d (f32)", what, wanted,
-                    sap_isa_name(s->isa), narrow, wide);
-    *lanes = wanted ? wanted : has_many(s, most) ? most : narrow;
-    return SAP_OK;
-}
-
 static SapStatus choose_lanes(const SapSolver *s, const char *what, int *lanes) {
-    bool dual = s->options.contact_solver != SAP_SOLVER_SAP;
-    *lanes = s->options.lanes;
+    const SapOptions *o = &s->options;
+    int most = sap_contact_solver(o->contact_solver)->is_dual ? SAP_DUAL_LANES : WIDE_LANES;
+    *lanes = o->lanes;
     if (*lanes > SAP_DUAL_LANES)
-        SAP_REQUIRE(&s->options, SAP_CAN_LANES_16, "%s: lanes is %d", what, *lanes);
+        SAP_REQUIRE(o, SAP_CAN_LANES_16, "%s: lanes is %d", what, *lanes);
     if (*lanes && !sap_kernels_find(s->isa, *lanes, SAP_FP32))
-        return sap_fail(SAP_ERROR_UNSUPPORTED,
-                        "%s: lanes is %d; 16 lanes need isa avx512 (here %s) and a library that clang compiled; "
-                        "0, 1, 4 and 8 are always allowed",
-                        what, *lanes, sap_isa_name(s->isa));
+        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: lanes is %d; isa %s in this library allows %s", what, *lanes,
+                        sap_isa_name(s->isa), sap_lanes_allowed(s->isa, most).text);
     if (*lanes == 0)
-        *lanes = sap_default_lanes(s->isa, s->options.free_motion_solve_precision, s->num_worlds,
-                                   has_many(s, WIDE_LANES) && !dual ? WIDE_LANES : SAP_DUAL_LANES);
+        *lanes = sap_default_lanes(s->isa, o->free_motion_solve_precision, s->num_worlds,
+                                   has_many(s, WIDE_LANES) ? most : SAP_DUAL_LANES);
     return SAP_OK;
 }
 
@@ -192,15 +180,14 @@ static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t by
 static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *model, size_t bytes_per_world) {
     s->model = sap_model_hold(model);
     s->formulation = sap_formulation_of(&s->options);
-    bool own = s->formulation->own_kernels;
     SAP_TRY(sap_solver_complete_model(model, &s->options));
     SAP_TRY(sap_model_plan(s->model, s->options.contact_solver, s->options.broad_phase, &s->plan));
     SAP_TRY(sap_isa_resolve(s->options.isa, &s->isa));
     int lanes = 0; /* set next, which gcc does not see */
-    SAP_TRY(own ? choose_own_lanes(s, what, &lanes) : choose_lanes(s, what, &lanes));
+    SAP_TRY(choose_lanes(s, what, &lanes));
     SapStatus status = fill_lanes(s, what, lanes, bytes_per_world);
     /* the scratch of a pack has all its worlds: large worlds may fit only in smaller packs */
-    while (status == SAP_ERROR_MEMORY && !s->options.lanes && !own && lanes > 1) {
+    while (status == SAP_ERROR_MEMORY && !s->options.lanes && lanes > 1) {
         lanes = sap_fewer_lanes(lanes);
         status = fill_lanes(s, what, lanes, bytes_per_world);
     }

@@ -109,7 +109,6 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
     ROW(SLEEP_TREES, "sleep_trees", "islands at rest take no steps while others move",
         NO(MUJOCO, BOTH, NOT_IMPLEMENTED), NO(ALL, GPU, NOT_IMPLEMENTED ": worlds sleep on the cpu only")),
     ROW(LANES, "lanes", "any number of worlds per SIMD pack: 1, 4 or 8",
-        NO(MUJOCO, CPU, "MuJoCo's law has the lanes of one register of f32 or f64"),
         NONE(ALL, GPU, "an option of the device cpu")),
     ROW(LANES_16, "lanes_16", "16 worlds per SIMD pack, with isa avx512",
         NO(IMPULSES, CPU, "16 lanes are for contact_solver sap and mujoco"),

@@ -31,8 +31,7 @@ typedef void SapVisitPointer(void *context, const void *pointer);
 /* A function that is NULL has nothing to do. */
 typedef struct SapFormulation {
     const char *name; /* of contact_solver, in messages */
-    bool
-        own_kernels; /* its stages replace those of SAP, with one register of lanes on a CPU and two kernels on a GPU */
+    bool own_kernels;    /* its stages replace those of SAP, and a GPU has two kernels of it */
     bool dof_terms;  /* drives, limits and friction of dofs are terms of dofs; else there are none, or in blocks */
     bool point_welds;    /* a weld joins two points, as a ball does */
     bool own_motion;     /* free motion has its own gyroscopic force, and a step always solves */
