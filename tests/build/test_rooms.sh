@@ -56,8 +56,10 @@ batch cpu
 # Exceptions that stay, "finding | reason".
 allowed='
 host/cli/machine.c -> commit.h | the build generates it, so it is not in src/
-host/cpu/run.c -> kernels/step/step_list.h | the list of stages, which a CPU calls through tables of kernels
+host/cpu/dispatch.c -> cpu_kernels.h | the build generates it, so it is not in src/
+host/cpu/programs.c -> kernels/step/step_list.h | the list of stages, which a CPU calls through tables of kernels
 host/cpu/profile.c -> kernels/dialect/profile.h | the host reads the same clock as the kernels
+host/cpu/programs.c -> kernels/step/skip_world.h | the step list reads it
 host/cpu/run.c -> kernels/step/skip_world.h | a CPU leaves worlds out before it makes packs of the others
 host/cuda/lockstep.h -> kernels/target/compact.h | arguments of a kernel that the host launches
 '
