@@ -42,7 +42,7 @@ int main(void) {
                 force += at[3 * c + 2] / scene->dt;
             resets += fallen[w] = has_fallen((const float *)q.data + w * q.shape[1]);
         }
-        ok = ok && sap_batch_reset(batch, fallen, 0) == SAP_OK; /* those of the mask only */
+        ok = ok && sap_batch_reset(batch, fallen, 0) == SAP_OK; /* the worlds of the mask */
     }
     if (ok)
         printf("%d resets; contacts carry %.0f N per world\n", resets, force / WORLDS);

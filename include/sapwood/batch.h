@@ -2,7 +2,7 @@
  * option `device` selects.
  *
  * The batch owns its arrays. They are row-major [world][i], writable between calls, and keep their address until the
- * batch is destroyed. sap_batch_step finds its own contacts; sap_batch_step_contacts takes those of the caller.
+ * batch is destroyed. sap_batch_step finds its own contacts; sap_batch_step_contacts takes the caller's.
  * sap_batch_array returns a view of an array where it is;
  * sap_batch_read and sap_batch_write copy an array to and from host memory on either device.
  *
@@ -43,16 +43,16 @@ SAP_API void sap_batch_destroy(SapBatch *batch);
 
 /* Takes num_steps >= 0 steps of h seconds (finite, > 0). Each step finds its contacts first. A world that fails does
  * not make the call fail: see SAP_BATCH_STATUS. The FAILED and NOT_CONVERGED bits and CONTACTS_TRUNCATED of a world
- * accumulate over the steps of the call; its other bits and its counters are those of the last step. A failed world
+ * accumulate over the steps of the call; its other bits and its counters belong to the last step. A failed world
  * keeps its state for the rest of the call. */
 SAP_API SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps);
 
-/* Takes num_steps >= 0 steps of h seconds with these contacts instead of its own; contacts NULL = none. The records hold
- * in all steps of the call: their points move with the bodies, their normals do not turn. The layout is that of
+/* Takes num_steps >= 0 steps of h seconds with these contacts instead of its own; contacts NULL = none. The records
+ * hold in all steps of the call: their points move with the bodies, their normals do not turn. The layout is as in
  * contacts.h, with any capacity in 1 .. 65535 and either dtype; every array is on the device of the batch. The call
  * copies the records into the arrays of the batch (SAP_BATCH_CONTACT_...), which keep the numbers in their own type,
- * so that arrays of the batch, reports and sensors are those of these contacts. The arrays may be those of the batch;
- * otherwise they must be apart from them.
+ * so that arrays of the batch, reports and sensors describe these contacts. The arrays may belong to the batch itself;
+ * otherwise they must not overlap its arrays.
  *
  * A world with more records than the batch has slots (SapBatchInfo.capacity, at least the option given_contacts) keeps
  * the first. Those without a slot, those by which its count is above the capacity of the arrays, and those in
@@ -114,16 +114,16 @@ SAP_API SapSolver *sap_batch_solver(const SapBatch *batch);
 
 /* A world continues bit for bit if joint_q, joint_qd and the control arrays are restored, and with some options more:
  * the contact cache with warm_start, dof_cache and actuator_act with contact_solver = mujoco, the parameters of worlds
- * that were expanded, and the memory of sleeping below. After a sleeping world all its results are restored too: it does
- * not compute them. Poses of bodies, which sap_batch_forward_kinematics computes but for rounding, and readings of
+ * that were expanded, and the memory of sleeping below. After a sleeping world all its results are restored too: it
+ * does not compute them. Poses of bodies, which sap_batch_forward_kinematics computes but for rounding, and readings of
  * sensors are restored after that, and sap_batch_begin_sensors (sensors.h) between the two. get_state and set_state of
  * Python do all of this. */
 
 /* Numbers of a world in the memory of sleeping: 1 + 2 trees; 0 if worlds do not sleep (option sleep_steps). */
 SAP_API int sap_batch_sleep_size(const SapBatch *batch);
-/* Copies that memory to rows, [n][sap_batch_sleep_size], in host memory: `asleep`, the steps at rest of each tree (-1: it
- * sleeps), and the island of each tree. Inputs that have changed since the last step count as in the next one; the batch
- * does not change. */
+/* Copies that memory to rows, [n][sap_batch_sleep_size], in host memory: `asleep`, the steps at rest of each tree (-1:
+ * it sleeps), and the island of each tree. Inputs changed since the last step count as in the next one; the batch does
+ * not change. */
 SAP_API SapStatus sap_batch_get_sleep(SapBatch *batch, int32_t *rows);
 /* Restores it in the worlds with mask[w] != 0 (NULL = all), whose other arrays have been restored: from now on a change
  * of these wakes. Zeros wake a world. Numbers out of range are an error and change nothing. */
@@ -186,11 +186,11 @@ typedef enum SapBatchField {
     SAP_BATCH_CONTACT_MARGIN0, /* [n][capacity] m, margin of side 0 */
     SAP_BATCH_CONTACT_MARGIN1, /* [n][capacity] m */
 
-    /* As in SapContacts. Bodies are recorded by the steps that follow the first request for the array; the others are
-     * those of the last call of sap_batch_step_contacts. */
+    /* As in SapContacts. Bodies are recorded by the steps that follow the first request for the array; the others come
+     * from the last call of sap_batch_step_contacts. */
     SAP_BATCH_CONTACT_BODY0,     /* [n][capacity] i32 body index, -1 = static */
     SAP_BATCH_CONTACT_BODY1,     /* [n][capacity] i32 */
-    SAP_BATCH_CONTACT_STIFFNESS, /* [n][capacity] f64 N/m; NaN = that of the shapes */
+    SAP_BATCH_CONTACT_STIFFNESS, /* [n][capacity] f64 N/m; NaN = from the shapes */
     SAP_BATCH_CONTACT_TAU,       /* [n][capacity] f64 s; likewise */
     SAP_BATCH_CONTACT_MU,        /* [n][capacity] f64; likewise */
     SAP_BATCH_CONTACT_KEY,       /* [n][capacity] i32 which contact of its pair a record is */
@@ -227,7 +227,7 @@ typedef enum SapBatchField {
     SAP_BATCH_TENDON_DRIVE_FORCE,     /* [n][nt] N */
 
     /* f64. Forces of the last step on dofs, in public order. Recorded by the steps that follow the first request. With
-     * contact_solver mujoco the drive is that of servos and actuators at the start of the step; motors of an
+     * contact_solver mujoco the drive has servos and actuators at the start of the step; motors of an
      * import are in joint_f. */
     SAP_BATCH_JOINT_DRIVE_FORCE,      /* [n][nv] N or N m */
     SAP_BATCH_JOINT_LIMIT_FORCE,      /* [n][nv] N or N m */
@@ -277,7 +277,7 @@ typedef enum SapBatchField {
     SAP_BATCH_SITE_QD,             /* [n][num_sites][6] [v of the site ; omega], m/s and rad/s, world axes */
     SAP_BATCH_SITE_GYRO,           /* [n][num_sites][3] rad/s, angular velocity in axes of the site */
     SAP_BATCH_SITE_ACCELEROMETER,  /* [n][num_sites][3] m/s^2, acceleration less gravity in axes of the site; mean over
-                                      the call, with contact_solver mujoco that of the last step */
+                                      the call, with contact_solver mujoco of the last step only */
     SAP_BATCH_QACC,                /* [n][nv] m/s^2 or rad/s^2, change of joint_qd over the call per time */
     SAP_BATCH_JOINT_TORQUE,        /* [n][nv] N or N m: joint_f, and drive, limits and friction of the last step */
     SAP_BATCH_TOUCH_FOUND,         /* [n][num_touch] i32 contacts that push, in the last step */

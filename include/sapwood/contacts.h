@@ -59,7 +59,7 @@ typedef struct SapContactRecord {
     double normal[3];            /* world axes, from side 0 to side 1, any length > 0 */
     double margin0, margin1;     /* m */
     double gap;                  /* m, phi0: selects the records to keep if a world has too many */
-    double stiffness, tau, mu;   /* N/m, s, 1, as in SapContacts; NaN = those of the shapes */
+    double stiffness, tau, mu;   /* N/m, s, 1, as in SapContacts; NaN = from the shapes */
 } SapContactRecord;
 
 /* Sorts a flat list into the slots of `contacts`, which sap_contacts_create made, and replaces its former records.

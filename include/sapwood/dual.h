@@ -83,10 +83,10 @@ typedef struct SapDualSolution {
     double *impulse;     /* [n][num_rows] N s, l: in its set always, converged or not */
     double *velocity;    /* [n][num_rows] m/s, z */
     double *cost;        /* [n] J, at l */
-    double *residual;    /* [n] |x - Proj(x - (P x - q))| / |q|, scaled (docs/dual.md); with SAP_WORLD_UNBOUNDED that of
-                          * the problem with compliance */
-    uint32_t *status;    /* [n] SAP_WORLD_OPTIMAL, COST_SETTLED (pgs_rows settled; the others: the residual is that of
-                          * rounding the impulses), ITERATION_LIMIT, ... of solver.h */
+    double *residual;    /* [n] |x - Proj(x - (P x - q))| / |q|, scaled (docs/dual.md); with SAP_WORLD_UNBOUNDED of the
+                          * problem with compliance */
+    uint32_t *status;    /* [n] SAP_WORLD_OPTIMAL, COST_SETTLED (pgs_rows settled; the others: the residual is the
+                          * rounding of the impulses), ITERATION_LIMIT, ... of solver.h */
     int32_t *iterations; /* [n] factorisations (cone, active_set) or sweeps (pgs) */
     int32_t *inner_iterations; /* [n] retraction trials of cone */
     int32_t *safeguards;       /* [n] 0 none; cone: 1 restart, 2 augmented Lagrangian; active_set: 1 single exchanges */

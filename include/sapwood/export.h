@@ -8,8 +8,8 @@
 #define SAP_API
 #endif
 
-/* Checks the arguments of a printf-like function at compile time. text is the position of the format, first that of the
- * first argument of the format. */
+/* Checks the arguments of a printf-like function at compile time. text is the position of the format, first the
+ * position of its first argument. */
 #if defined(__GNUC__)
 #define SAP_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else

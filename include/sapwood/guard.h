@@ -59,8 +59,8 @@ SAP_API void sap_dump_destroy(SapDump *dump);
 
 /* Creates a batch of num_worlds >= 1 copies of the world, with its parameters and the inputs of call `call`
  * (0 .. num_calls - 1): sap_batch_step(batch, calls[call].h, calls[call].num_steps) repeats that call. options NULL =
- * those of the dump on a CPU; options that only choose how to run (threads, lanes, ...) do not change bits. The
- * parameters are those of the last call. The caller owns *out, which does not need the dump. */
+ * the dump's, on a CPU; options that only choose how to run (threads, lanes, ...) do not change bits. The
+ * parameters are from the last call. The caller owns *out, which does not need the dump. */
 SAP_API SapStatus sap_dump_batch(const SapDump *dump, int call, int num_worlds, const SapOptions *options,
                                  SapBatch **out);
 

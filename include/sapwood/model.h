@@ -12,7 +12,7 @@
 
 SAP_BEGIN_DECLS
 
-/* The numbers are those of SAP Warp and Newton. */
+/* SAP Warp and Newton use the same numbers. */
 typedef enum SapJointType {
     SAP_JOINT_PRISMATIC = 0, /* 1 coordinate (m), 1 dof along joint_axis */
     SAP_JOINT_REVOLUTE = 1,  /* 1 coordinate (rad), 1 dof about joint_axis */
@@ -277,11 +277,11 @@ SAP_API const char *sap_model_array_hash(const SapModel *model, int i, uint64_t 
 
 /* Warning i = 0, 1, ... of a model, one line that names the body and the value; NULL past the last one, for a negative
  * i and for a NULL model. The model owns the text. A body gets a warning if the rules allow its values but its contacts
- * will be unrealistic: a moment of inertia more than 100 times less than that of a solid of its shapes with its mass
+ * will be unrealistic: a moment of inertia more than 100 times smaller than for a solid of its shapes and mass
  * (docs/faq.md). */
 SAP_API const char *sap_model_warning(const SapModel *model, int i);
 
-/* Chooses at most `most` (>= 8) of n vertices [n][3], so that their convex hull is close to that of all: *num_kept
+/* Chooses at most `most` (>= 8) of n vertices [n][3], so that their convex hull is close to the hull of all: *num_kept
  * indices, increasing, in kept ([most], owned by the caller). *lost is the largest distance of a vertex from the hull
  * of those kept, in their unit; 0 if the hull of all vertices has at most `most` of them. For meshes before
  * sap_model_create: the cost of a contact grows with the vertices of its hulls. The vertices must span a volume

@@ -28,7 +28,7 @@ typedef enum SapMujocoIntegrator {
 /* The numbers of MuJoCo's law. All arrays are host memory, row-major; arrays of dofs are in public order. As an
  * argument of sap_model_create_mujoco they are the caller's and are copied: a "required" array must not be NULL unless
  * its length is 0, any other may be NULL and then has the given default. Limits, friction, damping, armature, frames,
- * tendons and drives are those of SapModelArrays (joint_friction is MuJoCo's frictionloss; a drive is a servo). Numbers
+ * tendons and drives come from SapModelArrays (joint_friction is MuJoCo's frictionloss; a drive is a servo). Numbers
  * are finite. solref is two numbers, time constant and damping ratio, both > 0, or stiffness and damping, both <= 0; a
  * pair of different signs acts as the default, as in MuJoCo. solimp is d0, dw, width, mid, power, clamped as MuJoCo
  * does. */
@@ -72,7 +72,7 @@ typedef struct SapMujocoParameters {
     const double *tendon_friction_solref; /* [nt][2]; default as above */
     const double *tendon_friction_solimp; /* [nt][5]; default as above */
 
-    /* Shapes, for contacts that collision finds; those of two shapes are mixed as MuJoCo mixes geoms. The distance at
+    /* Shapes, for contacts that collision finds; two shapes are mixed as MuJoCo mixes geoms. The distance at
      * which collision finds a contact is shape_margin + shape_gap of SapModelArrays, of which shape_margin is to be 0:
      * shape_gap is MuJoCo's margin + gap. */
     const int32_t *shape_condim;   /* [ns] 1, 3, 4 or 6; default 3 */
@@ -81,7 +81,7 @@ typedef struct SapMujocoParameters {
     const double *shape_margin;    /* [ns] m, MuJoCo's margin without its gap; default 0 */
     const double
         *shape_invweight; /* [ns] 1/kg, >= 0, translational invweight0 of the geom's body, which may be a part of
-                                      ours; default: that of its body, 0 if static */
+                                      ours; default: its body's, 0 if static */
     const double *shape_friction; /* [ns][3] slide, spin, roll, >= 0; default 1 0.005 0.0001 */
     const double *shape_solref;   /* [ns][2]; default as above */
     const double *shape_solimp;   /* [ns][5]; default as above */

@@ -1,4 +1,4 @@
-/* Options of a solver: those of SAP Warp's SolverSAP under the same names, and how to run.
+/* Options of a solver: the options of SAP Warp's SolverSAP under the same names, and how to run.
  *
  * sap_options_preset fills a SapOptions. The caller then writes explicit values into the fields, or sets them by name
  * with sap_options_set. Names and values are stripped and lower-cased, and "-" reads as "_". */
@@ -193,7 +193,7 @@ typedef struct SapOptions {
 
     /* ---- how to run; none of these changes a bit of a result, except factor_plan = library, auto ---- */
     int threads; /* worker threads; default 0 = the CPUs this process may use; 0 .. 1024 */
-    /* Worlds per SIMD pack: 1, 4; 8 with avx2, avx512 or generic alone; 16 with avx512 by clang, but not in impulses. */
+    /* Worlds per SIMD pack: 1, 4; 8 with avx2, avx512 or generic alone; 16 with avx512 by clang, not in impulses. */
     int lanes;                 /* default 0 = automatic */
     SapIsa isa;                /* default auto */
     SapBroadPhase broad_phase; /* default auto */

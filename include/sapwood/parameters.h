@@ -29,8 +29,8 @@ typedef enum SapParameter {
     SAP_PARAMETER_SHAPE_MATERIAL_TAU,    /* [n][ns] */
     SAP_PARAMETER_SHAPE_MARGIN,          /* [n][ns] */
     SAP_PARAMETER_SHAPE_GAP,             /* [n][ns] */
-    SAP_PARAMETER_SHAPE_MESH,            /* [n][ns] int32: the grid of a height field is that of the model or
-                                            one beside it that no shape has; other shapes keep theirs */
+    SAP_PARAMETER_SHAPE_MESH,            /* [n][ns] int32: the grid of a height field is the model's or
+                                            another one that no shape has; other shapes keep theirs */
     SAP_PARAMETER_CONSTRAINT_X,          /* [n][nc][2][7] */
     SAP_PARAMETER_CONSTRAINT_POLYNOMIAL, /* [n][nc][5] */
     SAP_PARAMETER_CONSTRAINT_REFERENCE,  /* [n][nc][2] */

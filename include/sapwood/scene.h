@@ -28,7 +28,7 @@ SAP_API SapStatus sap_scene_load(const char *path, SapScene **out);
 SAP_API SapStatus sap_scene_load_with_root(const char *path, const char *asset_root, SapScene **out);
 
 /* The same from memory: `text` has `length` bytes, is the caller's and need not be zero-terminated; `name` is the file
- * name in messages, and its folder is that of the scene. */
+ * name in messages, and its folder is the scene's. */
 SAP_API SapStatus sap_scene_parse(const char *text, size_t length, const char *name, SapScene **out);
 
 /* Frees a scene and the model that it owns; NULL is allowed. */

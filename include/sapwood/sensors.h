@@ -12,7 +12,7 @@
  * SAP_BATCH_SITE_Q on; the first request for one (sap_batch_array) turns it on and measures at the present state. From
  * then on every call of sap_batch_step measures at its end, and sap_batch_reset and sap_batch_forward_kinematics
  * restart the measurement: accelerations, torques, contact forces and times are 0, and an accelerometer reads -g.
- * Readings of a world that fails are those of the state that it keeps. */
+ * Readings of a world that fails describe the state that it keeps. */
 #ifndef SAPWOOD_SENSORS_H
 #define SAPWOOD_SENSORS_H
 

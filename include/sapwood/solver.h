@@ -45,8 +45,8 @@ enum {
     SAP_WORLD_FAST_SPIN = 1 << 14,
 
     /* Solvers in impulses (docs/dual.md). Neither is a failure. */
-    SAP_WORLD_UNBOUNDED = 1 << 15,             /* the targets contradict each other: solved with compliance instead */
-    SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 16 /* friction_law = coulomb: the solution is that of the convex law */
+    SAP_WORLD_UNBOUNDED = 1 << 15,            /* the targets contradict each other: solved with compliance instead */
+    SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 16 /* friction_law = coulomb: it has the solution of the convex law */
 };
 
 /* Creates a solver for num_worlds >= 1 worlds. The solver keeps the model alive and copies the options; options NULL =
@@ -65,8 +65,8 @@ SAP_API SapStatus sap_step(SapSolver *solver, const SapState *in, const SapContr
 
 /* Finds the contacts of every world at `state` and writes them to *contacts, with shape0, shape1 and dropped
  * not NULL and a capacity of at most max_rigid_contact. A contact belongs to a pair of shapes whose distance
- * is at most the sum of their margins and gaps; its points lie on the surfaces, and its margins are those of
- * the shapes. Contacts are in the order of pairs. A world with more contacts than slots keeps the deepest (of
+ * is at most the sum of their margins and gaps; its points lie on the surfaces, and its margins are
+ * the shapes'. Contacts are in the order of pairs. A world with more contacts than slots keeps the deepest (of
  * equal gaps the earlier) and counts the others in dropped. A world whose state is not finite gets no contacts
  * and SAP_WORLD_NONFINITE_STATE. docs/collision.md. */
 SAP_API SapStatus sap_collide(SapSolver *solver, const SapState *state, SapContacts *contacts);
@@ -122,7 +122,7 @@ SAP_API SapStatus sap_solver_record(SapSolver *solver, const SapContactReport *r
 
 /* Impulses, errors and forces of constraints and tendons, at the velocity that the step returned. The arrays are the
  * caller's, host, f64; any may be NULL. Rows are in the order of the constraints: ball 3, weld 6 (rotation first),
- * distance and coupler 1; num_rows is their sum. Errors, lengths and Jacobians are those of the beginning of the step.
+ * distance and coupler 1; num_rows is their sum. Errors, lengths and Jacobians refer to the beginning of the step.
  * A constraint that does not act has impulse, R and target 0. The values of a failed world are meaningless. */
 typedef struct SapConstraintReport {
     double *impulse;  /* [n][num_rows] N s or N m s, on body b (on x0 of a coupler) */
