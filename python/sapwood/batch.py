@@ -146,7 +146,7 @@ class Batch(MjNames):
     | per-world parameters, after `expand` | body_mass, shape_material_mu, gravity, ... |
     | MuJoCo's names (mjdata.py) | qpos, qvel, ctrl, act, eq_active, xpos, xquat, site_xpos, sensordata, time |
 
-    Options are those of the model's scene file, if it has one, then `preset` (fast32 without a scene), then
+    Options come from the model's scene file, if it has one, then `preset` (fast32 without a scene), then
     `options`: a mapping of changes, or an Options, which replaces all of this. If none of them chooses the number of
     contact slots of a world (max_rigid_contact is 0), a probe does (sapwood/batch.h). `solver` is the option
     contact_solver: "sap", "mujoco", ... With "mujoco" the `model` of the batch is an MJCF model as
@@ -155,7 +155,7 @@ class Batch(MjNames):
     the precision of the preset's free motion. `seed` and `world_offset` are used by `perturb`: world w of this batch is
     world world_offset + w of a larger one.
 
-    `device` is "cpu", "cuda", "cuda:1", ...; by default that of the options. On a GPU arrays are DeviceArrays, except
+    `device` is "cpu", "cuda", "cuda:1", ...; by default the option's. On a GPU arrays are DeviceArrays, except
     the per-world parameters, and calls return before their work is done; `numpy()` of an array waits.
 
     `batch.joint_q = x` writes into the array, as `batch.joint_q[...] = x`. One thread uses a batch at a time: a call
@@ -465,7 +465,7 @@ class Batch(MjNames):
         return Contacts.of(**{name: getattr(self, f"contact_{name}") for name in names})
 
     def _given(self, contacts: Contacts | Mapping[str, Any]) -> Any:
-        """The struct of contacts for a step. On a GPU, arrays of numpy are copied into those of the batch."""
+        """The struct of contacts for a step. On a GPU, arrays of numpy are copied into arrays of the batch."""
         found = contacts_of(contacts)
         on_gpu = [is_on_gpu(array) for _, array in found.items()]
         if self.device == "cpu" and any(on_gpu):
@@ -486,7 +486,7 @@ class Batch(MjNames):
         reals = next((own[name].dtype for name in _CONTACT_REALS if name in own), np.dtype(np.float64))
         addresses = {name: array.pointer for name, array in own.items()}
         capacity = min(found.capacity, self.info["capacity"])
-        if capacity < self.info["capacity"]:  # slots of the batch beyond those of the arrays
+        if capacity < self.info["capacity"]:  # slots of the batch beyond the arrays
             own["count"].write(np.minimum(found.count, capacity))
             lost = np.maximum(found.count, capacity) - capacity + (0 if found.dropped is None else found.dropped)
             self.contact_dropped.write(lost)
@@ -535,7 +535,7 @@ class Batch(MjNames):
     def reset(self, worlds: ArrayLike | None = None, keyframe: int | str = 0) -> None:
         """Resets worlds (default all) to a keyframe: 0 is the initial state, k the k-th, or a name.
 
-        `worlds` is a mask if it has booleans, and a list of worlds if it has integers. The control is that of the
+        `worlds` is a mask if it has booleans, and a list of worlds if it has integers. The control is the
         model, or of the keyframe of a MuJoCo model; `time` starts again. A mask in GPU memory resets neither of them.
         """
         if isinstance(keyframe, str):
@@ -652,7 +652,7 @@ class Batch(MjNames):
         """Casts rays in every world, at the poses of body_q: what each meets first (docs/sensors.md).
 
         `origins` and `directions` are (m, 3), the same in all worlds, or (num_worlds, m, 3); a direction has any length
-        but 0. `body` (index or name) carries the rays: they are given in its frame, whose axes are those of the "body",
+        but 0. `body` (index or name) carries the rays: they are given in its frame, with the axes of the "body",
         its "heading" (z up, x forward) or the "world". `sees` is "all", "static" (terrain) or "bodies"; the shapes of
         `exclude_body` are not seen. Returns distance (num_worlds, m), normal (num_worlds, m, 3) and shape; distance is
         -1 and shape negative where nothing is met within `max_distance`.
@@ -667,7 +667,7 @@ class Batch(MjNames):
 
         A site is a body (index or name; None: the world), or a pair of a body and a pose in it (7 numbers: position,
         quaternion x y z w). A contact sensor is a body, a pair of a body and what it touches: "any", "static" or
-        another body, or a TouchSensor, which can name shapes. Rays are those of RaySensors, such as height scans and
+        another body, or a TouchSensor, which can name shapes. Rays belong to RaySensors, such as height scans and
         lidars; in the arrays one sensor follows the other. Readings begin with the first access of their array: site_q,
         site_qd, site_gyro, site_accelerometer, touch_found, touch_force, ray_distance, ...; qacc and joint_torque need
         no declaration.
@@ -705,7 +705,7 @@ class Batch(MjNames):
         """The results that are saved: readings of sensors, which have a memory, and with worlds that may sleep all
         results, because a sleeping world does not compute its own."""
         recorded = [name for name in FIELDS if name in self.__dict__]
-        if TOUCH & {*recorded}:  # their forces are those of contacts
+        if TOUCH & {*recorded}:  # their forces come from contacts
             recorded += [*TOUCH, "contact_force"]
         names = FIELDS if lib.sap_batch_sleep_size(self._open()) else READINGS
         known = (*STATE, *BODIES, *CONTROL, *CACHE)
@@ -788,7 +788,7 @@ class Batch(MjNames):
             self._put(name, rows, np.where(same, saved, own))
 
     def _put_columns(self, name: str, rows: Any, values: ArrayLike) -> None:
-        """Writes rows of results; those of contacts may have been saved with another number of slots."""
+        """Writes rows of results; rows of contacts may have been saved with another number of slots."""
         array, own = np.asarray(values), self._get(name)[rows]
         if array.ndim == own.ndim >= 2:
             own[:, : array.shape[1]] = array[:, : own.shape[1]]

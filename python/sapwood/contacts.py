@@ -73,7 +73,7 @@ class Contacts:
     | point0, point1 | (n, capacity, 3) | m, in the frame of the body, or of the world if it is static |
     | normal | (n, capacity, 3) | from side 0 to side 1, in world axes, of any length > 0 |
     | margin0, margin1 | (n, capacity) | m, by which the surfaces are outside of the points |
-    | stiffness, tau, mu | (n, capacity) | N/m, s and the coefficient of friction; nan = those of the shapes |
+    | stiffness, tau, mu | (n, capacity) | N/m, s and the coefficient of friction; nan = from the shapes |
     | mujoco | (n, capacity, 29) | contacts of MuJoCo's law, as SapMujocoContact (sapwood/mujoco.h) has them |
     | key | (n, capacity) | for warm_start: which contact of its pair each is |
 
@@ -99,7 +99,7 @@ class Contacts:
 
     @classmethod
     def of(cls, **arrays: Any) -> Contacts:
-        """Contacts of these arrays, without a copy; their shapes and types must be those of the class."""
+        """Contacts of these arrays, without a copy; with the shapes and types of the class."""
         unknown = next((name for name in arrays if name not in ARRAYS), None)
         if unknown is not None:
             raise ArgumentError(f"contacts have no array {unknown!r}{nearest(unknown, ARRAYS)}")
@@ -206,7 +206,7 @@ class Contacts:
             _put_column(records, name, np.asarray(values))
         missing = [name for name in ARRAYS if name not in self._arrays and name not in _OPTIONAL]
         if missing:
-            raise ArgumentError(f"the contacts have no {missing[0]}; only those of Contacts(n, capacity) can be sorted")
+            raise ArgumentError(f"the contacts have no {missing[0]}; sort needs Contacts(n, capacity)")
         struct = self.struct()
         check(lib.sap_contacts_sort(ctypes.byref(struct), records.ctypes.data, len(records)))
 

@@ -1,7 +1,7 @@
 """Worlds over many processes: which part of them this process has, read from the variables of its launcher.
 
 torchrun, SLURM (srun), Open MPI (mpirun) and MPICH set variables for each process. Each process steps a contiguous part
-of the worlds; a world has the same bits wherever it is, so the results are those of one process (docs/cluster.md).
+of the worlds; a world has the same bits wherever it is, so the results equal one process's (docs/cluster.md).
 
 part = sapwood.dist.part(4096)                        # of 4096 worlds
 part.bind()                                           # to this process's share of the CPUs

@@ -58,7 +58,7 @@ class DualSolution:
     @property
     def converged(self) -> np.ndarray:
         """Whether a stopping test passed for the problem as it was posed: with friction_law = "coulomb" not where the
-        solution is that of the convex law, and never where the targets contradict each other."""
+        solution belongs to the convex law, and never where the targets contradict each other."""
         done = _layout.BITS["SAP_WORLD_OPTIMAL"] | _layout.BITS["SAP_WORLD_COST_SETTLED"]
         other = _layout.BITS["SAP_WORLD_COULOMB_NOT_CONVERGED"] | _layout.BITS["SAP_WORLD_UNBOUNDED"]
         return np.asarray(((self.status & done) != 0) & ((self.status & other) == 0))

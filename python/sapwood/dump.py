@@ -50,7 +50,7 @@ class Dump:
     """The contents of a dump file. Arrays are read-only, of shape (calls, ...), oldest call first.
 
     joint_q, joint_qd and the control arrays are those before each call; result_q and result_qd the state after the
-    last one. `model` and `options` are those of the batch, `world` is the world's index among its `num_worlds`.
+    last one. `model` and `options` are the batch's, `world` is the world's index among its `num_worlds`.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

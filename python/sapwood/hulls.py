@@ -53,7 +53,7 @@ def cache_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def reduce_hull(points: Floats, most: int) -> tuple[NDArray[np.int32], float]:
-    """At most `most` of the points, by index, whose convex hull is close to that of all, and the distance of the
+    """At most `most` of the points, by index, whose convex hull is close to the hull of all, and the distance of the
     farthest point outside it."""
     points = np.ascontiguousarray(points, np.float64)
     kept = np.zeros(most, np.int32)

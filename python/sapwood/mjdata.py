@@ -275,7 +275,7 @@ class MjNames:
         return self._acted[0]
 
     def _last_activations(self, of_steps: Floats) -> Floats:
-        """(num_worlds, na) the activations at the start of the last step; of_steps: those of MuJoCo's law."""
+        """(num_worlds, na) the activations at the start of the last step; of_steps: of MuJoCo's law only."""
         if self._steps_activate():
             return of_steps
         kept = None if self._acted is None else self._acted[1]

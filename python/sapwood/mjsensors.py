@@ -82,7 +82,7 @@ class Kinematics:
         self.acceleration = np.concatenate([np.asarray(acceleration, np.float64), none], axis=1)
 
     def number(self, name: str) -> Floats:
-        """A parameter of the model, or those of the worlds: [1 or n][...]."""
+        """A parameter of the model or of the worlds: [1 or n][...]."""
         if name in self.batch.expanded:
             return np.asarray(getattr(self.batch, name), np.float64)
         return np.asarray(getattr(self.batch.model, name), np.float64)[None]
@@ -291,7 +291,7 @@ class MjSensors:
         return np.where(self.stepped, site.local(total), 0.0)
 
     def _external(self) -> Floats:
-        """[n][nb][6] forces of contacts and of loops, and those of the user; not those of actuators at sites."""
+        """[n][nb][6] forces of contacts, of loops and of the user, without actuators at sites."""
         out: Floats = np.array(self.arrays["body_contact_wrench"]) + self.arrays["body_f"]
         imported = self.batch.model.imported
         thrusters = imported.actuation.thrusters if imported else []

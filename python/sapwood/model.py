@@ -148,7 +148,7 @@ class Model:
         """The model of an MJCF file, read by MuJoCo's compiler (pip install sapwood[mujoco]).
 
         An import has the parameters of both laws. With law="mujoco" its batches follow MuJoCo: cone, integrator,
-        tolerances and impratio are those of the file (docs/mujoco.md). A batch with solver="mujoco" of any other MJCF
+        tolerances and impratio come from the file (docs/mujoco.md). A batch with solver="mujoco" of any other MJCF
         model takes the parameters of this law, with the same `strict` and `quiet`.
 
         What moves the robot and is lost gives one SapwoodImportWarning for each kind of element; `quiet` silences them,
@@ -212,7 +212,7 @@ class Model:
     def report(self, law: str | None = None) -> list[str]:
         """The elements that an import did not convert, or converted to something else.
 
-        They depend on the law, "sap" or "mujoco": by default that of the model's batches.
+        They depend on the law, "sap" or "mujoco": by default the law of the model's batches.
         """
         from .mjcf import check_law
 

@@ -24,7 +24,7 @@ _F32, _F64 = _layout.ENUMS["SapDtype"]["SAP_F32"], _layout.ENUMS["SapDtype"]["SA
 
 
 class RaySensor(NamedTuple):
-    """Rays that a batch casts after every step (Batch.set_sensors); the arguments are those of Batch.raycast.
+    """Rays that a batch casts after every step (Batch.set_sensors); with the arguments of Batch.raycast.
 
     RaySensor(*pattern_grid((1.6, 1.0), 0.1), body="trunk", axes="heading", sees="static")   # a height scan
     RaySensor(*pattern_lidar(16, 360), body="head", exclude_body="head", max_distance=30)    # a lidar

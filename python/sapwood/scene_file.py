@@ -188,7 +188,7 @@ def _shapes(model: Model, path: Path) -> list[dict[str, Any]]:
 
 
 def _choices(model: Model, s: int) -> list[int]:
-    """The grids after that of shape s that no shape has: worlds may choose them."""
+    """The grids after the grid of shape s that no shape has: worlds may choose them."""
     used = sorted(int(model.shape_mesh[t]) for t, kind in enumerate(model.shape_type) if kind == HEIGHT_FIELD)
     if used[0] != 0:
         raise ValueError(

@@ -46,7 +46,7 @@ class TouchSensor(NamedTuple):
     docs/sensors.md describes the readings.
     """
 
-    body: int | str | None = None  # None: that of `shape`
+    body: int | str | None = None  # None: the body of `shape`
     other: int | str = "any"  # what it touches: "any", "static" or a body
     shape: int | str | None = None  # contacts of this shape of the body only
     other_shape: int | str | None = None  # contacts with this shape only

@@ -269,7 +269,7 @@ class Solver:
         return State.of(self.model, self.num_worlds, dtype)
 
     def control(self, dtype: Any = np.float64) -> Control:
-        """A new control: that of the model in every world."""
+        """A new control: the model's in every world."""
         return Control.of(self.model, self.num_worlds, dtype)
 
     def contacts(self, capacity: int | None = None, dtype: Any = np.float64) -> Contacts:
@@ -304,7 +304,7 @@ class Solver:
     ) -> None:
         """Takes a step of h seconds (default: dt) in all worlds, from state_in to state_out, which may be the same.
 
-        `control` None is that of the model. `contacts` are those of the step, None = no contacts: a solver does not
+        `control` None is the model's. `contacts` are the contacts of the step, None = no contacts: a solver does not
         look for them itself, `collide` does. A world that fails keeps its state; see `status`.
         """
         before, after = self._struct("state_in", state_in, State), self._struct("state_out", state_out, State)
@@ -405,14 +405,14 @@ class Solver:
     def record(self, *names: str) -> SimpleNamespace:
         """Makes further steps fill arrays of contacts, bodies and dofs, and returns them; no names stop that.
 
-        Names are those of SapContactReport (sapwood/solver.h): impulse, velocity, position, frame, gap, weight, pair,
+        Names are fields of SapContactReport (sapwood/solver.h): impulse, velocity, position, frame, gap, weight, pair,
         jacobian, region, force (n, capacity, ...), wrench (n, nb, 6), drive, limit, friction (n, nv), and the cache of
         warm_start, cache_key, cache and dof_cache, which begins empty.
         """
         return self._record("record", _ContactReport, names, self._contact_shapes())
 
     def record_constraints(self, *names: str) -> SimpleNamespace:
-        """The same for constraints and tendons; names are those of SapConstraintReport: impulse, error, velocity,
+        """The same for constraints and tendons; names are the fields of SapConstraintReport: impulse, error, velocity,
         wrench, tendon_force, ..."""
         return self._record("record_constraints", _ConstraintReport, names, self._constraint_shapes())
 

@@ -45,7 +45,7 @@ def capability(name: str, solver: str = "sap", device: str = "cpu") -> Capabilit
 
 
 def capabilities(solver: str | None = None, device: str | None = None) -> list[Capability]:
-    """All cells of the table, or those of a formulation or a device.
+    """All cells of the table, or of a formulation or a device.
 
     >>> [c.name for c in capabilities("mujoco", "cpu") if c.support == "no"]  # doctest: +SKIP
     """

@@ -159,7 +159,7 @@ def make(
 def join(fields: ArrayLike, size: float = 8.0, names: Sequence[str] | None = None) -> Ground:
     """Height fields of your own as cells of `size` m: [kinds][n][n] m, or [levels][kinds][n][n], rows along y.
 
-    A cell has n points per side; they are those of its field. `origins` points at the middle of each cell, at the
+    A cell has the n points per side of its field. `origins` points at the middle of each cell, at the
     greatest height within 0.75 m of it.
     """
     cells = np.asarray(fields, np.float64)
@@ -250,6 +250,6 @@ def _static_planes(model: Model) -> NDArray[np.intp]:
 
 
 def _renumbered(imported: Import, number: NDArray[np.int32]) -> Import:
-    """The import with other shape numbers, [num_shapes] -> number or -1. Its model is no longer that of its source."""
+    """The import with other shape numbers, [num_shapes] -> number or -1. Its model is no longer its source's."""
     shape = np.where(imported.shape >= 0, number[imported.shape], -1).astype(np.int32)
     return replace(imported, shape=shape, undrawn={int(number[i]) for i in imported.undrawn} - {-1}, laws={})

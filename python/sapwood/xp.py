@@ -81,7 +81,7 @@ def logical_shift(x: Array, bits: int) -> Array:
 
 
 class Numpy:
-    """Arrays of numpy; those of a batch on the CPU are the memory of the library."""
+    """Arrays of numpy; the arrays of a batch on the CPU are the memory of the library."""
 
     name = "numpy"
 
@@ -100,7 +100,7 @@ NUMPY = Numpy()
 
 
 class Torch:
-    """Tensors where the batch is; those of the batch are the memory of the library, on a GPU too."""
+    """Tensors where the batch is; the batch's are the memory of the library, on a GPU too."""
 
     name = "torch"
 

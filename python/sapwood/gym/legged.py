@@ -30,7 +30,7 @@ class Legged(BatchEnv):
     """A robot that walks at a commanded velocity. Its first joint is free; the dofs with a position drive
     (Model.set_drive) are its actions.
 
-    An action offsets the targets of the n drives by up to `reach` rad from the standing pose, which is that of the
+    An action offsets the targets of the n drives by up to `reach` rad from the standing pose, which is the
     model's first keyframe, or its initial state. Observations, all of order 1, in this order:
 
     | 1 | height of the base above the ground, divided by `height` |
@@ -247,7 +247,7 @@ def _leaves(model: Model) -> list[str]:
 class Quadruped(Legged):
     """A quadruped: by default the one of the package, with 14 kg, twelve drives and 55 observations. `model` is
     another, such as `Model.from_mjcf("unitree_go1/scene.xml")`; its feet are its four bodies without children, and its
-    `height` is that of the standing pose. `ground="rough"` is terrain of slopes, stairs and rough cells."""
+    `height` is its height in the standing pose. `ground="rough"` is terrain of slopes, stairs and rough cells."""
 
     def __init__(
         self,

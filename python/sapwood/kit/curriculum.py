@@ -31,5 +31,5 @@ class Levels:
     def update(self, worlds: Array, passed: Array, failed: Array, keys: Keys) -> None:
         """At a reset of these worlds: how their episodes went."""
         level = self.level[worlds] + cast(passed, "i64") - cast(failed & ~passed, "i64")
-        anew = random_integers(keys, self.levels)
-        self.level[worlds] = module(level).where(level >= self.levels, anew, level * (level > 0))
+        drawn = random_integers(keys, self.levels)
+        self.level[worlds] = module(level).where(level >= self.levels, drawn, level * (level > 0))

@@ -26,7 +26,7 @@ class Pushes:
         self.velocity, self.dofs = arrays.live(batch, "joint_qd"), arrays.array(dofs, "i64")
 
     def __call__(self, age: Array, keys: Keys) -> None:
-        """Before a step. `keys` are those of the episodes."""
+        """Before a step. `keys` are the keys of the episodes."""
         due = indices((age > 0) & (age % self.period == 0))
         if len(due):
             change = self.distribution.draw(random_keys(keys[due], age[due]), len(self.dofs))

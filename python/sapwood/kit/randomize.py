@@ -25,7 +25,7 @@ class Scale:
     """A factor of the model's values. `each`: one for each entry (body, shape, dof) instead of one for the world.
 
     `of` chooses entries by name: a name or a pattern such as "leg_*", or a list of them. A dof has the name of its
-    joint. Without it all entries are chosen, but of dofs only those of joints that are not free: the base of a robot
+    joint. Without it all entries are chosen, but only dofs of joints that are not free: the base of a robot
     has no friction or damping with the world.
     """
 

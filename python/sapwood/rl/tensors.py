@@ -21,7 +21,7 @@ class Tensors:
         self.device = torch.as_tensor(env.age).device
 
     def reset(self, seed: int | None = None, mask: torch.Tensor | None = None) -> torch.Tensor:
-        """Resets all worlds, or those of a mask [num_envs]."""
+        """Resets all worlds, or the worlds of a mask [num_envs]."""
         options = None if mask is None else {"reset_mask": mask}
         return torch.as_tensor(self.env.reset(seed=seed, options=options)[0])
 

@@ -13,7 +13,7 @@ from ..xp import copy
 
 class Env(GymWrapper):  # type: ignore[misc]
     """TorchRL's GymWrapper over an environment with autoreset_mode SAME_STEP. A rollout keeps its observations, so they
-    must be copies: those of an environment with `copy=False` are copied here."""
+    must be copies: with `copy=False` they are copied here."""
 
     def __init__(self, env: BatchEnv, **settings: Any) -> None:
         if env.autoreset_mode != AutoresetMode.SAME_STEP:

@@ -37,13 +37,13 @@ class Frame:
     failed: NDArray[np.bool_]  # [worlds]
     force_world: NDArray[np.int64]  # [forces] the world of each contact, an index into this frame
     force_at: NDArray[np.float64]  # [forces][3] m, world axes
-    force: NDArray[np.float64]  # [forces][3] N, on the moving body; between two, on that of shape 1
+    force: NDArray[np.float64]  # [forces][3] N, on the moving body; between two, on the body of shape 1
     shape_mesh: NDArray[np.int32] | None = None  # [worlds][shapes] the grids that worlds chose; None: the model's
 
 
 def capture(batch: Batch, worlds: int | ArrayLike = 1, time: float | None = None) -> Frame:
-    """The state of worlds: the first `worlds` of the batch, or those of a list. Contact forces are recorded from the
-    first call on. `time` is in s, by default that of the first of the worlds."""
+    """The state of worlds: the first `worlds` of the batch, or a list of worlds. Contact forces are recorded from the
+    first call on. `time` is in s, by default the first world's."""
     if np.ndim(worlds) == 0:
         chosen = np.arange(integer("worlds", worlds, 1, batch.num_worlds))
     else:
