@@ -351,10 +351,12 @@ typedef struct SapBatchInfo {
     int waiting_pairs; /* pairs of shapes of a world that can wait for a launch of the general narrow phase; others are
                                solved at once. 0: all pairs of the model have closed forms */
     int preset_kernel; /* 1: the step kernel is compiled for the preset of the options */
-    const char *kernels;    /* which kernels the batch has, and why (option specialize); owned by the batch */
-    size_t workspace_bytes; /* scratch in global memory, for all worlds that run at the same time */
-    size_t device_bytes;    /* GPU memory that the batch holds, workspace included */
-    void *stream;           /* the CUstream in use; owned by the caller that set it, else by the batch */
+    const char *step_kernel; /* its name in the library; owned by the batch */
+    const char *step_reason; /* why this kernel; static */
+    const char *kernels;     /* which kernels the batch has, and why (option specialize); owned by the batch */
+    size_t workspace_bytes;  /* scratch in global memory, for all worlds that run at the same time */
+    size_t device_bytes;     /* GPU memory that the batch holds, workspace included */
+    void *stream;            /* the CUstream in use; owned by the caller that set it, else by the batch */
 } SapBatchInfo;
 
 SAP_API SapStatus sap_batch_info(const SapBatch *batch, SapBatchInfo *out);

@@ -278,7 +278,7 @@ def tables(rows):
     return "\n".join(lines)
 
 
-MIN_WARPS = 6  # from so many warps per multiprocessor on, a thread has a world (src/host/cuda/mapping.c)
+MIN_WARPS = 6  # from so many warps per multiprocessor on, a thread has a world (src/host/cuda/choose.c)
 
 
 def write_predictions(path, rows):

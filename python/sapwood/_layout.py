@@ -337,6 +337,8 @@ STRUCTS = {
         ("shared_bytes", "int"),
         ("waiting_pairs", "int"),
         ("preset_kernel", "int"),
+        ("step_kernel", "ptr"),
+        ("step_reason", "ptr"),
         ("kernels", "ptr"),
         ("workspace_bytes", "size"),
         ("device_bytes", "size"),

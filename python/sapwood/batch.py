@@ -411,7 +411,8 @@ class Batch(MjNames):
                 name for name, _ in _layout.STRUCTS["SapBatchInfo"] if name not in ("device", "num_worlds", "stream")
             ]
             used = {name: getattr(batch, name) for name in names}
-            texts = {name: ctypes.string_at(getattr(batch, name)).decode() for name in ("mapping", "kernels", "factor")}
+            names = [name for name, kind in _layout.STRUCTS["SapBatchInfo"] if kind == "ptr" and name != "stream"]
+            texts = {name: ctypes.string_at(getattr(batch, name)).decode() for name in names}
             return {"device": "cuda", **used, **texts}
         info = SolverInfo()
         check(lib.sap_solver_info(lib.sap_batch_solver(self._open()), ctypes.byref(info)))

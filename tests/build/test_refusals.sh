@@ -16,7 +16,7 @@ host/cpu/pool.c 1             a batch in the child of a fork
 host/cpu/solver.c 1           lanes that the machine or the build does not have
 host/cuda/device.c 1          a GPU in the child of a fork
 host/cuda/library.c 1         no cuSOLVER
-host/cuda/mapping.c 1         a world that a thread cannot step
+host/cuda/choose.c 1          a world that a thread cannot step
 host/cuda/nvrtc.c 4           no NVRTC, or what it cannot compile
 host/cuda/specialized.c 2     no sources, or a kernel that does not fit the GPU
 host/model/check.c 1          a joint type that nothing here has

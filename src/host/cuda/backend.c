@@ -336,16 +336,18 @@ static SapStatus synchronize(SapBatch *b) {
 
 static void info(const SapBatch *b, SapBatchInfo *out) {
     const SapCudaBatch *c = b->own;
-    const SapCudaPhase *step = c->has_threads ? &c->thread : &c->step;
+    const SapCudaPhase *step = c->program.has_threads ? &c->thread : &c->step;
     out->cuda_device = c->device->index;
     out->team_size = step->shape.team;
-    out->mapping = c->mapping;
+    out->mapping = c->program.mapping;
     out->kernels = sap_cuda_specialized_text(&c->specialized, &c->args);
     out->worlds_per_block = step->shape.worlds_per_block;
     out->blocks = (int)step->blocks;
     out->shared_bytes = step->shape.shared_bytes;
     out->waiting_pairs = c->args.collide.waiting.most;
-    out->preset_kernel = c->preset_kernel;
+    out->preset_kernel = c->program.is_preset;
+    out->step_kernel = c->program.has_threads ? c->program.thread : c->program.step;
+    out->step_reason = c->program.step_reason;
     out->workspace_bytes = c->workspace_bytes + c->pool_bytes;
     out->stream = c->stream;
     out->device_bytes = c->memory_bytes + c->workspace_bytes + c->pool_bytes + c->recorded_bytes;

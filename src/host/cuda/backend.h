@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "host/batch/backend.h"
+#include "host/cuda/choose.h"
 #include "host/cuda/device.h"
 #include "host/cuda/launch_shape.h"
 #include "host/cuda/lockstep.h"
@@ -48,9 +49,7 @@ typedef struct SapCudaBatch {
     SapCudaPhase thread;           /* the step with a thread per world */
     SapCudaPhase report;           /* the step that reports contacts, by the general kernel */
     SapMotionLayout report_layout; /* its layout of free motion, which keeps the poses of bodies */
-    bool has_threads;              /* steps use it */
-    const char *mapping;           /* why */
-    bool preset_kernel;
+    SapCudaProgram program;
     SapCudaSpecialized specialized;
     SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */
 

@@ -4,7 +4,7 @@
 
 #include "host/base/fail.h"
 #include "host/cuda/arrays.h"
-#include "host/cuda/mapping.h"
+#include "host/cuda/choose.h"
 
 /* Threads of the general narrow phase: warps per multiprocessor. Each thread has a workspace of 13 or 23 kB, and eight
  * warps hide some of the latency of its accesses. */

@@ -1,70 +1,41 @@
 #include "host/cuda/launch.h"
 
-#include <stdio.h>
-
 #include "host/base/fail.h"
 #include "host/cuda/arrays.h"
-#include "host/cuda/mapping.h"
+#include "host/cuda/choose.h"
 #include "host/cuda/deferred.h"
 #include "host/plan/layout.h"
 
 /* ---- kernels and grids ---- */
 
-/* Suffix of the kernel made for these precisions: the name of a preset, or empty. Those steps have no constraints
- * and tendons. */
-static const char *step_suffix(const SapStepArgs *a) {
-    int stages = a->fm_is_f64 + a->geometry_is_f64 + a->weight_is_f64 + a->newton.linear_is_f64;
-    if (a->compat || a->plan.num_blocks > 0 || (stages > 0 && (stages < 4 || !a->solve_is_f64)))
-        return "";
-    return !a->solve_is_f64 ? "_fast32" : stages == 0 ? "_approx32" : "_approx64"; /* drake is as approx64 */
+static SapCudaRequest request_of(const SapBatch *b) {
+    const SapCudaBatch *c = b->own;
+    return (SapCudaRequest){&b->options, &c->args, b->num_worlds, c->device->multiprocessors, c->lockstep != NULL};
 }
 
-/* The same for collision, which depends on the precisions of poses and geometry only. */
-static const char *collide_suffix(const SapStepArgs *a) {
-    return a->compat || a->fm_is_f64 || a->geometry_is_f64 ? "" : "_approx32";
-}
-
-/* The kernel with this suffix if there is one, otherwise the general one. */
-static SapStatus choose_kernel(const SapCudaBatch *c, const char *name, const char *suffix, CuFunction general,
-                               CuFunction *out) {
-    char text[64];
-    snprintf(text, sizeof text, "%s%s", name, suffix);
-    SAP_TRY(sap_cuda_device_find(c->device, text, out));
+/* The kernel of that name if there is one, otherwise the general one. */
+static SapStatus find_kernel(const SapCudaBatch *c, const char *name, CuFunction general, CuFunction *out) {
+    SAP_TRY(sap_cuda_device_find(c->device, name, out));
     if (!*out)
         *out = general;
     return SAP_OK;
 }
 
-/* The step of a dual solver: one kernel per method. */
-static const char *dual_step(SapDualMethod method) {
-    switch (method) {
-    case SAP_DUAL_PGS:
-    case SAP_DUAL_PGS_ROWS: return "sap_kernel_step_pgs";
-    case SAP_DUAL_ACTIVE_SET:
-    case SAP_DUAL_ACTIVE_SET_SINGLE: return "sap_kernel_step_active_set";
-    default: return "sap_kernel_step_cone";
-    }
-}
-
-/* A kernel of a formulation that has its own: sap_kernel_<formulation>_<name>. */
-static SapStatus find_own_kernel(SapCudaBatch *c, const char *name, CuFunction *out) {
-    char text[64];
-    snprintf(text, sizeof text, "sap_kernel_%s_%s", c->formulation->name, name);
-    return sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_FORMULATION, text, out);
-}
-
+/* Finds the kernels of teams. */
 static SapStatus find_kernels(SapCudaBatch *c) {
-    if (c->formulation->own_kernels) {
-        SAP_TRY(find_own_kernel(c, "collide", &c->collide.kernel));
-        return find_own_kernel(c, "step", &c->step.kernel);
-    }
-    if (c->args.dual)
-        SAP_TRY(sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_DUAL, dual_step(c->dual.options.method),
-                                        &c->step.kernel));
+    SapCudaProgram *program = &c->program;
+    SapCudaImage image = c->formulation->own_kernels ? SAP_CUDA_IMAGE_FORMULATION : SAP_CUDA_IMAGE_DUAL;
+    c->report.kernel = c->device->step;
+    if (c->formulation->own_kernels)
+        SAP_TRY(sap_cuda_device_find_in(c->device, image, program->collide, &c->collide.kernel));
     else
-        SAP_TRY(choose_kernel(c, "sap_kernel_step", step_suffix(&c->args), c->device->step, &c->step.kernel));
-    SAP_TRY(choose_kernel(c, "sap_kernel_collide", collide_suffix(&c->args), c->device->collide, &c->collide.kernel));
-    c->preset_kernel = c->step.kernel != c->device->step;
+        SAP_TRY(find_kernel(c, program->collide, c->device->collide, &c->collide.kernel));
+    if (c->formulation->own_kernels || c->args.dual)
+        return sap_cuda_device_find_in(c->device, image, program->step, &c->step.kernel);
+    SAP_TRY(find_kernel(c, program->step, c->device->step, &c->step.kernel));
+    program->is_preset = c->step.kernel != c->device->step;
+    if (!program->is_preset)
+        program->kind = SAP_CUDA_STEP;
     return SAP_OK;
 }
 
@@ -87,37 +58,38 @@ SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, C
     return shape->team == 1 ? prefer_cache(c, kernel) : allow_shared(c, kernel);
 }
 
-/* Whether the contact problem may be in the memory of the poses of bodies: a step that reports nothing of contacts
- * reads them after it only with the implicit gyroscopic term. Kernels of any set of precisions may have constraints. */
-static bool may_overlap_poses(const SapCudaBatch *c) {
-    const SapStepArgs *a = &c->args;
-    return c->formulation->shares_scratch && !a->dual && !c->lockstep && !a->implicit_gyroscopic && *step_suffix(a);
-}
-
-/* The kernels of presets find the contacts of models with closed forms only. */
-static SapKernelKind part_of_step(const SapCudaBatch *c) {
-    const SapStepArgs *a = &c->args;
-    bool is_preset = !c->formulation->own_kernels && !a->dual && !c->lockstep && c->preset_kernel;
-    return is_preset ? sap_cuda_part_of_preset(&a->plan) : SAP_CUDA_STEP;
+/* Chooses between a team and a thread per world. Without the kernel, or if the driver cannot load it, a batch can still
+ * use teams. */
+static SapStatus choose_thread(const SapBatch *b) {
+    SapCudaBatch *c = b->own;
+    SapCudaProgram *program = &c->program;
+    SapCudaRequest request = request_of(b);
+    SAP_TRY(sap_cuda_choose_thread(&request, &c->thread.arenas, &c->thread.shape, program));
+    if (!program->has_threads)
+        return SAP_OK;
+    SapStatus status = sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_THREAD, program->thread, &c->thread.kernel);
+    if (status == SAP_OK && c->thread.kernel)
+        return prefer_cache(c, c->thread.kernel);
+    return sap_cuda_refuse_thread(&request, "a team per world: the kernels with a thread per world are missing",
+                                  program);
 }
 
 SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     SapCudaBatch *c = b->own;
+    SapCudaRequest request = request_of(b);
+    sap_cuda_choose_step(&request, &c->program);
+    SAP_TRY(find_kernels(c));
     /* Lockstep scratch persists between launches, so it is not in shared memory. */
     int most = c->device->shared_per_block, of_step = c->lockstep ? 0 : most;
     SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, SAP_CUDA_STEP, &c->args, &c->report.arenas, &c->report.shape));
-    c->report.kernel = c->device->step;
     c->report_layout = c->args.plan.layout;
-    if (may_overlap_poses(c))
+    if (c->program.overlaps_poses)
         c->args.plan.layout = sap_motion_layout(&c->args.plan, false);
     SAP_TRY(
         sap_cuda_launch_shape(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
-    SAP_TRY(find_kernels(c));
-    SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, part_of_step(c), &c->args, &c->step.arenas, &c->step.shape));
+    SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, c->program.kind, &c->args, &c->step.arenas, &c->step.shape));
     SAP_TRY(sap_cuda_choose_waiting(c, b->num_worlds));
-    SAP_TRY(sap_cuda_choose_mapping(b, step_suffix(&c->args)));
-    if (c->has_threads)
-        SAP_TRY(prefer_cache(c, c->thread.kernel));
+    SAP_TRY(choose_thread(b));
     SAP_TRY(allow_shared(c, c->step.kernel));
     SAP_TRY(allow_shared(c, c->device->step));
     SAP_TRY(allow_shared(c, c->collide.kernel));
@@ -159,9 +131,11 @@ static SapStatus create_workspace(SapCudaBatch *c) {
 /* Threads need more workspace than teams, each that of a world with many contacts. */
 static void limit_threads(const SapBatch *b, SapCudaBatch *c) {
     if (b->options.team_size == 0 && workspace_of(&c->thread) > c->device->memory_bytes / 4) {
-        c->has_threads = false;
+        const SapCudaRequest request = request_of(b);
         c->thread.blocks = 0;
-        c->mapping = "a team per world: with a thread each the workspace would take a quarter of the GPU's memory";
+        sap_cuda_refuse_thread(
+            &request, "a team per world: with a thread each the workspace would take a quarter of the GPU's memory",
+            &c->program);
     }
 }
 
@@ -170,7 +144,7 @@ SapStatus sap_cuda_choose_grids(const SapBatch *b) {
     SAP_TRY(choose_grid(b, c, false, &c->collide));
     SAP_TRY(choose_grid(b, c, c->lockstep != NULL, &c->step));
     SAP_TRY(choose_grid(b, c, c->lockstep != NULL, &c->report));
-    if (c->has_threads)
+    if (c->program.has_threads)
         SAP_TRY(choose_grid(b, c, false, &c->thread));
     limit_threads(b, c);
     SAP_TRY(create_workspace(c));
@@ -244,10 +218,6 @@ static bool has_reports(const SapReportArgs *r) {
            r->region || r->force || r->wrench || r->drive || r->limit || r->friction || r->step_start || r->extra;
 }
 
-bool sap_cuda_can_touch(const SapPlan *plan) {
-    return plan->allowed || plan->num_pairs > 0;
-}
-
 /* Steps of a formulation with its own kernels, each of which has one stage or the four of RK4. */
 static SapStatus launch_own_steps(SapCudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
@@ -278,7 +248,7 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     bool collides = args->collide.enabled && sap_cuda_can_touch(&args->plan),
          specialized = sap_cuda_specialized_is_valid(&c->specialized, args);
     bool general = has_reports(&args->report) && !args->dual;
-    const SapCudaPhase *phase = c->has_threads && !general ? &c->thread : &c->step;
+    const SapCudaPhase *phase = c->program.has_threads && !general ? &c->thread : &c->step;
     CuFunction step = kernel_of(phase, specialized), collide = kernel_of(&c->collide, specialized);
     if (!general && phase->arenas.in_step)
         collides = false; /* the step does it */

@@ -12,9 +12,6 @@ SapStatus sap_cuda_choose_grids(const SapBatch *batch);
 /* Shared memory and cache as a phase of this shape needs them. */
 SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, CuFunction kernel);
 
-/* Whether any two shapes can touch, so that steps have a launch for collision. */
-bool sap_cuda_can_touch(const SapPlan *plan);
-
 /* One launch does all steps if no shapes can touch or the step finds its contacts itself, and there is no lockstep.
  * Otherwise each step is one launch for collision (three if pairs of shapes can need the general narrow phase) and one
  * for the rest, or several with lockstep. */

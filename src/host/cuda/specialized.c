@@ -8,6 +8,7 @@
 #include "host/base/fail.h"
 #include "host/base/file_cache.h"
 #include "host/cuda/backend.h"
+#include "host/cuda/choose.h"
 #include "host/cuda/launch.h"
 #include "host/cuda/specialized_header.h"
 #include "host/cuda/nvrtc.h"
@@ -178,18 +179,6 @@ static SapStatus make(SapCudaBatch *c, const SapPlan *plan, SapKernelKind part, 
 
 /* ---- batches ---- */
 
-/* Why no kernels are made for the batch; NULL = they are to be made. */
-static const char *why_not(const SapBatch *b) {
-    const SapCudaBatch *c = b->own;
-    if (c->formulation->own_kernels || c->args.dual)
-        return "only those of the solver sap can be made for a batch";
-    if (c->lockstep)
-        return "a library solves the linear systems";
-    if (b->options.specialize == SAP_SPECIALIZE_AUTO && !c->has_threads)
-        return "a team per world gains little from others";
-    return NULL;
-}
-
 static void say(SapCudaSpecialized *specialized, const Image *step, const Image *collide) {
     bool cached = step->cached && collide->cached;
     const char *note = *step->note ? step->note : collide->note;
@@ -199,7 +188,7 @@ static void say(SapCudaSpecialized *specialized, const Image *step, const Image 
 
 static SapStatus make_all(const SapBatch *b, const SapPlan *plan) {
     SapCudaBatch *c = b->own;
-    SapCudaPhase *step_phase = c->has_threads ? &c->thread : &c->step;
+    SapCudaPhase *step_phase = c->program.has_threads ? &c->thread : &c->step;
     Image step = {.cached = false}, collide = {.cached = true};
     c->specialized.args = c->args;
     SAP_TRY(make(c, plan, SAP_CUDA_STEP, step_phase, &step));
@@ -217,7 +206,7 @@ void sap_cuda_make_kernels(const SapBatch *b, const SapPlan *plan) {
     snprintf(specialized->text, sizeof specialized->text, "%s", of_library);
     if (b->options.specialize == SAP_SPECIALIZE_OFF)
         return;
-    const char *reason = why_not(b);
+    const char *reason = c->program.not_specialized;
     if (!reason && make_all(b, plan) != SAP_OK) {
         sap_cuda_specialized_unload(specialized, c->device->cuda);
         reason = sap_error_message();

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "host/base/fail.h"
-#include "host/cuda/mapping.h"
+#include "host/cuda/choose.h"
 
 /* ---- the numbers ---- */
 
