@@ -4,9 +4,9 @@
     python bench/guard.py                   processor time of one thread, in pairs of calls
     python bench/guard.py --instructions    instructions per world-step, counted by callgrind: independent of other load
 
-A guard copies the inputs of a call, so its cost is that of a call: with n steps per call a step has 1/n of it. The
-worlds stand with targets of their own, as in training; forces are zero. Needs the package sapwood; --instructions needs
-valgrind.
+A guard copies the inputs of a call, so its cost is the same for every call: with n steps per call a step has 1/n of it.
+The worlds stand with targets of their own, as in training; forces are zero. Needs the package sapwood;
+--instructions needs valgrind.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 # The files of the wheel outside python/: the library, the programs, the scenes, and the shared libraries that both need
-# besides those of the C library, with their licences. A wheel has no symbolic links, so the library has one name.
+# besides the C library's, with their licences. A wheel has no symbolic links, so the library has one name.
 set_property(TARGET sapwood PROPERTY VERSION)
 set_property(TARGET sapwood PROPERTY SOVERSION)
 set_target_properties(sapwood PROPERTIES INSTALL_RPATH "$ORIGIN")

@@ -1,9 +1,9 @@
 """The MuJoCo side: a batch of worlds of one scene with mujoco.rollout, and the state of its worlds.
 
-Initial states are those of `sapwood run`: world 0 as in the scene, the others with noise on their velocities, with the
+Initial states are as in `sapwood run`: world 0 as in the scene, the others with noise on their velocities, with the
 same numbers (src/host/cli/batch.c). Velocities of a free joint are [v ; omega] in both
-simulators, but MuJoCo's omega is in body axes and Sapwood's in world axes. MuJoCo's v is that of the body's origin and
-Sapwood's that of its centre of mass, which in these scenes are the same point.
+simulators, but MuJoCo's omega is in body axes and Sapwood's in world axes. MuJoCo's v belongs to the body's origin and
+Sapwood's to its centre of mass, which in these scenes are the same point.
 """
 
 import math

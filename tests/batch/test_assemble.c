@@ -84,7 +84,7 @@ Test(assemble, moves_least_in_the_metric_of_the_mass_matrix) {
     sap_scene_destroy(scene);
 }
 
-/* Masses, ratios and activity are those of each world; springs, limits and gravity do not matter. */
+/* Masses, ratios and activity differ by world; springs, limits and gravity do not matter. */
 Test(assemble, takes_the_parameters_and_the_activity_of_each_world) {
     SapScene *scene = parse(
         SLIDERS

@@ -529,7 +529,8 @@ static const Probe probes[] = {
 enum { NUM_PROBES = sizeof probes / sizeof *probes };
 
 /* Capabilities that other tests try: islands the next one, those of Python its own. */
-static const char *const elsewhere[] = {"sleep_trees", "get_state", "linearize", "decompose", "numpy", "contacts_in_gpu_memory"};
+static const char *const elsewhere[] = {"sleep_trees", "get_state", "linearize",
+                                        "decompose",   "numpy",     "contacts_in_gpu_memory"};
 
 static SapCapability answer(const char *name, SapContactSolver solver) {
     SapCapability cell;
@@ -631,7 +632,7 @@ static const char islands[] =
     "- {id: b, type: free, parent: world, child: b}\n"
     "- {id: c, type: free, parent: world, child: c}\n";
 
-/* The boxes sleep while the ball falls; its height is that of a world that does not sleep. */
+/* The boxes sleep while the ball falls; its height is as in a world that does not sleep. */
 Test(capabilities, islands_sleep_where_the_table_says) {
     for (int s = 0; s < SOLVERS; s++) {
         SapScene *scene;

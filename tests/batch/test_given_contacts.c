@@ -152,7 +152,7 @@ Test(given_contacts, leave_nothing_for_the_steps_after_them) {
     SapContacts none = *sap_batch_contacts(mixed);
     need(sap_batch_step_contacts(mixed, &none, scene->dt, 1));
     need(sap_batch_step_contacts(plain, sap_batch_contacts(plain), scene->dt, 1));
-    check_moves(plain, mixed, "given contacts after those of ice");
+    check_moves(plain, mixed, "given contacts after contacts of ice");
     free(ice.mu);
     free(ice.stiffness);
     sap_batch_destroy(plain);

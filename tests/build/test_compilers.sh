@@ -5,7 +5,7 @@
 #
 # test_compilers.sh <project> <work folder> [--O3 | --update | --aarch64]
 # --O3 builds with -O3, which takes longer than the others together (make slow-test).
-# --update writes the file anew from what the builds agree on: after a change of the kernels that is meant to change bits.
+# --update writes the file again from what the builds agree on: after a change of the kernels that is meant to change bits.
 # --aarch64 cross-compiles with -O2 and runs the programs under qemu: one lane, and with clang four lanes of NEON. It needs
 # the packages of `scripts/setup aarch64`.
 set -u

@@ -265,7 +265,7 @@ static void end_a_run(int signal_number, int code) {
     json_decref(json);
     cr_expect_gt(steps, 0);
 
-    /* The last row is whole, and that of the last step. */
+    /* The last row is whole, and belongs to the last step. */
     FILE *file = fopen(csv, "r");
     static char line[4096], last[4096];
     while (fgets(line, sizeof line, file))

@@ -33,7 +33,7 @@ static Outcome outcome_of(const Rig *r) {
     return o;
 }
 
-/* One step from velocity v with the contact and the guess; options NULL = those of a rig. */
+/* One step from velocity v with the contact and the guess; options NULL = a rig's. */
 static Outcome step_point(const Point *p, const SapOptions *options, const SapMujocoContact *contact, const double *v,
                           const double *guess) {
     Rig r;

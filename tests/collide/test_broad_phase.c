@@ -158,7 +158,7 @@ static void random_static(ShapeModel *m, Random *random) {
         pose[k] = random_between(random, k < 2 ? -range : -0.3, k < 2 ? range : 1.2);
 }
 
-/* Static shapes before and after those of the bodies, a plane, a field, and perhaps a plane that moves. */
+/* Static shapes before and after the shapes of bodies, a plane, a field, and perhaps a plane that moves. */
 static SapModel *many_statics(bool plane_moves) {
     static const int32_t no_pair[2] = {5, STATIC_FIRST};
     Random random = random_seed(17);

@@ -90,7 +90,7 @@ static void print_pose(char *text, size_t size, const double *X) {
     snprintf(text, size, "[%.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g]", X[0], X[1], X[2], X[3], X[4], X[5], X[6]);
 }
 
-/* One world of the first run, its contacts carried over to the second run, and those of the second run. */
+/* One world of the first run, its contacts carried over to the second run, and the contacts of the second run. */
 typedef struct TwoRuns {
     const char *name;
     int set, world;

@@ -171,7 +171,7 @@ Test(fp_mode, bad_numbers_do_not_trap) {
     sap_scene_destroy(scene);
 }
 
-/* The other calls that compute: those of a solver, and those that only sort, copy or convert. */
+/* The other calls that compute: a solver's, and calls that only sort, copy or convert. */
 Test(fp_mode, is_the_same_after_every_other_call) {
     SapScene *scene = load("quadruped");
     const SapModelArrays *a = sap_model_arrays(scene->model);

@@ -1,5 +1,5 @@
 /* No result depends on the content of scratch: it is allocated without being cleared, and the worlds of a pack leave
- * their numbers to those of the next. */
+ * their numbers to the next ones. */
 #include <malloc.h>
 #include <string.h>
 

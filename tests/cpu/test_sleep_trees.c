@@ -1,6 +1,6 @@
 /* Sleeping trees: islands at rest drop out of the step of a world that moves. The trees that are awake then step as the
  * model without the others does, bit for bit; contact, force, velocity, reset and the caller wake an island, and its
- * first step is that of a world that never slept. */
+ * first step is the step of a world that never slept. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,7 +163,7 @@ Test(sleep_trees, leave_the_others_as_in_the_model_without_them) {
     expect_ball_as_alone("factor_plan", "dense");
 }
 
-/* Whatever wakes the trees of a world, its step is that of the same state without sleeping. */
+/* Whatever wakes the trees of a world, its step is the step of the same state without sleeping. */
 static void expect_step_as_if_awake(SapBatch *a, SapBatch *plain, double h, const char *how) {
     for (int body = 0; body < BODIES; body++) {
         memcpy(position(plain, BODIES, 0, body), position(a, BODIES, 0, body), NQ * sizeof(double));
@@ -213,7 +213,7 @@ Test(sleep_trees, wake_with_their_island_when_touched) {
     sap_scene_destroy(few);
 }
 
-/* With two thirds of the boxes woken the whole world wakes; its first step is that of a world that never slept. */
+/* With two thirds of the boxes woken the whole world wakes, with the first step of a world that never slept. */
 Test(sleep_trees, step_as_if_they_had_never_slept_when_they_wake) {
     SapScene *scene = bodies(0, BODIES);
     SapOptions o = sleepy(scene, STEPS), none = sleepy(scene, 0);
@@ -401,7 +401,7 @@ static char *field(SapBatch *b, SapBatchField f, size_t *bytes) {
     return view.data;
 }
 
-/* The numbers of the last world of `a`, without those of its boxes, are the numbers of the only world of `b`. */
+/* The numbers of the last world of `a`, without its boxes, are the numbers of the only world of `b`. */
 static void expect_same_end(SapBatch *a, SapBatch *b, SapBatchField f, const char *what) {
     size_t a_bytes, b_bytes;
     const char *x = field(a, f, &a_bytes), *y = field(b, f, &b_bytes);

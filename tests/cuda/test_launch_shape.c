@@ -72,7 +72,7 @@ static void arrange(Planned *p, int shared_limit, SapKernelKind part, SapCudaSha
 
 /* ---- scratch ---- */
 
-/* What a kernel needs of each arena: collision and the step share that of free motion only. With a team the origins of
+/* What a kernel needs of each arena: collision and the step share that of free motion. With a team the origins of
  * all contacts are in one place. */
 static void bytes_with(const Planned *p, SapKernelKind part, bool is_thread, size_t bytes[NUM_PLACES]) {
     static const int real_bytes[2] = {4, 8};
@@ -227,7 +227,7 @@ Test(cuda_plan, a_thread_has_what_every_iteration_reads_in_its_local_memory) {
             bytes_with(&p, SAP_CUDA_STEP, true, bytes);
             check_arenas(&p.args.arena, bytes);
             places_of(&p.args.arena, at);
-            cr_expect_eq(p.args.arena.fm, 0, "the kernels take its address for that of the whole");
+            cr_expect_eq(p.args.arena.fm, 0, "the kernels take its address for the address of the whole");
             for (int k = 0; k < SAP_ARENA_TILES; k++)
                 cr_expect(bytes[k] == 0 || at[k] >= 0, "%s, %s: arena %d", scenes[s], presets[i], k);
             cr_expect(shape.team == 1 && shape.worlds_per_block == 32 && shape.shared_bytes == 0);

@@ -16,7 +16,7 @@ typedef enum Factor {
     FACTOR_TREES,
     FACTOR_DOFS,       /* limits, drives and friction of joints */
     FACTOR_STIFFNESS,  /* of contacts and constraints */
-    FACTOR_PARAMETERS, /* of the worlds: those of the model, or their own */
+    FACTOR_PARAMETERS, /* of the worlds: the model's, or their own */
     FACTOR_DTYPE,      /* of the state */
     FACTOR_SOLVER,
     FACTOR_PRESET,
@@ -45,7 +45,7 @@ typedef struct Case {
     int level[NUM_FACTORS];
 } Case;
 
-/* The name of a factor, that of its option if it is one, and the text of a level, NULL past the last. */
+/* The name of a factor, the option's if it is one, and the text of a level, NULL past the last. */
 const char *factor_name(Factor factor);
 const char *factor_level(Factor factor, int level);
 

@@ -48,7 +48,7 @@ static bool is_logged(SapBatchField field, const Variant *v) {
     return !given && field < SAP_BATCH_SITE_Q && !(v->bare && field >= SAP_BATCH_CONTACT_BODY0);
 }
 
-/* The lanes of MuJoCo's law follow from the instruction set. 16 lanes are those of some processors and builds. */
+/* The lanes of MuJoCo's law follow from the instruction set. Only some processors and builds have 16 lanes. */
 static SapStatus create(const Job *job, const Variant *v, int num_worlds, SapBatch **out) {
     SapOptions o = job->scene->options;
     o.lanes = is_mujoco(job) ? 0 : v->lanes ? v->lanes : 1;

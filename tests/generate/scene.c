@@ -17,7 +17,7 @@ typedef enum Shape { SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, CONE, MESH, NUM_
 
 typedef struct Link {
     int parent, tree; /* parent: a link or WORLD */
-    int rigid;        /* links joined by fixed joints have one number; those of the world WORLD */
+    int rigid;        /* links joined by fixed joints have one number; links of the world WORLD */
     Joint joint;
     int nlin, nang; /* axes of a d6 joint */
     double at[3];   /* of the root of a tree */

@@ -323,7 +323,7 @@ static SapStatus find_arrays(SapBatch *batch, Step *s) {
     return status;
 }
 
-/* The step, with free motion before and after it, which writes statuses of its own: those of the step are put back. */
+/* The step, with free motion before and after it, which overwrites the statuses: the step's are restored. */
 static SapStatus take_step(SapBatch *batch, const Step *s, Work *w) {
     SapSolver *solver = sap_batch_solver(batch);
     SapStatus status = sap_free_motion(solver, sap_batch_state(batch), sap_batch_control(batch), s->h,

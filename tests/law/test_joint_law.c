@@ -117,7 +117,7 @@ Test(joint_law, a_drive_keeps_its_effort_limit) {
     check_digits(joint_law_evaluate(&t, JOINT_ALL, 4).drive, -joint_h * 1.5, "the impulse below the limit");
 }
 
-/* The two costs differ by a constant, that of the drive at rest. */
+/* The two costs differ by a constant, the cost of the drive at rest. */
 Test(joint_law, the_cost_of_a_drive_is_0_at_rest_or_with_compat_at_its_target) {
     Random random = random_seed(13);
     for (int i = 0; i < cases(2000); i++) {

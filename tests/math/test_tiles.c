@@ -193,7 +193,7 @@ static void check_solution(const World *w, const real *x) {
         }
 }
 
-/* A lane has its own tiles, those of the pack have zeros in it, and so have all tiles. */
+/* A lane has its own tiles, the pack's have zeros in it, and so have all tiles. */
 Test(TILES_SUITE, that_only_other_worlds_need_change_no_bit) {
     Random random = random_seed(7);
     Pattern *p = calloc(1, sizeof *p);

@@ -125,11 +125,12 @@ Test(mesh_file, refuses_wrong_obj_files) {
     EXPECT_FAILURE("", "a.obj", "a.obj: ", "no vertices");
     EXPECT_FAILURE("f 1 2 3\n", "a.obj", "a.obj: ", "no vertices");
     EXPECT_FAILURE("v 1 2 3\nv 1 2\n", "a.obj", "a.obj:2: ", "number 3 is missing");
-    EXPECT_FAILURE("v 1 2 3\n\nv 1 two 3\n", "a.obj", "a.obj:3: ", "number 2 is none; it must be a finite number");
-    EXPECT_FAILURE("v 1 2 nan\n", "a.obj", "a.obj:1: ", "number 3 is none");
-    EXPECT_FAILURE("v 1 2 inf\n", "a.obj", "a.obj:1: ", "number 3 is none");
-    EXPECT_FAILURE("v 1 2 1e999\n", "a.obj", "a.obj:1: ", "number 3 is none");
-    EXPECT_FAILURE("v 1 2 0x10\n", "a.obj", "a.obj:1: ", "number 3 is none");
+    EXPECT_FAILURE("v 1 2 3\n\nv 1 two 3\n", "a.obj",
+                   "a.obj:3: ", "number 2 is not a number; it must be a finite number");
+    EXPECT_FAILURE("v 1 2 nan\n", "a.obj", "a.obj:1: ", "number 3 is not a number");
+    EXPECT_FAILURE("v 1 2 inf\n", "a.obj", "a.obj:1: ", "number 3 is not a number");
+    EXPECT_FAILURE("v 1 2 1e999\n", "a.obj", "a.obj:1: ", "number 3 is not a number");
+    EXPECT_FAILURE("v 1 2 0x10\n", "a.obj", "a.obj:1: ", "number 3 is not a number");
     EXPECT_FAILURE("v 1 2 3\0004\n", "a.obj", "a.obj:1: ", "finite");
     EXPECT_FAILURE("v 1 2 00000000000000000000000000000000000000000000000000000000000000000000001\n", "a.obj",
                    "a.obj:1: ", "finite");
@@ -142,7 +143,7 @@ Test(mesh_file, refuses_wrong_text_stl_files) {
                    "a.stl:5: ", "a loop of 1 vertices; it must have 3");
     EXPECT_FAILURE("solid a\nfacet\nendloop\n", "a.stl", "a.stl:3: ", "a loop of 0 vertices");
     EXPECT_FAILURE("solid a\nvertex 1 2 3\n", "a.stl", "a.stl:2: ", "outside of a loop");
-    EXPECT_FAILURE("solid a\nfacet\nouter loop\nvertex 1 2 nan\n", "a.stl", "a.stl:4: ", "number 3 is none");
+    EXPECT_FAILURE("solid a\nfacet\nouter loop\nvertex 1 2 nan\n", "a.stl", "a.stl:4: ", "number 3 is not a number");
     EXPECT_FAILURE("solid a\nfacet\nouter loop\nvertex 1 2\n", "a.stl", "a.stl:4: ", "missing");
     EXPECT_FAILURE("solid a\nface\n", "a.stl", "a.stl:2: ", "unknown keyword; allowed: solid, facet");
 }
@@ -177,8 +178,8 @@ Test(mesh_file, refuses_wrong_grids) {
     EXPECT_FAILURE("1 2 3\n", "a.txt", "a.txt: ", "1 rows of 3 numbers");
     EXPECT_FAILURE("1\n2\n", "a.txt", "a.txt: ", "2 rows of 1 numbers");
     EXPECT_FAILURE("1 2 3\n4 5\n", "a.txt", "a.txt:2: ", "a row of 2 numbers; the rows before it have 3");
-    EXPECT_FAILURE("1 2\n3 x\n", "a.txt", "a.txt:2: ", "number 2 is none");
-    EXPECT_FAILURE("1 2\n3 nan\n", "a.txt", "a.txt:2: ", "number 2 is none");
+    EXPECT_FAILURE("1 2\n3 x\n", "a.txt", "a.txt:2: ", "number 2 is not a number");
+    EXPECT_FAILURE("1 2\n3 nan\n", "a.txt", "a.txt:2: ", "number 2 is not a number");
 }
 
 Test(mesh_file, refuses_files_of_more_bytes_than_allowed_without_reading_them) {

@@ -29,7 +29,7 @@ static SapOptions options_of(SapPrecision precision, SapPositionIntegration map)
 
 /* ---- the maps ---- */
 
-/* The largest difference of the coordinates a step gives from those of the map applied to v0 and v*. */
+/* The largest difference of the coordinates of a step from the map applied to v0 and v*. */
 static double map_error(SapModel *model, SapPrecision precision, SapPositionIntegration map, uint64_t seed) {
     const double h = 0.02;
     SapOptions options = options_of(precision, map);
@@ -183,7 +183,7 @@ Test(integrate, midpoint_keeps_the_energy_of_free_fall_and_sap_euler_loses_half_
 /* ---- energy of an oscillation ---- */
 
 /* How high a pendulum of 1 m, released at 1 rad, still swings after 7.5 to 10 s in steps of 5 ms: the largest potential
- * energy above its lowest point, relative to that of the release. */
+ * energy above its lowest point, relative to the energy at the release. */
 static double swing_left(SapPrecision precision, SapPositionIntegration map) {
     const double h = 0.005, length = 1, start = 1;
     const int steps = 2000;
@@ -207,7 +207,7 @@ static double swing_left(SapPrecision precision, SapPositionIntegration map) {
 }
 
 /* The linear map of a step of midpoint has the determinant 1 + h^2 w^2/2, which is the gain of energy; w is the rate of
- * a small swing, 6 % above that of a swing of 1 rad. That of sap_euler has the determinant 1. */
+ * a small swing, 6 % above a swing of 1 rad. The map of sap_euler has the determinant 1. */
 Test(integrate, a_pendulum_keeps_its_energy_with_sap_euler_and_gains_a_fifth_with_midpoint) {
     for (SapPrecision precision = SAP_FP32; precision <= SAP_FP64; precision++) {
         double euler = swing_left(precision, SAP_EULER), midpoint = swing_left(precision, SAP_MIDPOINT);

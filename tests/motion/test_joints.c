@@ -1,5 +1,5 @@
 /* Joints: velocities are rates of poses, biases are rates of velocities, and the mass matrix and forces built on them
- * are those of Newton and Euler. Every joint type, D6 with every pair of axis counts.
+ * are Newton's and Euler's. Every joint type, D6 with every pair of axis counts.
  *
  * Two kinds of check: finite differences of what the kernels themselves give at nearby coordinates, and the oracle
  * (oracle.h), an implementation in another arithmetic that shares no formula with them. */

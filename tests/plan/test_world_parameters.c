@@ -79,7 +79,7 @@ Test(expand, each_parameter_alone_is_that_of_a_model_and_matters) {
     sap_model_destroy(base);
 }
 
-/* The quadruped without limits, or with those of all its joints in [-0.1, 0.1] about where they are. */
+/* The quadruped without limits, or with limits of all its joints in [-0.1, 0.1] about where they are. */
 static SapModel *model_with_limits(const SapModel *base, double half_width) {
     SapModelArrays a = *sap_model_arrays(base);
     double lower[64], upper[64];

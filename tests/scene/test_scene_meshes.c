@@ -70,7 +70,7 @@ Test(scene, mesh_files_are_found_beside_the_scene_and_read_once) {
     write_text(mesh_path, "v 0 0 0\nv 1 0 x\n");
     cr_expect_eq(sap_scene_load(scene_path, &scene), SAP_ERROR_PARSE);
     cr_expect_not_null(strstr(sap_error_message(), "/scene.yaml:2: file: "), "%s", sap_error_message());
-    cr_expect_not_null(strstr(sap_error_message(), "/part.obj:2: number 3 is none"), "%s", sap_error_message());
+    cr_expect_not_null(strstr(sap_error_message(), "/part.obj:2: number 3 is not a number"), "%s", sap_error_message());
     remove(mesh_path);
     cr_expect_eq(sap_scene_load(scene_path, &scene), SAP_ERROR_IO);
     cr_expect_not_null(strstr(sap_error_message(), "'part.obj': no such file"), "%s", sap_error_message());
@@ -147,5 +147,5 @@ Test(scene, refuses_wrong_height_fields) {
         {GROUND_SHAPE("type: hfield, hx: 1, hy: 1, heights: [[1, 2], [3, inf]]"), "scene.yaml:4: ", {"'inf'"}},
         {GROUND_SHAPE("type: hfield, hx: 1, hy: 1, file: README.md"),
          "scene.yaml:4: file: README.md:3: ",
-         {"number 1 is none"}}, );
+         {"number 1 is not a number"}}, );
 }

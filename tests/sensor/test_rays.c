@@ -327,7 +327,7 @@ Test(rays, do_not_see_shapes_that_do_not_collide) {
     sap_batch_destroy(batch);
 }
 
-/* The bounds of a grid are those of its own heights. */
+/* The bounds of a grid are the bounds of its own heights. */
 Test(rays, meet_the_second_of_two_grids) {
     enum { FIRST = 4 * 5, SECOND = 3 * 2 };
     static const int32_t sizes[4] = {4, 5, 3, 2};

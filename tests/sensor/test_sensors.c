@@ -260,7 +260,7 @@ Test(sensors, of_contact_with_a_zone_measure_what_is_in_it_where_the_step_began)
     static const int32_t types[COUNT] = {SAP_SHAPE_SPHERE, SAP_SHAPE_BOX, -1, SAP_SHAPE_CYLINDER, SAP_SHAPE_SPHERE};
     static const double sizes[COUNT][3] = {{0.03}, {0.02, 0.02, 0.02}, {0}, {0.01, 0.01}, {0.04}};
     static const double pose[COUNT][7] = {{-0.3, 0, -0.1, 0, 0, 0, 1}, /* around the contact of one foot */
-                                          {0.3, 0, -0.1, 0, 0, 0, 1},  /* around that of the other */
+                                          {0.3, 0, -0.1, 0, 0, 0, 1},  /* around the other's */
                                           {0, 0, 0, 0, 0, 0, 1},
                                           {0.3, 0, -0.5, 0.6, 0, 0, 0.8}, /* below it, where its normal leads */
                                           {0.3, 0, 0.05, 0, 0, 0, 1}};    /* above it */

@@ -1,5 +1,5 @@
 /* The whole problem of a world as the kernels evaluate it: the gradient they form is the derivative of the cost they
- * form, and Newton's matrix that of the gradient,
+ * form, and Newton's matrix the Jacobian of the gradient,
  *
  *   grad.e = d l(v + a e)/da      H e = d grad(v + a e)/da      at a = 0
  *

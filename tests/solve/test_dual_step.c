@@ -473,7 +473,7 @@ static const char terms_text[] =
     "articulations: [{id: ball, joints: [free]}, {id: a, joints: [rub]}, {id: b, joints: [stop]}, {id: c, joints: "
     "[push]}]\n";
 
-/* The cache of dofs behind a contact: forces of drive, lower and upper limit and friction are those of the report. */
+/* The cache of dofs behind a contact: forces of drive, lower and upper limit and friction equal the report. */
 Test(dual_step, the_cache_of_dofs_has_the_forces_of_the_report) {
     enum { NV = 9, RUB = 6, STOP, PUSH };
     const double h = 0.01;

@@ -53,7 +53,7 @@ static double velocity(const Worlds *w, int i) {
     return v.is_f64 ? ((double *)v.data)[i] : (double)((float *)v.data)[i];
 }
 
-/* The contacts stay those of the first step. */
+/* The contacts of the first step stay. */
 static void check_agreement(const SapModel *model) {
     const struct {
         const char *preset;

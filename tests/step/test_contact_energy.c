@@ -1,9 +1,9 @@
 /* Energy over a hundred thousand steps: bodies thrown on a plane, nothing driving them. The energy is kinetic +
- * potential + that of the contact springs,
+ * potential + energy of the contact springs,
  *
  *   E = m v_C^2/2 + I omega^2/2 + m g z + sum_c k min(phi_c, 0)^2/2
  *
- * Inertias are those of balls and cubes, the same about all axes, so that free rotation is exact.
+ * Bodies are balls and cubes, with the same inertia about all axes, so that free rotation is exact.
  *
  * With sap_euler phi moves by h v_n, which is where the spring's impulse -h k (phi0 + (h + tau) v_n) sees its end:
  * implicit Euler, which only loses energy. Midpoint moves phi by h (v0 + v)/2 instead, and a spring without damping

@@ -248,7 +248,7 @@ Test(contact_physics, contacts_between_two_bodies_keep_their_momentum) {
 /* ---- what contacts do to a body ---- */
 
 /* SAP Warp's revolute joints at the root keep the length of a quaternion that is unit only to single precision. The
- * torque about the centre of mass is that of the rotation all the same. */
+ * torque about the centre of mass is still the torque of the rotation. */
 Test(contact_physics, under_compat_the_torque_on_a_body_is_about_the_centre_of_its_rotated_mass) {
     static const double point[3] = {0.1, -0.2, -0.1};
     const double h = 0.005, size = 1 + 4e-7;

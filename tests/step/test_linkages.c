@@ -57,7 +57,7 @@ Test(linkages, the_velocity_of_every_row_is_the_rate_of_its_error) {
     "[0.35, 0, 0]}}]\n"                                                                                                \
     "constraints: [{id: loop, type: ball, body_a: bar, point_a: [0.4, 0, 0], body_b: rocker, point_b: [0.3, 0, 0]}]\n"
 
-/* The angles of bar and rocker from that of the crank: the bar's end is where the circles of bar (0.4) and rocker (0.3)
+/* The angles of bar and rocker from the crank's: the bar's end is where the circles of bar (0.4) and rocker (0.3)
  * meet, above. */
 static void loop_equation(double crank, double *bar, double *rocker) {
     double ax = 0.1 * cos(crank), az = 0.1 * sin(crank), dx = 0.35 - ax, dz = -az, d = sqrt(dx * dx + dz * dz);
@@ -123,7 +123,7 @@ Test(linkages, the_loop_of_a_four_bar_at_rest_carries_the_force_of_statics) {
 
 /* ---- a welded pair ---- */
 
-/* Two halves whose frames are those of the whole, 2 kg, centre of mass at the origin: the weld carries what turns them
+/* Two halves with the frames of the whole, 2 kg, centre of mass at the origin: the weld carries what turns them
  * together. Near-rigid rows give way by 5e-4 h^2 f w. */
 Test(linkages, a_welded_pair_moves_like_one_body) {
     SapScene *pair =
@@ -319,7 +319,7 @@ static const double poison[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 1e-310}
 
 typedef struct Poison {
     SapBatch *batch;
-    double *q, *v, *q0, *v0; /* state, and that of the start */
+    double *q, *v, *q0, *v0; /* state, and state at the start */
     double *expected;        /* q after a step without poison */
     size_t nq, nv;
 } Poison;

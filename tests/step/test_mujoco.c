@@ -131,7 +131,7 @@ Test(mujoco, a_limit_moves_as_in_mujoco_with_every_integrator) {
     check_limit(SAP_INTEGRATOR_DISCRETE, -0.00634516152057);
 }
 
-/* The row of an upper limit is that of a lower one in the mirror: pos = -0.004 m, and by MuJoCo's formula
+/* The row of an upper limit is the mirror image of a lower one's: pos = -0.004 m, and by MuJoCo's formula
  * aref = -b v - k d pos, b = 2/(dmax c), k = 1/(dmax c z)^2, d the impedance at pos. */
 Test(mujoco, limits_on_either_side_have_the_same_row) {
     const double c = 0.05, z = 0.8, dmax = 0.95, d = 0.6 + 2 * 0.4 * 0.4 * (dmax - 0.6), b = 2 / (dmax * c),
@@ -343,8 +343,8 @@ Test(mujoco, worlds_have_the_same_bits_in_every_pack) {
         static const struct {
             SapIsa isa;
             int lanes;
-        } pack[] = {{SAP_ISA_GENERIC, 4}, {SAP_ISA_AVX2, 1}, {SAP_ISA_AVX2, 4}, {SAP_ISA_AVX2, 8},
-                    {SAP_ISA_AVX512, 4}, {SAP_ISA_AVX512, 8}, {SAP_ISA_AVX512, 16}};
+        } pack[] = {{SAP_ISA_GENERIC, 4}, {SAP_ISA_AVX2, 1},   {SAP_ISA_AVX2, 4},   {SAP_ISA_AVX2, 8},
+                    {SAP_ISA_AVX512, 4},  {SAP_ISA_AVX512, 8}, {SAP_ISA_AVX512, 16}};
         cr_assert(step_many(SAP_ISA_GENERIC, 1, (SapMujocoCone)cone, q[0], v[0]));
         for (int i = 0; i < (int)(sizeof pack / sizeof pack[0]); i++) {
             if (!step_many(pack[i].isa, pack[i].lanes, (SapMujocoCone)cone, q[1], v[1]))

@@ -377,7 +377,7 @@ Test(mujoco_input, a_world_whose_constraints_are_all_switched_off_moves_freely) 
     rig_close(&r);
 }
 
-/* The weight of a body is that of its centre of mass: 0 on a hinge through it. */
+/* The weight of a body refers to its centre of mass: 0 on a hinge through it. */
 Test(mujoco_input, a_body_whose_centre_of_mass_is_fixed_has_contacts) {
     SapScene *scene =
         parse(HEAD "bodies: [{id: a, shapes: [{type: box, hx: 0.3, hy: 0.1, hz: 0.1}]}]\n"

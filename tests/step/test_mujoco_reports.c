@@ -70,7 +70,7 @@ static void copy_state(SapBatch *from, int world, SapBatch *to, int other) {
     }
 }
 
-/* Reports of world `other` of b are, bit for bit, those of world `world` of a. */
+/* Reports of world `other` of b equal, bit for bit, the reports of world `world` of a. */
 static void expect_same_reports(SapBatch *a, int world, SapBatch *b, int other) {
     SapArray x, y;
     for (int f = 0; f < SAP_BATCH_NUM_FIELDS; f++) {

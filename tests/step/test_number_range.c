@@ -1,4 +1,4 @@
-/* Results that leave the range of their numbers: an angle beyond that of sine, a quaternion whose square overflows, a
+/* Results that leave the range of their numbers: an angle too large for sine, a quaternion whose square overflows, a
  * value too large for its storage. None is a result: the world says so and keeps its last good state. */
 #include <math.h>
 
@@ -31,7 +31,7 @@ static uint32_t pendulum_status(SapPrecision precision, double angle, double rat
     return status;
 }
 
-/* A joint turns by half its angle on each side, so its limit is twice that of sine. */
+/* A joint turns by half its angle on each side, so its limit is twice the limit of sine. */
 Test(poison, an_angle_beyond_the_limit_of_sine_is_reported_where_it_arises) {
     const double limit[] = {0x1p21, 0x1p41};
     for (int precision = SAP_FP32; precision <= SAP_FP64; precision++) {
@@ -219,7 +219,7 @@ static void two_sliders(ModelParts *parts) {
     }
 }
 
-/* Two sliders in a row: the velocities of both fit in f32, that of the second body, their sum, does not. */
+/* Two sliders in a row: the velocities of both fit in f32; the velocity of the second body, their sum, does not. */
 Test(poison, a_body_velocity_too_large_where_it_is_stored_is_no_result) {
     ModelParts parts;
     two_sliders(&parts);

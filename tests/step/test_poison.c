@@ -173,7 +173,7 @@ static void check_others(const Fixture *b, int world, const char *what) {
                          "%s in world %d changed world %d", what, world, i);
 }
 
-/* body_q and body_qd are those of the kept state. */
+/* body_q and body_qd belong to the kept state. */
 static void check_bodies(Fixture *b, int world, const char *what) {
     const HashBatch *out = result(b);
     SapState copy = b->expected.state;
@@ -330,7 +330,7 @@ static void put_quaternion(Fixture *b, int world, int joint, const double q[4]) 
         number_put(element(&b->in, Q, world, b->in.m->joint_q_start[joint + 1] - 4 + i), b->in.state.dtype, 0, q[i]);
 }
 
-/* The status of world 20 when one of its quaternions is x times that of a good state; its velocity after the step in
+/* The status of world 20 when one of its quaternions is x times a good state's; its velocity after the step in
  * `qd`. */
 static uint32_t status_of_scaled_quaternion(SapPrecision precision, int joint, double x, double qd[SAMPLE_NV]) {
     const Setup setup = {.precision = precision, .in_dtype = SAP_F64, .out_dtype = SAP_F64, .lanes = 8, .threads = 1};

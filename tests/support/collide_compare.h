@@ -7,7 +7,7 @@
 typedef struct ExpectedContact {
     double distance;
     double n[3];         /* from shape 0 to shape 1 */
-    bool wrong;          /* the source of the data was proven wrong here; distance and n are those of a slow oracle */
+    bool wrong;          /* the source of the data was proven wrong here; distance and n come from a slow oracle */
     bool compare_normal; /* n means something in this row */
 } ExpectedContact;
 

@@ -15,7 +15,7 @@
         { SAP_SHAPE_##a, SAP_SHAPE_##b }                                                                               \
     }
 
-/* The order is that of the data file: plane, sphere, capsule, ellipsoid, cylinder, box, hull with each that follows. */
+/* The order of the data file: plane, sphere, capsule, ellipsoid, cylinder, box, hull with each that follows. */
 const ShapePair convex_pairs[NUM_CONVEX_PAIRS] = {
     PAIR(PLANE, SPHERE),
     PAIR(PLANE, CAPSULE),

@@ -1,6 +1,6 @@
 /* Random pairs of shapes for tests of collision: shapes, poses, models, and the records of a pair's contacts.
  *
- * The draws for the pairs of MuJoCo's shapes are those of compare/mujoco_distance.py, number by number. */
+ * The draws for the pairs of MuJoCo's shapes equal compare/mujoco_distance.py, number by number. */
 #ifndef SAPWOOD_TESTS_SUPPORT_COLLIDE_PAIRS_H
 #define SAPWOOD_TESTS_SUPPORT_COLLIDE_PAIRS_H
 

@@ -197,7 +197,7 @@ static double cone_surface(const double *a, double r, double z) {
     return fmax(slope, -a[1] - z); /* exact on and inside the surface, which is all that is asked */
 }
 
-/* Of the first order at the surface of an ellipsoid; exact for the others, or exact near their surface. */
+/* First order at the surface of an ellipsoid; exact for the other shapes, or exact near their surface. */
 double shape_surface(const TestShape *s, const double *x) {
     const double *a = s->size;
     double r = hypot(x[0], x[1]), f = 0, g = 0;

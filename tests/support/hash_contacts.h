@@ -1,4 +1,4 @@
-/* Contacts for tests of sameness: those of content c at step s are a function of c, s and the world's own poses,
+/* Contacts for tests of sameness: content c at step s is a function of c, s and the world's own poses,
  * whatever row of whatever batch they are put in. Bodies are random, static ones among them, so the lanes of a pack
  * have different bodies in the same slot, and some contacts couple two branches of a tree. */
 #ifndef SAPWOOD_TESTS_SUPPORT_HASH_CONTACTS_H

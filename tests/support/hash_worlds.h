@@ -82,7 +82,7 @@ static inline uint64_t hash_row(uint64_t hash, const void *data, SapDtype dtype,
     return hash;
 }
 
-/* Of everything a step writes. */
+/* Hashes everything a step writes. */
 static inline uint64_t hash_world(const HashBatch *batch, int row, uint32_t status) {
     const SapModelArrays *m = batch->m;
     const SapState *s = &batch->state;

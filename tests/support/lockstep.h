@@ -11,7 +11,7 @@ typedef struct Lockstep {
     SapScratch *scratch; /* [num_worlds]: every world keeps its scratch between stages */
 } Lockstep;
 
-/* args: the arguments of steps, with all arrays but those of the library. Free with lockstep_destroy. */
+/* args: the arguments of steps, with all arrays but the library's. Free with lockstep_destroy. */
 Lockstep lockstep_create(const SapStepArgs *args, const SapKernelSet *kernels);
 void lockstep_destroy(Lockstep *lockstep);
 

@@ -41,7 +41,7 @@ typedef struct Rig {
 SapOptions rig_options(void);
 
 /* Opens a rig on a model, which it owns; rig_open_with returns false if this machine does not have the instruction set
- * of the options, or the build not the lanes. rig_open_isa: lanes 0 = those of one register of f64, 1, 4 or 8. */
+ * of the options, or the build not the lanes. rig_open_isa: lanes 0 = as many as one register of f64 has, 1, 4 or 8. */
 bool rig_open_with(Rig *r, SapModel *model, int worlds, const SapOptions *o);
 bool rig_open_isa(Rig *r, SapModel *model, int worlds, SapIsa isa, int lanes);
 void rig_open(Rig *r, SapModel *model, int worlds);

@@ -4,7 +4,7 @@
 
 enum { NARROW_MAX = 8 };
 
-/* Sizes as at SapShapeType; the pose is that of shape 1 in the frame of shape 0. */
+/* Sizes as at SapShapeType; the pose is shape 1's in the frame of shape 0. */
 typedef struct NarrowCase {
     double size[2][3];
     double pose[7];

@@ -5,7 +5,7 @@
  * velocities. Forward kinematics on such numbers gives velocities and accelerations of bodies without any rule for how
  * they add up along a tree.
  *
- * All arrays are those of one world. Velocities and forces are in internal order unless said otherwise. */
+ * All arrays belong to one world. Velocities and forces are in internal order unless said otherwise. */
 #ifndef SAPWOOD_TESTS_SUPPORT_ORACLE_H
 #define SAPWOOD_TESTS_SUPPORT_ORACLE_H
 

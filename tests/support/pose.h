@@ -43,7 +43,7 @@ static inline void pose_point(const double *X, const double *point, double *out)
         out[i] = X[i] + r[i];
 }
 
-/* B, given in the frame of A, in that of A's parent. AB is neither of them. */
+/* B, given in the frame of A, in the frame of A's parent. AB is neither of them. */
 static inline void pose_product(const double *A, const double *B, double *AB) {
     const double *a = A + 3, *b = B + 3;
     double u[3];

@@ -89,8 +89,8 @@ static SapKeyword next_word(Text *text, char separator) {
 static SapStatus read_number(const Text *text, const SapKeyword *word, int index, double *out) {
     if (sap_text_to_double(word->text, out) && isfinite(*out))
         return SAP_OK;
-    return sap_fail_at(text->name, text->line, SAP_ERROR_PARSE, "number %d %s; it must be a finite number", index,
-                       word->text[0] != '\0' ? "is none" : "is missing");
+    return sap_fail_at(text->name, text->line, SAP_ERROR_PARSE, "number %d is %s; it must be a finite number", index,
+                       word->text[0] != '\0' ? "not a number" : "missing");
 }
 
 static SapStatus read_vertex(Text *text, Numbers *numbers) {

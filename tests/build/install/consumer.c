@@ -1,4 +1,4 @@
-/* Uses the installed library as a stranger would: the linked version is that of the headers, and the presets are
+/* Uses the installed library as a stranger would: the linked version is the headers', and the presets are
  * inside. */
 #include <stdio.h>
 #include <string.h>
