@@ -66,7 +66,7 @@ def measure(program, folder, most_worlds, clock):
         run(program, f"{speed} --preset {preset}", folder / f"speed_{preset}.csv")
     for knob, value in KNOBS.items():
         run(program, f"{speed} --preset approx64 --set {knob}={value}", folder / f"speed_{knob}.csv")
-    run(program, "bench --newton --format csv --repeat 3", folder / "newton.csv")
+    run(program, "bench-newton --format csv --repeat 3", folder / "newton.csv")
     run(program, "compare quadruped --worlds 64 --steps 200 --json", folder / "compare.json")
 
 

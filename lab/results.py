@@ -34,7 +34,7 @@ RESULTS = {
                     "bench/compare/run --law mujoco --preset mujoco64 --preset mujoco32 --robot quadruped --robot ant --robot humanoid"
                     " --as-file --targets moving --worlds 1024 --steps 24 --repeat 5 --processor-time --threads 1 --markdown"),
     "compare_settled": ("Speed and accuracy beside MuJoCo, settled", f"{COMPARE} --targets settled"),
-    "collision": ("Time and contacts of pairs of shapes", "build/release/sapwood bench --collision"),
+    "collision": ("Time and contacts of pairs of shapes", "build/release/sapwood bench-collision"),
     "conform": ("Conformance to MuJoCo", "build/release/sapwood conform tests/data/reference/mujoco/*.json.gz"),
     "dual": ("Iterations of the dual solvers", "bench/dual_figures"),
     "energy": ("Energy, momentum and order of the position integrations", "bench/energy"),
@@ -43,7 +43,7 @@ RESULTS = {
     "import_cost": ("Cost of the Python package", "python3 python/tools/measure.py"),
     "loops": ("Instructions that closed loops cost", "bench/instructions --loops"),
     "mesh_robot": ("A humanoid of detailed meshes", "bench/mesh_robot"),
-    "newton": ("Cost of a Newton iteration", "build/release/sapwood bench --newton"),
+    "newton": ("Cost of a Newton iteration", "build/release/sapwood bench-newton"),
     "pile": ("Many free bodies", "bench/pile --settle 60 --steps 3 --bodies 10,30,100,300"),
     "ptxas": ("Registers, stack and code of the CUDA kernels", f"{PTX}ptxas_figures.py --markdown build/release/cuda"),
     "roofline": ("Counts of the CUDA kernels and predicted speeds",

@@ -128,8 +128,8 @@ static int count_option(const char *help, const char *name, int length) {
 }
 
 Test(cli, help_lists_every_option_once) {
-    static const char *const commands[] = {"run",     "info",   "bench",    "compare",
-                                           "conform", "replay", "selftest", "dump-problem"};
+    static const char *const commands[] = {"run",    "info",     "bench",        "compare",      "conform",
+                                           "replay", "selftest", "dump-problem", "bench-newton", "bench-collision"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         int options = 0;
         cr_assert_eq(sapwood("%s --help", commands[i]), 0);

@@ -67,8 +67,6 @@ Test(cli_bench, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"--control-noise -1", {"--control-noise", "'-1'", ">= 0"}},
         {"--hostile rude", {"--hostile", "'rude'", "nan, wild"}},
         {"--format xml", {"--format", "'xml'", "human, csv, json"}},
-        {"--newton --precision f32,f16", {"--precision", "'f16'", "f32, f64"}},
-        {"--precision f32", {"--precision", "--newton", "--preset"}},
     };
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         const Refusal *r = &refusals[i];
@@ -288,7 +286,7 @@ Test(cli_bench, a_hostile_world_fails_nobody_and_leaves_the_others_their_bits) {
 Test(cli_bench, of_collision_has_every_pair_of_types_and_five_scenes_in_both_precisions) {
     if (work_scale() < 1)
         cr_skip_test("it measures for minutes in a build with sanitizers");
-    cr_assert_eq(sapwood("bench --collision --repeat 1 --format json"), 0, "%s", err);
+    cr_assert_eq(sapwood("bench-collision --repeat 1 --format json"), 0, "%s", err);
     json_t *json = parse_json(), *rows = member(json, "rows");
     int pairs = 0, scenes = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
@@ -307,8 +305,15 @@ Test(cli_bench, of_collision_has_every_pair_of_types_and_five_scenes_in_both_pre
     json_decref(json);
 }
 
+Test(cli_bench, of_iterations_and_collision_refuse_other_values) {
+    cr_expect_eq(sapwood("bench-newton --precision f32,f16"), 2);
+    cr_expect(strstr(err, "--precision") && strstr(err, "'f16'") && strstr(err, "f32, f64"), "%s", err);
+    cr_expect_eq(sapwood("bench-collision --format xml"), 2);
+    cr_expect(strstr(err, "--format") && strstr(err, "'xml'") && strstr(err, "human, csv, json"), "%s", err);
+}
+
 Test(cli_bench, measures_newton_iterations_on_both_plans) {
-    cr_assert_eq(sapwood("bench --newton --worlds 8 --precision f64 --repeat 1 --format json"), 0, "%s", err);
+    cr_assert_eq(sapwood("bench-newton --worlds 8 --precision f64 --repeat 1 --format json"), 0, "%s", err);
     json_t *json = parse_json(), *rows = member(json, "rows");
     cr_assert_eq(json_array_size(rows), 7 * 6 * 2, "nv, nc, plan");
     for (size_t i = 0; i < 7 * 6 * 2; i += 2) {

@@ -319,7 +319,7 @@ Test(cli, interrupted_commands_report_the_cases_that_ended) {
                      "1000",    "--warmup", "0",       "--format", "json",     NULL};
     char *compare[] = {"sapwood", "compare", ARM, "--worlds", "1", "--steps", "1000000", "--json", NULL};
     char *selftest[] = {"sapwood", "selftest", ARM, "--worlds", "1", "--steps", "2000000000", "--json", NULL};
-    char *newton[] = {"sapwood", "bench", "--newton", "--repeat", "1000", "--worlds", "8", "--format", "json", NULL};
+    char *newton[] = {"sapwood", "bench-newton", "--repeat", "1000", "--worlds", "8", "--format", "json", NULL};
     const struct {
         char *const *command;
         const char *rows;

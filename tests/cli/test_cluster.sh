@@ -86,7 +86,7 @@ grep -q 'there are 3 worlds and 4 ranks' "$work/err" || fail "too few worlds: $(
 [ "$(grep -c 'there are 3 worlds' "$work/err")" = 1 ] || fail "too few worlds is said more than once"
 ranks 2 "$program" info cube && fail "info runs under mpirun"
 grep -q 'mpirun is for the commands run and bench' "$work/err" || fail "info: $(cat "$work/err")"
-ranks 2 "$program" bench --newton && fail "bench --newton runs under mpirun"
+ranks 2 "$program" bench-newton && fail "bench-newton runs under mpirun"
 timeout 60 "$mpirun" -n 1 "$program" run cube --worlds 4 --steps 2 : -n 1 "$program" run no_such_scene --worlds 4 \
     >"$work/out" 2>"$work/err" && fail "a rank without its scene"
 grep -q 'rank 1: .*no_such_scene' "$work/err" || fail "a rank that fails is not named: $(cat "$work/err")"

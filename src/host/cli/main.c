@@ -16,6 +16,8 @@ static const Command commands[] = {
     {"bench", "", "measure throughput", cli_bench},
     {"compare", "SCENE", "show the effect of presets, and of each option", cli_compare},
     {"replay", "DUMP", "step a world that failed again, and compare every bit", cli_replay},
+    {"bench-newton", "", "measure one Newton iteration over dofs and contacts", NULL},
+    {"bench-collision", "", "measure collision, by pair of shapes and in scenes", NULL},
     {"conform", "FILE...", "compare steps and contact problems with reference cases", NULL},
     {"selftest", "[SCENE...]", "compare the bits of this CPU or GPU with one lane", NULL},
     {"dump-problem", "SCENE", "write the contact problems of a step, for conform", NULL},

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/cli/bench/collision.h"
 #include "host/cli/cluster/cluster.h"
 #include "host/cli/cluster/same_inputs.h"
 #include "host/cli/control.h"
@@ -23,8 +22,7 @@ typedef struct BenchArgs {
     int num_scenes, num_presets;
     char *scenes[MAX_SCENES];
     const char *presets[MAX_PRESETS]; /* NULL: the scene's preset */
-    CliList worlds, precisions, lanes, threads, line_searches;
-    bool newton, collision;
+    CliList worlds, lanes, threads, line_searches;
     BenchFormat format;
 } BenchArgs;
 
@@ -46,10 +44,7 @@ enum {
     KEY_PROFILE,
     KEY_HOSTILE,
     KEY_FORMAT,
-    KEY_LIST,
-    KEY_NEWTON,
-    KEY_COLLISION,
-    KEY_PRECISION
+    KEY_LIST
 };
 
 static const struct argp_option options[] = {
@@ -77,11 +72,7 @@ static const struct argp_option options[] = {
     {"profile", KEY_PROFILE, NULL, 0, "Show the time of each stage of a step", 3},
     {"hostile", KEY_HOSTILE, "nan|wild", 0, "Show the effect of one world with NaN or extreme states on the others", 3},
     {"format", KEY_FORMAT, "human|csv|json", 0, "Format of the table", 3},
-    {NULL, 0, NULL, 0, "Other modes:", 4},
     {"list", KEY_LIST, NULL, 0, "List the scenes of bench/scenes and exit", 4},
-    {"newton", KEY_NEWTON, NULL, 0, "Measure one Newton iteration for several numbers of dofs and contacts", 4},
-    {"precision", KEY_PRECISION, "LIST", 0, "Precisions of --newton; default f32,f64", 4},
-    {"collision", KEY_COLLISION, NULL, 0, "Measure collision detection, by pair of shape types and in scenes", 4},
     {0}};
 
 static CliList parse_lanes(const struct argp_state *state, const char *text) {
@@ -149,17 +140,11 @@ static void check_settings(const struct argp_state *state, const BenchArgs *a) {
     if (after.device != SAP_DEVICE_CPU && a->plan.profile)
         argp_error(state, "--profile is given with --device '%s'; allowed: --device cpu",
                    cli_option(&after, "device").text);
-    if (a->precisions.count > 0 && !a->newton)
-        argp_error(
-            state,
-            "--precision is given without --newton; here, use --preset, or --set free_motion_solve_precision=...");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     /* Choices, in the order of their enums. */
-    static const char *const precisions[] = {"f32", "f64", NULL};        /* in the order of SapPrecision */
-    static const char *const formats[] = {"human", "csv", "json", NULL}; /* in the order of BenchFormat */
-    static const char *const hostiles[] = {"nan", "wild", NULL};         /* BenchHostile without the first */
+    static const char *const hostiles[] = {"nan", "wild", NULL}; /* BenchHostile without the first */
     static const char *const searches[] = {"monotone_decay", "armijo_decay", "exact_root", "wolfe",
                                            NULL}; /* SapLineSearch */
     /* One case per option. */
@@ -182,11 +167,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_PROCESSOR_TIME: a->plan.processor_time = true; return 0;
     case KEY_PROFILE: a->plan.profile = true; return 0;
     case KEY_HOSTILE: a->plan.hostile = (BenchHostile)(1 + cli_choice(state, "--hostile", arg, hostiles)); return 0;
-    case KEY_FORMAT: a->format = (BenchFormat)cli_choice(state, "--format", arg, formats); return 0;
+    case KEY_FORMAT: a->format = bench_format(state, arg); return 0;
     case KEY_LIST: exit(cli_scene_list(&a->settings));
-    case KEY_NEWTON: a->newton = true; return 0;
-    case KEY_COLLISION: a->collision = true; return 0;
-    case KEY_PRECISION: a->precisions = cli_choice_list(state, "--precision", arg, precisions); return 0;
     case ARGP_KEY_ARG: argp_error(state, "'%s' is one argument too many; a scene is given by --scene", arg); return 0;
     case ARGP_KEY_END: check_settings(state, a); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -325,20 +307,6 @@ static int run_all(Bench *bench) {
     return ok ? CLI_EXIT_OK : cli_exit_interrupted(); /* the case that was interrupted is not shown */
 }
 
-/* The Newton benchmark uses the first entry of each list; its defaults are 1024 worlds and one thread. */
-static int bench_newton(const BenchArgs *a) {
-    const CliList both = {2, {SAP_FP32, SAP_FP64}};
-    const BenchNewton newton = {.settings = &a->settings,
-                                .precisions = a->precisions.count ? &a->precisions : &both,
-                                .worlds = a->worlds.count ? a->worlds.value[0] : 1024,
-                                .threads = a->threads.count ? a->threads.value[0] : 1,
-                                .lanes = a->lanes.value[0],
-                                .repeat = a->plan.repeat,
-                                .seed = a->plan.seed,
-                                .format = a->format};
-    return cli_bench_newton(&newton);
-}
-
 static int bench_scenes(BenchArgs *a, const struct argp_state *state) {
     if (a->worlds.count == 0)
         a->worlds = cli_cluster_size() == 1 ? (CliList){3, {1, 64, 4096}} : (CliList){1, {4096}};
@@ -357,20 +325,12 @@ static int bench_scenes(BenchArgs *a, const struct argp_state *state) {
 }
 
 static int run(BenchArgs *a) {
-    if (cli_cluster_size() > 1 && (a->collision || a->newton || a->plan.profile || a->plan.hostile)) {
-        cli_fail("--%s runs in one process, and mpirun started %d",
-                 a->collision      ? "collision"
-                 : a->newton       ? "newton"
-                 : a->plan.profile ? "profile"
-                                   : "hostile",
+    if (cli_cluster_size() > 1 && (a->plan.profile || a->plan.hostile)) {
+        cli_fail("--%s runs in one process, and mpirun started %d", a->plan.profile ? "profile" : "hostile",
                  cli_cluster_size());
         return CLI_EXIT_BAD;
     }
-    if (a->collision || a->newton)
-        a->settings.preset = a->presets[0];
-    if (a->collision)
-        return cli_bench_collision(&(BenchCollision){&a->settings, a->plan.repeat, a->plan.seed, a->format});
-    return a->newton ? bench_newton(a) : bench_scenes(a, NULL);
+    return bench_scenes(a, NULL);
 }
 
 int cli_bench(int argc, char **argv) {

@@ -6,6 +6,9 @@
 #include "host/cli/statistics.h"
 
 typedef enum BenchFormat { BENCH_HUMAN, BENCH_CSV, BENCH_JSON } BenchFormat;
+/* The value of --format. */
+BenchFormat bench_format(const struct argp_state *state, const char *text);
+
 typedef enum BenchHostile { BENCH_HOSTILE_NONE, BENCH_HOSTILE_NAN, BENCH_HOSTILE_WILD } BenchHostile;
 
 /* How a case is measured; docs/bench.md. */
@@ -28,9 +31,9 @@ typedef struct BenchCount {
 
 /* Time per stage. */
 typedef struct BenchProfile {
-    double ns[SAP_NUM_SECTIONS];  /* per world-step */
-    double overhead;            /* time with the profile over time without */
-    double free_motion, factor; /* fractions of peak; NaN: unknown */
+    double ns[SAP_NUM_SECTIONS]; /* per world-step */
+    double overhead;             /* time with the profile over time without */
+    double free_motion, factor;  /* fractions of peak; NaN: unknown */
 } BenchProfile;
 
 /* One line of the table. */
@@ -91,18 +94,5 @@ void bench_profile_print(const BenchRow *row);
 void bench_profile_csv_header(void);
 void bench_profile_csv(const BenchRow *row);
 json_t *bench_profile_json(const BenchRow *row);
-
-/* ---- --newton: newton.c ---- */
-
-typedef struct BenchNewton {
-    const CliSettings *settings;
-    const CliList *precisions;
-    int worlds, threads, lanes, repeat;
-    uint64_t seed;
-    BenchFormat format;
-} BenchNewton;
-
-/* Measures and prints the table. Returns an exit code. */
-int cli_bench_newton(const BenchNewton *args);
 
 #endif

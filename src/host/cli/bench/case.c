@@ -40,6 +40,11 @@ static int hostile_world(const CliBatch *b) {
     return b->state->num_worlds / 2;
 }
 
+BenchFormat bench_format(const struct argp_state *state, const char *text) {
+    static const char *const formats[] = {"human", "csv", "json", NULL}; /* in the order of BenchFormat */
+    return (BenchFormat)cli_choice(state, "--format", text, formats);
+}
+
 /* ---- stepping ---- */
 
 static double get(const CliBatch *b, const void *array, size_t at) {
@@ -231,8 +236,8 @@ static double share_of_peak(double flops_per_second, double peak) {
 
 static void fill_profile(const Case *c, const SapProfile *p, double off, double on, BenchRow *row) {
     static const SapSection free_motion[] = {SAP_SECTION_LOAD,        SAP_SECTION_KINEMATICS,  SAP_SECTION_DYNAMICS,
-                                           SAP_SECTION_MASS_MATRIX, SAP_SECTION_FREE_FACTOR, SAP_SECTION_INTEGRATE,
-                                           SAP_SECTION_STORE};
+                                             SAP_SECTION_MASS_MATRIX, SAP_SECTION_FREE_FACTOR, SAP_SECTION_INTEGRATE,
+                                             SAP_SECTION_STORE};
     double all = 0, free_ns = 0, flops[2];
     for (int i = 0; i < SAP_NUM_SECTIONS; i++)
         all += p->seconds[i];

@@ -1,7 +1,7 @@
-/* The synthetic problems of `bench --newton`: a floating base with branches, and contacts distributed over their ends.
+/* The synthetic problems of `bench-newton`: a floating base with branches, and contacts distributed over their ends.
  * */
-#ifndef SAPWOOD_HOST_CLI_BENCH_NEWTON_MODEL_H
-#define SAPWOOD_HOST_CLI_BENCH_NEWTON_MODEL_H
+#ifndef SAPWOOD_LAB_BENCH_NEWTON_MODEL_H
+#define SAPWOOD_LAB_BENCH_NEWTON_MODEL_H
 
 #include "host/cli/common.h"
 

@@ -1,4 +1,4 @@
-/* `sapwood bench --newton`: the cost of one Newton iteration over numbers of dofs and contacts, precisions and factor
+/* `sapwood bench-newton`: the cost of one Newton iteration over numbers of dofs and contacts, precisions and factor
  * plans. docs/cli.md.
  *
  *   cost = (t(ITERATIONS) - t(0)) / ITERATIONS,   t(k) = duration of a step that takes exactly k iterations
@@ -10,15 +10,54 @@
 
 #include "host/cli/batch.h"
 #include "host/cli/bench/bench.h"
-#include "host/cli/bench/newton_model.h"
 #include "host/cli/bench/peak.h"
 #include "host/cli/interrupt.h"
+#include "host/cli/start.h"
+#include "lab/bench/newton_model.h"
 
 enum { ITERATIONS = 4 };
 static const double burst_seconds = 0.01;
 
 static const int dof_counts[] = {6, 14, 18, 23, 35, 60, 100}, contact_counts[] = {1, 4, 8, 16, 32, 100};
 enum { NUM_DOF_COUNTS = 7, NUM_CONTACT_COUNTS = 6 };
+
+/* ---- command line ---- */
+
+typedef struct NewtonArgs {
+    CliSettings settings;
+    CliList precisions;
+    int worlds, repeat;
+    uint64_t seed;
+    BenchFormat format;
+} NewtonArgs;
+
+enum { KEY_WORLDS = 256, KEY_PRECISION, KEY_THREADS, KEY_LANES, KEY_REPEAT, KEY_SEED, KEY_FORMAT };
+
+static const struct argp_option options[] = {
+    {"worlds", KEY_WORLDS, "N", 0, "Number of worlds; default 1024", 1},
+    {"precision", KEY_PRECISION, "LIST", 0, "Precisions of the solver; default f32,f64", 1},
+    {"threads", KEY_THREADS, "T", 0, "Worker threads; default 1", 1},
+    {"lanes", KEY_LANES, "L", 0, "Worlds per SIMD pack: 1, 4, 8, 16 (avx512); 0 (default) selects automatically", 1},
+    {"repeat", KEY_REPEAT, "R", 0, "Number of measurements; the fastest is reported; default 5", 1},
+    {"seed", KEY_SEED, "S", 0, "Seed of states and contacts; default 0", 1},
+    {"format", KEY_FORMAT, "human|csv|json", 0, "Format of the table", 1},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    static const char *const precisions[] = {"f32", "f64", NULL}; /* in the order of SapPrecision */
+    NewtonArgs *a = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
+    case KEY_WORLDS: a->worlds = cli_int(state, "--worlds", arg, 1, INT_MAX); return 0;
+    case KEY_PRECISION: a->precisions = cli_choice_list(state, "--precision", arg, precisions); return 0;
+    case KEY_THREADS: cli_settings_add(state, &a->settings, "--threads", "threads", arg); return 0;
+    case KEY_LANES: cli_settings_add(state, &a->settings, "--lanes", "lanes", arg); return 0;
+    case KEY_REPEAT: a->repeat = cli_int(state, "--repeat", arg, 1, 1000); return 0;
+    case KEY_SEED: a->seed = cli_u64(state, "--seed", arg); return 0;
+    case KEY_FORMAT: a->format = bench_format(state, arg); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
 
 /* One line of the table. */
 typedef struct NewtonRow {
@@ -57,9 +96,11 @@ static void case_free(NewtonCase *c) {
     free(c->guess);
 }
 
-static bool make_options(const BenchNewton *a, const NewtonRow *row, int k, SapOptions *o) {
-    if (!cli_check(sap_options_preset(row->precision == SAP_FP64 ? "approx64" : "approx32", o)) ||
-        !cli_settings_apply(a->settings, o))
+static bool make_options(const NewtonArgs *a, const NewtonRow *row, int k, SapOptions *o) {
+    if (!cli_check(sap_options_preset(row->precision == SAP_FP64 ? "approx64" : "approx32", o)))
+        return false;
+    o->threads = 1;
+    if (!cli_settings_apply(&a->settings, o))
         return false;
     o->free_motion_solve_precision = o->contact_solve_precision = o->contact_linear_solve_precision =
         o->sap_contact_weight_precision = row->precision;
@@ -70,12 +111,10 @@ static bool make_options(const BenchNewton *a, const NewtonRow *row, int k, SapO
     o->max_iterations = k == WITH || k == AGAIN_WITH ? ITERATIONS : 0;
     o->optimality_abs_tol = o->optimality_rel_tol = o->cost_abs_tol = o->cost_rel_tol = 0;
     o->factor_plan = row->dense ? SAP_FACTOR_DENSE : SAP_FACTOR_SPARSE;
-    o->threads = a->threads;
-    o->lanes = a->lanes;
     return true;
 }
 
-static bool case_make(const BenchNewton *a, const CliNewtonModel *m, const NewtonRow *row, NewtonCase *c) {
+static bool case_make(const NewtonArgs *a, const CliNewtonModel *m, const NewtonRow *row, NewtonCase *c) {
     SapDtype dtype = row->precision == SAP_FP64 ? SAP_F64 : SAP_F32;
     for (int k = 0; k < num_solvers(row); k++) {
         SapOptions o;
@@ -124,7 +163,7 @@ static bool count(const NewtonCase *c, int worlds, NewtonRow *row) {
 }
 
 /* Takes the fastest repeat of each: slower ones are disturbed by other processes. */
-static bool measure(const BenchNewton *a, const NewtonCase *c, NewtonRow *row) {
+static bool measure(const NewtonArgs *a, const NewtonCase *c, NewtonRow *row) {
     double seconds, best[NUM_SOLVERS] = {INFINITY, INFINITY, INFINITY, INFINITY};
     int steps = 1;
     for (;; steps *= 2) {
@@ -173,7 +212,7 @@ static void print_row(BenchFormat format, const NewtonRow *r) {
     fflush(stdout);
 }
 
-static void print_header(BenchFormat format, const BenchNewton *a) {
+static void print_header(BenchFormat format, const NewtonArgs *a) {
     if (format == BENCH_HUMAN) {
         printf("sapwood %s, one Newton iteration, %d worlds\n\n", sap_version(), a->worlds);
         printf("%4s %4s %4s %7s %5s %7s %7s %6s %6s %10s %9s %9s\n", "nv", "nc", "fp", "isa", "lanes", "threads",
@@ -205,7 +244,7 @@ static json_t *row_json(const NewtonRow *r) {
 /* ---- all cases ---- */
 
 typedef struct Grid {
-    const BenchNewton *args;
+    const NewtonArgs *args;
     double peak[2]; /* by precision; measured once */
     json_t *rows;
 } Grid;
@@ -236,16 +275,29 @@ static bool run_model(Grid *g, int nv, SapPrecision precision) {
     return ok;
 }
 
-int cli_bench_newton(const BenchNewton *args) {
-    Grid g = {.args = args, .rows = json_array()};
+static int bench_newton(int argc, char **argv) {
+    const struct argp_child children[] = {{cli_settings_argp(0), 0, NULL, 0}, {0}};
+    const struct argp argp = {.options = options,
+                              .parser = parse,
+                              .doc = "Measures the time of one Newton iteration over numbers of dofs and contacts, "
+                                     "with the factor plans sparse and dense.",
+                              .children = children};
+    NewtonArgs args = {.worlds = 1024, .repeat = 5, .precisions = {2, {SAP_FP32, SAP_FP64}}};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
+        return CLI_EXIT_BAD;
+    Grid g = {.args = &args, .rows = json_array()};
     bool ok = g.rows != NULL;
     cli_catch_interrupt();
-    print_header(args->format, args);
-    for (int p = 0; p < args->precisions->count && ok; p++)
+    print_header(args.format, &args);
+    for (int p = 0; p < args.precisions.count && ok; p++)
         for (int i = 0; i < NUM_DOF_COUNTS && ok && !cli_interrupted(); i++)
-            ok = run_model(&g, dof_counts[i], (SapPrecision)args->precisions->value[p]);
-    if (ok && args->format == BENCH_JSON)
-        ok = cli_json_print(json_pack("{ss si sO}", "version", sap_version(), "worlds", args->worlds, "rows", g.rows));
+            ok = run_model(&g, dof_counts[i], (SapPrecision)args.precisions.value[p]);
+    if (ok && args.format == BENCH_JSON)
+        ok = cli_json_print(json_pack("{ss si sO}", "version", sap_version(), "worlds", args.worlds, "rows", g.rows));
     json_decref(g.rows);
     return !ok ? CLI_EXIT_BAD : cli_interrupted() ? cli_exit_interrupted() : CLI_EXIT_OK;
+}
+
+int main(int argc, char **argv) {
+    return cli_main("bench-newton", bench_newton, argc, argv);
 }

@@ -1,20 +1,48 @@
-/* The cost of collision detection in nanoseconds of processor time per world, on one thread.
+/* `sapwood bench-collision`: the cost of collision detection in nanoseconds of processor time per world, on one thread.
  *
  *   pair    sap_collide of two bodies with one shape each, which touch or nearly touch, in random orientations. The row
  *           "none" is the same without the pair: loading and placing two bodies and two shapes
  *   scene   sap_collide, and the whole step, of a scene after SETTLE steps */
-#include "host/cli/bench/collision.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "host/cli/batch.h"
+#include "host/cli/bench/bench.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/model.h"
+#include "host/cli/start.h"
 
 enum { PAIR_WORLDS = 256, PAIR_SLOTS = 16, SCENE_WORLDS = 256, SETTLE = 200 };
 
 static const double burst_seconds = 0.02; /* minimum duration of one measurement */
+
+/* ---- command line ---- */
+
+typedef struct CollisionArgs {
+    CliSettings settings;
+    int repeat;
+    uint64_t seed;
+    BenchFormat format;
+} CollisionArgs;
+
+enum { KEY_REPEAT = 256, KEY_SEED, KEY_FORMAT };
+
+static const struct argp_option options[] = {
+    {"repeat", KEY_REPEAT, "R", 0, "Number of measurements; the fastest is reported; default 5", 1},
+    {"seed", KEY_SEED, "S", 0, "Seed of the poses; default 0", 1},
+    {"format", KEY_FORMAT, "human|csv|json", 0, "Format of the table", 1},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    CollisionArgs *a = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
+    case KEY_REPEAT: a->repeat = cli_int(state, "--repeat", arg, 1, 1000); return 0;
+    case KEY_SEED: a->seed = cli_u64(state, "--seed", arg); return 0;
+    case KEY_FORMAT: a->format = bench_format(state, arg); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
 
 /* ---- measurement ---- */
 
@@ -82,7 +110,7 @@ typedef struct Row {
 } Row;
 
 typedef struct Bench {
-    const BenchCollision *args;
+    const CollisionArgs *args;
     json_t *rows; /* for JSON */
 } Bench;
 
@@ -110,8 +138,8 @@ static void print_row(Bench *b, const Row *r) {
     fflush(stdout);
 }
 
-static bool bench_options(const BenchCollision *args, bool f64, SapOptions *o) {
-    if (!cli_check(sap_options_preset(f64 ? "approx64" : "approx32", o)) || !cli_settings_apply(args->settings, o))
+static bool bench_options(const CollisionArgs *args, bool f64, SapOptions *o) {
+    if (!cli_check(sap_options_preset(f64 ? "approx64" : "approx32", o)) || !cli_settings_apply(&args->settings, o))
         return false;
     o->use_f64_boundary_pose = f64;
     o->threads = 1;
@@ -220,7 +248,7 @@ static void place_pair(double *q, bool on_ground, uint64_t seed, int world) {
         q[7 + k] = on_ground ? 0.35 * up[k] : 0.7 * direction[k];
 }
 
-static bool measure_pair(const BenchCollision *args, const SapModel *model, bool on_ground, Row *row) {
+static bool measure_pair(const CollisionArgs *args, const SapModel *model, bool on_ground, Row *row) {
     SapOptions o;
     Collide c = {0};
     SapState *state = NULL;
@@ -268,7 +296,7 @@ static bool bench_pairs(Bench *bench) {
 
 /* ---- scenes ---- */
 
-static bool measure_batch(const BenchCollision *args, CliBatch *batch, Row *row) {
+static bool measure_batch(const CollisionArgs *args, CliBatch *batch, Row *row) {
     const SapContacts *own = batch->contacts;
     Collide c = {.solver = batch->solver, .state = batch->state};
     bool ok = cli_batch_perturb(batch, args->seed, 0.1) && cli_batch_step(batch, SETTLE) && cli_batch_pull(batch) &&
@@ -285,7 +313,7 @@ static bool measure_batch(const BenchCollision *args, CliBatch *batch, Row *row)
 
 static bool bench_scene(Bench *bench, const char *name) {
     CliScene scene;
-    bool ok = cli_scene_open(name, bench->args->settings, &scene);
+    bool ok = cli_scene_open(name, &bench->args->settings, &scene);
     for (int f64 = 0; ok && f64 < 2; f64++) {
         Row row = {.kind = "scene", .f64 = f64};
         SapOptions o;
@@ -310,13 +338,25 @@ static bool bench_scenes(Bench *bench) {
     return ok;
 }
 
-int cli_bench_collision(const BenchCollision *args) {
-    Bench bench = {.args = args, .rows = json_array()};
+static int bench_collision(int argc, char **argv) {
+    const struct argp_child children[] = {{cli_settings_argp(0), 0, NULL, 0}, {0}};
+    const struct argp argp = {.options = options,
+                              .parser = parse,
+                              .doc = "Measures the time of collision detection, by pair of shape types and in scenes.",
+                              .children = children};
+    CollisionArgs args = {.repeat = 5};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
+        return CLI_EXIT_BAD;
+    Bench bench = {.args = &args, .rows = json_array()};
     cli_catch_interrupt();
-    print_header(args->format);
+    print_header(args.format);
     bool ok = bench_pairs(&bench) && bench_scenes(&bench);
-    if (ok && args->format == BENCH_JSON)
+    if (ok && args.format == BENCH_JSON)
         ok = cli_json_print(json_pack("{ss sO}", "version", sap_version(), "rows", bench.rows));
     json_decref(bench.rows);
     return !ok ? CLI_EXIT_BAD : cli_interrupted() ? cli_exit_interrupted() : CLI_EXIT_OK;
+}
+
+int main(int argc, char **argv) {
+    return cli_main("bench-collision", bench_collision, argc, argv);
 }

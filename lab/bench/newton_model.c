@@ -1,4 +1,4 @@
-#include "host/cli/bench/newton_model.h"
+#include "lab/bench/newton_model.h"
 
 #include <math.h>
 
