@@ -1,14 +1,20 @@
 """The ctypes interface of the shared library: structs from the headers, prototypes, errors as exceptions.
 
-ctypes.CDLL releases the GIL during a call.
+What ctypes would cut, wrap or read past is refused here: integers that do not fit a field or an argument, texts and
+paths with a NUL, and arrays of another type, shape or layout (`address`). ctypes.CDLL releases the GIL during a call.
 """
 
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
 
@@ -28,10 +34,23 @@ def _c_type(kind: str) -> Any:
     return found * int(length) if length else found
 
 
+class _Struct(ctypes.Structure):
+    """A struct of the library, whose integers must fit their fields."""
+
+    _limits: dict[str, tuple[int, int]]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._limits:
+            value = integer(name, value, *self._limits[name])
+        super().__setattr__(name, value)
+
+
 def _make_structs() -> None:
+    limits = {"int": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "size": (0, 2**64 - 1)}
     for name, fields in _layout.STRUCTS.items():
-        body = {"_fields_": [(field, _c_type(kind)) for field, kind in fields]}
-        _C_TYPES[name] = type(name, (ctypes.Structure,), body)
+        body: dict[str, Any] = {"_fields_": [(field, _c_type(kind)) for field, kind in fields]}
+        body["_limits"] = {field: limits[kind] for field, kind in fields if kind in limits}
+        _C_TYPES[name] = type(name, (_Struct,), body)
 
 
 _make_structs()
@@ -106,6 +125,73 @@ _ERRORS = {
     "SAP_ERROR_DEVICE": DeviceError,
 }
 
+# ---- what crosses ----
+
+
+def integer(name: str, value: Any, low: int = 0, high: int = 2**31 - 1) -> int:
+    """An integer of Python or numpy in low .. high; floats and texts are refused, even if they are whole numbers."""
+    try:
+        out = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, a {type(value).__name__}; it must be an integer") from None
+    if not low <= out <= high:
+        raise ArgumentError(f"{name} is {out}; it must be in {low} .. {high}")
+    return out
+
+
+def text_of(value: str | bytes | os.PathLike[str]) -> bytes:
+    """A text or path as the bytes of a C string."""
+    out = os.fsencode(value)
+    if b"\0" in out:
+        raise ArgumentError(f"{value!r} has a NUL, where a C string ends; it must have none")
+    return out
+
+
+def given(name: str, values: ArrayLike, dtype: Any, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
+    """Values of the caller as an array of this type without gaps, a copy where they are not. Integers keep their
+    values."""
+    found = np.asarray(values)
+    with np.errstate(invalid="ignore"):
+        out = np.ascontiguousarray(found, dtype)
+    if out.dtype.kind in "iu" and out.dtype != found.dtype and not np.array_equal(out, found):
+        i = int(np.flatnonzero(out != found)[0])
+        raise ArgumentError(f"{name}[{i}] is {found.flat[i]:g}; it must be a whole number of type {out.dtype.name}")
+    if shape is not None and out.shape != shape:
+        raise ArgumentError(f"{name} has shape {out.shape}; it must be {shape}")
+    return out
+
+
+def address(
+    name: str,
+    array: NDArray[Any] | None,
+    dtype: Any = None,
+    shape: tuple[int, ...] | None = None,
+    written: bool = False,
+) -> int | None:
+    """The address of an array for the library, which must keep to its type, shape and layout; None for None.
+    `written`: the library writes it. The caller keeps the array alive."""
+    if array is None:
+        return None
+    if not array.dtype.isnative or (dtype is not None and array.dtype != dtype):
+        kind = "native" if dtype is None else np.dtype(dtype).name
+        raise TypeError(f"{name} is {array.dtype.str}; it must be {kind}")
+    if shape is not None and array.shape != shape:
+        raise ArgumentError(f"{name} has shape {array.shape}; it must be {shape}")
+    if not (array.flags.c_contiguous and array.flags.aligned):
+        raise ArgumentError(f"{name} has strides {array.strides}; it must be row-major without gaps")
+    if written and not array.flags.writeable:
+        raise ArgumentError(f"{name} is read-only; it must be writable")
+    return array.ctypes.data
+
+
+def _argument(value: Any) -> int:
+    return integer("an argument", value, -(2**31))
+
+
+def _text_or_null(value: Any) -> bytes | None:
+    return None if value is None else text_of(value)
+
+
 _P, _INT, _DOUBLE, _TEXT = ctypes.c_void_p, ctypes.c_int, ctypes.c_double, ctypes.c_char_p
 
 # name: (result, arguments)
@@ -115,7 +201,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_error_message": (_TEXT, []),
     "sap_options_preset": (_INT, [_TEXT, _P]),
     "sap_options_set": (_INT, [_P, _TEXT, _TEXT]),
-    "sap_options_get": (_INT, [_P, _TEXT, _TEXT, _INT]),
+    "sap_options_get": (_INT, [_P, _TEXT, _P, _INT]),
     "sap_options_names": (ctypes.POINTER(_TEXT), []),
     "sap_preset_names": (ctypes.POINTER(_TEXT), []),
     "sap_model_arrays_default": (None, [_P]),
@@ -207,6 +293,18 @@ def _find() -> str:
     raise ImportError("libsapwood is not beside the package; install it with pip, or set SAPWOOD_LIBRARY to its path")
 
 
+_CHECKS: dict[Any, Callable[[Any], Any]] = {_INT: _argument, _TEXT: _text_or_null}
+
+
+def _checked(function: Any, checks: dict[int, Callable[[Any], Any]]) -> Any:
+    """The function with arguments that must pass a check."""
+
+    def call(*arguments: Any) -> Any:
+        return function(*(checks[i](value) if i in checks else value for i, value in enumerate(arguments)))
+
+    return call
+
+
 class _Library:
     """Functions with their prototypes, bound at their first use."""
 
@@ -218,6 +316,9 @@ class _Library:
         result, arguments = _PROTOTYPES[name]
         function = getattr(self._cdll, name)
         function.restype, function.argtypes = result, arguments
+        checks = {i: _CHECKS[kind] for i, kind in enumerate(arguments) if kind in _CHECKS}
+        if checks:
+            function = _checked(function, checks)
         setattr(self, name, function)
         return function
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,19 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._library import ArgumentError
+from ._library import integer as integer
 
 MOST = 2**31 - 1  # the largest C int; ctypes would cut off the bits above without a message
-
-
-def integer(name: str, value: Any, low: int = 0, high: int = MOST) -> int:
-    """An integer of Python or numpy in low .. high; floats and texts are refused, even if they are whole numbers."""
-    try:
-        out = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}, a {type(value).__name__}; it must be an integer") from None
-    if not low <= out <= high:
-        raise ArgumentError(f"{name} is {out}; it must be in {low} .. {high}")
-    return out
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

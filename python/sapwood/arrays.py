@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
-from ._library import Array, BatchInfo, check, lib
+from ._library import Array, BatchInfo, address, check, lib
 from .support import capability
 
 _DTYPES = {"SAP_TYPE_F32": np.float32, "SAP_TYPE_F64": np.float64, "SAP_TYPE_I32": np.int32, "SAP_TYPE_U32": np.uint32}
@@ -110,13 +110,13 @@ class DeviceArray:
     def numpy(self) -> NDArray[Any]:
         """A copy in host memory."""
         out = np.empty(self.shape, self.dtype)
-        check(lib.sap_batch_read(self._owner.pointer, self._field, out.ctypes.data, out.nbytes))
+        check(lib.sap_batch_read(self._owner.pointer, self._field, address("out", out), out.nbytes))
         return out
 
     def write(self, values: ArrayLike) -> None:
         """Copies values from the host; their shape must be broadcastable to this one."""
         data = np.ascontiguousarray(np.broadcast_to(np.asarray(values, self.dtype), self.shape))
-        check(lib.sap_batch_write(self._owner.pointer, self._field, data.ctypes.data, data.nbytes))
+        check(lib.sap_batch_write(self._owner.pointer, self._field, address("values", data), data.nbytes))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:

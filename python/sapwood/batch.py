@@ -19,6 +19,7 @@ from ._library import (
     DeviceError,
     ForkError,
     SolverInfo,
+    address,
     check,
     enum_names,
     fail,
@@ -522,7 +523,7 @@ class Batch(MjNames):
         interface = getattr(worlds, "__cuda_array_interface__", None) if self.device == "cuda" else None
         if interface is None:
             flags = world_mask(worlds, self.num_worlds)
-            self._call(function, flags.ctypes.data, *arguments)
+            self._call(function, address("worlds", flags), *arguments)
             return flags
         if tuple(interface["shape"]) != (self.num_worlds,):
             raise ValueError(f"the mask has shape {interface['shape']}; it must be {(self.num_worlds,)}")
@@ -561,7 +562,7 @@ class Batch(MjNames):
         """
         residual = np.zeros(self.num_worlds)
         flags = None if worlds is None else world_mask(worlds, self.num_worlds)
-        self._call(lib.sap_batch_assemble, None if flags is None else flags.ctypes.data, residual.ctypes.data)
+        self._call(lib.sap_batch_assemble, address("worlds", flags), address("residual", residual))
         return residual
 
     def attach(self, constraint: int | str, worlds: ArrayLike | None = None) -> None:
@@ -572,8 +573,7 @@ class Batch(MjNames):
         if isinstance(constraint, str):
             constraint = index_of("constraint", constraint, self.model.constraint_name)
         flags = None if worlds is None else world_mask(worlds, self.num_worlds)
-        mask = None if flags is None else flags.ctypes.data
-        self._call(lib.sap_batch_attach, integer("constraint", constraint), mask)
+        self._call(lib.sap_batch_attach, integer("constraint", constraint), address("worlds", flags))
 
     def set_stream(self, stream: int | None) -> None:
         """On a GPU: sets the CUDA stream (address; PyTorch: stream.cuda_stream) for later work; None = the batch's."""
@@ -692,7 +692,7 @@ class Batch(MjNames):
 
         Call it after a step in which the world failed, before the world is reset or written to. Needs a guard.
         """
-        self._call(lib.sap_batch_dump, integer("world", world), os.fsencode(path))
+        self._call(lib.sap_batch_dump, integer("world", world), path)
 
     # ---- state ----
 

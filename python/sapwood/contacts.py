@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._library import _C_TYPES, ArgumentError, check, lib
+from ._library import _C_TYPES, ArgumentError, address, check, lib
 from .arguments import integer, nearest
 
 Struct = _C_TYPES["SapContacts"]
@@ -181,7 +181,7 @@ class Contacts:
         addresses = {}
         for name, array in self._arrays.items():
             self._check(name, array)
-            addresses[name] = _gpu_array(name, array)[2] if is_on_gpu(array) else array.ctypes.data
+            addresses[name] = _gpu_array(name, array)[2] if is_on_gpu(array) else address(name, array)
         return Struct(self.num_worlds, self.capacity, int(self.dtype.itemsize == 8), **addresses)
 
     # ---- lists ----
@@ -208,7 +208,7 @@ class Contacts:
         if missing:
             raise ArgumentError(f"the contacts have no {missing[0]}; sort needs Contacts(n, capacity)")
         struct = self.struct()
-        check(lib.sap_contacts_sort(ctypes.byref(struct), records.ctypes.data, len(records)))
+        check(lib.sap_contacts_sort(ctypes.byref(struct), address("records", records), len(records)))
 
     def __repr__(self) -> str:
         return f"<Contacts of {self.num_worlds} worlds with {self.capacity} slots, {self.dtype.name}>"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _layout
-from ._library import _C_TYPES, check, lib
+from ._library import _C_TYPES, address, check, lib
 from .arguments import nearest
 
 _Options, _Problem, _Solution = (_C_TYPES[f"SapDual{name}"] for name in ("Options", "Problem", "Solution"))
@@ -158,6 +158,6 @@ def dual_solve(
     problem, solution = _Problem(num_problems=n, num_blocks=blocks), _Solution()
     for struct, arrays in ((problem, inputs), (solution, outputs)):
         for name, array in arrays.items():
-            setattr(struct, name, None if array is None else array.ctypes.data)
+            setattr(struct, name, address(name, array))
     check(lib.sap_dual_solve(ctypes.byref(problem), ctypes.byref(options), ctypes.byref(solution)))
     return DualSolution(**{name: array[0] if single else array for name, array in outputs.items()})

@@ -55,7 +55,7 @@ class Dump:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         pointer = ctypes.POINTER(DumpStruct)()
-        check(lib.sap_dump_load(os.fsencode(path), ctypes.byref(pointer)))
+        check(lib.sap_dump_load(path, ctypes.byref(pointer)))
         found = pointer.contents
         self._handle = Handle(ctypes.cast(pointer, ctypes.c_void_p).value, "sap_dump_destroy")
         self.model = Model._part(found.model, self._handle)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._library import check, lib
+from ._library import address, check, lib
 from .conventions import Floats
 
 MAX_HULL_VERTICES = {"sap": 64, "mujoco": 0}  # of a hull where the caller names none, by law; 0: exact hulls
@@ -60,7 +60,7 @@ def reduce_hull(points: Floats, most: int) -> tuple[NDArray[np.int32], float]:
     count, lost = ctypes.c_int(), ctypes.c_double()
     check(
         lib.sap_mesh_reduce(
-            points.ctypes.data, len(points), most, kept.ctypes.data, ctypes.byref(count), ctypes.byref(lost)
+            address("points", points), len(points), most, address("kept", kept), ctypes.byref(count), ctypes.byref(lost)
         )
     )
     return kept[: count.value], lost.value

@@ -22,8 +22,12 @@ from ._library import (
     OptionsStruct,
     Scene,
     State,
+    address,
     check,
+    given,
+    integer,
     lib,
+    text_of,
 )
 from .arguments import nearest
 from .arrays import Handle, PartHandle, memory_view
@@ -49,7 +53,7 @@ def _shape(name: str, counts: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def _text_array(names: Sequence[str | None]) -> Any:
-    return (ctypes.c_char_p * len(names))(*[None if n is None else n.encode() for n in names])
+    return (ctypes.c_char_p * len(names))(*[None if name is None else text_of(name) for name in names])
 
 
 class Model:
@@ -78,7 +82,7 @@ class Model:
         if mujoco is None:
             check(lib.sap_model_create(ctypes.byref(struct), ctypes.byref(pointer)))
         else:
-            law, numbers = _law_of(mujoco)
+            law, numbers = _law_of(mujoco, struct)
             check(lib.sap_model_create_mujoco(ctypes.byref(struct), ctypes.byref(law), ctypes.byref(pointer)))
             del numbers
         del keep
@@ -103,8 +107,7 @@ class Model:
         """The model of a scene file (docs/scene.md), with its dt and options. Files that the scene names must be below
         its folder or below asset_root."""
         scene = ctypes.POINTER(Scene)()
-        root = None if asset_root is None else os.fsencode(asset_root)
-        check(lib.sap_scene_load_with_root(os.fsencode(path), root, ctypes.byref(scene)))
+        check(lib.sap_scene_load_with_root(path, asset_root, ctypes.byref(scene)))
         return cls._from_scene(scene)
 
     @classmethod
@@ -112,7 +115,7 @@ class Model:
         """Same from text; `name` is the file name in messages."""
         scene = ctypes.POINTER(Scene)()
         data = text.encode()
-        check(lib.sap_scene_parse(data, len(data), name.encode(), ctypes.byref(scene)))
+        check(lib.sap_scene_parse(data, len(data), name, ctypes.byref(scene)))
         return cls._from_scene(scene)
 
     @classmethod
@@ -268,7 +271,8 @@ class Model:
         tendon_invweight0 (num_tendons,)."""
         body, dof = np.zeros((self.num_bodies, 2)), np.zeros(self.num_dofs)
         tendon = np.zeros(self.num_tendons)
-        check(lib.sap_mujoco_weights(self.pointer, body.ctypes.data, dof.ctypes.data, tendon.ctypes.data))
+        found = {"body": body, "dof": dof, "tendon": tendon}
+        check(lib.sap_mujoco_weights(self.pointer, *(address(name, array) for name, array in found.items())))
         return body, dof, tendon
 
     # ---- contents ----
@@ -363,12 +367,10 @@ class Model:
         The arrays of SapFreeMotion: v_star, A (mass matrix + armature + h damping), tau, joint_qd, body_pose,
         body_velocity, body_bias, energy. Velocities are in internal order: a free joint is [omega ; v_origin].
         """
-        q, qd = (np.ascontiguousarray(np.atleast_2d(x), np.float64) for x in (joint_q, joint_qd))
-        f = None if joint_f is None else np.ascontiguousarray(np.atleast_2d(joint_f), np.float64)
-        n, nv, nb = len(q), self.num_dofs, self.num_bodies
-        for array, width in ((q, self.num_coords), (qd, nv), (f, nv)):
-            if array is not None and array.shape != (n, width):
-                raise ValueError(f"an array of shape {array.shape} was given; it must be {(n, width)}")
+        n, nv, nb = len(np.atleast_2d(joint_q)), self.num_dofs, self.num_bodies
+        q = given("joint_q", np.atleast_2d(joint_q), np.float64, (n, self.num_coords))
+        qd = given("joint_qd", np.atleast_2d(joint_qd), np.float64, (n, nv))
+        f = None if joint_f is None else given("joint_f", np.atleast_2d(joint_f), np.float64, (n, nv))
         shapes = {
             "v_star": (nv,),
             "A": (nv, nv),
@@ -381,9 +383,9 @@ class Model:
         }
         out = {name: np.zeros((n, *shape)) for name, shape in shapes.items()}
         dtype = _layout.ENUMS["SapDtype"]["SAP_F64"]
-        state = State(n, dtype, q.ctypes.data, qd.ctypes.data, None, None)
-        control = Control(n, dtype, None if f is None else f.ctypes.data, None, None, None, None, None)
-        result = FreeMotion(**{name: array.ctypes.data for name, array in out.items()})
+        state = State(n, dtype, address("joint_q", q), address("joint_qd", qd), None, None)
+        control = Control(n, dtype, address("joint_f", f), None, None, None, None, None)
+        result = FreeMotion(**{name: address(name, array, written=True) for name, array in out.items()})
         self._with_solver(
             n,
             Options.of("approx64", options),
@@ -417,28 +419,29 @@ def _rebuild(
     return model
 
 
-def _law_of(numbers: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-    """The C struct of MuJoCo's law, and the arrays that must outlive it."""
-    struct = MujocoArrays()
+def _law_of(numbers: Mapping[str, Any], model: Any) -> tuple[Any, list[Any]]:
+    """The C struct of MuJoCo's law, and the arrays that must outlive it. `model`: the struct of the model."""
+    struct, counts = MujocoArrays(), {name: getattr(model, name) for name in _COUNTS}
     lib.sap_mujoco_arrays_default(ctypes.byref(struct))
     kinds = dict(_layout.STRUCTS["SapMujocoParameters"])
     keep: list[Any] = []
-    for name, value in numbers.items():
+    for name, value in sorted(numbers.items(), key=lambda number: number[0] in _layout.MUJOCO_ARRAYS):  # counts first
         if name not in kinds:
             raise TypeError(f"MuJoCo's law has no number {name!r}{nearest(name, kinds)}")
-        if kinds[name] == "ptr":
-            keep.append(_law_array(name, value))
-            value = keep[-1].ctypes.data if keep[-1].size else None
+        if name in _layout.MUJOCO_ARRAYS:
+            kind, sizes = _layout.MUJOCO_ARRAYS[name]
+            keep.append(given(f"mujoco.{name}", value, kind))
+            _check_size(f"mujoco.{name}", keep[-1], tuple(_length(size, counts) for size in sizes))
+            value = address(name, keep[-1]) if keep[-1].size else None
+        elif name.startswith("num_"):
+            counts[name] = value
         setattr(struct, name, value)
     return struct, keep
 
 
-def _law_array(name: str, value: Any) -> NDArray[Any]:
-    """An array of MuJoCo's law in the type that the library reads."""
-    array = np.ascontiguousarray(value, _layout.MUJOCO_ARRAYS[name][0])
-    for i in np.flatnonzero(array != np.asarray(value)) if array.dtype == np.int32 else ():
-        raise ModelError(f"mujoco.{name}[{i}] is {np.ravel(value)[i]:g}; it must be a whole number")
-    return array
+def _check_size(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
+    if array.size != int(np.prod(shape, dtype=np.int64)):
+        raise ModelError(f"{name} has shape {array.shape}; it must be {shape}")
 
 
 def _struct_of(arrays: dict[str, Any]) -> tuple[Any, list[Any]]:
@@ -447,20 +450,25 @@ def _struct_of(arrays: dict[str, Any]) -> tuple[Any, list[Any]]:
     lib.sap_model_arrays_default(ctypes.byref(struct))
     counts: dict[str, int] = {}
     keep: list[Any] = []
+    taken: dict[str, NDArray[Any]] = {}
     for name, value in arrays.items():
         if name in _COUNTS:
-            counts[name] = int(value)
+            counts[name] = integer(name, value)
         elif name == "name":
-            keep.append(ctypes.create_string_buffer(value.encode()))
+            keep.append(ctypes.create_string_buffer(text_of(value)))
             struct.name = ctypes.addressof(keep[-1])
         elif name == "gravity":
-            struct.gravity[:] = [float(x) for x in value]
+            struct.gravity[:] = given("gravity", value, np.float64, (3,)).tolist()
         elif name not in _layout.MODEL_ARRAYS:
             raise TypeError(f"a model has no array {name!r}{nearest(name, _layout.MODEL_ARRAYS)}")
         elif value is not None:
             keep.append(_put_array(struct, name, value, counts))
+            if isinstance(keep[-1], np.ndarray):
+                taken[name] = keep[-1]
     for name, count in counts.items():
         setattr(struct, name, count)
+    for name, array in taken.items():
+        _check_size(name, array, _shape(name, {count: getattr(struct, count) for count in _COUNTS}))
     return struct, keep
 
 
@@ -468,17 +476,18 @@ def _put_array(struct: Any, name: str, value: Any, counts: dict[str, int]) -> An
     """Sets the pointer of one array; an unknown count is set from its length."""
     kind: str = _layout.MODEL_ARRAYS[name][0]
     sizes: tuple[Any, ...] = _layout.MODEL_ARRAYS[name][1]
+    place: int | None
     if kind == "text":
         array = _text_array(list(value))
-        length, address = len(value), ctypes.addressof(array)
+        length, place = len(value), ctypes.addressof(array)
     else:
         columns = int(np.prod([s for s in sizes[1:] if isinstance(s, int)], dtype=int))
-        array = np.ascontiguousarray(value, dtype=kind)
-        length, address = array.size // columns, array.ctypes.data
+        array = given(name, value, kind)
+        length, place = array.size // columns, address(name, array)
     count, plus = sizes[0] if isinstance(sizes[0], tuple) else (sizes[0], 0)
     if len(sizes) > 1 and isinstance(sizes[1], str):  # keyframes: [nk][nq]
         length = np.atleast_2d(array).shape[0]
     if counts.setdefault(count, length - plus) != length - plus:
         raise ModelError(f"{name} has {length} rows; it must have {counts[count] + plus}")
-    setattr(struct, name, address if length else None)
+    setattr(struct, name, place if length else None)
     return array

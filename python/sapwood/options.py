@@ -35,7 +35,7 @@ class Options(MutableMapping[str, str]):
 
     def __init__(self, preset: str | None = None, **changes: Any) -> None:
         self.struct = OptionsStruct()
-        check(lib.sap_options_preset(preset.encode() if preset else None, ctypes.byref(self.struct)))
+        check(lib.sap_options_preset(preset or None, ctypes.byref(self.struct)))
         self.update(changes)
 
     @classmethod
@@ -61,13 +61,13 @@ class Options(MutableMapping[str, str]):
         return Options, (None,), None, None, iter(self.items())
 
     def __setitem__(self, name: str, value: Any) -> None:
-        check(lib.sap_options_set(ctypes.byref(self.struct), name.encode(), _text_of(value).encode()))
+        check(lib.sap_options_set(ctypes.byref(self.struct), name, _text_of(value)))
 
     def __getitem__(self, name: str) -> str:
         if name not in self:
             raise KeyError(f"there is no option {name!r}{nearest(name, self)}")
         text = ctypes.create_string_buffer(64)
-        check(lib.sap_options_get(ctypes.byref(self.struct), name.encode(), text, len(text)))
+        check(lib.sap_options_get(ctypes.byref(self.struct), name, text, len(text)))
         return text.value.decode()
 
     def __contains__(self, name: object) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
-from ._library import Rays, enum_names, lib
+from ._library import ArgumentError, Rays, address, enum_names, lib
 from .arguments import index_of, integer, nearest
 
 if TYPE_CHECKING:
@@ -127,18 +127,32 @@ def _device_memory(name: str, array: Any) -> _Memory:
     return _Memory(interface["data"][0], tuple(interface["shape"]), interface["typestr"])
 
 
-def _host_memory(array: NDArray[Any]) -> _Memory:
-    return _Memory(array.ctypes.data, array.shape, array.dtype.str)
+def _host_memory(name: str, array: NDArray[Any], written: bool = False) -> _Memory:
+    return _Memory(address(name, array, written=written) or 0, array.shape, array.dtype.str)
 
 
-def _check_out(batch: Batch, m: int, kind: str, out: dict[str, _Memory]) -> None:
-    n = batch.num_worlds
+def _out(batch: Batch, m: int, kind: str, on_device: bool, out: RayHits) -> tuple[dict[str, _Memory], dict[str, Any]]:
+    """The memory of the results that are wanted, and the arrays that the library writes in place of those with gaps."""
+    n, rows, places = batch.num_worlds, {}, {}
     expected = {"distance": ((n, m), kind), "normal": ((n, m, 3), kind), "shape": ((n, m), "<i4")}
-    for name, memory in out.items():
+    for name, array in out._asdict().items():
+        if array is None:
+            continue
+        known = hasattr(array, "__cuda_array_interface__") if on_device else isinstance(array, np.ndarray)
+        if not known:
+            where = "in GPU memory, as the rays are" if on_device else "of numpy, as the rays are"
+            raise TypeError(f"out.{name} is a {type(array).__name__}; it must be an array {where}")
+        if not on_device and not array.flags.writeable:
+            raise ArgumentError(f"out.{name} is read-only; it must be writable")
+        if not on_device and not (array.flags.c_contiguous and array.flags.aligned):
+            array = rows[name] = np.empty_like(array, order="C")
+        memory = _device_memory(f"out.{name}", array) if on_device else _host_memory(f"out.{name}", array, True)
         if (memory.shape, memory.kind) != expected[name]:
             raise ValueError(
                 f"out.{name} has shape {memory.shape} and type {memory.kind!r}; they must be {expected[name]}"
             )
+        places[name] = memory
+    return places, rows
 
 
 def _struct(batch: Batch, given: Sequence[_Memory], sensor: RaySensor) -> Any:
@@ -160,7 +174,7 @@ def _struct(batch: Batch, given: Sequence[_Memory], sensor: RaySensor) -> Any:
 def sensor_struct(batch: Batch, sensor: RaySensor) -> tuple[Any, Any]:
     """The SapRays of a sensor, and the arrays that must live as long as it."""
     keep = _broadcast(batch, sensor.origins, sensor.directions)
-    return _struct(batch, [_host_memory(array) for array in keep], sensor), keep
+    return _struct(batch, [_host_memory(*each) for each in zip(("origins", "directions"), keep)], sensor), keep
 
 
 def raycast(
@@ -182,7 +196,7 @@ def raycast(
         given = [_device_memory("origins", origins), _device_memory("directions", directions)]
     else:
         keep = _broadcast(batch, origins, directions)
-        given = [_host_memory(array) for array in keep]
+        given = [_host_memory(*each) for each in zip(("origins", "directions"), keep)]
     shape, kind = given[0].shape, given[0].kind
     if given[1][1:] != (shape, kind) or kind not in ("<f4", "<f8") or len(shape) not in (2, 3) or shape[-1] != 3:
         raise ValueError(f"origins are {given[0][1:]}, directions {given[1][1:]}; they must be alike, (m, 3) floats")
@@ -192,14 +206,11 @@ def raycast(
     if out is None:
         n, dtype = batch.num_worlds, np.dtype(kind)
         out = RayHits(np.empty((n, m), dtype), np.empty((n, m, 3), dtype), np.empty((n, m), np.int32))
-    named = {name: array for name, array in out._asdict().items() if array is not None}
-    results = {
-        name: _device_memory(f"out.{name}", array) if on_device else _host_memory(array)
-        for name, array in named.items()
-    }
-    _check_out(batch, m, kind, results)
+    results, rows = _out(batch, m, kind, on_device, out)
     rays = _struct(batch, given, RaySensor(None, None, body, axes, sees, exclude_body, max_distance))
     for name, memory in results.items():
         setattr(rays, name, memory.address)
     batch._call(lib.sap_batch_raycast, ctypes.byref(rays))
+    for name, array in rows.items():
+        getattr(out, name)[...] = array
     return out

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _layout
-from ._library import Rays, Sensors, lib
+from ._library import Rays, Sensors, address, lib
 from .arguments import index_of, integer, nearest
 from .model import SHAPE_TYPES
 from .rays import RaySensor, sensor_struct
@@ -103,11 +104,12 @@ def declare(batch: Batch, sites: Sequence[Any], touch: Sequence[Any], rays: Sequ
     site_body = np.array([body for body, _ in frames], np.int32)
     site_pose = np.array([pose for _, pose in frames], np.float64).reshape(-1, 7)
     out = Sensors()
-    out.num_sites, out.site_body, out.site_pose = len(frames), site_body.ctypes.data, site_pose.ctypes.data
-    out.num_touch = contacts.shape[1]
-    out.touch_body, out.touch_with, out.touch_shape, out.touch_with_shape = (row.ctypes.data for row in contacts)
-    out.touch_zone, out.touch_zone_size = zone_type.ctypes.data, zone_size.ctypes.data
-    out.touch_zone_pose = zone_pose.ctypes.data
+    out.num_sites, out.num_touch = len(frames), contacts.shape[1]
+    arrays: dict[str, NDArray[Any]] = {"site_body": site_body, "site_pose": site_pose}
+    arrays |= dict(zip(("touch_body", "touch_with", "touch_shape", "touch_with_shape"), contacts))
+    arrays |= {"touch_zone": zone_type, "touch_zone_size": zone_size, "touch_zone_pose": zone_pose}
+    for name, array in arrays.items():
+        setattr(out, name, address(name, array))
     casts = [sensor_struct(batch, sensor) for sensor in rays]
     structs = (Rays * len(casts))(*(struct for struct, _ in casts))
     out.num_ray_sensors, out.ray_sensor = len(casts), ctypes.addressof(structs)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _layout
-from ._library import _C_TYPES, ArgumentError, BusyError, ForkError, SolverInfo, check, lib
+from ._library import _C_TYPES, ArgumentError, BusyError, ForkError, SolverInfo, address, check, lib
 from .arguments import integer, nearest
 from .arrays import Handle, memory_view
 from .batch import _options_of, status_names
@@ -111,7 +111,7 @@ class _Arrays:
 
     def struct(self) -> Any:
         """The struct of the library, which is valid while the arrays are."""
-        addresses = {name: None if array is None else array.ctypes.data for name, array in self._arrays.items()}
+        addresses = {name: address(name, array) for name, array in self._arrays.items()}
         return self._struct(self.num_worlds, int(self.dtype.itemsize == 8), **addresses)
 
     def __repr__(self) -> str:
@@ -334,7 +334,7 @@ class Solver:
         shapes = {"v_star": (nv,), "A": (nv, nv), "tau": (nv,), "joint_qd": (nv,), "body_pose": (nb, 7)}
         shapes |= {"body_velocity": (nb, 6), "body_bias": (nb, 6), "energy": (2,)}
         out = {name: np.zeros((n, *shape)) for name, shape in shapes.items()}
-        result = _INTERNAL["FreeMotion"](**{name: array.ctypes.data for name, array in out.items()})
+        result = _INTERNAL["FreeMotion"](**{name: address(name, array) for name, array in out.items()})
         where = self._struct("state", state, State)
         drive = None if control is None else ctypes.byref(self._struct("control", control, Control))
         seconds = self.dt if h is None else h
@@ -396,7 +396,7 @@ class Solver:
             name: np.zeros((self.num_worlds, *shapes[name]), np.int32 if name in integers else np.float64)
             for name in wanted
         }
-        filled = struct(**{name: array.ctypes.data for name, array in arrays.items()}) if wanted else None
+        filled = struct(**{name: address(name, array) for name, array in arrays.items()}) if wanted else None
         function = getattr(lib, f"sap_solver_{kind}")
         self._call(function, None if filled is None else ctypes.byref(filled))
         self._kept[kind] = arrays  # only now: until then steps fill the former ones
@@ -424,7 +424,7 @@ class Solver:
         shapes |= {name: (rows,) for name in ("b", "mu", "lo", "hi", "impulse")}
         kinds = {"num_blocks": np.int32, "kind": np.int32}
         arrays = {name: np.zeros((n, *shape), kinds.get(name, np.float64)) for name, shape in shapes.items() if on}
-        struct = _DualRecord(rows, **{name: array.ctypes.data for name, array in arrays.items()})
+        struct = _DualRecord(rows, **{name: address(name, array) for name, array in arrays.items()})
         self._call(lib.sap_solver_record_problem, ctypes.byref(struct) if on else None)
         self._kept["record_problem"] = arrays
         return SimpleNamespace(**arrays)
@@ -439,7 +439,7 @@ class Solver:
         shapes |= {name: (rows,) for name in numbers} | {"qacc": (nv,)}
         kinds = {"count": np.int32, "type": np.int32, "id": np.int32, "state": np.int32}
         arrays = {name: np.zeros((n, *shape), kinds.get(name, np.float64)) for name, shape in shapes.items()}
-        struct = _MujocoRows(rows, **{name: array.ctypes.data for name, array in arrays.items()})
+        struct = _MujocoRows(rows, **{name: address(name, array) for name, array in arrays.items()})
         self._call(lib.sap_solver_record_rows, ctypes.byref(struct) if rows else None)
         self._kept["record_rows"] = arrays
         return SimpleNamespace(**arrays)

@@ -39,7 +39,7 @@ def capability(name: str, solver: str = "sap", device: str = "cpu") -> Capabilit
     cell = _C_TYPES["SapCapability"]()
     s = _index("solver", solver, texts(lib.sap_contact_solver_names()))
     d = _index("device", device, texts(lib.sap_device_names()))
-    check(lib.sap_capability(name.encode(), s, d, ctypes.byref(cell)))
+    check(lib.sap_capability(name, s, d, ctypes.byref(cell)))
     group, what, reason = (ctypes.string_at(text).decode() for text in (cell.group, cell.what, cell.reason))
     return Capability(name, group, what, solver, device, SUPPORT[cell.support], reason)
 

@@ -76,6 +76,9 @@ COUNTS = {
     "nk": "num_keyframes",
     "nc": "num_constraints",
     "nt": "num_tendons",
+    "np": "num_pairs",
+    "nu": "num_actuators",
+    "nr": "num_actuator_terms",
 }
 
 
