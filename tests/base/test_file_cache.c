@@ -215,20 +215,31 @@ Test(file_cache, files_not_used_for_longest_are_removed_once_all_are_too_large) 
     remove_cache(&cache);
 }
 
+#define DIGITS "0123456789abcdef0123456789abcdef"
+
 Test(file_cache, old_unfinished_files_are_removed_and_files_of_others_stay) {
+    static const char *const old[] = {DIGITS ".cache.1.2.part", DIGITS ".cache"};
+    static const char *const others[] = {"letter.txt",        "film.part",      "browser.cache",
+                                         "x" DIGITS ".cache", DIGITS "0.cache", DIGITS ".cache.txt.part",
+                                         "0123.cache"};
+    enum { NUM_OTHERS = sizeof others / sizeof *others };
     SapFileCache cache = make_cache(1);
-    char path[64][1024], part[1024], other[1024], young[1024];
+    char path[64][1024], name[1024], young[1024];
     write_key(&cache, "key", "data");
-    snprintf(part, sizeof part, "%s/dead.cache.1.2.part", cache.folder);
-    snprintf(young, sizeof young, "%s/alive.cache.1.2.part", cache.folder);
-    snprintf(other, sizeof other, "%s/letter.txt", cache.folder);
-    fclose(fopen(part, "w"));
+    for (int i = 0; i < 2 + NUM_OTHERS; i++) {
+        snprintf(name, sizeof name, "%s/%s", cache.folder, i < 2 ? old[i] : others[i - 2]);
+        fclose(fopen(name, "w"));
+        set_used(name, 1000);
+    }
+    snprintf(young, sizeof young, "%s/%s", cache.folder, DIGITS ".cache.3.4.part");
     fclose(fopen(young, "w"));
-    fclose(fopen(other, "w"));
-    set_used(part, 1000);
     write_key(&cache, "key", "data");
-    cr_expect_eq(list(&cache, path, 64), 3);
-    cr_expect(access(part, F_OK) != 0 && access(young, F_OK) == 0 && access(other, F_OK) == 0);
+    cr_expect_eq(list(&cache, path, 64), 2 + NUM_OTHERS, "the key, the young part and the files of others");
+    cr_expect_eq(access(young, F_OK), 0);
+    for (int i = 0; i < NUM_OTHERS; i++) {
+        snprintf(name, sizeof name, "%s/%s", cache.folder, others[i]);
+        cr_expect_eq(access(name, F_OK), 0, "%s", others[i]);
+    }
     remove_cache(&cache);
 }
 

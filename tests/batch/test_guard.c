@@ -278,6 +278,7 @@ Test(guard, refuses_bad_arguments) {
     refuses(sap_batch_dump(batch, -1, path()), SAP_ERROR_ARGUMENT, "world is -1; it must be in 0 .. 4");
     refuses(sap_batch_dump(batch, 0, NULL), SAP_ERROR_ARGUMENT, "path");
     refuses(sap_batch_dump(batch, 0, "/no/such/folder/x"), SAP_ERROR_IO, "cannot be created");
+    refuses(sap_batch_dump(batch, 0, "/dev/null"), SAP_ERROR_IO, "not a regular file");
     cr_expect_neq(access(path(), F_OK), 0, "a dump that failed left a file");
     need(sap_batch_dump(batch, 0, path()));
     need(sap_dump_load(path(), &dump));

@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/base/fail.h"
+#include "host/base/new_file.h"
+
 /* A file: this header, the key, the data. */
 typedef struct Header {
     char magic[8];
@@ -17,7 +20,7 @@ typedef struct Header {
     uint64_t checksum; /* of key and data */
 } Header;
 
-static const char magic[8] = "sapwood1", ending[] = ".cache", unfinished[] = ".part";
+static const char magic[8] = "sapwood1", ending[] = ".cache";
 enum { PATH = 768, OLD_SECONDS = 3600 };
 
 uint64_t sap_hash(uint64_t hash, const void *data, size_t bytes) {
@@ -123,9 +126,16 @@ typedef struct Entry {
     struct timespec used;
 } Entry;
 
-static bool has_ending(const char *name, const char *end) {
-    size_t length = strlen(name), n = strlen(end);
-    return length > n && strcmp(name + length - n, end) == 0;
+/* Whether a name is that of a file of this cache: 32 hexadecimal digits and its ending. *part: of one that is being
+ * written, which has the ending of a part behind that. */
+static bool is_name(const char *name, bool *part) {
+    enum { DIGITS = 32 };
+    if (strspn(name, "0123456789abcdef") != DIGITS || strncmp(name + DIGITS, ending, sizeof ending - 1) != 0)
+        return false;
+    const char *rest = name + DIGITS + sizeof ending - 1;
+    size_t length = strlen(rest), n = sizeof SAP_NEW_FILE_ENDING - 1;
+    *part = length > n && rest[0] == '.' && strcmp(rest + length - n, SAP_NEW_FILE_ENDING) == 0;
+    return length == 0 || (*part && strspn(rest, ".0123456789") == length - n + 1);
 }
 
 /* Reads the folder; files of others in it are left alone. Removes files that were never finished. */
@@ -136,10 +146,10 @@ static Entry *list(const SapFileCache *cache, size_t *count) {
     for (struct dirent *item; folder && (item = readdir(folder));) {
         Entry entry;
         struct stat info;
-        bool part = has_ending(item->d_name, unfinished);
+        bool part = false;
         int length = snprintf(entry.path, sizeof entry.path, "%s/%s", cache->folder, item->d_name);
-        if ((!part && !has_ending(item->d_name, ending)) || (size_t)length >= sizeof entry.path ||
-            lstat(entry.path, &info) != 0)
+        if (!is_name(item->d_name, &part) || (size_t)length >= sizeof entry.path || lstat(entry.path, &info) != 0 ||
+            !S_ISREG(info.st_mode) || info.st_uid != geteuid())
             continue;
         /* An old file that was never finished is removed. */
         if (part) {
@@ -199,48 +209,22 @@ static bool make_folder(const char *folder) {
     return mkdir(path, S_IRWXU) == 0 || errno == EEXIST;
 }
 
-static bool write_all(int file, const void *from, size_t size) {
-    for (const char *at = from; size > 0;) {
-        ssize_t put = write(file, at, size);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        at += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
-static bool write_file(const char *path, SapCacheKey key, const void *data, size_t size) {
+static SapStatus write_file(const char *path, SapCacheKey key, const void *data, size_t size) {
     Header header = {.key_size = key.size, .size = size, .checksum = checksum_of(key, data, size)};
     memcpy(header.magic, magic, sizeof magic);
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-    if (file < 0)
-        return false;
-    bool good =
-        write_all(file, &header, sizeof header) && write_all(file, key.bytes, key.size) && write_all(file, data, size);
-    int error = errno;
-    if (close(file) == 0 && good)
-        return true;
-    unlink(path);
-    errno = good ? errno : error;
-    return false;
+    SapNewFile file;
+    SAP_TRY(sap_new_file_open(path, SAP_FILE_OF_CACHE, &file));
+    fwrite(&header, sizeof header, 1, file.file);
+    fwrite(key.bytes, 1, key.size, file.file);
+    fwrite(data, 1, size, file.file);
+    return sap_new_file_close(&file, true);
 }
 
 bool sap_file_cache_write(const SapFileCache *cache, SapCacheKey key, const void *data, size_t size) {
-    static _Atomic unsigned count;
-    char path[PATH], part[PATH + 64];
+    char path[PATH];
     path_of(cache, key, path);
-    snprintf(part, sizeof part, "%s.%ld.%u%s", path, (long)getpid(), count++, unfinished);
-    if (!make_folder(cache->folder) || !write_file(part, key, data, size))
+    if (!make_folder(cache->folder) || write_file(path, key, data, size) != SAP_OK)
         return false;
-    if (rename(part, path) != 0) {
-        int error = errno;
-        unlink(part);
-        errno = error;
-        return false;
-    }
     remove_old(cache, path);
     return true;
 }

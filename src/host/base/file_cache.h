@@ -1,5 +1,6 @@
 /* A folder of files that can be made again: each has the bytes of one key. Processes share it. A file is complete or
- * absent, because it is written under another name first. A file is used only if it belongs to this user, nobody else
+ * absent, because it is written under another name first (new_file.h). Only regular files of this user with the names of
+ * the cache are removed. A file is used only if it belongs to this user, nobody else
  * can write it, and its key, size and checksum are right. */
 #ifndef SAPWOOD_HOST_BASE_FILE_CACHE_H
 #define SAPWOOD_HOST_BASE_FILE_CACHE_H

@@ -1,6 +1,6 @@
 #include "host/base/records.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,10 +35,8 @@ static size_t padding(size_t bytes) {
 /* ---- writing ---- */
 
 SapStatus sap_records_create(const char *path, SapRecordWriter *out) {
-    *out = (SapRecordWriter){.path = path, .file = fopen(path, "wbe")};
-    if (out->file == NULL)
-        return sap_fail_at(path, 0, SAP_ERROR_IO, "cannot be created: %s", strerror(errno));
-    fwrite(magic, 1, MAGIC_SIZE, out->file);
+    SAP_TRY(sap_new_file_open(path, SAP_FILE_OF_USER, &out->out));
+    fwrite(magic, 1, MAGIC_SIZE, out->out.file);
     return SAP_OK;
 }
 
@@ -46,19 +44,19 @@ static void put_header(SapRecordWriter *writer, const char *prefix, const char *
                        size_t count) {
     Header header = {.type = (uint32_t)type, .count = count};
     snprintf(header.name, sizeof header.name, "%s%s", prefix, name);
-    fwrite(&header, sizeof header, 1, writer->file);
+    fwrite(&header, sizeof header, 1, writer->out.file);
 }
 
 static void put_padding(SapRecordWriter *writer, size_t bytes) {
     static const char zeros[ALIGNMENT];
-    fwrite(zeros, 1, padding(bytes), writer->file);
+    fwrite(zeros, 1, padding(bytes), writer->out.file);
 }
 
 void sap_records_put(SapRecordWriter *writer, const char *prefix, const char *name, SapRecordType type,
                      const void *data, size_t count) {
     size_t bytes = count * types[type].size;
     put_header(writer, prefix, name, type, count);
-    fwrite(data, 1, bytes, writer->file);
+    fwrite(data, 1, bytes, writer->out.file);
     put_padding(writer, bytes);
 }
 
@@ -69,21 +67,12 @@ void sap_records_put_texts(SapRecordWriter *writer, const char *prefix, const ch
         bytes += strlen(texts[i]) + 1;
     put_header(writer, prefix, name, SAP_RECORD_TEXT, bytes);
     for (size_t i = 0; i < rows; i++)
-        fwrite(texts[i], 1, strlen(texts[i]) + 1, writer->file);
+        fwrite(texts[i], 1, strlen(texts[i]) + 1, writer->out.file);
     put_padding(writer, bytes);
 }
 
 SapStatus sap_records_close(SapRecordWriter *writer, bool keep) {
-    bool failed = ferror(writer->file) != 0;
-    int error = errno; /* of the last write, if it failed */
-    if (fclose(writer->file) != 0 && !failed) {
-        failed = true;
-        error = errno;
-    }
-    writer->file = NULL;
-    if (failed || !keep)
-        remove(writer->path);
-    return failed ? sap_fail_at(writer->path, 0, SAP_ERROR_IO, "cannot be written: %s", strerror(error)) : SAP_OK;
+    return sap_new_file_close(&writer->out, keep);
 }
 
 /* ---- reading ---- */

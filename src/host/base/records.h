@@ -11,9 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <sapwood/error.h>
+
+#include "host/base/new_file.h"
 
 typedef enum SapRecordType {
     SAP_RECORD_I32,
@@ -28,11 +29,10 @@ enum { SAP_RECORD_NAME_SIZE = 48, SAP_MAX_RECORDS = 256 };
 /* ---- writing ---- */
 
 typedef struct SapRecordWriter {
-    const char *path;
-    FILE *file;
+    SapNewFile out;
 } SapRecordWriter;
 
-/* Creates or replaces the file; `path` must outlive the writer. */
+/* Begins a file that will replace `path`, which must outlive the writer. */
 SapStatus sap_records_create(const char *path, SapRecordWriter *out);
 /* Writes the record `prefix`name. Errors are reported at the end. */
 void sap_records_put(SapRecordWriter *writer, const char *prefix, const char *name, SapRecordType type,
@@ -40,7 +40,7 @@ void sap_records_put(SapRecordWriter *writer, const char *prefix, const char *na
 /* Same for a record of texts, each with its final zero. */
 void sap_records_put_texts(SapRecordWriter *writer, const char *prefix, const char *name, const char *const *texts,
                            size_t rows);
-/* Closes the file. With `keep` false, or if something could not be written, the file is removed. */
+/* Puts the file in its place. With `keep` false, or if something could not be written, `path` has what it had before. */
 SapStatus sap_records_close(SapRecordWriter *writer, bool keep);
 
 /* ---- reading ---- */
