@@ -147,7 +147,9 @@ def text_of(value: str | bytes | os.PathLike[str]) -> bytes:
     return out
 
 
-def given(name: str, values: ArrayLike, dtype: Any, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
+def given(
+    name: str, values: ArrayLike, dtype: Any, shape: tuple[int, ...] | None = None, error: type = ArgumentError
+) -> NDArray[Any]:
     """Values of the caller as an array of this type without gaps, a copy where they are not. Integers keep their
     values."""
     found = np.asarray(values)
@@ -155,9 +157,9 @@ def given(name: str, values: ArrayLike, dtype: Any, shape: tuple[int, ...] | Non
         out = np.ascontiguousarray(found, dtype)
     if out.dtype.kind in "iu" and out.dtype != found.dtype and not np.array_equal(out, found):
         i = int(np.flatnonzero(out != found)[0])
-        raise ArgumentError(f"{name}[{i}] is {found.flat[i]:g}; it must be a whole number of type {out.dtype.name}")
+        raise error(f"{name}[{i}] is {found.flat[i]:g}; it must be a whole number of type {out.dtype.name}")
     if shape is not None and out.shape != shape:
-        raise ArgumentError(f"{name} has shape {out.shape}; it must be {shape}")
+        raise error(f"{name} has shape {out.shape}; it must be {shape}")
     return out
 
 

@@ -731,7 +731,7 @@ class Batch(MjNames):
         out.update({name: array[rows].copy() for name, array in actuation.items() if array is not None})
         if size := lib.sap_batch_sleep_size(self._open()):
             memory = np.zeros((self.num_worlds, size), np.int32)
-            self._call(lib.sap_batch_get_sleep, memory.ctypes.data)
+            self._call(lib.sap_batch_get_sleep, address("memory", memory))
             out["sleep"] = memory[rows].copy()
             if "tree_rest" in out:  # of trees that wake in the next step
                 trees = out["tree_rest"].shape[1]
@@ -764,9 +764,9 @@ class Batch(MjNames):
             for name in self.expanded:
                 if name not in state:
                     getattr(self, name)[rows] = getattr(self.model, name)
-        self._call(lib.sap_batch_forward_kinematics, mask.ctypes.data)
+        self._call(lib.sap_batch_forward_kinematics, address("worlds", mask))
         self._put_bodies(state, rows)
-        self._call(lib.sap_batch_begin_sensors, mask.ctypes.data)
+        self._call(lib.sap_batch_begin_sensors, address("worlds", mask))
         for name in self._results_of(state):
             getattr(self, name)
         for name in self._results():
@@ -801,7 +801,7 @@ class Batch(MjNames):
         if size := lib.sap_batch_sleep_size(self._open()):
             memory = np.zeros((self.num_worlds, size), np.int32)
             memory[rows] = state.get("sleep", 0)
-            self._call(lib.sap_batch_set_sleep, mask.ctypes.data, memory.ctypes.data)
+            self._call(lib.sap_batch_set_sleep, address("worlds", mask), address("memory", memory))
 
     def perturb(self, noise: float = 0.1) -> None:
         """Changes the joint velocities of all worlds but world 0 by up to `noise`, as `sapwood run` does."""

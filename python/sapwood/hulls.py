@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from ._library import address, check, lib
 from .conventions import Floats
+from .files import replacing
 
 MAX_HULL_VERTICES = {"sap": 64, "mujoco": 0}  # of a hull where the caller names none, by law; 0: exact hulls
 LEAST_HULL_VERTICES = 8
@@ -79,9 +81,8 @@ def convex_parts(points: Floats, faces: NDArray[np.int32], options: HullOptions)
     points, faces = np.ascontiguousarray(points, np.float64), np.ascontiguousarray(faces, np.int32)
     key = hashlib.sha256(points.tobytes() + faces.tobytes() + np.float64(options.concavity).tobytes()).hexdigest()[:16]
     file = options.cache / f"{key}.npz" if options.cache else None
-    if file and file.exists():
-        with np.load(file) as stored:
-            return [stored[name] for name in sorted(stored.files)]
+    if file and (stored := _stored(file)):
+        return stored
     coacd = _coacd()
     coacd.set_log_level("error")
     parts = coacd.run_coacd(coacd.Mesh(points, faces), threshold=options.concavity, seed=0)
@@ -89,5 +90,15 @@ def convex_parts(points: Floats, faces: NDArray[np.int32], options: HullOptions)
     if file:
         file.parent.mkdir(exist_ok=True)
         arrays: dict[str, Any] = {f"part{i:04}": part for i, part in enumerate(found)}
-        np.savez_compressed(file, **arrays)
+        with replacing(file) as out:
+            np.savez_compressed(out, **arrays)
     return found
+
+
+def _stored(file: Path) -> list[Floats]:
+    """The parts in a file of the cache; none if there is no file, or if it is damaged."""
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            return [stored[name] for name in sorted(stored.files)]
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return []

@@ -430,7 +430,7 @@ def _law_of(numbers: Mapping[str, Any], model: Any) -> tuple[Any, list[Any]]:
             raise TypeError(f"MuJoCo's law has no number {name!r}{nearest(name, kinds)}")
         if name in _layout.MUJOCO_ARRAYS:
             kind, sizes = _layout.MUJOCO_ARRAYS[name]
-            keep.append(given(f"mujoco.{name}", value, kind))
+            keep.append(given(f"mujoco.{name}", value, kind, error=ModelError))
             _check_size(f"mujoco.{name}", keep[-1], tuple(_length(size, counts) for size in sizes))
             value = address(name, keep[-1]) if keep[-1].size else None
         elif name.startswith("num_"):
@@ -482,7 +482,7 @@ def _put_array(struct: Any, name: str, value: Any, counts: dict[str, int]) -> An
         length, place = len(value), ctypes.addressof(array)
     else:
         columns = int(np.prod([s for s in sizes[1:] if isinstance(s, int)], dtype=int))
-        array = given(name, value, kind)
+        array = given(name, value, kind, error=ModelError)
         length, place = array.size // columns, address(name, array)
     count, plus = sizes[0] if isinstance(sizes[0], tuple) else (sizes[0], 0)
     if len(sizes) > 1 and isinstance(sizes[1], str):  # keyframes: [nk][nq]

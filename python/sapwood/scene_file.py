@@ -11,6 +11,7 @@ import numpy as np
 
 from . import scene_constraints
 from ._layout import BITS
+from .files import replacing
 from .model import JOINT_TYPES, SHAPE_TYPES
 
 if TYPE_CHECKING:
@@ -77,8 +78,11 @@ def write(model: Model, path: str | os.PathLike[str]) -> None:
     for mesh in range(len(model.mesh_start) - 1 if model.num_meshes else 0):
         points = model.mesh_vertices[model.mesh_start[mesh] : model.mesh_start[mesh + 1]]
         lines = [f"v {x!r} {y!r} {z!r}\n" for x, y, z in points.tolist()]
-        (target.parent / _mesh_file(target, mesh)).write_text("".join(lines))
-    target.write_text(text_of(model, target), encoding="utf-8")
+        with replacing(target.parent / _mesh_file(target, mesh)) as file:
+            file.write("".join(lines).encode())
+    text = text_of(model, target)
+    with replacing(target) as file:
+        file.write(text.encode())
 
 
 def _mesh_file(path: Path, mesh: int) -> str:

@@ -191,7 +191,35 @@ def test_a_checkpoint_of_another_environment_is_refused(tmp_path):
         gym.Quadruped(3, world_offset=3).load(tmp_path / "x")
 
 
-def test_worlds_with_a_memory_have_no_checkpoint(tmp_path):
+@pytest.mark.parametrize(
+    "name, here",
+    [
+        ("dt", lambda gym: gym.Quadruped(3, options={})),
+        ("contact_solver", lambda gym: gym.Quadruped(3, options={"contact_solver": "pgs"})),
+        ("float32", lambda gym: gym.Quadruped(3, preset="fast64")),
+        ("max_iterations", lambda gym: gym.Quadruped(3, options={"max_iterations": 7})),
+        ("episodes of", lambda gym: gym.Quadruped(3, time_limit=7)),
+        ("arrays", lambda gym: gym.Quadruped(3)),
+    ],
+)
+def test_a_checkpoint_continues_only_with_what_it_was_made_with(tmp_path, name, here):
     gym = pytest.importorskip("sapwood.gym")
-    with pytest.raises(ValueError, match="sleep_steps = 0"):
-        gym.Quadruped(2, options={"sleep_steps": 5}).save(tmp_path / "x")
+    env = gym.Quadruped(3)
+    if name == "dt":
+        env.batch.dt *= 2
+    if name == "arrays":
+        heavy = sapwood.Model(dt=env.batch.model.dt, **{**env.batch.model.arrays(), "gravity": [0, 0, -9]})
+        heavy.options = env.batch.model.options
+        env = gym.Quadruped(3, model=heavy)
+    env.save(tmp_path / "x")
+    with pytest.raises(ValueError, match=f"x is of another environment: .*{name}"):
+        here(gym).load(tmp_path / "x")
+
+
+def test_a_checkpoint_continues_with_other_threads(tmp_path):
+    gym = pytest.importorskip("sapwood.gym")
+    gym.Quadruped(3, threads=1).save(tmp_path / "x")
+    gym.Quadruped(3, threads=2, options={"lanes": 1}).load(tmp_path / "x")
+    with pytest.raises(sapwood.FileError, match="not a checkpoint, or damaged"):
+        (tmp_path / "x").write_bytes((tmp_path / "x").read_bytes()[:100])
+        gym.Quadruped(3).load(tmp_path / "x")

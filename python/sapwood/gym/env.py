@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import os
+import zipfile
 from collections.abc import Mapping
 from operator import attrgetter
 from pathlib import Path
@@ -15,12 +18,34 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .. import xp
-from .._library import version
+from .._library import FileError, version
 from ..batch import FAILED, Batch
+from ..files import replacing
 from ..keys import random_keys
+from ..model import Model
 from ..xp import Array
 
 Floats = Array  # of numpy or torch, f64
+EXECUTION = "threads lanes isa broad_phase device cuda_device team_size shared_memory specialize".split()  # same bits
+
+
+def _digest(model: Model) -> str:
+    """A number of 64 bits that depends on every number of the model."""
+    out = hashlib.sha256()
+    for name, values in {**model.arrays(), **(model.mujoco or {})}.items():
+        array = np.asarray(values)
+        out.update(f"{name} {array.shape}".encode())
+        out.update(repr(array.tolist()).encode() if array.dtype.kind in "OU" else array.astype(float).tobytes())
+    return out.hexdigest()[:16]
+
+
+def _arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """The arrays of a checkpoint."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise FileError(f"{os.fspath(path)}: not a checkpoint, or damaged: {error}") from error
 
 
 class BatchEnv(VectorEnv):
@@ -157,25 +182,27 @@ class BatchEnv(VectorEnv):
     # ---- checkpoints ----
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything that determines the next steps to a file of numpy (.npz)."""
+        """Writes everything that determines the next steps to a file of numpy (.npz), which replaces the last one once
+        it is complete."""
         arrays: dict[str, Any] = {f"batch/{name}": values for name, values in self.batch.get_state().items()}
         own = ("seeds", "episodes", "age", "ended", *self.kept)
         arrays.update({f"env/{name}": xp.host(attrgetter(name)(self)) for name in own})
         arrays["observation"] = xp.host(self._buffers[self._turn])
         arrays["header"] = np.array(self._header())
-        with open(path, "wb") as file:
+        with replacing(path) as file:
             np.savez(file, **arrays)
 
     def load(self, path: str | os.PathLike[str]) -> Array:
         """Continues bit for bit where `save` was called, and returns the observation of that moment.
 
-        The environment must have the class, worlds and model of the one that was saved, and the version of the library.
+        The environment must be as the one that was saved: class, worlds, model, time step, options that change results,
+        type of the numbers and version of the library.
         """
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        theirs, ours = list(arrays.pop("header")), self._header()
+        arrays = _arrays(path)
+        theirs, ours = list(arrays.pop("header", ())), self._header()
         if theirs != ours:
-            raise ValueError(f"{os.fspath(path)} is of {', '.join(theirs)}; this environment is {', '.join(ours)}")
+            other = [f"{a} there and {b} here" for a, b in itertools.zip_longest(theirs, ours, fillvalue="-") if a != b]
+            raise ValueError(f"{os.fspath(path)} is of another environment: {', '.join(other)}")
         state = {name.removeprefix("batch/"): x for name, x in arrays.items() if name.startswith("batch/")}
         self.batch.set_state(state)
         for name in ("seeds", "episodes", "age", "ended", *self.kept):
@@ -185,9 +212,17 @@ class BatchEnv(VectorEnv):
         return xp.copy(observation) if self.copy else observation
 
     def _header(self) -> list[str]:
-        model = self.batch.model
-        worlds = f"{self.num_envs} worlds from {self.batch.world_offset}"
-        return [f"sapwood {version()}", type(self).__name__, worlds, f"model {model.name}", f"{model.num_dofs} dofs"]
+        batch, model = self.batch, self.batch.model
+        worlds = f"{self.num_envs} worlds from {batch.world_offset}"
+        numbers = [
+            f"dt {batch.dt!r}",
+            f"{self.steps} steps",
+            f"episodes of {self.time_limit}",
+            batch.joint_q.dtype.name,
+        ]
+        options = [f"{name} {value}" for name, value in batch.options.items() if name not in EXECUTION]
+        first = [f"sapwood {version()}", type(self).__name__, worlds, f"model {model.name}", f"arrays {_digest(model)}"]
+        return [*first, *numbers, *options]
 
     def close_extras(self, **_: Any) -> None:
         self.batch.close()

@@ -13,6 +13,7 @@ from rsl_rl.runners import OnPolicyRunner
 from tensordict import TensorDict
 
 from .. import dist
+from ..files import replacing
 from ..gym import BatchEnv
 
 
@@ -67,7 +68,8 @@ class Runner(OnPolicyRunner):  # type: ignore[misc]
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, f"rank{self.gpu_global_rank}")
         self.env.env.save(f"{path}.npz")
-        self.save(f"{path}.pt", {"random": torch.get_rng_state(), "done": done})
+        with replacing(f"{path}.pt") as file:
+            self.save(file.name, {"random": torch.get_rng_state(), "done": done})
 
     def load_checkpoint(self, folder: str | os.PathLike[str]) -> int:
         """Continues where `save_checkpoint` was called, and returns the number of updates until then. The number of

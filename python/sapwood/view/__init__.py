@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import integer
 from ..batch import FAILED, Batch
+from ..files import replacing
 from ..model import Model
 from .scene import Scene, place_worlds
 
@@ -86,7 +86,8 @@ def html(
         for last, frame in zip(frames, frames[1:]):
             record.insert_sleep(max(frame.time - last.time, 0.0))
             scene.show(frame)
-        Path(path).write_text(record.as_html())
+        with replacing(path) as file:
+            file.write(record.as_html().encode())
     finally:
         _stop(server)
 
