@@ -20,4 +20,9 @@ static inline void sap_put_number(void *array, bool is_f64, size_t i, double val
         ((float *)array)[i] = (float)value;
 }
 
+static inline void sap_put_numbers(void *array, bool is_f64, size_t first, const double *values, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        sap_put_number(array, is_f64, first + i, values[i]);
+}
+
 #endif

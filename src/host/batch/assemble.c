@@ -12,6 +12,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 #include "host/batch/backend.h"
 
 enum { MAX_STEPS = 50 };
@@ -91,7 +92,7 @@ static SapStatus create_rig(Assembly *s, const SapModel *model) {
 static SapStatus load(Assembly *s, const int32_t *side) {
     SapBatch *b = s->batch;
     size_t n = (size_t)b->num_worlds, nq = (size_t)b->nq, nc = (size_t)b->num_constraints,
-           number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+           number = sap_real_bytes(b->dtype == SAP_F64);
     s->q = sap_allocate(n * nq, number, "joint_q");
     s->qd = sap_allocate(n * (size_t)b->nv, number, "joint_qd");
     s->active = sap_allocate(n, nc * sizeof *s->active, "constraint_active");
@@ -105,7 +106,7 @@ static SapStatus load(Assembly *s, const int32_t *side) {
     for (size_t k = 0; k < (size_t)s->count; k++) {
         size_t w = (size_t)s->world[k];
         for (size_t i = 0; i < nq; i++)
-            q[k * nq + i] = b->dtype == SAP_F64 ? ((double *)s->q)[w * nq + i] : (double)((float *)s->q)[w * nq + i];
+            q[k * nq + i] = sap_number_at(s->q, b->dtype == SAP_F64, w * nq + i);
         for (size_t c = 0; c < nc; c++)
             active[k * nc + c] = s->active[w * nc + c] && side[c] == SAP_SIDE_BOTH;
     }
@@ -134,18 +135,14 @@ static SapStatus run(Assembly *s) {
 /* Writes coordinates and velocities of the worlds that have not failed. */
 static SapStatus store(Assembly *s) {
     SapBatch *b = s->batch;
-    size_t nq = (size_t)b->nq, nv = (size_t)b->nv, number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+    size_t nq = (size_t)b->nq, nv = (size_t)b->nv, number = sap_real_bytes(b->dtype == SAP_F64);
     const double *q = sap_batch_state(s->rig)->joint_q;
     for (int k = 0; k < s->count; k++) {
         size_t w = (size_t)s->world[k];
         if (has_failed(s, k))
             continue;
         memset(s->qd + w * nv * number, 0, nv * number);
-        for (size_t i = 0; i < nq; i++)
-            if (b->dtype == SAP_F64)
-                ((double *)s->q)[w * nq + i] = q[(size_t)k * nq + i];
-            else
-                ((float *)s->q)[w * nq + i] = (float)q[(size_t)k * nq + i];
+        sap_put_numbers(s->q, b->dtype == SAP_F64, w * nq, q + (size_t)k * nq, nq);
     }
     SAP_TRY(sap_batch_write(b, SAP_BATCH_JOINT_Q, s->q, (size_t)b->num_worlds * nq * number));
     return sap_batch_write(b, SAP_BATCH_JOINT_QD, s->qd, (size_t)b->num_worlds * nv * number);

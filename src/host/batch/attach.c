@@ -5,6 +5,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 #include "host/base/pose.h"
 #include "host/batch/backend.h"
 #include "host/options/capabilities.h"
@@ -25,7 +26,7 @@ static void body_pose(const SapBatch *b, const char *body_q, int w, int body, do
     memcpy(X, (double[7]){[6] = 1}, 7 * sizeof *X);
     for (int i = 0; i < 7 && body >= 0; i++) {
         size_t at = ((size_t)w * (size_t)b->nb + (size_t)body) * 7 + (size_t)i;
-        X[i] = b->dtype == SAP_F64 ? ((const double *)body_q)[at] : (double)((const float *)body_q)[at];
+        X[i] = sap_number_at(body_q, b->dtype == SAP_F64, at);
     }
 }
 
@@ -42,7 +43,7 @@ static void place_frame(const SapBatch *b, const SapModelArrays *m, const char *
 static SapStatus attach(SapBatch *b, int constraint, const uint8_t *mask, char *body_q, int32_t *active) {
     const SapModelArrays *m = b->backend->parameters(b)->model;
     size_t n = (size_t)b->num_worlds, nc = (size_t)b->num_constraints;
-    size_t pose_bytes = n * (size_t)b->nb * 7 * (b->dtype == SAP_F64 ? sizeof(double) : sizeof(float));
+    size_t pose_bytes = n * (size_t)b->nb * 7 * sap_real_bytes(b->dtype == SAP_F64);
     SapArray frames;
     if (!body_q || !active)
         return SAP_ERROR_MEMORY;

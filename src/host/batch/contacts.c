@@ -8,12 +8,13 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 
 enum { MAX_CAPACITY = 65535 };
 
 /* The object and its arrays are in one block. */
 static void carve(SapArena *arena, SapContacts *c, SapContacts **object) {
-    size_t size = c->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+    size_t size = sap_real_bytes(c->dtype == SAP_F64);
     size_t n = (size_t)c->num_worlds, slots = n * (size_t)c->capacity;
     SAP_CARVE(arena, *object, 1);
     SAP_CARVE(arena, c->count, n);
@@ -29,21 +30,14 @@ static void carve(SapArena *arena, SapContacts *c, SapContacts **object) {
         *scalars[i] = sap_arena_carve(arena, slots, size);
 }
 
-static void put(const SapContacts *c, void *array, size_t i, double value) {
-    if (c->dtype == SAP_F64)
-        ((double *)array)[i] = value;
-    else
-        ((float *)array)[i] = (float)value;
-}
-
 static void clear_slots(SapContacts *c) {
     size_t slots = (size_t)c->num_worlds * (size_t)c->capacity;
     for (size_t i = 0; i < slots; i++) {
         c->shape0[i] = c->shape1[i] = -1;
         c->body0[i] = c->body1[i] = -1;
-        put(c, c->stiffness, i, NAN);
-        put(c, c->tau, i, NAN);
-        put(c, c->mu, i, NAN);
+        sap_put_number(c->stiffness, c->dtype == SAP_F64, i, NAN);
+        sap_put_number(c->tau, c->dtype == SAP_F64, i, NAN);
+        sap_put_number(c->mu, c->dtype == SAP_F64, i, NAN);
     }
 }
 
@@ -81,15 +75,15 @@ static void put_record(SapContacts *c, size_t slot, const SapContactRecord *r) {
     c->body0[slot] = r->body0;
     c->body1[slot] = r->body1;
     for (size_t i = 0; i < 3; i++) {
-        put(c, c->point0, 3 * slot + i, r->point0[i]);
-        put(c, c->point1, 3 * slot + i, r->point1[i]);
-        put(c, c->normal, 3 * slot + i, r->normal[i]);
+        sap_put_number(c->point0, c->dtype == SAP_F64, 3 * slot + i, r->point0[i]);
+        sap_put_number(c->point1, c->dtype == SAP_F64, 3 * slot + i, r->point1[i]);
+        sap_put_number(c->normal, c->dtype == SAP_F64, 3 * slot + i, r->normal[i]);
     }
-    put(c, c->margin0, slot, r->margin0);
-    put(c, c->margin1, slot, r->margin1);
-    put(c, c->stiffness, slot, r->stiffness);
-    put(c, c->tau, slot, r->tau);
-    put(c, c->mu, slot, r->mu);
+    sap_put_number(c->margin0, c->dtype == SAP_F64, slot, r->margin0);
+    sap_put_number(c->margin1, c->dtype == SAP_F64, slot, r->margin1);
+    sap_put_number(c->stiffness, c->dtype == SAP_F64, slot, r->stiffness);
+    sap_put_number(c->tau, c->dtype == SAP_F64, slot, r->tau);
+    sap_put_number(c->mu, c->dtype == SAP_F64, slot, r->mu);
 }
 
 typedef struct Candidate {
@@ -141,12 +135,8 @@ SapStatus sap_contacts_sort(SapContacts *c, const SapContactRecord *records, int
     Candidate *candidate = NULL;
     int *start = NULL;
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, candidate, num_records);
-        SAP_CARVE(&arena, start, c->num_worlds + 1);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "sap_contacts_sort"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "sap_contacts_sort", SAP_PART(candidate, num_records),
+                          SAP_PART(start, c->num_worlds + 1)));
     /* Stable counting sort by world. */
     for (int i = 0; i < num_records; i++)
         start[records[i].world + 1]++;

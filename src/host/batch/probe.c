@@ -8,14 +8,15 @@
 
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
+#include "host/base/number.h"
 #include "host/plan/pairs.h"
 
 enum {
     WORLDS = 16,
     STEPS = 100,
     TRIAL_SLOTS = 512,
-    FEW = 16,           /* a model with as few contacts needs no probe */
-    UNPROBED = 128,     /* slots of a large model, whose probe would take seconds */
+    FEW = 16,       /* a model with as few contacts needs no probe */
+    UNPROBED = 128, /* slots of a large model, whose probe would take seconds */
     LARGE_DOFS = 128,
     LARGE_SHAPES = 4096
 };
@@ -32,10 +33,7 @@ static double spread(int world, int i) {
 
 static void put(const SapState *state, int world, int i, int width, double value) {
     size_t at = (size_t)world * (size_t)width + (size_t)i;
-    if (state->dtype == SAP_F64)
-        ((double *)state->joint_q)[at] = value;
-    else
-        ((float *)state->joint_q)[at] = (float)value;
+    sap_put_number(state->joint_q, state->dtype == SAP_F64, at, value);
 }
 
 /* Any rotation: the direction of four numbers. */
@@ -63,8 +61,7 @@ static void pose_world(const SapModelArrays *a, const SapState *state, int world
         if (turns)
             turn(state, world, end - 4, a->num_coords);
         for (int i = first; i < end && !turns; i++)
-            put(state, world, i, a->num_coords,
-                place(a, dof + i - first, a->joint_q[i], spread(world, i)));
+            put(state, world, i, a->num_coords, place(a, dof + i - first, a->joint_q[i], spread(world, i)));
     }
 }
 

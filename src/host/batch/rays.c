@@ -8,6 +8,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 #include "host/model/shape_types.h"
 #include "host/plan/pairs.h"
 
@@ -65,7 +66,7 @@ static SapStatus upload_shapes(SapBatch *b, const char *what, const SapModelArra
     void *memory;
     list_shapes(m, has_tree, list, &shapes);
     size_t list_bytes = ((size_t)shapes.num_static + (size_t)shapes.num_moving) * sizeof *list;
-    size_t number = b->options.use_f64_boundary_pose ? sizeof(double) : sizeof(float), n = (size_t)b->num_worlds;
+    size_t number = sap_real_bytes(b->options.use_f64_boundary_pose), n = (size_t)b->num_worlds;
     size_t row = ((size_t)shapes.num_moving * SAP_PLACE_SIZE + 1) * number;
     SAP_TRY(b->backend->allocate(b, n + list_bytes / row + 1, row, "rays", &memory));
     shapes.place = memory;

@@ -8,6 +8,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 #include "host/batch/rays.h"
 #include "host/model/shape_types.h"
 
@@ -186,7 +187,7 @@ static size_t ray_numbers(const SapBatch *b, const SapRays *r) {
 /* Copies numbers of either type as f64. */
 static void copy_numbers(const void *from, SapDtype dtype, size_t count, double *to) {
     for (size_t i = 0; i < count; i++)
-        to[i] = dtype == SAP_F64 ? ((const double *)from)[i] : (double)((const float *)from)[i];
+        to[i] = sap_number_at(from, dtype == SAP_F64, i);
 }
 
 /* Fills the origins and directions of all ray sensors at `host`, which will be at `device`. */
@@ -431,7 +432,7 @@ static SapStatus measure(SapBatch *b, const char *what, const uint8_t *mask, Sap
 
 /* `count` numbers of type REAL further on. */
 static SapBuffer later(SapBuffer buffer, size_t count) {
-    size_t number = buffer.is_f64 ? sizeof(double) : sizeof(float);
+    size_t number = sap_real_bytes(buffer.is_f64);
     if (buffer.data)
         buffer.data = (char *)buffer.data + count * number;
     return buffer;

@@ -5,18 +5,9 @@
 #include <stdlib.h>
 
 #include "host/base/fail.h"
+#include "host/base/number.h"
 #include "host/batch/fields.h"
 #include "host/model/model.h"
-
-/* Converts numbers to the type of the batch. */
-static void put_numbers(const SapBatch *b, void *to, const double *from, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (b->dtype == SAP_F64)
-            ((double *)to)[i] = from[i];
-        else
-            ((float *)to)[i] = (float)from[i];
-    }
-}
 
 /* Copies the model array `prefix`name to an array of starts, from world `first` on, if the model has an array of that
  * name. */
@@ -34,8 +25,8 @@ static SapStatus write_start(SapBatch *b, const SapModelArrays *m, const char *p
     void *numbers = sap_allocate(count, sizeof(double), "starts");
     if (!numbers)
         return SAP_ERROR_MEMORY;
-    put_numbers(b, numbers, sap_model_field_get(m, field), count);
-    size_t number = b->dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+    sap_put_numbers(numbers, b->dtype == SAP_F64, 0, sap_model_field_get(m, field), count);
+    size_t number = sap_real_bytes(b->dtype == SAP_F64);
     SapStatus status = b->backend->write(b, "sap_batch_create", to, numbers, count * number);
     free(numbers);
     return status;

@@ -9,6 +9,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 #include "host/plan/formulation.h"
 
 enum { NUM_STATE_ARRAYS = 5, NUM_CONTROL_ARRAYS = 10, POSE = 7, TWIST = 6 };
@@ -37,7 +38,7 @@ typedef struct Rows {
 } Rows;
 
 static SapStatus new_rows(const Rows *rows, int num_worlds, SapDtype dtype, void **out) {
-    size_t number = dtype == SAP_F32 ? sizeof(float) : sizeof(double);
+    size_t number = sap_real_bytes(dtype == SAP_F64);
     *out = sap_allocate((size_t)num_worlds, (size_t)rows->width * number, rows->name);
     return *out != NULL ? SAP_OK : SAP_ERROR_MEMORY;
 }
@@ -47,10 +48,7 @@ static void fill_rows(const Rows *rows, int num_worlds, SapDtype dtype, void *da
     for (int world = 0; world < num_worlds; world++)
         for (size_t i = 0; i < width; i++, k++) {
             double value = rows->row != NULL ? rows->row[i] : 0;
-            if (dtype == SAP_F32)
-                ((float *)data)[k] = (float)value;
-            else
-                ((double *)data)[k] = value;
+            sap_put_number(data, dtype == SAP_F64, k, value);
         }
 }
 

@@ -5,6 +5,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 #include "host/base/pose.h"
 #include "host/cpu/dispatch.h"
 #include "host/plan/subtree.h"
@@ -59,10 +60,10 @@ static void carve(SapArena *arena, const SapPlan *p, SapAwake *a) {
     for (int f64 = 0; f64 < 2; f64++)
         for (int i = 0; i < NUM_CONSTANTS; i++) {
             size_t rows = (size_t)(constants[i].of_links ? p->nl : p->nv);
-            a->constant[f64][i] = sap_arena_carve(arena, rows * (size_t)constants[i].columns, f64 ? 8 : 4);
+            a->constant[f64][i] = sap_arena_carve(arena, rows * (size_t)constants[i].columns, sap_real_bytes(f64));
         }
     for (int f64 = 0; f64 < 2; f64++)
-        a->shape_pose[f64] = sap_arena_carve(arena, 7 * (size_t)p->ns, f64 ? 8 : 4);
+        a->shape_pose[f64] = sap_arena_carve(arena, 7 * (size_t)p->ns, sap_real_bytes(f64));
     for (int i = 0; i < NUM_ROWS; i++)
         SAP_CARVE(arena, a->row[i], i == ROW_Q ? p->nq : p->nv);
     SAP_CARVE(arena, a->kept, RESULT_COLUMNS * (size_t)p->nv);
@@ -139,17 +140,13 @@ static void gather_constants(const SapSolver *s, SapAwake *a) {
             const SapField *source = field_at(&from, i);
             const int *of = constants[i].of_links ? a->part.link_of : a->part.dof_of;
             int n = constants[i].of_links ? a->part.plan.nl : a->part.plan.nv;
-            size_t size = f64 ? sizeof(double) : sizeof(float), width = (size_t)constants[i].columns * size;
+            size_t size = sap_real_bytes(f64), width = (size_t)constants[i].columns * size;
             const char *row = (const char *)source->data + (size_t)(a->world * source->stride) * size;
             for (int k = 0; k < n; k++)
                 memcpy((char *)a->constant[f64][i] + (size_t)k * width, row + (size_t)of[k] * width, width);
             *field_at(&a->args.constants[f64], i) = (SapField){a->constant[f64][i], 0};
         }
     }
-}
-
-static double number_at(SapBuffer b, size_t i) {
-    return b.is_f64 ? ((const double *)b.data)[i] : (double)((const float *)b.data)[i];
 }
 
 /* The poses of shapes for the interface_contacts: in the world for those of trees that are not in the part. */
@@ -163,14 +160,12 @@ static void place_shapes(const SapSolver *s, const SapStepArgs *args, SapAwake *
         if (link >= 0 && a->part.link[link] < 0) {
             size_t at = (size_t)a->world * (size_t)args->body_q.stride + 7 * (size_t)whole->link[link].body;
             for (size_t i = 0; i < 7; i++)
-                body[i] = number_at(args->body_q, at + i);
+                body[i] = sap_number_at(args->body_q.data, args->body_q.is_f64, at + i);
             pose_compose(body, pose);
             memcpy(pose, body, sizeof pose);
         }
-        for (int i = 0; i < 7; i++) {
-            ((float *)a->shape_pose[0])[7 * shape + i] = (float)pose[i];
-            ((double *)a->shape_pose[1])[7 * shape + i] = pose[i];
-        }
+        for (int f64 = 0; f64 < 2; f64++)
+            sap_put_numbers(a->shape_pose[f64], f64, 7 * (size_t)shape, pose, 7);
     }
     for (int f64 = 0; f64 < 2; f64++) {
         a->interface_contacts.constants[f64] = a->args.constants[f64];
@@ -191,15 +186,11 @@ void sap_awake_choose(SapAwake *a, const SapSolver *s, const SapStepArgs *args, 
 
 /* ---- rows ---- */
 
-static size_t size_of(const SapBuffer *b) {
-    return b->is_f64 ? sizeof(double) : sizeof(float);
-}
-
 /* Copies the part's elements of the world's row to or from a row of the part. */
 static void copy_row(const SapAwake *a, SapBuffer b, int row, bool back) {
     const int *of = row == ROW_Q ? a->part.coord_of : a->part.dof_of;
     int n = row == ROW_Q ? a->part.plan.nq : a->part.plan.nv;
-    size_t size = size_of(&b);
+    size_t size = sap_real_bytes(b.is_f64);
     char *world = (char *)b.data + (size_t)a->world * (size_t)b.stride * size, *own = (char *)a->row[row];
     for (int k = 0; k < n; k++)
         if (back)

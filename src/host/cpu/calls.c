@@ -8,6 +8,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 #include "host/options/capabilities.h"
 #include "host/cpu/solver.h"
 #include "host/model/energy.h"
@@ -60,7 +61,8 @@ static SapStatus check_overlap(const char *name, const void *a, size_t a_bytes, 
 
 static SapStatus check_in_place(const SapSolver *s, const SapState *in, const SapState *out) {
     const SapPlan *p = &s->args.plan;
-    size_t in_size = in->dtype == SAP_F64 ? 8 : 4, out_size = out->dtype == SAP_F64 ? 8 : 4, n = (size_t)s->num_worlds;
+    size_t in_size = sap_real_bytes(in->dtype == SAP_F64), out_size = sap_real_bytes(out->dtype == SAP_F64),
+           n = (size_t)s->num_worlds;
     size_t nq = n * (size_t)p->nq, nv = n * (size_t)p->nv, nu = n * (size_t)sap_model_num_actuators(s->model);
     bool same = in->dtype == out->dtype;
     SAP_TRY(check_overlap("actuator_act", in->actuator_act, nu * in_size, out->actuator_act, nu * out_size, same));

@@ -6,6 +6,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 #include "host/base/sort_by_key.h"
 #include "host/cpu/active_subtree.h"
 #include "host/model/model.h"
@@ -229,7 +230,7 @@ size_t sap_sleep_bytes(const SapSleep *sleep) {
 /* ---- waking ---- */
 
 static Watched watch(SapBuffer b, int width) {
-    size_t element = b.is_f64 ? sizeof(double) : sizeof(float);
+    size_t element = sap_real_bytes(b.is_f64);
     return (Watched){b.data, b.data && b.stride ? (size_t)width * element : 0, element};
 }
 
@@ -378,12 +379,8 @@ static void wake(SapSolver *s, const SapStepArgs *args, const Watched *watched) 
 
 /* ---- falling asleep ---- */
 
-static double number_at(SapBuffer b, long long i) {
-    return b.is_f64 ? ((const double *)b.data)[i] : (double)((const float *)b.data)[i];
-}
-
 static void zero_row(SapBuffer b, int world, int width) {
-    size_t element = b.is_f64 ? sizeof(double) : sizeof(float);
+    size_t element = sap_real_bytes(b.is_f64);
     if (b.data)
         memset((char *)b.data + (size_t)world * (size_t)width * element, 0, (size_t)width * element);
 }
@@ -392,7 +389,8 @@ static void zero_row(SapBuffer b, int world, int width) {
 static bool tree_rests(const SapSleep *sleep, const SapStepArgs *a, int world, int tree) {
     for (int k = sleep->first_dof[tree]; k < sleep->first_dof[tree + 1]; k++) {
         int i = sleep->dof[k];
-        double v = number_at(a->qd_out, (long long)world * a->qd_out.stride + i);
+        double v =
+            sap_number_at(a->qd_out.data, a->qd_out.is_f64, (size_t)world * (size_t)a->qd_out.stride + (size_t)i);
         if (!(sleep->length[i] * fabs(v) < sleep->speed))
             return false;
     }
@@ -460,7 +458,7 @@ static int mark_resting(SapSleep *sleep, int world) {
 }
 
 static void zero_at(SapBuffer b, int world, int i) {
-    size_t element = b.is_f64 ? sizeof(double) : sizeof(float);
+    size_t element = sap_real_bytes(b.is_f64);
     if (b.data)
         memset((char *)b.data + ((size_t)world * (size_t)b.stride + (size_t)i) * element, 0, element);
 }

@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "host/base/fail.h"
+#include "host/base/number.h"
 #include "host/cuda/arrays.h"
 #include "host/cuda/choose.h"
 
@@ -77,7 +78,7 @@ void sap_cuda_carve_waiting(SapArena *arena, SapStepArgs *args, int num_worlds) 
     if (w->most == 0)
         return;
     size_t worlds = (size_t)num_worlds, pairs = worlds * (size_t)w->most;
-    size_t real_bytes = args->geometry_is_f64 ? sizeof(double) : sizeof(float);
+    size_t real_bytes = sap_real_bytes(args->geometry_is_f64);
     SAP_CARVE(arena, w->count, worlds);
     SAP_CARVE(arena, w->listed, 1);
     SAP_CARVE(arena, w->list, pairs);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "host/base/fail.h"
+#include "host/base/number.h"
 #include "host/plan/factor_plan.h"
 
 static SapStatus find_kernels(const SapCudaDevice *device, SapCudaLockstep *s) {
@@ -53,7 +54,7 @@ const char *sap_cuda_lockstep_describe(SapCudaLockstep *s, const SapStepArgs *ar
 void sap_cuda_lockstep_carve(SapArena *arena, const SapStepArgs *args, int num_worlds, SapCudaLockstep *s) {
     size_t n = (size_t)num_worlds, nv = (size_t)args->plan.nv;
     int is_f64 = args->newton.linear_is_f64;
-    size_t number = is_f64 ? sizeof(double) : sizeof(float);
+    size_t number = sap_real_bytes(is_f64);
     /* The systems of all worlds. */
     SapLibraryArgs *l = &s->systems;
     l->matrix = (SapBuffer){sap_arena_carve(arena, n * nv * nv, number), (int)(nv * nv), is_f64};

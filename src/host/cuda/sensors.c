@@ -2,6 +2,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 #include "host/cuda/arrays.h"
 #include "host/cuda/launch.h"
 
@@ -39,7 +40,7 @@ typedef struct Array {
 } Array;
 
 static void list_arrays(SapRayArgs *a, Array *out) {
-    size_t m = (size_t)a->num_rays, all = (size_t)a->num_worlds * m, number = a->distance.is_f64 ? 8 : 4;
+    size_t m = (size_t)a->num_rays, all = (size_t)a->num_worlds * m, number = sap_real_bytes(a->distance.is_f64);
     size_t given = a->origin.stride ? all : m;
     out[ORIGIN] = (Array){&a->origin.data, 3 * given * number};
     out[DIRECTION] = (Array){&a->direction.data, 3 * given * number};

@@ -1,11 +1,8 @@
 #include "host/cuda/world_parameters.h"
 
 #include "host/base/fail.h"
+#include "host/base/number.h"
 #include "host/plan/parameters.h"
-
-static size_t number_bytes(int f64) {
-    return f64 ? sizeof(double) : sizeof(float);
-}
 
 void sap_cuda_world_parameters_init(SapCudaWorldParameters *e, const SapModelArrays *model, const SapPlan *plan,
                                     const SapOptions *options, int num_worlds) {
@@ -30,7 +27,7 @@ int sap_cuda_world_parameters_places(SapCudaWorldParameters *e, SapParameter p,
     int count = 0, fallback = fallback_of(p);
     for (int f64 = 0; f64 < 2; f64++)
         if (!e->constants[p][f64])
-            places[count++] = (SapCudaPlace){&e->constants[p][f64], n * width * number_bytes(f64)};
+            places[count++] = (SapCudaPlace){&e->constants[p][f64], n * width * sap_real_bytes(f64)};
     if (fallback >= 0 && !e->fallback[fallback])
         places[count++] = (SapCudaPlace){&e->fallback[fallback], n * sizeof(double)};
     if (!e->skipped)
@@ -78,8 +75,8 @@ static int list_copies(const SapCudaWorldParameters *e, SapCudaCopy copies[SAP_C
         for (int f64 = 0; f64 < 2; f64++) {
             const SapWorldParameter *x = &e->host.parameter[p];
             if (x->given)
-                copies[count++] =
-                    rows_of(e->constants[p][f64], x->constants[f64], first, end, (size_t)x->width * number_bytes(f64));
+                copies[count++] = rows_of(e->constants[p][f64], x->constants[f64], first, end,
+                                          (size_t)x->width * sap_real_bytes(f64));
         }
     for (int i = 0; i < 2; i++)
         if (e->fallback[i] && e->host.fallback[i])

@@ -444,14 +444,8 @@ static SapStatus emit(const Mesh *m, Faces *f, const char *what, SapHullShape *o
     *out = (SapHullShape){.num_vertices = n, .num_faces = f->num, .num_corners = f->num_corners};
     SapArena arena = {0};
     Loop *loop = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, out->vertex, n);
-        SAP_CARVE(&arena, out->face_start, f->num + 1);
-        SAP_CARVE(&arena, out->corner, f->num_corners);
-        SAP_CARVE(&arena, loop, f->num);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, what));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, what, SAP_PART(out->vertex, n), SAP_PART(out->face_start, f->num + 1),
+                          SAP_PART(out->corner, f->num_corners), SAP_PART(loop, f->num)));
     out->memory = arena.base;
     /* Vertices, and corners as indices into them. */
     for (int v = 0; v < m->num_points; v++)
@@ -475,18 +469,10 @@ static SapStatus emit(const Mesh *m, Faces *f, const char *what, SapHullShape *o
 static SapStatus collect_faces(Mesh *m, const char *what, SapHullShape *out) {
     Faces f = {0};
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, f.seed, m->num_triangles);
-        SAP_CARVE(&arena, f.queue, m->num_triangles);
-        SAP_CARVE(&arena, f.next, m->num_points);
-        SAP_CARVE(&arena, f.stamp, m->num_points);
-        SAP_CARVE(&arena, f.start, m->num_triangles + 1);
-        SAP_CARVE(&arena, f.corner, 3 * m->num_triangles);
-        SAP_CARVE(&arena, f.uses, m->num_points);
-        SAP_CARVE(&arena, f.place, m->num_points);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, what));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, what, SAP_PART(f.seed, m->num_triangles), SAP_PART(f.queue, m->num_triangles),
+                          SAP_PART(f.next, m->num_points), SAP_PART(f.stamp, m->num_points),
+                          SAP_PART(f.start, m->num_triangles + 1), SAP_PART(f.corner, 3 * m->num_triangles),
+                          SAP_PART(f.uses, m->num_points), SAP_PART(f.place, m->num_points)));
     make_faces(m, &f);
     drop_points_on_edges(m, &f);
     SapStatus status = emit(m, &f, what, out);

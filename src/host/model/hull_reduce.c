@@ -129,13 +129,7 @@ static SapStatus reduce(const double *points, const SapHullShape *hull, int most
     Reduction r = {.n = n, .most = most, .chosen = kept};
     SapArena arena = {0};
     double *vertex = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, vertex, 3 * n);
-        SAP_CARVE(&arena, r.position, 3 * most);
-        SAP_CARVE(&arena, r.taken, n);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, what));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, what, SAP_PART(vertex, 3 * n), SAP_PART(r.position, 3 * most), SAP_PART(r.taken, n)));
     for (int i = 0; i < 3 * n; i++)
         vertex[i] = points[3 * hull->vertex[i / 3] + i % 3];
     r.points = vertex;

@@ -5,23 +5,11 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 #include "host/model/shape_types.h"
 #include "host/plan/hulls.h"
 #include "host/plan/parameters.h"
 #include "host/plan/plan.h"
-
-/* Writes element i of a field under construction. */
-static void put(void *data, int f64, int i, double value) {
-    if (f64)
-        ((double *)data)[i] = value;
-    else
-        ((float *)data)[i] = (float)value;
-}
-
-static void put_all(void *data, int f64, int first, const double *values, int n) {
-    for (int i = 0; i < n; i++)
-        put(data, f64, first + i, values[i]);
-}
 
 /* The inverse of a pose: (-R' p, q*). A model created as given may have quaternions that are not exactly unit. */
 static void invert_pose(const double *X, double *inverse) {
@@ -42,15 +30,15 @@ static void invert_pose(const double *X, double *inverse) {
 static void fill_link(const SapModelArrays *m, const SapConstants *c, int f64, int l) {
     double X_c_inv[7];
     invert_pose(m->joint_X_c + 7 * l, X_c_inv);
-    put_all((void *)c->X_p.data, f64, 7 * l, m->joint_X_p + 7 * l, 7);
-    put_all((void *)c->X_c_inv.data, f64, 7 * l, X_c_inv, 7);
+    sap_put_numbers((void *)c->X_p.data, f64, 7 * l, m->joint_X_p + 7 * l, 7);
+    sap_put_numbers((void *)c->X_c_inv.data, f64, 7 * l, X_c_inv, 7);
 }
 
 /* ---- shapes ---- */
 
 /* Rounding must not make a radius smaller. */
 static void put_radius(void *data, int f64, int i, double radius) {
-    put(data, f64, i, radius);
+    sap_put_number(data, f64, i, radius);
     float *rounded = (float *)data + i;
     if (!f64 && (double)*rounded < radius)
         *rounded = nextafterf(*rounded, INFINITY);
@@ -59,9 +47,9 @@ static void put_radius(void *data, int f64, int i, double radius) {
 static void fill_shape(const SapModelArrays *m, const SapConstants *c, int f64, int s) {
     double bound[4];
     sap_shape_bound(m, s, bound);
-    put_all((void *)c->shape_pose.data, f64, 7 * s, m->shape_transform + 7 * s, 7);
-    put_all((void *)c->shape_size.data, f64, 3 * s, m->shape_scale + 3 * s, 3);
-    put_all((void *)c->shape_bound.data, f64, 4 * s, bound, 3);
+    sap_put_numbers((void *)c->shape_pose.data, f64, 7 * s, m->shape_transform + 7 * s, 7);
+    sap_put_numbers((void *)c->shape_size.data, f64, 3 * s, m->shape_scale + 3 * s, 3);
+    sap_put_numbers((void *)c->shape_bound.data, f64, 4 * s, bound, 3);
     put_radius((void *)c->shape_bound.data, f64, 4 * s + 3, bound[3]);
 }
 
@@ -86,10 +74,10 @@ static void fill_hull(const SapModelArrays *m, const SapPlan *p, const SapConsta
     for (int i = 0; i < 3 * hull->num_vertices; i++)
         extent = fmax(extent, fabs(vertex[i]));
     sap_hull_box(vertex, hull->num_vertices, plane, hull->num_faces, box);
-    put_all((void *)c->hull_vertex.data, f64, 3 * hull->vertex, vertex, 3 * hull->num_vertices);
-    put_all((void *)c->hull_plane.data, f64, 4 * hull->face, plane, 4 * hull->num_faces);
-    put((void *)c->hull_extent.data, f64, k, extent);
-    put_all((void *)c->hull_box.data, f64, 15 * k, box, 15);
+    sap_put_numbers((void *)c->hull_vertex.data, f64, 3 * hull->vertex, vertex, 3 * hull->num_vertices);
+    sap_put_numbers((void *)c->hull_plane.data, f64, 4 * hull->face, plane, 4 * hull->num_faces);
+    sap_put_number((void *)c->hull_extent.data, f64, k, extent);
+    sap_put_numbers((void *)c->hull_box.data, f64, 15 * k, box, 15);
 }
 
 static SapStatus fill_shapes(const SapModelArrays *m, const SapPlan *p, SapConstants *c, int f64) {
@@ -102,7 +90,7 @@ static SapStatus fill_shapes(const SapModelArrays *m, const SapPlan *p, SapConst
         if (sap_shape_data(p->shape_type[s]) == SAP_SHAPE_DATA_MESH)
             fill_hull(m, p, c, f64, s, work, work + vertices);
     }
-    put_all((void *)c->height.data, f64, 0, m->heights, m->num_heights);
+    sap_put_numbers((void *)c->height.data, f64, 0, m->heights, m->num_heights);
     free(work);
     return SAP_OK;
 }
@@ -113,7 +101,7 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
     /* Allocate: measure, then carve. */
     *out = (SapConstantsOwner){0};
     SapConstants *c = &out->constants;
-    size_t size = f64 ? sizeof(double) : sizeof(float);
+    size_t size = sap_real_bytes(f64);
     SapArena arena = {0};
     for (int pass = 0; pass < 2; pass++) {
         for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
@@ -140,7 +128,7 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
         sap_parameter_put(m, plan, p, f64, (void *)sap_parameter_constant(c, p)->data);
     for (int l = 0; l < plan->nl; l++)
         fill_link(m, c, f64, l);
-    put_all((void *)c->axis.data, f64, 0, m->joint_axis, 3 * plan->nv);
+    sap_put_numbers((void *)c->axis.data, f64, 0, m->joint_axis, 3 * plan->nv);
     SapStatus status = fill_shapes(m, plan, c, f64);
     if (status != SAP_OK)
         sap_constants_free(out);

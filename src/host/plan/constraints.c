@@ -218,27 +218,17 @@ static void fill_dof_blocks(const Work *w, const Fill *f, int num_blocks) {
 
 static SapStatus carve_blocks(const Work *w, int num_blocks, Fill *f, SapPlanOwner *out) {
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, f->block, num_blocks);
-        SAP_CARVE(&arena, f->tendon_start, w->m->num_tendons + 1);
-        SAP_CARVE(&arena, f->tendon_driven, w->m->num_tendons);
-        SAP_CARVE(&arena, f->tendon_term, w->m->num_tendon_terms);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "plan"));
-    }
+    SAP_TRY(
+        SAP_CARVE_ALL(&arena, "plan", SAP_PART(f->block, num_blocks), SAP_PART(f->tendon_start, w->m->num_tendons + 1),
+                      SAP_PART(f->tendon_driven, w->m->num_tendons), SAP_PART(f->tendon_term, w->m->num_tendon_terms)));
     sap_plan_own(out, SAP_PLAN_CONSTRAINTS, arena.base, arena.used);
     return SAP_OK;
 }
 
 static SapStatus carve_columns(const Work *w, long long columns, Fill *f, SapPlanOwner *out) {
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, f->block_dof, columns);
-        SAP_CARVE(&arena, f->dof_block_start, w->plan->nv + 1);
-        SAP_CARVE(&arena, f->dof_block, columns);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "plan"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "plan", SAP_PART(f->block_dof, columns),
+                          SAP_PART(f->dof_block_start, w->plan->nv + 1), SAP_PART(f->dof_block, columns)));
     sap_plan_own(out, SAP_PLAN_COLUMNS, arena.base, arena.used);
     return SAP_OK;
 }
@@ -286,12 +276,7 @@ SapStatus sap_plan_add_constraints(const SapModel *model, SapPlanOwner *out) {
     if (m->num_constraints + m->num_tendons == 0 && !w.formulation->dof_blocks)
         return SAP_OK;
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, w.mark, plan->nv);
-        SAP_CARVE(&arena, w.dof_of, plan->nv);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "plan"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "plan", SAP_PART(w.mark, plan->nv), SAP_PART(w.dof_of, plan->nv)));
     for (int i = 0; i < plan->nv; i++)
         w.dof_of[plan->dof_public[i]] = i;
     SapStatus status = add_blocks(&w, out);

@@ -98,12 +98,8 @@ static SapStatus own_lists(const SapDirectionLists *lists, SapPlanOwner *out) {
     SapArena arena = {0};
     SapDirectionCell *cell = NULL;
     int *point = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, cell, lists->num_cells);
-        SAP_CARVE(&arena, point, lists->num_points);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "tables of directions"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "tables of directions", SAP_PART(cell, lists->num_cells),
+                          SAP_PART(point, lists->num_points)));
     sap_plan_own(out, SAP_PLAN_DIRECTIONS, arena.base, arena.used);
     for (size_t i = 0; i < lists->num_cells; i++)
         cell[i] = lists->cell[i];
@@ -126,13 +122,8 @@ SapStatus sap_plan_add_directions(const SapModelArrays *m, SapHull *hull, SapPla
     }
     SapArena arena = {0};
     Work w = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, w.vertex, 3 * vertices);
-        SAP_CARVE(&arena, w.plane, 4 * faces);
-        SAP_CARVE(&arena, w.point, 3 * points);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "tables of directions"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "tables of directions", SAP_PART(w.vertex, 3 * vertices),
+                          SAP_PART(w.plane, 4 * faces), SAP_PART(w.point, 3 * points)));
     SapDirectionLists lists = {0};
     SapStatus status = add_all_tables(m, p, &w, hull, &lists);
     if (status == SAP_OK)

@@ -5,6 +5,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 
 static void free_plan(SapModelCache *cache) {
     SapModelPlan *p = (SapModelPlan *)cache;
@@ -25,8 +26,7 @@ static SapStatus fill_plan(const SapModel *model, int formulation, SapBroadPhase
     for (int f64 = 0; f64 < 2; f64++) {
         SAP_TRY(sap_constants_create(m, &p->plan.plan, f64, &p->constants[f64]));
         if (!f->dof_terms) /* friction of dofs is in blocks */
-            memset((void *)p->constants[f64].constants.friction.data, 0,
-                   (size_t)p->plan.plan.nv * (f64 ? sizeof(double) : sizeof(float)));
+            memset((void *)p->constants[f64].constants.friction.data, 0, (size_t)p->plan.plan.nv * sap_real_bytes(f64));
     }
     return f->create_args ? f->create_args(model, &p->plan.plan, &p->formulation) : SAP_OK;
 }

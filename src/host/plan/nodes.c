@@ -79,13 +79,8 @@ static SapStatus fill_nodes(const int *parent_dof, int *children, SapPlanOwner *
     int count = find_nodes(nv, parent_dof, children, NULL), words = (count + WORD_BITS - 1) / WORD_BITS;
     Fill f;
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) { /* measure, then carve */
-        SAP_CARVE(&arena, f.start, count + 1);
-        SAP_CARVE(&arena, f.of_dof, nv);
-        SAP_CARVE(&arena, f.couples, (long long)count * words);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "plan"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "plan", SAP_PART(f.start, count + 1), SAP_PART(f.of_dof, nv),
+                          SAP_PART(f.couples, (long long)count * words)));
     sap_plan_own(out, SAP_PLAN_NODES, arena.base, arena.used);
     find_nodes(nv, parent_dof, children, &f);
     couple_nodes(&out->plan, parent_dof, words, &f);

@@ -53,13 +53,9 @@ SapStatus sap_pair_filter_create(const SapModelArrays *m, SapPairFilter *out) {
     SapArena arena = {0};
     int *group = NULL;
     uint64_t *bodies = NULL, *shapes = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, group, m->num_bodies);
-        SAP_CARVE(&arena, bodies, (size_t)m->num_filter_pairs + (size_t)m->num_joints);
-        SAP_CARVE(&arena, shapes, m->num_shape_filter_pairs);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "pair filter"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "pair filter", SAP_PART(group, m->num_bodies),
+                          SAP_PART(bodies, (size_t)m->num_filter_pairs + (size_t)m->num_joints),
+                          SAP_PART(shapes, m->num_shape_filter_pairs)));
     out->memory = arena.base;
     find_groups(m, group);
     out->num_bodies = list_bodies(m, bodies);
@@ -182,14 +178,9 @@ static SapStatus visit_candidates(const SapPairFilter *f, const Candidates *c, V
 static SapStatus visit_filtered(const SapPairFilter *f, Visit *visit, void *arg) {
     SapArena arena = {0};
     Candidates c = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, c.all.shape, f->model->num_shapes);
-        SAP_CARVE(&arena, c.all.run, f->model->num_shapes);
-        SAP_CARVE(&arena, c.moving.shape, f->model->num_shapes);
-        SAP_CARVE(&arena, c.moving.run, f->model->num_shapes);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "pairs"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "pairs", SAP_PART(c.all.shape, f->model->num_shapes),
+                          SAP_PART(c.all.run, f->model->num_shapes), SAP_PART(c.moving.shape, f->model->num_shapes),
+                          SAP_PART(c.moving.run, f->model->num_shapes)));
     find_candidates(f, &c);
     SapStatus status = visit_candidates(f, &c, visit, arg);
     free(arena.base);

@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "host/base/number.h"
+
 typedef struct Parameter {
     size_t constant; /* offset in SapConstants */
     int packed;      /* number of columns there */
@@ -89,13 +91,6 @@ static int model_row(const SapPlan *plan, SapParameterOwner owner, int i) {
                                             : i;
 }
 
-static void put(void *row, int f64, int i, double value) {
-    if (f64)
-        ((double *)row)[i] = value;
-    else
-        ((float *)row)[i] = (float)value;
-}
-
 void sap_parameter_put(const SapModelArrays *m, const SapPlan *plan, SapParameter p, int f64, void *row) {
     static const int of_inertia[6] = {0, 4, 8, 1, 2, 5};
     SapParameterOwner owner = sap_parameter_owner(p);
@@ -105,6 +100,7 @@ void sap_parameter_put(const SapModelArrays *m, const SapPlan *plan, SapParamete
     for (int i = 0, n = num_rows(plan, owner); i < n; i++) {
         int from = columns * model_row(plan, owner, i);
         for (int k = 0; k < packed; k++)
-            put(row, f64, packed * i + k, sap_parameter_number(p, values, from + (is_inertia ? of_inertia[k] : k)));
+            sap_put_number(row, f64, (size_t)(packed * i + k),
+                           sap_parameter_number(p, values, from + (is_inertia ? of_inertia[k] : k)));
     }
 }

@@ -70,15 +70,9 @@ static SapStatus fill_pattern(int nv, const int *parent_dof, int *depth, SapPatt
     /* Allocate: measure, then carve. */
     Fill f = {.depth = depth};
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, f.row, nv);
-        SAP_CARVE(&arena, f.ancestor, nnz);
-        SAP_CARVE(&arena, f.descendant, sum + nnz);
-        SAP_CARVE(&arena, f.depth_start, depths + 1);
-        SAP_CARVE(&arena, f.depth_dof, nv);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "pattern"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "pattern", SAP_PART(f.row, nv), SAP_PART(f.ancestor, nnz),
+                          SAP_PART(f.descendant, sum + nnz), SAP_PART(f.depth_start, depths + 1),
+                          SAP_PART(f.depth_dof, nv)));
     /* Fill. */
     fill_rows(nv, parent_dof, &f);
     fill_descendants(nv, parent_dof, &f);

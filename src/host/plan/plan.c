@@ -166,21 +166,12 @@ void sap_plan_own(SapPlanOwner *out, int block, void *memory, size_t bytes) {
 
 static SapStatus carve_plan(const SapModelArrays *m, const Work *w, Fill *f, SapPlanOwner *out) {
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) { /* measure, then carve */
-        SAP_CARVE(&arena, f->link, m->num_joints);
-        SAP_CARVE(&arena, f->child, m->num_joints);
-        SAP_CARVE(&arena, f->level_start, w->levels + 1);
-        SAP_CARVE(&arena, f->level_link, m->num_joints);
-        SAP_CARVE(&arena, f->body_link, m->num_bodies);
-        SAP_CARVE(&arena, f->shape_link, m->num_shapes);
-        SAP_CARVE(&arena, f->dof_public, m->num_dofs);
-        SAP_CARVE(&arena, f->dof_coord, m->num_dofs);
-        SAP_CARVE(&arena, f->dof_driven, m->num_dofs);
-        SAP_CARVE(&arena, f->dof_limited, m->num_dofs);
-        SAP_CARVE(&arena, f->dof_law, m->num_dofs);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "plan"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "plan", SAP_PART(f->link, m->num_joints), SAP_PART(f->child, m->num_joints),
+                          SAP_PART(f->level_start, w->levels + 1), SAP_PART(f->level_link, m->num_joints),
+                          SAP_PART(f->body_link, m->num_bodies), SAP_PART(f->shape_link, m->num_shapes),
+                          SAP_PART(f->dof_public, m->num_dofs), SAP_PART(f->dof_coord, m->num_dofs),
+                          SAP_PART(f->dof_driven, m->num_dofs), SAP_PART(f->dof_limited, m->num_dofs),
+                          SAP_PART(f->dof_law, m->num_dofs)));
     sap_plan_own(out, SAP_PLAN_LINKS, arena.base, arena.used);
     return SAP_OK;
 }
@@ -265,15 +256,9 @@ SapStatus sap_plan_create(const SapModel *model, int formulation, SapPlanOwner *
         SAP_TRY(sap_formulation(formulation)->check_model(model));
     SapArena arena = {0};
     Work w = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, w.body_link, m->num_bodies);
-        SAP_CARVE(&arena, w.level, m->num_joints);
-        SAP_CARVE(&arena, w.parent_dof, m->num_dofs);
-        SAP_CARVE(&arena, w.closed, m->num_dofs);
-        SAP_CARVE(&arena, w.scratch, m->num_dofs);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "plan"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "plan", SAP_PART(w.body_link, m->num_bodies), SAP_PART(w.level, m->num_joints),
+                          SAP_PART(w.parent_dof, m->num_dofs), SAP_PART(w.closed, m->num_dofs),
+                          SAP_PART(w.scratch, m->num_dofs)));
     SapStatus status = fill_plan(model, formulation, &w, out);
     free(arena.base);
     if (status != SAP_OK)

@@ -50,18 +50,11 @@ static SapStatus count_hulls(const SapModel *model, Fill *f) {
 
 static SapStatus carve(const SapModelArrays *m, Fill *f, SapPlanOwner *out) {
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, f->shape_type, m->num_shapes);
-        SAP_CARVE(&arena, f->shape_mesh, m->num_shapes);
-        SAP_CARVE(&arena, f->hull, f->num_hulls);
-        SAP_CARVE(&arena, f->hull_face, f->faces);
-        SAP_CARVE(&arena, f->hull_corner, f->corners);
-        SAP_CARVE(&arena, f->hull_edge, f->corners); /* twice what a closed surface needs */
-        SAP_CARVE(&arena, f->hull_source, f->vertices);
-        SAP_CARVE(&arena, f->height_field, m->num_height_fields);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "plan"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "plan", SAP_PART(f->shape_type, m->num_shapes),
+                          SAP_PART(f->shape_mesh, m->num_shapes), SAP_PART(f->hull, f->num_hulls),
+                          SAP_PART(f->hull_face, f->faces), SAP_PART(f->hull_corner, f->corners),
+                          SAP_PART(f->hull_edge, f->corners /* twice what a closed surface needs */),
+                          SAP_PART(f->hull_source, f->vertices), SAP_PART(f->height_field, m->num_height_fields)));
     sap_plan_own(out, SAP_PLAN_SHAPES, arena.base, arena.used);
     return SAP_OK;
 }

@@ -177,13 +177,8 @@ static void add_nodes(Build *b, int first, int last) {
 static SapStatus build_nodes(const SapPairFilter *f, int num_items, SapStaticNode *node) {
     SapArena arena = {0};
     Build b = {.model = f->model, .node = node};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, b.item, num_items);
-        SAP_CARVE(&arena, b.low, f->model->num_shapes);
-        SAP_CARVE(&arena, b.high, f->model->num_shapes);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "tree of static shapes"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "tree of static shapes", SAP_PART(b.item, num_items),
+                          SAP_PART(b.low, f->model->num_shapes), SAP_PART(b.high, f->model->num_shapes)));
     for (int s = 0, n = 0; s < f->model->num_shapes; s++)
         if (sap_tree_role(f, s) == SAP_TREE_STATIC) {
             b.item[n++] = s;
@@ -205,16 +200,10 @@ typedef struct Fill {
 
 static SapStatus carve(const SapModelArrays *m, const Counts *c, int row_words, Fill *f, SapPlanOwner *out) {
     SapArena arena = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        SAP_CARVE(&arena, f->node, c->in_tree > 0 ? 2 * c->in_tree - 1 : 0);
-        SAP_CARVE(&arena, f->placed, c->placed);
-        SAP_CARVE(&arena, f->seeker, c->seekers);
-        SAP_CARVE(&arena, f->seekers_before, m->num_shapes + 1);
-        SAP_CARVE(&arena, f->member, row_words);
-        SAP_CARVE(&arena, f->allowed, c->seekers * row_words);
-        if (pass == 0)
-            SAP_TRY(sap_arena_allocate(&arena, "tree of static shapes"));
-    }
+    SAP_TRY(SAP_CARVE_ALL(&arena, "tree of static shapes", SAP_PART(f->node, c->in_tree > 0 ? 2 * c->in_tree - 1 : 0),
+                          SAP_PART(f->placed, c->placed), SAP_PART(f->seeker, c->seekers),
+                          SAP_PART(f->seekers_before, m->num_shapes + 1), SAP_PART(f->member, row_words),
+                          SAP_PART(f->allowed, c->seekers * row_words)));
     sap_plan_own(out, SAP_PLAN_STATIC, arena.base, arena.used);
     return SAP_OK;
 }

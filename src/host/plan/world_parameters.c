@@ -6,6 +6,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/base/number.h"
 #include "host/model/check.h"
 #include "host/model/label.h"
 #include "host/model/shape_types.h"
@@ -38,7 +39,7 @@ static void *row_of(void *array, const SapWorldParameter *x, int w) {
 }
 
 static void *constants_of(const SapWorldParameter *x, int f64, int w) {
-    return (char *)x->constants[f64] + (size_t)w * (size_t)x->width * (f64 ? sizeof(double) : sizeof(float));
+    return (char *)x->constants[f64] + (size_t)w * (size_t)x->width * sap_real_bytes(f64);
 }
 
 static bool has_changed(const SapWorldParameter *x, int w) {
@@ -158,7 +159,7 @@ static SapStatus allocate(SapWorldParameters *e, SapParameter p) {
     x->width = sap_parameter_width(e->plan, p);
     x->row = (size_t)x->size * sap_parameter_bytes(p);
     for (int f64 = 0; f64 < 2; f64++)
-        SAP_TRY(take(e, &x->constants[f64], (size_t)x->width, f64 ? sizeof(double) : sizeof(float)));
+        SAP_TRY(take(e, &x->constants[f64], (size_t)x->width, sap_real_bytes(f64)));
     SAP_TRY(take(e, &x->seen, (size_t)x->size, sap_parameter_bytes(p)));
     if (!e->bad)
         SAP_TRY(take(e, &e->bad, 1, sizeof *e->bad));
