@@ -100,7 +100,7 @@ typedef enum SapBroadPhase {
 } SapBroadPhase;
 typedef enum SapCompat {
     SAP_COMPAT_NONE = 0,    /* "none" */
-    SAP_COMPAT_SAP_WARP = 1 /* "sap_warp": repeats known faults of SAP Warp (docs/conform.md) */
+    SAP_COMPAT_SAP_WARP = 1 /* "sap_warp": repeats known faults of SAP Warp (lab/conform/README.md) */
 } SapCompat;
 
 /* Instruction set of the kernels on the CPU. All give the same bits. */

@@ -114,7 +114,7 @@ static bool flag(const json_t *output, const char *name) {
     return json_is_true(node) || json_integer_value(node) != 0;
 }
 
-/* Relative errors, in the order of docs/conform.md. */
+/* Relative errors, in the order of lab/conform/README.md. */
 static bool compare_all(const ConformFile *file, const ConformCase *c, const json_t *output, ConformError *e) {
     size_t nv = (size_t)file->arrays->num_dofs, nq = (size_t)file->arrays->num_coords, n = (size_t)c->num_contacts;
     const Quantity quantities[CONFORM_QUANTITIES] = {

@@ -1,5 +1,5 @@
 /* `sapwood conform FILE...`: one step against reference cases, in every preset and line search of a file, or contact
- * problems in impulses against their solutions. docs/conform.md. */
+ * problems in impulses against their solutions. lab/conform/README.md. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Compares one step, or contact problems in impulses, with reference cases."
-    "\vFILE is a reference file: JSON, or JSON compressed by gzip (docs/conform.md).\n"
+    "\vFILE is a reference file: JSON, or JSON compressed by gzip (lab/conform/README.md).\n"
     "- A model and cases of it: the state and the contacts before a step, and what the step computes: velocities, "
     "impulses, cost, numbers of iterations.\n"
     "- Cases of a scene with constraints; the scene lies beside the file as NAME.yaml.\n"

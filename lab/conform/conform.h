@@ -1,5 +1,5 @@
 /* Comparison of a step with reference cases: JSON files of one-step problems with the results of another
- * implementation. docs/conform.md describes the format. */
+ * implementation. lab/conform/README.md describes the format. */
 #ifndef SAPWOOD_LAB_CONFORM_CONFORM_H
 #define SAPWOOD_LAB_CONFORM_CONFORM_H
 

@@ -1,5 +1,5 @@
 /* Comparison with reference data for constraints and tendons: a scene, cases of one step each, and a trajectory.
- * docs/conform.md describes the format. */
+ * lab/conform/README.md describes the format. */
 #ifndef SAPWOOD_LAB_CONFORM_CONSTRAINTS_H
 #define SAPWOOD_LAB_CONFORM_CONSTRAINTS_H
 

@@ -1,5 +1,5 @@
 /* Each problem is solved twice by the method cone: to 1e-6, which gives the iterations, and to 1e-10, which is
- * compared. docs/conform.md has the criteria. */
+ * compared. lab/conform/README.md has the criteria. */
 #include "lab/conform/dual.h"
 
 #include <math.h>

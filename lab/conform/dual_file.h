@@ -1,4 +1,4 @@
-/* Contact problems in impulses, as JSON: the format "sapwood-dual-1" of docs/conform.md. */
+/* Contact problems in impulses, as JSON: the format "sapwood-dual-1" of lab/conform/README.md. */
 #ifndef SAPWOOD_LAB_CONFORM_DUAL_FILE_H
 #define SAPWOOD_LAB_CONFORM_DUAL_FILE_H
 

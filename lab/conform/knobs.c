@@ -1,4 +1,4 @@
-/* `sapwood conform --knobs`: reference cases with one precision at a time set to f32. docs/conform.md. */
+/* `sapwood conform --knobs`: reference cases with one precision at a time set to f32. lab/conform/README.md. */
 #include "lab/conform/knobs.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-"""Compares MuJoCo's law with MuJoCo itself: the cases and trajectories of reference files (docs/conform.md).
+"""Compares MuJoCo's law with MuJoCo itself: the cases and trajectories of reference files (lab/conform/README.md).
 
     python lab/conform/mujoco_files.py [--verbose] FILE...
 

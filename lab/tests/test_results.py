@@ -11,14 +11,9 @@ import results  # noqa: E402
 # Tables of numbers that no machine changes: (page, first column): what they are.
 CONSTANTS = {
     ("cli.md", "option"): "defaults",
-    ("conform.md", "quantities"): "tolerances",
-    ("conform.md", "v_star"): "tolerances",
-    ("conform.md", "precisions of"): "tolerances",
-    ("conform.md", "in f32"): "tolerances",
     ("contact_law.md", "region"): "regions",
     ("factor.md", "row"): "an example of a pattern",
     ("factor.md", "scene"): "numbers of entries of matrices",
-    ("free_motion.md", "kinematics of a link"): "numbers of operations",
     ("joints.md", "type"): "columns of joints",
     ("model.md", "joint type"): "numbers of joint types",
     ("model.md", "type"): "numbers of shape types",
