@@ -52,7 +52,9 @@ def missing_sources(root, names, text):
     for quoted in re.findall(r"`([^`\n]+)`", text):
         for word in quoted.split():
             word = word.rstrip(":,;").split(":")[0]
-            if not re.fullmatch(rf"(?:[\w.-]+/)*[a-z_][\w-]*\.{EXTENSIONS}", word) or word.startswith(("build/", "generated/", "/")):
+            if not re.fullmatch(rf"(?:[\w.-]+/)*[a-z_][\w-]*\.{EXTENSIONS}", word):
+                continue
+            if word.startswith(("build/", "generated/", "/")):
                 continue
             if not (any((root / top / word).exists() for top in ROOTS) if "/" in word else word in names):
                 yield f"`{word}` is no file of the sources"
