@@ -186,7 +186,7 @@ KERNEL_FN bool pair_before(const SapPair *pair, const TreeCursor *at) {
     return low < at->low || (low == at->low && a + b - low < at->high);
 }
 
-/* Removes up to `most` pairs from the set, in order, and returns their number: those of the bits and those of the tree,
+/* Removes up to `most` pairs from the set, in order, and returns their number: pairs of the bits and of the tree,
  * merged. Called by one thread. */
 STAGE_FN int broad_take(const Context *ctx, SapPair *pair, int most) {
     const SapPlan *plan = &ctx->args->plan;

@@ -4,9 +4,9 @@
  * A feature is a polygon, segment or point of a shape: a face of a box or hull, a cap of a cylinder or base of a cone
  * (an octagon of rim points), the side of a cylinder, cone or capsule (a segment), an edge. Projected along n, the two
  * features are clipped against each other. Each corner of the intersection has its own distance
- *   d = (x_1 - x_0).n,   x_0 on the feature of shape 0, x_1 on that of shape 1
+ *   d = (x_1 - x_0).n,   x_0 on the feature of shape 0, x_1 on shape 1's
  * One feature must be flat: tilted against the plane normal to n by at most MANIFOLD_TIGHT. The other may be tilted by
- * at most MANIFOLD_LOOSE. A box that stands on its edge thus has the points of that edge, and those of its face once it
+ * at most MANIFOLD_LOOSE. A box that stands on its edge thus has the points of that edge, and of its face once it
  * is almost flat. */
 
 #define MANIFOLD_TIGHT 0.03 /* sines of the tilt */

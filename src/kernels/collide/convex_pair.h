@@ -79,7 +79,7 @@ STAGE_FN bool convex_distance(const CorePair *pair, real reach, ContactPoint *ou
         return false;
     if (found == GJK_OVERLAP) {
         epa(pair, &s, &n, &p, &d);
-        /* move p from the chord to the supporting plane of a; that of b is then at distance d */
+        /* move p from the chord to the supporting plane of a; the plane of b is then at distance d */
         p = vec3_fma(vec3_dot(n, vec3_sub(support(a, n), p)), n, p);
     } else {
         p = simplex_point(&s);

@@ -3,7 +3,7 @@
  *
  * All quantities are in the frame of shape 0; shape 1 is at the pose X in it. Each point has its own unit normal n,
  * from shape 0 to shape 1, and signed distance d, negative in penetration. p is on the surface of shape 0 and p + d n
- * on that of shape 1. Margins are not included. */
+ * on the surface of shape 1. Margins are not included. */
 
 enum { MANIFOLD_MAX = 8 };
 
@@ -202,7 +202,7 @@ KERNEL_FN real reduce_apart(const FlatPoint *chosen, int k, const FlatPoint *c, 
  *   2  the area with the first two points
  *   3  the area outside the triangle of the first three points, beyond the edge where it is largest
  *   4+ the squared distance from the nearest chosen point
- * plus the difference of its normal from those of the chosen points. */
+ * plus the difference of its normal from the normals of the chosen points. */
 KERNEL_FN real reduce_value(const FlatPoint *chosen, int k, const FlatPoint *c, const Measure *by) {
     if (k != 2 && k != 3)
         return reduce_apart(chosen, k, c, by, true);

@@ -189,7 +189,7 @@ STAGE_FN Vec3 ellipsoid_nearest(Vec3 y, Vec3 size) {
     e.kz.y = real_select(least_y, real_max(e.kz.y, off), e.kz.y);
     e.kz.z = real_select(least_z, real_max(e.kz.z, off), e.kz.z);
 
-    /* each q_i <= 1 is a lower bound of x, and that of the shortest axis is positive */
+    /* each q_i <= 1 is a lower bound of x, and the bound of the shortest axis is positive */
     real x = real_max(e.kz.x - e.k1.x, real_max(e.kz.y - e.k1.y, e.kz.z - e.k1.z));
     Vec3 q = ellipsoid_q(&e, ellipsoid_root(&e, x));
     q = vec3_scale(K(1.0) / vec3_length(q), q);
@@ -257,7 +257,7 @@ KERNEL_FN void segments_nearest(Vec3 p, Vec3 v, real h0, real h1, real *s_out, r
     *t_out = t;
 }
 
-/* The vector from the nearest point of the first segment to that of the second. If both are interior points and the
+/* The vector from the nearest point of the first segment to the second's. If both are interior points and the
  * segments are not nearly parallel, it is along z x v, with the sign of the difference w. It is zero where the segments
  * intersect, up to rounding. *n is the direction to use then: +-z x v, or +-x for parallel segments, on the side of the
  * second centre. */
@@ -274,7 +274,7 @@ KERNEL_FN Vec3 segments_apart(Vec3 w, Vec3 p, Vec3 v, mask within_0, mask within
     return beyond_rounding(w, rounding);
 }
 
-/* Two opposite points of the axes: parameter s on that of shape 0, t on that of shape 1. */
+/* Two opposite points of the axes: parameter s on shape 0's, t on shape 1's. */
 typedef struct Opposite {
     real s, t;
     Vec3 w; /* from the first point to the second */

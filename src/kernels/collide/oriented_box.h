@@ -96,7 +96,7 @@ STAGE_FN mask solids_apart(const Context *ctx, const Solid *a, const Solid *b, P
         return mask_none();
     OrientedBox box_a = solid_box(ctx, a), box_b = solid_box(ctx, b);
     Mat3 turn = quat_matrix(X.q), R;
-    /* the box of b in the frame of a, then in that of the box of a */
+    /* the box of b in the frame of a, then in the frame of the box of a */
     Vec3 p = vec3_sub(vec3_add(X.p, mat3_mul(turn, box_b.p)), box_a.p);
     R.x = mat3_mul_transposed(box_a.R, mat3_mul(turn, box_b.R.x));
     R.y = mat3_mul_transposed(box_a.R, mat3_mul(turn, box_b.R.y));

@@ -18,7 +18,7 @@ KERNEL_FN int shape_body(const SapPlan *plan, int s) {
     return plan->shape_link[s] < 0 ? -1 : plan->link[plan->shape_link[s]].body;
 }
 
-/* Parameters NaN: those of the shapes apply. */
+/* Parameters NaN: the shapes' apply. */
 KERNEL_FN void record_leave_law(const SapContactArgs *c, long long at, int l) {
     (void)l;
     real none = real_nan();

@@ -31,7 +31,7 @@ STAGE_FN void collide_shape(const Context *ctx, int s) {
 /* ---- pairs ---- */
 
 /* Worlds in which the bounding spheres of two shapes overlap; the bound of a plane is its half-space. The type of a is
- * not larger than that of b. */
+ * not larger than b's. */
 KERNEL_FN mask pair_near(const Context *ctx, int a, int b) {
     const real *ball_a = COLLIDE(ball) + 4 * a, *ball_b = COLLIDE(ball) + 4 * b;
     Vec3 d = vec3_sub(vec3_load(ball_b), vec3_load(ball_a));

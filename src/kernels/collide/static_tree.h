@@ -1,13 +1,13 @@
 /* The broad phase of static shapes: a tree of boxes, made once by the host (host/plan/static_tree.h), which every
  * moving shape queries in all worlds of the pack at once. docs/collision.md.
  *
- *   seek    from the root down, through the nodes whose box meets that of the bounding sphere in some world; the leaves
+ *   seek    from the root down, through the nodes whose box meets the bounding sphere's in some world; the leaves
  *           are static shapes that may touch something: bits in the order of shapes
  *   place   pose and bounding sphere of these shapes, and of no other static shape
  *   next    their pairs with the moving shapes, by the smaller index of the two, then by the larger
  *
  * A box contains the bounding sphere of its shape with a reserve for rounding, and a pair is near by the test of all
- * pairs, pair_near. So the pairs are those of a list, for any number of lanes. */
+ * pairs, pair_near. So the pairs equal a list's, for any number of lanes. */
 
 /* Boxes of queries are enlarged by this fraction of the centre and the radius: more than the rounding of pair_near. */
 #define TREE_WIDENING 1e-6

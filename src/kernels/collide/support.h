@@ -1,13 +1,13 @@
 /* Support mapping of the convex shapes, for the narrow phase that processes one world at a time: a real is one number
  * here, and control flow may depend on it.
  *
- * A shape is a core inflated by a radius. The core of a sphere is its centre, that of a capsule its axis; every other
+ * A shape is a core inflated by a radius. The core of a sphere is its centre, of a capsule its axis; every other
  * shape is its own core with radius 0. The support of a core along u is a farthest point of the core along u:
  *   s(u) = argmax_x u.x
  * In a tie, box and capsule take the positive side, hulls the first vertex, and the cap of a cylinder its centre.
  *
  * Hulls have many vertices, faces and edges. A table of directions (SapDirections) gives the few that can be the
- * farthest along u; the result is that of a search through all of them. */
+ * farthest along u; a search through all of them gives the same result. */
 
 /* A convex shape placed in the frame of shape 0. A triangle of a height field is a hull of three vertices
  * and one face. */

@@ -53,7 +53,7 @@
  *   CONTACT_ROWS      rows of a contact slot
  *   IS_FIRST_STAGE    whether this is the first or only stage of a step
  *   IS_LAST_STAGE     whether it is the last: its solve is the one that is reported
- *   NORMS_ARE_READ    whether a report has the norms of this solve: those of the last step of a call
+ *   NORMS_ARE_READ    whether a report has the norms of this solve: true for the last step of a call
  *   ADVANCES_WITH_V   whether coordinates advance with the velocity at the end of the step
  *   REPORTS_ROWS      whether a report of constraints has the rows of contacts too
  *   IDLE_BLOCKS_MOVE  whether blocks that do not act have a velocity too, for reports */

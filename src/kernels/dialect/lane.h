@@ -1,5 +1,5 @@
 /* The number types of the kernels. Included once per precision (SAP_PRECISION 32 or 64). This file and team.h contain
- * every target #ifdef but that of the clock (profile.h).
+ * every target #ifdef but the clock's (profile.h).
  *
  *   scalar   float or double
  *   real     one value per world of a pack: a scalar on a GPU and on a CPU with one lane, else a vector of SAP_LANES

@@ -113,7 +113,7 @@ STAGE_FN void active_set_solve_rows(Dual *dual, ActiveSet *set) {
     set->rounding = K(4.0) * dual_epsilon() * real_sqrt(dual_square(dual, dual->x));
 }
 
-/* By how much row i is wrong, or 0 within the tolerances; in *to the state that would mend it. leaves: it is active. */
+/* Violation of row i, 0 within the tolerances; *to is the state that removes it. leaves: the row is active. */
 KERNEL_FN real active_set_violation(const Dual *dual, const ActiveSet *set, int i, real *to, mask *leaves) {
     real state = dual->work[SET_STATE][i], x = dual->x[i], w = dual->image[i] - dual->q[i], zero = real_of(0);
     *leaves = state == K(1.0);

@@ -69,7 +69,7 @@ KERNEL_FN Vec3 augmented_column(const Dual *dual, int b, int column) {
 KERNEL_FN void augmented_block(const Dual *dual, int b, int c, real rho) {
     int row = dual_row(dual, b), column = dual_row(dual, c), zero_row = dual_is_cone(dual, b) ? 0 : 2;
     int columns = dual_is_cone(dual, c) ? 3 : 1;
-    Vec3 half[3]; /* columns of B P, those of a scalar c last */
+    Vec3 half[3]; /* columns of B P, a scalar c's last */
     half[0] = half[1] = vec3_zero();
     for (int k = 0; k < columns; k++)
         half[3 - columns + k] = cone_scale(dual, b, augmented_column(dual, b, column + k));

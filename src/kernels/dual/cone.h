@@ -480,7 +480,7 @@ STAGE_FN void cone_stop(Dual *dual, Cone *cone, real r) {
     cone->open = open & mask_not(broken | unbounded);
 }
 
-/* Runs the lanes of `which`, from `best` in those of `warm`, for at most `limit` iterations. */
+/* Runs the lanes of `which`, from `best` in the lanes of `warm`, for at most `limit` iterations. */
 STAGE_FN void cone_run(Dual *dual, mask which, mask warm, real nu, int limit) {
     Cone cone;
     cone.open = which;

@@ -1,7 +1,7 @@
 /* Coulomb's law on top of the cone problem: a fixed point with Aitken's factor. docs/dual.md#coulombs-law.
  *
  * The cone problem with q_n - s_c for q_n, s_c = |(P x - q)_t| at its own solution x, has a solution that does not part
- * while it slides: its z_n + s_c is that of the given q. So
+ * while it slides: its z_n + s_c belongs to the given q. So
  *
  *   solve with s;   e = |(P x - q)_t| - s;   s += omega e,   omega by Aitken from the last two e, in [0.1, 1.5]. */
 

@@ -77,7 +77,7 @@ STAGE_FN void delassus_block(const Context *ctx, const SapModelConstraint *b, in
     }
 }
 
-/* Y of a row at dof i. Rows are those of dofs, 0 .. nv - 1, then those of constraints and tendons. */
+/* Y of a row at dof i. Rows are of dofs, 0 .. nv - 1, then of constraints and tendons. */
 KERNEL_FN real delassus_at(const Context *ctx, int source, int i) {
     const SapPattern *tree = &ctx->args->plan.tree;
     int nv = ctx->args->plan.nv;

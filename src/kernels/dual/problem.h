@@ -14,7 +14,7 @@
  * over the team by index, and so are rows. A function whose result depends on elements of other threads, or that writes
  * elements which others read, ends with a barrier. */
 
-/* The method: that of the options, unless a kernel set of the GPU defines it as a constant (target/cuda_dual.cu). */
+/* The method of the options, unless a kernel set of the GPU defines it as a constant (target/cuda_dual.cu). */
 #ifndef DUAL_METHOD
 #define DUAL_METHOD(dual) ((dual)->options->method)
 #endif
@@ -26,7 +26,7 @@ typedef struct Dual {
     const SapDualOptions *options;
     int rows, blocks;
     const int *kind, *row; /* [blocks] SapDualKind; first row: a contact has 3 rows (t1, t2, n), the others 1 */
-    int coulomb;           /* 1: the residual is that of Coulomb's law */
+    int coulomb;           /* 1: the residual of Coulomb's law */
     real *P, *M;           /* packed lower triangles: the matrix, and a factor */
     real *inverse;         /* of the diagonal of the factor */
     real *q, *d, *lo, *hi; /* lo, hi: scaled, of scalar rows */

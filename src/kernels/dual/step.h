@@ -45,7 +45,7 @@ KERNEL_FN real rigid_target(const SapDualStepArgs *dual, real gap, real h) {
     return real_select(gap > K(0.0), -gap / h, push);
 }
 
-/* c and R of a limit: SAP's, or those of a rigid row. */
+/* c and R of a limit: SAP's, or a rigid row's. */
 KERNEL_FN void limit_row(const Context *ctx, real gap, real vhat, real inv_R, DualRow *row) {
     bool rigid = ctx->args->dual->compliance == SAP_COMPLIANCE_RIGID;
     row->c = rigid ? rigid_target(ctx->args->dual, gap, STAGE_H) : vhat;
@@ -102,7 +102,7 @@ KERNEL_FN void dual_step_add_row(const Context *ctx, int *n, int contacts, int s
     ++*n;
 }
 
-/* Numbers the rows of constraints and tendons, and appends those of their laws that act. */
+/* Numbers the rows of constraints and tendons, and appends their laws that act. */
 RARE_FN void dual_step_add_block_rows(const Context *ctx, int *n, int contacts) {
     int f = 0;
     for (int k = 0; k < NUM_MODEL_CONSTRAINTS; k++) {

@@ -153,7 +153,7 @@ KERNEL_FN void factor_forward(const SapPattern *pattern, const real *L, const re
     }
 }
 
-/* x_i of a dof at this depth, from those of its ancestors. */
+/* x_i of a dof at this depth, from the x of its ancestors. */
 KERNEL_FN void factor_back_row(int start, const int *ancestor, const real *L, const real *inverse, real *x, int i,
                                int depth) {
     real s = x[i];

@@ -10,7 +10,7 @@
  *
  *   P = max couples[K]        couples[P] |= couples[K] - {P}
  *
- * The sums are those of factor.h over the rows that have both columns, in the same order: what is left out are products
+ * The sums are as in factor.h over the rows that have both columns, in the same order: what is left out are products
  * with zero, so the numbers do not depend on which tiles there are. */
 
 /* The tiles of a pack. The arrays of the plan are constant; the others are in scratch (SAP_TILE_INTS). */

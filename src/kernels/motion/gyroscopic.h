@@ -15,7 +15,7 @@
  * In the second evaluation of velocity_forces = mean, V has the mean velocity u. Half of what other forces change comes
  * before d and half after: d starts from u - d/2, with the d of the first evaluation. That is w for a free body alone.
  *
- * The velocity of a free body is that of its origin. Its centre of mass, at r from there, keeps its velocity over the
+ * The velocity of a free body refers to its origin. Its centre of mass, at r from there, keeps its velocity over the
  * rotation from r to r1 if the force m (w + d) x (r1 - r)/h replaces the centripetal force m w x (w x r). */
 
 /* From the point that J refers to, to the centre of mass of link l. */
@@ -62,7 +62,7 @@ KERNEL_FN Vec3 gyroscopic_change(Mat3 J, Vec3 w, real h) {
     Vec3 z = gyroscopic_column(J.z, vec3(zero, zero, one), w, Jw, half_h);
 
     /* Cramer's rule. Only a spin near the middle axis of inertia, by about a radian per step or more, gives a
-     * determinant below that of J. Where it is nearly singular there is no torque: w keeps its energy. */
+     * determinant below J's. Where it is nearly singular there is no torque: w keeps its energy. */
     Vec3 yz = vec3_cross(y, z);
     real det = vec3_dot(x, yz), least = K(0.25) * vec3_dot(J.x, vec3_cross(J.y, J.z));
     mask solvable = det > least;

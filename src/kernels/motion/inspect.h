@@ -21,7 +21,7 @@ STAGE_FN void inspect_matrix(const Context *ctx, mask which) {
 
 /* Pose, velocity and bias acceleration of the body's origin. With d from O to the origin,
  *   v = V.lin + omega x d,   a_O = a.lin + alpha x d + omega x v
- * where omega x v turns the spatial acceleration into that of a material point. */
+ * where omega x v turns the spatial acceleration into a material point's. */
 STAGE_FN void inspect_body(const Context *ctx, int l, mask which) {
     const SapStepArgs *args = ctx->args;
     int body = args->plan.link[l].body, nb = args->plan.nb;
@@ -61,7 +61,7 @@ STAGE_FN void stage_inspect(const Context *ctx) {
         FM(q1)[i] = FM(q)[i];
     TEAM_SYNC(); /* the status reads all of q1 */
     put_status(ctx, world_status(ctx));
-    if (ctx->args->mean_velocity_forces) /* the twists of the second evaluation are those of the mean velocity */
+    if (ctx->args->mean_velocity_forces) /* the second evaluation has the twists of the mean velocity */
         forward_kinematics(ctx, FM(q), FM(v0));
     inspect_free_motion(ctx, pack_lanes(ctx->pack));
 }

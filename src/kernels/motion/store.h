@@ -18,7 +18,7 @@ KERNEL_FN bits state_status(const Context *ctx) {
     return bits_select(checks_pass(FM(state_check), ctx->args->plan.nl), none, none + SAP_WORLD_NONFINITE_STATE);
 }
 
-/* Public velocity of a free joint, that of the centre of mass: v_O + omega x r, at coordinates q. */
+/* Public velocity of a free joint, of the centre of mass: v_O + omega x r, at coordinates q. */
 KERNEL_FN Vec3 free_joint_v_C(const Context *ctx, int l, const real *q, const real *v) {
     return vec3_cross_add(vec3_load(v), free_joint_arm(ctx, l, q), vec3_load(v + 3));
 }
@@ -170,7 +170,7 @@ STAGE_FN mask bodies_finite(const Context *ctx) {
     return check == K(0.0);
 }
 
-/* Stores body_q and body_qd from X and V; the velocity is that of the centre of mass. */
+/* Stores body_q and body_qd from X and V; the velocity is the centre of mass's. */
 STAGE_FN void store_bodies(const Context *ctx, mask which) {
     const SapStepArgs *args = ctx->args;
     TEAM_FOR(l, args->plan.nl) {

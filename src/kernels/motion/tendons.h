@@ -3,7 +3,7 @@
  *   fixed     l = offset + sum_k c_k q_k
  *   spatial   l = offset + sum_branches (1/divisor) sum_segments |x_{s+1} - x_s|,   points x fixed to bodies
  *
- * A coordinate x of a coupler is that of a dof, or the length of tendon x - nv. */
+ * A coordinate x of a coupler is a dof's, or the length of tendon x - nv. */
 
 /* The points of a segment, and its direction. */
 typedef struct TendonSegment {

@@ -1,5 +1,5 @@
 // Entry file of the GPU target for MuJoCo's law: a separate module, loaded with the first batch of that law, so that
-// the kernels of SAP have nothing of it. The other kernels of such a batch are those of cuda.cu. docs/gpu.md.
+// the kernels of SAP have nothing of it. The other kernels of such a batch come from cuda.cu. docs/gpu.md.
 //
 //   sap_kernel_mujoco_collide   contact records of the state of a stage
 //   sap_kernel_mujoco_step      one stage of a step: the only one, or one of the four of RK4; the last one ends the step

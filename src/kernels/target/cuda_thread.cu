@@ -2,7 +2,7 @@
 // local memory of a thread and batches that fill the GPU with threads. The threads of a warp step 32 worlds in
 // lockstep, as the lanes of a CPU do; the hardware interleaves their local memory, so that the same word of 32 worlds
 // is one access. It is a separate module. A step finds its contacts itself if all pairs of shapes have closed forms,
-// and one launch takes all steps of a call; other collision and all other kernels are those of teams (target/cuda.cu).
+// and one launch takes all steps of a call; other collision and all other kernels have teams (target/cuda.cu).
 // docs/gpu.md.
 #define SAP_THREAD_PER_WORLD
 #define STEP_HAS_MUJOCO   0

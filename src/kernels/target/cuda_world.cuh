@@ -128,7 +128,7 @@ static __device__ __forceinline__ void set_origins(SapContext *ctx, unsigned cha
     ctx->origin_ints = (int *)aligned(arena_at(scratch, arena, slots->origin_ints));
 }
 
-// Slots of a world with few contacts are in fast memory, those of other worlds in the workspace. A pack is one world,
+// Slots of a world with few contacts are in fast memory, slots of other worlds in the workspace. A pack is one world,
 // so it has a slot for each record.
 static __device__ __forceinline__ void place_slots(SapContext *ctx) {
     const SapArenas *arena = &ctx->args->arena;
