@@ -128,8 +128,9 @@ static int count_option(const char *help, const char *name, int length) {
 }
 
 Test(cli, help_lists_every_option_once) {
-    static const char *const commands[] = {"run",    "info",     "bench",        "compare",      "conform",
-                                           "replay", "selftest", "dump-problem", "bench-newton", "bench-collision"};
+    static const char *const commands[] = {
+        "run",      "info",         "bench",        "compare",         "conform",        "replay",
+        "selftest", "dump-problem", "bench-newton", "bench-collision", "compare-solvers"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         int options = 0;
         cr_assert_eq(sapwood("%s --help", commands[i]), 0);
@@ -146,6 +147,7 @@ Test(cli, help_has_no_option_that_the_command_refuses) {
     static const char *const refused[][4] = {{"replay", "--preset drake", "--device cpu", "--asset-root ."},
                                              {"conform", "--preset drake", "--device cpu", "--asset-root ."},
                                              {"dump-problem", "--device cuda"},
+                                             {"compare", "--preset drake"},
                                              {"selftest", "--preset drake"}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         for (int k = 1; k < 4 && refused[i][k]; k++) {

@@ -46,10 +46,11 @@ static json_t *solver_row(json_t *json, const char *solver) {
 }
 
 Test(cli, compare_solves_the_same_contacts_with_every_solver) {
-    cr_assert_eq(sapwood("compare bench/scenes/stack5.yaml --solvers cone,sap,mujoco,coulomb,pgs,pgs_rows,active_set "
-                         "--worlds 2 --steps 30 --preset drake --plot %s --json",
-                         path_of("plot.svg")),
-                 0, "%s", err);
+    cr_assert_eq(
+        sapwood("compare-solvers bench/scenes/stack5.yaml --solvers cone,sap,mujoco,coulomb,pgs,pgs_rows,active_set "
+                "--worlds 2 --steps 30 --preset drake --plot %s --json",
+                path_of("plot.svg")),
+        0, "%s", err);
     json_t *json = parse_json();
     cr_expect_str_eq(text(json, "baseline"), "cone");
     cr_expect_eq(json_array_size(member(json, "rows")), 7);
@@ -69,7 +70,7 @@ Test(cli, compare_solves_the_same_contacts_with_every_solver) {
     static char plot[1 << 16];
     read_text(path_of("plot.svg"), plot, sizeof plot);
     cr_expect(strstr(plot, "<svg") && strstr(plot, "active_set"));
-    cr_expect_eq(sapwood("compare bench/scenes/stack5.yaml --solvers cone,fast"), 2);
+    cr_expect_eq(sapwood("compare-solvers bench/scenes/stack5.yaml --solvers cone,fast"), 2);
     cr_expect(strstr(err, "fast") && strstr(err, "pgs_rows"), "%s", err);
 }
 
@@ -250,7 +251,7 @@ Test(cli, compare_names_the_worlds_that_failed) {
     cr_expect_eq(json_integer_value(json_array_get(member(row, "failed.first"), 1)), 2);
     cr_expect_eq(number(preset_row(json, "one_step", "approx64"), "failed.count"), 2);
     json_decref(json);
-    cr_assert_eq(sapwood("compare cube --worlds 3 --steps 2 --noise 1e30 --solvers sap,cone"), 1, "%s", err);
+    cr_assert_eq(sapwood("compare-solvers cube --worlds 3 --steps 2 --noise 1e30 --solvers sap,cone"), 1, "%s", err);
     cr_expect(strstr(out, "worlds failed    sap: 2 of 3 (") && strstr(out, "worlds 1 2\n"), "%s", out);
 }
 
@@ -284,9 +285,7 @@ Test(cli, compare_refuses_settings_of_what_it_compares) {
                    {"--set contact_weight_mode=diag_delassus", "contact_weight_mode is 'diag_delassus'"},
                    {"--set contact_solve_precision=fp32", "contact_solve_precision is 'fp32'"},
                    {"--reference drak", "did you mean 'drake'"},
-                   {"--stopping loose", "allowed: tight, own"},
-                   {"--solvers sap,cone --reference drake", "--reference is 'drake'"},
-                   {"--solvers sap,cone --stopping own", "--stopping is 'own'"}};
+                   {"--stopping loose", "allowed: tight, own"}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         cr_expect_eq(sapwood("compare arm3 --worlds 1 --steps 1 %s", refused[i].arguments), 2);
         cr_expect(strstr(err, refused[i].named), "%s: %s", refused[i].arguments, err);

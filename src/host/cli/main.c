@@ -11,14 +11,15 @@ typedef struct Command {
 } Command;
 
 static const Command commands[] = {
-    {"run", "SCENE", "step worlds; report speed, contacts, failures and energy", cli_run},
+    {"run", "SCENE", "step worlds; report speed, contacts, failures, energy", cli_run},
     {"info", "SCENE", "show what a scene contains, and the contacts it needs", cli_info},
     {"bench", "", "measure throughput", cli_bench},
     {"compare", "SCENE", "show the effect of presets, and of each option", cli_compare},
     {"replay", "DUMP", "step a world that failed again, and compare every bit", cli_replay},
+    {"compare-solvers", "SCENE", "show the accuracy and time of contact solvers", NULL},
     {"bench-newton", "", "measure one Newton iteration over dofs and contacts", NULL},
     {"bench-collision", "", "measure collision, by pair of shapes and in scenes", NULL},
-    {"conform", "FILE...", "compare steps and contact problems with reference cases", NULL},
+    {"conform", "FILE...", "compare steps and contact problems with references", NULL},
     {"selftest", "[SCENE...]", "compare the bits of this CPU or GPU with one lane", NULL},
     {"dump-problem", "SCENE", "write the contact problems of a step, for conform", NULL},
 };
@@ -70,7 +71,7 @@ static const char *doc(void) {
     for (const Command *c = commands; c < commands + NUM_COMMANDS; c++) {
         char usage[CLI_TEXT_SIZE];
         snprintf(usage, sizeof usage, "%s %s", c->name, c->arguments);
-        at += (size_t)snprintf(text + at, sizeof text - at, "  %-20s %s\n", usage, c->about);
+        at += (size_t)snprintf(text + at, sizeof text - at, "  %-22s %s\n", usage, c->about);
     }
     snprintf(text + at, sizeof text - at,
              "\n`sapwood help COMMAND` lists the options of a command. Exit status: 0 success; 1 some worlds failed, "

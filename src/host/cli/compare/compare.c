@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "host/cli/compare/solvers.h"
 #include "host/cli/interrupt.h"
 
 /* ---- command line ---- */
@@ -16,7 +15,6 @@ enum {
     KEY_NOISE,
     KEY_REFERENCE,
     KEY_STOPPING,
-    KEY_SOLVERS,
     KEY_PRESET,
     KEY_PLOT,
     KEY_JSON,
@@ -37,45 +35,20 @@ static const struct argp_option options[] = {
      "tight: every solve ends at rounding, so that stopping rules make no difference; own: each preset stops by its "
      "own rule; default tight",
      3},
-    {NULL, 0, NULL, 0, "Contact solvers:", 4},
-    {"solvers", KEY_SOLVERS, "LIST", 0,
-     "Compare contact solvers instead of presets: sap, mujoco, cone, coulomb, pgs, pgs_rows, active_set; the first "
-     "moves the worlds",
-     4},
-    {"preset", KEY_PRESET, "P", 0, "With --solvers: preset of all of them; default: the scene's", 4},
-    {NULL, 0, NULL, 0, "Output:", 5},
-    {"plot", KEY_PLOT, "FILE.svg", 0,
-     "Draw the differences of one step; with --solvers accuracy against processor time", 5},
-    {"json", KEY_JSON, NULL, 0, "Print as JSON", 5},
+    {NULL, 0, NULL, 0, "Output:", 4},
+    {"plot", KEY_PLOT, "FILE.svg", 0, "Draw the differences of one step", 4},
+    {"json", KEY_JSON, NULL, 0, "Print as JSON", 4},
+    {"preset", KEY_PRESET, "P", OPTION_HIDDEN, NULL, 4},
     {0}};
 
 /* The options of a preset are compared: setting one would change all variants except those that set it themselves. */
-static void check_presets(const struct argp_state *state, const CompareArgs *args) {
-    if (args->settings.preset)
-        argp_error(state, "--preset is '%s'; compare runs all presets, and --reference chooses the one to compare with",
-                   args->settings.preset);
+static void check(const struct argp_state *state, CompareArgs *args) {
+    if (!args->reference)
+        args->reference = "approx64";
     CliText value;
     const char *fixed = cli_compare_fixed_option(args, &value);
     if (fixed)
         argp_error(state, "--set %s is '%s'; compare varies the options of the presets itself", fixed, value.text);
-}
-
-/* With --solvers there are no presets to choose from. */
-static void check_solvers(const struct argp_state *state, const CompareArgs *args) {
-    if (args->reference)
-        argp_error(state, "--reference is '%s' with --solvers, whose first solver is the reference", args->reference);
-    if (args->own_stopping)
-        argp_error(state, "--stopping is 'own' with --solvers, which always stop by their own rules");
-}
-
-static void check(const struct argp_state *state, CompareArgs *args) {
-    if (args->solvers.count > 0) {
-        check_solvers(state, args);
-        return;
-    }
-    if (!args->reference)
-        args->reference = "approx64";
-    check_presets(state, args);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -91,8 +64,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         a->reference = sap_preset_names()[cli_choice(state, "--reference", arg, sap_preset_names())];
         return 0;
     case KEY_STOPPING: a->own_stopping = cli_choice(state, "--stopping", arg, rules) == 1; return 0;
-    case KEY_SOLVERS: a->solvers = cli_choice_list(state, "--solvers", arg, solver_names); return 0;
-    case KEY_PRESET: cli_settings_preset(state, &a->settings, arg); return 0;
+    case KEY_PRESET:
+        argp_error(state, "--preset is '%s'; compare runs all presets, and --reference chooses the one to compare with",
+                   arg);
+        return 0;
     case KEY_PLOT: a->plot = arg; return 0;
     case KEY_JSON: a->json = true; return 0;
     case ARGP_KEY_END: check(state, a); return 0;
@@ -107,19 +82,6 @@ static bool any_failed(const Compare *c) {
         if (c->row[i].step_failed.total || c->row[i].run_failed.total)
             return true;
     return false;
-}
-
-static int compare_solvers(const CompareArgs *args) {
-    SolversArgs solvers = {.settings = args->settings,
-                           .scene = args->scene,
-                           .plot = args->plot,
-                           .solvers = args->solvers,
-                           .worlds = args->worlds,
-                           .steps = args->steps,
-                           .seed = args->seed,
-                           .noise = args->noise,
-                           .json = args->json};
-    return cli_compare_solvers(&solvers);
 }
 
 static int compare_presets(Compare *c) {
@@ -140,13 +102,11 @@ int cli_compare(int argc, char **argv) {
         .args_doc = "SCENE",
         .doc = "Takes the same steps of SCENE, a file or a name in bench/scenes, with every preset, and with one "
                "preset and one of its options changed at a time. Shows the differences of one step from the same "
-               "states, and of runs. With --solvers, compares contact solvers instead.",
+               "states, and of runs.",
         .children = children};
     CompareArgs args = {.worlds = 64, .steps = 200, .noise = 0.1};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;
-    if (args.solvers.count > 0)
-        return compare_solvers(&args);
     Compare *c = cli_allocate(1, sizeof *c); /* too large for a stack */
     if (!c)
         return CLI_EXIT_BAD;

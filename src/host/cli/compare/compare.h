@@ -12,7 +12,6 @@ typedef struct CompareArgs {
     double noise;
     bool own_stopping; /* --stopping own; else every solve is tight */
     bool json;
-    CliList solvers;  /* --solvers: indices of solver_choices (solvers.h); none: presets are compared */
     const char *plot; /* --plot */
 } CompareArgs;
 

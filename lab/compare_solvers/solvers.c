@@ -1,10 +1,11 @@
-#include "host/cli/compare/solvers.h"
+#include "lab/compare_solvers/solvers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/cli/compare/mujoco_model.h"
+#include "host/cli/start.h"
 
 const SolverChoice solver_choices[NUM_SOLVER_CHOICES] = {{"sap", "sap", "convex"},
                                                          {"mujoco", "mujoco", "convex"},
@@ -361,6 +362,35 @@ static bool run_alone(const SolversArgs *args, Bench *b, SolverRow *row) {
 
 /* ---- the command ---- */
 
+enum { KEY_SOLVERS = 256, KEY_WORLDS, KEY_STEPS, KEY_SEED, KEY_NOISE, KEY_PLOT, KEY_JSON, MOST = 1000000 };
+
+static const struct argp_option options[] = {
+    {"solvers", KEY_SOLVERS, "LIST", 0,
+     "Solvers: sap, mujoco, cone, coulomb, pgs, pgs_rows, active_set; the first moves the worlds; default all", 1},
+    {"worlds", KEY_WORLDS, "N", 0, "Number of worlds; default 64", 1},
+    {"steps", KEY_STEPS, "N", 0, "Number of time steps; default 200", 1},
+    {"seed", KEY_SEED, "S", 0, "Seed of the noise; default 0", 1},
+    {"noise", KEY_NOISE, "X", 0,
+     "Amplitude of the noise on the initial joint velocities of worlds 1, 2, ... (m/s, rad/s); default 0.1", 1},
+    {"plot", KEY_PLOT, "FILE.svg", 0, "Draw accuracy against processor time", 3},
+    {"json", KEY_JSON, NULL, 0, "Print as JSON", 3},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    SolversArgs *a = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &a->settings; return 0;
+    case KEY_SOLVERS: a->solvers = cli_choice_list(state, "--solvers", arg, solver_names); return 0;
+    case KEY_WORLDS: a->worlds = cli_int(state, "--worlds", arg, 1, MOST); return 0;
+    case KEY_STEPS: a->steps = cli_int(state, "--steps", arg, 1, MOST); return 0;
+    case KEY_SEED: a->seed = cli_u64(state, "--seed", arg); return 0;
+    case KEY_NOISE: a->noise = cli_real(state, "--noise", arg, true); return 0;
+    case KEY_PLOT: a->plot = arg; return 0;
+    case KEY_JSON: a->json = true; return 0;
+    default: return cli_scene_argument(key, arg, state, &a->scene);
+    }
+}
+
 static bool compare(Solvers *s, Bench *bench) {
     const SolversArgs *args = s->args;
     if (!cli_scene_open(args->scene, &args->settings, &s->scene))
@@ -379,14 +409,14 @@ static bool compare(Solvers *s, Bench *bench) {
     return true;
 }
 
-int cli_compare_solvers(const SolversArgs *args) {
+static int run_command(const SolversArgs *args) {
     Solvers *s = cli_allocate(1, sizeof *s);
     Bench *bench = cli_allocate(CLI_LIST_SIZE, sizeof *bench);
     bool ok = s && bench;
     int failed = 0;
     if (ok)
         s->args = args;
-    ok = ok && compare(s, bench) && cli_solvers_print(s);
+    ok = ok && compare(s, bench) && solvers_print(s);
     for (int i = 0; s && bench && i < args->solvers.count; i++) {
         failed += s->row[i].failed.total;
         bench_free(&bench[i]);
@@ -396,4 +426,25 @@ int cli_compare_solvers(const SolversArgs *args) {
     free(bench);
     free(s);
     return !ok ? CLI_EXIT_BAD : failed ? CLI_EXIT_WORLDS_FAILED : CLI_EXIT_OK;
+}
+
+static int compare_solvers(int argc, char **argv) {
+    const struct argp_child children[] = {{cli_settings_argp(CLI_PRESET | CLI_ASSET_ROOT), 0, NULL, 0}, {0}};
+    const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "SCENE",
+        .doc =
+            "Compares contact solvers: in every step of SCENE, a file or a name in bench/scenes, each solves from the "
+            "states of the first; then each runs the worlds by itself.",
+        .children = children};
+    SolversArgs args = {
+        .worlds = 64, .steps = 200, .noise = 0.1, .solvers = {NUM_SOLVER_CHOICES, {0, 1, 2, 3, 4, 5, 6}}};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
+        return CLI_EXIT_BAD;
+    return run_command(&args);
+}
+
+int main(int argc, char **argv) {
+    return cli_main("compare-solvers", compare_solvers, argc, argv);
 }

@@ -1,4 +1,4 @@
-#include "host/cli/compare/solvers.h"
+#include "lab/compare_solvers/solvers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -115,7 +115,7 @@ static bool write_plot(const Solvers *s) {
     return cli_figure_close(&f);
 }
 
-bool cli_solvers_print(const Solvers *s) {
+bool solvers_print(const Solvers *s) {
     if (s->args->plot && !write_plot(s))
         return false;
     if (s->args->json)

@@ -1,6 +1,6 @@
-/* `sapwood compare SCENE --solvers LIST`: contact solvers on the same worlds and contacts. */
-#ifndef SAPWOOD_HOST_CLI_COMPARE_SOLVERS_H
-#define SAPWOOD_HOST_CLI_COMPARE_SOLVERS_H
+/* `sapwood compare-solvers SCENE`: contact solvers on the same worlds and contacts. */
+#ifndef SAPWOOD_LAB_COMPARE_SOLVERS_SOLVERS_H
+#define SAPWOOD_LAB_COMPARE_SOLVERS_SOLVERS_H
 
 #include "host/cli/statistics.h"
 
@@ -42,9 +42,7 @@ typedef struct Solvers {
     SolverRow row[CLI_LIST_SIZE];
 } Solvers;
 
-int cli_compare_solvers(const SolversArgs *args);
-
 /* The table, JSON, and the plot of accuracy against work. */
-bool cli_solvers_print(const Solvers *solvers);
+bool solvers_print(const Solvers *solvers);
 
 #endif
