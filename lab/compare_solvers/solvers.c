@@ -169,7 +169,7 @@ static void turn(const double *from, const double *to, double *x) {
     memcpy(x, turned, sizeof turned);
 }
 
-/* Contacts of MuJoCo's law have other tangents and weights. They get those of another solver at the same state, so that
+/* Contacts of MuJoCo's law have other tangents and weights. They get another solver's at the same state, so that
  * all are measured alike. */
 static void measure_as(const Bench *other, Bench *b, int worlds) {
     size_t slots = (size_t)b->capacity;

@@ -126,7 +126,7 @@ typedef struct Entry {
     struct timespec used;
 } Entry;
 
-/* Whether a name is that of a file of this cache: 32 hexadecimal digits and its ending. *part: of one that is being
+/* Whether a name belongs to a file of this cache: 32 hexadecimal digits and its ending. *part: of one that is being
  * written, which has the ending of a part behind that. */
 static bool is_name(const char *name, bool *part) {
     enum { DIGITS = 32 };

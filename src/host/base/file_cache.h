@@ -30,7 +30,7 @@ typedef enum SapCacheRead {
 #define SAP_HASH_START 0xcbf29ce484222325u
 uint64_t sap_hash(uint64_t hash, const void *data, size_t bytes);
 
-/* The folder for `name`: that of the environment variable, or `name` in $XDG_CACHE_HOME, or in $HOME/.cache. False if
+/* The folder for `name`: the environment variable's, or `name` in $XDG_CACHE_HOME, or in $HOME/.cache. False if
  * there is none, or if its path is too long. */
 bool sap_file_cache_find(const char *variable, const char *name, SapFileCache *out);
 

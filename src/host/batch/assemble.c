@@ -87,7 +87,7 @@ static SapStatus create_rig(Assembly *s, const SapModel *model) {
 
 /* ---- states ---- */
 
-/* Reads coordinates and constraint_active of the batch, and copies those of the chosen worlds to the rig. One-sided
+/* Reads coordinates and constraint_active of the batch, and copies the chosen worlds' to the rig. One-sided
  * constraints do not act. */
 static SapStatus load(Assembly *s, const int32_t *side) {
     SapBatch *b = s->batch;
@@ -117,7 +117,7 @@ static bool has_failed(const Assembly *s, int k) {
     return (s->rig->arrays.status[k] & SAP_WORLD_FAILED) != 0;
 }
 
-/* Steps from rest until every world is assembled or has failed. The residual is that of the state before a step. */
+/* Steps from rest until every world is assembled or has failed. The residual belongs to the state before a step. */
 static SapStatus run(Assembly *s) {
     SapState *state = sap_batch_state(s->rig);
     for (int i = 0; i < MAX_STEPS; i++) {

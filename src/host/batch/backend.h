@@ -34,7 +34,7 @@ typedef struct SapBatchSteps {
     const char *what; /* messages begin with it */
     double h;
     int num_steps;
-    bool given;    /* the contacts are those of the caller, in the arrays of the batch; else each step finds its own */
+    bool given;    /* the contacts come from the caller, in the arrays of the batch; else each step finds its own */
     bool has_key;  /* given contacts have identities, and */
     bool own_form; /* records in the own form of the formulation */
 } SapBatchSteps;

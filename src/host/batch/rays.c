@@ -50,7 +50,7 @@ static bool is_in_tree(const SapModelArrays *m, int s) {
     return m->shape_body[s] < 0 && sap_shape_type(m->shape_type[s])->bound != NULL;
 }
 
-/* Lists the shapes that rays can meet: static ones from the front of `list`, those of bodies after them. */
+/* Lists the shapes that rays can meet: static ones from the front of `list`, shapes of bodies after them. */
 static void list_shapes(const SapModelArrays *m, bool has_tree, int *list, SapRayShapes *out) {
     for (int s = 0; s < m->num_shapes; s++)
         if (sap_shape_collides(m, s) && m->shape_body[s] < 0 && !(has_tree && is_in_tree(m, s)))

@@ -484,7 +484,7 @@ SapStatus sap_sensors_begin(SapBatch *b, const char *what, const uint8_t *mask) 
     return measure_rays(b, what, mask);
 }
 
-/* Keeps a buffer if it is that of the field. */
+/* Keeps a buffer if it is the field's. */
 static void keep(SapBuffer *reading, int field, SapBatchField own) {
     if (field != (int)own)
         reading->data = NULL;

@@ -43,7 +43,7 @@ static SapStatus copy_starts(SapBatch *b, SapBatchField field, int first, int co
     return b->backend->write(b, what, back ? start : world, host, (size_t)count * bytes);
 }
 
-/* Fills the bodies of all starts with those of the initial state. A start whose kinematics fail, because its
+/* Fills the bodies of all starts with the initial state's. A start whose kinematics fail, because its
  * coordinates are outside the range of the batch's type, keeps them. */
 static SapStatus write_initial_bodies(SapBatch *b, const SapModel *model) {
     static const char what[] = "sap_batch_create";

@@ -110,7 +110,7 @@ static const char introduction[] =
     "library.\n"
     "\n"
     "**yes**: it works. **no**: it is refused, for the reason of that number below. **-**: it has no meaning there; a\n"
-    "request has no effect, or cannot be made. Two answers are those of `cpu` / `cuda`; one answer is that of both.\n";
+    "request has no effect, or cannot be made. Two answers are for `cpu` / `cuda`; one answer is for both.\n";
 
 static void print_page(void) {
     Reasons reasons = {.count = 0};

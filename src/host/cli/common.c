@@ -236,7 +236,7 @@ void cli_program_folder(char folder[PATH_MAX]) {
     strcpy(folder + (length > 0 ? length : 0), length > 0 ? "" : "./");
 }
 
-/* The folder `scenes` beside that of the program, as in the Python package. */
+/* The folder `scenes` beside the program's, as in the Python package. */
 static const char *installed_scenes(void) {
     static char path[PATH_MAX + sizeof "scenes"];
     cli_program_folder(path);

@@ -1,4 +1,4 @@
-/* Targets for `bench`: random around those of the scene, so that worlds differ and contacts change as under a policy.
+/* Targets for `bench`: random around the scene's, so that worlds differ and contacts change as under a policy.
  * */
 #ifndef SAPWOOD_HOST_CLI_CONTROL_H
 #define SAPWOOD_HOST_CLI_CONTROL_H

@@ -91,7 +91,7 @@ static CliText range_text(const SapModelArrays *a, int joint) {
     return out;
 }
 
-/* The largest force of a drive, or its gain if that is not bounded; those of the first axis. */
+/* The largest force of a drive, or its gain if that is not bounded, of the first axis. */
 static CliText drive_text(const SapModelArrays *a, int joint) {
     CliText out = {""};
     int dof = a->joint_qd_start[joint];

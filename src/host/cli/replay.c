@@ -230,7 +230,7 @@ static bool compare_counters(Replay *r, SapBatch *batch) {
 }
 
 /* Takes the steps of a call, as calls of at most CHUNK, so that an interruption ends soon. Of the status of the world,
- * some bits are those of all steps and the others those of the last one (sap_batch_step). */
+ * some bits belong to all steps and the others to the last one (sap_batch_step). */
 static bool take_steps(Replay *r, const SapDumpCall *call, SapBatch *batch) {
     enum { CHUNK = 256 };
     const uint32_t of_all_steps = SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED;

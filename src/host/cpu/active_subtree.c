@@ -30,7 +30,7 @@ static const Constant constants[] = {
 enum { NUM_CONSTANTS = sizeof constants / sizeof *constants };
 
 /* Arrays of a call that have a row per world with an element per coordinate or dof. q and qd are changed in place. */
-/* Results with numbers per dof: impulses of drive, limits and friction, and their forces and that of all constraints;
+/* Results with numbers per dof: impulses of drive, limits and friction, and their forces and all constraint forces;
  * the cache of a dual solver. */
 enum { NUM_RESULTS = 8, RESULT_COLUMNS = 11 };
 static const int result_columns[NUM_RESULTS] = {1, 1, 1, 1, 1, 1, 1, 4};
@@ -149,7 +149,7 @@ static void gather_constants(const SapSolver *s, SapAwake *a) {
     }
 }
 
-/* The poses of shapes for the interface_contacts: in the world for those of trees that are not in the part. */
+/* The poses of shapes for the interface_contacts: in the world for trees that are not in the part. */
 static void place_shapes(const SapSolver *s, const SapStepArgs *args, SapAwake *a) {
     const SapPlan *whole = &s->args.plan;
     for (int shape = 0; shape < whole->ns; shape++) {

@@ -94,7 +94,7 @@ static void run_group(const Job *job, int first, int end, const SapScratch *scra
     }
 }
 
-/* The work of one thread: packs, or groups of them, from its own range, then from those of other threads. */
+/* The work of one thread: packs, or groups of them, from its own range, then from other threads'. */
 static void run_packs(void *arg, int worker, int num_workers) {
     const Job *job = arg;
     const SapSolver *s = job->solver;

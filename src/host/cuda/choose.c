@@ -1,4 +1,4 @@
-/* A step is that of the kernel set whose constants are the numbers of the arguments, or the general one. A thread per
+/* A step belongs to the kernel set whose constants are the numbers of the arguments, or the general one. A thread per
  * world takes fewer instructions than a team, but fills a GPU only with many worlds, and its scratch must fit local
  * memory (docs/gpu.md). Otherwise a team steps a world. */
 #include "host/cuda/choose.h"
@@ -15,7 +15,7 @@ bool sap_cuda_can_touch(const SapPlan *plan) {
 }
 
 /* Whether the narrow phase of two shapes is a closed form for all their poses (kernels/collide/narrow.h). The type of
- * the first is not larger than that of the second. */
+ * the first is not larger than the second's. */
 static bool has_closed_form(int first, int second) {
     switch (first) {
     case SAP_SHAPE_PLANE: return second != SAP_SHAPE_HEIGHT_FIELD;
@@ -145,7 +145,7 @@ static const char *why_no_thread(const SapCudaRequest *r, const Set *set, int sc
 /* Why no kernels are made for the batch; NULL = they are to be made. */
 static const char *why_not_specialized(const SapCudaRequest *r, const SapCudaProgram *program) {
     if (sap_formulation(r->args->plan.formulation)->own_kernels || r->args->dual)
-        return "only those of the solver sap can be made for a batch";
+        return "only steps of the solver sap can be made for a batch";
     if (r->lockstep)
         return "a library solves the linear systems";
     if (r->options->specialize == SAP_SPECIALIZE_AUTO && !program->has_threads)

@@ -20,7 +20,7 @@ typedef struct SapCudaRequest {
 
 typedef struct SapCudaProgram {
     char step[64], collide[64]; /* names of the kernels with a team per world */
-    bool is_preset;             /* that of the step is compiled for its precisions */
+    bool is_preset;             /* the step's is compiled for its precisions */
     SapKernelKind kind;         /* of the step */
     bool overlaps_poses;        /* the contact problem may be in the memory of the poses of bodies */
     const char *step_reason;    /* why this step */

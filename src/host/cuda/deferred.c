@@ -21,7 +21,7 @@ static int work_bytes(const SapStepArgs *args) {
     return args->geometry_is_f64 ? SAP_CONVEX_BYTES_F64 : SAP_CONVEX_BYTES_F32;
 }
 
-/* Adds a workspace of the general narrow phase to that of a team. */
+/* Adds a workspace of the general narrow phase to a team's. */
 static SapStatus add_workspace(SapCudaPhase *p, int bytes) {
     if (p->shape.workspace_size > INT_MAX - bytes)
         return sap_fail(SAP_ERROR_MEMORY, "device cuda: the scratch of a world is too large");

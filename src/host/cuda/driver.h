@@ -111,7 +111,7 @@ SapStatus sap_cuda_status(const SapCuda *cuda, CuResult result, const char *func
             return sap_cuda_status((cuda), sap_cu_result_, sap_cu_name_##name, (what));                                \
     } while (0)
 
-/* Names of the functions in messages: those of the documentation. */
+/* Names of the functions in messages, as in the documentation. */
 #define SAP_CU_NAME(name, symbol, parameters) extern const char sap_cu_name_##name[];
 SAP_CU_FUNCTIONS(SAP_CU_NAME)
 

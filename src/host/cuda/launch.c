@@ -128,7 +128,7 @@ static SapStatus create_workspace(SapCudaBatch *c) {
     return SAP_OK;
 }
 
-/* Threads need more workspace than teams, each that of a world with many contacts. */
+/* Threads need more workspace than teams, each for a world with many contacts. */
 static void limit_threads(const SapBatch *b, SapCudaBatch *c) {
     if (b->options.team_size == 0 && workspace_of(&c->thread) > c->device->memory_bytes / 4) {
         const SapCudaRequest request = request_of(b);

@@ -46,7 +46,7 @@ static long long apart(long long bytes) {
     return bytes > 0 && bytes % BANKS_BYTES == 0 ? bytes + SAP_ARENA_ALIGNMENT : bytes;
 }
 
-/* The arenas of a world: those of sap_arena_bytes, then the slots of worlds with many contacts, and their origins if
+/* The arenas of a world: sap_arena_bytes, then the slots of worlds with many contacts, and their origins if
  * they have their own. */
 enum { MORE_SLOTS = SAP_NUM_ARENAS, MORE_JACOBIANS, MORE_INTS, MORE_ORIGINS, MORE_ORIGIN_INTS, NUM_ARENAS };
 
@@ -111,7 +111,7 @@ static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch pa
         *at[i] = s->outside[i] ? ~(int)*next : (int)*next;
         *next += s->outside[i] ? round_up(s->bytes[i], SAP_ARENA_ALIGNMENT) : s->bytes[i];
     }
-    /* Parts of other arenas: the solve and one linear system in that of free motion; origins that are shared. */
+    /* Parts of other arenas: the solve and one linear system in free motion's; origins that are shared. */
     a->solve = within(a->fm, parts.solve);
     a->linear[0] = a->linear[1];
     a->linear[args->newton.linear_is_f64] = within(a->fm, parts.linear);
@@ -172,7 +172,7 @@ static bool is_all_fast(const Scratch *s) {
 /* Places the arenas of a kernel; limit: most bytes of a world in fast memory.
  *
  * Collision of a fused step reads the kinematics of free motion and ends before contact slots are filled, so it has the
- * memory of the other parts of free motion and of the slots. Its integers come first, in that of free motion: a thread
+ * memory of the other parts of free motion and of the slots. Its integers come first, in free motion's: a thread
  * may fill its slots while another one still reads how many pairs are left. If that does not fit, it has workspace. */
 static SapStatus place_part(SapKernelKind part, const SapStepArgs *args, long long limit, Scratch *s, SapArenas *a) {
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};

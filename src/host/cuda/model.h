@@ -29,7 +29,7 @@ typedef struct SapCudaModel {
 } SapCudaModel;
 
 /* Collects the blocks of a model and fills *args with the arguments that depend on model and options, with host
- * addresses; those of a dual solver are in *dual. */
+ * addresses; a dual solver's are in *dual. */
 SapStatus sap_cuda_model_init(const SapModel *model, const SapOptions *options, SapDualStepArgs *dual,
                               SapStepArgs *args, SapCudaModel *out);
 

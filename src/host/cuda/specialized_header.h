@@ -7,7 +7,7 @@
 #include "host/cuda/launch_shape.h"
 #include "kernels/data/args.h"
 
-/* Writes the header for the arguments of a batch. team: threads per world; arenas: those of the phase; plan: that of
+/* Writes the header for the arguments of a batch. team: threads per world; arenas: the phase's; plan: that of
  * the arguments, with host addresses. NULL and a message of SAP_ERROR_MEMORY if there is no memory. Free with
  * free(). */
 char *sap_cuda_specialized_header(const SapStepArgs *args, const SapPlan *plan, SapKernelKind part, int team,

@@ -1,4 +1,4 @@
-/* A convex hull with few vertices inside that of many points. */
+/* A convex hull with few vertices inside the hull of many points. */
 #ifndef SAPWOOD_HOST_MODEL_HULL_REDUCE_H
 #define SAPWOOD_HOST_MODEL_HULL_REDUCE_H
 

@@ -40,7 +40,7 @@ static SapStatus read_counts(SapRecords *records, SapModelArrays *a) {
     SAP_TRY(sap_records_get(records, prefix, "counts", SAP_RECORD_I32, SAP_MODEL_NUM_COUNTS, &data));
     for (int i = 0; i < SAP_MODEL_NUM_COUNTS; i++)
         sap_model_count_set(a, &sap_model_counts[i], ((const int32_t *)data)[i]);
-    a->articulation_start = data; /* the ranges are those of a model with this array; read below */
+    a->articulation_start = data; /* the ranges belong to a model with this array; read below */
     return sap_model_check_counts(a);
 }
 

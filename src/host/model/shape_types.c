@@ -122,7 +122,7 @@ SapGrids sap_height_field_choices(const SapModelArrays *m, int shape) {
     return out;
 }
 
-/* Of all grids that a world may choose. */
+/* Over all grids that a world may choose. */
 static void height_field_bound(const SapModelArrays *m, int shape, double *bound) {
     const double *half = size_of(m, shape), *height = m->heights;
     const int32_t *size = m->height_field_size;

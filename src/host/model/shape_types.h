@@ -54,7 +54,7 @@ SapShapeData sap_shape_data(int32_t type);
  * plane and a height field, and for a hull, which sap_hull_mass computes. */
 SapMassProperties sap_shape_mass(SapShapeType type, const double size[3], double density);
 
-/* The grids first .. end - 1 that a world can have for a height field: that of the model, and those beside it that no
+/* The grids first .. end - 1 that a world can have for a height field: the model's, and those beside it that no
  * shape has. */
 typedef struct SapGrids {
     int first, end;
@@ -62,7 +62,7 @@ typedef struct SapGrids {
 SapGrids sap_height_field_choices(const SapModelArrays *model, int shape);
 
 /* Centre and radius of a bounding sphere in the shape frame. It is the smallest one, except for a hull, where the
- * centre is that of the bounding box of the vertices, and for a height field, where it is the sphere around the
+ * centre is the centre of the bounding box of the vertices, and for a height field, where it is the sphere around the
  * bounding box of the surface. A plane has radius 0. */
 void sap_shape_bound(const SapModelArrays *model, int shape, double bound[4]);
 

@@ -32,7 +32,7 @@ static double gyration2(const SapMassProperties *solid, const double point[3], i
     return solid->inertia[4 * k] / solid->mass + distance2;
 }
 
-/* Raises the ratios of a shape's body: how many times its moments are less than those of the shape with its mass. */
+/* Raises the ratios of a shape's body: how many times smaller its moments are than the shape's with its mass. */
 static void compare_with_shape(const SapModel *model, int shape, double (*ratio)[3]) {
     const SapModelArrays *a = &model->arrays;
     int body = a->shape_body[shape];
@@ -50,7 +50,7 @@ static char *small_inertia_text(const SapModelArrays *a, int body, const double 
     char text[512];
     snprintf(
         text, sizeof text,
-        "%s: its moment of inertia about %c is %.3g kg m^2, %.3g times less than that of a solid of its shapes with "
+        "%s: its moment of inertia about %c is %.3g kg m^2, %.3g times less than for a solid of its shapes with "
         "its mass, %g kg; above %g contacts are so soft that it may sink through the ground (docs/faq.md)",
         sap_body_label(a, body).text, "xyz"[k], a -> body_inertia[9 * body + 4 * k], ratio[k], a -> body_mass[body],
         SAP_SMALL_INERTIA);

@@ -4,7 +4,7 @@
 
 #include "host/model/model.h"
 
-/* A moment of inertia this many times less than that of a solid of the body's shapes gives a warning. Evenly filled
+/* A moment of inertia this many times less than for a solid of the body's shapes gives a warning. Evenly filled
  * bodies are near 1, shells below. At 100 a sphere rests 5 mm deep at h = 5 ms (docs/faq.md). */
 #define SAP_SMALL_INERTIA 100.0
 

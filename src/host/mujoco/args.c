@@ -216,7 +216,7 @@ static void fill_lists(const SapMujocoParameters *a, const SapPlan *plan, const 
 
 /* ---- all of them ---- */
 
-/* The arrays of the arguments: X(pointer, elements); those of numbers are in f32 and in f64. */
+/* The arrays of the arguments: X(pointer, elements); numbers are in f32 and in f64. */
 #define LISTS(X)                                                                                                       \
     X(shape_whole, plan->ns *SAP_MUJOCO_SHAPE_WHOLE_SIZE)                                                              \
     X(pair_shape, 2 * a->num_pairs)                                                                                    \

@@ -80,7 +80,7 @@ static bool has_bias_length(const SapMujocoParameters *a, int i) {
     return a->actuator_gain[3 * i + 1] != 0 || a->actuator_bias[3 * i + 1] != 0;
 }
 
-/* In a discrete step springs and dampers are in A, whose pattern is that of the tree: only its diagonal has room. */
+/* In a discrete step springs and dampers are in A, whose pattern is the tree's: only its diagonal has room. */
 static SapStatus check_actuators(const SapMujocoParameters *a) {
     for (int k = 1; k < a->num_actuator_terms && a->integrator == SAP_INTEGRATOR_DISCRETE; k++) {
         int i = a->actuator_term_of[k];

@@ -62,7 +62,7 @@ static void turn_velocity(const double *omega, const double *pose, const double 
 }
 
 /* Sets joint_qd to a unit velocity of the internal dof of public dof i of a joint. The public linear velocity of a free
- * joint is that of its centre of mass, the internal one that of its origin, which an internal angular dof does not
+ * joint belongs to its centre of mass, the internal one to its origin, which an internal angular dof does not
  * move. */
 static void set_velocity(const Work *w, int joint, int i) {
     int first = w->m->joint_qd_start[joint], body = w->m->joint_child[joint], turns = i - first - 3;

@@ -78,7 +78,7 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
         NONE(IMPULSES, BOTH, "the solve is in f64, whatever contact_solve_precision is")),
     ROW(FREE_MOTION_FP32, "free_motion_fp32", "kinematics and free motion in single precision", {0}),
     ROW(MIDPOINT, "midpoint", "position_integration = midpoint",
-        NONE(MUJOCO, BOTH, "the integrator is that of the model's MuJoCo parameters")),
+        NONE(MUJOCO, BOTH, "the model's MuJoCo parameters choose the integrator")),
     ROW(GYROSCOPIC_IMPLICIT, "gyroscopic_implicit", "gyroscopic = implicit",
         NONE(MUJOCO, BOTH, "the integrator implicitfast has it")),
     ROW(VELOCITY_FORCES_MEAN, "velocity_forces_mean", "velocity_forces = mean",
@@ -117,7 +117,7 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
         NONE(ALL, CPU, IS_A_GPU_OPTION),
         NO(IMPULSES | MUJOCO, GPU, NOT_IMPLEMENTED ": only the solver sap has kernels with a thread per world")),
     ROW(SPECIALIZE, "specialize", "kernels compiled for the batch", NONE(ALL, CPU, IS_A_GPU_OPTION),
-        NONE(IMPULSES | MUJOCO, GPU, "only those of the solver sap can be made for a batch")),
+        NONE(IMPULSES | MUJOCO, GPU, "only steps of the solver sap can be made for a batch")),
 #undef GROUP
 #define GROUP "Integrators of MuJoCo's law"
     ROW(INTEGRATOR_EULER, "integrator_euler", "Euler", NONE(SAP | IMPULSES, BOTH, NO_INTEGRATOR)),

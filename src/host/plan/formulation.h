@@ -31,7 +31,7 @@ typedef void SapVisitPointer(void *context, const void *pointer);
 /* A function that is NULL has nothing to do. */
 typedef struct SapFormulation {
     const char *name; /* of contact_solver, in messages */
-    bool own_kernels;    /* its stages replace those of SAP, and a GPU has two kernels of it */
+    bool own_kernels;    /* its stages replace SAP's, and a GPU has two kernels of it */
     bool dof_terms;  /* drives, limits and friction of dofs are terms of dofs; else there are none, or in blocks */
     bool point_welds;    /* a weld joins two points, as a ball does */
     bool own_motion;     /* free motion has its own gyroscopic force, and a step always solves */
@@ -48,7 +48,7 @@ typedef struct SapFormulation {
     int (*is_rk4)(const SapModel *model);
     int (*num_actuators)(const SapModel *model);
     int (*most_rows)(const SapModel *model, int contacts); /* of a world, if steps report them */
-    /* Blocks of dofs, between those of constraints and tendons; returns their number. out NULL = count them only.
+    /* Blocks of dofs, between blocks of constraints and tendons; returns their number. out NULL = count them only.
      * dof_of: [nv] internal dof of each public dof. */
     int (*dof_blocks)(const SapModel *model, const SapPlan *plan, const int *dof_of, SapModelConstraint *out);
     /* Where the limits of a block of dofs begin to act. Worlds are grouped by them, if it is not NULL. */

@@ -53,7 +53,7 @@ enum { SAP_PART_ALIGNMENT = 16 };
 void sap_arena_bytes(const SapStepArgs *args, int num_slots, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]);
 
 /* The first arena: the solve is in the memory of those parts of free motion that are dead by then, and the linear
- * system in that of the line search. Offsets in bytes. */
+ * system in the line search's. Offsets in bytes. */
 typedef struct SapSharedScratch {
     size_t solve, linear; /* the linear system is in the precision of the options */
     size_t bytes;

@@ -122,7 +122,7 @@ typedef struct Shapes {
     int num;
 } Shapes;
 
-/* Shapes that collide, and those of them that move. A static shape is paired with moving ones only. */
+/* Shapes that collide, and the moving ones among them. A static shape is paired with moving ones only. */
 typedef struct Candidates {
     Shapes all, moving;
 } Candidates;

@@ -51,7 +51,7 @@ static int last_dof_above(const SapModelArrays *m, const Work *w, int parent) {
     return -1;
 }
 
-/* The dofs of a joint form a chain below those of the joint's parent. */
+/* The dofs of a joint form a chain below the dofs of the joint's parent. */
 static void find_parent_dofs(const SapModelArrays *m, Work *w) {
     for (int j = 0; j < m->num_joints; j++) {
         int above = last_dof_above(m, w, m->joint_parent[j]);

@@ -144,7 +144,7 @@ static int longest_axis(const Build *b, int first, int last) {
     return best;
 }
 
-/* The box of a node contains those of its children, the nodes from `first` on. */
+/* The box of a node contains the boxes of its children, the nodes from `first` on. */
 static void enclose(SapStaticNode *node, const SapStaticNode *left, const SapStaticNode *right) {
     for (int k = 0; k < 3; k++) {
         node->low[k] = fminf(left->low[k], right->low[k]);

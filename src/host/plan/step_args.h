@@ -8,7 +8,7 @@
 
 #include "kernels/data/args.h"
 
-/* Fills *args; `constants` are those of the model in f32 and f64. State, control, contacts, reports, status, num_worlds
+/* Fills *args; `constants` are the model's in f32 and f64. State, control, contacts, reports, status, num_worlds
  * and h are left 0. *dual becomes a part of *args if contact_solver is in impulses, and must live as long. */
 SapStatus sap_step_args_init(const SapModelArrays *model, const SapPlan *plan, const SapConstants constants[2],
                              const SapOptions *options, int lanes, SapDualStepArgs *dual, SapStepArgs *args);

@@ -302,7 +302,7 @@ static bool keeps(const Filter *f, int a, int b) {
     return x != SIDE_OUT && y != SIDE_OUT;
 }
 
-/* Copies a row of allowed; shape: that of the row. */
+/* Copies a row of allowed; shape: the row's. */
 static void filter_row(const Filter *f, int shape, const unsigned *row, unsigned *out) {
     for (int i = 0; i < f->whole->row_words; i++) {
         out[i] = 0;

@@ -13,7 +13,7 @@
 #include "kernels/data/plan.h"
 
 typedef struct SapSubtreePlan {
-    SapPlan plan;   /* the part; its arrays are its own, or those of the whole plan */
+    SapPlan plan;   /* the part; its arrays are its own, or the whole plan's */
     SapPlan interface_contacts; /* the part with all shapes, those of the other trees as static ones, and the pairs between them and
                        the part's own only */
     /* numbers of the part's elements in the model, and the other way round (-1: not in the part) */

@@ -29,7 +29,7 @@ typedef struct SapWorldParameters {
     int num_worlds;
     int count; /* number of expanded parameters */
     SapWorldParameter parameter[SAP_NUM_PARAMETERS];
-    /* [num_worlds] friction and dissipation time of a contact side without a shape; NULL: those of the model */
+    /* [num_worlds] friction and dissipation time of a contact side without a shape; NULL: the model's */
     double *fallback[2];
     uint8_t
         *bad; /* [num_worlds] 1: the values last read are invalid; the kernel constants still hold the previous ones */

@@ -198,7 +198,7 @@ static SapStatus read_points(SapSceneBuilder *builder, const SapSceneGeometry *k
                               : read_vertex_list(builder, keys->vertices, out);
 }
 
-/* Replaces the points by those of a smaller hull if theirs has more than max_hull_vertices vertices. */
+/* Replaces the points by a smaller hull's if theirs has more than max_hull_vertices vertices. */
 static SapStatus reduce_points(const SapSceneBuilder *builder, const SapYamlEntry *entry, Points *points) {
     int most = builder->max_hull_vertices;
     if (most == 0 || points->count <= most)

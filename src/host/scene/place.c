@@ -64,7 +64,7 @@ static double distance(const double *a, const double *b) {
 
 /* ---- constraints ---- */
 
-/* The frame of b where that of a is: X_b^-1 X_a frame_a. */
+/* The frame of b at the frame of a: X_b^-1 X_a frame_a. */
 static void place_frame(const double *pose, SapSceneConstraint *c) {
     double X_a[7], X_b[7];
     body_pose(pose, c->body[0], X_a);

@@ -74,7 +74,7 @@ static SapStatus read_column(const SapYamlEntry *entry, SapSceneColumn *out) {
 
 static const SapSceneField op_fields[] = {SAP_SCENE_NO_TARGET("op", ELSEWHERE)};
 
-/* Reads the keys of an operation: op, those of `own`, and selectors if there are any. */
+/* Reads the keys of an operation: op, the keys of `own`, and selectors if there are any. */
 static SapStatus read_op(const SapYamlEntry *op, SapSceneTable own, SapSceneSelector *selector) {
     const SapSceneTable tables[] = {
         SAP_SCENE_TABLE(op_fields, NULL),

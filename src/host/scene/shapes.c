@@ -73,7 +73,7 @@ static SapStatus read_shape_type(const SapYamlEntry *entry, const SapShapeTypeRo
     return *out != NULL ? SAP_OK : sap_scene_refuse(type, sap_shape_type_list().text);
 }
 
-/* The keys for the sizes of a shape, stored in `fields`; those of a mesh or a height field are in meshes.c. */
+/* The keys for the sizes of a shape, stored in `fields`; keys of a mesh or a height field are in meshes.c. */
 static SapSceneTable size_keys(const SapShapeTypeRow *type, SapSceneField fields[3], SapSceneShape *shape,
                                SapSceneGeometry *geometry) {
     if (type->data != SAP_SHAPE_DATA_NONE)

@@ -1,5 +1,5 @@
 /* `run` and `bench` in several processes (ranks) under mpirun: each rank steps a contiguous part of the worlds, and the
- * results are those of one process (docs/cluster.md).
+ * results equal one process's (docs/cluster.md).
  *
  * Without mpirun there is one rank, nothing is loaded, and every function below acts for that one rank. MPI is in a
  * separate module (mpi.c), which is loaded on demand, so the program runs where there is no MPI. */
@@ -22,7 +22,7 @@ int cli_cluster_finish(int code);
 
 int cli_cluster_rank(void); /* 0 without mpirun */
 int cli_cluster_size(void); /* 1 without mpirun */
-/* The rank among those of this node. */
+/* The rank among the ranks of this node. */
 int cli_cluster_local_rank(void);
 /* The value of the option threads for a rank that does not choose one: 0, or 1 if a node has more ranks than CPUs. */
 int cli_cluster_threads(void);

@@ -105,7 +105,7 @@ static const char *kind_of_option(const char *option) {
     return is_precision(option) ? "precision" : "model";
 }
 
-/* Of two presets. Options that end a solve do not count, as a tight solve leaves nothing of them. */
+/* Compares two presets. Options that end a solve do not count, because a tight solve does not depend on them. */
 static const char *kind_of_presets(const SapOptions *a, const SapOptions *b) {
     bool precision = false, model = false;
     for (const char *const *option = sap_options_names(); *option != NULL; option++) {
