@@ -71,7 +71,7 @@ typedef struct NewtonRow {
 
 /* ---- one case ---- */
 
-/* Solvers without and with iterations; for f32, also those of the repetition in f64. */
+/* Solvers without and with iterations; for f32, also solvers of the repetition in f64. */
 enum { WITHOUT, WITH, AGAIN_WITHOUT, AGAIN_WITH, NUM_SOLVERS };
 
 static int num_solvers(const NewtonRow *row) {

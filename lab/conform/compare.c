@@ -1,4 +1,4 @@
-/* Comparison of our results with those of a reference file. */
+/* Comparison of our results with a reference file's. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -150,7 +150,7 @@ static bool run_output(const ConformArgs *a, const char *path, const ConformFile
     return true;
 }
 
-/* With `dump`, our outputs replace those of the case. */
+/* With `dump`, our outputs replace the case's. */
 static bool run_case(const ConformArgs *a, const char *path, const ConformFile *file, json_t *one, bool dump,
                      Tally *t) {
     ConformCase c;

@@ -6,7 +6,7 @@
 
 #include "fuzz/fuzz.h"
 
-/* Puts the version of this library into the first record, where the file of the corpus has that of its time. */
+/* Puts the version of this library into the first record, where the file of the corpus has an older one. */
 static void set_version(char *bytes, size_t size) {
     enum { RECORD = 16, TEXT = RECORD + 64, MOST = 8 };
     const char *version = sap_version();

@@ -107,7 +107,7 @@ class Counts:
         return sum(n for name, n in self.bytes.items() if name.split("_")[1] in names)
 
     def scratch(self):
-        """Bytes of shared memory of a world, or with a thread per world those of local memory that it uses at all."""
+        """Bytes of shared memory of a world, or with a thread per world the bytes of local memory that it uses at all."""
         first = self.reuse["load"][-1] + self.reuse["store"][-1]
         return round(4 * first) if self.is_thread else self.shared // self.worlds_per_block
 

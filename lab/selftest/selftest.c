@@ -25,7 +25,7 @@ typedef struct SelftestArgs {
     char *scenes[MAX_SCENES]; /* allocated if they were found in a folder */
     bool found;
     int worlds, steps;
-    int speed; /* worlds; 0 = those of the predictions, NO_SPEED = not measured, SPEED_OF_ALL = if all scenes run */
+    int speed; /* worlds; 0 = as predicted, NO_SPEED = not measured, SPEED_OF_ALL = if all scenes run */
     uint64_t seed;
     bool json;
 } SelftestArgs;
@@ -297,7 +297,7 @@ static bool test_library(Report *r) {
     r->cases += t->ran;
     r->different += t->ran && !t->same;
     if (!r->rows && t->ran)
-        printf("large worlds: %s: factor %s; positions differ from those of 'sparse' by %.1g%s\n", r->args->scenes[0],
+        printf("large worlds: %s: factor %s; positions differ from 'sparse' by %.1g%s\n", r->args->scenes[0],
                cli_shown(t->text).text, t->difference, t->same ? "" : ", which is TOO MUCH");
     else if (!r->rows)
         printf("large worlds: not run: %s\n", cli_shown(t->text).text);

@@ -172,7 +172,7 @@ static void write_classes(FILE *file, const Totals *totals) {
     fprintf(file, "}");
 }
 
-/* Bytes by space: those of instructions that name it, and those of generic ones that turned out to mean it. */
+/* Bytes by space: of instructions that name it, and of generic ones that turned out to mean it. */
 static void write_bytes(FILE *file, const Totals *totals) {
     static const char *const names[NUM_SPACES][2] = {{"load_global", "store_global"},
                                                      {"load_shared", "store_shared"},

@@ -8,7 +8,7 @@
  *     epoch < now   or   thread == a   or   clock <= knows(a)[thread].
  *
  * Epochs are never used twice, so stamps of earlier blocks and launches are told by their number and need no clearing.
- * In shared memory they mean nothing; in global memory those of other blocks of this launch are unordered.
+ * In shared memory they mean nothing; in global memory accesses of other blocks of this launch are unordered.
  *
  * Each word of four bytes keeps its last write and two reads that are not ordered with each other: of many concurrent
  * readers the others are forgotten, which can miss a race, but reports none that is not there. */

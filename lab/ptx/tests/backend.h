@@ -34,7 +34,7 @@ void backend_same(SapBatch *expected, SapBatch *got, const char *what);
 
 /* Velocities, coordinates and controls of all worlds, each of them different: a function of seed, world and index. */
 void backend_disturb(SapBatch *batch, uint64_t seed);
-/* Writes joint_q, joint_qd and control of the first worlds of `from` over those of `to`, whatever their types. */
+/* Writes joint_q, joint_qd and control of the first worlds of `from` over the arrays of `to`, whatever their types. */
 void backend_copy_worlds(SapBatch *from, SapBatch *to);
 
 #endif

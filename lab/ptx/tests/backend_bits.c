@@ -1,4 +1,4 @@
-/* States, statuses, contacts, impulses and counters of a batch on the GPU are those of one on the CPU, bit for bit:
+/* States, statuses, contacts, impulses and counters of a batch on the GPU equal one on the CPU, bit for bit:
  * scenes x presets x line searches x numbers of worlds x team sizes, from states with contacts. A step that reports
  * contacts and dofs takes the general kernel; steps without reports take the kernel of the preset, with a team and,
  * where its scratch fits, with a thread per world.

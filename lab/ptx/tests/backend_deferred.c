@@ -74,7 +74,7 @@ static void break_world(SapBatch *batch, int world) {
     free(qd);
 }
 
-/* Steps of both devices from the start; capacity: of contact records, 0 = that of the scene. Returns the contacts
+/* Steps of both devices from the start; capacity: of contact records, 0 = the scene's. Returns the contacts
  * dropped. */
 static long long check_bits(const Start *start, const char *preset, int capacity, const char *method, bool broken) {
     SapOptions o = start->scene->options;

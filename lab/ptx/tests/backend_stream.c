@@ -1,5 +1,5 @@
 /* Streams and graphs: steps and resets can be captured and run as often as the graph is launched, a caller's stream can
- * be used, and work that was queued on one stream comes before that of the next. With PTX_DEFER=1 the stand-in runs
+ * be used, and work that was queued on one stream comes before the next one's. With PTX_DEFER=1 the stand-in runs
  * nothing before somebody waits. */
 #include <cuda.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@ FILES = []
 
 
 def tested_forms():
-    """The names in the macro FORMS: those written out, and those of lists of forms for a type."""
+    """The names in the macro FORMS, written out or in lists of forms for a type."""
     text = re.sub(r'\\\n', ' ', SOURCE.read_text())
     lists = {name: re.findall(r'X\("([^"]+)" type', body)
              for name, body in re.findall(r'#define (\w+_FORMS)\(X, type,[^)]*\)(.*)', text)}
