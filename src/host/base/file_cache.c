@@ -32,7 +32,7 @@ uint64_t sap_hash(uint64_t hash, const void *data, size_t bytes) {
 
 /* ---- names ---- */
 
-static bool put(SapFileCache *out, const char *folder, const char *below, const char *name) {
+static bool put_folder(SapFileCache *out, const char *folder, const char *below, const char *name) {
     if (!folder || folder[0] != '/') /* a relative one would depend on the working directory */
         return false;
     int length = snprintf(out->folder, sizeof out->folder, "%s%s%s%s", folder, below, *name ? "/" : "", name);
@@ -42,8 +42,9 @@ static bool put(SapFileCache *out, const char *folder, const char *below, const 
 bool sap_file_cache_find(const char *variable, const char *name, SapFileCache *out) {
     const char *own = secure_getenv(variable);
     if (own && *own)
-        return put(out, own, "", "");
-    return put(out, secure_getenv("XDG_CACHE_HOME"), "", name) || put(out, secure_getenv("HOME"), "/.cache", name);
+        return put_folder(out, own, "", "");
+    return put_folder(out, secure_getenv("XDG_CACHE_HOME"), "", name) ||
+           put_folder(out, secure_getenv("HOME"), "/.cache", name);
 }
 
 /* Two hashes of the key: 32 digits. */

@@ -163,7 +163,7 @@ SapStatus sap_arena_allocate(SapArena *arena, const char *what) {
     return arena->base ? SAP_OK : SAP_ERROR_MEMORY;
 }
 
-SapStatus sap_carve_all(SapArena *arena, const char *what, const SapPart *parts, size_t num_parts) {
+SapStatus sap_carve_all(SapArena *arena, const char *what, const SapArenaPart *parts, size_t num_parts) {
     for (int pass = 0; pass < 2; pass++) { /* measure, then carve */
         for (size_t i = 0; i < num_parts; i++) {
             void *array = sap_arena_carve(arena, parts[i].count, parts[i].size);

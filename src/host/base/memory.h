@@ -30,19 +30,20 @@ void *sap_arena_carve(SapArena *arena, size_t count, size_t size);
 SapStatus sap_arena_allocate(SapArena *arena, const char *what);
 
 /* An array to carve: the address of its pointer, its elements and the bytes of each. */
-typedef struct SapPart {
+typedef struct SapArenaPart {
     const void *pointer;
     size_t count, size;
-} SapPart;
+} SapArenaPart;
 #define SAP_PART(pointer, count)                                                                                       \
-    (SapPart) {                                                                                                        \
+    (SapArenaPart) {                                                                                                   \
         &(pointer), (size_t)(count), sizeof *(pointer)                                                                 \
     }
 
 /* Allocates an arena for these arrays, zeroed, and sets their pointers. */
-SapStatus sap_carve_all(SapArena *arena, const char *what, const SapPart *parts, size_t num_parts);
+SapStatus sap_carve_all(SapArena *arena, const char *what, const SapArenaPart *parts, size_t num_parts);
 #define SAP_CARVE_ALL(arena, what, ...)                                                                                \
-    sap_carve_all((arena), (what), (const SapPart[]){__VA_ARGS__}, sizeof((SapPart[]){__VA_ARGS__}) / sizeof(SapPart))
+    sap_carve_all((arena), (what), (const SapArenaPart[]){__VA_ARGS__},                                                \
+                  sizeof((SapArenaPart[]){__VA_ARGS__}) / sizeof(SapArenaPart))
 
 #define SAP_CARVE(arena, pointer, count) ((pointer) = sap_arena_carve((arena), (size_t)(count), sizeof *(pointer)))
 

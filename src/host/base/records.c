@@ -117,7 +117,7 @@ static SapStatus read_records(SapRecords *r, size_t size) {
 }
 
 /* Takes `bytes`, which is freed on failure. */
-static SapStatus take(char *bytes, size_t size, const char *path, SapRecords *out) {
+static SapStatus take_bytes(char *bytes, size_t size, const char *path, SapRecords *out) {
     out->path = path;
     out->bytes = bytes;
     out->count = 0;
@@ -135,7 +135,7 @@ SapStatus sap_records_load(const char *path, size_t most, SapRecords *out) {
         free(bytes);
         return sap_fail_at(path, 0, SAP_ERROR_PARSE, "the file has more than %zu bytes", most);
     }
-    return take(bytes, size, path, out);
+    return take_bytes(bytes, size, path, out);
 }
 
 SapStatus sap_records_parse(const void *bytes, size_t size, const char *path, SapRecords *out) {
@@ -143,7 +143,7 @@ SapStatus sap_records_parse(const void *bytes, size_t size, const char *path, Sa
     if (copy == NULL)
         return SAP_ERROR_MEMORY;
     memcpy(copy, bytes, size);
-    return take(copy, size, path, out);
+    return take_bytes(copy, size, path, out);
 }
 
 void sap_records_free(SapRecords *records) {

@@ -199,7 +199,7 @@ static SapStatus account(Loader *loader, const SapYamlNode *node, int line) {
     return SAP_OK;
 }
 
-static SapStatus place(Loader *loader, SapYamlEntry entry, const SapYamlNode *node, int line) {
+static SapStatus place_node(Loader *loader, SapYamlEntry entry, const SapYamlNode *node, int line) {
     entry.node = node;
     SAP_TRY(account(loader, node, line));
     if (loader->depth == 0) {
@@ -292,7 +292,7 @@ static SapStatus on_scalar(Loader *loader, const yaml_event_t *event) {
     node->text = text;
     node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     SAP_TRY(set_anchor(loader, (const char *)event->data.scalar.anchor, node, line));
-    return place(loader, entry, node, line);
+    return place_node(loader, entry, node, line);
 }
 
 static SapStatus on_alias(Loader *loader, const yaml_event_t *event) {
@@ -308,7 +308,7 @@ static SapStatus on_alias(Loader *loader, const yaml_event_t *event) {
         return FAIL(loader, line, "alias %s inside of what it stands for", sap_quote(name, quote));
     SapYamlEntry entry;
     SAP_TRY(next_place(loader, line, &entry));
-    return place(loader, entry, anchor->node, line);
+    return place_node(loader, entry, anchor->node, line);
 }
 
 static SapStatus on_start(Loader *loader, const yaml_event_t *event, SapYamlKind kind, const yaml_char_t *anchor,
@@ -378,7 +378,7 @@ static SapStatus on_end(Loader *loader) {
     if (node->kind == SAP_YAML_MAP)
         SAP_TRY(refuse_duplicate_keys(loader, node));
     SAP_TRY(set_anchor(loader, open.anchor, node, node->line));
-    return place(loader, open.entry, node, node->line);
+    return place_node(loader, open.entry, node, node->line);
 }
 
 /* An error of libyaml itself. Its reader reports byte offsets, the other parts report lines. */
@@ -415,7 +415,7 @@ static SapStatus on_event(Loader *loader, const yaml_event_t *event) {
     }
 }
 
-static SapStatus load(Loader *loader, const char *text, size_t length) {
+static SapStatus load_text(Loader *loader, const char *text, size_t length) {
     for (bool more = true; more;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&loader->parser, &event))
@@ -436,7 +436,7 @@ static SapStatus parse_into(SapYamlTree *tree, const char *text, size_t length) 
     if (loader != NULL && yaml_parser_initialize(&loader->parser)) {
         loader->tree = tree;
         yaml_parser_set_input_string(&loader->parser, (const unsigned char *)text, length);
-        status = load(loader, text, length);
+        status = load_text(loader, text, length);
         yaml_parser_delete(&loader->parser);
         free(loader->entries);
     } else {

@@ -57,7 +57,7 @@ static SapStatus create_model(const SapModelArrays *m, SapModel **out) {
 
 /* Copies the rows of the chosen worlds of a parameter that the batch has expanded. */
 static SapStatus copy_parameter(Assembly *s, SapParameter parameter) {
-    const SapWorldParameter *from = &s->batch->backend->parameters(s->batch)->parameter[parameter];
+    const SapPerWorldParameter *from = &s->batch->backend->per_world(s->batch)->parameter[parameter];
     if (!from->given)
         return SAP_OK;
     SapArray view;
@@ -89,7 +89,7 @@ static SapStatus create_rig(Assembly *s, const SapModel *model) {
 
 /* Reads coordinates and constraint_active of the batch, and copies the chosen worlds' to the rig. One-sided
  * constraints do not act. */
-static SapStatus load(Assembly *s, const int32_t *side) {
+static SapStatus load_states(Assembly *s, const int32_t *side) {
     SapBatch *b = s->batch;
     size_t n = (size_t)b->num_worlds, nq = (size_t)b->nq, nc = (size_t)b->num_constraints,
            number = sap_real_bytes(b->dtype == SAP_F64);
@@ -118,7 +118,7 @@ static bool has_failed(const Assembly *s, int k) {
 }
 
 /* Steps from rest until every world is assembled or has failed. The residual belongs to the state before a step. */
-static SapStatus run(Assembly *s) {
+static SapStatus run_steps(Assembly *s) {
     SapState *state = sap_batch_state(s->rig);
     for (int i = 0; i < MAX_STEPS; i++) {
         memset(state->joint_qd, 0, (size_t)s->count * (size_t)s->batch->nv * sizeof(double));
@@ -133,7 +133,7 @@ static SapStatus run(Assembly *s) {
 }
 
 /* Writes coordinates and velocities of the worlds that have not failed. */
-static SapStatus store(Assembly *s) {
+static SapStatus store_states(Assembly *s) {
     SapBatch *b = s->batch;
     size_t nq = (size_t)b->nq, nv = (size_t)b->nv, number = sap_real_bytes(b->dtype == SAP_F64);
     const double *q = sap_batch_state(s->rig)->joint_q;
@@ -162,7 +162,7 @@ static SapStatus choose_worlds(Assembly *s, const uint8_t *mask) {
 }
 
 static SapStatus assemble(Assembly *s, const uint8_t *mask, double *residual) {
-    const SapModelArrays *m = s->batch->backend->parameters(s->batch)->model;
+    const SapModelArrays *m = s->batch->backend->per_world(s->batch)->model;
     SapModel *model = NULL;
     SAP_TRY(choose_worlds(s, mask));
     if (s->count == 0)
@@ -171,11 +171,11 @@ static SapStatus assemble(Assembly *s, const uint8_t *mask, double *residual) {
     SapStatus status = create_rig(s, model);
     sap_model_destroy(model);
     SAP_TRY(status);
-    SAP_TRY(load(s, m->constraint_side));
-    SAP_TRY(run(s));
+    SAP_TRY(load_states(s, m->constraint_side));
+    SAP_TRY(run_steps(s));
     for (int k = 0; residual && k < s->count; k++)
         residual[s->world[k]] = has_failed(s, k) ? NAN : s->residual[k];
-    SAP_TRY(store(s));
+    SAP_TRY(store_states(s));
     return s->batch->backend->forward_kinematics(s->batch, "sap_batch_assemble", mask);
 }
 

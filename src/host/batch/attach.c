@@ -41,7 +41,7 @@ static void place_frame(const SapBatch *b, const SapModelArrays *m, const char *
 }
 
 static SapStatus attach(SapBatch *b, int constraint, const uint8_t *mask, char *body_q, int32_t *active) {
-    const SapModelArrays *m = b->backend->parameters(b)->model;
+    const SapModelArrays *m = b->backend->per_world(b)->model;
     size_t n = (size_t)b->num_worlds, nc = (size_t)b->num_constraints;
     size_t pose_bytes = n * (size_t)b->nb * 7 * sap_real_bytes(b->dtype == SAP_F64);
     SapArray frames;
@@ -63,7 +63,7 @@ SapStatus sap_batch_attach(SapBatch *batch, int constraint, const uint8_t *mask)
     SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
     SAP_REQUIRE(&batch->options, SAP_CAN_ATTACH, "sap_batch_attach");
-    SAP_TRY(check(batch->backend->parameters(batch)->model, constraint));
+    SAP_TRY(check(batch->backend->per_world(batch)->model, constraint));
     size_t n = (size_t)batch->num_worlds;
     char *body_q = sap_allocate(n * (size_t)batch->nb, 7 * sizeof(double), "body_q");
     int32_t *active = sap_allocate(n, (size_t)batch->num_constraints * sizeof *active, "constraint_active");

@@ -10,7 +10,7 @@
 
 #include "host/base/memory.h"
 #include "host/plan/formulation.h"
-#include "host/plan/world_parameters.h"
+#include "host/plan/per_world.h"
 #include "kernels/data/rays.h"
 #include "kernels/step/reset.h"
 #include "kernels/step/take_contacts.h"
@@ -65,8 +65,8 @@ typedef struct SapBatchBackend {
     /* Zeroed device memory that lives as long as the batch. A failed call leaves nothing behind. */
     SapStatus (*allocate)(SapBatch *batch, size_t count, size_t size, const char *what, void **out);
     /* Switches a parameter to per-world values for all later calls. The values are in host memory. */
-    SapStatus (*expand)(SapBatch *batch, SapParameter parameter);
-    SapWorldParameters *(*parameters)(const SapBatch *batch);
+    SapStatus (*add_per_world)(SapBatch *batch, SapParameter parameter);
+    SapPerWorld *(*per_world)(const SapBatch *batch);
     /* Later steps fill the arrays of batch->arrays.report. */
     void (*record)(SapBatch *batch);
     /* Copies these rows before the next step changes them; that step follows at once. */

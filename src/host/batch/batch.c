@@ -225,7 +225,7 @@ SapStatus sap_batch_reset(SapBatch *batch, const uint8_t *mask, int keyframe) {
     SapResetArgs args = sap_batch_reset_args(batch, keyframe);
     SAP_TRY(batch->backend->reset(batch, __func__, mask, &args));
     /* body velocities refer to the centre of mass, which may differ from the model's */
-    bool own_centres = batch->backend->parameters(batch)->parameter[SAP_PARAMETER_BODY_COM].given;
+    bool own_centres = batch->backend->per_world(batch)->parameter[SAP_PARAMETER_BODY_COM].given;
     if (own_centres)
         SAP_TRY(batch->backend->forward_kinematics(batch, __func__, mask));
     return sap_sensors_begin(batch, __func__, mask);
@@ -317,12 +317,12 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
         SAP_REQUIRE(&batch->options, SAP_CAN_PARAMETERS_LIBRARY, "sap_batch_expand");
     SAP_REQUIRE(&batch->options, sap_can_of_parameter(parameter), "sap_batch_expand: %s",
                 sap_parameter_names()[parameter]);
-    const SapWorldParameters *e = batch->backend->parameters(batch);
+    const SapPerWorld *e = batch->backend->per_world(batch);
     if (sap_parameter_rows(e->model, parameter) == 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: %s has no rows in this model",
                         sap_parameter_names()[parameter]);
     /* Expand it, and describe the array. */
-    SAP_TRY(batch->backend->expand(batch, parameter));
+    SAP_TRY(batch->backend->add_per_world(batch, parameter));
     int columns = sap_parameter_columns(parameter), rows = e->parameter[parameter].size / columns;
     bool is_row = parameter == SAP_PARAMETER_GRAVITY; /* [n][3] */
     SapElementType type = sap_parameter_bytes(parameter) == sizeof(int32_t) ? SAP_TYPE_I32 : SAP_TYPE_F64;
@@ -342,9 +342,9 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
 SapStatus sap_batch_check_parameters(SapBatch *batch) {
     SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
-    const SapWorldParameters *e = batch->backend->parameters(batch);
+    const SapPerWorld *e = batch->backend->per_world(batch);
     for (int w = 0; w < batch->num_worlds && e->count > 0; w++) {
-        if (sap_world_parameters_check(e, w) == SAP_OK)
+        if (sap_per_world_check(e, w) == SAP_OK)
             continue;
         char rule[768];
         snprintf(rule, sizeof rule, "%s", sap_error_message());

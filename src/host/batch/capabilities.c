@@ -18,7 +18,7 @@ static SapCan row_of[MOST_NAMES]; /* of each name */
 static int num_names;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void add(const char *name, SapCan row) {
+static void add_name(const char *name, SapCan row) {
     row_of[num_names] = row;
     names[num_names++] = name;
 }
@@ -27,12 +27,12 @@ static void list_names(void) {
     for (int row = 0; row < SAP_CAN_NUM_ROWS; row++) {
         const char *name = sap_can((SapCan)row, SAP_SOLVER_SAP, SAP_DEVICE_CPU).name;
         if (name)
-            add(name, (SapCan)row);
+            add_name(name, (SapCan)row);
     }
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
-        add(sap_parameter_names()[p], sap_can_of_parameter((SapParameter)p));
+        add_name(sap_parameter_names()[p], sap_can_of_parameter((SapParameter)p));
     for (int f = 0; f < SAP_BATCH_NUM_FIELDS; f++)
-        add(sap_batch_field_names()[f], sap_can_of_field(f));
+        add_name(sap_batch_field_names()[f], sap_can_of_field(f));
 }
 
 const char *const *sap_capability_names(void) {

@@ -67,10 +67,10 @@ static SapRecordType record_type(SapParameter p) {
 }
 
 static void write_parameters(SapRecordWriter *writer, const SapBatch *b, int world) {
-    const SapWorldParameters *e = b->backend->parameters(b);
+    const SapPerWorld *e = b->backend->per_world(b);
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (e->parameter[p].given) {
-            const SapWorldParameter *x = &e->parameter[p];
+            const SapPerWorldParameter *x = &e->parameter[p];
             sap_records_put(writer, "parameters/", sap_parameter_names()[p], record_type(p),
                             (const char *)x->seen + (size_t)world * x->row, (size_t)x->size);
         }

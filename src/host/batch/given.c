@@ -129,7 +129,7 @@ static void add_row(const SapBatch *b, const SapContacts *c, const Array *a, Sap
 
 SapStatus sap_batch_take_given(SapBatch *b, const SapContacts *contacts, const SapBatchSteps *steps) {
     const SapContacts none = {.capacity = 1}, *c = contacts ? contacts : &none;
-    const SapModelArrays *m = b->backend->parameters(b)->model;
+    const SapModelArrays *m = b->backend->per_world(b)->model;
     SapContacts *own = &b->arrays.contacts;
     for (int i = 0; i < NUM_ARRAYS; i++)
         if (given(c, &arrays[i]) && is_read(&arrays[i], steps))

@@ -26,29 +26,29 @@ static const double step_s = 0.01;
 /* ---- random poses ---- */
 
 /* A number in [-1, 1) for coordinate i of a world: an additive recurrence, which fills the square evenly. */
-static double spread(int world, int i) {
+static double spread_number(int world, int i) {
     double x = 0.7548776662466927 * world + 0.5698402909980532 * i;
     return 2 * (x - floor(x)) - 1;
 }
 
-static void put(const SapState *state, int world, int i, int width, double value) {
+static void put_coordinate(const SapState *state, int world, int i, int width, double value) {
     size_t at = (size_t)world * (size_t)width + (size_t)i;
     sap_put_number(state->joint_q, state->dtype == SAP_F64, at, value);
 }
 
 /* Any rotation: the direction of four numbers. */
-static void turn(const SapState *state, int world, int first, int nq) {
+static void put_rotation(const SapState *state, int world, int first, int nq) {
     double q[4], length = 0;
     for (int k = 0; k < 4; k++) {
-        q[k] = spread(world, first + k) + (k == 3 ? 1e-3 : 0);
+        q[k] = spread_number(world, first + k) + (k == 3 ? 1e-3 : 0);
         length += q[k] * q[k];
     }
     for (int k = 0; k < 4; k++)
-        put(state, world, first + k, nq, q[k] / sqrt(length));
+        put_coordinate(state, world, first + k, nq, q[k] / sqrt(length));
 }
 
 /* Within the limits of the dof, or 0.5 around the initial state. */
-static double place(const SapModelArrays *a, int dof, double q0, double unit) {
+static double choose_coordinate(const SapModelArrays *a, int dof, double q0, double unit) {
     double lower = a->joint_limit_lower[dof], upper = a->joint_limit_upper[dof];
     bool limited = isfinite(lower) && isfinite(upper) && upper - lower < 100;
     return limited ? (lower + upper) / 2 + unit * (upper - lower) / 2 : q0 + unit / 2;
@@ -59,9 +59,10 @@ static void pose_world(const SapModelArrays *a, const SapState *state, int world
         int first = a->joint_q_start[j], dof = a->joint_qd_start[j], end = a->joint_q_start[j + 1];
         bool turns = end - first != a->joint_qd_start[j + 1] - dof;
         if (turns)
-            turn(state, world, end - 4, a->num_coords);
+            put_rotation(state, world, end - 4, a->num_coords);
         for (int i = first; i < end && !turns; i++)
-            put(state, world, i, a->num_coords, place(a, dof + i - first, a->joint_q[i], spread(world, i)));
+            put_coordinate(state, world, i, a->num_coords,
+                           choose_coordinate(a, dof + i - first, a->joint_q[i], spread_number(world, i)));
     }
 }
 
@@ -80,7 +81,7 @@ static SapStatus start_worlds(SapBatch *batch, const SapModelArrays *a) {
 
 /* ---- the probe ---- */
 
-static SapStatus measure(SapBatch *batch, const SapModelArrays *a, int *largest) {
+static SapStatus measure_contacts(SapBatch *batch, const SapModelArrays *a, int *largest) {
     const SapContacts *contacts = sap_batch_contacts(batch);
     SapWorldReport report;
     SAP_TRY(sap_solver_report(sap_batch_solver(batch), &report));
@@ -118,7 +119,7 @@ SapStatus sap_probe_contacts(const SapModel *model, const SapOptions *options, i
     SapBatch *batch;
     int largest = 0;
     SAP_TRY(sap_batch_create(model, WORLDS, &trial, &batch));
-    SapStatus status = measure(batch, a, &largest);
+    SapStatus status = measure_contacts(batch, a, &largest);
     sap_batch_destroy(batch);
     if (status == SAP_OK)
         *slots = propose(largest, most);

@@ -423,7 +423,7 @@ static SapSenseArgs sense_args(const SapBatch *b, double h, int step, int num_st
                           .status_before = is_by_step(b) ? b->arrays.sensed.status_before : NULL};
 }
 
-static SapStatus measure(SapBatch *b, const char *what, const uint8_t *mask, SapSenseArgs *args) {
+static SapStatus measure_fields(SapBatch *b, const char *what, const uint8_t *mask, SapSenseArgs *args) {
     args->num_dofs = args->dof.qacc.data || args->dof.torque.data ? b->nv : 0;
     args->items = args->site.count + args->num_dofs + args->touch.count + 1;
     SAP_TRY(check_bodies_exist(b, what, args));
@@ -459,12 +459,12 @@ static SapStatus step_and_measure(SapBatch *b, const SapBatchSteps *steps) {
     if (!is_by_step(b)) {
         SAP_TRY(b->backend->step(b, steps));
         SapSenseArgs args = sense_args(b, steps->h, steps->num_steps - 1, steps->num_steps);
-        return has_readings(b) ? measure(b, steps->what, NULL, &args) : SAP_OK;
+        return has_readings(b) ? measure_fields(b, steps->what, NULL, &args) : SAP_OK;
     }
     for (int k = 0; k < steps->num_steps; k++) {
         SAP_TRY(b->backend->step(b, &one));
         SapSenseArgs args = sense_args(b, steps->h, k, steps->num_steps);
-        SAP_TRY(measure(b, steps->what, NULL, &args));
+        SAP_TRY(measure_fields(b, steps->what, NULL, &args));
     }
     return SAP_OK;
 }
@@ -479,13 +479,13 @@ SapStatus sap_sensors_begin(SapBatch *b, const char *what, const uint8_t *mask) 
         return SAP_OK;
     if (has_readings(b)) {
         SapSenseArgs args = sense_args(b, 0, 0, 0);
-        SAP_TRY(measure(b, what, mask, &args));
+        SAP_TRY(measure_fields(b, what, mask, &args));
     }
     return measure_rays(b, what, mask);
 }
 
 /* Keeps a buffer if it is the field's. */
-static void keep(SapBuffer *reading, int field, SapBatchField own) {
+static void keep_field(SapBuffer *reading, int field, SapBatchField own) {
     if (field != (int)own)
         reading->data = NULL;
 }
@@ -493,14 +493,14 @@ static void keep(SapBuffer *reading, int field, SapBatchField own) {
 /* Other sensors keep their readings. Contact sensors begin with zeros. */
 static SapStatus begin_one(SapBatch *b, const char *what, int field) {
     SapSenseArgs args = sense_args(b, 0, 0, 0);
-    keep(&args.site.q, field, SAP_BATCH_SITE_Q);
-    keep(&args.site.qd, field, SAP_BATCH_SITE_QD);
-    keep(&args.site.gyro, field, SAP_BATCH_SITE_GYRO);
-    keep(&args.site.accelerometer, field, SAP_BATCH_SITE_ACCELEROMETER);
-    keep(&args.dof.qacc, field, SAP_BATCH_QACC);
-    keep(&args.dof.torque, field, SAP_BATCH_JOINT_TORQUE);
+    keep_field(&args.site.q, field, SAP_BATCH_SITE_Q);
+    keep_field(&args.site.qd, field, SAP_BATCH_SITE_QD);
+    keep_field(&args.site.gyro, field, SAP_BATCH_SITE_GYRO);
+    keep_field(&args.site.accelerometer, field, SAP_BATCH_SITE_ACCELEROMETER);
+    keep_field(&args.dof.qacc, field, SAP_BATCH_QACC);
+    keep_field(&args.dof.torque, field, SAP_BATCH_JOINT_TORQUE);
     args.touch.count = 0;
-    return measure(b, what, NULL, &args);
+    return measure_fields(b, what, NULL, &args);
 }
 
 SapStatus sap_sensors_request(SapBatch *b, const char *what, const SapBatchRow *row) {

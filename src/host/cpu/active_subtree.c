@@ -37,7 +37,7 @@ static const int result_columns[NUM_RESULTS] = {1, 1, 1, 1, 1, 1, 1, 4};
 
 enum { ROW_Q, ROW_QD, ROW_JOINT_F, ROW_TARGET_POS, ROW_TARGET_VEL, ROW_ACT, ROW_GUESS, NUM_ROWS };
 
-struct SapAwake {
+struct SapActiveSubtree {
     SapSubtreePlan part;
     int world; /* -1: nothing is chosen */
     unsigned version;
@@ -56,7 +56,7 @@ struct SapAwake {
 
 /* ---- creation ---- */
 
-static void carve(SapArena *arena, const SapPlan *p, SapAwake *a) {
+static void carve(SapArena *arena, const SapPlan *p, SapActiveSubtree *a) {
     for (int f64 = 0; f64 < 2; f64++)
         for (int i = 0; i < NUM_CONSTANTS; i++) {
             size_t rows = (size_t)(constants[i].of_links ? p->nl : p->nv);
@@ -69,7 +69,7 @@ static void carve(SapArena *arena, const SapPlan *p, SapAwake *a) {
     SAP_CARVE(arena, a->kept, RESULT_COLUMNS * (size_t)p->nv);
 }
 
-static void find_kernels(const SapSolver *s, SapAwake *a) {
+static void find_kernels(const SapSolver *s, SapActiveSubtree *a) {
     for (int f64 = 0; f64 < 2; f64++) {
         a->kernels.pack[f64] = a->kernels.one_lane[f64] = s->kernels.one_lane[f64];
         a->real_bytes[f64] = s->kernels.one_lane[f64]->real_bytes;
@@ -82,13 +82,13 @@ static void find_kernels(const SapSolver *s, SapAwake *a) {
     a->dual = s->dual;
 }
 
-SapStatus sap_awake_create(const SapSolver *s, SapAwake **out) {
+SapStatus sap_active_subtree_create(const SapSolver *s, SapActiveSubtree **out) {
     SapArena arena = {0};
-    SapAwake *a = *out = sap_allocate(1, sizeof *a, "sleeping trees");
+    SapActiveSubtree *a = *out = sap_allocate(1, sizeof *a, "sleeping trees");
     if (!a)
         return SAP_ERROR_MEMORY;
     a->world = -1;
-    SAP_TRY(sap_part_create(&s->args.plan, &a->part));
+    SAP_TRY(sap_subtree_create(&s->args.plan, &a->part));
     for (int pass = 0; pass < 2; pass++) { /* measure, then carve */
         carve(&arena, &s->args.plan, a);
         if (pass == 0)
@@ -100,22 +100,22 @@ SapStatus sap_awake_create(const SapSolver *s, SapAwake **out) {
     return SAP_OK;
 }
 
-void sap_awake_destroy(SapAwake *a) {
+void sap_active_subtree_destroy(SapActiveSubtree *a) {
     if (!a)
         return;
-    sap_part_free(&a->part);
+    sap_subtree_free(&a->part);
     free(a->memory);
     free(a);
 }
 
-size_t sap_awake_bytes(const SapAwake *a) {
+size_t sap_active_subtree_bytes(const SapActiveSubtree *a) {
     return a ? a->bytes : 0;
 }
 
 /* ---- choice ---- */
 
 /* A part is not larger than the whole, whose layouts fit. */
-static void lay_out(const SapSolver *s, SapAwake *a) {
+static void lay_out(const SapSolver *s, SapActiveSubtree *a) {
     int contacts = s->options.max_rigid_contact;
     a->args = a->interface_contacts = s->args;
     a->args.plan = a->part.plan;
@@ -132,7 +132,7 @@ static SapField *field_at(SapConstants *c, int i) {
 }
 
 /* The constants of the part's links and dofs in the world. */
-static void gather_constants(const SapSolver *s, SapAwake *a) {
+static void gather_constants(const SapSolver *s, SapActiveSubtree *a) {
     for (int f64 = 0; f64 < 2; f64++) {
         SapConstants from = s->args.constants[f64];
         a->args.constants[f64] = from;
@@ -150,7 +150,7 @@ static void gather_constants(const SapSolver *s, SapAwake *a) {
 }
 
 /* The poses of shapes for the interface_contacts: in the world for trees that are not in the part. */
-static void place_shapes(const SapSolver *s, const SapStepArgs *args, SapAwake *a) {
+static void place_shapes(const SapSolver *s, const SapStepArgs *args, SapActiveSubtree *a) {
     const SapPlan *whole = &s->args.plan;
     for (int shape = 0; shape < whole->ns; shape++) {
         double pose[7], body[7];
@@ -173,10 +173,11 @@ static void place_shapes(const SapSolver *s, const SapStepArgs *args, SapAwake *
     }
 }
 
-void sap_awake_choose(SapAwake *a, const SapSolver *s, const SapStepArgs *args, SapAwakeChoice choice) {
+void sap_active_subtree_choose(SapActiveSubtree *a, const SapSolver *s, const SapStepArgs *args,
+                               SapSubtreeChoice choice) {
     if (a->world == choice.world && a->version == choice.version)
         return;
-    sap_part_choose(&s->args.plan, choice.tree, choice.in_part, &a->part);
+    sap_subtree_choose(&s->args.plan, choice.tree, choice.in_part, &a->part);
     lay_out(s, a);
     a->world = choice.world;
     a->version = choice.version;
@@ -187,7 +188,7 @@ void sap_awake_choose(SapAwake *a, const SapSolver *s, const SapStepArgs *args, 
 /* ---- rows ---- */
 
 /* Copies the part's elements of the world's row to or from a row of the part. */
-static void copy_row(const SapAwake *a, SapBuffer b, int row, bool back) {
+static void copy_row(const SapActiveSubtree *a, SapBuffer b, int row, bool back) {
     const int *of = row == ROW_Q ? a->part.coord_of : a->part.dof_of;
     int n = row == ROW_Q ? a->part.plan.nq : a->part.plan.nv;
     size_t size = sap_real_bytes(b.is_f64);
@@ -200,7 +201,7 @@ static void copy_row(const SapAwake *a, SapBuffer b, int row, bool back) {
 }
 
 /* Redirects the buffer to the part's row, if it has rows. */
-static void gather(SapAwake *a, SapBuffer *b, int row) {
+static void gather(SapActiveSubtree *a, SapBuffer *b, int row) {
     if (!b->data)
         return;
     copy_row(a, *b, row, false);
@@ -216,7 +217,7 @@ static void list_results(SapReportArgs *r, SapExtraReport *x, double **out[NUM_R
 
 /* The kernels write [num_worlds][nv][columns] for the nv of the part, so its row is at the beginning of the world's row
  * while it runs. nv: of the model. */
-static void begin_results(const SapAwake *a, size_t nv, SapReportArgs *r, SapExtraReport *extra) {
+static void begin_results(const SapActiveSubtree *a, size_t nv, SapReportArgs *r, SapExtraReport *extra) {
     double **results[NUM_RESULTS], *kept = a->kept;
     size_t part_nv = (size_t)a->part.plan.nv;
     list_results(r, extra, results);
@@ -234,7 +235,7 @@ static void begin_results(const SapAwake *a, size_t nv, SapReportArgs *r, SapExt
 }
 
 /* Scatters the results of the part to the row of the world; the other numbers stay. */
-static void end_results(const SapAwake *a, size_t nv, SapReportArgs whole, SapExtraReport extra) {
+static void end_results(const SapActiveSubtree *a, size_t nv, SapReportArgs whole, SapExtraReport extra) {
     double **results[NUM_RESULTS], *kept = a->kept;
     list_results(&whole, &extra, results);
     for (int i = 0; i < NUM_RESULTS; i++) {
@@ -251,7 +252,8 @@ static void end_results(const SapAwake *a, size_t nv, SapReportArgs whole, SapEx
 
 /* ---- runs ---- */
 
-static void run(const SapAwake *a, SapProgram *program, const SapStepArgs *args, const SapScratch *scratch) {
+static void run_program(const SapActiveSubtree *a, SapProgram *program, const SapStepArgs *args,
+                        const SapScratch *scratch) {
     SapScratch own = *scratch;
     SapPack pack = {.count = 1, .world = {a->world}};
     own.shared = sap_shared_scratch(args, a->real_bytes);
@@ -276,14 +278,14 @@ static SapStepArgs args_with(const SapStepArgs *own, const SapStepArgs *call) {
     return args;
 }
 
-void sap_awake_touch(SapAwake *a, SapSolver *s, const SapStepArgs *call, int worker) {
+void sap_active_subtree_touch(SapActiveSubtree *a, SapSolver *s, const SapStepArgs *call, int worker) {
     SapStepArgs args = args_with(&a->interface_contacts, call);
     gather(a, &args.q_in, ROW_Q);
     gather(a, &args.qd_in, ROW_QD);
-    run(a, sap_program_collide, &args, &s->scratch[worker]);
+    run_program(a, sap_program_collide, &args, &s->scratch[worker]);
 }
 
-void sap_awake_step(SapAwake *a, SapSolver *s, const SapStepArgs *call, int worker) {
+void sap_active_subtree_step(SapActiveSubtree *a, SapSolver *s, const SapStepArgs *call, int worker) {
     size_t nv = (size_t)s->args.plan.nv;
     SapStepArgs args = args_with(&a->args, call);
     SapExtraReport whole = call->report.extra ? *call->report.extra : (SapExtraReport){0}, extra = whole;
@@ -298,7 +300,7 @@ void sap_awake_step(SapAwake *a, SapSolver *s, const SapStepArgs *call, int work
     args.q_out = args.q_in;
     args.qd_out = args.qd_in;
     begin_results(a, nv, &args.report, &extra);
-    run(a, sap_program_step, &args, &s->scratch[worker]);
+    run_program(a, sap_program_step, &args, &s->scratch[worker]);
     end_results(a, nv, call->report, whole);
     copy_row(a, call->q_out, ROW_Q, true);
     copy_row(a, call->qd_out, ROW_QD, true);

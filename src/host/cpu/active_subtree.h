@@ -5,28 +5,29 @@
 
 #include "host/cpu/solver.h"
 
-typedef struct SapAwake SapAwake;
+typedef struct SapActiveSubtree SapActiveSubtree;
 
 /* Free also after a failure; NULL is allowed. */
-SapStatus sap_awake_create(const SapSolver *solver, SapAwake **out);
-void sap_awake_destroy(SapAwake *awake);
-size_t sap_awake_bytes(const SapAwake *awake);
+SapStatus sap_active_subtree_create(const SapSolver *solver, SapActiveSubtree **out);
+void sap_active_subtree_destroy(SapActiveSubtree *awake);
+size_t sap_active_subtree_bytes(const SapActiveSubtree *awake);
 
 /* The trees of a world to process. */
-typedef struct SapAwakeChoice {
+typedef struct SapSubtreeChoice {
     int world;
     unsigned version;    /* changes with the trees, so that a choice that is still valid costs nothing */
     const int *tree;     /* [nl] tree of each link */
     const bool *in_part; /* [trees] */
-} SapAwakeChoice;
+} SapSubtreeChoice;
 
 /* Chooses what the calls below process. args: of the call. The other trees are where body_q has them. */
-void sap_awake_choose(SapAwake *awake, const SapSolver *solver, const SapStepArgs *args, SapAwakeChoice choice);
+void sap_active_subtree_choose(SapActiveSubtree *awake, const SapSolver *solver, const SapStepArgs *args,
+                               SapSubtreeChoice choice);
 
 /* Writes the contact records between the chosen trees and the others, at the state of the world. */
-void sap_awake_touch(SapAwake *awake, SapSolver *solver, const SapStepArgs *args, int worker);
+void sap_active_subtree_touch(SapActiveSubtree *awake, SapSolver *solver, const SapStepArgs *args, int worker);
 
 /* Steps the chosen trees. */
-void sap_awake_step(SapAwake *awake, SapSolver *solver, const SapStepArgs *args, int worker);
+void sap_active_subtree_step(SapActiveSubtree *awake, SapSolver *solver, const SapStepArgs *args, int worker);
 
 #endif

@@ -148,11 +148,11 @@ static SapStatus can_read(SapBatch *b, const char *what, const void *memory, boo
     return SAP_OK;
 }
 
-static SapStatus take(SapBatch *b, const char *what, SapTakeArgs *args) {
+static SapStatus take_contacts_of(SapBatch *b, const char *what, SapTakeArgs *args) {
     return sap_solver_take_contacts(((CpuBatch *)b->own)->solver, what, args);
 }
 
-static SapStatus keep(SapBatch *b, const char *what, const SapSnapshot *kept) {
+static SapStatus keep_inputs(SapBatch *b, const char *what, const SapSnapshot *kept) {
     (void)what; /* it cannot fail */
     ((CpuBatch *)b->own)->solver->kept = kept;
     return SAP_OK;
@@ -194,12 +194,12 @@ static SapStatus allocate(SapBatch *b, size_t count, size_t size, const char *wh
     return SAP_OK;
 }
 
-static SapStatus expand(SapBatch *b, SapParameter parameter) {
-    return sap_solver_expand(((CpuBatch *)b->own)->solver, parameter);
+static SapStatus add_per_world(SapBatch *b, SapParameter parameter) {
+    return sap_solver_add_per_world(((CpuBatch *)b->own)->solver, parameter);
 }
 
-static SapWorldParameters *parameters(const SapBatch *b) {
-    return sap_solver_world_parameters(((CpuBatch *)b->own)->solver);
+static SapPerWorld *per_world(const SapBatch *b) {
+    return sap_solver_per_world(((CpuBatch *)b->own)->solver);
 }
 
 static void record(SapBatch *b) {
@@ -226,7 +226,7 @@ static SapStatus copy_array(SapBatch *b, const char *what, void *to, const void 
     return SAP_OK;
 }
 
-static SapStatus fill(SapBatch *b, const char *what, void *to, uint8_t byte, size_t bytes) {
+static SapStatus fill_array(SapBatch *b, const char *what, void *to, uint8_t byte, size_t bytes) {
     (void)b, (void)what;
     memset(to, byte, bytes);
     return SAP_OK;
@@ -260,21 +260,21 @@ const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
                                        .destroy = destroy,
                                        .step = take_steps,
                                        .can_read = can_read,
-                                       .take_contacts = take,
+                                       .take_contacts = take_contacts_of,
                                        .reset = reset,
                                        .forward_kinematics = forward_kinematics,
                                        .step_args = step_args,
                                        .raycast = raycast,
                                        .sense = sense,
                                        .allocate = allocate,
-                                       .expand = expand,
-                                       .parameters = parameters,
+                                       .add_per_world = add_per_world,
+                                       .per_world = per_world,
                                        .record = record,
-                                       .keep = keep,
+                                       .keep = keep_inputs,
                                        .read = read_array,
                                        .write = write_array,
                                        .copy = copy_array,
-                                       .fill = fill,
+                                       .fill = fill_array,
                                        .set_stream = set_stream,
                                        .synchronize = synchronize,
                                        .info = info,

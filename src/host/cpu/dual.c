@@ -179,7 +179,8 @@ static SapStatus choose_kernels(const SapDualOptions *o, Job *job) {
     return SAP_OK;
 }
 
-static SapStatus run(const SapDualProblem *p, const SapDualOptions *o, const SapDualSolution *out, int rows, Job *job) {
+static SapStatus solve_packs(const SapDualProblem *p, const SapDualOptions *o, const SapDualSolution *out, int rows,
+                             Job *job) {
     SAP_TRY(choose_kernels(o, job));
     SAP_TRY(list_blocks(p, &job->blocks));
     SapDualArgs args = make_args(p, o, out, rows, job->blocks);
@@ -211,7 +212,7 @@ SapStatus sap_dual_solve(const SapDualProblem *problem, const SapDualOptions *op
     if (problem->num_problems == 0)
         return SAP_OK;
     Job job = {.num_problems = problem->num_problems};
-    SapStatus status = run(problem, &o, out, rows, &job);
+    SapStatus status = solve_packs(problem, &o, out, rows, &job);
     sap_pool_destroy(job.pool);
     free(job.ranges);
     free(job.scratch);

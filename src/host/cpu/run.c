@@ -29,9 +29,9 @@ static void clear_dual_counters(const SapReportArgs *r, int world) {
 static bool takes_part(const Job *job, int world) {
     if (job->run.mask && !job->run.mask[world])
         return false;
-    SapWorldParameters *e = &job->solver->parameters;
+    SapPerWorld *e = &job->solver->per_world;
     if (e->count > 0)
-        sap_world_parameters_refresh(e, world);
+        sap_per_world_refresh(e, world);
     if (!skip_world(job->run.args, world))
         return true;
     clear_dual_counters(&job->run.args->report, world);
@@ -73,7 +73,7 @@ static void run_pack(const Job *job, const SapStepArgs *args, int first, const S
     SapPack pack = pack_of(job, first, lanes);
     if (args->first_step == 0)
         keep_pack(job, &pack);
-    if (job->run.mask || s->parameters.count > 0)
+    if (job->run.mask || s->per_world.count > 0)
         thin_pack(job, lanes, &pack);
     if (pack.count > 0) {
         SapContext ctx = sap_context(args, &pack, &s->kernels, scratch);

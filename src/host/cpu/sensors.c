@@ -40,8 +40,8 @@ SapStatus sap_solver_raycast(SapSolver *s, const char *what, const SapRayArgs *a
     long long n = args->num_worlds, moving = args->sees_moving ? args->shapes.num_moving : 0;
     SAP_TRY(sap_pool_check(s->pool, what));
     /* rays depend on no other parameter */
-    for (int w = 0; w < s->num_worlds && s->parameters.parameter[SAP_PARAMETER_SHAPE_MESH].given; w++)
-        sap_world_parameters_refresh(&s->parameters, w);
+    for (int w = 0; w < s->num_worlds && s->per_world.parameter[SAP_PARAMETER_SHAPE_MESH].given; w++)
+        sap_per_world_refresh(&s->per_world, w);
     run_items(&(Job){.solver = s, .rays = args, .cast = kernels->place_shapes, .items = n * moving});
     run_items(&(Job){.solver = s, .rays = args, .cast = kernels->cast_rays, .items = n * args->num_rays});
     return SAP_OK;

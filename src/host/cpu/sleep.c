@@ -64,8 +64,8 @@ struct SapSleep {
     bool *flag;   /* [num_trees] */
     int32_t *row; /* [1 + 2 num_trees] */
     int num_workers;
-    SapAwake **worker; /* [num_workers]; NULL if there is one tree */
-    bool *in_part;     /* [num_workers][num_trees] */
+    SapActiveSubtree **worker; /* [num_workers]; NULL if there is one tree */
+    bool *in_part;             /* [num_workers][num_trees] */
     void *memory;
     size_t bytes;
 };
@@ -208,8 +208,8 @@ SapStatus sap_sleep_create(const SapSolver *s, int32_t *asleep, SapSleep **out) 
     find_bound(&s->args.plan, sleep);
     sap_sort_by_key(s->args.plan.nv, sleep->dof_tree, sleep->num_trees, sleep->first_dof, sleep->dof);
     for (; sleep->num_trees > 1 && sleep->num_workers < s->threads; sleep->num_workers++) {
-        SAP_TRY(sap_awake_create(s, &sleep->worker[sleep->num_workers]));
-        sleep->bytes += sap_awake_bytes(sleep->worker[sleep->num_workers]);
+        SAP_TRY(sap_active_subtree_create(s, &sleep->worker[sleep->num_workers]));
+        sleep->bytes += sap_active_subtree_bytes(sleep->worker[sleep->num_workers]);
     }
     return find_lengths(s, sleep->length);
 }
@@ -218,7 +218,7 @@ void sap_sleep_destroy(SapSleep *sleep) {
     if (!sleep)
         return;
     for (int i = 0; sleep->memory && i < sleep->num_workers; i++)
-        sap_awake_destroy(sleep->worker[i]);
+        sap_active_subtree_destroy(sleep->worker[i]);
     free(sleep->memory);
     free(sleep);
 }
@@ -229,7 +229,7 @@ size_t sap_sleep_bytes(const SapSleep *sleep) {
 
 /* ---- waking ---- */
 
-static Watched watch(SapBuffer b, int width) {
+static Watched watch_rows(SapBuffer b, int width) {
     size_t element = sap_real_bytes(b.is_f64);
     return (Watched){b.data, b.data && b.stride ? (size_t)width * element : 0, element};
 }
@@ -238,17 +238,17 @@ static void watch_all(const SapStepArgs *a, Watched out[NUM_WATCHED]) {
     const SapConstraintArgs *c = &a->constraints;
     int nv = a->plan.nv, nt = a->plan.num_tendons;
     const Watched all[NUM_WATCHED] = {
-        [WATCHED_Q] = watch(a->q_in, a->plan.nq),
-        [WATCHED_QD] = watch(a->qd_in, nv),
-        [WATCHED_JOINT_F] = watch(a->joint_f, nv),
-        [WATCHED_BODY_F] = watch(a->body_f, 6 * a->plan.nb),
-        [WATCHED_TARGET_POS] = watch(a->target_pos, nv),
-        [WATCHED_TARGET_VEL] = watch(a->target_vel, nv),
-        [WATCHED_ACT] = watch(a->act, nv),
-        [WATCHED_TENDONS] = watch(c->target_pos, nt),
-        [WATCHED_TENDONS + 1] = watch(c->target_vel, nt),
-        [WATCHED_TENDONS + 2] = watch(c->act, nt),
-        [WATCHED_TENDONS + 3] = watch(c->f, nt),
+        [WATCHED_Q] = watch_rows(a->q_in, a->plan.nq),
+        [WATCHED_QD] = watch_rows(a->qd_in, nv),
+        [WATCHED_JOINT_F] = watch_rows(a->joint_f, nv),
+        [WATCHED_BODY_F] = watch_rows(a->body_f, 6 * a->plan.nb),
+        [WATCHED_TARGET_POS] = watch_rows(a->target_pos, nv),
+        [WATCHED_TARGET_VEL] = watch_rows(a->target_vel, nv),
+        [WATCHED_ACT] = watch_rows(a->act, nv),
+        [WATCHED_TENDONS] = watch_rows(c->target_pos, nt),
+        [WATCHED_TENDONS + 1] = watch_rows(c->target_vel, nt),
+        [WATCHED_TENDONS + 2] = watch_rows(c->act, nt),
+        [WATCHED_TENDONS + 3] = watch_rows(c->f, nt),
         [WATCHED_ACTIVE] = {(const char *)c->active, c->active_stride ? (size_t)c->active_stride * sizeof(int32_t) : 0,
                             sizeof(int32_t)}};
     memcpy(out, all, sizeof all);
@@ -365,15 +365,15 @@ static void wake_changed(SapSleep *sleep, const SapStepArgs *args, const Watched
 
 /* Reads the parameters of a world that sleeps. */
 static void refresh_parameters(SapSolver *s, int world) {
-    if (s->parameters.count > 0 && s->sleep->asleep[world] != AWAKE)
-        sap_world_parameters_refresh(&s->parameters, world);
+    if (s->per_world.count > 0 && s->sleep->asleep[world] != AWAKE)
+        sap_per_world_refresh(&s->per_world, world);
 }
 
 static void wake(SapSolver *s, const SapStepArgs *args, const Watched *watched) {
     for (int w = 0; w < s->num_worlds; w++) {
         refresh_parameters(s, w);
         /* includes values that another call has read since */
-        wake_changed(s->sleep, args, watched, w, sap_world_parameters_take_change(&s->parameters, w));
+        wake_changed(s->sleep, args, watched, w, sap_per_world_take_change(&s->per_world, w));
     }
 }
 
@@ -536,17 +536,17 @@ static void wake_touched(SapSleep *sleep, const SapStepArgs *a, int world) {
 
 static void run_part(const PartJob *job, int world, int worker) {
     SapSleep *sleep = job->solver->sleep;
-    SapAwake *awake = sleep->worker[worker];
+    SapActiveSubtree *awake = sleep->worker[worker];
     bool *in_part = sleep->in_part + (size_t)worker * (size_t)sleep->num_trees;
     for (int t = 0; t < sleep->num_trees; t++)
         in_part[t] = quiet_of(sleep, world)[t] != ASLEEP;
-    sap_awake_choose(awake, job->solver, job->args,
-                     (SapAwakeChoice){world, sleep->version[world], sleep->tree, in_part});
+    sap_active_subtree_choose(awake, job->solver, job->args,
+                              (SapSubtreeChoice){world, sleep->version[world], sleep->tree, in_part});
     if (job->step) {
-        sap_awake_step(awake, job->solver, job->args, worker);
+        sap_active_subtree_step(awake, job->solver, job->args, worker);
         return;
     }
-    sap_awake_touch(awake, job->solver, job->args, worker);
+    sap_active_subtree_touch(awake, job->solver, job->args, worker);
     wake_touched(sleep, job->args, world);
 }
 
@@ -683,7 +683,7 @@ void sap_sleep_get(SapSolver *s, const SapStepArgs *args, int32_t *rows) {
         int32_t *row = rows + (size_t)w * (size_t)size, *now = sleep->row;
         copy_row(sleep, w, now);
         refresh_parameters(s, w);
-        wake_changed(sleep, args, watched, w, s->parameters.changed && s->parameters.changed[w]);
+        wake_changed(sleep, args, watched, w, s->per_world.changed && s->per_world.changed[w]);
         copy_row(sleep, w, row);
         set_row(sleep, w, now);
     }
@@ -724,9 +724,9 @@ SapStatus sap_sleep_set(SapSolver *s, const char *what, const SapStepArgs *args,
             continue;
         set_row(sleep, w, rows + (size_t)w * size);
         sleep->known[w] = sleep->asleep[w];
-        if (s->parameters.count > 0)
-            sap_world_parameters_refresh(&s->parameters, w);
-        sap_world_parameters_take_change(&s->parameters, w);
+        if (s->per_world.count > 0)
+            sap_per_world_refresh(&s->per_world, w);
+        sap_per_world_take_change(&s->per_world, w);
         keep_rows(sleep, watched, w, NUM_WATCHED);
     }
     return SAP_OK;

@@ -195,8 +195,7 @@ static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *mod
     SAP_TRY(create_results(s));
     SAP_TRY(create_scratch(s));
     SAP_TRY(create_order(s));
-    sap_world_parameters_init(&s->parameters, sap_model_arrays(s->model), &s->plan->plan.plan, &s->options,
-                              s->num_worlds);
+    sap_per_world_init(&s->per_world, sap_model_arrays(s->model), &s->plan->plan.plan, &s->options, s->num_worlds);
     return sap_pool_create(s->threads, &s->pool);
 }
 
@@ -249,7 +248,7 @@ void sap_solver_destroy(SapSolver *s) {
     free(s->law);
     sap_sleep_destroy(s->sleep);
     free(s->results);
-    sap_world_parameters_free(&s->parameters);
+    sap_per_world_free(&s->per_world);
     sap_model_destroy(s->model);
     free(s);
 }
@@ -378,7 +377,7 @@ SapStatus sap_solver_info(const SapSolver *s, SapSolverInfo *out) {
         .model_bytes = model_bytes,
         .total_bytes = sizeof *s + model_bytes +
                        (size_t)s->threads * (s->scratch[0].bytes + sizeof *s->scratch + sizeof *s->ranges) +
-                       (size_t)s->num_worlds * per_world + s->parameters.bytes + sap_sleep_bytes(s->sleep),
+                       (size_t)s->num_worlds * per_world + s->per_world.bytes + sap_sleep_bytes(s->sleep),
         .factor_nonzeros = s->args.plan.tree.nnz,
         .shape_pairs = count_pairs(&s->args.plan),
         .broad_phase = (SapBroadPhase)s->args.plan.broad_phase,
@@ -412,10 +411,10 @@ SapStatus sap_solver_profile_read(const SapSolver *s, SapProfile *out) {
 
 /* ---- parameters of worlds ---- */
 
-SapStatus sap_solver_expand(SapSolver *s, SapParameter parameter) {
-    return sap_world_parameters_add(&s->parameters, parameter, &s->args);
+SapStatus sap_solver_add_per_world(SapSolver *s, SapParameter parameter) {
+    return sap_per_world_add(&s->per_world, parameter, &s->args);
 }
 
-SapWorldParameters *sap_solver_world_parameters(SapSolver *s) {
-    return &s->parameters;
+SapPerWorld *sap_solver_per_world(SapSolver *s) {
+    return &s->per_world;
 }

@@ -8,7 +8,7 @@
 #include "host/cpu/run.h"
 #include "host/cpu/work_ranges.h"
 #include "host/plan/model_plan.h"
-#include "host/plan/world_parameters.h"
+#include "host/plan/per_world.h"
 
 typedef struct SapSleep SapSleep; /* sleep.h */
 struct SapSnapshot;
@@ -35,7 +35,7 @@ struct SapSolver {
     const SapFormulation *formulation;
     void *law;                 /* its arguments, with the arrays of a call; NULL: none */
     SapKernels own_kernels[2]; /* kernels.pack if it has its own, f32 and f64 */
-    SapWorldParameters parameters;
+    SapPerWorld per_world;
     const struct SapSnapshot *kept; /* what the next step copies first (keep.h); NULL: nothing */
     void *results; /* memory of args.status and of the per-world arrays of args.report; NULL: a batch owns them */
 };
@@ -66,7 +66,7 @@ SapStatus sap_solver_let_sleep(SapSolver *solver, int32_t *asleep);
 void sap_solver_record_trees(SapSolver *solver, int32_t *tree_asleep, double *tree_rest);
 
 /* Makes the solver read a parameter per world. */
-SapStatus sap_solver_expand(SapSolver *solver, SapParameter parameter);
-SapWorldParameters *sap_solver_world_parameters(SapSolver *solver);
+SapStatus sap_solver_add_per_world(SapSolver *solver, SapParameter parameter);
+SapPerWorld *sap_solver_per_world(SapSolver *solver);
 
 #endif

@@ -98,9 +98,9 @@ SapStatus sap_cuda_allocate(SapCudaBatch *c, size_t bytes, const char *what, voi
 
 SapStatus sap_cuda_refresh(SapCudaBatch *c, const char *what) {
     SapCudaCopy copies[SAP_CUDA_MAX_COPIES];
-    int count = sap_cuda_world_parameters_copies(&c->parameters, copies);
+    int count = sap_cuda_per_world_copies(&c->per_world, copies);
     for (int i = 0; i < count; i++)
         SAP_TRY(sap_cuda_upload(c, what, copies[i].to, copies[i].from, copies[i].bytes));
-    sap_cuda_world_parameters_copied(&c->parameters);
+    sap_cuda_per_world_copied(&c->per_world);
     return SAP_OK;
 }

@@ -64,7 +64,7 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
 static SapStatus create_with_model(SapBatch *b, SapCudaModel *model) {
     SapCudaBatch *c = b->own;
     c->formulation = model->formulation;
-    sap_cuda_world_parameters_init(&c->parameters, model->arrays, &model->plan->plan.plan, &b->options, b->num_worlds);
+    sap_cuda_per_world_init(&c->per_world, model->arrays, &model->plan->plan.plan, &b->options, b->num_worlds);
     SAP_TRY(sap_cuda_enter(c->device, "device cuda"));
     return sap_cuda_leave(c->device, "device cuda", create_on_device(b, model));
 }
@@ -116,7 +116,7 @@ static void destroy(SapBatch *b) {
         sap_cuda_leave(c->device, "sap_batch_destroy", SAP_OK);
     }
     sap_cuda_device_release(c->device);
-    sap_cuda_world_parameters_free(&c->parameters);
+    sap_cuda_per_world_free(&c->per_world);
     sap_model_destroy(c->model);
     free(c);
 }
@@ -190,7 +190,7 @@ static SapStatus can_read(SapBatch *b, const char *what, const void *memory, boo
     return sap_cuda_leave(c->device, what, sap_cuda_is_on_device(c, what, memory, out));
 }
 
-static SapStatus take(SapBatch *b, const char *what, SapTakeArgs *args) {
+static SapStatus take_contacts_of(SapBatch *b, const char *what, SapTakeArgs *args) {
     const SapCudaBatch *c = b->own;
     SAP_TRY(sap_cuda_enter(c->device, what));
     return sap_cuda_leave(c->device, what, sap_cuda_launch_take(b, what, args));
@@ -215,7 +215,7 @@ static const SapStepArgs *step_args(const SapBatch *b) {
 /* Rays depend on no other parameter than the choice of height fields. */
 static SapStatus refresh_and_cast(SapBatch *b, const char *what, const uint8_t *mask, SapRayArgs *args) {
     SapCudaBatch *c = b->own;
-    if (c->parameters.host.parameter[SAP_PARAMETER_SHAPE_MESH].given)
+    if (c->per_world.host.parameter[SAP_PARAMETER_SHAPE_MESH].given)
         SAP_TRY(sap_cuda_refresh(c, what));
     return sap_cuda_raycast(b, what, mask, args);
 }
@@ -234,25 +234,25 @@ static SapStatus sense(SapBatch *b, const char *what, const uint8_t *mask, SapSe
 
 /* ---- parameters of worlds ---- */
 
-static SapStatus expand_on_device(SapCudaBatch *c, const char *what, SapParameter parameter) {
+static SapStatus add_on_device(SapCudaBatch *c, const char *what, SapParameter parameter) {
     SapCudaPlace places[SAP_CUDA_MAX_PLACES];
-    int count = sap_cuda_world_parameters_places(&c->parameters, parameter, places);
+    int count = sap_cuda_per_world_places(&c->per_world, parameter, places);
     for (int i = 0; i < count; i++)
         SAP_TRY(sap_cuda_allocate(c, places[i].bytes, "parameters of worlds", places[i].address));
-    if (!c->parameters.host.parameter[parameter].given)
-        SAP_TRY(sap_cuda_world_parameters_add(&c->parameters, parameter, &c->args));
+    if (!c->per_world.host.parameter[parameter].given)
+        SAP_TRY(sap_cuda_per_world_add(&c->per_world, parameter, &c->args));
     return sap_cuda_refresh(c, what);
 }
 
-static SapStatus expand(SapBatch *b, SapParameter parameter) {
+static SapStatus add_per_world(SapBatch *b, SapParameter parameter) {
     static const char what[] = "sap_batch_expand";
     SapCudaBatch *c = b->own;
     SAP_TRY(sap_cuda_enter(c->device, what));
-    return sap_cuda_leave(c->device, what, expand_on_device(c, what, parameter));
+    return sap_cuda_leave(c->device, what, add_on_device(c, what, parameter));
 }
 
-static SapWorldParameters *parameters(const SapBatch *b) {
-    return &((SapCudaBatch *)b->own)->parameters.host;
+static SapPerWorld *per_world(const SapBatch *b) {
+    return &((SapCudaBatch *)b->own)->per_world.host;
 }
 
 /* ---- arrays ---- */
@@ -289,7 +289,7 @@ static SapStatus copy_array(SapBatch *b, const char *what, void *to, const void 
     return sap_cuda_leave(c->device, what, sap_cuda_status(c->device->cuda, result, sap_cu_name_copy_on_device, what));
 }
 
-static SapStatus keep(SapBatch *b, const char *what, const SapSnapshot *kept) {
+static SapStatus keep_inputs(SapBatch *b, const char *what, const SapSnapshot *kept) {
     for (int i = 0; i < kept->num_rows; i++) {
         const SapSnapshotRow *row = &kept->row[i];
         SAP_TRY(copy_array(b, what, row->to, row->from, (size_t)b->num_worlds * row->bytes));
@@ -297,7 +297,7 @@ static SapStatus keep(SapBatch *b, const char *what, const SapSnapshot *kept) {
     return SAP_OK;
 }
 
-static SapStatus fill(SapBatch *b, const char *what, void *to, uint8_t byte, size_t bytes) {
+static SapStatus fill_array(SapBatch *b, const char *what, void *to, uint8_t byte, size_t bytes) {
     const SapCudaBatch *c = b->own;
     SAP_TRY(sap_cuda_enter(c->device, what));
     CuResult result = c->device->cuda->set_bytes(sap_cuda_address(to), byte, bytes, c->stream);
@@ -356,7 +356,7 @@ static void info(const SapBatch *b, SapBatchInfo *out) {
 static size_t bytes(const SapBatch *b) {
     const SapCudaBatch *c = b->own;
     return c->memory_bytes + c->workspace_bytes + c->pool_bytes + c->recorded_bytes + SAP_CUDA_STAGING_BYTES +
-           sizeof *b + sizeof *c + c->parameters.host.bytes;
+           sizeof *b + sizeof *c + c->per_world.host.bytes;
 }
 
 const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
@@ -365,21 +365,21 @@ const SapBatchBackend sap_batch_cuda = {.device = SAP_DEVICE_CUDA,
                                         .destroy = destroy,
                                         .step = take_steps,
                                         .can_read = can_read,
-                                        .take_contacts = take,
+                                        .take_contacts = take_contacts_of,
                                         .reset = reset,
                                         .forward_kinematics = forward_kinematics,
                                         .step_args = step_args,
                                         .raycast = raycast,
                                         .sense = sense,
                                         .allocate = allocate,
-                                        .expand = expand,
-                                        .parameters = parameters,
+                                        .add_per_world = add_per_world,
+                                        .per_world = per_world,
                                         .record = record,
-                                        .keep = keep,
+                                        .keep = keep_inputs,
                                         .read = read_array,
                                         .write = write_array,
                                         .copy = copy_array,
-                                        .fill = fill,
+                                        .fill = fill_array,
                                         .set_stream = set_stream,
                                         .synchronize = synchronize,
                                         .info = info,

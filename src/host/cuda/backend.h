@@ -11,7 +11,7 @@
 #include "host/cuda/launch_shape.h"
 #include "host/cuda/lockstep.h"
 #include "host/cuda/specialized.h"
-#include "host/cuda/world_parameters.h"
+#include "host/cuda/per_world.h"
 
 /* Size of the pinned memory through which arrays are copied; larger arrays are copied in parts. */
 enum { SAP_CUDA_STAGING_BYTES = 1 << 20 };
@@ -55,7 +55,7 @@ typedef struct SapCudaBatch {
 
     uint8_t *mask; /* [num_worlds] mask of a call, on the device */
 
-    SapCudaWorldParameters parameters;
+    SapCudaPerWorld per_world;
 } SapCudaBatch;
 
 #endif

@@ -40,7 +40,7 @@ SapStatus sap_cuda_leave(const SapCudaDevice *d, const char *what, SapStatus sta
 
 /* ---- kernels ---- */
 
-static SapStatus find(const SapCudaDevice *d, SapCudaImage image, const char *name, CuFunction *out) {
+static SapStatus find_function(const SapCudaDevice *d, SapCudaImage image, const char *name, CuFunction *out) {
     CuResult result = d->cuda->module_function(out, d->module[image], name);
     if (result == CU_NOT_FOUND)
         *out = NULL;
@@ -48,11 +48,11 @@ static SapStatus find(const SapCudaDevice *d, SapCudaImage image, const char *na
 }
 
 SapStatus sap_cuda_device_find(const SapCudaDevice *d, const char *name, CuFunction *out) {
-    return find(d, SAP_CUDA_IMAGE_STEP, name, out);
+    return find_function(d, SAP_CUDA_IMAGE_STEP, name, out);
 }
 
 static SapStatus need_kernel(const SapCudaDevice *d, SapCudaImage image, const char *name, CuFunction *out) {
-    SAP_TRY(find(d, image, name, out));
+    SAP_TRY(find_function(d, image, name, out));
     return *out ? SAP_OK : sap_fail(SAP_ERROR_DEVICE, "device cuda: the kernels have no '%s'", name);
 }
 
@@ -98,7 +98,7 @@ static SapStatus find_image(SapCudaImage which, const void **image, char **owned
     return SAP_OK;
 }
 
-static SapStatus load(SapCudaDevice *d, SapCudaImage which, const void *image) {
+static SapStatus load_module(SapCudaDevice *d, SapCudaImage which, const void *image) {
     SAP_CU_TRY(d->cuda, module_load, "device cuda: the kernels", (&d->module[which], image));
     return SAP_OK;
 }
@@ -107,7 +107,7 @@ static SapStatus find_and_load(SapCudaDevice *d, SapCudaImage which) {
     const void *image;
     char *owned;
     SAP_TRY(find_image(which, &image, &owned));
-    SapStatus status = load(d, which, image);
+    SapStatus status = load_module(d, which, image);
     free(owned);
     return status;
 }
@@ -141,7 +141,7 @@ static SapStatus find_device(SapCudaDevice *d) {
 }
 
 static SapStatus load_kernels(SapCudaDevice *d, const void *image) {
-    SAP_TRY(load(d, SAP_CUDA_IMAGE_STEP, image));
+    SAP_TRY(load_module(d, SAP_CUDA_IMAGE_STEP, image));
     return find_kernels(d);
 }
 
@@ -155,7 +155,7 @@ static SapStatus open_device(SapCudaDevice *d, const void *image) {
     return sap_cuda_leave(d, "device cuda", load_kernels(d, image));
 }
 
-static SapStatus fill(SapCudaDevice *d) {
+static SapStatus fill_device(SapCudaDevice *d) {
     const void *image;
     char *owned;
     SAP_TRY(find_image(SAP_CUDA_IMAGE_STEP, &image, &owned));
@@ -182,7 +182,7 @@ static SapStatus create(int index, SapCudaDevice **out) {
         return SAP_ERROR_MEMORY;
     d->index = index;
     d->process = getpid();
-    SapStatus status = fill(d);
+    SapStatus status = fill_device(d);
     if (status == SAP_OK)
         *out = d;
     else

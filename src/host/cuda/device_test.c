@@ -380,7 +380,8 @@ static char *write_kernel(void) {
 static const char who[] = "sap_device_test";
 
 /* Results of the GPU: [NUM_FORMS][ROWS]. */
-static SapStatus run(const SapCuda *cuda, CuModule module, const Operands *rows, CuAddress memory, uint64_t *results) {
+static SapStatus run_rows(const SapCuda *cuda, CuModule module, const Operands *rows, CuAddress memory,
+                          uint64_t *results) {
     CuFunction kernel;
     CuAddress to = memory + ROWS * sizeof *rows;
     void *parameters[] = {&memory, &to};
@@ -396,7 +397,7 @@ static SapStatus run(const SapCuda *cuda, CuModule module, const Operands *rows,
 static SapStatus run_with_memory(const SapCuda *cuda, CuModule module, const Operands *rows, uint64_t *results) {
     CuAddress memory;
     SAP_CU_TRY(cuda, memory_allocate, who, (&memory, ROWS * (sizeof *rows + NUM_FORMS * sizeof *results)));
-    SapStatus status = run(cuda, module, rows, memory, results);
+    SapStatus status = run_rows(cuda, module, rows, memory, results);
     cuda->memory_free(memory);
     return status;
 }

@@ -21,7 +21,7 @@ static bool ready;
 
 /* ---- loading ---- */
 
-static SapStatus find(void *library, const char *path, const char *symbol, void *pointer) {
+static SapStatus find_symbol(void *library, const char *path, const char *symbol, void *pointer) {
     if (sap_find_symbol(library, symbol, pointer))
         return SAP_OK;
     return sap_fail(SAP_ERROR_DEVICE, "device cuda: '%s' has no %s; a driver for CUDA 12 or later is needed", path,
@@ -29,7 +29,7 @@ static SapStatus find(void *library, const char *path, const char *symbol, void 
 }
 
 static SapStatus find_all(void *library, const char *path, SapCuda *out) {
-#define FIND(name, symbol, parameters) SAP_TRY(find(library, path, #symbol, &out->name));
+#define FIND(name, symbol, parameters) SAP_TRY(find_symbol(library, path, #symbol, &out->name));
     SAP_CU_FUNCTIONS(FIND)
     return SAP_OK;
 }
@@ -41,7 +41,7 @@ static SapStatus start(const SapCuda *cuda) {
     return result == CU_SUCCESS ? SAP_OK : sap_cuda_status(cuda, result, sap_cu_name_init, "device cuda");
 }
 
-static SapStatus load(void) {
+static SapStatus load_driver(void) {
     const char *path = secure_getenv("SAPWOOD_CUDA_DRIVER");
     path = path && *path ? path : default_library;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -57,7 +57,7 @@ static SapStatus load(void) {
 
 SapStatus sap_cuda_driver(const SapCuda **out) {
     pthread_mutex_lock(&lock);
-    SapStatus status = ready ? SAP_OK : load();
+    SapStatus status = ready ? SAP_OK : load_driver();
     ready = status == SAP_OK;
     pthread_mutex_unlock(&lock);
     *out = status == SAP_OK ? &driver : NULL;

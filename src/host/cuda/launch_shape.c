@@ -80,7 +80,8 @@ static int within(int arena, size_t part) {
 
 /* Assigns offsets: from 0 in shared memory, ~offset in the workspace, whose arenas begin at whole lines. end: where the
  * memory of collision ends that is a part of others, or 0. False if an offset is too large. */
-static bool place(const Scratch *s, const SapStepArgs *args, SapSharedScratch parts, long long end, SapArenas *a) {
+static bool place_arenas(const Scratch *s, const SapStepArgs *args, SapSharedScratch parts, long long end,
+                         SapArenas *a) {
     int *const at[NUM_ARENAS] = {[SAP_ARENA_FM] = &a->fm,
                                  [SAP_ARENA_BLOCKS] = &a->blocks,
                                  [SAP_ARENA_SLOTS] = &a->slots.reals,
@@ -187,7 +188,7 @@ static SapStatus place_part(SapKernelKind part, const SapStepArgs *args, long lo
         s->bytes[i] = arena_bytes(bytes[i]);
         s->outside[i] = true;
     }
-    if (!place(s, args, sap_shared_scratch(args, real_bytes), shares ? end : 0, a))
+    if (!place_arenas(s, args, sap_shared_scratch(args, real_bytes), shares ? end : 0, a))
         return too_large(args);
     a->in_step = fused;
     if (shares) {
@@ -199,8 +200,8 @@ static SapStatus place_part(SapKernelKind part, const SapStepArgs *args, long lo
 
 /* ---- the shapes ---- */
 
-SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapKernelKind part, const SapStepArgs *args,
-                                SapArenas *arenas, SapCudaShape *out) {
+SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapKernelKind part,
+                                const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out) {
     int wanted = options->shared_memory, limit = wanted > 0 && wanted < shared_limit ? wanted : shared_limit;
     arenas->few_slots = choose_few_slots(args, shared_limit);
     Scratch scratch = scratch_of(part, args, arenas->few_slots, false);

@@ -64,7 +64,7 @@ static bool load_products(const char *path) {
     return library PRODUCT_FUNCTIONS(FIND_PRODUCT);
 }
 
-static void load(void) {
+static void load_libraries(void) {
     const char *path = secure_getenv("SAPWOOD_CUSOLVER");
     has_solver =
         path && *path ? load_solver(path) : load_solver("libcusolver.so.12") || load_solver("libcusolver.so.11");
@@ -74,7 +74,7 @@ static void load(void) {
 }
 
 SapStatus sap_cuda_library_find(void) {
-    pthread_once(&once, load);
+    pthread_once(&once, load_libraries);
     if (has_solver)
         return SAP_OK;
     return sap_fail(
@@ -84,7 +84,7 @@ SapStatus sap_cuda_library_find(void) {
 }
 
 bool sap_cuda_library_has_products(void) {
-    pthread_once(&once, load);
+    pthread_once(&once, load_libraries);
     return has_products;
 }
 

@@ -47,13 +47,13 @@ static bool load_from(const char *path) {
     return true FUNCTIONS(FIND);
 }
 
-static void load(void) {
+static void load_library(void) {
     const char *path = secure_getenv("SAPWOOD_NVRTC");
     found = path && *path ? load_from(path) : load_from("libnvrtc.so.13") || load_from("libnvrtc.so.12");
 }
 
 static SapStatus need(void) {
-    pthread_once(&once, load);
+    pthread_once(&once, load_library);
     if (found)
         return SAP_OK;
     return sap_fail(SAP_ERROR_UNSUPPORTED, "there is no NVRTC: neither libnvrtc.so.13 nor libnvrtc.so.12, nor what "

@@ -144,8 +144,8 @@ static SapStatus check_kernel(const SapCudaBatch *c, const SapCudaShape *shape, 
                     shape->team * shape->worlds_per_block, shape->shared_bytes);
 }
 
-static SapStatus load(SapCudaBatch *c, SapKernelKind part, const SapCudaShape *shape, const char *image,
-                      CuFunction *out) {
+static SapStatus load_kernel(SapCudaBatch *c, SapKernelKind part, const SapCudaShape *shape, const char *image,
+                             CuFunction *out) {
     const SapCuda *cuda = c->device->cuda;
     CuFunction kernel;
     SAP_CU_TRY(cuda, module_load, "device cuda", (&c->specialized.module[part], image));
@@ -163,11 +163,12 @@ static SapStatus make_with_header(SapCudaBatch *c, SapKernelKind part, SapCudaPh
     SAP_TRY(write_key(header, target, &key));
     SapStatus status = find_image(header, target, key, image);
     free(key);
-    return status == SAP_OK ? load(c, part, &phase->shape, image->data, &phase->specialized) : status;
+    return status == SAP_OK ? load_kernel(c, part, &phase->shape, image->data, &phase->specialized) : status;
 }
 
 /* Makes the kernel of a phase. */
-static SapStatus make(SapCudaBatch *c, const SapPlan *plan, SapKernelKind part, SapCudaPhase *phase, Image *image) {
+static SapStatus make_kernel(SapCudaBatch *c, const SapPlan *plan, SapKernelKind part, SapCudaPhase *phase,
+                             Image *image) {
     char *header = sap_cuda_specialized_header(&c->args, plan, part, phase->shape.team, &phase->arenas);
     if (!header)
         return SAP_ERROR_MEMORY;
@@ -179,7 +180,7 @@ static SapStatus make(SapCudaBatch *c, const SapPlan *plan, SapKernelKind part, 
 
 /* ---- batches ---- */
 
-static void say(SapCudaSpecialized *specialized, const Image *step, const Image *collide) {
+static void describe(SapCudaSpecialized *specialized, const Image *step, const Image *collide) {
     bool cached = step->cached && collide->cached;
     const char *note = *step->note ? step->note : collide->note;
     snprintf(specialized->text, sizeof specialized->text, "made for this batch%s%s%s",
@@ -191,12 +192,12 @@ static SapStatus make_all(const SapBatch *b, const SapPlan *plan) {
     SapCudaPhase *step_phase = c->program.has_threads ? &c->thread : &c->step;
     Image step = {.cached = false}, collide = {.cached = true};
     c->specialized.args = c->args;
-    SAP_TRY(make(c, plan, SAP_CUDA_STEP, step_phase, &step));
+    SAP_TRY(make_kernel(c, plan, SAP_CUDA_STEP, step_phase, &step));
     bool apart = sap_cuda_can_touch(plan) && !step_phase->arenas.in_step;
-    SapStatus status = apart ? make(c, plan, SAP_CUDA_COLLIDE, &c->collide, &collide) : SAP_OK;
+    SapStatus status = apart ? make_kernel(c, plan, SAP_CUDA_COLLIDE, &c->collide, &collide) : SAP_OK;
     if (status != SAP_OK)
         step_phase->specialized = NULL;
-    say(&c->specialized, &step, &collide);
+    describe(&c->specialized, &step, &collide);
     return status;
 }
 

@@ -163,7 +163,7 @@ static void set_normal(const Mesh *m, Triangle *t) {
     cross(a, b, t->normal);
 }
 
-static void turn(Triangle *t) {
+static void turn_around(Triangle *t) {
     int v = t->vertex[1];
     t->vertex[1] = t->vertex[2];
     t->vertex[2] = v;
@@ -184,7 +184,7 @@ static bool take_facets(qhT *qh, Mesh *m) {
                 t->vertex[k++] = qh_pointid(qh, vertex->point);
         }
         if (facet->toporient)
-            turn(t);
+            turn_around(t);
         t->face = -1;
     }
     return true;
@@ -225,7 +225,7 @@ static SapStatus make_triangles(Mesh *m, const char *what) {
         set_normal(m, &m->triangle[t]);
     bool inward = volume_of(m) < 0;
     for (int t = 0; inward && t < m->num_triangles; t++) {
-        turn(&m->triangle[t]);
+        turn_around(&m->triangle[t]);
         set_normal(m, &m->triangle[t]);
     }
     return SAP_OK;

@@ -28,7 +28,7 @@ static double along(const double *u, const double *x) {
     return u[0] * x[0] + u[1] * x[1] + u[2] * x[2];
 }
 
-static void take(Reduction *r, int i) {
+static void take_point(Reduction *r, int i) {
     if (r->taken[i] || r->num == r->most)
         return;
     r->taken[i] = true;
@@ -47,7 +47,7 @@ static void take_extremes(Reduction *r) {
                 continue;
             for (int i = 1; i < r->n; i++)
                 best = along(u, r->points + 3 * i) > along(u, r->points + 3 * best) ? i : best;
-            take(r, best);
+            take_point(r, best);
         }
 }
 
@@ -95,7 +95,7 @@ static SapStatus add_round(Reduction *r, const char *what, double *lost, bool *m
         *lost = find_outside(r, &hull, corner, outside);
         qsort(outside, (size_t)hull.num_faces, sizeof *outside, farther_first);
         for (int k = 0; k < PER_ROUND && k < hull.num_faces && outside[k].point >= 0; k++)
-            take(r, outside[k].point);
+            take_point(r, outside[k].point);
     }
     bool failed = outside == NULL || corner == NULL;
     *more = r->num > before;
@@ -115,7 +115,7 @@ static SapStatus choose(Reduction *r, const char *what, double *lost) {
     int four[4];
     SAP_TRY(sap_hull_span(r->points, r->n, what, four));
     for (int k = 0; k < 4; k++)
-        take(r, four[k]);
+        take_point(r, four[k]);
     take_extremes(r);
     while (more)
         SAP_TRY(add_round(r, what, lost, &more));

@@ -22,7 +22,7 @@ typedef struct Numbers {
 } Numbers;
 
 /* Appends a number. There are at most `most`, which bounds the memory a file can request. */
-static SapStatus take(Numbers *numbers, double value, int line) {
+static SapStatus take_number(Numbers *numbers, double value, int line) {
     if (numbers->count == numbers->most)
         return sap_fail_at(numbers->name, line, SAP_ERROR_PARSE, "more than %zu numbers; fewer are allowed",
                            numbers->most);
@@ -98,7 +98,7 @@ static SapStatus read_vertex(Text *text, Numbers *numbers) {
         SapKeyword word = next_word(text, ' ');
         double value;
         SAP_TRY(read_number(text, &word, k + 1, &value));
-        SAP_TRY(take(numbers, value, text->line));
+        SAP_TRY(take_number(numbers, value, text->line));
     }
     return SAP_OK;
 }
@@ -144,7 +144,7 @@ static SapStatus parse_binary_stl(const char *bytes, size_t length, Numbers *num
             if (!isfinite(value))
                 return sap_fail_at(numbers->name, 0, SAP_ERROR_PARSE,
                                    "offset %zu: the coordinate is %g; it must be finite", at + 4 * k, (double)value);
-            SAP_TRY(take(numbers, (double)value, 0));
+            SAP_TRY(take_number(numbers, (double)value, 0));
         }
     return SAP_OK;
 }
@@ -255,7 +255,7 @@ static SapStatus read_row(Text *text, Numbers *numbers, int *rows, int *columns)
     for (SapKeyword word = next_word(text, ','); word.text[0] != '\0'; word = next_word(text, ',')) {
         double value;
         SAP_TRY(read_number(text, &word, (int)(numbers->count - before) + 1, &value));
-        SAP_TRY(take(numbers, value, text->line));
+        SAP_TRY(take_number(numbers, value, text->line));
     }
     int count = (int)(numbers->count - before);
     if (count == 0)

@@ -133,7 +133,7 @@ static SapModelConstraint ball_block(const SapPlan *plan, int kind, int joint, i
     return b;
 }
 
-static void add(SapModelConstraint block, int *count, SapModelConstraint *out) {
+static void add_block(SapModelConstraint block, int *count, SapModelConstraint *out) {
     if (out)
         out[*count] = block;
     ++*count;
@@ -147,12 +147,12 @@ static void add_joint(const SapModel *model, const SapPlan *plan, const int *dof
     int angular = type == SAP_JOINT_BALL ? first : type == SAP_JOINT_FREE ? first + 3 : end;
     for (int i = first; i < angular; i++)
         if (m->joint_friction[i] > 0 || (type != SAP_JOINT_FREE && is_limited(m, i)))
-            add(coordinate_block(SAP_BLOCK_DOF, i, dof_of[i]), count, out);
+            add_block(coordinate_block(SAP_BLOCK_DOF, i, dof_of[i]), count, out);
     for (int i = angular; i < end; i++)
         if (m->joint_friction[i] > 0)
-            add(ball_block(plan, SAP_BLOCK_BALL_AXIS, joint, i, i - angular), count, out);
+            add_block(ball_block(plan, SAP_BLOCK_BALL_AXIS, joint, i, i - angular), count, out);
     if (type == SAP_JOINT_BALL && isfinite(sap_model_mujoco(model)->joint_ball_limit[joint]))
-        add(ball_block(plan, SAP_BLOCK_BALL_LIMIT, joint, first, 0), count, out);
+        add_block(ball_block(plan, SAP_BLOCK_BALL_LIMIT, joint, first, 0), count, out);
 }
 
 static int dof_blocks(const SapModel *model, const SapPlan *plan, const int *dof_of, SapModelConstraint *out) {

@@ -223,7 +223,7 @@ static SapMujocoParameters make_parameters(const SapModelArrays *m, double *fric
     return out;
 }
 
-SapStatus sap_mujoco_complete(const SapModel *model, SapWeightsOf *weigh) {
+SapStatus sap_mujoco_complete(const SapModel *model, SapWeightsOf *weights) {
     const SapModelArrays *m = sap_model_arrays(model);
     if (sap_model_mujoco(model))
         return SAP_OK;
@@ -232,7 +232,7 @@ SapStatus sap_mujoco_complete(const SapModel *model, SapWeightsOf *weigh) {
     SAP_TRY(SAP_CARVE_ALL(&arena, "weights of MuJoCo's law", SAP_PART(body, 2 * m->num_bodies),
                           SAP_PART(dof, m->num_dofs), SAP_PART(tendon, m->num_tendons),
                           SAP_PART(friction, 3 * m->num_shapes)));
-    SapStatus status = weigh(model, body, dof, tendon);
+    SapStatus status = weights(model, body, dof, tendon);
     if (status == SAP_OK) {
         SapMujocoParameters parameters = make_parameters(m, friction);
         parameters.body_invweight = body;

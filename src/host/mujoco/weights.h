@@ -13,6 +13,6 @@ SapStatus sap_mujoco_weigh(const SapModel *model, SapSolver *solver, SapFreeMoti
                            double *dof, double *tendon);
 
 /* Gives a model without parameters of the law computed weights and MuJoCo's defaults. Callable from any thread. */
-SapStatus sap_mujoco_complete(const SapModel *model, SapWeightsOf *weigh);
+SapStatus sap_mujoco_complete(const SapModel *model, SapWeightsOf *weights);
 
 #endif

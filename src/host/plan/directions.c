@@ -122,14 +122,14 @@ static SapStatus put_cell(const Table *t, Square q, const int *list, int n) {
 }
 
 /* Fills the cells of the square from the list of a larger one. */
-static SapStatus fill(const Table *t, Square q, int depth, const int *list, int n) {
+static SapStatus fill_square(const Table *t, Square q, int depth, const int *list, int n) {
     int *kept = t->work[depth], count = filter(t, q, list, n, kept);
     if (q.width == 1)
         return put_cell(t, q, kept, count);
     int half = q.width / 2;
     for (int k = 0; k < 4; k++) {
         Square part = {q.column + k % 2 * half, q.row + k / 2 * half, half};
-        SAP_TRY(fill(t, part, depth + 1, kept, count));
+        SAP_TRY(fill_square(t, part, depth + 1, kept, count));
     }
     return SAP_OK;
 }
@@ -138,7 +138,7 @@ static SapStatus fill_sides(Table *t, int n, int *all) {
     for (int i = 0; i < n; i++)
         all[i] = i;
     for (t->side = 0; t->side < 6; t->side++)
-        SAP_TRY(fill(t, (Square){0, 0, t->resolution}, 0, all, n));
+        SAP_TRY(fill_square(t, (Square){0, 0, t->resolution}, 0, all, n));
     return SAP_OK;
 }
 

@@ -89,7 +89,7 @@ int sap_collide_layout(const SapPlan *plan, int capacity, SapCollideArgs *args) 
 /* ---- contact solve ---- */
 
 /* Reserves the next `count` elements and returns their offset. */
-static int take(long long *next, long long count) {
+static int reserve(long long *next, long long count) {
     long long at = *next;
     *next += count;
     return at > INT_MAX ? INT_MAX : (int)at;
@@ -130,50 +130,50 @@ static int max_columns(const SapPlan *plan) {
 /* keeps_G: G is read while Jd and the values along a line are alive. */
 static void layout_slot(int law_size, int rows, bool keeps_G, SapSlotLayout *slot) {
     long long next = 0;
-    slot->law = take(&next, law_size);
-    slot->vc = take(&next, rows);
-    slot->gamma = take(&next, rows);
-    slot->cost = take(&next, 1);
-    slot->G = take(&next, rows * (rows + 1) / 2);
+    slot->law = reserve(&next, law_size);
+    slot->vc = reserve(&next, rows);
+    slot->gamma = reserve(&next, rows);
+    slot->cost = reserve(&next, 1);
+    slot->G = reserve(&next, rows * (rows + 1) / 2);
     /* the system of Newton's method has read G before a line search begins, and the next evaluation follows it */
-    slot->Jd = keeps_G ? take(&next, rows) : slot->G;
-    slot->line = keeps_G ? take(&next, 3) : slot->G + rows;
+    slot->Jd = keeps_G ? reserve(&next, rows) : slot->G;
+    slot->line = keeps_G ? reserve(&next, 3) : slot->G + rows;
     slot->size = (int)next;
     next = 0;
-    slot->x0 = take(&next, 3);
-    slot->x1 = take(&next, 3);
-    slot->frame = take(&next, 9);
-    slot->phi0 = take(&next, 1);
-    slot->w = take(&next, 1);
-    slot->pair = take(&next, 3);
-    slot->valid = take(&next, 1);
-    slot->check = take(&next, 1);
+    slot->x0 = reserve(&next, 3);
+    slot->x1 = reserve(&next, 3);
+    slot->frame = reserve(&next, 9);
+    slot->phi0 = reserve(&next, 1);
+    slot->w = reserve(&next, 1);
+    slot->pair = reserve(&next, 3);
+    slot->valid = reserve(&next, 1);
+    slot->check = reserve(&next, 1);
     slot->origin_size = (int)next;
 }
 
 static void layout_slot_ints(const SapPlan *plan, int lanes, SapSlotInts *ints) {
     long long next = 0;
     ints->max_columns = max_columns(plan);
-    ints->num_dofs = take(&next, 1);
-    ints->couples = take(&next, 1);
-    ints->dof = take(&next, ints->max_columns);
+    ints->num_dofs = reserve(&next, 1);
+    ints->couples = reserve(&next, 1);
+    ints->dof = reserve(&next, ints->max_columns);
     next = (next + 1) / 2; /* these have 16 bits */
-    ints->has = take(&next, (plan->nv + 31) / 32);
+    ints->has = reserve(&next, (plan->nv + 31) / 32);
     ints->size = (int)next;
     next = 0;
-    ints->record = take(&next, lanes);
-    ints->shape = take(&next, 2);
-    ints->link = take(&next, 2);
-    ints->path = take(&next, ints->max_columns);
-    ints->runs = take(&next, 2);
+    ints->record = reserve(&next, lanes);
+    ints->shape = reserve(&next, 2);
+    ints->link = reserve(&next, 2);
+    ints->path = reserve(&next, ints->max_columns);
+    ints->runs = reserve(&next, 2);
     ints->origin_size = (int)next;
 }
 
 static void layout_pack_ints(const SapPlan *plan, int lanes, long long *next, SapPackInts *ints) {
-    ints->num_slots = take(next, 1);
-    ints->status = take(next, lanes);
-    ints->acts = take(next, plan->nv);
-    ints->acting = take(next, plan->num_blocks > 0 ? 1 + plan->num_blocks : 0);
+    ints->num_slots = reserve(next, 1);
+    ints->status = reserve(next, lanes);
+    ints->acts = reserve(next, plan->nv);
+    ints->acting = reserve(next, plan->num_blocks > 0 ? 1 + plan->num_blocks : 0);
 }
 
 /* The pattern of tiles. */
@@ -183,9 +183,9 @@ static long long tile_ints(const SapPlan *plan) {
 
 static void layout_linear(const SapPlan *plan, SapLinearLayout *linear) {
     long long next = 0;
-    linear->L = take(&next, plan->nv * (plan->nv + 1LL) / 2); /* contacts may couple all dofs */
-    linear->inverse = take(&next, plan->nv);
-    linear->x = take(&next, plan->nv);
+    linear->L = reserve(&next, plan->nv * (plan->nv + 1LL) / 2); /* contacts may couple all dofs */
+    linear->inverse = reserve(&next, plan->nv);
+    linear->x = reserve(&next, plan->nv);
     linear->size = (int)next;
 }
 
@@ -196,24 +196,24 @@ static void layout_problem(const SapPlan *plan, int lanes, int lockstep, long lo
     int *vectors[] = {&p->v,     &p->Av_star,   &p->dv,       &p->r,          &p->grad,
                       &p->scale, &p->dof_gamma, &p->dof_cost, &p->dof_hessian};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        *vectors[i] = take(next, plan->nv);
+        *vectors[i] = reserve(next, plan->nv);
     p->dof_check = p->dof_gamma;
-    p->dof_law = take(next, plan->dof_law_size);
-    newton->lockstep = take(next, lockstep ? SAP_LOCKSTEP_SIZE : 0);
+    p->dof_law = reserve(next, plan->dof_law_size);
+    newton->lockstep = reserve(next, lockstep ? SAP_LOCKSTEP_SIZE : 0);
     /* a line search has the memory of the linear system from here on, or from behind vectors that are read to the end */
     p->search = (int)(*next > INT_MAX ? INT_MAX : *next);
-    newton->d = take(next, plan->nv);
-    p->line_keeps = take(next, lanes == 1 ? 0 : plan->nv); /* one lane has a bit for it */
-    p->Ad = take(next, plan->nv);
-    p->impulse = shares ? newton->d : take(next, plan->nv);
-    p->v_star = shares ? p->Ad : take(next, plan->nv);
-    p->v0 = shares ? newton->d : take(next, plan->nv);
-    p->guess = shares ? p->grad : take(next, plan->nv);
-    p->w = shares ? p->dof_hessian : take(next, plan->nv);
+    newton->d = reserve(next, plan->nv);
+    p->line_keeps = reserve(next, lanes == 1 ? 0 : plan->nv); /* one lane has a bit for it */
+    p->Ad = reserve(next, plan->nv);
+    p->impulse = shares ? newton->d : reserve(next, plan->nv);
+    p->v_star = shares ? p->Ad : reserve(next, plan->nv);
+    p->v0 = shares ? newton->d : reserve(next, plan->nv);
+    p->guess = shares ? p->grad : reserve(next, plan->nv);
+    p->w = shares ? p->dof_hessian : reserve(next, plan->nv);
     if (!shares)
         p->search = (int)(*next > INT_MAX ? INT_MAX : *next);
     long long line = 3LL * plan->nv, touched = plan->num_articulations; /* one after the other */
-    p->line = p->touched = take(next, line > touched ? line : touched);
+    p->line = p->touched = reserve(next, line > touched ? line : touched);
 }
 
 /* Rows that a world can have beside its contacts: of a dof a drive, two limits and friction, and the laws of the
@@ -242,21 +242,21 @@ long long sap_dual_max_rows(const SapPlan *plan, int contacts) {
 static void layout_dual(const SapPlan *plan, int contacts, int num_slots, long long *next, long long *ints,
                         SapStepArgs *args, SapDualLayout *dual) {
     long long others = max_other_rows(plan), blocks = contacts + others;
-    dual->Y_dof = take(next, plan->tree.nnz);
-    dual->Y_block = take(next, block_rows(plan) * plan->nv);
-    dual->v_free = take(next, plan->nv);
-    dual->scratch = take(next, SAP_DUAL_SCRATCH(blocks, sap_dual_max_rows(plan, contacts)));
-    dual->Y = take(next, 3LL * args->slot_ints.max_columns * num_slots);
-    dual->kind = take(ints, blocks);
-    dual->row = take(ints, blocks);
-    dual->source = take(ints, others);
-    dual->term = take(ints, others);
-    dual->has_rows = take(ints, plan->nv);
-    dual->block = take(ints, block_rows(plan));
-    dual->block_row = take(ints, block_rows(plan));
-    dual->contacts = take(ints, 1);
-    dual->blocks = take(ints, 1);
-    dual->block_rows = take(ints, 1);
+    dual->Y_dof = reserve(next, plan->tree.nnz);
+    dual->Y_block = reserve(next, block_rows(plan) * plan->nv);
+    dual->v_free = reserve(next, plan->nv);
+    dual->scratch = reserve(next, SAP_DUAL_SCRATCH(blocks, sap_dual_max_rows(plan, contacts)));
+    dual->Y = reserve(next, 3LL * args->slot_ints.max_columns * num_slots);
+    dual->kind = reserve(ints, blocks);
+    dual->row = reserve(ints, blocks);
+    dual->source = reserve(ints, others);
+    dual->term = reserve(ints, others);
+    dual->has_rows = reserve(ints, plan->nv);
+    dual->block = reserve(ints, block_rows(plan));
+    dual->block_row = reserve(ints, block_rows(plan));
+    dual->contacts = reserve(ints, 1);
+    dual->blocks = reserve(ints, 1);
+    dual->block_rows = reserve(ints, 1);
 }
 
 int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs *args, SapDualLayout *dual) {

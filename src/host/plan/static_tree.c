@@ -90,12 +90,12 @@ static void find_box(const Build *b, int s) {
 }
 
 /* Twice the centre of a shape along an axis. */
-static double place(const Build *b, int item, int axis) {
+static double place_of_item(const Build *b, int item, int axis) {
     return b->low[b->item[item]][axis] + b->high[b->item[item]][axis];
 }
 
 static bool before(const Build *b, double x, int shape, int item, int axis) {
-    double y = place(b, item, axis);
+    double y = place_of_item(b, item, axis);
     return x < y || (x == y && shape < b->item[item]);
 }
 
@@ -133,8 +133,8 @@ static int longest_axis(const Build *b, int first, int last) {
     for (int axis = 0; axis < 3; axis++) {
         double low = INFINITY, high = -INFINITY;
         for (int i = first; i <= last; i++) {
-            low = fmin(low, place(b, i, axis));
-            high = fmax(high, place(b, i, axis));
+            low = fmin(low, place_of_item(b, i, axis));
+            high = fmax(high, place_of_item(b, i, axis));
         }
         if (high - low > longest) {
             longest = high - low;

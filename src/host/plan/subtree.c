@@ -79,7 +79,7 @@ static void carve(SapArena *arena, const SapPlan *w, SapSubtreePlan *part) {
     carve_blocks(arena, w, p);
 }
 
-SapStatus sap_part_create(const SapPlan *whole, SapSubtreePlan *out) {
+SapStatus sap_subtree_create(const SapPlan *whole, SapSubtreePlan *out) {
     SapArena arena = {0};
     *out = (SapSubtreePlan){.memory = NULL};
     for (int pass = 0; pass < 2; pass++) { /* measure, then carve */
@@ -92,7 +92,7 @@ SapStatus sap_part_create(const SapPlan *whole, SapSubtreePlan *out) {
     return SAP_OK;
 }
 
-void sap_part_free(SapSubtreePlan *part) {
+void sap_subtree_free(SapSubtreePlan *part) {
     free(part->memory);
     *part = (SapSubtreePlan){.memory = NULL};
 }
@@ -387,7 +387,7 @@ static void take_pair_arrays(const SapPlan *own, SapPlan *p) {
     p->statics.seekers_before = own->statics.seekers_before;
 }
 
-void sap_part_choose(const SapPlan *whole, const int *tree, const bool *in_part, SapSubtreePlan *part) {
+void sap_subtree_choose(const SapPlan *whole, const int *tree, const bool *in_part, SapSubtreePlan *part) {
     const Filter filter = {whole, tree, in_part, false}, interface_contacts = {whole, tree, in_part, true};
     SapPlan p = with_arrays(whole, &part->plan);
     take_pair_arrays(&part->plan, &p);

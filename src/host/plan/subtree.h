@@ -13,9 +13,10 @@
 #include "kernels/data/plan.h"
 
 typedef struct SapSubtreePlan {
-    SapPlan plan;   /* the part; its arrays are its own, or the whole plan's */
-    SapPlan interface_contacts; /* the part with all shapes, those of the other trees as static ones, and the pairs between them and
-                       the part's own only */
+    SapPlan plan; /* the part; its arrays are its own, or the whole plan's */
+    /* the part with all shapes, those of the other trees as static ones, and the pairs between them and the part's own
+     * only */
+    SapPlan interface_contacts;
     /* numbers of the part's elements in the model, and the other way round (-1: not in the part) */
     int *link_of, *dof_of, *coord_of; /* [nl], [nv], [nq] of the part */
     int *link, *dof;                  /* [nl], [nv] of the model */
@@ -23,11 +24,11 @@ typedef struct SapSubtreePlan {
     size_t bytes;
 } SapSubtreePlan;
 
-/* Room for any part of this plan. Free with sap_part_free, also after a failure. */
-SapStatus sap_part_create(const SapPlan *whole, SapSubtreePlan *out);
-void sap_part_free(SapSubtreePlan *part);
+/* Room for any part of this plan. Free with sap_subtree_free, also after a failure. */
+SapStatus sap_subtree_create(const SapPlan *whole, SapSubtreePlan *out);
+void sap_subtree_free(SapSubtreePlan *part);
 
 /* The part of the trees t with in_part[t], and its interface_contacts; tree: [nl] tree of each link. */
-void sap_part_choose(const SapPlan *whole, const int *tree, const bool *in_part, SapSubtreePlan *part);
+void sap_subtree_choose(const SapPlan *whole, const int *tree, const bool *in_part, SapSubtreePlan *part);
 
 #endif

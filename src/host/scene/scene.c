@@ -327,7 +327,7 @@ void sap_scene_destroy(SapScene *scene) {
 
 /* ---- files ---- */
 
-static SapStatus load(const char *path, const char *asset_root, SapScene **out) {
+static SapStatus load_scene(const char *path, const char *asset_root, SapScene **out) {
     char *text;
     size_t length;
     SAP_TRY(sap_read_file(path, SAP_YAML_MAX_BYTES, &text, &length));
@@ -341,7 +341,7 @@ SapStatus sap_scene_load(const char *path, SapScene **out) {
     SAP_NEED(out);
     *out = NULL;
     SAP_NEED(path);
-    return load(path, NULL, out);
+    return load_scene(path, NULL, out);
 }
 
 SapStatus sap_scene_load_with_root(const char *path, const char *asset_root, SapScene **out) {
@@ -352,7 +352,7 @@ SapStatus sap_scene_load_with_root(const char *path, const char *asset_root, Sap
     struct stat info;
     if (asset_root != NULL && (stat(asset_root, &info) != 0 || !S_ISDIR(info.st_mode)))
         return sap_fail(SAP_ERROR_IO, "%s: asset_root is '%.512s'; it must be a folder", __func__, asset_root);
-    return load(path, asset_root, out);
+    return load_scene(path, asset_root, out);
 }
 
 SapStatus sap_model_load(const char *path, SapModel **out) {
@@ -361,7 +361,7 @@ SapStatus sap_model_load(const char *path, SapModel **out) {
     *out = NULL;
     SAP_NEED(path);
     SapScene *scene;
-    SAP_TRY(load(path, NULL, &scene));
+    SAP_TRY(load_scene(path, NULL, &scene));
     *out = scene->model;
     scene->model = NULL;
     sap_scene_destroy(scene);

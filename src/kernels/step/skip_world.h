@@ -1,4 +1,4 @@
-/* Worlds that a call skips because their parameters break a rule of the model (host/plan/world_parameters.h). They keep
+/* Worlds that a call skips because their parameters break a rule of the model (host/plan/per_world.h). They keep
  * their state, have no contacts, and their status is SAP_WORLD_BAD_PARAMETERS. The functions process one world: a CPU
  * calls them for each world; on a GPU each world has a team. */
 #ifndef SAPWOOD_KERNELS_STEP_SKIP_WORLD_H

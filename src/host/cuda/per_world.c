@@ -1,18 +1,18 @@
-#include "host/cuda/world_parameters.h"
+#include "host/cuda/per_world.h"
 
 #include "host/base/fail.h"
 #include "host/base/number.h"
 #include "host/plan/parameters.h"
 
-void sap_cuda_world_parameters_init(SapCudaWorldParameters *e, const SapModelArrays *model, const SapPlan *plan,
-                                    const SapOptions *options, int num_worlds) {
-    *e = (SapCudaWorldParameters){0};
-    sap_world_parameters_init(&e->host, model, plan, options, num_worlds);
-    sap_cuda_world_parameters_copied(e);
+void sap_cuda_per_world_init(SapCudaPerWorld *e, const SapModelArrays *model, const SapPlan *plan,
+                             const SapOptions *options, int num_worlds) {
+    *e = (SapCudaPerWorld){0};
+    sap_per_world_init(&e->host, model, plan, options, num_worlds);
+    sap_cuda_per_world_copied(e);
 }
 
-void sap_cuda_world_parameters_free(SapCudaWorldParameters *e) {
-    sap_world_parameters_free(&e->host);
+void sap_cuda_per_world_free(SapCudaPerWorld *e) {
+    sap_per_world_free(&e->host);
 }
 
 /* Index of the fallback value (contacts without shapes) that depends on the parameter; -1 = none. */
@@ -20,8 +20,7 @@ static int fallback_of(SapParameter p) {
     return p == SAP_PARAMETER_SHAPE_MATERIAL_MU ? 0 : p == SAP_PARAMETER_SHAPE_MATERIAL_TAU ? 1 : -1;
 }
 
-int sap_cuda_world_parameters_places(SapCudaWorldParameters *e, SapParameter p,
-                                     SapCudaPlace places[SAP_CUDA_MAX_PLACES]) {
+int sap_cuda_per_world_places(SapCudaPerWorld *e, SapParameter p, SapCudaPlace places[SAP_CUDA_MAX_PLACES]) {
     size_t n = (size_t)e->host.num_worlds;
     size_t width = (size_t)sap_parameter_rows(e->host.model, p) * (size_t)sap_parameter_packed(p);
     int count = 0, fallback = fallback_of(p);
@@ -35,9 +34,9 @@ int sap_cuda_world_parameters_places(SapCudaWorldParameters *e, SapParameter p,
     return count;
 }
 
-SapStatus sap_cuda_world_parameters_add(SapCudaWorldParameters *e, SapParameter p, SapStepArgs *args) {
+SapStatus sap_cuda_per_world_add(SapCudaPerWorld *e, SapParameter p, SapStepArgs *args) {
     SapStepArgs of_host = *args;
-    SAP_TRY(sap_world_parameters_add(&e->host, p, &of_host));
+    SAP_TRY(sap_per_world_add(&e->host, p, &of_host));
     e->first = 0;
     e->end = e->host.num_worlds;
     args->has_dof_terms = of_host.has_dof_terms;
@@ -61,19 +60,19 @@ static SapCudaCopy rows_of(void *to, const void *from, int first, int end, size_
     return (SapCudaCopy){(char *)to + at, (const char *)from + at, (size_t)(end - first) * row};
 }
 
-static void look(SapCudaWorldParameters *e) {
+static void read_worlds(SapCudaPerWorld *e) {
     for (int w = 0; w < e->host.num_worlds; w++)
-        if (sap_world_parameters_refresh(&e->host, w)) {
+        if (sap_per_world_refresh(&e->host, w)) {
             e->first = w < e->first ? w : e->first;
             e->end = w + 1 > e->end ? w + 1 : e->end;
         }
 }
 
-static int list_copies(const SapCudaWorldParameters *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]) {
+static int list_copies(const SapCudaPerWorld *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]) {
     int count = 0, first = e->first, end = e->end;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         for (int f64 = 0; f64 < 2; f64++) {
-            const SapWorldParameter *x = &e->host.parameter[p];
+            const SapPerWorldParameter *x = &e->host.parameter[p];
             if (x->given)
                 copies[count++] = rows_of(e->constants[p][f64], x->constants[f64], first, end,
                                           (size_t)x->width * sap_real_bytes(f64));
@@ -85,14 +84,14 @@ static int list_copies(const SapCudaWorldParameters *e, SapCudaCopy copies[SAP_C
     return count;
 }
 
-int sap_cuda_world_parameters_copies(SapCudaWorldParameters *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]) {
+int sap_cuda_per_world_copies(SapCudaPerWorld *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]) {
     if (e->host.count == 0)
         return 0;
-    look(e);
+    read_worlds(e);
     return e->first < e->end ? list_copies(e, copies) : 0;
 }
 
-void sap_cuda_world_parameters_copied(SapCudaWorldParameters *e) {
+void sap_cuda_per_world_copied(SapCudaPerWorld *e) {
     e->first = e->host.num_worlds;
     e->end = 0;
 }

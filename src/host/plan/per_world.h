@@ -4,8 +4,8 @@
  * kernel constants, in their order and precisions. A call compares `given` with `seen` world by world and converts the
  * rows that differ. No write can be missed, and a call without changes only compares two rows per world. Memory is
  * allocated only when a parameter is expanded. */
-#ifndef SAPWOOD_HOST_PLAN_WORLD_PARAMETERS_H
-#define SAPWOOD_HOST_PLAN_WORLD_PARAMETERS_H
+#ifndef SAPWOOD_HOST_PLAN_PER_WORLD_H
+#define SAPWOOD_HOST_PLAN_PER_WORLD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,47 +15,47 @@
 
 #include "kernels/data/args.h"
 
-typedef struct SapWorldParameter {
+typedef struct SapPerWorldParameter {
     void *given, *seen; /* [num_worlds][size] of the type of the model's array; NULL: not expanded */
     void *constants[2]; /* [num_worlds][width] of the kernels, f32 and f64 */
     int size, width;
     size_t row; /* bytes of a world in `given` and in `seen` */
-} SapWorldParameter;
+} SapPerWorldParameter;
 
-typedef struct SapWorldParameters {
+typedef struct SapPerWorld {
     const SapModelArrays *model;
     const SapPlan *plan;
     const SapOptions *options;
     int num_worlds;
     int count; /* number of expanded parameters */
-    SapWorldParameter parameter[SAP_NUM_PARAMETERS];
+    SapPerWorldParameter parameter[SAP_NUM_PARAMETERS];
     /* [num_worlds] friction and dissipation time of a contact side without a shape; NULL: the model's */
     double *fallback[2];
     uint8_t
         *bad; /* [num_worlds] 1: the values last read are invalid; the kernel constants still hold the previous ones */
-    uint8_t *changed; /* [num_worlds] 1: a call has read other values since the last sap_world_parameters_take_change */
+    uint8_t *changed; /* [num_worlds] 1: a call has read other values since the last sap_per_world_take_change */
     size_t bytes;
-} SapWorldParameters;
+} SapPerWorld;
 
 /* Initialises the parameters of worlds, with none expanded; the three arguments must outlive it. */
-void sap_world_parameters_init(SapWorldParameters *e, const SapModelArrays *model, const SapPlan *plan,
-                               const SapOptions *options, int num_worlds);
-void sap_world_parameters_free(SapWorldParameters *e);
+void sap_per_world_init(SapPerWorld *e, const SapModelArrays *model, const SapPlan *plan, const SapOptions *options,
+                        int num_worlds);
+void sap_per_world_free(SapPerWorld *e);
 
 /* Allocates a parameter, fills it with the model's values, and makes the kernels read it. */
-SapStatus sap_world_parameters_add(SapWorldParameters *e, SapParameter parameter, SapStepArgs *args);
+SapStatus sap_per_world_add(SapPerWorld *e, SapParameter parameter, SapStepArgs *args);
 
 /* Reads the given values of world w; returns true if they changed. Sets bad[w] if they violate a rule. Different
  * threads may process different worlds. */
-bool sap_world_parameters_refresh(SapWorldParameters *e, int w);
+bool sap_per_world_refresh(SapPerWorld *e, int w);
 
 /* Returns whether calls have read other values of world w since the last call of this function. */
-bool sap_world_parameters_take_change(SapWorldParameters *e, int w);
+bool sap_per_world_take_change(SapPerWorld *e, int w);
 
 /* Checks the values currently given to world w: SAP_ERROR_MODEL if they violate a rule. */
-SapStatus sap_world_parameters_check(const SapWorldParameters *e, int w);
+SapStatus sap_per_world_check(const SapPerWorld *e, int w);
 
 /* The model of world w: the values last read for expanded parameters, the model's arrays for the others. */
-SapModelArrays sap_world_parameters_model(const SapWorldParameters *e, int w);
+SapModelArrays sap_per_world_model(const SapPerWorld *e, int w);
 
 #endif
