@@ -354,7 +354,8 @@ static bool trajectory_error(const char *path, Fixture *b, const json_t *file, d
 
 static bool run_trajectory(const char *path, Fixture *b, const json_t *file, double h, bool verbose,
                            ConformCount *count) {
-    double contacts = json_number_value(json_object_get(json_object_get(file, "measured"), "steps_with_contact")), error;
+    double contacts = json_number_value(json_object_get(json_object_get(file, "measured"), "steps_with_contact")),
+           error;
     Worst w = {0};
     if (!trajectory_error(path, b, file, h, &error))
         return false;

@@ -57,7 +57,8 @@ Test(specialized_header, the_constants_are_the_numbers_of_the_arguments) {
     expect_line(text, "num_depths = %d;\n", p.args.plan.tree.num_depths);
     free(text);
     text = header_of(&p, SAP_CUDA_COLLIDE, 1);
-    cr_expect(strstr(text, "#define SPECIALIZED_COLLIDE\n") && strstr(text, "#define SAP_THREAD_PER_WORLD\n"), "%s", text);
+    cr_expect(strstr(text, "#define SPECIALIZED_COLLIDE\n") && strstr(text, "#define SAP_THREAD_PER_WORLD\n"), "%s",
+              text);
     expect_line(text, "#define THREAD_SCRATCH %d\n", 7168);
     free(text);
     sap_scene_destroy(p.scene);

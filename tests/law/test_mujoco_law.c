@@ -61,7 +61,7 @@ Test(mujoco_law, a_limit_has_the_known_numbers) {
 Test(mujoco_law, direct_and_standard_solref_agree) {
     MujocoStep step = step_of(0.002, 0);
     MujocoImpedance direct = soft(-500, -10, 0.9, 0.95, 0.001, 0.5, 2),
-               standard = soft(0.2, 0.22360679774997896, 0.9, 0.95, 0.001, 0.5, 2);
+                    standard = soft(0.2, 0.22360679774997896, 0.9, 0.95, 0.001, 0.5, 2);
     MujocoGains a = mujoco_gains(&direct, &step, 0.002, true), b = mujoco_gains(&standard, &step, 0.002, true);
     check_digits(a.K_imp, b.K_imp, "K imp");
     check_digits(a.B, b.B, "B");

@@ -137,7 +137,8 @@ Test(scene_constraints, are_edited_by_post_build) {
 Test(scene_constraints, are_refused_with_line_key_value_and_what_is_allowed) {
     EXPECT_FAILURES(
         {CONSTRAINT("{id: l, type: ball, body_a: crank, body_b: rocker2}"),
-         AT "body_b: 'rocker2' is not a body (did you mean 'rocker'?); allowed: world, crank, coupler, rocker, plate, base, eye, table",
+         AT "body_b: 'rocker2' is not a body (did you mean 'rocker'?); allowed: world, crank, coupler, rocker, plate, "
+            "base, eye, table",
          {NULL}},
         {CONSTRAINT("{id: loop, type: ball, body_a: coupler, body_b: coupler}"),
          AT "constraint 'loop': body_a and body_b are both 'coupler'; a constraint joins two bodies",

@@ -76,8 +76,7 @@ enum { ACTUATOR_V, ACTUATOR_ACT, ACTUATOR_RESULTS };
  * control 0.8, which is clamped to 0.6. */
 static void actuator_step(SapMujocoIntegrator integrator, double control, double out[ACTUATOR_RESULTS],
                           uint32_t *status) {
-    const double gain[3] = {2, -3, -0.5}, bias[3] = {1, -4, -0.2}, range[2] = {-1, 0.6}, tau[1] = {0.1},
-                 arm[1] = {1.5};
+    const double gain[3] = {2, -3, -0.5}, bias[3] = {1, -4, -0.2}, range[2] = {-1, 0.6}, tau[1] = {0.1}, arm[1] = {1.5};
     const int32_t filter[1] = {2}, zero[1] = {0};
     Point p;
     Rig r;

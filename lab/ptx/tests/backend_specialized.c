@@ -98,7 +98,7 @@ static void check_cache(void) {
     expect(options_of(NULL, NULL), cached, true, 0);
     /* other options, another team and machine code are other kernels; the first ones are still there */
     expect(options_of("max_contacts_per_pair", "2"), made, true, 2);
-    expect(options_of("team_size", "1"), made, true, 1); /* collision has a team, as before */
+    expect(options_of("team_size", "1"), made, true, 1);        /* collision has a team, as before */
     expect(options_of("broad_phase", "listed"), made, true, 1); /* closed forms: the step finds its contacts */
     setenv("SAPWOOD_NVRTC_PTX", "", 1);
     expect(options_of(NULL, NULL), made, true, 2);
