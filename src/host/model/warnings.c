@@ -47,13 +47,12 @@ static char *small_inertia_text(const SapModelArrays *a, int body, const double 
     int k = ratio[1] > ratio[0];
     if (ratio[2] > ratio[k])
         k = 2;
-    char text[512];
-    snprintf(
-        text, sizeof text,
-        "%s: its moment of inertia about %c is %.3g kg m^2, %.3g times less than for a solid of its shapes with "
-        "its mass, %g kg; above %g contacts are so soft that it may sink through the ground (docs/faq.md)",
-        sap_body_label(a, body).text, "xyz"[k], a -> body_inertia[9 * body + 4 * k], ratio[k], a -> body_mass[body],
-        SAP_SMALL_INERTIA);
+    char text[512], axis = "xyz"[k];
+    snprintf(text, sizeof text,
+             "%s: its moment of inertia about %c is %.3g kg m^2, %.3g times less than for a solid of its shapes with "
+             "its mass, %g kg; above %g contacts are so soft that it may sink through the ground (docs/faq.md)",
+             sap_body_label(a, body).text, axis, a->body_inertia[9 * body + 4 * k], ratio[k], a->body_mass[body],
+             SAP_SMALL_INERTIA);
     return strdup(text);
 }
 
