@@ -557,6 +557,45 @@ Test(rays, have_the_same_bits_with_and_without_the_tree_of_static_shapes) {
     sap_model_destroy(model);
 }
 
+/* Crossing hills, at many distances: what a ray meets does not depend on how far it may go. */
+Test(rays, have_the_same_bits_for_any_largest_distance_that_reaches) {
+    enum { REACHES = 60 };
+    static Cast shorter;
+    Random random = random_seed(11);
+    SapModel *model = crowd_model(60);
+    for (int i = 0; i < 3 * MOST; i++) {
+        cast.origin[i / 3][i % 3] = random_between(&random, -6, 6);
+        cast.direction[i / 3][i % 3] = random_between(&random, -1, 1);
+    }
+    memcpy(shorter.origin, cast.origin, sizeof cast.origin);
+    memcpy(shorter.direction, cast.direction, sizeof cast.direction);
+    for (int preset = 0; preset < 2; preset++) {
+        SapOptions options = crowd_options(preset ? "approx64" : "approx32");
+        SapBatch *batch;
+        int met = 0;
+        need(sap_batch_create(model, 1, &options, &batch));
+        SapRays rays = rays_of(&cast, MOST);
+        need(sap_batch_raycast(batch, &rays));
+        rays = rays_of(&shorter, MOST);
+        for (int k = 0; k < REACHES; k++) {
+            rays.max_distance = cast.distance[k * (MOST / REACHES)];
+            if (rays.max_distance <= 0)
+                continue;
+            need(sap_batch_raycast(batch, &rays));
+            for (int i = 0; i < MOST; i++) {
+                bool reaches = cast.shape[i] >= 0 && cast.distance[i] <= rays.max_distance;
+                met += reaches;
+                cr_assert_eq(shorter.distance[i], reaches ? cast.distance[i] : -1, "ray %d: %.17g, not %.17g", i,
+                             shorter.distance[i], cast.distance[i]);
+                cr_assert_eq(shorter.shape[i], reaches ? cast.shape[i] : SAP_RAY_MISS);
+            }
+        }
+        cr_assert_gt(met, MOST);
+        sap_batch_destroy(batch);
+    }
+    sap_model_destroy(model);
+}
+
 /* ---- what is no ray ---- */
 
 Test(rays, that_are_not_finite_or_have_no_direction_are_marked) {

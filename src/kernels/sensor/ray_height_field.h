@@ -67,15 +67,17 @@ KERNEL_FN bool walk_on(const RayField *f, RayWalk *walk, real across, real up) {
     return walk->row >= 0 && walk->row < f->rows - 1 && walk->column >= 0 && walk->column < f->columns - 1;
 }
 
-/* Whether the ray meets the surface at low <= t <= high; *t is where, *surface 2 (cell) + (1: above the diagonal). */
-STAGE_FN bool field_meets(const RayField *f, real low, real high, real *t, int *surface) {
+/* Whether the ray meets the surface at low <= t <= high; *t is where, *surface 2 (cell) + (1: above the diagonal). The
+ * walk ends where t + nearest exceeds `least`, the distance of a nearer hit. Pieces do not end there, so that t does not
+ * depend on that hit. */
+STAGE_FN bool field_meets(const RayField *f, real low, real high, real nearest, real least, real *t, int *surface) {
     RayWalk walk;
     walk.t = low;
     walk.row = cell_at(real_fma(low, f->d.y, f->o.y), f->rows - 1);
     walk.column = cell_at(real_fma(low, f->d.x, f->o.x), f->columns - 1);
     walk.g = field_above(f, walk.row, walk.column, low);
     bool meets = false, inside = true;
-    for (int i = 0; i < f->rows + f->columns && inside && !meets && walk.t < high; i++) {
+    for (int i = 0; i < f->rows + f->columns && inside && !meets && walk.t < high && walk.t + nearest <= least; i++) {
         /* to the diagonal, if the ray crosses it, then to the border of the cell */
         real across = cell_end(f->o.x, f->d.x, walk.column), up = cell_end(f->o.y, f->d.y, walk.row);
         real begin = walk.t, end = real_max(begin, real_min(high, real_min(across, up)));

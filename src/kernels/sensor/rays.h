@@ -1,6 +1,10 @@
 /* Rays against the shapes of a world. docs/sensors.md. A real is one number here: an item of work is one shape of one
  * world to place, then one ray of one world. */
 
+/* The rounding of distances to bounds of shapes, relative: it never hides a shape. */
+#undef RAY_ROUNDING
+#define RAY_ROUNDING (SAP_PRECISION == 64 ? 1e-14 : 1e-5)
+
 /* The nearest meeting so far. */
 typedef struct RayHit {
     real t;      /* distance from the origin of the ray */
@@ -110,10 +114,10 @@ STAGE_FN void meet_height_field(const WorldRay *w, Pose X, int s, real nearest, 
     inside_slab(&inside, ray.o.x, ray.d.x, size.x, 0, 0);
     inside_slab(&inside, ray.o.y, ray.d.y, size.y, 0, 0);
     real low = real_max(inside.in, real_max(-reach, -nearest));
-    real high = real_min(inside.out, real_min(reach, hit->t - nearest)), t;
+    real high = real_min(inside.out, reach), t;
     int surface = 0;
     RayField f = ray_field(w->args, grid_of(w, s), size, ray);
-    if (low <= high && field_meets(&f, low, high, &t, &surface))
+    if (low <= high && field_meets(&f, low, high, nearest, hit->t, &t, &surface))
         hit_offer(hit, t + nearest, s, surface);
 }
 
@@ -133,6 +137,11 @@ STAGE_FN void meet_convex(const WorldRay *w, Pose X, int s, real nearest, RayHit
         hit_offer(hit, inside.out + nearest, s, inside.out_surface);
 }
 
+/* Whether a bound of distances, which has rounding, is at most t. */
+KERNEL_FN bool no_farther(real bound, real t) {
+    return bound <= t * K(1.0 + RAY_ROUNDING);
+}
+
 /* One shape; those whose bounding sphere is passed, behind, or farther than the hit are skipped. */
 KERNEL_FN void meet_shape(const WorldRay *w, ShapePlace place, int s, RayHit *hit) {
     const SapPlan *plan = &w->args->plan;
@@ -145,7 +154,7 @@ KERNEL_FN void meet_shape(const WorldRay *w, ShapePlace place, int s, RayHit *hi
     Vec3 m = vec3_sub(place.centre, w->origin);
     real nearest = vec3_dot(m, w->d), reach = place.radius * K(1.001); /* rounding never hides a shape */
     Vec3 off = vec3_fma(-nearest, w->d, m);
-    if (!(vec3_dot(off, off) <= reach * reach && nearest + reach >= K(0.0) && nearest - reach <= hit->t))
+    if (!(vec3_dot(off, off) <= reach * reach && nearest + reach >= K(0.0) && no_farther(nearest - reach, hit->t)))
         return;
     if (plan->shape_type[s] == SAP_SHAPE_HEIGHT_FIELD)
         meet_height_field(w, place.X, s, nearest, reach, hit);
@@ -177,7 +186,7 @@ STAGE_FN void meet_tree(const WorldRay *w, RayHit *hit) {
         box_axis(node->low[0], node->high[0], w->origin.x, slope.x, &in, &out);
         box_axis(node->low[1], node->high[1], w->origin.y, slope.y, &in, &out);
         box_axis(node->low[2], node->high[2], w->origin.z, slope.z, &in, &out);
-        bool passes = in <= out;
+        bool passes = no_farther(in, out);
         if (passes && node->shape >= 0)
             meet_shape(w, place_in_body(w->args, &w->pack, node->shape), node->shape, hit);
         n = passes ? n + 1 : node->skip;
