@@ -140,6 +140,46 @@ Test(mujoco_reports, of_a_world_do_not_depend_on_the_others) {
     }
 }
 
+/* A NaN in the state, a bad parameter, a state that f32 geometry does not hold: all numbers are 0, the same bits in packs
+ * of any size, whatever the step before reported. */
+static void move_ball(SapBatch *b, int w, double x) {
+    SapModelArrays m = *sap_model_arrays(b->model);
+    numbers(b, SAP_BATCH_JOINT_Q)[w * m.num_coords + m.joint_q_start[BALL]] = x;
+}
+
+Test(mujoco_reports, of_a_failed_world_are_0_in_packs_of_any_size) {
+    static const double bad[] = {NAN, INFINITY, 1e39, -1e300};
+    enum { WORLDS = 6, BAD = sizeof bad / sizeof *bad };
+    for (int p = 0; p < NUM_SOLVERS; p++)
+        for (int i = 0; i < BAD; i++) {
+            SapBatch *packs[2] = {run_apart(solvers[p], WORLDS, 1, 40), run_apart(solvers[p], WORLDS, 0, 40)};
+            int zeros = 0;
+            for (int k = 0; k < 2; k++) {
+                move_ball(packs[k], 1, bad[i]);
+                move_ball(packs[k], 4, bad[i]);
+                need(sap_batch_step(packs[k], 0.005, 1));
+            }
+            for (int w = 0; w < WORLDS; w++)
+                expect_same_reports(packs[0], w, packs[1], w);
+            SapArray status, view;
+            need(sap_batch_array(packs[0], SAP_BATCH_STATUS, &status));
+            if (!(((uint32_t *)status.data)[1] & SAP_WORLD_FAILED))
+                cr_assert(fabs(bad[i]) == 1e39 || fabs(bad[i]) == 1e300, "%s, %g", solvers[p], bad[i]);
+            for (int f = SAP_BATCH_CONTACT_IMPULSE; f <= SAP_BATCH_ROW_FORCE; f++) {
+                if (!(((uint32_t *)status.data)[1] & SAP_WORLD_FAILED) || !has(packs[0], f, &view))
+                    continue;
+                const char *row = (char *)view.data + view.strides[0];
+                for (int64_t at = 0; at < view.strides[0]; at++)
+                    cr_assert_eq(row[at], 0, "%s: %s of a failed world is not 0", solvers[p],
+                                 sap_batch_field_names()[f]);
+                zeros++;
+            }
+            cr_expect(zeros > 10 || !(((uint32_t *)status.data)[1] & SAP_WORLD_FAILED));
+            sap_batch_destroy(packs[0]);
+            sap_batch_destroy(packs[1]);
+        }
+}
+
 /* Forces on the dofs of a free body [f ; tau about the centre of mass] are the sum of the wrenches of its contacts and
  * of its constraints. SAP pushes the two bodies of a contact at two points and reports a force between them, so its
  * torques differ by the gap. */

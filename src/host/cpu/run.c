@@ -1,7 +1,5 @@
 #include "host/cpu/run.h"
 
-#include <string.h>
-
 #include "host/cpu/group.h"
 #include "host/cpu/snapshot.h"
 #include "host/cpu/profile.h"
@@ -19,23 +17,13 @@ typedef struct Job {
  * many give packs of twice as many lanes the same choice. */
 enum { GROUP_F64 = 64, GROUP_F32 = 128 };
 
-static void clear_dual_counters(const SapReportArgs *r, int world) {
-    if (r->safeguards)
-        r->safeguards[world] = 0;
-    if (r->active)
-        r->active[world] = 0;
-}
-
 static bool takes_part(const Job *job, int world) {
     if (job->run.mask && !job->run.mask[world])
         return false;
     SapPerWorld *e = &job->solver->per_world;
     if (e->count > 0)
         sap_per_world_refresh(e, world);
-    if (!skip_world(job->run.args, world))
-        return true;
-    clear_dual_counters(&job->run.args->report, world);
-    return false;
+    return !skip_world(job->run.args, world);
 }
 
 /* Reduces the pack to the worlds to be processed; lanes past the count repeat the last one. */
@@ -111,17 +99,6 @@ static void run_packs(void *arg, int worker, int num_workers) {
     sap_ticks_end(scratch->ticks, start);
 }
 
-/* The results that stages of a solve would write. */
-static void clear_results(const SapStepArgs *args, int world) {
-    const SapReportArgs *r = &args->report;
-    size_t wrench = 6 * (size_t)args->plan.nb;
-    r->iterations[world] = r->line_iterations[world] = r->f64_retries[world] = 0;
-    r->cost[world] = r->residual[world] = 0;
-    clear_dual_counters(r, world);
-    if (r->wrench)
-        memset(r->wrench + (size_t)world * wrench, 0, wrench * sizeof *r->wrench);
-}
-
 /* A group is smaller if threads would have too few of them to share the work evenly. */
 static int choose_share(const Job *job) {
     int lanes = job->solver->kernels.pack[0]->lanes, even = job->run.count / (4 * job->solver->threads);
@@ -142,7 +119,7 @@ void sap_solver_run(SapSolver *s, const SapRun *run) {
     if (!run->list)
         job.run.count = s->num_worlds;
     for (int i = 0; is_step && !sap_program_solves(run->args) && i < job.run.count; i++)
-        clear_results(run->args, run->list ? run->list[i] : i);
+        forget_reports(run->args, run->list ? run->list[i] : i); /* no stage writes them */
     if (is_step && !run->list && s->order && run->args->collide.enabled)
         group_worlds(&job);
     job.share = choose_share(&job);

@@ -17,6 +17,14 @@ KERNEL_FN Quat load_quat(const Context *ctx, int i, real *check) {
     return COMPAT ? given : q; /* SAP Warp keeps the length of a quaternion that does not turn */
 }
 
+/* 0, or NaN where q is not finite, also in the precision of contact geometry if that is narrower. */
+KERNEL_FN real coordinate_check(const Context *ctx, real q) {
+    real narrow = q;
+    if (SAP_PRECISION == 64 && !GEOMETRY_IS_F64)
+        FOR_LANES(l) LANE(narrow, l) = (scalar)(float)LANE(q, l);
+    return check_of(narrow);
+}
+
 /* Coordinates of a link's joint. */
 STAGE_FN void load_coordinates(const Context *ctx, const SapLink *link, real *check) {
     real *q = FM(q);
@@ -31,7 +39,7 @@ STAGE_FN void load_coordinates(const Context *ctx, const SapLink *link, real *ch
     UNROLL
     for (int i = first; i < first + scalars; i++) {
         q[i] = buffer_get(ctx->args->q_in, i, ctx->pack);
-        *check = *check + check_of(q[i]);
+        *check = *check + coordinate_check(ctx, q[i]);
         if (i - first >= link->nlin)
             *check = *check + joint_angle_check(q[i]);
     }

@@ -1,4 +1,13 @@
 /* The end of a step: integration, status, output. */
+#include "kernels/step/forget_reports.h"
+
+/* Clears the reports of worlds that fail. */
+RARE_FN void finish_reports(const Context *ctx, mask failed) {
+    FOR_LANES(l) {
+        if (mask_lane(failed, l))
+            forget_reports(ctx->args, ctx->pack->world[l]);
+    }
+}
 
 /* Integrates with the velocity in v and stores the result. The poses of bodies belong to the stored state: the new one,
  * or the old one for failed worlds. */
@@ -31,6 +40,8 @@ STAGE_FN void stage_finish(const Context *ctx) {
     OWN_STORE(ok, state_ok & mask_not(ok));
     if (REPORTS && args->report.step_start)
         measure_forget(ctx, mine & mask_not(ok));
+    if (mask_any(mine & mask_not(ok)))
+        finish_reports(ctx, mine & mask_not(ok));
     /* bodies of failed worlds at the input state */
     if (bodies && mask_any(state_ok & mask_not(ok))) {
         TEAM_SYNC(); /* q1 and v are stored before they are overwritten */

@@ -1,11 +1,12 @@
 /* Worlds that a call skips because their parameters break a rule of the model (host/plan/per_world.h). They keep
- * their state, have no contacts, and their status is SAP_WORLD_BAD_PARAMETERS. The functions process one world: a CPU
- * calls them for each world; on a GPU each world has a team. */
+ * their state, have no contacts and reports of 0, and their status is SAP_WORLD_BAD_PARAMETERS. The functions process
+ * one world: a CPU calls them for each world; on a GPU each world has a team. */
 #ifndef SAPWOOD_KERNELS_STEP_SKIP_WORLD_H
 #define SAPWOOD_KERNELS_STEP_SKIP_WORLD_H
 
 #include "kernels/data/args.h"
 #include "kernels/dialect/team.h"
+#include "kernels/step/forget_reports.h"
 
 /* Copies row `world` of `from` to `to`; does nothing if they are the same array or `to` is absent. */
 TEAM_FN void leave_row(SapBuffer to, SapBuffer from, int world, int width) {
@@ -21,34 +22,18 @@ TEAM_FN void leave_row(SapBuffer to, SapBuffer from, int world, int width) {
     }
 }
 
-/* Clears the counters of the world. */
-TEAM_FN void leave_counters(const SapStepArgs *args, int world) {
-    const SapReportArgs *r = &args->report;
-    int *const counters[3] = {r->iterations, r->line_iterations, r->f64_retries};
-    double *const numbers[2] = {r->cost, r->residual};
-    for (int i = 0; i < 3; i++)
-        if (counters[i])
-            counters[i][world] = 0;
-    for (int i = 0; i < 2; i++)
-        if (numbers[i])
-            numbers[i][world] = 0;
-}
-
 /* Returns whether the call skips the world, and writes its outputs if so. */
 TEAM_FN bool skip_world(const SapStepArgs *args, int world) {
     if (!args->skipped || !args->skipped[world])
         return false;
     TEAM_ONCE() {
         args->status[world] = SAP_WORLD_BAD_PARAMETERS;
-        leave_counters(args, world);
         if (args->collide.enabled)
             args->contacts.count[world] = args->contacts.dropped[world] = 0;
     }
     leave_row(args->q_out, args->q_in, world, args->plan.nq);
     leave_row(args->qd_out, args->qd_in, world, args->plan.nv);
-    if (args->report.wrench)
-        TEAM_FOR(i, 6 * args->plan.nb)
-            args->report.wrench[6LL * args->plan.nb * world + i] = 0;
+    forget_reports(args, world);
     return true;
 }
 
