@@ -42,6 +42,7 @@ typedef struct SapMujocoParameters {
     int ls_iterations;              /* 1 .. 100000, default 50: evaluations of one line search */
     int refsafe;                    /* 0 or 1, default 1: time constants are at least 2 h */
     int eulerdamp;                  /* 0 or 1, default 1: implicit damping in Euler */
+    int warmstart;                  /* 0 or 1, default 1: a solve starts from the last acceleration; 0: from v* */
     int max_condim;                 /* 1, 3, 4 or 6, default 6: the largest condim of any contact; up to 3 is faster */
 
     /* Weights. sap_mujoco_weights computes the three arrays. */

@@ -437,6 +437,7 @@ STRUCTS = {
         ("ls_iterations", "int"),
         ("refsafe", "int"),
         ("eulerdamp", "int"),
+        ("warmstart", "int"),
         ("max_condim", "int"),
         ("body_invweight", "ptr"),
         ("dof_invweight", "ptr"),

@@ -57,3 +57,27 @@ def test_a_solve_ends_where_mujocos_does(
         n = d.solver_niter[0]
         ended += n >= iterations or any(d.solver.neval[i] >= evaluations for i in range(n))
     assert ended > 0 or iterations == 100 and evaluations >= 50 or iterations == 5
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_a_solve_without_warmstart_starts_where_mujocos_does(cone: str) -> None:
+    m = quadruped("implicitfast", cone, 0.3, 0.2)
+    m.opt.iterations = 2
+    m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_WARMSTART)
+    model = sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco")
+    assert not any("warmstart" in line for line in model.report("mujoco"))
+    d, batch = mujoco.MjData(m), sapwood.Batch(model, 1, preset="mujoco64")
+    d.qvel[:] = 0.5 * np.random.default_rng(0).normal(size=m.nv)
+    warm = mujoco.MjData(m)
+    differs = False
+    for step in range(60):
+        batch.qpos, batch.qvel = d.qpos, d.qvel
+        warm.qpos[:], warm.qvel[:], warm.qacc_warmstart[:] = d.qpos, d.qvel, d.qacc_warmstart
+        m.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_WARMSTART)
+        mujoco.mj_step(m, warm)
+        m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_WARMSTART)
+        mujoco.mj_step(m, d)
+        batch.step()
+        assert np.abs(batch.qvel[0] - d.qvel).max() < 1e-11 * max(1.0, float(np.abs(d.qvel).max())), f"step {step}"
+        differs |= bool(np.abs(warm.qvel - d.qvel).max() > 1e-6)
+    assert differs

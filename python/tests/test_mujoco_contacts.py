@@ -118,3 +118,41 @@ def test_a_robot_on_straight_legs_stands() -> None:
             batch.step()
             assert not np.any(batch.status & sapwood.batch.FAILED)
             assert np.abs(batch.qpos - d.qpos).max() < tolerance
+
+
+ROUND = {"sphere": "0.07", "capsule": "0.05 0.1"}
+
+
+@pytest.mark.parametrize("preset, tolerance", [("mujoco64", 1e-9), ("mujoco32", 1e-3)])
+@pytest.mark.parametrize("first", ROUND)
+@pytest.mark.parametrize("second", ROUND)
+def test_shapes_with_one_centre_have_the_normal_of_mujoco(
+    first: str, second: str, preset: str, tolerance: float
+) -> None:
+    """The common normal of both z axes, or the x axis of the world."""
+    bodies = "".join(
+        f'<body pos="0 0 {1 + k}"><freejoint/><geom type="{kind}" size="{ROUND[kind]}"/></body>'
+        for k, kind in enumerate((first, second))
+    )
+    m = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    d, random = mujoco.MjData(m), np.random.default_rng(1)
+    batch = sapwood.Batch(sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco"), 1, preset=preset)
+    frames, gaps, places = batch.contact_frame, batch.contact_gap, batch.contact_position
+    for k in range(12):
+        mujoco.mj_resetData(m, d)
+        for body in (d.qpos[:7], d.qpos[7:]):
+            body[3:] = [1, 0, 0, 0] if k == 0 else random.normal(size=4)
+        d.qpos[:3] = d.qpos[7:10] = np.round(random.normal(size=3), 1)
+        if k % 3 == 0:  # parallel axes
+            d.qpos[10:] = d.qpos[3:7]
+        mujoco.mj_normalizeQuat(m, d.qpos)
+        batch.qpos, batch.qvel = d.qpos, d.qvel
+        mujoco.mj_step(m, d)
+        batch.step()
+        assert batch.contact_count[0] == d.ncon
+        for ours, theirs in enumerate(d.contact[: d.ncon]):
+            frame = np.roll(theirs.frame.reshape(3, 3), -1, axis=0)
+            assert np.abs(frames[0, ours].reshape(3, 3) - frame).max() < tolerance, k
+            assert abs(gaps[0, ours] - theirs.dist) < tolerance
+            assert np.abs(places[0, ours] - theirs.pos).max() < tolerance
+        assert np.abs(batch.qvel[0] - d.qvel).max() < tolerance * max(1, float(np.abs(d.qvel).max()))

@@ -169,8 +169,6 @@ def _options(source: Source) -> tuple[dict[str, Any], list[Finding]]:
         bit = getattr(mujoco.mjtEnableBit, f"mjENBL_{word}", None)
         if bit is not None and int(m.opt.enableflags) & int(bit):
             found.append(Finding(Code.FLAG, "option", word.lower()))
-    if flags & int(mujoco.mjtDisableBit.mjDSBL_WARMSTART):
-        found.append(Finding(Code.WARMSTART, "option", "warmstart"))
     return {
         "cone": int(m.opt.cone),
         "integrator": INTEGRATORS.get(source.integrator, INTEGRATORS["IMPLICITFAST"]),
@@ -181,6 +179,7 @@ def _options(source: Source) -> tuple[dict[str, Any], list[Finding]]:
         "ls_iterations": int(m.opt.ls_iterations),
         "refsafe": int(not flags & int(mujoco.mjtDisableBit.mjDSBL_REFSAFE)),
         "eulerdamp": int(not flags & int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP)),
+        "warmstart": int(not flags & int(mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
     }, found
 
 

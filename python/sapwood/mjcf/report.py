@@ -96,7 +96,6 @@ class Code(Enum):
     INTEGRATOR = True, "{integrator}; implicitfast is used"
     NOSLIP = True, "no such sweeps follow the solve"
     FLAG = True, "not in law='mujoco'"
-    WARMSTART = True, "disabled in the file; the solve starts warm"
     # approximated
     EQUALITY_DISABLED = False, "left out; equalities are disabled"
     EQUALITY_WELDED = False, "left out; its bodies do not move against each other"

@@ -103,6 +103,7 @@ static void set_options(const SapModel *model, SapMujocoArgs *args) {
     args->tendons_pull = pull;
     /* Options of the rows and of the solve. */
     args->refsafe = a->refsafe;
+    args->warmstart = a->warmstart;
     args->iterations = a->iterations;
     args->ls_iterations = a->ls_iterations;
     args->tolerance = a->tolerance;

@@ -105,6 +105,7 @@ void sap_mujoco_arrays_default(SapMujocoParameters *arrays) {
                                         .ls_iterations = 50,
                                         .refsafe = 1,
                                         .eulerdamp = 1,
+                                        .warmstart = 1,
                                         .max_condim = 6};
 }
 
@@ -142,7 +143,8 @@ static SapStatus check_options(const SapMujocoParameters *a) {
     SAP_TRY(check_count("iterations", a->iterations));
     SAP_TRY(check_count("ls_iterations", a->ls_iterations));
     SAP_TRY(check_flag("refsafe", a->refsafe));
-    return check_flag("eulerdamp", a->eulerdamp);
+    SAP_TRY(check_flag("eulerdamp", a->eulerdamp));
+    return check_flag("warmstart", a->warmstart);
 }
 
 static SapStatus check_field(const Field *f, const double *data, int rows) {

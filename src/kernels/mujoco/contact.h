@@ -74,17 +74,25 @@ KERNEL_FN Mat3 mujoco_frame(Vec3 n, Vec3 hint) {
     return C;
 }
 
+/* The z axis of the shape at a side of slot c, in the world. */
+KERNEL_FN Vec3 mujoco_axis(const Context *ctx, int c, int side) {
+    const int *shape = SLOT_SETUP_INTS(shape, c), *link = SLOT_SETUP_INTS(link, c);
+    Quat q = field_get_quat(STAGE_CONSTANTS->shape_pose, 7 * shape[side] + 3, ctx->pack);
+    if (link[side] >= 0)
+        q = quat_mul(body_pose(ctx, link[side]).q, q);
+    return quat_matrix(q).z;
+}
+
+/* The type of the shape at a side of slot c; -1 if it has none. */
+KERNEL_FN int mujoco_shape_type(const Context *ctx, int c, int side) {
+    int shape = SLOT_SETUP_INTS(shape, c)[side];
+    return shape < 0 ? -1 : ctx->args->plan.shape_type[shape];
+}
+
 /* The axis of a capsule that touches a plane, along which MuJoCo puts t1; else 0. */
 KERNEL_FN Vec3 mujoco_hint(const Context *ctx, int c) {
-    const SapPlan *plan = &ctx->args->plan;
-    const int *shape = SLOT_SETUP_INTS(shape, c), *link = SLOT_SETUP_INTS(link, c);
-    if (shape[0] < 0 || shape[1] < 0 || plan->shape_type[shape[0]] != SAP_SHAPE_PLANE ||
-        plan->shape_type[shape[1]] != SAP_SHAPE_CAPSULE)
-        return vec3_zero();
-    Quat q = field_get_quat(STAGE_CONSTANTS->shape_pose, 7 * shape[1] + 3, ctx->pack);
-    if (link[1] >= 0)
-        q = quat_mul(body_pose(ctx, link[1]).q, q);
-    return quat_matrix(q).z;
+    bool rolls = mujoco_shape_type(ctx, c, 0) == SAP_SHAPE_PLANE && mujoco_shape_type(ctx, c, 1) == SAP_SHAPE_CAPSULE;
+    return rolls ? mujoco_axis(ctx, c, 1) : vec3_zero();
 }
 
 /* From a record of MuJoCo's form. */
@@ -133,6 +141,32 @@ KERNEL_FN real mujoco_margin(const Context *ctx, int c) {
     return margin;
 }
 
+KERNEL_FN bool mujoco_is_round(const Context *ctx, int c, int side) {
+    int type = mujoco_shape_type(ctx, c, side);
+    return type == SAP_SHAPE_SPHERE || type == SAP_SHAPE_CAPSULE;
+}
+
+/* Spheres and capsules whose centres or axes meet have no normal. MuJoCo takes the common normal of both z axes, or the
+ * x axis of the world if they are parallel. Moves the witnesses there too. */
+STAGE_FN Vec3 mujoco_round_normal(const Context *ctx, int c, Vec3 n, Vec3 *x0, Vec3 *x1) {
+    const int *shape = SLOT_SETUP_INTS(shape, c);
+    real zero = real_of(0), one = real_of(1);
+    real r0 = field_get(STAGE_CONSTANTS->shape_size, 3 * shape[0], ctx->pack);
+    real r1 = field_get(STAGE_CONSTANTS->shape_size, 3 * shape[1], ctx->pack);
+    real apart = vec3_dot(vec3_sub(*x1, *x0), n) + r0 + r1;
+    real rounding = MUJOCO_NO_TANGENT * (one + real_abs(x0->x) + real_abs(x0->y) + real_abs(x0->z));
+    mask meet = real_abs(apart) < rounding;
+    /* the normal there */
+    Vec3 across = vec3_cross(mujoco_axis(ctx, c, 0), mujoco_axis(ctx, c, 1));
+    real length = real_sqrt(vec3_dot(across, across));
+    Vec3 other = vec3_select(length < MUJOCO_NO_TANGENT, vec3(one, zero, zero), vec3_scale(one / length, across));
+    other = vec3_select(meet, other, n);
+    Vec3 turned = vec3_sub(other, n);
+    *x0 = vec3_fma(r0, turned, *x0);
+    *x1 = vec3_fma(-r1, turned, *x1);
+    return other;
+}
+
 /* From a pair of points on two shapes, as collision finds them. */
 KERNEL_FN ContactFrame mujoco_place_shapes(const Context *ctx, int c) {
     const SapContactArgs *contacts = &ctx->args->contacts;
@@ -141,6 +175,8 @@ KERNEL_FN ContactFrame mujoco_place_shapes(const Context *ctx, int c) {
     Vec3 x1 = contact_witness(ctx, link[1], buffer_gather_vec3(contacts->point[1], record, ctx->pack));
     Vec3 n = buffer_gather_vec3(contacts->normal, record, ctx->pack);
     n = vec3_scale(K(1.0) / real_sqrt(vec3_dot(n, n)), n);
+    if (mujoco_is_round(ctx, c, 0) && mujoco_is_round(ctx, c, 1))
+        n = mujoco_round_normal(ctx, c, n, &x0, &x1);
     ContactFrame at;
     at.p = vec3_scale(real_of(K(0.5)), vec3_add(x0, x1));
     at.C = mujoco_frame(n, mujoco_hint(ctx, c));

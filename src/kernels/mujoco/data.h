@@ -129,6 +129,7 @@ typedef struct SapMujocoArgs {
     int damped;       /* 1: damping is implicit after the solve (Euler, implicitfast) */
     int implicitfast; /* 1: and so is the gyroscopic force of free bodies */
     int refsafe;      /* 1: time constants are at least 2 h */
+    int warmstart;    /* 1: a solve starts from the guess if that has no larger cost than v* */
     int driven;       /* SAP_MUJOCO_SERVOS: some dof has a servo; SAP_MUJOCO_ACTUATORS: there are actuators */
     int couples;      /* 1: after the solve, damping of actuators couples the dofs of their terms (implicitfast) */
     int tendons_pull; /* 1: some tendon has a spring, a damper or a servo */

@@ -28,7 +28,7 @@ typedef struct MujocoNewton {
     SolveResult *result;
 } MujocoNewton;
 
-/* v = guess or v*, whichever has the smaller cost, in all dofs of the worlds of `open`. */
+/* v = guess or v*, whichever has the smaller cost, in all dofs of the worlds of `open`; without warmstart v*. */
 STAGE_FN void mujoco_start(const Context *ctx, MujocoNewton *n) {
     int nv = ctx->args->plan.nv;
     real *v = SOLVE(v);
@@ -43,7 +43,8 @@ STAGE_FN void mujoco_start(const Context *ctx, MujocoNewton *n) {
     problem_start_from_v(ctx, mask_all());
     problem_take_errors(ctx, mask_all());
     real at_guess = problem_cost_of_v(ctx);
-    problem_go_free(ctx, n->open & mask_not(at_guess <= at_free)); /* also if the guess is not finite */
+    mask free = MUJOCO->warmstart ? mask_not(at_guess <= at_free) : mask_all(); /* also if the guess is not finite */
+    problem_go_free(ctx, n->open & free);
     n->result->cost = problem_evaluate_moved(ctx, mask_none());
 }
 
