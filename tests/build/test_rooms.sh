@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # test_rooms.sh SOURCE_DIR
-# Rooms depend in one direction. Reads the include lines of src/host and src/kernels and the functions that kernels define
-# and call, and names file and line where
+# Rooms depend in one direction. Reads the include lines of src/host and src/kernels and the functions that they define and
+# call, and names file and line where
 #   - a file lies outside the known rooms,
 #   - an include is not spelled in full from src/, or its file is not there,
-#   - a room includes one that it may not know,
-#   - the list of stages (kernels/step/stages.h) is not in the order of rooms, or a stage includes kernels on its own,
-#   - a kernel calls a function that only higher rooms define,
-#   - the host calls a function of a room that it may not know. Public functions are part of the room that defines them.
+#   - a room includes one that it may not know; shared rooms know no formulation, formulations not each other,
+#   - the list of a formulation's stages is not in the order of rooms, or a stage includes kernels on its own,
+#   - a kernel calls a function of a higher room, or of a formulation, that solve/formulation.h does not declare,
+#   - a room of the host names a function of a room that it may not know. Public functions belong to the room that defines them.
 set -euo pipefail
 shopt -s inherit_errexit
 . "$(dirname "${BASH_SOURCE[0]}")/source_check.sh"
@@ -28,15 +28,23 @@ cuda:    base options model plan cuda
 batch:   base options model plan batch
 cli:     cli
 '
-# Rooms of the kernels, from low to high: each may know itself and those before it.
+# Rooms whose public functions (include/sapwood) a room may call, although it may not include their headers.
+host_calls='
+batch:   cpu
+'
+# Rooms of the kernels, from low to high: each may know itself and those before it; target also the formulations.
 kernel_rooms='data dialect math motion collide sensor contact solve step target'
-# Formulations of the contact problem. They know the rooms up to solve, and step and target know them; contact and solve
-# call the functions that the formulation of a build defines.
-formulations='sap mujoco dual'
+# Formulations of the contact problem, each with those that it may know beside the rooms up to solve. Rooms below target know
+# none of them: they call the functions that this header declares.
+formulations='
+sap:
+mujoco:
+dual:    sap
+'
+interface=kernels/solve/formulation.h
 
-# Headers that list others: stages.h all stages, once per precision, the others the laws and methods among them.
-stage_list=kernels/step/stages.h
-lists="$stage_list kernels/solve/methods.h kernels/dual/methods.h kernels/sensor/sensors.h"
+# Headers that list others in order of dependence: of a room, of the stages of a step with a formulation, of methods, sensors.
+lists='^kernels/([a-z]+/(all|stages)|dual/methods|sensor/sensors)[.]h$'
 
 # Single headers of rooms that are otherwise closed: "room -> header". Any host room may include kernels/data, and the
 # data of a formulation, kernels/<formulation>/data.h.
@@ -47,11 +55,6 @@ cuda -> host/batch/backend.h
 for room in base options model scene plan mujoco cpu cuda batch; do
     open_headers+="$room -> kernels/step/reset.h"$'\n'"$room -> kernels/step/take_contacts.h"$'\n'
 done
-
-# Rooms that call public functions of another one, "room room".
-open_calls='
-batch cpu
-'
 
 # Exceptions that stay, "finding | reason".
 allowed='
@@ -70,15 +73,19 @@ known=''
 
 # A file outside the rooms; only cli has folders of its own.
 check_places() {
-    find . -type f | sed 's|^\./||' | sort | host=$host_rooms awk -v kernels="$kernel_rooms" -v formulations="$formulations" '
+    find . -type f | sed 's|^\./||' | sort | host=$host_rooms formulations=$formulations awk -v kernels="$kernel_rooms" '
         BEGIN {
             n = split(ENVIRON["host"], lines, "\n")
             for (i = 1; i <= n; i++)
                 if (sub(/:.*/, "", lines[i]))
                     room["host/" lines[i]] = 1
-            n = split(kernels " " formulations, names, " ")
+            n = split(kernels, names, " ")
             for (i = 1; i <= n; i++)
                 room["kernels/" names[i]] = 1
+            n = split(ENVIRON["formulations"], lines, "\n")
+            for (i = 1; i <= n; i++)
+                if (sub(/:.*/, "", lines[i]))
+                    room["kernels/" lines[i]] = 1
             room["host/cli/cluster"] = 1
             room["host/cli/bench"] = room["host/cli/compare"] = room["host/cli/conform"] = 1
         }
@@ -97,23 +104,40 @@ includes() {
         sed -E 's/^([^:]*:[0-9]+):[^"<]*["<]([^">]*).*/\1:\2/'
 }
 
+# Functions of awk: which rooms a file may know. They read kernels, and host and formulations in the environment.
+knows='
+    function room_of(path,    part) { split(path, part, "/"); return part[2] }
+    function read_rooms(text, may,    n, i, m, k, lines, word) {
+        n = split(text, lines, "\n")
+        for (i = 1; i <= n; i++) {
+            m = split(lines[i], word, /[: ]+/)
+            for (k = 2; k <= m; k++)
+                may[word[1] " " word[k]] = 1
+        }
+    }
+    BEGIN {
+        read_rooms(ENVIRON["host"], host_may)
+        read_rooms(ENVIRON["formulations"], formulation_may)
+        num_rooms = split(kernels, kernel_room, " ")
+        for (i = 1; i <= num_rooms; i++)
+            level[kernel_room[i]] = i
+    }
+    function host_knows(from, to) { return (from " " to) in host_may }
+    # Whether a kernel may know a room or a formulation. The list of a formulation has the end of the step too.
+    function kernel_knows(file, to,    from) {
+        from = room_of(file)
+        if (from in level)
+            return to in level ? level[to] <= level[from] : from == "target"
+        if (to in level)
+            return level[to] <= level[file ~ /\/stages\.h$/ ? "step" : "solve"]
+        return from == to || (from " " to) in formulation_may
+    }
+'
+
 check_includes() {
-    includes | host=$host_rooms open=$open_headers awk -F : -v kernels="$kernel_rooms" -v formulations="$formulations" '
+    includes | host=$host_rooms formulations=$formulations open=$open_headers awk -F : -v kernels="$kernel_rooms" "$knows"'
         function finding(text) { print $1 " -> " $3 "\t" $1 ":" $2 "\t" text " \"" $3 "\"" }
-        function room_of(path,    part) { split(path, part, "/"); return part[2] }
         BEGIN {
-            n = split(ENVIRON["host"], lines, "\n")
-            for (i = 1; i <= n; i++) {
-                m = split(lines[i], word, /[: ]+/)
-                for (k = 2; k <= m; k++)
-                    may[word[1] " " word[k]] = 1
-            }
-            n = split(kernels, word, " ")
-            for (i = 1; i <= n; i++)
-                level[word[i]] = i
-            n = split(formulations, word, " ")
-            for (i = 1; i <= n; i++)
-                level[word[i]] = level["solve"]
             n = split(ENVIRON["open"], lines, "\n")
             for (i = 1; i <= n; i++)
                 is_open[lines[i]] = 1
@@ -122,68 +146,51 @@ check_includes() {
         (getline line < $3) < 0 { finding("there is no"); next }
         { close($3); from = room_of($1); to = room_of($3) }
         $1 ~ /^kernels\// && $3 ~ /^host\// { finding("kernels know nothing of the host:"); next }
-        $1 ~ /^kernels\// && level[to] > level[from] { finding("room " from " may not know " to ":"); next }
+        $1 ~ /^kernels\// && !kernel_knows($1, to) { finding("room " from " may not know " to ":"); next }
         $1 ~ /^kernels\// { next }
         (from " -> " $3) in is_open { next }
         $3 ~ /^kernels\/(data\/|[a-z]+\/data\.h$)/ && from != "cli" { next }
         $3 ~ /^kernels\// { finding("room " from " may not know this kernel:"); next }
-        !((from " " to) in may) { finding("room " from " may not know " to ":") }'
+        !host_knows(from, to) { finding("room " from " may not know " to ":") }'
 }
 
-# Stages are listed lower rooms first, and leave it to the lists to include other stages.
-check_stage_list() {
-    [ -f "$stage_list" ] || { printf '%s\t%s:1\tis not there; it lists the stages\n' "$stage_list" "$stage_list"; return; }
-    includes | awk -F : -v kernels="$kernel_rooms" -v formulations="$formulations" -v list="$stage_list" '
-        BEGIN {
-            n = split(kernels, word, " ")
-            for (i = 1; i <= n; i++)
-                level[word[i]] = i
-        }
-        $1 == list {
-            split($3, part, "/")
-            if (!(part[2] in level)) # a formulation has stages in every room
-                next
-            if (level[part[2]] < highest)
-                print "order: " $3 "\t" $1 ":" $2 "\tcomes after a stage of " word[highest] ", a higher room: " $3
-            else
-                highest = level[part[2]]
-        }'
-    includes | awk -F : -v lists="$lists" '
-        BEGIN {
-            n = split(lists, word, " ")
-            for (i = 1; i <= n; i++)
-                is_list[word[i]] = 1
-        }
+# Stages are listed lower rooms first, and leave it to the lists to include other stages. The interface comes before its
+# callers, wherever they are.
+check_lists() {
+    includes | formulations=$formulations awk -F : -v kernels="$kernel_rooms" -v interface="$interface" -v lists="$lists" "$knows"'
         { from[NR] = $1; line[NR] = $2; to[NR] = $3 }
-        $1 in is_list { is_stage[$3] = 1 }
+        $1 ~ lists { is_stage[$3] = $3 !~ lists }
+        $1 ~ /\/stages\.h$/ && $3 != interface && room_of($3) in level {
+            if (level[room_of($3)] < highest[$1])
+                print "order: " $3 "\t" $1 ":" $2 "\tcomes after a stage of " kernel_room[highest[$1]] ", a higher room: " $3
+            else
+                highest[$1] = level[room_of($3)]
+        }
         END {
             for (i = 1; i <= NR; i++)
-                if (from[i] in is_stage && !(from[i] in is_list) && to[i] in is_stage)
+                if (is_stage[from[i]] && is_stage[to[i]])
                     print from[i] " -> " to[i] "\t" from[i] ":" line[i] "\ta stage leaves its includes to the lists: " to[i]
         }'
 }
 
-# Functions by name: what a room calls, it or a lower room defines. (Stages do not include each other, so includes do not tell.)
-check_functions() {
+# Functions by name: a kernel knows a room that defines what it calls, or the interface declares it. (Stages do not include
+# each other, so includes do not tell.)
+check_kernel_calls() {
     find kernels -name '*.h' -o -name '*.c' -o -name '*.cu' -o -name '*.cuh' | sort | strip_comments |
-        awk -v kernels="$kernel_rooms" -v formulations="$formulations" '
-        BEGIN {
-            n = split(kernels, word, " ")
-            for (i = 1; i <= n; i++)
-                level[word[i]] = i
-        }
+        formulations=$formulations awk -v kernels="$kernel_rooms" -v interface="$interface" "$knows"'
         {
             match($0, /^[^:]*:[0-9]+:/)
             place[NR] = substr($0, 1, RLENGTH - 1)
             code[NR] = substr($0, RLENGTH + 1)
-            split($0, part, "/")
-            room[NR] = part[2] in level ? level[part[2]] : level["solve"]
-            is_shared[NR] = part[2] in level
+            file[NR] = place[NR]
+            sub(/:.*/, "", file[NR])
         }
-        is_shared[NR] && code[NR] ~ /^([A-Z]+_FN|static inline) / && match(code[NR], /[A-Za-z_][A-Za-z_0-9]*\(/) {
+        code[NR] ~ /^([A-Z]+_FN|static inline) / && match(code[NR], /[A-Za-z_][A-Za-z_0-9]*\(/) {
             name = substr(code[NR], RSTART, RLENGTH - 1)
-            if (!(name in lowest) || room[NR] < lowest[name])
-                lowest[name] = room[NR]
+            if (file[NR] == interface)
+                is_declared[name] = 1
+            else if (index(definers[name] " ", " " room_of(file[NR]) " ") == 0)
+                definers[name] = definers[name] " " room_of(file[NR])
         }
         END {
             for (i = 1; i <= NR; i++) {
@@ -191,62 +198,59 @@ check_functions() {
                 while (match(line, /(\.|->)?[A-Za-z_][A-Za-z_0-9]*\(/)) { # with a dot or arrow, it is a member
                     name = substr(line, RSTART, RLENGTH - 1)
                     line = substr(line, RSTART + RLENGTH)
-                    if (name in lowest && lowest[name] > room[i]) {
-                        file = place[i]
-                        sub(/:.*/, "", file)
-                        text = "room " word[room[i]] " may not know " name ", a function of " word[lowest[name]]
-                        print file " calls " name "\t" place[i] "\t" text
+                    if (!(name in definers) || name in is_declared)
+                        continue
+                    n = split(definers[name], definer, " ")
+                    known = 0
+                    for (k = 1; k <= n; k++)
+                        known += kernel_knows(file[i], definer[k])
+                    if (!known) {
+                        text = "room " room_of(file[i]) " may not know " name ", a function of" definers[name]
+                        print file[i] " calls " name "\t" place[i] "\t" text
                     }
                 }
             }
         }'
 }
 
-# Functions of the host by name: what a room calls, it or a room that it may know defines. The program is outside: it has
-# public headers only. A batch knows the solver by its public functions, and devices what batch/backend.h declares.
-check_host_functions() {
-    find host -name '*.c' ! -path 'host/cli/*' | sort | strip_comments |
-        host=$host_rooms open=$open_calls seam=$(grep -oE 'sap_[a-z_0-9]+\(' host/batch/backend.h) awk '
-        function room_of(path,    part) { split(path, part, "/"); return part[2] }
-        BEGIN {
-            n = split(ENVIRON["host"], lines, "\n")
-            for (i = 1; i <= n; i++) {
-                m = split(lines[i], word, /[: ]+/)
-                for (k = 2; k <= m; k++)
-                    may[word[1] " " word[k]] = 1
-            }
-            n = split(ENVIRON["open"], lines, "\n")
-            for (i = 1; i <= n; i++)
-                may[lines[i]] = 1
-            n = split(ENVIRON["seam"], word, /[(\n]+/)
-            for (i = 1; i <= n; i++)
-                in_seam[word[i]] = 1
-        }
+# The same for functions of the library by name: a room knows the one that defines what it calls, or may include the header
+# that declares it. The program calls public functions only, because it includes public headers only.
+check_host_calls() {
+    find host -name '*.[ch]' ! -path 'host/cli/*' | sort | strip_comments |
+        host=$host_rooms$host_calls open=$open_headers awk -v kernels="$kernel_rooms" "$knows"'
         {
             match($0, /^[^:]*:[0-9]+:/)
             place[NR] = substr($0, 1, RLENGTH - 1)
             code[NR] = substr($0, RLENGTH + 1)
             room[NR] = room_of($0)
+            file[NR] = place[NR]
+            sub(/:.*/, "", file[NR])
+            is_source = file[NR] ~ /\.c$/
         }
-        code[NR] ~ /^[A-Za-z]/ && code[NR] !~ /;/ && match(code[NR], /sap_[a-z_0-9]+\(/) {
-            home[substr(code[NR], RSTART, RLENGTH - 1)] = room[NR]
+        code[NR] ~ /^[A-Za-z]/ && code[NR] !~ /^(static|typedef) / && match(code[NR], /[ *]sap_[a-z_0-9]*\(/) {
+            name = substr(code[NR], RSTART + 1, RLENGTH - 2)
+            if (!is_source)
+                header[name] = file[NR]
+            else if (code[NR] !~ /^extern |;[ \t]*$/)
+                definer[name] = room[NR]
         }
         END {
             for (i = 1; i <= NR; i++) {
                 line = code[i]
-                while (match(line, /sap_[a-z_0-9]+/)) {
+                while (file[i] ~ /\.c$/ && match(line, /(\.|->)?[A-Za-z_][A-Za-z_0-9]*/)) { # called, or passed on
                     name = substr(line, RSTART, RLENGTH)
                     line = substr(line, RSTART + RLENGTH)
-                    if (name in home && !(name in in_seam) && home[name] != room[i] && !((room[i] " " home[name]) in may)) {
-                        file = place[i]
-                        sub(/:.*/, "", file)
-                        print file " calls " name "\t" place[i] "\troom " room[i] " may not know " name ", a function of " home[name]
-                    }
+                    if (!(name in definer) || host_knows(room[i], definer[name]))
+                        continue
+                    if (index(ENVIRON["open"], "\n" room[i] " -> " header[name] "\n") > 0)
+                        continue
+                    text = "room " room[i] " may not know " name ", a function of " definer[name]
+                    print file[i] " calls " name "\t" place[i] "\t" text
                 }
             }
         }'
 }
 
-findings=$(check_places; check_includes; check_stage_list; check_functions; check_host_functions)
+findings=$(check_places; check_includes; check_lists; check_kernel_calls; check_host_calls)
 report_findings "$known" "$allowed" <<<"$findings" || exit 1
 echo "ok"

@@ -38,10 +38,9 @@ link_program() { # <test> <folder> <output>
 # The entry file that compiles a header, and the test that runs it: the dual solvers have their own of both; their part
 # of a step runs in the test of steps.
 entry_of() { # <file>
-    local list=$project/src/kernels/solve
-    if grep -q "\"kernels/$1\"" "$list/dual_methods.h"; then
+    if grep -q "\"kernels/$1\"" "$project/src/kernels/dual/methods.h"; then
         echo dual_cpu dual_team
-    elif [[ $1 =~ ^solve/(d|contact_cache) ]] && grep -q "\"kernels/$1\"" "$project/src/kernels/dual/stages.h"; then
+    elif [[ $1 =~ ^dual/ ]]; then
         echo dual_cpu team_threads
     else
         echo cpu team_threads
@@ -104,8 +103,8 @@ for test in team_threads dual_team; do
     }
 done
 
-# The kernels of MuJoCo's law (mujoco*.h) have no team of threads yet: they run on CPUs, where a team is one thread.
-mapfile -t barriers < <(cd "$project/src/kernels" && grep -rn --include='*.h' --exclude='mujoco*' 'TEAM_SYNC();' . |
+# The kernels of MuJoCo's law have no team of threads in this test: on a CPU a team is one thread.
+mapfile -t barriers < <(cd "$project/src/kernels" && grep -rn --include='*.h' --exclude-dir=mujoco 'TEAM_SYNC();' . |
     sed 's|^\./||' | awk -F: -v chosen="${SAPWOOD_BARRIERS:-}" '$1 ":" $2 ~ chosen' | sort)
 [ ${#barriers[@]} -gt 0 ] || die "found no barriers"
 for i in "${!barriers[@]}"; do

@@ -1,6 +1,6 @@
 /* MuJoCo's laws by themselves: contacts against differences of their cost in every zone, continuity between zones, and
  * the parameters of rows against known numbers. One lane, f64. */
-#define SAP_SET_MUJOCO
+#define SAP_FORMULATION "kernels/mujoco/stages.h"
 #include "kernels/mujoco/data.h"
 #include "support/law_check.h"
 

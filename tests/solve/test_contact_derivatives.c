@@ -26,7 +26,7 @@
 #include "kernels/dialect/team.h"
 #include "kernels/dialect/bits.h"
 #include "kernels/target/calls_cpu.h"
-#include "kernels/step/stages.h"
+#include "kernels/sap/stages.h"
 
 extern const SapKernels sap_kernels_generic_x1_f32, sap_kernels_generic_x1_f64;
 static const SapKernels *const plain[2] = {&sap_kernels_generic_x1_f32, &sap_kernels_generic_x1_f64};
@@ -86,7 +86,7 @@ static Value value_at(const Context *ctx, const double *v) {
 
 /* Newton's matrix at the velocity of the last value, in full. */
 static void matrix(const Context *ctx, double H[MAX_DOFS][MAX_DOFS]) {
-    const SapPattern *pattern = newton_pattern(ctx);
+    const SapPattern *pattern = linear_pattern(ctx);
     linear_assemble(ctx, pattern, true);
     Tiles tiles = tiles_of(ctx);
     int nv = ctx->args->plan.nv;

@@ -14,7 +14,10 @@
 #include "kernels/dialect/team.h"
 #include "kernels/dialect/bits.h"
 #include "kernels/target/calls_cpu.h"
-#include "kernels/step/stages.h"
+#ifndef SAP_FORMULATION
+#define SAP_FORMULATION "kernels/sap/stages.h"
+#endif
+#include SAP_FORMULATION
 #include "support/near.h"
 #include "support/random_model.h"
 #include "support/work.h"

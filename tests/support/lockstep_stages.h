@@ -10,7 +10,7 @@
 #define STAGE(is_f64, name)           (ctx->kernels[is_f64]->name(ctx))
 #define STEP_COLLIDES                 1
 #define STEP_PLACE_SLOTS              ((void)0)
-#define STEP_HAS_MUJOCO               0
+#define STEP_HAS_STAGES               0
 #define STEP_HAS_LOCKSTEP             1
 #include "kernels/step/step_list.h"
 

@@ -20,7 +20,7 @@ void sap_program_inspect(SapContext *ctx) {
 #define STAGE(is_f64, name)           (ctx->kernels[is_f64]->name(ctx))
 #define STEP_COLLIDES                 1
 #define STEP_PLACE_SLOTS              ((void)0) /* all packs have theirs in the same arenas */
-#define STEP_HAS_MUJOCO               1
+#define STEP_HAS_STAGES               1
 #define STEP_HAS_LOCKSTEP             0
 #include "kernels/step/step_list.h"
 

@@ -113,17 +113,3 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     contact_jacobian(ctx, c, &C, y);
     origin_put(ctx, c, x0, x1, &C, phi0, valid, bad);
 }
-
-/* The same thread computes geometry, weight and law of a slot. Other threads read the slot only after a barrier
- * of the solve. */
-STAGE_FN void stage_contact_geometry(const Context *ctx) {
-    PROFILE(ctx, SAP_SECTION_GEOMETRY);
-    TEAM_FOR(c, ctx->num_slots)
-        contact_geometry_slot(ctx, c);
-}
-
-/* Contacts within their gap, which do not act: this law has none (mujoco/contact.h). */
-KERNEL_FN mask report_gap(const Context *ctx, int c, real position[3], real frame[9], real *gap) {
-    (void)ctx, (void)c, (void)position, (void)frame, (void)gap;
-    return mask_none();
-}

@@ -1,4 +1,4 @@
-/* Input and output of a law, shared by laws and constraints. */
+/* Input and output of laws of contacts and of dofs. */
 
 /* A contact and its material. */
 typedef struct LawInput {
@@ -22,3 +22,16 @@ KERNEL_FN Vec3 law_G_mul(const real *G, Vec3 u) {
                 real_fma(G[5], u.z, real_fma(G[1], u.y, G[3] * u.x)),
                 real_fma(G[2], u.z, real_fma(G[5], u.y, G[4] * u.x)));
 }
+
+/* Impulses of the drive, the limits and the friction of a dof, and the sum of their costs and curvatures. */
+typedef struct JointTerms {
+    real drive, limit, friction;
+    real cost, hessian;
+} JointTerms;
+
+KERNEL_FN real joint_terms_impulse(const JointTerms *t) {
+    return t->drive + t->limit + t->friction;
+}
+
+/* The bit of DOF_ACTS(i) for a dof whose terms are no parabola along the line in some world (solve/problem.h). */
+enum { DOF_LINE_ACTS = 8 };

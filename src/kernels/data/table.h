@@ -41,7 +41,7 @@ typedef struct SapKernels {
     void (*lockstep_finish)(const SapContext *ctx);
     void (*linear_assemble)(const SapContext *ctx);
     void (*linear_solve)(const SapContext *ctx, const SapPattern *pattern);
-    void (*velocity)(const SapContext *ctx); /* NULL in the kernels of SAP */
+    void (*velocity)(const SapContext *ctx); /* ends a Runge-Kutta stage, or the only one (step/step_list.h) */
     void (*measure)(const SapContext *ctx);
     void (*finish)(const SapContext *ctx);
     void (*inspect)(const SapContext *ctx);

@@ -31,10 +31,11 @@ typedef long long scalar_bits;
 /* KERNEL_FN: a small function, always inlined. STAGE_FN: a larger part of a stage, not inlined on a GPU, unless a
  * thread has a world: then the compiler knows that its scratch is local memory and its arguments are constants.
  * RARE_FN: a function that few models need, never inlined, so that its caller keeps its registers for the usual
- * path. */
+ * path. FORMULATION_FN: a prototype of any of these (solve/formulation.h). */
 #if defined(__CUDACC__)
 #define KERNEL_FN static __device__ __forceinline__
 #define RARE_FN   static __device__ __noinline__
+#define FORMULATION_FN static __device__
 #if defined(SAP_THREAD_PER_WORLD)
 #define STAGE_FN KERNEL_FN
 #else
@@ -45,6 +46,7 @@ typedef long long scalar_bits;
 #define KERNEL_FN static inline __attribute__((always_inline, unused))
 #define STAGE_FN  static __attribute__((unused))
 #define RARE_FN   static __attribute__((noinline, unused))
+#define FORMULATION_FN static __attribute__((unused))
 #endif
 
 /* WORKSPACE(type, name, work, offset): large data of a function, *name. On a CPU it is on the stack. A GPU reserves a

@@ -1,51 +1,33 @@
-/* The contact solve of a step in impulses, in order of dependence: the problem as every method of the step has it, and
- * the dual solvers on it. Its precision is f64. */
-/* Nothing follows the solve and its reports (solve/outcome.h, solve/report_constraints.h). */
-#define OWN_FINISH(which) ((void)0)
-#define OWN_REPORT(which) ((void)0)
+/* The stages of a step whose contact solve is in impulses, in one precision, in order of dependence. The problem is that
+ * of SAP's law, so this formulation has the terms of kernels/sap; its method is the dual solvers. An entry file defines
+ * SAP_PRECISION (and SAP_LANES on a CPU) and includes this file once per precision. */
+#include "kernels/sap/choices.h"
 
-#include "kernels/dialect/lane.h"
-#include "kernels/dialect/vec.h"
-#include "kernels/dialect/buffers.h"
+#include "kernels/math/all.h"
+#include "kernels/solve/formulation.h"
+#include "kernels/motion/all.h"
+#include "kernels/sap/hooks.h"
+#include "kernels/collide/all.h"
 
-#include "kernels/dual/methods.h"
-
-#include "kernels/dialect/views.h"
-#include "kernels/dialect/scratch.h"
-
-#include "kernels/math/trig.h"
-#include "kernels/math/spatial.h"
-#include "kernels/math/factor.h"
-#include "kernels/math/tiles.h"
-
-#include "kernels/motion/bodies.h"
-#include "kernels/motion/tendons.h"
-#include "kernels/motion/status.h"
-
-#include "kernels/contact/value.h"
+#include "kernels/contact/all.h"
 #include "kernels/sap/contact.h"
-#include "kernels/contact/row.h"
-#include "kernels/sap/dof.h"
-
-#include "kernels/contact/slot_columns.h"
-#include "kernels/contact/columns.h"
-#include "kernels/contact/contact_geometry.h"
+#include "kernels/sap/weight.h"
 #include "kernels/sap/material.h"
-#include "kernels/sap/dof_terms.h"
 #include "kernels/sap/constraint.h"
-#include "kernels/contact/block_geometry.h"
-#include "kernels/contact/block_rows.h"
+#include "kernels/sap/dof.h"
+#include "kernels/sap/dof_terms.h"
+#include "kernels/sap/geometry_stages.h"
+#include "kernels/sap/block_weight.h"
 #include "kernels/sap/block_laws.h"
-#include "kernels/contact/blocks.h"
 
-#include "kernels/solve/problem.h"
-#include "kernels/solve/method.h"
+#include "kernels/solve/all.h"
+#include "kernels/dual/methods.h"
 #include "kernels/dual/delassus.h"
 #include "kernels/dual/step.h"
 #include "kernels/dual/cache.h"
 #include "kernels/dual/record.h"
-#include "kernels/solve/report.h"
+#include "kernels/dual/step_solve.h"
 #include "kernels/sap/report_blocks.h"
-#include "kernels/solve/report_constraints.h"
-#include "kernels/solve/outcome.h"
-#include "kernels/dual/stage.h"
+
+#include "kernels/step/measure.h"
+#include "kernels/step/finish.h"

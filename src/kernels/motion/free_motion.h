@@ -137,7 +137,7 @@ STAGE_FN void assemble_row(const Context *ctx, int i, real h) {
     const SapPatternRow *row = &plan->tree.row[i];
     const real *S = FM(S);
     real *A = FM(A) + row->start;
-    real damping = DOF_DAMPING(i);
+    real damping = formulation_damping(ctx, i);
 
     Spatial S_i = spatial_load(S + 6 * i);
     real *tau = FM(f) + i;

@@ -3,18 +3,18 @@
 /* Loads the pack's worlds and computes A and v*. */
 STAGE_FN void stage_free_motion(const Context *ctx) {
     PROFILE(ctx, SAP_SECTION_LOAD);
-    if (!OWN_RECALL) {
+    if (!formulation_recall(ctx)) {
         load_state(ctx);
         load_control(ctx);
-        OWN_REMEMBER;
+        formulation_remember(ctx);
     }
     if (IS_FIRST_STAGE)
         begin_status(ctx);
     else
         resume_status(ctx);
     TEAM_SYNC(); /* kinematics and rows of A read the state that other threads loaded */
-    OWN_STATE;
-    OWN_FORCES;
+    formulation_set_state(ctx);
+    formulation_add_forces(ctx);
     free_motion(ctx);
 }
 
@@ -22,7 +22,7 @@ STAGE_FN void stage_free_motion(const Context *ctx) {
 STAGE_FN void stage_poses(const Context *ctx) {
     load_state(ctx);
     TEAM_SYNC(); /* kinematics reads the state that other threads loaded */
-    OWN_STATE;
+    formulation_set_state(ctx);
     forward_kinematics(ctx, FM(q), FM(v0));
     if (ctx->args->num_steps == 0)
         put_status(ctx, state_status(ctx));

@@ -90,7 +90,7 @@ KERNEL_FN real actuator_ctrl(const Context *ctx, int a) {
 }
 
 /* Stores the activations at the end of the step, or those of its start in the worlds of `unchanged`. */
-RARE_FN void actuators_store(const Context *ctx, mask ok, mask unchanged) {
+RARE_FN void formulation_store(const Context *ctx, mask ok, mask unchanged) {
     const SapMujocoArgs *args = ctx->args->mujoco;
     if (!args->act_in.data || !args->act_out.data)
         return;
@@ -104,8 +104,12 @@ RARE_FN void actuators_store(const Context *ctx, mask ok, mask unchanged) {
     }
 }
 
+KERNEL_FN int formulation_num_activations(const Context *ctx) {
+    return ctx->args->mujoco->num_actuators;
+}
+
 /* Reports the activations at the start of the step, at the end of a row (step/measure.h). */
-RARE_FN void actuators_measure(const Context *ctx, SapBuffer out, mask mine) {
+RARE_FN void formulation_measure(const Context *ctx, SapBuffer out, mask mine) {
     int n = ctx->args->mujoco->num_actuators;
     TEAM_FOR(a, n)
         buffer_put(out, out.stride - n + a, actuator_act(ctx, a), mine, ctx->pack);

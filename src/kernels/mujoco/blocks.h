@@ -162,9 +162,6 @@ KERNEL_FN real mujoco_row_weight(const Context *ctx, const SapModelConstraint *b
  * side is the other only where both act. */
 enum { LIMIT_LAW = SAP_MUJOCO_LAW_LOWER, OTHER_LIMIT_LAW = SAP_MUJOCO_LAW_UPPER };
 
-/* Whether a line search reads costs (mujoco/line.h). */
-enum { LINES_HAVE_COST = SAP_PRECISION == 64 };
-
 /* The sum of the laws of a row of block b at v + a d; none of them is a drive. A law that acts in no world of the pack
  * would add 0. The row keeps x = v - vhat of its first law in place of v (problem_take_errors): its rounding is that of an
  * error. */

@@ -1,8 +1,6 @@
 /* MuJoCo's law has no potentials of dofs: their limits and friction are blocks, their drives forces. These are the
  * functions of dof_terms.h for it; with HAS_DOF_TERMS 0 the loops over such terms vanish from the problem. */
 
-enum { HAS_DOF_TERMS = 0, DOF_LINE_ACTS = 8 };
-
 typedef struct DofTerms {
     const int *acts; /* not read */
 } DofTerms;

@@ -56,7 +56,7 @@ STAGE_FN void mujoco_turn_free_body(const Context *ctx, int l, mask which) {
     real more[6], numbers[10], change[6];
     for (int i = 0; i < 6; i++) {
         int dof = link->v + i;
-        more[i] = real_fma(STAGE_H, mujoco_damping(ctx, dof), field_get(STAGE_CONSTANTS->armature, dof, ctx->pack));
+        more[i] = real_fma(STAGE_H, formulation_damping(ctx, dof), field_get(STAGE_CONSTANTS->armature, dof, ctx->pack));
         change[i] = SOLVE(v)[dof] - SOLVE(v0)[dof];
         which = which & mask_not(problem_touched(ctx, dof));
     }
@@ -84,7 +84,7 @@ STAGE_FN void mujoco_keep_impulse(const Context *ctx, mask which) {
 }
 
 /* The end of the solve, as solve.h calls it. */
-STAGE_FN void mujoco_finish(const Context *ctx, mask which) {
+STAGE_FN void formulation_finish(const Context *ctx, mask which) {
     const SapPlan *plan = &ctx->args->plan;
     TEAM_SYNC(); /* free bodies read and write v of free motion, which other threads wrote */
     if (ctx->args->mujoco->damped || ctx->args->mujoco->implicitfast)

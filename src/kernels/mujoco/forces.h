@@ -5,7 +5,7 @@
  *   servo      F = clamp(kp (q_d - q) + kd (v_d - v) + u, lower, upper): a spring kp and a damper kd where it is inside its bounds
  *
  * Actuators: mujoco_actuators.h. The discrete step is that of a damper D + h k, which free motion takes as joint
- * damping (mujoco_damping). Forces of tendons are explicit. */
+ * damping (formulation_damping). Forces of tendons are explicit. */
 
 KERNEL_FN real mujoco_dof_get(const Context *ctx, int i, int column) {
     return mujoco_get(ctx->args->mujoco->dof, SAP_MUJOCO_DOF_SIZE * i + column);
@@ -49,7 +49,7 @@ STAGE_FN MujocoDrive mujoco_drive(const Context *ctx, int i) {
 }
 
 /* The damping of dof i that is part of A. */
-KERNEL_FN real mujoco_damping(const Context *ctx, int i) {
+KERNEL_FN real formulation_damping(const Context *ctx, int i) {
     if (!ctx->args->mujoco->discrete)
         return real_of(0);
     MujocoDrive drive = mujoco_drive(ctx, i);
@@ -145,7 +145,7 @@ STAGE_FN void mujoco_add_force(const Context *ctx, int i, real *check) {
 }
 
 /* The forces of every dof. */
-STAGE_FN void mujoco_add_forces(const Context *ctx) {
+STAGE_FN void formulation_add_forces(const Context *ctx) {
     TEAM_FOR(l, ctx->args->plan.nl) {
         const SapLink *link = &ctx->args->plan.link[l];
         for (int i = link->v; i < link->v + link->nlin + link->nang; i++)

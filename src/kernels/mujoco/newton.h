@@ -83,7 +83,7 @@ STAGE_FN void mujoco_direction(const Context *ctx, const SapPattern *pattern, Mu
         LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
     StageView x = LINEAR_VIEW(LINEAR_IS_F64);
     int nv = ctx->args->plan.nv, at = ctx->args->linear.x;
-    real *d = NEWTON(d), slope = newton_slope(ctx, LINEAR_IS_F64);
+    real *d = NEWTON(d), slope = linear_slope(ctx, LINEAR_IS_F64);
     TEAM_FOR(i, nv)
         d[i] = view_get(x, at + i);
     TEAM_SYNC(); /* the line search reads all of d */
@@ -146,7 +146,6 @@ STAGE_FN void mujoco_advance(const Context *ctx, MujocoNewton *n) {
     problem_move(ctx, &line, found.a, n->open);
 }
 
-/* The method as solve.h calls it. */
 STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *out) {
     MujocoNewton n;
     *out = solve_result_none();
@@ -156,7 +155,7 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
     n.scale = K(1.0) / (STAGE_H * problem_trace(ctx));
     n.tolerance = real_max(real_of((scalar)ctx->args->mujoco->tolerance), real_of(MUJOCO_LEAST_TOLERANCE));
     n.improvement = real_of(0);
-    const SapPattern *pattern = newton_pattern(ctx);
+    const SapPattern *pattern = linear_pattern(ctx);
     PROFILE(ctx, SAP_SECTION_EVALUATE);
     mujoco_start(ctx, &n);
     for (int k = 0;; k++) {
@@ -182,4 +181,9 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
     ProblemNorms norms = problem_norms(ctx);
     out->residual = norms.residual;
     out->residual_scale = norms.scale;
+}
+
+KERNEL_FN void formulation_solve(const Context *ctx, const ProblemChecks *is, mask which, SolveResult *out) {
+    (void)which;
+    mujoco_solve(ctx, is->constrained, out);
 }

@@ -321,7 +321,7 @@ STAGE_FN void rows_report_all(const Context *ctx, mask which) {
         buffer_put(buffer_f64(to->qacc, nv), i, (view_get(FM_VIEW(v), i) - SOLVE(v0)[i]) / STAGE_H, which, ctx->pack);
 }
 
-RARE_FN void rows_report(const Context *ctx, mask which) {
+RARE_FN void formulation_report(const Context *ctx, mask which) {
     TEAM_ONCE() {
         if (ctx->args->report.extra && ctx->args->report.extra->rows.count)
             rows_report_all(ctx, which);

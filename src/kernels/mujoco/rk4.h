@@ -86,7 +86,7 @@ KERNEL_FN void rk_copy(const real *from, int n, real *to) {
         to[i] = from[i];
 }
 
-STAGE_FN void rk_remember(const Context *ctx) {
+STAGE_FN void formulation_remember(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     if (!rk_remembers(ctx))
         return;
@@ -96,7 +96,7 @@ STAGE_FN void rk_remember(const Context *ctx) {
 }
 
 /* Returns false if they must be loaded. The checks of the first stage stay as they are. */
-STAGE_FN bool rk_recall(const Context *ctx) {
+STAGE_FN bool formulation_recall(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     if (ctx->rk_stage == 0 || !rk_remembers(ctx))
         return false;
@@ -106,7 +106,7 @@ STAGE_FN bool rk_recall(const Context *ctx) {
     return true;
 }
 
-STAGE_FN void rk_begin(const Context *ctx) {
+STAGE_FN void formulation_set_state(const Context *ctx) {
     if (ctx->rk_stage == 0)
         return;
     TEAM_FOR(l, ctx->args->plan.nl)

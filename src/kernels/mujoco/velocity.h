@@ -24,7 +24,7 @@ STAGE_FN void velocity_free_body(const Context *ctx, int l, const real *change, 
 }
 
 /* The state of link l at the end of the step. */
-KERNEL_FN void mujoco_advance_link(const Context *ctx, int l) {
+KERNEL_FN void formulation_advance(const Context *ctx, int l) {
     if (ctx->args->plan.rk4)
         rk_advance(ctx, l);
     else

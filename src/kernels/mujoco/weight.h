@@ -14,7 +14,7 @@ KERNEL_FN real mujoco_A(const Context *ctx, int i, int j) {
 }
 
 KERNEL_FN void mujoco_spread_add(const Context *ctx, int i, real J, real A_ii, MujocoSpread *sum) {
-    real square = J * J, damping = STAGE_H * mujoco_damping(ctx, i);
+    real square = J * J, damping = STAGE_H * formulation_damping(ctx, i);
     sum->metric = sum->metric + square / A_ii;
     sum->mass = sum->mass + square / (A_ii - damping);
 }

@@ -1,8 +1,5 @@
 /* The laws of the model's constraints and tendons, made once per step. docs/constraints.md. */
 
-/* Whether a line search reads costs. */
-enum { LINES_HAVE_COST = 1 };
-
 /* The sum of the laws of a row of block b at velocity v, and at v + a d. A constraint has one law per row. */
 KERNEL_FN RowValue block_row_at(const SapModelConstraint *b, const real *data, real v) {
     RowValue out = row_value_none();

@@ -29,12 +29,6 @@ enum { JOINT_DRIVE = 1, JOINT_LIMIT = 2, JOINT_FRICTION = 4, JOINT_ALL = 7 };
 /* Beside the kinds that are evaluated: the cost of the drive is 0 at its target, as in SAP Warp, and not at rest. */
 enum { JOINT_COST_AT_TARGET = 8 };
 
-/* Impulses of the three kinds, and the sum of their costs and curvatures. */
-typedef struct JointTerms {
-    real drive, limit, friction;
-    real cost, hessian;
-} JointTerms;
-
 /* ---- the rows ---- */
 
 /* The rows of a dof. */
@@ -107,10 +101,6 @@ KERNEL_FN JointTerms joint_law_evaluate(const JointLaw *t, int acts, real v) {
     out.cost = sum.cost;
     out.hessian = sum.G;
     return out;
-}
-
-KERNEL_FN real joint_terms_impulse(const JointTerms *t) {
-    return t->drive + t->limit + t->friction;
 }
 
 KERNEL_FN mask joint_row_keeps(const JointLaw *t, int row, real v, real u) {

@@ -1,11 +1,9 @@
 /* Drives, limits and friction of dofs: rows whose Jacobian is a unit vector, so each is a potential of one velocity
  * (sap/dof.h). docs/joint_law.md. */
 
-enum { HAS_DOF_TERMS = 1 };
-
-/* What DOF_ACTS(i) says of dof i: the kinds of its terms that act in some world; whether they are no parabola along the
- * line in some world (solve/problem.h); and where its law is. 0 if no term acts. */
-enum { DOF_KINDS = JOINT_ALL, DOF_LINE_ACTS = 8, DOF_LAW_SHIFT = 4 };
+/* What DOF_ACTS(i) says of dof i: the kinds of its terms that act in some world; DOF_LINE_ACTS (contact/value.h); and
+ * where its law is. 0 if no term acts. */
+enum { DOF_KINDS = JOINT_ALL, DOF_LAW_SHIFT = 4 };
 
 /* The law of dof i, with zeros for the kinds of terms that it cannot have. */
 KERNEL_FN JointLaw dof_law(const Context *ctx, int i) {

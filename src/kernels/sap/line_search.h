@@ -10,31 +10,6 @@ typedef struct LineResult {
     mask accepted; /* worlds with an accepted step */
 } LineResult;
 
-/* phi(a) - phi(0), and the first `derivatives` of phi' and phi'' at a. */
-KERNEL_FN LinePoint line_point(const Context *ctx, const Line *line, real a, int derivatives) {
-    LinePoint p = problem_line_point(ctx, line, a, derivatives);
-    if (NUM_MODEL_CONSTRAINTS > 0 && TEAM_OF_ONE) {
-        real sum[3];
-        blocks_line_sums(ctx, a, sum);
-        p.change = p.change + sum[0];
-        p.slope = p.slope - sum[1];
-        if (derivatives > 1)
-            p.curvature = p.curvature + sum[2];
-    } else if (NUM_MODEL_CONSTRAINTS > 0) {
-        p.change = p.change + blocks_line(ctx, a);
-        p.slope = p.slope - blocks_line_sum(ctx, 1);
-        if (derivatives > 1)
-            p.curvature = p.curvature + blocks_line_sum(ctx, 2);
-    }
-    return p;
-}
-STAGE_FN LinePoint line_evaluate(const Context *ctx, const Line *line, real a) {
-    return line_point(ctx, line, a, 2);
-}
-STAGE_FN LinePoint line_slope(const Context *ctx, const Line *line, real a) {
-    return line_point(ctx, line, a, 1);
-}
-
 /* phi(a) - phi(0) */
 STAGE_FN real line_change_without_blocks(const Context *ctx, const Line *line, real a) {
     return problem_line_point(ctx, line, a, 0).change;

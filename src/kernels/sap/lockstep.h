@@ -135,7 +135,7 @@ STAGE_FN void stage_lockstep_begin(const Context *ctx) {
     PROFILE(ctx, SAP_SECTION_SETUP);
     s.is = problem_begin(ctx);
     Newton n = newton_begin(s.is.constrained, &s.result);
-    newton_pattern(ctx); /* all tiles: the library's matrices are dense */
+    linear_pattern(ctx); /* all tiles: the library's matrices are dense */
     s.iteration = real_of(0);
     lockstep_store(ctx, &n, &s);
 }

@@ -73,38 +73,16 @@ STAGE_FN void newton_stop(const Context *ctx, int k, Newton *n) {
     }
 }
 
-/* The pattern of H: the closed one, which is the tree's if no block adds entries; or NULL, tiles, if a contact couples
- * two branches. */
-KERNEL_FN const SapPattern *newton_pattern(const Context *ctx) {
-    const SapPlan *plan = &ctx->args->plan;
-    bool dense = ctx->args->newton.dense != 0;
-    if (dense || problem_couples(ctx)) {
-        problem_find_tiles(ctx, dense);
-        return 0;
-    }
-    return NUM_MODEL_CONSTRAINTS > 0 && plan->closed.row != plan->tree.row ? &plan->closed : &plan->tree;
-}
-
-/* grad.d of the direction d in the linear scratch of precision `is_f64`; not finite if d is not. */
-STAGE_FN real newton_slope(const Context *ctx, int is_f64) {
-    StageView x = LINEAR_VIEW(is_f64);
-    real slope = real_of(0);
-    UNROLL
-    for (int i = 0; i < ctx->args->plan.nv; i++)
-        slope = real_fma(view_get(x, ctx->args->linear.x + i), SOLVE(grad)[i], slope);
-    return slope;
-}
-
 /* Sets d of every open world to the solution in the linear scratch. Where that is not a descent direction, solves the
  * system on `pattern` again in f64. */
 STAGE_FN void newton_direction(const Context *ctx, const SapPattern *pattern, Newton *n) {
     int is_f64 = LINEAR_IS_F64;
-    real slope = newton_slope(ctx, is_f64);
+    real slope = linear_slope(ctx, is_f64);
     mask downhill = real_finite(slope) & (slope < K(0.0));
     mask retry = n->open & mask_not(downhill);
     if (!is_f64 && mask_any(retry)) {
         LINEAR_SOLVE(ctx, 1, pattern);
-        slope = newton_slope(ctx, 1);
+        slope = linear_slope(ctx, 1);
         downhill = downhill | (retry & real_finite(slope) & (slope < K(0.0)));
         n->result->f64_retries = real_select(retry, n->result->f64_retries + K(1.0), n->result->f64_retries);
     }
@@ -175,13 +153,17 @@ KERNEL_FN bool newton_advance(const Context *ctx, const SapPattern *pattern, New
     return mask_any(n->open);
 }
 
-/* The method as solve.h calls it. */
 STAGE_FN void newton_solve(const Context *ctx, mask constrained, SolveResult *out) {
     Newton n = newton_begin(constrained, out);
-    const SapPattern *pattern = newton_pattern(ctx);
+    const SapPattern *pattern = linear_pattern(ctx);
     for (int k = 0; newton_check(ctx, k, &n); k++) {
         LINEAR_SOLVE(ctx, LINEAR_IS_F64, pattern);
         if (!newton_advance(ctx, pattern, &n))
             return;
     }
+}
+
+KERNEL_FN void formulation_solve(const Context *ctx, const ProblemChecks *is, mask which, SolveResult *out) {
+    (void)which;
+    newton_solve(ctx, is->constrained, out);
 }

@@ -35,3 +35,25 @@ STAGE_FN void stage_linear_solve(const Context *ctx, const SapPattern *pattern) 
     Tiles tiles = tiles_of(ctx);
     tile_factor_solve(&tiles, ctx->args->plan.nv, LINEAR(L), LINEAR(inverse), LINEAR(x), LINEAR(x));
 }
+
+/* The pattern of H: the closed one, which is the tree's if no block adds entries; or NULL, tiles, if a contact couples
+ * two branches. */
+KERNEL_FN const SapPattern *linear_pattern(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    bool dense = ctx->args->newton.dense != 0;
+    if (dense || problem_couples(ctx)) {
+        problem_find_tiles(ctx, dense);
+        return 0;
+    }
+    return NUM_MODEL_CONSTRAINTS > 0 && plan->closed.row != plan->tree.row ? &plan->closed : &plan->tree;
+}
+
+/* grad.d of the direction d in the linear scratch of precision `is_f64`; not finite if d is not. */
+STAGE_FN real linear_slope(const Context *ctx, int is_f64) {
+    StageView x = LINEAR_VIEW(is_f64);
+    real slope = real_of(0);
+    UNROLL
+    for (int i = 0; i < ctx->args->plan.nv; i++)
+        slope = real_fma(view_get(x, ctx->args->linear.x + i), SOLVE(grad)[i], slope);
+    return slope;
+}

@@ -27,7 +27,7 @@ STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const So
         real v = real_select(is->constrained, SOLVE(v)[i], view_get(out, i)) + K(0.0);
         view_put(out, i, real_select(which, v, view_get(out, i)));
     }
-    OWN_FINISH(which);
+    formulation_finish(ctx, which);
     if (IS_LAST_STAGE)
         report_world(ctx, result, is->constrained, which);
     if (IS_LAST_STAGE && (NUM_MODEL_CONSTRAINTS > 0 || REPORTS_ROWS))

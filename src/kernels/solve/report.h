@@ -1,7 +1,5 @@
 /* Reports of the solve: results per world, and impulses and geometry per contact and dof, at the velocity that the
- * solve returns. Regions of contacts and impulses of dofs come from report_region and report_joint_terms, which the
- * solve defines: by the laws at v (report_laws.h, mujoco/report.h), or by the answer of a dual method
- * (dual_step.h). Each step writes all elements of a report: those of contacts that do not act are 0. */
+ * solve returns. Each step writes all elements of a report: those of contacts that do not act are 0. */
 
 STAGE_FN void report_ints(const Context *ctx, int *data, real x, mask which) {
     if (!data)

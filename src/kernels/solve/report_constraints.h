@@ -1,10 +1,5 @@
 /* Reports of the model's constraints and tendons, at the velocity that the solve returns. Errors and points are those
- * of the beginning of the step. What differs between the laws is in report_blocks.h and mujoco/report.h:
- *
- *   report_block_row       the row of the block that is row r of its constraint
- *   report_block_velocity  J v of a row of the block
- *   report_weld            the impulse of a weld on body b and its moment, and where the impulse acts
- *   report_tendon_forces   the force of a tendon and its parts */
+ * of the beginning of the step. */
 
 /* Writes x to element i of the rows of an array [num_worlds][n] of f64, if the array is present. */
 KERNEL_FN void report_put(const Context *ctx, double *data, int n, int i, real x, mask mine) {
@@ -158,5 +153,5 @@ STAGE_FN void report_blocks(const Context *ctx, mask mine) {
 RARE_FN void report_constraints(const Context *ctx, mask mine) {
     if (report_asked_for_constraints(&ctx->args->report))
         report_blocks(ctx, mine);
-    OWN_REPORT(mine);
+    formulation_report(ctx, mine);
 }

@@ -25,7 +25,7 @@ STAGE_FN int stage_solve(const Context *ctx) {
         which = which & solve_lanes(ctx->retry_f64);
         is.constrained = is.constrained & which;
     }
-    METHOD_SOLVE(ctx, is.constrained, &result);
+    formulation_solve(ctx, &is, which, &result);
     if (SAP_PRECISION == 32)
         again = which & is.constrained & solve_unconverged(&result);
     if (SAP_PRECISION == 64 && ctx->retry_f64) /* all systems of a repeated solve count as solved again in f64 */

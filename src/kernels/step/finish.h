@@ -17,7 +17,7 @@ STAGE_FN void stage_finish(const Context *ctx) {
     bool bodies = (args->body_q.data || args->body_qd.data) && ctx->step == args->num_steps - 1;
     /* q1 = q + h u */
     PROFILE(ctx, SAP_SECTION_INTEGRATE);
-    EACH_LINK(l, plan->nl, ADVANCE(l))
+    EACH_LINK(l, plan->nl, formulation_advance(ctx, l))
     TEAM_SYNC(); /* the status reads all of q1 */
     PROFILE(ctx, SAP_SECTION_STORE);
 
@@ -37,7 +37,7 @@ STAGE_FN void stage_finish(const Context *ctx) {
     put_status(ctx, status | bits_select(ok, spin_status(ctx), none));
     store_state(ctx, ok);
     store_unchanged(ctx, state_ok & mask_not(ok));
-    OWN_STORE(ok, state_ok & mask_not(ok));
+    formulation_store(ctx, ok, state_ok & mask_not(ok));
     if (REPORTS && args->report.step_start)
         measure_forget(ctx, mine & mask_not(ok));
     if (mask_any(mine & mask_not(ok)))

@@ -6,12 +6,12 @@
  *
  * The solve may have overwritten the kinematics, so they are computed again. With RK4 this is the first stage.
  *
- * A row has coordinates, velocities, the motion of bodies, then the activations of MuJoCo's law. */
+ * A row has coordinates, velocities, the motion of bodies, then the activations of actuators. */
 
 KERNEL_FN SapBuffer measure_row(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     return buffer_f64(ctx->args->report.step_start,
-                      plan->nq + plan->nv + SAP_START_BODY_SIZE * plan->nb + OWN_ACTUATORS);
+                      plan->nq + plan->nv + SAP_START_BODY_SIZE * plan->nb + formulation_num_activations(ctx));
 }
 
 /* The place of the motion of link l's body in the row. */
@@ -75,7 +75,7 @@ STAGE_FN void stage_measure(const Context *ctx) {
         buffer_put(out, i, FM(q)[i], mine, ctx->pack);
     TEAM_FOR(l, plan->nl)
         store_velocity(ctx, out, plan->nq, l, FM(q), FM(v0), mine);
-    OWN_MEASURE(out, mine);
+    formulation_measure(ctx, out, mine);
     forward_kinematics(ctx, FM(q), FM(v0));
     TEAM_FOR(l, plan->nl)
         measure_body(ctx, l, mine);

@@ -5,7 +5,7 @@
  *   STAGE(is_f64, name)    calls stage_<name>(ctx) in that precision
  *   STEP_COLLIDES          whether a step runs collision; on a GPU it may be a separate launch
  *   STEP_PLACE_SLOTS       chooses the memory of the pack's contact slots
- *   STEP_HAS_MUJOCO        whether there are kernels of MuJoCo's law
+ *   STEP_HAS_STAGES        whether a step may have several stages (Runge-Kutta), each of which ends with `velocity`
  *   STEP_HAS_LOCKSTEP      whether there are the stages of a step in lockstep
  *
  * and, if they are constants, the choices of dialect/choices.h. */
@@ -58,42 +58,29 @@ STEP_FN void step_measure(SapContext *ctx) {
         STAGE(FM_IS_F64, measure);
 }
 
-#if STEP_HAS_MUJOCO
-/* Stages of a step of MuJoCo's law: one, or the four of RK4. */
-STEP_FN int step_mujoco_stages(const SapContext *ctx) {
-    return ctx->args->plan.rk4 ? 4 : 1;
-}
+/* Runge-Kutta stages of a step: four, or one. */
+#define STEP_STAGES (STEP_HAS_STAGES && ctx->args->plan.rk4 ? 4 : 1)
 
-/* One of them; the last ends the step. */
-STEP_FN void step_mujoco_stage(SapContext *ctx) {
-    step_prepare(ctx);
-    step_solve(ctx);
-    if (ctx->rk_stage == 0)
-        step_measure(ctx);
-    STAGE(FM_IS_F64, velocity);
-    if (ctx->rk_stage == step_mujoco_stages(ctx) - 1)
-        STAGE(FM_IS_F64, finish);
-}
-
-STEP_FN void step_mujoco(SapContext *ctx) {
-    for (ctx->rk_stage = 0; ctx->rk_stage < step_mujoco_stages(ctx); ctx->rk_stage++)
-        step_mujoco_stage(ctx);
-}
-#endif
-
-/* One step. */
-STEP_FN void step_once(SapContext *ctx) {
-#if STEP_HAS_MUJOCO
-    if (ctx->args->mujoco) {
-        step_mujoco(ctx);
-        return;
-    }
-#endif
+/* Stage ctx->rk_stage of a step; the last one ends it. */
+STEP_FN void step_stage(SapContext *ctx) {
     step_prepare(ctx);
     if (STEP_SOLVES)
         step_solve(ctx);
-    step_measure(ctx);
-    STAGE(FM_IS_F64, finish);
+    if (!STEP_HAS_STAGES || ctx->rk_stage == 0)
+        step_measure(ctx);
+    if (STEP_HAS_STAGES)
+        STAGE(FM_IS_F64, velocity);
+    if (!STEP_HAS_STAGES || ctx->rk_stage == STEP_STAGES - 1)
+        STAGE(FM_IS_F64, finish);
+}
+
+/* One step. */
+STEP_FN void step_once(SapContext *ctx) {
+    for (int s = 0; s < STEP_STAGES; s++) {
+        if (STEP_HAS_STAGES)
+            ctx->rk_stage = s;
+        step_stage(ctx);
+    }
 }
 
 /* Contact records at the state, without a step. */

@@ -11,7 +11,7 @@
 #include "kernels/dialect/team.h"
 #include "kernels/dialect/bits.h"
 
-#include "kernels/step/stages.h"
+#include "kernels/sap/stages.h"
 
 #define PASTE_OF(isa, lanes, precision) sap_kernels_##isa##_x##lanes##_f##precision
 #define PASTE(isa, lanes, precision)    PASTE_OF(isa, lanes, precision)
@@ -55,6 +55,7 @@ const SapKernels TABLE = {
     .lockstep_finish = stage_lockstep_finish,
     .linear_assemble = stage_linear_assemble,
     .linear_solve = stage_linear_solve,
+    .velocity = stage_velocity,
     .measure = stage_measure,
     .finish = stage_finish,
     .inspect = stage_inspect,

@@ -20,7 +20,8 @@
 #include "kernels/step/take_contacts.h"
 #include "kernels/target/compact.cuh"
 
-#define STEP_HAS_MUJOCO   0
+#define SAP_FORMULATION   "kernels/sap/stages.h"
+#define STEP_HAS_STAGES   0
 #define STEP_HAS_LOCKSTEP 1
 
 // Any precision of each stage, selected by the arguments.

@@ -6,8 +6,8 @@
 //   sap_kernel_step_pgs          pgs and pgs_rows
 //   sap_kernel_step_active_set   active_set
 // The arguments select the precisions of the stages before the solve; the solve is in f64.
-#define SAP_SET_DUAL
-#define STEP_HAS_MUJOCO   0
+#define SAP_FORMULATION   "kernels/dual/stages.h"
+#define STEP_HAS_STAGES   0
 #define STEP_HAS_LOCKSTEP 0
 #include "kernels/target/cuda_world.cuh"
 #include "kernels/data/dual.h"

@@ -6,13 +6,12 @@
 //
 // The stages of RK4 are launches, because each has its own contacts. What one leaves for the next is in
 // SapMujocoArgs.rk.
-#define SAP_SET_MUJOCO
-#define SAP_SET_COLLIDES
+#define SAP_FORMULATION "kernels/mujoco/stages.h"
 #include "kernels/target/cuda_world.cuh"
 #include "kernels/mujoco/data.h"
 
 // One set, for any precision of each stage.
-#define STEP_HAS_MUJOCO   1
+#define STEP_HAS_STAGES   1
 #define STEP_HAS_LOCKSTEP 0
 #define STEP_SET          mujoco
 #define FM_IS_F64         ctx->args->fm_is_f64
@@ -40,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(MAX_TEAM, STEP_BLOCKS)
             continue;
         ctx.rk_stage = stage;
         for (ctx.step = args.first_step; ctx.step < args.end_step; ctx.step++) {
-            mujoco::step_mujoco_stage(&ctx);
+            mujoco::step_stage(&ctx);
             TEAM_SYNC(); // the next step reads the state that this one stored; the next world overwrites the scratch
         }
     }

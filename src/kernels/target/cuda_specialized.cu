@@ -8,7 +8,8 @@
 #define SAP_SPECIALIZED_BUILD
 #include <specialized.h> // written for the batch
 
-#define STEP_HAS_MUJOCO   0
+#define SAP_FORMULATION   "kernels/sap/stages.h"
+#define STEP_HAS_STAGES   0
 #define STEP_HAS_LOCKSTEP 0
 #include "kernels/target/cuda_world.cuh"
 static_assert(sizeof(SapStepArgs) == SPECIALIZED_ARGS_BYTES, "the arguments have another layout than on the host");

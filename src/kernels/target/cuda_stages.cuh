@@ -1,4 +1,5 @@
-// The stages of one kernel set in both precisions, and the step as a list of them, in the namespace STEP_SET.
+// The stages of one kernel set in both precisions, and the step as a list of them, in the namespace STEP_SET. The entry
+// file defines SAP_FORMULATION, the list of stages of its formulation.
 namespace STEP_SET {
 
 #if TEAM_OF_ONE
@@ -19,13 +20,13 @@ DECLARE_STAGES
 
 namespace f32 {
 #define SAP_PRECISION 32
-#include "kernels/step/stages.h"
+#include SAP_FORMULATION
 #undef SAP_PRECISION
 } // namespace f32
 
 namespace f64 {
 #define SAP_PRECISION 64
-#include "kernels/step/stages.h"
+#include SAP_FORMULATION
 #undef SAP_PRECISION
 } // namespace f64
 

@@ -5,7 +5,8 @@
 // and one launch takes all steps of a call; other collision and all other kernels have teams (target/cuda.cu).
 // docs/gpu.md.
 #define SAP_THREAD_PER_WORLD
-#define STEP_HAS_MUJOCO   0
+#define SAP_FORMULATION   "kernels/sap/stages.h"
+#define STEP_HAS_STAGES   0
 #define STEP_HAS_LOCKSTEP 0
 #include "kernels/target/cuda_world.cuh"
 

@@ -1,17 +1,20 @@
 /* Entry file of the dual solvers on a CPU, compiled once per instruction set, lane count and precision as cpu.c is. It
- * exports one table, sap_dual_kernels_<isa>_x<lanes>_f<precision>. The solvers depend on neither models nor steps, so a
- * change of the step does not compile them again, nor vice versa. */
+ * exports one table, sap_dual_kernels_<isa>_x<lanes>_f<precision>: the solvers, and in f64 their stage of a step. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <sapwood/solver.h>
+
 #include "kernels/data/dual.h"
+#include "kernels/data/table.h"
+#include "kernels/target/calls_cpu.h"
 #include "kernels/dialect/team.h"
 #include "kernels/dialect/bits.h"
 
 #if SAP_PRECISION == 64 /* a step solves in f64 */
 #include "kernels/dual/stages.h"
-#else
+#else /* the solvers depend on neither models nor steps */
 #include "kernels/dialect/lane.h"
 #include "kernels/dialect/vec.h"
 #include "kernels/dialect/buffers.h"

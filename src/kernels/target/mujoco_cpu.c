@@ -1,21 +1,19 @@
-/* The stages of MuJoCo's law on a CPU: a second build of the step with the headers of that law (SAP_SET_MUJOCO,
- * step/stages.h). It exports one table, sap_mujoco_kernels_<isa>_x<lanes>_f<precision>, with the stages that differ
- * from SAP's; the host takes the others from the table of cpu.c (cpu/dispatch.h). Neither law costs the other an
- * instruction. */
-#define SAP_SET_MUJOCO
+/* Entry file of the CPU target for MuJoCo's law. It exports one table,
+ * sap_mujoco_kernels_<isa>_x<lanes>_f<precision>, with the stages that differ from SAP's; the host takes the others,
+ * such as collision, from the table of cpu.c (cpu/dispatch.h). Neither law costs the other an instruction. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include <sapwood/solver.h>
 
-#include "kernels/mujoco/data.h"
 #include "kernels/data/table.h"
+#include "kernels/mujoco/data.h"
 #include "kernels/target/calls_cpu.h"
 #include "kernels/dialect/team.h"
 #include "kernels/dialect/bits.h"
 
-#include "kernels/step/stages.h"
+#include "kernels/mujoco/stages.h"
 
 #define PASTE_OF(isa, lanes, precision) sap_mujoco_kernels_##isa##_x##lanes##_f##precision
 #define PASTE(isa, lanes, precision)    PASTE_OF(isa, lanes, precision)

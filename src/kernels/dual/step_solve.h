@@ -1,4 +1,4 @@
-/* The contact solve of a step in impulses as a stage. */
+/* The contact solve of a step in impulses. */
 
 KERNEL_FN SolveResult dual_step_result(const Dual *dual, real cost) {
     SolveResult result = solve_result_none();
@@ -14,22 +14,19 @@ KERNEL_FN SolveResult dual_step_result(const Dual *dual, real cost) {
     return result;
 }
 
-/* The stage `solve` of the dual methods (data/table.h). */
-STAGE_FN int stage_solve(const Context *ctx) {
+KERNEL_FN void formulation_solve(const Context *ctx, const ProblemChecks *is, mask which, SolveResult *result) {
     const SapDualStepArgs *args = ctx->args->dual;
+    mask constrained = is->constrained, lawful = is->sound & is->constraints & is->dofs & is->blocks;
     Dual dual;
     /* v*, the factor of A, and the blocks of the problem */
-    PROFILE(ctx, SAP_SECTION_SETUP);
-    mask which = pack_lanes(ctx->pack);
-    ProblemChecks is = problem_begin(ctx);
     dual_step_free_motion(ctx);
     SapDualShape shape = dual_step_shape(ctx);
     dual_open(&dual, &shape, &args->options, DUAL_STEP(scratch));
-    dual.excluded = mask_not(is.constrained);
+    dual.excluded = mask_not(constrained);
     /* W, b and sets, the guess, and the scaled problem */
     PROFILE(ctx, SAP_SECTION_ASSEMBLY);
     dual_step_load(ctx, &dual);
-    mask overflowed = is.constrained & dual_step_overflowed(&dual);
+    mask overflowed = constrained & dual_step_overflowed(&dual);
     dual.excluded = dual.excluded | overflowed;
     cache_load(ctx, &dual);
     record_problem(ctx, &dual);
@@ -42,11 +39,10 @@ STAGE_FN int stage_solve(const Context *ctx) {
     dual_step_impulses(ctx, &dual, dual.slip[0], largest);
     real cost = dual_cost(&dual, dual.best, dual.image);
     record_impulses(ctx, &dual, dual.work[0]);
-    cache_store(ctx, &dual, dual.work[0],
-                which & is.sound & is.constraints & is.dofs & is.blocks & mask_not(overflowed));
+    cache_store(ctx, &dual, dual.work[0], which & lawful & mask_not(overflowed));
     dual_step_velocity(ctx);
     /* status and reports */
-    SolveResult result = dual_step_result(&dual, cost);
+    *result = dual_step_result(&dual, cost);
     bits none = real_bits(real_of(0)), status = bits_select(overflowed, none + SAP_WORLD_NONFINITE_RESULT, none);
     status = status | bits_select(dual.unbounded, none + SAP_WORLD_UNBOUNDED, none);
     status = status | bits_select(dual.not_coulomb, none + SAP_WORLD_COULOMB_NOT_CONVERGED, none);
@@ -54,7 +50,5 @@ STAGE_FN int stage_solve(const Context *ctx) {
         report_ints(ctx, ctx->args->report.safeguards, dual.safeguards, which);
         report_ints(ctx, ctx->args->report.active, active, which);
     }
-    add_status(ctx, bits_select(which & is.constrained, status, none));
-    solve_finish(ctx, &is, &result, which);
-    return 0;
+    add_status(ctx, bits_select(which & constrained, status, none));
 }

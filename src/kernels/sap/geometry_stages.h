@@ -1,4 +1,18 @@
-/* The stage of the geometry of the model's constraints and tendons. */
+/* The stages of geometry under SAP's law: contacts, then the model's constraints and tendons. */
+
+/* The same thread computes geometry, weight and law of a slot. Other threads read the slot only after a barrier
+ * of the solve. */
+STAGE_FN void stage_contact_geometry(const Context *ctx) {
+    PROFILE(ctx, SAP_SECTION_GEOMETRY);
+    TEAM_FOR(c, ctx->num_slots)
+        contact_geometry_slot(ctx, c);
+}
+
+/* Contacts within their gap do not act; this law has none. */
+KERNEL_FN mask report_gap(const Context *ctx, int c, real position[3], real frame[9], real *gap) {
+    (void)ctx, (void)c, (void)position, (void)frame, (void)gap;
+    return mask_none();
+}
 
 /* The same thread computes geometry, weight and laws of a block. Other threads read it only after a barrier of the
  * solve. */

@@ -1,10 +1,4 @@
-/* The interface between the step and the methods that solve a world's problem. The step uses a method only through
- * method_solve (solve.h) and the struct below; a method uses the problem only through problem.h.
- *
- * On entry the scratch holds A, v*, v0, the first v, and all terms with their laws. On exit it holds v, and every term
- * at v. */
-
-/* The result of a method, for status bits and reports; per lane. */
+/* The result of a solve, for status bits and reports; per lane. */
 typedef struct SolveResult {
     mask optimal, settled;                        /* how the method ended: SAP_WORLD_... */
     mask stalled, limit, line_failed, no_descent; /* the same, without a solution */

@@ -1,0 +1,12 @@
+/* Motion in one precision, in order of dependence. */
+#include "kernels/motion/joints.h"
+#include "kernels/motion/joints_sap_warp.h"
+#include "kernels/motion/load.h"
+#include "kernels/motion/gyroscopic.h"
+#include "kernels/motion/bodies.h"
+#include "kernels/motion/tendons.h"
+#include "kernels/motion/free_motion.h"
+#include "kernels/motion/status.h"
+#include "kernels/motion/store.h"
+#include "kernels/motion/inspect.h"
+#include "kernels/motion/motion.h"

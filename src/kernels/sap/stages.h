@@ -1,0 +1,30 @@
+/* The stages of a step with SAP's law in one precision, in order of dependence. An entry file defines SAP_PRECISION (and
+ * SAP_LANES on a CPU) and includes this file once per precision. */
+#include "kernels/sap/choices.h"
+
+#include "kernels/math/all.h"
+#include "kernels/solve/formulation.h"
+#include "kernels/motion/all.h"
+#include "kernels/sap/hooks.h"
+#include "kernels/collide/all.h"
+
+#include "kernels/contact/all.h"
+#include "kernels/sap/contact.h"
+#include "kernels/sap/weight.h"
+#include "kernels/sap/material.h"
+#include "kernels/sap/constraint.h"
+#include "kernels/sap/dof.h"
+#include "kernels/sap/dof_terms.h"
+#include "kernels/sap/geometry_stages.h"
+#include "kernels/sap/block_weight.h"
+#include "kernels/sap/block_laws.h"
+
+#include "kernels/solve/all.h"
+#include "kernels/sap/line_search.h"
+#include "kernels/sap/newton.h"
+#include "kernels/sap/report_laws.h"
+#include "kernels/sap/report_blocks.h"
+#include "kernels/sap/lockstep.h"
+
+#include "kernels/step/measure.h"
+#include "kernels/step/finish.h"
