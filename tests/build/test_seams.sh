@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test_seams.sh SOURCE_DIR
-# The seam between methods and terms: in kernels/solve only the problem, its lines and its reports know that there are contacts
-# and joints, and formulation.h, which declares their functions. In kernels/dual the step, delassus.h and cache.h do. The code of
-# the other files, comments aside, says neither SLOT, num_slots, contact_ nor joint_. Names file and line of what does.
+# The seam between methods and terms: in kernels/solve only terms.h and the reports know that there are contacts and joints, and
+# formulation.h, which declares their functions. In kernels/dual the step, delassus.h and cache.h do. The code of the other files,
+# comments aside, says neither SLOT, num_slots, contact_ nor joint_. Names file and line of what does.
 set -euo pipefail
 shopt -s inherit_errexit
 . "$(dirname "${BASH_SOURCE[0]}")/source_check.sh"
@@ -20,7 +20,7 @@ known='
 # Prints lines "key<TAB>file:line<TAB>text".
 check_words() {
     local files
-    files=$(find kernels/solve kernels/dual -type f ! -name problem.h ! -name line.h ! -name formulation.h ! -name 'report*.h' \
+    files=$(find kernels/solve kernels/dual -type f ! -name terms.h ! -name formulation.h ! -name 'report*.h' \
         ! -path kernels/dual/step.h ! -name delassus.h ! -name cache.h ! -name stages.h | sort)
     [ -n "$files" ] || { printf 'solve\tkernels/solve:1\thas no files\n'; return; }
     strip_comments <<<"$files" | awk -v words="$words" '

@@ -94,29 +94,34 @@ static MujocoContact random_contact(Random *random, bool elliptic, int dim) {
     return c;
 }
 
-static Six error_at(const MujocoContact *c, const double *u) {
-    Six six = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
-    return mujoco_error((const real *)c, &six);
+/* Of (t1, t2, n, roll, roll, spin). */
+static ContactVector vector_of(const double *u) {
+    return (ContactVector){.lin = {u[0], u[1], u[2]}, .ang = {u[3], u[4], u[5]}};
 }
 
-static SixValue value_at(const MujocoContact *c, bool elliptic, const double *u) {
-    Six e = error_at(c, u);
-    SixValue at;
+static ContactVector error_at(const MujocoContact *c, const double *u) {
+    ContactVector velocity = vector_of(u);
+    return mujoco_error((const real *)c, &velocity);
+}
+
+static ContactValue value_at(const MujocoContact *c, bool elliptic, const double *u) {
+    ContactVector e = error_at(c, u);
+    ContactValue at;
     mujoco_contact_evaluate((const real *)c, elliptic, true, &e, &at);
     return at;
 }
 
 /* G e_i */
-static void G_column(const SixValue *at, int i, double *out) {
+static void G_column(const ContactValue *at, int i, double *out) {
     double e[6] = {0};
     e[i] = 1;
-    Six x = {{e[0], e[1], e[2]}, {e[3], e[4], e[5]}}, y = six_G_mul(at->G, &x, true);
+    ContactVector x = vector_of(e), y = contact_vector_G_mul(at->G, &x, true);
     const double column[6] = {y.lin.x, y.lin.y, y.lin.z, y.ang.x, y.ang.y, y.ang.z};
     for (int k = 0; k < 6; k++)
         out[k] = column[k];
 }
 
-static void gamma_of(const SixValue *at, double *out) {
+static void gamma_of(const ContactValue *at, double *out) {
     const double gamma[6] = {at->gamma.lin.x, at->gamma.lin.y, at->gamma.lin.z,
                              at->gamma.ang.x, at->gamma.ang.y, at->gamma.ang.z};
     for (int k = 0; k < 6; k++)
@@ -125,7 +130,7 @@ static void gamma_of(const SixValue *at, double *out) {
 
 /* The zone as a number: the region of an elliptic contact, the active edges of a pyramid. */
 static int zone_of(const MujocoContact *c, bool elliptic, const double *u) {
-    Six e = error_at(c, u);
+    ContactVector e = error_at(c, u);
     if (elliptic)
         return (int)mujoco_contact_region((const real *)c, true, true, &e);
     static const int component[5] = {0, 1, 3, 4, 5};
@@ -139,16 +144,16 @@ static int zone_of(const MujocoContact *c, bool elliptic, const double *u) {
 static int check_derivatives(const MujocoContact *c, bool elliptic, double *u) {
     const double d = 1e-5;
     int zone = zone_of(c, elliptic, u);
-    SixValue at = value_at(c, elliptic, u);
+    ContactValue at = value_at(c, elliptic, u);
     double gamma[6], more[6], less[6], column[6];
     gamma_of(&at, gamma);
     for (int i = 0; i < 6; i++) {
         double kept = u[i];
         u[i] = kept + d;
-        SixValue up = value_at(c, elliptic, u);
+        ContactValue up = value_at(c, elliptic, u);
         int zone_up = zone_of(c, elliptic, u);
         u[i] = kept - d;
-        SixValue down = value_at(c, elliptic, u);
+        ContactValue down = value_at(c, elliptic, u);
         int zone_down = zone_of(c, elliptic, u);
         u[i] = kept;
         if (zone_up != zone || zone_down != zone)
@@ -195,14 +200,14 @@ Test(mujoco_law, values_along_a_line_are_those_of_impulse_and_curvature) {
             u[i] = random_between(&random, -2, 2);
             d[i] = random_between(&random, -2, 2);
         }
-        Six start = error_at(&c, u), along = {{d[0], d[1], d[2]}, {d[3], d[4], d[5]}};
+        ContactVector start = error_at(&c, u), along = vector_of(d);
         for (int i = 0; i < 6; i++)
             u[i] += a * d[i];
-        Six at = error_at(&c, u);
+        ContactVector at = error_at(&c, u);
         LineValue line;
         mujoco_contact_line_make((const real *)&c, elliptic, true, &start, &along, constants);
         mujoco_contact_line((const real *)&c, elliptic, true, constants, a, &line);
-        SixValue value = value_at(&c, elliptic, u);
+        ContactValue value = value_at(&c, elliptic, u);
         gamma_of(&value, gamma);
         for (int i = 0; i < 6; i++) {
             slope += gamma[i] * d[i];
@@ -228,7 +233,7 @@ Test(mujoco_law, cost_and_impulse_are_continuous) {
             direction[i] = -2 * u[i] / 20000;
         }
         for (int s = 0; s <= 20000; s++) {
-            SixValue at = value_at(&c, true, u);
+            ContactValue at = value_at(&c, true, u);
             gamma_of(&at, now);
             double size = 0, jump = 0;
             for (int i = 0; i < 6; i++) {
@@ -248,7 +253,7 @@ Test(mujoco_law, no_contact_has_no_cost_impulse_or_curvature) {
     const MujocoContact none = {0};
     const double u[6] = {1, -2, 3, -4, 5, -6};
     for (int elliptic = 0; elliptic < 2; elliptic++) {
-        SixValue at = value_at(&none, elliptic, u);
+        ContactValue at = value_at(&none, elliptic, u);
         double gamma[6];
         gamma_of(&at, gamma);
         cr_assert_eq(at.cost, 0);
@@ -266,7 +271,7 @@ Test(mujoco_law, a_sliding_contact_has_the_known_curvature) {
     c.inv_rho = 1 / c.rho;
     /* x = u - uref at the solution, rows t1, t2, n */
     const double u[6] = {-25.372458382, -67.6598890187, 26.4854841122};
-    SixValue at = value_at(&c, true, u);
+    ContactValue at = value_at(&c, true, u);
     check_near(at.gamma.lin.z, 88.3804419086, 1e-8, "normal");
     check_near(at.gamma.lin.x, 12.4129779728, 1e-8, "t1");
     check_near(at.G[2], 36.5384615385, 1e-9, "G_nn");

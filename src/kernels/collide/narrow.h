@@ -94,8 +94,7 @@ STAGE_FN void narrow_boxes(const Context *ctx, const Solid *a, const Solid *b, P
 
 #define SHAPES(first, second) ((first)*SAP_SHAPE_KINDS + (second))
 /* A case of the switch below. Kernels made for a batch have only the cases of its pairs. */
-#define PAIR(first, second)                                                                                            \
-    SHAPES(first, second) : if (HAS_PAIR(first, second))
+#define PAIR(first, second) SHAPES(first, second) : if (HAS_PAIR(first, second))
 
 /* Contact points of the worlds in `near`; the results of other lanes are not used. */
 STAGE_FN void narrow_phase(const Context *ctx, const Solid *a, const Solid *b, Pose X, real reach, mask near,
@@ -103,27 +102,26 @@ STAGE_FN void narrow_phase(const Context *ctx, const Solid *a, const Solid *b, P
     m->count = 0;
     switch (SHAPES(a->type, b->type)) {
     case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_SPHERE) narrow_plane_sphere(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_CAPSULE) narrow_plane_capsule(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_ELLIPSOID) narrow_plane_ellipsoid(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_CYLINDER) narrow_plane_cylinder(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_BOX) narrow_plane_box(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_CONE) narrow_plane_cone(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_HULL) {
-        narrow_plane_hull(ctx, a, b, X, reach, near, m, ctx->args->collide.max_contacts);
-    } break;
-    case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_SPHERE) narrow_sphere_sphere(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_CAPSULE) narrow_sphere_capsule(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_ELLIPSOID) narrow_sphere_ellipsoid(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_CYLINDER) narrow_sphere_cylinder(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_BOX) narrow_sphere_box(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_CONE) narrow_sphere_cone(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_CAPSULE, SAP_SHAPE_CAPSULE) narrow_capsule_capsule(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_CAPSULE, SAP_SHAPE_BOX) narrow_capsule_box(ctx, a, b, X, m); break;
-    case PAIR(SAP_SHAPE_BOX, SAP_SHAPE_BOX) {
-        if (!CLOSED_FORMS_ONLY)
-            narrow_boxes(ctx, a, b, X, reach, near, m);
-    } break;
-    default:
+        case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_CAPSULE) narrow_plane_capsule(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_ELLIPSOID) narrow_plane_ellipsoid(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_CYLINDER) narrow_plane_cylinder(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_BOX) narrow_plane_box(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_CONE) narrow_plane_cone(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_PLANE, SAP_SHAPE_HULL) {
+            narrow_plane_hull(ctx, a, b, X, reach, near, m, ctx->args->collide.max_contacts);
+        } break;
+        case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_SPHERE) narrow_sphere_sphere(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_CAPSULE) narrow_sphere_capsule(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_ELLIPSOID) narrow_sphere_ellipsoid(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_CYLINDER) narrow_sphere_cylinder(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_BOX) narrow_sphere_box(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_SPHERE, SAP_SHAPE_CONE) narrow_sphere_cone(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_CAPSULE, SAP_SHAPE_CAPSULE) narrow_capsule_capsule(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_CAPSULE, SAP_SHAPE_BOX) narrow_capsule_box(ctx, a, b, X, m); break;
+        case PAIR(SAP_SHAPE_BOX, SAP_SHAPE_BOX) {
+            if (!CLOSED_FORMS_ONLY) narrow_boxes(ctx, a, b, X, reach, near, m);
+        } break;
+        default:
         if (!CLOSED_FORMS_ONLY)
             narrow_convex(ctx, a, b, X, reach, near, m);
         break;

@@ -15,7 +15,7 @@
 
 /* Cosines of the angles between a direction and the face normals. */
 #define BOX_PARALLEL 0.99995 /* 0.01 rad: the faces are parallel but for what the solve leaves; BOX_EDGE_TIE applies */
-#define BOX_ALONG 0.97       /* 14 degrees: the faces are nearly in contact, and a single point lets the boxes rock */
+#define BOX_ALONG    0.97    /* 14 degrees: the faces are nearly in contact, and a single point lets the boxes rock */
 
 typedef struct BoxAxis {
     real separation;

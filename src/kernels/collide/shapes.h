@@ -56,4 +56,3 @@ KERNEL_FN SapPair pair_of(const SapPlan *plan, int a, int b) {
 KERNEL_FN bool pair_is_allowed(const SapPlan *plan, int row, int b) {
     return (plan->allowed[(long long)row * plan->row_words + b / WORD_BITS] >> (b % WORD_BITS)) & 1;
 }
-

@@ -49,8 +49,8 @@ KERNEL_FN Vec3 rotation_vector(Quat q) {
 }
 
 /* V_b(y1) - V_a(y0) per unit velocity of dof i; y relative to f->origin. */
-KERNEL_FN Vec3 block_relative_velocity(const Context *ctx, const SapModelConstraint *b, const BlockFrames *f, int i, Vec3 y0,
-                                       Vec3 y1) {
+KERNEL_FN Vec3 block_relative_velocity(const Context *ctx, const SapModelConstraint *b, const BlockFrames *f, int i,
+                                       Vec3 y0, Vec3 y1) {
     Vec3 O = vec3_sub(dof_origin(ctx, i), f->origin), u = vec3_zero();
     if (link_has_dof(&ctx->args->plan, b->link[0], i))
         u = vec3_sub(u, dof_velocity(ctx, i, vec3_sub(y0, O)));

@@ -1,5 +1,6 @@
-/* The model's constraints and tendons as the problem sees them: blocks of rows with fixed columns (SapModelConstraint). Rows of a
- * block are independent potentials, so its curvature is diagonal. Contacts, whose columns change, are in constraint.h.
+/* The model's constraints and tendons as the problem sees them: blocks of rows with fixed columns (SapModelConstraint).
+ * Rows of a block are independent potentials, so its curvature is diagonal. Contacts, whose columns change, are in
+ * constraint.h.
  *
  *   v_c = J v      gamma = -dl/dv_c      G = d2l/dv_c2, diagonal */
 
@@ -19,7 +20,7 @@ KERNEL_FN bool block_idles(const Context *ctx, const SapModelConstraint *b) {
  * blocks; a thread of a team owns the block k of all blocks, as it does elsewhere. */
 #define FIRST_BLOCKS (TEAM_OF_ONE && NUM_MODEL_CONSTRAINTS > 0 ? ACTING_BLOCKS[0] : NUM_MODEL_CONSTRAINTS)
 #define ONE_BLOCK(b, k)                                                                                                \
-    for (const SapModelConstraint *b = BLOCK_AT(TEAM_OF_ONE ? ACTING_BLOCKS[1 + (k)] : (k)), *b##_left = b;                      \
+    for (const SapModelConstraint *b = BLOCK_AT(TEAM_OF_ONE ? ACTING_BLOCKS[1 + (k)] : (k)), *b##_left = b;            \
          b##_left && (TEAM_OF_ONE || !block_idles(ctx, b)); b##_left = 0)
 /* Of all of them in every thread, for sums; of those that a thread owns. */
 #define FOR_ALL_ACTING(b)                                                                                              \
@@ -30,9 +31,10 @@ KERNEL_FN bool block_idles(const Context *ctx, const SapModelConstraint *b) {
     ONE_BLOCK(b, b##_k)
 /* Of those that have a velocity. */
 #define FOR_MOVING(b)                                                                                                  \
-    TEAM_FOR(b##_k, IDLE_BLOCKS_MOVE ? NUM_MODEL_CONSTRAINTS : FIRST_BLOCKS)                                                      \
-        for (const SapModelConstraint *b = BLOCK_AT(TEAM_OF_ONE && !IDLE_BLOCKS_MOVE ? ACTING_BLOCKS[1 + b##_k] : b##_k),        \
-                            *b##_left = b;                                                                             \
+    TEAM_FOR(b##_k, IDLE_BLOCKS_MOVE ? NUM_MODEL_CONSTRAINTS : FIRST_BLOCKS)                                           \
+        for (const SapModelConstraint *                                                                                \
+                 b = BLOCK_AT(TEAM_OF_ONE && !IDLE_BLOCKS_MOVE ? ACTING_BLOCKS[1 + b##_k] : b##_k),                    \
+                *b##_left = b;                                                                                         \
              b##_left; b##_left = 0)
 
 /* Lists the blocks that act, for a team of one thread. */
@@ -195,7 +197,7 @@ RARE_FN real blocks_line_sum(const Context *ctx, int k) {
     return sum;
 }
 
-/* Evaluates all blocks at v + a d; returns the change of cost. Call it after problem_line_point, whose barriers follow
+/* Evaluates all blocks at v + a d; returns the change of cost. Call it after terms_line, whose barriers follow
  * the last use of the values by other threads. */
 RARE_FN real blocks_line(const Context *ctx, real a) {
     FOR_ACTING(b)
@@ -239,7 +241,7 @@ KERNEL_FN real block_impulse(const Context *ctx, const SapModelConstraint *b, in
             const SapPlan *plan = &ctx->args->plan;                                                                    \
             TEAM_FOR(i, plan->nv)                                                                                      \
                 for (int t = plan->dof_block_start[i]; t < plan->dof_block_start[i + 1]; t++) {                        \
-                    const SapModelConstraint *b = BLOCK_AT(plan->dof_block[t].block);                                            \
+                    const SapModelConstraint *b = BLOCK_AT(plan->dof_block[t].block);                                  \
                     int column = plan->dof_block[t].column;                                                            \
                     body;                                                                                              \
                 }                                                                                                      \

@@ -3,17 +3,17 @@
 
 /* Pointers into scratch. */
 typedef struct Constraint {
-    int law;              /* under MuJoCo's law 1 for an elliptic cone, 0 for a pyramid */
-    int rows, num_dofs;   /* uniform */
-    int most_dofs;        /* of any constraint */
+    int law;                /* under MuJoCo's law 1 for an elliptic cone, 0 for a pyramid */
+    int rows, num_dofs;     /* uniform */
+    int most_dofs;          /* of any constraint */
     const SapDofIndex *dof; /* [num_dofs] increasing */
-    StageView J;          /* [num_dofs][rows] columns of the Jacobian, in the precision of contact geometry */
-    real *vc, *gamma;     /* [rows] velocity, impulse */
-    real *G;              /* curvature: [6] xx yy zz xy xz yz; of six rows [MUJOCO_G_SIZE] */
-    real *cost;           /* [1] */
-    const real *law_data; /* the data of the law */
-    real *Jd;             /* [rows] J d along the direction d of the line */
-    real *line;           /* [3] at a point of the line: change of cost, gamma.(J d), (J d)'G (J d) */
+    StageView J;            /* [num_dofs][rows] columns of the Jacobian, in the precision of contact geometry */
+    real *vc, *gamma;       /* [rows] velocity, impulse */
+    real *G;                /* curvature: [6] xx yy zz xy xz yz; of six rows [MUJOCO_G_SIZE] */
+    real *cost;             /* [1] */
+    const real *law_data;   /* the data of the law */
+    real *Jd;               /* [rows] J d along the direction d of the line */
+    real *line;             /* [3] at a point of the line: change of cost, gamma.(J d), (J d)'G (J d) */
 } Constraint;
 
 KERNEL_FN Constraint constraint_at(const Context *ctx, int c) {
@@ -89,7 +89,7 @@ KERNEL_FN int constraint_column(const Context *ctx, int c, int i) {
 typedef struct ColumnRange {
     int column, end;
     const SapDofIndex *dof; /* of each column */
-    int row;              /* the dof, if the team has more than one thread */
+    int row;                /* the dof, if the team has more than one thread */
 } ColumnRange;
 
 /* A walk through all constraints, which looks for the column of one dof if the team has more than one thread. */

@@ -8,8 +8,9 @@
 /* Checks of free motion that a world keeps to the end of its step. */
 enum { SAP_MOTION_STATE, SAP_MOTION_CONTROL, SAP_MOTION_FACTOR, SAP_MOTION_CHECKS };
 
-/* Scratch of free motion: offsets in reals. The parts from `overlap_begin` on are dead while the contact problem is solved,
- * whose scratch is in the same memory: the repetition of a solve computes S again, the end of a step V and a. */
+/* Scratch of free motion: offsets in reals. The parts from `overlap_begin` on are dead while the contact problem is
+ * solved, whose scratch is in the same memory: the repetition of a solve computes S again, the end of a step V and
+ * a. */
 typedef struct SAP_SPECIALIZABLE(SapMotionLayout) {
     int q;             /* [nq]     coordinates */
     int v0;            /* [nv]     velocity at the start, internal order */
@@ -18,7 +19,7 @@ typedef struct SAP_SPECIALIZABLE(SapMotionLayout) {
     int v;             /* [nv]     velocity at the end, internal order */
     int rk;            /* [8][nv]  accelerations, then rates, of the four stages of MuJoCo's RK4 */
     int X;             /* [nl][7]  body poses; overlap_begin, unless a report or the gyroscopic term reads them */
-    int overlap_begin;       /* the first of the parts that pass: X, or S; size: none, with MuJoCo's law */
+    int overlap_begin; /* the first of the parts that pass: X, or S; size: none, with MuJoCo's law */
     int S;             /* [nv][6]  motion subspace about O */
     int V;             /* [nl][6]  twists about O */
     int a;             /* [nl][6]  bias accelerations about O */

@@ -214,7 +214,7 @@ typedef struct SAP_SPECIALIZABLE(SapPlan) {
 
     int num_constraints, num_tendons, num_tendon_terms; /* as in the model */
     int num_blocks, num_rows, block_size;               /* blocks; rows of constraints; reals of all blocks */
-    const SapModelConstraint *block;                              /* [num_blocks] */
+    const SapModelConstraint *block;                    /* [num_blocks] */
     const int *block_dof;                               /* dofs of all blocks */
     const int *dof_block_start;                         /* [nv + 1] index in dof_block */
     const SapBlockColumn *dof_block;                    /* the blocks that move each dof, in their order */

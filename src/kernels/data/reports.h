@@ -24,7 +24,7 @@ typedef struct SapExtraReport {
 
 /* Arrays that a step fills, as in SapWorldReport and SapContactReport; each may be NULL. */
 typedef struct SapReportArgs {
-    int *iterations, *line_iterations, *f64_retries;           /* [num_worlds] */
+    int *iterations, *line_iterations, *f64_retries;          /* [num_worlds] */
     int *safeguards, *active;                                 /* [num_worlds] of the dual methods only */
     double *cost, *residual;                                  /* [num_worlds] */
     double *impulse, *velocity, *frame, *gap, *weight, *pair; /* [num_worlds][capacity][3, 3, 9, 1, 1, 3] */

@@ -33,7 +33,7 @@ typedef struct SapKernels {
     void (*contact_weight)(const SapContext *ctx);
     void (*constraint_geometry)(const SapContext *ctx);
     void (*constraint_weight)(const SapContext *ctx);
-    int (*solve)(const SapContext *ctx);      /* returns the lanes to repeat in f64, as bits */
+    int (*solve)(const SapContext *ctx);        /* returns the lanes to repeat in f64, as bits */
     int (*stored_slots)(const SapContext *ctx); /* the number that fill_slots returned */
     void (*lockstep_begin)(const SapContext *ctx);
     void (*lockstep_assemble)(const SapContext *ctx);

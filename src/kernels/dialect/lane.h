@@ -33,8 +33,8 @@ typedef long long scalar_bits;
  * RARE_FN: a function that few models need, never inlined, so that its caller keeps its registers for the usual
  * path. FORMULATION_FN: a prototype of any of these (solve/formulation.h). */
 #if defined(__CUDACC__)
-#define KERNEL_FN static __device__ __forceinline__
-#define RARE_FN   static __device__ __noinline__
+#define KERNEL_FN      static __device__ __forceinline__
+#define RARE_FN        static __device__ __noinline__
 #define FORMULATION_FN static __device__
 #if defined(SAP_THREAD_PER_WORLD)
 #define STAGE_FN KERNEL_FN
@@ -43,9 +43,9 @@ typedef long long scalar_bits;
 #endif
 #define SAP_LANES 1
 #else
-#define KERNEL_FN static inline __attribute__((always_inline, unused))
-#define STAGE_FN  static __attribute__((unused))
-#define RARE_FN   static __attribute__((noinline, unused))
+#define KERNEL_FN      static inline __attribute__((always_inline, unused))
+#define STAGE_FN       static __attribute__((unused))
+#define RARE_FN        static __attribute__((noinline, unused))
 #define FORMULATION_FN static __attribute__((unused))
 #endif
 

@@ -14,25 +14,26 @@
 /* The arguments select the precision of a stage, unless the entry file defines it as a constant (target/cuda.cu). */
 #include "kernels/dialect/choices.h"
 
-#define FM(part)               ((real *)ctx->fm + ctx->args->plan.layout.part)
-#define SOLVE(part)            ((real *)ctx->solve + ctx->args->problem.part)
-#define SLOT_OFFSET(part, c)   ((c)*ctx->args->slot.size + ctx->args->slot.part)
-#define SLOT(part, c)          ((real *)ctx->slots + SLOT_OFFSET(part, c))
-#define SLOT_INTS(part, c)     (ctx->slot_ints + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
-#define SLOT_SHORTS(part, c)   ((SapDofIndex *)(ctx->slot_ints + (c)*ctx->args->slot_ints.size) + ctx->args->slot_ints.part)
-#define SLOT_J_OFFSET(c)       ((c)*CONTACT_ROWS * ctx->args->slot_ints.max_columns)
-#define SLOT_J(c)              ((real *)ctx->jacobians + SLOT_J_OFFSET(c)) /* in the stage of contact geometry only */
+#define FM(part)             ((real *)ctx->fm + ctx->args->plan.layout.part)
+#define SOLVE(part)          ((real *)ctx->solve + ctx->args->problem.part)
+#define SLOT_OFFSET(part, c) ((c)*ctx->args->slot.size + ctx->args->slot.part)
+#define SLOT(part, c)        ((real *)ctx->slots + SLOT_OFFSET(part, c))
+#define SLOT_INTS(part, c)   (ctx->slot_ints + (c)*ctx->args->slot_ints.size + ctx->args->slot_ints.part)
+#define SLOT_SHORTS(part, c)                                                                                           \
+    ((SapDofIndex *)(ctx->slot_ints + (c)*ctx->args->slot_ints.size) + ctx->args->slot_ints.part)
+#define SLOT_J_OFFSET(c)           ((c)*CONTACT_ROWS * ctx->args->slot_ints.max_columns)
+#define SLOT_J(c)                  ((real *)ctx->jacobians + SLOT_J_OFFSET(c)) /* in the stage of contact geometry only */
 #define SLOT_SETUP_OFFSET(part, c) ((c)*ctx->args->slot.origin_size + ctx->args->slot.part)
 #define SLOT_SETUP(part, c)        ((real *)ctx->origin + SLOT_SETUP_OFFSET(part, c))
 #define SLOT_SETUP_INTS(part, c)   (ctx->origin_ints + (c)*ctx->args->slot_ints.origin_size + ctx->args->slot_ints.part)
-#define BLOCK_OFFSET(part, b)  ((b)->part)
-#define BLOCK(part, b)         ((real *)ctx->blocks + BLOCK_OFFSET(part, b))
-#define NUM_SLOTS              (ctx->ints + ctx->args->pack_ints.num_slots)
-#define STATUS(l)              ((ctx->ints + ctx->args->pack_ints.status)[l])
-#define DOF_ACTS(i)            ((ctx->ints + ctx->args->pack_ints.acts)[i])
-#define ACTING_BLOCKS          (ctx->ints + ctx->args->pack_ints.acting)
-#define NEWTON(part)           ((real *)ctx->solve + ctx->args->newton.layout.part)
-#define LINEAR(part)           ((real *)ctx->linear[SAP_PRECISION == 64] + ctx->args->linear.part)
+#define BLOCK_OFFSET(part, b)      ((b)->part)
+#define BLOCK(part, b)             ((real *)ctx->blocks + BLOCK_OFFSET(part, b))
+#define NUM_SLOTS                  (ctx->ints + ctx->args->pack_ints.num_slots)
+#define STATUS(l)                  ((ctx->ints + ctx->args->pack_ints.status)[l])
+#define DOF_ACTS(i)                ((ctx->ints + ctx->args->pack_ints.acts)[i])
+#define ACTING_BLOCKS              (ctx->ints + ctx->args->pack_ints.acting)
+#define NEWTON(part)               ((real *)ctx->solve + ctx->args->newton.layout.part)
+#define LINEAR(part)               ((real *)ctx->linear[SAP_PRECISION == 64] + ctx->args->linear.part)
 
 #define FM_VIEW(part)       view_at(ctx->fm, FM_IS_F64, ctx->args->plan.layout.part)
 #define SOLVE_VIEW          view_at(ctx->solve, SOLVE_IS_F64, 0)

@@ -171,8 +171,8 @@ STAGE_FN void active_set_sweep(Dual *dual, mask which) {
     }
 }
 
-/* Ends lanes that have the right set and a residual above the tolerance: targets contradict each other, or rounding is in
- * the way. The last correction then makes up for the rounding of its own elements. */
+/* Ends lanes that have the right set and a residual above the tolerance: targets contradict each other, or rounding is
+ * in the way. The last correction then makes up for the rounding of its own elements. */
 STAGE_FN void active_set_end_rough(Dual *dual, mask which) {
     TEAM_FOR(i, dual->rows)
         dual->x[i] = dual->point[i];

@@ -330,7 +330,8 @@ KERNEL_FN mask dual_is_rounded(const Dual *dual) {
     return small & (dual->residual * dual->norm <= rounding) & (dual->residual <= K(1e-2));
 }
 
-/* Ends the lanes of `which`: with the answer below the tolerance, or as small as rounding lets it be. Returns the rest. */
+/* Ends the lanes of `which`: with the answer below the tolerance, or as small as rounding lets it be. Returns the
+ * rest. */
 KERNEL_FN mask dual_end(Dual *dual, mask which) {
     mask optimal = which & (dual->residual <= dual->tolerance);
     mask settled = which & mask_not(optimal) & dual_is_rounded(dual);
@@ -343,9 +344,9 @@ KERNEL_FN mask dual_end(Dual *dual, mask which) {
 
 /* Lanes of `which` in which `point` proves that: along a ray p of the sets the cost falls without end if P p = 0 and
  * q'p > 0. For any p in the sets, a solution x has x'P x >= (q'p)^2/p'P p; a bound of 1e9 |q|^2 is a mass ratio of 1e9,
- * for the q of the rows that p moves: others fade out where p is below 1e-4 of its largest element.
- * p'P p below rounding is taken as rounding. Overwrites point and image. In f32 the rounding of P hides such rays: there
- * a large x is all there is to go by. */
+ * for the q of the rows that p moves: others fade out where p is below 1e-4 of its largest element. p'P p below
+ * rounding is taken as rounding. Overwrites point and image. In f32 the rounding of P hides such rays: there a large x
+ * is all there is to go by. */
 STAGE_FN mask dual_contradicts(Dual *dual, mask which) {
     const real zero = real_of(0);
     if (SAP_PRECISION == 32)

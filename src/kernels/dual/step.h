@@ -142,9 +142,7 @@ STAGE_FN SapDualShape dual_step_shape(const Context *ctx) {
                                                                                    : SAP_DUAL_BOX);
             DUAL_INTS(has_rows)[i] = n > before;
         }
-        *DUAL_INTS(block_rows) = 0;
-        if (NUM_MODEL_CONSTRAINTS > 0)
-            dual_step_add_block_rows(ctx, &n, contacts);
+        dual_step_add_block_rows(ctx, &n, contacts);
         *DUAL_INTS(contacts) = contacts;
         *DUAL_INTS(blocks) = n;
     }
@@ -458,12 +456,7 @@ STAGE_FN void dual_step_velocity(const Context *ctx) {
         DOF_IMPULSES(i)[0] = DOF_IMPULSES(i)[0] + drive;
     }
     TEAM_SYNC(); /* contacts read v of their dofs */
-    if (NUM_MODEL_CONSTRAINTS > 0)
-        blocks_set_velocity(ctx, v, mask_all());
-    TEAM_FOR(c, ctx->num_slots) {
-        Constraint k = constraint_at(ctx, c);
-        constraint_set_velocity(&k, v, mask_all());
-    }
+    terms_set_velocity(ctx, v, mask_all());
 }
 
 /* What reports show of slot c and dof i (solve/report.h). */

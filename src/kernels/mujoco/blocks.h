@@ -1,6 +1,6 @@
 /* Rows of MuJoCo's law that are fixed by the model: equalities, and limits and friction of dofs, tendons and ball
- * joints. They are blocks (SapModelConstraint) with the laws of contact/row.h; this file has their geometry and parameters.
- * docs/mujoco.md.
+ * joints. They are blocks (SapModelConstraint) with the laws of contact/row.h; this file has their geometry and
+ * parameters. docs/mujoco.md.
  *
  *   connect      pos = p_Q - p_P                                  as a ball constraint
  *   weld         pos = (p_Q - p_P, s vec(q_P* q_Q))               J = (V_b(p_Q) - V_a(p_P), s/2 vec(q_P* (w_b - w_a) q_Q))
@@ -163,8 +163,8 @@ KERNEL_FN real mujoco_row_weight(const Context *ctx, const SapModelConstraint *b
 enum { LIMIT_LAW = SAP_MUJOCO_LAW_LOWER, OTHER_LIMIT_LAW = SAP_MUJOCO_LAW_UPPER };
 
 /* The sum of the laws of a row of block b at v + a d; none of them is a drive. A law that acts in no world of the pack
- * would add 0. The row keeps x = v - vhat of its first law in place of v (problem_take_errors): its rounding is that of an
- * error. */
+ * would add 0. The row keeps x = v - vhat of its first law in place of v (problem_take_errors): its rounding is that of
+ * an error. */
 KERNEL_FN RowValue block_row_ahead(const SapModelConstraint *b, const real *data, real x, real a, real d) {
     RowValue out = row_value_none();
     const RowLaw *law = (const RowLaw *)data;
@@ -207,7 +207,8 @@ STAGE_FN void mujoco_equality_make(const Context *ctx, const SapModelConstraint 
 
 /* A side of a limit in the worlds of `near`, at distance dist: the lower one, or in the worlds of `upper` the upper
  * one, whose row is -J. */
-STAGE_FN RowLaw mujoco_limit(const Context *ctx, const SapModelConstraint *b, real dist, mask upper, real u0, real w, mask near) {
+STAGE_FN RowLaw mujoco_limit(const Context *ctx, const SapModelConstraint *b, real dist, mask upper, real u0, real w,
+                             mask near) {
     if (!mask_any(near)) /* the usual case */
         return row_law_none();
     MujocoStep step = mujoco_step(ctx);

@@ -1,4 +1,4 @@
-/* J' gamma, and H on the pattern of the tree, of MuJoCo's law by one thread: the same sums as problem.h has, in the
+/* J' gamma, and H on the pattern of the tree, of MuJoCo's law by one thread: the same sums as solve/terms.h has, in the
  * same order, with fewer loads and stores. docs/mujoco.md.
  *
  *   H_i = A_i + sum_b (J' G J)_i + sum_c (J' G J)_i
@@ -9,10 +9,10 @@
 /* ---- J' gamma ---- */
 
 KERNEL_FN void impulse_add_contact(const Constraint *k, StageView J, int rows, real *impulse) {
-    Six gamma = six_load(k->gamma, rows > 3);
+    ContactVector gamma = contact_vector_load(k->gamma, rows > 3);
     for (int j = 0; j < k->num_dofs; j++) {
-        Six column = six_view(J, rows, j);
-        impulse[k->dof[j]] = impulse[k->dof[j]] + six_dot(&column, &gamma, rows > 3);
+        ContactVector column = contact_vector_view(J, rows, j);
+        impulse[k->dof[j]] = impulse[k->dof[j]] + contact_vector_dot(&column, &gamma, rows > 3);
     }
 }
 
@@ -56,23 +56,24 @@ KERNEL_FN void hessian_copy_row(const HessianRows *r, int i) {
  * constants. */
 KERNEL_FN void hessian_add_rows(const HessianRows *r, const Curvature *k, StageView J, int rows, int first, int n) {
     enum { MOST = 3 };
-    Six GJ[MOST];
+    ContactVector GJ[MOST];
     const real *from[MOST];
     real *to[MOST];
     UNROLLED for (int c = 0; c < n; c++) {
         int i = k->dof[first + c];
-        Six column = six_view(J, rows, first + c);
-        GJ[c] = six_G_mul(k->G, &column, rows > 3);
+        ContactVector column = contact_vector_view(J, rows, first + c);
+        GJ[c] = contact_vector_G_mul(k->G, &column, rows > 3);
         from[c] = hessian_row(r, i);
         to[c] = r->H + r->row[i].start;
     }
     for (int j = 0; j <= first; j++) {
-        Six column = six_view(J, rows, j);
-        UNROLLED for (int c = 0; c < n; c++) to[c][j] = from[c][j] + six_dot(&GJ[c], &column, rows > 3);
+        ContactVector column = contact_vector_view(J, rows, j);
+        UNROLLED for (int c = 0; c < n; c++) to[c][j] = from[c][j] + contact_vector_dot(&GJ[c], &column, rows > 3);
     }
     UNROLLED for (int j = 1; j < n; j++) {
-        Six column = six_view(J, rows, first + j);
-        UNROLLED for (int c = j; c < n; c++) to[c][first + j] = from[c][first + j] + six_dot(&GJ[c], &column, rows > 3);
+        ContactVector column = contact_vector_view(J, rows, first + j);
+        UNROLLED for (int c = j; c < n; c++) to[c][first + j] =
+            from[c][first + j] + contact_vector_dot(&GJ[c], &column, rows > 3);
     }
 }
 
@@ -99,12 +100,10 @@ STAGE_FN bool constraints_hessian_on_tree(const Context *ctx, real *H) {
     r.begun = &DOF_ACTS(0); /* this law has no terms of dofs */
     for (int i = 0; i < nv; i++)
         r.begun[i] = 0;
-    if (NUM_MODEL_CONSTRAINTS > 0) {
-        FOR_ALL_ACTING(b)
-        for (int column = 0; column < b->num_columns; column++)
-            hessian_copy_row(&r, block_dofs(ctx, b)[column]);
-        blocks_add_hessian(ctx, &plan->tree, H);
-    }
+    FOR_ALL_ACTING(b)
+    for (int column = 0; column < b->num_columns; column++)
+        hessian_copy_row(&r, block_dofs(ctx, b)[column]);
+    model_add_hessian(ctx, &plan->tree, H);
     for (int c = 0; c < constraint_count(ctx); c++) {
         Curvature k = curvature_at(ctx, c);
         StageView J = k.J;

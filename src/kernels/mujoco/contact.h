@@ -237,21 +237,21 @@ KERNEL_FN bool is_wide(const Constraint *k) {
     return k->rows > 3;
 }
 
-KERNEL_FN Six six_load(const real *p, bool wide) {
-    Six s;
+KERNEL_FN ContactVector contact_vector_load(const real *p, bool wide) {
+    ContactVector s;
     s.lin = vec3_load(p);
     s.ang = wide ? vec3_load(p + 3) : vec3_zero();
     return s;
 }
 
-KERNEL_FN void six_store(real *p, const Six *s, bool wide) {
+KERNEL_FN void contact_vector_store(real *p, const ContactVector *s, bool wide) {
     vec3_store(p, s->lin);
     if (wide)
         vec3_store(p + 3, s->ang);
 }
 
-KERNEL_FN Six six_view(StageView J, int rows, int column) {
-    Six s;
+KERNEL_FN ContactVector contact_vector_view(StageView J, int rows, int column) {
+    ContactVector s;
     s.lin = view_get_vec3(J, rows * column);
     s.ang = rows > 3 ? view_get_vec3(J, rows * column + 3) : vec3_zero();
     return s;
@@ -270,8 +270,8 @@ KERNEL_FN Six six_view(StageView J, int rows, int column) {
     } while (0)
 
 /* J x */
-KERNEL_FN Six constraint_J_mul_by(const Constraint *k, StageView J, int rows, const real *x) {
-    Six y = six_zero();
+KERNEL_FN ContactVector constraint_J_mul_by(const Constraint *k, StageView J, int rows, const real *x) {
+    ContactVector y = contact_vector_zero();
     for (int j = 0; j < k->num_dofs; j++) {
         y.lin = vec3_fma(x[k->dof[j]], view_get_vec3(J, rows * j), y.lin);
         if (rows > 3)
@@ -280,17 +280,17 @@ KERNEL_FN Six constraint_J_mul_by(const Constraint *k, StageView J, int rows, co
     return y;
 }
 
-KERNEL_FN Six constraint_J_mul(const Constraint *k, const real *x) {
+KERNEL_FN ContactVector constraint_J_mul(const Constraint *k, const real *x) {
     StageView J = k->J;
-    Six y;
+    ContactVector y;
     ROW_CASES(k->rows, J, rows, y = constraint_J_mul_by(k, J, rows, x));
     return y;
 }
 
 /* (J' gamma) of one column */
 KERNEL_FN real constraint_Jt_mul(const Constraint *k, int column) {
-    Six J = six_view(k->J, k->rows, column), gamma = six_load(k->gamma, is_wide(k));
-    return six_dot(&J, &gamma, is_wide(k));
+    ContactVector J = contact_vector_view(k->J, k->rows, column), gamma = contact_vector_load(k->gamma, is_wide(k));
+    return contact_vector_dot(&J, &gamma, is_wide(k));
 }
 
 /* What H needs of a constraint, in the precision of this stage. */
@@ -317,11 +317,11 @@ KERNEL_FN Curvature curvature_at(const Context *ctx, int c) {
 KERNEL_FN void curvature_add_by(const Curvature *k, StageView J, int rows, int column, const SapPattern *pattern,
                                 bool is_tree, real *H) {
     bool wide = rows > 3;
-    Six J_i = six_view(J, rows, column), GJ = six_G_mul(k->G, &J_i, wide);
+    ContactVector J_i = contact_vector_view(J, rows, column), GJ = contact_vector_G_mul(k->G, &J_i, wide);
     for (int j = 0; j <= column; j++) {
         real *H_ij = H + (is_tree ? j : row_column(pattern, k->dof[j]));
-        Six J_j = six_view(J, rows, j);
-        *H_ij = *H_ij + six_dot(&GJ, &J_j, wide);
+        ContactVector J_j = contact_vector_view(J, rows, j);
+        *H_ij = *H_ij + contact_vector_dot(&GJ, &J_j, wide);
     }
 }
 
@@ -331,51 +331,51 @@ KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPattern *p
 }
 
 /* vc has the error uref - v_c from here to problem_end. This is that of the velocity u, in the worlds of `which`. */
-KERNEL_FN void constraint_take(const Constraint *k, const Six *u, mask which) {
-    Six e = mujoco_error(k->law_data, u), old = six_load(k->vc, is_wide(k));
+KERNEL_FN void constraint_take(const Constraint *k, const ContactVector *u, mask which) {
+    ContactVector e = mujoco_error(k->law_data, u), old = contact_vector_load(k->vc, is_wide(k));
     e.lin = vec3_select(which, e.lin, old.lin);
     e.ang = vec3_select(which, e.ang, old.ang);
-    six_store(k->vc, &e, is_wide(k));
+    contact_vector_store(k->vc, &e, is_wide(k));
 }
 
 /* v_c = J v in the worlds of `which`. */
 KERNEL_FN void constraint_set_velocity(const Constraint *k, const real *v, mask which) {
-    Six u = constraint_J_mul(k, v);
+    ContactVector u = constraint_J_mul(k, v);
     constraint_take(k, &u, which);
 }
 
 /* J d along the direction d of a line. */
 KERNEL_FN void constraint_line_start(const Constraint *k, const real *d) {
-    Six u = constraint_J_mul(k, d);
-    six_store(k->Jd, &u, is_wide(k));
+    ContactVector u = constraint_J_mul(k, d);
+    contact_vector_store(k->Jd, &u, is_wide(k));
 }
 
 /* v_c = J d in the worlds of `which`. */
 KERNEL_FN void constraint_take_Jd(const Constraint *k, mask which) {
-    Six u = six_load(k->Jd, is_wide(k));
+    ContactVector u = contact_vector_load(k->Jd, is_wide(k));
     constraint_take(k, &u, which);
 }
 
 /* v_c += a J d in the worlds of `which`. */
 KERNEL_FN void constraint_move(const Constraint *k, real a, mask which) {
-    Six old = six_load(k->vc, is_wide(k)), d = six_load(k->Jd, is_wide(k)), e;
+    ContactVector old = contact_vector_load(k->vc, is_wide(k)), d = contact_vector_load(k->Jd, is_wide(k)), e;
     e.lin = vec3_select(which, vec3_fma(-a, d.lin, old.lin), old.lin);
     e.ang = vec3_select(which, vec3_fma(-a, d.ang, old.ang), old.ang);
-    six_store(k->vc, &e, is_wide(k));
+    contact_vector_store(k->vc, &e, is_wide(k));
 }
 
 /* After the solve vc is v_c again, for reports. */
 KERNEL_FN void constraint_end(const Constraint *k) {
-    Six e = six_load(k->vc, is_wide(k)), u = mujoco_error(k->law_data, &e);
-    six_store(k->vc, &u, is_wide(k));
+    ContactVector e = contact_vector_load(k->vc, is_wide(k)), u = mujoco_error(k->law_data, &e);
+    contact_vector_store(k->vc, &u, is_wide(k));
 }
 
 /* Computes impulse, cost and curvature at v_c. */
 KERNEL_FN void constraint_evaluate(const Constraint *k) {
-    Six e = six_load(k->vc, is_wide(k));
-    SixValue at;
+    ContactVector e = contact_vector_load(k->vc, is_wide(k));
+    ContactValue at;
     mujoco_contact_evaluate(k->law_data, k->law, is_wide(k), &e, &at);
-    six_store(k->gamma, &at.gamma, is_wide(k));
+    contact_vector_store(k->gamma, &at.gamma, is_wide(k));
     *k->cost = at.cost;
     for (int i = 0; i < (is_wide(k) ? MUJOCO_G_SIZE : 6); i++)
         k->G[i] = at.G[i];
@@ -394,31 +394,31 @@ KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
 
 /* Computes the cost alone. */
 KERNEL_FN void constraint_evaluate_cost(const Constraint *k) {
-    Six e = six_load(k->vc, is_wide(k));
+    ContactVector e = contact_vector_load(k->vc, is_wide(k));
     *k->cost = mujoco_contact_cost(k->law_data, k->law, is_wide(k), &e);
 }
 
 /* The terms along d at v itself, from impulse and curvature. The memory of G, which is not needed until the next
  * evaluation, has the constants of the line from then on. */
 KERNEL_FN void constraint_line_first(const Constraint *k) {
-    Six d = six_load(k->Jd, is_wide(k)), gamma = six_load(k->gamma, is_wide(k));
-    Six Gd = six_G_mul(k->G, &d, is_wide(k));
+    ContactVector d = contact_vector_load(k->Jd, is_wide(k)), gamma = contact_vector_load(k->gamma, is_wide(k));
+    ContactVector Gd = contact_vector_G_mul(k->G, &d, is_wide(k));
     k->line[0] = real_of(0);
-    k->line[1] = six_dot(&gamma, &d, is_wide(k));
-    k->line[2] = six_dot(&d, &Gd, is_wide(k));
-    Six e = six_load(k->vc, is_wide(k));
+    k->line[1] = contact_vector_dot(&gamma, &d, is_wide(k));
+    k->line[2] = contact_vector_dot(&d, &Gd, is_wide(k));
+    ContactVector e = contact_vector_load(k->vc, is_wide(k));
     mujoco_contact_line_make(k->law_data, k->law, is_wide(k), &e, &d, k->G);
 }
 
 /* Worlds whose G may differ from that at the start of the line, after a move and before the next evaluation. */
 KERNEL_FN mask constraint_changes(const Constraint *k) {
-    Six e = six_load(k->vc, is_wide(k));
+    ContactVector e = contact_vector_load(k->vc, is_wide(k));
     return k->law ? mask_all() : pyramid_changes((const MujocoContact *)k->law_data, k->G, &e, is_wide(k));
 }
 
 /* The region of slot c for reports. */
 KERNEL_FN real report_region(const Context *ctx, int c) {
-    Six u = six_load(SLOT(vc, c), mujoco_wide(ctx)), e = mujoco_error(SLOT(law, c), &u);
+    ContactVector u = contact_vector_load(SLOT(vc, c), mujoco_wide(ctx)), e = mujoco_error(SLOT(law, c), &u);
     return mujoco_contact_region(SLOT(law, c), MUJOCO->elliptic, mujoco_wide(ctx), &e);
 }
 
@@ -564,8 +564,8 @@ KERNEL_FN void mujoco_regularise(const Context *ctx, const MujocoGains *g, real 
 }
 
 /* uref of all rows: the normal has spring and damper, the others the damper of friction. */
-KERNEL_FN void mujoco_references(const Context *ctx, const MujocoMaterial *m, const MujocoGains *g, const Six *u0,
-                                 real error, MujocoContact *law) {
+KERNEL_FN void mujoco_references(const Context *ctx, const MujocoMaterial *m, const MujocoGains *g,
+                                 const ContactVector *u0, real error, MujocoContact *law) {
     MujocoStep step = mujoco_step(ctx);
     real zero = real_of(0), B = g->B, unused;
     if (MUJOCO->elliptic) { /* solreffriction (0, 0), or of mixed signs, is none */
@@ -579,7 +579,7 @@ KERNEL_FN void mujoco_references(const Context *ctx, const MujocoMaterial *m, co
     /* the edges of a pyramid have the normal's spring; with it in uref_n alone their sums are right, discrete too */
     real K_edge = MUJOCO->elliptic ? zero : g->K_imp;
     real u[6];
-    six_store(u, u0, true);
+    contact_vector_store(u, u0, true);
     for (int i = 0; i < 6; i++)
         law->uref[i] = i == 2          ? mujoco_uref(&step, g->B, g->K_imp, u[i], error, zero)
                        : step.discrete ? u[i] / mujoco_divisor(&step, B, K_edge)
@@ -608,7 +608,7 @@ STAGE_FN void constraint_make(const Context *ctx, int c) {
     MujocoImpedance soft = mujoco_soft(m.solref, m.solimp);
     MujocoGains gains = mujoco_gains(&soft, &step, error, true);
     Constraint k = constraint_at(ctx, c);
-    Six u0 = constraint_J_mul(&k, SOLVE(v0));
+    ContactVector u0 = constraint_J_mul(&k, SOLVE(v0));
     /* the law */
     mujoco_friction(&m, law.mu);
     real w = *SLOT_SETUP(w, c);

@@ -15,14 +15,15 @@
  *
  * A direction without friction (condim) has mu_j = 0. */
 
-/* A velocity, impulse or column of J: linear (t1, t2, n) and angular (roll, roll, spin) about the same axes. */
-typedef struct Six {
-    Vec3 lin, ang;
-} Six;
+/* A velocity, impulse or column of J: angular (roll, roll, spin) and linear (t1, t2, n) about the same axes. In memory
+ * the linear part is first: a contact of three rows has no other. Sums are over the linear part first. */
+typedef struct ContactVector {
+    Vec3 ang, lin;
+} ContactVector;
 
 /* The data of a slot. All 0 means no contact and gives cost, impulse and G 0. */
 typedef struct MujocoContact {
-    real uref[6];      /* in the order of Six */
+    real uref[6];      /* t1, t2, n; roll, roll, spin */
     real mu[5];        /* t1, t2; roll, roll, spin */
     real R_n, inv_R_n; /* 1/kg, kg: the normal; of a pyramid only with condim 1 */
     real rho, inv_rho; /* 1/kg, kg: friction of an elliptic cone */
@@ -34,19 +35,19 @@ static_assert(sizeof(MujocoContact) == SAP_LAW_SIZE_mujoco * sizeof(real), "mujo
 /* Cost, impulse and curvature. G: the linear block xx yy zz xy xz yz, the block of linear rows and angular columns by
  * rows, the angular block as the linear one. */
 enum { MUJOCO_G_SIZE = 21 };
-typedef struct SixValue {
+typedef struct ContactValue {
     real cost;
-    Six gamma;
+    ContactVector gamma;
     real G[MUJOCO_G_SIZE];
-} SixValue;
+} ContactValue;
 
 /* Along a velocity d: cost, gamma.d and d'G d. */
 typedef struct LineValue {
     real cost, slope, curvature;
 } LineValue;
 
-KERNEL_FN Six six_zero(void) {
-    Six s;
+KERNEL_FN ContactVector contact_vector_zero(void) {
+    ContactVector s;
     s.lin = s.ang = vec3_zero();
     return s;
 }
@@ -57,9 +58,9 @@ KERNEL_FN Vec3 vec3_times(Vec3 a, Vec3 b) {
 }
 
 /* uref - u, and of an error u */
-KERNEL_FN Six mujoco_error(const real *data, const Six *u) {
+KERNEL_FN ContactVector mujoco_error(const real *data, const ContactVector *u) {
     const MujocoContact *c = (const MujocoContact *)data;
-    Six e;
+    ContactVector e;
     e.lin = vec3_sub(vec3_load(c->uref), u->lin);
     e.ang = vec3_sub(vec3_load(c->uref + 3), u->ang);
     return e;
@@ -70,7 +71,7 @@ KERNEL_FN Six mujoco_error(const real *data, const Six *u) {
 /* y in scaled coordinates, and the region. The normal component of the vectors is 0. */
 typedef struct EllipticTrial {
     real y_n, y_r, inv_y_r; /* inv_y_r: 1/y_r, where it slides */
-    Six y;                  /* y_j */
+    ContactVector y;        /* y_j */
     mask stick, slide;      /* neither: no contact */
 } EllipticTrial;
 
@@ -81,7 +82,7 @@ KERNEL_FN void elliptic_find_region(const MujocoContact *c, EllipticTrial *s) {
     s->inv_y_r = K(1.0) / real_select(s->slide, s->y_r, real_of(1));
 }
 
-KERNEL_FN EllipticTrial elliptic_trial(const MujocoContact *c, const Six *e, bool wide) {
+KERNEL_FN EllipticTrial elliptic_trial(const MujocoContact *c, const ContactVector *e, bool wide) {
     EllipticTrial s;
     s.y_n = e->lin.z * c->inv_R_n;
     s.y.lin = vec3(c->mu[0] * e->lin.x * c->inv_rho, c->mu[1] * e->lin.y * c->inv_rho, real_of(0));
@@ -134,7 +135,7 @@ KERNEL_FN void elliptic_hessian(const MujocoContact *c, const EllipticTrial *s, 
     G[20] = bend * b.y * b.z;
 }
 
-KERNEL_FN void elliptic_evaluate(const MujocoContact *c, const Six *e, bool wide, SixValue *out) {
+KERNEL_FN void elliptic_evaluate(const MujocoContact *c, const ContactVector *e, bool wide, ContactValue *out) {
     EllipticTrial s = elliptic_trial(c, e, wide);
     real normal, factor;
     elliptic_projection(c, &s, &normal, &factor);
@@ -161,7 +162,7 @@ KERNEL_FN EllipticTrial elliptic_line_trial(const MujocoContact *c, const real *
     EllipticTrial s;
     real t1 = line[ELLIPTIC_LINE_T1], t2 = line[ELLIPTIC_LINE_T2];
     real squares = real_fma(a, real_fma(a, t2, K(-2.0) * t1), line[ELLIPTIC_LINE_T0]);
-    s.y = six_zero(); /* not needed */
+    s.y = contact_vector_zero(); /* not needed */
     s.y_n = real_fma(-a, line[ELLIPTIC_LINE_N1], line[ELLIPTIC_LINE_N0]);
     s.y_r = real_sqrt(real_max(squares, real_of(0)));
     elliptic_find_region(c, &s);
@@ -182,7 +183,8 @@ KERNEL_FN void elliptic_line(const MujocoContact *c, const real *line, real a, L
                               factor * real_fma(c->rho, t2, -(along * along * c->inv_rho)));
 }
 
-KERNEL_FN void elliptic_line_make(const real *data, const Six *e, const Six *d, bool wide, real *line) {
+KERNEL_FN void elliptic_line_make(const real *data, const ContactVector *e, const ContactVector *d, bool wide,
+                                  real *line) {
     const MujocoContact *c = (const MujocoContact *)data;
     EllipticTrial s = elliptic_trial(c, e, wide);
     Vec3 q = vec3(c->mu[0] * d->lin.x * c->inv_rho, c->mu[1] * d->lin.y * c->inv_rho, real_of(0));
@@ -210,7 +212,7 @@ typedef struct EdgePair {
     real gamma, G_kk, G_nk;
 } EdgePair;
 
-KERNEL_FN EdgePair pyramid_edges(const MujocoContact *c, real mu, real e_n, real e_k, SixValue *out) {
+KERNEL_FN EdgePair pyramid_edges(const MujocoContact *c, real mu, real e_n, real e_k, ContactValue *out) {
     EdgePair pair;
     real zero = real_of(0), x = mu * e_k, plus = e_n + x, minus = e_n - x;
     mask exists = mu > zero;
@@ -226,14 +228,14 @@ KERNEL_FN EdgePair pyramid_edges(const MujocoContact *c, real mu, real e_n, real
     return pair;
 }
 
-KERNEL_FN void pyramid_evaluate(const MujocoContact *c, const Six *e, bool wide, SixValue *out) {
+KERNEL_FN void pyramid_evaluate(const MujocoContact *c, const ContactVector *e, bool wide, ContactValue *out) {
     real zero = real_of(0), e_n = e->lin.z;
     mask pushes = e_n > zero;
     /* condim 1 has a normal and no edges */
     real d_n = real_select(pushes, c->inv_R_n, zero), g_n = d_n * e_n;
     for (int i = 0; i < (wide ? MUJOCO_G_SIZE : 6); i++)
         out->G[i] = zero;
-    out->gamma = six_zero();
+    out->gamma = contact_vector_zero();
     out->cost = K(0.5) * g_n * e_n;
     out->gamma.lin.z = g_n;
     out->G[2] = d_n;
@@ -269,7 +271,8 @@ KERNEL_FN int mujoco_directions(bool wide) {
     return wide ? 5 : 2;
 }
 
-KERNEL_FN void pyramid_line_make(const real *data, const Six *e, const Six *d, bool wide, real *line) {
+KERNEL_FN void pyramid_line_make(const real *data, const ContactVector *e, const ContactVector *d, bool wide,
+                                 real *line) {
     const MujocoContact *c = (const MujocoContact *)data;
     const real e_k[5] = {e->lin.x, e->lin.y, e->ang.x, e->ang.y, e->ang.z};
     const real d_k[5] = {d->lin.x, d->lin.y, d->ang.x, d->ang.y, d->ang.z};
@@ -283,7 +286,7 @@ KERNEL_FN void pyramid_line_make(const real *data, const Six *e, const Six *d, b
 
 /* Worlds in which an edge pushes at one and not at the other of two errors, e and that of `line` at a = 0. G is the
  * same in the others. */
-KERNEL_FN mask pyramid_changes(const MujocoContact *c, const real *line, const Six *e, bool wide) {
+KERNEL_FN mask pyramid_changes(const MujocoContact *c, const real *line, const ContactVector *e, bool wide) {
     const real e_k[5] = {e->lin.x, e->lin.y, e->ang.x, e->ang.y, e->ang.z};
     real zero = real_of(0), before = line[PYRAMID_LINE_N0], now = e->lin.z;
     mask changes = (c->inv_R_n > zero) & ((before > zero) != (now > zero));
@@ -318,7 +321,7 @@ KERNEL_FN void pyramid_line(const MujocoContact *c, const real *line, real a, bo
 /* ---- the law as constraints call it ---- */
 
 /* `wide`: some contact has condim 4 or 6. */
-KERNEL_FN real mujoco_contact_cost(const real *data, bool elliptic, bool wide, const Six *e) {
+KERNEL_FN real mujoco_contact_cost(const real *data, bool elliptic, bool wide, const ContactVector *e) {
     const MujocoContact *c = (const MujocoContact *)data;
     if (elliptic) {
         EllipticTrial s = elliptic_trial(c, e, wide);
@@ -327,7 +330,7 @@ KERNEL_FN real mujoco_contact_cost(const real *data, bool elliptic, bool wide, c
         return elliptic_cost(c, &s, normal, factor);
     }
     real line[PYRAMID_LINE_SIZE];
-    Six none = six_zero();
+    ContactVector none = contact_vector_zero();
     LineValue at;
     pyramid_line_make(data, e, &none, wide, line);
     pyramid_line(c, line, real_of(0), wide, &at);
@@ -335,8 +338,8 @@ KERNEL_FN real mujoco_contact_cost(const real *data, bool elliptic, bool wide, c
 }
 
 /* The constants of the line u + a d. */
-KERNEL_FN void mujoco_contact_line_make(const real *data, bool elliptic, bool wide, const Six *e, const Six *d,
-                                        real *line) {
+KERNEL_FN void mujoco_contact_line_make(const real *data, bool elliptic, bool wide, const ContactVector *e,
+                                        const ContactVector *d, real *line) {
     if (elliptic)
         elliptic_line_make(data, e, d, wide, line);
     else
@@ -353,7 +356,8 @@ KERNEL_FN void mujoco_contact_line(const real *data, bool elliptic, bool wide, c
         pyramid_line(c, line, a, wide, out);
 }
 
-KERNEL_FN void mujoco_contact_evaluate(const real *data, bool elliptic, bool wide, const Six *e, SixValue *out) {
+KERNEL_FN void mujoco_contact_evaluate(const real *data, bool elliptic, bool wide, const ContactVector *e,
+                                       ContactValue *out) {
     const MujocoContact *c = (const MujocoContact *)data;
     if (elliptic)
         elliptic_evaluate(c, e, wide, out);
@@ -362,21 +366,21 @@ KERNEL_FN void mujoco_contact_evaluate(const real *data, bool elliptic, bool wid
 }
 
 /* The region as a number: 0 none, 1 stiction or any edge of a pyramid, 2 sliding. */
-KERNEL_FN real mujoco_contact_region(const real *data, bool elliptic, bool wide, const Six *e) {
+KERNEL_FN real mujoco_contact_region(const real *data, bool elliptic, bool wide, const ContactVector *e) {
     const MujocoContact *c = (const MujocoContact *)data;
     real zero = real_of(0), one = real_of(1);
     if (elliptic) {
         EllipticTrial s = elliptic_trial(c, e, wide);
         return real_select(s.stick & (s.y_n > zero), one, real_select(s.slide, real_of(2), zero));
     }
-    SixValue at;
+    ContactValue at;
     pyramid_evaluate(c, e, wide, &at);
     return real_select(at.gamma.lin.z > zero, one, zero);
 }
 
 /* G u of a value or of a slot's curvature. */
-KERNEL_FN Six six_G_mul(const real *G, const Six *u, bool wide) {
-    Six out = six_zero();
+KERNEL_FN ContactVector contact_vector_G_mul(const real *G, const ContactVector *u, bool wide) {
+    ContactVector out = contact_vector_zero();
     out.lin = law_G_mul(G, u->lin);
     if (!wide)
         return out;
@@ -389,7 +393,7 @@ KERNEL_FN Six six_G_mul(const real *G, const Six *u, bool wide) {
     return out;
 }
 
-KERNEL_FN real six_dot(const Six *a, const Six *b, bool wide) {
+KERNEL_FN real contact_vector_dot(const ContactVector *a, const ContactVector *b, bool wide) {
     real s = vec3_dot(a->lin, b->lin);
     return wide ? s + vec3_dot(a->ang, b->ang) : s;
 }

@@ -56,9 +56,10 @@ STAGE_FN void mujoco_turn_free_body(const Context *ctx, int l, mask which) {
     real more[6], numbers[10], change[6];
     for (int i = 0; i < 6; i++) {
         int dof = link->v + i;
-        more[i] = real_fma(STAGE_H, formulation_damping(ctx, dof), field_get(STAGE_CONSTANTS->armature, dof, ctx->pack));
+        more[i] =
+            real_fma(STAGE_H, formulation_damping(ctx, dof), field_get(STAGE_CONSTANTS->armature, dof, ctx->pack));
         change[i] = SOLVE(v)[dof] - SOLVE(v0)[dof];
-        which = which & mask_not(problem_touched(ctx, dof));
+        which = which & mask_not(terms_act_on(ctx, dof));
     }
     for (int i = 0; i < 10; i++)
         numbers[i] = view_get(I, 10 * l + i);

@@ -2,7 +2,7 @@
  *
  *   explicit   tau -= D v0 + k (q - q_spring) - F(q, v0)          A = M
  *   discrete   the same at the end of the step: tau -= (D + h k) v0 + k (q - q_spring) - ...,  A = M + h (D + h k)
- *   servo      F = clamp(kp (q_d - q) + kd (v_d - v) + u, lower, upper): a spring kp and a damper kd where it is inside its bounds
+ *   servo      F = clamp(kp (q_d - q) + kd (v_d - v) + u, lower, upper): a spring kp and a damper kd inside its bounds
  *
  * Actuators: mujoco_actuators.h. The discrete step is that of a damper D + h k, which free motion takes as joint
  * damping (formulation_damping). Forces of tendons are explicit. */

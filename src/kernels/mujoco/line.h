@@ -2,7 +2,7 @@
  * method from both sides of a bracket. docs/mujoco.md.
  *
  *   N(p) = a - phi'/phi''                 the Newton point of p
- *   p1 = N(0), then N(p1) while phi' keeps its sign (one side), then between p1 and p2: their Newton points and the middle
+ *   p1 = N(0), then N(p1) while phi' keeps its sign (one side), then between p1 and p2
  *
  * A point is accepted if |phi'| < tolerance. Every evaluation counts. Each world has its own search, as in
  * line_search.h.

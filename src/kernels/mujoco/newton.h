@@ -5,7 +5,8 @@
  *   repeat   d = -H^-1 grad,  v += a d by the exact search (mujoco_line.h)
  *            stop where 0 < improvement < tol, gradient < tol or decrement < tol
  *
- *   improvement = -(l(v + a d) - l(v))/(h^2 trace A)    gradient = |grad|/(h trace A)    decrement = grad'H^-1 grad/(2 h^2 trace A)
+ *   improvement = -(l(v + a d) - l(v))/(h^2 trace A)    gradient = |grad|/(h trace A)
+ *   decrement = grad'H^-1 grad/(2 h^2 trace A)
  *
  * These are MuJoCo's numbers, whose unknown is the acceleration: F = l/h^2 and dF/da = grad/h. */
 

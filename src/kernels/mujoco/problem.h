@@ -5,8 +5,7 @@
 
 /* Computes the costs of all terms. Impulses and curvatures of contacts keep their values. */
 STAGE_FN void problem_evaluate_costs(const Context *ctx) {
-    if (NUM_MODEL_CONSTRAINTS > 0)
-        blocks_evaluate(ctx);
+    model_evaluate(ctx);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         constraint_evaluate_cost(&k);
@@ -26,12 +25,10 @@ STAGE_FN real problem_cost_of_v(const Context *ctx) {
  * first law, until problem_end. Contacts have theirs already. The rounding of an error is smaller than that of a
  * velocity, and so is that of the impulse, which f32 needs to see that the gradient is 0. */
 STAGE_FN void problem_take_errors(const Context *ctx, mask which) {
-    if (NUM_MODEL_CONSTRAINTS > 0) {
-        FOR_ACTING(b)
-        for (int r = 0; r < b->rows; r++) {
-            real *vc = BLOCK(vc, b) + r;
-            *vc = real_select(which, *vc - BLOCK_LAW(b, r, 0)->vhat, *vc);
-        }
+    FOR_ACTING(b)
+    for (int r = 0; r < b->rows; r++) {
+        real *vc = BLOCK(vc, b) + r;
+        *vc = real_select(which, *vc - BLOCK_LAW(b, r, 0)->vhat, *vc);
     }
 }
 
@@ -42,10 +39,8 @@ STAGE_FN real problem_start_free(const Context *ctx) {
         SOLVE(dv)[i] = SOLVE(r)[i] = real_of(0);
     }
     TEAM_SYNC(); /* terms read the v of their dofs */
-    if (NUM_MODEL_CONSTRAINTS > 0) {
-        blocks_line_start(ctx, SOLVE(v));
-        blocks_take_Jd(ctx, mask_all());
-    }
+    model_line_start(ctx, SOLVE(v));
+    model_take_Jd(ctx, mask_all());
     problem_take_errors(ctx, mask_all());
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
@@ -63,8 +58,7 @@ STAGE_FN void problem_go_free(const Context *ctx, mask which) {
         SOLVE(dv)[i] = real_select(which, zero, SOLVE(dv)[i]);
         SOLVE(r)[i] = real_select(which, zero, SOLVE(r)[i]);
     }
-    if (NUM_MODEL_CONSTRAINTS > 0)
-        blocks_take_Jd(ctx, which);
+    model_take_Jd(ctx, which);
     problem_take_errors(ctx, which);
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
@@ -74,11 +68,9 @@ STAGE_FN void problem_go_free(const Context *ctx, mask which) {
 
 /* Ends the solve: terms have their velocities again, which reports read. */
 STAGE_FN void problem_end(const Context *ctx) {
-    if (NUM_MODEL_CONSTRAINTS > 0) {
-        FOR_ACTING(b)
-        for (int r = 0; r < b->rows; r++)
-            BLOCK(vc, b)[r] = BLOCK(vc, b)[r] + BLOCK_LAW(b, r, 0)->vhat;
-    }
+    FOR_ACTING(b)
+    for (int r = 0; r < b->rows; r++)
+        BLOCK(vc, b)[r] = BLOCK(vc, b)[r] + BLOCK_LAW(b, r, 0)->vhat;
     TEAM_FOR(c, constraint_count(ctx)) {
         Constraint k = constraint_at(ctx, c);
         constraint_end(&k);
@@ -94,13 +86,12 @@ STAGE_FN LinePoint problem_line_first(const Context *ctx, const Line *line) {
         Constraint k = constraint_at(ctx, c);
         constraint_line_first(&k);
     }
-    if (NUM_MODEL_CONSTRAINTS > 0)
-        blocks_line_first(ctx);
+    model_line_first(ctx);
     TEAM_SYNC(); /* the sums read the values of all terms */
     LinePoint p = line_parabola(line, real_of(0));
     for (int c = 0; c < constraint_count(ctx); c++)
         line_add(&p, constraint_at(ctx, c).line, 2);
-    if (NUM_MODEL_CONSTRAINTS > 0) {
+    if (model_has_constraints(ctx)) {
         p.slope = p.slope - blocks_line_sum(ctx, 1);
         p.curvature = p.curvature + blocks_line_sum(ctx, 2);
     }

@@ -161,7 +161,7 @@ STAGE_FN void blocks_report(const Context *ctx, RowCursor *at, bool equality, bo
 
 /* ---- contacts ---- */
 
-/* A row of slot c with the Jacobian J_n + mu J_k; components of Six, -1 = none. */
+/* A row of slot c with the Jacobian J_n + mu J_k; components of ContactVector, -1 = none. */
 STAGE_FN void contact_report_row(const Context *ctx, RowCursor *at, int c, mask has, int n, int k, real mu,
                                  const RowNumbers *row) {
     row_begin(ctx, at, has, row);
@@ -175,7 +175,8 @@ STAGE_FN void contact_report_row(const Context *ctx, RowCursor *at, int c, mask 
     row_end(at, has);
 }
 
-/* Directions of friction in MuJoCo's order: slide, slide, spin, roll, roll; component of Six, and place in mu. */
+/* Directions of friction in MuJoCo's order: slide, slide, spin, roll, roll; component of ContactVector, and place in
+ * mu. */
 KERNEL_FN int mujoco_direction_row(int k) {
     const int row[5] = {0, 1, 5, 3, 4};
     return row[k];
@@ -204,7 +205,7 @@ STAGE_FN void contact_report_elliptic(const Context *ctx, RowCursor *at, int c, 
     MujocoContact law = *(const MujocoContact *)SLOT(law, c);
     real zero = real_of(0), one = real_of(1), region = report_region(ctx, c);
     mask rough = law.mu[0] > zero;
-    Six u = six_load(SLOT(vc, c), mujoco_wide(ctx)), error = mujoco_error(SLOT(law, c), &u);
+    ContactVector u = contact_vector_load(SLOT(vc, c), mujoco_wide(ctx)), error = mujoco_error(SLOT(law, c), &u);
     RowNumbers row = contact_report_numbers(ctx, c);
     row.state = real_select(region == K(2.0), real_of(4), region);
     row.R = law.R_n;
@@ -302,9 +303,9 @@ STAGE_FN void rows_report_all(const Context *ctx, mask which) {
     /* contacts */
     for (int c = 0; c < ctx->num_slots; c++) {
         Constraint k = constraint_at(ctx, c);
-        Six start = constraint_J_mul(&k, SOLVE(v0));
+        ContactVector start = constraint_J_mul(&k, SOLVE(v0));
         real u0[6];
-        six_store(u0, &start, true);
+        contact_vector_store(u0, &start, true);
         mask has = (*SLOT_SETUP(valid, c) != K(0.0)) & contact_moves(ctx, c);
         if (MUJOCO->elliptic)
             contact_report_elliptic(ctx, &at, c, has, u0);
@@ -345,8 +346,7 @@ STAGE_FN JointTerms report_joint_terms(const Context *ctx, int i) {
     JointTerms terms;
     terms.drive = STAGE_H * mujoco_drive(ctx, i).force;
     terms.limit = terms.friction = terms.cost = terms.hessian = real_of(0);
-    for (int t = NUM_MODEL_CONSTRAINTS > 0 ? plan->dof_block_start[i] : 0; t < (NUM_MODEL_CONSTRAINTS > 0 ? plan->dof_block_start[i + 1] : 0);
-         t++) {
+    for (int t = model_first_column(ctx, i); t < model_end_column(ctx, i); t++) {
         const SapModelConstraint *b = BLOCK_AT(plan->dof_block[t].block);
         if (b->laws == 1 || b->kind == SAP_BLOCK_TENDON)
             continue;
@@ -375,8 +375,8 @@ KERNEL_FN real report_block_velocity(const Context *ctx, const SapModelConstrain
 
 /* Each body is pushed at its own point. The moment m of the rotation has m.w = gamma.(s/2 vec(q_P* w q_Q)) for all
  * w. */
-STAGE_FN void report_weld(const Context *ctx, const SapModelConstraint *b, const BlockFrames *f, int side, Vec3 *impulse,
-                          Vec3 *moment, Vec3 *at) {
+STAGE_FN void report_weld(const Context *ctx, const SapModelConstraint *b, const BlockFrames *f, int side,
+                          Vec3 *impulse, Vec3 *moment, Vec3 *at) {
     real half = K(0.5) * mujoco_block_get(ctx, b, SAP_MUJOCO_TORQUESCALE), zero = real_of(0), one = real_of(1);
     Vec3 gamma = vec3_scale(half, vec3_load(BLOCK(gamma, b) + 3));
     *impulse = vec3_load(BLOCK(gamma, b));

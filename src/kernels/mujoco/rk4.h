@@ -127,8 +127,9 @@ STAGE_FN void rk_store(const Context *ctx, int l) {
     if (!rk_turns(link))
         return;
     Quat back = quat_conjugate(quat_load(FM(q) + rk_quat(link)));
-    Vec3 u = ctx->rk_stage == 0 ? vec3_zero()
-                             : vec3_scale(STAGE_H * rk_share(ctx->rk_stage), vec3_load(RK_K(ctx->rk_stage - 1) + link->v));
+    Vec3 u = ctx->rk_stage == 0
+                 ? vec3_zero()
+                 : vec3_scale(STAGE_H * rk_share(ctx->rk_stage), vec3_load(RK_K(ctx->rk_stage - 1) + link->v));
     vec3_store(a, quat_rotate(back, vec3_load(a)));
     vec3_store(k, rk_rate(u, quat_rotate(back, vec3_load(v0))));
 }

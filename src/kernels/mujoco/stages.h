@@ -18,9 +18,9 @@
 #include "kernels/mujoco/weight.h"
 #include "kernels/mujoco/contact.h"
 #include "kernels/mujoco/blocks.h"
-#include "kernels/mujoco/columns.h"
 
 #include "kernels/solve/all.h"
+#include "kernels/mujoco/columns.h"
 #include "kernels/mujoco/finish.h"
 #include "kernels/mujoco/problem.h"
 #include "kernels/mujoco/line.h"

@@ -1,5 +1,5 @@
-/* The hooks of solve/formulation.h under SAP's law: joint damping in A, and a step of one stage whose velocity is that of
- * the solve. There is nothing else to do. */
+/* The hooks of solve/formulation.h under SAP's law: joint damping in A, and a step of one stage whose velocity is that
+ * of the solve. There is nothing else to do. */
 
 KERNEL_FN bool formulation_recall(const Context *ctx) {
     (void)ctx;

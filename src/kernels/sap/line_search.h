@@ -1,5 +1,5 @@
-/* Line search along the Newton direction d: the step length alpha from phi(a) = l(v + a d) (problem.h). Four variants
- * with one interface. docs/solve.md.
+/* Line search along the Newton direction d: the step length alpha from phi(a) = l(v + a d) (solve/line.h). Four
+ * variants with one interface. docs/solve.md.
  *
  * Each world of the pack has its own search. `open` holds the worlds that still search; the others
  * keep their result. */
@@ -9,15 +9,6 @@ typedef struct LineResult {
     real count;    /* evaluations, as the variant counts them */
     mask accepted; /* worlds with an accepted step */
 } LineResult;
-
-/* phi(a) - phi(0) */
-STAGE_FN real line_change_without_blocks(const Context *ctx, const Line *line, real a) {
-    return problem_line_point(ctx, line, a, 0).change;
-}
-KERNEL_FN real line_change(const Context *ctx, const Line *line, real a) {
-    real change = line_change_without_blocks(ctx, line, a);
-    return NUM_MODEL_CONSTRAINTS > 0 ? change + blocks_line(ctx, a) : change;
-}
 
 KERNEL_FN LineResult line_result_none(void) {
     LineResult r;

@@ -10,8 +10,8 @@ KERNEL_FN real report_block_velocity(const Context *ctx, const SapModelConstrain
 }
 
 /* Both bodies are pushed midway between the two points. */
-KERNEL_FN void report_weld(const Context *ctx, const SapModelConstraint *b, const BlockFrames *f, int side, Vec3 *impulse,
-                           Vec3 *moment, Vec3 *at) {
+KERNEL_FN void report_weld(const Context *ctx, const SapModelConstraint *b, const BlockFrames *f, int side,
+                           Vec3 *impulse, Vec3 *moment, Vec3 *at) {
     (void)side;
     *moment = vec3_load(BLOCK(gamma, b));
     *impulse = vec3_load(BLOCK(gamma, b) + 3);

@@ -1,5 +1,5 @@
-/* The stages of a step with SAP's law in one precision, in order of dependence. An entry file defines SAP_PRECISION (and
- * SAP_LANES on a CPU) and includes this file once per precision. */
+/* The stages of a step with SAP's law in one precision, in order of dependence. An entry file defines SAP_PRECISION
+ * (and SAP_LANES on a CPU) and includes this file once per precision. */
 #include "kernels/sap/choices.h"
 
 #include "kernels/math/all.h"

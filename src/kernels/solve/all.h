@@ -1,5 +1,8 @@
 /* The problem of a world and the end of its solve in one precision, in order of dependence. */
+#include "kernels/solve/terms.h"
+#include "kernels/solve/product.h"
 #include "kernels/solve/problem.h"
+#include "kernels/solve/hessian.h"
 #include "kernels/solve/line.h"
 #include "kernels/solve/linear.h"
 #include "kernels/solve/result.h"

@@ -1,8 +1,8 @@
 /* What a formulation of the contact problem provides. docs/solve.md#to-add-a-formulation.
  *
  * A formulation is a folder beside the rooms: kernels/sap, kernels/mujoco, kernels/dual. Its stages.h lists its headers
- * among those of the rooms, in order of dependence. The rooms call the functions below and know no formulation; an entry
- * file of target has one. A function that a formulation does not define is a compile error.
+ * among those of the rooms, in order of dependence. The rooms call the functions below and know no formulation; an
+ * entry file of target has one. A function that a formulation does not define is a compile error.
  *
  * Constants of a formulation are macros in its choices.h:
  *
@@ -48,8 +48,8 @@ FORMULATION_FN void stage_velocity(const Context *ctx);
 FORMULATION_FN void formulation_advance(const Context *ctx, int l);
 
 /* State of the formulation itself, such as activations of actuators: how many numbers; their report at the start of a
- * step, at the end of the rows of `out`; and their values at its end, in the worlds of `ok`, or at its start in those of
- * `unchanged`. */
+ * step, at the end of the rows of `out`; and their values at its end, in the worlds of `ok`, or at its start in those
+ * of `unchanged`. */
 FORMULATION_FN int formulation_num_activations(const Context *ctx);
 FORMULATION_FN void formulation_measure(const Context *ctx, SapBuffer out, mask mine);
 FORMULATION_FN void formulation_store(const Context *ctx, mask ok, mask unchanged);
@@ -80,8 +80,8 @@ FORMULATION_FN real constraint_Jt_mul(const Constraint *k, int column);
  * row H of that column. */
 FORMULATION_FN Curvature curvature_at(const Context *ctx, int c);
 FORMULATION_FN void curvature_add(const Curvature *k, int column, const SapPattern *pattern, bool is_tree, real *H);
-/* Sums that a formulation may have a faster way for: impulse += J' gamma of all contacts; H, complete, on the pattern of
- * the tree. They return whether they did it. */
+/* Sums that a formulation may have a faster way for: impulse += J' gamma of all contacts; H, complete, on the pattern
+ * of the tree. They return whether they did it. */
 FORMULATION_FN bool constraints_add_impulse(const Context *ctx, real *impulse);
 FORMULATION_FN bool constraints_hessian_on_tree(const Context *ctx, real *H);
 

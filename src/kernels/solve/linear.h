@@ -41,11 +41,11 @@ STAGE_FN void stage_linear_solve(const Context *ctx, const SapPattern *pattern) 
 KERNEL_FN const SapPattern *linear_pattern(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     bool dense = ctx->args->newton.dense != 0;
-    if (dense || problem_couples(ctx)) {
+    if (dense || terms_couple(ctx)) {
         problem_find_tiles(ctx, dense);
         return 0;
     }
-    return NUM_MODEL_CONSTRAINTS > 0 && plan->closed.row != plan->tree.row ? &plan->closed : &plan->tree;
+    return model_has_constraints(ctx) && plan->closed.row != plan->tree.row ? &plan->closed : &plan->tree;
 }
 
 /* grad.d of the direction d in the linear scratch of precision `is_f64`; not finite if d is not. */

@@ -30,7 +30,7 @@ STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const So
     formulation_finish(ctx, which);
     if (IS_LAST_STAGE)
         report_world(ctx, result, is->constrained, which);
-    if (IS_LAST_STAGE && (NUM_MODEL_CONSTRAINTS > 0 || REPORTS_ROWS))
+    if (IS_LAST_STAGE && (model_has_constraints(ctx) || REPORTS_ROWS))
         report_constraints(ctx, which);
     add_status(ctx, bits_select(which, solve_status(is, result), none));
     TEAM_SYNC(); /* integration reads all of v and the status of the world */

@@ -150,8 +150,8 @@ STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     if (r->region) {
         FOR_LANES(l) {
             if (mask_lane(which, l))
-                r->region[(long long)ctx->pack->world[l] * ctx->args->contacts.capacity + SLOT_SETUP_INTS(record, c)[l]] =
-                    (int)LANE(region, l);
+                r->region[(long long)ctx->pack->world[l] * ctx->args->contacts.capacity +
+                          SLOT_SETUP_INTS(record, c)[l]] = (int)LANE(region, l);
         }
     }
     report_slot(ctx, r->impulse, c, SLOT(gamma, c), 3, which);

@@ -5,7 +5,7 @@ typedef struct SolveResult {
     real cost;                                    /* l(v), J */
     real residual, residual_scale;                /* |D grad|, max(|D A v|, |D j|) */
     real iterations, inner_iterations;            /* of the method, and of its inner loop (line searches) */
-    real f64_retries;                              /* linear systems solved again in f64 */
+    real f64_retries;                             /* linear systems solved again in f64 */
 } SolveResult;
 
 KERNEL_FN SolveResult solve_result_none(void) {

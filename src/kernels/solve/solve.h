@@ -14,8 +14,8 @@ KERNEL_FN mask solve_lanes(int lanes) {
     return m;
 }
 
-/* The first solve, or in f64 its repetition in the lanes of ctx->retry_f64. Returns the lanes to repeat: those whose f32
- * solve does not converge. */
+/* The first solve, or in f64 its repetition in the lanes of ctx->retry_f64. Returns the lanes to repeat: those whose
+ * f32 solve does not converge. */
 STAGE_FN int stage_solve(const Context *ctx) {
     SolveResult result;
     PROFILE(ctx, SAP_SECTION_SETUP);

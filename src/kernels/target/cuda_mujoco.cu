@@ -2,7 +2,7 @@
 // the kernels of SAP have nothing of it. The other kernels of such a batch come from cuda.cu. docs/gpu.md.
 //
 //   sap_kernel_mujoco_collide   contact records of the state of a stage
-//   sap_kernel_mujoco_step      one stage of a step: the only one, or one of the four of RK4; the last one ends the step
+//   sap_kernel_mujoco_step      one stage of a step, the only one or one of the four of RK4; the last one ends it
 //
 // The stages of RK4 are launches, because each has its own contacts. What one leaves for the next is in
 // SapMujocoArgs.rk.
@@ -11,17 +11,17 @@
 #include "kernels/mujoco/data.h"
 
 // One set, for any precision of each stage.
-#define STEP_HAS_STAGES   1
-#define STEP_HAS_LOCKSTEP 0
-#define STEP_SET          mujoco
-#define FM_IS_F64         ctx->args->fm_is_f64
-#define GEOMETRY_IS_F64   ctx->args->geometry_is_f64
-#define WEIGHT_IS_F64     ctx->args->weight_is_f64
-#define SOLVE_STARTS_F64  ctx->args->solve_is_f64
-#define LINEAR_IS_F64     ctx->args->newton.linear_is_f64
-#define NUM_MODEL_CONSTRAINTS        ctx->args->plan.num_blocks
-#define COMPAT            0
-#define REPORTS           1
+#define STEP_HAS_STAGES       1
+#define STEP_HAS_LOCKSTEP     0
+#define STEP_SET              mujoco
+#define FM_IS_F64             ctx->args->fm_is_f64
+#define GEOMETRY_IS_F64       ctx->args->geometry_is_f64
+#define WEIGHT_IS_F64         ctx->args->weight_is_f64
+#define SOLVE_STARTS_F64      ctx->args->solve_is_f64
+#define LINEAR_IS_F64         ctx->args->newton.linear_is_f64
+#define NUM_MODEL_CONSTRAINTS ctx->args->plan.num_blocks
+#define COMPAT                0
+#define REPORTS               1
 #include "kernels/target/cuda_stages.cuh"
 
 // Blocks of MAX_TEAM threads of the step that must fit a multiprocessor: bounds the registers.

@@ -6,46 +6,46 @@
 //   BLOCKS_32, BLOCKS_64   STEP_BLOCKS of presets in f32 and in f64
 
 // The preset approx32.
-#define STEP_KERNEL       STEP_OF(approx32)
-#define STEP_SET          approx32
-#define STEP_BLOCKS       BLOCKS_32
-#define FM_IS_F64         0
-#define GEOMETRY_IS_F64   0
-#define WEIGHT_IS_F64     0
-#define SOLVE_STARTS_F64  1
-#define LINEAR_IS_F64     0
-#define NUM_MODEL_CONSTRAINTS        0
-#define COMPAT            0
-#define REPORTS           0
-#define CLOSED_FORMS_ONLY 1
+#define STEP_KERNEL           STEP_OF(approx32)
+#define STEP_SET              approx32
+#define STEP_BLOCKS           BLOCKS_32
+#define FM_IS_F64             0
+#define GEOMETRY_IS_F64       0
+#define WEIGHT_IS_F64         0
+#define SOLVE_STARTS_F64      1
+#define LINEAR_IS_F64         0
+#define NUM_MODEL_CONSTRAINTS 0
+#define COMPAT                0
+#define REPORTS               0
+#define CLOSED_FORMS_ONLY     1
 #include "kernels/target/cuda_set.cuh"
 
 // The preset fast32, whose solve is repeated in f64 where it does not converge.
-#define STEP_KERNEL       STEP_OF(fast32)
-#define STEP_SET          fast32
-#define STEP_BLOCKS       BLOCKS_32
-#define FM_IS_F64         0
-#define GEOMETRY_IS_F64   0
-#define WEIGHT_IS_F64     0
-#define SOLVE_STARTS_F64  0
-#define LINEAR_IS_F64     0
-#define NUM_MODEL_CONSTRAINTS        0
-#define COMPAT            0
-#define REPORTS           0
-#define CLOSED_FORMS_ONLY 1
+#define STEP_KERNEL           STEP_OF(fast32)
+#define STEP_SET              fast32
+#define STEP_BLOCKS           BLOCKS_32
+#define FM_IS_F64             0
+#define GEOMETRY_IS_F64       0
+#define WEIGHT_IS_F64         0
+#define SOLVE_STARTS_F64      0
+#define LINEAR_IS_F64         0
+#define NUM_MODEL_CONSTRAINTS 0
+#define COMPAT                0
+#define REPORTS               0
+#define CLOSED_FORMS_ONLY     1
 #include "kernels/target/cuda_set.cuh"
 
 // The presets approx64 and drake, which have the same precisions and differ in modes only.
-#define STEP_KERNEL       STEP_OF(approx64)
-#define STEP_SET          approx64
-#define STEP_BLOCKS       BLOCKS_64
-#define FM_IS_F64         1
-#define GEOMETRY_IS_F64   1
-#define WEIGHT_IS_F64     1
-#define SOLVE_STARTS_F64  1
-#define LINEAR_IS_F64     1
-#define NUM_MODEL_CONSTRAINTS        0
-#define COMPAT            0
-#define REPORTS           0
-#define CLOSED_FORMS_ONLY 1
+#define STEP_KERNEL           STEP_OF(approx64)
+#define STEP_SET              approx64
+#define STEP_BLOCKS           BLOCKS_64
+#define FM_IS_F64             1
+#define GEOMETRY_IS_F64       1
+#define WEIGHT_IS_F64         1
+#define SOLVE_STARTS_F64      1
+#define LINEAR_IS_F64         1
+#define NUM_MODEL_CONSTRAINTS 0
+#define COMPAT                0
+#define REPORTS               0
+#define CLOSED_FORMS_ONLY     1
 #include "kernels/target/cuda_set.cuh"

@@ -5,8 +5,8 @@
 //   STEP_SET                                     namespace that separates the names of the sets
 //   FM_IS_F64, GEOMETRY_IS_F64, WEIGHT_IS_F64,   precision of each stage: read from the arguments, or a constant, which
 //   SOLVE_STARTS_F64, LINEAR_IS_F64                  removes the other precision from the kernel
-//   NUM_MODEL_CONSTRAINTS                                   constraints and tendons of the model, or 0 for a set without them
-//   COMPAT, REPORTS                              the same for joints as in SAP Warp, and for reports of contacts and dofs
+//   NUM_MODEL_CONSTRAINTS                        constraints and tendons of the model, or 0 for a set without them
+//   COMPAT, REPORTS                              the same for joints as in SAP Warp, and for reports of contacts
 //   CLOSED_FORMS_ONLY                            1: the set has no general narrow phase, and its step can find contacts
 //   STEP_BLOCKS                                  blocks of BLOCK_THREADS per multiprocessor: bounds the registers
 #include "kernels/target/cuda_stages.cuh"

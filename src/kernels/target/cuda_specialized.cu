@@ -1,7 +1,7 @@
-// Entry file of kernels made for one batch. NVRTC compiles it when a batch requests it (host/cuda/specialized.c), with a
-// header of constants, specialized.h, that host/cuda/specialized_header.c writes from the arguments of the batch: sizes of the model,
-// layouts of scratch, choices of the options, and the team. The sources are the same as of all kernels; kernels/data/fixed.h
-// defines how they get the constants. docs/gpu.md.
+// Entry file of kernels made for one batch. NVRTC compiles it when a batch requests it (host/cuda/specialized.c), with
+// a header of constants, specialized.h, that host/cuda/specialized_header.c writes from the arguments of the batch:
+// sizes of the model, layouts of scratch, choices of the options, and the team. The sources are those of all kernels;
+// kernels/data/fixed.h defines how they get the constants. docs/gpu.md.
 //
 //   sap_kernel_step_specialized      as sap_kernel_step, or sap_kernel_step_thread_... with SAP_THREAD_PER_WORLD
 //   sap_kernel_collide_specialized   as sap_kernel_collide
@@ -19,6 +19,6 @@ static_assert(sizeof(SapStepArgs) == SPECIALIZED_ARGS_BYTES, "the arguments have
 #else
 #define STEP_KERNEL sap_kernel_step_specialized
 #endif
-#define STEP_SET    specialized
-#define REPORTS     0
+#define STEP_SET specialized
+#define REPORTS  0
 #include "kernels/target/cuda_set.cuh"

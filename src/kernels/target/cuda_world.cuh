@@ -1,6 +1,6 @@
 // What the entry files of the GPU target share: the team of a world, its scratch, and how a step calls its stages. An
-// entry file includes it once, before target/cuda_set.cuh, and defines what differs (step/step_list.h, and SAP_FORMULATION
-// of target/cuda_stages.cuh).
+// entry file includes it once, before target/cuda_set.cuh, and defines what differs (step/step_list.h, and
+// SAP_FORMULATION of target/cuda_stages.cuh).
 #define SAP_MAX_LANES 1 // a team has one world
 #include <sapwood/solver.h>
 
@@ -78,7 +78,7 @@ struct ContextCopy {
     do {                                                                                                               \
         ContextCopy copy(ctx);                                                                                         \
         function(&copy.ctx);                                                                                           \
-        (ctx)->retry_f64 = copy.ctx.retry_f64;                                                                            \
+        (ctx)->retry_f64 = copy.ctx.retry_f64;                                                                         \
     } while (0)
 #else
 #define STEP_FN                       static __device__
