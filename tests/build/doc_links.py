@@ -1,4 +1,5 @@
-"""doc_links.py SOURCE_DIR: every relative link and #anchor of the documentation resolves, every source it names exists.
+"""doc_links.py SOURCE_DIR: every relative link and #anchor of the documentation resolves, every source it names exists, and
+every function that it names behind a source, as in `solve/solve.h: stage_solve`, is in that source.
 
 Pages are the Markdown files of the root, docs, lab, tests, bench, examples and python. A source is a file name in
 backticks: with a folder, such as `collide/shapes.h`, it is below one of ROOTS; without one, such as `lane.h`, anywhere
@@ -60,6 +61,13 @@ def missing_sources(root, names, text):
                 yield f"`{word}` is no file of the sources"
 
 
+def missing_functions(root, text):
+    for name, function in re.findall(rf"`((?:[\w.-]+/)+[a-z_][\w-]*\.{EXTENSIONS}): (\w+)`", text):
+        sources = [root / top / name for top in ROOTS if (root / top / name).exists()]
+        if sources and not any(re.search(rf"\b{function}\b", source.read_text()) for source in sources):
+            yield f"`{name}` has no {function}"
+
+
 def main(root):
     root = pathlib.Path(root)
     names = {path.name for folder in SOURCES for path in (root / folder).rglob("*.*")}
@@ -67,7 +75,8 @@ def main(root):
     complaints = 0
     for page in pages:
         text = plain(page.read_text())
-        for complaint in [*broken_links(page, text), *missing_sources(root, names, text)]:
+        for complaint in [*broken_links(page, text), *missing_sources(root, names, text),
+                          *missing_functions(root, text)]:
             print(f"{page.relative_to(root)}: {complaint}", file=sys.stderr)
             complaints += 1
     if len(pages) < 30:
