@@ -3,13 +3,13 @@
 
 /* Pointers into scratch. */
 typedef struct Constraint {
-    int law;                /* under MuJoCo's law 1 for an elliptic cone, 0 for a pyramid */
+    int law;                /* CONTACT_LAW */
     int rows, num_dofs;     /* uniform */
     int most_dofs;          /* of any constraint */
     const SapDofIndex *dof; /* [num_dofs] increasing */
     StageView J;            /* [num_dofs][rows] columns of the Jacobian, in the precision of contact geometry */
     real *vc, *gamma;       /* [rows] velocity, impulse */
-    real *G;                /* curvature: [6] xx yy zz xy xz yz; of six rows [MUJOCO_G_SIZE] */
+    real *G;                /* curvature: [6] xx yy zz xy xz yz; of six rows [21] */
     real *cost;             /* [1] */
     const real *law_data;   /* the data of the law */
     real *Jd;               /* [rows] J d along the direction d of the line */

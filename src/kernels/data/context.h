@@ -47,7 +47,7 @@ typedef struct SapContext {
     int num_slots;                        /* slots in use; set after fill_slots */
     int retry_f64;                        /* bit l: the solve of lane l is repeated in f64; 0 = it is the first solve */
     int step;                             /* current step, 0 .. args->num_steps - 1 */
-    int rk_stage;                         /* current stage of the step, 0 .. 3 for MuJoCo's RK4, else 0 */
+    int rk_stage;                         /* current stage of the step, 0 .. 3 with RK4, else 0 */
     SapTicks *ticks;                      /* NULL = no profile, as always on a GPU */
 } SapContext;
 

@@ -17,9 +17,9 @@ typedef struct SAP_SPECIALIZABLE(SapMotionLayout) {
     int checks;        /* [SAP_MOTION_CHECKS] 0 or NaN: those of all links together, and of the factor of A */
     int A;             /* [nnz]    mass matrix, sparse rows */
     int v;             /* [nv]     velocity at the end, internal order */
-    int rk;            /* [8][nv]  accelerations, then rates, of the four stages of MuJoCo's RK4 */
+    int rk;            /* [8][nv]  accelerations, then rates, of the four stages of RK4 */
     int X;             /* [nl][7]  body poses; overlap_begin, unless a report or the gyroscopic term reads them */
-    int overlap_begin; /* the first of the parts that pass: X, or S; size: none, with MuJoCo's law */
+    int overlap_begin; /* the first of the parts that pass: X, or S; size: none, if the formulation reads them */
     int S;             /* [nv][6]  motion subspace about O */
     int V;             /* [nl][6]  twists about O */
     int a;             /* [nl][6]  bias accelerations about O */
@@ -29,8 +29,8 @@ typedef struct SAP_SPECIALIZABLE(SapMotionLayout) {
     int F;       /* [nl][6]  wrenches about O, of the link, then of its subtree */
     int f;       /* [nv]     joint_f, internal order; then tau */
     int inverse; /* [nv]     1 / L_ii of the factor L of A */
-    int L;       /* [nnz]    factor of A; in the memory of I, unless MuJoCo's law reads that later */
-    int q1;      /* [nq]     coordinates at the end; in the memory of F, unless MuJoCo's law reads that later */
+    int L;       /* [nnz]    factor of A; in the memory of I, unless the formulation reads that later */
+    int q1;      /* [nq]     coordinates at the end; in the memory of F, unless the formulation reads that later */
     int size;    /* reals of free motion */
 } SAP_SPECIALIZABLE(SapMotionLayout);
 SAP_SPECIALIZED(SapMotionLayout)
@@ -40,7 +40,8 @@ SAP_SPECIALIZED(SapMotionLayout)
  * memory of the direction d, Ad, dof_hessian, grad and dof_gamma. The parts of a line search are in the memory of the
  * linear system, which is dead then: d first, where the system has its matrix, because it is copied from the solution
  * at the system's end. The impulse is dead from the norms of an evaluation to the next evaluation: it is in the memory
- * of d. With MuJoCo's law v0, v_star, w, guess, impulse, d, Ad and line_keeps have their own memory. */
+ * of d. Under a law that reads them after the solve, v0, v_star, w, guess, impulse, d, Ad and line_keeps have their own
+ * memory. */
 typedef struct SAP_SPECIALIZABLE(SapProblemLayout) {
     int v, v0, v_star, guess, Av_star; /* current v, v at the start, v*, first v, A v* */
     int dv, r, impulse, grad;          /* v - v*, A (v - v*), J' gamma + dof terms, grad = r - impulse */

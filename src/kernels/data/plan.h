@@ -69,7 +69,7 @@ enum {
     SAP_BLOCK_DISTANCE,
     SAP_BLOCK_COUPLER,
     SAP_BLOCK_TENDON,
-    /* of MuJoCo's law only (mujoco/blocks.h) */
+    /* of a formulation whose limits and friction are rows of the model */
     SAP_BLOCK_DOF,        /* limits and friction of a dof: coordinate[0] */
     SAP_BLOCK_BALL_LIMIT, /* the largest angle of the ball joint of link[1] */
     SAP_BLOCK_BALL_AXIS /* friction about axis side of the body of link[1], a ball or free joint; coordinate[0]: first dof */
@@ -84,7 +84,7 @@ typedef struct SapModelConstraint {
     int side;                 /* SAP_SIDE_... */
     int columns, num_columns; /* its dofs are plan.block_dof[columns .. columns + num_columns), increasing */
     /* parts of its scratch, in reals from the beginning of the arena of blocks */
-    int g, w, vc, gamma, G, Jd;  /* [rows] error, weight (of MuJoCo's law [2][rows]: and bias), velocity, impulse,
+    int g, w, vc, gamma, G, Jd;  /* [rows] error, weight (or [2][rows]: and bias), velocity, impulse,
                                     curvature, J d */
     int cost, line, acts, check; /* [1] cost; [3] along a line; [1] 1: a law acts; [1] 0, or NaN: no direction */
     int control_check;           /* [1] 0, or NaN if its control is not finite */

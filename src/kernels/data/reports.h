@@ -5,7 +5,7 @@
 /* Numbers of a body at the start of a step: its pose, then [v ; omega] and [a ; alpha] of its centre of mass. */
 enum { SAP_START_BODY_SIZE = 19 };
 
-/* Rows of MuJoCo's law in MuJoCo's order, as in SapMujocoRows; each array but the count may be NULL. */
+/* All rows of the problem (sap_solver_record_rows); each array but the count may be NULL. */
 typedef struct SapRowReport {
     int capacity;                          /* rows per world */
     int *count, *active;                   /* [num_worlds] rows, and those that push; count NULL: no report */
@@ -19,7 +19,7 @@ typedef struct SapRowReport {
 typedef struct SapExtraReport {
     /* [num_worlds][nv] N or N m, public order: forces on dofs, and of all constraints together */
     double *joint_drive, *joint_limit, *joint_friction, *joint_constraint;
-    SapRowReport rows; /* of MuJoCo's law */
+    SapRowReport rows; /* if the formulation reports them */
 } SapExtraReport;
 
 /* Arrays that a step fills, as in SapWorldReport and SapContactReport; each may be NULL. */

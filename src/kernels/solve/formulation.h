@@ -1,8 +1,8 @@
 /* What a formulation of the contact problem provides. docs/solve.md#to-add-a-formulation.
  *
- * A formulation is a folder beside the rooms: kernels/sap, kernels/mujoco, kernels/dual. Its stages.h lists its headers
- * among those of the rooms, in order of dependence. The rooms call the functions below and know no formulation; an
- * entry file of target has one. A function that a formulation does not define is a compile error.
+ * A formulation is a folder beside the rooms, such as kernels/sap. Its stages.h lists its headers among those of the
+ * rooms, in order of dependence. The rooms call the functions below and know no formulation; an entry file of target
+ * has one. A function that a formulation does not define is a compile error.
  *
  * Constants of a formulation are macros in its choices.h:
  *
