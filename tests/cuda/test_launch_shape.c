@@ -57,11 +57,11 @@ static void destroy(Planned *p) {
 enum { NUM_MORE = 5, NUM_PLACES = SAP_NUM_ARENAS + NUM_MORE };
 
 static void places_of(const SapArenas *a, int at[NUM_PLACES]) {
-    const int all[NUM_PLACES] = {a->fm,         a->blocks,       a->slots.reals,       a->slots.jacobians,
-                                 a->slots.ints, a->slots.origin, a->slots.origin_ints, a->tiles,
-                                 a->repeat,     a->repeat_slots, a->linear[1],         a->collide,
-                                 a->pairs,      a->ints,         a->more.reals,        a->more.jacobians,
-                                 a->more.ints,  a->more.origin,  a->more.origin_ints};
+    const int all[NUM_PLACES] = {a->fm,         a->blocks,       a->slots.reals,      a->slots.jacobians,
+                                 a->slots.ints, a->slots.setup,  a->slots.setup_ints, a->tiles,
+                                 a->repeat,     a->repeat_slots, a->linear[1],        a->collide,
+                                 a->pairs,      a->ints,         a->more.reals,       a->more.jacobians,
+                                 a->more.ints,  a->more.setup,   a->more.setup_ints};
     memcpy(at, all, sizeof all);
 }
 
@@ -81,7 +81,7 @@ static void bytes_with(const Planned *p, SapKernelKind part, bool is_thread, siz
     sap_arena_bytes(&p->args, few, real_bytes, bytes);
     sap_arena_bytes(&p->args, all, real_bytes, of_all);
     for (int i = 0; i < NUM_MORE; i++) {
-        bool own = is_thread || SAP_ARENA_SLOTS + i < SAP_ARENA_ORIGINS;
+        bool own = is_thread || SAP_ARENA_SLOTS + i < SAP_ARENA_SLOT_SETUP;
         bytes[SAP_NUM_ARENAS + i] = few < all && own ? of_all[SAP_ARENA_SLOTS + i] : 0;
         if (!own)
             bytes[SAP_ARENA_SLOTS + i] = of_all[SAP_ARENA_SLOTS + i];
@@ -146,7 +146,7 @@ Test(cuda_plan, arenas_fit_where_they_lie_and_overlap_nowhere) {
 
 /* Global memory has the origins of contacts, the slots of worlds with many contacts and second attempts. */
 static bool is_always_outside(int place) {
-    return place >= SAP_NUM_ARENAS || (place >= SAP_ARENA_ORIGINS && place <= SAP_ARENA_LINEAR64);
+    return place >= SAP_NUM_ARENAS || (place >= SAP_ARENA_SLOT_SETUP && place <= SAP_ARENA_LINEAR64);
 }
 
 Test(cuda_plan, what_every_iteration_reads_is_in_shared_memory_and_its_largest_arena_leaves_it_first) {

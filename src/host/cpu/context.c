@@ -43,8 +43,8 @@ SapContext sap_context(const SapStepArgs *args, const SapPack *pack, const SapKe
     ctx.slots = scratch->arena[SAP_ARENA_SLOTS];
     ctx.jacobians = scratch->arena[SAP_ARENA_JACOBIANS];
     ctx.slot_ints = scratch->arena[SAP_ARENA_SLOT_INTS];
-    ctx.origin = scratch->arena[SAP_ARENA_ORIGINS];
-    ctx.origin_ints = scratch->arena[SAP_ARENA_ORIGIN_INTS];
+    ctx.setup = scratch->arena[SAP_ARENA_SLOT_SETUP];
+    ctx.setup_ints = scratch->arena[SAP_ARENA_SLOT_SETUP_INTS];
     ctx.tiles = scratch->arena[SAP_ARENA_TILES];
     ctx.repeat = scratch->arena[SAP_ARENA_RETRY];
     ctx.repeat_slots = scratch->arena[SAP_ARENA_RETRY_SLOTS];

@@ -51,7 +51,7 @@ static void carve(SapArena *arena, SapBatch *b, SapCudaModel *model) {
     SAP_CARVE(arena, c->mask, b->num_worlds);
     if (c->args.dual)
         SAP_CARVE(arena, c->device_dual, 1);
-    sap_cuda_carve_waiting(arena, &c->args, b->num_worlds);
+    sap_cuda_carve_deferred(arena, &c->args, b->num_worlds);
     if (c->lockstep)
         sap_cuda_lockstep_carve(arena, &c->args, b->num_worlds, c->lockstep);
 }

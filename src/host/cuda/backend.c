@@ -344,7 +344,7 @@ static void info(const SapBatch *b, SapBatchInfo *out) {
     out->worlds_per_block = step->shape.worlds_per_block;
     out->blocks = (int)step->blocks;
     out->shared_bytes = step->shape.shared_bytes;
-    out->waiting_pairs = c->args.collide.waiting.most;
+    out->waiting_pairs = c->args.collide.deferred.most;
     out->preset_kernel = c->program.is_preset;
     out->step_kernel = c->program.has_threads ? c->program.thread : c->program.step;
     out->step_reason = c->program.step_reason;

@@ -35,8 +35,8 @@ static unsigned blocks_for(long long items, long long per_block) {
     return (unsigned)((items - 1) / per_block + 1);
 }
 
-SapStatus sap_cuda_choose_waiting(SapCudaBatch *c, int num_worlds) {
-    SapWaitingArgs *w = &c->args.collide.waiting;
+SapStatus sap_cuda_choose_deferred(SapCudaBatch *c, int num_worlds) {
+    SapDeferredArgs *w = &c->args.collide.deferred;
     w->most = choose_most(&c->args);
     if (w->most == 0)
         return SAP_OK;
@@ -62,7 +62,7 @@ static size_t workspace_of(const SapCudaPhase *p) {
 
 SapStatus sap_cuda_create_pool(SapCudaBatch *c) {
     enum { NAN_BYTE = 0xff };
-    if (c->args.collide.waiting.most == 0)
+    if (c->args.collide.deferred.most == 0)
         return SAP_OK;
     size_t convex = workspace_of(&c->convex), collide = workspace_of(&c->collide);
     c->pool_bytes = convex > collide ? convex : collide;
@@ -73,8 +73,8 @@ SapStatus sap_cuda_create_pool(SapCudaBatch *c) {
     return SAP_OK;
 }
 
-void sap_cuda_carve_waiting(SapArena *arena, SapStepArgs *args, int num_worlds) {
-    SapWaitingArgs *w = &args->collide.waiting;
+void sap_cuda_carve_deferred(SapArena *arena, SapStepArgs *args, int num_worlds) {
+    SapDeferredArgs *w = &args->collide.deferred;
     if (w->most == 0)
         return;
     size_t worlds = (size_t)num_worlds, pairs = worlds * (size_t)w->most;
@@ -82,7 +82,7 @@ void sap_cuda_carve_waiting(SapArena *arena, SapStepArgs *args, int num_worlds) 
     SAP_CARVE(arena, w->count, worlds);
     SAP_CARVE(arena, w->listed, 1);
     SAP_CARVE(arena, w->list, pairs);
-    SAP_CARVE(arena, w->ints, pairs * SAP_WAITING_INTS);
+    SAP_CARVE(arena, w->ints, pairs * SAP_DEFERRED_INTS);
     size_t points = pairs * (size_t)args->collide.max_contacts * SAP_CANDIDATE_SIZE;
     w->points = sap_arena_carve(arena, points, real_bytes);
     w->gap = sap_arena_carve(arena, worlds * (size_t)args->contacts.capacity, real_bytes);

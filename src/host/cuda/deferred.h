@@ -7,13 +7,13 @@
 #include "host/cuda/backend.h"
 
 /* Chooses how many pairs of a world can wait, and the launches for them. Before the arguments have device addresses. */
-SapStatus sap_cuda_choose_waiting(SapCudaBatch *c, int num_worlds);
+SapStatus sap_cuda_choose_deferred(SapCudaBatch *c, int num_worlds);
 
 /* Allocates the workspace of collision and of the general narrow phase, if pairs can wait; after the grids are
  * chosen. */
 SapStatus sap_cuda_create_pool(SapCudaBatch *c);
 
-/* Carves the memory of the waiting pairs; the list is empty if it is 0. */
-void sap_cuda_carve_waiting(SapArena *arena, SapStepArgs *args, int num_worlds);
+/* Carves the memory of the deferred pairs; the list is empty if it is 0. */
+void sap_cuda_carve_deferred(SapArena *arena, SapStepArgs *args, int num_worlds);
 
 #endif

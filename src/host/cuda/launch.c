@@ -88,7 +88,7 @@ SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     SAP_TRY(
         sap_cuda_launch_shape(&b->options, most, SAP_CUDA_COLLIDE, &c->args, &c->collide.arenas, &c->collide.shape));
     SAP_TRY(sap_cuda_launch_shape(&b->options, of_step, c->program.kind, &c->args, &c->step.arenas, &c->step.shape));
-    SAP_TRY(sap_cuda_choose_waiting(c, b->num_worlds));
+    SAP_TRY(sap_cuda_choose_deferred(c, b->num_worlds));
     SAP_TRY(choose_thread(b));
     SAP_TRY(allow_shared(c, c->step.kernel));
     SAP_TRY(allow_shared(c, c->device->step));
@@ -117,7 +117,7 @@ static size_t workspace_of(const SapCudaPhase *p) {
 /* The kernels of a step run one after the other and share the workspace. */
 static SapStatus create_workspace(SapCudaBatch *c) {
     SapCudaPhase *const phases[] = {&c->step, &c->thread, &c->report, &c->collide};
-    int num_phases = c->args.collide.waiting.most > 0 ? 3 : 4; /* collision has the pool then */
+    int num_phases = c->args.collide.deferred.most > 0 ? 3 : 4; /* collision has the pool then */
     for (int i = 0; i < num_phases; i++)
         if (workspace_of(phases[i]) > c->workspace_bytes)
             c->workspace_bytes = workspace_of(phases[i]);
@@ -186,7 +186,7 @@ static SapStatus launch_reported(SapCudaBatch *c, const char *what) {
  * contacts to the records. */
 static SapStatus launch_collision(SapCudaBatch *c, const char *what, CuFunction kernel, int stage) {
     SAP_TRY(launch_stage(c, what, &c->collide, kernel, stage));
-    if (c->args.collide.waiting.most == 0)
+    if (c->args.collide.deferred.most == 0)
         return SAP_OK;
     SAP_TRY(launch_program(c, what, &c->convex, c->convex.kernel));
     return launch_program(c, what, &c->merge, c->merge.kernel);

@@ -3,11 +3,11 @@
  * 32 threads share a warp; a block is then one warp, so no world waits for another warp.
  *
  * What every iteration of a solve reads is in shared memory if it fits: free motion, the problem, and the slots of
- * worlds with few contacts. The origins of contacts, the slots of worlds with more contacts, tiles and second attempts
+ * worlds with few contacts. The set-up of contacts, the slots of worlds with more contacts, tiles and second attempts
  * in f64 are in global memory. If the rest does not fit either, its largest arenas move to global memory too. Generic
  * addresses hide the difference from the kernels.
  *
- * A thread that steps a world alone has the same in its local memory, with the origins. If that is too small, a team
+ * A thread that steps a world alone has the same in its local memory, with the set-up. If that is too small, a team
  * steps the world. */
 #include "host/cuda/launch_shape.h"
 
@@ -46,9 +46,9 @@ static long long apart(long long bytes) {
     return bytes > 0 && bytes % BANKS_BYTES == 0 ? bytes + SAP_ARENA_ALIGNMENT : bytes;
 }
 
-/* The arenas of a world: sap_arena_bytes, then the slots of worlds with many contacts, and their origins if
+/* The arenas of a world: sap_arena_bytes, then the slots of worlds with many contacts, and their set-up if
  * they have their own. */
-enum { MORE_SLOTS = SAP_NUM_ARENAS, MORE_JACOBIANS, MORE_INTS, MORE_ORIGINS, MORE_ORIGIN_INTS, NUM_ARENAS };
+enum { MORE_SLOTS = SAP_NUM_ARENAS, MORE_JACOBIANS, MORE_INTS, MORE_SETUP, MORE_SETUP_INTS, NUM_ARENAS };
 
 typedef struct Scratch {
     long long bytes[NUM_ARENAS];
@@ -87,8 +87,8 @@ static bool place_arenas(const Scratch *s, const SapStepArgs *args, SapSharedScr
                                  [SAP_ARENA_SLOTS] = &a->slots.reals,
                                  [SAP_ARENA_JACOBIANS] = &a->slots.jacobians,
                                  [SAP_ARENA_SLOT_INTS] = &a->slots.ints,
-                                 [SAP_ARENA_ORIGINS] = &a->slots.origin,
-                                 [SAP_ARENA_ORIGIN_INTS] = &a->slots.origin_ints,
+                                 [SAP_ARENA_SLOT_SETUP] = &a->slots.setup,
+                                 [SAP_ARENA_SLOT_SETUP_INTS] = &a->slots.setup_ints,
                                  [SAP_ARENA_TILES] = &a->tiles,
                                  [SAP_ARENA_RETRY] = &a->repeat,
                                  [SAP_ARENA_RETRY_SLOTS] = &a->repeat_slots,
@@ -99,8 +99,8 @@ static bool place_arenas(const Scratch *s, const SapStepArgs *args, SapSharedScr
                                  [MORE_SLOTS] = &a->more.reals,
                                  [MORE_JACOBIANS] = &a->more.jacobians,
                                  [MORE_INTS] = &a->more.ints,
-                                 [MORE_ORIGINS] = &a->more.origin,
-                                 [MORE_ORIGIN_INTS] = &a->more.origin_ints};
+                                 [MORE_SETUP] = &a->more.setup,
+                                 [MORE_SETUP_INTS] = &a->more.setup_ints};
     /* Place each arena behind the one before it in its memory. */
     long long shared = 0, workspace = 0;
     for (int i = 0; i < NUM_ARENAS; i++) {
@@ -112,13 +112,13 @@ static bool place_arenas(const Scratch *s, const SapStepArgs *args, SapSharedScr
         *at[i] = s->outside[i] ? ~(int)*next : (int)*next;
         *next += s->outside[i] ? round_up(s->bytes[i], SAP_ARENA_ALIGNMENT) : s->bytes[i];
     }
-    /* Parts of other arenas: the solve and one linear system in free motion's; origins that are shared. */
+    /* Parts of other arenas: the solve and one linear system in free motion's; set-up that is shared. */
     a->solve = within(a->fm, parts.solve);
     a->linear[0] = a->linear[1];
     a->linear[args->newton.linear_is_f64] = within(a->fm, parts.linear);
-    if (s->bytes[MORE_ORIGINS] == 0) {
-        a->more.origin = a->slots.origin;
-        a->more.origin_ints = a->slots.origin_ints;
+    if (s->bytes[MORE_SETUP] == 0) {
+        a->more.setup = a->slots.setup;
+        a->more.setup_ints = a->slots.setup_ints;
     }
     a->size = (int)apart(shared);
     a->workspace_size = workspace;
@@ -131,15 +131,15 @@ static bool uses(SapKernelKind part, int arena) {
     return arena == SAP_ARENA_FM || of_collision == (part == SAP_CUDA_COLLIDE);
 }
 
-/* The arenas of a kernel, with those that are always in global memory there. own_origins: worlds with few contacts have
- * origins in fast memory. */
-static Scratch scratch_of(SapKernelKind part, const SapStepArgs *args, int few_slots, bool own_origins) {
+/* The arenas of a kernel, with those that are always in global memory there. own_setup: worlds with few contacts have
+ * set-up in fast memory. */
+static Scratch scratch_of(SapKernelKind part, const SapStepArgs *args, int few_slots, bool own_setup) {
     static const int real_bytes[2] = {sizeof(float), sizeof(double)};
     size_t few[SAP_NUM_ARENAS], all[SAP_NUM_ARENAS];
     Scratch s = {{0}, {false}};
     sap_arena_bytes(args, few_slots, real_bytes, few);
     sap_arena_bytes(args, args->contacts.num_slots, real_bytes, all);
-    int first_outside = own_origins ? SAP_ARENA_TILES : SAP_ARENA_ORIGINS;
+    int first_outside = own_setup ? SAP_ARENA_TILES : SAP_ARENA_SLOT_SETUP;
     for (int i = 0; i < SAP_NUM_ARENAS; i++) {
         s.outside[i] = i >= first_outside && i <= SAP_ARENA_LINEAR64;
         s.bytes[i] = uses(part, i) ? arena_bytes((s.outside[i] ? all : few)[i]) : 0;

@@ -55,11 +55,11 @@ static const Number numbers[] = {
 #undef OF
 #define OF(name) {"SapSlotLayout", #name, offsetof(SapStepArgs, slot.name)}
     OF(vc), OF(gamma), OF(cost), OF(G), OF(Jd), OF(line), OF(size), OF(x0), OF(x1), OF(frame), OF(phi0),
-    OF(w), OF(pair), OF(valid), OF(check), OF(origin_size),
+    OF(w), OF(pair), OF(valid), OF(check), OF(setup_size),
 #undef OF
 #define OF(name) {"SapSlotInts", #name, offsetof(SapStepArgs, slot_ints.name)}
     OF(num_dofs), OF(couples), OF(dof), OF(has), OF(size), OF(max_columns), OF(record), OF(shape), OF(link), OF(path),
-    OF(runs), OF(origin_size),
+    OF(runs), OF(setup_size),
 #undef OF
 #define OF(name) {"SapPackInts", #name, offsetof(SapStepArgs, pack_ints.name)}
     OF(num_slots), OF(status), OF(acts), OF(size),

@@ -148,7 +148,7 @@ static void layout_slot(int law_size, int rows, bool keeps_G, SapSlotLayout *slo
     slot->pair = reserve(&next, 3);
     slot->valid = reserve(&next, 1);
     slot->check = reserve(&next, 1);
-    slot->origin_size = (int)next;
+    slot->setup_size = (int)next;
 }
 
 static void layout_slot_ints(const SapPlan *plan, int lanes, SapSlotInts *ints) {
@@ -166,7 +166,7 @@ static void layout_slot_ints(const SapPlan *plan, int lanes, SapSlotInts *ints) 
     ints->link = reserve(&next, 2);
     ints->path = reserve(&next, ints->max_columns);
     ints->runs = reserve(&next, 2);
-    ints->origin_size = (int)next;
+    ints->setup_size = (int)next;
 }
 
 static void layout_pack_ints(const SapPlan *plan, int lanes, long long *next, SapPackInts *ints) {
@@ -274,8 +274,7 @@ int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs 
     args->problem.size = problem > INT_MAX ? INT_MAX : (int)problem;
     args->pack_ints.size = ints > INT_MAX ? INT_MAX : (int)ints;
     /* kernels compute offsets of slots in ints */
-    const long long sizes[] = {args->slot.size, args->slot.origin_size, args->slot_ints.size,
-                               args->slot_ints.origin_size,
+    const long long sizes[] = {args->slot.size, args->slot.setup_size, args->slot_ints.size, args->slot_ints.setup_size,
                                (long long)plan->contact_rows * args->slot_ints.max_columns};
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i] * num_slots > INT_MAX)
@@ -319,9 +318,9 @@ void sap_arena_bytes(const SapStepArgs *a, int num_slots, const int real_bytes[2
     bytes[SAP_ARENA_SLOTS] = product(a->slot.size * num_slots, solve);
     bytes[SAP_ARENA_JACOBIANS] = product(a->plan.contact_rows * a->slot_ints.max_columns * num_slots, geometry);
     bytes[SAP_ARENA_SLOT_INTS] = product(a->slot_ints.size * num_slots, sizeof(int));
-    /* origins, and what only the second attempts of f32 solves need, in f64 */
-    bytes[SAP_ARENA_ORIGINS] = product(a->slot.origin_size * num_slots, repeats ? f64 : solve);
-    bytes[SAP_ARENA_ORIGIN_INTS] = product(a->slot_ints.origin_size * num_slots, sizeof(int));
+    /* set-up of slots, and what only the second attempts of f32 solves need, in f64 */
+    bytes[SAP_ARENA_SLOT_SETUP] = product(a->slot.setup_size * num_slots, repeats ? f64 : solve);
+    bytes[SAP_ARENA_SLOT_SETUP_INTS] = product(a->slot_ints.setup_size * num_slots, sizeof(int));
     bytes[SAP_ARENA_TILES] = (size_t)tile_ints(&a->plan) * sizeof(int);
     bytes[SAP_ARENA_RETRY] = repeats ? product(a->problem.size, f64) : 0;
     bytes[SAP_ARENA_RETRY_SLOTS] = repeats ? product(a->slot.size * all_slots, f64) : 0;

@@ -33,8 +33,8 @@ enum {
     SAP_ARENA_SLOTS,
     SAP_ARENA_JACOBIANS,
     SAP_ARENA_SLOT_INTS,
-    SAP_ARENA_ORIGINS,
-    SAP_ARENA_ORIGIN_INTS,
+    SAP_ARENA_SLOT_SETUP,
+    SAP_ARENA_SLOT_SETUP_INTS,
     SAP_ARENA_TILES,
     SAP_ARENA_RETRY, /* from here on, second attempts in f64: the problem, its slots, the linear system */
     SAP_ARENA_RETRY_SLOTS,
@@ -48,7 +48,7 @@ enum { SAP_ARENA_ALIGNMENT = 64 };
 /* Bytes to which the parts of a world with one lane are aligned: two doubles, so that a GPU can load both at once. */
 enum { SAP_PART_ALIGNMENT = 16 };
 
-/* Bytes of each arena; 0 if it is not used. num_slots: slots of the arenas of slots and origins; those of second
+/* Bytes of each arena; 0 if it is not used. num_slots: slots of the arenas of slots and set-up; those of second
  * attempts have all of contacts.num_slots. real_bytes: size of one real, all lanes, in f32 and in f64. */
 void sap_arena_bytes(const SapStepArgs *args, int num_slots, const int real_bytes[2], size_t bytes[SAP_NUM_ARENAS]);
 

@@ -13,7 +13,7 @@ STAGE_FN void collide_add(const Context *ctx, int num_pairs, mask which) {
     for (int place = 0; place < num_pairs; place++) {
         int n = COLLIDE_INTS(num_candidates)[place];
         if (CONVEX_DEFERRED && n == NARROW_DEFERRED)
-            n = mask_any(which) ? waiting_add(ctx, place) : 0;
+            n = mask_any(which) ? deferred_add(ctx, place) : 0;
         for (int k = 0; k < n; k++) {
             const real *candidate = candidate_at(ctx, place, k);
             if (SAP_LANES > 1 && !mask_any(candidate[CANDIDATE_VALID] != K(0.0)))
@@ -32,8 +32,8 @@ STAGE_FN void collide_clear(const Context *ctx) {
     const SapContactArgs *c = &ctx->args->contacts;
     for (int l = 0; l < ctx->pack->count; l++)
         c->count[ctx->pack->world[l]] = c->dropped[ctx->pack->world[l]] = 0;
-    if (CONVEX_DEFERRED && ctx->args->collide.waiting.most > 0)
-        ctx->args->collide.waiting.count[ctx->pack->world[0]] = 0;
+    if (CONVEX_DEFERRED && ctx->args->collide.deferred.most > 0)
+        ctx->args->collide.deferred.count[ctx->pack->world[0]] = 0;
 }
 
 /* Worlds whose whole state is finite; the others get no contacts at all. */
@@ -83,5 +83,5 @@ STAGE_FN void stage_collide(const Context *ctx) {
         }
     }
     if (CONVEX_DEFERRED)
-        waiting_list(ctx);
+        deferred_list(ctx);
 }

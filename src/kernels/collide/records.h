@@ -73,7 +73,7 @@ STAGE_FN void record_add(const Context *ctx, const SapPair *pair, const real *ca
             LANE(gap[i], l) = LANE(gap[i + 1], l);
         }
         if (CONVEX_DEFERRED)
-            waiting_record_left(ctx, world, worst);
+            deferred_record_left(ctx, world, worst);
         n--;
     }
     record_write(ctx, pair, candidate, l, first + n);

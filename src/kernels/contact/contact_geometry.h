@@ -111,5 +111,5 @@ STAGE_FN void contact_geometry_slot(const Context *ctx, int c) {
     if (contacts->midpoint)
         y[0] = y[1] = contact_midpoint(ctx, SLOT_SETUP_INTS(shape, c), x0, x1);
     contact_jacobian(ctx, c, &C, y);
-    origin_put(ctx, c, x0, x1, &C, phi0, valid, bad);
+    slot_setup_put(ctx, c, x0, x1, &C, phi0, valid, bad);
 }

@@ -94,8 +94,9 @@ KERNEL_FN Vec3 contact_witness(const Context *ctx, int link, Vec3 point) {
 
 /* Writes the geometry of slot c in the precision of the solve: witnesses, frame and gap, the worlds that have the
  * contact, and NaN in `bad` where its numbers are invalid. */
-KERNEL_FN void origin_put(const Context *ctx, int c, Vec3 x0, Vec3 x1, const Mat3 *C, real phi0, mask valid, real bad) {
-    StageView s = ORIGIN_VIEW;
+KERNEL_FN void slot_setup_put(const Context *ctx, int c, Vec3 x0, Vec3 x1, const Mat3 *C, real phi0, mask valid,
+                              real bad) {
+    StageView s = SLOT_SETUP_VIEW;
     view_put_vec3(s, SLOT_SETUP_OFFSET(x0, c), x0);
     view_put_vec3(s, SLOT_SETUP_OFFSET(x1, c), x1);
     view_put_vec3(s, SLOT_SETUP_OFFSET(frame, c), C->x);

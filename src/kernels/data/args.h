@@ -41,24 +41,24 @@ typedef struct SapConstraintArgs {
     int violated;                             /* 1: tendon_limit_window = violated */
 } SapConstraintArgs;
 
-/* Pairs of shapes that wait for the second pass of collision on a GPU (collide/deferred.h). Reals are in the precision
- * of collision. */
-typedef struct SapWaitingArgs {
-    int most;     /* pairs of a world that can wait; 0 = none, because all pairs have closed forms */
-    int *count;   /* [num_worlds] pairs that wait */
+/* Pairs of shapes that are deferred to the second pass of collision on a GPU (collide/deferred.h). Reals are in the
+ * precision of collision. */
+typedef struct SapDeferredArgs {
+    int most;     /* pairs of a world that can be deferred; 0 = none, because all pairs have closed forms */
+    int *count;   /* [num_worlds] deferred pairs */
     int *listed;  /* number of entries of the list */
-    int *list;    /* [num_worlds most] places of the waiting pairs of all worlds, in any order */
-    int *ints;    /* [num_worlds][most][SAP_WAITING_INTS] */
+    int *list;    /* [num_worlds most] places of the deferred pairs of all worlds, in any order */
+    int *ints;    /* [num_worlds][most][SAP_DEFERRED_INTS] */
     void *points; /* [num_worlds][most][max_contacts][SAP_CANDIDATE_SIZE] poses, then candidates */
     void *gap;    /* [num_worlds][given_capacity] gaps of records, of worlds that may have more contacts than records */
-} SapWaitingArgs;
+} SapDeferredArgs;
 
 typedef struct SAP_SPECIALIZABLE(SapCollideArgs) {
     int enabled;      /* 1: the step finds its contacts and writes them to the arrays of SapContactArgs */
     int max_contacts; /* contact points per pair, 1 .. 8 */
     int chunk;        /* pairs that a pack processes at a time */
     SapCollideLayout layout;
-    SapWaitingArgs waiting;
+    SapDeferredArgs deferred;
 } SAP_SPECIALIZABLE(SapCollideArgs);
 SAP_SPECIALIZED(SapCollideArgs)
 
@@ -101,7 +101,7 @@ typedef struct SapLibraryArgs {
 
 /* The parts of the contact slots (SapSlotLayout): offsets of arenas, as below. */
 typedef struct SapSlotArenas {
-    int reals, jacobians, ints, origin, origin_ints;
+    int reals, jacobians, ints, setup, setup_ints;
 } SapSlotArenas;
 
 /* Local memory of a thread that steps a world alone, in bytes: its part of fast memory. */

@@ -35,13 +35,13 @@ typedef struct SapContext {
     void *fm;                             /* arena of free motion */
     void *collide;                        /* arena of collision */
     void *solve;                          /* the contact problem and its method; in the arena of free motion */
-    void *slots, *origin;                 /* contact slots and their origins (SapSlotLayout) */
+    void *slots, *setup;                  /* contact slots, and what they are made of (SapSlotLayout) */
     void *blocks;                         /* constraints and tendons of the model (SapModelConstraint) */
     void *jacobians;                      /* [slots][max_columns][3] */
     void *repeat, *repeat_slots;          /* solve and slots of the repetition in f64 of an f32 solve */
     void *linear[2];                      /* linear systems, f32 and f64 */
     int *ints;                            /* integers of the pack (SapPackInts) */
-    int *slot_ints, *origin_ints;         /* integers of the contact slots (SapSlotInts) */
+    int *slot_ints, *setup_ints;          /* integers of the contact slots (SapSlotInts) */
     int *tiles;                           /* the pattern of tiles (SAP_TILE_INTS) */
     int *pairs;                           /* integers of collision (SapCollideLayout) */
     int num_slots;                        /* slots in use; set after fill_slots */

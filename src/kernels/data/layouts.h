@@ -88,16 +88,16 @@ typedef struct SAP_SPECIALIZABLE(SapNewtonLayout) {
 SAP_SPECIALIZED(SapNewtonLayout)
 
 /* One contact slot: offsets in reals from its beginning. A slot has two parts, each in an arena of its own: what every
- * iteration reads, and the origin of the contact, which only sets up its law and its reports. */
+ * iteration reads, and its set-up, which only its law and its reports read. */
 typedef struct SAP_SPECIALIZABLE(SapSlotLayout) {
     int law;                          /* data of the contact law (laws.h) */
     int vc, gamma, cost, G, Jd, line; /* velocity, impulse, cost, curvature, J d, values along a line (constraint.h);
                                        * with Newton's method for SAP the last two are in the memory of G */
     int size;                         /* reals of this part */
-    /* origin */
+    /* set-up */
     int x0, x1, frame, phi0, w, pair; /* witnesses, c_x c_y n, gap, weight, (mu, k, tau) */
     int valid, check;                 /* 1: the world has the contact, else 0; 0, or NaN if its numbers are invalid */
-    int origin_size;                  /* reals of the origin */
+    int setup_size;                   /* reals of the set-up */
 } SAP_SPECIALIZABLE(SapSlotLayout);
 SAP_SPECIALIZED(SapSlotLayout)
 
@@ -115,13 +115,13 @@ typedef struct SAP_SPECIALIZABLE(SapSlotInts) {
     int has;         /* [(nv + 31)/32] bit i: dof i has a column */
     int size;        /* integers of this part */
     int max_columns; /* most columns of J */
-    /* origin */
+    /* set-up */
     int record;      /* [lanes] index of the world's record in the slot, -1 = none */
     int shape, link; /* [2] -1 = none, static; before the geometry stage, link holds the body of the record */
     int path;        /* [max_columns] 1: on the path of link 0, 2: on that of link 1, 3: on both */
-    int runs; /* [2] for one thread: the dofs of columns 0 .. runs[0] - 1 are consecutive, and those of runs[0] ..
+    int runs;       /* [2] for one thread: the dofs of columns 0 .. runs[0] - 1 are consecutive, and those of runs[0] ..
                       * runs[1] - 1 */
-    int origin_size; /* integers of the origin */
+    int setup_size; /* integers of the set-up */
 } SAP_SPECIALIZABLE(SapSlotInts);
 SAP_SPECIALIZED(SapSlotInts)
 
@@ -149,8 +149,8 @@ SAP_SPECIALIZED(SapLinearLayout)
 /* Reals of a candidate, a contact point before it becomes a record (candidates.h). */
 enum { SAP_CANDIDATE_SIZE = 11 };
 
-/* Integers of a pair that waits for the second pass of collision (waiting.h). */
-enum { SAP_WAITING_INTS = 4 };
+/* Integers of a pair deferred to the second pass of collision (deferred.h). */
+enum { SAP_DEFERRED_INTS = 4 };
 
 /* Bytes of the workspace of the general narrow phase, in f32 and in f64 (convex.h). */
 enum { SAP_CONVEX_BYTES_F32 = 12736, SAP_CONVEX_BYTES_F64 = 22720 };

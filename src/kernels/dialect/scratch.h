@@ -3,8 +3,8 @@
  *   FM(x)             part x of free motion's arena
  *   SOLVE(x)          part x of the problem of the world, which every method reads
  *   SLOT(x, c)        part x of contact slot c, in the precision of the solve; SLOT_INTS(x, c) its integers of 32 bits,
- *                     SLOT_SHORTS(x, c) its integers of 16 bits
- *   SLOT_SETUP(x, c)      part x of the origin of slot c, in the same precision; SLOT_SETUP_INTS(x, c) its integers
+ *                     SLOT_SHORTS(x, c) those of 16 bits
+ *   SLOT_SETUP(x, c)      part x of the set-up of slot c, in the same precision; SLOT_SETUP_INTS(x, c) its integers
  *   SLOT_J(c)         the Jacobian of slot c, in the precision of contact geometry
  *   BLOCK(x, b)       part x of a constraint or tendon of the model (SapModelConstraint *b), in the precision of the solve
  *   NEWTON(x)         part x of Newton's scratch, with the problem
@@ -23,9 +23,9 @@
     ((SapDofIndex *)(ctx->slot_ints + (c)*ctx->args->slot_ints.size) + ctx->args->slot_ints.part)
 #define SLOT_J_OFFSET(c)           ((c)*CONTACT_ROWS * ctx->args->slot_ints.max_columns)
 #define SLOT_J(c)                  ((real *)ctx->jacobians + SLOT_J_OFFSET(c)) /* in the stage of contact geometry only */
-#define SLOT_SETUP_OFFSET(part, c) ((c)*ctx->args->slot.origin_size + ctx->args->slot.part)
-#define SLOT_SETUP(part, c)        ((real *)ctx->origin + SLOT_SETUP_OFFSET(part, c))
-#define SLOT_SETUP_INTS(part, c)   (ctx->origin_ints + (c)*ctx->args->slot_ints.origin_size + ctx->args->slot_ints.part)
+#define SLOT_SETUP_OFFSET(part, c) ((c)*ctx->args->slot.setup_size + ctx->args->slot.part)
+#define SLOT_SETUP(part, c)        ((real *)ctx->setup + SLOT_SETUP_OFFSET(part, c))
+#define SLOT_SETUP_INTS(part, c)   (ctx->setup_ints + (c)*ctx->args->slot_ints.setup_size + ctx->args->slot_ints.part)
 #define BLOCK_OFFSET(part, b)      ((b)->part)
 #define BLOCK(part, b)             ((real *)ctx->blocks + BLOCK_OFFSET(part, b))
 #define NUM_SLOTS                  (ctx->ints + ctx->args->pack_ints.num_slots)
@@ -39,7 +39,7 @@
 #define SOLVE_VIEW          view_at(ctx->solve, SOLVE_IS_F64, 0)
 #define BLOCK_VIEW          view_at(ctx->blocks, SOLVE_IS_F64, 0)
 #define SLOT_VIEW           view_at(ctx->slots, SOLVE_IS_F64, 0)
-#define ORIGIN_VIEW         view_at(ctx->origin, SOLVE_IS_F64, 0)
+#define SLOT_SETUP_VIEW     view_at(ctx->setup, SOLVE_IS_F64, 0)
 #define SLOT_J_VIEW(c)      view_at(ctx->jacobians, GEOMETRY_IS_F64, SLOT_J_OFFSET(c))
 #define LINEAR_VIEW(is_f64) view_at(ctx->linear[is_f64], is_f64, 0)
 

@@ -206,7 +206,7 @@ STAGE_FN void mujoco_geometry_slot(const Context *ctx, int c) {
     C.y = vec3_select(valid, at.C.y, zero);
     C.z = vec3_select(valid, at.C.z, zero);
     mujoco_jacobian(ctx, c, &C, p);
-    origin_put(ctx, c, p, p, &C, at.dist, valid, bad);
+    slot_setup_put(ctx, c, p, p, &C, at.dist, valid, bad);
 }
 
 STAGE_FN void stage_contact_geometry(const Context *ctx) {
@@ -227,7 +227,8 @@ KERNEL_FN real mujoco_side_weight(const Context *ctx, int c, int side) {
 STAGE_FN void stage_contact_weight(const Context *ctx) {
     PROFILE(ctx, SAP_SECTION_WEIGHT);
     TEAM_FOR(c, ctx->num_slots)
-        view_put(ORIGIN_VIEW, SLOT_SETUP_OFFSET(w, c), mujoco_side_weight(ctx, c, 0) + mujoco_side_weight(ctx, c, 1));
+        view_put(SLOT_SETUP_VIEW, SLOT_SETUP_OFFSET(w, c),
+                 mujoco_side_weight(ctx, c, 0) + mujoco_side_weight(ctx, c, 1));
 }
 
 /* ---- the constraint as the problem sees it ---- */

@@ -30,7 +30,7 @@ KERNEL_FN real contact_body_weight(const Context *ctx, int link, Vec3 x, const M
 }
 
 KERNEL_FN real contact_weight_body_inertia(const Context *ctx, int c) {
-    StageView s = ORIGIN_VIEW;
+    StageView s = SLOT_SETUP_VIEW;
     Mat3 C;
     C.x = view_get_vec3(s, SLOT_SETUP_OFFSET(frame, c));
     C.y = view_get_vec3(s, SLOT_SETUP_OFFSET(frame, c) + 3);
@@ -68,7 +68,7 @@ KERNEL_FN real contact_weight_diag_delassus(const Context *ctx, int c) {
 STAGE_FN void contact_weight_slot(const Context *ctx, int c) {
     real w =
         ctx->args->contacts.diag_delassus ? contact_weight_diag_delassus(ctx, c) : contact_weight_body_inertia(ctx, c);
-    view_put(ORIGIN_VIEW, SLOT_SETUP_OFFSET(w, c), real_max(w, real_of(WEIGHT_FLOOR)));
+    view_put(SLOT_SETUP_VIEW, SLOT_SETUP_OFFSET(w, c), real_max(w, real_of(WEIGHT_FLOOR)));
 }
 
 STAGE_FN void stage_contact_weight(const Context *ctx) {

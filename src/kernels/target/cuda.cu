@@ -2,7 +2,7 @@
 // block) threads and dynamic shared memory for the scratch of its worlds. docs/gpu.md.
 //
 //   sap_kernel_collide       contact records of the state; launched before each step that does not find them itself
-//   sap_kernel_convex_f32, _f64, sap_kernel_merge   contacts of the pairs that wait for them (collide/deferred.h)
+//   sap_kernel_convex_f32, _f64, sap_kernel_merge   contacts of the deferred pairs for them (collide/deferred.h)
 //   sap_kernel_step...       free motion, contact solve, integration: steps first_step .. end_step - 1 of a call
 //   sap_kernel_kinematics    poses and velocities of bodies
 //   sap_kernel_lockstep_...  the stages of a step between which a library solves the Newton systems (sap/lockstep.h)
@@ -57,7 +57,7 @@
 #define BLOCKS_64       3
 #include "kernels/target/cuda_presets.cuh"
 
-// ---- pairs that wait: the general narrow phase, in the precision of collision, and the records of their contacts ----
+// ---- deferred pairs: the general narrow phase, in the precision of collision, and the records of their contacts ----
 
 // Blocks are warps. So few are launched that each thread has a workspace (host/cuda/launch.c); all fit the
 // multiprocessors.
@@ -65,7 +65,7 @@ enum { WARP = 32, CONVEX_BLOCKS = 8, MERGE_THREADS = 128 };
 
 #define CONVEX_KERNEL(name, precision)                                                                                 \
     extern "C" __global__ void __launch_bounds__(WARP, CONVEX_BLOCKS) name(const __grid_constant__ SapStepArgs args) { \
-        const SapWaitingArgs *w = &args.collide.waiting;                                                               \
+        const SapDeferredArgs *w = &args.collide.deferred;                                                             \
         int listed = *w->listed;                                                                                       \
         SapPack pack;                                                                                                  \
         SapContext ctx;                                                                                                \
@@ -74,20 +74,20 @@ enum { WARP = 32, CONVEX_BLOCKS = 8, MERGE_THREADS = 128 };
         pack.count = 1;                                                                                                \
         for (int i = (int)(blockIdx.x * WARP + threadIdx.y); i < listed; i += (int)(gridDim.x * WARP)) {               \
             pack.world[0] = w->list[i] / w->most;                                                                      \
-            any_precision::precision::stage_waiting(&ctx, w->list[i]);                                                 \
+            any_precision::precision::stage_deferred(&ctx, w->list[i]);                                                \
         }                                                                                                              \
     }
 CONVEX_KERNEL(sap_kernel_convex_f32, f32)
 CONVEX_KERNEL(sap_kernel_convex_f64, f64)
 
-// Completes the records of the worlds with waiting pairs, and empties the list for the next step.
+// Completes the records of the worlds with deferred pairs, and empties the list for the next step.
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS) sap_kernel_merge(const __grid_constant__ SapStepArgs args) {
     SapPack pack;
     SapContext ctx;
     int world = (int)(blockIdx.x * blockDim.y + threadIdx.y);
     if (world == 0)
-        *args.collide.waiting.listed = 0;
-    if (world >= args.num_worlds || (args.skipped && args.skipped[world]) || args.collide.waiting.count[world] == 0)
+        *args.collide.deferred.listed = 0;
+    if (world >= args.num_worlds || (args.skipped && args.skipped[world]) || args.collide.deferred.count[world] == 0)
         return;
     ctx.args = &args;
     ctx.pack = &pack;

@@ -15,7 +15,7 @@ enum { MAX_TEAM = 128, COLLIDE_BLOCKS = 3 };
 
 // The scratch of a team is in fast memory and in the workspace, which is global memory. Fast memory is shared memory.
 // If a thread has a world (TEAM_OF_ONE) it is local memory: it always has the arena of free motion, which comes first,
-// and with it the problem and its linear system; also the slots and origins of worlds with few contacts.
+// and with it the problem and its linear system; also the slots and their set-up of worlds with few contacts.
 //   DECLARE_SCRATCH(name)   declares the team's part of fast memory in a kernel with the parameter `args`
 //   TEAM_SCRATCH(ctx)       its address
 #if TEAM_OF_ONE
@@ -121,12 +121,12 @@ static __device__ __forceinline__ void set_slots(SapContext *ctx, unsigned char 
     ctx->slot_ints = (int *)aligned(arena_at(scratch, arena, slots->ints));
 }
 
-// Sets the memory of their origins.
-static __device__ __forceinline__ void set_origins(SapContext *ctx, unsigned char *scratch,
-                                                   const SapSlotArenas *slots) {
+// Sets the memory of their set-up.
+static __device__ __forceinline__ void set_slot_setup(SapContext *ctx, unsigned char *scratch,
+                                                      const SapSlotArenas *slots) {
     const SapArenas *arena = &ctx->args->arena;
-    ctx->origin = aligned(arena_at(scratch, arena, slots->origin));
-    ctx->origin_ints = (int *)aligned(arena_at(scratch, arena, slots->origin_ints));
+    ctx->setup = aligned(arena_at(scratch, arena, slots->setup));
+    ctx->setup_ints = (int *)aligned(arena_at(scratch, arena, slots->setup_ints));
 }
 
 // Slots of a world with few contacts are in fast memory, slots of other worlds in the workspace. A pack is one world,
@@ -137,7 +137,7 @@ static __device__ __forceinline__ void place_slots(SapContext *ctx) {
     bool few = !count || count[ctx->pack->world[0]] <= arena->few_slots;
     set_slots(ctx, TEAM_SCRATCH(ctx), few ? &arena->slots : &arena->more);
     if (TEAM_OF_ONE)
-        set_origins(ctx, TEAM_SCRATCH(ctx), few ? &arena->slots : &arena->more);
+        set_slot_setup(ctx, TEAM_SCRATCH(ctx), few ? &arena->slots : &arena->more);
 }
 
 // Sets the world of this team and its scratch; false past the end of the batch. If the grid is smaller than the batch,
@@ -164,7 +164,7 @@ static __device__ __forceinline__ bool begin(const SapStepArgs *args, unsigned r
     ctx->collide = arena_at(scratch, arena, arena->collide, TEAM_OF_ONE);
     ctx->pairs = (int *)arena_at(scratch, arena, arena->pairs, TEAM_OF_ONE);
     set_slots(ctx, scratch, &arena->slots);
-    set_origins(ctx, scratch, &arena->slots);
+    set_slot_setup(ctx, scratch, &arena->slots);
     ctx->num_slots = 0;
     ctx->retry_f64 = 0;
     ctx->step = 0;
