@@ -20,9 +20,9 @@ Test(mujoco_law, powers_are_those_of_libm) {
     cr_assert_eq(real_power(1, 3.5), 1);
 }
 
-static MujocoImpedance soft(double c, double z, double d0, double dw, double width, double mid, double power) {
+static MujocoImpedance impedance_of(double c, double z, double d0, double dw, double width, double mid, double power) {
     const double solref[2] = {c, z}, solimp[5] = {d0, dw, width, mid, power};
-    return mujoco_soft(solref, solimp);
+    return mujoco_read_impedance(solref, solimp);
 }
 
 static MujocoStep step_of(double h, int discrete) {
@@ -31,7 +31,7 @@ static MujocoStep step_of(double h, int discrete) {
 
 Test(mujoco_law, impedance_goes_from_d0_to_dw) {
     for (double power = 1; power < 5; power += 0.5) {
-        MujocoImpedance s = soft(0.02, 1, 0.3, 0.9, 0.01, 0.4, power);
+        MujocoImpedance s = impedance_of(0.02, 1, 0.3, 0.9, 0.01, 0.4, power);
         check_digits(mujoco_impedance(&s, 0), 0.3, "at the margin");
         check_digits(mujoco_impedance(&s, 0.01), 0.9, "at the width");
         check_digits(mujoco_impedance(&s, -1), 0.9, "beyond");
@@ -42,7 +42,7 @@ Test(mujoco_law, impedance_goes_from_d0_to_dw) {
 
 /* Numbers of MuJoCo 4.0: a limit inside its ramp. */
 Test(mujoco_law, a_limit_has_the_known_numbers) {
-    MujocoImpedance s = soft(0.05, 0.8, 0.6, 0.95, 0.01, 0.5, 2);
+    MujocoImpedance s = impedance_of(0.05, 0.8, 0.6, 0.95, 0.01, 0.5, 2);
     MujocoStep step = step_of(0.01, 0);
     MujocoGains g = mujoco_gains(&s, &step, -0.004, true);
     check_near(g.imp, 0.712, 1e-14, "imp");
@@ -60,8 +60,8 @@ Test(mujoco_law, a_limit_has_the_known_numbers) {
 /* solref (-k, -b) is (c, z) with c = 2/b, z = b/(2 sqrt(k)), for dw = 1 but for its clamp. */
 Test(mujoco_law, direct_and_standard_solref_agree) {
     MujocoStep step = step_of(0.002, 0);
-    MujocoImpedance direct = soft(-500, -10, 0.9, 0.95, 0.001, 0.5, 2),
-                    standard = soft(0.2, 0.22360679774997896, 0.9, 0.95, 0.001, 0.5, 2);
+    MujocoImpedance direct = impedance_of(-500, -10, 0.9, 0.95, 0.001, 0.5, 2),
+                    standard = impedance_of(0.2, 0.22360679774997896, 0.9, 0.95, 0.001, 0.5, 2);
     MujocoGains a = mujoco_gains(&direct, &step, 0.002, true), b = mujoco_gains(&standard, &step, 0.002, true);
     check_digits(a.K_imp, b.K_imp, "K imp");
     check_digits(a.B, b.B, "B");
@@ -69,7 +69,8 @@ Test(mujoco_law, direct_and_standard_solref_agree) {
 
 Test(mujoco_law, a_solref_of_mixed_signs_is_the_default) {
     MujocoStep step = step_of(0.002, 0);
-    MujocoImpedance mixed = soft(0.02, -3, 0.9, 0.95, 0.001, 0.5, 2), usual = soft(0.02, 1, 0.9, 0.95, 0.001, 0.5, 2);
+    MujocoImpedance mixed = impedance_of(0.02, -3, 0.9, 0.95, 0.001, 0.5, 2),
+                    usual = impedance_of(0.02, 1, 0.9, 0.95, 0.001, 0.5, 2);
     MujocoGains a = mujoco_gains(&mixed, &step, 0.002, true), b = mujoco_gains(&usual, &step, 0.002, true);
     cr_assert(a.K_imp == b.K_imp && a.B == b.B);
 }

@@ -12,21 +12,22 @@
 /* ---- parameters of blocks ---- */
 
 /* Softness of one kind of rows. */
-typedef struct Soft {
+typedef struct Impedance {
     const double *solref, *solimp;
-} Soft;
+} Impedance;
 
-static void put_soft(double *row, int first, Soft soft, int i) {
-    memcpy(row + first, soft.solref + 2 * i, 2 * sizeof *row);
-    memcpy(row + first + 2, soft.solimp + 5 * i, 5 * sizeof *row);
+static void put_impedance(double *row, int first, Impedance from, int i) {
+    memcpy(row + first, from.solref + 2 * i, 2 * sizeof *row);
+    memcpy(row + first + 2, from.solimp + 5 * i, 5 * sizeof *row);
 }
 
 static void put_equality(const SapModel *model, int c, double *row) {
     const SapMujocoParameters *a = sap_model_mujoco(model);
     memcpy(row + SAP_MUJOCO_WEIGHT, a->constraint_invweight + 2 * c, 2 * sizeof *row);
     row[SAP_MUJOCO_TORQUESCALE] = a->constraint_torquescale[c];
-    put_soft(row, SAP_MUJOCO_SOFT, (Soft){a->constraint_solref, a->constraint_solimp}, c);
-    put_soft(row, SAP_MUJOCO_LOSS_SOFT, (Soft){a->constraint_solref, a->constraint_solimp}, c); /* not used */
+    put_impedance(row, SAP_MUJOCO_IMPEDANCE, (Impedance){a->constraint_solref, a->constraint_solimp}, c);
+    /* not used */
+    put_impedance(row, SAP_MUJOCO_FRICTIONLOSS_IMPEDANCE, (Impedance){a->constraint_solref, a->constraint_solimp}, c);
 }
 
 static void put_dof(const SapModel *model, const SapModelConstraint *b, double *row) {
@@ -38,9 +39,10 @@ static void put_dof(const SapModel *model, const SapModelConstraint *b, double *
     row[SAP_MUJOCO_LOWER] = is_dof ? m->joint_limit_lower[i] : is_limit ? -a->joint_ball_limit[b->link[1]] : -INFINITY;
     row[SAP_MUJOCO_UPPER] = is_dof ? m->joint_limit_upper[i] : INFINITY;
     row[SAP_MUJOCO_LIMIT_MARGIN] = a->dof_limit_margin[i];
-    row[SAP_MUJOCO_LOSS] = is_limit ? 0 : m->joint_friction[i];
-    put_soft(row, SAP_MUJOCO_SOFT, (Soft){a->dof_limit_solref, a->dof_limit_solimp}, i);
-    put_soft(row, SAP_MUJOCO_LOSS_SOFT, (Soft){a->dof_friction_solref, a->dof_friction_solimp}, i);
+    row[SAP_MUJOCO_FRICTIONLOSS] = is_limit ? 0 : m->joint_friction[i];
+    put_impedance(row, SAP_MUJOCO_IMPEDANCE, (Impedance){a->dof_limit_solref, a->dof_limit_solimp}, i);
+    put_impedance(row, SAP_MUJOCO_FRICTIONLOSS_IMPEDANCE, (Impedance){a->dof_friction_solref, a->dof_friction_solimp},
+                  i);
 }
 
 static void put_tendon(const SapModel *model, int t, double *row) {
@@ -50,9 +52,10 @@ static void put_tendon(const SapModel *model, int t, double *row) {
     row[SAP_MUJOCO_LOWER] = m->tendon_limit_lower[t];
     row[SAP_MUJOCO_UPPER] = m->tendon_limit_upper[t];
     row[SAP_MUJOCO_LIMIT_MARGIN] = a->tendon_limit_margin[t];
-    row[SAP_MUJOCO_LOSS] = m->tendon_friction[t];
-    put_soft(row, SAP_MUJOCO_SOFT, (Soft){a->tendon_limit_solref, a->tendon_limit_solimp}, t);
-    put_soft(row, SAP_MUJOCO_LOSS_SOFT, (Soft){a->tendon_friction_solref, a->tendon_friction_solimp}, t);
+    row[SAP_MUJOCO_FRICTIONLOSS] = m->tendon_friction[t];
+    put_impedance(row, SAP_MUJOCO_IMPEDANCE, (Impedance){a->tendon_limit_solref, a->tendon_limit_solimp}, t);
+    put_impedance(row, SAP_MUJOCO_FRICTIONLOSS_IMPEDANCE,
+                  (Impedance){a->tendon_friction_solref, a->tendon_friction_solimp}, t);
 }
 
 static void put_block(const SapModel *model, const SapModelConstraint *b, double *row) {

@@ -179,23 +179,23 @@ KERNEL_FN RowValue block_row_at(const SapModelConstraint *b, const real *data, r
     return block_row_ahead(b, data, x, real_of(0), real_of(0));
 }
 
-KERNEL_FN MujocoImpedance mujoco_block_soft(const Context *ctx, const SapModelConstraint *b, int first) {
+KERNEL_FN MujocoImpedance mujoco_block_impedance(const Context *ctx, const SapModelConstraint *b, int first) {
     real solref[2], solimp[5];
     for (int i = 0; i < 2; i++)
         solref[i] = mujoco_block_get(ctx, b, first + i);
     for (int i = 0; i < 5; i++)
         solimp[i] = mujoco_block_get(ctx, b, first + 2 + i);
-    return mujoco_soft(solref, solimp);
+    return mujoco_read_impedance(solref, solimp);
 }
 
 /* The rows of an equality share one impedance, at the norm of all its errors. */
 STAGE_FN void mujoco_equality_make(const Context *ctx, const SapModelConstraint *b) {
     MujocoStep step = mujoco_step(ctx);
-    MujocoImpedance soft = mujoco_block_soft(ctx, b, SAP_MUJOCO_SOFT);
+    MujocoImpedance impedance = mujoco_block_impedance(ctx, b, SAP_MUJOCO_IMPEDANCE);
     real squares = real_of(0), inf = real_infinity();
     for (int r = 0; r < b->rows; r++)
         squares = real_fma(BLOCK(g, b)[r], BLOCK(g, b)[r], squares);
-    MujocoGains gains = mujoco_gains(&soft, &step, real_sqrt(squares), false);
+    MujocoGains gains = mujoco_gains(&impedance, &step, real_sqrt(squares), false);
     mask active = constraint_active(ctx, b);
     for (int r = 0; r < b->rows; r++) {
         real u0 = block_J_mul(ctx, b, r, SOLVE(v0));
@@ -214,21 +214,21 @@ STAGE_FN RowLaw mujoco_limit(const Context *ctx, const SapModelConstraint *b, re
     MujocoStep step = mujoco_step(ctx);
     real margin = mujoco_block_get(ctx, b, SAP_MUJOCO_LIMIT_MARGIN), zero = real_of(0), inf = real_infinity();
     real s = real_select(upper, real_of(-1), real_of(1)), error = real_select(near, dist - margin, zero);
-    MujocoImpedance soft = mujoco_block_soft(ctx, b, SAP_MUJOCO_SOFT);
-    MujocoGains gains = mujoco_gains(&soft, &step, error, true);
+    MujocoImpedance impedance = mujoco_block_impedance(ctx, b, SAP_MUJOCO_IMPEDANCE);
+    MujocoGains gains = mujoco_gains(&impedance, &step, error, true);
     real uref = s * mujoco_uref(&step, gains.B, gains.K_imp, s * u0, error, zero);
     return row_law(uref, K(1.0) / mujoco_R(&step, &gains, w), real_select(upper, -inf, zero),
                    real_select(upper, zero, inf), near);
 }
 
 /* Friction loss: a damper towards u = 0 whose impulse is at most h F. */
-STAGE_FN RowLaw mujoco_loss(const Context *ctx, const SapModelConstraint *b, real u0, real w) {
+STAGE_FN RowLaw mujoco_frictionloss(const Context *ctx, const SapModelConstraint *b, real u0, real w) {
     MujocoStep step = mujoco_step(ctx);
-    real zero = real_of(0), F = step.h * mujoco_block_get(ctx, b, SAP_MUJOCO_LOSS);
+    real zero = real_of(0), F = step.h * mujoco_block_get(ctx, b, SAP_MUJOCO_FRICTIONLOSS);
     if (!mask_any(F > zero))
         return row_law_none();
-    MujocoImpedance soft = mujoco_block_soft(ctx, b, SAP_MUJOCO_LOSS_SOFT);
-    MujocoGains gains = mujoco_gains(&soft, &step, zero, false);
+    MujocoImpedance impedance = mujoco_block_impedance(ctx, b, SAP_MUJOCO_FRICTIONLOSS_IMPEDANCE);
+    MujocoGains gains = mujoco_gains(&impedance, &step, zero, false);
     gains.K_imp = zero;
     real uref = mujoco_uref(&step, gains.B, zero, u0, zero, zero);
     return row_law(uref, K(1.0) / mujoco_R(&step, &gains, w), -F, F, F > zero);
@@ -237,7 +237,7 @@ STAGE_FN RowLaw mujoco_loss(const Context *ctx, const SapModelConstraint *b, rea
 STAGE_FN void mujoco_coordinate_make(const Context *ctx, const SapModelConstraint *b) {
     real x = *BLOCK(g, b), margin = mujoco_block_get(ctx, b, SAP_MUJOCO_LIMIT_MARGIN);
     real lower = mujoco_block_get(ctx, b, SAP_MUJOCO_LOWER), upper = mujoco_block_get(ctx, b, SAP_MUJOCO_UPPER);
-    mask loses = mujoco_block_get(ctx, b, SAP_MUJOCO_LOSS) > K(0.0);
+    mask loses = mujoco_block_get(ctx, b, SAP_MUJOCO_FRICTIONLOSS) > K(0.0);
     mask below = x - lower < margin, above = upper - x < margin, other = above & mask_not(below);
     if (!mask_any(below | above | loses)) { /* the usual case */
         for (int i = 0; i < SAP_MUJOCO_LAWS; i++)
@@ -248,7 +248,7 @@ STAGE_FN void mujoco_coordinate_make(const Context *ctx, const SapModelConstrain
     *BLOCK_LAW(b, 0, LIMIT_LAW) =
         mujoco_limit(ctx, b, real_select(other, upper - x, x - lower), other, u0, w, below | above);
     *BLOCK_LAW(b, 0, OTHER_LIMIT_LAW) = mujoco_limit(ctx, b, upper - x, mask_all(), u0, w, below & above);
-    *BLOCK_LAW(b, 0, SAP_MUJOCO_LAW_LOSS) = mujoco_loss(ctx, b, u0, w);
+    *BLOCK_LAW(b, 0, SAP_MUJOCO_LAW_FRICTIONLOSS) = mujoco_frictionloss(ctx, b, u0, w);
 }
 
 /* Makes the laws of a block. Its velocity is 0 until it is computed from v. */

@@ -491,8 +491,8 @@ KERNEL_FN real mujoco_share(const Context *ctx, int c, mask *same) {
     return real_select(*same, mix, real_select(p0 > p1, one, zero));
 }
 
-/* Mixed from the two shapes: the larger condim and friction and a weighted mean of the softness, or those of the shape
- * with the higher priority. A direct solref is not averaged: the smaller numbers count. */
+/* Mixed from the two shapes: the larger condim and friction and a weighted mean of solref and solimp, or those of the
+ * shape with the higher priority. A direct solref is not averaged: the smaller numbers count. */
 KERNEL_FN void mujoco_material_mix(const Context *ctx, int c, MujocoMaterial *out) {
     const int friction[5] = {0, 0, 1, 2, 2};
     mask same;
@@ -570,7 +570,7 @@ KERNEL_FN void mujoco_references(const Context *ctx, const MujocoMaterial *m, co
     MujocoStep step = mujoco_step(ctx);
     real zero = real_of(0), B = g->B, unused;
     if (MUJOCO->elliptic) { /* solreffriction (0, 0), or of mixed signs, is none */
-        MujocoImpedance own = mujoco_soft(m->solreffriction, m->solimp);
+        MujocoImpedance own = mujoco_read_impedance(m->solreffriction, m->solimp);
         mask mixed = (own.c > zero) != (own.z > zero);
         mask has = ((own.c != zero) | (own.z != zero)) & mask_not(mixed);
         real B_own;
@@ -606,8 +606,8 @@ STAGE_FN void constraint_make(const Context *ctx, int c) {
     mujoco_material(ctx, c, &m);
     MujocoStep step = mujoco_step(ctx);
     real zero = real_of(0), dim = m.dim, error = *SLOT_SETUP(phi0, c) - m.margin;
-    MujocoImpedance soft = mujoco_soft(m.solref, m.solimp);
-    MujocoGains gains = mujoco_gains(&soft, &step, error, true);
+    MujocoImpedance impedance = mujoco_read_impedance(m.solref, m.solimp);
+    MujocoGains gains = mujoco_gains(&impedance, &step, error, true);
     Constraint k = constraint_at(ctx, c);
     ContactVector u0 = constraint_J_mul(&k, SOLVE(v0));
     /* the law */

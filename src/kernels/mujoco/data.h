@@ -22,7 +22,7 @@ enum {
     SAP_MUJOCO_CONTACT_SIZE = 29
 };
 
-/* Columns of the parameters of a block. An equality has the first softness only; a coordinate has that of its limits,
+/* Columns of the parameters of a block. An equality has the first impedance only; a coordinate has that of its limits,
  * then that of its friction. */
 enum {
     SAP_MUJOCO_WEIGHT = 0, /* [2] w of the rows; of a weld: of translation, of rotation */
@@ -30,9 +30,9 @@ enum {
     SAP_MUJOCO_LOWER = 3,
     SAP_MUJOCO_UPPER = 4,
     SAP_MUJOCO_LIMIT_MARGIN = 5,
-    SAP_MUJOCO_SOFT = 6, /* solref, solimp */
-    SAP_MUJOCO_LOSS = 13,
-    SAP_MUJOCO_LOSS_SOFT = 14,
+    SAP_MUJOCO_IMPEDANCE = 6, /* solref, solimp */
+    SAP_MUJOCO_FRICTIONLOSS = 13,
+    SAP_MUJOCO_FRICTIONLOSS_IMPEDANCE = 14,
     SAP_MUJOCO_BLOCK_SIZE = 21
 };
 
@@ -104,13 +104,13 @@ typedef struct SapMujocoTerm {
 enum { SAP_MUJOCO_SERVOS = 1, SAP_MUJOCO_ACTUATORS = 2 };
 
 /* The laws of the row of a coordinate; the row of an equality has one law. */
-enum { SAP_MUJOCO_LAW_LOWER, SAP_MUJOCO_LAW_UPPER, SAP_MUJOCO_LAW_LOSS, SAP_MUJOCO_LAWS };
+enum { SAP_MUJOCO_LAW_LOWER, SAP_MUJOCO_LAW_UPPER, SAP_MUJOCO_LAW_FRICTIONLOSS, SAP_MUJOCO_LAWS };
 
 /* The numbers of enum mjtConstraint, for reports. */
 enum {
     SAP_MUJOCO_ROW_EQUALITY,
-    SAP_MUJOCO_ROW_DOF_LOSS,
-    SAP_MUJOCO_ROW_TENDON_LOSS,
+    SAP_MUJOCO_ROW_DOF_FRICTIONLOSS,
+    SAP_MUJOCO_ROW_TENDON_FRICTIONLOSS,
     SAP_MUJOCO_ROW_LIMIT,
     SAP_MUJOCO_ROW_TENDON_LIMIT,
     SAP_MUJOCO_ROW_FRICTIONLESS,

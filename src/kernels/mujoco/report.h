@@ -105,17 +105,18 @@ KERNEL_FN RowLaw block_side(const RowLaw *law, bool upper) {
 
 /* The impedance of a block's rows: of an equality at the norm of its errors, of a limit at `error` from its margin. */
 KERNEL_FN real block_impedance(const Context *ctx, const SapModelConstraint *b, bool is_loss, real error) {
-    MujocoImpedance soft = mujoco_block_soft(ctx, b, is_loss ? SAP_MUJOCO_LOSS_SOFT : SAP_MUJOCO_SOFT);
+    MujocoImpedance impedance =
+        mujoco_block_impedance(ctx, b, is_loss ? SAP_MUJOCO_FRICTIONLOSS_IMPEDANCE : SAP_MUJOCO_IMPEDANCE);
     real squares = real_of(0);
     for (int r = 0; b->laws == 1 && r < b->rows; r++)
         squares = real_fma(BLOCK(g, b)[r], BLOCK(g, b)[r], squares);
-    return mujoco_impedance(&soft, b->laws == 1 ? real_sqrt(squares) : error);
+    return mujoco_impedance(&impedance, b->laws == 1 ? real_sqrt(squares) : error);
 }
 
 /* Row r of a block under law i; of a limit its lower side or its upper side, which is the row -J. */
 STAGE_FN void block_report_law(const Context *ctx, RowCursor *at, const SapModelConstraint *b, int r, int i, int type,
                                mask moves) {
-    bool is_loss = b->laws > 1 && i == SAP_MUJOCO_LAW_LOSS, upper = b->laws > 1 && i == OTHER_LIMIT_LAW;
+    bool is_loss = b->laws > 1 && i == SAP_MUJOCO_LAW_FRICTIONLOSS, upper = b->laws > 1 && i == OTHER_LIMIT_LAW;
     RowLaw made = b->laws > 1 && !is_loss ? block_side(BLOCK_LAW(b, r, 0), upper) : *BLOCK_LAW(b, r, i), *law = &made;
     real zero = real_of(0), one = real_of(1), sign = real_of(upper ? -1 : 1), g = BLOCK(g, b)[r];
     mask has = moves & row_law_acts(law);
@@ -191,12 +192,12 @@ STAGE_FN RowNumbers contact_report_numbers(const Context *ctx, int c) {
     MujocoMaterial m;
     RowNumbers row;
     mujoco_material(ctx, c, &m);
-    MujocoImpedance soft = mujoco_soft(m.solref, m.solimp);
+    MujocoImpedance impedance = mujoco_read_impedance(m.solref, m.solimp);
     row.id = -1;
     row.record = SLOT_SETUP_INTS(record, c);
     row.pos = *SLOT_SETUP(phi0, c);
     row.margin = m.margin;
-    row.imp = mujoco_impedance(&soft, row.pos - row.margin);
+    row.imp = mujoco_impedance(&impedance, row.pos - row.margin);
     return row;
 }
 
@@ -296,10 +297,12 @@ STAGE_FN void rows_report_all(const Context *ctx, mask which) {
     }
     /* rows of the model */
     blocks_report(ctx, &at, true, false, 0, 1, SAP_MUJOCO_ROW_EQUALITY);
-    blocks_report(ctx, &at, false, false, SAP_MUJOCO_LAW_LOSS, SAP_MUJOCO_LAWS, SAP_MUJOCO_ROW_DOF_LOSS);
-    blocks_report(ctx, &at, false, true, SAP_MUJOCO_LAW_LOSS, SAP_MUJOCO_LAWS, SAP_MUJOCO_ROW_TENDON_LOSS);
-    blocks_report(ctx, &at, false, false, 0, SAP_MUJOCO_LAW_LOSS, SAP_MUJOCO_ROW_LIMIT);
-    blocks_report(ctx, &at, false, true, 0, SAP_MUJOCO_LAW_LOSS, SAP_MUJOCO_ROW_TENDON_LIMIT);
+    blocks_report(ctx, &at, false, false, SAP_MUJOCO_LAW_FRICTIONLOSS, SAP_MUJOCO_LAWS,
+                  SAP_MUJOCO_ROW_DOF_FRICTIONLOSS);
+    blocks_report(ctx, &at, false, true, SAP_MUJOCO_LAW_FRICTIONLOSS, SAP_MUJOCO_LAWS,
+                  SAP_MUJOCO_ROW_TENDON_FRICTIONLOSS);
+    blocks_report(ctx, &at, false, false, 0, SAP_MUJOCO_LAW_FRICTIONLOSS, SAP_MUJOCO_ROW_LIMIT);
+    blocks_report(ctx, &at, false, true, 0, SAP_MUJOCO_LAW_FRICTIONLOSS, SAP_MUJOCO_ROW_TENDON_LIMIT);
     /* contacts */
     for (int c = 0; c < ctx->num_slots; c++) {
         Constraint k = constraint_at(ctx, c);
@@ -351,8 +354,9 @@ STAGE_FN JointTerms report_joint_terms(const Context *ctx, int i) {
         if (b->laws == 1 || b->kind == SAP_BLOCK_TENDON)
             continue;
         real J = BLOCK(J, b)[plan->dof_block[t].column];
-        terms.limit = real_fma(J, block_laws_impulse(ctx, b, 0, SAP_MUJOCO_LAW_LOSS), terms.limit);
-        terms.friction = real_fma(J, block_laws_impulse(ctx, b, SAP_MUJOCO_LAW_LOSS, SAP_MUJOCO_LAWS), terms.friction);
+        terms.limit = real_fma(J, block_laws_impulse(ctx, b, 0, SAP_MUJOCO_LAW_FRICTIONLOSS), terms.limit);
+        terms.friction =
+            real_fma(J, block_laws_impulse(ctx, b, SAP_MUJOCO_LAW_FRICTIONLOSS, SAP_MUJOCO_LAWS), terms.friction);
     }
     return terms;
 }
@@ -391,8 +395,8 @@ STAGE_FN TendonForces report_tendon_forces(const Context *ctx, const SapModelCon
     real check = real_of(0);
     MujocoTendon at = mujoco_tendon(ctx, b->index, &check);
     TendonForces out;
-    out.limit = block_laws_impulse(ctx, b, 0, SAP_MUJOCO_LAW_LOSS) / STAGE_H;
-    out.friction = block_laws_impulse(ctx, b, SAP_MUJOCO_LAW_LOSS, SAP_MUJOCO_LAWS) / STAGE_H;
+    out.limit = block_laws_impulse(ctx, b, 0, SAP_MUJOCO_LAW_FRICTIONLOSS) / STAGE_H;
+    out.friction = block_laws_impulse(ctx, b, SAP_MUJOCO_LAW_FRICTIONLOSS, SAP_MUJOCO_LAWS) / STAGE_H;
     out.spring = -at.spring;
     out.damper = -(at.damping * at.rate);
     out.drive = at.drive;

@@ -36,7 +36,7 @@ KERNEL_FN real mujoco_clamp(real x, real low, real high) {
     return real_max(low, real_min(x, high));
 }
 
-KERNEL_FN MujocoImpedance mujoco_soft(const real solref[2], const real solimp[5]) {
+KERNEL_FN MujocoImpedance mujoco_read_impedance(const real solref[2], const real solimp[5]) {
     MujocoImpedance s;
     real low = real_of(MUJOCO_MINIMP), high = real_of(MUJOCO_MAXIMP);
     s.c = solref[0];
