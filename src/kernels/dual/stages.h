@@ -1,24 +1,14 @@
 /* The stages of a step whose contact solve is in impulses, in one precision, in order of dependence. The problem is
- * that of SAP's law, so this formulation has the terms of kernels/sap; its method is the dual solvers. An entry file
+ * that of SAP's law, so this formulation has the laws of kernels/sap; its method is the dual solvers. An entry file
  * defines SAP_PRECISION (and SAP_LANES on a CPU) and includes this file once per precision. */
 #include "kernels/sap/choices.h"
 
 #include "kernels/math/all.h"
 #include "kernels/solve/formulation.h"
 #include "kernels/motion/all.h"
-#include "kernels/sap/hooks.h"
 #include "kernels/collide/all.h"
-
 #include "kernels/contact/all.h"
-#include "kernels/sap/contact.h"
-#include "kernels/sap/weight.h"
-#include "kernels/sap/material.h"
-#include "kernels/sap/constraint.h"
-#include "kernels/sap/dof.h"
-#include "kernels/sap/dof_terms.h"
-#include "kernels/sap/geometry_stages.h"
-#include "kernels/sap/block_weight.h"
-#include "kernels/sap/block_laws.h"
+#include "kernels/sap/all.h"
 
 #include "kernels/solve/all.h"
 #include "kernels/dual/methods.h"
@@ -27,7 +17,6 @@
 #include "kernels/dual/cache.h"
 #include "kernels/dual/record.h"
 #include "kernels/dual/step_solve.h"
-#include "kernels/sap/report_blocks.h"
 
 #include "kernels/step/measure.h"
 #include "kernels/step/finish.h"
