@@ -28,6 +28,7 @@ static void create_worlds(const SapModel *model, SapOptions o, SapFactorPlan pla
     const SapKernels *kernels[2] = {sap_kernels_find(SAP_ISA_GENERIC, 1, SAP_FP32),
                                     sap_kernels_find(SAP_ISA_GENERIC, 1, SAP_FP64)};
     o.factor_plan = plan;
+    o.device = SAP_DEVICE_CUDA; /* whose stages these are */
     o.max_rigid_contact = HASH_SLOTS;
     out->k = kernel_batch_create_with(model, WORLDS, &o, kernels, H);
     out->contacts = kernel_batch_add_contacts(&out->k, 0, kernels);
