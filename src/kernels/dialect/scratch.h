@@ -3,7 +3,7 @@
  *   FM(x)             part x of free motion's arena
  *   SOLVE(x)          part x of the problem of the world, which every method reads
  *   SLOT(x, c)        part x of contact slot c, in the precision of the solve; SLOT_INTS(x, c) its integers of 32 bits,
- *                     SLOT_SHORTS(x, c) those of 16 bits
+ *                     SLOT_SHORTS(x, c) its integers of 16 bits
  *   SLOT_SETUP(x, c)      part x of the set-up of slot c, in the same precision; SLOT_SETUP_INTS(x, c) its integers
  *   SLOT_J(c)         the Jacobian of slot c, in the precision of contact geometry
  *   BLOCK(x, b)       part x of a constraint or tendon of the model (SapModelConstraint *b), in the precision of the solve
