@@ -261,10 +261,11 @@ format:
 	@scripts/setup lint
 	@scripts/lint --fix format python
 
-# The site needs the library, because Sphinx imports the Python package: that of build/release, or of make run.
+# The site needs the library, because Sphinx imports the Python package: SAPWOOD_LIBRARY, or the one of build/release, or
+# of make run.
 docs:
 	@scripts/setup docs
-	@test -f build/release/src/libsapwood.so || \
+	@test -n "$$SAPWOOD_LIBRARY" || test -f build/release/src/libsapwood.so || \
 	    { cmake --preset run && cmake --build --preset run --target sapwood; }
 	@scripts/docs
 
