@@ -84,8 +84,8 @@ STAGE_FN Nearest nearest_of_triangle(const Simplex *s, int i, int j, int k) {
     Vec3 e = vec3_sub(wj, wi), f = vec3_sub(wk, wi);
     Vec3 n = vec3_cross(e, f);
     real area2 = vec3_dot(n, n);
-    /* barycentric weights of the projection of the origin, from products with short edges; those of two far vertices
-     * would cancel */
+    /* barycentric weights of the projection of the origin, from products with short edges; products of two far
+     * vertices would cancel */
     real li = vec3_dot(n, vec3_cross(wj, vec3_sub(wk, wj)));
     real lj = vec3_dot(n, vec3_cross(f, wi));
     real lk = vec3_dot(n, vec3_cross(wi, e));

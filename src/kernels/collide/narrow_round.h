@@ -56,7 +56,7 @@ KERNEL_FN Vec3 centre_in(Mat3 R, Pose X) {
     return vec3_scale(real_of(K(-1.0)), mat3_mul_transposed(R, X.p));
 }
 
-/* e = |y| - size. Outside, the positive parts of e are the offset from the box; inside, the largest e is that of the
+/* e = |y| - size. Outside, the positive parts of e are the offset from the box; inside, the largest e belongs to the
  * nearest face. */
 STAGE_FN void narrow_sphere_box(const Context *ctx, const Solid *a, const Solid *b, Pose X, Manifold *m) {
     (void)ctx;

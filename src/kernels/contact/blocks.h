@@ -22,14 +22,14 @@ KERNEL_FN bool block_idles(const Context *ctx, const SapModelConstraint *b) {
 #define ONE_BLOCK(b, k)                                                                                                \
     for (const SapModelConstraint *b = BLOCK_AT(TEAM_OF_ONE ? ACTING_BLOCKS[1 + (k)] : (k)), *b##_left = b;            \
          b##_left && (TEAM_OF_ONE || !block_idles(ctx, b)); b##_left = 0)
-/* Of all of them in every thread, for sums; of those that a thread owns. */
+/* Loops over all acting blocks (for sums), and over those this thread owns. */
 #define FOR_ALL_ACTING(b)                                                                                              \
     for (int b##_k = 0, b##_n = FIRST_BLOCKS; b##_k < b##_n; b##_k++)                                                  \
     ONE_BLOCK(b, b##_k)
 #define FOR_ACTING(b)                                                                                                  \
     TEAM_FOR(b##_k, FIRST_BLOCKS)                                                                                      \
     ONE_BLOCK(b, b##_k)
-/* Of those that have a velocity. */
+/* Loop over the blocks that have a velocity. */
 #define FOR_MOVING(b)                                                                                                  \
     TEAM_FOR(b##_k, IDLE_BLOCKS_MOVE ? NUM_MODEL_CONSTRAINTS : FIRST_BLOCKS)                                           \
         for (const SapModelConstraint *                                                                                \

@@ -1,8 +1,8 @@
 /* The bodies of a contact slot, the columns of its Jacobian (the dofs on the paths of the two bodies) and its geometry
  * as the solve reads it. The same for contacts of every law. */
 
-/* Finds the link of one side: that of its shape, or that of its body if it has no shape. False if an index is
- * out of range. */
+/* Finds the link of one side: its shape's, or its body's if it has no shape. False if an index is out of
+ * range. */
 KERNEL_FN bool slot_find_link(const Context *ctx, int *shape, int *link) {
     const SapPlan *plan = &ctx->args->plan;
     int body = *shape < 0 ? *link : -1;

@@ -14,7 +14,7 @@ enum { SAP_MOTION_STATE, SAP_MOTION_CONTROL, SAP_MOTION_FACTOR, SAP_MOTION_CHECK
 typedef struct SAP_SPECIALIZABLE(SapMotionLayout) {
     int q;             /* [nq]     coordinates */
     int v0;            /* [nv]     velocity at the start, internal order */
-    int checks;        /* [SAP_MOTION_CHECKS] 0 or NaN: those of all links together, and of the factor of A */
+    int checks;        /* [SAP_MOTION_CHECKS] 0 or NaN: checks of all links together, and of the factor of A */
     int A;             /* [nnz]    mass matrix, sparse rows */
     int v;             /* [nv]     velocity at the end, internal order */
     int rk;            /* [8][nv]  accelerations, then rates, of the four stages of RK4 */
@@ -47,7 +47,7 @@ typedef struct SAP_SPECIALIZABLE(SapProblemLayout) {
     int dv, r, impulse, grad;          /* v - v*, A (v - v*), J' gamma + dof terms, grad = r - impulse */
     int Ad;                            /* A d along the direction d of a line */
     int w, scale;                      /* 1/A_ii; 1/sqrt(A_ii), or 0 for an inactive dof (problem_start) */
-    int dof_law;                       /* [dof_law_size] data of the dof terms; those of a dof at dof_law of the plan */
+    int dof_law;                       /* [dof_law_size] data of the dof terms; a dof's are at dof_law of the plan */
     int dof_gamma, dof_cost, dof_hessian, dof_check; /* impulse, cost, curvature of the dof terms; 0 or NaN */
     int search;     /* the first of the parts in the memory of the linear system: d, line_keeps, Ad, line */
     int line_keeps; /* 1: the terms of the dof are a parabola along the line, else 0; absent with one lane */
@@ -80,7 +80,7 @@ enum {
 /* Reals that Newton's method keeps between the calls of the lockstep stages (sap/lockstep.h). */
 enum { SAP_LOCKSTEP_SIZE = 24 };
 
-/* Scratch of Newton's method, with that of the problem. */
+/* Scratch of Newton's method, after the problem's. */
 typedef struct SAP_SPECIALIZABLE(SapNewtonLayout) {
     int d;        /* [nv] direction */
     int lockstep; /* [SAP_LOCKSTEP_SIZE] state of the lockstep stages; absent in a fused step */
@@ -118,8 +118,8 @@ typedef struct SAP_SPECIALIZABLE(SapSlotInts) {
     /* set-up */
     int record;      /* [lanes] index of the world's record in the slot, -1 = none */
     int shape, link; /* [2] -1 = none, static; before the geometry stage, link holds the body of the record */
-    int path;        /* [max_columns] 1: on the path of link 0, 2: on that of link 1, 3: on both */
-    int runs;       /* [2] for one thread: the dofs of columns 0 .. runs[0] - 1 are consecutive, and those of runs[0] ..
+    int path;        /* [max_columns] 1: on the path of link 0, 2: of link 1, 3: on both */
+    int runs;       /* [2] for one thread: the dofs of columns 0 .. runs[0] - 1 are consecutive, and of runs[0] ..
                       * runs[1] - 1 */
     int setup_size; /* integers of the set-up */
 } SAP_SPECIALIZABLE(SapSlotInts);

@@ -148,7 +148,7 @@ typedef struct SapHeightField {
     int rows, columns;
 } SapHeightField;
 
-/* Two shapes that may touch. The type of the first is not larger than that of the second, and at most one is static. */
+/* Two shapes that may touch. The type of the first is not larger than the second's, and at most one is static. */
 typedef struct SapPair {
     int shape[2];
 } SapPair;
@@ -165,7 +165,7 @@ typedef struct SapStaticTree {
     int num_nodes, num_placed, num_seekers;
     const SapStaticNode *node; /* [num_nodes] */
     const int *placed;         /* [num_placed] shapes that have a pose in every step: at least those not in the tree */
-    const int *seeker;         /* [num_seekers] those of them that query the tree: they move and are bounded */
+    const int *seeker;         /* [num_seekers] shapes that query the tree: they move and are bounded */
     const int *seekers_before; /* [ns + 1] number of seekers with a smaller index */
     const unsigned *member;    /* [row_words] bit s: shape s is in the tree */
 } SapStaticTree;
@@ -187,7 +187,7 @@ typedef struct SAP_SPECIALIZABLE(SapPlan) {
     const int *dof_coord;    /* [nv] coordinate of each dof, -1 for dofs of ball and free joints */
     const int *dof_driven;   /* [nv] 1 if the model has a drive on this dof */
     const int *dof_limited;  /* [nv] 1 if the dof may have limits: it is the only axis of its joint */
-    const int *dof_law;      /* [nv] place of its law (sap/dof.h) among those of all dofs, in reals */
+    const int *dof_law;      /* [nv] place of its law (sap/dof.h) among the laws of all dofs, in reals */
     int dof_law_size;        /* reals of all these laws */
     SapPattern tree, closed; /* of the tree; of the tree and all blocks */
     SapNodes nodes;          /* branches, for the pattern with contacts that couple them */
@@ -207,7 +207,7 @@ typedef struct SAP_SPECIALIZABLE(SapPlan) {
     int broad_phase;                    /* SapBroadPhase, not auto */
     int num_pairs;                      /* 0 for `sweep` */
     const SapPair *pair;                /* [num_pairs] by the smaller index of the two shapes, then by the larger */
-    const unsigned *allowed;            /* bit b of a row is set if shape b and that of the row may touch. `sweep`:
+    const unsigned *allowed;            /* bit b of a row is set if shape b and the row's may touch. `sweep`:
                                            [ns][row_words], bits b above the row; `tree`: [num_seekers][row_words] */
     int row_words;                      /* words of a row of allowed */
     SapStaticTree statics;

@@ -1,7 +1,7 @@
-/* Choices that the arguments make by default: the precision of each stage, whether joints are those of SAP Warp,
+/* Choices that the arguments make by default: the precision of each stage, whether joints are SAP Warp's,
  * whether a step can report contacts, dofs and wrenches, and whether the model has constraints. A kernel set of the GPU
  * defines them as constants first, which removes the other choices from its kernels (target/cuda.cu). The macros need a
- * variable `ctx`. Those of a formulation are in its own choices.h (solve/formulation.h). */
+ * variable `ctx`. A formulation's are in its own choices.h (solve/formulation.h). */
 #ifndef FM_IS_F64
 #define FM_IS_F64        ctx->args->fm_is_f64
 #define GEOMETRY_IS_F64  ctx->args->geometry_is_f64

@@ -1,5 +1,5 @@
-/* The stages of a step whose contact solve is in impulses, in one precision, in order of dependence. The problem is
- * that of SAP's law, so this formulation has the laws of kernels/sap; its method is the dual solvers. An entry file
+/* The stages of a step whose contact solve is in impulses, in one precision, in order of dependence. The problem has
+ * SAP's law, so this formulation has the laws of kernels/sap; its method is the dual solvers. An entry file
  * defines SAP_PRECISION (and SAP_LANES on a CPU) and includes this file once per precision. */
 #include "kernels/sap/choices.h"
 

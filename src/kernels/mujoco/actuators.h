@@ -7,7 +7,7 @@
  *
  *   da/dt = c (integrator), (c - a)/tau (filter)   a1 = clamp(a + t da/dt), t = h, filterexact: tau (1 - exp(-h/tau))
  *
- * The activations of RK4 are those of its stages, a_i = a + h c_i k_{i-1}, and the step ends with the mean rate
+ * RK4 has activations of its stages, a_i = a + h c_i k_{i-1}, and the step ends with the mean rate
  * (k_1 + 2 k_2 + 2 k_3 + k_4)/6. They depend on controls alone, so a stage computes them from the start of the step. */
 
 /* Element i of the numbers of the law, which all worlds share. */
@@ -89,7 +89,7 @@ KERNEL_FN real actuator_ctrl(const Context *ctx, int a) {
     return ctrl.data ? buffer_get(ctrl, a, ctx->pack) : real_of(0);
 }
 
-/* Stores the activations at the end of the step, or those of its start in the worlds of `unchanged`. */
+/* Stores the activations at the end of the step, or at its start in the worlds of `unchanged`. */
 RARE_FN void formulation_store(const Context *ctx, mask ok, mask unchanged) {
     const SapMujocoArgs *args = ctx->args->mujoco;
     if (!args->act_in.data || !args->act_out.data)

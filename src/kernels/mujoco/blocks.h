@@ -92,8 +92,8 @@ STAGE_FN void mujoco_geometry_dof(const Context *ctx, const SapModelConstraint *
     view_put(BLOCK_VIEW, BLOCK_OFFSET(J, b), real_of(1));
 }
 
-/* angle = 2 atan2(|xyz|, w), less 2 pi above pi; a negative angle turns the axis round. With w >= 0 it is that of
- * rotation_vector. */
+/* angle = 2 atan2(|xyz|, w), less 2 pi above pi; a negative angle turns the axis round. With w >= 0 it equals
+ * rotation_vector's. */
 STAGE_FN void mujoco_geometry_ball_limit(const Context *ctx, const SapModelConstraint *b) {
     int at = ctx->args->plan.link[b->link[1]].q;
     StageView q = FM_VIEW(q);
@@ -102,7 +102,7 @@ STAGE_FN void mujoco_geometry_ball_limit(const Context *ctx, const SapModelConst
     mask still = angle < K(1e-12);
     Vec3 axis = vec3_scale(K(1.0) / real_select(still, real_of(1), angle), turn);
     axis = vec3_select(still, vec3(real_of(1), real_of(0), real_of(0)), axis);
-    /* the axis is the same before and after the turn: the coordinates are those of F, in which the dofs are */
+    /* the axis is the same before and after the turn: the coordinates refer to F, as the dofs do */
     const real e[3] = {axis.x, axis.y, axis.z};
     view_put(BLOCK_VIEW, BLOCK_OFFSET(g, b), -angle);
     for (int j = 0; j < 3; j++)
@@ -163,7 +163,7 @@ KERNEL_FN real mujoco_row_weight(const Context *ctx, const SapModelConstraint *b
 enum { LIMIT_LAW = SAP_MUJOCO_LAW_LOWER, OTHER_LIMIT_LAW = SAP_MUJOCO_LAW_UPPER };
 
 /* The sum of the laws of a row of block b at v + a d; none of them is a drive. A law that acts in no world of the pack
- * would add 0. The row keeps x = v - vhat of its first law in place of v (problem_take_errors): its rounding is that of
+ * would add 0. The row keeps x = v - vhat of its first law in place of v (problem_take_errors): it rounds like
  * an error. */
 KERNEL_FN RowValue block_row_ahead(const SapModelConstraint *b, const real *data, real x, real a, real d) {
     RowValue out = row_value_none();

@@ -9,7 +9,7 @@
 #define IDLE_BLOCKS_MOVE 0
 #define IS_FIRST_STAGE   (ctx->rk_stage == 0)
 #define IS_LAST_STAGE    (!ctx->args->plan.rk4 || ctx->rk_stage == 3)
-#define NORMS_ARE_READ   (IS_LAST_STAGE && ctx->step == ctx->args->num_steps - 1) /* those of the last step of a call */
+#define NORMS_ARE_READ   (IS_LAST_STAGE && ctx->step == ctx->args->num_steps - 1) /* of the last step of a call */
 #define ADVANCES_WITH_V  1
 #define REPORTS_ROWS     1
 

@@ -128,7 +128,7 @@ KERNEL_FN real mujoco_pair_get(const Context *ctx, int pair, int i) {
     return mujoco_get(MUJOCO->pair, SAP_MUJOCO_PAIR_SIZE * pair + i);
 }
 
-/* The margin of slot c: of its pair, or the sum of those of its shapes. */
+/* The margin of slot c: of its pair, or the sum of its shapes'. */
 KERNEL_FN real mujoco_margin(const Context *ctx, int c) {
     const int *shape = SLOT_SETUP_INTS(shape, c);
     int pair = mujoco_pair(ctx, c);
@@ -331,7 +331,7 @@ KERNEL_FN void curvature_add(const Curvature *k, int column, const SapPattern *p
     ROW_CASES(k->rows, J, rows, curvature_add_by(k, J, rows, column, pattern, is_tree, H));
 }
 
-/* vc has the error uref - v_c from here to problem_end. This is that of the velocity u, in the worlds of `which`. */
+/* vc has the error uref - v_c from here to problem_end. This is the error of velocity u, in the worlds of `which`. */
 KERNEL_FN void constraint_take(const Constraint *k, const ContactVector *u, mask which) {
     ContactVector e = mujoco_error(k->law_data, u), old = contact_vector_load(k->vc, is_wide(k));
     e.lin = vec3_select(which, e.lin, old.lin);
@@ -464,14 +464,14 @@ KERNEL_FN void mujoco_material_record(const Context *ctx, int c, MujocoMaterial 
     }
 }
 
-/* Parameter i of one side; of a side without a shape that of the other. */
+/* Parameter i of one side; a side without a shape takes the other's. */
 KERNEL_FN real mujoco_side(const Context *ctx, int c, int side, int i) {
     const int *shape = SLOT_SETUP_INTS(shape, c);
     int s = shape[side] >= 0 ? shape[side] : shape[1 - side];
     return s < 0 ? real_nan() : mujoco_shape_get(ctx, s, i); /* without any shape there is no material */
 }
 
-/* The same of a whole parameter. */
+/* Same for a parameter that is a whole number. */
 KERNEL_FN real mujoco_side_whole(const Context *ctx, int c, int side, int i) {
     const int *shape = SLOT_SETUP_INTS(shape, c);
     int s = shape[side] >= 0 ? shape[side] : shape[1 - side];
@@ -491,7 +491,7 @@ KERNEL_FN real mujoco_share(const Context *ctx, int c, mask *same) {
     return real_select(*same, mix, real_select(p0 > p1, one, zero));
 }
 
-/* Mixed from the two shapes: the larger condim and friction and a weighted mean of solref and solimp, or those of the
+/* Mixed from the two shapes: the larger condim and friction and a weighted mean of solref and solimp, or all from the
  * shape with the higher priority. A direct solref is not averaged: the smaller numbers count. */
 KERNEL_FN void mujoco_material_mix(const Context *ctx, int c, MujocoMaterial *out) {
     const int friction[5] = {0, 0, 1, 2, 2};
@@ -523,7 +523,7 @@ KERNEL_FN void mujoco_material_mix(const Context *ctx, int c, MujocoMaterial *ou
     out->margin = mujoco_margin(ctx, c);
 }
 
-/* Of a pair with parameters of its own. */
+/* The material of a pair with its own parameters. */
 KERNEL_FN void mujoco_material_pair(const Context *ctx, int pair, MujocoMaterial *out) {
     out->dim = real_of((scalar)MUJOCO->pair_condim[pair]);
     out->margin = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_MARGIN);
@@ -546,7 +546,7 @@ KERNEL_FN void mujoco_friction(const MujocoMaterial *m, real mu[5]) {
     }
 }
 
-/* R of the normal, of friction and of edges. w is that of the normal row, or of the first edge of a pyramid. */
+/* R of the normal, of friction and of edges. w belongs to the normal row, or to the first edge of a pyramid. */
 KERNEL_FN void mujoco_regularise(const Context *ctx, const MujocoGains *g, real w, real dim, MujocoContact *law) {
     MujocoStep step = mujoco_step(ctx);
     real zero = real_of(0), one = real_of(1);

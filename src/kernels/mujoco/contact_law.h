@@ -1,7 +1,7 @@
 /* MuJoCo's contact laws: convex potentials of the contact velocity u = (t1, t2, n, spin, roll, roll). docs/mujoco.md.
  *
  * They are given the error e = uref - u, which the solve keeps in place of u: its rounding is smaller by the ratio of
- * the two, and so is that of the impulse e/R.
+ * the two, and so is the impulse's, e/R.
  *
  * elliptic: the projection on a cone, as the law of SAP (sap/contact.h) in coordinates scaled by mu_j
  *   y_n = (uref_n - u_n)/R_n     y_j = mu_j (uref_j - u_j)/rho     y_r = |y_t|, t = y_t/y_r      rho = R_n m2
@@ -255,7 +255,7 @@ KERNEL_FN void pyramid_evaluate(const MujocoContact *c, const ContactVector *e, 
     vec3_store(out->G + 15, vec3(a.G_kk, b.G_kk, s.G_kk));
 }
 
-/* The constants of a line u + a d: the error of the normal and mu_k times that of direction k, n - a dn and x_k - a
+/* The constants of a line u + a d: the error of the normal and mu_k times direction k's, n - a dn and x_k - a
  * dx_k, so that the edges have (n +- x_k) - a (dn +- dx_k). */
 enum {
     PYRAMID_LINE_N0,
@@ -284,7 +284,7 @@ KERNEL_FN void pyramid_line_make(const real *data, const ContactVector *e, const
     }
 }
 
-/* Worlds in which an edge pushes at one and not at the other of two errors, e and that of `line` at a = 0. G is the
+/* Worlds in which an edge pushes at one and not at the other of two errors, e and `line` at a = 0. G is the
  * same in the others. */
 KERNEL_FN mask pyramid_changes(const MujocoContact *c, const real *line, const ContactVector *e, bool wide) {
     const real e_k[5] = {e->lin.x, e->lin.y, e->ang.x, e->ang.y, e->ang.z};

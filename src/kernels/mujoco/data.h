@@ -22,8 +22,8 @@ enum {
     SAP_MUJOCO_CONTACT_SIZE = 29
 };
 
-/* Columns of the parameters of a block. An equality has the first impedance only; a coordinate has that of its limits,
- * then that of its friction. */
+/* Columns of the parameters of a block. An equality has the first impedance only; a coordinate has first its
+ * limits', then its friction's. */
 enum {
     SAP_MUJOCO_WEIGHT = 0, /* [2] w of the rows; of a weld: of translation, of rotation */
     SAP_MUJOCO_TORQUESCALE = 2,
@@ -125,7 +125,7 @@ enum { SAP_MUJOCO_WARM_SIZE = 4 };
 typedef struct SapMujocoArgs {
     /* options of the model */
     int elliptic;     /* 1: elliptic cones, 0: pyramids */
-    int discrete;     /* 1: integrator discrete: rows and metric are those of the end of the step */
+    int discrete;     /* 1: integrator discrete: rows and metric refer to the end of the step */
     int damped;       /* 1: damping is implicit after the solve (Euler, implicitfast) */
     int implicitfast; /* 1: and so is the gyroscopic force of free bodies */
     int refsafe;      /* 1: time constants are at least 2 h */

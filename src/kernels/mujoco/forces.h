@@ -4,7 +4,7 @@
  *   discrete   the same at the end of the step: tau -= (D + h k) v0 + k (q - q_spring) - ...,  A = M + h (D + h k)
  *   servo      F = clamp(kp (q_d - q) + kd (v_d - v) + u, lower, upper): a spring kp and a damper kd inside its bounds
  *
- * Actuators: mujoco_actuators.h. The discrete step is that of a damper D + h k, which free motion takes as joint
+ * Actuators: actuators.h. The discrete step has a damper D + h k, which free motion takes as joint
  * damping (formulation_damping). Forces of tendons are explicit. */
 
 KERNEL_FN real mujoco_dof_get(const Context *ctx, int i, int column) {
@@ -19,7 +19,7 @@ KERNEL_FN MujocoDrive mujoco_servo(const Context *ctx, int i) {
     int given = args->plan.dof_public[i], coord = args->plan.dof_coord[i];
     real kp = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_KP), kd = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_KD);
     mask exists = (kp > zero) | (kd > zero);
-    if (!mask_any(exists)) /* gains are those of the model, so this is so in all worlds */
+    if (!mask_any(exists)) /* gains come from the model, so all worlds agree */
         return out;
     real q_d = buffer_get(args->target_pos, given, ctx->pack), v_d = buffer_get(args->target_vel, given, ctx->pack);
     real lower = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_LOWER), upper = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_UPPER);
@@ -62,7 +62,7 @@ KERNEL_FN bool mujoco_keeps_kd(const Context *ctx) {
     return TEAM_OF_ONE && ctx->args->mujoco->implicitfast;
 }
 
-/* The damping of dof i that is implicit after the solve: that of servos with implicitfast only. */
+/* The damping of dof i that is implicit after the solve: of servos with implicitfast only. */
 KERNEL_FN real mujoco_damping_after(const Context *ctx, int i) {
     real D = mujoco_dof_get(ctx, i, SAP_MUJOCO_DAMPING);
     if (mujoco_keeps_kd(ctx))

@@ -41,7 +41,7 @@ KERNEL_FN Vec3 free_body_lift(const MujocoFreeBody *b, Vec3 y) {
     return vec3(y.x / (b->I.m + b->more_l.x), y.y / (b->I.m + b->more_l.y), y.z / (b->I.m + b->more_l.z));
 }
 
-/* The linear change that goes with the angular change x, beside that of the forces: mc x x + h m X x. */
+/* The linear change that goes with the angular change x, beside the forces': mc x x + h m X x. */
 KERNEL_FN Vec3 free_body_couple(const MujocoFreeBody *b, Vec3 s, Vec3 x) {
     return vec3_fma(b->h * b->I.m, free_body_X(b, s, x), vec3_cross(b->I.mc, x));
 }

@@ -21,7 +21,7 @@
 
 typedef struct MujocoNewton {
     mask open;    /* worlds that still iterate */
-    mask changed; /* worlds whose H is not that of the last factor */
+    mask changed; /* worlds whose H differs from the last factor's */
     real scale;   /* 1/(h trace A) */
     real tolerance;
     real decrement, improvement;

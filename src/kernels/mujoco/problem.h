@@ -22,8 +22,8 @@ STAGE_FN real problem_cost_of_v(const Context *ctx) {
 }
 
 /* Velocities of blocks, just computed from v in the worlds of `which`, become differences from the reference of their
- * first law, until problem_end. Contacts have theirs already. The rounding of an error is smaller than that of a
- * velocity, and so is that of the impulse, which f32 needs to see that the gradient is 0. */
+ * first law, until problem_end. Contacts have theirs already. The rounding of an error is smaller than a
+ * velocity's, and so is the impulse's, which f32 needs to see that the gradient is 0. */
 STAGE_FN void problem_take_errors(const Context *ctx, mask which) {
     FOR_ACTING(b)
     for (int r = 0; r < b->rows; r++) {
@@ -102,8 +102,8 @@ STAGE_FN LinePoint problem_line_first(const Context *ctx, const Line *line) {
 /* ---- curvatures ---- */
 
 /* l(v) after problem_move, with all terms and the gradient. *changes: the worlds in which the curvature of a term may
- * not be what it was before the move. Equalities have always the same; that of a limit or of friction waits in the
- * memory of the line. */
+ * not be what it was before the move. Equalities have always the same; the curvature of a limit or of friction waits in
+ * the memory of the line. */
 STAGE_FN real problem_evaluate_changes(const Context *ctx, mask *changes) {
     mask any = mask_none();
     for (int c = 0; c < constraint_count(ctx); c++) {

@@ -9,7 +9,7 @@ typedef struct RowCursor {
 /* A row of some lanes. `cost` is the share of the row in l(v). */
 typedef struct RowNumbers {
     int type, id;
-    const int *record; /* the id of each lane; 0: `id` is that of all */
+    const int *record; /* the id of each lane; 0: all have `id` */
     real state, pos, margin, imp, R, uref, u0, gamma, cost;
 } RowNumbers;
 
@@ -145,7 +145,7 @@ STAGE_FN void block_report_law(const Context *ctx, RowCursor *at, const SapModel
     row_end(at, has);
 }
 
-/* The rows of one kind in all blocks; coordinates of tendons are those of `tendons`. */
+/* The rows of one kind in all blocks; coordinates of tendons come from `tendons`. */
 STAGE_FN void blocks_report(const Context *ctx, RowCursor *at, bool equality, bool tendons, int first, int end,
                             int type) {
     for (int k = 0; k < NUM_MODEL_CONSTRAINTS; k++) {

@@ -2,7 +2,7 @@
  *
  *   w_h = w sum_k J_k^2/Mh_kk / sum_k J_k^2/M_kk
  *
- * The sums are over MuJoCo's dofs: those of a free or ball joint are about the axes of the body. */
+ * The sums are over MuJoCo's dofs: a free or ball joint's are about the axes of the body. */
 
 typedef struct MujocoSpread {
     real metric, mass; /* the two sums */
@@ -34,8 +34,8 @@ STAGE_FN void mujoco_spread_turn(const Context *ctx, const SapLink *link, int i,
     }
 }
 
-/* w_h/w of the row J[a + stride j] + mu J[b + stride j] over n columns; 1 where it is 0. The dofs of the columns are
- * those of a contact or, if that is NULL, of a block. */
+/* w_h/w of the row J[a + stride j] + mu J[b + stride j] over n columns; 1 where it is 0. The columns have the dofs
+ * of a contact or, if that is NULL, of a block. */
 STAGE_FN real mujoco_spread(const Context *ctx, const SapDofIndex *of_contact, const int *of_block, int n, StageView J,
                             int stride, int a, int b, real mu) {
     const SapPlan *plan = &ctx->args->plan;

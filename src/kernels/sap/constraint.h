@@ -1,5 +1,5 @@
 /* The constraints of the problem: rows with a Jacobian on few dofs and a law of their velocity. Contacts are the only
- * kind whose columns change; blocks.h has those of the model. dof_terms.h has drives, limits and joint friction, whose
+ * kind whose columns change; blocks.h has the model's. dof_terms.h has drives, limits and joint friction, whose
  * Jacobian is a unit vector.
  *
  *   v_c = J v      l_c(v_c)      gamma_c = -dl_c/dv_c      G_c = d2l_c/dv_c2
@@ -35,12 +35,12 @@ KERNEL_FN real constraint_Jt_mul(const Constraint *k, int column) {
 
 /* ---- curvature ---- */
 
-/* What H needs of a constraint, in the precision of this stage, which may differ from that of the solve. */
+/* What H needs of a constraint, in the precision of this stage, which may differ from the solve's. */
 typedef struct Curvature {
     int rows;
     const SapDofIndex *dof;
     int split,
-        rest; /* the dofs of columns 0 .. split - 1 are consecutive, and those of split .. rest - 1; 0 in a team */
+        rest; /* the dofs of columns 0 .. split - 1 are consecutive, and of split .. rest - 1; 0 in a team */
     StageView J;
     real G[6];
 } Curvature;
@@ -121,8 +121,8 @@ KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
 
 /* ---- sums that a law has ways of its own for ---- */
 
-/* Adds J' gamma of all constraints, and writes H on the pattern of the tree; whether it did. This law leaves them to
- * problem.h. */
+/* Adds J' gamma of all constraints, and writes H on the pattern of the tree; true if it did. This law leaves them
+ * to problem.h. */
 KERNEL_FN bool constraints_add_impulse(const Context *ctx, real *impulse) {
     (void)ctx, (void)impulse;
     return false;

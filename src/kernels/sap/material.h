@@ -1,6 +1,6 @@
 /* The material of a contact, combined from its two sides, and its law. docs/contacts.md. */
 
-/* The parameter of a side without a shape: that of the world if `own` is present, else `of_all`. */
+/* The parameter of a side without a shape: the world's if `own` is present, else `of_all`. */
 KERNEL_FN real contact_fallback(const Context *ctx, SapBuffer own, double of_all) {
     return own.data ? buffer_get(own, 0, ctx->pack) : real_of((scalar)of_all);
 }

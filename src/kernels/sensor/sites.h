@@ -2,7 +2,7 @@
  *
  *   v = v_com + omega x (x - x_com),   gyroscope = R' omega,   accelerometer = R' ((v - v_before)/elapsed - g)
  *
- * The acceleration is the mean over the time since the last measurement. A batch may have that of the last step,
+ * The acceleration is the mean over the time since the last measurement. A batch may have the last step's,
  * at the state where the step began:
  *
  *   v' = a_C + alpha x r + omega x (omega x r),   r: from the centre of mass to the site */

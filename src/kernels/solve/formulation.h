@@ -1,7 +1,7 @@
 /* What a formulation of the contact problem provides. docs/solve.md#to-add-a-formulation.
  *
- * A formulation is a folder beside the rooms, such as kernels/sap. Its stages.h lists its headers among those of the
- * rooms, in order of dependence. The rooms call the functions below and know no formulation; an entry file of target
+ * A formulation is a folder beside the rooms, such as kernels/sap. Its stages.h lists its headers among the
+ * rooms', in order of dependence. The rooms call the functions below and know no formulation; an entry file of target
  * has one. A function that a formulation does not define is a compile error.
  *
  * Constants of a formulation are macros in its choices.h:
@@ -33,18 +33,18 @@ typedef struct TendonForces TendonForces;
 /* ---- motion ---- */
 
 /* Takes state and control from scratch, where formulation_remember left them in the first stage of the step; returns
- * whether it did. */
+ * true if it did. */
 FORMULATION_FN bool formulation_recall(const Context *ctx);
 FORMULATION_FN void formulation_remember(const Context *ctx);
-/* Replaces the state at the start of the step by that of this stage. */
+/* Replaces the state at the start of the step by this stage's. */
 FORMULATION_FN void formulation_set_state(const Context *ctx);
 /* Adds forces of the formulation to the joint forces FM(f). */
 FORMULATION_FN void formulation_add_forces(const Context *ctx);
 /* The damping of dof i that is part of A. */
 FORMULATION_FN real formulation_damping(const Context *ctx, int i);
-/* A stage after the solve: the velocity FM(v) at the end of the step from that of the solve. */
+/* A stage after the solve: the velocity FM(v) at the end of the step from the solve's. */
 FORMULATION_FN void stage_velocity(const Context *ctx);
-/* FM(q1), and FM(v) where it is not that of the solve: the state of link l at the end of the step. */
+/* FM(q1), and FM(v) where it is not the solve's: the state of link l at the end of the step. */
 FORMULATION_FN void formulation_advance(const Context *ctx, int l);
 
 /* State of the formulation itself, such as activations of actuators: how many numbers; their report at the start of a
@@ -99,7 +99,7 @@ FORMULATION_FN RowValue block_row_ahead(const SapModelConstraint *b, const real 
 FORMULATION_FN void dof_terms_make(const Context *ctx, int i);
 /* Worlds in which a term of dof i acts. */
 FORMULATION_FN mask dof_terms_active(const Context *ctx, int i);
-/* The terms of all dofs, for loops; those of dof i at velocity v; and the worlds in which they are one parabola between
+/* All terms of dofs, for loops; terms of dof i at velocity v; and the worlds in which they are one parabola between
  * v and u. */
 FORMULATION_FN DofTerms dof_terms(const Context *ctx);
 FORMULATION_FN JointTerms dof_terms_at(const DofTerms *terms, int i, real v);

@@ -53,7 +53,7 @@ STAGE_FN void problem_hessian_without_contacts(const Context *ctx, real *H) {
 }
 
 /* Writes H on `pattern`, the tree's or the closed one, or on the tiles if it is NULL, in the precision of this stage,
- * which may differ from that of the solve. Every part is read in the precision that it has. The thread of dof i writes
+ * which may differ from the solve's. Every part is read in the precision that it has. The thread of dof i writes
  * row i. */
 STAGE_FN void problem_hessian(const Context *ctx, const SapPattern *pattern, real *H) {
     const SapPlan *plan = &ctx->args->plan;

@@ -5,7 +5,7 @@
  *   phi'(a)         = m1 + a m2 - sum_c gamma_c.(J d)_c - sum_i gamma_i d_i
  *   phi''(a)        = m2 + sum_c (J d)' G (J d) + sum_i hessian_i d_i^2
  *
- * The terms of a dof that stay in their regions up to a = LINE_REACH, such as those of a drive inside its limits, are
+ * The terms of a dof that stay in their regions up to a = LINE_REACH, such as a drive's inside its limits, are
  * parabolas: they are in m1 and m2, not in the sums. */
 typedef struct Line {
     const real *d;   /* [nv] direction */

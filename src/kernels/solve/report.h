@@ -1,5 +1,5 @@
 /* Reports of the solve: results per world, and impulses and geometry per contact and dof, at the velocity that the
- * solve returns. Each step writes all elements of a report: those of contacts that do not act are 0. */
+ * solve returns. Each step writes all elements of a report; contacts that do not act have zeros. */
 
 STAGE_FN void report_ints(const Context *ctx, int *data, real x, mask which) {
     if (!data)
@@ -52,7 +52,7 @@ KERNEL_FN Vec3 report_force(const Context *ctx, int c) {
     return vec3_scale(K(1.0) / STAGE_H, impulse);
 }
 
-/* The torque of slot c on body 1 beside that of its force, world axes; contacts of three rows have none. */
+/* The torque of slot c on body 1 in addition to its force's, world axes; contacts of three rows have none. */
 KERNEL_FN Vec3 report_torque(const Context *ctx, int c) {
     if (CONTACT_ROWS == 3)
         return vec3_zero();

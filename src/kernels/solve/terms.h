@@ -342,7 +342,7 @@ KERNEL_FN void terms_add_model_line(const Context *ctx, real a, int derivatives,
     }
 }
 
-/* `change`, and that of the model constraints at a. */
+/* `change` plus the change of the model constraints at a. */
 KERNEL_FN real terms_add_model_change(const Context *ctx, real a, real change) {
     return model_has_constraints(ctx) ? change + blocks_line(ctx, a) : change;
 }
@@ -357,9 +357,9 @@ KERNEL_FN bool terms_couple(const Context *ctx) {
     return couples;
 }
 
-/* Marks the nodes that contact c couples: those of its columns, in the row of the largest. In a team, the thread of
- * node K marks row K. The model couples the nodes of every path of the tree, but with constraints of its own not those
- * of every path of the closed pattern, on which a contact does not count as coupling. */
+/* Marks the nodes that contact c couples: its columns' nodes, in the row of the largest. In a team, the thread of
+ * node K marks row K. The model couples the nodes of every path of the tree, but with constraints of its own not the
+ * nodes of every path of the closed pattern, on which a contact does not count as coupling. */
 KERNEL_FN void terms_mark_contact(const Context *ctx, const Tiles *t, int K, int c) {
     if (!model_has_constraints(ctx) && !constraint_couples(ctx, c))
         return;

@@ -62,7 +62,7 @@ TEAM_FN void forget_constraints(const SapReportArgs *r, int world, const SapPlan
         forget_numbers(tendons[i], world, plan->num_tendons);
 }
 
-/* All reports of the world. Counters too: they are those of no solve. */
+/* All reports of the world. Counters too: they belong to no solve. */
 TEAM_FN void forget_reports(const SapStepArgs *args, int world) {
     const SapReportArgs *r = &args->report;
     const SapPlan *plan = &args->plan;

@@ -70,7 +70,7 @@ STAGE_FN void stage_measure(const Context *ctx) {
     const SapPlan *plan = &ctx->args->plan;
     SapBuffer out = measure_row(ctx);
     mask mine = pack_lanes(ctx->pack);
-    TEAM_SYNC(); /* the solve is over for all threads: its memory may be that of the kinematics */
+    TEAM_SYNC(); /* the solve is over for all threads: its memory may hold the kinematics */
     TEAM_FOR(i, plan->nq)
         buffer_put(out, i, FM(q)[i], mine, ctx->pack);
     TEAM_FOR(l, plan->nl)

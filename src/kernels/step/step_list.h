@@ -1,7 +1,7 @@
 /* The step as a list of stages, the same for every target. An entry file defines first
  *
  *   STEP_FN                the declaration specifiers of the functions below
- *   STEP_RARE_FN           those of a function that few steps need, STEP_CALL_RARE(f, ctx) calls it
+ *   STEP_RARE_FN           the same of a function that few steps need, STEP_CALL_RARE(f, ctx) calls it
  *   STAGE(is_f64, name)    calls stage_<name>(ctx) in that precision
  *   STEP_COLLIDES          whether a step runs collision; on a GPU it may be a separate launch
  *   STEP_PLACE_SLOTS       chooses the memory of the pack's contact slots

@@ -72,7 +72,7 @@ TEAM_FN void take_contacts(const SapTakeArgs *args, int world) {
     bool sound = found >= 0;
     for (int c = 0; c < kept; c++)
         sound = take_exists(args, first + c) && sound;
-    TEAM_SYNC(); /* the arrays of the caller may be those of the batch */
+    TEAM_SYNC(); /* the caller's arrays may belong to the batch */
     TEAM_ONCE() {
         args->own_count[world] = sound ? kept : 1;
         args->own_dropped[world] = (sound ? found - kept : 0) + (lost > 0 ? lost : 0);

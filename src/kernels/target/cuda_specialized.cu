@@ -1,6 +1,6 @@
 // Entry file of kernels made for one batch. NVRTC compiles it when a batch requests it (host/cuda/specialized.c), with
 // a header of constants, specialized.h, that host/cuda/specialized_header.c writes from the arguments of the batch:
-// sizes of the model, layouts of scratch, choices of the options, and the team. The sources are those of all kernels;
+// sizes of the model, layouts of scratch, choices of the options, and the team. All kernels have these sources;
 // kernels/data/fixed.h defines how they get the constants. docs/gpu.md.
 //
 //   sap_kernel_step_specialized      as sap_kernel_step, or sap_kernel_step_thread_... with SAP_THREAD_PER_WORLD
