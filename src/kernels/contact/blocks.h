@@ -1,6 +1,6 @@
 /* The model's constraints and tendons as the problem sees them: blocks of rows with fixed columns (SapModelConstraint).
  * Rows of a block are independent potentials, so its curvature is diagonal. Contacts, whose columns change, are in
- * constraint.h.
+ * columns.h.
  *
  *   v_c = J v      gamma = -dl/dv_c      G = d2l/dv_c2, diagonal */
 

@@ -1,5 +1,6 @@
 /* What constraints whose columns change, the contacts of all laws, have in common: where their numbers are, which
- * worlds have one, and the columns of its Jacobian. constraint.h has their values. */
+ * worlds have one, and the columns of its Jacobian. The formulation has their values
+ * (solve/formulation.h). */
 
 /* Pointers into scratch. */
 typedef struct Constraint {

@@ -1,5 +1,5 @@
 /* The law of a row: a potential of its velocity v_c = J v. docs/constraints.md. Constraints and tendons have
- * rows, and so have the drives, limits and friction of dofs (sap_dof.h), whose Jacobian is a unit vector.
+ * rows, and so have the drives, limits and friction of dofs (sap/dof.h), whose Jacobian is a unit vector.
  *
  *   y     = (vhat - v_c)/R                        impulse without bounds
  *   gamma = clamp(y, lower, upper)                lower <= 0 <= upper

@@ -91,7 +91,7 @@ SAP_SPECIALIZED(SapNewtonLayout)
  * iteration reads, and its set-up, which only its law and its reports read. */
 typedef struct SAP_SPECIALIZABLE(SapSlotLayout) {
     int law;                          /* data of the contact law (laws.h) */
-    int vc, gamma, cost, G, Jd, line; /* velocity, impulse, cost, curvature, J d, values along a line (constraint.h);
+    int vc, gamma, cost, G, Jd, line; /* velocity, impulse, cost, curvature, J d, values along a line;
                                        * with Newton's method for SAP the last two are in the memory of G */
     int size;                         /* reals of this part */
     /* set-up */

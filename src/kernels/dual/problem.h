@@ -20,7 +20,7 @@
 #endif
 
 /* One pack of problems. Arrays are in scratch and have one element per row unless noted. The code that sets up a
- * problem (dual_call.h, or dual_step.h for a step) writes W + R to P, b to q, mu, the bounds of boxes, the guess and
+ * problem (dual/call.h, or dual/step.h for a step) writes W + R to P, b to q, mu, the bounds of boxes, the guess and
  * the two masks of lanes, then calls dual_load, which scales them in place. */
 typedef struct Dual {
     const SapDualOptions *options;

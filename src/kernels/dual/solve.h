@@ -1,5 +1,5 @@
-/* The solve of a problem that dual_problem.h has loaded, and what its answer means; common to the call for problems
- * (dual_call.h) and the step (dual_step.h). */
+/* The solve of a problem that dual/problem.h has loaded, and what its answer means; common to the call for problems
+ * (dual/call.h) and the step (dual/step.h). */
 
 /* Never worse than no impulse at all: lanes whose cost is above 0 take x = Proj(0), if that is 0. */
 STAGE_FN void dual_guard(Dual *dual) {

@@ -1,6 +1,6 @@
 /* Contacts of MuJoCo's law: geometry, parameters, and the values that the problem reads. The same functions as
- * constraint.h has for contacts of three rows; here a contact has three rows, velocities along t1, t2, n, or six: also
- * about t1, t2, n (mujoco/contact_law.h). docs/mujoco.md.
+ * sap/constraint.h has for contacts of three rows; here a contact has three rows, velocities along t1, t2, n, or six:
+ * also about t1, t2, n (mujoco/contact_law.h). docs/mujoco.md.
  *
  *   J = [t1 t2 n]' (V_1(p) - V_0(p)),  [t1 t2 n]' (omega_1 - omega_0)        one point p for both bodies */
 

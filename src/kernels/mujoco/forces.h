@@ -4,7 +4,7 @@
  *   discrete   the same at the end of the step: tau -= (D + h k) v0 + k (q - q_spring) - ...,  A = M + h (D + h k)
  *   servo      F = clamp(kp (q_d - q) + kd (v_d - v) + u, lower, upper): a spring kp and a damper kd inside its bounds
  *
- * Actuators: actuators.h. The discrete step has a damper D + h k, which free motion takes as joint
+ * Actuators: mujoco/actuators.h. The discrete step has a damper D + h k, which free motion takes as joint
  * damping (formulation_damping). Forces of tendons are explicit. */
 
 KERNEL_FN real mujoco_dof_get(const Context *ctx, int i, int column) {

@@ -1,11 +1,11 @@
-/* MuJoCo's exact line search along the Newton direction d: a zero of phi', phi(a) = l(v + a d) (problem.h), by Newton's
- * method from both sides of a bracket. docs/mujoco.md.
+/* MuJoCo's exact line search along the Newton direction d: a zero of phi', phi(a) = l(v + a d) (solve/line.h), by
+ * Newton's method from both sides of a bracket. docs/mujoco.md.
  *
  *   N(p) = a - phi'/phi''                 the Newton point of p
  *   p1 = N(0), then N(p1) while phi' keeps its sign (one side), then between p1 and p2
  *
  * A point is accepted if |phi'| < tolerance. Every evaluation counts. Each world has its own search, as in
- * line_search.h.
+ * sap/line_search.h.
  *
  * f64 has phi(a) - phi(0) as the sum of the changes of all terms. In f32 the rounding of these sums exceeds the changes
  * that matter, those below the tolerance. There it is the trapezoid of phi', a (phi'(0) + phi'(a))/2, which is the same

@@ -1,8 +1,8 @@
-/* Newton's method as MuJoCo has it: another start, stopping test and line search than newton.h, on the same problem,
- * Hessian and factor. docs/mujoco.md.
+/* Newton's method as MuJoCo has it: another start, stopping test and line search than sap/newton.h, on the same
+ * problem, Hessian and factor. docs/mujoco.md.
  *
  *   start    the guess v0 + h qacc of the last step, or v* if that has the smaller cost
- *   repeat   d = -H^-1 grad,  v += a d by the exact search (mujoco_line.h)
+ *   repeat   d = -H^-1 grad,  v += a d by the exact search (mujoco/line.h)
  *            stop where 0 < improvement < tol, gradient < tol or decrement < tol
  *
  *   improvement = -(l(v + a d) - l(v))/(h^2 trace A)    gradient = |grad|/(h trace A)

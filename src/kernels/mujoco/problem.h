@@ -1,5 +1,5 @@
-/* What MuJoCo's method asks of the problem beyond problem.h. It needs the cost of a velocity without its gradient, and
- * the first point of a line, whose terms are known. This law has no terms of dofs. docs/mujoco.md. */
+/* What MuJoCo's method asks of the problem beyond solve/problem.h. It needs the cost of a velocity without its
+ * gradient, and the first point of a line, whose terms are known. This law has no terms of dofs. docs/mujoco.md. */
 
 /* ---- the better of two velocities ---- */
 

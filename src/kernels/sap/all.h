@@ -1,5 +1,5 @@
-/* The laws of SAP in one precision, in order of dependence: terms, hooks and reports, which its formulation and the dual
- * solvers have in common. */
+/* The laws of SAP in one precision, in order of dependence: terms, hooks and reports, which its formulation and the
+ * dual solvers have in common. */
 #include "kernels/sap/hooks.h"
 
 #include "kernels/sap/contact.h"

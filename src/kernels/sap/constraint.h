@@ -122,7 +122,7 @@ KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
 /* ---- sums that a law has ways of its own for ---- */
 
 /* Adds J' gamma of all constraints, and writes H on the pattern of the tree; true if it did. This law leaves them
- * to problem.h. */
+ * to solve/terms.h. */
 KERNEL_FN bool constraints_add_impulse(const Context *ctx, real *impulse) {
     (void)ctx, (void)impulse;
     return false;

@@ -105,7 +105,7 @@ KERNEL_FN real sap_contact_trial_region(const ContactTrial *s) {
                        real_select(s->slide, real_of(2), real_select(s->normal_only, real_of(3), real_of(0))));
 }
 
-/* ---- the law as law.h calls it ---- */
+/* ---- the law as sap/constraint.h calls it ---- */
 
 KERNEL_FN void sap_contact_make(const LawInput *in, real *data) {
     *(ContactLaw *)data = sap_contact_law(in->phi0, in->w, in->k, in->tau, in->mu, in->h, in->beta, in->sigma);

@@ -68,8 +68,8 @@ KERNEL_FN bool walk_on(const RayField *f, RayWalk *walk, real across, real up) {
 }
 
 /* Whether the ray meets the surface at low <= t <= high; *t is where, *surface 2 (cell) + (1: above the diagonal). The
- * walk ends where t + nearest exceeds `least`, the distance of a nearer hit. Pieces do not end there, so that t does not
- * depend on that hit. */
+ * walk ends where t + nearest exceeds `least`, the distance of a nearer hit. Pieces do not end there, so that t does
+ * not depend on that hit. */
 STAGE_FN bool field_meets(const RayField *f, real low, real high, real nearest, real least, real *t, int *surface) {
     RayWalk walk;
     walk.t = low;

@@ -19,7 +19,7 @@ TEAM_FN void forget_ints(int *data, int world, int n) {
             data[(long long)world * n + i] = 0;
 }
 
-/* The reports of the rows of MuJoCo's law. */
+/* The reports of the rows of the problem. */
 TEAM_FN void forget_rows(const SapRowReport *r, int world, int nv) {
     int *const ints[3] = {r->type, r->id, r->state};
     double *const numbers[8] = {r->pos, r->margin, r->velocity, r->imp, r->R, r->aref, r->cost, r->force};
