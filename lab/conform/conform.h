@@ -20,7 +20,7 @@ typedef struct ConformFile {
 /* Loads a .json or .json.gz file. False with a message on stderr: the file is not trusted, and every array must have
  * the count that the model requires. Close it also after a failure. */
 bool conform_open(const char *path, ConformFile *out);
-/* The same of JSON, which becomes the file's; `path` stands for the file in messages. */
+/* Same for JSON, which becomes the file's; `path` stands for the file in messages. */
 bool conform_read(json_t *json, const char *path, ConformFile *out);
 void conform_close(ConformFile *file);
 

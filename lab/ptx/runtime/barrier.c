@@ -16,7 +16,7 @@ static int is_ready(const Barrier *b) {
     return b->arrived && b->arrived >= (b->expected ? b->expected : ptx_executor.live);
 }
 
-/* Lets go all who wait. If that is everyone, nothing before it can race with anything after it. */
+/* Releases all waiting threads. If all threads wait, nothing before it can race with anything after it. */
 static void open_barrier(u32 index) {
     Executor *e = &ptx_executor;
     Barrier *b = &e->barriers[index];
@@ -69,7 +69,7 @@ static void arrive(Thread *t, u32 index, u32 count, u32 predicate, u32 site, int
     b->votes += predicate != 0;
     if (ptx_is_race_checked()) {
         ptx_join_clocks(b->clocks, t->index);
-        ptx_advance_clock(t->index); /* what it does from here on, those who wait have not seen */
+        ptx_advance_clock(t->index); /* waiting threads have not seen what it does from here on */
     }
     fiber_of(t)->barrier = index;
     if (waits)

@@ -10,7 +10,7 @@ import harness
 PROGRAM = os.environ.get('PTX_TEST_BACKEND_USE', '')
 SAPWOOD = os.environ.get('PTX_TEST_SAPWOOD', '')
 STEP = os.environ.get('PTX_TEST_STEP', '')
-# Calls that a batch makes when it is destroyed: where one fails, something may stay behind, and there is nobody to tell.
+# Calls that a batch makes when it is destroyed: where one fails, something may stay behind, and no caller gets the error.
 RELEASES = {'cuMemFree', 'cuMemFreeHost', 'cuStreamDestroy', 'cuEventDestroy', 'cuModuleUnload', 'cuDevicePrimaryCtxRelease',
             'cuStreamSynchronize', 'cuCtxPushCurrent', 'cuCtxPopCurrent'}
 

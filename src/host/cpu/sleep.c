@@ -53,8 +53,8 @@ struct SapSleep {
     int *island;          /* [num_worlds][num_trees] of sleeping trees: those with the same number wake together */
     int *dofs;            /* [num_worlds] of sleeping trees */
     unsigned *version;    /* [num_worlds] counts the changes of its sleeping trees */
-    int32_t *tree_asleep; /* [num_worlds][num_trees] of the batch; NULL: nobody asked */
-    double *tree_rest;    /* [num_worlds][num_trees] s at rest or asleep, of the batch; NULL: nobody asked */
+    int32_t *tree_asleep; /* [num_worlds][num_trees] of the batch; NULL: not requested */
+    double *tree_rest;    /* [num_worlds][num_trees] s at rest or asleep, of the batch; NULL: not requested */
     int *list;            /* [num_worlds] worlds to process, in their order */
     uint32_t *seen;       /* [num_worlds] status bits that last for a call */
     char *kept;           /* [num_worlds][kept_bytes + 1] the watched rows of worlds with sleeping trees */

@@ -47,7 +47,7 @@ typedef struct SapReportArgs {
     double *tendon_length, *tendon_velocity, *tendon_force; /* [num_worlds][nt] */
     double *tendon_limit, *tendon_spring, *tendon_damper, *tendon_friction, *tendon_drive; /* [num_worlds][nt] */
 
-    SapExtraReport *extra; /* in memory of the device; NULL: nobody asked */
+    SapExtraReport *extra; /* in memory of the device; NULL: not requested */
 } SapReportArgs;
 
 #endif

@@ -96,7 +96,7 @@ STAGE_FN void dense_solve(int n, const real *L, const real *inverse, const real 
     TEAM_SYNC(); /* the caller reads x */
 }
 
-/* x += M^-1 b, in place of b the work. Each row takes into account by how much rounding has changed the elements of x
+/* x += M^-1 b, in place of b the work. Each row takes into account how rounding has changed the elements of x
  * below it, so that M x is far closer to its target than with an x of rounded elements. */
 STAGE_FN void dense_add_solution(int n, const real *L, const real *inverse, real *b, real *x) {
     dense_forward(n, L, inverse, b, b);

@@ -14,7 +14,7 @@ typedef struct SapCompactArgs {
     long long matrix_bytes, vector_bytes; /* size of one world's matrix and vector */
     long long rows_bytes;                 /* size of one world's J */
     void **matrices, **vectors;           /* [num_worlds] out: addresses of the active worlds' systems */
-    void **Js, **GJs;                     /* [num_worlds] out: the same of J and G J; NULL = none */
+    void **Js, **GJs;                     /* [num_worlds] out: the same for J and G J; NULL = none */
     int *place;                           /* [num_worlds] out: index of an active world in these arrays */
     int *count;                           /* [1] out: number of active worlds */
 } SapCompactArgs;
