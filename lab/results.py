@@ -9,6 +9,7 @@ succeeds. Commands use build/release; SAPWOOD_LIBRARY, SAPWOOD_PROGRAM and PYTHO
 need more than a build have a make target, which builds it and then calls this script: ptxas-table, roofline-table,
 ptx-mutants.
 """
+
 import datetime
 import glob
 import os
@@ -22,17 +23,23 @@ PAGES = ROOT / "lab" / "results"
 PTX = "python3 -B lab/ptx/"
 EXECUTOR = "--program build/release/sapwood --driver build/release/lab/ptx/driver"
 FIGURES = "--figures build/release/cuda --figures build/release/lab/ptx"
-COMPARE = "bench/compare/run --worlds 4096 --steps 40 --repeat 3 --preset fast32 --preset fast64 --preset drake --markdown"
+COMPARE = (
+    "bench/compare/run --worlds 4096 --steps 40 --repeat 3 --preset fast32 --preset fast64 --preset drake --markdown"
+)
 
 # name: (title, command)
 RESULTS = {
-    "barriers": ("Barriers of the CUDA kernels, each removed in turn",
-                 f"{PTX}barrier_mutants.py --driver build/release/lab/ptx/driver --work build/release/lab/ptx/mutants"),
+    "barriers": (
+        "Barriers of the CUDA kernels, each removed in turn",
+        f"{PTX}barrier_mutants.py --driver build/release/lab/ptx/driver --work build/release/lab/ptx/mutants",
+    ),
     "bias": ("Bias of mean force, height and speed", "bench/bias"),
     "compare": ("Speed and accuracy beside MuJoCo, moving targets", f"{COMPARE} --targets moving"),
-    "compare_law": ("MuJoCo's law beside MuJoCo, moving targets",
-                    "bench/compare/run --law mujoco --preset mujoco64 --preset mujoco32 --robot quadruped --robot ant --robot humanoid"
-                    " --as-file --targets moving --worlds 1024 --steps 24 --repeat 5 --processor-time --threads 1 --markdown"),
+    "compare_law": (
+        "MuJoCo's law beside MuJoCo, moving targets",
+        "bench/compare/run --law mujoco --preset mujoco64 --preset mujoco32 --robot quadruped --robot ant --robot humanoid"
+        " --as-file --targets moving --worlds 1024 --steps 24 --repeat 5 --processor-time --threads 1 --markdown",
+    ),
     "compare_settled": ("Speed and accuracy beside MuJoCo, settled", f"{COMPARE} --targets settled"),
     "collision": ("Time and contacts of pairs of shapes", "build/release/sapwood bench-collision"),
     "conform": ("Conformance to MuJoCo", "build/release/sapwood conform tests/data/reference/mujoco/*.json.gz"),
@@ -46,8 +53,10 @@ RESULTS = {
     "newton": ("Cost of a Newton iteration", "build/release/sapwood bench-newton"),
     "pile": ("Many free bodies", "bench/pile --settle 60 --steps 3 --bodies 10,30,100,300"),
     "ptxas": ("Registers, stack and code of the CUDA kernels", f"{PTX}ptxas_figures.py --markdown build/release/cuda"),
-    "roofline": ("Counts of the CUDA kernels and predicted speeds",
-                 f"{PTX}roofline.py {EXECUTOR} {FIGURES} --predictions lab/selftest/predicted.h"),
+    "roofline": (
+        "Counts of the CUDA kernels and predicted speeds",
+        f"{PTX}roofline.py {EXECUTOR} {FIGURES} --predictions lab/selftest/predicted.h",
+    ),
     "sensors": ("Cost of sensor readings", "python3 bench/sensors.py"),
     "sleep": ("Gain of sleeping", "bench/sleep"),
     "stages": ("Instructions and operations of each stage", "bench/stage_operations"),
@@ -71,7 +80,9 @@ def commit():
     """The commit of the sources, with "-dirty" if files that are measured have changed since."""
     git = ["git", "-C", str(ROOT)]
     found = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "src", "include", "cmake", "bench", "python/sapwood"])
+    changed = subprocess.run(
+        [*git, "diff", "--quiet", "HEAD", "--", "src", "include", "cmake", "bench", "python/sapwood"]
+    )
     return (found or "unknown") + ("-dirty" if changed.returncode else "")
 
 
@@ -84,13 +95,19 @@ def page(name, output, where=None, when=None, machine=None):
     if not any(line.startswith("|") for line in output.splitlines()):
         output = f"```\n{output}\n```"
     when = when or datetime.date.today().isoformat()
-    return (f"# {title}\n\nWritten by `lab/results.py {name}`, which runs `{command}`.\n"
-            f"Commit {where or commit()}, {when}, {machine or processor()}.\n\n{output}\n")
+    return (
+        f"# {title}\n\nWritten by `lab/results.py {name}`, which runs `{command}`.\n"
+        f"Commit {where or commit()}, {when}, {machine or processor()}.\n\n{output}\n"
+    )
 
 
 def write(name):
-    environment = {"SAPWOOD_LIBRARY": str(ROOT / "build/release/src/libsapwood.so"), "PYTHONPATH": str(ROOT / "python"),
-                   "SAPWOOD_PROGRAM": str(ROOT / "build/release/sapwood"), **os.environ}
+    environment = {
+        "SAPWOOD_LIBRARY": str(ROOT / "build/release/src/libsapwood.so"),
+        "PYTHONPATH": str(ROOT / "python"),
+        "SAPWOOD_PROGRAM": str(ROOT / "build/release/sapwood"),
+        **os.environ,
+    }
     words = [found for word in RESULTS[name][1].split() for found in sorted(glob.glob(word, root_dir=ROOT)) or [word]]
     measured = subprocess.run(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
     if measured.returncode:

@@ -2,11 +2,12 @@
 
     barrier_mutants.py --nvcc NVCC --driver FOLDER --work FOLDER [FILE:LINE ...]
 
-The kernels are compiled once, with line numbers and all stages in f64; a barrier is left out when they run (PTX_SKIP), so a mutant costs
-a run and no compilation. One of CASES has to fail where all succeed with the barrier in place.
-A barrier that none of them misses is not needed, or stands on a path that they do not take. Barriers of kernels that are
-not compiled here (dual solvers, MuJoCo's law) are left out.
+The kernels are compiled once, with line numbers and all stages in f64; a barrier is left out when they run (PTX_SKIP),
+so a mutant costs a run and no compilation. One of CASES has to fail where all succeed with the barrier in place.
+A barrier that none of them misses is not needed, or stands on a path that they do not take. Barriers of kernels that
+are not compiled here (dual solvers, MuJoCo's law) are left out.
 """
+
 import argparse
 import os
 import pathlib
@@ -17,19 +18,29 @@ import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = SOURCE / "src" / "kernels"
-# The cases of tests/barriers.c with the order of threads, in the order that finds most barriers soonest. In the last, bits are added to
-# words by atomics: the order decides whether one is added before the word is cleared, and whether one is added after it is read.
-NAMES = ("robot", "tiles", "linkages", "steps of a launch", "failed worlds", "worlds of a team", "lockstep", "lockstep with products",
-         "static tree")
+# The cases of tests/barriers.c with the order of threads, in the order that finds most barriers soonest. In the last,
+# bits are added to words by atomics: the order decides whether one is added before the word is cleared, and whether one
+# is added after it is read.
+NAMES = (
+    "robot",
+    "tiles",
+    "linkages",
+    "steps of a launch",
+    "failed worlds",
+    "worlds of a team",
+    "lockstep",
+    "lockstep with products",
+    "static tree",
+)
 CASES = tuple((name, "forward") for name in NAMES) + (("static tree", "reverse"),)
-
-
 
 
 def compiled_places(ptx):
     """{(file, line)} of the barriers in the PTX: where they stand, and the calls that they were inlined for."""
     text = ptx.read_text()
-    files = {number: pathlib.Path(name).name for number, name in re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', text, re.M)}
+    files = {
+        number: pathlib.Path(name).name for number, name in re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', text, re.M)
+    }
     places, location = set(), []
     for line in text.splitlines():
         if line.lstrip().startswith(".loc"):
@@ -67,17 +78,40 @@ def compile_ptx(options):
     source, ptx = options.work / "cuda.cu", options.work / "cuda.ptx"
     options.work.mkdir(parents=True, exist_ok=True)
     write_small_source(source)
-    subprocess.run([options.nvcc, "-ptx", "-lineinfo", "-arch=compute_80", "-O3", "--fmad=false", f"-I{SOURCE / 'include'}",
-                    f"-I{SOURCE / 'src'}", "-o", ptx, source], check=True)
+    subprocess.run(
+        [
+            options.nvcc,
+            "-ptx",
+            "-lineinfo",
+            "-arch=compute_80",
+            "-O3",
+            "--fmad=false",
+            f"-I{SOURCE / 'include'}",
+            f"-I{SOURCE / 'src'}",
+            "-o",
+            ptx,
+            source,
+        ],
+        check=True,
+    )
     return ptx
 
 
 def run(options, ptx, case, order, skip):
     """What was noticed: '' or the first line of a complaint."""
     libraries = str(options.driver.parent / "libptx_libraries.so")
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(options.driver), "SAPWOOD_CUDA_IMAGE": str(ptx), "PTX_CHECK": "2",
-                   "PTX_CACHE": str(options.work), "PTX_SKIP": skip, "PTX_MULTIPROCESSORS": "1", "PTX_ORDER": order,
-                   "SAPWOOD_CUSOLVER": libraries, "SAPWOOD_CUBLAS": libraries}
+    environment = {
+        **os.environ,
+        "LD_LIBRARY_PATH": str(options.driver),
+        "SAPWOOD_CUDA_IMAGE": str(ptx),
+        "PTX_CHECK": "2",
+        "PTX_CACHE": str(options.work),
+        "PTX_SKIP": skip,
+        "PTX_MULTIPROCESSORS": "1",
+        "PTX_ORDER": order,
+        "SAPWOOD_CUSOLVER": libraries,
+        "SAPWOOD_CUBLAS": libraries,
+    }
     command = [options.driver.parent / "ptx_barriers", case]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=SOURCE, timeout=300)
@@ -85,7 +119,11 @@ def run(options, ptx, case, order, skip):
         return "hang"
     if done.returncode == 0:
         return ""
-    for words, verdict in (("race", "race"), ("never written", "read before it is written"), ("divergent", "divergent barrier")):
+    for words, verdict in (
+        ("race", "race"),
+        ("never written", "read before it is written"),
+        ("divergent", "divergent barrier"),
+    ):
         if words in done.stderr:
             return verdict
     return ((done.stderr + done.stdout).strip().splitlines() or ["another result"])[0]
@@ -107,7 +145,9 @@ def main():
     for path, file, line, protects in find_barriers(ptx):
         if options.only and f"{file}:{line}" not in options.only:
             continue
-        verdict = next((f"{v} ({case})" for case, order in CASES if (v := run(options, ptx, case, order, f"{file}:{line}"))), "")
+        verdict = next(
+            (f"{v} ({case})" for case, order in CASES if (v := run(options, ptx, case, order, f"{file}:{line}"))), ""
+        )
         caught += bool(verdict)
         rows.append(f"| `{path}`: {protects} | {verdict or 'not detected'} |")
         print(f"{file}:{line} {rows[-1]}", file=sys.stderr, flush=True)

@@ -3,21 +3,28 @@
     ptxas_figures.py BUDGETS CUBIN...         each CUBIN with the output of `ptxas -v` beside it, in CUBIN.log
     ptxas_figures.py --markdown FOLDER        prints the figures of the cubins of FOLDER as a table (make ptxas-table)
 
-A line of BUDGETS is: kernel, most registers, most bytes of stack, of spill stores, of static shared memory and of code (kB);
-'#' begins a comment. A kernel above its budget, without one, or missing from an architecture is an error.
+A line of BUDGETS is: kernel, most registers, most bytes of stack, of spill stores, of static shared memory and of code
+(kB); '#' begins a comment. A kernel above its budget, without one, or missing from an architecture is an error.
 """
+
 import pathlib
 import re
 import struct
 import sys
 
 COLUMNS = ("registers", "stack", "spill", "shared", "code")  # bytes, code in kB
-NAMES = {"registers": "registers", "stack": "bytes of stack", "spill": "bytes of spill stores",
-         "shared": "bytes of static shared memory", "code": "kB of code"}
+NAMES = {
+    "registers": "registers",
+    "stack": "bytes of stack",
+    "spill": "bytes of spill stores",
+    "shared": "bytes of static shared memory",
+    "code": "kB of code",
+}
 
 
 def read_log(text):
-    """{(kernel, architecture): figures}, from the output of ptxas -v. Functions are reported after the kernel that calls them."""
+    """{(kernel, architecture): figures}, from the output of ptxas -v. Functions are reported after the kernel that
+    calls them."""
     figures, current, compiling = {}, None, None
     for line in text.splitlines():
         if found := re.search(r"Compiling entry function '(\w+)' for '(sm_\w+)'", line):
@@ -39,11 +46,11 @@ def section_sizes(data):
     """{name: bytes} of the sections of an ELF file of 64 bits."""
     if data[:5] != b"\x7fELF\x02":
         raise ValueError("not an ELF file of 64 bits")
-    table, = struct.unpack_from("<Q", data, 40)
+    (table,) = struct.unpack_from("<Q", data, 40)
     entry, count, names = struct.unpack_from("<HHH", data, 58)
     headers = [struct.unpack_from("<IIQQQQ", data, table + i * entry) for i in range(count)]
     start = headers[names][4]
-    return {data[start + h[0]:data.index(b"\0", start + h[0])].decode(): h[5] for h in headers}
+    return {data[start + h[0] : data.index(b"\0", start + h[0])].decode(): h[5] for h in headers}
 
 
 def read_cubin(path):

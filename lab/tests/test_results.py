@@ -1,4 +1,5 @@
 """Every page of lab/results has a command that exists, and the pages of docs have no tables of measured figures."""
+
 import pathlib
 import re
 import sys
@@ -67,7 +68,9 @@ class Results(unittest.TestCase):
                         self.fail("figures of one machine belong into lab/results")
 
     def test_a_table_of_figures_is_recognised(self):
-        (header, rows), = tables("| case | us | gain |\n| --- | --- | --- |\n| a | 12.5 us | 3.1x |\n| b | 7 | 1e-3 |\n")
+        ((header, rows),) = tables(
+            "| case | us | gain |\n| --- | --- | --- |\n| a | 12.5 us | 3.1x |\n| b | 7 | 1e-3 |\n"
+        )
         self.assertEqual(header, ["case", "us", "gain"])
         self.assertTrue(is_measured(rows))
         self.assertFalse(is_measured([["a", "meaning", "1"], ["b", "other", "text"]]))

@@ -1,5 +1,5 @@
-"""doc_links.py SOURCE_DIR: every relative link and #anchor of the documentation resolves, every source it names exists, and
-every function that it names behind a source, as in `solve/solve.h: stage_solve`, is in that source.
+"""doc_links.py SOURCE_DIR: every relative link and #anchor of the documentation resolves, every source it names exists,
+and every function that it names behind a source, as in `solve/solve.h: stage_solve`, is in that source.
 
 Pages are the Markdown files of the root, docs, lab, tests, bench, examples and python. A source is a file name in
 backticks: with a folder, such as `collide/shapes.h`, it is below one of ROOTS; without one, such as `lane.h`, anywhere
@@ -75,8 +75,11 @@ def main(root):
     complaints = 0
     for page in pages:
         text = plain(page.read_text())
-        for complaint in [*broken_links(page, text), *missing_sources(root, names, text),
-                          *missing_functions(root, text)]:
+        for complaint in [
+            *broken_links(page, text),
+            *missing_sources(root, names, text),
+            *missing_functions(root, text),
+        ]:
             print(f"{page.relative_to(root)}: {complaint}", file=sys.stderr)
             complaints += 1
     if len(pages) < 30:

@@ -1,9 +1,10 @@
 """An oracle of IEEE arithmetic in exact rationals, independent of any compiler. Numbers are bit patterns."""
+
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
-NAN = 'nan'  # any NaN: payloads are not compared
+NAN = "nan"  # any NaN: payloads are not compared
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Format:
         if count >= 1 << self.precision:
             count, exponent = count >> 1, exponent + 1
         if exponent > self.emax:
-            away = mode == 'rn' or (mode == 'rp' and not negative) or (mode == 'rm' and negative)
+            away = mode == "rn" or (mode == "rp" and not negative) or (mode == "rm" and negative)
             magnitude = self.infinity if away else self.infinity - 1
         elif count < 1 << (self.precision - 1):
             magnitude = count  # subnormal
@@ -76,17 +77,17 @@ def _log2(q):
 
 def _round_integer(q, mode, negative):
     floor, rest = q.numerator // q.denominator, q - q.numerator // q.denominator
-    if mode == 'rn':
+    if mode == "rn":
         return floor + (rest > Fraction(1, 2) or (rest == Fraction(1, 2) and floor & 1))
-    up = (mode == 'rp' and not negative) or (mode == 'rm' and negative)
+    up = (mode == "rp" and not negative) or (mode == "rm" and negative)
     return floor + (1 if up and rest else 0)
 
 
 def _sum_zero_is_negative(a_negative, b_negative, mode):
-    return a_negative if a_negative == b_negative else mode == 'rm'
+    return a_negative if a_negative == b_negative else mode == "rm"
 
 
-def fma(f, a, b, c, mode='rn'):
+def fma(f, a, b, c, mode="rn"):
     if f.is_nan(a) or f.is_nan(b) or f.is_nan(c):
         return NAN
     product_negative = f.is_negative(a) != f.is_negative(b)
@@ -100,26 +101,26 @@ def fma(f, a, b, c, mode='rn'):
     total = product + f.value(c)
     if total == 0 and product == 0:
         return f.round(Fraction(0), mode, _sum_zero_is_negative(product_negative, f.is_negative(c), mode))
-    return f.round(total, mode, mode == 'rm')
+    return f.round(total, mode, mode == "rm")
 
 
-def mul(f, a, b, mode='rn'):
+def mul(f, a, b, mode="rn"):
     zero = f.sign_bit if f.is_nan(a) or f.is_nan(b) or f.is_negative(a) != f.is_negative(b) else 0
     return fma(f, a, b, zero, mode)
 
 
-def add(f, a, b, mode='rn'):
+def add(f, a, b, mode="rn"):
     one = (f.emax) << (f.precision - 1)
     if f.is_nan(a) or f.is_infinite(a):
         return NAN if f.is_nan(a) or f.is_nan(b) or (f.is_infinite(b) and a != b) else a
     return fma(f, a, one, b, mode)
 
 
-def sub(f, a, b, mode='rn'):
+def sub(f, a, b, mode="rn"):
     return NAN if f.is_nan(b) else add(f, a, b ^ f.sign_bit, mode)
 
 
-def div(f, a, b, mode='rn'):
+def div(f, a, b, mode="rn"):
     if f.is_nan(a) or f.is_nan(b) or (f.is_infinite(a) and f.is_infinite(b)) or (f.is_zero(a) and f.is_zero(b)):
         return NAN
     sign = f.sign_bit if f.is_negative(a) != f.is_negative(b) else 0
@@ -130,7 +131,7 @@ def div(f, a, b, mode='rn'):
     return f.round(f.value(a) / f.value(b), mode)
 
 
-def sqrt(f, a, mode='rn'):
+def sqrt(f, a, mode="rn"):
     if f.is_zero(a):
         return a
     if f.is_nan(a) or f.is_negative(a):
@@ -165,12 +166,12 @@ def _order(f, x):
 
 def compare(f, test, a, b):
     unordered = f.is_nan(a) or f.is_nan(b)
-    if test in ('num', 'nan'):
-        return int(unordered == (test == 'nan'))
+    if test in ("num", "nan"):
+        return int(unordered == (test == "nan"))
     if unordered:
-        return int(test.endswith('u') and len(test) == 3)
+        return int(test.endswith("u") and len(test) == 3)
     x, y = (0 if f.is_zero(v) else _order(f, v) for v in (a, b))
-    return int({'eq': x == y, 'ne': x != y, 'lt': x < y, 'le': x <= y, 'gt': x > y, 'ge': x >= y}[test[:2]])
+    return int({"eq": x == y, "ne": x != y, "lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}[test[:2]])
 
 
 def to_integral(f, a, mode):
@@ -181,7 +182,7 @@ def to_integral(f, a, mode):
         return a
     q, negative = f.value(a), f.is_negative(a)
     count = _round_integer(abs(q), mode, negative)
-    return f.round(Fraction(-count if negative else count), 'rn', negative)
+    return f.round(Fraction(-count if negative else count), "rn", negative)
 
 
 def to_integer(f, a, mode, bits, is_signed):
@@ -194,7 +195,7 @@ def to_integer(f, a, mode, bits, is_signed):
     return min(max(-count if f.is_negative(a) else count, low), high) & ((1 << bits) - 1)
 
 
-def convert(source, target, a, mode='rn'):
+def convert(source, target, a, mode="rn"):
     if source.is_nan(a):
         return NAN
     sign = target.sign_bit if source.is_negative(a) else 0

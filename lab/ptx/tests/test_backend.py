@@ -1,4 +1,6 @@
-"""The CUDA backend when calls of the driver fail, and how many calls it makes. backend_use is the program that is run."""
+"""The CUDA backend when calls of the driver fail, and how many calls it makes. backend_use is the program that is
+run."""
+
 import json
 import os
 import subprocess
@@ -7,22 +9,33 @@ from pathlib import Path
 
 import harness
 
-PROGRAM = os.environ.get('PTX_TEST_BACKEND_USE', '')
-SAPWOOD = os.environ.get('PTX_TEST_SAPWOOD', '')
-STEP = os.environ.get('PTX_TEST_STEP', '')
-# Calls that a batch makes when it is destroyed: where one fails, something may stay behind, and no caller gets the error.
-RELEASES = {'cuMemFree', 'cuMemFreeHost', 'cuStreamDestroy', 'cuEventDestroy', 'cuModuleUnload', 'cuDevicePrimaryCtxRelease',
-            'cuStreamSynchronize', 'cuCtxPushCurrent', 'cuCtxPopCurrent'}
+PROGRAM = os.environ.get("PTX_TEST_BACKEND_USE", "")
+SAPWOOD = os.environ.get("PTX_TEST_SAPWOOD", "")
+STEP = os.environ.get("PTX_TEST_STEP", "")
+# Calls that a batch makes when it is destroyed: where one fails, something may stay behind, and no caller gets the
+# error.
+RELEASES = {
+    "cuMemFree",
+    "cuMemFreeHost",
+    "cuStreamDestroy",
+    "cuEventDestroy",
+    "cuModuleUnload",
+    "cuDevicePrimaryCtxRelease",
+    "cuStreamSynchronize",
+    "cuCtxPushCurrent",
+    "cuCtxPopCurrent",
+}
 
 
 def run(*arguments, program=PROGRAM, **environment):
-    process = subprocess.run([program, *arguments], capture_output=True, text=True,
-                             env={**os.environ, 'PTX_LEAKS': 'fail', **environment})
+    process = subprocess.run(
+        [program, *arguments], capture_output=True, text=True, env={**os.environ, "PTX_LEAKS": "fail", **environment}
+    )
     return process.returncode, process.stdout.strip(), process.stderr.strip()
 
 
 def count_calls(*arguments, **environment):
-    path = harness.WORK / f'backend-calls-{os.getpid()}.json'
+    path = harness.WORK / f"backend-calls-{os.getpid()}.json"
     harness.WORK.mkdir(parents=True, exist_ok=True)
     status, out, messages = run(*arguments, PTX_CALLS=str(path), **environment)
     calls = json.loads(path.read_text())
@@ -32,127 +45,205 @@ def count_calls(*arguments, **environment):
 
 class Backend(unittest.TestCase):
     def test_a_step_is_two_launches_and_neither_waits_nor_allocates(self):
-        none, *_ = count_calls('0')
-        many, status, out, messages = count_calls('25')
-        self.assertEqual((status, out, messages), (0, 'ok', ''))
+        none, *_ = count_calls("0")
+        many, status, out, messages = count_calls("25")
+        self.assertEqual((status, out, messages), (0, "ok", ""))
         more = {name: many[name] - none.get(name, 0) for name in many if many[name] != none.get(name, 0)}
         # backend_use asks for impulses: such steps take the general kernels, whose collision is a launch
-        self.assertEqual(more, {'cuLaunchKernel': 50, 'cuCtxPushCurrent': 25, 'cuCtxPopCurrent': 25})
+        self.assertEqual(more, {"cuLaunchKernel": 50, "cuCtxPushCurrent": 25, "cuCtxPopCurrent": 25})
 
     def test_every_call_that_fails_gives_an_error_with_the_drivers_words_and_leaves_nothing_behind(self):
         calls, status, out, messages = count_calls()
-        self.assertEqual((status, out, messages), (0, 'ok', ''))
+        self.assertEqual((status, out, messages), (0, "ok", ""))
         for name, count in sorted(calls.items()):
             for n in range(1, count + 1):
                 with self.subTest(call=name, n=n):
                     self.check_failure(name, n)
 
     def check_failure(self, name, n):
-        status, out, messages = run(PTX_FAIL=f'{name}:{n}')
-        if out == 'ok':  # the call was made while the batch was destroyed
+        status, out, messages = run(PTX_FAIL=f"{name}:{n}")
+        if out == "ok":  # the call was made while the batch was destroyed
             self.assertIn(name, RELEASES)
             self.assertIn(status, (0, 86), messages)
             return
         self.assertEqual(status, 0, messages + out)
-        error = 'CUDA_ERROR_OUT_OF_MEMORY' if 'MEMORY' in out else 'CUDA_ERROR_UNKNOWN'
-        self.assertIn(f'{name} failed: {error}', out)
-        self.assertTrue(out.startswith('SAP_ERROR_MEMORY' if error.endswith('MEMORY') else 'SAP_ERROR_DEVICE'), out)
-        self.assertTrue(out.endswith('unknown error') or out.endswith('out of memory'), out)
+        error = "CUDA_ERROR_OUT_OF_MEMORY" if "MEMORY" in out else "CUDA_ERROR_UNKNOWN"
+        self.assertIn(f"{name} failed: {error}", out)
+        self.assertTrue(out.startswith("SAP_ERROR_MEMORY" if error.endswith("MEMORY") else "SAP_ERROR_DEVICE"), out)
+        self.assertTrue(out.endswith("unknown error") or out.endswith("out of memory"), out)
 
     def test_the_drivers_number_and_words_are_told(self):
-        for number, name, words in ((700, 'CUDA_ERROR_ILLEGAL_ADDRESS', 'an illegal memory access was encountered'),
-                                    (719, 'CUDA_ERROR_LAUNCH_FAILED', 'unspecified launch failure')):
+        for number, name, words in (
+            (700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"),
+            (719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"),
+        ):
             # a mask, kinematics and reset while the batch is created, then the step
-            status, out, _ = run(PTX_FAIL=f'cuLaunchKernel:4:{number}')
-            self.assertEqual((status, out), (0, f'SAP_ERROR_DEVICE: sap_batch_step: cuLaunchKernel failed: {name} ({number}): '
-                                                f'{words}'))
+            status, out, _ = run(PTX_FAIL=f"cuLaunchKernel:4:{number}")
+            self.assertEqual(
+                (status, out),
+                (0, f"SAP_ERROR_DEVICE: sap_batch_step: cuLaunchKernel failed: {name} ({number}): {words}"),
+            )
 
     def test_without_a_device_or_a_driver_the_message_says_so(self):
-        status, out, _ = run(PTX_DEVICE='none')
-        self.assertEqual((status, 'it finds no GPU; allowed here: cpu' in out), (0, True), out)
-        status, out, _ = run(SAPWOOD_CUDA_DRIVER='/nowhere/libcuda.so.1')
-        self.assertEqual((status, 'no driver: /nowhere/libcuda.so.1' in out), (0, True), out)
-        status, out, _ = run(SAPWOOD_CUDA_DRIVER='libm.so.6')
+        status, out, _ = run(PTX_DEVICE="none")
+        self.assertEqual((status, "it finds no GPU; allowed here: cpu" in out), (0, True), out)
+        status, out, _ = run(SAPWOOD_CUDA_DRIVER="/nowhere/libcuda.so.1")
+        self.assertEqual((status, "no driver: /nowhere/libcuda.so.1" in out), (0, True), out)
+        status, out, _ = run(SAPWOOD_CUDA_DRIVER="libm.so.6")
         self.assertEqual((status, "'libm.so.6' has no cuInit" in out), (0, True), out)
 
     def test_kernels_that_are_none_are_refused(self):
-        empty = harness.WORK / 'empty.ptx'
+        empty = harness.WORK / "empty.ptx"
         harness.WORK.mkdir(parents=True, exist_ok=True)
-        empty.write_text(harness.ptx_function('', name='sap_kernel_step'))
+        empty.write_text(harness.ptx_function("", name="sap_kernel_step"))
         status, out, _ = run(SAPWOOD_CUDA_IMAGE=str(empty))
         self.assertEqual((status, "the kernels have no 'sap_kernel_kinematics'" in out), (0, True), out)
-        status, out, _ = run(SAPWOOD_CUDA_IMAGE='/nowhere.ptx')
-        self.assertEqual((status, '/nowhere.ptx' in out), (0, True), out)
+        status, out, _ = run(SAPWOOD_CUDA_IMAGE="/nowhere.ptx")
+        self.assertEqual((status, "/nowhere.ptx" in out), (0, True), out)
 
-    @unittest.skipUnless(SAPWOOD, 'needs the program')
+    @unittest.skipUnless(SAPWOOD, "needs the program")
     def test_a_bench_says_which_gpu_it_ran_on_and_nothing_of_the_cpus_lanes(self):
-        arguments = ('bench', '--device', 'cuda', '--scene', 'cube', '--preset', 'approx32', '--worlds', '3', '--steps', '2',
-                     '--warmup', '1', '--repeat', '1', '--set', 'team_size=16')
-        status, out, messages = run(*arguments, '--format', 'json', program=SAPWOOD)
-        self.assertEqual((status, messages), (0, ''), out)
-        row, = json.loads(out)['rows']
-        self.assertEqual([row[key] for key in ('device', 'isa', 'lanes', 'threads', 'share_of_peak')], ['cuda'] + 4 * [None])
-        self.assertEqual((row['gpu']['name'], row['gpu']['team_size']), ('PTX executor (sm_80)', 16))
+        arguments = (
+            "bench",
+            "--device",
+            "cuda",
+            "--scene",
+            "cube",
+            "--preset",
+            "approx32",
+            "--worlds",
+            "3",
+            "--steps",
+            "2",
+            "--warmup",
+            "1",
+            "--repeat",
+            "1",
+            "--set",
+            "team_size=16",
+        )
+        status, out, messages = run(*arguments, "--format", "json", program=SAPWOOD)
+        self.assertEqual((status, messages), (0, ""), out)
+        (row,) = json.loads(out)["rows"]
+        self.assertEqual(
+            [row[key] for key in ("device", "isa", "lanes", "threads", "share_of_peak")], ["cuda"] + 4 * [None]
+        )
+        self.assertEqual((row["gpu"]["name"], row["gpu"]["team_size"]), ("PTX executor (sm_80)", 16))
         status, out, messages = run(*arguments, program=SAPWOOD)
-        self.assertEqual((status, 'on PTX executor (sm_80), 16 threads per world' in out, 'avx' in out), (0, True, False), out)
+        self.assertEqual(
+            (status, "on PTX executor (sm_80), 16 threads per world" in out, "avx" in out), (0, True, False), out
+        )
 
-    @unittest.skipUnless(SAPWOOD, 'needs the program')
+    @unittest.skipUnless(SAPWOOD, "needs the program")
     def test_a_thread_per_world_is_refused_where_it_is_impossible_and_a_team_says_why_it_is_one(self):
-        arguments = ('--device', 'cuda', '--worlds', '2', '--steps', '1')
-        for scene, image, reason in (('stack5', '', 'its scratch is too large'), ('cube', '/nowhere.ptx', 'are missing')):
-            status, out, messages = run('run', scene, *arguments, '--set', 'team_size=1', program=SAPWOOD,
-                                        SAPWOOD_CUDA_THREAD_IMAGE=image)
-            self.assertEqual((status != 0, "option team_size is '1'" in messages, reason in messages), 3 * (True,), messages)
-        status, out, messages = run('run', 'cube', *arguments, '--json', program=SAPWOOD)
-        gpu = json.loads(out)['gpu']
-        self.assertEqual((status, gpu['team_size'], 'too few worlds' in gpu['mapping']), (0, 8, True), out + messages)
+        arguments = ("--device", "cuda", "--worlds", "2", "--steps", "1")
+        for scene, image, reason in (
+            ("stack5", "", "its scratch is too large"),
+            ("cube", "/nowhere.ptx", "are missing"),
+        ):
+            status, out, messages = run(
+                "run", scene, *arguments, "--set", "team_size=1", program=SAPWOOD, SAPWOOD_CUDA_THREAD_IMAGE=image
+            )
+            self.assertEqual(
+                (status != 0, "option team_size is '1'" in messages, reason in messages), 3 * (True,), messages
+            )
+        status, out, messages = run("run", "cube", *arguments, "--json", program=SAPWOOD)
+        gpu = json.loads(out)["gpu"]
+        self.assertEqual((status, gpu["team_size"], "too few worlds" in gpu["mapping"]), (0, 8, True), out + messages)
 
-    @unittest.skipUnless(SAPWOOD, 'needs the program')
+    @unittest.skipUnless(SAPWOOD, "needs the program")
     def test_a_selftest_prints_measured_speeds_beside_predicted_ones(self):
-        status, out, messages = run('selftest', '--device', 'cuda', '--worlds', '1', '--steps', '2', '--speed', '1', '--json', 'cube',
-                                    program=SAPWOOD)
+        status, out, messages = run(
+            "selftest",
+            "--device",
+            "cuda",
+            "--worlds",
+            "1",
+            "--steps",
+            "2",
+            "--speed",
+            "1",
+            "--json",
+            "cube",
+            program=SAPWOOD,
+        )
         self.assertEqual(status, 0, out + messages)
         report = json.loads(out)
-        self.assertGreater(report['arithmetic']['forms'], 100)
-        self.assertIsNone(report['arithmetic']['difference'])
-        self.assertEqual({(row['scene'], row['preset']) for row in report['speed']},
-                         {(scene, preset) for scene in ('quadruped', 'humanoid') for preset in ('approx32', 'fast32', 'drake')})
-        for row in report['speed']:
-            self.assertEqual((row['worlds'], len(row['predicted'])), (1, 4))
-            self.assertGreater(min(row['world_steps_per_second'], *row['predicted'].values()), 0)
+        self.assertGreater(report["arithmetic"]["forms"], 100)
+        self.assertIsNone(report["arithmetic"]["difference"])
+        self.assertEqual(
+            {(row["scene"], row["preset"]) for row in report["speed"]},
+            {(scene, preset) for scene in ("quadruped", "humanoid") for preset in ("approx32", "fast32", "drake")},
+        )
+        for row in report["speed"]:
+            self.assertEqual((row["worlds"], len(row["predicted"])), (1, 4))
+            self.assertGreater(min(row["world_steps_per_second"], *row["predicted"].values()), 0)
 
-    @unittest.skipUnless(SAPWOOD, 'needs the program')
+    @unittest.skipUnless(SAPWOOD, "needs the program")
     def test_the_steps_of_a_call_are_one_launch_if_all_pairs_have_closed_forms(self):
-        for team, step in (('1', 'step_thread_fast32'), ('8', 'step_fast32')):
-            for scene, has_closed_forms in (('cube', True), ('humanoid', False)):
+        for team, step in (("1", "step_thread_fast32"), ("8", "step_fast32")):
+            for scene, has_closed_forms in (("cube", True), ("humanoid", False)):
                 with self.subTest(team=team, scene=scene):
                     self.check_launches(team, step, scene, has_closed_forms)
 
     def check_launches(self, team, step, scene, has_closed_forms):
-        stats = harness.WORK / 'launches.json'
+        stats = harness.WORK / "launches.json"
         stats.unlink(missing_ok=True)
-        status, out, messages = run('bench', '--device', 'cuda', '--scene', scene, '--preset', 'fast32', '--worlds', '2', '--steps', '4',
-                                    '--warmup', '4', '--repeat', '1', '--set', f'team_size={team}', program=SAPWOOD, PTX_STATS=str(stats))
+        status, out, messages = run(
+            "bench",
+            "--device",
+            "cuda",
+            "--scene",
+            scene,
+            "--preset",
+            "fast32",
+            "--worlds",
+            "2",
+            "--steps",
+            "4",
+            "--warmup",
+            "4",
+            "--repeat",
+            "1",
+            "--set",
+            f"team_size={team}",
+            program=SAPWOOD,
+            PTX_STATS=str(stats),
+        )
         self.assertEqual(status, 0, out + messages)
-        kernels = [json.loads(line)['kernel'] for line in stats.read_text().splitlines()]
-        count = {name: kernels.count('sap_kernel_' + name) for name in ('step', step, 'collide_approx32')}
+        kernels = [json.loads(line)["kernel"] for line in stats.read_text().splitlines()]
+        count = {name: kernels.count("sap_kernel_" + name) for name in ("step", step, "collide_approx32")}
         # steps that report gaps take the general kernels, one launch each
-        apart = count['collide_approx32'] - count['step']
+        apart = count["collide_approx32"] - count["step"]
         self.assertEqual((apart == 0, apart == count[step]), (has_closed_forms, not has_closed_forms), count)
         self.assertGreater(count[step], 0)
 
-    @unittest.skipUnless(SAPWOOD and STEP, 'needs the program and the PTX of the step')
+    @unittest.skipUnless(SAPWOOD and STEP, "needs the program and the PTX of the step")
     def test_a_selftest_finds_one_kind_of_instruction_that_rounds_otherwise(self):
         text = Path(STEP).read_text()
-        other = harness.WORK / 'rounds_otherwise.ptx'
+        other = harness.WORK / "rounds_otherwise.ptx"
         harness.WORK.mkdir(parents=True, exist_ok=True)
-        other.write_text(text.replace('div.rn.f64', 'div.rz.f64'))
+        other.write_text(text.replace("div.rn.f64", "div.rz.f64"))
         self.assertNotEqual(text, other.read_text())
-        for image, code, word in ((STEP, 0, '9 cases, 0 differ'), (str(other), 1, ' DIFFER ')):
-            status, out, messages = run('selftest', '--device', 'cuda', '--worlds', '3', '--steps', '100', 'cube',
-                                        program=SAPWOOD, SAPWOOD_CUDA_IMAGE=image)
-            self.assertEqual((status, word in out, 'forms of instructions compute as in C' in out), (code, True, True), out + messages)
+        for image, code, word in ((STEP, 0, "9 cases, 0 differ"), (str(other), 1, " DIFFER ")):
+            status, out, messages = run(
+                "selftest",
+                "--device",
+                "cuda",
+                "--worlds",
+                "3",
+                "--steps",
+                "100",
+                "cube",
+                program=SAPWOOD,
+                SAPWOOD_CUDA_IMAGE=image,
+            )
+            self.assertEqual(
+                (status, word in out, "forms of instructions compute as in C" in out),
+                (code, True, True),
+                out + messages,
+            )
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     unittest.main()

@@ -1,4 +1,5 @@
 """What ptxas_figures.py reads out of ptxas -v, and what it complains about."""
+
 import pathlib
 import sys
 import unittest
@@ -19,8 +20,10 @@ ptxas info    : Function properties for small
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 20 registers, used 0 barriers
 """
-WITHIN = {"fast": dict(registers=100, stack=528, spill=12, shared=64, code=0),
-          "small": dict(registers=20, stack=0, spill=0, shared=0, code=0)}
+WITHIN = {
+    "fast": dict(registers=100, stack=528, spill=12, shared=64, code=0),
+    "small": dict(registers=20, stack=0, spill=0, shared=0, code=0),
+}
 
 
 class Figures(unittest.TestCase):
@@ -42,18 +45,22 @@ class Figures(unittest.TestCase):
         for key, value in WITHIN["fast"].items():
             if value:
                 with self.subTest(key):
-                    complaint, = self.complaints(**{key: value - 1})
+                    (complaint,) = self.complaints(**{key: value - 1})
                     self.assertIn("fast for sm_80: %d " % value, complaint)
                     self.assertTrue(complaint.endswith("its budget is %d" % (value - 1)))
 
     def test_a_kernel_without_a_budget_and_a_budget_without_a_kernel_are_errors(self):
         budgets = {"fast": WITHIN["fast"], "gone": WITHIN["small"]}
-        self.assertEqual(list(ptxas_figures.judge(self.figures, budgets)),
-                         ["small has no budget", "gone has a budget, but sm_80 has no such kernel"])
+        self.assertEqual(
+            list(ptxas_figures.judge(self.figures, budgets)),
+            ["small has no budget", "gone has a budget, but sm_80 has no such kernel"],
+        )
 
     def test_the_table_has_a_row_per_kernel_and_architecture(self):
         rows = ptxas_figures.markdown_table(self.figures).splitlines()
-        self.assertEqual(rows[2:], ["| fast | sm_80 | 100 | 528 | 12 | 64 | 0 |", "| small | sm_80 | 20 | 0 | 0 | 0 | 0 |"])
+        self.assertEqual(
+            rows[2:], ["| fast | sm_80 | 100 | 528 | 12 | 64 | 0 |", "| small | sm_80 | 20 | 0 | 0 | 0 | 0 |"]
+        )
 
 
 if __name__ == "__main__":
