@@ -24,7 +24,7 @@ typedef struct SapGuard {
     size_t copied;       /* bytes from the start of a place to SapSnapshot.copied */
     size_t place_bytes;  /* bytes of a place */
     char *memory;        /* [room] places: each input of all worlds, their status, which inputs were copied */
-    SapSnapshot kept;        /* of the current call: the inputs in the order of sap_batch_rows */
+    SapSnapshot kept;    /* of the current call: the inputs in the order of sap_batch_rows */
 } SapGuard;
 
 /* Copies the inputs of all worlds, and, after the call, their status. */

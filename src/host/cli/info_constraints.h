@@ -12,7 +12,8 @@ typedef struct CliErrors {
     int num_starts;
     double *error;  /* [num_starts][nc] largest |g| of the rows of a constraint, m or rad; NaN where the start fails */
     double *length; /* [num_starts][nt] of tendons, m or rad */
-    int rows, rank; /* rows of constraints with both sides, and how many of them are independent, in the initial state */
+    /* rows of constraints with both sides, and how many of them are independent, in the initial state */
+    int rows, rank;
 } CliErrors;
 
 /* Measures them; free with cli_errors_free, also after a failure. False with a message on stderr. */

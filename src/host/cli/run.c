@@ -217,8 +217,7 @@ int cli_run(int argc, char **argv) {
     const struct argp argp = {.options = options,
                               .parser = parse,
                               .args_doc = "SCENE",
-                              .doc =
-                                  "Steps the worlds of SCENE, a file or a name of --list, and prints a report.",
+                              .doc = "Steps the worlds of SCENE, a file or a name of --list, and prints a report.",
                               .children = children};
     RunArgs args = {.steps = 400, .noise = 0.1, .dtype = -1, .trajectory_world = -1};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)

@@ -18,8 +18,8 @@ typedef enum SapKernelKind { SAP_CUDA_COLLIDE, SAP_CUDA_STEP, SAP_CUDA_FUSED_STE
 
 /* Fills *out and the offsets and sizes of *arenas. shared_limit: largest size of shared memory per block, in bytes. An
  * arena that is too large to address is SAP_ERROR_MEMORY. */
-SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapKernelKind part, const SapStepArgs *args,
-                                SapArenas *arenas, SapCudaShape *out);
+SapStatus sap_cuda_launch_shape(const SapOptions *options, int shared_limit, SapKernelKind part,
+                                const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out);
 
 /* The same for a step with a thread per world. It is possible if arenas->size <= SAP_THREAD_SCRATCH. */
 SapStatus sap_cuda_thread_shape(SapKernelKind part, const SapStepArgs *args, SapArenas *arenas, SapCudaShape *out);

@@ -11,7 +11,7 @@
  * the arguments, with host addresses. NULL and a message of SAP_ERROR_MEMORY if there is no memory. Free with
  * free(). */
 char *sap_cuda_specialized_header(const SapStepArgs *args, const SapPlan *plan, SapKernelKind part, int team,
-                           const SapArenas *arenas);
+                                  const SapArenas *arenas);
 
 /* Whether two sets of arguments have the same constants. Kernels made for one of them may then run with the other. */
 bool sap_cuda_specialized_fits(const SapStepArgs *made_for, const SapStepArgs *args);

@@ -30,9 +30,9 @@ typedef void SapVisitPointer(void *context, const void *pointer);
 
 /* A function that is NULL has nothing to do. */
 typedef struct SapFormulation {
-    const char *name; /* of contact_solver, in messages */
+    const char *name;    /* of contact_solver, in messages */
     bool own_kernels;    /* its stages replace SAP's, and a GPU has two kernels of it */
-    bool dof_terms;  /* drives, limits and friction of dofs are terms of dofs; else there are none, or in blocks */
+    bool dof_terms;      /* drives, limits and friction of dofs are terms of dofs; else there are none, or in blocks */
     bool point_welds;    /* a weld joins two points, as a ball does */
     bool own_motion;     /* free motion has its own gyroscopic force, and a step always solves */
     bool shares_scratch; /* a solve has the memory of the parts of free motion that are dead by then, and its own parts

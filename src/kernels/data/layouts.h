@@ -119,9 +119,9 @@ typedef struct SAP_SPECIALIZABLE(SapSlotInts) {
     int record;      /* [lanes] index of the world's record in the slot, -1 = none */
     int shape, link; /* [2] -1 = none, static; before the geometry stage, link holds the body of the record */
     int path;        /* [max_columns] 1: on the path of link 0, 2: of link 1, 3: on both */
-    int runs;       /* [2] for one thread: the dofs of columns 0 .. runs[0] - 1 are consecutive, and of runs[0] ..
+    int runs;        /* [2] for one thread: the dofs of columns 0 .. runs[0] - 1 are consecutive, and of runs[0] ..
                       * runs[1] - 1 */
-    int setup_size; /* integers of the set-up */
+    int setup_size;  /* integers of the set-up */
 } SAP_SPECIALIZABLE(SapSlotInts);
 SAP_SPECIALIZED(SapSlotInts)
 

@@ -39,8 +39,8 @@ KERNEL_FN real constraint_Jt_mul(const Constraint *k, int column) {
 typedef struct Curvature {
     int rows;
     const SapDofIndex *dof;
-    int split,
-        rest; /* the dofs of columns 0 .. split - 1 are consecutive, and of split .. rest - 1; 0 in a team */
+    /* the dofs of columns 0 .. split - 1 are consecutive, and of split .. rest - 1; 0 in a team */
+    int split, rest;
     StageView J;
     real G[6];
 } Curvature;
