@@ -35,7 +35,7 @@
 #   make slow-test      barriers removed one by one; the GPU kernels of another code generator, budgets of the dual
 #                       solvers and of MuJoCo's law; compilers with -O3
 #   make long-test      10,000 steps of the scenes with loops, in every preset, and of a stack of ten, by every solver
-#   make test-all       make test, make wheel-test and these eight
+#   make test-all       make lint, make docs, make test, make wheel-test and these eight
 
 SCENE  = bench/scenes/quadruped.yaml
 ARGS   = --worlds 4096 --steps 400
@@ -115,7 +115,7 @@ test: setup
 	$(call test_run,release)
 
 # All tests in four builds, the kernels of aarch64, the learners, the slow tests and the long runs: an hour on two cores.
-test-all: test slow-test asan-test tsan-test gcc-test aarch64-test wheel-test learn-test hosts-test long-test
+test-all: lint docs test slow-test asan-test tsan-test gcc-test aarch64-test wheel-test learn-test hosts-test long-test
 
 # The tag of a wheel names the oldest C library that it runs with: that of this machine.
 WHEEL_PLATFORM = $(shell getconf GNU_LIBC_VERSION | sed 's/glibc /manylinux_/; s/\./_/')_$(shell uname -m)
