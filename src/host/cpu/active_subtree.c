@@ -50,11 +50,17 @@ struct SapActiveSubtree {
     void *shape_pose[2];                  /* [ns][7] f32 and f64; of the other trees, in the world */
     double *row[NUM_ROWS];                /* [nq or nv] of the part, f32 or f64 as the call's */
     double *kept;                         /* [RESULT_COLUMNS nv] rows of results */
+    double *kept_start;                   /* [start_size] row of step_start */
     void *memory;
     size_t bytes;
 };
 
 /* ---- creation ---- */
+
+/* Numbers of a row of step_start. */
+static size_t start_size(const SapPlan *p) {
+    return (size_t)p->nq + (size_t)p->nv + SAP_START_BODY_SIZE * (size_t)p->nb;
+}
 
 static void carve(SapArena *arena, const SapPlan *p, SapActiveSubtree *a) {
     for (int f64 = 0; f64 < 2; f64++)
@@ -67,6 +73,7 @@ static void carve(SapArena *arena, const SapPlan *p, SapActiveSubtree *a) {
     for (int i = 0; i < NUM_ROWS; i++)
         SAP_CARVE(arena, a->row[i], i == ROW_Q ? p->nq : p->nv);
     SAP_CARVE(arena, a->kept, RESULT_COLUMNS * (size_t)p->nv);
+    SAP_CARVE(arena, a->kept_start, start_size(p));
 }
 
 static void find_kernels(const SapSolver *s, SapActiveSubtree *a) {
@@ -250,6 +257,44 @@ static void end_results(const SapActiveSubtree *a, size_t nv, SapReportArgs whol
     }
 }
 
+static void copy_number(double *of_part, double *of_whole, bool back) {
+    *(back ? of_whole : of_part) = *(back ? of_part : of_whole);
+}
+
+/* Copies the part's numbers of a row of step_start (coordinates, velocities, the motion of every body of the model) from
+ * the row of the model, which is kept, to one with the layout of the part, or back. */
+static void copy_start(const SapActiveSubtree *a, const SapPlan *whole, double *row, bool back) {
+    const SapPlan *part = &a->part.plan;
+    double *bodies = row + part->nq + part->nv, *kept_bodies = a->kept_start + whole->nq + whole->nv;
+    for (int k = 0; k < part->nq; k++)
+        copy_number(row + k, a->kept_start + a->part.coord_of[k], back);
+    for (int k = 0; k < part->nv; k++)
+        copy_number(row + part->nq + k, a->kept_start + whole->nq + a->part.dof_of[k], back);
+    for (int l = 0; l < part->nl; l++)
+        for (int i = 0, at = SAP_START_BODY_SIZE * part->link[l].body; i < SAP_START_BODY_SIZE; i++)
+            copy_number(bodies + at + i, kept_bodies + at + i, back);
+}
+
+/* As begin_results and end_results, for step_start. */
+static void begin_start(const SapActiveSubtree *a, const SapPlan *whole, double **start) {
+    size_t size = start_size(whole);
+    if (!*start)
+        return;
+    double *row = *start + (size_t)a->world * size;
+    memcpy(a->kept_start, row, size * sizeof *row);
+    copy_start(a, whole, row, false);
+    *start += (size_t)a->world * (size - start_size(&a->part.plan));
+}
+
+static void end_start(const SapActiveSubtree *a, const SapPlan *whole, double *start) {
+    size_t size = start_size(whole);
+    if (!start)
+        return;
+    double *row = start + (size_t)a->world * size;
+    copy_start(a, whole, row, true);
+    memcpy(row, a->kept_start, size * sizeof *row);
+}
+
 /* ---- runs ---- */
 
 static void run_program(const SapActiveSubtree *a, SapProgram *program, const SapStepArgs *args,
@@ -300,8 +345,10 @@ void sap_active_subtree_step(SapActiveSubtree *a, SapSolver *s, const SapStepArg
     args.q_out = args.q_in;
     args.qd_out = args.qd_in;
     begin_results(a, nv, &args.report, &extra);
+    begin_start(a, &s->args.plan, &args.report.step_start);
     run_program(a, sap_program_step, &args, &s->scratch[worker]);
     end_results(a, nv, call->report, whole);
+    end_start(a, &s->args.plan, call->report.step_start);
     copy_row(a, call->q_out, ROW_Q, true);
     copy_row(a, call->qd_out, ROW_QD, true);
 }
