@@ -18,6 +18,9 @@
  * Every function computes in the default floating-point mode (round to nearest, denormals kept, no traps), whatever the
  * mode of the caller, and restores that mode. Worker threads block all signals.
  *
+ * A thread that loads a scene, makes a model or a batch, or runs one, has at least 128 kB of stack left; with less the
+ * call ends with SAP_ERROR_MEMORY.
+ *
  * Only one thread may use a batch at a time; different batches are independent. */
 #ifndef SAPWOOD_BATCH_H
 #define SAPWOOD_BATCH_H

@@ -7,6 +7,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/base/stack.h"
 #include "host/cpu/dispatch.h"
 #include "host/cpu/pool.h"
 #include "host/cpu/context.h"
@@ -191,6 +192,7 @@ static SapStatus solve_packs(const SapDualProblem *p, const SapDualOptions *o, c
     job->ranges = sap_allocate((size_t)job->threads, sizeof *job->ranges, "work ranges of dual problems");
     if (!job->scratch || !job->ranges)
         return SAP_ERROR_MEMORY;
+    SAP_TRY(sap_stack_check("sap_dual_solve"));
     SAP_TRY(sap_pool_create(job->threads, &job->pool));
     sap_work_ranges_start(job->ranges, job->threads, (job->num_problems - 1) / job->kernels->lanes + 1);
     sap_pool_run(job->pool, run_packs, job);

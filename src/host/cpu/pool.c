@@ -12,6 +12,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/base/stack.h"
 
 /* A step of a small batch takes microseconds, and waking a sleeping thread takes tens of microseconds. Both sides
  * therefore spin before they sleep. */
@@ -98,6 +99,7 @@ static bool threads_are_elsewhere(const SapPool *pool) {
 }
 
 SapStatus sap_pool_check(const SapPool *pool, const char *what) {
+    SAP_TRY(sap_stack_check(what));
     if (!threads_are_elsewhere(pool))
         return SAP_OK;
     return sap_fail(SAP_ERROR_UNSUPPORTED,
@@ -140,6 +142,18 @@ static void pin(Worker *worker) {
     }
 }
 
+/* The default size of stacks follows a limit of the process (ulimit -s), which may be low. */
+static int start_thread(Worker *worker) {
+    pthread_attr_t attributes;
+    size_t size = 0;
+    pthread_attr_init(&attributes);
+    if (pthread_attr_getstacksize(&attributes, &size) == 0 && size < 2 * SAP_STACK_BYTES)
+        pthread_attr_setstacksize(&attributes, 2 * SAP_STACK_BYTES);
+    int error = pthread_create(&worker->thread, &attributes, work, worker);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
 /* Starts the threads of workers 1, 2, ... They block all signals, so that handlers run in the caller's threads. */
 static SapStatus start_threads(SapPool *pool) {
     sigset_t all, before;
@@ -149,7 +163,7 @@ static SapStatus start_threads(SapPool *pool) {
     for (int i = 1; i < pool->num_workers && error == 0; i++) {
         Worker *worker = &pool->worker[i];
         *worker = (Worker){.pool = pool, .index = i};
-        error = pthread_create(&worker->thread, NULL, work, worker);
+        error = start_thread(worker);
         if (error == 0) {
             pool->num_started++;
             pin(worker);

@@ -15,8 +15,8 @@ int sap_pool_cpus(void);
 SapStatus sap_pool_create(int num_workers, SapPool **out);
 void sap_pool_destroy(SapPool *pool); /* NULL is allowed; also in a forked process */
 
-/* Fails in a process that was forked after the pool was created, where its threads do not exist and sap_pool_run would
- * wait for ever. The message begins with `what`. */
+/* Fails on a thread with too small a stack, and in a process that was forked after the pool was created, where its
+ * threads do not exist and sap_pool_run would wait for ever. The message begins with `what`. */
 SapStatus sap_pool_check(const SapPool *pool, const char *what);
 
 /* Calls fn(arg, w, n) once for every worker w and returns when all calls have returned. Allocates nothing. */

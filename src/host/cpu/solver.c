@@ -11,6 +11,7 @@
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
+#include "host/base/stack.h"
 #include "host/cpu/dispatch.h"
 #include "host/cpu/group.h"
 #include "host/cpu/profile.h"
@@ -178,6 +179,7 @@ static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t by
 }
 
 static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *model, size_t bytes_per_world) {
+    SAP_TRY(sap_stack_check(what));
     s->model = sap_model_hold(model);
     s->formulation = sap_formulation_of(&s->options);
     SAP_TRY(sap_solver_complete_model(model, &s->options));

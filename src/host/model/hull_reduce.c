@@ -10,6 +10,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/base/stack.h"
 #include "host/model/hull.h"
 
 /* Points added before the hull is computed again: the farthest outside each of as many faces. */
@@ -163,6 +164,7 @@ SapStatus sap_mesh_reduce(const double *vertices, int n, int most, int32_t *kept
     SAP_NEED(kept);
     SAP_NEED(num_kept);
     SAP_NEED(lost);
+    SAP_TRY(sap_stack_check(__func__));
     if (most < SAP_LEAST_HULL_VERTICES)
         return sap_fail(SAP_ERROR_ARGUMENT, "most is %d; allowed: %d or more", most, SAP_LEAST_HULL_VERTICES);
     return sap_hull_reduce(vertices, n, most, "the mesh", kept, num_kept, lost);

@@ -9,6 +9,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/fp_mode.h"
+#include "host/base/stack.h"
 #include "host/model/check.h"
 #include "host/model/joint_types.h"
 #include "host/model/warnings.h"
@@ -221,6 +222,7 @@ static SapStatus fill_model(SapModel *model, const SapModelArrays *given, SapHul
 
 static SapStatus copy_model(const SapModelArrays *arrays, SapHullShape *known_hulls, SapModel **out) {
     *out = NULL;
+    SAP_TRY(sap_stack_check("sap_model_create"));
     SAP_TRY(sap_model_check_layout(arrays));
     SapModel *model = calloc(1, sizeof *model);
     if (model == NULL)

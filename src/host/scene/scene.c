@@ -12,6 +12,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/number_text.h"
 #include "host/base/read_file.h"
+#include "host/base/stack.h"
 #include "host/model/hull_reduce.h"
 #include "host/scene/builder.h"
 #include "host/base/keyword.h"
@@ -291,6 +292,7 @@ static SapStatus out_of_memory(const char *name) {
 
 static SapStatus parse(const char *text, size_t length, const char *name, const char *asset_root, SapScene **out) {
     SapYamlTree *tree;
+    SAP_TRY(sap_stack_check(name));
     SAP_TRY(sap_yaml_parse(text, length, name, &tree));
     SapScene *scene = malloc(sizeof *scene);
     SapStatus status = SAP_ERROR_MEMORY;
