@@ -331,6 +331,25 @@ Test(guard, a_dump_of_another_version_is_refused_with_both) {
     free(b.data);
 }
 
+/* Its lines of options come from a file: a value that is not one is not taken. */
+Test(guard, a_dump_with_a_bad_option_is_refused_by_name) {
+    static const char *const changes[][3] = {
+        {"threads=0", "threads=x", "threads is 'x'"},
+        {"optimality_rel_tol=1e-06", "optimality_rel_tol=-1e-6", "optimality_rel_tol"},
+        {"max_contacts_per_pair=4", "max_contacts_per_pair=9", "max_contacts_per_pair is '9'"},
+        {"friction_law=convex", "friction_low=convex", "it must be friction_law="},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        Bytes b = dump_bytes();
+        SapDump *dump = NULL;
+        memcpy(find(&b, changes[i][0]), changes[i][1], strlen(changes[i][0]));
+        cr_expect_neq(sap_dump_parse(b.data, b.size, "x.dump", &dump), SAP_OK, "%s", changes[i][1]);
+        cr_expect_null(dump);
+        cr_expect(strstr(sap_error_message(), changes[i][2]) != NULL, "the message is: %s", sap_error_message());
+        free(b.data);
+    }
+}
+
 Test(guard, a_dump_that_ends_early_is_refused) {
     Bytes b = dump_bytes();
     for (size_t size = 0; size < b.size; size += 1 + size / 97) {

@@ -395,3 +395,45 @@ Test(mujoco_input, a_body_whose_centre_of_mass_is_fixed_has_contacts) {
     sap_batch_destroy(batch);
     sap_scene_destroy(scene);
 }
+
+/* The velocities after a step of two balls that touch and slide on each other. The contact is the caller's, without the
+ * shape of side `missing`, 0 or 1; -1: with both. */
+static void slide(double mu0, double mu1, int missing, double v[12]) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             HEAD "ground: false\nbuilder: {gravity: 0}\n"
+                  "bodies:\n- {id: a, shapes: [{type: sphere, radius: 0.1, density: 300, mu: %g}]}\n"
+                  "- {id: b, transform: {p: [0, 0, 0.199]}, shapes: [{type: sphere, radius: 0.1, mu: %g}]}\n"
+                  "joints:\n- {id: fa, type: free, parent: world, child: a}\n"
+                  "- {id: fb, type: free, parent: world, child: b}\n",
+             mu0, mu1);
+    SapScene *scene = parse(text);
+    SapBatch *batch;
+    SapContacts *contacts;
+    need(sap_options_preset("mujoco64", &scene->options));
+    need(sap_batch_create(scene->model, 1, &scene->options, &batch));
+    need(sap_contacts_create(1, 1, SAP_F64, &contacts));
+    SapState *state = sap_batch_state(batch);
+    rig_set(state->joint_qd, 3, (const double[]){1, 0.5, 0.2});
+    need(sap_collide(sap_batch_solver(batch), state, contacts));
+    cr_assert_eq(contacts->count[0], 1);
+    if (missing >= 0)
+        *(missing == 0 ? contacts->shape0 : contacts->shape1) = -1;
+    need(sap_batch_step_contacts(batch, contacts, 0.002, 1));
+    memcpy(v, state->joint_qd, 12 * sizeof *v);
+    sap_contacts_destroy(contacts);
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+}
+
+/* Friction is the larger of the two; weights are those of the bodies, with or without a shape. */
+Test(mujoco_input, a_side_without_a_shape_has_the_material_of_the_other_and_its_own_weight) {
+    double same[12], rough[12], one_sided[12];
+    slide(0.1, 0.1, -1, same);
+    slide(0.9, 0.1, -1, rough);
+    cr_expect_neq(memcmp(same, rough, sizeof same), 0, "friction does not act");
+    slide(0.9, 0.1, 0, one_sided);
+    cr_expect_eq(memcmp(same, one_sided, sizeof same), 0, "without the first shape");
+    slide(0.1, 0.9, 1, one_sided);
+    cr_expect_eq(memcmp(same, one_sided, sizeof same), 0, "without the second shape");
+}
