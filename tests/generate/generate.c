@@ -16,11 +16,16 @@
 
 #include <sapwood/sapwood.h>
 
-#include "generate/run.h"
+#include "generate/case.h"
 #include "generate/scene.h"
+#include "generate/truth.h"
 #include "support/random.h"
+#include "support/ways.h"
 #include "support/work.h"
 
+enum { SOLVERS = 6 };
+
+/* What was run. */
 typedef struct Totals {
     long scenes, refused, failures, runs;
     Truth truth;
@@ -47,109 +52,121 @@ static void crash(int number) {
     raise(number);
 }
 
-/* ---- variants ---- */
+/* ---- ways ---- */
 
-/* Four ways to run worlds besides the first, which is one lane, with the rest random. */
-enum { VARIANTS = 4 };
+enum { WORLDS = 9, STEPS = 2, WAYS = 4 };
 
-static Variant variant_of(const Job *job, int k) {
+/* A scene with its seed. */
+typedef struct Job {
+    uint64_t seed;
+    Case c;
+    SapScene *scene;
+    Truth truth;
+    Subject subject;
+} Job;
+
+static SapStatus true_step(SapBatch *batch, const SapScene *scene, void *truth) {
+    return truth_step(batch, scene->model, &scene->options, scene->dt, truth);
+}
+
+static void make_subject(Job *job) {
+    job->subject = (Subject){.scene = job->scene,
+                             .seed = job->seed,
+                             .worlds = WORLDS,
+                             .steps = STEPS,
+                             .step = true_step,
+                             .context = &job->truth,
+                             .own = case_has(&job->c, FACTOR_PARAMETERS, "own"),
+                             .poisoned = job->seed % 2,
+                             .sensors = job->seed % 3 == 0};
+    job->subject.dtype = case_has(&job->c, FACTOR_DTYPE, "preset") ? PRESET_DTYPE
+                         : case_has(&job->c, FACTOR_DTYPE, "f32")  ? (int)SAP_F32
+                                                                   : (int)SAP_F64;
+}
+
+/* The ways besides the first, which is one lane, with properties that are not given here random. */
+static Way way_of(const Job *job, int k) {
+    static const int lanes[WAYS] = {4, 8, 16, 1}, isa[WAYS] = {SAP_ISA_AVX2, SAP_ISA_AUTO, SAP_ISA_AVX512, 0};
     Random random = random_seed(job->seed * 77u + (uint64_t)k);
     random_bits(&random);
-    static const int lanes[VARIANTS] = {4, 8, 16, 1}, isa[VARIANTS] = {SAP_ISA_AVX2, SAP_ISA_AUTO, SAP_ISA_AVX512, 0};
-    Variant v = {.lanes = lanes[k], .threads = 1 + random_below(&random, 3), .isa = isa[k]};
-    v.plan = k == 1 ? SAP_FACTOR_SPARSE : k == 2 ? random_below(&random, 2) : SAP_FACTOR_DENSE;
-    v.broad_phase = random_below(&random, 4);
-    v.rotation = random_below(&random, WORLDS);
-    v.subset = k == 1 ? 1 << random_below(&random, 3) : 0;
-    v.resume = k < 2 && job->scene->options.sleep_steps == 0 ? random_below(&random, CALLS) : 0;
-    v.split = k == 2;
-    v.bare = k == 3;
-    return v;
+    Way way = {
+        .lanes = lanes[k], .threads = 1 + random_below(&random, 3), .isa = isa[k], .split = k == 2, .bare = k == 3};
+    way.plan = k == 1 ? SAP_FACTOR_SPARSE : k == 2 ? random_below(&random, 2) : SAP_FACTOR_DENSE;
+    way.broad_phase = random_below(&random, 4);
+    way.offset = random_below(&random, WORLDS);
+    way.multiplier = 1 + random_below(&random, 2);
+    way.worlds = k == 1 ? 1 + random_below(&random, 2 * WORLDS) : 0;
+    if (k == 1 && random_below(&random, 2))
+        way.split = way.given = 1;
+    way.resume = k < 2 ? random_below(&random, CALLS) : 0;
+    return way;
 }
 
 /* ---- failures ---- */
 
-/* Names the properties of a variant that alone make a difference. */
-static void blame(const Job *job, const Variant *v, const Log *expected) {
-    int found = 0;
-    for (int i = 0; i < NUM_PROPERTIES; i++) {
-        Variant one = {0};
-        ((int *)&one)[i] = ((const int *)v)[i];
-        Log log;
-        Difference at;
-        if (((const int *)v)[i] && run(job, &one, &log) == SAP_OK && log_differs(expected, &log, &one, &at))
-            printf("%s %s (%d)", found++ ? "," : "    alone:", property_names[i], ((const int *)v)[i]);
-        log_free(&log);
-    }
-    printf(found ? "\n" : "    no property alone\n");
+static void fail(const Job *job, Totals *t, const char *what) {
+    printf("seed %llu, %s, %s: %s\n", (unsigned long long)job->seed, case_text(&job->c, FACTOR_SOLVER),
+           case_text(&job->c, FACTOR_PRESET), what);
+    t->failures++;
 }
 
-static void print_variant(const Variant *v) {
-    for (int i = 0; i < NUM_PROPERTIES; i++)
-        if (((const int *)v)[i])
-            printf(", %s %d", property_names[i], ((const int *)v)[i]);
-    printf("\n");
-}
-
-static void print_difference(const Job *job, const Variant *v, const Difference *at, const Log *expected) {
-    printf("seed %llu, %s, %s: call %d, world %d, %s[%d] is %.17g instead of %.17g (%g)", (unsigned long long)job->seed,
-           case_text(&job->c, FACTOR_SOLVER), case_text(&job->c, FACTOR_PRESET), at->call, at->world,
-           sap_batch_field_names()[at->field], at->element, at->got, at->expected, at->got - at->expected);
-    print_variant(v);
-    blame(job, v, expected);
+static void print_difference(const Job *job, const Way *way, const Log *expected, const Log *got,
+                             const Difference *at) {
+    char text[256];
+    way_text(way, text, sizeof text);
+    printf("    call %d, world %d at place %d, %s[%d] is %.17g instead of %.17g: %s\n", at->call, got->world[at->place],
+           at->place, sap_batch_field_names()[at->field], at->element, at->got, at->expected, text);
+    way_blame(&job->subject, way, expected, text, sizeof text);
+    printf("    alone: %s\n", text);
     repeat_with(job->seed);
 }
 
 /* ---- one scene ---- */
 
-static void add_truth(Totals *t, const Job *job, const Truth *truth) {
-    t->truth.solved += truth->solved;
-    t->truth.unsolved += truth->unsolved;
-    t->truth.failed += truth->failed;
-    t->truth.idle += truth->idle;
-    t->truth.worst = truth->worst > t->truth.worst ? truth->worst : t->truth.worst;
-    if (!truth->message[0])
-        return;
-    printf("seed %llu, %s, %s: %s\n", (unsigned long long)job->seed, case_text(&job->c, FACTOR_SOLVER),
-           case_text(&job->c, FACTOR_PRESET), truth->message);
-    repeat_with(job->seed);
-    t->failures++;
+static void add_truth(Totals *t, const Job *job) {
+    const Truth *truth = &job->truth;
+    truth_add(&t->truth, truth);
+    if (truth->message[0]) {
+        fail(job, t, truth->message);
+        repeat_with(job->seed);
+    }
 }
 
 static void compare(const Job *job, Totals *t, const Log *expected, int k) {
-    Variant v = variant_of(job, k);
+    Way way = way_of(job, k);
     Log log;
     Difference at;
-    SapStatus status = run(job, &v, &log);
+    SapStatus status = way_run(&job->subject, &way, &log);
     t->runs++;
     if (status != SAP_OK) {
-        printf("seed %llu: %s", (unsigned long long)job->seed, sap_error_message());
-        print_variant(&v);
+        fail(job, t, sap_error_message());
         repeat_with(job->seed);
-        t->failures++;
-    } else if (log_differs(expected, &log, &v, &at)) {
-        print_difference(job, &v, &at, expected);
-        t->failures++;
+    } else if (log_differs(expected, &log, &way, &at)) {
+        fail(job, t, "other bits");
+        print_difference(job, &way, expected, &log, &at);
     }
-    add_truth(t, job, &log.truth);
     log_free(&log);
 }
 
-static void run_job(const Job *job, Totals *t) {
+static void run_job(Job *job, Totals *t) {
     Log expected;
-    SapStatus status = run(job, &(Variant){0}, &expected);
+    make_subject(job);
+    SapStatus status = way_run(&job->subject, &(Way){0}, &expected);
     t->runs++;
     if (status != SAP_OK) {
         printf("seed %llu: refused: %s\n", (unsigned long long)job->seed, sap_error_message());
         t->refused++;
     }
-    for (int k = 0; k < VARIANTS && status == SAP_OK; k++)
+    for (int k = 0; k < WAYS && status == SAP_OK; k++)
         compare(job, t, &expected, k);
+    add_truth(t, job);
     log_free(&expected);
 }
 
-static void run_seed(uint64_t seed, bool print, Totals *t) {
+/* all: by solver. */
+static void run_seed(uint64_t seed, bool print, Totals *all) {
     Job job = {.seed = seed, .c = case_of_seed(seed)};
+    Totals *t = &all[job.c.level[FACTOR_SOLVER]];
     char *text = scene_text(seed, &job.c);
     current = (sig_atomic_t)seed;
     t->scenes++;
@@ -167,17 +184,35 @@ static void run_seed(uint64_t seed, bool print, Totals *t) {
 
 /* ---- the program ---- */
 
-static void print_totals(const Totals *t, uint64_t from) {
-    long steps = t->truth.solved + t->truth.unsolved + t->truth.failed + t->truth.idle;
-    printf("%ld scenes from seed %llu, %ld runs, %ld scenes refused, %ld failures; statuses of %ld steps: %ld solved "
-           "with a "
-           "residual of at most %.2g, %ld not converged, %ld failed, %ld without a problem\n",
-           t->scenes, (unsigned long long)from, t->runs, t->refused, t->failures, steps, t->truth.solved,
-           t->truth.worst, t->truth.unsolved, t->truth.failed, t->truth.idle);
+static void add_totals(Totals *sum, const Totals *t) {
+    sum->scenes += t->scenes;
+    sum->refused += t->refused;
+    sum->failures += t->failures;
+    sum->runs += t->runs;
+    truth_add(&sum->truth, &t->truth);
+}
+
+static void print_row(const char *name, const Totals *t) {
+    printf("| %s | %ld | %ld | %ld | %.1g | %ld | %ld | %ld | %ld |\n", name, t->scenes, t->runs, t->truth.solved,
+           t->truth.worst, t->truth.unsolved, t->truth.failed, t->refused, t->failures);
+}
+
+/* Returns whether there was a failure. */
+static bool print_totals(const Totals *all) {
+    Totals sum = {0};
+    printf("| contact_solver | scenes | runs | steps solved | largest residual | not converged | failed | scenes "
+           "refused | "
+           "failures |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for (int i = 0; factor_level(FACTOR_SOLVER, i); i++) {
+        print_row(factor_level(FACTOR_SOLVER, i), &all[i]);
+        add_totals(&sum, &all[i]);
+    }
+    print_row("all", &sum);
+    return sum.failures > 0 || sum.refused > 0;
 }
 
 int main(int argc, char **argv) {
-    Totals totals = {0};
+    Totals all[SOLVERS] = {0};
     uint64_t from = 0, count = 0;
     bool print = false;
     program = argv[0];
@@ -199,8 +234,6 @@ int main(int argc, char **argv) {
     if (count == 0)
         count = (uint64_t)work_count(case_covering(), 3);
     for (uint64_t seed = from; seed < from + count; seed++)
-        run_seed(seed, print, &totals);
-    if (!print)
-        print_totals(&totals, from);
-    return totals.failures > 0 || totals.refused > 0;
+        run_seed(seed, print, all);
+    return print ? 0 : print_totals(all);
 }

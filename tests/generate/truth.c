@@ -359,3 +359,11 @@ SapStatus truth_step(SapBatch *batch, const SapModel *model, const SapOptions *o
     free(w.memory);
     return status;
 }
+
+void truth_add(Truth *sum, const Truth *truth) {
+    sum->solved += truth->solved;
+    sum->unsolved += truth->unsolved;
+    sum->failed += truth->failed;
+    sum->idle += truth->idle;
+    sum->worst = fmax(sum->worst, truth->worst);
+}

@@ -13,4 +13,7 @@ typedef struct Truth {
 /* Takes a step of all worlds, and adds to *truth. */
 SapStatus truth_step(SapBatch *batch, const SapModel *model, const SapOptions *options, double h, Truth *truth);
 
+/* Adds the numbers of another. */
+void truth_add(Truth *sum, const Truth *truth);
+
 #endif

@@ -319,33 +319,3 @@ Test(gyroscopic, a_spin_too_fast_for_the_explicit_torque_is_reported) {
     cr_expect_eq(status_after(shapes[0], 200, SAP_GYROSCOPIC_IMPLICIT), 0u);
     cr_expect_eq(status_after(sphere, 200, SAP_GYROSCOPIC_EXPLICIT), 0u);
 }
-
-/* ---- the same bits ---- */
-
-Test(gyroscopic, an_implicit_spin_has_the_same_bits_for_any_lanes) {
-    enum { WORLDS = 9 };
-    double first[WORLDS][13];
-    static const int lanes[] = {1, 4, 8};
-    Spin s = spin_of(SAP_JOINT_FREE, 1, 0, 100);
-    SapModel *model = spin_model(&s);
-    for (int k = 0; k < 3; k++) {
-        SapOptions o = spin_options("approx32", SAP_MIDPOINT, SAP_GYROSCOPIC_IMPLICIT);
-        o.lanes = lanes[k];
-        SapBatch *batch = NULL;
-        need(sap_batch_create_as(model, WORLDS, &o, SAP_F64, &batch));
-        double *q = sap_batch_state(batch)->joint_q, *v = sap_batch_state(batch)->joint_qd;
-        for (int w = 0; w < WORLDS; w++)
-            v[6 * w + 4] += 10 * w;
-        need(sap_batch_step(batch, 0.01, 50));
-        for (int w = 0; w < WORLDS; w++) {
-            double row[13];
-            memcpy(row, q + 7 * w, 7 * sizeof *row);
-            memcpy(row + 7, v + 6 * w, 6 * sizeof *row);
-            if (k == 0)
-                memcpy(first[w], row, sizeof row);
-            cr_expect_eq(memcmp(first[w], row, sizeof row), 0, "lanes %d, world %d", lanes[k], w);
-        }
-        sap_batch_destroy(batch);
-    }
-    sap_model_destroy(model);
-}

@@ -1,7 +1,6 @@
 /* Steps of worlds with constraints and tendons: the Jacobian against differences of the errors, statics, closed
  * solutions, momentum, the same bits however a world is run, and worlds that differ. cli_compare has the comparison
  * with Drake. */
-#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -355,62 +354,6 @@ Test(constraints, a_rope_pulls_and_does_not_push) {
 }
 
 /* ---- the same bits ---- */
-
-static uint64_t hash(const void *data, size_t bytes, uint64_t h) {
-    for (size_t i = 0; i < bytes; i++)
-        h = (h ^ ((const unsigned char *)data)[i]) * 1099511628211u;
-    return h;
-}
-
-/* World w of n worlds has the velocities of content w. */
-static uint64_t run(const SapScene *scene, const char *preset, int lanes, int threads, SapFactorPlan plan, int n,
-                    int which, int first) {
-    const SapModelArrays *m = sap_model_arrays(scene->model);
-    SapOptions o;
-    SapBatch *batch = NULL;
-    cr_assert_eq(sap_options_preset(preset, &o), SAP_OK);
-    o.lanes = lanes;
-    o.threads = threads;
-    o.factor_plan = plan;
-    cr_assert_eq(sap_batch_create_as(scene->model, n, &o, SAP_F64, &batch), SAP_OK, "%s", sap_error_message());
-    SapState *s = sap_batch_state(batch);
-    int32_t *active = array_of(batch, SAP_BATCH_CONSTRAINT_ACTIVE);
-    for (int w = 0; w < n; w++) {
-        for (int i = 0; i < m->num_dofs; i++)
-            ((double *)s->joint_qd)[w * m->num_dofs + i] += 0.3 * sin(12.9898 * (w + first + 1) + 78.233 * i);
-        for (int c = 0; c < m->num_constraints; c++)
-            active[w * m->num_constraints + c] = (w + first) % 3 != 1;
-    }
-    step(batch, scene->dt, 60);
-    cr_assert_eq(sap_solver_world_status(sap_batch_solver(batch))[which] & SAP_WORLD_FAILED, 0u);
-    uint64_t h = hash((double *)s->joint_q + which * m->num_coords, (size_t)m->num_coords * 8, 14695981039346656037u);
-    h = hash((double *)s->joint_qd + which * m->num_dofs, (size_t)m->num_dofs * 8, h);
-    sap_batch_destroy(batch);
-    return h;
-}
-
-/* Lanes, threads, number and position of worlds, and dense in place of closed: world 4 has the same bits, also next to
- * worlds whose constraints do not act. */
-Test(constraints, a_world_has_the_same_bits_however_it_is_run, .timeout = 300) {
-    static const char *const presets[] = {"approx32", "approx64", "drake"};
-    glob_t files;
-    cr_assert_eq(glob(SAPWOOD_SOURCE_DIR "/tests/data/reference/constraints/*.yaml", 0, NULL, &files), 0);
-    cr_assert_eq(files.gl_pathc, 22);
-    for (size_t f = 0; f < files.gl_pathc; f++) {
-        SapScene *scene = NULL;
-        cr_assert_eq(sap_scene_load(files.gl_pathv[f], &scene), SAP_OK, "%s", sap_error_message());
-        for (int p = 0; p < 3; p++) {
-            uint64_t one = run(scene, presets[p], 1, 1, SAP_FACTOR_SPARSE, 1, 0, 4);
-            cr_expect_eq(one, run(scene, presets[p], 4, 1, SAP_FACTOR_SPARSE, 9, 4, 0), "%s: 4 lanes",
-                         files.gl_pathv[f]);
-            cr_expect_eq(one, run(scene, presets[p], 8, 3, SAP_FACTOR_SPARSE, 21, 4, 0), "%s: 8 lanes",
-                         files.gl_pathv[f]);
-            cr_expect_eq(one, run(scene, presets[p], 4, 1, SAP_FACTOR_DENSE, 6, 4, 0), "%s: dense", files.gl_pathv[f]);
-        }
-        sap_scene_destroy(scene);
-    }
-    globfree(&files);
-}
 
 /* Two four-legged robots: one has constraints and tendons that do not act. */
 Test(constraints, that_do_not_act_leave_the_bits_of_a_model_without_them) {

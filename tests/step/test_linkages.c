@@ -246,46 +246,6 @@ Test(linkages, constraint_speed_bounds_how_fast_an_error_is_corrected) {
     sap_scene_destroy(scene);
 }
 
-/* ---- the same bits ---- */
-
-/* World `which` of n worlds of a gripper after steps in which it grasps. World w has the content first + w. */
-static void grasp(const SapScene *scene, int lanes, int threads, int n, int first, int which, double *q) {
-    const SapModelArrays *m = sap_model_arrays(scene->model);
-    SapOptions o;
-    SapBatch *batch = NULL;
-    need(sap_options_preset("drake", &o));
-    o.line_search_variant = SAP_EXACT_ROOT;
-    o.max_rigid_contact = scene->options.max_rigid_contact;
-    o.lanes = lanes;
-    o.threads = threads;
-    need(sap_batch_create(scene->model, n, &o, &batch));
-    double *v = sap_batch_state(batch)->joint_qd;
-    for (int w = 0; w < n; w++)
-        for (int i = 0; i < m->num_dofs; i++)
-            v[w * m->num_dofs + i] = 0.2 * sin(12.9898 * (first + w) + 78.233 * i);
-    need(sap_batch_step(batch, scene->dt, 120));
-    memcpy(q, (double *)sap_batch_state(batch)->joint_q + which * m->num_coords, (size_t)m->num_coords * sizeof *q);
-    sap_batch_destroy(batch);
-}
-
-/* Limits, drives at their bounds and contacts of other worlds of the pack are not in a world's line search. */
-Test(linkages, grippers_have_the_same_bits_with_exact_root_however_they_are_run) {
-    static const char *const names[] = {"bench/scenes/gripper", "bench/scenes/mimic_gripper"};
-    for (int s = 0; s < 2; s++) {
-        SapScene *scene = load(names[s]);
-        size_t bytes = (size_t)sap_model_arrays(scene->model)->num_coords * sizeof(double);
-        double one[32], other[32];
-        grasp(scene, 1, 1, 1, 5, 0, one);
-        static const int runs[][4] = {
-            {4, 1, 7, 2}, {8, 1, 8, 0}, {8, 3, 29, 5}, {8, 2, 17, -8}}; /* lanes, threads, worlds, first */
-        for (int r = 0; r < 4; r++) {
-            grasp(scene, runs[r][0], runs[r][1], runs[r][2], runs[r][3], 5 - runs[r][3], other);
-            cr_expect_eq(memcmp(one, other, bytes), 0, "%s: %d lanes, %d worlds", names[s], runs[r][0], runs[r][2]);
-        }
-        sap_scene_destroy(scene);
-    }
-}
-
 /* ---- redundant rows ---- */
 
 /* x = y, y = z, z = x: one of the three rows is redundant. Two sliders pulled apart share the force of the third. */
