@@ -12,11 +12,14 @@
 #ifndef SAPWOOD_KERNELS_DIALECT_TEAM_H
 #define SAPWOOD_KERNELS_DIALECT_TEAM_H
 
-/* TEAM_FN: for functions without reals; lane.h has the others. */
+/* TEAM_FN: for functions without reals; lane.h has the others. TEAM_RARE_FN: one that few worlds need, so that kernels
+ * call it and have its code once. */
 #if defined(__CUDACC__)
-#define TEAM_FN static __device__ inline
+#define TEAM_FN      static __device__ inline
+#define TEAM_RARE_FN static __device__ __noinline__
 #else
-#define TEAM_FN static inline
+#define TEAM_FN      static inline
+#define TEAM_RARE_FN static inline
 #endif
 
 #if defined(__CUDACC__) && !defined(SAP_THREAD_PER_WORLD)

@@ -63,7 +63,7 @@ TEAM_FN void forget_constraints(const SapReportArgs *r, int world, const SapPlan
 }
 
 /* All reports of the world. Counters too: they belong to no solve. */
-TEAM_FN void forget_reports(const SapStepArgs *args, int world) {
+TEAM_RARE_FN void forget_reports(const SapStepArgs *args, int world) {
     const SapReportArgs *r = &args->report;
     const SapPlan *plan = &args->plan;
     int *const counters[5] = {r->iterations, r->line_iterations, r->f64_retries, r->safeguards, r->active};
