@@ -179,19 +179,22 @@ class Model:
         kd: ArrayLike = 0.0,
         max_hull_vertices: int | None = None,
         decompose: bool | float = False,
+        balance_inertia: bool = False,
     ) -> Model:
         """The model of a URDF file, read by MuJoCo's compiler.
 
         `floating` gives the root link a free joint; otherwise it is part of the world. `packages` maps the names in
         package://name/... to folders; other packages are looked up above the file and in ROS_PACKAGE_PATH. A mimic
         joint is coupled to its joint by a rigid constraint. With `kp`, every revolute and prismatic joint gets a
-        position drive (set_drive), limited by the effort of the file. Meshes: as from_mjcf.
+        position drive (set_drive), limited by the effort of the file. `balance_inertia` replaces principal moments that
+        no body has by their mean; the report says which. Meshes: as from_mjcf; formats other than OBJ and STL need
+        trimesh (pip install sapwood[meshes]).
         """
         from . import hulls
         from .mjcf import urdf
 
         options = hulls.HullOptions(max_hull_vertices, decompose, hulls.cache_folder(path))
-        model = urdf.load(path, strict, quiet, floating, packages or {}, options)
+        model = urdf.load(path, strict, quiet, floating, packages or {}, options, balance_inertia)
         if kp is not None:
             model.set_drive(None, kp, kd)
         return model

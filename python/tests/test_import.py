@@ -463,7 +463,7 @@ def test_the_root_of_a_urdf_may_float(urdf):
 def test_a_package_that_is_not_found_is_named(urdf, tmp_path, monkeypatch):
     moved = tmp_path / "elsewhere"
     (tmp_path / "my_robot" / "meshes").rename(moved)
-    with pytest.raises(FileNotFoundError, match="package://my_robot/meshes/wedge.obj.*packages="):
+    with pytest.raises(sapwood.FileError, match="package://my_robot/meshes/wedge.obj.*packages="):
         sapwood.Model.from_urdf(urdf)
     (tmp_path / "ros" / "my_robot").mkdir(parents=True)
     moved.rename(tmp_path / "ros" / "my_robot" / "meshes")

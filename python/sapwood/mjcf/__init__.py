@@ -6,6 +6,7 @@ docs/python.md lists what is exact, what is approximated and what is reported.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +23,7 @@ from ..model import Model
 from ..options import Options
 from .actuators import actuation
 from .bodies import Tree, tree
+from .compiled import compiled, existing
 from .parameters import mujoco_parameters
 from .parts import parts
 from .report import Code, Finding, NotCarriedOver, lost, refuse_lost, texts, warn, warn_of_sensors
@@ -99,8 +101,9 @@ def load(
     law: str = "sap",
 ) -> Model:
     """Loads MJCF or URDF; MuJoCo detects the format. The convex parts of meshes are kept beside the file."""
-    hulls = replace(hulls, cache=cache_folder(path))
-    return convert(mujoco_module().MjModel.from_xml_path(os.fspath(path)), strict, quiet, hulls, rigid, law)
+    file, hulls = existing(path), replace(hulls, cache=cache_folder(path))
+    m = compiled(file, lambda: mujoco_module().MjModel.from_xml_path(str(file)))
+    return convert(m, strict, quiet, hulls, rigid, law)
 
 
 def check_law(law: str) -> None:
@@ -115,19 +118,20 @@ def convert(
     hulls: HullOptions = HullOptions(),
     rigid: bool = False,
     law: str = "sap",
+    found: Sequence[Finding] = (),
 ) -> Model:
-    """Converts a mujoco.MjModel for both laws; the model is that of `law`."""
+    """Converts a mujoco.MjModel for both laws; the model is the one of `law`. `found`: before the conversion."""
     check_law(law)
     points: dict[int, list[Floats]] = {}
     sources = [Source(m, each, hulls, rigid, points) for each in LAWS]
     grown = tree(sources[0])
     if not grown.num_joints:
-        raise NotCarriedOver("the model has no joint: nothing in it moves")
+        raise NotCarriedOver("the model has no joint, so nothing in it moves; give a body a <joint> or a <freejoint>")
     drawn = visuals(m, grown.body, grown.offset)
     laws: dict[str, Conversion | ValueError] = {}
     for source in sources:
         try:
-            laws[source.law] = _convert(source, grown, drawn)
+            laws[source.law] = _convert(source, grown, drawn, found)
         except ValueError as error:
             laws[source.law] = error
     for each in laws.values():
@@ -158,10 +162,10 @@ def _model(laws: dict[str, Conversion | ValueError], law: str, strict: bool, qui
     return model
 
 
-def _convert(source: Source, grown: Tree, drawn: list[Visual]) -> Conversion:
+def _convert(source: Source, grown: Tree, drawn: list[Visual], before: Sequence[Finding]) -> Conversion:
     m, converted = source.m, parts(source, grown)
     read, unread = sensors(converted)
-    columns, found, numbers = converted.columns, [*converted.found, *_rest(source), *unread], None
+    columns, found, numbers = converted.columns, [*before, *converted.found, *_rest(source), *unread], None
     if source.law == "mujoco":
         parameters = mujoco_parameters(converted)
         columns, numbers = {**columns, **parameters.columns}, parameters.fields

@@ -115,6 +115,7 @@ class Code(Enum):
     HULL = False, "a hull of {vertices} vertices, at most {depth:.2g} m inside the exact one (max_hull_vertices)"
     SOLVER = False, "{solver}; Newton's method solves the same problem"
     SENSOR = False, "{sensor}, lost: {why}; it reads 0, and does not move the robot"
+    BALANCED = False, "principal moments {before}, which no body has, are {after:.3g} each (balance_inertia)"
     TOUCH_RK4 = False, "touch, with RK4 the contacts of its last stage, not of its first"
 
     def __init__(self, lost: bool, text: str) -> None:
