@@ -15,10 +15,17 @@ from ._library import integer as integer
 MOST = 2**31 - 1  # the largest C int; ctypes would cut off the bits above without a message
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """The text "; did you mean 'joint_q'?", or "" if no name is near."""
-    found = difflib.get_close_matches(str(name), list(names), n=1)
-    return f"; did you mean {found[0]!r}?" if found else ""
+WORDS = {"qvel": "qd", "velocity": "qd", "vel": "qd", "qpos": "q", "position": "q", "pos": "q"}  # of others, and ours
+
+
+def nearest(name: str, names: Iterable[str], rest: str = "") -> str:
+    """What follows a wrong name: "; did you mean 'joint_q'? It must be ...", or "; it must be ..." if none is near."""
+    names = list(names)
+    ours = (str(name).replace(word, own) for word, own in WORDS.items() if word in str(name))
+    found = [word for word in ours if word in names] or difflib.get_close_matches(str(name), names, n=1)
+    if not found:
+        return f"; {rest}" if rest else ""
+    return f"; did you mean {found[0]!r}?" + (f" {rest[0].upper()}{rest[1:]}" if rest else "")
 
 
 def index_of(kind: str, name: str, names: Iterable[str]) -> int:
@@ -26,7 +33,7 @@ def index_of(kind: str, name: str, names: Iterable[str]) -> int:
     names = list(names)
     if name not in names:
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        raise KeyError(f"there is no {kind} {name!r}{nearest(name, names)} There is {shown or 'none'}")
+        raise KeyError(f"there is no {kind} {name!r}{nearest(name, names, f'there is {shown}' if shown else '')}")
     return names.index(name)
 
 

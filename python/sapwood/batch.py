@@ -352,8 +352,8 @@ class Batch(MjNames):
         not change parameters.
         """
         if name not in PARAMETERS:
-            hint = nearest(name, PARAMETERS)
-            raise ValueError(f"{name!r} cannot be expanded{hint or ';'} These can: {', '.join(PARAMETERS)}")
+            hint = nearest(name, PARAMETERS, f"these can: {', '.join(PARAMETERS)}")
+            raise ValueError(f"{name!r} cannot be expanded{hint}")
         found = self.__dict__.get(name)
         array: NDArray[Any] = self._show(name, lib.sap_batch_expand, PARAMETERS[name]) if found is None else found
         return array
@@ -625,8 +625,8 @@ class Batch(MjNames):
         if not (eps > 0 and np.isfinite(eps)):
             raise ValueError(f"eps is {eps}; it must be finite and > 0")
         if control not in linearize.CONTROLS:
-            hint = nearest(control, linearize.CONTROLS)
-            raise ValueError(f"control is {control!r}{hint or ';'} It must be one of {', '.join(linearize.CONTROLS)}")
+            hint = nearest(control, linearize.CONTROLS, f"it must be one of {', '.join(linearize.CONTROLS)}")
+            raise ValueError(f"control is {control!r}{hint}")
         self._open()
         if self._inner is None:
             moves = 6 * self.model.num_dofs
@@ -759,7 +759,8 @@ class Batch(MjNames):
                 self.act[rows] = values
             elif name not in FIELDS and name not in ("sleep", "time"):
                 parts = (*STATE, *CONTROL, *PARAMETERS)
-                raise KeyError(f"{name} is not part of a state{nearest(name, parts)} It has {', '.join(parts)}")
+                hint = nearest(name, parts, f"it has {', '.join(parts)}")
+                raise KeyError(f"{name!r} is not part of a state{hint}")
         if {*STATE, *CONTROL} <= {*state}:
             for name in self.expanded:
                 if name not in state:

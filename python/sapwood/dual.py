@@ -35,7 +35,8 @@ _PRECISIONS = {"f32": 0, "fp32": 0, "f64": 1, "fp64": 1}
 
 def _word(name: str, value: str, words: dict[str, int]) -> int:
     if value not in words:
-        raise ValueError(f"{name} is {value!r}{nearest(value, words)}; allowed: {', '.join(words)}")
+        hint = nearest(value, words, f"allowed: {', '.join(words)}")
+        raise ValueError(f"{name} is {value!r}{hint}")
     return words[value]
 
 

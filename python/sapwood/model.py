@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
 from ._library import (
+    ArgumentError,
     Control,
     FreeMotion,
     ModelArrays,
@@ -106,6 +108,9 @@ class Model:
     def load(cls, path: str | os.PathLike[str], asset_root: str | os.PathLike[str] | None = None) -> Model:
         """The model of a scene file (docs/scene.md), with its dt and options. Files that the scene names must be below
         its folder or below asset_root."""
+        reader = {".xml": "from_mjcf", ".mjcf": "from_mjcf", ".urdf": "from_urdf"}.get(Path(path).suffix.lower())
+        if reader:
+            raise ArgumentError(f"{path} is no scene file; Model.{reader}(path) reads it")
         scene = ctypes.POINTER(Scene)()
         check(lib.sap_scene_load_with_root(path, asset_root, ctypes.byref(scene)))
         return cls._from_scene(scene)

@@ -79,7 +79,8 @@ def pattern_lidar(
 
 def _choice(name: str, value: str, allowed: dict[str, int]) -> int:
     if value not in allowed:
-        raise ValueError(f"{name} is {value!r}{nearest(value, allowed)}; it must be one of {', '.join(allowed)}")
+        hint = nearest(value, allowed, f"it must be one of {', '.join(allowed)}")
+        raise ValueError(f"{name} is {value!r}{hint}")
     return allowed[value]
 
 

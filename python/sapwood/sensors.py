@@ -82,9 +82,8 @@ def _zone(zone: Any) -> tuple[int, Any, Any]:
     kind, sizes, *rest = zone
     numbers = {name: SHAPE_TYPES["SAP_SHAPE_" + name.upper()] for name in ZONES}
     if kind not in numbers and kind not in numbers.values():
-        hint = nearest(kind, ZONES) if isinstance(kind, str) else ""
-        allowed = f"it must be one of {', '.join(ZONES)}"
-        raise ValueError(f"the zone of a contact sensor is {kind!r}{hint or ';'} {allowed}")
+        hint = nearest(kind, ZONES, f"it must be one of {', '.join(ZONES)}")
+        raise ValueError(f"the zone of a contact sensor is {kind!r}{hint}")
     size, place = np.zeros(3), np.asarray(rest[0] if rest else _HERE, np.float64)
     given = np.atleast_1d(np.asarray(sizes, np.float64))
     if given.ndim != 1 or len(given) > 3 or place.shape != (7,):

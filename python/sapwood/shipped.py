@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ._library import FileError
 from .arguments import nearest
 from .model import Model
 
@@ -16,7 +17,7 @@ def _folder() -> Path:
     for folder in _FOLDERS:
         if folder.is_dir():
             return folder
-    raise FileNotFoundError(f"the scenes of the package are missing; looked in {' and '.join(map(str, _FOLDERS))}")
+    raise FileError(f"the scenes of the package are missing; looked in {' and '.join(map(str, _FOLDERS))}")
 
 
 def scene_names() -> list[str]:
@@ -28,7 +29,8 @@ def scene_path(name: str) -> Path:
     """The file of a scene of the package."""
     if name not in scene_names():
         names = scene_names()
-        raise ValueError(f"scene is {name!r}{nearest(name, names)}; allowed: {', '.join(names)} (in {_folder()})")
+        hint = nearest(name, names, f"allowed: {', '.join(names)} (in {_folder()})")
+        raise ValueError(f"scene is {name!r}{hint}")
     return _folder() / f"{name}.yaml"
 
 

@@ -389,8 +389,8 @@ class Solver:
         wanted = list(names)
         for name in wanted:
             if name not in shapes:
-                hint = nearest(name, shapes)
-                raise ArgumentError(f"there is no {name!r} to record{hint}; there are {', '.join(shapes)}")
+                hint = nearest(name, shapes, f"there are {', '.join(shapes)}")
+                raise ArgumentError(f"there is no {name!r} to record{hint}")
         integers = ("region", "cache_key")
         arrays = {
             name: np.zeros((self.num_worlds, *shapes[name]), np.int32 if name in integers else np.float64)

@@ -143,7 +143,8 @@ def make(
         raise ValueError(f"kinds is empty; it must name some of {', '.join(KINDS)}")
     for kind in kinds:
         if kind not in KINDS:
-            raise ValueError(f"{kind!r} is not a kind of terrain{nearest(kind, KINDS)} These are: {', '.join(KINDS)}")
+            hint = nearest(kind, KINDS, f"allowed: {', '.join(KINDS)}")
+            raise ValueError(f"{kind!r} is not a kind of terrain{hint}")
     n = int(round(size / resolution))
     points = (np.arange(n) + 0.5) * size / n - size / 2
     x, y = np.meshgrid(points, points)

@@ -69,7 +69,7 @@ def test_a_heavy_body_on_a_light_one_is_not_a_contradiction():
     ("change", "message"),
     [
         ({"method": "newton"}, "method is 'newton'; allowed: cone, pgs"),
-        ({"friction_law": "colomb"}, r"friction_law is 'colomb'; did you mean 'coulomb'\?; allowed: convex, coulomb"),
+        ({"friction_law": "colomb"}, r"friction_law is 'colomb'; did you mean 'coulomb'\? Allowed: convex, coulomb"),
         ({"kinds": ["contact", "free"]}, "kinds have 4 rows; b has 3"),
         ({"b": [1.0, 2.0]}, "b has 2 rows"),
         ({"mu": [[0.3, 0.2]]}, "mu has the shape"),

@@ -156,6 +156,17 @@ def test_a_fresh_interpreter_makes_an_environment_by_name(lines):
     assert run.stdout == "(2, 24)\n", run.stderr
 
 
+def test_seeds_and_actions_of_another_length_are_refused():
+    env = Quadruped(3, threads=1)
+    with pytest.raises(ValueError, match=r"seed has shape \(2,\); it must be one number, or one for each of 3 worlds"):
+        env.reset(seed=[1, 2])
+    env.reset(seed=[1, 2, 3])
+    with pytest.raises(ValueError, match=r"actions have shape \(12,\); they must have \(3, 12\); np.tile"):
+        env.step(np.zeros(12))
+    with pytest.raises(ValueError, match=r"actions have shape \(3, 11\); they must have \(3, 12\)$"):
+        env.step(np.zeros((3, 11)))
+
+
 def test_the_vector_wrappers_of_gymnasium_work():
     from gymnasium.wrappers import vector
 

@@ -41,9 +41,20 @@ def test_each_kind_of_element_that_is_lost_gives_one_warning_that_points_to_the_
         both(LOSSES)
     assert [w.category for w in caught] == [sapwood.SapwoodImportWarning] * 2
     texts = [str(w.message) for w in caught]
-    assert any("thing: lost: joint 'b': limit of a ball joint" in text for text in texts)
+    assert (
+        "thing: lost: joint 'b': limit of a ball joint. The joint turns without a limit; solver='mujoco' has the limit"
+        in texts
+    )
     assert any("tendon 'belt'" in text and "1 more of tendon" in text for text in texts)
     assert {w.filename for w in caught} == {__file__}
+
+
+def test_every_loss_says_what_follows_and_each_text_is_its_own():
+    from sapwood.mjcf import Code
+
+    lost = [code for code in Code if code.lost]
+    assert len(lost) > 30 and all(code.advice for code in lost)
+    assert len(Code) == len(Code.__members__), "an alias is another code by mistake"
 
 
 def test_a_loss_is_data_with_a_code():

@@ -23,7 +23,7 @@ def test_every_shipped_scene_is_found_by_name():
 
 def test_an_unknown_scene_is_refused_with_the_names_that_exist():
     with pytest.raises(
-        ValueError, match=r"scene is 'quadrupedd'; did you mean 'quadruped'\?; allowed: .*quadruped.*\(in .*scenes\)"
+        ValueError, match=r"scene is 'quadrupedd'; did you mean 'quadruped'\? Allowed: .*quadruped.*\(in .*scenes\)"
     ):
         sapwood.scene("quadrupedd")
 

@@ -209,6 +209,38 @@ def test_misspelt_options_name_the_nearest():
         options["max_iteration"]
 
 
+def test_names_of_others_suggest_ours(batch):
+    for wrong, ours in (
+        ("joint_qvel", "joint_qd"),
+        ("joint_qpos", "joint_q"),
+        ("joint_vel", "joint_qd"),
+        ("body_pos", "body_q"),
+    ):
+        with pytest.raises(AttributeError, match=rf"a batch has no '{wrong}'; did you mean '{ours}'\?$"):
+            getattr(batch, wrong)
+
+
+def test_what_follows_a_suggestion_is_a_sentence(batch):
+    from sapwood.arguments import nearest
+
+    assert nearest("sapp", ["sap", "pgs"], "allowed: sap") == "; did you mean 'sap'? Allowed: sap"
+    assert nearest("zz", ["ab"], "it must be one of ab") == "; it must be one of ab" and nearest("zz", ["ab"]) == ""
+    with pytest.raises(ValueError, match="control is 'zz'; it must be one of joint_f"):
+        batch.linearize(control="zz")
+    with pytest.raises(ValueError, match=r"control is 'joint_ff'; did you mean 'joint_f'\? It must be one of joint_f"):
+        batch.linearize(control="joint_ff")
+    with pytest.raises(ValueError, match=r"'zz' cannot be expanded; these can: gravity"):
+        batch.expand("zz")
+    with pytest.raises(KeyError, match="there is no keyframe 'zz'"):
+        batch.reset(keyframe="zz")
+
+
+@pytest.mark.parametrize("name, reader", [("x.xml", "from_mjcf"), ("x.mjcf", "from_mjcf"), ("X.URDF", "from_urdf")])
+def test_a_robot_file_is_no_scene_file(name, reader):
+    with pytest.raises(sapwood.ArgumentError, match=rf"{name} is no scene file; Model.{reader}\(path\) reads it"):
+        sapwood.Model.load(name)
+
+
 def test_misspelt_names_in_calls_name_the_nearest(batch):
     with pytest.raises(ValueError, match="did you mean 'body_mass'"):
         batch.expand("body_mas")

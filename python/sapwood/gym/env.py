@@ -18,7 +18,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .. import xp
-from .._library import FileError, version
+from .._library import ArgumentError, FileError, version
 from ..batch import FAILED, Batch
 from ..files import replacing
 from ..keys import random_keys
@@ -140,6 +140,9 @@ class BatchEnv(VectorEnv):
         mask = (options or {}).get("reset_mask")
         mask = xp.like(self.ended, np.ones(self.num_envs) if mask is None else mask, "bool")
         if seed is not None:
+            if (shape := np.shape(seed)) not in ((), (self.num_envs,)):
+                allowed = f"one number, or one for each of {self.num_envs} worlds"
+                raise ArgumentError(f"seed has shape {tuple(shape)}; it must be {allowed}")
             first = self.batch.world_offset + np.arange(self.num_envs) if np.ndim(seed) == 0 else 0
             given = xp.like(self.seeds, np.asarray(seed) + first, "i64")
             self.seeds[mask] = given[mask]
@@ -151,6 +154,10 @@ class BatchEnv(VectorEnv):
         late, any_late = self.ended, bool(self.ended.any())
         if self.autoreset_mode == AutoresetMode.DISABLED and any_late:
             raise ValueError("a world that ended was not reset; reset(options={'reset_mask': mask}) does that")
+        if (shape := np.shape(actions)) != self.action_space.shape:
+            tile = "; np.tile(action, (num_envs, 1)) gives all worlds the same action"
+            hint = tile if shape == self.single_action_space.shape else ""
+            raise ArgumentError(f"actions have shape {tuple(shape)}; they must have {self.action_space.shape}{hint}")
         self.act(self.xp.clip(xp.like(self.ended, actions, "f64"), -1, 1))
         self.batch.step(self.steps)
         self.age += 1

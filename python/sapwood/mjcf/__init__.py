@@ -108,7 +108,8 @@ def load(
 
 def check_law(law: str) -> None:
     if law not in LAWS:
-        raise ValueError(f"law is {law!r}{nearest(law, LAWS)}; allowed: 'sap', 'mujoco'")
+        hint = nearest(law, LAWS, "allowed: 'sap', 'mujoco'")
+        raise ValueError(f"law is {law!r}{hint}")
 
 
 def convert(

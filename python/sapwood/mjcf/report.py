@@ -52,74 +52,102 @@ class Why(Enum):
 
 
 class Code(Enum):
-    """What was found: (whether it is lost, that is, moves the robot in MuJoCo and has no counterpart; its text)."""
+    """What was found: (its text; if it is lost, that is, moves the robot in MuJoCo and has no counterpart, what follows
+    and what to do)."""
 
     # lost
-    MOCAP = True, "mocap; it stays where it is"
-    NOT_CONVERTED = True, "not carried over"
-    SHAPE_TYPE = True, "its type is not supported"
-    ADHESION = True, "adhesion"
-    SURFACE_VELOCITY = True, "surface velocity"
-    FLUID = True, "{value:g}, forces of a fluid"
-    WIND = True, "forces of a fluid"
-    OVERRIDE = True, "parameters that replace those of all contacts"
-    NONLINEAR_SPRING = True, "stiffness that depends on the deflection"
-    NONLINEAR_DAMPING = True, "damping that depends on the velocity"
-    FREE_SPRING = True, "spring of a free or ball joint"
-    BALL_LIMIT = True, "limit of a ball joint"
-    TENDON = True, "{why}"
-    TENDON_STIFFNESS = True, "stiffness that depends on the length"
-    TENDON_DAMPING = True, "damping that depends on the rate"
-    TENDON_YIELDS = True, "a spring that yields"
-    TENDON_LAW = True, "{why}, with law='mujoco'"
-    TENDON_BESIDE = True, "not imported beside the others"
-    ACTUATION_DISABLED = True, "actuation is disabled"
-    MANY_CONTROLS = True, "several controls or outputs"
-    GAIN = True, "a gain that depends on the state"
-    GAIN_OF_TENDON = True, "a gain that depends on the state, of a tendon that couples joints"
-    BIAS = True, "a bias of its own kind"
-    TRANSMISSION = True, "a transmission that is no hinge, slide, tendon or site"
-    ON_LOST_TENDON = True, "tendon '{tendon}' is not converted"
-    DYNAMICS = True, "activation dynamics; the control acts at once"
-    DELAY = True, "delay; the control acts at once"
-    SITE_STATE = True, "a site that is driven relative to another, or by its position or velocity"
-    WORLD_FORCE = True, "a force on a part of the world"
-    NEGATIVE_GAINS = True, "a drive with negative gains"
-    SHARED_SERVO = True, "a servo with a force range that shares its joint with another servo"
-    BOUNDED_SERVO = True, "a servo of a joint with actuatorfrcrange and another actuator"
-    TENDON_SERVO = True, "a servo of a tendon with several joints, {why}"
-    FOLLOWS_MOCAP = True, "holds, but does not follow the mocap body '{body}'"
-    FLEX_EQUALITY = True, "it acts on a flex"
-    SELF_COUPLING = True, "it couples a coordinate with itself"
-    WELDED_PAIR = True, "two geoms that do not move against each other"
-    REPEATED_PAIR = True, "geoms that another pair has already"
-    INTEGRATOR = True, "{integrator}; implicitfast is used"
-    NOSLIP = True, "no such sweeps follow the solve"
-    FLAG = True, "not in law='mujoco'"
+    MOCAP = "mocap; it stays where it is", "give it a free joint and write its coordinates to move it"
+    NOT_CONVERTED = "not carried over", "it exerts no force"
+    SHAPE_TYPE = "its type is not supported", "it touches nothing; make it a mesh or a primitive"
+    ADHESION = "adhesion", "it does not stick; write a force to body_f"
+    SURFACE_VELOCITY = "surface velocity", "its surface does not move; write a force to body_f"
+    FLUID = "{value:g}, forces of a fluid", "bodies move as in a vacuum; write drag to body_f"
+    WIND = "forces of a fluid", "bodies move as in a vacuum; write drag to body_f"
+    OVERRIDE = (
+        "parameters that replace those of all contacts",
+        "contacts have the parameters of their geoms; write the parameters into the geoms",
+    )
+    NONLINEAR_SPRING = (
+        "stiffness that depends on the deflection",
+        "only its constant part acts; write the rest to joint_f",
+    )
+    NONLINEAR_DAMPING = "damping that depends on the velocity", "only its constant part acts; write the rest to joint_f"
+    FREE_SPRING = "spring of a free or ball joint", "it exerts no force; write the force to joint_f"
+    BALL_LIMIT = "limit of a ball joint", "the joint turns without a limit; solver='mujoco' has the limit"
+    TENDON = "{why}", "it exerts no force; lead it over sites"
+    TENDON_STIFFNESS = "stiffness that depends on the length", "only its constant part acts; write the rest to tendon_f"
+    TENDON_DAMPING = "damping that depends on the rate", "only its constant part acts; write the rest to tendon_f"
+    TENDON_YIELDS = "a spring that yields", "it never yields"
+    TENDON_LAW = "{why}, with law='mujoco'", "it exerts no force; solver='sap' has it"
+    TENDON_BESIDE = "not imported beside the others", "it exerts no force; solver='sap' has it"
+    ACTUATION_DISABLED = "actuation is disabled", "it exerts no force; enable actuation in <flag>"
+    MANY_CONTROLS = "several controls or outputs", "it exerts no force; write the force to joint_f"
+    GAIN = (
+        "a gain that depends on the state",
+        "it exerts no force; solver='mujoco' has affine gains of joints and fixed tendons",
+    )
+    GAIN_OF_TENDON = (
+        "a gain that depends on the state, of a tendon that couples joints",
+        "it exerts no force; write the force to joint_f",
+    )
+    BIAS = "a bias of its own kind", "it exerts no force; write the force to joint_f"
+    TRANSMISSION = (
+        "a transmission that is no hinge, slide, tendon or site",
+        "it exerts no force; write the force to joint_f or body_f",
+    )
+    ON_LOST_TENDON = "tendon '{tendon}' is not converted", "it exerts no force; lead the tendon over sites"
+    DYNAMICS = "activation dynamics; the control acts at once", "filter the control before it is written"
+    DELAY = "delay; the control acts at once", "delay the control before it is written, as sapwood.kit.Delay does"
+    SITE_STATE = (
+        "a site that is driven relative to another, or by its position or velocity",
+        "it exerts no force; write the force to body_f",
+    )
+    WORLD_FORCE = "a force on a part of the world", "it moves nothing"
+    NEGATIVE_GAINS = "a drive with negative gains", "it exerts no force; solver='mujoco' has it"
+    SHARED_SERVO = (
+        "a servo with a force range that shares its joint with another servo",
+        "its force is not bounded; make the two servos one",
+    )
+    BOUNDED_SERVO = (
+        "a servo of a joint with actuatorfrcrange and another actuator",
+        "the range does not bound its force; give the servo a forcerange",
+    )
+    TENDON_SERVO = "a servo of a tendon with several joints, {why}", "it exerts no force; solver='sap' has it"
+    FOLLOWS_MOCAP = (
+        "holds, but does not follow the mocap body '{body}'",
+        "give the mocap body a free joint and write its coordinates to move both",
+    )
+    FLEX_EQUALITY = "it acts on a flex", "it exerts no force"
+    SELF_COUPLING = "it couples a coordinate with itself", "it exerts no force; remove it"
+    WELDED_PAIR = "two geoms that do not move against each other", "they do not touch; remove the pair"
+    REPEATED_PAIR = "geoms that another pair has already", "the first pair counts; remove the others"
+    INTEGRATOR = "{integrator}; implicitfast is used", "choose Euler, implicitfast, discrete or RK4"
+    NOSLIP = "no such sweeps follow the solve", "contacts may creep; raise impratio"
+    FLAG = "not in law='mujoco'", "remove the flag to compare with MuJoCo"
     # approximated
-    EQUALITY_DISABLED = False, "left out; equalities are disabled"
-    EQUALITY_WELDED = False, "left out; its bodies do not move against each other"
-    SOFT = False, "{what} of stiffness {ke:.3g} {unit}, MuJoCo's under a load of one g; rigid=True makes it infinite"
-    RIGID = False, "{what} of infinite stiffness, not that of solref and solimp"
-    TENDON_IDLE = False, "left out; by itself it does nothing"
-    TENDON_LEFT_OUT = False, "left out: {why}"
-    SITE_RK4 = False, "a site and RK4: its stages have the force of the start of the step"
-    TENDON_RANGE_GEAR = False, "the force range of its tendon is taken with gear {gear:g}"
-    JOINT_RANGES = False, "the force ranges of the joints of its tendon do not limit it"
-    SKEW_RANGE = False, "force range {lower} .. {upper} is taken as +-{limit}"
-    SHARED_RANGE = False, "its force range also limits what else drives it"
-    CONDIM = False, "condim {condim} is taken as 3, without {friction}"
-    CONTACT_POINTS = False, "a {type}: contact points are those of Sapwood's collision, not MuJoCo's"
-    PAIR_PARAMETERS = False, "touches, with the parameters of its geoms"
-    FRICTION = False, "friction of geoms {geoms}: {have:g}, not {want:g}"
-    HULL = False, "a hull of {vertices} vertices, at most {depth:.2g} m inside the exact one (max_hull_vertices)"
-    SOLVER = False, "{solver}; Newton's method solves the same problem"
-    SENSOR = False, "{sensor}, lost: {why}; it reads 0, and does not move the robot"
-    BALANCED = False, "principal moments {before}, which no body has, are {after:.3g} each (balance_inertia)"
-    TOUCH_RK4 = False, "touch, with RK4 the contacts of its last stage, not of its first"
+    EQUALITY_DISABLED = "left out; equalities are disabled", None
+    EQUALITY_WELDED = "left out; its bodies do not move against each other", None
+    SOFT = "{what} of stiffness {ke:.3g} {unit}, MuJoCo's under a load of one g; rigid=True makes it infinite", None
+    RIGID = "{what} of infinite stiffness, not that of solref and solimp", None
+    TENDON_IDLE = "left out; by itself it does nothing", None
+    TENDON_LEFT_OUT = "left out: {why}", None
+    SITE_RK4 = "a site and RK4: its stages have the force of the start of the step", None
+    TENDON_RANGE_GEAR = "the force range of its tendon is taken with gear {gear:g}", None
+    JOINT_RANGES = "the force ranges of the joints of its tendon do not limit it", None
+    SKEW_RANGE = "force range {lower} .. {upper} is taken as +-{limit}", None
+    SHARED_RANGE = "its force range also limits what else drives it", None
+    CONDIM = "condim {condim} is taken as 3, without {friction}", None
+    CONTACT_POINTS = "a {type}: contact points are those of Sapwood's collision, not MuJoCo's", None
+    PAIR_PARAMETERS = "touches, with the parameters of its geoms", None
+    FRICTION = "friction of geoms {geoms}: {have:g}, not {want:g}", None
+    HULL = "a hull of {vertices} vertices, at most {depth:.2g} m inside the exact one (max_hull_vertices)", None
+    SOLVER = "{solver}; Newton's method solves the same problem", None
+    SENSOR = "{sensor}, lost: {why}; it reads 0, and does not move the robot", None
+    BALANCED = "principal moments {before}, which no body has, are {after:.3g} each (balance_inertia)", None
+    TOUCH_RK4 = "touch, with RK4 the contacts of its last stage, not of its first", None
 
-    def __init__(self, lost: bool, text: str) -> None:
-        self.lost, self.text = lost, text
+    def __init__(self, text: str, advice: str | None) -> None:
+        self.text, self.advice, self.lost = text, advice, advice is not None
 
 
 @dataclass(frozen=True)
@@ -158,7 +186,8 @@ def warn(name: str, found: list[Finding]) -> None:
         kinds.setdefault(finding.kind, []).append(finding)
     for kind, elements in kinds.items():
         more = f"; {len(elements) - 1} more of {kind} in model.report()" if len(elements) > 1 else ""
-        warn_caller(f"{name or 'model'}: lost: {elements[0]}{more}")
+        advice = elements[0].code.advice or ""
+        warn_caller(f"{name or 'model'}: lost: {elements[0]}{more}. {advice[:1].upper()}{advice[1:]}")
 
 
 def warn_of_sensors(name: str, found: list[Finding]) -> None:
