@@ -119,13 +119,13 @@ test-all: lint docs test slow-test asan-test tsan-test gcc-test aarch64-test whe
 
 # The tag of a wheel names the oldest C library that it runs with: that of this machine.
 WHEEL_PLATFORM = $(shell getconf GNU_LIBC_VERSION | sed 's/glibc /manylinux_/; s/\./_/')_$(shell uname -m)
-WHEEL_ARGS = --config-setting=cmake.define.SAPWOOD_CUDA=OFF
-# Instruction sets of a wheel, avx2 and avx512 if empty; native: this machine's; none: the generic kernels, not optimised.
-WHEEL_ISAS =
+WHEEL_ARGS =
+# Instruction sets of a wheel; native: this machine's; none: the generic kernels, not optimised.
+WHEEL_ISAS = avx2;avx512
 ifeq ($(WHEEL_ISAS),none)
 WHEEL_ARGS += --config-setting=cmake.define.SAPWOOD_ISAS= --config-setting=cmake.define.SAPWOOD_KERNEL_OPT=-O0
-else ifneq ($(WHEEL_ISAS),)
-WHEEL_ARGS += --config-setting=cmake.define.SAPWOOD_ISAS=$(WHEEL_ISAS)
+else
+WHEEL_ARGS += --config-setting="cmake.define.SAPWOOD_ISAS=$(WHEEL_ISAS)"
 endif
 
 wheel: setup

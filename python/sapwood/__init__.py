@@ -9,7 +9,7 @@
 
 import importlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import dist
 from ._library import (
@@ -80,10 +80,19 @@ __version__ = version()
 _LATER = ("gym", "kit", "mjcf", "rl", "terrain", "view")  # imported at their first use: some of them need an extra
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from . import gym as gym
+    from . import kit as kit
+    from . import mjcf as mjcf
+    from . import rl as rl
+    from . import terrain as terrain
+    from . import view as view
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name in _LATER:
+            return importlib.import_module(f".{name}", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

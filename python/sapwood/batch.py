@@ -7,7 +7,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,11 @@ from .options import Options
 from .rays import RayHits, RaySensor, raycast
 from .sensors import declare
 from .support import capability
+
+if TYPE_CHECKING:
+    from ._arrays import BatchArrays
+else:
+    BatchArrays = object
 
 FIELDS = enum_names("SapBatchField", "SAP_BATCH_")  # joint_q: 0, joint_qd: 1, ...
 PARAMETERS = enum_names("SapParameter", "SAP_PARAMETER_")  # gravity: 0, body_mass: 1, ...
@@ -117,7 +122,7 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-class Batch(MjNames):
+class Batch(MjNames, BatchArrays):
     """num_worlds worlds of one model.
 
     Arrays are attributes: live, writable, zero-copy, of shape (num_worlds, ...), at a fixed address:
@@ -294,22 +299,24 @@ class Batch(MjNames):
 
     # ---- arrays ----
 
-    def __getattr__(self, name: str) -> Any:
-        if name in PARAMETERS:
-            raise AttributeError(f"the worlds have no {name!r} of their own; batch.expand({name!r}) gives them one")
-        if name not in FIELDS:
-            hint = nearest(name, dir(self)) or f"; its arrays are {', '.join(FIELDS)}"
-            raise AttributeError(f"a batch has no {name!r}{hint}")
-        return self._show(name, lib.sap_batch_array, FIELDS[name])
+    if not TYPE_CHECKING:  # which knows the names by _arrays.pyi
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in FIELDS or name in PARAMETERS:
-            if value is not getattr(self, name):  # the end of `batch.joint_q += 1` assigns the array to itself
-                self._put(name, ..., value)
-        elif hasattr(type(self), name) or name in Batch.__annotations__ or name in MjNames.__annotations__:
-            super().__setattr__(name, value)
-        else:
-            raise AttributeError(f"a batch has no {name!r}{nearest(name, dir(self))}")
+        def __getattr__(self, name: str) -> Any:
+            if name in PARAMETERS:
+                raise AttributeError(f"the worlds have no {name!r} of their own; batch.expand({name!r}) gives them one")
+            if name not in FIELDS:
+                hint = nearest(name, dir(self)) or f"; its arrays are {', '.join(FIELDS)}"
+                raise AttributeError(f"a batch has no {name!r}{hint}")
+            return self._show(name, lib.sap_batch_array, FIELDS[name])
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in FIELDS or name in PARAMETERS:
+                if value is not getattr(self, name):  # the end of `batch.joint_q += 1` assigns the array to itself
+                    self._put(name, ..., value)
+            elif hasattr(type(self), name) or name in Batch.__annotations__ or name in MjNames.__annotations__:
+                super().__setattr__(name, value)
+            else:
+                raise AttributeError(f"a batch has no {name!r}{nearest(name, dir(self))}")
 
     def _show(self, name: str, function: Any, index: int) -> Any:
         """Creates the view of an array and stores it as an attribute."""
@@ -491,8 +498,9 @@ class Batch(MjNames):
         if capacity < self.info["capacity"]:  # slots of the batch beyond the arrays
             own["count"].write(np.minimum(found.count, capacity))
             lost = np.maximum(found.count, capacity) - capacity + (0 if found.dropped is None else found.dropped)
-            self.contact_dropped.write(lost)
-            addresses["dropped"] = self.contact_dropped.pointer
+            dropped: Any = self.contact_dropped  # a DeviceArray
+            dropped.write(lost)
+            addresses["dropped"] = dropped.pointer
         return _ContactsStruct(self.num_worlds, self.info["capacity"], int(reals.itemsize == 8), **addresses)
 
     def _advance(self, n: int, h: ctypes.c_double, given: Any = None) -> None:

@@ -18,7 +18,6 @@ from ._library import (
     ArgumentError,
     Control,
     FreeMotion,
-    ModelArrays,
     ModelError,
     MujocoArrays,
     OptionsStruct,
@@ -31,12 +30,16 @@ from ._library import (
     lib,
     text_of,
 )
+from ._library import ModelArrays as _ModelStruct
 from .arguments import nearest
 from .arrays import Handle, PartHandle, memory_view
 from .options import Options
 
 if TYPE_CHECKING:
+    from ._arrays import ModelArrays
     from .mjcf import Frame, Import
+else:
+    ModelArrays = object
 
 _COUNTS = [name for name, kind in _layout.STRUCTS["SapModelArrays"] if kind == "int"]
 _SCALARS = ["name", "gravity"]
@@ -58,7 +61,7 @@ def _text_array(names: Sequence[str | None]) -> Any:
     return (ctypes.c_char_p * len(names))(*[None if name is None else text_of(name) for name in names])
 
 
-class Model:
+class Model(ModelArrays):
     """One world. docs/model.md describes its arrays and rules.
 
     Counts follow from the arrays where possible; the others must be given.
@@ -320,22 +323,24 @@ class Model:
             count += parent < 0
         return tree
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _COUNTS:
-            return getattr(self._struct, name)
-        if name not in _layout.MODEL_ARRAYS:
-            raise AttributeError(f"a model has no {name!r}{nearest(name, dir(self))}")
-        return self._array(name)
+    if not TYPE_CHECKING:  # which knows the names by _arrays.pyi
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _layout.MODEL_ARRAYS or name in _COUNTS or name in _SCALARS:
-            raise AttributeError(
-                f"{name} of a model is read-only: Model(**{{**model.arrays(), {name!r}: ...}}) makes another model, "
-                "batch.expand gives worlds values of their own"
-            )
-        if not hasattr(type(self), name) and name not in Model.__annotations__:
-            raise AttributeError(f"a model has no {name!r}{nearest(name, dir(self))}")
-        super().__setattr__(name, value)
+        def __getattr__(self, name: str) -> Any:
+            if name in _COUNTS:
+                return getattr(self._struct, name)
+            if name not in _layout.MODEL_ARRAYS:
+                raise AttributeError(f"a model has no {name!r}{nearest(name, dir(self))}")
+            return self._array(name)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in _layout.MODEL_ARRAYS or name in _COUNTS or name in _SCALARS:
+                raise AttributeError(
+                    f"{name} of a model is read-only: Model(**{{**model.arrays(), {name!r}: ...}}) makes another "
+                    "model, batch.expand gives worlds values of their own"
+                )
+            if not hasattr(type(self), name) and name not in Model.__annotations__:
+                raise AttributeError(f"a model has no {name!r}{nearest(name, dir(self))}")
+            super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *_COUNTS, *_layout.MODEL_ARRAYS]
@@ -454,7 +459,7 @@ def _check_size(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
 
 def _struct_of(arrays: dict[str, Any]) -> tuple[Any, list[Any]]:
     """The C struct, and the objects that must outlive it."""
-    struct = ModelArrays()
+    struct = _ModelStruct()
     lib.sap_model_arrays_default(ctypes.byref(struct))
     counts: dict[str, int] = {}
     keep: list[Any] = []
