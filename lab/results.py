@@ -46,8 +46,10 @@ RESULTS = {
     "dual": ("Iterations of the dual solvers", "bench/dual_figures"),
     "energy": ("Energy, momentum and order of the position integrations", "bench/energy"),
     "figures": ("Speed of one scene against its targets", "bench/figures"),
-    "generated": ("Random scenes: the same bits however they are run, and true statuses",
-                  "build/release/tests/generate --count 20000"),
+    "generated": (
+        "Random scenes: the same bits however they are run, and true statuses",
+        "build/release/tests/generate --count 20000",
+    ),
     "guard": ("Cost of the guard", "python3 bench/guard.py"),
     "import_cost": ("Cost of the Python package", "python3 python/tools/measure.py"),
     "loops": ("Instructions that closed loops cost", "bench/instructions --loops"),

@@ -8,7 +8,6 @@
 #include "host/options/capabilities.h"
 #include "host/plan/formulation.h"
 #include "host/plan/layout.h"
-#include "host/plan/layout.h"
 
 static bool is_f64(SapPrecision precision) {
     return precision == SAP_FP64;
