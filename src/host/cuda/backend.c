@@ -27,7 +27,7 @@ static void fill_args(SapBatch *b, SapCudaModel *model) {
     sap_step_args_set_contacts(args, &b->arrays.contacts);
     if (model->law)
         model->formulation->set_state(model->law, &b->arrays.state, &b->arrays.control, &b->arrays.state);
-    c->law = model->block[SAP_CUDA_LAW_ARGS].device;
+    c->law = model->law ? model->block[SAP_CUDA_LAW_ARGS].device : NULL; /* an empty block has an address too */
     c->law_bytes = model->block[SAP_CUDA_LAW_ARGS].bytes;
     args->collide.enabled = 1;
     if (c->lockstep)
