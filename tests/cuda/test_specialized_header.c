@@ -53,7 +53,7 @@ Test(specialized_header, the_constants_are_the_numbers_of_the_arguments) {
     expect_line(text, ", max_columns = %d, ", p.args.slot_ints.max_columns);
     expect_line(text, "#define SPECIALIZED_ARGS_BYTES %d\n", (int)sizeof p.args);
     expect_line(text, "#define TEAM_THREADS %du\n", 8);
-    expect_line(text, "#define SOLVE_STARTS_F64 %d\n", 1);
+    expect_line(text, "#define SAP_SET_specialized 0, 0, 0, %d, 0, ARG, 0, 0, ", 1);
     expect_line(text, "num_depths = %d;\n", p.args.plan.tree.num_depths);
     free(text);
     text = header_of(&p, SAP_CUDA_COLLIDE, 1);
@@ -98,13 +98,13 @@ Test(specialized_header, only_pairs_of_shapes_that_may_touch_are_listed) {
     char *text = header_of(&p, SAP_CUDA_COLLIDE, 8);
     expect_line(text, "#define HAS_PAIR(first, second) ((((first) == 1 ? %du : 0u) >> (second)) & 1u)\n",
                 1 << SAP_SHAPE_BOX);
-    expect_line(text, "#define CLOSED_FORMS_ONLY %d\n", 1);
+    expect_line(text, ", ARG, 0, 0, %d\n", 1);
     free(text);
     sap_scene_destroy(p.scene);
     p = plan("bench/scenes/cube", "broad_phase", "sweep"); /* may find any two types that the model has */
     text = header_of(&p, SAP_CUDA_COLLIDE, 8);
     expect_line(text, "(first) == 7 ? %du", 1 << SAP_SHAPE_BOX);
-    expect_line(text, "#define CLOSED_FORMS_ONLY %d\n", 0);
+    expect_line(text, ", ARG, 0, 0, %d\n", 0);
     free(text);
     sap_scene_destroy(p.scene);
 }

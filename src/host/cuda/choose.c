@@ -7,6 +7,7 @@
 
 #include "host/base/fail.h"
 #include "host/plan/formulation.h"
+#include "kernels/data/kernel_sets.h"
 
 /* ---- pairs of shapes ---- */
 
@@ -56,27 +57,41 @@ static SapKernelKind kind_of_preset(const SapPlan *plan) {
 
 /* ---- kernel sets ---- */
 
-/* The constants of a set (target/cuda_presets.cuh). */
+/* A row of kernels/data/kernel_sets.h. */
+enum { ARG = -1 };
 typedef struct Set {
     const char *name;
-    int fm, geometry, weight, solve, linear;
+    int fm, geometry, weight, solve, linear, constraints, compat, reports, closed;
 } Set;
-static const Set presets[] = {{"approx32", 0, 0, 0, 1, 0}, {"fast32", 0, 0, 0, 0, 0}, {"approx64", 1, 1, 1, 1, 1}};
+static const Set presets[] = {
+#define X(name) {#name, SAP_SET_##name},
+    SAP_PRESET_SETS(X)
+#undef X
+};
+static const Set collide_approx32 = {"approx32", SAP_SET_collide_approx32};
 enum { NUM_PRESETS = sizeof presets / sizeof *presets };
+
+static bool fits(int choice, int of_args) {
+    return choice == ARG || choice == of_args;
+}
+
+static bool fits_collision(const Set *s, const SapStepArgs *a) {
+    return fits(s->fm, a->fm_is_f64) && fits(s->geometry, a->geometry_is_f64) && fits(s->compat, a->compat);
+}
 
 /* The set of the preset that the arguments fit; NULL with a reason. */
 static const Set *find_preset(const SapStepArgs *a, const char **reason) {
-    *reason = a->compat                ? "any precision: compat is sap_warp"
-              : a->plan.num_blocks > 0 ? "any precision: the model has constraints or tendons"
-                                       : "any precision: no preset has these precisions";
-    for (int i = 0; i < NUM_PRESETS && !a->compat && a->plan.num_blocks == 0; i++) {
+    for (int i = 0; i < NUM_PRESETS; i++) {
         const Set *s = &presets[i];
-        if (s->fm == a->fm_is_f64 && s->geometry == a->geometry_is_f64 && s->weight == a->weight_is_f64 &&
-            s->solve == a->solve_is_f64 && s->linear == a->newton.linear_is_f64) {
+        if (fits_collision(s, a) && fits(s->weight, a->weight_is_f64) && fits(s->solve, a->solve_is_f64) &&
+            fits(s->linear, a->newton.linear_is_f64) && fits(s->constraints, a->plan.num_blocks)) {
             *reason = "the precisions of a preset, without constraints and tendons";
             return s;
         }
     }
+    *reason = a->compat                ? "any precision: compat is sap_warp"
+              : a->plan.num_blocks > 0 ? "any precision: the model has constraints or tendons"
+                                       : "any precision: no preset has these precisions";
     return NULL;
 }
 
@@ -107,8 +122,7 @@ void sap_cuda_choose_step(const SapCudaRequest *r, SapCudaProgram *out) {
     }
     const char *reason;
     const Set *set = find_preset(a, &reason);
-    bool approx32 = !a->compat && !a->fm_is_f64 && !a->geometry_is_f64;
-    set_name(out->collide, "collide", approx32 ? "approx32" : "");
+    set_name(out->collide, "collide", fits_collision(&collide_approx32, a) ? collide_approx32.name : "");
     set_name(out->step, "step", solver->is_dual ? dual_method(solver->dual_method) : set ? set->name : "");
     if (solver->is_dual)
         return;

@@ -242,16 +242,12 @@ static void write_lists(FILE *out, const SapPlan *plan) {
     fprintf(out, "\n");
 }
 
-/* The choices of kernels/dialect/choices.h, and blocks per multiprocessor as in the kernels of the presets. */
-static void write_choices(FILE *out, const SapStepArgs *args, int team) {
+/* The row of the kernel set (kernels/data/kernel_sets.h), and blocks per multiprocessor as in the kernels of the presets. */
+static void write_choices(FILE *out, const SapStepArgs *args, const SapPlan *plan, int team) {
     bool f64 = args->fm_is_f64 || args->newton.linear_is_f64;
-    fprintf(out, "#define FM_IS_F64 %d\n", args->fm_is_f64);
-    fprintf(out, "#define GEOMETRY_IS_F64 %d\n", args->geometry_is_f64);
-    fprintf(out, "#define WEIGHT_IS_F64 %d\n", args->weight_is_f64);
-    fprintf(out, "#define SOLVE_STARTS_F64 %d\n", args->solve_is_f64);
-    fprintf(out, "#define LINEAR_IS_F64 %d\n", args->newton.linear_is_f64);
-    fprintf(out, "#define NUM_MODEL_CONSTRAINTS %d\n", args->plan.num_blocks);
-    fprintf(out, "#define COMPAT %d\n", args->compat);
+    fprintf(out, "#define SAP_SET_specialized %d, %d, %d, %d, %d, ARG, %d, 0, %d\n", args->fm_is_f64,
+            args->geometry_is_f64, args->weight_is_f64, args->solve_is_f64, args->newton.linear_is_f64, args->compat,
+            sap_cuda_has_closed_forms(plan));
     fprintf(out, "#define SPECIALIZED_IN_F64 %d\n",
             f64 || args->geometry_is_f64 || args->weight_is_f64 || args->solve_is_f64);
     fprintf(out, "#define STEP_BLOCKS %d\n", team == 1 ? (f64 ? 8 : 16) : (f64 ? 3 : 4));
@@ -270,7 +266,7 @@ static void find_pair_kinds(const SapPlan *plan, unsigned kinds[SAP_SHAPE_KINDS]
 static void write_pair_kinds(FILE *out, const SapPlan *plan) {
     unsigned kinds[SAP_SHAPE_KINDS] = {0};
     find_pair_kinds(plan, kinds);
-    fprintf(out, "#define CLOSED_FORMS_ONLY %d\n#define HAS_PAIR(first, second) (((", sap_cuda_has_closed_forms(plan));
+    fprintf(out, "#define HAS_PAIR(first, second) (((");
     for (int a = 0; a < SAP_SHAPE_KINDS; a++)
         if (kinds[a])
             fprintf(out, "(first) == %d ? %uu : ", a, kinds[a]);
@@ -286,7 +282,7 @@ static void write_header(FILE *out, const SapStepArgs *args, const SapPlan *plan
         fprintf(out, "#define SAP_THREAD_PER_WORLD\n#define THREAD_SCRATCH %d\n", arenas->size);
     else
         fprintf(out, "#define TEAM_THREADS %du\n", team);
-    write_choices(out, args, team);
+    write_choices(out, args, plan, team);
     write_pair_kinds(out, plan);
     write_patterns(out, plan);
     write_numbers(out, args, numbers, NUM_NUMBERS);

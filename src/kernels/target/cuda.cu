@@ -25,31 +25,15 @@
 #define STEP_HAS_LOCKSTEP 1
 
 // Any precision of each stage, selected by the arguments.
-#define STEP_KERNEL           sap_kernel_step
-#define COLLIDE_KERNEL        sap_kernel_collide
-#define STEP_SET              any_precision
-#define STEP_BLOCKS           3
-#define FM_IS_F64             ctx->args->fm_is_f64
-#define GEOMETRY_IS_F64       ctx->args->geometry_is_f64
-#define WEIGHT_IS_F64         ctx->args->weight_is_f64
-#define SOLVE_STARTS_F64      ctx->args->solve_is_f64
-#define LINEAR_IS_F64         ctx->args->newton.linear_is_f64
-#define NUM_MODEL_CONSTRAINTS ctx->args->plan.num_blocks
-#define COMPAT                ctx->args->compat
-#define REPORTS               1
+#define STEP_KERNEL    sap_kernel_step
+#define COLLIDE_KERNEL sap_kernel_collide
+#define KERNEL_SET     any_precision
+#define STEP_BLOCKS    3
 #include "kernels/target/cuda_set.cuh"
 
 // Collision in the precisions of approx32 and fast32.
-#define COLLIDE_KERNEL        sap_kernel_collide_approx32
-#define STEP_SET              collide_approx32
-#define FM_IS_F64             0
-#define GEOMETRY_IS_F64       0
-#define WEIGHT_IS_F64         0
-#define SOLVE_STARTS_F64      0
-#define LINEAR_IS_F64         0
-#define NUM_MODEL_CONSTRAINTS 0
-#define COMPAT                0
-#define REPORTS               0
+#define COLLIDE_KERNEL sap_kernel_collide_approx32
+#define KERNEL_SET     collide_approx32
 #include "kernels/target/cuda_set.cuh"
 
 #define STEP_OF(preset) sap_kernel_step_##preset

@@ -13,16 +13,16 @@
 #include "kernels/data/dual.h"
 
 #define STEP_KERNEL       sap_kernel_step_cone
-#define STEP_SET          cone
+#define KERNEL_SET        cone
 #define DUAL_METHOD(dual) SAP_DUAL_CONE
 #include "kernels/target/cuda_dual_set.cuh"
 
 #define STEP_KERNEL       sap_kernel_step_pgs
-#define STEP_SET          pgs
+#define KERNEL_SET        pgs
 #define DUAL_METHOD(dual) ((dual)->options->method == SAP_DUAL_PGS_ROWS ? SAP_DUAL_PGS_ROWS : SAP_DUAL_PGS)
 #include "kernels/target/cuda_dual_set.cuh"
 
 #define STEP_KERNEL       sap_kernel_step_active_set
-#define STEP_SET          active_set
+#define KERNEL_SET        active_set
 #define DUAL_METHOD(dual) SAP_DUAL_ACTIVE_SET
 #include "kernels/target/cuda_dual_set.cuh"

@@ -11,17 +11,10 @@
 #include "kernels/mujoco/data.h"
 
 // One set, for any precision of each stage.
-#define STEP_HAS_STAGES       1
-#define STEP_HAS_LOCKSTEP     0
-#define STEP_SET              mujoco
-#define FM_IS_F64             ctx->args->fm_is_f64
-#define GEOMETRY_IS_F64       ctx->args->geometry_is_f64
-#define WEIGHT_IS_F64         ctx->args->weight_is_f64
-#define SOLVE_STARTS_F64      ctx->args->solve_is_f64
-#define LINEAR_IS_F64         ctx->args->newton.linear_is_f64
-#define NUM_MODEL_CONSTRAINTS ctx->args->plan.num_blocks
-#define COMPAT                0
-#define REPORTS               1
+#define STEP_HAS_STAGES   1
+#define STEP_HAS_LOCKSTEP 0
+#define SAP_SET_mujoco    ARG, ARG, ARG, ARG, ARG, ARG, 0, 1, 0 // as in data/kernel_sets.h
+#define KERNEL_SET        mujoco
 #include "kernels/target/cuda_stages.cuh"
 
 // Blocks of MAX_TEAM threads of the step that must fit a multiprocessor: bounds the registers.

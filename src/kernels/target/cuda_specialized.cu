@@ -19,6 +19,5 @@ static_assert(sizeof(SapStepArgs) == SPECIALIZED_ARGS_BYTES, "the arguments have
 #else
 #define STEP_KERNEL sap_kernel_step_specialized
 #endif
-#define STEP_SET specialized
-#define REPORTS  0
+#define KERNEL_SET specialized
 #include "kernels/target/cuda_set.cuh"

@@ -1,6 +1,6 @@
-// The stages of one kernel set in both precisions, and the step as a list of them, in the namespace STEP_SET. The entry
+// The stages of one kernel set in both precisions, and the step as a list of them, in the namespace KERNEL_SET. The entry
 // file defines SAP_FORMULATION, the list of stages of its formulation.
-namespace STEP_SET {
+namespace KERNEL_SET {
 
 #if TEAM_OF_ONE
 static __device__ void linear_solve_rare(const SapContext *ctx, bool is_f64, const SapPattern *pattern);
@@ -44,4 +44,4 @@ STEP_FN bool linear_is_f64(const SapContext *ctx) {
     return TEAM_OF_ONE && LINEAR_IS_F64;
 }
 
-} // namespace STEP_SET
+} // namespace KERNEL_SET
