@@ -57,11 +57,25 @@ static void destroy(Planned *p) {
 enum { NUM_MORE = 5, NUM_PLACES = SAP_NUM_ARENAS + NUM_MORE };
 
 static void places_of(const SapArenas *a, int at[NUM_PLACES]) {
-    const int all[NUM_PLACES] = {a->fm,         a->blocks,       a->slots.reals,      a->slots.jacobians,
-                                 a->slots.ints, a->slots.setup,  a->slots.setup_ints, a->tiles,
-                                 a->repeat,     a->repeat_slots, a->linear[1],        a->collide,
-                                 a->pairs,      a->ints,         a->more.reals,       a->more.jacobians,
-                                 a->more.ints,  a->more.setup,   a->more.setup_ints};
+    const int all[NUM_PLACES] = {a->fm,
+                                 a->blocks,
+                                 a->few.slots,
+                                 a->few.jacobians,
+                                 a->few.slot_ints,
+                                 a->few.setup,
+                                 a->few.setup_ints,
+                                 a->tiles,
+                                 a->repeat,
+                                 a->repeat_slots,
+                                 a->linear[1],
+                                 a->collide,
+                                 a->pairs,
+                                 a->ints,
+                                 a->more.slots,
+                                 a->more.jacobians,
+                                 a->more.slot_ints,
+                                 a->more.setup,
+                                 a->more.setup_ints};
     memcpy(at, all, sizeof all);
 }
 
@@ -246,7 +260,7 @@ static void check_collision(const Planned *p, const char *scene) {
     int kinematics = p->args.plan.layout.I * (p->args.fm_is_f64 ? 8 : 4);
     cr_expect(a->in_step && a->fm == 0 && a->pairs >= kinematics, "%s", scene);
     cr_expect(a->pairs % 16 == 0 && a->collide % 16 == 0, "%s", scene);
-    cr_expect_lt(a->pairs, a->slots.reals, "%s", scene);
+    cr_expect_lt(a->pairs, a->few.slots, "%s", scene);
     cr_expect_geq(a->collide, a->pairs + (int)own[SAP_ARENA_PAIRS], "%s", scene);
     cr_expect_leq(a->collide + (int)own[SAP_ARENA_COLLIDE], a->ints, "%s", scene);
     cr_expect_leq(a->ints + (int)own[SAP_ARENA_PACK_INTS], a->size, "%s", scene);

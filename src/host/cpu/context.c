@@ -32,24 +32,12 @@ SapContext sap_context(const SapStepArgs *args, const SapPack *pack, const SapKe
                       .pack = pack,
                       .kernels = {kernels->pack[0], kernels->pack[1]},
                       .one_lane = {kernels->one_lane[0], kernels->one_lane[1]}};
-    char *fm = scratch->arena[SAP_ARENA_FM];
-    ctx.fm = fm;
+#define X(name, member, ...) ctx.member = scratch->arena[SAP_ARENA_##name];
+    SAP_EACH_ARENA(X, X)
+#undef X
+    char *fm = ctx.fm;
     ctx.solve = fm + scratch->shared.solve;
     ctx.linear[scratch->linear_is_f64] = fm + scratch->shared.linear;
-    if (!scratch->linear_is_f64)
-        ctx.linear[1] = scratch->arena[SAP_ARENA_LINEAR64];
-    ctx.ints = scratch->arena[SAP_ARENA_PACK_INTS];
-    ctx.blocks = scratch->arena[SAP_ARENA_BLOCKS];
-    ctx.slots = scratch->arena[SAP_ARENA_SLOTS];
-    ctx.jacobians = scratch->arena[SAP_ARENA_JACOBIANS];
-    ctx.slot_ints = scratch->arena[SAP_ARENA_SLOT_INTS];
-    ctx.setup = scratch->arena[SAP_ARENA_SLOT_SETUP];
-    ctx.setup_ints = scratch->arena[SAP_ARENA_SLOT_SETUP_INTS];
-    ctx.tiles = scratch->arena[SAP_ARENA_TILES];
-    ctx.repeat = scratch->arena[SAP_ARENA_RETRY];
-    ctx.repeat_slots = scratch->arena[SAP_ARENA_RETRY_SLOTS];
-    ctx.collide = scratch->arena[SAP_ARENA_COLLIDE];
-    ctx.pairs = scratch->arena[SAP_ARENA_PAIRS];
     ctx.ticks = scratch->ticks;
     return ctx;
 }

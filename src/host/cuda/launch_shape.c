@@ -82,25 +82,14 @@ static int within(int arena, size_t part) {
  * memory of collision ends that is a part of others, or 0. False if an offset is too large. */
 static bool place_arenas(const Scratch *s, const SapStepArgs *args, SapSharedScratch parts, long long end,
                          SapArenas *a) {
-    int *const at[NUM_ARENAS] = {[SAP_ARENA_FM] = &a->fm,
-                                 [SAP_ARENA_BLOCKS] = &a->blocks,
-                                 [SAP_ARENA_SLOTS] = &a->slots.reals,
-                                 [SAP_ARENA_JACOBIANS] = &a->slots.jacobians,
-                                 [SAP_ARENA_SLOT_INTS] = &a->slots.ints,
-                                 [SAP_ARENA_SLOT_SETUP] = &a->slots.setup,
-                                 [SAP_ARENA_SLOT_SETUP_INTS] = &a->slots.setup_ints,
-                                 [SAP_ARENA_TILES] = &a->tiles,
-                                 [SAP_ARENA_RETRY] = &a->repeat,
-                                 [SAP_ARENA_RETRY_SLOTS] = &a->repeat_slots,
-                                 [SAP_ARENA_LINEAR64] = &a->linear[1],
-                                 [SAP_ARENA_COLLIDE] = &a->collide,
-                                 [SAP_ARENA_PAIRS] = &a->pairs,
-                                 [SAP_ARENA_PACK_INTS] = &a->ints,
-                                 [MORE_SLOTS] = &a->more.reals,
-                                 [MORE_JACOBIANS] = &a->more.jacobians,
-                                 [MORE_INTS] = &a->more.ints,
-                                 [MORE_SETUP] = &a->more.setup,
-                                 [MORE_SETUP_INTS] = &a->more.setup_ints};
+    int *const at[NUM_ARENAS] = {
+#define X(name, member, ...) [SAP_ARENA_##name] = &a->member,
+#define SLOT(name, member, ...)                                                                                        \
+    [SAP_ARENA_##name] = &a->few.member, [MORE_SLOTS + SAP_ARENA_##name - SAP_ARENA_SLOTS] = &a->more.member,
+        SAP_EACH_ARENA(X, SLOT)
+#undef X
+#undef SLOT
+    };
     /* Place each arena behind the one before it in its memory. */
     long long shared = 0, workspace = 0;
     for (int i = 0; i < NUM_ARENAS; i++) {
@@ -117,8 +106,8 @@ static bool place_arenas(const Scratch *s, const SapStepArgs *args, SapSharedScr
     a->linear[0] = a->linear[1];
     a->linear[args->newton.linear_is_f64] = within(a->fm, parts.linear);
     if (s->bytes[MORE_SETUP] == 0) {
-        a->more.setup = a->slots.setup;
-        a->more.setup_ints = a->slots.setup_ints;
+        a->more.setup = a->few.setup;
+        a->more.setup_ints = a->few.setup_ints;
     }
     a->size = (int)apart(shared);
     a->workspace_size = workspace;

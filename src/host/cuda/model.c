@@ -7,6 +7,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/number.h"
+#include "host/plan/arrays.h"
 #include "host/plan/step_args.h"
 
 static SapStatus list_blocks(SapCudaModel *out) {
@@ -71,31 +72,17 @@ static void translate(void *context, const void *pointer) {
     memset((void *)pointer, 0, sizeof address);
 }
 
-static void translate_pattern(SapCudaModel *model, const SapPattern *p) {
-    const void *const fields[] = {&p->row, &p->ancestor, &p->descendant, &p->depth_start, &p->depth_dof};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        translate(model, fields[i]);
-}
+#define TRANSLATE(member, count) translate(model, &p->member);
 
-static void translate_statics(SapCudaModel *model, const SapStaticTree *t) {
-    const void *const fields[] = {&t->node, &t->placed, &t->seeker, &t->seekers_before, &t->member};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        translate(model, fields[i]);
+static void translate_pattern(SapCudaModel *model, const SapPattern *p) {
+    SAP_PATTERN_ARRAYS(TRANSLATE, p, 0)
 }
 
 static void translate_plan(SapCudaModel *model, const SapPlan *p) {
-    const void *const fields[] = {
-        &p->link,          &p->child,           &p->level_start,    &p->level_link,      &p->body_link,
-        &p->shape_link,    &p->dof_public,      &p->dof_coord,      &p->dof_driven,      &p->dof_limited,
-        &p->shape_type,    &p->shape_mesh,      &p->hull,           &p->hull_face,       &p->hull_corner,
-        &p->hull_source,   &p->height_field,    &p->pair,           &p->allowed,         &p->block,
-        &p->block_dof,     &p->dof_block_start, &p->dof_block,      &p->tendon_start,    &p->tendon_term,
-        &p->tendon_driven, &p->hull_edge,       &p->direction_cell, &p->direction_point, &p->nodes.start,
-        &p->nodes.of_dof,  &p->nodes.couples,   &p->dof_law,
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        translate(model, fields[i]);
-    translate_statics(model, &p->statics);
+    SAP_PLAN_TREE_ARRAYS(TRANSLATE, p)
+    SAP_PLAN_PAIR_ARRAYS(TRANSLATE, p)
+    SAP_PLAN_MODEL_ARRAYS(TRANSLATE, p)
+    SAP_PLAN_HULL_ARRAYS(TRANSLATE)
     translate_pattern(model, &p->tree);
     translate_pattern(model, &p->closed);
 }

@@ -28,21 +28,10 @@ int sap_solve_layout(const SapPlan *plan, int num_slots, int lanes, SapStepArgs 
 
 /* The arenas of a world or a pack (SapContext). */
 enum {
-    SAP_ARENA_FM, /* free motion, the contact problem without its slots, and the linear system */
-    SAP_ARENA_BLOCKS,
-    SAP_ARENA_SLOTS,
-    SAP_ARENA_JACOBIANS,
-    SAP_ARENA_SLOT_INTS,
-    SAP_ARENA_SLOT_SETUP,
-    SAP_ARENA_SLOT_SETUP_INTS,
-    SAP_ARENA_TILES,
-    SAP_ARENA_RETRY, /* from here on, second attempts in f64: the problem, its slots, the linear system */
-    SAP_ARENA_RETRY_SLOTS,
-    SAP_ARENA_LINEAR64,
-    SAP_ARENA_COLLIDE,
-    SAP_ARENA_PAIRS,
-    SAP_ARENA_PACK_INTS, /* last: in use while collision has the memory of others (host/cuda/launch_shape.c) */
-    SAP_NUM_ARENAS
+#define X(name, ...) SAP_ARENA_##name,
+    SAP_EACH_ARENA(X, X)
+#undef X
+        SAP_NUM_ARENAS
 };
 enum { SAP_ARENA_ALIGNMENT = 64 };
 /* Bytes to which the parts of a world with one lane are aligned: two doubles, so that a GPU can load both at once. */

@@ -5,6 +5,7 @@
 
 #include "host/base/fail.h"
 #include "host/base/memory.h"
+#include "host/plan/arrays.h"
 #include "host/plan/layout.h"
 
 enum { WORD_BITS = 32 };
@@ -14,41 +15,14 @@ enum { WORD_BITS = 32 };
 
 /* ---- memory ---- */
 
-static int num_descendants(const SapPattern *p, int nv) {
-    return nv > 0 ? p->row[nv - 1].desc_start + p->row[nv - 1].num_desc : 0;
-}
+#define CARVE(member, count) SAP_CARVE(arena, p->member, count);
 
-static void carve_pattern(SapArena *arena, const SapPattern *whole, int nv, SapPattern *p) {
-    SAP_CARVE(arena, p->row, nv);
-    SAP_CARVE(arena, p->ancestor, whole->nnz);
-    SAP_CARVE(arena, p->descendant, num_descendants(whole, nv));
-    SAP_CARVE(arena, p->depth_start, whole->num_depths + 1);
-    SAP_CARVE(arena, p->depth_dof, nv);
-}
-
-/* Words of plan.allowed. */
-static size_t allowed_words(const SapPlan *p) {
-    size_t rows = p->broad_phase == SAP_BROAD_PHASE_SWEEP  ? (size_t)p->ns
-                  : p->broad_phase == SAP_BROAD_PHASE_TREE ? (size_t)p->statics.num_seekers
-                                                           : 0;
-    return rows * (size_t)p->row_words;
+static void carve_pattern(SapArena *arena, const SapPattern *w, int nv, SapPattern *p) {
+    SAP_PATTERN_ARRAYS(CARVE, w, nv)
 }
 
 static void carve_pairs(SapArena *arena, const SapPlan *w, SapPlan *p) {
-    SAP_CARVE(arena, p->pair, w->num_pairs);
-    SAP_CARVE(arena, p->allowed, allowed_words(w));
-    SAP_CARVE(arena, p->statics.placed, w->statics.num_placed);
-    SAP_CARVE(arena, p->statics.seeker, w->statics.num_seekers);
-    SAP_CARVE(arena, p->statics.seekers_before, w->ns + 1);
-}
-
-static void carve_blocks(SapArena *arena, const SapPlan *w, SapPlan *p) {
-    int columns = w->num_blocks > 0 ? w->dof_block_start[w->nv] : 0;
-    SAP_CARVE(arena, p->block, w->num_blocks);
-    SAP_CARVE(arena, p->block_dof, columns);
-    SAP_CARVE(arena, p->dof_block_start, w->nv + 1);
-    SAP_CARVE(arena, p->dof_block, columns);
-    SAP_CARVE(arena, p->tendon_term, w->num_tendon_terms);
+    SAP_PLAN_PAIR_ARRAYS(CARVE, w)
 }
 
 static void carve(SapArena *arena, const SapPlan *w, SapSubtreePlan *part) {
@@ -58,25 +32,11 @@ static void carve(SapArena *arena, const SapPlan *w, SapSubtreePlan *part) {
     SAP_CARVE(arena, part->coord_of, w->nq);
     SAP_CARVE(arena, part->link, w->nl);
     SAP_CARVE(arena, part->dof, w->nv);
-    SAP_CARVE(arena, p->link, w->nl);
-    SAP_CARVE(arena, p->child, w->nl);
-    SAP_CARVE(arena, p->level_start, w->num_levels + 1);
-    SAP_CARVE(arena, p->level_link, w->nl);
-    SAP_CARVE(arena, p->body_link, w->nb);
-    SAP_CARVE(arena, p->dof_public, w->nv);
-    SAP_CARVE(arena, p->dof_coord, w->nv);
-    SAP_CARVE(arena, p->dof_driven, w->nv);
-    SAP_CARVE(arena, p->dof_limited, w->nv);
-    SAP_CARVE(arena, p->dof_law, w->nv);
+    SAP_PLAN_TREE_ARRAYS(CARVE, w)
     carve_pattern(arena, &w->tree, w->nv, &p->tree);
     carve_pattern(arena, &w->closed, w->nv, &p->closed);
-    SAP_CARVE(arena, p->nodes.start, w->nodes.count + 1);
-    SAP_CARVE(arena, p->nodes.of_dof, w->nv);
-    SAP_CARVE(arena, p->nodes.couples, (size_t)w->nodes.count * (size_t)w->nodes.words);
-    SAP_CARVE(arena, p->shape_link, w->ns);
     carve_pairs(arena, w, p);
     carve_pairs(arena, w, &part->interface_contacts);
-    carve_blocks(arena, w, p);
 }
 
 SapStatus sap_subtree_create(const SapPlan *whole, SapSubtreePlan *out) {
@@ -354,42 +314,23 @@ static void filter_pairs(const Filter *f, SapPlan *p) {
 
 /* ---- the part ---- */
 
-/* Takes the arrays of `own` for what differs from the whole plan. */
-static SapPlan with_arrays(const SapPlan *whole, const SapPlan *own) {
-    SapPlan p = *whole;
-    p.link = own->link;
-    p.child = own->child;
-    p.level_start = own->level_start;
-    p.level_link = own->level_link;
-    p.body_link = own->body_link;
-    p.dof_public = own->dof_public;
-    p.dof_coord = own->dof_coord;
-    p.dof_driven = own->dof_driven;
-    p.dof_limited = own->dof_limited;
-    p.dof_law = own->dof_law;
-    p.tree = own->tree;
-    p.closed = own->closed;
-    p.nodes = own->nodes;
-    p.shape_link = own->shape_link;
-    p.block = own->block;
-    p.block_dof = own->block_dof;
-    p.dof_block_start = own->dof_block_start;
-    p.dof_block = own->dof_block;
-    p.tendon_term = own->tendon_term;
-    return p;
+#define TAKE(member, count) p->member = own->member;
+
+/* Makes *p, a copy of the whole plan, a plan with the arrays of `own` for what differs. */
+static void take_arrays(const SapPlan *own, SapPlan *p) {
+    SAP_PLAN_TREE_ARRAYS(TAKE, own)
+    p->tree = own->tree;
+    p->closed = own->closed;
 }
 
 static void take_pair_arrays(const SapPlan *own, SapPlan *p) {
-    p->pair = own->pair;
-    p->allowed = own->allowed;
-    p->statics.placed = own->statics.placed;
-    p->statics.seeker = own->statics.seeker;
-    p->statics.seekers_before = own->statics.seekers_before;
+    SAP_PLAN_PAIR_ARRAYS(TAKE, own)
 }
 
 void sap_subtree_choose(const SapPlan *whole, const int *tree, const bool *in_part, SapSubtreePlan *part) {
     const Filter filter = {whole, tree, in_part, false}, interface_contacts = {whole, tree, in_part, true};
-    SapPlan p = with_arrays(whole, &part->plan);
+    SapPlan p = *whole;
+    take_arrays(&part->plan, &p);
     take_pair_arrays(&part->plan, &p);
     part->plan = p;
     number(whole, tree, in_part, part);

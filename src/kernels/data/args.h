@@ -99,9 +99,27 @@ typedef struct SapLibraryArgs {
     int *place;  /* [num_worlds] index of an active world in the library's list; NULL = the world's number */
 } SapLibraryArgs;
 
-/* The parts of the contact slots (SapSlotLayout): offsets of arenas, as below. */
+/* The arenas of a world's or a pack's scratch, in order: X(name, member of SapContext and SapArenas, type, 1: always in
+ * fast memory of a thread that has a world). SLOT: of the contact slots, which a GPU has twice. */
+#define SAP_EACH_ARENA(X, SLOT)                                                                                        \
+    X(FM, fm, void, 1) /* free motion, the contact problem without its slots, and the linear system */                 \
+    X(BLOCKS, blocks, void, 0)                                                                                         \
+    SLOT(SLOTS, slots, void)                                                                                           \
+    SLOT(JACOBIANS, jacobians, void)                                                                                   \
+    SLOT(SLOT_INTS, slot_ints, int)                                                                                    \
+    SLOT(SLOT_SETUP, setup, void)                                                                                      \
+    SLOT(SLOT_SETUP_INTS, setup_ints, int)                                                                             \
+    X(TILES, tiles, int, 0)                                                                                            \
+    X(RETRY, repeat, void, 0) /* from here on, second attempts in f64: the problem, its slots, the linear system */    \
+    X(RETRY_SLOTS, repeat_slots, void, 0)                                                                              \
+    X(LINEAR64, linear[1], void, 0)                                                                                    \
+    X(COLLIDE, collide, void, 1)                                                                                       \
+    X(PAIRS, pairs, int, 1)                                                                                            \
+    X(PACK_INTS, ints, int, 1) /* last: in use while collision has the memory of others (host/cuda/launch_shape.c) */
+
+/* The offsets of the arenas of contact slots. */
 typedef struct SapSlotArenas {
-    int reals, jacobians, ints, setup, setup_ints;
+    int slots, jacobians, slot_ints, setup, setup_ints;
 } SapSlotArenas;
 
 /* Local memory of a thread that steps a world alone, in bytes: its part of fast memory. */
@@ -113,9 +131,9 @@ enum { SAP_THREAD_SCRATCH = 16384 };
 typedef struct SAP_SPECIALIZABLE(SapArenas) {
     int fm, solve, linear[2], ints, collide, pairs;
     int tiles, repeat, repeat_slots, blocks;
-    int convex;          /* of the general narrow phase, always in the workspace */
-    SapSlotArenas slots; /* for worlds of up to few_slots contacts */
-    SapSlotArenas more;  /* for the others */
+    int convex;         /* of the general narrow phase, always in the workspace */
+    SapSlotArenas few;  /* for worlds of up to few_slots contacts */
+    SapSlotArenas more; /* for the others */
     int few_slots;
     int in_step;              /* 1: the step also finds the contacts; 0: a separate kernel does */
     int size;                 /* bytes of a world's part of fast memory */

@@ -116,9 +116,9 @@ static __device__ __forceinline__ unsigned char *aligned(unsigned char *arena) {
 // Sets the memory of the contact slots.
 static __device__ __forceinline__ void set_slots(SapContext *ctx, unsigned char *scratch, const SapSlotArenas *slots) {
     const SapArenas *arena = &ctx->args->arena;
-    ctx->slots = aligned(arena_at(scratch, arena, slots->reals));
+    ctx->slots = aligned(arena_at(scratch, arena, slots->slots));
     ctx->jacobians = aligned(arena_at(scratch, arena, slots->jacobians));
-    ctx->slot_ints = (int *)aligned(arena_at(scratch, arena, slots->ints));
+    ctx->slot_ints = (int *)aligned(arena_at(scratch, arena, slots->slot_ints));
 }
 
 // Sets the memory of their set-up.
@@ -135,9 +135,9 @@ static __device__ __forceinline__ void place_slots(SapContext *ctx) {
     const SapArenas *arena = &ctx->args->arena;
     const int *count = ctx->args->contacts.count;
     bool few = !count || count[ctx->pack->world[0]] <= arena->few_slots;
-    set_slots(ctx, TEAM_SCRATCH(ctx), few ? &arena->slots : &arena->more);
+    set_slots(ctx, TEAM_SCRATCH(ctx), few ? &arena->few : &arena->more);
     if (TEAM_OF_ONE)
-        set_slot_setup(ctx, TEAM_SCRATCH(ctx), few ? &arena->slots : &arena->more);
+        set_slot_setup(ctx, TEAM_SCRATCH(ctx), few ? &arena->few : &arena->more);
 }
 
 // Sets the world of this team and its scratch; false past the end of the batch. If the grid is smaller than the batch,
@@ -152,19 +152,17 @@ static __device__ __forceinline__ bool begin(const SapStepArgs *args, unsigned r
     pack->count = 1;
     ctx->args = args;
     ctx->pack = pack;
-    ctx->fm = arena_at(scratch, arena, arena->fm, TEAM_OF_ONE);
+#define ARENA(name, member, type, is_fast)                                                                             \
+    ctx->member = (type *)arena_at(scratch, arena, arena->member, TEAM_OF_ONE && (is_fast));
+#define SLOT_ARENA(...)
+    SAP_EACH_ARENA(ARENA, SLOT_ARENA)
+#undef ARENA
+#undef SLOT_ARENA
     ctx->solve = arena_at(scratch, arena, arena->solve, TEAM_OF_ONE);
     ctx->linear[0] = arena_at(scratch, arena, arena->linear[0], TEAM_OF_ONE && !linear_is_f64);
     ctx->linear[1] = arena_at(scratch, arena, arena->linear[1], TEAM_OF_ONE && linear_is_f64);
-    ctx->ints = (int *)arena_at(scratch, arena, arena->ints, TEAM_OF_ONE);
-    ctx->blocks = arena_at(scratch, arena, arena->blocks);
-    ctx->tiles = (int *)arena_at(scratch, arena, arena->tiles);
-    ctx->repeat = arena_at(scratch, arena, arena->repeat);
-    ctx->repeat_slots = arena_at(scratch, arena, arena->repeat_slots);
-    ctx->collide = arena_at(scratch, arena, arena->collide, TEAM_OF_ONE);
-    ctx->pairs = (int *)arena_at(scratch, arena, arena->pairs, TEAM_OF_ONE);
-    set_slots(ctx, scratch, &arena->slots);
-    set_slot_setup(ctx, scratch, &arena->slots);
+    set_slots(ctx, scratch, &arena->few);
+    set_slot_setup(ctx, scratch, &arena->few);
     ctx->num_slots = 0;
     ctx->retry_f64 = 0;
     ctx->step = 0;
