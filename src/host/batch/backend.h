@@ -82,6 +82,14 @@ typedef struct SapBatchBackend {
     size_t (*bytes)(const SapBatch *batch);
 } SapBatchBackend;
 
+/* The functions of a backend whose file names them so. */
+#define SAP_BATCH_FUNCTIONS                                                                                            \
+    .create = create, .destroy = destroy, .step = take_steps, .can_read = can_read, .take_contacts = take_contacts_of, \
+    .reset = reset, .forward_kinematics = forward_kinematics, .step_args = step_args, .raycast = raycast,              \
+    .sense = sense, .allocate = allocate, .add_per_world = add_per_world, .per_world = per_world, .record = record,    \
+    .keep = keep_inputs, .read = read_array, .write = write_array, .copy = copy_array, .fill = fill_array,             \
+    .set_stream = set_stream, .synchronize = synchronize, .info = info, .bytes = bytes
+
 extern const SapBatchBackend sap_batch_cpu, sap_batch_cuda;
 
 /* Arrays that are allocated after creation: reports and the addresses of the extra ones, readings with six arrays behind

@@ -64,8 +64,7 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
     b->formulation = sap_formulation_of(&b->options);
     b->num_actuators = sap_model_num_actuators(model);
     if (b->num_actuators > 0)
-        SAP_REQUIRE(&b->options, SAP_CAN_ACTUATORS, "%s: model '%s' has %d actuators of MuJoCo's law", what, a->name,
-                    b->num_actuators);
+        SAP_REQUIRE(&b->options, SAP_CAN_ACTUATORS, "%s: model '%s' has %d actuators", what, a->name, b->num_actuators);
     b->num_trees = count_trees(a);
     for (int i = 0; i < a->num_constraints; i++)
         b->num_rows += sap_constraint_type(a->constraint_type[i])->rows;

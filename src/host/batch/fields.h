@@ -27,12 +27,12 @@ typedef enum SapFieldRows {
     SAP_FIELD_CONSTRAINTS,
     SAP_FIELD_CONSTRAINT_ROWS, /* rows of all constraints */
     SAP_FIELD_TENDONS,
-    SAP_FIELD_ACTUATORS,  /* of MuJoCo's law */
+    SAP_FIELD_ACTUATORS,  /* of a formulation that has them */
     SAP_FIELD_STEP_START, /* numbers of the start of a step */
     SAP_FIELD_SITES,
     SAP_FIELD_TOUCH,    /* contact sensors */
     SAP_FIELD_RAYS,     /* rays of all ray sensors */
-    SAP_FIELD_LAW_ROWS, /* rows of MuJoCo's law */
+    SAP_FIELD_LAW_ROWS, /* rows of a formulation that reports them */
     SAP_FIELD_TREES     /* trees that sleep */
 } SapFieldRows;
 

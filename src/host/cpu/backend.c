@@ -254,28 +254,4 @@ static size_t bytes(const SapBatch *b) {
     return solver.total_bytes + sap_batch_array_bytes(b) + own->recorded_bytes;
 }
 
-const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
-                                       .complete_model = complete_model,
-                                       .create = create,
-                                       .destroy = destroy,
-                                       .step = take_steps,
-                                       .can_read = can_read,
-                                       .take_contacts = take_contacts_of,
-                                       .reset = reset,
-                                       .forward_kinematics = forward_kinematics,
-                                       .step_args = step_args,
-                                       .raycast = raycast,
-                                       .sense = sense,
-                                       .allocate = allocate,
-                                       .add_per_world = add_per_world,
-                                       .per_world = per_world,
-                                       .record = record,
-                                       .keep = keep_inputs,
-                                       .read = read_array,
-                                       .write = write_array,
-                                       .copy = copy_array,
-                                       .fill = fill_array,
-                                       .set_stream = set_stream,
-                                       .synchronize = synchronize,
-                                       .info = info,
-                                       .bytes = bytes};
+const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU, .complete_model = complete_model, SAP_BATCH_FUNCTIONS};

@@ -34,7 +34,7 @@ static SapStatus create_scratch(SapSolver *s) {
     return SAP_OK;
 }
 
-/* Only for a formulation where it was measured to pay (docs/mujoco.md). */
+/* Only for a formulation where it was measured to pay. */
 static SapStatus create_order(SapSolver *s) {
     if (!s->formulation->acting_range || !sap_group_pays(s->num_worlds, s->kernels.pack[0]->lanes))
         return SAP_OK;
@@ -279,20 +279,9 @@ SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
         SAP_REQUIRE(&s->options, SAP_CAN_RECORD_CACHE_KEY, "sap_solver_record: cache_key");
     /* The arrays that steps fill from now on. */
     SapReportArgs *a = &s->args.report;
-    a->impulse = r->impulse;
-    a->velocity = r->velocity;
-    a->position = r->position;
-    a->frame = r->frame;
-    a->gap = r->gap;
-    a->weight = r->weight;
-    a->pair = r->pair;
-    a->jacobian = r->jacobian;
-    a->region = r->region;
-    a->force = r->force;
-    a->wrench = r->wrench;
-    a->drive = r->drive;
-    a->limit = r->limit;
-    a->friction = r->friction;
+#define TAKE(name) a->name = r->name;
+    SAP_EACH_CONTACT_REPORT(TAKE)
+#undef TAKE
     if (s->results || r->cache_key) { /* else the cache is the batch's */
         a->cache_key = r->cache_key;
         a->cache = r->cache;

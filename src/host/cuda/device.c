@@ -79,9 +79,7 @@ static SapStatus find_kernels(SapCudaDevice *d) {
 
 /* The kernels of this build, or the file named by an environment variable, which the caller frees through *owned. */
 static SapStatus find_image(SapCudaImage which, const void **image, char **owned) {
-    static const char *const variables[] = {"SAPWOOD_CUDA_IMAGE", "SAPWOOD_CUDA_DUAL_IMAGE",
-                                            "SAPWOOD_CUDA_MUJOCO_IMAGE", "SAPWOOD_CUDA_THREAD_IMAGE"};
-    const char *path = secure_getenv(variables[which]);
+    const char *path = secure_getenv(sap_cuda_image_variable(which));
     *owned = NULL;
     if (path && *path) {
         size_t size;

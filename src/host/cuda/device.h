@@ -6,8 +6,8 @@
 
 #include "host/cuda/driver.h"
 
-/* The modules of kernels: target/cuda.cu, loaded with the device; cuda_dual.cu, cuda_mujoco.cu and cuda_thread.cu,
- * loaded when a batch needs them. */
+/* The modules of kernels: target/cuda.cu, loaded with the device; those of the dual solvers, of the formulation with
+ * its own kernels and of a thread per world, loaded when a batch needs them. */
 typedef enum SapCudaImage {
     SAP_CUDA_IMAGE_STEP,
     SAP_CUDA_IMAGE_DUAL,
@@ -50,5 +50,8 @@ SapStatus sap_cuda_leave(const SapCudaDevice *device, const char *what, SapStatu
 
 /* The kernels of this build, PTX or a fatbin; NULL if it was built without nvcc (cuda/image.c). */
 const void *sap_cuda_embedded_image(SapCudaImage image);
+
+/* The environment variable that names a file to use instead. */
+const char *sap_cuda_image_variable(SapCudaImage image);
 
 #endif

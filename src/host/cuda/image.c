@@ -31,3 +31,9 @@ const void *sap_cuda_embedded_image(SapCudaImage image) {
     return NULL;
 }
 #endif
+
+const char *sap_cuda_image_variable(SapCudaImage image) {
+    static const char *const variables[] = {"SAPWOOD_CUDA_IMAGE", "SAPWOOD_CUDA_DUAL_IMAGE",
+                                            "SAPWOOD_CUDA_MUJOCO_IMAGE", "SAPWOOD_CUDA_THREAD_IMAGE"};
+    return variables[image];
+}

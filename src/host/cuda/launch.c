@@ -5,6 +5,7 @@
 #include "host/cuda/choose.h"
 #include "host/cuda/deferred.h"
 #include "host/plan/layout.h"
+#include "host/plan/step_args.h"
 
 /* ---- kernels and grids ---- */
 
@@ -214,8 +215,9 @@ static SapStatus launch_stages(SapCudaBatch *c, const char *what) {
 
 /* Whether a step reports more than its counters, which only the general kernel does. */
 static bool has_reports(const SapReportArgs *r) {
-    return r->impulse || r->velocity || r->frame || r->gap || r->weight || r->pair || r->position || r->jacobian ||
-           r->region || r->force || r->wrench || r->drive || r->limit || r->friction || r->step_start || r->extra;
+#define OR(name) || r->name
+    return r->step_start || r->extra SAP_EACH_CONTACT_REPORT(OR);
+#undef OR
 }
 
 /* Steps of a formulation with its own kernels, each of which has one stage or the four of RK4. */

@@ -13,6 +13,23 @@
 SapStatus sap_step_args_init(const SapModelArrays *model, const SapPlan *plan, const SapConstants constants[2],
                              const SapOptions *options, int lanes, SapDualStepArgs *dual, SapStepArgs *args);
 
+/* Arrays of contacts and dofs that SapContactReport and SapReportArgs have under the same name. */
+#define SAP_EACH_CONTACT_REPORT(X)                                                                                     \
+    X(impulse)                                                                                                         \
+    X(velocity)                                                                                                        \
+    X(position)                                                                                                        \
+    X(frame)                                                                                                           \
+    X(gap)                                                                                                             \
+    X(weight)                                                                                                          \
+    X(pair)                                                                                                            \
+    X(jacobian)                                                                                                        \
+    X(region)                                                                                                          \
+    X(force)                                                                                                           \
+    X(wrench)                                                                                                          \
+    X(drive)                                                                                                           \
+    X(limit)                                                                                                           \
+    X(friction)
+
 /* Friction and dissipation time of a contact side without a shape. */
 double sap_fallback_mu(const SapModelArrays *model, const SapOptions *options);
 double sap_fallback_tau(const SapModelArrays *model, const SapOptions *options);
