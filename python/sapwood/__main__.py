@@ -13,18 +13,22 @@ import warnings
 import numpy as np
 
 from .batch import Batch
+from .mjcf import LAWS
 from .model import Model
 
 ROBOTS = (".xml", ".mjcf", ".urdf")
 FRAME = 0.02  # s between two pictures
 
 
-def _robot(path: str) -> Model:
-    return Model.from_urdf(path) if path.endswith(".urdf") else Model.from_mjcf(path)
+def _robot(path: str, law: str = "sap") -> Model:
+    if not path.endswith(".urdf"):
+        return Model.from_mjcf(path, law=law)
+    model = Model.from_urdf(path)
+    return (model.imported and law == "mujoco" and model.imported.model(law)) or model
 
 
 def convert(args: argparse.Namespace) -> None:
-    model = _robot(args.robot)
+    model = _robot(args.robot, args.law)
     if model.imported and model.imported.actuation.thrusters:
         warnings.warn("a scene does not keep motors at sites", stacklevel=1)
     model.save(args.scene)
@@ -56,6 +60,7 @@ def main() -> int:
     one = commands.add_parser("convert", help="write an MJCF or URDF file as a scene")
     one.add_argument("robot", help="an MJCF or URDF file")
     one.add_argument("scene", help="the scene file to write; meshes go into files beside it")
+    one.add_argument("--law", choices=LAWS, default="sap", help="mujoco: that of contact_solver = mujoco")
     one.set_defaults(call=convert, about="robot")
     one = commands.add_parser("page", help="write a run as a page for a browser")
     one.add_argument("scene", help="a scene file, or an MJCF or URDF file")

@@ -210,6 +210,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_model_create": (_INT, [_P, _P]),
     "sap_model_create_mujoco": (_INT, [_P, _P, _P]),
     "sap_mujoco_arrays_default": (None, [_P]),
+    "sap_model_mujoco": (_P, [_P]),
     "sap_mujoco_weights": (_INT, [_P, _P, _P, _P]),
     "sap_model_destroy": (None, [_P]),
     "sap_model_arrays": (ctypes.POINTER(ModelArrays), [_P]),

@@ -140,6 +140,7 @@ class Model(ModelArrays):
         model, found = cls.__new__(cls), scene.contents
         model._take(found.model, found.dt)
         found.model = None
+        model.mujoco = _law_numbers(model)
         model.options = Options(None)
         ctypes.memmove(ctypes.byref(model.options.struct), ctypes.byref(found.options), ctypes.sizeof(OptionsStruct))
         lib.sap_scene_destroy(scene)
@@ -450,6 +451,21 @@ def _law_of(numbers: Mapping[str, Any], model: Any) -> tuple[Any, list[Any]]:
             counts[name] = value
         setattr(struct, name, value)
     return struct, keep
+
+
+def _law_numbers(model: Model) -> dict[str, Any] | None:
+    """The numbers of MuJoCo's law that a model has, in the form of the constructor's argument."""
+    pointer = lib.sap_model_mujoco(model.pointer)
+    if not pointer:
+        return None
+    struct = MujocoArrays.from_address(pointer)
+    kinds = dict(_layout.STRUCTS["SapMujocoParameters"])
+    counts = {**model.counts, **{name: getattr(struct, name) for name in kinds if name.startswith("num_")}}
+    out = {name: getattr(struct, name) for name in kinds if name not in _layout.MUJOCO_ARRAYS}
+    for name, (kind, sizes) in _layout.MUJOCO_ARRAYS.items():
+        shape = tuple(_length(size, counts) for size in sizes)
+        out[name] = np.array(memory_view(getattr(struct, name), shape, kind, None, writable=False))
+    return out
 
 
 def _check_size(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import scene_constraints
-from ._layout import BITS
+from ._layout import BITS, ENUMS, MUJOCO_ARRAYS
 from .files import replacing
 from .model import JOINT_TYPES, SHAPE_TYPES
 
@@ -111,6 +112,8 @@ def text_of(model: Model, path: Path) -> str:
         "keyframes": _keyframes(model),
         "collision_filters": _filters(model),
     }
+    if model.mujoco is not None:
+        head["mujoco"] = _law(model.mujoco)
     lines = [f"{key}: {_text(value)}" for key, value in head.items()]
     for key, items in lists.items():
         if items:
@@ -211,6 +214,18 @@ def _grid(model: Model, i: int) -> Any:
 
 def _dof_arrays(model: Model) -> list[dict[str, Any]]:
     return [{"op": "set_array", "array": name, "values": getattr(model, name)} for name in DOF_ARRAYS]
+
+
+def _law(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of MuJoCo's law; arrays are flat lists."""
+    out = {name: np.ravel(value) if name in MUJOCO_ARRAYS else value for name, value in numbers.items()}
+    for name in {"refsafe", "eulerdamp", "warmstart"} & out.keys():
+        out[name] = bool(out[name])
+    for name, enum in (("cone", "SapMujocoCone"), ("integrator", "SapMujocoIntegrator")):
+        if name in out:
+            word = next(word for word, value in ENUMS[enum].items() if value == out[name]).rpartition("_")[2]
+            out[name] = {"EULER": "Euler", "RK4": "RK4"}.get(word, word.lower())
+    return out
 
 
 def _keyframes(model: Model) -> list[dict[str, Any]]:

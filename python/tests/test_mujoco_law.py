@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,28 @@ def test_a_copy_of_the_model_has_the_law() -> None:
     first = errors(m, sapwood.Batch(model, 1, options={"threads": 1}), 30)
     for other in (copy.copy(model), pickle.loads(pickle.dumps(model))):
         assert errors(m, sapwood.Batch(other, 1, options={"threads": 1}), 30) == first
+
+
+@pytest.mark.parametrize("name", ["robot", "rows", "pairs", "servos", "tendon servos"])
+def test_a_scene_file_keeps_the_law(name: str, tmp_path: Path) -> None:
+    texts = {
+        "rows": ROWS.format(integrator="Euler", forces="damping='0.3'"),
+        "pairs": PAIRS.format(integrator="RK4", cone="elliptic", condim=4, mask='contype="0" conaffinity="0"'),
+        "servos": SERVOS.format(integrator="implicitfast"),
+        "tendon servos": TENDON_SERVOS.format(integrator="Euler", kv=0.1),
+    }
+    m = mujoco.MjModel.from_xml_string(texts[name]) if name in texts else compiled("discrete", "elliptic", 6)
+    model = sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco")
+    model.save(tmp_path / "law.yaml")
+    loaded = sapwood.Model.load(tmp_path / "law.yaml")
+    assert model.mujoco is not None and loaded.mujoco is not None
+    for key, value in model.mujoco.items():
+        assert np.array_equal(np.ravel(value), np.ravel(loaded.mujoco[key])), key
+    one, two = sapwood.Batch(model, 2), sapwood.Batch(loaded, 2)
+    for batch in (one, two):
+        batch.perturb(0.3)
+        batch.step(60)
+    assert np.array_equal(one.joint_q, two.joint_q) and np.array_equal(one.joint_qd, two.joint_qd)
 
 
 def test_worlds_of_a_batch_are_alike() -> None:

@@ -38,6 +38,33 @@ def test_the_program_keeps_the_loops_and_tendons_of_an_mjcf_file(program, tmp_pa
     assert "pin: ball, arm, world" in done.stdout and "cable: fixed" in done.stdout
 
 
+LAW = """<mujoco><option timestep="0.004" integrator="implicitfast" cone="elliptic" impratio="3" tolerance="0"/>
+ <worldbody><geom type="plane" size="5 5 1" friction="0.4" solref="0.01 0.9"/>
+ <body pos="0 0 0.5"><freejoint/><geom type="capsule" size="0.05 0.2" euler="0 50 0" solimp="0.8 0.9 0.01"/>
+  <body pos="0.2 0 0"><joint name="j" axis="0 1 0" range="-30 20" stiffness="3" springref="10" frictionloss="0.1"/>
+   <geom type="sphere" size="0.06" pos="0.2 0 0"/></body></body></worldbody>
+ <actuator><general joint="j" gainprm="2" biastype="affine" biasprm="0.3 -1 -0.2"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    "choice", [["--preset", "mujoco64"], ["--preset", "approx64", "--set", "contact_solver=mujoco"]]
+)
+def test_a_robot_under_mujocos_law_follows_mujoco(program, tmp_path, choice):
+    mujoco = pytest.importorskip("mujoco")
+    (tmp_path / "robot.xml").write_text(LAW)
+    done = run(program, "run", "robot.xml", *choice, "--noise", "0", "--steps", "150", "--trajectory", "robot.csv")
+    assert done.returncode == 0, done.stderr
+    m = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
+    d = mujoco.MjData(m)
+    rows = [[float(x) for x in line.split(",")] for line in (tmp_path / "robot.csv").read_text().splitlines()[1:]]
+    for row in rows[1:]:
+        mujoco.mj_step(m, d)
+        quaternion = np.roll(d.qpos[3:7], -1)
+        ours = np.array(row[2 : 2 + m.nq])
+        assert np.abs(ours - [*d.qpos[:3], *quaternion, *d.qpos[7:]]).max() < 1e-10
+    assert len(rows) == 151 and d.ncon > 0
+
+
 def test_the_program_shows_a_urdf_file(program, tmp_path):
     (tmp_path / "robot.urdf").write_text(URDF)
     done = run(program, "info", "robot.urdf")

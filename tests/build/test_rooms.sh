@@ -20,9 +20,9 @@ host_rooms='
 base:    base
 options: base options
 model:   base options model
-scene:   base options model scene
 plan:    base options model plan
 mujoco:  base options model plan mujoco
+scene:   base options model plan mujoco scene
 cpu:     base options model plan mujoco cpu
 cuda:    base options model plan cuda
 batch:   base options model plan batch

@@ -378,3 +378,33 @@ Test(scene, has_a_page_that_mentions_every_key) {
     free(example);
     free(page);
 }
+
+/* ---- MuJoCo's law ---- */
+
+#define WEIGHTS "body_invweight: [1, 2], dof_invweight: [1, 1, 1, 2, 2, 2]"
+
+Test(scene, parameters_of_mujocos_law_reach_the_model) {
+    SapScene *scene = parse(HEAD BALL FREE "mujoco: {" WEIGHTS ", cone: elliptic, integrator: RK4, refsafe: false, "
+                                           "impratio: 3, iterations: 7, shape_condim: [4, 6], "
+                                           "dof_drive_range: [-inf, 1, -2, inf, 0, 0, 0, 0, 0, 0, 0, 0]}\n");
+    const SapMujocoParameters *p = sap_model_mujoco(scene->model);
+    cr_assert_not_null(p);
+    cr_expect(p->cone == SAP_CONE_ELLIPTIC && p->integrator == SAP_INTEGRATOR_RK4 && !p->refsafe && p->eulerdamp);
+    cr_expect(p->impratio == 3 && p->iterations == 7 && p->ls_iterations == 50);
+    cr_expect(p->body_invweight[1] == 2 && p->dof_invweight[5] == 2);
+    cr_expect(p->shape_condim[0] == 4 && p->shape_condim[1] == 6 && p->shape_solref[0] == 0.02);
+    cr_expect(isinf(p->dof_drive_range[0]) && p->dof_drive_range[1] == 1 && isinf(p->dof_drive_range[3]));
+    sap_scene_destroy(scene);
+    scene = parse(HEAD BALL FREE);
+    cr_expect_null(sap_model_mujoco(scene->model));
+    sap_scene_destroy(scene);
+}
+
+Test(scene, a_rule_of_mujocos_law_that_a_file_breaks_is_reported_with_its_line) {
+    const char *text = HEAD BALL FREE "mujoco: {" WEIGHTS ", impratio: -1}\n";
+    SapScene *scene = NULL;
+    cr_expect_eq(sap_scene_parse(text, strlen(text), "scene.yaml", &scene), SAP_ERROR_MODEL);
+    cr_expect(strstr(sap_error_message(), "scene.yaml:4: mujoco: ") && strstr(sap_error_message(), "impratio is -1"),
+              "%s", sap_error_message());
+    cr_expect_null(scene);
+}

@@ -31,6 +31,31 @@ Test(scene, refuses_unknown_keys_and_lists_the_known_ones) {
                     {HEAD BALL FREE "<<: {a: 1}\n", "scene.yaml:4: ", {"'<<'"}}, );
 }
 
+/* The weights that MuJoCo's law needs of one free body. */
+#define WEIGHTS "body_invweight: [1, 2], dof_invweight: [1, 1, 1, 2, 2, 2]"
+
+Test(scene, refuses_parameters_of_mujocos_law_by_their_names) {
+    EXPECT_FAILURES(
+        {HEAD BALL FREE "mujoco: {" WEIGHTS ", stiffnes: [1]}\n", "scene.yaml:4: ", {"'stiffnes'"}},
+        {HEAD BALL FREE "mujoco: {" WEIGHTS ",\n cone: round}\n",
+         "scene.yaml:5: cone: ",
+         {"'round'", "pyramidal, elliptic"}},
+        {HEAD BALL FREE "mujoco: {" WEIGHTS ", integrator: Verlet}\n",
+         "scene.yaml:4: integrator: ",
+         {"'Verlet'", "Euler, RK4, implicitfast, discrete"}},
+        {HEAD BALL FREE "mujoco: {" WEIGHTS ", dof_limit_margin: [1, 2]}\n",
+         "scene.yaml:4: dof_limit_margin: ",
+         {"a list of 2", "a list of 6 numbers"}},
+        {HEAD BALL FREE "mujoco: {" WEIGHTS ", shape_condim: [3, 2.5]}\n",
+         "scene.yaml:4: shape_condim",
+         {"'2.5'", "whole number"}},
+        {HEAD BALL FREE "mujoco: {" WEIGHTS ", iterations: 1.5}\n", "scene.yaml:4: iterations: ", {"'1.5'"}},
+        {HEAD BALL FREE "mujoco: {" WEIGHTS ", dof_limit_margin: [1, 2, x, 4, 5, 6]}\n",
+         "scene.yaml:4: dof_limit_margin",
+         {"'x'"}},
+        {HEAD BALL FREE "mujoco: []\n", "scene.yaml:4: mujoco: ", {"a list", "a map"}}, );
+}
+
 Test(scene, refuses_a_wrong_schema_version) {
     EXPECT_FAILURES({"name: x\n", "scene.yaml:1: ", {"'schema_version' is missing"}},
                     {"schema_version: one\n", "scene.yaml:1: schema_version: ", {"'one'"}}, );

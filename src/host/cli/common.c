@@ -316,12 +316,19 @@ static bool find_scene(const char *name, char path[PATH_MAX]) {
     return access(path, F_OK) == 0 ? true : refuse_scene(name);
 }
 
+/* Whether the settings choose MuJoCo's law, whose parameters an import of a robot then keeps. */
+static bool wants_mujoco(const CliSettings *settings) {
+    SapOptions options;
+    return sap_options_preset(NULL, &options) == SAP_OK && cli_settings_apply(settings, &options) &&
+           options.contact_solver == SAP_SOLVER_MUJOCO;
+}
+
 bool cli_scene_open(const char *name, const CliSettings *settings, CliScene *out) {
     out->scene = NULL;
     if (!find_scene(name, out->path))
         return false;
     bool loaded = cli_is_robot_file(out->path)
-                      ? cli_robot_file_load(out->path, &out->scene)
+                      ? cli_robot_file_load(out->path, wants_mujoco(settings), &out->scene)
                       : cli_check(sap_scene_load_with_root(out->path, settings->asset_root, &out->scene));
     if (!loaded)
         return false;

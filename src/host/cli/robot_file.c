@@ -20,10 +20,10 @@ bool cli_is_robot_file(const char *path) {
     return false;
 }
 
-static bool convert(const char *path, const char *scene) {
+static bool convert(const char *path, bool mujoco, const char *scene) {
     char purpose[PATH_MAX + 64];
     snprintf(purpose, sizeof purpose, "%s: MJCF and URDF are read by", path);
-    return cli_python(purpose, "mujoco", (const char *const[]){"convert", path, scene, NULL});
+    return cli_python(purpose, "mujoco", (const char *const[]){"convert", "--law", mujoco ? "mujoco" : "sap", path, scene, NULL});
 }
 
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place) {
@@ -31,7 +31,7 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
     return remove(path);
 }
 
-bool cli_robot_file_load(const char *path, SapScene **out) {
+bool cli_robot_file_load(const char *path, bool mujoco, SapScene **out) {
     const char *parent = secure_getenv("TMPDIR");
     char folder[PATH_MAX], scene[PATH_MAX + 16];
     snprintf(folder, sizeof folder, "%s/sapwood-XXXXXX", parent != NULL && parent[0] != '\0' ? parent : "/tmp");
@@ -40,7 +40,7 @@ bool cli_robot_file_load(const char *path, SapScene **out) {
     if (mkdtemp(folder) == NULL)
         return cli_fail("%s: %s", folder, strerror(errno));
     snprintf(scene, sizeof scene, "%s/scene.yaml", folder);
-    bool ok = convert(path, scene) && cli_check(sap_scene_load(scene, out));
+    bool ok = convert(path, mujoco, scene) && cli_check(sap_scene_load(scene, out));
     nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     return ok;
 }

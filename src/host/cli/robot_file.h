@@ -10,7 +10,8 @@
 /* Whether the name ends in .xml, .mjcf or .urdf. */
 bool cli_is_robot_file(const char *path);
 
-/* Converts the file to a scene in a temporary folder, loads it and removes the folder (python.h). */
-bool cli_robot_file_load(const char *path, SapScene **out);
+/* Converts the file to a scene in a temporary folder, loads it and removes the folder (python.h). With a law of MuJoCo
+ * the scene has the parameters of that law in the file. */
+bool cli_robot_file_load(const char *path, bool mujoco, SapScene **out);
 
 #endif

@@ -233,7 +233,7 @@ static SapStatus check_actuators(const SapModelArrays *m, const SapMujocoParamet
     return check_terms(m, a);
 }
 
-static SapStatus check_counts(const SapMujocoParameters *a) {
+SapStatus sap_mujoco_check_counts(const SapMujocoParameters *a) {
     const struct {
         const char *name;
         int count;
@@ -266,6 +266,14 @@ static int rows_of(const SapModelArrays *m, const SapMujocoParameters *a, const 
     int count;
     memcpy(&count, (const char *)a + f->count, sizeof count);
     return f->count ? count : sap_model_rows(m, f->rows);
+}
+
+bool sap_mujoco_array(const SapModelArrays *model, const SapMujocoParameters *a, int i, SapMujocoArray *out) {
+    if (i >= NUM_FIELDS)
+        return false;
+    const Field *f = &fields[i];
+    *out = (SapMujocoArray){f->name, f->offset, rows_of(model, a, f) * f->columns, f->whole};
+    return true;
 }
 
 /* The extension of a model. */
@@ -347,7 +355,7 @@ static SapStatus copy_parameters(const SapModelArrays *model, const SapMujocoPar
     for (int i = 0; i < NUM_FIELDS; i++)
         set_array(to, &fields[i], NULL);
     SAP_TRY(check_options(from));
-    SAP_TRY(check_counts(from));
+    SAP_TRY(sap_mujoco_check_counts(from));
     for (int i = 0; i < NUM_FIELDS; i++)
         SAP_TRY(copy_field(model, from, &fields[i], to));
     if (!from->shape_invweight)

@@ -23,7 +23,7 @@ enum { SCHEMA_VERSION = 1, MAX_WORLDS = 1 << 24 };
 typedef struct Sections {
     const SapYamlEntry *schema_version, *simulation, *builder, *ground, *bodies, *joints, *articulations;
     const SapYamlEntry *tendons, *constraints;
-    const SapYamlEntry *initial_joint_q, *post_build, *replicate, *keyframes, *collision_filters;
+    const SapYamlEntry *initial_joint_q, *post_build, *replicate, *keyframes, *collision_filters, *mujoco;
     const char *name;
 } Sections;
 
@@ -44,6 +44,7 @@ static const SapSceneField section_fields[] = {
     SAP_SCENE_FIELD("replicate", ENTRY, Sections, replicate),
     SAP_SCENE_FIELD("keyframes", ENTRY, Sections, keyframes),
     SAP_SCENE_FIELD("collision_filters", ENTRY, Sections, collision_filters),
+    SAP_SCENE_FIELD("mujoco", ENTRY, Sections, mujoco),
 };
 
 /* ---- simulation and replicate ---- */
@@ -283,7 +284,8 @@ static SapStatus read_scene(const SapYamlEntry *root, const char *asset_root, Sa
     SAP_TRY(read_sections(root, &sections));
     SAP_TRY(read_simulation(sections.simulation, scene, &num_worlds));
     SAP_TRY(read_replicate(sections.replicate, scene, num_worlds));
-    return build_model(root, &sections, asset_root, &scene->model);
+    SAP_TRY(build_model(root, &sections, asset_root, &scene->model));
+    return sections.mujoco != NULL ? sap_scene_read_mujoco(sections.mujoco, scene->model) : SAP_OK;
 }
 
 static SapStatus out_of_memory(const char *name) {
