@@ -42,7 +42,7 @@ def test_the_console_script_runs_a_scene_by_name_outside_the_source_tree(tmp_pat
 
 
 @wheel
-@pytest.mark.parametrize("command", ["conform", "selftest", "dump-problem"])
+@pytest.mark.parametrize("command", ["conform", "selftest", "dump-problem", "bench-newton", "compare-solvers"])
 def test_the_separate_programs_are_beside_the_program(command, tmp_path):
     run = subprocess.run([PROGRAM, command, "--help"], cwd=tmp_path, env={}, capture_output=True, text=True)
     assert run.returncode == 0 and f"Usage: sapwood {command}" in run.stdout, run.stderr

@@ -46,6 +46,6 @@ LD_LIBRARY_PATH=$libdir "$work/consumer" || fail "the program built with pkg-con
     fail "the installed program: $(cat "$work/log")"
 
 # It finds the separate programs, which find the library too.
-for command in conform selftest dump-problem; do
+for command in conform selftest dump-problem bench-newton bench-collision compare-solvers; do
     (cd / && "$prefix/bin/sapwood" "$command" --version >"$work/log" 2>&1) || fail "$command: $(cat "$work/log")"
 done
